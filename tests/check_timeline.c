@@ -292,7 +292,7 @@ static const struct opk_activity ran[] = {
 	{ .kind = OPK_ACTIVITY_RANGE, .name = "step", .device = -1, .rank = -1, .end_ns = 9000 },
 };
 
-static void put_samples(const char *name, size_t count)
+static void put_images(const char *name, size_t count, size_t times_each, uint64_t shift)
 {
 	const struct opk_meta meta = { .kind = "recording",
 		                       .chip = "FA100",
@@ -305,7 +305,8 @@ static void put_samples(const char *name, size_t count)
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
-	for (uint64_t at = 1000; at < 7000; at += 3000) {
+	for (size_t i = 0; i < 2 * times_each; i++) {
+		uint64_t at = 1000 + i % 2 * 3000 + i / 2 * shift;
 		const struct opk_time times[RANGES] = { { at, at + 1000, 0 },
 			                                { at + 1000, at + 2000, 0 },
 			                                { at + 2000, at + 3000, 0 } };
@@ -318,6 +319,11 @@ static void put_samples(const char *name, size_t count)
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_ctx_free(ctx);
+}
+
+static void put_samples(const char *name, size_t count)
+{
+	put_images(name, count, 1, 0);
 }
 
 static void check_row(const struct opk_row *row, const char *name, uint64_t launches,
@@ -362,6 +368,34 @@ START_TEST(values_of_kernels)
 	ck_assert_ptr_null(row);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Two recordings of the same time: what the one has is not had once more of the other. */
+START_TEST(samples_twice)
+{
+	static const double of_x[] = { 301, 151.5, 305 };
+	struct opk_timeline_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+
+	fake.image_is_pm = true;
+	for (uint64_t shift = 0; shift <= 100; shift += 100) {
+		put_images("in.opk", COUNT(ran), 2, shift);
+		file = open_file(ctx, "in.opk");
+		ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		/* Samples that begin a little later have a tenth of their time for themselves. */
+		ck_assert_uint_eq(row->ran->samples, shift ? 7 : 4);
+		if (!shift)
+			check_row(row, "x", 3, of_x);
+		ck_assert(row->values[0] > 250 && row->values[0] < 350);
+		opk_evaluation_free(evaluation);
+		opk_file_free(file);
+	}
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -416,6 +450,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_test(tests, values_of_kernels);
 	tcase_add_test(tests, values_of_launches);
+	tcase_add_test(tests, samples_twice);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -83,6 +83,9 @@ notes '^offpeak: note: 29 of 40 kernels ran for less' eval "$recordings/gh100-tr
 lines_are 41
 out_has '^fmha_cutlassB_f32_aligned_64x64_k64_dropout_sm80,58,131,9558124[.]'
 out_has '^"?reduce_kernel<func_wrapper_t, 128>"?,232,38,nan'
+clock=dram__cycles_elapsed.avg.per_second
+works eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock
+out_has '^beside\(int\),26[0-9]{8}'
 # Each recording has its samples still.
 works eval both.opk --first-sample drop --columns sample --top 1
 if is_long; then

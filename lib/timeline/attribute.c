@@ -14,6 +14,7 @@ static const double LEAST_LENGTH = 1, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 
 enum kind {
 	ADDS,     /* a count: divided among what ran */
 	ELAPSES,  /* time itself, or its cycles: each of those that ran at once has all */
+	CLOCK,    /* cycles of a clock per time: the same whatever runs */
 	LASTS,    /* per time, or in percent of what is possible in it: the same, over time */
 	DIVIDED,  /* a ratio of known counts, which add up */
 	MEAN,     /* any other: samples that a kernel had for itself weigh most */
@@ -22,7 +23,8 @@ enum kind {
 
 /* One sample: where it is, and its place among the rows of the evaluation. */
 struct sample {
-	struct opk_sample_time time;
+	struct opk_sample_time time; /* without what another one has already */
+	uint64_t length;             /* that its values are of, ns */
 	uint32_t gpu;
 	uint32_t row;
 };
@@ -67,6 +69,8 @@ static enum kind kind_of(const char *metric)
 		return ELAPSES;
 	if (opk_metric_degree(metric) == 1)
 		return ADDS;
+	if (strstr(metric, "cycles_elapsed") && ends(metric, ".per_second"))
+		return CLOCK;
 	if (ends(metric, ".per_second") || ends(metric, ".per_cycle_elapsed")
 	    || ends(metric, ".pct_of_peak_sustained_elapsed"))
 		return LASTS;
@@ -126,9 +130,10 @@ static int take_sample(struct work *w, const struct opk_row *row)
 	if (!sample)
 		return opk_nomem(w->ctx, "kernels on the timeline");
 	code = opk_grouping_find(&gpu, &w->rows->gpus, w->ctx, "", row->range);
-	*sample = (struct sample){ { row->start_ns, row->end_ns },
-		                   (uint32_t)gpu,
-		                   (uint32_t)(w->sample_count - 1) };
+	*sample = (struct sample){ .time = { row->start_ns, row->end_ns },
+		                   .length = row->end_ns - row->start_ns,
+		                   .gpu = (uint32_t)gpu,
+		                   .row = (uint32_t)(w->sample_count - 1) };
 	for (size_t i = 0; i < count; i++) {
 		w->numbers[i] = row->values[i];
 		w->numbers[count + i] = w->kinds[i] == MEAN
@@ -150,22 +155,27 @@ static int by_gpu_and_time(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Those of GPUs of which nothing else is known are not of use, nor are overlaps. */
+/*
+ * Those of GPUs of which nothing else is known are not of use, nor is what others have already: a
+ * sample begins where the one before it ends, and what has no time left is left out.
+ */
 static void order_samples(struct work *w)
 {
-	qsort(w->samples, w->sample_count, sizeof *w->samples, by_gpu_and_time);
-	while (w->sample_count && w->samples[w->sample_count - 1].gpu == UINT32_MAX)
-		w->sample_count--;
-	for (size_t i = 1; i < w->sample_count; i++) {
-		struct sample *sample = &w->samples[i];
+	size_t kept = 0;
 
-		if (sample->gpu != sample[-1].gpu)
-			continue;
-		if (sample->time.start < sample[-1].time.end)
-			sample->time.start = sample[-1].time.end;
-		if (sample->time.end < sample->time.start)
-			sample->time.end = sample->time.start;
+	qsort(w->samples, w->sample_count, sizeof *w->samples, by_gpu_and_time);
+	for (size_t i = 0; i < w->sample_count; i++) {
+		struct sample sample = w->samples[i];
+		const struct sample *before = kept ? &w->samples[kept - 1] : NULL;
+
+		if (sample.gpu == UINT32_MAX)
+			break;
+		if (before && before->gpu == sample.gpu && sample.time.start < before->time.end)
+			sample.time.start = before->time.end;
+		if (sample.time.end > sample.time.start)
+			w->samples[kept++] = sample;
 	}
+	w->sample_count = kept;
 }
 
 static int read_samples(struct work *w)
@@ -341,7 +351,7 @@ static int read_metric(struct work *w, size_t metric)
 static void add_metric(struct work *w, struct gpu *gpu, enum kind kind)
 {
 	for (size_t i = 0; i < gpu->sample_count; i++) {
-		double length = (double)gpu->overlaps.lengths[i];
+		double length = (double)gpu->samples[i].length;
 		double value = w->column[gpu->samples[i].row];
 		double under = w->denominators[gpu->samples[i].row];
 
@@ -351,7 +361,7 @@ static void add_metric(struct work *w, struct gpu *gpu, enum kind kind)
 		gpu->under[i] = under / length;
 		gpu->values[i] = under > 0 ? value * gpu->under[i] : gpu->under[i];
 	}
-	if (kind == MEAN || kind == ELAPSES) {
+	if (kind == MEAN || kind == ELAPSES || kind == CLOCK) {
 		(kind == MEAN ? opk_overlaps_mean : opk_overlaps_whole)(w->parts, &gpu->overlaps,
 		                                                        w->rows->made.count,
 		                                                        gpu->values);

@@ -96,6 +96,12 @@ static void solve_upper(double *x, const double *a, size_t n)
 	}
 }
 
+/* NaN stays NaN. */
+static double not_less_than_0(double number)
+{
+	return number < 0 ? 0 : number;
+}
+
 /* One over the variance that a kernel's rate has where that of a sample is 1. */
 static void find_evidence(struct opk_estimator *e)
 {
@@ -109,7 +115,7 @@ static void find_evidence(struct opk_estimator *e)
 		solve_lower(e->residuals, e->factor, n, i);
 		for (size_t j = i; j < n; j++)
 			sum += e->residuals[j] * e->residuals[j];
-		e->evidence[i] = fmax(1 / sum - to_shares, 0);
+		e->evidence[i] = not_less_than_0(1 / sum - to_shares);
 	}
 }
 
@@ -164,7 +170,7 @@ static void find_share_rates(struct opk_estimator *e, const double *values)
 	memset(e->rates, 0, n * sizeof *e->rates);
 	memset(e->residuals, 0, n * sizeof *e->residuals);
 	for (size_t sample = 0; sample < o->sample_count; sample++) {
-		if (isnan(values[sample]))
+		if (!isfinite(values[sample]))
 			continue;
 		for (size_t i = o->first[sample]; i < o->first[sample + 1]; i++) {
 			size_t kernel = e->kernel_of[o->items[i].row];
@@ -190,7 +196,7 @@ static void find_rates(struct opk_estimator *e, const double *values)
 		double left = values[sample];
 		size_t count;
 
-		if (isnan(left) || !(o->lengths[sample] > 0))
+		if (!isfinite(left) || !(o->lengths[sample] > 0))
 			continue;
 		count = gather(e, sample);
 		for (size_t i = 0; i < count; i++)
@@ -202,7 +208,7 @@ static void find_rates(struct opk_estimator *e, const double *values)
 	solve_lower(e->residuals, e->factor, n, 0);
 	solve_upper(e->residuals, e->factor, n);
 	for (size_t i = 0; i < n; i++)
-		e->rates[i] = fmax(e->rates[i] + e->residuals[i], 0);
+		e->rates[i] = not_less_than_0(e->rates[i] + e->residuals[i]);
 }
 
 /* ---- parts ------------------------------------------------------------------------------ */
@@ -222,7 +228,7 @@ void opk_estimator_divide(struct opk_part *parts, struct opk_estimator *e, const
 		double whole = idle * e->rates[e->kernel_count], amount = values[sample] * length;
 		struct opk_part *rest = &parts[e->row_count];
 
-		if (isnan(amount))
+		if (isnan(amount) || !(length > 0))
 			continue;
 		for (size_t i = o->first[sample]; i < o->first[sample + 1]; i++)
 			whole += (double)o->items[i].time * rate_of(e, &o->items[i]);
