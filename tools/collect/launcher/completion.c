@@ -111,8 +111,8 @@ static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct par
 }
 
 /*
- * Whether the process that writes a part still runs, as where the program left it in the background:
- * it has our library in memory, which another one that got its id since hardly has.
+ * Whether the process that writes a part still runs, as where the program left it in the
+ * background: it has our library in memory, which another one that got its id since hardly has.
  */
 static bool still_runs(const struct part *part)
 {
