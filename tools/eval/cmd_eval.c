@@ -159,6 +159,8 @@ static int check_per(struct app *app, const struct eval_args *args)
 		return app_error(
 			app, OPK_EUSAGE,
 			"eval: --per takes recordings: a bare image does not say what ran");
+	if (args->per < PER_KERNEL)
+		return OPK_OK;
 	if (args->aggregate || args->layout == LAYOUT_TREE)
 		return app_error(app, OPK_EUSAGE,
 		                 "eval: --per has one row a kernel or launch: no --aggregate or "
