@@ -31,6 +31,15 @@ works eval trace.opk --per kernel --format table
 out_has '^gemm  *kernel  *13 '
 refuses 2 'put together by kernel' eval trace.opk --aggregate device
 refuses 2 'has no samples' eval trace.opk --per sample
+for option in '--level all --aggregate kernel' '--first-sample keep' '--join none'; do
+	refuses 2 "${option%% *}.*: trace.opk only says what ran and when" eval trace.opk $option
+done
+refuses 2 '--sort time_ns:mean: trace.opk only says' eval trace.opk --aggregate kernel --sort -time_ns:mean
+# Rows of what ran and rows of values are no one table, in either order.
+for files in "$simple trace.opk" "trace.opk $simple"; do
+	refuses 2 'trace.opk only says what ran and when, unlike .*: evaluate them apart' eval $files --aggregate kernel
+	refuses 2 'evaluate them apart' eval $files
+done
 refuses 2 'only says what ran and when: it has no values of metrics' eval trace.opk --metrics sm__cycles_active.avg
 refuses 2 'only says what ran and when: it has no values' eval trace.opk --layout long
 works eval trace.opk --launch-columns all --where kernel=beside --top 1
@@ -64,6 +73,9 @@ out_has '^fmha_cutlassF_f32_aligned_64x64_rf_sm80 +[0-9.]+ +3\.[0-9]+ +400 +21\.
 out_has '^step +1\.5515 +200 +7\.7574 +3\.9766 +302\.45$'
 
 have_cupti || finish
+section '--per sample'
+run 0 eval "$pm" --per sample --first-sample keep --columns sample --top 1
+run 0 eval "$pm" --per sample --aggregate device --columns metric,count
 section 'samples and what ran'
 pass 'samples' "$BUILD/tests/add_kernels" "$recordings/gh100-training-pm.opk" both.opk
 notes '^offpeak: note: 2 of 6 kernels ran for less than a sample, .*: nan' eval both.opk --per kernel \

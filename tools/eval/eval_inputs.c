@@ -23,36 +23,81 @@ static int read_image(struct eval *eval, const char *path, const struct opk_eval
 
 /* ---- evaluation */
 
-/* What only says what ran has no other rows; all launches of a kernel are a row of their own. */
-static int choose_rows(struct eval *eval, struct eval_input *input)
+static bool is_trace(const struct eval_input *input)
 {
-	bool is_trace = !strcmp(input->meta->mode, "trace");
+	return !strcmp(input->meta->mode, "trace");
+}
 
-	input->of_kernels = eval->per >= PER_KERNEL || is_trace;
-	if (!is_trace)
-		return OPK_OK;
-	if (eval->per == PER_SAMPLE)
+/* What is about samples, or about ranges and their statistics. */
+static int check_options(const struct eval *eval, const char *path)
+{
+	bool first = eval->drops_as_told || eval->first_sample != FIRST_DROP;
+	const char *option = eval->per == PER_SAMPLE ? "--per sample"
+	                     : first                 ? "--first-sample"
+	                     : eval->single          ? "--join none"
+	                     : eval->level           ? "--level"
+	                                             : NULL;
+
+	if (option)
 		return app_error(eval->app, OPK_EUSAGE,
-		                 "--per sample: %s has no samples: it says what ran and when",
-		                 input->path);
+		                 "%s: %s only says what ran and when: it has no samples, and no "
+		                 "ranges that could be joined or be inside each other",
+		                 option, path);
 	if (eval->is_tree || eval->layout == EVAL_LONG)
 		return app_error(
 			eval->app, OPK_EUSAGE,
 			"--layout %s: %s only says what ran and when: it has no values, and "
 			"launches are not inside each other",
-			eval->is_tree ? "tree" : "long", input->path);
-	if (!eval->key)
-		return OPK_OK;
+			eval->is_tree ? "tree" : "long", path);
+	for (size_t i = 0; i < eval->order.key_count; i++)
+		if (eval->order.keys[i].statistic)
+			return app_error(eval->app, OPK_EUSAGE,
+			                 "--sort %s:%s: %s only says what ran and when: time_ns is "
+			                 "a sum, duration_ns a mean, and they have no statistics",
+			                 eval->order.keys[i].name, eval->order.keys[i].statistic,
+			                 path);
+	return OPK_OK;
+}
+
+/* All launches of a kernel are a row, of recordings that only say what ran. */
+static int choose_kernels(struct eval *eval, const char *path)
+{
 	if (strcmp(eval->key, "kernel") != 0)
 		return app_error(eval->app, OPK_EUSAGE,
 		                 "--aggregate %s: %s says what ran and when, which is put "
 		                 "together by kernel",
-		                 eval->key, input->path);
+		                 eval->key, path);
 	free(eval->key);
 	eval->key = NULL;
 	eval->per = PER_KERNEL;
 	eval->layout = EVAL_WIDE;
 	return OPK_OK;
+}
+
+/* What only says what ran has no other rows, and those of values don't go with them. */
+static int choose_rows(struct eval *eval)
+{
+	const struct eval_input *trace = NULL, *other = NULL;
+	int code;
+
+	for (size_t i = 0; i < eval->input_count; i++) {
+		struct eval_input *input = &eval->inputs[i];
+
+		input->of_kernels = eval->per >= PER_KERNEL || is_trace(input);
+		if (is_trace(input))
+			trace = input;
+		else
+			other = input;
+	}
+	if (!trace)
+		return OPK_OK;
+	if (other && eval->per < PER_KERNEL)
+		return app_error(eval->app, OPK_EUSAGE,
+		                 "%s only says what ran and when, unlike %s: evaluate them apart, "
+		                 "or with --per kernel where both say what ran",
+		                 trace->path, other->path);
+	code = check_options(eval, trace->path);
+	return code || !eval->key ? code : choose_kernels(eval, trace->path);
 }
 
 static int open_inputs(struct eval *eval)
@@ -66,10 +111,8 @@ static int open_inputs(struct eval *eval)
 		code = opk_file_open(&input->file, eval->app->ctx, input->path);
 		if (!code)
 			code = opk_file_meta(&input->meta, eval->app->ctx, input->file);
-		if (!code)
-			code = choose_rows(eval, input);
 	}
-	return code;
+	return code ? code : choose_rows(eval);
 }
 
 /* Of which profiler the rows are. */
