@@ -3,6 +3,8 @@
  * add_kernels IN.opk OUT.opk: a copy that also says which kernels ran. They are made up: during the
  * samples of the recording one runs after the other on stream 7, another one sometimes beside them
  * on stream 9, and there are copies and NVTX ranges.
+ * add_kernels --pause IN.opk OUT.opk: the same, where sampling stood still for a second, in which
+ * kernels ran.
  * add_kernels --trace OUT.opk [LAUNCHES]: what ran alone, without samples.
  */
 #include <stdio.h>
@@ -90,12 +92,42 @@ static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t
 	return count;
 }
 
+/* Samples from `later` on are so much later, as if sampling had paused: the one before spans it. */
+static size_t later = SIZE_MAX;
+static const uint64_t PAUSE = 1000000000;
+
+static void add_times(struct opk_writer *writer, const struct opk_time *times, size_t count,
+                      size_t first)
+{
+	struct opk_time *moved = calloc(count, sizeof *moved);
+
+	if (!moved)
+		exit(1);
+	for (size_t i = 0; i < count; i++) {
+		moved[i] = times[i];
+		moved[i].start += first + i >= later ? PAUSE : 0;
+		moved[i].end += first + i + 1 >= later ? PAUSE : 0;
+	}
+	check(opk_writer_add_times(writer, moved, count));
+	free(moved);
+}
+
 static void copy(struct opk_writer *writer, struct opk_file *file)
 {
+	const struct opk_segment *segments, *next;
+	size_t count, first = 0;
+
+	check(opk_file_segments(&segments, &count, ctx, file));
+	next = segments;
 	for (size_t i = 0; i < opk_file_section_count(file); i++) {
 		void *data;
 		size_t size;
 
+		if (opk_file_section(file, i)->type == OPK_SECTION_TIMES) {
+			add_times(writer, next->times, next->row_count, first);
+			first += next++->row_count;
+			continue;
+		}
 		check(opk_file_read(&data, &size, ctx, file, i));
 		check(opk_writer_add(writer, opk_file_section(file, i)->type, data, size));
 		free(data);
@@ -112,19 +144,25 @@ static size_t add_beside(struct opk_writer *writer, const char *from, struct opk
 	check(opk_file_open(&file, ctx, from));
 	check(opk_file_times(&times, &count, ctx, file));
 	copy(writer, file);
-	count = count > 2 ? run(room, most, times[1].end, times[count - 1].start) : 0;
+	count = count > 2 ? run(room, most, times[1].end,
+	                        times[count - 1].start + (later < count ? PAUSE : 0))
+	                  : 0;
 	opk_file_free(file);
 	return count;
 }
 
 int main(int argc, char **argv)
 {
-	size_t most = argc > 3 ? strtoul(argv[3], NULL, 10) + 4 : 100004;
-	struct opk_activity *room = calloc(most, sizeof *room);
 	bool trace = argc > 2 && !strcmp(argv[1], "--trace");
+	size_t most = trace && argc > 3 ? strtoul(argv[3], NULL, 10) + 4 : 100004;
+	struct opk_activity *room = calloc(most, sizeof *room);
 	struct opk_writer *writer;
 	size_t count;
 
+	if (argc > 3 && !strcmp(argv[1], "--pause")) {
+		later = 9000;
+		argv++, argc--;
+	}
 	if (argc < 3 || !room || opk_ctx_new(&ctx, NULL))
 		return 1;
 	check(opk_writer_new(&writer, ctx, argv[2]));

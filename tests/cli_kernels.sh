@@ -98,6 +98,9 @@ out_has '^"?reduce_kernel<func_wrapper_t, 128>"?,232,38,nan'
 clock=dram__cycles_elapsed.avg.per_second
 works eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock
 out_has '^beside\(int\),26[0-9]{8}'
+pass 'a pause of a second' "$BUILD/tests/add_kernels" --pause "$recordings/gh100-training-pm.opk" paused.opk
+notes 'ran for less than a sample' eval paused.opk --per kernel --columns kernel,launches,gpu__time_duration.sum
+out_has '^"gemm<float>[(].*[)]",7[0-9][0-9],4999[0-9.]+$'
 # Each recording has its samples still.
 works eval both.opk --first-sample drop --columns sample --top 1
 if is_long; then

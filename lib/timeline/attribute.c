@@ -178,6 +178,49 @@ static void order_samples(struct work *w)
 	w->sample_count = kept;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Of samples of one GPU. */
+static uint64_t median_length(uint64_t *room, const struct sample *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		room[i] = samples[i].time.end - samples[i].time.start;
+	qsort(room, count, sizeof *room, by_number);
+	return room[count / 2];
+}
+
+/*
+ * A sample that is much longer than the others spans a time in which sampling stood still, and its
+ * counters may have, too: it tells nothing of what ran.
+ */
+static int leave_out_pauses(struct work *w)
+{
+	enum { MUCH = 10 };
+	opk_autofree uint64_t *room = opk_alloc_array(w->sample_count + 1, sizeof *room);
+	size_t kept = 0;
+
+	if (!room)
+		return opk_nomem(w->ctx, "kernels on the timeline");
+	for (size_t i = 0, end; i < w->sample_count; i = end) {
+		uint64_t longest;
+
+		for (end = i + 1;
+		     end < w->sample_count && w->samples[end].gpu == w->samples[i].gpu;)
+			end++;
+		longest = MUCH * median_length(room, w->samples + i, end - i);
+		for (size_t j = i; j < end; j++)
+			if (w->samples[j].time.end - w->samples[j].time.start <= longest)
+				w->samples[kept++] = w->samples[j];
+	}
+	w->sample_count = kept;
+	return OPK_OK;
+}
+
 static int read_samples(struct work *w)
 {
 	const struct opk_row *row;
@@ -191,6 +234,9 @@ static int read_samples(struct work *w)
 		return code;
 	all = w->sample_count + 1;
 	order_samples(w);
+	code = leave_out_pauses(w);
+	if (code)
+		return code;
 	free(w->present);
 	w->column = opk_alloc_array(all, sizeof *w->column);
 	w->denominators = opk_alloc_array(all, sizeof *w->denominators);

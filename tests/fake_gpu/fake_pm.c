@@ -23,6 +23,8 @@ struct CUpti_PmSampling_Object {
 	uint64_t stopped; /* when, and nothing after it is sampled */
 	uint64_t decodes;
 	uint64_t total;
+	uint64_t last_end; /* of the last sample: the first one after a pause begins there */
+	bool resumed;
 };
 
 static CUpti_PmSampling_Object *samplers[MAX_DEVICES];
@@ -127,6 +129,7 @@ static int start(CUpti_PmSampling_Object *object)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	object->started = true;
 	object->fresh = true;
+	object->resumed = object->total > 0;
 	object->next = fake_now();
 	return CUPTI_SUCCESS;
 }
@@ -185,7 +188,7 @@ static uint64_t intervals_of(const CUpti_PmSampling_Object *object)
 	                                                           : 1;
 }
 
-/* The first sample spans from an event before the start. */
+/* The first sample spans from an event before the start; after a pause that is the last sample. */
 static void add_sample(CUpti_PmSampling_Object *object, struct fake_image *image)
 {
 	struct fake_sample_record *sample = image_record(image, image->count++);
@@ -193,6 +196,10 @@ static void add_sample(CUpti_PmSampling_Object *object, struct fake_image *image
 
 	sample->start = object->next - CLOCK_SHIFT_NS - (object->total ? 0 : FIRST_SAMPLE_NS);
 	sample->end = object->next - CLOCK_SHIFT_NS + length;
+	if (object->resumed)
+		sample->start = object->last_end;
+	object->resumed = false;
+	object->last_end = sample->end;
 	sample->value = object->total++;
 	object->next += length;
 }

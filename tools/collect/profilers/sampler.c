@@ -245,12 +245,17 @@ static struct opk_time time_of(struct sampler *sampler, size_t index)
 	return (struct opk_time){ params.startTimestamp, params.endTimestamp, sampler->device };
 }
 
-/* Samples follow one another without a gap; a gap is samples that are lost. */
+/*
+ * Samples follow one another without a gap; a gap is samples that are lost. The first one after a
+ * pause begins where the last one before it ended, but holds no more than others.
+ */
 static void count_gap(struct sampler *sampler, const struct opk_time *time)
 {
-	if (sampler->last_end && time->start > sampler->last_end + sampler->interval_ns / 2)
-		sampler->counts.lost += (time->start - sampler->last_end + sampler->interval_ns / 2)
-		                        / sampler->interval_ns;
+	uint64_t half = sampler->interval_ns / 2;
+	uint64_t start = sampler->fresh ? time->end - sampler->interval_ns : time->start;
+
+	if (sampler->last_end && start > sampler->last_end + half)
+		sampler->counts.lost += (start - sampler->last_end + half) / sampler->interval_ns;
 	sampler->last_end = time->end;
 }
 
@@ -268,6 +273,15 @@ static void count_interruption(struct sampler *sampler, const struct opk_time *t
 		sampler->decoded += missing - 1;
 		sampler->counts.interrupted += missing - 1;
 	}
+}
+
+/* Start is 0 where CUPTI has no time, as once the program has set up its own tracing. */
+static void count_missing(struct sampler *sampler, const struct opk_time *time)
+{
+	if (time->start) {
+		count_gap(sampler, time);
+		count_interruption(sampler, time);
+	}
 	sampler->fresh = false;
 }
 
@@ -278,8 +292,7 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 
 	for (size_t i = 0; times && i < count; i++) {
 		times[i] = time_of(sampler, i);
-		count_gap(sampler, &times[i]);
-		count_interruption(sampler, &times[i]);
+		count_missing(sampler, &times[i]);
 		/* After this the image has to be copied, which takes about as long, and emptied. */
 		if (i % CHECK_EVERY == 0 && is_late(sampler, 2 * sampler->init_s))
 			sampler->broken |= !stop(sampler);
