@@ -7,6 +7,8 @@
 
 make_set one
 prog=$fake/fake_app
+# As for all runs of collect().
+exec </dev/null
 
 section 'a probe'
 collect 0 --probe -o gpu.opk
@@ -323,5 +325,56 @@ collect 0 --cache kept --cache-limit "$((size * 5 / 2))" -c one.opk -o run.opk -
 same 'what killed runs left' "$(ls kept | grep '^new-')" new-abcdeg
 same 'entries that are left' "$(ls kept | grep -cE '^[0-9a-f]{64}$')" 2
 found '' "$prog" init ctx:0 launch:newest
+
+section "a folder that is not this user's alone"
+# A link in it is no entry, and what it leads to stays.
+link=$(printf 'ab%062d' 0)
+mkdir precious safe
+echo dear >precious/letter
+touch -d '3 days ago' precious/letter
+chmod 700 safe
+ln -s ../precious "safe/$link"
+ln -s ../precious safe/new-abcdef
+touch -h -d '3 days ago' safe/new-abcdef
+safe='--cache safe --cache-limit 40K -c one.opk -o run.opk'
+for i in 1 2 3 4; do
+	# shellcheck disable=SC2086 # several options
+	collect 0 $safe -- "$prog" init ctx:0 "launch:k$i"
+done
+same 'what a link leads to' "$(cat precious/letter)" dear
+same 'an old link' "$(ls safe | grep -c '^new-')" 0
+# Where an entry should be, a link makes way for it, and a list of outputs may not be a link.
+entry=$(ls -d safe/* | grep -E '/[0-9a-f]{64}$' | grep -v "$link" | head -1)
+mv "$entry" precious/entry.moved
+ln -s "../precious/entry.moved" "$entry"
+for i in 1 2 3 4; do
+	# shellcheck disable=SC2086
+	collect 0 $safe -- "$prog" init ctx:0 "launch:k$i"
+done
+same 'an entry that was a link' "$(find "$entry" -maxdepth 0 -type l)" ''
+same 'what it led to' "$(ls precious/entry.moved)" "0
+entry"
+# Names of recordings are what this program gives them.
+collect 0 --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+sed -i 's|^\(recording [0-9a-f]*\) $|\1 /../other|' suffix/*/entry
+collect 0 -v --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+err_has 'cache: kept as suffix/'
+chmod 770 suffix
+collect 1 --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+err_is 'offpeak-collect: --cache suffix: other users may write to it: chmod go-w suffix'
+if [ "$(id -u)" = 0 ]; then
+	chmod 700 suffix
+	chown 12345 suffix
+	collect 1 --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+	err_is 'offpeak-collect: --cache suffix: it is of another user: name a folder of yours'
+	chown 0 suffix
+	entry=$(ls -d suffix/* | grep -E '/[0-9a-f]{64}$')
+	chown 12345 "$entry"
+	collect 0 -v --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+	err_has 'cache: miss'
+	chown 0 "$entry"
+fi
+(umask 0; "$collector" --cupti "$cupti" --cache fresh -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k) 2>err
+same 'mode of a new cache' "$(stat -c %a fresh)" 700
 
 finish

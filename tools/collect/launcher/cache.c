@@ -49,7 +49,8 @@ static void leave_out(unsigned argument)
 /* What earlier runs found out, a number a line. */
 static void read_outputs(void)
 {
-	opk_autofclose FILE *file = fopen(cache.outputs, "re");
+	int fd = own_open(cache.outputs, O_RDONLY);
+	opk_autofclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	unsigned argument;
 
 	while (file && fscanf(file, "%u\n", &argument) == 1)
@@ -61,7 +62,8 @@ static void read_outputs(void)
 
 static void add_output(unsigned argument, bool verbose)
 {
-	opk_autofclose FILE *file = fopen(cache.outputs, "ae");
+	int fd = own_open(cache.outputs, O_WRONLY | O_APPEND | O_CREAT);
+	opk_autofclose FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
 
 	if (file)
 		fprintf(file, "%u\n", argument);
@@ -158,18 +160,18 @@ static bool restore(const struct settings *settings)
 }
 
 /* With the folders that it is in; false with errno set. */
-static bool make_folder(const char *path)
+static bool make_folder(const char *path, mode_t mode)
 {
 	char *slash = strrchr(path, '/');
 	opk_autofree char *parent = slash && slash > path
 	                                    ? opk_strndup(path, (size_t)(slash - path))
 	                                    : NULL;
 
-	if (!mkdir(path, 0777) || errno == EEXIST)
+	if (!mkdir(path, mode) || errno == EEXIST)
 		return true;
-	if (errno != ENOENT || !parent || !make_folder(parent))
+	if (errno != ENOENT || !parent || !make_folder(parent, 0777))
 		return false;
-	return !mkdir(path, 0777) || errno == EEXIST;
+	return !mkdir(path, mode) || errno == EEXIST;
 }
 
 int cache_find(bool *found, const struct settings *settings, char **program)
@@ -183,9 +185,12 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 		return launcher_fail(OPK_EUSAGE,
 		                     "-o %s: with --cache all processes have one name, or --merge",
 		                     settings->output);
-	if (!make_folder(settings->cache))
+	if (!make_folder(settings->cache, 0700))
 		return launcher_fail(OPK_EFAILED, "--cache %s: %s", settings->cache,
 		                     strerror(errno));
+	code = own_check(settings->cache);
+	if (code)
+		return code;
 	if (!name_expand(cache.output, sizeof cache.output, settings->output))
 		return OPK_EFAILED;
 	cache.program = program;

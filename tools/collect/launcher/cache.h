@@ -3,6 +3,7 @@
 #ifndef OPK_COLLECT_CACHE_H
 #define OPK_COLLECT_CACHE_H
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "base/sha256.h"
@@ -54,6 +55,17 @@ int opened_begin(const char *folder);
 void opened_end(struct cache_key *opened);
 /* The first that is not what it was; NULL: all are. */
 const char *opened_changed(const struct cache_key *opened);
+
+/* What is this user's own in the folder; links are not followed. */
+
+/* Whether it is there, of this user, and of that kind: S_IFREG, S_IFDIR. */
+bool is_own(const char *path, mode_t kind);
+/* A regular file of this user, created for nobody else where `flags` say so; -1 with errno set. */
+int own_open(const char *path, int flags);
+/* A folder of this user, for readdir(); NULL: it is none. */
+DIR *own_folder(const char *path);
+/* Whether --cache's folder can be written to by this user only. OPK_OK, or a message. */
+int own_check(const char *folder);
 
 /* A folder of entries, each a folder with the hash of its key for a name. */
 

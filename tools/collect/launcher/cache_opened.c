@@ -113,7 +113,8 @@ static void sort_out(struct opk_strlist *paths)
 
 void opened_end(struct cache_key *opened)
 {
-	opk_autofclose FILE *file = *list ? fopen(list, "re") : NULL;
+	int fd = *list ? own_open(list, O_RDONLY) : -1;
+	opk_autofclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	opk_autostrlist struct opk_strlist paths = { 0 };
 	opk_autofree char *line = NULL;
 	size_t size = 0;

@@ -79,6 +79,14 @@ static const char *split_hash(char *text)
 	return is_hash(text) ? rest : NULL;
 }
 
+/* What this program appends to a name, "-PID" and the like with hexadecimal numbers, or nothing. */
+static bool is_suffix(const char *text)
+{
+	while (*text == '-' && strspn(text + 1, "0123456789abcdef"))
+		text += 1 + strspn(text + 1, "0123456789abcdef");
+	return !*text;
+}
+
 static bool take_line(struct cache_entry *entry, const char *word, char *rest)
 {
 	const char *name;
@@ -92,7 +100,7 @@ static bool take_line(struct cache_entry *entry, const char *word, char *rest)
 	if (!name)
 		return false;
 	if (!strcmp(word, "recording"))
-		return opk_strlist_add(&entry->hashes, rest)
+		return is_suffix(name) && opk_strlist_add(&entry->hashes, rest)
 		       && opk_strlist_add(&entry->suffixes, name);
 	if (!strcmp(word, "opened"))
 		return key_add_hash(&entry->opened, name, rest);
@@ -113,6 +121,14 @@ static bool parse(struct cache_entry *entry, char *text)
 	return entry->kept && entry->hashes.count;
 }
 
+/* Whether an entry of that name is a folder of this user. */
+static bool folder_has(const char *folder, const char *name)
+{
+	opk_autofree char *path = opk_printf("%s/%s", folder, name);
+
+	return path && is_own(path, S_IFDIR);
+}
+
 bool store_read(struct cache_entry *entry, const char *folder, const char *hash)
 {
 	opk_autofree char *path = opk_printf("%s/%s/entry", folder, hash);
@@ -122,7 +138,7 @@ bool store_read(struct cache_entry *entry, const char *folder, const char *hash)
 	size_t size;
 
 	*entry = (struct cache_entry){ 0 };
-	if (!path || opk_ctx_new(&ctx, NULL)
+	if (!path || !folder_has(folder, hash) || !is_own(path, S_IFREG) || opk_ctx_new(&ctx, NULL)
 	    || opk_read_small_file(&text, &size, ctx, path, MOST_ENTRY))
 		return false;
 	if (parse(entry, text)) {
@@ -183,7 +199,7 @@ static int create(struct opk_newfile *file, struct opk_ctx *ctx, const char *pat
 static bool restore(struct opk_newfile *file, struct opk_ctx *ctx, const char *from,
                     const char *wanted, const char *to)
 {
-	opk_autoclose int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	opk_autoclose int fd = own_open(from, O_RDONLY);
 	char hash[OPK_SHA256_TEXT];
 
 	if (fd < 0 || create(file, ctx, to, fd)) {
@@ -298,17 +314,18 @@ static bool fill(const char *folder, const struct cache_entry *entry,
 	return write_text(folder, "entry", &text);
 }
 
-/* An entry has no folders in it. */
+/* An entry has no folders in it; of a link only the link goes. */
 static void remove_folder(const char *path)
 {
-	DIR *folder = opendir(path);
+	DIR *folder = own_folder(path);
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)) != NULL)
 		unlinkat(dirfd(folder), entry->d_name, 0);
 	if (folder)
 		closedir(folder);
-	rmdir(path);
+	if (rmdir(path) && errno == ENOTDIR)
+		unlink(path);
 }
 
 /* An older entry of that name goes: it may be damaged. */
@@ -318,7 +335,8 @@ static bool put_in_place(const char *from, const char *to)
 
 	if (!rename(from, to))
 		return true;
-	if (!aside || (errno != EEXIST && errno != ENOTEMPTY) || rename(to, aside))
+	if (!aside || (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+	    || rename(to, aside))
 		return false;
 	if (!rename(from, to)) {
 		remove_folder(aside);
@@ -330,14 +348,15 @@ static bool put_in_place(const char *from, const char *to)
 /* Bytes of the files in a folder, and when its entry was last used. */
 static uint64_t weigh(struct timespec *used, const char *path)
 {
-	DIR *folder = opendir(path);
+	DIR *folder = own_folder(path);
 	struct dirent *entry;
 	uint64_t size = 0;
 	struct stat info;
 
 	*used = (struct timespec){ 0 };
 	while (folder && (entry = readdir(folder)) != NULL) {
-		if (fstatat(dirfd(folder), entry->d_name, &info, 0) || !S_ISREG(info.st_mode))
+		if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW)
+		    || !S_ISREG(info.st_mode))
 			continue;
 		size += (uint64_t)info.st_size;
 		if (!strcmp(entry->d_name, "entry"))
@@ -353,7 +372,7 @@ static bool is_before(struct timespec a, struct timespec b)
 	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
-/* The size of all entries; *oldest is the one that was not used for longest, but for `spared`. */
+/* The size of all entries, which are folders of this user; *oldest is the one that was not used for longest, but for `spared`. */
 static uint64_t survey(char **oldest, const char *path, const char *spared)
 {
 	DIR *folder = opendir(path);
@@ -367,7 +386,7 @@ static uint64_t survey(char **oldest, const char *path, const char *spared)
 		                                  ? opk_printf("%s/%s", path, entry->d_name)
 		                                  : NULL;
 
-		if (!name)
+		if (!name || !is_own(name, S_IFDIR))
 			continue;
 		size += weigh(&used, name);
 		if (strcmp(entry->d_name, spared) && (!*oldest || is_before(used, first))) {
@@ -402,7 +421,7 @@ static void sweep(const char *path)
 		opk_autofree char *name = opk_printf("%s/%s", path, entry->d_name);
 		int days = days_of(entry->d_name);
 
-		if (!name || !days || lstat(name, &info)
+		if (!name || !days || lstat(name, &info) || info.st_uid != geteuid()
 		    || info.st_mtim.tv_sec > time(NULL) - days * DAY)
 			continue;
 		if (S_ISDIR(info.st_mode))

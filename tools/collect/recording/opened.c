@@ -29,7 +29,7 @@ static char *code_of(char *line)
 void opened_append(const char *path)
 {
 	opk_autoclose int fd = opk_beyond_standard(
-		open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+		open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	opk_autofclose FILE *maps = fd >= 0 ? fopen("/proc/self/maps", "re") : NULL;
 	opk_autobuf struct opk_buf text = { 0 };
 	opk_autofree char *line = NULL;
