@@ -272,6 +272,50 @@ START_TEST(times_of_samples)
 }
 END_TEST
 
+/* A row that runs beside itself has one item in each sample. */
+START_TEST(row_beside_itself)
+{
+	static const struct opk_stretch stretches[] = {
+		{ 0, 300, 0 }, { 50, 250, 1 }, { 110, 190, 0 }, { 220, 290, 0 }, { 310, 320, 0 }
+	};
+	static const struct opk_sample_time samples[] = {
+		{ 0, 100 }, { 100, 200 }, { 200, 300 }, { 300, 400 }
+	};
+	static const float times[] = { 100, 50, 180, 100, 170, 50, 10 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_overlaps o;
+
+	ck_ok(ctx, opk_overlaps_init(&o, ctx, stretches, COUNT(stretches), samples, 4));
+	ck_assert_uint_eq(o.first[4], COUNT(times));
+	for (size_t i = 0; i < COUNT(times); i++) {
+		ck_assert_uint_eq(o.items[i].row, i % 2);
+		ck_assert_msg(fabsf(o.items[i].time - times[i]) < 1e-3F, "%zu: %g", i,
+		              (double)o.items[i].time);
+	}
+	opk_overlaps_clear(&o);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Half a million launches in one sample, each a row: a search among them took minutes. */
+START_TEST(launches_of_a_sample)
+{
+	enum { LAUNCHES = 500000 };
+	static struct opk_stretch stretches[LAUNCHES];
+	const struct opk_sample_time sample = { 0, 10 * LAUNCHES };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_overlaps o;
+
+	for (uint32_t i = 0; i < LAUNCHES; i++)
+		stretches[i] = (struct opk_stretch){ 10 * i, 10 * i + 5, i };
+	ck_ok(ctx, opk_overlaps_init(&o, ctx, stretches, LAUNCHES, &sample, 1));
+	ck_assert_uint_eq(o.first[1], LAUNCHES);
+	ck_assert(o.items[LAUNCHES - 1].row == LAUNCHES - 1 && o.items[LAUNCHES - 1].time == 5);
+	opk_overlaps_clear(&o);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- recordings ------------------------------------------------------------------------- */
 
 #define RAN(name_, start_, end_)                                                                   \
@@ -440,6 +484,8 @@ int main(void)
 	TCase *tests = tcase_create("samples of kernels");
 
 	tcase_add_test(tests, times_of_samples);
+	tcase_add_test(tests, row_beside_itself);
+	tcase_add_test(tests, launches_of_a_sample);
 	tcase_add_test(tests, long_kernels);
 	tcase_add_test(tests, short_kernels);
 	tcase_add_test(tests, inseparable_kernels);

@@ -179,20 +179,27 @@ static int count_items(struct opk_overlaps *out, struct opk_ctx *ctx,
 	return out->items ? OPK_OK : opk_nomem(ctx, "kernels on the timeline");
 }
 
-/* To the row's item of the sample, which has those from `first` on. */
-static void add_item(struct opk_overlaps *out, size_t first, size_t *end, uint32_t row, double time,
-                     double share)
-{
-	size_t at = *end;
+/* The last sample in which a row has an item, and one more than this item's place; 0: none. */
+struct last_item {
+	size_t sample, after;
+};
 
-	while (at > first && out->items[at - 1].row != row)
-		at--;
-	if (at > first) {
-		out->items[at - 1].time += (float)time;
-		out->items[at - 1].share += (float)share;
+/* To the row's item of the sample. Only rows that run beside themselves go back to earlier ones. */
+static void add_item(struct opk_overlaps *out, struct last_item *last, size_t *ends, size_t sample,
+                     struct opk_overlap item)
+{
+	size_t at = last->after;
+
+	if (!at || sample > last->sample) {
+		out->items[ends[sample]++] = item;
+		*last = (struct last_item){ sample, ends[sample] };
 		return;
 	}
-	out->items[(*end)++] = (struct opk_overlap){ row, (float)time, (float)share };
+	if (sample < last->sample)
+		for (at = ends[sample]; out->items[at - 1].row != item.row; at--)
+			;
+	out->items[at - 1].time += item.time;
+	out->items[at - 1].share += item.share;
 }
 
 static int fill_items(struct opk_overlaps *out, struct opk_ctx *ctx, const struct sums *sums,
@@ -200,9 +207,12 @@ static int fill_items(struct opk_overlaps *out, struct opk_ctx *ctx, const struc
                       const struct opk_sample_time *samples)
 {
 	opk_autofree size_t *ends = opk_alloc_array(out->sample_count + 1, sizeof *ends);
+	opk_autofree struct last_item *last = opk_alloc_array((size_t)count_rows(stretches, count)
+	                                                              + 1,
+	                                                      sizeof *last);
 	size_t at = 0;
 
-	if (!ends)
+	if (!ends || !last)
 		return opk_nomem(ctx, "kernels on the timeline");
 	memcpy(ends, out->first, out->sample_count * sizeof *ends);
 	for (size_t i = 0; i < count; i++) {
@@ -213,8 +223,10 @@ static int fill_items(struct opk_overlaps *out, struct opk_ctx *ctx, const struc
 			uint64_t from = later(s->start, samples[j].start);
 			uint64_t to = earlier(s->end, samples[j].end);
 
-			add_item(out, out->first[j], &ends[j], s->row, (double)(to - from),
-			         sum_at(sums, to).share - sum_at(sums, from).share);
+			double share = sum_at(sums, to).share - sum_at(sums, from).share;
+
+			add_item(out, &last[s->row], ends, j,
+			         (struct opk_overlap){ s->row, (float)(to - from), (float)share });
 		}
 	}
 	return OPK_OK;
