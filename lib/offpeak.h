@@ -1356,8 +1356,8 @@ struct opk_joined_row {
 	const double *values; /* one a metric: of the mean range */
 	/*
 	 * One a metric: ranges of the pass that has its counters, or of that of its passes that has
-	 * the fewest; 0: a pass of it is missing, and the value is NaN. The first 2^20 ranges of
-	 * each pass are taken.
+	 * the fewest; 0: a pass of it is missing, and the value is NaN. The first 2^20 - 1 ranges
+	 * of each pass are taken.
 	 */
 	const uint64_t *counts;
 };

@@ -4,6 +4,7 @@
 
 #include "allocation.h"
 #include "base/file.h"
+#include "images/images.h"
 #include "recordings.h"
 
 /* What a row should be. */
@@ -563,6 +564,61 @@ START_TEST(missing_passes_and_rows)
 }
 END_TEST
 
+/* ---- means ------------------------------------------------------------------------------ */
+
+/* Of row 0 so often, and then of row 1 until these are all. */
+static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
+{
+	static const char *const metrics[] = { "fake__a.sum" };
+	struct opk_move *moves = opk_alloc_array(all, sizeof *moves);
+	struct opk_target target = { .moves = moves, .move_count = all, .slots = 1 };
+	struct opk_recombination job = { .mean = true, .targets = &target, .target_count = 1 };
+	struct opk_image_options options = OPK_INIT(options);
+	struct opk_eval_options eval = OPK_INIT(eval);
+	opk_autosent struct opk_result result = { 0 };
+	struct opk_file *file = open_file(ctx, "in.opk");
+	struct opk_evaluation *evaluation;
+	struct opk_survey survey;
+	const struct opk_row *row;
+	opk_autofree void *image = NULL;
+	size_t size;
+	double value;
+
+	for (size_t i = 0; i < all; i++)
+		moves[i].row = i >= first;
+	eval.metrics = metrics;
+	eval.metric_count = 1;
+	eval.chip = "FA100";
+	eval.has_profiler = true;
+	ck_ok(ctx, opk_survey_make(&survey, ctx, &file, 1, &options));
+	job.survey = &survey;
+	ck_ok(ctx, opk_recombine(&result, ctx, &job, &options));
+	ck_ok(ctx, opk_recombine_next(&image, &size, ctx, &result));
+	ck_ok(ctx, opk_eval_image(&evaluation, ctx, image, size, &eval));
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	value = row->values[0];
+	opk_evaluation_free(evaluation);
+	opk_survey_clear(&survey);
+	opk_file_free(file);
+	free(moves);
+	return value;
+}
+
+/* A mean has no more ranges than counts of 32 bits have room for. */
+START_TEST(too_many_for_a_mean)
+{
+	static const struct recording recording = { .ranges = plain };
+	struct opk_ctx *ctx = fake_ctx();
+
+	put("in.opk", &recording);
+	ck_assert_double_eq(mean_of(ctx, 3, 4), 25.5);
+	ck_assert_double_eq(mean_of(ctx, OPK_MOST_AVERAGED, OPK_MOST_AVERAGED + 9), 0.5);
+	ck_assert_double_gt(mean_of(ctx, OPK_MOST_AVERAGED - 1, OPK_MOST_AVERAGED + 9), 0.5);
+	ck_assert_uint_lt((uint64_t)OPK_MOST_AVERAGED * 4096, (uint64_t)1 << 32);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(without_memory)
 {
 	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
@@ -609,6 +665,7 @@ int main(void)
 	tcase_add_test(tests, many_files_that_crash);
 	tcase_add_test(tests, damage_is_found_before);
 	tcase_add_test(tests, missing_passes_and_rows);
+	tcase_add_test(tests, too_many_for_a_mean);
 	tcase_add_test(tests, without_memory);
 	tcase_set_timeout(tests, 120);
 	suite_add_tcase(suite, tests);

@@ -209,6 +209,12 @@ int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const vo
 /* One a metric; NaN where it is not wanted. OPK_EUSAGE: a metric is unknown. */
 int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *ctx, size_t index);
 
+/*
+ * So many ranges of a pass make a mean at most: counts in images have 32 bits, and add units of
+ * 4,096 at most for each range.
+ */
+enum { OPK_MOST_AVERAGED = (1 << 20) - 1 };
+
 /* What images of one GPU have in common whose ranges can be added up. Begins zeroed. */
 struct opk_layout {
 	uint8_t *head;

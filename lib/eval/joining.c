@@ -6,11 +6,7 @@
 #include "container/container.h"
 #include "eval/eval_inside.h"
 
-enum {
-	IMAGE_SLOTS = 1000,
-	/* Of a pass: counts in images have 32 bits, and add units of 4,096 at most for each. */
-	MOST_LAUNCHES = 1 << 20,
-};
+enum { IMAGE_SLOTS = 1000 };
 
 static int fail_nomem(struct opk_ctx *ctx)
 {
@@ -103,7 +99,7 @@ static int take_row(struct opk_joining *joining, struct opk_ctx *ctx,
 		return code;
 	mean = &joining->means[group];
 	add_attributes(mean, job, row.range);
-	if (mean->launches[segment->pass] == MOST_LAUNCHES)
+	if (mean->launches[segment->pass] == OPK_MOST_AVERAGED)
 		return OPK_OK;
 	mean->launches[segment->pass]++;
 	joining->group_of[number] = group;

@@ -104,7 +104,11 @@ struct opk_target {
 
 struct opk_recombination {
 	const struct opk_survey *survey;
-	bool mean; /* of the ranges of each slot, and of each pass by itself, instead of sums */
+	/*
+	 * Of the first OPK_MOST_AVERAGED ranges of each slot, and of each pass by itself, instead
+	 * of sums.
+	 */
+	bool mean;
 	const struct opk_target *targets;
 	size_t target_count;
 	/* In the child, with each image once it is made; NULL: they are the result. */

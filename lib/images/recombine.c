@@ -84,22 +84,65 @@ static int name_slots(struct work *w, struct opk_nv_combiner *combiner,
 	return code;
 }
 
+/* How many ranges of each slot and pass are in its mean; NULL where there can't be too many. */
+struct averaged {
+	uint32_t *counts;
+	size_t passes; /* and one for ranges of all of them */
+};
+
+static int begin_averaged(struct averaged *averaged, struct work *w,
+                          const struct opk_target *target)
+{
+	const struct opk_survey *survey = w->job->survey;
+
+	if (!w->job->mean || target->move_count <= OPK_MOST_AVERAGED)
+		return OPK_OK;
+	for (size_t i = 0; i < survey->image_count; i++)
+		if (averaged->passes < survey->images[i].segment->pass)
+			averaged->passes = survey->images[i].segment->pass;
+	averaged->counts = opk_alloc_array(target->slots * (averaged->passes + 1),
+	                                   sizeof *averaged->counts);
+	return averaged->counts ? OPK_OK : opk_nomem(w->ctx, "means");
+}
+
+static bool is_full(struct averaged *averaged, size_t slot, uint32_t pass)
+{
+	uint32_t *count = averaged->counts;
+
+	if (!count)
+		return false;
+	count += slot * (averaged->passes + 1) + pass;
+	if (*count == OPK_MOST_AVERAGED)
+		return true;
+	++*count;
+	return false;
+}
+
+static int add_move(struct work *w, struct opk_nv_combiner *combiner, const struct opk_move *move,
+                    struct averaged *averaged)
+{
+	int code = read_source(w, move->row);
+	size_t range;
+
+	if (code || is_full(averaged, move->slot, w->source->segment->pass))
+		return code;
+	range = move->row - w->source->first;
+	code = w->job->mean ? opk_nv_combiner_average(w->ctx, combiner, move->slot, w->image, range)
+	                    : opk_nv_combiner_sum(w->ctx, combiner, move->slot, w->image, range);
+	return opk_blame_image(code);
+}
+
 static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
                      const struct opk_target *target)
 {
-	int (*add)(struct opk_ctx *, struct opk_nv_combiner *, size_t, const void *,
-	           size_t) = w->job->mean ? opk_nv_combiner_average : opk_nv_combiner_sum;
-	int code = OPK_OK;
+	struct averaged averaged = { 0 };
+	int code = begin_averaged(&averaged, w, target);
 
 	for (size_t i = 0; !code && i < target->move_count; i++) {
-		const struct opk_move *move = &target->moves[i];
-
 		opk_child_progress(w->child, w->done++, w->total);
-		code = read_source(w, move->row);
-		if (!code)
-			code = opk_blame_image(add(w->ctx, combiner, move->slot, w->image,
-			                           move->row - w->source->first));
+		code = add_move(w, combiner, &target->moves[i], &averaged);
 	}
+	free(averaged.counts);
 	return code;
 }
 
