@@ -106,9 +106,15 @@ struct opk_mean {
 	uint64_t *counts;
 };
 
+/* A segment that has ranges of an image to be made, and the number of its first row. */
+struct opk_mean_source {
+	size_t segment, row;
+};
+
 /* An image to be made. */
 struct opk_mean_image {
-	size_t first, end; /* segments that have ranges of it: the first, and the one after them */
+	struct opk_mean_source *sources; /* in the order of the segments */
+	size_t source_count, capacity;
 	size_t slots;
 	size_t *groups; /* one a slot */
 };

@@ -162,28 +162,42 @@ static void put_into_image(struct opk_joining *joining, struct gpu *gpu, size_t 
 	most = most > IMAGE_SLOTS ? IMAGE_SLOTS : most ? most : 1;
 	if (!gpu->image || gpu->image->slots == most) {
 		gpu->image = &joining->images[joining->image_count++];
-		gpu->image->first = SIZE_MAX;
 	}
 	joining->means[group].image = (size_t)(gpu->image - joining->images);
 	joining->means[group].slot = gpu->image->slots++;
 }
 
-/* Which segments have ranges of an image. */
-static void find_segments(struct opk_joining *joining, const struct opk_eval_job *job)
+static int add_segment(struct opk_mean_image *image, struct opk_ctx *ctx, size_t segment,
+                       size_t row)
 {
-	size_t number = 0;
+	struct opk_mean_source *source;
 
-	for (size_t i = job->first; i < job->end; i++)
-		for (size_t j = 0; j < job->segments[i].row_count; j++, number++) {
-			size_t group = joining->group_of[number];
-			struct opk_mean_image *image;
+	if (image->source_count && image->sources[image->source_count - 1].segment == segment)
+		return OPK_OK;
+	source = opk_append(&image->sources, &image->capacity, &image->source_count,
+	                    sizeof *source);
+	if (!source)
+		return fail_nomem(ctx);
+	*source = (struct opk_mean_source){ segment, row };
+	return OPK_OK;
+}
 
-			if (group == SIZE_MAX)
-				continue;
-			image = &joining->images[joining->means[group].image];
-			image->first = image->first == SIZE_MAX ? i : image->first;
-			image->end = i + 1;
+/* Which segments have ranges of an image. */
+static int find_segments(struct opk_joining *joining, struct opk_ctx *ctx,
+                         const struct opk_eval_job *job)
+{
+	size_t row = 0;
+	int code = OPK_OK;
+
+	for (size_t i = job->first; !code && i < job->end; row += job->segments[i++].row_count)
+		for (size_t j = 0; !code && j < job->segments[i].row_count; j++) {
+			size_t group = joining->group_of[row + j];
+
+			if (group != SIZE_MAX)
+				code = add_segment(&joining->images[joining->means[group].image],
+				                   ctx, i, row);
 		}
+	return code;
 }
 
 static void order_groups(struct opk_joining *joining)
@@ -217,9 +231,8 @@ static int make_images(struct opk_joining *joining, struct opk_ctx *ctx,
 	find_slot_sizes(gpus, joining, gpu_of, job);
 	for (size_t i = 0; i < joining->count; i++)
 		put_into_image(joining, &gpus[gpu_of[i]], i);
-	find_segments(joining, job);
 	order_groups(joining);
-	return OPK_OK;
+	return find_segments(joining, ctx, job);
 }
 
 /* ---- all of it -------------------------------------------------------------------------- */
@@ -261,6 +274,8 @@ void opk_joining_free(struct opk_joining *joining)
 		free(joining->means[i].values);
 		free(joining->means[i].counts);
 	}
+	for (size_t i = 0; i < joining->image_count; i++)
+		free(joining->images[i].sources);
 	free(joining->means);
 	opk_grouping_clear(&joining->grouping);
 	free(joining->group_of);

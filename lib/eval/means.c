@@ -84,40 +84,34 @@ static int add_ranges(struct making *m, const struct opk_segment *segment, size_
 	return code;
 }
 
-static bool has_ranges(const struct making *m, const struct opk_segment *segment, size_t first)
+static int add_source(struct making *m, const struct opk_mean_source *source,
+                      struct opk_decoder *decoder)
 {
-	const struct opk_joining *joining = m->job->joining;
+	const struct opk_eval_job *job = m->job;
+	const struct opk_segment *segment = &job->segments[source->segment];
+	const void *image;
+	size_t size;
+	int code = opk_file_decode(&image, &size, m->ctx, job->file, segment->image, decoder);
 
-	for (size_t i = 0; i < segment->row_count; i++) {
-		size_t group = joining->group_of[first + i];
-
-		if (group != SIZE_MAX && joining->means[group].image == m->number)
-			return true;
-	}
-	return false;
+	if (code)
+		return code;
+	code = add_ranges(m, segment, source->row, image, size);
+	if (code == OPK_EINPUT)
+		opk_file_add_place(m->ctx, code, job->file, segment->image);
+	return code;
 }
 
 static int add_file(struct making *m)
 {
-	const struct opk_eval_job *job = m->job;
-	size_t end = m->plan->end < job->end ? m->plan->end : job->end, row = 0;
+	const struct opk_mean_source *sources = m->plan->sources;
+	size_t count = m->plan->source_count;
 	struct opk_decoder decoder = { 0 };
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < end; row += job->segments[i++].row_count) {
-		const struct opk_segment *segment = &job->segments[i];
-		const void *image;
-		size_t size;
-
-		if (i < job->first || !has_ranges(m, segment, row))
-			continue;
-		opk_child_progress(m->child, i - job->first, end - job->first);
-		code = opk_file_decode(&image, &size, m->ctx, job->file, segment->image, &decoder);
-		if (code)
-			break;
-		code = add_ranges(m, segment, row, image, size);
-		if (code == OPK_EINPUT)
-			opk_file_add_place(m->ctx, code, job->file, segment->image);
+	for (size_t i = 0; !code && i < count; i++) {
+		opk_child_progress(m->child, i, count);
+		if (sources[i].segment >= m->job->first && sources[i].segment < m->job->end)
+			code = add_source(m, &sources[i], &decoder);
 	}
 	opk_decoder_clear(&decoder);
 	return code;
