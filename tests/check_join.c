@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "allocation.h"
+#include "eval/eval_inside.h"
 #include "fake_nv.h"
 #include "folder.h"
 
@@ -683,6 +684,42 @@ START_TEST(other_layouts)
 }
 END_TEST
 
+/* A child that NVIDIA's code took over may send any image as its part of a mean. */
+static int send_image(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	(void)ctx;
+	(void)data;
+	opk_put_bytes(child, fake_image(), FAKE_IMAGE_SIZE);
+	return OPK_OK;
+}
+
+static int make_mean(struct opk_ctx *ctx, void *job, struct opk_child *child)
+{
+	void *image = NULL;
+	size_t size;
+	int code = opk_means_make(&image, &size, ctx, child, job, 0);
+
+	free(image);
+	return code;
+}
+
+START_TEST(parts_of_other_sizes)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_mean_image planned = { .slots = fake.slots + 1 };
+	struct opk_joining joining = { .images = &planned, .image_count = 1 };
+	struct opk_result part = { 0 }, result = { 0 };
+	struct opk_eval_job job = { .joining = &joining, .parts = &part, .part_count = 1 };
+
+	ck_ok(ctx, opk_contain(&part, ctx, send_image, NULL, NULL));
+	ck_code(ctx, opk_contain(&result, ctx, make_mean, &job, NULL), OPK_EINPUT);
+	ck_assert_msg(told(ctx, "a part of a mean has"), "%s", errors_of(ctx));
+	opk_result_clear(&part);
+	opk_result_clear(&result);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(refused_joins)
 {
 	static const struct {
@@ -814,6 +851,7 @@ int main(void)
 	tcase_add_test(tests, common_facts);
 	tcase_add_loop_test(tests, many_rows, 0, 4);
 	tcase_add_test(tests, other_layouts);
+	tcase_add_test(tests, parts_of_other_sizes);
 	tcase_add_test(tests, refused_joins);
 	tcase_add_test(tests, cut_off);
 	tcase_add_loop_test(tests, without_memory, 0, 2);

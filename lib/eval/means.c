@@ -119,6 +119,17 @@ static int add_file(struct making *m)
 
 /* ---- of what other children made -------------------------------------------------------- */
 
+static int check_part(struct making *m, const void *image, size_t size)
+{
+	struct opk_nv_image_info info;
+	int code = opk_blame_image(opk_nv_image_info(&info, m->ctx, image, size));
+
+	if (!code && info.slots != m->plan->slots)
+		return opk_fail(m->ctx, OPK_EINPUT, "a part of a mean has %zu ranges, not %zu",
+		                info.slots, m->plan->slots);
+	return code;
+}
+
 static int add_part(struct making *m, struct opk_result *result)
 {
 	size_t size;
@@ -127,7 +138,9 @@ static int add_part(struct making *m, struct opk_result *result)
 
 	if (code || !size)
 		return code;
-	code = begin(m, image, size);
+	code = check_part(m, image, size);
+	if (!code)
+		code = begin(m, image, size);
 	for (size_t i = 0; !code && i < m->plan->slots; i++) {
 		opk_child_progress(m->child, i, m->plan->slots);
 		code = opk_blame_image(opk_nv_combiner_average(m->ctx, m->combiner, i, image, i));
