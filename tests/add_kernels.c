@@ -5,7 +5,7 @@
  * on stream 9, and there are copies and NVTX ranges.
  * add_kernels --pause IN.opk OUT.opk: the same, where sampling stood still for a second, in which
  * kernels ran.
- * add_kernels --trace OUT.opk [LAUNCHES]: what ran alone, without samples.
+ * add_kernels --trace OUT.opk [LAUNCHES [BYTES]]: what ran alone, without samples; BYTES a copy.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static struct opk_ctx *ctx;
+static uint64_t bytes = 1 << 20;
 
 static void check(int code)
 {
@@ -70,7 +71,7 @@ static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t
 			out[count++] = (struct opk_activity){
 				.kind = OPK_ACTIVITY_COPY,
 				.name = "memcpy HtoD",
-				.bytes = 1 << 20,
+				.bytes = bytes,
 				.stream = 7,
 				.context = 1,
 				.rank = -1,
@@ -163,6 +164,7 @@ int main(int argc, char **argv)
 		later = 9000;
 		argv++, argc--;
 	}
+	bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : bytes;
 	if (argc < 3 || !room || opk_ctx_new(&ctx, NULL))
 		return 1;
 	check(opk_writer_new(&writer, ctx, argv[2]));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/sum.h"
 #include "container/container.h"
 
 struct opk_stats_storage {
@@ -39,12 +40,6 @@ void opk_stats_to_json(struct opk_buf *out, const struct opk_stats *stats)
 	opk_json_end_object(&json);
 }
 
-static void add(uint64_t *sum, uint64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = UINT64_MAX;
-}
-
 static int add_drop(struct opk_stats_storage *storage, struct opk_ctx *ctx, const char *reason,
                     uint64_t count)
 {
@@ -55,7 +50,7 @@ static int add_drop(struct opk_stats_storage *storage, struct opk_ctx *ctx, cons
 		return opk_fail(ctx, OPK_EINPUT, "a reason of more than %d bytes", OPK_MAX_REASON);
 	for (size_t i = 0; i < stats->drop_count; i++)
 		if (!strcmp(storage->drops[i].reason, reason)) {
-			add(&storage->drops[i].count, count);
+			opk_sum_add(&storage->drops[i].count, count);
 			return OPK_OK;
 		}
 	if (stats->drop_count == OPK_MAX_DROPS)
@@ -87,9 +82,9 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	opk_json_u64(&ranges, root, "ranges");
 	opk_json_u64(&depth, root, "depth");
 	opk_json_u64(&activities, root, "activities");
-	add(&storage->stats.activities, activities);
-	add(&storage->stats.launches, launches);
-	add(&storage->stats.ranges, ranges);
+	opk_sum_add(&storage->stats.activities, activities);
+	opk_sum_add(&storage->stats.launches, launches);
+	opk_sum_add(&storage->stats.ranges, ranges);
 	if (depth <= UINT32_MAX && depth > storage->stats.depth)
 		storage->stats.depth = (uint32_t)depth;
 	storage->found = true;

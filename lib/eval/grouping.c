@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sum.h"
 #include "container/container.h"
 
 /* ---- keys ------------------------------------------------------------------------------- */
@@ -160,21 +161,14 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 #undef KEEP_COMMON
 }
 
-/* A file may claim anything, but no sum shall become small for being too large. */
-static void add(uint64_t *sum, uint64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = UINT64_MAX;
-}
-
 static void take(struct opk_grouped *group, unsigned key, const char *name,
                  const struct opk_range *range)
 {
 	keep_common(group, key, range);
 	group->many_names |= strcmp(group->name, name) != 0;
 	group->rows++;
-	add(&group->ranges, range->count ? range->count : 1);
-	add(&group->durations, range->duration_ns);
+	opk_sum_add(&group->ranges, range->count ? range->count : 1);
+	opk_sum_add(&group->durations, range->duration_ns);
 	group->duration_count += range->duration_ns > 0;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sum.h"
+
 static struct opk_range range_of(const struct opk_activity *activity)
 {
 	struct opk_range range = {
@@ -105,10 +107,8 @@ static void add_launch(struct opk_ran *ran, const struct opk_activity *activity)
 	ran->least_ns = !ran->launches || time < ran->least_ns ? time : ran->least_ns;
 	ran->most_ns = time > ran->most_ns ? time : ran->most_ns;
 	ran->launches++;
-	ran->bytes += activity->bytes;
-	/* A file may claim anything, but no sum shall become small for being too large. */
-	if (__builtin_add_overflow(ran->time_ns, time, &ran->time_ns))
-		ran->time_ns = UINT64_MAX;
+	opk_sum_add(&ran->bytes, activity->bytes);
+	opk_sum_add(&ran->time_ns, time);
 }
 
 static int by_time(const void *a, const void *b)

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/index.h"
+#include "base/sum.h"
 #include "show/show.h"
 
 /* Beside the others. */
@@ -328,8 +329,8 @@ static int add_to_total(struct totals *totals, struct show *show,
 		free(key);
 	}
 	total->count++;
-	total->time += time;
-	total->bytes += activity->bytes;
+	opk_sum_add(&total->time, time);
+	opk_sum_add(&total->bytes, activity->bytes);
 	total->least = time < total->least ? time : total->least;
 	total->greatest = time > total->greatest ? time : total->greatest;
 	return OPK_OK;

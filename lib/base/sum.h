@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sums of what files claim. */
+#ifndef OPK_SUM_H
+#define OPK_SUM_H
+
+#include <stdint.h>
+
+/* A file may claim anything, but no sum shall become small for being too large. */
+static inline void opk_sum_add(uint64_t *sum, uint64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = UINT64_MAX;
+}
+
+#endif
