@@ -583,7 +583,8 @@ struct opk_plan_options {
 	double effort;
 	/*
 	 * Few passes in which a launch costs much, such as those with counters that the SMs keep,
-	 * rather than few passes: for collecting without replay.
+	 * rather than few passes: for collecting without replay. OPK_EUSAGE with PM sampling, which
+	 * has one pass, and with single_pass.
 	 */
 	bool prefer_cheap;
 	/* From time to time, in hundredths or metrics of all, while it takes long. */

@@ -95,6 +95,39 @@ START_TEST(cheap_plans)
 }
 END_TEST
 
+/* What has one pass has no cheaper ones. */
+START_TEST(one_pass_is_not_cheap)
+{
+	static const struct {
+		enum opk_profiler profiler;
+		bool single_pass;
+		const char *wanted;
+	} rows[] = {
+		{ OPK_PROFILER_PM, false, "PM sampling has one pass" },
+		{ OPK_PROFILER_RANGE, true, "a single pass is wanted" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct opk_ctx *ctx = new_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan *plan = NULL;
+		struct opk_set *set;
+
+		options.chip = "GH100";
+		options.prefer_cheap = true;
+		options.has_profiler = true;
+		options.profiler = rows[i].profiler;
+		options.single_pass = rows[i].single_pass;
+		ck_ok(ctx, opk_set_from_names(&set, ctx, "sm__cycles_active.avg"));
+		ck_code(ctx, opk_plan_new(&plan, ctx, set, &options), OPK_EUSAGE);
+		ck_assert_msg(told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_assert(!plan);
+		opk_set_free(set);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 /* Of a chip that was not measured nothing is said. */
 START_TEST(unmeasured)
 {
@@ -134,6 +167,7 @@ int main(void)
 	if (have_cupti()) {
 		tcase_add_test(tcase, cheap_plans);
 		tcase_add_test(tcase, unmeasured);
+		tcase_add_test(tcase, one_pass_is_not_cheap);
 	}
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -250,6 +250,7 @@ json '"launch_us" not in j and j["plan"][0]["launch_us"] is None'
 run 0 plan --chip TU102 compute --prefer cheap --format json
 err_has 'what a launch costs was not measured on TU102: taken to be as on H100 80GB HBM3'
 refuses 2 'more passes, --single-pass one: not both' plan --chip GH100 compute --prefer cheap --single-pass
+refuses 2 'PM sampling has one pass' plan --chip GH100 pm-overview --profiler pm --prefer cheap
 refuses 2 'effort 0 for none: not both' plan --chip GH100 compute --prefer cheap --effort 0
 
 section 'wrong names'

@@ -155,12 +155,29 @@ static int schedule_anywhere(struct opk_plan *plan, struct opk_ctx *ctx, const s
 	                             : schedule(plan, ctx, set, options);
 }
 
+/* A cheap plan has more passes than it needs. */
+static int check_preference(struct opk_ctx *ctx, const struct opk_plan *plan,
+                            const struct opk_plan_options *options)
+{
+	if (!options->prefer_cheap)
+		return OPK_OK;
+	if (plan->target.profiler == OPK_PROFILER_PM)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "PM sampling has one pass: no cheaper passes can be preferred");
+	if (options->single_pass)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "cheap passes are more, and a single pass is wanted: not both");
+	return OPK_OK;
+}
+
 static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
                 const struct opk_plan_options *options, bool limited)
 {
 	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
 	int code = plan ? prepare(plan, ctx, set, options) : opk_nomem(ctx, "a plan");
 
+	if (!code)
+		code = check_preference(ctx, plan, options);
 	if (code)
 		return code;
 	if (limited)

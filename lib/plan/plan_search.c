@@ -463,8 +463,8 @@ static int search(struct searching *s)
 	if (!code && !s->cheap)
 		code = keep_bounds(s);
 	if (!code && !had_time(s)) {
-		opk_log(s->ctx, "set %s: no plan of fewer passes was found in %g seconds",
-		        s->plan->set_name, s->plan->seconds);
+		opk_log(s->ctx, "set %s: no plan of fewer %spasses was found in %g seconds",
+		        s->plan->set_name, s->cheap ? "costly " : "", s->plan->seconds);
 		return OPK_OK;
 	}
 	if (!code)
