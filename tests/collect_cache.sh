@@ -200,14 +200,25 @@ misses 'input name' '--cache-input name' ./job.sh
 echo '# more' >>job.sh
 misses 'program ./job.sh' '--cache-input name' ./job.sh
 # A script as an argument, and a file that the program writes.
-kept '' sh ./job.sh log
-err_has '^offpeak-collect: cache: log is written by the program, and so is no input$'
-found '' sh ./job.sh log
-kept '--merge' sh ./job.sh log
-err_has '^offpeak-collect: cache: log is written by the program'
-found '--merge' sh ./job.sh log
+kept '' sh ./job.sh written
+err_has '^offpeak-collect: cache: written is written by the program, and so is no input$'
+found '' sh ./job.sh written
+# What was there is an input, and an editor may have changed it meanwhile.
+collect 0 -v --cache kept --merge -c one.opk -o run.opk -- sh ./job.sh written
+err_has '^offpeak-collect: note: not kept in the cache: written changed while the program ran; if the program only writes it, delete it before$'
+rm written
+kept '--merge' sh ./job.sh written
+err_has '^offpeak-collect: cache: written is written by the program'
+found '--merge' sh ./job.sh written
 echo '# more' >>job.sh
-misses 'file ./job.sh' '--merge' sh ./job.sh log
+misses 'file ./job.sh' '--merge' sh ./job.sh written
+collect 0 -v --cache kept -c one.opk -o run.opk -- sh -c "echo new >name; '$prog' init ctx:0 launch:k" sh name
+err_has 'not kept in the cache: name changed'
+err_lacks 'is written by the program'
+kept '' sh -c "'$prog' init ctx:0 launch:k" sh name
+echo k3 >name
+misses 'file name' '' sh -c "'$prog' init ctx:0 launch:k" sh name
+echo k2 >name
 # An interpreter that env finds.
 mkdir -p bin data/deep data/.git data/__pycache__
 cp "$(command -v sh)" bin/mysh
@@ -329,6 +340,8 @@ found '' "$prog" init ctx:0 launch:newest
 section "a folder that is not this user's alone"
 # A link in it is no entry, and what it leads to stays.
 link=$(printf 'ab%062d' 0)
+collect 0 --cache first -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+entry=$(ls -d first/* | grep -E "/[0-9a-f]{64}$")
 mkdir precious safe
 echo dear >precious/letter
 touch -d '3 days ago' precious/letter
@@ -336,7 +349,8 @@ chmod 700 safe
 ln -s ../precious "safe/$link"
 ln -s ../precious safe/new-abcdef
 touch -h -d '3 days ago' safe/new-abcdef
-safe='--cache safe --cache-limit 40K -c one.opk -o run.opk'
+size=$(cat "$entry"/* | wc -c)
+safe="--cache safe --cache-limit $((size * 5 / 2)) -c one.opk -o run.opk"
 for i in 1 2 3 4; do
 	# shellcheck disable=SC2086 # several options
 	collect 0 $safe -- "$prog" init ctx:0 "launch:k$i"

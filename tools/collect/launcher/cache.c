@@ -73,12 +73,12 @@ static void add_output(unsigned argument, bool verbose)
 		              cache.program[argument]);
 }
 
-/* Whether the program has made or changed the file that an argument names. */
+/* Whether the program has made the file that an argument names; a part of the key was there. */
 static bool is_new_output(unsigned argument)
 {
 	for (size_t i = 0; i < cache.key.count; i++)
 		if (cache.key.items[i].argument == argument)
-			return key_part_changed(&cache.key.items[i]);
+			return false;
 	return !cache.is_output[argument] && key_argument_file(cache.program[argument]);
 }
 
@@ -237,11 +237,11 @@ static const char *why_not(const struct opk_strlist *recordings, int status)
 }
 
 /* A part that is not as it was read. */
-static const char *find_changed(void)
+static const struct key_part *find_changed(void)
 {
 	for (size_t i = 0; i < cache.key.count; i++)
 		if (cache.key.items[i].path && key_part_changed(&cache.key.items[i]))
-			return cache.key.items[i].path;
+			return &cache.key.items[i];
 	return NULL;
 }
 
@@ -249,15 +249,18 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 {
 	struct cache_entry entry = { 0 };
 	char hash[OPK_SHA256_TEXT];
-	const char *changed, *problem;
+	const struct key_part *changed;
+	const char *problem;
 
 	for (unsigned i = 1; i < cache.arguments; i++)
 		if (is_new_output(i))
 			add_output(i, settings->verbose);
 	changed = find_changed();
 	if (changed) {
-		launcher_fail(0, "note: not kept in the cache: %s changed while the program ran",
-		              changed);
+		launcher_fail(0, "note: not kept in the cache: %s changed while the program ran%s",
+		              changed->path,
+		              changed->argument ? "; if the program only writes it, delete it before"
+		                                : "");
 		return;
 	}
 	entry.key = cache.key;
