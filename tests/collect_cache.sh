@@ -242,6 +242,35 @@ collect 0 --cache kept --cache-input . -c one.opk -o run.opk -- "$prog" init ctx
 cd ..
 err_has 'is from the cache'
 
+section 'what comes from stdin'
+# The program reads all of it.
+cat >reads.sh <<'READS'
+#!/bin/sh
+[ "$(cat)" = "${1-}" ] || exit 9
+exec "$prog" init ctx:0 launch:k
+READS
+export prog
+# stdin_is WHAT TEXT: what -v says of a run that wants this text.
+stdin_is() {
+	FAKE_GPU_LOG=$tmp/log "$collector" -v --cupti "$cupti" --cache kept -c one.opk -o run.opk -- sh reads.sh "$2" 2>err
+	last="stdin: $1"
+	err_has "$1"
+}
+printf 'one\ntwo\n' >input
+stdin_is 'cache: kept' "$(cat input)" <input
+stdin_is 'is from the cache' "$(cat input)" <input
+{ read -r line; stdin_is "cache: miss: what differs is .*stdin's offset" two; } <input
+same 'a line of stdin' "$line" one
+printf 'one\n2\n' >input
+{ read -r line; stdin_is 'cache: miss: what differs is .*stdin' 2; } <input
+{ read -r line; stdin_is 'is from the cache' 2; } <input
+mkfifo pipe
+echo one >pipe &
+stdin_is '^offpeak-collect: note: stdin is a pipe, and what comes from it is not known: say </dev/null or <FILE$' one <pipe
+err_lacks 'cache: kept'
+stdin_is 'cache: kept' '' </dev/null
+stdin_is 'is from the cache' '' </dev/null
+
 section 'what is not kept'
 not_kept() {
 	err_has "^offpeak-collect: note: not kept in the cache: $1"

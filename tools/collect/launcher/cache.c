@@ -259,8 +259,9 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 	if (changed) {
 		launcher_fail(0, "note: not kept in the cache: %s changed while the program ran%s",
 		              changed->path,
-		              changed->argument ? "; if the program only writes it, delete it before"
-		                                : "");
+		              changed->argument
+		                      ? "; if the program only writes it, delete it before"
+		                      : "");
 		return;
 	}
 	entry.key = cache.key;

@@ -141,6 +141,25 @@ static int add_program(struct cache_key *key, const char *program)
 	return code;
 }
 
+/* What a pipe brings can't be known beforehand; terminals and /dev/null bring nothing. */
+static int add_stdin(struct cache_key *key)
+{
+	struct stat info;
+	char offset[24];
+
+	if (fstat(STDIN_FILENO, &info) || S_ISCHR(info.st_mode) || S_ISDIR(info.st_mode))
+		return OPK_OK;
+	if (!S_ISREG(info.st_mode))
+		return launcher_fail(OPK_EFAILED,
+		                     "note: stdin is a pipe, and what comes from it is "
+		                     "not known: say </dev/null or <FILE");
+	snprintf(offset, sizeof offset, "%jd", (intmax_t)lseek(STDIN_FILENO, 0, SEEK_CUR));
+	if (add_text(key, opk_strdup("stdin's offset"), offset))
+		return OPK_EFAILED;
+	/* Opened anew, so that the program's offset stays. */
+	return add_file(key, opk_strdup("stdin"), "/proc/self/fd/0", 0);
+}
+
 static int add_directory(struct cache_key *key)
 {
 	char folder[PATH_MAX];
@@ -292,6 +311,8 @@ int key_make(struct cache_key *key, const struct settings *settings, char **prog
 		code = add_program(key, *program);
 	if (!code)
 		code = add_directory(key);
+	if (!code)
+		code = add_stdin(key);
 	if (!code)
 		code = add_arguments(key, program);
 	if (!code)
