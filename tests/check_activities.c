@@ -108,6 +108,28 @@ START_TEST(round_trip)
 }
 END_TEST
 
+/* The host's clock was set back meanwhile: the section stays readable. */
+START_TEST(backwards)
+{
+	const struct opk_activity odd = { .kind = OPK_ACTIVITY_RANGE, .start_ns = 9, .end_ns = 7 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer = begin(ctx, trace_meta);
+	const struct opk_activity *got;
+	struct opk_file *file;
+	size_t count;
+
+	ck_ok(ctx, opk_writer_add_activities(writer, &odd, 1));
+	finish(ctx, writer);
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_activities(&got, &count, ctx, file));
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_eq(got->start_ns, 9);
+	ck_assert_uint_eq(got->end_ns, 9);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Kernels have the one spelling, ranges their own; bytes that are no text are replaced. */
 START_TEST(names)
 {
@@ -447,6 +469,7 @@ int main(void)
 
 	tcase_add_test(tests, round_trip);
 	tcase_add_test(tests, names);
+	tcase_add_test(tests, backwards);
 	tcase_add_test(tests, layout);
 	tcase_add_test(tests, they_are_small);
 	tcase_add_loop_test(tests, hostile_sections, 0, COUNT(hostile));

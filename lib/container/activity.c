@@ -16,7 +16,7 @@ enum coding {
 	INDEX,      /* counted from 0, so that unknown is -1: one more */
 	TEXT,       /* the number of a text of the section, from 1 */
 	DIFFERENCE, /* to the record before */
-	LENGTH,     /* end, less start */
+	LENGTH,     /* end, less start; 0 where a clock went back in between */
 };
 
 struct column {
@@ -128,7 +128,8 @@ static uint64_t encode_member(struct encoder *encoder, const struct column *colu
 	case DIFFERENCE:
 		return get(activity, column) - get(before, column);
 	case LENGTH:
-		return activity->end_ns - activity->start_ns;
+		return activity->end_ns > activity->start_ns ? activity->end_ns - activity->start_ns
+		                                             : 0;
 	default:
 		return get(activity, column);
 	}

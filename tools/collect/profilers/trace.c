@@ -239,7 +239,8 @@ static void popping(size_t depth)
 	if (activity) {
 		activity->name = name_of(range);
 		activity->start_ns = range->begun_ns;
-		activity->end_ns = end;
+		/* The host's clock may have been set back. */
+		activity->end_ns = end > range->begun_ns ? end : range->begun_ns;
 		activity->thread = (uint64_t)syscall(SYS_gettid);
 	}
 	pthread_mutex_unlock(&trace.lock);
