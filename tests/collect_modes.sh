@@ -52,6 +52,9 @@ for backend in range legacy; do
 	same "$last: kernels and passes" "$(fields run.opk rows symbol pass | sort -u | tr '\n' ' ')" \
 		'_Z1aPKfS0_Pfi 1 _Z1aPKfS0_Pfi 2 _Z1aPKfS0_Pfi 3 _Z1bPKfS0_Pfi 1 _Z1bPKfS0_Pfi 2 _Z1bPKfS0_Pfi 3 '
 	counted
+	# An image that a graph ends before a launch came is nobody's turn.
+	record "--replay rotate --backend $backend" init ctx:0 graph:1 'launch*8:a' graph:1 launch:a
+	same "$last: turns" "$(fields run.opk rows pass counted | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:1:8 2:2:1 '
 done
 quietly '--replay rotate --kernel [ab]P' init ctx:0 'launch*8:a' 'launch*5:c' 'launch*8:b:2' 'launch*5:a'
 same "$last: rows" "$(fields run.opk rows symbol pass | sort | uniq -c | awk '{ print $2, $3, $1 }')" '_Z1aPKfS0_Pfi 1 8
@@ -118,10 +121,13 @@ for call in cuMemAlloc_v2 cuMemcpyDtoDAsync_v2; do
 done
 
 section 'clocks'
-# An image has those of its end.
+# They are read at the first range of an image, and then every 50 ms.
+FAKE_GPU_SM_MHZ=1980,1900 quietly '' init ctx:0 launch:a sleep:60 launch:a sleep:900
+rows_are sm_mhz '1980
+1900'
 FAKE_GPU_SM_MHZ=1980,1755,1700 record '' init ctx:0 'launch*130:a'
-err_is 'offpeak-collect: note: device 0: the SM clock was between 1700 and 1980 MHz: it reached its power limit; times and rates of its launches differ for that alone'
-same "$last: clocks" "$(fields run.opk rows sm_mhz memory_mhz | uniq -c | awk '{ printf "%s:%s:%s ", $1, $2, $3 }')" '64:1980:2619 64:1755:2619 2:1700:2619 '
+err_is 'offpeak-collect: note: device 0: the SM clock was between 1700 and 1980 MHz: it reached its power limit; times and rates differ for that alone'
+same "$last: clocks" "$(fields run.opk rows sm_mhz memory_mhz | uniq | tr ' \n' ': ')" '1980:2619 1755:2619 1700:2619 '
 info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("1700 to 1980", "2619", True)'
 FAKE_GPU_SM_MHZ=1980,1900 quietly '' init ctx:0 'launch*130:a'
 info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("1900 to 1980", "2619", False)'

@@ -381,6 +381,7 @@ static void close_session(struct collector_context *entry)
 		return;
 	entered = enter(entry->context);
 	collector_end_ranges_of(entry->session);
+	collector_end_launch_of(entry->session);
 	counts = session_close(entry->session);
 	if (entered)
 		leave();

@@ -129,6 +129,8 @@ void collector_end_scope(void);
 void collector_listen_to_ranges(void);
 /* A session ends, and with it the range that may be open in it. The lock is held. */
 void collector_end_ranges_of(const struct session *session);
+/* The same of a launch that may be under way in it. */
+void collector_end_launch_of(const struct session *session);
 /* Ends the range that may be open, and counts its rest with that reason. The lock is held. */
 void collector_cut_range(enum drop reason);
 

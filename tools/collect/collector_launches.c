@@ -117,11 +117,17 @@ bool collector_begin_launch(const struct launch *launch)
 	return false;
 }
 
+void collector_end_launch_of(const struct session *session)
+{
+	if (open_session == session)
+		open_session = NULL;
+}
+
 void collector_end_launch(bool launched)
 {
-	if (launched)
+	if (open_session && launched)
 		session_end(open_session);
-	else
+	else if (open_session)
 		session_cancel(open_session);
 	open_session = NULL;
 	collector_unlock();

@@ -131,7 +131,7 @@ static void report(int device, const char *clock, const struct span *span,
 		return;
 	fprintf(stderr,
 	        "offpeak-collect: note: device %d: the %s clock was between %u and %u MHz%s; times "
-	        "and rates of its launches differ for that alone\n",
+	        "and rates differ for that alone\n",
 	        device, clock, span->least, span->most, reason(reasons));
 }
 

@@ -132,7 +132,7 @@ struct session_counts {
 	uint64_t recorded, dropped;
 };
 
-/* The last flush, and the end of profiling in this context. */
+/* The last flush, and the end of profiling in this context. Frees: nothing may name it any more. */
 struct session_counts session_close(struct session *session);
 /* Seconds since the first range that was not yet handed on; 0 where there is none. */
 double session_age(const struct session *session);

@@ -48,6 +48,8 @@ struct session {
 	struct timespec first; /* when the first range of this image began */
 	size_t images;         /* handed on */
 	struct session_counts counts;
+	struct clocks clocks; /* as they were last read, then */
+	struct timespec clocks_at;
 };
 
 static bool rotates(const struct session *session)
@@ -258,9 +260,15 @@ static void decode(struct session *session)
 	if (session->running && !pause(session))
 		return;
 	session->configured = false;
-	/* CUPTI refuses to decode where there was no range. */
-	if (!session->present.count)
+	/*
+	 * CUPTI refuses to decode where there was no range. The older interface's session with the
+	 * image ends all the same: there is no second one beside it.
+	 */
+	if (!session->present.count) {
+		if (session->profiler.in_session)
+			session->profiler.ops->disable(&session->profiler);
 		return;
+	}
 	if (session->profiler.ops->decode(&session->profiler))
 		match_rows(session);
 	else
@@ -281,29 +289,16 @@ static void hand_on(struct session *session)
 	segment_clear(&session->present);
 }
 
-/* While the GPU is still at work. */
-static void note_clocks(struct session *session)
-{
-	struct segment *present = &session->present;
-	struct clocks clocks = { 0 };
-
-	if (present->count)
-		clocks = clocks_read(session->profiling->target, present->ranges->device);
-	for (size_t i = 0; i < present->count; i++) {
-		present->ranges[i].sm_mhz = clocks.sm_mhz;
-		present->ranges[i].memory_mhz = clocks.memory_mhz;
-	}
-}
-
 /* `cut`: it was not time, but what the program does that ends it. */
 static void finish_image(struct session *session, bool cut)
 {
-	cut = cut && session->present.count < room_of(session);
+	bool used = session->present.count > 0;
 
-	note_clocks(session);
+	cut = cut && session->present.count < room_of(session);
 	decode(session);
 	hand_on(session);
-	if (rotates(session))
+	/* A pass whose image stayed empty still has its turn. */
+	if (rotates(session) && used)
 		rotation_next(&session->rotation, cut);
 }
 
@@ -377,9 +372,23 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 	return true;
 }
 
+/* Reading takes a while, and clocks take longer to change. An idle GPU's say nothing of a range. */
+static void note_clocks(struct session *session, struct opk_range *row)
+{
+	static const double good_s = 0.05;
+
+	if (session->present.count == 1 || clock_seconds_since(&session->clocks_at) > good_s) {
+		session->clocks = clocks_read(session->profiling->target, row->device);
+		session->clocks_at = clock_now();
+	}
+	row->sm_mhz = session->clocks.sm_mhz;
+	row->memory_mhz = session->clocks.memory_mhz;
+}
+
 void session_end(struct session *session)
 {
 	struct opk_range *row;
+	uint64_t now;
 
 	if (!session->open)
 		return;
@@ -389,7 +398,10 @@ void session_end(struct session *session)
 	if (session->selective)
 		pause(session);
 	row = &session->present.ranges[session->present.count - 1];
-	row->end_ns = clock_host_ns();
+	/* The host's clock may have been set back. */
+	now = clock_host_ns();
+	row->end_ns = now > row->start_ns ? now : row->start_ns;
+	note_clocks(session, row);
 	if (session->profiling->settings->mode == MODE_USER_RANGE)
 		row->duration_ns = row->end_ns - row->start_ns;
 }
@@ -421,6 +433,8 @@ static void report_turns(const struct session *session)
 
 struct session_counts session_close(struct session *session)
 {
+	struct session_counts counts;
+
 	/* The program ends inside a range, and the range with it. */
 	session_end(session);
 	session_suspend(session);
@@ -428,9 +442,10 @@ struct session_counts session_close(struct session *session)
 	session->counts.dropped += session->present.count;
 	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
-	/* The session itself stays: an open range may still name it. */
 	free_images(session);
-	return session->counts;
+	counts = session->counts;
+	free(session);
+	return counts;
 }
 
 double session_age(const struct session *session)
