@@ -336,7 +336,8 @@ static const struct opk_activity ran[] = {
 	{ .kind = OPK_ACTIVITY_RANGE, .name = "step", .device = -1, .rank = -1, .end_ns = 9000 },
 };
 
-static void put_images(const char *name, size_t count, size_t times_each, uint64_t shift)
+static void put_images(const char *name, const struct opk_activity *activities, size_t count,
+                       size_t times_each, uint64_t shift)
 {
 	const struct opk_meta meta = { .kind = "recording",
 		                       .chip = "FA100",
@@ -359,7 +360,7 @@ static void put_images(const char *name, size_t count, size_t times_each, uint64
 		ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
 	}
 	if (count)
-		ck_ok(ctx, opk_writer_add_activities(writer, ran, count));
+		ck_ok(ctx, opk_writer_add_activities(writer, activities, count));
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_ctx_free(ctx);
@@ -367,7 +368,7 @@ static void put_images(const char *name, size_t count, size_t times_each, uint64
 
 static void put_samples(const char *name, size_t count)
 {
-	put_images(name, count, 1, 0);
+	put_images(name, ran, count, 1, 0);
 }
 
 static void check_row(const struct opk_row *row, const char *name, uint64_t launches,
@@ -428,7 +429,7 @@ START_TEST(samples_twice)
 
 	fake.image_is_pm = true;
 	for (uint64_t shift = 0; shift <= 100; shift += 100) {
-		put_images("in.opk", COUNT(ran), 2, shift);
+		put_images("in.opk", ran, COUNT(ran), 2, shift);
 		file = open_file(ctx, "in.opk");
 		ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
@@ -440,6 +441,39 @@ START_TEST(samples_twice)
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
 	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The estimate has room for 767 kernels: of the others too little is known, also side by side. */
+START_TEST(many_kernels_at_once)
+{
+	enum { KERNELS = 800, ROOM = OPK_MAX_ESTIMATED - 1 };
+	static struct opk_activity beside[KERNELS];
+	static char kernels[KERNELS][8];
+	struct opk_timeline_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	struct opk_file *file;
+
+	for (size_t i = 0; i < KERNELS; i++) {
+		snprintf(kernels[i], sizeof kernels[i], "k%zu", i);
+		beside[i] = (struct opk_activity)RAN("", 2000, 4000);
+		beside[i].name = kernels[i];
+	}
+	fake.image_is_pm = true;
+	put_images("in.opk", beside, KERNELS, 1, 0);
+	file = open_file(ctx, "in.opk");
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+	for (size_t i = 0; i < KERNELS; i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_assert_str_eq(row->name, kernels[i]);
+		ck_assert_msg(row->ran->unknown == (i >= ROOM), "%zu", i);
+		ck_assert(isnan(row->values[0]) == (i >= ROOM));
+	}
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -497,6 +531,7 @@ int main(void)
 	tcase_add_test(tests, values_of_kernels);
 	tcase_add_test(tests, values_of_launches);
 	tcase_add_test(tests, samples_twice);
+	tcase_add_test(tests, many_kernels_at_once);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

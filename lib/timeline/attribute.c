@@ -45,6 +45,7 @@ struct work {
 	/* All GPUs. */
 	struct opk_part *parts, *under; /* one a row, and idle time */
 	double *evidence;               /* the same */
+	bool *in_rest;                  /* those for which the estimate had no room; the same */
 	double *column, *denominators;  /* of all samples */
 	bool *present;
 	double interval; /* mean length of a sample, ns */
@@ -356,9 +357,13 @@ static void count_samples(struct work *w, const struct gpu *gpu)
 		ran[idle].samples += o->idle[i] > 0;
 	}
 	/* Those for which there was no room are not known apart. */
-	for (size_t i = 0; !w->rows->each_launch && i < idle; i++)
-		if (gpu->kernel_of[i] < OPK_MAX_ESTIMATED - 1)
-			w->evidence[i] += gpu->estimator.evidence[gpu->kernel_of[i]];
+	for (size_t i = 0; i < idle; i++) {
+		uint32_t kernel = gpu->kernel_of[i];
+
+		w->in_rest[i] |= kernel == OPK_MAX_ESTIMATED - 1;
+		if (!w->rows->each_launch && kernel < OPK_MAX_ESTIMATED - 1)
+			w->evidence[i] += gpu->estimator.evidence[kernel];
+	}
 	w->evidence[idle] += gpu->estimator.evidence[gpu->kernel_count];
 }
 
@@ -429,7 +434,8 @@ static bool is_known(const struct work *w, size_t row)
 
 	if (row == w->rows->made.count)
 		return w->evidence[row] >= LEAST_EVIDENCE;
-	if (ran->shared_ns > ran->time_ns / 2 && length >= LEAST_SHARED_LENGTH * w->interval)
+	if (!w->in_rest[row] && ran->shared_ns > ran->time_ns / 2
+	    && length >= LEAST_SHARED_LENGTH * w->interval)
 		return true;
 	return w->evidence[row] >= LEAST_EVIDENCE && length >= LEAST_LENGTH * w->interval;
 }
@@ -489,9 +495,10 @@ static int allocate(struct work *w)
 	w->parts = opk_alloc_array(rows, sizeof *w->parts);
 	w->under = opk_alloc_array(rows, sizeof *w->under);
 	w->evidence = opk_alloc_array(rows, sizeof *w->evidence);
+	w->in_rest = opk_alloc_array(rows, sizeof *w->in_rest);
 	w->rows->made.values = opk_alloc_array(rows * w->columns->metric_count + 1,
 	                                       sizeof *w->rows->made.values);
-	return w->parts && w->under && w->evidence && w->rows->made.values
+	return w->parts && w->under && w->evidence && w->in_rest && w->rows->made.values
 	               ? OPK_OK
 	               : opk_nomem(w->ctx, "kernels on the timeline");
 }
@@ -530,6 +537,7 @@ static void clear(struct work *w)
 	free(w->parts);
 	free(w->under);
 	free(w->evidence);
+	free(w->in_rest);
 	free(w->column);
 	free(w->denominators);
 	free(w->present);
