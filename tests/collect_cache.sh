@@ -125,7 +125,7 @@ touch file
 collect 1 --cache file/x -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 err_is 'offpeak-collect: --cache file/x: Not a directory'
 # What makes no difference to a recording, and another name for it.
-found '--best-effort --wait 5 --cache-limit 1G' "$prog" init ctx:0 launch:k out:ran
+found "--best-effort --wait 5 --cache-limit 1G --cupti $(dirname "$cupti")/./libcupti.so" "$prog" init ctx:0 launch:k out:ran
 collect 0 --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
 collect 0 --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
 err_has 'is from the cache'
@@ -233,6 +233,23 @@ echo 1 | tee data/.git/x >data/__pycache__/x.pyc
 found '--cache-input data' "$prog" init ctx:0 launch:k
 echo 1 >data/deep/y
 misses 'input data/deep/y' '--cache-input data' "$prog" init ctx:0 launch:k
+# Links to files count, those in circles and to nothing do no harm, and neither do sockets.
+mkdir links links/sub
+echo 1 >linked
+ln -s ../linked links/file
+ln -s nowhere links/dangling
+for i in a b c d e f; do
+	ln -s . "links/$i"
+done
+mkfifo links/fifo
+kept '--cache-input links' "$prog" init ctx:0 launch:k
+found '--cache-input links' "$prog" init ctx:0 launch:k
+echo 2 >linked
+misses 'input links/file' '--cache-input links' "$prog" init ctx:0 launch:k
+ln -sfn sub links/a
+misses 'input links/a, a link' '--cache-input links' "$prog" init ctx:0 launch:k
+collect 2 --cache kept --cache-input links/fifo -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+err_is 'offpeak-collect: --cache-input links/fifo: neither a file nor a folder'
 # The recording and the cache are no inputs, wherever they are.
 mkdir -p here
 cp one.opk here

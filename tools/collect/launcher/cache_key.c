@@ -252,9 +252,9 @@ static bool is_ours(const struct inputs *inputs, const char *path)
 	return suffix || opk_is_same_file(path, inputs->cache);
 }
 
-static int add_input(const struct inputs *inputs, const char *path, int depth);
+static int add_input(const struct inputs *inputs, const char *path, bool named);
 
-static int add_folder(const struct inputs *inputs, const char *path, int depth)
+static int add_folder(const struct inputs *inputs, const char *path)
 {
 	struct dirent **entries;
 	int count = scandir(path, &entries, is_input, alphasort), code = OPK_OK;
@@ -265,7 +265,7 @@ static int add_folder(const struct inputs *inputs, const char *path, int depth)
 		opk_autofree char *name = opk_printf("%s/%s", path, entries[i]->d_name);
 
 		if (!code && name && !is_ours(inputs, name))
-			code = add_input(inputs, name, depth + 1);
+			code = add_input(inputs, name, false);
 		code = name ? code : OPK_ENOMEM;
 		free(entries[i]);
 	}
@@ -273,16 +273,40 @@ static int add_folder(const struct inputs *inputs, const char *path, int depth)
 	return code;
 }
 
-static int add_input(const struct inputs *inputs, const char *path, int depth)
+/* A link is its text, and the file that it leads to; folders that it leads to are not entered. */
+static int add_link(const struct inputs *inputs, const char *path)
 {
-	enum { DEEPEST = 64 }; /* links may lead in circles */
+	char target[PATH_MAX];
+	ssize_t length = readlink(path, target, sizeof target - 1);
+	struct stat info;
+	int code;
+
+	if (length < 0)
+		return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+	target[length] = '\0';
+	code = add_text(inputs->key, opk_printf("input %s, a link", path), target);
+	return code || stat(path, &info) || !S_ISREG(info.st_mode)
+	               ? code
+	               : add_file(inputs->key, opk_printf("input %s", path), path, 0);
+}
+
+/* Below the folder that is named, only files, folders and links count. */
+static int add_input(const struct inputs *inputs, const char *path, bool named)
+{
 	struct stat info;
 
-	if (stat(path, &info))
-		return launcher_fail(OPK_EUSAGE, "--cache-input %s: %s", path, strerror(errno));
-	return S_ISDIR(info.st_mode) && depth < DEEPEST
-	               ? add_folder(inputs, path, depth)
-	               : add_file(inputs->key, opk_printf("input %s", path), path, 0);
+	if (named ? stat(path, &info) : lstat(path, &info))
+		return launcher_fail(named ? OPK_EUSAGE : OPK_EFAILED, "--cache-input %s: %s", path,
+		                     strerror(errno));
+	if (S_ISDIR(info.st_mode))
+		return add_folder(inputs, path);
+	if (S_ISREG(info.st_mode))
+		return add_file(inputs->key, opk_printf("input %s", path), path, 0);
+	if (S_ISLNK(info.st_mode))
+		return add_link(inputs, path);
+	return named ? launcher_fail(OPK_EUSAGE, "--cache-input %s: neither a file nor a folder",
+	                             path)
+	             : OPK_OK;
 }
 
 static int add_inputs(const struct inputs *inputs, const char *lines)
@@ -293,7 +317,7 @@ static int add_inputs(const struct inputs *inputs, const char *lines)
 
 	while (!code && (path = strsep(&rest, "\n")) != NULL)
 		if (*path)
-			code = add_input(inputs, path, 0);
+			code = add_input(inputs, path, true);
 	return code;
 }
 
