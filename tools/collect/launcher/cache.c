@@ -245,7 +245,8 @@ static const struct key_part *find_changed(void)
 	return NULL;
 }
 
-static void keep(const struct settings *settings, const struct opk_strlist *recordings)
+static void keep(const struct settings *settings, const struct opk_strlist *recordings,
+                 const struct stat *seen)
 {
 	struct cache_entry entry = { 0 };
 	char hash[OPK_SHA256_TEXT];
@@ -267,7 +268,7 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 	entry.key = cache.key;
 	opened_end(&entry.opened);
 	key_hash(hash, &entry.key, true);
-	problem = store_keep(settings->cache, hash, &entry, recordings, cache.output,
+	problem = store_keep(settings->cache, hash, &entry, recordings, seen, cache.output,
 	                     settings->cache_limit);
 	key_clear(&entry.opened);
 	if (problem)
@@ -276,14 +277,35 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 		launcher_fail(0, "cache: kept as %s/%.12s...", settings->cache, hash);
 }
 
-void cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status)
+/* What files are now; NULL where one is gone, or out of memory. free() it. */
+static struct stat *look_at(const struct opk_strlist *files)
 {
-	const char *reason = cache.usable && recordings ? why_not(recordings, status) : NULL;
+	opk_autofree struct stat *seen = opk_alloc_array(files->count, sizeof *seen);
 
+	for (size_t i = 0; seen && i < files->count; i++)
+		if (lstat(files->items[i], &seen[i]))
+			return NULL;
+	return opk_take(seen);
+}
+
+static void keep_if_sound(const struct settings *settings, const struct opk_strlist *recordings,
+                          int status)
+{
+	opk_autofree struct stat *seen = look_at(recordings);
+	const char *reason = why_not(recordings, status);
+
+	if (!reason && !seen)
+		reason = "a recording is gone";
 	if (reason)
 		launcher_fail(0, "note: not kept in the cache: %s", reason);
-	else if (cache.usable && recordings)
-		keep(settings, recordings);
+	else
+		keep(settings, recordings, seen);
+}
+
+void cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status)
+{
+	if (cache.usable && recordings)
+		keep_if_sound(settings, recordings, status);
 	opened_end(NULL);
 	key_clear(&cache.key);
 	free(opk_take(cache.is_output));

@@ -38,6 +38,8 @@ void key_hash(char out[OPK_SHA256_TEXT], const struct cache_key *key, bool files
 const char *key_argument_file(const char *argument);
 /* Adds a part; false when out of memory. */
 bool key_add_hash(struct cache_key *key, const char *name, const char *hash);
+/* Whether it is the same file, and nobody has written to it since. */
+bool is_as_seen(const struct stat *now, const struct stat *seen);
 /* Whether the file that it is has other bytes by now, or can't be read. */
 bool key_part_changed(const struct key_part *part);
 
@@ -86,9 +88,13 @@ bool store_restore(const struct cache_entry *entry, const char *folder, const ch
                    const char *output);
 /* What a recording's name has more than that of -o: "-12" in run-12.opk; NULL: it is none. */
 char *recording_suffix(const char *name, const char *output);
-/* A new entry of that key and what was opened, with these recordings; NULL, or why it is not. */
+/*
+ * A new entry of that key and what was opened, with these recordings, `seen` as they were when they
+ * got their names; NULL, or why it is not.
+ */
 const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
-                       const struct opk_strlist *recordings, const char *output, uint64_t limit);
+                       const struct opk_strlist *recordings, const struct stat *seen,
+                       const char *output, uint64_t limit);
 /* The parts that differ from those of the most similar entry; NULL where there is no entry. */
 char *store_nearest(const char *folder, const struct cache_key *key);
 

@@ -83,13 +83,17 @@ static bool is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+bool is_as_seen(const struct stat *now, const struct stat *seen)
+{
+	return now->st_dev == seen->st_dev && now->st_ino == seen->st_ino
+	       && now->st_size == seen->st_size && is_same_time(now->st_mtim, seen->st_mtim);
+}
+
 bool key_part_changed(const struct key_part *part)
 {
 	struct key_part now = { .path = part->path };
 
-	if (!stat(part->path, &now.seen) && now.seen.st_dev == part->seen.st_dev
-	    && now.seen.st_ino == part->seen.st_ino && now.seen.st_size == part->seen.st_size
-	    && is_same_time(now.seen.st_mtim, part->seen.st_mtim)
+	if (!stat(part->path, &now.seen) && is_as_seen(&now.seen, &part->seen)
 	    && is_same_time(now.seen.st_ctim, part->seen.st_ctim))
 		return false;
 	return !read_part(&now) || strcmp(now.hash, part->hash);

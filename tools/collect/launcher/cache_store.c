@@ -259,15 +259,24 @@ static int write_to_fd(void *fd, const void *data, size_t size)
 	return opk_write_all(*(int *)fd, data, size) ? OPK_OK : OPK_EFAILED;
 }
 
-/* One recording into the new entry, as private as it is. */
-static bool keep(char hash[OPK_SHA256_TEXT], const char *recording, const char *path)
+static const char *reason(void)
 {
-	opk_autoclose int from = open(recording, O_RDONLY | O_CLOEXEC);
+	return errno ? strerror(errno) : "out of memory";
+}
+
+/* One recording into the new entry, as private as it is; NULL, or why not. */
+static const char *keep(char hash[OPK_SHA256_TEXT], const char *recording, const struct stat *seen,
+                        const char *path)
+{
+	opk_autoclose int from = open(recording, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	opk_autoclose int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	struct stat info;
 
-	return from >= 0 && to >= 0 && !fstat(from, &info) && copy(hash, from, write_to_fd, &to)
-	       && (!fchmod(to, info.st_mode & 0777) || errno == EPERM);
+	if (from < 0 || to < 0 || !copy(hash, from, write_to_fd, &to) || fstat(from, &info))
+		return reason();
+	if (!is_as_seen(&info, seen))
+		return "another run has written to the recording meanwhile";
+	return !fchmod(to, info.st_mode & 0777) || errno == EPERM ? NULL : reason();
 }
 
 static bool write_text(const char *folder, const char *name, const struct opk_buf *text)
@@ -286,10 +295,13 @@ static void add_parts(struct opk_buf *text, const char *word, const struct cache
 		                   key->items[i].name);
 }
 
-/* All of the new entry; its name comes when it is whole. */
-static bool fill(const char *folder, const struct cache_entry *entry,
-                 const struct opk_strlist *recordings, const char *output)
+/* All of the new entry; its name comes when it is whole. NULL, or why it is not. */
+static const char *fill(const char *folder, const struct cache_entry *entry,
+                        const struct opk_strlist *recordings, const struct stat *seen,
+                        const char *output)
 {
+	const char *problem;
+
 	opk_autobuf struct opk_buf text = { 0 };
 	time_t now = time(NULL);
 	char kept[32], hash[OPK_SHA256_TEXT];
@@ -305,13 +317,16 @@ static bool fill(const char *folder, const struct cache_entry *entry,
 		                                    : recording_suffix(recordings->items[i],
 		                                                       output);
 
-		if (!path || !suffix || !keep(hash, recordings->items[i], path))
-			return false;
+		if (!path || !suffix)
+			return "out of memory";
+		problem = keep(hash, recordings->items[i], &seen[i], path);
+		if (problem)
+			return problem;
 		opk_buf_add_printf(&text, "recording %s %s\n", hash, suffix);
 	}
 	add_parts(&text, "part", &entry->key);
 	add_parts(&text, "opened", &entry->opened);
-	return write_text(folder, "entry", &text);
+	return write_text(folder, "entry", &text) ? NULL : reason();
 }
 
 /* An entry has no folders in it; of a link only the link goes. */
@@ -451,20 +466,20 @@ static void shrink(const char *folder, const char *spared, uint64_t limit)
 }
 
 const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
-                       const struct opk_strlist *recordings, const char *output, uint64_t limit)
+                       const struct opk_strlist *recordings, const struct stat *seen,
+                       const char *output, uint64_t limit)
 {
 	opk_autofree char *temporary = opk_printf("%s/new-XXXXXX", folder);
 	opk_autofree char *path = opk_printf("%s/%s", folder, hash);
-	const char *problem = NULL;
+	const char *problem;
 	struct timespec used;
 
 	if (!temporary || !path || !mkdtemp(temporary))
 		return temporary && path ? strerror(errno) : "out of memory";
-	if (!fill(temporary, entry, recordings, output))
-		problem = errno ? strerror(errno) : "out of memory";
-	else if (weigh(&used, temporary) > limit)
+	problem = fill(temporary, entry, recordings, seen, output);
+	if (!problem && weigh(&used, temporary) > limit)
 		problem = "it is larger than --cache-limit";
-	else if (!put_in_place(temporary, path))
+	else if (!problem && !put_in_place(temporary, path))
 		problem = strerror(errno);
 	if (problem)
 		remove_folder(temporary);
