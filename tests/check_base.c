@@ -4,6 +4,7 @@
 
 #include "allocation.h"
 #include "base/buf.h"
+#include "base/extreme.h"
 #include "base/nearest.h"
 #include "base/sha256.h"
 #include "base/strlist.h"
@@ -668,6 +669,17 @@ START_TEST(terminals_obey_nothing)
 }
 END_TEST
 
+START_TEST(extremes)
+{
+	ck_assert(opk_metric_is_extreme("sm__x.max"));
+	ck_assert(opk_metric_is_extreme("sm__x.min.per_second"));
+	ck_assert(opk_metric_is_extreme("TPC.TriageCompute.sm__x.max"));
+	ck_assert(!opk_metric_is_extreme("TPC.TriageCompute.sm__x.avg"));
+	ck_assert(!opk_metric_is_extreme("sm__x.max_rate"));
+	ck_assert(!opk_metric_is_extreme("sm__max"));
+}
+END_TEST
+
 static void add_ctx_tests(TCase *tests)
 {
 	tcase_add_test(tests, causes_in_order);
@@ -681,6 +693,7 @@ static void add_ctx_tests(TCase *tests)
 	tcase_add_test(tests, environment);
 	tcase_add_test(tests, ctx_without_memory);
 	tcase_add_test(tests, terminals_obey_nothing);
+	tcase_add_test(tests, extremes);
 	tcase_add_test(tests, sha256);
 }
 

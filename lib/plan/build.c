@@ -3,20 +3,11 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "base/extreme.h"
 #include "base/option_struct.h"
 #include "config.h"
 #include "container/container.h"
 #include "plan/plan.h"
-
-/* ".max" and ".min" as a whole part of a metric's name. */
-static bool has_extreme(const char *metric)
-{
-	for (const char *part = strchr(metric, '.'); part; part = strchr(part + 1, '.'))
-		if ((!strncmp(part, ".min", 4) || !strncmp(part, ".max", 4))
-		    && (!part[4] || part[4] == '.'))
-			return true;
-	return false;
-}
 
 /* Those whose values are made instance by instance: without, they are nan on an H100. */
 static const char *const by_instance[] = { "mio2rf_writeback_active" };
@@ -26,7 +17,7 @@ static bool needs_instances(const char *metric)
 	for (size_t i = 0; i < sizeof by_instance / sizeof *by_instance; i++)
 		if (strstr(metric, by_instance[i]))
 			return true;
-	return has_extreme(metric);
+	return opk_metric_is_extreme(metric);
 }
 
 static bool any_needs_instances(const struct opk_plan *plan)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/extreme.h"
 
 static int find(struct eval_watch *watch, struct app *app, const char *name, size_t *out)
 {
@@ -80,7 +81,9 @@ void eval_watch_value(struct eval_watch *watch, size_t at, bool computed)
 	watch->values[watch->of[at]].computed |= computed;
 }
 
-static size_t count_nan(const struct eval_watch *watch, bool measured, const char **first)
+/* Sets whether any of them is a minimum or maximum, which only what kept its instances has. */
+static size_t count_nan(const struct eval_watch *watch, bool measured, const char **first,
+                        bool *extremes)
 {
 	size_t count = 0;
 
@@ -88,29 +91,22 @@ static size_t count_nan(const struct eval_watch *watch, bool measured, const cha
 		if (watch->values[i].computed || watch->values[i].measured != measured)
 			continue;
 		*first = count++ ? *first : watch->names.items[i];
+		*extremes |= opk_metric_is_extreme(watch->names.items[i]);
 	}
 	return count;
-}
-
-/* A minimum or maximum: only of what kept its instances. */
-static bool is_extreme(const char *metric)
-{
-	const char *rollup = strchr(metric, '.');
-
-	return rollup && (!strncmp(rollup, ".min", 4) || !strncmp(rollup, ".max", 4))
-	       && (!rollup[4] || rollup[4] == '.');
 }
 
 static void note(const struct eval_watch *watch, bool measured, const char *rows, const char *why)
 {
 	const char *first = NULL;
-	size_t count = count_nan(watch, measured, &first);
+	bool extremes = false;
+	size_t count = count_nan(watch, measured, &first, &extremes);
 
 	if (count)
 		app_note(
 			"%zu of %zu metrics are nan in every %s, such as %s: %s%s", count,
 			watch->names.count, rows, first, why,
-			!measured && is_extreme(first)
+			!measured && extremes
 				? "; minima and maxima need a set that names them, or one that was "
 				  "built with --instances"
 				: "");

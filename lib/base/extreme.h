@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which metrics are minima and maxima: only what kept its instances has them. */
+#ifndef OPK_EXTREME_H
+#define OPK_EXTREME_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* ".min" or ".max" is a whole part of its name. */
+static inline bool opk_metric_is_extreme(const char *metric)
+{
+	for (const char *part = strchr(metric, '.'); part; part = strchr(part + 1, '.'))
+		if ((!strncmp(part, ".min", 4) || !strncmp(part, ".max", 4))
+		    && (!part[4] || part[4] == '.'))
+			return true;
+	return false;
+}
+
+#endif
