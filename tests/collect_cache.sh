@@ -67,6 +67,12 @@ err_has "can't create /nowhere/no.opk|/nowhere/no.opk: can't create"
 LD_LIBRARY_PATH=/nowhere collect 3 --probe -o no.opk
 err_has 'libcuda.so.1: cannot open'
 same 'files that a failed probe leaves' "$(ls | grep '^no')" ''
+# That the GPU is busy says nothing of what it can do.
+FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26 collect 1 --probe -o no.opk
+err_has 'CUPTI_ERROR_HARDWARE_BUSY'
+err_lacks 'no PM sampling'
+FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26:1-2 collect 0 --probe --wait 10 -o waited.opk
+err_lacks 'no PM sampling'
 FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:999 collect 0 --probe -o ranges.opk
 err_has '^offpeak-collect: note: device 0, GH100: no PM sampling$'
 file=ranges.opk

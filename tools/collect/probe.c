@@ -63,10 +63,17 @@ static int begin(struct probe *probe)
 
 static int add(struct probe *probe, CUcontext context, int device, const char *chip)
 {
+	struct patience patience;
+	struct image *image;
+	uint8_t *data;
 	size_t size;
-	uint8_t *data = profiler_availability(&probe->target, context, device, &size);
-	struct image *image = data ? opk_list_add(&probe->images) : NULL;
 
+	patience_begin(&patience, probe->settings.wait_s);
+	do
+		data = profiler_availability(&probe->target, context, device, &size);
+	while (!data && patience_left(&patience));
+	patience_end(&patience, false);
+	image = data ? opk_list_add(&probe->images) : NULL;
 	if (!image) {
 		free(data);
 		return data ? complain(OPK_ENOMEM, "out of memory", "") : OPK_EFAILED;
@@ -97,6 +104,7 @@ static int add_ranges(struct probe *probe, int device, const char *chip)
 static int ask_device(struct probe *probe, int device)
 {
 	TARGET_PARAMS(params, Device_GetChipName, .deviceIndex = (size_t)device);
+	bool sampled;
 	char *chip;
 	int code;
 
@@ -109,7 +117,12 @@ static int ask_device(struct probe *probe, int device)
 	code = add_ranges(probe, device, chip);
 	if (code)
 		return code;
-	if (!probe->target.cuptiPmSamplingGetCounterAvailability || add(probe, NULL, device, chip))
+	sampled = probe->target.cuptiPmSamplingGetCounterAvailability
+	          && !add(probe, NULL, device, chip);
+	/* That says nothing of what it can do. */
+	if (!sampled && patience_met())
+		return OPK_EFAILED;
+	if (!sampled)
 		fprintf(stderr, "offpeak-collect: note: device %d, %s: no PM sampling\n", device,
 		        chip);
 	else if (probe->settings.verbose)

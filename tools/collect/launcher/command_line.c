@@ -127,7 +127,7 @@ static int check_probe(const struct settings *settings, const char *program)
 {
 	static const bool used[SETTINGS_TOTAL] = {
 		[SETTING_PROBE] = true, [SETTING_OUTPUT] = true,  [SETTING_DEVICE] = true,
-		[SETTING_CUPTI] = true, [SETTING_VERBOSE] = true,
+		[SETTING_CUPTI] = true, [SETTING_VERBOSE] = true, [SETTING_WAIT] = true,
 	};
 
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++)

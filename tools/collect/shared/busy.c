@@ -122,6 +122,11 @@ bool patience_left(struct patience *patience)
 	return true;
 }
 
+bool patience_met(void)
+{
+	return met;
+}
+
 void patience_end(const struct patience *patience, bool good)
 {
 	tolerated = false;

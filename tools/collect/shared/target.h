@@ -148,6 +148,8 @@ struct patience {
 };
 void patience_begin(struct patience *patience, uint64_t seconds);
 bool patience_left(struct patience *patience);
+/* Whether the last attempt failed for that reason. */
+bool patience_met(void);
 void patience_end(const struct patience *patience, bool good);
 /* Whether this status is not to be reported now. */
 bool busy_tolerate(CUptiResult status);
