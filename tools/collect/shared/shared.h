@@ -193,9 +193,10 @@ enum {
 	  "stop after about N samples")                                                            \
 	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                      \
 	  "size of the hardware's buffer: 512M, 2G")                                               \
-	X(WAIT, wait_s, count, NULL, NOT_KEYED, 0, "wait", "SECONDS",                              \
+	X(WAIT, wait_s, count, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | NOT_KEYED, 0,       \
+	  "wait", "SECONDS",                                                                       \
 	  "wait so long for a profiler of another process to leave the counters")                  \
-	X(BACKEND, backend, backend, NULL, 0, 0, "backend", "NAME",                                \
+	X(BACKEND, backend, backend, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "backend", "NAME",        \
 	  "range (default) or legacy: CUPTI's older interface")                                    \
 	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED, 0, "cupti", "FILE",                   \
 	  "use this libcupti")                                                                     \
