@@ -1037,7 +1037,7 @@ struct opk_activity {
 	uint64_t stream;           /* CUPTI's number of it in its context */
 	uint64_t graph_node;       /* the graph's node that launched it */
 	uint64_t bytes;            /* copied or set */
-	uint64_t thread;           /* of a range: the system's number of the thread */
+	uint64_t thread;           /* of a range: the system's number; 0: it is the process's */
 	uint32_t context;          /* CUPTI's number of it in its process */
 	uint32_t correlation;      /* CUPTI's number of the call that launched it */
 	uint32_t grid[3], block[3];

@@ -370,10 +370,11 @@ static void hear_start(uint64_t id, const struct user_range *range)
 	free(text);
 }
 
-static void hear_end(uint64_t id)
+static void hear_end(uint64_t id, const struct user_range *range)
 {
 	size_t used = strlen(processes);
 
+	ck_assert_uint_gt(range->begun_ns, 0);
 	snprintf(processes + used, sizeof processes - used, "-%ju ", (uintmax_t)id);
 }
 
@@ -414,7 +415,7 @@ START_TEST(ranges_of_the_process)
 	CALL(core, NVTX_CORE_RANGE_END, void, uint64_t)(w);
 	started_ranges_listen(NULL);
 	ck_assert(!matches_started("*"));
-	ck_assert_str_eq(processes, "+1:a +2:d@b\\/c +3:\u00e9 -1 -1 -2 -3 ");
+	ck_assert_str_eq(processes, "+1:a +2:d@b\\/c +3:\u00e9 -1 -2 -3 ");
 	ck_assert_str_eq(user_range_path(), "");
 }
 END_TEST

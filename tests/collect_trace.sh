@@ -63,6 +63,12 @@ same "$last: times" "$("$BUILD/tests/collect_files" activities run.opk | tr '\t'
 	tr '\n' ' ' | awk '{ print ($2 < $1 && $1 < $4 && $4 < $3) }')" 1
 same "$last: threads" "$(fields run.opk activities kind thread | grep ^range | sort -u | grep -c 'range [1-9]')" 1
 
+# Those of the process are no thread's.
+trace '--trace kernels' init ctx:0 nvtxdstart:dom:whole launch:a nvtxstart:open nvtxend:whole
+same "$last: ranges" "$(fields run.opk activities kind name thread | grep ^range)" 'range dom@whole 0'
+same "$last: times" "$("$BUILD/tests/collect_files" activities run.opk | tr '\t' '\n' | sed -n 's/^start=//p' |
+	tr '\n' ' ' | awk '{ print ($1 < $2) }')" 1
+
 section 'beside PM sampling'
 set=pm
 record '--interval 1ms --trace kernels' init ctx:0 sleep:100 launch:a sleep:1300 launch:b sleep:50
@@ -98,6 +104,13 @@ trace '' init
 err_has '^offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed'
 trace '--trace all --interval 1ms' init
 err_has '--interval does nothing for --trace without a set'
+trace '--trace all --wait 3' init
+err_has '--wait does nothing for --trace without a set'
+trace '--trace all --backend legacy' init
+err_has '--backend does nothing for --trace without a set'
+set=pm
+record '--backend legacy' init
+err_has '--backend does nothing for a PM-sampling set'
 trace '--trace all --range user' init
 err_has '--trace without a set is collected over time: --range and --replay are for'
 code=1
@@ -163,8 +176,17 @@ for call in RegisterCallbacks Enable FlushAll; do
 	err_has "^offpeak-collect: cuptiActivity$call: CUPTI_ERROR_UNKNOWN \(999\)"
 	info 'j["recorded_activities"] == 0 and j["stats"][0]["ranges"] > 20'
 done
-FAKE_GPU_FAIL=cuptiDeviceGetChipName:999 trace '--trace kernels --best-effort' init ctx:0 launch:k
+FAKE_GPU_FAIL=cuptiDeviceGetChipName:999 trace '--trace kernels --best-effort' init ctx:0 launch:k sleep:1600 launch:k
 err_has '^offpeak-collect: CUPTI does not know the chip of device 0$'
+err_has ' 1 are missing: records of what ran: there was no recording to write them to$'
+log_has 1 '^cuptiActivityDisable.*'
+FAKE_GPU_FAIL=cuptiActivityFlushAll:999:2-9 trace '--trace kernels' init ctx:0 launch:k sleep:1600 launch:k sleep:900
+err_has ' 1 are missing: records of what ran after CUPTI refused to hand them over, counted as one$'
+info 'j["recorded_activities"] == 1'
+# What was enabled by then is disabled again.
+FAKE_GPU_FAIL=cuptiActivityEnable:999:3-9 trace '--trace all --best-effort' init ctx:0 launch:k
+log_has 3 '^cuptiActivityEnable'
+log_has 2 '^cuptiActivityDisable'
 
 section 'from the cache'
 mkdir cache

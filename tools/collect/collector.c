@@ -31,9 +31,13 @@ static const char *const drop_reasons[DROPS] = {
 	[DROP_TIMELESS] = "records of what ran: CUPTI could not take their times",
 	[DROP_TAKEN] = "records of what ran after the program asked CUPTI for them itself, counted "
 		       "as one",
+	[DROP_HOMELESS] = "records of what ran: there was no recording to write them to",
+	[DROP_DEAF] = "records of what ran after CUPTI refused to hand them over, counted as one",
 	[DROP_CONTEXTS] = "in a context beyond the 64th of the process",
 	[DROP_FINALIZED] = "what followed a cuptiFinalize() of the program within 0.25 s, counted "
 			   "as one",
+	[DROP_UNHEARD] = "launched while another library had CUPTI's callbacks after a "
+			 "cuptiFinalize() of the program, counted as one",
 	[DROP_CAPTURE] = "begun while a stream was captured into a graph",
 	[DROP_CUT] = "the rest of user ranges in which a stream was captured into a graph",
 	[DROP_STOPPED] = "the rest of user ranges that were open at cudaProfilerStop()",
@@ -306,14 +310,30 @@ static struct segments *begin_trace(int device)
 	return NULL;
 }
 
+/* Whether another device may still begin to be sampled. */
+static bool may_be_sampled(void)
+{
+	int count = 0;
+
+	collector.target.cuDeviceGetCount(&count);
+	for (int i = 0; i < count && i < MAX_DEVICES; i++)
+		if (wanted_device(i) && !collector.sampled[i])
+			return true;
+	return false;
+}
+
 /* Beside PM sampling, the recording is that of the samples. */
-static struct segments *find_segments(int device)
+static struct segments *find_segments(int device, bool *never)
 {
 	collector_auto bool locked = collector_lock();
+	bool alone = collector.settings.mode == MODE_TRACE;
 
-	if (locked && !collector.profiling.segments && collector.settings.mode == MODE_TRACE)
+	if (!locked)
+		return NULL;
+	if (!collector.profiling.segments && alone)
 		collector.profiling.segments = begin_trace(device);
-	return locked ? collector.profiling.segments : NULL;
+	*never = !collector.profiling.segments && (alone || !may_be_sampled());
+	return collector.profiling.segments;
 }
 
 void collector_trace(void)
@@ -555,6 +575,13 @@ void collector_note_finalize(void)
 	collector.drops[DROP_FINALIZED] += locked;
 }
 
+void collector_note_unheard(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	collector.drops[DROP_UNHEARD] += locked;
+}
+
 static void stop_tracing(void)
 {
 	struct trace_counts counts = trace_stop();
@@ -563,6 +590,8 @@ static void stop_tracing(void)
 	collector.drops[DROP_RECORDS] += counts.lost;
 	collector.drops[DROP_TIMELESS] += counts.timeless;
 	collector.drops[DROP_TAKEN] += counts.taken;
+	collector.drops[DROP_HOMELESS] += counts.homeless;
+	collector.drops[DROP_DEAF] += counts.deaf;
 }
 
 static void end_all(void)
@@ -580,9 +609,15 @@ static void end_all(void)
 	cupti_report_other(&collector.target);
 }
 
-/* Its thread has to end without the lock, which it takes itself. */
+/*
+ * Its thread has to end without the lock, which it takes itself: where this thread has the lock, and
+ * a signal ends the program, nothing can be done.
+ */
 void collector_finish(void)
 {
+	if (!collector_lock())
+		return;
+	collector_unlock();
 	stop_tracing();
 	end_all();
 }

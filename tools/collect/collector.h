@@ -37,8 +37,11 @@ enum drop {
 	DROP_RECORDS,
 	DROP_TIMELESS,
 	DROP_TAKEN, /* times, not records */
+	DROP_HOMELESS,
+	DROP_DEAF, /* times, not records */
 	DROP_CONTEXTS,
 	DROP_FINALIZED, /* times, not ranges */
+	DROP_UNHEARD,   /* the same */
 	DROPS
 };
 
@@ -104,6 +107,8 @@ void collector_forget(CUcontext context);
 bool collector_flush(void);
 /* The program called cuptiFinalize(), and what it launched meanwhile was not seen. */
 void collector_note_finalize(void);
+/* Since then another library has the callbacks. */
+void collector_note_unheard(void);
 /* Writes what is left, ends the recording, and says what is missing. */
 void collector_finish(void);
 

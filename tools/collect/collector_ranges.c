@@ -182,11 +182,12 @@ static void started(uint64_t id, const struct user_range *range)
 }
 
 /* On any thread, whose context may be another one. */
-static void ending(uint64_t id)
+static void ended(uint64_t id, const struct user_range *range)
 {
 	collector_auto bool locked = collector_lock();
 	CUcontext ours;
 
+	(void)range;
 	if (!locked || !open_range.session || open_range.id != id
 	    || collector.target.cuCtxPushCurrent(open_range.context))
 		return;
@@ -212,7 +213,7 @@ void collector_listen_to_ranges(void)
 {
 	static const struct user_range_listener listener = { pushed, popping };
 
-	static const struct started_range_listener process_listener = { started, ending };
+	static const struct started_range_listener process_listener = { started, ended };
 
 	user_ranges_listen(&listener);
 	started_ranges_listen(&process_listener);

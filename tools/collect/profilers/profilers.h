@@ -159,14 +159,14 @@ size_t perfworks_trim(uint8_t *image, size_t size);
 
 /*
  * What runs on the GPU and when, as CUPTI's activity records, beside PM sampling or alone; and the
- * ranges that the program pushes meanwhile. One a process.
+ * program's ranges that end meanwhile. One a process.
  */
 
 /*
- * Gives the recording, once something ran on that device; NULL where there is none yet, or will be
- * none. Called on a thread of its own.
+ * Gives the recording, once something ran on that device; NULL where there is none yet, and `never`
+ * is true where there will be none. Called on a thread of its own.
  */
-typedef struct segments *trace_begin_fn(int device);
+typedef struct segments *trace_begin_fn(int device, bool *never);
 /* Right after the driver's start; false with a message on stderr where CUPTI refuses. */
 bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused);
 /* Records nothing that is launched, and no range that ends, until it goes on. */
@@ -176,7 +176,9 @@ struct trace_counts {
 	uint64_t recorded;
 	uint64_t lost; /* records, for want of memory: they came faster than they were written */
 	uint64_t timeless; /* records without times */
+	uint64_t homeless; /* records without a recording, or more than may wait for one */
 	bool taken;        /* the program had CUPTI give it the records at some time */
+	bool deaf;         /* CUPTI refused to hand records over */
 };
 
 /*

@@ -32,14 +32,28 @@ static struct {
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool running, ending, paused;
+	bool stuck;   /* what waits can't be handed on yet */
+	bool refused; /* nor ever: there will be no recording */
 	struct opk_activity *pending;
 	size_t count, capacity;
 	pid_t pid;        /* forks share this, but not the GPU */
-	bool deaf;        /* CUPTI does not flush */
 	int device;       /* that something ran on; -1: none so far */
 	unsigned buffers; /* that CUPTI has */
 	struct trace_counts counts;
-} trace = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .device = -1 };
+} trace = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
+	    .changed = PTHREAD_COND_INITIALIZER,
+	    .device = -1 };
+
+/* False where this thread has the lock: a signal that arrived meanwhile ends the program. */
+static bool lock(void)
+{
+	return !pthread_mutex_lock(&trace.lock);
+}
+
+static void unlock(void)
+{
+	pthread_mutex_unlock(&trace.lock);
+}
 
 static const CUpti_ActivityKind kinds[] = {
 	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -56,9 +70,9 @@ static struct opk_activity *add(enum opk_activity_kind kind)
 {
 	struct opk_activity *activity;
 
-	if (trace.count == MAX_PENDING
+	if (trace.refused || trace.count == MAX_PENDING
 	    || !opk_grow(&trace.pending, &trace.capacity, trace.count, sizeof *trace.pending)) {
-		trace.counts.lost++;
+		++*(trace.stuck ? &trace.counts.homeless : &trace.counts.lost);
 		return NULL;
 	}
 	activity = &trace.pending[trace.count++];
@@ -87,13 +101,14 @@ static struct opk_activity *add_work(enum opk_activity_kind kind, uint32_t devic
 		trace.counts.timeless++;
 		return NULL;
 	}
+	/* Even where there is no room: what waits for a device may go now. */
+	trace.device = (int)device;
 	activity = add(kind);
 	if (!activity)
 		return NULL;
 	activity->device = (int32_t)device;
 	activity->start_ns = start;
 	activity->end_ns = end;
-	trace.device = (int)device;
 	return activity;
 }
 
@@ -185,10 +200,12 @@ static void add_record(const CUpti_Activity *record)
 /* Memory is bounded: where CUPTI gets no buffer, it counts what it drops. */
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	pthread_mutex_lock(&trace.lock);
-	*buffer = trace.buffers < MAX_BUFFERS ? malloc(BUFFER_BYTES) : NULL;
+	bool locked = lock();
+
+	*buffer = locked && trace.buffers < MAX_BUFFERS ? malloc(BUFFER_BYTES) : NULL;
 	trace.buffers += *buffer != NULL;
-	pthread_mutex_unlock(&trace.lock);
+	if (locked)
+		unlock();
 	*size = *buffer ? BUFFER_BYTES : 0;
 	*max_records = 0;
 }
@@ -202,12 +219,13 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 	(void)context, (void)stream, (void)size;
 	target->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
-	pthread_mutex_lock(&trace.lock);
-	trace.counts.lost += dropped;
-	while (valid && !target->cuptiActivityGetNextRecord(buffer, valid, &record))
-		add_record(record);
-	trace.buffers -= trace.buffers > 0;
-	pthread_mutex_unlock(&trace.lock);
+	if (lock()) {
+		trace.counts.lost += dropped;
+		while (valid && !target->cuptiActivityGetNextRecord(buffer, valid, &record))
+			add_record(record);
+		trace.buffers -= trace.buffers > 0;
+		unlock();
+	}
 	free(buffer);
 }
 
@@ -224,59 +242,109 @@ static void pushed(size_t depth)
 	(void)depth;
 }
 
-static void popping(size_t depth)
+static void add_range(const struct user_range *range, uint64_t thread)
 {
-	size_t count;
-	const struct user_range *range = &user_ranges(&count)[depth - 1];
 	uint64_t end = clock_host_ns();
 	struct opk_activity *activity;
 
 	/* Another thread may have had the lock when this process was forked. */
-	if (trace.pid != getpid())
+	if (trace.pid != getpid() || !lock())
 		return;
-	pthread_mutex_lock(&trace.lock);
 	activity = trace.ending || trace.paused ? NULL : add(OPK_ACTIVITY_RANGE);
 	if (activity) {
 		activity->name = name_of(range);
 		activity->start_ns = range->begun_ns;
 		/* The host's clock may have been set back. */
 		activity->end_ns = end > range->begun_ns ? end : range->begun_ns;
-		activity->thread = (uint64_t)syscall(SYS_gettid);
+		activity->thread = thread;
 	}
-	pthread_mutex_unlock(&trace.lock);
+	unlock();
+}
+
+static void popping(size_t depth)
+{
+	size_t count;
+
+	add_range(&user_ranges(&count)[depth - 1], (uint64_t)syscall(SYS_gettid));
+}
+
+static void started(uint64_t id, const struct user_range *range)
+{
+	(void)id, (void)range;
+}
+
+/* It is no thread's: another one may have begun it. */
+static void ended(uint64_t id, const struct user_range *range)
+{
+	(void)id;
+	add_range(range, 0);
 }
 
 /* ---- handing on --------------------------------------------------------------------------- */
+
+static size_t wanted_kinds(void)
+{
+	return trace.profiling->settings->trace == TRACE_ALL ? KINDS : 1;
+}
+
+static void disable_kinds(size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		trace.profiling->target->cuptiActivityDisable(kinds[i]);
+}
+
+/* Nothing is kept for a recording that never begins. */
+static void give_up(void)
+{
+	disable_kinds(wanted_kinds());
+	if (!lock())
+		return;
+	trace.refused = true;
+	trace.counts.homeless += trace.count;
+	for (size_t i = 0; i < trace.count; i++)
+		if (trace.pending[i].kind == OPK_ACTIVITY_RANGE)
+			free((char *)trace.pending[i].name);
+	free(opk_take(trace.pending));
+	trace.count = trace.capacity = 0;
+	unlock();
+}
 
 /* Nothing is written before something ran: until then the device is not known. */
 static void hand_on(void)
 {
 	struct segments *segments = NULL;
 	struct segment segment = { 0 };
+	bool never = false;
 	int device;
 
-	pthread_mutex_lock(&trace.lock);
-	device = trace.count ? trace.device : -1;
-	pthread_mutex_unlock(&trace.lock);
-	if (device >= 0)
-		segments = trace.begin(device);
-	if (!segments)
+	if (!lock())
 		return;
-	pthread_mutex_lock(&trace.lock);
-	segment.activities = opk_take(trace.pending);
-	segment.count = trace.count;
-	trace.counts.recorded += trace.count;
-	trace.count = trace.capacity = 0;
-	pthread_mutex_unlock(&trace.lock);
-	segments_add(segments, &segment);
+	device = trace.count ? trace.device : -1;
+	unlock();
+	if (device >= 0)
+		segments = trace.begin(device, &never);
+	if (!lock())
+		return;
+	trace.stuck = !segments;
+	if (segments) {
+		segment.activities = opk_take(trace.pending);
+		segment.count = trace.count;
+		trace.counts.recorded += trace.count;
+		trace.count = trace.capacity = 0;
+	}
+	unlock();
+	if (segments)
+		segments_add(segments, &segment);
+	else if (never)
+		give_up();
 }
 
 static void flush(uint32_t how)
 {
 	const struct target *target = trace.profiling->target;
 
-	if (!trace.deaf)
-		trace.deaf = !TARGET_CALL(target, cuptiActivityFlushAll, how);
+	if (!trace.counts.deaf)
+		trace.counts.deaf = !TARGET_CALL(target, cuptiActivityFlushAll, how);
 }
 
 /* Until there is a batch, or some time has passed; false at the end. */
@@ -289,11 +357,12 @@ static bool wait_a_while(void)
 	until.tv_nsec += WAIT_MS * 1000000;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&trace.lock);
-	if (!trace.ending && trace.count < BATCH)
+	if (!lock())
+		return false;
+	if (!trace.ending && (trace.count < BATCH || trace.stuck))
 		pthread_cond_timedwait(&trace.changed, &trace.lock, &until);
 	going = !trace.ending;
-	pthread_mutex_unlock(&trace.lock);
+	unlock();
 	return going;
 }
 
@@ -317,25 +386,17 @@ static void *run(void *data)
 
 /* ---- beginning and end -------------------------------------------------------------------- */
 
-static size_t wanted_kinds(void)
-{
-	return trace.profiling->settings->trace == TRACE_ALL ? KINDS : 1;
-}
-
+/* All of them, or none. */
 static bool enable_kinds(void)
 {
 	const struct target *target = trace.profiling->target;
 
 	for (size_t i = 0; i < wanted_kinds(); i++)
-		if (!TARGET_CALL(target, cuptiActivityEnable, kinds[i]))
+		if (!TARGET_CALL(target, cuptiActivityEnable, kinds[i])) {
+			disable_kinds(i);
 			return false;
+		}
 	return true;
-}
-
-static void disable_kinds(void)
-{
-	for (size_t i = 0; i < wanted_kinds(); i++)
-		trace.profiling->target->cuptiActivityDisable(kinds[i]);
 }
 
 static bool listen_to_cupti(void)
@@ -354,19 +415,23 @@ static bool listen_to_cupti(void)
 /* Ranges that are open when it begins or ends are recorded as a whole, where they end inside. */
 void trace_pause(bool pause)
 {
-	pthread_mutex_lock(&trace.lock);
-	pause = pause && trace.running;
-	trace.paused = pause;
-	pthread_mutex_unlock(&trace.lock);
-	if (pause)
-		disable_kinds();
-	else if (trace.running)
+	bool active;
+
+	if (!lock())
+		return;
+	active = trace.running && !trace.refused;
+	trace.paused = pause && active;
+	unlock();
+	if (active && pause)
+		disable_kinds(wanted_kinds());
+	else if (active)
 		enable_kinds();
 }
 
 bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused)
 {
 	static const struct user_range_listener listener = { pushed, popping };
+	static const struct started_range_listener process_listener = { started, ended };
 
 	trace.profiling = profiling;
 	trace.begin = begin;
@@ -375,27 +440,32 @@ bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool 
 	trace.paused = paused;
 	if (!trace.kernels || !listen_to_cupti() || (!paused && !enable_kinds()))
 		return false;
-	user_ranges_listen(&listener);
 	trace.running = thread_start(&trace.thread, run, NULL);
-	return trace.running;
+	if (!trace.running) {
+		disable_kinds(wanted_kinds());
+		return false;
+	}
+	user_ranges_listen(&listener);
+	started_ranges_listen(&process_listener);
+	return true;
 }
 
 struct trace_counts trace_stop(void)
 {
 	bool running;
 
-	if (trace.pid != getpid())
+	if (trace.pid != getpid() || !lock())
 		return (struct trace_counts){ 0 };
-	pthread_mutex_lock(&trace.lock);
 	running = trace.running;
 	trace.running = false;
 	trace.ending = true;
 	pthread_cond_signal(&trace.changed);
-	pthread_mutex_unlock(&trace.lock);
+	unlock();
 	if (!running)
 		return (struct trace_counts){ 0 };
 	pthread_join(trace.thread, NULL);
-	disable_kinds();
+	if (!trace.refused)
+		disable_kinds(wanted_kinds());
 	/* All came back, unless another client of CUPTI's had registered and was given them. */
 	trace.counts.taken = trace.buffers > 0;
 	return trace.counts;

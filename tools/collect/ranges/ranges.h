@@ -46,10 +46,10 @@ uint64_t started_range_begin(const char *domain, const char *name);
 void started_range_end(uint64_t id);
 /* Whether one is open that a filter names. */
 bool started_range_match(const struct nvtx_filter *filter);
-/* Hears of each, on the thread that begins or ends it. NULL: there is no listener. */
+/* Hears of each, on the thread that begins it, or has just ended it. NULL: there is no listener. */
 struct started_range_listener {
 	void (*started)(uint64_t id, const struct user_range *range);
-	void (*ending)(uint64_t id);
+	void (*ended)(uint64_t id, const struct user_range *range);
 };
 void started_ranges_listen(const struct started_range_listener *listener);
 /* "DOMAIN@NAME", escaped as in a path; free(). NULL where memory is out. */

@@ -13,11 +13,34 @@ struct started {
 	struct user_range range;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct started *list;
 static size_t count, capacity;
 static uint64_t last_id;
 static const struct started_range_listener *listener;
+
+static void hold(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+static void unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+/* No other thread has the lock, nor is in the middle of a change, when the process is forked. */
+static void mind_forks(void)
+{
+	pthread_atfork(hold, unlock, unlock);
+}
+
+static void lock(void)
+{
+	pthread_once(&once, mind_forks);
+	hold();
+}
 
 void started_ranges_listen(const struct started_range_listener *wanted)
 {
@@ -28,16 +51,18 @@ void started_ranges_listen(const struct started_range_listener *wanted)
 static uint64_t add(const struct user_range *range)
 {
 	struct started started = {
-		.range = { .domain = strdup(range->domain), .name = strdup(range->name) },
+		.range = { .domain = strdup(range->domain),
+		           .name = strdup(range->name),
+		           .begun_ns = clock_host_ns() },
 	};
 
-	pthread_mutex_lock(&lock);
+	lock();
 	if (started.range.domain && started.range.name
 	    && opk_grow(&list, &capacity, count, sizeof *list)) {
 		started.id = ++last_id;
 		list[count++] = started;
 	}
-	pthread_mutex_unlock(&lock);
+	unlock();
 	if (!started.id) {
 		free(started.range.domain);
 		free(started.range.name);
@@ -61,9 +86,7 @@ void started_range_end(uint64_t id)
 	const struct started_range_listener *to = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
 	struct started ended = { 0 };
 
-	if (to)
-		to->ending(id);
-	pthread_mutex_lock(&lock);
+	lock();
 	for (size_t i = 0; i < count; i++) {
 		if (list[i].id != id)
 			continue;
@@ -71,7 +94,9 @@ void started_range_end(uint64_t id)
 		list[i] = list[--count];
 		break;
 	}
-	pthread_mutex_unlock(&lock);
+	unlock();
+	if (to && ended.id)
+		to->ended(id, &ended.range);
 	free(ended.range.domain);
 	free(ended.range.name);
 }
@@ -80,9 +105,9 @@ bool started_range_match(const struct nvtx_filter *filter)
 {
 	bool found = false;
 
-	pthread_mutex_lock(&lock);
+	lock();
 	for (size_t i = 0; i < count && !found; i++)
 		found = nvtx_filter_match_started(filter, &list[i].range);
-	pthread_mutex_unlock(&lock);
+	unlock();
 	return found;
 }
