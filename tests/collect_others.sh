@@ -66,6 +66,12 @@ _Z1bPKfS0_Pfi
 _Z1bPKfS0_Pfi'
 err_has '^offpeak-collect: note: 1 are missing: what followed a cuptiFinalize\(\) of the program within 0.25 s, counted as one$'
 info 'j["drops"][0]["count"] == 1'
+# Another one has the callbacks then, for a while.
+FAKE_GPU_FAIL=cuptiSubscribe_v2:39:2-3 record '' init ctx:0 launch:a finalize sleep:1300 launch:c
+rows_are symbol '_Z1aPKfS0_Pfi
+_Z1cPKfS0_Pfi'
+err_has "^offpeak-collect: since a cuptiFinalize\(\) of the program CUPTI's callbacks belong to "
+err_has " 1 are missing: launched while another library had CUPTI's callbacks after a cuptiFinalize\(\) of the program"
 # Just before the end.
 record '--range user' init ctx:0 push:a launch:k pop finalize
 rows_are 'name launches' 'a 1'

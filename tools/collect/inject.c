@@ -260,10 +260,15 @@ static bool enable_all(void)
 	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
+static const char *name_other(const char *other)
+{
+	return *other ? other : "the program itself, a profiler or a debugger";
+}
+
 /* Another library of the program was first. */
 static bool go_without_callbacks(const char *other)
 {
-	other = *other ? other : "the program itself, a profiler or a debugger";
+	other = name_other(other);
 	if (needs_callbacks()) {
 		fprintf(stderr,
 		        "offpeak-collect: CUPTI's callbacks, which one library of a process has, "
@@ -302,16 +307,30 @@ static bool subscribe(void)
 	       && enable_all();
 }
 
-/* A program that calls cuptiFinalize() ends our subscription with its own. */
+/*
+ * A program that calls cuptiFinalize() ends our subscription with its own. Where it, or another
+ * library, has subscribed by now, we wait until the callbacks are free.
+ */
 static void renew_subscription(void)
 {
+	static bool lost, told;
 	char other[SUBSCRIBER_NAME];
 
-	if (!subscriber_lost(&collector.target))
+	if (!lost && !subscriber_lost(&collector.target))
 		return;
-	collector_note_finalize();
-	if (!take(other))
+	if (!lost)
+		collector_note_finalize();
+	lost = take(other) != CUPTI_SUCCESS;
+	if (!lost)
 		enable_all();
+	else if (!told)
+		fprintf(stderr,
+		        "offpeak-collect: since a cuptiFinalize() of the program CUPTI's callbacks "
+		        "belong to %s: what it launches is missing until they are free\n",
+		        name_other(other));
+	if (lost && !told)
+		collector_note_unheard();
+	told |= lost;
 }
 
 /* Hands on what was recorded, even when no more launches come. */

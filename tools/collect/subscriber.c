@@ -4,14 +4,21 @@
 
 #include <string.h>
 
-static CUpti_SubscriberHandle subscriber; /* NULL: none, or given up */
+/* NULL: none, or given up. Threads that leave at the same time leave once. */
+static CUpti_SubscriberHandle subscriber;
+
+static CUpti_SubscriberHandle handle(void)
+{
+	return __atomic_load_n(&subscriber, __ATOMIC_ACQUIRE);
+}
 
 /*
  * From CUPTI 13.2 on several libraries may subscribe, if all of them do it by this call and say so.
  * Before, the names tell who was first, as Nsight's do.
  */
-static CUptiResult subscribe_by_name(const struct target *target, CUpti_CallbackFunc callback,
-                                     char other[SUBSCRIBER_NAME], bool share)
+static CUptiResult subscribe_by_name(const struct target *target, CUpti_SubscriberHandle *to,
+                                     CUpti_CallbackFunc callback, char other[SUBSCRIBER_NAME],
+                                     bool share)
 {
 	struct subscriber_params params = {
 		.size = share ? offsetof(struct subscriber_params, share) + 1
@@ -22,7 +29,7 @@ static CUptiResult subscribe_by_name(const struct target *target, CUpti_Callback
 		.share = share,
 	};
 
-	return target->cuptiSubscribe_v2(&subscriber, callback, NULL, &params);
+	return target->cuptiSubscribe_v2(to, callback, NULL, &params);
 }
 
 CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
@@ -30,19 +37,19 @@ CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc call
 {
 	enum { SHARES = 130200 };
 	CUptiResult status = CUPTI_ERROR_INVALID_PARAMETER;
+	CUpti_SubscriberHandle ours = NULL;
 	uint32_t version = 0;
 
 	memset(other, 0, SUBSCRIBER_NAME);
 	target->cuptiGetVersion(&version);
 	if (target->cuptiSubscribe_v2 && share && version >= SHARES)
-		status = subscribe_by_name(target, callback, other, true);
+		status = subscribe_by_name(target, &ours, callback, other, true);
 	if (target->cuptiSubscribe_v2 && status && (share || version < SHARES))
-		status = subscribe_by_name(target, callback, other, false);
+		status = subscribe_by_name(target, &ours, callback, other, false);
 	other[SUBSCRIBER_NAME - 1] = '\0';
 	if (status == CUPTI_ERROR_INVALID_PARAMETER)
-		status = target->cuptiSubscribe(&subscriber, callback, NULL);
-	if (status)
-		subscriber = NULL;
+		status = target->cuptiSubscribe(&ours, callback, NULL);
+	__atomic_store_n(&subscriber, status ? NULL : ours, __ATOMIC_RELEASE);
 	return status;
 }
 
@@ -50,22 +57,24 @@ bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
                        CUpti_CallbackId id)
 {
 	return target_check(target, "cuptiEnableCallback",
-	                    target->cuptiEnableCallback(1, subscriber, domain, id));
+	                    target->cuptiEnableCallback(1, handle(), domain, id));
 }
 
 void subscriber_leave(const struct target *target)
 {
-	if (subscriber)
-		target_check(target, "cuptiUnsubscribe", target->cuptiUnsubscribe(subscriber));
-	subscriber = NULL;
+	CUpti_SubscriberHandle ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
+
+	if (ours)
+		target_check(target, "cuptiUnsubscribe", target->cuptiUnsubscribe(ours));
 }
 
 bool subscriber_lost(const struct target *target)
 {
+	CUpti_SubscriberHandle ours = handle();
 	uint32_t enabled;
 
-	return subscriber
-	       && target->cuptiGetCallbackState(&enabled, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+	return ours
+	       && target->cuptiGetCallbackState(&enabled, ours, CUPTI_CB_DOMAIN_RESOURCE,
 	                                        CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	                  == CUPTI_ERROR_INVALID_PARAMETER;
 }
