@@ -610,8 +610,8 @@ static void end_all(void)
 }
 
 /*
- * Its thread has to end without the lock, which it takes itself: where this thread has the lock, and
- * a signal ends the program, nothing can be done.
+ * The trace's thread has to end without the lock, which it takes itself: where this thread has the
+ * lock, and a signal ends the program, nothing can be done.
  */
 void collector_finish(void)
 {
