@@ -35,7 +35,8 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 /*
  * The file has its final name from the start: what was written stays, whatever happens next. There
  * must be nothing of that name; others can't read the file. Its descriptor may be closed under it:
- * then it is opened again, and nothing is written to another file that has the number now.
+ * then it is opened again, and nothing is written to another file that has the number by then. That
+ * is looked at before each write: a file that gets the number right between the two is not seen.
  */
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
 /* Goes on with one that is there, opened for reading as `fd`, after its first `size` bytes. */

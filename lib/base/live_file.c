@@ -52,22 +52,23 @@ int opk_live_find(struct opk_newfile *file)
 int opk_live_write(struct opk_newfile *file, const void *data, size_t size)
 {
 	const uint8_t *from = data;
-	int code = opk_live_find(file);
 
-	while (!code && size) {
-		ssize_t put = pwrite(file->fd, from, size, (off_t)file->live.size);
+	while (size) {
+		int code = opk_live_find(file);
+		ssize_t put;
 
+		if (code)
+			return code;
+		put = pwrite(file->fd, from, size, (off_t)file->live.size);
 		if (put >= 0) {
 			from += put;
 			size -= (size_t)put;
 			file->live.size += (uint64_t)put;
-		} else if (errno == EBADF) {
-			code = opk_live_find(file);
-		} else if (errno != EINTR) {
-			code = opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
+		} else if (errno != EINTR && errno != EBADF) {
+			return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 		}
 	}
-	return code;
+	return OPK_OK;
 }
 
 void opk_live_close(struct opk_newfile *file)
