@@ -74,6 +74,17 @@ SH
 	info 'j["complete"] and "drops" not in j'
 done
 
+section 'names that begin with a period'
+H=.r collect 0 -c one.opk -o '%q{H}.opk' -- "$prog" init ctx:0 launch:k
+err_is ''
+same "$last: rows" "$("$BUILD/tests/collect_files" rows .r.opk | wc -l | tr -d ' ')" 1
+rm -f .r.opk
+
+section 'a program that writes over its environment'
+record '' init overwrite ctx:0 launch:k
+err_is ''
+rows_count 1
+
 section 'nothing is followed at the name of a part'
 # Who knows the token can foresee the name; others can't.
 cat >trap <<SH

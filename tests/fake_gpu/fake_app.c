@@ -86,6 +86,19 @@ static int word_env(const char *const *fields)
 	return fflush(stdout);
 }
 
+/* As setproctitle() does it. */
+static int word_overwrite(const char *const *fields)
+{
+	extern char **environ;
+
+	(void)fields;
+	for (size_t i = 0; environ[i]; i++)
+		if (!strncmp(environ[i], "OFFPEAK_COLLECT_", 16))
+			memset(strchr(environ[i], '=') + 1, 'x',
+			       strlen(strchr(environ[i], '=') + 1));
+	return 0;
+}
+
 static int word_cat(const char *const *fields)
 {
 	int c;
@@ -155,6 +168,7 @@ static const struct word process_words[] = {
 	{ "err", word_err },
 	{ "env", word_env },
 	{ "cat", word_cat },
+	{ "overwrite", word_overwrite },
 	{ "umask", word_umask },
 	{ "closeall", word_close_all },
 	{ "grab", word_grab },

@@ -104,7 +104,7 @@ int parts_find(struct parts *parts, const struct settings *settings)
 	if (!name_pattern(name, sizeof name, settings->output))
 		return OPK_OK;
 	snprintf(pattern, sizeof pattern, "%s.%s-*" PART_ENDING, name, settings->token);
-	if (glob(pattern, 0, NULL, &found))
+	if (glob(pattern, GLOB_PERIOD, NULL, &found))
 		return OPK_OK;
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		good = good && add_part(parts, found.gl_pathv[i], settings->token);
@@ -199,7 +199,7 @@ void parts_report_leftovers(const struct settings *settings)
 	if (!name_pattern(name, sizeof name, settings->output))
 		return;
 	snprintf(pattern, sizeof pattern, "%s.*-*" PART_ENDING, name);
-	if (glob(pattern, 0, NULL, &found))
+	if (glob(pattern, GLOB_PERIOD, NULL, &found))
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		if (is_left(found.gl_pathv[i]))

@@ -2,6 +2,7 @@
 /* The libraries that a program has in memory at its end, for the cache: its key has them. */
 #include "collect/recording/recording.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,9 @@ void opened_append(const char *path)
 	opk_autofree char *line = NULL;
 	size_t size = 0;
 
+	if (fd < 0 || !maps)
+		fprintf(stderr, "offpeak-collect: can't open %s: %s\n",
+		        fd < 0 ? path : "/proc/self/maps", strerror(errno));
 	while (maps && getline(&line, &size, maps) > 0) {
 		const char *file = code_of(line);
 

@@ -54,6 +54,13 @@ static const char *join_of(const struct settings *settings)
 	return settings->application ? "launch" : "kernel";
 }
 
+static unsigned no_name(const struct settings *settings, const char *problem)
+{
+	fprintf(stderr, "offpeak-collect: -o %s: nothing is recorded of process %d: %s\n",
+	        settings->output, (int)getpid(), problem);
+	return 0;
+}
+
 /*
  * A name that no other run can have. Its number is 2 or more where the process was another program
  * before, or another one in a container has its id; 0: there is none.
@@ -65,23 +72,21 @@ static unsigned part_path(char *path, size_t size, const struct settings *settin
 	char name[3072], number[16] = "";
 	struct stat info;
 
-	if (problem || !name_expand(name, sizeof name, settings->output)) {
-		fprintf(stderr, "offpeak-collect: -o %s: nothing is recorded of process %d: %s\n",
-		        settings->output, (int)getpid(),
-		        problem ? problem : "no usable name of a recording");
-		return 0;
-	}
+	if (problem)
+		return no_name(settings, problem);
+	if (!name_expand(name, sizeof name, settings->output))
+		return no_name(settings, "the path is too long");
 	for (unsigned image = 1; image < MOST_IMAGES; image++) {
 		if (image > 1)
 			snprintf(number, sizeof number, "-%u", image);
 		if (snprintf(path, size, "%s.%s-%d%s" PART_ENDING, name, settings->token,
 		             (int)getpid(), number)
 		    >= (int)size)
-			return 0;
+			return no_name(settings, "the path is too long");
 		if (lstat(path, &info))
 			return image;
 	}
-	return 0;
+	return no_name(settings, "all names that its file could have are taken");
 }
 
 struct segments *recording_begin(const struct target *target, const struct settings *settings,

@@ -232,11 +232,24 @@ void settings_export_number(enum setting_id id, size_t number)
 	settings_export(id, text);
 }
 
+/* Programs write over their environment, as setproctitle() does. */
+static const char *keep_value(enum setting_id id)
+{
+	static char *kept[SETTINGS_TOTAL];
+	const char *text = getenv(settings_table[id].variable);
+
+	if (text && settings_table[id].form->read == read_text) {
+		free(kept[id]);
+		text = kept[id] = strdup(text);
+	}
+	return text;
+}
+
 const char *settings_read(struct settings *settings)
 {
 	set_defaults(settings);
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
-		const char *text = getenv(settings_table[i].variable);
+		const char *text = keep_value((enum setting_id)i);
 
 		if (text && !set(settings, (enum setting_id)i, text))
 			return problem_with(&settings_table[i], text);
