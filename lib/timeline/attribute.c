@@ -517,7 +517,9 @@ static int compute(struct work *w)
 	for (size_t i = 0; !code && i < w->columns->metric_count; i++)
 		code = compute_metric(w, gpus, i);
 	for (size_t i = 0; !code && i < rows; i++) {
-		w->rows->made.ran[i].samples_alone = (uint64_t)(w->evidence[i] + 0.01);
+		w->rows->made.ran[i].samples_alone = w->evidence[i] > 0
+		                                             ? (uint64_t)(w->evidence[i] + 0.01)
+		                                             : 0;
 		w->rows->made.ran[i].unknown = !is_known(w, i);
 	}
 	for (size_t i = 0; gpus && i < count; i++)
