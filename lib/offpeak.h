@@ -1238,7 +1238,8 @@ struct opk_eval_options {
 	 * NULL: each range is a row. "kernel": launches of the same kernel, symbol, launch shape,
 	 * shared memory and GPU are one; "launch": those of the same kernel and shape with the same
 	 * index, GPU and rank; "name": ranges of the same name, GPU and rank. "": as the recording
-	 * says. opk_join_new() reads such rows. OPK_EINPUT where there is no range table.
+	 * says. opk_join_new() reads such rows. OPK_EINPUT where there is no range table;
+	 * OPK_EUSAGE for any other word, and for any but "" with samples or a bare image.
 	 */
 	const char *join;
 };
@@ -1352,7 +1353,7 @@ struct opk_joined_row {
 	 */
 	struct opk_range range;
 	bool many_streams;    /* `range.stream` can't say that it is unknown */
-	uint64_t ranges;      /* joined in this row */
+	uint64_t ranges;      /* of this row, also those beyond the most that are taken */
 	uint64_t ranges_min;  /* `counts` of the value that has the least */
 	const double *values; /* one a metric: of the mean range */
 	/*

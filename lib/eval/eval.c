@@ -261,6 +261,9 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	if (!options.metrics || !options.metric_count)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "a bare image does not say its metrics: name them");
+	if (options.join && *options.join)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "a bare image has no range table, so its ranges can't be joined");
 	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
 		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
 	if (!looks_like_image(image, size))
