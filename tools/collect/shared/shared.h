@@ -270,7 +270,7 @@ const char *settings_take(struct settings *settings, enum setting_id id, const c
 /* To the library alone. */
 void settings_export(enum setting_id id, const char *text);
 void settings_export_number(enum setting_id id, size_t number);
-/* In the library, from the environment, of which it keeps copies. NULL on success, else what is wrong. */
+/* In the library, from the environment, which is copied. NULL on success, else what is wrong. */
 const char *settings_read(struct settings *settings);
 
 /* How a value of an enum above is written, as in META's `mode`. */
