@@ -387,7 +387,10 @@ static bool is_before(struct timespec a, struct timespec b)
 	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
-/* The size of all entries, which are folders of this user; *oldest is the one that was not used for longest, but for `spared`. */
+/*
+ * The size of all entries, which are folders of this user; *oldest is the one that was not used for
+ * longest, but for `spared`.
+ */
 static uint64_t survey(char **oldest, const char *path, const char *spared)
 {
 	DIR *folder = opendir(path);
