@@ -18,6 +18,20 @@
 
 enum { TEMPORARY_LETTERS = 6 };
 
+bool opk_make_folder(const char *path, mode_t mode)
+{
+	char *slash = strrchr(path, '/');
+	opk_autofree char *parent = slash && slash > path
+	                                    ? opk_strndup(path, (size_t)(slash - path))
+	                                    : NULL;
+
+	if (!mkdir(path, mode) || errno == EEXIST)
+		return true;
+	if (errno != ENOENT || !parent || !opk_make_folder(parent, 0777))
+		return false;
+	return !mkdir(path, mode) || errno == EEXIST;
+}
+
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset)
 {
 	uint8_t *to = data;

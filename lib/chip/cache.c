@@ -5,10 +5,8 @@
  */
 #include "chip/chip.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "adapters/nv/nv.h"
@@ -87,24 +85,10 @@ void *opk_cache_load(size_t *size, struct opk_ctx *ctx, const char *kind, const 
 	return opk_take(data);
 }
 
-/* The folder and those above it. */
-static bool make_folders(const char *folder)
-{
-	opk_autofree char *path = opk_strdup(folder);
-
-	for (char *slash = path ? strchr(path + 1, '/') : NULL; slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0777) && errno != EEXIST)
-			return false;
-		*slash = '/';
-	}
-	return path && (!mkdir(path, 0777) || errno == EEXIST);
-}
-
 bool opk_cache_takes(struct opk_ctx *ctx, const char *whom)
 {
-	return whom && make_folders(ctx->cache_dir) && !access(ctx->cache_dir, W_OK | X_OK);
+	return whom && opk_make_folder(ctx->cache_dir, 0777)
+	       && !access(ctx->cache_dir, W_OK | X_OK);
 }
 
 static void write_file(struct opk_ctx *ctx, const char *path, const struct opk_buf *bytes)

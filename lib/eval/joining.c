@@ -160,9 +160,8 @@ static void put_into_image(struct opk_joining *joining, struct gpu *gpu, size_t 
 	size_t most = gpu->slot_size ? OPK_MEANS_BYTES / gpu->slot_size : 1;
 
 	most = most > IMAGE_SLOTS ? IMAGE_SLOTS : most ? most : 1;
-	if (!gpu->image || gpu->image->slots == most) {
+	if (!gpu->image || gpu->image->slots == most)
 		gpu->image = &joining->images[joining->image_count++];
-	}
 	joining->means[group].image = (size_t)(gpu->image - joining->images);
 	joining->means[group].slot = gpu->image->slots++;
 }

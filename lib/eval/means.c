@@ -19,20 +19,6 @@ struct making {
 	struct opk_layout layout; /* of the images whose ranges go into it */
 };
 
-static int name_slots(struct making *m)
-{
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < m->plan->slots; i++) {
-		char number[24];
-		size_t slot;
-
-		snprintf(number, sizeof number, "%zu", i);
-		code = opk_nv_combiner_range(&slot, m->ctx, m->combiner, number);
-	}
-	return code;
-}
-
 /* The combiner crashes on ranges of images of another layout. */
 static int begin(struct making *m, const void *image, size_t size)
 {
@@ -51,7 +37,7 @@ static int begin(struct making *m, const void *image, size_t size)
 	if (!code)
 		code = opk_nv_combiner_new(&m->combiner, m->ctx, m->image);
 	if (!code)
-		code = name_slots(m);
+		code = opk_nv_combiner_ranges(m->ctx, m->combiner, m->plan->slots, NULL);
 	return opk_blame_image(code);
 }
 

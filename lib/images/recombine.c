@@ -64,26 +64,6 @@ static bool is_sampled(const struct work *w)
 	return w->source->facts.profiler == OPK_PROFILER_PM;
 }
 
-/* Slots in order; a name that is there already would give another one's slot. */
-static int name_slots(struct work *w, struct opk_nv_combiner *combiner,
-                      const struct opk_target *target)
-{
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < target->slots && !is_sampled(w); i++) {
-		char number[24];
-		const char *name = target->names ? target->names[i] : number;
-		size_t slot = i;
-
-		snprintf(number, sizeof number, "%zu", i);
-		code = opk_blame_image(opk_nv_combiner_range(&slot, w->ctx, combiner, name));
-		if (!code && slot != i)
-			code = opk_fail(w->ctx, OPK_EINPUT,
-			                "two ranges of one image are called '%s'", name);
-	}
-	return code;
-}
-
 /* How many ranges of each slot and pass are in its mean; NULL where there can't be too many. */
 struct averaged {
 	uint32_t *counts;
@@ -187,7 +167,9 @@ static int make_image(struct work *w, size_t index)
 		code = opk_nv_combiner_new(&combiner, w->ctx, image);
 	if (code)
 		return opk_blame_image(code);
-	code = name_slots(w, combiner, target);
+	if (!is_sampled(w))
+		code = opk_blame_image(
+			opk_nv_combiner_ranges(w->ctx, combiner, target->slots, target->names));
 	if (!code)
 		code = add_moves(w, combiner, target);
 	opk_nv_combiner_free(combiner);

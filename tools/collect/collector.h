@@ -12,7 +12,7 @@
 #include "collect/ranges/launch.h"
 #include "collect/profilers/profilers.h"
 
-enum { MAX_CONTEXTS = 64, MAX_DEVICES = 64 };
+enum { MAX_CONTEXTS = 64 };
 
 struct collector_context {
 	CUcontext context;

@@ -226,6 +226,12 @@ void opk_nv_combiner_free(struct opk_nv_combiner *combiner);
 int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combiner *combiner,
                           const char *name);
 /*
+ * So many ranges in an image that has none, in order; names NULL: "0", "1", ... OPK_EINPUT where a
+ * name is there twice.
+ */
+int opk_nv_combiner_ranges(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t count,
+                           const char *const *names);
+/*
  * Adds a range or sample of another image to what is in the slot; to a free slot, it is copied bit
  * for bit (NVPW_CounterDataCombiner_CopyIntoRange is not implemented for ranges).
  * NVPW_CounterDataCombiner_SumIntoRange

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Counter data images: what they say of themselves, and new ones of others' ranges and sums. */
 #include "adapters/nv/nv.h"
+
+#include <stdio.h>
+
 #include "adapters/nv/nv_table.h"
 
 int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, size_t size)
@@ -200,6 +203,25 @@ int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combi
 
 	if (!code)
 		*slot = params.rangeIndexDst;
+	return code;
+}
+
+int opk_nv_combiner_ranges(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t count,
+                           const char *const *names)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		char number[24];
+		const char *name = names ? names[i] : number;
+		size_t slot = i;
+
+		snprintf(number, sizeof number, "%zu", i);
+		code = opk_nv_combiner_range(&slot, ctx, combiner, name);
+		if (!code && slot != i)
+			code = opk_fail(ctx, OPK_EINPUT, "two ranges of one image are called '%s'",
+			                name);
+	}
 	return code;
 }
 

@@ -159,21 +159,6 @@ static bool restore(const struct settings *settings)
 	return true;
 }
 
-/* With the folders that it is in; false with errno set. */
-static bool make_folder(const char *path, mode_t mode)
-{
-	char *slash = strrchr(path, '/');
-	opk_autofree char *parent = slash && slash > path
-	                                    ? opk_strndup(path, (size_t)(slash - path))
-	                                    : NULL;
-
-	if (!mkdir(path, mode) || errno == EEXIST)
-		return true;
-	if (errno != ENOENT || !parent || !make_folder(parent, 0777))
-		return false;
-	return !mkdir(path, mode) || errno == EEXIST;
-}
-
 int cache_find(bool *found, const struct settings *settings, char **program)
 {
 	int code;
@@ -185,7 +170,7 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 		return launcher_fail(OPK_EUSAGE,
 		                     "-o %s: with --cache all processes have one name, or --merge",
 		                     settings->output);
-	if (!make_folder(settings->cache, 0700))
+	if (!opk_make_folder(settings->cache, 0700))
 		return launcher_fail(OPK_EFAILED, "--cache %s: %s", settings->cache,
 		                     strerror(errno));
 	code = own_check(settings->cache);

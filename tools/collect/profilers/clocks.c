@@ -17,8 +17,6 @@ typedef struct nvml_device nvml_device;
 	X(nvmlDeviceGetCurrentClocksThrottleReasons,                                               \
 	  (nvml_device * device, unsigned long long *reasons))
 
-enum { MAX_DEVICES = 64 };
-
 struct span {
 	uint32_t least, most;
 };

@@ -7,6 +7,9 @@
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"
 
+/* Those after it are not looked at. */
+enum { MAX_DEVICES = 64 };
+
 /* One interface to NVIDIA's two: cuptiRangeProfiler* and the legacy cuptiProfiler*. */
 
 struct profiler_config {
