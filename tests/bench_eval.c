@@ -4,6 +4,8 @@
  *   make FROM.opk BYTES OUT.opk OUT.images   repeats a recording's images
  *   vary FROM.opk BYTES OUT.opk OUT.images   the same, but where ranges differ, the
  *                                            lowest 8 bits of each word are random
+ *   repeat FROM.opk TIMES OUT.opk            repeats PM samples and what ran, one run after
+ *                                            the other in time
  *   loop FROM.opk OUT.images                 evaluates each range by CUPTI's call, in a loop;
  *                                            prints a sum of all values
  *   unpack FILE.opk                          decodes all images; prints bytes and processor time
@@ -58,8 +60,10 @@ static bool is_image(const struct opk_file *file, size_t i)
 static void vary(uint8_t *image, const uint8_t *original, size_t size)
 {
 	static uint64_t state = 1;
-	size_t stride = opk_xor_find_stride(original, size);
+	size_t stride;
 
+	if (!opk_xor_find_stride(&stride, original, size))
+		exit(1);
 	for (size_t at = stride; stride && at + 8 <= size; at += 8) {
 		if (!memcmp(original + at, original + at - stride, 8))
 			continue;
@@ -108,6 +112,83 @@ static void make(const char *from, const char *bytes, const char *opk, const cha
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_decoder_clear(&decoder);
+	opk_file_free(file);
+}
+
+/* From the first to the last time that the file says. */
+static uint64_t length_of(struct opk_file *file)
+{
+	const struct opk_time *times;
+	size_t count;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	must(opk_file_times(&times, &count, ctx, file));
+	for (size_t i = 0; i < count; i++) {
+		if (times[i].start && times[i].start < first)
+			first = times[i].start;
+		if (times[i].end > last)
+			last = times[i].end;
+	}
+	return last - first;
+}
+
+static void repeat_samples(struct opk_writer *writer, struct opk_file *file, uint64_t shift)
+{
+	const struct opk_segment *segments;
+	struct opk_decoder decoder = { 0 };
+	size_t count;
+
+	must(opk_file_segments(&segments, &count, ctx, file));
+	for (size_t i = 0; i < count; i++) {
+		size_t rows = segments[i].row_count, size;
+		opk_autofree struct opk_time *times = opk_alloc_array(rows + 1, sizeof *times);
+		const void *image;
+
+		for (size_t j = 0; times && j < rows; j++) {
+			times[j] = segments[i].times[j];
+			times[j].start += times[j].start ? shift : 0;
+			times[j].end += shift;
+		}
+		must(opk_file_decode(&image, &size, ctx, file, segments[i].image, &decoder));
+		must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+		must(opk_writer_add_times(writer, times, rows));
+	}
+	opk_decoder_clear(&decoder);
+}
+
+static void repeat_activities(struct opk_writer *writer, struct opk_file *file, uint64_t shift)
+{
+	const struct opk_activity *activities;
+	opk_autofree struct opk_activity *later = NULL;
+	size_t count;
+
+	must(opk_file_activities(&activities, &count, ctx, file));
+	later = opk_alloc_array(count + 1, sizeof *later);
+	for (size_t i = 0; later && i < count; i++) {
+		later[i] = activities[i];
+		later[i].start_ns += shift;
+		later[i].end_ns += shift;
+	}
+	if (count)
+		must(opk_writer_add_activities(writer, later, count));
+}
+
+static void repeat(const char *from, const char *times, const char *to)
+{
+	struct opk_file *file = open_opk(from);
+	uint64_t length = length_of(file);
+	const struct opk_meta *meta;
+	struct opk_writer *writer;
+
+	must(opk_file_meta(&meta, ctx, file));
+	must(opk_writer_new(&writer, ctx, to));
+	must(opk_writer_add_meta(writer, meta));
+	for (uint64_t i = 0; i < strtoull(times, NULL, 10); i++) {
+		repeat_samples(writer, file, i * length);
+		repeat_activities(writer, file, i * length);
+	}
+	must(opk_writer_finish(writer));
+	opk_writer_free(writer);
 	opk_file_free(file);
 }
 
@@ -185,6 +266,8 @@ int main(int argc, char **argv)
 	must(opk_ctx_new(&ctx, &options));
 	if ((!strcmp(what, "make") || !strcmp(what, "vary")) && argc == 6)
 		make(argv[2], argv[3], argv[4], argv[5], *what == 'v');
+	else if (!strcmp(what, "repeat") && argc == 5)
+		repeat(argv[2], argv[3], argv[4]);
 	else if (!strcmp(what, "loop") && argc == 4)
 		loop(argv[2], argv[3]);
 	else if (!strcmp(what, "unpack") && argc == 3)
@@ -192,7 +275,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "load") && argc == 2)
 		load();
 	else
-		return fprintf(stderr, "bench_eval make|vary|loop|unpack|load ...\n"), 2;
+		return fprintf(stderr, "bench_eval make|vary|repeat|loop|unpack|load ...\n"), 2;
 	opk_ctx_free(ctx);
 	return 0;
 }

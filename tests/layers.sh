@@ -20,6 +20,7 @@ lib/plan
 lib/eval
 lib/images
 lib/timeline
+lib/series
 lib/repair
 lib/nsight
 lib/database lib/output

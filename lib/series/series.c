@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Evaluations to tracks, one a GPU and rank, within bounded memory. */
+#include "series/series.h"
+
+#include <string.h>
+
+#include "container/container.h"
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool is_of(const struct opk_track *track, const struct opk_range *range)
+{
+	return track->range.device == range->device && track->range.rank == range->rank
+	       && same_text(track->range.gpu, range->gpu)
+	       && same_text(track->range.host, range->host);
+}
+
+/* Samples mostly follow others of their GPU. */
+static struct opk_track *find_track(struct opk_series *series, const struct opk_range *range)
+{
+	if (series->at < series->count && series->tracks[series->at].part == series->parts
+	    && is_of(&series->tracks[series->at], range))
+		return &series->tracks[series->at];
+	for (series->at = 0; series->at < series->count; series->at++) {
+		struct opk_track *track = &series->tracks[series->at];
+
+		if (track->part == series->parts && is_of(track, range))
+			return track;
+	}
+	return NULL;
+}
+
+static struct opk_track *add_track(struct opk_series *series, const struct opk_range *range,
+                                   size_t metrics)
+{
+	struct opk_track *track = opk_append(&series->tracks, &series->capacity, &series->count,
+	                                     sizeof *track);
+
+	if (!track)
+		return NULL;
+	track->part = series->parts;
+	track->metrics = metrics;
+	track->range = (struct opk_range){ OPK_UNKNOWN_RANGE };
+	track->range.host = range->host;
+	track->range.gpu = range->gpu;
+	track->range.device = range->device;
+	track->range.rank = range->rank;
+	return track;
+}
+
+/* ---- bounded memory --------------------------------------------------------------------- */
+
+int opk_series_fold(struct opk_series *series, struct opk_ctx *ctx)
+{
+	size_t finest = SIZE_MAX;
+	int code = OPK_OK;
+
+	for (size_t i = 0; i < series->count; i++)
+		if (series->tracks[i].fold && series->tracks[i].fold < finest)
+			finest = series->tracks[i].fold;
+	for (size_t i = 0; !code && i < series->count; i++)
+		if (series->tracks[i].fold == finest)
+			code = opk_track_fold(&series->tracks[i], ctx);
+	return code;
+}
+
+static size_t size_of(const struct opk_series *series)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < series->count; i++)
+		size += opk_track_size(&series->tracks[i]);
+	return size;
+}
+
+/* A fold of single samples to pairs makes none fewer: the next one does. */
+int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
+{
+	size_t room = series->room ? series->room : OPK_SERIES_ROOM;
+	int code = OPK_OK;
+
+	while (!code && size_of(series) > room)
+		code = opk_series_fold(series, ctx);
+	return code;
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+static int add_row(struct opk_series *series, struct opk_ctx *ctx,
+                   const struct opk_evaluation *evaluation, const struct opk_row *row)
+{
+	static const struct opk_range unknown = { OPK_UNKNOWN_RANGE };
+	const struct opk_range *range = row->range ? row->range : &unknown;
+	struct opk_track *track = find_track(series, range);
+
+	if (!track)
+		track = add_track(series, range, opk_evaluation_column_count(evaluation));
+	if (!track)
+		return opk_nomem(ctx, "samples to draw");
+	opk_evaluation_compute(series->columns, evaluation, row->values);
+	return opk_track_add(track, ctx, row->start_ns, row->end_ns, series->columns);
+}
+
+int opk_series_add(struct opk_series *series, struct opk_ctx *ctx,
+                   struct opk_evaluation *evaluation)
+{
+	enum { OFTEN = 4096 };
+	size_t count = opk_evaluation_column_count(evaluation);
+	const struct opk_row *row;
+	uint64_t rows = 0;
+	int code;
+
+	free(series->columns);
+	series->columns = opk_alloc_array(count + 1, sizeof *series->columns);
+	if (!series->columns)
+		return opk_nomem(ctx, "samples to draw");
+	while (!(code = opk_evaluation_next(&row, ctx, evaluation)) && row) {
+		if (!row->spans_earlier)
+			code = add_row(series, ctx, evaluation, row);
+		if (!code && ++rows % OFTEN == 0)
+			code = opk_series_keep_room(series, ctx);
+		if (code)
+			break;
+	}
+	series->parts++;
+	for (size_t i = 0; !code && i < series->count; i++)
+		code = opk_track_order(&series->tracks[i], ctx);
+	return code ? code : opk_series_keep_room(series, ctx);
+}
+
+void opk_series_clear(struct opk_series *series)
+{
+	for (size_t i = 0; i < series->count; i++)
+		opk_track_clear(&series->tracks[i]);
+	free(series->tracks);
+	free(series->columns);
+	*series = (struct opk_series){ 0 };
+}

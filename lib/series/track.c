@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A track: samples as buckets, which become fewer and longer. */
+#include "series/series.h"
+
+#include <math.h>
+#include <string.h>
+
+/* NaN where there is neither. */
+static double least_of(double a, double b)
+{
+	return isnan(a) || b < a ? b : a;
+}
+
+static double most_of(double a, double b)
+{
+	return isnan(a) || b > a ? b : a;
+}
+
+static double *most_values(const struct opk_track *track)
+{
+	return track->most ? track->most : track->least;
+}
+
+/* ---- adding samples --------------------------------------------------------------------- */
+
+static int begin(struct opk_track *track, struct opk_ctx *ctx)
+{
+	track->fold = 1;
+	track->lowest = opk_alloc_array(track->metrics + 1, sizeof *track->lowest);
+	track->highest = opk_alloc_array(track->metrics + 1, sizeof *track->highest);
+	track->missing = opk_alloc_array(track->metrics + 1, sizeof *track->missing);
+	if (!track->lowest || !track->highest || !track->missing)
+		return opk_nomem(ctx, "samples to draw");
+	for (size_t i = 0; i < track->metrics; i++)
+		track->lowest[i] = track->highest[i] = NAN;
+	return OPK_OK;
+}
+
+static int grow(struct opk_track *track, struct opk_ctx *ctx)
+{
+	size_t capacity = track->capacity ? track->capacity + track->capacity / 2 : 1024;
+	size_t values = capacity * track->metrics + 1;
+	uint64_t *starts = opk_realloc_array(track->starts, capacity, sizeof *starts);
+	uint64_t *ends = opk_realloc_array(track->ends, capacity, sizeof *ends);
+	double *least = opk_realloc_array(track->least, values, sizeof *least);
+	double *most = track->most ? opk_realloc_array(track->most, values, sizeof *most) : NULL;
+	bool failed = !starts || !ends || !least || (track->most && !most);
+
+	/* What did grow has moved. */
+	track->starts = starts ? starts : track->starts;
+	track->ends = ends ? ends : track->ends;
+	track->least = least ? least : track->least;
+	track->most = most ? most : track->most;
+	if (failed)
+		return opk_nomem(ctx, "samples to draw");
+	track->capacity = capacity;
+	return OPK_OK;
+}
+
+static void take_extremes(struct opk_track *track, const double *values)
+{
+	for (size_t i = 0; i < track->metrics; i++) {
+		track->lowest[i] = least_of(track->lowest[i], values[i]);
+		track->highest[i] = most_of(track->highest[i], values[i]);
+		track->missing[i] += isnan(values[i]);
+	}
+}
+
+/* Whether it is later than `end` by more than a sample takes. */
+static bool is_apart(const struct opk_track *track, uint64_t end, uint64_t start)
+{
+	return start > end && start - end > track->time_ns / track->samples;
+}
+
+static void put_bucket(struct opk_track *track, uint64_t start, uint64_t end, const double *values)
+{
+	size_t at = track->count++ * track->metrics;
+
+	track->starts[track->count - 1] = start;
+	track->ends[track->count - 1] = end;
+	memcpy(track->least + at, values, track->metrics * sizeof *values);
+	if (track->most)
+		memcpy(track->most + at, values, track->metrics * sizeof *values);
+	track->in_last = 1;
+}
+
+static void add_to_last(struct opk_track *track, uint64_t end, const double *values)
+{
+	size_t at = (track->count - 1) * track->metrics;
+
+	track->ends[track->count - 1] = end;
+	for (size_t i = 0; i < track->metrics; i++) {
+		track->least[at + i] = least_of(track->least[at + i], values[i]);
+		track->most[at + i] = most_of(track->most[at + i], values[i]);
+	}
+	track->in_last++;
+}
+
+int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, uint64_t end,
+                  const double *values)
+{
+	uint64_t length = end > start ? end - start : 0;
+	uint64_t last = track->count ? track->ends[track->count - 1] : 0;
+	bool earlier = track->count && start < track->starts[track->count - 1];
+	int code = track->fold ? OPK_OK : begin(track, ctx);
+
+	if (code)
+		return code;
+	if (track->samples && length / OPK_SERIES_PAUSE > track->time_ns / track->samples) {
+		track->pauses++;
+		return OPK_OK;
+	}
+	take_extremes(track, values);
+	if (track->count && track->in_last < track->fold && !earlier
+	    && !is_apart(track, last, start)) {
+		add_to_last(track, end, values);
+	} else {
+		code = track->count < track->capacity ? OPK_OK : grow(track, ctx);
+		if (code)
+			return code;
+		put_bucket(track, start, end, values);
+	}
+	track->unordered |= earlier;
+	track->samples++;
+	track->time_ns += length;
+	return OPK_OK;
+}
+
+/* ---- folding ---------------------------------------------------------------------------- */
+
+bool opk_track_gap(const struct opk_track *track, size_t bucket)
+{
+	return bucket && is_apart(track, track->ends[bucket - 1], track->starts[bucket]);
+}
+
+static void move_bucket(struct opk_track *track, size_t to, size_t from)
+{
+	size_t size = track->metrics * sizeof *track->least;
+
+	track->starts[to] = track->starts[from];
+	track->ends[to] = track->ends[from];
+	memmove(track->least + to * track->metrics, track->least + from * track->metrics, size);
+	memmove(track->most + to * track->metrics, track->most + from * track->metrics, size);
+}
+
+static void join_bucket(struct opk_track *track, size_t to, size_t from)
+{
+	double *least = track->least + to * track->metrics,
+	       *most = track->most + to * track->metrics;
+
+	track->ends[to] = track->ends[from];
+	for (size_t i = 0; i < track->metrics; i++) {
+		least[i] = least_of(least[i], track->least[from * track->metrics + i]);
+		most[i] = most_of(most[i], track->most[from * track->metrics + i]);
+	}
+}
+
+/* Joins buckets in pairs, but none over a gap or back in time, unless even that is wanted. */
+static void join_pairs(struct opk_track *track, bool over_gaps)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < track->count; kept++) {
+		bool last = i + 1 == track->count;
+
+		move_bucket(track, kept, i++);
+		if (last || track->starts[i] < track->starts[i - 1]
+		    || (!over_gaps && is_apart(track, track->ends[kept], track->starts[i])))
+			continue;
+		join_bucket(track, kept, i++);
+		if (i == track->count)
+			track->in_last += track->fold;
+	}
+	track->count = kept;
+	track->fold *= 2;
+}
+
+int opk_track_fold(struct opk_track *track, struct opk_ctx *ctx)
+{
+	size_t before = track->count, values = track->capacity * track->metrics;
+
+	if (!track->most) {
+		track->most = opk_alloc_array(values + 1, sizeof *track->most);
+		if (!track->most)
+			return opk_nomem(ctx, "samples to draw");
+		memcpy(track->most, track->least,
+		       track->count * track->metrics * sizeof *track->most);
+	}
+	join_pairs(track, false);
+	/* Of samples that all stand apart, gaps would leave as many. */
+	if (before > 1 && track->count * 10 > before * 9)
+		join_pairs(track, true);
+	return OPK_OK;
+}
+
+size_t opk_track_size(const struct opk_track *track)
+{
+	return track->count * track->metrics * (track->most ? 2 : 1);
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+/* Where the buckets begin that end after this time. */
+static size_t first_after(const struct opk_track *track, uint64_t time)
+{
+	size_t low = 0, high = track->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (track->ends[middle] > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+void opk_track_envelope(double *least, double *most, size_t columns, const struct opk_track *track,
+                        size_t metric, uint64_t start, uint64_t end)
+{
+	double scale = (double)columns / (double)(end - start);
+
+	for (size_t i = 0; i < columns; i++)
+		least[i] = most[i] = NAN;
+	for (size_t i = first_after(track, start); i < track->count && track->starts[i] < end;
+	     i++) {
+		double from = track->starts[i] > start ? (double)(track->starts[i] - start) : 0;
+		double to = (double)(track->ends[i] - start) * scale;
+		size_t at = i * track->metrics + metric;
+
+		for (size_t c = (size_t)(from * scale); c < columns && (double)c < to; c++) {
+			least[c] = least_of(least[c], track->least[at]);
+			most[c] = most_of(most[c], most_values(track)[at]);
+		}
+	}
+}
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+static int by_start(const void *a, const void *b, void *starts)
+{
+	const uint64_t *of = starts;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	return of[x] != of[y] ? (of[x] > of[y]) - (of[x] < of[y]) : (x > y) - (x < y);
+}
+
+/* array[i] = array[order[i]] for elements of so many bytes; `room` takes all. */
+static void permute(void *array, void *room, const size_t *order, size_t count, size_t size)
+{
+	if (!array)
+		return;
+	for (size_t i = 0; i < count; i++)
+		memcpy((char *)room + i * size, (char *)array + order[i] * size, size);
+	memcpy(array, room, count * size);
+}
+
+int opk_track_order(struct opk_track *track, struct opk_ctx *ctx)
+{
+	size_t row = track->metrics * sizeof *track->least;
+	opk_autofree size_t *order = NULL;
+	opk_autofree void *room = NULL;
+
+	if (!track->unordered)
+		return OPK_OK;
+	order = opk_alloc_array(track->count, sizeof *order);
+	room = opk_alloc_array(track->count, row > sizeof *order ? row : sizeof *order);
+	if (!order || !room)
+		return opk_nomem(ctx, "samples to draw");
+	for (size_t i = 0; i < track->count; i++)
+		order[i] = i;
+	qsort_r(order, track->count, sizeof *order, by_start, track->starts);
+	permute(track->least, room, order, track->count, row);
+	permute(track->most, room, order, track->count, row);
+	permute(track->ends, room, order, track->count, sizeof *track->ends);
+	permute(track->starts, room, order, track->count, sizeof *track->starts);
+	track->unordered = false;
+	return OPK_OK;
+}
+
+void opk_track_clear(struct opk_track *track)
+{
+	free(track->starts);
+	free(track->ends);
+	free(track->least);
+	free(track->most);
+	free(track->lowest);
+	free(track->highest);
+	free(track->missing);
+}
