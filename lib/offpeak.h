@@ -1650,6 +1650,11 @@ int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t co
 int opk_out_unit(struct opk_out *out, size_t column, const char *unit);
 /* The same, where the unit of a row's doubles is in a column of its own. */
 int opk_out_unit_in(struct opk_out *out, size_t column);
+/*
+ * Tables for people alone: where lines have no room for all columns, this one, of the first 64, is
+ * left out, and a line above the table says so.
+ */
+int opk_out_optional(struct opk_out *out, size_t column);
 /* Of the last table. A table for people without rows has no heading either. */
 size_t opk_out_row_count(const struct opk_out *out);
 int opk_out_heading(struct opk_out *out, const char *title, const char *text);

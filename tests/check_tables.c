@@ -233,6 +233,58 @@ START_TEST(units_of_rows)
 }
 END_TEST
 
+START_TEST(optional_columns)
+{
+	static const struct opk_column with_extremes[] = {
+		{ "metric", OPK_CELL_STRING }, { "mean", OPK_CELL_DOUBLE },
+		{ "min", OPK_CELL_DOUBLE },    { "max", OPK_CELL_DOUBLE },
+		{ "unit", OPK_CELL_STRING },   { "of peak", OPK_CELL_STRING }
+	};
+	static const struct {
+		struct here here;
+		size_t width;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, 72,
+		  "metric                            mean    min  max  unit  of peak\n"
+		  "sm__throughput.avg.pct_of_peak  0.0005  1e-14    2  GB    98.2% ########\n" },
+		{ HERE, 65,
+		  "not shown in 65 characters a line: min, max\n"
+		  "metric                            mean  unit  of peak\n"
+		  "sm__throughput.avg.pct_of_peak  0.0005  GB    98.2% ########\n" },
+		{ HERE, 40,
+		  "not shown in 40 characters a line: min,\nmax\n"
+		  "metric                  mean  unit\n"
+		  "sm__throughput.avg.   0.0005  GB\npct_of_peak\n"
+		  "\n"
+		  "metric                of peak\n"
+		  "sm__throughput.avg.   98.2% ########\npct_of_peak\n" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *got = NULL;
+		struct writing w;
+
+		begin(&w, OPK_TABLE, rows[i].width);
+		ck_ok(w.ctx, opk_out_table(w.out, "t", with_extremes, COUNT(with_extremes)));
+		ck_ok(w.ctx, opk_out_unit_in(w.out, 4));
+		ck_ok(w.ctx, opk_out_optional(w.out, 2));
+		ck_ok(w.ctx, opk_out_optional(w.out, 3));
+		ck_ok(w.ctx, opk_out_optional(w.out, 64));
+		ck_ok(w.ctx,
+		      opk_out_row(w.out, (union opk_cell[]){
+						 { .string = "sm__throughput.avg.pct_of_peak" },
+						 { .number = 5e5 },
+						 { .number = 1e-5 },
+						 { .number = 2e9 },
+						 { .string = "bytes" },
+						 { .string = "98.2% ########" } }));
+		got = end(&w);
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
+	}
+}
+END_TEST
+
 /* ---- headings --------------------------------------------------------------------------- */
 
 static const struct opk_column plain[] = { { "name", OPK_CELL_STRING },
@@ -339,6 +391,7 @@ int main(void)
 	tcase_add_test(tests, narrow_tables);
 	tcase_add_test(tests, readable_units);
 	tcase_add_test(tests, units_of_rows);
+	tcase_add_test(tests, optional_columns);
 	tcase_add_test(tests, headings_over_columns);
 	tcase_add_test(tests, headings_over_rows);
 	suite_add_tcase(suite, tests);

@@ -439,6 +439,8 @@ works eval mixed.opk --aggregate device
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,10,1004352,100435\.2,'
 out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,10,nan,82\.2[0-9]*,75\.3'
 # 3 launches of 53 have the pass of one metric, 2 the fewest of the passes of another, which no launch has alone.
+notes '1 of 1 key groups have launches of different kernels or shapes, each of one pass' \
+	eval "$recordings/gh100-rotated.opk" --aggregate all --metrics gpu__time_duration.sum
 works eval "$recordings/gh100-rotated.opk" --aggregate kernel --where 'kernel=vadd*' \
 	--metrics gpu__time_duration.sum,lts__t_sector_hit_rate.pct
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,3,59456,19818\.6666666666[0-9]*,19104,21216,'

@@ -105,6 +105,15 @@ for wanted in 80:80 60:60 19:80 x:80 :80; do
 	same "COLUMNS=${wanted%:*}: longer lines" "$(awk -v w="${wanted#*:}" 'length > w' "$tmp/out")" ''
 done
 
+section 'launches of one pass each'
+COLUMNS=80
+notes 'each launch has one pass: 584 of 1200 metrics take several, and have a mean but no min and max' \
+	show "$recordings/gh100-rotated.opk" --top 1
+out_has '^not shown in 80 characters a line: min, max$'
+out_has '^metric +mean +unit +of peak$'
+same 'values that are nan' "$(grep -c ' nan ' out)" 0
+COLUMNS=400
+
 section 'formats'
 works show "$simple" --format csv
 out_has '^groups\[0\]\.time_ns,358080$'

@@ -39,16 +39,18 @@ static int open_files(struct sum *s, const char *const *paths, size_t count)
 static int check_equal(struct sum *s, const struct opk_summed *a, const struct opk_summed *b)
 {
 	const struct opk_grouped *parts = s->sums.parts.groups;
+	const struct opk_grouped *group = &s->sums.groups.groups[a->group];
+	bool by_kernel = s->sums.groups.key & OPK_KEY_KERNEL;
 	uint64_t first = parts[a - s->sums.sums].ranges, other = parts[b - s->sums.sums].ranges;
 
 	if (first == other)
 		return OPK_OK;
 	return opk_fail(
 		s->ctx, OPK_EUSAGE,
-		"ranges with '%s': %ju are of pass %u, and %ju of pass %u: their sums don't go together; eval --aggregate reports each metric "
-		"by itself",
-		s->sums.groups.groups[a->group].name, (uintmax_t)first, a->pass, (uintmax_t)other,
-		b->pass);
+		"key group '%s' has %ju range%s of pass %u, and %ju of pass %u: their sums don't go "
+		"together; eval --aggregate reports each metric by itself",
+		by_kernel ? group->range.kernel : group->name, (uintmax_t)first,
+		first == 1 ? "" : "s", a->pass, (uintmax_t)other, b->pass);
 }
 
 /* A row of such a recording is joined of one sum of each pass. */

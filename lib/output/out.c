@@ -148,6 +148,7 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
 	out->column_count = count;
 	out->row_count = 0;
 	out->unit_column = NO_COLUMN;
+	out->optional = 0;
 	out->ops->begin_table(out);
 	return flush(out, FLUSH_AT);
 }
@@ -195,6 +196,13 @@ int opk_out_unit_in(struct opk_out *out, size_t column)
 	if (out->in_table && column < out->column_count
 	    && out->columns[column].type == OPK_CELL_STRING)
 		out->unit_column = column;
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_optional(struct opk_out *out, size_t column)
+{
+	if (out->in_table && column < out->column_count && column < 64)
+		out->optional |= UINT64_C(1) << column;
 	return flush(out, FLUSH_AT);
 }
 

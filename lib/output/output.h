@@ -69,6 +69,7 @@ struct opk_out {
 	struct opk_out_headings spans, headings;
 	struct opk_strlist units; /* of the columns */
 	size_t unit_column;       /* has the unit of each row; NO_COLUMN */
+	uint64_t optional;        /* a bit a column: left out where there is no room */
 };
 #define NO_COLUMN SIZE_MAX
 
@@ -97,7 +98,7 @@ struct opk_table_layout {
 	const struct opk_out *out;
 	size_t rows;
 	size_t *widths; /* of the columns */
-	bool *hidden;   /* empty, or the same in all rows: see `constants` */
+	bool *hidden;   /* empty, the same in all rows, or left out: see `constants` */
 	size_t *shown;  /* the others */
 	size_t shown_count;
 	size_t key_count; /* of those shown, which each block of columns begins with */

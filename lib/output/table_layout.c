@@ -172,7 +172,7 @@ static void hide(struct opk_table_layout *layout)
 	}
 }
 
-/* ---- narrower, or in blocks */
+/* ---- narrower, without some, or in blocks */
 
 /* The widest text that may be narrower; the first column only where no other can be. */
 static size_t *find_widest(struct opk_table_layout *layout)
@@ -203,6 +203,22 @@ static void shrink(struct opk_table_layout *layout)
 	}
 }
 
+static void leave_out(struct opk_table_layout *layout)
+{
+	const struct opk_out *out = layout->out;
+	const char *before = ": ";
+
+	opk_buf_add_printf(&layout->constants, "%snot shown in %zu characters a line",
+	                   layout->constants.size ? "; " : "", out->width);
+	for (size_t i = 1; i < out->column_count && i < 64; i++) {
+		if (layout->hidden[i] || !(out->optional >> i & 1))
+			continue;
+		layout->hidden[i] = true;
+		opk_buf_add_printf(&layout->constants, "%s%s", before, out->columns[i].name);
+		before = ", ";
+	}
+}
+
 /* Moves a column to a place before its own. */
 static void move_column(struct opk_table_layout *layout, size_t from, size_t to)
 {
@@ -229,7 +245,8 @@ static bool find_long_key(struct opk_table_layout *layout)
 		unit++;
 	while (first < layout->shown_count && !is_text(layout, first))
 		first++;
-	if (unit >= layout->shown_count || unit < 2 || first + 1 >= unit)
+	if (unit >= layout->shown_count || unit < 2 || first + 1 >= unit
+	    || !is_text(layout, unit - 1))
 		return false;
 	move_column(layout, first, 0);
 	move_column(layout, unit - 1, 1);
@@ -392,12 +409,23 @@ static void keep_in_view(struct opk_table_layout *layout)
 	}
 }
 
-/* Texts on several lines; else blocks of columns. */
-static void fold(struct opk_table_layout *layout)
+static bool fits(struct opk_table_layout *layout)
 {
 	shrink(layout);
-	if (total(layout) <= layout->out->width)
+	return total(layout) <= layout->out->width;
+}
+
+/* Texts on several lines; else without some columns; else blocks of columns. */
+static void fold(struct opk_table_layout *layout)
+{
+	if (fits(layout))
 		return;
+	if (layout->out->optional) {
+		leave_out(layout);
+		show(layout);
+		if (fits(layout))
+			return;
+	}
 	show(layout);
 	find_key(layout);
 	fit_to_block(layout);

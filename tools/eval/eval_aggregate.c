@@ -35,6 +35,26 @@ static void note_summed(const struct eval_input *input)
 		         input->path, count, groups);
 }
 
+/* Where launches of different kernels have one pass each, each pass has its own mix of them. */
+static void note_mixed(const struct eval_input *input)
+{
+	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
+
+	if (strcmp(input->meta->join, "kernel") != 0)
+		return;
+	for (size_t i = 0; i < groups; i++) {
+		const struct opk_range *range = &opk_aggregate_get(input->aggregate, i)->range;
+
+		count += !*range->kernel || !range->grid[0];
+	}
+	if (count)
+		app_note(
+			"%s: %zu of %zu key groups have launches of different kernels or shapes, "
+			"each of one pass: ratios of counters of different passes are of different "
+			"launches; --aggregate kernel,shape keeps them apart",
+			input->path, count, groups);
+}
+
 /* Several GPUs in one group, and which means of theirs are not exact. */
 static void note_gpus(struct eval *eval, const struct eval_input *input)
 {
@@ -82,6 +102,7 @@ static int compute(struct eval *eval, struct eval_input *input,
 	eval_rows_note_samples(eval, input, opk_aggregate_left_out(input->aggregate));
 	note_undivided(input, options->key);
 	note_summed(input);
+	note_mixed(input);
 	note_gpus(eval, input);
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)
 		facts_find(eval->facts, &opk_aggregate_get(input->aggregate, i)->range, 1,

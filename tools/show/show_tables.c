@@ -248,6 +248,14 @@ static int put_group(struct show *show, size_t at)
 	return code;
 }
 
+static void put_column(struct show *show, const char *name, size_t i)
+{
+	if (!strcmp(name, "unit"))
+		opk_out_unit_in(show->app->out, i);
+	if (!strcmp(name, "min") || !strcmp(name, "max"))
+		opk_out_optional(show->app->out, i);
+}
+
 static int put_values(struct show *show)
 {
 	struct app_fields *fields = &show->value_fields;
@@ -259,8 +267,7 @@ static int put_values(struct show *show)
 	fill_value(fields, show, &show->groups[0], 0, text, device);
 	code = app_fields_table(show->app, "values", fields);
 	for (size_t i = 0; i < fields->count; i++)
-		if (!strcmp(fields->columns[i].name, "unit"))
-			opk_out_unit_in(show->app->out, i);
+		put_column(show, fields->columns[i].name, i);
 	for (size_t i = 0; !code && i < most(show); i++)
 		code = put_group(show, i);
 	return code;

@@ -245,6 +245,34 @@ static void note_summed(const struct show *show)
 		         count == 1 ? "is" : "are", show->has_kernels ? "launches" : "ranges");
 }
 
+static bool lacks_extremes(const struct show *show, size_t column)
+{
+	for (size_t i = 0; i < show->group_count; i++) {
+		const struct opk_statistics *of = &show->groups[i].of->columns[column];
+
+		if (!show->groups[i].of->summed && !isnan(of->mean) && isnan(of->min))
+			return true;
+	}
+	return false;
+}
+
+/* What is computed of counters of several passes has no value of a launch that has one pass. */
+static void note_passes(const struct show *show)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; *show->meta->join && i < show->shown; i++) {
+		size_t column = show_find(show, show->names.items[i]);
+
+		count += column != SIZE_MAX && lacks_extremes(show, column);
+	}
+	if (count)
+		app_note(
+			"each %s has one pass: %zu of %zu metrics take several, and have a mean but no "
+			"min and max",
+			show->has_kernels ? "launch" : "range", count, show->shown);
+}
+
 int show_evaluate(struct show *show)
 {
 	int code = evaluate(show);
@@ -263,5 +291,6 @@ int show_evaluate(struct show *show)
 	code = find_shares(show);
 	note_gpus(show);
 	note_summed(show);
+	note_passes(show);
 	return code ? code : sort(show);
 }
