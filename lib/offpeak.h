@@ -1503,6 +1503,14 @@ struct opk_aggregate_options {
 	bool keep_first_sample; /* that begins at an earlier event; left out by default */
 	const struct opk_image_options *image;
 	const char *level; /* as opk_sum() has it */
+	/*
+	 * Called for each column and key group with its ranges' own values, in their order: those
+	 * that `count` of struct opk_statistics counts, and the `index` of the row that each is of.
+	 * Both are gone afterwards. NaN where a row is a sum of ranges.
+	 */
+	void (*values)(void *data, size_t group, size_t column, const double *values,
+	               const size_t *rows, size_t count);
+	void *values_data;
 };
 /*
  * Statistics of an evaluation of `file`, from which no row was read before; both must outlive the
@@ -1750,6 +1758,116 @@ int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
                          const struct opk_range *ranges, size_t count);
 /* Borrowed from `names` or the range; one that was not added has its full name; "" stays "". */
 const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
+
+/* ---- recordings for people -------------------------------------------------------------- */
+
+/* Clocks of the GPUs while ranges were recorded. */
+struct opk_clock_span {
+	uint32_t least, most; /* MHz, over all GPUs; 0 where unknown */
+	bool drifted;         /* those of some GPU, by more than OPK_CLOCK_DRIFT */
+};
+struct opk_clocks {
+	struct opk_clock_span sm, memory;
+};
+void opk_clocks_find(struct opk_clocks *out, const struct opk_range *ranges, size_t count);
+/* "1755 to 1980", "1980", or "" where it is unknown. */
+enum { OPK_CLOCK_TEXT = 32 };
+void opk_clock_text(char out[OPK_CLOCK_TEXT], const struct opk_clock_span *span);
+
+struct opk_summary_options {
+	size_t size;
+	const char
+		*kernel;  /* only kernels, or user ranges, like this: a shell pattern; NULL: all */
+	const char *sort; /* "time", which NULL means, "launches", "name" or a column's name */
+	/* The file's kernels are added to them, and they outlive the summary; NULL: short names. */
+	struct opk_kernel_names *names;
+	/* As in struct opk_aggregate_options: `group` is `number` of a summary's group. */
+	void (*values)(void *data, size_t group, size_t column, const double *values,
+	               const size_t *rows, size_t count);
+	void *values_data;
+	void (*progress)(void *data, uint64_t done, uint64_t total); /* see opk_eval_options */
+	void *progress_data;
+};
+
+enum opk_summary_kind {
+	OPK_SUMMARY_KERNELS,
+	OPK_SUMMARY_RANGES, /* of the program */
+	OPK_SUMMARY_DEVICES /* of PM samples */
+};
+
+/* What time is known of groups. */
+enum opk_summary_time { OPK_SUMMARY_NO_TIME, OPK_SUMMARY_NS, OPK_SUMMARY_CYCLES };
+
+/* A kernel with all its launches, a user range or a device. */
+struct opk_summary_group {
+	const struct opk_aggregated *of; /* its launches: range.count */
+	size_t number;                   /* of it in the order of opk_aggregate_get() */
+	const char *name;                /* as people call it */
+	double time;  /* of all launches, see opk_summary_get_time(); NaN: unknown */
+	double share; /* of the time of all groups, in percent */
+};
+
+/* What the recording shows, in its order. */
+struct opk_summary_column {
+	const char *name;                       /* a metric, a label or a derived metric */
+	const char *metric;                     /* its full name; NULL: it is derived */
+	const char *unit;                       /* "" where it is not known */
+	const char *description;                /* "" where it is not known */
+	const struct opk_meta_heading *heading; /* over it; NULL: none */
+	/* Its place among `columns` of struct opk_aggregated; and that of its share of the peak. */
+	size_t at, peak; /* SIZE_MAX: there is none */
+	bool inflated;   /* counts idle time around short kernels, because of how it was recorded */
+	bool unknown;    /* no group has a value */
+};
+
+/* A kernel on the timeline: launches that were recorded beside samples, or alone. */
+struct opk_summary_kernel {
+	const char *name;
+	const struct opk_range *range; /* what its launches have in common */
+	const struct opk_ran *ran;     /* how often, and how long */
+	double share;                  /* of the time of all kernels, in percent */
+	const double *peaks; /* its shares of peaks in percent, see opk_summary_peak(); or NaN */
+	double key;          /* it is ordered by this one, the greatest first */
+};
+
+/* The recording in a few lines. */
+struct opk_summary_words {
+	char *run;      /* what was recorded */
+	char *machine;  /* where, when */
+	char *clocks;   /* "" where they are not known */
+	char *complete; /* "yes", or what is missing */
+};
+
+/*
+ * A recording as people look at it: kernels by the time that they took in all launches, or user
+ * ranges, or the devices of samples; what the columns mean; the run in words. Evaluates the file,
+ * which must outlive the result. Of a set that was built there are only columns and words.
+ * OPK_EUSAGE: `sort` names nothing to sort by, or samples are of no kernel.
+ */
+struct opk_summary;
+int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
+                    const struct opk_summary_options *options);
+void opk_summary_free(struct opk_summary *summary);
+enum opk_summary_kind opk_summary_get_kind(const struct opk_summary *summary);
+enum opk_summary_time opk_summary_get_time(const struct opk_summary *summary);
+size_t opk_summary_group_count(const struct opk_summary *summary);
+const struct opk_summary_group *opk_summary_group(const struct opk_summary *summary, size_t i);
+size_t opk_summary_column_count(const struct opk_summary *summary);
+const struct opk_summary_column *opk_summary_column(const struct opk_summary *summary, size_t i);
+/* What was evaluated; NULL of a set, and where only what ran was recorded. */
+const struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *summary);
+/* The place of a column of that name among `columns` of struct opk_aggregated; SIZE_MAX. */
+size_t opk_summary_find(const struct opk_summary *summary, const char *column);
+/* Kernels on the timeline, by time; none where it was not recorded what ran beside samples. */
+size_t opk_summary_kernel_count(const struct opk_summary *summary);
+const struct opk_summary_kernel *opk_summary_kernel(const struct opk_summary *summary, size_t i);
+/* The names of their shares of peaks. */
+size_t opk_summary_peak_count(const struct opk_summary *summary);
+const char *opk_summary_peak(const struct opk_summary *summary, size_t i);
+const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *summary);
+/* What else is to be known of the values, a sentence each. */
+size_t opk_summary_remark_count(const struct opk_summary *summary);
+const char *opk_summary_remark(const struct opk_summary *summary, size_t i);
 
 /* ---- databases -------------------------------------------------------------------------- */
 

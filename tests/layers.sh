@@ -21,6 +21,7 @@ lib/eval
 lib/images
 lib/timeline
 lib/series
+lib/summary
 lib/repair
 lib/nsight
 lib/database lib/output

@@ -196,9 +196,11 @@ static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *sta
 /* One column at a time: all of them may be more than there is memory. */
 struct order {
 	size_t *sorted, *starts;
+	size_t *rows, *rows_of_group; /* the index of each; of those of a group that have a value */
 	double *values, *of_group;
 	bool *present;
 	const bool *summed; /* the row is a sum: its ranges' own values are not known */
+	const struct opk_aggregate_options *options;
 };
 
 static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct order *o,
@@ -210,10 +212,16 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 		const size_t *rows = o->sorted + o->starts[i];
 		size_t count = 0;
 
-		for (size_t j = 0; j < a->sums.groups.groups[i].rows; j++)
-			if (o->present[rows[j]])
-				o->of_group[count++] = o->summed[rows[j]] ? (double)NAN
-				                                          : o->values[rows[j]];
+		for (size_t j = 0; j < a->sums.groups.groups[i].rows; j++) {
+			if (!o->present[rows[j]])
+				continue;
+			o->rows_of_group[count] = o->rows[rows[j]];
+			o->of_group[count++] = o->summed[rows[j]] ? (double)NAN
+			                                          : o->values[rows[j]];
+		}
+		if (o->options->values)
+			o->options->values(o->options->values_data, i, column, o->of_group,
+			                   o->rows_of_group, count);
 		opk_statistics_order(&a->statistics[i * a->column_count + column], o->of_group,
 		                     count);
 	}
@@ -221,33 +229,37 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 }
 
 /* One a row that was not left out when it was read, as they are numbered. */
-static void find_summed(bool *summed, const struct opk_aggregate *a)
+static void find_rows(size_t *rows, bool *summed, const struct opk_aggregate *a)
 {
 	for (size_t i = 0, number = 0; i < a->row_count; i++) {
 		const struct opk_range *range = opk_survey_range(&a->survey, i);
 
-		if (!a->left_out[i])
-			summed[number++] = range && range->count > 1;
+		if (a->left_out[i])
+			continue;
+		rows[number] = i;
+		summed[number++] = range && range->count > 1;
 	}
 }
 
-static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx)
+static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx,
+                         const struct opk_aggregate_options *options)
 {
 	size_t rows = a->values.row_count + 1;
-	opk_autofree size_t *sorted = opk_alloc_array(rows, sizeof *sorted);
+	opk_autofree size_t *sorted = opk_alloc_array(rows, 3 * sizeof *sorted);
 	opk_autofree size_t *starts = opk_alloc_array(a->sums.groups.count + 1, sizeof *starts);
 	opk_autofree double *values = opk_alloc_array(rows, sizeof *values);
 	opk_autofree double *of_group = opk_alloc_array(rows, sizeof *of_group);
 	opk_autofree bool *present = opk_alloc_array(rows, sizeof *present);
 	opk_autofree bool *summed = opk_alloc_array(rows, sizeof *summed);
-	struct order order = { sorted, starts, values, of_group, present, summed };
+	struct order order = { sorted,  starts, sorted + rows, sorted + 2 * rows, values, of_group,
+		               present, summed, options };
 	int code = sorted && starts && values && of_group && present && summed ? OPK_OK
 	                                                                       : fail_nomem(ctx);
 
 	if (!code)
 		sort_rows(a, sorted, starts);
 	if (!code)
-		find_summed(summed, a);
+		find_rows(order.rows, summed, a);
 	for (size_t i = 0; !code && i < a->column_count; i++)
 		code = order_column(a, ctx, &order, i);
 	return code;
@@ -343,7 +355,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 		code = make_rows(a, ctx);
 	if (!code)
 		code = compute_totals(a, ctx);
-	return code ? code : compute_order(a, ctx);
+	return code ? code : compute_order(a, ctx, options);
 }
 
 /* A range of one pass has no value of another's metrics, by which it could be chosen. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak info: what a container holds, and whether it is whole. */
 #include "commands.h"
-#include "common/clocks.h"
 #include "common/files.h"
 
 struct info_args {
@@ -109,17 +108,19 @@ static void print_sections(struct app *app, const struct opk_file *file, const b
 /* What the tables come to. */
 struct counted {
 	size_t ranges, activities;
-	struct clocks clocks;
+	struct opk_clocks clocks;
 };
 
 static void print_summary(struct app *app, const char *path, struct opk_file *file,
                           const struct opk_meta *meta, const struct totals *totals,
                           const struct counted *counted)
 {
-	const struct clocks *clocks = &counted->clocks;
-	opk_autofree char *sm = clock_text(&clocks->sm), *memory = clock_text(&clocks->memory);
+	const struct opk_clocks *clocks = &counted->clocks;
+	char sm[OPK_CLOCK_TEXT], memory[OPK_CLOCK_TEXT];
 	struct app_fields fields = { 0 };
 
+	opk_clock_text(sm, &clocks->sm);
+	opk_clock_text(memory, &clocks->memory);
 	field_text(&fields, "file", path);
 	field_number(&fields, "size", opk_file_size(file));
 	field_text(&fields, "integrity",
@@ -337,7 +338,7 @@ static int read_tables(struct app *app, struct opk_file *file, struct counted *c
 	int next;
 
 	if (!code)
-		clocks_find(&counted->clocks, ranges, counted->ranges);
+		opk_clocks_find(&counted->clocks, ranges, counted->ranges);
 	if (!code)
 		code = opk_file_activities(&activities, &counted->activities, app->ctx, file);
 	if (code && !damaged)

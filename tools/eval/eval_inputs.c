@@ -2,7 +2,6 @@
 /* Recordings and bare images, opened and evaluated; what they have besides values. */
 #include <string.h>
 
-#include "common/clocks.h"
 #include "common/facts.h"
 #include "common/files.h"
 #include "eval/eval_table.h"
@@ -344,7 +343,7 @@ int eval_inputs_read(struct eval *eval, const char *raw_image,
 	return code;
 }
 
-static void note_drift(const char *path, const char *clock, const struct clock_span *span)
+static void note_drift(const char *path, const char *clock, const struct opk_clock_span *span)
 {
 	if (span->drifted)
 		app_note(
@@ -357,13 +356,13 @@ void eval_inputs_note_drift(const struct eval *eval)
 {
 	for (size_t i = 0; i < eval->input_count; i++) {
 		const struct opk_range *ranges;
-		struct clocks clocks;
+		struct opk_clocks clocks;
 		size_t count;
 
 		if (!eval->inputs[i].file
 		    || opk_file_ranges(&ranges, &count, eval->app->ctx, eval->inputs[i].file))
 			continue;
-		clocks_find(&clocks, ranges, count);
+		opk_clocks_find(&clocks, ranges, count);
 		note_drift(eval->inputs[i].path, "SM", &clocks.sm);
 		note_drift(eval->inputs[i].path, "memory", &clocks.memory);
 	}

@@ -2,6 +2,7 @@
 /* offpeak show: a recording for people. */
 #include <string.h>
 
+#include "base/ctx.h"
 #include "commands.h"
 #include "show/show.h"
 
@@ -24,66 +25,59 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-static int open_file(struct show *show)
+static int summarize(struct show *show, const char *path, const struct show_args *args)
 {
+	struct opk_summary_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = show->app->ctx;
-	int code = opk_file_open(&show->file, ctx, show->path);
+	int code = opk_file_open(&show->file, ctx, path);
 
+	options.kernel = args->kernel;
+	options.sort = args->sort;
+	options.names = show->kernel_names;
+	options.progress = app_progress;
+	options.progress_data = (void *)"evaluating range";
 	if (!code)
 		code = opk_file_meta(&show->meta, ctx, show->file);
-	if (!code)
-		code = opk_file_ranges(&show->ranges, &show->range_count, ctx, show->file);
-	for (size_t i = 0; !code && i < show->range_count; i++)
-		show->has_kernels |= *show->ranges[i].kernel != '\0';
-	if (!code)
-		code = opk_kernel_names_add(show->kernel_names, ctx, show->ranges,
-		                            show->range_count);
-	return code;
+	if (code)
+		return code;
+	code = opk_summary_new(&show->summary, ctx, show->file, &options);
+	app_progress_end();
+	return code ? opk_add(ctx, code, "can't show %s", path) : OPK_OK;
 }
 
-/* Descriptions and peaks are there for chips that the library knows. */
-static int open_catalog(struct show *show)
+/* The record of a few lines: what ran, where, and how complete it is. */
+static int show_run(struct show *show)
 {
-	struct opk_ctx *ctx = show->app->ctx;
-	int code = opk_catalog_new(&show->catalog, ctx, show->meta->chip, show->meta->profiler);
+	const struct opk_summary_words *words = opk_summary_get_words(show->summary);
+	struct app_fields fields = { .count = 0 };
 
-	return code ? code : opk_catalog_complete(show->catalog, ctx);
+	field_text(&fields, "run", words->run);
+	field_text(&fields, "machine", words->machine);
+	if (*words->clocks)
+		field_text(&fields, "clocks", words->clocks);
+	field_text(&fields, "complete", words->complete);
+	return app_record(show->app, &fields);
 }
 
 static int print(struct show *show)
 {
-	bool is_set = !strcmp(show->meta->kind, "set"), is_trace = show_is_trace(show);
-	int code = is_trace ? OPK_OK : open_catalog(show);
+	int code = app_begin_output(show->app);
 
-	if (!code && !is_trace)
-		code = show_names_list(show);
-	if (!code)
-		code = show_make_filter(show);
-	if (!code && !is_set && !is_trace)
-		code = show_evaluate(show);
-	if (!code && !is_set)
-		code = show_kernels_read(show);
-	if (!code)
-		code = app_begin_output(show->app);
+	for (size_t i = 0; i < opk_summary_remark_count(show->summary); i++)
+		app_note("%s", opk_summary_remark(show->summary, i));
 	if (!code)
 		code = show_run(show);
 	if (!code)
 		code = show_kernels(show);
-	if (!code && !is_trace)
-		code = is_set ? show_descriptions(show) : show_tables(show);
+	if (!code && strcmp(show->meta->mode, "trace") != 0)
+		code = opk_summary_evaluation(show->summary) ? show_tables(show)
+		                                             : show_descriptions(show);
 	return code ? code : app_end_output(show->app);
 }
 
 static void clear(struct show *show)
 {
-	show_kernels_clear(show);
-	free(show->groups);
-	opk_aggregate_free(show->aggregate);
-	opk_evaluation_free(show->evaluation);
-	opk_filter_free(show->filter);
-	opk_catalog_free(show->catalog);
-	opk_strlist_clear(&show->names);
-	opk_strlist_clear(&show->peaks);
+	opk_summary_free(show->summary);
 	opk_kernel_names_free(show->kernel_names);
 	opk_file_free(show->file);
 }
@@ -91,12 +85,11 @@ static void clear(struct show *show)
 static int run(struct app *app, void *data)
 {
 	const struct show_args *args = data;
-	struct show show = { .app = app, .kernel = args->kernel, .sort = args->sort };
+	struct show show = { .app = app, .kernel = args->kernel };
 	int code;
 
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "show: which recording?");
-	show.path = app->arguments[0];
 	show.top = args->top ? args->top : TOP;
 	/* It is for people wherever it goes, unless another format is asked for. */
 	app->for_people = !app->output;
@@ -104,7 +97,7 @@ static int run(struct app *app, void *data)
 		app->format = OPK_TABLE + 1;
 	code = kernel_names_new(&show.kernel_names, app, args->kernel_names);
 	if (!code)
-		code = open_file(&show);
+		code = summarize(&show, app->arguments[0], args);
 	if (!code)
 		code = print(&show);
 	clear(&show);

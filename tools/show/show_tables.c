@@ -11,7 +11,19 @@ enum { BAR = 8, LONG_NAME = 160 };
 
 static size_t most(const struct show *show)
 {
-	return show->top < show->group_count ? (size_t)show->top : show->group_count;
+	size_t count = opk_summary_group_count(show->summary);
+
+	return show->top < count ? (size_t)show->top : count;
+}
+
+static bool has_kernels(const struct show *show)
+{
+	return opk_summary_get_kind(show->summary) == OPK_SUMMARY_KERNELS;
+}
+
+static bool is_sampled(const struct show *show)
+{
+	return opk_summary_get_kind(show->summary) == OPK_SUMMARY_DEVICES;
 }
 
 static union opk_cell cell_double(double number)
@@ -21,13 +33,13 @@ static union opk_cell cell_double(double number)
 
 static const char *word(const struct show *show)
 {
-	return show_is_sampled(show) ? "device" : show->has_kernels ? "kernel" : "range";
+	return is_sampled(show) ? "device" : has_kernels(show) ? "kernel" : "range";
 }
 
-static union opk_cell name_cell(const struct show_group *group, const struct show *show,
+static union opk_cell name_cell(const struct opk_summary_group *group, const struct show *show,
                                 char device[24])
 {
-	if (!show_is_sampled(show))
+	if (!is_sampled(show))
 		return cell_text(group->name);
 	snprintf(device, 24, "%d", group->of->range.device < 0 ? 0 : group->of->range.device);
 	return cell_text(device);
@@ -36,32 +48,32 @@ static union opk_cell name_cell(const struct show_group *group, const struct sho
 /* ---- the groups */
 
 static void add_time(struct app_fields *fields, const struct show *show,
-                     const struct show_group *group)
+                     const struct opk_summary_group *group)
 {
 	bool people = app_shows_table(show->app);
 
-	if (!show->time)
+	if (!opk_summary_get_time(show->summary))
 		return;
 	field_add(fields,
-	          show->time == TIME_CYCLES ? "cycles"
-	          : people                  ? "time"
-	                                    : "time_ns",
+	          opk_summary_get_time(show->summary) == OPK_SUMMARY_CYCLES ? "cycles"
+	          : people                                                  ? "time"
+	                                                                    : "time_ns",
 	          OPK_CELL_DOUBLE, cell_double(group->time));
-	if (show->group_count > 1)
+	if (opk_summary_group_count(show->summary) > 1)
 		field_add(fields, "share", OPK_CELL_DOUBLE, cell_double(group->share));
 }
 
 /* The first device goes without saying, where it is the only one. */
 static bool has_devices(const struct show *show)
 {
-	for (size_t i = 0; i < show->group_count && !show_is_sampled(show); i++)
-		if (show->groups[i].of->range.device > 0)
+	for (size_t i = 0; i < opk_summary_group_count(show->summary) && !is_sampled(show); i++)
+		if (opk_summary_group(show->summary, i)->of->range.device > 0)
 			return true;
 	return false;
 }
 
 static void fill_group(struct app_fields *fields, const struct show *show,
-                       const struct show_group *group, char device[24])
+                       const struct opk_summary_group *group, char device[24])
 {
 	int32_t number = group->of->range.device;
 
@@ -72,28 +84,28 @@ static void fill_group(struct app_fields *fields, const struct show *show,
 		          cell_known((uint64_t)number, number >= 0));
 	add_time(fields, show, group);
 	field_number(fields,
-	             show->has_kernels       ? "launches"
-	             : show_is_sampled(show) ? "samples"
-	                                     : "ranges",
+	             has_kernels(show)  ? "launches"
+	             : is_sampled(show) ? "samples"
+	                                : "ranges",
 	             group->of->range.count ? group->of->range.count : 1);
 }
 
 static void put_rest(const struct show *show)
 {
-	size_t rest = show->group_count - most(show);
+	size_t rest = opk_summary_group_count(show->summary) - most(show);
 	const char *plural = rest == 1 ? "" : "s", *them = rest == 1 ? "it" : "them";
 	double share = 0;
 
-	for (size_t i = most(show); i < show->group_count; i++)
-		share += show->groups[i].share;
+	for (size_t i = most(show); i < opk_summary_group_count(show->summary); i++)
+		share += opk_summary_group(show->summary, i)->share;
 	if (!rest)
 		return;
-	if (show->time && show->has_kernels)
+	if (opk_summary_get_time(show->summary) && has_kernels(show))
 		app_note("%zu more %s%s, %.3g%% of the time: --top %zu shows %s", rest, word(show),
-		         plural, share, show->group_count, them);
+		         plural, share, opk_summary_group_count(show->summary), them);
 	else
 		app_note("%zu more %s%s: --top %zu shows %s", rest, word(show), plural,
-		         show->group_count, them);
+		         opk_summary_group_count(show->summary), them);
 }
 
 static int put_groups(struct show *show)
@@ -103,20 +115,21 @@ static int put_groups(struct show *show)
 	char device[24];
 	int code;
 
-	if (!show->group_count)
+	if (!opk_summary_group_count(show->summary))
 		return OPK_OK;
-	fill_group(fields, show, &show->groups[0], device);
+	fill_group(fields, show, opk_summary_group(show->summary, 0), device);
 	code = app_fields_table(show->app, "groups", fields);
 	for (size_t i = 0; i < fields->count; i++)
 		if (fields->columns[i].type == OPK_CELL_DOUBLE)
 			opk_out_unit(out, i,
 			             !strcmp(fields->columns[i].name, "share") ? "percent"
-			             : show->time == TIME_NS                   ? "nanoseconds"
-			                                                       : "cycles");
+			             : opk_summary_get_time(show->summary) == OPK_SUMMARY_NS
+			                     ? "nanoseconds"
+			                     : "cycles");
 	for (size_t i = 0; !code && i < most(show); i++) {
 		struct app_fields row;
 
-		fill_group(&row, show, &show->groups[i], device);
+		fill_group(&row, show, opk_summary_group(show->summary, i), device);
 		code = opk_out_row(out, row.cells);
 	}
 	return code;
@@ -134,39 +147,31 @@ static void write_bar(char bar[32], double share)
 		snprintf(bar, 32, "%5.1f%% %.*s", share, (int)full, "########");
 }
 
-static double share_of(const struct show *show, const struct show_group *group, size_t i)
-{
-	const char *peak = show->peaks.items[i];
-	size_t column = *peak ? show_find(show, peak) : SIZE_MAX;
-
-	return column == SIZE_MAX ? (double)NAN : group->of->columns[column].mean;
-}
-
 static bool has_extremes(const struct show *show)
 {
 	for (size_t i = 0; i < most(show); i++)
-		if (show->groups[i].of->range.count > 1 || show_is_sampled(show))
+		if (opk_summary_group(show->summary, i)->of->range.count > 1 || is_sampled(show))
 			return true;
 	return false;
 }
 
 /* A cell of each column; programs get the group and the heading in each row, and no bar. */
 static void fill_value(struct app_fields *fields, const struct show *show,
-                       const struct show_group *group, size_t i, char text[32], char device[24])
+                       const struct opk_summary_group *group, size_t i, char text[32],
+                       char device[24])
 {
-	size_t column = show_find(show, show->names.items[i]);
-	const struct opk_statistics *of = &group->of->columns[column];
-	const struct opk_meta_heading *heading = opk_evaluation_column_heading(show->evaluation,
-	                                                                       column);
+	const struct opk_summary_column *column = opk_summary_column(show->summary, i);
+	const struct opk_statistics *of = &group->of->columns[column->at];
 	bool people = app_shows_table(show->app), extremes = has_extremes(show);
-	double share = share_of(show, group, i);
+	double share = column->peak == SIZE_MAX ? (double)NAN
+	                                        : group->of->columns[column->peak].mean;
 
 	fields->count = 0;
 	if (!people) {
 		field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
-		field_text(fields, "heading", heading ? heading->title : NULL);
+		field_text(fields, "heading", column->heading ? column->heading->title : NULL);
 	}
-	field_text(fields, "metric", show->names.items[i]);
+	field_text(fields, "metric", column->name);
 	/* Programs find it under one name. */
 	field_add(fields, people && extremes ? "mean" : "value", OPK_CELL_DOUBLE,
 	          cell_double(of->mean));
@@ -174,7 +179,7 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 		field_add(fields, "min", OPK_CELL_DOUBLE, cell_double(of->min));
 		field_add(fields, "max", OPK_CELL_DOUBLE, cell_double(of->max));
 	}
-	field_text(fields, "unit", opk_evaluation_column_unit(show->evaluation, column));
+	field_text(fields, "unit", column->unit);
 	write_bar(text, share);
 	if (people)
 		field_text(fields, "of peak", text);
@@ -191,13 +196,13 @@ static void put_shape(struct opk_buf *out, const char *before, const uint32_t sh
 /* "2. vadd", and its launch. */
 static int put_title(struct show *show, size_t i)
 {
-	const struct show_group *group = &show->groups[i];
+	const struct opk_summary_group *group = opk_summary_group(show->summary, i);
 	const struct opk_range *range = &group->of->range;
 	opk_autofree char *title = NULL, *prose = NULL;
 	struct opk_buf text = { 0 };
 	char device[24];
 
-	opk_buf_add_printf(&text, "%zu. %s%s", i + 1, show_is_sampled(show) ? "device " : "",
+	opk_buf_add_printf(&text, "%zu. %s%s", i + 1, is_sampled(show) ? "device " : "",
 	                   name_cell(group, show, device).string);
 	title = opk_buf_take_text(&text);
 	text = (struct opk_buf){ 0 };
@@ -214,8 +219,7 @@ static int put_title(struct show *show, size_t i)
 
 static const struct opk_meta_heading *heading_of(const struct show *show, size_t i)
 {
-	return opk_evaluation_column_heading(show->evaluation,
-	                                     show_find(show, show->names.items[i]));
+	return opk_summary_column(show->summary, i)->heading;
 }
 
 /* A heading of the set, where another one begins; its prose once. */
@@ -237,11 +241,11 @@ static int put_group(struct show *show, size_t at)
 	char text[32], device[24];
 	int code = put_title(show, at);
 
-	for (size_t i = 0; !code && i < show->shown; i++) {
-		if (show_find(show, show->names.items[i]) == SIZE_MAX)
+	for (size_t i = 0; !code && i < opk_summary_column_count(show->summary); i++) {
+		if (opk_summary_column(show->summary, i)->at == SIZE_MAX)
 			continue;
 		code = put_heading(show, i, !at);
-		fill_value(&fields, show, &show->groups[at], i, text, device);
+		fill_value(&fields, show, opk_summary_group(show->summary, at), i, text, device);
 		if (!code)
 			code = opk_out_row(show->app->out, fields.cells);
 	}
@@ -262,9 +266,9 @@ static int put_values(struct show *show)
 	char text[32], device[24];
 	int code;
 
-	if (!show->group_count || !show->shown)
+	if (!opk_summary_group_count(show->summary) || !opk_summary_column_count(show->summary))
 		return OPK_OK;
-	fill_value(fields, show, &show->groups[0], 0, text, device);
+	fill_value(fields, show, opk_summary_group(show->summary, 0), 0, text, device);
 	code = app_fields_table(show->app, "values", fields);
 	for (size_t i = 0; i < fields->count; i++)
 		put_column(show, fields->columns[i].name, i);
@@ -281,13 +285,14 @@ int show_descriptions(struct show *show)
 		                                     { "description", OPK_CELL_STRING } };
 	int code = app_table(show->app, "descriptions", columns);
 
-	for (size_t i = 0; !code && i < show->shown; i++) {
-		const char *name = show->names.items[i], *metric = show_metric_of(show, name);
+	for (size_t i = 0; !code && i < opk_summary_column_count(show->summary); i++) {
+		const struct opk_summary_column *column = opk_summary_column(show->summary, i);
+		const char *metric = column->metric;
 		bool share = metric && strstr(metric, ".pct_of_peak_sustained");
-		opk_autofree char *text = opk_printf("%s%s", show_description(show, name),
+		opk_autofree char *text = opk_printf("%s%s", column->description,
 		                                     share ? ", in percent of the peak" : "");
 
-		code = text ? app_row(show->app, cell_text(name), cell_text(text))
+		code = text ? app_row(show->app, cell_text(column->name), cell_text(text))
 		            : app_nomem(show->app);
 	}
 	return code;
@@ -299,13 +304,12 @@ int show_tables(struct show *show)
 
 	if (!code)
 		code = put_values(show);
-	if (!code && show->group_count)
+	if (!code && opk_summary_group_count(show->summary))
 		code = show_descriptions(show);
-	if (!code && !show->group_count)
+	if (!code && !opk_summary_group_count(show->summary))
 		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"
-		               : show_is_sampled(show)
-		                       ? "no sample was completed: nothing to show"
-		                       : "the recording has no ranges: nothing to show");
+		               : is_sampled(show) ? "no sample was completed: nothing to show"
+		                                  : "the recording has no ranges: nothing to show");
 	else if (!code)
 		put_rest(show);
 	return code;

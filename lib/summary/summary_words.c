@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The run in a few lines: what, where, at which clocks, how complete. */
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "common/clocks.h"
-#include "show/show.h"
+#include "summary/summary_inside.h"
 
 static const char *property(const struct opk_meta *meta, const char *name)
 {
@@ -27,13 +23,13 @@ static const char *plural(uint64_t count)
  * How much time a sample takes, as far as the recording says: of samples that follow one upon the
  * other, since those of another device or after a pause begin elsewhere.
  */
-static void put_interval(struct opk_buf *out, struct show *show)
+static void put_interval(struct opk_buf *out, struct opk_summary *s)
 {
 	const struct opk_time *times;
 	size_t count = 0, samples = 0;
 	double span = 0;
 
-	if (opk_file_times(&times, &count, show->app->ctx, show->file))
+	if (opk_file_times(&times, &count, s->ctx, s->file))
 		return;
 	for (size_t i = 1; i < count; i++) {
 		if (times[i].device != times[i - 1].device || times[i].start != times[i - 1].end
@@ -44,56 +40,56 @@ static void put_interval(struct opk_buf *out, struct show *show)
 	}
 	if (span > 0)
 		opk_buf_add_printf(out, ", every %.4g us", span / 1e3 / (double)samples);
-	if (span > 0 && show->group_count == 1)
+	if (span > 0 && s->group_count == 1)
 		opk_buf_add_printf(out, ", %.4g s", span / 1e9);
 }
 
-static void put_samples(struct opk_buf *out, struct show *show)
+static void put_samples(struct opk_buf *out, struct opk_summary *s)
 {
-	uint64_t count = opk_evaluation_row_count(show->evaluation);
-	uint64_t left_out = opk_aggregate_left_out(show->aggregate);
+	uint64_t count = opk_evaluation_row_count(s->evaluation);
+	uint64_t left_out = opk_aggregate_left_out(s->aggregate);
 
 	opk_buf_add_printf(out, "%" PRIu64 " sample%s", count, plural(count));
 	if (left_out == 1)
 		opk_buf_add_text(out, " (the first left out)");
 	else if (left_out)
 		opk_buf_add_printf(out, " (%" PRIu64 " first ones left out)", left_out);
-	opk_buf_add_printf(out, " of %zu device%s", show->group_count, plural(show->group_count));
-	put_interval(out, show);
+	opk_buf_add_printf(out, " of %zu device%s", s->group_count, plural(s->group_count));
+	put_interval(out, s);
 }
 
-static void put_ranges(struct opk_buf *out, const struct show *show)
+static void put_ranges(struct opk_buf *out, const struct opk_summary *s)
 {
+	bool kernels = s->kind == OPK_SUMMARY_KERNELS;
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < show->group_count; i++)
-		count += show->groups[i].of->range.count ? show->groups[i].of->range.count : 1;
-	opk_buf_add_printf(out, "%" PRIu64 " %s%s", count, show->has_kernels ? "launch" : "range",
-	                   count == 1          ? ""
-	                   : show->has_kernels ? "es"
-	                                       : "s");
-	opk_buf_add_printf(out, " of %zu %s%s", show->group_count,
-	                   show->has_kernels ? "kernel" : "name", plural(show->group_count));
-	if (show->kernel)
-		opk_buf_add_printf(out, " like %s", show->kernel);
+	for (size_t i = 0; i < s->group_count; i++)
+		count += s->groups[i].of->range.count ? s->groups[i].of->range.count : 1;
+	opk_buf_add_printf(out, "%" PRIu64 " %s%s", count, kernels ? "launch" : "range",
+	                   count == 1 ? ""
+	                   : kernels  ? "es"
+	                              : "s");
+	opk_buf_add_printf(out, " of %zu %s%s", s->group_count, kernels ? "kernel" : "name",
+	                   plural(s->group_count));
+	if (s->options.kernel)
+		opk_buf_add_printf(out, " like %s", s->options.kernel);
 }
 
 /* What ran, and how much of the time something did. */
-static void put_ran(struct opk_buf *out, const struct show *show)
+static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 {
 	uint64_t launches = 0;
 
-	for (size_t i = 0; i < show->kernel_count; i++)
-		launches += show->kernels[i].ran->launches;
+	for (size_t i = 0; i < s->kernel_count; i++)
+		launches += s->kernels[i].ran->launches;
 	opk_buf_add_printf(out, "%" PRIu64 " launch%s of %zu kernel%s", launches,
-	                   launches == 1 ? "" : "es", show->kernel_count,
-	                   plural(show->kernel_count));
-	if (show->kernel)
-		opk_buf_add_printf(out, " like %s", show->kernel);
-	if (show->span_ns)
+	                   launches == 1 ? "" : "es", s->kernel_count, plural(s->kernel_count));
+	if (s->options.kernel)
+		opk_buf_add_printf(out, " like %s", s->options.kernel);
+	if (s->span_ns)
 		opk_buf_add_printf(out, "; the GPU was busy %.3g%% of %.4g s",
-		                   100 * (double)show->busy_ns / (double)show->span_ns,
-		                   (double)show->span_ns / 1e9);
+		                   100 * (double)s->busy_ns / (double)s->span_ns,
+		                   (double)s->span_ns / 1e9);
 }
 
 static void put_set(struct opk_buf *out, const struct opk_meta *meta)
@@ -108,7 +104,7 @@ static void put_set(struct opk_buf *out, const struct opk_meta *meta)
 		opk_buf_add_text(out, ", PM sampling");
 }
 
-static char *what(struct show *show)
+static char *what(struct opk_summary *s)
 {
 	static const struct {
 		const char *mode, *text;
@@ -119,27 +115,27 @@ static char *what(struct show *show)
 	};
 	struct opk_buf out = { 0 };
 
-	if (show_is_trace(show)) {
-		if (show->timeline)
-			put_ran(&out, show);
+	if (summary_is_trace(s)) {
+		if (s->timeline)
+			put_ran(&out, s);
 		else
 			opk_buf_add_text(&out, "nothing ran");
 		return opk_buf_take_text(&out);
 	}
-	if (!show->evaluation)
+	if (!s->evaluation)
 		opk_buf_add_text(&out, "no recording, but what the collector needs for one: ");
-	else if (show_is_sampled(show))
-		put_samples(&out, show);
+	else if (summary_is_sampled(s))
+		put_samples(&out, s);
 	else
-		put_ranges(&out, show);
-	opk_buf_add_text(&out, show->evaluation ? "; " : "");
-	if (show->timeline) {
-		put_ran(&out, show);
+		put_ranges(&out, s);
+	opk_buf_add_text(&out, s->evaluation ? "; " : "");
+	if (s->timeline) {
+		put_ran(&out, s);
 		opk_buf_add_text(&out, "; ");
 	}
-	put_set(&out, show->meta);
-	for (size_t i = 0; i < COUNT(modes); i++)
-		if (!strcmp(show->meta->mode, modes[i].mode))
+	put_set(&out, s->meta);
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+		if (!strcmp(s->meta->mode, modes[i].mode))
 			opk_buf_add_text(&out, modes[i].text);
 	return opk_buf_take_text(&out);
 }
@@ -152,9 +148,9 @@ static void add_fact(struct opk_buf *out, const char *before, const char *fact)
 		opk_buf_add_printf(out, "%s%s%s", out->size ? ", " : "", before, fact);
 }
 
-static char *where(const struct show *show)
+static char *where(const struct opk_summary *s)
 {
-	const struct opk_meta *meta = show->meta;
+	const struct opk_meta *meta = s->meta;
 	const char *device = property(meta, "device.0.name");
 	struct opk_buf out = { 0 };
 
@@ -180,85 +176,67 @@ static void put_drops(struct opk_buf *out, const struct opk_stats *stats)
 }
 
 /* Metrics that no group has a value of. */
-static size_t count_nan(const struct show *show)
+static size_t count_nan(const struct opk_summary *s)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < show->shown && show->group_count; i++) {
-		size_t column = show_find(show, show->names.items[i]);
-		bool any = column == SIZE_MAX;
-
-		for (size_t j = 0; !any && j < show->group_count; j++)
-			any = !isnan(show->groups[j].of->columns[column].mean);
-		count += !any;
-	}
+	for (size_t i = 0; i < s->column_count; i++)
+		count += s->columns[i].unknown;
 	return count;
 }
 
-static char *how_complete(struct show *show)
+static char *how_complete(struct opk_summary *s)
 {
 	const struct opk_stats *stats = NULL;
 	struct opk_buf out = { 0 };
 	uint64_t begun;
 	size_t nan;
 
-	if (opk_file_complete(show->file))
+	if (opk_file_complete(s->file))
 		opk_buf_add_text(&out, "yes");
 	else
 		opk_buf_add_printf(&out, "no: cut off after %zu whole sections",
-		                   opk_file_section_count(show->file));
-	if (!opk_file_stats(&stats, show->app->ctx, show->file))
+		                   opk_file_section_count(s->file));
+	if (!opk_file_stats(&stats, s->ctx, s->file))
 		put_drops(&out, stats);
-	if (!show->evaluation)
+	if (!s->evaluation)
 		return opk_buf_take_text(&out);
-	begun = opk_evaluation_incomplete_samples(show->evaluation);
-	nan = count_nan(show);
+	begun = opk_evaluation_incomplete_samples(s->evaluation);
+	nan = count_nan(s);
 	if (begun)
 		opk_buf_add_printf(&out, "; %" PRIu64 " sample%s begun, but not completed", begun,
 		                   begun == 1 ? " was" : "s were");
 	if (nan)
 		opk_buf_add_printf(&out, "; %zu of %zu columns have no value (nan)", nan,
-		                   show->shown);
+		                   s->column_count);
 	return opk_buf_take_text(&out);
 }
 
 /* Clocks of the ranges; "" where they are unknown. */
-static char *how_fast(struct show *show)
+static char *how_fast(const struct opk_summary *s)
 {
-	const struct opk_range *ranges;
-	struct opk_buf out = { 0 };
-	opk_autofree char *sm = NULL, *memory = NULL;
-	struct clocks clocks;
-	size_t count;
+	char sm[OPK_CLOCK_TEXT], memory[OPK_CLOCK_TEXT];
+	struct opk_clocks clocks;
 
-	if (opk_file_ranges(&ranges, &count, show->app->ctx, show->file))
-		return opk_strdup("");
-	clocks_find(&clocks, ranges, count);
+	opk_clocks_find(&clocks, s->ranges, s->range_count);
 	if (!clocks.sm.most && !clocks.memory.most)
 		return opk_strdup("");
-	sm = clock_text(&clocks.sm);
-	memory = clock_text(&clocks.memory);
-	if (!sm || !memory)
-		return NULL;
-	opk_buf_add_printf(&out, "SM %s MHz, memory %s MHz", *sm ? sm : "?",
-	                   *memory ? memory : "?");
-	if (clocks.sm.drifted || clocks.memory.drifted)
-		opk_buf_add_text(&out, ": times and rates differ for that alone");
-	return opk_buf_take_text(&out);
+	opk_clock_text(sm, &clocks.sm);
+	opk_clock_text(memory, &clocks.memory);
+	return opk_printf("SM %s MHz, memory %s MHz%s", *sm ? sm : "?", *memory ? memory : "?",
+	                  clocks.sm.drifted || clocks.memory.drifted
+	                          ? ": times and rates differ for that alone"
+	                          : "");
 }
 
-int show_run(struct show *show)
+int opk_summary_write_words(struct opk_summary *s)
 {
-	opk_autofree char *run = what(show), *machine = where(show);
-	opk_autofree char *clocks = how_fast(show), *complete = how_complete(show);
-	struct app_fields fields = { .count = 0 };
+	struct opk_summary_words *words = &s->words;
 
-	if (!run || !machine || !clocks || !complete)
-		return app_nomem(show->app);
-	field_text(&fields, "run", run);
-	field_text(&fields, "machine", machine);
-	if (*clocks)
-		field_text(&fields, "clocks", clocks);
-	field_text(&fields, "complete", complete);
-	return app_record(show->app, &fields);
+	words->run = what(s);
+	words->machine = where(s);
+	words->clocks = how_fast(s);
+	words->complete = how_complete(s);
+	return words->run && words->machine && words->clocks && words->complete ? OPK_OK
+	                                                                        : summary_nomem(s);
 }

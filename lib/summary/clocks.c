@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How far apart the clocks of ranges are, GPU by GPU. */
-#include "common/clocks.h"
-
+#include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "offpeak.h"
 
 /* More GPUs than a file has in practice share the last place. */
 enum { MAX_GPUS = 64 };
 
 struct gpu {
 	const struct opk_range *first; /* its first range */
-	struct clock_span sm, memory;
+	struct opk_clock_span sm, memory;
 };
 
-static void take(struct clock_span *span, uint32_t mhz)
+static void take(struct opk_clock_span *span, uint32_t mhz)
 {
 	if (!mhz)
 		return;
@@ -37,19 +36,19 @@ static struct gpu *find(struct gpu *gpus, size_t *count, const struct opk_range 
 	return &gpus[*count - 1];
 }
 
-static void join(struct clock_span *all, const struct clock_span *one)
+static void join(struct opk_clock_span *all, const struct opk_clock_span *one)
 {
 	take(all, one->least);
 	take(all, one->most);
 	all->drifted |= one->least < one->most * (1 - OPK_CLOCK_DRIFT);
 }
 
-void clocks_find(struct clocks *out, const struct opk_range *ranges, size_t count)
+void opk_clocks_find(struct opk_clocks *out, const struct opk_range *ranges, size_t count)
 {
 	struct gpu gpus[MAX_GPUS];
 	size_t known = 0;
 
-	*out = (struct clocks){ 0 };
+	*out = (struct opk_clocks){ 0 };
 	for (size_t i = 0; i < count; i++) {
 		struct gpu *gpu = find(gpus, &known, &ranges[i]);
 
@@ -62,10 +61,12 @@ void clocks_find(struct clocks *out, const struct opk_range *ranges, size_t coun
 	}
 }
 
-char *clock_text(const struct clock_span *span)
+void opk_clock_text(char out[OPK_CLOCK_TEXT], const struct opk_clock_span *span)
 {
 	if (!span->most)
-		return opk_strdup("");
-	return span->least < span->most ? opk_printf("%u to %u", span->least, span->most)
-	                                : opk_printf("%u", span->most);
+		*out = '\0';
+	else if (span->least < span->most)
+		snprintf(out, OPK_CLOCK_TEXT, "%u to %u", span->least, span->most);
+	else
+		snprintf(out, OPK_CLOCK_TEXT, "%u", span->most);
 }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording for people: made step by step, and asked. */
+#include "base/option_struct.h"
+#include "summary/summary_inside.h"
+
+static int find_kind(struct opk_summary *s)
+{
+	int code = opk_file_meta(&s->meta, s->ctx, s->file);
+
+	if (!code)
+		code = opk_file_ranges(&s->ranges, &s->range_count, s->ctx, s->file);
+	if (code)
+		return code;
+	s->kind = summary_is_sampled(s) ? OPK_SUMMARY_DEVICES : OPK_SUMMARY_RANGES;
+	for (size_t i = 0; i < s->range_count && s->kind == OPK_SUMMARY_RANGES; i++)
+		if (*s->ranges[i].kernel)
+			s->kind = OPK_SUMMARY_KERNELS;
+	return OPK_OK;
+}
+
+static int find_names(struct opk_summary *s)
+{
+	int code = OPK_OK;
+
+	s->kernel_names = s->options.names;
+	if (!s->kernel_names) {
+		code = opk_kernel_names_new(&s->own_names, s->ctx, OPK_KERNEL_SHORT);
+		s->kernel_names = s->own_names;
+	}
+	return code ? code
+	            : opk_kernel_names_add(s->kernel_names, s->ctx, s->ranges, s->range_count);
+}
+
+/* Descriptions and peaks are there for chips that the library knows. */
+static int open_catalog(struct opk_summary *s)
+{
+	int code = opk_catalog_new(&s->catalog, s->ctx, s->meta->chip, s->meta->profiler);
+
+	return code ? code : opk_catalog_complete(s->catalog, s->ctx);
+}
+
+static int make(struct opk_summary *s)
+{
+	int code = find_kind(s);
+
+	if (!code)
+		code = find_names(s);
+	if (!code && !summary_is_trace(s))
+		code = open_catalog(s);
+	if (!code && !summary_is_trace(s))
+		code = opk_summary_list_columns(s);
+	if (!code)
+		code = opk_summary_make_filter(s);
+	if (!code && !summary_is_set(s) && !summary_is_trace(s))
+		code = opk_summary_evaluate(s);
+	if (!code && !summary_is_set(s))
+		code = opk_summary_read_kernels(s);
+	return code ? code : opk_summary_write_words(s);
+}
+
+int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
+                    const struct opk_summary_options *given)
+{
+	OPK_OPTIONS(opk_summary_options, options, given);
+	struct opk_summary *s = opk_alloc(sizeof *s);
+	int code;
+
+	if (!s)
+		return opk_nomem(ctx, "a summary");
+	s->ctx = ctx;
+	s->file = file;
+	s->options = options;
+	code = make(s);
+	/* Texts of the caller's were for making it. */
+	s->options = (struct opk_summary_options){ 0 };
+	if (code) {
+		opk_summary_free(s);
+		return code;
+	}
+	*out = s;
+	return OPK_OK;
+}
+
+void opk_summary_free(struct opk_summary *s)
+{
+	if (!s)
+		return;
+	opk_summary_clear_kernels(s);
+	free(s->groups);
+	free(s->columns);
+	opk_aggregate_free(s->aggregate);
+	opk_evaluation_free(s->evaluation);
+	opk_filter_free(s->filter);
+	opk_catalog_free(s->catalog);
+	opk_strlist_clear(&s->names);
+	opk_strlist_clear(&s->peaks);
+	opk_strlist_clear(&s->remarks);
+	opk_kernel_names_free(s->own_names);
+	free(s->words.run);
+	free(s->words.machine);
+	free(s->words.clocks);
+	free(s->words.complete);
+	free(s);
+}
+
+enum opk_summary_kind opk_summary_get_kind(const struct opk_summary *s)
+{
+	return s->kind;
+}
+
+enum opk_summary_time opk_summary_get_time(const struct opk_summary *s)
+{
+	return s->time;
+}
+
+size_t opk_summary_group_count(const struct opk_summary *s)
+{
+	return s->group_count;
+}
+
+const struct opk_summary_group *opk_summary_group(const struct opk_summary *s, size_t i)
+{
+	return &s->groups[i];
+}
+
+size_t opk_summary_column_count(const struct opk_summary *s)
+{
+	return s->column_count;
+}
+
+const struct opk_summary_column *opk_summary_column(const struct opk_summary *s, size_t i)
+{
+	return &s->columns[i];
+}
+
+const struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *s)
+{
+	return s->evaluation;
+}
+
+size_t opk_summary_kernel_count(const struct opk_summary *s)
+{
+	return s->kernel_count;
+}
+
+const struct opk_summary_kernel *opk_summary_kernel(const struct opk_summary *s, size_t i)
+{
+	return &s->kernels[i];
+}
+
+size_t opk_summary_peak_count(const struct opk_summary *s)
+{
+	return s->timeline ? opk_evaluation_column_count(s->timeline) : 0;
+}
+
+const char *opk_summary_peak(const struct opk_summary *s, size_t i)
+{
+	return opk_evaluation_column(s->timeline, i);
+}
+
+const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *s)
+{
+	return &s->words;
+}
+
+size_t opk_summary_remark_count(const struct opk_summary *s)
+{
+	return s->remarks.count;
+}
+
+const char *opk_summary_remark(const struct opk_summary *s, size_t i)
+{
+	return s->remarks.items[i];
+}

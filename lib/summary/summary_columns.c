@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording's columns: what they are called and what they mean, and their share of a peak. */
+#include <math.h>
+
+#include "base/index.h"
+#include "summary/summary_inside.h"
+
+static const char *label_of(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->label_count; i++)
+		if (!strcmp(meta->labels[i].metric, metric))
+			return meta->labels[i].name;
+	return metric;
+}
+
+static bool is_hidden(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->hidden_count; i++)
+		if (!strcmp(meta->hidden[i], metric))
+			return true;
+	return false;
+}
+
+/* As opk_meta says what is shown. */
+static bool list_columns(struct opk_strlist *names, const struct opk_meta *meta)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < meta->column_count; i++)
+		good = opk_strlist_add(names, meta->columns[i]);
+	for (size_t i = 0; good && !meta->column_count && i < meta->metric_count; i++)
+		if (!is_hidden(meta, meta->metrics[i]))
+			good = opk_strlist_add(names, label_of(meta, meta->metrics[i]));
+	for (size_t i = 0; good && !meta->column_count && i < meta->derived_count; i++)
+		good = opk_strlist_add(names, meta->derived[i].name);
+	return good;
+}
+
+static const struct opk_meta_derived *find_derived(const struct opk_meta *meta, const char *name)
+{
+	for (size_t i = 0; i < meta->derived_count; i++)
+		if (!strcmp(meta->derived[i].name, name))
+			return &meta->derived[i];
+	return NULL;
+}
+
+/* The full name of the metric that a column shows; NULL: it is derived. */
+static const char *metric_of(const struct opk_meta *meta, const char *column)
+{
+	for (size_t i = 0; i < meta->label_count; i++)
+		if (!strcmp(meta->labels[i].name, column))
+			return meta->labels[i].metric;
+	return find_derived(meta, column) ? NULL : column;
+}
+
+static const char *description_of(const struct opk_summary *s, const char *column)
+{
+	const struct opk_meta_derived *derived = find_derived(s->meta, column);
+	const char *name = metric_of(s->meta, column);
+	const struct opk_metric *metric = name ? opk_catalog_find(s->catalog, name) : NULL;
+
+	if (derived)
+		return derived->description;
+	return metric ? metric->description : "";
+}
+
+/* ---- peaks */
+
+static bool has_submetric(const struct opk_summary *s, const struct opk_metric *metric,
+                          const char *suffix)
+{
+	for (size_t i = 0; i < opk_catalog_submetric_count(s->catalog, metric); i++)
+		if (!strcmp(opk_catalog_submetric(s->catalog, metric, i).suffix, suffix))
+			return true;
+	return false;
+}
+
+/* Elapsed cycles and times are always at their peak. */
+static bool has_peak(const struct opk_metric *metric)
+{
+	return metric && metric->type == OPK_COUNTER && !strstr(metric->name, "cycles_elapsed")
+	       && !strstr(metric->name, "cycles_in_") && !strstr(metric->name, "__time_");
+}
+
+/* The name of the metric's share of its peak, or ""; free(). NULL when out of memory. */
+static char *peak_of(const struct opk_summary *s, const char *name)
+{
+	const struct opk_metric *metric = name ? opk_catalog_find(s->catalog, name) : NULL;
+	const char *suffix, *rest;
+	opk_autofree char *share = NULL;
+
+	if (name && strstr(name, ".pct_of_peak_sustained"))
+		return opk_strdup(name);
+	if (!has_peak(metric))
+		return opk_strdup("");
+	suffix = name + strlen(metric->name);
+	rest = *suffix == '.' ? suffix + 1 + strcspn(suffix + 1, ".") : "?";
+	if (*rest && strcmp(rest, ".per_second") && strcmp(rest, ".per_cycle_elapsed"))
+		return opk_strdup("");
+	share = opk_printf("%.*s.pct_of_peak_sustained_elapsed", (int)(rest - suffix), suffix);
+	if (!share || !has_submetric(s, metric, share))
+		return share ? opk_strdup("") : NULL;
+	return opk_printf("%s%s", metric->name, share);
+}
+
+static bool add_once(struct opk_strlist *names, const char *name)
+{
+	return !*name || opk_strlist_contains(names, name) || opk_strlist_add(names, name);
+}
+
+static bool is_inflated(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; metric && i < meta->inflated_count; i++)
+		if (!strcmp(meta->inflated[i], metric))
+			return true;
+	return false;
+}
+
+static int fill_columns(struct opk_summary *s)
+{
+	s->columns = opk_alloc_array(s->column_count + 1, sizeof *s->columns);
+	if (!s->columns)
+		return summary_nomem(s);
+	for (size_t i = 0; i < s->column_count; i++) {
+		const char *name = s->names.items[i], *metric = metric_of(s->meta, name);
+
+		s->columns[i] = (struct opk_summary_column){
+			.name = name,
+			.metric = metric,
+			.unit = "",
+			.description = description_of(s, name),
+			.at = SIZE_MAX,
+			.peak = SIZE_MAX,
+			.inflated = is_inflated(s->meta, metric),
+		};
+	}
+	return OPK_OK;
+}
+
+int opk_summary_list_columns(struct opk_summary *s)
+{
+	bool good = list_columns(&s->names, s->meta);
+
+	s->column_count = s->names.count;
+	for (size_t i = 0; good && i < s->column_count; i++) {
+		const char *metric = metric_of(s->meta, s->names.items[i]);
+
+		good = opk_strlist_take(&s->peaks, peak_of(s, metric));
+		/* A share that is there under a short name is evaluated once more. */
+		good = good && add_once(&s->names, s->peaks.items[i]);
+	}
+	if (good && !summary_is_sampled(s) && opk_catalog_find(s->catalog, opk_summary_time_metric))
+		good = add_once(&s->names, opk_summary_time_metric);
+	return good ? fill_columns(s) : summary_nomem(s);
+}
+
+static bool is_unknown(const struct opk_summary *s, size_t at)
+{
+	for (size_t i = 0; at != SIZE_MAX && i < s->group_count; i++)
+		if (!isnan(s->groups[i].of->columns[at].mean))
+			return false;
+	return at != SIZE_MAX && s->group_count;
+}
+
+int opk_summary_place_columns(struct opk_summary *s)
+{
+	opk_autoindex struct opk_index places = { 0 };
+	size_t count = opk_evaluation_column_count(s->evaluation);
+
+	for (size_t i = 0; i < count; i++)
+		if (!opk_index_add(&places, opk_evaluation_column(s->evaluation, i), i, NULL))
+			return summary_nomem(s);
+	for (size_t i = 0; i < s->column_count; i++) {
+		struct opk_summary_column *column = &s->columns[i];
+
+		if (!opk_index_find(&column->at, &places, column->name))
+			continue;
+		opk_index_find(&column->peak, &places, s->peaks.items[i]);
+		column->unit = opk_evaluation_column_unit(s->evaluation, column->at);
+		column->heading = opk_evaluation_column_heading(s->evaluation, column->at);
+		column->unknown = is_unknown(s, column->at);
+	}
+	return OPK_OK;
+}

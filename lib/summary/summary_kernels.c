@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What ran and when: kernels by time and what samples say of them, and how busy the GPUs were. */
+#include <math.h>
+
+#include "summary/summary_inside.h"
+
+/* Beside the others. */
+enum { MOST_PEAKS = 6 };
+
+static bool is_ran(const struct opk_activity *activity)
+{
+	return activity->kind != OPK_ACTIVITY_RANGE;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------- */
+
+/* What has a share of a peak is shown by it. */
+static size_t list_peaks(const char *names[MOST_PEAKS], const struct opk_summary *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->column_count && count < MOST_PEAKS; i++) {
+		const char *peak = s->peaks.items[i];
+		bool known = !*peak;
+
+		for (size_t j = 0; j < count; j++)
+			known |= !strcmp(names[j], peak);
+		if (!known)
+			names[count++] = peak;
+	}
+	return count;
+}
+
+static int evaluate(struct opk_summary *s)
+{
+	struct opk_timeline_options timeline = OPK_INIT(timeline);
+	struct opk_eval_options options = OPK_INIT(options);
+	const char *peaks[MOST_PEAKS];
+
+	options.metric_count = list_peaks(peaks, s);
+	options.metrics = peaks;
+	options.allow_incomplete = true;
+	options.filter = s->filter;
+	options.progress = s->options.progress;
+	options.progress_data = s->options.progress_data;
+	timeline.eval = &options;
+	return opk_timeline_eval(&s->timeline, s->ctx, s->file, &timeline);
+}
+
+static int take_row(struct opk_summary *s, const struct opk_row *row)
+{
+	size_t count = opk_evaluation_column_count(s->timeline);
+	double *peaks = opk_alloc_array(count + 1, sizeof *peaks);
+	struct opk_summary_kernel *kernel;
+
+	kernel = peaks ? opk_append(&s->kernels, &s->kernel_capacity, &s->kernel_count,
+	                            sizeof *kernel)
+	               : NULL;
+	if (!kernel) {
+		free(peaks);
+		return summary_nomem(s);
+	}
+	*kernel = (struct opk_summary_kernel){ .range = row->range, .ran = row->ran };
+	opk_evaluation_compute(peaks, s->timeline, row->values);
+	kernel->peaks = peaks;
+	return opk_kernel_names_add(s->kernel_names, s->ctx, row->range, 1);
+}
+
+/* Copies are not kernels, and of idle time the words say enough. */
+static int read_kernels(struct opk_summary *s)
+{
+	const struct opk_row *row;
+	int code = OPK_OK;
+
+	while (!code && !(code = opk_evaluation_next(&row, s->ctx, s->timeline)) && row)
+		if (!strcmp(row->ran->kind, "kernel"))
+			code = take_row(s, row);
+	return code;
+}
+
+/* ---- their order ------------------------------------------------------------------------ */
+
+static int compare(const void *a, const void *b)
+{
+	const struct opk_summary_kernel *x = a, *y = b;
+
+	if (x->key != y->key && !(isnan(x->key) && isnan(y->key)))
+		return isnan(y->key) || x->key > y->key ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct opk_summary_kernel *)a)->name,
+	              ((const struct opk_summary_kernel *)b)->name);
+}
+
+/* The share of a peak to sort by; SIZE_MAX: by time. */
+static int find_sort(size_t *peak, const struct opk_summary *s)
+{
+	const char *by = s->options.sort ? s->options.sort : "time";
+
+	for (*peak = 0; *peak < opk_evaluation_column_count(s->timeline); ++*peak)
+		if (!strcmp(opk_evaluation_column(s->timeline, *peak), by))
+			return OPK_OK;
+	*peak = SIZE_MAX;
+	if (s->evaluation || !strcmp(by, "time") || !strcmp(by, "launches") || !strcmp(by, "name"))
+		return OPK_OK;
+	return opk_fail(s->ctx, OPK_EUSAGE, "can't sort by %s: use time, launches or name", by);
+}
+
+static int sort(struct opk_summary *s)
+{
+	const char *by = s->options.sort ? s->options.sort : "time";
+	bool by_name = !strcmp(by, "name"), by_count = !strcmp(by, "launches");
+	double all = 0;
+	size_t peak;
+	int code = find_sort(&peak, s);
+
+	for (size_t i = 0; i < s->kernel_count; i++)
+		all += (double)s->kernels[i].ran->time_ns;
+	for (size_t i = 0; !code && i < s->kernel_count; i++) {
+		struct opk_summary_kernel *kernel = &s->kernels[i];
+
+		kernel->name = opk_kernel_names_get(s->kernel_names, kernel->range);
+		kernel->share = 100 * (double)kernel->ran->time_ns / all;
+		kernel->key = peak != SIZE_MAX ? kernel->peaks[peak]
+		              : by_count       ? (double)kernel->ran->launches
+		                               : (double)kernel->ran->time_ns;
+	}
+	if (!code && s->kernel_count)
+		qsort(s->kernels, s->kernel_count, sizeof *s->kernels,
+		      by_name ? compare_names : compare);
+	return code;
+}
+
+/* ---- busy time -------------------------------------------------------------------------- */
+
+static bool is_same_gpu(const struct opk_activity *a, const struct opk_activity *b)
+{
+	return a->device == b->device && !strcmp(a->host, b->host) && !strcmp(a->gpu, b->gpu);
+}
+
+static int by_gpu_and_start(const void *a, const void *b)
+{
+	const struct opk_activity *x = *(const struct opk_activity *const *)a;
+	const struct opk_activity *y = *(const struct opk_activity *const *)b;
+	int order = strcmp(x->host, y->host);
+
+	order = order ? order : strcmp(x->gpu, y->gpu);
+	order = order ? order : (x->device > y->device) - (x->device < y->device);
+	return order ? order : (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* From the first record to the last one of each GPU, and how long anything ran in it. */
+static int find_busy(struct opk_summary *s)
+{
+	opk_autofree const struct opk_activity **order = opk_alloc_array(s->activity_count + 1,
+	                                                                 sizeof *order);
+	uint64_t end = 0;
+	size_t count = 0;
+
+	if (!order)
+		return summary_nomem(s);
+	for (size_t i = 0; i < s->activity_count; i++)
+		if (is_ran(&s->activities[i]))
+			order[count++] = &s->activities[i];
+	qsort(order, count, sizeof *order, by_gpu_and_start);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = order[i]->start_ns, stop = order[i]->end_ns;
+
+		if (!i || !is_same_gpu(order[i], order[i - 1]))
+			end = start;
+		if (stop > end) {
+			s->span_ns += stop - end;
+			s->busy_ns += stop - (start > end ? start : end);
+			end = stop;
+		}
+	}
+	return OPK_OK;
+}
+
+int opk_summary_read_kernels(struct opk_summary *s)
+{
+	int code = opk_file_activities(&s->activities, &s->activity_count, s->ctx, s->file);
+	bool any = false;
+
+	for (size_t i = 0; !code && !any && i < s->activity_count; i++)
+		any = is_ran(&s->activities[i]);
+	if (code || !any || !(summary_is_sampled(s) || summary_is_trace(s)))
+		return code;
+	code = evaluate(s);
+	if (!code)
+		code = read_kernels(s);
+	if (!code)
+		code = find_busy(s);
+	return code ? code : sort(s);
+}
+
+void opk_summary_clear_kernels(struct opk_summary *s)
+{
+	for (size_t i = 0; i < s->kernel_count; i++)
+		free((void *)s->kernels[i].peaks);
+	free(s->kernels);
+	opk_evaluation_free(s->timeline);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a recording's kernels, ranges or devices come to, in the order in which they are shown. */
+#include <math.h>
+
+#include "base/index.h"
+#include "base/nearest.h"
+#include "summary/summary_inside.h"
+
+size_t opk_summary_find(const struct opk_summary *s, const char *column)
+{
+	size_t count = s->evaluation ? opk_evaluation_column_count(s->evaluation) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(opk_evaluation_column(s->evaluation, i), column))
+			return i;
+	return SIZE_MAX;
+}
+
+/* ---- evaluation */
+
+/* Of samples, those of kernels are chosen that ran beside them. */
+int opk_summary_make_filter(struct opk_summary *s)
+{
+	opk_autofree char *condition = NULL;
+	const struct opk_activity *activities;
+	const char *conditions[1];
+	size_t count;
+	int code;
+
+	if (!s->options.kernel)
+		return OPK_OK;
+	code = opk_file_activities(&activities, &count, s->ctx, s->file);
+	if (code)
+		return code;
+	if (summary_is_sampled(s) && !count)
+		return opk_fail(s->ctx, OPK_EUSAGE, "samples are of no kernel");
+	condition = opk_printf("%s=%s", s->kind == OPK_SUMMARY_KERNELS || count ? "kernel" : "name",
+	                       s->options.kernel);
+	if (!condition)
+		return summary_nomem(s);
+	conditions[0] = condition;
+	return opk_filter_new(&s->filter, s->ctx, conditions, 1);
+}
+
+static int evaluate(struct opk_summary *s)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_image_options image = OPK_INIT(image);
+	struct opk_aggregate_options by = OPK_INIT(by);
+	int code;
+
+	options.metrics = opk_strlist_items(&s->names);
+	options.metric_count = s->names.count;
+	options.allow_incomplete = true;
+	options.filter = summary_is_sampled(s) ? NULL : s->filter;
+	options.progress = image.progress = s->options.progress;
+	options.progress_data = image.progress_data = s->options.progress_data;
+	by.key = summary_is_sampled(s)            ? "device"
+	         : s->kind == OPK_SUMMARY_KERNELS ? "kernel"
+	                                          : "name";
+	by.image = &image;
+	by.values = s->options.values;
+	by.values_data = s->options.values_data;
+	code = opk_eval_file(&s->evaluation, s->ctx, s->file, &options);
+	return code ? code : opk_aggregate_new(&s->aggregate, s->ctx, s->evaluation, s->file, &by);
+}
+
+/* ---- times */
+
+static double cycles_of(const struct opk_summary *s, const struct opk_aggregated *of)
+{
+	for (size_t i = 0; i < s->column_count; i++) {
+		const char *metric = s->columns[i].metric;
+		size_t column = s->columns[i].at;
+
+		if (metric && strstr(metric, "__cycles_elapsed.") && column != SIZE_MAX
+		    && !strstr(metric, "per_second"))
+			return of->columns[column].mean * (double)of->range.count;
+	}
+	return (double)NAN;
+}
+
+static double time_of(const struct opk_summary *s, const struct opk_aggregated *of,
+                      enum opk_summary_time which)
+{
+	size_t column = opk_summary_find(s, opk_summary_time_metric);
+	double time = (double)NAN;
+
+	if (which == OPK_SUMMARY_CYCLES)
+		return cycles_of(s, of);
+	/* Where launches have one pass each, not all of them were timed. */
+	if (column != SIZE_MAX && of->columns[column].count < of->range.count)
+		time = of->columns[column].mean * (double)of->range.count;
+	else if (column != SIZE_MAX)
+		time = of->columns[column].sum;
+	return isnan(time) && of->range.duration_ns ? (double)of->range.duration_ns : time;
+}
+
+/* Nanoseconds where any group has them, else cycles. */
+static void find_times(struct opk_summary *s)
+{
+	for (int which = OPK_SUMMARY_NS; which <= OPK_SUMMARY_CYCLES && !s->time; which++)
+		for (size_t i = 0; i < s->group_count; i++) {
+			struct opk_summary_group *group = &s->groups[i];
+
+			group->time = time_of(s, group->of, (enum opk_summary_time)which);
+			if (!isnan(group->time))
+				s->time = (enum opk_summary_time)which;
+		}
+}
+
+/* Whether another group's range holds it: "step" holds "step/forward". */
+static int find_inside(bool *out, const struct opk_summary *s, const struct opk_index *names,
+                       const char *name)
+{
+	opk_autofree char *path = opk_strdup(name);
+	char *slash;
+
+	if (!path)
+		return summary_nomem(s);
+	for (*out = false; !*out && (slash = strrchr(path, '/'));) {
+		*slash = '\0';
+		*out = opk_index_find(NULL, names, path);
+	}
+	return OPK_OK;
+}
+
+/* Of the time that the groups took which are in no other one. */
+static int find_shares(struct opk_summary *s)
+{
+	opk_autoindex struct opk_index names = { 0 };
+	double total = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && !s->kind == OPK_SUMMARY_KERNELS && i < s->group_count; i++)
+		if (!opk_index_add(&names, s->groups[i].name, i, NULL))
+			code = summary_nomem(s);
+	for (size_t i = 0; !code && i < s->group_count; i++) {
+		bool inside = false;
+
+		if (!s->kind == OPK_SUMMARY_KERNELS)
+			code = find_inside(&inside, s, &names, s->groups[i].name);
+		total += inside || isnan(s->groups[i].time) ? 0 : s->groups[i].time;
+	}
+	for (size_t i = 0; i < s->group_count; i++)
+		s->groups[i].share = 100 * s->groups[i].time / total;
+	return code;
+}
+
+/* ---- order */
+
+static int compare(const void *a, const void *b, void *keys)
+{
+	const struct opk_summary_group *x = a, *y = b;
+	double x_key = ((double *)keys)[x->number], y_key = ((double *)keys)[y->number];
+
+	if (x_key != y_key && !(isnan(x_key) && isnan(y_key)))
+		return isnan(y_key) || x_key > y_key ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct opk_summary_group *)a)->name,
+	              ((const struct opk_summary_group *)b)->name);
+}
+
+static int find_sort_column(size_t *out, struct opk_summary *s)
+{
+	struct opk_nearest nearest = { .name = s->options.sort };
+
+	*out = opk_summary_find(s, s->options.sort);
+	if (*out != SIZE_MAX)
+		return OPK_OK;
+	for (size_t i = 0; i < s->column_count; i++)
+		opk_nearest_try(&nearest, s->columns[i].name);
+	return opk_fail(s->ctx, OPK_EUSAGE,
+	                "can't sort by %s: use time, launches, name, or a column of the "
+	                "recording%s%s%s",
+	                s->options.sort, nearest.best ? ", such as " : "",
+	                nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+}
+
+static int sort(struct opk_summary *s)
+{
+	const char *by = s->options.sort ? s->options.sort : "time";
+	bool by_time = !strcmp(by, "time"), by_count = !strcmp(by, "launches");
+	bool by_name = !strcmp(by, "name");
+	opk_autofree double *keys = opk_alloc_array(s->group_count + 1, sizeof *keys);
+	size_t column = SIZE_MAX;
+	int code = by_time || by_count || by_name ? OPK_OK : find_sort_column(&column, s);
+
+	if (!keys)
+		return summary_nomem(s);
+	for (size_t i = 0; !code && i < s->group_count; i++) {
+		const struct opk_summary_group *group = &s->groups[i];
+
+		keys[group->number] = column != SIZE_MAX ? group->of->columns[column].mean
+		                      : by_count         ? (double)group->of->range.count
+		                                         : group->time;
+	}
+	if (!code && by_name)
+		qsort(s->groups, s->group_count, sizeof *s->groups, compare_names);
+	else if (!code)
+		qsort_r(s->groups, s->group_count, sizeof *s->groups, compare, keys);
+	return code;
+}
+
+static const char *name_of(struct opk_summary *s, const struct opk_aggregated *of)
+{
+	return s->kind == OPK_SUMMARY_KERNELS && *of->range.kernel
+	               ? opk_kernel_names_get(s->kernel_names, &of->range)
+	               : of->name;
+}
+
+/* ---- remarks */
+
+static int remark(struct opk_summary *s, char *text)
+{
+	return opk_strlist_take(&s->remarks, text) ? OPK_OK : summary_nomem(s);
+}
+
+static bool is_weighted(const struct opk_summary *s, size_t column)
+{
+	for (size_t i = 0; column != SIZE_MAX && i < s->group_count; i++)
+		if (s->groups[i].of->columns[column].weighted_by)
+			return true;
+	return false;
+}
+
+static int remark_gpus(struct opk_summary *s)
+{
+	size_t most = 0, weighted = 0;
+
+	for (size_t i = 0; i < s->group_count; i++)
+		most = s->groups[i].of->gpus > most ? s->groups[i].of->gpus : most;
+	if (most < 2)
+		return OPK_OK;
+	for (size_t i = 0; i < s->column_count; i++)
+		weighted += is_weighted(s, s->columns[i].at);
+	return remark(
+		s,
+		opk_printf("values are of up to %zu GPUs together, %zu of %zu metrics as weighted "
+	                   "means; 'eval --aggregate %s --by device' keeps GPUs apart",
+	                   most, weighted, s->column_count,
+	                   s->kind == OPK_SUMMARY_KERNELS ? "kernel" : "name"));
+}
+
+/* Of a sum, only the total and the mean are those of its ranges. */
+static int remark_summed(struct opk_summary *s)
+{
+	bool kernels = s->kind == OPK_SUMMARY_KERNELS;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->group_count; i++)
+		count += s->groups[i].of->summed;
+	if (!count)
+		return OPK_OK;
+	return remark(s,
+	              opk_printf("%zu of %zu %s%s %s recorded as sums: min and max, which are over "
+	                         "single %s, are nan",
+	                         count, s->group_count, kernels ? "kernel" : "range",
+	                         s->group_count == 1 ? "" : "s", count == 1 ? "is" : "are",
+	                         kernels ? "launches" : "ranges"));
+}
+
+static bool lacks_extremes(const struct opk_summary *s, size_t column)
+{
+	for (size_t i = 0; column != SIZE_MAX && i < s->group_count; i++) {
+		const struct opk_statistics *of = &s->groups[i].of->columns[column];
+
+		if (!s->groups[i].of->summed && !isnan(of->mean) && isnan(of->min))
+			return true;
+	}
+	return false;
+}
+
+/* What is computed of counters of several passes has no value of a launch that has one pass. */
+static int remark_passes(struct opk_summary *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; *s->meta->join && i < s->column_count; i++)
+		count += lacks_extremes(s, s->columns[i].at);
+	if (!count)
+		return OPK_OK;
+	return remark(s,
+	              opk_printf("each %s has one pass: %zu of %zu metrics take several, and have "
+	                         "a mean but no min and max",
+	                         s->kind == OPK_SUMMARY_KERNELS ? "launch" : "range", count,
+	                         s->column_count));
+}
+
+/* ---- all of it */
+
+static int make_groups(struct opk_summary *s)
+{
+	s->group_count = opk_aggregate_count(s->aggregate);
+	s->groups = opk_alloc_array(s->group_count + 1, sizeof *s->groups);
+	if (!s->groups)
+		return summary_nomem(s);
+	for (size_t i = 0; i < s->group_count; i++) {
+		s->groups[i].of = opk_aggregate_get(s->aggregate, i);
+		s->groups[i].number = i;
+		s->groups[i].name = name_of(s, s->groups[i].of);
+	}
+	return OPK_OK;
+}
+
+int opk_summary_evaluate(struct opk_summary *s)
+{
+	int code = evaluate(s);
+
+	if (!code)
+		code = make_groups(s);
+	if (!code)
+		code = opk_summary_place_columns(s);
+	if (code)
+		return code;
+	find_times(s);
+	code = find_shares(s);
+	if (!code)
+		code = remark_gpus(s);
+	if (!code)
+		code = remark_summed(s);
+	if (!code)
+		code = remark_passes(s);
+	return code ? code : sort(s);
+}
