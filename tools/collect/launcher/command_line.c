@@ -14,7 +14,7 @@
 static const char help_begin[] =
 	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n"
 	"       offpeak-collect --trace kernels|all -o RUN.opk [options] -- APP ARGS...\n"
-	"       offpeak-collect --probe -o GPU.opk [--device N]\n\n"
+	"       offpeak-collect --probe -o GPU.opk [--device N] [--wait SECONDS]\n\n"
 	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for the\n"
 	"program's own ranges, or, with a PM-sampling set, for each time interval; or which kernels\n"
 	"ran, and when.\n";
