@@ -209,6 +209,7 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	if (!code && args->sort)
 		code = check_sort(eval);
 	eval->is_tree = args->layout == LAYOUT_TREE;
+	eval->is_long = args->layout == LAYOUT_LONG;
 	eval->per = (enum eval_per)args->per;
 	if (!code)
 		code = choose_format(eval, args);
@@ -235,7 +236,7 @@ static int choose(struct eval *eval, const struct eval_args *args)
 		code = check_aggregate(eval->app, args, eval);
 	if (args->aggregate)
 		eval->layout = EVAL_GROUPS;
-	else if (args->layout == LAYOUT_LONG && !eval->to_database)
+	else if (eval->is_long && !eval->to_database)
 		eval->layout = EVAL_LONG;
 	return code;
 }

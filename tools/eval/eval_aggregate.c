@@ -88,11 +88,29 @@ static void note_gpus(struct eval *eval, const struct eval_input *input)
 	eval->weighted |= weighted > 0;
 }
 
+/* Samples are of no kernel, but there is a way to divide them among those that ran. */
+static int check_key(const struct eval *eval, const struct eval_input *input)
+{
+	const struct opk_activity *activities;
+	size_t count;
+	int code = opk_file_activities(&activities, &count, eval->app->ctx, input->file);
+
+	if (code || !count || !strstr(eval->key, "kernel")
+	    || input->meta->profiler != OPK_PROFILER_PM)
+		return code;
+	return app_error(eval->app, OPK_EUSAGE,
+	                 "--aggregate %s: samples of %s have no kernel; --per kernel divides them "
+	                 "among what ran",
+	                 eval->key, input->path);
+}
+
 static int compute(struct eval *eval, struct eval_input *input,
                    const struct opk_aggregate_options *options)
 {
 	int code = eval_columns_check_input(eval, input);
 
+	if (!code)
+		code = check_key(eval, input);
 	if (code)
 		return code;
 	code = opk_aggregate_new(&input->aggregate, eval->app->ctx, input->evaluation, input->file,

@@ -42,7 +42,7 @@ static int check_options(const struct eval *eval, const char *path)
 		                 "%s: %s only says what ran and when: it has no samples, and no "
 		                 "ranges that could be joined or be inside each other",
 		                 option, path);
-	if (eval->is_tree || eval->layout == EVAL_LONG)
+	if (eval->is_tree || (eval->is_long && !eval->to_database))
 		return app_error(
 			eval->app, OPK_EUSAGE,
 			"--layout %s: %s only says what ran and when: it has no values, and "

@@ -81,6 +81,7 @@ struct eval {
 	const char *also[MAX_SORT_KEYS]; /* its keys that are values; evaluations borrow them */
 	bool strict;
 	bool is_tree; /* of a wide layout */
+	bool is_long; /* was asked for; statistics are long without it */
 	struct eval_tree tree;
 	struct opk_kernel_names *kernel_names;
 	/* What the inputs have. */
