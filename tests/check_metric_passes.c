@@ -25,47 +25,67 @@ static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *chip, const cha
 	return plan;
 }
 
-/* Each metric is in the passes that have one of its counters, ascending, and in no other. */
+/* Whether a pass counts any of a metric's counters. */
+static bool is_served(struct opk_ctx *ctx, const struct opk_plan *plan,
+                      struct opk_nv_evaluator *evaluator, size_t pass, size_t metric)
+{
+	opk_autostrlist struct opk_strlist here = { 0 }, raw = { 0 };
+	bool served = false;
+
+	ck_ok(ctx,
+	      opk_nv_config_counters(&here, ctx, plan->schedule.config, plan->schedule.size, pass));
+	ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator, plan->metrics.items[metric]));
+	for (size_t i = 0; i < raw.count; i++)
+		served |= opk_strlist_contains(&here, raw.items[i]);
+	return served;
+}
+
+/* As a file has them: numbers from 1, in order. */
 static void check_passes(struct opk_ctx *ctx, const struct opk_plan *plan,
                          const struct opk_pass_list *lists)
 {
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
 
 	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip));
-	for (size_t pass = 0; pass < plan->schedule.passes; pass++) {
-		opk_autostrlist struct opk_strlist here = { 0 };
+	for (size_t i = 0; i < plan->metrics.count; i++) {
+		size_t at = 0;
 
-		ck_ok(ctx, opk_nv_config_counters(&here, ctx, plan->schedule.config,
-		                                  plan->schedule.size, pass));
-		for (size_t i = 0; i < plan->metrics.count; i++) {
-			opk_autostrlist struct opk_strlist raw = { 0 };
-			bool wanted = false, listed = false;
+		for (size_t pass = 0; pass < plan->schedule.passes; pass++) {
+			bool listed = at < lists[i].count && lists[i].passes[at] == pass + 1;
 
-			ck_ok(ctx,
-			      opk_nv_raw_counters(&raw, ctx, evaluator, plan->metrics.items[i]));
-			for (size_t j = 0; j < raw.count; j++)
-				wanted |= opk_strlist_contains(&here, raw.items[j]);
-			for (size_t j = 0; j < lists[i].count; j++) {
-				listed |= lists[i].passes[j] == pass + 1;
-				ck_assert(!j || lists[i].passes[j] > lists[i].passes[j - 1]);
-			}
-			ck_assert_msg(wanted == listed, "%s, pass %zu", plan->metrics.items[i],
-			              pass);
+			at += listed;
+			ck_assert_msg(is_served(ctx, plan, evaluator, pass, i) == listed,
+			              "%s, pass %zu", plan->metrics.items[i], pass);
 		}
+		ck_assert_uint_eq(at, lists[i].count);
 	}
+}
+
+static int find_use(struct opk_pass_use *use, struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	opk_autocounters struct opk_counters counters = { 0 };
+	int code = opk_counters_of(&counters, ctx, plan->target.chip, &plan->metrics);
+
+	return code ? code : opk_pass_use_find(use, ctx, plan, &counters);
 }
 
 START_TEST(fake_passes)
 {
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
-	struct opk_metric_passes passes;
+	struct opk_pass_use use = { 0 };
 
 	ck_assert_uint_gt(plan->schedule.passes, 1);
-	ck_ok(ctx, opk_metric_passes_find(&passes, ctx, plan));
-	ck_assert_uint_eq(passes.count, 4);
-	check_passes(ctx, plan, passes.lists);
-	opk_metric_passes_clear(&passes);
+	ck_ok(ctx, find_use(&use, ctx, plan));
+	ck_assert_uint_eq(use.metrics, 4);
+	ck_assert_uint_eq(use.passes, plan->schedule.passes);
+	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip));
+	for (size_t i = 0; i < use.passes * use.metrics; i++)
+		ck_assert(use.serves[i]
+		          == is_served(ctx, plan, evaluator, i / use.metrics, i % use.metrics));
+	opk_pass_use_clear(&use);
+	opk_nv_evaluator_free(opk_take(evaluator));
 	opk_plan_free(plan);
 	ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
 	opk_ctx_free(ctx);
@@ -83,12 +103,10 @@ START_TEST(calls_fail)
 	for (size_t i = 0; i < COUNT(calls); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
-		struct opk_metric_passes passes = { 0 };
-		int code;
+		opk_autopassuse struct opk_pass_use use = { 0 };
 
 		fake.status[calls[i]] = 1;
-		code = opk_metric_passes_find(&passes, ctx, plan);
-		ck_assert_msg(code && !passes.lists && !passes.numbers, "call %zu: %d", i, code);
+		ck_assert_msg(find_use(&use, ctx, plan), "call %zu", i);
 		ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
 		opk_plan_free(plan);
 		opk_ctx_free(ctx);
@@ -103,15 +121,15 @@ START_TEST(without_memory)
 	bool failed = true;
 
 	for (long n = 0; failed; n++) {
-		struct opk_metric_passes passes = { 0 };
+		struct opk_pass_use use = { 0 };
 		int code;
 
 		fail_allocation(n);
-		code = opk_metric_passes_find(&passes, ctx, plan);
+		code = find_use(&use, ctx, plan);
 		failed = allocation_failed();
 		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d", n,
 		              code);
-		opk_metric_passes_clear(&passes);
+		opk_pass_use_clear(&use);
 	}
 	opk_plan_free(plan);
 	opk_ctx_free(ctx);

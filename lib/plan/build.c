@@ -28,60 +28,74 @@ static bool any_needs_instances(const struct opk_plan *plan)
 	return false;
 }
 
-/* What the metrics depend on, in their order; and what those that need instances do, sorted. */
-static int counters_of_metrics(struct opk_strlist *raw, struct opk_strlist *needed,
-                               struct opk_ctx *ctx, const struct opk_plan *plan)
+/* The counters that some of the metrics need instances of; one flag a counter. */
+static void find_needed(bool *keep, const struct opk_plan *plan,
+                        const struct opk_counters *counters)
 {
-	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
-	int code = opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip);
+	for (size_t i = 0; i < counters->metric_count; i++) {
+		bool needed = needs_instances(plan->metrics.items[i]);
 
-	for (size_t i = 0; !code && i < plan->metrics.count; i++) {
-		const char *metric = plan->metrics.items[i];
-
-		code = opk_nv_raw_counters(raw, ctx, evaluator, metric);
-		if (!code && needs_instances(metric))
-			code = opk_nv_raw_counters(needed, ctx, evaluator, metric);
+		for (size_t j = counters->first[i]; needed && j < counters->first[i + 1]; j++)
+			keep[counters->needs[j]] = true;
 	}
-	opk_strlist_sort(needed);
-	return code;
 }
 
-/* What the config image collects: PerfWorks' evaluator does not know PM-sampling metrics. */
-static int counters_of_config(struct opk_strlist *raw, struct opk_ctx *ctx,
+/* PerfWorks' evaluator does not know PM-sampling metrics: all that the config image collects. */
+static int counters_of_config(struct opk_counters *out, struct opk_ctx *ctx,
                               const struct opk_plan *plan)
 {
 	int code = OPK_OK;
 
+	*out = (struct opk_counters){ 0 };
 	for (size_t pass = 0; !code && pass < plan->schedule.passes; pass++)
-		code = opk_nv_config_counters(raw, ctx, plan->schedule.config, plan->schedule.size,
-		                              pass);
+		code = opk_nv_config_counters(&out->names, ctx, plan->schedule.config,
+		                              plan->schedule.size, pass);
 	return code;
+}
+
+static int counters_of_plan(struct opk_counters *out, struct opk_ctx *ctx,
+                            const struct opk_plan *plan)
+{
+	return plan->target.profiler == OPK_PROFILER_PM
+	               ? counters_of_config(out, ctx, plan)
+	               : opk_counters_of(out, ctx, plan->target.chip, &plan->metrics);
+}
+
+static int make_prefix(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
+                       const struct opk_counters *counters, enum opk_instances instances)
+{
+	size_t count = counters->names.count;
+	opk_autofree bool *keep = opk_alloc_array(count + 1, sizeof *keep);
+
+	if (!keep)
+		return opk_nomem(ctx, "a counter-data prefix");
+	/* Whose counters are whose is not known of samples. */
+	if (plan->target.profiler == OPK_PROFILER_PM && instances == OPK_INSTANCES_NEEDED)
+		instances = any_needs_instances(plan) ? OPK_INSTANCES_ALL : OPK_INSTANCES_NONE;
+	if (instances == OPK_INSTANCES_NEEDED)
+		find_needed(keep, plan, counters);
+	else
+		memset(keep, instances == OPK_INSTANCES_ALL, count);
+	return opk_nv_prefix(out, size, ctx, plan->target.chip, opk_strlist_items(&counters->names),
+	                     count, keep);
+}
+
+static int fail_prefix(struct opk_ctx *ctx, int code, const struct opk_plan *plan)
+{
+	return code ? opk_add(ctx, code, "no counter-data prefix for set %s on %s", plan->set_name,
+	                      plan->target.chip)
+	            : OPK_OK;
 }
 
 int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
                    enum opk_instances instances)
 {
-	opk_autostrlist struct opk_strlist raw = { 0 }, needed = { 0 };
-	opk_autofree bool *keep = NULL;
-	bool sampled = plan->target.profiler == OPK_PROFILER_PM;
-	int code = sampled ? counters_of_config(&raw, ctx, plan)
-	                   : counters_of_metrics(&raw, &needed, ctx, plan);
+	opk_autocounters struct opk_counters counters = { 0 };
+	int code = counters_of_plan(&counters, ctx, plan);
 
-	/* Whose counters are whose is not known of samples. */
-	if (sampled && instances == OPK_INSTANCES_NEEDED)
-		instances = any_needs_instances(plan) ? OPK_INSTANCES_ALL : OPK_INSTANCES_NONE;
-	if (!code && !(keep = opk_alloc_array(raw.count + 1, sizeof *keep)))
-		return opk_nomem(ctx, "a counter-data prefix");
-	for (size_t i = 0; !code && i < raw.count; i++)
-		keep[i] = instances == OPK_INSTANCES_NEEDED
-		                  ? opk_strlist_contains_sorted(&needed, raw.items[i])
-		                  : instances == OPK_INSTANCES_ALL;
 	if (!code)
-		code = opk_nv_prefix(out, size, ctx, plan->target.chip, opk_strlist_items(&raw),
-		                     raw.count, keep);
-	return code ? opk_add(ctx, code, "no counter-data prefix for set %s on %s", plan->set_name,
-	                      plan->target.chip)
-	            : OPK_OK;
+		code = make_prefix(out, size, ctx, plan, &counters, instances);
+	return fail_prefix(ctx, code, plan);
 }
 
 enum opk_instances opk_build_instances(const struct opk_plan *plan,
@@ -120,31 +134,25 @@ int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, stru
 	return code;
 }
 
-static int write_sections(struct opk_writer *writer, struct opk_ctx *ctx,
-                          const struct opk_plan *plan, const struct opk_meta *meta,
-                          const struct opk_build_options *options)
+/* Numbers of the passes that serve each metric, counted from 1. */
+static int list_passes(struct opk_pass_list *lists, uint32_t *numbers, struct opk_ctx *ctx,
+                       const struct opk_plan *plan, const struct opk_counters *counters)
 {
-	opk_autofree void *prefix = NULL;
-	size_t size;
-	int code = opk_writer_add_meta(writer, meta);
+	opk_autopassuse struct opk_pass_use use = { 0 };
+	int code = opk_pass_use_find(&use, ctx, plan, counters);
 
-	if (!code)
-		code = opk_prefix_new(&prefix, &size, ctx, plan,
-		                      opk_build_instances(plan, options));
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->schedule.config,
-		                      plan->schedule.size);
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, size);
-	if (!code && options->availability)
-		code = opk_writer_add(writer, OPK_SECTION_AVAILABILITY, options->availability,
-		                      options->availability_size);
+	for (size_t i = 0; !code && i < use.metrics; i++) {
+		lists[i].passes = numbers;
+		for (size_t pass = 0; pass < use.passes; pass++)
+			if (use.serves[pass * use.metrics + i])
+				numbers[lists[i].count++] = (uint32_t)pass + 1;
+		numbers += lists[i].count;
+	}
 	return code;
 }
 
-static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
-                     const struct opk_metric_passes *passes,
-                     const struct opk_build_options *options)
+static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const struct opk_pass_list *passes, const struct opk_build_options *options)
 {
 	struct opk_nvidia_info info;
 	char hash[15];
@@ -160,8 +168,8 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 		.passes = plan->schedule.passes,
 		.keep_instances = opk_build_instances(plan, options) == OPK_INSTANCES_ALL,
 		.config_hash = hash,
-		.metric_passes = passes->lists,
-		.metric_pass_count = passes->count,
+		.metric_passes = passes,
+		.metric_pass_count = passes ? plan->metrics.count : 0,
 	};
 	opk_autofree struct opk_meta_label *labels = NULL;
 	int code = opk_nvidia_info(&info, ctx);
@@ -172,25 +180,59 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 		return code;
 	meta.cupti_version = info.cupti_version;
 	opk_config_hash(hash, plan->schedule.config, plan->schedule.size);
-	return write_sections(writer, ctx, plan, &meta, options);
+	return opk_writer_add_meta(writer, &meta);
+}
+
+/* One pass has all metrics. */
+static int add_plan(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const struct opk_counters *counters, const struct opk_build_options *options)
+{
+	size_t metrics = plan->metrics.count, passes = plan->schedule.passes;
+	opk_autofree struct opk_pass_list *lists = opk_alloc_array(metrics + 1, sizeof *lists);
+	opk_autofree uint32_t *numbers = opk_alloc_array(metrics * passes + 1, sizeof *numbers);
+	int code = lists && numbers ? OPK_OK : opk_nomem(ctx, "passes of metrics");
+
+	if (!code && passes > 1)
+		code = list_passes(lists, numbers, ctx, plan, counters);
+	return code ? code : add_meta(writer, ctx, plan, passes > 1 ? lists : NULL, options);
+}
+
+static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                     const struct opk_build_options *options)
+{
+	opk_autocounters struct opk_counters counters = { 0 };
+	opk_autofree void *prefix = NULL;
+	size_t size;
+	int code = counters_of_plan(&counters, ctx, plan);
+
+	if (!code)
+		code = add_plan(writer, ctx, plan, &counters, options);
+	if (!code)
+		code = fail_prefix(ctx,
+		                   make_prefix(&prefix, &size, ctx, plan, &counters,
+		                               opk_build_instances(plan, options)),
+		                   plan);
+	if (!code)
+		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->schedule.config,
+		                      plan->schedule.size);
+	if (!code)
+		code = opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, size);
+	if (!code && options->availability)
+		code = opk_writer_add(writer, OPK_SECTION_AVAILABILITY, options->availability,
+		                      options->availability_size);
+	return code;
 }
 
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *given, const char *path)
 {
 	OPK_OPTIONS(opk_build_options, options, given);
-	struct opk_metric_passes passes = { 0 };
 	struct opk_writer *writer;
 	int code = opk_writer_new(&writer, ctx, path);
 
 	if (code)
 		return code;
-	/* One pass has all metrics. */
-	if (plan->schedule.passes > 1)
-		code = opk_metric_passes_find(&passes, ctx, plan);
-	if (!code)
-		code = write_set(writer, ctx, plan, &passes, &options);
-	opk_metric_passes_clear(&passes);
+	code = write_set(writer, ctx, plan, &options);
 	if (code)
 		opk_writer_free(writer);
 	else

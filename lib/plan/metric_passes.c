@@ -1,76 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looks up which passes of a plan have a metric's counters. */
+/* Reads from a plan's config image what each pass counts, and so which metrics it serves. */
+#include <string.h>
+
 #include "adapters/nv/nv.h"
+#include "base/index.h"
 #include "plan/plan.h"
 
-static int list_metric(struct opk_metric_passes *p, struct opk_ctx *ctx,
-                       struct opk_nv_evaluator *evaluator, const struct opk_strlist *counters,
-                       size_t passes, const char *metric)
+/* Marks the metrics that need any of the counters that are marked. */
+static void mark_metrics(bool *serves, const struct opk_counters *counters, const bool *here)
 {
-	opk_autostrlist struct opk_strlist raw = { 0 };
-	int code = opk_nv_raw_counters(&raw, ctx, evaluator, metric);
+	for (size_t i = 0; i < counters->metric_count; i++)
+		for (size_t j = counters->first[i]; j < counters->first[i + 1]; j++)
+			serves[i] |= here[counters->needs[j]];
+}
 
-	for (size_t pass = 0; !code && pass < passes; pass++) {
-		bool any = false;
+static int find_served(struct opk_pass_use *use, struct opk_ctx *ctx,
+                       const struct opk_counters *counters)
+{
+	opk_autoindex struct opk_index numbers = { 0 };
+	opk_autofree bool *here = opk_alloc_array(counters->names.count + 1, sizeof *here);
 
-		for (size_t i = 0; !any && i < raw.count; i++)
-			any = opk_strlist_contains_sorted(&counters[pass], raw.items[i]);
-		if (!any)
-			continue;
-		if (!opk_grow(&p->numbers, &p->capacity, p->used, sizeof *p->numbers))
+	if (!here)
+		return opk_nomem(ctx, "passes of metrics");
+	for (size_t i = 0; i < counters->names.count; i++)
+		if (!opk_index_add(&numbers, counters->names.items[i], i, NULL))
 			return opk_nomem(ctx, "passes of metrics");
-		p->numbers[p->used++] = (uint32_t)pass + 1;
-		p->lists[p->count].count++;
+	for (size_t pass = 0; pass < use->passes; pass++) {
+		size_t number;
+
+		memset(here, false, counters->names.count);
+		for (size_t i = 0; i < use->counters[pass].count; i++)
+			if (opk_index_find(&number, &numbers, use->counters[pass].items[i]))
+				here[number] = true;
+		mark_metrics(use->serves + pass * use->metrics, counters, here);
 	}
-	p->count++;
-	return code;
-}
-
-static int list_all(struct opk_metric_passes *p, struct opk_ctx *ctx, const struct opk_plan *plan,
-                    struct opk_strlist *counters)
-{
-	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
-	int code = opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip);
-
-	for (size_t pass = 0; !code && pass < plan->schedule.passes; pass++) {
-		code = opk_nv_config_counters(&counters[pass], ctx, plan->schedule.config,
-		                              plan->schedule.size, pass);
-		opk_strlist_sort(&counters[pass]);
-	}
-	for (size_t i = 0; !code && i < plan->metrics.count; i++)
-		code = list_metric(p, ctx, evaluator, counters, plan->schedule.passes,
-		                   plan->metrics.items[i]);
-	return code;
-}
-
-int opk_metric_passes_find(struct opk_metric_passes *out, struct opk_ctx *ctx,
-                           const struct opk_plan *plan)
-{
-	struct opk_strlist *counters = opk_alloc_array(plan->schedule.passes, sizeof *counters);
-	size_t at = 0;
-	int code;
-
-	*out = (struct opk_metric_passes){
-		.lists = opk_alloc_array(plan->metrics.count, sizeof *out->lists),
-	};
-	code = counters && out->lists ? list_all(out, ctx, plan, counters)
-	                              : opk_nomem(ctx, "passes of metrics");
-	for (size_t i = 0; counters && i < plan->schedule.passes; i++)
-		opk_strlist_clear(&counters[i]);
-	free(counters);
-	if (code) {
-		opk_metric_passes_clear(out);
-		return code;
-	}
-	/* The numbers have stopped growing. */
-	for (size_t i = 0; i < out->count; at += out->lists[i++].count)
-		out->lists[i].passes = out->numbers + at;
 	return OPK_OK;
 }
 
-void opk_metric_passes_clear(struct opk_metric_passes *p)
+int opk_pass_use_find(struct opk_pass_use *use, struct opk_ctx *ctx, const struct opk_plan *plan,
+                      const struct opk_counters *counters)
 {
-	free(p->lists);
-	free(p->numbers);
-	*p = (struct opk_metric_passes){ 0 };
+	const struct opk_schedule_result *schedule = &plan->schedule;
+	size_t metrics = plan->metrics.count;
+	int code = OPK_OK;
+
+	*use = (struct opk_pass_use){
+		.passes = schedule->passes,
+		.metrics = metrics,
+		.counters = opk_alloc_array(schedule->passes + 1, sizeof *use->counters),
+		.serves = opk_alloc_array(schedule->passes * metrics + 1, sizeof *use->serves),
+	};
+	if (!use->counters || !use->serves)
+		return opk_nomem(ctx, "passes of metrics");
+	for (size_t pass = 0; !code && pass < use->passes; pass++)
+		code = opk_nv_config_counters(&use->counters[pass], ctx, schedule->config,
+		                              schedule->size, pass);
+	if (!code && use->passes > 1)
+		return find_served(use, ctx, counters);
+	memset(use->serves, true, use->passes * metrics);
+	return code;
+}
+
+void opk_pass_use_clear(struct opk_pass_use *use)
+{
+	for (size_t i = 0; use->counters && i < use->passes; i++)
+		opk_strlist_clear(&use->counters[i]);
+	free(use->counters);
+	free(use->serves);
+	*use = (struct opk_pass_use){ 0 };
 }

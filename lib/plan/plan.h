@@ -82,18 +82,21 @@ int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code);
 int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan);
 
-/* Which passes of a plan have one of a metric's counters. */
+/* What the passes of a plan count, and which metrics that serves: metric_passes.c. */
 
-struct opk_metric_passes {
-	struct opk_pass_list *lists; /* one a metric */
-	size_t count;
-	uint32_t *numbers; /* of all lists */
-	size_t used, capacity;
+struct opk_pass_use {
+	size_t passes, metrics;
+	struct opk_strlist *counters; /* raw ones, one list a pass */
+	bool *serves;                 /* [pass * metrics + metric] */
 };
 
-/* OPK_EUSAGE for PM sampling's metrics, whose counters PerfWorks does not know. */
-int opk_metric_passes_find(struct opk_metric_passes *out, struct opk_ctx *ctx,
-                           const struct opk_plan *plan);
-void opk_metric_passes_clear(struct opk_metric_passes *passes);
+/*
+ * `counters` are those of the plan's metrics; one pass serves all, and needs none. To be cleared
+ * whether it succeeds or not.
+ */
+int opk_pass_use_find(struct opk_pass_use *out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                      const struct opk_counters *counters);
+void opk_pass_use_clear(struct opk_pass_use *use);
+#define opk_autopassuse __attribute__((cleanup(opk_pass_use_clear)))
 
 #endif

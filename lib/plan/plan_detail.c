@@ -178,10 +178,9 @@ static int find_saving(size_t *out, struct saving *s, size_t metric, size_t pass
 struct opk_plan_detail {
 	size_t passes, metrics;
 	size_t lower_bound;
-	size_t *counted; /* raw counters, one a pass */
-	bool *serves;    /* [pass * metrics + metric] */
-	bool *splits;    /* one a metric */
-	size_t *saves;   /* one a metric */
+	struct opk_pass_use use;
+	bool *splits;  /* one a metric */
+	size_t *saves; /* one a metric */
 	struct opk_patience patience;
 	struct opk_counters counters;
 	struct opk_parts parts;
@@ -192,24 +191,6 @@ struct opk_plan_detail {
 };
 
 /* ---- passes */
-
-static int load_pass(struct opk_plan_detail *detail, struct opk_ctx *ctx,
-                     const struct opk_plan *plan, size_t pass)
-{
-	const struct opk_counters *counters = &detail->counters;
-	opk_autostrlist struct opk_strlist here = { 0 };
-	int code = opk_nv_config_counters(&here, ctx, plan->schedule.config, plan->schedule.size,
-	                                  pass);
-
-	opk_strlist_sort(&here);
-	detail->counted[pass] = here.count;
-	for (size_t metric = 0; !code && metric < detail->metrics; metric++)
-		for (size_t i = counters->first[metric]; i < counters->first[metric + 1]; i++)
-			if (opk_strlist_contains_sorted(&here,
-			                                counters->names.items[counters->needs[i]]))
-				detail->serves[pass * detail->metrics + metric] = true;
-	return code;
-}
 
 /* Where the counters of the one pass are counted. */
 static int find_single_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
@@ -243,17 +224,17 @@ static int find_single_domains(struct opk_plan_detail *detail, struct opk_ctx *c
 	return OPK_OK;
 }
 
-/* One pass serves all. PerfWorks' evaluator does not know PM-sampling metrics anyway. */
+/* PerfWorks' evaluator does not know PM-sampling metrics: the image says what they need. */
 static int load_single(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                        const struct opk_plan *plan)
 {
-	int code = opk_nv_config_counters(&detail->counters.names, ctx, plan->schedule.config,
-	                                  plan->schedule.size, 0);
+	const struct opk_strlist *here = &detail->use.counters[0];
 
-	detail->counted[0] = detail->counters.names.count;
-	memset(detail->serves, true, detail->metrics * sizeof *detail->serves);
+	for (size_t i = 0; i < here->count; i++)
+		if (!opk_strlist_add(&detail->counters.names, here->items[i]))
+			return opk_nomem(ctx, "a plan");
 	detail->lower_bound = 1;
-	return code ? code : find_single_domains(detail, ctx, plan);
+	return find_single_domains(detail, ctx, plan);
 }
 
 /* ---- domains */
@@ -416,15 +397,10 @@ static int find_costs(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	if (code || !costs.count || plan->target.profiler != OPK_PROFILER_RANGE)
 		return code;
 	code = opk_nv_scheduler_new(&scheduler, ctx, plan->target.chip, NULL);
-	for (size_t pass = 0; !code && pass < detail->passes; pass++) {
-		opk_autostrlist struct opk_strlist here = { 0 };
-
-		code = opk_nv_config_counters(&here, ctx, plan->schedule.config,
-		                              plan->schedule.size, pass);
-		if (!code)
-			code = opk_pass_cost_of(&detail->costs[pass], ctx, &costs, scheduler, &here,
-			                        pass + plan->schedule.cheap >= detail->passes);
-	}
+	for (size_t pass = 0; !code && pass < detail->passes; pass++)
+		code = opk_pass_cost_of(&detail->costs[pass], ctx, &costs, scheduler,
+		                        &detail->use.counters[pass],
+		                        pass + plan->schedule.cheap >= detail->passes);
 	return opk_allow(ctx, opk_allow(ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
 }
 
@@ -433,15 +409,17 @@ static int find_costs(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
-	int code;
+	bool single = detail->passes == 1;
+	int code = single ? OPK_OK
+	                  : opk_counters_of(&detail->counters, ctx, plan->target.chip,
+	                                    &plan->metrics);
 
-	if (detail->passes == 1)
-		return load_single(detail, ctx, plan);
-	code = opk_counters_of(&detail->counters, ctx, plan->target.chip, &plan->metrics);
-	for (size_t pass = 0; !code && pass < detail->passes; pass++)
-		code = load_pass(detail, ctx, plan, pass);
+	if (!code)
+		code = opk_pass_use_find(&detail->use, ctx, plan, &detail->counters);
 	if (code)
 		return code;
+	if (single)
+		return load_single(detail, ctx, plan);
 	for (size_t i = 0; i < detail->metrics; i++)
 		detail->splits[i] = opk_is_ratio(plan->metrics.items[i]);
 	code = opk_nv_scheduler_new(&scheduler, ctx, plan->target.chip, NULL);
@@ -465,14 +443,11 @@ int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
 	detail->passes = plan->schedule.passes;
 	detail->metrics = metrics;
 	detail->patience.end = opk_processor_seconds() + plan->seconds;
-	detail->counted = opk_alloc_array(plan->schedule.passes, sizeof *detail->counted);
-	detail->serves = opk_alloc_array(plan->schedule.passes * metrics, sizeof *detail->serves);
 	detail->splits = opk_alloc_array(metrics + 1, sizeof *detail->splits);
 	detail->saves = opk_alloc_array(metrics + 1, sizeof *detail->saves);
 	detail->costs = opk_alloc_array(plan->schedule.passes, sizeof *detail->costs);
-	code = detail->counted && detail->serves && detail->splits && detail->saves && detail->costs
-	               ? fill(detail, ctx, plan)
-	               : opk_nomem(ctx, "a plan");
+	code = detail->splits && detail->saves && detail->costs ? fill(detail, ctx, plan)
+	                                                        : opk_nomem(ctx, "a plan");
 	if (!code)
 		code = find_costs(detail, ctx, plan);
 	if (code) {
@@ -489,8 +464,7 @@ void opk_plan_detail_free(struct opk_plan_detail *detail)
 		return;
 	opk_parts_clear(&detail->parts);
 	opk_counters_clear(&detail->counters);
-	free(detail->counted);
-	free(detail->serves);
+	opk_pass_use_clear(&detail->use);
 	free(detail->splits);
 	free(detail->saves);
 	free(detail->domains);
@@ -507,12 +481,12 @@ size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail)
 
 size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass)
 {
-	return detail->counted[pass];
+	return detail->use.counters[pass].count;
 }
 
 bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric)
 {
-	return detail->serves[pass * detail->metrics + metric];
+	return detail->use.serves[pass * detail->metrics + metric];
 }
 
 size_t opk_plan_detail_domain_count(const struct opk_plan_detail *detail)

@@ -23,6 +23,7 @@ struct opk_nv_scheduler;
 int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *chip,
                     const struct opk_strlist *metrics);
 void opk_counters_clear(struct opk_counters *counters);
+#define opk_autocounters __attribute__((cleanup(opk_counters_clear)))
 
 /* What PerfWorks said of sets of counters, which are numbers among some names: begins zeroed. */
 struct opk_answers {
