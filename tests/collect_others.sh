@@ -43,6 +43,12 @@ same "$last: launches of a sampled program" "$(sed -n '/^cuptiPmSamplingStart/,$
 FAKE_GPU_PM_STALL=100:150 record '--interval 1ms' init primary:0 sleep:500
 err_is 'offpeak-collect: note: 149 are missing: sampling stood still, as where the program begins to trace itself; one sample spans such a time'
 
+section 'the program ends while sampling is prepared'
+for slow in cuptiProfilerInitialize cuptiDeviceGetChipName cuptiPmSamplingGetCounterAvailability cuptiPmSamplingSetConfig; do
+	FAKE_GPU_FAIL=$slow:sleep300 record '' subscribe init primary:0 sleep:100
+	FAKE_GPU_FAIL=$slow:sleep300 record '' init primary:0 sleep:100
+done
+
 section 'the program has the profiler'
 set=pm code=1
 record '' load init sample primary:0 launch:k

@@ -80,12 +80,31 @@ static bool find_failure(const char *function, int *status)
 	return found;
 }
 
+static bool cleaned_up;
+
+static void clean_up(void)
+{
+	__atomic_store_n(&cleaned_up, true, __ATOMIC_RELEASE);
+}
+
+void fake_clean_up_at_exit(void)
+{
+	static bool registered;
+
+	if (!__atomic_exchange_n(&registered, true, __ATOMIC_RELAXED))
+		atexit(clean_up);
+}
+
 bool fake_fails(const char *function, int *status)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	bool fails;
 
 	pthread_once(&once, read_failures);
+	if (__atomic_load_n(&cleaned_up, __ATOMIC_ACQUIRE)) {
+		fprintf(stderr, "fake GPU: %s after its library cleaned up\n", function);
+		abort();
+	}
 	pthread_mutex_lock(&lock);
 	fails = find_failure(function, status);
 	pthread_mutex_unlock(&lock);

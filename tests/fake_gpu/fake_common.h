@@ -11,6 +11,8 @@
 
 /* True, with the status to return, where FAKE_GPU_FAIL names this call. May not return at all. */
 bool fake_fails(const char *function, int *status);
+/* As NVIDIA's libraries do with their first calls: what is called after that handler crashes. */
+void fake_clean_up_at_exit(void);
 /* One line, written at once, when the call returns: "function detail -> status". */
 __attribute__((format(printf, 3, 4))) void fake_log(const char *function, int status,
                                                     const char *format, ...);

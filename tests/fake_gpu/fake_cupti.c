@@ -88,6 +88,7 @@ static int initialize(void)
 	if (!cupti_driver()->ready())
 		return CUPTI_ERROR_NOT_INITIALIZED;
 	initialized = true;
+	fake_clean_up_at_exit();
 	return CUPTI_SUCCESS;
 }
 

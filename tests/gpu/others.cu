@@ -74,6 +74,7 @@ static int run(const std::string &word, const char *field)
 	if (word == "trace") return trace();
 	if (word == "traced") return traced();
 	if (word == "finalize") return CUPTI(cuptiFinalize)();
+	if (word == "reset") return cudaDeviceReset();
 	if (word == "nvtxpush") return nvtxRangePushA(field) < 0 ? 0 : 0;
 	if (word == "nvtxpop") return nvtxRangePop() < 0 ? 0 : 0;
 	if (word == "nvtxstart") return (started[field] = nvtxRangeStartA(field)) ? 0 : 1;

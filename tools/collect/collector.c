@@ -85,11 +85,27 @@ bool collector_init(void)
 	return collector.kernels && (collector.profiling.ops || over_time());
 }
 
+/*
+ * Exit handlers run in the reverse order of their registration. NVIDIA's libraries register theirs
+ * when they are loaded and with the first calls, and crash or hang where those have run while a
+ * session is prepared: so the recording's end is registered again after each call that may do so.
+ */
+void collector_end_before_nvidia(void)
+{
+	enum { ENOUGH = 100 };
+	static int times;
+
+	if (__atomic_fetch_add(&times, 1, __ATOMIC_RELAXED) < ENOUGH)
+		atexit(collector_finish);
+}
+
 /* Works once, and again after a failure. The lock is held. */
 static bool initialize(void)
 {
-	if (!collector.initialized)
+	if (!collector.initialized) {
 		collector.initialized = profiler_initialize(&collector.target);
+		collector_end_before_nvidia();
+	}
 	return collector.initialized;
 }
 
@@ -150,12 +166,14 @@ static bool begin_device(CUcontext context, int device)
 	uint8_t *availability;
 	size_t size;
 
+	collector_end_before_nvidia();
 	if (!right_chip(device) || !initialize())
 		return false;
 	if (collector.profiling.segments)
 		return true;
 	availability = profiler_availability(&collector.target, sampling ? NULL : context, device,
 	                                     &size);
+	collector_end_before_nvidia();
 	if (availability)
 		collector.profiling.segments =
 			recording_begin(&collector.target, &collector.settings, &collector.set,
@@ -178,6 +196,7 @@ static void sample_device(int device)
 			collector.samplers[device] = sampler_new(&collector.profiling, device,
 			                                         !collector.outside);
 	while (!collector.samplers[device] && patience_left(&patience));
+	collector_end_before_nvidia();
 	patience_end(&patience, collector.samplers[device]);
 }
 
@@ -204,18 +223,6 @@ static CUdevice device_of(CUcontext context)
 		device = -1;
 	leave();
 	return device;
-}
-
-/*
- * Exit handlers run in the reverse order of their registration. NVIDIA's libraries register theirs
- * when they are loaded, some with the first session: the recording must end before they do.
- */
-static void end_before_nvidia(void)
-{
-	static bool registered;
-
-	if (!registered)
-		registered = !atexit(collector_finish);
 }
 
 static bool wanted_device(int device)
@@ -253,7 +260,7 @@ static struct session *open_context(struct collector_context *entry)
 		return NULL;
 	session = open_session(entry);
 	leave();
-	end_before_nvidia();
+	collector_end_before_nvidia();
 	return session;
 }
 
@@ -267,25 +274,19 @@ static bool primary_context(int device)
 
 bool collector_watch(void)
 {
-	static bool registered;
 	collector_auto bool locked = collector_lock();
 	int count = 0, left = 0;
 
 	if (!locked)
 		return false;
-	/* A program that ends at once waits for the preparation, amid NVIDIA's calls. */
-	if (!registered)
-		registered = !atexit(collector_finish);
 	/* The driver may still be in the middle of cuInit(). */
 	if (collector.target.cuDeviceGetCount(&count))
 		return true;
 	for (int i = 0; i < count && i < MAX_DEVICES; i++) {
 		if (!wanted_device(i) || collector.sampled[i])
 			continue;
-		if (primary_context(i)) {
+		if (primary_context(i))
 			sample_device(i);
-			end_before_nvidia();
-		}
 		left += !collector.sampled[i];
 	}
 	return left > 0;
@@ -302,7 +303,7 @@ static struct segments *begin_trace(int device)
 	tried = true;
 	meta.chip = chip_of(device);
 	collector.set.meta = &meta;
-	end_before_nvidia();
+	collector_end_before_nvidia();
 	if (meta.chip)
 		return recording_begin(&collector.target, &collector.settings, &collector.set,
 		                       "activity", NULL, 0);
@@ -339,7 +340,7 @@ static struct segments *find_segments(int device, bool *never)
 void collector_trace(void)
 {
 	if (trace_start(&collector.profiling, find_segments, collector_has_scope()))
-		atexit(collector_finish);
+		collector_end_before_nvidia();
 }
 
 static struct collector_context *find(CUcontext context)

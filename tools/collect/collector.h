@@ -111,6 +111,8 @@ void collector_note_finalize(void);
 void collector_note_unheard(void);
 /* Writes what is left, ends the recording, and says what is missing. */
 void collector_finish(void);
+/* Has the program's end call that before NVIDIA's libraries clean up what they have by now. */
+void collector_end_before_nvidia(void);
 
 /*
  * Around a launch: true where it is recorded, and then the lock is held until

@@ -157,6 +157,8 @@ static void watch_without_callbacks(void)
 {
 	static bool watching;
 
+	/* A program may end before the thread has begun. */
+	collector_end_before_nvidia();
 	subscriber_leave(&collector.target);
 	if (!__atomic_exchange_n(&watching, true, __ATOMIC_RELAXED))
 		thread_detach(watch, NULL);
@@ -216,11 +218,7 @@ static void *prepare(void *context)
 
 static void context_created(CUcontext context)
 {
-	static bool registered;
-
-	/* A program that ends at once waits for the preparation, amid NVIDIA's calls. */
-	if (!__atomic_exchange_n(&registered, true, __ATOMIC_RELAXED))
-		atexit(collector_finish);
+	collector_end_before_nvidia();
 	if (add_waiting(context))
 		thread_detach(prepare, context);
 }
