@@ -6,12 +6,12 @@
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
 # Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application flushed costs planner links timeline trace ranks cache others endings. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# torch values by_application flushed costs planner links timeline trace ranks cache others endings pair. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed costs planner links timeline trace ranks cache others endings}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed costs planner links timeline trace ranks cache others endings pair}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -363,6 +363,7 @@ others() {
 	run "the same, kernel replay" $collect -v --replay kernel --capture-range cudaProfilerApi -c "$sets/simple.opk" -o "$out/others-kernel.opk" -- ./others $marks
 	run "the same, user ranges" $user --capture-range cudaProfilerApi -- ./others init nvtxpush:no launch:9 nvtxpop start nvtxpush:yes launch:9 nvtxpop nvtxpush:cut launch:9 stop launch:9 nvtxpop
 	run "the same, samples: 0.4 of 1.2 s" $pm --capture-range cudaProfilerApi -- ./others init sleep:300 start sleep:200 stop sleep:400 start sleep:200 stop sleep:100
+	run "the device is reset, sampled" $pm -- ./others init sleep:300 launch:99 reset sleep:300 launch:99
 	run "NVTX ranges that start and end" $user -- ./others init nvtxstart:a launch:9 nvtxend:a nvtxstart:b nvtxstart:c launch:9 nvtxend:b launch:9 nvtxend:c nvtxstart:d launch:9 threadend:d
 	run "launches in such a range" $one --nvtx-include a -- ./others init launch:9 nvtxstart:a launch:9 nvtxend:a launch:9
 
@@ -371,6 +372,7 @@ others() {
 		run "it traces itself after its first context, sampled" $pm -- ./others lib:"$file" init launch:99 subscribe trace launch:99 traced
 		run "it subscribes before, sampled" $pm -- ./others lib:"$file" subscribe trace init sleep:500 launch:99 traced sleep:500
 		run "it traces itself, launches recorded" $one -- ./others lib:"$file" init launch:9 subscribe launch:9
+		run "it traces itself and resets the device, sampled" $pm -- ./others lib:"$file" subscribe trace init sleep:300 launch:99 traced reset sleep:300 launch:99
 		run "cuptiFinalize, sampled" $pm -- ./others lib:"$file" init sleep:300 finalize launch:99 sleep:700
 		run "cuptiFinalize, launches recorded" $one -- ./others lib:"$file" init launch:9 finalize launch:9 sleep:600 launch:9
 		run "cuptiFinalize, ranges recorded" $user -- ./others lib:"$file" init nvtxpush:a launch:9 nvtxpop finalize nvtxpush:b launch:9 nvtxpop sleep:600 nvtxpush:c launch:9 nvtxpop
@@ -409,6 +411,16 @@ endings() {
 	run "exec, merged, sampled" $collect -v --merge -c "$sets/pm.opk" --trace kernels -o "$out/ending-pm.opk" -- \
 		python3 "$top/tests/gpu/endings.py" exec
 	ls -l "$out"/ending*
+}
+
+# A program before and after a change: data/recordings/gh100-before.opk and gh100-after.opk, which docs/ci.md compares.
+pair() {
+	mkdir -p before after
+	nvcc -O2 -arch=native -o before/solver "$top/tests/gpu/pair.cu" || return
+	nvcc -O2 -arch=native -DAFTER -o after/solver "$top/tests/gpu/pair.cu" || return
+	for side in before after; do
+		(cd $side && run "$side" $collect -v --replay kernel -c "$sets/pair.opk" -o "$out/gh100-$side.opk" -- ./solver 30)
+	done
 }
 
 for section in $sections; do

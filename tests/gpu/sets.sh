@@ -48,6 +48,9 @@ for name in timeline tensor; do
 	build $name "$metrics"
 	build $name-pm "$metrics" --profiler pm
 done
+rates=lts__t_sector_hit_rate.pct,l1tex__t_sector_hit_rate.pct,sm__warps_active.avg.pct_of_peak_sustained_active
+busy=sm__throughput.avg.pct_of_peak_sustained_elapsed,dram__throughput.avg.pct_of_peak_sustained_elapsed
+build pair roofline-hierarchical,gpu__time_duration.sum,dram__bytes.sum,$rates,smsp__inst_executed.sum,$busy
 bare() { # NAME METRICS [OPTION...]: the images that tests/gpu/costs.cu wants
 	name=$1 metrics=$2
 	shift 2
