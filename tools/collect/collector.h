@@ -113,6 +113,8 @@ void collector_note_unheard(void);
 void collector_finish(void);
 /* Has the program's end call that before NVIDIA's libraries clean up what they have by now. */
 void collector_end_before_nvidia(void);
+/* Of that the end, when all is counted: collector_report.c. The lock is held. */
+void collector_end_recording(void);
 
 /*
  * Around a launch: true where it is recorded, and then the lock is held until
