@@ -116,21 +116,17 @@ static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct par
  */
 static bool still_runs(const struct part *part)
 {
-	opk_autofree char *line = NULL;
-	char path[64];
-	size_t size = 0;
-	bool found = false;
+	static const char *const ours[] = { COLLECTOR_LIBRARY };
+	char process[24];
+	size_t found;
 
 	if (!part->process || (kill((pid_t)part->process, 0) && errno != EPERM))
 		return false;
-	snprintf(path, sizeof path, "/proc/%u/maps", part->process);
-	opk_autofclose FILE *maps = fopen(path, "re");
+	snprintf(process, sizeof process, "%u", part->process);
 	/* Of somebody who may not be looked at nothing is known: what it writes must not be cut. */
-	if (!maps)
+	if (!mapped_find(&found, process, ours, 1))
 		return errno != ENOENT;
-	while (!found && getline(&line, &size, maps) > 0)
-		found = strstr(line, "/liboffpeak-inject.so") != NULL;
-	return found;
+	return !found;
 }
 
 /* There is not even metadata in it: it is no recording, and must not replace one. */

@@ -12,33 +12,27 @@
 #include "base/mem.h"
 #include "collect/shared/shared.h"
 
-/* What a process that has the counters has mapped; the most telling first. */
+/* What a process that has the counters has in memory; the most telling first. */
 static const struct {
 	const char *file, *what;
 } signs[] = {
-	{ "/liboffpeak-inject.so", "offpeak-collect" },
+	{ COLLECTOR_LIBRARY, "offpeak-collect" },
 	{ "/libcuda-injection.so", "Nsight Compute" },
 	{ "/libTreeLauncherTargetInjection.so", "an Nsight tool" },
 	{ "/libToolsInjection64.so", "Nsight Systems" },
 	{ "/libdcgm", "DCGM" },
 	{ "/libnvperf_target.so", "a program that profiles itself" },
 };
-
 enum { SIGNS = sizeof signs / sizeof *signs };
 
 static const char *sign_of(const char *process)
 {
-	char path[64], line[1024];
-	opk_autofclose FILE *maps = NULL;
-	size_t best = SIGNS;
+	const char *files[SIGNS];
+	size_t best;
 
-	snprintf(path, sizeof path, "/proc/%.20s/maps", process);
-	maps = fopen(path, "r");
-	while (maps && fgets(line, sizeof line, maps))
-		for (size_t i = 0; i < best; i++)
-			if (strstr(line, signs[i].file))
-				best = i;
-	return best < SIGNS ? signs[best].what : NULL;
+	for (size_t i = 0; i < SIGNS; i++)
+		files[i] = signs[i].file;
+	return mapped_find(&best, process, files, SIGNS) && best < SIGNS ? signs[best].what : NULL;
 }
 
 static void name_of(char name[32], const char *process)

@@ -367,6 +367,14 @@ extern struct tally *tally;
  */
 char *library_loaded(const char *name, const char *except);
 
+/* Part of the path of the library that is put into programs. */
+#define COLLECTOR_LIBRARY "/liboffpeak-inject.so"
+/*
+ * The first of these files that a process, by number, has in memory; `count` where it has none.
+ * False with errno where it can't be looked at.
+ */
+bool mapped_find(size_t *first, const char *process, const char *const *files, size_t count);
+
 /* Time, and threads of ours in somebody else's program. */
 
 struct timespec clock_now(void);

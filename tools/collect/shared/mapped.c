@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Libraries that a process has in memory. */
+#include "collect/shared/shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+bool mapped_find(size_t *first, const char *process, const char *const *files, size_t count)
+{
+	opk_autofree char *line = NULL;
+	opk_autofclose FILE *maps = NULL;
+	char path[64];
+	size_t size = 0;
+
+	*first = count;
+	snprintf(path, sizeof path, "/proc/%.20s/maps", process);
+	maps = fopen(path, "re");
+	if (!maps)
+		return false;
+	while (*first && getline(&line, &size, maps) > 0)
+		for (size_t i = 0; i < *first; i++)
+			if (strstr(line, files[i]))
+				*first = i;
+	return true;
+}
