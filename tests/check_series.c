@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PM samples over time: folded, with their gaps, and nothing averaged away. */
+/* PM samples and what ran over time: folded, with gaps, nothing averaged away; and as bytes. */
 #include <math.h>
 
 #include "series/series.h"
@@ -212,6 +212,226 @@ START_TEST(room_is_bounded_and_spikes_stay)
 }
 END_TEST
 
+/* ---- bytes ------------------------------------------------------------------------------ */
+
+static uint64_t get_number(const uint8_t **at)
+{
+	uint64_t number = 0;
+	int shift = 0;
+
+	do
+		number |= (uint64_t)(**at & 0x7f) << shift;
+	while ((shift += 7) && *(*at)++ & 0x80);
+	return number;
+}
+
+static int64_t get_signed(const uint8_t **at)
+{
+	uint64_t number = get_number(at);
+
+	return number & 1 ? -(int64_t)(number / 2) - 1 : (int64_t)(number / 2);
+}
+
+static double unpack(const struct opk_packing *packing, const uint8_t *bytes)
+{
+	unsigned packed = bytes[0] | bytes[1] << 8;
+
+	return packed == OPK_PACKED_NAN       ? NAN
+	       : packed == OPK_PACKED_HIGHEST ? packing->highest
+	                                      : packing->lowest + packed * packing->step;
+}
+
+static const struct {
+	struct here here;
+	double values[4];
+	bool exact; /* each of them; else the lowest and the highest */
+} packings[] = {
+	{ HERE, { 0, 1, 2, 3 }, true },
+	{ HERE, { -5, NAN, 65000, 7 }, true },
+	{ HERE, { NAN, NAN, NAN, NAN }, true },
+	{ HERE, { 1e300, 1e300, 1e300, 1e300 }, true },
+	{ HERE, { 0.1, 0.2, 0.30000000000000004, NAN }, false },
+	{ HERE, { -1.7e308, 1.7e308, 0, 1 }, false },
+	{ HERE, { 1e18, 1e18 + 65536, 1e18 + 256, 1e18 }, false },
+	{ HERE, { 0, 1e12, 123456789, 5e11 }, false },
+};
+
+START_TEST(packed_values)
+{
+	const __typeof__(*packings) *row = &packings[_i];
+	struct opk_track track = { .metrics = 1 };
+	opk_autobuf struct opk_buf bytes = { 0 };
+	struct opk_packing packing;
+	double extent;
+
+	for (uint64_t i = 0; i < 4; i++)
+		ck_assert_int_eq(opk_track_add(&track, ctx, i, i + 1, &row->values[i]), OPK_OK);
+	packing = opk_track_packing(&track, 0);
+	extent = packing.highest / 65534 - packing.lowest / 65534;
+	opk_track_pack(&bytes, &track, 0);
+	for (int i = 0; i < 4; i++) {
+		double value = row->values[i], found = unpack(&packing, bytes.data + 2 * i);
+		bool end = value == packing.highest || value == packing.lowest;
+
+		if (row->exact || end || isnan(value))
+			ck_row(row, same(found, value), "%.17g: %.17g", value, found);
+		else
+			ck_row(row, fabs(found - value) <= extent, "%.17g: %.17g", value, found);
+	}
+	opk_track_clear(&track);
+}
+END_TEST
+
+/* Times come back as they were, also those that overlap a little, or by days apart. */
+START_TEST(packed_times)
+{
+	static const uint64_t times[][2] = {
+		{ 1795360921498251214, 1795360921498271182 },
+		{ 1795360921498271182, 1795360921498291182 },
+		{ 1795360921498291000, 1795360921498310000 },
+		{ 1795460921498291182, 1795460921498300000 },
+	};
+	const uint64_t base = 1795360921498250000;
+	struct opk_track track = { .metrics = 1 };
+	opk_autobuf struct opk_buf bytes = { 0 };
+	const uint8_t *at;
+	uint64_t end = base, length = 0;
+	double value = 1;
+
+	for (size_t i = 0; i < COUNT(times); i++)
+		ck_assert_int_eq(opk_track_add(&track, ctx, times[i][0], times[i][1], &value), 0);
+	opk_track_pack(&bytes, &track, base);
+	at = bytes.data + 2 * COUNT(times);
+	for (size_t i = 0; i < COUNT(times); i++) {
+		uint64_t start = end + (uint64_t)get_signed(&at);
+
+		length += (uint64_t)get_signed(&at);
+		ck_assert_uint_eq(start, times[i][0]);
+		ck_assert_uint_eq(end = start + length, times[i][1]);
+	}
+	ck_assert_ptr_eq(at, bytes.data + bytes.size);
+	opk_track_clear(&track);
+}
+END_TEST
+
+/* ---- what ran --------------------------------------------------------------------------- */
+
+#define RAN(on, from, to, called)                                                                  \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_KERNEL, .stream = on, .start_ns = from, .end_ns = to,         \
+		.name = called                                                                     \
+	}
+#define RANGE(from, to, called)                                                                    \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_RANGE, .start_ns = from, .end_ns = to, .name = called         \
+	}
+
+/* "s7: a b | s8: a": lanes with the names of their items; '+' for several records. */
+static void show_lanes(char *out, const struct opk_lanes *lanes)
+{
+	*out = '\0';
+	for (size_t i = 0; i < lanes->lanes.count; i++) {
+		const struct opk_lane *lane = &lanes->lanes.items[i];
+
+		out += sprintf(out, "%s%s%zu:", i ? " | " : "",
+		               lane->of->kind == OPK_ACTIVITY_RANGE ? "r" : "s",
+		               (size_t)lane->of->stream);
+		for (size_t j = 0; j < lane->items.count; j++) {
+			const struct opk_lane_item *item = &lane->items.items[j];
+
+			out += sprintf(out, " %s", lanes->names.items[item->name]->name);
+			if (item->records > 1)
+				out += sprintf(out, "+%u", item->records - 1);
+		}
+	}
+}
+
+static const struct {
+	struct here here;
+	struct opk_activity records[6];
+	size_t room;
+	const char *lanes;
+} laned[] = {
+	{ HERE,
+	  { RAN(7, 10, 20, "a"), RAN(8, 12, 15, "b"), RAN(7, 20, 30, "a") },
+	  0,
+	  "s7: a a | s8: b" },
+	/* In any order; ranges are first, the outer one above the inner. */
+	{ HERE,
+	  { RAN(7, 10, 20, "a"), RANGE(6, 9, "in"), RANGE(5, 9, "out"), RAN(7, 1, 2, "b") },
+	  0,
+	  "r0: out | r0: in | s7: b a" },
+	{ HERE,
+	  { RANGE(1, 9, "o"), RANGE(2, 3, "i"), RANGE(4, 9, "j"), RANGE(9, 10, "p") },
+	  0,
+	  "r0: o p | r0: i j" },
+	/* Nodes of a graph run beside each other in a stream. */
+	{ HERE,
+	  { RAN(1, 10, 20, "a"), RAN(1, 15, 25, "b"), RAN(1, 21, 30, "c") },
+	  0,
+	  "s1: a c | s1: b" },
+	/* No time, no place. */
+	{ HERE, { RAN(1, 0, 20, "a"), RAN(1, 15, 14, "b"), RAN(1, 15, 15, "c") }, 0, "s1: c" },
+	{ HERE,
+	  { RAN(1, 10, 11, "a"), RAN(1, 12, 13, "b"), RAN(1, 14, 15, "c"), RAN(1, 100, 110, "d") },
+	  2,
+	  "s1: a+2 d" },
+	{ HERE,
+	  { RAN(1, 10, 11, "a"), RAN(1, 1000, 1003, "b"), RAN(2, 14, 15, "c") },
+	  1,
+	  "s1: a+1 | s2: c" },
+};
+
+START_TEST(lanes_of_records)
+{
+	const __typeof__(*laned) *row = &laned[_i];
+	struct opk_lanes lanes;
+	char found[256];
+
+	ck_assert_int_eq(opk_lanes_init(&lanes, ctx, row->records, COUNT(row->records), row->room),
+	                 OPK_OK);
+	show_lanes(found, &lanes);
+	ck_row(row, !strcmp(found, row->lanes), "%s", found);
+	opk_lanes_clear(&lanes);
+}
+END_TEST
+
+/* However many run at once in a stream, lanes are not more than can be seen. */
+START_TEST(lanes_are_bounded)
+{
+	enum { MANY = 3 * OPK_LANE_ROWS };
+	struct opk_activity records[MANY];
+	struct opk_lanes lanes;
+
+	for (uint64_t i = 0; i < MANY; i++)
+		records[i] = (struct opk_activity)RAN(1, 10 + i, 1000, "a");
+	ck_assert_int_eq(opk_lanes_init(&lanes, ctx, records, MANY, 0), OPK_OK);
+	ck_assert_uint_eq(lanes.lanes.count, OPK_LANE_ROWS);
+	ck_assert_uint_eq(lanes.records, MANY);
+	ck_assert_uint_eq(lanes.names.count, 1);
+	opk_lanes_clear(&lanes);
+}
+END_TEST
+
+START_TEST(packed_lanes)
+{
+	static const struct opk_activity records[] = { RAN(1, 300, 500, "a"), RAN(1, 700, 710, "b"),
+		                                       RAN(1, 1000, 1000, "a") };
+	static const uint64_t wanted[] = { 200, 400, 300, 200, 10, 0, 0, 1, 0, 0, 0, 0 };
+	opk_autobuf struct opk_buf bytes = { 0 };
+	struct opk_lanes lanes;
+	const uint8_t *at;
+
+	ck_assert_int_eq(opk_lanes_init(&lanes, ctx, records, COUNT(records), 0), OPK_OK);
+	opk_lane_pack(&bytes, &lanes.lanes.items[0], 100);
+	at = bytes.data;
+	for (size_t i = 0; i < COUNT(wanted); i++)
+		ck_assert_uint_eq(get_number(&at), wanted[i]);
+	ck_assert_ptr_eq(at, bytes.data + bytes.size);
+	opk_lanes_clear(&lanes);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("series");
@@ -226,5 +446,10 @@ int main(void)
 	tcase_add_test(tests, buckets_are_ordered);
 	tcase_add_loop_test(tests, envelope, 0, COUNT(envelopes));
 	tcase_add_test(tests, room_is_bounded_and_spikes_stay);
+	tcase_add_loop_test(tests, packed_values, 0, COUNT(packings));
+	tcase_add_test(tests, packed_times);
+	tcase_add_loop_test(tests, lanes_of_records, 0, COUNT(laned));
+	tcase_add_test(tests, lanes_are_bounded);
+	tcase_add_test(tests, packed_lanes);
 	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 /* Evaluations to tracks, one a GPU and rank, within bounded memory. */
 #include "series/series.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "container/container.h"
@@ -101,6 +102,10 @@ static int add_row(struct opk_series *series, struct opk_ctx *ctx,
 	if (!track)
 		return opk_nomem(ctx, "samples to draw");
 	opk_evaluation_compute(series->columns, evaluation, row->values);
+	/* What was divided by 0 is nowhere on an axis. */
+	for (size_t i = 0; i < track->metrics; i++)
+		if (isinf(series->columns[i]))
+			series->columns[i] = NAN;
 	return opk_track_add(track, ctx, row->start_ns, row->end_ns, series->columns);
 }
 

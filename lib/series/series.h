@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of PM samples over time: few enough to be drawn, and nothing averaged away. */
+/* What happened over time, few enough to draw: PM samples and what ran. */
 #ifndef OPK_SERIES_H
 #define OPK_SERIES_H
 
+#include "base/buf.h"
 #include "base/ctx.h"
 #include "base/mem.h"
 
@@ -79,5 +80,61 @@ void opk_track_clear(struct opk_track *track);
  */
 void opk_track_envelope(double *least, double *most, size_t columns, const struct opk_track *track,
                         size_t metric, uint64_t start, uint64_t end);
+
+/*
+ * What ran, and ranges of the program, as lanes: one a stream or thread, or several where records
+ * of one overlap, as nested ranges do. Nothing in a lane overlaps, but where the last one has all
+ * that is left.
+ */
+struct opk_lane_item {
+	uint64_t start, end;
+	uint32_t name;    /* of the first record with this name and symbol: opk_lanes.names */
+	uint32_t records; /* several: short ones close to each other, of which this is the first */
+};
+struct opk_lane {
+	const struct opk_activity *of; /* its first record: which stream or thread, of what */
+	size_t row;                    /* of the lanes of this stream or thread; 0: the first */
+	OPK_LIST(struct opk_lane_item) items; /* in the order of their starts */
+};
+struct opk_lanes {
+	OPK_LIST(struct opk_lane) lanes; /* by host, rank, process and GPU; ranges are first */
+	OPK_LIST(const struct opk_activity *) names;
+	uint64_t records;
+	uint64_t start, end; /* of all of them */
+};
+enum { OPK_LANES_ROOM = 1 << 20, OPK_LANE_ROWS = 32 };
+
+/*
+ * Of the records those that have a time. They and their strings are borrowed. Beyond `room` items
+ * (0: OPK_LANES_ROOM) records that follow each other closely are joined. lanes.c
+ */
+int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
+                   const struct opk_activity *activities, size_t count, size_t room);
+void opk_lanes_clear(struct opk_lanes *lanes);
+#define opk_autolanes __attribute__((cleanup(opk_lanes_clear)))
+
+/*
+ * As bytes for a page: pack.c. Numbers have seven bits a byte, the lowest first, and the eighth
+ * where more follow; signed ones are doubled, and less than 0 becomes odd.
+ */
+
+/* How 16 bits stand for a value: 0 is `lowest`, OPK_PACKED_HIGHEST is `highest`. */
+struct opk_packing {
+	double lowest, step, highest;
+};
+enum { OPK_PACKED_HIGHEST = 65534, OPK_PACKED_NAN = 65535 };
+/* Whole numbers stay as they are where there is room. */
+struct opk_packing opk_track_packing(const struct opk_track *track, size_t metric);
+/*
+ * The values of each metric, 2 bytes each: the least of all buckets, and then, where a bucket may
+ * have several samples, the most. Then for each bucket its start, less the end of the one before or
+ * `base`, and its length, less that of the one before or 0; both are signed.
+ */
+void opk_track_pack(struct opk_buf *out, const struct opk_track *track, uint64_t base);
+/*
+ * The starts, each less the one before, or `base`; the lengths; the names; how many records each
+ * is, less 1.
+ */
+void opk_lane_pack(struct opk_buf *out, const struct opk_lane *lane, uint64_t base);
 
 #endif

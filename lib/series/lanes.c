@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Records of what ran to lanes, in which nothing overlaps. */
+#include "series/series.h"
+
+#include <string.h>
+
+#include "base/index.h"
+#include "base/strlist.h"
+
+/* ---- order ------------------------------------------------------------------------------ */
+
+static int by_text(const char *a, const char *b)
+{
+	return a == b ? 0 : strcmp(a ? a : "", b ? b : "");
+}
+
+#define COMPARE(a, b)                                                                              \
+	if ((a) != (b))                                                                            \
+	return (a) < (b) ? -1 : 1
+
+/* 0: they are of the same stream or thread. */
+static int by_lane(const struct opk_activity *x, const struct opk_activity *y)
+{
+	bool x_range = x->kind == OPK_ACTIVITY_RANGE, y_range = y->kind == OPK_ACTIVITY_RANGE;
+	int order = by_text(x->host, y->host);
+
+	if (order)
+		return order;
+	COMPARE(x->rank, y->rank);
+	COMPARE(x->process, y->process);
+	COMPARE(y_range, x_range);
+	if (x_range) {
+		COMPARE(x->thread, y->thread);
+		return 0;
+	}
+	COMPARE(x->device, y->device);
+	COMPARE(x->context, y->context);
+	COMPARE(x->stream, y->stream);
+	return by_text(x->gpu, y->gpu);
+}
+
+/* Outer ranges come before inner ones. */
+static int by_lane_and_time(const void *a, const void *b)
+{
+	const struct opk_activity *x = *(const struct opk_activity *const *)a;
+	const struct opk_activity *y = *(const struct opk_activity *const *)b;
+	int order = by_lane(x, y);
+
+	if (order)
+		return order;
+	COMPARE(x->start_ns, y->start_ns);
+	COMPARE(y->end_ns, x->end_ns);
+	COMPARE(x, y);
+	return 0;
+}
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+/* Records share their strings, so that most names are found by their addresses. */
+struct names {
+	struct opk_lanes *lanes;
+	struct opk_index numbers;
+	struct opk_strlist keys;
+	struct {
+		const char *name, *symbol;
+		uint32_t number;
+	} seen[1024];
+};
+
+static bool look_up(uint32_t *out, struct names *names, const struct opk_activity *activity)
+{
+	opk_autofree char *key = opk_printf("%d %s\n%s", (int)activity->kind,
+	                                    activity->name ? activity->name : "",
+	                                    activity->symbol ? activity->symbol : "");
+	size_t number = names->keys.count;
+	const struct opk_activity **name;
+
+	if (!key)
+		return false;
+	if (!opk_index_find(&number, &names->numbers, key)) {
+		name = opk_list_add(&names->lanes->names);
+		if (!name || !opk_strlist_take(&names->keys, opk_take(key))
+		    || !opk_index_add(&names->numbers, names->keys.items[number], number, NULL))
+			return false;
+		*name = activity;
+	}
+	*out = (uint32_t)number;
+	return true;
+}
+
+static bool number_of(uint32_t *out, struct names *names, const struct opk_activity *activity)
+{
+	size_t slot = ((uintptr_t)activity->name / 8 + (uintptr_t)activity->symbol) % 1024;
+	bool known = names->seen[slot].name == activity->name
+	             && names->seen[slot].symbol == activity->symbol && activity->name;
+
+	if (!known && !look_up(&names->seen[slot].number, names, activity))
+		return false;
+	names->seen[slot].name = activity->name;
+	names->seen[slot].symbol = activity->symbol;
+	*out = names->seen[slot].number;
+	return true;
+}
+
+/* ---- lanes ------------------------------------------------------------------------------ */
+
+/* The lanes of the stream or thread at hand. */
+struct rows {
+	size_t lanes[OPK_LANE_ROWS]; /* which they are */
+	uint64_t ends[OPK_LANE_ROWS];
+	size_t count;
+};
+
+static struct opk_lane *add_lane(struct opk_lanes *lanes, struct rows *rows,
+                                 const struct opk_activity *activity)
+{
+	struct opk_lane *lane = opk_list_add(&lanes->lanes);
+
+	if (!lane)
+		return NULL;
+	lane->of = activity;
+	lane->row = rows->count;
+	rows->lanes[rows->count++] = lanes->lanes.count - 1;
+	return lane;
+}
+
+/* The first lane that is free again; the last one has what there is no other for. */
+static struct opk_lane *choose_lane(struct opk_lanes *lanes, struct rows *rows,
+                                    const struct opk_activity *activity)
+{
+	size_t row = 0;
+
+	while (row < rows->count && rows->ends[row] > activity->start_ns)
+		row++;
+	if (row == OPK_LANE_ROWS)
+		row--;
+	if (row == rows->count && !add_lane(lanes, rows, activity))
+		return NULL;
+	rows->ends[row] = activity->end_ns;
+	return &lanes->lanes.items[rows->lanes[row]];
+}
+
+static int add_item(struct opk_lanes *lanes, struct opk_ctx *ctx, struct rows *rows,
+                    struct names *names, const struct opk_activity *activity)
+{
+	struct opk_lane *lane = choose_lane(lanes, rows, activity);
+	struct opk_lane_item *item = lane ? opk_list_add(&lane->items) : NULL;
+
+	if (!item || !number_of(&item->name, names, activity))
+		return opk_nomem(ctx, "what ran");
+	item->start = activity->start_ns;
+	item->end = activity->end_ns;
+	item->records = 1;
+	if (!lanes->records++ || item->start < lanes->start)
+		lanes->start = item->start;
+	if (item->end > lanes->end)
+		lanes->end = item->end;
+	return OPK_OK;
+}
+
+static int add_items(struct opk_lanes *lanes, struct opk_ctx *ctx,
+                     const struct opk_activity *const *order, size_t count)
+{
+	opk_autofree struct names *names = opk_alloc(sizeof *names);
+	struct rows rows = { .count = 0 };
+	int code = names ? OPK_OK : opk_nomem(ctx, "what ran");
+
+	if (code)
+		return code;
+	names->lanes = lanes;
+	for (size_t i = 0; !code && i < count; i++) {
+		if (i && by_lane(order[i - 1], order[i]))
+			rows = (struct rows){ .count = 0 };
+		code = add_item(lanes, ctx, &rows, names, order[i]);
+	}
+	opk_index_clear(&names->numbers);
+	opk_strlist_clear(&names->keys);
+	return code;
+}
+
+/* ---- bounded number --------------------------------------------------------------------- */
+
+static size_t join_close(struct opk_lane *lane, uint64_t distance)
+{
+	struct opk_lane_item *items = lane->items.items;
+	size_t kept = 0;
+
+	for (size_t i = 1; i < lane->items.count; i++) {
+		struct opk_lane_item *last = &items[kept];
+
+		if (items[i].end < last->end || items[i].end - last->start > distance) {
+			items[++kept] = items[i];
+			continue;
+		}
+		last->end = items[i].end;
+		last->records += items[i].records;
+	}
+	lane->items.count = kept + (lane->items.count > 0);
+	return lane->items.count;
+}
+
+/* What is joined is shorter than a ten-thousandth of all, and than more only if it has to be. */
+static void keep_room(struct opk_lanes *lanes, size_t room)
+{
+	uint64_t distance = (lanes->end - lanes->start) / 10000 + 1;
+	size_t count = lanes->records > SIZE_MAX ? SIZE_MAX : (size_t)lanes->records;
+
+	/* Of each lane one item is left when all is joined. */
+	while (count > room && count > lanes->lanes.count) {
+		count = 0;
+		for (size_t i = 0; i < lanes->lanes.count; i++)
+			count += join_close(&lanes->lanes.items[i], distance);
+		if (distance > lanes->end - lanes->start)
+			break;
+		distance *= 2;
+	}
+}
+
+int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
+                   const struct opk_activity *activities, size_t count, size_t room)
+{
+	opk_autofree const struct opk_activity **order = opk_alloc_array(count + 1, sizeof *order);
+	size_t known = 0;
+	int code;
+
+	*lanes = (struct opk_lanes){ .records = 0 };
+	if (!order)
+		return opk_nomem(ctx, "what ran");
+	for (size_t i = 0; i < count; i++)
+		if (activities[i].start_ns && activities[i].end_ns >= activities[i].start_ns)
+			order[known++] = &activities[i];
+	qsort(order, known, sizeof *order, by_lane_and_time);
+	code = add_items(lanes, ctx, order, known);
+	if (!code)
+		keep_room(lanes, room ? room : OPK_LANES_ROOM);
+	return code;
+}
+
+void opk_lanes_clear(struct opk_lanes *lanes)
+{
+	for (size_t i = 0; i < lanes->lanes.count; i++)
+		free(lanes->lanes.items[i].items.items);
+	free(lanes->lanes.items);
+	free(lanes->names.items);
+	*lanes = (struct opk_lanes){ .records = 0 };
+}
