@@ -1869,6 +1869,26 @@ const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *
 size_t opk_summary_remark_count(const struct opk_summary *summary);
 const char *opk_summary_remark(const struct opk_summary *summary, size_t i);
 
+/* ---- reports ---------------------------------------------------------------------------- */
+
+struct opk_report_options {
+	size_t size;
+	const char *title; /* of the page; NULL: the names of the files */
+	const char
+		*kernel; /* only kernels, or user ranges, like this: a shell pattern; NULL: all */
+	struct opk_kernel_names *names; /* as in struct opk_summary_options */
+	void (*progress)(void *data, uint64_t done, uint64_t total); /* see opk_eval_options */
+	void *progress_data;
+};
+/*
+ * One page of HTML about one or several recordings, which needs no other file and no network:
+ * "offpeak help report" says what is on it. All text of a recording is text there, whatever is in
+ * it. The file appears whole, or not at all. OPK_EINPUT: a file is no recording. OPK_EFAILED: what
+ * a page is made of is not installed, and the message names the package.
+ */
+int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
+               const struct opk_report_options *options, const char *path);
+
 /* ---- databases -------------------------------------------------------------------------- */
 
 /*

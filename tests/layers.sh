@@ -25,6 +25,7 @@ lib/summary
 lib/repair
 lib/nsight
 lib/database lib/output
+lib/report
 tools/common
 tools/commands tools/eval tools/plan tools/sets tools/show
 tools

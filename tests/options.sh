@@ -52,7 +52,7 @@ section 'misspelt commands'
 refuses 2 "no command 'evla', did you mean eval\\?; 'offpeak --help' lists them" evla x.opk
 refuses 2 "no command 'desribe', did you mean describe\\?" help desribe
 refuses 2 "no command 'metric', did you mean metrics\\?" --manpage metric
-for word in report plot ''; do
+for word in table draw ''; do
 	refuses 2 "no command '$word'; 'offpeak --help' lists them" "$word"
 done
 refuses 2 "no command 'nonsensical'; 'offpeak --help' lists them" nonsensical

@@ -1,0 +1,71 @@
+// Numbers for people: five digits at most, and a unit that makes them short. null is nan, and stays visible.
+(function () {
+	'use strict';
+
+	const prefixes = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']];
+	const small = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
+	const words = { byte: 'B', bytes: 'B', second: 's', percent: '%', hz: 'Hz', cycle: 'cycles', instruction: 'instructions' };
+
+	function digits(value) {
+		const size = Math.abs(value);
+
+		if (value === 0)
+			return '0';
+		if (size >= 1e6 || size < 1e-4)
+			return value.toExponential(3).replace('e+', 'e');
+		return value.toLocaleString('en-US', { maximumSignificantDigits: 5, maximumFractionDigits: 6 });
+	}
+
+	function unitName(unit) {
+		return unit.split('/').map(word => words[word.toLowerCase()] || word).join('/');
+	}
+
+	// Those of time go down, all others up; percentages stay.
+	function scaleOf(size, unit) {
+		if (/^(ns|nanoseconds?|s|seconds?)$/i.test(unit)) {
+			const second = /^n/i.test(unit) ? 1e9 : 1, step = small.find(s => size / second >= s[0]) || small[3];
+
+			return [step[0] * second, step[1]];
+		}
+		if (/percent|%|^$|ratio|unitless/i.test(unit) || size < 1e4 && !/byte|flop|hz/i.test(unit))
+			return [1, unitName(unit)];
+		const step = prefixes.find(p => size >= p[0]) || prefixes[4];
+
+		return [step[0], (step[1] + ' ' + unitName(unit)).replace(/^([TGMk]) (?=(B|Hz|flop|FLOP)\b)/, '$1').trim()];
+	}
+
+	// Text and unit of one value.
+	function format(value, unit) {
+		if (value === null || value === undefined)
+			return { text: 'nan', unit: unitName(unit || '') };
+		const [scale, name] = scaleOf(Math.abs(value), unit || '');
+
+		return { text: digits(value / scale), unit: name };
+	}
+
+	function line(value, unit) {
+		const made = format(value, unit);
+
+		return made.unit === '%' ? made.text + '%' : (made.text + ' ' + made.unit).trim();
+	}
+
+	// For a column of numbers: one unit, and as many decimals in each.
+	function column(values, unit) {
+		const most = values.reduce((a, v) => v === null || v === undefined ? a : Math.max(a, Math.abs(v)), 0);
+		const [scale, name] = scaleOf(most, unit || '');
+		const places = most > 0 ? Math.max(0, Math.min(4, 3 - Math.floor(Math.log10(most / scale)))) : 0;
+		const whole = values.every(v => !v || Number.isInteger(v / scale));
+		const style = { minimumFractionDigits: whole ? 0 : places, maximumFractionDigits: whole ? 0 : places };
+
+		function text(value) {
+			if (value === null || value === undefined)
+				return 'nan';
+			if (value !== 0 && Math.abs(value / scale) < 0.5 * 10 ** -style.maximumFractionDigits)
+				return (value / scale).toPrecision(2);
+			return (value / scale).toLocaleString('en-US', style);
+		}
+		return { unit: name, text };
+	}
+
+	Object.assign(window.offpeak, { format, formatLine: line, formatColumn: column });
+})();

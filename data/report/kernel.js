@@ -1,0 +1,171 @@
+// All that is known of one kernel, range or device: facts, values under the set's headings, their spread.
+(function () {
+	'use strict';
+
+	const { element } = offpeak;
+
+	function factList(table, row) {
+		const facts = [['grid', row.grid], ['block', row.block], ['registers', row.registers],
+			['dynamic shared memory', row.shared && offpeak.formatLine(row.shared, 'byte')], ['device', row.device],
+			['NVTX', row.nvtx]].filter(fact => fact[1] !== undefined);
+
+		return element('p', { class: 'facts' }, facts.map(fact =>
+			element('span', {}, [element('b', { text: fact[0] + ' ' }), String(fact[1])])));
+	}
+
+	function longName(row) {
+		if (!row.full)
+			return null;
+		if (row.full.length < 200)
+			return element('p', { class: 'full mono', text: row.full });
+		return element('details', { class: 'full' }, [element('summary', { text: row.full.slice(0, 160) + '…' }),
+			element('p', { class: 'mono', text: row.full })]);
+	}
+
+	// ---- spread over launches
+
+	function statistic(table, at, name, i) {
+		const list = table.values[at][name];
+
+		return list ? list[i] : null;
+	}
+
+	// From the least to the greatest value, with the middle half marked, as far as it is known.
+	function spreadStrip(table, at, i) {
+		const low = statistic(table, at, 'min', i), high = statistic(table, at, 'max', i);
+		const mid = statistic(table, at, 'p50', i), p90 = statistic(table, at, 'p90', i);
+
+		if (low === null || high === null)
+			return null;
+		const scale = v => high > low ? 2 + 96 * (v - low) / (high - low) : 50;
+		const svg = element('svg', { class: 'strip', viewBox: '0 0 100 12', preserveAspectRatio: 'none', role: 'img' }, [
+			element('title', { text: 'least, median, 90th percentile, greatest: ' + [low, mid, p90, high].map(v =>
+				offpeak.formatLine(v, table.columns[at].unit)).join(', ') }),
+			element('line', { class: 'strip-line', x1: scale(low), x2: scale(high), y1: 6, y2: 6 })]);
+
+		if (high > low) {
+			svg.append(element('rect', { class: 'strip-most', x: scale(low), width: Math.max(0, scale(p90) - scale(low)), y: 4, height: 4 }));
+			svg.append(element('line', { class: 'strip-middle', x1: scale(mid), x2: scale(mid), y1: 1, y2: 11 }));
+		} else {
+			svg.append(element('circle', { class: 'strip-same', cx: 50, cy: 6, r: 2 }));
+		}
+		return svg;
+	}
+
+	// Values in the order of launches; of many, from the least to the greatest of several.
+	function launchPlot(spread, unit) {
+		const each = spread[0], list = spread.slice(1), pairs = each === 1 ? list.map(v => [v, v])
+			: list.filter((v, k) => k % 2 === 0).map((v, k) => [v, list[2 * k + 1]]);
+		const known = list.filter(v => v !== null), low = Math.min(...known), high = Math.max(...known);
+		const x = k => 8 + 684 * (pairs.length > 1 ? k / (pairs.length - 1) : 0.5);
+		const y = v => high > low ? 92 - 84 * (v - low) / (high - low) : 50;
+		const svg = element('svg', { class: 'launches', viewBox: '0 0 700 100', role: 'img', 'aria-label': 'values launch by launch' });
+
+		pairs.forEach((pair, k) => {
+			if (pair[0] === null)
+				return;
+			const title = element('title', { text: (each === 1 ? 'launch ' + (k + 1) : 'launches ' + (k * each + 1) + ' to ' + (k + 1) * each)
+				+ ': ' + offpeak.formatLine(pair[0], unit) + (each === 1 ? '' : ' to ' + offpeak.formatLine(pair[1], unit)) });
+
+			svg.append(each === 1 ? element('circle', { cx: x(k), cy: y(pair[0]), r: 2.6 }, [title])
+				: element('line', { x1: x(k), x2: x(k), y1: y(pair[0]) + 1, y2: y(pair[1]) - 1 }, [title]));
+		});
+		return element('div', { class: 'plot' }, [
+			element('div', { class: 'plot-scale' }, [element('span', { text: offpeak.formatLine(high, unit) }),
+				element('span', { text: offpeak.formatLine(low, unit) })]),
+			svg,
+			element('p', { class: 'muted', text: each === 1 ? 'Each launch, in order.'
+				: 'In order, ' + each + ' launches a line, from their least to their greatest value.' })]);
+	}
+
+	// ---- values
+
+	function valueCells(table, at, i) {
+		const column = table.columns[at], mean = statistic(table, at, 'mean', i);
+		const made = offpeak.format(mean, column.unit), peak = column.share ? mean : statistic(table, at, 'peak', i);
+		const strip = spreadStrip(table, at, i);
+
+		return [
+			element('td', { class: mean === null ? 'number nan' : 'number', text: made.text }),
+			element('td', { class: 'unit', text: made.unit }),
+			element('td', { class: 'peak' }, peak === null ? [] : [
+				element('svg', { class: 'bar-cell', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, [
+					element('rect', { class: 'bar-back', width: 100, height: 8, rx: 1 }),
+					element('rect', { class: 'bar-full', width: Math.max(0, Math.min(100, peak)), height: 8, rx: 1 })]),
+				element('span', { text: offpeak.formatLine(peak, 'percent') })]),
+			element('td', { class: 'spread' }, [strip]),
+		];
+	}
+
+	function more(table, at, i) {
+		const column = table.columns[at], spread = (table.spread || [])[i] && table.spread[i][at];
+		const text = [column.about, column.metric ? column.metric : '', column.inflated
+			? 'Counts idle time around short kernels, because of how it was recorded.' : ''].filter(Boolean).join(' · ');
+
+		return element('tr', { class: 'more-row' }, [element('td', { colspan: 5 }, [
+			element('p', { class: 'meaning', text: text || 'What it means is not known.' }),
+			spread ? launchPlot(spread, column.unit) : null])]);
+	}
+
+	function toggle(row, table, at, i) {
+		const button = row.querySelector('button'), open = button.getAttribute('aria-expanded') === 'true';
+
+		button.setAttribute('aria-expanded', String(!open));
+		if (open)
+			row.nextSibling.remove();
+		else
+			row.after(more(table, at, i));
+	}
+
+	function valueRow(table, at, i) {
+		const column = table.columns[at];
+		const button = element('button', { type: 'button', class: 'metric', 'aria-expanded': 'false', text: column.name, title: column.about || null });
+		const row = element('tr', {}, [element('td', { class: 'metric' }, [button,
+			column.inflated ? element('span', { class: 'flag', text: 'inflated', title: 'counts idle time around short kernels' }) : null])]
+			.concat(valueCells(table, at, i)));
+
+		button.addEventListener('click', () => toggle(row, table, at, i));
+		return row;
+	}
+
+	function group(table, heading, columns, i) {
+		const info = table.headings[heading];
+		const many = columns.some(at => statistic(table, at, 'min', i) !== null);
+		const head = element('thead', {}, [element('tr', {}, [element('th', { text: 'metric' }),
+			element('th', { class: 'number', text: many ? 'mean' : 'value' }), element('th', { text: '' }),
+			element('th', { text: 'of the peak' }), element('th', { class: 'spread', text: many ? 'over launches' : '' })])]);
+
+		return element('section', { class: 'group' }, [
+			info ? element('h3', { text: info.title }) : table.headings.length ? element('h3', { text: 'Other' }) : null,
+			info && info.text ? element('p', { class: 'prose', text: info.text }) : null,
+			element('table', { class: 'values' }, [head, element('tbody', {}, columns.map(at => valueRow(table, at, i)))])]);
+	}
+
+	function groups(table, i) {
+		const by = new Map();
+
+		table.columns.forEach((column, at) => {
+			if (!by.has(column.heading))
+				by.set(column.heading, []);
+			by.get(column.heading).push(at);
+		});
+		return [...by].map(([heading, columns]) => group(table, heading, columns, i));
+	}
+
+	offpeak.drawKernel = function (details, table, i) {
+		const row = table.rows[i];
+
+		if (!row)
+			return;
+		const times = [row.portion !== undefined && table.rows.length > 1 ? offpeak.formatLine(row.portion, 'percent') + ' of the time' : '',
+			row.time !== undefined ? offpeak.formatLine(row.time, table.time === 'ns' ? 'nanoseconds' : 'cycles') : '',
+			row.count.toLocaleString('en-US') + ({ kernel: ' launch', range: ' time', device: ' sample' })[table.row]
+				+ (row.count === 1 ? '' : table.row === 'kernel' ? 'es' : 's')].filter(Boolean);
+
+		details.replaceChildren(
+			element('div', { class: 'title' }, [element('h2', { class: 'mono', text: row.name }),
+				element('p', { class: 'muted', text: times.join(' · ') })]),
+			longName(row) || '', factList(table, row),
+			...(i < table.with_values ? groups(table, i) : []));
+	};
+})();

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What ran where, how complete the recording is, and what its values don't say: in words. */
+#include "report/report_inside.h"
+
+static void put_line(struct opk_buf *html, const char *name, const char *text)
+{
+	if (!*text)
+		return;
+	opk_buf_add_printf(html, "<dt>%s</dt><dd>", name);
+	report_text(html, text);
+	opk_buf_add_text(html, "</dd>\n");
+}
+
+static void put_run(struct opk_buf *html, const struct report_run *run)
+{
+	const struct opk_summary_words *words = opk_summary_get_words(run->summary);
+
+	opk_buf_add_text(html, "<dl class=\"words\">\n");
+	put_line(html, "File", run->path);
+	put_line(html, "Run", words->run);
+	put_line(html, "Machine", words->machine);
+	put_line(html, "Clocks", words->clocks);
+	put_line(html, "Complete", words->complete);
+	if (*run->meta->set_description)
+		put_line(html, "Set", run->meta->set_description);
+	opk_buf_add_text(html, "</dl>\n");
+}
+
+/* ---- what is to be known of values ------------------------------------------------------ */
+
+static bool is_inflated(const struct opk_summary_column *column)
+{
+	return column->inflated;
+}
+
+static bool is_unknown(const struct opk_summary_column *column)
+{
+	return column->unknown;
+}
+
+/* A remark on those metrics of which it is true, with their names. */
+static void put_names(struct opk_buf *html, const struct opk_summary *summary,
+                      bool (*is)(const struct opk_summary_column *column), const char *one,
+                      const char *many)
+{
+	size_t count = 0, all = opk_summary_column_count(summary);
+
+	for (size_t i = 0; i < all; i++)
+		count += is(opk_summary_column(summary, i));
+	if (!count)
+		return;
+	opk_buf_add_printf(html, "<li><details><summary>%zu of %zu metrics %s</summary><p>", count,
+	                   all, count == 1 ? one : many);
+	for (size_t i = 0; i < all; i++) {
+		if (!is(opk_summary_column(summary, i)))
+			continue;
+		opk_buf_add_text(html, "<code>");
+		report_text(html, opk_summary_column(summary, i)->name);
+		opk_buf_add_text(html, "</code> ");
+	}
+	opk_buf_add_text(html, "</p></details></li>\n");
+}
+
+static void put_remarks(struct opk_buf *html, const struct opk_summary *summary)
+{
+	opk_buf_add_text(html, "<ul class=\"remarks\">\n");
+	put_names(html, summary, is_unknown, "has no value (nan)", "have no value (nan)");
+	put_names(html, summary, is_inflated,
+	          "counts idle time around short kernels, because of how it was recorded",
+	          "count idle time around short kernels, because of how they were recorded");
+	for (size_t i = 0; i < opk_summary_remark_count(summary); i++) {
+		opk_buf_add_text(html, "<li>");
+		report_text(html, opk_summary_remark(summary, i));
+		opk_buf_add_text(html, "</li>\n");
+	}
+	opk_buf_add_text(html, "</ul>\n");
+}
+
+int report_write_about(struct report_page *page, const struct report_run *run,
+                       const struct report_part *part)
+{
+	report_begin(page, run, part, part->title, "");
+	put_run(&page->html, run);
+	put_remarks(&page->html, run->summary);
+	report_end(page);
+	return OPK_OK;
+}

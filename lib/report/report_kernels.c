@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Kernels, ranges and devices as data of the page's tables, with all values of each. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/report_inside.h"
+
+/* So that a page stays one that can be sent: rows, those of them with values, and single values. */
+enum { MOST_ROWS = 5000, MOST_CELLS = 100000, LEAST_WITH_VALUES = 20, MOST_SPREAD = 300000 };
+
+/* ---- columns ---------------------------------------------------------------------------- */
+
+static void put_headings(struct opk_json_writer *json, const struct opk_summary *summary)
+{
+	const struct opk_meta_heading *last = NULL;
+
+	opk_json_key(json, "headings");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < opk_summary_column_count(summary); i++) {
+		const struct opk_meta_heading *heading = opk_summary_column(summary, i)->heading;
+
+		if (!heading || heading == last)
+			continue;
+		last = heading;
+		opk_json_begin_object(json);
+		opk_json_key(json, "title");
+		opk_json_put_string(json, heading->title);
+		opk_json_key(json, "text");
+		opk_json_put_string(json, heading->text);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_flag(struct opk_json_writer *json, const char *key, bool flag)
+{
+	if (!flag)
+		return;
+	opk_json_key(json, key);
+	opk_json_put_bool(json, true);
+}
+
+/* Whether it is itself a share of a peak. */
+static bool is_share(const char *metric)
+{
+	return metric && strstr(metric, ".pct_of_peak_sustained");
+}
+
+static void put_column(struct opk_json_writer *json, const struct opk_summary_column *column,
+                       size_t heading)
+{
+	opk_json_begin_object(json);
+	opk_json_key(json, "name");
+	opk_json_put_string(json, column->name);
+	opk_json_add_string(json, "unit", column->unit);
+	opk_json_add_string(json, "about", column->description);
+	if (column->metric && strcmp(column->metric, column->name) != 0)
+		opk_json_add_string(json, "metric", column->metric);
+	put_flag(json, "derived", !column->metric);
+	put_flag(json, "share", is_share(column->metric));
+	put_flag(json, "inflated", column->inflated);
+	if (column->heading) {
+		opk_json_key(json, "heading");
+		opk_json_put_u64(json, heading);
+	}
+	opk_json_end_object(json);
+}
+
+static void put_columns(struct opk_json_writer *json, const struct opk_summary *summary)
+{
+	const struct opk_meta_heading *last = NULL;
+	size_t heading = SIZE_MAX;
+
+	put_headings(json, summary);
+	opk_json_key(json, "columns");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < opk_summary_column_count(summary); i++) {
+		const struct opk_summary_column *column = opk_summary_column(summary, i);
+
+		if (column->at == SIZE_MAX)
+			continue;
+		heading += column->heading && column->heading != last;
+		last = column->heading ? column->heading : last;
+		put_column(json, column, heading);
+	}
+	opk_json_end_array(json);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static void put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
+{
+	char text[40] = "varies";
+
+	if (shape[0])
+		snprintf(text, sizeof text, "%" PRIu32 " x %" PRIu32 " x %" PRIu32, shape[0],
+		         shape[1], shape[2]);
+	opk_json_add_string(json, key, text);
+}
+
+/* What is known of all launches of a row. */
+static void put_facts(struct opk_json_writer *json, const struct opk_range *range, bool kernel)
+{
+	if (kernel) {
+		put_shape(json, "grid", range->grid);
+		put_shape(json, "block", range->block);
+	}
+	opk_json_add_u64(json, "registers", range->registers);
+	opk_json_add_u64(json, "shared", range->shared_bytes);
+	opk_json_add_string(json, "nvtx", range->nvtx);
+	opk_json_add_string(json, "symbol", range->symbol);
+	if (range->device >= 0)
+		opk_json_add_u64(json, "device", (uint64_t)range->device);
+}
+
+static void put_double(struct opk_json_writer *json, const char *key, double number)
+{
+	if (isnan(number))
+		return;
+	opk_json_key(json, key);
+	report_number(json, number);
+}
+
+static void put_name(struct opk_json_writer *json, const char *name, const char *full)
+{
+	opk_json_key(json, "name");
+	opk_json_put_string(json, name);
+	if (full && strcmp(full, name) != 0)
+		opk_json_add_string(json, "full", full);
+}
+
+static void put_group(struct opk_json_writer *json, const struct opk_summary *summary,
+                      const struct opk_summary_group *group)
+{
+	enum opk_summary_kind kind = opk_summary_get_kind(summary);
+	size_t time = opk_summary_find(summary, "gpu__time_duration.sum");
+	const struct opk_range *range = &group->of->range;
+	char device[24];
+
+	snprintf(device, sizeof device, "device %d", range->device < 0 ? 0 : range->device);
+	opk_json_begin_object(json);
+	if (kind == OPK_SUMMARY_DEVICES)
+		put_name(json, device, NULL);
+	else
+		put_name(json, group->name, kind == OPK_SUMMARY_KERNELS ? range->kernel : NULL);
+	opk_json_key(json, "count");
+	opk_json_put_u64(json, range->count ? range->count : 1);
+	put_double(json, "time", group->time);
+	put_double(json, "portion", group->share);
+	if (time != SIZE_MAX && range->count > 1) {
+		put_double(json, "least", group->of->columns[time].min);
+		put_double(json, "most", group->of->columns[time].max);
+	}
+	put_facts(json, range, kind == OPK_SUMMARY_KERNELS);
+	opk_json_end_object(json);
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+/* One list a statistic: of a row that is of one launch, only the mean says something. */
+static void put_list(struct opk_json_writer *json, const char *key,
+                     const struct opk_summary *summary, size_t rows, size_t column, size_t offset)
+{
+	bool mean = offset == offsetof(struct opk_statistics, mean), any = mean;
+
+	for (size_t i = 0; i < rows && !any; i++)
+		any = opk_summary_group(summary, i)->of->columns[column].count > 1;
+	if (!any)
+		return;
+	opk_json_key(json, key);
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < rows; i++) {
+		const struct opk_statistics *of = &opk_summary_group(summary, i)
+		                                           ->of->columns[column];
+		double number;
+
+		memcpy(&number, (const char *)of + offset, sizeof number);
+		report_number(json, mean || of->count > 1 ? number : (double)NAN);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_statistics(struct opk_json_writer *json, const struct opk_summary *summary,
+                           size_t rows, const struct opk_summary_column *column)
+{
+	static const struct {
+		const char *key;
+		size_t offset;
+	} lists[] = {
+		{ "mean", offsetof(struct opk_statistics, mean) },
+		{ "min", offsetof(struct opk_statistics, min) },
+		{ "p50", offsetof(struct opk_statistics, p50) },
+		{ "p90", offsetof(struct opk_statistics, p90) },
+		{ "p99", offsetof(struct opk_statistics, p99) },
+		{ "max", offsetof(struct opk_statistics, max) },
+	};
+
+	opk_json_begin_object(json);
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		put_list(json, lists[i].key, summary, rows, column->at, lists[i].offset);
+	if (column->peak != SIZE_MAX && column->peak != column->at)
+		put_list(json, "peak", summary, rows, column->peak,
+		         offsetof(struct opk_statistics, mean));
+	opk_json_end_object(json);
+}
+
+/* [1, VALUE...] or [EACH, LEAST, GREATEST...]; null where there is none, or no more room. */
+static void put_spread(struct opk_json_writer *json, const struct report_run *run, size_t group,
+                       size_t column, size_t *left)
+{
+	const struct report_spread *spread = NULL;
+
+	if (group < run->spread_count && column < run->spread_columns)
+		spread = &run->spreads[group * run->spread_columns + column];
+	if (!spread || !spread->count || spread->count > *left) {
+		opk_json_put_string(json, NULL);
+		return;
+	}
+	*left -= spread->count;
+	opk_json_begin_array(json);
+	opk_json_put_u64(json, spread->each);
+	for (size_t i = 0; i < spread->count; i++)
+		report_number(json, (double)spread->values[i]);
+	opk_json_end_array(json);
+}
+
+/* A list a row, in the order of rows: those that took most time come first. */
+static void put_spreads(struct opk_json_writer *json, const struct report_run *run, size_t rows)
+{
+	const struct opk_summary *summary = run->summary;
+	size_t left = MOST_SPREAD;
+
+	opk_json_key(json, "spread");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < rows; i++) {
+		opk_json_begin_array(json);
+		for (size_t j = 0; j < opk_summary_column_count(summary); j++) {
+			size_t at = opk_summary_column(summary, j)->at;
+
+			if (at != SIZE_MAX)
+				put_spread(json, run, opk_summary_group(summary, i)->number, at,
+				           &left);
+		}
+		opk_json_end_array(json);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_values(struct opk_json_writer *json, const struct report_run *run, size_t rows)
+{
+	const struct opk_summary *summary = run->summary;
+	size_t columns = opk_summary_column_count(summary);
+	size_t most = MOST_CELLS / (columns ? columns : 1);
+
+	most = most < LEAST_WITH_VALUES ? LEAST_WITH_VALUES : most;
+	rows = rows < most ? rows : most;
+	opk_json_key(json, "with_values");
+	opk_json_put_u64(json, rows);
+	opk_json_key(json, "values");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < columns; i++)
+		if (opk_summary_column(summary, i)->at != SIZE_MAX)
+			put_statistics(json, summary, rows, opk_summary_column(summary, i));
+	opk_json_end_array(json);
+	put_spreads(json, run, rows);
+}
+
+/* ---- tables ----------------------------------------------------------------------------- */
+
+static void put_title(struct opk_json_writer *json, const char *row, const char *time, size_t count)
+{
+	opk_json_key(json, "row");
+	opk_json_put_string(json, row);
+	opk_json_key(json, "time");
+	opk_json_put_string(json, time);
+	opk_json_key(json, "total");
+	opk_json_put_u64(json, count);
+}
+
+static void put_groups(struct report_page *page, const struct report_run *run)
+{
+	static const char *const kinds[] = { "kernel", "range", "device" };
+	static const char *const times[] = { "", "ns", "cycles" };
+	const struct opk_summary *summary = run->summary;
+	size_t count = opk_summary_group_count(summary);
+	size_t rows = count < MOST_ROWS ? count : MOST_ROWS;
+	struct opk_json_writer *json = &page->json;
+
+	opk_json_begin_object(json);
+	put_title(json, kinds[opk_summary_get_kind(summary)], times[opk_summary_get_time(summary)],
+	          count);
+	put_columns(json, summary);
+	opk_json_key(json, "rows");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < rows; i++)
+		put_group(json, summary, opk_summary_group(summary, i));
+	opk_json_end_array(json);
+	put_values(json, run, rows);
+	opk_json_end_object(json);
+}
+
+/* ---- kernels of the timeline ------------------------------------------------------------ */
+
+static void put_kernel(struct opk_json_writer *json, const struct opk_summary_kernel *kernel)
+{
+	opk_json_begin_object(json);
+	put_name(json, kernel->name, kernel->range->kernel);
+	opk_json_key(json, "count");
+	opk_json_put_u64(json, kernel->ran->launches);
+	put_double(json, "time", (double)kernel->ran->time_ns);
+	put_double(json, "portion", kernel->share);
+	put_double(json, "least", (double)kernel->ran->least_ns);
+	put_double(json, "most", (double)kernel->ran->most_ns);
+	put_facts(json, kernel->range, true);
+	opk_json_end_object(json);
+}
+
+static void put_peaks(struct opk_json_writer *json, const struct opk_summary *summary, size_t rows)
+{
+	opk_json_key(json, "columns");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < opk_summary_peak_count(summary); i++) {
+		const char *name = opk_summary_peak(summary, i);
+
+		put_column(json,
+		           &(struct opk_summary_column){ .name = name,
+		                                         .metric = name,
+		                                         .unit = "percent",
+		                                         .description = "" },
+		           0);
+	}
+	opk_json_end_array(json);
+	opk_json_key(json, "with_values");
+	opk_json_put_u64(json, rows);
+	opk_json_key(json, "values");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < opk_summary_peak_count(summary); i++) {
+		opk_json_begin_object(json);
+		opk_json_key(json, "mean");
+		opk_json_begin_array(json);
+		for (size_t j = 0; j < rows; j++)
+			report_number(json, opk_summary_kernel(summary, j)->peaks[i]);
+		opk_json_end_array(json);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_kernels(struct report_page *page, const struct report_run *run)
+{
+	const struct opk_summary *summary = run->summary;
+	size_t count = opk_summary_kernel_count(summary);
+	size_t rows = count < MOST_ROWS ? count : MOST_ROWS;
+	struct opk_json_writer *json = &page->json;
+
+	opk_json_begin_object(json);
+	put_title(json, "kernel", "ns", count);
+	opk_json_key(json, "headings");
+	opk_json_begin_array(json);
+	opk_json_end_array(json);
+	opk_json_key(json, "rows");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < rows; i++)
+		put_kernel(json, opk_summary_kernel(summary, i));
+	opk_json_end_array(json);
+	put_peaks(json, summary, rows);
+	opk_json_end_object(json);
+}
+
+int report_write_kernels(struct report_page *page, const struct report_run *run,
+                         const struct report_part *part)
+{
+	bool timeline = opk_summary_kernel_count(run->summary) > 0;
+	enum opk_summary_kind kind = opk_summary_get_kind(run->summary);
+
+	if (!timeline && (kind == OPK_SUMMARY_DEVICES || !opk_summary_group_count(run->summary)))
+		return OPK_OK;
+	report_begin(page, run, part,
+	             timeline || kind == OPK_SUMMARY_KERNELS ? "Kernels" : "Ranges", "");
+	report_begin_data(page, run, part->id);
+	if (timeline)
+		put_kernels(page, run);
+	else
+		put_groups(page, run);
+	report_end_data(page);
+	report_end(page);
+	return OPK_OK;
+}
+
+int report_write_devices(struct report_page *page, const struct report_run *run,
+                         const struct report_part *part)
+{
+	if (opk_summary_get_kind(run->summary) != OPK_SUMMARY_DEVICES
+	    || !opk_summary_group_count(run->summary))
+		return OPK_OK;
+	report_begin(
+		page, run, part, "Devices",
+		"Over all samples of each GPU, without the first, which begins at an earlier event.");
+	report_begin_data(page, run, part->id);
+	put_groups(page, run);
+	report_end_data(page);
+	report_end(page);
+	return OPK_OK;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page: text as markup, sections, data blocks, and all of it in the template. */
+#include <math.h>
+
+#include "base/utf8.h"
+#include "report/report_inside.h"
+
+/* ---- text */
+
+static const char *entity(char c)
+{
+	switch (c) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+/* Control characters can't be shown, and some make a page differ from what it looks like. */
+static bool is_control(unsigned char c)
+{
+	return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
+}
+
+void report_text(struct opk_buf *html, const char *text)
+{
+	size_t left = strlen(text), length;
+
+	for (; left; text += length, left -= length) {
+		const char *name = entity(*text);
+
+		length = opk_utf8_length((const unsigned char *)text, left);
+		if (name)
+			opk_buf_add_text(html, name);
+		else if (!length || is_control((unsigned char)*text))
+			opk_buf_add_text(html, "\xef\xbf\xbd");
+		else
+			opk_buf_add(html, text, length);
+		length += !length;
+	}
+}
+
+void report_number(struct opk_json_writer *json, double number)
+{
+	char text[32];
+
+	if (!isfinite(number)) {
+		opk_json_put_double(json, (double)NAN);
+		return;
+	}
+	if (json->comma)
+		opk_buf_add(json->buf, ",", 1);
+	json->comma = true;
+	snprintf(text, sizeof text, "%.7g", number);
+	opk_buf_add_text(json->buf, text);
+}
+
+/* ---- sections and data blocks */
+
+void report_begin(struct report_page *page, const struct report_run *run,
+                  const struct report_part *part, const char *title, const char *intro)
+{
+	opk_buf_add_printf(&page->html,
+	                   "<section class=\"part %s\" id=\"run-%zu-%s\" data-part=\"%s\">\n<h2>",
+	                   part->id, run->number, part->id, part->id);
+	report_text(&page->html, title);
+	opk_buf_add_text(&page->html, "</h2>\n");
+	if (*intro) {
+		opk_buf_add_text(&page->html, "<p class=\"intro\">");
+		report_text(&page->html, intro);
+		opk_buf_add_text(&page->html, "</p>\n");
+	}
+	opk_buf_add_printf(&page->contents, "<a href=\"#run-%zu-%s\" data-run=\"%zu\">",
+	                   run->number, part->id, run->number);
+	report_text(&page->contents, title);
+	opk_buf_add_text(&page->contents, "</a>\n");
+}
+
+void report_end(struct report_page *page)
+{
+	opk_buf_add_text(&page->html, "</section>\n");
+}
+
+static void begin_block(struct report_page *page, const struct report_run *run, const char *name,
+                        const char *type)
+{
+	opk_buf_add_printf(&page->html, "<script type=\"%s\" id=\"data-%zu-%s\">", type,
+	                   run->number, name);
+}
+
+void report_begin_data(struct report_page *page, const struct report_run *run, const char *name)
+{
+	begin_block(page, run, name, "application/json");
+	opk_buf_clear(&page->block);
+	page->json = (struct opk_json_writer){ .buf = &page->block };
+}
+
+/* They are inside strings, and are escaped so that no parser of HTML sees them. */
+void report_end_data(struct report_page *page)
+{
+	const char *data = (const char *)page->block.data;
+	size_t size = page->block.size, from = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		bool line_end = size - i > 2 && !memcmp(data + i, "\xe2\x80", 2)
+		                && (data[i + 2] == '\xa8' || data[i + 2] == '\xa9');
+
+		if (!line_end && data[i] != '<' && data[i] != '>' && data[i] != '&')
+			continue;
+		opk_buf_add(&page->html, data + from, i - from);
+		opk_buf_add_printf(&page->html, "\\u%04x",
+		                   line_end ? 0x2000 + (data[i + 2] & 0x3f)
+		                            : (unsigned char)data[i]);
+		i += line_end ? 2 : 0;
+		from = i + 1;
+	}
+	opk_buf_add(&page->html, data + from, size - from);
+	page->html.failed |= page->block.failed;
+	opk_buf_clear(&page->block);
+	opk_buf_add_text(&page->html, "</script>\n");
+}
+
+void report_bytes(struct report_page *page, const struct report_run *run, const char *name,
+                  const void *data, size_t size)
+{
+	begin_block(page, run, name, "text/plain");
+	report_add_base64(&page->html, data, size);
+	opk_buf_add_text(&page->html, "</script>\n");
+}
+
+/* ---- the whole */
+
+struct pieces {
+	struct opk_buf style, script, library, policy, title, licence;
+};
+
+static void clear(struct pieces *pieces)
+{
+	opk_buf_clear(&pieces->style);
+	opk_buf_clear(&pieces->script);
+	opk_buf_clear(&pieces->library);
+	opk_buf_clear(&pieces->policy);
+	opk_buf_clear(&pieces->title);
+	opk_buf_clear(&pieces->licence);
+}
+
+/* Its last line names a file that is not there. */
+static int read_dygraphs(struct pieces *pieces, struct opk_ctx *ctx)
+{
+	opk_autofree char *script = NULL, *licence = NULL;
+	int code = report_asset(&script, ctx, "dygraphs/dygraph.min.js");
+	char *map;
+
+	if (!code)
+		code = report_asset(&licence, ctx, "report/dygraphs-licence.txt");
+	if (code)
+		return code;
+	map = strstr(script, "//# sourceMappingURL=");
+	if (map)
+		*map = '\0';
+	opk_buf_add_text(&pieces->library, script);
+	opk_buf_add_text(&pieces->licence,
+	                 "<details><summary>Timelines are drawn by dygraphs 2.2.1 (MIT licence)"
+	                 "</summary><pre>");
+	report_text(&pieces->licence, licence);
+	opk_buf_add_text(&pieces->licence, "</pre></details>");
+	return OPK_OK;
+}
+
+/* Nothing is loaded, sent or embedded, and no other script runs than ours. */
+static void write_policy(struct pieces *pieces)
+{
+	struct opk_buf *policy = &pieces->policy;
+
+	opk_buf_add_text(policy, "default-src 'none'; base-uri 'none'; form-action 'none'; "
+	                         "img-src data:; script-src ");
+	report_add_hash(policy, &pieces->script);
+	if (pieces->library.size) {
+		opk_buf_add_text(policy, " ");
+		report_add_hash(policy, &pieces->library);
+	}
+	opk_buf_add_text(policy, "; style-src ");
+	report_add_hash(policy, &pieces->style);
+}
+
+static void add_element(struct opk_buf *out, const char *name, const struct opk_buf *text)
+{
+	if (!text->size)
+		return;
+	opk_buf_add_printf(out, "<%s>", name);
+	opk_buf_add(out, text->data, text->size);
+	opk_buf_add_printf(out, "</%s>\n", name);
+}
+
+static void add_buf(struct opk_buf *out, const struct opk_buf *text)
+{
+	opk_buf_add(out, text->data, text->size);
+	out->failed |= text->failed;
+}
+
+/* What a "@word@" of the template becomes. */
+static bool fill(struct opk_buf *out, const struct report_page *page, const struct pieces *pieces,
+                 const char *word, size_t length)
+{
+	if (length == 6 && !strncmp(word, "policy", length))
+		add_buf(out, &pieces->policy);
+	else if (length == 5 && !strncmp(word, "title", length))
+		add_buf(out, &pieces->title);
+	else if (length == 5 && !strncmp(word, "style", length))
+		add_element(out, "style", &pieces->style);
+	else if (length == 8 && !strncmp(word, "contents", length))
+		add_buf(out, &page->contents);
+	else if (length == 4 && !strncmp(word, "runs", length))
+		add_buf(out, &page->html);
+	else if (length == 7 && !strncmp(word, "licence", length))
+		add_buf(out, &pieces->licence);
+	else if (length == 7 && !strncmp(word, "version", length))
+		opk_buf_add_text(out, opk_version());
+	else if (length == 7 && !strncmp(word, "scripts", length)) {
+		add_element(out, "script", &pieces->library);
+		add_element(out, "script", &pieces->script);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int fill_template(struct opk_buf *out, const struct report_page *page,
+                         const struct pieces *pieces)
+{
+	opk_autofree char *text = NULL;
+	const char *at, *word, *end;
+	int code = report_asset(&text, page->ctx, "report/page.html");
+
+	if (code)
+		return code;
+	for (at = text; (word = strchr(at, '@')); at = end + 1) {
+		opk_buf_add(out, at, (size_t)(word - at));
+		end = strchr(++word, '@');
+		if (!end || !fill(out, page, pieces, word, (size_t)(end - word)))
+			return opk_fail(page->ctx, OPK_EFAILED,
+			                "page.html: nothing is called @%.*s@",
+			                end ? (int)(end - word) : 20, word);
+	}
+	opk_buf_add_text(out, at);
+	return OPK_OK;
+}
+
+int report_assemble(struct opk_buf *out, const struct report_page *page, const char *title)
+{
+	__attribute__((cleanup(clear))) struct pieces pieces = { 0 };
+	int code = report_styles(&pieces.style, page->ctx, page->needs_dygraphs);
+
+	if (!code)
+		code = report_scripts(&pieces.script, page->ctx);
+	if (!code && page->needs_dygraphs)
+		code = read_dygraphs(&pieces, page->ctx);
+	if (code)
+		return code;
+	report_text(&pieces.title, title);
+	write_policy(&pieces);
+	code = fill_template(out, page, &pieces);
+	return code || !out->failed ? code : opk_nomem(page->ctx, "a page");
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What each launch measured, as much of it as can be seen: none is averaged away. */
+#include <math.h>
+
+#include "report/report_inside.h"
+
+/* Values of a metric and kernel; of more launches the least and greatest of several. */
+enum { MOST_VALUES = 120 };
+
+static struct report_spread *find_spread(struct report_run *run, size_t group, size_t column)
+{
+	return &run->spreads[group * run->spread_columns + column];
+}
+
+/* Rows of the table that it did not have before are empty. */
+static bool make_room(struct report_run *run, size_t group, size_t column)
+{
+	size_t columns = column + 1 > run->spread_columns ? column + 1 : run->spread_columns;
+	size_t groups = group + 1 > run->spread_count ? group + 1 : run->spread_count;
+	struct report_spread *spreads;
+
+	if (columns == run->spread_columns && groups == run->spread_count)
+		return true;
+	if (columns > run->spread_columns)
+		columns *= 2;
+	if (groups > run->spread_count)
+		groups *= 2;
+	spreads = opk_alloc_array(groups * columns, sizeof *spreads);
+	if (!spreads)
+		return false;
+	for (size_t i = 0; i < run->spread_count; i++)
+		memcpy(spreads + i * columns, run->spreads + i * run->spread_columns,
+		       run->spread_columns * sizeof *spreads);
+	free(run->spreads);
+	run->spreads = spreads;
+	run->spread_columns = columns;
+	run->spread_count = groups;
+	return true;
+}
+
+/* NaN among them stays: a launch without a value is seen. */
+static void reduce(float pair[2], const double *values, size_t count)
+{
+	pair[0] = pair[1] = (float)values[0];
+	for (size_t i = 1; i < count; i++) {
+		if (isnan(values[i])) {
+			pair[0] = pair[1] = NAN;
+			return;
+		}
+		pair[0] = (float)fmin(pair[0], values[i]);
+		pair[1] = (float)fmax(pair[1], values[i]);
+	}
+}
+
+static void fill(struct report_spread *spread, const double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i += spread->each) {
+		size_t some = count - i < spread->each ? count - i : spread->each;
+
+		if (spread->each == 1)
+			spread->values[spread->count++] = (float)values[i];
+		else
+			reduce(spread->values + spread->count, values + i, some);
+		spread->count += spread->each == 1 ? 0 : 2;
+	}
+}
+
+void report_take_values(void *data, size_t group, size_t column, const double *values,
+                        const size_t *rows, size_t count)
+{
+	struct report_run *run = data;
+	struct report_spread *spread;
+
+	(void)rows;
+	if (count < 2 || run->failed)
+		return;
+	if (!make_room(run, group, column)) {
+		run->failed = true;
+		return;
+	}
+	spread = find_spread(run, group, column);
+	spread->each = count <= MOST_VALUES ? 1 : (2 * count + MOST_VALUES - 1) / MOST_VALUES;
+	spread->values = opk_alloc_array(MOST_VALUES + 2, sizeof *spread->values);
+	if (spread->values)
+		fill(spread, values, count);
+	run->failed |= !spread->values;
+}
+
+void report_clear_spreads(struct report_run *run)
+{
+	for (size_t i = 0; i < run->spread_count * run->spread_columns; i++)
+		free(run->spreads[i].values);
+	free(run->spreads);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak report: recordings as one page to look at. */
+#include "base/ctx.h"
+#include "commands.h"
+#include "common/args.h"
+
+struct report_args {
+	const char *kernel, *title;
+	unsigned kernel_names;
+};
+
+static const struct option_spec specs[] = {
+	{ "kernel", 0, "PATTERN", "only kernels like this, or user ranges: *gemm*, step/*",
+	  OPTION_TEXT, offsetof(struct report_args, kernel) },
+	{ "title", 0, "TEXT", "heads the page; default: the names of the files", OPTION_TEXT,
+	  offsetof(struct report_args, title) },
+	KERNEL_NAMES_OPTION(struct report_args, kernel_names),
+	{ 0 },
+};
+
+static int run(struct app *app, void *data)
+{
+	static const enum opk_kernel_style styles[] = { OPK_KERNEL_SHORT, OPK_KERNEL_FULL,
+		                                        OPK_KERNEL_SYMBOL };
+	const struct report_args *args = data;
+	struct opk_report_options options = OPK_INIT(options);
+	int code;
+
+	if (!app->output || !app->argument_count)
+		return app_error(app, OPK_EUSAGE, "report: -o R.html and RUN.opk... are needed");
+	options.kernel = args->kernel;
+	options.title = args->title;
+	options.progress = app_progress;
+	options.progress_data = (void *)"evaluating range";
+	code = opk_kernel_names_new(&options.names, app->ctx,
+	                            styles[args->kernel_names ? args->kernel_names - 1 : 0]);
+	if (!code)
+		code = opk_report(app->ctx, (const char *const *)app->arguments,
+		                  app->argument_count, &options, app->output);
+	app_progress_end();
+	opk_kernel_names_free(options.names);
+	return code;
+}
+
+const struct command report_command = {
+	.name = "report",
+	.synopsis = "RUN.opk... -o R.html",
+	.summary = "write a page to look at: kernels by time, their values, what is missing",
+	.details =
+		"The page is one file that needs no network and no other file: it can be sent, or kept\n"
+		"with the recording. On it are, as far as they were recorded: what ran where, how complete\n"
+		"the recording is, and which values are inflated or missing, in words; kernels, or user\n"
+		"ranges, by the time that they took, to be sorted and searched; and of each, when it is\n"
+		"chosen, its values under the headings of the set, with units, bars against the peak, and\n"
+		"how they are spread over launches.\n"
+		"\n"
+		"Several recordings are on one page, one shown at a time. The page follows the system's dark\n"
+		"or light colours, and prints. Its Content-Security-Policy allows nothing to be loaded or\n"
+		"sent, and no scripts but the page's own; names in a recording are text.\n"
+		"\n"
+		"A table has the 5,000 rows that took most time, and says what is left out; values of so\n"
+		"many that the page stays small. 'offpeak eval' has all.",
+	.options = specs,
+	.args_size = sizeof(struct report_args),
+	.examples = {
+		{ "report run.opk -o run.html", "a page about one recording" },
+		{ "report run.opk --kernel '*fma*' -o fma.html", "one kernel" },
+		{ "report part-1.opk part-2.opk -o both.html --title 'Two parts'", "one about two" },
+	},
+	.max_arguments = ANY_NUMBER,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.output = OUTPUT_IS_FILE,
+	.run = run,
+};
