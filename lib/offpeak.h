@@ -948,6 +948,8 @@ struct opk_meta {
 
 /* Reads and checks the metadata; *meta is borrowed from the file. */
 int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
+/* The value of a fact of `run`, such as "hostname"; "" without it. It goes with the metadata. */
+const char *opk_meta_fact(const struct opk_meta *meta, const char *name);
 
 /*
  * The counter-availability image in a set, a recording or a probe, for this profiler: free() it.

@@ -4,7 +4,7 @@
 
 #include "container/container.h"
 
-static const char *find_fact(const struct opk_meta *meta, const char *name)
+const char *opk_meta_fact(const struct opk_meta *meta, const char *name)
 {
 	for (size_t i = 0; i < meta->run_count; i++)
 		if (!strcmp(meta->run[i].name, name))
@@ -14,7 +14,7 @@ static const char *find_fact(const struct opk_meta *meta, const char *name)
 
 const char *opk_meta_host(const struct opk_meta *meta)
 {
-	return find_fact(meta, "hostname");
+	return opk_meta_fact(meta, "hostname");
 }
 
 const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device)
@@ -25,7 +25,7 @@ const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device)
 
 	for (size_t i = 0; device >= 0 && !*found && i < sizeof facts / sizeof *facts; i++) {
 		snprintf(name, sizeof name, "device.%d.%s", device, facts[i]);
-		found = find_fact(meta, name);
+		found = opk_meta_fact(meta, name);
 	}
 	return found;
 }

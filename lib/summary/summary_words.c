@@ -4,14 +4,6 @@
 
 #include "summary/summary_inside.h"
 
-static const char *property(const struct opk_meta *meta, const char *name)
-{
-	for (size_t i = 0; i < meta->run_count; i++)
-		if (!strcmp(meta->run[i].name, name))
-			return meta->run[i].value;
-	return "";
-}
-
 static const char *plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
@@ -151,18 +143,18 @@ static void add_fact(struct opk_buf *out, const char *before, const char *fact)
 static char *where(const struct opk_summary *s)
 {
 	const struct opk_meta *meta = s->meta;
-	const char *device = property(meta, "device.0.name");
+	const char *device = opk_meta_fact(meta, "device.0.name");
 	struct opk_buf out = { 0 };
 
 	if (*device)
 		opk_buf_add_printf(&out, "%s (%s)", device, meta->chip);
 	else
 		opk_buf_add_text(&out, meta->chip);
-	add_fact(&out, "host ", property(meta, "hostname"));
-	add_fact(&out, "driver ", property(meta, "driver"));
-	add_fact(&out, "", property(meta, "started"));
+	add_fact(&out, "host ", opk_meta_fact(meta, "hostname"));
+	add_fact(&out, "driver ", opk_meta_fact(meta, "driver"));
+	add_fact(&out, "", opk_meta_fact(meta, "started"));
 	add_fact(&out, "from ", meta->source);
-	add_fact(&out, "", property(meta, "command"));
+	add_fact(&out, "", opk_meta_fact(meta, "command"));
 	return opk_buf_take_text(&out);
 }
 

@@ -166,14 +166,6 @@ unsigned parts_depth(const struct parts *parts)
 	return deepest;
 }
 
-static const char *fact(const struct opk_meta *meta, const char *name)
-{
-	for (size_t i = 0; i < meta->run_count; i++)
-		if (!strcmp(meta->run[i].name, name))
-			return meta->run[i].value;
-	return "";
-}
-
 /* Its process, of this machine, is there no more; one elsewhere may still write. */
 static bool is_left(const char *path)
 {
@@ -185,9 +177,9 @@ static bool is_left(const char *path)
 
 	gethostname(host, sizeof host - 1);
 	if (why_foreign(path) || opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path)
-	    || opk_file_meta(&meta, ctx, file) || strcmp(fact(meta, "hostname"), host))
+	    || opk_file_meta(&meta, ctx, file) || strcmp(opk_meta_fact(meta, "hostname"), host))
 		return false;
-	process = atoi(fact(meta, "process"));
+	process = atoi(opk_meta_fact(meta, "process"));
 	return process > 0 && kill(process, 0) && errno == ESRCH;
 }
 
