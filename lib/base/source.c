@@ -67,14 +67,6 @@ static size_t break_length(const char *text, size_t size)
 	               : 0;
 }
 
-/* A byte that is not part of a character counts as one. */
-static size_t char_length(const char *text, size_t size)
-{
-	size_t length = opk_utf8_length((const unsigned char *)text, size);
-
-	return length ? length : 1;
-}
-
 /* The byte order mark, for which libyaml counts no column. */
 static size_t mark_length(const struct opk_source *source)
 {
@@ -90,7 +82,7 @@ void opk_place_move(struct opk_place *place, size_t *at, size_t byte)
 
 		place->column = end ? 1 : place->column + 1;
 		place->line += end != 0;
-		*at += end ? end : char_length(source->text + *at, source->size - *at);
+		*at += end ? end : opk_utf8_step(source->text + *at, source->size - *at);
 	}
 }
 
@@ -141,7 +133,7 @@ static size_t find_text(const struct opk_place *place)
 		return place->source->size + 1;
 	at = (size_t)(text - place->source->text);
 	for (size_t i = 1; i < place->column && size; i++) {
-		size_t length = char_length(text, size);
+		size_t length = opk_utf8_step(text, size);
 
 		text += length;
 		at += length;
@@ -198,7 +190,7 @@ static size_t count_chars(const char *text, size_t size)
 	size_t count = 0;
 
 	for (size_t at = 0; at < size; count++)
-		at += char_length(text + at, size - at);
+		at += opk_utf8_step(text + at, size - at);
 	return count;
 }
 
@@ -211,7 +203,7 @@ static size_t show_part(struct opk_buf *out, const char *text, size_t size, size
 	if (first)
 		opk_buf_add_text(out, "...");
 	for (size_t at = 0; at < size; i++) {
-		size_t length = char_length(text + at, size - at);
+		size_t length = opk_utf8_step(text + at, size - at);
 
 		if (i == wanted)
 			caret = column;

@@ -26,13 +26,6 @@ static unsigned decode(const char *text, size_t length)
 	return code;
 }
 
-static size_t char_length(const char *text, size_t size)
-{
-	size_t length = opk_utf8_length((const unsigned char *)text, size);
-
-	return length ? length : 1;
-}
-
 /* Its code goes to *code; that of a byte which is no character is its own. */
 static size_t find_obeyed(unsigned *code, const char *text, size_t size)
 {
@@ -83,7 +76,7 @@ void opk_terminal_escape(struct opk_buf *out, const char *text, size_t size, boo
 			kept = bold_length(text + at, size - at);
 		length = kept ? 0 : find_obeyed(&code, text + at, size - at);
 		if (!length) {
-			at += kept ? kept : char_length(text + at, size - at);
+			at += kept ? kept : opk_utf8_step(text + at, size - at);
 			continue;
 		}
 		opk_buf_add(out, text + done, at - done);
@@ -100,7 +93,7 @@ void opk_terminal_defuse(char *text)
 
 	while (left) {
 		size_t obeyed_length = opk_terminal_obeys(text, left);
-		size_t length = obeyed_length ? obeyed_length : char_length(text, left);
+		size_t length = obeyed_length ? obeyed_length : opk_utf8_step(text, left);
 
 		if (obeyed_length)
 			*to++ = '?';

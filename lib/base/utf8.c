@@ -28,6 +28,13 @@ size_t opk_utf8_length(const unsigned char *text, size_t size)
 	return length;
 }
 
+size_t opk_utf8_step(const char *text, size_t size)
+{
+	size_t length = opk_utf8_length((const unsigned char *)text, size);
+
+	return length ? length : 1;
+}
+
 size_t opk_utf8_encode(char out[4], unsigned long code)
 {
 	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };

@@ -8,6 +8,8 @@
 
 /* Length of the character at the start of `size` bytes; 0: they don't begin with a character. */
 size_t opk_utf8_length(const unsigned char *text, size_t size);
+/* The same, but a byte that is not part of a character counts as one. */
+size_t opk_utf8_step(const char *text, size_t size);
 /* Writes the character of that code, up to 0x10ffff; returns its length. */
 size_t opk_utf8_encode(char out[4], unsigned long code);
 bool opk_utf8_valid(const char *text);
