@@ -1560,6 +1560,165 @@ const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
  */
 int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
 
+/* ---- recordings compared ---------------------------------------------------------------- */
+
+/*
+ * Two sides, before and after, each of one recording or several (runs, ranks), matched row by row;
+ * docs/ci.md says how. A value of a side is the median over launches. Whether two differ by more
+ * than noise is found by Mann and Whitney's U test over launches, two-sided, and among many
+ * comparisons by Benjamini and Hochberg's procedure.
+ */
+enum opk_verdict {
+	OPK_VERDICT_SAME,    /* all launches of both sides have one value */
+	OPK_VERDICT_NOISE,   /* launches differ from each other as much */
+	OPK_VERDICT_CHANGED, /* by more than noise */
+	OPK_VERDICT_TOO_FEW, /* so few launches can't tell */
+	OPK_VERDICT_NAN,     /* on either side a launch has no value, though it was measured */
+	OPK_VERDICT_MISSING, /* on either side nothing was measured */
+	OPK_VERDICTS
+};
+/* "same", "noise", "changed", "too few", "nan", "missing". */
+const char *opk_verdict_name(enum opk_verdict verdict);
+
+struct opk_diff_side {
+	uint64_t count; /* values: of launches, or of what launches are together */
+	/* The median; of values of several launches each their mean, weighted; NaN if one is. */
+	double value;
+	double low, high; /* quartiles; NaN for fewer than two */
+};
+
+struct opk_diff_value {
+	struct opk_diff_side before, after;
+	double change; /* percent of what was before; infinite where that is 0; NaN: not known */
+	double p;      /* of the test; NaN: it was not made */
+	enum opk_verdict verdict;
+	bool has_spread; /* on either side */
+};
+
+struct opk_diff_row {
+	const char *name;       /* "" where ranges have different ones */
+	struct opk_range range; /* what all have in common, on both sides */
+	uint64_t before_launches, after_launches;
+	/*
+	 * What changed in time: that of a launch, times the launches that both sides have at least;
+	 * in the unit of the column with is_time. NaN: not known.
+	 */
+	double time_change;
+	bool time_changed;                   /* by more than noise */
+	const struct opk_diff_value *values; /* one a column */
+};
+
+/* A metric, label, derived metric, or "duration_ns": times of ranges, or launches on a timeline. */
+struct opk_diff_column {
+	const char *name, *unit;
+	const char *heading, *prose; /* of the set's group that it is in; NULL */
+	bool shown;   /* false: it was evaluated for rules or the order of rows alone */
+	bool is_time; /* rows are in order of this one */
+};
+
+/* Comparisons that are tested together. */
+struct opk_diff_family {
+	double level;           /* share of false discoveries */
+	size_t compared;        /* values with a spread, of which a test tells */
+	size_t launches_needed; /* on each side, to tell a single change among so many */
+};
+struct opk_diff_summary {
+	double level; /* of both families, which have half of it each, unless one is empty */
+	/* Times and what rules name: a thousand other metrics don't hide a change in them. */
+	struct opk_diff_family foremost, others;
+	uint64_t launches_least, launches_most; /* that a value with a spread is of, on a side */
+	size_t verdicts[OPK_VERDICTS];          /* how many values have each */
+};
+
+/* A fact that is another one on the other side: "chip", "gpu", "cupti_version", "sm_mhz"... */
+struct opk_diff_difference {
+	const char *what, *before, *after;
+};
+
+struct opk_diff_rules;
+struct opk_diff_options {
+	size_t size;
+	/* Words as opk_sum() has them: "kernel", which NULL means, "name", "nvtx,kernel". */
+	const char *by;
+	bool ignore_shape; /* by "kernel" launches of other grids, blocks and shared memory match */
+	double level;      /* share of false discoveries; 0: 0.005 */
+	/* What is evaluated, and its filter; `also` and `join` are not looked at. */
+	const struct opk_eval_options *eval;
+	const struct opk_diff_rules *rules; /* their metrics are evaluated, too */
+};
+
+/*
+ * The files must outlive the result. OPK_EUSAGE where rows can't be compared: PM samples without
+ * what ran beside them, or ranges with launches on a timeline. Kernels match by their names, not
+ * their symbols. Rows are in order of what changed most in time, those that changed by more than
+ * noise first.
+ */
+struct opk_diff;
+int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
+                 size_t before_count, struct opk_file *const *after, size_t after_count,
+                 const struct opk_diff_options *options);
+void opk_diff_free(struct opk_diff *diff);
+size_t opk_diff_column_count(const struct opk_diff *diff);
+struct opk_diff_column opk_diff_column(const struct opk_diff *diff, size_t i);
+/* Rows of both sides. */
+size_t opk_diff_count(const struct opk_diff *diff);
+const struct opk_diff_row *opk_diff_get(const struct opk_diff *diff, size_t i);
+/* Rows of one side alone: the other one's launches are 0. */
+size_t opk_diff_unmatched_count(const struct opk_diff *diff);
+const struct opk_diff_row *opk_diff_unmatched(const struct opk_diff *diff, size_t i);
+const struct opk_diff_summary *opk_diff_get_summary(const struct opk_diff *diff);
+size_t opk_diff_difference_count(const struct opk_diff *diff);
+const struct opk_diff_difference *opk_diff_difference(const struct opk_diff *diff, size_t i);
+
+/*
+ * Rules that a comparison must not break. "METRIC>5%" (or >=, <, <=) is broken where the metric grew
+ * by more than that and it is no noise, or can't be told from noise; "METRIC>1.5e6" where it is more
+ * than that afterwards, in base units; "unmatched" by rows of one side alone. A value that is
+ * missing or NaN breaks a rule on it, and so does a comparison in which no row matches.
+ */
+struct opk_diff_rule {
+	const char *text; /* as it was written */
+	const char
+		*metric;  /* or label, or derived metric, or "duration_ns"; "": on unmatched rows */
+	bool less, equal; /* < rather than >; and the limit itself breaks it */
+	double limit;
+	bool relative;            /* the limit is a change in percent */
+	const char *const *where; /* conditions of opk_filter_new() on the facts of its rows */
+	size_t where_count;
+	const char *reason; /* what it is for; "" */
+};
+int opk_diff_rules_new(struct opk_diff_rules **out, struct opk_ctx *ctx);
+void opk_diff_rules_free(struct opk_diff_rules *rules);
+/* OPK_EUSAGE: this is no rule. */
+int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *text);
+/* Those of a YAML file, docs/ci.md; OPK_EINPUT, with all errors in it, as opk_set_load(). */
+int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path);
+size_t opk_diff_rules_count(const struct opk_diff_rules *rules);
+const struct opk_diff_rule *opk_diff_rules_get(const struct opk_diff_rules *rules, size_t i);
+
+/* A rule and a row that it is about. */
+struct opk_diff_judged {
+	const struct opk_diff_rule *rule;
+	const struct opk_diff_row *row; /* NULL: it is about all rows, or has none */
+	bool broken;
+	const char *row_name; /* "gemm 16x6x1 128x1x1"; "" */
+	const char *text;     /* what was found: "+7.3%, from 1200 to 1287.6 ns" */
+};
+/* All of them, rule by rule; what they were made of must outlive them. `names` may be NULL. */
+struct opk_diff_judgement;
+struct opk_kernel_names;
+int opk_diff_judgement_new(struct opk_diff_judgement **out, struct opk_ctx *ctx,
+                           const struct opk_diff *diff, const struct opk_diff_rules *rules,
+                           struct opk_kernel_names *names);
+void opk_diff_judgement_free(struct opk_diff_judgement *judgement);
+size_t opk_diff_judgement_count(const struct opk_diff_judgement *judgement);
+const struct opk_diff_judged *opk_diff_judgement_get(const struct opk_diff_judgement *judgement,
+                                                     size_t i);
+size_t opk_diff_judgement_broken(const struct opk_diff_judgement *judgement);
+/* As a file of JUnit's, which CI systems read: a test case a rule and row. */
+int opk_diff_judgement_write_junit(const struct opk_diff_judgement *judgement, struct opk_ctx *ctx,
+                                   const char *path);
+
 /* ---- rows out --------------------------------------------------------------------------- */
 
 enum opk_format { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };

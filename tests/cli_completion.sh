@@ -47,7 +47,7 @@ section 'commands and options, as in --help'
 becomes "$(tr '\n' ' ' <commands)help" ''
 becomes 'metrics merge' m
 becomes '--help --version' -
-becomes 'describe doctor' help d
+becomes 'describe diff doctor' help d
 becomes '' help describe d
 becomes '' nonsense ''
 while read -r name; do

@@ -22,12 +22,13 @@ lib/images
 lib/timeline
 lib/series
 lib/summary
+lib/compare
 lib/repair
 lib/nsight
 lib/database lib/output
 lib/report
 tools/common
-tools/commands tools/eval tools/plan tools/sets tools/show
+tools/commands tools/diff tools/eval tools/plan tools/sets tools/show
 tools
 tools/collect/shared
 tools/collect/recording

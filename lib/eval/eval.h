@@ -75,6 +75,10 @@ const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *ev
 /* Whether its filter has conditions on values. */
 bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation);
 
+/* The name of a value that each such condition is on. None where the filter is NULL. */
+size_t opk_filter_value_count(const struct opk_filter *filter);
+const char *opk_filter_value(const struct opk_filter *filter, size_t i);
+
 /* Rows that no image has: what ran. */
 struct opk_made_rows {
 	struct opk_range *ranges;

@@ -55,12 +55,7 @@ bool opk_spools_ended(const struct opk_spools *spools);
 /* OPK_EUSAGE where rows of this profiler lack a fact that a condition names. NULL: no filter. */
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler);
-/*
- * Conditions on values: the name that each is on, and whether the row with these values, one a
- * condition, meets them all. None where the filter is NULL.
- */
-size_t opk_filter_value_count(const struct opk_filter *filter);
-const char *opk_filter_value(const struct opk_filter *filter, size_t i);
+/* Whether the row with these values, one a condition on values, meets them all. */
 bool opk_filter_takes(const struct opk_filter *filter, const double *values);
 
 /* As opk_evaluation_next(), but conditions on values are left to the caller. */

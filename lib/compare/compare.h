@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two sides of recordings: values with one key, what is more than noise, and rules on it. */
+#ifndef OPK_COMPARE_H
+#define OPK_COMPARE_H
+
+#include "adapters/yaml/yaml_tree.h"
+#include "base/ctx.h"
+#include "base/strlist.h"
+#include "eval/eval.h"
+#include "images/images.h"
+
+enum opk_compared_side { OPK_BEFORE, OPK_AFTER, OPK_SIDES };
+
+/* ---- rank_test.c ---- */
+
+/*
+ * How often values as far apart would come about if both sides were alike, by Mann and Whitney's U
+ * test; exactly for few launches. No value may be NaN. False when out of memory.
+ */
+bool opk_rank_test(double *out, const double *before, size_t before_count, const double *after,
+                   size_t after_count);
+/* The least that this can be for so many launches. */
+double opk_rank_test_least(size_t before, size_t after);
+
+/* ---- verdicts.c ---- */
+
+/* The values of one metric and side of a row. */
+struct opk_compared_values {
+	double *values;
+	uint64_t *weights; /* how many launches each stands for */
+	size_t count;
+};
+/* Fills in all but the verdicts of those that a test tells; sorts the values. */
+bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values sides[OPK_SIDES]);
+/* All rows' values, one a column, and whether a column is of the foremost family. */
+struct opk_compared_table {
+	struct opk_diff_value *values;
+	const bool *foremost;
+	size_t rows, columns;
+};
+/*
+ * Tells changes from noise. Fills in what was tested, and from how many launches on it can tell;
+ * summary->level is given.
+ */
+int opk_find_verdicts(struct opk_diff_summary *summary, struct opk_ctx *ctx,
+                      const struct opk_compared_table *table);
+
+/* ---- sources.c: recordings, evaluated ---- */
+
+/* What a row of a recording is. */
+enum opk_compared_mode {
+	OPK_COMPARED_RANGES, /* each range has all passes */
+	OPK_COMPARED_JOINED, /* ranges of several runs are one launch */
+	OPK_COMPARED_PASSES, /* each range has one pass of the set */
+	OPK_COMPARED_RAN,    /* launches on the timeline */
+};
+
+struct opk_compared_source {
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	enum opk_compared_side side;
+	enum opk_compared_mode mode;
+	struct opk_strlist also;         /* what is compared, or the time, and not shown */
+	struct opk_evaluation *launches; /* a row each */
+	struct opk_evaluation *means;    /* a row for what several launches are together; NULL */
+	size_t *columns,
+		*columns_of_means; /* which of the diff's each column is, then each `also` */
+};
+
+struct opk_compared_column {
+	char *name, *unit;
+	const char *heading, *prose; /* of the set's group; NULL */
+	bool shown;
+};
+
+struct opk_diff {
+	struct opk_diff_options options;
+	struct opk_compared_source *sources;
+	size_t source_count;
+	OPK_LIST(struct opk_compared_column) columns;
+	struct opk_index numbers; /* of columns */
+	size_t time;              /* the column of times; SIZE_MAX */
+	struct opk_grouping groups;
+	OPK_LIST(uint64_t) launches; /* one for each group and side */
+	struct opk_column_file values[OPK_SIDES];
+	OPK_LIST(size_t) group_of[OPK_SIDES];  /* one a row of values */
+	OPK_LIST(uint64_t) weights[OPK_SIDES]; /* the same */
+	struct opk_diff_summary summary;
+	struct opk_diff_value *compared; /* of each group, one a column */
+	struct opk_diff_row *rows;       /* of both sides, in order */
+	size_t row_count;
+	struct opk_diff_row *unmatched;
+	size_t unmatched_count;
+	struct opk_diff_difference *differences;
+	size_t difference_count;
+	struct opk_strlist texts; /* that they borrow */
+};
+
+extern const char opk_compared_duration[]; /* the column of times that are no metric */
+
+/* Evaluates all sources, and lists the columns. */
+int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx);
+/* Whether a recording has a value of this name, as far as that is known before it is evaluated. */
+int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared_source *source,
+                       const char *name);
+void opk_compared_source_clear(struct opk_compared_source *source);
+
+/* sides.c: reads the rows of all sources, group by group. */
+int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx);
+
+/* differences.c: what makes recordings differ besides the program. */
+int opk_find_differences(struct opk_diff *diff, struct opk_ctx *ctx);
+
+/* ---- rules.c ---- */
+
+struct opk_compared_rule {
+	struct opk_diff_rule rule; /* borrows from the others */
+	char *text, *metric, *reason;
+	struct opk_strlist where;
+	struct opk_filter *filter; /* NULL: all rows are its */
+	struct opk_place place;    /* of a rule from a file */
+};
+struct opk_diff_rules {
+	OPK_LIST(struct opk_compared_rule) rules;
+	OPK_LIST(struct opk_source *) sources;
+};
+/* "METRIC>5%"; *wrong is what is wrong with it. False also when out of memory: it is NULL then. */
+bool opk_compared_rule_parse(struct opk_compared_rule *out, const char **wrong, const char *text);
+void opk_compared_rule_clear(struct opk_compared_rule *rule);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two sides of recordings, matched row by row. */
+#include <math.h>
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "compare/compare.h"
+
+static const double default_level = 0.005;
+
+static int fail_nomem(struct opk_ctx *ctx)
+{
+	return opk_nomem(ctx, "a comparison");
+}
+
+/* ---- what is compared ------------------------------------------------------------------- */
+
+static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_diff_options *options)
+{
+	int code = opk_key_parse(key, ctx, options->by ? options->by : "kernel");
+
+	if (!code && options->ignore_shape && *key & OPK_KEY_SHAPE)
+		return opk_fail(ctx, OPK_EUSAGE, "rows are to be matched by shape, or without it");
+	if (!code && *key & OPK_KEY_KERNEL && !options->ignore_shape)
+		*key |= OPK_KEY_SHAPE | OPK_KEY_SHARED;
+	return code;
+}
+
+static int add_sources(struct opk_diff *diff, struct opk_ctx *ctx, struct opk_file *const *files,
+                       size_t count, enum opk_compared_side side)
+{
+	if (!count)
+		return opk_fail(ctx, OPK_EUSAGE, "there is no recording of what was %s",
+		                side == OPK_BEFORE ? "before" : "after");
+	for (size_t i = 0; i < count; i++)
+		diff->sources[diff->source_count++] = (struct opk_compared_source){
+			.file = files[i],
+			.side = side,
+		};
+	return OPK_OK;
+}
+
+/* ---- groups ----------------------------------------------------------------------------- */
+
+/* Rows of one side by group: those of group i begin at starts[i]. */
+struct sorted {
+	size_t *rows, *starts;
+	double *values;
+	bool *present;
+	struct opk_compared_values of_group;
+};
+
+static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_diff *diff,
+                     enum opk_compared_side side)
+{
+	const size_t *group_of = diff->group_of[side].items;
+	size_t count = diff->group_of[side].count, groups = diff->groups.count;
+
+	out->rows = opk_alloc_array(count + 1, sizeof *out->rows);
+	out->starts = opk_alloc_array(groups + 2, sizeof *out->starts);
+	out->values = opk_alloc_array(count + 1, sizeof *out->values);
+	out->present = opk_alloc_array(count + 1, sizeof *out->present);
+	out->of_group.values = opk_alloc_array(count + 1, sizeof *out->of_group.values);
+	out->of_group.weights = opk_alloc_array(count + 1, sizeof *out->of_group.weights);
+	if (!out->rows || !out->starts || !out->values || !out->present || !out->of_group.values
+	    || !out->of_group.weights)
+		return fail_nomem(ctx);
+	/* Counted two places on, so that they begin one place on while they are filled in. */
+	for (size_t i = 0; i < count; i++)
+		out->starts[group_of[i] + 2]++;
+	for (size_t i = 2; i < groups + 2; i++)
+		out->starts[i] += out->starts[i - 1];
+	for (size_t i = 0; i < count; i++)
+		out->rows[out->starts[group_of[i] + 1]++] = i;
+	return OPK_OK;
+}
+
+static void clear_sorted(struct sorted *sorted)
+{
+	free(sorted->rows);
+	free(sorted->starts);
+	free(sorted->values);
+	free(sorted->present);
+	free(sorted->of_group.values);
+	free(sorted->of_group.weights);
+}
+
+static void gather(struct sorted *side, const uint64_t *weights, size_t group)
+{
+	struct opk_compared_values *out = &side->of_group;
+
+	out->count = 0;
+	for (size_t i = side->starts[group]; i < side->starts[group + 1]; i++) {
+		size_t row = side->rows[i];
+
+		if (!side->present[row])
+			continue;
+		out->values[out->count] = side->values[row];
+		out->weights[out->count++] = weights[row];
+	}
+}
+
+/* One column at a time: all of them may be more than there is memory. */
+static int compare_column(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides,
+                          const size_t *places, size_t column)
+{
+	int code = OPK_OK;
+
+	for (int side = 0; !code && side < OPK_SIDES; side++)
+		code = opk_column_file_read(sides[side].values, sides[side].present,
+		                            &diff->values[side], ctx, column);
+	for (size_t i = 0; !code && i < diff->groups.count; i++) {
+		struct opk_compared_values of_group[OPK_SIDES];
+
+		for (int side = 0; side < OPK_SIDES; side++) {
+			gather(&sides[side], diff->weights[side].items, i);
+			of_group[side] = sides[side].of_group;
+		}
+		if (!opk_compare_values(&diff->compared[places[i] * diff->columns.count + column],
+		                        of_group))
+			code = fail_nomem(ctx);
+	}
+	return code;
+}
+
+static int compare(struct opk_diff *diff, struct opk_ctx *ctx, const size_t *places)
+{
+	struct sorted sides[OPK_SIDES] = { { 0 } };
+	int code = OPK_OK;
+
+	for (int side = 0; !code && side < OPK_SIDES; side++)
+		code = sort_rows(&sides[side], ctx, diff, (enum opk_compared_side)side);
+	for (size_t i = 0; !code && i < diff->columns.count; i++)
+		code = compare_column(diff, ctx, sides, places, i);
+	for (int side = 0; side < OPK_SIDES; side++)
+		clear_sorted(&sides[side]);
+	return code;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static bool is_matched(const struct opk_diff *diff, size_t group)
+{
+	return diff->launches.items[OPK_SIDES * group]
+	       && diff->launches.items[OPK_SIDES * group + 1];
+}
+
+/* Rows of both sides first, then the others, each in the order in which they appeared. */
+static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places)
+{
+	size_t groups = diff->groups.count;
+
+	diff->rows = opk_alloc_array(groups + 1, sizeof *diff->rows);
+	diff->compared = opk_alloc_array(groups * diff->columns.count + 1, sizeof *diff->compared);
+	if (!diff->rows || !diff->compared)
+		return fail_nomem(ctx);
+	for (size_t i = 0; i < groups; i++)
+		diff->row_count += is_matched(diff, i);
+	diff->unmatched = diff->rows + diff->row_count;
+	for (size_t i = 0, next = 0; i < groups; i++) {
+		const struct opk_grouped *group = &diff->groups.groups[i];
+		size_t place = is_matched(diff, i) ? next++
+		                                   : diff->row_count + diff->unmatched_count++;
+
+		places[i] = place;
+		diff->rows[place] = (struct opk_diff_row){
+			.name = group->many_names ? "" : group->name,
+			.range = group->range,
+			.before_launches = diff->launches.items[OPK_SIDES * i],
+			.after_launches = diff->launches.items[OPK_SIDES * i + 1],
+			.values = diff->compared + place * diff->columns.count,
+		};
+	}
+	return OPK_OK;
+}
+
+static bool has_both(const struct opk_diff *diff, size_t column)
+{
+	for (size_t i = 0; i < diff->row_count; i++)
+		if (!isnan(diff->rows[i].values[column].change))
+			return true;
+	return false;
+}
+
+static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	const struct opk_diff_rules *rules = diff->options.rules;
+	opk_autofree bool *foremost = opk_alloc_array(diff->columns.count + 1, sizeof *foremost);
+	struct opk_compared_table table = { diff->compared, foremost, diff->row_count,
+		                            diff->columns.count };
+	size_t column;
+
+	if (!foremost)
+		return fail_nomem(ctx);
+	if (diff->time != SIZE_MAX)
+		foremost[diff->time] = true;
+	for (size_t i = 0; rules && i < opk_diff_rules_count(rules); i++)
+		if (opk_index_find(&column, &diff->numbers, opk_diff_rules_get(rules, i)->metric))
+			foremost[column] = true;
+	return opk_find_verdicts(&diff->summary, ctx, &table);
+}
+
+static bool find_column(size_t *out, const struct opk_diff *diff, const char *name)
+{
+	return opk_index_find(out, &diff->numbers, name) && has_both(diff, *out);
+}
+
+/* A kernel's own time, else the host's of a range, else cycles: as far as both sides have it. */
+static size_t find_time(const struct opk_diff *diff)
+{
+	bool ran = diff->sources[0].mode == OPK_COMPARED_RAN;
+	size_t column;
+
+	if ((!ran && find_column(&column, diff, "gpu__time_duration.sum"))
+	    || find_column(&column, diff, opk_compared_duration))
+		return column;
+	for (size_t i = 0; i < diff->columns.count; i++)
+		if (strstr(diff->columns.items[i].name, "__cycles_elapsed.")
+		    && !strstr(diff->columns.items[i].name, "per_second") && has_both(diff, i))
+			return i;
+	return SIZE_MAX;
+}
+
+static void find_time_changes(struct opk_diff *diff)
+{
+	for (size_t i = 0; i < diff->row_count; i++) {
+		struct opk_diff_row *row = &diff->rows[i];
+		const struct opk_diff_value *time;
+		uint64_t launches = row->before_launches < row->after_launches
+		                            ? row->before_launches
+		                            : row->after_launches;
+
+		row->time_change = (double)NAN;
+		if (diff->time == SIZE_MAX)
+			continue;
+		time = &row->values[diff->time];
+		row->time_change = (time->after.value - time->before.value) * (double)launches;
+		row->time_changed = time->verdict == OPK_VERDICT_CHANGED;
+	}
+}
+
+/* What is more than noise first, then by how much; equal ones stay in order. */
+static int by_time_change(const void *a, const void *b)
+{
+	const struct opk_diff_row *x = a, *y = b;
+	double change = isnan(x->time_change) ? -1 : fabs(x->time_change);
+	double other = isnan(y->time_change) ? -1 : fabs(y->time_change);
+
+	if (x->time_changed != y->time_changed)
+		return x->time_changed ? -1 : 1;
+	if (change != other)
+		return change > other ? -1 : 1;
+	return x->values < y->values ? -1 : x->values > y->values;
+}
+
+/* Times that no row has need no column. */
+static void hide_duration(struct opk_diff *diff)
+{
+	size_t column = 0;
+	bool any = false;
+
+	opk_index_find(&column, &diff->numbers, opk_compared_duration);
+	for (size_t i = 0; i < diff->groups.count; i++)
+		any |= diff->rows[i].values[column].before.count
+		       || diff->rows[i].values[column].after.count;
+	diff->columns.items[column].shown = any;
+}
+
+static int match(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	opk_autofree size_t *places = opk_alloc_array(diff->groups.count + 1, sizeof *places);
+	int code = places ? place_rows(diff, ctx, places) : fail_nomem(ctx);
+
+	if (!code)
+		code = compare(diff, ctx, places);
+	if (code)
+		return code;
+	diff->time = find_time(diff);
+	code = find_verdicts(diff, ctx);
+	if (code)
+		return code;
+	hide_duration(diff);
+	find_time_changes(diff);
+	qsort(diff->rows, diff->row_count, sizeof *diff->rows, by_time_change);
+	return OPK_OK;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+static int make(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	int code = find_key(&diff->groups.key, ctx, &diff->options);
+
+	if (!code)
+		code = opk_compared_evaluate(diff, ctx);
+	if (!code)
+		code = opk_compared_read(diff, ctx);
+	if (!code)
+		code = match(diff, ctx);
+	return code ? code : opk_find_differences(diff, ctx);
+}
+
+int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
+                 size_t before_count, struct opk_file *const *after, size_t after_count,
+                 const struct opk_diff_options *given)
+{
+	struct opk_diff *diff = opk_alloc(sizeof *diff);
+	int code;
+
+	if (!diff)
+		return fail_nomem(ctx);
+	opk_copy_options(&diff->options, sizeof diff->options, given);
+	diff->summary.level = diff->options.level > 0 ? diff->options.level : default_level;
+	diff->sources = opk_alloc_array(before_count + after_count + 1, sizeof *diff->sources);
+	code = diff->sources ? add_sources(diff, ctx, before, before_count, OPK_BEFORE)
+	                     : fail_nomem(ctx);
+	if (!code)
+		code = add_sources(diff, ctx, after, after_count, OPK_AFTER);
+	if (!code)
+		code = make(diff, ctx);
+	if (!code)
+		*out = opk_take(diff);
+	opk_diff_free(diff);
+	return code;
+}
+
+void opk_diff_free(struct opk_diff *diff)
+{
+	if (!diff)
+		return;
+	for (size_t i = 0; i < diff->source_count; i++)
+		opk_compared_source_clear(&diff->sources[i]);
+	for (size_t i = 0; i < diff->columns.count; i++) {
+		free(diff->columns.items[i].name);
+		free(diff->columns.items[i].unit);
+	}
+	for (int side = 0; side < OPK_SIDES; side++) {
+		opk_column_file_clear(&diff->values[side]);
+		free(diff->group_of[side].items);
+		free(diff->weights[side].items);
+	}
+	free(diff->sources);
+	free(diff->columns.items);
+	opk_index_clear(&diff->numbers);
+	opk_grouping_clear(&diff->groups);
+	free(diff->launches.items);
+	free(diff->compared);
+	free(diff->rows);
+	free(diff->differences);
+	opk_strlist_clear(&diff->texts);
+	free(diff);
+}
+
+size_t opk_diff_column_count(const struct opk_diff *diff)
+{
+	return diff->columns.count;
+}
+
+struct opk_diff_column opk_diff_column(const struct opk_diff *diff, size_t i)
+{
+	const struct opk_compared_column *column = &diff->columns.items[i];
+
+	return (struct opk_diff_column){
+		.name = column->name,
+		.unit = column->unit,
+		.heading = column->heading,
+		.prose = column->prose,
+		.shown = column->shown,
+		.is_time = i == diff->time,
+	};
+}
+
+size_t opk_diff_count(const struct opk_diff *diff)
+{
+	return diff->row_count;
+}
+
+const struct opk_diff_row *opk_diff_get(const struct opk_diff *diff, size_t i)
+{
+	return &diff->rows[i];
+}
+
+size_t opk_diff_unmatched_count(const struct opk_diff *diff)
+{
+	return diff->unmatched_count;
+}
+
+const struct opk_diff_row *opk_diff_unmatched(const struct opk_diff *diff, size_t i)
+{
+	return &diff->unmatched[i];
+}
+
+const struct opk_diff_summary *opk_diff_get_summary(const struct opk_diff *diff)
+{
+	return &diff->summary;
+}
+
+size_t opk_diff_difference_count(const struct opk_diff *diff)
+{
+	return diff->difference_count;
+}
+
+const struct opk_diff_difference *opk_diff_difference(const struct opk_diff *diff, size_t i)
+{
+	return &diff->differences[i];
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rules and the rows that they are about. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "compare/compare.h"
+
+struct opk_diff_judgement {
+	OPK_LIST(struct opk_diff_judged) items;
+	struct opk_strlist texts; /* that they borrow */
+	size_t broken;
+};
+
+struct judge {
+	struct opk_diff_judgement *judgement;
+	struct opk_ctx *ctx;
+	const struct opk_diff *diff;
+	struct opk_kernel_names *names;
+	const struct opk_compared_rule *rule;
+	size_t column; /* SIZE_MAX: neither side has it */
+	size_t rows;   /* that the rule is about */
+};
+
+static int nomem(struct opk_ctx *ctx)
+{
+	return opk_nomem(ctx, "a judgement");
+}
+
+/* ---- what is said ----------------------------------------------------------------------- */
+
+/* "gemm 16x6x1 128x1x1"; what has no kernel has its own name, or that of its ranges. */
+static char *name_row(struct judge *j, const struct opk_diff_row *row)
+{
+	const struct opk_range *range = &row->range;
+	const char *kernel = range->kernel;
+	struct opk_buf out = { 0 };
+
+	if (*kernel && j->names)
+		kernel = opk_kernel_names_get(j->names, range);
+	opk_buf_add_text(&out, *kernel ? kernel : *row->name ? row->name : range->nvtx);
+	if (range->grid[0])
+		opk_buf_add_printf(&out, " %ux%ux%u", range->grid[0], range->grid[1],
+		                   range->grid[2]);
+	if (range->block[0])
+		opk_buf_add_printf(&out, " %ux%ux%u", range->block[0], range->block[1],
+		                   range->block[2]);
+	return opk_buf_take_text(&out);
+}
+
+/* Takes both texts over. */
+static int put(struct judge *j, const struct opk_diff_row *row, bool broken, char *name, char *text)
+{
+	struct opk_diff_judgement *judgement = j->judgement;
+	struct opk_diff_judged *judged = opk_list_add(&judgement->items);
+	bool named = opk_strlist_take(&judgement->texts, name);
+
+	if (!opk_strlist_take(&judgement->texts, text) || !named || !judged)
+		return nomem(j->ctx);
+	*judged = (struct opk_diff_judged){
+		.rule = &j->rule->rule,
+		.row = row,
+		.broken = broken,
+		.row_name = name,
+		.text = text,
+	};
+	judgement->broken += broken;
+	return OPK_OK;
+}
+
+static int put_row(struct judge *j, const struct opk_diff_row *row, bool broken, char *text)
+{
+	j->rows++;
+	return put(j, row, broken, name_row(j, row), text);
+}
+
+static char *describe_change(const struct judge *j, const struct opk_diff_value *value)
+{
+	const char *unit = j->diff->columns.items[j->column].unit;
+	struct opk_buf out = { 0 };
+
+	opk_buf_add_printf(&out, "%+.4g%%, from %.6g to %.6g%s%s", value->change,
+	                   value->before.value, value->after.value, *unit ? " " : "", unit);
+	if (value->verdict == OPK_VERDICT_NOISE)
+		opk_buf_add_text(&out, ", which is no more than noise");
+	if (value->verdict == OPK_VERDICT_TOO_FEW)
+		opk_buf_add_printf(&out,
+		                   "; %" PRIu64 " and %" PRIu64
+		                   " launches are too few to tell it from noise",
+		                   value->before.count, value->after.count);
+	return opk_buf_take_text(&out);
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+static bool is_beyond(const struct opk_diff_rule *rule, double value)
+{
+	if (value == rule->limit)
+		return rule->equal;
+	return rule->less ? value < rule->limit : value > rule->limit;
+}
+
+static int judge_change(struct judge *j, const struct opk_diff_row *row,
+                        const struct opk_diff_value *value)
+{
+	if (isnan(value->change))
+		return put_row(j, row, true,
+		               opk_printf("nan %s",
+		                          isnan(value->before.value) ? "before" : "after"));
+	return put_row(j, row,
+	               value->verdict != OPK_VERDICT_NOISE
+	                       && is_beyond(&j->rule->rule, value->change),
+	               describe_change(j, value));
+}
+
+static int judge_value(struct judge *j, const struct opk_diff_row *row,
+                       const struct opk_diff_value *value)
+{
+	const char *unit = j->diff->columns.items[j->column].unit;
+
+	if (isnan(value->after.value))
+		return put_row(j, row, true, opk_strdup("nan after"));
+	return put_row(j, row, is_beyond(&j->rule->rule, value->after.value),
+	               opk_printf("%.6g%s%s", value->after.value, *unit ? " " : "", unit));
+}
+
+static int judge_row(struct judge *j, const struct opk_diff_row *row)
+{
+	const struct opk_diff_value *value = j->column == SIZE_MAX ? NULL : &row->values[j->column];
+	bool relative = j->rule->rule.relative;
+
+	if (relative && (!value || !value->before.count))
+		return put_row(j, row, true, opk_strdup("it was not measured before"));
+	if (!value || !value->after.count)
+		return put_row(j, row, true, opk_strdup("it was not measured after"));
+	return relative ? judge_change(j, row, value) : judge_value(j, row, value);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static bool is_about(const struct judge *j, const struct opk_diff_row *diff_row)
+{
+	struct opk_row row = { .name = diff_row->name, .range = &diff_row->range };
+
+	return !j->rule->filter || opk_filter_accepts(j->rule->filter, OPK_PROFILER_RANGE, &row);
+}
+
+static int judge_matched(struct judge *j)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < j->diff->row_count; i++)
+		if (is_about(j, &j->diff->rows[i]))
+			code = judge_row(j, &j->diff->rows[i]);
+	return code;
+}
+
+/* A limit holds for what is new, too. */
+static int judge_new(struct judge *j)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < j->diff->unmatched_count; i++) {
+		const struct opk_diff_row *row = &j->diff->unmatched[i];
+
+		if (row->after_launches && is_about(j, row))
+			code = judge_row(j, row);
+	}
+	return code;
+}
+
+static int judge_unmatched(struct judge *j)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < j->diff->unmatched_count; i++) {
+		const struct opk_diff_row *row = &j->diff->unmatched[i];
+
+		if (is_about(j, row))
+			code = put_row(j, row, true,
+			               opk_printf("it is there only %s",
+			                          row->before_launches ? "before" : "after"));
+	}
+	if (!code && !j->diff->row_count)
+		return put(j, NULL, true, opk_strdup(""), opk_strdup("no row matches"));
+	return code || j->rows ? code
+	                       : put(j, NULL, false, opk_strdup(""),
+	                             opk_strdup("all rows are on both sides"));
+}
+
+static int judge(struct judge *j)
+{
+	const struct opk_diff_rule *rule = &j->rule->rule;
+	int code;
+
+	if (!*rule->metric)
+		return judge_unmatched(j);
+	if (!opk_index_find(&j->column, &j->diff->numbers, rule->metric))
+		j->column = SIZE_MAX;
+	code = judge_matched(j);
+	if (!code && !j->diff->row_count)
+		return put(j, NULL, true, opk_strdup(""), opk_strdup("no row matches"));
+	if (!code && !rule->relative)
+		code = judge_new(j);
+	if (code || j->rows)
+		return code;
+	return put(j, NULL, true, opk_strdup(""), opk_strdup("no row is like its 'where'"));
+}
+
+int opk_diff_judgement_new(struct opk_diff_judgement **out, struct opk_ctx *ctx,
+                           const struct opk_diff *diff, const struct opk_diff_rules *rules,
+                           struct opk_kernel_names *names)
+{
+	struct opk_diff_judgement *judgement = opk_alloc(sizeof *judgement);
+	int code = judgement ? OPK_OK : nomem(ctx);
+
+	for (size_t i = 0; !code && i < rules->rules.count; i++) {
+		struct judge j = { .judgement = judgement,
+			           .ctx = ctx,
+			           .diff = diff,
+			           .names = names,
+			           .rule = &rules->rules.items[i] };
+
+		code = judge(&j);
+	}
+	if (!code)
+		*out = opk_take(judgement);
+	opk_diff_judgement_free(judgement);
+	return code;
+}
+
+void opk_diff_judgement_free(struct opk_diff_judgement *judgement)
+{
+	if (!judgement)
+		return;
+	free(judgement->items.items);
+	opk_strlist_clear(&judgement->texts);
+	free(judgement);
+}
+
+size_t opk_diff_judgement_count(const struct opk_diff_judgement *judgement)
+{
+	return judgement->items.count;
+}
+
+const struct opk_diff_judged *opk_diff_judgement_get(const struct opk_diff_judgement *judgement,
+                                                     size_t i)
+{
+	return &judgement->items.items[i];
+}
+
+size_t opk_diff_judgement_broken(const struct opk_diff_judgement *judgement)
+{
+	return judgement->broken;
+}

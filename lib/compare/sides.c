@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows of all recordings with their values, in groups of the same key. */
+#include <math.h>
+#include <string.h>
+
+#include "base/sum.h"
+#include "compare/compare.h"
+
+/* One evaluation of a source, and room for a row of it. */
+struct reader {
+	struct opk_diff *diff;
+	struct opk_ctx *ctx;
+	const struct opk_compared_source *source;
+	struct opk_evaluation *evaluation;
+	const size_t *numbers; /* of its columns, and then of what it also has, in the diff */
+	size_t column_count, metric_count;
+	double *own; /* in the evaluation's order */
+	uint64_t *measured, *least;
+	int *degrees;   /* of columns; NULL where no row is a sum */
+	double *values; /* in the diff's order */
+	bool *present;
+	bool *seen; /* columns that launches have by themselves */
+	bool of_means;
+};
+
+/* What a row is, whether of a launch or of several. */
+struct read_row {
+	const char *name;
+	const struct opk_range *range;
+	const double *metrics;
+	uint64_t weight; /* launches */
+	bool is_sum;     /* its values are of all of them, not of one */
+};
+
+static void clear(struct reader *r)
+{
+	free(r->own);
+	free(r->measured);
+	free(r->least);
+	free(r->degrees);
+	free(r->values);
+	free(r->present);
+}
+
+/* Sums are of launches as `merge --sum` makes them. */
+static int find_degrees(struct reader *r)
+{
+	const struct opk_range *ranges;
+	size_t count;
+	bool any = false;
+	int code = opk_file_ranges(&ranges, &count, r->ctx, r->source->file);
+
+	for (size_t i = 0; !code && i < count; i++)
+		any |= ranges[i].count > 1;
+	if (code || !any)
+		return code;
+	r->degrees = opk_alloc_array(r->column_count + 1, sizeof *r->degrees);
+	if (!r->degrees)
+		return opk_nomem(r->ctx, "a comparison");
+	return opk_columns_degrees(r->degrees, r->ctx, opk_evaluation_columns(r->evaluation));
+}
+
+static int begin(struct reader *r)
+{
+	size_t columns = r->diff->columns.count + 1;
+	size_t own = opk_evaluation_column_count(r->evaluation) + r->source->also.count + 1;
+
+	r->column_count = opk_evaluation_column_count(r->evaluation);
+	r->metric_count = opk_evaluation_metric_count(r->evaluation);
+	r->own = opk_alloc_array(own, sizeof *r->own);
+	r->measured = opk_alloc_array(r->metric_count + 1, sizeof *r->measured);
+	r->least = opk_alloc_array(own, sizeof *r->least);
+	r->values = opk_alloc_array(columns, sizeof *r->values);
+	r->present = opk_alloc_array(columns, sizeof *r->present);
+	if (!r->own || !r->measured || !r->least || !r->values || !r->present)
+		return opk_nomem(r->ctx, "a comparison");
+	return find_degrees(r);
+}
+
+/* ---- groups ----------------------------------------------------------------------------- */
+
+/*
+ * Kernels are matched by their names: a symbol differs where the same source is compiled once more
+ * in an unnamed namespace. A row of no kernel is matched by its own name.
+ */
+static int find_group(size_t *out, struct reader *r, const struct read_row *row)
+{
+	struct opk_grouping *groups = &r->diff->groups;
+	struct opk_range range = { OPK_UNKNOWN_RANGE };
+	size_t before = groups->count;
+	bool nameless;
+	int code;
+
+	if (row->range)
+		range = *row->range;
+	range.symbol = "";
+	nameless = groups->key & OPK_KEY_KERNEL && !*range.kernel;
+	if (nameless)
+		range.kernel = row->name;
+	code = opk_grouping_add(out, groups, r->ctx, row->name, &range);
+	/* The name goes when the row does. */
+	if (!code && nameless)
+		groups->groups[*out].range.kernel = "";
+	if (!code && groups->count > before
+	    && (!opk_list_add(&r->diff->launches) || !opk_list_add(&r->diff->launches)))
+		return opk_nomem(r->ctx, "a comparison");
+	return code;
+}
+
+static int keep_row(struct reader *r, const struct read_row *row)
+{
+	struct opk_diff *diff = r->diff;
+	enum opk_compared_side side = r->source->side;
+	size_t group = 0, *at;
+	uint64_t *weight;
+	int code = find_group(&group, r, row);
+
+	if (code)
+		return code;
+	if (!r->of_means)
+		opk_sum_add(&diff->launches.items[OPK_SIDES * group + side], row->weight);
+	at = opk_list_add(&diff->group_of[side]);
+	weight = opk_list_add(&diff->weights[side]);
+	if (!at || !weight)
+		return opk_nomem(r->ctx, "a comparison");
+	*at = group;
+	*weight = row->weight;
+	return opk_column_file_add(&diff->values[side], r->ctx, r->values, r->present);
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+static void put_value(struct reader *r, size_t number, double value, bool present)
+{
+	bool known = r->of_means && r->seen[number];
+
+	if (!present || known)
+		return;
+	r->values[number] = value;
+	r->present[number] = true;
+	if (!r->of_means)
+		r->seen[number] = true;
+}
+
+static void fill_columns(struct reader *r, const struct read_row *row)
+{
+	opk_evaluation_compute(r->own, r->evaluation, row->metrics);
+	opk_evaluation_least(r->least, r->evaluation, r->measured);
+	for (size_t i = 0; i < r->column_count; i++) {
+		bool adds_up = row->is_sum && r->degrees && r->degrees[i] == 1;
+
+		put_value(r, r->numbers[i], adds_up ? r->own[i] / (double)row->weight : r->own[i],
+		          r->least[i] > 0);
+	}
+}
+
+static void fill_also(struct reader *r, const struct read_row *row)
+{
+	const struct opk_strlist *also = &r->source->also;
+	double *values = r->own + r->column_count;
+
+	if (!also->count)
+		return;
+	opk_evaluation_compute_also(values, r->evaluation, row->metrics);
+	for (size_t i = 0; i < also->count; i++) {
+		bool adds_up = row->is_sum && opk_metric_degree(also->items[i]) == 1;
+		bool maybe_of_other = r->source->mode == OPK_COMPARED_PASSES && !r->of_means;
+
+		put_value(r, r->numbers[r->column_count + i],
+		          adds_up ? values[i] / (double)row->weight : values[i],
+		          !maybe_of_other || !isnan(values[i]));
+	}
+}
+
+static int take(struct reader *r, const struct read_row *row)
+{
+	const struct opk_range *range = row->range;
+	size_t duration = 0;
+
+	memset(r->present, 0, r->diff->columns.count * sizeof *r->present);
+	opk_index_find(&duration, &r->diff->numbers, opk_compared_duration);
+	if (range && range->duration_ns)
+		put_value(r, duration,
+		          (double)range->duration_ns / (row->is_sum ? (double)row->weight : 1),
+		          true);
+	fill_columns(r, row);
+	/* Launches on the timeline have none of it. */
+	if (r->source->mode != OPK_COMPARED_RAN || r->of_means)
+		fill_also(r, row);
+	return keep_row(r, row);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static int take_row(struct reader *r, const struct opk_row *row)
+{
+	uint64_t count = row->range && row->range->count ? row->range->count : 1;
+	struct read_row read = {
+		.name = row->name,
+		.range = row->range,
+		.metrics = row->values,
+		.weight = row->ran ? row->ran->launches : count,
+		.is_sum = !row->ran && count > 1,
+	};
+
+	if (row->ran && !strcmp(row->ran->kind, "idle"))
+		return OPK_OK;
+	for (size_t i = 0; i < r->metric_count; i++)
+		r->measured[i] = row->ran || row->measured[i];
+	return take(r, &read);
+}
+
+static int take_joined(struct reader *r, const struct opk_joined_row *row)
+{
+	bool one = r->source->mode == OPK_COMPARED_JOINED;
+	struct read_row read = {
+		.name = row->name,
+		.range = &row->range,
+		.metrics = row->values,
+		.weight = one ? 1 : row->ranges,
+	};
+
+	memcpy(r->measured, row->counts, r->metric_count * sizeof *r->measured);
+	return take(r, &read);
+}
+
+static int read_joined(struct reader *r)
+{
+	struct opk_join *join = NULL;
+	int code = opk_join_new(&join, r->ctx, r->evaluation);
+
+	for (size_t i = 0; !code && i < opk_join_count(join); i++)
+		code = take_joined(r, opk_join_get(join, i));
+	opk_join_free(join);
+	return code;
+}
+
+static int read_rows(struct reader *r)
+{
+	const struct opk_row *row;
+	int code;
+
+	while (!(code = opk_evaluation_next(&row, r->ctx, r->evaluation)) && row) {
+		code = take_row(r, row);
+		if (code)
+			break;
+	}
+	return code;
+}
+
+static int read_evaluation(struct opk_diff *diff, struct opk_ctx *ctx,
+                           const struct opk_compared_source *source, bool *seen, bool means)
+{
+	struct reader r = {
+		.diff = diff,
+		.ctx = ctx,
+		.source = source,
+		.evaluation = means ? source->means : source->launches,
+		.numbers = means ? source->columns_of_means : source->columns,
+		.seen = seen,
+		.of_means = means,
+	};
+	bool joined = source->mode == OPK_COMPARED_JOINED
+	              || (source->mode == OPK_COMPARED_PASSES && means);
+	int code = begin(&r);
+
+	if (!code)
+		code = joined ? read_joined(&r) : read_rows(&r);
+	clear(&r);
+	return code;
+}
+
+static int read_source(struct opk_diff *diff, struct opk_ctx *ctx,
+                       const struct opk_compared_source *source)
+{
+	opk_autofree bool *seen = opk_alloc_array(diff->columns.count + 1, sizeof *seen);
+	int code = seen ? read_evaluation(diff, ctx, source, seen, false)
+	                : opk_nomem(ctx, "a comparison");
+
+	if (!code && source->means)
+		code = read_evaluation(diff, ctx, source, seen, true);
+	return code;
+}
+
+int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	int code = OPK_OK;
+
+	for (int side = 0; !code && side < OPK_SIDES; side++)
+		code = opk_column_file_init(&diff->values[side], ctx, diff->columns.count);
+	for (size_t i = 0; !code && i < diff->source_count; i++)
+		code = read_source(diff, ctx, &diff->sources[i]);
+	return code;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The recordings of both sides, evaluated, and the columns that they have together. */
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "compare/compare.h"
+#include "container/container.h"
+
+const char opk_compared_duration[] = "duration_ns";
+
+static const char time_metric[] = "gpu__time_duration.sum";
+
+/* ---- what they are ---------------------------------------------------------------------- */
+
+static bool has_ran(const struct opk_activity *activities, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (activities[i].kind != OPK_ACTIVITY_RANGE)
+			return true;
+	return false;
+}
+
+static int find_mode(struct opk_compared_source *source, struct opk_ctx *ctx)
+{
+	const struct opk_meta *meta = source->meta;
+	const struct opk_activity *activities;
+	size_t count;
+	int code = opk_file_activities(&activities, &count, ctx, source->file);
+
+	source->mode = OPK_COMPARED_RANGES;
+	if (!strcmp(meta->mode, "trace") || meta->profiler == OPK_PROFILER_PM)
+		source->mode = OPK_COMPARED_RAN;
+	else if (*meta->join)
+		source->mode = strcmp(meta->join, "launch") ? OPK_COMPARED_PASSES
+		                                            : OPK_COMPARED_JOINED;
+	if (!code && source->mode == OPK_COMPARED_RAN && !has_ran(activities, count))
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"%s has PM samples that are of no kernel, and neighbouring samples "
+			"are not independent: there is no telling change from noise; record "
+			"with --trace kernels, or look at it with eval --aggregate device",
+			source->file->path);
+	return code;
+}
+
+static int begin(struct opk_compared_source *source, struct opk_ctx *ctx)
+{
+	int code = opk_file_meta(&source->meta, ctx, source->file);
+
+	if (!code && !strcmp(source->meta->kind, "set"))
+		return opk_fail(ctx, OPK_EINPUT, "%s: it was built, not yet recorded",
+		                source->file->path);
+	return code ? code : find_mode(source, ctx);
+}
+
+static int check_alike(const struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	const struct opk_compared_source *first = &diff->sources[0];
+
+	for (size_t i = 1; i < diff->source_count; i++) {
+		const struct opk_compared_source *other = &diff->sources[i];
+		bool ran = first->mode == OPK_COMPARED_RAN;
+
+		if (ran != (other->mode == OPK_COMPARED_RAN))
+			return opk_fail(ctx, OPK_EUSAGE,
+			                "%s has %s, and %s has %s: their rows don't go together",
+			                first->file->path,
+			                ran ? "launches on a timeline" : "ranges",
+			                other->file->path,
+			                ran ? "ranges" : "launches on a timeline");
+	}
+	return OPK_OK;
+}
+
+/* ---- which values are wanted besides those that are shown ------------------------------- */
+
+int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared_source *source,
+                       const char *name)
+{
+	struct opk_columns columns;
+	const char *const names[] = { name };
+	int code;
+
+	*out = !strcmp(name, opk_compared_duration);
+	if (*out || !strcmp(source->meta->mode, "trace"))
+		return OPK_OK;
+	code = opk_columns_init(&columns, ctx, source->meta,
+	                        &(struct opk_wanted){ .shown = names, .shown_count = 1 });
+	*out = !code;
+	if (!code)
+		opk_columns_clear(&columns);
+	else if (code != OPK_ENOMEM)
+		opk_clear_errors(ctx);
+	return code == OPK_ENOMEM ? code : OPK_OK;
+}
+
+static bool records(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (!strcmp(meta->metrics[i], metric))
+			return true;
+	return false;
+}
+
+static const char *find_cycles(const struct opk_meta *meta)
+{
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (strstr(meta->metrics[i], "__cycles_elapsed.")
+		    && !strstr(meta->metrics[i], "per_second"))
+			return meta->metrics[i];
+	return NULL;
+}
+
+/* Rows are in order of time, which may not be shown. */
+static int want_time(struct opk_compared_source *source, struct opk_ctx *ctx)
+{
+	const char *cycles = find_cycles(source->meta);
+	bool good = true;
+
+	if (source->mode == OPK_COMPARED_RAN)
+		return OPK_OK;
+	if (records(source->meta, time_metric))
+		good = opk_strlist_add(&source->also, time_metric);
+	if (good && cycles)
+		good = opk_strlist_add(&source->also, cycles);
+	return good ? OPK_OK : opk_nomem(ctx, "a comparison");
+}
+
+static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
+                      const struct opk_diff_rules *rules)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && rules && i < opk_diff_rules_count(rules); i++) {
+		const char *metric = opk_diff_rules_get(rules, i)->metric;
+		bool known;
+
+		if (!strcmp(metric, opk_compared_duration))
+			continue;
+		code = opk_compared_knows(&known, ctx, source, metric);
+		if (!code && known && !opk_strlist_contains(&source->also, metric)
+		    && !opk_strlist_add(&source->also, metric))
+			code = opk_nomem(ctx, "a comparison");
+	}
+	return code;
+}
+
+/* ---- evaluation ------------------------------------------------------------------------- */
+
+static struct opk_eval_options options_of(const struct opk_diff *diff,
+                                          const struct opk_compared_source *source)
+{
+	OPK_OPTIONS(opk_eval_options, options, diff->options.eval);
+
+	options.also = opk_strlist_items(&source->also);
+	options.also_count = source->also.count;
+	options.join = source->mode == OPK_COMPARED_JOINED ? "" : NULL;
+	return options;
+}
+
+/* Launches have their times, and what samples say of them is said of each kernel alone. */
+static int evaluate_ran(struct opk_compared_source *source, struct opk_ctx *ctx,
+                        const struct opk_eval_options *options)
+{
+	struct opk_timeline_options timeline = OPK_INIT(timeline);
+	struct opk_eval_options none = *options;
+	static const char *const no_metrics[1];
+	int code;
+
+	none.metrics = no_metrics;
+	none.metric_count = none.also_count = 0;
+	none.set = NULL;
+	timeline.each_launch = true;
+	timeline.eval = &none;
+	code = opk_timeline_eval(&source->launches, ctx, source->file, &timeline);
+	timeline.each_launch = false;
+	timeline.eval = options;
+	if (!code && source->meta->metric_count)
+		code = opk_timeline_eval(&source->means, ctx, source->file, &timeline);
+	return code;
+}
+
+/* What needs counters of several passes no range has alone. */
+static int evaluate_passes(struct opk_compared_source *source, struct opk_ctx *ctx,
+                           struct opk_eval_options *options)
+{
+	if (opk_evaluation_chooses_values(source->launches))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s: its ranges have one pass each, and so some of the metrics: "
+		                "values can't choose among them, only what is known of them can",
+		                source->file->path);
+	options->join = "";
+	return opk_eval_file(&source->means, ctx, source->file, options);
+}
+
+static bool same_list(const struct opk_strlist *a, const struct opk_strlist *b)
+{
+	bool same = a->count == b->count;
+
+	for (size_t i = 0; same && i < a->count; i++)
+		same = !strcmp(a->items[i], b->items[i]);
+	return same;
+}
+
+/* Files of which the same is wanted are evaluated in one go, which takes less time. */
+static int evaluate_alike(struct opk_diff *diff, struct opk_ctx *ctx, size_t first)
+{
+	struct opk_compared_source *like = &diff->sources[first];
+	size_t room = diff->source_count + 1, count = 0;
+	opk_autofree struct opk_evaluation **done = opk_alloc_array(room, sizeof *done);
+	opk_autofree struct opk_file **files = opk_alloc_array(room, sizeof *files);
+	opk_autofree size_t *numbers = opk_alloc_array(room, sizeof *numbers);
+	struct opk_eval_options options = options_of(diff, like);
+	int code;
+
+	if (!done || !files || !numbers)
+		return opk_nomem(ctx, "a comparison");
+	for (size_t i = first; i < diff->source_count; i++) {
+		struct opk_compared_source *source = &diff->sources[i];
+
+		if (source->mode != like->mode || !same_list(&source->also, &like->also))
+			continue;
+		numbers[count] = i;
+		files[count++] = source->file;
+	}
+	code = opk_eval_files(done, ctx, files, count, &options);
+	for (size_t i = 0; !code && i < count; i++)
+		diff->sources[numbers[i]].launches = done[i];
+	return code;
+}
+
+static int evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < diff->source_count; i++) {
+		struct opk_compared_source *source = &diff->sources[i];
+		struct opk_eval_options options = options_of(diff, source);
+
+		if (source->mode == OPK_COMPARED_RAN)
+			code = evaluate_ran(source, ctx, &options);
+		else if (!source->launches)
+			code = evaluate_alike(diff, ctx, i);
+		if (!code && source->mode == OPK_COMPARED_PASSES)
+			code = evaluate_passes(source, ctx, &options);
+	}
+	return code;
+}
+
+/* ---- columns ---------------------------------------------------------------------------- */
+
+static int add_column(size_t *out, struct opk_diff *diff, struct opk_ctx *ctx, const char *name,
+                      const char *unit)
+{
+	struct opk_compared_column *column;
+
+	if (opk_index_find(out, &diff->numbers, name))
+		return OPK_OK;
+	*out = diff->columns.count;
+	column = opk_list_add(&diff->columns);
+	if (!column)
+		return opk_nomem(ctx, "columns");
+	column->name = opk_strdup(name);
+	column->unit = opk_strdup(unit ? unit : "");
+	return column->name && column->unit
+	                       && opk_index_add(&diff->numbers, column->name, *out, NULL)
+	               ? OPK_OK
+	               : opk_nomem(ctx, "columns");
+}
+
+static int list_shown(size_t *numbers, struct opk_diff *diff, struct opk_ctx *ctx,
+                      const struct opk_evaluation *evaluation)
+{
+	size_t count = opk_evaluation_column_count(evaluation);
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		const struct opk_meta_heading *heading = opk_evaluation_column_heading(evaluation,
+		                                                                       i);
+
+		code = add_column(&numbers[i], diff, ctx, opk_evaluation_column(evaluation, i),
+		                  opk_evaluation_column_unit(evaluation, i));
+		if (code)
+			break;
+		diff->columns.items[numbers[i]].shown = true;
+		if (heading && !diff->columns.items[numbers[i]].heading) {
+			diff->columns.items[numbers[i]].heading = heading->title;
+			diff->columns.items[numbers[i]].prose = heading->text;
+		}
+	}
+	return code;
+}
+
+static const char *unit_of_metric(const struct opk_evaluation *evaluation, const char *name)
+{
+	for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++)
+		if (!strcmp(opk_evaluation_metric(evaluation, i), name))
+			return opk_evaluation_unit(evaluation, i);
+	return NULL;
+}
+
+static int list_columns_of(size_t **out, struct opk_diff *diff, struct opk_ctx *ctx,
+                           const struct opk_compared_source *source,
+                           const struct opk_evaluation *evaluation)
+{
+	size_t count = evaluation ? opk_evaluation_column_count(evaluation) : 0;
+	size_t *numbers = *out = opk_alloc_array(count + source->also.count + 1, sizeof *numbers);
+	int code = numbers ? OPK_OK : opk_nomem(ctx, "columns");
+
+	if (!code && evaluation)
+		code = list_shown(numbers, diff, ctx, evaluation);
+	for (size_t i = 0; !code && evaluation && i < source->also.count; i++)
+		code = add_column(&numbers[count + i], diff, ctx, source->also.items[i],
+		                  unit_of_metric(evaluation, source->also.items[i]));
+	return code;
+}
+
+static int list_columns(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	size_t duration;
+	int code = add_column(&duration, diff, ctx, opk_compared_duration, "ns");
+
+	for (size_t i = 0; !code && i < diff->source_count; i++) {
+		struct opk_compared_source *source = &diff->sources[i];
+
+		code = list_columns_of(&source->columns, diff, ctx, source, source->launches);
+		if (!code)
+			code = list_columns_of(&source->columns_of_means, diff, ctx, source,
+			                       source->means);
+	}
+	return code;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < diff->source_count; i++)
+		code = begin(&diff->sources[i], ctx);
+	if (!code)
+		code = check_alike(diff, ctx);
+	for (size_t i = 0; !code && i < diff->source_count; i++) {
+		code = want_time(&diff->sources[i], ctx);
+		if (!code)
+			code = want_ruled(&diff->sources[i], ctx, diff->options.rules);
+	}
+	if (!code)
+		code = evaluate(diff, ctx);
+	return code ? code : list_columns(diff, ctx);
+}
+
+void opk_compared_source_clear(struct opk_compared_source *source)
+{
+	opk_evaluation_free(source->launches);
+	opk_evaluation_free(source->means);
+	opk_strlist_clear(&source->also);
+	free(source->columns);
+	free(source->columns_of_means);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which changes are more than what launches differ by anyway. */
+#include <math.h>
+#include <string.h>
+
+#include "compare/compare.h"
+
+const char *opk_verdict_name(enum opk_verdict verdict)
+{
+	static const char *const names[] = {
+		[OPK_VERDICT_SAME] = "same",       [OPK_VERDICT_NOISE] = "noise",
+		[OPK_VERDICT_CHANGED] = "changed", [OPK_VERDICT_TOO_FEW] = "too few",
+		[OPK_VERDICT_NAN] = "nan",         [OPK_VERDICT_MISSING] = "missing",
+	};
+
+	return names[verdict];
+}
+
+/* ---- one side --------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* In proportion between the two values next to the place; exact if they are equal, or infinite. */
+static double quantile(const double *sorted, size_t count, double share)
+{
+	double place = share * (double)(count - 1);
+	size_t below = (size_t)place;
+	double rest = place - (double)below;
+
+	if (rest == 0 || sorted[below] == sorted[below + 1])
+		return sorted[below];
+	return sorted[below] + rest * (sorted[below + 1] - sorted[below]);
+}
+
+/* Of values that stand for several launches each. */
+static double mean(const struct opk_compared_values *side)
+{
+	double sum = 0, weight = 0;
+
+	for (size_t i = 0; i < side->count; i++) {
+		sum += side->values[i] * (double)side->weights[i];
+		weight += (double)side->weights[i];
+	}
+	return sum / weight;
+}
+
+static void describe(struct opk_diff_side *out, struct opk_compared_values *side)
+{
+	bool weighted = false, known = side->count > 0;
+
+	*out = (struct opk_diff_side){ side->count, (double)NAN, (double)NAN, (double)NAN };
+	for (size_t i = 0; i < side->count; i++) {
+		weighted |= side->weights[i] > 1;
+		known &= !isnan(side->values[i]);
+	}
+	if (!known)
+		return;
+	out->value = weighted ? mean(side) : 0;
+	qsort(side->values, side->count, sizeof *side->values, by_value);
+	if (!weighted)
+		out->value = quantile(side->values, side->count, 0.5);
+	if (side->count < 2)
+		return;
+	out->low = quantile(side->values, side->count, 0.25);
+	out->high = quantile(side->values, side->count, 0.75);
+}
+
+/* ---- both ------------------------------------------------------------------------------- */
+
+static double change_of(double before, double after)
+{
+	if (before == after)
+		return 0;
+	if (before == 0 && !isnan(after))
+		return after > 0 ? (double)INFINITY : (double)-INFINITY;
+	return 100 * (after - before) / fabs(before);
+}
+
+static bool has_spread(const struct opk_compared_values *side)
+{
+	return side->values[0] != side->values[side->count - 1];
+}
+
+/* Without spread on both sides a test need not be made: TOO_FEW, and p is NaN. */
+bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values sides[OPK_SIDES])
+{
+	struct opk_compared_values *before = &sides[OPK_BEFORE], *after = &sides[OPK_AFTER];
+
+	*out = (struct opk_diff_value){ .p = (double)NAN };
+	describe(&out->before, before);
+	describe(&out->after, after);
+	out->change = change_of(out->before.value, out->after.value);
+	if (!before->count || !after->count) {
+		out->verdict = OPK_VERDICT_MISSING;
+		return true;
+	}
+	if (isnan(out->before.value) || isnan(out->after.value)) {
+		out->verdict = OPK_VERDICT_NAN;
+		return true;
+	}
+	out->has_spread = has_spread(before) || has_spread(after);
+	out->verdict = OPK_VERDICT_TOO_FEW;
+	if (!out->has_spread && before->values[0] == after->values[0])
+		out->verdict = OPK_VERDICT_SAME;
+	else if (before->count > 1 && after->count > 1)
+		return opk_rank_test(&out->p, before->values, before->count, after->values,
+		                     after->count);
+	return true;
+}
+
+/* ---- all of them ------------------------------------------------------------------------ */
+
+struct tested {
+	struct opk_diff_value *value;
+	double least; /* that p can be */
+};
+
+static int by_p(const void *a, const void *b)
+{
+	double x = ((const struct tested *)a)->value->p, y = ((const struct tested *)b)->value->p;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * A counter that is the same in each launch of a row, and has no spread in any other one, does not
+ * vary by itself: a difference is a change.
+ */
+static void judge_constant(const struct opk_compared_table *table, size_t column)
+{
+	struct opk_diff_value *values = table->values + column;
+	bool spread = false;
+
+	for (size_t i = 0; i < table->rows; i++)
+		spread |= values[i * table->columns].has_spread;
+	for (size_t i = 0; !spread && i < table->rows; i++) {
+		struct opk_diff_value *value = &values[i * table->columns];
+
+		if (value->verdict == OPK_VERDICT_TOO_FEW && !isnan(value->p))
+			value->verdict = OPK_VERDICT_CHANGED;
+	}
+}
+
+static void count(struct opk_diff_summary *summary, const struct opk_diff_value *value,
+                  bool foremost)
+{
+	uint64_t before = value->before.count, after = value->after.count;
+	uint64_t least = before < after ? before : after, most = before + after - least;
+
+	if (!summary->launches_most || least < summary->launches_least)
+		summary->launches_least = least;
+	if (most > summary->launches_most)
+		summary->launches_most = most;
+	if (foremost)
+		summary->foremost.compared++;
+	else
+		summary->others.compared++;
+}
+
+static void count_all(struct opk_diff_summary *summary, const struct opk_compared_table *table)
+{
+	double share;
+
+	for (size_t i = 0; i < table->rows * table->columns; i++)
+		if (table->values[i].verdict == OPK_VERDICT_TOO_FEW)
+			count(summary, &table->values[i], table->foremost[i % table->columns]);
+	share = summary->foremost.compared && summary->others.compared ? 0.5 : 1;
+	summary->foremost.level = summary->others.level = share * summary->level;
+}
+
+/* Those of a family that a test of so many launches could find. */
+static size_t list_tested(struct tested *out, const struct opk_compared_table *table, bool foremost,
+                          double level)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < table->rows * table->columns; i++) {
+		struct opk_diff_value *value = &table->values[i];
+		double least = opk_rank_test_least(value->before.count, value->after.count);
+
+		if (table->foremost[i % table->columns] == foremost && least <= level
+		    && value->verdict == OPK_VERDICT_TOO_FEW && !isnan(value->p))
+			out[found++] = (struct tested){ value, least };
+	}
+	return found;
+}
+
+/*
+ * Benjamini and Hochberg: of all changes that are found at most the share `level` is none. Where
+ * nothing has changed, so often any is found at all.
+ */
+static void judge_tested(struct tested *tested, size_t count, double level)
+{
+	size_t changed = 0;
+
+	qsort(tested, count, sizeof *tested, by_p);
+	for (size_t i = 0; i < count; i++)
+		if (tested[i].value->p <= level * (double)(i + 1) / (double)count)
+			changed = i + 1;
+	for (size_t i = 0; i < count; i++)
+		if (i < changed)
+			tested[i].value->verdict = OPK_VERDICT_CHANGED;
+		else if (tested[i].least <= level / (double)count)
+			tested[i].value->verdict = OPK_VERDICT_NOISE;
+}
+
+/* Launches a side from which a single change among so many comparisons can be told. */
+static size_t find_needed(const struct opk_diff_family *family)
+{
+	double level = family->level / (double)(family->compared ? family->compared : 1);
+	size_t count = 2;
+
+	while (opk_rank_test_least(count, count) > level)
+		count++;
+	return count;
+}
+
+static void judge_family(struct opk_diff_family *family, struct tested *room,
+                         const struct opk_compared_table *table, bool foremost)
+{
+	size_t count = list_tested(room, table, foremost, family->level);
+
+	family->launches_needed = find_needed(family);
+	judge_tested(room, count, family->level);
+}
+
+int opk_find_verdicts(struct opk_diff_summary *summary, struct opk_ctx *ctx,
+                      const struct opk_compared_table *table)
+{
+	size_t all = table->rows * table->columns;
+	opk_autofree struct tested *room = opk_alloc_array(all + 1, sizeof *room);
+
+	if (!room)
+		return opk_nomem(ctx, "a comparison");
+	for (size_t i = 0; i < table->columns; i++)
+		judge_constant(table, i);
+	count_all(summary, table);
+	judge_family(&summary->foremost, room, table, true);
+	judge_family(&summary->others, room, table, false);
+	for (size_t i = 0; i < all; i++)
+		summary->verdicts[table->values[i].verdict]++;
+	return OPK_OK;
+}

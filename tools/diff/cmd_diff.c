@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak diff: its options. */
+#include <math.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "commands.h"
+#include "common/files.h"
+#include "diff/diff.h"
+
+enum { TOP = 5, IGNORE_SHAPE = 1 };
+
+struct diff_args {
+	struct raw_args raw;
+	struct option_list before, after, where, fail;
+	const char *by, *level, *rules, *junit;
+	unsigned ignore, kernel_names, table;
+	uint64_t top;
+	bool all;
+};
+
+#define TABLES "summary|differences|rows|values|unmatched|rules"
+
+static const struct option_spec specs[] = {
+	{ "before", 0, "FILE", "a recording of what was before; may be repeated", OPTION_LIST,
+	  offsetof(struct diff_args, before) },
+	{ "after", 0, "FILE", "a recording of what is now; may be repeated", OPTION_LIST,
+	  offsetof(struct diff_args, after) },
+	{ "by", 0, "KEY",
+	  "match rows by kernel (default, with its shape), name, nvtx, or several: nvtx,kernel",
+	  OPTION_TEXT, offsetof(struct diff_args, by) },
+	{ "ignore", 0, "shape|none",
+	  "shape: match kernels whatever their grid, block and shared memory", OPTION_WORD,
+	  offsetof(struct diff_args, ignore) },
+	SHARED_OPTION("metrics", "A,B", "compare these, by their full names", OPTION_TEXT,
+	              struct diff_args, raw.metrics),
+	SHARED_OPTION("set", "SET", "compare the metrics of this set", OPTION_INPUT,
+	              struct diff_args, raw.set),
+	PARAM_OPTION(struct diff_args, raw.params),
+	{ "where", 0, "NAME=GLOB", "only rows like this: kernel=*gemm*; may be repeated",
+	  OPTION_LIST, offsetof(struct diff_args, where) },
+	{ "top", 0, "N", "values of the first N rows; default: 5 in a table for people, else all",
+	  OPTION_COUNT, offsetof(struct diff_args, top) },
+	{ "all", 0, NULL, "in a table for people, what is the same or noise, too", OPTION_FLAG,
+	  offsetof(struct diff_args, all) },
+	{ "level", 0, "SHARE", "share of false changes among those found; default 0.005",
+	  OPTION_TEXT, offsetof(struct diff_args, level) },
+	{ "fail", 0, "RULE",
+	  "exit 1 where 'METRIC>5%', 'METRIC<-3%', 'METRIC>1.5e6' or unmatched; may be repeated",
+	  OPTION_LIST, offsetof(struct diff_args, fail) },
+	{ "rules", 0, "FILE", "more such rules, in YAML", OPTION_INPUT,
+	  offsetof(struct diff_args, rules) },
+	{ "junit", 0, "FILE", "write what became of the rules as JUnit's XML", OPTION_OUTPUT,
+	  offsetof(struct diff_args, junit) },
+	KERNEL_NAMES_OPTION(struct diff_args, kernel_names),
+	TABLE_OPTION(TABLES, "values", struct diff_args, table),
+	TIMEOUT_OPTION(struct diff_args, raw.timeout),
+	{ 0 },
+};
+
+/* ---- what was asked for ----------------------------------------------------------------- */
+
+static int add_side(struct app *app, struct opk_strlist *paths, const struct option_list *given)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < given->count; i++) {
+		code = files_read(app, given->items[i]);
+		if (!code && !opk_strlist_add(paths, given->items[i]))
+			code = app_nomem(app);
+	}
+	return code;
+}
+
+static int choose_files(struct diff *diff, const struct diff_args *args)
+{
+	struct app *app = diff->app;
+	bool named = args->before.count || args->after.count;
+	int code = add_side(app, &diff->before, &args->before);
+
+	if (!code)
+		code = add_side(app, &diff->after, &args->after);
+	if (code)
+		return code;
+	if (named ? app->argument_count || !args->before.count || !args->after.count
+	          : app->argument_count != 2)
+		return app_error(app, OPK_EUSAGE,
+		                 "diff: which recordings? BEFORE.opk AFTER.opk, or --before FILE "
+		                 "and --after FILE, each as often as there are files");
+	if (named)
+		return OPK_OK;
+	return opk_strlist_add(&diff->before, app->arguments[0])
+	                       && opk_strlist_add(&diff->after, app->arguments[1])
+	               ? OPK_OK
+	               : app_nomem(app);
+}
+
+static int parse_level(struct app *app, double *out, const char *text)
+{
+	size_t length = 0;
+
+	*out = 0;
+	if (!text)
+		return OPK_OK;
+	if (opk_decimal_read(out, &length, text) == OPK_DECIMAL_GOOD && !text[length] && *out > 0
+	    && *out < 1)
+		return OPK_OK;
+	return app_error(app, OPK_EUSAGE, "--level %s: use a share such as 0.005", text);
+}
+
+static int make_rules(struct opk_diff_rules **out, struct app *app, const struct diff_args *args)
+{
+	int code = OPK_OK;
+
+	if (args->junit && !args->fail.count && !args->rules)
+		return app_error(app, OPK_EUSAGE,
+		                 "diff: --junit goes with --fail or --rules: it is about rules");
+	if (!args->fail.count && !args->rules)
+		return OPK_OK;
+	code = opk_diff_rules_new(out, app->ctx);
+	for (size_t i = 0; !code && i < args->fail.count; i++)
+		code = opk_diff_rules_add(*out, app->ctx, args->fail.items[i]);
+	if (!code && args->rules)
+		code = opk_diff_rules_load(*out, app->ctx, args->rules);
+	return code;
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+static int open_files(struct app *app, struct opk_file **files, const struct opk_strlist *paths)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < paths->count; i++)
+		code = opk_file_open(&files[i], app->ctx, paths->items[i]);
+	return code;
+}
+
+static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **files,
+                   const struct opk_diff_options *options)
+{
+	struct app *app = diff->app;
+	int code = open_files(app, files, &diff->before);
+
+	if (!code)
+		code = open_files(app, files + diff->before.count, &diff->after);
+	if (!code)
+		code = opk_diff_new(out, app->ctx, files, diff->before.count,
+		                    files + diff->before.count, diff->after.count, options);
+	app_progress_end();
+	return code ? opk_add(app->ctx, code, "can't compare") : OPK_OK;
+}
+
+/* ---- output ----------------------------------------------------------------------------- */
+
+static int name_kernels(struct diff *diff)
+{
+	struct opk_ctx *ctx = diff->app->ctx;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < opk_diff_count(diff->of); i++)
+		code = opk_kernel_names_add(diff->names, ctx, &opk_diff_get(diff->of, i)->range, 1);
+	for (size_t i = 0; !code && i < opk_diff_unmatched_count(diff->of); i++)
+		code = opk_kernel_names_add(diff->names, ctx,
+		                            &opk_diff_unmatched(diff->of, i)->range, 1);
+	return code;
+}
+
+static int print(struct diff *diff, const struct diff_args *args)
+{
+	struct app *app = diff->app;
+	int code = app_choose_table(app, TABLES, args->table, "values");
+
+	if (!code)
+		code = app_begin_output(app);
+	if (!code)
+		code = diff_tables(diff);
+	if (!code)
+		code = app_end_output(app);
+	if (!code)
+		diff_notes(diff);
+	return code;
+}
+
+static int judge_and_print(struct diff *diff, const struct diff_args *args,
+                           const struct opk_diff_rules *rules)
+{
+	opk_auto(opk_diff_judgement) struct opk_diff_judgement *judgement = NULL;
+	struct app *app = diff->app;
+	int code = name_kernels(diff);
+
+	if (!code && rules)
+		code = opk_diff_judgement_new(&judgement, app->ctx, diff->of, rules, diff->names);
+	diff->judgement = judgement;
+	if (!code)
+		code = print(diff, args);
+	if (!code && args->junit)
+		code = opk_diff_judgement_write_junit(judgement, app->ctx, args->junit);
+	if (code || !rules || !opk_diff_judgement_broken(judgement))
+		return code;
+	diff_breaches(diff);
+	return app_error(app, OPK_EFAILED, "%zu of %zu checks are broken",
+	                 opk_diff_judgement_broken(judgement), opk_diff_judgement_count(judgement));
+}
+
+static int run_with(struct diff *diff, const struct diff_args *args, struct opk_file **files,
+                    const struct opk_eval_options *eval)
+{
+	opk_auto(opk_diff_rules) struct opk_diff_rules *rules = NULL;
+	opk_auto(opk_diff) struct opk_diff *of = NULL;
+	struct opk_diff_options options = OPK_INIT(options);
+	int code = make_rules(&rules, diff->app, args);
+
+	options.by = diff->by;
+	options.ignore_shape = args->ignore == IGNORE_SHAPE;
+	options.eval = eval;
+	options.rules = rules;
+	if (!code)
+		code = parse_level(diff->app, &options.level, args->level);
+	if (!code)
+		code = compare(&of, diff, files, &options);
+	diff->of = of;
+	return code ? code : judge_and_print(diff, args, rules);
+}
+
+static int evaluate(struct diff *diff, const struct diff_args *args)
+{
+	opk_auto(opk_filter) struct opk_filter *filter = NULL;
+	size_t count = diff->before.count + diff->after.count;
+	opk_autofree struct opk_file **files = opk_alloc_array(count + 1, sizeof *files);
+	struct raw_metrics metrics = { 0 };
+	struct opk_eval_options eval;
+	int code = files ? raw_eval_options(diff->app, &args->raw, &eval, &metrics)
+	                 : app_nomem(diff->app);
+
+	if (!code && args->where.count)
+		code = opk_filter_new(&filter, diff->app->ctx, args->where.items,
+		                      args->where.count);
+	if (!code) {
+		eval.filter = filter;
+		eval.progress_data = (void *)"evaluating row";
+		code = run_with(diff, args, files, &eval);
+	}
+	for (size_t i = 0; files && i < count; i++)
+		opk_file_free(files[i]);
+	raw_metrics_free(&metrics);
+	return code;
+}
+
+static int run(struct app *app, void *data)
+{
+	const struct diff_args *args = data;
+	struct diff diff = { .app = app,
+		             .by = args->by ? args->by : "kernel",
+		             .all = args->all,
+		             .top = args->top              ? args->top
+		                    : app_shows_table(app) ? TOP
+		                                           : SIZE_MAX };
+	int code = choose_files(&diff, args);
+
+	if (!code)
+		code = kernel_names_new(&diff.names, app, args->kernel_names);
+	if (!code)
+		code = evaluate(&diff, args);
+	opk_kernel_names_free(diff.names);
+	opk_strlist_clear(&diff.before);
+	opk_strlist_clear(&diff.after);
+	return code;
+}
+
+const struct command diff_command = {
+	.name = "diff",
+	.synopsis = "BEFORE.opk AFTER.opk | --before FILE... --after FILE...",
+	.summary = "compare recordings: what changed by more than noise; fail where it must not",
+	.details =
+		"Rows of both sides are matched by kernel and launch shape, or as --by says; their names\n"
+		"are compared in one spelling, whatever recorded them. Those of one side alone are\n"
+		"listed. Several files are one side: runs of a program, or ranks of a job.\n"
+		"\n"
+		"A value is the median over launches, and change_pct is by how much it is another one\n"
+		"afterwards. changed: by more than noise, noise: launches differ from each other as\n"
+		"much, same: all launches of both sides have one value, too few: so few launches can't\n"
+		"tell, as one a side never can, nan: a launch has no value, missing: one side did not\n"
+		"measure it. The test is Mann and Whitney's U, two-sided, over launches; of all\n"
+		"comparisons together at most a share of --level of the changes found is none, by\n"
+		"Benjamini and Hochberg's procedure, so that of 200 diffs in which nothing changed one\n"
+		"says otherwise. The summary says from how many launches on it can tell. A counter that\n"
+		"has the same value in all launches of each row needs no test, but two launches a side.\n"
+		"Launches of one run share its clocks and its memory: several runs a side show what\n"
+		"runs differ by.\n"
+		"\n"
+		"Rows are in order of what changed most in time, which is gpu__time_duration.sum, else the\n"
+		"times of ranges or launches, else cycles: that of a launch times their number. Other\n"
+		"chips, GPUs, CUPTI versions, drivers, sets and clocks on the two sides are said.\n"
+		"\n"
+		"Where ranges have one pass of the set each, a metric is compared over those that have it;\n"
+		"what needs several passes has one value a side, of which a test can't tell. Launches\n"
+		"that were recorded beside PM samples are compared by their times, and what the samples\n"
+		"say of each kernel is one value a recording.\n"
+		"\n"
+		"--fail and --rules make it a gate for builds: each broken rule is a line on stderr, and\n"
+		"the exit code is 1. 'METRIC>5%' is broken where the metric grew by more than 5% and it\n"
+		"is no noise; where launches are too few to tell, the change itself counts.\n"
+		"'METRIC>1.5e6' is broken where it is more than that after, in base units. A value\n"
+		"that is missing or nan breaks a rule, and if no row matches all are broken. 'unmatched'\n"
+		"is broken by rows of one side alone. docs/ci.md has an example, and the rules file.",
+	.options = specs,
+	.args_size = sizeof(struct diff_args),
+	.examples = {
+		{ "diff before.opk after.opk", "what changed, the most in time first" },
+		{ "diff before.opk after.opk --fail 'gpu__time_duration.sum>5%'",
+		  "exit 1 where a kernel takes 5% longer" },
+		{ "diff before.opk after.opk --ignore shape -o changes.csv",
+		  "kernels whatever their grids and blocks" },
+	},
+	.max_arguments = 2,
+	.arguments = ARGUMENTS_ARE_FILES,
+	.run = run,
+};

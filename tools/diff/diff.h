@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* offpeak diff: what is compared, and the parts of what is shown. */
+#ifndef OPK_TOOL_DIFF_H
+#define OPK_TOOL_DIFF_H
+
+#include "common/args.h"
+
+OPK_DEFINE_AUTO(opk_diff)
+OPK_DEFINE_AUTO(opk_diff_judgement)
+OPK_DEFINE_AUTO(opk_diff_rules)
+
+struct diff {
+	struct app *app;
+	const struct opk_diff *of;
+	const struct opk_diff_judgement *judgement; /* NULL: there are no rules */
+	struct opk_kernel_names *names;
+	struct opk_strlist before, after; /* paths */
+	const char *by;
+	bool all; /* people see what is the same, too */
+	size_t top;
+	bool facts[OPK_FACT_COUNT]; /* columns that tell rows apart */
+};
+
+/* All tables: diff_tables.c. */
+int diff_tables(struct diff *diff);
+/* "scale 16x6x1 128x1x1"; free(). */
+char *diff_row_name(const struct diff *diff, const struct opk_diff_row *row);
+/* What is to be known of the comparison as a whole, as notes: diff_notes.c. */
+void diff_notes(const struct diff *diff);
+/* Each broken rule on stderr: diff_notes.c. */
+void diff_breaches(const struct diff *diff);
+
+#endif

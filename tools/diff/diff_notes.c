@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What people should know of a comparison, and which rules are broken. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "diff/diff.h"
+
+/* Kernels of one side that the other one has with another launch shape. */
+static size_t count_reshaped(const struct diff *diff)
+{
+	size_t all = opk_diff_unmatched_count(diff->of), count = 0;
+
+	for (size_t i = 0; i < all; i++) {
+		const struct opk_diff_row *row = opk_diff_unmatched(diff->of, i);
+
+		for (size_t j = 0; row->before_launches && j < all; j++) {
+			const struct opk_diff_row *other = opk_diff_unmatched(diff->of, j);
+
+			if (other->after_launches && *row->range.kernel
+			    && !strcmp(row->range.kernel, other->range.kernel)) {
+				count++;
+				break;
+			}
+		}
+	}
+	return count;
+}
+
+static void note_unmatched(const struct diff *diff)
+{
+	size_t count = opk_diff_unmatched_count(diff->of), reshaped = count_reshaped(diff);
+
+	if (!opk_diff_count(diff->of))
+		app_note("no row is on both sides%s",
+		         count ? ": the names of kernels or ranges differ" : "");
+	else if (count)
+		app_note("%zu row%s of one side alone", count, count == 1 ? " is" : "s are");
+	if (reshaped)
+		app_note("%zu kernel%s on both sides with different launch shapes: --ignore shape "
+		         "matches them",
+		         reshaped, reshaped == 1 ? " is" : "s are");
+}
+
+static void note_differences(const struct diff *diff)
+{
+	for (size_t i = 0; i < opk_diff_difference_count(diff->of); i++) {
+		const struct opk_diff_difference *of = opk_diff_difference(diff->of, i);
+
+		app_note("%s differs, and values may for that: %s before, %s after", of->what,
+		         of->before, of->after);
+	}
+}
+
+static void note_power(const struct diff *diff)
+{
+	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	size_t count = summary->verdicts[OPK_VERDICT_TOO_FEW];
+	size_t time = summary->foremost.launches_needed, other = summary->others.launches_needed;
+
+	if (!count)
+		return;
+	app_note("%zu value%s of too few launches to tell a change from noise: they are of %" PRIu64
+	         " to %" PRIu64 " a side; a single change in time%s can be told from %zu on",
+	         count, count == 1 ? " is" : "s are", summary->launches_least,
+	         summary->launches_most, diff->judgement ? " or what rules name" : "", time);
+	if (summary->others.compared)
+		app_note(
+			"one in any of the other %zu comparisons can be told from %zu launches a side on",
+			summary->others.compared, other);
+}
+
+void diff_notes(const struct diff *diff)
+{
+	note_differences(diff);
+	note_unmatched(diff);
+	note_power(diff);
+}
+
+void diff_breaches(const struct diff *diff)
+{
+	for (size_t i = 0; i < opk_diff_judgement_count(diff->judgement); i++) {
+		const struct opk_diff_judged *of = opk_diff_judgement_get(diff->judgement, i);
+		const char *reason = of->rule->reason;
+		opk_autofree char *text = NULL;
+
+		if (!of->broken)
+			continue;
+		text = opk_printf("%s: %s%s%s%s%s%s", of->rule->text, of->row_name,
+		                  *of->row_name ? ": " : "", of->text, *reason ? " (" : "", reason,
+		                  *reason ? ")" : "");
+		app_print_cause("offpeak: broken: ", text ? text : "out of memory");
+	}
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A comparison as tables: what differs besides, rows, their values, rows of one side, rules. */
+#include <math.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "common/facts.h"
+#include "diff/diff.h"
+
+/* Sets with more metrics are shown to people as far as something changed. */
+enum { MOST_SHOWN = 30, TEXT = 24 };
+
+static union opk_cell cell_double(double number)
+{
+	return (union opk_cell){ .number = number };
+}
+
+/* ---- names of rows ---------------------------------------------------------------------- */
+
+static const char *kernel_of(const struct diff *diff, const struct opk_diff_row *row)
+{
+	return *row->range.kernel ? opk_kernel_names_get(diff->names, &row->range) : "";
+}
+
+char *diff_row_name(const struct diff *diff, const struct opk_diff_row *row)
+{
+	const char *kernel = kernel_of(diff, row);
+
+	return opk_strdup(*kernel ? kernel : *row->name ? row->name : row->range.nvtx);
+}
+
+static void find_facts(struct diff *diff, const struct opk_diff_row *row)
+{
+	diff->facts[OPK_FACT_KERNEL] |= *row->range.kernel != '\0';
+	diff->facts[OPK_FACT_GRID] |= row->range.grid[0] > 0;
+	diff->facts[OPK_FACT_BLOCK] |= row->range.block[0] > 0;
+	diff->facts[OPK_FACT_NAME] |= !*row->range.kernel && *row->name;
+}
+
+static void choose_facts(struct diff *diff)
+{
+	static const struct {
+		const char *word;
+		enum opk_fact fact;
+	} words[] = {
+		{ "nvtx", OPK_FACT_NVTX },
+		{ "device", OPK_FACT_DEVICE },
+		{ "host", OPK_FACT_HOST },
+		{ "rank", OPK_FACT_RANK },
+	};
+
+	for (size_t i = 0; i < COUNT(words); i++)
+		diff->facts[words[i].fact] = strstr(diff->by, words[i].word) != NULL;
+	for (size_t i = 0; i < opk_diff_count(diff->of); i++)
+		find_facts(diff, opk_diff_get(diff->of, i));
+	for (size_t i = 0; i < opk_diff_unmatched_count(diff->of); i++)
+		find_facts(diff, opk_diff_unmatched(diff->of, i));
+}
+
+/* Room for the texts of a row's facts. */
+struct fact_texts {
+	struct opk_fact_text of[OPK_FACT_COUNT];
+};
+
+static void add_facts(struct app_fields *fields, const struct diff *diff,
+                      const struct opk_diff_row *diff_row, struct fact_texts *texts)
+{
+	struct opk_row row = { .name = diff_row->name, .range = &diff_row->range };
+
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+		const struct opk_column *column = opk_fact_column(fact, OPK_PROFILER_RANGE);
+
+		if (!diff->facts[fact])
+			continue;
+		if (fact == OPK_FACT_KERNEL)
+			field_text(fields, column->name, kernel_of(diff, diff_row));
+		else
+			field_add(fields, column->name, column->type,
+			          opk_fact_get(&texts->of[fact], fact, &row, NULL));
+	}
+}
+
+/* ---- numbers ---------------------------------------------------------------------------- */
+
+static void write_change(char out[TEXT], double change)
+{
+	if (isnan(change))
+		strcpy(out, "nan");
+	else if (isinf(change))
+		strcpy(out, change > 0 ? "from 0" : "from 0 down");
+	else
+		snprintf(out, TEXT, change == 0 ? "%.3g%%" : "%+.3g%%", change);
+}
+
+/* Half the way from one quartile to the other, as a share of the median. */
+static void write_spread(char out[TEXT], const struct opk_diff_side *side)
+{
+	double spread = 50 * (side->high - side->low) / fabs(side->value);
+
+	*out = '\0';
+	if (isfinite(spread))
+		snprintf(out, TEXT, spread > 0 && spread < 0.01 ? "<0.01%%" : "%.2g%%", spread);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static size_t time_column(const struct diff *diff)
+{
+	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
+		if (opk_diff_column(diff->of, i).is_time)
+			return i;
+	return SIZE_MAX;
+}
+
+static const char *unit_name(const char *unit)
+{
+	return !strcmp(unit, "ns") ? "nanoseconds" : unit;
+}
+
+struct row_texts {
+	struct fact_texts facts;
+	char change[TEXT], before[TEXT], after[TEXT];
+};
+
+static void fill_row(struct app_fields *fields, const struct diff *diff,
+                     const struct opk_diff_row *row, size_t time, struct row_texts *texts)
+{
+	const struct opk_diff_value *value = time == SIZE_MAX ? NULL : &row->values[time];
+	bool people = app_shows_table(diff->app);
+
+	fields->count = 0;
+	add_facts(fields, diff, row, &texts->facts);
+	field_number(fields, "before_launches", row->before_launches);
+	field_number(fields, "after_launches", row->after_launches);
+	if (!value)
+		return;
+	field_add(fields, "before", OPK_CELL_DOUBLE, cell_double(value->before.value));
+	field_add(fields, "after", OPK_CELL_DOUBLE, cell_double(value->after.value));
+	write_change(texts->change, value->change);
+	if (people)
+		field_text(fields, "change", texts->change);
+	else
+		field_add(fields, "change_pct", OPK_CELL_DOUBLE, cell_double(value->change));
+	field_text(fields, "verdict", opk_verdict_name(value->verdict));
+	field_add(fields, "time_change", OPK_CELL_DOUBLE, cell_double(row->time_change));
+}
+
+static int put_row_table(struct diff *diff, struct app_fields *fields, const char *name,
+                         size_t time)
+{
+	int code = app_fields_table(diff->app, name, fields);
+
+	for (size_t i = 0; i < fields->count; i++)
+		if (fields->columns[i].type == OPK_CELL_DOUBLE
+		    && strcmp(fields->columns[i].name, "change_pct") && time != SIZE_MAX)
+			opk_out_unit(diff->app->out, i,
+			             unit_name(opk_diff_column(diff->of, time).unit));
+	return code;
+}
+
+/* `fields` are the table's columns, which have to stay where they are. */
+static int put_rows(struct diff *diff, struct app_fields *fields)
+{
+	size_t time = time_column(diff), count = opk_diff_count(diff->of);
+	struct row_texts texts;
+	int code;
+
+	if (!count)
+		return OPK_OK;
+	fill_row(fields, diff, opk_diff_get(diff->of, 0), time, &texts);
+	code = put_row_table(diff, fields, "rows", time);
+	for (size_t i = 0; !code && i < count; i++) {
+		struct app_fields row;
+
+		fill_row(&row, diff, opk_diff_get(diff->of, i), time, &texts);
+		code = opk_out_row(diff->app->out, row.cells);
+	}
+	return code;
+}
+
+static void fill_unmatched(struct app_fields *fields, const struct diff *diff,
+                           const struct opk_diff_row *row, size_t time, struct fact_texts *texts)
+{
+	bool before = row->before_launches > 0;
+	const struct opk_diff_value *value = time == SIZE_MAX ? NULL : &row->values[time];
+
+	fields->count = 0;
+	field_text(fields, "side", before ? "before" : "after");
+	add_facts(fields, diff, row, texts);
+	field_number(fields, "launches", before ? row->before_launches : row->after_launches);
+	if (value)
+		field_add(fields, "time", OPK_CELL_DOUBLE,
+		          cell_double(before ? value->before.value : value->after.value));
+}
+
+static int put_unmatched(struct diff *diff, struct app_fields *fields)
+{
+	size_t time = time_column(diff), count = opk_diff_unmatched_count(diff->of);
+	struct fact_texts texts;
+	int code;
+
+	if (!count)
+		return OPK_OK;
+	fill_unmatched(fields, diff, opk_diff_unmatched(diff->of, 0), time, &texts);
+	code = put_row_table(diff, fields, "unmatched", time);
+	for (size_t i = 0; !code && i < count; i++) {
+		struct app_fields row;
+
+		fill_unmatched(&row, diff, opk_diff_unmatched(diff->of, i), time, &texts);
+		code = opk_out_row(diff->app->out, row.cells);
+	}
+	return code;
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+static void add_for_programs(struct app_fields *fields, const struct opk_diff_value *value)
+{
+	field_add(fields, "change_pct", OPK_CELL_DOUBLE, cell_double(value->change));
+	field_text(fields, "verdict", opk_verdict_name(value->verdict));
+	field_add(fields, "p", OPK_CELL_DOUBLE, cell_double(value->p));
+	field_number(fields, "before_count", value->before.count);
+	field_number(fields, "after_count", value->after.count);
+	field_add(fields, "before_low", OPK_CELL_DOUBLE, cell_double(value->before.low));
+	field_add(fields, "before_high", OPK_CELL_DOUBLE, cell_double(value->before.high));
+	field_add(fields, "after_low", OPK_CELL_DOUBLE, cell_double(value->after.low));
+	field_add(fields, "after_high", OPK_CELL_DOUBLE, cell_double(value->after.high));
+}
+
+static void add_for_people(struct app_fields *fields, const struct opk_diff_value *value,
+                           struct row_texts *texts)
+{
+	write_change(texts->change, value->change);
+	write_spread(texts->before, &value->before);
+	write_spread(texts->after, &value->after);
+	field_text(fields, "change", texts->change);
+	field_text(fields, "verdict", opk_verdict_name(value->verdict));
+	field_text(fields, "spread before", texts->before);
+	field_text(fields, "spread after", texts->after);
+}
+
+static void fill_value(struct app_fields *fields, const struct diff *diff,
+                       const struct opk_diff_row *row, size_t column, struct row_texts *texts)
+{
+	const struct opk_diff_value *value = &row->values[column];
+	struct opk_diff_column of = opk_diff_column(diff->of, column);
+	bool people = app_shows_table(diff->app);
+
+	fields->count = 0;
+	if (!people)
+		add_facts(fields, diff, row, &texts->facts);
+	field_text(fields, "metric", of.name);
+	field_text(fields, "unit", people ? unit_name(of.unit) : of.unit);
+	field_add(fields, "before", OPK_CELL_DOUBLE, cell_double(value->before.value));
+	field_add(fields, "after", OPK_CELL_DOUBLE, cell_double(value->after.value));
+	if (people)
+		add_for_people(fields, value, texts);
+	else
+		add_for_programs(fields, value);
+}
+
+/* Nothing of one side has it in any row. */
+static bool is_one_sided(const struct diff *diff, size_t column)
+{
+	for (size_t i = 0; i < opk_diff_count(diff->of); i++)
+		if (opk_diff_get(diff->of, i)->values[column].verdict != OPK_VERDICT_MISSING)
+			return false;
+	return true;
+}
+
+static bool is_shown(const struct opk_diff_value *value, bool many)
+{
+	return !many || (value->verdict != OPK_VERDICT_SAME && value->verdict != OPK_VERDICT_NOISE);
+}
+
+/* Which columns have rows: people need not see one for each metric that one side lacks. */
+static bool *choose_columns(const struct diff *diff, size_t *one_sided)
+{
+	size_t count = opk_diff_column_count(diff->of);
+	bool *chosen = opk_alloc_array(count + 1, sizeof *chosen);
+	bool all = diff->all || !app_shows_table(diff->app);
+
+	for (size_t i = 0; chosen && i < count; i++) {
+		bool lacking = !all && is_one_sided(diff, i);
+
+		chosen[i] = opk_diff_column(diff->of, i).shown && !lacking;
+		*one_sided += opk_diff_column(diff->of, i).shown && lacking;
+	}
+	return chosen;
+}
+
+/* "2. scale", and its launch. */
+static int put_title(struct diff *diff, size_t i)
+{
+	const struct opk_diff_row *row = opk_diff_get(diff->of, i);
+	const struct opk_range *range = &row->range;
+	opk_autofree char *name = diff_row_name(diff, row), *title = NULL, *prose = NULL;
+	struct opk_buf text = { 0 };
+
+	if (range->grid[0])
+		opk_buf_add_printf(&text, "grid %ux%ux%u", range->grid[0], range->grid[1],
+		                   range->grid[2]);
+	if (range->block[0])
+		opk_buf_add_printf(&text, ", block %ux%ux%u", range->block[0], range->block[1],
+		                   range->block[2]);
+	prose = opk_buf_take_text(&text);
+	title = name ? opk_printf("%zu. %s", i + 1, name) : NULL;
+	return title && prose ? opk_out_heading(diff->app->out, title, prose)
+	                      : app_nomem(diff->app);
+}
+
+static int put_values_of(struct diff *diff, size_t i, const bool *chosen, bool many,
+                         size_t *left_out)
+{
+	const struct opk_diff_row *row = opk_diff_get(diff->of, i);
+	struct row_texts texts;
+	int code = put_title(diff, i);
+
+	for (size_t j = 0; !code && j < opk_diff_column_count(diff->of); j++) {
+		struct app_fields fields;
+
+		if (!chosen[j])
+			continue;
+		if (!is_shown(&row->values[j], many)) {
+			++*left_out;
+			continue;
+		}
+		fill_value(&fields, diff, row, j, &texts);
+		code = opk_out_row(diff->app->out, fields.cells);
+	}
+	return code;
+}
+
+static int put_values(struct diff *diff, struct app_fields *fields)
+{
+	size_t count = opk_diff_count(diff->of), columns = 0, left_out = 0, one_sided = 0;
+	opk_autofree bool *chosen = choose_columns(diff, &one_sided);
+	struct row_texts texts;
+	bool many;
+	int code;
+
+	if (!chosen)
+		return app_nomem(diff->app);
+	if (!count)
+		return OPK_OK;
+	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
+		columns += chosen[i];
+	many = columns > MOST_SHOWN && !diff->all && app_shows_table(diff->app);
+	fill_value(fields, diff, opk_diff_get(diff->of, 0), 0, &texts);
+	code = app_fields_table(diff->app, "values", fields);
+	for (size_t i = 0; i < fields->count; i++)
+		if (!strcmp(fields->columns[i].name, "unit"))
+			opk_out_unit_in(diff->app->out, i);
+	for (size_t i = 0; !code && i < count && i < diff->top; i++)
+		code = put_values_of(diff, i, chosen, many, &left_out);
+	if (left_out)
+		app_note("%zu values that are the same or no more than noise are not shown: --all "
+		         "shows them",
+		         left_out);
+	if (one_sided)
+		app_note("%zu metrics were measured on one side alone: --all shows them",
+		         one_sided);
+	return code;
+}
+
+/* ---- the others ------------------------------------------------------------------------- */
+
+static int put_summary(struct diff *diff)
+{
+	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	struct app_fields fields = { 0 };
+
+	field_list(&fields, "before", opk_strlist_items(&diff->before), diff->before.count);
+	field_list(&fields, "after", opk_strlist_items(&diff->after), diff->after.count);
+	field_text(&fields, "by", diff->by);
+	field_number(&fields, "rows", opk_diff_count(diff->of));
+	field_number(&fields, "unmatched_rows", opk_diff_unmatched_count(diff->of));
+	field_number(&fields, "launches_least", summary->launches_least);
+	field_number(&fields, "launches_most", summary->launches_most);
+	field_text(&fields, "test", "Mann-Whitney U, two-sided; Benjamini-Hochberg");
+	field_add(&fields, "level", OPK_CELL_DOUBLE, cell_double(summary->level));
+	field_number(&fields, "tested", summary->foremost.compared);
+	field_number(&fields, "launches_needed", summary->foremost.launches_needed);
+	field_number(&fields, "tested_others", summary->others.compared);
+	field_number(&fields, "launches_needed_others", summary->others.launches_needed);
+	field_number(&fields, "changed", summary->verdicts[OPK_VERDICT_CHANGED]);
+	field_number(&fields, "noise", summary->verdicts[OPK_VERDICT_NOISE]);
+	field_number(&fields, "same", summary->verdicts[OPK_VERDICT_SAME]);
+	field_number(&fields, "too_few", summary->verdicts[OPK_VERDICT_TOO_FEW]);
+	field_number(&fields, "nan", summary->verdicts[OPK_VERDICT_NAN]);
+	field_number(&fields, "missing", summary->verdicts[OPK_VERDICT_MISSING]);
+	return app_record(diff->app, &fields);
+}
+
+static int put_differences(struct diff *diff)
+{
+	static const struct opk_column columns[] = { { "fact", OPK_CELL_STRING },
+		                                     { "before", OPK_CELL_STRING },
+		                                     { "after", OPK_CELL_STRING } };
+	int code = OPK_OK;
+
+	if (!opk_diff_difference_count(diff->of))
+		return OPK_OK;
+	code = app_table(diff->app, "differences", columns);
+	for (size_t i = 0; !code && i < opk_diff_difference_count(diff->of); i++) {
+		const struct opk_diff_difference *of = opk_diff_difference(diff->of, i);
+
+		code = app_row(diff->app, cell_text(of->what), cell_text(of->before),
+		               cell_text(of->after));
+	}
+	return code;
+}
+
+static int put_rules(struct diff *diff)
+{
+	static const struct opk_column columns[] = {
+		{ "rule", OPK_CELL_STRING },
+		{ "row", OPK_CELL_STRING },
+		{ "broken", OPK_CELL_BOOL },
+		{ "found", OPK_CELL_STRING },
+	};
+	size_t count = diff->judgement ? opk_diff_judgement_count(diff->judgement) : 0;
+	int code = count ? app_table(diff->app, "rules", columns) : OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		const struct opk_diff_judged *of = opk_diff_judgement_get(diff->judgement, i);
+
+		code = app_row(diff->app, cell_text(of->rule->text), cell_text(of->row_name),
+		               cell_flag(of->broken), cell_text(of->text));
+	}
+	return code;
+}
+
+int diff_tables(struct diff *diff)
+{
+	struct app_fields rows, values, unmatched;
+	int code = put_summary(diff);
+
+	choose_facts(diff);
+	if (!code)
+		code = put_differences(diff);
+	if (!code)
+		code = put_rows(diff, &rows);
+	if (!code)
+		code = put_values(diff, &values);
+	if (!code)
+		code = put_unmatched(diff, &unmatched);
+	return code ? code : put_rules(diff);
+}
