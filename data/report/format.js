@@ -20,6 +20,11 @@
 		return unit.split('/').map(word => words[word.toLowerCase()] || word).join('/');
 	}
 
+	// Three digits, for percentages.
+	function short(value) {
+		return value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
+	}
+
 	// Those of time go down, all others up; percentages stay.
 	function scaleOf(size, unit) {
 		if (/^(ns|nanoseconds?|s|seconds?)$/i.test(unit)) {
@@ -67,5 +72,5 @@
 		return { unit: name, text };
 	}
 
-	Object.assign(window.offpeak, { format, formatLine: line, formatColumn: column });
+	Object.assign(window.offpeak, { format, formatLine: line, formatColumn: column, formatShort: short });
 })();

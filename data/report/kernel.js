@@ -30,26 +30,38 @@
 		return list ? list[i] : null;
 	}
 
-	// From the least to the greatest value, with the middle half marked, as far as it is known.
+	// How far apart the least and the greatest are, as a share of the mean.
+	function width(table, at, i) {
+		const low = statistic(table, at, 'min', i), high = statistic(table, at, 'max', i), mean = statistic(table, at, 'mean', i);
+
+		return mean ? 100 * (high - low) / Math.abs(mean) : high > low ? Infinity : 0;
+	}
+
+	function widthText(percent) {
+		if (percent === 0)
+			return 'same in all';
+		return percent < 0.01 ? '< 0.01%' : percent > 1e4 ? '> 10,000%' : offpeak.formatShort(percent) + '%';
+	}
+
+	// From the least to the greatest value, up to the 90th percentile thick, with the median across.
 	function spreadStrip(table, at, i) {
 		const low = statistic(table, at, 'min', i), high = statistic(table, at, 'max', i);
 		const mid = statistic(table, at, 'p50', i), p90 = statistic(table, at, 'p90', i);
 
 		if (low === null || high === null)
 			return null;
-		const scale = v => high > low ? 2 + 96 * (v - low) / (high - low) : 50;
+		if (high === low)
+			return element('span', { class: 'faint', text: widthText(0) });
+		const scale = v => 2 + 96 * (v - low) / (high - low);
 		const svg = element('svg', { class: 'strip', viewBox: '0 0 100 12', preserveAspectRatio: 'none', role: 'img' }, [
 			element('title', { text: 'least, median, 90th percentile, greatest: ' + [low, mid, p90, high].map(v =>
 				offpeak.formatLine(v, table.columns[at].unit)).join(', ') }),
-			element('line', { class: 'strip-line', x1: scale(low), x2: scale(high), y1: 6, y2: 6 })]);
+			element('line', { class: 'strip-line', x1: 2, x2: 98, y1: 6, y2: 6 }),
+			element('rect', { class: 'strip-most', x: 2, width: Math.max(0, scale(p90) - 2), y: 4, height: 4 }),
+			element('line', { class: 'strip-middle', x1: scale(mid), x2: scale(mid), y1: 1, y2: 11 })]);
 
-		if (high > low) {
-			svg.append(element('rect', { class: 'strip-most', x: scale(low), width: Math.max(0, scale(p90) - scale(low)), y: 4, height: 4 }));
-			svg.append(element('line', { class: 'strip-middle', x1: scale(mid), x2: scale(mid), y1: 1, y2: 11 }));
-		} else {
-			svg.append(element('circle', { class: 'strip-same', cx: 50, cy: 6, r: 2 }));
-		}
-		return svg;
+		return element('div', { class: 'strip-frame' }, [svg, element('span', { text: widthText(width(table, at, i)),
+			title: 'from the least to the greatest, as a share of the mean' })]);
 	}
 
 	// Values in the order of launches; of many, from the least to the greatest of several.
@@ -57,9 +69,9 @@
 		const each = spread[0], list = spread.slice(1), pairs = each === 1 ? list.map(v => [v, v])
 			: list.filter((v, k) => k % 2 === 0).map((v, k) => [v, list[2 * k + 1]]);
 		const known = list.filter(v => v !== null), low = Math.min(...known), high = Math.max(...known);
-		const x = k => 8 + 684 * (pairs.length > 1 ? k / (pairs.length - 1) : 0.5);
+		const x = k => 8 + 1044 * (pairs.length > 1 ? k / (pairs.length - 1) : 0.5);
 		const y = v => high > low ? 92 - 84 * (v - low) / (high - low) : 50;
-		const svg = element('svg', { class: 'launches', viewBox: '0 0 700 100', role: 'img', 'aria-label': 'values launch by launch' });
+		const svg = element('svg', { class: 'launches', viewBox: '0 0 1060 100', role: 'img', 'aria-label': 'values launch by launch' });
 
 		pairs.forEach((pair, k) => {
 			if (pair[0] === null)
@@ -92,7 +104,7 @@
 				element('svg', { class: 'bar-cell', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, [
 					element('rect', { class: 'bar-back', width: 100, height: 8, rx: 1 }),
 					element('rect', { class: 'bar-full', width: Math.max(0, Math.min(100, peak)), height: 8, rx: 1 })]),
-				element('span', { text: offpeak.formatLine(peak, 'percent') })]),
+				element('span', { text: offpeak.formatShort(peak) + '%' })]),
 			element('td', { class: 'spread' }, [strip]),
 		];
 	}
@@ -133,7 +145,7 @@
 		const many = columns.some(at => statistic(table, at, 'min', i) !== null);
 		const head = element('thead', {}, [element('tr', {}, [element('th', { text: 'metric' }),
 			element('th', { class: 'number', text: many ? 'mean' : 'value' }), element('th', { text: '' }),
-			element('th', { text: 'of the peak' }), element('th', { class: 'spread', text: many ? 'over launches' : '' })])]);
+			element('th', { text: 'of the peak' }), element('th', { class: 'spread', text: many ? { kernel: 'over launches', range: 'over its times', device: 'over samples' }[table.row] : '' })])]);
 
 		return element('section', { class: 'group' }, [
 			info ? element('h3', { text: info.title }) : table.headings.length ? element('h3', { text: 'Other' }) : null,
@@ -157,7 +169,7 @@
 
 		if (!row)
 			return;
-		const times = [row.portion !== undefined && table.rows.length > 1 ? offpeak.formatLine(row.portion, 'percent') + ' of the time' : '',
+		const times = [row.portion !== undefined && table.rows.length > 1 ? offpeak.formatShort(row.portion) + '% of the time' : '',
 			row.time !== undefined ? offpeak.formatLine(row.time, table.time === 'ns' ? 'nanoseconds' : 'cycles') : '',
 			row.count.toLocaleString('en-US') + ({ kernel: ' launch', range: ' time', device: ' sample' })[table.row]
 				+ (row.count === 1 ? '' : table.row === 'kernel' ? 'es' : 's')].filter(Boolean);

@@ -9,6 +9,7 @@ static const struct report_part parts[] = {
 	{ "about", "Run", report_write_about },
 	{ "kernels", "Kernels", report_write_kernels },
 	{ "devices", "Devices", report_write_devices },
+	{ "ranks", "Ranks", report_write_ranks },
 };
 
 /* ---- recordings */
@@ -32,6 +33,8 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 		                "%s is a set, with which to record: there is nothing to report yet",
 		                run->path);
 	if (!code)
+		code = report_find_lanes(run, ctx);
+	if (!code)
 		code = opk_summary_new(&run->summary, ctx, run->file, &summary);
 	if (!code && run->failed)
 		code = opk_nomem(ctx, "a page");
@@ -42,6 +45,7 @@ static void clear(struct report_page *page)
 {
 	for (size_t i = 0; i < page->run_count; i++) {
 		report_clear_spreads(&page->runs[i]);
+		report_clear_lanes(&page->runs[i].lanes);
 		opk_summary_free(page->runs[i].summary);
 		opk_file_free(page->runs[i].file);
 	}

@@ -7,9 +7,9 @@
 static const char dygraphs_style[] = "dygraphs/dygraph.min.css";
 
 /* In the order in which they are joined. */
-static const char *const styles[] = { "report/page.css", "report/table.css" };
+static const char *const styles[] = { "report/page.css", "report/table.css", "report/ranks.css" };
 static const char *const scripts[] = { "report/page.js", "report/format.js", "report/table.js",
-	                               "report/kernel.js" };
+	                               "report/kernel.js", "report/ranks.js" };
 
 int report_asset(char **out, struct opk_ctx *ctx, const char *name)
 {

@@ -14,6 +14,23 @@ struct report_spread {
 	size_t each;   /* 1: values; more: pairs of the least and greatest of so many launches */
 	size_t count;  /* of values */
 	float *values; /* NULL: there are none */
+	/* What came from each lane; NULL: there is one lane alone, or too much. */
+	struct report_sum *lanes;
+};
+
+/* Of the values of one lane. */
+struct report_sum {
+	float sum;
+	uint32_t count;
+};
+
+/* A rank of a job, or a GPU where ranks are not known: columns of a heat map. */
+struct report_lanes {
+	size_t count;     /* less than 2: there is nothing to compare */
+	char **names;     /* "rank 3" */
+	uint32_t *of_row; /* one a row of the evaluation */
+	size_t row_count;
+	size_t kept; /* sums of lanes, of all values */
 };
 
 /* A recording. Its kernels are those of report_kernels(), in this order on the whole page. */
@@ -26,6 +43,7 @@ struct report_run {
 	/* What is kept of values: rows are key groups, by `number`, columns the evaluation's. */
 	struct report_spread *spreads;
 	size_t spread_columns, spread_count;
+	struct report_lanes lanes;
 	bool failed; /* memory was out while they came */
 };
 
@@ -85,6 +103,15 @@ int report_write_kernels(struct report_page *page, const struct report_run *run,
                          const struct report_part *part);
 int report_write_devices(struct report_page *page, const struct report_run *run,
                          const struct report_part *part);
+
+int report_write_ranks(struct report_page *page, const struct report_run *run,
+                       const struct report_part *part);
+
+/* ---- ranks: report_ranks.c */
+
+/* The lanes of the run's ranges, or of its launches; before its summary is made. */
+int report_find_lanes(struct report_run *run, struct opk_ctx *ctx);
+void report_clear_lanes(struct report_lanes *lanes);
 
 /* ---- how values are spread: report_spread.c */
 

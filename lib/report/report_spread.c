@@ -5,7 +5,7 @@
 #include "report/report_inside.h"
 
 /* Values of a metric and kernel; of more launches the least and greatest of several. */
-enum { MOST_VALUES = 120 };
+enum { MOST_VALUES = 120, MOST_LANE_SUMS = 8 << 20 };
 
 static struct report_spread *find_spread(struct report_run *run, size_t group, size_t column)
 {
@@ -65,20 +65,43 @@ static void fill(struct report_spread *spread, const double *values, size_t coun
 	}
 }
 
+/* What came of each lane, as long as that is not too much for memory. */
+static bool take_lanes(struct report_run *run, struct report_spread *spread, const double *values,
+                       const size_t *rows, size_t count)
+{
+	struct report_lanes *lanes = &run->lanes;
+
+	if (lanes->count < 2 || lanes->kept + lanes->count > MOST_LANE_SUMS)
+		return true;
+	spread->lanes = opk_alloc_array(lanes->count, sizeof *spread->lanes);
+	if (!spread->lanes)
+		return false;
+	lanes->kept += lanes->count;
+	for (size_t i = 0; i < count; i++) {
+		struct report_sum *sum = &spread->lanes[lanes->of_row[rows[i]]];
+
+		sum->sum += (float)values[i];
+		sum->count++;
+	}
+	return true;
+}
+
 void report_take_values(void *data, size_t group, size_t column, const double *values,
                         const size_t *rows, size_t count)
 {
 	struct report_run *run = data;
 	struct report_spread *spread;
 
-	(void)rows;
-	if (count < 2 || run->failed)
+	if (run->failed)
 		return;
 	if (!make_room(run, group, column)) {
 		run->failed = true;
 		return;
 	}
 	spread = find_spread(run, group, column);
+	run->failed = !take_lanes(run, spread, values, rows, count);
+	if (count < 2 || run->failed)
+		return;
 	spread->each = count <= MOST_VALUES ? 1 : (2 * count + MOST_VALUES - 1) / MOST_VALUES;
 	spread->values = opk_alloc_array(MOST_VALUES + 2, sizeof *spread->values);
 	if (spread->values)
@@ -88,7 +111,9 @@ void report_take_values(void *data, size_t group, size_t column, const double *v
 
 void report_clear_spreads(struct report_run *run)
 {
-	for (size_t i = 0; i < run->spread_count * run->spread_columns; i++)
+	for (size_t i = 0; i < run->spread_count * run->spread_columns; i++) {
 		free(run->spreads[i].values);
+		free(run->spreads[i].lanes);
+	}
 	free(run->spreads);
 }
