@@ -72,5 +72,5 @@
 		return { unit: name, text };
 	}
 
-	Object.assign(window.offpeak, { format, formatLine: line, formatColumn: column, formatShort: short });
+	Object.assign(window.offpeak, { format, scale: scaleOf, formatLine: line, formatColumn: column, formatShort: short });
 })();

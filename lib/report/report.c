@@ -9,6 +9,7 @@ static const struct report_part parts[] = {
 	{ "about", "Run", report_write_about },
 	{ "kernels", "Kernels", report_write_kernels },
 	{ "devices", "Devices", report_write_devices },
+	{ "timeline", "Timeline", report_write_timeline },
 	{ "ranks", "Ranks", report_write_ranks },
 };
 

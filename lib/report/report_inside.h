@@ -101,6 +101,8 @@ int report_write_about(struct report_page *page, const struct report_run *run,
                        const struct report_part *part);
 int report_write_kernels(struct report_page *page, const struct report_run *run,
                          const struct report_part *part);
+int report_write_timeline(struct report_page *page, const struct report_run *run,
+                          const struct report_part *part);
 int report_write_devices(struct report_page *page, const struct report_run *run,
                          const struct report_part *part);
 

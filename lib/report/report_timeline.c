@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The timeline: samples and what ran as data of the page, which its script draws. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "adapters/deflate/deflate.h"
+#include "report/report_inside.h"
+#include "series/series.h"
+
+/* Deflated: a page of a million samples of seven metrics stays below 15 MB. */
+enum { MOST_BYTES = 10 << 20 };
+
+/* A GPU of a host, or a rank on it: its samples, and what ran on it. */
+struct device {
+	const char *host, *gpu;
+	int32_t index, rank;
+	size_t track; /* SIZE_MAX: there are no samples */
+};
+
+struct timeline {
+	struct report_page *page;
+	const struct report_run *run;
+	struct opk_evaluation *evaluation; /* NULL: nothing was sampled */
+	struct opk_series series;
+	struct opk_lanes lanes;
+	OPK_LIST(struct device) devices;
+	uint64_t base, end;
+	struct opk_buf *packed; /* of each track, deflated */
+	size_t packed_count;
+};
+
+static void clear(struct timeline *t)
+{
+	for (size_t i = 0; i < t->packed_count; i++)
+		opk_buf_clear(&t->packed[i]);
+	free(t->packed);
+	free(t->devices.items);
+	opk_series_clear(&t->series);
+	opk_lanes_clear(&t->lanes);
+	opk_evaluation_free(t->evaluation);
+}
+
+/* ---- devices ---------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+static int add_device(struct timeline *t, const char *host, const char *gpu, int32_t index,
+                      int32_t rank, size_t track)
+{
+	struct device *device;
+
+	for (size_t i = 0; i < t->devices.count; i++) {
+		device = &t->devices.items[i];
+		if (device->index == index && device->rank == rank && same_text(device->host, host)
+		    && same_text(device->gpu, gpu))
+			return OPK_OK;
+	}
+	device = opk_list_add(&t->devices);
+	if (!device)
+		return opk_nomem(t->page->ctx, "a timeline");
+	*device = (struct device){ host, gpu, index, rank, track };
+	return OPK_OK;
+}
+
+static bool is_range(const struct opk_lane *lane)
+{
+	return lane->of->kind == OPK_ACTIVITY_RANGE;
+}
+
+static int find_devices(struct timeline *t)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < t->series.count; i++) {
+		const struct opk_range *range = &t->series.tracks[i].range;
+
+		code = add_device(t, range->host, range->gpu, range->device, range->rank, i);
+	}
+	for (size_t i = 0; !code && i < t->lanes.lanes.count; i++) {
+		const struct opk_activity *of = t->lanes.lanes.items[i].of;
+
+		if (!is_range(&t->lanes.lanes.items[i]))
+			code = add_device(t, of->host, of->gpu, of->device, of->rank, SIZE_MAX);
+	}
+	if (!code && !t->devices.count)
+		code = add_device(t, "", "", -1, -1, SIZE_MAX);
+	return code;
+}
+
+/* Whether a process launched something on a device, or none of those that were recorded did. */
+static bool uses(const struct timeline *t, const struct device *device, uint32_t process)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
+		const struct opk_activity *of = t->lanes.lanes.items[i].of;
+
+		if (of->kind == OPK_ACTIVITY_RANGE || of->device != device->index
+		    || of->rank != device->rank || !same_text(of->host, device->host))
+			continue;
+		if (of->process == process)
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
+static bool shows(const struct timeline *t, const struct device *device,
+                  const struct opk_lane *lane)
+{
+	const struct opk_activity *of = lane->of;
+
+	if (of->rank != device->rank || !same_text(of->host, device->host))
+		return false;
+	if (is_range(lane))
+		return uses(t, device, of->process);
+	return of->device == device->index && same_text(of->gpu, device->gpu);
+}
+
+/* ---- what there is ---------------------------------------------------------------------- */
+
+static int read_samples(struct timeline *t)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	int code;
+
+	if (t->run->meta->profiler != OPK_PROFILER_PM || !t->run->meta->metric_count)
+		return OPK_OK;
+	options.allow_incomplete = true;
+	code = opk_eval_file(&t->evaluation, t->page->ctx, t->run->file, &options);
+	return code ? code : opk_series_add(&t->series, t->page->ctx, t->evaluation);
+}
+
+static int read_activities(struct timeline *t)
+{
+	const struct opk_activity *activities;
+	size_t count;
+	int code = opk_file_activities(&activities, &count, t->page->ctx, t->run->file);
+
+	return code ? code : opk_lanes_init(&t->lanes, t->page->ctx, activities, count, 0);
+}
+
+static void find_span(struct timeline *t)
+{
+	t->base = t->lanes.records ? t->lanes.start : UINT64_MAX;
+	t->end = t->lanes.records ? t->lanes.end : 0;
+	for (size_t i = 0; i < t->series.count; i++) {
+		const struct opk_track *track = &t->series.tracks[i];
+
+		if (!track->count)
+			continue;
+		if (track->starts[0] < t->base)
+			t->base = track->starts[0];
+		if (track->ends[track->count - 1] > t->end)
+			t->end = track->ends[track->count - 1];
+	}
+}
+
+/* ---- bytes ------------------------------------------------------------------------------ */
+
+static int deflate_into(struct opk_buf *out, struct opk_ctx *ctx, struct opk_buf *plain)
+{
+	opk_autofree void *packed = NULL;
+	size_t size;
+	int code = plain->failed ? opk_nomem(ctx, "a timeline")
+	                         : opk_deflate(&packed, &size, ctx, plain->data, plain->size, true);
+
+	opk_buf_clear(out);
+	if (!code)
+		opk_buf_add(out, packed, size);
+	return code || !out->failed ? code : opk_nomem(ctx, "a timeline");
+}
+
+static int pack_tracks(size_t *bytes, struct timeline *t)
+{
+	int code = OPK_OK;
+
+	*bytes = 0;
+	for (size_t i = 0; !code && i < t->series.count; i++) {
+		opk_autobuf struct opk_buf plain = { 0 };
+
+		opk_track_pack(&plain, &t->series.tracks[i], t->base);
+		code = deflate_into(&t->packed[i], t->page->ctx, &plain);
+		*bytes += t->packed[i].size;
+	}
+	return code;
+}
+
+/* Folds until they are small enough. */
+static int pack_samples(struct timeline *t)
+{
+	size_t bytes;
+	int code;
+
+	t->packed = opk_alloc_array(t->series.count + 1, sizeof *t->packed);
+	if (!t->packed)
+		return opk_nomem(t->page->ctx, "a timeline");
+	t->packed_count = t->series.count;
+	while (!(code = pack_tracks(&bytes, t)) && bytes > MOST_BYTES) {
+		code = opk_series_fold(&t->series, t->page->ctx);
+		if (code)
+			break;
+	}
+	return code;
+}
+
+static int put_bytes(struct timeline *t)
+{
+	opk_autobuf struct opk_buf plain = { 0 }, packed = { 0 };
+	char name[48];
+	int code;
+
+	for (size_t i = 0; i < t->packed_count; i++) {
+		snprintf(name, sizeof name, "timeline-track-%zu", i);
+		report_bytes(t->page, t->run, name, t->packed[i].data, t->packed[i].size);
+	}
+	for (size_t i = 0; i < t->lanes.lanes.count; i++)
+		opk_lane_pack(&plain, &t->lanes.lanes.items[i], t->base);
+	if (!plain.size)
+		return OPK_OK;
+	code = deflate_into(&packed, t->page->ctx, &plain);
+	if (!code)
+		report_bytes(t->page, t->run, "timeline-lanes", packed.data, packed.size);
+	return code;
+}
+
+/* ---- what bytes are --------------------------------------------------------------------- */
+
+static void put_size(struct opk_json_writer *json, const char *key, uint64_t number)
+{
+	opk_json_key(json, key);
+	opk_json_put_u64(json, number);
+}
+
+static void put_columns(struct timeline *t)
+{
+	struct opk_json_writer *json = &t->page->json;
+	const struct opk_summary *summary = t->run->summary;
+
+	opk_json_key(json, "columns");
+	opk_json_begin_array(json);
+	for (size_t i = 0; t->evaluation && i < opk_evaluation_column_count(t->evaluation); i++) {
+		const char *name = opk_evaluation_column(t->evaluation, i);
+
+		opk_json_begin_object(json);
+		opk_json_key(json, "name");
+		opk_json_put_string(json, name);
+		opk_json_add_string(json, "unit", opk_evaluation_column_unit(t->evaluation, i));
+		for (size_t j = 0; j < opk_summary_column_count(summary); j++)
+			if (!strcmp(opk_summary_column(summary, j)->name, name))
+				opk_json_add_string(json, "about",
+				                    opk_summary_column(summary, j)->description);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_double(struct opk_json_writer *json, const char *key, double number)
+{
+	opk_json_key(json, key);
+	opk_json_put_double(json, number);
+}
+
+static void put_track(struct timeline *t, size_t number)
+{
+	struct opk_json_writer *json = &t->page->json;
+	const struct opk_track *track = &t->series.tracks[number];
+
+	opk_json_key(json, "track");
+	opk_json_begin_object(json);
+	put_size(json, "number", number);
+	put_size(json, "count", track->count);
+	put_size(json, "fold", track->fold);
+	put_size(json, "samples", track->samples);
+	opk_json_key(json, "metrics");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < track->metrics; i++) {
+		struct opk_packing packing = opk_track_packing(track, i);
+
+		opk_json_begin_object(json);
+		put_double(json, "lowest", packing.lowest);
+		put_double(json, "highest", packing.highest);
+		put_double(json, "step", packing.step);
+		put_size(json, "missing", track->missing[i]);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+	opk_json_end_object(json);
+}
+
+static void put_title(struct timeline *t, const struct device *device)
+{
+	opk_autobuf struct opk_buf title = { 0 };
+	opk_autofree char *text = NULL;
+	bool hosts = false;
+
+	for (size_t i = 1; i < t->devices.count; i++)
+		hosts |= !same_text(t->devices.items[i].host, t->devices.items[0].host);
+	if (device->rank >= 0)
+		opk_buf_add_printf(&title, "rank %" PRId32 ", ", device->rank);
+	if (hosts && device->host && *device->host)
+		opk_buf_add_printf(&title, "%s, ", device->host);
+	if (device->index >= 0)
+		opk_buf_add_printf(&title, "GPU %" PRId32, device->index);
+	else
+		opk_buf_add_text(&title, "GPU");
+	text = opk_buf_take_text(&title);
+	opk_json_key(&t->page->json, "title");
+	opk_json_put_string(&t->page->json, text);
+}
+
+static void put_device(struct timeline *t, const struct device *device)
+{
+	struct opk_json_writer *json = &t->page->json;
+
+	opk_json_begin_object(json);
+	put_title(t, device);
+	if (device->track != SIZE_MAX)
+		put_track(t, device->track);
+	opk_json_key(json, "lanes");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < t->lanes.lanes.count; i++)
+		if (shows(t, device, &t->lanes.lanes.items[i]))
+			opk_json_put_u64(json, i);
+	opk_json_end_array(json);
+	opk_json_end_object(json);
+}
+
+/* ---- lanes and names -------------------------------------------------------------------- */
+
+static char *lane_title(const struct opk_lane *lane)
+{
+	const struct opk_activity *of = lane->of;
+
+	if (lane->row)
+		return opk_printf(is_range(lane) ? "level %zu" : "beside it (%zu)", lane->row + 1);
+	if (!is_range(lane))
+		return opk_printf("stream %" PRIu64, of->stream);
+	if (of->thread)
+		return opk_printf("NVTX, thread %" PRIu64, of->thread);
+	return opk_strdup("NVTX, process");
+}
+
+static void put_lanes(struct timeline *t)
+{
+	struct opk_json_writer *json = &t->page->json;
+	size_t at = 0;
+
+	opk_json_key(json, "lanes");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
+		const struct opk_lane *lane = &t->lanes.lanes.items[i];
+		opk_autobuf struct opk_buf bytes = { 0 };
+		opk_autofree char *title = lane_title(lane);
+
+		opk_lane_pack(&bytes, lane, t->base);
+		opk_json_begin_object(json);
+		opk_json_key(json, "title");
+		opk_json_put_string(json, title);
+		put_size(json, "at", at);
+		put_size(json, "count", lane->items.count);
+		if (is_range(lane)) {
+			opk_json_key(json, "ranges");
+			opk_json_put_bool(json, true);
+		}
+		opk_json_end_object(json);
+		at += bytes.size;
+	}
+	opk_json_end_array(json);
+}
+
+/* SIZE_MAX: it is no kernel that the page shows. */
+static size_t kernel_of(const struct timeline *t, const struct opk_activity *activity)
+{
+	size_t count = opk_summary_kernel_count(t->run->summary);
+
+	for (size_t i = 0; activity->kind == OPK_ACTIVITY_KERNEL && i < count; i++) {
+		const struct opk_range *range = opk_summary_kernel(t->run->summary, i)->range;
+
+		if (same_text(range->kernel, activity->name)
+		    && same_text(range->symbol, activity->symbol))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static void put_name(struct timeline *t, const struct opk_activity *activity)
+{
+	struct opk_json_writer *json = &t->page->json;
+	size_t kernel = kernel_of(t, activity);
+
+	opk_json_begin_object(json);
+	opk_json_key(json, "name");
+	if (kernel == SIZE_MAX) {
+		opk_json_put_string(json, activity->name ? activity->name : "");
+	} else {
+		opk_json_put_string(json, opk_summary_kernel(t->run->summary, kernel)->name);
+		opk_json_add_string(json, "full", activity->name);
+		put_size(json, "kernel", kernel);
+	}
+	opk_json_end_object(json);
+}
+
+static void put_data(struct timeline *t)
+{
+	struct opk_json_writer *json = &t->page->json;
+	char base[24];
+
+	/* JavaScript's numbers have no room for it. */
+	snprintf(base, sizeof base, "%" PRIu64, t->base);
+	report_begin_data(t->page, t->run, "timeline");
+	opk_json_begin_object(json);
+	opk_json_key(json, "base");
+	opk_json_put_string(json, base);
+	put_size(json, "length", t->end - t->base ? t->end - t->base : 1);
+	/* A clock of a host began in 1970, that of a GPU when it was switched on. */
+	opk_json_key(json, "host");
+	opk_json_put_bool(json, t->base > (uint64_t)1 << 60);
+	put_columns(t);
+	put_lanes(t);
+	opk_json_key(json, "names");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < t->lanes.names.count; i++)
+		put_name(t, t->lanes.names.items[i]);
+	opk_json_end_array(json);
+	opk_json_key(json, "devices");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < t->devices.count; i++)
+		put_device(t, &t->devices.items[i]);
+	opk_json_end_array(json);
+	opk_json_end_object(json);
+	report_end_data(t->page);
+}
+
+/* ---- words ------------------------------------------------------------------------------ */
+
+/* What the page has of what was recorded. */
+static void describe(struct opk_buf *out, const struct timeline *t)
+{
+	uint64_t samples = 0, pauses = 0, items = 0;
+	size_t fold = 1;
+
+	for (size_t i = 0; i < t->series.count; i++) {
+		const struct opk_track *track = &t->series.tracks[i];
+
+		samples += track->samples;
+		pauses += track->pauses;
+		fold = track->fold > fold ? track->fold : fold;
+	}
+	for (size_t i = 0; i < t->lanes.lanes.count; i++)
+		items += t->lanes.lanes.items[i].items.count;
+	if (fold > 1)
+		opk_buf_add_printf(
+			out,
+			"These are too many samples for a page: it has the least and the "
+			"most of every %zu in a row. ",
+			fold);
+	else if (samples)
+		opk_buf_add_text(out,
+		                 "Every sample is here, in 16 bits. Where a pixel has several, "
+		                 "it shows all from their least to their most. ");
+	if (pauses)
+		opk_buf_add_printf(
+			out,
+			"%" PRIu64 " sample%s over %d times as long as the others: "
+			"sampling stood still, and what was counted meanwhile is left out. ",
+			pauses, pauses == 1 ? " is" : "s are", OPK_SERIES_PAUSE);
+	if (items < t->lanes.records)
+		opk_buf_add_printf(out,
+		                   "Of %" PRIu64
+		                   " records of what ran those that are close to each "
+		                   "other are joined, to %" PRIu64 ". ",
+		                   t->lanes.records, items);
+}
+
+static int write_section(struct timeline *t, const struct report_part *part)
+{
+	opk_autobuf struct opk_buf words = { 0 };
+	opk_autofree char *intro = NULL;
+	int code;
+
+	describe(&words, t);
+	intro = opk_buf_take_text(&words);
+	if (!intro)
+		return opk_nomem(t->page->ctx, "a timeline");
+	report_begin(t->page, t->run, part, part->title, intro);
+	put_data(t);
+	code = put_bytes(t);
+	report_end(t->page);
+	t->page->needs_dygraphs = true;
+	return code;
+}
+
+int report_write_timeline(struct report_page *page, const struct report_run *run,
+                          const struct report_part *part)
+{
+	__attribute__((cleanup(clear))) struct timeline t = { .page = page, .run = run };
+	int code = read_samples(&t);
+
+	if (!code)
+		code = read_activities(&t);
+	if (code || !(t.series.count || t.lanes.records))
+		return code;
+	find_span(&t);
+	code = find_devices(&t);
+	if (!code)
+		code = pack_samples(&t);
+	return code ? code : write_section(&t, part);
+}

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The timeline of a report: zoom and pan, lanes of what ran, gaps, values at a time."""
+import json
+
+from __main__ import check
+
+READY = "document.querySelector('section[data-part=timeline][data-ready]')"
+VIEW = "offpeak.shown.timeline"
+
+
+def open_page(browser, page):
+    """Opens a page, and waits until its timeline is drawn."""
+    browser.open(page)
+    browser.wait(READY)
+    browser.js("document.querySelector('.timeline-view').scrollIntoView()")
+    browser.wait(VIEW + ".rows.slice(1).some(row => row.seen) && " + VIEW + ".rows.every(row => !row.old || !row.seen)")
+
+
+def open_report(browser, tools, name):
+    """A page of a shipped recording."""
+    page = tools.path(name + ".html")
+    tools.offpeak("report", tools.recording(name), "-o", page)
+    open_page(browser, page)
+
+
+def window(browser):
+    return browser.js("const v = %s; return [v.from, v.to, v.data.length]" % VIEW)
+
+
+def painted(browser, selector):
+    """How many pixels of a canvas are not empty."""
+    return browser.js("""
+        const canvas = document.querySelector(arguments[0]);
+        const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        let count = 0;
+        for (let i = 3; i < data.length; i += 4) count += data[i] > 0;
+        return count;""", selector)
+
+
+def test_zoom_and_pan(browser, tools):
+    open_report(browser, tools, "gh100-training-kernels")
+    plot = ".timeline-row.metric .plot"
+    check(browser.count(plot) == 7, "a plot for each metric")
+    start, end, length = window(browser)
+    check((start, end) == (0, length), "all is shown first: %s" % window(browser))
+    browser.drag(plot, (0.3, 0.5), (0.5, 0.5))
+    start, end, _ = window(browser)
+    check(0.1 * length < start < end < 0.6 * length, "a drag chooses a stretch of time: %s" % window(browser))
+    before = end - start
+    browser.type(".timeline-view", "+")
+    start, end, _ = window(browser)
+    check(abs((end - start) * 2 - before) < before / 100, "+ zooms in: %s" % window(browser))
+    browser.type(".timeline-view", "\ue014")
+    check(window(browser)[0] > start, "the right arrow moves: %s" % window(browser))
+    browser.type(".timeline-view", "-")
+    check(abs(window(browser)[1] - window(browser)[0] - before) < before / 100, "- zooms out")
+    browser.type(".timeline-view", "0")
+    check(window(browser)[:2] == [0, length], "0 shows all: %s" % window(browser))
+
+
+def test_values_at_a_time(browser, tools):
+    open_report(browser, tools, "gh100-training-kernels")
+    browser.mouse(".timeline-row.metric .plot", (0.5, 0.5))
+    values = browser.texts(".timeline-row.metric .value")
+    check(len(values) == 7 and all(values), "each plot has values at the mouse: %s" % values)
+    check("2026-11-22 15:2" in browser.texts(".timeline-tools .where")[0], "the time is absolute, too")
+
+
+def test_lanes(browser, tools):
+    open_report(browser, tools, "gh100-training-kernels")
+    titles = browser.texts(".timeline-row.lane .name b")
+    check(titles == ["NVTX, thread 5794", "level 2", "stream 7"], "lanes of ranges and launches: %s" % titles)
+    check(painted(browser, ".timeline-row.lane:nth-of-type(4) canvas") > 500, "launches are drawn")
+    # So close that single launches can be seen: the one in the middle of the lane is clicked on.
+    name, kernel = browser.js("""
+        const view = %s, lane = view.data.lanes.find(lane => !lane.ranges), i = 1234;
+        view.show(lane.starts[i] - 1000, lane.ends[i] + 1000);
+        return [view.data.names[lane.names[i]].full, view.data.names[lane.names[i]].kernel];""" % VIEW)
+    browser.mouse(".timeline-row.lane:nth-of-type(4) .plot", (0.53, 0.5))
+    check(name in browser.texts(".timeline-tip")[0], "the launch at the mouse is named: %s"
+          % browser.texts(".timeline-tip"))
+    browser.mouse(".timeline-row.lane:nth-of-type(4) .plot", (0.53, 0.5), "down", "up")
+    check(browser.js("return offpeak.shown.kernel") == kernel, "its kernel is chosen")
+
+
+def test_launches_without_samples(browser, tools):
+    open_report(browser, tools, "gh100-training-trace")
+    check(browser.count(".timeline-row.metric") == 0, "there are no plots")
+    check(browser.count(".timeline-row.lane") >= 2, "there are lanes")
+
+
+def test_gaps(browser, tools):
+    """Where nothing was sampled nothing is drawn, and it is said."""
+    names = tools.offpeak("info", tools.recording("gh100-pm-small"), "--format", "csv")
+    metrics = next(line for line in names.splitlines() if line.startswith("metrics,"))[8:].replace(" ", ",")
+    tools.offpeak("extract", tools.recording("gh100-pm-small"), "--data", tools.path("samples"))
+    rows = tools.offpeak("eval", tools.recording("gh100-pm-small"), "--first-sample", "keep").splitlines()[1:]
+    times = [[int(time) for time in row.split(",")[1:3]] for row in rows]
+    # From the 200th sample on all is 5 ms later.
+    table = [{"start_ns": start + 5000000 * (i >= 200), "end_ns": end + 5000000 * (i >= 200)}
+             for i, (start, end) in enumerate(times)]
+    tools.offpeak("import", "--raw", tools.path("samples"), "--metrics", metrics, "-o", tools.path("gaps.opk"),
+                  "--ranges", tools.write("gaps.json", json.dumps(table)))
+    tools.offpeak("report", tools.path("gaps.opk"), "-o", tools.path("gaps.html"))
+    open_page(browser, tools.path("gaps.html"))
+    # Of 8.8 ms it is from 2 to 7.
+    browser.mouse(".timeline-row.metric .plot", (0.6, 0.5))
+    values = browser.texts(".timeline-row.metric .value")
+    check(set(values) == {"not sampled"}, "in a gap there are no values: %s" % values)
+    browser.mouse(".timeline-row.metric .plot", (0.95, 0.5))
+    values = browser.texts(".timeline-row.metric .value")
+    check("not sampled" not in values, "after it there are: %s" % values)
