@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "testing.h"
 
 static long until_failure;
 
@@ -25,6 +26,17 @@ static inline bool allocation_failed(void)
 {
 	opk_set_realloc(NULL);
 	return until_failure < 0;
+}
+
+/* Whether the n-th allocation failed, which the code has to say; where none did, it is OPK_OK. */
+static inline bool was_short(struct opk_ctx *ctx, long n, int code)
+{
+	if (!allocation_failed()) {
+		ck_ok(ctx, code);
+		return false;
+	}
+	ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code, errors_of(ctx));
+	return true;
 }
 
 #endif

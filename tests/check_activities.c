@@ -447,16 +447,9 @@ START_TEST(without_memory)
 	finish(ctx, writer);
 	for (size_t i = 0; i < COUNT(work); i++)
 		for (long n = 0;; n++) {
-			int code;
-
 			fail_allocation(n);
-			code = work[i](ctx);
-			if (!allocation_failed()) {
-				ck_ok(ctx, code);
+			if (!was_short(ctx, n, work[i](ctx)))
 				break;
-			}
-			ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
-			              errors_of(ctx));
 		}
 	opk_ctx_free(ctx);
 }

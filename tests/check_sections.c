@@ -394,16 +394,9 @@ START_TEST(without_memory)
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
 	for (long n = 0;; n++) {
-		int code;
-
 		fail_allocation(n);
-		code = read_both(ctx);
-		if (!allocation_failed()) {
-			ck_ok(ctx, code);
+		if (!was_short(ctx, n, read_both(ctx)))
 			break;
-		}
-		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
-		              errors_of(ctx));
 	}
 	opk_ctx_free(ctx);
 }
