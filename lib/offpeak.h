@@ -877,6 +877,24 @@ struct opk_meta_heading {
 	const char *title;
 	const char *text;
 	size_t first, count;
+	const char *draw; /* "stack": they are parts of a whole; "" or NULL: nothing is said */
+};
+
+/* A line of a roofline: a level of memory, whose bytes are counted, or a peak of operations. */
+struct opk_meta_roof {
+	const char *name;  /* "DRAM", "fp32" */
+	const char *bytes; /* of a level: metric, label or derived metric; "" or NULL: it is none */
+	const char *peak;  /* so many bytes or operations a second; as above */
+};
+
+/* What a roofline is drawn of: metrics by name or label, and derived metrics. */
+struct opk_meta_roofline {
+	const char *title;       /* may be "" */
+	const char *const *work; /* operations; their sum counts */
+	size_t work_count;
+	const char *time; /* in seconds or nanoseconds */
+	const struct opk_meta_roof *roofs;
+	size_t roof_count; /* 0: there is no roofline */
 };
 
 /* Which GPU a counter-availability image is of, and for which profiler. */
@@ -941,6 +959,7 @@ struct opk_meta {
 	size_t column_count;
 	const struct opk_meta_heading *headings;
 	size_t heading_count;
+	struct opk_meta_roofline roofline;
 	/* Of a probe: one for each counter-availability image, in their order. */
 	const struct opk_availability *availability;
 	size_t availability_count;
@@ -1311,6 +1330,11 @@ const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, 
  */
 const struct opk_meta_heading *opk_evaluation_column_heading(
 	const struct opk_evaluation *evaluation, size_t i);
+/*
+ * What a roofline is drawn of, by names of columns, as the recording or the set says; no roofs:
+ * there is none. Borrowed, as headings are.
+ */
+const struct opk_meta_roofline *opk_evaluation_roofline(const struct opk_evaluation *evaluation);
 /* Fills a value a column from those of a row or a joined row, one a metric. */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);

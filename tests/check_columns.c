@@ -214,8 +214,8 @@ END_TEST
 
 START_TEST(headings_over_columns)
 {
-	static const struct opk_meta_heading headings[] = { { "One", "", 0, 2 },
-		                                            { "Two", "prose", 3, 1 } };
+	static const struct opk_meta_heading headings[] = { { "One", "", 0, 2, "" },
+		                                            { "Two", "prose", 3, 1, "" } };
 	static const struct {
 		struct here here;
 		bool listed; /* whether the set lists columns, in another order */
@@ -472,7 +472,7 @@ START_TEST(without_memory)
 		long n;
 
 		meta.column_count = way == 2 ? 0 : 5;
-		meta.headings = &(struct opk_meta_heading){ "One", "", 0, 2 };
+		meta.headings = &(struct opk_meta_heading){ "One", "", 0, 2, "" };
 		meta.heading_count = 1;
 		for (n = 0; failed; n++) {
 			struct opk_columns columns;

@@ -27,12 +27,16 @@ START_TEST(read_as_written)
 	struct opk_file *file;
 
 	ck_ok(ctx,
-	      read_meta(ctx, &file, &meta,
-	                "\"version\":3,\"set_hash\":\"crc32:0\",\"labels\":{\"c.d\":\"_x.1\"},"
-	                "\"hidden\":[\"e.f\"],\"derived\":[{\"name\":\"d\",\"formula\":\"?!\","
-	                "\"future\":[]},{\"description\":\"D\",\"unit\":\"U\",\"formula\":\"1\","
-	                "\"name\":\"d2\"}],\"columns\":[\"d2\",\"_x.1\",\"a.b\"],"
-	                "\"headings\":[{\"title\":\"\",\"first\":2,\"count\":1}]"));
+	      read_meta(
+		      ctx, &file, &meta,
+		      "\"version\":3,\"set_hash\":\"crc32:0\",\"labels\":{\"c.d\":\"_x.1\"},"
+		      "\"hidden\":[\"e.f\"],\"derived\":[{\"name\":\"d\",\"formula\":\"?!\","
+		      "\"future\":[]},{\"description\":\"D\",\"unit\":\"U\",\"formula\":\"1\","
+		      "\"name\":\"d2\"}],\"columns\":[\"d2\",\"_x.1\",\"a.b\"],"
+		      "\"headings\":[{\"title\":\"\",\"first\":2,\"count\":1,\"draw\":\"stack\"}],"
+		      "\"roofline\":{\"work\":[\"d\",\"a.b\"],\"time\":\"_x.1\",\"roofs\":["
+		      "{\"name\":\"L\",\"bytes\":\"a.b\",\"peak\":\"d2\"},"
+		      "{\"name\":\"R\",\"peak\":\"c.d\"}]}"));
 	ck_assert_uint_eq(meta->set_version, 3);
 	ck_assert_str_eq(meta->set_hash, "crc32:0");
 	ck_assert_uint_eq(meta->label_count, 1);
@@ -51,6 +55,15 @@ START_TEST(read_as_written)
 	ck_assert_uint_eq(meta->heading_count, 1);
 	ck_assert_str_eq(meta->headings[0].text, "");
 	ck_assert_uint_eq(meta->headings[0].first, 2);
+	ck_assert_str_eq(meta->headings[0].draw, "stack");
+	ck_assert_str_eq(meta->roofline.title, "");
+	ck_assert_uint_eq(meta->roofline.work_count, 2);
+	ck_assert_str_eq(meta->roofline.work[1], "a.b");
+	ck_assert_str_eq(meta->roofline.time, "_x.1");
+	ck_assert_uint_eq(meta->roofline.roof_count, 2);
+	ck_assert_str_eq(meta->roofline.roofs[0].bytes, "a.b");
+	ck_assert_str_eq(meta->roofline.roofs[1].bytes, "");
+	ck_assert_str_eq(meta->roofline.roofs[1].peak, "c.d");
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 }
@@ -126,6 +139,20 @@ static const struct bad {
 	  "not over the 2 columns" },
 	{ HERE, "\"columns\":[\"a.b\"],\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":2}]",
 	  "not over the 1 columns" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":1,\"draw\":1}]",
+	  "heading 1 is no" },
+	{ HERE, "\"roofline\":[]", "the roofline is no object" },
+	{ HERE, "\"roofline\":{\"time\":1}", "the roofline is no object" },
+	{ HERE, "\"roofline\":{\"work\":[1]}", "work 1 is no text" },
+	{ HERE, "\"roofline\":{\"roofs\":[{\"peak\":1}]}", "roof 1 is no object of texts" },
+	{ HERE, "\"roofline\":{\"time\":\"x\",\"roofs\":[{\"peak\":\"a.b\"}]}",
+	  "the roofline: 'x' is no metric" },
+	{ HERE, "\"roofline\":{\"time\":\"a.b\",\"work\":[\"x\"],\"roofs\":[{\"peak\":\"a.b\"}]}",
+	  "the roofline: 'x' is no metric" },
+	{ HERE, "\"roofline\":{\"time\":\"a.b\",\"roofs\":[{\"bytes\":\"x\",\"peak\":\"a.b\"}]}",
+	  "the roofline: 'x' is no metric" },
+	{ HERE, "\"roofline\":{\"time\":\"a.b\",\"roofs\":[{\"name\":\"r\"}]}",
+	  "the roofline: '' is no metric" },
 };
 
 START_TEST(bad_members)
@@ -190,7 +217,7 @@ START_TEST(refused)
 	static const struct opk_meta_label nowhere[] = { { "x.y", "x" } };
 	static const struct opk_meta_label nameless[] = { { "sm__cycles.sum", NULL } };
 	static const struct opk_meta_derived empty[] = { { "d", NULL, NULL, NULL } };
-	static const struct opk_meta_heading wide[] = { { "t", NULL, 0, 3 } };
+	static const struct opk_meta_heading wide[] = { { "t", NULL, 0, 3, NULL } };
 	static const char *const none[] = { "x" };
 	static const struct {
 		struct here here;

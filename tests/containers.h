@@ -208,8 +208,8 @@ static const struct opk_meta_derived full_derived[] = {
 };
 static const char *const full_columns[] = { "twice", "ab", "half" };
 static const struct opk_meta_heading full_headings[] = {
-	{ "All \xc3\xa9", "of them", 0, 3 },
-	{ "None", "", 3, 0 },
+	{ "All \xc3\xa9", "of them", 0, 3, "stack" },
+	{ "None", "", 3, 0, "" },
 };
 static const struct opk_meta full_meta = {
 	.kind = "recording",

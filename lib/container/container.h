@@ -195,7 +195,7 @@ enum {
 struct opk_meta_storage {
 	struct opk_meta meta;
 	struct opk_json *root;
-	void *arrays[12]; /* of its lists */
+	void *arrays[16]; /* of its lists */
 	size_t array_count;
 };
 /* The members that are lists, but for the metrics, as far as they have the right form. */

@@ -199,12 +199,46 @@ static void read_headings(struct opk_meta *meta, struct reader *r)
 
 		if (node->type != OPK_JSON_OBJECT || !take_text(&heading->title, node, "title")
 		    || !take_text(&heading->text, node, "text")
+		    || !take_text(&heading->draw, node, "draw")
 		    || !take_size(&heading->first, node, "first")
 		    || !take_size(&heading->count, node, "count"))
 			REFUSE(r, "heading %zu is no title, text, first and count", i + 1);
 	}
 	meta->headings = headings;
 	meta->heading_count = list->count;
+}
+
+static void read_roofs(struct opk_meta_roofline *roofline, struct reader *r)
+{
+	const struct opk_json *list;
+	struct opk_meta_roof *roofs = begin_list(&list, r, "roofs", OPK_JSON_ARRAY, sizeof *roofs);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct opk_json *node = &list->children[i];
+
+		if (node->type != OPK_JSON_OBJECT || !take_text(&roofs[i].name, node, "name")
+		    || !take_text(&roofs[i].bytes, node, "bytes")
+		    || !take_text(&roofs[i].peak, node, "peak"))
+			REFUSE(r, "roof %zu is no object of texts", i + 1);
+	}
+	roofline->roofs = roofs;
+	roofline->roof_count = list->count;
+}
+
+static void read_roofline(struct opk_meta *meta, struct reader *all)
+{
+	struct opk_meta_roofline *roofline = &meta->roofline;
+	struct reader r = *all;
+
+	r.root = opk_json_member(all->root, "roofline");
+	if (!r.root || all->code)
+		return;
+	if (r.root->type != OPK_JSON_OBJECT || !take_text(&roofline->title, r.root, "title")
+	    || !take_text(&roofline->time, r.root, "time"))
+		REFUSE(&r, "the roofline is no object with title, work, time and roofs");
+	roofline->work = read_names(&roofline->work_count, &r, "work", true);
+	read_roofs(roofline, &r);
+	all->code = r.code;
 }
 
 static void read_availability(struct opk_meta *meta, struct reader *r)
@@ -242,6 +276,7 @@ int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
 	read_derived(meta, &r);
 	meta->columns = read_names(&meta->column_count, &r, "columns", true);
 	read_headings(meta, &r);
+	read_roofline(meta, &r);
 	read_availability(meta, &r);
 	return r.code;
 }

@@ -13,6 +13,7 @@ enum {
 	MAX_DERIVED = 10000,
 	MAX_FORMULAS = 1 << 20,
 	MAX_HEADINGS = 10000,
+	MAX_ROOFS = 1000,
 	MAX_PASSES = 100000,         /* rows of several ranges count them */
 	MAX_METRIC_PASSES = 1000000, /* of all metrics together */
 };
@@ -350,6 +351,37 @@ static int check_headings(struct opk_ctx *ctx, const struct opk_meta *meta)
 	return OPK_OK;
 }
 
+static int check_drawn(struct opk_ctx *ctx, const struct opk_meta_names *names, const char *name)
+{
+	return opk_meta_names_find(names, name ? name : "")
+	               ? OPK_OK
+	               : opk_fail(ctx, OPK_EINPUT,
+	                          "the roofline: '%s' is no metric, label or derived metric",
+	                          name ? name : "");
+}
+
+static int check_roofline(struct opk_ctx *ctx, const struct opk_meta_roofline *roofline,
+                          const struct opk_meta_names *names)
+{
+	int code = OPK_OK;
+
+	if (!roofline->roof_count)
+		return OPK_OK;
+	if (roofline->roof_count > MAX_ROOFS || roofline->work_count > MAX_ROOFS)
+		return opk_fail(ctx, OPK_EINPUT, "a roofline of more than %d roofs", MAX_ROOFS);
+	code = check_drawn(ctx, names, roofline->time);
+	for (size_t i = 0; !code && i < roofline->work_count; i++)
+		code = check_drawn(ctx, names, roofline->work[i]);
+	for (size_t i = 0; !code && i < roofline->roof_count; i++) {
+		const struct opk_meta_roof *roof = &roofline->roofs[i];
+
+		code = check_drawn(ctx, names, roof->peak);
+		if (!code && roof->bytes && *roof->bytes)
+			code = check_drawn(ctx, names, roof->bytes);
+	}
+	return code;
+}
+
 static int check_names(struct opk_ctx *ctx, const struct opk_meta *meta,
                        const struct opk_meta_names *names)
 {
@@ -361,7 +393,9 @@ static int check_names(struct opk_ctx *ctx, const struct opk_meta *meta,
 		code = check_hidden(taken, ctx, meta, names);
 	if (!code)
 		code = check_columns(taken, ctx, meta, names);
-	return code ? code : check_headings(ctx, meta);
+	if (!code)
+		code = check_headings(ctx, meta);
+	return code ? code : check_roofline(ctx, &meta->roofline, names);
 }
 
 static int check_set(struct opk_ctx *ctx, const struct opk_meta *meta)
@@ -370,7 +404,7 @@ static int check_set(struct opk_ctx *ctx, const struct opk_meta *meta)
 	int code;
 
 	if (!meta->label_count && !meta->hidden_count && !meta->derived_count && !meta->column_count
-	    && !meta->heading_count)
+	    && !meta->heading_count && !meta->roofline.roof_count)
 		return OPK_OK;
 	code = check_texts(ctx, meta);
 	if (!code)

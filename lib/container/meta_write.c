@@ -46,9 +46,31 @@ static void put_headings(struct opk_json_writer *json, const struct opk_meta *me
 		opk_json_put_u64(json, heading->first);
 		opk_json_key(json, "count");
 		opk_json_put_u64(json, heading->count);
+		opk_json_add_string(json, "draw", heading->draw);
 		opk_json_end_object(json);
 	}
 	opk_json_end_array(json);
+}
+
+static void put_roofline(struct opk_json_writer *json, const struct opk_meta_roofline *roofline)
+{
+	opk_json_key(json, "roofline");
+	opk_json_begin_object(json);
+	opk_json_add_string(json, "title", roofline->title);
+	opk_json_key(json, "work");
+	opk_json_put_strings(json, roofline->work, roofline->work_count);
+	opk_json_add_string(json, "time", roofline->time);
+	opk_json_key(json, "roofs");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < roofline->roof_count; i++) {
+		opk_json_begin_object(json);
+		opk_json_add_string(json, "name", roofline->roofs[i].name);
+		opk_json_add_string(json, "bytes", roofline->roofs[i].bytes);
+		opk_json_add_string(json, "peak", roofline->roofs[i].peak);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+	opk_json_end_object(json);
 }
 
 static void put_set(struct opk_json_writer *json, const struct opk_meta *meta)
@@ -69,6 +91,8 @@ static void put_set(struct opk_json_writer *json, const struct opk_meta *meta)
 	}
 	if (meta->heading_count)
 		put_headings(json, meta);
+	if (meta->roofline.roof_count)
+		put_roofline(json, &meta->roofline);
 }
 
 static void put_metric_passes(struct opk_json_writer *json, const struct opk_meta *meta)

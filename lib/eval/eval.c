@@ -340,6 +340,13 @@ const struct opk_meta_heading *opk_evaluation_column_heading(
 	return evaluation->columns.headings[i];
 }
 
+const struct opk_meta_roofline *opk_evaluation_roofline(const struct opk_evaluation *evaluation)
+{
+	static const struct opk_meta_roofline none = { 0 };
+
+	return evaluation->columns.meta ? &evaluation->columns.meta->roofline : &none;
+}
+
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i)
 {
 	const struct opk_columns *columns = &evaluation->columns;

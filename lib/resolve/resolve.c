@@ -98,10 +98,12 @@ static void add_heading(struct opk_resolver *r, const struct opk_set_item *under
 		return;
 	heading->first = column;
 	heading->count = 1;
+	heading->draw = under->draw.text ? opk_strdup(under->draw.text) : NULL;
 	heading->title = opk_symbols_substitute(&r->symbols, &under->what);
 	heading->text = under->prose.text ? opk_symbols_substitute(&r->symbols, &under->prose)
 	                                  : opk_strdup("");
-	opk_problems_need(&r->problems, under->prose.text || heading->text);
+	opk_problems_need(&r->problems, (under->prose.text || heading->text)
+	                                        && (!under->draw.text || heading->draw));
 }
 
 static void fill_columns(struct opk_resolver *r)
@@ -147,6 +149,7 @@ static void fill_out(struct opk_resolver *r)
 	keep_sources(r);
 	fill_columns(r);
 	opk_resolve_derived(r);
+	opk_resolve_roofline(r);
 	if (r->problems.count && !r->problems.code)
 		check(r);
 	else if (!r->out->metrics.count && !stopped(r))

@@ -17,6 +17,7 @@ struct opk_resolved {
 	size_t derived_count, derived_capacity;
 	struct opk_meta_heading *headings;
 	size_t heading_count, heading_capacity;
+	struct opk_meta_roofline roofline; /* owned, by names of columns */
 	/* Optional ones that the chip lacks or CUPTI refuses, and what is computed from them. */
 	struct opk_strlist left_out;
 	char *hash; /* "crc32:xxxxxxxx" of all of the above, with name and version */

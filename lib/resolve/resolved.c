@@ -22,6 +22,7 @@ static void clear_heading(struct opk_meta_heading *heading)
 {
 	free((char *)heading->title);
 	free((char *)heading->text);
+	free((char *)heading->draw);
 }
 
 void opk_resolved_clear(struct opk_resolved *resolved)
@@ -36,6 +37,7 @@ void opk_resolved_clear(struct opk_resolved *resolved)
 	for (size_t i = 0; i < resolved->heading_count; i++)
 		clear_heading(&resolved->headings[i]);
 	free(resolved->headings);
+	opk_resolved_clear_roofline(&resolved->roofline);
 	for (size_t i = 0; i < resolved->source_count; i++)
 		opk_source_free(resolved->sources[i]);
 	free(resolved->sources);
@@ -62,6 +64,7 @@ int opk_resolved_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, 
 	meta->derived_count = resolved->derived_count;
 	meta->headings = resolved->headings;
 	meta->heading_count = resolved->heading_count;
+	meta->roofline = resolved->roofline;
 	meta->hidden = opk_strlist_items(&resolved->metrics) + resolved->shown;
 	meta->hidden_count = resolved->metrics.count - resolved->shown;
 	meta->columns = opk_strlist_items(&resolved->columns);
@@ -333,6 +336,7 @@ int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const 
 		code = keep_derived(&kept, ctx, resolved);
 		keep_columns(&kept, resolved);
 		show_unused(&kept, resolved);
+		opk_resolved_keep_roofline(resolved);
 		hash = opk_resolved_hash(resolved, ctx, name);
 	}
 	opk_index_clear(&kept.metrics);

@@ -96,6 +96,11 @@ void opk_resolve_optional(struct opk_resolver *r);
 void opk_resolve_missing(struct opk_resolver *r);
 /* resolve_derived.c: derived metrics, and the metrics that only they want. */
 void opk_resolve_derived(struct opk_resolver *r);
+/* resolve_roofline.c: what of the roofline there is on the chip, once the columns are known. */
+void opk_resolve_roofline(struct opk_resolver *r);
+/* Without what is no column any more. */
+void opk_resolved_keep_roofline(struct opk_resolved *resolved);
+void opk_resolved_clear_roofline(struct opk_meta_roofline *roofline);
 /* Their units alone, of those whose formulas are sound. */
 void opk_resolve_units(struct opk_resolver *r);
 /* resolve_refused.c: those that CUPTI refuses are a problem each. */

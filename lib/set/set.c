@@ -52,6 +52,7 @@ static void clear_items(struct opk_set_items *items)
 		free(item->what.text);
 		free(item->as.text);
 		free(item->prose.text);
+		free(item->draw.text);
 		opk_words_clear(&item->any);
 		opk_words_clear(&item->only);
 		opk_words_clear(&item->except);
@@ -116,6 +117,7 @@ void opk_set_free(struct opk_set *set)
 	clear_items(&set->items);
 	clear_changes(set);
 	clear_definitions(set);
+	opk_set_roofline_clear(&set->roofline);
 	clear_parameters(set->parameters.items, set->parameters.count);
 	clear_parameters(set->given.items, set->given.count);
 	opk_strlist_clear(&set->metrics);

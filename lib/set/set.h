@@ -33,6 +33,7 @@ struct opk_set_item {
 	bool wrong;       /* its error was reported: what it leads to on a chip is not */
 	struct opk_words only, except; /* chips, architectures, profilers */
 	struct opk_word prose;         /* of a heading, as its items */
+	struct opk_word draw;          /* of a heading: how it is drawn; no text: not at all */
 	struct opk_set_items items;
 };
 
@@ -56,6 +57,16 @@ struct opk_constant {
 /* A metric that is computed from others. */
 struct opk_formula_text {
 	struct opk_word name, formula, unit, description;
+};
+
+/* What a roofline is drawn of, by names of metrics, short names and derived metrics. */
+struct opk_set_roof {
+	struct opk_word name, bytes, peak; /* no `bytes`: the peak is one of operations */
+};
+struct opk_set_roofline {
+	struct opk_word title, time;
+	struct opk_words work;
+	OPK_LIST(struct opk_set_roof) roofs; /* none: the set has no roofline */
 };
 
 struct opk_parameter {
@@ -87,6 +98,7 @@ struct opk_set {
 	OPK_LIST(struct opk_parameter) parameters;
 	OPK_LIST(struct opk_constant) constants;
 	OPK_LIST(struct opk_formula_text) derived;
+	struct opk_set_roofline roofline;
 	/* Values that parameters were given, of this set or of one that it includes. */
 	OPK_LIST(struct opk_parameter) given;
 	/* The sets that name the chips it claims: this one, or of those that it includes. */
@@ -254,6 +266,10 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk
  * chip.
  */
 bool opk_set_check(const struct opk_symbols *symbols, double *seconds);
+
+/* set_roofline.c: whether what the rooflines are of is defined, or listed. */
+void opk_set_check_rooflines(const struct opk_symbols *symbols);
+void opk_set_roofline_clear(struct opk_set_roofline *roofline);
 
 /* Words that say where something holds: chips, architectures and profilers, in any case. */
 

@@ -183,5 +183,6 @@ bool opk_set_check(const struct opk_symbols *symbols, double *seconds)
 		                 "more than %d changes", MAX_CHANGES);
 		c.too_much = true;
 	}
+	opk_set_check_rooflines(symbols);
 	return !c.too_much;
 }

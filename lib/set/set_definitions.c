@@ -286,6 +286,7 @@ static const struct opk_set_field file_fields[] = {
 	{ "parameters", .read = read_parameters },
 	{ "constants", .read = read_constants },
 	{ "changes", .read = opk_set_read_changes },
+	{ "roofline", .read = opk_set_read_roofline },
 };
 
 enum { FIELD_COUNT = sizeof file_fields / sizeof *file_fields };

@@ -68,6 +68,16 @@ static void read_group_items(struct opk_set_reader *r, void *object, const struc
 	r->in_group = inside;
 }
 
+static void read_draw(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
+{
+	struct opk_set_item *item = object;
+
+	opk_set_read_word(r, &item->draw, value);
+	if (item->draw.text && strcmp(item->draw.text, "stack") != 0)
+		opk_problems_add(r->problems, &value->place,
+		                 "a group is drawn as a stack: the word stack is needed here");
+}
+
 #define WORD(member) .word = offsetof(struct opk_set_item, member)
 static const struct opk_set_field metric_fields[] = {
 	{ "metric", WORD(what) },          { "as", .read = read_as },
@@ -83,6 +93,7 @@ static const struct opk_set_field group_fields[] = {
 	{ "group", WORD(what) },
 	{ "text", WORD(prose) },
 	{ "metrics", .read = read_group_items },
+	{ "draw", .read = read_draw },
 };
 
 enum { GROUP_METRICS = 2 };
@@ -95,7 +106,7 @@ static void read_group_map(struct opk_set_reader *r, struct opk_set_item *item,
 	item->kind = OPK_SET_ITEM_HEADING;
 	if (r->in_group)
 		opk_problems_add(r->problems, &value->place, "a group can't be in a group");
-	seen = opk_set_read_map(r, item, value, group_fields, 3, "");
+	seen = opk_set_read_map(r, item, value, group_fields, 4, "");
 	if (!(seen & 1U << GROUP_METRICS))
 		opk_problems_add(r->problems, &value->place,
 		                 "the group's list is missing: it goes under the key 'metrics'");

@@ -78,6 +78,7 @@ bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, c
 void opk_set_read_items(struct opk_set_reader *r, struct opk_set_items *out,
                         const struct opk_yaml *value);
 void opk_set_read_changes(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
+void opk_set_read_roofline(struct opk_set_reader *r, void *object, const struct opk_yaml *value);
 
 /* All of it: set_definitions.c. */
 void opk_set_read(struct opk_set_reader *r, const struct opk_yaml *root);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The roofline of a set on a chip: what of it the chip has, by the names of columns. */
+#include <string.h>
+
+#include "resolve/resolver.h"
+
+static void drop_roof(const struct opk_meta_roof *roof)
+{
+	free((char *)roof->name);
+	free((char *)roof->bytes);
+	free((char *)roof->peak);
+}
+
+void opk_resolved_clear_roofline(struct opk_meta_roofline *roofline)
+{
+	for (size_t i = 0; i < roofline->work_count; i++)
+		free((char *)roofline->work[i]);
+	for (size_t i = 0; i < roofline->roof_count; i++)
+		drop_roof(&roofline->roofs[i]);
+	free((char *)roofline->title);
+	free((char *)roofline->time);
+	free((char **)roofline->work);
+	free((struct opk_meta_roof *)roofline->roofs);
+	*roofline = (struct opk_meta_roofline){ 0 };
+}
+
+/* The column that shows what the set calls so; NULL where the chip has no such one. */
+static const char *column_of(const struct opk_resolver *r, const struct opk_word *word)
+{
+	const struct opk_entry *entry;
+
+	if (!word->text)
+		return NULL;
+	if (opk_index_find(NULL, &r->labels, word->text))
+		return word->text;
+	entry = opk_entries_find(r->list, word->text);
+	return !entry ? NULL : entry->label ? entry->label->text : entry->name;
+}
+
+/* As many operations as the chip counts. */
+static bool add_work(struct opk_meta_roofline *out, const struct opk_resolver *r,
+                     const struct opk_words *work)
+{
+	char **names = opk_alloc_array(work->count + 1, sizeof *names);
+
+	out->work = (const char *const *)names;
+	for (size_t i = 0; names && i < work->count; i++) {
+		const char *column = column_of(r, &work->items[i]);
+
+		if (column && !(names[out->work_count++] = opk_strdup(column)))
+			return false;
+	}
+	return names != NULL;
+}
+
+static bool add_roofs(struct opk_meta_roofline *out, const struct opk_resolver *r,
+                      const struct opk_set_roofline *from)
+{
+	struct opk_meta_roof *roofs = opk_alloc_array(from->roofs.count + 1, sizeof *roofs);
+
+	out->roofs = roofs;
+	for (size_t i = 0; roofs && i < from->roofs.count; i++) {
+		const struct opk_set_roof *roof = &from->roofs.items[i];
+		const char *bytes = column_of(r, &roof->bytes), *peak = column_of(r, &roof->peak);
+		struct opk_meta_roof *added = &roofs[out->roof_count];
+
+		if (!peak || (roof->bytes.text && !bytes))
+			continue;
+		out->roof_count++;
+		added->name = opk_strdup(roof->name.text);
+		added->bytes = opk_strdup(bytes ? bytes : "");
+		added->peak = opk_strdup(peak);
+		if (!added->name || !added->bytes || !added->peak)
+			return false;
+	}
+	return roofs != NULL;
+}
+
+/* Without operations, time or a level of memory there is no dot to draw. */
+static bool is_whole(const struct opk_meta_roofline *roofline)
+{
+	bool level = false;
+
+	for (size_t i = 0; i < roofline->roof_count; i++)
+		level |= *roofline->roofs[i].bytes != '\0';
+	return level && roofline->work_count && roofline->time;
+}
+
+/* The one of several sets that includes the others, or comes last. */
+static const struct opk_set_roofline *find(const struct opk_symbols *symbols)
+{
+	for (size_t i = symbols->sets.count; i-- > 0;)
+		if (symbols->sets.items[i]->roofline.roofs.count)
+			return &symbols->sets.items[i]->roofline;
+	return NULL;
+}
+
+void opk_resolve_roofline(struct opk_resolver *r)
+{
+	const struct opk_set_roofline *from = find(&r->symbols);
+	struct opk_meta_roofline *out = &r->out->roofline;
+	const char *time = from ? column_of(r, &from->time) : NULL;
+	bool good;
+
+	if (!time || r->problems.code)
+		return;
+	out->title = opk_strdup(from->title.text ? from->title.text : "");
+	out->time = opk_strdup(time);
+	good = out->title && out->time && add_work(out, r, &from->work) && add_roofs(out, r, from);
+	if (opk_problems_need(&r->problems, good) && !is_whole(out))
+		opk_resolved_clear_roofline(out);
+}
+
+/* ---- what only some columns suffice for */
+
+static bool has_column(const struct opk_resolved *resolved, const char *name)
+{
+	return !*name || opk_strlist_contains(&resolved->columns, name);
+}
+
+void opk_resolved_keep_roofline(struct opk_resolved *resolved)
+{
+	struct opk_meta_roofline *roofline = &resolved->roofline;
+	struct opk_meta_roof *roofs = (struct opk_meta_roof *)roofline->roofs;
+	const char **work = (const char **)roofline->work;
+	size_t roof_count = 0, work_count = 0;
+
+	for (size_t i = 0; i < roofline->work_count; i++) {
+		if (has_column(resolved, work[i]))
+			work[work_count++] = work[i];
+		else
+			free((char *)work[i]);
+	}
+	for (size_t i = 0; i < roofline->roof_count; i++) {
+		if (has_column(resolved, roofs[i].bytes) && has_column(resolved, roofs[i].peak))
+			roofs[roof_count++] = roofs[i];
+		else
+			drop_roof(&roofs[i]);
+	}
+	roofline->work_count = work_count;
+	roofline->roof_count = roof_count;
+	if (roofline->time && (!has_column(resolved, roofline->time) || !is_whole(roofline)))
+		opk_resolved_clear_roofline(roofline);
+}
