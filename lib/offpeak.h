@@ -2053,6 +2053,65 @@ const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *
 /* What else is to be known of the values, a sentence each. */
 size_t opk_summary_remark_count(const struct opk_summary *summary);
 const char *opk_summary_remark(const struct opk_summary *summary, size_t i);
+/* ---- pictures ---------------------------------------------------------------------------- */
+
+/* A line of a roofline: a level of memory, or a peak of operations. */
+struct opk_roof {
+	const char *name;
+	bool is_level; /* of memory: `peak` is bytes a second, else operations a second */
+	double peak;   /* the highest of all kernels: it goes with the clock */
+};
+
+/* A kernel at a level of memory. */
+struct opk_roofline_dot {
+	size_t kernel;    /* opk_summary_group() of this number */
+	size_t roof;      /* its level's */
+	double intensity; /* operations a byte, finite and more than 0 */
+	double rate;      /* operations a second; in the same way */
+	double share; /* of the rate that level and highest roof allow at this intensity, 0 to 1 */
+};
+
+/* Texts are borrowed from the evaluation. */
+struct opk_roofline {
+	const char *title; /* may be "" */
+	const char *unit;  /* of operations: "flop" */
+	const struct opk_roof *roofs;
+	size_t roof_count;
+	const struct opk_roofline_dot *dots; /* of a kernel one after the other */
+	size_t dot_count;
+	size_t idle_count;    /* kernels without operations, which have no dot */
+	size_t unknown_count; /* kernels whose operations, bytes or time are nan somewhere */
+};
+
+/*
+ * Where a recording's kernels are between the roofs, as opk_evaluation_roofline() says; `summary`
+ * must outlive it. OPK_EUSAGE: there is no roofline, or the summary lacks a column that it needs.
+ */
+int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
+                     const struct opk_summary *summary);
+void opk_roofline_free(struct opk_roofline *roofline);
+
+struct opk_picture_options {
+	size_t size;
+	double width, height; /* in CSS pixels; 0: what suits the picture */
+	const char *title;    /* NULL: the picture's own */
+	bool dark;
+	/*
+	 * A part of an HTML page: without colours, which the page gives its classes, and without a
+	 * title that appears under the mouse.
+	 */
+	bool in_page;
+	size_t top; /* at most so many kernels; 0: as many as suit the picture */
+};
+
+/*
+ * Pictures in SVG, without scripts. What shows a kernel has class "mark", the attribute data-kernel
+ * with the number of its opk_summary_group(), and its name and values as title. Names that find no
+ * room are left out, and the picture says how many. OPK_EFAILED: the sink refused.
+ */
+int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                         const struct opk_summary *summary,
+                         const struct opk_picture_options *options);
 
 /* ---- reports ---------------------------------------------------------------------------- */
 

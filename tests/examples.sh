@@ -18,6 +18,7 @@ cp part-1.opk run-1.opk
 cp part-1.opk run-2.opk
 cp run.opk before.opk
 cp run.opk after.opk
+cp "$recordings/gh100-roofline.opk" roofs.opk
 works build --chip GH100 roofline -o roofline.opk
 works extract run.opk --data run.cd
 printf 'name: my\nmetrics: [sm__cycles_active.sum, sm__inst_executed.sum]\n' >my.yaml

@@ -26,9 +26,10 @@ lib/compare
 lib/repair
 lib/nsight
 lib/database lib/output
+lib/picture
 lib/report
 tools/common
-tools/commands tools/diff tools/eval tools/plan tools/sets tools/show
+tools/commands tools/diff tools/eval tools/plan tools/plot tools/sets tools/show
 tools
 tools/collect/shared
 tools/collect/recording

@@ -12,13 +12,17 @@
 #include "common/files.h"
 
 const struct command *const commands[] = {
-	&chips_command,   &compare_command, &describe_command,
-	&metrics_command, &sets_command,    &plan_command,
-	&build_command,   &eval_command,    &show_command,
-	&diff_command,    &report_command,  &import_command,
-	&merge_command,   &trim_command,    &split_command,
-	&info_command,    &extract_command, &verify_command,
-	&recover_command, &doctor_command,  NULL,
+	&chips_command,    &compare_command,
+	&describe_command, &metrics_command,
+	&sets_command,     &plan_command,
+	&build_command,    &eval_command,
+	&show_command,     &diff_command,
+	&report_command,   &plot_command,
+	&import_command,   &merge_command,
+	&trim_command,     &split_command,
+	&info_command,     &extract_command,
+	&verify_command,   &recover_command,
+	&doctor_command,   NULL,
 };
 
 static void usage(FILE *to)

@@ -24,5 +24,6 @@ OPK_DEFINE_AUTO(opk_set_import)
 OPK_DEFINE_AUTO(opk_set_list)
 OPK_DEFINE_AUTO(opk_single_pass_sets)
 OPK_DEFINE_AUTO(opk_split)
+OPK_DEFINE_AUTO(opk_summary)
 
 #endif

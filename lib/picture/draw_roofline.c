@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Draws a roofline: both axes logarithmic, so that a level of memory is a line, too. */
+#include <math.h>
+#include <string.h>
+
+#include "picture/picture.h"
+
+enum {
+	WIDTH = 820,
+	HEIGHT = 520,
+	LEFT = 70,
+	RIGHT = 18,
+	TOP = 62,
+	BOTTOM = 66,
+	LEAST_RADIUS = 4, /* of a dot */
+	MOST_RADIUS = 15,
+};
+
+struct plot {
+	struct opk_svg svg;
+	const struct opk_roofline *roofline;
+	const struct opk_drawn_kernels *kernels;
+	size_t shown; /* of the kernels: the first ones */
+	struct opk_axis x, y;
+	double highest, fastest; /* roof and level */
+	struct opk_boxes boxes;
+	size_t nameless; /* lines and kernels whose names found no room */
+};
+
+/* ---- where things are */
+
+static bool is_shown(const struct plot *p, const struct opk_roofline_dot *dot)
+{
+	return dot->kernel < p->shown;
+}
+
+static void include(struct opk_axis *axis, double value)
+{
+	if (!isfinite(value) || value <= 0)
+		return;
+	axis->from = axis->from > 0 ? fmin(axis->from, value) : value;
+	axis->to = fmax(axis->to, value);
+}
+
+/* All dots, and the corners where levels meet the highest roof. */
+static void find_axes(struct plot *p)
+{
+	const struct opk_roofline *r = p->roofline;
+
+	for (size_t i = 0; i < r->roof_count; i++) {
+		double *most = r->roofs[i].is_level ? &p->fastest : &p->highest;
+
+		*most = fmax(*most, r->roofs[i].peak);
+		if (!r->roofs[i].is_level)
+			include(&p->y, r->roofs[i].peak * 1.5);
+	}
+	for (size_t i = 0; i < r->dot_count; i++)
+		if (is_shown(p, &r->dots[i])) {
+			include(&p->x, r->dots[i].intensity / 2);
+			include(&p->x, r->dots[i].intensity * 2);
+			include(&p->y, r->dots[i].rate / 2);
+			include(&p->y, r->dots[i].rate * 2);
+		}
+	for (size_t i = 0; i < r->roof_count && p->highest > 0; i++)
+		if (r->roofs[i].is_level)
+			include(&p->x, p->highest / r->roofs[i].peak * 3);
+	if (!(p->x.from > 0))
+		p->x = (struct opk_axis){ .from = 0.1, .to = 100 };
+	if (!(p->y.from > 0))
+		p->y = (struct opk_axis){ .from = 1e9, .to = 1e12 };
+	p->x.log = p->y.log = true;
+	opk_axis_round(&p->x);
+	opk_axis_round(&p->y);
+	p->x.begin = LEFT;
+	p->x.end = p->svg.width - RIGHT;
+	p->y.begin = p->svg.height - BOTTOM;
+	p->y.end = TOP;
+}
+
+/* ---- axes */
+
+static void put_x_ticks(struct plot *p)
+{
+	struct opk_ticks ticks;
+
+	opk_axis_ticks(&ticks, &p->x, 0);
+	for (size_t i = 0; i < ticks.count; i++) {
+		opk_autobuf struct opk_buf text = { 0 };
+		double x = opk_axis_at(&p->x, ticks.values[i]);
+
+		opk_svg_line(&p->svg, "grid", x, p->y.begin, x, p->y.end);
+		if (!ticks.major[i])
+			continue;
+		opk_put_short(&text, ticks.values[i]);
+		opk_buf_add(&text, "", 1);
+		if (!text.failed)
+			opk_svg_label(&p->svg, "label", x, p->y.begin + OPK_SVG_LINE,
+			              OPK_ANCHOR_MIDDLE, (char *)text.data);
+	}
+}
+
+static void put_y_ticks(struct plot *p)
+{
+	struct opk_ticks ticks;
+
+	opk_axis_ticks(&ticks, &p->y, 0);
+	for (size_t i = 0; i < ticks.count; i++) {
+		opk_autobuf struct opk_buf text = { 0 };
+		double y = opk_axis_at(&p->y, ticks.values[i]);
+
+		opk_svg_line(&p->svg, "grid", p->x.begin, y, p->x.end, y);
+		if (!ticks.major[i])
+			continue;
+		opk_put_short(&text, ticks.values[i]);
+		opk_buf_add(&text, "", 1);
+		if (!text.failed)
+			opk_svg_label(&p->svg, "label", p->x.begin - 6, y + 4, OPK_ANCHOR_END,
+			              (char *)text.data);
+	}
+}
+
+static void put_axes(struct plot *p)
+{
+	const char *unit = *p->roofline->unit ? p->roofline->unit : "operations";
+	opk_autofree char *x = opk_printf("%s per byte", unit), *y = opk_printf("%s/s", unit);
+
+	opk_svg_put(&p->svg, "<g class=\"axes\" stroke-width=\"1\">\n");
+	put_x_ticks(p);
+	put_y_ticks(p);
+	opk_svg_line(&p->svg, "axis", p->x.begin, p->y.begin, p->x.end, p->y.begin);
+	opk_svg_line(&p->svg, "axis", p->x.begin, p->y.begin, p->x.begin, p->y.end);
+	opk_svg_put(&p->svg, "</g>\n");
+	opk_svg_label(&p->svg, "label", (p->x.begin + p->x.end) / 2,
+	              p->y.begin + 2 * OPK_SVG_LINE + 2, OPK_ANCHOR_MIDDLE, x ? x : "");
+	opk_svg_label(&p->svg, "label", LEFT - 6, TOP - 10, OPK_ANCHOR_END, y ? y : "");
+}
+
+/* ---- roofs */
+
+static char *roof_text(const struct plot *p, const struct opk_roof *roof)
+{
+	opk_autofree char *unit = roof->is_level ? opk_strdup("byte/second")
+	                                         : opk_printf("%s/second", p->roofline->unit);
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_buf_add_printf(&text, "%s ", roof->name);
+	opk_put_value(&text, roof->peak, unit ? unit : "");
+	return opk_buf_take_text(&text);
+}
+
+/* The line, which says its value under the mouse. */
+static void put_roof_line(struct plot *p, const char *text, double x1, double y1, double x2,
+                          double y2)
+{
+	opk_svg_put(&p->svg, "<g class=\"roof\" stroke-width=\"1.5\"><title>");
+	opk_svg_put_text(&p->svg, text);
+	opk_svg_put(&p->svg, "</title>");
+	opk_svg_line(&p->svg, "roof", opk_axis_at(&p->x, x1), opk_axis_at(&p->y, y1),
+	             opk_axis_at(&p->x, x2), opk_axis_at(&p->y, y2));
+	opk_svg_put(&p->svg, "</g>\n");
+}
+
+/* Above the line, as far right as there is room. */
+static void put_roof(struct plot *p, const struct opk_roof *roof, const char *text)
+{
+	enum { STEPS = 24 };
+	double left = p->fastest > 0 ? fmax(roof->peak / p->fastest, p->x.from) : p->x.from;
+	double y = opk_axis_at(&p->y, roof->peak), step = (p->x.end - p->x.begin) / STEPS;
+
+	put_roof_line(p, text, left, roof->peak, p->x.to, roof->peak);
+	for (int i = 0; i < STEPS; i++) {
+		double x = p->x.end - 4 - i * step;
+		struct opk_box box = opk_label_box(x, y - 4, OPK_ANCHOR_END, text);
+
+		if (box.left < opk_axis_at(&p->x, left) || !opk_boxes_take(&p->boxes, &box))
+			continue;
+		opk_svg_label(&p->svg, "muted halo", x, y - 4, OPK_ANCHOR_END, text);
+		return;
+	}
+	p->nameless++;
+}
+
+/* Text along a slope covers a row of small boxes. */
+static bool take_slope(struct plot *p, double x, double y, double cosine, double sine, double width)
+{
+	enum { HALF = 7 };
+
+	for (int pass = 0; pass < 2; pass++)
+		for (double at = HALF; at < width; at += HALF) {
+			double middle_x = x + at * cosine, middle_y = y - at * sine;
+			struct opk_box box = { middle_x - HALF, middle_y - HALF, middle_x + HALF,
+				               middle_y + HALF };
+
+			if (pass)
+				opk_boxes_add(&p->boxes, &box);
+			else if (!opk_boxes_are_clear(&p->boxes, &box))
+				return false;
+		}
+	return true;
+}
+
+static void put_slope_text(struct plot *p, const char *text, double x, double y, double angle)
+{
+	opk_svg_put(&p->svg, "<g transform=\"translate(");
+	opk_buf_add_printf(&p->svg.buf, "%ld %ld) rotate(%ld)\">", lround(x), lround(y),
+	                   lround(-angle * 180 / acos(-1)));
+	opk_svg_label(&p->svg, "muted halo", 0, 0, OPK_ANCHOR_START, text);
+	opk_svg_put(&p->svg, "</g>\n");
+}
+
+/* On the line, as near its beginning as there is room. */
+static void put_level(struct plot *p, const struct opk_roof *roof, const char *text)
+{
+	enum { STEPS = 24, ABOVE = 5 };
+	double from = fmax(p->x.from, p->y.from / roof->peak);
+	double to = fmin(p->highest > 0 ? p->highest / roof->peak : p->x.to, p->x.to);
+	double x1 = opk_axis_at(&p->x, from), y1 = opk_axis_at(&p->y, from * roof->peak);
+	double x2 = opk_axis_at(&p->x, to), y2 = opk_axis_at(&p->y, to * roof->peak);
+	double length = hypot(x2 - x1, y1 - y2), width = opk_label_width(text);
+	double cosine = (x2 - x1) / length, sine = (y1 - y2) / length;
+
+	if (!(from < to))
+		return;
+	put_roof_line(p, text, from, from * roof->peak, to, to * roof->peak);
+	for (int i = 0; i < STEPS; i++) {
+		double at = 12 + (length - width) * i / STEPS;
+		double x = x1 + at * cosine - ABOVE * sine, y = y1 - at * sine - ABOVE * cosine;
+
+		if (at + width > length || !take_slope(p, x, y, cosine, sine, width))
+			continue;
+		put_slope_text(p, text, x, y, atan2(sine, cosine));
+		return;
+	}
+	p->nameless++;
+}
+
+static void put_roofs(struct plot *p)
+{
+	const struct opk_roofline *r = p->roofline;
+
+	for (size_t i = 0; i < r->roof_count; i++) {
+		opk_autofree char *text = roof_text(p, &r->roofs[i]);
+
+		if (!text || !(r->roofs[i].peak > 0) || !isfinite(r->roofs[i].peak))
+			continue;
+		if (r->roofs[i].is_level)
+			put_level(p, &r->roofs[i], text);
+		else
+			put_roof(p, &r->roofs[i], text);
+	}
+}
+
+/* ---- dots */
+
+/* The number of a level among the levels: its colour and its shape. */
+static size_t level_of(const struct opk_roofline *r, size_t roof)
+{
+	size_t level = 0;
+
+	for (size_t i = 0; i < roof; i++)
+		level += r->roofs[i].is_level;
+	return level;
+}
+
+/* The area goes with the share of all time. */
+static double radius_of(const struct plot *p, size_t kernel)
+{
+	double share = p->kernels->items[kernel].share;
+
+	return isnan(share) ? LEAST_RADIUS : fmax(LEAST_RADIUS, MOST_RADIUS * sqrt(share));
+}
+
+/* A closed line through points about x, y; `size` is their unit. */
+static void put_polygon(struct plot *p, double x, double y, double size, const double (*points)[2],
+                        size_t count)
+{
+	opk_svg_put(&p->svg, " d=\"");
+	for (size_t i = 0; i < count; i++) {
+		opk_svg_put_coordinate(&p->svg, i ? 'L' : 'M', x + points[i][0] * size);
+		opk_svg_put_coordinate(&p->svg, ' ', y + points[i][1] * size);
+	}
+	opk_svg_put(&p->svg, "Z\"");
+}
+
+/* Circle, square, triangle, rhombus, in areas as of the circle: levels differ in print, too. */
+static void put_shape(struct plot *p, size_t level, double x, double y, double radius)
+{
+	static const double square[][2] = {
+		{ -.886, -.886 }, { .886, -.886 }, { .886, .886 }, { -.886, .886 }
+	};
+	static const double triangle[][2] = { { 0, -1.5 }, { 1.35, .84 }, { -1.35, .84 } };
+	static const double rhombus[][2] = { { 0, -1.25 }, { 1.25, 0 }, { 0, 1.25 }, { -1.25, 0 } };
+
+	if (level % 4 == 1)
+		put_polygon(p, x, y, radius, square, 4);
+	else if (level % 4 == 2)
+		put_polygon(p, x, y, radius, triangle, 3);
+	else if (level % 4 == 3)
+		put_polygon(p, x, y, radius, rhombus, 4);
+	if (level % 4)
+		return;
+	opk_svg_put_number(&p->svg, "cx", x);
+	opk_svg_put_number(&p->svg, "cy", y);
+	opk_svg_put_number(&p->svg, "r", radius);
+}
+
+static const char *element_of(size_t level)
+{
+	return level % 4 ? "<path" : "<circle";
+}
+
+static void put_dot_title(struct plot *p, const struct opk_roofline_dot *dot)
+{
+	const struct opk_roofline *r = p->roofline;
+	double share = p->kernels->items[dot->kernel].share;
+	opk_autofree char *unit = opk_printf("%s/second", r->unit);
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_buf_add_printf(&text, "%s\n%s: ", p->kernels->items[dot->kernel].name,
+	                   r->roofs[dot->roof].name);
+	opk_put_short(&text, dot->intensity);
+	opk_buf_add_printf(&text, " %s/byte, ", r->unit);
+	opk_put_value(&text, dot->rate, unit ? unit : "");
+	if (isfinite(dot->share))
+		opk_buf_add_printf(&text, ", %.3g%% of what the roofs allow", 100 * dot->share);
+	if (!isnan(share))
+		opk_buf_add_printf(&text, "\n%.3g%% of the time", 100 * share);
+	opk_svg_put_title(&p->svg, &text);
+}
+
+static void put_dot(struct plot *p, const struct opk_roofline_dot *dot)
+{
+	size_t level = level_of(p->roofline, dot->roof);
+	double x = opk_axis_at(&p->x, dot->intensity), y = opk_axis_at(&p->y, dot->rate);
+	double radius = radius_of(p, dot->kernel);
+	char class[16];
+
+	snprintf(class, sizeof class, "dot c%zu", level % OPK_SVG_COLOURS);
+	opk_begin_mark(&p->svg, element_of(level), class, dot->kernel);
+	opk_svg_put_attribute(&p->svg, "data-level", p->roofline->roofs[dot->roof].name);
+	opk_svg_put_number(&p->svg, "data-x", x);
+	opk_svg_put_number(&p->svg, "data-y", y);
+	opk_svg_put(&p->svg, " fill-opacity=\".6\"");
+	put_shape(p, level, x, y, radius);
+	opk_svg_put(&p->svg, ">");
+	put_dot_title(p, dot);
+	opk_svg_put(&p->svg, level % 4 ? "</path>\n" : "</circle>\n");
+}
+
+/* No name lies on a mark. */
+static void take_dot(struct plot *p, const struct opk_roofline_dot *dot)
+{
+	double x = opk_axis_at(&p->x, dot->intensity), y = opk_axis_at(&p->y, dot->rate);
+	double radius = radius_of(p, dot->kernel);
+
+	opk_boxes_add(&p->boxes,
+	              &(struct opk_box){ x - radius, y - radius, x + radius, y + radius });
+}
+
+/* Kernels come by time, so that small marks lie on large ones. */
+static void put_dots(struct plot *p)
+{
+	const struct opk_roofline *r = p->roofline;
+
+	opk_svg_put(&p->svg, "<g class=\"dots\">\n");
+	for (size_t i = 0; i < r->dot_count; i++)
+		if (is_shown(p, &r->dots[i]))
+			put_dot(p, &r->dots[i]);
+	opk_svg_put(&p->svg, "</g>\n");
+}
+
+/* ---- names of kernels */
+
+/* Beside one of the kernel's dots, above or below it. */
+static bool put_name_at(struct plot *p, const struct opk_roofline_dot *dot, const char *name)
+{
+	double x = opk_axis_at(&p->x, dot->intensity), y = opk_axis_at(&p->y, dot->rate);
+	double away = radius_of(p, dot->kernel) + 4;
+	const struct {
+		double x, y;
+		enum opk_anchor anchor;
+	} places[] = {
+		{ x + away, y + 4, OPK_ANCHOR_START },
+		{ x - away, y + 4, OPK_ANCHOR_END },
+		{ x, y - away - 1, OPK_ANCHOR_MIDDLE },
+		{ x, y + away + OPK_SVG_FONT - 2, OPK_ANCHOR_MIDDLE },
+	};
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		struct opk_box box = opk_label_box(places[i].x, places[i].y, places[i].anchor,
+		                                   name);
+
+		if (!opk_boxes_take(&p->boxes, &box))
+			continue;
+		opk_svg_label(&p->svg, "label halo", places[i].x, places[i].y, places[i].anchor,
+		              name);
+		return true;
+	}
+	return false;
+}
+
+/* From the last dot of the kernel to the first. */
+static void put_name(struct plot *p, size_t kernel)
+{
+	enum { WIDEST = 170 };
+	opk_autofree char *name = opk_label_fit(p->kernels->items[kernel].name, WIDEST);
+	const struct opk_roofline *r = p->roofline;
+	bool drawn = false, named = false;
+
+	for (size_t i = r->dot_count; name && i-- > 0 && !named;)
+		if (r->dots[i].kernel == kernel) {
+			drawn = true;
+			named = put_name_at(p, &r->dots[i], name);
+		}
+	p->nameless += drawn && !named;
+}
+
+/* ---- around it */
+
+static void put_legend(struct plot *p)
+{
+	const struct opk_roofline *r = p->roofline;
+	double x = p->x.begin + 8, y = TOP - 14;
+
+	for (size_t i = 0; i < r->roof_count; i++) {
+		size_t level = level_of(r, i);
+		char class[16];
+
+		if (!r->roofs[i].is_level)
+			continue;
+		snprintf(class, sizeof class, "c%zu", level % OPK_SVG_COLOURS);
+		opk_svg_put(&p->svg, element_of(level));
+		opk_svg_put_attribute(&p->svg, "class", class);
+		put_shape(p, level, x, y - 4, 5);
+		opk_svg_put(&p->svg, "/>\n");
+		opk_svg_label(&p->svg, "label", x + 10, y, OPK_ANCHOR_START, r->roofs[i].name);
+		x += opk_label_width(r->roofs[i].name) + 32;
+	}
+	opk_svg_label(&p->svg, "muted", x, y, OPK_ANCHOR_START,
+	              "a mark for each kernel and level; area: share of the time");
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* What is not in the picture. */
+static char *notes(const struct plot *p)
+{
+	const struct opk_roofline *r = p->roofline;
+	opk_autobuf struct opk_buf text = { 0 };
+
+	if (p->shown < p->kernels->count)
+		opk_buf_add_printf(&text, "The first %zu of %zu kernels by time. ", p->shown,
+		                   p->kernels->count);
+	if (r->idle_count)
+		opk_buf_add_printf(&text, "%zu kernel%s without operations. ", r->idle_count,
+		                   plural(r->idle_count));
+	if (r->unknown_count)
+		opk_buf_add_printf(&text, "%zu kernel%s with values that are nan. ",
+		                   r->unknown_count, plural(r->unknown_count));
+	if (p->nameless)
+		opk_buf_add_printf(&text, "No room for %zu name%s.", p->nameless,
+		                   plural(p->nameless));
+	return opk_buf_take_text(&text);
+}
+
+static void put_all(struct plot *p, const char *title, bool dark)
+{
+	opk_autofree char *note = NULL;
+
+	opk_svg_begin(&p->svg, title,
+	              "A roofline: operations a second of each kernel over its operations per byte "
+	              "of each level of memory, on logarithmic axes, below the peaks of this run.",
+	              dark);
+	if (!p->svg.in_page)
+		opk_svg_heading(&p->svg, 12, 24, title);
+	find_axes(p);
+	p->boxes.inside = (struct opk_box){ p->x.begin, p->y.end - 2, p->x.end, p->y.begin };
+	put_axes(p);
+	put_legend(p);
+	for (size_t i = 0; i < p->roofline->dot_count; i++)
+		if (is_shown(p, &p->roofline->dots[i]))
+			take_dot(p, &p->roofline->dots[i]);
+	put_roofs(p);
+	put_dots(p);
+	for (size_t i = 0; i < p->shown; i++)
+		put_name(p, i);
+	note = notes(p);
+	opk_svg_label(&p->svg, "muted", 12, p->svg.height - 8, OPK_ANCHOR_START, note ? note : "");
+}
+
+int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                      const struct opk_roofline *roofline, const struct opk_drawn_kernels *kernels,
+                      const struct opk_picture_options *given)
+{
+	OPK_OPTIONS(opk_picture_options, options, given);
+	struct plot p = { .roofline = roofline, .kernels = kernels };
+	const char *title = *roofline->title ? roofline->title : "Roofline";
+	int code;
+
+	p.shown = options.top && options.top < kernels->count ? options.top : kernels->count;
+	p.svg.width = options.width > 0 ? options.width : WIDTH;
+	p.svg.height = options.height > 0 ? options.height : HEIGHT;
+	p.svg.in_page = options.in_page;
+	put_all(&p, options.title ? options.title : title, options.dark);
+	code = opk_svg_finish(&p.svg, ctx, sink, sink_data);
+	opk_boxes_clear(&p.boxes);
+	opk_svg_clear(&p.svg);
+	return code;
+}
+
+int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                         const struct opk_summary *summary,
+                         const struct opk_picture_options *options)
+{
+	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
+	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
+	int code = opk_roofline_new(&roofline, ctx, summary);
+
+	if (!code)
+		code = opk_drawn_kernels_init(&kernels, ctx, summary);
+	return code ? code : opk_draw_roofline(sink, sink_data, ctx, roofline, &kernels, options);
+}

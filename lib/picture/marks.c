@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What all pictures of kernels share. */
+#include "picture/picture.h"
+
+void opk_begin_mark(struct opk_svg *svg, const char *element, const char *class, size_t kernel)
+{
+	opk_svg_put(svg, element);
+	opk_buf_add_printf(&svg->buf, " class=\"mark %s\" data-kernel=\"%zu\"", class, kernel);
+}
+
+void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels)
+{
+	free(kernels->items);
+	free(kernels->values);
+	*kernels = (struct opk_drawn_kernels){ 0 };
+}
+
+int opk_drawn_kernels_init(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
+                           const struct opk_summary *summary)
+{
+	const struct opk_evaluation *evaluation = opk_summary_evaluation(summary);
+	size_t columns = evaluation ? opk_evaluation_column_count(evaluation) : 0;
+	size_t count = opk_summary_group_count(summary);
+
+	*out = (struct opk_drawn_kernels){
+		.items = opk_alloc_array(count + 1, sizeof *out->items),
+		.values = opk_alloc_array(count * columns + 1, sizeof *out->values),
+		.count = count,
+		.unit = opk_summary_get_time(summary),
+	};
+	if (!out->items || !out->values) {
+		opk_drawn_kernels_clear(out);
+		return opk_nomem(ctx, "a picture");
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_summary_group *group = opk_summary_group(summary, i);
+		double *values = out->values + i * columns;
+
+		for (size_t j = 0; j < columns; j++)
+			values[j] = group->of->columns[j].mean;
+		out->items[i] = (struct opk_drawn){ group->name, group->time, group->share / 100,
+			                            values };
+	}
+	return OPK_OK;
+}

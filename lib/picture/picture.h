@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pictures of evaluated kernels, and of samples over time. */
+#ifndef OPK_PICTURE_H
+#define OPK_PICTURE_H
+
+#include <string.h>
+
+#include "base/ctx.h"
+#include "base/option_struct.h"
+#include "picture/svg.h"
+
+/* The evaluation's column of that name; SIZE_MAX. */
+static inline size_t opk_find_column(const struct opk_evaluation *evaluation, const char *name)
+{
+	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
+		if (!strcmp(opk_evaluation_column(evaluation, i), name))
+			return i;
+	return SIZE_MAX;
+}
+
+/* Begins the element of a mark, such as "<circle", up to where its own attributes go. */
+void opk_begin_mark(struct opk_svg *svg, const char *element, const char *class, size_t kernel);
+
+/* What pictures show of a kernel, or of ranges of one name. */
+struct opk_drawn {
+	const char *name;
+	double time;          /* of all its launches; NaN where it is not known */
+	double share;         /* of all kernels' time, 0 to 1; or NaN */
+	const double *values; /* one a column of the evaluation: means over launches */
+};
+struct opk_drawn_kernels {
+	struct opk_drawn *items; /* by their numbers in the summary */
+	size_t count;
+	enum opk_summary_time unit; /* of times */
+	double *values;
+};
+int opk_drawn_kernels_init(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
+                           const struct opk_summary *summary);
+void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels);
+#define opk_autodrawn __attribute__((cleanup(opk_drawn_kernels_clear)))
+
+/* roofline.c: opk_roofline_new() of kernels that are there already. */
+int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
+                    const struct opk_evaluation *evaluation,
+                    const struct opk_drawn_kernels *kernels);
+/* draw_roofline.c */
+int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                      const struct opk_roofline *roofline, const struct opk_drawn_kernels *kernels,
+                      const struct opk_picture_options *options);
+OPK_DEFINE_AUTO(opk_roofline)
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From values to places, round numbers between, and numbers that are short enough for labels. */
+#include <math.h>
+#include <string.h>
+
+#include "output/output.h"
+#include "picture/svg.h"
+
+double opk_axis_at(const struct opk_axis *axis, double value)
+{
+	double from = axis->log ? log10(axis->from) : axis->from;
+	double to = axis->log ? log10(axis->to) : axis->to;
+	double at = axis->log ? log10(value) : value;
+
+	return axis->begin + (at - from) / (to - from) * (axis->end - axis->begin);
+}
+
+/* 1, 2, 5 and 10 times a power of ten: the next one that is not below the number. */
+static double round_up(double number)
+{
+	static const double steps[] = { 1, 2, 5, 10 };
+	double power = pow(10, floor(log10(number)));
+
+	for (size_t i = 0; i < 4; i++)
+		if (steps[i] * power >= number * (1 - 1e-9))
+			return steps[i] * power;
+	return 10 * power;
+}
+
+/* And the next one that is not above it. */
+static double round_down(double number)
+{
+	return 1 / round_up(1 / number);
+}
+
+static double linear_step(const struct opk_axis *axis, size_t wanted)
+{
+	return round_up((axis->to - axis->from) / (double)wanted);
+}
+
+void opk_axis_round(struct opk_axis *axis)
+{
+	enum { STEPS = 5 };
+
+	if (axis->log) {
+		axis->from = round_down(axis->from);
+		axis->to = round_up(axis->to);
+	} else if (axis->to > axis->from) {
+		double step = linear_step(axis, STEPS);
+
+		axis->from = floor(axis->from / step + 1e-9) * step;
+		axis->to = ceil(axis->to / step - 1e-9) * step;
+		axis->step = step;
+	}
+}
+
+static void add(struct opk_ticks *ticks, const struct opk_axis *axis, double value, bool major)
+{
+	if (ticks->count == sizeof ticks->values / sizeof *ticks->values
+	    || value < axis->from * (1 - 1e-9) || value > axis->to * (1 + 1e-9))
+		return;
+	ticks->values[ticks->count] = value;
+	ticks->major[ticks->count++] = major;
+}
+
+/* Powers of ten; on short axes 2 and 5 of them, too. */
+static void add_log(struct opk_ticks *ticks, const struct opk_axis *axis)
+{
+	int from = (int)floor(log10(axis->from) + 1e-9), to = (int)ceil(log10(axis->to) - 1e-9);
+	int step = (to - from + 15) / 16;
+
+	for (int power = from; power <= to; power += step) {
+		add(ticks, axis, pow(10, power), true);
+		if (to - from <= 4)
+			add(ticks, axis, 2 * pow(10, power), to - from <= 2);
+		if (to - from <= 4)
+			add(ticks, axis, 5 * pow(10, power), to - from <= 2);
+	}
+}
+
+void opk_axis_ticks(struct opk_ticks *ticks, const struct opk_axis *axis, size_t wanted)
+{
+	double step;
+
+	ticks->count = 0;
+	if (axis->log) {
+		add_log(ticks, axis);
+		return;
+	}
+	if (!(axis->to > axis->from))
+		return;
+	step = axis->step > 0 ? axis->step : linear_step(axis, wanted ? wanted : 1);
+	for (double i = ceil(axis->from / step - 1e-9); i * step <= axis->to + step * 1e-9; i++)
+		add(ticks, &(struct opk_axis){ .from = -INFINITY, .to = INFINITY }, i * step, true);
+}
+
+/* ---- numbers */
+
+void opk_put_short(struct opk_buf *out, double value)
+{
+	static const char *const prefixes[] = { "", " k", " M", " G", " T", " P", " E" };
+	size_t at = 0;
+
+	if (isnan(value)) {
+		opk_buf_add_text(out, "nan");
+		return;
+	}
+	while (at < 6 && fabs(value) >= 999.5) {
+		value /= 1000;
+		at++;
+	}
+	opk_buf_add_printf(out, "%.3g%s", value, prefixes[at]);
+}
+
+void opk_put_value(struct opk_buf *out, double value, const char *unit)
+{
+	struct opk_scale scale;
+
+	opk_scale_find(&scale, unit, fabs(value));
+	if (!*scale.unit || scale.divisor == 1)
+		opk_put_short(out, value);
+	else
+		opk_buf_add_printf(out, "%.3g", value / scale.divisor);
+	if (*scale.unit)
+		opk_buf_add_printf(out, " %s", scale.unit);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pictures as SVG: elements and text, scales and ticks, labels that keep clear of each other. */
+#ifndef OPK_SVG_H
+#define OPK_SVG_H
+
+#include "base/buf.h"
+#include "base/ctx.h"
+
+/* A drawing. Coordinates are CSS pixels, x to the right and y down. */
+struct opk_svg {
+	struct opk_buf buf;
+	double width, height;
+	bool in_page; /* the page has the colours, and a title of its own */
+};
+
+/* The classes c0 to c7 have colours that people with any colour vision tell apart. */
+enum { OPK_SVG_COLOURS = 8 };
+
+enum { OPK_SVG_LINE = 16, OPK_SVG_FONT = 12 }; /* height of a line of text, and of its letters */
+
+/*
+ * The element svg, with title and description for those who can't see it; both are text. Size and
+ * options are set before.
+ */
+void opk_svg_begin(struct opk_svg *svg, const char *title, const char *description, bool dark);
+/* The end; then everything goes to the sink. OPK_ENOMEM, or OPK_EFAILED where the sink refuses. */
+int opk_svg_finish(struct opk_svg *svg, struct opk_ctx *ctx, opk_sink_fn *sink, void *data);
+void opk_svg_clear(struct opk_svg *svg);
+#define opk_autosvg __attribute__((cleanup(opk_svg_clear)))
+
+/* Markup as it is; numbers in it come from opk_svg_put_number(). */
+void opk_svg_put(struct opk_svg *svg, const char *markup);
+/* ` name="12.3"`: at most two decimals, in every locale. */
+void opk_svg_put_number(struct opk_svg *svg, const char *name, double number);
+/* The number alone, after a character, for lists: "M12.3", " 4". */
+void opk_svg_put_coordinate(struct opk_svg *svg, char before, double number);
+/* Escaped; what XML can't have becomes U+FFFD. */
+void opk_svg_put_text(struct opk_svg *svg, const char *text);
+/* ` name="text"` */
+void opk_svg_put_attribute(struct opk_svg *svg, const char *name, const char *text);
+
+/* The element title, which browsers show under the mouse, of a buffer of text. */
+void opk_svg_put_title(struct opk_svg *svg, struct opk_buf *text);
+
+enum opk_anchor { OPK_ANCHOR_START, OPK_ANCHOR_MIDDLE, OPK_ANCHOR_END };
+
+/* Whole elements. `class` is one of ours, or several with blanks between. */
+void opk_svg_line(struct opk_svg *svg, const char *class, double x1, double y1, double x2,
+                  double y2);
+void opk_svg_rect(struct opk_svg *svg, const char *class, double x, double y, double width,
+                  double height);
+void opk_svg_label(struct opk_svg *svg, const char *class, double x, double y,
+                   enum opk_anchor anchor, const char *text);
+/* At the left edge, in the font of headings. */
+void opk_svg_heading(struct opk_svg *svg, double x, double y, const char *text);
+
+/* How wide a text of this class is likely to be, rather more than less. */
+double opk_label_width(const char *text);
+/* The text, or its beginning and end with "…" between, so that it is no wider; free(). */
+char *opk_label_fit(const char *text, double width);
+
+/* ---- scales: scale.c */
+
+struct opk_axis {
+	bool log;
+	double from, to;   /* values */
+	double begin, end; /* where they are */
+	double step;       /* between labels of a linear axis that was rounded; else 0 */
+};
+
+double opk_axis_at(const struct opk_axis *axis, double value);
+/* Widens the axis to round numbers. */
+void opk_axis_round(struct opk_axis *axis);
+
+struct opk_ticks {
+	double values[64];
+	bool major[64]; /* it has a label */
+	size_t count;
+};
+/* Round numbers in the axis' range: about `wanted` with a label where it is linear. */
+void opk_axis_ticks(struct opk_ticks *ticks, const struct opk_axis *axis, size_t wanted);
+
+/* Three digits and a prefix: "3.35 T", "12 k", "0.01". */
+void opk_put_short(struct opk_buf *out, double value);
+/* The same with a unit as metrics have it, made readable: "3.35 TB/s", "23.2 us", "75.4 %". */
+void opk_put_value(struct opk_buf *out, double value, const char *unit);
+
+/* ---- labels: labels.c */
+
+struct opk_box {
+	double left, top, right, bottom;
+};
+struct opk_boxes {
+	struct opk_box *items;
+	size_t count, capacity;
+	struct opk_box inside; /* where labels may be */
+};
+/* Whether the place is inside and free. */
+bool opk_boxes_are_clear(const struct opk_boxes *boxes, const struct opk_box *box);
+/* Takes the place if it is so. */
+bool opk_boxes_take(struct opk_boxes *boxes, const struct opk_box *box);
+/* Takes it in any case. */
+void opk_boxes_add(struct opk_boxes *boxes, const struct opk_box *box);
+void opk_boxes_clear(struct opk_boxes *boxes);
+#define opk_autoboxes __attribute__((cleanup(opk_boxes_clear)))
+
+/* The place of a label whose baseline begins, ends or has its middle at x, y. */
+struct opk_box opk_label_box(double x, double y, enum opk_anchor anchor, const char *text);
+
+#endif

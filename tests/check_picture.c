@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pictures: text that stays text, scales, labels that keep clear of each other, rooflines. */
+#include <math.h>
+
+#include "picture/picture.h"
+#include "testing.h"
+
+static struct opk_ctx *ctx;
+
+static void setup(void)
+{
+	ck_assert_int_eq(opk_ctx_new(&ctx, NULL), OPK_OK);
+}
+
+static void teardown(void)
+{
+	opk_ctx_free(ctx);
+}
+
+static int keep(void *data, const void *bytes, size_t size)
+{
+	opk_buf_add(data, bytes, size);
+	return 0;
+}
+
+static int refuse(void *data, const void *bytes, size_t size)
+{
+	(void)data, (void)bytes, (void)size;
+	return 1;
+}
+
+static size_t count_of(const struct opk_buf *text, const char *part)
+{
+	size_t count = 0;
+
+	for (const char *at = (const char *)text->data; (at = strstr(at, part)); at++)
+		count++;
+	return count;
+}
+
+/* ---- text ------------------------------------------------------------------------------- */
+
+START_TEST(text)
+{
+	static const struct {
+		struct here here;
+		const char *text, *wanted;
+	} rows[] = {
+		{ HERE, "a<script>\"&'", "a&lt;script&gt;&quot;&amp;'" },
+		{ HERE, "\xc3\xa9\xe2\x82\xac", "\xc3\xa9\xe2\x82\xac" },
+		{ HERE, "a\xff\x01\x7f\xc3", "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		/* U+FFFE is no character of XML's. */
+		{ HERE, "\xef\xbf\xbe\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autosvg struct opk_svg svg = { .in_page = true };
+
+		opk_svg_put_text(&svg, rows[i].text);
+		opk_buf_add(&svg.buf, "", 1);
+		ck_row(&rows[i], !strcmp((char *)svg.buf.data, rows[i].wanted), "%s", svg.buf.data);
+	}
+}
+END_TEST
+
+START_TEST(numbers)
+{
+	static const struct {
+		struct here here;
+		double number;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, 1, " x=\"1\"" },           { HERE, -0.5, " x=\"-0.5\"" },
+		{ HERE, 12.345, " x=\"12.35\"" },  { HERE, 0.05, " x=\"0.05\"" },
+		{ HERE, (double)NAN, " x=\"0\"" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autosvg struct opk_svg svg = { .in_page = true };
+
+		opk_svg_put_number(&svg, "x", rows[i].number);
+		opk_buf_add(&svg.buf, "", 1);
+		ck_row(&rows[i], !strcmp((char *)svg.buf.data, rows[i].wanted), "%s", svg.buf.data);
+	}
+}
+END_TEST
+
+START_TEST(values)
+{
+	static const struct {
+		struct here here;
+		double value;
+		const char *unit, *wanted;
+	} rows[] = {
+		{ HERE, 3.35e12, "byte/second", "3.35 TB/s" },
+		{ HERE, 23232, "nanosecond", "23.2 us" },
+		{ HERE, 75.37, "percent", "75.4 %" },
+		{ HERE, 1234567, "", "1.23 M" },
+		{ HERE, 0.01, "", "0.01" },
+		{ HERE, (double)NAN, "", "nan" },
+		{ HERE, 999.6, "", "1 k" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autobuf struct opk_buf out = { 0 };
+
+		opk_put_value(&out, rows[i].value, rows[i].unit);
+		opk_buf_add(&out, "", 1);
+		ck_row(&rows[i], !strcmp((char *)out.data, rows[i].wanted), "%s", out.data);
+	}
+}
+END_TEST
+
+START_TEST(fitting)
+{
+	opk_autofree char *all = opk_label_fit("vadd", 100);
+	opk_autofree char *less = opk_label_fit("void cutlass::Kernel2<cutlass_80_tensorop>", 120);
+
+	ck_assert_str_eq(all, "vadd");
+	ck_assert_ptr_nonnull(strstr(less, "\xe2\x80\xa6"));
+	ck_assert_double_le(opk_label_width(less), 120);
+	ck_assert_double_ge(opk_label_width(less), 90);
+}
+END_TEST
+
+/* ---- scales ----------------------------------------------------------------------------- */
+
+START_TEST(axes)
+{
+	static const struct {
+		struct here here;
+		struct opk_axis axis;
+		double from, to; /* after rounding */
+		size_t ticks, major;
+	} rows[] = {
+		{ HERE, { .from = 0, .to = 97 }, 0, 100, 6, 6 },
+		{ HERE, { .from = -3, .to = 7 }, -4, 8, 7, 7 },
+		{ HERE, { .from = 0.3, .to = 9, .log = true }, 0.2, 10, 6, 6 },
+		{ HERE, { .from = 1e-3, .to = 1e3, .log = true }, 1e-3, 1e3, 7, 7 },
+		{ HERE, { .from = 1e-30, .to = 1e30, .log = true }, 1e-30, 1e30, 16, 16 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_axis axis = rows[i].axis;
+		struct opk_ticks ticks;
+		size_t major = 0;
+
+		axis.begin = 10;
+		axis.end = 110;
+		opk_axis_round(&axis);
+		opk_axis_ticks(&ticks, &axis, 5);
+		for (size_t j = 0; j < ticks.count; j++)
+			major += ticks.major[j];
+		ck_row(&rows[i], fabs(axis.from - rows[i].from) < 1e-9 * fabs(axis.from) + 1e-40,
+		       "from %g", axis.from);
+		ck_row(&rows[i], fabs(axis.to / rows[i].to - 1) < 1e-9, "to %g", axis.to);
+		ck_row(&rows[i], ticks.count == rows[i].ticks && major == rows[i].major,
+		       "%zu ticks, %zu major", ticks.count, major);
+		ck_row(&rows[i], fabs(opk_axis_at(&axis, axis.to) - 110) < 1e-9, "no end");
+	}
+}
+END_TEST
+
+START_TEST(places)
+{
+	opk_autoboxes struct opk_boxes boxes = { .inside = { 0, 0, 100, 100 } };
+
+	ck_assert(opk_boxes_take(&boxes, &(struct opk_box){ 10, 10, 20, 20 }));
+	ck_assert(!opk_boxes_take(&boxes, &(struct opk_box){ 19, 19, 30, 30 }));
+	ck_assert(opk_boxes_take(&boxes, &(struct opk_box){ 20, 10, 30, 20 }));
+	ck_assert(!opk_boxes_take(&boxes, &(struct opk_box){ 95, 50, 101, 60 }));
+	ck_assert_uint_eq(boxes.count, 2);
+}
+END_TEST
+
+/* ---- rooflines -------------------------------------------------------------------------- */
+
+static const struct opk_roof roofs[] = { { "DRAM", true, 1e12 },
+	                                 { "L2", true, 1e13 },
+	                                 { "fp32", false, 5e13 } };
+
+/* Kernels with a dot at each of two levels. */
+static int draw(struct opk_buf *out, opk_sink_fn *sink, size_t count, size_t top, bool in_page)
+{
+	opk_autofree struct opk_drawn *items = opk_alloc_array(count, sizeof *items);
+	opk_autofree struct opk_roofline_dot *dots = opk_alloc_array(2 * count, sizeof *dots);
+	struct opk_drawn_kernels kernels = { .items = items, .count = count };
+	struct opk_roofline roofline = { "", "flop", roofs, COUNT(roofs), dots, 2 * count, 1, 0 };
+	struct opk_picture_options options = OPK_INIT(options);
+
+	for (size_t i = 0; i < 2 * count; i++)
+		dots[i] = (struct opk_roofline_dot){ i / 2, i % 2, 1 + (double)i, 1e12, 0.5 };
+	for (size_t i = 0; i < count; i++)
+		items[i] = (struct opk_drawn){ "k<script>", 10, 1.0 / (double)count, NULL };
+	options.top = top;
+	options.in_page = in_page;
+	return opk_draw_roofline(sink, out, ctx, &roofline, &kernels, &options);
+}
+
+START_TEST(roofline)
+{
+	opk_autobuf struct opk_buf file = { 0 }, page = { 0 };
+
+	ck_assert_int_eq(draw(&file, keep, 3, 0, false), OPK_OK);
+	opk_buf_add(&file, "", 1);
+	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 6);
+	ck_assert_uint_eq(count_of(&file, "data-level=\"DRAM\""), 3);
+	ck_assert_uint_eq(count_of(&file, "data-kernel=\"2\""), 2);
+	ck_assert_uint_eq(count_of(&file, "<g class=\"roof\""), 3);
+	ck_assert_uint_eq(count_of(&file, "fp32 50 Tflop/s"), 2);
+	ck_assert_uint_eq(count_of(&file, "1 kernel without operations."), 1);
+	ck_assert_uint_eq(count_of(&file, "<script"), 0);
+	ck_assert_uint_eq(count_of(&file, "k&lt;script&gt;\nL2: 2 flop/byte, 1 Tflop/s, 50%"), 1);
+	ck_assert_uint_eq(count_of(&file, "<style>"), 1);
+	ck_assert_int_eq(draw(&page, keep, 3, 2, true), OPK_OK);
+	opk_buf_add(&page, "", 1);
+	ck_assert_uint_eq(count_of(&page, "class=\"mark dot "), 4);
+	ck_assert_uint_eq(count_of(&page, "The first 2 of 3 kernels by time."), 1);
+	ck_assert_uint_eq(count_of(&page, "<style>") + count_of(&page, "style=\""), 0);
+	ck_assert_int_eq(draw(&page, refuse, 1, 0, false), OPK_EFAILED);
+}
+END_TEST
+
+/* More names than find room: the picture says so, and none overlap. */
+START_TEST(crowded)
+{
+	opk_autobuf struct opk_buf file = { 0 };
+
+	ck_assert_int_eq(draw(&file, keep, 400, 0, false), OPK_OK);
+	opk_buf_add(&file, "", 1);
+	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 800);
+	ck_assert_uint_eq(count_of(&file, "No room for "), 1);
+	ck_assert_uint_lt(count_of(&file, ">k&lt;script&gt;</text>"), 100);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tests = tcase_create("pictures");
+	Suite *suite = suite_create("pictures");
+
+	suite_add_tcase(suite, tests);
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, text);
+	tcase_add_test(tests, numbers);
+	tcase_add_test(tests, values);
+	tcase_add_test(tests, fitting);
+	tcase_add_test(tests, axes);
+	tcase_add_test(tests, places);
+	tcase_add_test(tests, roofline);
+	tcase_add_test(tests, crowded);
+	return run_suite(suite);
+}
