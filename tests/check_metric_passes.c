@@ -25,40 +25,43 @@ static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *chip, const cha
 	return plan;
 }
 
-/* Whether a pass counts any of a metric's counters. */
-static bool is_served(struct opk_ctx *ctx, const struct opk_plan *plan,
-                      struct opk_nv_evaluator *evaluator, size_t pass, size_t metric)
+/* Whether a pass, which has these counters, counts any of a metric's. */
+static bool is_served(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                      const struct opk_strlist *here, const char *metric)
 {
-	opk_autostrlist struct opk_strlist here = { 0 }, raw = { 0 };
+	opk_autostrlist struct opk_strlist raw = { 0 };
 	bool served = false;
 
-	ck_ok(ctx,
-	      opk_nv_config_counters(&here, ctx, plan->schedule.config, plan->schedule.size, pass));
-	ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator, plan->metrics.items[metric]));
+	ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator, metric));
 	for (size_t i = 0; i < raw.count; i++)
-		served |= opk_strlist_contains(&here, raw.items[i]);
+		served |= opk_strlist_contains(here, raw.items[i]);
 	return served;
 }
 
-/* As a file has them: numbers from 1, in order. */
+/* As a file has them: each metric's passes by number, from 1, ascending. */
 static void check_passes(struct opk_ctx *ctx, const struct opk_plan *plan,
                          const struct opk_pass_list *lists)
 {
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
+	opk_autofree size_t *at = opk_alloc_array(plan->metrics.count, sizeof *at);
 
 	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip));
-	for (size_t i = 0; i < plan->metrics.count; i++) {
-		size_t at = 0;
+	for (size_t pass = 0; pass < plan->schedule.passes; pass++) {
+		opk_autostrlist struct opk_strlist here = { 0 };
 
-		for (size_t pass = 0; pass < plan->schedule.passes; pass++) {
-			bool listed = at < lists[i].count && lists[i].passes[at] == pass + 1;
+		ck_ok(ctx, opk_nv_config_counters(&here, ctx, plan->schedule.config,
+		                                  plan->schedule.size, pass));
+		for (size_t i = 0; i < plan->metrics.count; i++) {
+			const char *metric = plan->metrics.items[i];
+			bool listed = at[i] < lists[i].count && lists[i].passes[at[i]] == pass + 1;
 
-			at += listed;
-			ck_assert_msg(is_served(ctx, plan, evaluator, pass, i) == listed,
-			              "%s, pass %zu", plan->metrics.items[i], pass);
+			at[i] += listed;
+			ck_assert_msg(is_served(ctx, evaluator, &here, metric) == listed,
+			              "%s, pass %zu", metric, pass);
 		}
-		ck_assert_uint_eq(at, lists[i].count);
 	}
+	for (size_t i = 0; i < plan->metrics.count; i++)
+		ck_assert_uint_eq(at[i], lists[i].count);
 }
 
 static int find_use(struct opk_pass_use *use, struct opk_ctx *ctx, const struct opk_plan *plan)
@@ -83,7 +86,8 @@ START_TEST(fake_passes)
 	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, plan->target.chip));
 	for (size_t i = 0; i < use.passes * use.metrics; i++)
 		ck_assert(use.serves[i]
-		          == is_served(ctx, plan, evaluator, i / use.metrics, i % use.metrics));
+		          == is_served(ctx, evaluator, &use.counters[i / use.metrics],
+		                       plan->metrics.items[i % use.metrics]));
 	opk_pass_use_clear(&use);
 	opk_nv_evaluator_free(opk_take(evaluator));
 	opk_plan_free(plan);
