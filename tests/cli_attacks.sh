@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # What hostile files and odd surroundings must not do to the command line.
+# How a process starts, and its limits, are its subject.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 cd "$tmp" || exit 99

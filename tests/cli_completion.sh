@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Completion on the shell: what offpeak offers, and what bash makes of it.
+# Few commands here need the libraries.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 script=$SOURCE/data/completion/offpeak

@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # With --cuda one folder's libraries are opened and no others, whatever the cache has already.
+# Which libraries are opened is its subject.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 have_cupti || skip_all 'no libcupti'

@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Pipes and standard streams in the place of files, for whatever is read or written.
+# Descriptors above 2 are its subject.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 cd "$tmp" || exit 99

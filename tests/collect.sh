@@ -7,6 +7,8 @@ if [ "$(env --default-signal=HUP sh -c 'echo ok' 2>/dev/null)" = ok ] && [ -z "$
 	export SIGNALS_ARE_DEFAULT=yes
 	exec env --default-signal "$0" "$@"
 fi
+# The loader finds the fake GPU.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/collect_common.sh"
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # offpeak-collect without running a program: what GPUs are like (--probe), and recordings that are kept for
 # the same run of the same program (--cache).
+# The loader finds the fake GPU.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/collect_common.sh"
 

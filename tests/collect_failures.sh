@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The collector where something is wrong: NVIDIA's calls fail, the disk is full, the set is damaged. What can
 # be known is told before the program runs; after that the program goes on as if nothing were.
+# The loader finds the fake GPU.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/collect_common.sh"
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The collector's modes under a fake GPU: turns of passes, user ranges, runs of the program, PM sampling,
 # the older interface.
+# The loader finds the fake GPU.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/collect_common.sh"
 

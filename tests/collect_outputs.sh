@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Files that nobody else can spoil: other runs, the program itself, links and pipes at their names; and whom
 # a recording is for.
+# The loader finds the fake GPU.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/collect_common.sh"
 

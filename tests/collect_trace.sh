@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Records of what ran on the GPU: alone, and beside PM sampling; what is lost is counted, and a killed program
 # leaves what there was.
+# The loader finds the fake GPU.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/collect_common.sh"
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Without NVIDIA's libraries, or with unusable ones: exit code 3, and a message that names every
 # place tried, the file and the symbol or the loader's reason. What needs no library works.
+# Without the libraries.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 unset OFFPEAK_CUDA OFFPEAK_SETS

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Commands and options agree everywhere: --help, man pages, the list of installed pages; and the
 # man pages are sound troff.
+# No command here needs the libraries.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 # What goes on in another line in one: examples, and the values of an option.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Tables on a terminal go through a pager, and nothing else does.
 # shellcheck disable=SC2016 # commands and pagers are for the shells that run them
+# The terminal is its subject.
+cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 script --version 2>/dev/null | grep -q util-linux || skip_all 'no script of util-linux for a terminal'

@@ -13,7 +13,26 @@ export XDG_CACHE_HOME
 for tap_cache in "$BUILD/tests/cache"/*; do
 	[ "$tap_cache" = "$XDG_CACHE_HOME" ] || rm -rf "$tap_cache"
 done
-trap 'rm -rf "$tmp"' EXIT
+
+# NVIDIA's libraries are loaded once a test, by an offpeak that forks for each command: tests/warm/warm.h.
+# A test of how a process starts, of its terminal, or one that hardly needs the libraries, sets cold=yes first.
+tap_warm_up() {
+	OFFPEAK_WARM_LIBRARIES=$("$OFFPEAK" doctor --format csv 2>/dev/null </dev/null |
+		sed -n 's/^libcupti,//p; s/^libnvperf_host,//p' | tac | paste -s -d :)
+	mkdir -p "$XDG_CACHE_HOME"
+	printf '%s\n' "$OFFPEAK_WARM_LIBRARIES" >"$tmp/libraries"
+	mv "$tmp/libraries" "$tap_libraries"
+}
+if [ -z "${cold:-}" ] && [ -x "$BUILD/tests/warm/offpeak" ]; then
+	tap_libraries=$XDG_CACHE_HOME/libraries
+	[ -f "$tap_libraries" ] || tap_warm_up
+	read -r OFFPEAK_WARM_LIBRARIES <"$tap_libraries" || :
+	if [ -n "$OFFPEAK_WARM_LIBRARIES" ]; then
+		OFFPEAK=$BUILD/tests/warm/offpeak OFFPEAK_WARM_OWNER=$$ OFFPEAK_WARM_SOCKET=$tmp.socket
+		export OFFPEAK OFFPEAK_WARM_OWNER OFFPEAK_WARM_SOCKET OFFPEAK_WARM_LIBRARIES
+	fi
+fi
+trap 'rm -rf "$tmp" "$tmp.socket"' EXIT
 trap 'exit 99' HUP INT TERM
 
 # The outcome of one check; `fail` takes what was wrong, and files to show, as further lines.
@@ -194,8 +213,14 @@ equal() {
 # json EXPRESSION: the last stdout is JSON for which the Python expression over `j` is true;
 # ndjson the same, with `j` a list of all lines. Left out where there is no Python.
 have_python=no
-# Asked for once: python3 may be a script that takes ten times as long to find the real one.
-tap_python=$(python3 -I -S -c 'import json, sys; print(sys.executable)' 2>/dev/null)
+# Asked for once in all tests: python3 may be a script that takes ten times as long to find the real one.
+tap_find_python() {
+	mkdir -p "$XDG_CACHE_HOME"
+	python3 -I -S -c 'import json, sys; print(sys.executable)' >"$tmp/python" 2>/dev/null || echo >"$tmp/python"
+	mv "$tmp/python" "$XDG_CACHE_HOME/python"
+}
+[ -f "$XDG_CACHE_HOME/python" ] || tap_find_python
+read -r tap_python <"$XDG_CACHE_HOME/python"
 [ -x "$tap_python" ] && have_python=yes
 
 python3() {
