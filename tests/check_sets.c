@@ -90,7 +90,7 @@ START_TEST(plan_everywhere)
 		return;
 	for (size_t i = 0; i < set_count; i++) {
 		const struct opk_set *set = sets[i];
-		size_t supported = 0;
+		size_t supported = 0, sampled = 0, nth;
 
 		for (size_t c = 0; c < opk_chips_count(chips); c++) {
 			const struct opk_chip *chip = opk_chips_get(chips, c);
@@ -100,13 +100,17 @@ START_TEST(plan_everywhere)
 			supported++;
 			if (!is_sampled(chip->name))
 				continue;
+			/* The first one, then every other one, but for make check-long. */
+			nth = sampled++;
+			if (nth && nth % 2 != i % 2 && !is_long())
+				continue;
 			planned++;
 			failed += !plans(set, chip);
 		}
 		ck_assert_msg(supported || version != CUPTI_13_0, "%s supports no chip",
 		              opk_set_name(set));
 	}
-	ck_assert_uint_gt(planned, is_long() ? 400 : 100);
+	ck_assert_uint_gt(planned, is_long() ? 400 : 50);
 	ck_assert_msg(!failed, "%zu of %zu plans failed, see above", failed, planned);
 }
 END_TEST
