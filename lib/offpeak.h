@@ -2132,6 +2132,50 @@ struct opk_report_options {
  */
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
                const struct opk_report_options *options, const char *path);
+/* ---- traces for other viewers ----------------------------------------------------------- */
+
+/*
+ * Recordings in Chrome's trace event format, JSON that Perfetto and chrome://tracing open:
+ * docs/traces.md. Counters are PM samples; slices are kernels, copies, sets, NVTX ranges, and user
+ * ranges that have times. Everything is on the clock of the host, in microseconds since the
+ * beginning of the first event; otherData.origin_ns says when that was.
+ */
+struct opk_trace_options {
+	size_t size;
+	/* Which metrics, and how they are evaluated; not `filter` and `join`. NULL: defaults. */
+	const struct opk_eval_options *eval;
+	/*
+	 * Conditions as of opk_filter_new(), on samples and ranges. What ran has to meet those on
+	 * start_ns, end_ns, device, host and gpu, too; in files without samples those on any fact
+	 * of launches. NVTX ranges are of no device.
+	 */
+	const char *const *where;
+	size_t where_count;
+	enum opk_kernel_style kernel_names;
+	bool gzip;
+	/* Samples that were written; evaluation has its own. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+};
+/* What became events; the caller sets `size`. */
+struct opk_trace_counts {
+	size_t size;
+	uint64_t events;  /* all, with those that name processes and threads, or mark gaps */
+	uint64_t samples; /* each is an event for every metric of which it has a value */
+	uint64_t values, missing_values; /* nan: no event, but a slice says so */
+	uint64_t first_samples;          /* that begin at an earlier event: left out */
+	uint64_t kernels, copies, sets, nvtx_ranges, ranges;
+	uint64_t ranges_without_times; /* left out */
+	uint64_t origin_ns;            /* host time that is 0 in the trace */
+};
+/*
+ * Writes a trace of all files, which may be those of the ranks of a job, piece by piece. Memory
+ * does not grow with the number of samples and launches, but for what opk_file_segments() reads.
+ * OPK_EUSAGE where none has anything with a time. `counts` may be NULL.
+ */
+int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
+                    struct opk_file *const *files, size_t count,
+                    const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);
 
 /* ---- databases -------------------------------------------------------------------------- */
 

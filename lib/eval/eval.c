@@ -542,6 +542,12 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	return code ? code : take_row(row, ctx, evaluation, &stored, name, number);
 }
 
+void opk_evaluation_rewind(struct opk_evaluation *evaluation)
+{
+	evaluation->next_made = 0;
+	opk_spools_rewind(&evaluation->spools);
+}
+
 struct opk_bookmark opk_evaluation_mark(const struct opk_evaluation *evaluation)
 {
 	return evaluation->mark;

@@ -79,6 +79,9 @@ bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation);
 size_t opk_filter_value_count(const struct opk_filter *filter);
 const char *opk_filter_value(const struct opk_filter *filter, size_t i);
 
+/* opk_evaluation_next() begins with the first row again. */
+void opk_evaluation_rewind(struct opk_evaluation *evaluation);
+
 /* Rows that no image has: what ran. */
 struct opk_made_rows {
 	struct opk_range *ranges;

@@ -12,6 +12,7 @@
 struct opk_spools {
 	struct opk_result *results; /* in the order of their rows */
 	struct opk_spool_trailer *trailers;
+	uint64_t *firsts; /* where the first row of each is */
 	size_t count;
 	size_t at;         /* the result being read */
 	uint64_t left;     /* of its stored rows */
@@ -42,6 +43,8 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
  */
 int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
                     struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count);
+/* The first row is the next one again. */
+void opk_spools_rewind(struct opk_spools *spools);
 /* Where the next row is, and the row at such a place, of which `number` is known. */
 void opk_spools_mark(struct opk_bookmark *mark, const struct opk_spools *spools);
 int opk_spools_reread(struct opk_spool_row *row, const char **name, double *values,

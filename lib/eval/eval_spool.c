@@ -13,9 +13,10 @@ int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count
 	*spools = (struct opk_spools){
 		.results = opk_alloc_array(count, sizeof *spools->results),
 		.trailers = opk_alloc_array(count, sizeof *spools->trailers),
+		.firsts = opk_alloc_array(count, sizeof *spools->firsts),
 		.count = count,
 	};
-	if (spools->results && spools->trailers)
+	if (spools->results && spools->trailers && spools->firsts)
 		return OPK_OK;
 	spools->count = 0;
 	return opk_nomem(ctx, "an evaluation");
@@ -27,6 +28,7 @@ void opk_spools_clear(struct opk_spools *spools)
 		opk_result_clear(&spools->results[i]);
 	free(spools->results);
 	free(spools->trailers);
+	free(spools->firsts);
 	free(spools->name);
 	*spools = (struct opk_spools){ 0 };
 }
@@ -213,6 +215,7 @@ static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
 	                                  && !strcmp(header.chip, spools->header.chip));
 	for (size_t k = 0; k < metric_count && !result->code; k++)
 		opk_get_text(i ? &others : units, result, OPK_MAX_UNIT);
+	spools->firsts[i] = result->at;
 	return opk_result_check(result, ctx);
 }
 
@@ -239,6 +242,14 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
 	if (!code)
 		begin_result(spools, 0);
 	return code;
+}
+
+void opk_spools_rewind(struct opk_spools *spools)
+{
+	for (size_t i = 0; i < spools->count; i++)
+		spools->results[i].at = spools->firsts[i];
+	spools->next_end = 0;
+	begin_result(spools, 0);
 }
 
 void opk_spools_mark(struct opk_bookmark *mark, const struct opk_spools *spools)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CRC-32 and the zlib format (RFC 1950). zlib deflates, so that the same input gives the same bytes
- * everywhere; libdeflate inflates and sums where it is there, three times as fast, and else zlib.
+ * CRC-32, and the formats of zlib (RFC 1950) and gzip. zlib deflates, so that the same input gives
+ * the same bytes everywhere; libdeflate inflates and sums where it is there, three times as fast,
+ * and else zlib.
  */
 #ifndef OPK_DEFLATE_H
 #define OPK_DEFLATE_H
@@ -14,5 +15,13 @@ int opk_deflate(void **out, size_t *out_size, struct opk_ctx *ctx, const void *d
                 bool fast);
 /* Decompresses to exactly `plain_size` bytes; OPK_EINPUT for anything else. */
 int opk_inflate(void *out, size_t plain_size, struct opk_ctx *ctx, const void *data, size_t size);
+
+/* The gzip format (RFC 1952), for a sink that takes it piece by piece. */
+struct opk_gzip;
+int opk_gzip_new(struct opk_gzip **out, struct opk_ctx *ctx, opk_sink_fn *sink, void *sink_data);
+/* An opk_sink_fn. */
+int opk_gzip_write(void *gzip, const void *bytes, size_t size);
+int opk_gzip_finish(struct opk_gzip *gzip);
+void opk_gzip_free(struct opk_gzip *gzip);
 
 #endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Events as JSON, a line each, on their way to the sink. */
+#include "trace/trace_inside.h"
+
+#include <string.h>
+
+#include "base/number_text.h"
+
+enum { WORTHWHILE = 64 << 10 };
+
+static int pass_on(struct opk_trace_out *out)
+{
+	int code = out->text.failed ? opk_nomem(out->ctx, "a trace") : OPK_OK;
+
+	if (!code && out->text.size)
+		code = out->gzip ? opk_gzip_write(out->gzip, out->text.data, out->text.size)
+		                 : out->sink(out->sink_data, out->text.data, out->text.size);
+	out->text.size = 0;
+	return code;
+}
+
+int opk_trace_open(struct opk_trace_out *out, bool gzip)
+{
+	out->json.buf = &out->text;
+	opk_buf_add_text(&out->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	return gzip ? opk_gzip_new(&out->gzip, out->ctx, out->sink, out->sink_data) : OPK_OK;
+}
+
+void opk_trace_next_event(struct opk_trace_out *out)
+{
+	opk_buf_add_text(&out->text, out->events++ ? ",\n" : "\n");
+	out->json.comma = false;
+}
+
+void opk_trace_begin_event(struct opk_trace_out *out, const char *phase, uint32_t process,
+                           uint32_t thread)
+{
+	opk_trace_next_event(out);
+	opk_json_begin_object(&out->json);
+	opk_json_key(&out->json, "ph");
+	opk_json_put_string(&out->json, phase);
+	opk_json_add_u64(&out->json, "pid", process);
+	opk_json_add_u64(&out->json, "tid", thread);
+}
+
+int opk_trace_end_event(struct opk_trace_out *out)
+{
+	opk_json_end_object(&out->json);
+	return opk_trace_flush(out);
+}
+
+int opk_trace_flush(struct opk_trace_out *out)
+{
+	return out->text.size < WORTHWHILE && !out->text.failed ? OPK_OK : pass_on(out);
+}
+
+void opk_trace_add_time(struct opk_buf *text, uint64_t ns)
+{
+	char digits[OPK_NUMBER_SIZE + 4];
+	size_t size = opk_format_u64(digits, ns / 1000);
+
+	digits[size] = '.';
+	digits[size + 1] = (char)('0' + ns / 100 % 10);
+	digits[size + 2] = (char)('0' + ns / 10 % 10);
+	digits[size + 3] = (char)('0' + ns % 10);
+	opk_buf_add(text, digits, size + 4);
+}
+
+void opk_trace_put_time(struct opk_trace_out *out, const char *name, uint64_t ns)
+{
+	opk_json_key(&out->json, name);
+	opk_trace_add_time(&out->text, ns);
+	out->json.comma = true;
+}
+
+void opk_trace_put_span(struct opk_trace_out *out, uint64_t start, uint64_t end)
+{
+	opk_trace_put_time(out, "ts", start - out->origin);
+	opk_trace_put_time(out, "dur", end - start);
+}
+
+void opk_trace_end_events(struct opk_trace_out *out)
+{
+	opk_buf_add_text(&out->text, "\n]");
+	out->json.comma = true;
+}
+
+int opk_trace_close(struct opk_trace_out *out)
+{
+	int code;
+
+	opk_buf_add_text(&out->text, "}\n");
+	code = pass_on(out);
+	return code || !out->gzip ? code : opk_gzip_finish(out->gzip);
+}
+
+void opk_trace_out_clear(struct opk_trace_out *out)
+{
+	opk_gzip_free(out->gzip);
+	opk_buf_clear(&out->text);
+}

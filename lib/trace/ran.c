@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Kernels, copies and sets in the rows of their streams; NVTX ranges in those of their threads. */
+#include "trace/trace_inside.h"
+
+#include <string.h>
+
+static struct opk_trace_place place_of(const struct opk_activity *activity)
+{
+	return (struct opk_trace_place){
+		.host = activity->host,
+		.gpu = activity->gpu,
+		.device = activity->device,
+		.rank = activity->rank,
+		.process = activity->process,
+	};
+}
+
+static struct opk_trace_row_key row_of(const struct opk_activity *activity)
+{
+	if (activity->kind == OPK_ACTIVITY_RANGE)
+		return (struct opk_trace_row_key){ .kind = OPK_TRACE_NVTX,
+			                           .number = activity->thread };
+	return (struct opk_trace_row_key){
+		.kind = OPK_TRACE_STREAM,
+		.device = activity->device,
+		.context = activity->context,
+		.number = activity->stream,
+	};
+}
+
+static void put_shape(struct opk_json_writer *json, const char *name, const uint32_t shape[3])
+{
+	char text[40];
+
+	snprintf(text, sizeof text, "%ux%ux%u", shape[0], shape[1], shape[2]);
+	opk_json_add_string(json, name, shape[0] ? text : NULL);
+}
+
+static void put_arguments(struct opk_json_writer *json, const struct opk_activity *activity,
+                          const char *name)
+{
+	opk_json_key(json, "args");
+	opk_json_begin_object(json);
+	if (strcmp(name, activity->name) != 0)
+		opk_json_add_string(json, "kernel", activity->name);
+	put_shape(json, "grid", activity->grid);
+	put_shape(json, "block", activity->block);
+	opk_json_add_u64(json, "registers", activity->registers);
+	opk_json_add_u64(json, "static_shared_bytes", activity->static_shared_bytes);
+	opk_json_add_u64(json, "shared_bytes", activity->shared_bytes);
+	opk_json_add_u64(json, "bytes", activity->bytes);
+	opk_json_add_u64(json, "correlation", activity->correlation);
+	opk_json_add_u64(json, "graph_node", activity->graph_node);
+	opk_json_end_object(json);
+}
+
+static int put_slice(struct opk_trace *trace, const struct opk_activity *activity, const char *name)
+{
+	struct opk_trace_place place = place_of(activity);
+	struct opk_trace_process *process = opk_trace_process_of(&trace->tracks, &place);
+	struct opk_trace_row_key key = row_of(activity);
+	struct opk_trace_out *out = &trace->out;
+	int code = process ? opk_trace_name_process(out, process)
+	                   : opk_nomem(trace->ctx, "a trace");
+	uint32_t lane = code ? 0
+	                     : opk_trace_lane_for(&code, &trace->tracks, out, process, &key,
+	                                          activity->start_ns, activity->end_ns);
+
+	if (code)
+		return code;
+	opk_trace_begin_event(out, "X", process->id, lane);
+	opk_trace_put_span(out, activity->start_ns, activity->end_ns);
+	opk_json_add_string(&out->json, "cat", opk_trace_kind_of(activity));
+	opk_json_key(&out->json, "name");
+	opk_json_put_string(&out->json, name);
+	put_arguments(&out->json, activity, name);
+	return opk_trace_end_event(out);
+}
+
+static void count(struct opk_trace_counts *counts, enum opk_activity_kind kind)
+{
+	counts->kernels += kind == OPK_ACTIVITY_KERNEL;
+	counts->copies += kind == OPK_ACTIVITY_COPY;
+	counts->sets += kind == OPK_ACTIVITY_SET;
+	counts->nvtx_ranges += kind == OPK_ACTIVITY_RANGE;
+}
+
+int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file)
+{
+	const struct opk_activity *activity;
+	int code;
+
+	while (!(code = opk_trace_sweep_next(&activity, trace->ctx, &file->sweep)) && activity) {
+		struct opk_range range = opk_trace_range_of(activity);
+		const char *name = activity->name;
+
+		if (!opk_trace_where_accepts(&file->where, activity))
+			continue;
+		if (activity->kind == OPK_ACTIVITY_KERNEL)
+			name = opk_kernel_names_get(trace->names, &range);
+		code = put_slice(trace, activity, name);
+		if (code)
+			break;
+		count(&trace->counts, activity->kind);
+	}
+	return code;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recordings as a trace. First all are looked at: what the earliest time is, which process ran on
+ * which GPU. Then each is written.
+ */
+#include "trace/trace_inside.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "eval/eval.h"
+
+void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
+{
+	trace->first = start < trace->first ? start : trace->first;
+	trace->last = end > trace->last ? end : trace->last;
+}
+
+/* ---- what the run's facts say of the process ---------------------------------------------- */
+
+static const char *fact(const struct opk_meta *meta, const char *name)
+{
+	for (size_t i = 0; i < meta->run_count; i++)
+		if (!strcmp(meta->run[i].name, name))
+			return meta->run[i].value;
+	return "";
+}
+
+/* As the collector takes it from these variables; tools/collect/recording/recording.c. */
+static int32_t rank_of(const struct opk_meta *meta)
+{
+	static const char *const names[] = { "env.RANK", "env.OMPI_COMM_WORLD_RANK",
+		                             "env.PMIX_RANK", "env.PMI_RANK", "env.SLURM_PROCID" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *text = fact(meta, names[i]);
+		unsigned long number = strtoul(text, NULL, 10);
+
+		if (*text && !text[strspn(text, "0123456789")] && number <= INT32_MAX)
+			return (int32_t)number;
+	}
+	return -1;
+}
+
+struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
+                                          const struct opk_range *range)
+{
+	struct opk_trace_place place = file->place;
+
+	if (!range)
+		return place;
+	place.device = range->device >= 0 ? range->device : 0;
+	/* A merged recording has ranges of other hosts than the facts'. */
+	if (range->host && *range->host)
+		place.host = range->host;
+	if (range->gpu)
+		place.gpu = range->gpu;
+	if (range->rank >= 0)
+		place.rank = range->rank;
+	if (range->process)
+		place.process = range->process;
+	return place;
+}
+
+static struct opk_trace_place place_of_run(const struct opk_meta *meta)
+{
+	return (struct opk_trace_place){
+		.host = fact(meta, "hostname"),
+		.gpu = opk_meta_gpu(meta, 0),
+		.rank = rank_of(meta),
+		.process = (uint32_t)strtoul(fact(meta, "process"), NULL, 10),
+	};
+}
+
+/* ---- a look at all of them ---------------------------------------------------------------- */
+
+static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_activity *activity,
+                          uint32_t *id)
+{
+	struct opk_trace *trace = data;
+	struct opk_range range = opk_trace_range_of(activity);
+	struct opk_trace_place place = {
+		.host = activity->host,
+		.gpu = activity->gpu,
+		.device = activity->device,
+		.rank = activity->rank,
+		.process = activity->process,
+	};
+	struct opk_trace_process *process = opk_trace_process_of(&trace->tracks, &place);
+	int code = process ? OPK_OK : opk_nomem(ctx, "a trace");
+
+	if (code)
+		return code;
+	*id = process->id;
+	opk_trace_note_span(trace, activity->start_ns, activity->end_ns);
+	if (activity->kind == OPK_ACTIVITY_KERNEL)
+		code = opk_kernel_names_add(trace->names, ctx, &range, 1);
+	if (!code && activity->kind != OPK_ACTIVITY_RANGE)
+		code = opk_trace_note_gpu(&trace->tracks, ctx, &place);
+	return code;
+}
+
+static bool has_images(const struct opk_trace_file *file)
+{
+	return opk_file_find(file->file, OPK_SECTION_DATA) >= 0;
+}
+
+static int check_whole(const struct opk_trace *trace, const struct opk_trace_file *file)
+{
+	bool allowed = trace->options.eval && trace->options.eval->allow_incomplete;
+
+	if (file->file->complete || allowed)
+		return OPK_OK;
+	return opk_fail(trace->ctx, OPK_EINPUT,
+	                "%s: cut off: its end section is missing; --allow-incomplete takes what "
+	                "is whole",
+	                file->file->path);
+}
+
+static int look_at_ran(struct opk_trace *trace, struct opk_trace_file *file)
+{
+	int code = opk_file_meta(&file->meta, trace->ctx, file->file);
+
+	if (!code)
+		code = check_whole(trace, file);
+	if (code)
+		return code;
+	file->place = place_of_run(file->meta);
+	code = opk_trace_where_init(&file->where, trace->ctx, trace->options.where,
+	                            trace->options.where_count, has_images(file),
+	                            has_images(file) && file->meta->profiler == OPK_PROFILER_PM);
+	if (!code)
+		code = opk_trace_sweep_init(&file->sweep, trace->ctx, file->file, look_at_record,
+		                            trace);
+	return code;
+}
+
+/* Ranges without times need no values. */
+static int is_wanted(bool *wanted, struct opk_trace *trace, const struct opk_trace_file *file)
+{
+	const struct opk_range *ranges;
+	size_t count;
+	uint64_t start, end;
+	int code;
+
+	*wanted = has_images(file) && file->meta->profiler == OPK_PROFILER_PM;
+	if (*wanted || !has_images(file))
+		return OPK_OK;
+	code = opk_file_ranges(&ranges, &count, trace->ctx, file->file);
+	for (size_t i = 0; !code && !*wanted && i < count; i++)
+		*wanted = opk_trace_range_times(&start, &end, &ranges[i]);
+	if (!code && !*wanted)
+		trace->counts.ranges_without_times += count;
+	return code;
+}
+
+static int evaluate(struct opk_trace *trace, struct opk_trace_file *file)
+{
+	OPK_OPTIONS(opk_eval_options, options, trace->options.eval);
+	bool wanted;
+	int code = is_wanted(&wanted, trace, file);
+
+	if (code || !wanted)
+		return code;
+	options.size = sizeof options;
+	options.filter = file->where.rows;
+	options.join = NULL;
+	code = opk_eval_file(&file->evaluation, trace->ctx, file->file, &options);
+	if (!code)
+		trace->row_count += opk_evaluation_row_count(file->evaluation);
+	return code;
+}
+
+static int look_at_sample(struct opk_trace *trace, const struct opk_trace_file *file,
+                          const struct opk_row *row)
+{
+	struct opk_trace_place place = opk_trace_place_of(file, row->range);
+	struct opk_trace_process *process = opk_trace_process_of_gpu(&trace->tracks, &place);
+
+	if (!process)
+		return opk_nomem(trace->ctx, "a trace");
+	process->many_devices |= process->has_device && process->device != place.device;
+	process->has_device = true;
+	process->device = place.device;
+	opk_trace_note_span(trace, row->start_ns, row->end_ns);
+	return OPK_OK;
+}
+
+static int look_at_range(struct opk_trace *trace, const struct opk_row *row)
+{
+	uint64_t start, end;
+
+	if (!opk_trace_range_times(&start, &end, row->range))
+		return OPK_OK;
+	opk_trace_note_span(trace, start, end);
+	return opk_kernel_names_add(trace->names, trace->ctx, row->range, 1);
+}
+
+static int look_at_rows(struct opk_trace *trace, const struct opk_trace_file *file)
+{
+	bool samples = file->meta->profiler == OPK_PROFILER_PM;
+	const struct opk_row *row;
+	int code;
+
+	while (!(code = opk_evaluation_next(&row, trace->ctx, file->evaluation)) && row) {
+		if (!samples)
+			code = look_at_range(trace, row);
+		else if (!row->spans_earlier)
+			code = look_at_sample(trace, file, row);
+		if (code)
+			return code;
+	}
+	return code;
+}
+
+static int look_at_all(struct opk_trace *trace)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < trace->file_count; i++)
+		code = look_at_ran(trace, &trace->files[i]);
+	for (size_t i = 0; !code && i < trace->file_count; i++) {
+		code = evaluate(trace, &trace->files[i]);
+		if (!code && trace->files[i].evaluation)
+			code = look_at_rows(trace, &trace->files[i]);
+	}
+	if (!code && trace->first == UINT64_MAX)
+		code = opk_fail(
+			trace->ctx, OPK_EUSAGE,
+			"there is nothing on a time axis: %s. PM samples, user ranges, and what "
+			"offpeak-collect --trace records have times",
+			trace->counts.ranges_without_times ? "ranges are recorded without times"
+							   : "no sample and no launch is recorded");
+	trace->out.origin = trace->first;
+	trace->counts.origin_ns = trace->first;
+	return code;
+}
+
+/* ---- the trace ---------------------------------------------------------------------------- */
+
+static int put_file(struct opk_trace *trace, struct opk_trace_file *file)
+{
+	int code = opk_trace_put_ran(trace, file);
+
+	if (code || !file->evaluation)
+		return code;
+	return file->meta->profiler == OPK_PROFILER_PM ? opk_trace_put_samples(trace, file)
+	                                               : opk_trace_put_user_ranges(trace, file);
+}
+
+static void put_text_of_number(struct opk_json_writer *json, const char *name, uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, number);
+	opk_json_add_string(json, name, text);
+}
+
+/* Numbers are texts here: viewers show these, and 64 bits don't fit JavaScript's numbers. */
+static void put_other_data(struct opk_trace *trace)
+{
+	struct opk_json_writer *json = &trace->out.json;
+	const struct opk_trace_counts *counts = &trace->counts;
+
+	opk_json_key(json, "otherData");
+	opk_json_begin_object(json);
+	opk_json_add_string(json, "generator", "offpeak");
+	opk_json_add_string(json, "version", opk_version());
+	opk_json_add_string(json, "clock", "ts is host time less origin_ns");
+	put_text_of_number(json, "origin_ns", counts->origin_ns);
+	put_text_of_number(json, "samples", counts->samples);
+	put_text_of_number(json, "values", counts->values);
+	put_text_of_number(json, "missing_values", counts->missing_values);
+	put_text_of_number(json, "first_samples_left_out", counts->first_samples);
+	put_text_of_number(json, "kernels", counts->kernels);
+	put_text_of_number(json, "copies", counts->copies);
+	put_text_of_number(json, "sets", counts->sets);
+	put_text_of_number(json, "nvtx_ranges", counts->nvtx_ranges);
+	put_text_of_number(json, "ranges", counts->ranges);
+	opk_json_end_object(json);
+}
+
+static int put_all(struct opk_trace *trace)
+{
+	int code = opk_trace_open(&trace->out, trace->options.gzip);
+
+	for (size_t i = 0; !code && i < trace->file_count; i++)
+		code = put_file(trace, &trace->files[i]);
+	if (code)
+		return code;
+	opk_trace_end_events(&trace->out);
+	put_other_data(trace);
+	trace->counts.events = trace->out.events;
+	return opk_trace_close(&trace->out);
+}
+
+static int begin(struct opk_trace *trace, struct opk_file *const *files, size_t count)
+{
+	trace->files = opk_alloc_array(count + 1, sizeof *trace->files);
+	if (!trace->files)
+		return opk_nomem(trace->ctx, "a trace");
+	trace->file_count = count;
+	for (size_t i = 0; i < count; i++)
+		trace->files[i].file = files[i];
+	return opk_kernel_names_new(&trace->names, trace->ctx, trace->options.kernel_names);
+}
+
+static void clear(struct opk_trace *trace)
+{
+	for (size_t i = 0; i < trace->file_count; i++) {
+		struct opk_trace_file *file = &trace->files[i];
+
+		opk_evaluation_free(file->evaluation);
+		opk_trace_sweep_clear(&file->sweep);
+		opk_trace_where_clear(&file->where);
+	}
+	free(trace->files);
+	opk_trace_out_clear(&trace->out);
+	opk_trace_tracks_clear(&trace->tracks);
+	opk_kernel_names_free(trace->names);
+}
+
+int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
+                    struct opk_file *const *files, size_t count,
+                    const struct opk_trace_options *given, opk_sink_fn *sink, void *sink_data)
+{
+	OPK_OPTIONS(opk_trace_options, options, given);
+	struct opk_trace trace = {
+		.ctx = ctx,
+		.options = options,
+		.out = { .ctx = ctx, .sink = sink, .sink_data = sink_data },
+		.first = UINT64_MAX,
+	};
+	int code = begin(&trace, files, count);
+
+	if (!code)
+		code = look_at_all(&trace);
+	if (!code)
+		code = put_all(&trace);
+	if (!code && counts) {
+		size_t size = counts->size < sizeof *counts ? counts->size : sizeof *counts;
+
+		trace.counts.size = size;
+		memcpy(counts, &trace.counts, size);
+	}
+	clear(&trace);
+	return code;
+}

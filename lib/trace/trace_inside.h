@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by the files of lib/trace alone: recordings as events in Chrome's trace format. */
+#ifndef OPK_TRACE_INSIDE_H
+#define OPK_TRACE_INSIDE_H
+
+#include "adapters/deflate/deflate.h"
+#include "base/buf.h"
+#include "base/ctx.h"
+#include "base/index.h"
+#include "base/json_write.h"
+#include "container/container.h"
+
+/* ---- events as text: events.c */
+
+struct opk_trace_out {
+	struct opk_ctx *ctx;
+	opk_sink_fn *sink;
+	void *sink_data;
+	struct opk_gzip *gzip; /* NULL: the sink gets plain text */
+	struct opk_buf text;   /* not yet written */
+	struct opk_json_writer json;
+	uint64_t origin; /* host time that is 0 in the trace, ns */
+	uint64_t events; /* all of them, with those that name what there is */
+};
+
+int opk_trace_open(struct opk_trace_out *out, bool gzip);
+/*
+ * What comes next belongs to an event of this kind ("X", "M"): its other members, and its end.
+ * `thread` may be 0: it is of the whole process.
+ */
+void opk_trace_begin_event(struct opk_trace_out *out, const char *phase, uint32_t process,
+                           uint32_t thread);
+int opk_trace_end_event(struct opk_trace_out *out);
+/* An event that was written into `text` as it is. */
+void opk_trace_next_event(struct opk_trace_out *out);
+/* What has gathered in `text` goes on its way, if it is worth it. */
+int opk_trace_flush(struct opk_trace_out *out);
+/* Microseconds with three digits after the point: a member, or the number alone. */
+void opk_trace_put_time(struct opk_trace_out *out, const char *name, uint64_t ns);
+void opk_trace_add_time(struct opk_buf *text, uint64_t ns);
+/* When a slice is; times are the host's. */
+void opk_trace_put_span(struct opk_trace_out *out, uint64_t start, uint64_t end);
+/* Ends the list of events; a member of the trace follows, and opk_trace_close(). */
+void opk_trace_end_events(struct opk_trace_out *out);
+int opk_trace_close(struct opk_trace_out *out);
+void opk_trace_out_clear(struct opk_trace_out *out);
+
+/* ---- processes, and rows in them: tracks.c */
+
+/* Where something ran; strings are borrowed. */
+struct opk_trace_place {
+	const char *host, *gpu;
+	int32_t device, rank;
+	uint32_t process; /* pid; 0: not known */
+};
+
+struct opk_trace_process {
+	char *key;
+	char *name;
+	char *host;
+	int32_t rank;
+	uint32_t process; /* pid */
+	uint32_t id;      /* in the trace */
+	bool named;       /* in the trace already */
+	/* Of its counters, as far as they were looked at. */
+	bool has_device, many_devices;
+	int32_t device;
+};
+
+/* A row of slices, which lie in each other or beside each other; several where they don't. */
+struct opk_trace_lane {
+	uint32_t id;
+	uint64_t *ends; /* of the slices that are open, outermost first */
+	size_t depth, capacity;
+};
+enum opk_trace_row_kind {
+	OPK_TRACE_NVTX,
+	OPK_TRACE_RANGES,   /* of the program, with values */
+	OPK_TRACE_PROFILED, /* launches, with values, for as long as profiling them took */
+	OPK_TRACE_STREAM
+};
+/* Which row of its process: a thread's NVTX ranges; a stream of a device. */
+struct opk_trace_row_key {
+	enum opk_trace_row_kind kind;
+	int32_t device;
+	uint32_t context;
+	uint64_t number; /* of thread or stream */
+};
+struct opk_trace_row {
+	char *text; /* the key, with that of the process */
+	struct opk_trace_row_key key;
+	const struct opk_trace_process *process;
+	OPK_LIST(struct opk_trace_lane) lanes;
+};
+
+struct opk_trace_gpu {
+	char *key;
+	struct opk_trace_process *owner; /* NULL: several processes ran on it */
+};
+
+struct opk_trace_tracks {
+	OPK_LIST(struct opk_trace_process *) processes;
+	OPK_LIST(struct opk_trace_row *) rows;
+	OPK_LIST(struct opk_trace_gpu) gpus;
+	struct opk_index process_numbers, row_numbers, gpu_numbers;
+	/* Those that were asked for last: mostly they are asked for again. */
+	struct opk_trace_process *process;
+	struct opk_trace_row *row;
+	uint32_t last_id; /* processes and lanes have ids of their own all over the trace */
+};
+
+void opk_trace_tracks_clear(struct opk_trace_tracks *tracks);
+/* The process that something ran in. NULL when out of memory. */
+struct opk_trace_process *opk_trace_process_of(struct opk_trace_tracks *tracks,
+                                               const struct opk_trace_place *place);
+/* That process ran something on that GPU. */
+int opk_trace_note_gpu(struct opk_trace_tracks *tracks, struct opk_ctx *ctx,
+                       const struct opk_trace_place *place);
+/*
+ * The process that a GPU's samples belong to: the one that ran on it, if it was one alone; else the
+ * recorded one, if the place says which; else one that stands for the GPU.
+ */
+struct opk_trace_process *opk_trace_process_of_gpu(struct opk_trace_tracks *tracks,
+                                                   const struct opk_trace_place *place);
+/* The process has events: its name is written before the first one. */
+int opk_trace_name_process(struct opk_trace_out *out, struct opk_trace_process *process);
+
+/*
+ * The lane for a slice, whose begin is not before that of any before it in this row. Slices of a
+ * stream lie beside each other, others in each other, too. A new lane is named in the trace. 0 when
+ * that failed, with *code.
+ */
+uint32_t opk_trace_lane_for(int *code, struct opk_trace_tracks *tracks, struct opk_trace_out *out,
+                            const struct opk_trace_process *process,
+                            const struct opk_trace_row_key *key, uint64_t start, uint64_t end);
+
+/* ---- what ran, section after section: sweep.c */
+
+struct opk_trace_block {
+	size_t section;
+	uint32_t process;                /* that its records are of */
+	uint64_t first;                  /* start of its first record */
+	struct opk_activity_table table; /* while it is open */
+	size_t *order;                   /* of its records */
+	size_t next;                     /* of the order */
+};
+
+struct opk_trace_sweep {
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	struct opk_trace_block *blocks; /* by their first records */
+	size_t count;
+	bool mixed;          /* a section has records of several processes: all are swept at once */
+	size_t begun, ended; /* blocks from `ended` before `begun` may be open */
+};
+
+typedef int opk_trace_record_fn(void *data, struct opk_ctx *ctx,
+                                const struct opk_activity *activity, uint32_t *process);
+/*
+ * Reads each section once, and calls `each` for its records in the order of the file, which says
+ * what process they are of.
+ */
+int opk_trace_sweep_init(struct opk_trace_sweep *sweep, struct opk_ctx *ctx, struct opk_file *file,
+                         opk_trace_record_fn *each, void *data);
+/*
+ * Then process by process, by their starts, the longest first. Only sections whose times overlap
+ * are in memory.
+ * *activity is NULL after the last one.
+ */
+int opk_trace_sweep_next(const struct opk_activity **activity, struct opk_ctx *ctx,
+                         struct opk_trace_sweep *sweep);
+void opk_trace_sweep_clear(struct opk_trace_sweep *sweep);
+
+/* ---- the conditions of --where, for what has these facts: where.c */
+
+struct opk_trace_where {
+	struct opk_filter *rows; /* samples and ranges of the recording */
+	struct opk_filter *ran;  /* launches and copies */
+	struct opk_filter *nvtx;
+};
+
+/*
+ * `rows`: the file has samples or ranges, so that conditions may be on values; `samples`: these are
+ * samples.
+ */
+int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
+                         const char *const *conditions, size_t count, bool rows, bool samples);
+bool opk_trace_where_accepts(const struct opk_trace_where *where,
+                             const struct opk_activity *activity);
+void opk_trace_where_clear(struct opk_trace_where *where);
+/* What a launch is as a row, and in a word: "kernel", "copy", "set", "nvtx". */
+struct opk_range opk_trace_range_of(const struct opk_activity *activity);
+const char *opk_trace_kind_of(const struct opk_activity *activity);
+
+/* ---- all of it: trace.c */
+
+struct opk_trace_file {
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	struct opk_trace_where where;
+	struct opk_trace_sweep sweep;
+	struct opk_evaluation *evaluation; /* NULL: it has nothing to evaluate */
+	struct opk_trace_place place;      /* what the run's facts say of its process */
+};
+
+struct opk_trace {
+	struct opk_ctx *ctx;
+	struct opk_trace_options options;
+	struct opk_trace_file *files;
+	size_t file_count;
+	struct opk_trace_out out;
+	struct opk_trace_tracks tracks;
+	struct opk_kernel_names *names;
+	struct opk_trace_counts counts;
+	uint64_t first,
+		last;      /* host time of the beginning and the end; UINT64_MAX, 0: nothing yet */
+	uint64_t last_gap; /* number of the last id of gaps */
+	uint64_t row_count, row; /* samples of all files, and how many of them were read */
+};
+
+void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end);
+/* Of samples and ranges; `rank` and process are as the range, or else the file, says. */
+struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
+                                          const struct opk_range *range);
+
+/* Events of a file: ran.c, samples.c, user_ranges.c. */
+int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file);
+int opk_trace_put_samples(struct opk_trace *trace, struct opk_trace_file *file);
+int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *file);
+/* Of a range with times: its start and end; false: it has none. */
+bool opk_trace_range_times(uint64_t *start, uint64_t *end, const struct opk_range *range);
+
+#endif

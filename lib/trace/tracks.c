@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where events are drawn: processes, and rows of slices in them. */
+#include "trace/trace_inside.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What sets texts of a key apart, which may themselves be anything else. */
+#define SEPARATOR "\x1f"
+
+/* Those of unknown rank, and what is no process, come after the ranks. */
+enum { AFTER_RANKS = 1000000 };
+
+void opk_trace_tracks_clear(struct opk_trace_tracks *tracks)
+{
+	for (size_t i = 0; i < tracks->processes.count; i++) {
+		struct opk_trace_process *process = tracks->processes.items[i];
+
+		free(process->key);
+		free(process->name);
+		free(process->host);
+		free(process);
+	}
+	for (size_t i = 0; i < tracks->rows.count; i++) {
+		struct opk_trace_row *row = tracks->rows.items[i];
+
+		for (size_t k = 0; k < row->lanes.count; k++)
+			free(row->lanes.items[k].ends);
+		free(row->lanes.items);
+		free(row->text);
+		free(row);
+	}
+	for (size_t i = 0; i < tracks->gpus.count; i++)
+		free(tracks->gpus.items[i].key);
+	free(tracks->processes.items);
+	free(tracks->rows.items);
+	free(tracks->gpus.items);
+	opk_index_clear(&tracks->process_numbers);
+	opk_index_clear(&tracks->row_numbers);
+	opk_index_clear(&tracks->gpu_numbers);
+}
+
+/* ---- processes -------------------------------------------------------------------------- */
+
+static struct opk_trace_process *add_process(struct opk_trace_tracks *tracks, char *key, char *name,
+                                             const struct opk_trace_place *place)
+{
+	struct opk_trace_process *process = opk_alloc(sizeof *process);
+	struct opk_trace_process **slot = opk_list_add(&tracks->processes);
+	size_t number = tracks->processes.count - 1;
+
+	if (process)
+		*process = (struct opk_trace_process){
+			.key = key,
+			.name = name,
+			.host = opk_strdup(place->host),
+			.rank = place->rank,
+			.process = place->process,
+			.id = ++tracks->last_id,
+		};
+	else
+		free(key), free(name);
+	if (slot)
+		*slot = process;
+	if (slot && process && process->key && process->name && process->host
+	    && opk_index_add(&tracks->process_numbers, process->key, number, NULL))
+		return process;
+	if (slot)
+		tracks->processes.count--;
+	if (process) {
+		free(process->key);
+		free(process->name);
+		free(process->host);
+	}
+	free(process);
+	return NULL;
+}
+
+static struct opk_trace_process *find_process(const struct opk_trace_tracks *tracks,
+                                              const char *key)
+{
+	size_t found;
+
+	return key && opk_index_find(&found, &tracks->process_numbers, key)
+	               ? tracks->processes.items[found]
+	               : NULL;
+}
+
+static char *name_process(const struct opk_trace_place *place)
+{
+	const char *on = *place->host ? " on " : "";
+	char rank[24] = "", process[24] = "";
+
+	if (place->rank >= 0)
+		snprintf(rank, sizeof rank, "rank %d", place->rank);
+	if (place->process)
+		snprintf(process, sizeof process, "%sprocess %u", *rank ? ", " : "",
+		         place->process);
+	return opk_printf("%s%s%s%s", *rank || *process ? rank : "a process", process, on,
+	                  place->host);
+}
+
+struct opk_trace_process *opk_trace_process_of(struct opk_trace_tracks *tracks,
+                                               const struct opk_trace_place *place)
+{
+	struct opk_trace_process *last = tracks->process;
+	char *key;
+
+	if (last && last->rank == place->rank && last->process == place->process
+	    && !strcmp(last->host, place->host))
+		return last;
+	key = opk_printf("%d" SEPARATOR "%u" SEPARATOR "%s", place->rank, place->process,
+	                 place->host);
+	last = find_process(tracks, key);
+	if (last)
+		free(key);
+	else
+		last = add_process(tracks, key, name_process(place), place);
+	tracks->process = last;
+	return last;
+}
+
+static char *gpu_key(const struct opk_trace_place *place)
+{
+	return *place->gpu
+	               ? opk_printf("gpu" SEPARATOR "%s" SEPARATOR "%s", place->host, place->gpu)
+	               : opk_printf("device" SEPARATOR "%s" SEPARATOR "%d", place->host,
+	                            place->device);
+}
+
+int opk_trace_note_gpu(struct opk_trace_tracks *tracks, struct opk_ctx *ctx,
+                       const struct opk_trace_place *place)
+{
+	struct opk_trace_process *process = opk_trace_process_of(tracks, place);
+	opk_autofree char *key = gpu_key(place);
+	struct opk_trace_gpu *gpu;
+	size_t known;
+
+	if (!process || !key)
+		return opk_nomem(ctx, "a trace");
+	if (opk_index_find(&known, &tracks->gpu_numbers, key)) {
+		gpu = &tracks->gpus.items[known];
+		if (gpu->owner != process)
+			gpu->owner = NULL;
+		return OPK_OK;
+	}
+	gpu = opk_list_add(&tracks->gpus);
+	if (!gpu)
+		return opk_nomem(ctx, "a trace");
+	*gpu = (struct opk_trace_gpu){ opk_take(key), process };
+	if (!opk_index_add(&tracks->gpu_numbers, gpu->key, tracks->gpus.count - 1, NULL))
+		return opk_nomem(ctx, "a trace");
+	return OPK_OK;
+}
+
+static char *name_gpu(const struct opk_trace_place *place)
+{
+	opk_autofree char *gpu = *place->gpu ? opk_printf(" (%s)", place->gpu) : opk_strdup("");
+
+	return gpu ? opk_printf("GPU %d%s%s%s", place->device, gpu, *place->host ? " on " : "",
+	                        place->host)
+	           : NULL;
+}
+
+struct opk_trace_process *opk_trace_process_of_gpu(struct opk_trace_tracks *tracks,
+                                                   const struct opk_trace_place *place)
+{
+	struct opk_trace_place nobody = *place;
+	struct opk_trace_process *process;
+	char *key = gpu_key(place);
+	size_t known;
+
+	if (key && opk_index_find(&known, &tracks->gpu_numbers, key)
+	    && tracks->gpus.items[known].owner) {
+		free(key);
+		return tracks->gpus.items[known].owner;
+	}
+	if (place->process || place->rank >= 0) {
+		free(key);
+		return opk_trace_process_of(tracks, place);
+	}
+	process = find_process(tracks, key);
+	if (process) {
+		free(key);
+		return process;
+	}
+	nobody.rank = -1;
+	return add_process(tracks, key, name_gpu(place), &nobody);
+}
+
+static int put_metadata(struct opk_trace_out *out, const char *what, uint32_t process,
+                        uint32_t thread, const char *name, uint64_t sort)
+{
+	opk_trace_begin_event(out, "M", process, thread);
+	opk_json_add_string(&out->json, "name", what);
+	opk_json_key(&out->json, "args");
+	opk_json_begin_object(&out->json);
+	if (name) {
+		opk_json_add_string(&out->json, "name", name);
+	} else {
+		opk_json_key(&out->json, "sort_index");
+		opk_json_put_u64(&out->json, sort);
+	}
+	opk_json_end_object(&out->json);
+	return opk_trace_end_event(out);
+}
+
+int opk_trace_name_process(struct opk_trace_out *out, struct opk_trace_process *process)
+{
+	uint64_t sort = process->rank >= 0 ? (uint64_t)process->rank
+	                                   : (uint64_t)AFTER_RANKS + process->id;
+	int code;
+
+	if (process->named)
+		return OPK_OK;
+	process->named = true;
+	code = put_metadata(out, "process_name", process->id, 0, process->name, 0);
+	return code ? code : put_metadata(out, "process_sort_index", process->id, 0, NULL, sort);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static bool is_key(const struct opk_trace_row_key *a, const struct opk_trace_row_key *b)
+{
+	return a->kind == b->kind && a->device == b->device && a->context == b->context
+	       && a->number == b->number;
+}
+
+static struct opk_trace_row *add_row(struct opk_trace_tracks *tracks, char *text,
+                                     const struct opk_trace_process *process,
+                                     const struct opk_trace_row_key *key)
+{
+	struct opk_trace_row **slot = opk_list_add(&tracks->rows);
+	struct opk_trace_row *row = slot ? opk_alloc(sizeof *row) : NULL;
+
+	if (!row) {
+		tracks->rows.count -= slot != NULL;
+		free(text);
+		return NULL;
+	}
+	*row = (struct opk_trace_row){ .text = text, .key = *key, .process = process };
+	*slot = row;
+	return text && opk_index_add(&tracks->row_numbers, text, tracks->rows.count - 1, NULL)
+	               ? row
+	               : NULL;
+}
+
+static struct opk_trace_row *row_of(struct opk_trace_tracks *tracks,
+                                    const struct opk_trace_process *process,
+                                    const struct opk_trace_row_key *key)
+{
+	struct opk_trace_row *row = tracks->row;
+	char *text;
+	size_t known;
+
+	if (row && row->process == process && is_key(&row->key, key))
+		return row;
+	text = opk_printf("%u %d %d %u %" PRIu64, process->id, key->kind, key->device, key->context,
+	                  key->number);
+	if (text && opk_index_find(&known, &tracks->row_numbers, text)) {
+		free(text);
+		row = tracks->rows.items[known];
+	} else {
+		row = add_row(tracks, text, process, key);
+	}
+	tracks->row = row;
+	return row;
+}
+
+static char *name_row(const struct opk_trace_row_key *key)
+{
+	char context[24] = "";
+
+	if (key->context > 1)
+		snprintf(context, sizeof context, ", context %u", key->context);
+	if (key->kind == OPK_TRACE_RANGES)
+		return opk_strdup("ranges");
+	if (key->kind == OPK_TRACE_PROFILED)
+		return opk_strdup("launches, with all that profiling them took");
+	if (key->kind == OPK_TRACE_STREAM && key->device >= 0)
+		return opk_printf("GPU %d, stream %" PRIu64 "%s", key->device, key->number,
+		                  context);
+	if (key->kind == OPK_TRACE_STREAM)
+		return opk_printf("stream %" PRIu64 "%s", key->number, context);
+	return key->number ? opk_printf("NVTX, thread %" PRIu64, key->number)
+	                   : opk_strdup("NVTX, whole process");
+}
+
+static int name_lane(struct opk_trace_out *out, const struct opk_trace_row *row, uint32_t id)
+{
+	opk_autofree char *first = name_row(&row->key), *other = NULL;
+	const char *name = first;
+	int code;
+
+	if (first && row->lanes.count > 1)
+		name = other = opk_printf("%s (%zu)", first, row->lanes.count);
+	if (!name)
+		return opk_nomem(out->ctx, "a trace");
+	code = put_metadata(out, "thread_name", row->process->id, id, name, 0);
+	/* Lanes have their ids in the order of their first slices. */
+	return code ? code
+	            : put_metadata(out, "thread_sort_index", row->process->id, id, NULL,
+	                           (uint64_t)AFTER_RANKS * row->key.kind + id);
+}
+
+/* Closes what has ended; whether there is room for a slice of this row. */
+static bool has_room(struct opk_trace_lane *lane, enum opk_trace_row_kind kind, uint64_t start,
+                     uint64_t end)
+{
+	while (lane->depth && lane->ends[lane->depth - 1] <= start)
+		lane->depth--;
+	return !lane->depth || (kind != OPK_TRACE_STREAM && end <= lane->ends[lane->depth - 1]);
+}
+
+static bool take_room(struct opk_trace_lane *lane, uint64_t end)
+{
+	uint64_t *slot = opk_append(&lane->ends, &lane->capacity, &lane->depth, sizeof *slot);
+
+	if (slot)
+		*slot = end;
+	return slot != NULL;
+}
+
+uint32_t opk_trace_lane_for(int *code, struct opk_trace_tracks *tracks, struct opk_trace_out *out,
+                            const struct opk_trace_process *process,
+                            const struct opk_trace_row_key *key, uint64_t start, uint64_t end)
+{
+	struct opk_trace_row *row = row_of(tracks, process, key);
+	struct opk_trace_lane *lane = NULL;
+
+	for (size_t i = 0; row && !lane && i < row->lanes.count; i++)
+		if (has_room(&row->lanes.items[i], key->kind, start, end))
+			lane = &row->lanes.items[i];
+	if (row && !lane && (lane = opk_list_add(&row->lanes))) {
+		lane->id = ++tracks->last_id;
+		*code = name_lane(out, row, lane->id);
+		if (*code)
+			return 0;
+	}
+	if (lane && take_room(lane, end))
+		return lane->id;
+	*code = opk_nomem(out->ctx, "a trace");
+	return 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ranges with their values, where a recording says when they were. */
+#include "trace/trace_inside.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "eval/eval.h"
+
+/* Where a range is in the evaluation, and when it was. */
+struct when {
+	struct opk_bookmark mark;
+	uint64_t start, end;
+};
+
+struct ranging {
+	struct opk_trace *trace;
+	struct opk_trace_file *file;
+	size_t count; /* of columns */
+	double *values;
+	OPK_LIST(struct when) ranges;
+};
+
+bool opk_trace_range_times(uint64_t *start, uint64_t *end, const struct opk_range *range)
+{
+	if (!range || !range->start_ns)
+		return false;
+	*start = range->start_ns;
+	*end = range->end_ns > *start ? range->end_ns : *start;
+	if (*end == *start && __builtin_add_overflow(*start, range->duration_ns, end))
+		*end = *start;
+	return *end > *start;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct when *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+static int find_ranges(struct ranging *r)
+{
+	struct opk_ctx *ctx = r->trace->ctx;
+	const struct opk_row *row;
+	int code;
+
+	opk_evaluation_rewind(r->file->evaluation);
+	while (!(code = opk_evaluation_next(&row, ctx, r->file->evaluation)) && row) {
+		uint64_t start, end;
+		struct when *when;
+
+		if (!opk_trace_range_times(&start, &end, row->range)) {
+			r->trace->counts.ranges_without_times++;
+			continue;
+		}
+		when = opk_list_add(&r->ranges);
+		if (!when)
+			return opk_nomem(ctx, "a trace");
+		*when = (struct when){ opk_evaluation_mark(r->file->evaluation), start, end };
+	}
+	if (!code && r->ranges.count)
+		qsort(r->ranges.items, r->ranges.count, sizeof *r->ranges.items, by_start);
+	return code;
+}
+
+/* JSON has no words for nan and infinities: a text says it. */
+static void put_arguments(struct ranging *r, const struct opk_row *row)
+{
+	struct opk_json_writer *json = &r->trace->out.json;
+
+	opk_evaluation_compute(r->values, r->file->evaluation, row->values);
+	opk_json_key(json, "args");
+	opk_json_begin_object(json);
+	opk_json_add_string(json, "kernel", row->range->kernel);
+	opk_json_add_string(json, "nvtx", row->range->nvtx);
+	for (size_t i = 0; i < r->count; i++) {
+		opk_json_key(json, opk_evaluation_column(r->file->evaluation, i));
+		if (isfinite(r->values[i]))
+			opk_json_put_double(json, r->values[i]);
+		else
+			opk_json_put_string(json, isnan(r->values[i]) ? "nan" : "inf");
+	}
+	opk_json_end_object(json);
+}
+
+/* Launches that were profiled one by one have a number as their name. */
+static const char *name_of(struct opk_trace *trace, const struct opk_row *row)
+{
+	return *row->range->kernel ? opk_kernel_names_get(trace->names, row->range) : row->name;
+}
+
+static int put_range(struct ranging *r, const struct when *when)
+{
+	struct opk_trace *trace = r->trace;
+	struct opk_trace_out *out = &trace->out;
+	struct opk_trace_row_key key = { .kind = strcmp(r->file->meta->mode, "user") != 0
+		                                         ? OPK_TRACE_PROFILED
+		                                         : OPK_TRACE_RANGES };
+	struct opk_trace_place place;
+	struct opk_trace_process *process;
+	const struct opk_row *row;
+	uint32_t lane = 0;
+	int code = opk_evaluation_reread(&row, trace->ctx, r->file->evaluation, &when->mark);
+
+	if (code)
+		return code;
+	place = opk_trace_place_of(r->file, row->range);
+	process = opk_trace_process_of(&trace->tracks, &place);
+	code = process ? opk_trace_name_process(out, process) : opk_nomem(trace->ctx, "a trace");
+	if (!code)
+		lane = opk_trace_lane_for(&code, &trace->tracks, out, process, &key, when->start,
+		                          when->end);
+	if (code)
+		return code;
+	opk_trace_begin_event(out, "X", process->id, lane);
+	opk_trace_put_span(out, when->start, when->end);
+	opk_json_add_string(&out->json, "cat", "range");
+	opk_json_key(&out->json, "name");
+	opk_json_put_string(&out->json, name_of(trace, row));
+	put_arguments(r, row);
+	trace->counts.ranges++;
+	return opk_trace_end_event(out);
+}
+
+int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *file)
+{
+	struct ranging r = {
+		.trace = trace,
+		.file = file,
+		.count = opk_evaluation_column_count(file->evaluation),
+	};
+	int code;
+
+	r.values = opk_alloc_array(r.count + 1, sizeof *r.values);
+	code = r.values ? find_ranges(&r) : opk_nomem(trace->ctx, "a trace");
+	for (size_t i = 0; !code && i < r.ranges.count; i++)
+		code = put_range(&r, &r.ranges.items[i]);
+	free(r.ranges.items);
+	free(r.values);
+	return code;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which conditions are about what. Beside samples, which have few facts, what ran has to meet only
+ * those on facts that both have; where there is nothing but what ran, all.
+ */
+#include "trace/trace_inside.h"
+
+#include <string.h>
+
+#include "eval/eval.h"
+
+/* The fact that a condition is about, as launches have it; false: they have none such. */
+static bool fact_of(enum opk_fact *out, struct opk_ctx *ctx, const char *condition, int *code)
+{
+	opk_autofree char *name = opk_strndup(condition, strcspn(condition, "=!<>"));
+
+	if (!name)
+		*code = opk_nomem(ctx, "conditions");
+	return name && opk_fact_find(out, name, OPK_PROFILER_RANGE);
+}
+
+static bool is_of_both(enum opk_fact fact)
+{
+	return fact == OPK_FACT_START || fact == OPK_FACT_END || fact == OPK_FACT_DEVICE
+	       || fact == OPK_FACT_HOST || fact == OPK_FACT_GPU;
+}
+
+static bool is_of_nvtx(enum opk_fact fact)
+{
+	return fact == OPK_FACT_START || fact == OPK_FACT_END || fact == OPK_FACT_HOST
+	       || fact == OPK_FACT_RANK || fact == OPK_FACT_PROCESS;
+}
+
+int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
+                         const char *const *conditions, size_t count, bool rows, bool samples)
+{
+	opk_autofree const char **ran = opk_alloc_array(count + 1, sizeof *ran);
+	opk_autofree const char **nvtx = opk_alloc_array(count + 1, sizeof *nvtx);
+	size_t ran_count = 0, nvtx_count = 0;
+	int code = ran && nvtx ? OPK_OK : opk_nomem(ctx, "conditions");
+
+	if (!code && count)
+		code = opk_filter_new(&where->rows, ctx, conditions, count);
+	for (size_t i = 0; !code && i < count; i++) {
+		enum opk_fact fact;
+		bool known = fact_of(&fact, ctx, conditions[i], &code);
+
+		if (!code && !known && !rows)
+			return opk_fail(
+				ctx, OPK_EUSAGE,
+				"can't filter by '%s': what ran has no such fact, and there "
+				"are no samples",
+				conditions[i]);
+		if (known && (!samples || is_of_both(fact)))
+			ran[ran_count++] = conditions[i];
+		if (known && is_of_nvtx(fact))
+			nvtx[nvtx_count++] = conditions[i];
+	}
+	if (!code && ran_count)
+		code = opk_filter_new(&where->ran, ctx, ran, ran_count);
+	if (!code && nvtx_count)
+		code = opk_filter_new(&where->nvtx, ctx, nvtx, nvtx_count);
+	return code;
+}
+
+struct opk_range opk_trace_range_of(const struct opk_activity *activity)
+{
+	struct opk_range range = {
+		.name = activity->name,
+		.kernel = activity->name,
+		.symbol = activity->symbol,
+		.nvtx = "",
+		.host = activity->host,
+		.gpu = activity->gpu,
+		.device = activity->device,
+		.rank = activity->rank,
+		.start_ns = activity->start_ns,
+		.end_ns = activity->end_ns,
+		.duration_ns = activity->end_ns - activity->start_ns,
+		.stream = activity->stream,
+		.context = activity->context,
+		.process = activity->process,
+		.registers = activity->registers,
+		.shared_bytes = activity->shared_bytes,
+	};
+
+	memcpy(range.grid, activity->grid, sizeof range.grid);
+	memcpy(range.block, activity->block, sizeof range.block);
+	return range;
+}
+
+const char *opk_trace_kind_of(const struct opk_activity *activity)
+{
+	static const char *const kinds[] = {
+		[OPK_ACTIVITY_KERNEL] = "kernel",
+		[OPK_ACTIVITY_COPY] = "copy",
+		[OPK_ACTIVITY_SET] = "set",
+		[OPK_ACTIVITY_RANGE] = "nvtx",
+	};
+
+	return kinds[activity->kind];
+}
+
+bool opk_trace_where_accepts(const struct opk_trace_where *where,
+                             const struct opk_activity *activity)
+{
+	bool nvtx = activity->kind == OPK_ACTIVITY_RANGE;
+	const struct opk_filter *filter = nvtx ? where->nvtx : where->ran;
+	struct opk_range range = opk_trace_range_of(activity);
+	struct opk_ran ran = {
+		.kind = opk_trace_kind_of(activity),
+		.launches = 1,
+		.time_ns = range.duration_ns,
+		.least_ns = range.duration_ns,
+		.most_ns = range.duration_ns,
+		.bytes = activity->bytes,
+	};
+	struct opk_row row = { .name = range.name,
+		               .start_ns = range.start_ns,
+		               .end_ns = range.end_ns,
+		               .range = &range,
+		               .ran = &ran };
+
+	if (nvtx)
+		range.kernel = "";
+	return !filter || opk_filter_accepts(filter, OPK_PROFILER_RANGE, &row);
+}
+
+void opk_trace_where_clear(struct opk_trace_where *where)
+{
+	opk_filter_free(where->rows);
+	opk_filter_free(where->ran);
+	opk_filter_free(where->nvtx);
+}

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Traces: what becomes of samples, launches and ranges, event by event; odd names and times. */
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+
+#include "allocation.h"
+#include "base/buf.h"
+#include "base/json_read.h"
+#include "recordings.h"
+
+/* ---- recordings ------------------------------------------------------------------------- */
+
+/* A record that differs from others in what follows its times. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#define RAN(name_, start_, end_, ...)                                                              \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_KERNEL, .name = name_, .start_ns = start_, .end_ns = end_,    \
+		.rank = -1, .stream = 7, .context = 1, .process = 10, .host = "node",              \
+		.gpu = "GPU-1", __VA_ARGS__                                                        \
+	}
+#define NVTX(name_, start_, end_)                                                                  \
+	RAN(name_, start_, end_, .kind = OPK_ACTIVITY_RANGE, .device = -1, .gpu = "", .thread = 5)
+
+static const struct opk_meta trace_meta = {
+	.kind = "recording", .chip = "FA100", .profiler = OPK_PROFILER_PM, .mode = "trace"
+};
+
+static void put_ran(const char *name, const struct opk_activity *activities, const size_t *counts,
+                    size_t sections)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &trace_meta));
+	for (size_t i = 0; i < sections; activities += counts[i++])
+		ck_ok(ctx, opk_writer_add_activities(writer, activities, counts[i]));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+}
+
+/* Samples of 1,000 ns from there on, three an image: the first one of each begins earlier. */
+struct sampled {
+	uint64_t start;
+	int64_t device;
+};
+
+static void put_samples(const char *name, const struct sampled *images, size_t count,
+                        const struct opk_activity *activities, size_t activity_count)
+{
+	static const struct opk_property run[] = { { "hostname", "node" },
+		                                   { "process", "10" },
+		                                   { "device.0.uuid", "GPU-1" },
+		                                   { "device.1.uuid", "GPU-2" },
+		                                   { "env.RANK", "3" } };
+	const struct opk_meta meta = { .kind = "recording",
+		                       .chip = "FA100",
+		                       .metrics = names,
+		                       .metric_count = METRICS,
+		                       .passes = 1,
+		                       .profiler = OPK_PROFILER_PM,
+		                       .run = run,
+		                       .run_count = COUNT(run) };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (size_t i = 0; i < count; i++) {
+		struct opk_time times[RANGES];
+
+		for (size_t k = 0; k < RANGES; k++)
+			times[k] = (struct opk_time){ images[i].start + 1000 * k,
+				                      images[i].start + 1000 * (k + 1),
+				                      images[i].device };
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+		ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
+	}
+	if (activity_count)
+		ck_ok(ctx, opk_writer_add_activities(writer, activities, activity_count));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+}
+
+/* ---- traces ----------------------------------------------------------------------------- */
+
+/* A trace and its events, but for those that name processes and rows. */
+struct traced {
+	struct opk_ctx *ctx;
+	struct opk_file *files[2];
+	size_t file_count;
+	struct opk_buf text;
+	struct opk_trace_counts counts;
+	struct opk_json *root;
+	const struct opk_json *events[64];
+	size_t event_count;
+};
+
+static int take(void *buf, const void *bytes, size_t size)
+{
+	opk_buf_add(buf, bytes, size);
+	return 0;
+}
+
+static void begin(struct traced *t, struct opk_ctx *ctx, const char *first, const char *second)
+{
+	*t = (struct traced){ .ctx = ctx, .counts = OPK_INIT(t->counts) };
+	t->files[t->file_count++] = open_file(ctx, first);
+	if (second)
+		t->files[t->file_count++] = open_file(ctx, second);
+}
+
+static int trace(struct traced *t, const struct opk_trace_options *options)
+{
+	return opk_trace_write(&t->counts, t->ctx, t->files, t->file_count, options, take,
+	                       &t->text);
+}
+
+static void read_events(struct traced *t)
+{
+	const struct opk_json *events;
+
+	ck_ok(t->ctx, opk_json_parse(&t->root, t->ctx, (const char *)t->text.data, t->text.size));
+	events = opk_json_get(t->root, "traceEvents", OPK_JSON_ARRAY);
+	ck_assert_ptr_nonnull(events);
+	ck_assert_uint_eq(t->counts.events, events->count);
+	for (size_t i = 0; i < events->count; i++) {
+		if (!strcmp(opk_json_string(&events->children[i], "ph"), "M"))
+			continue;
+		ck_assert_uint_lt(t->event_count, COUNT(t->events));
+		t->events[t->event_count++] = &events->children[i];
+	}
+}
+
+static void trace_files(struct traced *t, struct opk_ctx *ctx, const char *first,
+                        const char *second, const struct opk_trace_options *options)
+{
+	begin(t, ctx, first, second);
+	ck_ok(ctx, trace(t, options));
+	read_events(t);
+}
+
+static void end(struct traced *t)
+{
+	opk_json_free(t->root);
+	opk_buf_clear(&t->text);
+	for (size_t i = 0; i < t->file_count; i++)
+		opk_file_free(t->files[i]);
+}
+
+/* What names a process or a row: its name, by what it is and its id. */
+static const char *name_of(const struct traced *t, const char *what, const struct opk_json *event,
+                           const char *id)
+{
+	const struct opk_json *events = opk_json_get(t->root, "traceEvents", OPK_JSON_ARRAY);
+	uint64_t wanted, number;
+
+	ck_assert(opk_json_u64(&wanted, event, id));
+	for (size_t i = 0; i < events->count; i++) {
+		const struct opk_json *one = &events->children[i];
+
+		if (!strcmp(opk_json_string(one, "name"), what) && opk_json_u64(&number, one, id)
+		    && number == wanted)
+			return opk_json_string(opk_json_member(one, "args"), "name");
+	}
+	return "(none)";
+}
+
+/* "X tracks/of the event name 1.000+2.000": all that there is to say of a slice. */
+static const char *say(const struct traced *t, const struct opk_json *event)
+{
+	static char text[400];
+	const struct opk_json *time = opk_json_get(event, "ts", OPK_JSON_NUMBER);
+	const struct opk_json *length = opk_json_get(event, "dur", OPK_JSON_NUMBER);
+	const struct opk_json *args = opk_json_get(event, "args", OPK_JSON_OBJECT);
+	const char *phase = opk_json_string(event, "ph");
+	bool counter = !strcmp(phase, "C");
+
+	ck_assert_ptr_nonnull(time);
+	snprintf(text, sizeof text, "%s %s|%s|%s|%s%s%s%s%s", phase,
+	         name_of(t, "process_name", event, "pid"),
+	         length ? name_of(t, "thread_name", event, "tid") : "",
+	         opk_json_string(event, "name"), time->text, length ? "+" : "",
+	         length ? length->text : "", counter ? "=" : "",
+	         counter ? args->children[0].text : "");
+	return text;
+}
+
+static void check_events(const struct traced *t, const char *const *wanted, size_t count)
+{
+	for (size_t i = 0; i < t->event_count && i < count; i++)
+		ck_assert_msg(!strcmp(say(t, t->events[i]), wanted[i]), "event %zu:\n%s\nnot\n%s",
+		              i, say(t, t->events[i]), wanted[i]);
+	ck_assert_uint_eq(t->event_count, count);
+}
+
+/* ---- what ran --------------------------------------------------------------------------- */
+
+/* Rows of streams: what runs at once lies in a second one; what touches lies in one. */
+START_TEST(rows_of_streams)
+{
+	static const struct opk_activity ran[] = {
+		RAN("a(int)", 1000000000000000000, 1000000000000002001),
+		RAN("b", 1000000000000002001, 1000000000000003000),
+		RAN("c", 1000000000000001000, 1000000000000002500),
+		RAN("d", 1000000000000002600, 1000000000000002600),
+		RAN("memcpy HtoD", 1000000000000005000, 1000000000000005001, .stream = 8,
+		    .kind = OPK_ACTIVITY_COPY, .bytes = 4096),
+		RAN("memset", 1000000000000005000, 1000000000000005001, .context = 2,
+		    .kind = OPK_ACTIVITY_SET),
+		RAN("x", 1000000000000005000, 1000000000000005001, .device = -1, .rank = 2),
+	};
+	static const char *const wanted[] = {
+		"X process 10 on node|GPU 0, stream 7|a|0.000+2.001",
+		"X process 10 on node|GPU 0, stream 7 (2)|c|1.000+1.500",
+		"X process 10 on node|GPU 0, stream 7|b|2.001+0.999",
+		"X process 10 on node|GPU 0, stream 7 (2)|d|2.600+0.000",
+		"X process 10 on node|GPU 0, stream 8|memcpy HtoD|5.000+0.001",
+		"X process 10 on node|GPU 0, stream 7, context 2|memset|5.000+0.001",
+		"X rank 2, process 10 on node|stream 7|x|5.000+0.001",
+	};
+	struct opk_trace_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = new_ctx();
+	struct traced t;
+	uint64_t bytes;
+
+	options.kernel_names = OPK_KERNEL_SHORT;
+	put_ran("in.opk", ran, (size_t[]){ COUNT(ran) }, 1);
+	trace_files(&t, ctx, "in.opk", NULL, &options);
+	check_events(&t, wanted, COUNT(wanted));
+	ck_assert_str_eq(opk_json_string(opk_json_member(t.events[0], "args"), "kernel"), "a(int)");
+	ck_assert(opk_json_u64(&bytes, opk_json_member(t.events[4], "args"), "bytes"));
+	ck_assert_uint_eq(bytes, 4096);
+	ck_assert_str_eq(opk_json_string(opk_json_member(t.root, "otherData"), "origin_ns"),
+	                 "1000000000000000000");
+	ck_assert(t.counts.kernels == 5 && t.counts.copies == 1 && t.counts.sets == 1);
+	end(&t);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Ranges of a thread lie in each other; a pair that only overlaps takes two rows. */
+START_TEST(rows_of_ranges)
+{
+	static const struct opk_activity ran[] = {
+		NVTX("inner", 2000, 3000), NVTX("outer", 1000, 5000),  NVTX("crossing", 4000, 6000),
+		NVTX("after", 5000, 5500), NVTX("inmost", 2000, 2500),
+	};
+	static const char *const wanted[] = {
+		"X process 10 on node|NVTX, thread 5|outer|0.000+4.000",
+		"X process 10 on node|NVTX, thread 5|inner|1.000+1.000",
+		"X process 10 on node|NVTX, thread 5|inmost|1.000+0.500",
+		"X process 10 on node|NVTX, thread 5 (2)|crossing|3.000+2.000",
+		"X process 10 on node|NVTX, thread 5|after|4.000+0.500",
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct traced t;
+
+	put_ran("in.opk", ran, (size_t[]){ COUNT(ran) }, 1);
+	trace_files(&t, ctx, "in.opk", NULL, NULL);
+	check_events(&t, wanted, COUNT(wanted));
+	ck_assert_uint_eq(t.counts.nvtx_ranges, 5);
+	end(&t);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* However records are divided among sections, and in whatever order, the trace is the same. */
+START_TEST(order_of_sections)
+{
+	enum { RECORDS = 300 };
+	static struct opk_activity ran[RECORDS], shuffled[RECORDS];
+	static char kernels[RECORDS][16];
+	struct opk_ctx *ctx = new_ctx();
+	struct traced sorted, other;
+
+	for (size_t i = 0; i < RECORDS; i++) {
+		snprintf(kernels[i], sizeof kernels[i], "k%zu", i);
+		ran[i] = (struct opk_activity)RAN(kernels[i], 1000 * i, 1000 * i + 1500);
+		shuffled[i * 77 % RECORDS] = ran[i];
+	}
+	put_ran("sorted.opk", ran, (size_t[]){ RECORDS }, 1);
+	begin(&sorted, ctx, "sorted.opk", NULL);
+	ck_ok(ctx, trace(&sorted, NULL));
+	for (size_t first = 1; first < RECORDS - 20; first += 60) {
+		put_ran("other.opk", shuffled, (size_t[]){ first, 1, 17, RECORDS - first - 18 }, 4);
+		begin(&other, ctx, "other.opk", NULL);
+		ck_ok(ctx, trace(&other, NULL));
+		ck_assert_uint_eq(other.text.size, sorted.text.size);
+		ck_assert_mem_eq(other.text.data, sorted.text.data, sorted.text.size);
+		end(&other);
+	}
+	end(&sorted);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Any bytes in a name come out as they are, or, where they are no UTF-8, replaced. */
+START_TEST(hostile_names)
+{
+	static const char *const hostile[] = {
+		"\"quoted\" \\ back\\slash",     "line\nand\ttab\rand\x01\x1f\x7f", "</script><!--",
+		"\xe2\x80\xa8 \xf0\x9f\x98\x80", "]}}],\"traceEvents\":[",          "",
+	};
+	struct opk_activity ran[COUNT(hostile) + 1];
+	struct opk_ctx *ctx = new_ctx();
+	struct traced t;
+
+	for (size_t i = 0; i < COUNT(hostile); i++)
+		ran[i] = (struct opk_activity)NVTX(hostile[i], 10 + i, 11 + i);
+	ran[COUNT(hostile)] = (struct opk_activity)NVTX("bad \xff\xc3(", 20, 21);
+	ran[0].host = "\"host\"\n";
+	put_ran("in.opk", ran, (size_t[]){ COUNT(ran) }, 1);
+	trace_files(&t, ctx, "in.opk", NULL, NULL);
+	ck_assert_uint_eq(t.event_count, COUNT(ran));
+	for (size_t i = 0; i < COUNT(hostile); i++)
+		ck_assert_str_eq(opk_json_string(t.events[i], "name"), hostile[i]);
+	ck_assert_str_eq(opk_json_string(t.events[COUNT(hostile)], "name"),
+	                 "bad \xef\xbf\xbd\xef\xbf\xbd(");
+	ck_assert_str_eq(name_of(&t, "process_name", t.events[0], "pid"),
+	                 "process 10 on \"host\"\n");
+	end(&t);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The clock's ends: nothing overflows, nothing is below zero. */
+START_TEST(odd_times)
+{
+	static const struct opk_activity ran[] = {
+		RAN("all", 0, UINT64_MAX),
+		RAN("late", UINT64_MAX, UINT64_MAX),
+		RAN("early", 0, 0),
+	};
+	static const char *const wanted[] = {
+		"X process 10 on node|GPU 0, stream 7|all|0.000+18446744073709551.615",
+		"X process 10 on node|GPU 0, stream 7 (2)|early|0.000+0.000",
+		"X process 10 on node|GPU 0, stream 7|late|18446744073709551.615+0.000",
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct traced t;
+
+	put_ran("in.opk", ran, (size_t[]){ COUNT(ran) }, 1);
+	trace_files(&t, ctx, "in.opk", NULL, NULL);
+	check_events(&t, wanted, COUNT(wanted));
+	end(&t);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- samples ---------------------------------------------------------------------------- */
+
+START_TEST(counters)
+{
+	/* Of each image the first sample, which begins earlier, is left out. */
+	static const struct sampled images[] = { { 1000, 0 }, { 3000, 0 }, { 90000, 0 } };
+	static const struct opk_activity ran[] = { RAN("k", 3000, 100000, .rank = 3) };
+	static const char *const wanted[] = {
+		"X rank 3, process 10 on node|GPU 0, stream 7|k|1.000+97.000",
+		"C rank 3, process 10 on node||fake__a.sum|0.000=100.5",
+		"C rank 3, process 10 on node||fake__ratio.pct|0.000=101.5",
+		"C rank 3, process 10 on node||fake__c.sum|0.000=102.5",
+		"C rank 3, process 10 on node||fake__a.sum|1.000=200.5",
+		"C rank 3, process 10 on node||fake__ratio.pct|1.000=201.5",
+		"C rank 3, process 10 on node||fake__c.sum|1.000=202.5",
+		"C rank 3, process 10 on node||fake__a.sum|2.000=100.5",
+		"C rank 3, process 10 on node||fake__ratio.pct|2.000=101.5",
+		"C rank 3, process 10 on node||fake__c.sum|2.000=102.5",
+		"C rank 3, process 10 on node||fake__a.sum|3.000=200.5",
+		"C rank 3, process 10 on node||fake__ratio.pct|3.000=201.5",
+		"C rank 3, process 10 on node||fake__c.sum|3.000=202.5",
+		"b rank 3, process 10 on node||no samples|4.000",
+		"e rank 3, process 10 on node||no samples|89.000",
+		"C rank 3, process 10 on node||fake__a.sum|89.000=100.5",
+		"C rank 3, process 10 on node||fake__ratio.pct|89.000=101.5",
+		"C rank 3, process 10 on node||fake__c.sum|89.000=102.5",
+		"C rank 3, process 10 on node||fake__a.sum|90.000=200.5",
+		"C rank 3, process 10 on node||fake__ratio.pct|90.000=201.5",
+		"C rank 3, process 10 on node||fake__c.sum|90.000=202.5",
+		"b rank 3, process 10 on node||no samples|91.000",
+		"e rank 3, process 10 on node||no samples|98.000",
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct traced t;
+
+	fake.image_is_pm = true;
+	put_samples("in.opk", images, COUNT(images), ran, COUNT(ran));
+	trace_files(&t, ctx, "in.opk", NULL, NULL);
+	check_events(&t, wanted, COUNT(wanted));
+	ck_assert(t.counts.samples == 6 && t.counts.values == 18 && !t.counts.missing_values);
+	ck_assert_uint_eq(t.counts.first_samples, 3);
+	end(&t);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* nan and infinities are no events: a slice says from where to where. */
+START_TEST(missing_values)
+{
+	static const struct sampled images[] = { { 1000, 0 } };
+	static const char *const wanted[] = {
+		"b rank 3, process 10 on node||no value: fake__a.sum|0.000",
+		"C rank 3, process 10 on node||fake__ratio.pct|0.000=101.5",
+		"e rank 3, process 10 on node||no value: fake__a.sum|1.000",
+		"C rank 3, process 10 on node||fake__a.sum|1.000=200.5",
+		"C rank 3, process 10 on node||fake__ratio.pct|1.000=201.5",
+	};
+	static const char *const asked[] = { "fake__a.sum", "fake__ratio.pct" };
+	struct opk_trace_options options = OPK_INIT(options);
+	struct opk_eval_options eval = OPK_INIT(eval);
+	struct opk_ctx *ctx = fake_ctx();
+	struct traced t;
+
+	fake.image_is_pm = true;
+	eval.metrics = asked;
+	eval.metric_count = COUNT(asked);
+	options.eval = &eval;
+	put_samples("in.opk", images, COUNT(images), NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		fake.evaluate_at = 1;
+		fake.nan_or_inf = i ? (double)INFINITY : (double)NAN;
+		trace_files(&t, ctx, "in.opk", NULL, &options);
+		check_events(&t, wanted, COUNT(wanted));
+		ck_assert(t.counts.values == 3 && t.counts.missing_values == 1);
+		end(&t);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Counters are in the process that used the GPU, and those of several GPUs say whose they are. */
+START_TEST(processes_of_counters)
+{
+	static const struct sampled both[] = { { 1000, 0 }, { 1000, 1 } };
+	static const struct opk_activity ran[] = { RAN("k", 1, 2, .gpu = "GPU-2", .device = 1) };
+	static const char *const apart[] = {
+		"X process 10 on node|GPU 1, stream 7|k|0.000+0.001",
+		"C rank 3, process 10 on node||fake__a.sum|1.999=100.5",
+		"C rank 3, process 10 on node||fake__a.sum|2.999=200.5",
+		"C process 10 on node||fake__a.sum|1.999=100.5",
+		"C process 10 on node||fake__a.sum|2.999=200.5",
+	};
+	static const char *const together[] = {
+		"C rank 3, process 10 on node||GPU 0 fake__a.sum|0.000=100.5",
+		"C rank 3, process 10 on node||GPU 0 fake__a.sum|1.000=200.5",
+		"C rank 3, process 10 on node||GPU 1 fake__a.sum|0.000=100.5",
+		"C rank 3, process 10 on node||GPU 1 fake__a.sum|1.000=200.5",
+	};
+	static const char *const device[] = { "device=1" };
+	struct opk_trace_options options = OPK_INIT(options);
+	struct opk_eval_options eval = OPK_INIT(eval);
+	struct opk_ctx *ctx = fake_ctx();
+	struct traced t;
+
+	fake.image_is_pm = true;
+	eval.metrics = names;
+	eval.metric_count = 1;
+	options.eval = &eval;
+	put_samples("apart.opk", both, COUNT(both), ran, COUNT(ran));
+	put_samples("together.opk", both, COUNT(both), NULL, 0);
+	trace_files(&t, ctx, "apart.opk", NULL, &options);
+	check_events(&t, apart, COUNT(apart));
+	end(&t);
+	trace_files(&t, ctx, "together.opk", NULL, &options);
+	check_events(&t, together, COUNT(together));
+	end(&t);
+	options.where = device;
+	options.where_count = 1;
+	trace_files(&t, ctx, "apart.opk", NULL, &options);
+	ck_assert(t.counts.kernels == 1 && t.counts.samples == 2);
+	end(&t);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- conditions and failures ------------------------------------------------------------ */
+
+static const struct opk_activity few[] = {
+	RAN("a", 100, 200),
+	RAN("b", 300, 400, .stream = 9),
+	NVTX("n", 50, 500),
+};
+
+START_TEST(conditions)
+{
+	static const struct {
+		const char *condition;
+		uint64_t kernels, ranges;
+		const char *refused;
+	} cases[] = {
+		{ "kernel=a", 1, 1, NULL },
+		{ "stream=9", 1, 1, NULL },
+		{ "start_ns>=100", 2, 0, NULL },
+		{ "end_ns<=400", 2, 0, NULL },
+		{ "duration_ns>100", 0, 1, NULL },
+		{ "fake__a.sum>1", 0, 0, "what ran has no such fact, and there are no samples" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct traced t;
+
+	put_ran("in.opk", few, (size_t[]){ COUNT(few) }, 1);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct opk_trace_options options = OPK_INIT(options);
+
+		options.where = &cases[i].condition;
+		options.where_count = 1;
+		begin(&t, ctx, "in.opk", NULL);
+		if (cases[i].refused) {
+			ck_assert_int_eq(trace(&t, &options), OPK_EUSAGE);
+			ck_assert(told(ctx, cases[i].refused));
+			ck_assert(!t.text.size);
+		} else {
+			ck_ok(ctx, trace(&t, &options));
+			ck_assert_msg(t.counts.kernels == cases[i].kernels
+			                      && t.counts.nvtx_ranges == cases[i].ranges,
+			              "%s: %" PRIu64 ", %" PRIu64, cases[i].condition,
+			              t.counts.kernels, t.counts.nvtx_ranges);
+		}
+		end(&t);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static int refuse(void *left, const void *bytes, size_t size)
+{
+	(void)bytes;
+	(void)size;
+	return --*(int *)left < 0 ? OPK_EFAILED : 0;
+}
+
+START_TEST(failures)
+{
+	struct opk_trace_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = new_ctx();
+	struct traced t;
+	int left = 0;
+
+	put_ran("none.opk", few, (size_t[]){ 0 }, 0);
+	begin(&t, ctx, "none.opk", NULL);
+	ck_assert_int_eq(trace(&t, NULL), OPK_EUSAGE);
+	ck_assert(
+		told(ctx, "there is nothing on a time axis: no sample and no launch is recorded"));
+	ck_assert(!t.text.size);
+	end(&t);
+	put_ran("in.opk", few, (size_t[]){ COUNT(few) }, 1);
+	begin(&t, ctx, "in.opk", NULL);
+	for (int i = 0; i < 2; i++) {
+		options.gzip = i;
+		ck_assert_int_eq(opk_trace_write(NULL, ctx, t.files, 1, &options, refuse, &left),
+		                 OPK_EFAILED);
+	}
+	end(&t);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Each allocation in turn fails: an error, and nothing leaks. */
+START_TEST(out_of_memory)
+{
+	struct opk_trace_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = new_ctx();
+	int code, room = INT_MAX;
+	long i = 0;
+
+	options.gzip = true;
+	options.where = (const char *const[]){ "process=10" };
+	options.where_count = 1;
+	put_ran("in.opk", few, (size_t[]){ COUNT(few) }, 1);
+	do {
+		struct traced t;
+
+		begin(&t, ctx, "in.opk", NULL);
+		fail_allocation(i++);
+		code = opk_trace_write(NULL, ctx, t.files, 1, &options, refuse, &room);
+		if (allocation_failed())
+			ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d", i, code);
+		else
+			ck_assert_int_eq(code, OPK_OK);
+		end(&t);
+	} while (code);
+	ck_assert_int_gt(i, 50);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("trace");
+	TCase *tc = tcase_create("events");
+
+	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_test(tc, rows_of_streams);
+	tcase_add_test(tc, rows_of_ranges);
+	tcase_add_test(tc, order_of_sections);
+	tcase_add_test(tc, hostile_names);
+	tcase_add_test(tc, odd_times);
+	tcase_add_test(tc, counters);
+	tcase_add_test(tc, missing_values);
+	tcase_add_test(tc, processes_of_counters);
+	tcase_add_test(tc, conditions);
+	tcase_add_test(tc, failures);
+	tcase_add_test(tc, out_of_memory);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}
