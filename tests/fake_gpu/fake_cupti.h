@@ -20,6 +20,8 @@ const struct fake_driver *cupti_driver(void);
 /* Another file of CUPTI that is used later works no more. */
 bool cupti_is_first(void);
 /* Somebody called cuptiFinalize(). */
+/* A host time as the times of samples are told. */
+uint64_t cupti_time(uint64_t host);
 bool cupti_finalized(void);
 /* Over sessions and samplers; not held while callbacks run. */
 extern pthread_mutex_t cupti_lock;

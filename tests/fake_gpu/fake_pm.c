@@ -316,8 +316,8 @@ static int sample_info(CUpti_PmSampling_CounterData_GetSampleInfo_Params *params
 	if (!image || params->sampleIndex >= image->count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	sample = image_record(image, params->sampleIndex);
-	params->startTimestamp = sample->start + CLOCK_SHIFT_NS;
-	params->endTimestamp = sample->end + CLOCK_SHIFT_NS;
+	params->startTimestamp = cupti_time(sample->start + CLOCK_SHIFT_NS);
+	params->endTimestamp = cupti_time(sample->end + CLOCK_SHIFT_NS);
 	return CUPTI_SUCCESS;
 }
 

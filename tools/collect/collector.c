@@ -459,6 +459,7 @@ static void close_samplers(void)
 		counts = sampler_close(collector.samplers[i]);
 		collector.samplers[i] = NULL;
 		collector.samples += counts.samples;
+		collector.reckoned += counts.reckoned;
 		collector.drops[DROP_OVERFLOW] += counts.lost;
 		collector.drops[DROP_ENDED] += counts.never_came;
 		collector.drops[DROP_INTERRUPTED] += counts.interrupted;

@@ -59,7 +59,7 @@ struct collector {
 	uint64_t launches;         /* all */
 	uint64_t matches;          /* those that the name filters let through */
 	uint64_t recorded;
-	uint64_t samples;
+	uint64_t samples, reckoned; /* reckoned: without a time of CUPTI's */
 	uint64_t activities;
 	uint64_t drops[DROPS];
 	unsigned captures; /* streams that are being captured into graphs */

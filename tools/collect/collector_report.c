@@ -82,6 +82,12 @@ static void report(const struct opk_stats *stats)
 		        collector.profiling.segments ? "the recording is empty"
 		                                     : "nothing was recorded of this process",
 		        why_empty());
+	if (collector.reckoned)
+		fprintf(stderr,
+		        "offpeak-collect: note: CUPTI had no times of %" PRIu64
+		        " samples, as where the program begins to trace itself: each is taken to "
+		        "follow the one before it\n",
+		        collector.reckoned);
 	for (size_t i = 0; i < stats->drop_count; i++)
 		fprintf(stderr, "offpeak-collect: note: %" PRIu64 " are missing: %s\n",
 		        stats->drops[i].count, stats->drops[i].reason);

@@ -190,6 +190,23 @@ struct trace_counts {
  */
 struct trace_counts trace_stop(void);
 
+/*
+ * The clock of samples: the host's, unless the program has given CUPTI another one, as
+ * torch.profiler does with the processor's time stamps. CUPTI then tells no times for a while.
+ */
+struct sample_clock {
+	struct clock_reading {
+		uint64_t cupti, host; /* at the same moment; ns on the host */
+	} first, last;                /* 0: CUPTI's clock is the host's */
+	uint64_t last_end;            /* of the sample before, ns */
+	uint64_t reckoned;            /* samples whose end is that and an interval */
+};
+/* Looks at both clocks, often enough to know how fast CUPTI's is. */
+void sample_clock_read(struct sample_clock *clock, const struct target *target);
+/* The times of the next sample on the host's clock; 0 where they can't be told. */
+struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time time,
+                                     uint64_t interval_ns);
+
 /* PM sampling of one device: a thread decodes what the hardware wrote and hands it on. */
 
 struct sampler;
@@ -205,6 +222,7 @@ struct sampler_counts {
 	uint64_t lost; /* samples in pauses to empty the hardware's buffer, as far as times show */
 	uint64_t interrupted; /* samples in the time that a longer one spans */
 	uint64_t never_came;  /* samples after an overflow or a failure */
+	uint64_t reckoned;    /* of `samples`: CUPTI had no time of them */
 };
 
 /* Ends sampling, hands on what the buffer still holds, and frees. */

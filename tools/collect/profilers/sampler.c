@@ -47,6 +47,7 @@ struct sampler {
 	double init_s;           /* that emptying the image takes */
 	uint64_t expected;       /* samples from `started` to the stop */
 	struct timespec started, handed_on;
+	struct sample_clock clock;
 	uint64_t last_end; /* of the sample handed on last */
 	bool fresh;        /* no sample since `started` yet */
 	struct sampler_counts counts;
@@ -196,6 +197,7 @@ static bool start(struct sampler *sampler)
 	sampler->started = clock_now();
 	sampler->decoded = sampler->waiting = 0;
 	sampler->fresh = true;
+	sampler->clock.last_end = 0;
 	sampler->sampling = TARGET_CALL(sampler->profiling->target, cuptiPmSamplingStart, &params);
 	return sampler->sampling;
 }
@@ -242,7 +244,10 @@ static struct opk_time time_of(struct sampler *sampler, size_t index)
 
 	if (sampler->profiling->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
 		return (struct opk_time){ .device = sampler->device };
-	return (struct opk_time){ params.startTimestamp, params.endTimestamp, sampler->device };
+	return sample_clock_convert(&sampler->clock,
+	                            (struct opk_time){ params.startTimestamp, params.endTimestamp,
+	                                               sampler->device },
+	                            sampler->interval_ns);
 }
 
 /*
@@ -275,7 +280,7 @@ static void count_interruption(struct sampler *sampler, const struct opk_time *t
 	}
 }
 
-/* Start is 0 where CUPTI has no time, as once the program has set up its own tracing. */
+/* Start is 0 where there is no time. */
 static void count_missing(struct sampler *sampler, const struct opk_time *time)
 {
 	if (time->start) {
@@ -305,6 +310,7 @@ static void hand_on(struct sampler *sampler, size_t completed)
 {
 	struct segment segment = { .count = completed };
 
+	sample_clock_read(&sampler->clock, sampler->profiling->target);
 	segment.times = read_times(sampler, completed);
 	clocks_read(sampler->profiling->target, sampler->device);
 	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
@@ -436,6 +442,7 @@ static bool working(const struct sampler *sampler)
 
 static void work(struct sampler *sampler)
 {
+	sample_clock_read(&sampler->clock, sampler->profiling->target);
 	decode_timed(sampler);
 	if (enough(sampler, sampler->waiting))
 		hand_on_if_due(sampler, true);
@@ -554,6 +561,7 @@ struct sampler_counts sampler_close(struct sampler *sampler)
 	if ((sampler->on || sampler->overflowed) && !enough(sampler, 0))
 		count_rest(sampler);
 	counts = sampler->counts;
+	counts.reckoned = sampler->clock.reckoned;
 	free_sampler(sampler);
 	return counts;
 }

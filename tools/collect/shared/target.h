@@ -60,6 +60,7 @@
 	X(cuptiPmSamplingStart)                                                                    \
 	X(cuptiPmSamplingStop)                                                                     \
 	X(cuptiPmSamplingDecodeData)                                                               \
+	X(cuptiGetTimestamp)                                                                       \
 	X(cuptiPmSamplingGetCounterAvailability)                                                   \
 	X(cuptiPmSamplingGetCounterDataSize)                                                       \
 	X(cuptiPmSamplingCounterDataImageInitialize)                                               \

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Times of samples on the host's clock, where the program has given CUPTI a clock of its own. */
+#include "collect/profilers/profilers.h"
+
+#include <time.h>
+
+enum { SECOND_NS = 1000000000 };
+
+static uint64_t host_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+void sample_clock_read(struct sample_clock *clock, const struct target *target)
+{
+	struct clock_reading now = { .host = host_now() };
+
+	if (target->cuptiGetTimestamp(&now.cupti) || distance(now.cupti, now.host) < SECOND_NS)
+		return;
+	if (!clock->first.host || now.cupti < clock->last.cupti)
+		clock->first = now;
+	clock->last = now;
+}
+
+/* 0: it can't be told. */
+static uint64_t on_host(const struct sample_clock *clock, uint64_t time)
+{
+	const struct clock_reading *first = &clock->first, *last = &clock->last;
+	double rate;
+
+	if (distance(time, host_now()) < (uint64_t)3600 * SECOND_NS)
+		return time;
+	if (!time || last->cupti <= first->cupti)
+		return 0;
+	rate = (double)(last->host - first->host) / (double)(last->cupti - first->cupti);
+	return first->host + (uint64_t)(int64_t)(((double)time - (double)first->cupti) * rate);
+}
+
+struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time time,
+                                     uint64_t interval_ns)
+{
+	uint64_t start = on_host(clock, time.start), end = on_host(clock, time.end);
+	uint64_t last = clock->last_end;
+
+	if (!end && last) {
+		end = last + interval_ns;
+		clock->reckoned++;
+	}
+	if (!start && end)
+		start = last ? last : end - interval_ns;
+	/* How fast the other clock is becomes better known as time goes by. */
+	if (clock->first.host && distance(start, last) < interval_ns / 2)
+		start = last;
+	clock->last_end = end;
+	return (struct opk_time){ start, end, time.device };
+}
