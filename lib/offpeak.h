@@ -2120,12 +2120,13 @@ struct opk_report_options {
 	const char *title; /* of the page; NULL: the names of the files */
 	const char
 		*kernel; /* only kernels, or user ranges, like this: a shell pattern; NULL: all */
-	struct opk_kernel_names *names; /* as in struct opk_summary_options */
+	const char *kernel_names; /* "short", which NULL means, "full" or "symbol" */
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* see opk_eval_options */
 	void *progress_data;
 };
 /*
- * One page of HTML about one or several recordings, which needs no other file and no network:
+ * One page of HTML about one or several recordings, which needs no other file and no network. Two
+ * are compared as well, the first as before and the second as after, unless the log says why not.
  * "offpeak help report" says what is on it. All text of a recording is text there, whatever is in
  * it. The file appears whole, or not at all. OPK_EINPUT: a file is no recording. OPK_EFAILED: what
  * a page is made of is not installed, and the message names the package.

@@ -143,7 +143,7 @@
 		const mark = event.target instanceof Element && event.target.closest('svg [data-kernel]');
 		const article = mark && mark.closest('article.run');
 
-		return article ? { run: runs[Number(article.dataset.run)], kernel: Number(mark.dataset.kernel) } : null;
+		return article ? { run: runs.find(run => run.article === article), kernel: Number(mark.dataset.kernel) } : null;
 	}
 
 	document.addEventListener('click', event => {

@@ -123,7 +123,7 @@
 		head.append(element('th', { class: 'rank', text: '', 'aria-label': 'number by time' }));
 		state.columns.forEach((column, at) => {
 			const sorted = state.sort === at ? (state.down ? 'descending' : 'ascending') : null;
-			const th = element('th', { class: column.name ? 'name' : 'number' + (column.bar ? ' with-bar' : ''),
+			const th = element('th', { class: column.name ? 'name' : 'number',
 				'aria-sort': sorted, scope: 'col', title: column.about || null });
 			const unit = column.noun || column.format && column.format.unit;
 			const button = element('button', { type: 'button', class: 'sort' }, [

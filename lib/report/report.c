@@ -15,14 +15,13 @@ static const struct report_part parts[] = {
 
 /* ---- recordings */
 
-static int open_run(struct report_run *run, struct opk_ctx *ctx,
+static int open_run(struct report_run *run, struct opk_ctx *ctx, enum opk_kernel_style style,
                     const struct opk_report_options *options)
 {
 	struct opk_summary_options summary = OPK_INIT(summary);
 	int code = opk_file_open(&run->file, ctx, run->path);
 
 	summary.kernel = options->kernel;
-	summary.names = options->names;
 	summary.values = report_take_values;
 	summary.values_data = run;
 	summary.progress = options->progress;
@@ -33,6 +32,9 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 		return opk_fail(ctx, OPK_EINPUT,
 		                "%s is a set, with which to record: there is nothing to report yet",
 		                run->path);
+	if (!code)
+		code = opk_kernel_names_new(&run->names, ctx, style);
+	summary.names = run->names;
 	if (!code)
 		code = report_find_lanes(run, ctx);
 	if (!code)
@@ -48,6 +50,7 @@ static void clear(struct report_page *page)
 		report_clear_spreads(&page->runs[i]);
 		report_clear_lanes(&page->runs[i].lanes);
 		opk_summary_free(page->runs[i].summary);
+		opk_kernel_names_free(page->runs[i].names);
 		opk_file_free(page->runs[i].file);
 	}
 	free(page->runs);
@@ -56,7 +59,7 @@ static void clear(struct report_page *page)
 	opk_buf_clear(&page->block);
 }
 
-static const char *file_name(const char *path)
+const char *report_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -69,14 +72,10 @@ static int write_run(struct report_page *page, const struct report_run *run)
 {
 	int code = OPK_OK;
 
-	opk_buf_add_printf(&page->html,
-	                   "<article class=\"run\" id=\"run-%zu\" data-run=\"%zu\" data-name=\"",
-	                   run->number, run->number);
-	report_text(&page->html, file_name(run->path));
-	opk_buf_add_text(&page->html, "\">\n");
+	report_begin_run(page, run, report_file_name(run->path));
 	for (size_t i = 0; !code && i < sizeof parts / sizeof *parts; i++)
 		code = parts[i].write(page, run, &parts[i]);
-	opk_buf_add_text(&page->html, "</article>\n");
+	report_end_run(page);
 	return code;
 }
 
@@ -85,10 +84,16 @@ static int write_page(struct opk_buf *out, struct report_page *page,
 {
 	opk_autobuf struct opk_buf title = { 0 };
 	opk_autofree char *text = NULL;
-	int code = OPK_OK;
+	struct opk_eval_options eval = OPK_INIT(eval);
+	int code;
 
+	eval.allow_incomplete = true;
+	eval.progress = options->progress;
+	eval.progress_data = options->progress_data;
+	code = report_write_diff(page, &eval);
 	for (size_t i = 0; !code && i < page->run_count; i++) {
-		opk_buf_add_printf(&title, "%s%s", i ? ", " : "", file_name(page->runs[i].path));
+		opk_buf_add_printf(&title, "%s%s", i ? ", " : "",
+		                   report_file_name(page->runs[i].path));
 		code = write_run(page, &page->runs[i]);
 	}
 	text = opk_buf_take_text(&title);
@@ -107,6 +112,25 @@ static int write_file(struct opk_ctx *ctx, const struct opk_buf *text, const cha
 	return code ? code : opk_newfile_commit(&file);
 }
 
+static int find_style(enum opk_kernel_style *out, struct opk_ctx *ctx, const char *word)
+{
+	static const char *const words[] = { [OPK_KERNEL_FULL] = "full",
+		                             [OPK_KERNEL_SHORT] = "short",
+		                             [OPK_KERNEL_SYMBOL] = "symbol" };
+
+	*out = OPK_KERNEL_SHORT;
+	if (!word)
+		return OPK_OK;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (strcmp(words[i], word) != 0)
+			continue;
+		*out = (enum opk_kernel_style)i;
+		return OPK_OK;
+	}
+	return opk_fail(ctx, OPK_EUSAGE, "names of kernels are short, full or symbol, not %s",
+	                word);
+}
+
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
                const struct opk_report_options *given, const char *path)
 {
@@ -117,6 +141,9 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 
 	if (!count)
 		return opk_fail(ctx, OPK_EUSAGE, "a report of which recordings?");
+	code = find_style(&page.style, ctx, options.kernel_names);
+	if (code)
+		return code;
 	page.runs = opk_alloc_array(count, sizeof *page.runs);
 	if (!page.runs)
 		return opk_nomem(ctx, "a page");
@@ -124,7 +151,7 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	for (size_t i = 0; !code && i < count; i++) {
 		page.runs[i].number = i;
 		page.runs[i].path = paths[i];
-		code = open_run(&page.runs[i], ctx, &options);
+		code = open_run(&page.runs[i], ctx, page.style, &options);
 	}
 	if (!code)
 		code = write_page(&text, &page, &options);

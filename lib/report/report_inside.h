@@ -39,6 +39,7 @@ struct report_run {
 	const char *path;
 	struct opk_file *file;
 	const struct opk_meta *meta;
+	struct opk_kernel_names *names;
 	struct opk_summary *summary;
 	/* What is kept of values: rows are key groups, by `number`, columns the evaluation's. */
 	struct report_spread *spreads;
@@ -55,6 +56,7 @@ struct report_page {
 	struct opk_buf block;
 	struct report_run *runs;
 	size_t run_count;
+	enum opk_kernel_style style;
 	bool needs_dygraphs; /* some part draws with it */
 };
 
@@ -69,6 +71,9 @@ struct report_part {
 
 /* Text as markup that shows it, whatever it is. */
 void report_text(struct opk_buf *html, const char *text);
+/* The article of a recording, or of a comparison of them; and its end. */
+void report_begin_run(struct report_page *page, const struct report_run *run, const char *name);
+void report_end_run(struct report_page *page);
 /* A section begins, with what is to be known of it in words of ours; and ends. */
 void report_begin(struct report_page *page, const struct report_run *run,
                   const struct report_part *part, const char *title, const char *intro);
@@ -108,6 +113,11 @@ int report_write_devices(struct report_page *page, const struct report_run *run,
 
 int report_write_ranks(struct report_page *page, const struct report_run *run,
                        const struct report_part *part);
+
+/* An article of what changed, where the page has two recordings that can be compared. */
+int report_write_diff(struct report_page *page, const struct opk_eval_options *eval);
+/* "run.opk" of "runs/run.opk". */
+const char *report_file_name(const char *path);
 
 /* ---- ranks: report_ranks.c */
 

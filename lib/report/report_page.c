@@ -64,7 +64,21 @@ void report_number(struct opk_json_writer *json, double number)
 	opk_buf_add_text(json->buf, text);
 }
 
-/* ---- sections and data blocks */
+/* ---- articles, sections and data blocks */
+
+void report_begin_run(struct report_page *page, const struct report_run *run, const char *name)
+{
+	opk_buf_add_printf(&page->html,
+	                   "<article class=\"run\" id=\"run-%zu\" data-run=\"%zu\" data-name=\"",
+	                   run->number, run->number);
+	report_text(&page->html, name);
+	opk_buf_add_text(&page->html, "\">\n");
+}
+
+void report_end_run(struct report_page *page)
+{
+	opk_buf_add_text(&page->html, "</article>\n");
+}
 
 void report_begin(struct report_page *page, const struct report_run *run,
                   const struct report_part *part, const char *title, const char *intro)

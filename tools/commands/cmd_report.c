@@ -20,8 +20,7 @@ static const struct option_spec specs[] = {
 
 static int run(struct app *app, void *data)
 {
-	static const enum opk_kernel_style styles[] = { OPK_KERNEL_SHORT, OPK_KERNEL_FULL,
-		                                        OPK_KERNEL_SYMBOL };
+	static const char *const styles[] = { NULL, "short", "full", "symbol" };
 	const struct report_args *args = data;
 	struct opk_report_options options = OPK_INIT(options);
 	int code;
@@ -32,13 +31,10 @@ static int run(struct app *app, void *data)
 	options.title = args->title;
 	options.progress = app_progress;
 	options.progress_data = (void *)"evaluating range";
-	code = opk_kernel_names_new(&options.names, app->ctx,
-	                            styles[args->kernel_names ? args->kernel_names - 1 : 0]);
-	if (!code)
-		code = opk_report(app->ctx, (const char *const *)app->arguments,
-		                  app->argument_count, &options, app->output);
+	options.kernel_names = styles[args->kernel_names];
+	code = opk_report(app->ctx, (const char *const *)app->arguments, app->argument_count,
+	                  &options, app->output);
 	app_progress_end();
-	opk_kernel_names_free(options.names);
 	return code;
 }
 
@@ -54,7 +50,8 @@ const struct command report_command = {
 		"chosen, its values under the headings of the set, with units, bars against the peak, and\n"
 		"how they are spread over launches.\n"
 		"\n"
-		"Several recordings are on one page, one shown at a time. The page follows the system's dark\n"
+		"Several recordings are on one page, one shown at a time. Two are compared, too: what changed\n"
+		"from the first to the second, and whether that is more than noise, as diff finds it. The page follows the system's dark\n"
 		"or light colours, and prints. Its Content-Security-Policy allows nothing to be loaded or\n"
 		"sent, and no scripts but the page's own; names in a recording are text.\n"
 		"\n"
@@ -65,7 +62,7 @@ const struct command report_command = {
 	.examples = {
 		{ "report run.opk -o run.html", "a page about one recording" },
 		{ "report run.opk --kernel '*fma*' -o fma.html", "one kernel" },
-		{ "report part-1.opk part-2.opk -o both.html --title 'Two parts'", "one about two" },
+		{ "report before.opk after.opk -o change.html", "a page about two, and what changed" },
 	},
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_FILES,

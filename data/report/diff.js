@@ -1,0 +1,205 @@
+// Two recordings: what changed, by how much, and whether that is more than noise.
+(function () {
+	'use strict';
+
+	const { element } = offpeak;
+	// Places in a value: see report_diff.c.
+	const BEFORE = 0, AFTER = 1, CHANGE = 2, VERDICT = 3, LOW = 4;
+
+	function verdictOf(data, value) {
+		return data.verdicts[value[VERDICT]];
+	}
+
+	function isChanged(data, value) {
+		return verdictOf(data, value) === 'changed';
+	}
+
+	function changeText(value) {
+		if (value[CHANGE] !== null)
+			return (value[CHANGE] > 0 ? '+' : value[CHANGE] < 0 ? '−' : '') + offpeak.formatShort(Math.abs(value[CHANGE])) + '%';
+		return value[BEFORE] === 0 && value[AFTER] ? 'from 0' : value[BEFORE] === null || value[AFTER] === null ? 'nan' : '';
+	}
+
+	// Time, and what is like it: more is worse.
+	function changeClass(data, column, value) {
+		if (!column.time || !isChanged(data, value))
+			return 'change';
+		return 'change ' + (value[AFTER] > value[BEFORE] ? 'slower' : 'faster');
+	}
+
+	function changeBar(change) {
+		const part = Math.max(-1, Math.min(1, (change || 0) / 100)), width = 48 * Math.abs(part);
+
+		return element('svg', { class: 'change-bar', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, [
+			element('rect', { class: part > 0 ? 'more' : 'less', x: part > 0 ? 50 : 50 - width, y: 1, width, height: 8 }),
+			element('line', { class: 'middle', x1: 50, x2: 50, y1: 0, y2: 10 })]);
+	}
+
+	function verdictCell(data, value) {
+		const verdict = verdictOf(data, value), lost = verdict === 'nan' || verdict === 'missing';
+
+		return element('td', { class: 'verdict ' + (lost ? 'lost' : verdict === 'changed' ? 'changed' : ''), text: verdict });
+	}
+
+	function timeColumn(data) {
+		return data.columns.findIndex(column => column.time);
+	}
+
+	function shape(row) {
+		return row.shape ? row.shape.slice(0, 3).join('x') + ' · ' + row.shape.slice(3).join('x') : '';
+	}
+
+	// ---- in words
+
+	function headline(data) {
+		const at = timeColumn(data), rows = data.rows.length, changed = data.rows.map((row, i) => i).filter(i => data.rows[i].time_changed);
+		const parts = changed.slice(0, 4).map(i => data.rows[i].name + ' (' + changeText(data.values[i][at]) + ')');
+
+		if (!rows)
+			return 'No row of one recording matches one of the other.';
+		if (at < 0)
+			return 'No time was recorded on both sides; values are below.';
+		if (!changed.length)
+			return 'In time nothing changed by more than noise.';
+		return changed.length + ' of ' + rows + ' changed in time by more than noise: ' + parts.join(', ') + (changed.length > 4 ? ' …' : '') + '.';
+	}
+
+	function remarks(data) {
+		const lines = data.differences.map(d => d.what + ' differs: ' + (d.before || 'not known') + ' before, ' + (d.after || 'not known') + ' after.');
+
+		if (data.launches_least && data.launches_needed > data.launches_least)
+			lines.push('Some have only ' + data.launches_least + ' launches a side; to tell a single change from noise among so many takes '
+				+ data.launches_needed + '.');
+		if (data.unmatched_total)
+			lines.push(data.unmatched_total + (data.unmatched_total === 1 ? ' is' : ' are') + ' in one recording alone: '
+				+ data.unmatched.slice(0, 8).map(row => row.name + (row.before ? ' (before)' : ' (after)')).join(', ')
+				+ (data.unmatched_total > 8 ? ' …' : '') + '.');
+		if (data.total > data.rows.length)
+			lines.push('The table has the ' + data.rows.length + ' that changed most in time, of ' + data.total + '. “offpeak diff” has all.');
+		return element('ul', { class: 'remarks' }, lines.map(line => element('li', { text: line })));
+	}
+
+	// ---- the table
+
+	function drawRow(state, i) {
+		const { data } = state, row = data.rows[i], at = timeColumn(data), value = at < 0 ? null : data.values[i][at];
+		const made = element('tr', { 'data-kernel': i, tabindex: i ? -1 : 0 }, [
+			element('td', { class: 'name', text: row.name }), element('td', { class: 'muted', text: shape(row) }),
+			element('td', { class: 'number', text: row.before + ' / ' + row.after })]);
+
+		if (value) {
+			made.append(element('td', { class: 'number', text: state.format.text(value[BEFORE]) }),
+				element('td', { class: 'number', text: state.format.text(value[AFTER]) }),
+				element('td', { class: 'number' }, [element('div', { class: 'with-bar' }, [changeBar(value[CHANGE]),
+					element('span', { class: changeClass(data, data.columns[at], value), text: changeText(value) })])]),
+				verdictCell(data, value),
+				element('td', { class: 'number', text: row.time_change === null ? '' : (row.time_change > 0 ? '+' : row.time_change < 0 ? '−' : '')
+					+ state.all.text(Math.abs(row.time_change)) }));
+		}
+		made.addEventListener('click', () => choose(state, i));
+		return made;
+	}
+
+	function drawTable(state) {
+		const { data } = state, at = timeColumn(data), unit = at < 0 ? '' : data.columns[at].unit;
+		const times = at < 0 ? [] : data.values.map(value => [value[at][BEFORE], value[at][AFTER]]).flat();
+
+		state.format = offpeak.formatColumn(times, unit);
+		state.all = offpeak.formatColumn(data.rows.map(row => row.time_change), unit);
+		const titles = [['name', 'kernel', ''], ['name', 'shape', ''], ['number', 'launches', 'before / after']].concat(at < 0 ? [] : [
+			['number', 'before', state.format.unit], ['number', 'after', state.format.unit], ['number', 'change', ''], ['name', 'verdict', ''],
+			['number', 'in all launches', state.all.unit]]);
+		const head = element('tr', {}, titles.map(title => element('th', { class: title[0] }, [element('div', { class: 'head' },
+			[element('span', { text: title[1] }), title[2] ? element('span', { class: 'unit', text: title[2] }) : null])])));
+
+		state.body.replaceChildren(...data.rows.map((row, i) => drawRow(state, i)).filter(row => !state.search
+			|| row.firstChild.textContent.toLowerCase().includes(state.search)));
+		state.head.replaceChildren(head);
+	}
+
+	// ---- one row's values
+
+	// The middle halves of both sides on one scale.
+	function sides(value) {
+		const known = value.slice(LOW, LOW + 4);
+
+		if (known.length < 4 || known.some(v => v === null))
+			return null;
+		const low = Math.min(...known), high = Math.max(...known);
+		const x = v => high > low ? 2 + 96 * (v - low) / (high - low) : 50;
+		const box = (name, y, from, to) => element('rect', { class: name, x: x(from) - 0.7, y, width: Math.max(1.4, x(to) - x(from)), height: 5, rx: 1 });
+
+		return element('svg', { class: 'sides', viewBox: '0 0 100 18', preserveAspectRatio: 'none', role: 'img' }, [
+			element('title', { text: 'the middle half of launches: before above, after below' }),
+			box('before', 2, known[0], known[1]), box('after', 11, known[2], known[3])]);
+	}
+
+	function valueRow(data, column, value) {
+		return element('tr', {}, [element('td', { class: 'metric', text: column.name }),
+			element('td', { class: 'number', text: offpeak.formatLine(value[BEFORE], column.unit) }),
+			element('td', { class: 'number', text: offpeak.formatLine(value[AFTER], column.unit) }),
+			element('td', { class: 'number' }, [element('span', { class: changeClass(data, column, value), text: changeText(value) })]),
+			verdictCell(data, value), element('td', { class: 'spread' }, [sides(value)])]);
+	}
+
+	function drawDetails(state) {
+		const { data, chosen } = state, row = data.rows[chosen], body = element('tbody');
+		let heading = '';
+
+		data.columns.forEach((column, at) => {
+			const value = data.values[chosen][at];
+
+			if (column.hidden || state.changedOnly && !isChanged(data, value))
+				return;
+			if (column.heading && column.heading !== heading)
+				body.append(element('tr', {}, [element('td', { colspan: 6 }, [element('h3', { text: column.heading })])]));
+			heading = column.heading || heading;
+			body.append(valueRow(data, column, value));
+		});
+		const box = element('input', { type: 'checkbox', checked: state.changedOnly });
+		box.addEventListener('change', () => {
+			state.changedOnly = box.checked;
+			drawDetails(state);
+		});
+		state.details.replaceChildren(
+			element('div', { class: 'title' }, [element('h2', { class: 'mono', text: row.name }), element('p', { class: 'muted', text: shape(row) })]),
+			element('div', { class: 'tools' }, [element('label', {}, [box, 'only what changed by more than noise'])]),
+			element('table', { class: 'values' }, [element('thead', {}, [element('tr', {}, [['', 'metric'], ['number', data.before], ['number', data.after],
+				['number', 'change'], ['', 'verdict'], ['', 'middle half of launches']].map(title => element('th', { class: title[0], text: title[1] })))]), body]));
+	}
+
+	function choose(state, i) {
+		state.chosen = i;
+		for (const row of state.body.querySelectorAll('tr'))
+			row.setAttribute('aria-selected', String(Number(row.dataset.kernel) === i));
+		drawDetails(state);
+	}
+
+	offpeak.part('diff', function (section, run) {
+		const data = offpeak.data(run, 'diff');
+		const state = { data, head: element('thead'), body: element('tbody'), details: element('div', { class: 'details' }), chosen: 0, changedOnly: true, search: '' };
+		const field = element('input', { type: 'search', placeholder: 'Search  ( / )', 'aria-label': 'Search' });
+		const frame = element('div', { class: 'panel scroll' }, [element('table', { class: 'rows' }, [state.head, state.body])]);
+
+		section.append(element('p', { class: 'intro', text: data.before + ' before, ' + data.after + ' after. A value is the median over launches.' }),
+			element('p', { class: 'headline', text: headline(data) }), remarks(data));
+		if (!data.rows.length)
+			return;
+		section.append(element('div', { class: 'tools' }, [field]), frame, state.details);
+		drawTable(state);
+		choose(state, 0);
+		field.addEventListener('input', () => {
+			state.search = field.value.toLowerCase();
+			drawTable(state);
+			choose(state, state.chosen);
+		});
+		frame.addEventListener('keydown', event => {
+			const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], next = state.chosen + (step || 0);
+
+			if (!step || !data.rows[next])
+				return;
+			event.preventDefault();
+			choose(state, next);
+		});
+	});
+})();

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Of two recordings: what changed from the first to the second, and whether it is noise. */
+#include <math.h>
+
+#include "report/report_inside.h"
+
+enum { MOST_ROWS = 1000, MOST_CELLS = 60000 };
+
+OPK_DEFINE_AUTO(opk_diff)
+OPK_DEFINE_AUTO(opk_kernel_names)
+
+static void put_text(struct opk_json_writer *json, const char *key, const char *text)
+{
+	opk_json_key(json, key);
+	opk_json_put_string(json, text);
+}
+
+static void put_number(struct opk_json_writer *json, const char *key, uint64_t number)
+{
+	opk_json_key(json, key);
+	opk_json_put_u64(json, number);
+}
+
+/* ---- what is compared */
+
+static void put_differences(struct opk_json_writer *json, const struct opk_diff *diff)
+{
+	opk_json_key(json, "differences");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < opk_diff_difference_count(diff); i++) {
+		const struct opk_diff_difference *difference = opk_diff_difference(diff, i);
+
+		opk_json_begin_object(json);
+		put_text(json, "what", difference->what);
+		put_text(json, "before", difference->before);
+		put_text(json, "after", difference->after);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_summary(struct opk_json_writer *json, const struct opk_diff *diff)
+{
+	const struct opk_diff_summary *summary = opk_diff_get_summary(diff);
+
+	opk_json_key(json, "level");
+	report_number(json, summary->level);
+	put_number(json, "launches_least", summary->launches_least);
+	put_number(json, "launches_needed", summary->foremost.launches_needed);
+	opk_json_key(json, "verdicts");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < OPK_VERDICTS; i++)
+		opk_json_put_string(json, opk_verdict_name((enum opk_verdict)i));
+	opk_json_end_array(json);
+}
+
+static void put_columns(struct opk_json_writer *json, const struct opk_diff *diff)
+{
+	opk_json_key(json, "columns");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < opk_diff_column_count(diff); i++) {
+		struct opk_diff_column column = opk_diff_column(diff, i);
+
+		opk_json_begin_object(json);
+		put_text(json, "name", column.name);
+		put_text(json, "unit", column.unit);
+		opk_json_add_string(json, "heading", column.heading);
+		if (column.is_time) {
+			opk_json_key(json, "time");
+			opk_json_put_bool(json, true);
+		}
+		if (!column.shown && !column.is_time) {
+			opk_json_key(json, "hidden");
+			opk_json_put_bool(json, true);
+		}
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
+/* ---- rows */
+
+static void put_row(struct opk_json_writer *json, const struct opk_diff_row *row,
+                    struct opk_kernel_names *names)
+{
+	const char *kernel = row->range.kernel;
+
+	opk_json_begin_object(json);
+	put_text(json, "name", *kernel ? opk_kernel_names_get(names, &row->range) : row->name);
+	opk_json_add_string(json, "full", kernel);
+	if (row->range.grid[0]) {
+		opk_json_key(json, "shape");
+		opk_json_begin_array(json);
+		for (size_t i = 0; i < 6; i++)
+			opk_json_put_u64(json,
+			                 i < 3 ? row->range.grid[i] : row->range.block[i - 3]);
+		opk_json_end_array(json);
+	}
+	put_number(json, "before", row->before_launches);
+	put_number(json, "after", row->after_launches);
+	opk_json_key(json, "time_change");
+	report_number(json, row->time_change);
+	opk_json_key(json, "time_changed");
+	opk_json_put_bool(json, row->time_changed);
+	opk_json_end_object(json);
+}
+
+/* [BEFORE, AFTER, CHANGE, VERDICT, quartiles of both sides]; a change from 0 has no percentage. */
+static void put_value(struct opk_json_writer *json, const struct opk_diff_value *value)
+{
+	opk_json_begin_array(json);
+	report_number(json, value->before.value);
+	report_number(json, value->after.value);
+	report_number(json, value->change);
+	opk_json_put_u64(json, (uint64_t)value->verdict);
+	if (value->has_spread) {
+		report_number(json, value->before.low);
+		report_number(json, value->before.high);
+		report_number(json, value->after.low);
+		report_number(json, value->after.high);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_rows(struct opk_json_writer *json, const struct opk_diff *diff,
+                     struct opk_kernel_names *names, size_t count)
+{
+	opk_json_key(json, "rows");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < count; i++)
+		put_row(json, opk_diff_get(diff, i), names);
+	opk_json_end_array(json);
+	opk_json_key(json, "values");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < count; i++) {
+		opk_json_begin_array(json);
+		for (size_t j = 0; j < opk_diff_column_count(diff); j++)
+			put_value(json, &opk_diff_get(diff, i)->values[j]);
+		opk_json_end_array(json);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_unmatched(struct opk_json_writer *json, const struct opk_diff *diff,
+                          struct opk_kernel_names *names)
+{
+	size_t count = opk_diff_unmatched_count(diff);
+
+	put_number(json, "unmatched_total", count);
+	opk_json_key(json, "unmatched");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < count && i < MOST_ROWS; i++)
+		put_row(json, opk_diff_unmatched(diff, i), names);
+	opk_json_end_array(json);
+}
+
+static void put_diff(struct report_page *page, const struct opk_diff *diff,
+                     struct opk_kernel_names *names)
+{
+	size_t columns = opk_diff_column_count(diff), most = MOST_CELLS / (columns ? columns : 1);
+	size_t count = opk_diff_count(diff);
+	struct opk_json_writer *json = &page->json;
+
+	most = most < MOST_ROWS ? most : MOST_ROWS;
+	opk_json_begin_object(json);
+	put_text(json, "before", report_file_name(page->runs[0].path));
+	put_text(json, "after", report_file_name(page->runs[1].path));
+	put_number(json, "total", count);
+	put_differences(json, diff);
+	put_summary(json, diff);
+	put_columns(json, diff);
+	put_rows(json, diff, names, count < most ? count : most);
+	put_unmatched(json, diff, names);
+	opk_json_end_object(json);
+}
+
+/* ---- the article */
+
+static int name_kernels(struct opk_kernel_names **out, struct report_page *page)
+{
+	int code = opk_kernel_names_new(out, page->ctx, page->style);
+
+	for (size_t i = 0; !code && i < 2; i++) {
+		const struct opk_range *ranges;
+		size_t count;
+
+		code = opk_file_ranges(&ranges, &count, page->ctx, page->runs[i].file);
+		if (!code)
+			code = opk_kernel_names_add(*out, page->ctx, ranges, count);
+	}
+	return code;
+}
+
+static int compare(struct opk_diff **out, struct report_page *page,
+                   const struct opk_eval_options *eval)
+{
+	struct opk_diff_options options = OPK_INIT(options);
+	int code;
+
+	options.eval = eval;
+	code = opk_diff_new(out, page->ctx, &page->runs[0].file, 1, &page->runs[1].file, 1,
+	                    &options);
+	/* Recordings that can't be compared are on one page nevertheless. */
+	if (code == OPK_EUSAGE)
+		opk_log(page->ctx, "the recordings are not compared: %s", opk_innermost(page->ctx));
+	return opk_allow(page->ctx, code, OPK_EUSAGE);
+}
+
+int report_write_diff(struct report_page *page, const struct opk_eval_options *eval)
+{
+	static const struct report_part part = { "diff", "Comparison", NULL };
+	const struct report_run run = { .number = page->run_count };
+	opk_auto(opk_kernel_names) struct opk_kernel_names *names = NULL;
+	opk_auto(opk_diff) struct opk_diff *diff = NULL;
+	int code;
+
+	if (page->run_count != 2)
+		return OPK_OK;
+	code = compare(&diff, page, eval);
+	if (code || !diff)
+		return code;
+	code = name_kernels(&names, page);
+	if (code)
+		return code;
+	report_begin_run(page, &run, part.title);
+	report_begin(page, &run, &part, part.title, "");
+	report_begin_data(page, &run, part.id);
+	put_diff(page, diff, names);
+	report_end_data(page);
+	report_end(page);
+	report_end_run(page);
+	return OPK_OK;
+}
