@@ -11,6 +11,9 @@
 /* Those of unknown rank, and what is no process, come after the ranks. */
 enum { AFTER_RANKS = 1000000 };
 
+/* No GPU runs as many at once, and nobody could look at them. */
+enum { MAX_LANES = 4096 };
+
 void opk_trace_tracks_clear(struct opk_trace_tracks *tracks)
 {
 	for (size_t i = 0; i < tracks->processes.count; i++) {
@@ -331,6 +334,12 @@ uint32_t opk_trace_lane_for(int *code, struct opk_trace_tracks *tracks, struct o
 	for (size_t i = 0; row && !lane && i < row->lanes.count; i++)
 		if (has_room(&row->lanes.items[i], key->kind, start, end))
 			lane = &row->lanes.items[i];
+	if (row && !lane && row->lanes.count == MAX_LANES) {
+		*code = opk_fail(out->ctx, OPK_EINPUT,
+		                 "more than %d slices of one stream or thread at the same time",
+		                 MAX_LANES);
+		return 0;
+	}
 	if (row && !lane && (lane = opk_list_add(&row->lanes))) {
 		lane->id = ++tracks->last_id;
 		*code = name_lane(out, row, lane->id);

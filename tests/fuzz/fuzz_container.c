@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as an .opk file: open, verify, decode, metadata, tables. */
+/* Any bytes as an .opk file: open, verify, decode, metadata, tables, what ran as a trace. */
 #include "fuzz.h"
+
+static int drop(void *data, const void *bytes, size_t size)
+{
+	(void)data;
+	(void)bytes;
+	(void)size;
+	return 0;
+}
+
+/* Samples would be evaluated in children. */
+static void trace(struct opk_ctx *ctx, struct opk_file *file)
+{
+	struct opk_trace_options options = OPK_INIT(options);
+	struct opk_eval_options eval = OPK_INIT(eval);
+
+	eval.allow_incomplete = true;
+	options.eval = &eval;
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
+			return;
+	opk_trace_write(NULL, ctx, &file, 1, &options, drop, NULL);
+}
 
 static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 {
@@ -38,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!opk_file_open(&file, ctx, path)) {
 		read_all(ctx, file);
+		trace(ctx, file);
 		opk_file_free(file);
 	}
 	close(fd);
