@@ -4,7 +4,7 @@
 
 	const LEAST = 200; // ns: no window is shorter
 	const element = offpeak.element;
-	const { AxisRow, MetricRow, LaneRow, timeText } = offpeak.timeline;
+	const { forgetColours, AxisRow, MetricRow, LaneRow, timeText } = offpeak.timeline;
 
 	class View {
 		constructor(section, run, data) {
@@ -341,7 +341,10 @@
 			this.box.addEventListener('dblclick', event => this.isOverPlot(event) && this.show(0, this.data.length));
 			this.box.addEventListener('wheel', event => this.wheel(event), { passive: false });
 			this.box.addEventListener('keydown', event => this.key(event));
-			document.addEventListener('theme', () => this.redraw());
+			document.addEventListener('theme', () => {
+				forgetColours();
+				this.redraw();
+			});
 			document.addEventListener('kernel', event => {
 				this.kernel = event.detail.run === this.run.number ? event.detail.kernel : this.kernel;
 				this.redraw();

@@ -49,35 +49,36 @@
 
 		// Goes up while whole buckets of the next level fit, and takes what is left at both ends.
 		extremes(from, to, out) {
-			let low = NONE, high = -1;
-			const take = (level, a, b) => {
-				const { least, most } = this.level(level);
-
-				for (let i = a; i < b; i++) {
-					if (least[i] === NONE)
-						continue;
-					if (least[i] < low)
-						low = least[i];
-					if (most[i] > high)
-						high = most[i];
-				}
-			};
-
+			out[0] = NONE;
+			out[1] = -1;
 			for (let level = 0; from < to; level++) {
-				const a = Math.ceil(from / STEP), b = Math.floor(to / STEP);
+				const a = Math.ceil(from / STEP), b = Math.floor(to / STEP), { least, most } = this.level(level);
 
 				if (a >= b) {
-					take(level, from, to);
+					take(least, most, from, to, out);
 					break;
 				}
-				take(level, from, a * STEP);
-				take(level, b * STEP, to);
+				take(least, most, from, a * STEP, out);
+				take(least, most, b * STEP, to, out);
 				from = a;
 				to = b;
 			}
-			out[0] = low;
-			out[1] = high;
 		}
+	}
+
+	function take(least, most, from, to, out) {
+		let low = out[0], high = out[1];
+
+		for (let i = from; i < to; i++) {
+			if (least[i] === NONE)
+				continue;
+			if (least[i] < low)
+				low = least[i];
+			if (most[i] > high)
+				high = most[i];
+		}
+		out[0] = low;
+		out[1] = high;
 	}
 
 	function coarser(finer) {

@@ -8,8 +8,18 @@
 
 	const element = offpeak.element;
 
+	// The page's colours, read once: asking for them takes longer than drawing with them.
+	const colours = {};
+
 	function colour(name) {
-		return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+		if (!colours[name])
+			colours[name] = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+		return colours[name];
+	}
+
+	function forgetColours() {
+		for (const name of Object.keys(colours))
+			delete colours[name];
 	}
 
 	// ---- time
@@ -77,10 +87,6 @@
 		}, options));
 	}
 
-	function colours(view) {
-		return { gridLineColor: colour('--line'), dateWindow: [view.from, view.to] };
-	}
-
 	// What all rows share: `graph`, where there is one, is made when the row is first seen.
 	class Row {
 		constructor(view, kind, name) {
@@ -91,7 +97,9 @@
 			if (!this.graph)
 				this.graph = this.make();
 			else
-				this.graph.updateOptions(colours(this.view));
+				this.graph.updateOptions({
+					dateWindow: [this.view.from, this.view.to], gridLineColor: colour('--line'),
+				});
 		}
 
 		resize() {
@@ -170,7 +178,7 @@
 			const columns = this.view.columns(this.track, width), out = [0, 0];
 			const pyramid = this.track.pyramids[this.number], { lowest, step } = this.metric;
 			const y = value => area.y + area.h * (1 - (value - low) / (high - low));
-			const zero = y(0), band = new Path2D(), below = new Path2D();
+			const zero = y(0), tops = new Float32Array(width).fill(NaN), bottoms = new Float32Array(width);
 
 			for (let c = 0; c < width; c++) {
 				if (columns.first[c] >= columns.end[c])
@@ -178,16 +186,18 @@
 				pyramid.extremes(columns.first[c], columns.end[c], out);
 				if (out[1] < 0)
 					continue;
-				const top = y(lowest + out[1] * step), bottom = y(lowest + out[0] * step);
-
-				band.rect(area.x + c, top - 0.75, 1, bottom - top + 1.5);
-				below.rect(area.x + c, Math.min(bottom, zero), 1, Math.abs(zero - bottom));
+				tops[c] = y(lowest + out[1] * step);
+				bottoms[c] = y(lowest + out[0] * step);
 			}
 			context.fillStyle = colour('--c0');
 			context.globalAlpha = 0.16;
-			context.fill(below);
+			for (let c = 0; c < width; c++)
+				if (tops[c] <= bottoms[c] && bottoms[c] !== zero)
+					context.fillRect(area.x + c, Math.min(bottoms[c], zero), 1, Math.abs(zero - bottoms[c]));
 			context.globalAlpha = 1;
-			context.fill(band);
+			for (let c = 0; c < width; c++)
+				if (tops[c] <= bottoms[c])
+					context.fillRect(area.x + c, tops[c] - 0.75, 1, bottoms[c] - tops[c] + 1.5);
 		}
 
 		// What was measured from one time until another: a value, or the least and the most of several.
@@ -316,5 +326,5 @@
 		}
 	}
 
-	Object.assign(offpeak.timeline, { AxisRow, MetricRow, LaneRow, timeText });
+	Object.assign(offpeak.timeline, { forgetColours, AxisRow, MetricRow, LaneRow, timeText });
 })();
