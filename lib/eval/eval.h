@@ -271,6 +271,9 @@ struct opk_grouping {
 	size_t count;
 	size_t capacity;
 	struct opk_index numbers; /* of groups, by their keys */
+	/* The group of what was added last: most ranges are of the same one. */
+	size_t last;
+	uint64_t last_besides;
 };
 
 /* `range` may be NULL, where nothing is known of it but its name; its strings are borrowed. */

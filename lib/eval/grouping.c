@@ -224,6 +224,34 @@ int opk_grouping_find(size_t *group, const struct opk_grouping *grouping, struct
 	return OPK_OK;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || !strcmp(a ? a : "", b ? b : "");
+}
+
+/* Whether it is surely of this group: all that may be in a key is the same. */
+static bool is_of(const struct opk_grouped *group, unsigned key, const char *name,
+                  const struct opk_range *range)
+{
+	const struct opk_range *common = &group->range;
+
+	return (!(key & OPK_KEY_NAME) || same_text(group->name, name))
+	       && (!(key & OPK_KEY_KERNEL)
+	           || (same_text(common->kernel, range->kernel)
+	               && same_text(common->symbol, range->symbol)))
+	       && (!(key & OPK_KEY_SHAPE)
+	           || (!memcmp(common->grid, range->grid, sizeof common->grid)
+	               && !memcmp(common->block, range->block, sizeof common->block)))
+	       && (!(key & OPK_KEY_NVTX) || same_text(common->nvtx, range->nvtx))
+	       && (!(key & (OPK_KEY_GPU | OPK_KEY_HOST))
+	           || (same_text(common->host, range->host) && same_text(common->gpu, range->gpu)))
+	       && (!(key & (OPK_KEY_GPU | OPK_KEY_DEVICE)) || common->device == range->device)
+	       && (!(key & OPK_KEY_SHARED) || common->shared_bytes == range->shared_bytes)
+	       && (!(key & OPK_KEY_LAUNCH) || common->launch == range->launch)
+	       && (!(key & OPK_KEY_RANK) || common->rank == range->rank)
+	       && (!(key & OPK_KEY_PASS) || common->pass == range->pass);
+}
+
 int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx *ctx,
                      const char *name, const struct opk_range *given)
 {
@@ -231,7 +259,10 @@ int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx 
 	opk_autofree char *key = NULL;
 	int code;
 
-	if (!find_group(out, &key, grouping, name, range))
+	if (grouping->last < grouping->count && grouping->last_besides == grouping->besides
+	    && is_of(&grouping->groups[grouping->last], grouping->key, name, range))
+		*out = grouping->last;
+	else if (!find_group(out, &key, grouping, name, range))
 		return opk_nomem(ctx, "groups of ranges");
 	if (key) {
 		*out = grouping->count;
@@ -240,6 +271,8 @@ int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx 
 			return code;
 	}
 	take(&grouping->groups[*out], grouping->key, name, range);
+	grouping->last = *out;
+	grouping->last_besides = grouping->besides;
 	return OPK_OK;
 }
 
