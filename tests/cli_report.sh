@@ -23,4 +23,22 @@ refuses 2 '-o R.html and RUN.opk' report "$recordings/gh100-roofline.opk"
 refuses 4 'nowhere.opk' report nowhere.opk -o nowhere.html
 same 'after a failure' "$(ls -- *.html)" page.html
 
+# Names that would be markup, end the script that holds them, or are no text: of ranges, files, and the title.
+section 'names'
+odd=$(printf '<b>&\377.opk')
+works extract "$simple" --data names.cd
+cat >names.json <<'END'
+[{"kernel": "<script>alert(1)</script>"}, {"kernel": "</script><b>]]>&lt;"}, {"kernel": "a\u2028b\u2029c\u0001\"'"},
+ {"kernel": "LONG"}, {"kernel": "<img src=x>", "nvtx": "<!--<script>/-->"}]
+END
+awk -v name="$(printf '%4096s' '' | tr ' ' x)" '{ sub("LONG", name); print }' names.json >names2.json
+metrics=$("$OFFPEAK" info "$simple" --format json | tr -d '\n' | sed 's/.*"metrics": *\[\([^]]*\)\].*/\1/; s/[" ]//g')
+works import --raw names.cd --chip GH100 --metrics "$metrics" --ranges names2.json -o "$odd"
+works report "$odd" -o names.html --title "$(printf '</title><script>alert(2)</script>\300')"
+same 'elements that names could make' "$(grep -cE '<(b|img)[ >]|alert\([12]\)</script|<!--' names.html)" 1
+if [ "$have_python" = yes ]; then
+	same 'the data and the hashes' "$(python3 -B "$SOURCE/tests/report_page.py" names.html '' | tail -n 1)" sound
+	same 'kernels of one page' "$(python3 -B "$SOURCE/tests/report_page.py" names.html '' | grep -c .)" 6
+fi
+
 finish

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""report_page.py PAGE KERNEL: whether the page's policy names its scripts, its data can be read, and KERNEL is first."""
+"""report_page.py PAGE KERNEL: whether the page's policy names its scripts, its data can be read, and KERNEL is first.
+
+KERNEL may be "", for a list of the kernels before that.
+"""
 import base64
 import hashlib
 import html.parser
@@ -44,6 +47,9 @@ def main(path, kernel):
     first = page.data["data-0-kernels"]["rows"][0]
     if page.handlers:
         return "the policy forbids attributes: %s" % page.handlers
+    if not kernel:
+        print("\n".join(ascii(row["name"]) for row in page.data["data-0-kernels"]["rows"]))
+        return "sound"
     return "sound" if kernel in (first["name"], first.get("full")) else "first is %r" % first
 
 

@@ -26,7 +26,7 @@
 		const get = i => i < table.with_values ? means[i] : undefined;
 		const peak = column.share ? get : i => (values(table, at, 'peak')[i]);
 
-		return numbers(table, column.name.replace(/\.pct_of_peak_sustained_(elapsed|active)$/, ''), column.unit, get,
+		return numbers(table, column.name.replace(/(\.avg)?\.pct_of_peak_sustained_(elapsed|active)$/, ''), column.unit, get,
 			{ bar: i => column.share || table.values[at].peak ? peak(i) : null, metric: at, about: column.name + (column.about ? ': ' + column.about : ''),
 				noun: column.share ? '% of the peak' : null });
 	}
@@ -99,7 +99,7 @@
 			return element('td', { class: 'name', text: column.get(i), title: column.get(i).length > 60 ? column.get(i) : null });
 		const value = column.get(i), share = column.bar ? column.bar(i) : null;
 		const text = value === undefined ? '' : column.format.text(value);
-		const shown = element('span', { class: value === null ? 'nan' : null, text });
+		const shown = element('span', { class: value === null ? 'nan' : null, title: value === null ? 'no value' : null, text });
 
 		if (!column.bar)
 			return element('td', { class: 'number' }, [shown]);
