@@ -165,12 +165,15 @@
 	// ---- choosing a row
 
 	function choose(state, i, reveal) {
-		for (const row of state.body.querySelectorAll('tr[aria-selected="true"]'))
+		for (const row of state.body.querySelectorAll('tr[aria-selected="true"], tr[tabindex="0"]')) {
 			row.setAttribute('aria-selected', 'false');
+			row.tabIndex = -1;
+		}
 		const row = state.body.querySelector('tr[data-kernel="' + Number(i) + '"]');
 
 		if (row) {
 			row.setAttribute('aria-selected', 'true');
+			row.tabIndex = 0;
 			if (reveal)
 				row.scrollIntoView({ block: 'nearest' });
 		}
@@ -187,6 +190,10 @@
 			offpeak.select(state.run, next, true);
 		else
 			choose(state, next, true);
+		const row = state.body.querySelector('tr[aria-selected="true"]');
+
+		if (row)
+			row.focus();
 	}
 
 	function listen(state, section) {
