@@ -322,6 +322,8 @@ ranks() {
 		bash -c 'for r in 0 1; do RANK=$r CUDA_VISIBLE_DEVICES=$r ./many 500 & done; wait'
 	run "torchrun, two ranks" $collect -v --merge --replay none -c "$sets/training.opk" -o "$out/torchrun.opk" -- \
 		env NCCL_NVLS_ENABLE=0 python3 -m torch.distributed.run --nproc-per-node 2 "$top/tests/gpu/training_step.py" 2
+	run "torchrun, two ranks, PM sampling and kernels" $collect -v --merge --interval 100us --trace kernels --capture-range cudaProfilerApi -c "$sets/timeline-pm.opk" -o "$out/torchrun-pm.opk" -- \
+		env NCCL_NVLS_ENABLE=0 python3 -m torch.distributed.run --nproc-per-node 2 "$top/tests/gpu/training_step.py" 20
 	run "PM sampling of both" $collect -v --interval 100us -c "$sets/pm.opk" -o "$out/both-pm.opk" -- ./both 500
 }
 

@@ -2,7 +2,7 @@
 """A few training steps of a small transformer, for recording: python3 training_step.py [STEPS]
 
 Each step is an NVTX range with forward, backward and optimizer inside. Under torchrun each rank has its
-own GPU and gradients are averaged.
+own GPU and gradients are averaged. `--capture-range cudaProfilerApi` leaves out the start and the first step.
 """
 import os
 import sys
@@ -25,6 +25,7 @@ steps = int(sys.argv[1]) if len(sys.argv) > 1 else 2
 for step in range(steps):
     if step == 1:
         torch.cuda.synchronize()
+        torch.cuda.profiler.start()
         started = time.monotonic()
     with nvtx.range("step"):
         optimizer.zero_grad(set_to_none=True)
@@ -36,6 +37,7 @@ for step in range(steps):
             optimizer.step()
 torch.cuda.synchronize()
 if steps > 1:
+    torch.cuda.profiler.stop()
     print(f"{1e3 * (time.monotonic() - started) / (steps - 1):.3f} ms a step without the first")
 print(f"loss {loss.item():.6f}")
 if ranks > 1:
