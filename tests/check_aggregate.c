@@ -75,6 +75,67 @@ START_TEST(statistics_of_kernels)
 }
 END_TEST
 
+/* What a caller was given of the first column. */
+struct given {
+	size_t calls;
+	double values[2][4];
+	size_t rows[2][4], counts[2];
+};
+
+static void take_values(void *data, size_t group, size_t column, const double *values,
+                        const size_t *rows, size_t count)
+{
+	struct given *given = data;
+
+	given->calls++;
+	ck_assert_uint_lt(group, 2);
+	ck_assert_uint_le(count, 4);
+	if (column)
+		return;
+	given->counts[group] = count;
+	memcpy(given->values[group], values, count * sizeof *values);
+	memcpy(given->rows[group], rows, count * sizeof *rows);
+}
+
+/* In the order of the ranges, though percentiles need them sorted. */
+START_TEST(values_of_kernels)
+{
+	static const struct recording recording = { .ranges = plain };
+	struct opk_aggregate_options options = OPK_INIT(options);
+	struct given given = { 0 };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation, *again;
+	struct opk_aggregate *statistics;
+	const struct opk_row *row;
+	struct opk_file *file;
+	size_t of[2] = { 0 };
+
+	put("in.opk", &recording);
+	file = open_file(ctx, "in.opk");
+	options.key = "kernel";
+	options.values = take_values;
+	options.values_data = &given;
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
+	ck_ok(ctx, opk_aggregate_new(&statistics, ctx, evaluation, file, &options));
+	ck_assert_uint_eq(given.calls, 2 * METRICS);
+	ck_assert_uint_eq(given.counts[0], 4);
+	ck_assert_uint_eq(given.counts[1], 2);
+	ck_ok(ctx, opk_eval_file(&again, ctx, file, NULL));
+	while (!opk_evaluation_next(&row, ctx, again) && row) {
+		size_t group = strcmp(row->range->kernel, "y") == 0, at = of[group]++;
+
+		ck_assert_uint_eq(given.rows[group][at], row->index);
+		ck_assert_double_eq(given.values[group][at], row->values[0]);
+	}
+	ck_assert_uint_eq(of[0] + of[1], 6);
+	opk_aggregate_free(statistics);
+	opk_evaluation_free(again);
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Each metric over the ranges that have it, whatever their number. */
 START_TEST(statistics_of_groups)
 {
@@ -585,6 +646,7 @@ int main(void)
 	TCase *tests = tcase_create("aggregate");
 
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, values_of_kernels);
 	tcase_add_test(tests, statistics_of_kernels);
 	tcase_add_test(tests, statistics_of_groups);
 	tcase_add_test(tests, statistics_over_passes);
