@@ -1606,7 +1606,7 @@ const char *opk_verdict_name(enum opk_verdict verdict);
 
 struct opk_diff_side {
 	uint64_t count; /* values: of launches, or of what launches are together */
-	/* The median; of values of several launches each their mean, weighted; NaN if one is. */
+	/* The median; of different kernels, or means of several launches, the mean; or NaN. */
 	double value;
 	double low, high; /* quartiles; NaN for fewer than two */
 };
@@ -1647,7 +1647,7 @@ struct opk_diff_family {
 	size_t launches_needed; /* on each side, to tell a single change among so many */
 };
 struct opk_diff_summary {
-	double level; /* of both families, which have half of it each, unless one is empty */
+	double level; /* of both families: four fifths are the foremost's, unless one is empty */
 	/* Times and what rules name: a thousand other metrics don't hide a change in them. */
 	struct opk_diff_family foremost, others;
 	uint64_t launches_least, launches_most; /* that a value with a spread is of, on a side */

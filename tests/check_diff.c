@@ -2,6 +2,7 @@
 /* Changes and noise: cases with known answers, how often a diff is wrong, and what it finds. */
 #include <math.h>
 
+#include "base/file.h"
 #include "compare/compare.h"
 #include "folder.h"
 #include "random.h"
@@ -121,7 +122,7 @@ static struct opk_compared_values make(double values[MOST], uint64_t weights[MOS
 		values[i] = center * (1 + noise / 100 * normal());
 		weights[i] = 1;
 	}
-	return (struct opk_compared_values){ values, weights, count };
+	return (struct opk_compared_values){ values, weights, count, false };
 }
 
 static const struct {
@@ -239,8 +240,8 @@ static bool is_alarm(struct opk_ctx *ctx, const struct times *times, size_t laun
 		for (size_t side = 0; side < 2; side++) {
 			for (size_t j = 0; j < launches; j++)
 				drawn[side][j] = times->of[i][random64() % times->counts[i]];
-			sides[side] = (struct opk_compared_values){ drawn[side], weights,
-				                                    launches };
+			sides[side] = (struct opk_compared_values){ drawn[side], weights, launches,
+				                                    false };
 		}
 		ck_assert(opk_compare_values(&values[i], sides));
 	}
@@ -315,18 +316,346 @@ START_TEST(small_change)
 }
 END_TEST
 
+/* ---- recordings ------------------------------------------------------------------------- */
+
+/* Launches of a kernel, or copies: `time` ns each, and 1 ns more from launch to launch. */
+struct kernel {
+	const char *name, *symbol;
+	uint32_t grid;
+	size_t launches;
+	uint64_t time;
+};
+
+static void put_trace(const char *name, const struct kernel *kernels, size_t count)
+{
+	struct opk_meta meta = {
+		.kind = "recording", .chip = "GH100", .mode = "trace", .profiler = OPK_PROFILER_PM
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+	uint64_t now = 1000;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < kernels[i].launches; j++) {
+			struct opk_activity activity = {
+				.kind = OPK_ACTIVITY_KERNEL,
+				.name = kernels[i].name,
+				.symbol = kernels[i].symbol,
+				.start_ns = now,
+				.end_ns = now + kernels[i].time + j,
+				.grid = { kernels[i].grid, 1, 1 },
+				.block = { 32, 1, 1 },
+				.rank = -1,
+			};
+
+			ck_ok(ctx, opk_writer_add_activities(writer, &activity, 1));
+			now = activity.end_ns + 10;
+		}
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+}
+
+static const struct kernel before[] = {
+	{ "same(int)", "_Z4samei", 8, 20, 5000 },
+	{ "slower(int)", "_Z6sloweri", 8, 20, 1000 },
+	{ "gone(int)", "_Z4gonei", 8, 20, 1000 },
+	{ "faster(int)", "_Z6fasteri", 8, 20, 9000 },
+	{ "reshaped(int)", "_Z8reshapedi", 8, 20, 2000 },
+};
+/* In an unnamed namespace of a file that was compiled anew, symbols are other ones. */
+static const struct kernel after[] = {
+	{ "faster(int)", "_Z6fasteri_2", 8, 20, 4000 },
+	{ "slower(int)", "_Z6sloweri_2", 8, 20, 2000 },
+	{ "same(int)", "_Z4samei_2", 8, 20, 5000 },
+	{ "reshaped(int)", "_Z8reshapedi", 16, 20, 4000 },
+	{ "new(int)", "_Z3newi", 8, 20, 1000 },
+};
+
+/* What a test opens, and gives back. */
+struct compared {
+	struct opk_ctx *ctx;
+	struct opk_file *files[4];
+	struct opk_diff *diff;
+};
+
+static void compare(struct compared *c, size_t befores, size_t afters,
+                    const struct opk_diff_options *options)
+{
+	c->ctx = new_ctx();
+	for (size_t i = 0; i < befores + afters; i++)
+		ck_ok(c->ctx, opk_file_open(&c->files[i], c->ctx,
+		                            in_folder(i < befores ? "before.opk" : "after.opk")));
+	ck_ok(c->ctx, opk_diff_new(&c->diff, c->ctx, c->files, befores, c->files + befores, afters,
+	                           options));
+}
+
+static void clear(struct compared *c)
+{
+	opk_diff_free(c->diff);
+	for (size_t i = 0; i < COUNT(c->files); i++)
+		opk_file_free(c->files[i]);
+	opk_ctx_free(c->ctx);
+}
+
+static void make_pair(void)
+{
+	make_folder();
+	put_trace("before.opk", before, COUNT(before));
+	put_trace("after.opk", after, COUNT(after));
+}
+
+START_TEST(matched_rows)
+{
+	static const char *const names[] = { "faster(int)", "slower(int)", "same(int)" };
+	static const enum opk_verdict verdicts[] = { OPK_VERDICT_CHANGED, OPK_VERDICT_CHANGED,
+		                                     OPK_VERDICT_NOISE };
+	struct compared c = { 0 };
+
+	compare(&c, 1, 1, NULL);
+	ck_assert_uint_eq(opk_diff_count(c.diff), COUNT(names));
+	ck_assert_uint_eq(opk_diff_column_count(c.diff), 1);
+	ck_assert_str_eq(opk_diff_column(c.diff, 0).name, "duration_ns");
+	ck_assert(opk_diff_column(c.diff, 0).shown && opk_diff_column(c.diff, 0).is_time);
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const struct opk_diff_row *row = opk_diff_get(c.diff, i);
+
+		ck_assert_str_eq(row->range.kernel, names[i]);
+		ck_assert_int_eq((int)row->values->verdict, (int)verdicts[i]);
+		ck_assert_uint_eq(row->before_launches, 20);
+	}
+	ck_assert_double_eq(opk_diff_get(c.diff, 0)->values->before.value, 9009.5);
+	ck_assert_double_eq(opk_diff_get(c.diff, 0)->time_change, 20.0 * -5000);
+	ck_assert_double_eq_tol(opk_diff_get(c.diff, 1)->values->change, 99.06, 0.01);
+	ck_assert_uint_eq(opk_diff_unmatched_count(c.diff), 4);
+	ck_assert_str_eq(opk_diff_unmatched(c.diff, 0)->range.kernel, "gone(int)");
+	ck_assert_uint_eq(opk_diff_unmatched(c.diff, 0)->after_launches, 0);
+	ck_assert_uint_eq(opk_diff_difference_count(c.diff), 0);
+	clear(&c);
+}
+END_TEST
+
+START_TEST(without_shape)
+{
+	struct opk_diff_options options = OPK_INIT(options);
+	struct compared c = { 0 };
+
+	options.ignore_shape = true;
+	compare(&c, 1, 1, &options);
+	ck_assert_uint_eq(opk_diff_count(c.diff), 4);
+	ck_assert_uint_eq(opk_diff_unmatched_count(c.diff), 2);
+	clear(&c);
+	options.by = "shape";
+	c = (struct compared){ .ctx = new_ctx() };
+	ck_ok(c.ctx, opk_file_open(&c.files[0], c.ctx, in_folder("before.opk")));
+	ck_code(c.ctx, opk_diff_new(&c.diff, c.ctx, c.files, 1, c.files, 1, &options), OPK_EUSAGE);
+	clear(&c);
+}
+END_TEST
+
+/* Launches of all files of a side are that side's; of several kernels together it is the mean. */
+START_TEST(several_files)
+{
+	struct opk_diff_options options = OPK_INIT(options);
+	struct compared c = { 0 };
+
+	options.by = "all";
+	compare(&c, 2, 1, &options);
+	ck_assert_uint_eq(opk_diff_count(c.diff), 1);
+	ck_assert_uint_eq(opk_diff_get(c.diff, 0)->before_launches, 200);
+	ck_assert_uint_eq(opk_diff_get(c.diff, 0)->after_launches, 100);
+	ck_assert_double_eq(opk_diff_get(c.diff, 0)->values->before.value, 3609.5);
+	clear(&c);
+}
+END_TEST
+
+/* ---- rules ------------------------------------------------------------------------------ */
+
+static const struct {
+	struct here here;
+	const char *text;
+	size_t broken, of;
+	const char *row, *found; /* of the first that is broken */
+} rules[] = {
+	{ HERE, "duration_ns>5%", 1, 3, "slower(int) 8x1x1 32x1x1",
+	  "+99.06%, from 1009.5 to 2009.5 ns" },
+	{ HERE, "duration_ns < -3%", 1, 3, "faster(int) 8x1x1 32x1x1", "-55.5" },
+	{ HERE, "duration_ns>=150%", 0, 3, NULL, NULL },
+	{ HERE, "duration_ns>4500", 1, 5, "same(int) 8x1x1 32x1x1", "5009.5 ns" },
+	/* What is new has a limit, too. */
+	{ HERE, "duration_ns<1.5e3", 1, 5, "new(int) 8x1x1 32x1x1", "1009.5 ns" },
+	{ HERE, "unmatched", 4, 4, "gone(int) 8x1x1 32x1x1", "it is there only before" },
+};
+
+START_TEST(known_rules)
+{
+	for (size_t i = 0; i < COUNT(rules); i++) {
+		struct opk_diff_options options = OPK_INIT(options);
+		struct opk_diff_judgement *judgement;
+		struct opk_diff_rules *made;
+		struct compared c = { 0 };
+		struct opk_ctx *ctx = new_ctx();
+		size_t first = 0;
+
+		ck_ok(ctx, opk_diff_rules_new(&made, ctx));
+		ck_ok(ctx, opk_diff_rules_add(made, ctx, rules[i].text));
+		options.rules = made;
+		compare(&c, 1, 1, &options);
+		ck_ok(ctx, opk_diff_judgement_new(&judgement, ctx, c.diff, made, NULL));
+		ck_row(&rules[i], opk_diff_judgement_broken(judgement) == rules[i].broken, "%zu",
+		       opk_diff_judgement_broken(judgement));
+		ck_row(&rules[i], opk_diff_judgement_count(judgement) == rules[i].of, "%zu",
+		       opk_diff_judgement_count(judgement));
+		while (rules[i].row && !opk_diff_judgement_get(judgement, first)->broken)
+			first++;
+		if (rules[i].row) {
+			const struct opk_diff_judged *of = opk_diff_judgement_get(judgement, first);
+
+			ck_row(&rules[i], !strcmp(of->row_name, rules[i].row), "%s", of->row_name);
+			ck_row(&rules[i], strstr(of->text, rules[i].found), "%s", of->text);
+		}
+		opk_diff_judgement_free(judgement);
+		clear(&c);
+		opk_diff_rules_free(made);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+static const struct {
+	struct here here;
+	const char *text, *wrong;
+} bad_rules[] = {
+	{ HERE, "", "a rule is METRIC>5%" },
+	{ HERE, "duration_ns", "a rule is METRIC>5%" },
+	{ HERE, ">5%", "a metric is needed" },
+	{ HERE, "duration_ns>", "a number is needed" },
+	{ HERE, "duration_ns>x", "a number is needed" },
+	{ HERE, "duration_ns>5%%", "nothing may follow" },
+	{ HERE, "duration_ns>5 times", "nothing may follow" },
+	{ HERE, "duration_ns=5", "a rule is METRIC>5%" },
+};
+
+START_TEST(no_rules)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_diff_rules *made;
+
+	ck_ok(ctx, opk_diff_rules_new(&made, ctx));
+	for (size_t i = 0; i < COUNT(bad_rules); i++) {
+		int code = opk_diff_rules_add(made, ctx, bad_rules[i].text);
+
+		ck_row(&bad_rules[i], code == OPK_EUSAGE && told(ctx, bad_rules[i].wrong), "%d: %s",
+		       code, errors_of(ctx));
+	}
+	ck_assert_uint_eq(opk_diff_rules_count(made), 0);
+	opk_diff_rules_free(made);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+static const struct {
+	struct here here;
+	const char *yaml, *wrong; /* NULL: it is right */
+} rule_files[] = {
+	{ HERE, "rules: [a > 5%, {fail: b < 3, where: kernel=*x*, reason: because}, unmatched]",
+	  NULL },
+	{ HERE,
+	  "name: n\ndescription: d\nrules:\n  - fail: a>1\n    where: [kernel=x, grid=1x1x1]\n",
+	  NULL },
+	{ HERE, "rules: []", ":1:8: a list of rules is needed" },
+	{ HERE, "rules: a > 5%", ":1:8: a list of rules is needed" },
+	{ HERE, "{}", ":1:1: the key 'rules' is missing" },
+	{ HERE, "- a > 5%", ":1:1: a file of rules is a map" },
+	{ HERE, "rules: [a > 5]\nnmae: x", ":2:1: unknown key 'nmae', did you mean name?" },
+	{ HERE, "rules: [{where: kernel=x}]", ":1:9: the key 'fail' is missing" },
+	{ HERE, "rules: [{fail: a > b}]", ":1:16: a number is needed" },
+	{ HERE, "rules: [{fail: [a > 1]}]", ":1:16: text is needed" },
+	{ HERE, "rules: [{fail: a > 1, where: krnel=x}]", ":1:30: rows have no 'krnel'" },
+	{ HERE, "rules: [{fail: a > 1, where: a__b.sum>3}]", ":1:30: 'a__b.sum' is no fact" },
+	{ HERE, "rules: [[a > 5%]]", ":1:9: text is needed" },
+	{ HERE, "rules: [a > 5%", "rules.yaml:" },
+	{ HERE, "", "rules.yaml:" },
+};
+
+START_TEST(files_of_rules)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rule_files); i++) {
+		struct opk_diff_rules *made;
+		int code;
+
+		put_file("rules.yaml", rule_files[i].yaml, strlen(rule_files[i].yaml));
+		ck_ok(ctx, opk_diff_rules_new(&made, ctx));
+		code = opk_diff_rules_load(made, ctx, in_folder("rules.yaml"));
+		ck_row(&rule_files[i],
+		       rule_files[i].wrong ? code == OPK_EINPUT && told(ctx, rule_files[i].wrong)
+		                           : code == OPK_OK,
+		       "%d: %s", code, errors_of(ctx));
+		opk_diff_rules_free(made);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Whatever bytes a kernel's name has, the XML is well-formed. */
+START_TEST(names_in_xml)
+{
+	static const struct kernel odd[] = { { "<a&\"'>\x01\x1b]]>\xff\xef\xbf\xbe\xc3\xa9\n", "s",
+		                               8, 6, 1000 } };
+	static const char wanted[] = "name=\"&#60;a&#38;&#34;&#39;&#62;";
+	static const char rest[] = "]]&#62;\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9";
+	struct opk_diff_options options = OPK_INIT(options);
+	struct opk_diff_judgement *judgement;
+	opk_autofree void *xml = NULL;
+	struct compared c = { 0 };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_diff_rules *made;
+	size_t size;
+
+	put_trace("before.opk", odd, 1);
+	put_trace("after.opk", odd, 1);
+	ck_ok(ctx, opk_diff_rules_new(&made, ctx));
+	ck_ok(ctx, opk_diff_rules_add(made, ctx, "duration_ns>5"));
+	options.rules = made;
+	compare(&c, 1, 1, &options);
+	ck_ok(ctx, opk_diff_judgement_new(&judgement, ctx, c.diff, made, NULL));
+	ck_ok(ctx, opk_diff_judgement_write_junit(judgement, ctx, in_folder("x.xml")));
+	ck_ok(ctx, opk_read_file(&xml, &size, ctx, in_folder("x.xml")));
+	ck_assert_msg(strstr(xml, wanted) && strstr(xml, rest), "%s", (char *)xml);
+	ck_assert_ptr_null(strchr(xml, '\x01'));
+	ck_assert_ptr_null(strchr(xml, '\x1b'));
+	opk_diff_judgement_free(judgement);
+	clear(&c);
+	opk_diff_rules_free(made);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("diff");
-	TCase *tests = tcase_create("statistics");
+	TCase *statistics = tcase_create("statistics"), *recordings = tcase_create("recordings");
 
-	tcase_set_timeout(tests, 120);
-	tcase_add_test(tests, exact_for_few);
-	tcase_add_test(tests, known_answers);
-	tcase_add_test(tests, rare_values);
-	tcase_add_test(tests, known_cases);
-	tcase_add_test(tests, false_alarms);
-	tcase_add_test(tests, small_change);
-	suite_add_tcase(suite, tests);
+	tcase_set_timeout(statistics, 120);
+	tcase_add_test(statistics, exact_for_few);
+	tcase_add_test(statistics, known_answers);
+	tcase_add_test(statistics, rare_values);
+	tcase_add_test(statistics, known_cases);
+	tcase_add_test(statistics, false_alarms);
+	tcase_add_test(statistics, small_change);
+	suite_add_tcase(suite, statistics);
+	tcase_add_checked_fixture(recordings, make_pair, remove_folder);
+	tcase_add_test(recordings, matched_rows);
+	tcase_add_test(recordings, without_shape);
+	tcase_add_test(recordings, several_files);
+	tcase_add_test(recordings, known_rules);
+	tcase_add_test(recordings, no_rules);
+	tcase_add_test(recordings, files_of_rules);
+	tcase_add_test(recordings, names_in_xml);
+	suite_add_tcase(suite, recordings);
 	return run_suite(suite);
 }

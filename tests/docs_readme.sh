@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# README.md, docs/guide.md and docs/explore.md hold: their commands run and print what the pages show. The map,
+# README.md, docs/guide.md, docs/ci.md and docs/explore.md hold: their commands run and print what the pages show. The map,
 # docs/ARCHITECTURE.md, names every folder and no file that is not there; links lead somewhere.
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/documents.sh"
@@ -72,6 +72,10 @@ shows_all "$SOURCE/README.md" 9
 section 'docs/guide.md'
 sets_of "$SOURCE/docs/guide.md"
 shows_all "$SOURCE/docs/guide.md" 30
+
+section 'docs/ci.md'
+sets_of "$SOURCE/docs/ci.md"
+shows_all "$SOURCE/docs/ci.md" 2
 
 section 'docs/explore.md'
 if possible 'offpeak chips'; then

@@ -29,6 +29,7 @@ struct opk_compared_values {
 	double *values;
 	uint64_t *weights; /* how many launches each stands for */
 	size_t count;
+	bool mixed; /* they are of different kernels */
 };
 /* Fills in all but the verdicts of those that a test tells; sorts the values. */
 bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values sides[OPK_SIDES]);
@@ -73,6 +74,12 @@ struct opk_compared_column {
 	bool shown;
 };
 
+/* What is known of a group besides what its ranges have in common. */
+struct opk_compared_group {
+	uint64_t launches[OPK_SIDES];
+	bool mixed; /* of different kernels */
+};
+
 struct opk_diff {
 	struct opk_diff_options options;
 	struct opk_compared_source *sources;
@@ -81,7 +88,7 @@ struct opk_diff {
 	struct opk_index numbers; /* of columns */
 	size_t time;              /* the column of times; SIZE_MAX */
 	struct opk_grouping groups;
-	OPK_LIST(uint64_t) launches; /* one for each group and side */
+	OPK_LIST(struct opk_compared_group) about; /* one a group */
 	struct opk_column_file values[OPK_SIDES];
 	OPK_LIST(size_t) group_of[OPK_SIDES];  /* one a row of values */
 	OPK_LIST(uint64_t) weights[OPK_SIDES]; /* the same */
@@ -127,5 +134,8 @@ struct opk_diff_rules {
 /* "METRIC>5%"; *wrong is what is wrong with it. False also when out of memory: it is NULL then. */
 bool opk_compared_rule_parse(struct opk_compared_rule *out, const char **wrong, const char *text);
 void opk_compared_rule_clear(struct opk_compared_rule *rule);
+
+/* rules_check.c: OPK_EUSAGE, or OPK_EINPUT for those from files, where one names nothing. */
+int opk_compared_check_rules(struct opk_diff *diff, struct opk_ctx *ctx);
 
 #endif

@@ -115,6 +115,7 @@ static int compare_column(struct opk_diff *diff, struct opk_ctx *ctx, struct sor
 		for (int side = 0; side < OPK_SIDES; side++) {
 			gather(&sides[side], diff->weights[side].items, i);
 			of_group[side] = sides[side].of_group;
+			of_group[side].mixed = diff->about.items[i].mixed;
 		}
 		if (!opk_compare_values(&diff->compared[places[i] * diff->columns.count + column],
 		                        of_group))
@@ -141,8 +142,9 @@ static int compare(struct opk_diff *diff, struct opk_ctx *ctx, const size_t *pla
 
 static bool is_matched(const struct opk_diff *diff, size_t group)
 {
-	return diff->launches.items[OPK_SIDES * group]
-	       && diff->launches.items[OPK_SIDES * group + 1];
+	const uint64_t *launches = diff->about.items[group].launches;
+
+	return launches[OPK_BEFORE] && launches[OPK_AFTER];
 }
 
 /* Rows of both sides first, then the others, each in the order in which they appeared. */
@@ -166,8 +168,8 @@ static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places
 		diff->rows[place] = (struct opk_diff_row){
 			.name = group->many_names ? "" : group->name,
 			.range = group->range,
-			.before_launches = diff->launches.items[OPK_SIDES * i],
-			.after_launches = diff->launches.items[OPK_SIDES * i + 1],
+			.before_launches = diff->about.items[i].launches[OPK_BEFORE],
+			.after_launches = diff->about.items[i].launches[OPK_AFTER],
 			.values = diff->compared + place * diff->columns.count,
 		};
 	}
@@ -343,7 +345,7 @@ void opk_diff_free(struct opk_diff *diff)
 	free(diff->columns.items);
 	opk_index_clear(&diff->numbers);
 	opk_grouping_clear(&diff->groups);
-	free(diff->launches.items);
+	free(diff->about.items);
 	free(diff->compared);
 	free(diff->rows);
 	free(diff->differences);

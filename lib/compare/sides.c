@@ -98,13 +98,16 @@ static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 	if (nameless)
 		range.kernel = row->name;
 	code = opk_grouping_add(out, groups, r->ctx, row->name, &range);
-	/* The name goes when the row does. */
-	if (!code && nameless)
-		groups->groups[*out].range.kernel = "";
-	if (!code && groups->count > before
-	    && (!opk_list_add(&r->diff->launches) || !opk_list_add(&r->diff->launches)))
+	if (code)
+		return code;
+	if (groups->count > before && !opk_list_add(&r->diff->about))
 		return opk_nomem(r->ctx, "a comparison");
-	return code;
+	/* The name goes when the row does. */
+	if (nameless)
+		groups->groups[*out].range.kernel = "";
+	else if (*range.kernel && !*groups->groups[*out].range.kernel)
+		r->diff->about.items[*out].mixed = true;
+	return OPK_OK;
 }
 
 static int keep_row(struct reader *r, const struct read_row *row)
@@ -118,7 +121,7 @@ static int keep_row(struct reader *r, const struct read_row *row)
 	if (code)
 		return code;
 	if (!r->of_means)
-		opk_sum_add(&diff->launches.items[OPK_SIDES * group + side], row->weight);
+		opk_sum_add(&diff->about.items[group].launches[side], row->weight);
 	at = opk_list_add(&diff->group_of[side]);
 	weight = opk_list_add(&diff->weights[side]);
 	if (!at || !weight)

@@ -341,6 +341,8 @@ int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 		code = begin(&diff->sources[i], ctx);
 	if (!code)
 		code = check_alike(diff, ctx);
+	if (!code)
+		code = opk_compared_check_rules(diff, ctx);
 	for (size_t i = 0; !code && i < diff->source_count; i++) {
 		code = want_time(&diff->sources[i], ctx);
 		if (!code)

@@ -37,7 +37,6 @@ static double quantile(const double *sorted, size_t count, double share)
 	return sorted[below] + rest * (sorted[below + 1] - sorted[below]);
 }
 
-/* Of values that stand for several launches each. */
 static double mean(const struct opk_compared_values *side)
 {
 	double sum = 0, weight = 0;
@@ -49,9 +48,10 @@ static double mean(const struct opk_compared_values *side)
 	return sum / weight;
 }
 
+/* Values of several launches each, or of different kernels, have no median that means much. */
 static void describe(struct opk_diff_side *out, struct opk_compared_values *side)
 {
-	bool weighted = false, known = side->count > 0;
+	bool weighted = side->mixed, known = side->count > 0;
 
 	*out = (struct opk_diff_side){ side->count, (double)NAN, (double)NAN, (double)NAN };
 	for (size_t i = 0; i < side->count; i++) {
@@ -162,15 +162,21 @@ static void count(struct opk_diff_summary *summary, const struct opk_diff_value 
 		summary->others.compared++;
 }
 
+/* The foremost are fewer, and matter more. */
+static void divide_level(struct opk_diff_summary *summary)
+{
+	bool both = summary->foremost.compared && summary->others.compared;
+
+	summary->foremost.level = summary->level * (both ? 0.8 : 1);
+	summary->others.level = summary->level * (both ? 0.2 : 1);
+}
+
 static void count_all(struct opk_diff_summary *summary, const struct opk_compared_table *table)
 {
-	double share;
-
 	for (size_t i = 0; i < table->rows * table->columns; i++)
 		if (table->values[i].verdict == OPK_VERDICT_TOO_FEW)
 			count(summary, &table->values[i], table->foremost[i % table->columns]);
-	share = summary->foremost.compared && summary->others.compared ? 0.5 : 1;
-	summary->foremost.level = summary->others.level = share * summary->level;
+	divide_level(summary);
 }
 
 /* Those of a family that a test of so many launches could find. */
@@ -242,7 +248,9 @@ int opk_find_verdicts(struct opk_diff_summary *summary, struct opk_ctx *ctx,
 	count_all(summary, table);
 	judge_family(&summary->foremost, room, table, true);
 	judge_family(&summary->others, room, table, false);
+	/* What neither side has is no value. */
 	for (size_t i = 0; i < all; i++)
-		summary->verdicts[table->values[i].verdict]++;
+		if (table->values[i].before.count || table->values[i].after.count)
+			summary->verdicts[table->values[i].verdict]++;
 	return OPK_OK;
 }

@@ -153,16 +153,22 @@ static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **f
 
 /* ---- output ----------------------------------------------------------------------------- */
 
-static int name_kernels(struct diff *diff)
+static int add_kernel(struct diff *diff, const struct opk_diff_row *row)
 {
 	struct opk_ctx *ctx = diff->app->ctx;
+	int code = opk_kernel_names_add(diff->names, ctx, &row->range, 1);
+
+	return code ? code : opk_kernel_names_add(diff->short_names, ctx, &row->range, 1);
+}
+
+static int name_kernels(struct diff *diff)
+{
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < opk_diff_count(diff->of); i++)
-		code = opk_kernel_names_add(diff->names, ctx, &opk_diff_get(diff->of, i)->range, 1);
+		code = add_kernel(diff, opk_diff_get(diff->of, i));
 	for (size_t i = 0; !code && i < opk_diff_unmatched_count(diff->of); i++)
-		code = opk_kernel_names_add(diff->names, ctx,
-		                            &opk_diff_unmatched(diff->of, i)->range, 1);
+		code = add_kernel(diff, opk_diff_unmatched(diff->of, i));
 	return code;
 }
 
@@ -190,7 +196,8 @@ static int judge_and_print(struct diff *diff, const struct diff_args *args,
 	int code = name_kernels(diff);
 
 	if (!code && rules)
-		code = opk_diff_judgement_new(&judgement, app->ctx, diff->of, rules, diff->names);
+		code = opk_diff_judgement_new(&judgement, app->ctx, diff->of, rules,
+		                              diff->short_names);
 	diff->judgement = judgement;
 	if (!code)
 		code = print(diff, args);
@@ -199,8 +206,9 @@ static int judge_and_print(struct diff *diff, const struct diff_args *args,
 	if (code || !rules || !opk_diff_judgement_broken(judgement))
 		return code;
 	diff_breaches(diff);
-	return app_error(app, OPK_EFAILED, "%zu of %zu checks are broken",
-	                 opk_diff_judgement_broken(judgement), opk_diff_judgement_count(judgement));
+	return app_error(app, OPK_EFAILED, "%zu of %zu checks %s broken",
+	                 opk_diff_judgement_broken(judgement), opk_diff_judgement_count(judgement),
+	                 opk_diff_judgement_broken(judgement) == 1 ? "is" : "are");
 }
 
 static int run_with(struct diff *diff, const struct diff_args *args, struct opk_file **files,
@@ -260,9 +268,14 @@ static int run(struct app *app, void *data)
 
 	if (!code)
 		code = kernel_names_new(&diff.names, app, args->kernel_names);
+	/* Lines of a log are short unless they are wanted otherwise. */
+	if (!code)
+		code = kernel_names_new(&diff.short_names, app,
+		                        args->kernel_names ? args->kernel_names : 1);
 	if (!code)
 		code = evaluate(&diff, args);
 	opk_kernel_names_free(diff.names);
+	opk_kernel_names_free(diff.short_names);
 	opk_strlist_clear(&diff.before);
 	opk_strlist_clear(&diff.after);
 	return code;

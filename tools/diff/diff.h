@@ -12,12 +12,14 @@ OPK_DEFINE_AUTO(opk_diff_rules)
 struct diff {
 	struct app *app;
 	const struct opk_diff *of;
-	const struct opk_diff_judgement *judgement; /* NULL: there are no rules */
-	struct opk_kernel_names *names;
-	struct opk_strlist before, after; /* paths */
+	const struct opk_diff_judgement *judgement;   /* NULL: there are no rules */
+	struct opk_kernel_names *names, *short_names; /* for tables, and for rules */
+	struct opk_strlist before, after;             /* paths */
 	const char *by;
 	bool all; /* people see what is the same, too */
 	size_t top;
+	size_t left_out;            /* values that people are not shown: the same, or noise */
+	size_t one_sided;           /* metrics that they are not shown */
 	bool facts[OPK_FACT_COUNT]; /* columns that tell rows apart */
 };
 

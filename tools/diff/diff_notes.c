@@ -54,23 +54,39 @@ static void note_differences(const struct diff *diff)
 static void note_power(const struct diff *diff)
 {
 	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	const struct opk_diff_family *time = &summary->foremost, *others = &summary->others;
+	opk_autofree char *more = NULL;
 	size_t count = summary->verdicts[OPK_VERDICT_TOO_FEW];
-	size_t time = summary->foremost.launches_needed, other = summary->others.launches_needed;
 
 	if (!count)
 		return;
-	app_note("%zu value%s of too few launches to tell a change from noise: they are of %" PRIu64
-	         " to %" PRIu64 " a side; a single change in time%s can be told from %zu on",
+	if (others->compared)
+		more = opk_printf(", and %zu for one in other metrics", others->launches_needed);
+	app_note("%zu value%s of too few launches to tell a change from noise: a side has from "
+	         "%" PRIu64 " to %" PRIu64 "; it takes %zu for a single change in time%s%s",
 	         count, count == 1 ? " is" : "s are", summary->launches_least,
-	         summary->launches_most, diff->judgement ? " or what rules name" : "", time);
-	if (summary->others.compared)
-		app_note(
-			"one in any of the other %zu comparisons can be told from %zu launches a side on",
-			summary->others.compared, other);
+	         summary->launches_most, time->launches_needed,
+	         diff->judgement ? " or what rules name" : "", more ? more : "");
+}
+
+static void note_left_out(const struct diff *diff)
+{
+	const char *only = diff->app->only;
+
+	if (only && strcmp(only, "values") != 0)
+		return;
+	if (diff->left_out)
+		app_note("%zu values that are the same, or no more than noise, are not shown: "
+		         "--all shows them",
+		         diff->left_out);
+	if (diff->one_sided)
+		app_note("%zu metric%s measured on one side alone: --all shows them",
+		         diff->one_sided, diff->one_sided == 1 ? " was" : "s were");
 }
 
 void diff_notes(const struct diff *diff)
 {
+	note_left_out(diff);
 	note_differences(diff);
 	note_unmatched(diff);
 	note_power(diff);

@@ -309,32 +309,48 @@ static int put_title(struct diff *diff, size_t i)
 	                      : app_nomem(diff->app);
 }
 
-static int put_values_of(struct diff *diff, size_t i, const bool *chosen, bool many,
-                         size_t *left_out)
+/* A heading of the set, where another one begins. */
+static int put_heading(struct diff *diff, const struct opk_diff_column *column, const char **last)
+{
+	const char *heading = column->heading ? column->heading : *last ? "Other" : NULL;
+	opk_autofree char *title = NULL;
+
+	if (!heading || (*last && !strcmp(heading, *last)))
+		return OPK_OK;
+	*last = heading;
+	title = opk_printf("  %s", heading);
+	return title ? opk_out_heading(diff->app->out, title, "") : app_nomem(diff->app);
+}
+
+static int put_values_of(struct diff *diff, size_t i, const bool *chosen, bool many)
 {
 	const struct opk_diff_row *row = opk_diff_get(diff->of, i);
+	const char *heading = NULL;
 	struct row_texts texts;
 	int code = put_title(diff, i);
 
 	for (size_t j = 0; !code && j < opk_diff_column_count(diff->of); j++) {
+		struct opk_diff_column column = opk_diff_column(diff->of, j);
 		struct app_fields fields;
 
 		if (!chosen[j])
 			continue;
 		if (!is_shown(&row->values[j], many)) {
-			++*left_out;
+			diff->left_out++;
 			continue;
 		}
+		code = put_heading(diff, &column, &heading);
 		fill_value(&fields, diff, row, j, &texts);
-		code = opk_out_row(diff->app->out, fields.cells);
+		if (!code)
+			code = opk_out_row(diff->app->out, fields.cells);
 	}
 	return code;
 }
 
 static int put_values(struct diff *diff, struct app_fields *fields)
 {
-	size_t count = opk_diff_count(diff->of), columns = 0, left_out = 0, one_sided = 0;
-	opk_autofree bool *chosen = choose_columns(diff, &one_sided);
+	size_t count = opk_diff_count(diff->of), columns = 0;
+	opk_autofree bool *chosen = choose_columns(diff, &diff->one_sided);
 	struct row_texts texts;
 	bool many;
 	int code;
@@ -352,14 +368,7 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 		if (!strcmp(fields->columns[i].name, "unit"))
 			opk_out_unit_in(diff->app->out, i);
 	for (size_t i = 0; !code && i < count && i < diff->top; i++)
-		code = put_values_of(diff, i, chosen, many, &left_out);
-	if (left_out)
-		app_note("%zu values that are the same or no more than noise are not shown: --all "
-		         "shows them",
-		         left_out);
-	if (one_sided)
-		app_note("%zu metrics were measured on one side alone: --all shows them",
-		         one_sided);
+		code = put_values_of(diff, i, chosen, many);
 	return code;
 }
 
@@ -373,7 +382,7 @@ static int put_summary(struct diff *diff)
 	field_list(&fields, "before", opk_strlist_items(&diff->before), diff->before.count);
 	field_list(&fields, "after", opk_strlist_items(&diff->after), diff->after.count);
 	field_text(&fields, "by", diff->by);
-	field_number(&fields, "rows", opk_diff_count(diff->of));
+	field_number(&fields, "matched_rows", opk_diff_count(diff->of));
 	field_number(&fields, "unmatched_rows", opk_diff_unmatched_count(diff->of));
 	field_number(&fields, "launches_least", summary->launches_least);
 	field_number(&fields, "launches_most", summary->launches_most);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether rules name what the recordings, or their chips, have. */
+#include <string.h>
+
+#include "base/nearest.h"
+#include "chip/chip.h"
+#include "compare/compare.h"
+#include "container/container.h"
+
+struct check {
+	struct opk_diff *diff;
+	struct opk_ctx *ctx;
+	struct opk_problems problems; /* of rules from files */
+	struct opk_catalog *catalog;  /* of the first recording's chip; NULL: not yet needed */
+	struct opk_nearest nearest;
+};
+
+/* The names that a recording has for its values. */
+static int look_in_meta(bool *known, struct check *c, const struct opk_compared_source *source,
+                        const char *name)
+{
+	struct opk_meta_names names = { 0 };
+	int code = opk_meta_names_init(&names, c->ctx, source->meta);
+
+	if (code)
+		return code;
+	*known |= opk_meta_names_find(&names, name) != NULL;
+	for (size_t i = 0; i < names.count; i++)
+		opk_nearest_try(&c->nearest, names.items[i].name);
+	opk_meta_names_clear(&names);
+	/* The nearest one's text is the metadata's. */
+	return OPK_OK;
+}
+
+/* Any full name of the chip's can be evaluated, and is nan where it was not measured. */
+static int open_catalog(struct check *c)
+{
+	const struct opk_meta *meta = c->diff->sources[0].meta;
+	int code = c->catalog ? OPK_OK
+	                      : opk_catalog_new(&c->catalog, c->ctx, meta->chip, meta->profiler);
+
+	return code ? code : opk_catalog_complete(c->catalog, c->ctx);
+}
+
+static int look_in_recordings(bool *known, struct check *c, const char *name)
+{
+	int code = OPK_OK;
+
+	*known = !strcmp(name, opk_compared_duration) || opk_attribute_is_name(name);
+	opk_nearest_try(&c->nearest, opk_compared_duration);
+	for (size_t i = 0; !code && !*known && i < c->diff->source_count; i++)
+		code = look_in_meta(known, c, &c->diff->sources[i], name);
+	return code;
+}
+
+static bool has_metrics(const struct opk_diff *diff)
+{
+	for (size_t i = 0; i < diff->source_count; i++)
+		if (strcmp(diff->sources[i].meta->mode, "trace") != 0)
+			return true;
+	return false;
+}
+
+/* What is wrong with the name, free(); NULL: nothing. */
+static int explain(char **out, struct check *c, const char *name)
+{
+	bool known = false;
+	int code;
+
+	c->nearest = (struct opk_nearest){ .name = name };
+	code = look_in_recordings(&known, c, name);
+	if (code || known)
+		return code;
+	if (strstr(name, "__") && has_metrics(c->diff)) {
+		code = open_catalog(c);
+		if (code || opk_catalog_has_full(c->catalog, c->ctx, name))
+			return code;
+		if (!c->nearest.best)
+			*out = opk_catalog_explain(c->catalog, opk_catalog_chip(c->catalog), name);
+	}
+	if (!*out)
+		*out = opk_printf("the recordings have no '%.200s'" OPK_DID_YOU_MEAN, name,
+		                  OPK_NEAR(c->nearest.best));
+	return *out ? OPK_OK : opk_nomem(c->ctx, "rules");
+}
+
+static int check_rule(struct check *c, const struct opk_compared_rule *rule)
+{
+	const char *name = rule->rule.metric;
+	opk_autofree char *wrong = NULL;
+	int code = *name ? explain(&wrong, c, name) : OPK_OK;
+
+	if (code || !wrong)
+		return code;
+	if (!rule->place.source)
+		return opk_fail(c->ctx, OPK_EUSAGE, "rule '%s': %s", rule->rule.text, wrong);
+	opk_problems_add(&c->problems, &rule->place, "%s", wrong);
+	return OPK_OK;
+}
+
+int opk_compared_check_rules(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	const struct opk_diff_rules *rules = diff->options.rules;
+	struct check c = { .diff = diff, .ctx = ctx };
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && rules && i < rules->rules.count; i++)
+		code = check_rule(&c, &rules->rules.items[i]);
+	if (!code)
+		code = opk_problems_fail(ctx, &c.problems, OPK_EINPUT, "rules");
+	opk_problems_clear(&c.problems);
+	opk_catalog_free(c.catalog);
+	return code;
+}

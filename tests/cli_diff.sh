@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# offpeak diff over real recordings: what changed, what is refused, and the gate with its exit codes and files.
+. "${SOURCE:?}/tests/tap.sh"
+
+have_cupti || skip_all 'no libcupti'
+cd "$tmp" || exit 99
+recordings=$SOURCE/data/recordings
+before=$recordings/gh100-before.opk
+after=$recordings/gh100-after.opk
+
+# verdict KERNEL METRIC: what the last CSV says of it.
+verdict() {
+	awk -F , -v kernel="$1" -v metric="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$1 == kernel && $at["metric"] == metric { print $at["verdict"] }' out
+}
+
+section 'what changed'
+works diff "$before" "$after" --kernel-names short
+header_is kernel,grid,block,metric,unit,before,after,change_pct,verdict,p,before_count,after_count,before_low,before_high,after_low,after_high
+while read -r kernel metric wanted; do
+	same "$kernel: $metric" "$(verdict "$kernel" "$metric")" "$wanted"
+done <<'END'
+transpose gpu__time_duration.sum changed
+axpy gpu__time_duration.sum changed
+norm gpu__time_duration.sum noise
+stencil gpu__time_duration.sum noise
+relax gpu__time_duration.sum noise
+transpose smsp__inst_executed.sum changed
+relax smsp__inst_executed.sum same
+END
+# What changed most in time comes first.
+same 'order of kernels' "$(tail -n +2 out | cut -d , -f 1 | uniq | tr '\n' ' ')" 'transpose axpy norm stencil relax '
+same 'metrics of each kernel' "$(tail -n +2 out | cut -d , -f 1 | uniq -c | awk '{ print $1 }' | uniq | wc -l)" 1
+
+section 'several files are one side'
+works diff --before "$before" --before "$before" --after "$after" --metrics gpu__time_duration.sum --format json
+json 'j["before"] == [j["before"][0]] * 2 and j["matched_rows"] == 5 and len(j["values"]) == 5'
+json 'all((v["before_count"], v["after_count"]) == (60, 30) for v in j["values"])'
+json 'j["tested"] == 5 and j["tested_others"] == 0 and j["too_few"] == 0'
+
+section 'a recording and itself'
+works diff "$before" "$before" --format json
+json 'j["changed"] == 0 and j["missing"] == 0 and j["same"] > 0 and j["noise"] > 0'
+json '"unmatched" not in j and "differences" not in j'
+
+section 'what one launch and one pass a range can tell'
+notes 'too few launches to tell a change from noise: a side has from 2 to 4; it takes' \
+	diff "$recordings/gh100-rotated.opk" "$recordings/gh100-rotated.opk" --format json
+json 'j["changed"] == j["missing"] == 0 and j["too_few"] > 100 and j["same"] > 1000'
+json 'all(v["change_pct"] in (0, None) for v in j["values"])'
+
+section 'the gate'
+run 1 diff "$before" "$after" --fail 'gpu__time_duration.sum>5%' --table rules --junit junit.xml
+same "$last: broken" "$(grep -c ',yes,' out)" 1
+err_has '^offpeak: broken: gpu__time_duration.sum>5%: axpy 16384x1x1 256x1x1: \+97\.5'
+err_has '^offpeak: 1 of 5 checks is broken$'
+python3 - <<'END' >python.out 2>&1
+import xml.etree.ElementTree as tree
+suite = tree.parse("junit.xml").getroot().find("testsuite")
+cases = suite.findall("testcase")
+assert (suite.get("tests"), suite.get("failures")) == ("5", "1"), suite.attrib
+assert {c.get("classname") for c in cases} == {"gpu__time_duration.sum>5%"}
+assert [c.get("name") for c in cases if c.find("failure") is not None] == ["axpy 16384x1x1 256x1x1"]
+END
+same 'JUnit file' "$(cat python.out)" ''
+cat >rules.yaml <<'END'
+rules:
+  - {fail: gpu__time_duration.sum > 5%, where: kernel=norm}
+  - unmatched
+END
+works diff "$before" "$after" --rules rules.yaml --fail 'smsp__inst_executed.sum>1e12' --table rules
+lines_are 8
+# Missing, nan, and nothing matched.
+run 1 diff "$before" "$after" --fail 'sm__inst_executed_pipe_fp64.sum>5%' --table rules
+err_has 'sm__inst_executed_pipe_fp64.sum>5%: norm 528x1x1 256x1x1: '
+run 1 diff "$recordings/gh100-legacy-user.opk" "$recordings/gh100-legacy-noinst.opk" --fail 'sm__cycles_elapsed.max>5%'
+err_has 'sm__cycles_elapsed.max>5%: A: nan after$'
+run 1 diff "$recordings/gh100-nested.opk" "$after" --fail 'gpu__time_duration.sum>5%' --fail 'duration_ns>5'
+err_has '^offpeak: broken: gpu__time_duration.sum>5%: no row matches$'
+err_has '^offpeak: broken: duration_ns>5: no row matches$'
+err_has '^offpeak: note: no row is on both sides'
+err_has '^offpeak: note: set differs'
+
+section 'what is refused'
+refuses 2 'which recordings' diff "$before"
+refuses 2 'which recordings' diff "$before" "$after" --after "$after"
+refuses 2 'junit goes with' diff "$before" "$after" --junit junit.xml
+refuses 2 'did you mean gpu__time_duration.sum' diff "$before" "$after" --fail 'gpu__time_duratoin.sum>5%'
+refuses 2 'a number is needed' diff "$before" "$after" --fail 'gpu__time_duration.sum>'
+refuses 2 'PM samples that are of no kernel' diff "$recordings/gh100-pm-small.opk" "$recordings/gh100-pm-small.opk"
+refuses 2 "don't go together" diff "$before" "$recordings/gh100-training-trace.opk"
+refuses 2 'use a share' diff "$before" "$after" --level 2
+printf 'rules:\n  - fail: dram__bytes.summ > 5%%\n' >rules.yaml
+refuses 4 'rules.yaml:2:11: .*dram__bytes.summ.*did you mean dram__bytes.sum' diff "$before" "$after" --rules rules.yaml
+refuses 4 missing.opk diff "$before" missing.opk
+finish
