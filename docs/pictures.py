@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Takes the pictures of the documentation: reports of shipped recordings in chromium.
+
+    docs/pictures.py build/tools/offpeak [FOLDER]
+
+writes FOLDER/NAME.png, in docs by default; tests/browser.sh does that, too, and looks at their sizes. Needs Debian's
+chromium and chromium-driver, as tests/browser does, and nothing else.
+"""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections import Counter
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TOP, "tests", "browser"))
+import harness  # pylint: disable=wrong-import-position
+
+WIDTH, LARGEST, COLOURS = 1000, 100000, 256
+
+
+# ---- small PNGs: chromium's have 16 million colours and little compression -------------------
+
+def chunks(data):
+    at = 8
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        yield kind, data[at + 8:at + 8 + size]
+        at += 12 + size
+
+
+def unfilter(kind, line, above, step):
+    """Undoes one of the five filters of a line, in place."""
+    for i in range(len(line)):
+        left = line[i - step] if i >= step else 0
+        up = above[i]
+        if kind == 1:
+            line[i] = (line[i] + left) & 255
+        elif kind == 2:
+            line[i] = (line[i] + up) & 255
+        elif kind == 3:
+            line[i] = (line[i] + (left + up) // 2) & 255
+        elif kind == 4:
+            corner = above[i - step] if i >= step else 0
+            guess = left + up - corner
+            line[i] = (line[i] + min((left, up, corner), key=lambda p: abs(guess - p))) & 255
+
+
+def read_png(data):
+    """Lines of pixels, each of three bytes."""
+    parts = list(chunks(data))
+    width, height, depth, kind, _, _, interlaced = struct.unpack(">IIBBBBB", parts[0][1])
+    assert depth == 8 and kind in (2, 6) and not interlaced, "not a PNG as chromium writes them"
+    step = 3 if kind == 2 else 4
+    raw = zlib.decompress(b"".join(body for name, body in parts if name == b"IDAT"))
+    above, lines = bytearray(width * step), []
+    for y in range(height):
+        at = y * (width * step + 1)
+        line = bytearray(raw[at + 1:at + 1 + width * step])
+        unfilter(raw[at], line, above, step)
+        lines.append([bytes(line[i:i + 3]) for i in range(0, len(line), step)])
+        above = line
+    return lines
+
+
+def find_palette(lines):
+    """The most frequent colours, and for every colour which of them is nearest."""
+    counts = Counter(pixel for line in lines for pixel in line)
+    palette = [colour for colour, _ in counts.most_common(COLOURS)]
+    nearest = {colour: i for i, colour in enumerate(palette)}
+    for colour in counts:
+        if colour not in nearest:
+            nearest[colour] = min(range(len(palette)),
+                                  key=lambda i, c=colour: sum((a - b) ** 2 for a, b in zip(palette[i], c)))
+    return palette, nearest
+
+
+def write_png(path, lines):
+    palette, nearest = find_palette(lines)
+    raw = b"".join(b"\0" + bytes(nearest[pixel] for pixel in line) for line in lines)
+    header = struct.pack(">IIBBBBB", len(lines[0]), len(lines), 8, 3, 0, 0, 0)
+    with open(path, "wb") as out:
+        out.write(b"\x89PNG\r\n\x1a\n")
+        for kind, body in ((b"IHDR", header), (b"PLTE", b"".join(palette)), (b"IDAT", zlib.compress(raw, 9)),
+                           (b"IEND", b"")):
+            out.write(struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
+
+
+# ---- the pictures ---------------------------------------------------------------------------
+
+def show(browser, selector, height):
+    """The page from this element on, so many pixels of it."""
+    browser.size(WIDTH, height)
+    browser.js("document.querySelector(arguments[0]).scrollIntoView({block: 'start', behavior: 'instant'});"
+               "return new Promise(done => setTimeout(done, 500))", selector)
+
+
+def comparison(browser):
+    show(browser, "section[data-part=diff]", 620)
+
+
+def kernel(browser):
+    show(browser, "section[data-part=kernels]", 760)
+
+
+def timeline(browser):
+    browser.wait("document.querySelector('section[data-part=timeline][data-ready]')")
+    show(browser, "section[data-part=timeline]", 720)
+    browser.drag(".timeline-row.metric .plot", (0.42, 0.5), (0.52, 0.5))
+    show(browser, "section[data-part=timeline]", 720)
+
+
+PICTURES = {
+    "report-comparison": (["gh100-before", "gh100-after"], comparison),
+    "report-kernel": (["gh100-before"], kernel),
+    "report-timeline": (["gh100-training-kernels"], timeline),
+}
+
+
+def take(browser, offpeak, folder, scratch, name):
+    recordings, prepare = PICTURES[name]
+    page, picture = os.path.join(scratch, name + ".html"), os.path.join(scratch, name + ".png")
+    subprocess.run([offpeak, "report", *(os.path.join("data/recordings", r + ".opk") for r in recordings), "-o", page],
+                   cwd=TOP, check=True, stdout=subprocess.DEVNULL)
+    browser.size(WIDTH, 800)
+    browser.open(page)
+    prepare(browser)
+    browser.screenshot(picture)
+    with open(picture, "rb") as data:
+        write_png(os.path.join(folder, name + ".png"), read_png(data.read()))
+    size = os.path.getsize(os.path.join(folder, name + ".png"))
+    if size > LARGEST:
+        raise harness.Failure("%s.png has %d bytes" % (name, size))
+
+
+def take_all(browser, offpeak, folder):
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in PICTURES:
+            take(browser, os.path.abspath(offpeak), folder, scratch, name)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as home, harness.Browser(home) as chromium:
+        take_all(chromium, sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else os.path.join(TOP, "docs"))

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The pictures of the documentation can be taken again, are small, and are all there."""
+import importlib.util
+import os
+import re
+
+from __main__ import check
+
+
+def test_pictures(browser, tools):
+    folder = os.path.join(tools.source, "docs")
+    spec = importlib.util.spec_from_file_location("pictures", os.path.join(folder, "pictures.py"))
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    pictures.take_all(browser, tools.tool, tools.folder)
+    with open(os.path.join(folder, "pictures.md"), encoding="utf-8") as page:
+        shown = re.findall(r"!\[[^]]+\]\(([a-z-]+)\.png\)", page.read())
+    check(sorted(shown) == sorted(pictures.PICTURES), "docs/pictures.md shows %s" % shown)
+    for name in shown:
+        with open(os.path.join(folder, name + ".png"), "rb") as old, open(tools.path(name + ".png"), "rb") as new:
+            # Fonts differ between machines: the pictures are of the same size, at least.
+            old, new = old.read(), new.read()
+        check(old[:24] == new[:24], "docs/%s.png: docs/pictures.py takes another one" % name)
+        check(len(old) <= pictures.LARGEST, "docs/%s.png has %d bytes" % (name, len(old)))
