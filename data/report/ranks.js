@@ -1,4 +1,5 @@
-// Kernels by rank: how far each is from the median rank. A straggler is more than 5% above it in time.
+// Kernels by rank: how far each is from the median rank. A straggler is more than 5% above it in time, or 5% below in
+// kernels that communicate, where the others wait.
 (function () {
 	'use strict';
 
@@ -24,11 +25,16 @@
 		return (deviation >= 0 ? '+' : '−') + Math.abs(100 * deviation).toFixed(1) + '%';
 	}
 
+	// In these a rank waits for the others: the one that takes least time came last.
+	function isCommunication(name) {
+		return /nccl|nvshmem|rccl/i.test(name);
+	}
+
 	function isTime(metric) {
 		return /time_duration|^duration$/.test(metric.name);
 	}
 
-	function cell(metric, lane, mean, deviation, withText) {
+	function cell(metric, lane, mean, deviation, withText, waits) {
 		const svg = element('svg', { viewBox: '0 0 74 26', preserveAspectRatio: withText ? 'xMidYMid' : 'none', role: 'img' });
 		const strength = Math.min(1, Math.abs(deviation || 0) / FULL_COLOUR);
 
@@ -37,7 +43,7 @@
 		svg.append(element('rect', { class: mean === null ? 'none' : 'back', width: 74, height: 26, rx: 3 }));
 		if (strength > 0)
 			svg.append(element('rect', { class: deviation > 0 ? 'more-than' : 'less-than', width: 74, height: 26, rx: 3, 'fill-opacity': (0.85 * strength).toFixed(3) }));
-		if (isTime(metric) && deviation > STRAGGLER)
+		if (isTime(metric) && (waits ? -deviation : deviation) > STRAGGLER)
 			svg.append(element('rect', { class: 'straggler', x: 1, y: 1, width: 72, height: 24, rx: 3 }));
 		if (withText && deviation !== null)
 			svg.append(element('text', { x: 37, y: 17, text: percent(deviation) }));
@@ -51,29 +57,36 @@
 			element('th', { text: wide || j % 8 === 0 ? name : '', title: data.lanes[j] }))));
 		const body = metric.means.map((means, i) => {
 			const apart = deviations(means);
-			const name = element('th', { class: 'name', scope: 'row', text: rows[i].name, title: rows[i].name });
+			const kernel = data.kernels[i];
+			const name = element('th', { class: 'name', scope: 'row', text: rows[kernel].name, title: rows[kernel].name });
 
-			name.addEventListener('click', () => offpeak.select(run, i, true));
-			return element('tr', { 'data-kernel': i }, [name].concat(means.map((mean, j) =>
-				cell(metric, data.lanes[j], mean, apart[j], wide))));
+			name.addEventListener('click', () => offpeak.select(run, kernel, true));
+			return element('tr', { 'data-kernel': kernel }, [name].concat(means.map((mean, j) =>
+				cell(metric, data.lanes[j], mean, apart[j], wide, isCommunication(rows[kernel].name)))));
 		});
 
-		return element('table', { class: wide ? 'wide' : null }, [head].concat(body));
+		return element('table', { class: wide ? data.lanes.length <= 6 ? 'wide few' : 'wide' : null }, [head].concat(body));
 	}
 
-	// In words: of each lane the kernels in which it is behind.
+	// In words: of each lane the kernels in which it is behind, and those in which others wait for it.
 	function stragglers(run, data, metric) {
-		const rows = offpeak.data(run, 'kernels').rows, found = data.lanes.map(() => []);
+		const rows = offpeak.data(run, 'kernels').rows, slow = data.lanes.map(() => []), awaited = data.lanes.map(() => []);
 
 		metric.means.forEach((means, i) => deviations(means).forEach((deviation, j) => {
-			if (deviation > STRAGGLER)
-				found[j].push({ deviation, name: rows[i].name });
+			const name = rows[data.kernels[i]].name, waits = isCommunication(name);
+
+			if (deviation !== null && (waits ? -deviation : deviation) > STRAGGLER)
+				(waits ? awaited : slow)[j].push({ size: Math.abs(deviation), name });
 		}));
-		return found.map((kernels, j) => {
-			kernels.sort((a, b) => b.deviation - a.deviation);
-			return kernels.length ? data.lanes[j] + ' is ' + (100 * kernels[0].deviation).toFixed(1) + '% above the median in ' + kernels[0].name
-				+ (kernels.length > 1 ? ', and more than 5% above it in ' + (kernels.length - 1) + ' more' : '') + '.' : null;
-		}).filter(Boolean);
+		return data.lanes.flatMap((lane, j) => [
+			line(slow[j], first => lane + ' is ' + first + '% above the median in ', ', and more than 5% above it in '),
+			line(awaited[j], first => 'Others wait for ' + lane + ', which takes ' + first + '% less than the median in ', ', and less in ')]).filter(Boolean);
+	}
+
+	function line(kernels, begin, rest) {
+		kernels.sort((a, b) => b.size - a.size);
+		return kernels.length ? begin((100 * kernels[0].size).toFixed(1)) + kernels[0].name
+			+ (kernels.length > 1 ? rest + (kernels.length - 1) + ' more' : '') + '.' : null;
 	}
 
 	function drawWords(list, run, data, metric) {
@@ -81,7 +94,7 @@
 
 		list.replaceChildren(...lines.slice(0, 12).map(line => element('li', { text: line })));
 		if (isTime(metric) && !lines.length)
-			list.append(element('li', { class: 'good', text: 'No straggler: in no kernel is one more than 5% above the median.' }));
+			list.append(element('li', { class: 'good', text: 'No straggler: in no kernel is one more than 5% from the median in time.' }));
 	}
 
 	offpeak.part('ranks', function (section, run) {
@@ -98,7 +111,7 @@
 		if (!data.metrics.length)
 			return;
 		section.append(element('div', { class: 'tools' }, [picker]), words, frame,
-			element('p', { class: 'key', text: 'Orange is more than the median, blue less; the colour is full at 25%. A frame marks more than 5% in time.' }));
+			element('p', { class: 'key', text: 'Orange is more than the median, blue less; the colour is full at 25%. A frame marks a straggler: more than 5% above in time or, where kernels wait for each other, below.' }));
 		picker.addEventListener('change', draw);
 		draw();
 	});

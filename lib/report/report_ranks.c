@@ -117,34 +117,54 @@ static size_t count_kernels(const struct report_run *run)
 	return count < MOST_KERNELS ? count : MOST_KERNELS;
 }
 
+/* What is nan in all of them was not recorded. */
 static bool has_lanes(const struct report_run *run, size_t at)
 {
 	for (size_t i = 0; i < count_kernels(run); i++) {
 		const struct report_spread *spread = find_spread(run, i, at);
 
-		if (spread && spread->lanes)
-			return true;
+		for (size_t j = 0; spread && spread->lanes && j < run->lanes.count; j++)
+			if (spread->lanes[j].count && !isnan(spread->lanes[j].sum))
+				return true;
 	}
 	return false;
 }
 
-/* A list a kernel, with a number a lane: the mean of its launches, null where it has none. */
+/* A list of a number a lane: the mean of launches, null where there are none. */
+static void put_lanes(struct opk_json_writer *json, const struct report_sum *sums, size_t count)
+{
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < count; i++)
+		report_number(json, sums && sums[i].count
+		                            ? (double)(sums[i].sum / (float)sums[i].count)
+		                            : (double)NAN);
+	opk_json_end_array(json);
+}
+
 static void put_means(struct opk_json_writer *json, const struct report_run *run, size_t at)
 {
 	for (size_t i = 0; i < count_kernels(run); i++) {
 		const struct report_spread *spread = find_spread(run, i, at);
 
-		opk_json_begin_array(json);
-		for (size_t j = 0; j < run->lanes.count; j++) {
-			struct report_sum sum = { 0 };
-
-			if (spread && spread->lanes)
-				sum = spread->lanes[j];
-			report_number(json, sum.count ? (double)(sum.sum / (float)sum.count)
-			                              : (double)NAN);
-		}
-		opk_json_end_array(json);
+		put_lanes(json, spread ? spread->lanes : NULL, run->lanes.count);
 	}
+}
+
+static void begin_metric(struct opk_json_writer *json, const char *name, const char *unit)
+{
+	opk_json_begin_object(json);
+	opk_json_key(json, "name");
+	opk_json_put_string(json, name);
+	opk_json_key(json, "unit");
+	opk_json_put_string(json, unit);
+	opk_json_key(json, "means");
+	opk_json_begin_array(json);
+}
+
+static void end_metric(struct opk_json_writer *json)
+{
+	opk_json_end_array(json);
+	opk_json_end_object(json);
 }
 
 static void put_metric(struct opk_json_writer *json, const struct report_run *run, size_t at,
@@ -156,16 +176,10 @@ static void put_metric(struct opk_json_writer *json, const struct report_run *ru
 	if (at == SIZE_MAX || numbers > *left || !has_lanes(run, at))
 		return;
 	*left -= numbers;
-	opk_json_begin_object(json);
-	opk_json_key(json, "name");
-	opk_json_put_string(json, opk_evaluation_column(evaluation, at));
-	opk_json_key(json, "unit");
-	opk_json_put_string(json, opk_evaluation_column_unit(evaluation, at));
-	opk_json_key(json, "means");
-	opk_json_begin_array(json);
+	begin_metric(json, opk_evaluation_column(evaluation, at),
+	             opk_evaluation_column_unit(evaluation, at));
 	put_means(json, run, at);
-	opk_json_end_array(json);
-	opk_json_end_object(json);
+	end_metric(json);
 }
 
 /* Time comes first, if it was measured. */
@@ -185,25 +199,165 @@ static void put_metrics(struct opk_json_writer *json, const struct report_run *r
 	opk_json_end_array(json);
 }
 
-int report_write_ranks(struct report_page *page, const struct report_run *run,
-                       const struct report_part *part)
+static void put_groups(struct opk_json_writer *json, const struct report_run *run)
 {
-	const struct report_lanes *lanes = &run->lanes;
-	struct opk_json_writer *json = &page->json;
-	bool ranks = lanes->count > 1 && !strncmp(lanes->names[0], "rank", 4);
+	opk_json_key(json, "kernels");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < count_kernels(run); i++)
+		opk_json_put_u64(json, i);
+	opk_json_end_array(json);
+	put_metrics(json, run);
+}
 
-	if (lanes->count < 2 || !opk_summary_group_count(run->summary))
-		return OPK_OK;
+/* ---- launches on a timeline ------------------------------------------------------------- */
+
+/* Times of launches by kernel and lane; a kernel is the first row of its name. */
+struct times {
+	struct report_lanes lanes;
+	struct opk_index rows; /* of names: which of `kernels` */
+	size_t kernels[MOST_KERNELS], count;
+	struct report_sum *sums;
+};
+
+static void clear_times(struct times *times)
+{
+	report_clear_lanes(&times->lanes);
+	opk_index_clear(&times->rows);
+	free(times->sums);
+}
+
+static int find_kernels(struct times *times, const struct report_page *page,
+                        const struct report_run *run)
+{
+	for (size_t i = 0; i < opk_summary_kernel_count(run->summary); i++) {
+		const char *name = opk_summary_kernel(run->summary, i)->range->kernel;
+
+		if (times->count == MOST_KERNELS)
+			break;
+		if (opk_index_find(NULL, &times->rows, name))
+			continue;
+		if (!opk_index_add(&times->rows, name, times->count, NULL))
+			return opk_nomem(page->ctx, "ranks");
+		times->kernels[times->count++] = i;
+	}
+	return OPK_OK;
+}
+
+/* Launches as ranges, so that both have the same lanes; what is no launch is as the one before. */
+static int find_launch_lanes(struct times *times, const struct report_page *page,
+                             const struct opk_activity *activities, size_t count)
+{
+	opk_autofree struct opk_range *ranges = opk_alloc_array(count + 1, sizeof *ranges);
+	const struct opk_activity *launch = NULL;
+
+	if (!ranges)
+		return opk_nomem(page->ctx, "ranks");
+	for (size_t i = 0; i < count && !launch; i++)
+		if (activities[i].kind == OPK_ACTIVITY_KERNEL)
+			launch = &activities[i];
+	for (size_t i = 0; launch && i < count; i++) {
+		if (activities[i].kind == OPK_ACTIVITY_KERNEL)
+			launch = &activities[i];
+		ranges[i] = (struct opk_range){ .rank = launch->rank,
+			                        .device = launch->device,
+			                        .host = launch->host };
+	}
+	return launch ? find_lanes(&times->lanes, page->ctx, ranges, count) : OPK_OK;
+}
+
+static int add_times(struct times *times, const struct report_page *page,
+                     const struct opk_activity *activities, size_t count)
+{
+	size_t lanes = times->lanes.count, row;
+
+	times->sums = opk_alloc_array(times->count * lanes + 1, sizeof *times->sums);
+	if (!times->sums)
+		return opk_nomem(page->ctx, "ranks");
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_activity *launch = &activities[i];
+		struct report_sum *sum;
+
+		if (launch->kind != OPK_ACTIVITY_KERNEL
+		    || !opk_index_find(&row, &times->rows, launch->name))
+			continue;
+		sum = &times->sums[row * lanes + times->lanes.of_row[i]];
+		sum->sum += (float)(launch->end_ns - launch->start_ns);
+		sum->count++;
+	}
+	return OPK_OK;
+}
+
+static void put_times(struct opk_json_writer *json, const struct times *times)
+{
+	opk_json_key(json, "kernels");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < times->count; i++)
+		opk_json_put_u64(json, times->kernels[i]);
+	opk_json_end_array(json);
+	opk_json_key(json, "metrics");
+	opk_json_begin_array(json);
+	begin_metric(json, "duration", "nanoseconds");
+	for (size_t i = 0; i < times->count; i++)
+		put_lanes(json, times->sums + i * times->lanes.count, times->lanes.count);
+	end_metric(json);
+	opk_json_end_array(json);
+}
+
+/* ---- the part --------------------------------------------------------------------------- */
+
+static void begin(struct report_page *page, const struct report_run *run,
+                  const struct report_part *part, const struct report_lanes *lanes)
+{
+	bool ranks = !strncmp(lanes->names[0], "rank", 4) || !strncmp(lanes->names[0], "no r", 4);
+
 	report_begin(page, run, part, ranks ? part->title : "GPUs",
 	             ranks ? "The mean of a launch by rank, against the median of all ranks."
 	                   : "The mean of a launch by GPU, against the median of all GPUs.");
 	report_begin_data(page, run, part->id);
-	opk_json_begin_object(json);
-	opk_json_key(json, "lanes");
-	opk_json_put_strings(json, (const char *const *)lanes->names, lanes->count);
-	put_metrics(json, run);
-	opk_json_end_object(json);
+	opk_json_begin_object(&page->json);
+	opk_json_key(&page->json, "lanes");
+	opk_json_put_strings(&page->json, (const char *const *)lanes->names, lanes->count);
+}
+
+static void end(struct report_page *page)
+{
+	opk_json_end_object(&page->json);
 	report_end_data(page);
 	report_end(page);
+}
+
+static int write_launches(struct report_page *page, const struct report_run *run,
+                          const struct report_part *part)
+{
+	__attribute__((cleanup(clear_times))) struct times times = { 0 };
+	const struct opk_activity *activities;
+	size_t count;
+	int code = opk_file_activities(&activities, &count, page->ctx, run->file);
+
+	if (!code)
+		code = find_launch_lanes(&times, page, activities, count);
+	if (code || times.lanes.count < 2)
+		return code;
+	code = find_kernels(&times, page, run);
+	if (!code)
+		code = add_times(&times, page, activities, count);
+	if (code)
+		return code;
+	begin(page, run, part, &times.lanes);
+	put_times(&page->json, &times);
+	end(page);
+	return OPK_OK;
+}
+
+int report_write_ranks(struct report_page *page, const struct report_run *run,
+                       const struct report_part *part)
+{
+	if (opk_summary_kernel_count(run->summary))
+		return write_launches(page, run, part);
+	if (run->lanes.count < 2 || !opk_summary_group_count(run->summary))
+		return OPK_OK;
+	begin(page, run, part, &run->lanes);
+	put_groups(&page->json, run);
+	end(page);
 	return OPK_OK;
 }
