@@ -20,7 +20,7 @@ same 'samples' "$(sed -n 's/^samples,//p' "$tmp/report")" 382
 accounted gh100-training-nvtx ranges.json
 same 'ranges' "$(sed -n 's/^ranges,//p' "$tmp/report")" 8
 if is_long; then
-	for name in training-kernels training-pm training-trace; do
+	for name in training-kernels training-pm ranks ranks-pm training-trace; do
 		accounted gh100-$name $name.json.gz
 	done
 	# eval does not show NVTX ranges: info counts all records.

@@ -62,10 +62,10 @@ same("launches", slices, Counter(
      int(row.get("bytes") or 0))
     for row in evaluate("--per", "launch", "--launch-columns", "all") if row["kind"] != "idle"))
 
-ranges = Counter((origin + t["ts"], e["name"]) for t, e in events if e["ph"] == "X" and e["cat"] == "range")
+ranges = Counter((origin + t["ts"], e["args"].get("kernel", e["name"])) for t, e in events if e["ph"] == "X" and e["cat"] == "range")
 same("ranges", ranges, Counter(
-    (int(row["start_ns"]), row["name"]) for row in evaluate("--launch-columns", "all", "--join", "none")
-    if row.get("start_ns") and "range" in row and "kernel" not in row))
+    (int(row["start_ns"]), row.get("kernel") or row["name"])
+    for row in evaluate("--launch-columns", "all", "--join", "none") if row.get("start_ns") and "range" in row))
 
 known = {"M", "C", "X", "b", "e"}
 strange = {e["ph"] for _, e in events} - known
