@@ -52,6 +52,12 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
+/* What is unknown may be the same. */
+static bool may_be_same(const char *a, const char *b)
+{
+	return !a || !b || !*a || !*b || !strcmp(a, b);
+}
+
 static int add_device(struct timeline *t, const char *host, const char *gpu, int32_t index,
                       int32_t rank, size_t track)
 {
@@ -59,8 +65,8 @@ static int add_device(struct timeline *t, const char *host, const char *gpu, int
 
 	for (size_t i = 0; i < t->devices.count; i++) {
 		device = &t->devices.items[i];
-		if (device->index == index && device->rank == rank && same_text(device->host, host)
-		    && same_text(device->gpu, gpu))
+		if (device->index == index && device->rank == rank
+		    && may_be_same(device->host, host) && may_be_same(device->gpu, gpu))
 			return OPK_OK;
 	}
 	device = opk_list_add(&t->devices);
@@ -104,7 +110,7 @@ static bool uses(const struct timeline *t, const struct device *device, uint32_t
 		const struct opk_activity *of = t->lanes.lanes.items[i].of;
 
 		if (of->kind == OPK_ACTIVITY_RANGE || of->device != device->index
-		    || of->rank != device->rank || !same_text(of->host, device->host))
+		    || of->rank != device->rank || !may_be_same(of->host, device->host))
 			continue;
 		if (of->process == process)
 			return true;
@@ -118,11 +124,11 @@ static bool shows(const struct timeline *t, const struct device *device,
 {
 	const struct opk_activity *of = lane->of;
 
-	if (of->rank != device->rank || !same_text(of->host, device->host))
+	if (of->rank != device->rank || !may_be_same(of->host, device->host))
 		return false;
 	if (is_range(lane))
 		return uses(t, device, of->process);
-	return of->device == device->index && same_text(of->gpu, device->gpu);
+	return of->device == device->index && may_be_same(of->gpu, device->gpu);
 }
 
 /* ---- what there is ---------------------------------------------------------------------- */
