@@ -381,7 +381,8 @@
 		return [
 			'Drag to zoom into a stretch of time, with ', key('Shift'), ' to move; ', key('Ctrl'),
 			' and the wheel zooms; ', key('←'), ' ', key('→'), ' move, ', key('+'), ' ', key('−'), ' zoom, ',
-			key('0'), ' or a double click shows all. A click on a launch shows its kernel.',
+			key('0'), ' or a double click shows all. A click on a launch chooses its kernel,',
+			' whose launches are orange.',
 		];
 	}
 

@@ -16,7 +16,8 @@ enum { MOST_BYTES = 10 << 20 };
 /* A GPU of a host, or a rank on it: its samples, and what ran on it. */
 struct device {
 	const char *host, *gpu;
-	int32_t index, rank;
+	int32_t index;
+	int32_t rank; /* -1: samples don't say it, and all that ran on the GPU is with them */
 	size_t track; /* SIZE_MAX: there are no samples */
 };
 
@@ -58,14 +59,20 @@ static bool may_be_same(const char *a, const char *b)
 	return !a || !b || !*a || !*b || !strcmp(a, b);
 }
 
+static bool is_of_rank(const struct device *device, int32_t rank)
+{
+	return device->rank < 0 || device->rank == rank;
+}
+
+/* With samples it is always another one. */
 static int add_device(struct timeline *t, const char *host, const char *gpu, int32_t index,
                       int32_t rank, size_t track)
 {
 	struct device *device;
 
-	for (size_t i = 0; i < t->devices.count; i++) {
+	for (size_t i = 0; track == SIZE_MAX && i < t->devices.count; i++) {
 		device = &t->devices.items[i];
-		if (device->index == index && device->rank == rank
+		if (device->index == index && is_of_rank(device, rank)
 		    && may_be_same(device->host, host) && may_be_same(device->gpu, gpu))
 			return OPK_OK;
 	}
@@ -110,7 +117,7 @@ static bool uses(const struct timeline *t, const struct device *device, uint32_t
 		const struct opk_activity *of = t->lanes.lanes.items[i].of;
 
 		if (of->kind == OPK_ACTIVITY_RANGE || of->device != device->index
-		    || of->rank != device->rank || !may_be_same(of->host, device->host))
+		    || !is_of_rank(device, of->rank) || !may_be_same(of->host, device->host))
 			continue;
 		if (of->process == process)
 			return true;
@@ -124,7 +131,7 @@ static bool shows(const struct timeline *t, const struct device *device,
 {
 	const struct opk_activity *of = lane->of;
 
-	if (of->rank != device->rank || !may_be_same(of->host, device->host))
+	if (!is_of_rank(device, of->rank) || !may_be_same(of->host, device->host))
 		return false;
 	if (is_range(lane))
 		return uses(t, device, of->process);
@@ -306,16 +313,34 @@ static void put_track(struct timeline *t, size_t number)
 	opk_json_end_object(json);
 }
 
+/* Its rank, or that of all that ran on it; -1: there is none, or are several. */
+static int32_t rank_of(const struct timeline *t, const struct device *device)
+{
+	int32_t rank = device->rank;
+
+	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
+		const struct opk_lane *lane = &t->lanes.lanes.items[i];
+
+		if (is_range(lane) || !shows(t, device, lane))
+			continue;
+		if (rank >= 0 && lane->of->rank != rank)
+			return -1;
+		rank = lane->of->rank;
+	}
+	return rank;
+}
+
 static void put_title(struct timeline *t, const struct device *device)
 {
+	int32_t rank = rank_of(t, device);
 	opk_autobuf struct opk_buf title = { 0 };
 	opk_autofree char *text = NULL;
 	bool hosts = false;
 
 	for (size_t i = 1; i < t->devices.count; i++)
 		hosts |= !same_text(t->devices.items[i].host, t->devices.items[0].host);
-	if (device->rank >= 0)
-		opk_buf_add_printf(&title, "rank %" PRId32 ", ", device->rank);
+	if (rank >= 0)
+		opk_buf_add_printf(&title, "rank %" PRId32 ", ", rank);
 	if (hosts && device->host && *device->host)
 		opk_buf_add_printf(&title, "%s, ", device->host);
 	if (device->index >= 0)
