@@ -3,6 +3,7 @@
 	'use strict';
 
 	const { element } = offpeak;
+	const SEARCHED_FROM = 25;
 
 	function factList(table, row) {
 		const facts = [['grid', row.grid], ['block', row.block], ['registers', row.registers],
@@ -157,11 +158,33 @@
 		const by = new Map();
 
 		table.columns.forEach((column, at) => {
+			if (!matches(column, table.search || ''))
+				return;
 			if (!by.has(column.heading))
 				by.set(column.heading, []);
 			by.get(column.heading).push(at);
 		});
 		return [...by].map(([heading, columns]) => group(table, heading, columns, i));
+	}
+
+	// Among many metrics: those with all the words in their name or meaning.
+	function matches(column, search) {
+		const text = (column.name + ' ' + (column.about || '') + ' ' + (column.metric || '')).toLowerCase();
+
+		return search.toLowerCase().split(/\s+/).every(word => text.includes(word));
+	}
+
+	function searchField(table, i, place) {
+		const field = element('input', { type: 'search', class: 'metrics', placeholder: 'Search metrics', 'aria-label': 'Search metrics',
+			value: table.search || null });
+
+		if (table.columns.length < SEARCHED_FROM)
+			return null;
+		field.addEventListener('input', () => {
+			table.search = field.value;
+			place.replaceChildren(...groups(table, i));
+		});
+		return element('div', { class: 'tools' }, [field]);
 	}
 
 	offpeak.drawKernel = function (details, table, i) {
@@ -177,7 +200,11 @@
 		details.replaceChildren(
 			element('div', { class: 'title' }, [element('h2', { class: 'mono', text: row.name }),
 				element('p', { class: 'muted', text: times.join(' · ') })]),
-			longName(row) || '', factList(table, row),
-			...(i < table.with_values ? groups(table, i) : []));
+			longName(row) || '', factList(table, row));
+		if (i >= table.with_values || !table.columns.length)
+			return;
+		const place = element('div', {}, groups(table, i));
+
+		details.append(searchField(table, i, place) || '', place);
 	};
 })();

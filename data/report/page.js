@@ -160,6 +160,8 @@
 		if (event.key === 'd' || event.key === 'D')
 			switchTheme();
 	});
+	// All recordings are printed, seen or not.
+	addEventListener('beforeprint', () => runs.forEach(draw));
 	document.addEventListener('scroll', follow, { passive: true });
 	document.getElementById('theme').addEventListener('click', switchTheme);
 	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', nameTheme);
