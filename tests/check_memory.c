@@ -148,6 +148,7 @@ static void fill_folder(void)
 	put_file("s.section", section_text, strlen(section_text));
 	put_file("legacy_names.tsv", legacy_text, strlen(legacy_text));
 	put_file("single_pass.tsv", wanted_text, strlen(wanted_text));
+	ck_assert_int_eq(symlink(TEST_DATA_DIR "/report", in_folder("report")), 0);
 	opk_ctx_free(ctx);
 }
 
@@ -563,6 +564,15 @@ static int merge(struct opk_ctx *ctx)
 	return opk_merge(ctx, paths, 2, NULL, in_folder("out"));
 }
 
+static int report(struct opk_ctx *ctx)
+{
+	char path[512];
+	const char *const paths[] = { path, path };
+
+	snprintf(path, sizeof path, "%s", in_folder("run.opk"));
+	return opk_report(ctx, paths, 2, NULL, in_folder("out"));
+}
+
 static int verify(struct opk_ctx *ctx)
 {
 	struct opk_verify_options options = OPK_INIT(options);
@@ -712,13 +722,14 @@ static const struct family {
 	{ HERE, "evaluation of an image", evaluate_image, false, true },
 	{ HERE, "import", import_image, false, true },
 	{ HERE, "merge", merge, false, false },
+	{ HERE, "reports", report, false, true },
 	{ HERE, "verification", verify, false, true },
 	{ HERE, "recovery", recover, false, false },
 	{ HERE, "rows out", output, false, false },
 	{ HERE, "files", files, false, false },
 };
 
-enum { INPUTS = 9, EACH = 150, SAMPLES = 150 };
+enum { INPUTS = 10, EACH = 150, SAMPLES = 150 };
 
 static void ignore(void *data, const char *message)
 {
