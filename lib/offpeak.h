@@ -2112,6 +2112,17 @@ struct opk_picture_options {
 int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                          const struct opk_summary *summary,
                          const struct opk_picture_options *options);
+/* Kernels by time, and their shares. OPK_EUSAGE: there are none, or their time is not known. */
+int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                        const struct opk_summary *summary,
+                        const struct opk_picture_options *options);
+/* The headings of columns that are parts of a whole, by number from 0; NULL: there are no more. */
+const struct opk_meta_heading *opk_picture_stack_heading(const struct opk_summary *summary,
+                                                         size_t number);
+/* Stacked bars of the columns under such a heading, a row a kernel. OPK_EUSAGE: it is NULL. */
+int opk_picture_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                      const struct opk_summary *summary, const struct opk_meta_heading *heading,
+                      const struct opk_picture_options *options);
 
 /* ---- reports ---------------------------------------------------------------------------- */
 

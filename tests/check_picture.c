@@ -204,8 +204,8 @@ START_TEST(roofline)
 	ck_assert_int_eq(draw(&file, keep, 3, 0, false), OPK_OK);
 	opk_buf_add(&file, "", 1);
 	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 6);
-	ck_assert_uint_eq(count_of(&file, "data-level=\"DRAM\""), 3);
-	ck_assert_uint_eq(count_of(&file, "data-kernel=\"2\""), 2);
+	ck_assert_uint_eq(count_of(&file, "data-level=\"DRAM\""), 4);
+	ck_assert_uint_eq(count_of(&file, "data-kernel=\"2\""), 3);
 	ck_assert_uint_eq(count_of(&file, "<g class=\"roof\""), 3);
 	ck_assert_uint_eq(count_of(&file, "fp32 50 Tflop/s"), 2);
 	ck_assert_uint_eq(count_of(&file, "1 kernel without operations."), 1);

@@ -34,6 +34,20 @@ cp out dark.svg
 picture dark.svg 'root.get("viewBox") == "0 0 400 300" and "A <b> & c" in text'
 picture dark.svg 'len(marks) == 3 and "The first 2 of 5 kernels by time." in text'
 
+section 'bars'
+works plot kernels "$roofline" -o bars.svg
+picture bars.svg 'len(marks) == 5 and "histogram" in text and "358 us" in text and "0%" in text and "-0%" not in text'
+works plot kernels "$roofline" --top 2 -o top.svg
+picture top.svg 'len(marks) == 2 and "3 more" in text'
+# Kernels that ran beside samples.
+works plot kernels "$recordings/gh100-training-kernels.opk" -o ran.svg
+picture ran.svg 'len(marks) == 25 and "14 more" in text'
+works plot stack "$recordings/gh100-top-down.opk" --group Stalls -o stack.svg
+picture stack.svg '"memory stalls" in text and "87.6%" in text and {m.get("data-kernel") for m in marks} == set("01234")'
+refuses 2 'what can be stacked is Issue slots, Stalls' plot stack "$recordings/gh100-top-down.opk" --group States -o bad.svg
+refuses 2 'no stacked bars' plot stack "$roofline" -o bad.svg
+refuses 2 'no kernels by time' plot kernels "$recordings/gh100-top-down.opk" -o bad.svg
+
 section 'refusals'
 refuses 2 'which picture' plot
 refuses 2 "which picture" plot pie "$roofline" -o pie.svg

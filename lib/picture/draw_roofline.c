@@ -92,10 +92,8 @@ static void put_x_ticks(struct plot *p)
 		if (!ticks.major[i])
 			continue;
 		opk_put_short(&text, ticks.values[i]);
-		opk_buf_add(&text, "", 1);
-		if (!text.failed)
-			opk_svg_label(&p->svg, "label", x, p->y.begin + OPK_SVG_LINE,
-			              OPK_ANCHOR_MIDDLE, (char *)text.data);
+		opk_svg_put_buffer(&p->svg, "label", x, p->y.begin + OPK_SVG_LINE,
+		                   OPK_ANCHOR_MIDDLE, &text);
 	}
 }
 
@@ -112,11 +110,16 @@ static void put_y_ticks(struct plot *p)
 		if (!ticks.major[i])
 			continue;
 		opk_put_short(&text, ticks.values[i]);
-		opk_buf_add(&text, "", 1);
-		if (!text.failed)
-			opk_svg_label(&p->svg, "label", p->x.begin - 6, y + 4, OPK_ANCHOR_END,
-			              (char *)text.data);
+		opk_svg_put_buffer(&p->svg, "label", p->x.begin - 6, y + 4, OPK_ANCHOR_END, &text);
 	}
+}
+
+/* With all digits, for scripts. */
+static void put_range(struct opk_svg *svg, const char *name, double number)
+{
+	opk_buf_add_printf(&svg->buf, " %s=\"", name);
+	opk_buf_add_double(&svg->buf, number);
+	opk_svg_put(svg, "\"");
 }
 
 static void put_axes(struct plot *p)
@@ -124,7 +127,12 @@ static void put_axes(struct plot *p)
 	const char *unit = *p->roofline->unit ? p->roofline->unit : "operations";
 	opk_autofree char *x = opk_printf("%s per byte", unit), *y = opk_printf("%s/s", unit);
 
-	opk_svg_put(&p->svg, "<g class=\"axes\" stroke-width=\"1\">\n");
+	opk_svg_put(&p->svg, "<g class=\"axes\" stroke-width=\"1\"");
+	put_range(&p->svg, "data-x-from", p->x.from);
+	put_range(&p->svg, "data-x-to", p->x.to);
+	put_range(&p->svg, "data-y-from", p->y.from);
+	put_range(&p->svg, "data-y-to", p->y.to);
+	opk_svg_put(&p->svg, ">\n");
 	put_x_ticks(p);
 	put_y_ticks(p);
 	opk_svg_line(&p->svg, "axis", p->x.begin, p->y.begin, p->x.end, p->y.begin);
@@ -160,6 +168,16 @@ static void put_roof_line(struct plot *p, const char *text, double x1, double y1
 	opk_svg_put(&p->svg, "</g>\n");
 }
 
+/* What is at this place moves with it, and keeps its size, when a page shows a part of the plot. */
+static void begin_place(struct plot *p, double x, double y, const char *class)
+{
+	opk_svg_put(&p->svg, "<g");
+	opk_svg_put_attribute(&p->svg, "class", class);
+	opk_svg_put_number(&p->svg, "data-x", x);
+	opk_svg_put_number(&p->svg, "data-y", y);
+	opk_svg_put(&p->svg, ">");
+}
+
 /* Above the line, as far right as there is room. */
 static void put_roof(struct plot *p, const struct opk_roof *roof, const char *text)
 {
@@ -174,7 +192,9 @@ static void put_roof(struct plot *p, const struct opk_roof *roof, const char *te
 
 		if (box.left < opk_axis_at(&p->x, left) || !opk_boxes_take(&p->boxes, &box))
 			continue;
+		begin_place(p, x, y, "at-right");
 		opk_svg_label(&p->svg, "muted halo", x, y - 4, OPK_ANCHOR_END, text);
+		opk_svg_put(&p->svg, "</g>\n");
 		return;
 	}
 	p->nameless++;
@@ -201,11 +221,12 @@ static bool take_slope(struct plot *p, double x, double y, double cosine, double
 
 static void put_slope_text(struct plot *p, const char *text, double x, double y, double angle)
 {
+	begin_place(p, x, y, "along");
 	opk_svg_put(&p->svg, "<g transform=\"translate(");
 	opk_buf_add_printf(&p->svg.buf, "%ld %ld) rotate(%ld)\">", lround(x), lround(y),
 	                   lround(-angle * 180 / acos(-1)));
 	opk_svg_label(&p->svg, "muted halo", 0, 0, OPK_ANCHOR_START, text);
-	opk_svg_put(&p->svg, "</g>\n");
+	opk_svg_put(&p->svg, "</g></g>\n");
 }
 
 /* On the line, as near its beginning as there is room. */
@@ -392,8 +413,14 @@ static bool put_name_at(struct plot *p, const struct opk_roofline_dot *dot, cons
 
 		if (!opk_boxes_take(&p->boxes, &box))
 			continue;
+		opk_svg_put(&p->svg, "<g");
+		opk_buf_add_printf(&p->svg.buf, " data-kernel=\"%zu\"", dot->kernel);
+		opk_svg_put_number(&p->svg, "data-x", x);
+		opk_svg_put_number(&p->svg, "data-y", y);
+		opk_svg_put(&p->svg, ">");
 		opk_svg_label(&p->svg, "label halo", places[i].x, places[i].y, places[i].anchor,
 		              name);
+		opk_svg_put(&p->svg, "</g>\n");
 		return true;
 	}
 	return false;
@@ -429,11 +456,15 @@ static void put_legend(struct plot *p)
 		if (!r->roofs[i].is_level)
 			continue;
 		snprintf(class, sizeof class, "c%zu", level % OPK_SVG_COLOURS);
+		opk_svg_put(&p->svg, "<g class=\"level\"");
+		opk_svg_put_attribute(&p->svg, "data-level", r->roofs[i].name);
+		opk_svg_put(&p->svg, ">");
 		opk_svg_put(&p->svg, element_of(level));
 		opk_svg_put_attribute(&p->svg, "class", class);
 		put_shape(p, level, x, y - 4, 5);
 		opk_svg_put(&p->svg, "/>\n");
 		opk_svg_label(&p->svg, "label", x + 10, y, OPK_ANCHOR_START, r->roofs[i].name);
+		opk_svg_put(&p->svg, "</g>\n");
 		x += opk_label_width(r->roofs[i].name) + 32;
 	}
 	opk_svg_label(&p->svg, "muted", x, y, OPK_ANCHOR_START,
@@ -466,6 +497,20 @@ static char *notes(const struct plot *p)
 	return opk_buf_take_text(&text);
 }
 
+/* What is in the plot alone: a part of the picture with the same coordinates, and clipped. */
+static void begin_field(struct plot *p)
+{
+	double width = p->x.end - p->x.begin, height = p->y.begin - p->y.end;
+
+	opk_svg_put(&p->svg, "<svg class=\"field\"");
+	opk_svg_put_number(&p->svg, "x", p->x.begin);
+	opk_svg_put_number(&p->svg, "y", p->y.end);
+	opk_svg_put_number(&p->svg, "width", width);
+	opk_svg_put_number(&p->svg, "height", height);
+	opk_buf_add_printf(&p->svg.buf, " viewBox=\"%ld %ld %ld %ld\">\n", lround(p->x.begin),
+	                   lround(p->y.end), lround(width), lround(height));
+}
+
 static void put_all(struct plot *p, const char *title, bool dark)
 {
 	opk_autofree char *note = NULL;
@@ -483,10 +528,12 @@ static void put_all(struct plot *p, const char *title, bool dark)
 	for (size_t i = 0; i < p->roofline->dot_count; i++)
 		if (is_shown(p, &p->roofline->dots[i]))
 			take_dot(p, &p->roofline->dots[i]);
+	begin_field(p);
 	put_roofs(p);
 	put_dots(p);
 	for (size_t i = 0; i < p->shown; i++)
 		put_name(p, i);
+	opk_svg_put(&p->svg, "</svg>\n");
 	note = notes(p);
 	opk_svg_label(&p->svg, "muted", 12, p->svg.height - 8, OPK_ANCHOR_START, note ? note : "");
 }

@@ -43,3 +43,24 @@ int opk_drawn_kernels_init(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
 	}
 	return OPK_OK;
 }
+
+int opk_drawn_kernels_of_launches(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
+                                  const struct opk_summary *summary)
+{
+	size_t count = opk_summary_kernel_count(summary);
+
+	*out = (struct opk_drawn_kernels){
+		.items = opk_alloc_array(count + 1, sizeof *out->items),
+		.count = count,
+		.unit = OPK_SUMMARY_NS,
+	};
+	if (!out->items)
+		return opk_nomem(ctx, "a picture");
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_summary_kernel *kernel = opk_summary_kernel(summary, i);
+
+		out->items[i] = (struct opk_drawn){ kernel->name, (double)kernel->ran->time_ns,
+			                            kernel->share / 100, NULL };
+	}
+	return OPK_OK;
+}

@@ -36,6 +36,9 @@ struct opk_drawn_kernels {
 };
 int opk_drawn_kernels_init(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
                            const struct opk_summary *summary);
+/* Those on the timeline, which have no values. */
+int opk_drawn_kernels_of_launches(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
+                                  const struct opk_summary *summary);
 void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels);
 #define opk_autodrawn __attribute__((cleanup(opk_drawn_kernels_clear)))
 

@@ -91,7 +91,8 @@ void opk_axis_ticks(struct opk_ticks *ticks, const struct opk_axis *axis, size_t
 		return;
 	step = axis->step > 0 ? axis->step : linear_step(axis, wanted ? wanted : 1);
 	for (double i = ceil(axis->from / step - 1e-9); i * step <= axis->to + step * 1e-9; i++)
-		add(ticks, &(struct opk_axis){ .from = -INFINITY, .to = INFINITY }, i * step, true);
+		add(ticks, &(struct opk_axis){ .from = -INFINITY, .to = INFINITY }, i * step + 0.0,
+		    true);
 }
 
 /* ---- numbers */

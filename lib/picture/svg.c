@@ -213,6 +213,15 @@ void opk_svg_label(struct opk_svg *svg, const char *class, double x, double y,
 	opk_svg_put(svg, "</text>\n");
 }
 
+void opk_svg_put_buffer(struct opk_svg *svg, const char *class, double x, double y,
+                        enum opk_anchor anchor, struct opk_buf *text)
+{
+	opk_buf_add(text, "", 1);
+	svg->buf.failed |= text->failed;
+	if (!text->failed)
+		opk_svg_label(svg, class, x, y, anchor, (const char *)text->data);
+}
+
 void opk_svg_heading(struct opk_svg *svg, double x, double y, const char *text)
 {
 	opk_svg_put(svg, "<text class=\"label\" font-weight=\"bold\"");

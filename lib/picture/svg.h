@@ -51,6 +51,9 @@ void opk_svg_rect(struct opk_svg *svg, const char *class, double x, double y, do
                   double height);
 void opk_svg_label(struct opk_svg *svg, const char *class, double x, double y,
                    enum opk_anchor anchor, const char *text);
+/* The same, of a buffer of text, which ends with this. */
+void opk_svg_put_buffer(struct opk_svg *svg, const char *class, double x, double y,
+                        enum opk_anchor anchor, struct opk_buf *text);
 /* At the left edge, in the font of headings. */
 void opk_svg_heading(struct opk_svg *svg, double x, double y, const char *text);
 

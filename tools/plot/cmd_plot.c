@@ -2,15 +2,16 @@
 /* offpeak plot: pictures of a recording, as SVG. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/ctx.h"
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
 
-#define PICTURES "roofline"
+#define PICTURES "roofline, kernels, stack"
 
 struct plot_args {
-	const char *title, *width, *height;
+	const char *title, *width, *height, *group;
 	uint64_t top;
 	bool dark;
 };
@@ -20,6 +21,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct plot_args, title) },
 	{ "top", 0, "N", "only the first N kernels by time", OPTION_COUNT,
 	  offsetof(struct plot_args, top) },
+	{ "group", 0, "TITLE", "stack: the columns under this heading; default: the first",
+	  OPTION_TEXT, offsetof(struct plot_args, group) },
 	{ "width", 0, "PIXELS", "how wide; default: what suits the picture", OPTION_TEXT,
 	  offsetof(struct plot_args, width) },
 	{ "height", 0, "PIXELS", "how high", OPTION_TEXT, offsetof(struct plot_args, height) },
@@ -27,15 +30,52 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-typedef int picture_fn(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                       const struct opk_summary *summary,
-                       const struct opk_picture_options *options);
+struct plot {
+	struct app *app;
+	const struct plot_args *args;
+	const struct opk_summary *summary;
+	struct opk_picture_options options;
+	struct opk_newfile out;
+};
+
+static int draw_roofline(struct plot *p)
+{
+	return opk_picture_roofline(opk_newfile_write, &p->out, p->app->ctx, p->summary,
+	                            &p->options);
+}
+
+static int draw_kernels(struct plot *p)
+{
+	return opk_picture_kernels(opk_newfile_write, &p->out, p->app->ctx, p->summary,
+	                           &p->options);
+}
+
+static int draw_stack(struct plot *p)
+{
+	const char *wanted = p->args->group;
+	const struct opk_meta_heading *heading;
+	opk_autobuf struct opk_buf others = { 0 };
+
+	for (size_t i = 0; (heading = opk_picture_stack_heading(p->summary, i)); i++) {
+		if (!wanted || !strcmp(heading->title, wanted))
+			break;
+		opk_buf_add_printf(&others, "%s%s", i ? ", " : "", heading->title);
+	}
+	opk_buf_add(&others, "", 1);
+	if (wanted && !heading && others.size > 1)
+		return app_error(p->app, OPK_EUSAGE, "--group %s: what can be stacked is %s",
+		                 wanted, (char *)others.data);
+	return opk_picture_stack(opk_newfile_write, &p->out, p->app->ctx, p->summary, heading,
+	                         &p->options);
+}
 
 static const struct picture {
 	const char *name;
-	picture_fn *draw;
+	int (*draw)(struct plot *p);
 } pictures[] = {
-	{ "roofline", opk_picture_roofline },
+	{ "roofline", draw_roofline },
+	{ "kernels", draw_kernels },
+	{ "stack", draw_stack },
 };
 
 static const struct picture *find(const char *name)
@@ -58,40 +98,42 @@ static int take_pixels(double *out, struct app *app, const char *option, const c
 	                 MOST);
 }
 
-static int draw(struct app *app, const struct picture *picture, const struct opk_summary *summary,
-                const struct opk_picture_options *options)
+static int draw(struct plot *p, const struct picture *picture)
 {
-	opk_autonewfile struct opk_newfile out = { 0 };
-	int code = opk_newfile_create(&out, app->ctx, app->output);
+	int code = opk_newfile_create(&p->out, p->app->ctx, p->app->output);
 
 	if (!code)
-		code = picture->draw(opk_newfile_write, &out, app->ctx, summary, options);
-	return code ? code : opk_newfile_commit(&out);
+		code = picture->draw(p);
+	if (!code)
+		code = opk_newfile_commit(&p->out);
+	opk_newfile_discard(&p->out);
+	return code;
 }
 
-static int plot(struct app *app, const struct picture *picture, const char *path,
-                const struct opk_picture_options *options)
+static int plot(struct plot *p, const struct picture *picture, const char *path)
 {
 	struct opk_summary_options how = OPK_INIT(how);
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	opk_auto(opk_summary) struct opk_summary *summary = NULL;
-	int code = opk_file_open(&file, app->ctx, path);
+	struct opk_ctx *ctx = p->app->ctx;
+	int code = opk_file_open(&file, ctx, path);
 
 	how.progress = app_progress;
 	how.progress_data = (void *)"evaluating range";
 	if (!code)
-		code = opk_summary_new(&summary, app->ctx, file, &how);
+		code = opk_summary_new(&summary, ctx, file, &how);
 	app_progress_end();
+	p->summary = summary;
 	if (!code)
-		code = draw(app, picture, summary, options);
-	return code ? opk_add(app->ctx, code, "can't plot %s", path) : OPK_OK;
+		code = draw(p, picture);
+	return code ? opk_add(ctx, code, "can't plot %s", path) : OPK_OK;
 }
 
 static int run(struct app *app, void *data)
 {
 	const struct plot_args *args = data;
-	struct opk_picture_options options = OPK_INIT(options);
 	const struct picture *picture = app->argument_count ? find(app->arguments[0]) : NULL;
+	struct plot p = { .app = app, .args = args, .options = OPK_INIT(p.options) };
 	int code;
 
 	if (!picture)
@@ -101,31 +143,36 @@ static int run(struct app *app, void *data)
 	if (!app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "plot: where to? -o FILE.svg, or -o - for stdout");
-	options.title = args->title;
-	options.dark = args->dark;
-	options.top = (size_t)args->top;
-	code = take_pixels(&options.width, app, "width", args->width);
+	p.options.title = args->title;
+	p.options.dark = args->dark;
+	p.options.top = (size_t)args->top;
+	code = take_pixels(&p.options.width, app, "width", args->width);
 	if (!code)
-		code = take_pixels(&options.height, app, "height", args->height);
-	return code ? code : plot(app, picture, app->arguments[1], &options);
+		code = take_pixels(&p.options.height, app, "height", args->height);
+	return code ? code : plot(&p, picture, app->arguments[1]);
 }
 
 const struct command plot_command = {
 	.name = "plot",
 	.synopsis = "PICTURE RUN.opk -o X.svg",
-	.summary = "draw a recording as SVG, for papers and wikis: its roofline",
+	.summary = "draw a recording as SVG, for papers and wikis: roofline, kernels",
 	.details =
 		"PICTURE is one of these:\n"
 		"\n"
 		"roofline: how many operations a second each kernel makes over its operations per byte of\n"
 		"each level of memory, and what the chip allows at most. Sets say what it is drawn of:\n"
-		"roofline-hierarchical does, and a set of yours can.",
+		"roofline-hierarchical does, and a set of yours can.\n"
+		"\n"
+		"kernels: how much of the time each kernel took in all its launches.\n"
+		"\n"
+		"stack: parts of a whole as stacked bars, a row a kernel, such as the issue slots of the\n"
+		"set top-down, or what warps wait for, of the set stalls.",
 	.examples = {
 		{ "plot roofline roofs.opk -o roofline.svg", "each kernel between the roofs" },
 		{ "plot roofline roofs.opk --top 3 --dark -o slide.svg",
 		  "the three kernels that take longest, light on dark" },
-		{ "plot roofline roofs.opk --title 'One step on an H100' -o - >step.svg",
-		  "with a title of your own" },
+		{ "plot kernels run.opk --title 'One step' -o - >kernels.svg",
+		  "kernels by time, with a title of your own" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct plot_args),

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Kernels by time: a bar each, and how much of all time they come to one after the other. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "picture/draw_bars.h"
+
+enum { MOST = 25, LEGEND = 22 };
+
+struct kernels {
+	struct opk_bars bars;
+	const struct opk_drawn_kernels *of;
+	size_t shown;
+	double rest; /* share of the kernels that are not shown */
+};
+
+static void put_time(struct opk_buf *out, const struct kernels *k, double time)
+{
+	opk_put_value(out, time, k->of->unit == OPK_SUMMARY_CYCLES ? "cycle" : "nanosecond");
+}
+
+/* "12.3 ms  45.1%" */
+static void put_side(struct kernels *k, size_t row, double time, double share)
+{
+	opk_autobuf struct opk_buf text = { 0 }, percent = { 0 };
+	double y = opk_bars_y(&k->bars, row) + 4;
+
+	put_time(&text, k, time);
+	opk_buf_add_printf(&percent, "%.1f%%", 100 * share);
+	opk_svg_put_buffer(&k->bars.svg, "label", k->bars.x.end + 82, y, OPK_ANCHOR_END, &text);
+	opk_svg_put_buffer(&k->bars.svg, "muted", k->bars.x.end + 138, y, OPK_ANCHOR_END, &percent);
+}
+
+static void put_kernel(struct kernels *k, size_t row)
+{
+	const struct opk_drawn *kernel = &k->of->items[row];
+	opk_autobuf struct opk_buf title = { 0 };
+
+	opk_buf_add_printf(&title, "%s\n", kernel->name);
+	put_time(&title, k, kernel->time);
+	opk_buf_add_printf(&title, ", %.1f%% of the time", 100 * kernel->share);
+	opk_bars_put_name(&k->bars, row, kernel->name);
+	if (kernel->share > 0)
+		opk_bars_put_bar(&k->bars, row, 0, kernel->share, "c0", row, &title);
+	put_side(k, row, kernel->time, kernel->share);
+}
+
+/* All others in one bar. */
+static void put_rest(struct kernels *k)
+{
+	size_t row = k->shown;
+	opk_autofree char *name = opk_printf("%zu more", k->of->count - k->shown);
+	opk_autobuf struct opk_buf title = { 0 };
+	double time = 0;
+
+	for (size_t i = k->shown; i < k->of->count; i++)
+		time += isnan(k->of->items[i].time) ? 0 : k->of->items[i].time;
+	opk_buf_add_printf(&title, "%s kernels", name ? name : "");
+	opk_bars_put_name(&k->bars, row, name ? name : "");
+	opk_bars_put_bar(&k->bars, row, 0, k->rest, "c7", SIZE_MAX, &title);
+	put_side(k, row, time, k->rest);
+}
+
+/* The share of all kernels down to each row. */
+static void put_sum(struct kernels *k)
+{
+	double sum = 0;
+
+	opk_svg_put(&k->bars.svg, "<polyline class=\"c5\" fill=\"none\" fill-opacity=\"0\" "
+	                          "stroke-width=\"1.5\" points=\"");
+	for (size_t i = 0; i < k->shown; i++) {
+		sum += isnan(k->of->items[i].share) ? 0 : k->of->items[i].share;
+		opk_svg_put_coordinate(&k->bars.svg, ' ', opk_axis_at(&k->bars.x, fmin(sum, 1)));
+		opk_svg_put_coordinate(&k->bars.svg, ',', opk_bars_y(&k->bars, i));
+	}
+	opk_svg_put(&k->bars.svg, "\"/>\n");
+}
+
+static void put_legend(struct kernels *k)
+{
+	double x = k->bars.x.begin, y = k->bars.top - 9;
+
+	opk_svg_put(&k->bars.svg, "<rect class=\"c0\" fill-opacity=\".6\"");
+	opk_svg_put_number(&k->bars.svg, "x", x);
+	opk_svg_put_number(&k->bars.svg, "y", y - 9);
+	opk_svg_put(&k->bars.svg, " width=\"10\" height=\"10\"/>\n");
+	opk_svg_label(&k->bars.svg, "label", x + 16, y, OPK_ANCHOR_START, "share of the time");
+	opk_svg_line(&k->bars.svg, "c5", x + 150, y - 4, x + 168, y - 4);
+	opk_svg_label(&k->bars.svg, "label", x + 174, y, OPK_ANCHOR_START,
+	              "of this kernel and those above it");
+}
+
+static void put_all(struct kernels *k, const struct opk_picture_options *options)
+{
+	bool more = k->shown < k->of->count;
+
+	opk_bars_fit_names(&k->bars, k->of, k->shown);
+	opk_bars_measure(&k->bars, options, k->shown + more, LEGEND, OPK_BARS_SIDE);
+	opk_bars_begin(&k->bars, options, "Kernels by time",
+	               "Bars: the share of all time that each kernel took in all its launches. A "
+	               "line: the share of the kernels down to each row.",
+	               "", true);
+	put_legend(k);
+	for (size_t i = 0; i < k->shown; i++)
+		put_kernel(k, i);
+	if (more)
+		put_rest(k);
+	put_sum(k);
+}
+
+int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                        const struct opk_summary *summary, const struct opk_picture_options *given)
+{
+	OPK_OPTIONS(opk_picture_options, options, given);
+	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
+	struct kernels k = { .bars.x = { .from = 0, .to = 1 }, .of = &kernels };
+	size_t most = options.top ? options.top : MOST;
+	int code = opk_summary_kernel_count(summary)
+	                   ? opk_drawn_kernels_of_launches(&kernels, ctx, summary)
+	                   : opk_drawn_kernels_init(&kernels, ctx, summary);
+
+	if (code)
+		return code;
+	if (!kernels.count || !kernels.unit)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "no kernels by time: the recording has no kernel, or no time of "
+		                "one; gpu__time_duration.sum is such a time");
+	k.shown = kernels.count < most ? kernels.count : most;
+	for (size_t i = k.shown; i < kernels.count; i++)
+		k.rest += isnan(kernels.items[i].share) ? 0 : kernels.items[i].share;
+	put_all(&k, &options);
+	code = opk_svg_finish(&k.bars.svg, ctx, sink, sink_data);
+	opk_svg_clear(&k.bars.svg);
+	return code;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parts of a whole, which are drawn as stacked bars. stack.c */
+#ifndef OPK_STACK_H
+#define OPK_STACK_H
+
+#include "picture/picture.h"
+
+struct opk_stack_part {
+	const char *name;
+	char *text; /* without what all names begin and end with */
+	size_t column, colour;
+	double weight; /* over all kernels' time */
+	bool own;      /* has a colour that no other part has */
+};
+
+struct opk_stack {
+	const struct opk_meta_heading *heading;
+	const char *unit; /* of the first part */
+	struct opk_stack_part *parts;
+	size_t count;
+	bool shares; /* each kernel's add up to one */
+	double most; /* what any kernel's add up to */
+};
+
+int opk_stack_init(struct opk_stack *stack, struct opk_ctx *ctx,
+                   const struct opk_evaluation *evaluation, const struct opk_drawn_kernels *kernels,
+                   const struct opk_meta_heading *heading);
+void opk_stack_clear(struct opk_stack *stack);
+#define opk_autostack __attribute__((cleanup(opk_stack_clear)))
+
+/* What the kernel's parts add up to, without those that are nan. */
+double opk_stack_sum(const struct opk_stack *stack, const struct opk_drawn *kernel);
+
+#endif
