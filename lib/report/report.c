@@ -9,6 +9,8 @@ static const struct report_part parts[] = {
 	{ "about", "Run", report_write_about },
 	{ "kernels", "Kernels", report_write_kernels },
 	{ "devices", "Devices", report_write_devices },
+	{ "roofline", "Roofline", report_write_roofline },
+	{ "stacks", "Breakdown", report_write_stacks },
 	{ "timeline", "Timeline", report_write_timeline },
 	{ "ranks", "Ranks", report_write_ranks },
 };

@@ -9,13 +9,15 @@
 static const char dygraphs_style[] = "dygraphs/dygraph.min.css";
 
 /* In the order in which they are joined. */
-static const char *const styles[] = { "report/page.css", "report/table.css", "report/ranks.css",
-	                              "report/diff.css", "report/timeline.css" };
+static const char *const styles[] = {
+	"report/page.css",  "report/table.css", "report/picture.css",
+	"report/ranks.css", "report/diff.css",  "report/timeline.css"
+};
 static const char *const scripts[] = { "report/page.js",          "report/format.js",
 	                               "report/table.js",         "report/kernel.js",
-	                               "report/ranks.js",         "report/diff.js",
-	                               "report/timeline_data.js", "report/timeline_rows.js",
-	                               "report/timeline.js" };
+	                               "report/roofline.js",      "report/ranks.js",
+	                               "report/diff.js",          "report/timeline_data.js",
+	                               "report/timeline_rows.js", "report/timeline.js" };
 
 /* What configure found; installed offpeak has a copy beside its own files. */
 static int read_dygraphs(char **out, struct opk_ctx *ctx, const char *name)

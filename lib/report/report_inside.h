@@ -110,7 +110,10 @@ int report_write_timeline(struct report_page *page, const struct report_run *run
                           const struct report_part *part);
 int report_write_devices(struct report_page *page, const struct report_run *run,
                          const struct report_part *part);
-
+int report_write_roofline(struct report_page *page, const struct report_run *run,
+                          const struct report_part *part);
+int report_write_stacks(struct report_page *page, const struct report_run *run,
+                        const struct report_part *part);
 int report_write_ranks(struct report_page *page, const struct report_run *run,
                        const struct report_part *part);
 
