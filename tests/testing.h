@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/ctx.h"
+#include "huge_pages.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -122,6 +123,8 @@ static inline bool have_cupti(void)
 	bool found = opk_nvidia_info(&info, ctx) == OPK_OK;
 
 	opk_ctx_free(ctx);
+	/* Each test is a fork, and in it each evaluation. */
+	use_huge_pages();
 	return found;
 }
 

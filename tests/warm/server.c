@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Preloaded into offpeak: loads NVIDIA's libraries, and calls main() in a child for each client. */
+#include "../huge_pages.h"
 #include "warm.h"
 
 #include <dlfcn.h>
@@ -191,6 +192,7 @@ static void load_libraries(char *paths)
 
 	for (char *path; (path = strsep(&rest, ":"));)
 		dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	use_huge_pages();
 }
 
 static int become_server(int argc, char **argv, char **environment)
