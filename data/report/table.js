@@ -32,17 +32,17 @@
 	}
 
 	function baseColumns(table) {
-		const rows = table.rows, unit = timeUnit(table);
+		const rows = table.rows, unit = timeUnit(table), timed = table.time && table.row !== 'device';
 		const columns = [{ title: nouns[table.row][0], get: i => rows[i].name, name: true }];
 
-		if (table.time && rows.length > 1)
+		if (timed && rows.length > 1)
 			columns.push(numbers(table, 'share of time', 'percent', i => rows[i].portion, { bar: i => rows[i].portion, wide: true }));
-		if (table.time)
+		if (timed)
 			columns.push(numbers(table, 'time', unit, i => rows[i].time));
 		columns.push(numbers(table, nouns[table.row][1], '', i => rows[i].count));
-		if (table.time)
+		if (timed)
 			columns.push(numbers(table, 'mean', unit, i => rows[i].time === undefined ? null : rows[i].time / rows[i].count));
-		if (table.time && rows.some(row => row.least !== undefined)) {
+		if (timed && rows.some(row => row.least !== undefined)) {
 			columns.push(numbers(table, 'min', unit, i => rows[i].least === undefined ? null : rows[i].least));
 			columns.push(numbers(table, 'max', unit, i => rows[i].most === undefined ? null : rows[i].most));
 		}
@@ -255,7 +255,7 @@
 		state.more = element('button', { type: 'button', class: 'more' });
 		state.frame = element('div', { class: 'panel scroll' }, [element('table', { class: 'rows' }, [state.head, state.body]), state.more]);
 		state.details = element('div', { class: 'details' });
-		const tools = element('div', { class: 'tools' }, [state.table.rows.length > 1 ? state.field : null,
+		const tools = element('div', { class: 'tools' }, [state.table.rows.length > 4 ? state.field : null,
 			state.table.columns.length ? metricPicker(state) : null, state.count]);
 
 		section.append(tools, state.frame, leftOut(state.table), state.details);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Summaries and reports of the fake's recordings: order, words, and that names are never markup. */
+#include "base/file.h"
+#include "fake_nv.h"
+#include "folder.h"
+
+enum { IMAGES = 2, ROWS = 3 };
+
+static const char *const names[] = { "fake__a.sum", "fake__ratio.pct", "fake__c.sum" };
+static const char *const inflated[] = { "fake__c.sum" };
+
+/* Kernels of six launches: the second name would be markup, the third ends lines in JavaScript. */
+static const char *const kernels[] = { "plain", "<b>&\"'", "a\xe2\x80\xa8</script>\xe2\x80\xa9" };
+
+static struct opk_range range_of(size_t image, size_t row)
+{
+	return (struct opk_range){ .name = "r",
+		                   .kernel = kernels[row],
+		                   .symbol = "",
+		                   .nvtx = "<!--",
+		                   .rank = (int32_t)image,
+		                   .device = 0,
+		                   .host = "",
+		                   .gpu = "",
+		                   .grid = { 2, 1, 1 },
+		                   .block = { 32, 1, 1 },
+		                   .sm_mhz = image ? 1980 : 1000 };
+}
+
+static void write_recording(const char *name, const char *kind)
+{
+	static const struct opk_drop drop = { "<i>no memory", 2 };
+	static const struct opk_stats stats = { 8, 6, 1, &drop, 1, 0 };
+	struct opk_meta meta = { .kind = kind,
+		                 .chip = "FA100",
+		                 .metrics = names,
+		                 .metric_count = COUNT(names),
+		                 .passes = 1,
+		                 .inflated = inflated,
+		                 .inflated_count = 1,
+		                 .set_description = "</dl>" };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (size_t i = 0; i < IMAGES; i++) {
+		struct opk_range ranges[ROWS];
+
+		for (size_t j = 0; j < ROWS; j++)
+			ranges[j] = range_of(i, j);
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, ROWS));
+	}
+	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+}
+
+static struct opk_ctx *report_ctx(void)
+{
+	struct opk_ctx *ctx = fake_ctx();
+
+	free((char *)ctx->data_dir);
+	ctx->data_dir = strdup(TEST_DATA_DIR);
+	return ctx;
+}
+
+/* The page about in.opk; free(). */
+static char *make_page(const struct opk_report_options *options)
+{
+	struct opk_ctx *ctx = report_ctx();
+	char path[512];
+	const char *const paths[] = { path };
+	void *page;
+	size_t size;
+
+	write_recording("in.opk", "recording");
+	snprintf(path, sizeof path, "%s", in_folder("in.opk"));
+	ck_ok(ctx, opk_report(ctx, paths, 1, options, in_folder("out.html")));
+	ck_ok(ctx, opk_read_file(&page, &size, ctx, in_folder("out.html")));
+	ck_assert_uint_eq(strlen(page), size);
+	opk_ctx_free(ctx);
+	return page;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, part)); text += strlen(part))
+		count++;
+	return count;
+}
+
+START_TEST(words_of_a_page)
+{
+	static const struct words {
+		struct here here;
+		const char *text;
+		size_t count;
+	} rows[] = {
+		{ HERE, "<dd>6 launches of 3 kernels; 3 metrics in 1 pass</dd>", 1 },
+		{ HERE, "<dd>yes; 2 missing: &lt;i&gt;no memory</dd>", 1 },
+		{ HERE, "<dd>SM 1000 to 1980 MHz, memory ? MHz", 1 },
+		{ HERE, "1 of 3 metrics counts idle time around short kernels", 1 },
+		{ HERE, "<code>fake__c.sum</code>", 1 },
+		{ HERE, "\"lanes\":[\"rank 0\",\"rank 1\"]", 1 },
+		{ HERE, "\"name\":\"plain\",\"count\":2,", 1 },
+		{ HERE, "Timelines are drawn by", 0 }, /* there is nothing over time */
+	};
+	char *page = make_page(NULL);
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		ck_row(&rows[i], count_of(page, rows[i].text) == rows[i].count, "%s: %zu times",
+		       rows[i].text, count_of(page, rows[i].text));
+	free(page);
+}
+END_TEST
+
+/* A name is in JSON with escapes, or as text with entities; and nowhere else. */
+START_TEST(names_are_text)
+{
+	struct opk_report_options options = OPK_INIT(options);
+	char *page, *end;
+
+	options.title = "<t>\xff\x01";
+	options.kernel_names = "full";
+	page = make_page(&options);
+	ck_assert_uint_eq(count_of(page, "<title>&lt;t&gt;\xef\xbf\xbd\xef\xbf\xbd</title>"), 1);
+	ck_assert_uint_eq(count_of(page, "<t>"), 0);
+	ck_assert_uint_eq(count_of(page, "<!--"), 0);
+	ck_assert_uint_eq(count_of(page, "<i>"), 0);
+	ck_assert_uint_eq(count_of(page, "<dd>&lt;/dl&gt;</dd>"), 1);
+	ck_assert_uint_eq(count_of(page, "\xe2\x80\xa8"), 0);
+	ck_assert_uint_eq(count_of(page, "\xe2\x80\xa9"), 0);
+	ck_assert_uint_eq(count_of(page, "\"a\\u2028\\u003c/script\\u003e \\u2029\""), 1);
+	ck_assert_uint_eq(count_of(page, "\"\\u003cb\\u003e \\u0026\\\"'\""), 1);
+	end = strstr(page, "</main>");
+	ck_assert_ptr_nonnull(end);
+	*end = '\0';
+	ck_assert_uint_eq(count_of(page, "<script"), count_of(page, "</script"));
+	free(page);
+}
+END_TEST
+
+START_TEST(a_kernel_alone)
+{
+	struct opk_report_options options = OPK_INIT(options);
+	char *page;
+
+	options.kernel = "pl*";
+	page = make_page(&options);
+	ck_assert_uint_eq(count_of(page, "2 launches of 1 kernel like pl*"), 1);
+	ck_assert_uint_eq(count_of(page, "</b>") + count_of(page, "\\u003cb"), 1);
+	free(page);
+}
+END_TEST
+
+START_TEST(refused)
+{
+	static const struct refusal {
+		struct here here;
+		const char *name, *kernel_names;
+		size_t count;
+		int code;
+		const char *message;
+	} rows[] = {
+		{ HERE, "in.opk", NULL, 0, OPK_EUSAGE, "of which recordings" },
+		{ HERE, "in.opk", "mangled", 1, OPK_EUSAGE, "short, full or symbol, not mangled" },
+		{ HERE, "set.opk", NULL, 1, OPK_EINPUT, "there is nothing to report yet" },
+		{ HERE, "none.opk", NULL, 1, OPK_EINPUT, "none.opk" },
+	};
+
+	write_recording("in.opk", "recording");
+	write_recording("set.opk", "set");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_report_options options = OPK_INIT(options);
+		struct opk_ctx *ctx = report_ctx();
+		char path[512];
+		const char *const paths[] = { path };
+		int code;
+
+		options.kernel_names = rows[i].kernel_names;
+		snprintf(path, sizeof path, "%s", in_folder(rows[i].name));
+		code = opk_report(ctx, paths, rows[i].count, &options, in_folder("out.html"));
+		ck_row(&rows[i], code == rows[i].code && strstr(errors_of(ctx), rows[i].message),
+		       "%d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], entries(false) == 2, "files are left");
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* Without the files that pages are made of. */
+START_TEST(not_installed)
+{
+	struct opk_ctx *ctx = report_ctx();
+	char path[512];
+	const char *const paths[] = { path };
+
+	write_recording("in.opk", "recording");
+	snprintf(path, sizeof path, "%s", in_folder("in.opk"));
+	free((char *)ctx->data_dir);
+	ctx->data_dir = strdup(folder);
+	ck_assert_int_eq(opk_report(ctx, paths, 1, NULL, in_folder("out.html")), OPK_EFAILED);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "is missing: offpeak is not installed"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The n-th kernel has the values 100 n + metric + 0.5 in both images. */
+START_TEST(summary_sorted)
+{
+	static const struct sorted {
+		struct here here;
+		const char *sort, *first;
+		int code;
+	} rows[] = {
+		{ HERE, NULL, "plain", OPK_OK },         { HERE, "launches", "plain", OPK_OK },
+		{ HERE, "name", "<b>", OPK_OK },         { HERE, "fake__a.sum", "a", OPK_OK },
+		{ HERE, "fake__a.sun", "", OPK_EUSAGE },
+	};
+
+	write_recording("in.opk", "recording");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_summary_options options = OPK_INIT(options);
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_kernel_names *full;
+		struct opk_summary *summary = NULL;
+		struct opk_file *file;
+		int code;
+
+		ck_ok(ctx, opk_kernel_names_new(&full, ctx, OPK_KERNEL_FULL));
+		options.names = full;
+		options.sort = rows[i].sort;
+		ck_ok(ctx, opk_file_open(&file, ctx, in_folder("in.opk")));
+		code = opk_summary_new(&summary, ctx, file, &options);
+		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(ctx));
+		if (!code)
+			ck_row(&rows[i],
+			       !strncmp(opk_summary_group(summary, 0)->name, rows[i].first,
+			                strlen(rows[i].first)),
+			       "%s", opk_summary_group(summary, 0)->name);
+		else
+			ck_row(&rows[i], strstr(errors_of(ctx), "such as fake__a.sum?"), "%s",
+			       errors_of(ctx));
+		opk_summary_free(summary);
+		opk_kernel_names_free(full);
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("report");
+	TCase *tests = tcase_create("report");
+
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_test(tests, words_of_a_page);
+	tcase_add_test(tests, names_are_text);
+	tcase_add_test(tests, a_kernel_alone);
+	tcase_add_test(tests, refused);
+	tcase_add_test(tests, not_installed);
+	tcase_add_test(tests, summary_sorted);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
