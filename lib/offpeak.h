@@ -2176,6 +2176,7 @@ struct opk_trace_counts {
 	uint64_t samples; /* each is an event for every metric of which it has a value */
 	uint64_t values, missing_values; /* nan: no event, but a slice says so */
 	uint64_t first_samples;          /* that begin at an earlier event: left out */
+	uint64_t incomplete_samples;     /* that were begun but not completed: left out */
 	uint64_t kernels, copies, sets, nvtx_ranges, ranges;
 	uint64_t ranges_without_times; /* left out */
 	uint64_t origin_ns;            /* host time that is 0 in the trace */

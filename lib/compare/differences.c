@@ -42,18 +42,10 @@ static const char *mode_of(const struct opk_meta *meta, char room[64])
 	return meta->mode;
 }
 
-static const char *run_fact(const struct opk_meta *meta, const char *name)
-{
-	for (size_t i = 0; i < meta->run_count; i++)
-		if (!strcmp(meta->run[i].name, name))
-			return meta->run[i].value;
-	return "";
-}
-
 static const char *driver_of(const struct opk_meta *meta, char room[64])
 {
 	(void)room;
-	return run_fact(meta, "driver");
+	return opk_meta_fact(meta, "driver");
 }
 
 /* Of the first device; others of a host are most often the same. */

@@ -426,6 +426,46 @@ void opk_activity_table_clear(struct opk_activity_table *table)
 	*table = (struct opk_activity_table){ 0 };
 }
 
+/* ---- records as rows -------------------------------------------------------------------- */
+
+struct opk_range opk_activity_range(const struct opk_activity *activity)
+{
+	struct opk_range range = {
+		.name = activity->name,
+		.kernel = activity->name,
+		.symbol = activity->symbol,
+		.nvtx = "",
+		.host = activity->host,
+		.gpu = activity->gpu,
+		.device = activity->device,
+		.rank = activity->rank,
+		.start_ns = activity->start_ns,
+		.end_ns = activity->end_ns,
+		.duration_ns = activity->end_ns - activity->start_ns,
+		.stream = activity->stream,
+		.context = activity->context,
+		.process = activity->process,
+		.registers = activity->registers,
+		.shared_bytes = activity->shared_bytes,
+	};
+
+	memcpy(range.grid, activity->grid, sizeof range.grid);
+	memcpy(range.block, activity->block, sizeof range.block);
+	return range;
+}
+
+const char *opk_activity_word(const struct opk_activity *activity)
+{
+	static const char *const kinds[] = {
+		[OPK_ACTIVITY_KERNEL] = "kernel",
+		[OPK_ACTIVITY_COPY] = "copy",
+		[OPK_ACTIVITY_SET] = "set",
+		[OPK_ACTIVITY_RANGE] = "nvtx",
+	};
+
+	return kinds[activity->kind];
+}
+
 /* ---- all of a file ---------------------------------------------------------------------- */
 
 int opk_file_activities(const struct opk_activity **activities, size_t *count, struct opk_ctx *ctx,

@@ -307,7 +307,8 @@ struct opk_range_table {
 int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,
                          const struct opk_file *file, size_t section);
 void opk_range_table_clear(struct opk_range_table *table);
-/* What the facts of the run say of a host and a GPU; "" where they say nothing. origin.c */
+/* What the run's facts say: of that name, of a host, of a GPU; "" where nothing. origin.c */
+const char *opk_meta_fact(const struct opk_meta *meta, const char *name);
 const char *opk_meta_host(const struct opk_meta *meta);
 const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device);
 /* Whether it is one of those facts. */
@@ -353,6 +354,9 @@ int opk_activity_table_read(struct opk_activity_table *table, struct opk_ctx *ct
                             const struct opk_file *file, size_t section);
 void opk_activity_table_clear(struct opk_activity_table *table);
 void opk_activity_table_free(struct opk_activity_table *table);
+/* A record as a range, and its kind in a word: "kernel", "copy", "set", "nvtx". */
+struct opk_range opk_activity_range(const struct opk_activity *activity);
+const char *opk_activity_word(const struct opk_activity *activity);
 /* The payload of a section. */
 void opk_activities_encode(struct opk_buf *out, const struct opk_activity *activities,
                            size_t count);

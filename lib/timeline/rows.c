@@ -7,39 +7,6 @@
 
 #include "base/sum.h"
 
-static struct opk_range range_of(const struct opk_activity *activity)
-{
-	struct opk_range range = {
-		.name = activity->name,
-		.kernel = activity->name,
-		.symbol = activity->symbol,
-		.nvtx = "",
-		.host = activity->host,
-		.gpu = activity->gpu,
-		.device = activity->device,
-		.rank = activity->rank,
-		.start_ns = activity->start_ns,
-		.end_ns = activity->end_ns,
-		.duration_ns = activity->end_ns - activity->start_ns,
-		.stream = activity->stream,
-		.context = activity->context,
-		.process = activity->process,
-		.registers = activity->registers,
-		.shared_bytes = activity->shared_bytes,
-	};
-
-	memcpy(range.grid, activity->grid, sizeof range.grid);
-	memcpy(range.block, activity->block, sizeof range.block);
-	return range;
-}
-
-static const char *kind_of(const struct opk_activity *activity)
-{
-	return activity->kind == OPK_ACTIVITY_COPY  ? "copy"
-	       : activity->kind == OPK_ACTIVITY_SET ? "set"
-	                                            : "kernel";
-}
-
 /* ---- records ---------------------------------------------------------------------------- */
 
 static int by_gpu_and_time(const void *a, const void *b)
@@ -60,13 +27,13 @@ static int find_groups(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 
 	for (size_t i = 0; !code && i < rows->count; i++) {
 		struct opk_run_record *record = &rows->records[i];
-		const struct opk_range range = range_of(record->activity);
+		const struct opk_range range = opk_activity_range(record->activity);
 		size_t gpu = 0, kernel = 0;
 
 		code = opk_grouping_add(&gpu, &rows->gpus, ctx, "", &range);
 		if (!code)
 			code = opk_grouping_add(&kernel, &rows->kernels, ctx,
-			                        kind_of(record->activity), &range);
+			                        opk_activity_word(record->activity), &range);
 		record->gpu = (uint32_t)gpu;
 		record->kernel = (uint32_t)kernel;
 	}
@@ -103,7 +70,7 @@ static void add_launch(struct opk_ran *ran, const struct opk_activity *activity)
 {
 	uint64_t time = activity->end_ns - activity->start_ns;
 
-	ran->kind = kind_of(activity);
+	ran->kind = opk_activity_word(activity);
 	ran->least_ns = !ran->launches || time < ran->least_ns ? time : ran->least_ns;
 	ran->most_ns = time > ran->most_ns ? time : ran->most_ns;
 	ran->launches++;
@@ -133,7 +100,7 @@ static int number_launches(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 	qsort(order, rows->count, sizeof *order, by_time);
 	for (size_t i = 0; i < rows->count; i++) {
 		order[i]->row = (uint32_t)i;
-		rows->made.ranges[i] = range_of(order[i]->activity);
+		rows->made.ranges[i] = opk_activity_range(order[i]->activity);
 	}
 	return OPK_OK;
 }

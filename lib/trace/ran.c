@@ -70,7 +70,7 @@ static int put_slice(struct opk_trace *trace, const struct opk_activity *activit
 		return code;
 	opk_trace_begin_event(out, "X", process->id, lane);
 	opk_trace_put_span(out, activity->start_ns, activity->end_ns);
-	opk_json_add_string(&out->json, "cat", opk_trace_kind_of(activity));
+	opk_json_add_string(&out->json, "cat", opk_activity_word(activity));
 	opk_json_key(&out->json, "name");
 	opk_json_put_string(&out->json, name);
 	put_arguments(&out->json, activity, name);
@@ -91,7 +91,7 @@ int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file)
 	int code;
 
 	while (!(code = opk_trace_sweep_next(&activity, trace->ctx, &file->sweep)) && activity) {
-		struct opk_range range = opk_trace_range_of(activity);
+		struct opk_range range = opk_activity_range(activity);
 		const char *name = activity->name;
 
 		if (!opk_trace_where_accepts(&file->where, activity))

@@ -19,14 +19,6 @@ void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
 
 /* ---- what the run's facts say of the process ---------------------------------------------- */
 
-static const char *fact(const struct opk_meta *meta, const char *name)
-{
-	for (size_t i = 0; i < meta->run_count; i++)
-		if (!strcmp(meta->run[i].name, name))
-			return meta->run[i].value;
-	return "";
-}
-
 /* As the collector takes it from these variables; tools/collect/recording/recording.c. */
 static int32_t rank_of(const struct opk_meta *meta)
 {
@@ -34,7 +26,7 @@ static int32_t rank_of(const struct opk_meta *meta)
 		                             "env.PMIX_RANK", "env.PMI_RANK", "env.SLURM_PROCID" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *text = fact(meta, names[i]);
+		const char *text = opk_meta_fact(meta, names[i]);
 		unsigned long number = strtoul(text, NULL, 10);
 
 		if (*text && !text[strspn(text, "0123456789")] && number <= INT32_MAX)
@@ -66,10 +58,10 @@ struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
 static struct opk_trace_place place_of_run(const struct opk_meta *meta)
 {
 	return (struct opk_trace_place){
-		.host = fact(meta, "hostname"),
+		.host = opk_meta_host(meta),
 		.gpu = opk_meta_gpu(meta, 0),
 		.rank = rank_of(meta),
-		.process = (uint32_t)strtoul(fact(meta, "process"), NULL, 10),
+		.process = (uint32_t)strtoul(opk_meta_fact(meta, "process"), NULL, 10),
 	};
 }
 
@@ -79,7 +71,7 @@ static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_acti
                           uint32_t *id)
 {
 	struct opk_trace *trace = data;
-	struct opk_range range = opk_trace_range_of(activity);
+	struct opk_range range = opk_activity_range(activity);
 	struct opk_trace_place place = {
 		.host = activity->host,
 		.gpu = activity->gpu,
@@ -167,9 +159,11 @@ static int evaluate(struct opk_trace *trace, struct opk_trace_file *file)
 	options.filter = file->where.rows;
 	options.join = NULL;
 	code = opk_eval_file(&file->evaluation, trace->ctx, file->file, &options);
-	if (!code)
-		trace->row_count += opk_evaluation_row_count(file->evaluation);
-	return code;
+	if (code)
+		return code;
+	trace->row_count += opk_evaluation_row_count(file->evaluation);
+	trace->counts.incomplete_samples += opk_evaluation_incomplete_samples(file->evaluation);
+	return OPK_OK;
 }
 
 static int look_at_sample(struct opk_trace *trace, const struct opk_trace_file *file,
@@ -214,6 +208,19 @@ static int look_at_rows(struct opk_trace *trace, const struct opk_trace_file *fi
 	return code;
 }
 
+static int fail_empty(const struct opk_trace *trace)
+{
+	const struct opk_trace_counts *counts = &trace->counts;
+	const char *why = counts->ranges_without_times ? "ranges are recorded without times"
+	                  : counts->incomplete_samples ? "no sample was completed"
+	                                               : "no sample and no launch is recorded";
+
+	return opk_fail(trace->ctx, OPK_EUSAGE,
+	                "there is nothing on a time axis: %s. PM samples, user ranges, and what "
+	                "offpeak-collect --trace records have times",
+	                why);
+}
+
 static int look_at_all(struct opk_trace *trace)
 {
 	int code = OPK_OK;
@@ -226,12 +233,7 @@ static int look_at_all(struct opk_trace *trace)
 			code = look_at_rows(trace, &trace->files[i]);
 	}
 	if (!code && trace->first == UINT64_MAX)
-		code = opk_fail(
-			trace->ctx, OPK_EUSAGE,
-			"there is nothing on a time axis: %s. PM samples, user ranges, and what "
-			"offpeak-collect --trace records have times",
-			trace->counts.ranges_without_times ? "ranges are recorded without times"
-							   : "no sample and no launch is recorded");
+		code = fail_empty(trace);
 	trace->out.origin = trace->first;
 	trace->counts.origin_ns = trace->first;
 	return code;

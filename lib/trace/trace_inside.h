@@ -188,9 +188,6 @@ int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
 bool opk_trace_where_accepts(const struct opk_trace_where *where,
                              const struct opk_activity *activity);
 void opk_trace_where_clear(struct opk_trace_where *where);
-/* What a launch is as a row, and in a word: "kernel", "copy", "set", "nvtx". */
-struct opk_range opk_trace_range_of(const struct opk_activity *activity);
-const char *opk_trace_kind_of(const struct opk_activity *activity);
 
 /* ---- all of it: trace.c */
 

@@ -63,52 +63,14 @@ int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
 	return code;
 }
 
-struct opk_range opk_trace_range_of(const struct opk_activity *activity)
-{
-	struct opk_range range = {
-		.name = activity->name,
-		.kernel = activity->name,
-		.symbol = activity->symbol,
-		.nvtx = "",
-		.host = activity->host,
-		.gpu = activity->gpu,
-		.device = activity->device,
-		.rank = activity->rank,
-		.start_ns = activity->start_ns,
-		.end_ns = activity->end_ns,
-		.duration_ns = activity->end_ns - activity->start_ns,
-		.stream = activity->stream,
-		.context = activity->context,
-		.process = activity->process,
-		.registers = activity->registers,
-		.shared_bytes = activity->shared_bytes,
-	};
-
-	memcpy(range.grid, activity->grid, sizeof range.grid);
-	memcpy(range.block, activity->block, sizeof range.block);
-	return range;
-}
-
-const char *opk_trace_kind_of(const struct opk_activity *activity)
-{
-	static const char *const kinds[] = {
-		[OPK_ACTIVITY_KERNEL] = "kernel",
-		[OPK_ACTIVITY_COPY] = "copy",
-		[OPK_ACTIVITY_SET] = "set",
-		[OPK_ACTIVITY_RANGE] = "nvtx",
-	};
-
-	return kinds[activity->kind];
-}
-
 bool opk_trace_where_accepts(const struct opk_trace_where *where,
                              const struct opk_activity *activity)
 {
 	bool nvtx = activity->kind == OPK_ACTIVITY_RANGE;
 	const struct opk_filter *filter = nvtx ? where->nvtx : where->ran;
-	struct opk_range range = opk_trace_range_of(activity);
+	struct opk_range range = opk_activity_range(activity);
 	struct opk_ran ran = {
-		.kind = opk_trace_kind_of(activity),
+		.kind = opk_activity_word(activity),
 		.launches = 1,
 		.time_ns = range.duration_ns,
 		.least_ns = range.duration_ns,

@@ -89,6 +89,7 @@ static int report(struct app *app, const char *path, const struct opk_trace_coun
 	field_number(&fields, "samples", counts->samples);
 	field_number(&fields, "values", counts->values);
 	field_number(&fields, "missing_values", counts->missing_values);
+	field_number(&fields, "first_samples", counts->first_samples);
 	field_number(&fields, "kernels", counts->kernels);
 	field_number(&fields, "copies", counts->copies);
 	field_number(&fields, "sets", counts->sets);
@@ -106,6 +107,9 @@ static void note_left_out(const struct opk_trace_counts *counts)
 	if (counts->ranges_without_times)
 		app_note("%ju ranges were recorded without times: they are not in the trace",
 		         (uintmax_t)counts->ranges_without_times);
+	if (counts->incomplete_samples)
+		app_note("%ju samples were begun but not completed: they are not in the trace",
+		         (uintmax_t)counts->incomplete_samples);
 }
 
 static int write_trace(struct app *app, const struct opk_trace_options *options)
