@@ -69,16 +69,19 @@
 	function launchPlot(spread, unit) {
 		const each = spread[0], list = spread.slice(1), pairs = each === 1 ? list.map(v => [v, v])
 			: list.filter((v, k) => k % 2 === 0).map((v, k) => [v, list[2 * k + 1]]);
-		const known = list.filter(v => v !== null), low = Math.min(...known), high = Math.max(...known);
+		const known = list.filter(v => v !== null).concat(list.every(v => v === null) ? [0] : []), low = Math.min(...known), high = Math.max(...known);
 		const x = k => 8 + 1044 * (pairs.length > 1 ? k / (pairs.length - 1) : 0.5);
 		const y = v => high > low ? 92 - 84 * (v - low) / (high - low) : 50;
 		const svg = element('svg', { class: 'launches', viewBox: '0 0 1060 100', role: 'img', 'aria-label': 'values launch by launch' });
 
 		pairs.forEach((pair, k) => {
-			if (pair[0] === null)
+			const which = each === 1 ? 'launch ' + (k + 1) : 'launches ' + (k * each + 1) + ' to ' + (k + 1) * each;
+
+			if (pair[0] === null) {
+				svg.append(element('circle', { class: 'lost', cx: x(k), cy: 96, r: 2.6 }, [element('title', { text: which + ': nan' })]));
 				return;
-			const title = element('title', { text: (each === 1 ? 'launch ' + (k + 1) : 'launches ' + (k * each + 1) + ' to ' + (k + 1) * each)
-				+ ': ' + offpeak.formatLine(pair[0], unit) + (each === 1 ? '' : ' to ' + offpeak.formatLine(pair[1], unit)) });
+			}
+			const title = element('title', { text: which + ': ' + offpeak.formatLine(pair[0], unit) + (each === 1 ? '' : ' to ' + offpeak.formatLine(pair[1], unit)) });
 
 			svg.append(each === 1 ? element('circle', { cx: x(k), cy: y(pair[0]), r: 2.6 }, [title])
 				: element('line', { x1: x(k), x2: x(k), y1: y(pair[0]) + 1, y2: y(pair[1]) - 1 }, [title]));

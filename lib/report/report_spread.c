@@ -5,29 +5,28 @@
 #include "report/report_inside.h"
 
 /* Values of a metric and kernel; of more launches the least and greatest of several. */
-enum { MOST_VALUES = 120, MOST_LANE_SUMS = 8 << 20 };
+enum { MOST_VALUES = 120, MOST_LANE_SUMS = 8 << 20, MOST_SPREADS = 2 << 20 };
 
 static struct report_spread *find_spread(struct report_run *run, size_t group, size_t column)
 {
 	return &run->spreads[group * run->spread_columns + column];
 }
 
-/* Rows of the table that it did not have before are empty. */
-static bool make_room(struct report_run *run, size_t group, size_t column)
+/* Room in the table, where what was not there before is empty; NULL: it would be too large. */
+static struct report_spread *make_room(struct report_run *run, size_t group, size_t column)
 {
-	size_t columns = column + 1 > run->spread_columns ? column + 1 : run->spread_columns;
-	size_t groups = group + 1 > run->spread_count ? group + 1 : run->spread_count;
+	size_t columns = column + 1 > run->spread_columns ? 2 * (column + 1) : run->spread_columns;
+	size_t groups = group + 1 > run->spread_count ? 2 * (group + 1) : run->spread_count;
 	struct report_spread *spreads;
 
 	if (columns == run->spread_columns && groups == run->spread_count)
-		return true;
-	if (columns > run->spread_columns)
-		columns *= 2;
-	if (groups > run->spread_count)
-		groups *= 2;
+		return find_spread(run, group, column);
+	if (groups > MOST_SPREADS / columns)
+		return NULL;
 	spreads = opk_alloc_array(groups * columns, sizeof *spreads);
+	run->failed = !spreads;
 	if (!spreads)
-		return false;
+		return NULL;
 	for (size_t i = 0; i < run->spread_count; i++)
 		memcpy(spreads + i * columns, run->spreads + i * run->spread_columns,
 		       run->spread_columns * sizeof *spreads);
@@ -35,7 +34,7 @@ static bool make_room(struct report_run *run, size_t group, size_t column)
 	run->spreads = spreads;
 	run->spread_columns = columns;
 	run->spread_count = groups;
-	return true;
+	return find_spread(run, group, column);
 }
 
 /* NaN among them stays: a launch without a value is seen. */
@@ -92,13 +91,12 @@ void report_take_values(void *data, size_t group, size_t column, const double *v
 	struct report_run *run = data;
 	struct report_spread *spread;
 
-	if (run->failed)
+	/* A single launch is its mean. */
+	if (run->failed || (count < 2 && run->lanes.count < 2))
 		return;
-	if (!make_room(run, group, column)) {
-		run->failed = true;
+	spread = make_room(run, group, column);
+	if (!spread)
 		return;
-	}
-	spread = find_spread(run, group, column);
 	run->failed = !take_lanes(run, spread, values, rows, count);
 	if (count < 2 || run->failed)
 		return;
