@@ -2039,8 +2039,8 @@ size_t opk_summary_group_count(const struct opk_summary *summary);
 const struct opk_summary_group *opk_summary_group(const struct opk_summary *summary, size_t i);
 size_t opk_summary_column_count(const struct opk_summary *summary);
 const struct opk_summary_column *opk_summary_column(const struct opk_summary *summary, size_t i);
-/* What was evaluated; NULL of a set, and where only what ran was recorded. */
-const struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *summary);
+/* What was evaluated, all of it read; NULL of a set, and where only what ran was recorded. */
+struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *summary);
 /* The place of a column of that name among `columns` of struct opk_aggregated; SIZE_MAX. */
 size_t opk_summary_find(const struct opk_summary *summary, const char *column);
 /* Kernels on the timeline, by time; none where it was not recorded what ran beside samples. */

@@ -24,7 +24,6 @@ struct device {
 struct timeline {
 	struct report_page *page;
 	const struct report_run *run;
-	struct opk_evaluation *evaluation; /* NULL: nothing was sampled */
 	struct opk_series series;
 	struct opk_lanes lanes;
 	OPK_LIST(struct device) devices;
@@ -43,7 +42,6 @@ static void clear(struct timeline *t)
 	free(t->devices.items);
 	opk_series_clear(&t->series);
 	opk_lanes_clear(&t->lanes);
-	opk_evaluation_free(t->evaluation);
 }
 
 /* ---- devices ---------------------------------------------------------------------------- */
@@ -140,16 +138,29 @@ static bool shows(const struct timeline *t, const struct device *device,
 
 /* ---- what there is ---------------------------------------------------------------------- */
 
+/* Columns of the evaluation that the summary shows are there; those of peaks are not drawn. */
+static bool is_shown(const struct opk_summary_column *column)
+{
+	return column->at != SIZE_MAX;
+}
+
+/* What the summary has evaluated is read once more. */
 static int read_samples(struct timeline *t)
 {
-	struct opk_eval_options options = OPK_INIT(options);
-	int code;
+	const struct opk_summary *summary = t->run->summary;
+	struct opk_evaluation *evaluation = opk_summary_evaluation(summary);
+	size_t all = opk_summary_column_count(summary), count = 0;
+	opk_autofree size_t *columns = NULL;
 
-	if (t->run->meta->profiler != OPK_PROFILER_PM || !t->run->meta->metric_count)
+	if (!evaluation || opk_evaluation_profiler(evaluation) != OPK_PROFILER_PM)
 		return OPK_OK;
-	options.allow_incomplete = true;
-	code = opk_eval_file(&t->evaluation, t->page->ctx, t->run->file, &options);
-	return code ? code : opk_series_add(&t->series, t->page->ctx, t->evaluation);
+	columns = opk_alloc_array(all + 1, sizeof *columns);
+	if (!columns)
+		return opk_nomem(t->page->ctx, "a timeline");
+	for (size_t i = 0; i < all; i++)
+		if (is_shown(opk_summary_column(summary, i)))
+			columns[count++] = opk_summary_column(summary, i)->at;
+	return opk_series_add(&t->series, t->page->ctx, evaluation, columns, count);
 }
 
 static int read_activities(struct timeline *t)
@@ -264,17 +275,16 @@ static void put_columns(struct timeline *t)
 
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
-	for (size_t i = 0; t->evaluation && i < opk_evaluation_column_count(t->evaluation); i++) {
-		const char *name = opk_evaluation_column(t->evaluation, i);
+	for (size_t i = 0; t->series.count && i < opk_summary_column_count(summary); i++) {
+		const struct opk_summary_column *column = opk_summary_column(summary, i);
 
+		if (!is_shown(column))
+			continue;
 		opk_json_begin_object(json);
 		opk_json_key(json, "name");
-		opk_json_put_string(json, name);
-		opk_json_add_string(json, "unit", opk_evaluation_column_unit(t->evaluation, i));
-		for (size_t j = 0; j < opk_summary_column_count(summary); j++)
-			if (!strcmp(opk_summary_column(summary, j)->name, name))
-				opk_json_add_string(json, "about",
-				                    opk_summary_column(summary, j)->description);
+		opk_json_put_string(json, column->name);
+		opk_json_add_string(json, "unit", column->unit);
+		opk_json_add_string(json, "about", column->description);
 		opk_json_end_object(json);
 	}
 	opk_json_end_array(json);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "container/container.h"
+#include "eval/eval.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -90,45 +91,64 @@ int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-static int add_row(struct opk_series *series, struct opk_ctx *ctx,
-                   const struct opk_evaluation *evaluation, const struct opk_row *row)
+/* Which columns of an evaluation are kept. */
+struct choice {
+	struct opk_evaluation *evaluation;
+	const size_t *columns; /* NULL: all */
+	size_t count;
+};
+
+/* What was divided by 0 is nowhere on an axis. */
+static void choose(struct opk_series *series, const struct choice *choice)
+{
+	for (size_t i = 0; i < choice->count; i++) {
+		double value = series->columns[choice->columns ? choice->columns[i] : i];
+
+		series->kept[i] = isinf(value) ? (double)NAN : value;
+	}
+}
+
+static int add_row(struct opk_series *series, struct opk_ctx *ctx, const struct choice *choice,
+                   const struct opk_row *row)
 {
 	static const struct opk_range unknown = { OPK_UNKNOWN_RANGE };
 	const struct opk_range *range = row->range ? row->range : &unknown;
 	struct opk_track *track = find_track(series, range);
 
 	if (!track)
-		track = add_track(series, range, opk_evaluation_column_count(evaluation));
+		track = add_track(series, range, choice->count);
 	if (!track)
 		return opk_nomem(ctx, "samples to draw");
-	opk_evaluation_compute(series->columns, evaluation, row->values);
-	/* What was divided by 0 is nowhere on an axis. */
-	for (size_t i = 0; i < track->metrics; i++)
-		if (isinf(series->columns[i]))
-			series->columns[i] = NAN;
-	return opk_track_add(track, ctx, row->start_ns, row->end_ns, series->columns);
+	opk_evaluation_compute(series->columns, choice->evaluation, row->values);
+	choose(series, choice);
+	return opk_track_add(track, ctx, row->start_ns, row->end_ns, series->kept);
+}
+
+static int make_room(struct opk_series *series, struct opk_ctx *ctx, size_t columns, size_t kept)
+{
+	free(series->columns);
+	free(series->kept);
+	series->columns = opk_alloc_array(columns + 1, sizeof *series->columns);
+	series->kept = opk_alloc_array(kept + 1, sizeof *series->kept);
+	return series->columns && series->kept ? OPK_OK : opk_nomem(ctx, "samples to draw");
 }
 
 int opk_series_add(struct opk_series *series, struct opk_ctx *ctx,
-                   struct opk_evaluation *evaluation)
+                   struct opk_evaluation *evaluation, const size_t *columns, size_t count)
 {
 	enum { OFTEN = 4096 };
-	size_t count = opk_evaluation_column_count(evaluation);
+	size_t all = opk_evaluation_column_count(evaluation);
+	struct choice choice = { evaluation, columns, columns ? count : all };
 	const struct opk_row *row;
 	uint64_t rows = 0;
-	int code;
+	int code = make_room(series, ctx, all, choice.count);
 
-	free(series->columns);
-	series->columns = opk_alloc_array(count + 1, sizeof *series->columns);
-	if (!series->columns)
-		return opk_nomem(ctx, "samples to draw");
-	while (!(code = opk_evaluation_next(&row, ctx, evaluation)) && row) {
+	opk_evaluation_rewind(evaluation);
+	while (!code && !(code = opk_evaluation_next(&row, ctx, evaluation)) && row) {
 		if (!row->spans_earlier)
-			code = add_row(series, ctx, evaluation, row);
+			code = add_row(series, ctx, &choice, row);
 		if (!code && ++rows % OFTEN == 0)
 			code = opk_series_keep_room(series, ctx);
-		if (code)
-			break;
 	}
 	series->parts++;
 	for (size_t i = 0; !code && i < series->count; i++)
@@ -142,5 +162,6 @@ void opk_series_clear(struct opk_series *series)
 		opk_track_clear(&series->tracks[i]);
 	free(series->tracks);
 	free(series->columns);
+	free(series->kept);
 	*series = (struct opk_series){ 0 };
 }

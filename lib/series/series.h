@@ -43,17 +43,18 @@ struct opk_series {
 	struct opk_track *tracks;
 	size_t count, capacity;
 	size_t at;       /* the track of the row at hand */
-	double *columns; /* its values */
+	double *columns; /* its values, and those that are kept */
+	double *kept;
 };
 enum { OPK_SERIES_ROOM = 8 << 20 };
 
 /*
- * Reads all rows of an evaluation of PM samples, of which none was read before, and keeps what it
- * shows. Samples that begin at an earlier event are left out, as in `eval`. The evaluated file must
- * outlive the series. Begin with zeros. series.c
+ * Reads all rows of an evaluation of PM samples, and keeps these columns of it; NULL: all. Samples
+ * that begin at an earlier event are left out, as in `eval`. The evaluated file must outlive the
+ * series. Begin with zeros. series.c
  */
 int opk_series_add(struct opk_series *series, struct opk_ctx *ctx,
-                   struct opk_evaluation *evaluation);
+                   struct opk_evaluation *evaluation, const size_t *columns, size_t count);
 /* Folds until its tracks have no more than `room` values. */
 int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx);
 /* Folds the finest tracks once. */

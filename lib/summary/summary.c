@@ -133,7 +133,7 @@ const struct opk_summary_column *opk_summary_column(const struct opk_summary *s,
 	return &s->columns[i];
 }
 
-const struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *s)
+struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *s)
 {
 	return s->evaluation;
 }
