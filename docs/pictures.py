@@ -105,6 +105,10 @@ def kernel(browser):
     show(browser, "section[data-part=kernels]", 760)
 
 
+def roofline(browser):
+    show(browser, "section[data-part=roofline]", 760)
+
+
 def timeline(browser):
     browser.wait("document.querySelector('section[data-part=timeline][data-ready]')")
     show(browser, "section[data-part=timeline]", 720)
@@ -115,6 +119,7 @@ def timeline(browser):
 PICTURES = {
     "report-comparison": (["gh100-before", "gh100-after"], comparison),
     "report-kernel": (["gh100-before"], kernel),
+    "report-roofline": (["gh100-roofline"], roofline),
     "report-timeline": (["gh100-training-kernels"], timeline),
 }
 
