@@ -168,8 +168,16 @@
 				['number', 'change'], ['', 'verdict'], ['', 'middle half of launches']].map(title => element('th', { class: title[0], text: title[1] })))]), body]));
 	}
 
+	// Its marks in the pictures of both recordings.
+	function frameMarks(state, row) {
+		for (const figure of state.article.querySelectorAll('figure[data-of]'))
+			for (const mark of figure.querySelectorAll('[data-kernel]'))
+				mark.classList.toggle('selected', Number(mark.dataset.kernel) === row.kernels[Number(figure.dataset.of)]);
+	}
+
 	function choose(state, i) {
 		state.chosen = i;
+		frameMarks(state, state.data.rows[i]);
 		for (const row of state.body.querySelectorAll('tr'))
 			row.setAttribute('aria-selected', String(Number(row.dataset.kernel) === i));
 		drawDetails(state);
@@ -177,7 +185,7 @@
 
 	offpeak.part('diff', function (section, run) {
 		const data = offpeak.data(run, 'diff');
-		const state = { data, head: element('thead'), body: element('tbody'), details: element('div', { class: 'details' }), chosen: 0, changedOnly: true, search: '' };
+		const state = { data, article: run.article, head: element('thead'), body: element('tbody'), details: element('div', { class: 'details' }), chosen: 0, changedOnly: true, search: '' };
 		const field = element('input', { type: 'search', placeholder: 'Search  ( / )', 'aria-label': 'Search' });
 		const frame = element('div', { class: 'panel scroll' }, [element('table', { class: 'rows' }, [state.head, state.body])]);
 
@@ -192,6 +200,13 @@
 			state.search = field.value.toLowerCase();
 			drawTable(state);
 			choose(state, state.chosen);
+		});
+		run.article.addEventListener('click', event => {
+			const mark = event.target.closest('figure[data-of] [data-kernel]'), figure = mark && mark.closest('figure');
+			const found = mark ? data.rows.findIndex(row => row.kernels[Number(figure.dataset.of)] === Number(mark.dataset.kernel)) : -1;
+
+			if (found >= 0)
+				choose(state, found);
 		});
 		frame.addEventListener('keydown', event => {
 			const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], next = state.chosen + (step || 0);

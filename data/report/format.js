@@ -17,7 +17,7 @@
 	}
 
 	function unitName(unit) {
-		return unit.split('/').map(word => words[word.toLowerCase()] || word).join('/');
+		return unit === 'unitless' ? '' : unit.split('/').map(word => words[word.toLowerCase()] || word).join('/');
 	}
 
 	// Three digits, for percentages.

@@ -141,7 +141,8 @@
 
 	function markOf(event) {
 		const mark = event.target instanceof Element && event.target.closest('svg [data-kernel]');
-		const article = mark && mark.closest('article.run');
+		// Numbers of kernels in a comparison are those of its two recordings: diff.js.
+		const article = mark && !mark.closest('section.rooflines') && mark.closest('article.run');
 
 		return article ? { run: runs.find(run => run.article === article), kernel: Number(mark.dataset.kernel) } : null;
 	}

@@ -182,8 +182,11 @@
 		svg.dataset.zoom = '1.000';
 	}
 
-	offpeak.part('roofline', section => {
+	function draw(section) {
 		for (const figure of section.querySelectorAll('figure.roofline'))
 			setUp(figure);
-	});
+	}
+
+	offpeak.part('roofline', draw);
+	offpeak.part('rooflines', draw);
 })();

@@ -80,8 +80,29 @@ static void put_columns(struct opk_json_writer *json, const struct opk_diff *dif
 
 /* ---- rows */
 
-static void put_row(struct opk_json_writer *json, const struct opk_diff_row *row,
-                    struct opk_kernel_names *names)
+/* The kernel of the row in each recording: its number on the page. */
+static void put_kernels(struct opk_json_writer *json, const struct report_page *page,
+                        const char *kernel)
+{
+	opk_json_key(json, "kernels");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < 2; i++) {
+		const struct opk_summary *summary = page->runs[i].summary;
+		size_t count = opk_summary_group_count(summary), at = 0;
+
+		while (at < count
+		       && strcmp(opk_summary_group(summary, at)->of->range.kernel, kernel) != 0)
+			at++;
+		if (at < count && *kernel)
+			opk_json_put_u64(json, at);
+		else
+			opk_json_put_string(json, NULL);
+	}
+	opk_json_end_array(json);
+}
+
+static void put_row(struct opk_json_writer *json, const struct report_page *page,
+                    const struct opk_diff_row *row, struct opk_kernel_names *names)
 {
 	const char *kernel = row->range.kernel;
 
@@ -98,6 +119,7 @@ static void put_row(struct opk_json_writer *json, const struct opk_diff_row *row
 	}
 	put_number(json, "before", row->before_launches);
 	put_number(json, "after", row->after_launches);
+	put_kernels(json, page, kernel);
 	opk_json_key(json, "time_change");
 	report_number(json, row->time_change);
 	opk_json_key(json, "time_changed");
@@ -122,13 +144,13 @@ static void put_value(struct opk_json_writer *json, const struct opk_diff_value 
 	opk_json_end_array(json);
 }
 
-static void put_rows(struct opk_json_writer *json, const struct opk_diff *diff,
-                     struct opk_kernel_names *names, size_t count)
+static void put_rows(struct opk_json_writer *json, const struct report_page *page,
+                     const struct opk_diff *diff, struct opk_kernel_names *names, size_t count)
 {
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count; i++)
-		put_row(json, opk_diff_get(diff, i), names);
+		put_row(json, page, opk_diff_get(diff, i), names);
 	opk_json_end_array(json);
 	opk_json_key(json, "values");
 	opk_json_begin_array(json);
@@ -141,8 +163,8 @@ static void put_rows(struct opk_json_writer *json, const struct opk_diff *diff,
 	opk_json_end_array(json);
 }
 
-static void put_unmatched(struct opk_json_writer *json, const struct opk_diff *diff,
-                          struct opk_kernel_names *names)
+static void put_unmatched(struct opk_json_writer *json, const struct report_page *page,
+                          const struct opk_diff *diff, struct opk_kernel_names *names)
 {
 	size_t count = opk_diff_unmatched_count(diff);
 
@@ -150,7 +172,7 @@ static void put_unmatched(struct opk_json_writer *json, const struct opk_diff *d
 	opk_json_key(json, "unmatched");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count && i < MOST_ROWS; i++)
-		put_row(json, opk_diff_unmatched(diff, i), names);
+		put_row(json, page, opk_diff_unmatched(diff, i), names);
 	opk_json_end_array(json);
 }
 
@@ -169,8 +191,8 @@ static void put_diff(struct report_page *page, const struct opk_diff *diff,
 	put_differences(json, diff);
 	put_summary(json, diff);
 	put_columns(json, diff);
-	put_rows(json, diff, names, count < most ? count : most);
-	put_unmatched(json, diff, names);
+	put_rows(json, page, diff, names, count < most ? count : most);
+	put_unmatched(json, page, diff, names);
 	opk_json_end_object(json);
 }
 
@@ -206,6 +228,26 @@ static int compare(struct opk_diff **out, struct report_page *page,
 	return opk_allow(page->ctx, code, OPK_EUSAGE);
 }
 
+/* Both in one section, so that what moved is seen. */
+static int write_rooflines(struct report_page *page, const struct report_run *run)
+{
+	static const struct report_part part = { "rooflines", "Rooflines", NULL };
+	static const char *const titles[] = { "Before", "After" };
+	int code = OPK_OK;
+
+	if (!report_has_roofline(&page->runs[0]) || !report_has_roofline(&page->runs[1]))
+		return OPK_OK;
+	report_begin(
+		page, run, &part, part.title,
+		"Each kernel at each level of memory, before and after; the chosen one is framed in both.");
+	for (size_t i = 0; !code && i < 2; i++) {
+		opk_buf_add_printf(&page->html, "<h3>%s</h3>\n", titles[i]);
+		code = report_add_roofline(page, &page->runs[i]);
+	}
+	report_end(page);
+	return code;
+}
+
 int report_write_diff(struct report_page *page, const struct opk_eval_options *eval)
 {
 	static const struct report_part part = { "diff", "Comparison", NULL };
@@ -228,6 +270,7 @@ int report_write_diff(struct report_page *page, const struct opk_eval_options *e
 	put_diff(page, diff, names);
 	report_end_data(page);
 	report_end(page);
+	code = write_rooflines(page, &run);
 	report_end_run(page);
-	return OPK_OK;
+	return code;
 }

@@ -117,6 +117,9 @@ int report_write_stacks(struct report_page *page, const struct report_run *run,
 int report_write_ranks(struct report_page *page, const struct report_run *run,
                        const struct report_part *part);
 
+/* Whether the run has a roofline; its figure alone. */
+bool report_has_roofline(const struct report_run *run);
+int report_add_roofline(struct report_page *page, const struct report_run *run);
 /* An article of what changed, where the page has two recordings that can be compared. */
 int report_write_diff(struct report_page *page, const struct opk_eval_options *eval);
 /* "run.opk" of "runs/run.opk". */

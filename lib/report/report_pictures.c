@@ -17,16 +17,35 @@ static struct opk_picture_options in_page(void)
 	return options;
 }
 
-int report_write_roofline(struct report_page *page, const struct report_run *run,
-                          const struct report_part *part)
+bool report_has_roofline(const struct report_run *run)
 {
 	const struct opk_evaluation *evaluation = opk_summary_evaluation(run->summary);
+
+	return evaluation && opk_evaluation_roofline(evaluation)->roof_count;
+}
+
+int report_add_roofline(struct report_page *page, const struct report_run *run)
+{
 	struct opk_picture_options options = in_page();
 	int code;
 
-	if (!evaluation || !opk_evaluation_roofline(evaluation)->roof_count)
-		return OPK_OK;
 	options.height = 640;
+	opk_buf_add_printf(
+		&page->html,
+		"<figure class=\"panel drawing roofline\" tabindex=\"0\" data-of=\"%zu\">\n",
+		run->number);
+	code = opk_picture_roofline(append, &page->html, page->ctx, run->summary, &options);
+	opk_buf_add_text(&page->html, "</figure>\n");
+	return code;
+}
+
+int report_write_roofline(struct report_page *page, const struct report_run *run,
+                          const struct report_part *part)
+{
+	int code;
+
+	if (!report_has_roofline(run))
+		return OPK_OK;
 	report_begin(
 		page, run, part, part->title,
 		"Each kernel at each level of memory: how much it computes a second over how much it "
@@ -34,9 +53,7 @@ int report_write_roofline(struct report_page *page, const struct report_run *run
 		"fewer bytes there or a faster level help; below a roof, other instructions do; far "
 		"below all of them, the kernel waits for something else. Drag to move, turn the wheel "
 		"or press + and \xe2\x88\x92 to zoom, 0 to see all again.");
-	opk_buf_add_text(&page->html, "<figure class=\"panel drawing roofline\" tabindex=\"0\">\n");
-	code = opk_picture_roofline(append, &page->html, page->ctx, run->summary, &options);
-	opk_buf_add_text(&page->html, "</figure>\n");
+	code = report_add_roofline(page, run);
 	report_end(page);
 	return code;
 }

@@ -98,6 +98,13 @@ def test_comparison(browser, tools):
     only = browser.count("section.diff .values td.verdict")
     browser.click("section.diff .details input")
     check(browser.count("section.diff .values td.verdict") > only, "what did not change is shown, too")
+    # The pictures of both have the chosen kernel framed, which has another number in each.
+    browser.click("section.diff .rows tbody tr:nth-child(2)")
+    framed = browser.js("return [...document.querySelectorAll('.rooflines .selected')].map(e => e.closest('figure').dataset.of"
+                        " + ' ' + e.dataset.kernel)")
+    before = browser.js("return offpeak.data(offpeak.runs[1], 'kernels').rows.findIndex(row => row.name === 'axpy')")
+    after = browser.js("return offpeak.data(offpeak.runs[2], 'kernels').rows.findIndex(row => row.name === 'axpy')")
+    check(set(framed) == {"0 %d" % before, "1 %d" % after}, "%s, not %d and %d" % (framed, before, after))
     browser.click("#runs button:nth-child(3)")
     check(kernels(browser)[0] == "axpy" or kernels(browser)[0] == "relax", "the second one: %s" % kernels(browser))
     check(browser.texts("#contents a")[0] == "Run", "%s" % browser.texts("#contents a"))
