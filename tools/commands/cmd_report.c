@@ -41,19 +41,21 @@ static int run(struct app *app, void *data)
 const struct command report_command = {
 	.name = "report",
 	.synopsis = "RUN.opk... -o R.html",
-	.summary = "write a page to look at: kernels by time, their values, what is missing",
+	.summary = "write a page to look at: kernels, their values, roofline, timeline, ranks",
 	.details =
 		"The page is one file that needs no network and no other file: it can be sent, or kept\n"
 		"with the recording. On it are, as far as they were recorded: what ran where, how complete\n"
 		"the recording is, and which values are inflated or missing, in words; kernels, or user\n"
-		"ranges, by the time that they took, to be sorted and searched; and of each, when it is\n"
-		"chosen, its values under the headings of the set, with units, bars against the peak, and\n"
-		"how they are spread over launches.\n"
+		"ranges, by the time that they took, to be sorted and searched; of the one that is chosen,\n"
+		"its values under the headings of the set, with units, bars against the peak, and how they\n"
+		"are spread over launches; the roofline, and bars of what adds up to a whole, where the set\n"
+		"has them; PM samples and what ran over time; and kernels by rank, or by GPU.\n"
 		"\n"
-		"Several recordings are on one page, one shown at a time. Two are compared, too: what changed\n"
-		"from the first to the second, and whether that is more than noise, as diff finds it. The page follows the system's dark\n"
-		"or light colours, and prints. Its Content-Security-Policy allows nothing to be loaded or\n"
-		"sent, and no scripts but the page's own; names in a recording are text.\n"
+		"Several recordings are on one page, one shown at a time. Two are compared, too: what\n"
+		"changed from the first to the second, and whether that is more than noise, as diff finds\n"
+		"it. The page follows the system's dark or light colours, and prints. Its\n"
+		"Content-Security-Policy allows nothing to be loaded or sent, and no scripts but the page's\n"
+		"own; names in a recording are text.\n"
 		"\n"
 		"A table has the 5,000 rows that took most time, and says what is left out; values of so\n"
 		"many that the page stays small. 'offpeak eval' has all.",
