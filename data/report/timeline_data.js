@@ -98,7 +98,7 @@
 		return { least, most };
 	}
 
-	function unpackValue(packing, packed) {
+	function unpack(packing, packed) {
 		return packed === HIGHEST ? packing.highest : packing.lowest + packed * packing.step;
 	}
 
@@ -160,7 +160,7 @@
 			const out = [0, 0];
 
 			this.pyramids[metric].extremes(first, end, out);
-			return out[1] < 0 ? null : out.map(packed => unpackValue(this.metrics[metric], packed));
+			return out[1] < 0 ? null : out.map(packed => unpack(this.metrics[metric], packed));
 		}
 
 		// The buckets that touch a stretch of time.
@@ -225,7 +225,5 @@
 			}
 			return data;
 		},
-		unpackValue,
-		NONE,
 	};
 })();

@@ -221,7 +221,7 @@
 		constructor(view, lane) {
 			super(view, 'lane', element('div', { class: 'name' }, [
 				element('b', { text: lane.title, title: lane.title }),
-				lane.about ? element('span', { class: 'unit', text: lane.about }) : null,
+				element('span', { class: 'unit', text: lane.total.toLocaleString('en-US') }),
 			]));
 			this.lane = lane;
 			this.canvas = element('canvas');

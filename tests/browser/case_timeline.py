@@ -58,6 +58,17 @@ def test_zoom_and_pan(browser, tools):
     check(abs(window(browser)[1] - window(browser)[0] - before) < before / 100, "- zooms out")
     browser.type(".timeline-view", "0")
     check(window(browser)[:2] == [0, length], "0 shows all: %s" % window(browser))
+    wheel = """
+        const plot = document.querySelector(arguments[0]), box = plot.getBoundingClientRect();
+        plot.dispatchEvent(new WheelEvent('wheel', {deltaY: -100, ctrlKey: arguments[1], bubbles: true, cancelable: true,
+            clientX: box.x + box.width / 2, clientY: box.y + 5}));"""
+    browser.js(wheel, plot, False)
+    check(window(browser)[:2] == [0, length], "the wheel alone scrolls the page")
+    browser.js(wheel, plot, True)
+    start, end, _ = window(browser)
+    check(0 < start < 0.5 * length < end < length, "Ctrl and the wheel zoom in at the mouse: %s" % window(browser))
+    browser.js("document.querySelector(arguments[0]).dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))", plot)
+    check(window(browser)[:2] == [0, length], "a double click shows all: %s" % window(browser))
 
 
 def test_values_at_a_time(browser, tools):
