@@ -674,6 +674,7 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+#ifndef __SANITIZE_ADDRESS__
 /* Peak memory, in kB, of a trace of so many sections, one after the other in time. */
 static long peak_of(struct opk_ctx *ctx, size_t sections)
 {
@@ -703,6 +704,7 @@ static long peak_of(struct opk_ctx *ctx, size_t sections)
 	end(&t);
 	return usage.ru_maxrss;
 }
+#endif
 
 /* Memory does not grow with the number of launches. Sanitizers keep what was freed. */
 START_TEST(memory)

@@ -71,6 +71,11 @@ section 'lines'
 same 'longer than 100 columns' "$(cd "$SOURCE" && c_files . | awk "$long_lines")" ''
 same 'without a header' "$(cd "$SOURCE" && c_files . | grep '^lib/\|^tools/' | awk "$headers")" ''
 
+section 'tests can be run'
+same 'tests that nobody may execute' "$(cd "$SOURCE" &&
+	sed -n 's|^\t\(tests/[a-z_/]*\.sh\)\( \\\)*$|\1|p' tests/Makefile.inc tests/fake_gpu/Makefile.inc |
+	while read -r script; do [ -x "$script" ] || echo "$script"; done)" ''
+
 section 'the checker finds violations'
 eighty=$(printf '%080d' 0)
 mkdir -p "$tmp/tree/lib" "$tmp/tree/tools" "$tmp/tree/tests"
