@@ -28,11 +28,11 @@ if [ -z "${cold:-}" ] && [ -x "$BUILD/tests/warm/offpeak" ]; then
 	[ -f "$tap_libraries" ] || tap_warm_up
 	read -r OFFPEAK_WARM_LIBRARIES <"$tap_libraries" || :
 	if [ -n "$OFFPEAK_WARM_LIBRARIES" ]; then
-		OFFPEAK=$BUILD/tests/warm/offpeak OFFPEAK_WARM_OWNER=$$ OFFPEAK_WARM_SOCKET=$tmp.socket
+		OFFPEAK=$BUILD/tests/warm/offpeak OFFPEAK_WARM_OWNER=$$ OFFPEAK_WARM_SOCKET=$tmp/.socket
 		export OFFPEAK OFFPEAK_WARM_OWNER OFFPEAK_WARM_SOCKET OFFPEAK_WARM_LIBRARIES
 	fi
 fi
-trap 'rm -rf "$tmp" "$tmp.socket"' EXIT
+trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
 
 # The outcome of one check; `fail` takes what was wrong, and files to show, as further lines.
