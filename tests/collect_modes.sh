@@ -363,7 +363,7 @@ quietly '' init ctx:0 sleep:200
 log_has 1 '^cuptiPmSamplingSetConfig interval=10000 '
 same "$last: the times of all are there" "$(fields run.opk samples total times | tail -n 1 |
 	awk '{ print ($1 == $2 && $1 > 1000 && $1 < 200000) }')" 1
-set=pm-instances FAKE_GPU_PM_SAMPLES=10 quietly '' init ctx:0 sleep:20
+set=pm-instances FAKE_GPU_PM_SAMPLES=10 quietly '' init ctx:0 sleep:100
 same "$last: samples" "$(fields run.opk samples samples | head -n 1)" 10
 log_has 1 '^cuptiPmSamplingCounterDataImageInitialize'
 log_has 0 '^NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize'
@@ -374,7 +374,7 @@ same "$last: about so many" "$(fields run.opk samples total | tail -n 1 | awk '{
 FAKE_GPU_CHIP=TU102
 export FAKE_GPU_CHIP
 make_set pm-turing profiler=pm chip=TU102
-set=pm-turing FAKE_GPU_PM_SAMPLES=10 quietly '--interval 10us' init ctx:0 sleep:20
+set=pm-turing FAKE_GPU_PM_SAMPLES=10 quietly '--interval 10us' init ctx:0 sleep:100
 log_has 1 '^cuptiPmSamplingSetConfig interval=19800 trigger=0 '
 unset FAKE_GPU_CHIP
 set=pm
