@@ -106,7 +106,7 @@ END_TEST
 START_TEST(ties)
 {
 	for (int shift = 1; shift < 60; shift++)
-		for (int i = 0; i < 20000; i++)
+		for (int i = 0; i < (int)enough(20000); i++)
 			compare(ldexp((double)((next() >> (11 + i % 50)) | 1), -shift));
 }
 END_TEST

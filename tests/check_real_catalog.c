@@ -79,7 +79,7 @@ START_TEST(real_passes)
 
 	for (size_t i = 0; i < COUNT(chips); i++)
 		if (is_long() || !strcmp(chips[i], "GH100"))
-			check_passes(ctx, chips[i], enough(400));
+			check_passes(ctx, chips[i], is_long() ? 400 : 40);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -135,7 +135,8 @@ START_TEST(real_refusals)
 		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 
 		for (size_t n = 0; n < count; n++)
-			if (strstr(names[n].metric->name, rows[i].pattern))
+			if (strstr(names[n].metric->name, rows[i].pattern)
+			    && (is_long() || n % 9 == 0))
 				names[found++] = names[n];
 		check_all(ctx, catalog, names, found);
 		ck_assert(version_of(ctx) != CUPTI_13_0 || found);
