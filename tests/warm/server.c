@@ -87,8 +87,7 @@ static void take_attributes(const struct warm_request *request)
 {
 	umask(request->mask);
 	for (int i = 1; i < WARM_SIGNALS; i++)
-		if (request->ignored & 1U << i)
-			signal(i, SIG_IGN);
+		signal(i, request->ignored & 1U << i ? SIG_IGN : SIG_DFL);
 	for (int i = 0; i < RLIM_NLIMITS; i++)
 		setrlimit((__rlimit_resource_t)i, &request->limits[i]);
 }
