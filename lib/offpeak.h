@@ -1922,6 +1922,40 @@ struct opk_fact_text {
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined);
 
+/* What the rows of a recording are. */
+enum opk_rows {
+	OPK_ROWS_RECORDED, /* ranges, joined where the recording says so, or samples */
+	OPK_ROWS_SINGLE,   /* ranges are never joined */
+	OPK_ROWS_KERNELS,  /* what ran: opk_timeline_eval() */
+	OPK_ROWS_LAUNCHES,
+};
+
+/*
+ * Adds the facts that some of these ranges have to those found so far: the kernel and its launch
+ * shape, device, nvtx, rank, number of summed ranges and duration; with `all` every other one, too.
+ */
+void opk_facts_find(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
+                    bool all);
+/* In the same way, of the ranges or samples of a file, or of those of opk_evaluation_ranges(). */
+int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, struct opk_file *file,
+                            bool all);
+void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
+                        bool all);
+
+struct opk_facts_options {
+	size_t size;
+	const bool *found; /* OPK_FACT_COUNT of them */
+	enum opk_profiler profiler;
+	enum opk_rows rows;
+	bool sampled;       /* of what ran: samples were recorded beside it */
+	bool joined;        /* some rows are of several ranges */
+	bool spans_earlier; /* samples that begin at an earlier event are marked */
+};
+/* The columns that a table has unless it is told others, in their order; how many there are. */
+size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options);
+/* A table of several files has a column with their names after this one. */
+bool opk_fact_precedes_file(enum opk_fact fact);
+
 /* ---- names of kernels ------------------------------------------------------------------- */
 
 enum opk_kernel_style {

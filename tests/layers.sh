@@ -20,6 +20,7 @@ lib/plan
 lib/eval
 lib/images
 lib/timeline
+lib/table
 lib/trace
 lib/series
 lib/summary

@@ -4,7 +4,6 @@
 
 #include "commands.h"
 #include "common/args.h"
-#include "common/facts.h"
 #include "common/files.h"
 
 struct split_args {
@@ -54,7 +53,7 @@ static int report(struct app *app, const struct opk_split *split, const char *by
 	int code = app_begin_report(app);
 
 	for (size_t i = 0; i < paths->count; i++)
-		facts_find(facts, &opk_split_get(split, i)->range, 1, false);
+		opk_facts_find(facts, &opk_split_get(split, i)->range, 1, false);
 	for (size_t i = 0; !code && i < paths->count; i++) {
 		code = describe(&fields, app, texts, facts, opk_split_get(split, i),
 		                paths->items[i]);

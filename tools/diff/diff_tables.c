@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "common/facts.h"
 #include "diff/diff.h"
 
 /* Sets with more metrics are shown to people as far as something changed. */

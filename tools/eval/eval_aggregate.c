@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/args.h"
-#include "common/facts.h"
 #include "eval/eval_table.h"
 
 /* One group of everything is not what was asked for. */
@@ -123,8 +122,8 @@ static int compute(struct eval *eval, struct eval_input *input,
 	note_mixed(input);
 	note_gpus(eval, input);
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)
-		facts_find(eval->facts, &opk_aggregate_get(input->aggregate, i)->range, 1,
-		           eval->all_facts);
+		opk_facts_find(eval->facts, &opk_aggregate_get(input->aggregate, i)->range, 1,
+		               eval->all_facts);
 	eval->inflated |= input->inflated != NULL;
 	return OPK_OK;
 }

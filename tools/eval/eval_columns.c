@@ -268,79 +268,28 @@ static bool has_samples(const struct eval *eval)
 	return false;
 }
 
-static bool shows_fact(const struct eval *eval, enum opk_fact fact)
-{
-	switch (fact) {
-	case OPK_FACT_SAMPLE:
-	case OPK_FACT_SAMPLE_START:
-	case OPK_FACT_SAMPLE_END:
-	case OPK_FACT_RANGE:
-	case OPK_FACT_NAME:
-		return true;
-	case OPK_FACT_SPANS_EARLIER:
-		return eval->first_sample == FIRST_MARK;
-	case OPK_FACT_LAUNCHES:
-	case OPK_FACT_LAUNCHES_MIN:
-		return eval->joined && eval->layout == EVAL_WIDE;
-	default:
-		return eval->facts[fact];
-	}
-}
-
-/* What ran: of kernels their launches and times, of launches when and where. */
-static void add_facts_of_kernels(struct eval *eval)
-{
-	static const struct {
-		enum opk_fact fact;
-		bool of_kernels, of_launches, of_samples;
-	} order[] = {
-		{ OPK_FACT_KERNEL, true, true, false },
-		{ OPK_FACT_KIND, true, true, false },
-		{ OPK_FACT_STREAM, false, true, false },
-		{ OPK_FACT_START, false, true, false },
-		{ OPK_FACT_END, false, true, false },
-		{ OPK_FACT_LAUNCHES, true, false, false },
-		{ OPK_FACT_TIME, true, false, false },
-		{ OPK_FACT_DURATION, true, true, false },
-		{ OPK_FACT_LEAST, true, false, false },
-		{ OPK_FACT_MOST, true, false, false },
-		{ OPK_FACT_SHARED, true, true, false },
-		{ OPK_FACT_BYTES, false, true, false },
-		{ OPK_FACT_SAMPLES, true, true, true },
-		{ OPK_FACT_SAMPLES_ALONE, true, true, true },
-	};
-	bool launches = eval->per != PER_KERNEL;
-	bool samples = has_samples(eval);
-
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		enum opk_fact fact = order[i].fact;
-
-		if ((launches ? order[i].of_launches : order[i].of_kernels)
-		    && (samples || !order[i].of_samples))
-			add(eval, COLUMN_FACT, fact, *opk_fact_column(fact, OPK_PROFILER_RANGE));
-		if (fact == OPK_FACT_KIND && eval->input_count > 1)
-			add_kinds(eval, COLUMN_FILE, COLUMN_FILE);
-		for (fact = OPK_FACT_SYMBOL; !i && fact <= OPK_FACT_GPU; fact++)
-			if (eval->facts[fact] && fact != OPK_FACT_STREAM)
-				add(eval, COLUMN_FACT, fact,
-				    *opk_fact_column(fact, OPK_PROFILER_RANGE));
-	}
-}
-
+/* Facts, and the file after what identifies a row in it. */
 static void add_facts(struct eval *eval)
 {
-	if (eval->of_kernels) {
-		add_facts_of_kernels(eval);
-		return;
-	}
-	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
-		const struct opk_column *column = fact_header(eval, fact, eval->profiler);
+	struct opk_facts_options options = OPK_INIT(options);
+	enum opk_fact facts[OPK_FACT_COUNT];
+	size_t count;
 
-		if (column && shows_fact(eval, fact))
-			add(eval, COLUMN_FACT, fact, *column);
-		/* After what identifies a row in its file. */
-		if (column && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END)
-		    && eval->input_count > 1)
+	options.found = eval->facts;
+	options.profiler = eval->layout == EVAL_GROUPS ? OPK_PROFILER_RANGE : eval->profiler;
+	if (eval->of_kernels)
+		options.rows = eval->per == PER_KERNEL ? OPK_ROWS_KERNELS : OPK_ROWS_LAUNCHES;
+	options.sampled = has_samples(eval);
+	options.joined = eval->joined && eval->layout == EVAL_WIDE;
+	options.spans_earlier = eval->first_sample == FIRST_MARK;
+	count = opk_facts_list(facts, &options);
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_column *column = fact_header(eval, facts[i], options.profiler);
+
+		if (!column)
+			continue;
+		add(eval, COLUMN_FACT, facts[i], *column);
+		if (eval->input_count > 1 && opk_fact_precedes_file(facts[i]))
 			add_kinds(eval, COLUMN_FILE, COLUMN_FILE);
 	}
 }

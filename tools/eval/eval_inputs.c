@@ -2,7 +2,6 @@
 /* Recordings and bare images, opened and evaluated; what they have besides values. */
 #include <string.h>
 
-#include "common/facts.h"
 #include "common/files.h"
 #include "eval/eval_table.h"
 
@@ -273,16 +272,10 @@ static int look_at_kernels(struct eval *eval, struct eval_input *input, const st
 	size_t count = opk_evaluation_ranges(&ranges, input->evaluation);
 	int code = OPK_OK;
 
-	if (eval->all_facts)
-		facts_find(eval->facts, ranges, count, true);
-	for (size_t i = 0; !code && i < count; i++) {
-		eval->facts[OPK_FACT_DEVICE] |= ranges[i].device > 0;
-		eval->facts[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0
-		                              && *ranges[i].host;
-		eval->facts[OPK_FACT_RANK] |= ranges[i].rank >= 0;
+	opk_facts_find_ran(eval->facts, ranges, count, eval->all_facts);
+	for (size_t i = 0; !code && i < count; i++)
 		if (*ranges[i].symbol)
 			code = opk_kernel_names_add(eval->kernel_names, ctx, &ranges[i], 1);
-	}
 	note_state(input, set);
 	eval->of_kernels = true;
 	return code ? code : find_inflated(eval, input);
@@ -292,32 +285,24 @@ static int look_at(struct eval *eval, struct eval_input *input, const struct opk
 {
 	struct opk_ctx *ctx = eval->app->ctx;
 	const struct opk_range *ranges;
-	const struct opk_time *times;
-	size_t range_count, time_count;
+	size_t range_count;
 	int code;
 
 	if (input->of_kernels)
 		return look_at_kernels(eval, input, set);
 	code = opk_file_ranges(&ranges, &range_count, ctx, input->file);
 	if (!code)
-		code = opk_file_times(&times, &time_count, ctx, input->file);
-	if (!code)
 		code = opk_kernel_names_add(eval->kernel_names, ctx, ranges, range_count);
+	if (!code)
+		code = opk_facts_find_recorded(eval->facts, ctx, input->file, eval->all_facts);
 	if (code)
 		return code;
-	/* Several devices need a column. */
-	for (size_t i = 0; i < time_count; i++)
-		eval->facts[OPK_FACT_DEVICE] |= times[i].device > 0;
 	eval->watch.apart |= *input->meta->join && eval->single;
 	if (*input->meta->join && !eval->single && eval->layout != EVAL_GROUPS)
 		code = opk_join_new(&input->join, ctx, input->evaluation);
 	if (code)
 		return code;
 	note_state(input, set);
-	if (input->meta->profiler == OPK_PROFILER_RANGE)
-		facts_find(eval->facts, ranges, range_count, eval->all_facts);
-	for (size_t i = 0; i < range_count; i++)
-		eval->facts[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0;
 	eval->joined |= input->join != NULL;
 	return find_inflated(eval, input);
 }

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which facts are worth a column: those that rows have, in the order of tables. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/option_struct.h"
+#include "table/table.h"
+
+/* Shown where some range has something there; the others only where all are asked for. */
+static const bool basic[OPK_FACT_COUNT] = {
+	[OPK_FACT_NVTX] = true,
+	[OPK_FACT_RANK] = true,
+	[OPK_FACT_SUMMED] = true,
+	[OPK_FACT_DURATION] = true,
+};
+
+/* Rank 0 is one; of all other numbers 0 is nothing to show. */
+static bool has_something(enum opk_fact fact, const struct opk_row *row)
+{
+	struct opk_fact_text text;
+	union opk_cell cell = opk_fact_get(&text, fact, row, NULL);
+
+	if (opk_fact_column(fact, OPK_PROFILER_RANGE)->type == OPK_CELL_STRING)
+		return cell.string && *cell.string;
+	return cell.optional.known && (cell.optional.uint || fact == OPK_FACT_RANK);
+}
+
+void opk_facts_find(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
+                    bool all)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_row row = { .name = "", .range = &ranges[i] };
+
+		found[OPK_FACT_KERNEL] |= *ranges[i].kernel;
+		found[OPK_FACT_DEVICE] |= ranges[i].device > 0;
+		for (enum opk_fact fact = OPK_FACT_LAUNCH; fact <= OPK_FACT_DURATION; fact++)
+			if (!found[fact] && (all || basic[fact]))
+				found[fact] = has_something(fact, &row);
+	}
+	found[OPK_FACT_GRID] = found[OPK_FACT_BLOCK] = found[OPK_FACT_KERNEL];
+	found[OPK_FACT_DEVICE] |= found[OPK_FACT_KERNEL];
+}
+
+void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
+                        bool all)
+{
+	if (all)
+		opk_facts_find(found, ranges, count, true);
+	for (size_t i = 0; i < count; i++) {
+		found[OPK_FACT_DEVICE] |= ranges[i].device > 0;
+		found[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0
+		                        && *ranges[i].host;
+		found[OPK_FACT_RANK] |= ranges[i].rank >= 0;
+	}
+}
+
+int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, struct opk_file *file,
+                            bool all)
+{
+	const struct opk_meta *meta;
+	const struct opk_range *ranges;
+	const struct opk_time *times;
+	size_t range_count, time_count;
+	int code = opk_file_meta(&meta, ctx, file);
+
+	if (!code)
+		code = opk_file_ranges(&ranges, &range_count, ctx, file);
+	if (!code)
+		code = opk_file_times(&times, &time_count, ctx, file);
+	if (code)
+		return code;
+	for (size_t i = 0; i < time_count; i++)
+		found[OPK_FACT_DEVICE] |= times[i].device > 0;
+	if (meta->profiler == OPK_PROFILER_RANGE)
+		opk_facts_find(found, ranges, range_count, all);
+	for (size_t i = 0; i < range_count; i++)
+		found[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0;
+	return OPK_OK;
+}
+
+/* ---- their order */
+
+bool opk_fact_precedes_file(enum opk_fact fact)
+{
+	return fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END || fact == OPK_FACT_KIND;
+}
+
+static bool is_shown(const struct opk_facts_options *options, enum opk_fact fact)
+{
+	switch (fact) {
+	case OPK_FACT_SAMPLE:
+	case OPK_FACT_SAMPLE_START:
+	case OPK_FACT_SAMPLE_END:
+	case OPK_FACT_RANGE:
+	case OPK_FACT_NAME:
+		return true;
+	case OPK_FACT_SPANS_EARLIER:
+		return options->spans_earlier;
+	case OPK_FACT_LAUNCHES:
+	case OPK_FACT_LAUNCHES_MIN:
+		return options->joined;
+	default:
+		return options->found[fact];
+	}
+}
+
+/* What ran: of kernels their launches and times, of launches when and where. */
+static size_t list_ran(enum opk_fact *facts, const struct opk_facts_options *options)
+{
+	static const struct {
+		enum opk_fact fact;
+		bool of_kernels, of_launches, of_samples;
+	} order[] = {
+		{ OPK_FACT_KERNEL, true, true, false },
+		{ OPK_FACT_KIND, true, true, false },
+		{ OPK_FACT_STREAM, false, true, false },
+		{ OPK_FACT_START, false, true, false },
+		{ OPK_FACT_END, false, true, false },
+		{ OPK_FACT_LAUNCHES, true, false, false },
+		{ OPK_FACT_TIME, true, false, false },
+		{ OPK_FACT_DURATION, true, true, false },
+		{ OPK_FACT_LEAST, true, false, false },
+		{ OPK_FACT_MOST, true, false, false },
+		{ OPK_FACT_SHARED, true, true, false },
+		{ OPK_FACT_BYTES, false, true, false },
+		{ OPK_FACT_SAMPLES, true, true, true },
+		{ OPK_FACT_SAMPLES_ALONE, true, true, true },
+	};
+	bool kernels = options->rows == OPK_ROWS_KERNELS;
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		if ((kernels ? order[i].of_kernels : order[i].of_launches)
+		    && (options->sampled || !order[i].of_samples))
+			facts[count++] = order[i].fact;
+		for (enum opk_fact fact = OPK_FACT_SYMBOL; !i && fact <= OPK_FACT_GPU; fact++)
+			if (options->found[fact] && fact != OPK_FACT_STREAM)
+				facts[count++] = fact;
+	}
+	return count;
+}
+
+size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *given)
+{
+	OPK_OPTIONS(opk_facts_options, options, given);
+	size_t count = 0;
+
+	if (options.rows == OPK_ROWS_KERNELS || options.rows == OPK_ROWS_LAUNCHES)
+		return list_ran(facts, &options);
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
+		if (opk_fact_column(fact, options.profiler) && is_shown(&options, fact))
+			facts[count++] = fact;
+	return count;
+}
