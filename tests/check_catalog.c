@@ -8,23 +8,23 @@
 
 /* ---- the table */
 
-static void check_text(struct opk_table *table, const char *text)
+static void check_text(struct opk_catalog_table *table, const char *text)
 {
 	uint32_t first, second;
 
-	ck_assert(opk_table_text(&first, table, text));
-	ck_assert(opk_table_text(&second, table, text));
+	ck_assert(opk_catalog_table_text(&first, table, text));
+	ck_assert(opk_catalog_table_text(&second, table, text));
 	ck_assert_uint_eq(first, second);
-	ck_assert_str_eq(opk_table_get(table, first), text);
+	ck_assert_str_eq(opk_catalog_table_get(table, first), text);
 }
 
 START_TEST(text_is_kept_once)
 {
-	struct opk_table table;
+	struct opk_catalog_table table;
 	char name[32];
 	size_t size;
 
-	ck_assert(opk_table_init(&table, 0));
+	ck_assert(opk_catalog_table_init(&table, 0));
 	check_text(&table, "");
 	for (int i = 0; i < 40000; i++) {
 		snprintf(name, sizeof name, "name %d", i);
@@ -36,24 +36,25 @@ START_TEST(text_is_kept_once)
 		check_text(&table, name);
 	}
 	ck_assert_uint_eq(table.text.size, size);
-	opk_table_clear(&table);
+	opk_catalog_table_clear(&table);
 }
 END_TEST
 
-static void add_sub(struct opk_table *table, size_t base, const char *suffix, const char *unit)
+static void add_sub(struct opk_catalog_table *table, size_t base, const char *suffix,
+                    const char *unit)
 {
 	struct opk_sub_record sub = { 0 };
 
-	ck_assert(opk_table_text(&sub.suffix, table, suffix));
-	ck_assert(opk_table_text(&sub.dim_unit, table, unit));
-	ck_assert(opk_table_add(table, &table->bases[base], &sub));
+	ck_assert(opk_catalog_table_text(&sub.suffix, table, suffix));
+	ck_assert(opk_catalog_table_text(&sub.dim_unit, table, unit));
+	ck_assert(opk_catalog_table_add(table, &table->bases[base], &sub));
 }
 
-static void fill_table(struct opk_table *table)
+static void fill_table(struct opk_catalog_table *table)
 {
-	ck_assert(opk_table_init(table, 2));
-	ck_assert(opk_table_text(&table->bases[0].name, table, "a__b"));
-	ck_assert(opk_table_text(&table->bases[1].name, table, "c__d"));
+	ck_assert(opk_catalog_table_init(table, 2));
+	ck_assert(opk_catalog_table_text(&table->bases[0].name, table, "a__b"));
+	ck_assert(opk_catalog_table_text(&table->bases[1].name, table, "c__d"));
 	add_sub(table, 0, ".sum", "byte");
 	add_sub(table, 0, ".avg", "byte");
 	add_sub(table, 1, ".pct", "percent");
@@ -65,39 +66,39 @@ static void fill_table(struct opk_table *table)
 START_TEST(tables_without_memory)
 {
 	static const char text[] = "dram__bytes";
-	struct opk_table table;
+	struct opk_catalog_table table;
 	uint32_t at = 7;
 
-	ck_assert(opk_table_init(&table, 1));
+	ck_assert(opk_catalog_table_init(&table, 1));
 	fail_allocation(0);
-	ck_assert(!opk_table_text(&at, &table, text));
+	ck_assert(!opk_catalog_table_text(&at, &table, text));
 	ck_assert(allocation_failed());
-	ck_assert(!opk_table_text(&at, &table, text));
+	ck_assert(!opk_catalog_table_text(&at, &table, text));
 	ck_assert_uint_eq(at, 0);
-	opk_table_clear(&table);
+	opk_catalog_table_clear(&table);
 }
 END_TEST
 
 START_TEST(tables_are_read_as_written)
 {
 	opk_autobuf struct opk_buf bytes = { 0 };
-	struct opk_table table, again;
+	struct opk_catalog_table table, again;
 
 	fill_table(&table);
-	opk_table_write(&bytes, &table);
+	opk_catalog_table_write(&bytes, &table);
 	ck_assert(!bytes.failed);
-	ck_assert(opk_table_read(&again, bytes.data, bytes.size));
+	ck_assert(opk_catalog_table_read(&again, bytes.data, bytes.size));
 	ck_assert_uint_eq(again.base_count, 2);
 	ck_assert_uint_eq(again.sub_count, 3);
-	ck_assert_str_eq(opk_table_get(&again, again.bases[1].name), "c__d");
+	ck_assert_str_eq(opk_catalog_table_get(&again, again.bases[1].name), "c__d");
 	ck_assert_uint_eq(again.bases[1].first, 2);
-	ck_assert_str_eq(opk_table_get(&again, again.subs[2].suffix), ".pct");
+	ck_assert_str_eq(opk_catalog_table_get(&again, again.subs[2].suffix), ".pct");
 	ck_assert_int_eq(again.subs[1].passes, -27);
 	ck_assert_uint_eq(again.bases[1].scope, OPK_SCOPE_DEVICE);
-	opk_table_clear(&again);
+	opk_catalog_table_clear(&again);
 	for (size_t size = 0; size < bytes.size; size++)
-		ck_assert(!opk_table_read(&again, bytes.data, size));
-	opk_table_clear(&table);
+		ck_assert(!opk_catalog_table_read(&again, bytes.data, size));
+	opk_catalog_table_clear(&table);
 }
 END_TEST
 
@@ -105,32 +106,32 @@ END_TEST
 START_TEST(tables_are_checked)
 {
 	opk_autobuf struct opk_buf bytes = { 0 };
-	struct opk_table table, again;
+	struct opk_catalog_table table, again;
 	volatile size_t length = 0;
 
 	fill_table(&table);
-	opk_table_write(&bytes, &table);
+	opk_catalog_table_write(&bytes, &table);
 	for (size_t i = 0; i < bytes.size; i++) {
 		uint8_t was = bytes.data[i];
 
 		for (int value = 0; value < 256; value += 51) {
 			bytes.data[i] = (uint8_t)value;
-			if (!opk_table_read(&again, bytes.data, bytes.size))
+			if (!opk_catalog_table_read(&again, bytes.data, bytes.size))
 				continue;
 			for (size_t b = 0; b < again.base_count; b++) {
 				const struct opk_base_record *base = &again.bases[b];
 
-				length += strlen(opk_table_get(&again, base->name));
+				length += strlen(opk_catalog_table_get(&again, base->name));
 				ck_assert_int_le(base->scope, OPK_SCOPE_DEVICE);
 				for (size_t s = 0; s < base->count; s++)
-					length += strlen(opk_table_get(
+					length += strlen(opk_catalog_table_get(
 						&again, again.subs[base->first + s].dim_unit));
 			}
-			opk_table_clear(&again);
+			opk_catalog_table_clear(&again);
 		}
 		bytes.data[i] = was;
 	}
-	opk_table_clear(&table);
+	opk_catalog_table_clear(&table);
 }
 END_TEST
 

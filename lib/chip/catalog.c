@@ -70,14 +70,14 @@ static char *whom_of(struct opk_ctx *ctx, const char *chip, enum opk_profiler pr
 	return name ? opk_cache_whom(ctx, "%s %s\n", name, opk_profiler_name(profiler)) : NULL;
 }
 
-bool opk_catalog_cache_read(struct opk_table *table, struct opk_ctx *ctx, const char *chip,
+bool opk_catalog_cache_read(struct opk_catalog_table *table, struct opk_ctx *ctx, const char *chip,
                             enum opk_profiler profiler)
 {
 	opk_autofree char *whom = whom_of(ctx, chip, profiler);
 	size_t size = 0;
 	opk_autofree void *data = opk_cache_load(&size, ctx, cache_kind, whom);
 
-	return data && opk_table_read(table, data, size);
+	return data && opk_catalog_table_read(table, data, size);
 }
 
 static bool takes_catalog(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
@@ -87,15 +87,15 @@ static bool takes_catalog(struct opk_ctx *ctx, const char *chip, enum opk_profil
 	return opk_cache_takes(ctx, whom);
 }
 
-void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_table *table, const char *chip,
-                             enum opk_profiler profiler)
+void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_catalog_table *table,
+                             const char *chip, enum opk_profiler profiler)
 {
 	opk_autofree char *whom = whom_of(ctx, chip, profiler);
 	opk_autobuf struct opk_buf bytes = { 0 };
 
 	if (!whom)
 		return;
-	opk_table_write(&bytes, table);
+	opk_catalog_table_write(&bytes, table);
 	if (!bytes.failed)
 		opk_cache_store(ctx, cache_kind, whom, bytes.data, bytes.size);
 }
@@ -105,7 +105,7 @@ void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_table *table,
 /* The array stays where it is; its text does not. */
 static bool make_metrics(struct opk_catalog *catalog)
 {
-	const struct opk_table *table = &catalog->table;
+	const struct opk_catalog_table *table = &catalog->table;
 
 	if (!catalog->metrics)
 		catalog->metrics = opk_alloc_array(table->base_count + 1, sizeof *catalog->metrics);
@@ -113,11 +113,11 @@ static bool make_metrics(struct opk_catalog *catalog)
 		const struct opk_base_record *base = &table->bases[i];
 
 		catalog->metrics[i] = (struct opk_metric){
-			.name = opk_table_get(table, base->name),
+			.name = opk_catalog_table_get(table, base->name),
 			.type = (enum opk_metric_type)base->type,
-			.hw_unit = opk_table_get(table, base->hw_unit),
-			.dim_unit = opk_table_get(table, base->dim_unit),
-			.description = opk_table_get(table, base->description),
+			.hw_unit = opk_catalog_table_get(table, base->hw_unit),
+			.dim_unit = opk_catalog_table_get(table, base->dim_unit),
+			.description = opk_catalog_table_get(table, base->description),
 			.scope = (enum opk_scope)base->scope,
 		};
 	}
@@ -154,7 +154,7 @@ int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *c
 	return OPK_OK;
 }
 
-static void forget_subs(struct opk_table *table)
+static void forget_subs(struct opk_catalog_table *table)
 {
 	table->sub_count = 0;
 	for (size_t i = 0; i < table->base_count; i++)
@@ -215,7 +215,7 @@ void opk_catalog_free(struct opk_catalog *catalog)
 	if (!catalog)
 		return;
 	opk_nv_host_free(catalog->host);
-	opk_table_clear(&catalog->table);
+	opk_catalog_table_clear(&catalog->table);
 	free(catalog->availability);
 	free(catalog->metrics);
 	free(catalog->chip);
@@ -252,12 +252,12 @@ size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
 struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
                                            const struct opk_metric *metric, size_t i)
 {
-	const struct opk_table *table = &catalog->table;
+	const struct opk_catalog_table *table = &catalog->table;
 	const struct opk_sub_record *sub = &table->subs[record_of(catalog, metric)->first + i];
 
 	return (struct opk_submetric){
-		.suffix = opk_table_get(table, sub->suffix),
-		.dim_unit = opk_table_get(table, sub->dim_unit),
+		.suffix = opk_catalog_table_get(table, sub->suffix),
+		.dim_unit = opk_catalog_table_get(table, sub->dim_unit),
 		.passes = sub->passes,
 		.method = (enum opk_method)sub->method,
 	};

@@ -47,7 +47,7 @@ static int ask(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *
 static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx, struct opk_catalog *catalog,
                      const char *name)
 {
-	struct opk_table *table = &catalog->table;
+	struct opk_catalog_table *table = &catalog->table;
 	struct opk_metric metric;
 	int code = ask(&metric, ctx, catalog->host, name);
 
@@ -55,10 +55,11 @@ static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx, struct o
 		return code;
 	base->type = metric.type;
 	base->scope = metric.scope;
-	return opk_table_text(&base->name, table, name)
-	                       && opk_table_text(&base->hw_unit, table, metric.hw_unit)
-	                       && opk_table_text(&base->dim_unit, table, metric.dim_unit)
-	                       && opk_table_text(&base->description, table, metric.description)
+	return opk_catalog_table_text(&base->name, table, name)
+	                       && opk_catalog_table_text(&base->hw_unit, table, metric.hw_unit)
+	                       && opk_catalog_table_text(&base->dim_unit, table, metric.dim_unit)
+	                       && opk_catalog_table_text(&base->description, table,
+	                                                 metric.description)
 	               ? OPK_OK
 	               : opk_nomem(ctx, "metrics");
 }
@@ -75,7 +76,7 @@ int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, con
 	if (code)
 		return code;
 	opk_strlist_sort(&names);
-	if (!opk_table_init(&catalog->table, names.count))
+	if (!opk_catalog_table_init(&catalog->table, names.count))
 		return opk_nomem(ctx, "metrics");
 	for (size_t i = 0; !code && i < names.count; i++)
 		code = fill_base(&catalog->table.bases[i], ctx, catalog, names.items[i]);
@@ -131,16 +132,18 @@ static bool grow_units(struct units *units)
 static int ask_unit(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catalog,
                     const struct opk_base_record *base, uint32_t suffix)
 {
-	opk_autofree char *full = opk_printf("%s%s", opk_table_get(&catalog->table, base->name),
-	                                     opk_table_get(&catalog->table, suffix));
+	opk_autofree char *full = opk_printf("%s%s",
+	                                     opk_catalog_table_get(&catalog->table, base->name),
+	                                     opk_catalog_table_get(&catalog->table, suffix));
 	struct opk_metric metric;
 	int code = full ? opk_nv_properties(&metric, ctx, catalog->host, full)
 	                : opk_nomem(ctx, "submetrics");
 
 	if (code)
 		return code;
-	return opk_table_text(out, &catalog->table, metric.dim_unit) ? OPK_OK
-	                                                             : opk_nomem(ctx, "submetrics");
+	return opk_catalog_table_text(out, &catalog->table, metric.dim_unit)
+	               ? OPK_OK
+	               : opk_nomem(ctx, "submetrics");
 }
 
 static int unit_of(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catalog,
@@ -171,13 +174,14 @@ static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, struct op
 	struct opk_sub_record sub = { 0 };
 	int code;
 
-	if (!opk_table_text(&sub.suffix, &catalog->table, suffix))
+	if (!opk_catalog_table_text(&sub.suffix, &catalog->table, suffix))
 		return opk_nomem(ctx, "submetrics");
 	code = units ? unit_of(&sub.dim_unit, ctx, catalog, units, base, sub.suffix)
 	             : ask_unit(&sub.dim_unit, ctx, catalog, base, sub.suffix);
 	if (code)
 		return code;
-	return opk_table_add(&catalog->table, base, &sub) ? OPK_OK : opk_nomem(ctx, "submetrics");
+	return opk_catalog_table_add(&catalog->table, base, &sub) ? OPK_OK
+	                                                          : opk_nomem(ctx, "submetrics");
 }
 
 /*
@@ -265,7 +269,7 @@ static int fill_subs_of(struct opk_base_record *base, struct opk_ctx *ctx,
 	size_t count = 0;
 	int code = opk_nv_submetrics(&suffixes, &count, ctx, catalog->host,
 	                             (enum opk_metric_type)base->type,
-	                             opk_table_get(&catalog->table, base->name));
+	                             opk_catalog_table_get(&catalog->table, base->name));
 
 	if (code == OPK_EUSAGE) {
 		opk_clear_errors(ctx);

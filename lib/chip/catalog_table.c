@@ -10,9 +10,9 @@ struct header {
 	uint32_t base_count, sub_count, text_size, reserved;
 };
 
-bool opk_table_init(struct opk_table *table, size_t base_count)
+bool opk_catalog_table_init(struct opk_catalog_table *table, size_t base_count)
 {
-	*table = (struct opk_table){ .base_count = base_count };
+	*table = (struct opk_catalog_table){ .base_count = base_count };
 	table->bases = opk_alloc_array(base_count + 1, sizeof *table->bases);
 	table->slots = opk_alloc_array(FIRST_SLOTS, sizeof *table->slots);
 	table->slot_count = FIRST_SLOTS;
@@ -30,17 +30,17 @@ static uint32_t hash_of(const char *text)
 }
 
 /* The slot that has the text, or the free one where it belongs. There is always a free one. */
-static uint32_t *find_slot(const struct opk_table *table, uint32_t *slots, size_t count,
+static uint32_t *find_slot(const struct opk_catalog_table *table, uint32_t *slots, size_t count,
                            const char *text)
 {
 	size_t i = hash_of(text) & (count - 1);
 
-	while (slots[i] && strcmp(opk_table_get(table, slots[i]), text))
+	while (slots[i] && strcmp(opk_catalog_table_get(table, slots[i]), text))
 		i = (i + 1) & (count - 1);
 	return &slots[i];
 }
 
-static bool grow_slots(struct opk_table *table)
+static bool grow_slots(struct opk_catalog_table *table)
 {
 	size_t count = table->slot_count * 2;
 	uint32_t *slots = opk_alloc_array(count, sizeof *slots);
@@ -50,14 +50,14 @@ static bool grow_slots(struct opk_table *table)
 	for (size_t i = 0; i < table->slot_count; i++)
 		if (table->slots[i])
 			*find_slot(table, slots, count,
-			           opk_table_get(table, table->slots[i])) = table->slots[i];
+			           opk_catalog_table_get(table, table->slots[i])) = table->slots[i];
 	free(table->slots);
 	table->slots = slots;
 	table->slot_count = count;
 	return true;
 }
 
-bool opk_table_text(uint32_t *out, struct opk_table *table, const char *text)
+bool opk_catalog_table_text(uint32_t *out, struct opk_catalog_table *table, const char *text)
 {
 	uint32_t *slot;
 
@@ -83,8 +83,8 @@ bool opk_table_text(uint32_t *out, struct opk_table *table, const char *text)
 	return true;
 }
 
-bool opk_table_add(struct opk_table *table, struct opk_base_record *base,
-                   const struct opk_sub_record *sub)
+bool opk_catalog_table_add(struct opk_catalog_table *table, struct opk_base_record *base,
+                           const struct opk_sub_record *sub)
 {
 	if (!opk_grow(&table->subs, &table->sub_capacity, table->sub_count, sizeof *table->subs))
 		return false;
@@ -94,16 +94,16 @@ bool opk_table_add(struct opk_table *table, struct opk_base_record *base,
 	return true;
 }
 
-void opk_table_clear(struct opk_table *table)
+void opk_catalog_table_clear(struct opk_catalog_table *table)
 {
 	free(table->bases);
 	free(table->subs);
 	free(table->slots);
 	opk_buf_clear(&table->text);
-	*table = (struct opk_table){ 0 };
+	*table = (struct opk_catalog_table){ 0 };
 }
 
-void opk_table_write(struct opk_buf *buf, const struct opk_table *table)
+void opk_catalog_table_write(struct opk_buf *buf, const struct opk_catalog_table *table)
 {
 	struct header header = {
 		.base_count = (uint32_t)table->base_count,
@@ -117,22 +117,22 @@ void opk_table_write(struct opk_buf *buf, const struct opk_table *table)
 	opk_buf_add(buf, table->text.data, table->text.size);
 }
 
-static bool is_text(const struct opk_table *table, uint32_t text)
+static bool is_text(const struct opk_catalog_table *table, uint32_t text)
 {
 	return text < table->text.size;
 }
 
-static bool is_sorted(const struct opk_table *table)
+static bool is_sorted(const struct opk_catalog_table *table)
 {
 	for (size_t i = 1; i < table->base_count; i++)
-		if (strcmp(opk_table_get(table, table->bases[i - 1].name),
-		           opk_table_get(table, table->bases[i].name))
+		if (strcmp(opk_catalog_table_get(table, table->bases[i - 1].name),
+		           opk_catalog_table_get(table, table->bases[i].name))
 		    >= 0)
 			return false;
 	return true;
 }
 
-static bool is_sound(const struct opk_table *table)
+static bool is_sound(const struct opk_catalog_table *table)
 {
 	for (size_t i = 0; i < table->base_count; i++) {
 		const struct opk_base_record *base = &table->bases[i];
@@ -166,13 +166,13 @@ static bool copy(void *out, struct opk_reader *reader, size_t count, size_t elem
 	return true;
 }
 
-bool opk_table_read(struct opk_table *table, const void *data, size_t size)
+bool opk_catalog_table_read(struct opk_catalog_table *table, const void *data, size_t size)
 {
 	struct opk_reader reader = { data, size, false };
 	const void *bytes = opk_read_bytes(&reader, sizeof(struct header));
 	struct header header = { 0 };
 
-	*table = (struct opk_table){ 0 };
+	*table = (struct opk_catalog_table){ 0 };
 	if (bytes)
 		memcpy(&header, bytes, sizeof header);
 	if (header.base_count > MAX_RECORDS || header.sub_count > MAX_RECORDS || !header.text_size
@@ -186,6 +186,6 @@ bool opk_table_read(struct opk_table *table, const void *data, size_t size)
 	    && copy(&table->text.data, &reader, table->text.size, 1) && !reader.left
 	    && is_sound(table))
 		return true;
-	opk_table_clear(table);
+	opk_catalog_table_clear(table);
 	return false;
 }

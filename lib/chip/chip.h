@@ -72,7 +72,7 @@ struct opk_sub_record {
 	uint32_t method; /* enum opk_method */
 };
 
-struct opk_table {
+struct opk_catalog_table {
 	struct opk_base_record *bases;
 	size_t base_count;
 	struct opk_sub_record *subs;
@@ -83,31 +83,32 @@ struct opk_table {
 };
 
 /* Room for so many base metrics, zeroed; false when out of memory. */
-bool opk_table_init(struct opk_table *table, size_t base_count);
+bool opk_catalog_table_init(struct opk_catalog_table *table, size_t base_count);
 /* Where the text is; false when out of memory. */
-bool opk_table_text(uint32_t *out, struct opk_table *table, const char *text);
+bool opk_catalog_table_text(uint32_t *out, struct opk_catalog_table *table, const char *text);
 /* One more submetric of the last base metric that has any. */
-bool opk_table_add(struct opk_table *table, struct opk_base_record *base,
-                   const struct opk_sub_record *sub);
-static inline const char *opk_table_get(const struct opk_table *table, uint32_t text)
+bool opk_catalog_table_add(struct opk_catalog_table *table, struct opk_base_record *base,
+                           const struct opk_sub_record *sub);
+static inline const char *opk_catalog_table_get(const struct opk_catalog_table *table,
+                                                uint32_t text)
 {
 	return (const char *)table->text.data + text;
 }
-void opk_table_clear(struct opk_table *table);
+void opk_catalog_table_clear(struct opk_catalog_table *table);
 
 /* As bytes of this machine's order; buf.failed when out of memory. */
-void opk_table_write(struct opk_buf *buf, const struct opk_table *table);
+void opk_catalog_table_write(struct opk_buf *buf, const struct opk_catalog_table *table);
 /* From such bytes; false where they are not sound, or memory is out. */
-bool opk_table_read(struct opk_table *table, const void *data, size_t size);
+bool opk_catalog_table_read(struct opk_catalog_table *table, const void *data, size_t size);
 
-#define opk_autotable __attribute__((cleanup(opk_table_clear)))
+#define opk_autotable __attribute__((cleanup(opk_catalog_table_clear)))
 
 /* The catalog of a chip's metrics, and names among them. */
 
 struct opk_catalog {
 	char *chip;
 	enum opk_profiler profiler;
-	struct opk_table table;
+	struct opk_catalog_table table;
 	struct opk_metric *metrics; /* the base records, in order, with their text */
 	bool complete;              /* the submetrics are there */
 	struct opk_nv_host *host;   /* NULL where the table came from the cache */
@@ -116,10 +117,10 @@ struct opk_catalog {
 };
 
 /* The table in the cache folder; false where it is not there. */
-bool opk_catalog_cache_read(struct opk_table *table, struct opk_ctx *ctx, const char *chip,
+bool opk_catalog_cache_read(struct opk_catalog_table *table, struct opk_ctx *ctx, const char *chip,
                             enum opk_profiler profiler);
-void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_table *table, const char *chip,
-                             enum opk_profiler profiler);
+void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_catalog_table *table,
+                             const char *chip, enum opk_profiler profiler);
 
 /* From NVIDIA's libraries: the base metrics, then their submetrics. */
 int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);

@@ -33,18 +33,19 @@ static bool add_full(struct opk_strlist *list, const char *prefix, const char *b
 	return full && (!begins(full, prefix) || opk_strlist_take(list, opk_take(full)));
 }
 
-static bool take_from_table(struct opk_strlist *list, const struct opk_table *table,
+static bool take_from_table(struct opk_strlist *list, const struct opk_catalog_table *table,
                             const char *prefix)
 {
 	for (size_t i = 0; i < table->base_count; i++) {
 		const struct opk_base_record *base = &table->bases[i];
-		const char *name = opk_table_get(table, base->name);
+		const char *name = opk_catalog_table_get(table, base->name);
 
 		if (!add_base(list, prefix, name))
 			return false;
 		for (size_t j = 0; asks_for_full(prefix, name) && j < base->count; j++)
 			if (!add_full(list, prefix, name,
-			              opk_table_get(table, table->subs[base->first + j].suffix)))
+			              opk_catalog_table_get(table,
+			                                    table->subs[base->first + j].suffix)))
 				return false;
 	}
 	return true;
@@ -98,7 +99,7 @@ static int ask(struct opk_strlist *list, struct opk_ctx *ctx, const char *name,
 static int fill(struct opk_strlist *list, struct opk_ctx *ctx, const char *chip,
                 enum opk_profiler profiler, const char *prefix)
 {
-	opk_autotable struct opk_table table = { 0 };
+	opk_autotable struct opk_catalog_table table = { 0 };
 
 	if (!opk_catalog_cache_read(&table, ctx, chip, profiler))
 		return ask(list, ctx, chip, profiler, prefix);

@@ -35,7 +35,7 @@ struct counting {
 	const void *availability;           /* in the child alone */
 	struct opk_nv_evaluator *evaluator; /* NULL: names decide about the sets */
 	struct opk_nv_scheduler *scheduler; /* NULL: CUPTI is asked about all sets */
-	struct opk_table text;
+	struct opk_catalog_table text;
 	struct set *sets;
 	size_t set_count, set_capacity;
 	size_t *set_of; /* one a name */
@@ -46,7 +46,7 @@ struct counting {
 static struct opk_sub_record *record_of(const struct counting *c, size_t name)
 {
 	const struct opk_metric *metric = c->names[name].metric;
-	const struct opk_table *table = &c->catalog->table;
+	const struct opk_catalog_table *table = &c->catalog->table;
 
 	return &table->subs[table->bases[metric - c->catalog->metrics].first
 	                    + c->names[name].submetric];
@@ -55,7 +55,7 @@ static struct opk_sub_record *record_of(const struct counting *c, size_t name)
 static char *full_name(const struct counting *c, size_t name)
 {
 	return opk_printf("%s%s", c->names[name].metric->name,
-	                  opk_table_get(&c->catalog->table, record_of(c, name)->suffix));
+	                  opk_catalog_table_get(&c->catalog->table, record_of(c, name)->suffix));
 }
 
 /* Sorted and joined by blanks. */
@@ -68,8 +68,9 @@ static int join(uint32_t *out, struct counting *c, struct opk_strlist *list)
 	for (size_t i = 0; i < list->count; i++)
 		opk_buf_add_printf(&joined, "%s ", list->items[i]);
 	text = opk_buf_take_text(&joined);
-	return text && opk_table_text(out, &c->text, text) ? OPK_OK
-	                                                   : opk_nomem(c->ctx, "pass counts");
+	return text && opk_catalog_table_text(out, &c->text, text)
+	               ? OPK_OK
+	               : opk_nomem(c->ctx, "pass counts");
 }
 
 static uint32_t method_of(const struct opk_strlist *domains)
@@ -175,13 +176,14 @@ static const char *likeness(const char *suffix)
 /* What a name shares with its set; a name of the range profiler is a set by itself here. */
 static int shared_name(uint32_t *out, struct counting *c, size_t name)
 {
-	const char *suffix = opk_table_get(&c->catalog->table, record_of(c, name)->suffix);
+	const char *suffix = opk_catalog_table_get(&c->catalog->table, record_of(c, name)->suffix);
 	bool pm = c->catalog->profiler == OPK_PROFILER_PM;
 	opk_autofree char *shared = opk_printf("%s%s", c->names[name].metric->name,
 	                                       pm ? likeness(suffix) : suffix);
 
-	return shared && opk_table_text(out, &c->text, shared) ? OPK_OK
-	                                                       : opk_nomem(c->ctx, "pass counts");
+	return shared && opk_catalog_table_text(out, &c->text, shared)
+	               ? OPK_OK
+	               : opk_nomem(c->ctx, "pass counts");
 }
 
 static int assign(struct counting *c, size_t name)
@@ -310,7 +312,7 @@ static int count(struct counting *c)
 	int code = OPK_OK;
 
 	c->set_of = opk_alloc_array(c->count + 1, sizeof *c->set_of);
-	if (!c->set_of || !opk_table_init(&c->text, 0))
+	if (!c->set_of || !opk_catalog_table_init(&c->text, 0))
 		return opk_nomem(c->ctx, "pass counts");
 	code = open_perfworks(c);
 	for (size_t i = 0; !code && i < c->count; i++)
@@ -433,7 +435,7 @@ int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
 	code = catalog->availability ? count_contained(&c) : count(&c);
 	opk_nv_scheduler_free(c.scheduler);
 	opk_nv_evaluator_free(c.evaluator);
-	opk_table_clear(&c.text);
+	opk_catalog_table_clear(&c.text);
 	free(c.sets);
 	free(c.set_of);
 	free(c.asked);
