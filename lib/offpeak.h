@@ -1978,6 +1978,135 @@ int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
 /* Borrowed from `names` or the range; one that was not added has its full name; "" stays "". */
 const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
 
+/* ---- tables ----------------------------------------------------------------------------- */
+
+/* Texts are copied. */
+struct opk_table_options {
+	size_t size;
+	/*
+	 * How recordings are evaluated, and for which metrics: not its `set`, `filter`, `join`,
+	 * `also` and what is about bare images. NULL: defaults.
+	 */
+	const struct opk_eval_options *eval;
+	const char *set;          /* instead of metrics: as opk_set_find() takes it */
+	const char *const *where; /* conditions of opk_filter_new() */
+	size_t where_count;
+	/*
+	 * Only these, in this order: names of facts, "file", and metrics, labels or derived
+	 * metrics; where neither set nor metrics are given, no others are evaluated. NULL: all.
+	 */
+	const char *const *columns;
+	size_t column_count;
+	bool all_facts;         /* all that is known of each row, else the most wanted */
+	bool keep_first_sample; /* that begins at an earlier event; left out by default */
+	enum opk_rows rows;     /* recordings that only say what ran have OPK_ROWS_LAUNCHES */
+	enum opk_kernel_style kernel_names;
+};
+
+enum opk_table_kind {
+	OPK_TABLE_FACT,
+	OPK_TABLE_FILE, /* the path of the row's file */
+	OPK_TABLE_VALUE
+};
+
+struct opk_table_column {
+	struct opk_column header;
+	enum opk_table_kind kind;
+	enum opk_fact fact; /* of OPK_TABLE_FACT */
+	const char *unit;   /* of a value: "byte", "" where it is not known; else NULL */
+};
+
+/* A row, valid until the next one is read. */
+struct opk_table_row {
+	const union opk_cell *cells; /* one a column */
+	/*
+	 * One a column. False: a fact is not known, or nothing was collected of which the value is
+	 * computed, which is NaN then. A value that was collected may be NaN, too.
+	 */
+	const bool *known;
+};
+
+/*
+ * Recordings, all of ranges or all of samples, as one table with columns and rows as "offpeak eval"
+ * prints them. It has files and a context of its own: it may be used on another thread than `ctx`,
+ * whose causes say what is wrong here. All files are evaluated before the first row is read; they
+ * need the same values. OPK_EUSAGE: a file has no such column, or files do not go into one table.
+ */
+struct opk_table;
+int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
+                  size_t count, const struct opk_table_options *options);
+void opk_table_free(struct opk_table *table);
+size_t opk_table_column_count(const struct opk_table *table);
+const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
+/* Facts of the files: "chip", "profiler", "set"; several, with ',' between, where they differ. */
+const char *opk_table_about(const struct opk_table *table, const char *fact);
+/* *row is NULL after the last one. On failure opk_table_error() has the causes. */
+int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
+/* The context with the causes; borrowed. */
+const struct opk_ctx *opk_table_error(const struct opk_table *table);
+
+/* ---- Arrow ------------------------------------------------------------------------------ */
+
+/* As the Arrow C data and stream interfaces declare them: arrow.apache.org/docs/format. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+
+struct ArrowArray {
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+
+#endif
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+	const char *(*get_last_error)(struct ArrowArrayStream *);
+	void (*release)(struct ArrowArrayStream *);
+	void *private_data;
+};
+
+#endif
+
+/*
+ * The rows of a table that were not read yet, as a stream of record batches, each of some MiB.
+ * Texts are dictionaries of UTF-8 with 32-bit indices, whose dictionary goes with each batch;
+ * integers are uint64, values float64. What is not `known` (struct opk_table_row) is null, and a
+ * value that could not be computed is NaN. The fields of values have their "unit" as metadata, and
+ * the schema "chip", "profiler", "set" and "offpeak", which is the version.
+ *
+ * The stream takes the table over, unless this fails; its release() frees it. Schemas and arrays
+ * outlive the stream. Where get_next() fails, with EIO or ENOMEM, get_last_error() has the cause
+ * chain, innermost first, a line each, and it fails from then on. OPK_ENOMEM.
+ */
+int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table);
+
 /* ---- recordings for people -------------------------------------------------------------- */
 
 /* Clocks of the GPUs while ranges were recorded. */

@@ -21,6 +21,7 @@ lib/eval
 lib/images
 lib/timeline
 lib/table
+lib/arrow
 lib/trace
 lib/series
 lib/summary

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by the files of lib/arrow alone: tables in Arrow's C interfaces. */
+#ifndef OPK_ARROW_INSIDE_H
+#define OPK_ARROW_INSIDE_H
+
+#include "base/buf.h"
+#include "base/index.h"
+#include "base/strlist.h"
+
+/* How a column is stored. */
+enum opk_arrow_type { OPK_ARROW_TEXT, OPK_ARROW_UINT, OPK_ARROW_BOOL, OPK_ARROW_DOUBLE };
+enum opk_arrow_type opk_arrow_type_of(const struct opk_table_column *column);
+
+/* ---- schema.c */
+
+/* false when out of memory: *out is as released. */
+bool opk_arrow_schema(struct ArrowSchema *out, const struct opk_table *table);
+
+/* ---- builder.c: rows become the arrays of a batch */
+
+struct opk_arrow_column {
+	enum opk_arrow_type type;
+	enum opk_cell_type cell_type;
+	struct opk_buf cells; /* values, indices or bits */
+	struct opk_buf nulls; /* a bit a row, 1: there is a value; empty: all have one */
+	size_t null_count;
+	/* The dictionary, and where its texts are in it. */
+	struct opk_strlist texts;
+	struct opk_index numbers;
+	size_t text_size;
+};
+
+struct opk_arrow_builder {
+	struct opk_arrow_column *columns;
+	size_t column_count;
+	size_t rows;
+};
+bool opk_arrow_builder_init(struct opk_arrow_builder *builder, const struct opk_table *table);
+void opk_arrow_builder_clear(struct opk_arrow_builder *builder);
+/* false when out of memory: the builder is of no use then. */
+bool opk_arrow_builder_add(struct opk_arrow_builder *builder, const struct opk_table_row *row);
+/* Whether the batch has enough rows, or bytes of text. */
+bool opk_arrow_builder_full(const struct opk_arrow_builder *builder);
+/* The rows become a batch, and the builder is empty. false when out of memory. */
+bool opk_arrow_builder_finish(struct ArrowArray *out, struct opk_arrow_builder *builder);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Recordings as one table: what was asked for, and row by row. */
+#include "table/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/option_struct.h"
+#include "table/table_inside.h"
+
+/* ---- a new one */
+
+static bool copy_texts(struct opk_strlist *to, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!opk_strlist_add(to, texts[i]))
+			return false;
+	return true;
+}
+
+/* What the table keeps of options, whose texts are the caller's. */
+static int take_options(struct opk_table *table, struct opk_ctx *ctx)
+{
+	const struct opk_table_options *options = &table->options;
+	int code = OPK_OK;
+
+	opk_copy_options(&table->eval, sizeof table->eval, options->eval);
+	table->eval.size = sizeof table->eval;
+	if (!copy_texts(&table->metrics, table->eval.metrics, table->eval.metric_count)
+	    || !copy_texts(&table->chosen, options->columns, options->column_count))
+		return opk_nomem(ctx, "a table");
+	if (table->eval.metrics)
+		table->eval.metrics = opk_strlist_items(&table->metrics);
+	if (options->set)
+		code = opk_set_find(&table->set, ctx, options->set);
+	if (!code && options->where_count)
+		code = opk_filter_new(&table->filter, ctx, options->where, options->where_count);
+	table->eval.set = table->set;
+	table->eval.filter = table->filter;
+	table->eval.also = NULL;
+	table->eval.also_count = 0;
+	table->eval.join = NULL;
+	return code;
+}
+
+static int take_paths(struct opk_table *table, struct opk_ctx *ctx, const char *const *paths,
+                      size_t count)
+{
+	if (!count)
+		return opk_fail(ctx, OPK_EUSAGE, "a table of no file");
+	table->inputs = opk_alloc_array(count, sizeof *table->inputs);
+	table->input_count = table->inputs ? count : 0;
+	for (size_t i = 0; i < table->input_count; i++)
+		if (!(table->inputs[i].path = opk_strdup(paths[i])))
+			return opk_nomem(ctx, "a table");
+	return table->inputs ? OPK_OK : opk_nomem(ctx, "a table");
+}
+
+static int make_room(struct opk_table *table, struct opk_ctx *ctx)
+{
+	size_t columns = table->column_count + 1, values = 0, metrics = 0;
+
+	for (size_t i = 0; i < table->input_count; i++) {
+		const struct opk_evaluation *evaluation = table->inputs[i].evaluation;
+
+		if (opk_evaluation_column_count(evaluation) > values)
+			values = opk_evaluation_column_count(evaluation);
+		if (opk_evaluation_metric_count(evaluation) > metrics)
+			metrics = opk_evaluation_metric_count(evaluation);
+	}
+	table->cells = opk_alloc_array(columns, sizeof *table->cells);
+	table->texts = opk_alloc_array(columns, sizeof *table->texts);
+	table->known = opk_alloc_array(columns, sizeof *table->known);
+	table->values = opk_alloc_array(values + 1, sizeof *table->values);
+	table->counts = opk_alloc_array(values + 1, sizeof *table->counts);
+	table->measured = opk_alloc_array(metrics + 1, sizeof *table->measured);
+	if (!table->cells || !table->texts || !table->known || !table->values || !table->counts
+	    || !table->measured)
+		return opk_nomem(ctx, "a table");
+	table->row = (struct opk_table_row){ table->cells, table->known };
+	return OPK_OK;
+}
+
+/* ---- facts of the files */
+
+static const char *fact_of(const struct opk_meta *meta, const char *fact)
+{
+	return !strcmp(fact, "chip")  ? meta->chip
+	       : !strcmp(fact, "set") ? meta->set_name
+	                              : opk_profiler_name(meta->profiler);
+}
+
+static int add_about(struct opk_table *table, struct opk_ctx *ctx, const char *fact)
+{
+	opk_autostrlist struct opk_strlist texts = { 0 };
+	opk_autobuf struct opk_buf joined = { 0 };
+
+	for (size_t i = 0; i < table->input_count; i++) {
+		const char *text = fact_of(table->inputs[i].meta, fact);
+
+		if (!*text || opk_strlist_contains(&texts, text))
+			continue;
+		if (!opk_strlist_add(&texts, text))
+			return opk_nomem(ctx, "a table");
+		opk_buf_add_text(&joined, texts.count > 1 ? "," : "");
+		opk_buf_add_text(&joined, text);
+	}
+	if (!opk_strlist_add(&table->about, fact)
+	    || !opk_strlist_take(&table->about, opk_buf_take_text(&joined)))
+		return opk_nomem(ctx, "a table");
+	return OPK_OK;
+}
+
+static int find_about(struct opk_table *table, struct opk_ctx *ctx)
+{
+	static const char *const facts[] = { "chip", "profiler", "set" };
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < sizeof facts / sizeof *facts; i++)
+		code = add_about(table, ctx, facts[i]);
+	return code;
+}
+
+const char *opk_table_about(const struct opk_table *table, const char *fact)
+{
+	for (size_t i = 0; i + 1 < table->about.count; i += 2)
+		if (!strcmp(table->about.items[i], fact))
+			return table->about.items[i + 1];
+	return "";
+}
+
+OPK_DEFINE_AUTO(opk_table)
+
+int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
+                  size_t count, const struct opk_table_options *options)
+{
+	opk_auto(opk_table) struct opk_table *table = opk_alloc(sizeof *table);
+	int code;
+
+	if (!table || opk_ctx_new(&table->ctx, NULL))
+		return opk_nomem(ctx, "a table");
+	opk_copy_options(&table->options, sizeof table->options, options);
+	code = take_options(table, ctx);
+	if (!code)
+		code = take_paths(table, ctx, paths, count);
+	if (!code)
+		code = opk_table_read(table, ctx);
+	if (!code)
+		code = opk_table_list_columns(table, ctx);
+	if (!code)
+		code = find_about(table, ctx);
+	if (!code)
+		code = make_room(table, ctx);
+	if (code)
+		return code;
+	*out = opk_take(table);
+	return OPK_OK;
+}
+
+void opk_table_free(struct opk_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->input_count; i++) {
+		opk_join_free(table->inputs[i].join);
+		opk_evaluation_free(table->inputs[i].evaluation);
+		opk_file_free(table->inputs[i].file);
+		free(table->inputs[i].path);
+	}
+	free(table->inputs);
+	opk_kernel_names_free(table->names);
+	opk_filter_free(table->filter);
+	opk_set_free(table->set);
+	opk_strlist_clear(&table->metrics);
+	opk_strlist_clear(&table->chosen);
+	opk_strlist_clear(&table->about);
+	free(table->wanted);
+	free(table->columns);
+	free(table->sources);
+	free(table->cells);
+	free(table->texts);
+	free(table->known);
+	free(table->values);
+	free(table->counts);
+	free(table->measured);
+	opk_ctx_free(table->ctx);
+	free(table);
+}
+
+size_t opk_table_column_count(const struct opk_table *table)
+{
+	return table->column_count;
+}
+
+const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i)
+{
+	return i < table->column_count ? &table->columns[i] : NULL;
+}
+
+const struct opk_ctx *opk_table_error(const struct opk_table *table)
+{
+	return table->ctx;
+}
+
+/* ---- rows */
+
+/* Of how many ranges each value is; a value that is computed of no metric is always known. */
+static void count_measured(struct opk_table *table, const struct opk_table_input *input,
+                           const struct opk_row *row, const struct opk_joined_row *joined)
+{
+	size_t metrics = opk_evaluation_metric_count(input->evaluation);
+
+	for (size_t i = 0; i < metrics; i++)
+		table->measured[i] = joined     ? joined->counts[i]
+		                     : row->ran ? row->ran->launches
+		                                : row->measured[i];
+	opk_evaluation_least(table->counts, input->evaluation, table->measured);
+}
+
+static bool is_known(const struct opk_column *header, const union opk_cell *cell)
+{
+	switch (header->type) {
+	case OPK_CELL_STRING:
+		return cell->string && *cell->string;
+	case OPK_CELL_OPTIONAL:
+	case OPK_CELL_OPTIONAL_BOOL:
+		return cell->optional.known;
+	default:
+		return true;
+	}
+}
+
+static void fill(struct opk_table *table, const struct opk_table_input *input,
+                 const struct opk_row *row, const struct opk_joined_row *joined)
+{
+	opk_evaluation_compute(table->values, input->evaluation, row->values);
+	count_measured(table, input, row, joined);
+	for (size_t at = 0; at < table->column_count; at++) {
+		const struct opk_table_column *column = &table->columns[at];
+		union opk_cell *cell = &table->cells[at];
+
+		if (column->kind == OPK_TABLE_VALUE) {
+			cell->number = table->values[table->sources[at]];
+			table->known[at] = table->counts[table->sources[at]] > 0;
+			continue;
+		}
+		if (column->kind == OPK_TABLE_FILE)
+			cell->string = input->path;
+		else if (column->fact == OPK_FACT_KERNEL && row->range)
+			cell->string = opk_kernel_names_get(table->names, row->range);
+		else
+			*cell = opk_fact_get(&table->texts[at], column->fact, row, joined);
+		table->known[at] = is_known(&column->header, cell);
+	}
+}
+
+static bool next_joined(struct opk_table *table, const struct opk_table_input *input)
+{
+	const struct opk_joined_row *joined;
+	struct opk_row row;
+
+	if (table->joined == opk_join_count(input->join))
+		return false;
+	joined = opk_join_get(input->join, table->joined);
+	row = (struct opk_row){ .index = table->joined++,
+		                .name = joined->name,
+		                .values = joined->values,
+		                .range = &joined->range };
+	fill(table, input, &row, joined);
+	return true;
+}
+
+static int next_single(bool *found, struct opk_table *table, const struct opk_table_input *input)
+{
+	const struct opk_row *row;
+	int code;
+
+	do {
+		code = opk_evaluation_next(&row, table->ctx, input->evaluation);
+	} while (!code && row && row->spans_earlier && !table->options.keep_first_sample);
+	*found = !code && row;
+	if (*found)
+		fill(table, input, row, NULL);
+	return code ? opk_add(table->ctx, code, "can't read the rows of %s", input->path) : OPK_OK;
+}
+
+int opk_table_next(const struct opk_table_row **row, struct opk_table *table)
+{
+	bool found = false;
+	int code = OPK_OK;
+
+	while (!code && !found && table->input < table->input_count) {
+		const struct opk_table_input *input = &table->inputs[table->input];
+
+		if (input->join)
+			found = next_joined(table, input);
+		else
+			code = next_single(&found, table, input);
+		if (!code && !found) {
+			table->input++;
+			table->joined = 0;
+		}
+	}
+	if (!code)
+		*row = found ? &table->row : NULL;
+	return code;
+}

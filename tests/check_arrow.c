@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tables of recordings as Arrow streams: types, what is null, who owns what, errors. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+
+#include "allocation.h"
+#include "eval/eval_inside.h"
+#include "recordings.h"
+#include "table/table_inside.h"
+
+/* ---- streams ---------------------------------------------------------------------------- */
+
+static struct opk_table *table_of(struct opk_ctx *ctx, const char *name,
+                                  const struct opk_table_options *options)
+{
+	opk_autofree char *path = opk_strdup(in_folder(name));
+	struct opk_table *table;
+
+	ck_ok(ctx, opk_table_new(&table, ctx, (const char *const *)&path, 1, options));
+	return table;
+}
+
+static void begin(struct ArrowArrayStream *stream, struct ArrowSchema *schema, struct opk_ctx *ctx,
+                  const char *name, const struct opk_table_options *options)
+{
+	ck_assert_int_eq(opk_table_export_arrow(stream, table_of(ctx, name, options)), OPK_OK);
+	ck_assert_int_eq(stream->get_schema(stream, schema), 0);
+	ck_assert_ptr_null(stream->get_last_error(stream));
+}
+
+/* The only batch: nothing follows. */
+static void read_all(struct ArrowArray *batch, struct ArrowArrayStream *stream)
+{
+	struct ArrowArray end;
+
+	ck_assert_int_eq(stream->get_next(stream, batch), 0);
+	ck_assert_int_eq(stream->get_next(stream, &end), 0);
+	ck_assert_ptr_null(end.release);
+}
+
+static size_t column(const struct ArrowSchema *schema, const char *name)
+{
+	for (int64_t i = 0; i < schema->n_children; i++)
+		if (!strcmp(schema->children[i]->name, name))
+			return (size_t)i;
+	ck_abort_msg("no column %s", name);
+	return 0;
+}
+
+static bool is_null(const struct ArrowArray *array, size_t row)
+{
+	const uint8_t *bits = array->buffers[0];
+
+	ck_assert(bits || !array->null_count);
+	return bits && !(bits[row / 8] >> row % 8 & 1);
+}
+
+/* A cell as text: "null", "nan", a number or a text. */
+static const char *cell(const struct ArrowSchema *schema, const struct ArrowArray *batch,
+                        const char *name, size_t row)
+{
+	static char text[256];
+	size_t at = column(schema, name);
+	const struct ArrowArray *array = batch->children[at];
+	const void *cells = array->buffers[1];
+
+	if (is_null(array, row))
+		return "null";
+	switch (*schema->children[at]->format) {
+	case 'g':
+		snprintf(text, sizeof text, "%.17g", ((const double *)cells)[row]);
+		break;
+	case 'L':
+		snprintf(text, sizeof text, "%ju", (uintmax_t)((const uint64_t *)cells)[row]);
+		break;
+	case 'b':
+		return ((const uint8_t *)cells)[row / 8] >> row % 8 & 1 ? "true" : "false";
+	default: {
+		int32_t index = ((const int32_t *)cells)[row];
+		const int32_t *offsets = array->dictionary->buffers[1];
+
+		ck_assert_int_ge(index, 0);
+		ck_assert_int_lt(index, array->dictionary->length);
+		snprintf(text, sizeof text, "%.*s", (int)(offsets[index + 1] - offsets[index]),
+		         (const char *)array->dictionary->buffers[2] + offsets[index]);
+	}
+	}
+	return text;
+}
+
+/* The value of a key of Arrow's metadata; "" without it. */
+static const char *metadata(const char *bytes, const char *wanted)
+{
+	static char text[2][256];
+	int32_t count = 0, size;
+
+	if (bytes)
+		memcpy(&count, bytes, sizeof count);
+	for (bytes += sizeof count; count > 0; count--) {
+		for (size_t i = 0; i < 2; i++) {
+			memcpy(&size, bytes, sizeof size);
+			snprintf(text[i], sizeof *text, "%.*s", (int)size, bytes + sizeof size);
+			bytes += sizeof size + (size_t)size;
+		}
+		if (!strcmp(text[0], wanted))
+			return text[1];
+	}
+	return "";
+}
+
+static void end(struct ArrowArrayStream *stream, struct ArrowSchema *schema,
+                struct ArrowArray *batch)
+{
+	batch->release(batch);
+	ck_assert_ptr_null(batch->release);
+	schema->release(schema);
+	ck_assert_ptr_null(schema->release);
+	stream->release(stream);
+	ck_assert_ptr_null(stream->release);
+}
+
+/* ---- types ------------------------------------------------------------------------------ */
+
+#define ck_cell(name, row, wanted) ck_assert_str_eq(cell(&schema, &batch, name, row), wanted)
+
+START_TEST(ranges)
+{
+	static const char *const columns[] = {
+		"range",  "name",        "kernel", "grid",   "block",
+		"device", "duration_ns", names[0], names[1], names[2]
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray batch;
+
+	put("in.opk", &(struct recording){ .ranges = plain });
+	begin(&stream, &schema, ctx, "in.opk", NULL);
+	ck_assert_str_eq(schema.format, "+s");
+	ck_assert_str_eq(metadata(schema.metadata, "chip"), "FA100");
+	ck_assert_str_eq(metadata(schema.metadata, "profiler"), "range");
+	ck_assert_str_eq(metadata(schema.metadata, "offpeak"), opk_version());
+	ck_assert_int_eq(schema.n_children, COUNT(columns));
+	for (size_t i = 0; i < COUNT(columns); i++)
+		ck_assert_str_eq(schema.children[i]->name, columns[i]);
+	ck_assert_str_eq(schema.children[0]->format, "L");
+	ck_assert_str_eq(schema.children[1]->format, "i");
+	ck_assert_str_eq(schema.children[1]->dictionary->format, "u");
+	ck_assert_str_eq(schema.children[7]->format, "g");
+	ck_assert_str_ne(metadata(schema.children[7]->metadata, "unit"), "");
+	ck_assert_ptr_null(schema.children[0]->metadata);
+	read_all(&batch, &stream);
+	ck_assert_int_eq(batch.length, 2 * RANGES);
+	ck_cell("range", 5, "5");
+	ck_cell("name", 4, "r4");
+	ck_cell("kernel", 3, "x");
+	ck_cell("kernel", 4, "y");
+	ck_cell("grid", 0, "2x1x1");
+	ck_cell("duration_ns", 0, "10");
+	ck_cell(names[1], 2, "201.5");
+	/* Two texts, not six. */
+	ck_assert_int_eq(batch.children[2]->dictionary->length, 2);
+	end(&stream, &schema, &batch);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* A range has the metrics of its pass; the others were not collected there. */
+START_TEST(not_collected)
+{
+	struct opk_table_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = fake_ctx();
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray batch;
+
+	put("in.opk", &(struct recording){ .ranges = rotated, .join = "kernel" });
+	options.rows = OPK_ROWS_SINGLE;
+	begin(&stream, &schema, ctx, "in.opk", &options);
+	read_all(&batch, &stream);
+	ck_assert_int_eq(batch.length, 2 * RANGES);
+	ck_cell(names[0], 0, "0.5");
+	ck_cell(names[1], 0, "null");
+	ck_cell(names[0], 3, "null");
+	ck_cell(names[1], 3, "0.5");
+	ck_assert_int_eq(batch.children[column(&schema, names[0])]->null_count, RANGES);
+	end(&stream, &schema, &batch);
+
+	options.rows = OPK_ROWS_RECORDED;
+	begin(&stream, &schema, ctx, "in.opk", &options);
+	read_all(&batch, &stream);
+	ck_assert_int_eq(batch.length, 2);
+	ck_cell("launches", 0, "4");
+	ck_cell("launches_min", 0, "2");
+	ck_assert_int_eq(batch.children[column(&schema, names[1])]->null_count, 0);
+	end(&stream, &schema, &batch);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What CUPTI could not compute is no null. */
+START_TEST(not_a_number)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray batch;
+
+	put("in.opk", &(struct recording){ .ranges = plain });
+	fake.evaluate_at = 1;
+	fake.nan_or_inf = (double)NAN;
+	begin(&stream, &schema, ctx, "in.opk", NULL);
+	read_all(&batch, &stream);
+	ck_cell(names[0], 1, "nan");
+	ck_assert_int_eq(batch.children[column(&schema, names[0])]->null_count, 0);
+	end(&stream, &schema, &batch);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(chosen_columns)
+{
+	const char *const columns[] = { names[2], "rank", "file", "symbol", "index" };
+	const char *const where[] = { "kernel=y" };
+	struct opk_table_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = fake_ctx();
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray batch;
+
+	put("in.opk", &(struct recording){ .ranges = plain });
+	options.columns = columns;
+	options.column_count = COUNT(columns);
+	options.where = where;
+	options.where_count = 1;
+	begin(&stream, &schema, ctx, "in.opk", &options);
+	ck_assert_int_eq(schema.n_children, COUNT(columns));
+	for (size_t i = 0; i < COUNT(columns); i++)
+		ck_assert_str_eq(schema.children[i]->name, columns[i]);
+	read_all(&batch, &stream);
+	ck_assert_int_eq(batch.length, 2);
+	ck_cell("index", 1, "4");
+	ck_cell("rank", 0, "null");
+	ck_cell("symbol", 0, "null");
+	ck_cell("file", 0, in_folder("in.opk"));
+	/* It is the first metric that CUPTI is asked for: no other was evaluated. */
+	ck_cell(names[2], 0, "100.5");
+	end(&stream, &schema, &batch);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(samples)
+{
+	const char *const columns[] = { "spans_earlier", "sample", "start_ns", names[0] };
+	struct opk_table_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = fake_ctx();
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray batch;
+
+	fake.image_is_pm = true;
+	put("in.opk", &(struct recording){ .samples = true });
+	options.columns = columns;
+	options.column_count = COUNT(columns);
+	options.keep_first_sample = true;
+	begin(&stream, &schema, ctx, "in.opk", &options);
+	ck_assert_str_eq(schema.children[0]->format, "b");
+	read_all(&batch, &stream);
+	ck_cell("spans_earlier", 0, "true");
+	ck_cell("spans_earlier", 1, "false");
+	ck_cell("start_ns", 2, "3");
+	end(&stream, &schema, &batch);
+
+	options.keep_first_sample = false;
+	begin(&stream, &schema, ctx, "in.opk", &options);
+	read_all(&batch, &stream);
+	ck_cell("sample", 0, "1");
+	ck_cell("spans_earlier", 0, "false");
+	end(&stream, &schema, &batch);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- what ran: many rows, texts that are no UTF-8 ---------------------------------------- */
+
+enum { LAUNCHES = 150000 };
+
+static void put_launches(const char *name)
+{
+	static const struct opk_meta meta = {
+		.kind = "recording", .chip = "FA100", .profiler = OPK_PROFILER_PM, .mode = "trace"
+	};
+	opk_autofree struct opk_activity *ran = opk_alloc_array(LAUNCHES, sizeof *ran);
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_writer *writer;
+
+	for (uint64_t i = 0; i < LAUNCHES; i++)
+		ran[i] = (struct opk_activity){
+			.kind = i % 3 ? OPK_ACTIVITY_KERNEL : OPK_ACTIVITY_COPY,
+			.name = i % 3 == 1 ? "gemm"
+			        : i % 3    ? "re\xfflu"
+			                   : "memcpy",
+			.start_ns = 1000 + 10 * i,
+			.end_ns = 1005 + 10 * i,
+			.bytes = i % 3 ? 0 : i,
+			.rank = -1,
+			.stream = 7,
+			.context = 1,
+			.process = 10,
+			.host = "node",
+			.gpu = "GPU-1",
+		};
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_add_activities(writer, ran, LAUNCHES));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_ctx_free(ctx);
+}
+
+START_TEST(batches)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray batch;
+	uint64_t rows = 0;
+	size_t count = 0;
+
+	put_launches("in.opk");
+	begin(&stream, &schema, ctx, "in.opk", NULL);
+	while (!stream.get_next(&stream, &batch) && batch.release) {
+		const uint64_t *starts = batch.children[column(&schema, "start_ns")]->buffers[1];
+
+		for (size_t i = 0; i < (size_t)batch.length; i++, rows++) {
+			ck_assert_uint_eq(starts[i], 1000 + 10 * rows);
+			if (rows % 1000)
+				continue;
+			ck_cell("kind", i, rows % 3 ? "kernel" : "copy");
+			ck_cell("kernel", i,
+			        rows % 3 == 1 ? "gemm"
+			        : rows % 3    ? "re\xef\xbf\xbdlu"
+			                      : "memcpy");
+			if (rows % 3)
+				ck_cell("bytes", i, "null");
+			else
+				ck_assert_uint_eq(strtoull(cell(&schema, &batch, "bytes", i), NULL,
+				                           10),
+				                  rows);
+		}
+		count++;
+		batch.release(&batch);
+	}
+	ck_assert_uint_eq(rows, LAUNCHES);
+	ck_assert_uint_ge(count, 3);
+	schema.release(&schema);
+	stream.release(&stream);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- ownership -------------------------------------------------------------------------- */
+
+/* Columns are taken out of a batch and a schema, which go first, and the stream before them. */
+START_TEST(moved_columns)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema, field;
+	struct ArrowArray batch, moved;
+
+	put("in.opk", &(struct recording){ .ranges = plain });
+	begin(&stream, &schema, ctx, "in.opk", NULL);
+	read_all(&batch, &stream);
+	moved = *batch.children[2];
+	batch.children[2]->release = NULL;
+	field = *schema.children[7];
+	schema.children[7]->release = NULL;
+	end(&stream, &schema, &batch);
+	opk_ctx_free(ctx);
+	ck_assert_int_eq(moved.length, 2 * RANGES);
+	ck_assert_int_eq(((const int32_t *)moved.buffers[1])[4], 1);
+	ck_assert_mem_eq(moved.dictionary->buffers[2], "xy", 2);
+	ck_assert_str_eq(field.name, names[0]);
+	moved.release(&moved);
+	ck_assert_ptr_null(moved.release);
+	field.release(&field);
+	ck_assert_ptr_null(field.release);
+}
+END_TEST
+
+/* A stream that nobody read, and one that was begun. */
+START_TEST(early_release)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct ArrowArrayStream stream;
+	struct ArrowArray batch;
+
+	put_launches("in.opk");
+	for (int read = 0; read < 2; read++) {
+		ck_assert_int_eq(opk_table_export_arrow(&stream, table_of(ctx, "in.opk", NULL)),
+		                 OPK_OK);
+		if (read)
+			ck_assert_int_eq(stream.get_next(&stream, &batch), 0);
+		stream.release(&stream);
+		ck_assert_ptr_null(stream.release);
+	}
+	batch.release(&batch);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* ---- failures --------------------------------------------------------------------------- */
+
+START_TEST(refused)
+{
+	static const struct {
+		int line;
+		const char *column, *where;
+		const char *error;
+	} cases[] = {
+		{ __LINE__, "kernle", NULL, "has no column 'kernle', did you mean kernel?" },
+		{ __LINE__, "fake__x.sum", NULL, "no metric 'fake__x.sum'" },
+		{ __LINE__, NULL, "kernel", "kernel" },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	put("in.opk", &(struct recording){ .ranges = plain });
+	put("samples.opk", &(struct recording){ .samples = true });
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct opk_table_options options = OPK_INIT(options);
+		const char *path = in_folder("in.opk");
+		struct opk_table *table = NULL;
+		int code;
+
+		options.columns = &cases[i].column;
+		options.column_count = cases[i].column != NULL;
+		options.where = &cases[i].where;
+		options.where_count = cases[i].where != NULL;
+		code = opk_table_new(&table, ctx, &path, 1, &options);
+		ck_assert_msg(code == OPK_EUSAGE, "line %d: %d", cases[i].line, code);
+		ck_assert_msg(strstr(errors_of(ctx), cases[i].error), "line %d: %s", cases[i].line,
+		              errors_of(ctx));
+		ck_assert_ptr_null(table);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(not_one_table)
+{
+	opk_autofree char *first = NULL, *second = NULL;
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_table *table = NULL;
+
+	put("in.opk", &(struct recording){ .ranges = plain });
+	put("samples.opk", &(struct recording){ .samples = true });
+	first = opk_strdup(in_folder("in.opk"));
+	second = opk_strdup(in_folder("samples.opk"));
+	ck_assert_int_eq(opk_table_new(&table, ctx, (const char *const[]){ first, second }, 2,
+	                               NULL),
+	                 OPK_EUSAGE);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "ranges and PM samples"));
+	ck_assert_int_eq(opk_table_new(&table, ctx, NULL, 0, NULL), OPK_EUSAGE);
+	ck_ok(ctx, opk_table_new(&table, ctx, (const char *const[]){ first, first }, 2, NULL));
+	ck_assert_str_eq(opk_table_get_column(table, 2)->header.name, "file");
+	opk_table_free(table);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Some rows were read when the result of the evaluation proves to be damaged. */
+START_TEST(error_in_mid_stream)
+{
+	struct opk_ctx *ctx = fake_ctx();
+	const struct opk_table_row *row;
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray batch = { 0 };
+	struct opk_table *table;
+
+	put("in.opk", &(struct recording){ .ranges = plain });
+	table = table_of(ctx, "in.opk", NULL);
+	ck_assert_int_eq(opk_table_next(&row, table), OPK_OK);
+	ck_assert_ptr_nonnull(row);
+	table->inputs->evaluation->segment_count = 1;
+	ck_assert_int_eq(opk_table_export_arrow(&stream, table), OPK_OK);
+	ck_assert_int_eq(stream.get_schema(&stream, &schema), 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(stream.get_next(&stream, &batch), EIO);
+		ck_assert_ptr_null(batch.release);
+		ck_assert_ptr_nonnull(
+			strstr(stream.get_last_error(&stream), "damaged\ncan't read"));
+	}
+	schema.release(&schema);
+	stream.release(&stream);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Each allocation in turn fails: an error, and nothing leaks. */
+static int try_all(struct opk_ctx *ctx, const char *path)
+{
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray batch;
+	struct opk_table *table;
+	int code = opk_table_new(&table, ctx, &path, 1, NULL);
+
+	if (code)
+		return code;
+	code = opk_table_export_arrow(&stream, table);
+	if (code) {
+		opk_table_free(table);
+		return code;
+	}
+	code = stream.get_schema(&stream, &schema);
+	if (!code)
+		schema.release(&schema);
+	if (!code)
+		code = stream.get_next(&stream, &batch);
+	if (!code)
+		batch.release(&batch);
+	else
+		ck_assert_ptr_nonnull(strstr(stream.get_last_error(&stream), "out of memory"));
+	stream.release(&stream);
+	ck_assert(!code || code == ENOMEM || code == EIO);
+	return code ? OPK_ENOMEM : OPK_OK;
+}
+
+START_TEST(out_of_memory)
+{
+	opk_autofree char *path = NULL;
+	struct opk_ctx *ctx = fake_ctx();
+	int code;
+	long i = 0;
+
+	put("in.opk", &(struct recording){ .ranges = plain });
+	path = opk_strdup(in_folder("in.opk"));
+	do {
+		fail_allocation(i++);
+		code = try_all(ctx, path);
+		/* Those of the child that evaluates are counted there. */
+		allocation_failed();
+		ck_assert_msg(code == OPK_OK || code == OPK_ENOMEM, "allocation %ld: %d: %s", i,
+		              code, errors_of(ctx));
+	} while (code);
+	ck_assert_int_gt(i, 50);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("arrow");
+	TCase *tc = tcase_create("streams");
+
+	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_test(tc, ranges);
+	tcase_add_test(tc, not_collected);
+	tcase_add_test(tc, not_a_number);
+	tcase_add_test(tc, chosen_columns);
+	tcase_add_test(tc, samples);
+	tcase_add_test(tc, batches);
+	tcase_add_test(tc, moved_columns);
+	tcase_add_test(tc, early_release);
+	tcase_add_test(tc, refused);
+	tcase_add_test(tc, not_one_table);
+	tcase_add_test(tc, error_in_mid_stream);
+	tcase_add_test(tc, out_of_memory);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}
