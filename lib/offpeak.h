@@ -1652,6 +1652,8 @@ struct opk_diff_summary {
 	struct opk_diff_family foremost, others;
 	uint64_t launches_least, launches_most; /* that a value with a spread is of, on a side */
 	size_t verdicts[OPK_VERDICTS];          /* how many values have each */
+	/* Kernels of several launch shapes: what samples say of them is in no row of one shape. */
+	size_t unplaced;
 };
 
 /* A fact that is another one on the other side: "chip", "gpu", "cupti_version", "sm_mhz"... */
@@ -1690,6 +1692,10 @@ const struct opk_diff_row *opk_diff_get(const struct opk_diff *diff, size_t i);
 /* Rows of one side alone: the other one's launches are 0. */
 size_t opk_diff_unmatched_count(const struct opk_diff *diff);
 const struct opk_diff_row *opk_diff_unmatched(const struct opk_diff *diff, size_t i);
+struct opk_kernel_names;
+/* All that it was matched by: "gemm 16x6x1 128x1x1"; free(). NULL: no memory. `names`: or NULL. */
+char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
+                        struct opk_kernel_names *names);
 const struct opk_diff_summary *opk_diff_get_summary(const struct opk_diff *diff);
 size_t opk_diff_difference_count(const struct opk_diff *diff);
 const struct opk_diff_difference *opk_diff_difference(const struct opk_diff *diff, size_t i);
@@ -1725,12 +1731,11 @@ struct opk_diff_judged {
 	const struct opk_diff_rule *rule;
 	const struct opk_diff_row *row; /* NULL: it is about all rows, or has none */
 	bool broken;
-	const char *row_name; /* "gemm 16x6x1 128x1x1"; "" */
+	const char *row_name; /* opk_diff_row_name(); "" */
 	const char *text;     /* what was found: "+7.3%, from 1200 to 1287.6 ns" */
 };
 /* All of them, rule by rule; what they were made of must outlive them. `names` may be NULL. */
 struct opk_diff_judgement;
-struct opk_kernel_names;
 int opk_diff_judgement_new(struct opk_diff_judgement **out, struct opk_ctx *ctx,
                            const struct opk_diff *diff, const struct opk_diff_rules *rules,
                            struct opk_kernel_names *names);

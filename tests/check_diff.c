@@ -137,7 +137,8 @@ static const struct {
 	{ HERE, 30, 30, 5, 10, OPK_VERDICT_NOISE },
 	{ HERE, 30, 30, 0, 0, OPK_VERDICT_SAME },
 	{ HERE, 1, 1, 0, 0, OPK_VERDICT_SAME },
-	{ HERE, 2, 2, 1e-9, 0, OPK_VERDICT_CHANGED },
+	{ HERE, 3, 3, 1e-9, 0, OPK_VERDICT_CHANGED },
+	{ HERE, 2, 2, 1e-9, 0, OPK_VERDICT_TOO_FEW },
 	{ HERE, 1, 1, 50, 0, OPK_VERDICT_TOO_FEW },
 	{ HERE, 1, 40, 50, 1, OPK_VERDICT_TOO_FEW },
 	{ HERE, 3, 3, 50, 1, OPK_VERDICT_TOO_FEW },
@@ -164,7 +165,7 @@ START_TEST(known_cases)
 		struct opk_diff_summary summary = { .level = 0.005 };
 		const bool foremost = true;
 		struct opk_diff_value value;
-		struct opk_compared_table table = { &value, &foremost, 1, 1 };
+		struct opk_compared_table table = { &value, &foremost, NULL, 1, 1 };
 
 		ck_assert(opk_compare_values(&value, sides));
 		ck_ok(ctx, opk_find_verdicts(&summary, ctx, &table));
@@ -228,7 +229,7 @@ static bool is_alarm(struct opk_ctx *ctx, const struct times *times, size_t laun
 	static struct opk_diff_value values[KERNELS];
 	struct opk_diff_summary summary = { .level = 0.005 };
 	const bool foremost = true;
-	struct opk_compared_table table = { values, &foremost, times->count, 1 };
+	struct opk_compared_table table = { values, &foremost, NULL, times->count, 1 };
 
 	for (size_t i = 0; i < times->count; i++) {
 		double drawn[2][MOST];
@@ -274,6 +275,105 @@ START_TEST(false_alarms)
 }
 END_TEST
 
+/* Values of all metrics of the launches of a recording. */
+enum { MOST_METRICS = 60, SOLVER_KERNELS = 5, SOLVER_LAUNCHES = 30 };
+
+struct metrics {
+	char *names[SOLVER_KERNELS];
+	double of[SOLVER_KERNELS][MOST_METRICS][SOLVER_LAUNCHES];
+	size_t counts[SOLVER_KERNELS], columns;
+};
+
+static void read_metrics(struct metrics *metrics, struct opk_ctx *ctx, struct opk_file *file)
+{
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	double values[MOST_METRICS];
+
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
+	metrics->columns = opk_evaluation_column_count(evaluation);
+	ck_assert_uint_lt(metrics->columns, MOST_METRICS);
+	for (;;) {
+		size_t kernel = 0;
+
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		if (!row)
+			break;
+		while (metrics->names[kernel] && strcmp(metrics->names[kernel], row->range->kernel))
+			kernel++;
+		if (!metrics->names[kernel])
+			metrics->names[kernel] = strdup(row->range->kernel);
+		opk_evaluation_compute(values, evaluation, row->values);
+		for (size_t i = 0; i < metrics->columns; i++)
+			metrics->of[kernel][i][metrics->counts[kernel]] = values[i];
+		metrics->counts[kernel]++;
+	}
+	opk_evaluation_free(evaluation);
+}
+
+/* Launches are drawn as a whole: their metrics depend on each other. */
+static bool is_alarm_of_metrics(struct opk_ctx *ctx, const struct metrics *metrics, size_t launches)
+{
+	static struct opk_diff_value values[SOLVER_KERNELS * MOST_METRICS];
+	static const bool foremost[MOST_METRICS] = { true };
+	struct opk_diff_summary summary = { .level = 0.005 };
+	const struct opk_compared_table table = { values, foremost, NULL, SOLVER_KERNELS,
+		                                  metrics->columns };
+	uint64_t weights[MOST];
+
+	for (size_t i = 0; i < MOST; i++)
+		weights[i] = 1;
+	for (size_t i = 0; i < SOLVER_KERNELS; i++) {
+		size_t picks[2][MOST];
+
+		for (size_t j = 0; j < 2 * launches; j++)
+			picks[j % 2][j / 2] = random64() % SOLVER_LAUNCHES;
+		for (size_t j = 0; j < metrics->columns; j++) {
+			double drawn[2][MOST];
+			struct opk_compared_values sides[] = {
+				{ drawn[0], weights, launches, false },
+				{ drawn[1], weights, launches, false },
+			};
+
+			for (size_t k = 0; k < 2 * launches; k++)
+				drawn[k % 2][k / 2] = metrics->of[i][j][picks[k % 2][k / 2]];
+			ck_assert(opk_compare_values(&values[i * metrics->columns + j], sides));
+		}
+	}
+	ck_ok(ctx, opk_find_verdicts(&summary, ctx, &table));
+	return summary.verdicts[OPK_VERDICT_CHANGED] > 0;
+}
+
+/* Five kernels with 44 metrics each, which depend on each other. */
+START_TEST(false_alarms_of_metrics)
+{
+	static const size_t launches[] = { 30, 2, 3, 60 };
+	static struct metrics metrics;
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_file *file;
+
+	if (!is_long() || !have_cupti()) {
+		opk_ctx_free(ctx);
+		return;
+	}
+	ck_ok(ctx, opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-before.opk"));
+	read_metrics(&metrics, ctx, file);
+	random_restart();
+	for (size_t i = 0; i < COUNT(launches); i++) {
+		size_t alarms = 0;
+
+		for (size_t j = 0; j < PAIRS; j++)
+			alarms += is_alarm_of_metrics(ctx, &metrics, launches[i]);
+		ck_assert_msg(alarms < PAIRS / 100, "%zu launches: %zu alarms of %d pairs",
+		              launches[i], alarms, PAIRS);
+	}
+	for (size_t i = 0; i < SOLVER_KERNELS; i++)
+		free(metrics.names[i]);
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* In noise of 2%, of 30 launches a side; time is 3% longer in the first kernel, or all is same. */
 static void fill_trial(struct opk_diff_value *values, size_t rows, size_t columns, double change)
 {
@@ -295,7 +395,7 @@ START_TEST(small_change)
 	enum { ROWS = 5, COLUMNS = 10, TRIALS = 200 };
 	static const bool foremost[COLUMNS] = { true };
 	static struct opk_diff_value values[ROWS * COLUMNS];
-	const struct opk_compared_table table = { values, foremost, ROWS, COLUMNS };
+	const struct opk_compared_table table = { values, foremost, NULL, ROWS, COLUMNS };
 	struct opk_ctx *ctx = new_ctx();
 	size_t found = 0, wrong = 0;
 
@@ -387,7 +487,9 @@ static void compare(struct compared *c, size_t befores, size_t afters,
 	c->ctx = new_ctx();
 	for (size_t i = 0; i < befores + afters; i++)
 		ck_ok(c->ctx, opk_file_open(&c->files[i], c->ctx,
-		                            in_folder(i < befores ? "before.opk" : "after.opk")));
+		                            in_folder(i >= befores ? "after.opk"
+		                                      : i          ? "again.opk"
+		                                                   : "before.opk")));
 	ck_ok(c->ctx, opk_diff_new(&c->diff, c->ctx, c->files, befores, c->files + befores, afters,
 	                           options));
 }
@@ -404,6 +506,7 @@ static void make_pair(void)
 {
 	make_folder();
 	put_trace("before.opk", before, COUNT(before));
+	put_trace("again.opk", before, COUNT(before));
 	put_trace("after.opk", after, COUNT(after));
 }
 
@@ -467,6 +570,13 @@ START_TEST(several_files)
 	ck_assert_uint_eq(opk_diff_get(c.diff, 0)->before_launches, 200);
 	ck_assert_uint_eq(opk_diff_get(c.diff, 0)->after_launches, 100);
 	ck_assert_double_eq(opk_diff_get(c.diff, 0)->values->before.value, 3609.5);
+	ck_assert_uint_eq(opk_diff_get(c.diff, 0)->values->before.count, 2);
+	ck_assert_int_eq((int)opk_diff_get(c.diff, 0)->values->verdict, (int)OPK_VERDICT_TOO_FEW);
+	clear(&c);
+	options.by = "nvtx";
+	c = (struct compared){ .ctx = new_ctx() };
+	ck_ok(c.ctx, opk_file_open(&c.files[0], c.ctx, in_folder("before.opk")));
+	ck_code(c.ctx, opk_diff_new(&c.diff, c.ctx, c.files, 1, c.files, 1, &options), OPK_EUSAGE);
 	clear(&c);
 }
 END_TEST
@@ -646,6 +756,7 @@ int main(void)
 	tcase_add_test(statistics, rare_values);
 	tcase_add_test(statistics, known_cases);
 	tcase_add_test(statistics, false_alarms);
+	tcase_add_test(statistics, false_alarms_of_metrics);
 	tcase_add_test(statistics, small_change);
 	suite_add_tcase(suite, statistics);
 	tcase_add_checked_fixture(recordings, make_pair, remove_folder);

@@ -131,6 +131,8 @@ static const char section_text[] =
 	"    Name: \"dram__bytes.sum\"\n  }\n  Metrics {\n    Label: \"M\"\n    Name: \"launch__grid_size\"\n  }\n}\n";
 static const char legacy_text[] =
 	"metric\tone\tfake__a.sum / fake__no.sum\nevent\tone\tfake__b.sum\n";
+static const char rules_text[] =
+	"rules:\n- {fail: fake__b.sum > 1, where: kernel=x, reason: why}\n- unmatched\n";
 static const char wanted_text[] = "range\tfake__c.sum\nrange\tfake__b.sum\npm\tfake__a.sum\n";
 
 static void fill_folder(void)
@@ -145,6 +147,7 @@ static void fill_folder(void)
 	put_file("set.yaml", set_text, strlen(set_text));
 	put_file("including.yaml", including_text, strlen(including_text));
 	put_file("wrong.yaml", wrong_text, strlen(wrong_text));
+	put_file("rules.yaml", rules_text, strlen(rules_text));
 	put_file("s.section", section_text, strlen(section_text));
 	put_file("legacy_names.tsv", legacy_text, strlen(legacy_text));
 	put_file("single_pass.tsv", wanted_text, strlen(wanted_text));
@@ -595,6 +598,50 @@ static int recover(struct opk_ctx *ctx)
 	return opk_recover(NULL, ctx, from, in_folder("out"));
 }
 
+static int judge(struct opk_ctx *ctx, const struct opk_diff *diff,
+                 const struct opk_diff_rules *rules)
+{
+	struct opk_diff_judgement *judgement = NULL;
+	struct opk_kernel_names *kernels = NULL;
+	int code = opk_kernel_names_new(&kernels, ctx, OPK_KERNEL_SHORT);
+
+	for (size_t i = 0; !code && i < opk_diff_count(diff); i++)
+		code = opk_kernel_names_add(kernels, ctx, &opk_diff_get(diff, i)->range, 1);
+	if (!code)
+		code = opk_diff_judgement_new(&judgement, ctx, diff, rules, kernels);
+	if (!code)
+		code = opk_diff_judgement_write_junit(judgement, ctx, in_folder("out"));
+	opk_diff_judgement_free(judgement);
+	opk_kernel_names_free(kernels);
+	return code;
+}
+
+/* Ranges of one pass each: what they are together is evaluated, too. */
+static int compare(struct opk_ctx *ctx)
+{
+	struct opk_diff_options options = OPK_INIT(options);
+	struct opk_diff_rules *rules = NULL;
+	struct opk_diff *diff = NULL;
+	struct opk_file *file = NULL;
+	int code = opk_diff_rules_new(&rules, ctx);
+
+	if (!code)
+		code = opk_diff_rules_add(rules, ctx, "both > 5%");
+	if (!code)
+		code = opk_diff_rules_load(rules, ctx, in_folder("rules.yaml"));
+	if (!code)
+		code = opk_file_open(&file, ctx, in_folder("run.opk"));
+	options.rules = rules;
+	if (!code)
+		code = opk_diff_new(&diff, ctx, &file, 1, &file, 1, &options);
+	if (!code)
+		code = judge(ctx, diff, rules);
+	opk_diff_free(diff);
+	opk_file_free(file);
+	opk_diff_rules_free(rules);
+	return code;
+}
+
 static int swallow(void *data, const void *bytes, size_t size)
 {
 	(void)data;
@@ -725,11 +772,12 @@ static const struct family {
 	{ HERE, "reports", report, false, true },
 	{ HERE, "verification", verify, false, true },
 	{ HERE, "recovery", recover, false, false },
+	{ HERE, "comparison", compare, false, true },
 	{ HERE, "rows out", output, false, false },
 	{ HERE, "files", files, false, false },
 };
 
-enum { INPUTS = 10, EACH = 150, SAMPLES = 150 };
+enum { INPUTS = 11, EACH = 150, SAMPLES = 150 };
 
 static void ignore(void *data, const char *message)
 {

@@ -35,15 +35,17 @@ same 'order of kernels' "$(tail -n +2 out | cut -d , -f 1 | uniq | tr '\n' ' ')"
 same 'metrics of each kernel' "$(tail -n +2 out | cut -d , -f 1 | uniq -c | awk '{ print $1 }' | uniq | wc -l)" 1
 
 section 'several files are one side'
-works diff --before "$before" --before "$before" --after "$after" --metrics gpu__time_duration.sum --format json
-json 'j["before"] == [j["before"][0]] * 2 and j["matched_rows"] == 5 and len(j["values"]) == 5'
+refuses 2 'is twice on one side' diff --before "$before" --before "$before" --after "$after"
+cp "$before" again.opk
+works diff --before "$before" --before again.opk --after "$after" --metrics gpu__time_duration.sum --format json
+json 'len(j["before"]) == 2 and j["matched_rows"] == 5 and len(j["values"]) == 5'
 json 'all((v["before_count"], v["after_count"]) == (60, 30) for v in j["values"])'
 json 'j["tested"] == 5 and j["tested_others"] == 0 and j["too_few"] == 0'
 
 section 'a recording and itself'
 works diff "$before" "$before" --format json
 json 'j["changed"] == 0 and j["missing"] == 0 and j["same"] > 0 and j["noise"] > 0'
-json '"unmatched" not in j and "differences" not in j'
+json 'j["unmatched"] == j["differences"] == []'
 
 section 'what one launch and one pass a range can tell'
 notes 'too few launches to tell a change from noise: a side has from 2 to 4; it takes' \
@@ -82,6 +84,13 @@ err_has '^offpeak: broken: gpu__time_duration.sum>5%: no row matches$'
 err_has '^offpeak: broken: duration_ns>5: no row matches$'
 err_has '^offpeak: note: no row is on both sides'
 err_has '^offpeak: note: set differs'
+
+# Recordings without derived metrics, and a key that no row has.
+run 0 diff "$recordings/gh100-training-trace.opk" "$recordings/gh100-training-trace.opk" --fail unmatched --table unmatched
+lines_are 1
+run 0 diff "$recordings/gh100-simple.opk" "$recordings/gh100-simple.opk" --fail unmatched --table rules
+lines_are 2
+refuses 2 'no row is in an NVTX range' diff "$before" "$after" --by nvtx
 
 section 'what is refused'
 refuses 2 'which recordings' diff "$before"

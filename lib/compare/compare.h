@@ -29,7 +29,7 @@ struct opk_compared_values {
 	double *values;
 	uint64_t *weights; /* how many launches each stands for */
 	size_t count;
-	bool mixed; /* they are of different kernels */
+	bool mixed; /* they are of different kernels, a value a recording */
 };
 /* Fills in all but the verdicts of those that a test tells; sorts the values. */
 bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values sides[OPK_SIDES]);
@@ -37,6 +37,7 @@ bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values s
 struct opk_compared_table {
 	struct opk_diff_value *values;
 	const bool *foremost;
+	const bool *hidden; /* neither tested nor counted; NULL: no column is */
 	size_t rows, columns;
 };
 /*
@@ -64,8 +65,9 @@ struct opk_compared_source {
 	struct opk_strlist also;         /* what is compared, or the time, and not shown */
 	struct opk_evaluation *launches; /* a row each */
 	struct opk_evaluation *means;    /* a row for what several launches are together; NULL */
-	size_t *columns,
-		*columns_of_means; /* which of the diff's each column is, then each `also` */
+	/* Which of the diff's each column is, and then each of `also`. */
+	size_t *columns, *columns_of_means;
+	size_t first_row; /* among those of its side */
 };
 
 struct opk_compared_column {

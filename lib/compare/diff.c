@@ -48,6 +48,7 @@ struct sorted {
 	double *values;
 	bool *present;
 	struct opk_compared_values of_group;
+	size_t *present_rows; /* those of the group's values */
 };
 
 static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_diff *diff,
@@ -62,8 +63,9 @@ static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_d
 	out->present = opk_alloc_array(count + 1, sizeof *out->present);
 	out->of_group.values = opk_alloc_array(count + 1, sizeof *out->of_group.values);
 	out->of_group.weights = opk_alloc_array(count + 1, sizeof *out->of_group.weights);
-	if (!out->rows || !out->starts || !out->values || !out->present || !out->of_group.values
-	    || !out->of_group.weights)
+	out->present_rows = opk_alloc_array(count + 1, sizeof *out->present_rows);
+	if (!out->present_rows || !out->rows || !out->starts || !out->values || !out->present
+	    || !out->of_group.values || !out->of_group.weights)
 		return fail_nomem(ctx);
 	/* Counted two places on, so that they begin one place on while they are filled in. */
 	for (size_t i = 0; i < count; i++)
@@ -81,8 +83,44 @@ static void clear_sorted(struct sorted *sorted)
 	free(sorted->starts);
 	free(sorted->values);
 	free(sorted->present);
+	free(sorted->present_rows);
 	free(sorted->of_group.values);
 	free(sorted->of_group.weights);
+}
+
+/* The source of a side's row. */
+static size_t source_of(const struct opk_diff *diff, enum opk_compared_side side, size_t row)
+{
+	size_t i = diff->source_count - 1;
+
+	while (i > 0 && (diff->sources[i].side != side || diff->sources[i].first_row > row))
+		i--;
+	return i;
+}
+
+/* Values of one source become one, which is the mean of their launches. */
+static void join_sources(struct opk_compared_values *out, const struct opk_diff *diff,
+                         enum opk_compared_side side, const size_t *rows)
+{
+	size_t count = 0, last = SIZE_MAX;
+
+	for (size_t i = 0; i < out->count; i++) {
+		size_t source = source_of(diff, side, rows[i]);
+		double *value = &out->values[count - (source == last)];
+		uint64_t *weight = &out->weights[count - (source == last)];
+		double sum = out->values[i] * (double)out->weights[i];
+		uint64_t all = out->weights[i];
+
+		if (source == last) {
+			sum += *value * (double)*weight;
+			all += *weight;
+		}
+		*value = sum / (double)all;
+		*weight = all;
+		count += source != last;
+		last = source;
+	}
+	out->count = count;
 }
 
 static void gather(struct sorted *side, const uint64_t *weights, size_t group)
@@ -95,6 +133,7 @@ static void gather(struct sorted *side, const uint64_t *weights, size_t group)
 
 		if (!side->present[row])
 			continue;
+		side->present_rows[out->count] = row;
 		out->values[out->count] = side->values[row];
 		out->weights[out->count++] = weights[row];
 	}
@@ -116,6 +155,9 @@ static int compare_column(struct opk_diff *diff, struct opk_ctx *ctx, struct sor
 			gather(&sides[side], diff->weights[side].items, i);
 			of_group[side] = sides[side].of_group;
 			of_group[side].mixed = diff->about.items[i].mixed;
+			if (of_group[side].mixed)
+				join_sources(&of_group[side], diff, (enum opk_compared_side)side,
+				             sides[side].present_rows);
 		}
 		if (!opk_compare_values(&diff->compared[places[i] * diff->columns.count + column],
 		                        of_group))
@@ -188,17 +230,20 @@ static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	const struct opk_diff_rules *rules = diff->options.rules;
 	opk_autofree bool *foremost = opk_alloc_array(diff->columns.count + 1, sizeof *foremost);
-	struct opk_compared_table table = { diff->compared, foremost, diff->row_count,
+	opk_autofree bool *hidden = opk_alloc_array(diff->columns.count + 1, sizeof *hidden);
+	struct opk_compared_table table = { diff->compared, foremost, hidden, diff->row_count,
 		                            diff->columns.count };
 	size_t column;
 
-	if (!foremost)
+	if (!foremost || !hidden)
 		return fail_nomem(ctx);
 	if (diff->time != SIZE_MAX)
 		foremost[diff->time] = true;
 	for (size_t i = 0; rules && i < opk_diff_rules_count(rules); i++)
 		if (opk_index_find(&column, &diff->numbers, opk_diff_rules_get(rules, i)->metric))
 			foremost[column] = true;
+	for (size_t i = 0; i < diff->columns.count; i++)
+		hidden[i] = !diff->columns.items[i].shown && !foremost[i];
 	return opk_find_verdicts(&diff->summary, ctx, &table);
 }
 
@@ -277,11 +322,11 @@ static int match(struct opk_diff *diff, struct opk_ctx *ctx)
 		code = compare(diff, ctx, places);
 	if (code)
 		return code;
+	hide_duration(diff);
 	diff->time = find_time(diff);
 	code = find_verdicts(diff, ctx);
 	if (code)
 		return code;
-	hide_duration(diff);
 	find_time_changes(diff);
 	qsort(diff->rows, diff->row_count, sizeof *diff->rows, by_time_change);
 	return OPK_OK;

@@ -30,25 +30,6 @@ static int nomem(struct opk_ctx *ctx)
 
 /* ---- what is said ----------------------------------------------------------------------- */
 
-/* "gemm 16x6x1 128x1x1"; what has no kernel has its own name, or that of its ranges. */
-static char *name_row(struct judge *j, const struct opk_diff_row *row)
-{
-	const struct opk_range *range = &row->range;
-	const char *kernel = range->kernel;
-	struct opk_buf out = { 0 };
-
-	if (*kernel && j->names)
-		kernel = opk_kernel_names_get(j->names, range);
-	opk_buf_add_text(&out, *kernel ? kernel : *row->name ? row->name : range->nvtx);
-	if (range->grid[0])
-		opk_buf_add_printf(&out, " %ux%ux%u", range->grid[0], range->grid[1],
-		                   range->grid[2]);
-	if (range->block[0])
-		opk_buf_add_printf(&out, " %ux%ux%u", range->block[0], range->block[1],
-		                   range->block[2]);
-	return opk_buf_take_text(&out);
-}
-
 /* Takes both texts over. */
 static int put(struct judge *j, const struct opk_diff_row *row, bool broken, char *name, char *text)
 {
@@ -72,7 +53,7 @@ static int put(struct judge *j, const struct opk_diff_row *row, bool broken, cha
 static int put_row(struct judge *j, const struct opk_diff_row *row, bool broken, char *text)
 {
 	j->rows++;
-	return put(j, row, broken, name_row(j, row), text);
+	return put(j, row, broken, opk_diff_row_name(j->diff, row, j->names), text);
 }
 
 static char *describe_change(const struct judge *j, const struct opk_diff_value *value)
@@ -130,9 +111,11 @@ static int judge_row(struct judge *j, const struct opk_diff_row *row)
 	const struct opk_diff_value *value = j->column == SIZE_MAX ? NULL : &row->values[j->column];
 	bool relative = j->rule->rule.relative;
 
-	if (relative && (!value || !value->before.count))
+	if (!value || (!value->before.count && !value->after.count))
+		return put_row(j, row, true, opk_strdup("neither side measured it"));
+	if (relative && !value->before.count)
 		return put_row(j, row, true, opk_strdup("it was not measured before"));
-	if (!value || !value->after.count)
+	if (!value->after.count)
 		return put_row(j, row, true, opk_strdup("it was not measured after"));
 	return relative ? judge_change(j, row, value) : judge_value(j, row, value);
 }

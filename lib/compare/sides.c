@@ -79,29 +79,44 @@ static int begin(struct reader *r)
 
 /* ---- groups ----------------------------------------------------------------------------- */
 
+static int add_group(size_t *out, struct reader *r, const char *name, const struct opk_range *range)
+{
+	struct opk_grouping *groups = &r->diff->groups;
+	size_t before = groups->count;
+	int code = opk_grouping_add(out, groups, r->ctx, name, range);
+
+	if (!code && groups->count > before && !opk_list_add(&r->diff->about))
+		return opk_nomem(r->ctx, "a comparison");
+	return code;
+}
+
 /*
  * Kernels are matched by their names: a symbol differs where the same source is compiled once more
- * in an unnamed namespace. A row of no kernel is matched by its own name.
+ * in an unnamed namespace. A row of no kernel is matched by its own name. What is known of several
+ * launches together goes to their group, or nowhere: they may be of several shapes.
  */
 static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 {
 	struct opk_grouping *groups = &r->diff->groups;
 	struct opk_range range = { OPK_UNKNOWN_RANGE };
-	size_t before = groups->count;
 	bool nameless;
 	int code;
 
 	if (row->range)
 		range = *row->range;
 	range.symbol = "";
+	*out = SIZE_MAX;
+	/* What ran in no NVTX range has nothing to be matched by. */
+	if (groups->key == OPK_KEY_NVTX && !*range.nvtx)
+		return OPK_OK;
 	nameless = groups->key & OPK_KEY_KERNEL && !*range.kernel;
 	if (nameless)
 		range.kernel = row->name;
-	code = opk_grouping_add(out, groups, r->ctx, row->name, &range);
+	if (r->of_means)
+		return opk_grouping_find(out, groups, r->ctx, row->name, &range);
+	code = add_group(out, r, row->name, &range);
 	if (code)
 		return code;
-	if (groups->count > before && !opk_list_add(&r->diff->about))
-		return opk_nomem(r->ctx, "a comparison");
 	/* The name goes when the row does. */
 	if (nameless)
 		groups->groups[*out].range.kernel = "";
@@ -118,7 +133,9 @@ static int keep_row(struct reader *r, const struct read_row *row)
 	uint64_t *weight;
 	int code = find_group(&group, r, row);
 
-	if (code)
+	if (!code && group == SIZE_MAX)
+		diff->summary.unplaced += r->of_means;
+	if (code || group == SIZE_MAX)
 		return code;
 	if (!r->of_means)
 		opk_sum_add(&diff->about.items[group].launches[side], row->weight);
@@ -274,11 +291,14 @@ static int read_evaluation(struct opk_diff *diff, struct opk_ctx *ctx,
 }
 
 static int read_source(struct opk_diff *diff, struct opk_ctx *ctx,
-                       const struct opk_compared_source *source)
+                       struct opk_compared_source *source)
 {
 	opk_autofree bool *seen = opk_alloc_array(diff->columns.count + 1, sizeof *seen);
-	int code = seen ? read_evaluation(diff, ctx, source, seen, false)
-	                : opk_nomem(ctx, "a comparison");
+	int code;
+
+	source->first_row = diff->group_of[source->side].count;
+	code = seen ? read_evaluation(diff, ctx, source, seen, false)
+	            : opk_nomem(ctx, "a comparison");
 
 	if (!code && source->means)
 		code = read_evaluation(diff, ctx, source, seen, true);
@@ -293,5 +313,7 @@ int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx)
 		code = opk_column_file_init(&diff->values[side], ctx, diff->columns.count);
 	for (size_t i = 0; !code && i < diff->source_count; i++)
 		code = read_source(diff, ctx, &diff->sources[i]);
+	if (!code && !diff->groups.count && diff->groups.key == OPK_KEY_NVTX)
+		return opk_fail(ctx, OPK_EUSAGE, "no row is in an NVTX range");
 	return code;
 }

@@ -2,6 +2,7 @@
 /* The recordings of both sides, evaluated, and the columns that they have together. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/option_struct.h"
 #include "compare/compare.h"
 #include "container/container.h"
@@ -41,6 +42,19 @@ static int find_mode(struct opk_compared_source *source, struct opk_ctx *ctx)
 			"with --trace kernels, or look at it with eval --aggregate device",
 			source->file->path);
 	return code;
+}
+
+/* Launches that count twice are twice the evidence. */
+static int check_twice(const struct opk_diff *diff, struct opk_ctx *ctx, size_t number)
+{
+	const struct opk_compared_source *source = &diff->sources[number];
+
+	for (size_t i = 0; i < number; i++)
+		if (diff->sources[i].side == source->side
+		    && opk_is_same_file(diff->sources[i].file->path, source->file->path))
+			return opk_fail(ctx, OPK_EUSAGE, "%s is twice on one side",
+			                source->file->path);
+	return OPK_OK;
 }
 
 static int begin(struct opk_compared_source *source, struct opk_ctx *ctx)
@@ -135,7 +149,7 @@ static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
 		const char *metric = opk_diff_rules_get(rules, i)->metric;
 		bool known;
 
-		if (!strcmp(metric, opk_compared_duration))
+		if (!*metric || !strcmp(metric, opk_compared_duration))
 			continue;
 		code = opk_compared_knows(&known, ctx, source, metric);
 		if (!code && known && !opk_strlist_contains(&source->also, metric)
@@ -152,6 +166,7 @@ static struct opk_eval_options options_of(const struct opk_diff *diff,
 {
 	OPK_OPTIONS(opk_eval_options, options, diff->options.eval);
 
+	options.size = sizeof options;
 	options.also = opk_strlist_items(&source->also);
 	options.also_count = source->also.count;
 	options.join = source->mode == OPK_COMPARED_JOINED ? "" : NULL;
@@ -337,8 +352,11 @@ int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < diff->source_count; i++)
-		code = begin(&diff->sources[i], ctx);
+	for (size_t i = 0; !code && i < diff->source_count; i++) {
+		code = check_twice(diff, ctx, i);
+		if (!code)
+			code = begin(&diff->sources[i], ctx);
+	}
 	if (!code)
 		code = check_alike(diff, ctx);
 	if (!code)

@@ -49,15 +49,21 @@ static double mean(const struct opk_compared_values *side)
 }
 
 /* Values of several launches each, or of different kernels, have no median that means much. */
-static void describe(struct opk_diff_side *out, struct opk_compared_values *side)
+static bool is_weighted(const struct opk_compared_values *side)
 {
-	bool weighted = side->mixed, known = side->count > 0;
+	for (size_t i = 0; i < side->count; i++)
+		if (side->weights[i] > 1)
+			return true;
+	return side->mixed;
+}
+
+static void describe(struct opk_diff_side *out, struct opk_compared_values *side, bool weighted)
+{
+	bool known = side->count > 0;
 
 	*out = (struct opk_diff_side){ side->count, (double)NAN, (double)NAN, (double)NAN };
-	for (size_t i = 0; i < side->count; i++) {
-		weighted |= side->weights[i] > 1;
+	for (size_t i = 0; i < side->count; i++)
 		known &= !isnan(side->values[i]);
-	}
 	if (!known)
 		return;
 	out->value = weighted ? mean(side) : 0;
@@ -90,10 +96,12 @@ static bool has_spread(const struct opk_compared_values *side)
 bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values sides[OPK_SIDES])
 {
 	struct opk_compared_values *before = &sides[OPK_BEFORE], *after = &sides[OPK_AFTER];
+	/* A median does not go with the mean of several launches. */
+	bool weighted = is_weighted(before) || is_weighted(after);
 
 	*out = (struct opk_diff_value){ .p = (double)NAN };
-	describe(&out->before, before);
-	describe(&out->after, after);
+	describe(&out->before, before, weighted);
+	describe(&out->after, after, weighted);
 	out->change = change_of(out->before.value, out->after.value);
 	if (!before->count || !after->count) {
 		out->verdict = OPK_VERDICT_MISSING;
@@ -127,6 +135,15 @@ static int by_p(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Times of two launches may well be equal by chance: they are multiples of 32 ns. */
+enum { CONSTANT = 3 };
+
+static bool is_constant(const struct opk_diff_value *value)
+{
+	return value->before.count >= CONSTANT && value->after.count >= CONSTANT
+	       && !value->has_spread;
+}
+
 /*
  * A counter that is the same in each launch of a row, and has no spread in any other one, does not
  * vary by itself: a difference is a change.
@@ -141,9 +158,16 @@ static void judge_constant(const struct opk_compared_table *table, size_t column
 	for (size_t i = 0; !spread && i < table->rows; i++) {
 		struct opk_diff_value *value = &values[i * table->columns];
 
-		if (value->verdict == OPK_VERDICT_TOO_FEW && !isnan(value->p))
+		if (value->verdict == OPK_VERDICT_TOO_FEW && is_constant(value))
 			value->verdict = OPK_VERDICT_CHANGED;
 	}
+}
+
+/* Whether a test is to tell, as long as none has. */
+static bool is_tested(const struct opk_compared_table *table, size_t i)
+{
+	return table->values[i].verdict == OPK_VERDICT_TOO_FEW
+	       && !(table->hidden && table->hidden[i % table->columns]);
 }
 
 static void count(struct opk_diff_summary *summary, const struct opk_diff_value *value,
@@ -174,7 +198,7 @@ static void divide_level(struct opk_diff_summary *summary)
 static void count_all(struct opk_diff_summary *summary, const struct opk_compared_table *table)
 {
 	for (size_t i = 0; i < table->rows * table->columns; i++)
-		if (table->values[i].verdict == OPK_VERDICT_TOO_FEW)
+		if (is_tested(table, i))
 			count(summary, &table->values[i], table->foremost[i % table->columns]);
 	divide_level(summary);
 }
@@ -190,7 +214,7 @@ static size_t list_tested(struct tested *out, const struct opk_compared_table *t
 		double least = opk_rank_test_least(value->before.count, value->after.count);
 
 		if (table->foremost[i % table->columns] == foremost && least <= level
-		    && value->verdict == OPK_VERDICT_TOO_FEW && !isnan(value->p))
+		    && is_tested(table, i) && !isnan(value->p))
 			out[found++] = (struct tested){ value, least };
 	}
 	return found;
@@ -250,7 +274,8 @@ int opk_find_verdicts(struct opk_diff_summary *summary, struct opk_ctx *ctx,
 	judge_family(&summary->others, room, table, false);
 	/* What neither side has is no value. */
 	for (size_t i = 0; i < all; i++)
-		if (table->values[i].before.count || table->values[i].after.count)
+		if ((table->values[i].before.count || table->values[i].after.count)
+		    && !(table->hidden && table->hidden[i % table->columns]))
 			summary->verdicts[table->values[i].verdict]++;
 	return OPK_OK;
 }

@@ -298,7 +298,7 @@ const struct command diff_command = {
 		"comparisons together at most a share of --level of the changes found is none, by\n"
 		"Benjamini and Hochberg's procedure, so that of 200 diffs in which nothing changed one\n"
 		"says otherwise. The summary says from how many launches on it can tell. A counter that\n"
-		"has the same value in all launches of each row needs no test, but two launches a side.\n"
+		"has the same value in all launches of each row needs no test, but three launches a side.\n"
 		"Launches of one run share its clocks and its memory: several runs a side show what\n"
 		"runs differ by.\n"
 		"\n"

@@ -25,8 +25,6 @@ struct diff {
 
 /* All tables: diff_tables.c. */
 int diff_tables(struct diff *diff);
-/* "scale 16x6x1 128x1x1"; free(). */
-char *diff_row_name(const struct diff *diff, const struct opk_diff_row *row);
 /* What is to be known of the comparison as a whole, as notes: diff_notes.c. */
 void diff_notes(const struct diff *diff);
 /* Each broken rule on stderr: diff_notes.c. */

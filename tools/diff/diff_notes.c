@@ -51,22 +51,52 @@ static void note_differences(const struct diff *diff)
 	}
 }
 
-static void note_power(const struct diff *diff)
+static void note_unplaced(const struct diff *diff)
+{
+	size_t count = opk_diff_get_summary(diff->of)->unplaced;
+
+	if (count)
+		app_note(
+			"samples of kernels that ran in several launch shapes are in no row of one "
+			"shape (%zu): --ignore shape compares them",
+			count);
+}
+
+static void note_time(const struct diff *diff)
+{
+	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
+		if (opk_diff_column(diff->of, i).is_time)
+			return;
+	if (opk_diff_count(diff->of))
+		app_note("no time was measured on both sides, nor cycles: rows are in the order in "
+		         "which they appeared");
+}
+
+/* "7 for a single change in time, and 11 for one in other metrics"; free(). */
+static char *describe_power(const struct diff *diff)
 {
 	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
 	const struct opk_diff_family *time = &summary->foremost, *others = &summary->others;
-	opk_autofree char *more = NULL;
-	size_t count = summary->verdicts[OPK_VERDICT_TOO_FEW];
+	const char *what = diff->judgement ? "time or what rules name" : "time";
 
-	if (!count)
-		return;
-	if (others->compared)
-		more = opk_printf(", and %zu for one in other metrics", others->launches_needed);
-	app_note("%zu value%s of too few launches to tell a change from noise: a side has from "
-	         "%" PRIu64 " to %" PRIu64 "; it takes %zu for a single change in time%s%s",
-	         count, count == 1 ? " is" : "s are", summary->launches_least,
-	         summary->launches_most, time->launches_needed,
-	         diff->judgement ? " or what rules name" : "", more ? more : "");
+	if (!time->compared || !others->compared)
+		return opk_printf("%zu for a single change",
+		                  time->compared ? time->launches_needed : others->launches_needed);
+	return opk_printf("%zu for a single change in %s, and %zu for one in other metrics",
+	                  time->launches_needed, what, others->launches_needed);
+}
+
+static void note_power(const struct diff *diff)
+{
+	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	size_t count = summary->verdicts[OPK_VERDICT_TOO_FEW];
+	opk_autofree char *power = describe_power(diff);
+
+	if (count)
+		app_note("%zu value%s of too few launches to tell a change from noise: a side has "
+		         "from %" PRIu64 " to %" PRIu64 "; it takes %s",
+		         count, count == 1 ? " is" : "s are", summary->launches_least,
+		         summary->launches_most, power ? power : "more");
 }
 
 static void note_left_out(const struct diff *diff)
@@ -89,6 +119,8 @@ void diff_notes(const struct diff *diff)
 	note_left_out(diff);
 	note_differences(diff);
 	note_unmatched(diff);
+	note_time(diff);
+	note_unplaced(diff);
 	note_power(diff);
 }
 

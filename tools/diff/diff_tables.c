@@ -21,18 +21,12 @@ static const char *kernel_of(const struct diff *diff, const struct opk_diff_row 
 	return *row->range.kernel ? opk_kernel_names_get(diff->names, &row->range) : "";
 }
 
-char *diff_row_name(const struct diff *diff, const struct opk_diff_row *row)
-{
-	const char *kernel = kernel_of(diff, row);
-
-	return opk_strdup(*kernel ? kernel : *row->name ? row->name : row->range.nvtx);
-}
-
 static void find_facts(struct diff *diff, const struct opk_diff_row *row)
 {
 	diff->facts[OPK_FACT_KERNEL] |= *row->range.kernel != '\0';
 	diff->facts[OPK_FACT_GRID] |= row->range.grid[0] > 0;
 	diff->facts[OPK_FACT_BLOCK] |= row->range.block[0] > 0;
+	diff->facts[OPK_FACT_SHARED_BYTES] |= row->range.shared_bytes > 0;
 	diff->facts[OPK_FACT_NAME] |= !*row->range.kernel && *row->name;
 }
 
@@ -42,10 +36,8 @@ static void choose_facts(struct diff *diff)
 		const char *word;
 		enum opk_fact fact;
 	} words[] = {
-		{ "nvtx", OPK_FACT_NVTX },
-		{ "device", OPK_FACT_DEVICE },
-		{ "host", OPK_FACT_HOST },
-		{ "rank", OPK_FACT_RANK },
+		{ "name", OPK_FACT_NAME }, { "nvtx", OPK_FACT_NVTX }, { "device", OPK_FACT_DEVICE },
+		{ "host", OPK_FACT_HOST }, { "rank", OPK_FACT_RANK },
 	};
 
 	for (size_t i = 0; i < COUNT(words); i++)
@@ -101,6 +93,35 @@ static void write_spread(char out[TEXT], const struct opk_diff_side *side)
 		snprintf(out, TEXT, spread > 0 && spread < 0.01 ? "<0.01%%" : "%.2g%%", spread);
 }
 
+/* ---- tables without rows: programs get their columns ------------------------------------ */
+
+static const struct opk_diff_row *first_row(const struct diff *diff)
+{
+	static const struct opk_diff_row none = {
+		.name = "",
+		.range = { .name = "", .kernel = "", .nvtx = "" },
+	};
+
+	return opk_diff_count(diff->of)             ? opk_diff_get(diff->of, 0)
+	       : opk_diff_unmatched_count(diff->of) ? opk_diff_unmatched(diff->of, 0)
+	                                            : &none;
+}
+
+/* NULL: there is no such column. */
+static const struct opk_diff_value *value_of(const struct opk_diff_row *row, size_t column)
+{
+	static const struct opk_diff_value none = { .change = 0 };
+
+	if (column == SIZE_MAX)
+		return NULL;
+	return row->values ? &row->values[column] : &none;
+}
+
+static bool is_left_out(const struct diff *diff, size_t count)
+{
+	return !count && app_shows_table(diff->app);
+}
+
 /* ---- rows ------------------------------------------------------------------------------- */
 
 static size_t time_column(const struct diff *diff)
@@ -124,7 +145,7 @@ struct row_texts {
 static void fill_row(struct app_fields *fields, const struct diff *diff,
                      const struct opk_diff_row *row, size_t time, struct row_texts *texts)
 {
-	const struct opk_diff_value *value = time == SIZE_MAX ? NULL : &row->values[time];
+	const struct opk_diff_value *value = value_of(row, time);
 	bool people = app_shows_table(diff->app);
 
 	fields->count = 0;
@@ -164,9 +185,9 @@ static int put_rows(struct diff *diff, struct app_fields *fields)
 	struct row_texts texts;
 	int code;
 
-	if (!count)
+	if (is_left_out(diff, count))
 		return OPK_OK;
-	fill_row(fields, diff, opk_diff_get(diff->of, 0), time, &texts);
+	fill_row(fields, diff, first_row(diff), time, &texts);
 	code = put_row_table(diff, fields, "rows", time);
 	for (size_t i = 0; !code && i < count; i++) {
 		struct app_fields row;
@@ -181,7 +202,7 @@ static void fill_unmatched(struct app_fields *fields, const struct diff *diff,
                            const struct opk_diff_row *row, size_t time, struct fact_texts *texts)
 {
 	bool before = row->before_launches > 0;
-	const struct opk_diff_value *value = time == SIZE_MAX ? NULL : &row->values[time];
+	const struct opk_diff_value *value = value_of(row, time);
 
 	fields->count = 0;
 	field_text(fields, "side", before ? "before" : "after");
@@ -198,9 +219,10 @@ static int put_unmatched(struct diff *diff, struct app_fields *fields)
 	struct fact_texts texts;
 	int code;
 
-	if (!count)
+	if (is_left_out(diff, count))
 		return OPK_OK;
-	fill_unmatched(fields, diff, opk_diff_unmatched(diff->of, 0), time, &texts);
+	fill_unmatched(fields, diff, count ? opk_diff_unmatched(diff->of, 0) : first_row(diff),
+	               time, &texts);
 	code = put_row_table(diff, fields, "unmatched", time);
 	for (size_t i = 0; !code && i < count; i++) {
 		struct app_fields row;
@@ -241,7 +263,7 @@ static void add_for_people(struct app_fields *fields, const struct opk_diff_valu
 static void fill_value(struct app_fields *fields, const struct diff *diff,
                        const struct opk_diff_row *row, size_t column, struct row_texts *texts)
 {
-	const struct opk_diff_value *value = &row->values[column];
+	const struct opk_diff_value *value = value_of(row, column);
 	struct opk_diff_column of = opk_diff_column(diff->of, column);
 	bool people = app_shows_table(diff->app);
 
@@ -288,24 +310,14 @@ static bool *choose_columns(const struct diff *diff, size_t *one_sided)
 	return chosen;
 }
 
-/* "2. scale", and its launch. */
+/* "2. scale 64x64x1 32x32x1" */
 static int put_title(struct diff *diff, size_t i)
 {
 	const struct opk_diff_row *row = opk_diff_get(diff->of, i);
-	const struct opk_range *range = &row->range;
-	opk_autofree char *name = diff_row_name(diff, row), *title = NULL, *prose = NULL;
-	struct opk_buf text = { 0 };
+	opk_autofree char *name = opk_diff_row_name(diff->of, row, diff->names);
+	opk_autofree char *title = name ? opk_printf("%zu. %s", i + 1, name) : NULL;
 
-	if (range->grid[0])
-		opk_buf_add_printf(&text, "grid %ux%ux%u", range->grid[0], range->grid[1],
-		                   range->grid[2]);
-	if (range->block[0])
-		opk_buf_add_printf(&text, ", block %ux%ux%u", range->block[0], range->block[1],
-		                   range->block[2]);
-	prose = opk_buf_take_text(&text);
-	title = name ? opk_printf("%zu. %s", i + 1, name) : NULL;
-	return title && prose ? opk_out_heading(diff->app->out, title, prose)
-	                      : app_nomem(diff->app);
+	return title ? opk_out_heading(diff->app->out, title, "") : app_nomem(diff->app);
 }
 
 /* A heading of the set, where another one begins. */
@@ -356,12 +368,12 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 
 	if (!chosen)
 		return app_nomem(diff->app);
-	if (!count)
+	if (is_left_out(diff, count))
 		return OPK_OK;
 	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
 		columns += chosen[i];
 	many = columns > MOST_SHOWN && !diff->all && app_shows_table(diff->app);
-	fill_value(fields, diff, opk_diff_get(diff->of, 0), 0, &texts);
+	fill_value(fields, diff, first_row(diff), 0, &texts);
 	code = app_fields_table(diff->app, "values", fields);
 	for (size_t i = 0; i < fields->count; i++)
 		if (!strcmp(fields->columns[i].name, "unit"))
@@ -388,9 +400,11 @@ static int put_summary(struct diff *diff)
 	field_text(&fields, "test", "Mann-Whitney U, two-sided; Benjamini-Hochberg");
 	field_add(&fields, "level", OPK_CELL_DOUBLE, cell_double(summary->level));
 	field_number(&fields, "tested", summary->foremost.compared);
-	field_number(&fields, "launches_needed", summary->foremost.launches_needed);
+	field_add(&fields, "launches_needed", OPK_CELL_OPTIONAL,
+	          cell_known(summary->foremost.launches_needed, summary->foremost.compared > 0));
 	field_number(&fields, "tested_others", summary->others.compared);
-	field_number(&fields, "launches_needed_others", summary->others.launches_needed);
+	field_add(&fields, "launches_needed_others", OPK_CELL_OPTIONAL,
+	          cell_known(summary->others.launches_needed, summary->others.compared > 0));
 	field_number(&fields, "changed", summary->verdicts[OPK_VERDICT_CHANGED]);
 	field_number(&fields, "noise", summary->verdicts[OPK_VERDICT_NOISE]);
 	field_number(&fields, "same", summary->verdicts[OPK_VERDICT_SAME]);
@@ -407,7 +421,7 @@ static int put_differences(struct diff *diff)
 		                                     { "after", OPK_CELL_STRING } };
 	int code = OPK_OK;
 
-	if (!opk_diff_difference_count(diff->of))
+	if (is_left_out(diff, opk_diff_difference_count(diff->of)))
 		return OPK_OK;
 	code = app_table(diff->app, "differences", columns);
 	for (size_t i = 0; !code && i < opk_diff_difference_count(diff->of); i++) {
