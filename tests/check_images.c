@@ -381,7 +381,7 @@ START_TEST(not_summed)
 		  { .ranges = uneven, .join = "kernel" },
 		  "kernel",
 		  OPK_EUSAGE,
-		  "2 are of pass 1, and 1 of pass 2" },
+		  "2 ranges of pass 1, and 1 of pass 2" },
 		{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
 		{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "is nothing that ranges share" },
 		{ HERE,
