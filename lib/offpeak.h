@@ -2291,6 +2291,13 @@ const struct opk_meta_heading *opk_picture_stack_heading(const struct opk_summar
 int opk_picture_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                       const struct opk_summary *summary, const struct opk_meta_heading *heading,
                       const struct opk_picture_options *options);
+/*
+ * PM samples over time, a row a metric, with NVTX ranges and launches where these were recorded.
+ * `eval` chooses the metrics. OPK_EUSAGE: neither samples nor what ran was recorded.
+ */
+int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                         struct opk_file *file, const struct opk_eval_options *eval,
+                         const struct opk_picture_options *options);
 
 /* ---- reports ---------------------------------------------------------------------------- */
 

@@ -8,10 +8,10 @@
 #include "common/args.h"
 #include "common/files.h"
 
-#define PICTURES "roofline, kernels, stack"
+#define PICTURES "roofline, kernels, stack or timeline"
 
 struct plot_args {
-	const char *title, *width, *height, *group;
+	const char *title, *width, *height, *group, *metrics, *kernel;
 	uint64_t top;
 	bool dark;
 };
@@ -19,10 +19,14 @@ struct plot_args {
 static const struct option_spec specs[] = {
 	{ "title", 0, "TEXT", "this title instead of the picture's own", OPTION_TEXT,
 	  offsetof(struct plot_args, title) },
+	{ "kernel", 0, "PATTERN", "only kernels like this: *gemm*; not of a timeline", OPTION_TEXT,
+	  offsetof(struct plot_args, kernel) },
 	{ "top", 0, "N", "only the first N kernels by time", OPTION_COUNT,
 	  offsetof(struct plot_args, top) },
 	{ "group", 0, "TITLE", "stack: the columns under this heading; default: the first",
 	  OPTION_TEXT, offsetof(struct plot_args, group) },
+	{ "metrics", 0, "A,B", "timeline: these instead of all that were recorded", OPTION_TEXT,
+	  offsetof(struct plot_args, metrics) },
 	{ "width", 0, "PIXELS", "how wide; default: what suits the picture", OPTION_TEXT,
 	  offsetof(struct plot_args, width) },
 	{ "height", 0, "PIXELS", "how high", OPTION_TEXT, offsetof(struct plot_args, height) },
@@ -33,7 +37,8 @@ static const struct option_spec specs[] = {
 struct plot {
 	struct app *app;
 	const struct plot_args *args;
-	const struct opk_summary *summary;
+	struct opk_file *file;
+	const struct opk_summary *summary; /* NULL of a timeline */
 	struct opk_picture_options options;
 	struct opk_newfile out;
 };
@@ -69,6 +74,24 @@ static int draw_stack(struct plot *p)
 	                         &p->options);
 }
 
+static int draw_timeline(struct plot *p)
+{
+	struct opk_eval_options eval = OPK_INIT(eval);
+	struct raw_args raw = { .metrics = p->args->metrics };
+	struct raw_metrics metrics = { 0 };
+	int code = raw_eval_options(p->app, &raw, &eval, &metrics);
+
+	eval.allow_incomplete = true;
+	eval.progress = app_progress;
+	eval.progress_data = (void *)"evaluating sample";
+	if (!code)
+		code = opk_picture_timeline(opk_newfile_write, &p->out, p->app->ctx, p->file, &eval,
+		                            &p->options);
+	app_progress_end();
+	raw_metrics_free(&metrics);
+	return code;
+}
+
 static const struct picture {
 	const char *name;
 	int (*draw)(struct plot *p);
@@ -76,6 +99,7 @@ static const struct picture {
 	{ "roofline", draw_roofline },
 	{ "kernels", draw_kernels },
 	{ "stack", draw_stack },
+	{ "timeline", draw_timeline },
 };
 
 static const struct picture *find(const char *name)
@@ -118,9 +142,11 @@ static int plot(struct plot *p, const struct picture *picture, const char *path)
 	struct opk_ctx *ctx = p->app->ctx;
 	int code = opk_file_open(&file, ctx, path);
 
+	how.kernel = p->args->kernel;
 	how.progress = app_progress;
 	how.progress_data = (void *)"evaluating range";
-	if (!code)
+	p->file = file;
+	if (!code && picture->draw != draw_timeline)
 		code = opk_summary_new(&summary, ctx, file, &how);
 	app_progress_end();
 	p->summary = summary;
@@ -155,7 +181,7 @@ static int run(struct app *app, void *data)
 const struct command plot_command = {
 	.name = "plot",
 	.synopsis = "PICTURE RUN.opk -o X.svg",
-	.summary = "draw a recording as SVG, for papers and wikis: roofline, kernels",
+	.summary = "draw a recording as SVG, for papers and wikis: roofline, kernels, timeline",
 	.details =
 		"PICTURE is one of these:\n"
 		"\n"
@@ -166,7 +192,12 @@ const struct command plot_command = {
 		"kernels: how much of the time each kernel took in all its launches.\n"
 		"\n"
 		"stack: parts of a whole as stacked bars, a row a kernel, such as the issue slots of the\n"
-		"set top-down, or what warps wait for, of the set stalls.",
+		"set top-down, or what warps wait for, of the set stalls.\n"
+		"\n"
+		"timeline: PM samples over time, a row a metric, filled from the least to the most sample\n"
+		"of each column of pixels; NVTX ranges and launches where they were recorded.\n"
+		"\n"
+		"rsvg-convert or inkscape make PNG and PDF of it: rsvg-convert -z 2 x.svg -o x.png",
 	.examples = {
 		{ "plot roofline roofs.opk -o roofline.svg", "each kernel between the roofs" },
 		{ "plot roofline roofs.opk --top 3 --dark -o slide.svg",
