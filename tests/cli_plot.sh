@@ -48,6 +48,25 @@ refuses 2 'what can be stacked is Issue slots, Stalls' plot stack "$recordings/g
 refuses 2 'no stacked bars' plot stack "$roofline" -o bad.svg
 refuses 2 'no kernels by time' plot kernels "$recordings/gh100-top-down.opk" -o bad.svg
 
+section 'timelines'
+works plot timeline "$recordings/gh100-training-kernels.opk" -o line.svg
+picture line.svg 'len([e for e in root.iter() if e.get("class") == "metric"]) == 7'
+picture line.svg 'all(word in text for word in ("NVTX ranges", "stream 7", "forward", "150 ms"))'
+works plot timeline "$recordings/gh100-pm-small.opk" --metrics sm__cycles_active.avg -o one.svg
+picture one.svg 'len([e for e in root.iter() if e.get("class") == "metric"]) == 1'
+works plot timeline "$recordings/gh100-training-trace.opk" -o trace.svg
+picture trace.svg '"NVTX ranges" in text and "step" in text'
+refuses 2 'no timeline' plot timeline "$simple" -o bad.svg
+
+section 'the pictures of the documentation'
+# The commands that the page shows draw them, line for line.
+sed -n 's/^    \$ offpeak \(plot .*\) -o docs\/\(.*\)/\2 \1/p' "$SOURCE/docs/pictures.md" >shown
+same 'pictures' "$(wc -l <shown)" 3
+while read -r name command; do
+	(cd "$SOURCE" && eval "\"\$OFFPEAK\" $command -o -") >"$name"
+	equal "$name" "$SOURCE/docs/$name"
+done <shown
+
 section 'refusals'
 refuses 2 'which picture' plot
 refuses 2 "which picture" plot pie "$roofline" -o pie.svg
