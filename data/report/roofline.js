@@ -117,8 +117,8 @@
 		figure.addEventListener('wheel', event => {
 			const at = place(event);
 
-			// All is seen: the page scrolls on.
-			if (event.deltaY > 0 && view.scale === 1)
+			// The page scrolls on, unless the picture is meant: with Ctrl, or after a click into it.
+			if (!event.ctrlKey && (document.activeElement !== figure || (event.deltaY > 0 && view.scale === 1)))
 				return;
 			event.preventDefault();
 			zoom(Math.exp(-event.deltaY / 300), at.x, at.y);

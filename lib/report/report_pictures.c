@@ -51,8 +51,8 @@ int report_write_roofline(struct report_page *page, const struct report_run *run
 		"Each kernel at each level of memory: how much it computes a second over how much it "
 		"computes for each byte. A kernel can't be above the lines. Below the slope of a level, "
 		"fewer bytes there or a faster level help; below a roof, other instructions do; far "
-		"below all of them, the kernel waits for something else. Drag to move, turn the wheel "
-		"or press + and \xe2\x88\x92 to zoom, 0 to see all again.");
+		"below all of them, the kernel waits for something else. Drag to move; with Ctrl, or "
+		"after a click, the wheel zooms, and so do + and \xe2\x88\x92; 0 shows all again.");
 	code = report_add_roofline(page, run);
 	report_end(page);
 	return code;

@@ -45,7 +45,7 @@ def test_roofline(browser, tools):
     check(ticks_of(browser) == ticks, "with the numbers of the beginning: %s %s"
           % (ticks_of(browser), ticks))
     browser.js("document.querySelector('%s svg').dispatchEvent(new WheelEvent('wheel',"
-               "{deltaY: -300, clientX: 400, clientY: 300, bubbles: true, cancelable: true}))" % FIGURE)
+               "{deltaY: -300, ctrlKey: true, clientX: 400, clientY: 300, bubbles: true, cancelable: true}))" % FIGURE)
     check(zoom(browser) > 2, "the wheel zooms in: %s" % zoom(browser))
     browser.type(FIGURE, "0")
 
