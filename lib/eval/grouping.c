@@ -212,18 +212,6 @@ static bool find_group(size_t *out, char **new_key, const struct opk_grouping *g
 	return key || *new_key;
 }
 
-int opk_grouping_find(size_t *group, const struct opk_grouping *grouping, struct opk_ctx *ctx,
-                      const char *name, const struct opk_range *range)
-{
-	opk_autofree char *key = NULL;
-
-	if (!find_group(group, &key, grouping, name, range ? range : &unknown))
-		return opk_nomem(ctx, "groups of ranges");
-	if (key)
-		*group = SIZE_MAX;
-	return OPK_OK;
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || !strcmp(a ? a : "", b ? b : "");
@@ -252,6 +240,28 @@ static bool is_of(const struct opk_grouped *group, unsigned key, const char *nam
 	       && (!(key & OPK_KEY_PASS) || common->pass == range->pass);
 }
 
+static bool is_of_last(const struct opk_grouping *grouping, const char *name,
+                       const struct opk_range *range)
+{
+	return grouping->last < grouping->count && grouping->last_besides == grouping->besides
+	       && is_of(&grouping->groups[grouping->last], grouping->key, name, range);
+}
+
+int opk_grouping_find(size_t *group, const struct opk_grouping *grouping, struct opk_ctx *ctx,
+                      const char *name, const struct opk_range *range)
+{
+	opk_autofree char *key = NULL;
+
+	range = range ? range : &unknown;
+	if (is_of_last(grouping, name, range))
+		*group = grouping->last;
+	else if (!find_group(group, &key, grouping, name, range))
+		return opk_nomem(ctx, "groups of ranges");
+	if (key)
+		*group = SIZE_MAX;
+	return OPK_OK;
+}
+
 int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx *ctx,
                      const char *name, const struct opk_range *given)
 {
@@ -259,8 +269,7 @@ int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx 
 	opk_autofree char *key = NULL;
 	int code;
 
-	if (grouping->last < grouping->count && grouping->last_besides == grouping->besides
-	    && is_of(&grouping->groups[grouping->last], grouping->key, name, range))
+	if (is_of_last(grouping, name, range))
 		*out = grouping->last;
 	else if (!find_group(out, &key, grouping, name, range))
 		return opk_nomem(ctx, "groups of ranges");
