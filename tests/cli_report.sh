@@ -24,6 +24,11 @@ refuses 4 'nowhere.opk' report nowhere.opk -o nowhere.html
 same 'after a failure' "$(ls -- *.html)" page.html
 
 # Names that would be markup, end the script that holds them, or are no text: of ranges, files, and the title.
+section 'kernels like a pattern'
+works report "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" --kernel '*axpy*' -o axpy.html
+same 'kernels of the comparison, too' "$(grep -c 'stencil' axpy.html)" 0
+notes 'no kernel or range is like nothing' report "$simple" --kernel nothing -o nothing.html
+
 section 'names'
 odd=$(printf '<b>&\377.opk')
 works extract "$simple" --data names.cd

@@ -66,7 +66,7 @@
 	}
 
 	// Values in the order of launches; of many, from the least to the greatest of several.
-	function launchPlot(spread, unit) {
+	function launchPlot(spread, unit, count) {
 		const each = spread[0], list = spread.slice(1), pairs = each === 1 ? list.map(v => [v, v])
 			: list.filter((v, k) => k % 2 === 0).map((v, k) => [v, list[2 * k + 1]]);
 		const known = list.filter(v => v !== null).concat(list.every(v => v === null) ? [0] : []), low = Math.min(...known), high = Math.max(...known);
@@ -75,7 +75,7 @@
 		const svg = element('svg', { class: 'launches', viewBox: '0 0 1060 100', role: 'img', 'aria-label': 'values launch by launch' });
 
 		pairs.forEach((pair, k) => {
-			const which = each === 1 ? 'launch ' + (k + 1) : 'launches ' + (k * each + 1) + ' to ' + (k + 1) * each;
+			const which = each === 1 ? 'launch ' + (k + 1) : 'launches ' + (k * each + 1) + ' to ' + Math.min(count, (k + 1) * each);
 
 			if (pair[0] === null) {
 				svg.append(element('circle', { class: 'lost', cx: x(k), cy: 96, r: 2.6 }, [element('title', { text: which + ': nan' })]));
@@ -120,7 +120,7 @@
 
 		return element('tr', { class: 'more-row' }, [element('td', { colspan: 5 }, [
 			element('p', { class: 'meaning', text: text || 'What it means is not known.' }),
-			spread ? launchPlot(spread, column.unit) : null])]);
+			spread ? launchPlot(spread, column.unit, table.rows[i].count) : null])]);
 	}
 
 	function toggle(row, table, at, i) {

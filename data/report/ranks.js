@@ -7,18 +7,22 @@
 	const STRAGGLER = 0.05, FULL_COLOUR = 0.25, MOST_WITH_TEXT = 16;
 
 	function median(values) {
-		const sorted = values.filter(v => v !== null).sort((a, b) => a - b), half = sorted.length >> 1;
+		const sorted = values.filter(v => typeof v === 'number').sort((a, b) => a - b), half = sorted.length >> 1;
 
 		if (!sorted.length)
 			return null;
 		return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 	}
 
-	// By how much each lane is above the median of all; null where that says nothing.
+	// By how much each lane is above the median or, of two, above the other one; null where that says nothing.
 	function deviations(means) {
-		const middle = median(means);
+		const all = median(means);
 
-		return means.map(v => v === null || !middle ? null : v / middle - 1);
+		return means.map((v, j) => {
+			const middle = means.length === 2 ? means[1 - j] : all;
+
+			return typeof v !== 'number' || typeof middle !== 'number' || !middle ? null : v / middle - 1;
+		});
 	}
 
 	function percent(deviation) {
@@ -30,6 +34,10 @@
 		return /nccl|nvshmem|rccl/i.test(name);
 	}
 
+	function against(data) {
+		return data.lanes.length === 2 ? 'the other' : 'the median';
+	}
+
 	function isTime(metric) {
 		return /time_duration|^duration$/.test(metric.name);
 	}
@@ -38,13 +46,15 @@
 		const svg = element('svg', { viewBox: '0 0 74 26', preserveAspectRatio: withText ? 'xMidYMid' : 'none', role: 'img' });
 		const strength = Math.min(1, Math.abs(deviation || 0) / FULL_COLOUR);
 
-		svg.append(element('title', { text: lane + ': ' + (mean === null ? 'no launch' : offpeak.formatLine(mean, metric.unit)
-			+ (deviation === null ? '' : ', ' + percent(deviation) + ' of the median')) }));
+		svg.append(element('title', { text: lane + ': ' + (mean === null ? 'no launch' : mean === 'nan' ? 'nan' : offpeak.formatLine(mean, metric.unit)
+			+ (deviation === null ? '' : ', ' + percent(deviation))) }));
 		svg.append(element('rect', { class: mean === null ? 'none' : 'back', width: 74, height: 26, rx: 3 }));
 		if (strength > 0)
 			svg.append(element('rect', { class: deviation > 0 ? 'more-than' : 'less-than', width: 74, height: 26, rx: 3, 'fill-opacity': (0.85 * strength).toFixed(3) }));
 		if (isTime(metric) && (waits ? -deviation : deviation) > STRAGGLER)
 			svg.append(element('rect', { class: 'straggler', x: 1, y: 1, width: 72, height: 24, rx: 3 }));
+		if (withText && mean === 'nan')
+			svg.append(element('text', { class: 'nan', x: 37, y: 17, text: 'nan' }));
 		if (withText && deviation !== null)
 			svg.append(element('text', { x: 37, y: 17, text: percent(deviation) }));
 		return element('td', {}, [svg]);
@@ -79,8 +89,8 @@
 				(waits ? awaited : slow)[j].push({ size: Math.abs(deviation), name });
 		}));
 		return data.lanes.flatMap((lane, j) => [
-			line(slow[j], first => lane + ' is ' + first + '% above the median in ', ', and more than 5% above it in '),
-			line(awaited[j], first => 'Others wait for ' + lane + ', which takes ' + first + '% less than the median in ', ', and less in ')]).filter(Boolean);
+			line(slow[j], first => lane + ' is ' + first + '% above ' + against(data) + ' in ', ', and more than 5% above it in '),
+			line(awaited[j], first => 'Others wait for ' + lane + ', which takes ' + first + '% less than ' + against(data) + ' in ', ', and less in ')]).filter(Boolean);
 	}
 
 	function line(kernels, begin, rest) {
@@ -94,7 +104,7 @@
 
 		list.replaceChildren(...lines.slice(0, 12).map(line => element('li', { text: line })));
 		if (isTime(metric) && !lines.length)
-			list.append(element('li', { class: 'good', text: 'No straggler: in no kernel is one more than 5% from the median in time.' }));
+			list.append(element('li', { class: 'good', text: 'No straggler: in none of the ' + metric.means.length + ' kernels below does one take 5% more than the ' + (data.lanes.length === 2 ? 'other.' : 'median.') }));
 	}
 
 	offpeak.part('ranks', function (section, run) {
@@ -111,7 +121,7 @@
 		if (!data.metrics.length)
 			return;
 		section.append(element('div', { class: 'tools' }, [picker]), words, frame,
-			element('p', { class: 'key', text: 'Orange is more than the median, blue less; the colour is full at 25%. A frame marks a straggler: more than 5% above in time or, where kernels wait for each other, below.' }));
+			element('p', { class: 'key', text: 'Orange is more than the median (of two, than the other), blue less; the colour is full at 25%. A frame marks a straggler: more than 5% above in time or, where kernels wait for each other, below.' }));
 		picker.addEventListener('change', draw);
 		draw();
 	});

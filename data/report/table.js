@@ -36,9 +36,9 @@
 		const columns = [{ title: nouns[table.row][0], get: i => rows[i].name, name: true }];
 
 		if (timed && rows.length > 1)
-			columns.push(numbers(table, 'share of time', 'percent', i => rows[i].portion, { bar: i => rows[i].portion, wide: true }));
+			columns.push(numbers(table, 'share of time', 'percent', i => rows[i].portion === undefined ? null : rows[i].portion, { bar: i => rows[i].portion, wide: true }));
 		if (timed)
-			columns.push(numbers(table, 'time', unit, i => rows[i].time));
+			columns.push(numbers(table, 'time', unit, i => rows[i].time === undefined ? null : rows[i].time));
 		columns.push(numbers(table, nouns[table.row][1], '', i => rows[i].count));
 		if (timed)
 			columns.push(numbers(table, 'mean', unit, i => rows[i].time === undefined ? null : rows[i].time / rows[i].count));

@@ -43,6 +43,9 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx, enum opk_kernel
 		code = opk_summary_new(&run->summary, ctx, run->file, &summary);
 	if (!code && run->failed)
 		code = opk_nomem(ctx, "a page");
+	if (!code && options->kernel && !opk_summary_group_count(run->summary)
+	    && !opk_summary_kernel_count(run->summary))
+		opk_log(ctx, "%s: no kernel or range is like %s", run->path, options->kernel);
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
 }
 
@@ -81,18 +84,40 @@ static int write_run(struct report_page *page, const struct report_run *run)
 	return code;
 }
 
+OPK_DEFINE_AUTO(opk_filter)
+
+/* The comparison is of the kernels, or ranges, that the page has. */
+static int make_filter(struct opk_filter **out, struct report_page *page, const char *kernel)
+{
+	bool ranges = opk_summary_get_kind(page->runs[0].summary) == OPK_SUMMARY_RANGES
+	              && !opk_summary_kernel_count(page->runs[0].summary);
+	opk_autofree char *condition = NULL;
+	const char *conditions[1];
+
+	if (!kernel)
+		return OPK_OK;
+	condition = opk_printf("%s=%s", ranges ? "name" : "kernel", kernel);
+	conditions[0] = condition;
+	return condition ? opk_filter_new(out, page->ctx, conditions, 1)
+	                 : opk_nomem(page->ctx, "a page");
+}
+
 static int write_page(struct opk_buf *out, struct report_page *page,
                       const struct opk_report_options *options)
 {
 	opk_autobuf struct opk_buf title = { 0 };
 	opk_autofree char *text = NULL;
 	struct opk_eval_options eval = OPK_INIT(eval);
+	opk_auto(opk_filter) struct opk_filter *filter = NULL;
 	int code;
 
 	eval.allow_incomplete = true;
 	eval.progress = options->progress;
 	eval.progress_data = options->progress_data;
-	code = report_write_diff(page, &eval);
+	code = make_filter(&filter, page, options->kernel);
+	eval.filter = filter;
+	if (!code)
+		code = report_write_diff(page, &eval);
 	for (size_t i = 0; !code && i < page->run_count; i++) {
 		opk_buf_add_printf(&title, "%s%s", i ? ", " : "",
 		                   report_file_name(page->runs[i].path));

@@ -20,8 +20,8 @@ struct report_spread {
 
 /* Of the values of one lane. */
 struct report_sum {
-	float sum;
-	uint32_t count;
+	double sum;
+	uint64_t count;
 };
 
 /* A rank of a job, or a GPU where ranks are not known: columns of a heat map. */

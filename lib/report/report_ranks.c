@@ -130,14 +130,19 @@ static bool has_lanes(const struct report_run *run, size_t at)
 	return false;
 }
 
-/* A list of a number a lane: the mean of launches, null where there are none. */
+/* A list of a number a lane: the mean of launches, "nan", or null where there are none. */
 static void put_lanes(struct opk_json_writer *json, const struct report_sum *sums, size_t count)
 {
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < count; i++)
-		report_number(json, sums && sums[i].count
-		                            ? (double)(sums[i].sum / (float)sums[i].count)
-		                            : (double)NAN);
+	for (size_t i = 0; i < count; i++) {
+		double mean = sums && sums[i].count ? sums[i].sum / (double)sums[i].count
+		                                    : (double)INFINITY;
+
+		if (isnan(mean))
+			opk_json_put_string(json, "nan");
+		else
+			report_number(json, mean);
+	}
 	opk_json_end_array(json);
 }
 
@@ -281,7 +286,7 @@ static int add_times(struct times *times, const struct report_page *page,
 		    || !opk_index_find(&row, &times->rows, launch->name))
 			continue;
 		sum = &times->sums[row * lanes + times->lanes.of_row[i]];
-		sum->sum += (float)(launch->end_ns - launch->start_ns);
+		sum->sum += (double)(launch->end_ns - launch->start_ns);
 		sum->count++;
 	}
 	return OPK_OK;
@@ -310,9 +315,10 @@ static void begin(struct report_page *page, const struct report_run *run,
 {
 	bool ranks = !strncmp(lanes->names[0], "rank", 4) || !strncmp(lanes->names[0], "no r", 4);
 
-	report_begin(page, run, part, ranks ? part->title : "GPUs",
-	             ranks ? "The mean of a launch by rank, against the median of all ranks."
-	                   : "The mean of a launch by GPU, against the median of all GPUs.");
+	report_begin(
+		page, run, part, ranks ? part->title : "GPUs",
+		ranks ? "The mean of a launch by rank, against the median or, of two ranks, the other one."
+		      : "The mean of a launch by GPU, against the median or, of two GPUs, the other one.");
 	report_begin_data(page, run, part->id);
 	opk_json_begin_object(&page->json);
 	opk_json_key(&page->json, "lanes");

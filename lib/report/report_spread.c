@@ -40,8 +40,9 @@ static struct report_spread *make_room(struct report_run *run, size_t group, siz
 /* NaN among them stays: a launch without a value is seen. */
 static void reduce(float pair[2], const double *values, size_t count)
 {
-	pair[0] = pair[1] = (float)values[0];
-	for (size_t i = 1; i < count; i++) {
+	pair[0] = INFINITY;
+	pair[1] = -INFINITY;
+	for (size_t i = 0; i < count; i++) {
 		if (isnan(values[i])) {
 			pair[0] = pair[1] = NAN;
 			return;
@@ -79,7 +80,7 @@ static bool take_lanes(struct report_run *run, struct report_spread *spread, con
 	for (size_t i = 0; i < count; i++) {
 		struct report_sum *sum = &spread->lanes[lanes->of_row[rows[i]]];
 
-		sum->sum += (float)values[i];
+		sum->sum += values[i];
 		sum->count++;
 	}
 	return true;
@@ -101,7 +102,8 @@ void report_take_values(void *data, size_t group, size_t column, const double *v
 	if (count < 2 || run->failed)
 		return;
 	spread->each = count <= MOST_VALUES ? 1 : (2 * count + MOST_VALUES - 1) / MOST_VALUES;
-	spread->values = opk_alloc_array(MOST_VALUES + 2, sizeof *spread->values);
+	spread->values = opk_alloc_array(count <= MOST_VALUES ? count : MOST_VALUES + 2,
+	                                 sizeof *spread->values);
 	if (spread->values)
 		fill(spread, values, count);
 	run->failed |= !spread->values;
