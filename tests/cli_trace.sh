@@ -17,10 +17,11 @@ accounted() {
 section 'samples, launches, ranges'
 accounted gh100-pm-small pm.json.gz
 same 'samples' "$(sed -n 's/^samples,//p' "$tmp/report")" 382
+accounted gh100-before launches.json.gz
 accounted gh100-training-nvtx ranges.json
 same 'ranges' "$(sed -n 's/^ranges,//p' "$tmp/report")" 8
 if is_long; then
-	for name in training-kernels training-pm ranks ranks-pm training-trace; do
+	for name in training-kernels training-pm roofline ranks ranks-pm training-trace; do
 		accounted gh100-$name $name.json.gz
 	done
 	# eval does not show NVTX ranges: info counts all records.
@@ -47,6 +48,11 @@ keeps_target trace "$simple"
 section 'what is chosen'
 works trace "$pm" -o "$tmp/one.json" --metrics sm__cycles_active.avg --where 'sample<=10'
 out_has '^values,10$'
+refuses 2 'no sample, launch or range meets the conditions' trace "$pm" -o "$tmp/no.json" --where device=7
+run 0 trace "$recordings/gh100-training-trace.opk" -o "$tmp/none.json" --where kernel=none
+err_has 'note: 27849 launches and NVTX ranges do not meet --where'
+refuses 2 'ranges are recorded without times' trace "$recordings/gh100-nested.opk" -o "$tmp/no.json"
+refuses 2 'no sample was completed' trace "$recordings/gh100-pm-triage.opk" -o "$tmp/no.json"
 refuses 2 'PM samples only have' trace "$pm" -o "$tmp/no.json" --where kernel=x
 
 section 'damage'

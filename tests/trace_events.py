@@ -27,12 +27,20 @@ def no_constant(name):
 def evaluate(*arguments):
     done = subprocess.run([offpeak, "eval", recording, *arguments], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)
+    # There are no launches to be had of samples alone, and no samples of launches alone.
+    if done.returncode not in (0, 2):
+        sys.exit("eval: exit code %d: %s" % (done.returncode, done.stderr))
     return list(csv.DictReader(io.StringIO(done.stdout))) if not done.returncode else []
 
 
 def load(**options):
     with (gzip.open if trace_path.endswith(".gz") else open)(trace_path, "rt", encoding="utf-8") as text:
         return json.load(text, parse_constant=no_constant, **options)
+
+
+def number(text):
+    """As the same number is written that was read from JSON."""
+    return text if text in ("nan", "inf", "-inf") else str(json.loads(text))
 
 
 def same(what, got, wanted):
@@ -62,10 +70,15 @@ same("launches", slices, Counter(
      int(row.get("bytes") or 0))
     for row in evaluate("--per", "launch", "--launch-columns", "all") if row["kind"] != "idle"))
 
-ranges = Counter((origin + t["ts"], e["args"].get("kernel", e["name"])) for t, e in events if e["ph"] == "X" and e["cat"] == "range")
+# Of a launch that was profiled eval does not say when it ended.
+rows = [row for row in evaluate("--launch-columns", "all", "--join", "none") if row.get("start_ns") and "range" in row]
+metrics = [name for name in (rows[0] if rows else ()) if "." in name]
+ranges = Counter((origin + t["ts"], e["args"].get("kernel", e["name"]), t["dur"] if "kernel" not in e["args"] else "",
+                  e["args"].get("grid", ""), e["args"].get("block", ""), tuple(str(e["args"][m]) for m in metrics))
+                 for t, e in events if e["ph"] == "X" and e["cat"] == "range")
 same("ranges", ranges, Counter(
-    (int(row["start_ns"]), row.get("kernel") or row["name"])
-    for row in evaluate("--launch-columns", "all", "--join", "none") if row.get("start_ns") and "range" in row))
+    (int(row["start_ns"]), row.get("kernel") or row["name"], int(row["duration_ns"]) if not row.get("kernel") else "",
+     row.get("grid", ""), row.get("block", ""), tuple(number(row[m]) for m in metrics)) for row in rows))
 
 known = {"M", "C", "X", "b", "e"}
 strange = {e["ph"] for _, e in events} - known

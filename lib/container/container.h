@@ -307,8 +307,7 @@ struct opk_range_table {
 int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,
                          const struct opk_file *file, size_t section);
 void opk_range_table_clear(struct opk_range_table *table);
-/* What the run's facts say: of that name, of a host, of a GPU; "" where nothing. origin.c */
-const char *opk_meta_fact(const struct opk_meta *meta, const char *name);
+/* What the run's facts say of a host and a GPU; "" where they say nothing. origin.c */
 const char *opk_meta_host(const struct opk_meta *meta);
 const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device);
 /* Whether it is one of those facts. */

@@ -36,18 +36,25 @@ static void put_shape(struct opk_json_writer *json, const char *name, const uint
 	opk_json_add_string(json, name, shape[0] ? text : NULL);
 }
 
-static void put_arguments(struct opk_json_writer *json, const struct opk_activity *activity,
-                          const char *name)
+void opk_trace_put_launch(struct opk_json_writer *json, const struct opk_range *range)
 {
+	opk_json_add_string(json, "kernel", range->kernel);
+	put_shape(json, "grid", range->grid);
+	put_shape(json, "block", range->block);
+	opk_json_add_u64(json, "registers", range->registers);
+	opk_json_add_u64(json, "shared_bytes", range->shared_bytes);
+}
+
+static void put_arguments(struct opk_json_writer *json, const struct opk_activity *activity)
+{
+	struct opk_range range = opk_activity_range(activity);
+
+	if (activity->kind != OPK_ACTIVITY_KERNEL)
+		range.kernel = "";
 	opk_json_key(json, "args");
 	opk_json_begin_object(json);
-	if (strcmp(name, activity->name) != 0)
-		opk_json_add_string(json, "kernel", activity->name);
-	put_shape(json, "grid", activity->grid);
-	put_shape(json, "block", activity->block);
-	opk_json_add_u64(json, "registers", activity->registers);
+	opk_trace_put_launch(json, &range);
 	opk_json_add_u64(json, "static_shared_bytes", activity->static_shared_bytes);
-	opk_json_add_u64(json, "shared_bytes", activity->shared_bytes);
 	opk_json_add_u64(json, "bytes", activity->bytes);
 	opk_json_add_u64(json, "correlation", activity->correlation);
 	opk_json_add_u64(json, "graph_node", activity->graph_node);
@@ -73,7 +80,7 @@ static int put_slice(struct opk_trace *trace, const struct opk_activity *activit
 	opk_json_add_string(&out->json, "cat", opk_activity_word(activity));
 	opk_json_key(&out->json, "name");
 	opk_json_put_string(&out->json, name);
-	put_arguments(&out->json, activity, name);
+	put_arguments(&out->json, activity);
 	return opk_trace_end_event(out);
 }
 

@@ -67,10 +67,17 @@ static struct opk_trace_place place_of_run(const struct opk_meta *meta)
 
 /* ---- a look at all of them ---------------------------------------------------------------- */
 
+/* What is looked at. */
+struct looking {
+	struct opk_trace *trace;
+	const struct opk_trace_file *file;
+};
+
 static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_activity *activity,
                           uint32_t *id)
 {
-	struct opk_trace *trace = data;
+	struct looking *looking = data;
+	struct opk_trace *trace = looking->trace;
 	struct opk_range range = opk_activity_range(activity);
 	struct opk_trace_place place = {
 		.host = activity->host,
@@ -85,11 +92,15 @@ static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_acti
 	if (code)
 		return code;
 	*id = process->id;
+	if (activity->kind != OPK_ACTIVITY_RANGE)
+		code = opk_trace_note_gpu(&trace->tracks, ctx, &place);
+	if (code || !opk_trace_where_accepts(&looking->file->where, activity)) {
+		trace->counts.records_left_out++;
+		return code;
+	}
 	opk_trace_note_span(trace, activity->start_ns, activity->end_ns);
 	if (activity->kind == OPK_ACTIVITY_KERNEL)
 		code = opk_kernel_names_add(trace->names, ctx, &range, 1);
-	if (!code && activity->kind != OPK_ACTIVITY_RANGE)
-		code = opk_trace_note_gpu(&trace->tracks, ctx, &place);
 	return code;
 }
 
@@ -112,6 +123,7 @@ static int check_whole(const struct opk_trace *trace, const struct opk_trace_fil
 
 static int look_at_ran(struct opk_trace *trace, struct opk_trace_file *file)
 {
+	struct looking looking = { trace, file };
 	int code = opk_file_meta(&file->meta, trace->ctx, file->file);
 
 	if (!code)
@@ -124,11 +136,11 @@ static int look_at_ran(struct opk_trace *trace, struct opk_trace_file *file)
 	                            has_images(file) && file->meta->profiler == OPK_PROFILER_PM);
 	if (!code)
 		code = opk_trace_sweep_init(&file->sweep, trace->ctx, file->file, look_at_record,
-		                            trace);
+		                            &looking);
 	return code;
 }
 
-/* Ranges without times need no values. */
+/* Ranges without times need no values. Those that no table describes have none, but are counted. */
 static int is_wanted(bool *wanted, struct opk_trace *trace, const struct opk_trace_file *file)
 {
 	const struct opk_range *ranges;
@@ -144,6 +156,7 @@ static int is_wanted(bool *wanted, struct opk_trace *trace, const struct opk_tra
 		*wanted = opk_trace_range_times(&start, &end, &ranges[i]);
 	if (!code && !*wanted)
 		trace->counts.ranges_without_times += count;
+	*wanted |= !count;
 	return code;
 }
 
@@ -185,8 +198,10 @@ static int look_at_range(struct opk_trace *trace, const struct opk_row *row)
 {
 	uint64_t start, end;
 
-	if (!opk_trace_range_times(&start, &end, row->range))
+	if (!opk_trace_range_times(&start, &end, row->range)) {
+		trace->counts.ranges_without_times++;
 		return OPK_OK;
+	}
 	opk_trace_note_span(trace, start, end);
 	return opk_kernel_names_add(trace->names, trace->ctx, row->range, 1);
 }
@@ -211,7 +226,9 @@ static int look_at_rows(struct opk_trace *trace, const struct opk_trace_file *fi
 static int fail_empty(const struct opk_trace *trace)
 {
 	const struct opk_trace_counts *counts = &trace->counts;
+	bool chosen = trace->options.where_count && (counts->records_left_out || trace->row_count);
 	const char *why = counts->ranges_without_times ? "ranges are recorded without times"
+	                  : chosen ? "no sample, launch or range meets the conditions"
 	                  : counts->incomplete_samples ? "no sample was completed"
 	                                               : "no sample and no launch is recorded";
 

@@ -224,6 +224,8 @@ struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
 int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file);
 int opk_trace_put_samples(struct opk_trace *trace, struct opk_trace_file *file);
 int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *file);
+/* Members of an object: kernel, shape, registers, shared memory, as far as they are known. */
+void opk_trace_put_launch(struct opk_json_writer *json, const struct opk_range *range);
 /* Of a range with times: its start and end; false: it has none. */
 bool opk_trace_range_times(uint64_t *start, uint64_t *end, const struct opk_range *range);
 

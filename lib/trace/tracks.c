@@ -278,6 +278,9 @@ static char *name_row(const struct opk_trace_row_key *key)
 		snprintf(context, sizeof context, ", context %u", key->context);
 	if (key->kind == OPK_TRACE_RANGES)
 		return opk_strdup("ranges");
+	if (key->kind == OPK_TRACE_PROFILED && key->device >= 0)
+		return opk_printf("GPU %d: launches, with all that profiling them took",
+		                  key->device);
 	if (key->kind == OPK_TRACE_PROFILED)
 		return opk_strdup("launches, with all that profiling them took");
 	if (key->kind == OPK_TRACE_STREAM && key->device >= 0)
@@ -335,9 +338,13 @@ uint32_t opk_trace_lane_for(int *code, struct opk_trace_tracks *tracks, struct o
 		if (has_room(&row->lanes.items[i], key->kind, start, end))
 			lane = &row->lanes.items[i];
 	if (row && !lane && row->lanes.count == MAX_LANES) {
-		*code = opk_fail(out->ctx, OPK_EINPUT,
-		                 "more than %d slices of one stream or thread at the same time",
-		                 MAX_LANES);
+		opk_autofree char *name = name_row(key);
+
+		*code = opk_fail(
+			out->ctx, OPK_EFAILED,
+			"%s: %s: more than %d slices at the same time, at start_ns %" PRIu64
+			"; leave some out by conditions",
+			process->name, name ? name : "", MAX_LANES, start);
 		return 0;
 	}
 	if (row && !lane && (lane = opk_list_add(&row->lanes))) {

@@ -52,10 +52,8 @@ static int find_ranges(struct ranging *r)
 		uint64_t start, end;
 		struct when *when;
 
-		if (!opk_trace_range_times(&start, &end, row->range)) {
-			r->trace->counts.ranges_without_times++;
+		if (!opk_trace_range_times(&start, &end, row->range))
 			continue;
-		}
 		when = opk_list_add(&r->ranges);
 		if (!when)
 			return opk_nomem(ctx, "a trace");
@@ -74,14 +72,18 @@ static void put_arguments(struct ranging *r, const struct opk_row *row)
 	opk_evaluation_compute(r->values, r->file->evaluation, row->values);
 	opk_json_key(json, "args");
 	opk_json_begin_object(json);
-	opk_json_add_string(json, "kernel", row->range->kernel);
+	opk_trace_put_launch(json, row->range);
+	opk_json_add_u64(json, "stream", row->range->stream);
+	opk_json_add_u64(json, "launch", row->range->launch);
 	opk_json_add_string(json, "nvtx", row->range->nvtx);
 	for (size_t i = 0; i < r->count; i++) {
 		opk_json_key(json, opk_evaluation_column(r->file->evaluation, i));
 		if (isfinite(r->values[i]))
 			opk_json_put_double(json, r->values[i]);
 		else
-			opk_json_put_string(json, isnan(r->values[i]) ? "nan" : "inf");
+			opk_json_put_string(json, isnan(r->values[i]) ? "nan"
+			                          : r->values[i] < 0  ? "-inf"
+			                                              : "inf");
 	}
 	opk_json_end_object(json);
 }
@@ -92,13 +94,20 @@ static const char *name_of(struct opk_trace *trace, const struct opk_row *row)
 	return *row->range->kernel ? opk_kernel_names_get(trace->names, row->range) : row->name;
 }
 
+/* Launches of several GPUs are profiled at the same time. */
+static struct opk_trace_row_key row_of(const struct opk_trace_file *file,
+                                       const struct opk_range *range)
+{
+	if (!strcmp(file->meta->mode, "user"))
+		return (struct opk_trace_row_key){ .kind = OPK_TRACE_RANGES };
+	return (struct opk_trace_row_key){ .kind = OPK_TRACE_PROFILED, .device = range->device };
+}
+
 static int put_range(struct ranging *r, const struct when *when)
 {
 	struct opk_trace *trace = r->trace;
 	struct opk_trace_out *out = &trace->out;
-	struct opk_trace_row_key key = { .kind = strcmp(r->file->meta->mode, "user") != 0
-		                                         ? OPK_TRACE_PROFILED
-		                                         : OPK_TRACE_RANGES };
+	struct opk_trace_row_key key;
 	struct opk_trace_place place;
 	struct opk_trace_process *process;
 	const struct opk_row *row;
@@ -108,6 +117,7 @@ static int put_range(struct ranging *r, const struct when *when)
 	if (code)
 		return code;
 	place = opk_trace_place_of(r->file, row->range);
+	key = row_of(r->file, row->range);
 	process = opk_trace_process_of(&trace->tracks, &place);
 	code = process ? opk_trace_name_process(out, process) : opk_nomem(trace->ctx, "a trace");
 	if (!code)

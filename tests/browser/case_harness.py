@@ -15,7 +15,6 @@ for (const type of ["mousedown", "mouseup"])
 
 def problems_of(browser, tools, text):
     browser.open(tools.write("page.html", "<!doctype html><title>page</title>" + text))
-    browser.js("return new Promise(done => setTimeout(done, 200))")
     return browser.problems()
 
 

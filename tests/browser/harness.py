@@ -7,6 +7,7 @@ import base64
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 import urllib.error
@@ -33,7 +34,8 @@ class Browser:
         self.log = open(os.path.join(folder, "chromedriver.log"), "w+", encoding="utf-8", errors="replace")
         environment = dict(os.environ, TMPDIR=folder, HOME=folder)
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdin=subprocess.DEVNULL,
-                                       stdout=self.log, stderr=subprocess.STDOUT, env=environment)
+                                       stdout=self.log, stderr=subprocess.STDOUT, env=environment,
+                                       start_new_session=True)
         self.page, self.session = None, None
         try:
             self.address = "http://127.0.0.1:%d/session" % self._port()
@@ -55,13 +57,23 @@ class Browser:
         self.close()
 
     def close(self):
-        """Ends chromium and its driver."""
+        """Ends chromium and its driver, and whatever is left of them."""
         try:
             if self.session:
                 self._call("DELETE", "/" + self.session)
+        except (OSError, Failure):
+            pass
         finally:
             self.driver.terminate()
-            self.driver.wait(20)
+            try:
+                self.driver.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
+            try:
+                os.killpg(self.driver.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.driver.wait()
             self.log.close()
 
     def _port(self):
@@ -73,7 +85,8 @@ class Browser:
             if self.driver.poll() is not None:
                 break
             time.sleep(0.1)
-        raise Failure("chromedriver did not start: see " + self.log.name)
+        with open(self.log.name, encoding="utf-8", errors="replace") as text:
+            raise Failure("chromedriver did not start: " + text.read()[-1000:])
 
     def _call(self, method, path, body=None):
         request = urllib.request.Request(self.address + path, method=method,
@@ -108,7 +121,8 @@ class Browser:
 
     def problems(self):
         """What went wrong since the last call, a line each: warnings and errors of the console, uncaught
-        exceptions, and requests of anything but the page itself."""
+        exceptions, and requests of anything but the page itself. Waits for what a page does a moment later."""
+        self.js("return new Promise(done => setTimeout(done, 200))")
         console, events = self._logs()
         found = ["console: " + entry["message"] for entry in console if entry["level"] in ("SEVERE", "WARNING")]
         for entry in events:

@@ -84,10 +84,19 @@ def run(browser, tools, name, function):
 def main(tool, source, folder, *names):
     failed = count = 0
     tools = Tools(tool, source, folder)
-    with harness.Browser(folder) as browser:
+    browser = None
+    try:
         for name, function in cases(names):
             count += 1
-            failed += not run(browser, tools, name, function)
+            browser = browser or harness.Browser(folder)
+            if not run(browser, tools, name, function):
+                failed += 1
+                # What is left of it is nothing for the next case.
+                browser.close()
+                browser = None
+    finally:
+        if browser:
+            browser.close()
     print("%d%%: Checks: %d, Failures: %d, Errors: 0"
           % (100 * (count - failed) // max(count, 1), count, failed))
     return 1 if failed or not count else 0

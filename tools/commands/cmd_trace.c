@@ -107,6 +107,10 @@ static void note_left_out(const struct opk_trace_counts *counts)
 	if (counts->ranges_without_times)
 		app_note("%ju ranges were recorded without times: they are not in the trace",
 		         (uintmax_t)counts->ranges_without_times);
+	if (counts->records_left_out)
+		app_note(
+			"%ju launches and NVTX ranges do not meet --where: they are not in the trace",
+			(uintmax_t)counts->records_left_out);
 	if (counts->incomplete_samples)
 		app_note("%ju samples were begun but not completed: they are not in the trace",
 		         (uintmax_t)counts->incomplete_samples);
@@ -183,7 +187,7 @@ const struct command trace_command = {
 		"have their values as arguments, where their times are recorded. Each process, or rank, of\n"
 		"a job is a process of the trace, and a GPU's counters are in the one that used it.\n"
 		"\n"
-		"-o FILE.json.gz is compressed, FILE.json is not, and - writes to stdout. Times are the\n"
+		"-o FILE.json.gz is compressed, FILE.json, or a name without an ending, is not, and - writes to stdout. Times are the\n"
 		"host's, in microseconds from the first event on; otherData.origin_ns in the file is when\n"
 		"that was. A sample without a value of a metric is no event of its counter: viewers draw the\n"
 		"value before it further, and a slice 'no value' or 'no samples' shows where that is so.\n"
