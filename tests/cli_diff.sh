@@ -48,7 +48,7 @@ json 'j["changed"] == 0 and j["missing"] == 0 and j["same"] > 0 and j["noise"] >
 json 'j["unmatched"] == j["differences"] == []'
 
 section 'what one launch and one pass a range can tell'
-notes 'too few launches to tell a change from noise: a side has from 2 to 4; it takes' \
+works \
 	diff "$recordings/gh100-rotated.opk" "$recordings/gh100-rotated.opk" --format json
 json 'j["changed"] == j["missing"] == 0 and j["too_few"] > 100 and j["same"] > 1000'
 json 'all(v["change_pct"] in (0, None) for v in j["values"])'
@@ -91,6 +91,11 @@ lines_are 1
 run 0 diff "$recordings/gh100-simple.opk" "$recordings/gh100-simple.opk" --fail unmatched --table rules
 lines_are 2
 refuses 2 'no row is in an NVTX range' diff "$before" "$after" --by nvtx
+
+section 'a cut-off recording'
+head -c 30000 "$before" >cut.opk
+refuses 4 'cut off.*--allow-incomplete' diff cut.opk "$after"
+run 0 diff cut.opk "$after" --allow-incomplete --table summary
 
 section 'what is refused'
 refuses 2 'which recordings' diff "$before"

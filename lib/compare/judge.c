@@ -63,9 +63,9 @@ static char *describe_change(const struct judge *j, const struct opk_diff_value 
 
 	opk_buf_add_printf(&out, "%+.4g%%, from %.6g to %.6g%s%s", value->change,
 	                   value->before.value, value->after.value, *unit ? " " : "", unit);
-	if (value->verdict == OPK_VERDICT_NOISE)
+	if (value->verdict == OPK_VERDICT_NOISE && value->change != 0)
 		opk_buf_add_text(&out, ", which is no more than noise");
-	if (value->verdict == OPK_VERDICT_TOO_FEW)
+	if (value->verdict == OPK_VERDICT_TOO_FEW && value->change != 0)
 		opk_buf_add_printf(&out,
 		                   "; %" PRIu64 " and %" PRIu64
 		                   " launches are too few to tell it from noise",

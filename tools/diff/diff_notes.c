@@ -46,7 +46,7 @@ static void note_differences(const struct diff *diff)
 	for (size_t i = 0; i < opk_diff_difference_count(diff->of); i++) {
 		const struct opk_diff_difference *of = opk_diff_difference(diff->of, i);
 
-		app_note("%s differs, and values may for that: %s before, %s after", of->what,
+		app_note("%s differs, and may be why values do: %s before, %s after", of->what,
 		         of->before, of->after);
 	}
 }
@@ -86,13 +86,26 @@ static char *describe_power(const struct diff *diff)
 	                  time->launches_needed, what, others->launches_needed);
 }
 
+/* Whether there is anything to be told from noise. */
+static bool has_changes(const struct diff *diff)
+{
+	for (size_t i = 0; i < opk_diff_count(diff->of); i++)
+		for (size_t j = 0; j < opk_diff_column_count(diff->of); j++) {
+			const struct opk_diff_value *value = &opk_diff_get(diff->of, i)->values[j];
+
+			if (value->verdict == OPK_VERDICT_TOO_FEW && value->change != 0)
+				return true;
+		}
+	return false;
+}
+
 static void note_power(const struct diff *diff)
 {
 	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
 	size_t count = summary->verdicts[OPK_VERDICT_TOO_FEW];
 	opk_autofree char *power = describe_power(diff);
 
-	if (count)
+	if (count && has_changes(diff))
 		app_note("%zu value%s of too few launches to tell a change from noise: a side has "
 		         "from %" PRIu64 " to %" PRIu64 "; it takes %s",
 		         count, count == 1 ? " is" : "s are", summary->launches_least,

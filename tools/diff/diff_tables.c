@@ -399,6 +399,8 @@ static int put_summary(struct diff *diff)
 	field_number(&fields, "launches_most", summary->launches_most);
 	field_text(&fields, "test", "Mann-Whitney U, two-sided; Benjamini-Hochberg");
 	field_add(&fields, "level", OPK_CELL_DOUBLE, cell_double(summary->level));
+	field_add(&fields, "level_of_times", OPK_CELL_DOUBLE, cell_double(summary->foremost.level));
+	field_add(&fields, "level_of_others", OPK_CELL_DOUBLE, cell_double(summary->others.level));
 	field_number(&fields, "tested", summary->foremost.compared);
 	field_add(&fields, "launches_needed", OPK_CELL_OPTIONAL,
 	          cell_known(summary->foremost.launches_needed, summary->foremost.compared > 0));
