@@ -114,12 +114,19 @@ END_TEST
 START_TEST(fitting)
 {
 	opk_autofree char *all = opk_label_fit("vadd", 100);
+	static char endless[64000];
+	opk_autofree char *little = NULL;
 	opk_autofree char *less = opk_label_fit("void cutlass::Kernel2<cutlass_80_tensorop>", 120);
 
 	ck_assert_str_eq(all, "vadd");
 	ck_assert_ptr_nonnull(strstr(less, "\xe2\x80\xa6"));
 	ck_assert_double_le(opk_label_width(less), 120);
 	ck_assert_double_ge(opk_label_width(less), 90);
+	/* In time that goes with the length: else this takes half an hour. */
+	memset(endless, 'a', sizeof endless - 1);
+	endless[sizeof endless - 1] = '\0';
+	little = opk_label_fit(endless, 100);
+	ck_assert_double_le(opk_label_width(little), 100);
 }
 END_TEST
 

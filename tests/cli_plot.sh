@@ -69,7 +69,7 @@ done <shown
 
 section 'refusals'
 refuses 2 'which picture' plot
-refuses 2 "which picture" plot pie "$roofline" -o pie.svg
+refuses 2 'no picture is called pie: use roofline' plot pie "$roofline" -o pie.svg
 refuses 2 'which recording' plot roofline
 refuses 2 'where to' plot roofline "$roofline"
 refuses 2 'width 10: use pixels' plot roofline "$roofline" -o bad.svg --width 10

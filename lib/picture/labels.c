@@ -23,9 +23,10 @@ static const double allowance = 1.13;
 /* Of the character at the start, whose length it sets. */
 static double width_of(const char *text, size_t *length)
 {
+	enum { LONGEST = 4 }; /* character */
 	unsigned char first = (unsigned char)*text;
 
-	*length = opk_utf8_length((const unsigned char *)text, strlen(text));
+	*length = opk_utf8_length((const unsigned char *)text, strnlen(text, LONGEST));
 	*length = *length ? *length : 1;
 	if (first >= ' ' && first <= '~')
 		return widths[first - ' '];
@@ -57,25 +58,18 @@ static size_t fit_beginning(const char *text, double width)
 	return used;
 }
 
-static size_t next_character(const char *text)
-{
-	size_t length;
-
-	width_of(text, &length);
-	return length;
-}
-
 char *opk_label_fit(const char *text, double width)
 {
-	double left = width - opk_label_width("\xe2\x80\xa6");
-	size_t head, tail;
+	double whole = opk_label_width(text), left = width - opk_label_width("\xe2\x80\xa6");
+	size_t tail = 0, head, length;
 
-	if (opk_label_width(text) <= width)
+	if (whole <= width)
 		return opk_strdup(text);
 	head = fit_beginning(text, left * 2 / 3);
-	tail = head;
-	while (text[tail] && opk_label_width(text + tail) > left / 3)
-		tail += next_character(text + tail);
+	while (text[tail] && (tail < head || whole > left / 3)) {
+		whole -= width_of(text + tail, &length) / 1000 * OPK_SVG_FONT * allowance;
+		tail += length;
+	}
 	return opk_printf("%.*s\xe2\x80\xa6%s", (int)head, text, text + tail);
 }
 

@@ -162,8 +162,11 @@ static int run(struct app *app, void *data)
 	struct plot p = { .app = app, .args = args, .options = OPK_INIT(p.options) };
 	int code;
 
-	if (!picture)
+	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "plot: which picture? " PICTURES);
+	if (!picture)
+		return app_error(app, OPK_EUSAGE, "plot: no picture is called %s: use " PICTURES,
+		                 app->arguments[0]);
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "plot: which recording?");
 	if (!app->output)
