@@ -54,11 +54,13 @@ static void clear(struct report_page *page)
 	for (size_t i = 0; i < page->run_count; i++) {
 		report_clear_spreads(&page->runs[i]);
 		report_clear_lanes(&page->runs[i].lanes);
+		opk_index_clear(&page->runs[i].kernels);
 		opk_summary_free(page->runs[i].summary);
 		opk_kernel_names_free(page->runs[i].names);
 		opk_file_free(page->runs[i].file);
 	}
 	free(page->runs);
+	free(page->not_compared);
 	opk_buf_clear(&page->html);
 	opk_buf_clear(&page->contents);
 	opk_buf_clear(&page->block);

@@ -61,9 +61,16 @@ static void put_names(struct opk_buf *html, const struct opk_summary *summary,
 	opk_buf_add_text(html, "</p></details></li>\n");
 }
 
-static void put_remarks(struct opk_buf *html, const struct opk_summary *summary)
+static void put_remarks(struct report_page *page, const struct opk_summary *summary)
 {
+	struct opk_buf *html = &page->html;
+
 	opk_buf_add_text(html, "<ul class=\"remarks\">\n");
+	if (page->not_compared) {
+		opk_buf_add_text(html, "<li>The recordings are not compared: ");
+		report_text(html, page->not_compared);
+		opk_buf_add_text(html, "</li>\n");
+	}
 	put_names(html, summary, is_unknown, "has no value (nan)", "have no value (nan)");
 	put_names(html, summary, is_inflated,
 	          "counts idle time around short kernels, because of how it was recorded",
@@ -81,7 +88,7 @@ int report_write_about(struct report_page *page, const struct report_run *run,
 {
 	report_begin(page, run, part, part->title, "");
 	put_run(&page->html, run);
-	put_remarks(&page->html, run->summary);
+	put_remarks(page, run->summary);
 	report_end(page);
 	return OPK_OK;
 }

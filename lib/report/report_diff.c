@@ -87,13 +87,9 @@ static void put_kernels(struct opk_json_writer *json, const struct report_page *
 	opk_json_key(json, "kernels");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < 2; i++) {
-		const struct opk_summary *summary = page->runs[i].summary;
-		size_t count = opk_summary_group_count(summary), at = 0;
+		size_t at;
 
-		while (at < count
-		       && strcmp(opk_summary_group(summary, at)->of->range.kernel, kernel) != 0)
-			at++;
-		if (at < count && *kernel)
+		if (*kernel && opk_index_find(&at, &page->runs[i].kernels, kernel))
 			opk_json_put_u64(json, at);
 		else
 			opk_json_put_string(json, NULL);
@@ -213,6 +209,21 @@ static int name_kernels(struct opk_kernel_names **out, struct report_page *page)
 	return code;
 }
 
+/* Where each kernel is on the page; the first of those that have one name. */
+static int index_kernels(struct report_page *page)
+{
+	for (size_t i = 0; i < 2; i++) {
+		const struct opk_summary *summary = page->runs[i].summary;
+
+		for (size_t j = 0; j < opk_summary_group_count(summary); j++)
+			if (!opk_index_add(&page->runs[i].kernels,
+			                   opk_summary_group(summary, j)->of->range.kernel, j,
+			                   &(size_t){ 0 }))
+				return opk_nomem(page->ctx, "a page");
+	}
+	return OPK_OK;
+}
+
 static int compare(struct opk_diff **out, struct report_page *page,
                    const struct opk_eval_options *eval)
 {
@@ -223,8 +234,12 @@ static int compare(struct opk_diff **out, struct report_page *page,
 	code = opk_diff_new(out, page->ctx, &page->runs[0].file, 1, &page->runs[1].file, 1,
 	                    &options);
 	/* Recordings that can't be compared are on one page nevertheless. */
-	if (code == OPK_EUSAGE)
+	if (code == OPK_EUSAGE) {
 		opk_log(page->ctx, "the recordings are not compared: %s", opk_innermost(page->ctx));
+		page->not_compared = opk_strdup(opk_innermost(page->ctx));
+		if (!page->not_compared)
+			return opk_nomem(page->ctx, "a page");
+	}
 	return opk_allow(page->ctx, code, OPK_EUSAGE);
 }
 
@@ -262,6 +277,8 @@ int report_write_diff(struct report_page *page, const struct opk_eval_options *e
 	if (code || !diff)
 		return code;
 	code = name_kernels(&names, page);
+	if (!code)
+		code = index_kernels(page);
 	if (code)
 		return code;
 	report_begin_run(page, &run, part.title);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "base/index.h"
 #include "base/json_write.h"
 
 /* The values of a metric in a kernel's launches, in their order; or their least and greatest. */
@@ -41,6 +42,7 @@ struct report_run {
 	const struct opk_meta *meta;
 	struct opk_kernel_names *names;
 	struct opk_summary *summary;
+	struct opk_index kernels; /* by whole names, where recordings are compared */
 	/* What is kept of values: rows are key groups, by `number`, columns the evaluation's. */
 	struct report_spread *spreads;
 	size_t spread_columns, spread_count;
@@ -57,6 +59,7 @@ struct report_page {
 	struct report_run *runs;
 	size_t run_count;
 	enum opk_kernel_style style;
+	char *not_compared;  /* why two recordings are not; NULL: they are, or there are not two */
 	bool needs_dygraphs; /* some part draws with it */
 };
 
