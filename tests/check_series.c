@@ -124,6 +124,24 @@ START_TEST(pauses_are_gaps)
 }
 END_TEST
 
+/* Whose interval becomes longer loses one sample, and whose first one is empty none. */
+START_TEST(intervals_may_change)
+{
+	struct opk_track track = { .metrics = 1 };
+	double value = 1;
+
+	ck_assert_int_eq(opk_track_add(&track, ctx, 5, 5, &value), OPK_OK);
+	for (uint64_t i = 0; i < 100; i++)
+		ck_assert_int_eq(opk_track_add(&track, ctx, 10 + i, 11 + i, &value), OPK_OK);
+	ck_assert_uint_eq(track.pauses, 0);
+	for (uint64_t i = 10; i < 100; i++)
+		ck_assert_int_eq(opk_track_add(&track, ctx, i * 20, i * 20 + 20, &value), OPK_OK);
+	ck_assert_uint_eq(track.pauses, 1);
+	ck_assert_uint_eq(track.samples, 190);
+	opk_track_clear(&track);
+}
+END_TEST
+
 START_TEST(missing_values_are_counted)
 {
 	struct opk_track track = { .metrics = 1 };
@@ -408,6 +426,10 @@ START_TEST(lanes_are_bounded)
 	ck_assert_int_eq(opk_lanes_init(&lanes, ctx, records, MANY, 0), OPK_OK);
 	ck_assert_uint_eq(lanes.lanes.count, OPK_LANE_ROWS);
 	ck_assert_uint_eq(lanes.records, MANY);
+	/* In the last one they are joined, so that nothing overlaps. */
+	ck_assert_uint_eq(lanes.lanes.items[OPK_LANE_ROWS - 1].items.count, 1);
+	ck_assert_uint_eq(lanes.lanes.items[OPK_LANE_ROWS - 1].items.items[0].records,
+	                  MANY - OPK_LANE_ROWS + 1);
 	ck_assert_uint_eq(lanes.names.count, 1);
 	opk_lanes_clear(&lanes);
 }
@@ -442,6 +464,7 @@ int main(void)
 	tcase_add_loop_test(tests, folding, 0, COUNT(folds));
 	tcase_add_test(tests, later_samples_fill_folded_buckets);
 	tcase_add_test(tests, pauses_are_gaps);
+	tcase_add_test(tests, intervals_may_change);
 	tcase_add_test(tests, missing_values_are_counted);
 	tcase_add_test(tests, buckets_are_ordered);
 	tcase_add_loop_test(tests, envelope, 0, COUNT(envelopes));

@@ -515,9 +515,13 @@ static void describe(struct opk_buf *out, const struct timeline *t)
 	if (pauses)
 		opk_buf_add_printf(
 			out,
-			"%" PRIu64 " sample%s over %d times as long as the others: "
+			"%" PRIu64 " sample%s over %d times as long as those before: "
 			"sampling stood still, and what was counted meanwhile is left out. ",
 			pauses, pauses == 1 ? " is" : "s are", OPK_SERIES_PAUSE);
+	if (t->lanes.untimed)
+		opk_buf_add_printf(out, "%" PRIu64 " record%s of what ran %s no times. ",
+		                   t->lanes.untimed, t->lanes.untimed == 1 ? "" : "s",
+		                   t->lanes.untimed == 1 ? "has" : "have");
 	if (items < t->lanes.records)
 		opk_buf_add_printf(out,
 		                   "Of %" PRIu64

@@ -144,13 +144,18 @@ static int add_item(struct opk_lanes *lanes, struct opk_ctx *ctx, struct rows *r
                     struct names *names, const struct opk_activity *activity)
 {
 	struct opk_lane *lane = choose_lane(lanes, rows, activity);
-	struct opk_lane_item *item = lane ? opk_list_add(&lane->items) : NULL;
+	size_t count = lane ? lane->items.count : 0;
+	struct opk_lane_item *item = count ? &lane->items.items[count - 1] : NULL;
 
-	if (!item || !number_of(&item->name, names, activity))
-		return opk_nomem(ctx, "what ran");
-	item->start = activity->start_ns;
-	item->end = activity->end_ns;
-	item->records = 1;
+	if (!item || item->end <= activity->start_ns) {
+		item = lane ? opk_list_add(&lane->items) : NULL;
+		if (!item || !number_of(&item->name, names, activity))
+			return opk_nomem(ctx, "what ran");
+		item->start = activity->start_ns;
+	}
+	if (activity->end_ns > item->end)
+		item->end = activity->end_ns;
+	item->records++;
 	if (!lanes->records++ || item->start < lanes->start)
 		lanes->start = item->start;
 	if (item->end > lanes->end)
@@ -229,6 +234,7 @@ int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
 	for (size_t i = 0; i < count; i++)
 		if (activities[i].start_ns && activities[i].end_ns >= activities[i].start_ns)
 			order[known++] = &activities[i];
+	lanes->untimed = count - known;
 	qsort(order, known, sizeof *order, by_lane_and_time);
 	code = add_items(lanes, ctx, order, known);
 	if (!code)

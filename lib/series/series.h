@@ -27,10 +27,11 @@ struct opk_track {
 	uint64_t samples, time_ns; /* of all buckets */
 	/* Left out: each spans a time in which sampling stood still. */
 	uint64_t pauses;
+	uint64_t lengths[2]; /* of the two samples before, whatever became of them */
 	bool unordered;
 };
 
-/* A sample that is so much longer than others spans a pause. */
+/* A sample that is so much longer than each of the two before it spans a pause. */
 enum { OPK_SERIES_PAUSE = 10 };
 
 /*
@@ -84,8 +85,8 @@ void opk_track_envelope(double *least, double *most, size_t columns, const struc
 
 /*
  * What ran, and ranges of the program, as lanes: one a stream or thread, or several where records
- * of one overlap, as nested ranges do. Nothing in a lane overlaps, but where the last one has all
- * that is left.
+ * of one overlap, as nested ranges do. Nothing in a lane overlaps: in the last one of a stream what
+ * does is joined.
  */
 struct opk_lane_item {
 	uint64_t start, end;
@@ -102,6 +103,7 @@ struct opk_lanes {
 	OPK_LIST(const struct opk_activity *) names;
 	uint64_t records;
 	uint64_t start, end; /* of all of them */
+	uint64_t untimed;    /* records that are left out */
 };
 enum { OPK_LANES_ROOM = 1 << 20, OPK_LANE_ROWS = 32 };
 

@@ -96,6 +96,17 @@ static void add_to_last(struct opk_track *track, uint64_t end, const double *val
 	track->in_last++;
 }
 
+/* An interval may change, so only the last samples say how long one is. */
+static bool spans_pause(struct opk_track *track, uint64_t length)
+{
+	uint64_t longer = track->lengths[0] > track->lengths[1] ? track->lengths[0]
+	                                                        : track->lengths[1];
+
+	track->lengths[0] = track->lengths[1];
+	track->lengths[1] = length;
+	return longer && length / OPK_SERIES_PAUSE > longer;
+}
+
 int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, uint64_t end,
                   const double *values)
 {
@@ -106,7 +117,7 @@ int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, 
 
 	if (code)
 		return code;
-	if (track->samples && length / OPK_SERIES_PAUSE > track->time_ns / track->samples) {
+	if (spans_pause(track, length)) {
 		track->pauses++;
 		return OPK_OK;
 	}
