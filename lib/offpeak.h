@@ -2359,8 +2359,9 @@ struct opk_trace_counts {
 };
 /*
  * Writes a trace of all files, which may be those of the ranks of a job, piece by piece. Besides
- * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range with
- * values; and records of what ran as long as sections of the file overlap in time that have them.
+ * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range
+ * with values; and records of what ran as long as sections of the file overlap in time that have
+ * them.
  * OPK_EUSAGE where none has anything with a time. `counts` may be NULL.
  */
 int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,

@@ -67,7 +67,8 @@ int opk_trace_sweep_init(struct opk_trace_sweep *sweep, struct opk_ctx *ctx, str
 
 	sweep->file = file;
 	sweep->blocks = opk_alloc_array(file->section_count + 1, sizeof *sweep->blocks);
-	if (!code && !sweep->blocks)
+	sweep->open = opk_alloc_array(file->section_count + 1, sizeof *sweep->open);
+	if (!code && (!sweep->blocks || !sweep->open))
 		code = opk_nomem(ctx, "what ran");
 	for (size_t i = 0; !code && i < file->section_count; i++)
 		if (file->sections[i].type == OPK_SECTION_ACTIVITIES)
@@ -122,18 +123,22 @@ static const struct opk_activity *next_of(const struct opk_trace_block *block)
 	return &block->table.rows[block->order[block->next]];
 }
 
-/* The open block with the record that is next; NULL: none has any. */
+/* The open block with the record that is next; NULL: none. Those that have none are closed. */
 static struct opk_trace_block *find_next(struct opk_trace_sweep *sweep)
 {
 	struct opk_trace_block *found = NULL;
 
-	while (sweep->ended < sweep->begun && !sweep->blocks[sweep->ended].order)
-		sweep->ended++;
-	for (size_t i = sweep->ended; i < sweep->begun; i++) {
-		struct opk_trace_block *block = &sweep->blocks[i];
+	for (size_t i = 0; i < sweep->open_count;) {
+		struct opk_trace_block *block = sweep->open[i];
 
-		if (next_of(block) && (!found || compare(next_of(block), next_of(found)) < 0))
+		if (!next_of(block)) {
+			close_block(block);
+			sweep->open[i] = sweep->open[--sweep->open_count];
+			continue;
+		}
+		if (!found || compare(next_of(block), next_of(found)) < 0)
 			found = block;
+		i++;
 	}
 	return found;
 }
@@ -148,16 +153,13 @@ static bool is_due(const struct opk_trace_block *block, const struct opk_trace_b
 int opk_trace_sweep_next(const struct opk_activity **activity, struct opk_ctx *ctx,
                          struct opk_trace_sweep *sweep)
 {
-	struct opk_trace_block *block;
-
 	/* The record that was given last is not used any more. */
-	for (size_t i = sweep->ended; i < sweep->begun; i++)
-		if (sweep->blocks[i].order && !next_of(&sweep->blocks[i]))
-			close_block(&sweep->blocks[i]);
-	block = find_next(sweep);
-	while (sweep->begun < sweep->count && is_due(&sweep->blocks[sweep->begun], block)) {
-		int code = open_block(&sweep->blocks[sweep->begun++], ctx, sweep);
+	struct opk_trace_block *block = find_next(sweep);
 
+	while (sweep->begun < sweep->count && is_due(&sweep->blocks[sweep->begun], block)) {
+		int code = open_block(&sweep->blocks[sweep->begun], ctx, sweep);
+
+		sweep->open[sweep->open_count++] = &sweep->blocks[sweep->begun++];
 		if (code)
 			return code;
 		block = find_next(sweep);
@@ -173,4 +175,5 @@ void opk_trace_sweep_clear(struct opk_trace_sweep *sweep)
 	for (size_t i = 0; i < sweep->count; i++)
 		close_block(&sweep->blocks[i]);
 	free(sweep->blocks);
+	free(sweep->open);
 }

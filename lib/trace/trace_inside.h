@@ -150,8 +150,10 @@ struct opk_trace_sweep {
 	const struct opk_meta *meta;
 	struct opk_trace_block *blocks; /* by their first records */
 	size_t count;
-	bool mixed;          /* a section has records of several processes: all are swept at once */
-	size_t begun, ended; /* blocks from `ended` before `begun` may be open */
+	bool mixed;   /* a section has records of several processes: all are swept at once */
+	size_t begun; /* blocks before it were opened */
+	struct opk_trace_block **open;
+	size_t open_count;
 };
 
 typedef int opk_trace_record_fn(void *data, struct opk_ctx *ctx,
