@@ -132,13 +132,13 @@ static int find_shares(struct opk_summary *s)
 	double total = 0;
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && !s->kind == OPK_SUMMARY_KERNELS && i < s->group_count; i++)
+	for (size_t i = 0; !code && s->kind != OPK_SUMMARY_KERNELS && i < s->group_count; i++)
 		if (!opk_index_add(&names, s->groups[i].name, i, NULL))
 			code = summary_nomem(s);
 	for (size_t i = 0; !code && i < s->group_count; i++) {
 		bool inside = false;
 
-		if (!s->kind == OPK_SUMMARY_KERNELS)
+		if (s->kind != OPK_SUMMARY_KERNELS)
 			code = find_inside(&inside, s, &names, s->groups[i].name);
 		total += inside || isnan(s->groups[i].time) ? 0 : s->groups[i].time;
 	}
