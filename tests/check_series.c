@@ -435,6 +435,60 @@ START_TEST(lanes_are_bounded)
 }
 END_TEST
 
+/* Ranges are where their process launched, and on each GPU that nothing is known of. */
+START_TEST(ranges_are_with_their_process)
+{
+	const struct opk_activity records[] = {
+		{ .kind = OPK_ACTIVITY_RANGE,
+		  .process = 10,
+		  .device = -1,
+		  .rank = -1,
+		  .start_ns = 1,
+		  .end_ns = 9 },
+		{ .kind = OPK_ACTIVITY_KERNEL,
+		  .process = 10,
+		  .device = 0,
+		  .rank = -1,
+		  .start_ns = 1,
+		  .end_ns = 9 },
+		{ .kind = OPK_ACTIVITY_RANGE,
+		  .process = 20,
+		  .device = -1,
+		  .rank = -1,
+		  .start_ns = 1,
+		  .end_ns = 9 },
+		{ .kind = OPK_ACTIVITY_KERNEL,
+		  .process = 20,
+		  .device = 1,
+		  .rank = -1,
+		  .start_ns = 1,
+		  .end_ns = 9 },
+	};
+	static const char *const wanted[] = { "1100", "0011", "1010" };
+	struct opk_track tracks[] = {
+		{ .range = { .device = 0, .rank = -1 } },
+		{ .range = { .device = 2, .rank = -1 } },
+	};
+	const struct opk_series series = { .tracks = tracks, .count = COUNT(tracks) };
+	struct opk_places places = { .count = 0 };
+	opk_autolanes struct opk_lanes lanes;
+
+	ck_assert_int_eq(opk_lanes_init(&lanes, ctx, records, COUNT(records), 0), OPK_OK);
+	ck_assert_int_eq(opk_places_find(&places, ctx, &series, &lanes), OPK_OK);
+	ck_assert_uint_eq(places.count, 3);
+	for (size_t i = 0; i < places.count; i++) {
+		const struct opk_place *place = &places.items[i];
+		char shown[8] = "";
+
+		for (size_t j = 0; j < lanes.lanes.count; j++)
+			strcat(shown,
+			       opk_place_shows(place, &lanes, &lanes.lanes.items[j]) ? "1" : "0");
+		ck_assert_str_eq(shown, place->device == 2 ? wanted[2] : wanted[place->device]);
+	}
+	free(places.items);
+}
+END_TEST
+
 START_TEST(packed_lanes)
 {
 	static const struct opk_activity records[] = { RAN(1, 300, 500, "a"), RAN(1, 700, 710, "b"),
@@ -473,6 +527,7 @@ int main(void)
 	tcase_add_test(tests, packed_times);
 	tcase_add_loop_test(tests, lanes_of_records, 0, COUNT(laned));
 	tcase_add_test(tests, lanes_are_bounded);
+	tcase_add_test(tests, ranges_are_with_their_process);
 	tcase_add_test(tests, packed_lanes);
 	return run_suite(suite);
 }

@@ -17,7 +17,7 @@ enum {
 	METRIC = 58,  /* a row of values */
 	GAP = 10,     /* between rows */
 	HEADING = 24, /* of a GPU among several */
-	MOST_TRACKS = 16,
+	MOST_PLACES = 16,
 	MOST_BARS = 1500,
 };
 
@@ -30,24 +30,9 @@ struct timeline {
 	double y;          /* what is drawn so far ends here */
 	double metric;     /* height of a row of values */
 	struct opk_lanes lanes;
+	struct opk_places places;
 	size_t joined; /* bars of several records */
 };
-
-/* ---- what belongs to a GPU -------------------------------------------------------------- */
-
-static bool same(const char *a, const char *b)
-{
-	return !a || !b || !*a || !*b || !strcmp(a, b);
-}
-
-static bool is_of(const struct opk_activity *activity, const struct opk_track *track)
-{
-	const struct opk_range *range = &track->range;
-
-	return same(activity->host, range->host) && same(activity->gpu, range->gpu)
-	       && (activity->rank < 0 || range->rank < 0 || activity->rank == range->rank)
-	       && (activity->device < 0 || range->device < 0 || activity->device == range->device);
-}
 
 /* ---- lanes ------------------------------------------------------------------------------ */
 
@@ -94,7 +79,7 @@ static void put_item(struct timeline *t, const struct opk_lane_item *item, const
 
 static void put_lane(struct timeline *t, const struct opk_lane *lane)
 {
-	bool ranges = lane->of->kind == OPK_ACTIVITY_RANGE;
+	bool ranges = opk_lane_is_range(lane);
 	opk_autobuf struct opk_buf name = { 0 };
 
 	if (ranges)
@@ -109,15 +94,14 @@ static void put_lane(struct timeline *t, const struct opk_lane *lane)
 	t->y += LANE;
 }
 
-/* Those of a track; all where there is none. */
-static void put_lanes(struct timeline *t, const struct opk_track *track)
+static void put_lanes(struct timeline *t, const struct opk_place *place)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
 		const struct opk_lane *lane = &t->lanes.lanes.items[i];
 
-		if (track && !is_of(lane->of, track))
+		if (!opk_place_shows(place, &t->lanes, lane))
 			continue;
 		put_lane(t, lane);
 		any = true;
@@ -214,27 +198,33 @@ static int put_metric(struct timeline *t, const struct opk_track *track, size_t 
 
 /* ---- a GPU ------------------------------------------------------------------------------ */
 
-static void put_heading(struct timeline *t, const struct opk_track *track)
+static void put_heading(struct timeline *t, const struct opk_place *place)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 
-	if (track->range.host && *track->range.host)
-		opk_buf_add_printf(&text, "%s ", track->range.host);
-	if (track->range.device >= 0)
-		opk_buf_add_printf(&text, "GPU %d ", (int)track->range.device);
-	if (track->range.rank >= 0)
-		opk_buf_add_printf(&text, "rank %d", (int)track->range.rank);
+	if (place->host && *place->host)
+		opk_buf_add_printf(&text, "%s ", place->host);
+	if (place->device >= 0)
+		opk_buf_add_printf(&text, "GPU %d ", (int)place->device);
+	if (place->rank >= 0)
+		opk_buf_add_printf(&text, "rank %d", (int)place->rank);
 	opk_svg_put_buffer(&t->svg, "label", 12, t->y + OPK_SVG_FONT, OPK_ANCHOR_START, &text);
 	t->y += HEADING;
 }
 
-static int put_track(struct timeline *t, const struct opk_track *track)
+static const struct opk_track *track_of(const struct timeline *t, const struct opk_place *place)
 {
+	return place->track != SIZE_MAX ? &t->series.tracks[place->track] : NULL;
+}
+
+static int put_place(struct timeline *t, const struct opk_place *place)
+{
+	const struct opk_track *track = track_of(t, place);
 	int code = OPK_OK;
 
-	if (track && t->series.count > 1)
-		put_heading(t, track);
-	put_lanes(t, track);
+	if (t->places.count > 1)
+		put_heading(t, place);
+	put_lanes(t, place);
 	for (size_t i = 0; !code && track && i < track->metrics; i++)
 		code = put_metric(t, track, i);
 	return code;
@@ -292,20 +282,25 @@ static void put_note(struct timeline *t)
 	if (t->joined)
 		opk_buf_add_text(&text, "Bars without names are of what is too near to be told "
 		                        "apart. ");
-	if (t->series.count > MOST_TRACKS)
-		opk_buf_add_printf(&text, "The first %d of %zu GPUs. ", MOST_TRACKS,
-		                   t->series.count);
+	if (t->places.count > MOST_PLACES)
+		opk_buf_add_printf(&text, "The first %d of %zu GPUs. ", MOST_PLACES,
+		                   t->places.count);
 	opk_svg_put_buffer(&t->svg, "muted", 12, t->svg.height - 8, OPK_ANCHOR_START, &text);
 }
 
-static int put_tracks(struct timeline *t)
+static size_t shown(const struct timeline *t)
+{
+	return t->places.count < MOST_PLACES ? t->places.count : MOST_PLACES;
+}
+
+static int put_places(struct timeline *t)
 {
 	int code = OPK_OK;
 
 	t->y = TOP;
-	for (size_t i = 0; !code && i < t->series.count && i < MOST_TRACKS; i++)
-		code = put_track(t, &t->series.tracks[i]);
-	return code || t->series.count ? code : put_track(t, NULL);
+	for (size_t i = 0; !code && i < shown(t); i++)
+		code = put_place(t, &t->places.items[i]);
+	return code;
 }
 
 /* Rows are as high as what is in them, so the picture is measured by drawing it once. */
@@ -315,9 +310,12 @@ static int measure(struct timeline *t, double wanted)
 	int code;
 
 	t->metric = METRIC;
-	code = put_tracks(t);
-	for (size_t i = 0; i < t->series.count && i < MOST_TRACKS; i++)
-		rows += t->series.tracks[i].metrics;
+	code = put_places(t);
+	for (size_t i = 0; i < shown(t); i++) {
+		const struct opk_track *track = track_of(t, &t->places.items[i]);
+
+		rows += track ? track->metrics : 0;
+	}
 	t->svg.height = t->y + AXIS + 8;
 	if (wanted > t->svg.height && rows) {
 		t->metric += (wanted - t->svg.height) / (double)rows;
@@ -350,7 +348,7 @@ static int draw(struct timeline *t, const struct opk_picture_options *options, o
 		options->dark);
 	opk_svg_heading(&t->svg, 12, 24, title);
 	put_times(t);
-	code = put_tracks(t);
+	code = put_places(t);
 	if (code)
 		return code;
 	put_note(t);
@@ -377,10 +375,13 @@ int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx
 		code = opk_file_activities(&activities, &count, ctx, file);
 	if (!code)
 		code = opk_lanes_init(&t.lanes, ctx, activities, count, MOST_BARS);
+	if (!code)
+		code = opk_places_find(&t.places, ctx, &t.series, &t.lanes);
 	t.evaluation = evaluation;
 	if (!code)
 		code = draw(&t, &options, sink, sink_data);
 	opk_svg_clear(&t.svg);
+	free(t.places.items);
 	opk_lanes_clear(&t.lanes);
 	opk_series_clear(&t.series);
 	opk_evaluation_free(evaluation);

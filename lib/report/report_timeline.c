@@ -13,20 +13,12 @@
  */
 enum { MOST_BYTES = 10 << 20 };
 
-/* A GPU of a host, or a rank on it: its samples, and what ran on it. */
-struct device {
-	const char *host, *gpu;
-	int32_t index;
-	int32_t rank; /* -1: samples don't say it, and all that ran on the GPU is with them */
-	size_t track; /* SIZE_MAX: there are no samples */
-};
-
 struct timeline {
 	struct report_page *page;
 	const struct report_run *run;
 	struct opk_series series;
 	struct opk_lanes lanes;
-	OPK_LIST(struct device) devices;
+	struct opk_places places;
 	uint64_t base, end;
 	struct opk_buf *packed; /* of each track, deflated */
 	size_t packed_count;
@@ -39,101 +31,14 @@ static void clear(struct timeline *t)
 		opk_buf_clear(&t->packed[i]);
 	free(t->packed);
 	opk_buf_clear(&t->packed_lanes);
-	free(t->devices.items);
+	free(t->places.items);
 	opk_series_clear(&t->series);
 	opk_lanes_clear(&t->lanes);
 }
 
-/* ---- devices ---------------------------------------------------------------------------- */
-
 static bool same_text(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b ? b : "");
-}
-
-/* What is unknown may be the same. */
-static bool may_be_same(const char *a, const char *b)
-{
-	return !a || !b || !*a || !*b || !strcmp(a, b);
-}
-
-static bool is_of_rank(const struct device *device, int32_t rank)
-{
-	return device->rank < 0 || device->rank == rank;
-}
-
-/* With samples it is always another one. */
-static int add_device(struct timeline *t, const char *host, const char *gpu, int32_t index,
-                      int32_t rank, size_t track)
-{
-	struct device *device;
-
-	for (size_t i = 0; track == SIZE_MAX && i < t->devices.count; i++) {
-		device = &t->devices.items[i];
-		if (device->index == index && is_of_rank(device, rank)
-		    && may_be_same(device->host, host) && may_be_same(device->gpu, gpu))
-			return OPK_OK;
-	}
-	device = opk_list_add(&t->devices);
-	if (!device)
-		return opk_nomem(t->page->ctx, "a timeline");
-	*device = (struct device){ host, gpu, index, rank, track };
-	return OPK_OK;
-}
-
-static bool is_range(const struct opk_lane *lane)
-{
-	return lane->of->kind == OPK_ACTIVITY_RANGE;
-}
-
-static int find_devices(struct timeline *t)
-{
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < t->series.count; i++) {
-		const struct opk_range *range = &t->series.tracks[i].range;
-
-		code = add_device(t, range->host, range->gpu, range->device, range->rank, i);
-	}
-	for (size_t i = 0; !code && i < t->lanes.lanes.count; i++) {
-		const struct opk_activity *of = t->lanes.lanes.items[i].of;
-
-		if (!is_range(&t->lanes.lanes.items[i]))
-			code = add_device(t, of->host, of->gpu, of->device, of->rank, SIZE_MAX);
-	}
-	if (!code && !t->devices.count)
-		code = add_device(t, "", "", -1, -1, SIZE_MAX);
-	return code;
-}
-
-/* Whether a process launched something on a device, or none of those that were recorded did. */
-static bool uses(const struct timeline *t, const struct device *device, uint32_t process)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
-		const struct opk_activity *of = t->lanes.lanes.items[i].of;
-
-		if (of->kind == OPK_ACTIVITY_RANGE || of->device != device->index
-		    || !is_of_rank(device, of->rank) || !may_be_same(of->host, device->host))
-			continue;
-		if (of->process == process)
-			return true;
-		any = true;
-	}
-	return !any;
-}
-
-static bool shows(const struct timeline *t, const struct device *device,
-                  const struct opk_lane *lane)
-{
-	const struct opk_activity *of = lane->of;
-
-	if (!is_of_rank(device, of->rank) || !may_be_same(of->host, device->host))
-		return false;
-	if (is_range(lane))
-		return uses(t, device, of->process);
-	return of->device == device->index && may_be_same(of->gpu, device->gpu);
 }
 
 /* ---- what there is ---------------------------------------------------------------------- */
@@ -324,14 +229,14 @@ static void put_track(struct timeline *t, size_t number)
 }
 
 /* Its rank, or that of all that ran on it; -1: there is none, or are several. */
-static int32_t rank_of(const struct timeline *t, const struct device *device)
+static int32_t rank_of(const struct timeline *t, const struct opk_place *place)
 {
-	int32_t rank = device->rank;
+	int32_t rank = place->rank;
 
 	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
 		const struct opk_lane *lane = &t->lanes.lanes.items[i];
 
-		if (is_range(lane) || !shows(t, device, lane))
+		if (opk_lane_is_range(lane) || !opk_place_shows(place, &t->lanes, lane))
 			continue;
 		if (rank >= 0 && lane->of->rank != rank)
 			return -1;
@@ -340,21 +245,21 @@ static int32_t rank_of(const struct timeline *t, const struct device *device)
 	return rank;
 }
 
-static void put_title(struct timeline *t, const struct device *device)
+static void put_title(struct timeline *t, const struct opk_place *place)
 {
-	int32_t rank = rank_of(t, device);
+	int32_t rank = rank_of(t, place);
 	opk_autobuf struct opk_buf title = { 0 };
 	opk_autofree char *text = NULL;
 	bool hosts = false;
 
-	for (size_t i = 1; i < t->devices.count; i++)
-		hosts |= !same_text(t->devices.items[i].host, t->devices.items[0].host);
+	for (size_t i = 1; i < t->places.count; i++)
+		hosts |= !same_text(t->places.items[i].host, t->places.items[0].host);
 	if (rank >= 0)
 		opk_buf_add_printf(&title, "rank %" PRId32 ", ", rank);
-	if (hosts && device->host && *device->host)
-		opk_buf_add_printf(&title, "%s, ", device->host);
-	if (device->index >= 0)
-		opk_buf_add_printf(&title, "GPU %" PRId32, device->index);
+	if (hosts && place->host && *place->host)
+		opk_buf_add_printf(&title, "%s, ", place->host);
+	if (place->device >= 0)
+		opk_buf_add_printf(&title, "GPU %" PRId32, place->device);
 	else
 		opk_buf_add_text(&title, "GPU");
 	text = opk_buf_take_text(&title);
@@ -362,18 +267,18 @@ static void put_title(struct timeline *t, const struct device *device)
 	opk_json_put_string(&t->page->json, text);
 }
 
-static void put_device(struct timeline *t, const struct device *device)
+static void put_device(struct timeline *t, const struct opk_place *place)
 {
 	struct opk_json_writer *json = &t->page->json;
 
 	opk_json_begin_object(json);
-	put_title(t, device);
-	if (device->track != SIZE_MAX)
-		put_track(t, device->track);
+	put_title(t, place);
+	if (place->track != SIZE_MAX)
+		put_track(t, place->track);
 	opk_json_key(json, "lanes");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < t->lanes.lanes.count; i++)
-		if (shows(t, device, &t->lanes.lanes.items[i]))
+		if (opk_place_shows(place, &t->lanes, &t->lanes.lanes.items[i]))
 			opk_json_put_u64(json, i);
 	opk_json_end_array(json);
 	opk_json_end_object(json);
@@ -386,8 +291,9 @@ static char *lane_title(const struct opk_lane *lane)
 	const struct opk_activity *of = lane->of;
 
 	if (lane->row)
-		return opk_printf(is_range(lane) ? "level %zu" : "beside it (%zu)", lane->row + 1);
-	if (!is_range(lane))
+		return opk_printf(opk_lane_is_range(lane) ? "level %zu" : "beside it (%zu)",
+		                  lane->row + 1);
+	if (!opk_lane_is_range(lane))
 		return opk_printf("stream %" PRIu64, of->stream);
 	if (of->thread)
 		return opk_printf("NVTX, thread %" PRIu64, of->thread);
@@ -412,7 +318,7 @@ static void put_lanes(struct timeline *t)
 		opk_json_put_string(json, title);
 		put_size(json, "at", at);
 		put_size(json, "count", lane->items.count);
-		if (is_range(lane)) {
+		if (opk_lane_is_range(lane)) {
 			opk_json_key(json, "ranges");
 			opk_json_put_bool(json, true);
 		}
@@ -478,8 +384,8 @@ static void put_data(struct timeline *t)
 	opk_json_end_array(json);
 	opk_json_key(json, "devices");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < t->devices.count; i++)
-		put_device(t, &t->devices.items[i]);
+	for (size_t i = 0; i < t->places.count; i++)
+		put_device(t, &t->places.items[i]);
 	opk_json_end_array(json);
 	opk_json_end_object(json);
 	report_end_data(t->page);
@@ -558,7 +464,7 @@ int report_write_timeline(struct report_page *page, const struct report_run *run
 	if (code || !(t.series.count || t.lanes.records))
 		return code;
 	find_span(&t);
-	code = find_devices(&t);
+	code = opk_places_find(&t.places, page->ctx, &t.series, &t.lanes);
 	if (!code)
 		code = pack_lanes(&t);
 	if (!code)
