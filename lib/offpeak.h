@@ -2033,9 +2033,10 @@ struct opk_table_row {
 
 /*
  * Recordings, all of ranges or all of samples, as one table with columns and rows as "offpeak eval"
- * prints them. It has files and a context of its own: it may be used on another thread than `ctx`,
- * whose causes say what is wrong here. All files are evaluated before the first row is read; they
- * need the same values. OPK_EUSAGE: a file has no such column, or files do not go into one table.
+ * prints them. It has files and a context of its own, so that it may be used on another thread
+ * than `ctx` and outlive it; the causes of a failure here are those of `ctx`. All files are
+ * evaluated before the first row is read; they need the same values. OPK_EUSAGE: a file has no such
+ * column, or files do not go into one table.
  */
 struct opk_table;
 int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,

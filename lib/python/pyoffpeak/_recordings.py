@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recordings and the tables that they are evaluated into."""
+
+import ctypes
+import os
+
+from . import _context
+from ._errors import check, text
+from ._offpeak import ffi, lib
+
+_ROWS = {
+    None: lib.OPK_ROWS_RECORDED,
+    "single": lib.OPK_ROWS_SINGLE,
+    "kernel": lib.OPK_ROWS_KERNELS,
+    "launch": lib.OPK_ROWS_LAUNCHES,
+}
+
+
+def _texts(texts):
+    """A C array of strings, its length, and what has to stay alive with it; NULL for None."""
+    if texts is None:
+        return ffi.NULL, 0, None
+    items = [ffi.new("char[]", item.encode()) for item in ([texts] if isinstance(texts, str) else texts)]
+    array = ffi.new("const char *[]", items or [ffi.NULL])
+    return array, len(items), (array, items)
+
+
+class Table:
+    """Rows of a recording, which one consumer takes: with __arrow_c_stream__, or as below."""
+
+    def __init__(self, table):
+        self._table = table
+        count = lib.opk_table_column_count(table)
+        columns = [lib.opk_table_get_column(table, i) for i in range(count)]
+        self.columns = [text(column.header.name) for column in columns]
+        self.units = {text(c.header.name): text(c.unit) for c in columns if c.unit and text(c.unit)}
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The rows as a PyCapsule; `requested_schema` may be ignored, and is."""
+        if self._table is None:
+            raise ValueError("the rows of this table were taken: evaluate again")
+        stream = lib.malloc(ffi.sizeof("struct ArrowArrayStream"))
+        if not stream:
+            raise MemoryError
+        stream = ffi.cast("struct ArrowArrayStream *", stream)
+        if lib.opk_table_export_arrow(stream, self._table):
+            lib.free(stream)
+            raise MemoryError
+        ffi.gc(self._table, None)  # the stream has it now
+        self._table = None
+        return _capsule(int(ffi.cast("uintptr_t", stream)))
+
+    def to_arrow(self):
+        """A pyarrow.Table."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(self).read_all()
+
+    def to_pandas(self, **options):
+        """A pandas.DataFrame; needs pyarrow. In pandas null and NaN of floats are the same."""
+        return self.to_arrow().to_pandas(**options)
+
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype = ctypes.py_object
+_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+_free_capsule = int(ffi.cast("uintptr_t", ffi.addressof(lib, "free_capsule")))
+
+
+def _capsule(address):
+    return _new_capsule(address, b"arrow_array_stream", _free_capsule)
+
+
+class Run:
+    """A recording."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        ctx = _context.new()
+        out = ffi.new("struct opk_file **")
+        check(ctx, lib.opk_file_open(out, ctx, os.fsencode(self.path)))
+        lib.opk_file_free(out[0])
+
+    def eval(self, metrics=None, set=None, where=None, columns=None, rows=None):
+        """A Table, with columns and rows as `offpeak eval` prints them.
+
+        metrics: names of metrics, labels or derived metrics. set: instead, a set as `offpeak eval --set` takes it.
+        where: conditions as of --where. columns: only these, in this order. rows: "single" does not join ranges;
+        "kernel" and "launch" are as --per. UsageError: no such metric or column; InputError: the file is damaged.
+        """
+        if rows not in _ROWS:
+            raise ValueError(f"rows {rows!r}: single, kernel or launch")
+        ctx = _context.new()
+        eval_options = ffi.new("struct opk_eval_options *", {"size": ffi.sizeof("struct opk_eval_options")})
+        options = ffi.new("struct opk_table_options *", {"size": ffi.sizeof("struct opk_table_options")})
+        eval_options.metrics, eval_options.metric_count, kept_metrics = _texts(metrics)
+        options.where, options.where_count, kept_where = _texts(where)
+        options.columns, options.column_count, kept_columns = _texts(columns)
+        set_name = ffi.new("char[]", set.encode()) if set is not None else ffi.NULL
+        options.set = set_name
+        options.eval = eval_options
+        options.rows = _ROWS[rows]
+        path = ffi.new("char[]", os.fsencode(self.path))
+        out = ffi.new("struct opk_table **")
+        check(ctx, lib.opk_table_new(out, ctx, ffi.new("const char *[]", [path]), 1, options))
+        del kept_metrics, kept_where, kept_columns, set_name
+        return Table(ffi.gc(out[0], lib.opk_table_free))
+
+    def __repr__(self):
+        return f"pyoffpeak.open({self.path!r})"
+
+
+def open(path):
+    """A recording. InputError: it is missing, or no .opk file."""
+    return Run(path)
