@@ -36,7 +36,9 @@ struct opk_summary {
 	size_t activity_count;
 	struct opk_summary_kernel *kernels;
 	size_t kernel_count, kernel_capacity;
-	uint64_t span_ns, busy_ns; /* of all GPUs: recorded, and with something running */
+	/* Sums over GPUs: recorded, and with something running. */
+	uint64_t span_ns, busy_ns;
+	size_t gpu_count; /* on which anything ran */
 	struct opk_strlist remarks;
 	struct opk_summary_words words;
 };
@@ -67,6 +69,8 @@ int opk_summary_place_columns(struct opk_summary *s);
 /* The option `kernel` as a filter; evaluates, and orders the groups. */
 int opk_summary_make_filter(struct opk_summary *s);
 int opk_summary_evaluate(struct opk_summary *s);
+/* Takes the text; NULL: memory is out. */
+int opk_summary_add_remark(struct opk_summary *s, char *text);
 /* What ran: read, with what samples say of it. */
 int opk_summary_read_kernels(struct opk_summary *s);
 void opk_summary_clear_kernels(struct opk_summary *s);

@@ -169,8 +169,10 @@ static int find_busy(struct opk_summary *s)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t start = order[i]->start_ns, stop = order[i]->end_ns;
 
-		if (!i || !is_same_gpu(order[i], order[i - 1]))
+		if (!i || !is_same_gpu(order[i], order[i - 1])) {
 			end = start;
+			s->gpu_count++;
+		}
 		if (stop > end) {
 			s->span_ns += stop - end;
 			s->busy_ns += stop - (start > end ? start : end);

@@ -215,7 +215,7 @@ static const char *name_of(struct opk_summary *s, const struct opk_aggregated *o
 
 /* ---- remarks */
 
-static int remark(struct opk_summary *s, char *text)
+int opk_summary_add_remark(struct opk_summary *s, char *text)
 {
 	return opk_strlist_take(&s->remarks, text) ? OPK_OK : summary_nomem(s);
 }
@@ -231,6 +231,7 @@ static bool is_weighted(const struct opk_summary *s, size_t column)
 static int remark_gpus(struct opk_summary *s)
 {
 	size_t most = 0, weighted = 0;
+	char means[96] = "";
 
 	for (size_t i = 0; i < s->group_count; i++)
 		most = s->groups[i].of->gpus > most ? s->groups[i].of->gpus : most;
@@ -238,12 +239,13 @@ static int remark_gpus(struct opk_summary *s)
 		return OPK_OK;
 	for (size_t i = 0; i < s->column_count; i++)
 		weighted += is_weighted(s, s->columns[i].at);
-	return remark(
-		s,
-		opk_printf("values are of up to %zu GPUs together, %zu of %zu metrics as weighted "
-	                   "means; 'eval --aggregate %s --by device' keeps GPUs apart",
-	                   most, weighted, s->column_count,
-	                   s->kind == OPK_SUMMARY_KERNELS ? "kernel" : "name"));
+	if (weighted)
+		snprintf(means, sizeof means, ", %zu of %zu metrics as weighted means", weighted,
+		         s->column_count);
+	return opk_summary_add_remark(
+		s, opk_printf("values are of up to %zu GPUs together%s; 'eval --aggregate %s "
+	                      "--by device' keeps GPUs apart",
+	                      most, means, s->kind == OPK_SUMMARY_KERNELS ? "kernel" : "name"));
 }
 
 /* Of a sum, only the total and the mean are those of its ranges. */
@@ -256,12 +258,12 @@ static int remark_summed(struct opk_summary *s)
 		count += s->groups[i].of->summed;
 	if (!count)
 		return OPK_OK;
-	return remark(s,
-	              opk_printf("%zu of %zu %s%s %s recorded as sums: min and max, which are over "
-	                         "single %s, are nan",
-	                         count, s->group_count, kernels ? "kernel" : "range",
-	                         s->group_count == 1 ? "" : "s", count == 1 ? "is" : "are",
-	                         kernels ? "launches" : "ranges"));
+	return opk_summary_add_remark(
+		s, opk_printf("%zu of %zu %s%s %s recorded as sums: min and max, which are over "
+	                      "single %s, are nan",
+	                      count, s->group_count, kernels ? "kernel" : "range",
+	                      s->group_count == 1 ? "" : "s", count == 1 ? "is" : "are",
+	                      kernels ? "launches" : "ranges"));
 }
 
 static bool lacks_extremes(const struct opk_summary *s, size_t column)
@@ -284,11 +286,11 @@ static int remark_passes(struct opk_summary *s)
 		count += lacks_extremes(s, s->columns[i].at);
 	if (!count)
 		return OPK_OK;
-	return remark(s,
-	              opk_printf("each %s has one pass: %zu of %zu metrics take several, and have "
-	                         "a mean but no min and max",
-	                         s->kind == OPK_SUMMARY_KERNELS ? "launch" : "range", count,
-	                         s->column_count));
+	return opk_summary_add_remark(
+		s, opk_printf("each %s has one pass: %zu of %zu metrics take several, and have "
+	                      "a mean but no min and max",
+	                      s->kind == OPK_SUMMARY_KERNELS ? "launch" : "range", count,
+	                      s->column_count));
 }
 
 /* ---- all of it */

@@ -67,6 +67,23 @@ static void put_ranges(struct opk_buf *out, const struct opk_summary *s)
 		opk_buf_add_printf(out, " like %s", s->options.kernel);
 }
 
+/* GPUs run beside each other: what is said of several is of their mean. */
+static void put_busy(struct opk_buf *out, const struct opk_summary *s)
+{
+	double busy = 100 * (double)s->busy_ns / (double)s->span_ns;
+	double span = (double)s->span_ns / 1e9;
+
+	if (!s->span_ns)
+		return;
+	if (s->gpu_count == 1)
+		opk_buf_add_printf(out, "; the GPU was busy %.3g%% of %.4g s", busy, span);
+	else
+		opk_buf_add_printf(out,
+		                   "; %zu GPUs were busy %.3g%% of the time, which was %.4g s for "
+		                   "each on average",
+		                   s->gpu_count, busy, span / (double)s->gpu_count);
+}
+
 /* What ran, and how much of the time something did. */
 static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 {
@@ -78,10 +95,7 @@ static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 	                   launches == 1 ? "" : "es", s->kernel_count, plural(s->kernel_count));
 	if (s->options.kernel)
 		opk_buf_add_printf(out, " like %s", s->options.kernel);
-	if (s->span_ns)
-		opk_buf_add_printf(out, "; the GPU was busy %.3g%% of %.4g s",
-		                   100 * (double)s->busy_ns / (double)s->span_ns,
-		                   (double)s->span_ns / 1e9);
+	put_busy(out, s);
 }
 
 static void put_set(struct opk_buf *out, const struct opk_meta *meta)

@@ -110,6 +110,16 @@ def test_comparison(browser, tools):
     check(browser.texts("#contents a")[0] == "Run", "%s" % browser.texts("#contents a"))
 
 
+def test_narrow_window(browser, tools):
+    open_report(browser, tools, "gh100-roofline")
+    browser.size(420, 800)
+    wrapped = browser.js("return [...document.querySelectorAll('.values td.number')].filter(cell => {"
+                         "const range = document.createRange(); range.selectNodeContents(cell);"
+                         "return range.getClientRects().length !== 1 || cell.scrollWidth > cell.clientWidth; })"
+                         ".map(cell => cell.textContent)")
+    check(wrapped == [], "numbers in several lines, or wider than their cell: %s" % wrapped)
+
+
 def make_ranks(tools):
     """A recording of three ranks, of which the last has the times of gh100-after."""
     parts = []
