@@ -233,11 +233,23 @@ START_TEST(crowded)
 {
 	opk_autobuf struct opk_buf file = { 0 };
 
-	ck_assert_int_eq(draw(&file, keep, 400, 0, false), OPK_OK);
+	ck_assert_int_eq(draw(&file, keep, 400, 400, false), OPK_OK);
 	opk_buf_add(&file, "", 1);
 	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 800);
 	ck_assert_uint_eq(count_of(&file, "No room for "), 1);
 	ck_assert_uint_lt(count_of(&file, ">k&lt;script&gt;</text>"), 100);
+}
+END_TEST
+
+/* Of very many kernels those are drawn that took most time. */
+START_TEST(many)
+{
+	opk_autobuf struct opk_buf file = { 0 };
+
+	ck_assert_int_eq(draw(&file, keep, 20000, 0, false), OPK_OK);
+	opk_buf_add(&file, "", 1);
+	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 2 * OPK_ROOFLINE_KERNELS);
+	ck_assert_uint_eq(count_of(&file, "The first 300 of 20000 kernels by time."), 1);
 }
 END_TEST
 
@@ -256,5 +268,6 @@ int main(void)
 	tcase_add_test(tests, places);
 	tcase_add_test(tests, roofline);
 	tcase_add_test(tests, crowded);
+	tcase_add_test(tests, many);
 	return run_suite(suite);
 }

@@ -33,6 +33,8 @@ works plot roofline "$roofline" -o - --dark --width 400 --height 300 --title 'A 
 cp out dark.svg
 picture dark.svg 'root.get("viewBox") == "0 0 400 300" and "A <b> & c" in text'
 picture dark.svg 'len(marks) == 3 and "The first 2 of 5 kernels by time." in text'
+# What it says of kernels without marks is of those that it shows.
+picture dark.svg '"1 kernel without operations." in text'
 
 section 'bars'
 works plot kernels "$roofline" -o bars.svg

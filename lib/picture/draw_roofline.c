@@ -426,20 +426,28 @@ static bool put_name_at(struct plot *p, const struct opk_roofline_dot *dot, cons
 	return false;
 }
 
-/* From the last dot of the kernel to the first. */
-static void put_name(struct plot *p, size_t kernel)
+/* From the last dot of a kernel to the first. */
+static void put_name(struct plot *p, const struct opk_roofline_dot *dots, size_t count)
 {
 	enum { WIDEST = 170 };
-	opk_autofree char *name = opk_label_fit(p->kernels->items[kernel].name, WIDEST);
-	const struct opk_roofline *r = p->roofline;
-	bool drawn = false, named = false;
+	opk_autofree char *name = opk_label_fit(p->kernels->items[dots->kernel].name, WIDEST);
 
-	for (size_t i = r->dot_count; name && i-- > 0 && !named;)
-		if (r->dots[i].kernel == kernel) {
-			drawn = true;
-			named = put_name_at(p, &r->dots[i], name);
-		}
-	p->nameless += drawn && !named;
+	while (name && count-- > 0)
+		if (put_name_at(p, &dots[count], name))
+			return;
+	p->nameless++;
+}
+
+/* Dots of a kernel are one after the other. */
+static void put_names(struct plot *p)
+{
+	const struct opk_roofline *r = p->roofline;
+
+	for (size_t i = 0, end; i < r->dot_count && is_shown(p, &r->dots[i]); i = end) {
+		for (end = i + 1; end < r->dot_count && r->dots[end].kernel == r->dots[i].kernel;)
+			end++;
+		put_name(p, &r->dots[i], end - i);
+	}
 }
 
 /* ---- around it */
@@ -531,11 +539,25 @@ static void put_all(struct plot *p, const char *title, bool dark)
 	begin_field(p);
 	put_roofs(p);
 	put_dots(p);
-	for (size_t i = 0; i < p->shown; i++)
-		put_name(p, i);
+	put_names(p);
 	opk_svg_put(&p->svg, "</svg>\n");
 	note = notes(p);
 	opk_svg_label(&p->svg, "muted", 12, p->svg.height - 8, OPK_ANCHOR_START, note ? note : "");
+}
+
+/* The first ones by time, until there are enough with marks. */
+static size_t shown_of(const struct opk_roofline *r, const struct opk_drawn_kernels *kernels,
+                       size_t top)
+{
+	size_t marked = 0;
+
+	if (top)
+		return kernels->count < top ? kernels->count : top;
+	for (size_t i = 0; i < r->dot_count; i++)
+		if ((!i || r->dots[i].kernel != r->dots[i - 1].kernel)
+		    && marked++ == OPK_ROOFLINE_KERNELS)
+			return r->dots[i].kernel;
+	return kernels->count;
 }
 
 int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
@@ -547,7 +569,7 @@ int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
 	const char *title = *roofline->title ? roofline->title : "Roofline";
 	int code;
 
-	p.shown = options.top && options.top < kernels->count ? options.top : kernels->count;
+	p.shown = shown_of(roofline, kernels, options.top);
 	p.svg.width = options.width > 0 ? options.width : WIDTH;
 	p.svg.height = options.height > 0 ? options.height : HEIGHT;
 	p.svg.in_page = options.in_page;
@@ -559,14 +581,19 @@ int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
 }
 
 int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                         const struct opk_summary *summary,
-                         const struct opk_picture_options *options)
+                         const struct opk_summary *summary, const struct opk_picture_options *given)
 {
+	OPK_OPTIONS(opk_picture_options, options, given);
+	const struct opk_evaluation *evaluation = opk_summary_evaluation(summary);
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
-	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
-	int code = opk_roofline_new(&roofline, ctx, summary);
+	opk_auto(opk_roofline) struct opk_roofline *all = NULL, *shown = NULL;
+	int code = opk_drawn_kernels_init(&kernels, ctx, summary);
 
 	if (!code)
-		code = opk_drawn_kernels_init(&kernels, ctx, summary);
-	return code ? code : opk_draw_roofline(sink, sink_data, ctx, roofline, &kernels, options);
+		code = opk_roofline_of(&all, ctx, evaluation, &kernels, kernels.count);
+	if (code)
+		return code;
+	options.top = shown_of(all, &kernels, options.top);
+	code = opk_roofline_of(&shown, ctx, evaluation, &kernels, options.top);
+	return code ? code : opk_draw_roofline(sink, sink_data, ctx, shown, &kernels, &options);
 }

@@ -42,11 +42,15 @@ int opk_drawn_kernels_of_launches(struct opk_drawn_kernels *out, struct opk_ctx 
 void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels);
 #define opk_autodrawn __attribute__((cleanup(opk_drawn_kernels_clear)))
 
-/* roofline.c: opk_roofline_new() of kernels that are there already. */
+/*
+ * roofline.c: the first `shown` of kernels that are there already, below the peaks of all of them.
+ * An evaluation that is NULL has no roofline.
+ */
 int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation,
-                    const struct opk_drawn_kernels *kernels);
-/* draw_roofline.c */
+                    const struct opk_drawn_kernels *kernels, size_t shown);
+/* draw_roofline.c. Without options.top it shows marks of so many kernels at most. */
+enum { OPK_ROOFLINE_KERNELS = 300 };
 int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                       const struct opk_roofline *roofline, const struct opk_drawn_kernels *kernels,
                       const struct opk_picture_options *options);

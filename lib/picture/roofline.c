@@ -152,20 +152,22 @@ static int allocate(struct roofline *r, struct opk_ctx *ctx, const struct opk_me
 }
 
 int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
-                    const struct opk_evaluation *evaluation, const struct opk_drawn_kernels *drawn)
+                    const struct opk_evaluation *evaluation,
+                    const struct opk_drawn_kernels *kernels, size_t shown)
 {
-	const struct opk_meta_roofline *from = opk_evaluation_roofline(evaluation);
-	const struct opk_drawn *kernels = drawn->items;
-	size_t count = drawn->count;
+	const struct opk_meta_roofline *from;
 	struct roofline *r;
 	int code;
 
+	if (!evaluation)
+		return opk_fail(ctx, OPK_EUSAGE, "no roofline: there are no values of kernels");
+	from = opk_evaluation_roofline(evaluation);
 	if (!from->roof_count)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "no roofline: neither recording nor set says what it is drawn of; "
 		                "the set roofline-hierarchical does");
 	r = opk_alloc(sizeof *r);
-	code = r ? allocate(r, ctx, from, count) : opk_nomem(ctx, "a roofline");
+	code = r ? allocate(r, ctx, from, shown) : opk_nomem(ctx, "a roofline");
 	if (!code)
 		code = find_columns(r, ctx, evaluation, from);
 	if (code) {
@@ -180,9 +182,9 @@ int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
 		.roof_count = from->roof_count,
 		.dots = r->dots,
 	};
-	find_peaks(r, kernels, count);
-	for (size_t i = 0; i < count; i++)
-		add_dots(r, kernels, i, highest_roof(r));
+	find_peaks(r, kernels->items, kernels->count);
+	for (size_t i = 0; i < shown; i++)
+		add_dots(r, kernels->items, i, highest_roof(r));
 	*out = &r->public;
 	return OPK_OK;
 }
@@ -190,12 +192,10 @@ int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
 int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
                      const struct opk_summary *summary)
 {
-	const struct opk_evaluation *evaluation = opk_summary_evaluation(summary);
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
-	int code;
+	int code = opk_drawn_kernels_init(&kernels, ctx, summary);
 
-	if (!evaluation)
-		return opk_fail(ctx, OPK_EUSAGE, "no roofline: there are no values of kernels");
-	code = opk_drawn_kernels_init(&kernels, ctx, summary);
-	return code ? code : opk_roofline_of(out, ctx, evaluation, &kernels);
+	return code ? code
+	            : opk_roofline_of(out, ctx, opk_summary_evaluation(summary), &kernels,
+	                              kernels.count);
 }
