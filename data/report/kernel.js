@@ -8,10 +8,16 @@
 	function factList(table, row) {
 		const facts = [['grid', row.grid], ['block', row.block], ['registers', row.registers],
 			['dynamic shared memory', row.shared && offpeak.formatLine(row.shared, 'byte')], ['device', row.device],
-			['NVTX', row.nvtx]].filter(fact => fact[1] !== undefined);
+			['NVTX', row.nvtx], ['samples in which it ran', row.samples],
+			['as good as alone in', row.samples_alone]].filter(fact => fact[1] !== undefined);
 
 		return element('p', { class: 'facts' }, facts.map(fact =>
 			element('span', {}, [element('b', { text: fact[0] + ' ' }), String(fact[1])])));
+	}
+
+	function unknownNote(row) {
+		return row.unknown ? element('p', { class: 'muted', text: 'Its values are nan: its launches are shorter than a sample, or too few '
+			+ 'samples tell it apart from what ran beside it. A shorter --interval shows more.' }) : '';
 	}
 
 	function longName(row) {
@@ -203,7 +209,7 @@
 		details.replaceChildren(
 			element('div', { class: 'title' }, [element('h2', { class: 'mono', text: row.name }),
 				element('p', { class: 'muted', text: times.join(' · ') })]),
-			longName(row) || '', factList(table, row));
+			longName(row) || '', factList(table, row), unknownNote(row));
 		if (i >= table.with_values || !table.columns.length)
 			return;
 		const place = element('div', {}, groups(table, i));

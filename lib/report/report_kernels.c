@@ -301,7 +301,8 @@ static void put_groups(struct report_page *page, const struct report_run *run)
 
 /* ---- kernels of the timeline ------------------------------------------------------------ */
 
-static void put_kernel(struct opk_json_writer *json, const struct opk_summary_kernel *kernel)
+static void put_kernel(struct opk_json_writer *json, const struct opk_summary *summary,
+                       const struct opk_summary_kernel *kernel)
 {
 	opk_json_begin_object(json);
 	put_name(json, kernel->name, kernel->range->kernel);
@@ -311,38 +312,61 @@ static void put_kernel(struct opk_json_writer *json, const struct opk_summary_ke
 	put_double(json, "portion", kernel->share);
 	put_double(json, "least", (double)kernel->ran->least_ns);
 	put_double(json, "most", (double)kernel->ran->most_ns);
+	if (opk_summary_evaluation(summary)) {
+		opk_json_key(json, "samples");
+		opk_json_put_u64(json, kernel->ran->samples);
+		opk_json_key(json, "samples_alone");
+		opk_json_put_u64(json, kernel->ran->samples_alone);
+		put_flag(json, "unknown", kernel->ran->unknown);
+	}
 	put_facts(json, kernel->range, true);
+	opk_json_end_object(json);
+}
+
+/* What no kernel has is not shown: PM sampling may lack the peak. */
+static bool has_peak(const struct opk_summary *summary, size_t peak)
+{
+	for (size_t i = 0; i < opk_summary_kernel_count(summary); i++)
+		if (!isnan(opk_summary_kernel(summary, i)->peaks[peak]))
+			return true;
+	return false;
+}
+
+static void put_peak_values(struct opk_json_writer *json, const struct opk_summary *summary,
+                            size_t rows, size_t peak)
+{
+	opk_json_begin_object(json);
+	opk_json_key(json, "mean");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < rows; i++)
+		report_number(json, opk_summary_kernel(summary, i)->peaks[peak]);
+	opk_json_end_array(json);
 	opk_json_end_object(json);
 }
 
 static void put_peaks(struct opk_json_writer *json, const struct opk_summary *summary, size_t rows)
 {
+	size_t count = opk_summary_peak_count(summary);
+
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < opk_summary_peak_count(summary); i++) {
+	for (size_t i = 0; i < count; i++) {
 		const char *name = opk_summary_peak(summary, i);
+		struct opk_summary_column column = {
+			.name = name, .metric = name, .unit = "percent", .description = ""
+		};
 
-		put_column(json,
-		           &(struct opk_summary_column){ .name = name,
-		                                         .metric = name,
-		                                         .unit = "percent",
-		                                         .description = "" },
-		           0);
+		if (has_peak(summary, i))
+			put_column(json, &column, 0);
 	}
 	opk_json_end_array(json);
 	opk_json_key(json, "with_values");
 	opk_json_put_u64(json, rows);
 	opk_json_key(json, "values");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < opk_summary_peak_count(summary); i++) {
-		opk_json_begin_object(json);
-		opk_json_key(json, "mean");
-		opk_json_begin_array(json);
-		for (size_t j = 0; j < rows; j++)
-			report_number(json, opk_summary_kernel(summary, j)->peaks[i]);
-		opk_json_end_array(json);
-		opk_json_end_object(json);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (has_peak(summary, i))
+			put_peak_values(json, summary, rows, i);
 	opk_json_end_array(json);
 }
 
@@ -361,7 +385,7 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_kernel(json, opk_summary_kernel(summary, i));
+		put_kernel(json, summary, opk_summary_kernel(summary, i));
 	opk_json_end_array(json);
 	put_peaks(json, summary, rows);
 	opk_json_end_object(json);

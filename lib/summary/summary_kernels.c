@@ -182,6 +182,22 @@ static int find_busy(struct opk_summary *s)
 	return OPK_OK;
 }
 
+/* Why kernels that ran beside samples have no values. */
+static int remark_unknown(struct opk_summary *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->kernel_count; i++)
+		count += s->kernels[i].ran->unknown;
+	if (!count || !summary_is_sampled(s))
+		return OPK_OK;
+	return opk_summary_add_remark(
+		s, opk_printf("%zu of %zu kernel%s ran for less than a sample, or too few samples "
+	                      "tell %s apart from others: nan; a shorter --interval shows more",
+	                      count, s->kernel_count, s->kernel_count == 1 ? "" : "s",
+	                      count == 1 ? "it" : "them"));
+}
+
 int opk_summary_read_kernels(struct opk_summary *s)
 {
 	int code = opk_file_activities(&s->activities, &s->activity_count, s->ctx, s->file);
@@ -196,6 +212,8 @@ int opk_summary_read_kernels(struct opk_summary *s)
 		code = read_kernels(s);
 	if (!code)
 		code = find_busy(s);
+	if (!code)
+		code = remark_unknown(s);
 	return code ? code : sort(s);
 }
 
