@@ -27,7 +27,7 @@ same 'after a failure' "$(ls -- *.html)" page.html
 section 'kernels like a pattern'
 works report "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" --kernel '*axpy*' -o axpy.html
 same 'kernels of the comparison, too' "$(grep -c 'stencil' axpy.html)" 0
-notes 'no kernel or range is like nothing' report "$simple" --kernel nothing -o nothing.html
+refuses 2 'no kernel or range is like nothing' report "$simple" --kernel nothing -o nothing.html
 
 section 'names'
 odd=$(printf '<b>&\377.opk')

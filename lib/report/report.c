@@ -43,10 +43,35 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx, enum opk_kernel
 		code = opk_summary_new(&run->summary, ctx, run->file, &summary);
 	if (!code && run->failed)
 		code = opk_nomem(ctx, "a page");
-	if (!code && options->kernel && !opk_summary_group_count(run->summary)
-	    && !opk_summary_kernel_count(run->summary))
-		opk_log(ctx, "%s: no kernel or range is like %s", run->path, options->kernel);
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
+}
+
+/* Groups of samples are devices, which are there whatever the kernel. */
+static bool has_rows(const struct opk_summary *summary)
+{
+	return opk_summary_kernel_count(summary)
+	       || (opk_summary_get_kind(summary) != OPK_SUMMARY_DEVICES
+	           && opk_summary_group_count(summary));
+}
+
+/* A pattern that only one of several recordings has something of is no mistake. */
+static int check_pattern(const struct report_page *page, const char *kernel)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; kernel && i < page->run_count; i++)
+		found += has_rows(page->runs[i].summary);
+	if (!kernel || found == page->run_count)
+		return OPK_OK;
+	if (!found)
+		return opk_fail(page->ctx, OPK_EUSAGE,
+		                "no kernel or range is like %s; 'offpeak show %s' lists them",
+		                kernel, page->runs[0].path);
+	for (size_t i = 0; i < page->run_count; i++)
+		if (!has_rows(page->runs[i].summary))
+			opk_log(page->ctx, "%s: no kernel or range is like %s", page->runs[i].path,
+			        kernel);
+	return OPK_OK;
 }
 
 static void clear(struct report_page *page)
@@ -182,6 +207,8 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 		page.runs[i].path = paths[i];
 		code = open_run(&page.runs[i], ctx, page.style, &options);
 	}
+	if (!code)
+		code = check_pattern(&page, options.kernel);
 	if (!code)
 		code = write_page(&text, &page, &options);
 	return code ? code : write_file(ctx, &text, path);
