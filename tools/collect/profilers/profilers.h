@@ -198,6 +198,7 @@ struct sample_clock {
 	struct clock_reading {
 		uint64_t cupti, host; /* at the same moment; ns on the host */
 	} first, last;                /* 0: CUPTI's clock is the host's */
+	bool refused;                 /* CUPTI does not tell its time */
 	uint64_t last_end;            /* of the sample before, ns */
 	uint64_t reckoned;            /* samples whose end is that and an interval */
 };

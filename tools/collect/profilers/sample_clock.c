@@ -23,7 +23,11 @@ void sample_clock_read(struct sample_clock *clock, const struct target *target)
 {
 	struct clock_reading now = { .host = host_now() };
 
-	if (target->cuptiGetTimestamp(&now.cupti) || distance(now.cupti, now.host) < SECOND_NS)
+	if (clock->refused)
+		return;
+	clock->refused = !target_check(target, "cuptiGetTimestamp",
+	                               target->cuptiGetTimestamp(&now.cupti));
+	if (clock->refused || distance(now.cupti, now.host) < SECOND_NS)
 		return;
 	if (!clock->first.host || now.cupti < clock->last.cupti)
 		clock->first = now;
