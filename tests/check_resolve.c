@@ -967,6 +967,42 @@ START_TEST(all_together)
 }
 END_TEST
 
+/* With a part of the operations marks would be too low: then there is no roofline. */
+START_TEST(rooflines_of_parts)
+{
+	static const struct {
+		struct here here;
+		const char *kept[5];
+		size_t roofs;
+	} rows[] = {
+		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__c.sum", "fake__listed.sum" }, 1 },
+		{ HERE, { "fake__a.sum", "fake__c.sum", "fake__listed.sum" }, 0 },
+		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__listed.sum" }, 0 },
+		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__c.sum" }, 0 },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_set *set = load_text(
+		ctx, "name: t\nmetrics: [fake__a.sum, fake__b.sum, fake__c.sum, fake__listed.sum]\n"
+		     "roofline:\n  work: [fake__a.sum, fake__b.sum]\n  time: fake__c.sum\n"
+		     "  levels:\n    L: {bytes: fake__listed.sum, peak: fake__c.sum}\n");
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autoresolved struct opk_resolved resolved = { 0 };
+		opk_autostrlist struct opk_strlist kept = { 0 };
+
+		for (size_t j = 0; rows[i].kept[j]; j++)
+			ck_assert(opk_strlist_add(&kept, rows[i].kept[j]));
+		ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE));
+		ck_assert_uint_eq(resolved.roofline.roof_count, 1);
+		ck_ok(ctx, opk_resolved_keep(&resolved, ctx, "t", &kept));
+		ck_row(&rows[i], resolved.roofline.roof_count == rows[i].roofs, "%zu",
+		       resolved.roofline.roof_count);
+	}
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Allocation n fails; false: there are fewer. Only caches may be left out, else nothing changes. */
 static bool resolve_without(struct opk_ctx *ctx, const struct opk_set *set, long n)
 {
@@ -1174,6 +1210,7 @@ int main(void)
 	tcase_add_test(tests, names_from_the_command_line);
 	tcase_add_test(tests, a_chip_that_is_not_claimed);
 	tcase_add_test(tests, all_together);
+	tcase_add_test(tests, rooflines_of_parts);
 	tcase_add_test(tests, a_library_that_fails);
 	tcase_add_test(tests, a_library_without_full_names);
 	tcase_add_test(tests, plain_sets_open_no_catalog);

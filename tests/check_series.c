@@ -470,19 +470,20 @@ START_TEST(ranges_are_with_their_process)
 		{ .range = { .device = 2, .rank = -1 } },
 	};
 	const struct opk_series series = { .tracks = tracks, .count = COUNT(tracks) };
-	struct opk_places places = { .count = 0 };
+	struct opk_series_places places = { .count = 0 };
 	opk_autolanes struct opk_lanes lanes;
 
 	ck_assert_int_eq(opk_lanes_init(&lanes, ctx, records, COUNT(records), 0), OPK_OK);
-	ck_assert_int_eq(opk_places_find(&places, ctx, &series, &lanes), OPK_OK);
+	ck_assert_int_eq(opk_series_places(&places, ctx, &series, &lanes), OPK_OK);
 	ck_assert_uint_eq(places.count, 3);
 	for (size_t i = 0; i < places.count; i++) {
-		const struct opk_place *place = &places.items[i];
+		const struct opk_series_place *place = &places.items[i];
 		char shown[8] = "";
 
 		for (size_t j = 0; j < lanes.lanes.count; j++)
-			strcat(shown,
-			       opk_place_shows(place, &lanes, &lanes.lanes.items[j]) ? "1" : "0");
+			strcat(shown, opk_series_place_shows(place, &lanes, &lanes.lanes.items[j])
+			                      ? "1"
+			                      : "0");
 		ck_assert_str_eq(shown, place->device == 2 ? wanted[2] : wanted[place->device]);
 	}
 	free(places.items);

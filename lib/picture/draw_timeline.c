@@ -30,7 +30,7 @@ struct timeline {
 	double y;          /* what is drawn so far ends here */
 	double metric;     /* height of a row of values */
 	struct opk_lanes lanes;
-	struct opk_places places;
+	struct opk_series_places places;
 	size_t joined; /* bars of several records */
 };
 
@@ -94,14 +94,14 @@ static void put_lane(struct timeline *t, const struct opk_lane *lane)
 	t->y += LANE;
 }
 
-static void put_lanes(struct timeline *t, const struct opk_place *place)
+static void put_lanes(struct timeline *t, const struct opk_series_place *place)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
 		const struct opk_lane *lane = &t->lanes.lanes.items[i];
 
-		if (!opk_place_shows(place, &t->lanes, lane))
+		if (!opk_series_place_shows(place, &t->lanes, lane))
 			continue;
 		put_lane(t, lane);
 		any = true;
@@ -198,7 +198,7 @@ static int put_metric(struct timeline *t, const struct opk_track *track, size_t 
 
 /* ---- a GPU ------------------------------------------------------------------------------ */
 
-static void put_heading(struct timeline *t, const struct opk_place *place)
+static void put_heading(struct timeline *t, const struct opk_series_place *place)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 
@@ -212,12 +212,13 @@ static void put_heading(struct timeline *t, const struct opk_place *place)
 	t->y += HEADING;
 }
 
-static const struct opk_track *track_of(const struct timeline *t, const struct opk_place *place)
+static const struct opk_track *track_of(const struct timeline *t,
+                                        const struct opk_series_place *place)
 {
 	return place->track != SIZE_MAX ? &t->series.tracks[place->track] : NULL;
 }
 
-static int put_place(struct timeline *t, const struct opk_place *place)
+static int put_place(struct timeline *t, const struct opk_series_place *place)
 {
 	const struct opk_track *track = track_of(t, place);
 	int code = OPK_OK;
@@ -376,7 +377,7 @@ int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx
 	if (!code)
 		code = opk_lanes_init(&t.lanes, ctx, activities, count, MOST_BARS);
 	if (!code)
-		code = opk_places_find(&t.places, ctx, &t.series, &t.lanes);
+		code = opk_series_places(&t.places, ctx, &t.series, &t.lanes);
 	t.evaluation = evaluation;
 	if (!code)
 		code = draw(&t, &options, sink, sink_data);

@@ -18,7 +18,7 @@ struct timeline {
 	const struct report_run *run;
 	struct opk_series series;
 	struct opk_lanes lanes;
-	struct opk_places places;
+	struct opk_series_places places;
 	uint64_t base, end;
 	struct opk_buf *packed; /* of each track, deflated */
 	size_t packed_count;
@@ -229,14 +229,14 @@ static void put_track(struct timeline *t, size_t number)
 }
 
 /* Its rank, or that of all that ran on it; -1: there is none, or are several. */
-static int32_t rank_of(const struct timeline *t, const struct opk_place *place)
+static int32_t rank_of(const struct timeline *t, const struct opk_series_place *place)
 {
 	int32_t rank = place->rank;
 
 	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
 		const struct opk_lane *lane = &t->lanes.lanes.items[i];
 
-		if (opk_lane_is_range(lane) || !opk_place_shows(place, &t->lanes, lane))
+		if (opk_lane_is_range(lane) || !opk_series_place_shows(place, &t->lanes, lane))
 			continue;
 		if (rank >= 0 && lane->of->rank != rank)
 			return -1;
@@ -245,7 +245,7 @@ static int32_t rank_of(const struct timeline *t, const struct opk_place *place)
 	return rank;
 }
 
-static void put_title(struct timeline *t, const struct opk_place *place)
+static void put_title(struct timeline *t, const struct opk_series_place *place)
 {
 	int32_t rank = rank_of(t, place);
 	opk_autobuf struct opk_buf title = { 0 };
@@ -267,7 +267,7 @@ static void put_title(struct timeline *t, const struct opk_place *place)
 	opk_json_put_string(&t->page->json, text);
 }
 
-static void put_device(struct timeline *t, const struct opk_place *place)
+static void put_device(struct timeline *t, const struct opk_series_place *place)
 {
 	struct opk_json_writer *json = &t->page->json;
 
@@ -278,7 +278,7 @@ static void put_device(struct timeline *t, const struct opk_place *place)
 	opk_json_key(json, "lanes");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < t->lanes.lanes.count; i++)
-		if (opk_place_shows(place, &t->lanes, &t->lanes.lanes.items[i]))
+		if (opk_series_place_shows(place, &t->lanes, &t->lanes.lanes.items[i]))
 			opk_json_put_u64(json, i);
 	opk_json_end_array(json);
 	opk_json_end_object(json);
@@ -464,7 +464,7 @@ int report_write_timeline(struct report_page *page, const struct report_run *run
 	if (code || !(t.series.count || t.lanes.records))
 		return code;
 	find_span(&t);
-	code = opk_places_find(&t.places, page->ctx, &t.series, &t.lanes);
+	code = opk_series_places(&t.places, page->ctx, &t.series, &t.lanes);
 	if (!code)
 		code = pack_lanes(&t);
 	if (!code)

@@ -118,27 +118,30 @@ static bool has_column(const struct opk_resolved *resolved, const char *name)
 	return !*name || opk_strlist_contains(&resolved->columns, name);
 }
 
+/* Without a part of the operations all marks would be too low. */
+static bool has_dots(const struct opk_resolved *resolved)
+{
+	const struct opk_meta_roofline *roofline = &resolved->roofline;
+
+	for (size_t i = 0; i < roofline->work_count; i++)
+		if (!has_column(resolved, roofline->work[i]))
+			return false;
+	return has_column(resolved, roofline->time) && is_whole(roofline);
+}
+
 void opk_resolved_keep_roofline(struct opk_resolved *resolved)
 {
 	struct opk_meta_roofline *roofline = &resolved->roofline;
 	struct opk_meta_roof *roofs = (struct opk_meta_roof *)roofline->roofs;
-	const char **work = (const char **)roofline->work;
-	size_t roof_count = 0, work_count = 0;
+	size_t roof_count = 0;
 
-	for (size_t i = 0; i < roofline->work_count; i++) {
-		if (has_column(resolved, work[i]))
-			work[work_count++] = work[i];
-		else
-			free((char *)work[i]);
-	}
 	for (size_t i = 0; i < roofline->roof_count; i++) {
 		if (has_column(resolved, roofs[i].bytes) && has_column(resolved, roofs[i].peak))
 			roofs[roof_count++] = roofs[i];
 		else
 			drop_roof(&roofs[i]);
 	}
-	roofline->work_count = work_count;
 	roofline->roof_count = roof_count;
-	if (roofline->time && (!has_column(resolved, roofline->time) || !is_whole(roofline)))
+	if (roofline->time && !has_dots(resolved))
 		opk_resolved_clear_roofline(roofline);
 }

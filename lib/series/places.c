@@ -10,15 +10,15 @@ static bool may_be_same(const char *a, const char *b)
 	return !a || !b || !*a || !*b || !strcmp(a, b);
 }
 
-static bool is_of_rank(const struct opk_place *place, int32_t rank)
+static bool is_of_rank(const struct opk_series_place *place, int32_t rank)
 {
 	return place->rank < 0 || place->rank == rank;
 }
 
 /* With samples it is always another one. */
-static bool add(struct opk_places *places, const struct opk_place *wanted)
+static bool add(struct opk_series_places *places, const struct opk_series_place *wanted)
 {
-	struct opk_place *place;
+	struct opk_series_place *place;
 
 	for (size_t i = 0; wanted->track == SIZE_MAX && i < places->count; i++) {
 		place = &places->items[i];
@@ -38,31 +38,33 @@ bool opk_lane_is_range(const struct opk_lane *lane)
 	return lane->of->kind == OPK_ACTIVITY_RANGE;
 }
 
-int opk_places_find(struct opk_places *places, struct opk_ctx *ctx, const struct opk_series *series,
-                    const struct opk_lanes *lanes)
+int opk_series_places(struct opk_series_places *places, struct opk_ctx *ctx,
+                      const struct opk_series *series, const struct opk_lanes *lanes)
 {
 	bool good = true;
 
 	for (size_t i = 0; good && i < series->count; i++) {
 		const struct opk_range *of = &series->tracks[i].range;
 
-		good = add(places,
-		           &(struct opk_place){ of->host, of->gpu, of->device, of->rank, i });
+		good = add(places, &(struct opk_series_place){ of->host, of->gpu, of->device,
+		                                               of->rank, i });
 	}
 	for (size_t i = 0; good && i < lanes->lanes.count; i++) {
 		const struct opk_activity *of = lanes->lanes.items[i].of;
 
 		if (!opk_lane_is_range(&lanes->lanes.items[i]))
-			good = add(places, &(struct opk_place){ of->host, of->gpu, of->device,
-			                                        of->rank, SIZE_MAX });
+			good = add(places,
+			           &(struct opk_series_place){ of->host, of->gpu, of->device,
+			                                       of->rank, SIZE_MAX });
 	}
 	if (good && !places->count)
-		good = add(places, &(struct opk_place){ "", "", -1, -1, SIZE_MAX });
+		good = add(places, &(struct opk_series_place){ "", "", -1, -1, SIZE_MAX });
 	return good ? OPK_OK : opk_nomem(ctx, "a timeline");
 }
 
 /* Whether a process launched something at a place, or none of those that were recorded did. */
-static bool uses(const struct opk_place *place, const struct opk_lanes *lanes, uint32_t process)
+static bool uses(const struct opk_series_place *place, const struct opk_lanes *lanes,
+                 uint32_t process)
 {
 	bool any = false;
 
@@ -79,8 +81,8 @@ static bool uses(const struct opk_place *place, const struct opk_lanes *lanes, u
 	return !any;
 }
 
-bool opk_place_shows(const struct opk_place *place, const struct opk_lanes *lanes,
-                     const struct opk_lane *lane)
+bool opk_series_place_shows(const struct opk_series_place *place, const struct opk_lanes *lanes,
+                            const struct opk_lane *lane)
 {
 	const struct opk_activity *of = lane->of;
 

@@ -118,14 +118,14 @@ void opk_lanes_clear(struct opk_lanes *lanes);
 bool opk_lane_is_range(const struct opk_lane *lane);
 
 /* A GPU of a host, or a rank on it: where samples were taken and things ran. */
-struct opk_place {
+struct opk_series_place {
 	const char *host, *gpu; /* borrowed */
 	int32_t device;
 	int32_t rank; /* -1: samples don't say it, and all that ran on the GPU is with them */
 	size_t track; /* its samples; SIZE_MAX: there are none */
 };
-struct opk_places {
-	struct opk_place *items;
+struct opk_series_places {
+	struct opk_series_place *items;
 	size_t count, capacity;
 };
 
@@ -133,14 +133,14 @@ struct opk_places {
  * The place of each track, then those where things ran without samples; one that is nowhere where
  * there are neither. Begin with zeros, free(items) at the end. places.c
  */
-int opk_places_find(struct opk_places *places, struct opk_ctx *ctx, const struct opk_series *series,
-                    const struct opk_lanes *lanes);
+int opk_series_places(struct opk_series_places *places, struct opk_ctx *ctx,
+                      const struct opk_series *series, const struct opk_lanes *lanes);
 /*
  * Whether a lane belongs to a place: launches to the GPU that they ran on, ranges to the GPUs that
  * their process launched on, or to each GPU on which no launches were recorded.
  */
-bool opk_place_shows(const struct opk_place *place, const struct opk_lanes *lanes,
-                     const struct opk_lane *lane);
+bool opk_series_place_shows(const struct opk_series_place *place, const struct opk_lanes *lanes,
+                            const struct opk_lane *lane);
 
 /*
  * As bytes for a page: pack.c. Numbers have seven bits a byte, the lowest first, and the eighth
