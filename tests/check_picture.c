@@ -2,6 +2,7 @@
 /* Pictures: text that stays text, scales, labels that keep clear of each other, rooflines. */
 #include <math.h>
 
+#include "folder.h"
 #include "picture/picture.h"
 #include "testing.h"
 
@@ -253,6 +254,54 @@ START_TEST(many)
 }
 END_TEST
 
+/* ---- timelines -------------------------------------------------------------------------- */
+
+static int draw_timeline(struct opk_buf *out, double width)
+{
+	struct opk_file *file = NULL;
+	struct opk_picture_options options = OPK_INIT(options);
+	int code = opk_file_open(&file, ctx, in_folder("ran.opk"));
+
+	options.width = width;
+	if (!code)
+		code = opk_picture_timeline(keep, out, ctx, file, NULL, &options);
+	opk_file_free(file);
+	return code;
+}
+
+/* Doubles tell times of hosts apart by 256 ns only. */
+START_TEST(short_timelines)
+{
+	static const struct opk_meta meta = {
+		.kind = "recording", .chip = "GH100", .profiler = OPK_PROFILER_PM, .mode = "trace"
+	};
+	const uint64_t base = 1790000000000000001;
+	const struct opk_activity ran[] = {
+		{ .kind = OPK_ACTIVITY_KERNEL, .name = "a", .start_ns = base, .end_ns = base + 50 },
+		{ .kind = OPK_ACTIVITY_KERNEL,
+		  .name = "b",
+		  .start_ns = base + 100,
+		  .end_ns = base + 200 },
+	};
+	opk_autobuf struct opk_buf file = { 0 };
+	struct opk_writer *writer;
+
+	ck_assert_int_eq(opk_writer_new(&writer, ctx, in_folder("ran.opk")), OPK_OK);
+	ck_assert_int_eq(opk_writer_add_meta(writer, &meta), OPK_OK);
+	ck_assert_int_eq(opk_writer_add_activities(writer, ran, COUNT(ran)), OPK_OK);
+	ck_assert_int_eq(opk_writer_finish(writer), OPK_OK);
+	opk_writer_free(writer);
+	ck_assert_int_eq(draw_timeline(&file, 1010), OPK_OK);
+	opk_buf_add(&file, "", 1);
+	/* 700 pixels for 200 ns. */
+	ck_assert_uint_eq(count_of(&file, "x=\"290\" y=\"44\" width=\"175\""), 1);
+	ck_assert_uint_eq(count_of(&file, "x=\"640\" y=\"44\" width=\"350\""), 1);
+	ck_assert_uint_eq(count_of(&file, ">100 ns<"), 1);
+	ck_assert_int_eq(draw_timeline(&file, 509), OPK_EUSAGE);
+	ck_assert_int_eq(draw_timeline(&file, 510), OPK_OK);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("pictures");
@@ -269,5 +318,10 @@ int main(void)
 	tcase_add_test(tests, roofline);
 	tcase_add_test(tests, crowded);
 	tcase_add_test(tests, many);
+	tests = tcase_create("timelines");
+	suite_add_tcase(suite, tests);
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, short_timelines);
 	return run_suite(suite);
 }

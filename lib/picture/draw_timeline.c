@@ -11,6 +11,7 @@ enum {
 	WIDTH = 1000,
 	LEFT = 290,
 	RIGHT = 20,
+	LEAST_WIDTH = LEFT + RIGHT + 200,
 	TOP = 44,
 	AXIS = 40,
 	LANE = 18,    /* a row of bars */
@@ -26,7 +27,8 @@ struct timeline {
 	struct opk_ctx *ctx;
 	const struct opk_evaluation *evaluation; /* NULL: there are no samples */
 	struct opk_series series;
-	struct opk_axis x; /* ns of host time */
+	uint64_t from, to; /* ns of host time */
+	struct opk_axis x; /* ns since then: doubles are too coarse for host times */
 	double y;          /* what is drawn so far ends here */
 	double metric;     /* height of a row of values */
 	struct opk_lanes lanes;
@@ -49,14 +51,22 @@ static void put_item_title(struct timeline *t, const struct opk_lane_item *item,
 	opk_svg_put_title(&t->svg, &title);
 }
 
+/* Since the beginning; what lies outside is at its border. */
+static double since(const struct timeline *t, uint64_t time)
+{
+	uint64_t inside = time < t->from ? t->from : time > t->to ? t->to : time;
+
+	return (double)(inside - t->from);
+}
+
 static void put_item(struct timeline *t, const struct opk_lane_item *item, const char *class)
 {
-	double from = opk_axis_at(&t->x, fmax((double)item->start, t->x.from));
-	double to = opk_axis_at(&t->x, fmin((double)item->end, t->x.to));
+	double from = opk_axis_at(&t->x, since(t, item->start));
+	double to = opk_axis_at(&t->x, since(t, item->end));
 	const char *full = t->lanes.names.items[item->name]->name;
 	opk_autofree char *name = NULL;
 
-	if ((double)item->end <= t->x.from || (double)item->start >= t->x.to)
+	if (item->end <= t->from || item->start >= t->to)
 		return;
 	opk_svg_put(&t->svg, "<rect");
 	opk_svg_put_attribute(&t->svg, "class", class);
@@ -180,8 +190,7 @@ static int put_metric(struct timeline *t, const struct opk_track *track, size_t 
 
 	if (!least || !most || !name)
 		return opk_nomem(t->ctx, "a picture");
-	opk_track_envelope(least, most, columns, track, metric, (uint64_t)t->x.from,
-	                   (uint64_t)t->x.to);
+	opk_track_envelope(least, most, columns, track, metric, t->from, t->to);
 	opk_svg_put(&t->svg, "<g class=\"metric\"><title>");
 	opk_svg_put_text(&t->svg, opk_evaluation_column(t->evaluation, metric));
 	opk_svg_put(&t->svg, "</title>\n");
@@ -233,10 +242,10 @@ static int put_place(struct timeline *t, const struct opk_series_place *place)
 
 /* ---- the whole -------------------------------------------------------------------------- */
 
-static void include(struct opk_axis *x, uint64_t start, uint64_t end)
+static void include(struct timeline *t, uint64_t start, uint64_t end)
 {
-	x->from = x->to > 0 ? fmin(x->from, (double)start) : (double)start;
-	x->to = fmax(x->to, (double)end);
+	t->from = !t->to || start < t->from ? start : t->from;
+	t->to = end > t->to ? end : t->to;
 }
 
 /* The time of all samples; without any, that of all that ran. */
@@ -246,10 +255,11 @@ static void find_times(struct timeline *t)
 		const struct opk_track *track = &t->series.tracks[i];
 
 		if (track->count)
-			include(&t->x, track->starts[0], track->ends[track->count - 1]);
+			include(t, track->starts[0], track->ends[track->count - 1]);
 	}
 	if (!t->series.count && t->lanes.records)
-		include(&t->x, t->lanes.start, t->lanes.end);
+		include(t, t->lanes.start, t->lanes.end);
+	t->x.to = (double)(t->to - t->from);
 	t->x.begin = LEFT;
 	t->x.end = t->svg.width - RIGHT;
 }
@@ -257,14 +267,13 @@ static void find_times(struct timeline *t)
 /* Time from the beginning on, below all rows; lines through all of them. */
 static void put_times(struct timeline *t)
 {
-	struct opk_axis seconds = { .from = 0, .to = t->x.to - t->x.from };
 	double bottom = t->svg.height - AXIS - 8;
 	struct opk_ticks ticks;
 
-	opk_axis_ticks(&ticks, &seconds, 8);
+	opk_axis_ticks(&ticks, &t->x, 8);
 	for (size_t i = 0; i < ticks.count; i++) {
 		opk_autobuf struct opk_buf text = { 0 };
-		double x = opk_axis_at(&t->x, t->x.from + ticks.values[i]);
+		double x = opk_axis_at(&t->x, ticks.values[i]);
 
 		opk_put_value(&text, ticks.values[i], "nanosecond");
 		opk_svg_line(&t->svg, "grid", x, TOP - 4, x, bottom);
@@ -336,7 +345,11 @@ static int draw(struct timeline *t, const struct opk_picture_options *options, o
 	t->svg.width = options->width > 0 ? options->width : WIDTH;
 	t->svg.in_page = options->in_page;
 	find_times(t);
-	if (!(t->x.to > t->x.from))
+	if (t->svg.width < LEAST_WIDTH)
+		return opk_fail(t->ctx, OPK_EUSAGE,
+		                "%g pixels are too narrow for a timeline: use %d or more",
+		                t->svg.width, LEAST_WIDTH);
+	if (t->to <= t->from)
 		return opk_fail(t->ctx, OPK_EUSAGE,
 		                "no timeline: neither samples nor what ran was recorded");
 	code = measure(t, options->height);
