@@ -119,6 +119,11 @@
 		];
 	}
 
+	// Of one value, or of what was recorded as a sum, there is nothing to show.
+	function isSpreadLost(table, at, i) {
+		return table.spread && statistic(table, at, 'min', i) !== null;
+	}
+
 	function more(table, at, i) {
 		const column = table.columns[at], spread = (table.spread || [])[i] && table.spread[i][at];
 		const text = [column.about, column.metric ? column.metric : '', column.inflated
@@ -126,7 +131,9 @@
 
 		return element('tr', { class: 'more-row' }, [element('td', { colspan: 5 }, [
 			element('p', { class: 'meaning', text: text || 'What it means is not known.' }),
-			spread ? launchPlot(spread, column.unit, table.rows[i].count) : null])]);
+			spread ? launchPlot(spread, column.unit, table.rows[i].count)
+				: isSpreadLost(table, at, i) ? element('p', { class: 'meaning', text: 'Single values had no room on this page; “offpeak eval” has them.' })
+					: null])]);
 	}
 
 	function toggle(row, table, at, i) {
