@@ -10,6 +10,7 @@
 		constructor(section, run, data) {
 			Object.assign(this, { section, run, data, from: 0, to: data.length, rows: [], kernel: run.kernel });
 			this.shown = data.devices.length > 1 ? 0 : -1;
+			this.showAll();
 			this.box = element('div', {
 				class: 'timeline-view panel', tabindex: '0', role: 'application',
 				'aria-label': 'Timeline: arrow keys move, plus and minus zoom, 0 shows all',
@@ -39,7 +40,7 @@
 				this.data.columns.length > 12 ? this.search() : null,
 				button('−', 'Zoom out', () => this.zoom(2)),
 				button('+', 'Zoom in', () => this.zoom(0.5)),
-				button('All', 'Show all', () => this.show(0, this.data.length)),
+				button('All', 'Show all', () => this.showAll()),
 				this.where,
 			]);
 		}
@@ -51,10 +52,23 @@
 			]);
 
 			select.addEventListener('change', () => {
-				this.shown = Number(select.value);
-				this.fill();
+				this.chooseDevice(Number(select.value));
 			});
 			return select;
+		}
+
+		// A stretch of time that one has zoomed to stays, if the other GPU has anything in it.
+		chooseDevice(number) {
+			const before = this.span(), whole = this.from <= before.first && this.to >= before.last;
+
+			this.shown = number;
+			const { first, last } = this.span();
+
+			if (whole || this.to <= first || this.from >= last)
+				this.showAll();
+			else
+				this.show(this.from, this.to);
+			this.fill();
 		}
 
 		search() {
@@ -146,9 +160,29 @@
 			this.say();
 		}
 
+		// From the first to the last sample or launch of the GPU that is shown: others may be of another day.
+		span() {
+			const device = this.data.devices[this.shown];
+			const known = device ? [device.lanes.filter(lane => !lane.ranges).concat(device.track || []), device.lanes] : [];
+			const parts = known.map(list => list.filter(part => part.starts.length)).find(list => list.length);
+
+			if (!parts)
+				return { first: 0, last: this.data.length };
+			const first = Math.min(...parts.map(part => part.starts[0]));
+
+			return { first, last: Math.max(first + 1, ...parts.map(part => part.ends[part.ends.length - 1])) };
+		}
+
+		showAll() {
+			const { first, last } = this.span();
+
+			this.show(first, last);
+		}
+
 		show(from, to) {
-			const length = Math.min(Math.max(to - from, LEAST), this.data.length);
-			const start = Math.min(Math.max(from, 0), this.data.length - length);
+			const { first, last } = this.span();
+			const length = Math.min(Math.max(to - from, LEAST), last - first);
+			const start = Math.min(Math.max(from, first), last - length);
 
 			this.from = start;
 			this.to = start + length;
@@ -322,7 +356,7 @@
 				ArrowRight: () => this.move(event.shiftKey ? 0.5 : 0.1),
 				'+': () => this.zoom(0.5, this.time), '=': () => this.zoom(0.5, this.time),
 				'-': () => this.zoom(2, this.time), '_': () => this.zoom(2, this.time),
-				'0': () => this.show(0, this.data.length), Home: () => this.show(0, this.data.length),
+				'0': () => this.showAll(), Home: () => this.showAll(),
 			};
 
 			if (!acts[event.key] || event.ctrlKey || event.metaKey || event.altKey)
@@ -338,7 +372,7 @@
 			this.box.addEventListener('pointerup', event => this.drag && this.release(event));
 			this.box.addEventListener('pointercancel', () => { this.drag = null; this.chosen.hidden = true; });
 			this.box.addEventListener('pointerleave', () => this.drag || this.leave());
-			this.box.addEventListener('dblclick', event => this.isOverPlot(event) && this.show(0, this.data.length));
+			this.box.addEventListener('dblclick', event => this.isOverPlot(event) && this.showAll());
 			this.box.addEventListener('wheel', event => this.wheel(event), { passive: false });
 			this.box.addEventListener('keydown', event => this.key(event));
 			document.addEventListener('theme', () => {
@@ -370,7 +404,10 @@
 			if (begins)
 				this.before = [this.from, this.to];
 			this.printing = begins;
-			this.show(...(begins ? [0, this.data.length] : this.before));
+			if (begins)
+				this.showAll();
+			else
+				this.show(...this.before);
 			this.draw();
 		}
 	}

@@ -138,6 +138,24 @@ def test_ranks(browser, tools):
     check(browser.count(".timeline-row.lane") > lanes, "with lanes of their own")
 
 
+def test_gpus_of_different_days(browser, tools):
+    """The time of the chosen GPU is shown, not all that lies between two recordings."""
+    tools.offpeak("merge", "-o", tools.path("days.opk"), tools.recording("gh100-training-kernels"),
+                  tools.recording("gh100-ranks-pm"))
+    tools.offpeak("report", tools.path("days.opk"), "-o", tools.path("days.html"))
+    open_page(browser, tools.path("days.html"))
+    spans = []
+    for number in range(browser.js("return %s.data.devices.length" % VIEW)):
+        browser.js("const s = document.querySelector('.timeline-tools select'); s.value = arguments[0];"
+                   "s.dispatchEvent(new Event('change'))", number)
+        spans.append(window(browser))
+        check(0 < spans[-1][1] - spans[-1][0] < 1e9 < spans[-1][2], "GPU %d: %s" % (number, spans[-1]))
+        browser.type(".timeline-view", "+")
+        browser.type(".timeline-view", "0")
+        check(window(browser) == spans[-1], "0 shows all of it: %s" % window(browser))
+    check(len(spans) > 1 and spans[0] != spans[-1], "%s" % spans)
+
+
 def test_print(browser, tools):
     """On paper is all of it, wherever one has zoomed to."""
     open_report(browser, tools, "gh100-training-kernels")
