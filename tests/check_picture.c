@@ -4,6 +4,7 @@
 
 #include "folder.h"
 #include "picture/picture.h"
+#include "picture/stack.h"
 #include "testing.h"
 
 static struct opk_ctx *ctx;
@@ -254,6 +255,37 @@ START_TEST(many)
 }
 END_TEST
 
+/* ---- stacks ----------------------------------------------------------------------------- */
+
+/* Zero is a value, and a part that is nan is seen in its row, and changes no other. */
+START_TEST(stacks)
+{
+	static const struct opk_meta_heading heading = { .title = "Parts" };
+	const double shares[][2] = { { 0.4, 0.6 }, { 0, 0 }, { NAN, NAN }, { NAN, 0.5 } };
+	struct opk_stack_part parts[] = {
+		{ .name = "a", .text = (char *)"a", .column = 0, .own = true },
+		{ .name = "b", .text = (char *)"b", .column = 1, .own = true },
+	};
+	struct opk_stack stack = { .heading = &heading, .unit = "", .parts = parts, .count = 2 };
+	struct opk_drawn items[COUNT(shares)];
+	const struct opk_drawn_kernels kernels = { .items = items, .count = COUNT(items) };
+	const struct opk_picture_options options = OPK_INIT(options);
+	opk_autobuf struct opk_buf file = { 0 };
+
+	for (size_t i = 0; i < COUNT(items); i++)
+		items[i] = (struct opk_drawn){ "k", NAN, NAN, shares[i] };
+	opk_stack_measure(&stack, &kernels);
+	ck_assert(stack.shares);
+	ck_assert_int_eq(opk_draw_stack(keep, &file, ctx, &stack, &kernels, &options), OPK_OK);
+	opk_buf_add(&file, "", 1);
+	ck_assert_uint_eq(count_of(&file, "class=\"mark "), 3);
+	ck_assert_uint_eq(count_of(&file, ">no value</text>"), 1);
+	ck_assert_uint_eq(count_of(&file, ">0.0%</text>"), 1);
+	ck_assert_uint_eq(count_of(&file, ">+ nan</text>"), 1);
+	ck_assert_uint_eq(count_of(&file, "3 values are nan."), 1);
+}
+END_TEST
+
 /* ---- timelines -------------------------------------------------------------------------- */
 
 static int draw_timeline(struct opk_buf *out, double width)
@@ -318,6 +350,7 @@ int main(void)
 	tcase_add_test(tests, roofline);
 	tcase_add_test(tests, crowded);
 	tcase_add_test(tests, many);
+	tcase_add_test(tests, stacks);
 	tests = tcase_create("timelines");
 	suite_add_tcase(suite, tests);
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);

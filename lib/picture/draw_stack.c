@@ -113,9 +113,26 @@ static void put_part(struct stacks *s, size_t row, const struct opk_stack_part *
 	*at += value;
 }
 
+/* Beside the bar: that it is of no length, or that something is missing. */
+static void put_remark(struct stacks *s, size_t row, double at, size_t unknown)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	if (unknown == s->stack->count)
+		opk_buf_add_text(&text, "no value");
+	else if (at == 0)
+		put_value(&text, s, 0);
+	if (unknown && unknown < s->stack->count)
+		opk_buf_add_printf(&text, "%s+ nan", at == 0 ? " " : "");
+	if (text.size)
+		opk_svg_put_buffer(&s->bars.svg, "muted", opk_axis_at(&s->bars.x, at) + 6,
+		                   opk_bars_y(&s->bars, row) + 4, OPK_ANCHOR_START, &text);
+}
+
 /* The parts with a colour of their own in the set's order, then the others. */
 static void put_kernel(struct stacks *s, size_t row)
 {
+	size_t unknown = s->unknown;
 	double at = 0;
 
 	opk_bars_put_name(&s->bars, row, s->kernels->items[row].name);
@@ -123,9 +140,7 @@ static void put_kernel(struct stacks *s, size_t row)
 		for (size_t i = 0; i < s->stack->count; i++)
 			if (s->stack->parts[i].own == own)
 				put_part(s, row, &s->stack->parts[i], &at);
-	if (at == 0)
-		opk_svg_label(&s->bars.svg, "muted", s->bars.x.begin + 6,
-		              opk_bars_y(&s->bars, row) + 4, OPK_ANCHOR_START, "no value");
+	put_remark(s, row, at, s->unknown - unknown);
 	if (!isnan(s->kernels->items[row].share)) {
 		opk_autobuf struct opk_buf text = { 0 };
 
@@ -174,9 +189,9 @@ static void put_all(struct stacks *s, const struct opk_picture_options *options)
 	opk_bars_put_note(&s->bars, note ? note : "");
 }
 
-static int draw(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                const struct opk_stack *stack, const struct opk_drawn_kernels *kernels,
-                const struct opk_picture_options *options)
+int opk_draw_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                   const struct opk_stack *stack, const struct opk_drawn_kernels *kernels,
+                   const struct opk_picture_options *options)
 {
 	struct stacks s = { .stack = stack, .kernels = kernels };
 	size_t most = options->top ? options->top : MOST;
@@ -206,5 +221,5 @@ int opk_picture_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
 	code = opk_drawn_kernels_init(&kernels, ctx, summary);
 	if (!code)
 		code = opk_stack_init(&stack, ctx, evaluation, &kernels, heading);
-	return code ? code : draw(sink, sink_data, ctx, &stack, &kernels, &options);
+	return code ? code : opk_draw_stack(sink, sink_data, ctx, &stack, &kernels, &options);
 }

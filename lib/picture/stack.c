@@ -115,7 +115,15 @@ double opk_stack_sum(const struct opk_stack *stack, const struct opk_drawn *kern
 	return sum;
 }
 
-/* Whether the parts of every kernel add up to one, and so are shares. */
+static bool has_nan(const struct opk_stack *stack, const struct opk_drawn *kernel)
+{
+	for (size_t i = 0; i < stack->count; i++)
+		if (isnan(kernel->values[stack->parts[i].column]))
+			return true;
+	return false;
+}
+
+/* Whether the parts of every kernel that has them all add up to one, and so are shares. */
 static bool are_shares(const struct opk_stack *stack, const struct opk_drawn_kernels *kernels)
 {
 	size_t whole = 0;
@@ -123,11 +131,20 @@ static bool are_shares(const struct opk_stack *stack, const struct opk_drawn_ker
 	for (size_t i = 0; i < kernels->count; i++) {
 		double sum = opk_stack_sum(stack, &kernels->items[i]);
 
+		if (has_nan(stack, &kernels->items[i]))
+			continue;
 		if (sum > 0 && fabs(sum - 1) > 0.02)
 			return false;
 		whole += sum > 0;
 	}
 	return whole > 0;
+}
+
+void opk_stack_measure(struct opk_stack *stack, const struct opk_drawn_kernels *kernels)
+{
+	stack->shares = are_shares(stack, kernels);
+	for (size_t i = 0; i < kernels->count; i++)
+		stack->most = fmax(stack->most, opk_stack_sum(stack, &kernels->items[i]));
 }
 
 int opk_stack_init(struct opk_stack *stack, struct opk_ctx *ctx,
@@ -151,9 +168,7 @@ int opk_stack_init(struct opk_stack *stack, struct opk_ctx *ctx,
 	stack->unit = opk_evaluation_column_unit(evaluation, stack->parts[0].column);
 	code = shorten(stack, ctx);
 	find_colours(stack, kernels);
-	stack->shares = are_shares(stack, kernels);
-	for (size_t i = 0; i < kernels->count; i++)
-		stack->most = fmax(stack->most, opk_stack_sum(stack, &kernels->items[i]));
+	opk_stack_measure(stack, kernels);
 	return code;
 }
 

@@ -28,6 +28,13 @@ int opk_stack_init(struct opk_stack *stack, struct opk_ctx *ctx,
 void opk_stack_clear(struct opk_stack *stack);
 #define opk_autostack __attribute__((cleanup(opk_stack_clear)))
 
+/* Sets `shares` and `most`. */
+void opk_stack_measure(struct opk_stack *stack, const struct opk_drawn_kernels *kernels);
+/* draw_stack.c */
+int opk_draw_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+                   const struct opk_stack *stack, const struct opk_drawn_kernels *kernels,
+                   const struct opk_picture_options *options);
+
 /* What the kernel's parts add up to, without those that are nan. */
 double opk_stack_sum(const struct opk_stack *stack, const struct opk_drawn *kernel);
 
