@@ -107,6 +107,19 @@
 			list.append(element('li', { class: 'good', text: 'No straggler: in none of the ' + metric.means.length + ' kernels below does one take 5% more than the ' + (data.lanes.length === 2 ? 'other.' : 'median.') }));
 	}
 
+	// What the map leaves out, so that the page stays small.
+	function leftOut(data) {
+		const text = [], rows = data.kernels.length, lost = data.metrics_left_out || 0;
+
+		if (rows < data.total)
+			text.push('The map has ' + rows + ' of ' + data.total.toLocaleString('en-US') + ' kernels, those that took most time.');
+		if (lost)
+			text.push(lost.toLocaleString('en-US') + (lost === 1 ? ' metric is' : ' metrics are') + ' left out, to keep the page small.');
+		if (text.length)
+			text.push('“offpeak eval” has all.');
+		return element('p', { class: 'muted', text: text.join(' '), hidden: !text.length });
+	}
+
 	offpeak.part('ranks', function (section, run) {
 		const data = offpeak.data(run, 'ranks');
 		const frame = element('div', { class: 'panel heat' }), words = element('ul', { class: 'remarks' });
@@ -121,7 +134,8 @@
 		if (!data.metrics.length)
 			return;
 		section.append(element('div', { class: 'tools' }, [picker]), words, frame,
-			element('p', { class: 'key', text: 'Orange is more than the median (of two, than the other), blue less; the colour is full at 25%. A frame marks a straggler: more than 5% above in time or, where kernels wait for each other, below.' }));
+			element('p', { class: 'key', text: 'Orange is more than the median (of two, than the other), blue less; the colour is full at 25%. A frame marks a straggler: more than 5% above in time or, where kernels wait for each other, below.' }),
+			leftOut(data));
 		picker.addEventListener('change', draw);
 		draw();
 	});

@@ -155,6 +155,13 @@ static void put_means(struct opk_json_writer *json, const struct report_run *run
 	}
 }
 
+/* Of kernels, also those that the map leaves out. */
+static void put_total(struct opk_json_writer *json, size_t total)
+{
+	opk_json_key(json, "total");
+	opk_json_put_u64(json, total);
+}
+
 static void begin_metric(struct opk_json_writer *json, const char *name, const char *unit)
 {
 	opk_json_begin_object(json);
@@ -172,14 +179,19 @@ static void end_metric(struct opk_json_writer *json)
 	opk_json_end_object(json);
 }
 
+/* Where there is no room for it any more, it counts as left out. */
 static void put_metric(struct opk_json_writer *json, const struct report_run *run, size_t at,
-                       size_t *left)
+                       size_t *left, uint64_t *left_out)
 {
 	size_t numbers = count_kernels(run) * run->lanes.count;
 	const struct opk_evaluation *evaluation = opk_summary_evaluation(run->summary);
 
-	if (at == SIZE_MAX || numbers > *left || !has_lanes(run, at))
+	if (at == SIZE_MAX || !has_lanes(run, at))
 		return;
+	if (numbers > *left) {
+		++*left_out;
+		return;
+	}
 	*left -= numbers;
 	begin_metric(json, opk_evaluation_column(evaluation, at),
 	             opk_evaluation_column_unit(evaluation, at));
@@ -191,17 +203,19 @@ static void put_metric(struct opk_json_writer *json, const struct report_run *ru
 static void put_metrics(struct opk_json_writer *json, const struct report_run *run)
 {
 	size_t time = opk_summary_find(run->summary, time_metric), left = MOST_NUMBERS;
+	uint64_t left_out = 0;
 
 	opk_json_key(json, "metrics");
 	opk_json_begin_array(json);
-	put_metric(json, run, time, &left);
+	put_metric(json, run, time, &left, &left_out);
 	for (size_t i = 0; i < opk_summary_column_count(run->summary); i++) {
 		const struct opk_summary_column *column = opk_summary_column(run->summary, i);
 
 		if (column->at != time)
-			put_metric(json, run, column->at, &left);
+			put_metric(json, run, column->at, &left, &left_out);
 	}
 	opk_json_end_array(json);
+	opk_json_add_u64(json, "metrics_left_out", left_out);
 }
 
 static void put_groups(struct opk_json_writer *json, const struct report_run *run)
@@ -211,6 +225,7 @@ static void put_groups(struct opk_json_writer *json, const struct report_run *ru
 	for (size_t i = 0; i < count_kernels(run); i++)
 		opk_json_put_u64(json, i);
 	opk_json_end_array(json);
+	put_total(json, opk_summary_group_count(run->summary));
 	put_metrics(json, run);
 }
 
@@ -221,6 +236,7 @@ struct times {
 	struct report_lanes lanes;
 	struct opk_index rows; /* of names: which of `kernels` */
 	size_t kernels[MOST_KERNELS], count;
+	size_t total; /* also those for which the map has no row */
 	struct report_sum *sums;
 };
 
@@ -237,13 +253,12 @@ static int find_kernels(struct times *times, const struct report_page *page,
 	for (size_t i = 0; i < opk_summary_kernel_count(run->summary); i++) {
 		const char *name = opk_summary_kernel(run->summary, i)->range->kernel;
 
-		if (times->count == MOST_KERNELS)
-			break;
 		if (opk_index_find(NULL, &times->rows, name))
 			continue;
-		if (!opk_index_add(&times->rows, name, times->count, NULL))
+		if (!opk_index_add(&times->rows, name, times->total++, NULL))
 			return opk_nomem(page->ctx, "ranks");
-		times->kernels[times->count++] = i;
+		if (times->count < MOST_KERNELS)
+			times->kernels[times->count++] = i;
 	}
 	return OPK_OK;
 }
@@ -283,7 +298,7 @@ static int add_times(struct times *times, const struct report_page *page,
 		struct report_sum *sum;
 
 		if (launch->kind != OPK_ACTIVITY_KERNEL
-		    || !opk_index_find(&row, &times->rows, launch->name))
+		    || !opk_index_find(&row, &times->rows, launch->name) || row >= times->count)
 			continue;
 		sum = &times->sums[row * lanes + times->lanes.of_row[i]];
 		sum->sum += (double)(launch->end_ns - launch->start_ns);
@@ -299,6 +314,7 @@ static void put_times(struct opk_json_writer *json, const struct times *times)
 	for (size_t i = 0; i < times->count; i++)
 		opk_json_put_u64(json, times->kernels[i]);
 	opk_json_end_array(json);
+	put_total(json, times->total);
 	opk_json_key(json, "metrics");
 	opk_json_begin_array(json);
 	begin_metric(json, "duration", "nanoseconds");
