@@ -24,6 +24,7 @@ static struct opk_range range_of(size_t image, size_t row)
 		                   .gpu = "",
 		                   .grid = { 2, 1, 1 },
 		                   .block = { 32, 1, 1 },
+		                   .duration_ns = row ? 0 : 1000,
 		                   .sm_mhz = image ? 1980 : 1000 };
 }
 
@@ -108,6 +109,8 @@ START_TEST(words_of_a_page)
 		{ HERE, "<code>fake__c.sum</code>", 1 },
 		{ HERE, "\"lanes\":[\"rank 0\",\"rank 1\"]", 1 },
 		{ HERE, "\"name\":\"plain\",\"count\":2,", 1 },
+		{ HERE, "<li>2 of 3 kernels have no time (nan): shares of time are of what", 1 },
+		{ HERE, "\"kernels\":[0,1,2],\"total\":3,\"metrics\":", 1 },
 		{ HERE, "Timelines are drawn by", 0 }, /* there is nothing over time */
 	};
 	char *page = make_page(NULL);

@@ -248,6 +248,22 @@ static int remark_gpus(struct opk_summary *s)
 	                      most, means, s->kind == OPK_SUMMARY_KERNELS ? "kernel" : "name"));
 }
 
+/* Shares of time are of the time that is known. */
+static int remark_times(struct opk_summary *s)
+{
+	const char *word = s->kind == OPK_SUMMARY_KERNELS ? "kernel" : "range";
+	size_t count = 0;
+
+	for (size_t i = 0; s->time && i < s->group_count; i++)
+		count += isnan(s->groups[i].time);
+	if (!count || s->kind == OPK_SUMMARY_DEVICES)
+		return OPK_OK;
+	return opk_summary_add_remark(
+		s, opk_printf("%zu of %zu %ss %s no time (nan): shares of time are of what the "
+	                      "others took",
+	                      count, s->group_count, word, count == 1 ? "has" : "have"));
+}
+
 /* Of a sum, only the total and the mean are those of its ranges. */
 static int remark_summed(struct opk_summary *s)
 {
@@ -321,6 +337,8 @@ int opk_summary_evaluate(struct opk_summary *s)
 		return code;
 	find_times(s);
 	code = find_shares(s);
+	if (!code)
+		code = remark_times(s);
 	if (!code)
 		code = remark_gpus(s);
 	if (!code)
