@@ -45,6 +45,7 @@ struct sampler {
 	uint64_t waiting;        /* more of them, which are in the image still */
 	double decode_s;         /* that one sample takes, as far as it is known */
 	double init_s;           /* that emptying the image takes */
+	double start_s;          /* that starting took: when it began in there is not known */
 	uint64_t expected;       /* samples from `started` to the stop */
 	struct timespec started, handed_on;
 	struct sample_clock clock;
@@ -199,6 +200,7 @@ static bool start(struct sampler *sampler)
 	sampler->fresh = true;
 	sampler->clock.last_end = 0;
 	sampler->sampling = TARGET_CALL(sampler->profiling->target, cuptiPmSamplingStart, &params);
+	sampler->start_s = clock_seconds_since(&sampler->started);
 	return sampler->sampling;
 }
 
@@ -449,12 +451,13 @@ static void work(struct sampler *sampler)
 	pause_before_overflow(sampler);
 }
 
-/* Counts samples that never came, after an overflow or a failure, but for 0.1 s in doubt. */
+/* Counts samples that never came, after an overflow or a failure, but for what is in doubt. */
 static void count_rest(struct sampler *sampler)
 {
 	uint64_t expected = sampler->overflowed || sampler->broken ? made(sampler)
 	                                                           : sampler->expected;
-	uint64_t doubtful = expected / 100 + 100000000 / sampler->interval_ns;
+	double doubtful_s = 0.1 + sampler->start_s;
+	uint64_t doubtful = expected / 100 + (uint64_t)(doubtful_s * 1e9) / sampler->interval_ns;
 	uint64_t missing = expected > sampler->decoded ? expected - sampler->decoded : 0;
 
 	if (missing > doubtful)
