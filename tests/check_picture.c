@@ -51,6 +51,8 @@ START_TEST(text)
 		{ HERE, "a<script>\"&'", "a&lt;script&gt;&quot;&amp;'" },
 		{ HERE, "\xc3\xa9\xe2\x82\xac", "\xc3\xa9\xe2\x82\xac" },
 		{ HERE, "a\xff\x01\x7f\xc3", "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		/* What follows an override of the direction would be shown backwards. */
+		{ HERE, "\xe2\x80\xaegnp", "\xef\xbf\xbdgnp" },
 		/* U+FFFE is no character of XML's. */
 		{ HERE, "\xef\xbf\xbe\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd" },
 	};

@@ -9,8 +9,9 @@ enum { IMAGES = 2, ROWS = 3 };
 static const char *const names[] = { "fake__a.sum", "fake__ratio.pct", "fake__c.sum" };
 static const char *const inflated[] = { "fake__c.sum" };
 
-/* Kernels of six launches: the second name would be markup, the third ends lines in JavaScript. */
-static const char *const kernels[] = { "plain", "<b>&\"'", "a\xe2\x80\xa8</script>\xe2\x80\xa9" };
+/* Kernels of six launches: the first name turns text round, the second would be markup, the third ends lines in JavaScript. */
+static const char *const kernels[] = { "plain\xe2\x80\xae", "<b>&\"'",
+	                               "a\xe2\x80\xa8</script>\xe2\x80\xa9" };
 
 static struct opk_range range_of(size_t image, size_t row)
 {
@@ -108,7 +109,7 @@ START_TEST(words_of_a_page)
 		{ HERE, "1 of 3 metrics counts idle time around short kernels", 1 },
 		{ HERE, "<code>fake__c.sum</code>", 1 },
 		{ HERE, "\"lanes\":[\"rank 0\",\"rank 1\"]", 1 },
-		{ HERE, "\"name\":\"plain\",\"count\":2,", 1 },
+		{ HERE, "\"name\":\"plain\xef\xbf\xbd\",\"count\":2,", 1 },
 		{ HERE, "<li>2 of 3 kernels have no time (nan): shares of time are of what", 1 },
 		{ HERE, "\"kernels\":[0,1,2],\"total\":3,\"metrics\":", 1 },
 		{ HERE, "Timelines are drawn by", 0 }, /* there is nothing over time */
@@ -128,16 +129,20 @@ START_TEST(names_are_text)
 	struct opk_report_options options = OPK_INIT(options);
 	char *page, *end;
 
-	options.title = "<t>\xff\x01";
+	options.title = "<t>\xff\x01\xe2\x80\xae";
 	options.kernel_names = "full";
 	page = make_page(&options);
-	ck_assert_uint_eq(count_of(page, "<title>&lt;t&gt;\xef\xbf\xbd\xef\xbf\xbd</title>"), 1);
+	ck_assert_uint_eq(count_of(page,
+	                           "<title>&lt;t&gt;\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd</title>"),
+	                  1);
 	ck_assert_uint_eq(count_of(page, "<t>"), 0);
 	ck_assert_uint_eq(count_of(page, "<!--"), 0);
 	ck_assert_uint_eq(count_of(page, "<i>"), 0);
 	ck_assert_uint_eq(count_of(page, "<dd>&lt;/dl&gt;</dd>"), 1);
 	ck_assert_uint_eq(count_of(page, "\xe2\x80\xa8"), 0);
 	ck_assert_uint_eq(count_of(page, "\xe2\x80\xa9"), 0);
+	ck_assert_uint_eq(count_of(page, "\xe2\x80\xae"), 0);
+	ck_assert_uint_gt(count_of(page, "\"plain\xef\xbf\xbd\""), 0);
 	ck_assert_uint_eq(count_of(page, "\"a\\u2028\\u003c/script\\u003e \\u2029\""), 1);
 	ck_assert_uint_eq(count_of(page, "\"\\u003cb\\u003e \\u0026\\\"'\""), 1);
 	end = strstr(page, "</main>");

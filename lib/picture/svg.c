@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "base/utf8.h"
 
 /* Okabe and Ito's colours; the last one is for what has none of its own. */
@@ -51,7 +52,10 @@ void opk_svg_put_coordinate(struct opk_svg *svg, char before, double number)
 	put_fixed(&svg->buf, number);
 }
 
-/* A character of so many bytes; 0: a byte that is none. XML has a tab, but no other control. */
+/*
+ * A character of so many bytes; 0: a byte that is none. XML has no control characters, and overrides
+ * of the writing direction would show what follows backwards.
+ */
 static void put_character(struct opk_buf *out, const char *text, size_t length)
 {
 	switch (*text) {
@@ -71,7 +75,7 @@ static void put_character(struct opk_buf *out, const char *text, size_t length)
 		opk_buf_add_text(out, "\n");
 		break;
 	default:
-		if (!length || (unsigned char)*text < ' ' || *text == '\x7f'
+		if (opk_terminal_obeys(text, length)
 		    || (length == 3 && !memcmp(text, "\xef\xbf", 2)
 		        && (unsigned char)text[2] >= 0xbe))
 			opk_buf_add_text(out, "\xef\xbf\xbd");

@@ -2,6 +2,7 @@
 /* The page: text as markup, sections, data blocks, and all of it in the template. */
 #include <math.h>
 
+#include "base/terminal.h"
 #include "base/utf8.h"
 #include "report/report_inside.h"
 
@@ -26,9 +27,9 @@ static const char *entity(char c)
 }
 
 /* Control characters can't be shown, and some make a page differ from what it looks like. */
-static bool is_control(unsigned char c)
+static bool is_control(const char *text, size_t length)
 {
-	return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
+	return *text != '\n' && *text != '\t' && opk_terminal_obeys(text, length);
 }
 
 void report_text(struct opk_buf *html, const char *text)
@@ -41,7 +42,7 @@ void report_text(struct opk_buf *html, const char *text)
 		length = opk_utf8_length((const unsigned char *)text, left);
 		if (name)
 			opk_buf_add_text(html, name);
-		else if (!length || is_control((unsigned char)*text))
+		else if (is_control(text, length))
 			opk_buf_add_text(html, "\xef\xbf\xbd");
 		else
 			opk_buf_add(html, text, length);
@@ -118,24 +119,43 @@ void report_begin_data(struct report_page *page, const struct report_run *run, c
 	page->json = (struct opk_json_writer){ .buf = &page->block };
 }
 
-/* They are inside strings, and are escaped so that no parser of HTML sees them. */
+/*
+ * Of a character of data, all of which are inside strings: escaped, no parser of HTML sees it. What
+ * shows text in another order becomes U+FFFD, as outside of data. NULL: it stays.
+ */
+static const char *instead_of(const char *text, size_t length)
+{
+	switch (*text) {
+	case '<':
+		return "\\u003c";
+	case '>':
+		return "\\u003e";
+	case '&':
+		return "\\u0026";
+	default:
+		break;
+	}
+	if (length == 3 && !memcmp(text, "\xe2\x80\xa8", 3))
+		return "\\u2028";
+	if (length == 3 && !memcmp(text, "\xe2\x80\xa9", 3))
+		return "\\u2029";
+	return length > 1 && opk_terminal_obeys(text, length) ? "\xef\xbf\xbd" : NULL;
+}
+
 void report_end_data(struct report_page *page)
 {
 	const char *data = (const char *)page->block.data;
 	size_t size = page->block.size, from = 0;
+	const char *other;
 
-	for (size_t i = 0; i < size; i++) {
-		bool line_end = size - i > 2 && !memcmp(data + i, "\xe2\x80", 2)
-		                && (data[i + 2] == '\xa8' || data[i + 2] == '\xa9');
-
-		if (!line_end && data[i] != '<' && data[i] != '>' && data[i] != '&')
+	for (size_t i = 0, length; i < size; i += length) {
+		length = opk_utf8_step(data + i, size - i);
+		other = instead_of(data + i, length);
+		if (!other)
 			continue;
 		opk_buf_add(&page->html, data + from, i - from);
-		opk_buf_add_printf(&page->html, "\\u%04x",
-		                   line_end ? 0x2000 + (data[i + 2] & 0x3f)
-		                            : (unsigned char)data[i]);
-		i += line_end ? 2 : 0;
-		from = i + 1;
+		opk_buf_add_text(&page->html, other);
+		from = i + length;
 	}
 	opk_buf_add(&page->html, data + from, size - from);
 	page->html.failed |= page->block.failed;
