@@ -22,6 +22,8 @@ static struct report_spread *make_room(struct report_run *run, size_t group, siz
 	if (columns == run->spread_columns && groups == run->spread_count)
 		return find_spread(run, group, column);
 	if (groups > MOST_SPREADS / columns)
+		groups = MOST_SPREADS / columns;
+	if (group >= groups || groups < run->spread_count)
 		return NULL;
 	spreads = opk_alloc_array(groups * columns, sizeof *spreads);
 	run->failed = !spreads;
