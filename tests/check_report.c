@@ -9,7 +9,10 @@ enum { IMAGES = 2, ROWS = 3 };
 static const char *const names[] = { "fake__a.sum", "fake__ratio.pct", "fake__c.sum" };
 static const char *const inflated[] = { "fake__c.sum" };
 
-/* Kernels of six launches: the first name turns text round, the second would be markup, the third ends lines in JavaScript. */
+/*
+ * Kernels of six launches: the first name turns text round, the second would be markup, the third
+ * ends lines in JavaScript.
+ */
 static const char *const kernels[] = { "plain\xe2\x80\xae", "<b>&\"'",
 	                               "a\xe2\x80\xa8</script>\xe2\x80\xa9" };
 

@@ -53,8 +53,8 @@ void opk_svg_put_coordinate(struct opk_svg *svg, char before, double number)
 }
 
 /*
- * A character of so many bytes; 0: a byte that is none. XML has no control characters, and overrides
- * of the writing direction would show what follows backwards.
+ * A character of so many bytes; 0: a byte that is none. XML has no control characters, and after an
+ * override of the writing direction text is shown backwards.
  */
 static void put_character(struct opk_buf *out, const char *text, size_t length)
 {
