@@ -49,6 +49,11 @@ picture stack.svg '"memory stalls" in text and "87.6%" in text and {m.get("data-
 refuses 2 'what can be stacked is Issue slots, Stalls' plot stack "$recordings/gh100-top-down.opk" --group States -o bad.svg
 refuses 2 'no stacked bars' plot stack "$roofline" -o bad.svg
 refuses 2 'no kernels by time' plot kernels "$recordings/gh100-top-down.opk" -o bad.svg
+# Devices with samples are no kernels.
+refuses 2 'no kernels by time' plot kernels "$recordings/gh100-pm-small.opk" -o bad.svg
+for of in 'kernels gh100-ranks-pm' 'kernels gh100-training-kernels' 'roofline gh100-roofline'; do
+	refuses 2 'no kernel is like nix' plot "${of% *}" "$recordings/${of#* }.opk" --kernel nix -o bad.svg
+done
 
 section 'timelines'
 works plot timeline "$recordings/gh100-training-kernels.opk" -o line.svg

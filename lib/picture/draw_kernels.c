@@ -108,6 +108,12 @@ static void put_all(struct kernels *k, const struct opk_picture_options *options
 	put_sum(k);
 }
 
+static bool is_of_devices(const struct opk_summary *summary)
+{
+	return opk_summary_get_kind(summary) == OPK_SUMMARY_DEVICES
+	       && !opk_summary_kernel_count(summary);
+}
+
 int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                         const struct opk_summary *summary, const struct opk_picture_options *given)
 {
@@ -121,7 +127,8 @@ int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
 
 	if (code)
 		return code;
-	if (!kernels.count || !kernels.unit)
+	/* Groups of samples are devices: that they were sampled is no kernel's time. */
+	if (!kernels.count || !kernels.unit || is_of_devices(summary))
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "no kernels by time: the recording has no kernel, or no time of "
 		                "one; gpu__time_duration.sum is such a time");

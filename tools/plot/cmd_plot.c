@@ -134,6 +134,18 @@ static int draw(struct plot *p, const struct picture *picture)
 	return code;
 }
 
+/* Groups of samples are devices, which are there whatever the kernel. */
+static int check_pattern(struct plot *p, const char *path)
+{
+	bool devices = opk_summary_get_kind(p->summary) == OPK_SUMMARY_DEVICES;
+
+	if (!p->args->kernel || opk_summary_kernel_count(p->summary)
+	    || (!devices && opk_summary_group_count(p->summary)))
+		return OPK_OK;
+	return app_error(p->app, OPK_EUSAGE, "no kernel is like %s; 'offpeak show %s' lists them",
+	                 p->args->kernel, path);
+}
+
 static int plot(struct plot *p, const struct picture *picture, const char *path)
 {
 	struct opk_summary_options how = OPK_INIT(how);
@@ -150,6 +162,8 @@ static int plot(struct plot *p, const struct picture *picture, const char *path)
 		code = opk_summary_new(&summary, ctx, file, &how);
 	app_progress_end();
 	p->summary = summary;
+	if (!code && summary)
+		code = check_pattern(p, path);
 	if (!code)
 		code = draw(p, picture);
 	return code ? opk_add(ctx, code, "can't plot %s", path) : OPK_OK;
