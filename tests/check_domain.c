@@ -327,7 +327,7 @@ static const struct plan_row {
 	  0,
 	  OPK_EFAILED,
 	  { "2 of 4 metrics fit into 2 passes; not: fake__b.sum, fake__c.sum",
-	    "needs 3 passes on FA100; allow more, take fewer metrics, or make several files" },
+	    "needs 3 passes on FA100", "allow more, take fewer metrics, or make several files" },
 	  "PM sampling" },
 };
 

@@ -7,12 +7,13 @@
 #include "set/set.h"
 
 /*
- * Takes the metrics in order, keeps those that fit into so many passes, and names the others,
- * free(). Without a limit, those that are refused with the kept ones.
+ * Takes the metrics in order, keeps those that fit into so many passes, and names the first of the
+ * others, free(). Without a limit, those that are refused with the kept ones.
  */
 static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
                          const struct opk_plan *plan, size_t limit)
 {
+	enum { NAMED = 3 };
 	opk_autofree const char **kept = opk_alloc_array(plan->metrics.count, sizeof *kept);
 	opk_autobuf struct opk_buf names = { 0 };
 	size_t count = 0;
@@ -29,9 +30,11 @@ static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
 			return code;
 		if (!code && (!limit || result.passes <= limit))
 			count++;
-		else
-			opk_buf_add_printf(&names, "%s%s", (*left_out)++ ? ", " : "", metric);
+		else if ((*left_out)++ < NAMED)
+			opk_buf_add_printf(&names, "%s%s", names.size ? ", " : "", metric);
 	}
+	if (*left_out > NAMED)
+		opk_buf_add_printf(&names, " and %zu more", *left_out - NAMED);
 	*others = opk_buf_take_text(&names);
 	return *others ? OPK_OK : opk_nomem(ctx, "a plan");
 }
@@ -173,15 +176,15 @@ int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 
 	if (code)
 		return code;
-	opk_fail(ctx, OPK_EFAILED,
-	         "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
-	         plan->metrics.count - left_out, plan->metrics.count, limit, limit == 1 ? "" : "es",
-	         others);
-	return opk_add(
-		ctx, OPK_EFAILED, "set %s needs %zu passes on %s; %s", plan->set_name,
-		plan->schedule.passes, plan->target.chip,
+	opk_fail(
+		ctx, OPK_EFAILED, "%s",
 		plan->target.profiler == OPK_PROFILER_PM
 			? "PM sampling has one: --single-pass keeps what fits, build --split makes "
 			  "several files"
 			: "allow more, take fewer metrics, or make several files with build --split");
+	opk_add(ctx, OPK_EFAILED, "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
+	        plan->metrics.count - left_out, plan->metrics.count, limit, limit == 1 ? "" : "es",
+	        others);
+	return opk_add(ctx, OPK_EFAILED, "set %s needs %zu passes on %s", plan->set_name,
+	               plan->schedule.passes, plan->target.chip);
 }
