@@ -93,6 +93,10 @@ static int unknown_command(const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
 
+	if (!strcmp(name, "collect"))
+		return app_error(NULL, OPK_EUSAGE,
+		                 "no command 'collect': recording is done by offpeak-collect, a "
+		                 "program of its own; see 'offpeak-collect --help'");
 	for (const struct command *const *c = commands; *name && *c; c++)
 		if (is_misspelt(name, (*c)->name))
 			opk_nearest_try(&nearest, (*c)->name);
