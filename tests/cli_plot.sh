@@ -81,7 +81,7 @@ refuses 2 'no picture is called pie: use roofline' plot pie "$roofline" -o pie.s
 refuses 2 'which recording' plot roofline
 refuses 2 'where to' plot roofline "$roofline"
 refuses 2 'width 10: use pixels' plot roofline "$roofline" -o bad.svg --width 10
-refuses 2 'no roofline' plot roofline "$simple" -o bad.svg
+refuses 2 'no roofline: .*: record with the set roofline-hierarchical' plot roofline "$simple" -o bad.svg
 refuses 4 'nowhere.opk' plot roofline nowhere.opk -o bad.svg
 same 'pictures that failed' "$(ls bad.svg pie.svg 2>/dev/null)" ''
 finish
