@@ -80,6 +80,11 @@ refuses 2 'which picture' plot
 refuses 2 'no picture is called pie: use roofline' plot pie "$roofline" -o pie.svg
 refuses 2 'which recording' plot roofline
 refuses 2 'where to' plot roofline "$roofline"
+for ending in png pdf; do
+	refuses 2 "x.$ending: a picture is SVG: .* rsvg-convert" plot roofline "$roofline" -o "x.$ending"
+done
+refuses 2 'unknown option --format' plot roofline "$roofline" -o bad.svg --format json
+same 'pictures of another kind' "$(ls x.png x.pdf 2>/dev/null)" ''
 refuses 2 'width 10: use pixels' plot roofline "$roofline" -o bad.svg --width 10
 refuses 2 'no roofline: .*: record with the set roofline-hierarchical' plot roofline "$simple" -o bad.svg
 refuses 4 'nowhere.opk' plot roofline nowhere.opk -o bad.svg

@@ -20,8 +20,10 @@ if [ "$have_python" = yes ]; then
 	same 'the data and the hashes' "$(python3 -B "$SOURCE/tests/report_page.py" page.html histogram)" sound
 fi
 refuses 2 '-o R.html and RUN.opk' report "$recordings/gh100-roofline.opk"
+refuses 2 'page.pdf: a page is HTML: use .html' report "$simple" -o page.pdf
+refuses 2 'unknown option --format' report "$simple" -o again.html --format json
 refuses 4 'nowhere.opk' report nowhere.opk -o nowhere.html
-same 'after a failure' "$(ls -- *.html)" page.html
+same 'after a failure' "$(ls -- *.html *.pdf 2>/dev/null)" page.html
 
 # Names that would be markup, end the script that holds them, or are no text: of ranges, files, and the title.
 section 'kernels like a pattern'

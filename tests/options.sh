@@ -88,7 +88,12 @@ while read -r name; do
 	cp "$tmp/out" "$tmp/$name.help"
 	out_has "^usage: offpeak $name "
 	options_of_help "$tmp/out" >"$tmp/in_help"
-	for option in --format --output --cuda --help; do
+	# What is no table has no format.
+	misspelt=--fromat=csv near=--format
+	case $name in
+	plot | report) misspelt=--otuput=x near=--output ;;
+	esac
+	for option in $near --output --cuda --help; do
 		same "offpeak $name --help: $option" "$(grep -c -e "^$option\b" "$tmp/in_help")" 1
 	done
 	works "$name" -h
@@ -119,7 +124,7 @@ while read -r name; do
 	same "offpeak $name: options that are listed but not known" "$(cat "$tmp/unknown")" ''
 	refuses 2 "$name.*unknown option --no-such-option" "$name" --no-such-option
 	# A misspelt one is understood, in any place of the line.
-	refuses 2 "$name: unknown option --fromat=csv, did you mean --format\\?; 'offpeak $name --help'" "$name" x --fromat=csv
+	refuses 2 "$name: unknown option $misspelt, did you mean $near\\?; 'offpeak $name --help'" "$name" x "$misspelt"
 	for way in "$name --help" "help $name" "--manpage $name"; do
 		# shellcheck disable=SC2086
 		full $way

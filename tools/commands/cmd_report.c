@@ -27,6 +27,10 @@ static int run(struct app *app, void *data)
 
 	if (!app->output || !app->argument_count)
 		return app_error(app, OPK_EUSAGE, "report: -o R.html and RUN.opk... are needed");
+	code = app_check_ending(app, ".html .htm",
+	                        "a page is HTML: use .html; a browser can print it as PDF");
+	if (code)
+		return code;
 	options.kernel = args->kernel;
 	options.title = args->title;
 	options.progress = app_progress;
@@ -69,5 +73,6 @@ const struct command report_command = {
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.output = OUTPUT_IS_FILE,
+	.no_table = true,
 	.run = run,
 };

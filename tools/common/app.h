@@ -76,6 +76,8 @@ int app_begin_output(struct app *app);
 int app_begin_report(struct app *app);
 /* Where no --format is given, the ending of -o FILE chooses one; OPK_EUSAGE where it is unknown. */
 int app_choose_format(struct app *app);
+/* OPK_EUSAGE with the hint unless -o FILE has one of these endings, ".html .htm", or none. */
+int app_check_ending(struct app *app, const char *wanted, const char *hint);
 /*
  * Before the output of a command of several tables: which one is written alone, if any. `word` is
  * the value of --table, whose words these are; `main` is what CSV has where it was not given,

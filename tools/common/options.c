@@ -46,8 +46,12 @@ static bool is_common(const struct option_spec *spec)
 	return spec >= common_options && spec < common_options + COUNT(common_options);
 }
 
-static bool has_own(const struct command *command, const struct option_spec *common)
+/* Whether the command goes without this common option, or has its own. */
+static bool is_left_out(const struct command *command, const struct option_spec *common)
 {
+	if (command->no_table
+	    && (!strcmp(common->name, "format") || !strcmp(common->name, "csv-safe")))
+		return true;
 	for (const struct option_spec *own = command->options; own && own->name; own++)
 		if (!strcmp(own->name, common->name))
 			return true;
@@ -63,7 +67,7 @@ const struct option_spec *app_next_option(const struct command *command,
 		spec = command->options ? command->options : common_options;
 	if (!spec->name && !is_common(spec))
 		spec = common_options;
-	while (spec->name && is_common(spec) && has_own(command, spec))
+	while (spec->name && is_common(spec) && is_left_out(command, spec))
 		spec++;
 	return spec->name ? spec : NULL;
 }

@@ -64,6 +64,7 @@ struct command {
 	 * names of several, so that the command itself says which to files_write().
 	 */
 	enum { OUTPUT_IS_TABLE, OUTPUT_IS_TEXT, OUTPUT_IS_FILE, OUTPUT_IS_NUMBERED } output;
+	bool no_table; /* it prints none, so that it has no --format and no --csv-safe */
 	/* Returns an exit code; what failed is on the context, or was reported: see app_fail(). */
 	int (*run)(struct app *app, void *args);
 };
@@ -73,7 +74,8 @@ const struct option_spec *app_option(const struct command *command, const char *
 
 /*
  * The option after `spec`, the first after NULL; NULL at the end. The command's own come first,
- * then --format, -o, --cuda, --no-cache and --help, unless it has one of its own by that name.
+ * then --format, -o, --cuda, --no-cache and --help, unless it has one of its own by that name,
+ * or prints no table.
  */
 const struct option_spec *app_next_option(const struct command *command,
                                           const struct option_spec *spec);
