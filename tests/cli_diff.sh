@@ -67,6 +67,11 @@ assert {c.get("classname") for c in cases} == {"gpu__time_duration.sum>5%"}
 assert [c.get("name") for c in cases if c.find("failure") is not None] == ["axpy 16384x1x1 256x1x1"]
 END
 same 'JUnit file' "$(cat python.out)" ''
+# What is broken is said even where its file can't be written.
+run 1 diff "$before" "$after" --fail 'gpu__time_duration.sum>5%' --table summary --junit no/junit.xml
+err_has '^offpeak: 1 of 5 checks is broken$'
+err_has "^offpeak: can't write the file of --junit$"
+err_has "^  no/junit.xml: can't create: No such file or directory$"
 cat >rules.yaml <<'END'
 rules:
   - {fail: gpu__time_duration.sum > 5%, where: kernel=norm}

@@ -190,6 +190,45 @@ static int print(struct diff *diff, const struct diff_args *args)
 	return code;
 }
 
+/* Broken checks are the result, and are said even where their file can't be written. */
+static int write_junit(struct diff *diff, const char *path, const char *broken)
+{
+	int code = opk_diff_judgement_write_junit(diff->judgement, diff->app->ctx, path);
+
+	if (!code)
+		return OPK_OK;
+	if (broken)
+		app_print_cause("offpeak: ", broken);
+	return opk_add(diff->app->ctx, code, "can't write the file of --junit");
+}
+
+/* "1 of 5 checks is broken"; NULL: none is. */
+static int describe_broken(char **out, struct diff *diff)
+{
+	size_t broken = opk_diff_judgement_broken(diff->judgement);
+
+	*out = NULL;
+	if (!broken)
+		return OPK_OK;
+	*out = opk_printf("%zu of %zu checks %s broken", broken,
+	                  opk_diff_judgement_count(diff->judgement), broken == 1 ? "is" : "are");
+	return *out ? OPK_OK : app_nomem(diff->app);
+}
+
+/* Says which rules are broken; fails where any is. */
+static int end_gate(struct diff *diff, const struct diff_args *args)
+{
+	opk_autofree char *broken = NULL;
+	int code = describe_broken(&broken, diff);
+
+	if (code)
+		return code;
+	diff_breaches(diff);
+	if (args->junit)
+		code = write_junit(diff, args->junit, broken);
+	return code || !broken ? code : app_error(diff->app, OPK_EFAILED, "%s", broken);
+}
+
 static int judge_and_print(struct diff *diff, const struct diff_args *args,
                            const struct opk_diff_rules *rules)
 {
@@ -203,15 +242,7 @@ static int judge_and_print(struct diff *diff, const struct diff_args *args,
 	diff->judgement = judgement;
 	if (!code)
 		code = print(diff, args);
-	if (!code && rules)
-		diff_breaches(diff);
-	if (!code && args->junit)
-		code = opk_diff_judgement_write_junit(judgement, app->ctx, args->junit);
-	if (code || !rules || !opk_diff_judgement_broken(judgement))
-		return code;
-	return app_error(app, OPK_EFAILED, "%zu of %zu checks %s broken",
-	                 opk_diff_judgement_broken(judgement), opk_diff_judgement_count(judgement),
-	                 opk_diff_judgement_broken(judgement) == 1 ? "is" : "are");
+	return code || !rules ? code : end_gate(diff, args);
 }
 
 static int run_with(struct diff *diff, const struct diff_args *args, struct opk_file **files,
