@@ -5,7 +5,8 @@
  * on stream 9, and there are copies and NVTX ranges.
  * add_kernels --pause IN.opk OUT.opk: the same, where sampling stood still for a second, in which
  * kernels ran.
- * add_kernels --trace OUT.opk [LAUNCHES [BYTES]]: what ran alone, without samples; BYTES a copy.
+ * add_kernels --trace OUT.opk [LAUNCHES [BYTES [STREAMS]]]: what ran alone, without samples; BYTES a
+ * copy, and stream 7 is so many streams.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static struct opk_ctx *ctx;
-static uint64_t bytes = 1 << 20;
+static uint64_t bytes = 1 << 20, streams = 1;
 
 static void check(int code)
 {
@@ -62,7 +63,8 @@ static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t
 	for (size_t i = 0; count + 4 < most && from < end; i++) {
 		size_t step = i % COUNT(steps);
 
-		out[count++] = kernel_at(from, step);
+		out[count] = kernel_at(from, step);
+		out[count++].stream += i % streams;
 		if (i % 12 == 0) {
 			out[count] = kernel_at(from + 1000000, 1);
 			out[count].name = "beside(int)";
@@ -165,7 +167,8 @@ int main(int argc, char **argv)
 		argv++, argc--;
 	}
 	bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : bytes;
-	if (argc < 3 || !room || opk_ctx_new(&ctx, NULL))
+	streams = argc > 5 ? strtoull(argv[5], NULL, 10) : streams;
+	if (argc < 3 || !room || !streams || opk_ctx_new(&ctx, NULL))
 		return 1;
 	check(opk_writer_new(&writer, ctx, argv[2]));
 	if (trace)

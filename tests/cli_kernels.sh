@@ -69,11 +69,15 @@ json '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]
 notes '3 more kernels, .*: --top 4 shows them' show trace.opk --sort launches --top 1
 refuses 2 'use time, launches or name' show trace.opk --sort times
 # Sums that have no room are the greatest number.
-pass 'large copies' "$BUILD/tests/add_kernels" --trace large.opk 50 6000000000000000000
+pass 'large copies' "$BUILD/tests/add_kernels" --trace large.opk 50 6000000000000000000 12
 works eval large.opk --aggregate kernel --where kind=copy --columns launches,bytes
 out_has '^4,18446744073709551615$'
-works show large.opk
+# --top is of kernels: other tables have ten rows at least.
+notes '2 more streams: --top 12 shows them' show large.opk --top 1
 out_has '^memcpy HtoD +200 +4 +50 +18\.447 '
+same 'streams' "$(awk '!NF { on = 0 } on && /^ +[0-9]/ { n++ } /^stream/ { on = 1 } END { print n }' out)" 10
+works show large.opk --top 12 --format json
+json 'len(j["streams"]) == 12'
 
 works show "$recordings/gh100-training-trace.opk" --top 40
 out_has '^run +27849 launches of 40 kernels; the GPU was busy 16.5% of 1.554 s$'

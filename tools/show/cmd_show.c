@@ -19,7 +19,7 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct show_args, kernel) },
 	{ "sort", 0, "WHAT", "by time (default), launches, name, or a metric", OPTION_TEXT,
 	  offsetof(struct show_args, sort) },
-	{ "top", 0, "N", "only the first N; default 5", OPTION_COUNT,
+	{ "top", 0, "N", "only the first N kernels, or ranges; default 5", OPTION_COUNT,
 	  offsetof(struct show_args, top) },
 	KERNEL_NAMES_OPTION(struct show_args, kernel_names),
 	{ 0 },
@@ -121,7 +121,8 @@ const struct command show_command = {
 		"\n"
 		"Where what ran was recorded, alone or beside PM samples, there are tables of kernels by\n"
 		"time, with the shares of peaks that their samples have, of streams, of copies, and of NVTX\n"
-		"ranges; and the GPU was busy where a kernel, a copy or a set ran.\n"
+		"ranges; and the GPU was busy where a kernel, a copy or a set ran. The tables of streams,\n"
+		"copies and NVTX ranges have ten rows, or as many as --top says where it says more.\n"
 		"\n"
 		"Of a percentage of the peak, and of what has a peak and was recorded with what it takes,\n"
 		"a bar shows how near it is.\n"

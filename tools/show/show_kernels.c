@@ -9,6 +9,9 @@
 #include "base/sum.h"
 #include "show/show.h"
 
+/* Rows of tables that are not of kernels, at least: --top may ask for more. */
+enum { OTHERS = 10 };
+
 /* A stream, a kind of copy or an NVTX range, all of it. */
 struct total {
 	const struct opk_activity *first;
@@ -225,10 +228,25 @@ static void fill_total(struct app_fields *fields, const struct show *show, const
 	                                  : (double)NAN));
 }
 
+static void note_rest(const char *table, size_t rest, size_t count)
+{
+	const char *one = !strcmp(table, "nvtx")     ? "NVTX range"
+	                  : !strcmp(table, "copies") ? "kind of copy"
+	                                             : "stream";
+	const char *many = !strcmp(table, "nvtx")     ? "NVTX ranges"
+	                   : !strcmp(table, "copies") ? "kinds of copies"
+	                                              : "streams";
+
+	if (rest)
+		app_note("%zu more %s: --top %zu shows %s", rest, rest == 1 ? one : many, count,
+		         rest == 1 ? "it" : "them");
+}
+
 static int print_totals(struct show *show, const char *table, struct totals *totals,
                         struct app_fields *fields)
 {
-	size_t most = show->top < totals->count ? (size_t)show->top : totals->count;
+	uint64_t top = show->top > OTHERS ? show->top : OTHERS;
+	size_t most = top < totals->count ? (size_t)top : totals->count;
 	struct app_fields row;
 	int code;
 
@@ -242,6 +260,8 @@ static int print_totals(struct show *show, const char *table, struct totals *tot
 		fill_total(&row, show, table, &totals->items[i]);
 		code = opk_out_row(show->app->out, row.cells);
 	}
+	if (!code)
+		note_rest(table, totals->count - most, totals->count);
 	return code;
 }
 
