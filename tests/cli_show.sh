@@ -111,6 +111,7 @@ notes 'each launch has one pass: 584 of 1200 metrics take several, and have a me
 	show "$recordings/gh100-rotated.opk" --top 1
 out_has '^not shown in 80 characters a line: min, max$'
 out_has '^metric +mean +unit +of peak$'
+out_has '^ +range around each launch; the passes took turns, one a launch$'
 same 'values that are nan' "$(grep -c ' nan ' out)" 0
 COLUMNS=400
 

@@ -110,15 +110,31 @@ static void put_set(struct opk_buf *out, const struct opk_meta *meta)
 		opk_buf_add_text(out, ", PM sampling");
 }
 
-static char *what(struct opk_summary *s)
+/* How values of several passes were come by. */
+static void put_mode(struct opk_buf *out, const struct opk_meta *meta)
 {
 	static const struct {
-		const char *mode, *text;
+		const char *word, *text;
 	} modes[] = {
 		{ "kernel", "; each kernel was replayed" },
 		{ "launch", "; a range around each launch" },
 		{ "user", "; ranges of the program" },
+	}, joins[] = {
+		{ "kernel", "; the passes took turns, one a launch" },
+		{ "launch", "; the passes took turns, one a run of the program" },
+		{ "name", "; the passes took turns, one a range" },
 	};
+
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+		if (!strcmp(meta->mode, modes[i].word))
+			opk_buf_add_text(out, modes[i].text);
+	for (size_t i = 0; i < sizeof joins / sizeof *joins; i++)
+		if (!strcmp(meta->join, joins[i].word))
+			opk_buf_add_text(out, joins[i].text);
+}
+
+static char *what(struct opk_summary *s)
+{
 	struct opk_buf out = { 0 };
 
 	if (summary_is_trace(s)) {
@@ -140,9 +156,7 @@ static char *what(struct opk_summary *s)
 		opk_buf_add_text(&out, "; ");
 	}
 	put_set(&out, s->meta);
-	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-		if (!strcmp(s->meta->mode, modes[i].mode))
-			opk_buf_add_text(&out, modes[i].text);
+	put_mode(&out, s->meta);
 	return opk_buf_take_text(&out);
 }
 
