@@ -264,6 +264,20 @@ static int remark_times(struct opk_summary *s)
 	                      count, s->group_count, word, count == 1 ? "has" : "have"));
 }
 
+static int remark_order(struct opk_summary *s)
+{
+	const char *by = s->options.sort ? s->options.sort : "time";
+
+	if (s->time || s->group_count < 2 || strcmp(by, "time") != 0)
+		return OPK_OK;
+	return opk_summary_add_remark(
+		s, opk_printf("no time was measured, nor elapsed cycles: %ss are in the order in "
+	                      "which they appeared",
+	                      s->kind == OPK_SUMMARY_DEVICES   ? "device"
+	                      : s->kind == OPK_SUMMARY_KERNELS ? "kernel"
+	                                                       : "range"));
+}
+
 /* Of a sum, only the total and the mean are those of its ranges. */
 static int remark_summed(struct opk_summary *s)
 {
@@ -339,6 +353,8 @@ int opk_summary_evaluate(struct opk_summary *s)
 	code = find_shares(s);
 	if (!code)
 		code = remark_times(s);
+	if (!code)
+		code = remark_order(s);
 	if (!code)
 		code = remark_gpus(s);
 	if (!code)

@@ -111,8 +111,9 @@ const struct command show_command = {
 	.details =
 		"First what ran, where, and how complete the recording is. Then the kernels, or the\n"
 		"ranges of the program, by the time that they took in all launches: their own\n"
-		"gpu__time_duration.sum, else the host's durations of ranges, else cycles, as far as one\n"
-		"of these was recorded. Then the values of each under the headings of the set, and at\n"
+		"gpu__time_duration.sum, else the host's durations of ranges, else elapsed cycles such as\n"
+		"sm__cycles_elapsed.max; where none of these was recorded, in the order in which they\n"
+		"appeared. Then the values of each under the headings of the set, and at\n"
 		"last what they mean. Where there are several launches, a value is the mean of one\n"
 		"launch, beside the least and the greatest; text heads it mean, CSV and JSON value, and\n"
 		"short lines have no least and greatest. Where each launch has one pass, a metric of\n"
