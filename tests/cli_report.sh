@@ -24,6 +24,8 @@ refuses 2 'page.pdf: a page is HTML: use .html' report "$simple" -o page.pdf
 refuses 2 'unknown option --format' report "$simple" -o again.html --format json
 refuses 4 'nowhere.opk' report nowhere.opk -o nowhere.html
 same 'after a failure' "$(ls -- *.html *.pdf 2>/dev/null)" page.html
+works report "$recordings/gh100-pm-triage.opk" -o empty.html
+same 'no whole sample' "$(grep -cE '<dd>no: no sample was recorded completely; 60 samples|<li>no sample was completed: there are no values' empty.html)" 2
 
 # Names that would be markup, end the script that holds them, or are no text: of ranges, files, and the title.
 section 'kernels like a pattern'

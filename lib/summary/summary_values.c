@@ -264,6 +264,14 @@ static int remark_times(struct opk_summary *s)
 	                      count, s->group_count, word, count == 1 ? "has" : "have"));
 }
 
+static int remark_samples(struct opk_summary *s)
+{
+	if (s->kind != OPK_SUMMARY_DEVICES || s->group_count)
+		return OPK_OK;
+	return opk_summary_add_remark(s, opk_strdup("no sample was completed: there are no "
+	                                            "values of metrics"));
+}
+
 static int remark_order(struct opk_summary *s)
 {
 	const char *by = s->options.sort ? s->options.sort : "time";
@@ -355,6 +363,8 @@ int opk_summary_evaluate(struct opk_summary *s)
 		code = remark_times(s);
 	if (!code)
 		code = remark_order(s);
+	if (!code)
+		code = remark_samples(s);
 	if (!code)
 		code = remark_gpus(s);
 	if (!code)

@@ -205,6 +205,18 @@ static size_t count_nan(const struct opk_summary *s)
 	return count;
 }
 
+/* A whole file may still hold no whole sample. */
+static void put_whether(struct opk_buf *out, const struct opk_summary *s)
+{
+	if (!opk_file_complete(s->file))
+		opk_buf_add_printf(out, "no: cut off after %zu whole sections",
+		                   opk_file_section_count(s->file));
+	else if (s->evaluation && summary_is_sampled(s) && !opk_evaluation_row_count(s->evaluation))
+		opk_buf_add_text(out, "no: no sample was recorded completely");
+	else
+		opk_buf_add_text(out, "yes");
+}
+
 static char *how_complete(struct opk_summary *s)
 {
 	const struct opk_stats *stats = NULL;
@@ -212,11 +224,7 @@ static char *how_complete(struct opk_summary *s)
 	uint64_t begun;
 	size_t nan;
 
-	if (opk_file_complete(s->file))
-		opk_buf_add_text(&out, "yes");
-	else
-		opk_buf_add_printf(&out, "no: cut off after %zu whole sections",
-		                   opk_file_section_count(s->file));
+	put_whether(&out, s);
 	if (!opk_file_stats(&stats, s->ctx, s->file))
 		put_drops(&out, stats);
 	if (!s->evaluation)

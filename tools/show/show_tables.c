@@ -306,10 +306,10 @@ int show_tables(struct show *show)
 		code = put_values(show);
 	if (!code && opk_summary_group_count(show->summary))
 		code = show_descriptions(show);
-	if (!code && !opk_summary_group_count(show->summary))
+	/* Of samples a remark says it. */
+	if (!code && !opk_summary_group_count(show->summary) && !is_sampled(show))
 		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"
-		               : is_sampled(show) ? "no sample was completed: nothing to show"
-		                                  : "the recording has no ranges: nothing to show");
+		                            : "the recording has no ranges: nothing to show");
 	else if (!code)
 		put_rest(show);
 	return code;
