@@ -5,8 +5,8 @@
  * on stream 9, and there are copies and NVTX ranges.
  * add_kernels --pause IN.opk OUT.opk: the same, where sampling stood still for a second, in which
  * kernels ran.
- * add_kernels --trace OUT.opk [LAUNCHES [BYTES [STREAMS]]]: what ran alone, without samples; BYTES a
- * copy, and stream 7 is so many streams.
+ * add_kernels --trace OUT.opk [LAUNCHES [BYTES [STREAMS]]]: what ran alone, without samples; BYTES
+ * a copy, and stream 7 is so many streams.
  */
 #include <stdio.h>
 #include <stdlib.h>

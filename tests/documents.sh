@@ -7,7 +7,7 @@
 pages_cupti=130001
 
 # enter_copy: $tmp becomes the current folder, as a copy of a built tree. `offpeak` and build/tools/offpeak
-# print tables, as on a terminal; eval prints CSV everywhere, and so does everything in a pipe.
+# print tables, as on a terminal; eval prints CSV everywhere, and so does everything in a pipe; plot and report print none.
 enter_copy() {
 	mkdir -p "$tmp/build/tools" && cd "$tmp" || exit 99
 	for tap_folder in data docs tests; do
@@ -15,8 +15,8 @@ enter_copy() {
 	done
 	cat >build/tools/offpeak <<-'END'
 		#!/bin/sh
-		[ "$1" = eval ] || [ -p /dev/stdout ] || case " $* " in
-		*' --format '*) ;;
+		[ -p /dev/stdout ] || case " $* " in
+		*' --format '* | ' eval '* | ' plot '* | ' report '*) ;;
 		*) exec "$OFFPEAK" "$@" --format table ;;
 		esac
 		exec "$OFFPEAK" "$@"
