@@ -18,7 +18,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TOP, "tests", "browser"))
 import harness  # pylint: disable=wrong-import-position
 
-WIDTH, LARGEST, COLOURS = 1000, 100000, 256
+WIDTH, LARGEST, COLOURS, ALIKE = 1000, 100000, 256, 40
 
 
 # ---- small PNGs: chromium's have 16 million colours and little compression -------------------
@@ -65,15 +65,18 @@ def read_png(data):
     return lines
 
 
+def distance(one, other):
+    return sum((a - b) ** 2 for a, b in zip(one, other))
+
+
 def find_palette(lines):
-    """The most frequent colours, and for every colour which of them is nearest."""
+    """The most frequent of colours that differ, and for every colour which of them is nearest."""
     counts = Counter(pixel for line in lines for pixel in line)
-    palette = [colour for colour, _ in counts.most_common(COLOURS)]
-    nearest = {colour: i for i, colour in enumerate(palette)}
-    for colour in counts:
-        if colour not in nearest:
-            nearest[colour] = min(range(len(palette)),
-                                  key=lambda i, c=colour: sum((a - b) ** 2 for a, b in zip(palette[i], c)))
+    palette = []
+    for colour, _ in counts.most_common():
+        if len(palette) < COLOURS and all(distance(colour, other) > ALIKE for other in palette):
+            palette.append(colour)
+    nearest = {colour: min(range(len(palette)), key=lambda i, c=colour: distance(palette[i], c)) for colour in counts}
     return palette, nearest
 
 
