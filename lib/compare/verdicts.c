@@ -18,25 +18,6 @@ const char *opk_verdict_name(enum opk_verdict verdict)
 
 /* ---- one side --------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* In proportion between the two values next to the place; exact if they are equal, or infinite. */
-static double quantile(const double *sorted, size_t count, double share)
-{
-	double place = share * (double)(count - 1);
-	size_t below = (size_t)place;
-	double rest = place - (double)below;
-
-	if (rest == 0 || sorted[below] == sorted[below + 1])
-		return sorted[below];
-	return sorted[below] + rest * (sorted[below + 1] - sorted[below]);
-}
-
 static double mean(const struct opk_compared_values *side)
 {
 	double sum = 0, weight = 0;
@@ -67,13 +48,13 @@ static void describe(struct opk_diff_side *out, struct opk_compared_values *side
 	if (!known)
 		return;
 	out->value = weighted ? mean(side) : 0;
-	qsort(side->values, side->count, sizeof *side->values, by_value);
+	opk_sort_values(side->values, side->count);
 	if (!weighted)
-		out->value = quantile(side->values, side->count, 0.5);
+		out->value = opk_quantile(side->values, side->count, 0.5);
 	if (side->count < 2)
 		return;
-	out->low = quantile(side->values, side->count, 0.25);
-	out->high = quantile(side->values, side->count, 0.75);
+	out->low = opk_quantile(side->values, side->count, 0.25);
+	out->high = opk_quantile(side->values, side->count, 0.75);
 }
 
 /* ---- both ------------------------------------------------------------------------------- */

@@ -130,6 +130,13 @@ int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, struct o
 
 /* Least, greatest and percentiles of values. */
 
+/* No value may be NaN. */
+void opk_sort_values(double *values, size_t count);
+/*
+ * In proportion between the two of `count` > 0 sorted values next to the place; exact if they are
+ * equal, or infinite. `share` is 0 to 1.
+ */
+double opk_quantile(const double *sorted, size_t count, double share);
 /* Fills in min, max and percentiles; sorts the values. All are NaN without values, or if one is. */
 void opk_statistics_order(struct opk_statistics *out, double *values, size_t count);
 

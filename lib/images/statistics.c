@@ -12,8 +12,12 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* In proportion between the two values next to the place; exact if they are equal, or infinite. */
-static double percentile(const double *sorted, size_t count, double share)
+void opk_sort_values(double *values, size_t count)
+{
+	qsort(values, count, sizeof *values, by_value);
+}
+
+double opk_quantile(const double *sorted, size_t count, double share)
 {
 	double place = share * (double)(count - 1);
 	size_t below = (size_t)place;
@@ -33,10 +37,10 @@ void opk_statistics_order(struct opk_statistics *out, double *values, size_t cou
 	out->min = out->max = out->p50 = out->p90 = out->p99 = (double)NAN;
 	if (!known)
 		return;
-	qsort(values, count, sizeof *values, by_value);
+	opk_sort_values(values, count);
 	out->min = values[0];
 	out->max = values[count - 1];
-	out->p50 = percentile(values, count, 0.5);
-	out->p90 = percentile(values, count, 0.9);
-	out->p99 = percentile(values, count, 0.99);
+	out->p50 = opk_quantile(values, count, 0.5);
+	out->p90 = opk_quantile(values, count, 0.9);
+	out->p99 = opk_quantile(values, count, 0.99);
 }
