@@ -13,7 +13,8 @@ pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not coll
 
 from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
 from ._chips import Chip, Metric, chips, metrics
-from ._recordings import Run, Table, open
+from ._recordings import Run, open
+from ._tables import Table
 from ._context import version
 
 __all__ = [
