@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of pyoffpeak share: recordings, the command beside which results are compared, and what may be missing."""
+
+import csv
+import importlib.util
+import io
+import os
+import subprocess
+import unittest
+
+offpeak = os.environ["OFFPEAK"]
+source = os.environ["SOURCE"]
+is_long = bool(os.environ.get("OFFPEAK_LONG"))
+
+
+def recording(name):
+    """The path of a shipped recording of an H100: "simple", "pm-small"."""
+    return os.path.join(source, "data", "recordings", f"gh100-{name}.opk")
+
+
+def command(*arguments):
+    """The rows that offpeak prints as CSV, with the header."""
+    result = subprocess.run([offpeak, *arguments], check=True, capture_output=True, text=True)
+    return list(csv.reader(io.StringIO(result.stdout)))
+
+
+def needs(*modules):
+    """Decorates a test that is skipped where one of the modules is not installed."""
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    return unittest.skipIf(missing, f"there is no {', '.join(missing)}")
+
+
+def long(test):
+    """Decorates a test of make check-long."""
+    return unittest.skipUnless(is_long, "part of make check-long")(test)
