@@ -40,6 +40,8 @@ code=0
 # The program waits with its first kernel until it is sampled.
 FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '' init primary:0 launch:k
 same "$last: launches of a sampled program" "$(sed -n '/^cuptiPmSamplingStart/,$p' log | grep -c '^cuLaunchKernel')" 1
+# It ends while the callbacks are given up.
+FAKE_GPU_FAIL=cuptiUnsubscribe:sleep300 quietly '' init primary:0 launch:k
 
 # What a sample spans that is too long is no sample.
 FAKE_GPU_PM_STALL=100:150 record '--interval 1ms' init primary:0 sleep:500

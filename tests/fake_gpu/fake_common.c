@@ -81,9 +81,14 @@ static bool find_failure(const char *function, int *status)
 }
 
 static bool cleaned_up;
+static int asleep; /* calls that take their time */
 
 static void clean_up(void)
 {
+	if (__atomic_load_n(&asleep, __ATOMIC_ACQUIRE)) {
+		fprintf(stderr, "fake GPU: its library cleans up while it is in a call\n");
+		abort();
+	}
 	__atomic_store_n(&cleaned_up, true, __ATOMIC_RELEASE);
 }
 
@@ -111,7 +116,9 @@ bool fake_fails(const char *function, int *status)
 	if (!fails || *status >= 0)
 		return fails;
 	if (*status <= STATUS_SLEEP) {
+		__atomic_add_fetch(&asleep, 1, __ATOMIC_ACQ_REL);
 		usleep((useconds_t)(STATUS_SLEEP - *status) * 1000);
+		__atomic_sub_fetch(&asleep, 1, __ATOMIC_ACQ_REL);
 		return false;
 	}
 	fake_log(function, 0, "%s", *status == STATUS_CRASH ? "crash" : "hang");

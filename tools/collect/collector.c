@@ -516,6 +516,7 @@ void collector_finish(void)
 	if (!collector_lock())
 		return;
 	collector_unlock();
+	subscriber_stay();
 	stop_tracing();
 	end_all();
 }

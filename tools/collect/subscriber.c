@@ -2,10 +2,16 @@
 /* Our subscription to CUPTI's callbacks. */
 #include "collect/subscriber.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* NULL: none, or given up. Threads that leave at the same time leave once. */
 static CUpti_SubscriberHandle subscriber;
+
+static struct {
+	pthread_mutex_t lock; /* held while somebody leaves */
+	bool too_late;
+} leaving = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static CUpti_SubscriberHandle handle(void)
 {
@@ -62,10 +68,21 @@ bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
 
 void subscriber_leave(const struct target *target)
 {
-	CUpti_SubscriberHandle ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
+	CUpti_SubscriberHandle ours = NULL;
 
+	pthread_mutex_lock(&leaving.lock);
+	if (!leaving.too_late)
+		ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
 	if (ours)
 		target_check(target, "cuptiUnsubscribe", target->cuptiUnsubscribe(ours));
+	pthread_mutex_unlock(&leaving.lock);
+}
+
+void subscriber_stay(void)
+{
+	pthread_mutex_lock(&leaving.lock);
+	leaving.too_late = true;
+	pthread_mutex_unlock(&leaving.lock);
 }
 
 bool subscriber_lost(const struct target *target)

@@ -34,6 +34,11 @@ bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
                        CUpti_CallbackId id);
 /* Leaves the callbacks to the program, for good. */
 void subscriber_leave(const struct target *target);
+/*
+ * The program ends, and CUPTI with it: waits for who is leaving, and nobody leaves from then on. No
+ * lock may be held that callbacks wait for.
+ */
+void subscriber_stay(void);
 /* Whether the program has ended our subscription: it called cuptiFinalize(). */
 bool subscriber_lost(const struct target *target);
 
