@@ -22,14 +22,14 @@ section 'sampling leaves the callbacks to the program'
 set=pm
 quietly '--interval 1ms' init primary:0 sleep:300 subscribe launch:k heard sleep:100
 out_is 'heard 1'
-samples 200
+samples 20
 # The program was first: contexts are looked for.
 quietly '--interval 1ms' subscribe init primary:0 launch:k heard sleep:300
 out_is 'heard 1'
-samples 200
+samples 20
 FAKE_GPU_OTHER_PROFILER=1 record '-v --interval 1ms' init primary:0 sleep:300
 err_has "^offpeak-collect: CUPTI's callbacks belong to Nsight Fake: sampled without them$"
-samples 200
+samples 20
 # A second device comes when we hear of contexts no longer.
 FAKE_GPU_DEVICES=2 quietly '--interval 1ms' init primary:0 sleep:200 primary:1 sleep:200
 same "$last: devices" "$(fields run.opk samples device | sort -u | tr -d '\n')" '01'
