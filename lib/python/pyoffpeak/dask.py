@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recordings of many processes with Dask, on one machine or on many: pip install "pyoffpeak[dask]".
+
+    import pyoffpeak.dask
+
+    frame = pyoffpeak.dask.read_opk("runs/*.opk")
+    frame.groupby("kernel")["gpu__time_duration.sum"].sum().compute()
+
+docs/scale.md says what it costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from . import _recordings
+from ._batches import Paths, list_files, make_batches
+from ._errors import OffpeakError
+from ._partitions import BLAMED, TEXT, Reader, error_table, type_of
+
+if TYPE_CHECKING:
+    import dask.dataframe
+    import pandas
+
+Names = Union[str, Iterable[str], None]
+
+_SAMPLED = 3  # files whose metadata are asked for columns
+
+
+def _dask_dataframe() -> Any:
+    try:
+        import dask.dataframe
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise ImportError('pyoffpeak.dask needs Dask, pandas and pyarrow: pip install "pyoffpeak[dask]"') from error
+    return dask.dataframe
+
+
+def _tuple(names: Names) -> Optional[tuple[str, ...]]:
+    if names is None:
+        return None
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def read_opk(
+    paths: Paths,
+    metrics: Names = None,
+    where: Names = None,
+    columns: Names = None,
+    set: Optional[str] = None,
+    rows: Optional[str] = None,
+    batch_bytes: int = 64 << 20,
+    batch_files: int = 256,
+    errors: str = "table",
+) -> dask.dataframe.DataFrame:
+    """A lazy Dask dataframe of recordings, with columns and rows as Run.eval() gives them, and a column "file".
+
+    paths: a pattern, "runs/*.opk", or a list of files, which all workers must see under these names. metrics, where,
+    columns, set and rows are as Run.eval() takes them: what they leave out is not evaluated, and neither are columns
+    that the Dask program makes no use of. To count rows, frame["file"].count() is quicker than len(frame), for which Dask
+    asks for all columns.
+
+    A partition is a batch of files of at most batch_bytes, and at most batch_files. All have the same columns: the
+    values of the first file that can be read, and facts (kernel, rank...) that it or the middle or last one has. Others
+    may be asked for in `columns`, and are null in files that lack them. Text is string[pyarrow], whole numbers
+    are UInt64, and values float64; what was not collected is NaN.
+
+    errors: a file that is broken, or lacks these columns, is left out with a warning, and errors(frame) has a row that
+    says why ("table"); or it is a row of the frame itself, with its file and a column "error", which is null in other
+    rows ("rows"); or it ends the computation ("raise").
+
+    Columns come from metadata: nothing is evaluated before the frame is computed. UsageError: no such metric, column or
+    condition; InputError: no file can be read; ImportError: there is no Dask.
+    """
+    dataframe = _dask_dataframe()
+    if errors not in ("table", "rows", "raise"):
+        raise ValueError(f"errors {errors!r}: table, rows or raise")
+    files = list_files(paths)
+    options = {"metrics": _tuple(metrics), "set": set, "where": _tuple(where), "rows": rows}
+    found = _find_columns(files, options, _tuple(columns), errors)
+    if errors == "rows":
+        found["error"] = TEXT
+    reader = Reader(**options, names=tuple(found), types=tuple(found.values()), on_error=errors)  # type: ignore[arg-type]
+    batches = make_batches(files, batch_bytes, batch_files)
+    frame: dask.dataframe.DataFrame = dataframe.from_map(reader, batches, meta=reader.empty(), label="read_opk")
+    return frame
+
+
+def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:
+    """The files that are left out of a frame of read_opk(), as a lazy dataframe: columns "file", "error", "message".
+
+    "error" is the name of the exception's class, "message" its causes, a line each. Files are evaluated again for it,
+    unless the frame was read with errors="rows", in which they are. ValueError: `frame` is not of read_opk().
+    """
+    dataframe = _dask_dataframe()
+    readers = [(e.func, e.iterables[0]) for e in frame.expr.walk() if isinstance(getattr(e, "func", None), Reader)]
+    if not readers:
+        raise ValueError("this frame was not made by pyoffpeak.dask")
+    reader, batches = readers[0]
+    table: dask.dataframe.DataFrame = dataframe.from_map(reader.errors, batches, meta=error_table([]), label="opk_errors")
+    return table
+
+
+# ---- columns ------------------------------------------------------------------------------
+
+
+def _find_columns(files: list[str], options: dict[str, Any], chosen: Optional[tuple[str, ...]], errors: str) -> dict[str, str]:
+    """The names of columns, and their types in pandas, as metadata say: no row meets the condition."""
+    asked = {**options, "where": (*(options["where"] or ()), "index<0"), "columns": chosen}
+    problem: Optional[OffpeakError] = None
+    found: list[dict[str, str]] = []
+    for path in _sample(files):
+        try:
+            found.append(_columns_of(path, asked))
+        except BLAMED as error:
+            if errors == "raise":
+                raise
+            problem = problem or error
+        if len(found) == _SAMPLED or (found and chosen):
+            break
+    if not found:
+        assert problem
+        raise problem
+    columns = _together(found)
+    return {name: columns[name] for name in chosen} if chosen else columns
+
+
+def _sample(files: list[str]) -> list[str]:
+    """First, middle and last, and then all others: most are not asked."""
+    few = dict.fromkeys([files[0], files[len(files) // 2], files[-1]])
+    return [*few, *(path for path in files if path not in few)] if len(files) > 1 else files
+
+
+def _columns_of(path: str, asked: dict[str, Any]) -> dict[str, str]:
+    import pyarrow
+
+    table = _recordings.open(path).eval(**asked)
+    schema = pyarrow.RecordBatchReader.from_stream(table).schema
+    return {field.name: type_of(field.type) for field in schema}
+
+
+def _together(found: list[dict[str, str]]) -> dict[str, str]:
+    """The columns of the first, and facts that others have besides, after its facts."""
+    first = found[0]
+    facts = {name: kind for name, kind in first.items() if kind != "float64"}
+    for other in found[1:]:
+        facts.update({name: kind for name, kind in other.items() if kind != "float64" and name not in facts})
+    facts.setdefault("file", TEXT)
+    return {**facts, **{name: kind for name, kind in first.items() if kind == "float64"}}
