@@ -478,6 +478,18 @@ int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
  * follows from them. NULL: there is nothing more to be said.
  */
 int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
+/* As opk_set_find(), for a chip: "single-pass:NAME" is one of its opk_single_pass_sets_new(). */
+int opk_set_find_on(struct opk_set **out, struct opk_ctx *ctx, const char *spec, const char *chip);
+/*
+ * From YAML in memory, UTF-8 of so many bytes, at most 1 MB. Errors are as opk_set_load()'s, and
+ * `name` is what they call the text; NULL: "<text>". It is in no folder: it includes sets by name,
+ * or by a path from / on.
+ */
+int opk_set_parse(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
+                  const char *name);
+/* As opk_set_parse(), for a check: see opk_set_find_partly(). */
+int opk_set_parse_partly(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
+                         const char *name);
 /* From metric names with commas between, whatever they look like. */
 int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *names);
 /* Several sets as one: metrics in order, each once; their profilers must agree. */
@@ -978,6 +990,15 @@ const char *opk_meta_fact(const struct opk_meta *meta, const char *name);
  */
 int opk_file_availability(void **data, size_t *size, struct opk_ctx *ctx, struct opk_file *file,
                           const char *chip, enum opk_profiler profiler);
+
+/*
+ * The same of a file, which may also be a bare image: it is what the file has, unchecked. `chip` is
+ * a name of opk_chips_resolve(). free() the image.
+ */
+int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
+                          const char *chip, enum opk_profiler profiler);
+/* The chip that such a file is of, free(); "" of a bare image, and of a probe of several chips. */
+int opk_availability_chip(char **out, struct opk_ctx *ctx, const char *path);
 
 /*
  * One row of a range table; the i-th row describes the i-th range or sample of an image.

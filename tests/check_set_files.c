@@ -311,6 +311,73 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* ---- text without a file ----------------------------------------------------------------- */
+
+START_TEST(sets_of_text)
+{
+	static const struct {
+		struct here here;
+		const char *text, *name;
+		const char *wanted; /* the metrics; or what the error begins with */
+	} rows[] = {
+		{ HERE, "name: a\nmetrics: [a__b.sum]\n", NULL, "a__b.sum " },
+		{ HERE, "{\"name\": \"a\", \"metrics\": [\"a__b.sum\"]}", NULL, "a__b.sum " },
+		{ HERE, "metrics: [a__b.sum]\n", NULL, "<text>:1:1: " },
+		{ HERE, "name: a\nmetrcs: [a__b.sum]\n", "cell 1", "cell 1:2:1: unknown key" },
+		{ HERE, "name: a\ninclude: [./set.yaml]\n", NULL,
+		  "<text>:2:11: './set.yaml' is relative to a file" },
+		{ HERE, "name: a\ninclude: [nothing]\n", NULL, "<text>:2:11: no metric set" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_set *set = NULL;
+		int code = opk_set_parse(&set, ctx, rows[i].text, strlen(rows[i].text),
+		                         rows[i].name);
+		const char *got = code ? errors_of(ctx) : metrics_of(set);
+
+		ck_row(&rows[i], strstr(got, rows[i].wanted), "got %s", got);
+		ck_assert(!set || !*opk_set_path(set));
+		opk_set_free(set);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* It may include a file by its whole path, of which errors show nothing. */
+START_TEST(text_that_includes)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree char *text = opk_printf("name: a\ninclude: [%s]\nmetrics: [c__d.sum]\n",
+	                                     in_folder("set.yaml"));
+	struct opk_set *set = NULL;
+
+	ck_assert_ptr_nonnull(text);
+	put_file("set.yaml", "name: b\nmetrics: [a__b.sum]\n", 28);
+	ck_ok(ctx, opk_set_parse(&set, ctx, text, strlen(text), NULL));
+	ck_assert_str_eq(metrics_of(set), "a__b.sum c__d.sum ");
+	opk_set_free(opk_take(set));
+	put_file("set.yaml", "root:x:0:0\n", 11);
+	ck_code(ctx, opk_set_parse(&set, ctx, text, strlen(text), NULL), OPK_EINPUT);
+	ck_assert_ptr_null(strstr(errors_of(ctx), "root:x"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(text_too_large)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree char *text = opk_alloc(2 << 20);
+	struct opk_set *set = NULL;
+
+	ck_assert_ptr_nonnull(text);
+	memset(text, ' ', 2 << 20);
+	ck_code(ctx, opk_set_parse(&set, ctx, text, 2 << 20, NULL), OPK_EINPUT);
+	ck_assert_ptr_nonnull(strstr(cause(ctx), "too large"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("set files");
@@ -324,5 +391,8 @@ int main(void)
 	tcase_add_test(tests, unreadable_sets);
 	tcase_add_test(tests, large_sets);
 	tcase_add_test(tests, bounds);
+	tcase_add_test(tests, sets_of_text);
+	tcase_add_test(tests, text_that_includes);
+	tcase_add_test(tests, text_too_large);
 	return run_suite(suite);
 }

@@ -495,3 +495,34 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
 	*out = opk_take(set);
 	return OPK_OK;
 }
+
+/* ---- by name */
+
+OPK_DEFINE_AUTO(opk_single_pass_sets)
+
+static int find_single_pass(struct opk_set **out, struct opk_ctx *ctx, const char *name,
+                            const char *chip)
+{
+	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
+	const struct opk_single_pass_set *single;
+	int code = opk_single_pass_sets_new(&sets, ctx, chip);
+
+	if (code)
+		return code;
+	single = opk_single_pass_sets_find(sets, name);
+	if (single)
+		return opk_set_from_single_pass(out, ctx, single);
+	return opk_fail(
+		ctx, OPK_EUSAGE,
+		"%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' lists them", chip,
+		name, chip);
+}
+
+int opk_set_find_on(struct opk_set **out, struct opk_ctx *ctx, const char *spec, const char *chip)
+{
+	static const char prefix[] = "single-pass:";
+
+	if (!strncmp(spec, prefix, sizeof prefix - 1))
+		return find_single_pass(out, ctx, spec + sizeof prefix - 1, chip);
+	return opk_set_find(out, ctx, spec);
+}

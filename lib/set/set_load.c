@@ -1,178 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Where sets come from: shipped folders and paths; their files, and those that they include.
- */
-#include <dirent.h>
+/* Sets of files or text, and the files that they include. */
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/nearest.h"
 #include "base/stream.h"
-#include "config.h"
 #include "set/set.h"
 #include "set/set_read.h"
-
-struct opk_set_list {
-	struct opk_strlist paths;
-};
-
-/* OFFPEAK_SETS, the tool's data folder, the installed one. */
-static bool folders(struct opk_strlist *out, const struct opk_ctx *ctx)
-{
-	if (ctx->env.sets && !opk_strlist_add(out, ctx->env.sets))
-		return false;
-	return opk_strlist_take(out,
-	                        opk_printf("%s/sets", ctx->data_dir ? ctx->data_dir : OPK_DATADIR));
-}
-
-static bool is_yaml(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
-}
-
-bool opk_set_is_path(const char *text)
-{
-	return strchr(text, '/') || is_yaml(text);
-}
-
-static bool list_folder(struct opk_strlist *out, const char *folder)
-{
-	DIR *dir = opendir(folder);
-	bool ok = true;
-
-	for (struct dirent *entry; dir && ok && (entry = readdir(dir));)
-		if (is_yaml(entry->d_name) && entry->d_name[0] != '.')
-			ok = opk_strlist_take(out, opk_printf("%s/%s", folder, entry->d_name));
-	if (dir)
-		closedir(dir);
-	return ok;
-}
-
-/* The ending does not count, so that "l1" comes before "l1-more". */
-static int compare_names(const void *a, const void *b)
-{
-	const char *first = strrchr(*(char *const *)a, '/'),
-		   *second = strrchr(*(char *const *)b, '/');
-	size_t first_length = (size_t)(strrchr(first, '.') - first);
-	size_t second_length = (size_t)(strrchr(second, '.') - second);
-	size_t shorter = first_length < second_length ? first_length : second_length;
-	int order = strncmp(first, second, shorter);
-
-	return order ? order : (first_length > second_length) - (first_length < second_length);
-}
-
-static bool is_listed(const struct opk_strlist *paths, char *path)
-{
-	for (size_t i = 0; i < paths->count; i++)
-		if (!compare_names(&paths->items[i], &path))
-			return true;
-	return false;
-}
-
-/* A folder's sets by name, without those that a folder before it shadows. */
-static bool add_folder(struct opk_strlist *paths, const char *folder)
-{
-	opk_autostrlist struct opk_strlist found = { 0 };
-	bool ok = list_folder(&found, folder);
-
-	if (ok && found.count)
-		qsort(found.items, found.count, sizeof *found.items, compare_names);
-	for (size_t i = 0; ok && i < found.count; i++)
-		if (!is_listed(paths, found.items[i]))
-			ok = opk_strlist_add(paths, found.items[i]);
-	return ok;
-}
-
-int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
-{
-	opk_autostrlist struct opk_strlist where = { 0 };
-	struct opk_set_list *list = opk_alloc(sizeof *list);
-	bool ok = list && folders(&where, ctx);
-
-	for (size_t i = 0; ok && i < where.count; i++)
-		ok = add_folder(&list->paths, where.items[i]);
-	if (!ok) {
-		opk_set_list_free(list);
-		return opk_nomem(ctx, "metric sets");
-	}
-	*out = list;
-	return OPK_OK;
-}
-
-void opk_set_list_free(struct opk_set_list *list)
-{
-	if (!list)
-		return;
-	opk_strlist_clear(&list->paths);
-	free(list);
-}
-
-size_t opk_set_list_count(const struct opk_set_list *list)
-{
-	return list->paths.count;
-}
-
-const char *opk_set_list_path(const struct opk_set_list *list, size_t i)
-{
-	return list->paths.items[i];
-}
-
-/* "…/memory.yaml" -> "memory" */
-static char *stem(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	return opk_strndup(name, (size_t)(strrchr(name, '.') - name));
-}
-
-int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near)
-{
-	opk_autostrlist struct opk_strlist stems = { 0 };
-	struct opk_nearest nearest = { .name = name };
-	struct opk_set_list *list;
-	int code = opk_set_list_new(&list, ctx);
-
-	if (code)
-		return code;
-	for (size_t i = 0; i < list->paths.count; i++)
-		if (opk_strlist_take(&stems, stem(list->paths.items[i])))
-			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
-	opk_set_list_free(list);
-	near = nearest.best ? nearest.best : near;
-	return opk_fail(ctx, OPK_EUSAGE,
-	                "no metric set '%s'" OPK_DID_YOU_MEAN
-	                "; 'offpeak sets' lists the shipped ones, "
-	                "a path or metric names with commas work too",
-	                name, OPK_NEAR(near));
-}
-
-int opk_set_shipped(char **out, struct opk_ctx *ctx, const char *name)
-{
-	opk_autostrlist struct opk_strlist where = { 0 };
-
-	*out = NULL;
-	if (!folders(&where, ctx))
-		return opk_nomem(ctx, "metric sets");
-	for (size_t i = 0; i < 2 * where.count; i++) {
-		opk_autofree char *path = opk_printf("%s/%s.%s", where.items[i / 2], name,
-		                                     i % 2 ? "yml" : "yaml");
-
-		if (!path)
-			return opk_nomem(ctx, "metric sets");
-		if (access(path, F_OK))
-			continue;
-		*out = opk_take(path);
-		return OPK_OK;
-	}
-	return OPK_OK;
-}
-
-/* ---- files */
 
 enum { MAX_DEPTH = 16, MAX_FILES = 100 };
 
@@ -251,13 +85,17 @@ static int find_path(char **out, struct loading *l, const struct opk_set *set, c
 {
 	/* What comes through a pipe is in no folder. */
 	const char *slash = opk_stream_find(l->ctx, set->path) ? NULL : strrchr(set->path, '/');
-
 	int code;
 
 	if (!opk_set_is_path(word)) {
 		code = opk_set_shipped(out, l->ctx, word);
 		return code || *out ? code : opk_set_none_shipped(l->ctx, word, NULL);
 	}
+	if (!*set->path && *word != '/')
+		return opk_fail(l->ctx, OPK_EINPUT,
+		                "'%s' is relative to a file, and this set is in none: include sets "
+		                "by name, or by a path from / on",
+		                word);
 	word += 2 * !strncmp(word, "./", 2);
 	*out = *word == '/' || !slash
 	               ? opk_strdup(word)
@@ -350,14 +188,21 @@ static bool add_open_folder(struct loading *l, const char *folder)
 	return !real || opk_strlist_take(&l->open_folders, opk_printf("%s/", real));
 }
 
-/* That of the first set, and those in which sets are found by name. */
-static int find_open_folders(struct loading *l, const char *path)
+/* That of the first set. */
+static bool add_first_folder(struct loading *l, const char *path)
 {
-	opk_autostrlist struct opk_strlist where = { 0 };
 	const char *slash = opk_stream_find(l->ctx, path) ? NULL : strrchr(path, '/');
 	opk_autofree char *folder = slash ? opk_strndup(path, (size_t)(slash - path) + 1)
 	                                  : opk_strdup(".");
-	bool ok = folder && add_open_folder(l, folder) && folders(&where, l->ctx);
+
+	return folder && add_open_folder(l, folder);
+}
+
+/* That, if there is a path, and those in which sets are found by name. */
+static int find_open_folders(struct loading *l, const char *path)
+{
+	opk_autostrlist struct opk_strlist where = { 0 };
+	bool ok = (!path || add_first_folder(l, path)) && opk_set_folders(&where, l->ctx);
 
 	for (size_t i = 0; ok && i < where.count; i++)
 		ok = add_open_folder(l, where.items[i]);
@@ -371,13 +216,13 @@ static bool may_show(const struct loading *l, const char *path)
 
 	if (l->depth == 0)
 		return true;
-	for (size_t i = 0; real && is_yaml(real) && i < l->open_folders.count; i++)
+	for (size_t i = 0; real && opk_set_has_ending(real) && i < l->open_folders.count; i++)
 		if (!strncmp(real, l->open_folders.items[i], strlen(l->open_folders.items[i])))
 			return true;
 	return false;
 }
 
-/* ---- one file */
+/* ---- one file, or text without one */
 
 static struct opk_source *read_source(struct loading *l, struct stat *status, const char *path,
                                       int *code)
@@ -436,6 +281,19 @@ static struct file *open_file(struct loading *l, const char *path, int *code)
 	return file;
 }
 
+/* Reads it with all that it includes. */
+static int read_whole(struct loading *l, struct opk_set *set)
+{
+	int code;
+
+	l->depth++;
+	code = read_set(l, set);
+	l->depth--;
+	if (!code && !opk_set_complete(set))
+		code = opk_nomem(l->ctx, "a metric set");
+	return code;
+}
+
 static int load_file(struct opk_set **out, struct loading *l, const char *path)
 {
 	opk_auto(opk_set) struct opk_set *set = opk_set_create("", path);
@@ -451,18 +309,35 @@ static int load_file(struct opk_set **out, struct loading *l, const char *path)
 	set->source = opk_source_use(file->source);
 	set->device = file->device;
 	set->inode = file->inode;
-	l->depth++;
-	code = read_set(l, set);
-	l->depth--;
+	code = read_whole(l, set);
 	/* The files may have moved. */
 	l->files.items[place].open = false;
 	if (code)
 		return code;
-	if (!opk_set_complete(set))
-		return opk_nomem(l->ctx, "a metric set");
 	l->files.items[place].set = opk_set_use(set);
 	*out = opk_take(set);
 	return OPK_OK;
+}
+
+/* `name` is what errors call it. */
+static int load_text(struct opk_set **out, struct loading *l, const char *text, size_t size,
+                     const char *name)
+{
+	opk_auto(opk_set) struct opk_set *set = opk_set_create("", "");
+	int code;
+
+	if (size > OPK_MAX_SET_FILE)
+		return opk_fail(l->ctx, OPK_EINPUT,
+		                "%s is too large: a metric set has at most %d bytes", name,
+		                OPK_MAX_SET_FILE);
+	if (set)
+		set->source = opk_source_new(name, text, size);
+	if (!set || !set->source)
+		return opk_nomem(l->ctx, "a metric set");
+	code = read_whole(l, set);
+	if (!code)
+		*out = opk_take(set);
+	return code;
 }
 
 /* The set as a whole, once all of it is there. */
@@ -481,26 +356,53 @@ static bool is_of_use(const struct loading *l, const struct opk_set *set)
 	return l->problems.count && !l->problems.unlisted && (!set->unfit || set->claiming.count);
 }
 
+/* Takes the set over, which was read, with all that is wrong with it. */
+static int finish(struct opk_set **out, struct loading *l, struct opk_set *read, const char *name)
+{
+	opk_auto(opk_set) struct opk_set *set = read;
+	int code;
+
+	if (!l->problems.code)
+		check(l, set);
+	opk_problems_hide(&l->problems);
+	code = opk_problems_fail(l->ctx, &l->problems, OPK_EINPUT, name);
+	if (code == OPK_EINPUT && is_of_use(l, set)) {
+		set->errors = l->problems;
+		l->problems = (struct opk_problems){ 0 };
+	}
+	if (!code || set->errors.count)
+		*out = opk_take(set);
+	return code;
+}
+
 int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
 	struct loading l = { .ctx = ctx };
-	opk_auto(opk_set) struct opk_set *set = NULL;
+	struct opk_set *set = NULL;
 	int code = find_open_folders(&l, path);
 
 	*out = NULL;
 	if (!code)
 		code = load_file(&set, &l, path);
-	if (!code && !l.problems.code)
-		check(&l, set);
-	if (!code) {
-		opk_problems_hide(&l.problems);
-		code = opk_problems_fail(ctx, &l.problems, OPK_EINPUT, path);
-		if (code == OPK_EINPUT && is_of_use(&l, set)) {
-			set->errors = l.problems;
-			l.problems = (struct opk_problems){ 0 };
-		}
-		*out = !code || set->errors.count ? opk_take(set) : NULL;
-	}
+	if (!code)
+		code = finish(out, &l, set, path);
+	clear(&l);
+	return code;
+}
+
+int opk_set_parse_partly(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
+                         const char *name)
+{
+	struct loading l = { .ctx = ctx };
+	struct opk_set *set = NULL;
+	int code = find_open_folders(&l, NULL);
+
+	name = name ? name : "<text>";
+	*out = NULL;
+	if (!code)
+		code = load_text(&set, &l, text, size, name);
+	if (!code)
+		code = finish(out, &l, set, name);
 	clear(&l);
 	return code;
 }
@@ -509,6 +411,17 @@ int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
 	int code = opk_set_load_partly(&set, ctx, path);
+
+	if (!code)
+		*out = opk_take(set);
+	return code;
+}
+
+int opk_set_parse(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
+                  const char *name)
+{
+	opk_auto(opk_set) struct opk_set *set = NULL;
+	int code = opk_set_parse_partly(&set, ctx, text, size, name);
 
 	if (!code)
 		*out = opk_take(set);

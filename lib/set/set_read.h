@@ -21,13 +21,17 @@ struct opk_set_reader {
 
 void opk_set_reader_clear(struct opk_set_reader *r);
 
-/* set_load.c: whether the text is a path, as it has a slash or the ending of one. */
+/* set_folders.c: OFFPEAK_SETS, the tool's data folder or the installed one; false: no memory. */
+bool opk_set_folders(struct opk_strlist *out, const struct opk_ctx *ctx);
+/* Whether the name ends in .yaml or .yml. */
+bool opk_set_has_ending(const char *name);
+/* Whether the text is a path, as it has a slash or the ending of one. */
 bool opk_set_is_path(const char *text);
 /* The path of the shipped set of that name, free(); NULL: there is none. */
 int opk_set_shipped(char **out, struct opk_ctx *ctx, const char *name);
 /* OPK_EUSAGE: there is none, and names like it; `near`, which may be NULL, if no set's is. */
 int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near);
-/* As opk_set_find_partly(), of a path. */
+/* set_load.c: as opk_set_find_partly(), of a path. */
 int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 
 /* A key of a map and what reads its value into the object; without `read` it is text at `word`. */

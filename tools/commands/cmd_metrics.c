@@ -3,7 +3,6 @@
 #include "commands.h"
 #include "commands/metrics_notes.h"
 #include "common/args.h"
-#include "common/files.h"
 
 struct metrics_args {
 	const char *unit, *grep, *availability;
@@ -245,9 +244,9 @@ static int use_availability(struct listing *listing)
 	struct app *app = listing->app;
 	opk_autofree void *image = NULL;
 	size_t size;
-	int code = files_get_availability(app, &image, &size, listing->args->availability,
-	                                  app->arguments[0],
-	                                  profiler_of_word(listing->args->profiler));
+	int code = opk_availability_load(&image, &size, app->ctx, listing->args->availability,
+	                                 app->arguments[0],
+	                                 profiler_of_word(listing->args->profiler));
 
 	return code ? code : opk_catalog_set_availability(listing->catalog, app->ctx, image, size);
 }

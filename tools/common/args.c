@@ -72,13 +72,14 @@ int effort_of(struct app *app, double *out, const char *text)
 /* A bare image does not say its chip, and GPUs of several may have been probed. */
 static int take_chip(struct app *app, struct plan_args *args)
 {
+	opk_autofree char *chip = NULL;
 	int code = args->chip || !args->availability
 	                   ? OPK_OK
-	                   : files_get_chip(app, args->file_chip, sizeof args->file_chip,
-	                                    args->availability);
+	                   : opk_availability_chip(&chip, app->ctx, args->availability);
 
 	if (code || args->chip)
 		return code;
+	snprintf(args->file_chip, sizeof args->file_chip, "%s", chip ? chip : "");
 	if (!*args->file_chip)
 		return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required", app->command);
 	args->chip = args->file_chip;
@@ -121,10 +122,12 @@ int plan_options(struct app *app, struct plan_args *args, struct opk_plan_option
 int plan_availability(struct app *app, const struct plan_args *args, const struct opk_set *set,
                       void **image, struct opk_plan_options *options)
 {
-	int code = files_get_availability(app, image, &options->availability_size,
-	                                  args->availability, args->chip,
-	                                  options->has_profiler ? options->profiler
-	                                                        : opk_set_profiler(set));
+	int code = args->availability
+	                   ? opk_availability_load(image, &options->availability_size, app->ctx,
+	                                           args->availability, args->chip,
+	                                           options->has_profiler ? options->profiler
+	                                                                 : opk_set_profiler(set))
+	                   : OPK_OK;
 
 	options->availability = *image;
 	return code;
@@ -147,34 +150,6 @@ void note_missing(const struct opk_plan *plan)
 	         opk_plan_set_name(plan), names.failed ? "" : (const char *)names.data);
 }
 
-/* One of the sets of 'sets --single-pass CHIP'. */
-static int find_single_pass(struct app *app, struct opk_set **out, const char *chip,
-                            const char *name)
-{
-	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
-	const struct opk_single_pass_set *single;
-	int code = opk_single_pass_sets_new(&sets, app->ctx, chip);
-
-	if (code)
-		return code;
-	single = opk_single_pass_sets_find(sets, name);
-	if (single)
-		return opk_set_from_single_pass(out, app->ctx, single);
-	return app_error(
-		app, OPK_EUSAGE,
-		"%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' lists them", chip,
-		name, chip);
-}
-
-static int find_set(struct app *app, struct opk_set **out, const char *chip, const char *spec)
-{
-	static const char prefix[] = "single-pass:";
-
-	if (!strncmp(spec, prefix, sizeof prefix - 1))
-		return find_single_pass(app, out, chip, spec + sizeof prefix - 1);
-	return opk_set_find(out, app->ctx, spec);
-}
-
 int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **out)
 {
 	opk_auto(opk_set) struct opk_set *joined = NULL;
@@ -190,7 +165,7 @@ int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **ou
 		return app_nomem(app);
 	/* The errors of each one, not of the first alone. */
 	for (size_t i = 0; i < app->argument_count; i++) {
-		int found = find_set(app, &sets[count], args->chip, app->arguments[i]);
+		int found = opk_set_find_on(&sets[count], app->ctx, app->arguments[i], args->chip);
 
 		count += !found;
 		if (found && (code || i + 1 < app->argument_count))

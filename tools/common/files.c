@@ -33,68 +33,6 @@ int files_get(struct app *app, void **data, size_t *size, const char *path)
 	return path ? opk_read_file(data, size, app->ctx, path) : OPK_OK;
 }
 
-/* A probe may be of several chips; the user's name of one is looked up for it alone. */
-static int get_image(struct app *app, void **data, size_t *size, const char *path, const char *chip,
-                     enum opk_profiler profiler)
-{
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	opk_auto(opk_chips) struct opk_chips *chips = NULL;
-	const struct opk_meta *meta;
-	const struct opk_chip *found = NULL;
-	int code = opk_file_open(&file, app->ctx, path);
-
-	if (!code)
-		code = opk_file_meta(&meta, app->ctx, file);
-	if (!code && meta->availability_count)
-		code = opk_chips_new(&chips, app->ctx);
-	if (!code && chips)
-		code = opk_chips_resolve(&found, app->ctx, chips, chip);
-	return code ? code
-	            : opk_file_availability(data, size, app->ctx, file, found ? found->name : NULL,
-	                                    profiler);
-}
-
-/* docs/format.md */
-static bool is_opk(const void *data, size_t size)
-{
-	static const char magic[] = "\x89OPK\r\n\x1a\n";
-
-	return size >= sizeof magic - 1 && !memcmp(data, magic, sizeof magic - 1);
-}
-
-int files_get_availability(struct app *app, void **data, size_t *size, const char *path,
-                           const char *chip, enum opk_profiler profiler)
-{
-	int code = files_get(app, data, size, path);
-
-	if (code || !is_opk(*data, *size))
-		return code;
-	free(opk_take(*data));
-	return get_image(app, data, size, path, chip, profiler);
-}
-
-int files_get_chip(struct app *app, char *chip, size_t size, const char *path)
-{
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	opk_autofree void *data = NULL;
-	const struct opk_meta *meta;
-	size_t bytes;
-	int code = files_get(app, &data, &bytes, path);
-
-	*chip = '\0';
-	if (code || !is_opk(data, bytes))
-		return code;
-	code = opk_file_open(&file, app->ctx, path);
-	if (!code)
-		code = opk_file_meta(&meta, app->ctx, file);
-	for (size_t i = 0; !code && i < meta->availability_count; i++)
-		if (strcmp(meta->availability[i].chip, meta->chip))
-			return OPK_OK;
-	if (!code)
-		snprintf(chip, size, "%s", meta->chip);
-	return code;
-}
-
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -11,14 +11,6 @@ int files_read(struct app *app, const char *path);
 int files_read_set(struct app *app, const char *text);
 /* Contents of a file that the user named, or nothing where path is NULL. */
 int files_get(struct app *app, void **data, size_t *size, const char *path);
-/* The chip of an .opk; "" where it is of several, or the file is no .opk. */
-int files_get_chip(struct app *app, char *chip, size_t size, const char *path);
-/*
- * A counter-availability image, or the one in an .opk for that chip and profiler; nothing where
- * path is NULL.
- */
-int files_get_availability(struct app *app, void **data, size_t *size, const char *path,
-                           const char *chip, enum opk_profiler profiler);
 /*
  * Called before anything is written: OPK_EUSAGE where that is one of the inputs, by any of its
  * names, or goes where another output goes.

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files that say what a GPU has: bare counter-availability images, and containers with one. */
+#include <string.h>
+
+#include "base/file.h"
+#include "chip/chip.h"
+
+OPK_DEFINE_AUTO(opk_file)
+OPK_DEFINE_AUTO(opk_chips)
+
+/* docs/format.md */
+static bool is_container(const void *data, size_t size)
+{
+	static const char magic[] = "\x89OPK\r\n\x1a\n";
+
+	return size >= sizeof magic - 1 && !memcmp(data, magic, sizeof magic - 1);
+}
+
+/* A probe may be of several chips; the user's name of one is looked up for it alone. */
+static int load_from(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
+                     const char *chip, enum opk_profiler profiler)
+{
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_auto(opk_chips) struct opk_chips *chips = NULL;
+	const struct opk_meta *meta;
+	const struct opk_chip *found = NULL;
+	int code = opk_file_open(&file, ctx, path);
+
+	if (!code)
+		code = opk_file_meta(&meta, ctx, file);
+	if (!code && meta->availability_count)
+		code = opk_chips_new(&chips, ctx);
+	if (!code && chips)
+		code = opk_chips_resolve(&found, ctx, chips, chip);
+	return code ? code
+	            : opk_file_availability(data, size, ctx, file, found ? found->name : NULL,
+	                                    profiler);
+}
+
+int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
+                          const char *chip, enum opk_profiler profiler)
+{
+	opk_autofree void *read = NULL;
+	size_t read_size;
+	int code = opk_read_file(&read, &read_size, ctx, path);
+
+	if (code)
+		return code;
+	if (is_container(read, read_size))
+		return load_from(data, size, ctx, path, chip, profiler);
+	*data = opk_take(read);
+	*size = read_size;
+	return OPK_OK;
+}
+
+int opk_availability_chip(char **out, struct opk_ctx *ctx, const char *path)
+{
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_autofree void *data = NULL;
+	const struct opk_meta *meta = NULL;
+	const char *chip;
+	size_t size;
+	int code = opk_read_file(&data, &size, ctx, path);
+
+	if (!code && is_container(data, size))
+		code = opk_file_open(&file, ctx, path);
+	if (!code && file)
+		code = opk_file_meta(&meta, ctx, file);
+	if (code)
+		return code;
+	chip = meta ? meta->chip : "";
+	for (size_t i = 0; meta && i < meta->availability_count; i++)
+		if (strcmp(meta->availability[i].chip, meta->chip))
+			chip = "";
+	*out = opk_strdup(chip);
+	return *out ? OPK_OK : opk_nomem(ctx, "a chip's name");
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sets by name: the folders in which they are. */
+#include <dirent.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "config.h"
+#include "set/set.h"
+#include "set/set_read.h"
+
+struct opk_set_list {
+	struct opk_strlist paths;
+};
+
+bool opk_set_folders(struct opk_strlist *out, const struct opk_ctx *ctx)
+{
+	if (ctx->env.sets && !opk_strlist_add(out, ctx->env.sets))
+		return false;
+	return opk_strlist_take(out,
+	                        opk_printf("%s/sets", ctx->data_dir ? ctx->data_dir : OPK_DATADIR));
+}
+
+bool opk_set_has_ending(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
+bool opk_set_is_path(const char *text)
+{
+	return strchr(text, '/') || opk_set_has_ending(text);
+}
+
+static bool list_folder(struct opk_strlist *out, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	bool ok = true;
+
+	for (struct dirent *entry; dir && ok && (entry = readdir(dir));)
+		if (opk_set_has_ending(entry->d_name) && entry->d_name[0] != '.')
+			ok = opk_strlist_take(out, opk_printf("%s/%s", folder, entry->d_name));
+	if (dir)
+		closedir(dir);
+	return ok;
+}
+
+/* The ending does not count, so that "l1" comes before "l1-more". */
+static int compare_names(const void *a, const void *b)
+{
+	const char *first = strrchr(*(char *const *)a, '/'),
+		   *second = strrchr(*(char *const *)b, '/');
+	size_t first_length = (size_t)(strrchr(first, '.') - first);
+	size_t second_length = (size_t)(strrchr(second, '.') - second);
+	size_t shorter = first_length < second_length ? first_length : second_length;
+	int order = strncmp(first, second, shorter);
+
+	return order ? order : (first_length > second_length) - (first_length < second_length);
+}
+
+static bool is_listed(const struct opk_strlist *paths, char *path)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (!compare_names(&paths->items[i], &path))
+			return true;
+	return false;
+}
+
+/* A folder's sets by name, without those that a folder before it shadows. */
+static bool add_folder(struct opk_strlist *paths, const char *folder)
+{
+	opk_autostrlist struct opk_strlist found = { 0 };
+	bool ok = list_folder(&found, folder);
+
+	if (ok && found.count)
+		qsort(found.items, found.count, sizeof *found.items, compare_names);
+	for (size_t i = 0; ok && i < found.count; i++)
+		if (!is_listed(paths, found.items[i]))
+			ok = opk_strlist_add(paths, found.items[i]);
+	return ok;
+}
+
+int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
+{
+	opk_autostrlist struct opk_strlist where = { 0 };
+	struct opk_set_list *list = opk_alloc(sizeof *list);
+	bool ok = list && opk_set_folders(&where, ctx);
+
+	for (size_t i = 0; ok && i < where.count; i++)
+		ok = add_folder(&list->paths, where.items[i]);
+	if (!ok) {
+		opk_set_list_free(list);
+		return opk_nomem(ctx, "metric sets");
+	}
+	*out = list;
+	return OPK_OK;
+}
+
+void opk_set_list_free(struct opk_set_list *list)
+{
+	if (!list)
+		return;
+	opk_strlist_clear(&list->paths);
+	free(list);
+}
+
+size_t opk_set_list_count(const struct opk_set_list *list)
+{
+	return list->paths.count;
+}
+
+const char *opk_set_list_path(const struct opk_set_list *list, size_t i)
+{
+	return list->paths.items[i];
+}
+
+/* "…/memory.yaml" -> "memory" */
+static char *stem(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return opk_strndup(name, (size_t)(strrchr(name, '.') - name));
+}
+
+int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near)
+{
+	opk_autostrlist struct opk_strlist stems = { 0 };
+	struct opk_nearest nearest = { .name = name };
+	struct opk_set_list *list;
+	int code = opk_set_list_new(&list, ctx);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < list->paths.count; i++)
+		if (opk_strlist_take(&stems, stem(list->paths.items[i])))
+			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
+	opk_set_list_free(list);
+	near = nearest.best ? nearest.best : near;
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "no metric set '%s'" OPK_DID_YOU_MEAN
+	                "; 'offpeak sets' lists the shipped ones, "
+	                "a path or metric names with commas work too",
+	                name, OPK_NEAR(near));
+}
+
+int opk_set_shipped(char **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autostrlist struct opk_strlist where = { 0 };
+
+	*out = NULL;
+	if (!opk_set_folders(&where, ctx))
+		return opk_nomem(ctx, "metric sets");
+	for (size_t i = 0; i < 2 * where.count; i++) {
+		opk_autofree char *path = opk_printf("%s/%s.%s", where.items[i / 2], name,
+		                                     i % 2 ? "yml" : "yaml");
+
+		if (!path)
+			return opk_nomem(ctx, "metric sets");
+		if (access(path, F_OK))
+			continue;
+		*out = opk_take(path);
+		return OPK_OK;
+	}
+	return OPK_OK;
+}
