@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What goes to C and comes from it: texts, lists of texts, words for enums, bytes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterable, Union
+
+from ._errors import text
+from ._offpeak import ffi, lib
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def word(pointer: Any) -> str:
+    """A C string that is never NULL."""
+    return text(pointer) or ""
+
+
+def words(pointer: Any, count: int) -> tuple[str, ...]:
+    """An array of C strings."""
+    return tuple(word(pointer[i]) for i in range(count))
+
+
+def listed(get: Any, count: int, of: Any) -> list[str]:
+    """The C strings that `get(of, i)` gives."""
+    return [word(get(of, i)) for i in range(count)]
+
+
+def c_text(value: str | None) -> Any:
+    """A C string, which lives as long as the result; NULL for None. ValueError: it has a NUL."""
+    if value is None:
+        return ffi.NULL
+    if "\0" in value:
+        raise ValueError(f"{value!r} has a NUL character")
+    return ffi.new("char[]", value.encode())
+
+
+def c_path(path: Path) -> Any:
+    """A path as a C string, which lives as long as the result."""
+    if "\0" in os.fspath(path):
+        raise ValueError(f"{path!r} has a NUL character")
+    return ffi.new("char[]", os.fsencode(path))
+
+
+def c_texts(texts: Iterable[str]) -> tuple[Any, Any]:
+    """An array of C strings, and what has to live as long as it."""
+    items = [c_text(item) for item in texts]
+    return ffi.new("const char *[]", items or [ffi.NULL]), items
+
+
+def profiler_number(profiler: str) -> int:
+    """An enum opk_profiler. ValueError: it is neither "range" nor "pm"."""
+    out = ffi.new("enum opk_profiler *")
+    if not isinstance(profiler, str) or not lib.opk_profiler_parse(out, c_text(profiler)):
+        raise ValueError(f"profiler {profiler!r}: range or pm")
+    return int(out[0])
+
+
+def copied(pointer: Any, size: int) -> bytes:
+    """Bytes of C's memory."""
+    return bytes(ffi.buffer(pointer, size)) if size else b""

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Plans: which passes collect a metric set on a chip, and the images that a GPU machine needs for it."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Mapping, NamedTuple, Sequence, Union
+
+from . import _context
+from ._errors import NvidiaError, check
+from ._native import Path, c_path, c_text, copied, listed, profiler_number, word, words
+from ._offpeak import ffi, lib
+from ._sets import SetLike, make
+
+Image = Union[bytes, bytearray, memoryview]
+_DAY = 86400.0
+
+
+class Pass(NamedTuple):
+    """What one pass counts."""
+
+    number: int  # from 1
+    counters: int  # raw counters
+    domains: dict[str, int]  # how many of them in which; of domains scheduled together the first's name
+    launch_us: int | None  # how much longer a launch takes without replay; None: not measured on the chip
+    replay_us: int | None  # what the pass takes with kernel replay; None: not measured
+    metrics: tuple[str, ...]  # those of which it has a counter
+
+
+class Domains(NamedTuple):
+    """Counter domains that counters may choose between, and that are therefore scheduled together."""
+
+    names: tuple[str, ...]  # NVIDIA's: "gpu_lts"
+    counters: int  # raw counters of the plan
+    passes: int  # that count any of them
+    lower_bound: int  # the fewest passes that they take
+    fullest: int  # the most of them in a pass
+    software: bool  # code patched into kernels: in passes without hardware counters
+
+
+class PlannedMetric(NamedTuple):
+    metric: str
+    passes: tuple[int, ...]  # from 1
+    saves: int  # how many fewer passes the plan would have without it
+    split: bool  # a ratio whose counters are in different passes, and so of different runs
+
+
+class Detail(NamedTuple):
+    """What each pass is for."""
+
+    passes: tuple[Pass, ...]
+    metrics: tuple[PlannedMetric, ...]
+    domains: tuple[Domains, ...]
+    lower_bound: int
+    launch_us: int | None  # how much longer a launch takes without replay, on average over the passes
+    replay_us: int | None  # of all passes of kernel replay
+    measured: str  # on which GPU that was measured, and when; ""
+
+
+class Column(NamedTuple):
+    """What evaluation will show of a set that is more than a list of metrics, or what it needs for that."""
+
+    name: str
+    metric: str  # that the short name stands for; else ""
+    formula: str  # of a derived metric; else ""
+    unit: str  # "byte/second"; "": it is not known
+    group: str  # the heading over it; else ""
+    shown: bool  # False: only formulas need it
+    description: str
+    prose: str  # below the heading
+
+
+class LeftOut(NamedTuple):
+    """A metric that found no room in the one pass."""
+
+    metric: str
+    would_fit: bool  # beside those that were kept, had it come earlier
+    full_domains: tuple[str, ...]  # where its counters found no room; () where NVIDIA's library does not know
+
+
+class Plan:
+    """A set on a chip, as plan() makes it. Threads may share it: one at a time gets at it."""
+
+    def __init__(self, ctx: Any, plan: Any, single_pass: bool, availability: bytes) -> None:
+        self._ctx = ctx
+        self._plan = plan
+        self._single_pass = single_pass
+        self._availability = availability
+        self._lock = threading.RLock()
+        self._known: dict[str, Any] = {}
+        self.chip = word(lib.opk_plan_chip(plan))
+        self.profiler = word(lib.opk_profiler_name(lib.opk_plan_profiler(plan)))
+        self.set = word(lib.opk_plan_set_name(plan))
+        self.passes = int(lib.opk_plan_passes(plan))
+        self.metrics = listed(lib.opk_plan_metric, lib.opk_plan_metric_count(plan), plan)
+
+    def _once(self, name: str, find: Any) -> Any:
+        with self._lock:
+            if name not in self._known:
+                self._known[name] = find()
+            return self._known[name]
+
+    @property
+    def missing(self) -> list[str]:
+        """Optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them."""
+        with self._lock:
+            return listed(lib.opk_plan_missing, lib.opk_plan_missing_count(self._plan), self._plan)
+
+    @property
+    def config_image(self) -> bytes:
+        """What cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take."""
+        with self._lock:
+            size = ffi.new("size_t *")
+            return copied(lib.opk_plan_config(self._plan, size), size[0])
+
+    @property
+    def prefix(self) -> bytes:
+        """The counter-data prefix, as save() stores it; make_prefix() makes others."""
+        return self.make_prefix()
+
+    def make_prefix(self, instances: str = "needed") -> bytes:
+        """The counter-data prefix, which sizes and initialises a counter data image.
+
+        instances: which counters have the value of each hardware instance in counter data. "needed": those of
+        minima, maxima and a few others, which are NaN without (PM sampling: all, if any metric needs it); "none":
+        images up to 90 times smaller; "all".
+        """
+        options = self._build_options(instances)
+        with self._lock:
+            out, size = ffi.new("void **"), ffi.new("size_t *")
+            which = lib.opk_build_instances(self._plan, options)
+            check(self._ctx, lib.opk_prefix_new(out, size, self._ctx, self._plan, which))
+            try:
+                return copied(out[0], size[0])
+            finally:
+                lib.free(out[0])
+
+    def save(self, path: Path, instances: str = "needed") -> None:
+        """Writes a .opk for `offpeak-collect -c`: metadata, config image and prefix. The file is whole or not there.
+
+        instances: as in make_prefix(). EvaluationError: the file can't be written.
+        """
+        options = self._build_options(instances)
+        with self._lock:
+            check(self._ctx, lib.opk_build(self._ctx, self._plan, options, c_path(path)))
+
+    def _build_options(self, instances: str) -> Any:
+        if instances not in ("needed", "none", "all"):
+            raise ValueError(f"instances {instances!r}: needed, none or all")
+        options = ffi.new("struct opk_build_options *", {"size": ffi.sizeof("struct opk_build_options")})
+        options.no_instances = instances == "none"
+        options.keep_instances = instances == "all"
+        if self._availability:
+            image = ffi.from_buffer(self._availability)
+            options.availability, options.availability_size = image, len(self._availability)
+        return options
+
+    @property
+    def sample_bytes(self) -> int | None:
+        """Bytes that the hardware writes for each PM sample; None: for the range profiler, or not known."""
+        return self._once("sample_bytes", self._find_sample_bytes)  # type: ignore[no-any-return]
+
+    def _find_sample_bytes(self) -> int | None:
+        out = ffi.new("size_t *")
+        if self.profiler != "pm":
+            return None
+        try:
+            check(self._ctx, lib.opk_plan_sample_bytes(out, self._ctx, self._plan))
+        except NvidiaError:
+            return None
+        return int(out[0])
+
+    @property
+    def detail(self) -> Detail:
+        """What each pass is for; takes a while at first. NvidiaError: there is no libnvperf_host."""
+        return self._once("detail", self._find_detail)  # type: ignore[no-any-return]
+
+    def _find_detail(self) -> Detail:
+        out = ffi.new("struct opk_plan_detail **")
+        check(self._ctx, lib.opk_plan_detail_new(out, self._ctx, self._plan))
+        return _detail_of(_context.owned(self._ctx, out[0], lib.opk_plan_detail_free), self)
+
+    @property
+    def lower_bound(self) -> int:
+        """No plan has fewer passes, unless a pass has room for more counters than the fullest that was found."""
+        return self.detail.lower_bound
+
+    @property
+    def columns(self) -> list[Column]:
+        """What evaluation will show; none for a plain list of metrics."""
+        return self._once("columns", self._find_columns)  # type: ignore[no-any-return]
+
+    def _find_columns(self) -> list[Column]:
+        out = ffi.new("struct opk_plan_columns **")
+        check(self._ctx, lib.opk_plan_columns_new(out, self._ctx, self._plan))
+        found = _context.owned(self._ctx, out[0], lib.opk_plan_columns_free)
+        items = (lib.opk_plan_columns_get(found, i) for i in range(lib.opk_plan_columns_count(found)))
+        return [
+            Column(
+                word(item.name),
+                word(item.metric),
+                word(item.formula),
+                word(item.unit),
+                word(item.group),
+                bool(item.shown),
+                word(item.description),
+                word(item.prose),
+            )
+            for item in items
+        ]
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """The metrics that single_pass=True left out, in order."""
+        return self._once("left_out", self._find_left_out) if self._single_pass else []
+
+    def _find_left_out(self) -> list[LeftOut]:
+        out = ffi.new("struct opk_leftovers **")
+        check(self._ctx, lib.opk_leftovers_new(out, self._ctx, self._plan))
+        found = _context.owned(self._ctx, out[0], lib.opk_leftovers_free)
+        items = (lib.opk_leftovers_get(found, i) for i in range(lib.opk_leftovers_count(found)))
+        return [
+            LeftOut(word(item.metric), bool(item.would_fit), words(item.full_domains, item.full_domain_count))
+            for item in items
+        ]
+
+    def __repr__(self) -> str:
+        passes = "1 pass" if self.passes == 1 else f"{self.passes} passes"
+        return f"<pyoffpeak.Plan of {self.set} on {self.chip}, {self.profiler}: {len(self.metrics)} metrics, {passes}>"
+
+
+# ---- detail
+
+
+def _domains_of(detail: Any) -> tuple[Domains, ...]:
+    items = (lib.opk_plan_detail_domain(detail, i) for i in range(lib.opk_plan_detail_domain_count(detail)))
+    return tuple(
+        Domains(
+            words(item.names, item.name_count),
+            item.counters,
+            item.passes,
+            item.bound,
+            item.fullest,
+            bool(item.software),
+        )
+        for item in items
+    )
+
+
+def _pass_of(detail: Any, plan: Plan, domains: Sequence[Domains], number: int) -> Pass:
+    fill = ((group.names[0], lib.opk_plan_detail_fill(detail, number, i)) for i, group in enumerate(domains))
+    served = (name for i, name in enumerate(plan.metrics) if lib.opk_plan_detail_serves(detail, number, i))
+    return Pass(
+        number + 1,
+        lib.opk_plan_detail_counters(detail, number),
+        {name: counters for name, counters in fill if counters},
+        lib.opk_plan_detail_launch_us(detail, number) or None,
+        lib.opk_plan_detail_replay_us(detail, number) or None,
+        tuple(served),
+    )
+
+
+def _metric_of(detail: Any, plan: Plan, number: int) -> PlannedMetric:
+    passes = (i + 1 for i in range(plan.passes) if lib.opk_plan_detail_serves(detail, i, number))
+    return PlannedMetric(
+        plan.metrics[number],
+        tuple(passes),
+        lib.opk_plan_detail_saves(detail, number),
+        bool(lib.opk_plan_detail_splits(detail, number)),
+    )
+
+
+def _detail_of(detail: Any, plan: Plan) -> Detail:
+    domains = _domains_of(detail)
+    passes = tuple(_pass_of(detail, plan, domains, i) for i in range(plan.passes))
+    launch = [one.launch_us for one in passes if one.launch_us is not None]
+    replay = [one.replay_us for one in passes if one.replay_us is not None]
+    known = len(launch) == plan.passes > 0
+    return Detail(
+        passes,
+        tuple(_metric_of(detail, plan, i) for i in range(len(plan.metrics))),
+        domains,
+        int(lib.opk_plan_detail_lower_bound(detail)),
+        (sum(launch) + plan.passes // 2) // plan.passes if known else None,
+        sum(replay) if known else None,
+        word(lib.opk_plan_detail_measured(detail)) if known else "",
+    )
+
+
+# ---- making plans
+
+
+class _Wanted:
+    """Arguments of plan() as options of the library, with what they point to."""
+
+    def __init__(
+        self,
+        ctx: Any,
+        chip: str,
+        made: Any,
+        effort: float | None,
+        profiler: str | None,
+        availability: Path | Image | None,
+        max_passes: int | None,
+    ) -> None:
+        self.chip = c_text(chip)
+        self.options = options = ffi.new("struct opk_plan_options *", {"size": ffi.sizeof("struct opk_plan_options")})
+        options.chip = self.chip
+        options.effort = _effort_of(effort)
+        if profiler is not None:
+            options.has_profiler, options.profiler = True, profiler_number(profiler)
+        if max_passes is not None:
+            if max_passes < 1:
+                raise ValueError(f"max_passes {max_passes}: at least 1")
+            options.max_passes = max_passes
+        number = options.profiler if profiler is not None else lib.opk_set_profiler(made)
+        self.image = availability_of(ctx, availability, chip, number)
+        if self.image:
+            self.buffer = ffi.from_buffer(self.image)
+            options.availability, options.availability_size = self.buffer, len(self.image)
+
+
+def _effort_of(effort: float | None) -> float:
+    if effort is None:
+        return 0.0  # the library's default
+    if not 0 <= effort <= _DAY:
+        raise ValueError(f"effort {effort}: seconds, at most a day")
+    return float(effort) or -1.0
+
+
+def availability_of(ctx: Any, given: Path | Image | None, chip: str, profiler: int) -> bytes:
+    """A counter-availability image: given as bytes, or in a file; b"" for none."""
+    if given is None:
+        return b""
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        return bytes(given)
+    out, size = ffi.new("void **"), ffi.new("size_t *")
+    check(ctx, lib.opk_availability_load(out, size, ctx, c_path(given), c_text(chip), profiler))
+    try:
+        return copied(out[0], size[0])
+    finally:
+        lib.free(out[0])
+
+
+def plan(
+    chip: str,
+    sets: SetLike,
+    *,
+    profiler: str | None = None,
+    effort: float | None = None,
+    availability: Path | Image | None = None,
+    max_passes: int | None = None,
+    single_pass: bool = False,
+    strict_order: bool = False,
+    prefer: str = "fewest",
+    parameters: Mapping[str, object] | None = None,
+) -> Plan:
+    """Which passes collect the sets on a chip.
+
+    chip: its name ("GH100"), a product ("H100") or "sm_90". sets: what Set() takes; parameters: values of theirs.
+    profiler: "range" or "pm", instead of the sets' own. effort: how many seconds to look for a plan of fewer passes
+    than CUPTI's own order takes; None: a while, 0: not at all. availability: what the target GPU has, as bytes or a
+    path: its counter-availability image, or a recording or probe of it. max_passes: fail where more are needed.
+    single_pass: take the metrics in order, and leave out those that don't fit one pass with the rest; with
+    strict_order all from the first such on. prefer: "cheap" plans few passes in which launches cost much.
+
+    UsageError: no such chip, set or metric, with what may have been meant. InputError: a set or availability image
+    has errors. EvaluationError: more passes are needed than there may be, or CUPTI refuses. NvidiaError: there is no
+    CUPTI.
+    """
+    if prefer not in ("fewest", "cheap"):
+        raise ValueError(f"prefer {prefer!r}: fewest or cheap")
+    if strict_order and not single_pass:
+        raise ValueError("strict_order goes with single_pass")
+    if prefer == "cheap" and effort == 0:
+        raise ValueError("prefer='cheap' looks for a plan, effort=0 for none: not both")
+    ctx = _context.new()
+    made = make(ctx, sets, chip, parameters)
+    wanted = _Wanted(ctx, chip, made, effort, profiler, availability, max_passes)
+    wanted.options.single_pass = single_pass
+    wanted.options.strict_order = strict_order
+    wanted.options.prefer_cheap = prefer == "cheap"
+    out = ffi.new("struct opk_plan **")
+    check(ctx, lib.opk_plan_new(out, ctx, made, wanted.options))
+    return Plan(ctx, _context.owned(ctx, out[0], lib.opk_plan_free), single_pass, wanted.image)

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Metric sets: by name, path or metric, from YAML text, a dict, or lists of these."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+from typing import Any, Mapping, NamedTuple, Sequence, Union
+
+from . import _context
+from ._errors import InputError, check
+from ._native import c_path, c_text, listed, word
+from ._offpeak import ffi, lib
+
+SetLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Set", Sequence["SetLike"]]
+
+
+class _Text(NamedTuple):
+    """YAML, and what errors call it."""
+
+    yaml: str
+    name: str
+
+
+class _File(NamedTuple):
+    path: str
+
+
+_Part = Union[str, _Text, _File, "Set"]
+
+
+def _yaml_of(mapping: Mapping[str, Any]) -> _Text:
+    """JSON is YAML. A set needs a name, which nobody misses in a dict."""
+    whole = {"name": "custom", **mapping}
+    return _Text(json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1), "<dict>")
+
+
+def _parts_of(what: SetLike) -> tuple[_Part, ...]:
+    if isinstance(what, Set):
+        return (what,)
+    if isinstance(what, str):
+        # No name, path or list of metrics has a line break.
+        return (_Text(what, "<text>"),) if "\n" in what.strip() else (what.strip(),)
+    if isinstance(what, os.PathLike):
+        return (_File(os.fspath(what)),)
+    if isinstance(what, Mapping):
+        return (_yaml_of(what),)
+    if isinstance(what, Sequence) and not isinstance(what, (bytes, bytearray)):
+        return tuple(part for item in what for part in _parts_of(item))
+    raise TypeError(f"a metric set can't be made of {type(what).__name__}")
+
+
+class Set:
+    """What to collect and compute. Files are read when the set is used; it never changes, and can be pickled.
+
+    what: a shipped set's name ("roofline"), the path of a YAML file (with a slash, or ending in .yaml or .yml; or any
+    os.PathLike), a metric or name of nvprof's, several of these with commas between, YAML text (of several lines), a
+    dict in the form of docs/metric-sets.md, another Set, or a list of these. "single-pass:NAME" is one of
+    single_pass_sets(chip). parameters: values of the set's parameters, by name.
+
+    UsageError: there is no such set or parameter, with what may have been meant. InputError: the YAML has errors, all
+    of which it shows with line and column.
+    """
+
+    def __init__(self, what: SetLike, parameters: Mapping[str, object] | None = None) -> None:
+        self._parts = _parts_of(what)
+        self._parameters = {name: str(value) for name, value in (parameters or {}).items()}
+        self._facts: _Facts | None = None
+        if not self._needs_chip():
+            self._read()
+
+    @classmethod
+    def from_yaml(
+        cls, text: str, name: str = "<text>", parameters: Mapping[str, object] | None = None
+    ) -> Set:
+        """A set of YAML text, which includes others by name. `name` is what errors call the text."""
+        made = cls.__new__(cls)
+        made._parts = (_Text(text, name),)
+        made._parameters = {key: str(value) for key, value in (parameters or {}).items()}
+        made._facts = None
+        made._read()
+        return made
+
+    def with_parameters(self, **parameters: object) -> Set:
+        """This set with other values of parameters. UsageError: it has no such parameter."""
+        return Set(self, parameters)
+
+    def _needs_chip(self) -> bool:
+        return any(
+            part._needs_chip() if isinstance(part, Set) else isinstance(part, str) and part.startswith("single-pass:")
+            for part in self._parts
+        )
+
+    def _read(self) -> _Facts:
+        if self._facts is None:
+            ctx = _context.new()
+            self._facts = _facts_of(make(ctx, self, ""))
+        return self._facts
+
+    @property
+    def name(self) -> str:
+        """What recordings call it; "custom" for bare metrics."""
+        return self._read().name
+
+    @property
+    def description(self) -> str:
+        """The question that it answers; may be ""."""
+        return self._read().description
+
+    @property
+    def version(self) -> int:
+        return self._read().version
+
+    @property
+    def path(self) -> str | None:
+        """The file that it is from; None: from none."""
+        return self._read().path
+
+    @property
+    def profiler(self) -> str | None:
+        """ "range" or "pm"; None: it does not say."""
+        return self._read().profiler
+
+    @property
+    def chips(self) -> tuple[str, ...]:
+        """The chips and architectures that it claims; none: all that have its profiler."""
+        return self._read().chips
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The entries of its lists, as written: plan() says what they mean on a chip."""
+        return self._read().metrics
+
+    def __repr__(self) -> str:
+        shown = [repr(part) if isinstance(part, (str, Set)) else part[-1] for part in self._parts]
+        given = f", parameters={self._parameters}" if self._parameters else ""
+        return f"pyoffpeak.Set({', '.join(shown)}{given})"
+
+
+class _Facts(NamedTuple):
+    name: str
+    description: str
+    version: int
+    path: str | None
+    profiler: str | None
+    chips: tuple[str, ...]
+    metrics: tuple[str, ...]
+
+
+def _facts_of(made: Any) -> _Facts:
+    profiler = word(lib.opk_profiler_name(lib.opk_set_profiler(made))) if lib.opk_set_has_profiler(made) else None
+    return _Facts(
+        word(lib.opk_set_name(made)),
+        word(lib.opk_set_description(made)),
+        int(lib.opk_set_version(made)),
+        word(lib.opk_set_path(made)) or None,
+        profiler,
+        tuple(listed(lib.opk_set_chip, lib.opk_set_chip_count(made), made)),
+        tuple(listed(lib.opk_set_metric, lib.opk_set_metric_count(made), made)),
+    )
+
+
+def _make_part(ctx: Any, part: _Part, chip: str) -> Any:
+    if isinstance(part, Set):
+        return make(ctx, part, chip)
+    out = ffi.new("struct opk_set **")
+    if isinstance(part, _Text):
+        data = part.yaml.encode()
+        check(ctx, lib.opk_set_parse(out, ctx, data, len(data), c_text(part.name)))
+    elif isinstance(part, _File):
+        check(ctx, lib.opk_set_load(out, ctx, c_path(part.path)))
+    else:
+        check(ctx, lib.opk_set_find_on(out, ctx, c_text(part), c_text(chip)))
+    return _context.owned(ctx, out[0], lib.opk_set_free)
+
+
+def _is_metric(part: _Part) -> bool:
+    return isinstance(part, str) and "__" in part and not re.search(r"[/,]|\.ya?ml$", part)
+
+
+def _merged(parts: Sequence[_Part]) -> list[_Part]:
+    """Metrics after one another are one part: a set each would be slow for thousands."""
+    merged: list[_Part] = []
+    for metrics, group in itertools.groupby(parts, _is_metric):
+        merged += [",".join(map(str, group))] if metrics else group
+    return merged
+
+
+def make(ctx: Any, what: SetLike, chip: str, parameters: Mapping[str, object] | None = None) -> Any:
+    """A struct opk_set for one context."""
+    if isinstance(what, Set):
+        return _join(ctx, what._parts, chip, {**what._parameters, **(parameters or {})})
+    return _join(ctx, _parts_of(what), chip, parameters or {})
+
+
+def _join(ctx: Any, parts: Sequence[_Part], chip: str, parameters: Mapping[str, object]) -> Any:
+    made = [_make_part(ctx, part, chip) for part in _merged(parts)]
+    out = ffi.new("struct opk_set **")
+    check(ctx, lib.opk_set_join(out, ctx, ffi.new("const struct opk_set *[]", made or [ffi.NULL]), len(made)))
+    joined = _context.owned(ctx, out[0], lib.opk_set_free)
+    for name, value in parameters.items():
+        check(ctx, lib.opk_set_parameter(joined, ctx, c_text(name), c_text(str(value))))
+    return joined
+
+
+class SetInfo(NamedTuple):
+    """A set that is found by name."""
+
+    name: str
+    description: str
+    profiler: str  # "range" or "pm"
+    chips: tuple[str, ...]  # and architectures, that it claims; none: all that have the profiler
+    metrics: tuple[str, ...]  # entries of its lists, as written
+    path: str
+    version: int
+    error: str | None  # why its file can't be read; else None
+
+
+def _info_of(ctx: Any, path: str) -> SetInfo:
+    name = os.path.splitext(os.path.basename(path))[0]
+    out = ffi.new("struct opk_set **")
+    try:
+        check(ctx, lib.opk_set_load(out, ctx, c_path(path)))
+    except InputError as error:
+        return SetInfo(name, "", "range", (), (), path, 0, str(error))
+    made = _context.owned(ctx, out[0], lib.opk_set_free)
+    facts = _facts_of(made)
+    return SetInfo(
+        name, facts.description, facts.profiler or "range", facts.chips, facts.metrics, path, facts.version, None
+    )
+
+
+def sets() -> list[SetInfo]:
+    """The sets that are found by name: those in the folder OFFPEAK_SETS, and the shipped ones."""
+    ctx = _context.new()
+    out = ffi.new("struct opk_set_list **")
+    check(ctx, lib.opk_set_list_new(out, ctx))
+    found = _context.owned(ctx, out[0], lib.opk_set_list_free)
+    paths = [
+        os.fsdecode(ffi.string(lib.opk_set_list_path(found, i))) for i in range(lib.opk_set_list_count(found))
+    ]
+    return [_info_of(ctx, path) for path in paths]
