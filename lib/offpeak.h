@@ -68,6 +68,8 @@ struct opk_env {
 	const char *no_color; /* NO_COLOR */
 	const char *columns;  /* COLUMNS: how wide tables are for a terminal */
 	const char *tmpdir;   /* TMPDIR: folder of the library's temporary files, else /tmp */
+	/* OFFPEAK_LIBCUDA: the driver's libcuda.so.1, which CUPTI 13.2 and later want. */
+	const char *offpeak_libcuda;
 };
 
 /* Fills *env with pointers into the process environment. */
@@ -83,6 +85,11 @@ struct opk_ctx_options {
 	opk_log_fn *log;           /* notes about unusual but harmless things */
 	void *log_data;
 	const char *cache_dir; /* keeps what NVIDIA's libraries said of chips; NULL: nothing is */
+	/*
+	 * The driver's libcuda.so.1: CUPTI 13.2 and later want a real one, no GPU. NULL:
+	 * OFFPEAK_LIBCUDA, that of the system, or one unpacked into the folder of the toolkit.
+	 */
+	const char *libcuda;
 };
 
 /* Cheap: NVIDIA's libraries are opened when a function first needs them. */
@@ -127,6 +134,8 @@ struct opk_nvidia_info {
 	const char *cupti_path;       /* NULL: not found */
 	const char *nvperf_host_path; /* NULL: not found */
 	uint32_t cupti_version;       /* cuptiGetVersion, e.g. 130001; 0 if not found */
+	const char *libcuda_path;     /* NULL: not needed, or not found */
+	bool needs_libcuda;           /* CUPTI 13.2 and later: nothing works without libcuda.so.1 */
 };
 
 /*

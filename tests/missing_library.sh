@@ -121,6 +121,58 @@ else
 	fail 'compiling a stub' "$(cat "$tmp/cc.err")"
 fi
 
+section 'the driver, which CUPTI 13.2 and later want'
+# compiles FILE SOURCE ARGUMENTS...: a shared library.
+compiles() {
+	printf '%s\n' "$2" >"$tmp/library.c"
+	shared=$1
+	shift 2
+	mkdir -p "${shared%/*}"
+	# shellcheck disable=SC2086
+	${CC:-cc} -shared -fPIC -o "$shared" "$tmp/library.c" "$@" || fail "compiling $shared"
+}
+new=$tmp/new/libcupti.so.13
+# As NVIDIA's: it finds the driver by its name, and crashes without a real one.
+compiles "$new" '#include <dlfcn.h>
+#include <stdlib.h>
+int cuptiProfilerHostGetSinglePassSets(void *p) { abort(); }
+int cuptiGetVersion(unsigned *version)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
+	int (*get)(int *) = driver ? (int (*)(int *))dlsym(driver, "cuDriverGetVersion") : NULL, number;
+	if (!get || get(&number)) abort();
+	*version = 130599;
+	return 0;
+}'
+stub=$tmp/stubs/libcuda.so
+compiles "$stub" 'int cuInit(unsigned flags) { return 34; } int cuDriverGetVersion(int *v) { return 34; }' \
+	-Wl,-soname,libcuda.so.1
+driver=$tmp/new/usr/lib/any-linux-gnu/nvidia/current/libcuda.so.1
+compiles "$driver" 'int cuDriverGetVersion(int *v) { *v = 12020; return 0; }' -Wl,-soname,libcuda.so.1
+compiles "$tmp/stubs/other.so" 'int cuDriverGetVersion(int *v) { *v = 12020; return 0; }'
+wants='wants the NVIDIA driver.s libcuda.so.1.*--libcuda FILE or OFFPEAK_LIBCUDA.*libcuda1'
+for file in "$stub:a stub" "$tmp/stubs/other.so:another SONAME" "$new:not a libcuda.so.1" "$tmp/nowhere:cannot open"; do
+	refuses 3 "^offpeak: $new is CUPTI 13.2 or later, which $wants" chips --cuda "$tmp/new" --libcuda "${file%:*}"
+	err_has "^  tried ${file%:*}.*${file##*:}"
+done
+needs "$wants" --cuda "$tmp/new" --libcuda "$stub"
+OFFPEAK_LIBCUDA=$stub
+export OFFPEAK_LIBCUDA
+refuses 3 "$stub, which is a stub" chips --cuda "$tmp/new"
+run 3 doctor --cuda "$tmp/new"
+out_has '^libcuda,none that serves$'
+out_has '^features\[0\]\.missing,libcuda.so.1$'
+out_has "^tried\[[0-9]*\]\.tried,\"$stub, which is a stub"
+unset OFFPEAK_LIBCUDA
+run 3 doctor --cuda "$tmp/new" --libcuda "$driver"
+out_has '^cupti_version,130599$'
+out_has "^libcuda,$driver\$"
+# The system has none: it is looked for beside CUPTI.
+if ! ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
+	run 3 doctor --cuda "$tmp/new"
+	out_has "^libcuda,$driver\$"
+fi
+
 section 'a pipe, and a file that is cut off'
 found=$("$OFFPEAK" doctor --format csv 2>/dev/null </dev/null | sed -n 's/^libcupti,\(\/.*\)/\1/p')
 mkdir -p "$tmp/pipe" "$tmp/empty" "$tmp/cut" "$tmp/cut-host"

@@ -300,6 +300,7 @@ static bool offer_all(struct completion *c)
 	if (!c->command)
 		return false;
 	c->app.cuda = value_of(c, "cuda");
+	c->app.libcuda = value_of(c, "libcuda");
 	return !app_open(&c->app) && offer_argument(c);
 }
 

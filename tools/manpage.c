@@ -82,6 +82,7 @@ static void put_overview(void)
 	fputs(".SH ENVIRONMENT\n"
 	      ".TP\n\\fBOFFPEAK_CUDA\\fR\nfolder of the CUDA toolkit or of its libraries; no other "
 	      "place is searched then\n"
+	      ".TP\n\\fBOFFPEAK_LIBCUDA\\fR\nthe driver's libcuda.so.1, which CUPTI 13.2 and later want\n"
 	      ".TP\n\\fBCUDA_HOME\\fR, \\fBCUDA_PATH\\fR\nsearched before the configured default\n"
 	      ".TP\n\\fBVIRTUAL_ENV\\fR, \\fBHOME\\fR\na Python environment, and the home folder, "
 	      "where pip may have put NVIDIA's libraries\n"

@@ -30,6 +30,7 @@ void opk_env_read(struct opk_env *env)
 		.no_color = getenv("NO_COLOR"),
 		.columns = getenv("COLUMNS"),
 		.tmpdir = getenv("TMPDIR"),
+		.offpeak_libcuda = getenv("OFFPEAK_LIBCUDA"),
 	};
 }
 
@@ -50,7 +51,8 @@ static bool copy_env(struct opk_env *to, const struct opk_env *from)
 	       && copy_setting(&to->cuda_path, from->cuda_path)
 	       && copy_setting(&to->virtual_env, from->virtual_env)
 	       && copy_setting(&to->home, from->home) && copy_setting(&to->sets, from->sets)
-	       && copy_setting(&to->tmpdir, from->tmpdir);
+	       && copy_setting(&to->tmpdir, from->tmpdir)
+	       && copy_setting(&to->offpeak_libcuda, from->offpeak_libcuda);
 }
 
 static void free_env(struct opk_env *env)
@@ -62,6 +64,7 @@ static void free_env(struct opk_env *env)
 	free((char *)env->home);
 	free((char *)env->sets);
 	free((char *)env->tmpdir);
+	free((char *)env->offpeak_libcuda);
 }
 
 int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
@@ -76,6 +79,7 @@ int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 	if (!copy_setting(&ctx->cuda_dir, options.cuda_dir)
 	    || !copy_setting(&ctx->data_dir, options.data_dir)
 	    || !copy_setting(&ctx->cache_dir, options.cache_dir)
+	    || !copy_setting(&ctx->libcuda, options.libcuda)
 	    || (options.env && !copy_env(&ctx->env, options.env))) {
 		opk_ctx_free(ctx);
 		return OPK_ENOMEM;
@@ -96,6 +100,7 @@ void opk_ctx_free(struct opk_ctx *ctx)
 	free((char *)ctx->cuda_dir);
 	free((char *)ctx->data_dir);
 	free((char *)ctx->cache_dir);
+	free((char *)ctx->libcuda);
 	free(ctx);
 }
 

@@ -17,6 +17,7 @@ struct opk_ctx {
 	const char *cuda_dir; /* owned, as data_dir */
 	const char *data_dir;
 	const char *cache_dir;
+	const char *libcuda;
 	struct opk_env env; /* owned copies */
 	opk_log_fn *log;
 	void *log_data;

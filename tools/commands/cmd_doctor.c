@@ -52,6 +52,10 @@ static int print(struct app *app, const struct opk_nvidia_info *info)
 	field_text(&fields, "libnvperf_host",
 	           info->nvperf_host_path ? info->nvperf_host_path : "not found");
 	field_number(&fields, "cupti_version", info->cupti_version);
+	field_text(&fields, "libcuda",
+	           info->libcuda_path    ? info->libcuda_path
+	           : info->needs_libcuda ? "none that serves"
+	                                 : "not needed");
 	app_record(app, &fields);
 	print_features(app);
 	print_tried(app);

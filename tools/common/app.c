@@ -144,6 +144,7 @@ int app_open(struct app *app)
 		cache_dir = find_cache_dir(&app->env);
 	app->data_dir = find_data_dir();
 	options.cuda_dir = app->cuda;
+	options.libcuda = app->libcuda;
 	options.env = &app->env;
 	options.data_dir = app->data_dir;
 	options.log = log_note;

@@ -20,6 +20,7 @@ struct app {
 	bool stdout_taken;                        /* a file goes there: tables go to stderr */
 	bool for_people;                          /* tables have a width in a pipe, too */
 	const char *cuda;
+	const char *libcuda;
 	bool no_cache;
 	bool help;
 	struct opk_ctx *ctx;

@@ -229,17 +229,8 @@ void nv_free(struct opk_nv *nv)
 	opk_strlist_clear(&nv->tried);
 	free(nv->cupti_path);
 	free(nv->nvperf_path);
+	free(nv->libcuda_path);
 	free(nv);
-}
-
-/*
- * From 13.2 on even the host calls, and cuptiGetVersion, look for the driver; without one they
- * return 999 or recurse until the stack is gone. A call that came with 13.2 shows the version.
- */
-static bool lacks_driver(const struct opk_nv *nv)
-{
-	return nv->cupti && dlsym(nv->cupti, "cuptiProfilerHostGetSinglePassSets")
-	       && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 }
 
 static void bind(struct opk_nv *nv)
@@ -252,7 +243,6 @@ static void bind(struct opk_nv *nv)
 		*slot(&nv->call, &symbols[i]) = library ? dlsym(library, symbols[i].name) : NULL;
 	}
 	nv_set_features(nv);
-	nv->lacks_driver = lacks_driver(nv);
 	for (size_t i = 0; nv->lacks_driver && i < NV_FEATURE_COUNT; i++) {
 		nv->features[i].available = false;
 		nv->features[i].missing = "libcuda.so.1";
@@ -263,8 +253,7 @@ static void bind(struct opk_nv *nv)
 
 /* ---- opening */
 
-/* The reason is worth more than the path. */
-static int give_reason(struct opk_nv *nv, char *reason)
+int nv_give_reason(struct opk_nv *nv, char *reason)
 {
 	free(nv->tried.items[--nv->tried.count]);
 	return opk_strlist_take(&nv->tried, reason) ? OPK_OK : OPK_ENOMEM;
@@ -286,12 +275,12 @@ static int open_pair(struct opk_nv *nv, const char *cupti_path)
 	if (in_folder && !flaw)
 		flaw = opk_library_flaw(flawed = nvperf_path);
 	if (flaw)
-		return give_reason(nv, opk_printf("%s, which %s", flawed, flaw));
+		return nv_give_reason(nv, opk_printf("%s, which %s", flawed, flaw));
 	nv->nvperf = dlopen(nvperf_path, RTLD_NOW | RTLD_LOCAL);
 	nv->cupti = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
 	if (!nv->cupti) {
 		const char *reason = dlerror();
-		int code = in_folder && reason ? give_reason(nv, opk_strdup(reason)) : OPK_OK;
+		int code = in_folder && reason ? nv_give_reason(nv, opk_strdup(reason)) : OPK_OK;
 
 		if (nv->nvperf)
 			dlclose(nv->nvperf);
@@ -312,6 +301,8 @@ static int load(struct opk_nv *nv, struct opk_ctx *ctx)
 	for (size_t i = 0; i < candidates.count && !nv->cupti; i++)
 		if (open_pair(nv, candidates.items[i]))
 			return OPK_ENOMEM;
+	if (nv_open_driver(nv, ctx))
+		return OPK_ENOMEM;
 	bind(nv);
 	return OPK_OK;
 }
@@ -376,11 +367,7 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 	if (!ctx->nv->cupti && !ctx->nv->call.cuptiProfilerHostInitialize)
 		return fail_not_found(ctx, ctx->nv);
 	if (ctx->nv->lacks_driver)
-		return opk_fail(ctx, OPK_ENVIDIA,
-		                "%s is CUPTI 13.2 or later and needs the NVIDIA driver's "
-		                "libcuda.so.1, which this machine lacks; CUPTI 12.6 to 13.1 work "
-		                "without a driver",
-		                ctx->nv->cupti_path);
+		return nv_fail_driver(ctx, ctx->nv);
 	if (!ctx->nv->features[NV_FEATURE_HOST].available)
 		feature = NV_FEATURE_HOST;
 	/* libcupti can do nothing without it. */
@@ -409,7 +396,8 @@ int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 	*info = (struct opk_nvidia_info){ 0 };
 	if (ctx->nv)
 		*info = (struct opk_nvidia_info){ ctx->nv->cupti_path, ctx->nv->nvperf_path,
-			                          ctx->nv->version };
+			                          ctx->nv->version, ctx->nv->libcuda_path,
+			                          ctx->nv->libcuda_path || ctx->nv->lacks_driver };
 	return code;
 }
 

@@ -32,10 +32,12 @@ struct opk_nv {
 	void *nvperf;
 	char *cupti_path;
 	char *nvperf_path;
+	char *libcuda_path;
 	uint32_t version;
-	bool lacks_driver; /* it is there, but can't work on this machine */
+	bool lacks_driver; /* libcupti is there, but can't work on this machine */
 	bool nvperf_ready; /* NVPW_InitializeHost was called */
 	struct opk_strlist tried;
+	size_t driver_tried; /* where libcuda's begin among these */
 	struct opk_feature features[NV_FEATURE_COUNT];
 	/* Struct sizes that this library accepted, see nv_host.c; 0: not known yet. */
 	size_t initialize_size;
@@ -47,6 +49,16 @@ struct opk_nv *nv_from_table(const struct nv_table *table);
 void nv_free(struct opk_nv *nv);
 /* Which features the bound symbols give. */
 void nv_set_features(struct opk_nv *nv);
+
+/* Puts what was wrong in the place of the path that was tried last; `reason` is taken over. */
+int nv_give_reason(struct opk_nv *nv, char *reason);
+/*
+ * Where this libcupti wants the driver's library, opens one that serves, or leaves lacks_driver.
+ * Before the first call. OPK_ENOMEM.
+ */
+int nv_open_driver(struct opk_nv *nv, const struct opk_ctx *ctx);
+/* OPK_ENVIDIA: what was tried in vain, and where one is to be had. */
+int nv_fail_driver(struct opk_ctx *ctx, const struct opk_nv *nv);
 
 /*
  * Finds and opens the libraries on first use; OPK_ENVIDIA with the missing symbol if the feature is
