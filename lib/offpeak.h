@@ -1889,6 +1889,13 @@ int opk_out_heading(struct opk_out *out, const char *title, const char *text);
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
 
+/*
+ * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %", "12 k".
+ * A unit that does not fit is cut.
+ */
+enum { OPK_VALUE_TEXT = 128 };
+void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
+
 /* ---- facts: what rows have besides values ----------------------------------------------- */
 
 /* The columns before the values, in their order; what filters and databases take, too. */

@@ -125,3 +125,11 @@ void opk_put_value(struct opk_buf *out, double value, const char *unit)
 	if (*scale.unit)
 		opk_buf_add_printf(out, " %s", scale.unit);
 }
+
+void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_put_value(&text, value, unit);
+	snprintf(out, OPK_VALUE_TEXT, "%.*s", (int)text.size, (const char *)text.data);
+}

@@ -3,7 +3,7 @@
 
 import os
 
-from . import _context
+from . import _context, _html, _roofline
 from ._errors import check
 from ._offpeak import ffi, lib
 from ._tables import Table
@@ -59,6 +59,18 @@ class Run:
         check(ctx, lib.opk_table_new(out, ctx, ffi.new("const char *[]", [path]), 1, options))
         del kept_metrics, kept_where, kept_columns, set_name
         return Table(ffi.gc(out[0], lib.opk_table_free))
+
+    def roofline(self, kernel=None, ax=None):
+        """A matplotlib figure: each kernel at each level of memory, between the roofs of the GPU; needs the extra "plot".
+
+        kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: the
+        recording has not what a roofline is drawn of; the set roofline-hierarchical has.
+        """
+        return _roofline.figure(_roofline.read(self.path, kernel), ax)
+
+    def _repr_html_(self):
+        """In Jupyter: the recording in a few lines, and its kernels by time."""
+        return _html.run(self.path)
 
     def __repr__(self):
         return f"pyoffpeak.open({self.path!r})"

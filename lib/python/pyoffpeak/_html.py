@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What Jupyter shows of objects: small tables without scripts, in the notebook's own colours."""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+import re
+from typing import Any, Iterable, Sequence
+
+from . import _context
+from ._errors import OffpeakError, text
+from ._offpeak import ffi, lib
+from ._summaries import summarize, value_text
+
+MOST_BYTES = 64 << 20  # of a file that is evaluated only to be shown
+MOST_ROWS = 10
+MOST_TEXT = 300  # characters of a name or a sentence
+MOST_VALUES = 4  # columns of values beside the times of kernels
+_BAR = "background:linear-gradient(90deg,rgba(0,114,178,.35) {0:.1f}%,transparent {0:.1f}%)"
+_MUTED = "opacity:.7"
+_UNSHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # controls, changes of direction
+
+
+class Cell:
+    """Text of a table: numbers stand at the right, and a share in percent has a bar."""
+
+    def __init__(self, content: str, right: bool = True, share: float = math.nan) -> None:
+        self.content, self.right, self.share = content, right, share
+
+    def html(self) -> str:
+        if not self.right:
+            return f'<td style="text-align:left;min-width:12em">{breakable(self.content)}</td>'
+        bar = "" if math.isnan(self.share) else _BAR.format(min(max(self.share, 0), 100))
+        return f'<td style="text-align:right;white-space:nowrap;{bar}">{escape(self.content)}</td>'
+
+
+def escape(content: str) -> str:
+    """Text as HTML: cut where it is very long, without what would change how it is shown."""
+    cut = content if len(content) <= MOST_TEXT else content[: MOST_TEXT - 1] + "…"
+    return html.escape(_UNSHOWN.sub("\ufffd", cut))
+
+
+def breakable(name: str) -> str:
+    """A long name, escaped, which may go on in the next line after an underscore or a dot."""
+    return escape(name).replace("_", "_<wbr>").replace(".", ".<wbr>")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    head = "".join(f'<th style="text-align:left;max-width:11em">{breakable(name)}</th>' for name in heads)
+    body = "".join("<tr>" + "".join(cell.html() for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def words(pairs: Iterable[tuple[str, str]]) -> str:
+    """Lines of a word and a text each; those without text are left out."""
+    return "".join(
+        f'<div><span style="{_MUTED}">{escape(word)}</span> {escape(content)}</div>' for word, content in pairs if content
+    )
+
+
+def note(content: str) -> str:
+    return f'<div style="{_MUTED}">{escape(content)}</div>' if content else ""
+
+
+def whole(*parts: str) -> str:
+    return '<div style="font-size:90%">' + "".join(parts) + "</div>"
+
+
+# ---- a recording
+
+
+def _chosen_columns(summary: Any) -> list[Any]:
+    """The few that fit: known ones, and first those with a share of their peak."""
+    columns = [lib.opk_summary_column(summary, i) for i in range(lib.opk_summary_column_count(summary))]
+    columns = [column for column in columns if column.at != _NOWHERE and not column.unknown]
+    chosen = sorted(columns, key=lambda column: bool(column.peak == _NOWHERE))[:MOST_VALUES]
+    return [column for column in columns if column in chosen]
+
+
+_NOWHERE = 2 ** (8 * ffi.sizeof("size_t")) - 1
+
+
+def _value(group: Any, column: Any) -> Cell:
+    of = group.of.columns
+    share = of[column.peak].mean if column.peak != _NOWHERE else math.nan
+    return Cell(value_text(of[column.at].mean, text(column.unit) or ""), share=share)
+
+
+def _time(value: float, kind: int) -> Cell:
+    return Cell(value_text(value, "nanoseconds" if kind == lib.OPK_SUMMARY_NS else "cycles"))
+
+
+def _share(share: float) -> Cell:
+    return Cell("" if math.isnan(share) else f"{share:.1f} %", share=share)
+
+
+def _devices(summary: Any) -> str:
+    """Devices, each with a few means of its samples."""
+    columns = _chosen_columns(summary)
+    rows = []
+    for i in range(min(lib.opk_summary_group_count(summary), MOST_ROWS)):
+        group = lib.opk_summary_group(summary, i)
+        device = group.of.range.device
+        row = [Cell(str(device) if device >= 0 else "", right=False), Cell(str(group.of.range.count))]
+        rows.append(row + [_value(group, column) for column in columns])
+    return table(["device", "samples", *(text(c.name) or "" for c in columns)], rows)
+
+
+def _groups(summary: Any) -> str:
+    """Kernels or ranges by time, each with a few values, which are means over its launches."""
+    columns, timed = _chosen_columns(summary), lib.opk_summary_get_time(summary)
+    rows = []
+    count = lib.opk_summary_group_count(summary)
+    for i in range(min(count, MOST_ROWS)):
+        group = lib.opk_summary_group(summary, i)
+        row = [Cell(text(group.name) or "", right=False)]
+        if timed != lib.OPK_SUMMARY_NO_TIME:
+            row += [_time(group.time, timed), _share(group.share)]
+        rows.append([*row, Cell(str(group.of.range.count or 1)), *(_value(group, column) for column in columns)])
+    kernels = lib.opk_summary_get_kind(summary) == lib.OPK_SUMMARY_KERNELS
+    heads = ["kernel" if kernels else "range", *(["time", "share"] if timed != lib.OPK_SUMMARY_NO_TIME else [])]
+    heads += ["launches" if kernels else "count", *(text(c.name) or "" for c in columns)]
+    more = f"{count - MOST_ROWS} more: summary() has all" if count > MOST_ROWS else ""
+    return table(heads, rows) + note(more)
+
+
+def _kernels(summary: Any) -> str:
+    """Kernels on the timeline, with the shares of peaks that their samples have."""
+    count = lib.opk_summary_kernel_count(summary)
+    kernels = [lib.opk_summary_kernel(summary, i) for i in range(count)]
+    peaks = [
+        i
+        for i in range(lib.opk_summary_peak_count(summary))
+        if any(not math.isnan(kernel.peaks[i]) for kernel in kernels)
+    ][:MOST_VALUES]
+    rows = []
+    for kernel in kernels[:MOST_ROWS]:
+        ran = kernel.ran
+        row = [Cell(text(kernel.name) or "", right=False), Cell(value_text(ran.time_ns, "nanoseconds"))]
+        row += [_share(kernel.share), Cell(str(ran.launches))]
+        rows.append(row + [_share(kernel.peaks[i]) for i in peaks])
+    heads = ["kernel", "time", "share", "launches", *(text(lib.opk_summary_peak(summary, i)) or "" for i in peaks)]
+    rest = sum(kernel.share for kernel in kernels[MOST_ROWS:])
+    more = f"{count - MOST_ROWS} more, {rest:.3g} % of the time: summary() has all" if count > MOST_ROWS else ""
+    return table(heads, rows) + note(more)
+
+
+def run(path: str) -> str:
+    """A recording in a few lines, and its kernels by time. It is no error where these can't be had."""
+    try:
+        if os.path.getsize(path) > MOST_BYTES:
+            return whole(words([("recording", path)]), note("It is large: summary() evaluates it."))
+        return _summary(summarize(_context.new(), path))
+    except (OffpeakError, OSError) as error:
+        return whole(words([("recording", path)]), note(f"There are no values: {error}"))
+
+
+def _summary(summary: Any) -> str:
+    said = lib.opk_summary_get_words(summary)
+    pairs = [(word, text(getattr(said, word)) or "") for word in ("run", "machine", "clocks", "complete")]
+    parts = [words(pairs)]
+    if lib.opk_summary_kernel_count(summary):
+        parts.append(_kernels(summary))
+    elif lib.opk_summary_get_kind(summary) == lib.OPK_SUMMARY_DEVICES:
+        parts.append(_devices(summary))
+    elif lib.opk_summary_group_count(summary):
+        parts.append(_groups(summary))
+    remarks = (text(lib.opk_summary_remark(summary, i)) or "" for i in range(lib.opk_summary_remark_count(summary)))
+    return whole(*parts, *map(note, remarks))

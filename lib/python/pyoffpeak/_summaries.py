@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recordings for people, as liboffpeak summarizes them, and values with units that are easy to read."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+from . import _context
+from ._errors import check, text
+from ._offpeak import ffi, lib
+
+
+def open_file(ctx: Any, path: str) -> Any:
+    """The recording as C has it, which keeps its context alive."""
+    out = ffi.new("struct opk_file **")
+    check(ctx, lib.opk_file_open(out, ctx, os.fsencode(path)))
+    return _context.owned(ctx, out[0], lib.opk_file_free)
+
+
+def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
+    """A struct opk_summary, which keeps its file and its context alive."""
+    file = open_file(ctx, path)
+    options = ffi.new("struct opk_summary_options *", {"size": ffi.sizeof("struct opk_summary_options")})
+    pattern = ffi.NULL if kernel is None else ffi.new("char[]", kernel.encode())
+    options.kernel = pattern
+    out = ffi.new("struct opk_summary **")
+    check(ctx, lib.opk_summary_new(out, ctx, file, options))
+    return _context.owned((ctx, file), out[0], lib.opk_summary_free)
+
+
+def value_text(value: float, unit: str) -> str:
+    """A value as people read it: "3.35 TB/s", "23.2 us", "75.4 %"; "nan"."""
+    if math.isnan(value):
+        return "nan"
+    out = ffi.new("char[]", lib.OPK_VALUE_TEXT)
+    lib.opk_value_text(out, value, unit.encode())
+    return text(out) or ""

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What people see: tables in Jupyter, and figures."""
+
+import html.parser
+import io
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import pyoffpeak as opk
+from common import command, needs, offpeak, recording
+
+
+class Page(html.parser.HTMLParser):
+    """The elements and the text of a piece of HTML, whose tags have to match."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.rows, self.text = [], set(), [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag != "wbr":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text += data
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+class Html(unittest.TestCase):
+    def test_run(self):
+        page = Page(opk.open(recording("simple"))._repr_html_())
+        self.assertEqual(page.tags, {"div", "span", "table", "thead", "tbody", "tr", "th", "td", "wbr"})
+        self.assertEqual(page.open, [])
+        metric = "sm__warps_active.avg.pct_of_peak_sustained_active"
+        self.assertEqual(page.rows[0][:5], ["kernel", "time", "share", "launches", metric])
+        self.assertEqual(page.rows[1][:5], ["histogram", "358 us", "71.3 %", "1", "79.7 %"])
+        self.assertEqual(len(page.rows), 6)
+        self.assertIn("set simple: 7 metrics in 3 passes", page.text)
+
+    def test_names_are_text(self):
+        names = ["<script> alert(1)</script>", '"><img src=x onerror=alert(2)>', "a\x01b\u202ec", "&lt;", "x" * 4096]
+        with tempfile.TemporaryDirectory() as folder:
+            made = os.path.join(folder, "<b>odd.opk")
+            with open(os.path.join(folder, "names.json"), "w", encoding="utf-8") as file:
+                json.dump([{"kernel": name} for name in names], file)
+            subprocess.run([offpeak, "extract", recording("simple"), "--data", "x.cd"], check=True, cwd=folder)
+            how = ["--metrics", "gpu__time_duration.sum", "--ranges", "names.json", "-o", made]
+            subprocess.run([offpeak, "import", "--raw", "x.cd", "--chip", "GH100", *how], check=True, cwd=folder)
+            page = Page(opk.open(made)._repr_html_())
+        self.assertEqual(page.tags & {"script", "img", "b"}, set())
+        shown = {row[0] for row in page.rows[1:]}
+        self.assertEqual(shown, {names[0], names[1], "a\ufffdb\ufffdc", "&lt;", "x" * 299 + "…"})
+
+    def test_without_values(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = shutil.copy(recording("simple"), folder)
+            run = opk.open(path)
+            os.truncate(path, 4)
+            self.assertIn("There are no values: ", Page(run._repr_html_()).text)
+
+
+@needs("matplotlib")
+class Roofline(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        import matplotlib
+
+        matplotlib.use("agg")
+
+    def test_dots_and_roofs(self):
+        axes = opk.open(recording("roofline")).roofline().axes[0]
+        levels = ["dram__bytes.sum", "lts__t_bytes.sum", "l1tex__t_bytes.sum"]
+        peaks = ["dram_peak", "l2_peak", "l1_peak", "fp64_peak", "tensor_fp8_peak"]
+        columns = ",".join(["flop", "duration", *levels, *peaks])
+        rows = [list(map(float, row)) for row in command("eval", recording("roofline"), "--columns", columns)[1:]]
+        for at, dots in enumerate(axes.collections):
+            wanted = sorted((row[0] / row[2 + at], row[0] / row[1]) for row in rows if row[0] > 0)
+            found = sorted(map(tuple, dots.get_offsets().tolist()))
+            self.assertEqual(len(found), len(wanted))
+            for a, b in zip(found, wanted):
+                self.assertAlmostEqual(a[0] / b[0], 1, 12)
+                self.assertAlmostEqual(a[1] / b[1], 1, 12)
+        self.assertEqual(len(axes.collections), len(levels))
+        slopes = {round(line.get_ydata()[0] / line.get_xdata()[0] / 1e9) for line in axes.lines if len(line.get_xdata())}
+        heights = {line.get_ydata()[-1] for line in axes.lines if len(line.get_xdata())}
+        for at in range(3):
+            self.assertIn(round(max(row[5 + at] for row in rows) / 1e9), slopes)
+        for at in (3, 4):
+            self.assertIn(max(row[5 + at] for row in rows), heights)
+        self.assertIn("fma_chain", {label.get_text() for label in axes.texts})
+
+    def test_given_axes(self):
+        from matplotlib.figure import Figure
+
+        figure = Figure()
+        self.assertIs(opk.open(recording("roofline")).roofline(kernel="v*", ax=figure.add_subplot()), figure)
+        self.assertEqual([len(dots.get_offsets()) for dots in figure.axes[0].collections], [1, 1, 1])
+
+    def test_no_roofline(self):
+        with self.assertRaisesRegex(opk.UsageError, "no roofline"):
+            opk.open(recording("simple")).roofline()
+
+    def test_names_are_no_formulas(self):
+        from pyoffpeak import _roofline
+
+        roofs = [_roofline.Roof("$\\x", True, 1e12), _roofline.Roof("_$^", False, 1e13)]
+        dots = [_roofline.Dot("$\\broken{", 0, 2.0, 1e11, float("nan"))]
+        figure = _roofline.figure(_roofline.Roofline("$\\x_", "flop", roofs, dots, 0, 0))
+        figure.savefig(io.BytesIO(), format="png")
+        self.assertIn("$\\broken{", {label.get_text() for label in figure.axes[0].texts})
