@@ -61,6 +61,11 @@ struct opk_env {
 	/* VIRTUAL_ENV: a Python environment that may hold NVIDIA's wheels. */
 	const char *virtual_env;
 	const char *home; /* HOME: for wheels installed with pip --user */
+	/*
+	 * OFFPEAK_WHEELS: folders, separated by colons, that may hold NVIDIA's wheels, as a
+	 * site-packages folder does; searched after those of CUDA_HOME and CUDA_PATH.
+	 */
+	const char *wheels;
 	const char *sets; /* OFFPEAK_SETS: folder of metric sets, searched first */
 	/* For tools; the library itself does not look at them. */
 	const char *cache;    /* XDG_CACHE_HOME */

@@ -24,6 +24,7 @@ void opk_env_read(struct opk_env *env)
 		.cuda_path = getenv("CUDA_PATH"),
 		.virtual_env = getenv("VIRTUAL_ENV"),
 		.home = getenv("HOME"),
+		.wheels = getenv("OFFPEAK_WHEELS"),
 		.sets = getenv("OFFPEAK_SETS"),
 		.cache = getenv("XDG_CACHE_HOME"),
 		.pager = getenv("PAGER"),
@@ -50,8 +51,8 @@ static bool copy_env(struct opk_env *to, const struct opk_env *from)
 	       && copy_setting(&to->cuda_home, from->cuda_home)
 	       && copy_setting(&to->cuda_path, from->cuda_path)
 	       && copy_setting(&to->virtual_env, from->virtual_env)
-	       && copy_setting(&to->home, from->home) && copy_setting(&to->sets, from->sets)
-	       && copy_setting(&to->tmpdir, from->tmpdir)
+	       && copy_setting(&to->home, from->home) && copy_setting(&to->wheels, from->wheels)
+	       && copy_setting(&to->sets, from->sets) && copy_setting(&to->tmpdir, from->tmpdir)
 	       && copy_setting(&to->offpeak_libcuda, from->offpeak_libcuda);
 }
 
@@ -62,6 +63,7 @@ static void free_env(struct opk_env *env)
 	free((char *)env->cuda_path);
 	free((char *)env->virtual_env);
 	free((char *)env->home);
+	free((char *)env->wheels);
 	free((char *)env->sets);
 	free((char *)env->tmpdir);
 	free((char *)env->offpeak_libcuda);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes pyoffpeak._offpeak of offpeak.h, so that the C compiler checks every struct and call.
 
-OFFPEAK_INCLUDE and OFFPEAK_LIB are the folders of offpeak.h and liboffpeak.so; without them pkg-config is asked.
+OFFPEAK_INCLUDE and OFFPEAK_LIB are the folders of offpeak.h and a liboffpeak.so that is to be used where it is; without
+them the binding is over the one that build_native.py puts into the package.
 """
 
 import os
@@ -9,12 +10,8 @@ import re
 import shlex
 import subprocess
 
+import build_native
 import cffi
-
-
-def pkg_config(option):
-    command = ["pkg-config", option, "liboffpeak"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[0][2:]
 
 
 def declarations(include):
@@ -32,8 +29,8 @@ def declarations(include):
     return "\n".join(lines)
 
 
-include = os.environ.get("OFFPEAK_INCLUDE") or pkg_config("--cflags-only-I")
-library = os.environ.get("OFFPEAK_LIB") or pkg_config("--libs-only-L")
+include = os.environ.get("OFFPEAK_INCLUDE") or str(build_native.TOP / "lib")
+library = os.environ.get("OFFPEAK_LIB") or str(build_native.LIBRARIES)
 ffi = cffi.FFI()
 ffi.cdef(declarations(include))
 ffi.cdef("void *malloc(size_t); void free(void *); void free_capsule(void *capsule);")
@@ -55,5 +52,5 @@ static void free_capsule(void *capsule)
     include_dirs=[include],
     library_dirs=[library],
     libraries=["offpeak"],
-    runtime_library_dirs=[library],
+    runtime_library_dirs=[library if "OFFPEAK_LIB" in os.environ else "$ORIGIN/lib"],
 )

@@ -118,6 +118,17 @@ static char *find_data_dir(void)
 	return sets;
 }
 
+/* NVIDIA's wheels lie beside the Python package that brings this program in its folder bin. */
+static char *find_wheels(void)
+{
+	static const char *const beside[] = { "../../pyoffpeak" };
+	char *package = opk_beside_program(beside, COUNT(beside));
+
+	if (package)
+		*strrchr(package, '/') = '\0';
+	return package;
+}
+
 static void log_note(void *data, const char *message)
 {
 	(void)data;
@@ -143,6 +154,9 @@ int app_open(struct app *app)
 	if (!app->no_cache)
 		cache_dir = find_cache_dir(&app->env);
 	app->data_dir = find_data_dir();
+	app->wheels = find_wheels();
+	if (!app->env.wheels)
+		app->env.wheels = app->wheels;
 	options.cuda_dir = app->cuda;
 	options.libcuda = app->libcuda;
 	options.env = &app->env;
@@ -162,6 +176,7 @@ void app_close(struct app *app)
 	opk_newfile_discard(&app->file);
 	opk_ctx_free(app->ctx);
 	free(app->data_dir);
+	free(app->wheels);
 	opk_strlist_clear(&app->inputs);
 	opk_strlist_clear(&app->sets);
 	opk_strlist_clear(&app->outputs);

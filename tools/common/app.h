@@ -30,6 +30,7 @@ struct app {
 	struct opk_out *out;
 	struct opk_newfile file; /* where -o names one */
 	char *data_dir;
+	char *wheels; /* the folder of Python packages that this program is in one of */
 	struct opk_env env;
 	char *only;     /* the table that alone is written; NULL: all are */
 	FILE *gathered; /* a table for the pager */

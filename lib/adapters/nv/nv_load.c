@@ -88,6 +88,22 @@ static bool add_user_wheels(struct opk_strlist *out, const char *home)
 	return !home || (prefix && add_wheels(out, prefix));
 }
 
+/* Folders separated by colons, each as a site-packages folder. */
+static bool add_wheel_folders(struct opk_strlist *out, const char *folders)
+{
+	opk_autofree char *text = folders ? opk_strdup(folders) : NULL;
+	char *rest = text;
+	bool ok = !folders || text;
+
+	for (char *folder; ok && (folder = strsep(&rest, ":"));) {
+		opk_autofree char *cu13 = opk_printf("%s/nvidia/cu13/lib", folder);
+		opk_autofree char *older = opk_printf("%s/nvidia/cuda_cupti/lib", folder);
+
+		ok = !*folder || (cu13 && older && add_folder(out, cu13) && add_folder(out, older));
+	}
+	return ok;
+}
+
 /* The bare name makes dlopen search as the loader does. */
 static bool add_loader_path(struct opk_strlist *out)
 {
@@ -108,7 +124,7 @@ static bool find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 	if (env->offpeak_cuda)
 		return add_root(out, env->offpeak_cuda);
 	return add_root(out, env->cuda_home) && add_root(out, env->cuda_path)
-	       && add_root(out, *OPK_DEFAULT_CUDA ? OPK_DEFAULT_CUDA : NULL)
+	       && add_wheel_folders(out, env->wheels) && add_root(out, *OPK_DEFAULT_CUDA ? OPK_DEFAULT_CUDA : NULL)
 	       && add_root(out, "/usr/local/cuda") && add_wheels(out, env->virtual_env)
 	       && add_user_wheels(out, env->home) && add_wheels(out, "/usr/local")
 	       && add_wheels(out, "/usr") && add_loader_path(out);
@@ -332,7 +348,9 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 		opk_add(ctx, OPK_ENVIDIA, "tried %s", nv->tried.items[nv->tried.count - 1 - i]);
 	return opk_add(ctx, OPK_ENVIDIA,
 	               "libcupti not found: name the CUDA toolkit's folder with --cuda DIR or "
-	               "OFFPEAK_CUDA, or install the wheel nvidia-cuda-cupti");
+	               "OFFPEAK_CUDA, or install %s",
+	               ctx->env.wheels ? "it: pip install \"pyoffpeak[cupti]\""
+	                               : "the wheel nvidia-cuda-cupti");
 }
 
 static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,

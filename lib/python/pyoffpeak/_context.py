@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Contexts: each call has one of its own, so that threads do not share any."""
 
+import os
+
+from ._environment import data_folder, wheel_folders
 from ._errors import check, text
 from ._offpeak import ffi, lib
 
@@ -15,6 +18,9 @@ def new():
     env = ffi.new("struct opk_env *")
     lib.opk_env_read(env)
     options = ffi.new("struct opk_ctx_options *", {"size": ffi.sizeof("struct opk_ctx_options"), "env": env})
+    wheels = ffi.new("char[]", os.fsencode(wheel_folders()))
+    data = ffi.new("char[]", os.fsencode(data_folder() or ""))  # "" is the installed one
+    env.wheels, options.data_dir = wheels, data
     out = ffi.new("struct opk_ctx **")
     check(ffi.NULL, lib.opk_ctx_new(out, options))
     return ffi.gc(out[0], lib.opk_ctx_free)

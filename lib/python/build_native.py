@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Builds liboffpeak and the program with configure and make, and packs both with their data for a wheel.
+
+The source is the tree that this folder belongs to, or in an sdist the folder `source`. OFFPEAK_CONFIGURE has more arguments
+for configure.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+IN_SDIST = (HERE / "source").is_dir()
+TOP = HERE / "source" if IN_SDIST else HERE.parent.parent
+BASE = (HERE if IN_SDIST else TOP) / "build-python"  # what setuptools writes lies there, too
+NATIVE = BASE / "native"
+LIBRARIES = NATIVE / ".libs"
+
+# What the library and the program are made of.
+SOURCES = [
+    "LICENSE", "Makefile.am", "Makefile.in", "aclocal.m4", "build-aux/*", "config.h.in", "configure", "configure.ac", "m4/*.m4",
+    "data/Makefile.inc", "data/*.tsv", "data/report/*", "data/sets/*.yaml",
+    "lib/Makefile.inc", "lib/liboffpeak.*", "lib/offpeak.h", "lib/*/*.[ch]", "lib/*/*/*.[ch]",
+    "tests/Makefile.inc", "tests/fuzz/Makefile.inc",
+    "tools/Makefile.inc", "tools/*.[ch]", "tools/*/*.[ch]",
+]  # fmt: skip
+
+
+def version() -> str:
+    return re.search(r"AC_INIT\(\[offpeak\], \[(.*?)\]\)", (TOP / "configure.ac").read_text()).group(1)
+
+
+def run(*command: str | Path, folder: Path) -> None:
+    print("+", shlex.join(map(str, command)), flush=True)
+    subprocess.run(command, cwd=folder, check=True, stdin=subprocess.DEVNULL)
+
+
+def make_configure() -> None:
+    """A checkout has no configure; an sdist has."""
+    if not (TOP / "configure").exists() or not (TOP / "Makefile.in").exists():
+        run("autoreconf", "-i", folder=TOP)
+
+
+def configure_arguments() -> list[str]:
+    flags = os.environ.get("CFLAGS", "-O2")
+    return [
+        # Files of an sdist may be unpacked in any order: none is made anew because of its time.
+        "--disable-maintainer-mode",
+        "--enable-collector=no",
+        "--prefix=/usr",
+        # The same binaries come of each folder, without its name.
+        f"CFLAGS={flags} -ffile-prefix-map={TOP}=.",
+        f"LDFLAGS={os.environ.get('LDFLAGS', '')} -Wl,-s",
+        *shlex.split(os.environ.get("OFFPEAK_CONFIGURE", "")),
+    ]
+
+
+def build() -> None:
+    make_configure()
+    NATIVE.mkdir(parents=True, exist_ok=True)
+    # Whoever changes the arguments or the compiler gets a new build.
+    wanted = "\n".join([*configure_arguments(), os.environ.get("CC", "")])
+    configured = NATIVE / "configured"
+    if not (NATIVE / "Makefile").exists() or not configured.exists() or configured.read_text() != wanted:
+        shutil.rmtree(NATIVE)
+        NATIVE.mkdir()
+        run(TOP / "configure", "-q", *configure_arguments(), folder=NATIVE)
+        configured.write_text(wanted)
+    run("make", "-s", f"-j{os.cpu_count() or 1}", "liboffpeak.la", "tools/offpeak", folder=NATIVE)
+
+
+def dygraphs() -> list[Path]:
+    """The timeline's library, where configure has found it."""
+    makefile = (NATIVE / "Makefile").read_text()
+    folder = re.search(r"^DYGRAPHS = (.+)$", makefile, re.M)
+    if not folder or re.search(r"^HAVE_DYGRAPHS_TRUE = #", makefile, re.M):
+        print("warning: without dygraphs 2.2.1 (Debian's libjs-dygraphs) reports of this wheel can't have timelines")
+        return []
+    return [Path(folder[1], name) for name in ("dygraph.min.js", "dygraph.min.css")]
+
+
+def pack(package: Path) -> None:
+    """Fills bin, lib and share of the package, as below any other prefix."""
+    share = package / "share/offpeak"
+    files = {package / "bin/offpeak": NATIVE / "tools/offpeak",
+             package / "lib/liboffpeak.so.0": LIBRARIES / "liboffpeak.so.0"}  # fmt: skip
+    for pattern in ("*.tsv", "sets/*.yaml", "report/*"):
+        files.update({share / path.relative_to(TOP / "data"): path for path in (TOP / "data").glob(pattern)})
+    files.update({share / "dygraphs" / path.name: path for path in dygraphs()})
+    for to, path in files.items():
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, to)
+
+
+def copy_sources(folder: Path) -> None:
+    """The C part of an sdist; times are kept, for make looks at them."""
+    make_configure()
+    for pattern in SOURCES:
+        for path in TOP.glob(pattern):
+            if path.is_file() and HERE not in path.parents and not path.match("tools/collect/*"):
+                to = folder / path.relative_to(TOP)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, to)
