@@ -537,13 +537,14 @@ START_TEST(ctx_without_memory)
 		               .home = "c",
 		               .sets = "d",
 		               .offpeak_cuda = "e",
-		               .virtual_env = "f" };
+		               .virtual_env = "f",
+		               .wheels = "h" };
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = NULL;
 
 	options.env = &env;
 	options.cuda_dir = options.data_dir = "g";
-	for (long n = 0; n < 9; n++) {
+	for (long n = 0; n < 10; n++) {
 		fail_allocation(n);
 		ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_ENOMEM);
 		ck_assert(allocation_failed());

@@ -6,7 +6,7 @@
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
-unset OFFPEAK_CUDA OFFPEAK_SETS
+unset OFFPEAK_CUDA OFFPEAK_SETS OFFPEAK_WHEELS
 recording=$SOURCE/data/recordings/gh100-simple.opk
 metrics=smsp__inst_executed.sum
 image=$tmp/image
@@ -189,6 +189,23 @@ if [ -n "$found" ]; then
 	ln -s "$found" "$tmp/cut-host/libcupti.so.13"
 	head -c 2000000 "$host" >"$tmp/cut-host/libnvperf_host.so"
 	refuses 3 "^  tried $tmp/cut-host/libnvperf_host.so, which is cut off" eval "$recording" --cuda "$tmp/cut-host"
+fi
+
+section 'wheels of a Python environment'
+if [ -n "$found" ]; then
+	for layout in cu13 cuda_cupti; do
+		mkdir -p "$tmp/$layout/nvidia/$layout/lib"
+		ln -s "$found" "$tmp/$layout/nvidia/$layout/lib/libcupti.so.13"
+		ln -s "$host" "$tmp/$layout/nvidia/$layout/lib/libnvperf_host.so"
+		(unset CUDA_HOME CUDA_PATH && OFFPEAK_WHEELS="/nowhere::$tmp/$layout" "$OFFPEAK" doctor) >"$tmp/out" 2>"$tmp/err"
+		out_has "^libcupti,$tmp/$layout/nvidia/$layout/lib/libcupti.so.13\$"
+	done
+	(CUDA_HOME=$tmp/stub OFFPEAK_WHEELS="$tmp/cu13" "$OFFPEAK" doctor) >"$tmp/out" 2>"$tmp/err"
+	out_has "^libcupti,$tmp/stub/lib64/libcupti.so\$"
+	OFFPEAK_WHEELS=$tmp
+	export OFFPEAK_WHEELS
+	refuses 3 'or install it: pip install "pyoffpeak\[cupti\]"' chips --cuda /nonexistent
+	unset OFFPEAK_WHEELS
 fi
 
 section 'libnvperf_host is missing beside libcupti'

@@ -33,7 +33,7 @@ pass 'the module builds' build_extension
 mkdir -p "$tmp/module"
 cp -r "$SOURCE/lib/python/pyoffpeak" "$tmp/module" && chmod -R u+w "$tmp/module" || exit 99
 cp "$module/_offpeak.abi3.so" "$tmp/module/pyoffpeak" || finish
-export OFFPEAK_SETS="$SOURCE/data/sets"
+mkdir "$tmp/module/pyoffpeak/share" && ln -s "$SOURCE/data" "$tmp/module/pyoffpeak/share/offpeak"
 cases=
 for case in ${PYTHON_CASES:-}; do
 	cases="$cases -k $case"

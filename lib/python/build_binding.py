@@ -52,5 +52,7 @@ static void free_capsule(void *capsule)
     include_dirs=[include],
     library_dirs=[library],
     libraries=["offpeak"],
+    # As pip builds, without what interpreters are debugged with.
+    extra_link_args=[] if "OFFPEAK_LIB" in os.environ else ["-Wl,-s"],
     runtime_library_dirs=[library if "OFFPEAK_LIB" in os.environ else "$ORIGIN/lib"],
 )

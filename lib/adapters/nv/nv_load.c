@@ -124,7 +124,8 @@ static bool find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 	if (env->offpeak_cuda)
 		return add_root(out, env->offpeak_cuda);
 	return add_root(out, env->cuda_home) && add_root(out, env->cuda_path)
-	       && add_wheel_folders(out, env->wheels) && add_root(out, *OPK_DEFAULT_CUDA ? OPK_DEFAULT_CUDA : NULL)
+	       && add_wheel_folders(out, env->wheels)
+	       && add_root(out, *OPK_DEFAULT_CUDA ? OPK_DEFAULT_CUDA : NULL)
 	       && add_root(out, "/usr/local/cuda") && add_wheels(out, env->virtual_env)
 	       && add_user_wheels(out, env->home) && add_wheels(out, "/usr/local")
 	       && add_wheels(out, "/usr") && add_loader_path(out);
