@@ -53,7 +53,7 @@ static bool note_unit(const struct opk_catalog *catalog, const char *unit)
 
 static bool is_plain(const char *glob)
 {
-	return *glob && !strpbrk(glob, "*?[");
+	return *glob && !strpbrk(glob, "*?[\\");
 }
 
 /* How many base metrics meet all conditions with this pattern. */
@@ -139,6 +139,19 @@ void note_no_metric(struct app *app, const struct opk_catalog *catalog,
 	                 : "no metric matches");
 }
 
+/* A name without wildcards: whether there is such a metric. */
+static bool is_known(const struct opk_catalog *catalog, const char *name, bool submetrics)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	size_t count = metric && submetrics ? opk_catalog_submetric_count(catalog, metric) : 0;
+	const char *suffix = metric ? name + strlen(metric->name) : "";
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(opk_catalog_submetric(catalog, metric, i).suffix, suffix))
+			return true;
+	return metric && !*suffix;
+}
+
 /* Whether any name matches this pattern alone, whatever the other conditions. */
 static bool matches_any(const struct opk_matcher *matcher, const struct opk_catalog *catalog,
                         bool submetrics)
@@ -161,25 +174,34 @@ static bool matches_any(const struct opk_matcher *matcher, const struct opk_cata
 	return false;
 }
 
+static bool is_idle(struct app *app, const struct opk_catalog *catalog, const char *glob,
+                    bool submetrics)
+{
+	struct opk_metric_filter alone = OPK_INIT(alone);
+	struct opk_matcher *matcher;
+	bool matches;
+
+	if (is_plain(glob))
+		return !is_known(catalog, glob, submetrics);
+	alone.globs = &glob;
+	alone.glob_count = 1;
+	if (opk_matcher_new(&matcher, app->ctx, &alone)) {
+		opk_clear_errors(app->ctx);
+		return false;
+	}
+	matches = matches_any(matcher, catalog, submetrics);
+	opk_matcher_free(matcher);
+	return !matches;
+}
+
 void note_idle_patterns(struct app *app, const struct opk_catalog *catalog,
                         const struct opk_metric_filter *filter, bool submetrics)
 {
 	for (size_t i = 0; filter->glob_count > 1 && i < filter->glob_count; i++) {
-		struct opk_metric_filter alone = OPK_INIT(alone);
-		struct opk_matcher *matcher;
-		bool matches;
+		const char *glob = filter->globs[i];
 
-		alone.globs = &filter->globs[i];
-		alone.glob_count = 1;
-		if (opk_matcher_new(&matcher, app->ctx, &alone)) {
-			opk_clear_errors(app->ctx);
-			return;
-		}
-		matches = matches_any(matcher, catalog, submetrics);
-		opk_matcher_free(matcher);
-		if (!matches
-		    && !(is_plain(filter->globs[i])
-		         && note_name(app, catalog, filter, filter->globs[i], submetrics)))
-			app_note("no metric matches '%s'", filter->globs[i]);
+		if (is_idle(app, catalog, glob, submetrics)
+		    && !(is_plain(glob) && note_name(app, catalog, filter, glob, submetrics)))
+			app_note("no metric matches '%s'", glob);
 	}
 }
