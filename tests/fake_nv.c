@@ -762,6 +762,29 @@ enum { GPU_SASS = 2, GPU_SM_C = 4, GPU_PCI = 29, GPU_SM_A = 32, GPU_SM_C_SM_A = 
 
 static const uint32_t domains[] = { GPU_SASS, GPU_SM_C, GPU_PCI, GPU_SM_A };
 
+struct fake_scheduler {
+	bool open[COUNT(domains)]; /* in a pass group that was begun */
+	unsigned cost, passes;     /* of the pass group, and of those that were ended */
+};
+
+static size_t find_fake_domain(uint32_t domain)
+{
+	size_t i = 0;
+
+	while (i < COUNT(domains) && domains[i] != domain)
+		i++;
+	return i;
+}
+
+/* Of which it can be asked. */
+static bool is_open(const struct fake_scheduler *scheduler)
+{
+	for (size_t i = 0; i < COUNT(domains); i++)
+		if (scheduler->open[i])
+			return true;
+	return false;
+}
+
 static const struct full_metric *find_raw(const char *raw)
 {
 	for (size_t i = 0; i < FULL_COUNT; i++)
@@ -775,17 +798,14 @@ static int do_NVPW_CUDA_RawCounterConfig_Create(struct nv_SchedulerCreate *param
 	if (chip_status(params->pChipName, NV_PROFILER_RANGE)
 	    || params->activityKind != NV_ACTIVITY_KIND_PROFILER)
 		return NVPA_INVALID_ARGUMENT;
-	params->pRawCounterConfig = &fake;
+	params->pRawCounterConfig = calloc(1, sizeof(struct fake_scheduler));
 	fake.schedulers++;
-	fake.scheduler_open = false;
-	fake.added_cost = fake.added_passes = 0;
 	return 0;
 }
 
 static int do_NVPW_RawCounterConfig_Destroy(struct nv_SchedulerDestroy *params)
 {
-	if (params->pRawCounterConfig != &fake)
-		return NVPA_INVALID_ARGUMENT;
+	free(params->pRawCounterConfig);
 	fake.schedulers--;
 	return 0;
 }
@@ -804,20 +824,26 @@ static int do_NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains(
 
 static int do_NVPW_RawCounterConfig_BeginPassGroup(struct nv_SchedulerBeginPassGroup *params)
 {
-	if (fake.scheduler_open || params->numDomains != COUNT(domains)
-	    || memcmp(params->pDomains, domains, sizeof domains))
-		return NVPA_INVALID_ARGUMENT;
-	fake.scheduler_open = true;
+	struct fake_scheduler *scheduler = params->pRawCounterConfig;
+
+	for (size_t i = 0; i < params->numDomains; i++) {
+		size_t domain = find_fake_domain(params->pDomains[i]);
+
+		if (domain == COUNT(domains) || scheduler->open[domain])
+			return NVPA_INVALID_ARGUMENT;
+		scheduler->open[domain] = true;
+	}
 	return 0;
 }
 
 static int do_NVPW_RawCounterConfig_AreRawCountersSchedulable(
 	struct nv_SchedulerAreSchedulable *params)
 {
-	unsigned cost = 0;
+	const struct fake_scheduler *scheduler = params->pRawCounterConfig;
+	unsigned cost = scheduler->cost;
 
 	/* Without an open pass group the real one knows no counter. */
-	params->schedulable = fake.scheduler_open;
+	params->schedulable = is_open(scheduler);
 	if (!params->numRawCounterRequests || !params->disallowAddingExtraPasses
 	    || params->rawCounterRequestStructSize
 	               != NV_END(struct nv_RawCounterRequest, keepInstances))
@@ -843,7 +869,7 @@ static int do_NVPW_RawCounterConfig_GetRawCounterProperties(
 	const char *name = params->pRawCounterName;
 	bool many = !strcmp(name, "raw_c");
 
-	if (!fake.scheduler_open
+	if (!is_open(params->pRawCounterConfig)
 	    || (!find_raw(name) && strcmp(name, "raw_shared") && strcmp(name, "raw_x"))
 	    || params->numSupportedDomains < 2 || params->numSupportedCdgDomains < 1)
 		return NVPA_INVALID_ARGUMENT;
@@ -872,7 +898,9 @@ static int do_NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains(
 /* Counters go into passes by their cost alone. */
 static int do_NVPW_RawCounterConfig_AddRawCounters(struct nv_SchedulerAddRawCounters *params)
 {
-	if (!fake.scheduler_open
+	struct fake_scheduler *scheduler = params->pRawCounterConfig;
+
+	if (!is_open(scheduler)
 	    || params->rawCounterRequestStructSize
 	               != NV_END(struct nv_RawCounterRequest, keepInstances))
 		return NVPA_INVALID_ARGUMENT;
@@ -883,40 +911,47 @@ static int do_NVPW_RawCounterConfig_AddRawCounters(struct nv_SchedulerAddRawCoun
 		/* As CUPTI asks for them. */
 		if (request->domain || !request->keepInstances)
 			return NVPA_INVALID_ARGUMENT;
-		fake.added_cost += metric ? metric->cost : 0;
+		scheduler->cost += metric ? metric->cost : 0;
 	}
 	return 0;
 }
 
 static int do_NVPW_RawCounterConfig_EndPassGroup(struct nv_SchedulerEndPassGroup *params)
 {
-	if (!fake.scheduler_open || params->numDomains != COUNT(domains))
-		return NVPA_INVALID_ARGUMENT;
-	fake.added_passes += (fake.added_cost + 3) / 4;
-	fake.added_cost = 0;
-	fake.scheduler_open = false;
+	struct fake_scheduler *scheduler = params->pRawCounterConfig;
+
+	for (size_t i = 0; i < params->numDomains; i++) {
+		size_t domain = find_fake_domain(params->pDomains[i]);
+
+		if (domain == COUNT(domains) || !scheduler->open[domain])
+			return NVPA_INVALID_ARGUMENT;
+		scheduler->open[domain] = false;
+	}
+	scheduler->passes += (scheduler->cost + 3) / 4;
+	scheduler->cost = 0;
 	return 0;
 }
 
 static int do_NVPW_RawCounterConfig_GetNumPasses(struct nv_SchedulerGetNumPasses *params)
 {
-	params->numPasses = fake.added_passes;
+	params->numPasses = ((const struct fake_scheduler *)params->pRawCounterConfig)->passes;
 	return 0;
 }
 
 static int do_NVPW_RawCounterConfig_GenerateConfigImage(struct nv_SchedulerGenerate *params)
 {
-	(void)params;
 	/* Not while a pass group is open. */
-	return fake.scheduler_open ? NVPA_INVALID_ARGUMENT : 0;
+	return is_open(params->pRawCounterConfig) ? NVPA_INVALID_ARGUMENT : 0;
 }
 
 static int do_NVPW_RawCounterConfig_GetConfigImage(struct nv_SchedulerGetImage *params)
 {
+	const struct fake_scheduler *scheduler = params->pRawCounterConfig;
+
 	if (params->pBuffer && params->bytesAllocated < FAKE_CONFIG_SIZE)
 		return NVPA_INVALID_ARGUMENT;
 	if (params->pBuffer)
-		write_config(params->pBuffer, fake.added_passes);
+		write_config(params->pBuffer, scheduler->passes);
 	params->bytesCopied = FAKE_CONFIG_SIZE;
 	return 0;
 }

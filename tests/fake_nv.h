@@ -59,9 +59,7 @@ struct fake_nv {
 	enum fake_deed availability_deed;
 	/* Objects that were made and not given back. */
 	int hosts, evaluators, builders, schedulers, combiners;
-	unsigned needless_passes;          /* of CUPTI's plans */
-	unsigned added_cost, added_passes; /* of an image in the making */
-	bool scheduler_open;               /* a pass group of all domains was begun */
+	unsigned needless_passes; /* of CUPTI's plans */
 	/* The unit of every metric. */
 	struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
 	size_t factor_count;

@@ -2,8 +2,6 @@
 /* Remembers what PerfWorks said of sets of counters: many questions come twice. */
 #include "schedule/schedule.h"
 
-#include "adapters/nv/nv.h"
-
 /* A sum of 128 bits a counter stands for the set; the lowest bit is the answer. */
 struct opk_answer {
 	uint64_t key[2]; /* both 0: a free slot */
@@ -55,18 +53,6 @@ static bool grow(struct opk_answers *answers)
 	return true;
 }
 
-static int ask(bool *out, struct opk_ctx *ctx, const struct opk_strlist *names,
-               struct opk_nv_scheduler *scheduler, const size_t *counters, size_t count)
-{
-	opk_autofree const char **asked = opk_alloc_array(count + 1, sizeof *asked);
-
-	if (!asked)
-		return opk_nomem(ctx, "raw counters");
-	for (size_t i = 0; i < count; i++)
-		asked[i] = names->items[counters[i]];
-	return opk_nv_scheduler_fits(out, ctx, scheduler, asked, count);
-}
-
 int opk_answers_ask(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
                     const struct opk_strlist *names, struct opk_nv_scheduler *scheduler,
                     const size_t *counters, size_t count)
@@ -77,21 +63,24 @@ int opk_answers_ask(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
 	if (answers->used * 2 >= answers->capacity && !grow(answers))
 		return opk_nomem(ctx, "raw counters");
 	known = find(answers, &key);
-	if (known->key[0] || known->key[1]) {
-		*out = known->key[1] & 1;
-		return OPK_OK;
+	if (!known->key[0] && !known->key[1]) {
+		code = opk_beside_ask(out, ctx, &answers->beside, names, scheduler, counters,
+		                      count);
+		if (code)
+			return code;
+		*known = key;
+		known->key[1] |= *out;
+		answers->used++;
 	}
-	code = ask(out, ctx, names, scheduler, counters, count);
-	if (code)
-		return code;
-	*known = key;
-	known->key[1] |= *out;
-	answers->used++;
+	*out = known->key[1] & 1;
+	if (*out && !opk_beside_note(&answers->beside, names, scheduler, counters, count))
+		return opk_nomem(ctx, "raw counters");
 	return OPK_OK;
 }
 
 void opk_answers_clear(struct opk_answers *answers)
 {
 	free(opk_take(answers->slots));
+	opk_beside_clear(&answers->beside);
 	*answers = (struct opk_answers){ 0 };
 }

@@ -181,23 +181,33 @@ static int fits_bin(bool *out, const struct filling *f, size_t bin, size_t item)
 	return f->packing->fits(out, f->ctx, f->packing->data, items, f->sizes[bin] + 1);
 }
 
-static int place(size_t *out, struct filling *f, size_t item)
+/*
+ * Takes into a new bin, in their order, those that fit it, and leaves the others: the same bins as
+ * when each item in turn goes into the first bin with room, but each bin is asked about while it
+ * grows, and no longer.
+ */
+static int fill_bin(struct filling *f, size_t *left, size_t *left_count, size_t *bin_of)
 {
-	bool fits = false;
-	size_t bin;
+	size_t bin = f->bins++, count = *left_count;
+	struct opk_patience *patience = f->packing->patience;
+	bool fits = true;
 	int code = OPK_OK;
 
-	for (bin = 0; bin < f->bins; bin++) {
-		code = fits_bin(&fits, f, bin, item);
-		if (code)
+	*left_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (f->sizes[bin])
+			code = fits_bin(&fits, f, bin, left[i]);
+		if (code || opk_patience_over(patience))
 			return code;
-		if (fits)
-			break;
+		if (!fits) {
+			left[(*left_count)++] = left[i];
+			continue;
+		}
+		f->items[bin * f->packing->count + f->sizes[bin]++] = left[i];
+		bin_of[left[i]] = bin;
+		report(patience);
 	}
-	f->bins += !fits;
-	f->items[bin * f->packing->count + f->sizes[bin]++] = item;
-	*out = bin;
-	return code;
+	return OPK_OK;
 }
 
 int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packing *packing,
@@ -205,18 +215,20 @@ int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packin
 {
 	opk_autofree struct ranked *order = make_order(packing, seed);
 	opk_autofree size_t *bin_of = opk_alloc_array(packing->count + 1, sizeof *bin_of);
+	opk_autofree size_t *left = opk_alloc_array(packing->count + 1, sizeof *left);
 	struct filling f = { .ctx = ctx, .packing = packing };
+	size_t left_count = packing->count;
 	bool over = false;
-	int code = make_filling(&f) && order && bin_of ? OPK_OK : opk_nomem(ctx, "a packing");
+	int code = make_filling(&f) && order && bin_of && left ? OPK_OK
+	                                                       : opk_nomem(ctx, "a packing");
 
 	*out = (struct opk_bins){ 0 };
-	for (size_t i = 0; !code && i < packing->count; i++) {
-		code = place(&bin_of[order[i].item], &f, order[i].item);
+	for (size_t i = 0; !code && i < packing->count; i++)
+		left[i] = order[i].item;
+	while (!code && left_count && !over) {
+		code = fill_bin(&f, left, &left_count, bin_of);
 		over = opk_patience_over(packing->patience)
-		       || (packing->most && f.bins > packing->most);
-		if (over)
-			break;
-		report(packing->patience);
+		       || (packing->most && left_count && f.bins >= packing->most);
 	}
 	clear_filling(&f);
 	if (code || over)
@@ -267,15 +279,20 @@ static int overfill(struct filling *f, const struct opk_bins *bins, size_t *take
 		f->items[bins->bin_of[i] * f->packing->count + f->sizes[bins->bin_of[i]]++] = i;
 	f->bins = bins->count;
 	for (size_t bin = 0; bin < f->bins; bin++) {
-		for (size_t i = 0; i < f->packing->count; i++) {
-			bool fits = false;
-			int code = bins->bin_of[i] < bin ? fits_bin(&fits, f, bin, i) : OPK_OK;
+		bool fits;
+		/* This is known, and what is asked next is beside it. */
+		int code = f->packing->fits(&fits, f->ctx, f->packing->data,
+		                            &f->items[bin * f->packing->count], f->sizes[bin]);
 
-			if (code)
-				return code;
+		for (size_t i = 0; !code && i < f->packing->count; i++) {
+			fits = false;
+			code = bins->bin_of[i] < bin ? fits_bin(&fits, f, bin, i) : OPK_OK;
+
 			f->sizes[bin] += fits;
 			taken[i] += fits || bins->bin_of[i] == bin;
 		}
+		if (code)
+			return code;
 		if (opk_patience_over(f->packing->patience))
 			return OPK_OK;
 		report(f->packing->patience);

@@ -143,7 +143,7 @@ static struct opk_nv_scheduler *scheduler_of(const struct opk_part *part, const 
                                              size_t count)
 {
 	if (!part->cheap)
-		return part->scheduler;
+		return part->own;
 	for (size_t i = 0; i < count; i++)
 		if (part->dear[counters[i]])
 			return part->scheduler;
@@ -309,6 +309,9 @@ int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios
 		item_of[i] = i;
 	if (!item_of || !make_items(&part->loose, part, item_of))
 		return opk_nomem(ctx, "raw counters");
+	code = opk_nv_scheduler_like(&part->own, ctx, part->scheduler, &part->domains);
+	if (code)
+		return code;
 	code = pack_items(&part->loose, part, ctx, fits_loose, patience);
 	if (code || !part->loose.bins.count)
 		return code;
@@ -337,6 +340,7 @@ void opk_parts_clear(struct opk_parts *parts)
 		clear_items(&parts->all[i].loose);
 		clear_items(&parts->all[i].whole);
 		opk_answers_clear(&parts->all[i].answers);
+		opk_nv_scheduler_free(parts->all[i].own);
 	}
 	free(opk_take(parts->all));
 	parts->count = 0;

@@ -6,6 +6,7 @@
 #include "base/ctx.h"
 #include "base/problems.h"
 #include "base/strlist.h"
+#include "schedule/beside.h"
 
 /* The raw counters of some metrics, and which metric needs which. */
 
@@ -29,6 +30,7 @@ void opk_counters_clear(struct opk_counters *counters);
 struct opk_answers {
 	struct opk_answer *slots;
 	size_t capacity, used;
+	struct opk_beside beside;
 };
 
 /*
@@ -218,6 +220,7 @@ struct opk_part {
 	/* What the questions need. */
 	const struct opk_counters *counters;
 	struct opk_nv_scheduler *scheduler;
+	struct opk_nv_scheduler *own; /* with the part's domains alone, which answers sooner */
 	/*
 	 * Where bins are to be cheap: PerfWorks without the dear domains, and the counters, one a
 	 * counter, that it has no room for. A bin with one of these has all domains.

@@ -137,9 +137,15 @@ int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chi
  * NVPW_CUDA_RawCounterConfig_Create.
  */
 struct opk_nv_scheduler;
-/* `availability`: a counter-availability image, borrowed; NULL: all that the chip has. */
+/*
+ * `chip`, borrowed; `availability`: a counter-availability image, borrowed; NULL: all that the chip
+ * has.
+ */
 int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
                          const void *availability);
+/* An empty one for the same GPU, with those of its domains that have these names; NULL: all. */
+int opk_nv_scheduler_like(struct opk_nv_scheduler **out, struct opk_ctx *ctx,
+                          const struct opk_nv_scheduler *other, const struct opk_strlist *domains);
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler);
 OPK_DEFINE_AUTO(opk_nv_scheduler)
 /*
@@ -148,6 +154,12 @@ OPK_DEFINE_AUTO(opk_nv_scheduler)
  * NVPW_RawCounterConfig_AreRawCountersSchedulable
  */
 int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                          const char *const *counters, size_t count);
+/*
+ * Puts counters that fit one pass, each named once, into the pass: from now on it is asked what
+ * fits beside them. NVPW_RawCounterConfig_AddRawCounters
+ */
+int opk_nv_scheduler_hold(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                           const char *const *counters, size_t count);
 /*
  * Goes on without some domains: what is asked about, and passes that are added from now on, have no

@@ -8,6 +8,8 @@
 
 struct opk_nv_scheduler {
 	struct opk_nv *nv;
+	const char *chip;         /* borrowed, as is: */
+	const void *availability; /* of the GPU, or NULL */
 	void *object;
 	uint32_t *domains; /* all of the chip's, those that may be left out last */
 	size_t domain_count, kept_count;
@@ -56,33 +58,38 @@ static int close_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_EndPassGroup, &params);
 }
 
-static int create(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx, const char *chip,
+/* Without an open pass. */
+static int create(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
                   const void *availability)
 {
+	struct opk_nv_scheduler *scheduler = *out = opk_alloc(sizeof *scheduler);
 	NV_PARAMS(params, SchedulerCreate, .pChipName = chip,
 	          .pCounterAvailabilityImage = availability,
 	          .activityKind = NV_ACTIVITY_KIND_PROFILER);
-	int code = NV_NVPW(scheduler->nv, ctx, NVPW_CUDA_RawCounterConfig_Create, &params);
+	int code;
 
-	if (code)
-		return code;
-	scheduler->object = params.pRawCounterConfig;
-	code = find_domains(scheduler, ctx);
-	return code ? code : open_pass(scheduler, ctx);
+	if (!scheduler)
+		return opk_nomem(ctx, "a raw counter scheduler");
+	scheduler->chip = chip;
+	scheduler->availability = availability;
+	code = nv_need(&scheduler->nv, ctx, NV_FEATURE_SCHEDULER);
+	if (!code)
+		code = NV_NVPW(scheduler->nv, ctx, NVPW_CUDA_RawCounterConfig_Create, &params);
+	if (!code)
+		scheduler->object = params.pRawCounterConfig;
+	return code;
 }
 
 int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
                          const void *availability)
 {
-	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = opk_alloc(
-		sizeof *scheduler);
-	int code;
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
+	int code = create(&scheduler, ctx, chip, availability);
 
-	if (!scheduler)
-		return opk_nomem(ctx, "a raw counter scheduler");
-	code = nv_need(&scheduler->nv, ctx, NV_FEATURE_SCHEDULER);
 	if (!code)
-		code = create(scheduler, ctx, chip, availability);
+		code = find_domains(scheduler, ctx);
+	if (!code)
+		code = open_pass(scheduler, ctx);
 	if (!code)
 		*out = opk_take(scheduler);
 	return code;
@@ -94,6 +101,41 @@ static int name_domain(const char **out, struct opk_ctx *ctx, struct opk_nv *nv,
 	int code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_RawCounterDomainToString, &params);
 
 	*out = params.pDomainName;
+	return code;
+}
+
+/* Adds the open domains of another one that have these names. */
+static int copy_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx,
+                        const struct opk_nv_scheduler *other, const struct opk_strlist *names)
+{
+	scheduler->domains = opk_alloc_array(other->open_count + 1, sizeof *scheduler->domains);
+	if (!scheduler->domains)
+		return opk_nomem(ctx, "raw counter domains");
+	for (size_t i = 0; i < other->open_count; i++) {
+		const char *name = NULL;
+		int code = names ? name_domain(&name, ctx, other->nv, other->domains[i]) : OPK_OK;
+
+		if (code)
+			return code;
+		if (!names || opk_strlist_contains(names, name))
+			scheduler->domains[scheduler->domain_count++] = other->domains[i];
+	}
+	scheduler->open_count = scheduler->kept_count = scheduler->domain_count;
+	return OPK_OK;
+}
+
+int opk_nv_scheduler_like(struct opk_nv_scheduler **out, struct opk_ctx *ctx,
+                          const struct opk_nv_scheduler *other, const struct opk_strlist *domains)
+{
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
+	int code = create(&scheduler, ctx, other->chip, other->availability);
+
+	if (!code)
+		code = copy_domains(scheduler, ctx, other, domains);
+	if (!code)
+		code = open_pass(scheduler, ctx);
+	if (!code)
+		*out = opk_take(scheduler);
 	return code;
 }
 
@@ -272,8 +314,8 @@ int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
 
 /* ---- config images */
 
-int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
-                              const char *const *counters, size_t count)
+int opk_nv_scheduler_hold(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                          const char *const *counters, size_t count)
 {
 	opk_autofree struct nv_RawCounterRequest *requests = make_requests(counters, count);
 	NV_PARAMS(params, SchedulerAddRawCounters, .pRawCounterConfig = scheduler->object,
@@ -286,7 +328,14 @@ int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *sche
 		return code;
 	if (!requests)
 		return opk_nomem(ctx, "raw counters");
-	code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_AddRawCounters, &params);
+	return NV_NVPW(nv, ctx, NVPW_RawCounterConfig_AddRawCounters, &params);
+}
+
+int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                              const char *const *counters, size_t count)
+{
+	int code = opk_nv_scheduler_hold(ctx, scheduler, counters, count);
+
 	if (!code)
 		code = close_pass(scheduler, ctx);
 	return code ? code : open_pass(scheduler, ctx);
