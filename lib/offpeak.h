@@ -2031,11 +2031,11 @@ const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct op
 struct opk_table_options {
 	size_t size;
 	/*
-	 * How recordings are evaluated, and for which metrics: not its `set`, `filter`, `join`,
-	 * `also` and what is about bare images. NULL: defaults.
+	 * How recordings are evaluated, and for which metrics: not its `filter`, `join` and `also`.
+	 * Its `set` has to outlive the table. NULL: defaults.
 	 */
 	const struct opk_eval_options *eval;
-	const char *set;          /* instead of metrics: as opk_set_find() takes it */
+	const char *set;          /* instead of metrics or that set: as opk_set_find() takes it */
 	const char *const *where; /* conditions of opk_filter_new() */
 	size_t where_count;
 	/*
@@ -2048,12 +2048,39 @@ struct opk_table_options {
 	bool keep_first_sample; /* that begins at an earlier event; left out by default */
 	enum opk_rows rows;     /* recordings that only say what ran have OPK_ROWS_LAUNCHES */
 	enum opk_kernel_style kernel_names;
+	/* A row a range and value, not a column a value: files may have different ones. */
+	bool is_long;
+	/*
+	 * Statistics: a row a key group and value; `key` and `level` of struct
+	 * opk_aggregate_options. Columns that name values choose the rows. Recordings that only say
+	 * what ran take "kernel" alone, which is OPK_ROWS_KERNELS there.
+	 */
+	const char *aggregate, *level;
+	const struct opk_image_options *image; /* how they are computed; NULL: defaults */
 };
 
 enum opk_table_kind {
 	OPK_TABLE_FACT,
+	OPK_TABLE_VALUE,
 	OPK_TABLE_FILE, /* the path of the row's file */
-	OPK_TABLE_VALUE
+	/* Where each value has a row. */
+	OPK_TABLE_GROUP, /* number of the key group, from 0 over all files */
+	OPK_TABLE_METRIC,
+	OPK_TABLE_UNIT,
+	OPK_TABLE_NUMBER,   /* the value itself */
+	OPK_TABLE_LAUNCHES, /* it is of so many */
+	/* struct opk_statistics */
+	OPK_TABLE_COUNT,
+	OPK_TABLE_SUM,
+	OPK_TABLE_MEAN,
+	OPK_TABLE_MIN,
+	OPK_TABLE_MAX,
+	OPK_TABLE_P50,
+	OPK_TABLE_P90,
+	OPK_TABLE_P99,
+	OPK_TABLE_WEIGHTED,
+	OPK_TABLE_INFLATED, /* counts idle time around short kernels, as the recording says */
+	OPK_TABLE_KINDS
 };
 
 struct opk_table_column {
@@ -2061,14 +2088,16 @@ struct opk_table_column {
 	enum opk_table_kind kind;
 	enum opk_fact fact; /* of OPK_TABLE_FACT */
 	const char *unit;   /* of a value: "byte", "" where it is not known; else NULL */
+	/* Over a value, as opk_evaluation_column_heading(); NULL: none. */
+	const struct opk_meta_heading *heading;
 };
 
 /* A row, valid until the next one is read. */
 struct opk_table_row {
 	const union opk_cell *cells; /* one a column */
 	/*
-	 * One a column. False: a fact is not known, or nothing was collected of which the value is
-	 * computed, which is NaN then. A value that was collected may be NaN, too.
+	 * One a column. False: a fact is not known, or nothing was collected of which the value or
+	 * the statistics are computed, which are NaN then. What was collected may be NaN, too.
 	 */
 	const bool *known;
 };
@@ -2083,6 +2112,13 @@ struct opk_table_row {
 struct opk_table;
 int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
                   size_t count, const struct opk_table_options *options);
+/*
+ * In the same way a bare counter data image, which is read before this returns; `name` is its path
+ * in the table. Metrics, or a set and the chip, are required; see struct opk_eval_options. There
+ * are no key groups, and neither kernels nor launches.
+ */
+int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
+                        const char *name, const struct opk_table_options *options);
 void opk_table_free(struct opk_table *table);
 size_t opk_table_column_count(const struct opk_table *table);
 const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Recordings as one table: what was asked for, and row by row. */
+/* Recordings as one table: what was asked for, and what it is about. */
 #include "table/table.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -36,12 +35,16 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 		code = opk_set_find(&table->set, ctx, options->set);
 	if (!code && options->where_count)
 		code = opk_filter_new(&table->filter, ctx, options->where, options->where_count);
-	table->eval.set = table->set;
+	if (table->set)
+		table->eval.set = table->set;
 	table->eval.filter = table->filter;
 	table->eval.also = NULL;
 	table->eval.also_count = 0;
 	table->eval.join = NULL;
-	return code;
+	table->layout = options->aggregate ? OPK_TABLE_GROUPS
+	                : options->is_long ? OPK_TABLE_LONG
+	                                   : OPK_TABLE_WIDE;
+	return code ? code : opk_kernel_names_new(&table->names, ctx, options->kernel_names);
 }
 
 static int take_paths(struct opk_table *table, struct opk_ctx *ctx, const char *const *paths,
@@ -75,8 +78,9 @@ static int make_room(struct opk_table *table, struct opk_ctx *ctx)
 	table->values = opk_alloc_array(values + 1, sizeof *table->values);
 	table->counts = opk_alloc_array(values + 1, sizeof *table->counts);
 	table->measured = opk_alloc_array(metrics + 1, sizeof *table->measured);
+	table->picked = opk_alloc_array(values + table->chosen.count + 1, sizeof *table->picked);
 	if (!table->cells || !table->texts || !table->known || !table->values || !table->counts
-	    || !table->measured)
+	    || !table->measured || !table->picked)
 		return opk_nomem(ctx, "a table");
 	table->row = (struct opk_table_row){ table->cells, table->known };
 	return OPK_OK;
@@ -84,11 +88,15 @@ static int make_room(struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- facts of the files */
 
-static const char *fact_of(const struct opk_meta *meta, const char *fact)
+static const char *fact_of(const struct opk_table_input *input, const char *fact)
 {
-	return !strcmp(fact, "chip")  ? meta->chip
-	       : !strcmp(fact, "set") ? meta->set_name
-	                              : opk_profiler_name(meta->profiler);
+	const struct opk_meta *meta = input->meta;
+
+	if (!strcmp(fact, "chip"))
+		return meta ? meta->chip : opk_evaluation_chip(input->evaluation);
+	if (!strcmp(fact, "set"))
+		return meta ? meta->set_name : "";
+	return opk_profiler_name(opk_evaluation_profiler(input->evaluation));
 }
 
 static int add_about(struct opk_table *table, struct opk_ctx *ctx, const char *fact)
@@ -97,7 +105,7 @@ static int add_about(struct opk_table *table, struct opk_ctx *ctx, const char *f
 	opk_autobuf struct opk_buf joined = { 0 };
 
 	for (size_t i = 0; i < table->input_count; i++) {
-		const char *text = fact_of(table->inputs[i].meta, fact);
+		const char *text = fact_of(&table->inputs[i], fact);
 
 		if (!*text || opk_strlist_contains(&texts, text))
 			continue;
@@ -132,8 +140,8 @@ const char *opk_table_about(const struct opk_table *table, const char *fact)
 
 OPK_DEFINE_AUTO(opk_table)
 
-int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
-                  size_t count, const struct opk_table_options *options)
+static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
+                 size_t count, const struct opk_table_options *options)
 {
 	opk_auto(opk_table) struct opk_table *table = opk_alloc(sizeof *table);
 	int code;
@@ -145,17 +153,48 @@ int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const
 	if (!code)
 		code = take_paths(table, ctx, paths, count);
 	if (!code)
-		code = opk_table_read(table, ctx);
-	if (!code)
-		code = opk_table_list_columns(table, ctx);
+		*out = opk_take(table);
+	return code;
+}
+
+/* Its inputs are evaluated. */
+static int finish(struct opk_table *table, struct opk_ctx *ctx)
+{
+	int code = opk_table_list_columns(table, ctx);
+
 	if (!code)
 		code = find_about(table, ctx);
+	return code ? code : make_room(table, ctx);
+}
+
+int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
+                  size_t count, const struct opk_table_options *options)
+{
+	opk_auto(opk_table) struct opk_table *table = NULL;
+	int code = begin(&table, ctx, paths, count, options);
+
 	if (!code)
-		code = make_room(table, ctx);
-	if (code)
-		return code;
-	*out = opk_take(table);
-	return OPK_OK;
+		code = opk_table_read(table, ctx);
+	if (!code)
+		code = finish(table, ctx);
+	if (!code)
+		*out = opk_take(table);
+	return code;
+}
+
+int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
+                        const char *name, const struct opk_table_options *options)
+{
+	opk_auto(opk_table) struct opk_table *table = NULL;
+	int code = begin(&table, ctx, &name, 1, options);
+
+	if (!code)
+		code = opk_table_read_image(table, ctx, image, size);
+	if (!code)
+		code = finish(table, ctx);
+	if (!code)
+		*out = opk_take(table);
+	return code;
 }
 
 void opk_table_free(struct opk_table *table)
@@ -164,8 +203,10 @@ void opk_table_free(struct opk_table *table)
 		return;
 	for (size_t i = 0; i < table->input_count; i++) {
 		opk_join_free(table->inputs[i].join);
+		opk_aggregate_free(table->inputs[i].aggregate);
 		opk_evaluation_free(table->inputs[i].evaluation);
 		opk_file_free(table->inputs[i].file);
+		free(table->inputs[i].inflated);
 		free(table->inputs[i].path);
 	}
 	free(table->inputs);
@@ -184,6 +225,7 @@ void opk_table_free(struct opk_table *table)
 	free(table->values);
 	free(table->counts);
 	free(table->measured);
+	free(table->picked);
 	opk_ctx_free(table->ctx);
 	free(table);
 }
@@ -201,108 +243,4 @@ const struct opk_table_column *opk_table_get_column(const struct opk_table *tabl
 const struct opk_ctx *opk_table_error(const struct opk_table *table)
 {
 	return table->ctx;
-}
-
-/* ---- rows */
-
-/* Of how many ranges each value is; a value that is computed of no metric is always known. */
-static void count_measured(struct opk_table *table, const struct opk_table_input *input,
-                           const struct opk_row *row, const struct opk_joined_row *joined)
-{
-	size_t metrics = opk_evaluation_metric_count(input->evaluation);
-
-	for (size_t i = 0; i < metrics; i++)
-		table->measured[i] = joined     ? joined->counts[i]
-		                     : row->ran ? row->ran->launches
-		                                : row->measured[i];
-	opk_evaluation_least(table->counts, input->evaluation, table->measured);
-}
-
-static bool is_known(const struct opk_column *header, const union opk_cell *cell)
-{
-	switch (header->type) {
-	case OPK_CELL_STRING:
-		return cell->string && *cell->string;
-	case OPK_CELL_OPTIONAL:
-	case OPK_CELL_OPTIONAL_BOOL:
-		return cell->optional.known;
-	default:
-		return true;
-	}
-}
-
-static void fill(struct opk_table *table, const struct opk_table_input *input,
-                 const struct opk_row *row, const struct opk_joined_row *joined)
-{
-	opk_evaluation_compute(table->values, input->evaluation, row->values);
-	count_measured(table, input, row, joined);
-	for (size_t at = 0; at < table->column_count; at++) {
-		const struct opk_table_column *column = &table->columns[at];
-		union opk_cell *cell = &table->cells[at];
-
-		if (column->kind == OPK_TABLE_VALUE) {
-			cell->number = table->values[table->sources[at]];
-			table->known[at] = table->counts[table->sources[at]] > 0;
-			continue;
-		}
-		if (column->kind == OPK_TABLE_FILE)
-			cell->string = input->path;
-		else if (column->fact == OPK_FACT_KERNEL && row->range)
-			cell->string = opk_kernel_names_get(table->names, row->range);
-		else
-			*cell = opk_fact_get(&table->texts[at], column->fact, row, joined);
-		table->known[at] = is_known(&column->header, cell);
-	}
-}
-
-static bool next_joined(struct opk_table *table, const struct opk_table_input *input)
-{
-	const struct opk_joined_row *joined;
-	struct opk_row row;
-
-	if (table->joined == opk_join_count(input->join))
-		return false;
-	joined = opk_join_get(input->join, table->joined);
-	row = (struct opk_row){ .index = table->joined++,
-		                .name = joined->name,
-		                .values = joined->values,
-		                .range = &joined->range };
-	fill(table, input, &row, joined);
-	return true;
-}
-
-static int next_single(bool *found, struct opk_table *table, const struct opk_table_input *input)
-{
-	const struct opk_row *row;
-	int code;
-
-	do {
-		code = opk_evaluation_next(&row, table->ctx, input->evaluation);
-	} while (!code && row && row->spans_earlier && !table->options.keep_first_sample);
-	*found = !code && row;
-	if (*found)
-		fill(table, input, row, NULL);
-	return code ? opk_add(table->ctx, code, "can't read the rows of %s", input->path) : OPK_OK;
-}
-
-int opk_table_next(const struct opk_table_row **row, struct opk_table *table)
-{
-	bool found = false;
-	int code = OPK_OK;
-
-	while (!code && !found && table->input < table->input_count) {
-		const struct opk_table_input *input = &table->inputs[table->input];
-
-		if (input->join)
-			found = next_joined(table, input);
-		else
-			code = next_single(&found, table, input);
-		if (!code && !found) {
-			table->input++;
-			table->joined = 0;
-		}
-	}
-	if (!code)
-		*row = found ? &table->row : NULL;
-	return code;
 }

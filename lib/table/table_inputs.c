@@ -1,53 +1,101 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The recordings of a table, opened and evaluated. */
+/* The inputs of a table: opened, evaluated, joined or aggregated. */
 #include <string.h>
 
 #include "table/table_inside.h"
 
-static bool is_timeline(const struct opk_table_input *input)
+/* ---- opened, and which rows they have */
+
+static bool is_trace(const struct opk_table_input *input)
 {
-	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
+	return !strcmp(input->meta->mode, "trace");
 }
 
-static int open_input(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_input *input)
+static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 {
-	int code = opk_file_open(&input->file, ctx, input->path);
+	int code = OPK_OK;
 
-	if (!code)
-		code = opk_file_meta(&input->meta, ctx, input->file);
+	for (size_t i = 0; !code && i < table->input_count; i++) {
+		struct opk_table_input *input = &table->inputs[i];
+
+		input->rows = table->options.rows;
+		code = opk_file_open(&input->file, ctx, input->path);
+		if (!code)
+			code = opk_file_meta(&input->meta, ctx, input->file);
+	}
+	return code;
+}
+
+/* What was asked for that a recording of launches alone can't give. */
+static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const char *path)
+{
+	const char *what = table->options.rows == OPK_ROWS_SINGLE             ? "--join none"
+	                   : table->options.keep_first_sample                 ? "--first-sample"
+	                   : table->options.aggregate && table->options.level ? "--level"
+	                   : table->options.is_long                           ? "--layout long"
+	                                                                      : NULL;
+
+	if (table->options.aggregate && strcmp(table->options.aggregate, "kernel") != 0)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "--aggregate %s: %s says what ran and when, which is put together "
+		                "by kernel",
+		                table->options.aggregate, path);
+	return what ? opk_fail(ctx, OPK_EUSAGE,
+	                       "%s: %s only says what ran and when: it has no samples and values, "
+	                       "and no ranges that could be joined or be inside each other",
+	                       what, path)
+	            : OPK_OK;
+}
+
+/* What only says what ran has no other rows, and those of values don't go with them. */
+static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
+{
+	const struct opk_table_input *trace = NULL, *other = NULL;
+	enum opk_rows rows = table->options.aggregate ? OPK_ROWS_KERNELS : OPK_ROWS_LAUNCHES;
+	int code;
+
+	for (size_t i = 0; i < table->input_count; i++)
+		*(is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
+	if (!trace || opk_table_is_timeline(table->inputs))
+		return OPK_OK;
+	if (other)
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"%s only says what ran and when, unlike %s: evaluate them apart, or "
+			"with --per kernel where both say what ran",
+			trace->path, other->path);
+	code = check_trace(table, ctx, trace->path);
 	if (code)
 		return code;
-	input->rows = table->options.rows;
-	if (!strcmp(input->meta->mode, "trace") && !is_timeline(input))
-		input->rows = OPK_ROWS_LAUNCHES;
+	for (size_t i = 0; i < table->input_count; i++)
+		table->inputs[i].rows = rows;
+	table->options.aggregate = NULL;
+	table->layout = OPK_TABLE_WIDE;
 	return OPK_OK;
 }
 
 static enum opk_profiler profiler_of(const struct opk_table_input *input)
 {
-	return is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
+	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
 }
 
-/* The columns of one table are of one kind. */
-static int check_alike(const struct opk_table *table, struct opk_ctx *ctx)
+/* The facts of one table are of one kind; key groups have those of ranges. */
+static int choose_profiler(struct opk_table *table, struct opk_ctx *ctx)
 {
-	const struct opk_table_input *first = table->inputs;
-
-	for (size_t i = 1; i < table->input_count; i++) {
-		const struct opk_table_input *input = &table->inputs[i];
-
-		if (profiler_of(input) != profiler_of(first))
+	if (table->layout == OPK_TABLE_GROUPS) {
+		table->profiler = OPK_PROFILER_RANGE;
+		return OPK_OK;
+	}
+	table->profiler = profiler_of(table->inputs);
+	for (size_t i = 1; i < table->input_count; i++)
+		if (profiler_of(&table->inputs[i]) != table->profiler)
 			return opk_fail(ctx, OPK_EUSAGE,
 			                "%s: ranges and PM samples don't go into one table",
-			                input->path);
-		if (is_timeline(input) != is_timeline(first))
-			return opk_fail(ctx, OPK_EUSAGE,
-			                "%s and %s: one only says what ran and when: their rows "
-			                "don't go into one table",
-			                first->path, input->path);
-	}
+			                table->inputs[i].path);
 	return OPK_OK;
 }
+
+/* ---- evaluated */
 
 /* Where columns alone say which metrics are wanted, no others are evaluated. */
 static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
@@ -55,10 +103,10 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 	size_t count = 0;
 	int code = OPK_OK;
 
-	if (table->set || table->eval.metrics || !table->chosen.count)
+	if (table->eval.set || table->eval.metrics || !table->chosen.count)
 		return OPK_OK;
 	for (size_t i = 0; !code && i < table->input_count; i++)
-		code = opk_table_check_chosen(table, ctx, &table->inputs[i]);
+		code = opk_table_check_recorded(table, ctx, &table->inputs[i]);
 	if (code)
 		return code;
 	table->wanted = opk_alloc_array(table->chosen.count, sizeof *table->wanted);
@@ -67,48 +115,97 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 	for (size_t i = 0; i < table->chosen.count; i++) {
 		struct opk_table_column column;
 
-		if (!opk_table_find(&column, table->profiler, table->chosen.items[i]))
+		if (!opk_table_find(&column, table, table->chosen.items[i]))
 			table->wanted[count++] = table->chosen.items[i];
 	}
-	table->eval.metrics = table->wanted;
+	/* A wide table of what is known of rows needs no value. */
+	table->eval.metrics = count || table->layout == OPK_TABLE_WIDE ? table->wanted : NULL;
 	table->eval.metric_count = count;
 	return OPK_OK;
 }
 
-static int evaluate_timelines(struct opk_table *table, struct opk_ctx *ctx)
+/* What ran, and the samples that were recorded beside it. */
+static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
+                             struct opk_table_input *input)
 {
 	struct opk_timeline_options options = OPK_INIT(options);
-	int code = OPK_OK;
 
 	options.eval = &table->eval;
-	for (size_t i = 0; !code && i < table->input_count; i++) {
-		struct opk_table_input *input = &table->inputs[i];
-
-		options.each_launch = input->rows == OPK_ROWS_LAUNCHES;
-		code = opk_timeline_eval(&input->evaluation, ctx, input->file, &options);
-	}
-	return code;
+	options.each_launch = input->rows == OPK_ROWS_LAUNCHES;
+	return opk_timeline_eval(&input->evaluation, ctx, input->file, &options);
 }
 
-static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
+static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
+                          struct opk_table_input *inputs, size_t count)
 {
-	size_t count = table->input_count;
 	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count,
 	                                                                   sizeof *evaluations);
 	opk_autofree struct opk_file **files = opk_alloc_array(count, sizeof *files);
 	int code;
 
-	if (is_timeline(table->inputs))
-		return evaluate_timelines(table, ctx);
 	if (!evaluations || !files)
 		return opk_nomem(ctx, "a table");
 	for (size_t i = 0; i < count; i++)
-		files[i] = table->inputs[i].file;
-	table->eval.join = table->options.rows == OPK_ROWS_SINGLE ? NULL : "";
+		files[i] = inputs[i].file;
 	code = opk_eval_files(evaluations, ctx, files, count, &table->eval);
 	for (size_t i = 0; !code && i < count; i++)
-		table->inputs[i].evaluation = evaluations[i];
+		inputs[i].evaluation = evaluations[i];
 	return code;
+}
+
+static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
+{
+	struct opk_table_input *inputs = table->inputs;
+	bool apart = table->options.rows == OPK_ROWS_SINGLE || table->layout == OPK_TABLE_GROUPS;
+	int code = OPK_OK;
+
+	table->eval.join = apart ? NULL : "";
+	for (size_t at = 0, end; !code && at < table->input_count; at = end) {
+		end = at + 1;
+		if (opk_table_is_timeline(&inputs[at])) {
+			code = evaluate_timeline(table, ctx, &inputs[at]);
+			continue;
+		}
+		while (end < table->input_count
+		       && inputs[end].meta->profiler == inputs[at].meta->profiler)
+			end++;
+		code = evaluate_alike(table, ctx, inputs + at, end - at);
+	}
+	return code;
+}
+
+/* ---- what they have besides values */
+
+static bool contains(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* Values are inflated where the metadata name a metric that they need. */
+static int find_inflated(struct opk_ctx *ctx, struct opk_table_input *input)
+{
+	const struct opk_meta *meta = input->meta;
+	size_t count = opk_evaluation_column_count(input->evaluation);
+	size_t metrics = opk_evaluation_metric_count(input->evaluation);
+	opk_autofree uint64_t *sound = NULL, *least = NULL;
+
+	if (!meta->inflated_count)
+		return OPK_OK;
+	sound = opk_alloc_array(metrics + 1, sizeof *sound);
+	least = opk_alloc_array(count + 1, sizeof *least);
+	input->inflated = opk_alloc_array(count + 1, sizeof *input->inflated);
+	if (!sound || !least || !input->inflated)
+		return opk_nomem(ctx, "a table");
+	for (size_t i = 0; i < metrics; i++)
+		sound[i] = !contains(meta->inflated, meta->inflated_count,
+		                     opk_evaluation_metric(input->evaluation, i));
+	opk_evaluation_least(least, input->evaluation, sound);
+	for (size_t i = 0; i < count; i++)
+		input->inflated[i] = !least[i];
+	return OPK_OK;
 }
 
 /* Only kernels have names of theirs: not idle time and copies. */
@@ -132,39 +229,60 @@ static int add_names(struct opk_table *table, struct opk_ctx *ctx,
 	size_t count;
 	int code;
 
-	if (is_timeline(input))
+	if (opk_table_is_timeline(input))
 		return add_names_of_ran(table, ctx, input);
 	code = opk_file_ranges(&ranges, &count, ctx, input->file);
 	return code ? code : opk_kernel_names_add(table->names, ctx, ranges, count);
 }
 
-static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx)
+static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_input *input)
 {
-	int code = opk_kernel_names_new(&table->names, ctx, table->options.kernel_names);
+	int code = add_names(table, ctx, input);
 
-	for (size_t i = 0; !code && i < table->input_count; i++) {
-		struct opk_table_input *input = &table->inputs[i];
-
-		code = add_names(table, ctx, input);
-		if (!code && *input->meta->join && input->rows == OPK_ROWS_RECORDED)
-			code = opk_join_new(&input->join, ctx, input->evaluation);
-	}
-	return code;
+	if (!code)
+		code = find_inflated(ctx, input);
+	if (code)
+		return code;
+	if (table->layout == OPK_TABLE_GROUPS)
+		return opk_table_aggregate(table, ctx, input);
+	if (!*input->meta->join || input->rows != OPK_ROWS_RECORDED)
+		return OPK_OK;
+	return opk_join_new(&input->join, ctx, input->evaluation);
 }
+
+/* ---- all of them */
 
 int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
+	int code = open_inputs(table, ctx);
 
-	for (size_t i = 0; !code && i < table->input_count; i++)
-		code = open_input(table, ctx, &table->inputs[i]);
 	if (!code)
-		code = check_alike(table, ctx);
-	if (code)
-		return code;
-	table->profiler = profiler_of(table->inputs);
-	code = choose_metrics(table, ctx);
+		code = choose_rows(table, ctx);
+	if (!code)
+		code = choose_profiler(table, ctx);
+	if (!code)
+		code = choose_metrics(table, ctx);
 	if (!code)
 		code = evaluate(table, ctx);
-	return code ? code : prepare_rows(table, ctx);
+	for (size_t i = 0; !code && i < table->input_count; i++)
+		code = prepare_rows(table, ctx, &table->inputs[i]);
+	return code;
+}
+
+int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,
+                         size_t size)
+{
+	struct opk_table_input *input = table->inputs;
+	int code;
+
+	if (table->options.aggregate || table->options.rows != OPK_ROWS_RECORDED)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s: a bare image does not say what ran, and has no key groups: "
+		                "make a recording of it",
+		                input->path);
+	code = opk_eval_image(&input->evaluation, ctx, image, size, &table->eval);
+	if (code)
+		return opk_add(ctx, code, "can't evaluate %s", input->path);
+	table->profiler = opk_evaluation_profiler(input->evaluation);
+	return OPK_OK;
 }

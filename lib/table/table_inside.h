@@ -6,19 +6,28 @@
 #include "base/strlist.h"
 #include "table/table.h"
 
+enum opk_table_layout {
+	OPK_TABLE_WIDE,  /* a column a value */
+	OPK_TABLE_LONG,  /* a row a value */
+	OPK_TABLE_GROUPS /* a row a key group and value */
+};
+
 struct opk_table_input {
 	char *path;
-	struct opk_file *file;
-	const struct opk_meta *meta;
+	struct opk_file *file;       /* NULL: a bare image */
+	const struct opk_meta *meta; /* likewise */
 	enum opk_rows rows;
 	struct opk_evaluation *evaluation;
-	struct opk_join *join; /* NULL: each row of the evaluation is one */
+	struct opk_join *join;           /* NULL: each row of the evaluation is one */
+	struct opk_aggregate *aggregate; /* of OPK_TABLE_GROUPS */
+	bool *inflated;                  /* one a value; NULL: none is */
 };
 
 struct opk_table {
 	struct opk_ctx *ctx;              /* its own: for reading rows */
 	struct opk_table_options options; /* its texts are gone once the table is made */
 	struct opk_eval_options eval;
+	enum opk_table_layout layout;
 	struct opk_strlist metrics, chosen;
 	const char **wanted; /* metrics to evaluate; evaluations borrow them */
 	struct opk_filter *filter;
@@ -28,7 +37,7 @@ struct opk_table {
 
 	struct opk_table_input *inputs;
 	size_t input_count;
-	enum opk_profiler profiler;
+	enum opk_profiler profiler; /* whose facts rows have; those of key groups are of ranges */
 
 	struct opk_table_column *columns;
 	size_t *sources; /* of each column that is a value: which one of the evaluation */
@@ -39,20 +48,56 @@ struct opk_table {
 	union opk_cell *cells;
 	struct opk_fact_text *texts;
 	bool *known;
-	double *values;              /* one a column of the evaluation */
+	double *values;              /* one a value of the evaluation */
 	uint64_t *counts, *measured; /* in the same way; one a metric */
-	/* Where the next one is. */
-	size_t input, joined;
+	uint64_t ranges;             /* that it is of */
+	uint64_t group_count;        /* with its own, so far */
+	const struct opk_statistics *statistics;
+	/* Values that have rows, of this input; and the next one. */
+	const struct opk_table_input *picked_for;
+	size_t *picked;
+	size_t picked_count, value;
+	/* Where the next one is: `number` of a joined row or key group. */
+	size_t input, number;
 };
 
-/* The names of --columns: facts and "file"; false: it is a value, or nothing. */
-bool opk_table_find(struct opk_table_column *out, enum opk_profiler profiler, const char *name);
+static inline bool opk_table_is_timeline(const struct opk_table_input *input)
+{
+	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
+}
+
+/* ---- table_names.c: columns by name */
+
+/* The header of a fact; NULL where this layout has no such column. */
+const struct opk_column *opk_table_fact_header(const struct opk_table *table, enum opk_fact fact);
+/* A column that is no value; false where the layout has none of this kind. */
+bool opk_table_kind_column(struct opk_table_column *out, const struct opk_table *table,
+                           enum opk_table_kind kind);
+/* The names of --columns: facts, "file" and others; false: it is a value, or nothing. */
+bool opk_table_find(struct opk_table_column *out, const struct opk_table *table, const char *name);
 /* Before evaluation: whether there may be such columns; any metric of the chip's may be. */
-int opk_table_check_chosen(const struct opk_table *table, struct opk_ctx *ctx,
-                           const struct opk_table_input *input);
+int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
+                             const struct opk_table_input *input);
+/* After it: whether each chosen name is one column's. */
+int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx,
+                              const struct opk_table_input *input);
+/* The place of a value in an evaluation; SIZE_MAX. */
+size_t opk_table_find_value(const struct opk_evaluation *evaluation, const char *name);
+
+/* ---- table_columns.c, table_inputs.c, table_groups.c */
+
 /* Lists the chosen columns, or all, of evaluated inputs. */
 int opk_table_list_columns(struct opk_table *table, struct opk_ctx *ctx);
 /* Opens and evaluates all files. */
 int opk_table_read(struct opk_table *table, struct opk_ctx *ctx);
+/* Evaluates the image, which is the only input. */
+int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,
+                         size_t size);
+/* Computes the statistics of an input. */
+int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx,
+                        struct opk_table_input *input);
+/* Finds the facts that the ranges of some key group have in common. */
+int opk_table_find_group_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
+                               const struct opk_table *table);
 
 #endif
