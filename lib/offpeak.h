@@ -2031,11 +2031,11 @@ const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct op
 struct opk_table_options {
 	size_t size;
 	/*
-	 * How recordings are evaluated, and for which metrics: not its `filter`, `join` and `also`.
-	 * Its `set` has to outlive the table. NULL: defaults.
+	 * How recordings are evaluated, and for which metrics or set: not its `filter`, `join` and
+	 * `also`. NULL: defaults.
 	 */
 	const struct opk_eval_options *eval;
-	const char *set;          /* instead of metrics or that set: as opk_set_find() takes it */
+	const char *set;          /* instead of these: as opk_set_find() takes it */
 	const char *const *where; /* conditions of opk_filter_new() */
 	size_t where_count;
 	/*

@@ -258,9 +258,10 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	struct opk_evaluation *evaluation = NULL;
 	int code;
 
-	if (!options.metrics || !options.metric_count)
+	if (!(options.set && options.chip) && (!options.metrics || !options.metric_count))
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "a bare image does not say its metrics: name them");
+		                "a bare image does not say its metrics: name them%s",
+		                options.set ? ", or the chip that the set is for" : "");
 	if (options.join && *options.join)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "a bare image has no range table, so its ranges can't be joined");

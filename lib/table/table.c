@@ -33,10 +33,11 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 		table->eval.metrics = opk_strlist_items(&table->metrics);
 	if (options->set)
 		code = opk_set_find(&table->set, ctx, options->set);
+	else if (table->eval.set)
+		code = opk_set_join(&table->set, ctx, &table->eval.set, 1);
 	if (!code && options->where_count)
 		code = opk_filter_new(&table->filter, ctx, options->where, options->where_count);
-	if (table->set)
-		table->eval.set = table->set;
+	table->eval.set = table->set;
 	table->eval.filter = table->filter;
 	table->eval.also = NULL;
 	table->eval.also_count = 0;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Recordings as tables, beside what the command prints."""
 
+import os
 import struct
+import tempfile
 import unittest
 
 import pyoffpeak as opk
@@ -38,3 +40,63 @@ class Recordings(unittest.TestCase):
             table.to_arrow(), command("eval", recording("simple"), "--where", "index<2", "--columns", ",".join(columns))
         )
         self.assertEqual(run.eval(metrics=columns[1:]).columns[-1], columns[1])
+
+    def test_statistics(self):
+        for name, keys, options in (
+            ("training", ["kernel"], []),
+            ("training", ["kernel", "device"], []),
+            ("ranks", "host", ["--level", "all"]),
+            ("pm-small", "all", []),
+            ("training-trace", "kernel", []),
+        ):
+            with self.subTest(name, keys=keys):
+                table = opk.open(recording(name)).eval(aggregate=keys, level=options[1] if options else None)
+                key = keys if isinstance(keys, str) else ",".join(keys)
+                self.compare(table.to_arrow(), command("eval", recording(name), "--aggregate", key, *options))
+
+    def test_statistics_of_chosen_columns(self):
+        columns = ["kernel", "gpu__time_duration.sum", "mean", "max"]
+        table = opk.open(recording("simple")).eval(aggregate="kernel", columns=columns).to_arrow()
+        self.compare(
+            table, command("eval", recording("simple"), "--aggregate", "kernel", "--columns", ",".join(columns))
+        )
+
+    def test_long(self):
+        for name in ("rotated", "nested", "pm-small"):
+            with self.subTest(name):
+                table = opk.open(recording(name)).eval(layout="long").to_arrow()
+                self.compare(table, command("eval", recording(name), "--layout", "long"))
+
+    def test_several_files(self):
+        paths = [recording("before"), recording("after")]
+        run = opk.open(paths[0], paths[1:])
+        self.assertEqual(run.paths, tuple(paths))
+        self.compare(run.eval().to_arrow(), command("eval", *paths))
+        self.compare(run.eval(aggregate="kernel").to_arrow(), command("eval", *paths, "--aggregate", "kernel"))
+        self.assertEqual(opk.open(recording("aft*")).paths, (recording("after"),))
+        with self.assertRaises(FileNotFoundError):
+            opk.open(recording("*-nothing"))
+
+    def test_sets(self):
+        metrics = ["gpu__time_duration.sum", "sm__cycles_active.avg"]
+        rows = command("eval", recording("simple"), "--metrics", ",".join(metrics))
+        for what in ({"metrics": metrics}, opk.Set(metrics), ",".join(metrics)):
+            with self.subTest(what=type(what).__name__):
+                self.compare(opk.open(recording("simple")).eval(set=what).to_arrow(), rows)
+
+    def test_image(self):
+        metrics = ["gpu__time_duration.sum", "sm__cycles_active.avg"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "image")
+            command("extract", recording("simple"), "--image", "1", "--data", path)
+            with open(path, "rb") as file:
+                image = file.read()
+            rows = command("eval", "--raw", path, "--metrics", ",".join(metrics))
+        table = opk.eval_image(image, "GH100", metrics)
+        self.assertEqual(table.about["chip"], "GH100")
+        self.compare(table.to_arrow(), rows)
+        self.compare(opk.eval_image(bytearray(image), "GH100", set=opk.Set(metrics)).to_arrow(), rows)
+        with self.assertRaises(opk.UsageError):
+            opk.eval_image(image)
+        with self.assertRaises(opk.InputError):
+            opk.eval_image(b"nothing", "GH100", metrics)

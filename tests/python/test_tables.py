@@ -27,11 +27,10 @@ class Tables(unittest.TestCase):
         joined = opk.open(recording("rotated")).eval().to_arrow()
         self.assertEqual(joined.column(joined.num_columns - 1).null_count, 0)
 
-    def test_rows_are_taken_once(self):
+    def test_rows_can_be_taken_again(self):
         table = opk.open(recording("simple")).eval()
         table.__arrow_c_stream__()
-        with self.assertRaises(ValueError):
-            table.to_arrow()
+        self.assertEqual(table.to_arrow(), table.to_arrow())
 
     def test_rows_outlive_the_run(self):
         reader = self.pyarrow.RecordBatchReader.from_stream(opk.open(recording("simple")).eval())
@@ -41,3 +40,42 @@ class Tables(unittest.TestCase):
     def test_pandas(self):
         frame = opk.open(recording("simple")).eval().to_pandas()
         self.assertEqual(list(frame.columns), command("eval", recording("simple"))[0])
+
+
+class PlainPython(unittest.TestCase):
+    """Tables without any other library, beside Arrow's."""
+
+    NAMES = ("simple", "pm-small", "rotated", "training-trace")
+
+    def tables(self):
+        for name in self.NAMES:
+            for rows in (None, "single") if name == "rotated" else (None,):
+                with self.subTest(name, rows=rows):
+                    yield opk.open(recording(name)).eval(rows=rows)
+
+    @needs("pyarrow")
+    def test_rows(self):
+        for table in self.tables():
+            self.assertEqual(repr(list(table)), repr(table.to_arrow().to_pylist()))
+
+    @needs("pyarrow", "numpy")
+    def test_numpy(self):
+        import numpy
+
+        for table in self.tables():
+            arrow = table.to_arrow()
+            for name, array in table.to_numpy().items():
+                wanted = arrow[name].to_pylist()
+                if array.dtype == numpy.float64:
+                    wanted = [float("nan") if value is None else value for value in wanted]
+                self.assertEqual(repr(array.tolist()), repr(wanted), name)
+                nulls = any(value is None for value in wanted) and array.dtype != object
+                self.assertEqual(isinstance(array, numpy.ma.MaskedArray), nulls, name)
+
+    @needs("numpy")
+    def test_no_rows(self):
+        table = opk.open(recording("simple")).eval(where="kernel=nothing")
+        arrays = table.to_numpy()
+        self.assertEqual(list(arrays), table.columns)
+        self.assertEqual({len(array) for array in arrays.values()}, {0})
+        self.assertEqual(list(table), [])

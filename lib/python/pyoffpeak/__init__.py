@@ -15,7 +15,7 @@ pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not coll
 from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
 from ._chips import Chip, Metric, chips, metrics
 from ._plans import Column, Detail, Domains, LeftOut, Pass, Plan, PlannedMetric, plan
-from ._recordings import Run, open
+from ._recordings import Run, eval_image, open
 from ._sets import Set, SetInfo, sets
 from ._tables import Table
 from ._context import version
@@ -40,6 +40,7 @@ __all__ = [
     "Table",
     "UsageError",
     "chips",
+    "eval_image",
     "metrics",
     "open",
     "plan",

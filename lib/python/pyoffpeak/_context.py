@@ -33,3 +33,8 @@ def owned(ctx, pointer, free):
         free(pointer)
 
     return ffi.gc(pointer, end)
+
+
+def disowned(handle):
+    """What `owned` gave is somebody else's to free from now on."""
+    ffi.gc(handle, None)

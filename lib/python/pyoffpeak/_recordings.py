@@ -1,66 +1,124 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings."""
+"""Recordings, one or several as one, and bare counter data images."""
 
+from __future__ import annotations
+
+import glob
 import os
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
-from . import _context, _html, _roofline
+from . import _context, _html, _roofline, _sets
 from ._errors import check
+from ._native import Path, c_path
 from ._offpeak import ffi, lib
+from ._options import Evaluation, Selection, Struct, Texts, c_paths, listed
+from ._summaries import open_file
 from ._tables import Table
 
-_ROWS = {
-    None: lib.OPK_ROWS_RECORDED,
-    "single": lib.OPK_ROWS_SINGLE,
-    "kernel": lib.OPK_ROWS_KERNELS,
-    "launch": lib.OPK_ROWS_LAUNCHES,
-}
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Paths = Union[Path, Iterable[Path]]
 
 
-def _texts(texts):
-    """A C array of strings, its length, and what has to stay alive with it; NULL for None."""
-    if texts is None:
-        return ffi.NULL, 0, None
-    items = [ffi.new("char[]", item.encode()) for item in ([texts] if isinstance(texts, str) else texts)]
-    array = ffi.new("const char *[]", items or [ffi.NULL])
-    return array, len(items), (array, items)
+def paths_of(paths: tuple[Paths, ...]) -> tuple[str, ...]:
+    """Files, lists of files and patterns as files. InputError: a pattern matches none."""
+    found: list[str] = []
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            found += paths_of(tuple(path))
+            continue
+        name = os.fspath(path)
+        # A file may be called like a pattern.
+        matches = sorted(glob.glob(name)) if glob.has_magic(name) and not os.path.exists(name) else [name]
+        if not matches:
+            raise FileNotFoundError(f"no file is called {name}")
+        found += matches
+    return tuple(found)
+
+
+def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, selection: Selection) -> Any:
+    """A struct opk_table, which `new` makes with a context and the options."""
+    ctx = _context.new()
+    named = evaluation.set is None or isinstance(evaluation.set, str)
+    made = None if named else _sets.make(ctx, evaluation.set, evaluation.chip or "")
+    options = selection.struct(evaluation.struct(made), evaluation.set if named else None)
+    out = ffi.new("struct opk_table **")
+    check(ctx, new(out, ctx, options))
+    return _context.owned(ctx, out[0], lib.opk_table_free)
 
 
 class Run:
-    """A recording."""
+    """A recording, or several as one."""
 
-    def __init__(self, path):
-        self.path = os.fspath(path)
-        ctx = _context.new()
-        out = ffi.new("struct opk_file **")
-        check(ctx, lib.opk_file_open(out, ctx, os.fsencode(self.path)))
-        lib.opk_file_free(out[0])
+    def __init__(self, *paths: Paths, allow_incomplete: bool = False) -> None:
+        self._paths = paths_of(paths)
+        self._allow_incomplete = allow_incomplete
+        if not self._paths:
+            raise ValueError("which recording?")
+        for path in self._paths:
+            open_file(_context.new(), path)
 
-    def eval(self, metrics=None, set=None, where=None, columns=None, rows=None):
+    @property
+    def path(self) -> str:
+        """The file, or the first of several."""
+        return self._paths[0]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All files, in their order."""
+        return self._paths
+
+    def eval(
+        self,
+        metrics: Texts = None,
+        set: Optional[_sets.SetLike] = None,
+        where: Texts = None,
+        columns: Texts = None,
+        rows: Optional[str] = None,
+        aggregate: Texts = None,
+        level: Optional[str] = None,
+        layout: str = "wide",
+        kernel_names: str = "full",
+        all_facts: bool = False,
+        keep_first_sample: bool = False,
+        workers: int = 0,
+    ) -> Table:
         """A Table, with columns and rows as `offpeak eval` prints them.
 
-        metrics: names of metrics, labels or derived metrics. set: instead, a set as `offpeak eval --set` takes it.
+        metrics: names of metrics, labels or derived metrics. set: instead, as plan() takes it: a name, a path, a Set, a dict.
         where: conditions as of --where. columns: only these, in this order. rows: "single" does not join ranges;
-        "kernel" and "launch" are as --per. UsageError: no such metric or column; InputError: the file is damaged.
-        """
-        if rows not in _ROWS:
-            raise ValueError(f"rows {rows!r}: single, kernel or launch")
-        ctx = _context.new()
-        eval_options = ffi.new("struct opk_eval_options *", {"size": ffi.sizeof("struct opk_eval_options")})
-        options = ffi.new("struct opk_table_options *", {"size": ffi.sizeof("struct opk_table_options")})
-        eval_options.metrics, eval_options.metric_count, kept_metrics = _texts(metrics)
-        options.where, options.where_count, kept_where = _texts(where)
-        options.columns, options.column_count, kept_columns = _texts(columns)
-        set_name = ffi.new("char[]", set.encode()) if set is not None else ffi.NULL
-        options.set = set_name
-        options.eval = eval_options
-        options.rows = _ROWS[rows]
-        path = ffi.new("char[]", os.fsencode(self.path))
-        out = ffi.new("struct opk_table **")
-        check(ctx, lib.opk_table_new(out, ctx, ffi.new("const char *[]", [path]), 1, options))
-        del kept_metrics, kept_where, kept_columns, set_name
-        return Table(ffi.gc(out[0], lib.opk_table_free))
+        "kernel" and "launch" are as --per. aggregate: statistics, a row a key group and metric: "kernel",
+        ["kernel", "device"] and the other keys of --aggregate; level is that of --level. layout: "long" has a row a
+        value. kernel_names: "full", "short" or "symbol". all_facts: all that is known of each row. keep_first_sample: that
+        of PM sampling, which begins earlier. workers: processes; 0: as is worthwhile.
 
-    def roofline(self, kernel=None, ax=None):
+        UsageError: no such metric or column, or files don't go into one table; InputError: a file is damaged.
+        """
+        evaluation = Evaluation(listed(metrics), set, self._allow_incomplete, workers)
+        selection = Selection(
+            listed(where),
+            listed(columns),
+            rows,
+            layout,
+            listed(aggregate),
+            level,
+            kernel_names,
+            all_facts,
+            keep_first_sample,
+        )
+        return self._table(evaluation, selection)
+
+    def _table(self, evaluation: Evaluation, selection: Selection) -> Table:
+        def new(out: Any, ctx: Any, options: Struct) -> int:
+            array, kept = c_paths(self._paths)
+            code: int = lib.opk_table_new(out, ctx, array, len(kept), options.c)
+            return code
+
+        return Table(lambda: _new_table(new, evaluation, selection))
+
+    def roofline(self, kernel: Optional[str] = None, ax: Optional[Axes] = None) -> Figure:
         """A matplotlib figure: each kernel at each level of memory, between the roofs of the GPU; needs the extra "plot".
 
         kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: the
@@ -68,14 +126,48 @@ class Run:
         """
         return _roofline.figure(_roofline.read(self.path, kernel), ax)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """In Jupyter: the recording in a few lines, and its kernels by time."""
         return _html.run(self.path)
 
-    def __repr__(self):
-        return f"pyoffpeak.open({self.path!r})"
+    def __repr__(self) -> str:
+        return f"pyoffpeak.open({', '.join(map(repr, self._paths))})"
 
 
-def open(path):
-    """A recording. InputError: it is missing, or no .opk file."""
-    return Run(path)
+def open(*paths: Paths, allow_incomplete: bool = False) -> Run:
+    """A recording, or several as one: files, lists of them, and patterns such as "runs/*.opk".
+
+    allow_incomplete: evaluate what a file that was cut off still holds. InputError: a file is missing, or no .opk file;
+    FileNotFoundError: no file is called like a pattern.
+    """
+    return Run(*paths, allow_incomplete=allow_incomplete)
+
+
+def eval_image(
+    image: Any,
+    chip: Optional[str] = None,
+    metrics: Texts = None,
+    set: Optional[_sets.SetLike] = None,
+    profiler: Optional[str] = None,
+    name: str = "image",
+    where: Texts = None,
+    columns: Texts = None,
+    layout: str = "wide",
+    gpu_time_shift: Optional[int] = None,
+    keep_first_sample: bool = False,
+) -> Table:
+    """A Table of a bare counter data image, such as CUPTI's profilers fill: bytes, or any buffer.
+
+    chip, profiler ("range", "pm"): by default as the image says. metrics: their full names, required unless a set is
+    given, which needs the chip. name: what the image is called. gpu_time_shift: ns that are added to the GPU's times of
+    samples. The image is copied. Only child processes pass it to NVIDIA's code. InputError: it is damaged.
+    """
+    data = bytes(image)
+    evaluation = Evaluation(listed(metrics), set, chip=chip, profiler=profiler, gpu_time_shift=gpu_time_shift)
+    selection = Selection(listed(where), listed(columns), layout=layout, keep_first_sample=keep_first_sample)
+
+    def new(out: Any, ctx: Any, options: Struct) -> int:
+        code: int = lib.opk_table_new_image(out, ctx, data, len(data), c_path(name), options.c)
+        return code
+
+    return Table(lambda: _new_table(new, evaluation, selection))

@@ -1,46 +1,151 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tables: rows of recordings that libraries take as Arrow's C stream."""
 
-import ctypes
+from __future__ import annotations
 
+import ctypes
+import threading
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Union
+
+from . import _arrow, _context
 from ._errors import text
+from ._native import word
 from ._offpeak import ffi, lib
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy
+    import pandas
+    import polars
+    import pyarrow
+
+Cell = Union[str, int, float, bool, None]
+
+
+def _import(name: str, extra: str) -> Any:
+    """A library that is there only where somebody wants it."""
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f'{name} is not installed: pip install "pyoffpeak[{extra}]"') from error
 
 
 class Table:
-    """Rows of a recording, which one consumer takes: with __arrow_c_stream__, or as below."""
+    """Rows that were evaluated, with the columns that `offpeak eval` prints.
 
-    def __init__(self, table):
-        self._table = table
-        count = lib.opk_table_column_count(table)
-        columns = [lib.opk_table_get_column(table, i) for i in range(count)]
-        self.columns = [text(column.header.name) for column in columns]
-        self.units = {text(c.header.name): text(c.unit) for c in columns if c.unit and text(c.unit)}
+    Whatever reads Arrow's C stream takes them without a copy of ours: pyarrow.table(t), polars.DataFrame(t), DuckDB's
+    "FROM t". Text columns are dictionaries, whole numbers uint64, values float64. Null is what was not collected or is
+    not known; NaN was collected and could not be computed.
 
-    def __arrow_c_stream__(self, requested_schema=None):
-        """The rows as a PyCapsule; `requested_schema` may be ignored, and is."""
-        if self._table is None:
-            raise ValueError("the rows of this table were taken: evaluate again")
+    The rows are read once: whoever asks again has them evaluated again, which takes as long as eval() took, and sees the
+    files as they are then. To use them several times keep the result, such as that of to_pandas(). A Table can be used by
+    several threads.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        table = make()
+        self._table: Any = table
+        columns = [lib.opk_table_get_column(table, i) for i in range(lib.opk_table_column_count(table))]
+        self._columns = [word(column.header.name) for column in columns]
+        self._units = {word(column.header.name): word(column.unit) for column in columns if text(column.unit)}
+        self._about = {fact: word(lib.opk_table_about(table, fact.encode())) for fact in ("chip", "profiler", "set")}
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._columns)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units of values by column, as NVIDIA writes them: {"dram__bytes.sum": "byte"}."""
+        return dict(self._units)
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What the files say: "chip", "profiler" and "set"; several have ',' between where they differ."""
+        return dict(self._about)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self._columns[:6])
+        return f"<pyoffpeak.Table of {len(self._columns)} columns: {shown}{', ...' if len(self._columns) > 6 else ''}>"
+
+    def _take(self) -> Any:
+        """The rows, from the first one on."""
+        with self._lock:
+            table, self._table = self._table, None
+        return self._make() if table is None else table
+
+    def _stream(self) -> Any:
+        """A struct ArrowArrayStream in malloc's memory, which has the rows."""
+        table = self._take()
         stream = lib.malloc(ffi.sizeof("struct ArrowArrayStream"))
         if not stream:
             raise MemoryError
         stream = ffi.cast("struct ArrowArrayStream *", stream)
-        if lib.opk_table_export_arrow(stream, self._table):
+        if lib.opk_table_export_arrow(stream, table):
             lib.free(stream)
             raise MemoryError
-        ffi.gc(self._table, None)  # the stream has it now
-        self._table = None
-        return _capsule(int(ffi.cast("uintptr_t", stream)))
+        _context.disowned(table)
+        return stream
 
-    def to_arrow(self):
-        """A pyarrow.Table."""
-        import pyarrow
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as a PyCapsule; `requested_schema` may be ignored, and is."""
+        return _capsule(int(ffi.cast("uintptr_t", self._stream())))
 
-        return pyarrow.RecordBatchReader.from_stream(self).read_all()
+    def rows(self) -> Iterator[dict[str, Cell]]:
+        """The rows as dictionaries of plain Python, with nothing installed; None is null."""
+        with _arrow.Reader(self._stream()) as reader:
+            for batch in reader:
+                for cells in zip(*(column.to_list() for column in batch)):
+                    yield dict(zip(self._columns, cells))
 
-    def to_pandas(self, **options):
-        """A pandas.DataFrame; needs pyarrow. In pandas null and NaN of floats are the same."""
-        return self.to_arrow().to_pandas(**options)
+    __iter__ = rows
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A pyarrow.Table: float64, uint64, bool and dictionaries of texts; units are the fields' metadata."""
+        return _import("pyarrow", "arrow").RecordBatchReader.from_stream(self).read_all()
+
+    def to_pandas(self, **options: Any) -> pandas.DataFrame:
+        """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN."""
+        _import("pandas", "pandas")
+        table: Any = self.to_arrow()
+        frame: pandas.DataFrame = table.to_pandas(**options)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars.DataFrame: texts are Categorical, and null and NaN are apart."""
+        return _import("polars", "polars").DataFrame(self)
+
+    def to_numpy(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """An array a column, by name; needs numpy alone.
+
+        Values are float64, where both null and NaN are NaN. Whole numbers are uint64 and flags bool: a numpy.ma.MaskedArray
+        where something is not known, else a plain array. Texts are objects: str, or None.
+        """
+        numpy = _import("numpy", "numpy")
+        with _arrow.Reader(self._stream()) as reader:
+            batches = [[column.to_numpy() for column in batch] for batch in reader]
+            parts = list(zip(*batches)) or [(array,) for array in reader.empty_arrays()]
+        return {name: _joined(numpy, part) for name, part in zip(self._columns, parts)}
+
+    def to_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Writes a Parquet file, batch after batch; takes the options of pyarrow.parquet.ParquetWriter."""
+        reader = _import("pyarrow", "arrow").RecordBatchReader.from_stream(self)
+        with _import("pyarrow.parquet", "arrow").ParquetWriter(path, reader.schema, **options) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+
+
+def _joined(numpy: Any, parts: tuple[Any, ...]) -> Any:
+    if len(parts) == 1:
+        return parts[0]
+    masked = any(isinstance(part, numpy.ma.MaskedArray) for part in parts)
+    return numpy.ma.concatenate(parts) if masked else numpy.concatenate(parts)
 
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New
@@ -49,5 +154,6 @@ _new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _free_capsule = int(ffi.cast("uintptr_t", ffi.addressof(lib, "free_capsule")))
 
 
-def _capsule(address):
-    return _new_capsule(address, b"arrow_array_stream", _free_capsule)
+def _capsule(address: int) -> object:
+    capsule: object = _new_capsule(address, b"arrow_array_stream", _free_capsule)
+    return capsule

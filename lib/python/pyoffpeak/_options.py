@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is evaluated, and which rows and columns a table has: keyword arguments as C's option structs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple, Optional, Sequence, Union
+
+from ._native import c_path, c_text, c_texts, profiler_number
+from ._offpeak import ffi, lib
+
+Texts = Union[str, Sequence[str], None]
+
+_ROWS = {
+    None: lib.OPK_ROWS_RECORDED,
+    "single": lib.OPK_ROWS_SINGLE,
+    "kernel": lib.OPK_ROWS_KERNELS,
+    "launch": lib.OPK_ROWS_LAUNCHES,
+}
+_KERNEL_NAMES = {
+    "full": lib.OPK_KERNEL_FULL,
+    "short": lib.OPK_KERNEL_SHORT,
+    "symbol": lib.OPK_KERNEL_SYMBOL,
+}
+_LAYOUTS = {"wide": False, "long": True}
+
+
+def choose(words: dict[Any, Any], name: str, word: Any) -> Any:
+    """What a word stands for. ValueError: it is none of them."""
+    if word not in words:
+        raise ValueError(f"{name} {word!r}: {', '.join(repr(known) for known in words)}")
+    return words[word]
+
+
+def listed(texts: Texts) -> tuple[str, ...] | None:
+    """One text or several as a tuple."""
+    if texts is None:
+        return None
+    return (texts,) if isinstance(texts, str) else tuple(texts)
+
+
+class Struct:
+    """An option struct of C, with its size, and what has to live as long as it."""
+
+    def __init__(self, name: str) -> None:
+        self.c = ffi.new(f"struct {name} *", {"size": ffi.sizeof(f"struct {name}")})
+        self._kept: list[Any] = []
+
+    def keep(self, value: Any) -> Any:
+        self._kept.append(value)
+        return value
+
+    def texts(self, field: str, count: str, texts: tuple[str, ...] | None) -> None:
+        if texts is not None:
+            array, items = c_texts(texts)
+            setattr(self.c, field, self.keep(array))
+            setattr(self.c, count, len(texts))
+            self.keep(items)
+
+    def text(self, field: str, value: str | None) -> None:
+        setattr(self.c, field, self.keep(c_text(value)))
+
+
+class Evaluation(NamedTuple):
+    """How recordings are evaluated; for bare images, what they do not say themselves."""
+
+    metrics: Optional[tuple[str, ...]] = None
+    set: Any = None
+    allow_incomplete: bool = False
+    workers: int = 0
+    chip: Optional[str] = None
+    profiler: Optional[str] = None
+    gpu_time_shift: Optional[int] = None
+
+    def struct(self, made_set: Any = None) -> Struct:
+        """`made_set` is a struct opk_set, or None."""
+        options = Struct("opk_eval_options")
+        options.texts("metrics", "metric_count", self.metrics)
+        options.text("chip", self.chip)
+        options.c.allow_incomplete = self.allow_incomplete
+        options.c.workers = self.workers
+        if made_set is not None:
+            options.c.set = options.keep(made_set)
+        if self.profiler is not None:
+            options.c.has_profiler = True
+            options.c.profiler = profiler_number(self.profiler)
+        if self.gpu_time_shift is not None:
+            options.c.has_gpu_time_shift = True
+            options.c.gpu_time_shift = self.gpu_time_shift
+        return options
+
+
+class Selection(NamedTuple):
+    """Which rows and columns."""
+
+    where: Optional[tuple[str, ...]] = None
+    columns: Optional[tuple[str, ...]] = None
+    rows: Optional[str] = None
+    layout: str = "wide"
+    aggregate: Optional[tuple[str, ...]] = None
+    level: Optional[str] = None
+    kernel_names: str = "full"
+    all_facts: bool = False
+    keep_first_sample: bool = False
+
+    def struct(self, evaluation: Struct, set_name: Any = None) -> Struct:
+        """`set_name`: a set's name or path."""
+        options = Struct("opk_table_options")
+        options.c.eval = options.keep(evaluation).c
+        options.texts("where", "where_count", self.where)
+        options.texts("columns", "column_count", self.columns)
+        options.text("aggregate", None if self.aggregate is None else ",".join(self.aggregate))
+        options.text("level", self.level)
+        if set_name is not None:
+            options.c.set = options.keep(c_path(set_name))
+        options.c.rows = choose(_ROWS, "rows", self.rows)
+        options.c.is_long = choose(_LAYOUTS, "layout", self.layout)
+        options.c.kernel_names = choose(_KERNEL_NAMES, "kernel_names", self.kernel_names)
+        options.c.all_facts = self.all_facts
+        options.c.keep_first_sample = self.keep_first_sample
+        return options
+
+
+def c_paths(paths: Sequence[str]) -> tuple[Any, Any]:
+    """An array of paths, and what has to live as long as it."""
+    items = [ffi.new("char[]", os.fsencode(path)) for path in paths]
+    return ffi.new("const char *[]", items or [ffi.NULL]), items
