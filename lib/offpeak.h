@@ -9,7 +9,8 @@
  *  - an int result is an enum opk_status; on failure *out is untouched and the context holds a
  *    chain of causes, see opk_error_count();
  *  - option structs begin with their size (use OPK_INIT); absent or zero fields mean the default;
- *  - a context and what was made from it belong to one thread at a time.
+ *  - a context and what was made from it belong to one thread at a time; other threads may work
+ *    with contexts of their own at the same time.
  *
  * The library never prints, never exits, and reads the environment only in opk_env_read().
  */
@@ -100,6 +101,15 @@ struct opk_ctx_options {
 /* Cheap: NVIDIA's libraries are opened when a function first needs them. */
 int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *options);
 void opk_ctx_free(struct opk_ctx *ctx);
+
+/*
+ * What takes long on this context ends soon with OPK_EFAILED, "interrupted", and so do later calls,
+ * until opk_ctx_resume(): child processes are ended, and output files are not there. From any
+ * thread, and from a signal handler.
+ */
+void opk_ctx_interrupt(struct opk_ctx *ctx);
+/* Before a call; an interrupt that came too late for the one before is forgotten. */
+void opk_ctx_resume(struct opk_ctx *ctx);
 
 /*
  * The cause chain of the last failure, as lines to print: 0 is the innermost, count - 1 the

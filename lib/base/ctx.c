@@ -106,6 +106,23 @@ void opk_ctx_free(struct opk_ctx *ctx)
 	free(ctx);
 }
 
+void opk_ctx_interrupt(struct opk_ctx *ctx)
+{
+	atomic_store(&ctx->interrupted, true);
+}
+
+void opk_ctx_resume(struct opk_ctx *ctx)
+{
+	atomic_store(&ctx->interrupted, false);
+}
+
+int opk_check_interrupt(struct opk_ctx *ctx)
+{
+	if (!atomic_load_explicit(&ctx->interrupted, memory_order_relaxed))
+		return OPK_OK;
+	return opk_fail(ctx, OPK_EFAILED, "interrupted");
+}
+
 void opk_log(struct opk_ctx *ctx, const char *format, ...)
 {
 	char message[1024];

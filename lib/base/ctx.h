@@ -3,6 +3,8 @@
 #ifndef OPK_CTX_H
 #define OPK_CTX_H
 
+#include <stdatomic.h>
+
 #include "offpeak.h"
 
 struct opk_nv;
@@ -26,7 +28,11 @@ struct opk_ctx {
 	struct opk_nv *nv;
 	void (*nv_free)(struct opk_nv *nv);
 	struct opk_stream *streams; /* base/stream.h */
+	atomic_bool interrupted;    /* by opk_ctx_interrupt() */
 };
+
+/* For loops that take long: OPK_EFAILED once the context was interrupted. */
+int opk_check_interrupt(struct opk_ctx *ctx);
 
 /* Starts a new cause chain and returns `code`. */
 int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);

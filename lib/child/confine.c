@@ -162,6 +162,8 @@ pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_lim
 		return pid;
 	/* Nothing else would end a child that hangs after its parent was killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* A terminal sends it to all of a group, and the parent knows what to do. */
+	signal(SIGINT, SIG_IGN);
 	if (getppid() == parent) {
 		limit(limits);
 		confine();

@@ -17,7 +17,8 @@
 enum {
 	DEFAULT_TIMEOUT_S = 30,
 	MAX_TIMEOUT_S = 86400,
-	TICK_MS = 1000,
+	TICK_MS = 100, /* in which an interrupt is noticed */
+	EXIT_MS = 1000,
 };
 
 void *opk_child_guarded_copy(const void *data, size_t size)
@@ -82,6 +83,8 @@ static void run(void *data)
 
 	close(task->read_end);
 	opk_clear_errors(ctx);
+	/* A log may be a program's that has other threads, whose locks nobody opens here. */
+	ctx->log = NULL;
 	if (task->spool >= 0 && !(child->spool = fdopen(task->spool, "w")))
 		opk_child_end(child, opk_spool_fail(ctx));
 	code = task->crew->jobs->work(ctx, task->data, child);
@@ -150,7 +153,7 @@ static void let_exit(const struct watched *child)
 	struct pollfd reports = { .fd = child->fd };
 
 	if (child->pid > 0 && child->end == REPORTED)
-		poll(&reports, 1, TICK_MS);
+		poll(&reports, 1, EXIT_MS);
 }
 
 /* Those from `first` on. All are killed before one is waited for, so that they end side by side. */
@@ -384,8 +387,8 @@ static int run_crew(struct crew *crew, struct opk_ctx *ctx, bool spooled)
 			code = start(child, ctx, crew, data);
 	}
 	while (!code && watch(crew, ready))
-		;
-	/* If one could not be started, the others are not waited for. */
+		code = opk_check_interrupt(ctx);
+	/* If one could not be started, or all are in vain, they are not waited for. */
 	end(crew, 0, crew->jobs->count);
 	if (code)
 		return code;

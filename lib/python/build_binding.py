@@ -33,11 +33,82 @@ include = os.environ.get("OFFPEAK_INCLUDE") or str(build_native.TOP / "lib")
 library = os.environ.get("OFFPEAK_LIB") or str(build_native.LIBRARIES)
 ffi = cffi.FFI()
 ffi.cdef(declarations(include))
-ffi.cdef("void *malloc(size_t); void free(void *); void free_capsule(void *capsule);")
+ffi.cdef("""
+void *malloc(size_t);
+void free(void *);
+void free_capsule(void *capsule);
+struct note { struct note *next; char text[]; };
+void keep_note(void *data, const char *message);
+void watch_interrupts(struct opk_ctx *ctx);
+void ignore_interrupts(void);
+""")
 ffi.set_source(
     "pyoffpeak._offpeak",
     """
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
 #include "offpeak.h"
+
+/* What the library notes during a call; Python takes it afterwards. No Python runs in the call, nor in child processes. */
+struct note {
+	struct note *next;
+	char text[];
+};
+
+static void keep_note(void *data, const char *message)
+{
+	struct note **end = data, *note = calloc(1, sizeof *note + strlen(message) + 1);
+
+	if (!note)
+		return;
+	strcpy(note->text, message);
+	while (*end)
+		end = &(*end)->next;
+	*end = note;
+}
+
+/* The context of the main thread's call. SIGINT interrupts it, and goes on to Python's handler. */
+static struct opk_ctx *volatile called;
+static struct sigaction pythons;
+
+static void on_interrupt(int number, siginfo_t *info, void *context)
+{
+	int kept = errno;
+
+	if (called)
+		opk_ctx_interrupt(called);
+	if (pythons.sa_flags & SA_SIGINFO)
+		pythons.sa_sigaction(number, info, context);
+	else
+		pythons.sa_handler(number);
+	errno = kept;
+}
+
+/* Where SIGINT is ignored, or ends the process, it stays so. A fork in another thread may have left ours behind. */
+static void watch_interrupts(struct opk_ctx *ctx)
+{
+	struct sigaction found, ours = { .sa_sigaction = on_interrupt };
+
+	opk_ctx_resume(ctx);
+	called = ctx;
+	if (sigaction(SIGINT, NULL, &found) || found.sa_handler == SIG_DFL || found.sa_handler == SIG_IGN
+	    || found.sa_sigaction == on_interrupt)
+		return;
+	pythons = found;
+	ours.sa_flags = SA_SIGINFO | (found.sa_flags & (SA_ONSTACK | SA_RESTART));
+	sigaction(SIGINT, &ours, NULL);
+}
+
+static void ignore_interrupts(void)
+{
+	struct sigaction found;
+
+	if (!sigaction(SIGINT, NULL, &found) && found.sa_sigaction == on_interrupt)
+		sigaction(SIGINT, &pythons, NULL);
+	called = NULL;
+}
 
 /* A stream that nobody took is released with its capsule. */
 static void free_capsule(void *capsule)

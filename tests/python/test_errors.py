@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A class of exceptions for each status, with the causes."""
 
+import os
+import pickle
 import unittest
 
 import pyoffpeak as opk
-from common import recording
+from common import recording, source
 
 
 class Errors(unittest.TestCase):
@@ -17,3 +19,21 @@ class Errors(unittest.TestCase):
         self.assertIn("did you mean kernel?", str(caught.exception))
         with self.assertRaises(ValueError):
             opk.open(recording("simple")).eval(rows="many")
+
+    def test_pickle(self):
+        with self.assertRaises(opk.UsageError) as caught:
+            opk.metrics("GH1000")
+        copy = pickle.loads(pickle.dumps(caught.exception))
+        self.assertIs(type(copy), opk.UsageError)
+        self.assertEqual(str(copy), str(caught.exception))
+        self.assertEqual((copy.causes, copy.places), (caught.exception.causes, caught.exception.places))
+
+    def test_places(self):
+        path = os.path.join(source, "tests", "files", "bad-mixed-names.yaml")
+        with self.assertRaises(opk.InputError) as caught:
+            opk.open(recording("simple")).eval(set=path)
+        errors = [cause for cause in caught.exception.places if cause.file]
+        self.assertEqual({cause.file for cause in errors}, {path})
+        for cause in errors:
+            self.assertTrue(cause.is_error and cause.line > 0 and cause.column > 0 and cause.text, cause)
+            self.assertIn(f"{path}:{cause.line}:{cause.column}: {cause.text}", str(caught.exception))

@@ -12,7 +12,7 @@ Tables have the columns and rows of `offpeak eval`, and are taken without a copy
 pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not collected; NaN could not be computed.
 """
 
-from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
+from ._errors import Cause, EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
 from ._chips import Chip, Metric, chips, metrics
 from ._plans import Column, Detail, Domains, LeftOut, Pass, Plan, PlannedMetric, plan
 from ._recordings import Run, eval_image, open
@@ -21,6 +21,7 @@ from ._tables import Table
 from ._context import version
 
 __all__ = [
+    "Cause",
     "Chip",
     "Column",
     "Detail",

@@ -4,7 +4,7 @@
 from typing import NamedTuple
 
 from . import _context
-from ._errors import check, text
+from ._errors import text
 from ._offpeak import ffi, lib
 
 
@@ -26,7 +26,7 @@ def chips():
     """The chips that libcupti supports, in its order. NvidiaError: there is no libcupti."""
     ctx = _context.new()
     out = ffi.new("struct opk_chips **")
-    check(ctx, lib.opk_chips_new(out, ctx))
+    _context.call(ctx, lib.opk_chips_new, out, ctx)
     found = _context.owned(ctx, out[0], lib.opk_chips_free)
     items = (lib.opk_chips_get(found, i) for i in range(lib.opk_chips_count(found)))
     return [Chip(text(item.name), item.range, item.pm_sampling) for item in items]
@@ -39,7 +39,7 @@ def metrics(chip, profiler="range"):
     if not lib.opk_profiler_parse(which, profiler.encode()):
         raise ValueError(f"profiler {profiler!r}: range or pm")
     out = ffi.new("struct opk_catalog **")
-    check(ctx, lib.opk_catalog_new(out, ctx, chip.encode(), which[0]))
+    _context.call(ctx, lib.opk_catalog_new, out, ctx, chip.encode(), which[0])
     catalog = _context.owned(ctx, out[0], lib.opk_catalog_free)
     found = []
     for i in range(lib.opk_catalog_count(catalog)):

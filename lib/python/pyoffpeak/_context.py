@@ -1,40 +1,182 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Contexts: each call has one of its own, so that threads do not share any."""
+"""Contexts of liboffpeak, which calls take and give back, so that what NVIDIA's libraries need once stays.
 
+    ctx = _context.new()                               # nobody else has it now
+    out = ffi.new("struct opk_chips **")
+    _context.call(ctx, lib.opk_chips_new, out, ctx)    # raises; SIGINT ends it soon
+    chips = _context.owned(ctx, out[0], lib.opk_chips_free)
+
+A context is free again when the last reference to it, and to all that `owned` has made of it, is gone. It is kept until the
+process ends, since what was loaded for it stays loaded anyway: no signal and no exit handler can meet one that is gone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
 import os
+import threading
+import weakref
+from typing import Any, Callable, Optional
 
 from ._environment import data_folder, wheel_folders
 from ._errors import check, text
 from ._offpeak import ffi, lib
 
+_logger = logging.getLogger("pyoffpeak")
 
-def version():
+# Fields of struct opk_env and what they are read from.
+_ENVIRONMENT = {
+    "offpeak_cuda": "OFFPEAK_CUDA",
+    "cuda_home": "CUDA_HOME",
+    "cuda_path": "CUDA_PATH",
+    "virtual_env": "VIRTUAL_ENV",
+    "home": "HOME",
+    "sets": "OFFPEAK_SETS",
+    "cache": "XDG_CACHE_HOME",
+    "tmpdir": "TMPDIR",
+}
+
+_Settings = tuple[Optional[bytes], ...]  # these, the folders of NVIDIA's wheels, the folder of shipped data
+
+
+def version() -> str:
     """The version of liboffpeak, "0.1.0"."""
     return text(lib.opk_version())
 
 
-def new():
-    """A context with the environment's settings, freed with the last reference."""
+class _Record:
+    """A context, and how many hold it: there is a token for each holder but one."""
+
+    def __init__(self, settings: _Settings) -> None:
+        self.settings = settings
+        self.notes = ffi.new("struct note **")
+        self.tokens: list[None] = []
+        self.pointer = _make(settings, self.notes)
+
+    def release(self) -> None:
+        # Finalizers run in any thread, between any two steps of another: each step is one of the list's own.
+        try:
+            self.tokens.pop()
+        except IndexError:
+            _idle.setdefault(self.settings, []).append(self)
+
+
+_records: dict[int, _Record] = {}
+_idle: dict[_Settings, list[_Record]] = {}
+_ends: dict[int, tuple[Any, _Record]] = {}  # of what is owned, by address
+
+
+def _settings() -> _Settings:
+    found = (os.environb.get(name.encode()) for name in _ENVIRONMENT.values())
+    # "" is the installed data.
+    return (*found, os.fsencode(wheel_folders()), os.fsencode(data_folder() or ""))
+
+
+def _cache_dir(settings: _Settings) -> bytes | None:
+    """The folder that the command uses: $XDG_CACHE_HOME/offpeak, or ~/.cache/offpeak."""
+    found = dict(zip(_ENVIRONMENT, settings))
+    cache, home = found["cache"], found["home"]
+    if cache and cache.startswith(b"/"):
+        return cache + b"/offpeak"
+    return home + b"/.cache/offpeak" if home and home.startswith(b"/") else None
+
+
+def _make(settings: _Settings, notes: Any) -> Any:
     env = ffi.new("struct opk_env *")
-    lib.opk_env_read(env)
+    kept = [ffi.new("char[]", value) if value is not None else ffi.NULL for value in (*settings, _cache_dir(settings))]
+    for field, value in zip((*_ENVIRONMENT, "wheels"), kept):
+        setattr(env, field, value)
     options = ffi.new("struct opk_ctx_options *", {"size": ffi.sizeof("struct opk_ctx_options"), "env": env})
-    wheels = ffi.new("char[]", os.fsencode(wheel_folders()))
-    data = ffi.new("char[]", os.fsencode(data_folder() or ""))  # "" is the installed one
-    env.wheels, options.data_dir = wheels, data
+    options.data_dir, options.cache_dir = kept[-2:]
+    options.log = ffi.addressof(lib, "keep_note")
+    options.log_data = notes
     out = ffi.new("struct opk_ctx **")
     check(ffi.NULL, lib.opk_ctx_new(out, options))
-    return ffi.gc(out[0], lib.opk_ctx_free)
+    return out[0]
 
 
-def owned(ctx, pointer, free):
-    """An object that is freed with its last reference, before the context that it was made with."""
+def new() -> Any:
+    """A context that nobody else has, with the environment's settings and the command's cache folder."""
+    settings = _settings()
+    try:
+        record = _idle[settings].pop()
+    except (KeyError, IndexError):
+        record = _Record(settings)
+        _records[_address(record.pointer)] = record
+    lib.opk_ctx_resume(record.pointer)
+    handle = _another(record.pointer)
+    weakref.finalize(handle, record.release).atexit = False
+    return handle
 
-    def end(pointer, _ctx=ctx):
-        free(pointer)
 
-    return ffi.gc(pointer, end)
+def owned(ctx: Any, pointer: Any, free: Callable[[Any], None], *used: Any) -> Any:
+    """What was made with a context and keeps it: `free` is called when nobody refers to it any more.
+
+    What else it needs until then, such as the file that an evaluation reads, is `used`.
+    """
+    record = _records[_address(ctx)]
+    record.tokens.append(None)
+    handle = _another(pointer)
+    finalizer = weakref.finalize(handle, _end, record, pointer, free, used)
+    # Other threads may still use it while the process ends.
+    finalizer.atexit = False
+    _ends[_address(pointer)] = (finalizer, record)
+    return handle
 
 
-def disowned(handle):
-    """What `owned` gave is somebody else's to free from now on."""
-    ffi.gc(handle, None)
+def _end(record: _Record, pointer: Any, free: Callable[[Any], None], used: tuple[Any, ...]) -> None:
+    del _ends[_address(pointer)]
+    free(pointer)
+    del used
+    record.release()
+
+
+def disowned(handle: Any) -> None:
+    """What `owned` gave is somebody else's to free from now on, and does not need its context any more."""
+    finalizer, record = _ends.pop(_address(handle))
+    finalizer.detach()
+    record.release()
+
+
+def load(ctx: Any) -> None:
+    """Loads NVIDIA's libraries into this process, where there are any, so that child processes have them at once."""
+    lib.opk_nvidia_info(ffi.new("struct opk_nvidia_info *"), ctx)
+
+
+def call(ctx: Any, function: Callable[..., int], *arguments: Any) -> None:
+    """Calls a function that returns a status. SIGINT in the main thread ends it soon, and KeyboardInterrupt follows.
+
+    What the library notes goes to the logger "pyoffpeak". A call of another thread goes on when there is a SIGINT.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    try:
+        if in_main:
+            lib.watch_interrupts(ctx)
+        code = function(*arguments)
+    finally:
+        if in_main:
+            lib.ignore_interrupts()
+    _log_notes(_records[_address(ctx)])
+    check(ctx, code)
+
+
+def _log_notes(record: _Record) -> None:
+    note, record.notes[0] = record.notes[0], ffi.NULL
+    while note:
+        _logger.warning("%s", text(note.text))
+        note, done = note.next, note
+        lib.free(done)
+
+
+def _another(pointer: Any) -> Any:
+    """The same pointer as an object of its own."""
+    return ffi.cast(ffi.typeof(pointer), pointer)
+
+
+def _address(pointer: Any) -> int:
+    return int(ffi.cast("uintptr_t", pointer))
+
+
+# What a thread was writing when the process ends is not left behind under a temporary name.
+atexit.register(lambda: lib.opk_discard_unfinished())

@@ -1,19 +1,44 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Errors of liboffpeak: a class a status, with the chain of causes."""
 
+from __future__ import annotations
+
+from typing import Any, NamedTuple, NoReturn, Optional, Sequence
+
 from ._offpeak import ffi, lib
 
 
-class OffpeakError(Exception):
-    """`causes` are the messages from the innermost cause on; the last says what was being done."""
+class Cause(NamedTuple):
+    """One message of a chain of causes, as data."""
 
-    def __init__(self, causes):
-        super().__init__("\n".join(causes))
-        self.causes = causes
+    text: str  # without the place
+    file: Optional[str] = None  # the text file that is wrong, such as a metric set; None: the cause has no place
+    line: int = 0  # from 1; 0: there is none
+    column: int = 0  # from 1, in characters
+    is_error: bool = True  # what is wrong; False: what was being done, or how many errors there are
+
+
+class OffpeakError(Exception):
+    """What liboffpeak said.
+
+    `causes` are its messages, lines to print, from the innermost cause on; the last says what was being done. `places` are
+    the same as data: each error of a metric set has its file, line and column.
+    """
+
+    causes: list[str]
+    places: list[Cause]
+
+    def __init__(self, causes: Sequence[str], places: Sequence[Cause] = ()) -> None:
+        super().__init__(list(causes), list(places))
+        self.causes = list(causes)
+        self.places = list(places)
+
+    def __str__(self) -> str:
+        return "\n".join(self.causes)
 
 
 class EvaluationError(OffpeakError):
-    """The request can't be met: an NVIDIA call failed, or I/O."""
+    """The request can't be met: too many passes, an NVIDIA call failed, or I/O."""
 
 
 class UsageError(OffpeakError, ValueError):
@@ -36,16 +61,25 @@ _CLASSES = {
 }
 
 
-def text(pointer):
-    """A C string, or None for NULL. What is no UTF-8 becomes U+FFFD."""
-    return ffi.string(pointer).decode("utf-8", "replace") if pointer else None
+def text(pointer: Any) -> str:
+    """A C string, "" for NULL. What is no UTF-8 becomes U+FFFD."""
+    return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
 
 
-def check(ctx, code):
+def check(ctx: Any, code: int) -> None:
     """Raises what the context says, unless `code` is OPK_OK."""
-    if code == lib.OPK_OK:
-        return
+    if code != lib.OPK_OK:
+        _fail(ctx, code)
+
+
+def _fail(ctx: Any, code: int) -> NoReturn:
     if code == lib.OPK_ENOMEM:
         raise MemoryError
-    causes = [text(lib.opk_error_message(ctx, i)) for i in range(lib.opk_error_count(ctx))]
-    raise _CLASSES.get(code, OffpeakError)(causes)
+    messages = [text(lib.opk_error_message(ctx, i)) for i in range(lib.opk_error_count(ctx))]
+    places = [_cause(lib.opk_error_cause(ctx, i)) for i in range(lib.opk_error_cause_count(ctx))]
+    raise _CLASSES.get(code, OffpeakError)(messages, places)
+
+
+def _cause(cause: Any) -> Cause:
+    file = text(cause.file) if cause.file else None
+    return Cause(text(cause.text), file, cause.line, cause.column, cause.kind == lib.OPK_CAUSE_ERROR)

@@ -14,7 +14,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 def word(pointer: Any) -> str:
     """A C string that is never NULL."""
-    return text(pointer) or ""
+    return text(pointer)
 
 
 def words(pointer: Any, count: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import threading
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
 from . import _context
-from ._errors import NvidiaError, check
+from ._errors import NvidiaError
 from ._native import Path, c_path, c_text, copied, listed, profiler_number, word, words
 from ._offpeak import ffi, lib
 from ._sets import SetLike, make
@@ -129,7 +129,7 @@ class Plan:
         with self._lock:
             out, size = ffi.new("void **"), ffi.new("size_t *")
             which = lib.opk_build_instances(self._plan, options)
-            check(self._ctx, lib.opk_prefix_new(out, size, self._ctx, self._plan, which))
+            _context.call(self._ctx, lib.opk_prefix_new, out, size, self._ctx, self._plan, which)
             try:
                 return copied(out[0], size[0])
             finally:
@@ -142,7 +142,7 @@ class Plan:
         """
         options = self._build_options(instances)
         with self._lock:
-            check(self._ctx, lib.opk_build(self._ctx, self._plan, options, c_path(path)))
+            _context.call(self._ctx, lib.opk_build, self._ctx, self._plan, options, c_path(path))
 
     def _build_options(self, instances: str) -> Any:
         if instances not in ("needed", "none", "all"):
@@ -165,7 +165,7 @@ class Plan:
         if self.profiler != "pm":
             return None
         try:
-            check(self._ctx, lib.opk_plan_sample_bytes(out, self._ctx, self._plan))
+            _context.call(self._ctx, lib.opk_plan_sample_bytes, out, self._ctx, self._plan)
         except NvidiaError:
             return None
         return int(out[0])
@@ -177,7 +177,7 @@ class Plan:
 
     def _find_detail(self) -> Detail:
         out = ffi.new("struct opk_plan_detail **")
-        check(self._ctx, lib.opk_plan_detail_new(out, self._ctx, self._plan))
+        _context.call(self._ctx, lib.opk_plan_detail_new, out, self._ctx, self._plan)
         return _detail_of(_context.owned(self._ctx, out[0], lib.opk_plan_detail_free), self)
 
     @property
@@ -192,7 +192,7 @@ class Plan:
 
     def _find_columns(self) -> list[Column]:
         out = ffi.new("struct opk_plan_columns **")
-        check(self._ctx, lib.opk_plan_columns_new(out, self._ctx, self._plan))
+        _context.call(self._ctx, lib.opk_plan_columns_new, out, self._ctx, self._plan)
         found = _context.owned(self._ctx, out[0], lib.opk_plan_columns_free)
         items = (lib.opk_plan_columns_get(found, i) for i in range(lib.opk_plan_columns_count(found)))
         return [
@@ -216,7 +216,7 @@ class Plan:
 
     def _find_left_out(self) -> list[LeftOut]:
         out = ffi.new("struct opk_leftovers **")
-        check(self._ctx, lib.opk_leftovers_new(out, self._ctx, self._plan))
+        _context.call(self._ctx, lib.opk_leftovers_new, out, self._ctx, self._plan)
         found = _context.owned(self._ctx, out[0], lib.opk_leftovers_free)
         items = (lib.opk_leftovers_get(found, i) for i in range(lib.opk_leftovers_count(found)))
         return [
@@ -335,7 +335,7 @@ def availability_of(ctx: Any, given: Path | Image | None, chip: str, profiler: i
     if isinstance(given, (bytes, bytearray, memoryview)):
         return bytes(given)
     out, size = ffi.new("void **"), ffi.new("size_t *")
-    check(ctx, lib.opk_availability_load(out, size, ctx, c_path(given), c_text(chip), profiler))
+    _context.call(ctx, lib.opk_availability_load, out, size, ctx, c_path(given), c_text(chip), profiler)
     try:
         return copied(out[0], size[0])
     finally:
@@ -381,5 +381,5 @@ def plan(
     wanted.options.strict_order = strict_order
     wanted.options.prefer_cheap = prefer == "cheap"
     out = ffi.new("struct opk_plan **")
-    check(ctx, lib.opk_plan_new(out, ctx, made, wanted.options))
+    _context.call(ctx, lib.opk_plan_new, out, ctx, made, wanted.options)
     return Plan(ctx, _context.owned(ctx, out[0], lib.opk_plan_free), single_pass, wanted.image)

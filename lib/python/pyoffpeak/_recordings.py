@@ -8,7 +8,6 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
 from . import _context, _html, _roofline, _sets
-from ._errors import check
 from ._native import Path, c_path
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Selection, Struct, Texts, c_paths, listed
@@ -45,7 +44,8 @@ def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, s
     made = None if named else _sets.make(ctx, evaluation.set, evaluation.chip or "")
     options = selection.struct(evaluation.struct(made), evaluation.set if named else None)
     out = ffi.new("struct opk_table **")
-    check(ctx, new(out, ctx, options))
+    _context.load(ctx)
+    _context.call(ctx, new, out, ctx, options)
     return _context.owned(ctx, out[0], lib.opk_table_free)
 
 

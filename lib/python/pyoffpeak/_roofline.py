@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from . import _context
-from ._errors import check, text
+from ._errors import text
 from ._figures import COLOURS, Labels, new_figure, readable
 from ._offpeak import ffi, lib
 from ._summaries import summarize, value_text
@@ -69,8 +69,8 @@ def read(path: str, kernel: Optional[str] = None) -> Roofline:
     ctx = _context.new()
     summary = summarize(ctx, path, kernel)
     out = ffi.new("struct opk_roofline **")
-    check(ctx, lib.opk_roofline_new(out, ctx, summary))
-    found = _context.owned((ctx, summary), out[0], lib.opk_roofline_free)
+    _context.call(ctx, lib.opk_roofline_new, out, ctx, summary)
+    found = _context.owned(ctx, out[0], lib.opk_roofline_free, summary)
     roofs = [found.roofs[i] for i in range(found.roof_count)]
     return Roofline(
         text(found.title) or "Roofline",

@@ -10,7 +10,7 @@ import re
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
 from . import _context
-from ._errors import InputError, check
+from ._errors import InputError
 from ._native import c_path, c_text, listed, word
 from ._offpeak import ffi, lib
 
@@ -168,11 +168,11 @@ def _make_part(ctx: Any, part: _Part, chip: str) -> Any:
     out = ffi.new("struct opk_set **")
     if isinstance(part, _Text):
         data = part.yaml.encode()
-        check(ctx, lib.opk_set_parse(out, ctx, data, len(data), c_text(part.name)))
+        _context.call(ctx, lib.opk_set_parse, out, ctx, data, len(data), c_text(part.name))
     elif isinstance(part, _File):
-        check(ctx, lib.opk_set_load(out, ctx, c_path(part.path)))
+        _context.call(ctx, lib.opk_set_load, out, ctx, c_path(part.path))
     else:
-        check(ctx, lib.opk_set_find_on(out, ctx, c_text(part), c_text(chip)))
+        _context.call(ctx, lib.opk_set_find_on, out, ctx, c_text(part), c_text(chip))
     return _context.owned(ctx, out[0], lib.opk_set_free)
 
 
@@ -198,10 +198,10 @@ def make(ctx: Any, what: SetLike, chip: str, parameters: Mapping[str, object] | 
 def _join(ctx: Any, parts: Sequence[_Part], chip: str, parameters: Mapping[str, object]) -> Any:
     made = [_make_part(ctx, part, chip) for part in _merged(parts)]
     out = ffi.new("struct opk_set **")
-    check(ctx, lib.opk_set_join(out, ctx, ffi.new("const struct opk_set *[]", made or [ffi.NULL]), len(made)))
+    _context.call(ctx, lib.opk_set_join, out, ctx, ffi.new("const struct opk_set *[]", made or [ffi.NULL]), len(made))
     joined = _context.owned(ctx, out[0], lib.opk_set_free)
     for name, value in parameters.items():
-        check(ctx, lib.opk_set_parameter(joined, ctx, c_text(name), c_text(str(value))))
+        _context.call(ctx, lib.opk_set_parameter, joined, ctx, c_text(name), c_text(str(value)))
     return joined
 
 
@@ -222,7 +222,7 @@ def _info_of(ctx: Any, path: str) -> SetInfo:
     name = os.path.splitext(os.path.basename(path))[0]
     out = ffi.new("struct opk_set **")
     try:
-        check(ctx, lib.opk_set_load(out, ctx, c_path(path)))
+        _context.call(ctx, lib.opk_set_load, out, ctx, c_path(path))
     except InputError as error:
         return SetInfo(name, "", "range", (), (), path, 0, str(error))
     made = _context.owned(ctx, out[0], lib.opk_set_free)
@@ -236,7 +236,7 @@ def sets() -> list[SetInfo]:
     """The sets that are found by name: those in the folder OFFPEAK_SETS, and the shipped ones."""
     ctx = _context.new()
     out = ffi.new("struct opk_set_list **")
-    check(ctx, lib.opk_set_list_new(out, ctx))
+    _context.call(ctx, lib.opk_set_list_new, out, ctx)
     found = _context.owned(ctx, out[0], lib.opk_set_list_free)
     paths = [
         os.fsdecode(ffi.string(lib.opk_set_list_path(found, i))) for i in range(lib.opk_set_list_count(found))

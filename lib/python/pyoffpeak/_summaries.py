@@ -8,14 +8,14 @@ import os
 from typing import Any
 
 from . import _context
-from ._errors import check, text
+from ._errors import text
 from ._offpeak import ffi, lib
 
 
 def open_file(ctx: Any, path: str) -> Any:
     """The recording as C has it, which keeps its context alive."""
     out = ffi.new("struct opk_file **")
-    check(ctx, lib.opk_file_open(out, ctx, os.fsencode(path)))
+    _context.call(ctx, lib.opk_file_open, out, ctx, os.fsencode(path))
     return _context.owned(ctx, out[0], lib.opk_file_free)
 
 
@@ -26,8 +26,8 @@ def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
     pattern = ffi.NULL if kernel is None else ffi.new("char[]", kernel.encode())
     options.kernel = pattern
     out = ffi.new("struct opk_summary **")
-    check(ctx, lib.opk_summary_new(out, ctx, file, options))
-    return _context.owned((ctx, file), out[0], lib.opk_summary_free)
+    _context.call(ctx, lib.opk_summary_new, out, ctx, file, options)
+    return _context.owned(ctx, out[0], lib.opk_summary_free, file)
 
 
 def value_text(value: float, unit: str) -> str:
