@@ -78,7 +78,8 @@ START_TEST(real_passes)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(chips); i++)
-		if (is_long() || !strcmp(chips[i], "GH100"))
+		/* The quickest, but for make check-long. */
+		if (is_long() || !strcmp(chips[i], "AD102"))
 			check_passes(ctx, chips[i], is_long() ? 400 : 40);
 	opk_ctx_free(ctx);
 }

@@ -18,7 +18,7 @@ replies() {
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 		_offpeak "$1" "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
 		printf "%s\n" "${COMPREPLY[@]}"' bash "$script" "$OFFPEAK" "$@" >out 2>err
-	same "$last: errors" "$(cat err)" ''
+	if [ -s err ]; then fail "$last: errors" "$(cat err)"; else ok; fi
 }
 
 # becomes WANTED WORD...: exactly these, with blanks between.
@@ -26,7 +26,7 @@ becomes() {
 	wanted=$1
 	shift
 	replies "$@"
-	same "$last" "$(tr '\n' ' ' <out | sed 's/ $//')" "$wanted"
+	same "$last" "$(paste -sd ' ' out)" "$wanted"
 }
 
 # files_too YES-OR-NO WORD...: whether files are offered where nothing else fits.
@@ -55,19 +55,19 @@ becomes '' nonsense ''
 while read -r name; do
 	replies "$name" --
 	sort out >got
-	"$OFFPEAK" "$name" --help | sed -n '/^options:/,$s/^  ...  *\(--[a-z-]*\).*/\1/p' | sort >listed
+	"$OFFPEAK" "$name" --help >help
+	sed -n '/^options:/,$s/^  ...  *\(--[a-z-]*\).*/\1/p' help | sort >listed
 	equal got listed
 	# Values that a help text names are offered, and taken.
 	# Choices that don't fit a line go on in the next.
-	"$OFFPEAK" "$name" --help | sed -e ':again' -e '/|$/{N;s/\n *//;b again' -e '}' |
+	sed -e ':again' -e '/|$/{N;s/\n *//;b again' -e '}' help |
 		sed -n 's/^  .*\(--[a-z-]*\) \([a-z]*|[a-z_|]*\).*/\1 \2/p' >choices
 	while read -r option words; do
 		becomes "$(echo "$words" | tr '|' ' ')" "$name" "$option" ''
-		for word in $(cat out); do
-			"$OFFPEAK" "$name" "$option" "$word" --format csv nowhere 2>&1 </dev/null |
-				grep -e "^offpeak: $option $word: use" >refused
-			same "offpeak $name $option $word" "$(cat refused)" ''
-		done
+		refused=$(for word in $(cat out); do
+			"$OFFPEAK" "$name" "$option" "$word" --format csv nowhere 2>&1 </dev/null
+		done | grep -e "^offpeak: $option .*: use")
+		same "offpeak $name $option, with each of its words" "$refused" ''
 	done <choices
 done <commands
 becomes 'table csv json ndjson' chips --format ''

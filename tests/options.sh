@@ -113,10 +113,10 @@ while read -r name; do
 	options_of_page "$tmp/out" >"$tmp/in_page"
 	same "offpeak-$name.1: options, as in --help" "$(cat "$tmp/in_page")" "$(cat "$tmp/in_help")"
 	# What the synopsis and the description name has to exist.
-	for option in $(grep -o -e '--[a-z][a-z-]*' "$tmp/$name.all" | sort -u); do
-		same "offpeak $name --help: $option is an option" \
-			"$(cut -d ' ' -f 1 "$tmp/in_help" | grep -cx -e "$option")" 1
-	done
+	cut -d ' ' -f 1 "$tmp/in_help" >"$tmp/names"
+	same "offpeak $name --help: options that it names more than once" "$(uniq -d "$tmp/names")" ''
+	same "offpeak $name --help: names that are no options" \
+		"$(grep -o -e '--[a-z][a-z-]*' "$tmp/$name.all" | grep -vxF -f "$tmp/names")" ''
 	# An option that is listed is also parsed: a wrong one is refused by its name.
 	grep -e '^--' "$tmp/in_help" | cut -d ' ' -f 1 | while read -r option; do
 		"$OFFPEAK" "$name" "$option" 2>&1 </dev/null | grep 'unknown option'
@@ -140,15 +140,13 @@ done
 section 'troff'
 warnings_of() {
 	if command -v groff >/dev/null; then
-		groff -man -ww -z -Tascii "$1"
+		groff -man -ww -z -Tascii "$@"
 	elif command -v mandoc >/dev/null; then
-		mandoc -T lint -W warning "$1"
+		mandoc -T lint -W warning "$@"
 	fi 2>&1
 }
 if command -v groff >/dev/null || command -v mandoc >/dev/null; then
-	for page in "$tmp"/*.1; do
-		same "warnings about ${page##*/}" "$(warnings_of "$page")" ''
-	done
+	same 'warnings about pages' "$(warnings_of "$tmp"/*.1)" ''
 else
 	skip 'no groff, no mandoc'
 fi
@@ -158,11 +156,9 @@ if command -v groff >/dev/null; then
 		groff -man -rLL=500n -Tascii -P-cbou "$tmp/offpeak-$name.1" | tr -s ' \n' '  ' >"$tmp/rendered"
 		joined "$tmp/$name.help" | sed -n '/^options:/,$p' | sed -n 's/.*--[a-z-]*//p' |
 			sed -E 's/^( [A-Z][A-Z,=]*| [a-z_]+(\|[a-z_]+)+)? *//' >"$tmp/texts"
-		while read -r text; do
-			grep -Fq -e "$text" "$tmp/rendered" ||
-				echo "$text"
-		done <"$tmp/texts" >"$tmp/lost"
-		same "offpeak-$name.1: texts of --help that it lacks" "$(cat "$tmp/lost")" ''
+		# The page is one line.
+		same "offpeak-$name.1: texts of --help that it lacks" \
+			"$(awk 'NR == FNR { page = page $0; next } !index(page, $0)' "$tmp/rendered" "$tmp/texts")" ''
 	done
 fi
 finish
