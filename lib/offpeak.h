@@ -248,7 +248,7 @@ struct opk_metric {
 	const char *hw_unit;     /* "dram" */
 	const char *dim_unit;    /* "byte"; of the counter itself, before any submetric */
 	const char *description; /* one line */
-	enum opk_scope scope;
+	enum opk_scope scope;    /* once it was asked for: opk_catalog_ask_scopes() */
 };
 
 /* How the GPU counts: by its hardware, by code that CUPTI patches into kernels (SASS), or both. */
@@ -286,6 +286,13 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* Completes the catalog where there is a cache to fill for the next query; it can't fail. */
 void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
+/*
+ * Fills in the scopes of `count` metrics of this catalog, where they are not known yet; they stay
+ * unknown before CUPTI 13.1. Only where they are wanted: CUPTI takes a millisecond for each
+ * (cuptiProfilerHostGetMetricProperties). A complete catalog keeps them in the cache.
+ */
+int opk_catalog_ask_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx,
+                           const struct opk_metric *const *metrics, size_t count);
 /* How many submetrics a metric of this catalog has; 0 before the catalog is complete. */
 size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
                                    const struct opk_metric *metric);
@@ -338,7 +345,7 @@ size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_
 /*
  * The metric names that begin with a text, in order, for completion: base names or, after one with
  * a dot, its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it
- * can, else from NVIDIA's libraries without the properties, for which CUPTI 13.1 takes seconds.
+ * can, else from NVIDIA's libraries without the properties.
  */
 struct opk_names;
 int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
@@ -376,6 +383,7 @@ struct opk_description {
 	/* This profiler's sets of one pass that have the base metric. */
 	const char *const *single_pass;
 	size_t single_pass_count;
+	enum opk_scope scope; /* of the base metric */
 };
 
 /*

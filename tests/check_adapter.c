@@ -27,32 +27,12 @@ static int do_set_metrics(struct opk_ctx *ctx)
 }
 
 static operation *const operations[] = {
-	do_per_pass,
-	do_sets,
-	do_set_metrics,
-	do_chips,
-	do_supported,
-	do_host,
-	do_base,
-	do_properties,
-	do_add,
-	do_config,
-	do_evaluate,
-	do_passes,
-	do_range_name,
-	do_info,
-	do_raw_counters,
-	do_unit,
-	do_prefix,
-	do_old_prefix,
-	do_config_counters,
-	do_image_chip,
-	do_sample_time,
-	do_image_profiler,
-	do_constituents,
-	do_image_like,
-	do_combine,
-	do_trim_samples,
+	do_per_pass,   do_sets,         do_set_metrics,    do_chips,        do_supported,
+	do_host,       do_base,         do_properties,     do_add,          do_config,
+	do_evaluate,   do_passes,       do_range_name,     do_info,         do_raw_counters,
+	do_unit,       do_pm_unit,      do_prefix,         do_old_prefix,   do_config_counters,
+	do_image_chip, do_sample_time,  do_image_profiler, do_constituents, do_image_like,
+	do_combine,    do_trim_samples,
 };
 
 START_TEST(all_works)
@@ -148,6 +128,10 @@ static const struct failing {
 	  OPK_EFAILED, "NVPA_STATUS_ERROR (1)" },
 	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 2, 2,
 	  OPK_EFAILED, "NVPA_STATUS_INTERNAL_ERROR (2)" },
+	{ HERE, do_pm_unit, CALL(NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize), 0, 8,
+	  OPK_EFAILED, "NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize" },
+	{ HERE, do_pm_unit, CALL(NVPW_Device_MetricsEvaluator_Initialize), 0, 14, OPK_EFAILED,
+	  "NVPW_Device_MetricsEvaluator_Initialize" },
 	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 0, 8,
 	  OPK_EUSAGE, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), 0, 1, OPK_EFAILED,
@@ -259,9 +243,12 @@ static const struct ladder {
 	{ HERE, do_host, 56, { 56 }, 1, OPK_OK },
 	{ HERE, do_host, 48, { 56, 48 }, 2, OPK_OK },
 	{ HERE, do_host, 0, { 56, 48 }, 2, OPK_EFAILED },
-	{ HERE, do_properties, 64, { 64 }, 1, OPK_OK },
-	{ HERE, do_properties, 60, { 64, 60 }, 2, OPK_OK },
-	{ HERE, do_properties, 0, { 64, 60 }, 2, OPK_EFAILED },
+	{ HERE, do_properties, 64, { 60, 64 }, 2, OPK_OK },
+	{ HERE, do_properties, 60, { 60 }, 1, OPK_OK },
+	{ HERE, do_properties, 0, { 60, 64 }, 2, OPK_EFAILED },
+	{ HERE, do_scope, 64, { 64 }, 1, OPK_OK },
+	{ HERE, do_scope, 60, { 64, 60 }, 2, OPK_OK },
+	{ HERE, do_scope, 0, { 64, 60 }, 2, OPK_EFAILED },
 };
 
 /* Sets the accepted size of the call in question, and lets the other one pass at once. */
@@ -349,13 +336,16 @@ START_TEST(scopes)
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_nv_host *host;
 		struct opk_metric metric;
+		enum opk_scope scope;
 
 		fake.properties_size = rows[i].accepted;
 		ck_ok(ctx, opk_nv_host_new(&host, ctx, "FA100", OPK_PROFILER_RANGE, NULL));
 		/* The first call climbs the ladder, the second one knows. */
 		for (int round = 0; round < 2; round++) {
+			ck_ok(ctx, opk_nv_scope(&scope, ctx, host, rows[i].name));
+			ck_row(&rows[i], scope == rows[i].wanted, "%d", scope);
 			ck_ok(ctx, opk_nv_properties(&metric, ctx, host, rows[i].name));
-			ck_row(&rows[i], metric.scope == rows[i].wanted, "%d", metric.scope);
+			ck_row(&rows[i], !metric.scope, "%d", metric.scope);
 		}
 		opk_nv_host_free(host);
 		opk_ctx_free(ctx);
@@ -451,20 +441,29 @@ START_TEST(units)
 		struct here here;
 		struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
 		size_t count;
-		const char *wanted;
+		const char *wanted, *cupti;
 	} rows[] = {
-		{ HERE, { { 0, 0 } }, 0, "" },
-		{ HERE, { { 0, 1 } }, 1, "bytes" },
-		{ HERE, { { 0, 1 }, { 1, -1 } }, 2, "bytes/second" },
-		{ HERE, { { 1, -1 }, { 0, 1 } }, 2, "bytes/second" },
-		{ HERE, { { 1, -1 } }, 1, "1/second" },
-		{ HERE, { { 0, 2 }, { 2, 1 }, { 1, -2 } }, 3, "bytes^2*cycles/second^2" },
-		{ HERE, { { 0, 1 }, { 1, -1 }, { 2, -1 } }, 3, "bytes/second/cycle" },
+		{ HERE, { { 0, 0 } }, 0, "", "" },
+		{ HERE, { { 0, 1 } }, 1, "bytes", "byte" },
+		{ HERE, { { 0, 1 }, { 1, -1 } }, 2, "bytes/second", "byte/second" },
+		{ HERE, { { 1, -1 }, { 0, 1 } }, 2, "bytes/second", "byte/second" },
+		{ HERE, { { 1, -1 } }, 1, "1/second", "/second" },
+		{ HERE,
+		  { { 0, 2 }, { 2, 1 }, { 1, -2 } },
+		  3,
+		  "bytes^2*cycles/second^2",
+		  "bytebytecycle/secondsecond" },
+		{ HERE,
+		  { { 0, 1 }, { 1, -1 }, { 2, -1 } },
+		  3,
+		  "bytes/second/cycle",
+		  "byte/secondcycle" },
+		{ HERE, { { 3, 1 } }, 1, "unitless", "" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
-		opk_autofree char *unit = NULL;
+		opk_autofree char *unit = NULL, *short_unit = NULL;
 		struct opk_nv_evaluator *evaluator;
 
 		memcpy(fake.factors, rows[i].factors, sizeof fake.factors);
@@ -472,6 +471,8 @@ START_TEST(units)
 		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "FA100"));
 		ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, "fake__a.sum"));
 		ck_row(&rows[i], !strcmp(unit, rows[i].wanted), "got %s", unit);
+		ck_ok(ctx, opk_nv_cupti_unit(&short_unit, ctx, evaluator, "fake__a.sum"));
+		ck_row(&rows[i], !strcmp(short_unit, rows[i].cupti), "got %s", short_unit);
 		opk_nv_evaluator_free(evaluator);
 		opk_ctx_free(ctx);
 	}

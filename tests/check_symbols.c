@@ -72,6 +72,7 @@ START_TEST(missing_for_operation)
 		{ HERE, do_old_prefix, CALL(NVPW_CounterDataBuilder_AddMetrics),
 		  "'prefix-raw-metrics'" },
 		{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), "'units'" },
+		{ HERE, do_pm_unit, CALL(NVPW_Device_MetricsEvaluator_Initialize), "'pm-units'" },
 		{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_GetMetricNames),
 		  "'constituents'" },
 		{ HERE, do_config_counters, CALL(NVPW_Config_GetRawCounters), "'plan-detail'" },

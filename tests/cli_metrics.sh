@@ -53,7 +53,7 @@ works metrics GH100 --passes 'dram__bytes' 'dram__throughput' 'sm__throughput'
 out_has '^dram__bytes,counter,dram,byte,.*,1,hardware,,(context)?$'
 out_has '^sm__throughput,throughput,sm,percent,.*,[2-9],'
 works metrics GH100 --passes --profiler pm 'dram__*'
-out_has '^dram__throughput,.*,1,,,(device)?$'
+out_has '^dram__throughput,.*,1,,,$'
 works metrics GH100 --submetrics --passes 'ctc__tx_bytes' --format json
 json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum"] == 1'
 json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum.per_cycle_active"] == "unschedulable"'
@@ -64,16 +64,25 @@ section 'the scope, which only CUPTI 13.1 and later tell'
 works metrics GH100 'pcie__read_bytes' --format table
 out_lacks '(passes|status)'
 if "$OFFPEAK" doctor | awk -F , '$1 == "cupti_version" { exit !($2 >= 130100) }'; then
-	out_has ' scope$'
-	works metrics GH100 'pcie__*' 'dram__*'
+	out_lacks scope
+	works metrics GH100 'pcie__read_bytes' --scope any --format table
+	out_has ' scope '
+	works metrics GH100 'pcie__*' 'dram__*' --scope any
 	out_has '^pcie__read_bytes,.*,device$'
 	out_has '^dram__bytes,.*,context$'
-	works metrics GH100 --profiler pm
+	# Nothing else asks for it, for it takes a while.
+	works metrics GH100 'pcie__*' 'dram__*'
+	out_lacks '(device|context)$'
+	works metrics GH100 'pcie__*' 'dram__*' --scope device --submetrics
+	out_lacks '^dram__bytes'
+	out_has '^pcie__read_bytes.sum,.*,device$'
+	works metrics GH100 --profiler pm 'dram__*' 'sm__*' --scope any
 	same "$last: scopes" "$(tail -n +2 out | tr -d '\r' | sed 's/.*,//' | sort -u)" device
 	works describe GH100 pcie__read_bytes --format json
 	json 'j["scope"] == "device"'
 else
 	out_lacks scope
+	refuses 3 '13.1 and later do' metrics GH100 'pcie__*' --scope any
 	works metrics GH100 'pcie__*' --format json
 	json 'all(m["scope"] is None for m in j)'
 	works describe GH100 pcie__read_bytes

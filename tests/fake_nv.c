@@ -465,6 +465,22 @@ static int do_NVPW_CUDA_MetricsEvaluator_Initialize(struct nv_EvaluatorInitializ
 	return 0;
 }
 
+static int do_NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize(
+	struct nv_DeviceScratchSize *params)
+{
+	params->scratchBufferSize = 32;
+	return 0;
+}
+
+static int do_NVPW_Device_MetricsEvaluator_Initialize(struct nv_DeviceInitialize *params)
+{
+	if (!params->pScratchBuffer || params->scratchBufferSize != 32)
+		return NVPA_INVALID_ARGUMENT;
+	params->pMetricsEvaluator = params->pScratchBuffer;
+	fake.evaluators++;
+	return 0;
+}
+
 static int do_NVPW_MetricsEvaluator_Destroy(struct nv_EvaluatorDestroy *params)
 {
 	(void)params;
@@ -574,9 +590,10 @@ static int do_NVPW_MetricsEvaluator_DimUnitToString(struct nv_EvaluatorDimUnitTo
 		{ "byte", "bytes" },
 		{ "second", "seconds" },
 		{ "cycle", "cycles" },
+		{ "unitless", "unitless" },
 	};
 
-	if (params->dimUnit >= 3)
+	if (params->dimUnit >= 4)
 		return NVPA_INVALID_ARGUMENT;
 	params->pSingularName = names[params->dimUnit][0];
 	params->pPluralName = names[params->dimUnit][1];

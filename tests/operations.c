@@ -63,6 +63,18 @@ int do_properties(struct opk_ctx *ctx)
 	return with_host(ctx, properties_step);
 }
 
+static int scope_step(struct opk_ctx *ctx, struct opk_nv_host *host)
+{
+	enum opk_scope scope;
+
+	return opk_nv_scope(&scope, ctx, host, "fake__a");
+}
+
+int do_scope(struct opk_ctx *ctx)
+{
+	return with_host(ctx, scope_step);
+}
+
 static int submetrics_step(struct opk_ctx *ctx, struct opk_nv_host *host)
 {
 	const char *const *suffixes;
@@ -154,6 +166,19 @@ int do_unit(struct opk_ctx *ctx)
 	if (code)
 		return code;
 	code = opk_nv_unit(&unit, ctx, evaluator, "fake__a.sum");
+	opk_nv_evaluator_free(evaluator);
+	return code;
+}
+
+int do_pm_unit(struct opk_ctx *ctx)
+{
+	opk_autofree char *unit = NULL;
+	struct opk_nv_evaluator *evaluator;
+	int code = opk_nv_evaluator_of_new(&evaluator, ctx, "FA100", OPK_PROFILER_PM);
+
+	if (code)
+		return code;
+	code = opk_nv_cupti_unit(&unit, ctx, evaluator, "fake__a.sum");
 	opk_nv_evaluator_free(evaluator);
 	return code;
 }

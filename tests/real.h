@@ -6,7 +6,7 @@
 #include "testing.h"
 
 /* The release whose numbers are known. */
-enum { CUPTI_13_0 = 130001 };
+enum { CUPTI_12_8 = 26, CUPTI_13_0 = 130001 };
 
 static inline uint32_t version_of(struct opk_ctx *ctx)
 {

@@ -191,6 +191,45 @@ void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
 		opk_clear_errors(ctx);
 }
 
+/* ---- scopes */
+
+/* From this many on they are worth a file: CUPTI takes a millisecond for each. */
+enum { WORTH_KEEPING = 50 };
+
+static int ask_scope(struct opk_catalog *catalog, struct opk_ctx *ctx, size_t i)
+{
+	enum opk_scope scope;
+	int code = OPK_OK;
+
+	if (!catalog->host)
+		code = opk_nv_host_new(&catalog->host, ctx, catalog->chip, catalog->profiler, NULL);
+	if (!code)
+		code = opk_nv_scope(&scope, ctx, catalog->host, catalog->metrics[i].name);
+	/* 12.x lists some that it has no properties of. */
+	if (code)
+		return opk_allow(ctx, code, OPK_EUSAGE);
+	catalog->metrics[i].scope = scope;
+	catalog->table.bases[i].scope = scope;
+	return OPK_OK;
+}
+
+int opk_catalog_ask_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx,
+                           const struct opk_metric *const *metrics, size_t count)
+{
+	size_t known = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		if (metrics[i]->scope)
+			continue;
+		code = ask_scope(catalog, ctx, (size_t)(metrics[i] - catalog->metrics));
+		known += metrics[i]->scope != OPK_SCOPE_UNKNOWN;
+	}
+	if (!code && known >= WORTH_KEEPING && catalog->complete)
+		opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
+	return code;
+}
+
 int opk_catalog_set_availability(struct opk_catalog *catalog, struct opk_ctx *ctx,
                                  const void *image, size_t size)
 {
@@ -332,9 +371,9 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
 	return best;
 }
 
-/* A catalog without submetrics is asked about the one. */
-static bool lists_suffix(const struct opk_catalog *catalog, struct opk_ctx *ctx,
-                         const struct opk_metric *base, const char *suffix)
+/* Where the library lists the metric's submetrics, whether this one is among them. */
+static bool ask_listed(bool *listed, const struct opk_catalog *catalog, struct opk_ctx *ctx,
+                       const struct opk_metric *base, const char *suffix)
 {
 	const char *const *suffixes;
 	struct opk_errors_mark mark;
@@ -344,13 +383,13 @@ static bool lists_suffix(const struct opk_catalog *catalog, struct opk_ctx *ctx,
 	if (opk_nv_submetrics(&suffixes, &count, ctx, catalog->host, base->type, base->name))
 		count = 0;
 	opk_errors_rewind(ctx, &mark);
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(suffixes[i], suffix))
-			return true;
-	return false;
+	*listed = false;
+	for (size_t i = 0; !*listed && i < count; i++)
+		*listed = !strcmp(suffixes[i], suffix);
+	return count > 0;
 }
 
-/* Properties are found for full names only where they are right, and for a few that are not. */
+/* 12.x lists none: its properties are found for full names only where they are right. */
 static bool has_properties(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name)
 {
 	struct opk_errors_mark mark;
@@ -366,7 +405,7 @@ static bool has_properties(const struct opk_catalog *catalog, struct opk_ctx *ct
 bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name)
 {
 	const struct opk_metric *base = opk_catalog_find(catalog, name);
-	bool usual = opk_has_listed_suffix(name);
+	bool usual = opk_has_listed_suffix(name), listed;
 	size_t submetric;
 
 	if (!base || !strcmp(base->name, name))
@@ -377,8 +416,9 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx
 	if (catalog->complete)
 		return opk_catalog_find_submetric(&submetric, catalog, base,
 		                                  name + strlen(base->name));
-	return usual ? has_properties(catalog, ctx, name)
-	             : lists_suffix(catalog, ctx, base, name + strlen(base->name));
+	if (ask_listed(&listed, catalog, ctx, base, name + strlen(base->name)))
+		return listed;
+	return usual && has_properties(catalog, ctx, name);
 }
 
 /* PerfWorks has these for graphics; no range or sample of CUPTI's has a region or frame. */

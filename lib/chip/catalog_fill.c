@@ -54,7 +54,6 @@ static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx, struct o
 	if (code)
 		return code;
 	base->type = metric.type;
-	base->scope = metric.scope;
 	return opk_catalog_table_text(&base->name, table, name)
 	                       && opk_catalog_table_text(&base->hw_unit, table, metric.hw_unit)
 	                       && opk_catalog_table_text(&base->dim_unit, table, metric.dim_unit)
@@ -81,6 +80,54 @@ int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, con
 	for (size_t i = 0; !code && i < names.count; i++)
 		code = fill_base(&catalog->table.bases[i], ctx, catalog, names.items[i]);
 	return code;
+}
+
+/*
+ * Where a full name's unit comes from. CUPTI itself says it up to 13.0; from 13.1 on it answers
+ * with the unit of the base metric, and PerfWorks says it, with the same words for all names of all
+ * chips of 13.0.
+ */
+struct source {
+	struct opk_catalog *catalog;
+	bool with_base;                     /* CUPTI answers with the base metric's */
+	struct opk_nv_evaluator *evaluator; /* NULL: PerfWorks does not know the chip */
+};
+
+static const char *name_of(const struct opk_catalog *catalog, const struct opk_base_record *base)
+{
+	return opk_catalog_table_get(&catalog->table, base->name);
+}
+
+/* Whether CUPTI takes a share of the peak to have the unit of what is shared. */
+static int check_answers(bool *with_base, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                         const struct opk_base_record *base)
+{
+	opk_autofree char *full = opk_printf("%s.sum.pct_of_peak_sustained_elapsed",
+	                                     name_of(catalog, base));
+	struct opk_metric metric;
+	int code = full ? opk_nv_properties(&metric, ctx, catalog->host, full)
+	                : opk_nomem(ctx, "submetrics");
+
+	*with_base = !code && strcmp(metric.dim_unit, "percent") != 0;
+	return opk_allow(ctx, code, OPK_EUSAGE);
+}
+
+static int open_source(struct source *source, struct opk_ctx *ctx, struct opk_catalog *catalog)
+{
+	const struct opk_catalog_table *table = &catalog->table;
+	size_t i = 0;
+	int code;
+
+	*source = (struct source){ .catalog = catalog };
+	while (i < table->base_count && table->bases[i].type != OPK_COUNTER)
+		i++;
+	if (i == table->base_count)
+		return OPK_OK;
+	code = check_answers(&source->with_base, ctx, catalog, &table->bases[i]);
+	if (code || !source->with_base)
+		return code;
+	code = opk_nv_evaluator_of_new(&source->evaluator, ctx, catalog->chip, catalog->profiler);
+	return code == OPK_ENOMEM ? code : opk_allow(ctx, code, code);
 }
 
 /*
@@ -129,15 +176,25 @@ static bool grow_units(struct units *units)
 	return true;
 }
 
-static int ask_unit(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catalog,
-                    const struct opk_base_record *base, uint32_t suffix)
+/* PerfWorks does not know each name that CUPTI has: OPK_EUSAGE. */
+static int ask_perfworks(uint32_t *out, struct opk_ctx *ctx, const struct source *source,
+                         const char *full)
 {
-	opk_autofree char *full = opk_printf("%s%s",
-	                                     opk_catalog_table_get(&catalog->table, base->name),
-	                                     opk_catalog_table_get(&catalog->table, suffix));
+	opk_autofree char *unit = NULL;
+	int code = opk_nv_cupti_unit(&unit, ctx, source->evaluator, full);
+
+	if (code)
+		return code;
+	return opk_catalog_table_text(out, &source->catalog->table, unit)
+	               ? OPK_OK
+	               : opk_nomem(ctx, "submetrics");
+}
+
+static int ask_cupti(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catalog,
+                     const char *full)
+{
 	struct opk_metric metric;
-	int code = full ? opk_nv_properties(&metric, ctx, catalog->host, full)
-	                : opk_nomem(ctx, "submetrics");
+	int code = opk_nv_properties(&metric, ctx, catalog->host, full);
 
 	if (code)
 		return code;
@@ -146,7 +203,25 @@ static int ask_unit(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *cata
 	               : opk_nomem(ctx, "submetrics");
 }
 
-static int unit_of(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catalog,
+static int ask_unit(uint32_t *out, struct opk_ctx *ctx, const struct source *source,
+                    const struct opk_base_record *base, uint32_t suffix)
+{
+	struct opk_catalog *catalog = source->catalog;
+	opk_autofree char *full = opk_printf("%s%s", name_of(catalog, base),
+	                                     opk_catalog_table_get(&catalog->table, suffix));
+	int code;
+
+	if (!full)
+		return opk_nomem(ctx, "submetrics");
+	if (!source->with_base)
+		return ask_cupti(out, ctx, catalog, full);
+	/* No unit is better than one that is wrong. */
+	*out = 0;
+	code = source->evaluator ? ask_perfworks(out, ctx, source, full) : OPK_OK;
+	return opk_allow(ctx, code, OPK_EUSAGE);
+}
+
+static int unit_of(uint32_t *out, struct opk_ctx *ctx, const struct source *source,
                    struct units *units, const struct opk_base_record *base, uint32_t suffix)
 {
 	struct unit_key key = { base->hw_unit, base->dim_unit, base->type, suffix };
@@ -157,7 +232,7 @@ static int unit_of(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catal
 		return opk_nomem(ctx, "submetrics");
 	unit = find_unit(units, &key);
 	if (!unit->key.suffix) {
-		code = ask_unit(&unit->dim_unit, ctx, catalog, base, suffix);
+		code = ask_unit(&unit->dim_unit, ctx, source, base, suffix);
 		if (code)
 			return code;
 		unit->key = key;
@@ -168,16 +243,17 @@ static int unit_of(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *catal
 }
 
 /* Without `units` the library is asked for the unit: OPK_EUSAGE where it lacks the name. */
-static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, struct opk_catalog *catalog,
+static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, const struct source *source,
                     struct units *units, const char *suffix)
 {
+	struct opk_catalog *catalog = source->catalog;
 	struct opk_sub_record sub = { 0 };
 	int code;
 
 	if (!opk_catalog_table_text(&sub.suffix, &catalog->table, suffix))
 		return opk_nomem(ctx, "submetrics");
-	code = units ? unit_of(&sub.dim_unit, ctx, catalog, units, base, sub.suffix)
-	             : ask_unit(&sub.dim_unit, ctx, catalog, base, sub.suffix);
+	code = units ? unit_of(&sub.dim_unit, ctx, source, units, base, sub.suffix)
+	             : ask_unit(&sub.dim_unit, ctx, source, base, sub.suffix);
 	if (code)
 		return code;
 	return opk_catalog_table_add(&catalog->table, base, &sub) ? OPK_OK
@@ -242,51 +318,53 @@ bool opk_has_listed_suffix(const char *name)
 }
 
 static int fill_expected_sub(struct opk_base_record *base, struct opk_ctx *ctx,
-                             struct opk_catalog *catalog, const char *rollup, const char *rest)
+                             const struct source *source, const char *rollup, const char *rest)
 {
 	opk_autofree char *suffix = opk_printf("%s%s", rollup, rest);
-	int code = suffix ? fill_sub(base, ctx, catalog, NULL, suffix)
+	int code = suffix ? fill_sub(base, ctx, source, NULL, suffix)
 	                  : opk_nomem(ctx, "submetrics");
 
 	return opk_allow(ctx, code, OPK_EUSAGE);
 }
 
 static int fill_expected(struct opk_base_record *base, struct opk_ctx *ctx,
-                         struct opk_catalog *catalog)
+                         const struct source *source)
 {
 	int code = OPK_OK;
 
 	for (const char *const *rollup = expected[base->type].rollups; *rollup; rollup++)
 		for (const char *const *rest = expected[base->type].rests; !code && *rest; rest++)
-			code = fill_expected_sub(base, ctx, catalog, *rollup, *rest);
+			code = fill_expected_sub(base, ctx, source, *rollup, *rest);
 	return code;
 }
 
 static int fill_subs_of(struct opk_base_record *base, struct opk_ctx *ctx,
-                        struct opk_catalog *catalog, struct units *units)
+                        const struct source *source, struct units *units)
 {
+	const struct opk_catalog *catalog = source->catalog;
 	const char *const *suffixes;
 	size_t count = 0;
 	int code = opk_nv_submetrics(&suffixes, &count, ctx, catalog->host,
-	                             (enum opk_metric_type)base->type,
-	                             opk_catalog_table_get(&catalog->table, base->name));
+	                             (enum opk_metric_type)base->type, name_of(catalog, base));
 
 	if (code == OPK_EUSAGE) {
 		opk_clear_errors(ctx);
-		return fill_expected(base, ctx, catalog);
+		return fill_expected(base, ctx, source);
 	}
 	for (size_t i = 0; !code && i < count; i++)
-		code = fill_sub(base, ctx, catalog, units, suffixes[i]);
+		code = fill_sub(base, ctx, source, units, suffixes[i]);
 	return code;
 }
 
 int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx)
 {
 	struct units units = { 0 };
-	int code = OPK_OK;
+	struct source source;
+	int code = open_source(&source, ctx, catalog);
 
 	for (size_t i = 0; !code && i < catalog->table.base_count; i++)
-		code = fill_subs_of(&catalog->table.bases[i], ctx, catalog, &units);
+		code = fill_subs_of(&catalog->table.bases[i], ctx, &source, &units);
 	free(units.slots);
+	opk_nv_evaluator_free(source.evaluator);
 	return code;
 }

@@ -81,7 +81,6 @@ const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char 
 	return NULL;
 }
 
-/* Without their properties, for which CUPTI 13.1 takes seconds a chip. */
 int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler)
 {
@@ -128,14 +127,14 @@ struct scopes {
 static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_host *host,
                      const char *name)
 {
-	struct opk_metric metric;
-	int code = opk_nv_properties(&metric, ctx, host, name);
+	enum opk_scope scope;
+	int code = opk_nv_scope(&scope, ctx, host, name);
 
 	/* 12.x lists some that it has no properties of. */
 	if (code)
 		return opk_allow(ctx, code, OPK_EUSAGE);
-	scopes->known |= metric.scope != OPK_SCOPE_UNKNOWN;
-	scopes->device |= metric.scope == OPK_SCOPE_DEVICE;
+	scopes->known |= scope != OPK_SCOPE_UNKNOWN;
+	scopes->device |= scope == OPK_SCOPE_DEVICE;
 	return OPK_OK;
 }
 

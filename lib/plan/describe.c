@@ -65,6 +65,20 @@ static int ask_chip(struct asking *a, const char *chip)
 	return code;
 }
 
+static int ask_scope(struct asking *a)
+{
+	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
+	enum opk_scope scope = OPK_SCOPE_UNKNOWN;
+	int code = opk_nv_host_new(&host, a->ctx, a->catalog->chip, a->catalog->profiler, NULL);
+
+	if (!code)
+		code = opk_nv_scope(&scope, a->ctx, host, a->metric->name);
+	if (scope)
+		opk_buf_add_printf(a->text, "scope\t%s\n", opk_scope_name(scope));
+	/* 12.x lists some that it has no properties of. */
+	return opk_allow(a->ctx, code, OPK_EUSAGE);
+}
+
 static int ask_chips(struct asking *a)
 {
 	opk_autostrlist struct opk_strlist chips = { 0 };
@@ -218,8 +232,10 @@ static int ask_libraries(struct opk_buf *text, bool *complete, struct opk_ctx *c
 		.complete = true,
 	};
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
-	int code = ask_chips(&a);
+	int code = ask_scope(&a);
 
+	if (!code)
+		code = ask_chips(&a);
 	/* Only the range profiler's metrics are known to PerfWorks. */
 	if (!code && catalog->profiler == OPK_PROFILER_RANGE)
 		code = go_on(&a, opk_nv_evaluator_new(&evaluator, ctx, catalog->chip),
@@ -345,6 +361,9 @@ static bool take_line(struct description *d, char *line, size_t *domains)
 		counter->domains = &d->domains[*domains];
 		for (; line; counter->domain_count++)
 			d->domains[(*domains)++] = strsep(&line, "\t");
+	} else if (!strcmp(what, "scope")) {
+		d->shown.scope = strcmp(line, opk_scope_name(OPK_SCOPE_DEVICE)) ? OPK_SCOPE_CONTEXT
+		                                                                : OPK_SCOPE_DEVICE;
 	} else {
 		return !strcmp(what, "constituent") && take_constituent(d, line);
 	}

@@ -50,8 +50,8 @@ static void print_record(struct app *app, const struct opk_catalog *catalog,
 	field_list(&fields, "chips", d->chips, d->chip_count);
 	field_list(&fields, "single_pass", d->single_pass, d->single_pass_count);
 	/* People need no line that says nothing. */
-	if (metric->scope || !app_shows_table(app))
-		field_text(&fields, "scope", opk_scope_name(metric->scope));
+	if (d->scope || !app_shows_table(app))
+		field_text(&fields, "scope", opk_scope_name(d->scope));
 	app_record(app, &fields);
 }
 

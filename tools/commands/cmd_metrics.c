@@ -27,7 +27,8 @@ static const struct option_spec specs[] = {
 	{ "max-passes", 0, "N", "only what takes at most so many passes alone", OPTION_COUNT,
 	  offsetof(struct metrics_args, max_passes) },
 	AVAILABILITY_OPTION(struct metrics_args, availability),
-	{ "scope", 0, "context|device", "only metrics of this scope (CUPTI 13.1 and later)",
+	{ "scope", 0, "any|context|device",
+	  "fill the column scope, and list only metrics of this one (CUPTI 13.1 and later)",
 	  OPTION_WORD, offsetof(struct metrics_args, scope) },
 	{ "count", 0, NULL, "only how many there are", OPTION_FLAG,
 	  offsetof(struct metrics_args, count) },
@@ -75,23 +76,46 @@ static int add_full(struct listing *listing, const struct opk_metric *metric)
 	return code;
 }
 
+/* The values of --scope; 0: it is not given. */
+enum { SCOPE_ANY = 1, SCOPE_CONTEXT, SCOPE_DEVICE };
+
 static bool has_scope(const struct listing *listing, const struct opk_metric *metric)
 {
-	return !listing->args->scope
+	return listing->args->scope == SCOPE_ANY
 	       || metric->scope
-	                  == (listing->args->scope == 1 ? OPK_SCOPE_CONTEXT : OPK_SCOPE_DEVICE);
+	                  == (listing->args->scope == SCOPE_CONTEXT ? OPK_SCOPE_CONTEXT
+	                                                            : OPK_SCOPE_DEVICE);
 }
 
-/* A library that says nothing about scopes would match nothing. */
-static int check_scope(const struct listing *listing)
+static int ask_scopes(const struct listing *listing)
 {
-	struct opk_catalog *catalog = listing->catalog;
+	opk_autofree const struct opk_metric **metrics = opk_alloc_array(listing->count + 1,
+	                                                                 sizeof *metrics);
+	size_t count = 0;
 
-	if (!listing->args->scope)
+	for (size_t i = 0; metrics && i < listing->count; i++)
+		if (!count || metrics[count - 1] != listing->names[i].metric)
+			metrics[count++] = listing->names[i].metric;
+	return metrics ? opk_catalog_ask_scopes(listing->catalog, listing->app->ctx, metrics, count)
+	               : app_nomem(listing->app);
+}
+
+/* Of what was found. A library that says nothing about scopes would leave nothing. */
+static int choose_scope(struct listing *listing)
+{
+	size_t found = listing->count, known = 0;
+	int code = listing->args->scope ? ask_scopes(listing) : OPK_OK;
+
+	if (code || !listing->args->scope)
+		return code;
+	listing->count = 0;
+	for (size_t i = 0; i < found; i++) {
+		known += listing->names[i].metric->scope != OPK_SCOPE_UNKNOWN;
+		if (has_scope(listing, listing->names[i].metric))
+			listing->names[listing->count++] = listing->names[i];
+	}
+	if (known || !found)
 		return OPK_OK;
-	for (size_t i = 0; i < opk_catalog_count(catalog); i++)
-		if (opk_catalog_get(catalog, i)->scope != OPK_SCOPE_UNKNOWN)
-			return OPK_OK;
 	return app_error(
 		listing->app, OPK_ENVIDIA,
 		"metrics: this CUPTI does not say which metrics are of a context and which "
@@ -128,13 +152,11 @@ static void keep_collectable(struct listing *listing)
 
 static int find(struct listing *listing)
 {
-	int code = check_scope(listing);
+	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < opk_catalog_count(listing->catalog); i++) {
 		const struct opk_metric *metric = opk_catalog_get(listing->catalog, i);
 
-		if (!has_scope(listing, metric))
-			continue;
 		if (listing->args->submetrics)
 			code = add_full(listing, metric);
 		else if (opk_matcher_match(listing->matcher, metric))
@@ -142,10 +164,8 @@ static int find(struct listing *listing)
 	}
 	/* Rows for programs always have a scope; an empty column is no use to people. */
 	listing->for_people = app_shows_table(listing->app);
-	listing->scope = !listing->for_people;
-	for (size_t i = 0; !listing->scope && i < listing->count; i++)
-		listing->scope = listing->names[i].metric->scope != OPK_SCOPE_UNKNOWN;
-	return code;
+	listing->scope = listing->args->scope || !listing->for_people;
+	return code ? code : choose_scope(listing);
 }
 
 static void add_passes(struct app_fields *fields, const struct listing *listing,
@@ -176,7 +196,8 @@ static void describe(struct app_fields *fields, const struct listing *listing, c
 		add_passes(fields, listing, sub);
 	}
 	if (listing->scope)
-		field_text(fields, "scope", opk_scope_name(metric->scope));
+		field_text(fields, "scope",
+		           listing->args->scope ? opk_scope_name(metric->scope) : NULL);
 	if (listing->for_people)
 		field_text(fields, "description", metric->description);
 }
@@ -330,8 +351,8 @@ const struct command metrics_command = {
 		"scheduled. --availability leaves out what that GPU can't collect, and counts passes for\n"
 		"it; a recording of the GPU will do. The scope, which CUPTI 13.1 and later have, is context\n"
 		"(the work of one program) or device (all that the device does, as for PCIe, NVLink\n"
-		"and all of PM sampling); tables have it where it is known. What was found out is kept\n"
-		"in ~/.cache/offpeak.",
+		"and all of PM sampling). CUPTI takes a millisecond for each metric's, so it is asked only\n"
+		"with --scope. What was found out is kept in ~/.cache/offpeak.",
 	.examples = {
 		{ "metrics GH100 'dram__bytes*'", "by name; quote the pattern" },
 		{ "metrics GH100 --grep 'shared.*conflict'", "by words of name or description" },

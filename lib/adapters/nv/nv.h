@@ -66,11 +66,15 @@ int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct
 int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ctx,
                       struct opk_nv_host *host, enum opk_metric_type type, const char *name);
 /*
- * cuptiProfilerHostGetMetricProperties; strings borrowed from the host object. OPK_EUSAGE: the
- * library has none under this name.
+ * cuptiProfilerHostGetMetricProperties, without the scope, which would take 60 times as long;
+ * strings borrowed from the host object. OPK_EUSAGE: the library has none under this name. From
+ * 13.1 on the unit of a full name is that of its base metric.
  */
 int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                       const char *name);
+/* The same call, for the scope alone: unknown before 13.1. It takes a millisecond. */
+int opk_nv_scope(enum opk_scope *out, struct opk_ctx *ctx, struct opk_nv_host *host,
+                 const char *name);
 
 /*
  * cuptiProfilerHostConfigAddMetrics. OPK_EUSAGE: a name is unknown; OPK_EFAILED: not schedulable;
@@ -97,6 +101,9 @@ int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, siz
  */
 struct opk_nv_evaluator;
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip);
+/* For a profiler: that of PM sampling knows its metrics, NVPW_Device_MetricsEvaluator_Initialize. */
+int opk_nv_evaluator_of_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip,
+                            enum opk_profiler profiler);
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator);
 OPK_DEFINE_AUTO(opk_nv_evaluator)
 /* Raw counters that a full metric name needs; appends, each once. */
@@ -105,6 +112,9 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 /* The unit of a full metric name, "bytes/second"; free(). */
 int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                 const char *metric);
+/* The same as CUPTI 13.0 spells it, "byte/second", "gpc_cyclewarp"; free(). */
+int opk_nv_cupti_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                      const char *metric);
 /*
  * A throughput metric is the highest of several: base names of these counters and of other
  * throughputs; appended. A metric of another type has none.

@@ -206,6 +206,23 @@ struct nv_EvaluatorInitialize {
 	void *pMetricsEvaluator;
 };
 
+/* For PM sampling; declared by the headers of NVIDIA's Nsight Perf SDK, not by CUDA's. */
+struct nv_DeviceScratchSize {
+	NV_HEAD;
+	const char *pChipName;
+	size_t scratchBufferSize;
+};
+
+struct nv_DeviceInitialize {
+	NV_HEAD;
+	uint8_t *pScratchBuffer;
+	size_t scratchBufferSize;
+	const char *pChipName;
+	const uint8_t *pCounterDataImage;
+	size_t counterDataImageSize;
+	void *pMetricsEvaluator;
+};
+
 struct nv_EvaluatorDestroy {
 	NV_HEAD;
 	void *pMetricsEvaluator;

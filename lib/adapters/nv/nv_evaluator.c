@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PerfWorks' metrics evaluator: raw counters, units, constituents and values of full names. */
+#include <string.h>
+
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "base/buf.h"
@@ -30,20 +32,49 @@ static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const
 	return code;
 }
 
-int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip)
+static int create_pm(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const char *chip)
+{
+	NV_PARAMS(ask, DeviceScratchSize, .pChipName = chip);
+	NV_PARAMS(make, DeviceInitialize, .pChipName = chip);
+	int code = NV_NVPW(evaluator->nv, ctx,
+	                   NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize, &ask);
+
+	if (code)
+		return code;
+	evaluator->scratch = opk_alloc(ask.scratchBufferSize);
+	if (!evaluator->scratch)
+		return opk_nomem(ctx, "a metrics evaluator");
+	make.pScratchBuffer = evaluator->scratch;
+	make.scratchBufferSize = ask.scratchBufferSize;
+	code = NV_NVPW(evaluator->nv, ctx, NVPW_Device_MetricsEvaluator_Initialize, &make);
+	if (!code)
+		evaluator->object = make.pMetricsEvaluator;
+	return code;
+}
+
+int opk_nv_evaluator_of_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip,
+                            enum opk_profiler profiler)
 {
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = opk_alloc(
 		sizeof *evaluator);
+	bool pm = profiler == OPK_PROFILER_PM;
 	int code;
 
 	if (!evaluator)
 		return opk_nomem(ctx, "a metrics evaluator");
 	code = nv_need(&evaluator->nv, ctx, NV_FEATURE_PREFIX);
+	if (!code && pm)
+		code = nv_need(&evaluator->nv, ctx, NV_FEATURE_PM_UNITS);
 	if (!code)
-		code = create(evaluator, ctx, chip);
+		code = (pm ? create_pm : create)(evaluator, ctx, chip);
 	if (!code)
 		*out = opk_take(evaluator);
 	return code;
+}
+
+int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip)
+{
+	return opk_nv_evaluator_of_new(out, ctx, chip, OPK_PROFILER_RANGE);
 }
 
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator)
@@ -150,8 +181,9 @@ static int compose_unit(struct opk_buf *buf, struct opk_ctx *ctx,
 	return buf->failed ? opk_nomem(ctx, "a unit") : OPK_OK;
 }
 
-int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
-                const char *metric)
+/* The factors of a metric's unit; free(). */
+static int ask_factors(struct nv_DimUnitFactor **out, size_t *count, struct opk_ctx *ctx,
+                       struct opk_nv_evaluator *evaluator, const char *metric)
 {
 	struct nv_MetricEvalRequest request = { 0 };
 	NV_PARAMS(params, EvaluatorDimUnits, .pMetricsEvaluator = evaluator->object,
@@ -159,7 +191,6 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 	          .metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
 	          .dimUnitFactorStructSize = NV_END(struct nv_DimUnitFactor, exponent));
 	opk_autofree struct nv_DimUnitFactor *factors = NULL;
-	opk_autobuf struct opk_buf buf = { 0 };
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_UNITS);
 
@@ -175,10 +206,59 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 		if (!factors && !(factors = opk_alloc_array(params.numDimUnits, sizeof *factors)))
 			return opk_nomem(ctx, "a unit");
 	}
-	code = compose_unit(&buf, ctx, evaluator, factors, params.numDimUnits);
+	*count = params.numDimUnits;
+	*out = opk_take(factors);
+	return OPK_OK;
+}
+
+int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                const char *metric)
+{
+	opk_autofree struct nv_DimUnitFactor *factors = NULL;
+	opk_autobuf struct opk_buf buf = { 0 };
+	size_t count = 0;
+	int code = ask_factors(&factors, &count, ctx, evaluator, metric);
+
+	if (!code)
+		code = compose_unit(&buf, ctx, evaluator, factors, count);
 	if (!code)
 		*out = (char *)opk_take(buf.data);
 	return code;
+}
+
+/* "second" as often as its exponent is; nothing for what PerfWorks calls unitless. */
+static int add_word(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                    const struct nv_DimUnitFactor *factor)
+{
+	NV_PARAMS(params, EvaluatorDimUnitToString, .pMetricsEvaluator = evaluator->object,
+	          .dimUnit = factor->dimUnit);
+	int code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_DimUnitToString, &params);
+
+	for (int i = abs(factor->exponent); !code && i > 0; i--)
+		if (strcmp(params.pSingularName, "unitless"))
+			opk_buf_add_text(buf, params.pSingularName);
+	return code;
+}
+
+int opk_nv_cupti_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                      const char *metric)
+{
+	opk_autofree struct nv_DimUnitFactor *factors = NULL;
+	opk_autobuf struct opk_buf above = { 0 }, below = { 0 };
+	size_t count = 0;
+	int code = ask_factors(&factors, &count, ctx, evaluator, metric);
+
+	for (size_t i = 0; !code && i < count; i++)
+		code = add_word(factors[i].exponent < 0 ? &below : &above, ctx, evaluator,
+		                &factors[i]);
+	if (code)
+		return code;
+	if (below.size) {
+		opk_buf_add_text(&above, "/");
+		opk_buf_add(&above, below.data, below.size);
+	}
+	*out = below.failed ? NULL : opk_buf_take_text(&above);
+	return *out ? OPK_OK : opk_nomem(ctx, "a unit");
 }
 
 /* The base metrics of a type at these places of PerfWorks' list. */

@@ -214,39 +214,54 @@ int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ct
 	return OPK_OK;
 }
 
-static enum opk_scope scope_of(int scope)
+/* Properties with these sizes in turn; `nv_size` keeps which one was accepted. */
+static int ask_properties(struct nv_HostGetMetricProperties *params, struct opk_ctx *ctx,
+                          struct opk_nv *nv, size_t *nv_size, const size_t sizes[2])
 {
-	return scope == NV_SCOPE_CONTEXT  ? OPK_SCOPE_CONTEXT
-	       : scope == NV_SCOPE_DEVICE ? OPK_SCOPE_DEVICE
-	                                  : OPK_SCOPE_UNKNOWN;
+	int status = try_sizes(nv, params, nv_size, sizes, 2, call_properties);
+	int code = nv_check_cupti(ctx, "cuptiProfilerHostGetMetricProperties", status);
+
+	return code ? opk_add(ctx, code, "metric %s", params->pMetricName) : OPK_OK;
 }
+
+static const size_t with_scope = NV_END(struct nv_HostGetMetricProperties, metricCollectionScope);
+static const size_t without_scope = NV_END(struct nv_HostGetMetricProperties, metricType);
 
 int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                       const char *name)
 {
-	static const size_t sizes[] = {
-		NV_END(struct nv_HostGetMetricProperties, metricCollectionScope),
-		NV_END(struct nv_HostGetMetricProperties, metricType),
-	};
-	/* -1 stays where the library does not know the field. */
 	struct nv_HostGetMetricProperties params = { .pHostObject = host->object,
-		                                     .pMetricName = name,
-		                                     .metricCollectionScope = -1 };
-	int code = nv_check_cupti(ctx, "cuptiProfilerHostGetMetricProperties",
-	                          try_sizes(host->nv, &params, &host->nv->properties_size, sizes, 2,
-	                                    call_properties));
+		                                     .pMetricName = name };
+	const size_t sizes[] = { without_scope, with_scope };
+	int code = ask_properties(&params, ctx, host->nv, &host->nv->properties_size, sizes);
 
 	if (code)
-		return opk_add(ctx, code, "metric %s", name);
+		return code;
 	*out = (struct opk_metric){
 		.name = name,
 		.type = (enum opk_metric_type)params.metricType,
 		.hw_unit = params.pHwUnit ? params.pHwUnit : "",
 		.dim_unit = params.pDimUnit ? params.pDimUnit : "",
 		.description = params.pDescription ? params.pDescription : "",
-		.scope = scope_of(params.metricCollectionScope),
 	};
 	return OPK_OK;
+}
+
+int opk_nv_scope(enum opk_scope *out, struct opk_ctx *ctx, struct opk_nv_host *host,
+                 const char *name)
+{
+	/* -1 stays where the library does not know the field. */
+	struct nv_HostGetMetricProperties params = { .pHostObject = host->object,
+		                                     .pMetricName = name,
+		                                     .metricCollectionScope = -1 };
+	const size_t sizes[] = { with_scope, without_scope };
+	int code = ask_properties(&params, ctx, host->nv, &host->nv->scope_size, sizes);
+
+	if (!code)
+		*out = params.metricCollectionScope == NV_SCOPE_CONTEXT  ? OPK_SCOPE_CONTEXT
+		       : params.metricCollectionScope == NV_SCOPE_DEVICE ? OPK_SCOPE_DEVICE
+		                                                         : OPK_SCOPE_UNKNOWN;
+	return code;
 }
 
 int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,

@@ -34,6 +34,9 @@
 	X(NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize, EvaluatorScratchSize,             \
 	  scratchBufferSize, PREFIX)                                                               \
 	X(NVPW_CUDA_MetricsEvaluator_Initialize, EvaluatorInitialize, pMetricsEvaluator, PREFIX)   \
+	X(NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize, DeviceScratchSize,              \
+	  scratchBufferSize, PM_UNITS)                                                             \
+	X(NVPW_Device_MetricsEvaluator_Initialize, DeviceInitialize, pMetricsEvaluator, PM_UNITS)  \
 	X(NVPW_MetricsEvaluator_Destroy, EvaluatorDestroy, pMetricsEvaluator, PREFIX)              \
 	X(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, EvaluatorConvertName,        \
 	  metricEvalRequestStructSize, PREFIX)                                                     \
@@ -102,6 +105,7 @@
 	X(RAW_COUNTERS, "prefix-raw-counters", "prefixes through raw counters (12.9 and later)")   \
 	X(RAW_METRICS, "prefix-raw-metrics", "prefixes through raw metrics (deprecated by 13.0)")  \
 	X(UNITS, "units", "the unit of each full metric name")                                     \
+	X(PM_UNITS, "pm-units", "the unit of each full metric name for PM sampling")               \
 	X(CONSTITUENTS, "constituents", "what a throughput metric is made of")                     \
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
 	X(VALUES, "values", "faster evaluation of ranges")                                         \

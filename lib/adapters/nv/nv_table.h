@@ -41,7 +41,7 @@ struct opk_nv {
 	struct opk_feature features[NV_FEATURE_COUNT];
 	/* Struct sizes that this library accepted, see nv_host.c; 0: not known yet. */
 	size_t initialize_size;
-	size_t properties_size;
+	size_t properties_size, scope_size;
 };
 
 /* An adapter over a table that the caller filled in; missing entries are NULL. */
