@@ -1913,7 +1913,7 @@ int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
 
 /*
- * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %", "12 k".
+ * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %".
  * A unit that does not fit is cut.
  */
 enum { OPK_VALUE_TEXT = 128 };
@@ -2318,6 +2318,71 @@ const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *
 /* What else is to be known of the values, a sentence each. */
 size_t opk_summary_remark_count(const struct opk_summary *summary);
 const char *opk_summary_remark(const struct opk_summary *summary, size_t i);
+
+/* ---- what happened over time ------------------------------------------------------------- */
+
+/* A metric of a GPU's samples: what lies between least and most, in each of equal parts of time. */
+struct opk_chart_line {
+	const char *name;           /* a metric, a label or a derived metric */
+	const char *unit;           /* "" where it is not known */
+	const double *least, *most; /* one a part; NaN: no sample there has a value */
+	double lowest, highest;     /* of all samples; NaN: none has a value */
+	uint64_t missing;           /* samples without a value */
+};
+
+/* A launch, a copy, a set or an NVTX range. */
+struct opk_chart_bar {
+	uint64_t start_ns, end_ns;
+	const char *name;      /* of kernels as people call them */
+	const char *full_name; /* as it was recorded */
+	uint32_t records; /* several: short ones close to each other, of which this is the first */
+};
+
+/* Bars of a stream, or NVTX ranges of a thread, that do not overlap. */
+struct opk_chart_lane {
+	const char *title; /* "stream 7" */
+	bool is_range;
+	size_t row;                       /* of the lanes of this stream or thread, from 0 */
+	const struct opk_chart_bar *bars; /* in the order of their starts */
+	size_t bar_count;
+};
+
+/* A GPU of a host, or a rank on it. */
+struct opk_chart_place {
+	const char *title; /* "node7 GPU 0 rank 3"; "" where nothing is known */
+	const char *host, *gpu;
+	int32_t device, rank; /* -1 where unknown */
+	uint64_t samples;
+	const struct opk_chart_line *lines; /* none without samples */
+	size_t line_count;
+	const struct opk_chart_lane *lanes;
+	size_t lane_count;
+};
+
+struct opk_chart {
+	uint64_t start_ns, end_ns; /* of all samples; without any, of all that ran */
+	size_t points;             /* into so many equal parts this time is divided */
+	const struct opk_chart_place *places;
+	size_t place_count;
+};
+
+struct opk_chart_options {
+	size_t size;
+	const struct opk_eval_options *eval; /* which metrics, and samples; NULL: all */
+	size_t points;                       /* 0: 1000 */
+	/* What ran close together is joined until so many bars are left; 0: 1500. */
+	size_t bars;
+};
+
+/*
+ * PM samples, and what ran, as few numbers as can be drawn: as opk_picture_timeline() shows them.
+ * Evaluates the file, which must outlive the result. Of very many samples up to 2^23 values are in
+ * memory at a time. OPK_EUSAGE: neither samples nor what ran was recorded.
+ */
+int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_chart_options *options);
+void opk_chart_free(struct opk_chart *chart);
+
 /* ---- pictures ---------------------------------------------------------------------------- */
 
 /* A line of a roofline: a level of memory, or a peak of operations. */

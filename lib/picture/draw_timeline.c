@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PM samples over time: a row a metric with all that lies between least and most, and what ran. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "picture/picture.h"
-#include "series/series.h"
 
 enum {
 	WIDTH = 1000,
@@ -25,48 +23,46 @@ enum {
 struct timeline {
 	struct opk_svg svg;
 	struct opk_ctx *ctx;
-	const struct opk_evaluation *evaluation; /* NULL: there are no samples */
-	struct opk_series series;
-	uint64_t from, to; /* ns of host time */
-	struct opk_axis x; /* ns since then: doubles are too coarse for host times */
+	const struct opk_chart *chart;
+	struct opk_axis x; /* ns since its start: doubles are too coarse for host times */
 	double y;          /* what is drawn so far ends here */
 	double metric;     /* height of a row of values */
-	struct opk_lanes lanes;
-	struct opk_series_places places;
-	size_t joined; /* bars of several records */
+	size_t joined;     /* bars of several records */
+	bool sampled;
 };
 
 /* ---- lanes ------------------------------------------------------------------------------ */
 
-static void put_item_title(struct timeline *t, const struct opk_lane_item *item, const char *name)
+static void put_bar_title(struct timeline *t, const struct opk_chart_bar *bar)
 {
 	enum { WIDEST = 400 };
-	opk_autofree char *text = opk_label_fit(name, WIDEST);
+	opk_autofree char *text = opk_label_fit(bar->full_name, WIDEST);
 	opk_autobuf struct opk_buf title = { 0 };
 
-	if (item->records > 1)
-		opk_buf_add_printf(&title, "%u, the first one ", item->records);
+	if (bar->records > 1)
+		opk_buf_add_printf(&title, "%u, the first one ", bar->records);
 	opk_buf_add_printf(&title, "%s\n", text ? text : "");
-	opk_put_value(&title, (double)(item->end - item->start), "nanosecond");
+	opk_put_value(&title, (double)(bar->end_ns - bar->start_ns), "nanosecond");
 	opk_svg_put_title(&t->svg, &title);
 }
 
 /* Since the beginning; what lies outside is at its border. */
-static double since(const struct timeline *t, uint64_t time)
+static double since(const struct opk_chart *chart, uint64_t time)
 {
-	uint64_t inside = time < t->from ? t->from : time > t->to ? t->to : time;
+	uint64_t inside = time < chart->start_ns ? chart->start_ns
+	                  : time > chart->end_ns ? chart->end_ns
+	                                         : time;
 
-	return (double)(inside - t->from);
+	return (double)(inside - chart->start_ns);
 }
 
-static void put_item(struct timeline *t, const struct opk_lane_item *item, const char *class)
+static void put_bar(struct timeline *t, const struct opk_chart_bar *bar, const char *class)
 {
-	double from = opk_axis_at(&t->x, since(t, item->start));
-	double to = opk_axis_at(&t->x, since(t, item->end));
-	const char *full = t->lanes.names.items[item->name]->name;
+	double from = opk_axis_at(&t->x, since(t->chart, bar->start_ns));
+	double to = opk_axis_at(&t->x, since(t->chart, bar->end_ns));
 	opk_autofree char *name = NULL;
 
-	if (item->end <= t->from || item->start >= t->to)
+	if (bar->end_ns <= t->chart->start_ns || bar->start_ns >= t->chart->end_ns)
 		return;
 	opk_svg_put(&t->svg, "<rect");
 	opk_svg_put_attribute(&t->svg, "class", class);
@@ -76,47 +72,25 @@ static void put_item(struct timeline *t, const struct opk_lane_item *item, const
 	opk_svg_put_number(&t->svg, "width", fmax(to - from, 0.3));
 	opk_svg_put_number(&t->svg, "height", LANE - 3);
 	opk_svg_put(&t->svg, ">");
-	put_item_title(t, item, full);
+	put_bar_title(t, bar);
 	opk_svg_put(&t->svg, "</rect>\n");
-	t->joined += item->records > 1;
-	if (item->records > 1 || to - from < 3 * OPK_SVG_FONT)
+	t->joined += bar->records > 1;
+	if (bar->records > 1 || to - from < 3 * OPK_SVG_FONT)
 		return;
-	name = opk_label_fit(full, to - from - 8);
+	name = opk_label_fit(bar->name, to - from - 8);
 	if (name)
 		opk_svg_label(&t->svg, "label", from + 4, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
 		              name);
 }
 
-static void put_lane(struct timeline *t, const struct opk_lane *lane)
+static void put_lane(struct timeline *t, const struct opk_chart_lane *lane)
 {
-	bool ranges = opk_lane_is_range(lane);
-	opk_autobuf struct opk_buf name = { 0 };
-
-	if (ranges)
-		opk_buf_add_text(&name, "NVTX ranges");
-	else
-		opk_buf_add_printf(&name, "stream %" PRIu64, lane->of->stream);
 	if (!lane->row)
-		opk_svg_put_buffer(&t->svg, "label", LEFT - 10, t->y + OPK_SVG_FONT, OPK_ANCHOR_END,
-		                   &name);
-	for (size_t i = 0; i < lane->items.count; i++)
-		put_item(t, &lane->items.items[i], ranges ? "c3" : "c2");
+		opk_svg_label(&t->svg, "label", LEFT - 10, t->y + OPK_SVG_FONT, OPK_ANCHOR_END,
+		              lane->title);
+	for (size_t i = 0; i < lane->bar_count; i++)
+		put_bar(t, &lane->bars[i], lane->is_range ? "c3" : "c2");
 	t->y += LANE;
-}
-
-static void put_lanes(struct timeline *t, const struct opk_series_place *place)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
-		const struct opk_lane *lane = &t->lanes.lanes.items[i];
-
-		if (!opk_series_place_shows(place, &t->lanes, lane))
-			continue;
-		put_lane(t, lane);
-		any = true;
-	}
-	t->y += any ? GAP : 0;
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
@@ -164,14 +138,12 @@ static void put_scale(struct timeline *t, const struct opk_axis *y, const char *
 	}
 }
 
-static struct opk_axis scale_of(const struct timeline *t, const struct opk_track *track,
-                                size_t metric)
+static struct opk_axis scale_of(const struct timeline *t, const struct opk_chart_line *line)
 {
-	const char *unit = opk_evaluation_column_unit(t->evaluation, metric);
-	double least = fmin(track->lowest[metric], 0), most = track->highest[metric];
+	double least = fmin(line->lowest, 0), most = line->highest;
 	struct opk_axis y = { .from = least, .to = most > least ? most : least + 1 };
 
-	if (!strncmp(unit, "percent", 7) && most <= 100)
+	if (!strncmp(line->unit, "percent", 7) && most <= 100)
 		y.to = 100;
 	opk_axis_round(&y);
 	y.begin = t->y + t->metric;
@@ -179,25 +151,20 @@ static struct opk_axis scale_of(const struct timeline *t, const struct opk_track
 	return y;
 }
 
-static int put_metric(struct timeline *t, const struct opk_track *track, size_t metric)
+static int put_line(struct timeline *t, const struct opk_chart_line *line)
 {
-	size_t columns = (size_t)(t->x.end - t->x.begin);
-	opk_autofree double *least = opk_alloc_array(columns, sizeof *least);
-	opk_autofree double *most = opk_alloc_array(columns, sizeof *most);
-	opk_autofree char *name = opk_label_fit(opk_evaluation_column(t->evaluation, metric),
-	                                        LEFT - 76);
-	struct opk_axis y = scale_of(t, track, metric);
+	opk_autofree char *name = opk_label_fit(line->name, LEFT - 76);
+	struct opk_axis y = scale_of(t, line);
 
-	if (!least || !most || !name)
+	if (!name)
 		return opk_nomem(t->ctx, "a picture");
-	opk_track_envelope(least, most, columns, track, metric, t->from, t->to);
 	opk_svg_put(&t->svg, "<g class=\"metric\"><title>");
-	opk_svg_put_text(&t->svg, opk_evaluation_column(t->evaluation, metric));
+	opk_svg_put_text(&t->svg, line->name);
 	opk_svg_put(&t->svg, "</title>\n");
-	put_scale(t, &y, opk_evaluation_column_unit(t->evaluation, metric));
+	put_scale(t, &y, line->unit);
 	opk_svg_label(&t->svg, "label", 12, t->y + t->metric / 2 + 4, OPK_ANCHOR_START, name);
-	put_bands(t, &y, least, most, columns);
-	if (isnan(track->highest[metric]))
+	put_bands(t, &y, line->least, line->most, t->chart->points);
+	if (isnan(line->highest))
 		opk_svg_label(&t->svg, "muted", t->x.begin + 6, t->y + t->metric / 2 + 4,
 		              OPK_ANCHOR_START, "nan in all samples");
 	opk_svg_put(&t->svg, "</g>\n");
@@ -207,62 +174,24 @@ static int put_metric(struct timeline *t, const struct opk_track *track, size_t 
 
 /* ---- a GPU ------------------------------------------------------------------------------ */
 
-static void put_heading(struct timeline *t, const struct opk_series_place *place)
+static int put_place(struct timeline *t, const struct opk_chart_place *place)
 {
-	opk_autobuf struct opk_buf text = { 0 };
-
-	if (place->host && *place->host)
-		opk_buf_add_printf(&text, "%s ", place->host);
-	if (place->device >= 0)
-		opk_buf_add_printf(&text, "GPU %d ", (int)place->device);
-	if (place->rank >= 0)
-		opk_buf_add_printf(&text, "rank %d", (int)place->rank);
-	opk_svg_put_buffer(&t->svg, "label", 12, t->y + OPK_SVG_FONT, OPK_ANCHOR_START, &text);
-	t->y += HEADING;
-}
-
-static const struct opk_track *track_of(const struct timeline *t,
-                                        const struct opk_series_place *place)
-{
-	return place->track != SIZE_MAX ? &t->series.tracks[place->track] : NULL;
-}
-
-static int put_place(struct timeline *t, const struct opk_series_place *place)
-{
-	const struct opk_track *track = track_of(t, place);
 	int code = OPK_OK;
 
-	if (t->places.count > 1)
-		put_heading(t, place);
-	put_lanes(t, place);
-	for (size_t i = 0; !code && track && i < track->metrics; i++)
-		code = put_metric(t, track, i);
+	if (t->chart->place_count > 1) {
+		opk_svg_label(&t->svg, "label", 12, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
+		              place->title);
+		t->y += HEADING;
+	}
+	for (size_t i = 0; i < place->lane_count; i++)
+		put_lane(t, &place->lanes[i]);
+	t->y += place->lane_count ? GAP : 0;
+	for (size_t i = 0; !code && i < place->line_count; i++)
+		code = put_line(t, &place->lines[i]);
 	return code;
 }
 
 /* ---- the whole -------------------------------------------------------------------------- */
-
-static void include(struct timeline *t, uint64_t start, uint64_t end)
-{
-	t->from = !t->to || start < t->from ? start : t->from;
-	t->to = end > t->to ? end : t->to;
-}
-
-/* The time of all samples; without any, that of all that ran. */
-static void find_times(struct timeline *t)
-{
-	for (size_t i = 0; i < t->series.count; i++) {
-		const struct opk_track *track = &t->series.tracks[i];
-
-		if (track->count)
-			include(t, track->starts[0], track->ends[track->count - 1]);
-	}
-	if (!t->series.count && t->lanes.records)
-		include(t, t->lanes.start, t->lanes.end);
-	t->x.to = (double)(t->to - t->from);
-	t->x.begin = LEFT;
-	t->x.end = t->svg.width - RIGHT;
-}
 
 /* Time from the beginning on, below all rows; lines through all of them. */
 static void put_times(struct timeline *t)
@@ -286,21 +215,21 @@ static void put_note(struct timeline *t)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 
-	if (t->series.count)
+	if (t->sampled)
 		opk_buf_add_text(&text, "A column of pixels is filled from the least to the most "
 		                        "sample in it. ");
 	if (t->joined)
 		opk_buf_add_text(&text, "Bars without names are of what is too near to be told "
 		                        "apart. ");
-	if (t->places.count > MOST_PLACES)
+	if (t->chart->place_count > MOST_PLACES)
 		opk_buf_add_printf(&text, "The first %d of %zu GPUs. ", MOST_PLACES,
-		                   t->places.count);
+		                   t->chart->place_count);
 	opk_svg_put_buffer(&t->svg, "muted", 12, t->svg.height - 8, OPK_ANCHOR_START, &text);
 }
 
 static size_t shown(const struct timeline *t)
 {
-	return t->places.count < MOST_PLACES ? t->places.count : MOST_PLACES;
+	return t->chart->place_count < MOST_PLACES ? t->chart->place_count : MOST_PLACES;
 }
 
 static int put_places(struct timeline *t)
@@ -309,7 +238,7 @@ static int put_places(struct timeline *t)
 
 	t->y = TOP;
 	for (size_t i = 0; !code && i < shown(t); i++)
-		code = put_place(t, &t->places.items[i]);
+		code = put_place(t, &t->chart->places[i]);
 	return code;
 }
 
@@ -321,11 +250,8 @@ static int measure(struct timeline *t, double wanted)
 
 	t->metric = METRIC;
 	code = put_places(t);
-	for (size_t i = 0; i < shown(t); i++) {
-		const struct opk_track *track = track_of(t, &t->places.items[i]);
-
-		rows += track ? track->metrics : 0;
-	}
+	for (size_t i = 0; i < shown(t); i++)
+		rows += t->chart->places[i].line_count;
 	t->svg.height = t->y + AXIS + 8;
 	if (wanted > t->svg.height && rows) {
 		t->metric += (wanted - t->svg.height) / (double)rows;
@@ -333,6 +259,7 @@ static int measure(struct timeline *t, double wanted)
 	}
 	opk_buf_clear(&t->svg.buf);
 	t->joined = 0;
+	t->sampled = rows > 0;
 	return code;
 }
 
@@ -340,19 +267,8 @@ static int draw(struct timeline *t, const struct opk_picture_options *options, o
                 void *sink_data)
 {
 	const char *title = options->title ? options->title : "Timeline";
-	int code;
+	int code = measure(t, options->height);
 
-	t->svg.width = options->width > 0 ? options->width : WIDTH;
-	t->svg.in_page = options->in_page;
-	find_times(t);
-	if (t->svg.width < LEAST_WIDTH)
-		return opk_fail(t->ctx, OPK_EUSAGE,
-		                "%g pixels are too narrow for a timeline: use %d or more",
-		                t->svg.width, LEAST_WIDTH);
-	if (t->to <= t->from)
-		return opk_fail(t->ctx, OPK_EUSAGE,
-		                "no timeline: neither samples nor what ran was recorded");
-	code = measure(t, options->height);
 	if (code)
 		return code;
 	opk_svg_begin(
@@ -369,35 +285,36 @@ static int draw(struct timeline *t, const struct opk_picture_options *options, o
 	return opk_svg_finish(&t->svg, t->ctx, sink, sink_data);
 }
 
+OPK_DEFINE_AUTO(opk_chart)
+
 int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                          struct opk_file *file, const struct opk_eval_options *eval,
                          const struct opk_picture_options *given)
 {
 	OPK_OPTIONS(opk_picture_options, options, given);
+	struct opk_chart_options how = OPK_INIT(how);
+	opk_auto(opk_chart) struct opk_chart *chart = NULL;
+	double width = options.width > 0 ? options.width : WIDTH;
 	struct timeline t = { .ctx = ctx };
-	struct opk_evaluation *evaluation = NULL;
-	const struct opk_activity *activities;
-	const struct opk_meta *meta;
-	size_t count;
-	int code = opk_file_meta(&meta, ctx, file);
+	int code;
 
-	if (!code && meta->profiler == OPK_PROFILER_PM && strcmp(meta->mode, "trace") != 0)
-		code = opk_eval_file(&evaluation, ctx, file, eval);
-	if (!code && evaluation)
-		code = opk_series_add(&t.series, ctx, evaluation, NULL, 0);
-	if (!code)
-		code = opk_file_activities(&activities, &count, ctx, file);
-	if (!code)
-		code = opk_lanes_init(&t.lanes, ctx, activities, count, MOST_BARS);
-	if (!code)
-		code = opk_series_places(&t.places, ctx, &t.series, &t.lanes);
-	t.evaluation = evaluation;
-	if (!code)
-		code = draw(&t, &options, sink, sink_data);
+	if (width < LEAST_WIDTH)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%g pixels are too narrow for a timeline: use %d or more", width,
+		                LEAST_WIDTH);
+	how.eval = eval;
+	how.points = (size_t)(width - LEFT - RIGHT);
+	how.bars = MOST_BARS;
+	code = opk_chart_new(&chart, ctx, file, &how);
+	if (code)
+		return code;
+	t.chart = chart;
+	t.x = (struct opk_axis){ .to = (double)(chart->end_ns - chart->start_ns),
+		                 .begin = LEFT,
+		                 .end = width - RIGHT };
+	t.svg.width = width;
+	t.svg.in_page = options.in_page;
+	code = draw(&t, &options, sink, sink_data);
 	opk_svg_clear(&t.svg);
-	free(t.places.items);
-	opk_lanes_clear(&t.lanes);
-	opk_series_clear(&t.series);
-	opk_evaluation_free(evaluation);
 	return code;
 }

@@ -74,14 +74,16 @@ class Html(unittest.TestCase):
             self.assertIn("There are no values: ", Page(run._repr_html_()).text)
 
 
-@needs("matplotlib")
-class Roofline(unittest.TestCase):
+class Figures(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         import matplotlib
 
         matplotlib.use("agg")
 
+
+@needs("matplotlib")
+class Roofline(Figures):
     def test_dots_and_roofs(self):
         axes = opk.open(recording("roofline")).roofline().axes[0]
         levels = ["dram__bytes.sum", "lts__t_bytes.sum", "l1tex__t_bytes.sum"]
@@ -123,3 +125,50 @@ class Roofline(unittest.TestCase):
         figure = _roofline.figure(_roofline.Roofline("$\\x_", "flop", roofs, dots, 0, 0))
         figure.savefig(io.BytesIO(), format="png")
         self.assertIn("$\\broken{", {label.get_text() for label in figure.axes[0].texts})
+
+
+@needs("matplotlib")
+class Timeline(Figures):
+    def test_lines(self):
+        import numpy
+
+        run = opk.open(recording("pm-small"))
+        metrics = ["dram__throughput.avg.pct_of_peak_sustained_elapsed", "sm__inst_executed.sum"]
+        figure = run.timeline(metrics=metrics)
+        self.assertEqual([axes.get_title(loc="left") for axes in figure.axes], metrics)
+        rows = command("eval", recording("pm-small"), "--columns", ",".join(["start_ns", "end_ns", *metrics]))[1:]
+        start, end = int(rows[0][0]), int(rows[-1][1])
+        self.assertEqual(figure.axes[-1].get_xlim(), (0, end - start))
+        for axes, at in zip(figure.axes, (2, 3)):
+            values = [float(row[at]) for row in rows]
+            (band,) = axes.collections
+            drawn = numpy.concatenate([path.vertices[:, 1] for path in band.get_paths()])
+            self.assertEqual((drawn.min(), drawn.max()), (min(values), max(values)))
+
+    def test_lanes(self):
+        figure = opk.open(recording("training-kernels")).timeline(metrics="sm__inst_executed.sum")
+        lanes, line = figure.axes
+        self.assertEqual([label.get_text() for label in lanes.get_yticklabels()], ["NVTX ranges", "", "stream 7"])
+        self.assertEqual(len(lanes.collections), 3)
+        figure.draw_without_rendering()
+        self.assertIn("50 ms", [label.get_text() for label in line.get_xticklabels()])
+
+    def test_part(self):
+        times = command("eval", recording("pm-small"), "--columns", "start_ns,end_ns")[1:]
+        where = [f"start_ns>={times[100][0]}", f"end_ns<={times[109][1]}"]
+        figure = opk.open(recording("pm-small")).timeline(where=where, metrics="sm__inst_executed.sum")
+        self.assertEqual(figure.axes[0].get_xlim(), (0, int(times[109][1]) - int(times[100][0])))
+
+    def test_given_figure(self):
+        from matplotlib.figure import Figure
+
+        figure = Figure()
+        part = figure.subfigures(1, 2)[1]
+        self.assertIs(opk.open(recording("training-trace")).timeline(figure=part), figure)
+        self.assertEqual((len(part.axes), len(figure.axes)), (1, 1))
+
+    def test_errors(self):
+        with self.assertRaisesRegex(opk.UsageError, "no timeline: neither samples nor what ran"):
+            opk.open(recording("simple")).timeline()
+        with self.assertRaises(opk.UsageError):
+            opk.open(recording("pm-small")).timeline(metrics=["no__such.sum"])

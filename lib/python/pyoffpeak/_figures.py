@@ -113,10 +113,10 @@ class Labels:
         # Text along a slope covers a row of small squares.
         if not self._take([_square(x + m * cosine - half * sine, y + m * sine + half * cosine, half) for m in along]):
             return False
-        point = self.axes.transData.inverted().transform((x, y))
+        point_x, point_y = self.axes.transData.inverted().transform((x, y))
         angle = math.degrees(math.atan2(sine, cosine))
         self._annotate(
-            content, point, (0, 0), ha="right" if right else "left", va="bottom", alpha=0.8, rotation=angle,
+            content, (point_x, point_y), (0, 0), ha="right" if right else "left", va="bottom", alpha=0.8, rotation=angle,
             rotation_mode="anchor",
         )  # fmt: skip
         return True

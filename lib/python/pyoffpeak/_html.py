@@ -10,7 +10,8 @@ import re
 from typing import Any, Iterable, Sequence
 
 from . import _context
-from ._errors import OffpeakError, text
+from ._errors import OffpeakError
+from ._native import word
 from ._offpeak import ffi, lib
 from ._summaries import summarize, value_text
 
@@ -56,7 +57,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 def words(pairs: Iterable[tuple[str, str]]) -> str:
     """Lines of a word and a text each; those without text are left out."""
     return "".join(
-        f'<div><span style="{_MUTED}">{escape(word)}</span> {escape(content)}</div>' for word, content in pairs if content
+        f'<div><span style="{_MUTED}">{escape(name)}</span> {escape(content)}</div>' for name, content in pairs if content
     )
 
 
@@ -85,7 +86,7 @@ _NOWHERE = 2 ** (8 * ffi.sizeof("size_t")) - 1
 def _value(group: Any, column: Any) -> Cell:
     of = group.of.columns
     share = of[column.peak].mean if column.peak != _NOWHERE else math.nan
-    return Cell(value_text(of[column.at].mean, text(column.unit) or ""), share=share)
+    return Cell(value_text(of[column.at].mean, word(column.unit)), share=share)
 
 
 def _time(value: float, kind: int) -> Cell:
@@ -105,7 +106,7 @@ def _devices(summary: Any) -> str:
         device = group.of.range.device
         row = [Cell(str(device) if device >= 0 else "", right=False), Cell(str(group.of.range.count))]
         rows.append(row + [_value(group, column) for column in columns])
-    return table(["device", "samples", *(text(c.name) or "" for c in columns)], rows)
+    return table(["device", "samples", *(word(c.name) for c in columns)], rows)
 
 
 def _groups(summary: Any) -> str:
@@ -115,13 +116,13 @@ def _groups(summary: Any) -> str:
     count = lib.opk_summary_group_count(summary)
     for i in range(min(count, MOST_ROWS)):
         group = lib.opk_summary_group(summary, i)
-        row = [Cell(text(group.name) or "", right=False)]
+        row = [Cell(word(group.name), right=False)]
         if timed != lib.OPK_SUMMARY_NO_TIME:
             row += [_time(group.time, timed), _share(group.share)]
         rows.append([*row, Cell(str(group.of.range.count or 1)), *(_value(group, column) for column in columns)])
     kernels = lib.opk_summary_get_kind(summary) == lib.OPK_SUMMARY_KERNELS
     heads = ["kernel" if kernels else "range", *(["time", "share"] if timed != lib.OPK_SUMMARY_NO_TIME else [])]
-    heads += ["launches" if kernels else "count", *(text(c.name) or "" for c in columns)]
+    heads += ["launches" if kernels else "count", *(word(c.name) for c in columns)]
     more = f"{count - MOST_ROWS} more: summary() has all" if count > MOST_ROWS else ""
     return table(heads, rows) + note(more)
 
@@ -138,17 +139,20 @@ def _kernels(summary: Any) -> str:
     rows = []
     for kernel in kernels[:MOST_ROWS]:
         ran = kernel.ran
-        row = [Cell(text(kernel.name) or "", right=False), Cell(value_text(ran.time_ns, "nanoseconds"))]
+        row = [Cell(word(kernel.name), right=False), Cell(value_text(ran.time_ns, "nanoseconds"))]
         row += [_share(kernel.share), Cell(str(ran.launches))]
         rows.append(row + [_share(kernel.peaks[i]) for i in peaks])
-    heads = ["kernel", "time", "share", "launches", *(text(lib.opk_summary_peak(summary, i)) or "" for i in peaks)]
+    heads = ["kernel", "time", "share", "launches", *(word(lib.opk_summary_peak(summary, i)) for i in peaks)]
     rest = sum(kernel.share for kernel in kernels[MOST_ROWS:])
     more = f"{count - MOST_ROWS} more, {rest:.3g} % of the time: summary() has all" if count > MOST_ROWS else ""
     return table(heads, rows) + note(more)
 
 
-def run(path: str) -> str:
-    """A recording in a few lines, and its kernels by time. It is no error where these can't be had."""
+def run(paths: Sequence[str]) -> str:
+    """A recording in a few lines, and its kernels by time; several by their names. No error where these can't be had."""
+    path = paths[0]
+    if len(paths) > 1:
+        return whole(words([("recordings", f"{len(paths)}: {', '.join(paths[:MOST_ROWS])}")]))
     try:
         if os.path.getsize(path) > MOST_BYTES:
             return whole(words([("recording", path)]), note("It is large: summary() evaluates it."))
@@ -159,7 +163,7 @@ def run(path: str) -> str:
 
 def _summary(summary: Any) -> str:
     said = lib.opk_summary_get_words(summary)
-    pairs = [(word, text(getattr(said, word)) or "") for word in ("run", "machine", "clocks", "complete")]
+    pairs = [(name, word(getattr(said, name))) for name in ("run", "machine", "clocks", "complete")]
     parts = [words(pairs)]
     if lib.opk_summary_kernel_count(summary):
         parts.append(_kernels(summary))
@@ -167,5 +171,5 @@ def _summary(summary: Any) -> str:
         parts.append(_devices(summary))
     elif lib.opk_summary_group_count(summary):
         parts.append(_groups(summary))
-    remarks = (text(lib.opk_summary_remark(summary, i)) or "" for i in range(lib.opk_summary_remark_count(summary)))
+    remarks = (word(lib.opk_summary_remark(summary, i)) for i in range(lib.opk_summary_remark_count(summary)))
     return whole(*parts, *map(note, remarks))

@@ -7,7 +7,7 @@ import glob
 import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
-from . import _context, _html, _roofline, _sets
+from . import _context, _html, _roofline, _sets, _timeline
 from ._native import Path, c_path
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Selection, Struct, Texts, c_paths, listed
@@ -16,7 +16,7 @@ from ._tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 Paths = Union[Path, Iterable[Path]]
 
@@ -124,11 +124,28 @@ class Run:
         kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: the
         recording has not what a roofline is drawn of; the set roofline-hierarchical has.
         """
-        return _roofline.figure(_roofline.read(self.path, kernel), ax)
+        return _roofline.figure(_roofline.read(self._one(), kernel), ax)
+
+    def timeline(
+        self, metrics: Texts = None, where: Texts = None, figure: Union[Figure, SubFigure, None] = None
+    ) -> Figure:
+        """A matplotlib figure: PM samples over time, a row a metric, below NVTX ranges and launches; needs the extra "plot".
+
+        Rows are filled from the least to the most sample, however many there are. metrics: only these. where: conditions as
+        of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or subfigure.
+        UsageError: neither samples nor what ran was recorded.
+        """
+        return _timeline.figure(_timeline.read(self._one(), listed(metrics), listed(where)), figure)
+
+    def _one(self) -> str:
+        """The file. ValueError: they are several, of which there is no picture."""
+        if len(self._paths) > 1:
+            raise ValueError(f"a picture is of one recording, and these are {len(self._paths)}")
+        return self.path
 
     def _repr_html_(self) -> str:
         """In Jupyter: the recording in a few lines, and its kernels by time."""
-        return _html.run(self.path)
+        return _html.run(self._paths)
 
     def __repr__(self) -> str:
         return f"pyoffpeak.open({', '.join(map(repr, self._paths))})"

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from . import _context
-from ._errors import text
 from ._figures import COLOURS, Labels, new_figure, readable
+from ._native import word
 from ._offpeak import ffi, lib
 from ._summaries import summarize, value_text
 
@@ -73,9 +73,9 @@ def read(path: str, kernel: Optional[str] = None) -> Roofline:
     found = _context.owned(ctx, out[0], lib.opk_roofline_free, summary)
     roofs = [found.roofs[i] for i in range(found.roof_count)]
     return Roofline(
-        text(found.title) or "Roofline",
-        text(found.unit) or "operations",
-        [Roof(text(roof.name) or "", roof.is_level, roof.peak) for roof in roofs],
+        word(found.title) or "Roofline",
+        word(found.unit) or "operations",
+        [Roof(word(roof.name), roof.is_level, roof.peak) for roof in roofs],
         [_dot(summary, found.dots[i]) for i in range(found.dot_count)],
         found.idle_count,
         found.unknown_count,
@@ -84,7 +84,7 @@ def read(path: str, kernel: Optional[str] = None) -> Roofline:
 
 def _dot(summary: Any, dot: Any) -> Dot:
     group = lib.opk_summary_group(summary, dot.kernel)
-    return Dot(text(group.name) or "", dot.roof, dot.intensity, dot.rate, group.share / 100)
+    return Dot(word(group.name), dot.roof, dot.intensity, dot.rate, group.share / 100)
 
 
 # ---- the figure

@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 from . import _context
-from ._errors import text
+from ._native import c_text, word
 from ._offpeak import ffi, lib
 
 
@@ -23,10 +23,10 @@ def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
     """A struct opk_summary, which keeps its file and its context alive."""
     file = open_file(ctx, path)
     options = ffi.new("struct opk_summary_options *", {"size": ffi.sizeof("struct opk_summary_options")})
-    pattern = ffi.NULL if kernel is None else ffi.new("char[]", kernel.encode())
-    options.kernel = pattern
+    options.kernel = pattern = c_text(kernel)
     out = ffi.new("struct opk_summary **")
     _context.call(ctx, lib.opk_summary_new, out, ctx, file, options)
+    del pattern
     return _context.owned(ctx, out[0], lib.opk_summary_free, file)
 
 
@@ -36,4 +36,4 @@ def value_text(value: float, unit: str) -> str:
         return "nan"
     out = ffi.new("char[]", lib.OPK_VALUE_TEXT)
     lib.opk_value_text(out, value, unit.encode())
-    return text(out) or ""
+    return word(out)

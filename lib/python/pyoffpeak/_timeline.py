@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Samples over time, and what ran, as a matplotlib figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
+
+from . import _context
+from ._figures import COLOURS, new_figure, readable
+from ._native import c_texts, word
+from ._offpeak import ffi, lib
+from ._summaries import open_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from numpy.typing import NDArray
+
+MOST_PLACES = 16
+WIDTH, LINE, LANE, AROUND = 10.0, 0.85, 0.24, 0.6  # inches: the figure, a metric, a lane, what is around them
+
+
+class Line(NamedTuple):
+    """A metric of the samples of a GPU: least and most, float64 of shape (points,); nan where there is no value."""
+
+    name: str
+    unit: str
+    least: NDArray[Any]
+    most: NDArray[Any]
+    highest: float  # of all samples; nan: none has a value
+
+
+class Bar(NamedTuple):
+    """A launch, a copy, a set or an NVTX range; times in nanoseconds since the start of the timeline."""
+
+    start: int
+    stop: int
+    name: str
+    records: int  # several: short ones close to each other, of which this is the first
+
+
+class Lane(NamedTuple):
+    """Bars that do not overlap, of a stream, or of a thread's NVTX ranges."""
+
+    title: str  # "" where it goes on with the lane before it
+    is_range: bool
+    bars: list[Bar]
+
+
+class Place(NamedTuple):
+    """A GPU of a host, or a rank on it."""
+
+    title: str
+    lines: list[Line]
+    lanes: list[Lane]
+
+
+class Timeline(NamedTuple):
+    start_ns: int
+    length_ns: int
+    places: list[Place]
+
+
+def read(
+    path: str,
+    metrics: Optional[Sequence[str]] = None,
+    where: Optional[Sequence[str]] = None,
+    points: int = 0,
+) -> Timeline:
+    """As Run.timeline() takes it. UsageError: neither samples nor what ran was recorded; no such metric."""
+    ctx = _context.new()
+    file = open_file(ctx, path)
+    how = ffi.new("struct opk_eval_options *", {"size": ffi.sizeof("struct opk_eval_options"), "allow_incomplete": True})
+    names, conditions = c_texts(metrics or ()), c_texts(where or ())
+    how.metrics, how.metric_count = names[0] if metrics is not None else ffi.NULL, len(names[1])
+    out = ffi.new("struct opk_filter **")
+    _context.call(ctx, lib.opk_filter_new, out, ctx, conditions[0], len(conditions[1]))
+    how.filter = chosen = _context.owned(ctx, out[0], lib.opk_filter_free)
+    fields = {"size": ffi.sizeof("struct opk_chart_options"), "eval": how, "points": points}
+    options = ffi.new("struct opk_chart_options *", fields)
+    out = ffi.new("struct opk_chart **")
+    _context.call(ctx, lib.opk_chart_new, out, ctx, file, options)
+    chart = _context.owned(ctx, out[0], lib.opk_chart_free, file, chosen)
+    places = [_place(chart, chart.places[i]) for i in range(chart.place_count)]
+    return Timeline(chart.start_ns, chart.end_ns - chart.start_ns, places)
+
+
+def _place(chart: Any, place: Any) -> Place:
+    lines = [_line(chart, place.lines[i]) for i in range(place.line_count)]
+    lanes = [_lane(chart, place.lanes[i]) for i in range(place.lane_count)]
+    return Place(word(place.title), lines, lanes)
+
+
+def _line(chart: Any, line: Any) -> Line:
+    import numpy
+
+    least, most = (
+        numpy.frombuffer(ffi.buffer(values, 8 * chart.points), numpy.float64).copy() for values in (line.least, line.most)
+    )
+    return Line(word(line.name), word(line.unit), least, most, line.highest)
+
+
+def _lane(chart: Any, lane: Any) -> Lane:
+    bars = []
+    for i in range(lane.bar_count):
+        bar = lane.bars[i]
+        bars.append(Bar(bar.start_ns - chart.start_ns, bar.end_ns - chart.start_ns, word(bar.name), bar.records))
+    return Lane("" if lane.row else word(lane.title), lane.is_range, bars)
+
+
+# ---- the figure
+
+
+def _limits(line: Line) -> tuple[float, float]:
+    """From 0, or the least below it, to somewhat above the most; shares up to 100 percent."""
+    import numpy
+
+    least = min(0.0, float(numpy.nanmin(line.least, initial=0)))
+    if line.unit.startswith("percent") and line.highest <= 100:
+        return least, 100
+    return 1.05 * least, 1.05 * line.highest if line.highest > 0 else 1
+
+
+def _draw_line(axes: Axes, line: Line, length: int) -> None:
+    """A column of pixels is filled from the least to the most sample in it."""
+    import numpy
+
+    middles = (numpy.arange(len(line.least)) + 0.5) * (length / len(line.least))
+    axes.fill_between(middles, line.least, line.most, color=COLOURS[0], alpha=0.6, linewidth=0.8)
+    axes.set_title(line.name, loc="left", fontsize="small", pad=3, parse_math=False)
+    axes.set_ylim(*_limits(line))
+    axes.locator_params(axis="y", nbins=2)
+    axes.tick_params(labelsize="small")
+    readable(axes.yaxis, line.unit)
+    if line.highest != line.highest:
+        axes.text(0.01, 0.5, "nan in all samples", transform=axes.transAxes, va="center", fontsize="small", alpha=0.8)
+
+
+def _name_bars(axes: Axes, lane: Lane, row: int, length: int) -> None:
+    """In those that are wide enough for some letters of their names."""
+    letters = axes.figure.figure.get_figwidth() * 0.85 * 72 / 5.5  # of a small font, along the axes
+    for bar in lane.bars:
+        fits = int((bar.stop - bar.start) / length * letters) - 1
+        if bar.records > 1 or fits < 3:
+            continue
+        name = bar.name if len(bar.name) <= fits else bar.name[: fits - 1] + "…"
+        at = max(bar.start, 0) + length / 400
+        axes.text(at, row + 0.42, name, va="center", fontsize="x-small", clip_on=True, parse_math=False)
+
+
+def _draw_lanes(axes: Axes, lanes: list[Lane], length: int) -> None:
+    for row, lane in enumerate(lanes):
+        spans = [(bar.start, max(bar.stop - bar.start, length / 5000)) for bar in lane.bars]
+        colour = COLOURS[3] if lane.is_range else COLOURS[2]
+        axes.broken_barh(spans, (row, 0.85), facecolors=colour, edgecolors=colour, linewidth=0.4, alpha=0.6)
+        _name_bars(axes, lane, row, length)
+    axes.set_ylim(len(lanes), 0)
+    axes.set_yticks([row + 0.42 for row in range(len(lanes))], [lane.title for lane in lanes], fontsize="small")
+    axes.tick_params(axis="y", length=0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+
+
+def _rows(data: Timeline) -> list[tuple[str, Union[Line, list[Lane]]]]:
+    """What the axes have from top to bottom; the first of a GPU among several has its title."""
+    rows: list[tuple[str, Union[Line, list[Lane]]]] = []
+    for place in data.places[:MOST_PLACES]:
+        heading = place.title if len(data.places) > 1 else ""
+        of_place: list[Union[Line, list[Lane]]] = [place.lanes] if place.lanes else []
+        for row in of_place + list(place.lines):
+            rows.append((heading, row))
+            heading = ""
+    return rows
+
+
+def _height(row: Union[Line, list[Lane]]) -> float:
+    return LINE if isinstance(row, Line) else LANE * len(row)
+
+
+def figure(data: Timeline, given: Union[Figure, SubFigure, None] = None) -> Figure:
+    """Draws in the given figure, or in a new one."""
+    rows = _rows(data)
+    heights = [_height(row) for _, row in rows]
+    drawn = given if given is not None else new_figure(WIDTH, sum(heights) + AROUND)
+    all_axes = drawn.subplots(len(rows), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (heading, row) in zip(all_axes, rows):
+        if isinstance(row, Line):
+            _draw_line(axes, row, data.length_ns)
+        else:
+            _draw_lanes(axes, row, data.length_ns)
+        if heading:
+            axes.set_title(heading, loc="right", fontsize="small", fontweight="bold", pad=3, parse_math=False)
+        axes.grid(True, axis="x", linewidth=0.5, alpha=0.5)
+        axes.set_axisbelow(True)
+    all_axes[-1].set_xlim(0, data.length_ns)
+    readable(all_axes[-1].xaxis, "nanosecond")
+    return drawn.figure

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Samples and what ran as numbers to draw: a place for each GPU, with lines and lanes. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "container/container.h"
+#include "eval/eval.h"
+#include "series/series.h"
+
+enum { POINTS = 1000, BARS = 1500 };
+
+struct chart {
+	struct opk_chart public;
+	struct opk_ctx *ctx;
+	struct opk_evaluation *evaluation; /* NULL: there are no samples */
+	struct opk_series series;
+	struct opk_lanes lanes;
+	struct opk_series_places series_places;
+	struct opk_kernel_names *kernels;
+	struct opk_chart_place *places;
+	struct opk_chart_lane *lane_list; /* all of them, to be copied to places */
+};
+
+static void clear_place(struct opk_chart_place *place)
+{
+	for (size_t i = 0; i < place->line_count; i++)
+		free((void *)place->lines[i].least);
+	free((void *)place->lines);
+	free((void *)place->lanes);
+	free((void *)place->title);
+}
+
+void opk_chart_free(struct opk_chart *public)
+{
+	struct chart *chart = (struct chart *)public;
+
+	if (!chart)
+		return;
+	for (size_t i = 0; chart->places && i < chart->series_places.count; i++)
+		clear_place(&chart->places[i]);
+	for (size_t i = 0; chart->lane_list && i < chart->lanes.lanes.count; i++) {
+		free((void *)chart->lane_list[i].title);
+		free((void *)chart->lane_list[i].bars);
+	}
+	free(chart->places);
+	free(chart->lane_list);
+	free(chart->series_places.items);
+	opk_lanes_clear(&chart->lanes);
+	opk_series_clear(&chart->series);
+	opk_kernel_names_free(chart->kernels);
+	opk_evaluation_free(chart->evaluation);
+	free(chart);
+}
+
+static int nomem(const struct chart *chart)
+{
+	return opk_nomem(chart->ctx, "a timeline");
+}
+
+/* ---- what was recorded ------------------------------------------------------------------ */
+
+static int name_kernels(struct chart *chart)
+{
+	int code = opk_kernel_names_new(&chart->kernels, chart->ctx, OPK_KERNEL_SHORT);
+
+	for (size_t i = 0; !code && i < chart->lanes.names.count; i++) {
+		struct opk_range range = opk_activity_range(chart->lanes.names.items[i]);
+
+		if (chart->lanes.names.items[i]->kind == OPK_ACTIVITY_KERNEL)
+			code = opk_kernel_names_add(chart->kernels, chart->ctx, &range, 1);
+	}
+	return code;
+}
+
+static int read_file(struct chart *chart, struct opk_file *file,
+                     const struct opk_chart_options *options)
+{
+	const struct opk_activity *activities;
+	const struct opk_meta *meta;
+	size_t count;
+	int code = opk_file_meta(&meta, chart->ctx, file);
+
+	if (!code && meta->profiler == OPK_PROFILER_PM && strcmp(meta->mode, "trace") != 0)
+		code = opk_eval_file(&chart->evaluation, chart->ctx, file, options->eval);
+	if (!code && chart->evaluation)
+		code = opk_series_add(&chart->series, chart->ctx, chart->evaluation, NULL, 0);
+	if (!code)
+		code = opk_file_activities(&activities, &count, chart->ctx, file);
+	if (!code)
+		code = opk_lanes_init(&chart->lanes, chart->ctx, activities, count,
+		                      options->bars ? options->bars : BARS);
+	if (!code)
+		code = name_kernels(chart);
+	return code ? code
+	            : opk_series_places(&chart->series_places, chart->ctx, &chart->series,
+	                                &chart->lanes);
+}
+
+static void include(struct opk_chart *chart, uint64_t start, uint64_t end)
+{
+	chart->start_ns = !chart->end_ns || start < chart->start_ns ? start : chart->start_ns;
+	chart->end_ns = end > chart->end_ns ? end : chart->end_ns;
+}
+
+/* The time of all samples; without any, that of all that ran. */
+static int find_times(struct chart *chart)
+{
+	for (size_t i = 0; i < chart->series.count; i++) {
+		const struct opk_track *track = &chart->series.tracks[i];
+
+		if (track->count)
+			include(&chart->public, track->starts[0], track->ends[track->count - 1]);
+	}
+	if (!chart->series.count && chart->lanes.records)
+		include(&chart->public, chart->lanes.start, chart->lanes.end);
+	if (chart->public.end_ns > chart->public.start_ns)
+		return OPK_OK;
+	return opk_fail(chart->ctx, OPK_EUSAGE,
+	                "no timeline: neither samples nor what ran was recorded");
+}
+
+/* ---- lanes ------------------------------------------------------------------------------ */
+
+static struct opk_chart_bar bar_of(struct chart *chart, const struct opk_lane_item *item)
+{
+	const struct opk_activity *of = chart->lanes.names.items[item->name];
+	struct opk_range range = opk_activity_range(of);
+	bool kernel = of->kind == OPK_ACTIVITY_KERNEL;
+
+	return (struct opk_chart_bar){
+		.start_ns = item->start,
+		.end_ns = item->end,
+		.name = kernel ? opk_kernel_names_get(chart->kernels, &range) : of->name,
+		.full_name = of->name,
+		.records = item->records,
+	};
+}
+
+static int make_lane(struct opk_chart_lane *out, struct chart *chart, const struct opk_lane *lane)
+{
+	struct opk_chart_bar *bars = opk_alloc_array(lane->items.count + 1, sizeof *bars);
+
+	out->is_range = opk_lane_is_range(lane);
+	out->row = lane->row;
+	out->title = out->is_range ? opk_strdup("NVTX ranges")
+	                           : opk_printf("stream %" PRIu64, lane->of->stream);
+	out->bars = bars;
+	out->bar_count = lane->items.count;
+	if (!bars || !out->title)
+		return nomem(chart);
+	for (size_t i = 0; i < lane->items.count; i++)
+		bars[i] = bar_of(chart, &lane->items.items[i]);
+	return OPK_OK;
+}
+
+static int make_lanes(struct chart *chart)
+{
+	size_t count = chart->lanes.lanes.count;
+	int code = OPK_OK;
+
+	chart->lane_list = opk_alloc_array(count + 1, sizeof *chart->lane_list);
+	if (!chart->lane_list)
+		return nomem(chart);
+	for (size_t i = 0; !code && i < count; i++)
+		code = make_lane(&chart->lane_list[i], chart, &chart->lanes.lanes.items[i]);
+	return code;
+}
+
+/* ---- places ----------------------------------------------------------------------------- */
+
+static char *title_of(const struct opk_series_place *place)
+{
+	struct opk_buf text = { 0 };
+
+	if (place->host && *place->host)
+		opk_buf_add_text(&text, place->host);
+	if (place->device >= 0)
+		opk_buf_add_printf(&text, "%sGPU %d", text.size ? " " : "", (int)place->device);
+	if (place->rank >= 0)
+		opk_buf_add_printf(&text, "%srank %d", text.size ? " " : "", (int)place->rank);
+	return opk_buf_take_text(&text);
+}
+
+/* Least and most are one block. */
+static int make_line(struct opk_chart_line *line, const struct chart *chart,
+                     const struct opk_track *track, size_t metric)
+{
+	size_t points = chart->public.points;
+	double *values = opk_alloc_array(2 * points, sizeof *values);
+
+	*line = (struct opk_chart_line){
+		.name = opk_evaluation_column(chart->evaluation, metric),
+		.unit = opk_evaluation_column_unit(chart->evaluation, metric),
+		.least = values,
+		.most = values + points,
+		.lowest = track->lowest[metric],
+		.highest = track->highest[metric],
+		.missing = track->missing[metric],
+	};
+	if (!values)
+		return nomem(chart);
+	opk_track_envelope(values, values + points, points, track, metric, chart->public.start_ns,
+	                   chart->public.end_ns);
+	return OPK_OK;
+}
+
+static int make_lines(struct opk_chart_place *out, const struct chart *chart,
+                      const struct opk_track *track)
+{
+	struct opk_chart_line *lines = opk_alloc_array(track->metrics + 1, sizeof *lines);
+	int code = OPK_OK;
+
+	out->lines = lines;
+	out->samples = track->samples;
+	if (!lines)
+		return nomem(chart);
+	for (size_t i = 0; !code && i < track->metrics; i++) {
+		code = make_line(&lines[i], chart, track, i);
+		out->line_count++;
+	}
+	return code;
+}
+
+static int choose_lanes(struct opk_chart_place *out, const struct chart *chart,
+                        const struct opk_series_place *place)
+{
+	size_t count = chart->lanes.lanes.count;
+	struct opk_chart_lane *lanes = opk_alloc_array(count + 1, sizeof *lanes);
+
+	out->lanes = lanes;
+	if (!lanes)
+		return nomem(chart);
+	for (size_t i = 0; i < count; i++)
+		if (opk_series_place_shows(place, &chart->lanes, &chart->lanes.lanes.items[i]))
+			lanes[out->lane_count++] = chart->lane_list[i];
+	return OPK_OK;
+}
+
+static int make_place(struct opk_chart_place *out, const struct chart *chart,
+                      const struct opk_series_place *place)
+{
+	int code = choose_lanes(out, chart, place);
+
+	out->host = place->host;
+	out->gpu = place->gpu;
+	out->device = place->device;
+	out->rank = place->rank;
+	out->title = title_of(place);
+	if (!code && !out->title)
+		code = nomem(chart);
+	if (!code && place->track != SIZE_MAX)
+		code = make_lines(out, chart, &chart->series.tracks[place->track]);
+	return code;
+}
+
+static int make_places(struct chart *chart)
+{
+	size_t count = chart->series_places.count;
+	int code = OPK_OK;
+
+	chart->places = opk_alloc_array(count + 1, sizeof *chart->places);
+	if (!chart->places)
+		return nomem(chart);
+	chart->public.places = chart->places;
+	chart->public.place_count = count;
+	for (size_t i = 0; !code && i < count; i++)
+		code = make_place(&chart->places[i], chart, &chart->series_places.items[i]);
+	return code;
+}
+
+int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_chart_options *given)
+{
+	OPK_OPTIONS(opk_chart_options, options, given);
+	struct chart *chart = opk_alloc(sizeof *chart);
+	int code;
+
+	if (!chart)
+		return opk_nomem(ctx, "a timeline");
+	chart->ctx = ctx;
+	chart->public.points = options.points ? options.points : POINTS;
+	code = read_file(chart, file, &options);
+	if (!code)
+		code = find_times(chart);
+	if (!code)
+		code = make_lanes(chart);
+	if (!code)
+		code = make_places(chart);
+	opk_series_clear(&chart->series);
+	chart->series = (struct opk_series){ 0 };
+	if (code) {
+		opk_chart_free(&chart->public);
+		return code;
+	}
+	*out = &chart->public;
+	return OPK_OK;
+}
