@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # pyoffpeak and the command beside plain loops over CUPTI's calls: make bench-python [RUNS=5]. No test: nothing fails by
-# being slow. PYTHON is an interpreter with cffi, setuptools and pyarrow, CUPTI the path of libcupti.
+# being slow. PYTHON is an interpreter with cffi, CUPTI the path of libcupti.
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}" "${SOURCE:?}"
 python=${PYTHON:-python3}
@@ -11,13 +11,19 @@ XDG_CACHE_HOME=$tmp/cache
 CUPTI=${CUPTI:-$("$OFFPEAK" doctor --format csv | sed -n 's/^libcupti,//p')}
 export XDG_CACHE_HOME CUPTI
 
-cp -r "$SOURCE/lib/python" "$tmp/python"
-chmod -R u+w "$tmp/python"
-(cd "$tmp/python" &&
-	OFFPEAK_INCLUDE=$SOURCE/lib OFFPEAK_LIB=$BUILD/.libs "$python" setup.py -q build_ext --inplace) >"$tmp/log" 2>&1 || {
-	tail "$tmp/log" >&2
-	exit 1
-}
+module=$tmp/module/pyoffpeak
+mkdir "$tmp/module"
+cp -r "$SOURCE/lib/python/pyoffpeak" "$module"
+chmod -R u+w "$module"
+mkdir -p "$module/share"
+ln -s "$SOURCE/data" "$module/share/offpeak"
+include=$(OFFPEAK_INCLUDE=$SOURCE/lib OFFPEAK_LIB=$BUILD/.libs "$python" -B -c "import sys, sysconfig
+sys.path.insert(0, sys.argv[1])
+import build_binding
+build_binding.ffi.emit_c_code('$tmp/_offpeak.c')
+print(sysconfig.get_path('include'))" "$SOURCE/lib/python" | tail -n 1)
+${CC:-cc} -O2 -fPIC -shared -I "$include" -I "$SOURCE/lib" -o "$module/_offpeak.abi3.so" "$tmp/_offpeak.c" \
+	-L "$BUILD/.libs" -loffpeak -Wl,-rpath,"$BUILD/.libs"
 mkdir "$tmp/files"
 echo "cores: $(nproc)"
-PYTHONPATH=$tmp/python "$python" "$SOURCE/tests/bench_python.py" "$OFFPEAK" "$SOURCE" "$tmp/files"
+PYTHONPATH=$tmp/module "$python" "$SOURCE/tests/bench_python.py" "$OFFPEAK" "$SOURCE" "$tmp/files"
