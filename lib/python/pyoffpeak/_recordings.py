@@ -7,7 +7,7 @@ import glob
 import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
-from . import _context, _html, _roofline, _sets, _timeline
+from . import _context, _sets
 from ._native import Path, c_path
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Selection, Struct, Texts, c_paths, listed
@@ -124,6 +124,8 @@ class Run:
         kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: the
         recording has not what a roofline is drawn of; the set roofline-hierarchical has.
         """
+        from . import _roofline  # most need no drawing, and its modules take long to import
+
         return _roofline.figure(_roofline.read(self._one(), kernel), ax)
 
     def timeline(
@@ -135,6 +137,8 @@ class Run:
         of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or subfigure.
         UsageError: neither samples nor what ran was recorded.
         """
+        from . import _timeline
+
         return _timeline.figure(_timeline.read(self._one(), listed(metrics), listed(where)), figure)
 
     def _one(self) -> str:
@@ -145,6 +149,8 @@ class Run:
 
     def _repr_html_(self) -> str:
         """In Jupyter: the recording in a few lines, and its kernels by time."""
+        from . import _html
+
         return _html.run(self._paths)
 
     def __repr__(self) -> str:
