@@ -176,7 +176,7 @@ START_TEST(real_names)
 }
 END_TEST
 
-/* CUPTI reports the same units up to 13.0, each worked out from another name's; and the same scopes. */
+/* Up to 13.0 CUPTI reports the same units, each worked out from another name's; and scopes. */
 START_TEST(real_units)
 {
 	static const char *const chips[] = { "TU102", "GH100", "GB202" };

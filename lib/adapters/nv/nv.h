@@ -101,7 +101,7 @@ int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, siz
  */
 struct opk_nv_evaluator;
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip);
-/* For a profiler: that of PM sampling knows its metrics, NVPW_Device_MetricsEvaluator_Initialize. */
+/* For a profiler; that of PM sampling knows its metrics: NVPW_Device_MetricsEvaluator_Initialize */
 int opk_nv_evaluator_of_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip,
                             enum opk_profiler profiler);
 void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator);
