@@ -116,11 +116,14 @@ void opk_ctx_resume(struct opk_ctx *ctx)
 	atomic_store(&ctx->interrupted, false);
 }
 
+bool opk_interrupted(const struct opk_ctx *ctx)
+{
+	return atomic_load_explicit(&ctx->interrupted, memory_order_relaxed);
+}
+
 int opk_check_interrupt(struct opk_ctx *ctx)
 {
-	if (!atomic_load_explicit(&ctx->interrupted, memory_order_relaxed))
-		return OPK_OK;
-	return opk_fail(ctx, OPK_EFAILED, "interrupted");
+	return opk_interrupted(ctx) ? opk_fail(ctx, OPK_EFAILED, "interrupted") : OPK_OK;
 }
 
 void opk_log(struct opk_ctx *ctx, const char *format, ...)

@@ -33,6 +33,7 @@ struct opk_ctx {
 
 /* For loops that take long: OPK_EFAILED once the context was interrupted. */
 int opk_check_interrupt(struct opk_ctx *ctx);
+bool opk_interrupted(const struct opk_ctx *ctx);
 
 /* Starts a new cause chain and returns `code`. */
 int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);

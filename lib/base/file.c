@@ -137,11 +137,31 @@ static int create_temporary(char *path, mode_t mode)
  */
 static struct opk_newfile *volatile unfinished;
 static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t unfinished_once = PTHREAD_ONCE_INIT;
 static pid_t owner;
+
+static void lock_unfinished(void)
+{
+	pthread_mutex_lock(&unfinished_lock);
+}
+
+static void unlock_unfinished(void)
+{
+	pthread_mutex_unlock(&unfinished_lock);
+}
+
+/* A child process must not wait for a thread that it lacks. */
+static void watch_forks(void)
+{
+	pthread_atfork(lock_unfinished, unlock_unfinished, unlock_unfinished);
+}
 
 static void remember(struct opk_newfile *file)
 {
+	pthread_once(&unfinished_once, watch_forks);
 	pthread_mutex_lock(&unfinished_lock);
+	if (owner != getpid())
+		unfinished = NULL;
 	owner = getpid();
 	file->next = unfinished;
 	unfinished = file;

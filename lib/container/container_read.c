@@ -451,7 +451,10 @@ static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *pat
 
 int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path)
 {
-	return open_file(out, ctx, path, NULL);
+	/* What takes long opens many files, or copies many sections. */
+	int code = opk_check_interrupt(ctx);
+
+	return code ? code : open_file(out, ctx, path, NULL);
 }
 
 int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path)

@@ -429,8 +429,10 @@ int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size
 {
 	opk_autofree void *data = NULL;
 	size_t size;
-	int code = opk_file_read(&data, &size, writer->ctx, file, i);
+	int code = opk_check_interrupt(writer->ctx);
 
+	if (!code)
+		code = opk_file_read(&data, &size, writer->ctx, file, i);
 	return code ? code
 	            : add_section(writer, file->sections[i].type,
 	                          opk_is_attached(&file->sections[i]), data, size);

@@ -592,7 +592,9 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
 	int code;
 
 	do {
-		code = opk_evaluation_next_by_facts(row, ctx, evaluation);
+		code = opk_check_interrupt(ctx);
+		if (!code)
+			code = opk_evaluation_next_by_facts(row, ctx, evaluation);
 	} while (!code && *row && !opk_evaluation_takes(evaluation, (*row)->values));
 	return code;
 }

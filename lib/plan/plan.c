@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "chip/chip.h"
 #include "child/child.h"
@@ -64,7 +65,7 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 {
 	int code = try_all(plan, ctx);
 
-	if (code == OPK_EUSAGE || code == OPK_EFAILED)
+	if (opk_nv_refused(ctx, code))
 		return opk_plan_explain_refusal(ctx, plan, set, code);
 	if (!code)
 		code = check_chip(ctx, plan);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "formula/formula.h"
 #include "resolve/resolver.h"
 
@@ -18,7 +19,7 @@ bool opk_resolver_plans(struct opk_resolver *r, const char *name)
 
 	opk_errors_mark(&mark, r->ctx);
 	code = opk_schedule_try(&result, r->ctx, &r->target, &name, 1);
-	if (code && code != OPK_EUSAGE && code != OPK_EFAILED)
+	if (code && !opk_nv_refused(r->ctx, code))
 		opk_problems_stop(&r->problems, opk_errors_keep(r->ctx, &mark, code));
 	else
 		opk_errors_rewind(r->ctx, &mark);

@@ -40,7 +40,7 @@ static int try_cupti(struct opk_schedule_result *out, struct opk_ctx *ctx,
 	code = opk_nv_add_metrics(ctx, host, metrics, count);
 	if (!code)
 		code = opk_schedule_image(out, ctx, host);
-	else if (code == OPK_EUSAGE || code == OPK_EFAILED)
+	else if (opk_nv_refused(ctx, code))
 		out->refused = opk_nv_host_status(host);
 	return code;
 }
@@ -216,7 +216,7 @@ static bool is_refused(struct search *s, size_t from, size_t to)
 	code = opk_schedule_try(&result, s->ctx, s->what->target, s->what->names + from, to - from);
 	if (!code && most && result.passes > most)
 		code = opk_fail(s->ctx, OPK_EFAILED, "it needs %zu passes", result.passes);
-	if (code && code != OPK_EUSAGE && code != OPK_EFAILED) {
+	if (code && !opk_nv_refused(s->ctx, code)) {
 		s->code = opk_errors_keep(s->ctx, &mark, code);
 		return true;
 	}

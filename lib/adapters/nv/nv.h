@@ -21,6 +21,12 @@ char *opk_nv_identity(const struct opk_ctx *ctx);
 /* "CUPTI_ERROR_NOT_SUPPORTED" of 27. */
 const char *opk_nv_status_name(int cupti_status);
 
+/*
+ * Whether this is the code of a call by which NVIDIA's libraries refused what was asked, and not of
+ * one that was interrupted.
+ */
+bool opk_nv_refused(struct opk_ctx *ctx, int code);
+
 /* Loads the libraries now, into this process, if there are any. What needs them says why not. */
 void opk_nv_load(struct opk_ctx *ctx);
 

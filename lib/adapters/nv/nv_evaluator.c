@@ -85,7 +85,7 @@ void opk_nv_evaluator_free(struct opk_nv_evaluator *evaluator)
 		return;
 	params.pMetricsEvaluator = evaluator->object;
 	if (evaluator->object)
-		evaluator->nv->call.NVPW_MetricsEvaluator_Destroy(&params);
+		NV_CALL(evaluator->nv, NVPW_MetricsEvaluator_Destroy, &params);
 	free(evaluator->scratch);
 	free(evaluator);
 }
@@ -97,8 +97,8 @@ static int convert(struct nv_MetricEvalRequest *out, struct opk_ctx *ctx,
 	NV_PARAMS(params, EvaluatorConvertName, .pMetricsEvaluator = evaluator->object,
 	          .pMetricName = metric, .pMetricEvalRequest = out,
 	          .metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric));
-	int status = evaluator->nv->call.NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
-		&params);
+	int status = NV_CALL(evaluator->nv,
+	                     NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, &params);
 
 	if (!status)
 		return OPK_OK;

@@ -71,12 +71,12 @@ static int try_sizes(struct opk_nv *nv, void *params, size_t *known, const size_
 
 static int call_initialize(struct opk_nv *nv, void *params)
 {
-	return nv->call.cuptiProfilerHostInitialize(params);
+	return NV_CALL(nv, cuptiProfilerHostInitialize, params);
 }
 
 static int call_properties(struct opk_nv *nv, void *params)
 {
-	return nv->call.cuptiProfilerHostGetMetricProperties(params);
+	return NV_CALL(nv, cuptiProfilerHostGetMetricProperties, params);
 }
 
 static int initialize(struct opk_nv *nv, void **object, const char *chip,
@@ -102,7 +102,7 @@ static void deinitialize(struct opk_nv *nv, void *object)
 {
 	NV_PARAMS(params, HostDeinitialize, .pHostObject = object);
 
-	nv->call.cuptiProfilerHostDeinitialize(&params);
+	NV_CALL(nv, cuptiProfilerHostDeinitialize, &params);
 }
 
 int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
@@ -271,7 +271,7 @@ int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char
 	          .ppMetricNames = (const char **)names, .numMetrics = count);
 	int code;
 
-	host->status = host->nv->call.cuptiProfilerHostConfigAddMetrics(&params);
+	host->status = NV_CALL(host->nv, cuptiProfilerHostConfigAddMetrics, &params);
 	code = nv_check_cupti(ctx, "cuptiProfilerHostConfigAddMetrics", host->status);
 	return host->status == NV_CUPTI_OUT_OF_MEMORY ? OPK_ENOMEM : code;
 }

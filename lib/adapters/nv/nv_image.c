@@ -44,7 +44,7 @@ int opk_nv_image_profiler(enum opk_profiler *out, struct opk_ctx *ctx, const voi
 	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_TIMES);
 
 	if (!code)
-		*out = nv->call.NVPW_PeriodicSampler_CounterData_GetSampleTime(&params)
+		*out = NV_CALL(nv, NVPW_PeriodicSampler_CounterData_GetSampleTime, &params)
 		               ? OPK_PROFILER_RANGE
 		               : OPK_PROFILER_PM;
 	return code;
@@ -190,7 +190,7 @@ void opk_nv_combiner_free(struct opk_nv_combiner *combiner)
 	if (!combiner)
 		return;
 	params.pCounterDataCombiner = combiner->object;
-	combiner->nv->call.NVPW_CounterDataCombiner_Destroy(&params);
+	NV_CALL(combiner->nv, NVPW_CounterDataCombiner_Destroy, &params);
 	free(combiner);
 }
 

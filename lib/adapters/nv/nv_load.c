@@ -313,15 +313,19 @@ static int load(struct opk_nv *nv, struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist candidates = { 0 };
 
+	int code = OPK_OK;
+
 	if (!find_cupti(&candidates, ctx))
 		return OPK_ENOMEM;
-	for (size_t i = 0; i < candidates.count && !nv->cupti; i++)
-		if (open_pair(nv, candidates.items[i]))
-			return OPK_ENOMEM;
-	if (nv_open_driver(nv, ctx))
-		return OPK_ENOMEM;
-	bind(nv);
-	return OPK_OK;
+	nv_enter_first();
+	for (size_t i = 0; !code && i < candidates.count && !nv->cupti; i++)
+		code = open_pair(nv, candidates.items[i]);
+	if (!code)
+		code = nv_open_driver(nv, ctx);
+	if (!code)
+		bind(nv);
+	nv_leave();
+	return code;
 }
 
 static int ensure_loaded(struct opk_ctx *ctx)

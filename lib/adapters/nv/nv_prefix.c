@@ -93,7 +93,7 @@ int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chi
 	if (!code)
 		code = get_prefix(out, size, nv, ctx, create.pCounterDataBuilder);
 	destroy.pCounterDataBuilder = create.pCounterDataBuilder;
-	nv->call.NVPW_CounterDataBuilder_Destroy(&destroy);
+	NV_CALL(nv, NVPW_CounterDataBuilder_Destroy, &destroy);
 	return code;
 }
 

@@ -179,7 +179,7 @@ void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
 		return;
 	params.pRawCounterConfig = scheduler->object;
 	if (scheduler->object)
-		scheduler->nv->call.NVPW_RawCounterConfig_Destroy(&params);
+		NV_CALL(scheduler->nv, NVPW_RawCounterConfig_Destroy, &params);
 	free(scheduler->domains);
 	free(scheduler);
 }
@@ -255,7 +255,7 @@ static int domains_of(struct domains *out, struct opk_ctx *ctx, struct opk_nv_sc
 	          .pRawCounterName = counter, .numSupportedDomains = MAX_DOMAINS,
 	          .numSupportedCdgDomains = MAX_DOMAINS, .pSupportedDomains = out->single,
 	          .pSupportedCdgDomains = out->pairs);
-	int status = scheduler->nv->call.NVPW_RawCounterConfig_GetRawCounterProperties(&params);
+	int status = NV_CALL(scheduler->nv, NVPW_RawCounterConfig_GetRawCounterProperties, &params);
 
 	if (status) {
 		nv_check_nvpw(ctx, "NVPW_RawCounterConfig_GetRawCounterProperties", status);

@@ -115,7 +115,7 @@ static int check(struct opk_ctx *ctx, const struct nv_status *table, const char 
 	const char *advice = row_of(table, status)->advice;
 
 	if (status == NV_SUCCESS)
-		return OPK_OK;
+		return opk_check_interrupt(ctx);
 	return opk_fail(ctx, code, "%s: %s (%d)%s%s", function, nv_status_name(table, status),
 	                status, advice ? "; " : "", advice ? advice : "");
 }
@@ -129,4 +129,9 @@ int nv_check_cupti(struct opk_ctx *ctx, const char *function, int status)
 int nv_check_nvpw(struct opk_ctx *ctx, const char *function, int status)
 {
 	return check(ctx, nv_nvpa_statuses, function, status, OPK_EFAILED);
+}
+
+bool opk_nv_refused(struct opk_ctx *ctx, int code)
+{
+	return (code == OPK_EUSAGE || code == OPK_EFAILED) && !opk_interrupted(ctx);
 }

@@ -78,14 +78,29 @@ extern const struct nv_status nv_nvpa_statuses[];
 const char *nv_status_name(const struct nv_status *table, int number);
 /*
  * OPK_OK, or a code and a cause chain: "cuptiX: NAME (number)", with advice where there is any.
- * OPK_EUSAGE: CUPTI knows no such metric; OPK_EFAILED: all else.
+ * OPK_EUSAGE: CUPTI knows no such metric; OPK_EFAILED: all else, or the context was interrupted.
  */
 int nv_check_cupti(struct opk_ctx *ctx, const char *function, int status);
 int nv_check_nvpw(struct opk_ctx *ctx, const char *function, int status);
 
+/* Around each call into NVIDIA's code; the first time also before forks. */
+void nv_enter(void);
+void nv_enter_first(void);
+void nv_leave(void);
+
+/* The status of an entry point. */
+#define NV_CALL(nv, symbol, params)                                                                \
+	({                                                                                         \
+		int nv_status_;                                                                    \
+                                                                                                   \
+		nv_enter();                                                                        \
+		nv_status_ = (nv)->call.symbol(params);                                            \
+		nv_leave();                                                                        \
+		nv_status_;                                                                        \
+	})
 /* Calls an entry point and checks its status. */
-#define NV_CUPTI(nv, ctx, symbol, params) nv_check_cupti(ctx, #symbol, (nv)->call.symbol(params))
-#define NV_NVPW(nv, ctx, symbol, params) nv_check_nvpw(ctx, #symbol, (nv)->call.symbol(params))
+#define NV_CUPTI(nv, ctx, symbol, params) nv_check_cupti(ctx, #symbol, NV_CALL(nv, symbol, params))
+#define NV_NVPW(nv, ctx, symbol, params) nv_check_nvpw(ctx, #symbol, NV_CALL(nv, symbol, params))
 
 enum {
 	NV_SUCCESS = 0,

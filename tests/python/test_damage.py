@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Damaged images end in an exception, never in the end of the interpreter, whatever NVIDIA's code makes of them."""
+
+import random
+import subprocess
+import sys
+import unittest
+
+import pyoffpeak as opk
+from common import is_long, recording, source
+from pyoffpeak import _context
+from pyoffpeak._offpeak import ffi, lib
+from pyoffpeak._plans import availability_of
+
+PROBE = f"{source}/data/probes/gh100.opk"
+METRICS = ["sm__cycles_active.avg", "dram__bytes.sum", "lts__t_sectors.sum"]
+
+
+def damaged(image, seed):
+    """The image with bytes that were changed, or moved, or cut off."""
+    chosen = random.Random(seed)
+    kind, at = chosen.randrange(4), chosen.randrange(len(image))
+    if kind == 0:
+        return image[:at]
+    if kind == 1:
+        size = chosen.randrange(1, 64)
+        return image[:at] + chosen.randbytes(size) + image[at + size :]
+    if kind == 2:
+        return image[:at] + image[at + chosen.randrange(1, 64) :]
+    changed = bytearray(image)
+    for _ in range(chosen.randrange(1, 200)):
+        changed[chosen.randrange(len(image))] = chosen.choice((0, 0xFF, chosen.randrange(256)))
+    return bytes(changed)
+
+
+def section(path, kind):
+    """The first section of a kind."""
+    ctx = _context.new()
+    out = ffi.new("struct opk_file **")
+    _context.call(ctx, lib.opk_file_open, out, ctx, path.encode())
+    file = _context.owned(ctx, out[0], lib.opk_file_free)
+    for i in range(lib.opk_file_section_count(file)):
+        if lib.opk_file_section(file, i).type == kind:
+            data, size = ffi.new("void **"), ffi.new("size_t *")
+            _context.call(ctx, lib.opk_file_read, data, size, ctx, file, i)
+            try:
+                return bytes(ffi.buffer(data[0], size[0]))
+            finally:
+                lib.free(data[0])
+    raise AssertionError(f"{path} has no such section")
+
+
+def use_plan(image, profiler):
+    plan = opk.plan("GH100", METRICS, availability=image, profiler=profiler)
+    plan.prefix, plan.detail, plan.columns, plan.missing, plan.sample_bytes
+    opk.plan("GH100", METRICS, availability=image, profiler=profiler, single_pass=True).left_out
+
+
+def use_image(image):
+    opk.eval_image(image, metrics=METRICS[:1])
+
+
+def use_config(image):
+    ctx = _context.new()
+    out = ffi.new("struct opk_config_info **")
+    _context.call(ctx, lib.opk_config_info_new, out, ctx, image, len(image))
+    lib.opk_config_info_free(out[0])
+
+
+def attack(use, image, count, *arguments):
+    """How many damaged images were refused; "sound" images are used first."""
+    use(image, *arguments)
+    refused = 0
+    for seed in range(count):
+        sys.stdout.write(f"{seed} ")
+        sys.stdout.flush()
+        try:
+            use(damaged(image, seed), *arguments)
+        except opk.OffpeakError:
+            refused += 1
+    return refused
+
+
+def gpu(profiler):
+    """What a GPU can count."""
+    return availability_of(_context.new(), PROBE, "GH100", profiler)
+
+
+ATTACKS = {
+    "availability": lambda count: attack(use_plan, gpu(lib.OPK_PROFILER_RANGE), count, "range"),
+    "availability_pm": lambda count: attack(use_plan, gpu(lib.OPK_PROFILER_PM), count, "pm"),
+    "image": lambda count: attack(use_image, section(recording("simple"), lib.OPK_SECTION_DATA), count),
+    "config": lambda count: attack(use_config, opk.plan("GH100", METRICS).config_image, count),
+}
+
+
+class Damage(unittest.TestCase):
+    def attack(self, which, count, many):
+        # In a process of its own, since it is the end of that which is feared.
+        program = f"import test_damage; print(test_damage.ATTACKS['{which}']({many if is_long else count}))"
+        command = [sys.executable, "-X", "faulthandler", "-c", program]
+        result = subprocess.run(command, capture_output=True, text=True, cwd=f"{source}/tests/python", timeout=600)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout[-200:])
+        # Much damage is where nothing looks.
+        self.assertGreaterEqual(int(result.stdout.split()[-1]), 5 if is_long else 0)
+
+    def test_config(self):
+        self.attack("config", 4, 300)
+
+    def test_availability(self):
+        self.attack("availability", 3, 200)
+
+    def test_availability_of_sampling(self):
+        self.attack("availability_pm", 3, 200)
+
+    def test_image(self):
+        self.attack("image", 5, 300)

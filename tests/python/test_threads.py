@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Threads, forked processes and the end of the process: results as ever, and nothing waits forever."""
+
+import concurrent.futures
+import multiprocessing
+import os
+import subprocess
+import sys
+import unittest
+
+import pyoffpeak as opk
+from common import long, recording
+
+NAMES = ("simple", "roofline", "nested", "top-down")
+
+
+def rows(name):
+    return [list(row.values()) for row in opk.open(recording(name)).eval()]
+
+
+def passes(effort):
+    return opk.plan("GH100", "roofline", effort=effort).passes
+
+
+class Threads(unittest.TestCase):
+    def wanted(self):
+        return [repr(rows(name)) for name in NAMES]
+
+    def test_eval_and_plan_side_by_side(self):
+        wanted, few = self.wanted(), passes(0)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            plans = [pool.submit(passes, 0) for _ in range(4)]
+            found = list(pool.map(lambda name: repr(rows(name)), NAMES))
+            self.assertEqual([plan.result(60) for plan in plans], [few] * 4)
+        self.assertEqual(found, wanted)
+
+    def test_fork_while_threads_work(self):
+        wanted = self.wanted()
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            busy = [pool.submit(opk.metrics, "GH100") for _ in range(4)] + [pool.submit(rows, "simple")]
+            for _ in range(8):
+                pid = os.fork()
+                if not pid:
+                    os._exit(0 if repr(rows(NAMES[0])) == wanted[0] and opk.chips() else 1)
+                self.assertEqual(os.waitpid(pid, 0)[1], 0)
+            for future in busy:
+                future.result(60)
+
+    @long
+    def test_processes(self):
+        wanted = self.wanted()
+        for method in ("fork", "forkserver", "spawn"):
+            with self.subTest(method):
+                context = multiprocessing.get_context(method)
+                with concurrent.futures.ProcessPoolExecutor(3, mp_context=context) as pool:
+                    self.assertEqual([repr(found) for found in pool.map(rows, NAMES, timeout=120)], wanted)
+
+
+class Ends(unittest.TestCase):
+    def check(self, program):
+        command = [sys.executable, "-X", "dev", "-W", "ignore", "-c", "import pyoffpeak as opk\n" + program, recording("simple")]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_objects_at_exit(self):
+        self.check(
+            """
+import sys, atexit
+run = opk.open(sys.argv[1])
+table = run.eval()
+cycle = [run, table, opk.plan("GH100", "roofline")]
+cycle.append(cycle)
+atexit.register(lambda: (cycle[2].detail, cycle[1].columns, list(run.eval())))
+"""
+        )
+
+    def test_thread_at_exit(self):
+        self.check(
+            """
+import sys, threading, time
+def work():
+    while True:
+        opk.metrics("GH100")
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.5)
+"""
+        )
