@@ -9,8 +9,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/descriptor.h"
 #include "base/mem.h"
@@ -107,6 +107,18 @@ bool opk_is_same_file(const char *one, const char *other)
 	return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+bool opk_random(void *out, size_t size)
+{
+	opk_autoclose int fd = -1;
+
+#ifdef SYS_getrandom
+	if (syscall(SYS_getrandom, out, size, 0) == (long)size)
+		return true;
+#endif
+	fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, out, size) == (ssize_t)size;
+}
+
 /*
  * Like mkstemp(), but the kernel applies the umask to the mode: to ask for the umask is to change
  * it, and another thread may be making a file just then.
@@ -120,7 +132,7 @@ static int create_temporary(char *path, mode_t mode)
 	int fd = -1;
 
 	for (int tries = 0; fd < 0 && tries < 100; tries++) {
-		if (getrandom(random, sizeof random, 0) != sizeof random)
+		if (!opk_random(random, sizeof random))
 			return -1;
 		for (size_t i = 0; i < sizeof random; i++)
 			end[i] = letters[random[i] % (sizeof letters - 1)];
@@ -329,8 +341,9 @@ int opk_newfile_commit(struct opk_newfile *file)
 
 static bool exchange(const struct opk_newfile *file)
 {
-#ifdef RENAME_EXCHANGE
-	return !renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE);
+#if defined RENAME_EXCHANGE && defined SYS_renameat2 /* glibc has the function from 2.28 on */
+	return !syscall(SYS_renameat2, AT_FDCWD, file->temporary, AT_FDCWD, file->path,
+	                RENAME_EXCHANGE);
 #else
 	(void)file;
 	errno = ENOSYS;

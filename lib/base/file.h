@@ -72,6 +72,8 @@ int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *pa
 /* This is opk_read_file(), but nothing is read of a file of more than so many bytes: OPK_EINPUT. */
 int opk_read_small_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                         size_t most);
+/* Random bytes; glibc has getrandom() from 2.25 on. False with errno set. */
+bool opk_random(void *out, size_t size);
 /* Makes a folder with that mode, and those above it that are missing; false with errno set. */
 bool opk_make_folder(const char *path, mode_t mode);
 

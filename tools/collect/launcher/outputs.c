@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -176,11 +177,11 @@ static bool set_mode(const char *path, mode_t mode)
 /* What came there just now stays, where the file system can see to that. */
 static int move(const char *from, const char *to)
 {
-#ifdef RENAME_NOREPLACE
+#if defined RENAME_NOREPLACE && defined SYS_renameat2 /* glibc has the function from 2.28 on */
 	struct stat info;
 
 	if (lstat(to, &info) && errno == ENOENT) {
-		if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		if (!syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
 			return 0;
 		if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
 			return -1;

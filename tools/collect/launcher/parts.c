@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 OPK_DEFINE_AUTO(opk_ctx)
@@ -24,7 +24,7 @@ int token_new(struct settings *settings)
 	static char token[2 * sizeof(uint64_t) + 1];
 	uint64_t number;
 
-	if (getrandom(&number, sizeof number, 0) != sizeof number)
+	if (!opk_random(&number, sizeof number))
 		return launcher_fail(OPK_EFAILED, "no random numbers: %s", strerror(errno));
 	snprintf(token, sizeof token, "%016llx", (unsigned long long)number);
 	settings->token = token;
