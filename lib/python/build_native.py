@@ -41,8 +41,12 @@ def run(*command: str | Path, folder: Path) -> None:
 
 
 def make_configure() -> None:
-    """A checkout has no configure; an sdist has."""
-    if not (TOP / "configure").exists() or not (TOP / "Makefile.in").exists():
+    """A checkout has no configure, or one from before a change; that of an sdist serves."""
+    made = [TOP / "configure", TOP / "Makefile.in"]
+    made_of = [path for pattern in ("configure.ac", "Makefile.am", "*/Makefile.inc", "*/*/Makefile.inc") for path in TOP.glob(pattern)]
+    if IN_SDIST:
+        return
+    if not all(path.exists() and path.stat().st_mtime >= max(of.stat().st_mtime for of in made_of) for path in made):
         run("autoreconf", "-i", folder=TOP)
 
 

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: tools/packaging/old_glibc.sh FOLDER
+# A compiler for old systems, on any Debian: FOLDER/bin/cc makes programs that run with glibc 2.17 (2012) and later, and
+# FOLDER/lib has zlib, libyaml, libdeflate and SQLite as static libraries, of this Debian's sources; FOLDER/licences has their
+# texts. The compiler is clang, as the Python package ziglang brings it with the symbols of each glibc.
+# OFFPEAK_GLIBC names another version. What is there already is kept.
+set -euo pipefail
+. "$(dirname "$0")/private_apt.sh"
+
+ziglang=ziglang==0.17.1
+glibc=${OFFPEAK_GLIBC:-2.17}
+target=$(uname -m)-linux-gnu.$glibc
+
+die() {
+	printf 'old_glibc.sh: %s\n' "$@" >&2
+	exit 1
+}
+
+have() {
+	command -v "$1" >/dev/null || die "needs $1: apt-get install $2"
+}
+
+# bin/cc. There is no c++: zig would compile a standard library for it, for minutes.
+compiler() {
+	local zig
+	[ -x "$folder/zig/bin/python" ] || python3 -m venv "$folder/zig"
+	"$folder/zig/bin/python" -m pip install -q --disable-pip-version-check "$ziglang"
+	zig=$("$folder/zig/bin/python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__) + "/zig")')
+	printf '#!/bin/sh\nexec "%s" cc -target %s "$@"\n' "$zig" "$target" >"$folder/bin/cc"
+	chmod +x "$folder/bin/cc"
+	export CC=$folder/bin/cc CFLAGS='-O2 -fPIC'
+}
+
+# Each is built in its source folder.
+build_zlib() {
+	./configure --static --prefix="$folder"
+	make -s -j "$jobs" libz.a
+	make -s install
+}
+
+build_libyaml() {
+	autoreconf -i
+	./configure -q --disable-shared --prefix="$folder"
+	make -s -j "$jobs" install
+}
+
+build_libdeflate() {
+	make -s -j "$jobs" CC="$CC" CFLAGS="$CFLAGS" PREFIX="$folder" DISABLE_SHARED=1 install
+}
+
+# What its build makes sources with runs here.
+build_sqlite3() {
+	./configure -q --disable-shared --disable-tcl --disable-readline --disable-load-extension --prefix="$folder"
+	make -s sqlite3.c
+	make -s -j "$jobs" lib_install
+	install -m 644 sqlite3.h "$folder/include"
+	install -m 644 sqlite3.pc "$folder/lib/pkgconfig"
+}
+
+# library NAME: from apt's source to lib.
+library() {
+	local done=$folder/built/$1
+	[ ! -f "$done" ] || return 0
+	printf 'old_glibc.sh: building %s\n' "$1"
+	rm -rf "$folder/source/$1"
+	mkdir -p "$folder/source/$1" "$folder/built" "$folder/licences"
+	(
+		cd "$folder/source/$1"
+		private_apt -q source "$1"
+		cd ./*/
+		"build_$1"
+		cp debian/copyright "$folder/licences/$1.txt"
+	) >"$folder/$1.log" 2>&1 || {
+		tail -n 20 "$folder/$1.log" >&2
+		die "building $1 failed: the whole log is $folder/$1.log"
+	}
+	touch "$done"
+}
+
+[ $# = 1 ] || die 'usage: tools/packaging/old_glibc.sh FOLDER'
+have apt-get apt
+have dpkg-source dpkg-dev
+have autoreconf autoconf
+have make make
+have tclsh tcl
+mkdir -p "$1/bin" "$1/include" "$1/lib/pkgconfig"
+folder=$(cd "$1" && pwd)
+jobs=$(getconf _NPROCESSORS_ONLN)
+compiler
+private_apt_begin "$folder/apt"
+private_apt_kind deb-src main
+private_apt -q update >"$folder/apt.log" 2>&1 || true
+for name in zlib libyaml libdeflate sqlite3; do
+	library $name
+	# libtool leaves static libraries out of shared ones where it knows what they are.
+	rm -f "$folder"/lib/*.la
+done

