@@ -1539,6 +1539,14 @@ struct opk_sum_options {
 	 * logged.
 	 */
 	const char *level;
+	/*
+	 * A part of a sum, which is opk_sum() of such parts, or of their sums that are parts again:
+	 * with the same key and level, in the order of the files, it is the same bit for bit. What
+	 * is found out at the end stays apart: kernels without a symbol, and ranges by name and
+	 * rank, for others may be inside them. But kernels that ran inside ranges of the program
+	 * have to be in one part with these. Passes of a key may have different numbers of ranges.
+	 */
+	bool part;
 };
 int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *options, const char *path);

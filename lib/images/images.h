@@ -195,6 +195,7 @@ struct opk_sums_options {
 	 * ranges of one can't be summed, for they are of different layout, or of other counters.
 	 */
 	bool single;
+	bool part;            /* see struct opk_sum_options */
 	const bool *left_out; /* one a row, besides those of other levels; or NULL */
 };
 /* Borrows the survey. */

@@ -10,6 +10,7 @@ struct sum {
 	struct opk_ctx *ctx;
 	unsigned key;
 	enum opk_level level;
+	bool part;
 	struct opk_image_options image;
 	struct opk_file **files;
 	size_t file_count;
@@ -40,7 +41,7 @@ static int check_equal(struct sum *s, const struct opk_summed *a, const struct o
 {
 	const struct opk_grouped *parts = s->sums.parts.groups;
 	const struct opk_grouped *group = &s->sums.groups.groups[a->group];
-	bool by_kernel = s->sums.groups.key & OPK_KEY_KERNEL;
+	bool by_kernel = s->key & OPK_KEY_KERNEL;
 	uint64_t first = parts[a - s->sums.sums].ranges, other = parts[b - s->sums.sums].ranges;
 
 	if (first == other)
@@ -72,10 +73,13 @@ static int check_passes(struct sum *s)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* Joined rows go by name and GPU: the name of the group, or that of the slot, a number. */
+/*
+ * Joined rows go by name and GPU: the name of the group, or that of the slot, a number. A part
+ * keeps names for the sum that it is for.
+ */
 static bool is_named(const struct sum *s)
 {
-	return !*s->meta->join
+	return s->part || !*s->meta->join
 	       || (s->key & ~(OPK_KEY_GPU | OPK_KEY_HOST | OPK_KEY_RANK)) == OPK_KEY_NAME;
 }
 
@@ -107,12 +111,13 @@ static int plan(struct sum *s)
 {
 	const struct opk_sums_options options = { .key = s->key,
 		                                  .level = s->level,
-		                                  .single = true };
+		                                  .single = true,
+		                                  .part = s->part };
 	int code = opk_survey_make(&s->survey, s->ctx, s->files, s->file_count, &s->image);
 
 	if (!code)
 		code = opk_sums_init(&s->sums, s->ctx, &s->survey, &options);
-	if (!code && *s->meta->join)
+	if (!code && *s->meta->join && !s->part)
 		code = check_passes(s);
 	return code ? code : make_ranges(s);
 }
@@ -189,7 +194,7 @@ int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *given, const char *path)
 {
 	OPK_OPTIONS(opk_sum_options, options, given);
-	struct sum s = { .ctx = ctx };
+	struct sum s = { .ctx = ctx, .part = options.part };
 	int code;
 
 	opk_copy_options(&s.image, sizeof s.image, options.image);

@@ -25,16 +25,23 @@ static int fail_layout(const struct opk_sums *sums, struct opk_ctx *ctx, size_t 
 
 enum { MAX_LAYOUTS = 1 << 20 };
 
+/* A sum of ranges of different names has none: that in its image is a number. */
+static const char *name_of(const struct opk_survey *survey, size_t row,
+                           const struct opk_range *range)
+{
+	return range->count && !*range->name ? "" : opk_survey_name(survey, row);
+}
+
 /* A source of its own for each layout of the same group, GPU and metrics: numbered from 0. */
-static int find_source(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool single)
+static int find_source(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, const char *name,
+                       bool single)
 {
 	uint64_t layout = opk_survey_image(sums->survey, row)->facts.layout;
 	size_t sum = 0;
 	int code;
 
 	for (sums->parts.besides = sums->group_of[row] * MAX_LAYOUTS;; sums->parts.besides++) {
-		code = opk_grouping_find(&sum, &sums->parts, ctx,
-		                         opk_survey_name(sums->survey, row),
+		code = opk_grouping_find(&sum, &sums->parts, ctx, name,
 		                         opk_survey_range(sums->survey, row));
 		if (code || sum == SIZE_MAX || sums->sums[sum].layout == layout)
 			break;
@@ -63,21 +70,48 @@ static int add_sum(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, size_
 	return OPK_OK;
 }
 
-static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, bool single)
+static unsigned group_key(const struct opk_sums_options *options, const struct opk_range *range)
+{
+	unsigned key = options->key | (options->single ? OPK_KEY_GPU : 0);
+
+	if (!options->part || options->level == OPK_ALL_LEVELS)
+		return key;
+	/* The sum that the part is for finds out which ranges hold others. */
+	return key | OPK_KEY_RANK | (*range->kernel ? 0 : OPK_KEY_NAME);
+}
+
+/*
+ * With which kernel of its name a range without a symbol goes is found out when all are there. Keys
+ * of kernels and of other ranges have different words.
+ */
+static uint64_t group_besides(const struct opk_sums_options *options, const struct opk_range *range)
+{
+	enum { NO_KERNEL = 2 };
+
+	if (!options->part)
+		return 0;
+	return *range->kernel ? *range->symbol != 0 : NO_KERNEL;
+}
+
+static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row,
+                   const struct opk_sums_options *options)
 {
 	const struct opk_range *range = opk_survey_range(sums->survey, row);
-	const char *name = opk_survey_name(sums->survey, row);
+	const char *name = name_of(sums->survey, row, range);
 	size_t source;
-	int code = opk_grouping_add(&sums->group_of[row], &sums->groups, ctx, name, range);
+	int code;
 
+	sums->groups.key = group_key(options, range);
+	sums->groups.besides = group_besides(options, range);
+	code = opk_grouping_add(&sums->group_of[row], &sums->groups, ctx, name, range);
 	if (!code)
-		code = find_source(sums, ctx, row, single);
+		code = find_source(sums, ctx, row, name, options->single);
 	if (!code)
 		code = opk_grouping_add(&source, &sums->sources, ctx, name, range);
 	if (!code)
 		code = opk_grouping_add(&sums->sum_of[row], &sums->parts, ctx, name, range);
 	if (!code && sums->sum_of[row] == sums->count)
-		code = add_sum(sums, ctx, row, source, single);
+		code = add_sum(sums, ctx, row, source, options->single);
 	if (!code)
 		sums->sums[sums->sum_of[row]].launches[range->pass] += range->count ? range->count
 		                                                                    : 1;
@@ -125,18 +159,27 @@ static bool fits(const struct opk_sums *sums, const struct opk_target *target, s
 
 /*
  * Slots have numbers as names, each once in an image: where a group has one sum for each
- * pass, that of the group, by which they are joined.
+ * pass, that of the group, by which they are joined. Groups are numbered in the order of the file,
+ * so that a sum of sums has the same numbers.
  */
 static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx, bool single)
 {
+	opk_autofree size_t *numbers = opk_alloc_array(sums->groups.count + 1, sizeof *numbers);
+	size_t numbered = 0;
+
+	if (!numbers)
+		return opk_nomem(ctx, "sums");
 	for (size_t i = 0; i < sums->count; i++) {
 		struct opk_summed *sum = &sums->sums[sums->order[i]];
 		struct opk_target *target = sums->target_count
 		                                    ? &sums->targets[sums->target_count - 1]
 		                                    : NULL;
+		size_t *group = &numbers[sum->group];
 		char number[24];
 
-		snprintf(number, sizeof number, "%zu", single ? sum->group : sums->order[i]);
+		if (!*group)
+			*group = ++numbered;
+		snprintf(number, sizeof number, "%zu", single ? *group - 1 : sums->order[i]);
 		if (!opk_strlist_add(&sums->numbers, number))
 			return opk_nomem(ctx, "sums");
 		if (!target || !fits(sums, target, i))
@@ -208,7 +251,7 @@ static int choose_rows(struct opk_sums *sums, struct opk_ctx *ctx,
 	for (size_t i = 0; !code && i < rows; i++) {
 		sums->group_of[i] = sums->sum_of[i] = SIZE_MAX;
 		if (!dropped[i])
-			code = add_row(sums, ctx, i, options->single);
+			code = add_row(sums, ctx, i, options);
 	}
 	return code;
 }
@@ -220,7 +263,6 @@ int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_su
 
 	*out = (struct opk_sums){
 		.survey = survey,
-		.groups.key = options->key | (options->single ? OPK_KEY_GPU : 0),
 		.sources.key = OPK_KEY_GPU,
 		.parts.key = OPK_KEY_GPU | (options->single ? OPK_KEY_PASS : 0),
 	};
