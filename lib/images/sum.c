@@ -109,10 +109,9 @@ static int make_ranges(struct sum *s)
 
 static int plan(struct sum *s)
 {
-	const struct opk_sums_options options = { .key = s->key,
-		                                  .level = s->level,
-		                                  .single = true,
-		                                  .part = s->part };
+	const struct opk_sums_options options = {
+		.key = s->key, .level = s->level, .single = true, .part = s->part
+	};
 	int code = opk_survey_make(&s->survey, s->ctx, s->files, s->file_count, &s->image);
 
 	if (!code)

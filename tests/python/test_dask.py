@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many recordings with Dask: read_opk() beside what each file evaluates to by itself."""
+"""Many recordings with Dask: read_opk() beside what each file evaluates to by itself, aggregate() beside the command."""
 
 import os
 import pickle
@@ -10,10 +10,27 @@ import warnings
 from unittest import mock
 
 import pyoffpeak as opk
-from common import needs, recording
+import ranks
+from common import command, needs, recording
 
 NAMES = ["simple", "simple", "ranks", "simple", "nested"]
 VALUES = ["gpu__time_duration.sum", "sm__cycles_elapsed.max"]
+
+
+def expect_sum(test, frame, files, by, *options):
+    """That the frame is what the command makes of the files, bit for bit."""
+    with tempfile.TemporaryDirectory() as folder:
+        total = os.path.join(folder, "sum.opk")
+        command("merge", "--sum", by, "-o", total, *files)
+        header, *rows = command("eval", total, *options)
+    test.assertEqual(list(frame.columns), header)
+    test.assertEqual(len(frame), len(rows))
+    for at, name in enumerate(header):
+        for value, row in zip(frame[name].tolist(), rows):
+            if isinstance(value, float):
+                test.assertEqual(value.hex(), float(row[at] or "nan").hex(), name)
+            else:
+                test.assertIn(row[at], [""] if repr(value) == "<NA>" else [str(value)], name)
 
 
 @needs("dask", "pandas", "pyarrow")
@@ -74,13 +91,13 @@ class Reading(unittest.TestCase):
         frame = self.read(self.files[:2])
         asked, evaluate = [], _partitions.Reader._table
 
-        def spy(reader, path, names):
+        def spy(reader, paths, names):
             asked.append(names)
-            return evaluate(reader, path, names)
+            return evaluate(reader, paths, names)
 
         with mock.patch.object(_partitions.Reader, "_table", spy):
             frame[VALUES[0]].sum().compute()
-            self.assertEqual(asked, [[VALUES[0]]] * 2)
+            self.assertEqual(asked, [[VALUES[0]]])
             asked.clear()
             self.assertEqual(frame["file"].count().compute(), 10)
             self.assertNotIn(VALUES[0], asked[0])
@@ -124,6 +141,63 @@ class Reading(unittest.TestCase):
         self.assertNotEqual(first._name, self.read(self.files, columns=["kernel"])._name)
         reader = pickle.loads(pickle.dumps(first.expr.find_operations(type(first.expr)).__next__()))
         self.assertEqual(reader._name, first._name)
+
+
+@needs("dask", "pandas", "pyarrow")
+class Summing(unittest.TestCase):
+    """aggregate() beside `offpeak merge --sum` and `offpeak eval` of the same files."""
+
+    @classmethod
+    def setUpClass(cls):
+        import dask
+        import pyoffpeak.dask
+
+        settings, folder = dask.config.set(scheduler="synchronous"), tempfile.TemporaryDirectory()
+        cls.addClassCleanup(settings.__exit__, None, None, None)
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.aggregate = staticmethod(pyoffpeak.dask.aggregate)
+        pieces = ranks.pieces(os.path.join(cls.folder, "piece.opk"), {"before": 40})
+        cls.files = ranks.make(cls.folder, pieces, 7, gpus=3)
+
+    def test_same_as_one_machine(self):
+        for by, batch_files in (("kernel", 1), ("host,shape", 2)):
+            with self.subTest(by):
+                frame = self.aggregate(self.files, by=by, batch_files=batch_files, split_every=2).compute()
+                expect_sum(self, frame, self.files, by)
+                self.assertEqual(frame.attrs["errors"], [])
+
+    def test_options(self):
+        options = {"metrics": VALUES, "where": "gpu=*1", "columns": ["gpu", "kernel", *VALUES]}
+        frame = self.aggregate(self.files[:2], **options).compute()
+        self.assertEqual(list(frame.columns), options["columns"])
+        expect_sum(self, frame, self.files[:2], "kernel", "--metrics", ",".join(VALUES), "--where", "gpu=*1", "--columns",
+                        ",".join(options["columns"]))
+
+    def test_broken_files(self):
+        broken = os.path.join(self.folder, "broken.opk")
+        with open(self.files[0], "rb") as whole, open(broken, "wb") as part:
+            data = whole.read()
+            part.write(data[:-3000] + b"damaged!" + data[-2992:])
+        files = [broken, self.files[0], recording("simple"), "/nowhere/rank-9.opk", *self.files[1:3]]
+        with self.assertWarnsRegex(UserWarning, "left out: .*broken.opk and 2 other files"):
+            frame = self.aggregate(files, batch_files=4).compute()
+        expect_sum(self, frame, self.files[:3], "kernel")
+        table = frame.attrs["errors"]
+        self.assertEqual([row["file"] for row in table], [files[0], files[2], files[3]])
+        self.assertEqual([row["error"] for row in table], ["InputError", "UsageError", "InputError"])
+        self.assertIn("metrics or set differ", table[1]["message"])
+        with self.assertRaises(opk.InputError):
+            self.aggregate([files[1], files[3]], batch_files=4, errors="raise").compute()
+
+    def test_wrong_arguments(self):
+        for options in ({"by": "kernle"}, {"metrics": ["fake"]}, {"where": "kernle=x"}, {"level": "middle"}):
+            with self.subTest(options), self.assertRaises(opk.UsageError):
+                self.aggregate(self.files, **options)
+        with self.assertRaisesRegex(opk.UsageError, "samples can't be summed"):
+            self.aggregate(recording("pm-small"))
+        with self.assertRaises(ValueError):
+            self.aggregate(self.files, split_every=1)
 
 
 class Batches(unittest.TestCase):

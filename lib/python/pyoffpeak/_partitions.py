@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Optional
 
 from . import _recordings
 from ._batches import Batch
-from ._errors import EvaluationError, InputError, OffpeakError, UsageError
+from ._errors import InputError, OffpeakError, UsageError
 from ._tables import Table
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-# What a file may be to blame for. That NVIDIA's libraries are missing is true of the machine.
-BLAMED = (InputError, EvaluationError, UsageError)
+# What a file is to blame for: it is damaged, or has other metrics. That NVIDIA's libraries are missing, or a disk is full, is
+# true of the machine.
+BLAMED = (InputError, UsageError)
 
 Texts = Optional[tuple[str, ...]]
 
@@ -40,21 +41,28 @@ class Reader:
 
     def __call__(self, batch: Batch, columns: Optional[list[str]] = None) -> pandas.DataFrame:
         """The rows of a batch, with these columns alone."""
+        names = list(self.names) if columns is None else list(columns)
+        try:
+            return self._frame(batch.paths, names)
+        except BLAMED:
+            if self.on_error == "raise":
+                raise
+        return self._whole(batch.paths, names)
+
+    def _whole(self, paths: tuple[str, ...], names: list[str]) -> pandas.DataFrame:
+        """Each file by itself, since one of them is broken."""
         import pandas
 
-        names = list(self.names) if columns is None else list(columns)
         frames, broken = [], []
-        for path in batch.paths:
+        for path in paths:
             try:
-                frames.append(self._frame(path, names))
+                frames.append(self._frame((path,), names))
             except BLAMED as error:
-                if self.on_error == "raise":
-                    raise
                 broken.append((path, error))
         if self.on_error == "rows":
             frames += [self._row(path, error, names) for path, error in broken]
         elif broken:
-            _warn(broken)
+            warn_of(broken, "pyoffpeak.dask.errors() has all")
         return pandas.concat(frames, ignore_index=True) if frames else self.empty(names)
 
     def errors(self, batch: Batch) -> pandas.DataFrame:
@@ -62,21 +70,26 @@ class Reader:
         return error_table(list(self._broken(batch)))
 
     def _broken(self, batch: Batch) -> Iterator[tuple[str, OffpeakError]]:
+        try:
+            self._table(batch.paths, list(self.names))
+            return
+        except BLAMED:
+            pass
         for path in batch.paths:
             try:
-                self._table(path, list(self.names))
+                self._table((path,), list(self.names))
             except BLAMED as error:
                 yield path, error
 
-    def _table(self, path: str, names: list[str]) -> Table:
+    def _table(self, paths: tuple[str, ...], names: list[str]) -> Table:
         # Without any column there would be all.
         columns = [name for name in names if name != "error"] or ["file"]
-        return _recordings.open(path).eval(
+        return _recordings.open(paths).eval(
             metrics=self.metrics, set=self.set, where=self.where, rows=self.rows, columns=columns
         )
 
-    def _frame(self, path: str, names: list[str]) -> pandas.DataFrame:
-        frame = to_pandas(self._table(path, names).to_arrow())
+    def _frame(self, paths: tuple[str, ...], names: list[str]) -> pandas.DataFrame:
+        frame = to_pandas(self._table(paths, names).to_arrow())
         if "error" in names:
             frame["error"] = frame.index.to_series().map(lambda _: None).astype(TEXT)
         return frame[names]
@@ -141,11 +154,11 @@ def error_table(broken: Sequence[tuple[str, OffpeakError]]) -> pandas.DataFrame:
     return pandas.DataFrame(rows, columns=["file", "error", "message"]).astype(TEXT)
 
 
-def _warn(broken: Sequence[tuple[str, OffpeakError]]) -> None:
-    """From a worker it goes to the client, too."""
+def warn_of(broken: Sequence[tuple[str, OffpeakError]], where: str) -> None:
+    """Warns of files that are left out; from a worker it goes to the client, too."""
     path, error = broken[0]
-    more = f", and {len(broken) - 1} other files" if len(broken) > 1 else ""
-    message = f"left out: {path}{more}; see pyoffpeak.dask.errors(): {error}"
+    more = f" and {len(broken) - 1} other files" if len(broken) > 1 else ""
+    message = f"left out: {path}{more} ({where}): {error}"
     try:
         from distributed.worker import warn
     except ImportError:

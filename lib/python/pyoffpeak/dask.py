@@ -12,16 +12,18 @@ docs/scale.md says what it costs.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _recordings
 from ._batches import Paths, list_files, make_batches
-from ._errors import OffpeakError
+from ._errors import InputError, OffpeakError
 from ._partitions import BLAMED, TEXT, Reader, error_table, type_of
+from ._sums import Summing
 
 if TYPE_CHECKING:
     import dask.dataframe
-    import pandas
+    from dask.delayed import Delayed
 
 Names = Union[str, Iterable[str], None]
 
@@ -85,6 +87,71 @@ def read_opk(
     batches = make_batches(files, batch_bytes, batch_files)
     frame: dask.dataframe.DataFrame = dataframe.from_map(reader, batches, meta=reader.empty(), label="read_opk")
     return frame
+
+
+def aggregate(
+    paths: Paths,
+    by: str = "kernel",
+    metrics: Names = None,
+    where: Names = None,
+    columns: Names = None,
+    set: Optional[str] = None,
+    level: Optional[str] = None,
+    split_every: int = 16,
+    batch_bytes: int = 64 << 20,
+    batch_files: int = 256,
+    errors: str = "table",
+) -> Delayed:
+    """What `offpeak merge --sum BY` of all files and `offpeak eval` give on one machine, bit for bit, as a Delayed.
+
+    Its compute() gives a pandas.DataFrame: a row for each GPU and key, whose metrics are evaluated from the sums of
+    the counters, so that ratios are ratios of sums. Types are those of read_opk(). Minima, maxima and percentiles of
+    the ranges' own values are not in it.
+
+    by: what the ranges of a row share: name, kernel, shape, nvtx, device, host, rank, several with ',' between, or all.
+    level: "outermost", "innermost" or "all", where ranges are inside others. metrics, where, columns and set are
+    as Run.eval() takes them, and are about the sums.
+
+    A batch of files (see read_opk()) becomes a small recording, and each split_every of these one, which travel
+    as bytes. errors: a file that is broken, or of another chip or set than the first, is left out with a warning, and
+    attrs["errors"] of the result has a row for it ("table"); or it ends the computation ("raise").
+
+    A file is summed before this returns, to find out whether that can be done. UsageError: no such key, metric, column or
+    condition, or PM samples, which can't be summed; InputError: no file can be read.
+    """
+    _dask_dataframe()
+    from dask.delayed import delayed
+
+    if errors not in ("table", "raise"):
+        raise ValueError(f"errors {errors!r}: table or raise")
+    if split_every < 2:
+        raise ValueError("split_every is at least 2")
+    files = list_files(paths)
+    summing = Summing(by, level, _tuple(metrics), set, _tuple(where), _tuple(columns), files[0], errors)
+    summing = _like_first(summing, files)
+    batches = make_batches(files, batch_bytes, batch_files)
+    parts = [delayed(summing.batch, pure=True)(batch) for batch in batches]
+    while len(parts) > split_every:
+        groups = [parts[at : at + split_every] for at in range(0, len(parts), split_every)]
+        parts = [delayed(summing.parts, pure=True)(group) for group in groups]
+    last: Delayed = delayed(summing.last, pure=True)(parts)
+    return last
+
+
+def _like_first(summing: Summing, files: list[str]) -> Summing:
+    """With the first file that can be summed, which all others have to be like."""
+    problem: Optional[OffpeakError] = None
+    for path in files:
+        one = replace(summing, like=path)
+        try:
+            one.check()
+            return one
+        except InputError as error:
+            if summing.on_error == "raise":
+                raise
+            problem = problem or error
+    assert problem
+    raise problem
 
 
 def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:

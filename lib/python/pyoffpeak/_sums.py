@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Sums of recordings in a tree: small recordings, as bytes, whose counters are added before anything is evaluated."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
+
+from . import _context, _recordings
+from ._batches import Batch
+from ._errors import InputError, OffpeakError, UsageError
+from ._native import c_path, word, words
+from ._offpeak import ffi, lib
+from ._options import Struct, c_paths
+from ._partitions import BLAMED, Texts, error_table, to_pandas, warn_of
+from ._summaries import open_file
+
+if TYPE_CHECKING:
+    import pandas
+
+Broken = tuple[str, OffpeakError]
+
+
+class Part(NamedTuple):
+    """The sum of some files."""
+
+    name: str  # of the first, for messages
+    recording: Optional[bytes]  # None: all are broken
+    broken: tuple[Broken, ...]
+
+
+@dataclass(frozen=True)
+class Summing:
+    """How files are summed, as by `offpeak merge --sum KEY --level LEVEL`, and evaluated."""
+
+    key: str
+    level: Optional[str]
+    metrics: Texts
+    set: Optional[str]
+    where: Texts
+    columns: Texts
+    like: str  # a file: others are broken unless they are of its chip and set
+    on_error: str  # "table" or "raise"
+
+    def batch(self, batch: Batch) -> Part:
+        """The sum of a batch of files."""
+        kind = kind_of(self.like)
+        broken: list[Broken] = []
+        files = self._try(batch.paths, lambda path: _check_kind(path, kind, self.like), broken)
+        with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
+            try:
+                recording = self._sum(files, folder)
+            except BLAMED:
+                # One of them is to blame: each is tried by itself.
+                whole = self._try(files, lambda path: self._sum([path], folder), broken)
+                if len(whole) == len(files):
+                    raise
+                recording = self._sum(whole, folder)
+        order = {path: at for at, path in enumerate(batch.paths)}
+        return Part(batch.paths[0], recording, tuple(sorted(broken, key=lambda row: order[row[0]])))
+
+    def parts(self, parts: Sequence[Part]) -> Part:
+        """The sum of sums, in their order."""
+        with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
+            recording = self._sum(_write(parts, folder), folder)
+        return Part(parts[0].name, recording, _broken(parts))
+
+    def last(self, parts: Sequence[Part]) -> pandas.DataFrame:
+        """The values of the sum of all; attrs["errors"] has a row, as a dict, for each broken file."""
+        broken = _broken(parts)
+        with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
+            files = _write(parts, folder)
+            if not files:
+                raise InputError([*broken[0][1].causes, "no file can be read"])
+            total = os.path.join(folder, "sum.opk")
+            write_sum(files, total, self.key, self.level, part=False)
+            frame = self.evaluate(total)
+        if broken:
+            warn_of(broken, 'attrs["errors"] has all')
+        frame.attrs["errors"] = error_table(broken).to_dict("records")
+        return frame
+
+    def evaluate(self, path: str, where: Iterable[str] = ()) -> pandas.DataFrame:
+        conditions = (*(self.where or ()), *where) or None
+        table = _recordings.open(path).eval(
+            metrics=self.metrics, set=self.set, where=conditions, columns=self.columns
+        )
+        return to_pandas(table.to_arrow())
+
+    def check(self) -> None:
+        """Sums `like`, and asks for no row of it: what is wrong with the arguments is said now."""
+        with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
+            total = os.path.join(folder, "sum.opk")
+            write_sum([self.like], total, self.key, self.level, part=False)
+            self.evaluate(total, where=["index<0"])
+
+    def _try(self, paths: Sequence[str], action: Callable[[str], object], broken: list[Broken]) -> list[str]:
+        """The files with which this works; the others are broken."""
+        whole = []
+        for path in paths:
+            try:
+                action(path)
+                whole.append(path)
+            except BLAMED as error:
+                if self.on_error == "raise":
+                    raise
+                broken.append((path, error))
+        return whole
+
+    def _sum(self, files: Sequence[str], folder: str) -> Optional[bytes]:
+        if not files:
+            return None
+        path = os.path.join(folder, "sum.opk")
+        write_sum(files, path, self.key, self.level, part=True)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def _write(parts: Sequence[Part], folder: str) -> list[str]:
+    """The recordings as files, whose names say what they are sums of."""
+    files = []
+    for at, part in enumerate(parts):
+        if part.recording is None:
+            continue
+        files.append(os.path.join(folder, f"{at}-from-{os.path.basename(part.name)}"))
+        with open(files[-1], "wb") as file:
+            file.write(part.recording)
+    return files
+
+
+def _broken(parts: Sequence[Part]) -> tuple[Broken, ...]:
+    return tuple(row for part in parts for row in part.broken)
+
+
+def write_sum(paths: Sequence[str], to: str, key: str, level: Optional[str], part: bool) -> None:
+    """opk_sum(): one recording of several, in which ranges that share a key are one."""
+    ctx = _context.new()
+    array, kept = c_paths(paths)
+    options = Struct("opk_sum_options")
+    options.text("key", key)
+    options.text("level", level)
+    options.c.part = part
+    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(to))
+
+
+# ---- what recordings must have in common
+
+
+def kind_of(path: str) -> tuple[Any, ...]:
+    """Chip, set, and all else that recordings of one sum have in common. InputError: it is damaged."""
+    ctx = _context.new()
+    file = open_file(ctx, path)
+    found = ffi.new("const struct opk_meta **")
+    _context.call(ctx, lib.opk_file_meta, found, ctx, file)
+    return (*_kind(found[0]), _has_ranges(file))
+
+
+def _kind(meta: Any) -> tuple[Any, ...]:
+    passes = _items(meta.metric_passes, meta.metric_pass_count)
+    return (
+        *(word(text) for text in (meta.chip, meta.join, meta.set_hash)),
+        (meta.profiler, meta.set_version),
+        words(meta.metrics, meta.metric_count),
+        tuple(tuple(_items(one.passes, one.count)) for one in passes),
+        tuple((word(one.metric), word(one.name)) for one in _items(meta.labels, meta.label_count)),
+        tuple((word(one.name), word(one.formula)) for one in _items(meta.derived, meta.derived_count)),
+        words(meta.hidden, meta.hidden_count),
+        words(meta.columns, meta.column_count),
+    )
+
+
+def _items(array: Any, count: int) -> list[Any]:
+    return [array[i] for i in range(count)]
+
+
+def _has_ranges(file: Any) -> bool:
+    count = lib.opk_file_section_count(file)
+    return any(lib.opk_file_section(file, i).type == lib.OPK_SECTION_RANGES for i in range(count))
+
+
+def _check_kind(path: str, kind: tuple[Any, ...], like: str) -> None:
+    if kind_of(path) != kind:
+        raise UsageError([f"{path}: its chip, metrics or set differ from those of {like}"])
