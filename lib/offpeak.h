@@ -1472,7 +1472,17 @@ struct opk_timeline_options {
 /* OPK_EUSAGE: the file does not say what ran. It must outlive the evaluation. */
 int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_timeline_options *options);
-/* The ranges of all rows of opk_timeline_eval(), also of those that a filter refuses; else 0. */
+/*
+ * The ranges or samples of a recording as its own tables have them, without values: no NVIDIA
+ * library is needed, and images are not read, so that one without a table has no rows here. Names
+ * are "" where only the image has them. OPK_EUSAGE: the filter has conditions on values.
+ */
+int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_filter *filter);
+/*
+ * The ranges of all rows of opk_timeline_eval() and opk_recorded_eval(), also of those that a
+ * filter refuses; else 0.
+ */
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation);
 
@@ -2001,6 +2011,7 @@ enum opk_rows {
 	OPK_ROWS_SINGLE,   /* ranges are never joined */
 	OPK_ROWS_KERNELS,  /* what ran: opk_timeline_eval() */
 	OPK_ROWS_LAUNCHES,
+	OPK_ROWS_TABLES, /* what is known of ranges or samples without values: opk_recorded_eval() */
 };
 
 /*
@@ -2537,6 +2548,10 @@ struct opk_trace_counts {
 int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                     struct opk_file *const *files, size_t count,
                     const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);
+/* As a file, which appears whole or not at all. */
+int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
+                   struct opk_file *const *files, size_t count,
+                   const struct opk_trace_options *options, const char *path);
 
 /* ---- databases -------------------------------------------------------------------------- */
 

@@ -82,7 +82,7 @@ const char *opk_filter_value(const struct opk_filter *filter, size_t i);
 /* opk_evaluation_next() begins with the first row again. */
 void opk_evaluation_rewind(struct opk_evaluation *evaluation);
 
-/* Rows that no image has: what ran. */
+/* Rows that are not read from images: what ran, and what tables say; `ran` may be NULL. */
 struct opk_made_rows {
 	struct opk_range *ranges;
 	struct opk_ran *ran;
@@ -92,7 +92,8 @@ struct opk_made_rows {
 void opk_made_rows_clear(struct opk_made_rows *rows);
 /* An evaluation that has its columns and no rows yet; `file` has metadata at least. */
 int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
-                              struct opk_file *file, const struct opk_eval_options *options);
+                              struct opk_file *file, enum opk_profiler profiler,
+                              const struct opk_eval_options *options);
 /* Takes over the rows; units are those of the first metrics of `samples`, or NULL: of none. */
 int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                             struct opk_made_rows *rows, const struct opk_evaluation *samples);

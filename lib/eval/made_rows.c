@@ -13,19 +13,20 @@ void opk_made_rows_clear(struct opk_made_rows *rows)
 }
 
 int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
-                              struct opk_file *file, const struct opk_eval_options *options)
+                              struct opk_file *file, enum opk_profiler profiler,
+                              const struct opk_eval_options *options)
 {
 	struct opk_eval_job job = { .file = file };
 	int code = opk_file_meta(&job.meta, ctx, file);
 
 	if (!code)
-		code = opk_filter_check(options->filter, ctx, OPK_PROFILER_RANGE);
+		code = opk_filter_check(options->filter, ctx, profiler);
 	if (!code)
 		code = opk_evaluation_begin(out, ctx, &job, options);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", file->path);
 	(*out)->is_made = true;
-	(*out)->spools.header.profiler = OPK_PROFILER_RANGE;
+	(*out)->spools.header.profiler = profiler;
 	snprintf((*out)->spools.header.chip, sizeof(*out)->spools.header.chip, "%s",
 	         job.meta->chip);
 	return OPK_OK;
@@ -65,7 +66,7 @@ const struct opk_row *opk_made_row(struct opk_evaluation *evaluation, size_t num
 		.values = evaluation->values,
 		.measured = evaluation->measured,
 		.range = range,
-		.ran = &made->ran[number],
+		.ran = made->ran ? &made->ran[number] : NULL,
 	};
 	opk_evaluation_apply(evaluation);
 	return &evaluation->row;

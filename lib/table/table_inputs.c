@@ -56,7 +56,7 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 
 	for (size_t i = 0; i < table->input_count; i++)
 		*(is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
-	if (!trace || opk_table_is_timeline(table->inputs))
+	if (!trace || table->options.rows > OPK_ROWS_SINGLE)
 		return OPK_OK;
 	if (other)
 		return opk_fail(
@@ -103,6 +103,12 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 	size_t count = 0;
 	int code = OPK_OK;
 
+	if (table->options.rows == OPK_ROWS_TABLES) {
+		static const char *const none[] = { NULL };
+
+		table->eval.metrics = none;
+		table->eval.metric_count = 0;
+	}
 	if (table->eval.set || table->eval.metrics || !table->chosen.count)
 		return OPK_OK;
 	for (size_t i = 0; !code && i < table->input_count; i++)
@@ -135,6 +141,15 @@ static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
 	return opk_timeline_eval(&input->evaluation, ctx, input->file, &options);
 }
 
+static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
+                           struct opk_table_input *input)
+{
+	if (!opk_file_complete(input->file) && !table->eval.allow_incomplete)
+		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing",
+		                input->path);
+	return opk_recorded_eval(&input->evaluation, ctx, input->file, table->filter);
+}
+
 static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
                           struct opk_table_input *inputs, size_t count)
 {
@@ -162,8 +177,10 @@ static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 	table->eval.join = apart ? NULL : "";
 	for (size_t at = 0, end; !code && at < table->input_count; at = end) {
 		end = at + 1;
-		if (opk_table_is_timeline(&inputs[at])) {
-			code = evaluate_timeline(table, ctx, &inputs[at]);
+		if (inputs[at].rows == OPK_ROWS_TABLES || opk_table_is_timeline(&inputs[at])) {
+			code = inputs[at].rows == OPK_ROWS_TABLES
+			               ? evaluate_tables(table, ctx, &inputs[at])
+			               : evaluate_timeline(table, ctx, &inputs[at]);
 			continue;
 		}
 		while (end < table->input_count
@@ -252,10 +269,22 @@ static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk
 
 /* ---- all of them */
 
+static int check_options(const struct opk_table_options *options, struct opk_ctx *ctx)
+{
+	if (options->level && !options->aggregate)
+		return opk_fail(ctx, OPK_EUSAGE, "a level goes with statistics");
+	if (options->aggregate && options->rows != OPK_ROWS_RECORDED)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "statistics are of rows as they were recorded: choose no others");
+	return OPK_OK;
+}
+
 int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 {
-	int code = open_inputs(table, ctx);
+	int code = check_options(&table->options, ctx);
 
+	if (!code)
+		code = open_inputs(table, ctx);
 	if (!code)
 		code = choose_rows(table, ctx);
 	if (!code)

@@ -50,7 +50,7 @@ int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
 		                "%s: cut off: its end section is missing; --allow-incomplete "
 		                "evaluates what is whole",
 		                file->path);
-	code = opk_evaluation_begin_made(&evaluation, ctx, file, &eval);
+	code = opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE, &eval);
 
 	if (!code)
 		code = opk_ran_rows_init(&rows, ctx, file, options.each_launch);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/option_struct.h"
 #include "eval/eval.h"
 
@@ -365,4 +366,17 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 	}
 	clear(&trace);
 	return code;
+}
+
+int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
+                   struct opk_file *const *files, size_t count,
+                   const struct opk_trace_options *options, const char *path)
+{
+	opk_autonewfile struct opk_newfile file = { 0 };
+	int code = opk_newfile_create(&file, ctx, path);
+
+	if (!code)
+		code = opk_trace_write(counts, ctx, files, count, options, opk_newfile_write,
+		                       &file);
+	return code ? code : opk_newfile_commit(&file);
 }

@@ -12,39 +12,72 @@ Tables have the columns and rows of `offpeak eval`, and are taken without a copy
 pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not collected; NaN could not be computed.
 """
 
+from ._compare import Change, Diff, DiffColumn, Difference, DiffRow, Judged, Side, diff
 from ._errors import Cause, EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
 from ._chips import Chip, Metric, chips, metrics
+from ._files import Finding, Piece, merge, sum, verify
+from ._info import Clocks, ClockSpan, Derived, Heading, Info, Section, Stats
 from ._plans import Column, Detail, Domains, LeftOut, Pass, Plan, PlannedMetric, plan
 from ._recordings import Run, eval_image, open
+from ._report import TraceCounts, report, trace
 from ._sets import Set, SetInfo, sets
+from ._summary import Statistics, Summary, SummaryColumn, SummaryGroup, SummaryKernel
 from ._tables import Table
 from ._context import version
 
 __all__ = [
     "Cause",
+    "Change",
     "Chip",
+    "ClockSpan",
+    "Clocks",
     "Column",
+    "Derived",
     "Detail",
+    "Diff",
+    "DiffColumn",
+    "DiffRow",
+    "Difference",
     "Domains",
     "EvaluationError",
+    "Finding",
+    "Heading",
+    "Info",
     "InputError",
+    "Judged",
     "LeftOut",
     "Metric",
     "NvidiaError",
     "OffpeakError",
     "Pass",
+    "Piece",
     "Plan",
     "PlannedMetric",
     "Run",
+    "Section",
     "Set",
     "SetInfo",
+    "Side",
+    "Statistics",
+    "Stats",
+    "Summary",
+    "SummaryColumn",
+    "SummaryGroup",
+    "SummaryKernel",
     "Table",
+    "TraceCounts",
     "UsageError",
     "chips",
+    "diff",
     "eval_image",
+    "merge",
     "metrics",
     "open",
     "plan",
+    "report",
     "sets",
+    "sum",
+    "trace",
+    "verify",
     "version",
 ]

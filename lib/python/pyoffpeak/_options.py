@@ -16,8 +16,9 @@ _ROWS = {
     "single": lib.OPK_ROWS_SINGLE,
     "kernel": lib.OPK_ROWS_KERNELS,
     "launch": lib.OPK_ROWS_LAUNCHES,
+    "tables": lib.OPK_ROWS_TABLES,
 }
-_KERNEL_NAMES = {
+KERNEL_NAMES = {
     "full": lib.OPK_KERNEL_FULL,
     "short": lib.OPK_KERNEL_SHORT,
     "symbol": lib.OPK_KERNEL_SYMBOL,
@@ -115,7 +116,7 @@ class Selection(NamedTuple):
             options.c.set = options.keep(c_path(set_name))
         options.c.rows = choose(_ROWS, "rows", self.rows)
         options.c.is_long = choose(_LAYOUTS, "layout", self.layout)
-        options.c.kernel_names = choose(_KERNEL_NAMES, "kernel_names", self.kernel_names)
+        options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", self.kernel_names)
         options.c.all_facts = self.all_facts
         options.c.keep_first_sample = self.keep_first_sample
         return options

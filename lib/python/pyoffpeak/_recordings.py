@@ -3,39 +3,20 @@
 
 from __future__ import annotations
 
-import glob
-import os
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
+import warnings
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from . import _context, _sets
+from . import _context, _files, _info, _report, _sets, _summary
 from ._native import Path, c_path
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Selection, Struct, Texts, c_paths, listed
-from ._summaries import open_file
+from ._paths import Paths, paths_of
+from ._summaries import open_file, summarize
 from ._tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-
-Paths = Union[Path, Iterable[Path]]
-
-
-def paths_of(paths: tuple[Paths, ...]) -> tuple[str, ...]:
-    """Files, lists of files and patterns as files. InputError: a pattern matches none."""
-    found: list[str] = []
-    for path in paths:
-        if not isinstance(path, (str, os.PathLike)):
-            found += paths_of(tuple(path))
-            continue
-        name = os.fspath(path)
-        # A file may be called like a pattern.
-        matches = sorted(glob.glob(name)) if glob.has_magic(name) and not os.path.exists(name) else [name]
-        if not matches:
-            raise FileNotFoundError(f"no file is called {name}")
-        found += matches
-    return tuple(found)
-
 
 def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, selection: Selection) -> Any:
     """A struct opk_table, which `new` makes with a context and the options."""
@@ -44,7 +25,8 @@ def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, s
     made = None if named else _sets.make(ctx, evaluation.set, evaluation.chip or "")
     options = selection.struct(evaluation.struct(made), evaluation.set if named else None)
     out = ffi.new("struct opk_table **")
-    _context.load(ctx)
+    if selection.rows != "tables":
+        _context.load(ctx)
     _context.call(ctx, new, out, ctx, options)
     return _context.owned(ctx, out[0], lib.opk_table_free)
 
@@ -53,12 +35,11 @@ class Run:
     """A recording, or several as one."""
 
     def __init__(self, *paths: Paths, allow_incomplete: bool = False) -> None:
-        self._paths = paths_of(paths)
+        self._paths = paths_of(*paths)
         self._allow_incomplete = allow_incomplete
-        if not self._paths:
-            raise ValueError("which recording?")
         for path in self._paths:
-            open_file(_context.new(), path)
+            if not lib.opk_file_complete(open_file(_context.new(), path)) and allow_incomplete:
+                warnings.warn(f"{path} was cut off: only what is whole is evaluated", stacklevel=3)
 
     @property
     def path(self) -> str:
@@ -69,6 +50,72 @@ class Run:
     def paths(self) -> tuple[str, ...]:
         """All files, in their order."""
         return self._paths
+
+    @property
+    def info(self) -> _info.Info:
+        """What the file, or the first of several, says of itself. Needs no NVIDIA library."""
+        ctx = _context.new()
+        return _info.of_file(ctx, open_file(ctx, self.path), self.path)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The full names of the metrics that were recorded."""
+        return self.info.metrics
+
+    @property
+    def ranges(self) -> Table:
+        """A Table of all that is known of ranges or samples, without values. Needs no NVIDIA library.
+
+        Names that only the images have are null, and an image without a table has no rows here.
+        """
+        evaluation = Evaluation(allow_incomplete=self._allow_incomplete)
+        return self._table(evaluation, Selection(rows="tables", all_facts=True))
+
+    @property
+    def activities(self) -> Table:
+        """A Table of the kernels, copies and sets that ran, a row a launch. Needs no NVIDIA library.
+
+        UsageError: the recording does not say what ran.
+        """
+        evaluation = Evaluation(metrics=(), allow_incomplete=self._allow_incomplete)
+        return self._table(evaluation, Selection(rows="launch", all_facts=True))
+
+    def summary(self, kernel: Optional[str] = None) -> _summary.Summary:
+        """Kernels by time, the columns, and the run in words, of the file or the first of several: `offpeak show`.
+
+        kernel: only kernels, or user ranges, like this: "*gemm*".
+        """
+        return _summary.of_c(summarize(_context.new(), self.path, kernel))
+
+    def report(
+        self, path: Path, title: Optional[str] = None, kernel: Optional[str] = None, kernel_names: str = "short"
+    ) -> None:
+        """Writes one page of HTML, which needs no other file and no network; see report()."""
+        _report.report(self._paths, path, title, kernel, kernel_names)
+
+    def trace(self, path: Path, metrics: Texts = None, where: Texts = None) -> _report.TraceCounts:
+        """Writes a trace that Perfetto opens; see trace()."""
+        return _report.trace(self._paths, path, metrics, where, allow_incomplete=self._allow_incomplete)
+
+    def trim(self, path: Path) -> None:
+        """Writes a copy of the one file in which images have no empty slots; values are the same bit for bit."""
+        _files.trim(self._only(), path)
+
+    def split(self, by: Texts, folder: Path = ".") -> list[_files.Piece]:
+        """Divides the one file into NAME-1.opk, NAME-2.opk and so on in a folder; all of them or none.
+
+        by: name, kernel, shape, nvtx, device and rank, one or several; "segment"; or a number of ranges: "1000".
+        """
+        return _files.split(self._only(), by, folder)
+
+    def verify(self, deep: bool = False) -> list[_files.Finding]:
+        """The sections of the file, or the first of several, and what is wrong with each; see verify()."""
+        return _files.verify(self.path, deep)
+
+    def _only(self) -> str:
+        if len(self._paths) > 1:
+            raise ValueError(f"{len(self._paths)} files: open the one that is meant, or merge() them")
+        return self.path
 
     def eval(
         self,

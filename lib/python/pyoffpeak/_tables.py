@@ -108,7 +108,7 @@ class Table:
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow.Table: float64, uint64, bool and dictionaries of texts; units are the fields' metadata."""
-        return _import("pyarrow", "arrow").RecordBatchReader.from_stream(self).read_all()
+        return _import("pyarrow", "pandas").RecordBatchReader.from_stream(self).read_all()
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
         """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN."""
@@ -119,7 +119,8 @@ class Table:
 
     def to_polars(self) -> polars.DataFrame:
         """A polars.DataFrame: texts are Categorical, and null and NaN are apart."""
-        return _import("polars", "polars").DataFrame(self)
+        frame: polars.DataFrame = _import("polars", "polars").DataFrame(self)
+        return frame
 
     def to_numpy(self) -> dict[str, numpy.ndarray[Any, Any]]:
         """An array a column, by name; needs numpy alone.
@@ -127,7 +128,7 @@ class Table:
         Values are float64, where both null and NaN are NaN. Whole numbers are uint64 and flags bool: a numpy.ma.MaskedArray
         where something is not known, else a plain array. Texts are objects: str, or None.
         """
-        numpy = _import("numpy", "numpy")
+        numpy = _import("numpy", "pandas")
         with _arrow.Reader(self._stream()) as reader:
             batches = [[column.to_numpy() for column in batch] for batch in reader]
             parts = list(zip(*batches)) or [(array,) for array in reader.empty_arrays()]
@@ -135,8 +136,8 @@ class Table:
 
     def to_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Writes a Parquet file, batch after batch; takes the options of pyarrow.parquet.ParquetWriter."""
-        reader = _import("pyarrow", "arrow").RecordBatchReader.from_stream(self)
-        with _import("pyarrow.parquet", "arrow").ParquetWriter(path, reader.schema, **options) as writer:
+        reader = _import("pyarrow", "pandas").RecordBatchReader.from_stream(self)
+        with _import("pyarrow.parquet", "pandas").ParquetWriter(path, reader.schema, **options) as writer:
             for batch in reader:
                 writer.write_batch(batch)
 

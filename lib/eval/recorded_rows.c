@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rows of a recording as its own tables have them: without values, and without NVIDIA's libraries. */
+#include "eval/eval_inside.h"
+
+static void add_segment(struct opk_made_rows *rows, const struct opk_segment *segment)
+{
+	for (size_t i = 0; i < segment->row_count; i++) {
+		struct opk_row row = { .name = "" };
+		struct opk_range *range = &rows->ranges[rows->count++];
+
+		opk_segment_describe(&row, range, segment, i);
+		if (row.range)
+			*range = *row.range;
+		range->start_ns = row.start_ns ? row.start_ns : range->start_ns;
+		range->end_ns = row.end_ns ? row.end_ns : range->end_ns;
+		range->name = range->name ? range->name : "";
+	}
+}
+
+static int make_rows(struct opk_made_rows *rows, struct opk_ctx *ctx, struct opk_file *file)
+{
+	const struct opk_segment *segments;
+	size_t count, most = 0;
+	int code = opk_file_segments(&segments, &count, ctx, file);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < count; i++)
+		most += segments[i].row_count;
+	rows->ranges = opk_alloc_array(most + 1, sizeof *rows->ranges);
+	rows->values = opk_alloc_array(1, sizeof *rows->values);
+	if (!rows->ranges || !rows->values)
+		return opk_nomem(ctx, "the ranges of a recording");
+	for (size_t i = 0; i < count; i++)
+		add_segment(rows, &segments[i]);
+	return OPK_OK;
+}
+
+int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_filter *filter)
+{
+	static const char *const none[] = { NULL };
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation = NULL;
+	struct opk_made_rows rows = { 0 };
+	const struct opk_meta *meta;
+	int code = opk_file_meta(&meta, ctx, file);
+
+	options.metrics = none;
+	options.filter = filter;
+	if (!code && opk_filter_value_count(filter))
+		code = opk_fail(ctx, OPK_EUSAGE,
+		                "conditions on values need values, and these are rows without any");
+	if (!code)
+		code = opk_evaluation_begin_made(&evaluation, ctx, file, meta->profiler, &options);
+	if (!code)
+		code = make_rows(&rows, ctx, file);
+	if (!code)
+		code = opk_evaluation_put_made(evaluation, ctx, &rows, NULL);
+	opk_made_rows_clear(&rows);
+	if (!code)
+		*out = opk_take(evaluation);
+	opk_evaluation_free(evaluation);
+	return code;
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recordings made of recordings, and what is wrong with damaged ones."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple, Optional
+
+from . import _context
+from ._errors import text
+from ._native import Path, c_path, c_text, word
+from ._offpeak import ffi, lib
+from ._options import Struct, Texts, c_paths, listed
+from ._paths import Paths, paths_of
+from ._summaries import open_file
+
+
+def _key(by: Texts) -> str:
+    return ",".join(listed(by) or ())
+
+
+def merge(paths: Paths, path: Path, join: Optional[str] = None) -> None:
+    """Writes one recording of several, with their ranges in order; chip, profiler and metrics must agree.
+
+    join: which ranges of different passes make one row, "kernel", "launch" or "name"; None: as the first file says. Needs no
+    NVIDIA library.
+    """
+    ctx = _context.new()
+    options = Struct("opk_merge_options")
+    options.text("join", join)
+    array, kept = c_paths(paths_of(paths))
+    _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_path(path))
+
+
+def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = None) -> None:
+    """Writes one recording of several, in which ranges that share a key are one: the sum of their counters.
+
+    by: one word of name, kernel, shape, nvtx, device, host, rank and all, or several. level: which ranges are added where
+    one holds another: "outermost", which None means, "innermost" or "all". UsageError: they can't be summed, as samples.
+    """
+    ctx = _context.new()
+    options = Struct("opk_sum_options")
+    options.text("key", _key(by))
+    options.text("level", level)
+    array, kept = c_paths(paths_of(paths))
+    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(path))
+
+
+def trim(source: str, path: Path) -> None:
+    ctx = _context.new()
+    _context.call(ctx, lib.opk_trim, ctx, open_file(ctx, source), ffi.NULL, c_path(path))
+
+
+class Piece(NamedTuple):
+    """A recording that split() wrote."""
+
+    path: str
+    name: str  # of its ranges; "" where they have different ones
+    kernel: str  # likewise
+    rows: int  # ranges or samples
+
+
+def split(source: str, by: Texts, folder: Path) -> list[Piece]:
+    ctx = _context.new()
+    file = open_file(ctx, source)
+    out = ffi.new("struct opk_split **")
+    _context.call(ctx, lib.opk_split_new, out, ctx, file, c_text(_key(by)), ffi.NULL)
+    made = _context.owned(ctx, out[0], lib.opk_split_free, file)
+    stem = os.path.splitext(os.path.basename(source))[0]
+    pieces = []
+    for i in range(lib.opk_split_count(made)):
+        of = lib.opk_split_get(made, i)
+        path = os.path.join(os.fspath(folder), f"{stem}-{i + 1}.opk")
+        pieces.append(Piece(path, word(of.name), word(of.range.kernel), of.rows))
+    array, kept = c_paths([piece.path for piece in pieces])
+    _context.call(ctx, lib.opk_split_write, ctx, made, array)
+    del kept
+    return pieces
+
+
+class Finding(NamedTuple):
+    """A section of a file, or (section 0) the file as a whole."""
+
+    section: int  # from 1; 0: none
+    type: str  # "DATA"; "": it is not known
+    byte: int  # where it begins in the file
+    size: int
+    problem: Optional[str]  # None: it is sound
+
+
+def verify(path: Path, deep: bool = False) -> list[Finding]:
+    """All sections of a file, and what is wrong with each: headers, checksums, encodings, tables.
+
+    deep: evaluates all ranges, too, which needs NVIDIA's libraries. InputError: it is no .opk file at all.
+    """
+    ctx = _context.new()
+    options = Struct("opk_verify_options")
+    options.c.deep = deep
+    out = ffi.new("struct opk_findings **")
+    _context.call(ctx, lib.opk_verify, out, ctx, c_path(path), options.c)
+    findings = _context.owned(ctx, out[0], lib.opk_findings_free)
+    found = []
+    for i in range(lib.opk_findings_count(findings)):
+        of, name = lib.opk_findings_get(findings, i), ffi.new("char[5]")
+        if of.type:
+            lib.opk_section_type_name(name, of.type)
+        found.append(Finding(of.section, word(name).strip(), of.byte, of.size, text(of.problem) or None))
+    return found

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recordings as files for people and other viewers: pages of HTML, and traces."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+from . import _context
+from ._native import Path, c_path
+from ._offpeak import ffi, lib
+from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, c_paths, choose, listed
+from ._paths import Files, Paths, paths_of
+
+
+def report(
+    paths: Paths,
+    path: Path,
+    title: Optional[str] = None,
+    kernel: Optional[str] = None,
+    kernel_names: str = "short",
+) -> None:
+    """Writes one page of HTML about recordings, which needs no other file and no network: `offpeak report`.
+
+    Two recordings are compared as well, the first as before and the second as after. title: of the page; None: the names
+    of the files. kernel: only kernels, or user ranges, like this: "*gemm*". kernel_names: "short", "full" or "symbol". The
+    file appears whole, or not at all. InputError: a file is no recording.
+    """
+    choose(KERNEL_NAMES, "kernel_names", kernel_names)
+    ctx = _context.new()
+    options = Struct("opk_report_options")
+    options.text("title", title)
+    options.text("kernel", kernel)
+    options.text("kernel_names", kernel_names)
+    array, kept = c_paths(paths_of(paths))
+    _context.call(ctx, lib.opk_report, ctx, array, len(kept), options.c, c_path(path))
+
+
+class TraceCounts(NamedTuple):
+    """What became events of a trace, and what was left out."""
+
+    events: int  # all, with those that name processes and threads
+    samples: int
+    values: int
+    missing_values: int  # NaN
+    first_samples: int  # that begin at an earlier event: left out
+    incomplete_samples: int  # left out
+    kernels: int
+    copies: int
+    sets: int
+    nvtx_ranges: int
+    ranges: int
+    records_left_out: int  # of what ran, because of `where`
+    ranges_without_times: int  # left out
+    origin_ns: int  # host time that is 0 in the trace
+
+
+def trace(
+    paths: Paths,
+    path: Path,
+    metrics: Texts = None,
+    where: Texts = None,
+    kernel_names: str = "short",
+    compress: Optional[bool] = None,
+    allow_incomplete: bool = False,
+) -> TraceCounts:
+    """Writes a trace that Perfetto and chrome://tracing open: `offpeak trace`, docs/traces.md.
+
+    Several files, such as those of the ranks of a job, become one trace. metrics: None: all. where: conditions on samples
+    and ranges, as eval() takes them. compress: with gzip; None: where the name ends in ".gz". The file appears whole, or
+    not at all. UsageError: nothing in the files has a time.
+    """
+    ctx = _context.new()
+    files = Files(paths_of(paths))
+    target = c_path(path)
+    options = Struct("opk_trace_options")
+    options.c.eval = options.keep(Evaluation(listed(metrics), None, allow_incomplete).struct()).c
+    options.texts("where", "where_count", listed(where))
+    options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
+    options.c.gzip = ffi.string(target).endswith(b".gz") if compress is None else compress
+    counts: Any = ffi.new("struct opk_trace_counts *", {"size": ffi.sizeof("struct opk_trace_counts")})
+    _context.call(ctx, lib.opk_trace_save, counts, ctx, files.c, files.count, options.c, target)
+    return TraceCounts(*(getattr(counts, name) for name in TraceCounts._fields))

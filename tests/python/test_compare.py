@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Comparisons and what is made of recordings, beside what the command prints."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import pyoffpeak as opk
+from common import command, needs, offpeak, recording
+
+BEFORE, AFTER = recording("before"), recording("after")
+
+
+class Compare(unittest.TestCase):
+    def test_values(self):
+        diff = opk.diff(BEFORE, AFTER)
+        rows = command("diff", BEFORE, AFTER, "--table", "values", "--kernel-names", "short")
+        at = {name: rows[0].index(name) for name in ("metric", "before", "after", "verdict")}
+        found = [
+            [name, f"{change.before.value:.17g}", f"{change.after.value:.17g}", change.verdict]
+            for row in diff.rows
+            for name, change in row.values.items()
+        ]
+        self.assertEqual(found, [[row[i] for i in at.values()] for row in rows[1:]])
+        self.assertEqual(sum(diff.verdicts.values()), len(found))
+        self.assertEqual(len(diff.changed), diff.verdicts["changed"])
+        self.assertTrue(diff.ok)
+        with self.assertRaises(ValueError):
+            diff.junit("/nonexistent")
+
+    @needs("pandas")
+    def test_pandas(self):
+        diff = opk.diff([BEFORE], [AFTER], ignore_shape=True)
+        frame = diff.to_pandas()
+        self.assertEqual(len(frame), sum(diff.verdicts.values()))
+        self.assertEqual(set(frame.verdict), {name for name, count in diff.verdicts.items() if count})
+
+    def test_rules(self):
+        rule = "gpu__time_duration.sum<-1%"
+        done = subprocess.run([offpeak, "diff", BEFORE, AFTER, "--fail", rule], capture_output=True, text=True)
+        diff = opk.diff(BEFORE, AFTER, rules=[rule, "gpu__time_duration.sum>1e12"])
+        self.assertEqual(diff.ok, done.returncode == 0)
+        self.assertEqual({judged.rule for judged in diff.judged}, {rule, "gpu__time_duration.sum>1e12"})
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "junit.xml")
+            diff.junit(path)
+            cases = xml.etree.ElementTree.parse(path).getroot().iter("testcase")
+            self.assertEqual(len(list(cases)), len(diff.judged))
+        with self.assertRaises(opk.UsageError):
+            opk.diff(BEFORE, AFTER, rules="what>?")
+
+    def test_other_sides(self):
+        diff = opk.diff(BEFORE, AFTER, where="kernel=nothing*")
+        self.assertEqual((diff.rows, diff.unmatched), ((), ()))
+
+
+class Made(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def test_report(self):
+        opk.report([BEFORE, AFTER], self.path("two.html"), title="Before & after")
+        with open(self.path("two.html"), encoding="utf-8") as file:
+            self.assertIn("Before &amp; after", file.read())
+        opk.open(BEFORE).report(self.path("one.html"))
+        self.assertGreater(os.path.getsize(self.path("one.html")), 10000)
+        with self.assertRaises(opk.InputError):
+            opk.report("/nonexistent.opk", self.path("none.html"))
+        self.assertFalse(os.path.exists(self.path("none.html")))
+
+    def test_trace(self):
+        counts = opk.open(recording("training-trace")).trace(self.path("trace.json"))
+        with open(self.path("trace.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        self.assertEqual(len(events), counts.events)
+        self.assertGreater(counts.kernels, 0)
+        opk.trace(recording("training-trace"), self.path("trace.json.gz"))
+        with open(self.path("trace.json.gz"), "rb") as file:
+            self.assertEqual(file.read(2), b"\x1f\x8b")
+
+    def test_merge_and_split(self):
+        opk.merge([BEFORE, AFTER], self.path("both.opk"))
+        merged = opk.open(self.path("both.opk"))
+        rows = len(list(opk.open(BEFORE, AFTER).ranges))
+        self.assertEqual(merged.info.ranges, rows)
+        pieces = merged.split("kernel", self.folder)
+        self.assertEqual(sum(piece.rows for piece in pieces), rows)
+        self.assertEqual({len({row["kernel"] for row in opk.open(piece.path).ranges}) for piece in pieces}, {1})
+        with self.assertRaises(ValueError):
+            opk.open(BEFORE, AFTER).trim(self.path("trimmed.opk"))
+
+    def test_sum_and_trim(self):
+        opk.sum(recording("training"), self.path("sum.opk"), by="kernel")
+        self.assertEqual(len(list(opk.open(self.path("sum.opk")).ranges)), len(opk.open(recording("training")).summary().groups))
+        run = opk.open(recording("wide-auto"))
+        run.trim(self.path("trimmed.opk"))
+        self.assertEqual(repr(list(opk.open(self.path("trimmed.opk")).eval())), repr(list(run.eval())))
+
+    def test_verify(self):
+        findings = opk.open(recording("simple")).verify()
+        self.assertEqual({finding.problem for finding in findings}, {None})
+        with open(recording("simple"), "rb") as file:
+            data = bytearray(file.read())
+        data[len(data) // 2] ^= 1
+        with open(self.path("bad.opk"), "wb") as file:
+            file.write(data)
+        self.assertTrue(any(finding.problem for finding in opk.verify(self.path("bad.opk"))))

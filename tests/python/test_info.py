@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What recordings say of themselves, beside what the command prints."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+import warnings
+
+import pyoffpeak as opk
+from common import command, offpeak, recording
+
+
+def printed(*arguments):
+    result = subprocess.run([offpeak, *arguments, "--format", "json"], check=True, capture_output=True, text=True)
+    return json.loads(result.stdout)
+
+
+class Info(unittest.TestCase):
+    def test_as_command(self):
+        for name in ("simple", "pm-small", "rotated", "roofline", "training", "training-trace"):
+            with self.subTest(name):
+                info, wanted = opk.open(recording(name)).info, printed("info", recording(name))
+                for field in ("size", "complete", "kind", "generator", "cupti_version", "source", "chip", "profiler"):
+                    self.assertEqual(getattr(info, field), wanted[field], field)
+                for field in ("set", "passes", "keep_instances", "config_hash", "mode", "join", "backend"):
+                    self.assertEqual(getattr(info, field), wanted[field], field)
+                self.assertEqual(list(info.metrics), wanted["metrics"])
+                self.assertEqual(list(info.inflated), wanted["inflated"])
+                self.assertEqual((info.ranges, info.activities), (wanted["recorded_ranges"], wanted["recorded_activities"]))
+                self.assertEqual([part.type for part in info.sections], [part["type"] for part in wanted["sections"]])
+                self.assertEqual([part.plain_size for part in info.sections], [part["plain"] for part in wanted["sections"]])
+
+    def test_sets(self):
+        info = opk.open(recording("roofline")).info
+        self.assertIn("FLOP", " ".join(derived.unit + derived.description for derived in info.derived).upper())
+        self.assertEqual(set(info.labels.values()) - set(info.metrics), set())
+        self.assertEqual(opk.open(recording("roofline")).metrics, info.metrics)
+        run = opk.open(recording("ranks")).info
+        self.assertEqual(run.run["device.0.name"], "NVIDIA H100 80GB HBM3")
+        self.assertEqual(run.clocks.sm, opk.ClockSpan(1980, 1980, False))
+        self.assertIsNone(opk.open(recording("pm-small")).info.clocks.sm)
+        self.assertGreater(run.stats.launches, 0)
+
+
+class Facts(unittest.TestCase):
+    def test_ranges(self):
+        columns = ["kernel", "grid", "block", "device"]
+        for name in ("training", "rotated"):
+            with self.subTest(name):
+                rows = command("eval", recording(name), "--join", "none", "--columns", ",".join(columns))
+                table = opk.open(recording(name)).ranges
+                self.assertEqual(table.about["chip"], "GH100")
+                found = [[str(row[column]) for column in columns] for row in table]
+                self.assertEqual(found, rows[1:])
+
+    def test_samples(self):
+        rows = command("eval", recording("training-pm"), "--first-sample", "keep", "--columns", "start_ns,end_ns")
+        found = [[str(row["start_ns"]), str(row["end_ns"])] for row in opk.open(recording("training-pm")).ranges]
+        self.assertEqual(found, rows[1:])
+
+    def test_activities(self):
+        path = recording("training-trace")
+        rows = command("eval", path, "--per", "launch", "--columns", "kernel,start_ns,end_ns")
+        found = [[row["kernel"] or "", str(row["start_ns"]), str(row["end_ns"])] for row in opk.open(path).activities]
+        self.assertEqual(found, rows[1:])
+        with self.assertRaises(opk.UsageError):
+            opk.open(recording("simple")).activities
+
+    def test_without_nvidia(self):
+        """Facts need none of NVIDIA's libraries."""
+        script = f"""
+import pyoffpeak as opk
+run = opk.open({recording("training")!r})
+assert len(list(run.ranges)) > 5 and run.info.metrics
+assert len(list(opk.open({recording("training-trace")!r}).activities)) > 5
+try:
+    run.eval()
+except opk.NvidiaError:
+    print("none")
+"""
+        import sys
+
+        environment = {**os.environ, "OFFPEAK_CUDA": "/nonexistent"}
+        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("none\n", ""))
+
+    def test_cut_off(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "cut.opk")
+            shutil.copy(recording("training"), path)
+            os.truncate(path, os.path.getsize(path) - 10)
+            self.assertFalse(opk.open(path).info.complete)
+            with self.assertRaises(opk.InputError):
+                opk.open(path).eval()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                run = opk.open(path, allow_incomplete=True)
+            self.assertIn("cut off", str(caught[0].message))
+            self.assertGreater(len(list(run.eval())), 5)
+
+
+class Summaries(unittest.TestCase):
+    def test_kernels(self):
+        summary = opk.open(recording("training")).summary()
+        self.assertEqual((summary.kind, summary.complete), ("kernels", "yes"))
+        times = [group.time for group in summary.groups]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertAlmostEqual(sum(group.share for group in summary.groups), 100)
+        rows = command("eval", recording("training"), "--aggregate", "kernel")
+        self.assertEqual(len(summary.groups), len({row[0] for row in rows[1:]}))
+        column = summary.columns[0].name
+        sums = sorted(float(row[rows[0].index("mean")]) for row in rows[1:] if row[rows[0].index("metric")] == column)
+        self.assertEqual(sorted(group.values[column].mean for group in summary.groups), sums)
+        self.assertIn(summary.run, str(summary))
+        pattern = "*" + summary.groups[0].name.partition("<")[0] + "*"
+        few = opk.open(recording("training")).summary(kernel=pattern).groups
+        self.assertIn(summary.groups[0].name, [group.name for group in few])
+        self.assertLess(len(few), len(summary.groups))
+
+    def test_timeline(self):
+        summary = opk.open(recording("training-kernels")).summary()
+        self.assertEqual(summary.kind, "devices")
+        self.assertGreater(len(summary.kernels), 2)
+        self.assertEqual(sorted(k.time_ns for k in summary.kernels), [k.time_ns for k in reversed(summary.kernels)])

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""An H100's own values, bit for bit, through every library that takes a table, and through Parquet and back."""
+
+import csv
+import os
+import struct
+import tempfile
+import unittest
+
+import pyoffpeak as opk
+from common import needs, recording, source
+
+NAMES = ("simple", "nested", "wide-auto", "pm-small", "pm-triage")
+
+
+def bits(values):
+    return [struct.pack("d", value) for value in values]
+
+
+def golden(name):
+    """The values of tests/golden by column; "nan" is a value."""
+    with open(os.path.join(source, "tests", "golden", f"gh100-{name}.csv"), encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    return {column: bits(map(float, cells)) for column, *cells in zip(*rows) if "__" in column}
+
+
+class Values(unittest.TestCase):
+    """Each reads all recordings: a value is a float, and null where nothing was collected, which there is none of."""
+
+    def check(self, read):
+        for name in NAMES:
+            with self.subTest(name):
+                wanted = golden(name)
+                self.assertGreater(len(wanted), 3)
+                table = opk.open(recording(name)).eval(columns=list(wanted), keep_first_sample=True)
+                self.assertEqual({column: bits(values) for column, values in read(table).items()}, wanted)
+
+    def test_rows(self):
+        self.check(lambda table: {name: [row[name] for row in rows] for rows in [list(table)] for name in table.columns})
+
+    @needs("numpy")
+    def test_numpy(self):
+        self.check(lambda table: table.to_numpy())
+
+    @needs("pyarrow")
+    def test_arrow(self):
+        self.check(lambda table: table.to_arrow().to_pydict())
+
+    @needs("pyarrow", "pandas")
+    def test_pandas(self):
+        self.check(lambda table: dict(table.to_pandas().items()))
+
+    @needs("polars")
+    def test_polars(self):
+        self.check(lambda table: table.to_polars().to_dict(as_series=False))
+
+    @needs("duckdb", "pyarrow")
+    def test_duckdb(self):
+        import duckdb
+
+        def read(evaluated):
+            relation = duckdb.sql("FROM evaluated")
+            rows = relation.fetchall()
+            return {name: [row[at] for row in rows] for at, name in enumerate(relation.columns)}
+
+        self.check(read)
+
+    @needs("pyarrow")
+    def test_parquet(self):
+        import pyarrow.parquet
+
+        def read(table):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "values.parquet")
+                table.to_parquet(path)
+                written = pyarrow.parquet.read_table(path)
+            units = {field.name: field.metadata[b"unit"].decode() for field in written.schema if field.metadata}
+            self.assertEqual({name: unit for name, unit in units.items() if unit}, table.units)
+            return written.to_pydict()
+
+        self.check(read)
+
+    @needs("pyarrow")
+    def test_parquet_of_arrow(self):
+        import pyarrow.parquet
+
+        def read(table):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "values.parquet")
+                pyarrow.parquet.write_table(pyarrow.table(table), path)
+                return pyarrow.parquet.read_table(path).to_pydict()
+
+        self.check(read)
