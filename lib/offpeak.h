@@ -2163,6 +2163,8 @@ const struct opk_table_column *opk_table_get_column(const struct opk_table *tabl
 const char *opk_table_about(const struct opk_table *table, const char *fact);
 /* *row is NULL after the last one. On failure opk_table_error() has the causes. */
 int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
+/* The next row is the first one again; nothing is evaluated for that. */
+void opk_table_rewind(struct opk_table *table);
 /* The context with the causes; borrowed. */
 const struct opk_ctx *opk_table_error(const struct opk_table *table);
 

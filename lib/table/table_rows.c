@@ -2,6 +2,7 @@
 /* The rows of a table, one after the other. */
 #include <string.h>
 
+#include "eval/eval.h"
 #include "table/table_inside.h"
 
 /* ---- what a range, sample or key group is in all its rows */
@@ -264,4 +265,14 @@ int opk_table_next(const struct opk_table_row **row, struct opk_table *table)
 	if (!code)
 		*row = found ? &table->row : NULL;
 	return code;
+}
+
+void opk_table_rewind(struct opk_table *table)
+{
+	for (size_t i = 0; i < table->input_count; i++)
+		if (!table->inputs[i].join && !table->inputs[i].aggregate)
+			opk_evaluation_rewind(table->inputs[i].evaluation);
+	table->input = table->number = table->value = 0;
+	table->group_count = 0;
+	table->picked_for = NULL;
 }

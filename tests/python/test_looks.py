@@ -29,7 +29,7 @@ class Page(html.parser.HTMLParser):
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
-        if tag != "wbr":
+        if tag not in ("br", "wbr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -37,7 +37,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         self.text += data
-        if self.open and self.open[-1] in ("td", "th"):
+        if {"td", "th"} & set(self.open):
             self.rows[-1][-1] += data
 
 
@@ -58,13 +58,42 @@ class Html(unittest.TestCase):
             made = os.path.join(folder, "<b>odd.opk")
             with open(os.path.join(folder, "names.json"), "w", encoding="utf-8") as file:
                 json.dump([{"kernel": name} for name in names], file)
-            subprocess.run([offpeak, "extract", recording("simple"), "--data", "x.cd"], check=True, cwd=folder)
+            subprocess.run([offpeak, "extract", recording("simple"), "--data", "x.cd"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
             how = ["--metrics", "gpu__time_duration.sum", "--ranges", "names.json", "-o", made]
-            subprocess.run([offpeak, "import", "--raw", "x.cd", "--chip", "GH100", *how], check=True, cwd=folder)
+            subprocess.run([offpeak, "import", "--raw", "x.cd", "--chip", "GH100", *how], check=True, cwd=folder, stdout=subprocess.DEVNULL)
             page = Page(opk.open(made)._repr_html_())
         self.assertEqual(page.tags & {"script", "img", "b"}, set())
         shown = {row[0] for row in page.rows[1:]}
         self.assertEqual(shown, {names[0], names[1], "a\ufffdb\ufffdc", "&lt;", "x" * 299 + "…"})
+
+    def test_table(self):
+        table = opk.open(recording("pm-small")).eval(columns=["start_ns", "dram__throughput.avg.pct_of_peak_sustained_elapsed"])
+        page = Page(table._repr_html_())
+        self.assertEqual(page.rows[0], ["start_ns", table.columns[1] + "percent"])
+        rows = command("eval", recording("pm-small"), "--columns", ",".join(table.columns))[1:]
+        self.assertEqual(page.rows[1:], [[start, f"{float(value):.6g}"] for start, value in rows[:10]])
+        self.assertEqual(Page(table._repr_html_()).rows, page.rows)
+        self.assertEqual([row["start_ns"] for row in table], [int(row[0]) for row in rows])
+        self.assertEqual(len(Page(table._repr_html_()).rows), 1)
+
+    def test_tables_of_all_kinds(self):
+        run = opk.open(recording("before"))
+        for how in ({}, {"aggregate": "kernel"}, {"layout": "long"}, {"rows": "single"}):
+            with self.subTest(how):
+                table = run.eval(**how)
+                shown = table._first_rows(5)
+                self.assertEqual(repr(shown), repr([list(row.values()) for row in list(table)[:5]]))
+
+    def test_plan(self):
+        plan = opk.plan("GH100", "dram__bytes.sum,sm__cycles_active.avg")
+        page = Page(plan._repr_html_())
+        self.assertEqual(page.rows[0], ["pass", "counters", "metrics", "among them"])
+        self.assertEqual(page.rows[1][::2], ["1", "2"])
+        self.assertIn("dram__bytes.sum", page.rows[1][3])
+
+    def test_several(self):
+        paths = [recording("before"), recording("after")]
+        self.assertIn(paths[1], Page(opk.open(*paths)._repr_html_()).text)
 
     def test_without_values(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import html
 import math
 import os
 import re
-from typing import Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
 from . import _context
 from ._errors import OffpeakError
@@ -15,8 +15,13 @@ from ._native import word
 from ._offpeak import ffi, lib
 from ._summaries import summarize, value_text
 
+if TYPE_CHECKING:
+    from ._plans import Plan
+
 MOST_BYTES = 64 << 20  # of a file that is evaluated only to be shown
 MOST_ROWS = 10
+MOST_COLUMNS = 12
+MOST_CELL = 80  # characters of a cell among many
 MOST_TEXT = 300  # characters of a name or a sentence
 MOST_VALUES = 4  # columns of values beside the times of kernels
 _BAR = "background:linear-gradient(90deg,rgba(0,114,178,.35) {0:.1f}%,transparent {0:.1f}%)"
@@ -32,7 +37,8 @@ class Cell:
 
     def html(self) -> str:
         if not self.right:
-            return f'<td style="text-align:left;min-width:12em">{breakable(self.content)}</td>'
+            wide = ";min-width:12em" if len(self.content) > 24 else ""
+            return f'<td style="text-align:left{wide}">{breakable(self.content)}</td>'
         bar = "" if math.isnan(self.share) else _BAR.format(min(max(self.share, 0), 100))
         return f'<td style="text-align:right;white-space:nowrap;{bar}">{escape(self.content)}</td>'
 
@@ -67,6 +73,59 @@ def note(content: str) -> str:
 
 def whole(*parts: str) -> str:
     return '<div style="font-size:90%">' + "".join(parts) + "</div>"
+
+
+def more(count: int, what: str) -> str:
+    """What a table leaves out: "29 more kernels"; nothing for 0."""
+    plural = "passes" if what == "pass" else f"{what}s"
+    return note(f"{count:,} more {what if count == 1 else plural}") if count > 0 else ""
+
+
+# ---- tables
+
+
+def _cell_text(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, str) and len(cell) > MOST_CELL:
+        return cell[: MOST_CELL - 1] + "…"
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+
+
+def preview(columns: Sequence[str], units: Mapping[str, str], rows: Iterable[Sequence[object]], rest: str) -> str:
+    """The first rows of a table and its first columns, with units below their names; `rest` says what else there is."""
+    shown = columns[:MOST_COLUMNS]
+    heads = "".join(_head(name, units.get(name, "")) for name in shown)
+    body = "".join(
+        "<tr>" + "".join(Cell(_cell_text(cell), right=not isinstance(cell, str)).html() for cell in row[: len(shown)]) + "</tr>"
+        for row in rows
+    )
+    left_out = more(len(columns) - len(shown), "column")
+    return whole(f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>", left_out, note(rest))
+
+
+def _head(name: str, unit: str) -> str:
+    below = f'<br><span style="font-weight:normal;{_MUTED}">{escape(unit)}</span>' if unit else ""
+    return f'<th style="text-align:left;max-width:11em">{breakable(name)}{below}</th>'
+
+
+# ---- a plan
+
+
+def plan(of: Plan) -> str:
+    """What each pass has."""
+    detail = of.detail
+    passes = f"{of.passes}, at least {detail.lower_bound}" if of.passes > detail.lower_bound else str(of.passes)
+    pairs = [("plan", f"{of.set} on {of.chip}, {of.profiler} profiler"), ("metrics", str(len(of.metrics))), ("passes", passes)]
+    rows = []
+    for one in detail.passes[: 3 * MOST_ROWS]:
+        names = ", ".join(one.metrics[:MOST_VALUES]) + (", ..." if len(one.metrics) > MOST_VALUES else "")
+        rows.append([Cell(str(one.number)), Cell(str(one.counters)), Cell(str(len(one.metrics))), Cell(names, right=False)])
+    left_out = more(len(detail.passes) - 3 * MOST_ROWS, "pass")
+    missing = note("Not on this chip: " + ", ".join(of.missing)) if of.missing else ""
+    return whole(words(pairs), table(["pass", "counters", "metrics", "among them"], rows), left_out, missing)
 
 
 # ---- a recording
@@ -123,8 +182,7 @@ def _groups(summary: Any) -> str:
     kernels = lib.opk_summary_get_kind(summary) == lib.OPK_SUMMARY_KERNELS
     heads = ["kernel" if kernels else "range", *(["time", "share"] if timed != lib.OPK_SUMMARY_NO_TIME else [])]
     heads += ["launches" if kernels else "count", *(word(c.name) for c in columns)]
-    more = f"{count - MOST_ROWS} more: summary() has all" if count > MOST_ROWS else ""
-    return table(heads, rows) + note(more)
+    return table(heads, rows) + more(count - MOST_ROWS, "kernel" if kernels else "range")
 
 
 def _kernels(summary: Any) -> str:
@@ -143,9 +201,7 @@ def _kernels(summary: Any) -> str:
         row += [_share(kernel.share), Cell(str(ran.launches))]
         rows.append(row + [_share(kernel.peaks[i]) for i in peaks])
     heads = ["kernel", "time", "share", "launches", *(word(lib.opk_summary_peak(summary, i)) for i in peaks)]
-    rest = sum(kernel.share for kernel in kernels[MOST_ROWS:])
-    more = f"{count - MOST_ROWS} more, {rest:.3g} % of the time: summary() has all" if count > MOST_ROWS else ""
-    return table(heads, rows) + note(more)
+    return table(heads, rows) + more(count - MOST_ROWS, "kernel")
 
 
 def run(paths: Sequence[str]) -> str:
@@ -155,7 +211,7 @@ def run(paths: Sequence[str]) -> str:
         return whole(words([("recordings", f"{len(paths)}: {', '.join(paths[:MOST_ROWS])}")]))
     try:
         if os.path.getsize(path) > MOST_BYTES:
-            return whole(words([("recording", path)]), note("It is large: summary() evaluates it."))
+            return whole(words([("recording", path)]), note("It is large, and therefore not evaluated to be shown."))
         return _summary(summarize(_context.new(), path))
     except (OffpeakError, OSError) as error:
         return whole(words([("recording", path)]), note(f"There are no values: {error}"))

@@ -224,6 +224,12 @@ class Plan:
             for item in items
         ]
 
+    def _repr_html_(self) -> str:
+        """In Jupyter: the passes, and what each has."""
+        from . import _html
+
+        return _html.plan(self)
+
     def __repr__(self) -> str:
         passes = "1 pass" if self.passes == 1 else f"{self.passes} passes"
         return f"<pyoffpeak.Plan of {self.set} on {self.chip}, {self.profiler}: {len(self.metrics)} metrics, {passes}>"

@@ -70,6 +70,27 @@ class Table:
         """What the files say: "chip", "profiler" and "set"; several have ',' between where they differ."""
         return dict(self._about)
 
+    def _first_rows(self, most: int) -> list[list[Cell]] | None:
+        """So many rows, which can still be read; None: all rows were read."""
+        with self._lock:
+            if self._table is None:
+                return None
+            rows, out = [], ffi.new("struct opk_table_row **")
+            try:
+                while len(rows) < most and not lib.opk_table_next(out, self._table) and out[0]:
+                    rows.append([_cell(self._table, out[0], i) for i in range(len(self._columns))])
+            finally:
+                lib.opk_table_rewind(self._table)
+            return rows
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: the first rows, which can still be read."""
+        from . import _html
+
+        rows = self._first_rows(_html.MOST_ROWS)
+        said = "The rows were read." if rows is None else f"The first {len(rows)} rows." if len(rows) == _html.MOST_ROWS else ""
+        return _html.preview(self._columns, self._units, rows or (), said)
+
     def __repr__(self) -> str:
         shown = ", ".join(self._columns[:6])
         return f"<pyoffpeak.Table of {len(self._columns)} columns: {shown}{', ...' if len(self._columns) > 6 else ''}>"
@@ -147,6 +168,22 @@ def _joined(numpy: Any, parts: tuple[Any, ...]) -> Any:
         return parts[0]
     masked = any(isinstance(part, numpy.ma.MaskedArray) for part in parts)
     return numpy.ma.concatenate(parts) if masked else numpy.concatenate(parts)
+
+
+def _cell(table: Any, row: Any, at: int) -> Cell:
+    """A cell of a struct opk_table_row; None is null."""
+    if not row.known[at]:
+        return None
+    kind, cell = lib.opk_table_get_column(table, at).header.type, row.cells[at]
+    if kind == lib.OPK_CELL_STRING:
+        return word(cell.string)
+    if kind == lib.OPK_CELL_DOUBLE:
+        return float(cell.number)
+    if kind == lib.OPK_CELL_BOOL:
+        return bool(cell.boolean)
+    if kind == lib.OPK_CELL_OPTIONAL_BOOL:
+        return bool(cell.optional.uint)
+    return int(cell.optional.uint if kind == lib.OPK_CELL_OPTIONAL else cell.uint)
 
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New
