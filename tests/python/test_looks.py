@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 import pyoffpeak as opk
-from common import command, needs, offpeak, recording
+from common import command, long, needs, offpeak, recording
 
 
 class Page(html.parser.HTMLParser):
@@ -76,6 +76,7 @@ class Html(unittest.TestCase):
         self.assertEqual([row["start_ns"] for row in table], [int(row[0]) for row in rows])
         self.assertEqual(len(Page(table._repr_html_()).rows), 1)
 
+    @long
     def test_tables_of_all_kinds(self):
         run = opk.open(recording("before"))
         for how in ({}, {"aggregate": "kernel"}, {"layout": "long"}, {"rows": "single"}):
@@ -90,6 +91,18 @@ class Html(unittest.TestCase):
         self.assertEqual(page.rows[0], ["pass", "counters", "metrics", "among them"])
         self.assertEqual(page.rows[1][::2], ["1", "2"])
         self.assertIn("dram__bytes.sum", page.rows[1][3])
+
+    def test_diff(self):
+        diff = opk.diff(recording("before"), recording("after"), rules=["gpu__time_duration.sum>5%"])
+        page = Page(diff._repr_html_())
+        self.assertEqual(page.rows[0], ["changed", "metric", "before", "after", "change"])
+        self.assertEqual(page.rows[1][:2], [diff.changed[0][0].name, diff.changed[0][1]])
+        self.assertIn(f"{len(diff.broken)} of {len(diff.judged)} checks are broken", page.text)
+
+    def test_in_a_terminal(self):
+        self.assertRegex(repr(opk.open(recording("simple"))), "^<pyoffpeak.Run .*gh100-simple.opk: GH100, set simple, 7 metrics, 5 ranges>$")
+        self.assertIn("10,606 samples, ", repr(opk.open(recording("training-kernels"))))
+        self.assertIn("2 files: ", repr(opk.open(recording("before"), recording("after"))))
 
     def test_several(self):
         paths = [recording("before"), recording("after")]

@@ -3,10 +3,13 @@
 
     import pyoffpeak as opk
 
-    opk.chips()                                  # what NVIDIA's library supports
-    opk.metrics("GH100")                         # base metrics of a chip
-    opk.plan("GH100", "roofline").save("set.opk")  # what collects a metric set on a GPU machine
-    opk.open("run.opk").eval().to_pandas()       # a recording as a table
+    opk.chips()                                     # what NVIDIA's library supports
+    opk.metrics("GH100")                            # the metrics of a chip
+    opk.plan("GH100", "roofline").save("set.opk")   # what collects a metric set on a GPU machine
+    run = opk.open("run.opk")                       # what was recorded there; Jupyter shows its kernels
+    run.eval().to_pandas()                          # as a table
+    run.roofline()                                  # as a figure
+    opk.diff("before.opk", "after.opk")             # what changed by more than noise
 
 Tables have the columns and rows of `offpeak eval`, and are taken without a copy by whatever reads Arrow's C stream:
 pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not collected; NaN could not be computed.

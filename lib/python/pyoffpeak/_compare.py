@@ -142,6 +142,12 @@ class Diff:
                  "after_count"]
         return pandas.DataFrame(records, columns=names)
 
+    def _repr_html_(self) -> str:
+        """In Jupyter: what changed, and the rules that are broken."""
+        from . import _html
+
+        return _html.diff(self)
+
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{count} {name}" for name, count in self.verdicts.items() if count)
         rules = f"; {len(self.broken)} of {len(self.judged)} checks are broken" if self.judged else ""

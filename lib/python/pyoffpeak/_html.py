@@ -16,6 +16,7 @@ from ._offpeak import ffi, lib
 from ._summaries import summarize, value_text
 
 if TYPE_CHECKING:
+    from ._compare import Change, Diff, DiffRow
     from ._plans import Plan
 
 MOST_BYTES = 64 << 20  # of a file that is evaluated only to be shown
@@ -126,6 +127,32 @@ def plan(of: Plan) -> str:
     left_out = more(len(detail.passes) - 3 * MOST_ROWS, "pass")
     missing = note("Not on this chip: " + ", ".join(of.missing)) if of.missing else ""
     return whole(words(pairs), table(["pass", "counters", "metrics", "among them"], rows), left_out, missing)
+
+
+# ---- a comparison
+
+
+def _change(row: DiffRow, name: str, unit: str, change: Change) -> list[Cell]:
+    values = [Cell(value_text(side.value, unit)) for side in (change.before, change.after)]
+    percent = Cell("" if math.isnan(change.change_pct) else f"{change.change_pct:+.1f} %")
+    return [Cell(row.name, right=False), Cell(name, right=False), *values, percent]
+
+
+def diff(of: Diff) -> str:
+    """Values that changed by more than noise, rows of one side, and broken rules."""
+    units = {column.name: column.unit for column in of.columns}
+    verdicts = ", ".join(f"{count:,} {name}" for name, count in of.verdicts.items() if count)
+    parts = [words([("values", verdicts)] + [(one.what, f"{one.before} → {one.after}") for one in of.differences])]
+    if of.judged:
+        parts.append(words([("rules", f"{len(of.broken)} of {len(of.judged)} checks are broken")]))
+        parts += [note(f"{one.rule}: {one.row} {one.text}") for one in of.broken[:MOST_ROWS]]
+    rows = [_change(row, name, units.get(name, ""), change) for row, name, change in of.changed[:MOST_ROWS]]
+    if rows:
+        parts.append(table(["changed", "metric", "before", "after", "change"], rows))
+    parts.append(more(len(of.changed) - MOST_ROWS, "changed value"))
+    alone = [f"{row.name} ({'after' if row.after_launches else 'before'})" for row in of.unmatched[:MOST_ROWS]]
+    parts.append(words([("on one side alone", ", ".join(alone))]))
+    return whole(*parts)
 
 
 # ---- a recording

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from . import _context, _files, _info, _report, _sets, _summary
+from ._errors import OffpeakError
 from ._native import Path, c_path
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Selection, Struct, Texts, c_paths, listed
@@ -173,7 +174,7 @@ class Run:
         """
         from . import _roofline  # most need no drawing, and its modules take long to import
 
-        return _roofline.figure(_roofline.read(self._one(), kernel), ax)
+        return _roofline.figure(_roofline.read(self._only(), kernel), ax)
 
     def timeline(
         self, metrics: Texts = None, where: Texts = None, figure: Union[Figure, SubFigure, None] = None
@@ -186,13 +187,7 @@ class Run:
         """
         from . import _timeline
 
-        return _timeline.figure(_timeline.read(self._one(), listed(metrics), listed(where)), figure)
-
-    def _one(self) -> str:
-        """The file. ValueError: they are several, of which there is no picture."""
-        if len(self._paths) > 1:
-            raise ValueError(f"a picture is of one recording, and these are {len(self._paths)}")
-        return self.path
+        return _timeline.figure(_timeline.read(self._only(), listed(metrics), listed(where)), figure)
 
     def _repr_html_(self) -> str:
         """In Jupyter: the recording in a few lines, and its kernels by time."""
@@ -201,7 +196,16 @@ class Run:
         return _html.run(self._paths)
 
     def __repr__(self) -> str:
-        return f"pyoffpeak.open({', '.join(map(repr, self._paths))})"
+        if len(self._paths) > 1:
+            return f"<pyoffpeak.Run of {len(self._paths)} files: {self.path}, ...>"
+        try:
+            info = self.info
+        except (OffpeakError, OSError) as error:
+            return f"<pyoffpeak.Run {self.path}: {error}>"
+        counts = [(len(info.metrics), "metrics"), (info.ranges, "samples" if info.profiler == "pm" else "ranges")]
+        parts = [info.chip, f"set {info.set}" if info.set else "", *(f"{n:,} {what}" for n, what in counts if n)]
+        parts += [f"{info.activities:,} launches, copies and ranges"] if info.activities else []
+        return f"<pyoffpeak.Run {self.path}: {', '.join(part for part in parts if part)}>"
 
 
 def open(*paths: Paths, allow_incomplete: bool = False) -> Run:
