@@ -957,6 +957,8 @@ struct opk_meta {
 	enum opk_profiler profiler;
 	const char *set_name;
 	const char *set_description;
+	const char
+		*single_pass; /* CUPTI's single-pass set, without which it knows no such metrics */
 	const char *const *metrics;
 	size_t metric_count;
 	size_t passes;

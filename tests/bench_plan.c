@@ -63,7 +63,7 @@ static char *random_name(const struct opk_catalog *catalog)
 /* Whether CUPTI plans these together, by itself. */
 static bool plans(struct opk_ctx *ctx, const char *chip, const struct opk_strlist *names)
 {
-	const struct opk_target target = { chip, OPK_PROFILER_RANGE, NULL };
+	const struct opk_target target = { chip, OPK_PROFILER_RANGE, NULL, NULL };
 	opk_autoresult struct opk_schedule_result result = { 0 };
 	int code = opk_schedule_try(&result, ctx, &target, opk_strlist_items(names), names->count);
 

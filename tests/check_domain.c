@@ -393,7 +393,7 @@ START_TEST(plan_alone)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_catalog *list;
-		const struct opk_target target = { "FA100", OPK_PROFILER_RANGE, NULL };
+		const struct opk_target target = { "FA100", OPK_PROFILER_RANGE, NULL, NULL };
 		opk_autoresult struct opk_schedule_result result = { .passes = 77 };
 		int code, passes;
 

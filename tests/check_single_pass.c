@@ -3,6 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "chip/chip.h"
+#include "plan/plan.h"
 #include "schedule/schedule.h"
 #include "fake_nv.h"
 #include "folder.h"
@@ -95,6 +96,53 @@ START_TEST(hosts_know_the_set)
 	           "Triage pm cupti: fake__a.sum fake__c.sum - fake__listed.sum fake__b.sum");
 	/* One for the names, and seven to pack four. */
 	ck_assert_uint_eq(fake.hosts_of_sets, 8);
+	free_ctx(ctx);
+}
+END_TEST
+
+/* Planning asks everything with it, too, and the plan keeps it for who evaluates. */
+START_TEST(plans_know_the_set)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_ctx *ctx = ctx_with("");
+	struct opk_set *set;
+	struct opk_plan *plan;
+	size_t hosts;
+
+	fake.initialize_size = NV_END(struct nv_HostInitialize, pSinglePassMetricSetName);
+	ck_ok(ctx, opk_set_find_on(&set, ctx, "single-pass:Triage", "FA100"));
+	options.chip = "FA100";
+	fake.hosts_of_sets = 0;
+	hosts = fake.calls[FAKE_cuptiProfilerHostInitialize];
+	ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
+	hosts = fake.calls[FAKE_cuptiProfilerHostInitialize] - hosts;
+	ck_assert_uint_gt(hosts, 0);
+	ck_assert_uint_eq(fake.hosts_of_sets, hosts);
+	ck_assert_str_eq(plan->target.single_pass, "Triage");
+	ck_assert_uint_eq(opk_plan_passes(plan), 1);
+	opk_plan_free(plan);
+	opk_set_free(set);
+	free_ctx(ctx);
+}
+END_TEST
+
+static void keep_note(void *data, const char *message)
+{
+	snprintf(data, 400, "%s", message);
+}
+
+/* One that CUPTI can't use is left out with a note; another one serves. */
+START_TEST(unusable_sets)
+{
+	struct opk_ctx *ctx = ctx_with(wanted);
+	char note[400] = "";
+
+	ctx->log = keep_note;
+	ctx->log_data = note;
+	fake.initialize_size = NV_END(struct nv_HostInitialize, pSinglePassMetricSetName);
+	fake.sets_fail = true;
+	check_sets(ctx, "FA100", "offpeak-pm pm offpeak: fake__a.sum -; " OUR_RANGE_SET);
+	ck_assert_msg(strstr(note, "can't use") && strstr(note, ": Triage"), "%s", note);
 	free_ctx(ctx);
 }
 END_TEST
@@ -307,7 +355,9 @@ END_TEST
 /* Each set, planned again alone, has one pass, and more with any metric that it leaves out. */
 static void replan(struct opk_ctx *ctx, const char *chip, const struct opk_single_pass_set *set)
 {
-	const struct opk_target target = { chip, set->profiler, NULL };
+	const struct opk_target target = { chip, set->profiler, NULL,
+		                           set->origin == OPK_SINGLE_PASS_CUPTI ? set->name
+		                                                                : NULL };
 	opk_autofree const char **names = calloc(set->metric_count + 1, sizeof *names);
 	struct opk_schedule_result result;
 
@@ -458,6 +508,8 @@ int main(void)
 	tcase_add_checked_fixture(fakes, make_folder, remove_folder);
 	tcase_add_test(fakes, of_cupti);
 	tcase_add_test(fakes, hosts_know_the_set);
+	tcase_add_test(fakes, plans_know_the_set);
+	tcase_add_test(fakes, unusable_sets);
 	tcase_add_test(fakes, of_names);
 	tcase_add_test(fakes, of_ours);
 	tcase_add_test(fakes, before_13_2);

@@ -36,6 +36,16 @@ refuses 2 "GH100 has no single-pass set 'Triage'" plan --chip GH100 single-pass:
 notes 'offpeak-range' sets --single-pass GH100 offpeak-range --format ndjson
 out_has '"metric":"dram__bytes.sum"'
 
+section 'of NVIDIA, with the name given to CUPTI'
+if works sets --single-pass GB202 --format csv && grep -q '^Top_Level_Overview,pm,cupti,' out; then
+	works build --chip GB202 single-pass:Top_Level_Overview -o overview.opk --format json
+	json 'j["profiler"] == "pm" and j["passes"] == 1 and j["metrics"] > 190'
+	works sets --single-pass GB202 Top_Level_Overview
+	out_has '^Top_Level_Overview\.gcc__'
+else
+	skip 'CUPTI 13.2 and later list single-pass sets'
+fi
+
 section 'wrong ones'
 refuses 2 "GH100 has no single-pass set 'Triage'" sets --single-pass GH100 Triage
 refuses 2 'did you mean GH100' sets --single-pass GH10

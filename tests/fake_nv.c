@@ -110,6 +110,7 @@ static int chip_status(const char *chip, int profiler)
 
 static int do_cuptiProfilerHostInitialize(struct nv_HostInitialize *params)
 {
+	bool of_set;
 	int status;
 
 	note_size(params->structSize);
@@ -120,10 +121,12 @@ static int do_cuptiProfilerHostInitialize(struct nv_HostInitialize *params)
 		return status;
 	if (params->pCounterAvailabilityImage)
 		do_deed(fake.availability_deed);
+	of_set = params->structSize > offsetof(struct nv_HostInitialize, pSinglePassMetricSetName)
+	         && params->pSinglePassMetricSetName;
+	if (of_set && fake.sets_fail)
+		return NV_CUPTI_UNKNOWN;
 	params->pHostObject = calloc(1, sizeof(struct fake_host));
-	fake.hosts_of_sets += params->structSize
-	                              > offsetof(struct nv_HostInitialize, pSinglePassMetricSetName)
-	                      && params->pSinglePassMetricSetName;
+	fake.hosts_of_sets += of_set;
 	fake.hosts++;
 	return 0;
 }

@@ -51,6 +51,7 @@ struct fake_nv {
 	/* The raw counter of a link, whose metrics CUPTI refuses beside others; or NULL. */
 	const char *link;
 	/* CUPTI's single-pass sets: "Triage", and one without metrics. */
+	bool sets_fail; /* they are listed, and no host object can be had for them: GR100 */
 	bool no_sets, named_sets;
 	size_t name_beyond;      /* so far is a name outside the buffer */
 	unsigned hosts_of_sets;  /* made for a single-pass set */

@@ -19,7 +19,7 @@
 static const char magic[] = "offpeak cache 1\n";
 
 /* Goes up whenever what is kept means something else. */
-enum { FORM = 3 };
+enum { FORM = 4 };
 
 enum { CRC_AT = sizeof magic - 1, BODY_AT = CRC_AT + 4 };
 

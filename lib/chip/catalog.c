@@ -130,7 +130,8 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
 	int code = OPK_OK;
 
 	catalog->profiler = profiler;
-	catalog->complete = opk_catalog_cache_read(&catalog->table, ctx, chip, profiler);
+	catalog->complete = !catalog->set
+	                    && opk_catalog_cache_read(&catalog->table, ctx, chip, profiler);
 	if (catalog->complete)
 		catalog->chip = opk_chip_spelling(chip);
 	else
@@ -143,9 +144,21 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
 int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler)
 {
-	struct opk_catalog *catalog = opk_alloc(sizeof *catalog);
-	int code = catalog ? fill(catalog, ctx, chip, profiler) : opk_nomem(ctx, "a catalog");
+	return opk_catalog_of_set_new(out, ctx, chip, profiler, NULL);
+}
 
+int opk_catalog_of_set_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
+                           enum opk_profiler profiler, const char *set)
+{
+	struct opk_catalog *catalog = opk_alloc(sizeof *catalog);
+	int code = OPK_OK;
+
+	if (catalog && set)
+		catalog->set = opk_strdup(set);
+	if (!catalog || (set && !catalog->set))
+		code = opk_nomem(ctx, "a catalog");
+	if (!code)
+		code = fill(catalog, ctx, chip, profiler);
 	if (code) {
 		opk_catalog_free(catalog);
 		return opk_add(ctx, code, "no metric catalog of %s", chip);
@@ -179,7 +192,8 @@ int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	if (code)
 		return opk_add(ctx, code, "no submetrics of %s", catalog->chip);
 	catalog->complete = true;
-	opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
+	if (!catalog->set)
+		opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
 	return OPK_OK;
 }
 
@@ -196,13 +210,18 @@ void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
 /* From this many on they are worth a file: CUPTI takes a millisecond for each. */
 enum { WORTH_KEEPING = 50 };
 
+int opk_catalog_need_host(struct opk_catalog *catalog, struct opk_ctx *ctx)
+{
+	return catalog->host ? OPK_OK
+	                     : opk_nv_host_new_for_set(&catalog->host, ctx, catalog->chip,
+	                                               catalog->profiler, NULL, catalog->set);
+}
+
 static int ask_scope(struct opk_catalog *catalog, struct opk_ctx *ctx, size_t i)
 {
 	enum opk_scope scope;
-	int code = OPK_OK;
+	int code = opk_catalog_need_host(catalog, ctx);
 
-	if (!catalog->host)
-		code = opk_nv_host_new(&catalog->host, ctx, catalog->chip, catalog->profiler, NULL);
 	if (!code)
 		code = opk_nv_scope(&scope, ctx, catalog->host, catalog->metrics[i].name);
 	/* 12.x lists some that it has no properties of. */
@@ -225,7 +244,7 @@ int opk_catalog_ask_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx,
 		code = ask_scope(catalog, ctx, (size_t)(metrics[i] - catalog->metrics));
 		known += metrics[i]->scope != OPK_SCOPE_UNKNOWN;
 	}
-	if (!code && known >= WORTH_KEEPING && catalog->complete)
+	if (!code && known >= WORTH_KEEPING && catalog->complete && !catalog->set)
 		opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
 	return code;
 }
@@ -258,6 +277,7 @@ void opk_catalog_free(struct opk_catalog *catalog)
 	free(catalog->availability);
 	free(catalog->metrics);
 	free(catalog->chip);
+	free(catalog->set);
 	free(catalog);
 }
 

@@ -69,7 +69,7 @@ int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, con
 	int code = opk_chip_resolve(&catalog->chip, ctx, chip);
 
 	if (!code)
-		code = opk_nv_host_new(&catalog->host, ctx, catalog->chip, catalog->profiler, NULL);
+		code = opk_catalog_need_host(catalog, ctx);
 	if (!code)
 		code = opk_nv_all_base_metrics(&names, ctx, catalog->host);
 	if (code)

@@ -107,6 +107,7 @@ bool opk_catalog_table_read(struct opk_catalog_table *table, const void *data, s
 
 struct opk_catalog {
 	char *chip;
+	char *set; /* of CUPTI's single-pass sets, whose names it has, too; NULL: none */
 	enum opk_profiler profiler;
 	struct opk_catalog_table table;
 	struct opk_metric *metrics; /* the base records, in order, with their text */
@@ -121,6 +122,15 @@ bool opk_catalog_cache_read(struct opk_catalog_table *table, struct opk_ctx *ctx
                             enum opk_profiler profiler);
 void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_catalog_table *table,
                              const char *chip, enum opk_profiler profiler);
+
+/*
+ * opk_catalog_new() with the names of one of CUPTI's single-pass sets, which CUPTI 13.2 and later
+ * know only of a host object for the set; it is in no cache. `set` NULL: opk_catalog_new().
+ */
+int opk_catalog_of_set_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
+                           enum opk_profiler profiler, const char *set);
+/* Its host object, which is opened where it is not open yet. */
+int opk_catalog_need_host(struct opk_catalog *catalog, struct opk_ctx *ctx);
 
 /* From NVIDIA's libraries: the base metrics, then their submetrics. */
 int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);

@@ -295,6 +295,7 @@ static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 	meta->chip = opk_json_string(root, "chip");
 	meta->set_name = opk_json_string(root, "set");
 	meta->set_description = opk_json_string(root, "description");
+	meta->single_pass = opk_json_string(root, "single_pass");
 	meta->config_hash = opk_json_string(root, "config_hash");
 	meta->source = opk_json_string(root, "source");
 	meta->mode = opk_json_string(root, "mode");

@@ -164,6 +164,7 @@ void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
 	opk_json_add_string(&json, "profiler", opk_profiler_name(meta->profiler));
 	opk_json_add_string(&json, "set", meta->set_name);
 	opk_json_add_string(&json, "description", meta->set_description);
+	opk_json_add_string(&json, "single_pass", meta->single_pass);
 	opk_json_key(&json, "metrics");
 	opk_json_put_strings(&json, meta->metrics, meta->metric_count);
 	opk_json_add_u64(&json, "passes", meta->passes);

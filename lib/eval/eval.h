@@ -189,6 +189,7 @@ int opk_metric_degree(const char *metric);
 struct opk_values {
 	const char *chip;
 	enum opk_profiler profiler;
+	const char *single_pass; /* CUPTI's single-pass set that has the metrics; NULL: none */
 	const char *const *metrics;
 	size_t metric_count;
 	struct opk_nv_evaluator *evaluator; /* PerfWorks', borrowed; NULL: CUPTI alone */

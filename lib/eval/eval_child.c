@@ -86,11 +86,19 @@ static int find_profiler(struct work *w, const void *image)
 	return OPK_OK;
 }
 
+/* CUPTI's single-pass set that was collected; NULL: none. */
+static const char *set_of(const struct work *w)
+{
+	const struct opk_meta *meta = w->job->meta;
+
+	return meta && meta->single_pass && *meta->single_pass ? meta->single_pass : NULL;
+}
+
 /* OPK_EUSAGE and which of the names it is, where CUPTI refuses the list as a whole. */
 static int check_metrics(struct work *w)
 {
 	struct opk_catalog *catalog = NULL;
-	int code = opk_catalog_new(&catalog, w->ctx, w->chip, w->profiler);
+	int code = opk_catalog_of_set_new(&catalog, w->ctx, w->chip, w->profiler, set_of(w));
 
 	if (code)
 		return code;
@@ -142,6 +150,7 @@ static int prepare(struct work *w, const void *image, size_t size)
 	opk_clear_errors(w->ctx);
 	code = opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
 	                       w->job->metric_count, w->job->plain ? NULL : w->evaluator);
+	w->by.single_pass = set_of(w);
 	w->prepared = !code;
 	if (!code)
 		put_header(w);

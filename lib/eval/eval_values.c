@@ -114,7 +114,8 @@ int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const vo
 	if (!code)
 		code = choose_metrics(values, ctx, wanted);
 	if (!code && !values->requests && !values->host)
-		code = opk_nv_host_new(&values->host, ctx, values->chip, values->profiler, NULL);
+		code = opk_nv_host_new_for_set(&values->host, ctx, values->chip, values->profiler,
+		                               NULL, values->single_pass);
 	return code;
 }
 

@@ -163,6 +163,7 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 		.profiler = plan->target.profiler,
 		.set_name = plan->set_name,
 		.set_description = plan->set_description,
+		.single_pass = plan->target.single_pass,
 		.metrics = opk_strlist_items(&plan->metrics),
 		.metric_count = plan->metrics.count,
 		.passes = plan->schedule.passes,

@@ -215,8 +215,8 @@ static int check_chip(struct opk_ctx *ctx, const struct counting *c,
 static int ask_cupti(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	const struct counting *c = data;
-	const struct opk_target target = { c->catalog->chip, c->catalog->profiler,
-		                           c->availability };
+	const struct opk_target target = { c->catalog->chip, c->catalog->profiler, c->availability,
+		                           c->catalog->set };
 	opk_autofree char *name = full_name(c, c->sets[c->asked[i]].name);
 	opk_autoresult struct opk_schedule_result alone = { 0 };
 	int code = name ? opk_schedule_alone(&alone, ctx, &target, name)

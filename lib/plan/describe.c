@@ -105,7 +105,7 @@ static int go_on(struct asking *a, int code, const char *without)
 /* From the config image of the metric alone; none where it is refused. */
 static int counters_of_config(struct opk_strlist *out, struct asking *a)
 {
-	const struct opk_target target = { a->catalog->chip, a->catalog->profiler, NULL };
+	const struct opk_target target = { a->catalog->chip, a->catalog->profiler, NULL, NULL };
 	opk_autoresult struct opk_schedule_result alone = { 0 };
 	int code = opk_schedule_alone(&alone, a->ctx, &target, a->full);
 

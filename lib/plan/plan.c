@@ -30,7 +30,10 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	plan->seconds = opk_plan_seconds(options);
 	plan->set_name = opk_strdup(set->name);
 	plan->set_description = opk_strdup(set->description);
-	if (!plan->set_name || !plan->set_description)
+	if (set->single_pass)
+		plan->target.single_pass = opk_strdup(set->single_pass);
+	if (!plan->set_name || !plan->set_description
+	    || (set->single_pass && !plan->target.single_pass))
 		return opk_nomem(ctx, "a plan");
 	code = opk_chip_resolve(&chip, ctx, options->chip);
 	plan->target.chip = chip;
@@ -221,7 +224,10 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
 	plan->target.chip = opk_strdup(whole->target.chip);
 	plan->set_name = opk_strdup(whole->set_name);
 	plan->set_description = opk_strdup(whole->set_description);
-	if (!plan->target.chip || !plan->set_name || !plan->set_description)
+	if (whole->target.single_pass)
+		plan->target.single_pass = opk_strdup(whole->target.single_pass);
+	if (!plan->target.chip || !plan->set_name || !plan->set_description
+	    || !plan->target.single_pass != !whole->target.single_pass)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; i < metrics->count; i++)
 		if (!opk_strlist_add(&plan->metrics, metrics->items[i]))
@@ -254,6 +260,7 @@ void opk_plan_free(struct opk_plan *plan)
 	if (!plan)
 		return;
 	free((char *)plan->target.chip);
+	free((char *)plan->target.single_pass);
 	free(plan->set_name);
 	free(plan->set_description);
 	opk_resolved_clear(&plan->resolved);

@@ -16,7 +16,7 @@
 enum { OPK_MAX_CONFIG = 1 << 28 };
 
 struct opk_plan {
-	struct opk_target target; /* owns its chip; the availability image is in the child alone */
+	struct opk_target target; /* owns its text; the availability image is in the child alone */
 	char *set_name;
 	char *set_description;
 	struct opk_resolved resolved; /* the set on this chip */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a plan's set shows beyond plain metrics, and what it collects for formulas alone. */
-#include "adapters/nv/nv.h"
+#include <string.h>
+
 #include "base/index.h"
+#include "chip/chip.h"
 #include "plan/plan.h"
 
 struct opk_plan_columns {
@@ -10,21 +12,34 @@ struct opk_plan_columns {
 	struct opk_strlist units; /* of metrics, in their order */
 };
 
+static const char *unit_in(const struct opk_catalog *catalog, const char *name)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	size_t i;
+
+	return metric
+	                       && opk_catalog_find_submetric(&i, catalog, metric,
+	                                                     name + strlen(metric->name))
+	               ? opk_catalog_submetric(catalog, metric, i).dim_unit
+	               : "";
+}
+
 /* The unit of each metric of the resolved set; "" where the library has none. */
 static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
                       const struct opk_plan *plan)
 {
-	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
-	int code = opk_nv_host_new(&host, ctx, plan->target.chip, plan->target.profiler, NULL);
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_of_set_new(&catalog, ctx, plan->target.chip, plan->target.profiler,
+	                                  plan->target.single_pass);
 
-	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++) {
-		struct opk_metric properties = { .dim_unit = "" };
-
-		code = opk_nv_properties(&properties, ctx, host, plan->resolved.metrics.items[i]);
-		code = opk_allow(ctx, code, OPK_EUSAGE);
-		if (!code && !opk_strlist_add(&columns->units, properties.dim_unit))
+	/* Metrics without properties have no units. */
+	if (!code)
+		code = opk_allow(ctx, opk_catalog_complete(catalog, ctx), OPK_EUSAGE);
+	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++)
+		if (!opk_strlist_add(&columns->units,
+		                     unit_in(catalog, plan->resolved.metrics.items[i])))
 			code = opk_nomem(ctx, "units");
-	}
+	opk_catalog_free(catalog);
 	return code;
 }
 

@@ -160,7 +160,8 @@ int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
 
 	if (!listed || !metrics)
 		return opk_nomem(ctx, "a plan");
-	if (opk_catalog_new(&refusal.catalog, ctx, plan->target.chip, plan->target.profiler))
+	if (opk_catalog_of_set_new(&refusal.catalog, ctx, plan->target.chip, plan->target.profiler,
+	                           plan->target.single_pass))
 		return code;
 	code = explain_each(ctx, set, &refusal, code);
 	opk_catalog_free(refusal.catalog);

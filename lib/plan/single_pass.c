@@ -26,13 +26,13 @@ struct packing {
 	const char **kept;
 	size_t kept_count;
 	struct opk_buf *text;
+	struct opk_buf unusable; /* a note on sets that are left out */
 };
 
 static int open_host(struct opk_nv_host **out, const struct packing *p)
 {
-	return p->origin == OPK_SINGLE_PASS_CUPTI
-	               ? opk_nv_host_new_for_set(out, p->ctx, p->chip, p->set)
-	               : opk_nv_host_new(out, p->ctx, p->chip, p->profiler, NULL);
+	return opk_nv_host_new_for_set(out, p->ctx, p->chip, p->profiler, NULL,
+	                               p->origin == OPK_SINGLE_PASS_CUPTI ? p->set : NULL);
 }
 
 /* ---- packing */
@@ -97,21 +97,24 @@ static int pack_set(struct packing *p)
 
 /* ---- which metrics */
 
-/* Takes the name where the chip has it. */
-static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, const char *name)
+/* Takes the name where the chip has it, and as a metric of this type; -1: of any. */
+static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, const char *name,
+                     int type)
 {
 	struct opk_metric metric;
 	int code = opk_nv_properties(&metric, p->ctx, host, name);
 
-	*taken = !code;
+	*taken = !code && (type < 0 || (int)metric.type == type);
 	if (code)
 		return opk_allow(p->ctx, code, OPK_EUSAGE);
-	return opk_strlist_add(&p->names, name) ? OPK_OK : opk_nomem(p->ctx, "a single-pass set");
+	return !*taken || opk_strlist_add(&p->names, name) ? OPK_OK
+	                                                   : opk_nomem(p->ctx, "a single-pass set");
 }
 
 /*
  * A base metric by its plainest full name: the types' are tried, as CUPTI 12.x does not know the
- * type of a bare base name. What the chip lacks is skipped.
+ * type of a bare base name, and 13.1 and later have properties for names of any ending. What the
+ * chip lacks is skipped.
  */
 static int add_name(struct packing *p, struct opk_nv_host *host, const char *name)
 {
@@ -119,16 +122,29 @@ static int add_name(struct packing *p, struct opk_nv_host *host, const char *nam
 	int code = OPK_OK;
 
 	if (opk_base_length(name) < strlen(name))
-		return take_name(&taken, p, host, name);
+		return take_name(&taken, p, host, name, -1);
 	for (int type = OPK_COUNTER; !code && !taken && type <= OPK_THROUGHPUT; type++) {
 		opk_autofree char *full = opk_printf("%s%s", name,
 		                                     opk_plainest_suffix(
 							     (enum opk_metric_type)type));
 
-		code = full ? take_name(&taken, p, host, full)
+		code = full ? take_name(&taken, p, host, full, type)
 		            : opk_nomem(p->ctx, "a single-pass set");
 	}
 	return code;
+}
+
+/* CUPTI lists sets that it can't use: all of GR100's with 13.4 and 13.5. */
+static int leave_out_set(struct packing *p, int code)
+{
+	bool first = !p->unusable.size;
+
+	if (first)
+		opk_buf_add_printf(&p->unusable,
+		                   "single-pass sets that CUPTI lists for %s, but can't use (%s):",
+		                   p->chip, opk_innermost(p->ctx));
+	opk_buf_add_printf(&p->unusable, "%s %s", first ? "" : ",", p->set);
+	return opk_allow(p->ctx, code, code);
 }
 
 /* A set of these names that the chip has. */
@@ -141,6 +157,8 @@ static int make_set(struct packing *p, const struct opk_strlist *names)
 	if (!names->count)
 		return OPK_OK;
 	code = open_host(&host, p);
+	if (code == OPK_EFAILED && p->origin == OPK_SINGLE_PASS_CUPTI)
+		return leave_out_set(p, code);
 	if (code)
 		return code;
 	for (size_t i = 0; !code && i < names->count; i++)
@@ -167,6 +185,9 @@ static int ask_cupti(struct packing *p)
 		if (!code)
 			code = make_set(p, &names);
 	}
+	if (!code && p->unusable.size && !p->unusable.failed)
+		opk_log(p->ctx, "%.*s", (int)p->unusable.size, (const char *)p->unusable.data);
+	opk_buf_clear(&p->unusable);
 	return code;
 }
 
@@ -492,6 +513,9 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
 		return opk_nomem(ctx, "a metric set");
 	set->has_profiler = true;
 	set->profiler = single->profiler;
+	if (single->origin == OPK_SINGLE_PASS_CUPTI
+	    && !(set->single_pass = opk_strdup(single->name)))
+		return opk_nomem(ctx, "a metric set");
 	*out = opk_take(set);
 	return OPK_OK;
 }

@@ -228,7 +228,7 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	struct opk_resolver r = { .ctx = ctx,
 		                  .set = set,
-		                  .target = { chip, profiler, NULL },
+		                  .target = { chip, profiler, NULL, set->single_pass },
 		                  .problems = { .chip = chip },
 		                  .out = &resolved,
 		                  .seconds = set->left };

@@ -86,8 +86,9 @@ bool opk_resolver_need_catalog(struct opk_resolver *r)
 		return true;
 	return !r->problems.code
 	       && opk_problems_stop(&r->problems,
-	                            opk_catalog_new(&r->catalog, r->ctx, r->target.chip,
-	                                            r->target.profiler))
+	                            opk_catalog_of_set_new(&r->catalog, r->ctx, r->target.chip,
+	                                                   r->target.profiler,
+	                                                   r->target.single_pass))
 	       && opk_problems_stop(&r->problems, opk_catalog_complete(r->catalog, r->ctx));
 }
 

@@ -60,6 +60,7 @@ struct opk_target {
 	const char *chip; /* as the library spells it */
 	enum opk_profiler profiler;
 	const void *availability; /* a counter-availability image; NULL: all that the chip has */
+	const char *single_pass;  /* CUPTI's single-pass set that is planned; NULL: none */
 };
 
 struct opk_schedule_result {

@@ -31,8 +31,8 @@ static int try_cupti(struct opk_schedule_result *out, struct opk_ctx *ctx,
                      const struct opk_target *target, const char *const *metrics, size_t count)
 {
 	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
-	int code = opk_nv_host_new(&host, ctx, target->chip, target->profiler,
-	                           target->availability);
+	int code = opk_nv_host_new_for_set(&host, ctx, target->chip, target->profiler,
+	                                   target->availability, target->single_pass);
 
 	*out = (struct opk_schedule_result){ 0 };
 	if (code)

@@ -113,6 +113,7 @@ void opk_set_free(struct opk_set *set)
 	free(set->name);
 	free(set->description);
 	free(set->path);
+	free(set->single_pass);
 	opk_words_clear(&set->chips);
 	clear_items(&set->items);
 	clear_changes(set);
@@ -263,8 +264,14 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, struct opk_set *from)
 		to->has_profiler = true;
 		to->profiler = from->profiler;
 	}
+	if (from->single_pass && to->single_pass && strcmp(from->single_pass, to->single_pass))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "CUPTI plans one of its single-pass sets at a time, not %s and %s",
+		                to->single_pass, from->single_pass);
+	if (from->single_pass && !to->single_pass)
+		to->single_pass = opk_strdup(from->single_pass);
 	slot = opk_list_add(&to->includes);
-	if (!slot)
+	if (!slot || (from->single_pass && !to->single_pass))
 		return opk_nomem(ctx, "a metric set");
 	*slot = opk_set_use(from);
 	/* At least a moment, so that it is said where it does not do. */

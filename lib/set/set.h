@@ -85,6 +85,7 @@ struct opk_set {
 	unsigned version;
 	bool has_profiler;
 	enum opk_profiler profiler;
+	char *single_pass; /* CUPTI's single-pass set that it is; NULL: none */
 	bool joined; /* of sets that have nothing to do with each other: it claims every chip */
 	/* Only sets that were read with errors have these: they can be checked, but not planned. */
 	struct opk_problems errors;

@@ -48,11 +48,11 @@ struct opk_nv_host;
 int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler, const void *availability);
 /*
- * For PM sampling with one of CUPTI's single-pass sets: a library that lists sets (13.2 on) knows
+ * With one of CUPTI's single-pass sets, which are for PM sampling, or NULL: a library that lists sets (13.2 on) knows
  * some of their metrics only in this way. An earlier one ignores the set.
  */
 int opk_nv_host_new_for_set(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
-                            const char *set);
+                            enum opk_profiler profiler, const void *availability, const char *set);
 void opk_nv_host_free(struct opk_nv_host *host);
 OPK_DEFINE_AUTO(opk_nv_host)
 /* Whether the chip has the profiler at all. */

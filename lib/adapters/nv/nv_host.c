@@ -164,9 +164,9 @@ int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *c
 }
 
 int opk_nv_host_new_for_set(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
-                            const char *set)
+                            enum opk_profiler profiler, const void *availability, const char *set)
 {
-	return make(out, ctx, chip, OPK_PROFILER_PM, NULL, set);
+	return make(out, ctx, chip, profiler, availability, set);
 }
 
 void opk_nv_host_free(struct opk_nv_host *host)
