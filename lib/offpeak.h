@@ -488,6 +488,51 @@ bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metri
 bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
                             const char *full);
 
+/* What "offpeak metrics" lists. */
+struct opk_metric_list_options {
+	size_t size;
+	const struct opk_metric_filter *filter; /* NULL: all */
+	bool submetrics;                        /* each full name; the globs are over these, too */
+	/* Counts passes: those of a base metric are the ones of its plainest full name. */
+	bool passes;
+	size_t max_passes; /* only what takes at most so many, and can be scheduled; 0: any */
+	/* Only what a GPU with this counter-availability image can collect; passes are for it. */
+	const void *availability;
+	size_t availability_size;
+	bool scopes;          /* asks for scopes, for which CUPTI takes a millisecond a metric */
+	enum opk_scope scope; /* asks, and lists only metrics of this one; unknown: all */
+	const struct opk_pass_options *counting; /* how passes are counted; NULL: defaults */
+};
+
+enum { OPK_METRIC_NAME = 1024 };
+
+/* Valid as long as the list, and `name` as long as the struct. */
+struct opk_listed_metric {
+	const struct opk_metric *of;
+	/* Its properties; of a base metric `dim_unit` is its own, and the rest the plainest's. */
+	struct opk_submetric sub;
+	char name[OPK_METRIC_NAME]; /* a base or a full name */
+};
+
+/*
+ * Metrics of a chip in the catalog's order. The options are not needed afterwards. OPK_EUSAGE: no
+ * such chip, or a malformed regular expression. OPK_ENVIDIA: the library says nothing about scopes.
+ */
+struct opk_metric_list;
+int opk_metric_list_new(struct opk_metric_list **out, struct opk_ctx *ctx, const char *chip,
+                        enum opk_profiler profiler, const struct opk_metric_list_options *options);
+void opk_metric_list_free(struct opk_metric_list *list);
+size_t opk_metric_list_count(const struct opk_metric_list *list);
+void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_list *list,
+                         size_t i);
+/* Whether passes were counted. */
+bool opk_metric_list_counted(const struct opk_metric_list *list);
+/* How many that match were left out, as they can't be scheduled, or take too many passes. */
+size_t opk_metric_list_refused(const struct opk_metric_list *list);
+size_t opk_metric_list_costly(const struct opk_metric_list *list);
+/* The catalog that it is from; borrowed. */
+const struct opk_catalog *opk_metric_list_catalog(const struct opk_metric_list *list);
+
 /* ---- metric sets ------------------------------------------------------------------------ */
 
 /* Metrics and what is computed from them; docs/metric-sets.md has the YAML form. */
@@ -2231,6 +2276,14 @@ struct ArrowArrayStream {
  * chain, innermost first, a line each, and it fails from then on. OPK_ENOMEM.
  */
 int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table);
+
+/*
+ * A list of metrics as such a stream, which is independent of it: texts metric, type, hw_unit,
+ * dim_unit, description and scope; where passes were counted, also the integer passes, and the
+ * texts method and status. Passes of what can't be scheduled are null, and status is why. What is
+ * not known is null. OPK_ENOMEM.
+ */
+int opk_metric_list_export_arrow(struct ArrowArrayStream *out, const struct opk_metric_list *list);
 
 /* ---- recordings for people -------------------------------------------------------------- */
 

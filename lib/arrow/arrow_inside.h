@@ -13,8 +13,9 @@ enum opk_arrow_type opk_arrow_type_of(const struct opk_table_column *column);
 
 /* ---- schema.c */
 
-/* false when out of memory: *out is as released. */
-bool opk_arrow_schema(struct ArrowSchema *out, const struct opk_table *table);
+/* With facts as metadata, and the version. false when out of memory: *out is as released. */
+bool opk_arrow_schema(struct ArrowSchema *out, const struct opk_table_column *columns, size_t count,
+                      const struct opk_property *about, size_t about_count);
 
 /* ---- builder.c: rows become the arrays of a batch */
 
@@ -35,7 +36,8 @@ struct opk_arrow_builder {
 	size_t column_count;
 	size_t rows;
 };
-bool opk_arrow_builder_init(struct opk_arrow_builder *builder, const struct opk_table *table);
+bool opk_arrow_builder_init(struct opk_arrow_builder *builder,
+                            const struct opk_table_column *columns, size_t count);
 void opk_arrow_builder_clear(struct opk_arrow_builder *builder);
 /* false when out of memory: the builder is of no use then. */
 bool opk_arrow_builder_add(struct opk_arrow_builder *builder, const struct opk_table_row *row);

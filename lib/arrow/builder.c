@@ -8,16 +8,15 @@
 /* A batch has so many cells, and texts so many bytes: offsets have 31 bits. */
 enum { MAX_CELLS = 1 << 20, MIN_ROWS = 1 << 10, MAX_ROWS = 1 << 16, MAX_TEXT = 1 << 26 };
 
-bool opk_arrow_builder_init(struct opk_arrow_builder *builder, const struct opk_table *table)
+bool opk_arrow_builder_init(struct opk_arrow_builder *builder,
+                            const struct opk_table_column *columns, size_t count)
 {
-	size_t count = opk_table_column_count(table);
-
 	builder->columns = opk_alloc_array(count + 1, sizeof *builder->columns);
 	builder->column_count = builder->columns ? count : 0;
 	for (size_t i = 0; i < builder->column_count; i++)
 		builder->columns[i] = (struct opk_arrow_column){
-			.type = opk_arrow_type_of(opk_table_get_column(table, i)),
-			.cell_type = opk_table_get_column(table, i)->header.type,
+			.type = opk_arrow_type_of(&columns[i]),
+			.cell_type = columns[i].header.type,
 		};
 	return builder->columns != NULL;
 }
@@ -46,7 +45,7 @@ static void put_ones(struct opk_buf *bits, size_t rows)
 {
 	static const uint8_t all = 0xff;
 
-	while (bits->size < (rows + 7) / 8)
+	while (!bits->failed && bits->size < (rows + 7) / 8)
 		opk_buf_add(bits, &all, 1);
 }
 

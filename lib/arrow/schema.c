@@ -80,16 +80,14 @@ static bool put_unit(struct ArrowSchema *schema, const char *unit)
 	return !held->metadata.failed;
 }
 
-static bool put_about(struct ArrowSchema *schema, const struct opk_table *table)
+static bool put_about(struct ArrowSchema *schema, const struct opk_property *about, size_t count)
 {
-	static const char *const facts[] = { "chip", "profiler", "set" };
 	struct held *held = schema->private_data;
-	size_t count = sizeof facts / sizeof *facts;
 
 	add_int(&held->metadata, count + 1);
 	add_pair(&held->metadata, "offpeak", opk_version());
 	for (size_t i = 0; i < count; i++)
-		add_pair(&held->metadata, facts[i], opk_table_about(table, facts[i]));
+		add_pair(&held->metadata, about[i].name, about[i].value);
 	schema->metadata = (const char *)held->metadata.data;
 	return !held->metadata.failed;
 }
@@ -132,10 +130,10 @@ static bool put_column(struct ArrowSchema *out, const struct opk_table_column *c
 	return begin(out->dictionary, "u", "");
 }
 
-static bool put_columns(struct ArrowSchema *out, const struct opk_table *table)
+static bool put_columns(struct ArrowSchema *out, const struct opk_table_column *columns,
+                        size_t count)
 {
 	struct held *held = out->private_data;
-	size_t count = opk_table_column_count(table);
 
 	held->children = opk_alloc_array(count + 1, sizeof *held->children);
 	held->pointers = opk_alloc_array(count + 1, sizeof *held->pointers);
@@ -145,15 +143,17 @@ static bool put_columns(struct ArrowSchema *out, const struct opk_table *table)
 	for (size_t i = 0; i < count; i++) {
 		held->pointers[i] = &held->children[i];
 		out->n_children++;
-		if (!put_column(&held->children[i], opk_table_get_column(table, i)))
+		if (!put_column(&held->children[i], &columns[i]))
 			return false;
 	}
 	return true;
 }
 
-bool opk_arrow_schema(struct ArrowSchema *out, const struct opk_table *table)
+bool opk_arrow_schema(struct ArrowSchema *out, const struct opk_table_column *columns, size_t count,
+                      const struct opk_property *about, size_t about_count)
 {
-	bool good = begin(out, "+s", "") && put_about(out, table) && put_columns(out, table);
+	bool good = begin(out, "+s", "") && put_about(out, about, about_count)
+	            && put_columns(out, columns, count);
 
 	out->flags = 0;
 	if (!good && out->release)

@@ -57,13 +57,26 @@ static const char *get_last_error(struct ArrowArrayStream *out)
 
 /* ---- what it gives */
 
+/* The columns are in one piece. */
+static bool describe(struct ArrowSchema *schema, const struct opk_table *table)
+{
+	static const char *const facts[] = { "chip", "profiler", "set" };
+	struct opk_property about[sizeof facts / sizeof *facts];
+	size_t count = sizeof facts / sizeof *facts;
+
+	for (size_t i = 0; i < count; i++)
+		about[i] = (struct opk_property){ facts[i], opk_table_about(table, facts[i]) };
+	return opk_arrow_schema(schema, opk_table_get_column(table, 0),
+	                        opk_table_column_count(table), about, count);
+}
+
 static int get_schema(struct ArrowArrayStream *out, struct ArrowSchema *schema)
 {
 	struct stream *stream = out->private_data;
 
 	if (stream->failed)
 		return stream->failed;
-	return opk_arrow_schema(schema, stream->table) ? 0 : fail(stream, OPK_ENOMEM);
+	return describe(schema, stream->table) ? 0 : fail(stream, OPK_ENOMEM);
 }
 
 static int fill(struct stream *stream)
@@ -98,7 +111,9 @@ int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table
 {
 	struct stream *stream = opk_alloc(sizeof *stream);
 
-	if (!stream || !opk_arrow_builder_init(&stream->builder, table)) {
+	if (!stream
+	    || !opk_arrow_builder_init(&stream->builder, opk_table_get_column(table, 0),
+	                               opk_table_column_count(table))) {
 		free(stream);
 		return OPK_ENOMEM;
 	}

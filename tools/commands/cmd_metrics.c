@@ -35,165 +35,42 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* The names that match. Where passes are counted, a base name means one of its full names. */
+/* What is printed of a list, and how. */
 struct listing {
 	struct app *app;
 	const struct metrics_args *args;
-	struct opk_catalog *catalog;
 	const struct opk_metric_filter *filter;
-	struct opk_matcher *matcher;
-	struct opk_full_name *names;
-	size_t count, capacity;
-	size_t left_out; /* of what matches */
+	struct opk_metric_list *list;
 	bool for_people; /* a table for a terminal */
 	bool scope;      /* is a column */
-	bool passes;     /* are columns */
 };
-
-static int add(struct listing *listing, const struct opk_metric *metric, size_t submetric)
-{
-	struct opk_full_name *name = opk_append(&listing->names, &listing->capacity,
-	                                        &listing->count, sizeof *name);
-
-	if (!name)
-		return app_nomem(listing->app);
-	*name = (struct opk_full_name){ metric, submetric };
-	return OPK_OK;
-}
-
-static int add_full(struct listing *listing, const struct opk_metric *metric)
-{
-	size_t count = opk_catalog_submetric_count(listing->catalog, metric);
-	char full[1024];
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < count; i++) {
-		snprintf(full, sizeof full, "%s%s", metric->name,
-		         opk_catalog_submetric(listing->catalog, metric, i).suffix);
-		if (opk_matcher_match_full(listing->matcher, metric, full))
-			code = add(listing, metric, i);
-	}
-	return code;
-}
-
-/* The values of --scope; 0: it is not given. */
-enum { SCOPE_ANY = 1, SCOPE_CONTEXT, SCOPE_DEVICE };
-
-static bool has_scope(const struct listing *listing, const struct opk_metric *metric)
-{
-	return listing->args->scope == SCOPE_ANY
-	       || metric->scope
-	                  == (listing->args->scope == SCOPE_CONTEXT ? OPK_SCOPE_CONTEXT
-	                                                            : OPK_SCOPE_DEVICE);
-}
-
-static int ask_scopes(const struct listing *listing)
-{
-	opk_autofree const struct opk_metric **metrics = opk_alloc_array(listing->count + 1,
-	                                                                 sizeof *metrics);
-	size_t count = 0;
-
-	for (size_t i = 0; metrics && i < listing->count; i++)
-		if (!count || metrics[count - 1] != listing->names[i].metric)
-			metrics[count++] = listing->names[i].metric;
-	return metrics ? opk_catalog_ask_scopes(listing->catalog, listing->app->ctx, metrics, count)
-	               : app_nomem(listing->app);
-}
-
-/* Of what was found. A library that says nothing about scopes would leave nothing. */
-static int choose_scope(struct listing *listing)
-{
-	size_t found = listing->count, known = 0;
-	int code = listing->args->scope ? ask_scopes(listing) : OPK_OK;
-
-	if (code || !listing->args->scope)
-		return code;
-	listing->count = 0;
-	for (size_t i = 0; i < found; i++) {
-		known += listing->names[i].metric->scope != OPK_SCOPE_UNKNOWN;
-		if (has_scope(listing, listing->names[i].metric))
-			listing->names[listing->count++] = listing->names[i];
-	}
-	if (known || !found)
-		return OPK_OK;
-	return app_error(
-		listing->app, OPK_ENVIDIA,
-		"metrics: this CUPTI does not say which metrics are of a context and which "
-		"of the device; 13.1 and later do");
-}
-
-static int passes_of(const struct listing *listing, const struct opk_full_name *name)
-{
-	return opk_catalog_submetric_count(listing->catalog, name->metric)
-	               ? opk_catalog_submetric(listing->catalog, name->metric, name->submetric)
-	                         .passes
-	               : 0;
-}
-
-/* Those that can be collected, and in few passes, once these are counted. */
-static void keep_collectable(struct listing *listing)
-{
-	uint64_t most = listing->args->max_passes ? listing->args->max_passes : UINT64_MAX;
-	size_t found = listing->count, refused = 0;
-
-	listing->count = 0;
-	for (size_t i = 0; i < found; i++) {
-		int passes = passes_of(listing, &listing->names[i]);
-
-		refused += passes <= 0;
-		if (passes > 0 && (uint64_t)passes <= most)
-			listing->names[listing->count++] = listing->names[i];
-	}
-	listing->left_out = found - listing->count;
-	if (listing->args->availability && refused)
-		app_note("%zu of %zu metrics are left out: the GPU of %s can't collect them",
-		         refused, found, listing->args->availability);
-}
-
-static int find(struct listing *listing)
-{
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < opk_catalog_count(listing->catalog); i++) {
-		const struct opk_metric *metric = opk_catalog_get(listing->catalog, i);
-
-		if (listing->args->submetrics)
-			code = add_full(listing, metric);
-		else if (opk_matcher_match(listing->matcher, metric))
-			code = add(listing, metric, opk_catalog_plainest(listing->catalog, metric));
-	}
-	/* Rows for programs always have a scope; an empty column is no use to people. */
-	listing->for_people = app_shows_table(listing->app);
-	listing->scope = listing->args->scope || !listing->for_people;
-	return code ? code : choose_scope(listing);
-}
 
 static void add_passes(struct app_fields *fields, const struct listing *listing,
                        const struct opk_submetric *sub)
 {
-	if (!listing->passes)
+	if (!listing->args->passes && !listing->args->max_passes)
 		return;
 	field_add(fields, "passes", OPK_CELL_EITHER, cell_passes(sub->passes));
 	field_text(fields, "method", opk_method_name(sub->method));
 	field_text(fields, "status", opk_refusal_name(sub->passes));
 }
 
-/* `full` is the name's text, which has to stay where it is. */
-static void describe(struct app_fields *fields, const struct listing *listing, const char *full,
-                     const struct opk_metric *metric, const struct opk_submetric *sub)
+static void describe(struct app_fields *fields, const struct listing *listing,
+                     const struct opk_listed_metric *listed)
 {
+	const struct opk_metric *metric = listed->of;
+
 	fields->count = 0;
-	field_text(fields, "metric", full);
+	field_text(fields, "metric", listed->name);
 	/* What was asked for stands beside the name, for a terminal has room for little more. */
 	if (listing->for_people)
-		add_passes(fields, listing, sub);
+		add_passes(fields, listing, &listed->sub);
 	field_text(fields, "type", opk_metric_type_name(metric->type));
 	field_text(fields, "hw_unit", metric->hw_unit);
-	field_text(fields, "dim_unit",
-	           listing->args->submetrics ? sub->dim_unit : metric->dim_unit);
+	field_text(fields, "dim_unit", listed->sub.dim_unit);
 	if (!listing->for_people) {
 		field_text(fields, "description", metric->description);
-		add_passes(fields, listing, sub);
+		add_passes(fields, listing, &listed->sub);
 	}
 	if (listing->scope)
 		field_text(fields, "scope",
@@ -202,35 +79,29 @@ static void describe(struct app_fields *fields, const struct listing *listing, c
 		field_text(fields, "description", metric->description);
 }
 
-static int print_row(const struct listing *listing, const struct opk_full_name *name)
-{
-	struct opk_submetric sub = { .suffix = "", .dim_unit = name->metric->dim_unit };
-	struct app_fields fields;
-	char full[1024];
-
-	if (opk_catalog_submetric_count(listing->catalog, name->metric))
-		sub = opk_catalog_submetric(listing->catalog, name->metric, name->submetric);
-	snprintf(full, sizeof full, "%s%s", name->metric->name,
-	         listing->args->submetrics ? sub.suffix : "");
-	describe(&fields, listing, full, name->metric, &sub);
-	return opk_out_row(listing->app->out, fields.cells);
-}
-
-static int print(const struct listing *listing)
+static int print(struct listing *listing)
 {
 	static const struct opk_metric nothing;
-	static const struct opk_submetric no_sub;
+	struct opk_listed_metric listed = { .of = &nothing };
+	const struct opk_catalog *catalog = opk_metric_list_catalog(listing->list);
+	size_t count = opk_metric_list_count(listing->list);
 	struct app_fields fields;
 
-	describe(&fields, listing, "", &nothing, &no_sub);
+	/* Rows for programs always have a scope; an empty column is no use to people. */
+	listing->for_people = app_shows_table(listing->app);
+	listing->scope = listing->args->scope || !listing->for_people;
+	describe(&fields, listing, &listed);
 	app_fields_table(listing->app, "metrics", &fields);
-	for (size_t i = 0; i < listing->count; i++)
-		print_row(listing, &listing->names[i]);
-	if (!listing->count && !listing->left_out)
-		note_no_metric(listing->app, listing->catalog, listing->filter,
-		               listing->args->submetrics);
+	for (size_t i = 0; i < count; i++) {
+		opk_metric_list_get(&listed, listing->list, i);
+		describe(&fields, listing, &listed);
+		opk_out_row(listing->app->out, fields.cells);
+	}
+	if (!count && !opk_metric_list_refused(listing->list)
+	    && !opk_metric_list_costly(listing->list))
+		note_no_metric(listing->app, catalog, listing->filter, listing->args->submetrics);
 	else
-		note_idle_patterns(listing->app, listing->catalog, listing->filter,
+		note_idle_patterns(listing->app, catalog, listing->filter,
 		                   listing->args->submetrics);
 	return app_end_output(listing->app);
 }
@@ -238,74 +109,69 @@ static int print(const struct listing *listing)
 static int print_count(const struct listing *listing)
 {
 	static const struct opk_column columns[] = { { "count", OPK_CELL_UINT } };
+	size_t count = opk_metric_list_count(listing->list);
 
 	app_table(listing->app, "count", columns);
-	app_row(listing->app, cell_number(listing->count));
-	if (listing->count)
-		note_idle_patterns(listing->app, listing->catalog, listing->filter,
-		                   listing->args->submetrics);
+	app_row(listing->app, cell_number(count));
+	if (count)
+		note_idle_patterns(listing->app, opk_metric_list_catalog(listing->list),
+		                   listing->filter, listing->args->submetrics);
 	return app_end_output(listing->app);
 }
 
-static int count_passes(struct listing *listing)
+static void note_refused(const struct listing *listing)
 {
-	struct opk_pass_options options = OPK_INIT(options);
+	size_t refused = opk_metric_list_refused(listing->list);
+	size_t found = opk_metric_list_count(listing->list) + refused
+	               + opk_metric_list_costly(listing->list);
+
+	if (listing->args->availability && refused)
+		app_note("%zu of %zu metrics are left out: the GPU of %s can't collect them",
+		         refused, found, listing->args->availability);
+}
+
+static int find(struct listing *listing, struct opk_metric_list_options *options)
+{
+	struct opk_pass_options counting = OPK_INIT(counting);
+	struct app *app = listing->app;
 	int code;
 
-	options.progress = app_progress;
-	options.progress_data = (void *)"counting passes, set of counters";
-	code = opk_catalog_count_passes(listing->catalog, listing->app->ctx, listing->names,
-	                                listing->count, &options);
+	counting.progress = app_progress;
+	counting.progress_data = (void *)"counting passes, set of counters";
+	options->counting = &counting;
+	code = opk_metric_list_new(&listing->list, app->ctx, app->arguments[0],
+	                           profiler_of_word(listing->args->profiler), options);
 	app_progress_end();
 	return code;
 }
 
-static int use_availability(struct listing *listing)
-{
-	struct app *app = listing->app;
-	opk_autofree void *image = NULL;
-	size_t size;
-	int code = opk_availability_load(&image, &size, app->ctx, listing->args->availability,
-	                                 app->arguments[0],
-	                                 profiler_of_word(listing->args->profiler));
-
-	return code ? code : opk_catalog_set_availability(listing->catalog, app->ctx, image, size);
-}
-
-static int open_catalog(struct listing *listing)
-{
-	const struct metrics_args *args = listing->args;
-	struct app *app = listing->app;
-	int code = opk_catalog_new(&listing->catalog, app->ctx, app->arguments[0],
-	                           profiler_of_word(args->profiler));
-
-	if (code)
-		return code;
-	if (args->submetrics || listing->passes || args->availability)
-		code = opk_catalog_complete(listing->catalog, app->ctx);
-	else
-		opk_catalog_keep(listing->catalog, app->ctx);
-	return !code && args->availability ? use_availability(listing) : code;
-}
-
 static int list(struct listing *listing)
 {
+	static const enum opk_scope scopes[] = { OPK_SCOPE_UNKNOWN, OPK_SCOPE_UNKNOWN,
+		                                 OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
+	struct opk_metric_list_options options = OPK_INIT(options);
 	const struct metrics_args *args = listing->args;
 	struct app *app = listing->app;
-	bool choosy = args->max_passes || args->availability;
-	int code = opk_matcher_new(&listing->matcher, app->ctx, listing->filter);
+	opk_autofree void *image = NULL;
+	int code = OPK_OK;
 
-	listing->passes = args->passes || args->max_passes;
+	options.filter = listing->filter;
+	options.submetrics = args->submetrics;
+	options.passes = args->passes && !args->count;
+	options.max_passes = args->max_passes;
+	options.scopes = args->scope != 0;
+	options.scope = scopes[args->scope];
+	if (args->availability)
+		code = opk_availability_load(&image, &options.availability_size, app->ctx,
+		                             args->availability, app->arguments[0],
+		                             profiler_of_word(args->profiler));
+	options.availability = image;
 	if (!code)
-		code = open_catalog(listing);
-	if (!code)
-		code = find(listing);
-	if (!code && (choosy || (listing->passes && !args->count)))
-		code = count_passes(listing);
-	if (!code && choosy)
-		keep_collectable(listing);
-	if (!code)
-		code = app_begin_output(app);
+		code = find(listing, &options);
+	if (code)
+		return code;
+	note_refused(listing);
+	code = app_begin_output(app);
 	if (code)
 		return code;
 	return args->count ? print_count(listing) : print(listing);
@@ -328,9 +194,7 @@ static int run(struct app *app, void *data)
 	filter.globs = (const char *const *)app->arguments + 1;
 	filter.glob_count = app->argument_count - 1;
 	code = list(&listing);
-	free(listing.names);
-	opk_catalog_free(listing.catalog);
-	opk_matcher_free(listing.matcher);
+	opk_metric_list_free(listing.list);
 	return code;
 }
 

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which of a chip's metrics are listed, and what each costs. */
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "chip/chip.h"
+
+/* Where passes are counted, a base name means one of its full names. */
+struct opk_metric_list {
+	struct opk_catalog *catalog;
+	struct opk_metric_list_options options;
+	struct opk_full_name *names;
+	size_t count, capacity;
+	size_t refused, costly;
+	bool counted;
+};
+
+static int add(struct opk_metric_list *list, struct opk_ctx *ctx, const struct opk_metric *metric,
+               size_t submetric)
+{
+	struct opk_full_name *name = opk_append(&list->names, &list->capacity, &list->count,
+	                                        sizeof *name);
+
+	if (!name)
+		return opk_nomem(ctx, "a list of metrics");
+	*name = (struct opk_full_name){ metric, submetric };
+	return OPK_OK;
+}
+
+static int add_full(struct opk_metric_list *list, struct opk_ctx *ctx,
+                    const struct opk_matcher *matcher, const struct opk_metric *metric)
+{
+	size_t count = opk_catalog_submetric_count(list->catalog, metric);
+	char full[OPK_METRIC_NAME];
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		snprintf(full, sizeof full, "%s%s", metric->name,
+		         opk_catalog_submetric(list->catalog, metric, i).suffix);
+		if (opk_matcher_match_full(matcher, metric, full))
+			code = add(list, ctx, metric, i);
+	}
+	return code;
+}
+
+/* Of what was found, each base metric once. */
+static int ask_scopes(const struct opk_metric_list *list, struct opk_ctx *ctx)
+{
+	opk_autofree const struct opk_metric **metrics = opk_alloc_array(list->count + 1,
+	                                                                 sizeof *metrics);
+	size_t count = 0;
+
+	for (size_t i = 0; metrics && i < list->count; i++)
+		if (!count || metrics[count - 1] != list->names[i].metric)
+			metrics[count++] = list->names[i].metric;
+	return metrics ? opk_catalog_ask_scopes(list->catalog, ctx, metrics, count)
+	               : opk_nomem(ctx, "a list of metrics");
+}
+
+/* A library that says nothing about scopes would leave nothing. */
+static int choose_scope(struct opk_metric_list *list, struct opk_ctx *ctx)
+{
+	enum opk_scope scope = list->options.scope;
+	size_t found = list->count, known = 0;
+	bool wanted = list->options.scopes || scope != OPK_SCOPE_UNKNOWN;
+	int code = wanted ? ask_scopes(list, ctx) : OPK_OK;
+
+	if (code || !wanted)
+		return code;
+	list->count = 0;
+	for (size_t i = 0; i < found; i++) {
+		enum opk_scope one = list->names[i].metric->scope;
+
+		known += one != OPK_SCOPE_UNKNOWN;
+		if (scope == OPK_SCOPE_UNKNOWN || one == scope)
+			list->names[list->count++] = list->names[i];
+	}
+	if (known || !found)
+		return OPK_OK;
+	return opk_fail(ctx, OPK_ENVIDIA,
+	                "this CUPTI does not say which metrics are of a context and which of the "
+	                "device; 13.1 and later do");
+}
+
+static int find(struct opk_metric_list *list, struct opk_ctx *ctx,
+                const struct opk_matcher *matcher)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < opk_catalog_count(list->catalog); i++) {
+		const struct opk_metric *metric = opk_catalog_get(list->catalog, i);
+
+		if (list->options.submetrics)
+			code = add_full(list, ctx, matcher, metric);
+		else if (opk_matcher_match(matcher, metric))
+			code = add(list, ctx, metric, opk_catalog_plainest(list->catalog, metric));
+	}
+	return code ? code : choose_scope(list, ctx);
+}
+
+static struct opk_submetric submetric_of(const struct opk_metric_list *list,
+                                         const struct opk_full_name *name)
+{
+	if (opk_catalog_submetric_count(list->catalog, name->metric))
+		return opk_catalog_submetric(list->catalog, name->metric, name->submetric);
+	return (struct opk_submetric){ .suffix = "", .dim_unit = name->metric->dim_unit };
+}
+
+/* Those that can be collected, and in few passes. */
+static void keep_collectable(struct opk_metric_list *list)
+{
+	uint64_t most = list->options.max_passes ? list->options.max_passes : UINT64_MAX;
+	size_t found = list->count;
+
+	list->count = 0;
+	for (size_t i = 0; i < found; i++) {
+		int passes = submetric_of(list, &list->names[i]).passes;
+
+		if (passes > 0 && (uint64_t)passes <= most)
+			list->names[list->count++] = list->names[i];
+		else
+			++*(passes > 0 ? &list->costly : &list->refused);
+	}
+}
+
+static int count_passes(struct opk_metric_list *list, struct opk_ctx *ctx)
+{
+	const struct opk_metric_list_options *options = &list->options;
+	bool choosy = options->max_passes || options->availability;
+	int code;
+
+	if (!choosy && !options->passes)
+		return OPK_OK;
+	code = opk_catalog_count_passes(list->catalog, ctx, list->names, list->count,
+	                                options->counting);
+	list->counted = !code;
+	if (!code && choosy)
+		keep_collectable(list);
+	return code;
+}
+
+static int open_catalog(struct opk_metric_list *list, struct opk_ctx *ctx, const char *chip,
+                        enum opk_profiler profiler)
+{
+	const struct opk_metric_list_options *options = &list->options;
+	int code = opk_catalog_new(&list->catalog, ctx, chip, profiler);
+
+	if (code)
+		return code;
+	if (!options->submetrics && !options->passes && !options->max_passes
+	    && !options->availability) {
+		opk_catalog_keep(list->catalog, ctx);
+		return OPK_OK;
+	}
+	code = opk_catalog_complete(list->catalog, ctx);
+	if (!code && options->availability)
+		code = opk_catalog_set_availability(list->catalog, ctx, options->availability,
+		                                    options->availability_size);
+	return code;
+}
+
+OPK_DEFINE_AUTO(opk_metric_list)
+OPK_DEFINE_AUTO(opk_matcher)
+
+int opk_metric_list_new(struct opk_metric_list **out, struct opk_ctx *ctx, const char *chip,
+                        enum opk_profiler profiler, const struct opk_metric_list_options *options)
+{
+	opk_auto(opk_metric_list) struct opk_metric_list *list = opk_alloc(sizeof *list);
+	opk_auto(opk_matcher) struct opk_matcher *matcher = NULL;
+	const struct opk_metric_filter all = OPK_INIT(all);
+	int code;
+
+	if (!list)
+		return opk_nomem(ctx, "a list of metrics");
+	opk_copy_options(&list->options, sizeof list->options, options);
+	code = opk_matcher_new(&matcher, ctx, list->options.filter ? list->options.filter : &all);
+	if (!code)
+		code = open_catalog(list, ctx, chip, profiler);
+	if (!code)
+		code = find(list, ctx, matcher);
+	if (!code)
+		code = count_passes(list, ctx);
+	if (code)
+		return code;
+	*out = opk_take(list);
+	return OPK_OK;
+}
+
+void opk_metric_list_free(struct opk_metric_list *list)
+{
+	if (!list)
+		return;
+	opk_catalog_free(list->catalog);
+	free(list->names);
+	free(list);
+}
+
+const struct opk_catalog *opk_metric_list_catalog(const struct opk_metric_list *list)
+{
+	return list->catalog;
+}
+
+size_t opk_metric_list_count(const struct opk_metric_list *list)
+{
+	return list->count;
+}
+
+size_t opk_metric_list_refused(const struct opk_metric_list *list)
+{
+	return list->refused;
+}
+
+size_t opk_metric_list_costly(const struct opk_metric_list *list)
+{
+	return list->costly;
+}
+
+bool opk_metric_list_counted(const struct opk_metric_list *list)
+{
+	return list->counted;
+}
+
+void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_list *list,
+                         size_t i)
+{
+	const struct opk_full_name *name = &list->names[i];
+
+	out->of = name->metric;
+	out->sub = submetric_of(list, name);
+	if (!list->options.submetrics)
+		out->sub.dim_unit = name->metric->dim_unit;
+	snprintf(out->name, sizeof out->name, "%s%s", name->metric->name,
+	         list->options.submetrics ? out->sub.suffix : "");
+}
