@@ -4,6 +4,7 @@
 import csv
 import importlib.util
 import io
+import json
 import os
 import subprocess
 import unittest
@@ -22,6 +23,12 @@ def command(*arguments):
     """The rows that offpeak prints as CSV, with the header."""
     result = subprocess.run([offpeak, *arguments], check=True, capture_output=True, text=True)
     return list(csv.reader(io.StringIO(result.stdout)))
+
+
+def printed(*arguments):
+    """What offpeak prints as JSON."""
+    result = subprocess.run([offpeak, *arguments, "--format", "json"], check=True, capture_output=True, text=True)
+    return json.loads(result.stdout)
 
 
 def needs(*modules):

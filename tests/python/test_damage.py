@@ -9,8 +9,8 @@ import unittest
 import pyoffpeak as opk
 from common import is_long, recording, source
 from pyoffpeak import _context
+from pyoffpeak._native import availability_image
 from pyoffpeak._offpeak import ffi, lib
-from pyoffpeak._plans import availability_of
 
 PROBE = f"{source}/data/probes/gh100.opk"
 METRICS = ["sm__cycles_active.avg", "dram__bytes.sum", "lts__t_sectors.sum"]
@@ -83,7 +83,7 @@ def attack(use, image, count, *arguments):
 
 def gpu(profiler):
     """What a GPU can count."""
-    return availability_of(_context.new(), PROBE, "GH100", profiler)
+    return availability_image(_context.new(), PROBE, "GH100", profiler)
 
 
 ATTACKS = {

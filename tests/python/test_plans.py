@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Plans, their images and the files of them, beside what the command prints and writes."""
 
-import json
 import os
 import subprocess
 import tempfile
 import unittest
 
 import pyoffpeak as opk
-from common import offpeak, source
+from common import offpeak, printed, source
 
 SETS = ["roofline", "dram__bytes.sum"]
-
-
-def printed(*arguments):
-    """What the command prints as JSON."""
-    result = subprocess.run([offpeak, *arguments, "--format", "json"], check=True, capture_output=True, text=True)
-    return json.loads(result.stdout)
 
 
 def read(path):

@@ -17,10 +17,13 @@ pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not coll
 
 from ._compare import Change, Diff, DiffColumn, Difference, DiffRow, Judged, Side, diff
 from ._errors import Cause, EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
-from ._chips import Chip, Metric, chips, metrics
 from ._files import Finding, Piece, merge, sum, verify
 from ._info import Clocks, ClockSpan, Derived, Heading, Info, Section, Stats
-from ._plans import Column, Detail, Domains, LeftOut, Pass, Plan, PlannedMetric, plan
+from ._chips import Chip, SinglePassSet, chip, chips, metrics_per_pass, single_pass_sets
+from ._describe import Constituent, Counter, Description, LegacyDescription, LegacyTerm, Submetric, describe
+from ._metrics import Metric, Metrics, metrics
+from ._plans import Column, ConfigInfo, Detail, Domains, LeftOut, Pass, Plan, PlannedMetric, SplitPlans
+from ._plans import config_info, plan, split_plan
 from ._recordings import Run, eval_image, open
 from ._report import TraceCounts, report, trace
 from ._sets import Set, SetInfo, sets
@@ -35,7 +38,11 @@ __all__ = [
     "ClockSpan",
     "Clocks",
     "Column",
+    "ConfigInfo",
+    "Constituent",
+    "Counter",
     "Derived",
+    "Description",
     "Detail",
     "Diff",
     "DiffColumn",
@@ -49,7 +56,10 @@ __all__ = [
     "InputError",
     "Judged",
     "LeftOut",
+    "LegacyDescription",
+    "LegacyTerm",
     "Metric",
+    "Metrics",
     "NvidiaError",
     "OffpeakError",
     "Pass",
@@ -61,8 +71,11 @@ __all__ = [
     "Set",
     "SetInfo",
     "Side",
+    "SinglePassSet",
+    "SplitPlans",
     "Statistics",
     "Stats",
+    "Submetric",
     "Summary",
     "SummaryColumn",
     "SummaryGroup",
@@ -70,15 +83,21 @@ __all__ = [
     "Table",
     "TraceCounts",
     "UsageError",
+    "chip",
     "chips",
+    "config_info",
+    "describe",
     "diff",
     "eval_image",
     "merge",
     "metrics",
+    "metrics_per_pass",
     "open",
     "plan",
     "report",
     "sets",
+    "single_pass_sets",
+    "split_plan",
     "sum",
     "trace",
     "verify",

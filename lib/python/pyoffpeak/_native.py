@@ -6,15 +6,22 @@ from __future__ import annotations
 import os
 from typing import Any, Iterable, Union
 
+from . import _context
 from ._errors import text
 from ._offpeak import ffi, lib
 
 Path = Union[str, "os.PathLike[str]"]
+Image = Union[bytes, bytearray, memoryview]
 
 
 def word(pointer: Any) -> str:
     """A C string that is never NULL."""
     return text(pointer)
+
+
+def optional(pointer: Any) -> str | None:
+    """A C string, or None for NULL."""
+    return text(pointer) if pointer else None
 
 
 def words(pointer: Any, count: int) -> tuple[str, ...]:
@@ -60,3 +67,17 @@ def profiler_number(profiler: str) -> int:
 def copied(pointer: Any, size: int) -> bytes:
     """Bytes of C's memory."""
     return bytes(ffi.buffer(pointer, size)) if size else b""
+
+
+def availability_image(ctx: Any, given: Path | Image | None, chip: str, profiler: int) -> bytes:
+    """A counter-availability image: given as bytes, or in a file; b"" for none."""
+    if given is None:
+        return b""
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        return bytes(given)
+    out, size = ffi.new("void **"), ffi.new("size_t *")
+    _context.call(ctx, lib.opk_availability_load, out, size, ctx, c_path(given), c_text(chip), profiler)
+    try:
+        return copied(out[0], size[0])
+    finally:
+        lib.free(out[0])

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Mapping, NamedTuple, Sequence, Union
+from collections.abc import Sequence
+from typing import Any, Mapping, NamedTuple, overload
 
 from . import _context
 from ._errors import NvidiaError
-from ._native import Path, c_path, c_text, copied, listed, profiler_number, word, words
+from ._native import Image, Path, availability_image, c_path, c_text, copied, listed, profiler_number, word, words
 from ._offpeak import ffi, lib
 from ._sets import SetLike, make
 
-Image = Union[bytes, bytearray, memoryview]
 _DAY = 86400.0
 
 
@@ -81,12 +81,14 @@ class LeftOut(NamedTuple):
 class Plan:
     """A set on a chip, as plan() makes it. Threads may share it: one at a time gets at it."""
 
-    def __init__(self, ctx: Any, plan: Any, single_pass: bool, availability: bytes) -> None:
+    def __init__(self, ctx: Any, plan: Any, single_pass: bool, availability: bytes, lock: Any = None) -> None:
+        # What it is a part of lives as long, and has its lock.
+        plan, self._whole = plan if isinstance(plan, tuple) else (plan, None)
         self._ctx = ctx
         self._plan = plan
         self._single_pass = single_pass
         self._availability = availability
-        self._lock = threading.RLock()
+        self._lock = lock or threading.RLock()
         self._known: dict[str, Any] = {}
         self.chip = word(lib.opk_plan_chip(plan))
         self.profiler = word(lib.opk_profiler_name(lib.opk_plan_profiler(plan)))
@@ -320,7 +322,7 @@ class _Wanted:
                 raise ValueError(f"max_passes {max_passes}: at least 1")
             options.max_passes = max_passes
         number = options.profiler if profiler is not None else lib.opk_set_profiler(made)
-        self.image = availability_of(ctx, availability, chip, number)
+        self.image = availability_image(ctx, availability, chip, number)
         if self.image:
             self.buffer = ffi.from_buffer(self.image)
             options.availability, options.availability_size = self.buffer, len(self.image)
@@ -332,20 +334,6 @@ def _effort_of(effort: float | None) -> float:
     if not 0 <= effort <= _DAY:
         raise ValueError(f"effort {effort}: seconds, at most a day")
     return float(effort) or -1.0
-
-
-def availability_of(ctx: Any, given: Path | Image | None, chip: str, profiler: int) -> bytes:
-    """A counter-availability image: given as bytes, or in a file; b"" for none."""
-    if given is None:
-        return b""
-    if isinstance(given, (bytes, bytearray, memoryview)):
-        return bytes(given)
-    out, size = ffi.new("void **"), ffi.new("size_t *")
-    _context.call(ctx, lib.opk_availability_load, out, size, ctx, c_path(given), c_text(chip), profiler)
-    try:
-        return copied(out[0], size[0])
-    finally:
-        lib.free(out[0])
 
 
 def plan(
@@ -389,3 +377,73 @@ def plan(
     out = ffi.new("struct opk_plan **")
     _context.call(ctx, lib.opk_plan_new, out, ctx, made, wanted.options)
     return Plan(ctx, _context.owned(ctx, out[0], lib.opk_plan_free), single_pass, wanted.image)
+
+
+class SplitPlans(Sequence[Plan]):
+    """Plans of at most max_passes passes each, which together collect all metrics, each in one of them."""
+
+    def __init__(self, plans: list[Plan], lost: list[str]) -> None:
+        self._plans = plans
+        #: columns of the set that no plan has: formulas over metrics of several
+        self.lost = lost
+
+    @overload
+    def __getitem__(self, index: int) -> Plan: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Plan]: ...
+
+    def __getitem__(self, index: int | slice) -> Plan | list[Plan]:
+        return self._plans[index]
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def __repr__(self) -> str:
+        return f"<pyoffpeak.SplitPlans: {self._plans}>"
+
+
+def split_plan(
+    chip: str,
+    sets: SetLike,
+    *,
+    max_passes: int = 1,
+    profiler: str | None = None,
+    effort: float | None = None,
+    availability: Path | Image | None = None,
+    parameters: Mapping[str, object] | None = None,
+) -> SplitPlans:
+    """Divides the sets' metrics among as few plans as are found of at most max_passes passes each.
+
+    The other arguments, and errors, are those of plan(). EvaluationError: metrics need more passes by themselves.
+    """
+    ctx = _context.new()
+    made = make(ctx, sets, chip, parameters)
+    wanted = _Wanted(ctx, chip, made, effort, profiler, availability, max_passes)
+    out = ffi.new("struct opk_plan_split **")
+    _context.call(ctx, lib.opk_plan_split_new, out, ctx, made, wanted.options)
+    split = _context.owned(ctx, out[0], lib.opk_plan_split_free)
+    lock = threading.RLock()
+    plans = [
+        Plan(ctx, (lib.opk_plan_split_get(split, i), split), False, wanted.image, lock)
+        for i in range(lib.opk_plan_split_count(split))
+    ]
+    return SplitPlans(plans, listed(lib.opk_plan_split_lost, lib.opk_plan_split_lost_count(split), split))
+
+
+class ConfigInfo(NamedTuple):
+    """What a config image says."""
+
+    chip: str
+    passes: int
+    counters: tuple[int, ...]  # raw counters in each pass
+
+
+def config_info(image: Image) -> ConfigInfo:
+    """What a bare config image says, whoever made it. InputError: NVIDIA's code can't read it, or crashes."""
+    ctx, data, out = _context.new(), bytes(image), ffi.new("struct opk_config_info **")
+    _context.call(ctx, lib.opk_config_info_new, out, ctx, ffi.from_buffer(data), len(data))
+    info = _context.owned(ctx, out[0], lib.opk_config_info_free)
+    passes = int(lib.opk_config_info_passes(info))
+    counters = tuple(int(lib.opk_config_info_counters(info, i)) for i in range(passes))
+    return ConfigInfo(word(lib.opk_config_info_chip(info)), passes, counters)

@@ -33,7 +33,74 @@ def _import(name: str, extra: str) -> Any:
         raise ImportError(f'{name} is not installed: pip install "pyoffpeak[{extra}]"') from error
 
 
-class Table:
+class Rows:
+    """What Arrow's readers take: columns, and a new stream of the rows for each who asks."""
+
+    _columns: list[str]
+
+    def _export(self, stream: Any) -> None:
+        """Fills a struct ArrowArrayStream."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._columns)
+
+    def _stream(self) -> Any:
+        """A struct ArrowArrayStream in malloc's memory, which has the rows."""
+        stream = lib.malloc(ffi.sizeof("struct ArrowArrayStream"))
+        if not stream:
+            raise MemoryError
+        stream = ffi.cast("struct ArrowArrayStream *", stream)
+        try:
+            self._export(stream)
+        except BaseException:
+            lib.free(stream)
+            raise
+        return stream
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as a PyCapsule; `requested_schema` may be ignored, and is."""
+        return _capsule(int(ffi.cast("uintptr_t", self._stream())))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A pyarrow.Table: float64, uint64, bool and dictionaries of texts; units are the fields' metadata."""
+        return _import("pyarrow", "pandas").RecordBatchReader.from_stream(self).read_all()
+
+    def to_pandas(self, **options: Any) -> pandas.DataFrame:
+        """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN."""
+        _import("pandas", "pandas")
+        table: Any = self.to_arrow()
+        frame: pandas.DataFrame = table.to_pandas(**options)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars.DataFrame: texts are Categorical, and null and NaN are apart."""
+        frame: polars.DataFrame = _import("polars", "polars").DataFrame(self)
+        return frame
+
+    def to_numpy(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """An array a column, by name; needs numpy alone.
+
+        Values are float64, where both null and NaN are NaN. Whole numbers are uint64 and flags bool: a numpy.ma.MaskedArray
+        where something is not known, else a plain array. Texts are objects: str, or None.
+        """
+        numpy = _import("numpy", "pandas")
+        with _arrow.Reader(self._stream()) as reader:
+            batches = [[column.to_numpy() for column in batch] for batch in reader]
+            parts = list(zip(*batches)) or [(array,) for array in reader.empty_arrays()]
+        return {name: _joined(numpy, part) for name, part in zip(self._columns, parts)}
+
+    def to_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Writes a Parquet file, batch after batch; takes the options of pyarrow.parquet.ParquetWriter."""
+        reader = _import("pyarrow", "pandas").RecordBatchReader.from_stream(self)
+        with _import("pyarrow.parquet", "pandas").ParquetWriter(path, reader.schema, **options) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+
+
+class Table(Rows):
     """Rows that were evaluated, with the columns that `offpeak eval` prints.
 
     Whatever reads Arrow's C stream takes them without a copy of ours: pyarrow.table(t), polars.DataFrame(t), DuckDB's
@@ -54,11 +121,6 @@ class Table:
         self._columns = [word(column.header.name) for column in columns]
         self._units = {word(column.header.name): word(column.unit) for column in columns if text(column.unit)}
         self._about = {fact: word(lib.opk_table_about(table, fact.encode())) for fact in ("chip", "profiler", "set")}
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self._columns)
 
     @property
     def units(self) -> dict[str, str]:
@@ -101,22 +163,11 @@ class Table:
             table, self._table = self._table, None
         return self._make() if table is None else table
 
-    def _stream(self) -> Any:
-        """A struct ArrowArrayStream in malloc's memory, which has the rows."""
+    def _export(self, stream: Any) -> None:
         table = self._take()
-        stream = lib.malloc(ffi.sizeof("struct ArrowArrayStream"))
-        if not stream:
-            raise MemoryError
-        stream = ffi.cast("struct ArrowArrayStream *", stream)
         if lib.opk_table_export_arrow(stream, table):
-            lib.free(stream)
             raise MemoryError
         _context.disowned(table)
-        return stream
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The rows as a PyCapsule; `requested_schema` may be ignored, and is."""
-        return _capsule(int(ffi.cast("uintptr_t", self._stream())))
 
     def rows(self) -> Iterator[dict[str, Cell]]:
         """The rows as dictionaries of plain Python, with nothing installed; None is null."""
@@ -126,41 +177,6 @@ class Table:
                     yield dict(zip(self._columns, cells))
 
     __iter__ = rows
-
-    def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow.Table: float64, uint64, bool and dictionaries of texts; units are the fields' metadata."""
-        return _import("pyarrow", "pandas").RecordBatchReader.from_stream(self).read_all()
-
-    def to_pandas(self, **options: Any) -> pandas.DataFrame:
-        """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN."""
-        _import("pandas", "pandas")
-        table: Any = self.to_arrow()
-        frame: pandas.DataFrame = table.to_pandas(**options)
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """A polars.DataFrame: texts are Categorical, and null and NaN are apart."""
-        frame: polars.DataFrame = _import("polars", "polars").DataFrame(self)
-        return frame
-
-    def to_numpy(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """An array a column, by name; needs numpy alone.
-
-        Values are float64, where both null and NaN are NaN. Whole numbers are uint64 and flags bool: a numpy.ma.MaskedArray
-        where something is not known, else a plain array. Texts are objects: str, or None.
-        """
-        numpy = _import("numpy", "pandas")
-        with _arrow.Reader(self._stream()) as reader:
-            batches = [[column.to_numpy() for column in batch] for batch in reader]
-            parts = list(zip(*batches)) or [(array,) for array in reader.empty_arrays()]
-        return {name: _joined(numpy, part) for name, part in zip(self._columns, parts)}
-
-    def to_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Writes a Parquet file, batch after batch; takes the options of pyarrow.parquet.ParquetWriter."""
-        reader = _import("pyarrow", "pandas").RecordBatchReader.from_stream(self)
-        with _import("pyarrow.parquet", "pandas").ParquetWriter(path, reader.schema, **options) as writer:
-            for batch in reader:
-                writer.write_batch(batch)
 
 
 def _joined(numpy: Any, parts: tuple[Any, ...]) -> Any:

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A chip's metrics: lists of them, with what each costs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Any, Iterator, NamedTuple, overload
+
+from . import _arrow, _context
+from ._native import Image, Path, availability_image, c_text, c_texts, profiler_number
+from ._offpeak import ffi, lib
+from ._tables import Rows
+
+_SCOPES = {
+    None: lib.OPK_SCOPE_UNKNOWN,
+    "any": lib.OPK_SCOPE_UNKNOWN,
+    "context": lib.OPK_SCOPE_CONTEXT,
+    "device": lib.OPK_SCOPE_DEVICE,
+}
+
+
+class Metric(NamedTuple):
+    """A base metric, or with submetrics=True a full name."""
+
+    metric: str
+    type: str  # "counter", "ratio" or "throughput"
+    hw_unit: str  # "dram"
+    dim_unit: str  # "byte"; of a full name its own: "byte/second"
+    description: str
+    scope: str | None = None  # "context" or "device"; None: not asked for, or before CUPTI 13.1
+    passes: int | None = None  # None: not counted, or it can't be scheduled
+    method: str | None = None  # "hardware", "sass" or "both"; None: not counted, or not known
+    status: str | None = None  # why it can't be scheduled: "CUPTI_ERROR_NOT_SUPPORTED"; None: it can, or not counted
+
+
+# Texts that are "" rather than None: NVIDIA says nothing there.
+_PLAIN = ("metric", "type", "hw_unit", "dim_unit", "description")
+
+
+class Metrics(Rows, Sequence[Metric]):
+    """Metrics in the order of their names: a sequence of Metric, made when it is first looked at.
+
+    It is a table as well, with a column a field, for all that reads Arrow's C stream: to_arrow(), to_pandas(),
+    to_polars(), to_numpy(). Where passes were not counted it has no passes, method and status.
+    """
+
+    def __init__(self, found: Any) -> None:
+        self._list = found
+        self._lock = threading.Lock()
+        self._length = int(lib.opk_metric_list_count(found))
+        self._counted = bool(lib.opk_metric_list_counted(found))
+        self._columns = list(Metric._fields if self._counted else Metric._fields[:6])
+        self._made: list[Metric] | None = None
+        #: how many that match were left out, because they can't be scheduled, or take too many passes
+        self.refused = int(lib.opk_metric_list_refused(found))
+        self.costly = int(lib.opk_metric_list_costly(found))
+
+    def _export(self, stream: Any) -> None:
+        with self._lock:
+            if lib.opk_metric_list_export_arrow(stream, self._list):
+                raise MemoryError
+
+    def _all(self) -> list[Metric]:
+        if self._made is None:
+            self._made = list(self._read())
+        return self._made
+
+    def _read(self) -> Iterator[Metric]:
+        with _arrow.Reader(self._stream()) as reader:
+            for batch in reader:
+                columns: list[Any] = [column.to_list() for column in batch]
+                for i in range(len(_PLAIN)):
+                    columns[i] = [text or "" for text in columns[i]]
+                yield from map(Metric._make, zip(*columns, *[repeat(None)] * (len(Metric._fields) - len(columns))))
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Metric: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Metric]: ...
+
+    def __getitem__(self, index: int | slice) -> Metric | list[Metric]:
+        return self._all()[index]
+
+    def __iter__(self) -> Iterator[Metric]:
+        return iter(self._all())
+
+    def __repr__(self) -> str:
+        return f"<pyoffpeak.Metrics: {self._length} of {', '.join(self._columns)}>"
+
+
+def _type_number(type: str) -> int:
+    out = ffi.new("enum opk_metric_type *")
+    if not lib.opk_metric_type_parse(out, c_text(type)):
+        raise ValueError(f"type {type!r}: counter, ratio or throughput")
+    return int(out[0])
+
+
+def metrics(
+    chip: str,
+    *globs: str,
+    profiler: str = "range",
+    submetrics: bool = False,
+    passes: bool = False,
+    max_passes: int | None = None,
+    type: str | None = None,
+    unit: str | None = None,
+    grep: str | None = None,
+    scope: str | None = None,
+    availability: Path | Image | None = None,
+) -> Metrics:
+    """The metrics of a chip ("GH100", "H100" or "sm_90"), sorted by name: base metrics, or all full names.
+
+    globs: shell patterns over names, any of which suffices: "dram__*"; with submetrics over full names, too.
+    profiler: "range" or "pm". submetrics: full names, each with its own unit. passes: count how many each takes alone;
+    a base metric's are those of its plainest full name (.sum, .ratio or, of a throughput,
+    .avg.pct_of_peak_sustained_elapsed). max_passes: only what takes at most so many. type: "counter", "ratio" or
+    "throughput". unit: of the hardware, in any case. grep: an extended regular expression over name and description.
+    scope: "any" asks for scopes, "context" or "device" leaves only these. availability:
+    only what that GPU can collect, with passes for it: bytes of its
+    counter-availability image, or the path of one, of a recording or of a probe.
+
+    UsageError: no such chip, or a malformed expression. NvidiaError: there is no CUPTI, or none that knows scopes.
+    """
+    if scope not in _SCOPES:
+        raise ValueError(f"scope {scope!r}: any, context or device")
+    if max_passes is not None and max_passes < 1:
+        raise ValueError(f"max_passes {max_passes}: at least 1")
+    ctx = _context.new()
+    number = profiler_number(profiler)
+    conditions = ffi.new("struct opk_metric_filter *", {"size": ffi.sizeof("struct opk_metric_filter")})
+    options = ffi.new("struct opk_metric_list_options *", {"size": ffi.sizeof("struct opk_metric_list_options")})
+    patterns, kept = c_texts(globs)
+    hw_unit, expression = c_text(unit), c_text(grep)
+    conditions.globs, conditions.glob_count = patterns, len(globs)
+    conditions.unit, conditions.grep = hw_unit, expression
+    if type is not None:
+        conditions.has_type, conditions.type = True, _type_number(type)
+    options.filter = conditions
+    options.submetrics, options.passes, options.max_passes = submetrics, passes, max_passes or 0
+    options.scopes, options.scope = scope is not None, _SCOPES[scope]
+    image = availability_image(ctx, availability, chip, number)
+    buffer = ffi.from_buffer(image)
+    if image:
+        options.availability, options.availability_size = buffer, len(image)
+    out = ffi.new("struct opk_metric_list **")
+    _context.call(ctx, lib.opk_metric_list_new, out, ctx, c_text(chip), number, options)
+    del kept
+    return Metrics(_context.owned(ctx, out[0], lib.opk_metric_list_free))
