@@ -60,18 +60,24 @@ build_sqlite3() {
 
 # library NAME: from apt's source to lib.
 library() {
-	local done=$folder/built/$1
+	local done=$folder/built/$1 code
 	[ ! -f "$done" ] || return 0
 	printf 'old_glibc.sh: building %s\n' "$1"
 	rm -rf "$folder/source/$1"
 	mkdir -p "$folder/source/$1" "$folder/built" "$folder/licences"
+	# Beside || the first failure would not end it.
+	set +e
 	(
+		set -e
 		cd "$folder/source/$1"
 		private_apt -q source "$1"
 		cd ./*/
 		"build_$1"
 		cp debian/copyright "$folder/licences/$1.txt"
-	) >"$folder/$1.log" 2>&1 || {
+	) >"$folder/$1.log" 2>&1
+	code=$?
+	set -e
+	[ "$code" = 0 ] || {
 		tail -n 20 "$folder/$1.log" >&2
 		die "building $1 failed: the whole log is $folder/$1.log"
 	}

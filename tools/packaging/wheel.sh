@@ -13,10 +13,15 @@ die() {
 
 # step TEXT COMMAND...: one line on the terminal, everything else into a log.
 step() {
-	local text=$1 log=$work/${2##*/}.log
+	local text=$1 log=$work/${2##*/}.log code
 	shift
 	printf 'wheel.sh: %s\n' "$text"
-	"$@" >"$log" 2>&1 </dev/null || {
+	# Beside || the first failure would not end it.
+	set +e
+	(set -e && "$@") >"$log" 2>&1 </dev/null
+	code=$?
+	set -e
+	[ "$code" = 0 ] || {
 		tail -n 30 "$log" >&2
 		die "failed: $text" "the whole log is $log"
 	}
@@ -47,14 +52,15 @@ unpack() {
 
 wheel() {
 	local old=$work/old-glibc
-	CC=$old/bin/cc CFLAGS=-O2 PKG_CONFIG_LIBDIR=$old/lib/pkgconfig \
+	# LDSHARED: an interpreter may have been linked with folders of its own.
+	CC=$old/bin/cc CFLAGS=-O2 LDSHARED="$old/bin/cc -shared" PKG_CONFIG_LIBDIR=$old/lib/pkgconfig \
 		OFFPEAK_CONFIGURE="--with-sqlite --with-libdeflate --with-dygraphs=$work/dygraphs/usr/share/javascript/dygraphs" \
 		"$work/venv/bin/python" -m build --wheel -o "$work/wheel" "$work/source"
 }
 
 # Names the wheel after the oldest systems that it runs on, and fails where it needs newer ones.
 repair() {
-	"$work/venv/bin/python" -m auditwheel repair --plat "manylinux_2_17_$(uname -m)" -w "$work/repaired" "$work/wheel"/*.whl
+	PATH=$work/venv/bin:$PATH "$work/venv/bin/python" -m auditwheel repair --plat "manylinux_2_17_$(uname -m)" -w "$work/repaired" "$work/wheel"/*.whl
 	"$work/venv/bin/python" -m auditwheel show "$work/repaired"/*.whl
 }
 
