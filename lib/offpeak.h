@@ -154,8 +154,9 @@ struct opk_nvidia_info {
 };
 
 /*
- * Opens the libraries if that has not happened yet and says what was found. Fails with
- * OPK_ENVIDIA only where libcupti is missing; *info is filled in either case.
+ * Opens the libraries if that has not happened yet and says what was found: child processes have
+ * them at once from then on. Fails with OPK_ENVIDIA only where libcupti is missing; *info is filled
+ * in either case.
  */
 int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx);
 
@@ -1390,9 +1391,9 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
  * else cuptiProfilerHostEvaluateToGpuValues) in child processes, because NVIDIA's code crashes,
  * hangs or runs wild on damaged images: such an end is OPK_EINPUT here. All rows are computed
  * before the first can be read, and they and errors are the same however many children there are.
- * Children are forked and not replaced by exec: call this, and opk_plan_new() with an availability
- * image, while no other thread of the process holds locks, best before there are any. From an .opk
- * file every checksum is verified before a byte reaches NVIDIA's code; a bare image can't be
+ * Children are forked and not replaced by exec. Other threads may work meanwhile, with contexts of
+ * their own: none of them is in NVIDIA's code at a fork. One that is in the dynamic loader may hold
+ * a child up; after opk_nvidia_info() children do not use the loader. From an .opk file every checksum is verified before a byte reaches NVIDIA's code; a bare image can't be
  * verified. With a filter only rows that it takes are evaluated, and images that have none, as the
  * file's tables say, are not even read.
  */

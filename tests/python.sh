@@ -1,14 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The Python module over the library of this build: tests/python/test_*.py, all in one process. PYTHON is the interpreter, or that
-# of build/venv, which .ci/run makes, or python3. PYTHON_CASES="docs pandas" runs those alone, by parts of their names.
+# of build/venv, which .ci/run makes, or python3. PYTHON_CASES="docs pandas" runs those alone, by parts of their names. Over a
+# sanitized library the interpreter has the sanitizers loaded, and takes some of the tests: time, memory and threads are others there.
 . "${SOURCE:?}/tests/tap.sh"
 
 python=$tap_python library=$BUILD/.libs module=$BUILD/tests/python
-[ ! -x "$BUILD/venv/bin/python" ] || python=$BUILD/venv/bin/python
+for venv in "$SOURCE/build/venv" "$BUILD/venv"; do
+	[ ! -x "$venv/bin/python" ] || python=$venv/bin/python
+done
 python=${PYTHON:-$python}
 [ -f "$library/liboffpeak.so" ] || skip_all "there is no shared library at $library"
-nm -D "$library/liboffpeak.so" 2>/dev/null | grep -q '__asan_init\|__ubsan' && skip_all 'Python is built without sanitizers'
+preloaded=${LD_PRELOAD:-}
+if nm -D "$library/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then
+	[ -f "$(${CC:-cc} -print-file-name=libasan.so)" ] || skip_all "${CC:-cc} has no libasan.so that an interpreter could load"
+	preloaded="$preloaded $(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libubsan.so)"
+	PYTHON_CASES=${PYTHON_CASES:-test_c test_errors test_info test_plans test_recordings test_tables}
+	export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" PYTHONMALLOC=malloc
+fi
 "${python:-/nowhere}" -c 'import cffi, sysconfig; open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
 	skip_all "${python:-python3} lacks cffi, or Python's headers"
 have_cupti || skip_all "there is no libcupti"
@@ -40,7 +49,7 @@ for case in ${PYTHON_CASES:-}; do
 done
 cd "$tmp" || exit 99
 # shellcheck disable=SC2086
-PYTHONPATH=$tmp/module PYTHONDONTWRITEBYTECODE=1 "$python" -X faulthandler -W error -W default::DeprecationWarning \
+LD_PRELOAD=$preloaded PYTHONPATH=$tmp/module PYTHONDONTWRITEBYTECODE=1 "$python" -X faulthandler -W error -W default::DeprecationWarning \
 	-W default::PendingDeprecationWarning -W default::FutureWarning \
 	-m unittest discover -v -s "$SOURCE/tests/python" $cases >"$tmp/log" 2>&1 </dev/null
 same 'the tests of the module' "$? $(sed -n '/^=====/,$p' "$tmp/log")" '0 '

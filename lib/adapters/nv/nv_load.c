@@ -411,12 +411,26 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 	return OPK_OK;
 }
 
+/*
+ * libcupti opens libnvperf_host by itself with its first call. Child processes must find that done:
+ * while another thread is in the loader, they would wait for its lock forever.
+ */
+static void call_once(struct opk_nv *nv)
+{
+	NV_PARAMS(params, HostGetSupportedChips);
+
+	if (nv->features[NV_FEATURE_HOST].available)
+		NV_CALL(nv, cuptiProfilerHostGetSupportedChips, &params);
+}
+
 int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 {
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
 	*info = (struct opk_nvidia_info){ 0 };
+	if (!code)
+		call_once(ctx->nv);
 	if (ctx->nv)
 		*info = (struct opk_nvidia_info){ ctx->nv->cupti_path, ctx->nv->nvperf_path,
 			                          ctx->nv->version, ctx->nv->libcuda_path,
@@ -438,6 +452,9 @@ const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i)
 
 void opk_nv_load(struct opk_ctx *ctx)
 {
-	ensure_loaded(ctx);
+	struct opk_nv *nv;
+
+	if (!nv_need(&nv, ctx, NV_FEATURE_HOST))
+		call_once(nv);
 	opk_clear_errors(ctx);
 }
