@@ -40,14 +40,19 @@ static const struct facts {
 	{ "GB100", "Blackwell", "10.0", { "B200", "GB200" } },
 	{ "GB102", "Blackwell", "", { 0 } },
 	{ "GB110", "Blackwell", "10.3", { "B300", "GB300" } },
+	{ "GB112", "Blackwell", "", { 0 } },
 	/* CUDA 12.8 and 12.9 called it 10.1. */
 	{ "GB10B", "Blackwell", "11.0", { "Jetson-T5000" } },
+	{ "GB10C", "Blackwell", "", { 0 } },
 	{ "GB202", "Blackwell", "12.0", { "RTX-5090", "RTX-PRO-6000-Blackwell" } },
 	{ "GB203", "Blackwell", "12.0", { "RTX-5080", "RTX-5070-Ti", "RTX-PRO-4500-Blackwell" } },
 	{ "GB205", "Blackwell", "12.0", { "RTX-5070" } },
 	{ "GB206", "Blackwell", "12.0", { "RTX-5060-Ti", "RTX-5060" } },
 	{ "GB207", "Blackwell", "12.0", { "RTX-5050" } },
 	{ "GB20B", "Blackwell", "12.1", { "GB10", "DGX-Spark" } },
+	{ "GB20C", "Blackwell", "", { 0 } },
+	/* So its library calls it. */
+	{ "GR100", "Rubin", "", { 0 } },
 };
 
 enum { FACT_COUNT = sizeof facts / sizeof *facts };

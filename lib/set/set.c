@@ -433,6 +433,9 @@ static void check(struct opk_problems *problems, const struct opk_set *set,
 		known = true;
 		supported |= has_profiler(set, chip);
 	}
+	/* One of another release of CUPTI may well be claimed. */
+	if (!known && opk_chips_meant(word->text))
+		return;
 	if (!known)
 		report_unknown(problems, word, chips);
 	else if (!supported)
