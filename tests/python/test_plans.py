@@ -32,8 +32,8 @@ class Plans(unittest.TestCase):
         for one, row in zip(plan.detail.passes, wanted["plan"]):
             domains = [f"{name}:{count}" for name, count in one.domains.items()]
             self.assertEqual(
-                [one.number, one.counters, domains, list(one.metrics)],
-                [row[key] for key in ("pass", "counters", "domains", "metrics")],
+                [one.number, one.counters, domains, one.launch_us, one.replay_us, list(one.metrics)],
+                [row[key] for key in ("pass", "counters", "domains", "launch_us", "replay_us", "metrics")],
             )
         self.assertEqual(
             [(list(one.names), one.counters, one.passes, one.lower_bound, one.fullest) for one in plan.detail.domains],
@@ -56,8 +56,8 @@ class Plans(unittest.TestCase):
 
     def test_single_pass(self):
         arguments = ["--chip", "GH100", "--single-pass", "--effort", "0"]
-        plan = opk.plan("GH100", "full", single_pass=True, effort=0)
-        wanted = printed("plan", "full", *arguments)
+        plan = opk.plan("GH100", "memory", single_pass=True, effort=0)
+        wanted = printed("plan", "memory", *arguments)
         self.assertEqual([plan.passes, len(plan.metrics), len(plan.left_out)], [1, wanted["fit"], len(wanted["left_out"])])
         self.assertEqual(
             [[one.metric, one.would_fit, list(one.full_domains)] for one in plan.left_out],
@@ -66,6 +66,21 @@ class Plans(unittest.TestCase):
         named = opk.plan("GH100", "single-pass:TriageCompute")
         self.assertEqual([named.profiler, named.passes, len(named.metrics)], ["pm", 1, 114])
         self.assertGreater(named.sample_bytes, 0)
+
+    def test_split(self):
+        split = opk.split_plan("GH100", SETS, max_passes=1, effort=0)
+        whole = opk.plan("GH100", SETS, effort=0)
+        self.assertEqual({one.passes for one in split}, {1})
+        self.assertEqual(sorted(name for one in split for name in one.metrics), sorted(whole.metrics))
+        self.assertGreater(len(split[0].prefix), 0)
+
+    def test_config_info(self):
+        plan = opk.plan("GH100", SETS, effort=0)
+        info = opk.config_info(plan.config_image)
+        self.assertEqual([info.chip, info.passes], ["GH100", plan.passes])
+        self.assertEqual(list(info.counters), [one.counters for one in plan.detail.passes])
+        with self.assertRaises(opk.InputError):
+            opk.config_info(b"no image")
 
     def test_availability(self):
         path = os.path.join(source, "data", "recordings", "gh100-roofline.opk")
@@ -127,6 +142,18 @@ class Sets(unittest.TestCase):
         self.assertIn("is relative to a file", str(caught.exception))
         with self.assertRaises(ValueError):
             opk.Set({"metrics": ["dram__bytes.sum"], "constants": {"a": float("nan")}})
+
+    def test_check(self):
+        good = opk.check_set("memory", ["GH100", "h100"], effort=0)
+        row = printed("sets", "--check", "memory", "--chip", "GH100", "--effort", "0")[0]
+        self.assertEqual(good.chips[0]._asdict(), row)
+        self.assertTrue(good.ok)
+        text = "name: mine\nmetrics:\n  - dram__bytes.sum\n  - dram__byte.sum\n"
+        bad = opk.check_set(text, ["GH100", "GA100"], effort=0)
+        self.assertEqual([(one.file, one.line, one.column) for one in bad.errors], [("<text>", 4, 5)])
+        self.assertFalse(bad.ok or any(one.passes for one in bad.chips))
+        partly = opk.check_set("name: mine\nmetrcs: []\n" + text[11:], ["GH100"], effort=0)
+        self.assertEqual([one.line for one in partly.errors], [2, 5])
 
     def test_list(self):
         wanted = printed("sets")

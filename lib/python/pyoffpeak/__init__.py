@@ -19,6 +19,7 @@ from ._compare import Change, Diff, DiffColumn, Difference, DiffRow, Judged, Sid
 from ._errors import Cause, EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
 from ._files import Finding, Piece, merge, sum, verify
 from ._info import Clocks, ClockSpan, Derived, Heading, Info, Section, Stats
+from ._check import ChipCheck, SetCheck, check_set
 from ._chips import Chip, SinglePassSet, chip, chips, metrics_per_pass, single_pass_sets
 from ._describe import Constituent, Counter, Description, LegacyDescription, LegacyTerm, Submetric, describe
 from ._metrics import Metric, Metrics, metrics
@@ -35,6 +36,7 @@ __all__ = [
     "Cause",
     "Change",
     "Chip",
+    "ChipCheck",
     "ClockSpan",
     "Clocks",
     "Column",
@@ -69,6 +71,7 @@ __all__ = [
     "Run",
     "Section",
     "Set",
+    "SetCheck",
     "SetInfo",
     "Side",
     "SinglePassSet",
@@ -83,6 +86,7 @@ __all__ = [
     "Table",
     "TraceCounts",
     "UsageError",
+    "check_set",
     "chip",
     "chips",
     "config_info",

@@ -32,7 +32,8 @@ def _chip_of(item: Any) -> Chip:
     )
 
 
-def _open(ctx: Any) -> Any:
+def open_chips(ctx: Any) -> Any:
+    """A struct opk_chips."""
     out = ffi.new("struct opk_chips **")
     _context.call(ctx, lib.opk_chips_new, out, ctx)
     return _context.owned(ctx, out[0], lib.opk_chips_free)
@@ -40,11 +41,12 @@ def _open(ctx: Any) -> Any:
 
 def chips() -> list[Chip]:
     """The chips that libcupti supports, in its order. NvidiaError: there is no libcupti."""
-    found = _open(_context.new())
+    found = open_chips(_context.new())
     return [_chip_of(lib.opk_chips_get(found, i)) for i in range(lib.opk_chips_count(found))]
 
 
-def _resolve(ctx: Any, found: Any, name: str) -> Any:
+def resolve(ctx: Any, found: Any, name: str) -> Any:
+    """A struct opk_chip among them."""
     out = ffi.new("const struct opk_chip **")
     _context.call(ctx, lib.opk_chips_resolve, out, ctx, found, c_text(name))
     return out[0]
@@ -53,8 +55,8 @@ def _resolve(ctx: Any, found: Any, name: str) -> Any:
 def chip(name: str) -> Chip:
     """A chip by its name in any case, by a product ("H100") or by "sm_90". UsageError: there is none, but similar ones."""
     ctx = _context.new()
-    found = _open(ctx)
-    return _chip_of(_resolve(ctx, found, name))
+    found = open_chips(ctx)
+    return _chip_of(resolve(ctx, found, name))
 
 
 def metrics_per_pass(chip: str, profiler: str = "range") -> int:
@@ -63,8 +65,8 @@ def metrics_per_pass(chip: str, profiler: str = "range") -> int:
     NvidiaError: libcupti has no cuptiProfilerHostGetMaxNumHardwareMetricsPerPass.
     """
     ctx, out = _context.new(), ffi.new("size_t *")
-    found = _open(ctx)
-    one = _resolve(ctx, found, chip)
+    found = open_chips(ctx)
+    one = resolve(ctx, found, chip)
     number = profiler_number(profiler)
     if not (one.pm_sampling if number == lib.OPK_PROFILER_PM else one.range):
         raise UsageError([f"{word(one.name)} has no profiler {profiler}"])

@@ -314,7 +314,7 @@ class _Wanted:
         self.chip = c_text(chip)
         self.options = options = ffi.new("struct opk_plan_options *", {"size": ffi.sizeof("struct opk_plan_options")})
         options.chip = self.chip
-        options.effort = _effort_of(effort)
+        options.effort = effort_of(effort)
         if profiler is not None:
             options.has_profiler, options.profiler = True, profiler_number(profiler)
         if max_passes is not None:
@@ -328,7 +328,8 @@ class _Wanted:
             options.availability, options.availability_size = self.buffer, len(self.image)
 
 
-def _effort_of(effort: float | None) -> float:
+def effort_of(effort: float | None) -> float:
+    """Seconds as struct opk_plan_options has them."""
     if effort is None:
         return 0.0  # the library's default
     if not 0 <= effort <= _DAY:

@@ -17,38 +17,39 @@ from ._offpeak import ffi, lib
 SetLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Set", Sequence["SetLike"]]
 
 
-class _Text(NamedTuple):
+class Text(NamedTuple):
     """YAML, and what errors call it."""
 
     yaml: str
     name: str
 
 
-class _File(NamedTuple):
+class File(NamedTuple):
     path: str
 
 
-_Part = Union[str, _Text, _File, "Set"]
+_Part = Union[str, Text, File, "Set"]
 
 
-def _yaml_of(mapping: Mapping[str, Any]) -> _Text:
+def _yaml_of(mapping: Mapping[str, Any]) -> Text:
     """JSON is YAML. A set needs a name, which nobody misses in a dict."""
     whole = {"name": "custom", **mapping}
-    return _Text(json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1), "<dict>")
+    return Text(json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1), "<dict>")
 
 
-def _parts_of(what: SetLike) -> tuple[_Part, ...]:
+def parts_of(what: SetLike) -> tuple[_Part, ...]:
+    """What a set is joined of."""
     if isinstance(what, Set):
         return (what,)
     if isinstance(what, str):
         # No name, path or list of metrics has a line break.
-        return (_Text(what, "<text>"),) if "\n" in what.strip() else (what.strip(),)
+        return (Text(what, "<text>"),) if "\n" in what.strip() else (what.strip(),)
     if isinstance(what, os.PathLike):
-        return (_File(os.fspath(what)),)
+        return (File(os.fspath(what)),)
     if isinstance(what, Mapping):
         return (_yaml_of(what),)
     if isinstance(what, Sequence) and not isinstance(what, (bytes, bytearray)):
-        return tuple(part for item in what for part in _parts_of(item))
+        return tuple(part for item in what for part in parts_of(item))
     raise TypeError(f"a metric set can't be made of {type(what).__name__}")
 
 
@@ -65,7 +66,7 @@ class Set:
     """
 
     def __init__(self, what: SetLike, parameters: Mapping[str, object] | None = None) -> None:
-        self._parts = _parts_of(what)
+        self._parts = parts_of(what)
         self._parameters = {name: str(value) for name, value in (parameters or {}).items()}
         self._facts: _Facts | None = None
         if not self._needs_chip():
@@ -77,7 +78,7 @@ class Set:
     ) -> Set:
         """A set of YAML text, which includes others by name. `name` is what errors call the text."""
         made = cls.__new__(cls)
-        made._parts = (_Text(text, name),)
+        made._parts = (Text(text, name),)
         made._parameters = {key: str(value) for key, value in (parameters or {}).items()}
         made._facts = None
         made._read()
@@ -166,10 +167,10 @@ def _make_part(ctx: Any, part: _Part, chip: str) -> Any:
     if isinstance(part, Set):
         return make(ctx, part, chip)
     out = ffi.new("struct opk_set **")
-    if isinstance(part, _Text):
+    if isinstance(part, Text):
         data = part.yaml.encode()
         _context.call(ctx, lib.opk_set_parse, out, ctx, data, len(data), c_text(part.name))
-    elif isinstance(part, _File):
+    elif isinstance(part, File):
         _context.call(ctx, lib.opk_set_load, out, ctx, c_path(part.path))
     else:
         _context.call(ctx, lib.opk_set_find_on, out, ctx, c_text(part), c_text(chip))
@@ -192,7 +193,7 @@ def make(ctx: Any, what: SetLike, chip: str, parameters: Mapping[str, object] | 
     """A struct opk_set for one context."""
     if isinstance(what, Set):
         return _join(ctx, what._parts, chip, {**what._parameters, **(parameters or {})})
-    return _join(ctx, _parts_of(what), chip, parameters or {})
+    return _join(ctx, parts_of(what), chip, parameters or {})
 
 
 def _join(ctx: Any, parts: Sequence[_Part], chip: str, parameters: Mapping[str, object]) -> Any:

@@ -137,7 +137,8 @@ class Table(Rows):
         with self._lock:
             if self._table is None:
                 return None
-            rows, out = [], ffi.new("struct opk_table_row **")
+            rows: list[list[Cell]] = []
+            out = ffi.new("struct opk_table_row **")
             try:
                 while len(rows) < most and not lib.opk_table_next(out, self._table) and out[0]:
                     rows.append([_cell(self._table, out[0], i) for i in range(len(self._columns))])
