@@ -55,6 +55,11 @@ class Contexts(unittest.TestCase):
                 os.environ["OFFPEAK_CUDA"] = before
         self.assertTrue(opk.chips())
 
+    def test_all_of_the_environment_is_passed_on(self):
+        fields = {name for name, _ in ffi.typeof("struct opk_env").fields}
+        of_the_command = {"pager", "no_color", "columns"}
+        self.assertEqual(fields - of_the_command, {*_context._ENVIRONMENT, "wheels"})
+
     def test_notes(self):
         ctx = _context.new()
         sets, plans = ffi.new("struct opk_set **"), ffi.new("struct opk_plan **")

@@ -74,8 +74,20 @@ class Recordings(unittest.TestCase):
         self.compare(run.eval().to_arrow(), command("eval", *paths))
         self.compare(run.eval(aggregate="kernel").to_arrow(), command("eval", *paths, "--aggregate", "kernel"))
         self.assertEqual(opk.open(recording("aft*")).paths, (recording("after"),))
-        with self.assertRaises(FileNotFoundError):
+        with self.assertRaises(opk.InputError):
             opk.open(recording("*-nothing"))
+        self.assertEqual(opk.open(run, opk.open(paths[0])).paths, (*paths, paths[0]))
+        for of_one in (lambda: run.info, run.summary, run.verify):
+            with self.assertRaisesRegex(opk.UsageError, "2 files"):
+                of_one()
+        with self.assertRaisesRegex(TypeError, "not int"):
+            opk.open(3)
+
+    def test_empty_lists_are_not_all(self):
+        run = opk.open(recording("before"))
+        for options in ({"metrics": []}, {"columns": []}, {"where": []}, {"aggregate": []}):
+            with self.subTest(options), self.assertRaisesRegex(opk.UsageError, "empty list"):
+                run.eval(**options)
 
     def test_sets(self):
         metrics = ["gpu__time_duration.sum", "sm__cycles_active.avg"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from . import _context, _sets
+from ._errors import misuse
 from ._native import Path, c_path, c_text, c_texts, word
 from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed
@@ -122,7 +123,7 @@ class Diff:
     def junit(self, path: Path) -> None:
         """Writes what became of the rules as JUnit's XML, which CI systems read. UsageError: there are no rules."""
         if self._judgement is None:
-            raise ValueError("there are no rules to report")
+            raise misuse("there are no rules to report")
         with self._lock:
             ctx = _context.new()
             _context.call(ctx, lib.opk_diff_judgement_write_junit, self._judgement, ctx, c_path(path))
@@ -233,7 +234,7 @@ def diff(
     0: 0.005. UsageError: rows can't be compared, or a rule is none. InputError: a file or the rules are wrong.
     """
     ctx = _context.new()
-    old, new = Files(paths_of(before)), Files(paths_of(after))
+    old, new = Files(ctx, paths_of(before)), Files(ctx, paths_of(after))
     options = Struct("opk_diff_options")
     conditions = listed(where)
     evaluation = Evaluation(listed(metrics), None, allow_incomplete).struct(None if set is None else _sets.make(ctx, set, ""))

@@ -28,6 +28,7 @@ _logger = logging.getLogger("pyoffpeak")
 # Fields of struct opk_env and what they are read from.
 _ENVIRONMENT = {
     "offpeak_cuda": "OFFPEAK_CUDA",
+    "offpeak_libcuda": "OFFPEAK_LIBCUDA",
     "cuda_home": "CUDA_HOME",
     "cuda_path": "CUDA_PATH",
     "virtual_env": "VIRTUAL_ENV",

@@ -45,6 +45,11 @@ class UsageError(OffpeakError, ValueError):
     """An argument is wrong: an unknown chip, metric, set or column."""
 
 
+def misuse(message: str) -> UsageError:
+    """What Python finds wrong with an argument before the library sees it."""
+    return UsageError([message])
+
+
 class NvidiaError(OffpeakError):
     """An NVIDIA library or symbol is missing or unusable."""
 

@@ -7,7 +7,7 @@ import os
 from typing import Any, Iterable, Union
 
 from . import _context
-from ._errors import text
+from ._errors import misuse, text
 from ._offpeak import ffi, lib
 
 Path = Union[str, "os.PathLike[str]"]
@@ -35,18 +35,20 @@ def listed(get: Any, count: int, of: Any) -> list[str]:
 
 
 def c_text(value: str | None) -> Any:
-    """A C string, which lives as long as the result; NULL for None. ValueError: it has a NUL."""
+    """A C string, which lives as long as the result; NULL for None. UsageError: it has a NUL."""
     if value is None:
         return ffi.NULL
+    if not isinstance(value, str):
+        raise TypeError(f"a text is needed, not {type(value).__name__}: {value!r}")
     if "\0" in value:
-        raise ValueError(f"{value!r} has a NUL character")
+        raise misuse(f"{value!r} has a NUL character")
     return ffi.new("char[]", value.encode())
 
 
 def c_path(path: Path) -> Any:
     """A path as a C string, which lives as long as the result."""
     if "\0" in os.fspath(path):
-        raise ValueError(f"{path!r} has a NUL character")
+        raise misuse(f"{path!r} has a NUL character")
     return ffi.new("char[]", os.fsencode(path))
 
 
@@ -57,10 +59,10 @@ def c_texts(texts: Iterable[str]) -> tuple[Any, Any]:
 
 
 def profiler_number(profiler: str) -> int:
-    """An enum opk_profiler. ValueError: it is neither "range" nor "pm"."""
+    """An enum opk_profiler. UsageError: it is neither "range" nor "pm"."""
     out = ffi.new("enum opk_profiler *")
     if not isinstance(profiler, str) or not lib.opk_profiler_parse(out, c_text(profiler)):
-        raise ValueError(f"profiler {profiler!r}: range or pm")
+        raise misuse(f"profiler is 'range' or 'pm', not {profiler!r}")
     return int(out[0])
 
 

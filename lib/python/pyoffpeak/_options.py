@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
+from ._errors import misuse
 from ._native import c_path, c_text, c_texts, profiler_number
 from ._offpeak import ffi, lib
 
@@ -16,7 +18,6 @@ _ROWS = {
     "single": lib.OPK_ROWS_SINGLE,
     "kernel": lib.OPK_ROWS_KERNELS,
     "launch": lib.OPK_ROWS_LAUNCHES,
-    "tables": lib.OPK_ROWS_TABLES,
 }
 KERNEL_NAMES = {
     "full": lib.OPK_KERNEL_FULL,
@@ -27,17 +28,22 @@ _LAYOUTS = {"wide": False, "long": True}
 
 
 def choose(words: dict[Any, Any], name: str, word: Any) -> Any:
-    """What a word stands for. ValueError: it is none of them."""
-    if word not in words:
-        raise ValueError(f"{name} {word!r}: {', '.join(repr(known) for known in words)}")
+    """What a word stands for. UsageError: it is none of them."""
+    if not isinstance(word, (str, type(None))) or word not in words:
+        raise misuse(f"{name} is {', '.join(map(repr, words))}, not {word!r}")
     return words[word]
 
 
 def listed(texts: Texts) -> tuple[str, ...] | None:
-    """One text or several as a tuple."""
-    if texts is None:
-        return None
-    return (texts,) if isinstance(texts, str) else tuple(texts)
+    """One text or several as a tuple. UsageError: none, which is not the same as all."""
+    if texts is None or isinstance(texts, str):
+        return None if texts is None else (texts,)
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"a text or a list of texts is needed, not {type(texts).__name__}")
+    found = tuple(texts)
+    if not found:
+        raise misuse("an empty list names nothing; without one all are meant")
+    return found
 
 
 class Struct:
@@ -103,6 +109,7 @@ class Selection(NamedTuple):
     kernel_names: str = "full"
     all_facts: bool = False
     keep_first_sample: bool = False
+    is_unevaluated: bool = False  # only what the file's tables say
 
     def struct(self, evaluation: Struct, set_name: Any = None) -> Struct:
         """`set_name`: a set's name or path."""
@@ -114,7 +121,7 @@ class Selection(NamedTuple):
         options.text("level", self.level)
         if set_name is not None:
             options.c.set = options.keep(c_path(set_name))
-        options.c.rows = choose(_ROWS, "rows", self.rows)
+        options.c.rows = lib.OPK_ROWS_TABLES if self.is_unevaluated else choose(_ROWS, "rows", self.rows)
         options.c.is_long = choose(_LAYOUTS, "layout", self.layout)
         options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", self.kernel_names)
         options.c.all_facts = self.all_facts

@@ -1,42 +1,74 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files as callers name them: one, several, or a pattern."""
+"""Files as callers name them: one, several, a pattern, or what open() gave."""
 
 from __future__ import annotations
 
 import glob
 import os
-from typing import Any, Iterable, Sequence, Union
+from collections.abc import Iterable
+from typing import Any, Sequence, Union
 
 from . import _context
+from ._errors import InputError, misuse
 from ._native import Path
 from ._offpeak import ffi
 from ._summaries import open_file
 
-Paths = Union[Path, Iterable[Path]]
+
+class Opened:
+    """What open() gives."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        self._paths = paths
+
+    @property
+    def path(self) -> str:
+        """The file, or the first of several."""
+        return self._paths[0]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All files, in their order."""
+        return self._paths
+
+
+Paths = Union[Path, Opened, Iterable[Union[Path, Opened]]]
+
+
+def _matching(name: str) -> list[str]:
+    # A file may be called like a pattern.
+    if not glob.has_magic(name) or os.path.exists(name):
+        return [name]
+    found = sorted(glob.glob(name, recursive=True))
+    if not found:
+        raise InputError([f"no file is called {name}"])
+    return found
+
+
+def _each(paths: Paths) -> Iterable[str]:
+    if isinstance(paths, Opened):
+        yield from paths.paths
+    elif isinstance(paths, (str, os.PathLike)):
+        yield from _matching(os.fspath(paths))
+    elif isinstance(paths, Iterable) and not isinstance(paths, (bytes, bytearray)):
+        for path in paths:
+            yield from _each(path)
+    else:
+        raise TypeError(f"recordings are paths, lists of them, or what open() gave, not {type(paths).__name__}")
 
 
 def paths_of(*paths: Paths) -> tuple[str, ...]:
-    """Files, lists of files and patterns as files. FileNotFoundError: no file is called like a pattern."""
-    found: list[str] = []
-    for path in paths:
-        if not isinstance(path, (str, os.PathLike)):
-            found += paths_of(*path)
-            continue
-        name = os.fspath(path)
-        # A file may be called like a pattern.
-        matches = sorted(glob.glob(name)) if glob.has_magic(name) and not os.path.exists(name) else [name]
-        if not matches:
-            raise FileNotFoundError(f"no file is called {name}")
-        found += matches
+    """The files. InputError: no file is called like a pattern. UsageError: none is named."""
+    found = tuple(_each(paths))
     if not found:
-        raise ValueError("no file is named")
-    return tuple(found)
+        raise misuse("no file is named")
+    return found
 
 
 class Files:
-    """Opened files as an array of C, which keeps them."""
+    """Opened files as an array of C, which keeps them. All have one context."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._kept = [open_file(_context.new(), path) for path in paths]
+    def __init__(self, ctx: Any, paths: Sequence[str]) -> None:
+        self._kept = [open_file(ctx, path) for path in paths]
         self.c: Any = ffi.new("struct opk_file *[]", self._kept)
         self.count = len(self._kept)

@@ -7,11 +7,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from . import _context, _files, _info, _report, _sets, _summary
-from ._errors import OffpeakError
+from ._errors import OffpeakError, misuse
 from ._native import Path, c_path
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Selection, Struct, Texts, c_paths, listed
-from ._paths import Paths, paths_of
+from ._paths import Opened, Paths, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table
 
@@ -26,41 +26,31 @@ def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, s
     made = None if named else _sets.make(ctx, evaluation.set, evaluation.chip or "")
     options = selection.struct(evaluation.struct(made), evaluation.set if named else None)
     out = ffi.new("struct opk_table **")
-    if selection.rows != "tables":
+    if not selection.is_unevaluated:
         _context.load(ctx)
     _context.call(ctx, new, out, ctx, options)
     return _context.owned(ctx, out[0], lib.opk_table_free)
 
 
-class Run:
+class Run(Opened):
     """A recording, or several as one."""
 
     def __init__(self, *paths: Paths, allow_incomplete: bool = False) -> None:
-        self._paths = paths_of(*paths)
+        super().__init__(paths_of(*paths))
         self._allow_incomplete = allow_incomplete
         for path in self._paths:
             if not lib.opk_file_complete(open_file(_context.new(), path)) and allow_incomplete:
                 warnings.warn(f"{path} was cut off: only what is whole is evaluated", stacklevel=3)
 
     @property
-    def path(self) -> str:
-        """The file, or the first of several."""
-        return self._paths[0]
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """All files, in their order."""
-        return self._paths
-
-    @property
     def info(self) -> _info.Info:
-        """What the file, or the first of several, says of itself. Needs no NVIDIA library."""
+        """What the one file says of itself. Needs no NVIDIA library."""
         ctx = _context.new()
-        return _info.of_file(ctx, open_file(ctx, self.path), self.path)
+        return _info.of_file(ctx, open_file(ctx, self._only()), self.path)
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The full names of the metrics that were recorded."""
+        """The full names of the metrics that the one file has."""
         return self.info.metrics
 
     @property
@@ -70,7 +60,7 @@ class Run:
         Names that only the images have are null, and an image without a table has no rows here.
         """
         evaluation = Evaluation(allow_incomplete=self._allow_incomplete)
-        return self._table(evaluation, Selection(rows="tables", all_facts=True))
+        return self._table(evaluation, Selection(all_facts=True, is_unevaluated=True))
 
     @property
     def activities(self) -> Table:
@@ -82,11 +72,11 @@ class Run:
         return self._table(evaluation, Selection(rows="launch", all_facts=True))
 
     def summary(self, kernel: Optional[str] = None) -> _summary.Summary:
-        """Kernels by time, the columns, and the run in words, of the file or the first of several: `offpeak show`.
+        """Kernels by time, the columns, and the run in words, of the one file: `offpeak show`.
 
         kernel: only kernels, or user ranges, like this: "*gemm*".
         """
-        return _summary.of_c(summarize(_context.new(), self.path, kernel))
+        return _summary.of_c(summarize(_context.new(), self._only(), kernel))
 
     def report(
         self, path: Path, title: Optional[str] = None, kernel: Optional[str] = None, kernel_names: str = "short"
@@ -110,12 +100,12 @@ class Run:
         return _files.split(self._only(), by, folder)
 
     def verify(self, deep: bool = False) -> list[_files.Finding]:
-        """The sections of the file, or the first of several, and what is wrong with each; see verify()."""
-        return _files.verify(self.path, deep)
+        """The sections of the one file, and what is wrong with each; see verify()."""
+        return _files.verify(self._only(), deep)
 
     def _only(self) -> str:
         if len(self._paths) > 1:
-            raise ValueError(f"{len(self._paths)} files: open the one that is meant, or merge() them")
+            raise misuse(f"{len(self._paths)} files: open the one that is meant, or merge() them")
         return self.path
 
     def eval(
@@ -211,8 +201,7 @@ class Run:
 def open(*paths: Paths, allow_incomplete: bool = False) -> Run:
     """A recording, or several as one: files, lists of them, and patterns such as "runs/*.opk".
 
-    allow_incomplete: evaluate what a file that was cut off still holds. InputError: a file is missing, or no .opk file;
-    FileNotFoundError: no file is called like a pattern.
+    allow_incomplete: evaluate what a file that was cut off still holds. InputError: a file is missing, or no .opk file.
     """
     return Run(*paths, allow_incomplete=allow_incomplete)
 
@@ -236,7 +225,7 @@ def eval_image(
     given, which needs the chip. name: what the image is called. gpu_time_shift: ns that are added to the GPU's times of
     samples. The image is copied. Only child processes pass it to NVIDIA's code. InputError: it is damaged.
     """
-    data = bytes(image)
+    data = memoryview(image).tobytes()
     evaluation = Evaluation(listed(metrics), set, chip=chip, profiler=profiler, gpu_time_shift=gpu_time_shift)
     selection = Selection(listed(where), listed(columns), layout=layout, keep_first_sample=keep_first_sample)
 

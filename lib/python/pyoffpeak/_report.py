@@ -70,7 +70,7 @@ def trace(
     not at all. UsageError: nothing in the files has a time.
     """
     ctx = _context.new()
-    files = Files(paths_of(paths))
+    files = Files(ctx, paths_of(paths))
     target = c_path(path)
     options = Struct("opk_trace_options")
     options.c.eval = options.keep(Evaluation(listed(metrics), None, allow_incomplete).struct()).c

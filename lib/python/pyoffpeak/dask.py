@@ -11,21 +11,20 @@ docs/scale.md says what it costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import _recordings
-from ._batches import Paths, list_files, make_batches
-from ._errors import InputError, OffpeakError
+from ._batches import make_batches
+from ._errors import InputError, OffpeakError, misuse
+from ._options import Texts, listed
 from ._partitions import BLAMED, TEXT, Reader, error_table, type_of
+from ._paths import Paths, paths_of
 from ._sums import Summing
 
 if TYPE_CHECKING:
     import dask.dataframe
     from dask.delayed import Delayed
-
-Names = Union[str, Iterable[str], None]
 
 _SAMPLED = 3  # files whose metadata are asked for columns
 
@@ -39,17 +38,11 @@ def _dask_dataframe() -> Any:
     return dask.dataframe
 
 
-def _tuple(names: Names) -> Optional[tuple[str, ...]]:
-    if names is None:
-        return None
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
 def read_opk(
     paths: Paths,
-    metrics: Names = None,
-    where: Names = None,
-    columns: Names = None,
+    metrics: Texts = None,
+    where: Texts = None,
+    columns: Texts = None,
     set: Optional[str] = None,
     rows: Optional[str] = None,
     batch_bytes: int = 64 << 20,
@@ -77,10 +70,10 @@ def read_opk(
     """
     dataframe = _dask_dataframe()
     if errors not in ("table", "rows", "raise"):
-        raise ValueError(f"errors {errors!r}: table, rows or raise")
-    files = list_files(paths)
-    options = {"metrics": _tuple(metrics), "set": set, "where": _tuple(where), "rows": rows}
-    found = _find_columns(files, options, _tuple(columns), errors)
+        raise misuse(f"errors {errors!r}: table, rows or raise")
+    files = list(paths_of(paths))
+    options = {"metrics": listed(metrics), "set": set, "where": listed(where), "rows": rows}
+    found = _find_columns(files, options, listed(columns), errors)
     if errors == "rows":
         found["error"] = TEXT
     reader = Reader(**options, names=tuple(found), types=tuple(found.values()), on_error=errors)  # type: ignore[arg-type]
@@ -92,9 +85,9 @@ def read_opk(
 def aggregate(
     paths: Paths,
     by: str = "kernel",
-    metrics: Names = None,
-    where: Names = None,
-    columns: Names = None,
+    metrics: Texts = None,
+    where: Texts = None,
+    columns: Texts = None,
     set: Optional[str] = None,
     level: Optional[str] = None,
     split_every: int = 16,
@@ -123,11 +116,11 @@ def aggregate(
     from dask.delayed import delayed
 
     if errors not in ("table", "raise"):
-        raise ValueError(f"errors {errors!r}: table or raise")
+        raise misuse(f"errors {errors!r}: table or raise")
     if split_every < 2:
-        raise ValueError("split_every is at least 2")
-    files = list_files(paths)
-    summing = Summing(by, level, _tuple(metrics), set, _tuple(where), _tuple(columns), files[0], errors)
+        raise misuse("split_every is at least 2")
+    files = list(paths_of(paths))
+    summing = Summing(by, level, listed(metrics), set, listed(where), listed(columns), files[0], errors)
     summing = _like_first(summing, files)
     batches = make_batches(files, batch_bytes, batch_files)
     parts = [delayed(summing.batch, pure=True)(batch) for batch in batches]
@@ -158,12 +151,12 @@ def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:
     """The files that are left out of a frame of read_opk(), as a lazy dataframe: columns "file", "error", "message".
 
     "error" is the name of the exception's class, "message" its causes, a line each. Files are evaluated again for it,
-    unless the frame was read with errors="rows", in which they are. ValueError: `frame` is not of read_opk().
+    unless the frame was read with errors="rows", in which they are. UsageError: `frame` is not of read_opk().
     """
     dataframe = _dask_dataframe()
     readers = [(e.func, e.iterables[0]) for e in frame.expr.walk() if isinstance(getattr(e, "func", None), Reader)]
     if not readers:
-        raise ValueError("this frame was not made by pyoffpeak.dask")
+        raise misuse("this frame was not made by pyoffpeak.dask")
     reader, batches = readers[0]
     table: dask.dataframe.DataFrame = dataframe.from_map(reader.errors, batches, meta=error_table([]), label="opk_errors")
     return table
