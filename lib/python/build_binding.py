@@ -123,7 +123,8 @@ static void free_capsule(void *capsule)
     include_dirs=[include],
     library_dirs=[library],
     libraries=["offpeak"],
-    # As pip builds, without what interpreters are debugged with.
+    # Without folders' names, so that the same bytes come of each folder, and without what the interpreter is debugged with.
+    extra_compile_args=[] if "OFFPEAK_LIB" in os.environ else ["-g0", f"-ffile-prefix-map={build_native.BASE}=."],
     extra_link_args=[] if "OFFPEAK_LIB" in os.environ else ["-Wl,-s"],
     runtime_library_dirs=[library if "OFFPEAK_LIB" in os.environ else "$ORIGIN/lib"],
 )
