@@ -65,6 +65,7 @@ def plain_jobs(folder):
     return {
         "submetrics": lambda: (lambda: plain.submetrics(cupti, CHIP), len),
         "passes": passes,
+        "config-own": config,
         "config": config,
         "wide-auto": lambda: evaluation("wide-auto", plain.RANGE),
         "pm-small": lambda: evaluation("pm-small", plain.PM_SAMPLING),
@@ -89,11 +90,11 @@ def offpeak_jobs(folder):
             lambda found: sum(metric.passes or 0 for metric in found),
         )
 
-    def config():
+    def config(effort=None):
         names = lines(folder, "wide-auto")
 
         def plan():
-            made = opk.plan(CHIP, names)
+            made = opk.plan(CHIP, names, effort=effort)
             return made.config_image, made.passes
 
         return plan, lambda made: made[1] and "planned"
@@ -101,6 +102,7 @@ def offpeak_jobs(folder):
     return {
         "submetrics": lambda: (lambda: opk.metrics(CHIP, submetrics=True), len),
         "passes": passes,
+        "config-own": lambda: config(effort=0),
         "config": config,
         "wide-auto": lambda: evaluation("wide-auto"),
         "pm-small": lambda: evaluation("pm-small"),
@@ -178,6 +180,7 @@ def prepare(offpeak, source, folder):
     return {
         "submetrics": ["metrics", CHIP, "--submetrics"],
         "passes": ["metrics", CHIP, "--submetrics", "--passes", *lines(folder, "names")],
+        "config-own": ["build", "--effort", "0", "--chip", CHIP, wide, "-o", set_file],
         "config": ["build", "--chip", CHIP, wide, "-o", set_file],
         "wide-auto": ["eval", os.path.join(folder, "wide-auto.opk")],
         "pm-small": ["eval", os.path.join(folder, "pm-small.opk")],
@@ -187,7 +190,8 @@ def prepare(offpeak, source, folder):
 TITLES = {
     "submetrics": "all submetrics of GH100 with units",
     "passes": "passes of 500 names",
-    "config": "config image and passes of 156 metrics",
+    "config-own": "config image of 156 metrics, CUPTI's own passes",
+    "config": "config image of 156 metrics, fewer passes",
     "wide-auto": "values of gh100-wide-auto",
     "pm-small": "values of gh100-pm-small",
 }

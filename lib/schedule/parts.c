@@ -284,6 +284,113 @@ static int pack_items(struct opk_items *items, struct opk_part *part, struct opk
 	return code ? code : opk_packing_try(&items->bins, ctx, &items->packing, 0);
 }
 
+/* ---- ratios whole in the bins that there are */
+
+/* Whether these members' whole item fits a bin as it is now; `bin_of` has one a member. */
+static int fits_beside(bool *out, struct opk_ctx *ctx, struct opk_part *part,
+                       const size_t *whole_of, size_t whole, const size_t *bin_of, size_t bin)
+{
+	opk_autofree size_t *chosen = opk_alloc_array(part->count + 1, sizeof *chosen);
+	size_t used = 0;
+
+	if (!chosen)
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < part->count; i++)
+		if (whole_of[i] != whole && bin_of[i] == bin)
+			chosen[used++] = i;
+	for (size_t i = 0; i < part->count; i++)
+		if (whole_of[i] == whole)
+			chosen[used++] = i;
+	return fits_loose(out, ctx, part, chosen, used);
+}
+
+/* Moves a whole item into one of the bins that have some of it; *whole_now: it is in one. */
+static int gather(bool *whole_now, struct opk_ctx *ctx, struct opk_part *part,
+                  const size_t *whole_of, size_t whole, size_t *bin_of)
+{
+	size_t first = SIZE_MAX;
+	int code = OPK_OK;
+
+	*whole_now = true;
+	for (size_t i = 0; i < part->count; i++) {
+		if (whole_of[i] != whole)
+			continue;
+		*whole_now &= first == SIZE_MAX || bin_of[i] == first;
+		first = first == SIZE_MAX ? bin_of[i] : first;
+	}
+	for (size_t i = 0; !code && !*whole_now && i < part->count; i++) {
+		size_t bin = bin_of[i];
+
+		if (whole_of[i] != whole)
+			continue;
+		code = fits_beside(whole_now, ctx, part, whole_of, whole, bin_of, bin);
+		for (size_t j = 0; !code && *whole_now && j < part->count; j++)
+			if (whole_of[j] == whole)
+				bin_of[j] = bin;
+	}
+	return code;
+}
+
+/* Bins of nothing are no more. */
+static bool drop_empty(struct opk_bins *bins, size_t items, size_t count)
+{
+	opk_autofree size_t *number = opk_alloc_array(count + 1, sizeof *number);
+
+	if (!number)
+		return false;
+	for (size_t i = 0; i < items; i++)
+		number[bins->bin_of[i]] = 1;
+	bins->count = 0;
+	for (size_t bin = 0; bin < count; bin++)
+		number[bin] = number[bin] ? bins->count++ : 0;
+	for (size_t i = 0; i < items; i++)
+		bins->bin_of[i] = number[bins->bin_of[i]];
+	return true;
+}
+
+/* The loose items' bins, where that does with a few moves; else there are none. */
+static int mend(struct opk_part *part, struct opk_ctx *ctx, const size_t *whole_of)
+{
+	opk_autofree size_t *bin_of = opk_alloc_array(part->count + 1, sizeof *bin_of);
+	opk_autofree size_t *whole_bins = opk_alloc_array(part->count + 1, sizeof *whole_bins);
+	struct opk_bins *bins = &part->whole.bins;
+	bool fits = true;
+	int code = bin_of && whole_bins ? OPK_OK : opk_nomem(ctx, "raw counters");
+
+	for (size_t i = 0; !code && i < part->count; i++)
+		bin_of[i] = part->loose.bins.bin_of[i];
+	for (size_t i = 0; !code && fits && i < part->whole.count; i++)
+		code = gather(&fits, ctx, part, whole_of, i, bin_of);
+	if (code || !fits)
+		return code;
+	for (size_t i = 0; i < part->count; i++)
+		whole_bins[whole_of[i]] = bin_of[i];
+	bins->bin_of = opk_take(whole_bins);
+	return drop_empty(bins, part->whole.count, part->loose.bins.count)
+	               ? OPK_OK
+	               : opk_nomem(ctx, "raw counters");
+}
+
+/* `first_of` has, one a member, the place of its item's first one. */
+static int pack_whole(struct opk_part *part, struct opk_ctx *ctx, const size_t *first_of,
+                      struct opk_patience *patience)
+{
+	opk_autofree size_t *whole_of = opk_alloc_array(part->count + 1, sizeof *whole_of);
+	size_t used = 0;
+	int code = OPK_OK;
+
+	if (!whole_of || !make_items(&part->whole, part, first_of))
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < part->count; i++)
+		whole_of[i] = first_of[i] == i ? used++ : whole_of[first_of[i]];
+	/* Another may have fewer bins, unless none can; a move may make a cheap bin dear. */
+	if (part->loose.bins.count <= part->bound && !part->cheap)
+		code = mend(part, ctx, whole_of);
+	if (code || part->whole.bins.count)
+		return code;
+	return pack_items(&part->whole, part, ctx, fits_whole, patience);
+}
+
 static int raise_bound(struct opk_part *part, struct opk_ctx *ctx)
 {
 	size_t by_size = 1;
@@ -315,12 +422,10 @@ int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios
 	code = pack_items(&part->loose, part, ctx, fits_loose, patience);
 	if (code || !part->loose.bins.count)
 		return code;
-	code = join_ratios(item_of, ctx, part, ratios);
-	if (!code && !make_items(&part->whole, part, item_of))
-		code = opk_nomem(ctx, "raw counters");
+	code = raise_bound(part, ctx);
 	if (!code)
-		code = pack_items(&part->whole, part, ctx, fits_whole, patience);
-	return code || !part->whole.bins.count ? code : raise_bound(part, ctx);
+		code = join_ratios(item_of, ctx, part, ratios);
+	return code ? code : pack_whole(part, ctx, item_of, patience);
 }
 
 static void clear_items(struct opk_items *items)
