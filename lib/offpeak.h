@@ -1393,9 +1393,10 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
  * before the first can be read, and they and errors are the same however many children there are.
  * Children are forked and not replaced by exec. Other threads may work meanwhile, with contexts of
  * their own: none of them is in NVIDIA's code at a fork. One that is in the dynamic loader may hold
- * a child up; after opk_nvidia_info() children do not use the loader. From an .opk file every checksum is verified before a byte reaches NVIDIA's code; a bare image can't be
- * verified. With a filter only rows that it takes are evaluated, and images that have none, as the
- * file's tables say, are not even read.
+ * a child up; after opk_nvidia_info() children do not use the loader. From an .opk file every
+ * checksum is verified before a byte reaches NVIDIA's code; a bare image can't be verified. With a
+ * filter only rows that it takes are evaluated, and images that have none, as the file's tables
+ * say, are not even read.
  */
 struct opk_evaluation;
 /* `file` must outlive the evaluation. */
@@ -2059,7 +2060,7 @@ enum opk_rows {
 	OPK_ROWS_SINGLE,   /* ranges are never joined */
 	OPK_ROWS_KERNELS,  /* what ran: opk_timeline_eval() */
 	OPK_ROWS_LAUNCHES,
-	OPK_ROWS_TABLES, /* what is known of ranges or samples without values: opk_recorded_eval() */
+	OPK_ROWS_TABLES, /* what is known of each without values: opk_recorded_eval() */
 };
 
 /*

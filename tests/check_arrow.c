@@ -471,6 +471,46 @@ START_TEST(not_one_table)
 }
 END_TEST
 
+/* Reads what is left; `first` is what the next row begins with. */
+static size_t read_rest(uint64_t *first, struct opk_table *table)
+{
+	const struct opk_table_row *row;
+	size_t count = 0;
+
+	while (!opk_table_next(&row, table) && row)
+		if (!count++)
+			*first = row->cells[0].uint;
+	return count;
+}
+
+/* Single ranges, a row a value, key groups. */
+START_TEST(read_again)
+{
+	struct opk_table_options options[3] = { OPK_INIT(*options), OPK_INIT(*options),
+		                                OPK_INIT(*options) };
+	struct opk_ctx *ctx = fake_ctx();
+
+	options[1].is_long = true;
+	options[2].aggregate = "kernel";
+	put("in.opk", &(struct recording){ .ranges = plain });
+	for (size_t i = 0; i < 3; i++) {
+		struct opk_table *table = table_of(ctx, "in.opk", &options[i]);
+		const struct opk_table_row *row;
+		uint64_t first = 0, again = 1;
+		size_t all = read_rest(&first, table);
+
+		ck_assert_uint_gt(all, 1);
+		opk_table_rewind(table);
+		ck_ok(ctx, opk_table_next(&row, table));
+		opk_table_rewind(table);
+		ck_assert_uint_eq(read_rest(&again, table), all);
+		ck_assert_uint_eq(again, first);
+		opk_table_free(table);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Some rows were read when the result of the evaluation proves to be damaged. */
 START_TEST(error_in_mid_stream)
 {
@@ -568,6 +608,7 @@ int main(void)
 	tcase_add_test(tc, early_release);
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, not_one_table);
+	tcase_add_test(tc, read_again);
 	tcase_add_test(tc, error_in_mid_stream);
 	tcase_add_test(tc, out_of_memory);
 	suite_add_tcase(suite, tc);

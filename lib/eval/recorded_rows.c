@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of a recording as its own tables have them: without values, and without NVIDIA's libraries. */
+/* Rows of a recording as its own tables have them: no values, and no NVIDIA library needed. */
 #include "eval/eval_inside.h"
 
 static void add_segment(struct opk_made_rows *rows, const struct opk_segment *segment)

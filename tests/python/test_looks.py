@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import pyoffpeak as opk
@@ -214,3 +215,22 @@ class Timeline(Figures):
             opk.open(recording("simple")).timeline()
         with self.assertRaises(opk.UsageError):
             opk.open(recording("pm-small")).timeline(metrics=["no__such.sum"])
+
+    @long
+    def test_a_million_samples(self):
+        from pyoffpeak import _timeline
+
+        metric = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "million.opk")
+            opk.merge([recording("training-pm")] * 55, path)
+            start = time.monotonic()
+            data = _timeline.read(path, [metric])
+            read = time.monotonic()
+            _timeline.figure(data).savefig(io.BytesIO(), format="png")
+            drawn = time.monotonic()
+        (line,) = data.places[0].lines
+        self.assertEqual(line.most[line.most == line.most].max(), line.highest)
+        self.assertEqual(len(line.most), 1000)
+        self.assertLess(read - start, 60)
+        self.assertLess(drawn - read, 20)

@@ -48,8 +48,8 @@ struct opk_nv_host;
 int opk_nv_host_new(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler, const void *availability);
 /*
- * With one of CUPTI's single-pass sets, which are for PM sampling, or NULL: a library that lists sets (13.2 on) knows
- * some of their metrics only in this way. An earlier one ignores the set.
+ * With one of CUPTI's single-pass sets, which are for PM sampling, or NULL: a library that lists
+ * sets (13.2 on) knows some of their metrics only in this way. An earlier one ignores the set.
  */
 int opk_nv_host_new_for_set(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
                             enum opk_profiler profiler, const void *availability, const char *set);

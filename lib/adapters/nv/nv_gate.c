@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One thread at a time is in NVIDIA's code: nothing says that its host objects may be used side by side.
- * And none is there while the process forks, for a child would wait forever for a lock that it had.
+ * One thread at a time is in NVIDIA's code: nothing says that its host objects may be used side by
+ * side. And none is there while the process forks, for a child would wait forever for a lock that
+ * it had.
  */
 #include <pthread.h>
 
