@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: OFFPEAK=... SOURCE=... BUILD=... tests/cupti_matrix.sh [RELEASE...]
+# Each release of CUPTI beside 13.0, as a table for docs/cupti-versions.md: make check-matrix. OFFPEAK_CUPTI names a folder
+# that has a folder for each release, 13.5.25/...; without it pip fetches the wheels into BUILD/cupti. OFFPEAK_LIBCUDA, or
+# Debian's libcuda1 fetched there, serves 13.2 and later; without either these are skipped, and a line says so. Fails where
+# a release gives other values or units than 13.0, but for those that are nan.
+set -uo pipefail
+: "${OFFPEAK:?}" "${SOURCE:?}" "${BUILD:?}"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+folder=${OFFPEAK_CUPTI:-$BUILD/cupti} failed=0
+[ $# != 0 ] || set -- 12.6 12.8 12.9 13.0 13.1 13.2 13.3 13.4 13.5
+
+# The folder of a release; fetched where none was named.
+folder_of() {
+	local found wheel=nvidia-cuda-cupti
+	found=$(compgen -G "$folder/$1*" | head -n 1)
+	if [ -z "$found" ] && [ -z "${OFFPEAK_CUPTI:-}" ]; then
+		case $1 in 12.*) wheel=nvidia-cuda-cupti-cu12 ;; esac
+		python3 -m pip install -q --no-deps --only-binary :all: --target "$folder/$1" "$wheel==$1.*" >&2 && found=$folder/$1
+	fi
+	printf '%s\n' "$found"
+}
+
+ask() {
+	"$OFFPEAK" "$@" --no-cache --cuda "$cuda" --format csv 2>/dev/null </dev/null
+}
+
+# Cells of all shipped recordings, one a line.
+values() {
+	local recording
+	for recording in "$SOURCE"/data/recordings/*.opk; do
+		"$OFFPEAK" eval "$recording" --layout long --format csv --cuda "$cuda" 2>/dev/null </dev/null |
+			sed "s|^|${recording##*/},|"
+	done
+}
+
+measure() {
+	cuda=$1
+	ask chips | tail -n +2 | cut -d, -f1 | sort >"$2.chips"
+	ask metrics GH100 --submetrics | cut -d, -f1,4 | sort >"$2.units"
+	ask plan --chip GH100 speed-of-light | sed -n 's/^passes,//p' >"$2.passes"
+	ask sets --check full --chip GH100 | sed -n 's/^GH100,\([0-9]*\),.*/\1/p' >"$2.full"
+	values >"$2.values"
+}
+
+# Lines of B that differ from those of A with the same key (all but the last field): nan, or another value.
+differing() {
+	awk -F, '{ key = $0; sub(/,[^,]*$/, "", key) } NR == FNR { a[key] = $NF; next }
+		(key in a) && a[key] != $NF { if ($NF == "nan") nan++; else other++ }
+		END { printf "%d %d\n", other, nan }' "$1" "$2"
+}
+
+unpacked=$(compgen -G "$folder/usr/lib/*/nvidia/current/libcuda.so.1" | head -n 1)
+if [ -z "${OFFPEAK_LIBCUDA:-}" ] && [ -z "$unpacked" ] && [ -z "${OFFPEAK_CUPTI:-}" ]; then
+	"$SOURCE/tools/packaging/libcuda.sh" "$folder" >&2 && unpacked=$(compgen -G "$folder/usr/lib/*/nvidia/current/libcuda.so.1")
+fi
+[ -z "$unpacked" ] || export OFFPEAK_LIBCUDA="${OFFPEAK_LIBCUDA:-$unpacked}"
+
+measure "$(folder_of 13.0)" "$work/13.0"
+[ -s "$work/13.0.values" ] || { echo 'cupti_matrix.sh: 13.0 is not to be had' >&2; exit 77; }
+echo '| CUPTI | chips | full names of GH100 | other units | passes of speed-of-light | passes of full | values | other values | nan |'
+echo '|---|---|---|---|---|---|---|---|---|'
+for release; do
+	cuda=$(folder_of "$release")
+	if [ -z "$cuda" ] || ! "$OFFPEAK" doctor --cuda "$cuda" >/dev/null 2>"$work/why"; then
+		printf '| %s | skipped: %s |\n' "$release" "$(head -n 1 "$work/why" 2>/dev/null | sed 's/^offpeak: [^ ]* //')"
+		continue
+	fi
+	[ "$release" = 13.0 ] || measure "$cuda" "$work/$release"
+	read -r other nan < <(differing "$work/13.0.values" "$work/$release.values")
+	read -r units _ < <(differing "$work/13.0.units" "$work/$release.units")
+	printf '| %s | %d | %d | %d | %s | %s | %d | %d | %d |\n' "$release" "$(wc -l <"$work/$release.chips")" \
+		"$(($(wc -l <"$work/$release.units") - 1))" "$units" "$(cat "$work/$release.passes")" \
+		"$(cat "$work/$release.full")" "$(wc -l <"$work/$release.values")" "$other" "$nan"
+	[ "$other" = 0 ] || failed=1
+done
+exit "$failed"
