@@ -415,7 +415,7 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
  * libcupti opens libnvperf_host by itself with its first call. Child processes must find that done:
  * while another thread is in the loader, they would wait for its lock forever.
  */
-static void call_once(struct opk_nv *nv)
+static void first_call(struct opk_nv *nv)
 {
 	NV_PARAMS(params, HostGetSupportedChips);
 
@@ -430,7 +430,7 @@ int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 
 	*info = (struct opk_nvidia_info){ 0 };
 	if (!code)
-		call_once(ctx->nv);
+		first_call(ctx->nv);
 	if (ctx->nv)
 		*info = (struct opk_nvidia_info){ ctx->nv->cupti_path, ctx->nv->nvperf_path,
 			                          ctx->nv->version, ctx->nv->libcuda_path,
@@ -455,6 +455,6 @@ void opk_nv_load(struct opk_ctx *ctx)
 	struct opk_nv *nv;
 
 	if (!nv_need(&nv, ctx, NV_FEATURE_HOST))
-		call_once(nv);
+		first_call(nv);
 	opk_clear_errors(ctx);
 }
