@@ -107,3 +107,7 @@ __all__ = [
     "verify",
     "version",
 ]
+
+# Tracebacks, help() and pickles know them by their public names.
+for _name in __all__:
+    globals()[_name].__module__ = __name__

@@ -237,7 +237,8 @@ def diff(
     old, new = Files(ctx, paths_of(before)), Files(ctx, paths_of(after))
     options = Struct("opk_diff_options")
     conditions = listed(where)
-    evaluation = Evaluation(listed(metrics), None, allow_incomplete).struct(None if set is None else _sets.make(ctx, set, ""))
+    made_set = None if set is None else _sets.make(ctx, set, "")
+    evaluation = Evaluation(listed(metrics), set, allow_incomplete).struct(made_set)
     if conditions:
         evaluation.c.filter = evaluation.keep(_filter(ctx, conditions))
     options.c.eval = evaluation.c

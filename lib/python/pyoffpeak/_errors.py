@@ -34,7 +34,8 @@ class OffpeakError(Exception):
         self.places = list(places)
 
     def __str__(self) -> str:
-        return "\n".join(self.causes)
+        # As the command prints it: what was being done first.
+        return "\n".join(reversed(self.causes))
 
 
 class EvaluationError(OffpeakError):

@@ -8,9 +8,9 @@ from typing import NamedTuple, Optional
 
 from . import _context
 from ._errors import text
-from ._native import Path, c_path, c_text, word
+from ._native import Path, c_path, c_paths, c_text, word
 from ._offpeak import ffi, lib
-from ._options import Struct, Texts, c_paths, listed
+from ._options import Struct, Texts, listed
 from ._paths import Paths, paths_of
 from ._summaries import open_file
 

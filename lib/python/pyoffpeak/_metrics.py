@@ -9,7 +9,8 @@ from itertools import repeat
 from typing import Any, Iterator, NamedTuple, overload
 
 from . import _arrow, _context
-from ._native import Image, Path, availability_image, c_text, c_texts, profiler_number
+from ._errors import misuse
+from ._native import Image, Path, availability_image, c_optional, c_text, c_texts, profiler_number
 from ._offpeak import ffi, lib
 from ._tables import Rows
 
@@ -97,7 +98,7 @@ class Metrics(Rows, Sequence[Metric]):
 def _type_number(type: str) -> int:
     out = ffi.new("enum opk_metric_type *")
     if not lib.opk_metric_type_parse(out, c_text(type)):
-        raise ValueError(f"type {type!r}: counter, ratio or throughput")
+        raise misuse(f"type {type!r}: counter, ratio or throughput")
     return int(out[0])
 
 
@@ -128,15 +129,15 @@ def metrics(
     UsageError: no such chip, or a malformed expression. NvidiaError: there is no CUPTI, or none that knows scopes.
     """
     if scope not in _SCOPES:
-        raise ValueError(f"scope {scope!r}: any, context or device")
+        raise misuse(f"scope {scope!r}: any, context or device")
     if max_passes is not None and max_passes < 1:
-        raise ValueError(f"max_passes {max_passes}: at least 1")
+        raise misuse(f"max_passes {max_passes}: at least 1")
     ctx = _context.new()
     number = profiler_number(profiler)
     conditions = ffi.new("struct opk_metric_filter *", {"size": ffi.sizeof("struct opk_metric_filter")})
     options = ffi.new("struct opk_metric_list_options *", {"size": ffi.sizeof("struct opk_metric_list_options")})
     patterns, kept = c_texts(globs)
-    hw_unit, expression = c_text(unit), c_text(grep)
+    hw_unit, expression = c_optional(unit), c_optional(grep)
     conditions.globs, conditions.glob_count = patterns, len(globs)
     conditions.unit, conditions.grep = hw_unit, expression
     if type is not None:

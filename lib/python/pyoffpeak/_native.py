@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Union
+from typing import Any, Iterable, Sequence, Union
 
 from . import _context
 from ._errors import misuse, text
@@ -34,10 +34,8 @@ def listed(get: Any, count: int, of: Any) -> list[str]:
     return [word(get(of, i)) for i in range(count)]
 
 
-def c_text(value: str | None) -> Any:
-    """A C string, which lives as long as the result; NULL for None. UsageError: it has a NUL."""
-    if value is None:
-        return ffi.NULL
+def c_text(value: str) -> Any:
+    """A C string, which lives as long as the result; never NULL. UsageError: it has a NUL."""
     if not isinstance(value, str):
         raise TypeError(f"a text is needed, not {type(value).__name__}: {value!r}")
     if "\0" in value:
@@ -45,11 +43,22 @@ def c_text(value: str | None) -> Any:
     return ffi.new("char[]", value.encode())
 
 
+def c_optional(value: str | None) -> Any:
+    """A C string, or NULL for None."""
+    return ffi.NULL if value is None else c_text(value)
+
+
 def c_path(path: Path) -> Any:
     """A path as a C string, which lives as long as the result."""
     if "\0" in os.fspath(path):
         raise misuse(f"{path!r} has a NUL character")
     return ffi.new("char[]", os.fsencode(path))
+
+
+def c_paths(paths: Sequence[Path]) -> tuple[Any, Any]:
+    """An array of paths, and what has to live as long as it."""
+    items = [c_path(path) for path in paths]
+    return ffi.new("const char *[]", items or [ffi.NULL]), items
 
 
 def c_texts(texts: Iterable[str]) -> tuple[Any, Any]:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from ._errors import misuse
-from ._native import c_path, c_text, c_texts, profiler_number
+from ._native import c_optional, c_path, c_texts, profiler_number
 from ._offpeak import ffi, lib
 
 Texts = Union[str, Sequence[str], None]
@@ -65,7 +64,7 @@ class Struct:
             self.keep(items)
 
     def text(self, field: str, value: str | None) -> None:
-        setattr(self.c, field, self.keep(c_text(value)))
+        setattr(self.c, field, self.keep(c_optional(value)))
 
 
 class Evaluation(NamedTuple):
@@ -80,7 +79,9 @@ class Evaluation(NamedTuple):
     gpu_time_shift: Optional[int] = None
 
     def struct(self, made_set: Any = None) -> Struct:
-        """`made_set` is a struct opk_set, or None."""
+        """`made_set` is a struct opk_set, or None. UsageError: there are metrics and a set."""
+        if self.metrics is not None and self.set is not None:
+            raise misuse("metrics or a set, not both")
         options = Struct("opk_eval_options")
         options.texts("metrics", "metric_count", self.metrics)
         options.text("chip", self.chip)
@@ -127,9 +128,3 @@ class Selection(NamedTuple):
         options.c.all_facts = self.all_facts
         options.c.keep_first_sample = self.keep_first_sample
         return options
-
-
-def c_paths(paths: Sequence[str]) -> tuple[Any, Any]:
-    """An array of paths, and what has to live as long as it."""
-    items = [ffi.new("char[]", os.fsencode(path)) for path in paths]
-    return ffi.new("const char *[]", items or [ffi.NULL]), items

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Mapping, NamedTuple, overload
 
 from . import _context
-from ._errors import NvidiaError
+from ._errors import NvidiaError, misuse
 from ._native import Image, Path, availability_image, c_path, c_text, copied, listed, profiler_number, word, words
 from ._offpeak import ffi, lib
 from ._sets import SetLike, make
@@ -148,7 +148,7 @@ class Plan:
 
     def _build_options(self, instances: str) -> Any:
         if instances not in ("needed", "none", "all"):
-            raise ValueError(f"instances {instances!r}: needed, none or all")
+            raise misuse(f"instances {instances!r}: needed, none or all")
         options = ffi.new("struct opk_build_options *", {"size": ffi.sizeof("struct opk_build_options")})
         options.no_instances = instances == "none"
         options.keep_instances = instances == "all"
@@ -319,7 +319,7 @@ class _Wanted:
             options.has_profiler, options.profiler = True, profiler_number(profiler)
         if max_passes is not None:
             if max_passes < 1:
-                raise ValueError(f"max_passes {max_passes}: at least 1")
+                raise misuse(f"max_passes {max_passes}: at least 1")
             options.max_passes = max_passes
         number = options.profiler if profiler is not None else lib.opk_set_profiler(made)
         self.image = availability_image(ctx, availability, chip, number)
@@ -333,7 +333,7 @@ def effort_of(effort: float | None) -> float:
     if effort is None:
         return 0.0  # the library's default
     if not 0 <= effort <= _DAY:
-        raise ValueError(f"effort {effort}: seconds, at most a day")
+        raise misuse(f"effort {effort}: seconds, at most a day")
     return float(effort) or -1.0
 
 
@@ -364,11 +364,11 @@ def plan(
     CUPTI.
     """
     if prefer not in ("fewest", "cheap"):
-        raise ValueError(f"prefer {prefer!r}: fewest or cheap")
+        raise misuse(f"prefer {prefer!r}: fewest or cheap")
     if strict_order and not single_pass:
-        raise ValueError("strict_order goes with single_pass")
+        raise misuse("strict_order goes with single_pass")
     if prefer == "cheap" and effort == 0:
-        raise ValueError("prefer='cheap' looks for a plan, effort=0 for none: not both")
+        raise misuse("prefer='cheap' looks for a plan, effort=0 for none: not both")
     ctx = _context.new()
     made = make(ctx, sets, chip, parameters)
     wanted = _Wanted(ctx, chip, made, effort, profiler, availability, max_passes)

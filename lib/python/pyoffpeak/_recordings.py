@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from . import _context, _files, _info, _report, _sets, _summary
 from ._errors import OffpeakError, misuse
-from ._native import Path, c_path
+from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
-from ._options import Evaluation, Selection, Struct, Texts, c_paths, listed
+from ._options import Evaluation, Selection, Struct, Texts, listed
 from ._paths import Opened, Paths, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from . import _context
-from ._native import Path, c_path
+from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
-from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, c_paths, choose, listed
+from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed
 from ._paths import Files, Paths, paths_of
 
 

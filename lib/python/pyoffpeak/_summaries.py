@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import Any
 
 from . import _context
-from ._native import c_text, word
+from ._native import c_optional, c_path, word
 from ._offpeak import ffi, lib
 
 
 def open_file(ctx: Any, path: str) -> Any:
     """The recording as C has it, which keeps its context alive."""
     out = ffi.new("struct opk_file **")
-    _context.call(ctx, lib.opk_file_open, out, ctx, os.fsencode(path))
+    _context.call(ctx, lib.opk_file_open, out, ctx, c_path(path))
     return _context.owned(ctx, out[0], lib.opk_file_free)
 
 
@@ -23,7 +22,7 @@ def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
     """A struct opk_summary, which keeps its file and its context alive."""
     file = open_file(ctx, path)
     options = ffi.new("struct opk_summary_options *", {"size": ffi.sizeof("struct opk_summary_options")})
-    options.kernel = pattern = c_text(kernel)
+    options.kernel = pattern = c_optional(kernel)
     out = ffi.new("struct opk_summary **")
     _context.call(ctx, lib.opk_summary_new, out, ctx, file, options)
     del pattern

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 from . import _context, _recordings
 from ._batches import Batch
 from ._errors import InputError, OffpeakError, UsageError
-from ._native import c_path, word, words
+from ._native import c_path, c_paths, word, words
 from ._offpeak import ffi, lib
-from ._options import Struct, c_paths
+from ._options import Struct
 from ._partitions import BLAMED, Texts, error_table, to_pandas, warn_of
 from ._summaries import open_file
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import os
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Union
 
@@ -13,8 +15,6 @@ from ._native import word
 from ._offpeak import ffi, lib
 
 if TYPE_CHECKING:
-    import os
-
     import numpy
     import pandas
     import polars
@@ -93,11 +93,20 @@ class Rows:
         return {name: _joined(numpy, part) for name, part in zip(self._columns, parts)}
 
     def to_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Writes a Parquet file, batch after batch; takes the options of pyarrow.parquet.ParquetWriter."""
+        """Writes a Parquet file, batch after batch; takes the options of pyarrow.parquet.ParquetWriter.
+
+        The file appears whole, or not at all.
+        """
         reader = _import("pyarrow", "pandas").RecordBatchReader.from_stream(self)
-        with _import("pyarrow.parquet", "pandas").ParquetWriter(path, reader.schema, **options) as writer:
-            for batch in reader:
-                writer.write_batch(batch)
+        unfinished = f"{os.fspath(path)}.{os.getpid()}.tmp"
+        try:
+            with _import("pyarrow.parquet", "pandas").ParquetWriter(unfinished, reader.schema, **options) as writer:
+                for batch in reader:
+                    writer.write_batch(batch)
+            os.replace(unfinished, path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(unfinished)
 
 
 class Table(Rows):
