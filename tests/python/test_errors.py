@@ -37,3 +37,26 @@ class Errors(unittest.TestCase):
         for cause in errors:
             self.assertTrue(cause.is_error and cause.line > 0 and cause.column > 0 and cause.text, cause)
             self.assertIn(f"{path}:{cause.line}:{cause.column}: {cause.text}", str(caught.exception))
+
+    def test_what_is_no_text(self):
+        run = opk.open(recording("simple"))
+        calls = [
+            lambda bad: opk.metrics(bad),
+            lambda bad: opk.metrics("GH100", bad),
+            lambda bad: opk.describe("GH100", bad),
+            lambda bad: opk.chip(bad),
+            lambda bad: opk.single_pass_sets(bad),
+            lambda bad: opk.metrics_per_pass(bad),
+            lambda bad: opk.plan(bad, "roofline"),
+            lambda bad: opk.plan("GH100", [bad]),
+            lambda bad: run.eval(where=[bad]),
+            lambda bad: run.eval(columns=[bad]),
+            lambda bad: run.eval(metrics=[bad]),
+            lambda bad: opk.diff(run, run, where=[bad]),
+            lambda bad: opk.eval_image(b"", "GH100", [bad]),
+            lambda bad: opk.open(bad),
+        ]
+        for number, call in enumerate(calls):
+            for bad in (None, 5, "a\0b"):
+                with self.subTest(call=number, bad=bad), self.assertRaises((TypeError, opk.UsageError)):
+                    call(bad)
