@@ -4,14 +4,16 @@
 import os
 import pickle
 import shutil
+import signal
 import tempfile
+import time
 import unittest
 import warnings
 from unittest import mock
 
 import pyoffpeak as opk
 import ranks
-from common import command, needs, recording
+from common import command, is_long, long, needs, recording
 
 NAMES = ["simple", "simple", "ranks", "simple", "nested"]
 VALUES = ["gpu__time_duration.sum", "sm__cycles_elapsed.max"]
@@ -67,17 +69,22 @@ class Reading(unittest.TestCase):
                     self.assertEqual(value, row[name], name)
 
     def test_same_as_each_file(self):
+        import dask
+        import pandas
+
         frame = self.read(self.pattern, batch_files=2)
         self.assertEqual(frame.npartitions, 3)
         self.assertEqual([str(kind) for kind in frame.dtypes[["kernel", "device", VALUES[0]]]], ["string", "UInt64", "float64"])
-        whole = frame.compute()
+        parts = dask.compute(*frame.partitions)
+        for part in parts:
+            self.assertEqual(part.dtypes.tolist(), frame.dtypes.tolist())
+        whole = pandas.concat(parts)
         self.expect_rows(whole, self.files)
         self.assertEqual(list(whole.columns), list(frame.columns))
         for name in ("file", "rank", "nvtx"):  # which only the third file has
             self.assertIn(name, frame.columns)
-        for part in frame.partitions:
-            self.assertEqual(part.compute().dtypes.tolist(), frame.dtypes.tolist())
 
+    @long
     def test_options_reach_the_evaluator(self):
         frame = self.read(self.files[:2], metrics=VALUES, where="kernel=*transpose*", columns=["kernel", VALUES[1], "file"])
         whole = frame.compute()
@@ -123,6 +130,7 @@ class Reading(unittest.TestCase):
         with self.assertRaises(opk.InputError):
             self.read(files, columns=["file"], errors="raise").compute()
 
+    @long
     def test_wrong_arguments(self):
         with self.assertRaises(opk.UsageError):
             self.read(self.files, columns=["kernle"])
@@ -135,6 +143,7 @@ class Reading(unittest.TestCase):
         with self.assertRaises(ValueError):
             self.read(self.files, batch_bytes=0)
 
+    @long
     def test_same_work_has_the_same_name(self):
         first, again = (self.read(self.files, columns=["file"]) for _ in range(2))
         self.assertEqual(first._name, again._name)
@@ -161,12 +170,13 @@ class Summing(unittest.TestCase):
         cls.files = ranks.make(cls.folder, pieces, 7, gpus=3)
 
     def test_same_as_one_machine(self):
-        for by, batch_files in (("kernel", 1), ("host,shape", 2)):
+        for by, batch_files in (("kernel", 2), ("host,shape", 1))[: 2 if is_long else 1]:
             with self.subTest(by):
                 frame = self.aggregate(self.files, by=by, batch_files=batch_files, split_every=2).compute()
                 expect_sum(self, frame, self.files, by)
                 self.assertEqual(frame.attrs["errors"], [])
 
+    @long
     def test_options(self):
         options = {"metrics": VALUES, "where": "gpu=*1", "columns": ["gpu", "kernel", *VALUES]}
         frame = self.aggregate(self.files[:2], **options).compute()
@@ -180,7 +190,7 @@ class Summing(unittest.TestCase):
             data = whole.read()
             part.write(data[:-3000] + b"damaged!" + data[-2992:])
         files = [broken, self.files[0], recording("simple"), "/nowhere/rank-9.opk", *self.files[1:3]]
-        with self.assertWarnsRegex(UserWarning, "left out: .*broken.opk and 2 other files"):
+        with self.assertWarnsRegex(UserWarning, "left out: .*broken.opk, and 2 more"):
             frame = self.aggregate(files, batch_files=4).compute()
         expect_sum(self, frame, self.files[:3], "kernel")
         table = frame.attrs["errors"]
@@ -190,6 +200,7 @@ class Summing(unittest.TestCase):
         with self.assertRaises(opk.InputError):
             self.aggregate([files[1], files[3]], batch_files=4, errors="raise").compute()
 
+    @long
     def test_wrong_arguments(self):
         for options in ({"by": "kernle"}, {"metrics": ["fake"]}, {"where": "kernle=x"}, {"level": "middle"}):
             with self.subTest(options), self.assertRaises(opk.UsageError):
@@ -212,3 +223,102 @@ class Batches(unittest.TestCase):
             batches = _batches.make_batches(files, 30, 2)
             self.assertEqual([len(batch.paths) for batch in batches], [2, 1, 2, 1])
             self.assertEqual([path for batch in batches for path in batch.paths], files)
+
+
+@needs("dask", "distributed", "pandas", "pyarrow")
+class Cluster(unittest.TestCase):
+    """A job of 3,000 processes on two workers: what one machine gives, whatever becomes of a worker or a file."""
+
+    COUNT = 3000
+
+    @classmethod
+    def setUpClass(cls):
+        import pyoffpeak.dask
+
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.dask = pyoffpeak.dask
+        pieces = ranks.pieces(os.path.join(cls.folder, "piece.opk"), {"before": 10, "after": 10})
+        cls.files = ranks.make(cls.folder, pieces, cls.COUNT, gpus=cls.COUNT // 10)
+
+    def start(self):
+        """A client of a cluster of two processes."""
+        from distributed import Client, LocalCluster
+
+        cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        self.addCleanup(cluster.close)
+        client = Client(cluster)
+        self.addCleanup(client.close)
+        # Workers have the -W error of the tests.
+        client.run(warnings.simplefilter, "default")
+        return client
+
+    def expect_rows(self, frame, files):
+        """That each range is there once, with the values of the command: their rows as text, in any order."""
+        columns = ["file", "kernel", "name", *VALUES]
+        rows = command("eval", *files, "--columns", ",".join(columns))[1:]
+        found = zip(*(frame[name].tolist() for name in columns))
+        self.assertEqual(sorted((*row[:3], *map(float.hex, row[3:])) for row in found),
+                         sorted((*row[:3], *(float(value).hex() for value in row[3:])) for row in rows))
+
+    def kill_one(self, client):
+        """Kills a worker when it has done some of the work, and is in the middle of more."""
+        pids = client.run(os.getpid)
+        while not any(client.run(lambda dask_worker: len(dask_worker.data)).values()):
+            time.sleep(0.05)
+        os.kill(next(iter(pids.values())), signal.SIGKILL)
+
+    @long
+    def test_rows_though_a_worker_is_killed(self):
+        client = self.start()
+        frame = self.dask.read_opk(self.files, columns=["file", "kernel", "name", *VALUES], batch_files=100)
+        work = client.compute(frame)
+        self.kill_one(client)
+        self.expect_rows(work.result(), self.files)
+
+    @long
+    def test_sums_though_a_worker_is_killed(self):
+        client = self.start()
+        work = client.compute(self.dask.aggregate(self.files, batch_files=100, split_every=4))
+        self.kill_one(client)
+        expect_sum(self, work.result(), self.files, "kernel")
+
+    @long
+    def test_damaged_files(self):
+        bad = {self.files[at]: how for at, how in zip((0, 7, 1500, 2998, 2999), ("cut", "flip", "gone", "empty", "text"))}
+        client = self.start()
+        whole = [file for file in self.files if file not in bad]
+        kept = {file: damage(file, how) for file, how in bad.items()}
+        try:
+            frame = self.dask.read_opk(self.files, columns=["file", "kernel", "name", *VALUES])
+            with self.assertWarns(UserWarning):
+                self.expect_rows(client.compute(frame).result(), whole)
+            self.assertEqual(client.compute(self.dask.errors(frame)).result()["file"].tolist(), sorted(bad))
+            with self.assertWarns(UserWarning):
+                sums = client.compute(self.dask.aggregate(self.files)).result()
+            expect_sum(self, sums, whole, "kernel")
+            table = sums.attrs["errors"]
+            self.assertEqual([row["file"] for row in table], sorted(bad))
+            self.assertEqual({row["error"] for row in table}, {"InputError"})
+        finally:
+            for file, data in kept.items():
+                with open(file, "wb") as out:
+                    out.write(data)
+
+
+def damage(path, how):
+    """Damages a file, and gives what it was."""
+    with open(path, "rb") as file:
+        data = file.read()
+    os.remove(path)
+    changed = {
+        "cut": data[: len(data) // 2],
+        "flip": data[:3000] + bytes([data[3000] ^ 1]) + data[3001:],
+        "empty": b"",
+        "text": b"This is not a recording.\n" * 100,
+    }
+    if how in changed:
+        with open(path, "wb") as out:
+            out.write(changed[how])
+    return data

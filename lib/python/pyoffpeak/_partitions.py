@@ -157,7 +157,7 @@ def error_table(broken: Sequence[tuple[str, OffpeakError]]) -> pandas.DataFrame:
 def warn_of(broken: Sequence[tuple[str, OffpeakError]], where: str) -> None:
     """Warns of files that are left out; from a worker it goes to the client, too."""
     path, error = broken[0]
-    more = f" and {len(broken) - 1} other files" if len(broken) > 1 else ""
+    more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
     message = f"left out: {path}{more} ({where}): {error}"
     try:
         from distributed.worker import warn

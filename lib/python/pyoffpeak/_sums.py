@@ -150,9 +150,11 @@ def write_sum(paths: Sequence[str], to: str, key: str, level: Optional[str], par
 
 
 def kind_of(path: str) -> tuple[Any, ...]:
-    """Chip, set, and all else that recordings of one sum have in common. InputError: it is damaged."""
+    """Chip, set, and all else that recordings of one sum have in common. InputError: it is damaged, or cut off."""
     ctx = _context.new()
     file = open_file(ctx, path)
+    if not lib.opk_file_complete(file):
+        raise InputError([f"{path}: cut off: its end section is missing"])
     found = ffi.new("const struct opk_meta **")
     _context.call(ctx, lib.opk_file_meta, found, ctx, file)
     return (*_kind(found[0]), _has_ranges(file))
