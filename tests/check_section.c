@@ -253,12 +253,14 @@ START_TEST(chips_by_capability)
 		const char *wanted; /* "later" where chips to come are there */
 	} rows[] = {
 		{ HERE, OPK_CC_NONE, OPK_CC_OPEN,
-		  "Volta Turing Ampere Hopper Ada Blackwell later" },
+		  "Volta Turing Ampere Hopper Ada Blackwell Rubin later" },
 		{ HERE, 75, 75, "Turing" },
 		{ HERE, 80, 80, "GA100" },
 		{ HERE, 75, 86, "Turing GA100 GA102 GA103 GA104 GA106 GA107" },
 		{ HERE, 89, 100, "Hopper Ada GB100 GB102" },
-		{ HERE, 101, OPK_CC_OPEN, "GB110 GB10B GB202 GB203 GB205 GB206 GB207 GB20B later" },
+		{ HERE, 101, OPK_CC_OPEN,
+		  "GB110 GB112 GB10B GB10C GB202 GB203 GB205 GB206 GB207 GB20B GB20C "
+		  "Rubin later" },
 		{ HERE, 72, 72, "GV11B" },
 		{ HERE, 91, 99, "" },
 		{ HERE, 999, OPK_CC_OPEN, "later" },
