@@ -26,4 +26,8 @@ ${CC:-cc} -O2 -fPIC -shared -I "$include" -I "$SOURCE/lib" -o "$module/_offpeak.
 	-L "$BUILD/.libs" -loffpeak -Wl,-rpath,"$BUILD/.libs"
 mkdir "$tmp/files"
 echo "cores: $(nproc)"
-PYTHONPATH=$tmp/module "$python" "$SOURCE/tests/bench_python.py" "$OFFPEAK" "$SOURCE" "$tmp/files"
+export PYTHONPATH="$tmp/module"
+"$python" "$SOURCE/tests/bench_python.py" "$OFFPEAK" "$SOURCE" "$tmp/files"
+if "$python" -c 'import pyarrow' 2>/dev/null; then
+	"$python" "$SOURCE/tests/bench_rows.py" "$OFFPEAK" "$SOURCE" "$tmp/files"
+fi
