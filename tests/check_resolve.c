@@ -234,7 +234,13 @@ START_TEST(changes)
 		{ HERE,
 		  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
 		  "changes:\n- {for: [FA100], remove: [no__such.sum]}",
-		  "fake__a.sum\nleft out no__such.sum\n" },
+		  "fake__a.sum\n" },
+		/* What the chip lacks is not missed where it is removed. */
+		{ HERE,
+		  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true},"
+		  " {metric: other__such.sum, optional: true}]\n"
+		  "changes:\n- {for: [FA100], remove: ['no__*']}",
+		  "fake__a.sum\nleft out other__such.sum\n" },
 		{ HERE,
 		  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__a.sum]}\n"
 		  "- {for: [range], add: [fake__a.sum, fake__c.sum]}",

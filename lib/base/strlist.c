@@ -29,6 +29,13 @@ bool opk_strlist_contains(const struct opk_strlist *list, const char *text)
 	return false;
 }
 
+void opk_strlist_remove(struct opk_strlist *list, size_t i)
+{
+	free(list->items[i]);
+	list->count--;
+	memmove(&list->items[i], &list->items[i + 1], (list->count - i) * sizeof *list->items);
+}
+
 void opk_strlist_clear(struct opk_strlist *list)
 {
 	for (size_t i = 0; i < list->count; i++)

@@ -18,6 +18,7 @@ bool opk_strlist_take(struct opk_strlist *list, char *text);
 bool opk_strlist_contains(const struct opk_strlist *list, const char *text);
 /* Faster, for a list that was sorted. */
 bool opk_strlist_contains_sorted(const struct opk_strlist *list, const char *text);
+void opk_strlist_remove(struct opk_strlist *list, size_t i);
 void opk_strlist_clear(struct opk_strlist *list);
 void opk_strlist_sort(struct opk_strlist *list);
 

@@ -255,7 +255,7 @@ static void expand(struct opk_resolver *r, const struct expansion *e,
 
 /* ---- changes */
 
-/* The entries of a list, and after them all derived metrics. */
+/* The entries of a list, after them all derived metrics, and then what was left out. */
 struct listed_names {
 	const struct opk_resolver *r;
 	const struct opk_entries *list;
@@ -265,13 +265,16 @@ struct listed_names {
 static const char *next_listed_name(void *data)
 {
 	struct listed_names *names = data;
-	size_t i = names->at++, count = names->list->count;
+	const struct opk_strlist *left_out = &names->r->out->left_out;
+	size_t count = names->list->count, derived = names->r->symbols.derived.count;
+	size_t i = names->at++;
 
 	if (i < count)
 		return names->list->items[i].name;
-	return i - count < names->r->symbols.derived.count
-	               ? names->r->symbols.derived.items[i - count].name.text
-	               : NULL;
+	if (i - count < derived)
+		return names->r->symbols.derived.items[i - count].name.text;
+	i -= count + derived;
+	return i < left_out->count ? left_out->items[i] : NULL;
 }
 
 /* An entry's short name is one of its names, too. */
@@ -288,7 +291,10 @@ static size_t mark_label(const struct opk_entries *list, const char *text, bool 
 	return count;
 }
 
-/* Drops what is selected; derived metrics that no list has named yet are kept from being shown. */
+/*
+ * Drops what is selected; derived metrics that no list has named yet are kept from being shown, and
+ * optional metrics that the chip lacks are no longer missed.
+ */
 static size_t drop(struct opk_resolver *r, struct opk_entries *list,
                    const struct opk_pattern *pattern, const struct opk_selection *selection)
 {
@@ -297,11 +303,16 @@ static size_t drop(struct opk_resolver *r, struct opk_entries *list,
 
 	if (!opk_problems_need(&r->problems, marked))
 		return 0;
-	for (size_t i = 0; i < selection->count; i++)
-		if (selection->numbers[i] < list->count)
-			marked[selection->numbers[i]] = true;
-		else if (selection->numbers[i] - list->count < r->symbols.derived.count)
-			r->suppressed[selection->numbers[i] - list->count] = true;
+	for (size_t i = selection->count; i-- > 0;) {
+		size_t number = selection->numbers[i], derived = number - list->count;
+
+		if (number < list->count)
+			marked[number] = true;
+		else if (derived < r->symbols.derived.count)
+			r->suppressed[derived] = true;
+		else
+			opk_strlist_remove(&r->out->left_out, derived - r->symbols.derived.count);
+	}
 	if (pattern->kind == OPK_PATTERN_NAME)
 		count += mark_label(list, pattern->text, marked);
 	if (count)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 from collections.abc import Iterable
 from typing import Any, Sequence, Union
@@ -59,7 +60,7 @@ def _each(paths: Paths) -> Iterable[str]:
 
 def paths_of(*paths: Paths) -> tuple[str, ...]:
     """The files. InputError: no file is called like a pattern. UsageError: none is named."""
-    found = tuple(_each(paths))
+    found = tuple(itertools.chain.from_iterable(map(_each, paths)))
     if not found:
         raise misuse("no file is named")
     return found
