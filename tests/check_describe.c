@@ -171,7 +171,8 @@ START_TEST(calls_fail)
 		int code;
 
 		/* The fake's objects would stay. */
-		if (call == FAKE_cuptiProfilerHostDeinitialize)
+		if (call == FAKE_cuptiProfilerHostDeinitialize
+		    || call == FAKE_NVPW_RawCounterConfig_Destroy)
 			continue;
 		fake.status[call] = 1;
 		code = opk_description_new(&d, ctx, catalog,
@@ -182,8 +183,7 @@ START_TEST(calls_fail)
 		/* Even what could not be destroyed was tried to. */
 		ck_assert_msg(call == FAKE_NVPW_MetricsEvaluator_Destroy || !fake.evaluators,
 		              "call %zu: %d evaluators", call, fake.evaluators);
-		ck_assert_msg(call == FAKE_NVPW_RawCounterConfig_Destroy || !fake.schedulers,
-		              "call %zu: %d schedulers", call, fake.schedulers);
+		ck_assert_msg(!fake.schedulers, "call %zu: %d schedulers", call, fake.schedulers);
 		fake.evaluators = fake.schedulers = 0;
 	}
 	opk_catalog_free(catalog);
