@@ -35,17 +35,26 @@ def expect_sum(test, frame, files, by, *options):
                 test.assertIn(row[at], [""] if repr(value) == "<NA>" else [str(value)], name)
 
 
-@needs("dask", "pandas", "pyarrow")
-class Reading(unittest.TestCase):
+class Synchronous(unittest.TestCase):
+    """In this process, with a folder for the tests of a class."""
+
     @classmethod
     def setUpClass(cls):
         import dask
-        import pyoffpeak.dask
 
         settings, folder = dask.config.set(scheduler="synchronous"), tempfile.TemporaryDirectory()
         cls.addClassCleanup(settings.__exit__, None, None, None)
         cls.addClassCleanup(folder.cleanup)
         cls.folder = folder.name
+
+
+@needs("dask", "pandas", "pyarrow")
+class Reading(Synchronous):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        import pyoffpeak.dask
+
         cls.read = staticmethod(pyoffpeak.dask.read_opk)
         cls.errors = staticmethod(pyoffpeak.dask.errors)
         cls.files = [os.path.join(cls.folder, f"rank-{i}.opk") for i in range(len(NAMES))]
@@ -153,18 +162,14 @@ class Reading(unittest.TestCase):
 
 
 @needs("dask", "pandas", "pyarrow")
-class Summing(unittest.TestCase):
+class Summing(Synchronous):
     """aggregate() beside `offpeak merge --sum` and `offpeak eval` of the same files."""
 
     @classmethod
     def setUpClass(cls):
-        import dask
+        super().setUpClass()
         import pyoffpeak.dask
 
-        settings, folder = dask.config.set(scheduler="synchronous"), tempfile.TemporaryDirectory()
-        cls.addClassCleanup(settings.__exit__, None, None, None)
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
         cls.aggregate = staticmethod(pyoffpeak.dask.aggregate)
         pieces = ranks.pieces(os.path.join(cls.folder, "piece.opk"), {"before": 40})
         cls.files = ranks.make(cls.folder, pieces, 7, gpus=3)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from . import _chips, _context
 from ._errors import Cause, InputError, NvidiaError, OffpeakError
-from ._native import c_path, c_text, word
+from ._native import c_path, c_text, sized, word
 from ._offpeak import ffi, lib
 from ._plans import effort_of
 from ._sets import File, SetLike, Text, make, parts_of
@@ -71,7 +71,7 @@ class _Check:
         return self.effort if time.process_time() - self.processor < _ALL_SECONDS else -1.0
 
     def plan(self, made: Any, chip: str) -> ChipCheck:
-        options = ffi.new("struct opk_plan_options *", {"size": ffi.sizeof("struct opk_plan_options")})
+        options = sized("opk_plan_options")
         name, out = c_text(chip), ffi.new("struct opk_plan **")
         options.chip, options.effort = name, self._effort_left()
         error = self.call(lib.opk_plan_new, out, self.ctx, made, options, chip=chip)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from . import _context, _sets
 from ._errors import misuse
-from ._native import Path, c_path, c_text, c_texts, word
+from ._native import Path, c_path, c_text, word
 from ._offpeak import ffi, lib
-from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed
+from ._options import Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, make_filter
 from ._paths import Files, Paths, paths_of
 
 if TYPE_CHECKING:
@@ -205,14 +205,6 @@ def _names(ctx: Any, kernel_names: str) -> Any:
     return _context.owned(ctx, out[0], lib.opk_kernel_names_free)
 
 
-def _filter(ctx: Any, where: Sequence[str]) -> Any:
-    out = ffi.new("struct opk_filter **")
-    array, kept = c_texts(where)
-    _context.call(ctx, lib.opk_filter_new, out, ctx, array, len(where))
-    del kept
-    return _context.owned(ctx, out[0], lib.opk_filter_free)
-
-
 def diff(
     before: Paths,
     after: Paths,
@@ -240,7 +232,7 @@ def diff(
     made_set = None if set is None else _sets.make(ctx, set, "")
     evaluation = Evaluation(listed(metrics), set, allow_incomplete).struct(made_set)
     if conditions:
-        evaluation.c.filter = evaluation.keep(_filter(ctx, conditions))
+        evaluation.c.filter = evaluation.keep(make_filter(ctx, conditions))
     options.c.eval = evaluation.c
     options.text("by", ",".join(listed(by) or ()))
     options.c.ignore_shape, options.c.level = ignore_shape, level

@@ -103,7 +103,7 @@ class Info:
     clocks: Clocks
 
 
-def _meta(ctx: Any, file: Any) -> Any:
+def meta_of(ctx: Any, file: Any) -> Any:
     out = ffi.new("const struct opk_meta **")
     _context.call(ctx, lib.opk_file_meta, out, ctx, file)
     return out[0]
@@ -160,7 +160,7 @@ def _headings(meta: Any) -> tuple[Heading, ...]:
 
 def of_file(ctx: Any, file: Any, path: str) -> Info:
     """Reads it all. InputError: metadata or a table is damaged."""
-    meta = _meta(ctx, file)
+    meta = meta_of(ctx, file)
     metrics = words(meta.metrics, meta.metric_count)
     ranges, range_count = counted(ctx, file, lib.opk_file_ranges, "opk_range")
     times = counted(ctx, file, lib.opk_file_times, "opk_time")[1]

@@ -10,7 +10,7 @@ from typing import Any, Iterator, NamedTuple, overload
 
 from . import _arrow, _context
 from ._errors import misuse
-from ._native import Image, Path, availability_image, c_optional, c_text, c_texts, profiler_number
+from ._native import Image, Path, availability_image, c_optional, c_text, c_texts, profiler_number, sized
 from ._offpeak import ffi, lib
 from ._tables import Rows
 
@@ -134,8 +134,8 @@ def metrics(
         raise misuse(f"max_passes {max_passes}: at least 1")
     ctx = _context.new()
     number = profiler_number(profiler)
-    conditions = ffi.new("struct opk_metric_filter *", {"size": ffi.sizeof("struct opk_metric_filter")})
-    options = ffi.new("struct opk_metric_list_options *", {"size": ffi.sizeof("struct opk_metric_list_options")})
+    conditions = sized("opk_metric_filter")
+    options = sized("opk_metric_list_options")
     patterns, kept = c_texts(globs)
     hw_unit, expression = c_optional(unit), c_optional(grep)
     conditions.globs, conditions.glob_count = patterns, len(globs)

@@ -67,6 +67,11 @@ def c_texts(texts: Iterable[str]) -> tuple[Any, Any]:
     return ffi.new("const char *[]", items or [ffi.NULL]), items
 
 
+def sized(name: str) -> Any:
+    """A struct of C that begins with its size, else zero."""
+    return ffi.new(f"struct {name} *", {"size": ffi.sizeof(f"struct {name}")})
+
+
 def profiler_number(profiler: str) -> int:
     """An enum opk_profiler. UsageError: it is neither "range" nor "pm"."""
     out = ffi.new("enum opk_profiler *")

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
+from . import _context
 from ._errors import misuse
-from ._native import c_optional, c_path, c_texts, profiler_number
+from ._native import c_optional, c_path, c_texts, profiler_number, sized
 from ._offpeak import ffi, lib
 
 Texts = Union[str, Sequence[str], None]
@@ -49,7 +50,7 @@ class Struct:
     """An option struct of C, with its size, and what has to live as long as it."""
 
     def __init__(self, name: str) -> None:
-        self.c = ffi.new(f"struct {name} *", {"size": ffi.sizeof(f"struct {name}")})
+        self.c = sized(name)
         self._kept: list[Any] = []
 
     def keep(self, value: Any) -> Any:
@@ -65,6 +66,14 @@ class Struct:
 
     def text(self, field: str, value: str | None) -> None:
         setattr(self.c, field, self.keep(c_optional(value)))
+
+
+def make_filter(ctx: Any, where: Sequence[str]) -> Any:
+    """A struct opk_filter of conditions. UsageError: one is none."""
+    out = ffi.new("struct opk_filter **")
+    array, kept = c_texts(where)
+    _context.call(ctx, lib.opk_filter_new, out, ctx, array, len(kept))
+    return _context.owned(ctx, out[0], lib.opk_filter_free)
 
 
 class Evaluation(NamedTuple):

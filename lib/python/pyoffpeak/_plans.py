@@ -9,7 +9,7 @@ from typing import Any, Mapping, NamedTuple, overload
 
 from . import _context
 from ._errors import NvidiaError, misuse
-from ._native import Image, Path, availability_image, c_path, c_text, copied, listed, profiler_number, word, words
+from ._native import Image, Path, availability_image, c_path, c_text, copied, listed, profiler_number, sized, word, words
 from ._offpeak import ffi, lib
 from ._sets import SetLike, make
 
@@ -149,7 +149,7 @@ class Plan:
     def _build_options(self, instances: str) -> Any:
         if instances not in ("needed", "none", "all"):
             raise misuse(f"instances {instances!r}: needed, none or all")
-        options = ffi.new("struct opk_build_options *", {"size": ffi.sizeof("struct opk_build_options")})
+        options = sized("opk_build_options")
         options.no_instances = instances == "none"
         options.keep_instances = instances == "all"
         if self._availability:
@@ -312,7 +312,7 @@ class _Wanted:
         max_passes: int | None,
     ) -> None:
         self.chip = c_text(chip)
-        self.options = options = ffi.new("struct opk_plan_options *", {"size": ffi.sizeof("struct opk_plan_options")})
+        self.options = options = sized("opk_plan_options")
         options.chip = self.chip
         options.effort = effort_of(effort)
         if profiler is not None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from . import _context
-from ._native import Path, c_path, c_paths
+from ._native import Path, c_path, c_paths, sized
 from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed
 from ._paths import Files, Paths, paths_of
@@ -77,6 +77,6 @@ def trace(
     options.texts("where", "where_count", listed(where))
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     options.c.gzip = ffi.string(target).endswith(b".gz") if compress is None else compress
-    counts: Any = ffi.new("struct opk_trace_counts *", {"size": ffi.sizeof("struct opk_trace_counts")})
+    counts: Any = sized("opk_trace_counts")
     _context.call(ctx, lib.opk_trace_save, counts, ctx, files.c, files.count, options.c, target)
     return TraceCounts(*(getattr(counts, name) for name in TraceCounts._fields))

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from . import _context
-from ._native import c_optional, c_path, word
+from ._native import c_optional, c_path, sized, word
 from ._offpeak import ffi, lib
 
 
@@ -21,7 +21,7 @@ def open_file(ctx: Any, path: str) -> Any:
 def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
     """A struct opk_summary, which keeps its file and its context alive."""
     file = open_file(ctx, path)
-    options = ffi.new("struct opk_summary_options *", {"size": ffi.sizeof("struct opk_summary_options")})
+    options = sized("opk_summary_options")
     options.kernel = pattern = c_optional(kernel)
     out = ffi.new("struct opk_summary **")
     _context.call(ctx, lib.opk_summary_new, out, ctx, file, options)

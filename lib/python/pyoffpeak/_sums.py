@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 from . import _context, _recordings
 from ._batches import Batch
 from ._errors import InputError, OffpeakError, UsageError
+from ._info import meta_of
 from ._native import c_path, c_paths, word, words
 from ._offpeak import ffi, lib
 from ._options import Struct
@@ -155,9 +156,7 @@ def kind_of(path: str) -> tuple[Any, ...]:
     file = open_file(ctx, path)
     if not lib.opk_file_complete(file):
         raise InputError([f"{path}: cut off: its end section is missing"])
-    found = ffi.new("const struct opk_meta **")
-    _context.call(ctx, lib.opk_file_meta, found, ctx, file)
-    return (*_kind(found[0]), _has_ranges(file))
+    return (*_kind(meta_of(ctx, file)), _has_ranges(file))
 
 
 def _kind(meta: Any) -> tuple[Any, ...]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from . import _context
 from ._figures import COLOURS, new_figure, readable
-from ._native import c_texts, word
+from ._native import word
 from ._offpeak import ffi, lib
+from ._options import Evaluation, Struct, make_filter
 from ._summaries import open_file
 
 if TYPE_CHECKING:
@@ -70,17 +71,13 @@ def read(
     """As Run.timeline() takes it. UsageError: neither samples nor what ran was recorded; no such metric."""
     ctx = _context.new()
     file = open_file(ctx, path)
-    how = ffi.new("struct opk_eval_options *", {"size": ffi.sizeof("struct opk_eval_options"), "allow_incomplete": True})
-    names, conditions = c_texts(metrics or ()), c_texts(where or ())
-    how.metrics, how.metric_count = names[0] if metrics is not None else ffi.NULL, len(names[1])
-    out = ffi.new("struct opk_filter **")
-    _context.call(ctx, lib.opk_filter_new, out, ctx, conditions[0], len(conditions[1]))
-    how.filter = chosen = _context.owned(ctx, out[0], lib.opk_filter_free)
-    fields = {"size": ffi.sizeof("struct opk_chart_options"), "eval": how, "points": points}
-    options = ffi.new("struct opk_chart_options *", fields)
+    evaluation = Evaluation(None if metrics is None else tuple(metrics), allow_incomplete=True).struct()
+    evaluation.c.filter = evaluation.keep(make_filter(ctx, where or ()))
+    options = Struct("opk_chart_options")
+    options.c.eval, options.c.points = evaluation.c, points
     out = ffi.new("struct opk_chart **")
-    _context.call(ctx, lib.opk_chart_new, out, ctx, file, options)
-    chart = _context.owned(ctx, out[0], lib.opk_chart_free, file, chosen)
+    _context.call(ctx, lib.opk_chart_new, out, ctx, file, options.c)
+    chart = _context.owned(ctx, out[0], lib.opk_chart_free, file, evaluation)
     places = [_place(chart, chart.places[i]) for i in range(chart.place_count)]
     return Timeline(chart.start_ns, chart.end_ns - chart.start_ns, places)
 
