@@ -55,6 +55,27 @@ class Contexts(unittest.TestCase):
                 os.environ["OFFPEAK_CUDA"] = before
         self.assertTrue(opk.chips())
 
+    def test_few_are_kept(self):
+        before = os.environ.get("OFFPEAK_SETS")
+        try:
+            for number in range(2 * _context._MOST_IDLE):
+                os.environ["OFFPEAK_SETS"] = f"/nonexistent/{number}"
+                opk.open(recording("simple")).info
+        finally:
+            del os.environ["OFFPEAK_SETS"]
+            if before is not None:
+                os.environ["OFFPEAK_SETS"] = before
+        held = [_context.new() for _ in range(2 * _context._MOST_IDLE)]
+        self.assertEqual(len(set(map(address, held))), len(held))
+        others = len(_context._records) - len(held)
+        del held
+        gc.collect()
+        kept = _context.new()
+        self.assertLessEqual(len(_context._idle), _context._MOST_IDLE)
+        self.assertLessEqual(len(_context._records), _context._MOST_IDLE + others + 1)
+        self.assertTrue(opk.chips())
+        del kept
+
     def test_all_of_the_environment_is_passed_on(self):
         fields = {name for name, _ in ffi.typeof("struct opk_env").fields}
         of_the_command = {"pager", "no_color", "columns"}

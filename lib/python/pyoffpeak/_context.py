@@ -6,13 +6,15 @@
     _context.call(ctx, lib.opk_chips_new, out, ctx)    # raises; SIGINT ends it soon
     chips = _context.owned(ctx, out[0], lib.opk_chips_free)
 
-A context is free again when the last reference to it, and to all that `owned` has made of it, is gone. It is kept until the
-process ends, since what was loaded for it stays loaded anyway: no signal and no exit handler can meet one that is gone.
+A context is free again when the last reference to it, and to all that `owned` has made of it, is gone. The last few are kept
+for calls to come; what was loaded for one stays loaded anyway. No signal meets one that is gone: it interrupts a call's own,
+which the call holds.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import os
 import threading
@@ -60,11 +62,12 @@ class _Record:
         try:
             self.tokens.pop()
         except IndexError:
-            _idle.setdefault(self.settings, []).append(self)
+            _idle.append(self)
 
 
+_MOST_IDLE = 16
 _records: dict[int, _Record] = {}
-_idle: dict[_Settings, list[_Record]] = {}
+_idle: list[_Record] = []  # that nobody holds, the last one given back last
 _ends: dict[int, tuple[Any, _Record]] = {}  # of what is owned, by address
 
 
@@ -97,14 +100,36 @@ def _make(settings: _Settings, notes: Any) -> Any:
     return out[0]
 
 
+def _reused(settings: _Settings) -> _Record | None:
+    """An idle context with these settings, the last used first."""
+    for record in reversed(_idle[:]):
+        if record.settings == settings:
+            with contextlib.suppress(ValueError):  # another thread has it now
+                _idle.remove(record)
+                return record
+    return None
+
+
+def _free_idle() -> None:
+    """Frees the contexts that were idle for longest, if there are many, such as of settings that changed."""
+    while len(_idle) > _MOST_IDLE:
+        try:
+            record = _idle.pop(0)
+        except IndexError:  # another thread was quicker
+            return
+        _log_notes(record)
+        del _records[_address(record.pointer)]
+        lib.opk_ctx_free(record.pointer)
+
+
 def new() -> Any:
     """A context that nobody else has, with the environment's settings and the command's cache folder."""
     settings = _settings()
-    try:
-        record = _idle[settings].pop()
-    except (KeyError, IndexError):
+    record = _reused(settings)
+    if record is None:
         record = _Record(settings)
         _records[_address(record.pointer)] = record
+    _free_idle()
     lib.opk_ctx_resume(record.pointer)
     handle = _another(record.pointer)
     weakref.finalize(handle, record.release).atexit = False
