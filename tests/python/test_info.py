@@ -40,7 +40,7 @@ class Info(unittest.TestCase):
         self.assertEqual(opk.open(recording("roofline")).metrics, info.metrics)
         run = opk.open(recording("ranks")).info
         self.assertEqual(run.run["device.0.name"], "NVIDIA H100 80GB HBM3")
-        self.assertEqual(run.clocks.sm, opk.ClockSpan(1980, 1980, False))
+        self.assertEqual(run.clocks.sm, opk.types.ClockSpan(1980, 1980, False))
         self.assertIsNone(opk.open(recording("pm-small")).info.clocks.sm)
         self.assertGreater(run.stats.launches, 0)
 

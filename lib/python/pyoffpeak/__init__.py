@@ -3,88 +3,68 @@
 
     import pyoffpeak as opk
 
-    opk.chips()                                     # what NVIDIA's library supports
-    opk.metrics("GH100")                            # the metrics of a chip
     opk.plan("GH100", "roofline").save("set.opk")   # what collects a metric set on a GPU machine
     run = opk.open("run.opk")                       # what was recorded there; Jupyter shows its kernels
-    run.eval().to_pandas()                          # as a table
+    run.eval().to_pandas()                          # as a table: a row a launch, a column a metric
     run.roofline()                                  # as a figure
-    opk.diff("before.opk", "after.opk")             # what changed by more than noise
+
+What there is to measure:
+    chips()             the chips that NVIDIA's library supports
+    chip(name)          one of them: "GH100", "H100", "sm_90"
+    metrics(chip)       its metrics, with what each costs
+    describe(...)       all that is known of one metric, or of a name of nvprof's
+    single_pass_sets()  a chip's sets of one pass
+    metrics_per_pass()  how many hardware metrics fit one pass
+    sets()              the metric sets that are found by name
+
+What collects it:
+    plan(chip, sets)    a Plan: passes, images, and the file for offpeak-collect
+    split_plan(...)     several plans of few passes each
+    Set(...)            a metric set of YAML text, a dict, or others
+    check_set(...)      what is wrong with a metric set
+    config_info(image)  what a bare config image says
+
+What was recorded:
+    open(*paths)        a Run: its facts, tables and figures
+    eval_image(image)   a table of a bare counter data image
+    diff(before, after) what changed by more than noise, and rules on it
+    report(...)         a page of HTML to look at
+    trace(...)          a trace for Perfetto
+    merge(...)          one recording of several
+    sum(...)            one recording of several, whose counters are added
+    verify(path)        what is wrong with a damaged file
 
 Tables have the columns and rows of `offpeak eval`, and are taken without a copy by whatever reads Arrow's C stream:
 pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not collected; NaN could not be computed.
+Errors are OffpeakError: UsageError, InputError, NvidiaError, EvaluationError. What calls return, field by field, is in
+pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
 """
 
-from ._compare import Change, Diff, DiffColumn, Difference, DiffRow, Judged, Side, diff
-from ._errors import Cause, EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
-from ._files import Finding, Piece, merge, sum, verify
-from ._info import Clocks, ClockSpan, Derived, Heading, Info, Section, Stats
-from ._check import ChipCheck, SetCheck, check_set
-from ._chips import Chip, SinglePassSet, chip, chips, metrics_per_pass, single_pass_sets
-from ._describe import Constituent, Counter, Description, LegacyDescription, LegacyTerm, Submetric, describe
-from ._metrics import Metric, Metrics, metrics
-from ._plans import Column, ConfigInfo, Detail, Domains, LeftOut, Pass, Plan, PlannedMetric, SplitPlans
-from ._plans import config_info, plan, split_plan
+from . import types
+from ._compare import Diff, diff
+from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
+from ._files import merge, sum, verify
+from ._check import check_set
+from ._chips import chip, chips, metrics_per_pass, single_pass_sets
+from ._describe import describe
+from ._metrics import metrics
+from ._plans import Plan, config_info, plan, split_plan
 from ._recordings import Run, eval_image, open
-from ._report import TraceCounts, report, trace
-from ._sets import Set, SetInfo, sets
-from ._summary import Statistics, Summary, SummaryColumn, SummaryGroup, SummaryKernel
+from ._report import report, trace
+from ._sets import Set, sets
 from ._tables import Table
 from ._context import version
 
 __all__ = [
-    "Cause",
-    "Change",
-    "Chip",
-    "ChipCheck",
-    "ClockSpan",
-    "Clocks",
-    "Column",
-    "ConfigInfo",
-    "Constituent",
-    "Counter",
-    "Derived",
-    "Description",
-    "Detail",
     "Diff",
-    "DiffColumn",
-    "DiffRow",
-    "Difference",
-    "Domains",
     "EvaluationError",
-    "Finding",
-    "Heading",
-    "Info",
     "InputError",
-    "Judged",
-    "LeftOut",
-    "LegacyDescription",
-    "LegacyTerm",
-    "Metric",
-    "Metrics",
     "NvidiaError",
     "OffpeakError",
-    "Pass",
-    "Piece",
     "Plan",
-    "PlannedMetric",
     "Run",
-    "Section",
     "Set",
-    "SetCheck",
-    "SetInfo",
-    "Side",
-    "SinglePassSet",
-    "SplitPlans",
-    "Statistics",
-    "Stats",
-    "Submetric",
-    "Summary",
-    "SummaryColumn",
-    "SummaryGroup",
-    "SummaryKernel",
     "Table",
-    "TraceCounts",
     "UsageError",
     "check_set",
     "chip",
@@ -104,10 +84,17 @@ __all__ = [
     "split_plan",
     "sum",
     "trace",
+    "types",
     "verify",
     "version",
 ]
 
 # Tracebacks, help() and pickles know them by their public names.
 for _name in __all__:
-    globals()[_name].__module__ = __name__
+    if _name != "types":
+        globals()[_name].__module__ = __name__
+
+
+def __dir__() -> list[str]:
+    """What there is to use; `opk.<TAB>` shows no private modules."""
+    return sorted(__all__)

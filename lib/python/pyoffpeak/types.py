@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What calls return: records whose fields have names, units and types. Nothing of it has to be made by hand."""
+
+from ._check import ChipCheck, SetCheck
+from ._chips import Chip, SinglePassSet
+from ._compare import Change, DiffColumn, Difference, DiffRow, Judged, Side
+from ._describe import Constituent, Counter, Description, LegacyDescription, LegacyTerm, Submetric
+from ._errors import Cause
+from ._files import Finding, Piece
+from ._info import Clocks, ClockSpan, Derived, Heading, Info, Section, Stats
+from ._metrics import Metric, Metrics
+from ._plans import Column, ConfigInfo, Detail, Domains, LeftOut, Pass, PlannedMetric, SplitPlans
+from ._report import TraceCounts
+from ._sets import SetInfo
+from ._summary import Statistics, Summary, SummaryColumn, SummaryGroup, SummaryKernel
+
+__all__ = [
+    "Cause",
+    "Change",
+    "Chip",
+    "ChipCheck",
+    "ClockSpan",
+    "Clocks",
+    "Column",
+    "ConfigInfo",
+    "Constituent",
+    "Counter",
+    "Derived",
+    "Description",
+    "Detail",
+    "DiffColumn",
+    "DiffRow",
+    "Difference",
+    "Domains",
+    "Finding",
+    "Heading",
+    "Info",
+    "Judged",
+    "LeftOut",
+    "LegacyDescription",
+    "LegacyTerm",
+    "Metric",
+    "Metrics",
+    "Pass",
+    "Piece",
+    "PlannedMetric",
+    "Section",
+    "SetCheck",
+    "SetInfo",
+    "Side",
+    "SinglePassSet",
+    "SplitPlans",
+    "Statistics",
+    "Stats",
+    "Submetric",
+    "Summary",
+    "SummaryColumn",
+    "SummaryGroup",
+    "SummaryKernel",
+    "TraceCounts",
+]
+
+# Tracebacks, help() and pickles know them by their public names.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
