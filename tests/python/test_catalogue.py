@@ -62,7 +62,7 @@ class Metrics(unittest.TestCase):
         self.compare(opk.metrics("GH100"))
         self.compare(opk.metrics("H100", profiler="pm", type="ratio"), "--profiler", "pm", "--type", "ratio")
         self.compare(
-            opk.metrics("sm_90", "dram__*", "lts__t_b*", submetrics=True, passes=True),
+            opk.metrics("sm_90", ["dram__*", "lts__t_b*"], submetrics=True, passes=True),
             *("dram__*", "lts__t_b*", "--submetrics", "--passes"),
         )
         self.compare(
@@ -90,7 +90,7 @@ class Metrics(unittest.TestCase):
     def test_arrow(self):
         found = opk.metrics("GH100", "dram__*", passes=True)
         table = found.to_arrow()
-        self.assertEqual(table.column_names, list(opk.Metric._fields))
+        self.assertEqual(table.column_names, list(opk.types.Metric._fields))
         self.assertEqual(table.column("metric").to_pylist(), [metric.metric for metric in found])
         self.assertEqual(table.column("passes").to_pylist(), [metric.passes for metric in found])
         self.assertEqual(table.schema.metadata[b"chip"], b"GH100")

@@ -52,6 +52,15 @@ class Compare(unittest.TestCase):
         with self.assertRaises(opk.UsageError):
             opk.diff(BEFORE, AFTER, rules="what>?")
 
+    def test_false_changes(self):
+        rows = command("diff", BEFORE, AFTER, "--table", "values", "--level", "0.2")
+        changed = sum(row[rows[0].index("verdict")] == "changed" for row in rows[1:])
+        self.assertEqual(opk.diff(BEFORE, AFTER, false_changes=0.2).verdicts["changed"], changed)
+        self.assertNotEqual(opk.diff(BEFORE, AFTER).verdicts["changed"], changed)
+        for share in (0, 1, -1):
+            with self.subTest(share), self.assertRaises(opk.UsageError):
+                opk.diff(BEFORE, AFTER, false_changes=share)
+
     def test_other_sides(self):
         diff = opk.diff(BEFORE, AFTER, where="kernel=nothing*")
         self.assertEqual((diff.rows, diff.unmatched), ((), ()))

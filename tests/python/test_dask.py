@@ -175,10 +175,10 @@ class Summing(Synchronous):
         cls.files = ranks.make(cls.folder, pieces, 7, gpus=3)
 
     def test_same_as_one_machine(self):
-        for by, batch_files in (("kernel", 2), ("host,shape", 1))[: 2 if is_long else 1]:
+        for by, batch_files in ((["kernel"], 2), (["host", "shape"], 1), ("host,shape", 3))[: 3 if is_long else 1]:
             with self.subTest(by):
                 frame = self.aggregate(self.files, by=by, batch_files=batch_files, split_every=2).compute()
-                expect_sum(self, frame, self.files, by)
+                expect_sum(self, frame, self.files, by if isinstance(by, str) else ",".join(by))
                 self.assertEqual(frame.attrs["errors"], [])
 
     @long

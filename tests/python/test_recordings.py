@@ -40,6 +40,9 @@ class Recordings(unittest.TestCase):
             table.to_arrow(), command("eval", recording("simple"), "--where", "index<2", "--columns", ",".join(columns))
         )
         self.assertEqual(run.eval(metrics=columns[1:]).columns[-1], columns[1])
+        self.assertEqual(run.eval(columns=",".join(columns)).columns, columns)
+        metrics = ["gpu__time_duration.sum", "dram__bytes.sum"]
+        self.assertEqual(run.eval(metrics=",".join(metrics)).columns, run.eval(metrics=metrics).columns)
 
     def test_statistics(self):
         for name, keys, options in (

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from . import _context, _sets
 from ._errors import misuse
+from ._extras import load
 from ._native import Path, c_path, c_text, word
 from ._offpeak import ffi, lib
-from ._options import Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, make_filter
+from ._options import Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, make_filter, names_of
 from ._paths import Files, Paths, paths_of
 
 if TYPE_CHECKING:
@@ -130,8 +131,6 @@ class Diff:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame with a row a row and column: what `offpeak diff --table values` has."""
-        import pandas
-
         units = {column.name: column.unit for column in self.columns}
         records = [
             (row.name, row.kernel, name, units[name], value.before.value, value.after.value, value.change_pct, value.p,
@@ -141,7 +140,8 @@ class Diff:
         ]
         names = ["name", "kernel", "metric", "unit", "before", "after", "change_pct", "p", "verdict", "before_count",
                  "after_count"]
-        return pandas.DataFrame(records, columns=names)
+        frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(records, columns=names)
+        return frame
 
     def _repr_html_(self) -> str:
         """In Jupyter: what changed, and the rules that are broken."""
@@ -214,7 +214,7 @@ def diff(
     set: Optional[_sets.SetLike] = None,
     where: Texts = None,
     rules: Union[Texts, os.PathLike[str]] = None,
-    level: float = 0.0,
+    false_changes: float = 0.005,
     kernel_names: str = "short",
     allow_incomplete: bool = False,
 ) -> Diff:
@@ -222,20 +222,22 @@ def diff(
 
     before, after: a file, or several: runs of a program, or ranks of a job. by: rows match by "kernel" (and its launch
     shape, unless ignore_shape), "name", or several: ["nvtx", "kernel"]. where: conditions as eval() takes them. rules:
-    "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. level: share of false changes among those found;
-    0: 0.005. UsageError: rows can't be compared, or a rule is none. InputError: a file or the rules are wrong.
+    "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. false_changes: the share
+    of changes that are found and are none, --level of the command. UsageError: rows can't be compared, or a rule is none. InputError: a file or the rules are wrong.
     """
+    if not 0 < false_changes < 1:
+        raise misuse(f"false_changes {false_changes}: a share such as 0.005")
     ctx = _context.new()
     old, new = Files(ctx, paths_of(before)), Files(ctx, paths_of(after))
     options = Struct("opk_diff_options")
     conditions = listed(where)
     made_set = None if set is None else _sets.make(ctx, set, "")
-    evaluation = Evaluation(listed(metrics), set, allow_incomplete).struct(made_set)
+    evaluation = Evaluation(names_of(metrics), set, allow_incomplete).struct(made_set)
     if conditions:
         evaluation.c.filter = evaluation.keep(make_filter(ctx, conditions))
     options.c.eval = evaluation.c
-    options.text("by", ",".join(listed(by) or ()))
-    options.c.ignore_shape, options.c.level = ignore_shape, level
+    options.text("by", ",".join(names_of(by) or ()))
+    options.c.ignore_shape, options.c.level = ignore_shape, false_changes
     made_rules = _rules(ctx, rules) if rules is not None else None
     if made_rules is not None:
         options.c.rules = made_rules

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Tuple
 
+from ._extras import load
 from ._summaries import value_text
 
 if TYPE_CHECKING:
@@ -20,18 +21,9 @@ Box = Tuple[float, float, float, float]  # left, bottom, right, top in pixels
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#c9bd00", "#8c959f")
 
 
-def pyplot() -> Any:
-    """matplotlib.pyplot. ImportError: it is not installed; the message says how it is."""
-    try:
-        import matplotlib.pyplot
-    except ImportError as error:
-        raise ImportError('figures need matplotlib: pip install "pyoffpeak[plot]"') from error
-    return matplotlib.pyplot
-
-
 def new_figure(width: float, height: float) -> Figure:
     """A figure of so many inches. Where no window shows it, pyplot does not keep it: notebooks would show it twice."""
-    plt = pyplot()
+    plt = load("matplotlib.pyplot", "plot")
     figure: Figure = plt.figure(figsize=(width, height), layout="constrained")
     backend = str(plt.get_backend()).lower()
     if backend == "agg" or "inline" in backend:

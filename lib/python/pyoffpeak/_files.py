@@ -10,13 +10,14 @@ from . import _context
 from ._errors import text
 from ._native import Path, c_path, c_paths, c_text, word
 from ._offpeak import ffi, lib
-from ._options import Struct, Texts, listed
+from ._options import Struct, Texts, names_of
 from ._paths import Paths, paths_of
 from ._summaries import open_file
 
 
-def _key(by: Texts) -> str:
-    return ",".join(listed(by) or ())
+def key_of(by: Texts) -> str:
+    """Words that ranges share, as C has them."""
+    return ",".join(names_of(by) or ())
 
 
 def merge(paths: Paths, path: Path, join: Optional[str] = None) -> None:
@@ -40,7 +41,7 @@ def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = N
     """
     ctx = _context.new()
     options = Struct("opk_sum_options")
-    options.text("key", _key(by))
+    options.text("key", key_of(by))
     options.text("level", level)
     array, kept = c_paths(paths_of(paths))
     _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(path))
@@ -64,7 +65,7 @@ def split(source: str, by: Texts, folder: Path) -> list[Piece]:
     ctx = _context.new()
     file = open_file(ctx, source)
     out = ffi.new("struct opk_split **")
-    _context.call(ctx, lib.opk_split_new, out, ctx, file, c_text(_key(by)), ffi.NULL)
+    _context.call(ctx, lib.opk_split_new, out, ctx, file, c_text(key_of(by)), ffi.NULL)
     made = _context.owned(ctx, out[0], lib.opk_split_free, file)
     stem = os.path.splitext(os.path.basename(source))[0]
     pieces = []

@@ -6,12 +6,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Any, Iterator, NamedTuple, overload
+from typing import Any, Iterator, NamedTuple, Union, overload
 
 from . import _arrow, _context
 from ._errors import misuse
 from ._native import Image, Path, availability_image, c_optional, c_text, c_texts, profiler_number, sized
 from ._offpeak import ffi, lib
+from ._options import listed
 from ._tables import Rows
 
 _SCOPES = {
@@ -104,7 +105,7 @@ def _type_number(type: str) -> int:
 
 def metrics(
     chip: str,
-    *globs: str,
+    *globs: Union[str, Sequence[str]],
     profiler: str = "range",
     submetrics: bool = False,
     passes: bool = False,
@@ -117,7 +118,7 @@ def metrics(
 ) -> Metrics:
     """The metrics of a chip ("GH100", "H100" or "sm_90"), sorted by name: base metrics, or all full names.
 
-    globs: shell patterns over names, any of which suffices: "dram__*"; with submetrics over full names, too.
+    globs: shell patterns over names, or lists of them, any of which suffices: "dram__*"; with submetrics over full names, too.
     profiler: "range" or "pm". submetrics: full names, each with its own unit. passes: count how many each takes alone;
     a base metric's are those of its plainest full name (.sum, .ratio or, of a throughput,
     .avg.pct_of_peak_sustained_elapsed). max_passes: only what takes at most so many. type: "counter", "ratio" or
@@ -136,9 +137,10 @@ def metrics(
     number = profiler_number(profiler)
     conditions = sized("opk_metric_filter")
     options = sized("opk_metric_list_options")
-    patterns, kept = c_texts(globs)
+    wanted = [glob for given in globs for glob in listed(given) or (given,)]
+    patterns, kept = c_texts(wanted)
     hw_unit, expression = c_optional(unit), c_optional(grep)
-    conditions.globs, conditions.glob_count = patterns, len(globs)
+    conditions.globs, conditions.glob_count = patterns, len(wanted)
     conditions.unit, conditions.grep = hw_unit, expression
     if type is not None:
         conditions.has_type, conditions.type = True, _type_number(type)

@@ -29,7 +29,7 @@ def words(pointer: Any, count: int) -> tuple[str, ...]:
     return tuple(word(pointer[i]) for i in range(count))
 
 
-def listed(get: Any, count: int, of: Any) -> list[str]:
+def words_of(get: Any, count: int, of: Any) -> list[str]:
     """The C strings that `get(of, i)` gives."""
     return [word(get(of, i)) for i in range(count)]
 

@@ -46,6 +46,11 @@ def listed(texts: Texts) -> tuple[str, ...] | None:
     return found
 
 
+def names_of(texts: Texts) -> tuple[str, ...] | None:
+    """As listed(), of names of columns, metrics or keys: one text may have several with commas between."""
+    return tuple(texts.split(",")) if isinstance(texts, str) else listed(texts)
+
+
 class Struct:
     """An option struct of C, with its size, and what has to live as long as it."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Optional
 from . import _recordings
 from ._batches import Batch
 from ._errors import InputError, OffpeakError, UsageError
+from ._sets import SetLike
 from ._tables import Table
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Reader:
     """How batches are read: as Run.eval() takes it, but that all frames have `names`, of these `types`."""
 
     metrics: Texts
-    set: Optional[str]
+    set: Optional[SetLike]
     where: Texts
     rows: Optional[str]
     names: tuple[str, ...]

@@ -9,7 +9,7 @@ from typing import Any, Mapping, NamedTuple, overload
 
 from . import _context
 from ._errors import NvidiaError, misuse
-from ._native import Image, Path, availability_image, c_path, c_text, copied, listed, profiler_number, sized, word, words
+from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, sized, word, words, words_of
 from ._offpeak import ffi, lib
 from ._sets import SetLike, make
 
@@ -94,7 +94,7 @@ class Plan:
         self.profiler = word(lib.opk_profiler_name(lib.opk_plan_profiler(plan)))
         self.set = word(lib.opk_plan_set_name(plan))
         self.passes = int(lib.opk_plan_passes(plan))
-        self.metrics = listed(lib.opk_plan_metric, lib.opk_plan_metric_count(plan), plan)
+        self.metrics = words_of(lib.opk_plan_metric, lib.opk_plan_metric_count(plan), plan)
 
     def _once(self, name: str, find: Any) -> Any:
         with self._lock:
@@ -106,7 +106,7 @@ class Plan:
     def missing(self) -> list[str]:
         """Optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them."""
         with self._lock:
-            return listed(lib.opk_plan_missing, lib.opk_plan_missing_count(self._plan), self._plan)
+            return words_of(lib.opk_plan_missing, lib.opk_plan_missing_count(self._plan), self._plan)
 
     @property
     def config_image(self) -> bytes:
@@ -429,7 +429,7 @@ def split_plan(
         Plan(ctx, (lib.opk_plan_split_get(split, i), split), False, wanted.image, lock)
         for i in range(lib.opk_plan_split_count(split))
     ]
-    return SplitPlans(plans, listed(lib.opk_plan_split_lost, lib.opk_plan_split_lost_count(split), split))
+    return SplitPlans(plans, words_of(lib.opk_plan_split_lost, lib.opk_plan_split_lost_count(split), split))
 
 
 class ConfigInfo(NamedTuple):

@@ -10,7 +10,7 @@ from . import _context, _files, _info, _report, _sets, _summary
 from ._errors import OffpeakError, misuse
 from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
-from ._options import Evaluation, Selection, Struct, Texts, listed
+from ._options import Evaluation, Selection, Struct, Texts, listed, names_of
 from ._paths import Opened, Paths, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table
@@ -134,13 +134,13 @@ class Run(Opened):
 
         UsageError: no such metric or column, or files don't go into one table; InputError: a file is damaged.
         """
-        evaluation = Evaluation(listed(metrics), set, self._allow_incomplete, workers)
+        evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers)
         selection = Selection(
             listed(where),
-            listed(columns),
+            names_of(columns),
             rows,
             layout,
-            listed(aggregate),
+            names_of(aggregate),
             level,
             kernel_names,
             all_facts,
@@ -177,7 +177,7 @@ class Run(Opened):
         """
         from . import _timeline
 
-        return _timeline.figure(_timeline.read(self._only(), listed(metrics), listed(where)), figure)
+        return _timeline.figure(_timeline.read(self._only(), names_of(metrics), listed(where)), figure)
 
     def _repr_html_(self) -> str:
         """In Jupyter: the recording in a few lines, and its kernels by time."""
@@ -226,8 +226,8 @@ def eval_image(
     samples. The image is copied. Only child processes pass it to NVIDIA's code. InputError: it is damaged.
     """
     data = memoryview(image).tobytes()
-    evaluation = Evaluation(listed(metrics), set, chip=chip, profiler=profiler, gpu_time_shift=gpu_time_shift)
-    selection = Selection(listed(where), listed(columns), layout=layout, keep_first_sample=keep_first_sample)
+    evaluation = Evaluation(names_of(metrics), set, chip=chip, profiler=profiler, gpu_time_shift=gpu_time_shift)
+    selection = Selection(listed(where), names_of(columns), layout=layout, keep_first_sample=keep_first_sample)
 
     def new(out: Any, ctx: Any, options: Struct) -> int:
         code: int = lib.opk_table_new_image(out, ctx, data, len(data), c_path(name), options.c)

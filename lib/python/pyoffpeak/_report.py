@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 from . import _context
 from ._native import Path, c_path, c_paths, sized
 from ._offpeak import ffi, lib
-from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed
+from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, paths_of
 
 
@@ -73,7 +73,7 @@ def trace(
     files = Files(ctx, paths_of(paths))
     target = c_path(path)
     options = Struct("opk_trace_options")
-    options.c.eval = options.keep(Evaluation(listed(metrics), None, allow_incomplete).struct()).c
+    options.c.eval = options.keep(Evaluation(names_of(metrics), None, allow_incomplete).struct()).c
     options.texts("where", "where_count", listed(where))
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     options.c.gzip = ffi.string(target).endswith(b".gz") if compress is None else compress

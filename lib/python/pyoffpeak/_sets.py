@@ -11,7 +11,7 @@ from typing import Any, Mapping, NamedTuple, Sequence, Union
 
 from . import _context
 from ._errors import InputError
-from ._native import c_path, c_text, listed, word
+from ._native import c_path, c_text, word, words_of
 from ._offpeak import ffi, lib
 
 SetLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Set", Sequence["SetLike"]]
@@ -158,8 +158,8 @@ def _facts_of(made: Any) -> _Facts:
         int(lib.opk_set_version(made)),
         word(lib.opk_set_path(made)) or None,
         profiler,
-        tuple(listed(lib.opk_set_chip, lib.opk_set_chip_count(made), made)),
-        tuple(listed(lib.opk_set_metric, lib.opk_set_metric_count(made), made)),
+        tuple(words_of(lib.opk_set_chip, lib.opk_set_chip_count(made), made)),
+        tuple(words_of(lib.opk_set_metric, lib.opk_set_metric_count(made), made)),
     )
 
 

@@ -17,6 +17,7 @@ from ._native import c_path, c_paths, word, words
 from ._offpeak import ffi, lib
 from ._options import Struct
 from ._partitions import BLAMED, Texts, error_table, to_pandas, warn_of
+from ._sets import SetLike
 from ._summaries import open_file
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Summing:
     key: str
     level: Optional[str]
     metrics: Texts
-    set: Optional[str]
+    set: Optional[SetLike]
     where: Texts
     columns: Texts
     like: str  # a file: others are broken unless they are of its chip and set

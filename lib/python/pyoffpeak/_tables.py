@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Union
 
 from . import _arrow, _context
 from ._errors import text
+from ._extras import load
 from ._native import word
 from ._offpeak import ffi, lib
 
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 Cell = Union[str, int, float, bool, None]
-
-
-def _import(name: str, extra: str) -> Any:
-    """A library that is there only where somebody wants it."""
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(f'{name} is not installed: pip install "pyoffpeak[{extra}]"') from error
 
 
 class Rows:
@@ -66,18 +57,18 @@ class Rows:
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow.Table: float64, uint64, bool and dictionaries of texts; units are the fields' metadata."""
-        return _import("pyarrow", "pandas").RecordBatchReader.from_stream(self).read_all()
+        return load("pyarrow", "pandas").RecordBatchReader.from_stream(self).read_all()
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
         """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN."""
-        _import("pandas", "pandas")
+        load("pandas", "pandas")
         table: Any = self.to_arrow()
         frame: pandas.DataFrame = table.to_pandas(**options)
         return frame
 
     def to_polars(self) -> polars.DataFrame:
         """A polars.DataFrame: texts are Categorical, and null and NaN are apart."""
-        frame: polars.DataFrame = _import("polars", "polars").DataFrame(self)
+        frame: polars.DataFrame = load("polars", "polars").DataFrame(self)
         return frame
 
     def to_numpy(self) -> dict[str, numpy.ndarray[Any, Any]]:
@@ -86,7 +77,7 @@ class Rows:
         Values are float64, where both null and NaN are NaN. Whole numbers are uint64 and flags bool: a numpy.ma.MaskedArray
         where something is not known, else a plain array. Texts are objects: str, or None.
         """
-        numpy = _import("numpy", "pandas")
+        numpy = load("numpy", "pandas")
         with _arrow.Reader(self._stream()) as reader:
             batches = [[column.to_numpy() for column in batch] for batch in reader]
             parts = list(zip(*batches)) or [(array,) for array in reader.empty_arrays()]
@@ -97,10 +88,10 @@ class Rows:
 
         The file appears whole, or not at all.
         """
-        reader = _import("pyarrow", "pandas").RecordBatchReader.from_stream(self)
+        reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         unfinished = f"{os.fspath(path)}.{os.getpid()}.tmp"
         try:
-            with _import("pyarrow.parquet", "pandas").ParquetWriter(unfinished, reader.schema, **options) as writer:
+            with load("pyarrow.parquet", "pandas").ParquetWriter(unfinished, reader.schema, **options) as writer:
                 for batch in reader:
                     writer.write_batch(batch)
             os.replace(unfinished, path)

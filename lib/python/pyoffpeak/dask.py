@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any, Optional
 from . import _recordings
 from ._batches import make_batches
 from ._errors import InputError, OffpeakError, misuse
-from ._options import Texts, listed
+from ._extras import load
+from ._files import key_of
+from ._options import Texts, listed, names_of
 from ._partitions import BLAMED, TEXT, Reader, error_table, type_of
 from ._paths import Paths, paths_of
+from ._sets import SetLike
 from ._sums import Summing
 
 if TYPE_CHECKING:
@@ -30,12 +33,8 @@ _SAMPLED = 3  # files whose metadata are asked for columns
 
 
 def _dask_dataframe() -> Any:
-    try:
-        import dask.dataframe
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ImportError('pyoffpeak.dask needs Dask, pandas and pyarrow: pip install "pyoffpeak[dask]"') from error
-    return dask.dataframe
+    load("pyarrow", "dask")
+    return load("dask.dataframe", "dask")
 
 
 def read_opk(
@@ -43,7 +42,7 @@ def read_opk(
     metrics: Texts = None,
     where: Texts = None,
     columns: Texts = None,
-    set: Optional[str] = None,
+    set: Optional[SetLike] = None,
     rows: Optional[str] = None,
     batch_bytes: int = 64 << 20,
     batch_files: int = 256,
@@ -72,8 +71,8 @@ def read_opk(
     if errors not in ("table", "rows", "raise"):
         raise misuse(f"errors {errors!r}: table, rows or raise")
     files = list(paths_of(paths))
-    options = {"metrics": listed(metrics), "set": set, "where": listed(where), "rows": rows}
-    found = _find_columns(files, options, listed(columns), errors)
+    options = {"metrics": names_of(metrics), "set": set, "where": listed(where), "rows": rows}
+    found = _find_columns(files, options, names_of(columns), errors)
     if errors == "rows":
         found["error"] = TEXT
     reader = Reader(**options, names=tuple(found), types=tuple(found.values()), on_error=errors)  # type: ignore[arg-type]
@@ -84,11 +83,11 @@ def read_opk(
 
 def aggregate(
     paths: Paths,
-    by: str = "kernel",
+    by: Texts = "kernel",
     metrics: Texts = None,
     where: Texts = None,
     columns: Texts = None,
-    set: Optional[str] = None,
+    set: Optional[SetLike] = None,
     level: Optional[str] = None,
     split_every: int = 16,
     batch_bytes: int = 64 << 20,
@@ -101,7 +100,7 @@ def aggregate(
     the counters, so that ratios are ratios of sums. Types are those of read_opk(). Minima, maxima and percentiles of
     the ranges' own values are not in it.
 
-    by: what the ranges of a row share: name, kernel, shape, nvtx, device, host, rank, several with ',' between, or all.
+    by: what the ranges of a row share: name, kernel, shape, nvtx, device, host, rank, or all; or several, ["kernel", "host"].
     level: "outermost", "innermost" or "all", where ranges are inside others. metrics, where, columns and set are
     as Run.eval() takes them, and are about the sums.
 
@@ -120,7 +119,7 @@ def aggregate(
     if split_every < 2:
         raise misuse("split_every is at least 2")
     files = list(paths_of(paths))
-    summing = Summing(by, level, listed(metrics), set, listed(where), listed(columns), files[0], errors)
+    summing = Summing(key_of(by), level, names_of(metrics), set, listed(where), names_of(columns), files[0], errors)
     summing = _like_first(summing, files)
     batches = make_batches(files, batch_bytes, batch_files)
     parts = [delayed(summing.batch, pure=True)(batch) for batch in batches]

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Libraries that are imported only where somebody wants what they do."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def load(name: str, extra: str) -> Any:
+    """The module of this name. ImportError: it is not installed, and which extra of pyoffpeak brings it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        message = f'{name} can\'t be imported ({error}): pip install "pyoffpeak[{extra}]" brings it'
+        raise ImportError(message, name=error.name or name) from error

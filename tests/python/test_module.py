@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a new user sees of the module: names, help, and what is said where a library is missing."""
+
+import pickle
+import pydoc
+import sys
+import unittest
+from unittest import mock
+
+import pyoffpeak as opk
+from common import recording
+from pyoffpeak import _extras
+
+
+class Names(unittest.TestCase):
+    def test_help_begins_with_all_functions(self):
+        functions = {name for name in opk.__all__ if callable(getattr(opk, name)) and not isinstance(getattr(opk, name), type)}
+        listed = {line.split("(")[0].strip() for line in opk.__doc__.splitlines() if line.startswith("    ") and "(" in line}
+        self.assertEqual(functions - listed, {"version"})
+        self.assertLess(len(pydoc.render_doc(opk).splitlines()), 1200)
+
+    def test_what_completion_shows(self):
+        self.assertEqual(dir(opk), sorted(opk.__all__))
+        self.assertEqual([name for name in dir(opk) if name.startswith("_") or not hasattr(opk, name)], [])
+
+    def test_records(self):
+        for name in opk.types.__all__:
+            self.assertEqual(getattr(opk.types, name).__module__, "pyoffpeak.types")
+        info = opk.open(recording("simple")).info
+        self.assertEqual(pickle.loads(pickle.dumps(info)), info)
+
+    def test_a_missing_library_is_named(self):
+        table = opk.open(recording("simple")).eval()
+        diff = opk.diff(recording("before"), recording("before"))
+        calls = {"pyarrow": table.to_arrow, "polars": table.to_polars, "numpy": table.to_numpy, "pandas": diff.to_pandas}
+        for name, call in calls.items():
+            with self.subTest(name), mock.patch.dict(sys.modules, {name: None}):
+                with self.assertRaisesRegex(ImportError, r'pip install "pyoffpeak\[(pandas|polars)\]"') as caught:
+                    call()
+                self.assertEqual(caught.exception.name, name)
+        with self.assertRaisesRegex(ImportError, r"no_such_library.*pyoffpeak\[plot\]"):
+            _extras.load("no_such_library", "plot")
