@@ -10,7 +10,8 @@ enum { WORTHWHILE = 64 << 10 };
 
 static int pass_on(struct opk_trace_out *out)
 {
-	int code = out->text.failed ? opk_nomem(out->ctx, "a trace") : OPK_OK;
+	int code = out->text.failed ? opk_nomem(out->ctx, "a trace")
+	                            : opk_check_interrupt(out->ctx);
 
 	if (!code && out->text.size)
 		code = out->gzip ? opk_gzip_write(out->gzip, out->text.data, out->text.size)

@@ -161,23 +161,47 @@ static int is_wanted(bool *wanted, struct opk_trace *trace, const struct opk_tra
 	return code;
 }
 
-static int evaluate(struct opk_trace *trace, struct opk_trace_file *file)
+/* All that are wanted at once, since small files share children. Their conditions are the same. */
+static int evaluate_wanted(struct opk_trace *trace, struct opk_trace_file **wanted,
+                           struct opk_file **files, size_t count)
 {
 	OPK_OPTIONS(opk_eval_options, options, trace->options.eval);
-	bool wanted;
-	int code = is_wanted(&wanted, trace, file);
+	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count + 1,
+	                                                                   sizeof *evaluations);
+	int code;
 
-	if (code || !wanted)
-		return code;
+	if (!evaluations)
+		return opk_nomem(trace->ctx, "a trace");
 	options.size = sizeof options;
-	options.filter = file->where.rows;
+	options.filter = count ? wanted[0]->where.rows : NULL;
 	options.join = NULL;
-	code = opk_eval_file(&file->evaluation, trace->ctx, file->file, &options);
-	if (code)
-		return code;
-	trace->row_count += opk_evaluation_row_count(file->evaluation);
-	trace->counts.incomplete_samples += opk_evaluation_incomplete_samples(file->evaluation);
-	return OPK_OK;
+	code = opk_eval_files(evaluations, trace->ctx, files, count, &options);
+	for (size_t i = 0; !code && i < count; i++) {
+		wanted[i]->evaluation = evaluations[i];
+		trace->row_count += opk_evaluation_row_count(evaluations[i]);
+		trace->counts.incomplete_samples += opk_evaluation_incomplete_samples(
+			evaluations[i]);
+	}
+	return code;
+}
+
+static int evaluate(struct opk_trace *trace)
+{
+	size_t most = trace->file_count + 1, count = 0;
+	opk_autofree struct opk_trace_file **wanted = opk_alloc_array(most, sizeof *wanted);
+	opk_autofree struct opk_file **files = opk_alloc_array(most, sizeof *files);
+	int code = wanted && files ? OPK_OK : opk_nomem(trace->ctx, "a trace");
+
+	for (size_t i = 0; !code && i < trace->file_count; i++) {
+		bool is;
+
+		code = is_wanted(&is, trace, &trace->files[i]);
+		if (code || !is)
+			continue;
+		wanted[count] = &trace->files[i];
+		files[count++] = trace->files[i].file;
+	}
+	return code ? code : evaluate_wanted(trace, wanted, files, count);
 }
 
 static int look_at_sample(struct opk_trace *trace, const struct opk_trace_file *file,
@@ -245,11 +269,11 @@ static int look_at_all(struct opk_trace *trace)
 
 	for (size_t i = 0; !code && i < trace->file_count; i++)
 		code = look_at_ran(trace, &trace->files[i]);
-	for (size_t i = 0; !code && i < trace->file_count; i++) {
-		code = evaluate(trace, &trace->files[i]);
-		if (!code && trace->files[i].evaluation)
+	if (!code)
+		code = evaluate(trace);
+	for (size_t i = 0; !code && i < trace->file_count; i++)
+		if (trace->files[i].evaluation)
 			code = look_at_rows(trace, &trace->files[i]);
-	}
 	if (!code && trace->first == UINT64_MAX)
 		code = fail_empty(trace);
 	trace->out.origin = trace->first;
