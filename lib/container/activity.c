@@ -401,8 +401,11 @@ int opk_activity_table_read(struct opk_activity_table *table, struct opk_ctx *ct
 	struct decoder d = { .ctx = ctx, .table = table };
 	struct opk_reader reader = { 0 };
 	opk_autofree void *data = NULL;
-	int code = opk_file_read(&data, &reader.left, ctx, file, section);
+	/* Of millions of records there are many tables. */
+	int code = opk_check_interrupt(ctx);
 
+	if (!code)
+		code = opk_file_read(&data, &reader.left, ctx, file, section);
 	if (code)
 		return code;
 	reader.data = data;

@@ -57,7 +57,10 @@ class Rows:
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow.Table: float64, uint64, bool and dictionaries of texts; units are the fields' metadata."""
-        return load("pyarrow", "pandas").RecordBatchReader.from_stream(self).read_all()
+        reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
+        # Batch by batch, since read_all() does not end before the last one, whatever the signal.
+        table: pyarrow.Table = load("pyarrow", "pandas").Table.from_batches(list(reader), schema=reader.schema)
+        return table
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
         """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN."""
