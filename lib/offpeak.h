@@ -2,17 +2,32 @@
 /*
  * offpeak: NVIDIA GPU hardware metrics without a GPU.
  *
+ * docs/library.md says how to link the library, and docs/examples has whole programs.
+ *
  * Conventions, for every function below:
  *  - the out parameter comes first; an object from opk_X_new() or opk_X_load() belongs to the
  *    caller and goes back through opk_X_free(), which takes NULL; all other returned pointers are
- *    borrowed from the object that gave them and live as long as it does;
+ *    borrowed from the object that gave them and live as long as it does, unless the function says
+ *    who frees them;
  *  - an int result is an enum opk_status; on failure *out is untouched and the context holds a
- *    chain of causes, see opk_error_count();
- *  - option structs begin with their size (use OPK_INIT); absent or zero fields mean the default;
+ *    chain of causes, see opk_error_count(). Any function that returns one may fail with
+ *    OPK_ENOMEM, and any that asks NVIDIA's libraries with OPK_ENVIDIA;
+ *  - option structs begin with their size (use OPK_INIT); absent or zero fields mean the default,
+ *    and NULL for the struct means the defaults of all. It is not needed after the call, but for
+ *    what a field says it borrows;
+ *  - texts are UTF-8 that ends with NUL; one that is not known is "" unless its field says NULL;
+ *  - an index i is below the count of the same object; past the end nothing is checked unless the
+ *    function says what it returns;
  *  - a context and what was made from it belong to one thread at a time; other threads may work
  *    with contexts of their own at the same time.
  *
  * The library never prints, never exits, and reads the environment only in opk_env_read().
+ *
+ * Groups, in the order of use: context, errors, NVIDIA libraries; chips, metrics, metric names,
+ * metric lists, one metric; metric sets, single-pass sets, plans, plan details, building; files,
+ * recordings, writing; evaluation, joined rows, timeline, statistics; cells, facts, kernel names,
+ * tables, Arrow, output, databases, traces; comparison, summaries, charts, pictures, reports; new
+ * recordings, repair.
  */
 #ifndef OFFPEAK_H
 #define OFFPEAK_H
@@ -25,12 +40,6 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define OPK_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#else
-#define OPK_PRINTF(fmt, args)
-#endif
-
 /* Result codes. The first five are also the exit codes of the tools. */
 enum opk_status {
 	OPK_OK = 0,
@@ -41,21 +50,51 @@ enum opk_status {
 	OPK_ENOMEM = 5,  /* out of memory */
 };
 
-/* `struct opk_xxx_options o = OPK_INIT(o);` zeroes an option struct and sets its size. */
+/*
+ * `struct opk_xxx_options o = OPK_INIT(o);` zeroes a struct that begins with its size, and sets
+ * that. So do C99 and C++11; in C++ it is for variables and members, in C also for elements.
+ */
+#ifdef __cplusplus
+#define OPK_INIT(var) opk_init<decltype(var)>()
+extern "C++" {
+template <typename T> T opk_init()
+{
+	T sized = T();
+
+	sized.size = sizeof sized;
+	return sized;
+}
+}
+#else
 #define OPK_INIT(var)                                                                              \
 	{                                                                                          \
 		.size = sizeof(var)                                                                \
 	}
+#endif
+
+/* The version of this header; 1.2.3 is 10203. opk_version_number() is that of the library. */
+#define OPK_VERSION_MAJOR 0
+#define OPK_VERSION_MINOR 1
+#define OPK_VERSION_PATCH 0
+#define OPK_VERSION_NUMBER (OPK_VERSION_MAJOR * 10000 + OPK_VERSION_MINOR * 100 + OPK_VERSION_PATCH)
 
 /* The library's version, "0.1.0". */
 const char *opk_version(void);
+/* The same as a number, 100, which is OPK_VERSION_NUMBER where header and library go together. */
+uint32_t opk_version_number(void);
 
-/* ---- context ---------------------------------------------------------------------------- */
+/* ---- context --------------------------------------------------------------------------------- */
+
+/*
+ * Every other object is made with a context. It keeps the settings, the open libraries and the
+ * causes of the last failure: one for each thread, for as long as the thread works.
+ */
 
 struct opk_ctx;
 
 /* What the environment says, as opk_env_read() finds it; NULL where unset. */
 struct opk_env {
+	size_t size;
 	const char *offpeak_cuda; /* OFFPEAK_CUDA: folder of the CUDA toolkit or of its libraries */
 	const char *cuda_home;    /* CUDA_HOME */
 	const char *cuda_path;    /* CUDA_PATH */
@@ -78,7 +117,7 @@ struct opk_env {
 	const char *offpeak_libcuda;
 };
 
-/* Fills *env with pointers into the process environment. */
+/* Fills *env, whose size the caller has set (OPK_INIT), with pointers into the environment. */
 void opk_env_read(struct opk_env *env);
 
 typedef void opk_log_fn(void *data, const char *message);
@@ -111,6 +150,10 @@ void opk_ctx_interrupt(struct opk_ctx *ctx);
 /* Before a call; an interrupt that came too late for the one before is forgotten. */
 void opk_ctx_resume(struct opk_ctx *ctx);
 
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* Why the last call failed: print the messages from the last, which is the outermost, to 0. */
+
 /*
  * The cause chain of the last failure, as lines to print: 0 is the innermost, count - 1 the
  * outermost message. A cause with a place in a text file has that line and a caret below it.
@@ -142,10 +185,16 @@ size_t opk_error_cause_count(const struct opk_ctx *ctx);
 /* 0 is the innermost; NULL past the end. */
 const struct opk_cause *opk_error_cause(const struct opk_ctx *ctx, size_t i);
 
-/* ---- NVIDIA's libraries ----------------------------------------------------------------- */
+/* ---- NVIDIA libraries ------------------------------------------------------------------------ */
+
+/*
+ * libcupti and libnvperf_host are opened when a function first needs them. Nothing here has to be
+ * called first; it is for programs that show what there is.
+ */
 
 /* What was found of NVIDIA's libraries; strings are borrowed from the context. */
 struct opk_nvidia_info {
+	size_t size;
 	const char *cupti_path;       /* NULL: not found */
 	const char *nvperf_host_path; /* NULL: not found */
 	uint32_t cupti_version;       /* cuptiGetVersion, e.g. 130001; 0 if not found */
@@ -155,8 +204,8 @@ struct opk_nvidia_info {
 
 /*
  * Opens the libraries if that has not happened yet and says what was found: child processes have
- * them at once from then on. Fails with OPK_ENVIDIA only where libcupti is missing; *info is filled
- * in either case.
+ * them at once from then on. Fails with OPK_ENVIDIA only where libcupti is missing; *info, whose
+ * size the caller has set, is filled in either case.
  */
 int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx);
 
@@ -174,7 +223,9 @@ const struct opk_feature *opk_feature(struct opk_ctx *ctx, size_t i);
 /* The i-th file that was tried while looking for NVIDIA's libraries, or NULL past the end. */
 const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i);
 
-/* ---- chips and metrics ------------------------------------------------------------------ */
+/* ---- chips ----------------------------------------------------------------------------------- */
+
+/* What libcupti supports, and what each chip offers to the two profilers. */
 
 enum opk_profiler {
 	OPK_PROFILER_RANGE, /* one value a range of kernels; any number of passes */
@@ -228,6 +279,10 @@ int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk
  */
 int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler);
+
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+/* The catalog of a chip: base metrics, their submetrics, and how many passes each needs. */
 
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 const char *opk_metric_type_name(enum opk_metric_type type);
@@ -343,6 +398,10 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
  */
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
 
+/* ---- metric names ---------------------------------------------------------------------------- */
+
+/* Names alone, as fast as completion wants them. */
+
 /*
  * The metric names that begin with a text, in order, for completion: base names or, after one with
  * a dot, its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it
@@ -355,118 +414,9 @@ void opk_names_free(struct opk_names *names);
 size_t opk_names_count(const struct opk_names *names);
 const char *opk_names_get(const struct opk_names *names, size_t i);
 
-/* A raw counter and the domains that can count it, by NVIDIA's names. */
-struct opk_raw_counter {
-	const char *name;
-	const char *const *domains;
-	size_t domain_count;
-};
+/* ---- metric lists ---------------------------------------------------------------------------- */
 
-/*
- * A throughput is the highest of these. NVIDIA says no parts of a ratio: its constituents are the
- * counters whose raw counters are all among the ratio's.
- */
-struct opk_constituent {
-	const char *name;          /* a base metric */
-	enum opk_metric_type type; /* a counter, or a throughput that has constituents itself */
-};
-
-/* All that is known of one full metric name beyond its properties. */
-struct opk_description {
-	struct opk_full_name of;
-	const char *name; /* the full name, or the base name of a metric without submetrics */
-	const char *const *chips; /* the others that have the base metric for this profiler */
-	size_t chip_count;
-	const struct opk_raw_counter *counters;
-	size_t counter_count;
-	const struct opk_constituent *constituents; /* a counter has none */
-	size_t constituent_count;
-	/* This profiler's sets of one pass that have the base metric. */
-	const char *const *single_pass;
-	size_t single_pass_count;
-	enum opk_scope scope; /* of the base metric */
-};
-
-/*
- * Describes a full metric name, or the plainest of a base name, and counts the passes of all
- * submetrics of the base metric (opk_catalog_count_passes()). The catalog must be complete and
- * outlive the result. What a missing libnvperf_host could have said is left out, and logged; the
- * rest is kept in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest
- * names.
- */
-int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
-                        struct opk_catalog *catalog, const char *name);
-void opk_description_free(struct opk_description *description);
-
-struct opk_set;
-
-/* Who says which metrics make a single-pass set. */
-enum opk_single_pass_origin {
-	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
-	OPK_SINGLE_PASS_EMULATED, /* the metrics' names: UNIT.SET.metric */
-	OPK_SINGLE_PASS_OFFPEAK,  /* data/single_pass.tsv, by priority */
-};
-const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin); /* "emulated" */
-
-/* Metrics that CUPTI plans in one pass together. */
-struct opk_single_pass_set {
-	const char *name;
-	enum opk_profiler profiler;
-	enum opk_single_pass_origin origin;
-	const char *const *metrics; /* full names; of a base metric its plainest */
-	size_t metric_count;
-	const char *const *left_out; /* did not fit beside the ones before them */
-	size_t left_out_count;
-};
-
-/*
- * The single-pass sets of a chip, for PM sampling first: CUPTI's own, or else those that metric
- * names show, or else one of offpeak's; and one of offpeak's for the range profiler. Each is
- * packed metric by metric until nothing more fits, and what was kept was planned as a whole. Comes
- * from the cache where it can.
- */
-struct opk_single_pass_sets;
-int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
-                             const char *chip);
-void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
-size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
-const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
-                                                           size_t i);
-/* By name, in any case; NULL where there is no such set. */
-const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
-                                                            const char *name);
-/* As a metric set, for plans. */
-int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
-                             const struct opk_single_pass_set *set);
-
-/* A metric name in a legacy name's formula. */
-struct opk_legacy_term {
-	const char *name;
-	bool exists; /* the chip has it */
-	/* Of a term with {op}, which means several: the first of them. NULL: it means one. */
-	const char *nearest;
-};
-
-/* A metric or event of nvprof, and what became of it: data/legacy_names.tsv. */
-struct opk_legacy {
-	const char *name;
-	const char *kind;    /* "metric" or "event" */
-	const char *formula; /* over full names of the chip; "": it has no counterpart */
-	/* Where a metric and an event have the same name: the other of the two; else NULL. */
-	const char *other_kind, *other_formula;
-	/* Of the formula, or of the first that the chip would have to have. */
-	const struct opk_legacy_term *terms;
-	size_t term_count;
-	const char *nvidia; /* NVIDIA's own formula, which may be another; "": it names none */
-	const char *unit;   /* of the formula's value; "": what follows from its metrics */
-	const char *note; /* what is to be known of it, such as why it is not NVIDIA's; may be "" */
-	const char *lack; /* why the chip has no counterpart; NULL: it has one */
-};
-
-/* OPK_OK and NULL where nvprof had no such name. The catalog must be complete. */
-int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                   const char *name);
-void opk_legacy_free(struct opk_legacy *legacy);
+/* Base or full names that match, with their properties. */
 
 /* Which metrics to list. All conditions must hold; any one of the globs suffices. */
 struct opk_metric_filter {
@@ -534,7 +484,88 @@ size_t opk_metric_list_costly(const struct opk_metric_list *list);
 /* The catalog that it is from; borrowed. */
 const struct opk_catalog *opk_metric_list_catalog(const struct opk_metric_list *list);
 
-/* ---- metric sets ------------------------------------------------------------------------ */
+/* ---- one metric ------------------------------------------------------------------------------ */
+
+/* What a metric is made of, and what nvprof called it. */
+
+/* A raw counter and the domains that can count it, by NVIDIA's names. */
+struct opk_raw_counter {
+	const char *name;
+	const char *const *domains;
+	size_t domain_count;
+};
+
+/*
+ * A throughput is the highest of these. NVIDIA says no parts of a ratio: its constituents are the
+ * counters whose raw counters are all among the ratio's.
+ */
+struct opk_constituent {
+	const char *name;          /* a base metric */
+	enum opk_metric_type type; /* a counter, or a throughput that has constituents itself */
+};
+
+/* All that is known of one full metric name beyond its properties. */
+struct opk_description {
+	struct opk_full_name of;
+	const char *name; /* the full name, or the base name of a metric without submetrics */
+	const char *const *chips; /* the others that have the base metric for this profiler */
+	size_t chip_count;
+	const struct opk_raw_counter *counters;
+	size_t counter_count;
+	const struct opk_constituent *constituents; /* a counter has none */
+	size_t constituent_count;
+	/* This profiler's sets of one pass that have the base metric. */
+	const char *const *single_pass;
+	size_t single_pass_count;
+	enum opk_scope scope; /* of the base metric */
+};
+
+/*
+ * Describes a full metric name, or the plainest of a base name, and counts the passes of all
+ * submetrics of the base metric (opk_catalog_count_passes()). The catalog must be complete and
+ * outlive the result. What a missing libnvperf_host could have said is left out, and logged; the
+ * rest is kept in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest
+ * names.
+ */
+int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
+                        struct opk_catalog *catalog, const char *name);
+void opk_description_free(struct opk_description *description);
+
+/* A metric name in a legacy name's formula. */
+struct opk_legacy_term {
+	const char *name;
+	bool exists; /* the chip has it */
+	/* Of a term with {op}, which means several: the first of them. NULL: it means one. */
+	const char *nearest;
+};
+
+/* A metric or event of nvprof, and what became of it: data/legacy_names.tsv. */
+struct opk_legacy {
+	const char *name;
+	const char *kind;    /* "metric" or "event" */
+	const char *formula; /* over full names of the chip; "": it has no counterpart */
+	/* Where a metric and an event have the same name: the other of the two; else NULL. */
+	const char *other_kind, *other_formula;
+	/* Of the formula, or of the first that the chip would have to have. */
+	const struct opk_legacy_term *terms;
+	size_t term_count;
+	const char *nvidia; /* NVIDIA's own formula, which may be another; "": it names none */
+	const char *unit;   /* of the formula's value; "": what follows from its metrics */
+	const char *note; /* what is to be known of it, such as why it is not NVIDIA's; may be "" */
+	const char *lack; /* why the chip has no counterpart; NULL: it has one */
+};
+
+/* OPK_OK and NULL where nvprof had no such name. The catalog must be complete. */
+int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                   const char *name);
+void opk_legacy_free(struct opk_legacy *legacy);
+
+/* ---- metric sets ----------------------------------------------------------------------------- */
+
+/*
+ * What to measure: metrics, what is computed of them and how it is shown, for any chip. A plan says
+ * what becomes of it on one.
+ */
 
 /* Metrics and what is computed from them; docs/metric-sets.md has the YAML form. */
 struct opk_set;
@@ -646,11 +677,56 @@ void opk_set_import_free(struct opk_set_import *import);
 size_t opk_set_import_count(const struct opk_set_import *import);
 const struct opk_imported_set *opk_set_import_get(const struct opk_set_import *import, size_t i);
 
+/* ---- single-pass sets ------------------------------------------------------------------------ */
+
+/* Metrics that a chip counts together in one pass, as PM sampling needs it. */
+
+/* Who says which metrics make a single-pass set. */
+enum opk_single_pass_origin {
+	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
+	OPK_SINGLE_PASS_EMULATED, /* the metrics' names: UNIT.SET.metric */
+	OPK_SINGLE_PASS_OFFPEAK,  /* data/single_pass.tsv, by priority */
+};
+const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin); /* "emulated" */
+
+/* Metrics that CUPTI plans in one pass together. */
+struct opk_single_pass_set {
+	const char *name;
+	enum opk_profiler profiler;
+	enum opk_single_pass_origin origin;
+	const char *const *metrics; /* full names; of a base metric its plainest */
+	size_t metric_count;
+	const char *const *left_out; /* did not fit beside the ones before them */
+	size_t left_out_count;
+};
+
+/*
+ * The single-pass sets of a chip, for PM sampling first: CUPTI's own, or else those that metric
+ * names show, or else one of offpeak's; and one of offpeak's for the range profiler. Each is
+ * packed metric by metric until nothing more fits, and what was kept was planned as a whole. Comes
+ * from the cache where it can.
+ */
+struct opk_single_pass_sets;
+int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
+                             const char *chip);
+void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
+size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
+const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
+                                                           size_t i);
+/* By name, in any case; NULL where there is no such set. */
+const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
+                                                            const char *name);
+/* As a metric set, for plans. */
+int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
+                             const struct opk_single_pass_set *set);
+
 /* A single-pass set of a chip as a metric set's YAML; free(). */
 int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_single_pass_set *set,
                              const char *chip);
 
-/* ---- plans ------------------------------------------------------------------------------ */
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+/* A set on a chip: which metrics there are, in how many passes, and what configures the GPU. */
 
 struct opk_plan_options {
 	size_t size;
@@ -734,6 +810,10 @@ const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
  */
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
 
+/* ---- plan details ---------------------------------------------------------------------------- */
+
+/* Why a plan has as many passes as it has, what each costs, and how to do with fewer in each. */
+
 /*
  * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one),
  * as few as are found, each metric in one of them. PerfWorks says which metrics go together, as
@@ -816,6 +896,10 @@ void opk_leftovers_free(struct opk_leftovers *leftovers);
 size_t opk_leftovers_count(const struct opk_leftovers *leftovers);
 const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftovers, size_t i);
 
+/* ---- building -------------------------------------------------------------------------------- */
+
+/* What a collector needs, as a file: plan, build, and carry it to the GPU machine. */
+
 /*
  * Which raw counters have the value of each hardware instance in counter data, not their sum alone.
  * Minima and maxima need it, and a few others, and are NaN without; images shrink up to 90-fold
@@ -833,8 +917,6 @@ enum opk_instances {
 int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
                    enum opk_instances instances);
 
-/* ---- building ------------------------------------------------------------------------- */
-
 struct opk_writer;
 struct opk_build_options {
 	size_t size;
@@ -844,18 +926,6 @@ struct opk_build_options {
 	size_t availability_size;
 	bool keep_instances; /* of all counters, needed or not */
 };
-/*
- * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each.
- * It is read in a child process; OPK_EINPUT where NVIDIA's code can't read it, or crashes.
- * cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters
- */
-struct opk_config_info;
-int opk_config_info_new(struct opk_config_info **out, struct opk_ctx *ctx, const void *image,
-                        size_t size);
-void opk_config_info_free(struct opk_config_info *info);
-const char *opk_config_info_chip(const struct opk_config_info *info);
-size_t opk_config_info_passes(const struct opk_config_info *info);
-size_t opk_config_info_counters(const struct opk_config_info *info, size_t pass);
 
 /*
  * A plan as set.opk: metadata, config image, counter-data prefix.
@@ -875,7 +945,25 @@ int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct o
 enum opk_instances opk_build_instances(const struct opk_plan *plan,
                                        const struct opk_build_options *options);
 
-/* ---- the .opk container ----------------------------------------------------------------- */
+/*
+ * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each.
+ * It is read in a child process; OPK_EINPUT where NVIDIA's code can't read it, or crashes.
+ * cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters
+ */
+struct opk_config_info;
+int opk_config_info_new(struct opk_config_info **out, struct opk_ctx *ctx, const void *image,
+                        size_t size);
+void opk_config_info_free(struct opk_config_info *info);
+const char *opk_config_info_chip(const struct opk_config_info *info);
+size_t opk_config_info_passes(const struct opk_config_info *info);
+size_t opk_config_info_counters(const struct opk_config_info *info, size_t pass);
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/*
+ * Containers (.opk) with their sections: sets that were built, recordings, probes. Nothing here or
+ * in the next two groups opens a library of NVIDIA's.
+ */
 
 /* Section types, docs/format.md; unknown ones are skipped. */
 enum opk_section_type {
@@ -934,6 +1022,13 @@ int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
  */
 int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
                   size_t i);
+
+/* ---- recordings ------------------------------------------------------------------------------ */
+
+/*
+ * What a file says besides values: metadata, ranges, times, what ran, what was counted. All of it
+ * goes with the file.
+ */
 
 /* Passes of a config image that have one of a metric's counters: from 1, ascending. */
 struct opk_pass_list {
@@ -1193,6 +1288,13 @@ struct opk_stats {
 /* *stats is NULL where the file has none; of several, numbers are added up. */
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
 
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/*
+ * Files of one's own, such as recordings of a program that collects with CUPTI: metadata first,
+ * then each image followed by its tables.
+ */
+
 /*
  * Writes a container: everything goes to a temporary name beside `path`, and
  * opk_writer_finish() puts it in place after fsync. opk_writer_free() without it leaves nothing.
@@ -1241,61 +1343,12 @@ void opk_writer_free(struct opk_writer *writer);
  */
 void opk_discard_unfinished(void);
 
-/*
- * One recording of several, their ranges in order; chip, profiler and metrics must agree. Images
- * and prefix are those of the first, and so is what metadata say, but for what is not true of all:
- * see docs/format.md. Needs no NVIDIA library.
- */
-struct opk_merge_options {
-	size_t size;
-	const char *join; /* overrides the first file's, see struct opk_meta; NULL: that one */
-};
-int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
-              const struct opk_merge_options *options, const char *path);
-
-/* ---- damaged containers ----------------------------------------------------------------- */
-
-/* A section of a file, or bytes between sections, or (section 0, size 0) the file as a whole. */
-struct opk_finding {
-	size_t section;      /* from 1, as far as sections were found; 0: none */
-	uint32_t type;       /* of the section, or of one that is missing; 0: not known */
-	uint64_t byte, size; /* where it is in the file, its header and padding included */
-	const char *problem; /* NULL: it is sound */
-};
-struct opk_findings;
-size_t opk_findings_count(const struct opk_findings *findings);
-const struct opk_finding *opk_findings_get(const struct opk_findings *findings, size_t i);
-void opk_findings_free(struct opk_findings *findings);
-
-struct opk_verify_options {
-	size_t size;
-	bool deep; /* evaluate all ranges, too, if all else is right; needs NVIDIA's libraries */
-	unsigned timeout_s; /* of that, without progress; 0: 30 */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
-};
-/*
- * All sections of a container, and what is wrong: headers, checksums, encodings, tables that can't
- * be read, do not agree with each other or with the metadata. After damage it goes on at the next
- * section header. OPK_OK also where problems were found; OPK_EINPUT where this is no container at
- * all.
- */
-int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
-               const struct opk_verify_options *options);
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 /*
- * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not
- * `from`: images with their tables, in order. An image whose range table is lost goes on without
- * one, unless the table says which metrics it has; without the times that others have it is left
- * out. What was left out is among the drops of opk_file_stats(), too. *out, unless NULL, has all
- * sections of `from`; what was not kept has a problem. Where there is libcupti, a child process
- * asks it how many ranges are in each image: a table that has more rows, or fewer, is lost, and so
- * is an image that it can't read. Elsewhere the log says that this was left out. OPK_EINPUT:
- * nothing can be evaluated in it any more.
+ * Values of a recording, row by row: open the file, evaluate it, read the rows. opk_table_new()
+ * does all that for several files, with the facts of each row as columns.
  */
-int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
-
-/* ---- evaluation ------------------------------------------------------------------------- */
 
 /* One evaluated range or sample. */
 struct opk_row {
@@ -1468,6 +1521,10 @@ struct opk_bookmark opk_evaluation_mark(const struct opk_evaluation *evaluation)
 int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
                           struct opk_evaluation *evaluation, const struct opk_bookmark *mark);
 
+/* ---- joined rows ----------------------------------------------------------------------------- */
+
+/* Rows of recordings in which a range has one pass of several. */
+
 /*
  * Ranges that describe the same thing, each of which may have one pass of several, as one row with
  * all passes: see `join` of struct opk_eval_options. Of each pass the counters of all its ranges
@@ -1504,7 +1561,9 @@ const struct opk_joined_row *opk_join_get(const struct opk_join *join, size_t i)
 /* Images of a cut-off file that have no range table: their ranges are in no row. */
 uint64_t opk_join_left_out(const struct opk_join *join);
 
-/* ---- what ran, and when ----------------------------------------------------------------- */
+/* ---- timeline -------------------------------------------------------------------------------- */
+
+/* Kernels, copies and sets as rows, and PM samples divided among them; rows without values. */
 
 /*
  * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were
@@ -1535,80 +1594,20 @@ int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation);
 
-/* A bare counter data image becomes a recording. It is evaluated once, to see that it can be. */
-struct opk_import_options {
-	size_t size;
-	const struct opk_eval_options *eval; /* metrics are required */
-	const char *set_name;
-	const char *source; /* recorded as the image's origin */
-	size_t passes;
-	const void *config; /* the config image it was collected with; optional */
-	size_t config_size;
-	const void *availability;
-	size_t availability_size;
-	const char *ranges; /* a range table, JSON as in docs/format.md; optional */
-	size_t ranges_size;
-	bool no_instances; /* the image was made from a prefix without instances */
-};
-int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
-               const struct opk_import_options *options, const char *path);
-
-/* ---- images worked on ------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 /*
- * What follows makes new counter data images of ranges of others, by PerfWorks' combiner
- * (NVPW_CounterDataCombiner_*): in a child process, once every checksum was verified, as evaluation
- * does.
+ * Rows that share a key as one, with total, mean and percentiles. This, sums and parts make new
+ * counter data images of ranges of others, by PerfWorks' combiner (NVPW_CounterDataCombiner_*): in
+ * a child process, once every checksum was verified, as evaluation does.
  */
+
 struct opk_image_options {
 	size_t size;
 	unsigned timeout_s; /* give up after so long without progress; 0: 30 */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
 };
-
-/*
- * A copy of a recording in which each counter data image has as many slots as ranges or samples;
- * values are the same bit for bit, and all else is as it was. An image that would not be smaller
- * stays.
- */
-int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *options,
-             const char *path);
-
-/*
- * One recording of several, as opk_merge() makes it, in which the ranges that share a key are one:
- * the sum of their counters, of which metrics are evaluated. The range has what all have in common,
- * their number as `count`, and the sum of their durations. Ranges of different GPUs are never
- * summed. OPK_EUSAGE where those of one key were counted on GPUs of different layout; for samples;
- * and where each range has one pass and the passes of a key have different numbers of ranges, whose
- * sums would not go together.
- */
-struct opk_sum_options {
-	size_t size;
-	/*
-	 * One word of name, kernel, shape, nvtx, device, host, rank and all, or several:
-	 * "kernel,rank".
-	 */
-	const char *key;
-	const struct opk_image_options *image;
-	/*
-	 * Ranges may be inside others, "step/forward" in "step", and kernels in those of their
-	 * NVTX ranges. Of those that share a key only one level is added, so that nothing counts
-	 * twice: "outermost", which NULL means, "innermost", or "all" of them. What is left out is
-	 * logged.
-	 */
-	const char *level;
-	/*
-	 * A part of a sum, which is opk_sum() of such parts, or of their sums that are parts again:
-	 * with the same key and level, in the order of the files, it is the same bit for bit. What
-	 * is found out at the end stays apart: kernels without a symbol, and ranges by name and
-	 * rank, for others may be inside them. But kernels that ran inside ranges of the program
-	 * have to be in one part with these. Passes of a key may have different numbers of ranges.
-	 */
-	bool part;
-};
-int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
-            const struct opk_sum_options *options, const char *path);
 
 /* A column's values over some ranges; NaN where there is no such number, or one of them is NaN. */
 struct opk_statistics {
@@ -1677,34 +1676,544 @@ const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggre
 /* Samples that were left out because they begin at an earlier event. */
 uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
 
-/* A part of a divided recording: ranges that share a key. */
-struct opk_piece {
-	const char *name;       /* "" where they have different ones */
-	struct opk_range range; /* what they have in common; what they differ in is as unknown */
-	bool many_streams;      /* `range.stream` can't say that it is unknown */
-	uint64_t rows;          /* so many ranges or samples */
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* Columns and cells of any table: what facts, tables and output have in common. */
+
+enum opk_cell_type {
+	OPK_CELL_STRING,
+	OPK_CELL_UINT,
+	OPK_CELL_DOUBLE,
+	OPK_CELL_BOOL,
+	OPK_CELL_LIST,
+	OPK_CELL_OPTIONAL,
+	OPK_CELL_EITHER,
+	OPK_CELL_OPTIONAL_BOOL,
+};
+
+struct opk_column {
+	const char *name;
+	enum opk_cell_type type;
+};
+
+union opk_cell {
+	const char *string; /* NULL: absent; empty in CSV, null in JSON */
+	uint64_t uint;
+	double number; /* %.17g; NaN is nan in CSV and null in JSON */
+	bool boolean;  /* yes or no; true or false in JSON */
+	struct {
+		const char *const *items;
+		size_t count;
+	} list; /* joined by a blank; an array in JSON */
+	struct {
+		uint64_t uint;
+		bool known;
+	} optional; /* a number, or a boolean; absent: empty in CSV, null in JSON */
+	struct {
+		const char *word; /* NULL: the number; "": absent, as above */
+		uint64_t uint;
+	} either; /* a number, or a word instead of it: a string in JSON */
+};
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+/* What rows have besides values: names, kernels, launch shapes, times. */
+
+/* The columns before the values, in their order; what filters and databases take, too. */
+enum opk_fact {
+	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
+	OPK_FACT_SAMPLE_START,
+	OPK_FACT_SAMPLE_END,
+	OPK_FACT_SPANS_EARLIER,
+	OPK_FACT_RANGE, /* index, as for samples */
+	OPK_FACT_NAME,
+	OPK_FACT_KERNEL,
+	OPK_FACT_SYMBOL,
+	OPK_FACT_GRID, /* "32x32x1" */
+	OPK_FACT_BLOCK,
+	OPK_FACT_GRID_X,
+	OPK_FACT_GRID_Y,
+	OPK_FACT_GRID_Z,
+	OPK_FACT_BLOCK_X,
+	OPK_FACT_BLOCK_Y,
+	OPK_FACT_BLOCK_Z,
+	OPK_FACT_DEVICE, /* samples have it, too */
+	OPK_FACT_LAUNCH,
+	OPK_FACT_SHARED_BYTES,
+	OPK_FACT_REGISTERS,
+	OPK_FACT_STREAM,
+	OPK_FACT_CONTEXT,
+	OPK_FACT_NVTX,
+	OPK_FACT_PROCESS,
+	OPK_FACT_RANK,
+	OPK_FACT_HOST, /* samples have it, too, and the next one */
+	OPK_FACT_GPU,  /* its UUID or PCI address */
+	OPK_FACT_SM_MHZ,
+	OPK_FACT_MEMORY_MHZ,
+	OPK_FACT_START,
+	OPK_FACT_SUMMED, /* ranges of which this one is the sum */
+	OPK_FACT_DURATION,
+	OPK_FACT_LAUNCHES, /* ranges joined in the row */
+	OPK_FACT_LAUNCHES_MIN,
+	/* What ran: struct opk_ran. Other rows have none of it. */
+	OPK_FACT_KIND,
+	OPK_FACT_END,
+	OPK_FACT_TIME,
+	OPK_FACT_LEAST,
+	OPK_FACT_MOST,
+	OPK_FACT_SHARED,
+	OPK_FACT_BYTES,
+	OPK_FACT_SAMPLES,
+	OPK_FACT_SAMPLES_ALONE,
+	OPK_FACT_COUNT
+};
+
+/* Name and kind of its column; NULL where rows of this profiler don't have it. */
+const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
+/*
+ * By the column's name, or "index" for `range` and `sample`; false where rows of this profiler have
+ * no such fact.
+ */
+bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
+
+/* What a cell may point to, as long as it is used. */
+struct opk_fact_text {
+	char text[40];
+};
+
+/* A row's fact as a cell; a joined row is given as both, `row` with its index, name and range. */
+union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
+                            const struct opk_row *row, const struct opk_joined_row *joined);
+
+/* What the rows of a recording are. */
+enum opk_rows {
+	OPK_ROWS_RECORDED, /* ranges, joined where the recording says so, or samples */
+	OPK_ROWS_SINGLE,   /* ranges are never joined */
+	OPK_ROWS_KERNELS,  /* what ran: opk_timeline_eval() */
+	OPK_ROWS_LAUNCHES,
+	OPK_ROWS_TABLES, /* what is known of each without values: opk_recorded_eval() */
 };
 
 /*
- * A recording as several: what each will have. `by` is a key, of name, kernel, shape, nvtx, device
- * and rank one word or several with ',' between; or "segment": one a counter data image; or a
- * number: so many ranges each, in order. `file` must outlive the result. Images of samples stay
- * whole, for the combiner can't divide them: where samples of one image would go into several
- * parts, that is OPK_EUSAGE, as are more than 500 parts.
+ * Adds the facts that some of these ranges have to those found so far: the kernel and its launch
+ * shape, device, nvtx, rank, number of summed ranges and duration; with `all` every other one, too.
  */
-struct opk_split;
-int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const char *by, const struct opk_image_options *options);
-void opk_split_free(struct opk_split *split);
-size_t opk_split_count(const struct opk_split *split);
-const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
-/*
- * Writes one recording a part, which together are the whole; all of them or none. What the
- * collector counted goes into the first, so that it is there once when they are merged again.
- */
-int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
+void opk_facts_find(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
+                    bool all);
+/* In the same way, of the ranges or samples of a file, or of those of opk_evaluation_ranges(). */
+int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, struct opk_file *file,
+                            bool all);
+void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
+                        bool all);
 
-/* ---- recordings compared ---------------------------------------------------------------- */
+struct opk_facts_options {
+	size_t size;
+	const bool *found; /* OPK_FACT_COUNT of them */
+	enum opk_profiler profiler;
+	enum opk_rows rows;
+	bool sampled;       /* of what ran: samples were recorded beside it */
+	bool joined;        /* some rows are of several ranges */
+	bool spans_earlier; /* samples that begin at an earlier event are marked */
+};
+/* The columns that a table has unless it is told others, in their order; how many there are. */
+size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options);
+/* A table of several files has a column with their names after this one. */
+bool opk_fact_precedes_file(enum opk_fact fact);
+
+/* ---- kernel names ---------------------------------------------------------------------------- */
+
+/* Short names for people, each of which means one kernel. */
+
+enum opk_kernel_style {
+	OPK_KERNEL_FULL,   /* as ranges have it: demangled, in one spelling */
+	OPK_KERNEL_SHORT,  /* without namespaces, template arguments and arguments */
+	OPK_KERNEL_SYMBOL, /* mangled, where the recording has it; else full */
+};
+
+/*
+ * How kernels are called in what people read. Where several have one short name, it has what they
+ * differ in, "scale<float>", or else a number, "scale #2": in the order in which they were added.
+ */
+struct opk_kernel_names;
+int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
+                         enum opk_kernel_style style);
+void opk_kernel_names_free(struct opk_kernel_names *names);
+/* The kernels of these ranges are among those to be kept apart; all before the first is got. */
+int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
+                         const struct opk_range *ranges, size_t count);
+/* Borrowed from `names` or the range; one that was not added has its full name; "" stays "". */
+const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* Recordings as rows and columns, which "offpeak eval" prints: the simplest way to values. */
+
+/* Texts are copied. */
+struct opk_table_options {
+	size_t size;
+	/*
+	 * How recordings are evaluated, and for which metrics or set: not its `filter`, `join` and
+	 * `also`. NULL: defaults.
+	 */
+	const struct opk_eval_options *eval;
+	const char *set;          /* instead of these: as opk_set_find() takes it */
+	const char *const *where; /* conditions of opk_filter_new() */
+	size_t where_count;
+	/*
+	 * Only these, in this order: names of facts, "file", and metrics, labels or derived
+	 * metrics; where neither set nor metrics are given, no others are evaluated. NULL: all.
+	 */
+	const char *const *columns;
+	size_t column_count;
+	bool all_facts;         /* all that is known of each row, else the most wanted */
+	bool keep_first_sample; /* that begins at an earlier event; left out by default */
+	enum opk_rows rows;     /* recordings that only say what ran have OPK_ROWS_LAUNCHES */
+	enum opk_kernel_style kernel_names;
+	/* A row a range and value, not a column a value: files may have different ones. */
+	bool is_long;
+	/*
+	 * Statistics: a row a key group and value; `key` and `level` of struct
+	 * opk_aggregate_options. Columns that name values choose the rows. Recordings that only say
+	 * what ran take "kernel" alone, which is OPK_ROWS_KERNELS there.
+	 */
+	const char *aggregate, *level;
+	const struct opk_image_options *image; /* how they are computed; NULL: defaults */
+};
+
+enum opk_table_kind {
+	OPK_TABLE_FACT,
+	OPK_TABLE_VALUE,
+	OPK_TABLE_FILE, /* the path of the row's file */
+	/* Where each value has a row. */
+	OPK_TABLE_GROUP, /* number of the key group, from 0 over all files */
+	OPK_TABLE_METRIC,
+	OPK_TABLE_UNIT,
+	OPK_TABLE_NUMBER,   /* the value itself */
+	OPK_TABLE_LAUNCHES, /* it is of so many */
+	/* struct opk_statistics */
+	OPK_TABLE_COUNT,
+	OPK_TABLE_SUM,
+	OPK_TABLE_MEAN,
+	OPK_TABLE_MIN,
+	OPK_TABLE_MAX,
+	OPK_TABLE_P50,
+	OPK_TABLE_P90,
+	OPK_TABLE_P99,
+	OPK_TABLE_WEIGHTED,
+	OPK_TABLE_INFLATED, /* counts idle time around short kernels, as the recording says */
+	OPK_TABLE_KINDS
+};
+
+struct opk_table_column {
+	struct opk_column header;
+	enum opk_table_kind kind;
+	enum opk_fact fact; /* of OPK_TABLE_FACT */
+	const char *unit;   /* of a value: "byte", "" where it is not known; else NULL */
+	/* Over a value, as opk_evaluation_column_heading(); NULL: none. */
+	const struct opk_meta_heading *heading;
+};
+
+/* A row, valid until the next one is read. */
+struct opk_table_row {
+	const union opk_cell *cells; /* one a column */
+	/*
+	 * One a column. False: a fact is not known, or nothing was collected of which the value or
+	 * the statistics are computed, which are NaN then. What was collected may be NaN, too.
+	 */
+	const bool *known;
+};
+
+/*
+ * Recordings, all of ranges or all of samples, as one table with columns and rows as "offpeak eval"
+ * prints them. It has files and a context of its own, so that it may be used on another thread
+ * than `ctx` and outlive it; the causes of a failure here are those of `ctx`. All files are
+ * evaluated before the first row is read; they need the same values. OPK_EUSAGE: a file has no such
+ * column, or files do not go into one table.
+ */
+struct opk_table;
+int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
+                  size_t count, const struct opk_table_options *options);
+/*
+ * In the same way a bare counter data image, which is read before this returns; `name` is its path
+ * in the table. Metrics, or a set and the chip, are required; see struct opk_eval_options. There
+ * are no key groups, and neither kernels nor launches.
+ */
+int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
+                        const char *name, const struct opk_table_options *options);
+void opk_table_free(struct opk_table *table);
+size_t opk_table_column_count(const struct opk_table *table);
+const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
+/* Facts of the files: "chip", "profiler", "set"; several, with ',' between, where they differ. */
+const char *opk_table_about(const struct opk_table *table, const char *fact);
+/* *row is NULL after the last one. On failure opk_table_error() has the causes. */
+int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
+/* The next row is the first one again; nothing is evaluated for that. */
+void opk_table_rewind(struct opk_table *table);
+/* The context with the causes; borrowed. */
+const struct opk_ctx *opk_table_error(const struct opk_table *table);
+
+/* ---- Arrow ----------------------------------------------------------------------------------- */
+
+/* Tables as Arrow's record batches: its C stream interface, without a library of Arrow's. */
+
+/* As the Arrow C data and stream interfaces declare them: arrow.apache.org/docs/format. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+
+struct ArrowArray {
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+
+#endif
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+	const char *(*get_last_error)(struct ArrowArrayStream *);
+	void (*release)(struct ArrowArrayStream *);
+	void *private_data;
+};
+
+#endif
+
+/*
+ * The rows of a table that were not read yet, as a stream of record batches, each of some MiB.
+ * Texts are dictionaries of UTF-8 with 32-bit indices, whose dictionary goes with each batch;
+ * integers are uint64, values float64. What is not `known` (struct opk_table_row) is null, and a
+ * value that could not be computed is NaN. The fields of values have their "unit" as metadata, and
+ * the schema "chip", "profiler", "set" and "offpeak", which is the version.
+ *
+ * The stream takes the table over, unless this fails; its release() frees it. Schemas and arrays
+ * outlive the stream. Where get_next() fails, with EIO or ENOMEM, get_last_error() has the cause
+ * chain, innermost first, a line each, and it fails from then on. OPK_ENOMEM.
+ */
+int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table);
+
+/*
+ * A list of metrics as such a stream, which is independent of it: texts metric, type, hw_unit,
+ * dim_unit, description and scope; where passes were counted, also the integer passes, and the
+ * texts method and status. Passes of what can't be scheduled are null, and status is why. What is
+ * not known is null. OPK_ENOMEM.
+ */
+int opk_metric_list_export_arrow(struct ArrowArrayStream *out, const struct opk_metric_list *list);
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+/* Rows of any kind as text, piece by piece: a table for people, CSV, JSON or NDJSON. */
+
+enum opk_format { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };
+bool opk_format_parse(enum opk_format *out, const char *name);
+
+/* Takes a piece of output; non-zero stops with OPK_EFAILED. */
+typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
+
+struct opk_out_options {
+	size_t size;
+	enum opk_format format;
+	/*
+	 * Tables: so many columns has the terminal; 0: lines are as long as they have to be. A
+	 * table that is wider has less in it that is the same in all rows, and texts and names of
+	 * columns on several lines, or several blocks of columns; nothing is cut.
+	 */
+	size_t width;
+	bool bold; /* tables: headers in bold, for terminals */
+	/*
+	 * Tables that would take more lines so are left wide instead, for a pager that scrolls
+	 * sideways; 0: none are.
+	 */
+	size_t height;
+	/*
+	 * CSV: a ' before text whose first character makes a spreadsheet compute it: = + - @, a tab
+	 * or a carriage return. Other programs see it as part of the text.
+	 */
+	bool csv_safe;
+	/* Of a record and its tables write this one, or "summary", the record; NULL: all. */
+	const char *only;
+};
+
+/*
+ * Either one table: opk_out_table(), opk_out_row()...; or a record: opk_out_record(), then any
+ * number of tables that belong to it. A record is an object in JSON, and field,value rows in CSV.
+ */
+struct opk_out;
+int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *options,
+                opk_sink_fn *sink, void *sink_data);
+int opk_out_record(struct opk_out *out, const struct opk_column *columns,
+                   const union opk_cell *cells, size_t count);
+/* The columns' names are borrowed until the next table or the end. */
+int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
+                  size_t count);
+int opk_out_row(struct opk_out *out, const union opk_cell *cells);
+/*
+ * A row inside the last one of less depth, or of depth 0 inside none: JSON has it among that one's
+ * "children", and other formats take no notice. It only has the first `count` cells. A table has
+ * only rows of this kind, or none.
+ */
+int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *cells,
+                       size_t count);
+/*
+ * Headings, which only tables for people have: over `count` columns of this table from `first` on;
+ * and over the rows that come next, with prose below it, until another one comes, or none ("").
+ */
+int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
+/*
+ * Tables for people alone: doubles of this column are in this unit, as NVIDIA writes it or any
+ * other. They have five digits, a unit that makes them short ("GB/s" for "bytes/second"), and the
+ * heading shows that. Doubles without a unit have five digits, too.
+ */
+int opk_out_unit(struct opk_out *out, size_t column, const char *unit);
+/* The same, where the unit of a row's doubles is in a column of its own. */
+int opk_out_unit_in(struct opk_out *out, size_t column);
+/*
+ * Tables for people alone: where lines have no room for all columns, this one, of the first 64, is
+ * left out, and a line above the table says so.
+ */
+int opk_out_optional(struct opk_out *out, size_t column);
+/* Of the last table. A table for people without rows has no heading either. */
+size_t opk_out_row_count(const struct opk_out *out);
+int opk_out_heading(struct opk_out *out, const char *title, const char *text);
+int opk_out_finish(struct opk_out *out);
+void opk_out_free(struct opk_out *out);
+
+/*
+ * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %".
+ * A unit that does not fit is cut.
+ */
+enum { OPK_VALUE_TEXT = 128 };
+void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
+
+/* ---- databases ------------------------------------------------------------------------------- */
+
+/* Evaluations as a file of SQLite's. */
+
+/*
+ * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one
+ * transaction. OPK_EFAILED where the library was built without SQLite.
+ */
+struct opk_database_options {
+	size_t size;
+	/* The view `wide` has these: names of facts, "file", names of columns; NULL: all. */
+	const char *const *columns;
+	size_t column_count;
+};
+struct opk_database;
+int opk_database_new(struct opk_database **out, struct opk_ctx *ctx, const char *path,
+                     const struct opk_database_options *options);
+
+/* An evaluation whose rows follow. */
+struct opk_database_run {
+	size_t size;
+	const char *file;            /* its name */
+	const struct opk_meta *meta; /* NULL: a bare image */
+	bool cut_off;                /* its end is missing */
+	bool joined;                 /* as the metadata says */
+	const struct opk_evaluation *evaluation;
+	const size_t *columns; /* of the evaluation: only these, in this order; NULL: all */
+	size_t column_count;
+	const bool *inflated; /* one a column of the evaluation; NULL: no column is */
+};
+/*
+ * Borrows nothing. Types and descriptions of metrics come from cuptiProfilerHostGetMetricProperties
+ * where there is such. OPK_EUSAGE: ranges after samples, or samples after ranges.
+ */
+int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
+/*
+ * A row of that evaluation, as of opk_fact_get(). `values` has one a column of the evaluation;
+ * `launches`, of how many ranges each is, too, or is NULL.
+ */
+int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
+                         const struct opk_joined_row *joined, const double *values,
+                         const uint64_t *launches);
+/* Indexes, views, and the file appears, or replaces an older one. */
+int opk_database_finish(struct opk_database *database);
+/* Without finish nothing is left. */
+void opk_database_free(struct opk_database *database);
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+/* Recordings for Perfetto and other viewers. */
+
+/*
+ * Recordings in Chrome's trace event format, JSON that Perfetto and chrome://tracing open:
+ * docs/traces.md. Counters are PM samples; slices are kernels, copies, sets, NVTX ranges, and user
+ * ranges that have times. Everything is on the clock of the host, in microseconds since the
+ * beginning of the first event; otherData.origin_ns says when that was.
+ */
+struct opk_trace_options {
+	size_t size;
+	/* Which metrics, and how they are evaluated; not `filter` and `join`. NULL: defaults. */
+	const struct opk_eval_options *eval;
+	/*
+	 * Conditions as of opk_filter_new(), on samples and ranges. What ran has to meet those on
+	 * start_ns, end_ns, device, host and gpu, too; in files without samples those on any fact
+	 * of launches. NVTX ranges are of no device.
+	 */
+	const char *const *where;
+	size_t where_count;
+	enum opk_kernel_style kernel_names;
+	bool gzip;
+	/* Samples that were written; evaluation has its own. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+};
+/* What became events; the caller sets `size`. */
+struct opk_trace_counts {
+	size_t size;
+	uint64_t events;  /* all, with those that name processes and threads, or mark gaps */
+	uint64_t samples; /* each is an event for every metric of which it has a value */
+	uint64_t values, missing_values; /* nan: no event, but a slice says so */
+	uint64_t first_samples;          /* that begin at an earlier event: left out */
+	uint64_t incomplete_samples;     /* that were begun but not completed: left out */
+	uint64_t kernels, copies, sets, nvtx_ranges, ranges;
+	uint64_t records_left_out;     /* of what ran, because of `where` */
+	uint64_t ranges_without_times; /* left out */
+	uint64_t origin_ns;            /* host time that is 0 in the trace */
+};
+/*
+ * Writes a trace of all files, which may be those of the ranks of a job, piece by piece. Besides
+ * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range
+ * with values; and records of what ran as long as sections of the file overlap in time that have
+ * them.
+ * OPK_EUSAGE where none has anything with a time. `counts` may be NULL.
+ */
+int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
+                    struct opk_file *const *files, size_t count,
+                    const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);
+/* As a file, which appears whole or not at all. */
+int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
+                   struct opk_file *const *files, size_t count,
+                   const struct opk_trace_options *options, const char *path);
+
+/* ---- comparison ------------------------------------------------------------------------------ */
+
+/* Recordings before and after a change, and rules that a change must not break. */
 
 /*
  * Two sides, before and after, each of one recording or several (runs, ranks), matched row by row;
@@ -1812,7 +2321,6 @@ const struct opk_diff_row *opk_diff_get(const struct opk_diff *diff, size_t i);
 /* Rows of one side alone: the other one's launches are 0. */
 size_t opk_diff_unmatched_count(const struct opk_diff *diff);
 const struct opk_diff_row *opk_diff_unmatched(const struct opk_diff *diff, size_t i);
-struct opk_kernel_names;
 /* All that it was matched by: "gemm 16x6x1 128x1x1"; free(). NULL: no memory. `names`: or NULL. */
 char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
                         struct opk_kernel_names *names);
@@ -1868,426 +2376,9 @@ size_t opk_diff_judgement_broken(const struct opk_diff_judgement *judgement);
 int opk_diff_judgement_write_junit(const struct opk_diff_judgement *judgement, struct opk_ctx *ctx,
                                    const char *path);
 
-/* ---- rows out --------------------------------------------------------------------------- */
+/* ---- summaries ------------------------------------------------------------------------------- */
 
-enum opk_format { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };
-bool opk_format_parse(enum opk_format *out, const char *name);
-
-enum opk_cell_type {
-	OPK_CELL_STRING,
-	OPK_CELL_UINT,
-	OPK_CELL_DOUBLE,
-	OPK_CELL_BOOL,
-	OPK_CELL_LIST,
-	OPK_CELL_OPTIONAL,
-	OPK_CELL_EITHER,
-	OPK_CELL_OPTIONAL_BOOL,
-};
-
-struct opk_column {
-	const char *name;
-	enum opk_cell_type type;
-};
-
-union opk_cell {
-	const char *string; /* NULL: absent; empty in CSV, null in JSON */
-	uint64_t uint;
-	double number; /* %.17g; NaN is nan in CSV and null in JSON */
-	bool boolean;  /* yes or no; true or false in JSON */
-	struct {
-		const char *const *items;
-		size_t count;
-	} list; /* joined by a blank; an array in JSON */
-	struct {
-		uint64_t uint;
-		bool known;
-	} optional; /* a number, or a boolean; absent: empty in CSV, null in JSON */
-	struct {
-		const char *word; /* NULL: the number; "": absent, as above */
-		uint64_t uint;
-	} either; /* a number, or a word instead of it: a string in JSON */
-};
-
-/* Takes a piece of output; non-zero stops with OPK_EFAILED. */
-typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
-
-struct opk_out_options {
-	size_t size;
-	enum opk_format format;
-	/*
-	 * Tables: so many columns has the terminal; 0: lines are as long as they have to be. A
-	 * table that is wider has less in it that is the same in all rows, and texts and names of
-	 * columns on several lines, or several blocks of columns; nothing is cut.
-	 */
-	size_t width;
-	bool bold; /* tables: headers in bold, for terminals */
-	/*
-	 * Tables that would take more lines so are left wide instead, for a pager that scrolls
-	 * sideways; 0: none are.
-	 */
-	size_t height;
-	/*
-	 * CSV: a ' before text whose first character makes a spreadsheet compute it: = + - @, a tab
-	 * or a carriage return. Other programs see it as part of the text.
-	 */
-	bool csv_safe;
-	/* Of a record and its tables write this one, or "summary", the record; NULL: all. */
-	const char *only;
-};
-
-/*
- * Either one table: opk_out_table(), opk_out_row()...; or a record: opk_out_record(), then any
- * number of tables that belong to it. A record is an object in JSON, and field,value rows in CSV.
- */
-struct opk_out;
-int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *options,
-                opk_sink_fn *sink, void *sink_data);
-int opk_out_record(struct opk_out *out, const struct opk_column *columns,
-                   const union opk_cell *cells, size_t count);
-/* The columns' names are borrowed until the next table or the end. */
-int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
-                  size_t count);
-int opk_out_row(struct opk_out *out, const union opk_cell *cells);
-/*
- * A row inside the last one of less depth, or of depth 0 inside none: JSON has it among that one's
- * "children", and other formats take no notice. It only has the first `count` cells. A table has
- * only rows of this kind, or none.
- */
-int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *cells,
-                       size_t count);
-/*
- * Headings, which only tables for people have: over `count` columns of this table from `first` on;
- * and over the rows that come next, with prose below it, until another one comes, or none ("").
- */
-int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
-/*
- * Tables for people alone: doubles of this column are in this unit, as NVIDIA writes it or any
- * other. They have five digits, a unit that makes them short ("GB/s" for "bytes/second"), and the
- * heading shows that. Doubles without a unit have five digits, too.
- */
-int opk_out_unit(struct opk_out *out, size_t column, const char *unit);
-/* The same, where the unit of a row's doubles is in a column of its own. */
-int opk_out_unit_in(struct opk_out *out, size_t column);
-/*
- * Tables for people alone: where lines have no room for all columns, this one, of the first 64, is
- * left out, and a line above the table says so.
- */
-int opk_out_optional(struct opk_out *out, size_t column);
-/* Of the last table. A table for people without rows has no heading either. */
-size_t opk_out_row_count(const struct opk_out *out);
-int opk_out_heading(struct opk_out *out, const char *title, const char *text);
-int opk_out_finish(struct opk_out *out);
-void opk_out_free(struct opk_out *out);
-
-/*
- * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %".
- * A unit that does not fit is cut.
- */
-enum { OPK_VALUE_TEXT = 128 };
-void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
-
-/* ---- facts: what rows have besides values ----------------------------------------------- */
-
-/* The columns before the values, in their order; what filters and databases take, too. */
-enum opk_fact {
-	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
-	OPK_FACT_SAMPLE_START,
-	OPK_FACT_SAMPLE_END,
-	OPK_FACT_SPANS_EARLIER,
-	OPK_FACT_RANGE, /* index, as for samples */
-	OPK_FACT_NAME,
-	OPK_FACT_KERNEL,
-	OPK_FACT_SYMBOL,
-	OPK_FACT_GRID, /* "32x32x1" */
-	OPK_FACT_BLOCK,
-	OPK_FACT_GRID_X,
-	OPK_FACT_GRID_Y,
-	OPK_FACT_GRID_Z,
-	OPK_FACT_BLOCK_X,
-	OPK_FACT_BLOCK_Y,
-	OPK_FACT_BLOCK_Z,
-	OPK_FACT_DEVICE, /* samples have it, too */
-	OPK_FACT_LAUNCH,
-	OPK_FACT_SHARED_BYTES,
-	OPK_FACT_REGISTERS,
-	OPK_FACT_STREAM,
-	OPK_FACT_CONTEXT,
-	OPK_FACT_NVTX,
-	OPK_FACT_PROCESS,
-	OPK_FACT_RANK,
-	OPK_FACT_HOST, /* samples have it, too, and the next one */
-	OPK_FACT_GPU,  /* its UUID or PCI address */
-	OPK_FACT_SM_MHZ,
-	OPK_FACT_MEMORY_MHZ,
-	OPK_FACT_START,
-	OPK_FACT_SUMMED, /* ranges of which this one is the sum */
-	OPK_FACT_DURATION,
-	OPK_FACT_LAUNCHES, /* ranges joined in the row */
-	OPK_FACT_LAUNCHES_MIN,
-	/* What ran: struct opk_ran. Other rows have none of it. */
-	OPK_FACT_KIND,
-	OPK_FACT_END,
-	OPK_FACT_TIME,
-	OPK_FACT_LEAST,
-	OPK_FACT_MOST,
-	OPK_FACT_SHARED,
-	OPK_FACT_BYTES,
-	OPK_FACT_SAMPLES,
-	OPK_FACT_SAMPLES_ALONE,
-	OPK_FACT_COUNT
-};
-
-/* Name and kind of its column; NULL where rows of this profiler don't have it. */
-const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
-/*
- * By the column's name, or "index" for `range` and `sample`; false where rows of this profiler have
- * no such fact.
- */
-bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
-
-/* What a cell may point to, as long as it is used. */
-struct opk_fact_text {
-	char text[40];
-};
-
-/* A row's fact as a cell; a joined row is given as both, `row` with its index, name and range. */
-union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
-                            const struct opk_row *row, const struct opk_joined_row *joined);
-
-/* What the rows of a recording are. */
-enum opk_rows {
-	OPK_ROWS_RECORDED, /* ranges, joined where the recording says so, or samples */
-	OPK_ROWS_SINGLE,   /* ranges are never joined */
-	OPK_ROWS_KERNELS,  /* what ran: opk_timeline_eval() */
-	OPK_ROWS_LAUNCHES,
-	OPK_ROWS_TABLES, /* what is known of each without values: opk_recorded_eval() */
-};
-
-/*
- * Adds the facts that some of these ranges have to those found so far: the kernel and its launch
- * shape, device, nvtx, rank, number of summed ranges and duration; with `all` every other one, too.
- */
-void opk_facts_find(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
-                    bool all);
-/* In the same way, of the ranges or samples of a file, or of those of opk_evaluation_ranges(). */
-int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, struct opk_file *file,
-                            bool all);
-void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
-                        bool all);
-
-struct opk_facts_options {
-	size_t size;
-	const bool *found; /* OPK_FACT_COUNT of them */
-	enum opk_profiler profiler;
-	enum opk_rows rows;
-	bool sampled;       /* of what ran: samples were recorded beside it */
-	bool joined;        /* some rows are of several ranges */
-	bool spans_earlier; /* samples that begin at an earlier event are marked */
-};
-/* The columns that a table has unless it is told others, in their order; how many there are. */
-size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options);
-/* A table of several files has a column with their names after this one. */
-bool opk_fact_precedes_file(enum opk_fact fact);
-
-/* ---- names of kernels ------------------------------------------------------------------- */
-
-enum opk_kernel_style {
-	OPK_KERNEL_FULL,   /* as ranges have it: demangled, in one spelling */
-	OPK_KERNEL_SHORT,  /* without namespaces, template arguments and arguments */
-	OPK_KERNEL_SYMBOL, /* mangled, where the recording has it; else full */
-};
-
-/*
- * How kernels are called in what people read. Where several have one short name, it has what they
- * differ in, "scale<float>", or else a number, "scale #2": in the order in which they were added.
- */
-struct opk_kernel_names;
-int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
-                         enum opk_kernel_style style);
-void opk_kernel_names_free(struct opk_kernel_names *names);
-/* The kernels of these ranges are among those to be kept apart; all before the first is got. */
-int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
-                         const struct opk_range *ranges, size_t count);
-/* Borrowed from `names` or the range; one that was not added has its full name; "" stays "". */
-const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
-
-/* ---- tables ----------------------------------------------------------------------------- */
-
-/* Texts are copied. */
-struct opk_table_options {
-	size_t size;
-	/*
-	 * How recordings are evaluated, and for which metrics or set: not its `filter`, `join` and
-	 * `also`. NULL: defaults.
-	 */
-	const struct opk_eval_options *eval;
-	const char *set;          /* instead of these: as opk_set_find() takes it */
-	const char *const *where; /* conditions of opk_filter_new() */
-	size_t where_count;
-	/*
-	 * Only these, in this order: names of facts, "file", and metrics, labels or derived
-	 * metrics; where neither set nor metrics are given, no others are evaluated. NULL: all.
-	 */
-	const char *const *columns;
-	size_t column_count;
-	bool all_facts;         /* all that is known of each row, else the most wanted */
-	bool keep_first_sample; /* that begins at an earlier event; left out by default */
-	enum opk_rows rows;     /* recordings that only say what ran have OPK_ROWS_LAUNCHES */
-	enum opk_kernel_style kernel_names;
-	/* A row a range and value, not a column a value: files may have different ones. */
-	bool is_long;
-	/*
-	 * Statistics: a row a key group and value; `key` and `level` of struct
-	 * opk_aggregate_options. Columns that name values choose the rows. Recordings that only say
-	 * what ran take "kernel" alone, which is OPK_ROWS_KERNELS there.
-	 */
-	const char *aggregate, *level;
-	const struct opk_image_options *image; /* how they are computed; NULL: defaults */
-};
-
-enum opk_table_kind {
-	OPK_TABLE_FACT,
-	OPK_TABLE_VALUE,
-	OPK_TABLE_FILE, /* the path of the row's file */
-	/* Where each value has a row. */
-	OPK_TABLE_GROUP, /* number of the key group, from 0 over all files */
-	OPK_TABLE_METRIC,
-	OPK_TABLE_UNIT,
-	OPK_TABLE_NUMBER,   /* the value itself */
-	OPK_TABLE_LAUNCHES, /* it is of so many */
-	/* struct opk_statistics */
-	OPK_TABLE_COUNT,
-	OPK_TABLE_SUM,
-	OPK_TABLE_MEAN,
-	OPK_TABLE_MIN,
-	OPK_TABLE_MAX,
-	OPK_TABLE_P50,
-	OPK_TABLE_P90,
-	OPK_TABLE_P99,
-	OPK_TABLE_WEIGHTED,
-	OPK_TABLE_INFLATED, /* counts idle time around short kernels, as the recording says */
-	OPK_TABLE_KINDS
-};
-
-struct opk_table_column {
-	struct opk_column header;
-	enum opk_table_kind kind;
-	enum opk_fact fact; /* of OPK_TABLE_FACT */
-	const char *unit;   /* of a value: "byte", "" where it is not known; else NULL */
-	/* Over a value, as opk_evaluation_column_heading(); NULL: none. */
-	const struct opk_meta_heading *heading;
-};
-
-/* A row, valid until the next one is read. */
-struct opk_table_row {
-	const union opk_cell *cells; /* one a column */
-	/*
-	 * One a column. False: a fact is not known, or nothing was collected of which the value or
-	 * the statistics are computed, which are NaN then. What was collected may be NaN, too.
-	 */
-	const bool *known;
-};
-
-/*
- * Recordings, all of ranges or all of samples, as one table with columns and rows as "offpeak eval"
- * prints them. It has files and a context of its own, so that it may be used on another thread
- * than `ctx` and outlive it; the causes of a failure here are those of `ctx`. All files are
- * evaluated before the first row is read; they need the same values. OPK_EUSAGE: a file has no such
- * column, or files do not go into one table.
- */
-struct opk_table;
-int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
-                  size_t count, const struct opk_table_options *options);
-/*
- * In the same way a bare counter data image, which is read before this returns; `name` is its path
- * in the table. Metrics, or a set and the chip, are required; see struct opk_eval_options. There
- * are no key groups, and neither kernels nor launches.
- */
-int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
-                        const char *name, const struct opk_table_options *options);
-void opk_table_free(struct opk_table *table);
-size_t opk_table_column_count(const struct opk_table *table);
-const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
-/* Facts of the files: "chip", "profiler", "set"; several, with ',' between, where they differ. */
-const char *opk_table_about(const struct opk_table *table, const char *fact);
-/* *row is NULL after the last one. On failure opk_table_error() has the causes. */
-int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
-/* The next row is the first one again; nothing is evaluated for that. */
-void opk_table_rewind(struct opk_table *table);
-/* The context with the causes; borrowed. */
-const struct opk_ctx *opk_table_error(const struct opk_table *table);
-
-/* ---- Arrow ------------------------------------------------------------------------------ */
-
-/* As the Arrow C data and stream interfaces declare them: arrow.apache.org/docs/format. */
-#ifndef ARROW_C_DATA_INTERFACE
-#define ARROW_C_DATA_INTERFACE
-
-#define ARROW_FLAG_DICTIONARY_ORDERED 1
-#define ARROW_FLAG_NULLABLE 2
-#define ARROW_FLAG_MAP_KEYS_SORTED 4
-
-struct ArrowSchema {
-	const char *format;
-	const char *name;
-	const char *metadata;
-	int64_t flags;
-	int64_t n_children;
-	struct ArrowSchema **children;
-	struct ArrowSchema *dictionary;
-	void (*release)(struct ArrowSchema *);
-	void *private_data;
-};
-
-struct ArrowArray {
-	int64_t length;
-	int64_t null_count;
-	int64_t offset;
-	int64_t n_buffers;
-	int64_t n_children;
-	const void **buffers;
-	struct ArrowArray **children;
-	struct ArrowArray *dictionary;
-	void (*release)(struct ArrowArray *);
-	void *private_data;
-};
-
-#endif
-#ifndef ARROW_C_STREAM_INTERFACE
-#define ARROW_C_STREAM_INTERFACE
-
-struct ArrowArrayStream {
-	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
-	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
-	const char *(*get_last_error)(struct ArrowArrayStream *);
-	void (*release)(struct ArrowArrayStream *);
-	void *private_data;
-};
-
-#endif
-
-/*
- * The rows of a table that were not read yet, as a stream of record batches, each of some MiB.
- * Texts are dictionaries of UTF-8 with 32-bit indices, whose dictionary goes with each batch;
- * integers are uint64, values float64. What is not `known` (struct opk_table_row) is null, and a
- * value that could not be computed is NaN. The fields of values have their "unit" as metadata, and
- * the schema "chip", "profiler", "set" and "offpeak", which is the version.
- *
- * The stream takes the table over, unless this fails; its release() frees it. Schemas and arrays
- * outlive the stream. Where get_next() fails, with EIO or ENOMEM, get_last_error() has the cause
- * chain, innermost first, a line each, and it fails from then on. OPK_ENOMEM.
- */
-int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table);
-
-/*
- * A list of metrics as such a stream, which is independent of it: texts metric, type, hw_unit,
- * dim_unit, description and scope; where passes were counted, also the integer passes, and the
- * texts method and status. Passes of what can't be scheduled are null, and status is why. What is
- * not known is null. OPK_ENOMEM.
- */
-int opk_metric_list_export_arrow(struct ArrowArrayStream *out, const struct opk_metric_list *list);
-
-/* ---- recordings for people -------------------------------------------------------------- */
+/* A recording as people look at it: where the time went, and what the columns mean. */
 
 /* Clocks of the GPUs while ranges were recorded. */
 struct opk_clock_span {
@@ -2397,7 +2488,9 @@ const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *
 size_t opk_summary_remark_count(const struct opk_summary *summary);
 const char *opk_summary_remark(const struct opk_summary *summary, size_t i);
 
-/* ---- what happened over time ------------------------------------------------------------- */
+/* ---- charts ---------------------------------------------------------------------------------- */
+
+/* PM samples, and what ran, over time: as numbers to draw. */
 
 /* A metric of a GPU's samples: what lies between least and most, in each of equal parts of time. */
 struct opk_chart_line {
@@ -2461,7 +2554,9 @@ int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *
                   const struct opk_chart_options *options);
 void opk_chart_free(struct opk_chart *chart);
 
-/* ---- pictures ---------------------------------------------------------------------------- */
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+/* Summaries and samples as SVG. */
 
 /* A line of a roofline: a level of memory, or a peak of operations. */
 struct opk_roof {
@@ -2539,7 +2634,9 @@ int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx
                          struct opk_file *file, const struct opk_eval_options *eval,
                          const struct opk_picture_options *options);
 
-/* ---- reports ---------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
+
+/* Pages of HTML. */
 
 struct opk_report_options {
 	size_t size;
@@ -2559,103 +2656,154 @@ struct opk_report_options {
  */
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
                const struct opk_report_options *options, const char *path);
-/* ---- traces for other viewers ----------------------------------------------------------- */
+
+/* ---- new recordings -------------------------------------------------------------------------- */
+
+/* Recordings out of recordings: merged, trimmed, summed, divided; and of bare images. */
 
 /*
- * Recordings in Chrome's trace event format, JSON that Perfetto and chrome://tracing open:
- * docs/traces.md. Counters are PM samples; slices are kernels, copies, sets, NVTX ranges, and user
- * ranges that have times. Everything is on the clock of the host, in microseconds since the
- * beginning of the first event; otherData.origin_ns says when that was.
+ * One recording of several, their ranges in order; chip, profiler and metrics must agree. Images
+ * and prefix are those of the first, and so is what metadata say, but for what is not true of all:
+ * see docs/format.md. Needs no NVIDIA library.
  */
-struct opk_trace_options {
+struct opk_merge_options {
 	size_t size;
-	/* Which metrics, and how they are evaluated; not `filter` and `join`. NULL: defaults. */
-	const struct opk_eval_options *eval;
+	const char *join; /* overrides the first file's, see struct opk_meta; NULL: that one */
+};
+int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
+              const struct opk_merge_options *options, const char *path);
+
+/*
+ * A copy of a recording in which each counter data image has as many slots as ranges or samples;
+ * values are the same bit for bit, and all else is as it was. An image that would not be smaller
+ * stays.
+ */
+int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *options,
+             const char *path);
+
+/*
+ * One recording of several, as opk_merge() makes it, in which the ranges that share a key are one:
+ * the sum of their counters, of which metrics are evaluated. The range has what all have in common,
+ * their number as `count`, and the sum of their durations. Ranges of different GPUs are never
+ * summed. OPK_EUSAGE where those of one key were counted on GPUs of different layout; for samples;
+ * and where each range has one pass and the passes of a key have different numbers of ranges, whose
+ * sums would not go together.
+ */
+struct opk_sum_options {
+	size_t size;
 	/*
-	 * Conditions as of opk_filter_new(), on samples and ranges. What ran has to meet those on
-	 * start_ns, end_ns, device, host and gpu, too; in files without samples those on any fact
-	 * of launches. NVTX ranges are of no device.
+	 * One word of name, kernel, shape, nvtx, device, host, rank and all, or several:
+	 * "kernel,rank".
 	 */
-	const char *const *where;
-	size_t where_count;
-	enum opk_kernel_style kernel_names;
-	bool gzip;
-	/* Samples that were written; evaluation has its own. */
+	const char *key;
+	const struct opk_image_options *image;
+	/*
+	 * Ranges may be inside others, "step/forward" in "step", and kernels in those of their
+	 * NVTX ranges. Of those that share a key only one level is added, so that nothing counts
+	 * twice: "outermost", which NULL means, "innermost", or "all" of them. What is left out is
+	 * logged.
+	 */
+	const char *level;
+	/*
+	 * A part of a sum, which is opk_sum() of such parts, or of their sums that are parts again:
+	 * with the same key and level, in the order of the files, it is the same bit for bit. What
+	 * is found out at the end stays apart: kernels without a symbol, and ranges by name and
+	 * rank, for others may be inside them. But kernels that ran inside ranges of the program
+	 * have to be in one part with these. Passes of a key may have different numbers of ranges.
+	 */
+	bool part;
+};
+int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
+            const struct opk_sum_options *options, const char *path);
+
+/* A part of a divided recording: ranges that share a key. */
+struct opk_piece {
+	const char *name;       /* "" where they have different ones */
+	struct opk_range range; /* what they have in common; what they differ in is as unknown */
+	bool many_streams;      /* `range.stream` can't say that it is unknown */
+	uint64_t rows;          /* so many ranges or samples */
+};
+
+/*
+ * A recording as several: what each will have. `by` is a key, of name, kernel, shape, nvtx, device
+ * and rank one word or several with ',' between; or "segment": one a counter data image; or a
+ * number: so many ranges each, in order. `file` must outlive the result. Images of samples stay
+ * whole, for the combiner can't divide them: where samples of one image would go into several
+ * parts, that is OPK_EUSAGE, as are more than 500 parts.
+ */
+struct opk_split;
+int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const char *by, const struct opk_image_options *options);
+void opk_split_free(struct opk_split *split);
+size_t opk_split_count(const struct opk_split *split);
+const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
+/*
+ * Writes one recording a part, which together are the whole; all of them or none. What the
+ * collector counted goes into the first, so that it is there once when they are merged again.
+ */
+int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
+
+/* A bare counter data image becomes a recording. It is evaluated once, to see that it can be. */
+struct opk_import_options {
+	size_t size;
+	const struct opk_eval_options *eval; /* metrics are required */
+	const char *set_name;
+	const char *source; /* recorded as the image's origin */
+	size_t passes;
+	const void *config; /* the config image it was collected with; optional */
+	size_t config_size;
+	const void *availability;
+	size_t availability_size;
+	const char *ranges; /* a range table, JSON as in docs/format.md; optional */
+	size_t ranges_size;
+	bool no_instances; /* the image was made from a prefix without instances */
+};
+int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
+               const struct opk_import_options *options, const char *path);
+
+/* ---- repair ---------------------------------------------------------------------------------- */
+
+/* What is wrong with a file, and what can be saved of it. */
+
+/* A section of a file, or bytes between sections, or (section 0, size 0) the file as a whole. */
+struct opk_finding {
+	size_t section;      /* from 1, as far as sections were found; 0: none */
+	uint32_t type;       /* of the section, or of one that is missing; 0: not known */
+	uint64_t byte, size; /* where it is in the file, its header and padding included */
+	const char *problem; /* NULL: it is sound */
+};
+struct opk_findings;
+size_t opk_findings_count(const struct opk_findings *findings);
+const struct opk_finding *opk_findings_get(const struct opk_findings *findings, size_t i);
+void opk_findings_free(struct opk_findings *findings);
+
+struct opk_verify_options {
+	size_t size;
+	bool deep; /* evaluate all ranges, too, if all else is right; needs NVIDIA's libraries */
+	unsigned timeout_s; /* of that, without progress; 0: 30 */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
 };
-/* What became events; the caller sets `size`. */
-struct opk_trace_counts {
-	size_t size;
-	uint64_t events;  /* all, with those that name processes and threads, or mark gaps */
-	uint64_t samples; /* each is an event for every metric of which it has a value */
-	uint64_t values, missing_values; /* nan: no event, but a slice says so */
-	uint64_t first_samples;          /* that begin at an earlier event: left out */
-	uint64_t incomplete_samples;     /* that were begun but not completed: left out */
-	uint64_t kernels, copies, sets, nvtx_ranges, ranges;
-	uint64_t records_left_out;     /* of what ran, because of `where` */
-	uint64_t ranges_without_times; /* left out */
-	uint64_t origin_ns;            /* host time that is 0 in the trace */
-};
 /*
- * Writes a trace of all files, which may be those of the ranks of a job, piece by piece. Besides
- * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range
- * with values; and records of what ran as long as sections of the file overlap in time that have
- * them.
- * OPK_EUSAGE where none has anything with a time. `counts` may be NULL.
+ * All sections of a container, and what is wrong: headers, checksums, encodings, tables that can't
+ * be read, do not agree with each other or with the metadata. After damage it goes on at the next
+ * section header. OPK_OK also where problems were found; OPK_EINPUT where this is no container at
+ * all.
  */
-int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
-                    struct opk_file *const *files, size_t count,
-                    const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);
-/* As a file, which appears whole or not at all. */
-int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
-                   struct opk_file *const *files, size_t count,
-                   const struct opk_trace_options *options, const char *path);
-
-/* ---- databases -------------------------------------------------------------------------- */
+int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
+               const struct opk_verify_options *options);
 
 /*
- * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one
- * transaction. OPK_EFAILED where the library was built without SQLite.
+ * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not
+ * `from`: images with their tables, in order. An image whose range table is lost goes on without
+ * one, unless the table says which metrics it has; without the times that others have it is left
+ * out. What was left out is among the drops of opk_file_stats(), too. *out, unless NULL, has all
+ * sections of `from`; what was not kept has a problem. Where there is libcupti, a child process
+ * asks it how many ranges are in each image: a table that has more rows, or fewer, is lost, and so
+ * is an image that it can't read. Elsewhere the log says that this was left out. OPK_EINPUT:
+ * nothing can be evaluated in it any more.
  */
-struct opk_database_options {
-	size_t size;
-	/* The view `wide` has these: names of facts, "file", names of columns; NULL: all. */
-	const char *const *columns;
-	size_t column_count;
-};
-struct opk_database;
-int opk_database_new(struct opk_database **out, struct opk_ctx *ctx, const char *path,
-                     const struct opk_database_options *options);
-
-/* An evaluation whose rows follow. */
-struct opk_database_run {
-	size_t size;
-	const char *file;            /* its name */
-	const struct opk_meta *meta; /* NULL: a bare image */
-	bool cut_off;                /* its end is missing */
-	bool joined;                 /* as the metadata says */
-	const struct opk_evaluation *evaluation;
-	const size_t *columns; /* of the evaluation: only these, in this order; NULL: all */
-	size_t column_count;
-	const bool *inflated; /* one a column of the evaluation; NULL: no column is */
-};
-/*
- * Borrows nothing. Types and descriptions of metrics come from cuptiProfilerHostGetMetricProperties
- * where there is such. OPK_EUSAGE: ranges after samples, or samples after ranges.
- */
-int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
-/*
- * A row of that evaluation, as of opk_fact_get(). `values` has one a column of the evaluation;
- * `launches`, of how many ranges each is, too, or is NULL.
- */
-int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
-                         const struct opk_joined_row *joined, const double *values,
-                         const uint64_t *launches);
-/* Indexes, views, and the file appears, or replaces an older one. */
-int opk_database_finish(struct opk_database *database);
-/* Without finish nothing is left. */
-void opk_database_free(struct opk_database *database);
+int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
 
 #ifdef __cplusplus
 }

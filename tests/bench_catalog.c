@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_catalog *catalog;
 	struct opk_full_name *names;
-	struct opk_env env;
+	struct opk_env env = OPK_INIT(env);
 	size_t count;
 	double start, counted, alone;
 

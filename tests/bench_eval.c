@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_env env;
+	struct opk_env env = OPK_INIT(env);
 
 	opk_env_read(&env);
 	options.env = &env;

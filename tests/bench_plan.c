@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct totals totals = { 0 };
 	double effort = argc > 1 ? strtod(argv[1], NULL) : 5;
-	struct opk_env env;
+	struct opk_env env = OPK_INIT(env);
 	struct opk_ctx *ctx;
 	int failed = 0;
 

@@ -311,7 +311,7 @@ static void print(void)
 int main(int argc, char **argv)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_env env;
+	struct opk_env env = OPK_INIT(env);
 
 	opk_env_read(&env);
 	options.env = &env;

@@ -477,7 +477,7 @@ END_TEST
 START_TEST(options_are_copied)
 {
 	char cuda[] = "/cuda", home[] = "/home/u";
-	struct opk_env env = { .offpeak_cuda = "", .home = home };
+	struct opk_env env = { .size = sizeof env, .offpeak_cuda = "", .home = home };
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_ctx *ctx;
 
@@ -518,7 +518,7 @@ END_TEST
 
 START_TEST(environment)
 {
-	struct opk_env env;
+	struct opk_env env = OPK_INIT(env);
 
 	setenv("OFFPEAK_SETS", "/sets", 1);
 	setenv("CUDA_HOME", "/home-cuda", 1);
@@ -532,7 +532,8 @@ END_TEST
 
 START_TEST(ctx_without_memory)
 {
-	struct opk_env env = { .cuda_home = "a",
+	struct opk_env env = { .size = sizeof env,
+		               .cuda_home = "a",
 		               .cuda_path = "b",
 		               .home = "c",
 		               .sets = "d",

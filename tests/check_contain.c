@@ -365,7 +365,7 @@ END_TEST
 static struct opk_ctx *ctx_with_tmpdir(const char *tmpdir)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_env env = { .tmpdir = tmpdir };
+	struct opk_env env = { .size = sizeof env, .tmpdir = tmpdir };
 	struct opk_ctx *ctx;
 
 	options.env = &env;

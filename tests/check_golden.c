@@ -30,7 +30,7 @@ static const struct recording {
 
 static bool unknown_metrics(const struct recording *recording, struct opk_ctx *ctx)
 {
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 
 	ck_ok(ctx, opk_nvidia_info(&info, ctx));
 	return info.cupti_version < recording->since;

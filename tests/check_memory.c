@@ -701,7 +701,7 @@ static int files(struct opk_ctx *ctx)
 
 static int contexts(struct opk_ctx *ctx)
 {
-	struct opk_env env = { .cuda_home = "a", .home = "b", .sets = "c" };
+	struct opk_env env = { .size = sizeof env, .cuda_home = "a", .home = "b", .sets = "c" };
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_ctx *other = NULL;
 	int code;
@@ -718,7 +718,7 @@ static int contexts(struct opk_ctx *ctx)
 static int libraries(struct opk_ctx *ctx)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 	struct opk_ctx *other = NULL;
 	int code;
 

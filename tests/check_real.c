@@ -252,7 +252,7 @@ END_TEST
 START_TEST(missing_folder)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 	struct opk_chips *list = NULL;
 	struct opk_ctx *ctx;
 
@@ -275,7 +275,7 @@ END_TEST
 START_TEST(features)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 
 	ck_ok(ctx, opk_nvidia_info(&info, ctx));
 	ck_assert_ptr_nonnull(info.cupti_path);

@@ -233,7 +233,7 @@ static void write_set(const char *name)
 static struct opk_ctx *new_ctx_with_folder(void)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_env env = { .sets = folder };
+	struct opk_env env = { .size = sizeof env, .sets = folder };
 	struct opk_ctx *ctx;
 
 	options.env = &env;

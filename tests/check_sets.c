@@ -20,7 +20,7 @@ enum { CUPTI_13_0 = 130001 };
 
 static void set_up(void)
 {
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 
 	ctx = new_ctx();
 	/* The shipped sets, and no folder of the user's. */

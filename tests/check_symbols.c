@@ -137,7 +137,7 @@ START_TEST(no_library)
 {
 	struct nv_table table = { 0 };
 	struct opk_ctx *ctx;
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 
 	fake_reset();
 	ctx = fake_ctx_of(&table);

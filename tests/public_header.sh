@@ -23,6 +23,7 @@ int use(const char *path)
 	return 0;
 }
 C
+cp "$tmp/use.c" "$tmp/init.cc"
 printf '#include "offpeak.h"\nconst char *use() { return opk_version(); }\n' >"$tmp/use.cc"
 cp "$tmp/once.c" "$tmp/once.cc"
 cp "$tmp/twice.c" "$tmp/twice.cc"
@@ -42,7 +43,7 @@ done
 # CXX may name a compiler that configure did not find.
 if ${CXX:-c++} --version >/dev/null 2>&1; then
 	for standard in c++11 c++17; do
-		for file in once.cc twice.cc use.cc; do
+		for file in once.cc twice.cc use.cc init.cc; do
 			compile "${CXX:-c++}" "$standard" "$file"
 		done
 	done
@@ -53,4 +54,9 @@ if ${CXX:-c++} --version >/dev/null 2>&1; then
 else
 	skip 'no C++ compiler'
 fi
+
+# The header's version is the library's, as a text and as a number.
+version=$(sed -n 's/^#define OPK_VERSION_M[A-Z]* \([0-9]*\)$/\1/p; s/^#define OPK_VERSION_PATCH \([0-9]*\)$/\1/p' "$SOURCE/lib/offpeak.h" | paste -s -d .)
+run 0 --version
+same 'version in offpeak.h' "$(tr -d '\n' <"$tmp/out" | sed 's/.* //')" "$version"
 finish

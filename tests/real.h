@@ -10,7 +10,7 @@ enum { CUPTI_12_8 = 26, CUPTI_13_0 = 130001 };
 
 static inline uint32_t version_of(struct opk_ctx *ctx)
 {
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 
 	ck_ok(ctx, opk_nvidia_info(&info, ctx));
 	return info.cupti_version;

@@ -69,7 +69,7 @@ static inline void unexpected_log(void *data, const char *message)
 static inline struct opk_ctx *new_ctx(void)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_env env;
+	struct opk_env env = OPK_INIT(env);
 	struct opk_ctx *ctx = NULL;
 
 	opk_env_read(&env);
@@ -119,7 +119,7 @@ static inline bool told(const struct opk_ctx *ctx, const char *text)
 static inline bool have_cupti(void)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 	bool found = opk_nvidia_info(&info, ctx) == OPK_OK;
 
 	opk_ctx_free(ctx);

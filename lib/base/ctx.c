@@ -16,9 +16,14 @@ const char *opk_version(void)
 	return PACKAGE_VERSION;
 }
 
+uint32_t opk_version_number(void)
+{
+	return OPK_VERSION_NUMBER;
+}
+
 void opk_env_read(struct opk_env *env)
 {
-	*env = (struct opk_env){
+	const struct opk_env found = {
 		.offpeak_cuda = getenv("OFFPEAK_CUDA"),
 		.cuda_home = getenv("CUDA_HOME"),
 		.cuda_path = getenv("CUDA_PATH"),
@@ -33,6 +38,8 @@ void opk_env_read(struct opk_env *env)
 		.tmpdir = getenv("TMPDIR"),
 		.offpeak_libcuda = getenv("OFFPEAK_LIBCUDA"),
 	};
+
+	opk_fill_sized(env, &found, sizeof found);
 }
 
 /* Copies `text`; NULL and "" become NULL. Returns false when out of memory. */
@@ -72,6 +79,7 @@ static void free_env(struct opk_env *env)
 int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 {
 	OPK_OPTIONS(opk_ctx_options, options, given);
+	OPK_OPTIONS(opk_env, env, options.env);
 	struct opk_ctx *ctx = opk_alloc(sizeof *ctx);
 
 	if (!ctx)
@@ -81,8 +89,7 @@ int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 	if (!copy_setting(&ctx->cuda_dir, options.cuda_dir)
 	    || !copy_setting(&ctx->data_dir, options.data_dir)
 	    || !copy_setting(&ctx->cache_dir, options.cache_dir)
-	    || !copy_setting(&ctx->libcuda, options.libcuda)
-	    || (options.env && !copy_env(&ctx->env, options.env))) {
+	    || !copy_setting(&ctx->libcuda, options.libcuda) || !copy_env(&ctx->env, &env)) {
 		opk_ctx_free(ctx);
 		return OPK_ENOMEM;
 	}

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "offpeak.h"
+#include "base/mem.h"
 
 struct opk_nv;
 

@@ -9,6 +9,12 @@
 
 #include "offpeak.h"
 
+#if defined(__GNUC__)
+#define OPK_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define OPK_PRINTF(fmt, args)
+#endif
+
 /* Zeroed; NULL when out of memory. All results go back with free(). */
 void *opk_alloc(size_t size);
 void *opk_alloc_array(size_t count, size_t size);

@@ -21,4 +21,14 @@ static inline void opk_copy_options(void *to, size_t to_size, const void *from)
 	struct type local;                                                                         \
 	opk_copy_options(&local, sizeof local, given)
 
+/* Fills a caller's struct, as far as its size goes, from one in this library's layout. */
+static inline void opk_fill_sized(void *to, const void *from, size_t from_size)
+{
+	size_t size = *(size_t *)to;
+
+	memset(to, 0, size);
+	memcpy(to, from, size < from_size ? size : from_size);
+	*(size_t *)to = size;
+}
+
 #endif

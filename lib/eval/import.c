@@ -92,7 +92,7 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *eva
                            const void *image, size_t size, const struct opk_import_options *options,
                            const char *path)
 {
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 	char hash[15] = "";
 	struct opk_meta meta = {
 		.kind = "recording",

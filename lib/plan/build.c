@@ -154,7 +154,7 @@ static int list_passes(struct opk_pass_list *lists, uint32_t *numbers, struct op
 static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_pass_list *passes, const struct opk_build_options *options)
 {
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 	char hash[15];
 	struct opk_meta meta = {
 		.kind = "set",

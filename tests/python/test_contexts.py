@@ -78,7 +78,7 @@ class Contexts(unittest.TestCase):
 
     def test_all_of_the_environment_is_passed_on(self):
         fields = {name for name, _ in ffi.typeof("struct opk_env").fields}
-        of_the_command = {"pager", "no_color", "columns"}
+        of_the_command = {"size", "pager", "no_color", "columns"}
         self.assertEqual(fields - of_the_command, {*_context._ENVIRONMENT, "wheels"})
 
     def test_notes(self):

@@ -65,7 +65,7 @@ static int print(struct app *app, const struct opk_nvidia_info *info)
 static int run(struct app *app, void *data)
 {
 	const struct doctor_args *args = data;
-	struct opk_nvidia_info info;
+	struct opk_nvidia_info info = OPK_INIT(info);
 	int found = opk_nvidia_info(&info, app->ctx), code;
 
 	if (found)

@@ -150,6 +150,7 @@ int app_open(struct app *app)
 	struct opk_ctx_options options = OPK_INIT(options);
 	opk_autofree char *cache_dir = NULL;
 
+	app->env.size = sizeof app->env;
 	opk_env_read(&app->env);
 	if (!app->no_cache)
 		cache_dir = find_cache_dir(&app->env);

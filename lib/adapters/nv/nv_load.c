@@ -10,6 +10,7 @@
 #include "adapters/nv/nv_table.h"
 #include "base/buf.h"
 #include "base/library.h"
+#include "base/option_struct.h"
 #include "config.h"
 
 /* ---- where they may be: toolkits, Python wheels, the loader's own path */
@@ -425,16 +426,21 @@ static void first_call(struct opk_nv *nv)
 
 int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 {
+	struct opk_nvidia_info found = { 0 };
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
-	*info = (struct opk_nvidia_info){ 0 };
 	if (!code)
 		first_call(ctx->nv);
 	if (ctx->nv)
-		*info = (struct opk_nvidia_info){ ctx->nv->cupti_path, ctx->nv->nvperf_path,
-			                          ctx->nv->version, ctx->nv->libcuda_path,
-			                          ctx->nv->libcuda_path || ctx->nv->lacks_driver };
+		found = (struct opk_nvidia_info){
+			.cupti_path = ctx->nv->cupti_path,
+			.nvperf_host_path = ctx->nv->nvperf_path,
+			.cupti_version = ctx->nv->version,
+			.libcuda_path = ctx->nv->libcuda_path,
+			.needs_libcuda = ctx->nv->libcuda_path || ctx->nv->lacks_driver,
+		};
+	opk_fill_sized(info, &found, sizeof found);
 	return code;
 }
 

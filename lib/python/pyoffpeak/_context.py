@@ -87,7 +87,7 @@ def _cache_dir(settings: _Settings) -> bytes | None:
 
 
 def _make(settings: _Settings, notes: Any) -> Any:
-    env = ffi.new("struct opk_env *")
+    env = ffi.new("struct opk_env *", {"size": ffi.sizeof("struct opk_env")})
     kept = [ffi.new("char[]", value) if value is not None else ffi.NULL for value in (*settings, _cache_dir(settings))]
     for field, value in zip((*_ENVIRONMENT, "wheels"), kept):
         setattr(env, field, value)
@@ -167,7 +167,7 @@ def disowned(handle: Any) -> None:
 
 def load(ctx: Any) -> None:
     """Loads NVIDIA's libraries into this process, where there are any, so that child processes have them at once."""
-    lib.opk_nvidia_info(ffi.new("struct opk_nvidia_info *"), ctx)
+    lib.opk_nvidia_info(ffi.new("struct opk_nvidia_info *", {"size": ffi.sizeof("struct opk_nvidia_info")}), ctx)
 
 
 def call(ctx: Any, function: Callable[..., int], *arguments: Any) -> None:
