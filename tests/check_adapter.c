@@ -168,6 +168,8 @@ static const struct failing {
 	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_values, CALL(NVPW_MetricsEvaluator_EvaluateToGpuValues), 0, 1, OPK_EFAILED,
 	  "NVPA_STATUS_ERROR (1)" },
+	{ HERE, do_info, CALL(NVPW_CounterData_GetNumRanges), 0, 8, OPK_EFAILED,
+	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_image_chip, CALL(NVPW_CounterData_GetChipName), 0, 8, OPK_EFAILED,
 	  "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 	{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime), 0, 24,
@@ -381,6 +383,29 @@ START_TEST(ranges_are_summed)
 }
 END_TEST
 
+/* CUPTI miscounts from 13.1 on; without PerfWorks' count its own is what there is. */
+START_TEST(begun_ranges_are_counted)
+{
+	struct nv_table table = fake_table();
+	struct opk_nv_image_info info;
+
+	for (int known = 0; known < 2; known++) {
+		struct opk_ctx *ctx;
+
+		fake_reset();
+		fake.miscounts = true;
+		if (!known)
+			table.NVPW_CounterData_GetNumRanges = NULL;
+		else
+			table = fake_table();
+		ctx = fake_ctx_of(&table);
+		ck_ok(ctx, opk_nv_image_info(&info, ctx, fake_image(), FAKE_IMAGE_SIZE));
+		ck_assert_uint_eq(info.populated, known ? fake.populated : 0);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 START_TEST(samples_are_trimmed)
 {
 	struct opk_ctx *ctx = fake_ctx();
@@ -492,6 +517,7 @@ int main(void)
 	tcase_add_test(tests, scopes);
 	tcase_add_test(tests, ranges_are_summed);
 	tcase_add_test(tests, samples_are_trimmed);
+	tcase_add_test(tests, begun_ranges_are_counted);
 	tcase_add_test(tests, prefix_by_either_call);
 	tcase_add_test(tests, units);
 	tcase_set_timeout(tests, 60);

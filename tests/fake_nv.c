@@ -439,7 +439,7 @@ static int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *
 		return 0;
 	}
 	params->numTotalSamples = fake.slots;
-	params->numPopulatedSamples = fake.populated;
+	params->numPopulatedSamples = fake.miscounts ? 0 : fake.populated;
 	params->numCompletedSamples = pass_of(params->pCounterDataImage) ? 0 : fake.completed;
 	return 0;
 }
@@ -639,6 +639,14 @@ static int do_NVPW_Config_GetRawCounters(struct nv_ConfigGetRawCounters *params)
 	return 0;
 }
 
+static int do_NVPW_CounterData_GetNumRanges(struct nv_DataGetNumRanges *params)
+{
+	const struct fake_copy *copy = as_copy(params->pCounterDataImage);
+
+	params->numRanges = copy ? copy->used : fake.populated;
+	return 0;
+}
+
 static int do_NVPW_CounterData_GetChipName(struct nv_DataGetChipName *params)
 {
 	params->pChipName = fake.image_chip;
@@ -743,14 +751,25 @@ static int do_NVPW_CounterDataCombiner_SumIntoRange(struct nv_CombinerSumIntoRan
 	return 0;
 }
 
+/* What is in another one counts as a range on 13.5: nothing may be made of it. */
+static bool is_begun(const struct fake_slot *slot)
+{
+	for (size_t i = 0; i < FAKE_PASSES; i++)
+		if (slot->passes[i].times)
+			return true;
+	return false;
+}
+
 static int do_NVPW_CounterDataCombiner_AccumulateIntoRange(struct nv_CombinerAccumulate *params)
 {
 	const struct fake_copy *source = as_copy(params->pCounterDataSrc);
 	struct fake_copy *copy = params->pCounterDataCombiner;
 	struct fake_slot *slot = &copy->sums[params->rangeIndexDst];
 
-	if (params->rangeIndexDst >= copy->slots || params->dstMultiplier != 1
+	if (params->rangeIndexDst >= copy->slots || params->dstMultiplier != is_begun(slot)
 	    || params->srcMultiplier != 1 || (source && params->rangeIndexSrc >= source->slots))
+		return NVPA_INVALID_ARGUMENT;
+	if (source && !is_begun(&source->sums[params->rangeIndexSrc]))
 		return NVPA_INVALID_ARGUMENT;
 	do_deed(fake.sum_deed);
 	for (size_t i = 0; source && i < FAKE_PASSES; i++)

@@ -386,8 +386,6 @@ static int evaluate_means(struct work *w, size_t number)
 	size_t size = 0;
 	int code = opk_means_make(&image, &size, w->ctx, w->child, w->job, number);
 
-	if (!code && w->job->partial)
-		opk_put_bytes(w->child, image, size);
 	if (code || w->job->partial)
 		return code;
 	if (!w->prepared)

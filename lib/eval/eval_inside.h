@@ -133,7 +133,10 @@ int opk_joining_new(struct opk_joining **out, struct opk_ctx *ctx, const struct 
                     const char *how);
 void opk_joining_free(struct opk_joining *joining);
 
-/* In a child: the image of this number, or NULL where the job's segments have nothing of it. */
+/*
+ * In a child: the image of this number, or NULL where the job's segments have nothing of it. Of a
+ * partial job it is also sent.
+ */
 int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
                    const struct opk_eval_job *job, size_t number);
 

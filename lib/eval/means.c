@@ -116,6 +116,17 @@ static int check_part(struct making *m, const void *image, size_t size)
 	return code;
 }
 
+/* The image, and for each of its slots whether something is in it. */
+static void put_part(const struct making *m)
+{
+	opk_put_bytes(m->child, m->image, m->size);
+	for (size_t i = 0; m->size && i < m->plan->slots; i++) {
+		uint8_t begun = opk_nv_combiner_begun(m->combiner, i);
+
+		opk_put(m->child, &begun, sizeof begun);
+	}
+}
+
 static int add_part(struct making *m, struct opk_result *result)
 {
 	size_t size;
@@ -128,10 +139,15 @@ static int add_part(struct making *m, struct opk_result *result)
 	if (!code)
 		code = begin(m, image, size);
 	for (size_t i = 0; !code && i < m->plan->slots; i++) {
+		uint8_t begun = 0;
+
 		opk_child_progress(m->child, i, m->plan->slots);
-		code = opk_blame_image(opk_nv_combiner_average(m->ctx, m->combiner, i, image, i));
+		opk_get(result, &begun, sizeof begun);
+		if (begun)
+			code = opk_blame_image(
+				opk_nv_combiner_average(m->ctx, m->combiner, i, image, i));
 	}
-	return code;
+	return code ? code : opk_result_check(result, m->ctx);
 }
 
 int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
@@ -148,6 +164,8 @@ int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_c
 
 	for (size_t i = 0; !code && i < job->part_count; i++)
 		code = add_part(&m, &job->parts[i]);
+	if (!code && job->partial)
+		put_part(&m);
 	opk_nv_combiner_free(m.combiner);
 	opk_layout_clear(&m.layout);
 	if (code) {

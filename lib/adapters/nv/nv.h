@@ -217,10 +217,13 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 
 struct opk_nv_image_info {
 	size_t slots;     /* room for so many ranges or samples */
-	size_t populated; /* begun; for ranges, 13.1 says one too few */
+	size_t populated; /* begun */
 	size_t completed; /* done: all ranges, or the samples that are whole */
 };
-/* cuptiPmSamplingGetCounterDataInfo, which counts ranges as well as samples. */
+/*
+ * cuptiPmSamplingGetCounterDataInfo, which counts ranges as well as samples. From 13.1 on it says one
+ * begun range too few, or none where passes are missing: PerfWorks' NVPW_CounterData_GetNumRanges knows.
+ */
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size);
 /* Whether samples or ranges are in it: only the former have times. */
@@ -272,11 +275,14 @@ int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, s
  * counter has a mean of its own, so that ranges of different passes go into one slot, as many of
  * each as there are. Slots that were made so can be added likewise. Counts have 32 bits, and grow
  * by one, or without instances by the number of the counter's units, with each range.
- * NVPW_CounterDataCombiner_AccumulateIntoRange with 1 as either multiplier.
+ * NVPW_CounterDataCombiner_AccumulateIntoRange with 1 as either multiplier; a new slot is taken 0
+ * times, because 13.5 takes what is in it for a range.
  * (NVPW_CounterDataCombiner_WeightedSumIntoRange cuts each product down to a whole number.)
  */
 int opk_nv_combiner_average(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                             const void *image, size_t index);
+/* Whether anything was added to the slot; else nothing may be made of it. */
+bool opk_nv_combiner_begun(const struct opk_nv_combiner *combiner, size_t slot);
 /*
  * Cuts off the slots after the last sample, in place: *size becomes less. Not for images of
  * ranges. NVPW_PeriodicSampler_CounterData_TrimInPlace

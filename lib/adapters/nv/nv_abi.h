@@ -450,6 +450,12 @@ struct nv_ConfigGetRawCounters {
 	size_t numRawCounters;
 };
 
+struct nv_DataGetNumRanges {
+	NV_HEAD;
+	const uint8_t *pCounterDataImage;
+	size_t numRanges;
+};
+
 struct nv_DataGetChipName {
 	NV_HEAD;
 	const uint8_t *pCounterDataImage;

@@ -3,6 +3,7 @@
 #include "adapters/nv/nv.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "adapters/nv/nv_table.h"
 
@@ -20,6 +21,23 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 	return code;
 }
 
+/* A range that is begun was counted, whatever CUPTI says. */
+static int count_begun(size_t *populated, struct opk_ctx *ctx, const void *image)
+{
+	NV_PARAMS(params, DataGetNumRanges, .pCounterDataImage = image);
+	struct opk_nv *nv;
+	int code;
+
+	if (!ctx->nv->features[NV_FEATURE_RANGE_COUNT].available)
+		return OPK_OK;
+	code = nv_need(&nv, ctx, NV_FEATURE_RANGE_COUNT);
+	if (!code)
+		code = NV_NVPW(nv, ctx, NVPW_CounterData_GetNumRanges, &params);
+	if (!code && *populated < params.numRanges)
+		*populated = params.numRanges;
+	return code;
+}
+
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size)
 {
@@ -30,11 +48,11 @@ int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const 
 
 	if (!code)
 		code = NV_CUPTI(nv, ctx, cuptiPmSamplingGetCounterDataInfo, &params);
-	if (!code)
-		*out = (struct opk_nv_image_info){ params.numTotalSamples,
-			                           params.numPopulatedSamples,
-			                           params.numCompletedSamples };
-	return code;
+	if (code)
+		return code;
+	*out = (struct opk_nv_image_info){ params.numTotalSamples, params.numPopulatedSamples,
+		                           params.numCompletedSamples };
+	return count_begun(&out->populated, ctx, image);
 }
 
 int opk_nv_image_profiler(enum opk_profiler *out, struct opk_ctx *ctx, const void *image)
@@ -86,6 +104,8 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 struct opk_nv_combiner {
 	struct opk_nv *nv;
 	void *object;
+	bool *begun; /* slots that have something in them */
+	size_t slots;
 };
 
 static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ctx *ctx,
@@ -191,6 +211,7 @@ void opk_nv_combiner_free(struct opk_nv_combiner *combiner)
 		return;
 	params.pCounterDataCombiner = combiner->object;
 	NV_CALL(combiner->nv, NVPW_CounterDataCombiner_Destroy, &params);
+	free(combiner->begun);
 	free(combiner);
 }
 
@@ -225,23 +246,49 @@ int opk_nv_combiner_ranges(struct opk_ctx *ctx, struct opk_nv_combiner *combiner
 	return code;
 }
 
+bool opk_nv_combiner_begun(const struct opk_nv_combiner *combiner, size_t slot)
+{
+	return slot < combiner->slots && combiner->begun[slot];
+}
+
+static int begin_slot(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot)
+{
+	size_t room = 2 * slot + 8;
+	bool *begun = combiner->begun;
+
+	if (slot >= combiner->slots) {
+		begun = opk_realloc_array(begun, room, sizeof *begun);
+		if (!begun)
+			return opk_nomem(ctx, "a combiner's slots");
+		memset(begun + combiner->slots, 0, (room - combiner->slots) * sizeof *begun);
+		combiner->begun = begun;
+		combiner->slots = room;
+	}
+	begun[slot] = true;
+	return OPK_OK;
+}
+
 int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                         const void *image, size_t index)
 {
 	NV_PARAMS(params, CombinerSumIntoRange, .pCounterDataCombiner = combiner->object,
 	          .rangeIndexDst = slot, .pCounterDataSrc = image, .rangeIndexSrc = index);
+	int code = NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_SumIntoRange, &params);
 
-	return NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_SumIntoRange, &params);
+	return code ? code : begin_slot(ctx, combiner, slot);
 }
 
+/* What is in a new slot is taken for a range by 13.5. */
 int opk_nv_combiner_average(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                             const void *image, size_t index)
 {
 	NV_PARAMS(params, CombinerAccumulate, .pCounterDataCombiner = combiner->object,
-	          .rangeIndexDst = slot, .dstMultiplier = 1, .pCounterDataSrc = image,
-	          .rangeIndexSrc = index, .srcMultiplier = 1);
+	          .rangeIndexDst = slot, .dstMultiplier = opk_nv_combiner_begun(combiner, slot),
+	          .pCounterDataSrc = image, .rangeIndexSrc = index, .srcMultiplier = 1);
+	int code = NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_AccumulateIntoRange,
+	                   &params);
 
-	return NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_AccumulateIntoRange, &params);
+	return code ? code : begin_slot(ctx, combiner, slot);
 }
 
 int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image)

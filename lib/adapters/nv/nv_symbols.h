@@ -59,6 +59,7 @@
 	X(NVPW_MetricsEvaluator_EvaluateToGpuValues, EvaluatorValues, pMetricValues, VALUES)       \
 	X(NVPW_Config_GetRawCounters, ConfigGetRawCounters, numRawCounters, PLAN_DETAIL)           \
 	X(NVPW_CounterData_GetChipName, DataGetChipName, pChipName, IMAGE_CHIP)                    \
+	X(NVPW_CounterData_GetNumRanges, DataGetNumRanges, numRanges, RANGE_COUNT)                 \
 	X(NVPW_PeriodicSampler_CounterData_GetSampleTime, SamplerGetSampleTime, timestampEnd,      \
 	  SAMPLE_TIMES)                                                                            \
 	X(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, SamplerEstimatedSize, sampleSize, \
@@ -110,6 +111,7 @@
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
 	X(VALUES, "values", "faster evaluation of ranges")                                         \
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
+	X(RANGE_COUNT, "range-count", "how many ranges were begun (CUPTI 13.1 and later miscount)") \
 	X(SAMPLE_TIMES, "sample-times",                                                            \
 	  "start and end of PM samples; telling PM from range images")                             \
 	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \
