@@ -111,7 +111,8 @@
 	X(PLAN_DETAIL, "plan-detail", "which pass serves which metric")                            \
 	X(VALUES, "values", "faster evaluation of ranges")                                         \
 	X(IMAGE_CHIP, "image-chip", "the chip of a bare counter data image")                       \
-	X(RANGE_COUNT, "range-count", "how many ranges were begun (CUPTI 13.1 and later miscount)") \
+	X(RANGE_COUNT, "range-count",                                                              \
+	  "how many ranges were begun (CUPTI 13.1 and later miscount)")                            \
 	X(SAMPLE_TIMES, "sample-times",                                                            \
 	  "start and end of PM samples; telling PM from range images")                             \
 	X(SAMPLE_SIZE, "sample-size", "hardware record bytes per PM sample")                       \
