@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 
 fake=$BUILD/tests/fake_gpu
-collector=$BUILD/tools/offpeak-collect
+collector=${COLLECTOR:-$BUILD/tools/offpeak-collect}
 [ -x "$fake/fake_app" ] && [ -x "$collector" ] || skip_all 'built without the collector'
 cupti=$fake/cupti/.libs/libcupti.so
 FAKE_APP_CUPTI=$cupti

@@ -3,6 +3,7 @@
 #include "base/program.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -26,7 +27,9 @@ char *opk_beside_program(const char *const *names, unsigned long count)
 		return NULL;
 	*strrchr(program, '/') = '\0';
 	for (unsigned long i = 0; !found && i < count; i++) {
-		opk_autofree char *path = opk_printf("%s/%s", program, names[i]);
+		bool whole = *names[i] == '/';
+		opk_autofree char *path = opk_printf("%s%s%s", whole ? "" : program,
+		                                     whole ? "" : "/", names[i]);
 
 		found = path ? realpath(path, NULL) : NULL;
 	}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: tools/packaging/old_glibc.sh FOLDER
+# usage: tools/packaging/old_glibc.sh FOLDER [LIBRARY...]
 # A compiler for old systems, on any Debian: FOLDER/bin/cc makes programs that run with glibc 2.17 (2012) and later, and
-# FOLDER/lib has zlib, libyaml, libdeflate and SQLite as static libraries, of this Debian's sources; FOLDER/licences has their
-# texts. The compiler is clang, as the Python package ziglang brings it with the symbols of each glibc.
+# FOLDER/lib has zlib, libyaml, libdeflate and SQLite, or those that are named (zlib libyaml libdeflate sqlite3), as static
+# libraries, of this Debian's sources; FOLDER/licences has their texts. The compiler is clang, as the Python package ziglang brings it with the symbols of each glibc.
 # OFFPEAK_GLIBC names another version. What is there already is kept.
 set -euo pipefail
 . "$(dirname "$0")/private_apt.sh"
@@ -84,21 +84,23 @@ library() {
 	touch "$done"
 }
 
-[ $# = 1 ] || die 'usage: tools/packaging/old_glibc.sh FOLDER'
+[ $# -ge 1 ] || die 'usage: tools/packaging/old_glibc.sh FOLDER [LIBRARY...]'
 have apt-get apt
 have dpkg-source dpkg-dev
-have autoreconf autoconf
 have make make
-have tclsh tcl
 mkdir -p "$1/bin" "$1/include" "$1/lib/pkgconfig"
 folder=$(cd "$1" && pwd)
+shift
+[ $# -gt 0 ] || set -- zlib libyaml libdeflate sqlite3
+[[ " $* " != *' libyaml '* ]] || have autoreconf autoconf
+[[ " $* " != *' sqlite3 '* ]] || have tclsh tcl
 jobs=$(getconf _NPROCESSORS_ONLN)
 compiler
 private_apt_begin "$folder/apt"
 private_apt_kind deb-src main
 private_apt -q update >"$folder/apt.log" 2>&1 || true
-for name in zlib libyaml libdeflate sqlite3; do
-	library $name
+for name; do
+	library "$name"
 	# libtool leaves static libraries out of shared ones where it knows what they are.
 	rm -f "$folder"/lib/*.la
 done

@@ -5,27 +5,7 @@
 # later: zlib, libyaml, libdeflate and SQLite are inside, with their licences, and dygraphs for timelines. Needs a Debian with what
 # quickstart installs; nothing is installed. PYTHON is the interpreter (python3). What is slow to make is kept in build-release.
 set -euo pipefail
-
-die() {
-	printf 'wheel.sh: %s\n' "$@" >&2
-	exit 1
-}
-
-# step TEXT COMMAND...: one line on the terminal, everything else into a log.
-step() {
-	local text=$1 log=$work/${2##*/}.log code
-	shift
-	printf 'wheel.sh: %s\n' "$text"
-	# Beside || the first failure would not end it.
-	set +e
-	(set -e && "$@") >"$log" 2>&1 </dev/null
-	code=$?
-	set -e
-	[ "$code" = 0 ] || {
-		tail -n 30 "$log" >&2
-		die "failed: $text" "the whole log is $log"
-	}
-}
+. "$(dirname "$0")/steps.sh"
 
 builder() {
 	[ -x "$work/venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$work/venv"

@@ -22,12 +22,13 @@
 
 static volatile sig_atomic_t child;
 
-/* Finds the library from this program's folder: installed, in the build tree, or beside it. */
+/* Finds the library from this program's folder: beside it, installed, also where that was moved as a whole, or in the build tree. */
 char *launcher_library(void)
 {
 	static const char *const names[] = {
 		"liboffpeak-inject.so",
-		"../lib/offpeak/liboffpeak-inject.so",
+		OPK_LIBRARY_BESIDE "/liboffpeak-inject.so",
+		OPK_LIBRARY_FOLDER "/liboffpeak-inject.so",
 		"../.libs/liboffpeak-inject.so",
 	};
 

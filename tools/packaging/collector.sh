@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: tools/packaging/collector.sh FOLDER
+# Makes offpeak-collect-VERSION-x86_64.tar.gz in the folder: the collector's two files for every Linux with glibc 2.17 (2012) or later,
+# with zlib inside. Needs a Debian with what quickstart installs; nothing is installed. CUDA's headers are those of the wheels of 13.0:
+# what they declare, libcupti 12.6 and later has. OFFPEAK_CUDA names another folder of them. What is slow to make is kept in build-release.
+set -euo pipefail
+. "$(dirname "$0")/steps.sh"
+
+wheels=(nvidia-cuda-cupti==13.0.85 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*')
+
+headers() {
+	[ ! -f "$cuda/nvidia/cu13/include/crt/host_defines.h" ] || return 0
+	rm -rf "$cuda" "$cuda.new"
+	python3 -m venv "$work/venv-headers"
+	"$work/venv-headers/bin/python" -m pip install -q --disable-pip-version-check --no-deps --only-binary :all: --target "$cuda.new" "${wheels[@]}"
+	mv "$cuda.new" "$cuda"
+}
+
+configured() {
+	[ -x "$top/configure" ] && [ -f "$top/Makefile.in" ] || (cd "$top" && autoreconf -i)
+	rm -rf "$build"
+	mkdir "$build"
+	cd "$build"
+	PKG_CONFIG_LIBDIR=$old/lib/pkgconfig "$top/configure" -q --enable-collector=only "--with-cuda=$cuda" CC="$old/bin/cc" \
+		CFLAGS="-O2 -ffile-prefix-map=$top=." LDFLAGS=-Wl,-s
+}
+
+built() {
+	make -s -C "$build" -j "$(getconf _NPROCESSORS_ONLN)"
+}
+
+# What the loader would say on the GPU machine, said here.
+checked() {
+	"$top/tools/packaging/runs_with.sh" 2.17 "$build/tools/offpeak-collect" "$build/.libs/liboffpeak-inject.so"
+}
+
+packed() {
+	local folder=$work/$name
+	rm -rf "$folder"
+	mkdir "$folder"
+	install -m 755 "$build/tools/offpeak-collect" "$build/.libs/liboffpeak-inject.so" "$folder"
+	sed "s/@VERSION@/$version/" "$top/tools/packaging/collector.md" >"$folder/README.md"
+	cat "$top/LICENSE" - "$old/licences/zlib.txt" <<-END >"$folder/LICENSE"
+
+		zlib, which is inside both files:
+
+	END
+	touch -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" "$folder" "$folder"/*
+	tar --sort=name --owner=0 --group=0 --numeric-owner -C "$work" -cf - "$name" | gzip -n -9 >"$out/$name.tar.gz"
+}
+
+[ $# = 1 ] || die 'usage: tools/packaging/collector.sh FOLDER'
+top=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1" "$top/build-release"
+out=$(cd "$1" && pwd)
+work=$top/build-release
+old=$work/old-glibc
+build=$work/collector
+cuda=${OFFPEAK_CUDA:-$work/cuda-headers}
+version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
+name=offpeak-collect-$version-$(uname -m)
+[ -n "${OFFPEAK_CUDA:-}" ] || step "CUDA's headers" headers
+step 'the compiler for old systems, and zlib (once)' "$top/tools/packaging/old_glibc.sh" "$old" zlib
+step configure configured
+step make built
+step 'what it needs' checked
+step "$name.tar.gz" packed
+ls -l "$out/$name.tar.gz"

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: tools/packaging/runs_with.sh 2.17 FILE...
+# Fails where a file needs a newer glibc than this, or any library that is not glibc's, and says what.
+set -eu
+export LC_ALL=C
+glibc=$1
+shift
+
+libraries() {
+	readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' |
+		grep -vE '^(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.[0-9]$' || :
+}
+
+# In the order of versions, what is after the one that is there.
+versions() {
+	{ readelf -VW "$1" | grep -o 'Name: [A-Z]*_[0-9.]*' | sed 's/Name: //'; echo "GLIBC_$glibc"; } |
+		sort -uV | sed "1,/^GLIBC_$glibc\$/d"
+}
+
+code=0
+for file; do
+	[ -f "$file" ] && readelf -h "$file" >/dev/null || exit 2
+	for more in $(libraries "$file") $(versions "$file"); do
+		printf '%s needs %s\n' "$file" "$more" >&2
+		code=1
+	done
+done
+exit $code

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# For the scripts beside this one, which set `work`, a folder for logs.
+
+die() {
+	printf '%s: %s\n' "${0##*/}" "$1" >&2
+	shift
+	[ $# = 0 ] || printf '%s\n' "$@" >&2
+	exit 1
+}
+
+# step TEXT COMMAND...: one line on the terminal, everything else into a log.
+step() {
+	local text=$1 log=$work/${2##*/}.log code
+	shift
+	printf '%s: %s\n' "${0##*/}" "$text"
+	# Beside || the first failure would not end it.
+	set +e
+	(set -e && "$@") >"$log" 2>&1 </dev/null
+	code=$?
+	set -e
+	[ "$code" = 0 ] || {
+		tail -n 30 "$log" >&2
+		die "failed: $text" "the whole log is $log"
+	}
+}
