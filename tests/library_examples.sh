@@ -13,7 +13,7 @@ sanitizers=
 if nm -D "$BUILD/.libs/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then
 	sanitizers=-fsanitize=address,undefined
 fi
-parts='install-includeHEADERS install-pkgconfigDATA install-libLTLIBRARIES'
+parts='install-includeHEADERS install-pkgconfig install-libLTLIBRARIES'
 is_long && parts=install
 # shellcheck disable=SC2086
 pass "make $parts" make -s -C "$BUILD" DESTDIR="$tmp/root" $parts

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# make install into a prefix that configure was not told, what is there, a program that is linked with it, and make uninstall; a static
+# library; what configure refuses; and that the tarball has all files.
+cold=yes
+. "${SOURCE:?}/tests/tap.sh"
+
+is_long || skip_all 'installing takes minutes: make check-long'
+command -v pkg-config >/dev/null || skip_all 'there is no pkg-config'
+if nm -D "$BUILD/.libs/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then
+	skip_all 'a sanitized library'
+fi
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR PKG_CONFIG_PATH
+cd "$tmp" || exit 99
+sections=$("$OFFPEAK" info "$simple" --table sections --format csv | sed 1d | wc -l)
+cat >program.c <<'END'
+#include <offpeak.h>
+#include <stdio.h>
+int main(void)
+{
+	struct opk_ctx *ctx;
+	struct opk_file *file;
+	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, RECORDING))
+		return 1;
+	printf("%zu\n", opk_file_section_count(file));
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+	return 0;
+}
+END
+
+# in_build FOLDER ARGUMENTS...: make there.
+in_build() {
+	tap_folder=$1
+	shift
+	make -s -C "$tap_folder" "$@"
+}
+
+# config PREFIX OPTIONS...: what pkg-config says of the library there.
+config() {
+	tap_prefix=$1
+	shift
+	PKG_CONFIG_PATH=$(dirname "$(find "$tap_prefix" -name liboffpeak.pc)") pkg-config "$@" liboffpeak
+}
+
+# program PREFIX OPTIONS...: links the program with the library there.
+program() {
+	tap_prefix=$1
+	shift
+	# shellcheck disable=SC2046,SC2086 # several words in each
+	${CC:-cc} -o program -DRECORDING="\"$simple\"" $(config "$tap_prefix" --cflags) program.c $(config "$tap_prefix" --libs "$@")
+}
+
+section 'make install prefix=...'
+prefix=$tmp/usr
+mkdir -p "$prefix/share/offpeak"
+echo mine >"$prefix/share/offpeak/mine"
+pass 'make install' in_build "$BUILD" install prefix="$prefix"
+same 'libtool files' "$(find "$prefix" -name '*.la')" ''
+same 'pkg-config: prefix' "$(config "$prefix" --variable=prefix)" "$prefix"
+same 'pkg-config: version' "$(config "$prefix" --modversion)" "$("$OFFPEAK" --version | awk '{ print $2 }')"
+same 'pkg-config: what only a static library needs' "$(config "$prefix" --libs | sed 's/ *$//')" "-L$prefix/lib -loffpeak"
+same 'the library' "$(cd "$prefix/lib" && echo liboffpeak.*)" 'liboffpeak.so liboffpeak.so.0 liboffpeak.so.0.0.0'
+same 'its name' "$(readelf -d "$prefix/lib/liboffpeak.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" liboffpeak.so.0
+same 'symbols without a version' "$(nm -D --defined-only "$prefix/lib/liboffpeak.so" | awk '$2 != "A" && $3 !~ /@@OFFPEAK_0$/')" ''
+pass 'a program of the shared library' program "$prefix"
+same 'what it prints' "$(LD_LIBRARY_PATH=$prefix/lib ./program)" "$sections"
+same 'sets of the same place' "$("$prefix/bin/offpeak" sets --format csv | wc -l)" "$(($(find "$SOURCE/data/sets" -name '*.yaml' | wc -l) + 1))"
+for page in offpeak offpeak-eval; do
+	pass "man $page" test -s "$prefix/share/man/man1/$page.1"
+done
+if [ -x "$prefix/bin/offpeak-collect" ]; then
+	pass 'the collector finds its library' "$prefix/bin/offpeak-collect" --best-effort -c "$simple" -o run.opk -- true
+fi
+
+section 'make uninstall'
+pass 'make uninstall' in_build "$BUILD" uninstall prefix="$prefix"
+same 'what is left' "$(cd "$prefix" && find . ! -type d) $(find "$prefix" -name '*offpeak*')" "./share/offpeak/mine $prefix/share/offpeak"
+
+section 'DESTDIR and libdir'
+pass 'make install' in_build "$BUILD" install DESTDIR="$tmp/stage" prefix=/opt/offpeak libdir=/opt/offpeak/lib64
+same 'outside of it' "$(find stage ! -type d | grep -v '^stage/opt/offpeak/')" ''
+same 'pkg-config: libdir' "$(config stage --variable=libdir)" /opt/offpeak/lib64
+pass 'make uninstall' in_build "$BUILD" uninstall DESTDIR="$tmp/stage" prefix=/opt/offpeak libdir=/opt/offpeak/lib64
+same 'what is left' "$(find stage ! -type d; find stage -name '*offpeak*' ! -path stage/opt/offpeak)" ''
+
+section 'a static library'
+mkdir static
+configured() {
+	(cd static && "$SOURCE/configure" -q --prefix="$tmp/static/usr" --enable-static --disable-shared "$@")
+}
+configured --enable-collector=yes >log 2>&1
+same 'with the collector' "$? $(grep -c 'the collector is a shared library: leave out --disable-shared' log)" '1 1'
+pass 'without it' configured
+pass 'make install' in_build static -j2 install
+same 'the library' "$(cd static/usr/lib && echo liboffpeak.*)" liboffpeak.a
+pass 'a program of it' program static/usr --static
+same 'what it needs' "$(readelf -d program | grep -c 'NEEDED.*offpeak')" 0
+same 'what it prints' "$(./program)" "$sections"
+
+section 'the tarball'
+if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
+	pass 'make dist' in_build "$BUILD" dist
+	tar -tzf "$BUILD"/offpeak-*.tar.gz | sed 's|^[^/]*/||' | grep -v '/$' | sort >packed
+	git -C "$SOURCE" ls-files | grep -v '\.git[a-z]*$' | sort >files
+	same 'files that it lacks' "$(comm -23 files packed)" ''
+	for made in configure Makefile.in config.h.in build-aux/ltmain.sh; do
+		same "has $made" "$(grep -cx -e "$made" packed)" 1
+	done
+	rm -f "$BUILD"/offpeak-*.tar.gz
+fi
+finish
