@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The examples of docs/python.md, as they are shown: docs/testing.md says how to write them."""
+"""The examples of docs/, as they are shown: docs/testing.md says how to write them."""
 
 import contextlib
 import doctest
+import importlib.util
 import io
+import json
 import os
 import re
 import shutil
 import tempfile
 import unittest
 
-from common import is_long, needs, recording, source
+from common import is_long, long, needs, recording, source
 
 # Files that examples name are copies of these.
 FILES = {
@@ -22,6 +24,8 @@ FILES = {
     "ranks.opk": "ranks",
     "before.opk": "before",
     "after.opk": "after",
+    "runs/0.opk": "ranks",
+    "runs/1.opk": "ranks",
 }
 
 
@@ -54,6 +58,18 @@ def run(page, line, text, names):
         names.update(test.globs)
 
 
+def is_missing(error):
+    """Whether a library is not installed, rather than broken, or ours."""
+    library = (error.name or "pyoffpeak").partition(".")[0]
+    return library != "pyoffpeak" and importlib.util.find_spec(library) is None
+
+
+def cells(path):
+    """The code cells of a notebook."""
+    with open(path, encoding="utf-8") as file:
+        return ["".join(cell["source"]) for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]
+
+
 @needs("pyarrow", "pandas")
 class Documents(unittest.TestCase):
     def setUp(self):
@@ -61,6 +77,7 @@ class Documents(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
+        os.mkdir("runs")
         for name, of in FILES.items():
             shutil.copy(recording(of), name)
 
@@ -70,8 +87,46 @@ class Documents(unittest.TestCase):
             with self.subTest(f"docs/{page}:{line}"):
                 try:
                     run(page, line, text, names)
-                except ImportError as missing:
-                    self.skipTest(f"docs/{page}:{line}: {missing}")
+                except ImportError as error:
+                    if not is_missing(error):
+                        raise
+                    self.skipTest(f"docs/{page}:{line}: {error}")
 
     def test_python(self):
         self.check("python.md")
+
+    @long
+    @needs("dask", "distributed")
+    def test_scale(self):
+        self.check("scale.md")
+
+    def test_what_is_missing(self):
+        for program, missing in (
+            ("import no_such_library", True),
+            ("from pyoffpeak import no_such_name", False),
+            ("import pyoffpeak.no_such_module", False),
+            ("from pandas import no_such_name", False),
+        ):
+            with self.subTest(program), self.assertRaises(ImportError) as caught:
+                exec(program, {})
+            self.assertEqual(is_missing(caught.exception), missing, program)
+
+    @long
+    @needs("matplotlib", "polars")
+    def test_notebook(self):
+        docs = os.path.join(source, "docs")
+        path = os.path.join(docs, "notebook.ipynb")
+        if importlib.util.find_spec("nbclient") and importlib.util.find_spec("ipykernel"):
+            import nbclient
+            import nbformat
+
+            notebook = nbformat.read(path, as_version=4)
+            nbformat.validate(notebook)
+            nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": docs}}).execute()
+            self.assertIn("text/html", str(notebook.cells))
+            self.assertIn("image/png", str(notebook.cells))
+            return
+        os.chdir(docs)
+        names = {}
+        for cell in cells(path):
+            exec(compile(cell, path, "exec"), names)
