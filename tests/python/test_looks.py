@@ -210,6 +210,25 @@ class Timeline(Figures):
         self.assertIs(opk.open(recording("training-trace")).timeline(figure=part), figure)
         self.assertEqual((len(part.axes), len(figure.axes)), (1, 1))
 
+    def test_given_axes(self):
+        from matplotlib.figure import Figure
+
+        run = opk.open(recording("training-kernels"))
+        metrics = ["sm__inst_executed.sum", "dram__bytes_read.sum"]
+        figure = Figure()
+        left, right = figure.subplots(1, 2)
+        self.assertIs(run.timeline(metrics=metrics, ax=right), figure)
+        made = figure.axes[2:]
+        self.assertEqual([axes.get_title(loc="left") for axes in made], ["", *metrics])
+        self.assertEqual([axes.get_subplotspec().get_topmost_subplotspec() for axes in made], [right.get_subplotspec()] * 3)
+        self.assertEqual((left.axison, right.axison), (True, False))
+        run = opk.open(recording("pm-small"))
+        self.assertIs(run.timeline(metrics=metrics[:1], ax=left), figure)
+        self.assertEqual(left.get_title(loc="left"), metrics[0])
+        for where in ({"ax": Figure().add_axes((0, 0, 1, 1))}, {"ax": left, "figure": figure}):
+            with self.assertRaises(opk.UsageError):
+                opk.open(recording("training-kernels")).timeline(metrics=metrics, **where)
+
     def test_errors(self):
         with self.assertRaisesRegex(opk.UsageError, "no timeline: neither samples nor what ran"):
             opk.open(recording("simple")).timeline()

@@ -167,17 +167,22 @@ class Run(Opened):
         return _roofline.figure(_roofline.read(self._only(), kernel), ax)
 
     def timeline(
-        self, metrics: Texts = None, where: Texts = None, figure: Union[Figure, SubFigure, None] = None
+        self,
+        metrics: Texts = None,
+        where: Texts = None,
+        figure: Union[Figure, SubFigure, None] = None,
+        ax: Optional[Axes] = None,
     ) -> Figure:
         """A matplotlib figure: PM samples over time, a row a metric, below NVTX ranges and launches; needs the extra "plot".
 
         Rows are filled from the least to the most sample, however many there are. metrics: only these. where: conditions as
         of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or subfigure.
+        ax: draws in these axes; several rows divide their place in the grid of plt.subplots().
         UsageError: neither samples nor what ran was recorded.
         """
         from . import _timeline
 
-        return _timeline.figure(_timeline.read(self._only(), names_of(metrics), listed(where)), figure)
+        return _timeline.figure(_timeline.read(self._only(), names_of(metrics), listed(where)), figure, ax)
 
     def _repr_html_(self) -> str:
         """In Jupyter: the recording in a few lines, and its kernels by time."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from . import _context
+from ._errors import misuse
 from ._figures import COLOURS, new_figure, readable
 from ._native import word
 from ._offpeak import ffi, lib
@@ -174,12 +175,26 @@ def _height(row: Union[Line, list[Lane]]) -> float:
     return LINE if isinstance(row, Line) else LANE * len(row)
 
 
-def figure(data: Timeline, given: Union[Figure, SubFigure, None] = None) -> Figure:
-    """Draws in the given figure, or in a new one."""
+def _divided(heights: list[float], figure: Union[Figure, SubFigure, None], ax: Optional[Axes]) -> list[Axes]:
+    """Axes for rows of these heights: `ax` for a single row, else in its place, or in the figure, or in a new one."""
+    if ax is None:
+        drawn = figure if figure is not None else new_figure(WIDTH, sum(heights) + AROUND)
+        return list(drawn.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0])
+    if len(heights) == 1:
+        return [ax]
+    place = ax.get_subplotspec()
+    if place is None:
+        raise misuse(f"{len(heights)} rows have no room in axes outside a grid: plt.subplots() makes some, or give a figure")
+    ax.set_axis_off()
+    return list(place.subgridspec(len(heights), 1, height_ratios=heights).subplots(sharex=True, squeeze=False)[:, 0])
+
+
+def figure(data: Timeline, given: Union[Figure, SubFigure, None] = None, ax: Optional[Axes] = None) -> Figure:
+    """Draws in the given figure or axes, or in a new figure."""
+    if given is not None and ax is not None:
+        raise misuse("figure or ax, not both")
     rows = _rows(data)
-    heights = [_height(row) for _, row in rows]
-    drawn = given if given is not None else new_figure(WIDTH, sum(heights) + AROUND)
-    all_axes = drawn.subplots(len(rows), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    all_axes = _divided([_height(row) for _, row in rows], given, ax)
     for axes, (heading, row) in zip(all_axes, rows):
         if isinstance(row, Line):
             _draw_line(axes, row, data.length_ns)
@@ -191,4 +206,4 @@ def figure(data: Timeline, given: Union[Figure, SubFigure, None] = None) -> Figu
         axes.set_axisbelow(True)
     all_axes[-1].set_xlim(0, data.length_ns)
     readable(all_axes[-1].xaxis, "nanosecond")
-    return drawn.figure
+    return all_axes[0].figure.figure
