@@ -37,6 +37,11 @@ def needs(*modules):
     return unittest.skipIf(missing, f"there is no {', '.join(missing)}")
 
 
+def cases(few, more):
+    """A few cases, and in make check-long more of them."""
+    return (*few, *more) if is_long else few
+
+
 def long(test):
     """Decorates a test of make check-long."""
     return unittest.skipUnless(is_long, "part of make check-long")(test)

@@ -76,13 +76,13 @@ class Metrics(unittest.TestCase):
         self.assertEqual([metric.metric for metric in found], [row[0] for row in rows[1:]])
 
     def test_sequence(self):
-        found = opk.metrics("GH100", submetrics=True)
-        self.assertEqual(len(found), 150179)
+        self.assertEqual(len(opk.metrics("GH100", submetrics=True)), 150179)
+        found = opk.metrics("GH100", "dram__*", submetrics=True)
         self.assertEqual((found[0], found[-1]), (found[:1][0], list(found)[-1]))
         self.assertEqual(found[5].passes, None)
         self.assertIn(found[7], found)
         with self.assertRaises(IndexError):
-            found[150179]
+            found[len(found)]
         self.assertEqual(len(opk.metrics("GH100", "no_such_metric")), 0)
         self.assertEqual(list(opk.metrics("GH100", "no_such_metric")), [])
 

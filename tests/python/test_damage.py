@@ -7,7 +7,7 @@ import sys
 import unittest
 
 import pyoffpeak as opk
-from common import is_long, recording, source
+from common import is_long, long, recording, source
 from pyoffpeak import _context
 from pyoffpeak._native import availability_image
 from pyoffpeak._offpeak import ffi, lib
@@ -95,23 +95,30 @@ ATTACKS = {
 
 
 class Damage(unittest.TestCase):
-    def attack(self, which, count, many):
+    def attack(self, count, *names):
         # In a process of its own, since it is the end of that which is feared.
-        program = f"import test_damage; print(test_damage.ATTACKS['{which}']({many if is_long else count}))"
+        program = f"import test_damage as t; print(sum(t.ATTACKS[name]({count}) for name in {names}))"
         command = [sys.executable, "-X", "faulthandler", "-c", program]
         result = subprocess.run(command, capture_output=True, text=True, cwd=f"{source}/tests/python", timeout=600)
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout[-200:])
         # Much damage is where nothing looks.
         self.assertGreaterEqual(int(result.stdout.split()[-1]), 5 if is_long else 0)
 
+    def test_a_little(self):
+        self.attack(3, *ATTACKS)
+
+    @long
     def test_config(self):
-        self.attack("config", 4, 300)
+        self.attack(300, "config")
 
+    @long
     def test_availability(self):
-        self.attack("availability", 3, 200)
+        self.attack(200, "availability")
 
+    @long
     def test_availability_of_sampling(self):
-        self.attack("availability_pm", 3, 200)
+        self.attack(200, "availability_pm")
 
+    @long
     def test_image(self):
-        self.attack("image", 5, 300)
+        self.attack(300, "image")

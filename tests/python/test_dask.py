@@ -230,6 +230,7 @@ class Batches(unittest.TestCase):
             self.assertEqual([path for batch in batches for path in batch.paths], files)
 
 
+@long
 @needs("dask", "distributed", "pandas", "pyarrow")
 class Cluster(unittest.TestCase):
     """A job of 3,000 processes on two workers: what one machine gives, whatever becomes of a worker or a file."""
@@ -274,7 +275,6 @@ class Cluster(unittest.TestCase):
             time.sleep(0.05)
         os.kill(next(iter(pids.values())), signal.SIGKILL)
 
-    @long
     def test_rows_though_a_worker_is_killed(self):
         client = self.start()
         frame = self.dask.read_opk(self.files, columns=["file", "kernel", "name", *VALUES], batch_files=100)
@@ -282,14 +282,12 @@ class Cluster(unittest.TestCase):
         self.kill_one(client)
         self.expect_rows(work.result(), self.files)
 
-    @long
     def test_sums_though_a_worker_is_killed(self):
         client = self.start()
         work = client.compute(self.dask.aggregate(self.files, batch_files=100, split_every=4))
         self.kill_one(client)
         expect_sum(self, work.result(), self.files, "kernel")
 
-    @long
     def test_damaged_files(self):
         bad = {self.files[at]: how for at, how in zip((0, 7, 1500, 2998, 2999), ("cut", "flip", "gone", "empty", "text"))}
         client = self.start()

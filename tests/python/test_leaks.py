@@ -10,7 +10,7 @@ import pyoffpeak as opk
 from common import is_long, recording
 from pyoffpeak import _context
 
-COUNT = 1000 if is_long else 60
+BEFORE, COUNT = (20, 1000) if is_long else (8, 16)
 
 
 def resident():
@@ -36,7 +36,7 @@ def work(number):
     table = run.eval()
     if number % 3:
         list(table)
-    if number % 10 == 0:
+    if number % 8 == 0:
         opk.plan("GH100", ["dram__bytes.sum"], effort=0).prefix
     try:
         run.eval(columns=["kernle"])
@@ -46,7 +46,7 @@ def work(number):
 
 class Leaks(unittest.TestCase):
     def test_nothing_grows(self):
-        for number in range(20):
+        for number in range(BEFORE):
             work(number)
         gc.collect()
         others = children()  # such as those of multiprocessing

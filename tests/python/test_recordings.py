@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import pyoffpeak as opk
-from common import command, needs, recording
+from common import cases, command, needs, recording
 
 
 @needs("pyarrow")
@@ -24,7 +24,7 @@ class Recordings(unittest.TestCase):
                     self.assertIn(row[at], ["", "nan"] if value is None else [str(value)], name)
 
     def test_same_as_command(self):
-        for name in ("simple", "roofline", "pm-small", "rotated", "training-trace"):
+        for name in cases(("simple", "roofline", "rotated"), ("pm-small", "training-trace")):
             with self.subTest(name):
                 table = opk.open(recording(name)).eval().to_arrow()
                 table.validate(full=True)
@@ -45,13 +45,16 @@ class Recordings(unittest.TestCase):
         self.assertEqual(run.eval(metrics=",".join(metrics)).columns, run.eval(metrics=metrics).columns)
 
     def test_statistics(self):
-        for name, keys, options in (
-            ("training", ["kernel"], []),
-            ("training", ["kernel", "device"], []),
+        few = (
+            ("nested", ["kernel", "device"], []),
             ("ranks", "host", ["--level", "all"]),
+        )
+        more = (
+            ("training", ["kernel"], []),
             ("pm-small", "all", []),
             ("training-trace", "kernel", []),
-        ):
+        )
+        for name, keys, options in cases(few, more):
             with self.subTest(name, keys=keys):
                 table = opk.open(recording(name)).eval(aggregate=keys, level=options[1] if options else None)
                 key = keys if isinstance(keys, str) else ",".join(keys)
@@ -65,7 +68,7 @@ class Recordings(unittest.TestCase):
         )
 
     def test_long(self):
-        for name in ("rotated", "nested", "pm-small"):
+        for name in cases(("rotated",), ("nested", "pm-small")):
             with self.subTest(name):
                 table = opk.open(recording(name)).eval(layout="long").to_arrow()
                 self.compare(table, command("eval", recording(name), "--layout", "long"))

@@ -4,7 +4,7 @@
 import unittest
 
 import pyoffpeak as opk
-from common import command, needs, recording
+from common import cases, command, needs, recording
 
 
 @needs("pyarrow")
@@ -45,7 +45,7 @@ class Tables(unittest.TestCase):
 class PlainPython(unittest.TestCase):
     """Tables without any other library, beside Arrow's."""
 
-    NAMES = ("simple", "pm-small", "rotated", "training-trace")
+    NAMES = cases(("simple", "rotated"), ("pm-small", "training-trace"))
 
     def tables(self):
         for name in self.NAMES:

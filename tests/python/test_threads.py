@@ -9,7 +9,7 @@ import sys
 import unittest
 
 import pyoffpeak as opk
-from common import long, recording
+from common import is_long, long, recording
 
 NAMES = ("simple", "roofline", "nested", "top-down")
 
@@ -38,7 +38,7 @@ class Threads(unittest.TestCase):
         wanted = self.wanted()
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             busy = [pool.submit(opk.metrics, "GH100") for _ in range(4)] + [pool.submit(rows, "simple")]
-            for _ in range(8):
+            for _ in range(16 if is_long else 3):
                 pid = os.fork()
                 if not pid:
                     os._exit(0 if repr(rows(NAMES[0])) == wanted[0] and opk.chips() else 1)
