@@ -14,7 +14,7 @@
 #include "random.h"
 
 enum {
-	MANY_CHAINS = 500,
+	MANY_CHAINS = 150,
 	FEW_CHAINS = 6, /* have every kind of step among them, from this seed on */
 	FIRST_OF_FEW = 7,
 	MOST_STEPS = 6,
