@@ -103,6 +103,16 @@ def _type_number(type: str) -> int:
     return int(out[0])
 
 
+def _all_of(globs: Sequence[str | Sequence[str]]) -> list[str]:
+    found: list[str] = []
+    for given in globs:
+        several = listed(given)
+        if several is None:
+            raise TypeError("a text or a list of texts is needed, not None")
+        found += several
+    return found
+
+
 def metrics(
     chip: str,
     *globs: Union[str, Sequence[str]],
@@ -137,7 +147,7 @@ def metrics(
     number = profiler_number(profiler)
     conditions = sized("opk_metric_filter")
     options = sized("opk_metric_list_options")
-    wanted = [glob for given in globs for glob in listed(given) or (given,)]
+    wanted = _all_of(globs)
     patterns, kept = c_texts(wanted)
     hw_unit, expression = c_optional(unit), c_optional(grep)
     conditions.globs, conditions.glob_count = patterns, len(wanted)
