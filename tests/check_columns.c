@@ -320,7 +320,8 @@ START_TEST(bad_formulas)
 		write_recording(ctx, &meta, NULL, 0, 1);
 		ck_code(ctx, evaluate(&evaluation, &file, ctx, NULL, 0), OPK_EINPUT);
 		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
-		ck_row(&rows[i], told(ctx, "--metrics evaluates some"), "%s", errors_of(ctx));
+		ck_row(&rows[i], told(ctx, "choose metrics to evaluate some"), "%s",
+		       errors_of(ctx));
 		opk_file_free(file);
 		ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 2));
 		opk_evaluation_free(evaluation);

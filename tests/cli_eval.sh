@@ -192,7 +192,7 @@ refuses 2 'has no counterpart on GH100' eval "$simple" --metrics cf_issued
 refuses 2 'did you mean achieved_occupancy[?]' eval "$simple" --metrics achieved_ocupancy
 works eval --raw image --metrics inst_executed --chip GH100
 header_is range,name,inst_executed
-refuses 2 'depends on the chip: --chip names it' eval --raw image --metrics inst_executed
+refuses 2 'depends on the chip: name it' eval --raw image --metrics inst_executed
 refuses 2 "'inst_executed' is no full metric name" import --raw image --metrics inst_executed \
 	--chip GH100 -o dir/none.opk
 refuses 2 "unknown chip 'GX100'" eval --raw image --metrics $metric --chip GX100

@@ -31,8 +31,8 @@ works eval trace.opk --per kernel --format table
 out_has '^gemm  *kernel  *13 '
 refuses 2 'put together by kernel' eval trace.opk --aggregate device
 refuses 2 'has no samples' eval trace.opk --per sample
-for option in '--level all --aggregate kernel' '--first-sample keep' '--join none'; do
-	refuses 2 "${option%% *}.*: trace.opk only says what ran and when" eval trace.opk $option
+for option in 'level all --aggregate kernel' 'first-sample keep' 'join none'; do
+	refuses 2 "${option%%[- ]*}.*: trace.opk only says what ran and when" eval trace.opk --$option
 done
 refuses 2 '--sort time_ns:mean: trace.opk only says' eval trace.opk --aggregate kernel --sort -time_ns:mean
 # Rows of what ran and rows of values are no one table, in either order.
@@ -53,7 +53,7 @@ refuses 2 'no --aggregate' eval "$pm" --per kernel --aggregate device
 refuses 2 '--per takes recordings' eval --raw x --metrics a__b.sum --per kernel
 
 without_end trace.opk >torn.opk
-refuses 4 'cut off: its end section is missing; --allow-incomplete' eval torn.opk
+refuses 4 'cut off: its end section is missing; allow incomplete files' eval torn.opk
 notes 'torn.opk: cut off: these are the records of its 2 whole sections' eval torn.opk --allow-incomplete
 lines_are 47
 works show torn.opk

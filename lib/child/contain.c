@@ -320,7 +320,7 @@ static int judge(struct opk_ctx *ctx, const struct watched *child, const struct 
 	case LATE:
 		return opk_fail(ctx, OPK_EINPUT,
 		                "NVIDIA's code made no progress for %u s on these bytes and was "
-		                "stopped; they are damaged, or --timeout is too short",
+		                "stopped; they are damaged, or the timeout is too short",
 		                crew->timeout_s);
 	case WILD:
 		if (trusted)

@@ -39,7 +39,7 @@ static int find_mode(struct opk_compared_source *source, struct opk_ctx *ctx)
 			ctx, OPK_EUSAGE,
 			"%s has PM samples that are of no kernel, and neighbouring samples "
 			"are not independent: there is no telling change from noise; record "
-			"with --trace kernels, or look at it with eval --aggregate device",
+			"with --trace kernels, or look at it by eval with aggregate device",
 			source->file->path);
 	return code;
 }

@@ -279,7 +279,8 @@ static int make_all(struct maker *m, const struct opk_wanted *wanted)
 	if (!code)
 		code = parse_needed(m);
 	return code == OPK_EINPUT
-	               ? opk_add(m->ctx, code, "not all can be computed; --metrics evaluates some")
+	               ? opk_add(m->ctx, code,
+	                         "not all can be computed; choose metrics to evaluate some")
 	               : code;
 }
 

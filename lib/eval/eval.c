@@ -120,7 +120,7 @@ static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const st
 		                file->path,
 		                opk_file_find(file, OPK_SECTION_DATA) < 0
 		                        ? ", and no counter data is whole"
-		                        : "; --allow-incomplete evaluates what is whole");
+		                        : "; allow incomplete files to evaluate what is whole");
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data; %s", file->path,
 		                !file->complete           ? "it was cut off before any was whole"
@@ -226,7 +226,7 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 			code = opk_add(
 				ctx, OPK_EFAILED,
 				"it was made with CUPTI %u, whose metrics this library lacks; "
-				"--metrics evaluates some",
+				"choose metrics to evaluate some",
 				task.job.meta->cupti_version);
 		code = code ? opk_add(ctx, code, "can't evaluate %s", file->path)
 		            : opk_eval_task_finish(out, ctx, &task);

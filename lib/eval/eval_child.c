@@ -53,10 +53,9 @@ static int find_chip(struct work *w, const void *image, size_t size)
 	int code = image ? opk_nv_image_chip(&stated, w->ctx, image, size) : OPK_OK;
 
 	if (code && !given)
-		return code == OPK_EFAILED
-		               ? opk_add(w->ctx, OPK_EINPUT,
-		                         "the image does not say its chip; name it with --chip")
-		               : code;
+		return code == OPK_EFAILED ? opk_add(w->ctx, OPK_EINPUT,
+		                                     "the image does not say its chip; name it")
+		                           : code;
 	code = opk_chip_resolve(&w->chip, w->ctx, given ? given : stated);
 	if (code == OPK_EUSAGE && (!given || w->job->file))
 		return opk_add(w->ctx, OPK_EINPUT, "the %s names no chip that this library knows",

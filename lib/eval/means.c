@@ -29,7 +29,7 @@ static int begin(struct making *m, const void *image, size_t size)
 	if (!code && !fits)
 		return opk_fail(m->ctx, OPK_EINPUT,
 		                "ranges of different GPUs, or of other counters or instances, "
-		                "can't be joined: evaluate each by itself (--join none)");
+		                "can't be joined: evaluate each by itself, without a join");
 	if (code || m->image)
 		return code;
 	code = opk_nv_image_like(&m->image, &m->size, m->ctx, image, size, m->plan->slots,

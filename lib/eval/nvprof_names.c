@@ -67,7 +67,7 @@ static int resolve(struct opk_resolved *out, struct opk_ctx *ctx, const char *na
 
 	if (!chip)
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "what nvprof's names mean depends on the chip: --chip names it");
+		                "what nvprof's names mean depends on the chip: name it, too");
 	code = opk_set_from_names(&set, ctx, names);
 	if (!code)
 		code = opk_set_resolve(out, ctx, set, chip, profiler);

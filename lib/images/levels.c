@@ -156,7 +156,7 @@ static void explain(const struct levels *l, size_t count, size_t dropped, enum o
 
 	opk_log(l->ctx,
 	        "%s: ranges are inside others, such as %s'%s' in '%s': only the %s are added, "
-	        "%zu %s left out (--level)",
+	        "%zu %s left out (level)",
 	        opk_survey_image(l->survey, dropped)->file->path, kernel ? "a kernel of " : "",
 	        path_of(l->survey, inner), opk_survey_name(l->survey, holder->row),
 	        level == OPK_OUTERMOST ? "outermost" : "innermost", count,

@@ -49,7 +49,8 @@ static int assign_by_key(struct opk_split *split, struct opk_ctx *ctx, const cha
 	int code = opk_key_parse(&grouping.key, ctx, by);
 
 	if (code)
-		return opk_add(ctx, code, "--by takes that, or segment, or a number of ranges");
+		return opk_add(ctx, code,
+		               "ranges are divided by that, by segment, or into so many each");
 	for (size_t i = 0; !code && i < split->survey.row_count; i++)
 		code = opk_grouping_add(&split->part_of[i], &grouping, ctx,
 		                        opk_survey_name(&split->survey, i),

@@ -49,7 +49,7 @@ static int check_equal(struct sum *s, const struct opk_summed *a, const struct o
 	return opk_fail(
 		s->ctx, OPK_EUSAGE,
 		"key group '%s' has %ju range%s of pass %u, and %ju of pass %u: their sums don't go "
-		"together; eval --aggregate reports each metric by itself",
+		"together; eval with aggregate reports each metric by itself",
 		by_kernel ? group->range.kernel : group->name, (uintmax_t)first,
 		first == 1 ? "" : "s", a->pass, (uintmax_t)other, b->pass);
 }
@@ -168,7 +168,7 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 	if (s->meta->profiler == OPK_PROFILER_PM)
 		return opk_fail(s->ctx, OPK_EUSAGE,
 		                "samples can't be summed to one of a recording; "
-		                "eval --aggregate device reports their sums");
+		                "eval with aggregate device reports their sums");
 	code = open_files(s, paths, count);
 	if (!code)
 		code = plan(s);

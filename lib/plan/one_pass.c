@@ -95,7 +95,7 @@ static int explain_none(const struct fitting *f, bool strict_order)
 	return code ? code
 	            : opk_fail(f->ctx, OPK_EFAILED,
 	                       "%s needs %zu passes by itself and is the first: take it out, or "
-	                       "take those that fit, in any place, without --strict-order",
+	                       "take those that fit, in any place, without a strict order",
 	                       first, alone.passes);
 }
 

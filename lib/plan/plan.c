@@ -198,7 +198,7 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
 		opk_log(ctx,
 		        "set %s: CUPTI alone refuses %zu of the metrics, of links, buses or memory "
 		        "controllers, together with the others; a GPU without the link records neither, "
-		        "as --availability would show",
+		        "as its availability would show",
 		        plan->set_name, plan->schedule.apart);
 	*out = opk_take(plan);
 	return OPK_OK;

@@ -15,12 +15,11 @@ static int check_key(const struct opk_table *table, struct opk_ctx *ctx,
 	if (input->meta->profiler != OPK_PROFILER_PM || !strstr(table->options.aggregate, "kernel"))
 		return OPK_OK;
 	code = opk_file_activities(&activities, &count, ctx, input->file);
-	return code || !count
-	               ? code
-	               : opk_fail(ctx, OPK_EUSAGE,
-	                          "--aggregate %s: samples of %s have no kernel; --per kernel "
-	                          "divides them among what ran",
-	                          table->options.aggregate, input->path);
+	return code || !count ? code
+	                      : opk_fail(ctx, OPK_EUSAGE,
+	                                 "statistics by %s: samples of %s have no kernel; rows per "
+	                                 "kernel divide them among what ran",
+	                                 table->options.aggregate, input->path);
 }
 
 int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_input *input)

@@ -29,17 +29,18 @@ static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 /* What was asked for that a recording of launches alone can't give. */
 static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const char *path)
 {
-	const char *what = table->options.rows == OPK_ROWS_SINGLE             ? "--join none"
-	                   : table->options.keep_first_sample                 ? "--first-sample"
-	                   : table->options.aggregate && table->options.level ? "--level"
-	                   : table->options.is_long                           ? "--layout long"
+	const char *what = table->options.rows == OPK_ROWS_SINGLE             ? "join none"
+	                   : table->options.keep_first_sample                 ? "first sample"
+	                   : table->options.aggregate && table->options.level ? "level"
+	                   : table->options.is_long                           ? "layout long"
 	                                                                      : NULL;
 
 	if (table->options.aggregate && strcmp(table->options.aggregate, "kernel") != 0)
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "--aggregate %s: %s says what ran and when, which is put together "
-		                "by kernel",
-		                table->options.aggregate, path);
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"statistics by %s: %s says what ran and when, which is put together "
+			"by kernel",
+			table->options.aggregate, path);
 	return what ? opk_fail(ctx, OPK_EUSAGE,
 	                       "%s: %s only says what ran and when: it has no samples and values, "
 	                       "and no ranges that could be joined or be inside each other",
@@ -62,7 +63,7 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 		return opk_fail(
 			ctx, OPK_EUSAGE,
 			"%s only says what ran and when, unlike %s: evaluate them apart, or "
-			"with --per kernel where both say what ran",
+			"in rows per kernel where both say what ran",
 			trace->path, other->path);
 	code = check_trace(table, ctx, trace->path);
 	if (code)

@@ -20,7 +20,7 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluatio
 	if (columns->metric_count && columns->meta->profiler != OPK_PROFILER_PM)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%s has ranges, not PM samples, which could be divided among "
-		                "kernels: --aggregate kernel puts ranges together",
+		                "kernels: statistics by kernel put ranges together",
 		                file->path);
 	if (columns->metric_count)
 		code = opk_attribute(rows, &samples, ctx, file, columns, options);
@@ -46,10 +46,11 @@ int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
 	int code;
 
 	if (!opk_file_complete(file) && !eval.allow_incomplete)
-		return opk_fail(ctx, OPK_EINPUT,
-		                "%s: cut off: its end section is missing; --allow-incomplete "
-		                "evaluates what is whole",
-		                file->path);
+		return opk_fail(
+			ctx, OPK_EINPUT,
+			"%s: cut off: its end section is missing; allow incomplete files to "
+			"evaluate what is whole",
+			file->path);
 	code = opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE, &eval);
 
 	if (!code)

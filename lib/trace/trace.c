@@ -117,8 +117,8 @@ static int check_whole(const struct opk_trace *trace, const struct opk_trace_fil
 	if (file->file->complete || allowed)
 		return OPK_OK;
 	return opk_fail(trace->ctx, OPK_EINPUT,
-	                "%s: cut off: its end section is missing; --allow-incomplete takes what "
-	                "is whole",
+	                "%s: cut off: its end section is missing; allow incomplete files to "
+	                "take what is whole",
 	                file->file->path);
 }
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A class of exceptions for each status, with the causes."""
 
+import glob
 import os
 import pickle
+import re
 import unittest
 
 import pyoffpeak as opk
@@ -60,3 +62,16 @@ class Errors(unittest.TestCase):
             for bad in (None, 5, "a\0b"):
                 with self.subTest(call=number, bad=bad), self.assertRaises((TypeError, opk.UsageError)):
                     call(bad)
+
+    def test_no_options_of_the_command(self):
+        """What the library says is for all who call it. Of its commands and variables it may speak, by name."""
+        known = re.compile(r"'offpeak[^']*'|offpeak-collect --trace|record (it )?with --trace|--device N|--(cuda|libcuda) \w+ or OFFPEAK_")
+        calls = re.compile(r'opk_(?:fail|add)\w*\((?:[^;"]|"(?:[^"\\]|\\.)*")*;')
+        found, count = [], 0
+        for path in glob.glob(os.path.join(source, "lib", "**", "*.c"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                texts = ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call)) for call in calls.findall(file.read())]
+            count += len(texts)
+            found += [text for text in texts if re.search(r"(?<![-\w])--[a-z]", known.sub("", text))]
+        self.assertEqual(found, [])
+        self.assertGreater(count, 300)
