@@ -1852,8 +1852,8 @@ const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct op
 struct opk_table_options {
 	size_t size;
 	/*
-	 * How recordings are evaluated, and for which metrics or set: not its `filter`, `join` and
-	 * `also`. NULL: defaults.
+	 * How recordings are evaluated, and for which metrics or set: not its `filter` and `join`.
+	 * NULL: defaults. `also` is borrowed; statistics have none.
 	 */
 	const struct opk_eval_options *eval;
 	const char *set;          /* instead of these: as opk_set_find() takes it */
@@ -1878,6 +1878,7 @@ struct opk_table_options {
 	 */
 	const char *aggregate, *level;
 	const struct opk_image_options *image; /* how they are computed; NULL: defaults */
+	bool mark_first_sample;                /* keeps it, too, with the column "spans_earlier" */
 };
 
 enum opk_table_kind {
@@ -1949,6 +1950,56 @@ const char *opk_table_about(const struct opk_table *table, const char *fact);
 int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
 /* The next row is the first one again; nothing is evaluated for that. */
 void opk_table_rewind(struct opk_table *table);
+
+/* A file of a table and what came of it; all is the table's. */
+struct opk_table_file {
+	const char *path;
+	struct opk_file *file;       /* NULL: a bare image */
+	const struct opk_meta *meta; /* likewise */
+	enum opk_rows rows;          /* that it has */
+	struct opk_evaluation *evaluation;
+	struct opk_join *join;           /* NULL: each row of the evaluation is one */
+	struct opk_aggregate *aggregate; /* NULL: its rows are no statistics */
+	bool *inflated;                  /* one a column of the evaluation; NULL: none is */
+	uint64_t spans_earlier;          /* samples that begin at an earlier event, so far */
+};
+size_t opk_table_file_count(const struct opk_table *table);
+/* Its pointers stay as long as the table; NULL past the last file. */
+const struct opk_table_file *opk_table_get_file(const struct opk_table *table, size_t i);
+/*
+ * The columns of a file's evaluation that its part of the table is made of, in their order; valid
+ * until this is called again or a row of another file is read.
+ */
+size_t opk_table_get_values(const size_t **columns, struct opk_table *table, size_t file);
+
+/* Where a range, sample or key group is, so that they can be put in order without being kept. */
+struct opk_table_place {
+	size_t file;
+	size_t number; /* of a joined row or key group */
+	struct opk_bookmark mark;
+};
+
+/* It has one row in a wide table, else one a value: opk_table_get_values(). */
+struct opk_table_source {
+	struct opk_table_place place;
+	struct opk_row row;                  /* of a key group the name and range alone */
+	const struct opk_joined_row *joined; /* NULL: it is a single range, or a sample */
+	const struct opk_aggregated *group;  /* NULL: it is no key group */
+};
+/*
+ * Goes to the next one, past rows of the last one that were not read: opk_table_next() gives its
+ * rows. *source is valid until another one is gone to, and NULL after the last one.
+ */
+int opk_table_next_source(const struct opk_table_source **source, struct opk_table *table);
+/* Goes to this one instead; which one follows it is not defined. */
+int opk_table_go_to(const struct opk_table_source **source, struct opk_table *table,
+                    const struct opk_table_place *place);
+/*
+ * Its values, one a column of its file's evaluation, and of how many ranges each one is; valid as
+ * the source is. Not of key groups.
+ */
+const double *opk_table_compute(struct opk_table *table);
+const uint64_t *opk_table_count_launches(struct opk_table *table);
 /* The context with the causes; borrowed. */
 const struct opk_ctx *opk_table_error(const struct opk_table *table);
 

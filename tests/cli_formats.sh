@@ -59,7 +59,7 @@ refuses 2 "has no column 'kernal', did you mean kernel\\?" eval "$simple" --colu
 refuses 2 "has no column 'value'" eval "$simple" --columns value
 refuses 2 "has no column 'kernel'" eval "$pm" --columns kernel
 refuses 2 "has no column 'sample'" eval "$simple" --columns sample
-refuses 2 "has '$inst', but it is not among --metrics" eval "$simple" --metrics $hit --columns $inst
+refuses 2 "has '$inst', but it is not among the chosen metrics" eval "$simple" --metrics $hit --columns $inst
 refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed" \
 	eval "$simple" --columns smsp__inst_execute.sum
 refuses 2 'is there twice' eval "$simple" --columns name,$inst,name

@@ -39,8 +39,6 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 		code = opk_filter_new(&table->filter, ctx, options->where, options->where_count);
 	table->eval.set = table->set;
 	table->eval.filter = table->filter;
-	table->eval.also = NULL;
-	table->eval.also_count = 0;
 	table->eval.join = NULL;
 	table->layout = options->aggregate ? OPK_TABLE_GROUPS
 	                : options->is_long ? OPK_TABLE_LONG
@@ -55,9 +53,11 @@ static int take_paths(struct opk_table *table, struct opk_ctx *ctx, const char *
 		return opk_fail(ctx, OPK_EUSAGE, "a table of no file");
 	table->inputs = opk_alloc_array(count, sizeof *table->inputs);
 	table->input_count = table->inputs ? count : 0;
-	for (size_t i = 0; i < table->input_count; i++)
+	for (size_t i = 0; i < table->input_count; i++) {
+		table->inputs[i].rows = table->options.rows;
 		if (!(table->inputs[i].path = opk_strdup(paths[i])))
 			return opk_nomem(ctx, "a table");
+	}
 	return table->inputs ? OPK_OK : opk_nomem(ctx, "a table");
 }
 
@@ -89,7 +89,7 @@ static int make_room(struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- facts of the files */
 
-static const char *fact_of(const struct opk_table_input *input, const char *fact)
+static const char *fact_of(const struct opk_table_file *input, const char *fact)
 {
 	const struct opk_meta *meta = input->meta;
 
@@ -208,7 +208,7 @@ void opk_table_free(struct opk_table *table)
 		opk_evaluation_free(table->inputs[i].evaluation);
 		opk_file_free(table->inputs[i].file);
 		free(table->inputs[i].inflated);
-		free(table->inputs[i].path);
+		free((char *)table->inputs[i].path);
 	}
 	free(table->inputs);
 	opk_kernel_names_free(table->names);
@@ -239,6 +239,16 @@ size_t opk_table_column_count(const struct opk_table *table)
 const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i)
 {
 	return i < table->column_count ? &table->columns[i] : NULL;
+}
+
+size_t opk_table_file_count(const struct opk_table *table)
+{
+	return table->input_count;
+}
+
+const struct opk_table_file *opk_table_get_file(const struct opk_table *table, size_t i)
+{
+	return i < table->input_count ? &table->inputs[i] : NULL;
 }
 
 const struct opk_ctx *opk_table_error(const struct opk_table *table)

@@ -6,7 +6,7 @@
 
 /* ---- opened, and which rows they have */
 
-static bool is_trace(const struct opk_table_input *input)
+static bool is_trace(const struct opk_table_file *input)
 {
 	return !strcmp(input->meta->mode, "trace");
 }
@@ -16,9 +16,8 @@ static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < table->input_count; i++) {
-		struct opk_table_input *input = &table->inputs[i];
+		struct opk_table_file *input = &table->inputs[i];
 
-		input->rows = table->options.rows;
 		code = opk_file_open(&input->file, ctx, input->path);
 		if (!code)
 			code = opk_file_meta(&input->meta, ctx, input->file);
@@ -42,7 +41,7 @@ static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const
 			"by kernel",
 			table->options.aggregate, path);
 	return what ? opk_fail(ctx, OPK_EUSAGE,
-	                       "%s: %s only says what ran and when: it has no samples and values, "
+	                       "%s: %s only says what ran and when: it has no values and samples, "
 	                       "and no ranges that could be joined or be inside each other",
 	                       what, path)
 	            : OPK_OK;
@@ -51,7 +50,7 @@ static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const
 /* What only says what ran has no other rows, and those of values don't go with them. */
 static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 {
-	const struct opk_table_input *trace = NULL, *other = NULL;
+	const struct opk_table_file *trace = NULL, *other = NULL;
 	enum opk_rows rows = table->options.aggregate ? OPK_ROWS_KERNELS : OPK_ROWS_LAUNCHES;
 	int code;
 
@@ -75,7 +74,7 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-static enum opk_profiler profiler_of(const struct opk_table_input *input)
+static enum opk_profiler profiler_of(const struct opk_table_file *input)
 {
 	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
 }
@@ -133,7 +132,7 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 
 /* What ran, and the samples that were recorded beside it. */
 static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
-                             struct opk_table_input *input)
+                             struct opk_table_file *input)
 {
 	struct opk_timeline_options options = OPK_INIT(options);
 
@@ -143,7 +142,7 @@ static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
-                           struct opk_table_input *input)
+                           struct opk_table_file *input)
 {
 	if (!opk_file_complete(input->file) && !table->eval.allow_incomplete)
 		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing",
@@ -152,7 +151,7 @@ static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
-                          struct opk_table_input *inputs, size_t count)
+                          struct opk_table_file *inputs, size_t count)
 {
 	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count,
 	                                                                   sizeof *evaluations);
@@ -171,7 +170,7 @@ static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
 
 static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 {
-	struct opk_table_input *inputs = table->inputs;
+	struct opk_table_file *inputs = table->inputs;
 	bool apart = table->options.rows == OPK_ROWS_SINGLE || table->layout == OPK_TABLE_GROUPS;
 	int code = OPK_OK;
 
@@ -203,7 +202,7 @@ static bool contains(const char *const *names, size_t count, const char *name)
 }
 
 /* Values are inflated where the metadata name a metric that they need. */
-static int find_inflated(struct opk_ctx *ctx, struct opk_table_input *input)
+static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
 {
 	const struct opk_meta *meta = input->meta;
 	size_t count = opk_evaluation_column_count(input->evaluation);
@@ -228,7 +227,7 @@ static int find_inflated(struct opk_ctx *ctx, struct opk_table_input *input)
 
 /* Only kernels have names of theirs: not idle time and copies. */
 static int add_names_of_ran(struct opk_table *table, struct opk_ctx *ctx,
-                            const struct opk_table_input *input)
+                            const struct opk_table_file *input)
 {
 	const struct opk_range *ranges;
 	size_t count = opk_evaluation_ranges(&ranges, input->evaluation);
@@ -241,7 +240,7 @@ static int add_names_of_ran(struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int add_names(struct opk_table *table, struct opk_ctx *ctx,
-                     const struct opk_table_input *input)
+                     const struct opk_table_file *input)
 {
 	const struct opk_range *ranges;
 	size_t count;
@@ -253,7 +252,7 @@ static int add_names(struct opk_table *table, struct opk_ctx *ctx,
 	return code ? code : opk_kernel_names_add(table->names, ctx, ranges, count);
 }
 
-static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_input *input)
+static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input)
 {
 	int code = add_names(table, ctx, input);
 
@@ -302,7 +301,7 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,
                          size_t size)
 {
-	struct opk_table_input *input = table->inputs;
+	struct opk_table_file *input = table->inputs;
 	int code;
 
 	if (table->options.aggregate || table->options.rows != OPK_ROWS_RECORDED)

@@ -12,17 +12,6 @@ enum opk_table_layout {
 	OPK_TABLE_GROUPS /* a row a key group and value */
 };
 
-struct opk_table_input {
-	char *path;
-	struct opk_file *file;       /* NULL: a bare image */
-	const struct opk_meta *meta; /* likewise */
-	enum opk_rows rows;
-	struct opk_evaluation *evaluation;
-	struct opk_join *join;           /* NULL: each row of the evaluation is one */
-	struct opk_aggregate *aggregate; /* of OPK_TABLE_GROUPS */
-	bool *inflated;                  /* one a value; NULL: none is */
-};
-
 struct opk_table {
 	struct opk_ctx *ctx;              /* its own: for reading rows */
 	struct opk_table_options options; /* its texts are gone once the table is made */
@@ -35,7 +24,7 @@ struct opk_table {
 	struct opk_kernel_names *names;
 	struct opk_strlist about; /* fact and text, in turn */
 
-	struct opk_table_input *inputs;
+	struct opk_table_file *inputs; /* they own all they have */
 	size_t input_count;
 	enum opk_profiler profiler; /* whose facts rows have; those of key groups are of ranges */
 
@@ -43,25 +32,30 @@ struct opk_table {
 	size_t *sources; /* of each column that is a value: which one of the evaluation */
 	size_t column_count;
 
+	/* What the last row was read of, or the next one is; none at the beginning and end. */
+	bool has_source;
+	struct opk_table_source source;
+	struct opk_joined_row of_group; /* as a joined row */
+	bool computed, counted;         /* its values; its counts */
+	double *values;                 /* one a column of the evaluation */
+	uint64_t *counts, *measured;    /* in the same way; one a metric */
+	uint64_t group_count;           /* of which rows were read, so far */
+	bool filled;                    /* are the cells that its rows have in common */
+	size_t row_count;               /* that were read of it */
 	/* The row that was read last. */
 	struct opk_table_row row;
 	union opk_cell *cells;
 	struct opk_fact_text *texts;
 	bool *known;
-	double *values;              /* one a value of the evaluation */
-	uint64_t *counts, *measured; /* in the same way; one a metric */
-	uint64_t ranges;             /* that it is of */
-	uint64_t group_count;        /* with its own, so far */
-	const struct opk_statistics *statistics;
-	/* Values that have rows, of this input; and the next one. */
-	const struct opk_table_input *picked_for;
+	/* Values that have rows or columns, of this input. */
+	const struct opk_table_file *picked_for;
 	size_t *picked;
-	size_t picked_count, value;
+	size_t picked_count;
 	/* Where the next one is: `number` of a joined row or key group. */
 	size_t input, number;
 };
 
-static inline bool opk_table_is_timeline(const struct opk_table_input *input)
+static inline bool opk_table_is_timeline(const struct opk_table_file *input)
 {
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
 }
@@ -73,14 +67,14 @@ const struct opk_column *opk_table_fact_header(const struct opk_table *table, en
 /* A column that is no value; false where the layout has none of this kind. */
 bool opk_table_kind_column(struct opk_table_column *out, const struct opk_table *table,
                            enum opk_table_kind kind);
-/* The names of --columns: facts, "file" and others; false: it is a value, or nothing. */
+/* Chosen names: facts, "file" and others; false: it is a value, or nothing. */
 bool opk_table_find(struct opk_table_column *out, const struct opk_table *table, const char *name);
 /* Before evaluation: whether there may be such columns; any metric of the chip's may be. */
 int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
-                             const struct opk_table_input *input);
+                             const struct opk_table_file *input);
 /* After it: whether each chosen name is one column's. */
 int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx,
-                              const struct opk_table_input *input);
+                              const struct opk_table_file *input);
 /* The place of a value in an evaluation; SIZE_MAX. */
 size_t opk_table_find_value(const struct opk_evaluation *evaluation, const char *name);
 
@@ -94,8 +88,7 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx);
 int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,
                          size_t size);
 /* Computes the statistics of an input. */
-int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx,
-                        struct opk_table_input *input);
+int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input);
 /* Finds the facts that the ranges of some key group have in common. */
 int opk_table_find_group_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
                                const struct opk_table *table);

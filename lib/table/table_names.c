@@ -111,7 +111,7 @@ static bool try_name(void *nearest, const char *name)
 }
 
 static int fail_unknown(const struct opk_table *table, struct opk_ctx *ctx,
-                        const struct opk_table_input *input, const char *name)
+                        const struct opk_table_file *input, const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
 	struct opk_table_column column;
@@ -119,8 +119,8 @@ static int fail_unknown(const struct opk_table *table, struct opk_ctx *ctx,
 
 	if (each_recorded(input->meta, is_same, (void *)name))
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "columns: %s has '%s', but it is not among the chosen metrics",
-		                input->path, name);
+		                "%s has '%s', but it is not among the chosen metrics", input->path,
+		                name);
 	for (enum opk_table_kind kind = 0; kind < OPK_TABLE_KINDS; kind++)
 		if (opk_table_kind_column(&column, table, kind))
 			opk_nearest_try(&nearest, column.header.name);
@@ -131,28 +131,28 @@ static int fail_unknown(const struct opk_table *table, struct opk_ctx *ctx,
 		opk_nearest_try(&nearest, opk_evaluation_column(input->evaluation, i));
 	if (!values)
 		each_recorded(input->meta, try_name, &nearest);
-	return opk_fail(ctx, OPK_EUSAGE, "columns: %s has no column '%s'%s%s%s", input->path, name,
+	return opk_fail(ctx, OPK_EUSAGE, "%s has no column '%s'%s%s%s", input->path, name,
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
 	                nearest.best ? "?" : "");
 }
 
 static int check(const struct opk_table *table, struct opk_ctx *ctx,
-                 const struct opk_table_input *input, const char *name, bool value, bool maybe)
+                 const struct opk_table_file *input, const char *name, bool value, bool maybe)
 {
 	struct opk_table_column column;
 	bool fixed = opk_table_find(&column, table, name);
 
 	if (fixed && value)
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "columns: in %s %s is a value and a column of every table: "
-		                "without chosen columns both can be had%s",
+		                "in %s %s is a value and a column of every table: without "
+		                "chosen columns both can be had%s",
 		                input->path, name,
 		                table->layout == OPK_TABLE_GROUPS ? "" : " in the long layout");
 	return fixed || value || maybe ? OPK_OK : fail_unknown(table, ctx, input, name);
 }
 
 int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
-                             const struct opk_table_input *input)
+                             const struct opk_table_file *input)
 {
 	int code = OPK_OK;
 
@@ -166,7 +166,7 @@ int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
 }
 
 int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx,
-                              const struct opk_table_input *input)
+                              const struct opk_table_file *input)
 {
 	int code = OPK_OK;
 

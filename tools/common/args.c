@@ -264,12 +264,17 @@ void raw_metrics_free(struct raw_metrics *metrics)
 	free(metrics->names);
 }
 
-int kernel_names_new(struct opk_kernel_names **out, struct app *app, unsigned word)
+enum opk_kernel_style kernel_style(const struct app *app, unsigned word)
 {
 	static const enum opk_kernel_style styles[] = { OPK_KERNEL_SHORT, OPK_KERNEL_FULL,
 		                                        OPK_KERNEL_SYMBOL };
 
 	if (!word)
 		word = app_shows_table(app) ? 1 : 2;
-	return opk_kernel_names_new(out, app->ctx, styles[word - 1]);
+	return styles[word - 1];
+}
+
+int kernel_names_new(struct opk_kernel_names **out, struct app *app, unsigned word)
+{
+	return opk_kernel_names_new(out, app->ctx, kernel_style(app, word));
 }

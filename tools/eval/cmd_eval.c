@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "common/args.h"
+#include "common/files.h"
 #include "eval/eval_table.h"
 
 struct eval_args {
@@ -185,16 +186,45 @@ static int check_inputs(struct app *app, const struct raw_args *raw)
 	return OPK_OK;
 }
 
+/* --columns: names with commas between. */
+static int choose_columns(struct eval *eval, const char *list)
+{
+	const char *rest = list;
+
+	while (rest) {
+		size_t length = strcspn(rest, ",");
+		opk_autofree char *name = opk_strndup(rest, length);
+
+		rest = rest[length] ? rest + length + 1 : NULL;
+		if (!length)
+			return app_error(eval->app, OPK_EUSAGE, "--columns '%s': a name is missing",
+			                 list);
+		if (name && opk_strlist_contains(&eval->chosen, name))
+			return app_error(eval->app, OPK_EUSAGE, "--columns: %s is there twice",
+			                 name);
+		if (!opk_strlist_take(&eval->chosen, opk_take(name)))
+			return app_nomem(eval->app);
+	}
+	/* A tree begins with it. */
+	if (eval->is_tree && !opk_strlist_contains(&eval->chosen, "name")
+	    && !opk_strlist_add(&eval->chosen, "name"))
+		return app_nomem(eval->app);
+	return OPK_OK;
+}
+
 /* What was asked for. */
 static int choose(struct eval *eval, const struct eval_args *args)
 {
-	int code = args->columns ? eval_columns_parse(eval, args->columns) : OPK_OK;
+	int code = OPK_OK;
 
+	eval->is_tree = args->layout == LAYOUT_TREE;
+	eval->is_long = args->layout == LAYOUT_LONG;
+	if (args->columns)
+		code = choose_columns(eval, args->columns);
 	eval->first_sample = args->first_sample ? (enum first_sample)(args->first_sample - 1)
 	                                        : FIRST_DROP;
 	eval->drops_as_told = args->first_sample == FIRST_DROP + 1;
 	eval->single = args->join == JOIN_NONE;
-	eval->all_facts = args->launch_columns == ALL_COLUMNS;
 	if (args->aggregate)
 		eval->key = args->by ? opk_printf("%s,%s", args->aggregate, args->by)
 		                     : opk_strdup(args->aggregate);
@@ -208,8 +238,6 @@ static int choose(struct eval *eval, const struct eval_args *args)
 		code = eval_order_parse(&eval->order, eval->app, args->sort);
 	if (!code && args->sort)
 		code = check_sort(eval);
-	eval->is_tree = args->layout == LAYOUT_TREE;
-	eval->is_long = args->layout == LAYOUT_LONG;
 	eval->per = (enum eval_per)args->per;
 	if (!code)
 		code = choose_format(eval, args);
@@ -230,63 +258,134 @@ static int choose(struct eval *eval, const struct eval_args *args)
 		code = app_error(
 			eval->app, OPK_EUSAGE,
 			"eval: --kernel-names: a database has kernel and symbol of each range");
-	if (!code)
-		code = kernel_names_new(&eval->kernel_names, eval->app, args->kernel_names);
 	if (!code && args->aggregate)
 		code = check_aggregate(eval->app, args, eval);
-	if (args->aggregate)
-		eval->layout = EVAL_GROUPS;
-	else if (eval->is_long && !eval->to_database)
-		eval->layout = EVAL_LONG;
 	return code;
+}
+
+/* What is about samples, or about ranges and their statistics, and is no matter of the table. */
+static int check_trace(struct eval *eval, const char *path)
+{
+	bool first = eval->drops_as_told || eval->first_sample != FIRST_DROP;
+	const char *option = eval->per == PER_SAMPLE ? "--per sample"
+	                     : first                 ? "--first-sample"
+	                     : eval->is_tree         ? "--layout tree"
+	                                             : NULL;
+
+	if (option)
+		return app_error(eval->app, OPK_EUSAGE,
+		                 "%s: %s only says what ran and when: it has no samples, and no "
+		                 "ranges that could be inside each other",
+		                 option, path);
+	for (size_t i = 0; i < eval->order.key_count; i++)
+		if (eval->order.keys[i].statistic)
+			return app_error(eval->app, OPK_EUSAGE,
+			                 "--sort %s:%s: %s only says what ran and when: time_ns is "
+			                 "a sum, duration_ns a mean, and they have no statistics",
+			                 eval->order.keys[i].name, eval->order.keys[i].statistic,
+			                 path);
+	return OPK_OK;
+}
+
+/* What was asked for, and what the files turned out to be. */
+static int check_files(struct eval *eval)
+{
+	const struct opk_table_file *file;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && (file = opk_table_get_file(eval->table, i)); i++) {
+		if (file->meta && !strcmp(file->meta->mode, "trace"))
+			code = check_trace(eval, file->path);
+		eval->watch.apart |= file->meta && *file->meta->join && eval->single;
+	}
+	/* Of what ran all launches of a kernel are a row. */
+	if (!opk_table_get_file(eval->table, 0)->aggregate) {
+		free(eval->key);
+		eval->key = NULL;
+	}
+	return code;
+}
+
+static enum opk_rows rows_of(const struct eval *eval)
+{
+	if (eval->per == PER_KERNEL)
+		return OPK_ROWS_KERNELS;
+	if (eval->per == PER_LAUNCH)
+		return OPK_ROWS_LAUNCHES;
+	return eval->single ? OPK_ROWS_SINGLE : OPK_ROWS_RECORDED;
+}
+
+static int make_table(struct eval *eval, const char *raw_image,
+                      const struct opk_table_options *options)
+{
+	struct app *app = eval->app;
+	opk_autofree void *image = NULL;
+	size_t size;
+	int code;
+
+	if (!raw_image)
+		return opk_table_new(&eval->table, app->ctx, (const char *const *)app->arguments,
+		                     app->argument_count, options);
+	code = files_get(app, &image, &size, raw_image);
+	return code ? code
+	            : opk_table_new_image(&eval->table, app->ctx, image, size, raw_image, options);
+}
+
+static int read_files(struct eval *eval, const struct eval_args *args,
+                      struct opk_eval_options *eval_options)
+{
+	struct opk_image_options image = image_options(eval_options->timeout_s, "summing range");
+	struct opk_table_options options = OPK_INIT(options);
+
+	eval_options->allow_incomplete = args->allow_incomplete;
+	eval_options->workers = args->workers;
+	eval_options->cupti_only = args->evaluator == ONLY_CUPTI;
+	if (!eval->key) {
+		eval_options->also = eval->also;
+		eval_options->also_count = eval_sorted_values(eval);
+	}
+	options.eval = eval_options;
+	options.where = args->where.items;
+	options.where_count = args->where.count;
+	options.columns = opk_strlist_items(&eval->chosen);
+	options.column_count = eval->chosen.count;
+	options.all_facts = args->launch_columns == ALL_COLUMNS;
+	options.keep_first_sample = eval->first_sample == FIRST_KEEP;
+	options.mark_first_sample = eval->first_sample == FIRST_MARK;
+	options.rows = args->raw.image ? OPK_ROWS_RECORDED : rows_of(eval);
+	options.kernel_names = kernel_style(eval->app, args->kernel_names);
+	options.is_long = eval->is_long || eval->to_database;
+	options.aggregate = eval->key;
+	options.level = eval->level;
+	options.image = &image;
+	return make_table(eval, args->raw.image, &options);
 }
 
 static int evaluate(struct eval *eval, const struct eval_args *args,
                     struct opk_eval_options *options)
 {
-	opk_auto(opk_filter) struct opk_filter *filter = NULL;
-	int code = OPK_OK;
+	int code = read_files(eval, args, options);
 
-	if (args->where.count)
-		code = opk_filter_new(&filter, eval->app->ctx, args->where.items,
-		                      args->where.count);
-	options->allow_incomplete = args->allow_incomplete;
-	options->filter = filter;
-	options->workers = args->workers;
-	options->join = eval->single || eval->key ? NULL : "";
-	if (!eval->key) {
-		options->also = eval->also;
-		options->also_count = eval_sorted_values(eval);
-	}
-	options->cupti_only = args->evaluator == ONLY_CUPTI;
+	app_progress_end();
 	if (!code)
-		code = eval_inputs_read(eval, args->raw.image, options);
+		code = check_files(eval);
+	if (code)
+		return code;
+	eval_note_files(eval, options->set);
+	code = eval_rows_print(eval);
 	if (!code)
-		code = eval->key ? eval_aggregate(eval, eval->first_sample == FIRST_KEEP,
-		                                  options->timeout_s)
-		                 : eval_rows_print(eval);
-	if (!code)
-		eval_inputs_note_drift(eval);
-	eval_inputs_free(eval);
+		eval_note_drift(eval);
 	return code;
 }
 
 static void clear(struct eval *eval)
 {
 	opk_database_free(eval->database);
-	opk_kernel_names_free(eval->kernel_names);
+	opk_table_free(eval->table);
 	free(eval->key);
 	opk_strlist_clear(&eval->chosen);
-	opk_strlist_clear(&eval->names);
-	free(eval->chosen_values);
-	free(eval->columns);
 	free(eval->headers);
 	free(eval->cells);
-	free(eval->texts);
-	free(eval->values);
-	free(eval->launches_of);
-	free(eval->launches_of_metrics);
-	free(eval->picked);
 	eval_watch_clear(&eval->watch);
 	eval_order_clear(&eval->order);
 	eval_tree_clear(&eval->tree);

@@ -129,7 +129,7 @@ static const char *keep_text(struct eval_order *order, const char *text)
 	return order->texts.items[at];
 }
 
-int eval_order_add(struct eval_order *order, struct app *app, const struct eval_place *place,
+int eval_order_add(struct eval_order *order, struct app *app, const struct opk_table_place *place,
                    const struct eval_key_cell *cells)
 {
 	enum { SPARE = 4096 };
@@ -140,8 +140,7 @@ int eval_order_add(struct eval_order *order, struct app *app, const struct eval_
 	if (!opk_grow(&order->items, &order->capacity, order->count, item_size(order)))
 		return app_nomem(app);
 	item = item_of(order, order->count++);
-	item->place = *place;
-	item->place.serial = order->added++;
+	item->place = (struct eval_place){ *place, order->added++ };
 	for (size_t i = 0; i < order->key_count; i++) {
 		item->cells[i] = cells[i];
 		if (cells[i].kind == KEY_TEXT
@@ -157,11 +156,11 @@ const struct eval_place *eval_order_get(const struct eval_order *order, size_t i
 }
 
 struct eval_key_cell eval_key_of_fact(struct opk_fact_text *text, enum opk_fact fact,
-                                      enum opk_profiler profiler, const struct opk_row *row,
-                                      const struct opk_joined_row *joined)
+                                      enum opk_profiler profiler,
+                                      const struct opk_table_source *source)
 {
 	const struct opk_column *column = opk_fact_column(fact, profiler);
-	union opk_cell cell = opk_fact_get(text, fact, row, joined);
+	union opk_cell cell = opk_fact_get(text, fact, &source->row, source->joined);
 
 	switch (column->type) {
 	case OPK_CELL_STRING:

@@ -24,12 +24,9 @@ struct eval_key_cell {
 	};
 };
 
-/* Where a row is that was read: a bookmark, or the number of a joined row or key group. */
 struct eval_place {
-	size_t input;
-	struct opk_bookmark mark;
-	size_t number;
-	uint64_t serial; /* rows that were taken before it */
+	struct opk_table_place at;
+	uint64_t serial; /* what was taken before it */
 };
 
 /* Begin with { 0 }. */
@@ -51,7 +48,7 @@ void eval_order_clear(struct eval_order *order);
  * Takes the row in: `cells` has one a key, whose texts are copied. Of many more rows than --top
  * wants only the first are kept.
  */
-int eval_order_add(struct eval_order *order, struct app *app, const struct eval_place *place,
+int eval_order_add(struct eval_order *order, struct app *app, const struct opk_table_place *place,
                    const struct eval_key_cell *cells);
 /* Orders what was taken in; returns how many rows that is. */
 size_t eval_order_sort(struct eval_order *order);
@@ -59,8 +56,8 @@ const struct eval_place *eval_order_get(const struct eval_order *order, size_t i
 
 /* A fact as a key. */
 struct eval_key_cell eval_key_of_fact(struct opk_fact_text *text, enum opk_fact fact,
-                                      enum opk_profiler profiler, const struct opk_row *row,
-                                      const struct opk_joined_row *joined);
+                                      enum opk_profiler profiler,
+                                      const struct opk_table_source *source);
 static inline struct eval_key_cell eval_key_of_number(double number)
 {
 	return (struct eval_key_cell){ KEY_NUMBER, { .number = number } };

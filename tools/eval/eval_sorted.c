@@ -46,66 +46,30 @@ int eval_sorted_check(struct eval *eval)
 	return OPK_OK;
 }
 
-int eval_sorted_take(struct eval *eval, const struct eval_input *input, const struct opk_row *row,
-                     const struct opk_joined_row *joined)
+static const char *path_of(const struct eval *eval, const struct opk_table_source *source)
 {
-	struct eval_order *order = &eval->order;
-	struct eval_key_cell cells[MAX_SORT_KEYS];
-	struct opk_fact_text texts[MAX_SORT_KEYS];
-	struct eval_place place = {
-		.input = (size_t)(input - eval->inputs),
-		.mark = opk_evaluation_mark(input->evaluation),
-		.number = row->index,
-	};
+	return opk_table_get_file(eval->table, source->place.file)->path;
+}
+
+static void find_keys(struct eval_key_cell *cells, struct opk_fact_text *texts, struct eval *eval,
+                      const struct opk_table_source *source)
+{
+	const struct eval_order *order = &eval->order;
+	const struct opk_table_file *file = opk_table_get_file(eval->table, source->place.file);
 	double also[MAX_SORT_KEYS];
 	size_t value = 0;
 
-	opk_evaluation_compute_also(also, input->evaluation, row->values);
+	opk_evaluation_compute_also(also, file->evaluation, source->row.values);
 	for (size_t i = 0; i < order->key_count; i++) {
 		enum opk_fact fact;
 
 		if (is_value(&order->keys[i]))
 			cells[i] = eval_key_of_number(also[value++]);
 		else if (opk_fact_find(&fact, order->keys[i].name, eval->profiler))
-			cells[i] = eval_key_of_fact(&texts[i], fact, eval->profiler, row, joined);
+			cells[i] = eval_key_of_fact(&texts[i], fact, eval->profiler, source);
 		else
-			cells[i] = eval_key_of_text(input->path);
+			cells[i] = eval_key_of_text(file->path);
 	}
-	return eval_order_add(order, eval->app, &place, cells);
-}
-
-int eval_sorted_read(struct eval *eval, const struct eval_place *place, eval_row_fn *print)
-{
-	const struct eval_input *input = &eval->inputs[place->input];
-	const struct opk_joined_row *joined;
-	const struct opk_row *row;
-	struct opk_row of_joined;
-	int code;
-
-	if (!input->join) {
-		code = opk_evaluation_reread(&row, eval->app->ctx, input->evaluation, &place->mark);
-		return code ? code : print(eval, input, row, NULL);
-	}
-	joined = opk_join_get(input->join, place->number);
-	of_joined = eval_rows_of_joined(joined, place->number);
-	return print(eval, input, &of_joined, joined);
-}
-
-int eval_sorted_print(struct eval *eval, eval_row_fn *print)
-{
-	size_t count = eval_order_sort(&eval->order), last = SIZE_MAX;
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < count; i++) {
-		const struct eval_place *place = eval_order_get(&eval->order, i);
-
-		if (place->input != last)
-			code = eval_rows_begin_input(eval, &eval->inputs[place->input]);
-		last = place->input;
-		if (!code)
-			code = eval_sorted_read(eval, place, print);
-	}
-	return code;
 }
 
 /* ---- key groups */
@@ -149,10 +113,10 @@ static int refuse_key(struct eval *eval, const struct eval_key *key, const char 
 
 /* The total where there is one, else the mean: what a group is worth. */
 static int key_of_metric(struct eval_key_cell *out, struct eval *eval,
-                         const struct opk_aggregated *group, const struct eval_key *key,
+                         const struct opk_table_source *source, const struct eval_key *key,
                          const char *statistic, size_t column)
 {
-	const struct opk_statistics *of = &group->columns[column];
+	const struct opk_statistics *of = &source->group->columns[column];
 	size_t offset;
 
 	if (!statistic)
@@ -168,63 +132,79 @@ static int key_of_metric(struct eval_key_cell *out, struct eval *eval,
 }
 
 static int key_of_value(struct eval_key_cell *out, struct eval *eval,
-                        const struct eval_input *input, const struct opk_aggregated *group,
-                        const struct eval_key *key)
+                        const struct opk_table_source *source, const struct eval_key *key)
 {
-	size_t offset;
+	size_t file = source->place.file, offset, count;
+	const size_t *columns;
 
+	count = opk_table_get_values(&columns, eval->table, file);
 	if (!key->statistic
 	    && (!strcmp(key->name, "count") || find_statistic(&offset, key->name))) {
-		if (eval->picked_count != 1)
+		if (count != 1)
 			return refuse_key(eval, key,
 			                  "of which metric? METRIC:sum, METRIC:max and so on");
-		return key_of_metric(out, eval, group, key, key->name, eval->picked[0]);
+		return key_of_metric(out, eval, source, key, key->name, columns[0]);
 	}
-	for (size_t i = 0; i < eval->picked_count; i++)
-		if (!strcmp(opk_evaluation_column(input->evaluation, eval->picked[i]), key->name))
-			return key_of_metric(out, eval, group, key, key->statistic,
-			                     eval->picked[i]);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(opk_evaluation_column(opk_table_get_file(eval->table, file)->evaluation,
+		                                  columns[i]),
+		            key->name))
+			return key_of_metric(out, eval, source, key, key->statistic, columns[i]);
 	return refuse_key(eval, key,
 	                  "key groups are ordered by what they share, such as kernel or name, or "
 	                  "by a metric of the table");
 }
 
 static int key_of_group(struct eval_key_cell *out, struct opk_fact_text *text, struct eval *eval,
-                        const struct eval_input *input, const struct opk_aggregated *group,
-                        const struct eval_key *key)
+                        const struct opk_table_source *source, const struct eval_key *key)
 {
-	const struct opk_row row = { .name = group->name, .range = &group->range };
-	const struct opk_joined_row joined = { .many_streams = group->many_streams };
 	enum opk_fact fact;
 
 	if (is_file(key)) {
-		*out = eval_key_of_text(input->path);
+		*out = eval_key_of_text(path_of(eval, source));
 		return OPK_OK;
 	}
 	if (opk_fact_find(&fact, key->name, OPK_PROFILER_RANGE) && fact >= OPK_FACT_NAME
 	    && fact <= OPK_FACT_DURATION && fact != OPK_FACT_SUMMED) {
-		*out = eval_key_of_fact(text, fact, OPK_PROFILER_RANGE, &row, &joined);
+		*out = eval_key_of_fact(text, fact, OPK_PROFILER_RANGE, source);
 		return OPK_OK;
 	}
-	return key_of_value(out, eval, input, group, key);
+	return key_of_value(out, eval, source, key);
 }
 
-int eval_sorted_take_groups(struct eval *eval, const struct eval_input *input)
+/* ---- all of them */
+
+int eval_sorted_take(struct eval *eval, const struct opk_table_source *source)
 {
 	struct eval_order *order = &eval->order;
 	struct eval_key_cell cells[MAX_SORT_KEYS];
 	struct opk_fact_text texts[MAX_SORT_KEYS];
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < opk_aggregate_count(input->aggregate); i++) {
-		const struct opk_aggregated *group = opk_aggregate_get(input->aggregate, i);
-		struct eval_place place = { .input = (size_t)(input - eval->inputs), .number = i };
+	if (!source->group)
+		find_keys(cells, texts, eval, source);
+	for (size_t i = 0; !code && source->group && i < order->key_count; i++)
+		code = key_of_group(&cells[i], &texts[i], eval, source, &order->keys[i]);
+	return code ? code : eval_order_add(order, eval->app, &source->place, cells);
+}
 
-		for (size_t j = 0; !code && j < order->key_count; j++)
-			code = key_of_group(&cells[j], &texts[j], eval, input, group,
-			                    &order->keys[j]);
+int eval_sorted_print(struct eval *eval)
+{
+	size_t count = eval_order_sort(&eval->order), last = SIZE_MAX;
+	const struct opk_table_source *source;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		const struct opk_table_place *place = &eval_order_get(&eval->order, i)->at;
+
+		if (place->file != last)
+			code = eval_rows_begin_file(eval, place->file);
+		last = place->file;
 		if (!code)
-			code = eval_order_add(order, eval->app, &place, cells);
+			code = eval_table_result(eval,
+			                         opk_table_go_to(&source, eval->table, place));
+		if (!code)
+			code = eval_rows_print_source(eval, source);
 	}
 	return code;
 }

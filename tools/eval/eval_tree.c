@@ -89,12 +89,12 @@ static int add_node(struct eval_tree *tree, struct app *app, struct eval_tree_no
 	return OPK_OK;
 }
 
-int eval_tree_take(struct eval *eval, const struct eval_input *input, const struct opk_row *row,
-                   const struct opk_joined_row *joined)
+int eval_tree_take(struct eval *eval, const struct opk_table_source *source)
 {
 	static const struct opk_range unknown = {
 		.name = "", .kernel = "", .nvtx = "", .device = -1, .rank = -1
 	};
+	const struct opk_row *row = &source->row;
 	const struct opk_range *range = row->range ? row->range : &unknown;
 	bool kernel = *range->kernel;
 	struct eval_tree_node node = {
@@ -102,7 +102,7 @@ int eval_tree_take(struct eval *eval, const struct eval_input *input, const stru
 		.is_kernel = kernel,
 		.path = opk_strdup(kernel ? range->nvtx : row->name),
 		.name = kernel ? opk_strdup(row->name) : NULL,
-		.scope = opk_printf("%zu:%d:%s", (size_t)(input - eval->inputs), range->rank,
+		.scope = opk_printf("%zu:%d:%s", source->place.file, range->rank,
 		                    range->host ? range->host : ""),
 		.device = range->device,
 		.start = range->start_ns,
@@ -111,7 +111,7 @@ int eval_tree_take(struct eval *eval, const struct eval_input *input, const stru
 	int code = add_node(&eval->tree, eval->app, node);
 
 	if (!code)
-		code = eval_sorted_take(eval, input, row, joined);
+		code = eval_sorted_take(eval, source);
 	return code;
 }
 
@@ -295,7 +295,7 @@ static void attach_all(struct eval_tree *tree, struct eval_order *order)
 	for (size_t i = 0; i < count; i++) {
 		const struct eval_place *place = eval_order_get(order, i);
 
-		tree->nodes[place->serial].place = *place;
+		tree->nodes[place->serial].place = place->at;
 		attach(tree, place->serial);
 	}
 }
@@ -328,18 +328,23 @@ static char *name_of(const struct eval *eval, const struct eval_tree_node *node)
 	return opk_printf("%*s%s", (int)(2 * eval->tree.depth), "", name + node->label);
 }
 
-static int print_row(struct eval *eval, const struct eval_input *input, const struct opk_row *row,
-                     const struct opk_joined_row *joined)
+static int print_row(struct eval *eval, const struct eval_tree_node *node)
 {
-	const struct eval_tree_node *node = &eval->tree.nodes[eval->tree.at];
+	const struct opk_table_source *source;
+	const struct opk_table_row *row;
 	opk_autofree char *name = name_of(eval, node);
+	int code = eval_table_result(eval, opk_table_go_to(&source, eval->table, &node->place));
 
 	if (!name)
 		return app_nomem(eval->app);
-	opk_evaluation_compute(eval->values, input->evaluation, row->values);
-	eval_watch_row(&eval->watch, eval->values, row->values);
-	eval->row_count++;
-	eval_rows_fill(eval, input, row, joined);
+	if (code)
+		return code;
+	eval_rows_watch(eval, source);
+	code = eval_table_result(eval, opk_table_next(&row, eval->table));
+	if (code)
+		return code;
+	for (size_t i = 0; i < eval->column_count; i++)
+		eval->cells[i] = row->cells[eval_rows_column(eval, i)];
 	eval->cells[0].string = name;
 	return opk_out_nested_row(eval->app->out, eval->tree.depth, eval->cells,
 	                          eval->column_count);
@@ -359,7 +364,7 @@ static int print_holder(struct eval *eval, const struct eval_tree_node *node)
 int eval_tree_print(struct eval *eval)
 {
 	struct eval_tree *tree = &eval->tree;
-	size_t input = SIZE_MAX;
+	size_t file = SIZE_MAX;
 	int code = build(tree, eval->app);
 
 	if (code)
@@ -374,11 +379,11 @@ int eval_tree_print(struct eval *eval)
 			code = print_holder(eval, node);
 			continue;
 		}
-		if (node->place.input != input)
-			code = eval_rows_begin_input(eval, &eval->inputs[node->place.input]);
-		input = node->place.input;
+		if (node->place.file != file)
+			code = eval_rows_begin_file(eval, node->place.file);
+		file = node->place.file;
 		if (!code)
-			code = eval_sorted_read(eval, &node->place, print_row);
+			code = print_row(eval, node);
 	}
 	if (!code && tree->strays)
 		app_note(

@@ -9,7 +9,7 @@
 #define TREE_NONE SIZE_MAX
 
 struct eval_tree_node {
-	struct eval_place place;
+	struct opk_table_place place;
 	bool is_row;    /* else it only holds others: nothing was recorded of it itself */
 	bool is_kernel; /* holds none */
 	char *path;     /* of a kernel, that of the ranges that it ran in */

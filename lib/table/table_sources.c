@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the rows of a table are read of: ranges, samples and key groups. */
+#include "eval/eval.h"
+#include "table/table_inside.h"
+
+/* ---- its values */
+
+/* The chosen ones of the input's values in their order, or else all. */
+static void pick(struct opk_table *table, const struct opk_table_file *input)
+{
+	size_t all = opk_evaluation_column_count(input->evaluation), count = 0;
+	bool none = table->layout == OPK_TABLE_WIDE && table->chosen.count;
+
+	for (size_t i = 0; i < table->chosen.count; i++) {
+		table->picked[count] = opk_table_find_value(input->evaluation,
+		                                            table->chosen.items[i]);
+		count += table->picked[count] != SIZE_MAX;
+	}
+	for (size_t i = 0; !count && !none && i < all; i++)
+		table->picked[i] = i;
+	table->picked_count = count || none ? count : all;
+	table->picked_for = input;
+}
+
+size_t opk_table_get_values(const size_t **columns, struct opk_table *table, size_t file)
+{
+	if (table->picked_for != &table->inputs[file])
+		pick(table, &table->inputs[file]);
+	*columns = table->picked;
+	return table->picked_count;
+}
+
+const double *opk_table_compute(struct opk_table *table)
+{
+	const struct opk_table_source *source = &table->source;
+
+	if (!table->computed)
+		opk_evaluation_compute(table->values, table->inputs[source->place.file].evaluation,
+		                       source->row.values);
+	table->computed = true;
+	return table->values;
+}
+
+const uint64_t *opk_table_count_launches(struct opk_table *table)
+{
+	const struct opk_table_source *source = &table->source;
+	const struct opk_evaluation *evaluation = table->inputs[source->place.file].evaluation;
+	const struct opk_joined_row *joined = source->joined;
+	const struct opk_ran *ran = source->row.ran;
+
+	if (table->counted)
+		return table->counts;
+	for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++)
+		table->measured[i] = joined ? joined->counts[i]
+		                     : ran  ? ran->launches
+		                            : source->row.measured[i];
+	opk_evaluation_least(table->counts, evaluation, table->measured);
+	/* What is computed of no metric is of all of them. */
+	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
+		if (table->counts[i] == UINT64_MAX)
+			table->counts[i] = joined ? joined->ranges : 1;
+	table->counted = true;
+	return table->counts;
+}
+
+/* ---- the one at hand */
+
+static void take(struct opk_table *table, const struct opk_table_place *place,
+                 const struct opk_row *row)
+{
+	table->source = (struct opk_table_source){ .place = *place, .row = *row };
+	table->computed = table->counted = table->filled = false;
+	table->row_count = 0;
+	table->has_source = true;
+}
+
+static void take_joined(struct opk_table *table, const struct opk_table_place *place)
+{
+	const struct opk_joined_row *joined = opk_join_get(table->inputs[place->file].join,
+	                                                   place->number);
+
+	take(table, place,
+	     &(struct opk_row){ .index = place->number,
+	                        .name = joined->name,
+	                        .values = joined->values,
+	                        .range = &joined->range });
+	table->source.joined = joined;
+}
+
+static void take_group(struct opk_table *table, const struct opk_table_place *place)
+{
+	const struct opk_aggregated *group = opk_aggregate_get(table->inputs[place->file].aggregate,
+	                                                       place->number);
+
+	take(table, place, &(struct opk_row){ .name = group->name, .range = &group->range });
+	table->of_group = (struct opk_joined_row){ .many_streams = group->many_streams };
+	table->source.joined = &table->of_group;
+	table->source.group = group;
+}
+
+static int fail(struct opk_table *table, int code, const struct opk_table_file *input)
+{
+	return opk_add(table->ctx, code, "can't read the rows of %s", input->path);
+}
+
+static int take_next_single(struct opk_table *table, struct opk_table_file *input)
+{
+	bool drops = !table->options.keep_first_sample && !table->options.mark_first_sample;
+	const struct opk_row *row;
+	int code;
+
+	do {
+		code = opk_evaluation_next(&row, table->ctx, input->evaluation);
+		if (code)
+			return fail(table, code, input);
+		input->spans_earlier += row && row->spans_earlier;
+	} while (row && row->spans_earlier && drops);
+	if (row)
+		take(table,
+		     &(struct opk_table_place){ table->input, 0,
+		                                opk_evaluation_mark(input->evaluation) },
+		     row);
+	return OPK_OK;
+}
+
+static int take_next(struct opk_table *table)
+{
+	struct opk_table_file *input = &table->inputs[table->input];
+	struct opk_table_place place = { .file = table->input, .number = table->number };
+
+	if (!input->join && !input->aggregate)
+		return take_next_single(table, input);
+	if (table->number
+	    == (input->join ? opk_join_count(input->join) : opk_aggregate_count(input->aggregate)))
+		return OPK_OK;
+	table->number++;
+	if (input->join)
+		take_joined(table, &place);
+	else
+		take_group(table, &place);
+	return OPK_OK;
+}
+
+int opk_table_next_source(const struct opk_table_source **source, struct opk_table *table)
+{
+	int code = OPK_OK;
+
+	table->has_source = false;
+	while (!code && table->input < table->input_count) {
+		code = take_next(table);
+		if (table->has_source)
+			break;
+		table->input++;
+		table->number = 0;
+	}
+	*source = table->has_source ? &table->source : NULL;
+	return code;
+}
+
+int opk_table_go_to(const struct opk_table_source **source, struct opk_table *table,
+                    const struct opk_table_place *place)
+{
+	struct opk_table_file *input = &table->inputs[place->file];
+	const struct opk_row *row;
+	int code;
+
+	*source = &table->source;
+	if (input->join) {
+		take_joined(table, place);
+		return OPK_OK;
+	}
+	if (input->aggregate) {
+		take_group(table, place);
+		return OPK_OK;
+	}
+	code = opk_evaluation_reread(&row, table->ctx, input->evaluation, &place->mark);
+	if (code)
+		return fail(table, code, input);
+	take(table, place, row);
+	return OPK_OK;
+}
+
+void opk_table_rewind(struct opk_table *table)
+{
+	for (size_t i = 0; i < table->input_count; i++) {
+		table->inputs[i].spans_earlier = 0;
+		if (!table->inputs[i].join && !table->inputs[i].aggregate)
+			opk_evaluation_rewind(table->inputs[i].evaluation);
+	}
+	table->input = table->number = 0;
+	table->group_count = 0;
+	table->has_source = false;
+}
