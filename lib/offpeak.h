@@ -2,7 +2,8 @@
 /*
  * offpeak: NVIDIA GPU hardware metrics without a GPU.
  *
- * docs/library.md says how to link the library, and docs/examples has whole programs.
+ * docs/library.md says how to link the library, and what may change before version 1.0;
+ * docs/examples has whole programs.
  *
  * Conventions, for every function below:
  *  - the out parameter comes first; an object from opk_X_new() or opk_X_load() belongs to the
@@ -10,12 +11,15 @@
  *    borrowed from the object that gave them and live as long as it does, unless the function says
  *    who frees them;
  *  - an int result is an enum opk_status; on failure *out is untouched and the context holds a
- *    chain of causes, see opk_error_count(). Any function that returns one may fail with
- *    OPK_ENOMEM, and any that asks NVIDIA's libraries with OPK_ENVIDIA;
+ *    chain of causes, see opk_error_count(). Codes mean what enum opk_status says of them, and
+ *    comments name those that mean more: any such function may run out of memory, be interrupted,
+ *    find no library of NVIDIA's where it asks one, or meet a file that can't be read or written;
  *  - option structs begin with their size (use OPK_INIT); absent or zero fields mean the default,
  *    and NULL for the struct means the defaults of all. It is not needed after the call, but for
  *    what a field says it borrows;
  *  - texts are UTF-8 that ends with NUL; one that is not known is "" unless its field says NULL;
+ *  - a chip is named as opk_chips_resolve() takes it, unless it is what a function here returned;
+ *  - files that are written appear whole or not at all, in place of older ones;
  *  - an index i is below the count of the same object; past the end nothing is checked unless the
  *    function says what it returns;
  *  - a context and what was made from it belong to one thread at a time; other threads may work
@@ -43,7 +47,8 @@ extern "C" {
 /* Result codes. The first five are also the exit codes of the tools. */
 enum opk_status {
 	OPK_OK = 0,
-	OPK_EFAILED = 1, /* the request can't be met: too many passes, an NVIDIA call failed, I/O */
+	/* The request can't be met: too many passes, an NVIDIA call failed, no room for a file. */
+	OPK_EFAILED = 1,
 	OPK_EUSAGE = 2,  /* an argument is wrong: unknown chip, metric, set or option value */
 	OPK_ENVIDIA = 3, /* an NVIDIA library or symbol is missing or unusable */
 	OPK_EINPUT = 4,  /* an input file is missing, damaged or of the wrong kind */
@@ -92,7 +97,7 @@ uint32_t opk_version_number(void);
 
 struct opk_ctx;
 
-/* What the environment says, as opk_env_read() finds it; NULL where unset. */
+/* What the environment says, as opk_env_read() finds it; NULL where unset; "" is as unset. */
 struct opk_env {
 	size_t size;
 	const char *offpeak_cuda; /* OFFPEAK_CUDA: folder of the CUDA toolkit or of its libraries */
@@ -120,6 +125,7 @@ struct opk_env {
 /* Fills *env, whose size the caller has set (OPK_INIT), with pointers into the environment. */
 void opk_env_read(struct opk_env *env);
 
+/* Takes a note: a sentence without a newline, gone when it returns. It may not use the context. */
 typedef void opk_log_fn(void *data, const char *message);
 
 struct opk_ctx_options {
@@ -137,7 +143,10 @@ struct opk_ctx_options {
 	const char *libcuda;
 };
 
-/* Cheap: NVIDIA's libraries are opened when a function first needs them. */
+/*
+ * Cheap: NVIDIA's libraries are opened when a function first needs them. What options point to is
+ * copied. Fails with OPK_ENOMEM alone. A context is freed after all that was made with it.
+ */
 int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *options);
 void opk_ctx_free(struct opk_ctx *ctx);
 
@@ -156,7 +165,9 @@ void opk_ctx_resume(struct opk_ctx *ctx);
 
 /*
  * The cause chain of the last failure, as lines to print: 0 is the innermost, count - 1 the
- * outermost message. A cause with a place in a text file has that line and a caret below it.
+ * outermost message; NULL past the end. A cause with a place in a text file has that line and a
+ * caret below it. They are there until the next call with this context; there may be none where
+ * memory ran out. Messages name files, metrics and chips as they were given.
  */
 size_t opk_error_count(const struct opk_ctx *ctx);
 const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
@@ -181,8 +192,8 @@ struct opk_cause {
 	const char *excerpt, *caret; /* that line, and a caret below it, both indented; or NULL */
 };
 
+/* The same chain as data: 0 is the innermost; NULL past the end. */
 size_t opk_error_cause_count(const struct opk_ctx *ctx);
-/* 0 is the innermost; NULL past the end. */
 const struct opk_cause *opk_error_cause(const struct opk_ctx *ctx, size_t i);
 
 /* ---- NVIDIA libraries ------------------------------------------------------------------------ */
@@ -220,7 +231,10 @@ struct opk_feature {
 /* The i-th feature, or NULL past the end. Opens the libraries where that has not happened. */
 const struct opk_feature *opk_feature(struct opk_ctx *ctx, size_t i);
 
-/* The i-th file that was tried while looking for NVIDIA's libraries, or NULL past the end. */
+/*
+ * The i-th file that was tried while looking for NVIDIA's libraries; NULL past the end, and before
+ * anything was looked for.
+ */
 const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i);
 
 /* ---- chips ----------------------------------------------------------------------------------- */
@@ -242,15 +256,21 @@ struct opk_chip {
 	bool pm_sampling; /* PM sampling knows it */
 };
 
-/* The chips that libcupti supports (cuptiProfilerHostGetSupportedChips), in its order. */
+/*
+ * The chips that libcupti supports (cuptiProfilerHostGetSupportedChips), in its order. Each chip is
+ * borrowed from the list.
+ */
 struct opk_chips;
 int opk_chips_new(struct opk_chips **out, struct opk_ctx *ctx);
 void opk_chips_free(struct opk_chips *chips);
 size_t opk_chips_count(const struct opk_chips *chips);
 const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
-/* By name, in any case; NULL where unknown. */
+/* By its very name, in any case; NULL where unknown. */
 const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
-/* As opk_chips_find(); OPK_EUSAGE with a suggestion where the name is unknown. */
+/*
+ * By its name ("gh100"), a product ("H100") or a compute capability ("sm_90") that means one chip,
+ * in any case. OPK_EUSAGE: it is none, and the message has the nearest; or it means several.
+ */
 int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
                       const struct opk_chips *chips, const char *name);
 /* What NVIDIA's libraries don't say without a GPU; "" and no products where it is not known. */
@@ -261,13 +281,16 @@ struct opk_chip_facts {
 	size_t product_count;
 };
 struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip);
-/* How many base metrics a profiler that the chip has offers (cuptiProfilerHostGetBaseMetrics). */
+/*
+ * How many base metrics a profiler that the chip has offers (cuptiProfilerHostGetBaseMetrics).
+ * OPK_EFAILED: the chip does not have this profiler.
+ */
 int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler);
 /*
  * How many metrics that the hardware counts fit one pass at most, of a profiler that the chip has
- * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets get near. OPK_ENVIDIA: libcupti
- * has no such function.
+ * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets get near. OPK_ENVIDIA: libcupti has
+ * no such function.
  */
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
@@ -284,9 +307,10 @@ int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip 
 
 /* The catalog of a chip: base metrics, their submetrics, and how many passes each needs. */
 
+/* What a metric is: a count, a quotient of counts, or how near the busiest unit is to its peak. */
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
+/* "counter", "ratio", "throughput", and back; the latter returns false for anything else. */
 const char *opk_metric_type_name(enum opk_metric_type type);
-/* The type of that name; false where there is no such type. */
 bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
 
 /*
@@ -323,7 +347,8 @@ struct opk_submetric {
 /*
  * All base metrics of one chip and profiler with their properties (cuptiProfilerHostGetBaseMetrics,
  * cuptiProfilerHostGetMetricProperties), sorted by name. With a cache folder in the context's
- * options it comes from there where it can, without NVIDIA's libraries.
+ * options it comes from there where it can, without NVIDIA's libraries. OPK_EFAILED: the chip does
+ * not have this profiler.
  */
 struct opk_catalog;
 int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
@@ -349,7 +374,10 @@ void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
  */
 int opk_catalog_ask_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                            const struct opk_metric *const *metrics, size_t count);
-/* How many submetrics a metric of this catalog has; 0 before the catalog is complete. */
+/*
+ * How many submetrics a metric of this catalog has; 0 before the catalog is complete. Their texts
+ * are borrowed from the catalog.
+ */
 size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
                                    const struct opk_metric *metric);
 struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
@@ -360,6 +388,7 @@ struct opk_full_name {
 	size_t submetric;
 };
 
+/* How passes are counted; NULL: defaults. */
 struct opk_pass_options {
 	size_t size;
 	size_t processes; /* 0: one a core */
@@ -389,11 +418,11 @@ int opk_catalog_set_availability(struct opk_catalog *catalog, struct opk_ctx *ct
 const char *opk_refusal_name(int passes);
 /* The base metric of a base or full name; NULL where the chip has no such metric. */
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
-/* The existing base metric most like a misspelt name; NULL where none is near. */
+/* The base metric of the chip that is most like a misspelt name; NULL where none is near. */
 const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name);
 
 /*
- * The submetric that stands for its base metric: .sum, .ratio or, of a throughput,
+ * The number of the submetric that stands for its base metric: .sum, .ratio or, of a throughput,
  * .avg.pct_of_peak_sustained_elapsed; else the first. The catalog must be complete.
  */
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
@@ -405,7 +434,8 @@ size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_
 /*
  * The metric names that begin with a text, in order, for completion: base names or, after one with
  * a dot, its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it
- * can, else from NVIDIA's libraries without the properties.
+ * can, else from NVIDIA's libraries without the properties (cuptiProfilerHostGetBaseMetrics,
+ * cuptiProfilerHostGetSubMetrics). OPK_EFAILED: the chip does not have this profiler.
  */
 struct opk_names;
 int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
@@ -476,7 +506,7 @@ void opk_metric_list_free(struct opk_metric_list *list);
 size_t opk_metric_list_count(const struct opk_metric_list *list);
 void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_list *list,
                          size_t i);
-/* Whether passes were counted. */
+/* Whether passes were counted: `passes` of the options, or what implies it. */
 bool opk_metric_list_counted(const struct opk_metric_list *list);
 /* How many that match were left out, as they can't be scheduled, or take too many passes. */
 size_t opk_metric_list_refused(const struct opk_metric_list *list);
@@ -521,11 +551,12 @@ struct opk_description {
 };
 
 /*
- * Describes a full metric name, or the plainest of a base name, and counts the passes of all
- * submetrics of the base metric (opk_catalog_count_passes()). The catalog must be complete and
- * outlive the result. What a missing libnvperf_host could have said is left out, and logged; the
- * rest is kept in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest
- * names.
+ * Describes a full metric name, or the plainest of a base name
+ * (NVPW_MetricsEvaluator_GetMetricRawDependencies,
+ * NVPW_MetricsEvaluator_GetThroughputMetricProperties), and counts the passes of all submetrics of
+ * the base metric (opk_catalog_count_passes()). The catalog must be complete and outlive the
+ * result. What a missing libnvperf_host could have said is left out, and logged; the rest is kept
+ * in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest names.
  */
 int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
                         struct opk_catalog *catalog, const char *name);
@@ -555,7 +586,10 @@ struct opk_legacy {
 	const char *lack; /* why the chip has no counterpart; NULL: it has one */
 };
 
-/* OPK_OK and NULL where nvprof had no such name. The catalog must be complete. */
+/*
+ * A name of nvprof's on the catalog's chip; OPK_OK and NULL where nvprof had no such name. The
+ * catalog must be complete, and outlive the result. Needs the shipped data.
+ */
 int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
                    const char *name);
 void opk_legacy_free(struct opk_legacy *legacy);
@@ -576,8 +610,9 @@ struct opk_set;
  */
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 /*
- * From what a user writes: a shipped set's name, the path of a YAML file (it has a slash or ends
- * in .yaml or .yml), a full metric name, a name of nvprof's, or a comma-separated list of these.
+ * From what a user writes: a shipped set's name, the path of a YAML file (it has a slash or ends in
+ * .yaml or .yml), a full metric name, a name of nvprof's, or a comma-separated list of these.
+ * OPK_EUSAGE: there is no set of that name. OPK_EINPUT: as opk_set_load().
  */
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
 /*
@@ -587,7 +622,10 @@ int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
  * follows from them. NULL: there is nothing more to be said.
  */
 int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
-/* As opk_set_find(), for a chip: "single-pass:NAME" is one of its opk_single_pass_sets_new(). */
+/*
+ * As opk_set_find(), for a chip: "single-pass:NAME" is one of its opk_single_pass_sets_new(), or
+ * OPK_EUSAGE.
+ */
 int opk_set_find_on(struct opk_set **out, struct opk_ctx *ctx, const char *spec, const char *chip);
 /*
  * From YAML in memory, UTF-8 of so many bytes, at most 1 MB. Errors are as opk_set_load()'s, and
@@ -599,9 +637,12 @@ int opk_set_parse(struct opk_set **out, struct opk_ctx *ctx, const char *text, s
 /* As opk_set_parse(), for a check: see opk_set_find_partly(). */
 int opk_set_parse_partly(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
                          const char *name);
-/* From metric names with commas between, whatever they look like. */
+/* From metric names with commas between, whatever they look like. OPK_EUSAGE: there are none. */
 int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *names);
-/* Several sets as one: metrics in order, each once; their profilers must agree. */
+/*
+ * Several sets as one: metrics in order, each once. The sets are not needed afterwards. OPK_EUSAGE:
+ * there are none, or their profilers differ, or names in them clash.
+ */
 int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set *const *sets,
                  size_t count);
 void opk_set_free(struct opk_set *set);
@@ -611,6 +652,7 @@ void opk_set_free(struct opk_set *set);
  */
 int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name,
                       const char *value);
+/* As its file says; "custom" and "" of a list of metrics, and version 0. */
 const char *opk_set_name(const struct opk_set *set);
 const char *opk_set_description(const struct opk_set *set);
 uint32_t opk_set_version(const struct opk_set *set);
@@ -636,8 +678,9 @@ int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
                          const struct opk_chips *chips);
 /*
  * OPK_EINPUT with everything that is wrong with the set on one chip, in any case: metrics, patterns
- * and constants that it lacks, units, and metrics that CUPTI refuses by themselves. OPK_EUSAGE for
- * a chip that the set does not claim. Only a plan shows whether the metrics go together.
+ * and constants that it lacks, units, and metrics that CUPTI refuses by themselves
+ * (cuptiProfilerHostConfigAddMetrics). OPK_EUSAGE for a chip that the set does not claim. Only a
+ * plan shows whether the metrics go together.
  */
 int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
@@ -701,10 +744,10 @@ struct opk_single_pass_set {
 };
 
 /*
- * The single-pass sets of a chip, for PM sampling first: CUPTI's own, or else those that metric
- * names show, or else one of offpeak's; and one of offpeak's for the range profiler. Each is
- * packed metric by metric until nothing more fits, and what was kept was planned as a whole. Comes
- * from the cache where it can.
+ * The single-pass sets of a chip, for PM sampling first: CUPTI's own
+ * (cuptiProfilerHostGetMetricsInSinglePassSet), or else those that metric names show, or else one
+ * of offpeak's; and one of offpeak's for the range profiler. Each is packed metric by metric until
+ * nothing more fits, and what was kept was planned as a whole. Comes from the cache where it can.
  */
 struct opk_single_pass_sets;
 int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
@@ -716,11 +759,11 @@ const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_sing
 /* By name, in any case; NULL where there is no such set. */
 const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
                                                             const char *name);
-/* As a metric set, for plans. */
+/* As a metric set, for plans; it is independent of the single-pass set. */
 int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
                              const struct opk_single_pass_set *set);
 
-/* A single-pass set of a chip as a metric set's YAML; free(). */
+/* A single-pass set of a chip as a metric set's YAML (docs/metric-sets.md); free(). */
 int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_single_pass_set *set,
                              const char *chip);
 
@@ -762,8 +805,12 @@ struct opk_plan_options {
 
 /*
  * Schedules a set on a chip (cuptiProfilerHostConfigAddMetrics, ...GetConfigImage,
- * ...GetNumOfPasses). A PM-sampling set that needs more than one pass fails, and the message
- * names the metrics that don't fit.
+ * ...GetNumOfPasses). The set is not needed afterwards. OPK_EUSAGE: no such chip, or metrics that
+ * it lacks or CUPTI refuses, each with a cause of its own; OPK_EINPUT, with their places, where the
+ * set is from a file. OPK_EFAILED: it needs more passes than it may, as PM sampling may one, and
+ * the message names the metrics that don't fit. The metrics of the plan are full names, in the
+ * order of the set and each once; texts are borrowed from the plan. Fewer passes than CUPTI's order
+ * takes are found with libnvperf_host alone (NVPW_RawCounterConfig_*).
  */
 struct opk_plan;
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
@@ -802,7 +849,10 @@ const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns
 size_t opk_plan_missing_count(const struct opk_plan *plan);
 const char *opk_plan_missing(const struct opk_plan *plan, size_t i);
 size_t opk_plan_left_out_count(const struct opk_plan *plan); /* metrics; see opk_leftovers_new() */
-/* The config image: what cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take. */
+/*
+ * The config image of *size bytes, borrowed: what cuptiRangeProfilerSetConfig and
+ * cuptiPmSamplingSetConfig take.
+ */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 /*
  * Bytes of hardware records that each sample of a PM-sampling plan makes, which bound the sampling
@@ -816,9 +866,10 @@ int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_pla
 
 /*
  * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one),
- * as few as are found, each metric in one of them. PerfWorks says which metrics go together, as
- * far as it knows them, and each plan is opk_plan_new()'s. Metrics that need more passes by
- * themselves fail the whole, and the message names them.
+ * as few as are found, each metric in one of them. PerfWorks says which metrics go together, as far
+ * as it knows them (NVPW_RawCounterConfig_AreRawCountersSchedulable), and each plan is
+ * opk_plan_new()'s, borrowed from the split. OPK_EFAILED: metrics need more passes by themselves,
+ * and the message names them.
  */
 struct opk_plan_split;
 int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
@@ -848,8 +899,10 @@ struct opk_plan_domains {
 /*
  * What each pass of a plan is for (NVPW_Config_GetRawCounters, the metrics' raw dependencies,
  * NVPW_RawCounterConfig_GetRawCounterProperties), and a lower bound of the number of passes. Before
- * CUPTI 12.9 no domains are known, and the bound is what the hungriest single metric needs. Needs
- * libnvperf_host.
+ * CUPTI 12.9 no domains are known, and the bound is what the hungriest single metric needs.
+ * OPK_ENVIDIA: there is no libnvperf_host. The plan must outlive it. Passes and metrics are numbers
+ * from 0, the latter those of opk_plan_metric(); counters are raw counters, of a pass or of these
+ * domains in all passes.
  */
 struct opk_plan_detail;
 int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
@@ -888,7 +941,7 @@ struct opk_left_out {
 /*
  * All metrics that were left out, in order, each planned beside the kept ones. A domain is full
  * where one of the metric's raw counters went into a later pass (NVPW_Config_GetRawCounters,
- * NVPW_RawCounterConfig_GetRawCounterProperties).
+ * NVPW_RawCounterConfig_GetRawCounterProperties). None where nothing was left out.
  */
 struct opk_leftovers;
 int opk_leftovers_new(struct opk_leftovers **out, struct opk_ctx *ctx, const struct opk_plan *plan);
@@ -911,8 +964,8 @@ enum opk_instances {
 	OPK_INSTANCES_NEEDED, /* those of the plan's metrics that need it */
 };
 /*
- * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter
- * data image. The buffer belongs to the caller: free().
+ * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter data
+ * image. *size bytes that belong to the caller: free(). OPK_ENVIDIA: there is no libnvperf_host.
  */
 int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
                    enum opk_instances instances);
@@ -927,9 +980,7 @@ struct opk_build_options {
 	bool keep_instances; /* of all counters, needed or not */
 };
 
-/*
- * A plan as set.opk: metadata, config image, counter-data prefix.
- */
+/* A plan as set.opk: metadata, config image, counter-data prefix (opk_prefix_new()). */
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
 /*
@@ -947,8 +998,8 @@ enum opk_instances opk_build_instances(const struct opk_plan *plan,
 
 /*
  * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each.
- * It is read in a child process; OPK_EINPUT where NVIDIA's code can't read it, or crashes.
- * cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters
+ * It is read in a child process (cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters);
+ * OPK_EINPUT where NVIDIA's code can't read it, or crashes.
  */
 struct opk_config_info;
 int opk_config_info_new(struct opk_config_info **out, struct opk_ctx *ctx, const void *image,
@@ -1004,8 +1055,8 @@ void opk_section_type_name(char out[5], uint32_t type);
 
 /*
  * Opens a container and checks its structure: every length is bounded by the file before it is
- * believed, every section header by its checksum. A file cut off between or inside sections
- * opens, and opk_file_complete() is false; damage is OPK_EINPUT.
+ * believed, every section header by its checksum. A file cut off between or inside sections opens,
+ * and opk_file_complete() is false; damage is OPK_EINPUT.
  */
 struct opk_file;
 int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path);
@@ -1014,11 +1065,11 @@ bool opk_file_complete(const struct opk_file *file);
 uint64_t opk_file_size(const struct opk_file *file);
 size_t opk_file_section_count(const struct opk_file *file); /* without the end section */
 const struct opk_section *opk_file_section(const struct opk_file *file, size_t i);
-/* Checks one section's CRC without decoding it. */
+/* Checks one section's CRC without decoding it. OPK_EINPUT: it is wrong. */
 int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
 /*
- * Decodes one section after its CRC: *data is 8-byte aligned, followed by a NUL that *size does
- * not count, and belongs to the caller: free().
+ * Decodes one section after its CRC: *data of *size bytes is 8-byte aligned, followed by a NUL that
+ * *size does not count, and belongs to the caller: free(). OPK_EINPUT: it is damaged.
  */
 int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
                   size_t i);
@@ -1152,7 +1203,10 @@ struct opk_meta {
 	size_t availability_count;
 };
 
-/* Reads and checks the metadata; *meta is borrowed from the file. */
+/*
+ * Reads and checks the metadata; *meta is borrowed from the file. OPK_EINPUT: there are none, or
+ * they are wrong.
+ */
 int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
 /* The value of a fact of `run`, such as "hostname"; "" without it. It goes with the metadata. */
 const char *opk_meta_fact(const struct opk_meta *meta, const char *name);
@@ -1176,8 +1230,8 @@ int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const 
 int opk_availability_chip(char **out, struct opk_ctx *ctx, const char *path);
 
 /*
- * One row of a range table; the i-th row describes the i-th range or sample of an image.
- * Strings are "" and numbers 0 where unknown.
+ * One row of a range table; the i-th row describes the i-th range or sample of an image. Strings
+ * are "" and numbers 0 where unknown.
  */
 struct opk_range {
 	const char *name; /* replaces the image's own range name */
@@ -1206,7 +1260,10 @@ struct opk_range {
 };
 /* Clocks of a GPU so far apart, as a share of the higher, make times and rates differ. */
 #define OPK_CLOCK_DRIFT 0.05
-/* The rows of all range tables, in the order of their images; *count is 0 without any. */
+/*
+ * The rows of all range tables, in the order of their images; *count is 0 without any. They go with
+ * the file. OPK_EINPUT: a table is damaged.
+ */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file);
 
@@ -1215,7 +1272,10 @@ struct opk_time {
 	uint64_t start, end;
 	int64_t device; /* its index */
 };
-/* The times of all samples, in the order of their images; *count is 0 without any. */
+/*
+ * The times of all samples, in the order of their images; *count is 0 without any. They go with the
+ * file. OPK_EINPUT: a table is damaged.
+ */
 int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx *ctx,
                    struct opk_file *file);
 
@@ -1231,8 +1291,8 @@ struct opk_segment {
 };
 /*
  * All segments in the order of their images; they go with the file. OPK_EINPUT where a link is
- * inconsistent: two tables of a kind for one image, tables of different lengths, a pass that is
- * not there. That an image has as many ranges as its tables have rows is seen when it is evaluated.
+ * inconsistent: two tables of a kind for one image, tables of different lengths, a pass that is not
+ * there. That an image has as many ranges as its tables have rows is seen when it is evaluated.
  */
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
                       struct opk_file *file);
@@ -1285,7 +1345,9 @@ struct opk_stats {
 	size_t drop_count;
 	uint64_t activities; /* recorded */
 };
-/* *stats is NULL where the file has none; of several, numbers are added up. */
+/*
+ * *stats is NULL where the file has none; of several, numbers are added up. It goes with the file.
+ */
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -1296,16 +1358,18 @@ int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct o
  */
 
 /*
- * Writes a container: everything goes to a temporary name beside `path`, and
- * opk_writer_finish() puts it in place after fsync. opk_writer_free() without it leaves nothing.
+ * Writes a container: everything goes to a temporary name beside `path`, and opk_writer_finish()
+ * puts it in place after fsync. opk_writer_free() without it leaves nothing. The context must
+ * outlive the writer, and has its errors. After a failure there is only opk_writer_free(): what was
+ * not added is missing.
  */
 struct opk_writer;
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 /*
- * Under the final name from the start, for a recording in the making: each section is in
- * the file when opk_writer_add() returns, and stays there if the process is killed. OPK_EFAILED
- * where something has that name, be it a link; nobody else can read the file. Should the program
- * close its descriptor, or give the number to another file, it is opened again by its name.
+ * Under the final name from the start, for a recording in the making: each section is in the file
+ * when opk_writer_add() returns, and stays there if the process is killed. OPK_EFAILED where
+ * something has that name, be it a link; nobody else can read the file. Should the program close
+ * its descriptor, or give the number to another file, it is opened again by its name.
  */
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 /*
@@ -1320,6 +1384,7 @@ int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct
  * there is no image.
  */
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
+/* OPK_EUSAGE: no reader would take it, and the message says why. */
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
 /* The range table of the counter data image that was added last. */
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
@@ -1329,6 +1394,7 @@ int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times
 int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activity *activities,
                               size_t count);
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
+/* Closes the file, and puts it in place. Afterwards there is only opk_writer_free(). */
 int opk_writer_finish(struct opk_writer *writer);
 /*
  * Several at once, all or none: where one can't be put in place, what the others have replaced is
@@ -1452,7 +1518,11 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
  * say, are not even read.
  */
 struct opk_evaluation;
-/* `file` must outlive the evaluation. */
+/*
+ * `file` must outlive the evaluation. OPK_EUSAGE: metrics that can't be evaluated on the chip, or a
+ * filter on values that there are not. OPK_EINPUT: the file is damaged, or NVIDIA's code can't read
+ * an image.
+ */
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
 /*
@@ -1462,8 +1532,17 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
  */
 int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
                    size_t count, const struct opk_eval_options *options);
+/*
+ * A bare counter data image of `size` bytes, which is read before this returns; where the options
+ * name no chip, NVPW_CounterData_GetChipName does. OPK_EUSAGE: neither metrics nor a set.
+ */
 int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
                    const struct opk_eval_options *options);
+/*
+ * The metrics that are evaluated, in the order of `values` of a row, and their units as NVIDIA
+ * writes them, "bytes/second" (cuptiProfilerHostGetMetricProperties,
+ * NVPW_MetricsEvaluator_GetMetricDimUnits); "" where one is not known.
+ */
 void opk_evaluation_free(struct opk_evaluation *evaluation);
 const char *opk_evaluation_chip(const struct opk_evaluation *evaluation);
 enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation);
@@ -1472,8 +1551,8 @@ const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
  * What there is to show: the metrics, under their labels where the recording has any and no others
- * were asked for, without hidden ones, and derived metrics. Metrics that these need are
- * evaluated, asked for or not.
+ * were asked for, without hidden ones, and derived metrics. Metrics that these need are evaluated,
+ * asked for or not.
  */
 size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
@@ -1528,7 +1607,8 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
 /*
  * Ranges that describe the same thing, each of which may have one pass of several, as one row with
  * all passes: see `join` of struct opk_eval_options. Of each pass the counters of all its ranges
- * become those of a mean range, and this range, which has the counters of all passes, is evaluated.
+ * become those of a mean range (NVPW_CounterDataCombiner_AccumulateIntoRange), and this range,
+ * which has the counters of all passes, is evaluated.
  */
 struct opk_joined_row {
 	const char *name; /* of the first range */
@@ -1602,6 +1682,7 @@ size_t opk_evaluation_ranges(const struct opk_range **ranges,
  * a child process, once every checksum was verified, as evaluation does.
  */
 
+/* How images are made; NULL: defaults. */
 struct opk_image_options {
 	size_t size;
 	unsigned timeout_s; /* give up after so long without progress; 0: 30 */
@@ -1838,7 +1919,10 @@ struct opk_kernel_names;
 int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
                          enum opk_kernel_style style);
 void opk_kernel_names_free(struct opk_kernel_names *names);
-/* The kernels of these ranges are among those to be kept apart; all before the first is got. */
+/*
+ * The kernels of these ranges are among those to be kept apart; all before the first is got. Texts
+ * are copied.
+ */
 int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
                          const struct opk_range *ranges, size_t count);
 /* Borrowed from `names` or the range; one that was not added has its full name; "" stays "". */
@@ -1926,10 +2010,10 @@ struct opk_table_row {
 
 /*
  * Recordings, all of ranges or all of samples, as one table with columns and rows as "offpeak eval"
- * prints them. It has files and a context of its own, so that it may be used on another thread
- * than `ctx` and outlive it; the causes of a failure here are those of `ctx`. All files are
- * evaluated before the first row is read; they need the same values. OPK_EUSAGE: a file has no such
- * column, or files do not go into one table.
+ * prints them. It has files and a context of its own, so that it may be used on another thread than
+ * `ctx` and outlive it; the causes of a failure here are those of `ctx`. All files are evaluated
+ * before the first row is read; they need the same values. OPK_EUSAGE: a file has no such column,
+ * or files do not go into one table.
  */
 struct opk_table;
 int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
@@ -1942,11 +2026,12 @@ int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const
 int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
                         const char *name, const struct opk_table_options *options);
 void opk_table_free(struct opk_table *table);
+/* The columns in their order, borrowed from the table. */
 size_t opk_table_column_count(const struct opk_table *table);
 const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
 /* Facts of the files: "chip", "profiler", "set"; several, with ',' between, where they differ. */
 const char *opk_table_about(const struct opk_table *table, const char *fact);
-/* *row is NULL after the last one. On failure opk_table_error() has the causes. */
+/* *row is NULL after the last one. On failure opk_table_error() has the causes, not `ctx`. */
 int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
 /* The next row is the first one again; nothing is evaluated for that. */
 void opk_table_rewind(struct opk_table *table);
@@ -2079,7 +2164,8 @@ int opk_metric_list_export_arrow(struct ArrowArrayStream *out, const struct opk_
 
 /* Rows of any kind as text, piece by piece: a table for people, CSV, JSON or NDJSON. */
 
-enum opk_format { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };
+enum opk_format { OPK_FORMAT_TABLE, OPK_FORMAT_CSV, OPK_FORMAT_JSON, OPK_FORMAT_NDJSON };
+/* By its name, "table", "csv", "json" or "ndjson"; false for anything else. */
 bool opk_format_parse(enum opk_format *out, const char *name);
 
 /* Takes a piece of output; non-zero stops with OPK_EFAILED. */
@@ -2112,13 +2198,16 @@ struct opk_out_options {
 /*
  * Either one table: opk_out_table(), opk_out_row()...; or a record: opk_out_record(), then any
  * number of tables that belong to it. A record is an object in JSON, and field,value rows in CSV.
+ * What is given is written or copied before a call returns, but for names of columns. Each call
+ * returns the first failure, such as OPK_EFAILED of the sink, from then on: it is enough to look at
+ * that of opk_out_finish().
  */
 struct opk_out;
 int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *options,
                 opk_sink_fn *sink, void *sink_data);
 int opk_out_record(struct opk_out *out, const struct opk_column *columns,
                    const union opk_cell *cells, size_t count);
-/* The columns' names are borrowed until the next table or the end. */
+/* The columns' names are borrowed until the next table or the end; a row has a cell for each. */
 int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
                   size_t count);
 int opk_out_row(struct opk_out *out, const union opk_cell *cells);
@@ -2147,15 +2236,17 @@ int opk_out_unit_in(struct opk_out *out, size_t column);
  * left out, and a line above the table says so.
  */
 int opk_out_optional(struct opk_out *out, size_t column);
-/* Of the last table. A table for people without rows has no heading either. */
-size_t opk_out_row_count(const struct opk_out *out);
+/* See opk_out_span(). A table for people without rows has no heading either. */
 int opk_out_heading(struct opk_out *out, const char *title, const char *text);
+/* Rows of the last table. */
+size_t opk_out_row_count(const struct opk_out *out);
+/* Writes what is left; without it the end of a table is missing. */
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
 
 /*
- * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %".
- * A unit that does not fit is cut.
+ * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %". A
+ * unit that does not fit is cut.
  */
 enum { OPK_VALUE_TEXT = 128 };
 void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
@@ -2202,7 +2293,7 @@ int opk_database_add_run(struct opk_database *database, const struct opk_databas
 int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
                          const struct opk_joined_row *joined, const double *values,
                          const uint64_t *launches);
-/* Indexes, views, and the file appears, or replaces an older one. */
+/* Makes indexes and views, and the file appears, or replaces an older one. */
 int opk_database_finish(struct opk_database *database);
 /* Without finish nothing is left. */
 void opk_database_free(struct opk_database *database);
@@ -2251,13 +2342,12 @@ struct opk_trace_counts {
  * Writes a trace of all files, which may be those of the ranks of a job, piece by piece. Besides
  * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range
  * with values; and records of what ran as long as sections of the file overlap in time that have
- * them.
- * OPK_EUSAGE where none has anything with a time. `counts` may be NULL.
+ * them. OPK_EUSAGE where none has anything with a time. `counts` may be NULL.
  */
 int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                     struct opk_file *const *files, size_t count,
                     const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);
-/* As a file, which appears whole or not at all. */
+/* As a file, see opk_trace_write(). */
 int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                    struct opk_file *const *files, size_t count,
                    const struct opk_trace_options *options, const char *path);
@@ -2375,15 +2465,17 @@ const struct opk_diff_row *opk_diff_unmatched(const struct opk_diff *diff, size_
 /* All that it was matched by: "gemm 16x6x1 128x1x1"; free(). NULL: no memory. `names`: or NULL. */
 char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
                         struct opk_kernel_names *names);
+/* How many values changed, and how sure that is. */
 const struct opk_diff_summary *opk_diff_get_summary(const struct opk_diff *diff);
+/* Facts in which the sides differ; texts are borrowed. */
 size_t opk_diff_difference_count(const struct opk_diff *diff);
 const struct opk_diff_difference *opk_diff_difference(const struct opk_diff *diff, size_t i);
 
 /*
- * Rules that a comparison must not break. "METRIC>5%" (or >=, <, <=) is broken where the metric grew
- * by more than that and it is no noise, or can't be told from noise; "METRIC>1.5e6" where it is more
- * than that afterwards, in base units; "unmatched" by rows of one side alone. A value that is
- * missing or NaN breaks a rule on it, and so does a comparison in which no row matches.
+ * Rules that a comparison must not break. "METRIC>5%" (or >=, <, <=) is broken where the metric
+ * grew by more than that and it is no noise, or can't be told from noise; "METRIC>1.5e6" where it
+ * is more than that afterwards, in base units; "unmatched" by rows of one side alone. A value that
+ * is missing or NaN breaks a rule on it, and so does a comparison in which no row matches.
  */
 struct opk_diff_rule {
 	const char *text; /* as it was written */
@@ -2423,7 +2515,7 @@ size_t opk_diff_judgement_count(const struct opk_diff_judgement *judgement);
 const struct opk_diff_judged *opk_diff_judgement_get(const struct opk_diff_judgement *judgement,
                                                      size_t i);
 size_t opk_diff_judgement_broken(const struct opk_diff_judgement *judgement);
-/* As a file of JUnit's, which CI systems read: a test case a rule and row. */
+/* As a file of JUnit's, which CI systems read: a test case for each rule and row. */
 int opk_diff_judgement_write_junit(const struct opk_diff_judgement *judgement, struct opk_ctx *ctx,
                                    const char *path);
 
@@ -2502,10 +2594,10 @@ struct opk_summary_kernel {
 
 /* The recording in a few lines. */
 struct opk_summary_words {
-	char *run;      /* what was recorded */
-	char *machine;  /* where, when */
-	char *clocks;   /* "" where they are not known */
-	char *complete; /* "yes", or what is missing */
+	const char *run;      /* what was recorded */
+	const char *machine;  /* where, when */
+	const char *clocks;   /* "" where they are not known */
+	const char *complete; /* "yes", or what is missing */
 };
 
 /*
@@ -2710,12 +2802,15 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 
 /* ---- new recordings -------------------------------------------------------------------------- */
 
-/* Recordings out of recordings: merged, trimmed, summed, divided; and of bare images. */
+/*
+ * Recordings out of recordings: merged, trimmed, summed, divided; and of bare images. Sums and
+ * parts are made by PerfWorks' combiner, as statistics are.
+ */
 
 /*
- * One recording of several, their ranges in order; chip, profiler and metrics must agree. Images
- * and prefix are those of the first, and so is what metadata say, but for what is not true of all:
- * see docs/format.md. Needs no NVIDIA library.
+ * One recording of several, their ranges in order; chip, profiler and metrics must agree
+ * (OPK_EUSAGE). Images and prefix are those of the first, and so is what metadata say, but for what
+ * is not true of all: see docs/format.md. Needs no NVIDIA library.
  */
 struct opk_merge_options {
 	size_t size;
@@ -2725,9 +2820,9 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *options, const char *path);
 
 /*
- * A copy of a recording in which each counter data image has as many slots as ranges or samples;
- * values are the same bit for bit, and all else is as it was. An image that would not be smaller
- * stays.
+ * A copy of a recording in which each counter data image has as many slots as ranges
+ * (NVPW_CounterDataCombiner_*) or samples (NVPW_PeriodicSampler_CounterData_TrimInPlace); values
+ * are the same bit for bit, and all else is as it was. An image that would not be smaller stays.
  */
 int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *options,
              const char *path);
@@ -2789,12 +2884,16 @@ void opk_split_free(struct opk_split *split);
 size_t opk_split_count(const struct opk_split *split);
 const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
 /*
- * Writes one recording a part, which together are the whole; all of them or none. What the
- * collector counted goes into the first, so that it is there once when they are merged again.
+ * Writes one recording for each part, by its number, which together are the whole; all or none.
+ * What the collector counted goes into the first, so that it is there once when they are merged
+ * again.
  */
 int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
 
-/* A bare counter data image becomes a recording. It is evaluated once, to see that it can be. */
+/*
+ * A bare counter data image becomes a recording at `path`. It is evaluated once, to see that it can
+ * be, and fails as opk_eval_image() does. `options` are required.
+ */
 struct opk_import_options {
 	size_t size;
 	const struct opk_eval_options *eval; /* metrics are required */
@@ -2850,9 +2949,10 @@ int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
  * one, unless the table says which metrics it has; without the times that others have it is left
  * out. What was left out is among the drops of opk_file_stats(), too. *out, unless NULL, has all
  * sections of `from`; what was not kept has a problem. Where there is libcupti, a child process
- * asks it how many ranges are in each image: a table that has more rows, or fewer, is lost, and so
- * is an image that it can't read. Elsewhere the log says that this was left out. OPK_EINPUT:
- * nothing can be evaluated in it any more.
+ * asks it how many ranges are in each image (NVPW_CounterData_GetNumRanges,
+ * cuptiPmSamplingGetCounterDataInfo): a table that has more rows, or fewer, is lost, and so is an
+ * image that it can't read. Elsewhere the log says that this was left out. OPK_EINPUT: nothing can
+ * be evaluated in it any more.
  */
 int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
 

@@ -124,9 +124,9 @@ int main(int argc, char **argv)
 		return 2;
 	wanted = strtoul(argv[2], NULL, 10);
 	read_rows(argv[1]);
-	bench_text("csv", OPK_CSV);
-	bench_text("json", OPK_JSON);
-	bench_text("ndjson", OPK_NDJSON);
+	bench_text("csv", OPK_FORMAT_CSV);
+	bench_text("json", OPK_FORMAT_JSON);
+	bench_text("ndjson", OPK_FORMAT_NDJSON);
 	bench_database();
 	return 0;
 }

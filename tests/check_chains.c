@@ -410,16 +410,16 @@ static void compare_text(struct chain *c, const struct rows *rows, enum opk_form
 {
 	char *text = write_rows(c, rows, format), *at = text;
 
-	if (format == OPK_CSV)
+	if (format == OPK_FORMAT_CSV)
 		at = strchr(text, '\n') + 1;
 	for (size_t i = 0; i < rows->count * rows->columns; i++) {
 		double wanted = rows->lines[i / rows->columns].values[i % rows->columns], got;
 
-		at = format == OPK_CSV ? at : strchr(at, ':') + 1;
+		at = format == OPK_FORMAT_CSV ? at : strchr(at, ':') + 1;
 		got = strncmp(at, "null", 4) ? strtod(at, NULL) : (double)NAN;
 		chain_assert(c,
 		             isfinite(wanted) ? !memcmp(&wanted, &got, sizeof got)
-		             : isnan(got)     ? isnan(wanted) || format != OPK_CSV
+		             : isnan(got)     ? isnan(wanted) || format != OPK_FORMAT_CSV
 		                              : got == wanted,
 		             "value %zu as text: %.17g", i, wanted);
 		at += strcspn(at, ",\r\n") + 1;
@@ -443,8 +443,8 @@ static void compare(struct chain *c)
 		chain_assert(c, same_values(a, b, now.columns), "row %zu, '%s': other values", i,
 		             a->label);
 	}
-	compare_text(c, &now, OPK_CSV);
-	compare_text(c, &now, OPK_NDJSON);
+	compare_text(c, &now, OPK_FORMAT_CSV);
+	compare_text(c, &now, OPK_FORMAT_NDJSON);
 	clear_rows(&now);
 }
 

@@ -674,7 +674,8 @@ static int rows_out(struct opk_ctx *ctx, enum opk_format format)
 
 static int output(struct opk_ctx *ctx)
 {
-	static const enum opk_format formats[] = { OPK_TABLE, OPK_CSV, OPK_JSON, OPK_NDJSON };
+	static const enum opk_format formats[] = { OPK_FORMAT_TABLE, OPK_FORMAT_CSV,
+		                                   OPK_FORMAT_JSON, OPK_FORMAT_NDJSON };
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < COUNT(formats); i++)

@@ -15,11 +15,11 @@ START_TEST(formats_parsed)
 		ck_assert(opk_format_parse(&format, names[i]));
 		ck_assert_uint_eq(format, i);
 	}
-	format = OPK_JSON;
+	format = OPK_FORMAT_JSON;
 	ck_assert(!opk_format_parse(&format, "CSV"));
 	ck_assert(!opk_format_parse(&format, ""));
 	ck_assert(!opk_format_parse(&format, "xml"));
-	ck_assert_uint_eq(format, OPK_JSON);
+	ck_assert_uint_eq(format, OPK_FORMAT_JSON);
 }
 END_TEST
 
@@ -33,26 +33,26 @@ START_TEST(tables)
 		size_t rows;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, OPK_CSV, 0, "name,n,value,ok,units\n" },
-		{ HERE, OPK_CSV, 2,
+		{ HERE, OPK_FORMAT_CSV, 0, "name,n,value,ok,units\n" },
+		{ HERE, OPK_FORMAT_CSV, 2,
 		  "name,n,value,ok,units\n"
 		  "\"a,\"\"b\"\"\",18446744073709551615,0.5,yes,sm l2\n"
 		  ",0,nan,no,\n" },
-		{ HERE, OPK_JSON, 0, "[]\n" },
-		{ HERE, OPK_JSON, 1,
+		{ HERE, OPK_FORMAT_JSON, 0, "[]\n" },
+		{ HERE, OPK_FORMAT_JSON, 1,
 		  "[{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"
 		  "\"units\":[\"sm\",\"l2\"]}\n]\n" },
-		{ HERE, OPK_JSON, 2,
+		{ HERE, OPK_FORMAT_JSON, 2,
 		  "[{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"
 		  "\"units\":[\"sm\",\"l2\"]}\n"
 		  ",{\"name\":null,\"n\":0,\"value\":null,\"ok\":false,\"units\":[]}\n]\n" },
-		{ HERE, OPK_NDJSON, 0, "" },
-		{ HERE, OPK_NDJSON, 2,
+		{ HERE, OPK_FORMAT_NDJSON, 0, "" },
+		{ HERE, OPK_FORMAT_NDJSON, 2,
 		  "{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"
 		  "\"units\":[\"sm\",\"l2\"]}\n"
 		  "{\"name\":null,\"n\":0,\"value\":null,\"ok\":false,\"units\":[]}\n" },
-		{ HERE, OPK_TABLE, 0, "" },
-		{ HERE, OPK_TABLE, 2,
+		{ HERE, OPK_FORMAT_TABLE, 0, "" },
+		{ HERE, OPK_FORMAT_TABLE, 2,
 		  "name                      n  value  ok   units\n"
 		  "a,\"b\"  18446744073709551615    0.5  yes  sm l2\n"
 		  "                          0    nan  no\n" },
@@ -81,14 +81,14 @@ START_TEST(nested_rows)
 		enum opk_format format;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, OPK_JSON,
+		{ HERE, OPK_FORMAT_JSON,
 		  "[{\"n\":0,\"children\":[{\"n\":1,\"children\":[{\"n\":2},{\"n\":3}]},{\"n\":4}]}\n"
 		  ",{\"n\":5}\n,{\"n\":6,\"children\":[{\"n\":7}]}\n]\n" },
-		{ HERE, OPK_NDJSON,
+		{ HERE, OPK_FORMAT_NDJSON,
 		  "{\"n\":0,\"children\":[{\"n\":1,\"children\":[{\"n\":2},{\"n\":3}]},{\"n\":4}]}\n"
 		  "{\"n\":5}\n{\"n\":6,\"children\":[{\"n\":7}]}\n" },
-		{ HERE, OPK_CSV, "n,value\n0,\n1,\n2,\n3,\n4,\n5,\n6,\n7,\n" },
-		{ HERE, OPK_TABLE, "n  value\n0\n1\n2\n3\n4\n5\n6\n7\n" },
+		{ HERE, OPK_FORMAT_CSV, "n,value\n0,\n1,\n2,\n3,\n4,\n5,\n6,\n7,\n" },
+		{ HERE, OPK_FORMAT_TABLE, "n  value\n0\n1\n2\n3\n4\n5\n6\n7\n" },
 	};
 	static const struct opk_column two[] = { { "n", OPK_CELL_UINT },
 		                                 { "value", OPK_CELL_DOUBLE } };
@@ -138,7 +138,7 @@ START_TEST(records)
 		enum opk_format format;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, OPK_CSV,
+		{ HERE, OPK_FORMAT_CSV,
 		  "field,value\n"
 		  "name,\"a,\"\"b\"\"\"\n"
 		  "n,18446744073709551615\n"
@@ -149,9 +149,9 @@ START_TEST(records)
 		  "sections[0].size,7\n"
 		  "sections[1].type,\"a,b\"\n"
 		  "sections[1].size,8\n" },
-		{ HERE, OPK_JSON, json },
-		{ HERE, OPK_NDJSON, json },
-		{ HERE, OPK_TABLE,
+		{ HERE, OPK_FORMAT_JSON, json },
+		{ HERE, OPK_FORMAT_NDJSON, json },
+		{ HERE, OPK_FORMAT_TABLE,
 		  "name   a,\"b\"\n"
 		  "n      18446744073709551615\n"
 		  "value  0.5\n"
@@ -217,13 +217,13 @@ START_TEST(csv_quoting)
 		const char *items[] = { rows[i].text };
 		opk_autofree char *wanted = opk_printf("c\n%s\n", rows[i].wanted);
 		opk_autofree char *as_name = opk_printf("%s\n1\n", rows[i].wanted);
-		opk_autofree char *string = one_cell(OPK_CSV,
+		opk_autofree char *string = one_cell(OPK_FORMAT_CSV,
 		                                     (struct opk_column){ "c", OPK_CELL_STRING },
 		                                     (union opk_cell){ .string = rows[i].text }, 0);
-		opk_autofree char *list = one_cell(OPK_CSV,
+		opk_autofree char *list = one_cell(OPK_FORMAT_CSV,
 		                                   (struct opk_column){ "c", OPK_CELL_LIST },
 		                                   (union opk_cell){ .list = { items, 1 } }, 0);
-		opk_autofree char *name = one_cell(OPK_CSV,
+		opk_autofree char *name = one_cell(OPK_FORMAT_CSV,
 		                                   (struct opk_column){ rows[i].text,
 		                                                        OPK_CELL_UINT },
 		                                   (union opk_cell){ .uint = 1 }, 0);
@@ -262,7 +262,7 @@ START_TEST(csv_safe)
 			struct writing w = { .ctx = new_ctx() };
 			opk_autofree char *got = NULL, *wanted = NULL;
 
-			options.format = OPK_CSV;
+			options.format = OPK_FORMAT_CSV;
 			options.csv_safe = safe;
 			ck_ok(w.ctx, opk_out_new(&w.out, w.ctx, &options, collect, &w.buf));
 			ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
@@ -283,7 +283,7 @@ START_TEST(cells_of_tables_are_harmless)
 	static const struct opk_column column = { "c", OPK_CELL_STRING };
 	union opk_cell cell = { .string = "a\033[31m\xc2\x9b"
 		                          "b\xe2\x80\xae\xff" };
-	opk_autofree char *got = one_cell(OPK_TABLE, column, cell, 0);
+	opk_autofree char *got = one_cell(OPK_FORMAT_TABLE, column, cell, 0);
 
 	ck_assert_str_eq(got, "c\na?[31m?b??\n");
 }
@@ -297,7 +297,7 @@ START_TEST(csv_quoting_in_records)
 	opk_autofree char *got = NULL;
 	struct writing w;
 
-	begin(&w, OPK_CSV, 0);
+	begin(&w, OPK_FORMAT_CSV, 0);
 	ck_ok(w.ctx, opk_out_record(w.out, odd, ones, 2));
 	ck_ok(w.ctx, opk_out_table(w.out, "t", odd, 2));
 	ck_ok(w.ctx, opk_out_row(w.out, ones));
@@ -317,7 +317,7 @@ START_TEST(long_table_name_in_records)
 
 	memset(name, 'n', 100);
 	name[100] = '\0';
-	begin(&w, OPK_CSV, 0);
+	begin(&w, OPK_FORMAT_CSV, 0);
 	ck_ok(w.ctx, opk_out_record(w.out, &column, &one, 1));
 	ck_ok(w.ctx, opk_out_table(w.out, name, &column, 1));
 	ck_ok(w.ctx, opk_out_row(w.out, &one));
@@ -335,17 +335,17 @@ START_TEST(one_alone)
 		enum opk_format format;
 		const char *only, *wanted;
 	} rows[] = {
-		{ HERE, OPK_CSV, "summary", "field,value\nn,7\n" },
-		{ HERE, OPK_CSV, "sections", "type,size\nMETA,7\n" },
-		{ HERE, OPK_CSV, "none", "type,size\n" },
-		{ HERE, OPK_JSON, "summary", "{\"n\":7}\n" },
-		{ HERE, OPK_JSON, "sections", "[{\"type\":\"META\",\"size\":7}\n]\n" },
-		{ HERE, OPK_JSON, "none", "[]\n" },
-		{ HERE, OPK_NDJSON, "summary", "{\"n\":7}\n" },
-		{ HERE, OPK_NDJSON, "sections", "{\"type\":\"META\",\"size\":7}\n" },
-		{ HERE, OPK_TABLE, "summary", "n  7\n" },
-		{ HERE, OPK_TABLE, "sections", "type  size\nMETA     7\n" },
-		{ HERE, OPK_TABLE, "none", "none: no rows\n" },
+		{ HERE, OPK_FORMAT_CSV, "summary", "field,value\nn,7\n" },
+		{ HERE, OPK_FORMAT_CSV, "sections", "type,size\nMETA,7\n" },
+		{ HERE, OPK_FORMAT_CSV, "none", "type,size\n" },
+		{ HERE, OPK_FORMAT_JSON, "summary", "{\"n\":7}\n" },
+		{ HERE, OPK_FORMAT_JSON, "sections", "[{\"type\":\"META\",\"size\":7}\n]\n" },
+		{ HERE, OPK_FORMAT_JSON, "none", "[]\n" },
+		{ HERE, OPK_FORMAT_NDJSON, "summary", "{\"n\":7}\n" },
+		{ HERE, OPK_FORMAT_NDJSON, "sections", "{\"type\":\"META\",\"size\":7}\n" },
+		{ HERE, OPK_FORMAT_TABLE, "summary", "n  7\n" },
+		{ HERE, OPK_FORMAT_TABLE, "sections", "type  size\nMETA     7\n" },
+		{ HERE, OPK_FORMAT_TABLE, "none", "none: no rows\n" },
 	};
 	static const struct opk_column column = { "n", OPK_CELL_UINT };
 	static const union opk_cell seven = { .uint = 7 };
@@ -399,9 +399,9 @@ START_TEST(numbers)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		union opk_cell cell = { .number = rows[i].number };
-		opk_autofree char *csv = one_cell(OPK_CSV, column, cell, 0);
-		opk_autofree char *ndjson = one_cell(OPK_NDJSON, column, cell, 0);
-		opk_autofree char *table = one_cell(OPK_TABLE, column, cell, 0);
+		opk_autofree char *csv = one_cell(OPK_FORMAT_CSV, column, cell, 0);
+		opk_autofree char *ndjson = one_cell(OPK_FORMAT_NDJSON, column, cell, 0);
+		opk_autofree char *table = one_cell(OPK_FORMAT_TABLE, column, cell, 0);
 		opk_autofree char *wanted_csv = opk_printf("c\n%s\n", rows[i].csv);
 		opk_autofree char *wanted_json = opk_printf("{\"c\":%s}\n", rows[i].json);
 
@@ -420,9 +420,9 @@ START_TEST(optional_numbers)
 		enum opk_format format;
 		const char *known, *unknown;
 	} rows[] = {
-		{ HERE, OPK_CSV, "a,b\n0,7\n", "a,b\n,7\n" },
-		{ HERE, OPK_NDJSON, "{\"a\":0,\"b\":7}\n", "{\"a\":null,\"b\":7}\n" },
-		{ HERE, OPK_TABLE, "a  b\n0  7\n", "a  b\n   7\n" },
+		{ HERE, OPK_FORMAT_CSV, "a,b\n0,7\n", "a,b\n,7\n" },
+		{ HERE, OPK_FORMAT_NDJSON, "{\"a\":0,\"b\":7}\n", "{\"a\":null,\"b\":7}\n" },
+		{ HERE, OPK_FORMAT_TABLE, "a  b\n0  7\n", "a  b\n   7\n" },
 	};
 	static const struct opk_column two[] = { { "a", OPK_CELL_OPTIONAL },
 		                                 { "b", OPK_CELL_UINT } };
@@ -450,10 +450,10 @@ START_TEST(optional_booleans)
 		enum opk_format format;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, OPK_CSV, "a,b\nno,7\nyes,7\n,7\n" },
-		{ HERE, OPK_NDJSON,
+		{ HERE, OPK_FORMAT_CSV, "a,b\nno,7\nyes,7\n,7\n" },
+		{ HERE, OPK_FORMAT_NDJSON,
 		  "{\"a\":false,\"b\":7}\n{\"a\":true,\"b\":7}\n{\"a\":null,\"b\":7}\n" },
-		{ HERE, OPK_TABLE, "a    b\nno   7\nyes  7\n     7\n" },
+		{ HERE, OPK_FORMAT_TABLE, "a    b\nno   7\nyes  7\n     7\n" },
 	};
 	static const struct opk_column two[] = { { "a", OPK_CELL_OPTIONAL_BOOL },
 		                                 { "b", OPK_CELL_UINT } };
@@ -482,9 +482,9 @@ START_TEST(numbers_or_words)
 		enum opk_format format;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, OPK_CSV, "a\n0\n\"none,never\"\n\n" },
-		{ HERE, OPK_NDJSON, "{\"a\":0}\n{\"a\":\"none,never\"}\n{\"a\":null}\n" },
-		{ HERE, OPK_TABLE, "         a\n         0\nnone,never\n\n" },
+		{ HERE, OPK_FORMAT_CSV, "a\n0\n\"none,never\"\n\n" },
+		{ HERE, OPK_FORMAT_NDJSON, "{\"a\":0}\n{\"a\":\"none,never\"}\n{\"a\":null}\n" },
+		{ HERE, OPK_FORMAT_TABLE, "         a\n         0\nnone,never\n\n" },
 	};
 	static const struct opk_column column = { "a", OPK_CELL_EITHER };
 	static const union opk_cell values[] = {
@@ -522,8 +522,8 @@ START_TEST(doubles_round_trip)
 		memcpy(&wanted, &state, sizeof wanted);
 		if (!isfinite(wanted))
 			continue;
-		csv = one_cell(OPK_CSV, column, (union opk_cell){ .number = wanted }, 0);
-		json = one_cell(OPK_NDJSON, column, (union opk_cell){ .number = wanted }, 0);
+		csv = one_cell(OPK_FORMAT_CSV, column, (union opk_cell){ .number = wanted }, 0);
+		json = one_cell(OPK_FORMAT_NDJSON, column, (union opk_cell){ .number = wanted }, 0);
 		from_csv = strtod(csv + strlen("c\n"), NULL);
 		from_json = strtod(json + strlen("{\"c\":"), NULL);
 		ck_assert_mem_eq(&from_csv, &wanted, sizeof wanted);
@@ -537,7 +537,7 @@ START_TEST(json_is_json)
 	static const char *const texts[] = { "\x01\x1f\x7f", "\\\"/\b\f\n\r\t", "\xe2\x82\xac" };
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		opk_autofree char *got = one_cell(OPK_JSON,
+		opk_autofree char *got = one_cell(OPK_FORMAT_JSON,
 		                                  (struct opk_column){ texts[i], OPK_CELL_STRING },
 		                                  (union opk_cell){ .string = texts[i] }, 0);
 		struct opk_ctx *ctx = new_ctx();
@@ -568,8 +568,8 @@ START_TEST(lists)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		union opk_cell cell = { .list = { items, rows[i].count } };
-		opk_autofree char *csv = one_cell(OPK_CSV, column, cell, 0);
-		opk_autofree char *ndjson = one_cell(OPK_NDJSON, column, cell, 0);
+		opk_autofree char *csv = one_cell(OPK_FORMAT_CSV, column, cell, 0);
+		opk_autofree char *ndjson = one_cell(OPK_FORMAT_NDJSON, column, cell, 0);
 		opk_autofree char *wanted_csv = opk_printf("c\n%s\n", rows[i].csv);
 		opk_autofree char *wanted_json = opk_printf("{\"c\":%s}\n", rows[i].json);
 

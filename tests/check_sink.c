@@ -59,7 +59,7 @@ START_TEST(much_output_comes_in_pieces)
 
 		ck_ok(ctx, write_much(out));
 		ck_assert_uint_eq(sink.bytes, wanted[i]);
-		ck_assert_uint_gt(sink.calls, i == OPK_TABLE ? 0 : 3);
+		ck_assert_uint_gt(sink.calls, i == OPK_FORMAT_TABLE ? 0 : 3);
 		opk_out_free(out);
 	}
 	opk_out_free(NULL);
@@ -72,7 +72,7 @@ START_TEST(sink_failure)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < FORMATS; i++) {
-		for (long left = 0; left < (i == OPK_TABLE ? 1 : 3); left++) {
+		for (long left = 0; left < (i == OPK_FORMAT_TABLE ? 1 : 3); left++) {
 			struct sink sink = { .left = left };
 			struct opk_out *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
 
@@ -92,7 +92,7 @@ START_TEST(sink_failure_sticks)
 	static const struct opk_column column = { "c", OPK_CELL_UINT };
 	struct opk_ctx *ctx = new_ctx();
 	struct sink sink = { .left = 1 };
-	struct opk_out *out = new_out(ctx, OPK_CSV, take_some, &sink);
+	struct opk_out *out = new_out(ctx, OPK_FORMAT_CSV, take_some, &sink);
 
 	ck_ok(ctx, opk_out_table(out, "t", &column, 1));
 	for (uint64_t i = 0; i < 30000; i++)
@@ -119,7 +119,7 @@ START_TEST(full_disk_is_told)
 	signal(SIGXFSZ, SIG_IGN);
 	ck_ok(ctx, opk_newfile_create(&file, ctx, path));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-	out = new_out(ctx, OPK_CSV, opk_newfile_write, &file);
+	out = new_out(ctx, OPK_FORMAT_CSV, opk_newfile_write, &file);
 	ck_code(ctx, write_much(out), OPK_EFAILED);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &usual), 0);
 	opk_out_free(out);

@@ -48,7 +48,7 @@ START_TEST(records_on_lines)
 	opk_autofree char *got = NULL;
 	struct writing w;
 
-	begin(&w, OPK_TABLE, 16);
+	begin(&w, OPK_FORMAT_TABLE, 16);
 	ck_ok(w.ctx, opk_out_record(w.out, fields,
 	                            (union opk_cell[]){ { .string = "a name that is long" },
 	                                                { .list = { items, 7 } } },
@@ -218,7 +218,7 @@ START_TEST(units_of_rows)
 	opk_autofree char *got = NULL;
 	struct writing w;
 
-	begin(&w, OPK_TABLE, 0);
+	begin(&w, OPK_FORMAT_TABLE, 0);
 	ck_ok(w.ctx, opk_out_table(w.out, "t", long_columns, 3));
 	ck_ok(w.ctx, opk_out_unit_in(w.out, 0));
 	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "bytes" },
@@ -265,7 +265,7 @@ START_TEST(optional_columns)
 		opk_autofree char *got = NULL;
 		struct writing w;
 
-		begin(&w, OPK_TABLE, rows[i].width);
+		begin(&w, OPK_FORMAT_TABLE, rows[i].width);
 		ck_ok(w.ctx, opk_out_table(w.out, "t", with_extremes, COUNT(with_extremes)));
 		ck_ok(w.ctx, opk_out_unit_in(w.out, 4));
 		ck_ok(w.ctx, opk_out_optional(w.out, 2));
@@ -317,15 +317,15 @@ START_TEST(headings_over_columns)
 		const char *wanted;
 	} rows[] = {
 		/* Drawn out over its columns; the last one makes room for a long title. */
-		{ HERE, OPK_TABLE, 0,
+		{ HERE, OPK_FORMAT_TABLE, 0,
 		  "      One -  Three?\n"
 		  "name  a   b       c\n"
 		  "x     1  22       3\n" },
-		{ HERE, OPK_TABLE, 12,
+		{ HERE, OPK_FORMAT_TABLE, 12,
 		  "      One -\nname  a   b\nx     1  22\n\n      Three?\nname  c\nx     3\n" },
-		{ HERE, OPK_CSV, 0, "name,a,b,c\nx,1,22,3\n" },
-		{ HERE, OPK_JSON, 0, "[{\"name\":\"x\",\"a\":1,\"b\":22,\"c\":3}\n]\n" },
-		{ HERE, OPK_NDJSON, 0, "{\"name\":\"x\",\"a\":1,\"b\":22,\"c\":3}\n" },
+		{ HERE, OPK_FORMAT_CSV, 0, "name,a,b,c\nx,1,22,3\n" },
+		{ HERE, OPK_FORMAT_JSON, 0, "[{\"name\":\"x\",\"a\":1,\"b\":22,\"c\":3}\n]\n" },
+		{ HERE, OPK_FORMAT_NDJSON, 0, "{\"name\":\"x\",\"a\":1,\"b\":22,\"c\":3}\n" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -361,14 +361,14 @@ START_TEST(headings_over_rows)
 		size_t width;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, OPK_TABLE, 0,
+		{ HERE, OPK_FORMAT_TABLE, 0,
 		  "name    a\nx       1\n\nOne?\n  Prose that is longer than a line.\nlong  200\n\nTwo\n"
 		  "y       3\n\nz       4\n" },
-		{ HERE, OPK_TABLE, 16,
+		{ HERE, OPK_FORMAT_TABLE, 16,
 		  "name    a\nx       1\n\nOne?\n  Prose that is\n  longer than a\n  line.\nlong  200\n\nTwo\n"
 		  "y       3\n\nz       4\n" },
-		{ HERE, OPK_CSV, 0, "name,a\nx,1\nlong,200\ny,3\nz,4\n" },
-		{ HERE, OPK_NDJSON, 0,
+		{ HERE, OPK_FORMAT_CSV, 0, "name,a\nx,1\nlong,200\ny,3\nz,4\n" },
+		{ HERE, OPK_FORMAT_NDJSON, 0,
 		  "{\"name\":\"x\",\"a\":1}\n{\"name\":\"long\",\"a\":200}\n"
 		  "{\"name\":\"y\",\"a\":3}\n{\"name\":\"z\",\"a\":4}\n" },
 	};

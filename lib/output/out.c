@@ -13,10 +13,10 @@ static const struct {
 	const struct opk_out_ops *ops;
 	bool lines;
 } formats[] = {
-	[OPK_TABLE] = { "table", &opk_out_table_ops, false },
-	[OPK_CSV] = { "csv", &opk_out_csv_ops, false },
-	[OPK_JSON] = { "json", &opk_out_json_ops, false },
-	[OPK_NDJSON] = { "ndjson", &opk_out_json_ops, true },
+	[OPK_FORMAT_TABLE] = { "table", &opk_out_table_ops, false },
+	[OPK_FORMAT_CSV] = { "csv", &opk_out_csv_ops, false },
+	[OPK_FORMAT_JSON] = { "json", &opk_out_json_ops, false },
+	[OPK_FORMAT_NDJSON] = { "ndjson", &opk_out_json_ops, true },
 };
 
 bool opk_format_parse(enum opk_format *out, const char *name)

@@ -96,10 +96,10 @@ void opk_summary_free(struct opk_summary *s)
 	opk_strlist_clear(&s->peaks);
 	opk_strlist_clear(&s->remarks);
 	opk_kernel_names_free(s->own_names);
-	free(s->words.run);
-	free(s->words.machine);
-	free(s->words.clocks);
-	free(s->words.complete);
+	free((char *)s->words.run);
+	free((char *)s->words.machine);
+	free((char *)s->words.clocks);
+	free((char *)s->words.complete);
 	free(s);
 }
 

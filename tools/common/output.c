@@ -76,15 +76,16 @@ static bool page(const char *command, const char *text, size_t size, size_t widt
 
 /* ---- the writer */
 
-enum { DATABASE = OPK_NDJSON + 1 };
+enum { DATABASE = OPK_FORMAT_NDJSON + 1 };
 
 static const struct {
 	const char *ending;
 	unsigned format;
 } endings[] = {
-	{ ".csv", OPK_CSV },      { ".json", OPK_JSON },    { ".ndjson", OPK_NDJSON },
-	{ ".jsonl", OPK_NDJSON }, { ".txt", OPK_TABLE },    { ".db", DATABASE },
-	{ ".sqlite", DATABASE },  { ".sqlite3", DATABASE },
+	{ ".csv", OPK_FORMAT_CSV },       { ".json", OPK_FORMAT_JSON },
+	{ ".ndjson", OPK_FORMAT_NDJSON }, { ".jsonl", OPK_FORMAT_NDJSON },
+	{ ".txt", OPK_FORMAT_TABLE },     { ".db", DATABASE },
+	{ ".sqlite", DATABASE },          { ".sqlite3", DATABASE },
 };
 
 /* ".csv", in any case; "" where the name has no ending. */
@@ -159,17 +160,17 @@ static enum opk_format format_of(const struct app *app)
 {
 	if (app->format)
 		return (enum opk_format)(app->format - 1);
-	return !app->output && isatty(fileno(table_file(app))) ? OPK_TABLE : OPK_CSV;
+	return !app->output && isatty(fileno(table_file(app))) ? OPK_FORMAT_TABLE : OPK_FORMAT_CSV;
 }
 
 bool app_shows_table(const struct app *app)
 {
-	return format_of(app) == OPK_TABLE;
+	return format_of(app) == OPK_FORMAT_TABLE;
 }
 
 int app_choose_table(struct app *app, const char *words, unsigned word, const char *main)
 {
-	if (!word && (!main || format_of(app) != OPK_CSV))
+	if (!word && (!main || format_of(app) != OPK_FORMAT_CSV))
 		return OPK_OK;
 	for (unsigned i = 1; i < word; i++)
 		words = strchr(words, '|') + 1;
@@ -225,7 +226,7 @@ int app_print(struct app *app, const void *bytes, size_t size)
 
 	/* What the pager gets was escaped when it was gathered. */
 	if (app->gathered || isatty(fileno(to))) {
-		opk_terminal_escape(&escaped, bytes, size, format_of(app) == OPK_TABLE);
+		opk_terminal_escape(&escaped, bytes, size, format_of(app) == OPK_FORMAT_TABLE);
 		if (escaped.failed)
 			return app_nomem(app);
 		bytes = escaped.data;
@@ -254,7 +255,7 @@ int app_begin_output(struct app *app)
 		code = opk_newfile_create(&app->file, app->ctx, app->output);
 	if (code)
 		return code;
-	if (terminal_size(app).ws_col && options.format == OPK_TABLE) {
+	if (terminal_size(app).ws_col && options.format == OPK_FORMAT_TABLE) {
 		options.bold = !app->env.no_color || !*app->env.no_color;
 		/* As in git, "cat" means no pager. */
 		if (!app->stdout_taken && has_pager(app))

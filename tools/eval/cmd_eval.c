@@ -18,7 +18,7 @@ struct eval_args {
 
 /* Words of options; those of --first-sample are an enum first_sample. */
 enum {
-	SQLITE = OPK_NDJSON + 2,
+	SQLITE = OPK_FORMAT_NDJSON + 2,
 	LAYOUT_LONG = 2,
 	LAYOUT_TREE = 3,
 	JOIN_NONE = 2,
@@ -88,15 +88,17 @@ static int choose_format(struct eval *eval, const struct eval_args *args)
 	if (app_choose_format(app))
 		return OPK_EUSAGE;
 	if (eval->is_tree && !app->format)
-		app->format = (app->output || !isatty(STDOUT_FILENO) ? OPK_JSON : OPK_TABLE) + 1;
+		app->format = (app->output || !isatty(STDOUT_FILENO) ? OPK_FORMAT_JSON
+		                                                     : OPK_FORMAT_TABLE)
+		              + 1;
 	if (!app->format)
-		app->format = OPK_CSV + 1;
+		app->format = OPK_FORMAT_CSV + 1;
 	return OPK_OK;
 }
 
 static int check_tree(struct app *app, const struct eval *eval)
 {
-	if (eval->to_database || app->format == OPK_CSV + 1)
+	if (eval->to_database || app->format == OPK_FORMAT_CSV + 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "--layout tree: rows inside rows are a table, json or ndjson; "
 		                 "names have the path in csv and databases");

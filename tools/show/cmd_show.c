@@ -94,7 +94,7 @@ static int run(struct app *app, void *data)
 	/* It is for people wherever it goes, unless another format is asked for. */
 	app->for_people = !app->output;
 	if (!app->format && !app->output)
-		app->format = OPK_TABLE + 1;
+		app->format = OPK_FORMAT_TABLE + 1;
 	code = kernel_names_new(&show.kernel_names, app, args->kernel_names);
 	if (!code)
 		code = summarize(&show, app->arguments[0], args);
