@@ -116,6 +116,14 @@ linked() {
 	out_has '^GH100 '
 }
 
+# What else is installed: the manual pages of functions and types.
+if is_long; then
+	same 'installed pages' "$(cd "$tmp/root" && find . -path '*/man3/*' | sed 's,.*/,,' | grep -cx 'opk_eval_file\.3\|opk-evaluation\.3\|liboffpeak\.3')" 3
+	pass 'make install again' make -s -C "$BUILD" DESTDIR="$tmp/root2" install
+	pass 'make uninstall' make -s -C "$BUILD" DESTDIR="$tmp/root2" uninstall
+	same 'files that make uninstall leaves' "$(find "$tmp/root2" ! -type d)" ''
+fi
+
 # shellcheck disable=SC2086
 build c ${CC:-cc} -std=c99
 written c
