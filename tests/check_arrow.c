@@ -483,6 +483,30 @@ static size_t read_rest(uint64_t *first, struct opk_table *table)
 	return count;
 }
 
+/* From the last range or key group to the first: each has its own rows again. */
+static void check_places(struct opk_ctx *ctx, struct opk_table *table)
+{
+	struct opk_table_place places[64];
+	char kept[64][64];
+	const struct opk_table_source *source;
+	const struct opk_table_row *row;
+	size_t count = 0;
+
+	opk_table_rewind(table);
+	while (!opk_table_next_source(&source, table) && source) {
+		ck_assert_uint_lt(count, 64);
+		snprintf(kept[count], sizeof *kept, "%s", source->row.name);
+		places[count++] = source->place;
+	}
+	ck_assert_uint_gt(count, 1);
+	while (count-- > 0) {
+		ck_ok(ctx, opk_table_go_to(&source, table, &places[count]));
+		ck_assert_str_eq(source->row.name, kept[count]);
+		ck_ok(ctx, opk_table_next(&row, table));
+		ck_assert_str_eq(row->cells[1].string, kept[count]);
+	}
+}
+
 /* Single ranges, a row a value, key groups. */
 START_TEST(read_again)
 {
@@ -505,6 +529,7 @@ START_TEST(read_again)
 		opk_table_rewind(table);
 		ck_assert_uint_eq(read_rest(&again, table), all);
 		ck_assert_uint_eq(again, first);
+		check_places(ctx, table);
 		opk_table_free(table);
 	}
 	opk_ctx_free(ctx);

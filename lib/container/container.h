@@ -211,6 +211,8 @@ void opk_meta_storage_free(struct opk_meta_storage *storage);
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
 /* Whether it says what GPUs are like, and has neither metrics nor data. availability.c */
 bool opk_meta_is_probe(const struct opk_meta *meta);
+/* Whether it was collected in a way that counts idle time around short kernels. meta_check.c */
+bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
 /* meta_write.c */
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
 /* "crc32:89abcdef"; `out` takes 15 bytes. */

@@ -198,6 +198,14 @@ static int check_metric_passes(struct opk_ctx *ctx, const struct opk_meta *meta)
 	return code;
 }
 
+bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->inflated_count; i++)
+		if (!strcmp(meta->inflated[i], metric))
+			return true;
+	return false;
+}
+
 /* Many are looked up: a hostile list must not take minutes. */
 static int check_inflated(struct opk_ctx *ctx, const struct opk_meta *meta)
 {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/index.h"
+#include "container/container.h"
 #include "summary/summary_inside.h"
 
 static const char *label_of(const struct opk_meta *meta, const char *metric)
@@ -108,14 +109,6 @@ static bool add_once(struct opk_strlist *names, const char *name)
 	return !*name || opk_strlist_contains(names, name) || opk_strlist_add(names, name);
 }
 
-static bool is_inflated(const struct opk_meta *meta, const char *metric)
-{
-	for (size_t i = 0; metric && i < meta->inflated_count; i++)
-		if (!strcmp(meta->inflated[i], metric))
-			return true;
-	return false;
-}
-
 static int fill_columns(struct opk_summary *s)
 {
 	s->columns = opk_alloc_array(s->column_count + 1, sizeof *s->columns);
@@ -131,7 +124,7 @@ static int fill_columns(struct opk_summary *s)
 			.description = description_of(s, name),
 			.at = SIZE_MAX,
 			.peak = SIZE_MAX,
-			.inflated = is_inflated(s->meta, metric),
+			.inflated = metric && opk_meta_is_inflated(s->meta, metric),
 		};
 	}
 	return OPK_OK;

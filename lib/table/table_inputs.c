@@ -2,6 +2,7 @@
 /* The inputs of a table: opened, evaluated, joined or aggregated. */
 #include <string.h>
 
+#include "container/container.h"
 #include "table/table_inside.h"
 
 /* ---- opened, and which rows they have */
@@ -193,14 +194,6 @@ static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- what they have besides values */
 
-static bool contains(const char *const *names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
 /* Values are inflated where the metadata name a metric that they need. */
 static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
 {
@@ -217,8 +210,7 @@ static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
 	if (!sound || !least || !input->inflated)
 		return opk_nomem(ctx, "a table");
 	for (size_t i = 0; i < metrics; i++)
-		sound[i] = !contains(meta->inflated, meta->inflated_count,
-		                     opk_evaluation_metric(input->evaluation, i));
+		sound[i] = !opk_meta_is_inflated(meta, opk_evaluation_metric(input->evaluation, i));
 	opk_evaluation_least(least, input->evaluation, sound);
 	for (size_t i = 0; i < count; i++)
 		input->inflated[i] = !least[i];

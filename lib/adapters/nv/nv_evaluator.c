@@ -12,6 +12,13 @@ struct opk_nv_evaluator {
 	void *object;
 };
 
+static int add_scratch(uint8_t **out, struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx,
+                       size_t size)
+{
+	*out = evaluator->scratch = opk_alloc(size);
+	return *out ? OPK_OK : opk_nomem(ctx, "a metrics evaluator");
+}
+
 static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const char *chip)
 {
 	NV_PARAMS(ask, EvaluatorScratchSize, .pChipName = chip);
@@ -19,14 +26,11 @@ static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const
 	int code = NV_NVPW(evaluator->nv, ctx,
 	                   NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize, &ask);
 
-	if (code)
-		return code;
-	evaluator->scratch = opk_alloc(ask.scratchBufferSize);
-	if (!evaluator->scratch)
-		return opk_nomem(ctx, "a metrics evaluator");
-	make.pScratchBuffer = evaluator->scratch;
 	make.scratchBufferSize = ask.scratchBufferSize;
-	code = NV_NVPW(evaluator->nv, ctx, NVPW_CUDA_MetricsEvaluator_Initialize, &make);
+	if (!code)
+		code = add_scratch(&make.pScratchBuffer, evaluator, ctx, ask.scratchBufferSize);
+	if (!code)
+		code = NV_NVPW(evaluator->nv, ctx, NVPW_CUDA_MetricsEvaluator_Initialize, &make);
 	if (!code)
 		evaluator->object = make.pMetricsEvaluator;
 	return code;
@@ -39,14 +43,11 @@ static int create_pm(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, co
 	int code = NV_NVPW(evaluator->nv, ctx,
 	                   NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize, &ask);
 
-	if (code)
-		return code;
-	evaluator->scratch = opk_alloc(ask.scratchBufferSize);
-	if (!evaluator->scratch)
-		return opk_nomem(ctx, "a metrics evaluator");
-	make.pScratchBuffer = evaluator->scratch;
 	make.scratchBufferSize = ask.scratchBufferSize;
-	code = NV_NVPW(evaluator->nv, ctx, NVPW_Device_MetricsEvaluator_Initialize, &make);
+	if (!code)
+		code = add_scratch(&make.pScratchBuffer, evaluator, ctx, ask.scratchBufferSize);
+	if (!code)
+		code = NV_NVPW(evaluator->nv, ctx, NVPW_Device_MetricsEvaluator_Initialize, &make);
 	if (!code)
 		evaluator->object = make.pMetricsEvaluator;
 	return code;
