@@ -243,6 +243,31 @@ START_TEST(unfinished_writer_leaves_nothing)
 }
 END_TEST
 
+/* Whoever looks at the result of finish alone is not told that all is well. */
+START_TEST(incomplete_writer_does_not_finish)
+{
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta wrong = { .kind = "recording", .chip = "no chip" };
+	const struct opk_time time = { 0 };
+	struct opk_writer *writers[2];
+
+	ck_ok(ctx, opk_writer_new(&writers[0], ctx, path));
+	ck_ok(ctx, opk_writer_add(writers[0], OPK_SECTION_META, "{}", 2));
+	ck_code(ctx, opk_writer_add_times(writers[0], &time, 1), OPK_EUSAGE);
+	ck_code(ctx, opk_writer_finish(writers[0]), OPK_EUSAGE);
+	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "lacks a section"));
+	opk_writer_free(writers[0]);
+	ck_ok(ctx, opk_writer_new(&writers[0], ctx, path));
+	ck_ok(ctx, opk_writer_new(&writers[1], ctx, path));
+	ck_code(ctx, opk_writer_add_meta(writers[1], &wrong), OPK_EUSAGE);
+	ck_code(ctx, opk_writers_finish(writers, 2), OPK_EUSAGE);
+	opk_writer_free(writers[0]);
+	opk_writer_free(writers[1]);
+	ck_assert_uint_eq(entries(false), 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* The library reads what the generator writes, so that its hostile files fail for one reason. */
 START_TEST(generated_file_is_good)
 {
@@ -435,6 +460,7 @@ int main(void)
 	tcase_add_test(tests, all_sections_round_trip);
 	tcase_add_test(tests, file_without_sections);
 	tcase_add_test(tests, unfinished_writer_leaves_nothing);
+	tcase_add_test(tests, incomplete_writer_does_not_finish);
 	tcase_add_test(tests, one_table_of_a_kind);
 	tcase_add_test(tests, generated_file_is_good);
 	tcase_add_test(tests, unknown_types_are_skipped);

@@ -27,7 +27,8 @@ struct base {
 struct opk_writer {
 	struct opk_ctx *ctx;
 	struct opk_newfile file;
-	bool live; /* beside a running program: speed before size */
+	bool live;   /* beside a running program: speed before size */
+	int failure; /* of the first section that could not be added: the file is never finished */
 	uint32_t count;
 	uint32_t headers_crc;
 	uint32_t crc;    /* of the last section's header */
@@ -402,7 +403,14 @@ static bool has_environment(const void *meta, size_t size)
 	return memmem(meta, size, name, sizeof name - 1) != NULL;
 }
 
-static int add_section(struct opk_writer *writer, uint32_t type, bool linked, const void *data,
+static int note_failure(struct opk_writer *writer, int code)
+{
+	if (code && !writer->failure)
+		writer->failure = code;
+	return code;
+}
+
+static int try_section(struct opk_writer *writer, uint32_t type, bool linked, const void *data,
                        size_t size)
 {
 	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size };
@@ -418,6 +426,12 @@ static int add_section(struct opk_writer *writer, uint32_t type, bool linked, co
 		                (uintmax_t)OPK_MAX_PLAIN);
 	return type == OPK_SECTION_DATA && size ? write_data(writer, &section, data, size)
 	                                        : write_deflated(writer, &section, data, size);
+}
+
+static int add_section(struct opk_writer *writer, uint32_t type, bool linked, const void *data,
+                       size_t size)
+{
+	return note_failure(writer, try_section(writer, type, linked, data, size));
 }
 
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
@@ -452,7 +466,7 @@ int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *fil
 static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
                    const char *what)
 {
-	return buf->failed ? opk_nomem(writer->ctx, what)
+	return buf->failed ? note_failure(writer, opk_nomem(writer->ctx, what))
 	                   : opk_writer_add(writer, type, buf->data, buf->size);
 }
 
@@ -461,8 +475,9 @@ static int add_text(struct opk_writer *writer, uint32_t type, const struct opk_b
                     const char *what)
 {
 	if (text->size > OPK_MAX_JSON)
-		return opk_fail(writer->ctx, OPK_EUSAGE, "%s of more than %d bytes", what,
-		                OPK_MAX_JSON);
+		return note_failure(writer,
+		                    opk_fail(writer->ctx, OPK_EUSAGE, "%s of more than %d bytes",
+		                             what, OPK_MAX_JSON));
 	return add_buf(writer, type, text, what);
 }
 
@@ -472,7 +487,7 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 	int code = opk_meta_check(writer->ctx, meta);
 
 	if (code)
-		return code == OPK_EINPUT ? OPK_EUSAGE : code;
+		return note_failure(writer, code == OPK_EINPUT ? OPK_EUSAGE : code);
 	opk_meta_to_json(&text, meta);
 	return add_text(writer, OPK_SECTION_META, &text, "metadata");
 }
@@ -499,7 +514,8 @@ int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activi
 	opk_autobuf struct opk_buf payload = { 0 };
 
 	if (count > UINT32_MAX)
-		return opk_fail(writer->ctx, OPK_EUSAGE, "more than 2^32 records in a section");
+		return note_failure(writer, opk_fail(writer->ctx, OPK_EUSAGE,
+		                                     "more than 2^32 records in a section"));
 	opk_activities_encode(&payload, activities, count);
 	return add_buf(writer, OPK_SECTION_ACTIVITIES, &payload, "records");
 }
@@ -509,7 +525,8 @@ int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stat
 	opk_autobuf struct opk_buf text = { 0 };
 
 	if (stats->drop_count > OPK_MAX_DROPS)
-		return opk_fail(writer->ctx, OPK_EUSAGE, "more than %d reasons", OPK_MAX_DROPS);
+		return note_failure(writer, opk_fail(writer->ctx, OPK_EUSAGE,
+		                                     "more than %d reasons", OPK_MAX_DROPS));
 	opk_stats_to_json(&text, stats);
 	return add_text(writer, OPK_SECTION_STATS, &text, "counts");
 }
@@ -521,6 +538,9 @@ static int write_end(struct opk_writer *writer)
 		                       .plain_size = OPK_END_SIZE };
 	opk_autobuf struct opk_buf payload = { 0 };
 
+	if (writer->failure)
+		return opk_add(writer->ctx, writer->failure,
+		               "the file lacks a section that could not be added");
 	opk_buf_add_u32(&payload, writer->count);
 	opk_buf_add_u32(&payload, writer->headers_crc);
 	if (payload.failed)
