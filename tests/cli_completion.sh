@@ -194,4 +194,66 @@ same "$last" "$(cat out)" dram__bytes_read
 name=$("$OFFPEAK" metrics GH100 --profiler pm | tail -n 1 | cut -d , -f 1)
 run 1 --complete 3 offpeak metrics GH100 "$name" --profiler pm
 out_has "^$name\$"
+
+# zsh and fish themselves complete these lines: what becomes of them, without blanks at the end.
+cat >lines <<-'END'
+	descr
+	metrics GH100 dram__bytes_r
+	metrics gh10
+	plan --chip=GH10
+	plan --chip GH100 l1,dram__bytes_r
+	verify read
+	nonsense --x
+END
+cat >completed <<-'END'
+	describe
+	metrics GH100 dram__bytes_read
+	metrics GH100
+	plan --chip=GH100
+	plan --chip GH100 l1,dram__bytes_read
+	verify reads.yaml
+	nonsense --x
+END
+touch reads.yaml
+mkdir shell
+cat >shell/offpeak <<-'END'
+	#!/bin/sh
+	[ "$1" != --complete ] || exec "$OFFPEAK" "$@"
+	echo "$*" >>typed
+END
+chmod +x shell/offpeak
+PATH=$tmp/shell:$PATH
+
+section 'zsh'
+if zsh -f -c 'zmodload zsh/zpty' 2>/dev/null; then
+	cat >drive.zsh <<-'END'
+		zmodload zsh/zpty
+		zpty shell zsh -f -i
+		zpty -w shell "PS1='> '; fpath=($1 \$fpath); autoload -U compinit; compinit -D -u"
+		while IFS= read -r line; do
+			zpty -w -n shell "offpeak $line"$'\t\n'
+		done
+		zpty -w shell exit
+		while zpty -r shell out; do :; done
+	END
+	zsh -f drive.zsh "$SOURCE/data/completion" <lines 2>err
+	sed -i 's/ *$//' typed
+	last='what zsh makes of lines'
+	equal typed completed
+	same "$last: errors" "$(cat err)" ''
+else
+	skip 'no zsh'
+fi
+
+section 'fish'
+if fish --version >/dev/null 2>&1; then
+	# It says what the last word may become.
+	while read -r line; do
+		fish -N -c '. $argv[1]; complete -C "offpeak $argv[2]"' "$SOURCE/data/completion/offpeak.fish" "$line" | paste -sd ' '
+	done <lines >typed
+	sed 's/.* //; s/^--x$//' completed >words
+	equal typed words
+else
+	skip 'no fish'
+fi
 finish
