@@ -6,23 +6,14 @@
 # what they declare, libcupti 12.6 and later has. OFFPEAK_CUDA names another folder of them. What is slow to make is kept in build-release.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
-
-wheels=(nvidia-cuda-cupti==13.0.85 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*')
-
-headers() {
-	[ ! -f "$cuda/nvidia/cu13/include/crt/host_defines.h" ] || return 0
-	rm -rf "$cuda" "$cuda.new"
-	python3 -m venv "$work/venv-headers"
-	"$work/venv-headers/bin/python" -m pip install -q --disable-pip-version-check --no-deps --only-binary :all: --target "$cuda.new" "${wheels[@]}"
-	mv "$cuda.new" "$cuda"
-}
+. "$(dirname "$0")/cuda_headers.sh"
 
 configured() {
-	[ -x "$top/configure" ] && [ -f "$top/Makefile.in" ] || (cd "$top" && autoreconf -i)
+	[ -x "$top/configure" ] || (cd "$top" && autoreconf -i)
 	rm -rf "$build"
 	mkdir "$build"
 	cd "$build"
-	PKG_CONFIG_LIBDIR=$old/lib/pkgconfig "$top/configure" -q --enable-collector=only "--with-cuda=$cuda" CC="$old/bin/cc" \
+	PKG_CONFIG_LIBDIR=$old/lib/pkgconfig "$top/configure" -q --enable-collector=only "--with-cuda=$(cuda_folder)" CC="$old/bin/cc" \
 		CFLAGS="-O2 -ffile-prefix-map=$top=." LDFLAGS=-Wl,-s
 }
 
@@ -57,10 +48,9 @@ out=$(cd "$1" && pwd)
 work=$top/build-release
 old=$work/old-glibc
 build=$work/collector
-cuda=${OFFPEAK_CUDA:-$work/cuda-headers}
 version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
 name=offpeak-collect-$version-$(uname -m)
-[ -n "${OFFPEAK_CUDA:-}" ] || step "CUDA's headers" headers
+step "CUDA's headers" cuda_headers
 step 'the compiler for old systems, and zlib (once)' "$top/tools/packaging/old_glibc.sh" "$old" zlib
 step configure configured
 step make built

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The collector's tarball of tools/packaging/collector.sh: what is in it, which glibc it needs, and that tests/collect.sh holds for it.
+# OFFPEAK_COLLECTOR names the tarball; else it is made, which takes minutes.
+cold=yes
+. "${SOURCE:?}/tests/tap.sh"
+
+is_long || [ -n "${OFFPEAK_COLLECTOR:-}" ] || skip_all 'making the tarball takes minutes: make check-long, or OFFPEAK_COLLECTOR=FILE'
+for tool in bash apt-get dpkg-source python3 readelf; do
+	command -v $tool >/dev/null || skip_all "there is no $tool"
+done
+unset MAKEFLAGS MFLAGS MAKELEVEL
+tarball=${OFFPEAK_COLLECTOR:-}
+if [ -z "$tarball" ]; then
+	pass 'tools/packaging/collector.sh' bash "$SOURCE/tools/packaging/collector.sh" "$BUILD/collector_tarball"
+	tarball=$(ls -t "$BUILD"/collector_tarball/*.tar.gz | head -n 1)
+fi
+[ -f "$tarball" ] || finish
+mkdir "$tmp/unpacked"
+tar -xzf "$tarball" -C "$tmp/unpacked"
+folder=$(echo "$tmp"/unpacked/*)
+same 'files' "$(cd "$folder" && echo *)" 'LICENSE README.md liboffpeak-inject.so offpeak-collect'
+pass 'glibc 2.17 and nothing else' "$SOURCE/tools/packaging/runs_with.sh" 2.17 "$folder/offpeak-collect" "$folder/liboffpeak-inject.so"
+# That the check can fail: what this system's compiler makes needs a newer one.
+if "$SOURCE/tools/packaging/runs_with.sh" 2.5 "$folder/offpeak-collect" 2>"$tmp/log"; then
+	fail 'glibc 2.5' 'was found to be enough'
+fi
+same 'what is too new' "$(grep -c 'needs GLIBC_2.17' "$tmp/log")" 1
+same 'folders of this machine' "$(strings "$folder/offpeak-collect" "$folder/liboffpeak-inject.so" | grep -F -e "$SOURCE" -e "$BUILD")" ''
+same 'its version' "$("$folder/offpeak-collect" --version | sed 's/-collect//')" "$("$OFFPEAK" --version)"
+same 'zlib, and its licence' "$(grep -c 'Jean-loup Gailly' "$folder/LICENSE" | sed 's/[1-9].*/some/')" some
+if [ -x "$BUILD/tests/fake_gpu/fake_app" ]; then
+	COLLECTOR=$folder/offpeak-collect sh "$SOURCE/tests/collect.sh" >"$tmp/log" 2>&1
+	same 'tests/collect.sh with it' "$? $(grep FAILED "$tmp/log")" '0 '
+else
+	skip 'built without the collector: tests/collect.sh is not run with it'
+fi
+finish

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: tools/packaging/deb.sh FOLDER
+# Makes Debian packages in the folder, and their source: offpeak, offpeak-data, liboffpeak0, liboffpeak-dev, and offpeak-collect where
+# CUDA's headers are to be had: in the folder that OFFPEAK_CUDA names, or from pip. Needs debhelper, what debian/control names, and what
+# quickstart installs; nothing is installed. lintian has one remark: the changelog closes no bug. DEBFULLNAME and DEBEMAIL say who makes them. The tests are run with make check, not here;
+# DEB_BUILD_OPTIONS= runs them here, too.
+set -euo pipefail
+. "$(dirname "$0")/steps.sh"
+. "$(dirname "$0")/cuda_headers.sh"
+
+# configure in a folder of its own, for its make dist.
+tarball() {
+	rm -rf "$work/dist" "$work/deb"
+	mkdir "$work/dist" "$work/deb"
+	cd "$work/dist"
+	[ -x "$top/configure" ] || (cd "$top" && autoreconf -i)
+	"$top/configure" -q --enable-collector=no
+	make -s dist
+	mv "offpeak-$version.tar.gz" "$work/deb/offpeak_$version.orig.tar.gz"
+}
+
+# debian/ is put in place, with this version and this maintainer.
+source_folder() {
+	local who="${DEBFULLNAME:-The offpeak authors} <${DEBEMAIL:-offpeak@example.org}>"
+	cd "$work/deb"
+	tar -xzf "offpeak_$version.orig.tar.gz"
+	cp -R "$top/tools/packaging/debian" "offpeak-$version/debian"
+	mkdir "offpeak-$version/debian/source"
+	echo '3.0 (quilt)' >"offpeak-$version/debian/source/format"
+	sed -i "s/@MAINTAINER@/$who/" "offpeak-$version/debian/control"
+	printf 'offpeak (%s-1) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' "$version" "$version" "$who" \
+		"$(date -R -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}")" >"offpeak-$version/debian/changelog"
+}
+
+packages() {
+	cd "$work/deb/offpeak-$version"
+	DEB_BUILD_OPTIONS=${DEB_BUILD_OPTIONS-nocheck} DEB_BUILD_PROFILES=$profiles CUDA_HOME=$cuda \
+		dpkg-buildpackage -us -uc -j"$(getconf _NPROCESSORS_ONLN)"
+}
+
+[ $# = 1 ] || die 'usage: tools/packaging/deb.sh FOLDER'
+command -v dh >/dev/null || die 'needs debhelper: apt-get install debhelper'
+top=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1" "$top/build-release"
+out=$(cd "$1" && pwd)
+work=$top/build-release
+version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
+profiles=nocheck
+if ! (step "CUDA's headers" cuda_headers); then
+	printf 'deb.sh: there are no CUDA headers here, and so no package offpeak-collect\n'
+	profiles='nocheck pkg.offpeak.nocollect'
+fi
+cuda=$(cuda_folder)
+step 'make dist' tarball
+step 'debian/' source_folder
+step 'dpkg-buildpackage (minutes)' packages
+cp "$work/deb"/*.deb "$work/deb"/*.dsc "$work/deb"/*.tar.* "$work/deb"/*.changes "$work/deb"/*.buildinfo "$out"
+ls -l "$out"/*.deb
