@@ -92,6 +92,9 @@ class Made(unittest.TestCase):
             events = json.load(file)["traceEvents"]
         self.assertEqual(len(events), counts.events)
         self.assertGreater(counts.kernels, 0)
+        of_set = opk.trace(recording("pm-small"), self.path("set.json"), set={"metrics": ["sm__inst_executed.sum"]})
+        self.assertEqual(of_set, opk.trace(recording("pm-small"), self.path("one.json"), metrics="sm__inst_executed.sum"))
+        self.assertLess(0, of_set.values)
         opk.trace(recording("pm-small"), self.path("trace.json.gz"))
         with gzip.open(self.path("trace.json.gz")) as file:
             self.assertGreater(len(json.load(file)["traceEvents"]), 100)

@@ -40,6 +40,14 @@ class Errors(unittest.TestCase):
             self.assertTrue(cause.is_error and cause.line > 0 and cause.column > 0 and cause.text, cause)
             self.assertIn(f"{path}:{cause.line}:{cause.column}: {cause.text}", str(caught.exception))
 
+    def test_what_is_no_number_or_yaml(self):
+        with self.assertRaisesRegex(opk.UsageError, "workers -1"):
+            opk.open(recording("simple")).eval(workers=-1)
+        with self.assertRaisesRegex(TypeError, "not NoneType"):
+            opk.Set.from_yaml(None)
+        with self.assertRaisesRegex(opk.UsageError, "empty list"):
+            opk.check_set("roofline", [])
+
     def test_what_is_no_text(self):
         run = opk.open(recording("simple"))
         calls = [
@@ -65,7 +73,9 @@ class Errors(unittest.TestCase):
 
     def test_no_options_of_the_command(self):
         """What the library says is for all who call it. Of its commands and variables it may speak, by name."""
-        known = re.compile(r"'offpeak[^']*'|offpeak-collect --trace|record (it )?with --trace|--device N|--(cuda|libcuda) \w+ or OFFPEAK_")
+        known = re.compile(
+            r"'offpeak[^']*'|offpeak-collect --trace|record (it )?with --trace|--device N|--(cuda|libcuda) \w+ or OFFPEAK_"
+        )
         calls = re.compile(r'opk_(?:fail|add)\w*\((?:[^;"]|"(?:[^"\\]|\\.)*")*;')
         found, count = [], 0
         for path in glob.glob(os.path.join(source, "lib", "**", "*.c"), recursive=True):

@@ -93,6 +93,13 @@ class Html(unittest.TestCase):
         self.assertEqual(page.rows[1][::2], ["1", "2"])
         self.assertIn("dram__bytes.sum", page.rows[1][3])
 
+    def test_metrics(self):
+        found = opk.metrics("GH100", "dram__*", passes=True)
+        page = Page(found._repr_html_())
+        self.assertEqual(page.rows[0], found.columns)
+        self.assertEqual([row[0] for row in page.rows[1:]], [metric.metric for metric in found[:10]])
+        self.assertIn(f"The first 10 of {len(found)}.", page.text)
+
     def test_diff(self):
         diff = opk.diff(recording("before"), recording("after"), rules=["gpu__time_duration.sum>5%"])
         page = Page(diff._repr_html_())
@@ -187,6 +194,11 @@ class Timeline(Figures):
             (band,) = axes.collections
             drawn = numpy.concatenate([path.vertices[:, 1] for path in band.get_paths()])
             self.assertEqual((drawn.min(), drawn.max()), (min(values), max(values)))
+
+    def test_set(self):
+        mine = {"metrics": ["sm__inst_executed.sum"], "derived": {"half": "sm__inst_executed.sum / 2"}}
+        figure = opk.open(recording("pm-small")).timeline(set=mine)
+        self.assertEqual([axes.get_title(loc="left") for axes in figure.axes], ["sm__inst_executed.sum", "half"])
 
     def test_lanes(self):
         figure = opk.open(recording("training-kernels")).timeline(metrics="sm__inst_executed.sum")

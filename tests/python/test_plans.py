@@ -152,7 +152,7 @@ class Sets(unittest.TestCase):
         bad = opk.check_set(text, ["GH100", "GA100"], effort=0)
         self.assertEqual([(one.file, one.line, one.column) for one in bad.errors], [("<text>", 4, 5)])
         self.assertFalse(bad.ok or any(one.passes for one in bad.chips))
-        partly = opk.check_set("name: mine\nmetrcs: []\n" + text[11:], ["GH100"], effort=0)
+        partly = opk.check_set("name: mine\nmetrcs: []\n" + text[11:], "GH100", effort=0)
         self.assertEqual([one.line for one in partly.errors], [2, 5])
 
     def test_list(self):

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from . import _chips, _context
 from ._errors import Cause, InputError, NvidiaError, OffpeakError
 from ._native import c_path, c_text, sized, word
 from ._offpeak import ffi, lib
+from ._options import Texts, listed
 from ._plans import effort_of
 from ._sets import File, SetLike, Text, make, parts_of
 
@@ -104,7 +105,7 @@ def _has_profiler(made: Any, chip: Any) -> bool:
 
 def check_set(
     what: SetLike,
-    chips: Iterable[str] | None = None,
+    chips: Texts = None,
     *,
     parameters: Mapping[str, object] | None = None,
     effort: float | None = None,
@@ -117,7 +118,7 @@ def check_set(
     ctx = _context.new()
     check = _Check(ctx, effort)
     known = _chips.open_chips(ctx)
-    named = None if chips is None else [_chips.resolve(ctx, known, name) for name in chips]
+    named = None if chips is None else [_chips.resolve(ctx, known, name) for name in listed(chips) or ()]
     made: Any
     try:
         made, partly = make(ctx, what, "", parameters), False

@@ -222,8 +222,9 @@ def diff(
 
     before, after: a file, or several: runs of a program, or ranks of a job. by: rows match by "kernel" (and its launch
     shape, unless ignore_shape), "name", or several: ["nvtx", "kernel"]. where: conditions as eval() takes them. rules:
-    "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. false_changes: the share
-    of changes that are found and are none, --level of the command. UsageError: rows can't be compared, or a rule is none. InputError: a file or the rules are wrong.
+    "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. false_changes: the share of changes that are
+    found and are none, --level of the command. UsageError: rows can't be compared, or a rule is none. InputError: a
+    file or the rules are wrong.
     """
     if not 0 < false_changes < 1:
         raise misuse(f"false_changes {false_changes}: a share such as 0.005")
@@ -231,8 +232,7 @@ def diff(
     old, new = Files(ctx, paths_of(before)), Files(ctx, paths_of(after))
     options = Struct("opk_diff_options")
     conditions = listed(where)
-    made_set = None if set is None else _sets.make(ctx, set, "")
-    evaluation = Evaluation(names_of(metrics), set, allow_incomplete).struct(made_set)
+    evaluation = Evaluation(names_of(metrics), set, allow_incomplete).made(ctx)
     if conditions:
         evaluation.c.filter = evaluation.keep(make_filter(ctx, conditions))
     options.c.eval = evaluation.c

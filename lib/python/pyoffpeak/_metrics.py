@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any, Iterator, NamedTuple, Union, overload
 
 from . import _arrow, _context
@@ -91,6 +91,14 @@ class Metrics(Rows, Sequence[Metric]):
 
     def __iter__(self) -> Iterator[Metric]:
         return iter(self._all())
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: the first of them."""
+        from . import _html
+
+        rows = [row[: len(self._columns)] for row in islice(self._made or self._read(), _html.MOST_ROWS)]
+        said = f"The first {len(rows)} of {self._length:,}." if self._length > len(rows) else ""
+        return _html.preview(self._columns, {}, rows, said)
 
     def __repr__(self) -> str:
         return f"<pyoffpeak.Metrics: {self._length} of {', '.join(self._columns)}>"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
-from . import _context
+from . import _context, _sets
 from ._errors import misuse
 from ._native import c_optional, c_path, c_texts, profiler_number, sized
 from ._offpeak import ffi, lib
@@ -96,6 +96,8 @@ class Evaluation(NamedTuple):
         """`made_set` is a struct opk_set, or None. UsageError: there are metrics and a set."""
         if self.metrics is not None and self.set is not None:
             raise misuse("metrics or a set, not both")
+        if self.workers < 0:
+            raise misuse(f"workers {self.workers}: 0 for as many as are worthwhile, or a number of processes")
         options = Struct("opk_eval_options")
         options.texts("metrics", "metric_count", self.metrics)
         options.text("chip", self.chip)
@@ -110,6 +112,10 @@ class Evaluation(NamedTuple):
             options.c.has_gpu_time_shift = True
             options.c.gpu_time_shift = self.gpu_time_shift
         return options
+
+    def made(self, ctx: Any) -> Struct:
+        """As struct(), with the set, which may be anything that a set is made of, for this context."""
+        return self.struct(None if self.set is None else _sets.make(ctx, self.set, self.chip or ""))
 
 
 class Selection(NamedTuple):

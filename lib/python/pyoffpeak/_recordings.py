@@ -84,9 +84,11 @@ class Run(Opened):
         """Writes one page of HTML, which needs no other file and no network; see report()."""
         _report.report(self._paths, path, title, kernel, kernel_names)
 
-    def trace(self, path: Path, metrics: Texts = None, where: Texts = None) -> _report.TraceCounts:
+    def trace(
+        self, path: Path, metrics: Texts = None, where: Texts = None, set: Optional[_sets.SetLike] = None
+    ) -> _report.TraceCounts:
         """Writes a trace that Perfetto opens; see trace()."""
-        return _report.trace(self._paths, path, metrics, where, allow_incomplete=self._allow_incomplete)
+        return _report.trace(self._paths, path, metrics, where, set, allow_incomplete=self._allow_incomplete)
 
     def trim(self, path: Path) -> None:
         """Writes a copy of the one file in which images have no empty slots; values are the same bit for bit."""
@@ -172,17 +174,18 @@ class Run(Opened):
         where: Texts = None,
         figure: Union[Figure, SubFigure, None] = None,
         ax: Optional[Axes] = None,
+        set: Optional[_sets.SetLike] = None,
     ) -> Figure:
         """A matplotlib figure: PM samples over time, a row a metric, below NVTX ranges and launches; needs the extra "plot".
 
-        Rows are filled from the least to the most sample, however many there are. metrics: only these. where: conditions as
-        of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or subfigure.
-        ax: draws in these axes; several rows divide their place in the grid of plt.subplots().
+        Rows are filled from the least to the most sample, however many there are. metrics: only these, or those of a set.
+        where: conditions as of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or
+        subfigure. ax: draws in these axes; several rows divide their place in the grid of plt.subplots().
         UsageError: neither samples nor what ran was recorded.
         """
         from . import _timeline
 
-        return _timeline.figure(_timeline.read(self._only(), names_of(metrics), listed(where)), figure, ax)
+        return _timeline.figure(_timeline.read(self._only(), names_of(metrics), listed(where), set), figure, ax)
 
     def _repr_html_(self) -> str:
         """In Jupyter: the recording in a few lines, and its kernels by time."""

@@ -10,6 +10,7 @@ from ._native import Path, c_path, c_paths, sized
 from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, paths_of
+from ._sets import SetLike
 
 
 def report(
@@ -59,21 +60,22 @@ def trace(
     path: Path,
     metrics: Texts = None,
     where: Texts = None,
+    set: Optional[SetLike] = None,
     kernel_names: str = "short",
     compress: Optional[bool] = None,
     allow_incomplete: bool = False,
 ) -> TraceCounts:
     """Writes a trace that Perfetto and chrome://tracing open: `offpeak trace`, docs/traces.md.
 
-    Several files, such as those of the ranks of a job, become one trace. metrics: None: all. where: conditions on samples
-    and ranges, as eval() takes them. compress: with gzip; None: where the name ends in ".gz". The file appears whole, or
-    not at all. UsageError: nothing in the files has a time.
+    Several files, such as those of the ranks of a job, become one trace. metrics: None: all. set: instead, and where:
+    conditions on samples and ranges, both as eval() takes them. compress: with gzip; None: where the name ends in
+    ".gz". The file appears whole, or not at all. UsageError: nothing in the files has a time.
     """
     ctx = _context.new()
     files = Files(ctx, paths_of(paths))
     target = c_path(path)
     options = Struct("opk_trace_options")
-    options.c.eval = options.keep(Evaluation(names_of(metrics), None, allow_incomplete).struct()).c
+    options.c.eval = options.keep(Evaluation(names_of(metrics), set, allow_incomplete).made(ctx)).c
     options.texts("where", "where_count", listed(where))
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     options.c.gzip = ffi.string(target).endswith(b".gz") if compress is None else compress

@@ -77,6 +77,8 @@ class Set:
         cls, text: str, name: str = "<text>", parameters: Mapping[str, object] | None = None
     ) -> Set:
         """A set of YAML text, which includes others by name. `name` is what errors call the text."""
+        if not isinstance(text, str):
+            raise TypeError(f"YAML text is needed, not {type(text).__name__}")
         made = cls.__new__(cls)
         made._parts = (Text(text, name),)
         made._parameters = {key: str(value) for key, value in (parameters or {}).items()}

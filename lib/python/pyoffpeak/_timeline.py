@@ -11,6 +11,7 @@ from ._figures import COLOURS, new_figure, readable
 from ._native import word
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Struct, make_filter
+from ._sets import SetLike
 from ._summaries import open_file
 
 if TYPE_CHECKING:
@@ -67,12 +68,13 @@ def read(
     path: str,
     metrics: Optional[Sequence[str]] = None,
     where: Optional[Sequence[str]] = None,
+    set: Optional[SetLike] = None,
     points: int = 0,
 ) -> Timeline:
     """As Run.timeline() takes it. UsageError: neither samples nor what ran was recorded; no such metric."""
     ctx = _context.new()
     file = open_file(ctx, path)
-    evaluation = Evaluation(None if metrics is None else tuple(metrics), allow_incomplete=True).struct()
+    evaluation = Evaluation(None if metrics is None else tuple(metrics), set, allow_incomplete=True).made(ctx)
     evaluation.c.filter = evaluation.keep(make_filter(ctx, where or ()))
     options = Struct("opk_chart_options")
     options.c.eval, options.c.points = evaluation.c, points
