@@ -36,46 +36,74 @@ static void make_classes(size_t *class)
 		class[i] = i < ITEMS - 15 ? 0 : 7;
 }
 
-static void check_bins(const struct opk_bins *bins, size_t *class)
+/* Each item into the first bin with room, in the order of their numbers. */
+static void first_fit(struct opk_bins *bins, size_t *class, size_t count)
 {
-	for (size_t bin = 0; bin < bins->count; bin++) {
-		size_t items[ITEMS], count = 0;
-		bool good;
+	bins->count = 0;
+	bins->bin_of = calloc(count + 1, sizeof *bins->bin_of);
+	for (size_t i = 0; i < count; i++) {
+		bool good = false;
 
-		for (size_t i = 0; i < ITEMS; i++)
-			if (bins->bin_of[i] == bin)
-				items[count++] = i;
-		ck_assert_uint_gt(count, 0);
-		fits(&good, NULL, class, items, count);
-		ck_assert_msg(good, "bin %zu", bin);
+		for (size_t bin = 0; !good; bin++) {
+			size_t items[ITEMS], used = 0;
+
+			for (size_t j = 0; j < i; j++)
+				if (bins->bin_of[j] == bin)
+					items[used++] = j;
+			items[used++] = i;
+			fits(&good, NULL, class, items, used);
+			bins->bin_of[i] = bin;
+			bins->count = good && bin >= bins->count ? bin + 1 : bins->count;
+		}
 	}
 }
 
-START_TEST(packs)
+/* As many of each other's kind clash, of all or of a part of them. */
+START_TEST(clashes)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_packing packing;
-	struct opk_bins bins, again;
 	size_t class[ITEMS], bound;
+	double hardness[ITEMS];
 
 	make_classes(class);
-	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, NULL));
+	questions = 0;
+	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, hardness, NULL));
+	ck_assert_uint_eq(questions, 0);
+	ck_ok(ctx, opk_packing_clashes(hardness, ctx, &packing));
 	/* About twenty questions an item, not all 1,770 pairs. */
 	ck_assert_uint_le(questions, 1300);
-	for (uint64_t seed = 0; seed < 20; seed++) {
-		ck_ok(ctx, opk_packing_try(&bins, ctx, &packing, seed));
-		check_bins(&bins, class);
-		/* 15 that clash, and room for 45 others beside them. */
-		ck_assert_msg(seed || bins.count == 15, "%zu bins", bins.count);
-		ck_ok(ctx, opk_packing_clique(&bound, ctx, &packing));
-		ck_assert_uint_eq(bound, 15);
-		ck_ok(ctx, opk_packing_try(&again, ctx, &packing, seed));
-		ck_assert_mem_eq(bins.bin_of, again.bin_of, ITEMS * sizeof *bins.bin_of);
-		opk_bins_clear(&bins);
-		opk_bins_clear(&again);
-	}
+	for (size_t i = 0; i < ITEMS; i++)
+		ck_assert_msg((hardness[i] > 0) == (class[i] % 2), "%zu: %g", i, hardness[i]);
+	ck_ok(ctx, opk_packing_clique(&bound, ctx, &packing));
+	ck_assert_uint_eq(bound, 15);
 	opk_packing_clear(&packing);
 	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(hardest_first)
+{
+	static const double hardness[] = { 1, 3, 0, 3, 2 };
+	static const size_t wanted[] = { 1, 3, 4, 0, 2 };
+	opk_autofree struct opk_ranked *order = opk_hardest_first(hardness, COUNT(hardness));
+
+	ck_assert_ptr_nonnull(order);
+	for (size_t i = 0; i < COUNT(wanted); i++)
+		ck_assert_uint_eq(order[i].item, wanted[i]);
+}
+END_TEST
+
+/* Numbers of bins without holes; what is in none is in the first. */
+START_TEST(renumbers)
+{
+	size_t bin_of[] = { 7, 2, SIZE_MAX, 7, 4 };
+	static const size_t wanted[] = { 3, 1, 0, 3, 2 };
+	struct opk_bins bins = { .bin_of = bin_of };
+
+	ck_assert(opk_bins_renumber(&bins, COUNT(bin_of)));
+	ck_assert_uint_eq(bins.count, 4);
+	ck_assert_mem_eq(bin_of, wanted, sizeof wanted);
 }
 END_TEST
 
@@ -96,11 +124,13 @@ START_TEST(bounds)
 		struct opk_packing packing;
 		struct opk_bins bins;
 		size_t class[ITEMS] = { 0 }, bound, clique;
+		double hardness[ITEMS] = { 0 };
 
 		for (size_t j = 0; j < rows[i].clashing; j++)
 			class[j] = 1;
-		ck_ok(ctx, opk_packing_init(&packing, ctx, rows[i].count, fits, class, NULL));
-		ck_ok(ctx, opk_packing_try(&bins, ctx, &packing, 0));
+		ck_ok(ctx,
+		      opk_packing_init(&packing, ctx, rows[i].count, fits, class, hardness, NULL));
+		first_fit(&bins, class, rows[i].count);
 		ck_row(&rows[i], bins.count == rows[i].bins, "%zu bins", bins.count);
 		ck_ok(ctx, opk_packing_bound(&bound, ctx, &packing, &bins));
 		ck_ok(ctx, opk_packing_clique(&clique, ctx, &packing));
@@ -113,21 +143,20 @@ START_TEST(bounds)
 }
 END_TEST
 
-/* No bins, and a bound that is as true as the one of more time. */
+/* A bound that is as true as the one of more time. */
 START_TEST(out_of_patience)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_patience patience = { .end = opk_processor_seconds() };
 	struct opk_packing packing;
-	struct opk_bins bins;
 	size_t class[ITEMS], bound;
+	double hardness[ITEMS] = { 0 };
 
 	make_classes(class);
 	questions = 0;
 	ck_assert(opk_patience_over(&patience));
-	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, &patience));
-	ck_ok(ctx, opk_packing_try(&bins, ctx, &packing, 0));
-	ck_assert(!bins.count && !bins.bin_of);
+	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, hardness, &patience));
+	ck_ok(ctx, opk_packing_clashes(hardness, ctx, &packing));
 	ck_ok(ctx, opk_packing_clique(&bound, ctx, &packing));
 	ck_assert_uint_eq(bound, 1);
 	ck_assert_uint_le(questions, 1);
@@ -140,19 +169,21 @@ static int fails(bool *out, struct opk_ctx *ctx, void *data, const size_t *items
 {
 	(void)data;
 	(void)items;
-	*out = true;
-	return count < 3 ? OPK_OK : opk_fail(ctx, OPK_EFAILED, "no answer");
+	*out = false;
+	return count < 2 ? OPK_OK : opk_fail(ctx, OPK_EFAILED, "no answer");
 }
 
 START_TEST(questions_fail)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_packing packing;
-	struct opk_bins bins = { 0 };
+	double hardness[5] = { 0 };
+	size_t bound;
 
-	ck_ok(ctx, opk_packing_init(&packing, ctx, 5, fails, NULL, NULL));
-	ck_code(ctx, opk_packing_try(&bins, ctx, &packing, 0), OPK_EFAILED);
-	ck_assert_ptr_null(bins.bin_of);
+	ck_ok(ctx, opk_packing_init(&packing, ctx, 5, fails, NULL, hardness, NULL));
+	ck_code(ctx, opk_packing_clashes(hardness, ctx, &packing), OPK_EFAILED);
+	opk_clear_errors(ctx);
+	ck_code(ctx, opk_packing_clique(&bound, ctx, &packing), OPK_EFAILED);
 	opk_packing_clear(&packing);
 	opk_ctx_free(ctx);
 }
@@ -410,7 +441,9 @@ int main(void)
 	TCase *packing = tcase_create("packing"), *fakes = tcase_create("fake");
 	TCase *real = tcase_create("real");
 
-	tcase_add_test(packing, packs);
+	tcase_add_test(packing, clashes);
+	tcase_add_test(packing, hardest_first);
+	tcase_add_test(packing, renumbers);
 	tcase_add_test(packing, bounds);
 	tcase_add_test(packing, questions_fail);
 	tcase_add_test(packing, out_of_patience);

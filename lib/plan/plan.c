@@ -267,7 +267,6 @@ void opk_plan_free(struct opk_plan *plan)
 	opk_strlist_clear(&plan->metrics);
 	opk_strlist_clear(&plan->left_out);
 	opk_schedule_result_clear(&plan->schedule);
-	free(plan->bounds);
 	free(plan);
 }
 

@@ -29,9 +29,7 @@ struct opk_plan {
 	void (*progress)(void *data, uint64_t done,
 	                 uint64_t total); /* while its groups are packed */
 	void *progress_data;
-	/* Of each part of the plan's counters, as the search found them; NULL: it did not. */
-	size_t *bounds;
-	size_t bound_count;
+	bool searched; /* for a shorter one */
 };
 
 OPK_DEFINE_AUTO(opk_plan)

@@ -239,27 +239,16 @@ static int load_single(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 
 /* ---- domains */
 
-/* The search found the bounds, unless it had to see less than there is here. */
-static int find_bound(struct opk_plan_detail *detail, struct opk_ctx *ctx,
-                      const struct opk_plan *plan, size_t at)
-{
-	struct opk_part *part = &detail->parts.all[at];
-
-	if (plan->bound_count != detail->parts.count)
-		return opk_part_pack(part, ctx, detail->splits, &detail->patience);
-	part->bound = plan->bounds[at];
-	return OPK_OK;
-}
-
 static int describe_part(struct opk_plan_detail *detail, struct opk_ctx *ctx,
-                         const struct opk_plan *plan, const struct opk_schedule *schedule,
-                         size_t at)
+                         const struct opk_schedule *schedule, size_t at)
 {
 	struct opk_part *part = &detail->parts.all[at];
 	struct opk_plan_domains *domains = &detail->domains[at];
 	size_t parts = detail->parts.count;
-	int code = find_bound(detail, ctx, plan, at);
+	int code = opk_part_begin(part, ctx, schedule);
 
+	if (!code)
+		code = opk_part_bound(part, ctx, &detail->patience);
 	if (code)
 		return code;
 	*domains = (struct opk_plan_domains){
@@ -282,7 +271,7 @@ static int describe_part(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 }
 
 static int describe_parts(struct opk_plan_detail *detail, struct opk_ctx *ctx,
-                          const struct opk_plan *plan, const struct opk_schedule *schedule)
+                          const struct opk_schedule *schedule)
 {
 	size_t parts = detail->parts.count, first;
 	opk_autofree size_t *bounds = opk_alloc_array(parts + 1, sizeof *bounds);
@@ -293,7 +282,7 @@ static int describe_parts(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	if (!bounds || !detail->domains || !detail->fill)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; !code && i < parts; i++) {
-		code = describe_part(detail, ctx, plan, schedule, i);
+		code = describe_part(detail, ctx, schedule, i);
 		bounds[i] = detail->parts.all[i].bound;
 	}
 	detail->lower_bound = opk_parts_passes(&first, &detail->parts, bounds);
@@ -352,7 +341,7 @@ static int find_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	if (!code)
 		code = opk_schedule_read(&schedule, ctx, &detail->counters, &plan->schedule);
 	if (!code)
-		code = describe_parts(detail, ctx, plan, &schedule);
+		code = describe_parts(detail, ctx, &schedule);
 	if (!code)
 		code = find_savings(detail, ctx, &schedule);
 	for (size_t i = 0; !code && i < detail->metrics; i++)

@@ -13,13 +13,12 @@
 
 #include "adapters/nv/nv.h"
 #include "schedule/schedule.h"
-#include "child/child.h"
 
 /* Progress is reported in hundredths. */
 enum { PROGRESS = 100 };
 
-/* Shuffles at a time, and all there are by default: fewer where each takes long. */
-enum { BIG = 100, FEW_OF_BIG = 4, FEW = 16 };
+/* Of a part at most; with seconds to spend more follow, whose order is shaken. */
+enum { TRIES = 16 };
 
 struct searching {
 	struct opk_ctx *ctx;
@@ -34,13 +33,8 @@ struct searching {
 	bool *dear;
 	struct opk_parts parts;
 	bool *ratios;   /* one a metric */
-	bool *whole;    /* one a part */
 	size_t *counts; /* room for one a part */
 	struct opk_patience patience;
-	/* For the shuffles that are tried now. */
-	struct opk_part *part;
-	uint64_t seed;
-	double shuffle_seconds; /* for each at most */
 	double begun;
 };
 
@@ -48,16 +42,6 @@ double opk_plan_seconds(const struct opk_plan_options *options)
 {
 	return options->effort == 0 ? OPK_DEFAULT_SECONDS
 	                            : fmax(options->effort, OPK_LEAST_SECONDS);
-}
-
-/* In parts of a whole: what is counted in between changes. */
-static void report(void *data, uint64_t done, uint64_t total)
-{
-	const struct opk_plan_options *options = data;
-
-	if (options->progress && options->effort <= 0)
-		options->progress(options->progress_data,
-		                  done < total ? done * PROGRESS / total : PROGRESS, PROGRESS);
 }
 
 /* Ratios alone have these submetrics. */
@@ -68,112 +52,7 @@ bool opk_is_ratio(const char *metric)
 	return dot && (!strcmp(dot, ".ratio") || !strcmp(dot, ".pct") || !strcmp(dot, ".max_rate"));
 }
 
-/* ---- shuffles */
-
-/* Even numbers are of loose items, odd ones of whole. */
-static struct opk_items *items_of(const struct searching *s, size_t i)
-{
-	return i % 2 ? &s->part->whole : &s->part->loose;
-}
-
-/* In a child, whose processor time begins anew. */
-static int shuffle(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
-{
-	const struct searching *s = data;
-	struct opk_packing packing = items_of(s, i)->packing;
-	struct opk_patience patience = { .end = opk_processor_seconds() + s->shuffle_seconds };
-	struct opk_bins bins = { 0 };
-	int code;
-
-	packing.patience = &patience;
-	packing.most = items_of(s, i)->bins.count - 1;
-	code = opk_packing_try(&bins, ctx, &packing, s->seed + i / 2);
-	*result = bins.count ? (int32_t)bins.count : INT32_MAX;
-	opk_bins_clear(&bins);
-	return code;
-}
-
-/* Keeps the best of these shuffles; the first one of equals. */
-static int keep_best(struct searching *s, const int32_t *results, size_t count)
-{
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < count; i++) {
-		struct opk_items *items = items_of(s, i);
-		struct opk_packing packing = items->packing;
-		struct opk_bins bins = { 0 };
-
-		if ((size_t)results[i] >= items->bins.count)
-			continue;
-		/* What a child had time for is made again to its end. */
-		packing.patience = NULL;
-		code = opk_packing_try(&bins, s->ctx, &packing, s->seed + i / 2);
-		if (code)
-			break;
-		opk_bins_clear(&items->bins);
-		items->bins = bins;
-	}
-	return code;
-}
-
-static int try_shuffles(struct searching *s, struct opk_part *part, size_t count)
-{
-	opk_autofree int32_t *results = opk_alloc_array(count, sizeof *results);
-	struct opk_workers workers = { .job = shuffle, .data = s };
-	int code;
-
-	s->part = part;
-	s->shuffle_seconds = fmax(s->patience.end - opk_processor_seconds(), 0);
-	if (!results)
-		return opk_nomem(s->ctx, "a plan");
-	code = opk_workers_run(results, s->ctx, &workers, count);
-	if (!code)
-		code = keep_best(s, results, count);
-	s->seed += (count + 1) / 2;
-	return code;
-}
-
-static size_t fewest(const struct opk_part *part)
-{
-	return part->loose.bins.count < part->whole.bins.count ? part->loose.bins.count
-	                                                       : part->whole.bins.count;
-}
-
-/* The passes that the best bins so far come to. */
-static size_t passes_now(const struct searching *s)
-{
-	size_t first;
-
-	for (size_t i = 0; i < s->parts.count; i++)
-		s->counts[i] = fewest(&s->parts.all[i]);
-	return opk_parts_passes(&first, &s->parts, s->counts);
-}
-
-/* The longest of the hardware's or the software's parts, unless one needs as much in any case. */
-static struct opk_part *improvable(const struct searching *s, bool software)
-{
-	struct opk_part *longest = NULL;
-	size_t bound = 0;
-
-	for (size_t i = 0; i < s->parts.count; i++) {
-		struct opk_part *part = &s->parts.all[i];
-
-		if (part->software != software)
-			continue;
-		bound = part->bound > bound ? part->bound : bound;
-		if (!longest || fewest(part) > fewest(longest))
-			longest = part;
-	}
-	return longest && fewest(longest) > bound ? longest : NULL;
-}
-
-/* The part that makes the plan long; NULL: no shorter plan is known to be possible. */
-static struct opk_part *worst_part(const struct searching *s)
-{
-	struct opk_part *part = improvable(s, false);
-
-	return part ? part : improvable(s, true);
-}
+/* ---- tries */
 
 static double now(void)
 {
@@ -183,41 +62,98 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static int improve(struct searching *s)
+/* With seconds to spend only what can't be is no use to look for. */
+static size_t aim(const struct searching *s, const struct opk_part *part)
 {
-	double effort = s->options->effort;
+	return s->options->effort > 0 || part->bound > part->enough ? part->bound : part->enough;
+}
+
+/* The longest of the hardware's or the software's parts, unless one needs as much in any case. */
+static struct opk_part *improvable(const struct searching *s, bool software)
+{
+	struct opk_part *longest = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < s->parts.count; i++) {
+		struct opk_part *part = &s->parts.all[i];
+
+		if (part->software != software)
+			continue;
+		most = aim(s, part) > most ? aim(s, part) : most;
+		if (!longest || part->bins.count > longest->bins.count)
+			longest = part;
+	}
+	return longest && longest->bins.count > most ? longest : NULL;
+}
+
+static bool has_time(const struct searching *s, const struct opk_part *part)
+{
+	if (opk_patience_over(&s->patience))
+		return false;
+	return part->tries < TRIES
+	       || (s->options->effort > 0 && now() - s->begun < s->options->effort);
+}
+
+static void report(const struct searching *s, const struct opk_part *part)
+{
+	double done = s->options->effort > 0 ? (now() - s->begun) / s->options->effort
+	                                     : (double)part->tries / TRIES;
+
+	if (s->options->progress)
+		s->options->progress(s->options->progress_data,
+		                     (uint64_t)(fmin(done, 1) * PROGRESS), PROGRESS);
+}
+
+/* What is sure costs questions, and is asked only where a part may well need no more tries. */
+static int raise_bound(struct searching *s, struct opk_part *part)
+{
+	if (part->tries == 1 && part->bins.count > aim(s, part))
+		return opk_part_clique(part, s->ctx, &s->patience);
+	if (part->tries == TRIES && s->options->effort > 0)
+		return opk_part_bound(part, s->ctx, &s->patience);
+	return OPK_OK;
+}
+
+static int improve(struct searching *s, bool software)
+{
 	struct opk_part *part;
 	int code = OPK_OK;
 
-	s->seed = 1;
-	while (!code && (part = worst_part(s)) && !opk_patience_over(&s->patience)) {
-		double taken = now() - s->begun;
+	while (!code && (part = improvable(s, software)) && has_time(s, part)) {
+		code = opk_part_try(part, s->ctx, TRIES);
+		if (!code)
+			code = raise_bound(s, part);
+		report(s, part);
+	}
+	return code;
+}
 
-		if (effort > 0 ? taken >= effort : s->seed > 1)
-			break;
-		code = try_shuffles(s, part, part->count > BIG ? FEW_OF_BIG : FEW);
-		if (s->options->progress && effort > 0)
-			s->options->progress(s->options->progress_data,
-			                     (uint64_t)(fmin(taken / effort, 1) * PROGRESS),
-			                     PROGRESS);
+/* ---- ratios */
+
+/* The passes that the best bins so far come to, and the first one of software. */
+static size_t passes_now(const struct searching *s, size_t *software)
+{
+	for (size_t i = 0; i < s->parts.count; i++)
+		s->counts[i] = s->parts.all[i].bins.count;
+	return opk_parts_passes(software, &s->parts, s->counts);
+}
+
+/* Each part may have as many passes as the longest has. */
+static int gather(struct searching *s)
+{
+	size_t software, passes = passes_now(s, &software);
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < s->parts.count; i++) {
+		struct opk_part *part = &s->parts.all[i];
+
+		code = opk_part_gather(part, s->ctx, part->software ? passes - software : software,
+		                       &s->patience);
 	}
 	return code;
 }
 
 /* ---- the plan */
-
-/* Ratios stay whole where that costs no pass. */
-static void choose_kinds(struct searching *s)
-{
-	size_t passes = passes_now(s), first;
-
-	for (size_t i = 0; i < s->parts.count; i++) {
-		s->counts[i] = s->parts.all[i].whole.bins.count;
-		s->whole[i] = opk_parts_passes(&first, &s->parts, s->counts) <= passes;
-		if (!s->whole[i])
-			s->counts[i] = fewest(&s->parts.all[i]);
-	}
-}
 
 static bool leave_out(const void *costs, const char *domain)
 {
@@ -249,28 +185,42 @@ static size_t order_passes(const struct searching *s, struct opk_schedule *sched
 	return dear;
 }
 
+/* The counters of a pass; those of a part in the order in which it was packed. */
+static size_t list_pass(const char **out, const struct searching *s,
+                        const struct opk_schedule *schedule, size_t pass)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->parts.count; i++) {
+		const struct opk_part *part = &s->parts.all[i];
+
+		for (size_t j = 0; j < part->count; j++) {
+			size_t counter = part->members[part->order[j]];
+
+			if (schedule->pass_of[counter] == pass)
+				out[count++] = s->counters.names.items[counter];
+		}
+	}
+	return count;
+}
+
 static int add_passes(const struct searching *s, struct opk_nv_scheduler *scheduler,
                       const struct opk_schedule *schedule)
 {
-	const struct opk_strlist *counters = &s->counters.names;
-	opk_autofree const char **names = opk_alloc_array(counters->count + 1, sizeof *names);
+	opk_autofree const char **names = opk_alloc_array(s->counters.names.count + 1,
+	                                                  sizeof *names);
 	int code = names ? OPK_OK : opk_nomem(s->ctx, "a plan");
 
 	if (!code && s->cheap)
 		code = opk_nv_scheduler_without(s->ctx, scheduler, leave_out, &s->costs);
 	for (size_t pass = 0; !code && pass < schedule->passes; pass++) {
-		size_t count = 0;
+		size_t count = list_pass(names, s, schedule, pass);
 
 		if (s->cheap)
 			code = opk_nv_scheduler_choose(s->ctx, scheduler,
 			                               is_dear_pass(s, schedule, pass));
-		if (code)
-			break;
-
-		for (size_t i = 0; i < counters->count; i++)
-			if (schedule->pass_of[i] == pass)
-				names[count++] = counters->items[i];
-		code = opk_nv_scheduler_add_pass(s->ctx, scheduler, names, count);
+		if (!code)
+			code = opk_nv_scheduler_add_pass(s->ctx, scheduler, names, count);
 	}
 	return code;
 }
@@ -342,39 +292,31 @@ static void take_image(struct opk_plan *plan, struct opk_schedule_result *made, 
 }
 
 /* A plan with fewer dear passes, whatever else it has. */
-static int replace_dear(struct searching *s, struct opk_schedule *ours)
+static int replace_dear(struct searching *s, struct opk_schedule *ours,
+                        const struct opk_schedule *theirs)
 {
 	opk_autoresult struct opk_schedule_result made = { 0 };
 	size_t dear = order_passes(s, ours), dear_before;
-	struct opk_schedule theirs;
-	int code = opk_schedule_read(&theirs, s->ctx, &s->counters, &s->plan->schedule);
+	int code = count_dear(&dear_before, s, theirs);
 
-	if (code)
-		return code;
-	code = count_dear(&dear_before, s, &theirs);
 	if (!code && dear < dear_before)
 		code = make_image(&made, s, ours);
 	if (!code && made.passes)
 		take_image(s->plan, &made, made.passes - dear);
-	opk_schedule_clear(&theirs);
 	return code;
 }
 
-static int replace(struct searching *s, const struct opk_schedule *ours)
+static int replace(struct searching *s, const struct opk_schedule *ours,
+                   const struct opk_schedule *theirs)
 {
-	struct opk_plan *plan = s->plan;
 	opk_autoresult struct opk_schedule_result made = { 0 };
-	struct opk_schedule theirs;
-	int code = opk_schedule_read(&theirs, s->ctx, &s->counters, &plan->schedule);
+	int code = OPK_OK;
 
-	if (code)
-		return code;
-	if (is_better(s, ours->passes, ours, &theirs)) {
+	if (is_better(s, ours->passes, ours, theirs)) {
 		code = make_image(&made, s, ours);
-		if (!code && is_better(s, made.passes, ours, &theirs))
-			take_image(plan, &made, 0);
+		if (!code && is_better(s, made.passes, ours, theirs))
+			take_image(s->plan, &made, 0);
 	}
-	opk_schedule_clear(&theirs);
 	return code;
 }
 
@@ -406,77 +348,83 @@ static int find_dear(struct searching *s)
 	return code;
 }
 
-static int prepare(struct searching *s)
+/* All that is known before anything is tried. */
+static int prepare(struct searching *s, const struct opk_schedule *theirs)
 {
 	const struct opk_plan *plan = s->plan;
+	int code = opk_parts_split(&s->parts, s->ctx, &s->counters, s->scheduler);
+
+	if (!code && s->costs.count)
+		code = find_dear(s);
+	s->ratios = opk_alloc_array(plan->metrics.count + 1, sizeof *s->ratios);
+	s->counts = opk_alloc_array(s->parts.count + 1, sizeof *s->counts);
+	if (!code && (!s->ratios || !s->counts))
+		code = opk_nomem(s->ctx, "a plan");
+	for (size_t i = 0; !code && i < plan->metrics.count; i++)
+		s->ratios[i] = opk_is_ratio(plan->metrics.items[i]);
+	for (size_t i = 0; !code && i < s->parts.count; i++)
+		code = opk_part_begin(&s->parts.all[i], s->ctx, theirs);
+	for (size_t i = 0; !code && i < s->parts.count; i++)
+		code = opk_part_join(&s->parts.all[i], s->ctx, s->ratios);
+	return code;
+}
+
+/* Cheap bins are none of CUPTI's. *done: there was time for all parts. */
+static int begin_cheap(bool *done, struct searching *s)
+{
+	int code = OPK_OK;
+
+	*done = true;
+	for (size_t i = 0; !code && s->cheap && *done && i < s->parts.count; i++) {
+		*done = !opk_patience_over(&s->patience);
+		if (*done)
+			code = opk_part_try(&s->parts.all[i], s->ctx, TRIES);
+	}
+	if (!*done)
+		opk_log(s->ctx, "set %s: no plan of fewer costly passes was found in %g seconds",
+		        s->plan->set_name, s->plan->seconds);
+	return code;
+}
+
+/* From better bins to the plan. */
+static int finish(struct searching *s, const struct opk_schedule *theirs)
+{
+	struct opk_schedule schedule = { 0 };
+	int code = gather(s);
+
+	if (!code)
+		code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->ratios);
+	if (!code)
+		code = s->cheap ? replace_dear(s, &schedule, theirs)
+		                : replace(s, &schedule, theirs);
+	opk_schedule_clear(&schedule);
+	return code;
+}
+
+static int search(struct searching *s)
+{
+	struct opk_plan *plan = s->plan;
+	struct opk_schedule theirs = { 0 };
+	bool begun = false;
 	int code = opk_nv_scheduler_new(&s->scheduler, s->ctx, plan->target.chip,
 	                                plan->target.availability);
 
 	if (!code)
 		code = opk_counters_of(&s->counters, s->ctx, plan->target.chip, &plan->metrics);
 	if (!code)
-		code = opk_parts_split(&s->parts, s->ctx, &s->counters, s->scheduler);
-	if (!code && s->costs.count)
-		code = find_dear(s);
-	/* Items are counted three times: their pairs, and in both packings. */
-	s->patience.total = 4 * s->counters.names.count;
-	s->ratios = opk_alloc_array(plan->metrics.count + 1, sizeof *s->ratios);
-	s->whole = opk_alloc_array(s->parts.count + 1, sizeof *s->whole);
-	s->counts = opk_alloc_array(s->parts.count + 1, sizeof *s->counts);
-	if (!code && (!s->ratios || !s->whole || !s->counts))
-		code = opk_nomem(s->ctx, "a plan");
-	for (size_t i = 0; !code && i < plan->metrics.count; i++)
-		s->ratios[i] = opk_is_ratio(plan->metrics.items[i]);
-	for (size_t i = 0; !code && i < s->parts.count; i++)
-		code = opk_part_pack(&s->parts.all[i], s->ctx, s->ratios, &s->patience);
-	return code;
-}
-
-static int keep_bounds(struct searching *s)
-{
-	size_t count = s->parts.count;
-
-	s->plan->bounds = opk_alloc_array(count + 1, sizeof *s->plan->bounds);
-	if (!s->plan->bounds)
-		return opk_nomem(s->ctx, "a plan");
-	s->plan->bound_count = count;
-	for (size_t i = 0; i < count; i++)
-		s->plan->bounds[i] = s->parts.all[i].bound;
-	return OPK_OK;
-}
-
-/* Without a packing of every part there is no plan. */
-static bool had_time(const struct searching *s)
-{
-	for (size_t i = 0; i < s->parts.count; i++)
-		if (!s->parts.all[i].loose.bins.count || !s->parts.all[i].whole.bins.count)
-			return false;
-	return true;
-}
-
-static int search(struct searching *s)
-{
-	struct opk_schedule schedule = { 0 };
-	int code = prepare(s);
-
-	/* Of a cheap plan they are none. */
-	if (!code && !s->cheap)
-		code = keep_bounds(s);
-	if (!code && !had_time(s)) {
-		opk_log(s->ctx, "set %s: no plan of fewer %spasses was found in %g seconds",
-		        s->plan->set_name, s->cheap ? "costly " : "", s->plan->seconds);
-		return OPK_OK;
-	}
+		code = opk_schedule_read(&theirs, s->ctx, &s->counters, &plan->schedule);
 	if (!code)
-		code = improve(s);
-	if (code)
-		return code;
-	choose_kinds(s);
-	code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->whole,
-	                            s->ratios);
+		code = prepare(s, &theirs);
 	if (!code)
-		code = s->cheap ? replace_dear(s, &schedule) : replace(s, &schedule);
-	opk_schedule_clear(&schedule);
+		code = begin_cheap(&begun, s);
+	if (!code && begun)
+		code = improve(s, false);
+	if (!code && begun)
+		code = improve(s, true);
+	if (!code && begun)
+		code = finish(s, &theirs);
+	plan->searched = !code;
+	opk_schedule_clear(&theirs);
 	return code;
 }
 
@@ -503,9 +451,7 @@ int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
 		.plan = plan,
 		.options = options,
 		.begun = now(),
-		.patience = { .end = opk_processor_seconds() + plan->seconds,
-		              .progress = report,
-		              .progress_data = (void *)options },
+		.patience = { .end = opk_processor_seconds() + plan->seconds },
 	};
 	bool ranges = plan->target.profiler == OPK_PROFILER_RANGE;
 	int code = OPK_OK;
@@ -521,7 +467,6 @@ int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
 	opk_counters_clear(&s.counters);
 	opk_nv_scheduler_free(s.scheduler);
 	free(s.ratios);
-	free(s.whole);
 	free(s.counts);
 	/* CUPTI's plan stays where a library, or what it knows of a counter, is missing. */
 	if (code == OPK_ENVIDIA || code == OPK_EUSAGE) {

@@ -402,8 +402,7 @@ static int finish_plan(struct opk_plan **plan, struct splitting *s)
 	struct opk_plan *searched = NULL;
 	int code = OPK_OK;
 
-	/* One that was searched has bounds. */
-	if (s->options.effort >= 0 && !(*plan)->bounds)
+	if (s->options.effort >= 0 && !(*plan)->searched)
 		code = opk_plan_some(&searched, s->ctx, s->whole, s->set, &s->options,
 		                     &(*plan)->metrics);
 	if (searched) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packs items into bins: what clashes, first fit, and a lower bound. */
+/* What fits with what, asked one by one, and how few bins it takes at least. */
 #include "schedule/schedule.h"
 
 #include <time.h>
@@ -21,18 +21,7 @@ bool opk_patience_over(const struct opk_patience *patience)
 	return patience && patience->end > 0 && opk_processor_seconds() >= patience->end;
 }
 
-static void report(struct opk_patience *patience)
-{
-	if (!patience || !patience->progress)
-		return;
-	patience->done++;
-	patience->progress(patience->progress_data, patience->done, patience->total);
-}
-
 enum { UNKNOWN, FITS, CLASHES };
-
-/* Beyond so many items only some pairs are tried: enough to see which items clash much. */
-enum { ALL_PAIRS = 40, PARTNERS = 20 };
 
 /* ---- what is known of two items */
 
@@ -58,8 +47,25 @@ static int try_pair(bool *clash, struct opk_packing *packing, struct opk_ctx *ct
 	return OPK_OK;
 }
 
+int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
+                     opk_packing_fits *fits, void *data, const double *hardness,
+                     struct opk_patience *patience)
+{
+	*out = (struct opk_packing){ .count = count,
+		                     .fits = fits,
+		                     .data = data,
+		                     .hardness = hardness,
+		                     .patience = patience };
+	out->pairs = opk_alloc_array(count * count + 1, sizeof *out->pairs);
+	return out->pairs ? OPK_OK : opk_nomem(ctx, "a packing");
+}
+
+/* Beyond so many items only some pairs are tried: enough to see which items clash much. */
+enum { ALL_PAIRS = 40, PARTNERS = 20 };
+
 /* Against every step-th other one. */
-static int count_clashes(struct opk_packing *packing, struct opk_ctx *ctx, size_t item, size_t step)
+static int count_clashes(double *out, struct opk_packing *packing, struct opk_ctx *ctx, size_t item,
+                         size_t step)
 {
 	int code = OPK_OK;
 
@@ -68,84 +74,51 @@ static int count_clashes(struct opk_packing *packing, struct opk_ctx *ctx, size_
 
 		if (other != item)
 			code = try_pair(&clash, packing, ctx, item, other);
-		packing->clashes[item] += clash;
+		*out += clash;
 	}
 	return code;
 }
 
-int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
-                     opk_packing_fits *fits, void *data, struct opk_patience *patience)
+int opk_packing_clashes(double *out, struct opk_ctx *ctx, struct opk_packing *packing)
 {
-	size_t step = count > ALL_PAIRS ? count / PARTNERS : 1;
+	size_t step = packing->count > ALL_PAIRS ? packing->count / PARTNERS : 1;
 	int code = OPK_OK;
 
-	*out = (struct opk_packing){
-		.count = count, .fits = fits, .data = data, .patience = patience
-	};
-	out->pairs = opk_alloc_array(count * count + 1, sizeof *out->pairs);
-	out->clashes = opk_alloc_array(count + 1, sizeof *out->clashes);
-	if (!out->pairs || !out->clashes)
-		code = opk_nomem(ctx, "a packing");
-	for (size_t i = 0; !code && i < count && !opk_patience_over(patience); i++) {
-		code = count_clashes(out, ctx, i, step);
-		report(patience);
+	for (size_t i = 0; !code && i < packing->count && !opk_patience_over(packing->patience);
+	     i++) {
+		out[i] = 0;
+		code = count_clashes(&out[i], packing, ctx, i, step);
 	}
-	if (code)
-		opk_packing_clear(out);
 	return code;
 }
 
 void opk_packing_clear(struct opk_packing *packing)
 {
 	free(opk_take(packing->pairs));
-	free(opk_take(packing->clashes));
 }
 
 /* ---- order */
 
-struct ranked {
-	size_t item;
-	double rank;
-};
-
 static int compare_ranks(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct opk_ranked *x = a, *y = b;
 
 	return x->rank != y->rank ? (x->rank < y->rank) - (x->rank > y->rank)
 	                          : (x->item > y->item) - (x->item < y->item);
 }
 
-/* SplitMix64: the same numbers everywhere. */
-static double next_random(uint64_t *state)
+struct opk_ranked *opk_hardest_first(const double *hardness, size_t count)
 {
-	uint64_t z = *state += 0x9e3779b97f4a7c15U;
+	struct opk_ranked *order = opk_alloc_array(count + 1, sizeof *order);
 
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static struct ranked *make_order(const struct opk_packing *packing, uint64_t seed)
-{
-	struct ranked *order = opk_alloc_array(packing->count + 1, sizeof *order);
-	uint64_t state = seed;
-
-	for (size_t i = 0; order && i < packing->count; i++) {
-		order[i] = (struct ranked){ i, packing->clashes[i] };
-		/* A fifth more or less, and some where nothing clashes. */
-		if (seed)
-			order[i].rank = order[i].rank * (0.6 + 0.8 * next_random(&state))
-			                + next_random(&state);
-		if (packing->first && packing->first[i])
-			order[i].rank += (double)packing->count * 4;
-	}
+	for (size_t i = 0; order && i < count; i++)
+		order[i] = (struct opk_ranked){ i, hardness[i] };
 	if (order)
-		qsort(order, packing->count, sizeof *order, compare_ranks);
+		qsort(order, count, sizeof *order, compare_ranks);
 	return order;
 }
 
-/* ---- first fit */
+/* ---- bins with more in them */
 
 /* The bins while they are filled: items of bin b are those from b * count on. */
 struct filling {
@@ -181,62 +154,6 @@ static int fits_bin(bool *out, const struct filling *f, size_t bin, size_t item)
 	return f->packing->fits(out, f->ctx, f->packing->data, items, f->sizes[bin] + 1);
 }
 
-/*
- * Takes into a new bin, in their order, those that fit it, and leaves the others: the same bins as
- * when each item in turn goes into the first bin with room, but each bin is asked about while it
- * grows, and no longer.
- */
-static int fill_bin(struct filling *f, size_t *left, size_t *left_count, size_t *bin_of)
-{
-	size_t bin = f->bins++, count = *left_count;
-	struct opk_patience *patience = f->packing->patience;
-	bool fits = true;
-	int code = OPK_OK;
-
-	*left_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (f->sizes[bin])
-			code = fits_bin(&fits, f, bin, left[i]);
-		if (code || opk_patience_over(patience))
-			return code;
-		if (!fits) {
-			left[(*left_count)++] = left[i];
-			continue;
-		}
-		f->items[bin * f->packing->count + f->sizes[bin]++] = left[i];
-		bin_of[left[i]] = bin;
-		report(patience);
-	}
-	return OPK_OK;
-}
-
-int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packing *packing,
-                    uint64_t seed)
-{
-	opk_autofree struct ranked *order = make_order(packing, seed);
-	opk_autofree size_t *bin_of = opk_alloc_array(packing->count + 1, sizeof *bin_of);
-	opk_autofree size_t *left = opk_alloc_array(packing->count + 1, sizeof *left);
-	struct filling f = { .ctx = ctx, .packing = packing };
-	size_t left_count = packing->count;
-	bool over = false;
-	int code = make_filling(&f) && order && bin_of && left ? OPK_OK
-	                                                       : opk_nomem(ctx, "a packing");
-
-	*out = (struct opk_bins){ 0 };
-	for (size_t i = 0; !code && i < packing->count; i++)
-		left[i] = order[i].item;
-	while (!code && left_count && !over) {
-		code = fill_bin(&f, left, &left_count, bin_of);
-		over = opk_patience_over(packing->patience)
-		       || (packing->most && left_count && f.bins >= packing->most);
-	}
-	clear_filling(&f);
-	if (code || over)
-		return code;
-	*out = (struct opk_bins){ .count = f.bins, .bin_of = opk_take(bin_of) };
-	return OPK_OK;
-}
-
 void opk_bins_clear(struct opk_bins *bins)
 {
 	free(opk_take(bins->bin_of));
@@ -247,7 +164,8 @@ void opk_bins_clear(struct opk_bins *bins)
 
 int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing)
 {
-	opk_autofree struct ranked *order = make_order(packing, 0);
+	opk_autofree struct opk_ranked *order = opk_hardest_first(packing->hardness,
+	                                                          packing->count);
 	opk_autofree size_t *clique = opk_alloc_array(packing->count + 1, sizeof *clique);
 	size_t size = 0;
 
@@ -295,7 +213,6 @@ static int overfill(struct filling *f, const struct opk_bins *bins, size_t *take
 			return code;
 		if (opk_patience_over(f->packing->patience))
 			return OPK_OK;
-		report(f->packing->patience);
 	}
 	return OPK_OK;
 }

@@ -73,17 +73,11 @@ struct composing {
 	size_t from, to; /* the passes that are the part's to choose from */
 };
 
-static const struct opk_items *items_of(const struct opk_part *part, bool whole)
-{
-	return whole ? &part->whole : &part->loose;
-}
-
-static void find_bins(struct composing *c, const struct opk_items *items)
+static void find_bins(struct composing *c, const struct opk_part *part)
 {
 	memset(c->bin_of, 0xff, c->counters->names.count * sizeof *c->bin_of);
-	for (size_t i = 0; i < items->count; i++)
-		for (size_t j = items->first[i]; j < items->first[i + 1]; j++)
-			c->bin_of[items->members[j]] = items->bins.bin_of[i];
+	for (size_t i = 0; i < part->count; i++)
+		c->bin_of[part->members[i]] = part->bins.bin_of[i];
 }
 
 /* Every counter of the ratio that is in this part, with every one that has its pass already. */
@@ -117,21 +111,21 @@ static void best_match(const struct composing *c, size_t bins, size_t *bin, size
 		}
 }
 
-static void place_part(struct composing *c, const struct opk_items *items)
+static void place_part(struct composing *c, const struct opk_part *part)
 {
 	size_t passes = c->out->passes;
 
-	find_bins(c, items);
+	find_bins(c, part);
 	memset(c->shared, 0, passes * passes * sizeof *c->shared);
 	memset(c->bin_placed, 0, passes * sizeof *c->bin_placed);
 	memset(c->pass_taken, 0, passes * sizeof *c->pass_taken);
 	for (size_t i = 0; i < c->counters->metric_count; i++)
 		if (c->ratios[i])
 			count_ratio(c, i);
-	for (size_t n = 0; n < items->bins.count; n++) {
+	for (size_t n = 0; n < part->bins.count; n++) {
 		size_t bin = 0, pass = 0;
 
-		best_match(c, items->bins.count, &bin, &pass);
+		best_match(c, part->bins.count, &bin, &pass);
 		c->bin_placed[bin] = c->pass_taken[pass] = true;
 		for (size_t i = 0; i < c->counters->names.count; i++)
 			if (c->bin_of[i] == bin)
@@ -140,36 +134,33 @@ static void place_part(struct composing *c, const struct opk_items *items)
 }
 
 /* One with the most bins comes first: it has no choice. */
-static void place_parts(struct composing *c, const struct opk_parts *parts, const bool *whole,
-                        size_t software)
+static void place_parts(struct composing *c, const struct opk_parts *parts, size_t software)
 {
 	for (size_t bins = c->out->passes; bins > 0; bins--)
 		for (size_t i = 0; i < parts->count; i++) {
 			const struct opk_part *part = &parts->all[i];
-			const struct opk_items *items = items_of(part, whole[i]);
 
-			if (items->bins.count != bins)
+			if (part->bins.count != bins)
 				continue;
 			c->from = part->software ? software : 0;
 			c->to = part->software || !software ? c->out->passes : software;
-			place_part(c, items);
+			place_part(c, part);
 		}
 }
 
-static size_t count_passes(size_t *software, const struct opk_parts *parts, const bool *whole,
-                           size_t *counts)
+static size_t count_passes(size_t *software, const struct opk_parts *parts, size_t *counts)
 {
 	for (size_t i = 0; i < parts->count; i++)
-		counts[i] = items_of(&parts->all[i], whole[i])->bins.count;
+		counts[i] = parts->all[i].bins.count;
 	return opk_parts_passes(software, parts, counts);
 }
 
 int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
                          const struct opk_counters *counters, const struct opk_parts *parts,
-                         const bool *whole, const bool *ratios)
+                         const bool *ratios)
 {
 	opk_autofree size_t *counts = opk_alloc_array(parts->count + 1, sizeof *counts);
-	size_t software = 0, passes = counts ? count_passes(&software, parts, whole, counts) : 0;
+	size_t software = 0, passes = counts ? count_passes(&software, parts, counts) : 0;
 	opk_autofree size_t *bin_of = opk_alloc_array(counters->names.count + 1, sizeof *bin_of);
 	opk_autofree size_t *shared = opk_alloc_array(passes * passes + 1, sizeof *shared);
 	opk_autofree bool *flags = opk_alloc_array(2 * passes + 1, sizeof *flags);
@@ -187,7 +178,7 @@ int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
 	if (!code && (!counts || !bin_of || !shared || !flags))
 		code = opk_nomem(ctx, "a plan");
 	if (!code)
-		place_parts(&c, parts, whole, software);
+		place_parts(&c, parts, software);
 	if (code)
 		opk_schedule_clear(out);
 	return code;

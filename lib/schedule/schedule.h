@@ -116,35 +116,44 @@ struct opk_schedule {
 /* What a config image does. */
 int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
                       const struct opk_counters *counters, const struct opk_schedule_result *plan);
-/*
- * The bins of each part as passes, so that the counters of as many ratios as can be come together.
- * `whole`, one a part, says which kind of its items is taken.
- */
+/* The bins of each part as passes, so that the counters of as many ratios as can be come together. */
 int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
                          const struct opk_counters *counters, const struct opk_parts *parts,
-                         const bool *whole, const bool *ratios);
+                         const bool *ratios);
 void opk_schedule_clear(struct opk_schedule *schedule);
 
 /* Whether a metric's counters, without the trace, are in more than one pass. */
 bool opk_schedule_splits(const struct opk_schedule *schedule, const struct opk_counters *counters,
                          size_t metric);
 
-/* How much processor time packing may take, and who hears of it. */
+/* How much processor time packing may take. */
 struct opk_patience {
 	double end; /* of opk_processor_seconds(); 0: never */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
-	uint64_t done, total; /* items, over all that is packed */
 };
 
 /* Of this process, without its children. */
 double opk_processor_seconds(void);
 bool opk_patience_over(const struct opk_patience *patience);
 
+/* The bin of each item. */
+struct opk_bins {
+	size_t count;   /* 0: there are none */
+	size_t *bin_of; /* one an item */
+};
+void opk_bins_clear(struct opk_bins *bins);
+
 /*
- * Puts items into as few bins as can be found, where what fits a bin together has to be asked.
- * What fits stays fit when an item is taken out.
+ * How few bins items take, where what fits a bin together has to be asked. What fits stays fit when
+ * an item is taken out.
  */
+
+struct opk_ranked {
+	size_t item;
+	double rank;
+};
+
+/* All items, those of equal rank by number; NULL: out of memory. */
+struct opk_ranked *opk_hardest_first(const double *hardness, size_t count);
 
 /* Whether these items, by number, fit one bin. */
 typedef int opk_packing_fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
@@ -154,41 +163,25 @@ struct opk_packing {
 	size_t count; /* of items */
 	opk_packing_fits *fits;
 	void *data;
+	const double *hardness; /* one an item: those that hardly find room have most */
 	struct opk_patience *patience;
-	size_t most;       /* bins: a try that needs more is given up; 0: any number */
-	uint8_t *pairs;    /* what is known of each two: count * count */
-	uint32_t *clashes; /* of each item, with those it was tried against */
-	const bool *first; /* items that are placed before all others; NULL: none */
+	uint8_t *pairs; /* what is known of each two: count * count */
 };
 
-/* The bin of each item. */
-struct opk_bins {
-	size_t count;   /* 0: there was no time, or it takes too many */
-	size_t *bin_of; /* one an item */
-};
-
-/*
- * Tries pairs: all of a few items, or each item against about twenty others. `patience`, which
- * outlives it, may be NULL.
- */
+/* Asks nothing. `hardness` and `patience`, which may be NULL, outlive it. */
 int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
-                     opk_packing_fits *fits, void *data, struct opk_patience *patience);
+                     opk_packing_fits *fits, void *data, const double *hardness,
+                     struct opk_patience *patience);
 void opk_packing_clear(struct opk_packing *packing);
-
-/*
- * First fit, the items that clash most first; another `seed` than 0 shuffles that order. The same
- * seed gives the same bins.
- */
-int opk_packing_try(struct opk_bins *out, struct opk_ctx *ctx, struct opk_packing *packing,
-                    uint64_t seed);
-void opk_bins_clear(struct opk_bins *bins);
+/* One an item: how many others it clashes with, of all where they are few, else of about twenty. */
+int opk_packing_clashes(double *out, struct opk_ctx *ctx, struct opk_packing *packing);
 
 /* No packing has fewer bins: items that clash each with each, so far as there is time. */
 int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing);
 /*
  * The same, unless a bin can hold more items than the fullest of `bins` with all that still fits
  * it: items that fit every bin aside, there are so many to a bin. 1 where there is no time for it.
- * The bins are of opk_packing_try().
+ * In these bins no item fits one before its own.
  */
 int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
                       const struct opk_bins *bins);
@@ -198,26 +191,24 @@ int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *pack
  * each part is packed into passes by itself.
  */
 
-/* Counters that share a pass; item i has members[first[i]] to members[first[i + 1] - 1]. */
-struct opk_items {
-	size_t count;
-	size_t *first;
-	size_t *members; /* numbers of counters */
-	struct opk_packing packing;
-	struct opk_bins bins; /* the best so far */
-	bool *dear;           /* one an item; NULL without dear counters */
-};
-
 struct opk_part {
 	struct opk_strlist domains;
 	/* Counted by code patched into kernels: such counters share no pass with the hardware's. */
 	bool software;
 	bool has_trace_only; /* counters that take no room of the hardware's */
 	size_t count;
-	size_t *members;        /* numbers of counters */
-	struct opk_items loose; /* each counter by itself */
-	struct opk_items whole; /* a ratio's counters together, where one pass has room for them */
-	size_t bound;           /* the larger of opk_packing_bound() and opk_packing_clique() */
+	size_t *members;      /* numbers of counters */
+	struct opk_bins bins; /* the best so far; an item is a member */
+	/* In this order PerfWorks finds the bins: in another it may not find room for all in one. */
+	size_t *order;
+	struct opk_bins tried; /* the last try's */
+	size_t tries;
+	/* One a member: the first of those that go into one bin with it, and how many there are. */
+	size_t *group_of, *sizes;
+	double *late;  /* one a member: how far behind it found room */
+	bool *easy;    /* one a member: the first pass had room for it each time */
+	size_t bound;  /* no packing has fewer bins, so far as is known */
+	size_t enough; /* nor is one expected to, by how full bins are */
 	/* What the questions need. */
 	const struct opk_counters *counters;
 	struct opk_nv_scheduler *scheduler;
@@ -245,12 +236,29 @@ size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size
 /* Splits the counters. OPK_EUSAGE: one is in no domain; OPK_ENVIDIA: no PerfWorks' planner. */
 int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk_counters *counters,
                     struct opk_nv_scheduler *scheduler);
+
+/* The passes that a plan has for its counters as bins. */
+int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_schedule *plan);
 /*
- * Makes the items, and a first packing of both kinds; ratios[i] says whether metric i is one.
- * `patience` outlives the part. Where it is over, both kinds may lack bins.
+ * Lets PerfWorks take the counters, each into the first pass with room, those first that found it
+ * late until now. Fewer bins than there were are kept. From the `shaken`-th try on their order is
+ * shaken a little, the same way each time.
  */
-int opk_part_pack(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios,
-                  struct opk_patience *patience);
+int opk_part_try(struct opk_part *part, struct opk_ctx *ctx, size_t shaken);
+/* Bins of nothing are no more; SIZE_MAX is the first. false: out of memory. */
+bool opk_bins_renumber(struct opk_bins *bins, size_t items);
+/* Raises the bound to opk_packing_clique(). */
+int opk_part_clique(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
+/* Raises it to opk_packing_bound(), too; for that it tries once where nothing was tried. */
+int opk_part_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
+/*
+ * Joins the counters of each ratio, where a pass has room for them, and of those that share some;
+ * ratios[i] says whether metric i is one.
+ */
+int opk_part_join(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios);
+/* Moves what is joined into one bin, of `most` at most, where one has room. */
+int opk_part_gather(struct opk_part *part, struct opk_ctx *ctx, size_t most,
+                    struct opk_patience *patience);
 void opk_parts_clear(struct opk_parts *parts);
 
 #endif

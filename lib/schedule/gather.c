@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is asked of a part's counters: how few passes they take, and which ratios stay whole. */
+#include "schedule/schedule.h"
+
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+
+/* Who answers for counters that share a pass; without dear domains only where none is dear. */
+static int scheduler_of(struct opk_nv_scheduler **out, struct opk_ctx *ctx, struct opk_part *part,
+                        const size_t *counters, size_t count)
+{
+	int code = OPK_OK;
+
+	if (!part->cheap && !part->own)
+		code = opk_nv_scheduler_like(&part->own, ctx, part->scheduler, &part->domains);
+	*out = part->cheap ? part->cheap : part->own;
+	for (size_t i = 0; part->cheap && i < count; i++)
+		if (part->dear[counters[i]])
+			*out = part->scheduler;
+	return code;
+}
+
+/* ---- bounds */
+
+static int fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
+{
+	struct opk_part *part = data;
+	opk_autofree size_t *asked = opk_alloc_array(count + 1, sizeof *asked);
+	struct opk_nv_scheduler *scheduler;
+	int code;
+
+	if (!asked)
+		return opk_nomem(ctx, "raw counters");
+	/* What was added last goes first: where it does not fit, that is found soonest. */
+	for (size_t i = 0; i < count; i++)
+		asked[i] = part->members[items[count - 1 - i]];
+	code = scheduler_of(&scheduler, ctx, part, asked, count);
+	return code ? code
+	            : opk_answers_ask(out, ctx, &part->answers, &part->counters->names, scheduler,
+	                              asked, count);
+}
+
+/* It can't be raised above what is enough. */
+static void raise(struct opk_part *part, size_t bound)
+{
+	bound = bound < part->bins.count ? bound : part->bins.count;
+	part->bound = bound > part->bound ? bound : part->bound;
+}
+
+int opk_part_clique(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
+{
+	struct opk_packing packing;
+	size_t clique = 1;
+	int code = opk_packing_init(&packing, ctx, part->count, fits, part, part->late, patience);
+
+	if (code)
+		return code;
+	code = opk_packing_clique(&clique, ctx, &packing);
+	opk_packing_clear(&packing);
+	raise(part, clique);
+	return code;
+}
+
+/* The clique is the larger where counters that clash with most others are first. */
+static int find_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_packing *packing,
+                      double *clashes)
+{
+	size_t clique = 1, by_size = 1;
+	int code = opk_packing_clashes(clashes, ctx, packing);
+
+	if (!code)
+		code = opk_packing_clique(&clique, ctx, packing);
+	if (!code && clique < part->bins.count)
+		code = opk_packing_bound(&by_size, ctx, packing, &part->tried);
+	raise(part, clique);
+	raise(part, by_size);
+	return code;
+}
+
+int opk_part_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
+{
+	opk_autofree double *clashes = opk_alloc_array(part->count + 1, sizeof *clashes);
+	struct opk_packing packing;
+	int code = clashes ? OPK_OK : opk_nomem(ctx, "raw counters");
+
+	if (!code && !part->tries)
+		code = opk_part_try(part, ctx, SIZE_MAX);
+	if (!code)
+		code = opk_packing_init(&packing, ctx, part->count, fits, part, clashes, patience);
+	if (code)
+		return code;
+	code = find_bound(part, ctx, &packing, clashes);
+	opk_packing_clear(&packing);
+	/* Nothing more is asked of most parts. */
+	opk_answers_clear(&part->answers);
+	opk_nv_scheduler_free(opk_take(part->own));
+	return code;
+}
+
+/* ---- ratios */
+
+struct gathering {
+	struct opk_part *part;
+	struct opk_ctx *ctx;
+	size_t most;        /* bins */
+	size_t *group_of;   /* the part's */
+	bool *chosen;       /* one a member */
+	const char **names; /* room for all */
+};
+
+/* The members that a metric needs; the trace is no matter. */
+static size_t needed(size_t *out, const struct opk_part *part, size_t metric)
+{
+	const struct opk_counters *counters = part->counters;
+	size_t count = 0;
+
+	for (size_t i = counters->first[metric]; i < counters->first[metric + 1]; i++)
+		for (size_t j = 0; j < part->count; j++)
+			if (part->members[j] == counters->needs[i]
+			    && !opk_is_trace(counters->names.items[counters->needs[i]]))
+				out[count++] = j;
+	return count;
+}
+
+/* Whether those that are chosen fit a pass, in the order in which they would be put there. */
+static int ask_chosen(bool *out, const struct gathering *g)
+{
+	struct opk_part *part = g->part;
+	opk_autofree size_t *counters = opk_alloc_array(part->count + 1, sizeof *counters);
+	struct opk_nv_scheduler *scheduler;
+	size_t count = 0;
+	int code;
+
+	if (!counters)
+		return opk_nomem(g->ctx, "raw counters");
+	for (size_t i = 0; i < part->count; i++) {
+		size_t member = part->order[i];
+
+		if (!g->chosen[member])
+			continue;
+		g->names[count] = part->counters->names.items[part->members[member]];
+		counters[count++] = part->members[member];
+	}
+	code = scheduler_of(&scheduler, g->ctx, part, counters, count);
+	return code ? code : opk_nv_scheduler_fits(out, g->ctx, scheduler, g->names, count);
+}
+
+static bool in_one_bin(const struct gathering *g)
+{
+	const struct opk_bins *bins = &g->part->bins;
+	size_t bin = SIZE_MAX;
+
+	for (size_t i = 0; bins->count && i < g->part->count; i++) {
+		if (g->chosen[i] && bin != SIZE_MAX && bins->bin_of[i] != bin)
+			return false;
+		bin = g->chosen[i] ? bins->bin_of[i] : bin;
+	}
+	return bins->count;
+}
+
+/* Joins the groups of a ratio's members where a pass has room for all of them. */
+static int join(struct gathering *g, const size_t *members, size_t count)
+{
+	size_t first = SIZE_MAX;
+	bool fit;
+	int code;
+
+	memset(g->chosen, 0, g->part->count * sizeof *g->chosen);
+	for (size_t i = 0; i < g->part->count; i++)
+		for (size_t j = 0; !g->chosen[i] && j < count; j++)
+			g->chosen[i] = g->group_of[i] == g->group_of[members[j]];
+	fit = in_one_bin(g);
+	code = fit ? OPK_OK : ask_chosen(&fit, g);
+	/* A group's number is its first member, so that is among those that join. */
+	for (size_t i = 0; !code && fit && i < g->part->count; i++)
+		if (g->chosen[i]) {
+			first = first == SIZE_MAX ? i : first;
+			g->group_of[i] = first;
+		}
+	return code;
+}
+
+static int join_ratios(struct gathering *g, const bool *ratios)
+{
+	opk_autofree size_t *members = opk_alloc_array(g->part->count + 1, sizeof *members);
+	int code = members ? OPK_OK : opk_nomem(g->ctx, "raw counters");
+
+	for (size_t i = 0; !code && i < g->part->counters->metric_count; i++) {
+		size_t count = ratios[i] ? needed(members, g->part, i) : 0;
+
+		if (count > 1)
+			code = join(g, members, count);
+	}
+	return code;
+}
+
+/* Whether the bin has dear counters: another would become dear with them. */
+static bool may_take(const struct gathering *g, size_t group, size_t bin)
+{
+	bool wants = false, is = false;
+
+	for (size_t i = 0; g->part->cheap && i < g->part->count; i++) {
+		bool dear = g->part->dear[g->part->members[i]];
+
+		wants |= dear && g->group_of[i] == group;
+		is |= dear && g->part->bins.bin_of[i] == bin;
+	}
+	return is || !wants;
+}
+
+/* Whether a group fits a bin as it is now. */
+static int has_room(bool *out, const struct gathering *g, size_t group, size_t bin)
+{
+	*out = may_take(g, group, bin);
+	if (!*out)
+		return OPK_OK;
+	for (size_t i = 0; i < g->part->count; i++)
+		g->chosen[i] = g->group_of[i] == group || g->part->bins.bin_of[i] == bin;
+	return ask_chosen(out, g);
+}
+
+static bool is_split(const struct gathering *g, size_t group)
+{
+	const size_t *bin_of = g->part->bins.bin_of;
+
+	for (size_t i = group; i < g->part->count; i++)
+		if (g->group_of[i] == group && bin_of[i] != bin_of[group])
+			return true;
+	return false;
+}
+
+static bool has_some(const struct gathering *g, size_t group, size_t bin)
+{
+	for (size_t i = group; i < g->part->count; i++)
+		if (g->group_of[i] == group && g->part->bins.bin_of[i] == bin)
+			return true;
+	return false;
+}
+
+static int try_bin(bool *moved, const struct gathering *g, size_t group, size_t bin)
+{
+	struct opk_bins *bins = &g->part->bins;
+	int code = has_room(moved, g, group, bin);
+
+	if (code || !*moved)
+		return code;
+	for (size_t i = group; i < g->part->count; i++)
+		if (g->group_of[i] == group)
+			bins->bin_of[i] = bin;
+	if (bin == bins->count)
+		bins->count++;
+	return OPK_OK;
+}
+
+/* A group that is homeless stays in the bin, or goes to another. */
+static int settle(bool *settled, const struct gathering *g, size_t group, size_t bin)
+{
+	int code = try_bin(settled, g, group, bin);
+
+	for (size_t other = 0; !code && !*settled && other < g->part->bins.count; other++)
+		if (other != bin)
+			code = try_bin(settled, g, group, other);
+	return code;
+}
+
+/* Those in the bin make room: larger groups settle first, as `whole` says. */
+static int settle_all(bool *settled, const struct gathering *g, const size_t *before, size_t bin,
+                      bool whole)
+{
+	size_t *bin_of = g->part->bins.bin_of;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && *settled && i < g->part->count; i++)
+		if (before[i] == bin && bin_of[i] == SIZE_MAX && g->group_of[i] == i
+		    && (g->part->sizes[i] > 1) == whole)
+			code = settle(settled, g, i, bin);
+	return code;
+}
+
+/* The group comes first in the bin, and what does not fit beside it goes elsewhere. */
+static int displace(bool *moved, const struct gathering *g, size_t group, size_t bin)
+{
+	size_t *bin_of = g->part->bins.bin_of, count = g->part->count;
+	opk_autofree size_t *before = opk_alloc_array(count + 1, sizeof *before);
+	int code = OPK_OK;
+
+	if (!before)
+		return opk_nomem(g->ctx, "raw counters");
+	for (size_t i = 0; i < count; i++) {
+		before[i] = bin_of[i];
+		if (g->group_of[i] == group)
+			bin_of[i] = bin;
+		else if (bin_of[i] == bin)
+			bin_of[i] = SIZE_MAX;
+	}
+	*moved = true;
+	for (int round = 0; !code && *moved && round < 2; round++)
+		code = settle_all(moved, g, before, bin, !round);
+	for (size_t i = 0; i < count; i++)
+		*moved = *moved && bin_of[i] != SIZE_MAX;
+	for (size_t i = 0; !*moved && i < count; i++)
+		bin_of[i] = before[i];
+	return code;
+}
+
+/*
+ * Into a bin that has some of it, else into another one, or a new one, else into one whose counters
+ * can be moved.
+ */
+static int move(const struct gathering *g, size_t group)
+{
+	const struct opk_bins *bins = &g->part->bins;
+	bool moved = false;
+	int code = OPK_OK;
+
+	for (size_t bin = 0; !code && !moved && bin < bins->count; bin++)
+		if (has_some(g, group, bin))
+			code = try_bin(&moved, g, group, bin);
+	for (size_t bin = 0, end = bins->count + (bins->count < g->most);
+	     !code && !moved && bin < end; bin++)
+		if (!has_some(g, group, bin))
+			code = try_bin(&moved, g, group, bin);
+	for (size_t bin = 0; !code && !moved && bin < bins->count; bin++)
+		if (has_some(g, group, bin) && may_take(g, group, bin))
+			code = displace(&moved, g, group, bin);
+	return code;
+}
+
+static int begin(struct gathering *out, struct opk_ctx *ctx, struct opk_part *part, size_t most)
+{
+	*out = (struct gathering){
+		.part = part, .ctx = ctx, .most = most, .group_of = part->group_of
+	};
+	out->chosen = opk_alloc_array(part->count + 1, sizeof *out->chosen);
+	out->names = opk_alloc_array(part->count + 1, sizeof *out->names);
+	return out->chosen && out->names ? OPK_OK : opk_nomem(ctx, "raw counters");
+}
+
+static void end(struct gathering *g)
+{
+	free(g->chosen);
+	free(g->names);
+}
+
+int opk_part_join(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios)
+{
+	struct gathering g;
+	int code = begin(&g, ctx, part, 0);
+
+	if (!code)
+		code = join_ratios(&g, ratios);
+	end(&g);
+	if (code)
+		return code;
+	memset(part->sizes, 0, part->count * sizeof *part->sizes);
+	for (size_t i = 0; i < part->count; i++)
+		part->sizes[part->group_of[i]]++;
+	return OPK_OK;
+}
+
+int opk_part_gather(struct opk_part *part, struct opk_ctx *ctx, size_t most,
+                    struct opk_patience *patience)
+{
+	struct gathering g;
+	int code = begin(&g, ctx, part, most);
+
+	for (size_t i = 0; !code && i < part->count && !opk_patience_over(patience); i++)
+		if (part->group_of[i] == i && is_split(&g, i))
+			code = move(&g, i);
+	end(&g);
+	return !code && !opk_bins_renumber(&part->bins, part->count)
+	               ? opk_nomem(ctx, "raw counters")
+	               : code;
+}

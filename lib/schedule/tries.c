@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packs a part by tries. PerfWorks takes its counters in an order, each into the first pass with
+ * room, in a single call, as it does CUPTI's; those that found room late come earlier in the next.
+ */
+#include "schedule/schedule.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+
+/* What earlier tries say counts less and less, by this. */
+#define FADING 0.9
+/* No counter comes as late as this. */
+#define MOST_LATE (2 + 2 / (1 - FADING))
+
+/* ---- bins */
+
+bool opk_bins_renumber(struct opk_bins *bins, size_t items)
+{
+	size_t most = 0, used = 0;
+	opk_autofree size_t *number = NULL;
+
+	for (size_t i = 0; i < items; i++) {
+		bins->bin_of[i] = bins->bin_of[i] == SIZE_MAX ? 0 : bins->bin_of[i];
+		most = bins->bin_of[i] > most ? bins->bin_of[i] : most;
+	}
+	number = opk_alloc_array(most + 1, sizeof *number);
+	if (!number)
+		return false;
+	for (size_t i = 0; i < items; i++)
+		number[bins->bin_of[i]] = 1;
+	for (size_t bin = 0; bin <= most; bin++)
+		number[bin] = number[bin] ? used++ : 0;
+	for (size_t i = 0; i < items; i++)
+		bins->bin_of[i] = number[bins->bin_of[i]];
+	bins->count = used;
+	return true;
+}
+
+/* Items that did not find room in the first bin each time, in the bin that has most of them. */
+static size_t fullest(const struct opk_part *part, const struct opk_bins *bins, size_t *sizes)
+{
+	size_t most = 0;
+
+	memset(sizes, 0, bins->count * sizeof *sizes);
+	for (size_t i = 0; i < part->count; i++)
+		if (!part->easy[i] && ++sizes[bins->bin_of[i]] > most)
+			most = sizes[bins->bin_of[i]];
+	return most;
+}
+
+/* As many bins as it takes when each is as full as the fullest. */
+static bool expect(struct opk_part *part)
+{
+	opk_autofree size_t *sizes = opk_alloc_array(part->count + 1, sizeof *sizes);
+	size_t wanting = 0, most, best;
+
+	if (!sizes)
+		return false;
+	for (size_t i = 0; i < part->count; i++)
+		wanting += !part->easy[i];
+	most = fullest(part, &part->tried, sizes);
+	best = fullest(part, &part->bins, sizes);
+	most = best > most ? best : most;
+	part->enough = most ? (wanting + most - 1) / most : 1;
+	return true;
+}
+
+/* ---- beginning */
+
+static void remember(struct opk_part *part, const struct opk_bins *bins)
+{
+	for (size_t i = 0; i < part->count; i++) {
+		double behind = (double)bins->bin_of[i] / (double)bins->count;
+
+		part->late[i] = part->late[i] * FADING + behind;
+		part->easy[i] = part->easy[i] && !bins->bin_of[i];
+	}
+}
+
+int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_schedule *plan)
+{
+	part->bound = part->enough = 1;
+	part->order = opk_alloc_array(part->count + 1, sizeof *part->order);
+	part->group_of = opk_alloc_array(part->count + 1, sizeof *part->group_of);
+	part->sizes = opk_alloc_array(part->count + 1, sizeof *part->sizes);
+	part->late = opk_alloc_array(part->count + 1, sizeof *part->late);
+	part->easy = opk_alloc_array(part->count + 1, sizeof *part->easy);
+	part->bins.bin_of = opk_alloc_array(part->count + 1, sizeof *part->bins.bin_of);
+	if (!part->order || !part->group_of || !part->sizes || !part->late || !part->easy
+	    || !part->bins.bin_of)
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < part->count; i++) {
+		part->order[i] = part->group_of[i] = i;
+		part->sizes[i] = 1;
+		part->easy[i] = true;
+		part->bins.bin_of[i] = plan->pass_of[part->members[i]];
+	}
+	if (!opk_bins_renumber(&part->bins, part->count))
+		return opk_nomem(ctx, "raw counters");
+	remember(part, &part->bins);
+	/* These are dear bins. */
+	if (part->cheap)
+		opk_bins_clear(&part->bins);
+	return OPK_OK;
+}
+
+/* ---- a try */
+
+/* Takes the members in this order; pass_of is one a counter. */
+static int pack(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_part *part,
+                const struct opk_nv_scheduler *like, const struct opk_ranked *order, size_t count)
+{
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
+	opk_autoresult struct opk_schedule_result made = { 0 };
+	opk_autofree const char **names = opk_alloc_array(count + 1, sizeof *names);
+	int code = names ? opk_nv_scheduler_like(&scheduler, ctx, like, &part->domains)
+	                 : opk_nomem(ctx, "raw counters");
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < count; i++)
+		names[i] = part->counters->names.items[part->members[order[i].item]];
+	code = opk_nv_scheduler_hold(ctx, scheduler, names, count);
+	if (!code)
+		code = opk_nv_scheduler_image(&made.config, &made.size, &made.passes, ctx,
+		                              scheduler);
+	return code ? code : opk_schedule_read(out, ctx, part->counters, &made);
+}
+
+/* Puts those that are in no bin into bins from `first` on. */
+static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_part *part,
+                const struct opk_nv_scheduler *like, const struct opk_ranked *order, size_t first)
+{
+	opk_autofree struct opk_ranked *left = opk_alloc_array(part->count + 1, sizeof *left);
+	struct opk_schedule schedule;
+	size_t count = 0;
+	int code;
+
+	if (!left)
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < part->count; i++)
+		if (bins->bin_of[order[i].item] == SIZE_MAX)
+			left[count++] = order[i];
+	if (!count)
+		return OPK_OK;
+	code = pack(&schedule, ctx, part, like, left, count);
+	if (code)
+		return code;
+	for (size_t i = 0; i < count; i++) {
+		size_t pass = schedule.pass_of[part->members[left[i].item]];
+
+		bins->bin_of[left[i].item] = first + (pass == SIZE_MAX ? 0 : pass);
+	}
+	opk_schedule_clear(&schedule);
+	return OPK_OK;
+}
+
+/* Dear counters are first: what is in a pass after theirs has not found room beside them. */
+static size_t keep_dear(struct opk_bins *bins, const struct opk_part *part)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < part->count; i++)
+		if (part->dear[part->members[i]] && bins->bin_of[i] >= count)
+			count = bins->bin_of[i] + 1;
+	for (size_t i = 0; i < part->count; i++)
+		if (bins->bin_of[i] >= count)
+			bins->bin_of[i] = SIZE_MAX;
+	return count;
+}
+
+static int pack_all(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_part *part,
+                    const struct opk_ranked *order)
+{
+	int code;
+
+	bins->bin_of = opk_alloc_array(part->count + 1, sizeof *bins->bin_of);
+	if (!bins->bin_of)
+		return opk_nomem(ctx, "raw counters");
+	memset(bins->bin_of, 0xff, part->count * sizeof *bins->bin_of);
+	code = fill(bins, ctx, part, part->scheduler, order, 0);
+	if (!code && part->cheap)
+		code = fill(bins, ctx, part, part->cheap, order, keep_dear(bins, part));
+	return !code && !opk_bins_renumber(bins, part->count) ? opk_nomem(ctx, "raw counters")
+	                                                      : code;
+}
+
+/* SplitMix64: the same numbers everywhere. */
+static double next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15U;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* How late the latest of its group was; counters of a ratio come sooner, one after other. */
+static double rank_of(const struct opk_part *part, const double *latest, size_t member)
+{
+	size_t group = part->group_of[member];
+
+	return part->sizes[group] == 1 ? part->late[member]
+	                               : latest[group] + 2 + 1e-7 * (double)group;
+}
+
+/* Dear ones first, then those that found room late. */
+static struct opk_ranked *make_order(const struct opk_part *part, bool shaken)
+{
+	opk_autofree double *rank = opk_alloc_array(part->count + 1, sizeof *rank);
+	opk_autofree double *latest = opk_alloc_array(part->count + 1, sizeof *latest);
+	uint64_t state = part->tries;
+
+	if (!rank || !latest)
+		return NULL;
+	for (size_t i = 0; i < part->count; i++)
+		latest[part->group_of[i]] = fmax(latest[part->group_of[i]], part->late[i]);
+	for (size_t i = 0; i < part->count; i++) {
+		rank[i] = rank_of(part, latest, i);
+		if (shaken)
+			rank[i] *= 0.9 + 0.2 * next_random(&state);
+		if (part->cheap && part->dear[part->members[i]])
+			rank[i] += MOST_LATE;
+	}
+	return opk_hardest_first(rank, part->count);
+}
+
+static int keep_better(struct opk_part *part, struct opk_ctx *ctx, const struct opk_ranked *order)
+{
+	size_t *bin_of;
+
+	if (part->bins.count && part->bins.count <= part->tried.count)
+		return OPK_OK;
+	bin_of = opk_alloc_array(part->count + 1, sizeof *bin_of);
+	if (!bin_of)
+		return opk_nomem(ctx, "raw counters");
+	for (size_t i = 0; i < part->count; i++) {
+		bin_of[i] = part->tried.bin_of[i];
+		part->order[i] = order[i].item;
+	}
+	opk_bins_clear(&part->bins);
+	part->bins = (struct opk_bins){ part->tried.count, bin_of };
+	return OPK_OK;
+}
+
+int opk_part_try(struct opk_part *part, struct opk_ctx *ctx, size_t shaken)
+{
+	opk_autofree struct opk_ranked *order = make_order(part, part->tries >= shaken);
+	struct opk_bins bins = { 0 };
+	int code = order ? pack_all(&bins, ctx, part, order) : opk_nomem(ctx, "raw counters");
+
+	if (code) {
+		opk_bins_clear(&bins);
+		return code;
+	}
+	opk_bins_clear(&part->tried);
+	part->tried = bins;
+	part->tries++;
+	remember(part, &part->tried);
+	code = keep_better(part, ctx, order);
+	return !code && !expect(part) ? opk_nomem(ctx, "raw counters") : code;
+}
