@@ -3,7 +3,7 @@
 # that names its group's. Usage:
 #
 #   awk -f reference.awk -v folder=DIR -v version=0.1.0 offpeak.h       writes DIR/NAME.3
-#   awk -f reference.awk -v undocumented=1 offpeak.h                    prints the functions that no comment describes
+#   awk -f reference.awk -v undocumented=1 offpeak.h                    prints groups and functions that no comment describes
 #
 # An item is a comment and the declarations below it, up to the next comment or an empty line. The first comment of a
 # group, which no declaration follows, introduces it.
@@ -86,22 +86,36 @@ function add_name(name) {
 	names[group] = names[group] (names[group] == "" ? "" : ", ") name
 }
 
-# A whole declaration, of one line or several: what it declares.
+# A whole declaration, of one line or several: keeps the name, and says whether it is a function or a type of one.
 function declared(text,    name) {
 	gsub(/[\n\t ]+/, " ", text)
 	if (match(text, /^(struct|enum|union) opk_[a-z0-9_]+ \{/)) {
 		add_name(substr(text, index(text, "opk_"), RLENGTH - index(text, "opk_") - 1))
-		return
+		return 0
 	}
-	if (text ~ /^(enum|struct|union)( [a-z0-9_A-Z]+)?( \{.*\})?;$/)
-		return
-	if (!match(text, /opk_[a-z0-9_]+\(/))
-		return
+	if (text ~ /^(enum|struct|union)( [a-z0-9_A-Z]+)?( \{.*\})?;$/ || !match(text, /opk_[a-z0-9_]+\(/))
+		return 0
 	name = substr(text, RSTART, RLENGTH - 1)
 	add_name(name)
-	if (text ~ /^typedef /)
-		return
-	waiting[++waiting_count] = name
+	if (text !~ /^typedef /)
+		waiting[++waiting_count] = name
+	return 1
+}
+
+# A prototype on lines that fit a page of 80 columns.
+function wrapped(text,    words, count, i, line, out) {
+	gsub(/[\n\t ]+/, " ", text)
+	count = split(text, words, ", ")
+	for (i = 1; i <= count; i++) {
+		if (i < count)
+			words[i] = words[i] ","
+		if (line != "" && length(line) + length(words[i]) > 70) {
+			out = out line "\n"
+			line = "       "
+		}
+		line = line (line == "" ? "" : " ") words[i]
+	}
+	return out line
 }
 
 function end_item(    i) {
@@ -178,9 +192,8 @@ in_comment {
 {
 	line = body == "" || body ~ /\(/ && body !~ /\{/ ? without_comment($0) : $0
 	body = body (body == "" ? "" : "\n") line
-	add_code(line)
 	if (body ~ /^#define/ ? line !~ /\\$/ : (body ~ /\{\n/ ? line ~ /^}/ : line ~ /;$/)) {
-		declared(body)
+		add_code(declared(body) ? wrapped(body) : body)
 		body = ""
 	}
 }
@@ -240,6 +253,9 @@ function put_others(name, page,    found, i, line) {
 
 END {
 	end_item()
+	for (i = 2; undocumented && i <= group_count; i++)
+		if (!(groups[i] in intro))
+			print groups[i]
 	if (undocumented)
 		exit
 	for (i = 1; i <= group_count; i++)

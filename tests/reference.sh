@@ -30,6 +30,8 @@ same 'functions without a comment' "$(awk -f "$script" -v undocumented=1 "$heade
 # It finds what is missing.
 sed '/^\/\* The library.s version, "/d' "$header" >"$tmp/less.h"
 same 'functions without a comment, one of which has lost it' "$(awk -f "$script" -v undocumented=1 "$tmp/less.h")" opk_version
+sed '/^\/\* Pages of HTML\. \*\/$/d' "$header" >"$tmp/less.h"
+same 'groups without an introduction, one of which has lost it' "$(awk -f "$script" -v undocumented=1 "$tmp/less.h")" opk-reports
 # shellcheck disable=SC2016
 printf '%s\n' '/* ---- one group ---- */' '/* What it is for. */' '' '/* Takes `x` --as it is--, see opk_b(). */' \
 	'int opk_a(int x);' '/*' ' * .first' ' *  - a\b' ' */' 'struct opk_c {' '	int opk_b; /* opk_a() */' '};' >"$tmp/small.h"
