@@ -438,6 +438,9 @@ static int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *
 		params->numCompletedSamples = copy->used;
 		return 0;
 	}
+	/* One slot more than there are. */
+	if (fake.miscounts)
+		ck_assert_uint_eq(params->pCounterDataImage[params->counterDataImageSize], 0);
 	params->numTotalSamples = fake.slots;
 	params->numPopulatedSamples = fake.miscounts ? 0 : fake.populated;
 	params->numCompletedSamples = pass_of(params->pCounterDataImage) ? 0 : fake.completed;

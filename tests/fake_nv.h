@@ -72,7 +72,7 @@ struct fake_nv {
 	const char *image_chip;
 	bool image_is_pm;
 	size_t slots, populated, completed;
-	bool miscounts;     /* CUPTI 13.1 and later say that no range was begun */
+	bool miscounts;     /* as CUPTI 13.1 and later, which also read past an image */
 	size_t name_length; /* 0: "range<index>" */
 	/* What evaluation does once it comes to this range. */
 	enum fake_deed evaluate_deed;

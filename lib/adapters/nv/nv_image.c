@@ -38,14 +38,30 @@ static int count_begun(size_t *populated, struct opk_ctx *ctx, const void *image
 	return code;
 }
 
+/* From 13.1 on CUPTI reads one slot more than there are: a copy that has zeros behind it; free(). */
+static int copy_with_room(void **out, struct opk_ctx *ctx, const void *image, size_t size)
+{
+	*out = size <= SIZE_MAX / 2 ? opk_alloc(2 * size) : NULL;
+	if (!*out)
+		return opk_nomem(ctx, "a counter data image");
+	memcpy(*out, image, size);
+	return OPK_OK;
+}
+
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size)
 {
+	enum { CUPTI_13_1 = 130100 };
 	NV_PARAMS(params, PmGetCounterDataInfo, .pCounterDataImage = image,
 	          .counterDataImageSize = size);
+	opk_autofree void *copy = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
+	if (!code && nv->version >= CUPTI_13_1) {
+		code = copy_with_room(&copy, ctx, image, size);
+		params.pCounterDataImage = copy;
+	}
 	if (!code)
 		code = NV_CUPTI(nv, ctx, cuptiPmSamplingGetCounterDataInfo, &params);
 	if (code)
