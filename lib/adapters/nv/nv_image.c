@@ -169,6 +169,7 @@ static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
                       size_t size, size_t slots, size_t name_size)
 {
+	enum { MOST_MORE_HEAD = 1 << 16 };
 	NV_PARAMS(params, DataCopyInitialize);
 	opk_autofree void *prefix = NULL, *copy = NULL;
 	struct opk_nv *nv;
@@ -186,8 +187,8 @@ int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const v
 	code = copy_size(out_size, nv, ctx, &params);
 	if (code)
 		return code;
-	/* A damaged image may say anything. */
-	if (*out_size / (slots + 1) > size + name_size)
+	/* A damaged image may say anything; heads are larger from 13.3 on than in older images. */
+	if (*out_size / (slots + 1) > size + name_size + MOST_MORE_HEAD)
 		return opk_fail(ctx, OPK_EFAILED, "the image's head is larger than the image");
 	copy = opk_alloc(*out_size);
 	if (!copy)
