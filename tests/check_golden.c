@@ -23,7 +23,7 @@ static const struct recording {
 	{ HERE, "nested", false, true, false, 4, 0, 0 },
 	{ HERE, "wide-auto", false, true, false, 5, 0, 130000 },
 	{ HERE, "pm-small", true, true, true, 383, 0, 130000 },
-	{ HERE, "pm-triage", true, true, false, 0, 60, 0 },
+	{ HERE, "pm-triage", true, true, false, 0, 60, 26 },
 	{ HERE, "legacy-noinst", false, false, false, 0, 0, 0 },
 	{ HERE, "legacy-user", false, false, false, 0, 0, 0 },
 };
@@ -124,6 +124,17 @@ static void check_place(const struct recording *recording, struct golden *golden
 	}
 }
 
+/* From 13.3 on it wants counters that were not collected. */
+static bool is_lost(struct opk_ctx *ctx, const char *metric, double value)
+{
+	struct opk_nvidia_info info = OPK_INIT(info);
+
+	if (!isnan(value) || !strstr(metric, ".max_rate"))
+		return false;
+	ck_ok(ctx, opk_nvidia_info(&info, ctx));
+	return info.cupti_version >= 130300;
+}
+
 /* Returns the number of rows. */
 static size_t check_values(const struct recording *recording, struct opk_ctx *ctx,
                            struct opk_evaluation *evaluation, bool times)
@@ -146,10 +157,13 @@ static size_t check_values(const struct recording *recording, struct opk_ctx *ct
 		check_place(recording, &golden, row, times);
 		for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++) {
 			const char *field = golden_field(&golden);
+			const char *metric = opk_evaluation_metric(evaluation, i);
 
+			if (is_lost(ctx, metric, row->values[i]))
+				continue;
 			ck_row(recording, same_bits(row->values[i], strtod(field, NULL)),
-			       "row %zu, %s: %.17g is not %s", index,
-			       opk_evaluation_metric(evaluation, i), row->values[i], field);
+			       "row %zu, %s: %.17g is not %s", index, metric, row->values[i],
+			       field);
 		}
 		ck_assert_ptr_null(golden.rest);
 	}

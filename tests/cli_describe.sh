@@ -135,7 +135,8 @@ notes "nvprof's nvlink_total_data_transmitted has no counterpart on GB202: it ha
 	describe GB202 nvlink_total_data_transmitted --format json
 json 'j["formula"] == "no counterpart on GB202" and j["terms"][0]["exists"] is False'
 works describe GB202 sysmem_read_bytes --format json
-json 'j["formula"] == "syslts__t_sectors_aperture_sysmem_op_read.sum * 32" and j["unit"] == "byte"'
+# The chip's metric of NVIDIA's name, or one of its own, which is lts__ there from 13.1 on.
+json 'j["formula"] in [unit + "__t_sectors_aperture_sysmem_op_read.sum * 32" for unit in ("lts", "syslts")] and j["unit"] == "byte"'
 json '"lacks the rollup" in j["note"] and j["nvidia"] == "lts__t_sectors_aperture_sysmem_op_read* 32"'
 works describe GH100 gst_transactions --format table
 out_has "^note  *NVIDIA's text gives bytes where nvprof counted sectors$"

@@ -268,7 +268,8 @@ if [ -x "$rotate" ]; then
 fi
 
 section 'eval: several files in a database'
-works eval "$simple" "$recordings/gh100-wide-auto.opk" -o both.db
+# From 13.3 on a note says that some are nan.
+run 0 eval "$simple" "$recordings/gh100-wide-auto.opk" -o both.db
 asks both.db 'SELECT file, count(*) FROM runs JOIN ranges ON runs.id = run_id GROUP BY runs.id'
 same "$last" "$(sed 1d out)" "$simple,5
 $recordings/gh100-wide-auto.opk,5"

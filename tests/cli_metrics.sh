@@ -48,7 +48,11 @@ header_is metric,type,hw_unit,dim_unit,description,passes,method,status,scope
 out_has '^dram__bytes\.sum,.*,1,hardware,,(context)?$'
 out_has '^smsp__sass_inst_executed_op_shared\.sum,.*,1,sass,,(context)?$'
 out_has '^ctc__tx_bytes\.sum,.*,1,hardware,,(device)?$'
-out_has '^ctc__tx_bytes\.sum\.per_cycle_active,.*,unschedulable,hardware,CUPTI_ERROR_NOT_SUPPORTED,(device)?$'
+if cupti_from 130200; then
+	out_has '^ctc__tx_bytes\.sum\.per_cycle_active,.*,1,hardware,,(device)?$'
+else
+	out_has '^ctc__tx_bytes\.sum\.per_cycle_active,.*,unschedulable,hardware,CUPTI_ERROR_[A-Z_]*,(device)?$'
+fi
 works metrics GH100 --passes 'dram__bytes' 'dram__throughput' 'sm__throughput'
 out_has '^dram__bytes,counter,dram,byte,.*,1,hardware,,(context)?$'
 out_has '^sm__throughput,throughput,sm,percent,.*,[2-9],'
@@ -56,7 +60,7 @@ works metrics GH100 --passes --profiler pm 'dram__*'
 out_has '^dram__throughput,.*,1,,,$'
 works metrics GH100 --submetrics --passes 'ctc__tx_bytes' --format json
 json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum"] == 1'
-json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum.per_cycle_active"] == "unschedulable"'
+cupti_from 130200 || json '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum.per_cycle_active"] == "unschedulable"'
 works metrics GH100 --passes 'sm__throughput' --format ndjson
 ndjson 'j[0]["passes"] > 1'
 

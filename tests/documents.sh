@@ -85,6 +85,7 @@ possible() {
 		: "${tap_cupti:=$("$OFFPEAK" doctor --format csv 2>/dev/null | sed -n 's/^cupti_version,//p')}"
 		[ "$tap_cupti" = "$pages_cupti" ]
 		;;
+	*offpeak\ info\ build/*) [ -f "$(expr "$1" : '.*\(build/[^ ]*\.opk\)')" ] ;;
 	esac
 }
 

@@ -80,6 +80,10 @@ for name in simple nested wide-auto pm-small pm-triage; do
 	cp "$recordings/gh100-$name.opk" $name.opk
 	pass "$name" "$values" csv "$SOURCE/tests/golden/gh100-$name.csv"
 	cp pass $name.opk.want
+	# From 13.3 on these want counters that were not collected.
+	if cupti_from 130300; then
+		sed -E 's/^(.*\.max_rate),.*/\1,nan/' pass >$name.opk.want
+	fi
 done
 # Nobody has computed these values on the GPU machine: CUPTI's own call has, here.
 cp "$recordings/gh100-legacy-noinst.opk" noinst.opk

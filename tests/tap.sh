@@ -7,8 +7,8 @@
 
 tap_checks=0 tap_failures=0
 tmp=$(mktemp -d) || exit 99
-# What this very program has found out is there for all tests; what an earlier build said is no answer.
-XDG_CACHE_HOME=$BUILD/tests/cache/$(stat -c %Y.%s "${OFFPEAK:-/}")
+# What this very program has found out is there for all tests; what an earlier build said is no answer, nor another CUPTI.
+XDG_CACHE_HOME=$BUILD/tests/cache/$(stat -c %Y.%s "${OFFPEAK:-/}")${OFFPEAK_CUDA:+.${OFFPEAK_CUDA##*/}}
 export XDG_CACHE_HOME
 for tap_cache in "$BUILD/tests/cache"/*; do
 	[ "$tap_cache" = "$XDG_CACHE_HOME" ] || rm -rf "$tap_cache"
@@ -64,6 +64,12 @@ skip() {
 # Whether this is make check-long: all of what is otherwise sampled.
 is_long() {
 	[ -n "${OFFPEAK_LONG:-}" ]
+}
+
+# cupti_from NUMBER: whether the CUPTI that is tested is this release or a later one; 130101 is 13.1.
+cupti_from() {
+	: "${tap_cupti:=$("$OFFPEAK" doctor --format csv 2>/dev/null </dev/null | sed -n 's/^cupti_version,//p')}"
+	[ "${tap_cupti:-0}" -ge "$1" ]
 }
 
 section() {

@@ -221,9 +221,9 @@ struct opk_nv_image_info {
 	size_t completed; /* done: all ranges, or the samples that are whole */
 };
 /*
- * cuptiPmSamplingGetCounterDataInfo, which counts ranges as well as samples. From 13.1 on it says one
- * begun range too few, or none where passes are missing, and reads past the image's end: PerfWorks'
- * NVPW_CounterData_GetNumRanges knows how many there are.
+ * cuptiPmSamplingGetCounterDataInfo, which counts ranges as well as samples. From 13.1 on it says
+ * one begun range too few, or none where passes are missing, and reads past the image's end:
+ * PerfWorks' NVPW_CounterData_GetNumRanges knows how many there are.
  */
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size);
