@@ -52,6 +52,7 @@ same "$last: rows" "$(sed -n '4,5p' out)" "55.351875735256343,1,$hit,percent
 lines_are 11
 works eval "$simple" --layout long --columns kernel,metric,value,unit,launches
 header_is kernel,metric,value,unit,launches
+out_has ',instructions,1$'
 lines_are 36
 
 section 'eval --columns: names that are none'

@@ -207,10 +207,6 @@ static int choose_columns(struct eval *eval, const char *list)
 		if (!opk_strlist_take(&eval->chosen, opk_take(name)))
 			return app_nomem(eval->app);
 	}
-	/* A tree begins with it. */
-	if (eval->is_tree && !opk_strlist_contains(&eval->chosen, "name")
-	    && !opk_strlist_add(&eval->chosen, "name"))
-		return app_nomem(eval->app);
 	return OPK_OK;
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "common/facts.h"
 #include "eval/eval_table.h"
 
 /* ---- files */
@@ -212,6 +211,26 @@ static const char *name_hint(const struct option_list *where)
 	return NULL;
 }
 
+static bool is_known(enum opk_fact fact, const struct opk_range *range)
+{
+	const struct opk_row row = { .name = range->name, .range = range };
+	struct opk_fact_text text;
+	union opk_cell cell = opk_fact_get(&text, fact, &row, NULL);
+	enum opk_cell_type type = opk_fact_column(fact, OPK_PROFILER_RANGE)->type;
+
+	if (type == OPK_CELL_STRING)
+		return cell.string && *cell.string;
+	return type != OPK_CELL_OPTIONAL || cell.optional.known;
+}
+
+static bool any_known(enum opk_fact fact, const struct opk_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_known(fact, &ranges[i]))
+			return true;
+	return false;
+}
+
 /*
  * False: some file's ranges have it, or it can't be said. Of images come numbers and names alone,
  * all else from tables of ranges.
@@ -232,7 +251,7 @@ static bool is_recorded_nowhere(const struct eval *eval, enum opk_fact fact)
 			opk_clear_errors(eval->app->ctx);
 			return false;
 		}
-		if (facts_known(fact, ranges, count))
+		if (any_known(fact, ranges, count))
 			return false;
 	}
 	return true;

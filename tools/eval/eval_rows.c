@@ -16,7 +16,7 @@ int eval_table_result(struct eval *eval, int code)
 
 /* ---- the table or database begins */
 
-/* A tree begins with the name of each row, and other columns follow as they are. */
+/* A tree begins with the name of each row, asked for or not, and other columns follow. */
 size_t eval_rows_column(const struct eval *eval, size_t i)
 {
 	return !i ? eval->name_at : i <= eval->name_at ? i - 1 : i;
@@ -24,21 +24,25 @@ size_t eval_rows_column(const struct eval *eval, size_t i)
 
 static const struct opk_table_column *column_at(const struct eval *eval, size_t i)
 {
-	return opk_table_get_column(eval->table, eval_rows_column(eval, i));
+	static const struct opk_table_column name = { .header = { "name", OPK_CELL_STRING } };
+
+	return eval->is_tree && !i ? &name
+	                           : opk_table_get_column(eval->table, eval_rows_column(eval, i));
 }
 
 static int list_columns(struct eval *eval)
 {
 	size_t count = opk_table_column_count(eval->table);
 
-	eval->headers = opk_alloc_array(count, sizeof *eval->headers);
-	eval->cells = opk_alloc_array(count, sizeof *eval->cells);
+	eval->headers = opk_alloc_array(count + 1, sizeof *eval->headers);
+	eval->cells = opk_alloc_array(count + 1, sizeof *eval->cells);
 	if (!eval->headers || !eval->cells)
 		return app_nomem(eval->app);
-	while (eval->is_tree && column_at(eval, 0)->fact != OPK_FACT_NAME)
+	while (eval->is_tree && eval->name_at < count
+	       && opk_table_get_column(eval->table, eval->name_at)->fact != OPK_FACT_NAME)
 		eval->name_at++;
-	eval->column_count = count;
-	for (size_t i = 0; i < count; i++)
+	eval->column_count = count + (eval->is_tree && eval->name_at == count);
+	for (size_t i = 0; i < eval->column_count; i++)
 		eval->headers[i] = column_at(eval, i)->header;
 	return OPK_OK;
 }

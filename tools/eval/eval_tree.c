@@ -343,7 +343,7 @@ static int print_row(struct eval *eval, const struct eval_tree_node *node)
 	code = eval_table_result(eval, opk_table_next(&row, eval->table));
 	if (code)
 		return code;
-	for (size_t i = 0; i < eval->column_count; i++)
+	for (size_t i = 1; i < eval->column_count; i++)
 		eval->cells[i] = row->cells[eval_rows_column(eval, i)];
 	eval->cells[0].string = name;
 	return opk_out_nested_row(eval->app->out, eval->tree.depth, eval->cells,
