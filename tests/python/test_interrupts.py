@@ -128,22 +128,22 @@ class Interrupts(unittest.TestCase):
         self.assertEqual(written, "[]")
 
     def test_another_thread_goes_on(self):
-        took, was_alive, rows = run(
+        took, rows = run(
             """
             import sys
             def evaluate():
-                rows.append(sum(1 for _ in opk.open([sys.argv[1]] * 40).eval(workers=1)))
-            rows = []
+                while not done.is_set():
+                    rows.append(sum(1 for _ in few.eval(workers=1)))
+            few, rows, done = opk.open([sys.argv[1]] * 10), [], threading.Event()
             opk.chips()
             thread = threading.Thread(target=evaluate)
             thread.start()
-            print(interrupted(lambda: opk.plan("GH100", "full", effort=60), 0.2, has_children=True))
-            print(thread.is_alive())
+            print(interrupted(lambda: opk.plan("GH100", "full", effort=60), 0.3, has_children=True))
+            done.set()
             thread.join()
-            print(rows[0])
+            print(set(rows))
             """,
             recording("wide-auto"),
         )
         self.check(took)
-        self.assertEqual(was_alive, "True")
-        self.assertEqual(int(rows), 200)
+        self.assertEqual(rows, "{50}")
