@@ -122,18 +122,22 @@ if is_long; then
 	same 'installed pages' "$(cd "$tmp/root" && find . -path '*/man3/*' | sed 's,.*/,,' | grep -cx 'opk_eval_file\.3\|opk-evaluation\.3\|liboffpeak\.3')" 3
 fi
 
-# shellcheck disable=SC2086
-build c ${CC:-cc} -std=c99
-written c
 have_cxx=no
 if ${CXX:-c++} --version >/dev/null 2>&1; then
 	have_cxx=yes
 fi
+# Two of them are linked, and all are compiled.
 if ! is_long; then
+	names='eval write'
+	# shellcheck disable=SC2086
+	pass 'examples in C99' ${CC:-cc} -std=c99 $warnings $flags -fsyntax-only "$SOURCE"/docs/examples/*.c
 	# shellcheck disable=SC2086
 	[ $have_cxx = no ] || pass 'examples in C++17' ${CXX:-c++} -std=c++17 $warnings $flags -fsyntax-only -x c++ "$SOURCE"/docs/examples/*.c
-	finish
 fi
+# shellcheck disable=SC2086
+build c ${CC:-cc} -std=c99
+written c
+is_long || finish
 others c
 for standard in c++11 c++17 c++20; do
 	[ $have_cxx = yes ] || break
