@@ -1963,6 +1963,11 @@ struct opk_table_options {
 	const char *aggregate, *level;
 	const struct opk_image_options *image; /* how they are computed; NULL: defaults */
 	bool mark_first_sample;                /* keeps it, too, with the column "spans_earlier" */
+	/*
+	 * There are no columns and rows, only their sources: opk_table_next_source(). Files may have
+	 * different values; `columns` names those that opk_table_get_values() has.
+	 */
+	bool only_sources;
 };
 
 enum opk_table_kind {
@@ -2068,7 +2073,7 @@ struct opk_table_place {
 struct opk_table_source {
 	struct opk_table_place place;
 	struct opk_row row;                  /* of a key group the name and range alone */
-	const struct opk_joined_row *joined; /* NULL: it is a single range, or a sample */
+	const struct opk_joined_row *joined; /* NULL: it is a single range or a sample */
 	const struct opk_aggregated *group;  /* NULL: it is no key group */
 };
 /*

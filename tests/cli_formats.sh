@@ -231,6 +231,9 @@ asks pm.db "SELECT start_ns AS start, end_ns AS end, $(metrics_of "$golden/gh100
 equal out "$golden/gh100-pm-small.csv"
 asks pm.db 'SELECT count(*), sum(spans_earlier) FROM samples'
 same "$last" "$(tail -n 1 out)" 383,1
+run 0 eval "$recordings/gh100-training-trace.opk" --where kernel=* --columns kernel -o trace.db
+asks trace.db 'SELECT count(*) > 100 FROM ranges'
+same "$last" "$(tail -n 1 out)" 1
 # Rows in long form are those of the long table.
 works eval "$simple" --layout long
 keep long.csv

@@ -216,7 +216,7 @@ static int check_fit(const struct opk_table *table, struct opk_ctx *ctx,
 	for (size_t i = 0; same && i < count; i++)
 		same = !strcmp(opk_evaluation_column(first, i),
 		               opk_evaluation_column(input->evaluation, i));
-	return same || table->layout != OPK_TABLE_WIDE
+	return same || table->layout != OPK_TABLE_WIDE || table->options.only_sources
 	               ? OPK_OK
 	               : opk_fail(ctx, OPK_EUSAGE,
 	                          "%s: its metrics differ from those of the file before: choose "
@@ -239,7 +239,7 @@ int opk_table_list_columns(struct opk_table *table, struct opk_ctx *ctx)
 		if (!code)
 			code = check_fit(table, ctx, &table->inputs[i]);
 	}
-	if (code)
+	if (code || table->options.only_sources)
 		return code;
 	if (table->chosen.count)
 		add_chosen(table);

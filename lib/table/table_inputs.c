@@ -125,8 +125,7 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 		if (!opk_table_find(&column, table, table->chosen.items[i]))
 			table->wanted[count++] = table->chosen.items[i];
 	}
-	/* A wide table of what is known of rows needs no value. */
-	table->eval.metrics = count || table->layout == OPK_TABLE_WIDE ? table->wanted : NULL;
+	table->eval.metrics = count || opk_table_needs_no_value(table) ? table->wanted : NULL;
 	table->eval.metric_count = count;
 	return OPK_OK;
 }

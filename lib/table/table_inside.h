@@ -60,6 +60,12 @@ static inline bool opk_table_is_timeline(const struct opk_table_file *input)
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
 }
 
+/* A wide table of what is known of rows. */
+static inline bool opk_table_needs_no_value(const struct opk_table *table)
+{
+	return table->layout == OPK_TABLE_WIDE && !table->options.only_sources;
+}
+
 /* ---- table_names.c: columns by name */
 
 /* The header of a fact; NULL where this layout has no such column. */

@@ -352,7 +352,8 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	options.mark_first_sample = eval->first_sample == FIRST_MARK;
 	options.rows = args->raw.image ? OPK_ROWS_RECORDED : rows_of(eval);
 	options.kernel_names = kernel_style(eval->app, args->kernel_names);
-	options.is_long = eval->is_long || eval->to_database;
+	options.is_long = eval->is_long && !eval->to_database;
+	options.only_sources = eval->to_database;
 	options.aggregate = eval->key;
 	options.level = eval->level;
 	options.image = &image;
