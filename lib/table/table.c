@@ -21,6 +21,7 @@ static bool copy_texts(struct opk_strlist *to, const char *const *texts, size_t 
 /* What the table keeps of options, whose texts are the caller's. */
 static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 {
+	static const char *const none[] = { NULL };
 	const struct opk_table_options *options = &table->options;
 	int code = OPK_OK;
 
@@ -29,8 +30,10 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 	if (!copy_texts(&table->metrics, table->eval.metrics, table->eval.metric_count)
 	    || !copy_texts(&table->chosen, options->columns, options->column_count))
 		return opk_nomem(ctx, "a table");
+	/* A list of none is not NULL, which means all. */
 	if (table->eval.metrics)
-		table->eval.metrics = opk_strlist_items(&table->metrics);
+		table->eval.metrics = table->metrics.count ? opk_strlist_items(&table->metrics)
+		                                           : none;
 	if (options->set)
 		code = opk_set_find(&table->set, ctx, options->set);
 	else if (table->eval.set)
