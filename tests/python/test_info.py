@@ -57,12 +57,12 @@ class Facts(unittest.TestCase):
                 self.assertEqual(found, rows[1:])
 
     def test_samples(self):
-        rows = command("eval", recording("training-pm"), "--first-sample", "keep", "--columns", "start_ns,end_ns")
-        found = [[str(row["start_ns"]), str(row["end_ns"])] for row in opk.open(recording("training-pm")).ranges]
+        rows = command("eval", recording("pm-small"), "--first-sample", "keep", "--columns", "start_ns,end_ns")
+        found = [[str(row["start_ns"]), str(row["end_ns"])] for row in opk.open(recording("pm-small")).ranges]
         self.assertEqual(found, rows[1:])
 
     def test_activities(self):
-        path = recording("training-trace")
+        path = recording("training-kernels")
         rows = command("eval", path, "--per", "launch", "--columns", "kernel,start_ns,end_ns")
         found = [[row["kernel"] or "", str(row["start_ns"]), str(row["end_ns"])] for row in opk.open(path).activities]
         self.assertEqual(found, rows[1:])

@@ -62,22 +62,15 @@ class Ends(unittest.TestCase):
         result = subprocess.run(command, capture_output=True, text=True, timeout=120)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 
-    def test_objects_at_exit(self):
+    def test_at_exit(self):
         self.check(
             """
-import sys, atexit
+import sys, atexit, threading, time
 run = opk.open(sys.argv[1])
 table = run.eval()
 cycle = [run, table, opk.plan("GH100", "roofline")]
 cycle.append(cycle)
 atexit.register(lambda: (cycle[2].detail, cycle[1].columns, list(run.eval())))
-"""
-        )
-
-    def test_thread_at_exit(self):
-        self.check(
-            """
-import sys, threading, time
 def work():
     while True:
         opk.metrics("GH100")
