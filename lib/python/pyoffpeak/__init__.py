@@ -40,20 +40,44 @@ Errors are OffpeakError: UsageError, InputError, NvidiaError, EvaluationError. W
 pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
 """
 
-from . import types
-from ._compare import Diff, diff
-from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
-from ._files import merge, sum, verify
-from ._check import check_set
-from ._chips import chip, chips, metrics_per_pass, single_pass_sets
-from ._describe import describe
-from ._metrics import metrics
-from ._plans import Plan, config_info, plan, split_plan
-from ._recordings import Run, eval_image, open
-from ._report import report, trace
-from ._sets import Set, sets
-from ._tables import Table
-from ._context import version
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import types
+    from ._check import check_set
+    from ._chips import chip, chips, metrics_per_pass, single_pass_sets
+    from ._compare import Diff, diff
+    from ._context import version
+    from ._describe import describe
+    from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
+    from ._files import merge, sum, verify
+    from ._metrics import metrics
+    from ._plans import Plan, config_info, plan, split_plan
+    from ._recordings import Run, eval_image, open
+    from ._report import report, trace
+    from ._sets import Set, sets
+    from ._tables import Table
+
+# Where each name is. A module is loaded when one of its names is used: all of them take longer than a short job.
+_HOMES = {
+    "_check": ("check_set",),
+    "_chips": ("chip", "chips", "metrics_per_pass", "single_pass_sets"),
+    "_compare": ("Diff", "diff"),
+    "_context": ("version",),
+    "_describe": ("describe",),
+    "_errors": ("EvaluationError", "InputError", "NvidiaError", "OffpeakError", "UsageError"),
+    "_files": ("merge", "sum", "verify"),
+    "_metrics": ("metrics",),
+    "_plans": ("Plan", "config_info", "plan", "split_plan"),
+    "_recordings": ("Run", "eval_image", "open"),
+    "_report": ("report", "trace"),
+    "_sets": ("Set", "sets"),
+    "_tables": ("Table",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Diff",
@@ -89,10 +113,16 @@ __all__ = [
     "version",
 ]
 
-# Tracebacks, help() and pickles know them by their public names.
-for _name in __all__:
-    if _name != "types":
-        globals()[_name].__module__ = __name__
+def __getattr__(name: str) -> Any:
+    """Loads the module that has the name."""
+    if name == "types":
+        return importlib.import_module(".types", __name__)
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module("." + _HOME_OF[name], __name__), name)
+    value.__module__ = __name__  # tracebacks, help() and pickles know it by its public name
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

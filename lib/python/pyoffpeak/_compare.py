@@ -81,6 +81,8 @@ class Judged(NamedTuple):
 class Diff:
     """A comparison. Rows are in order of what changed most in time, those that changed by more than noise first."""
 
+    __module__ = "pyoffpeak"
+
     columns: tuple[DiffColumn, ...]
     rows: tuple[DiffRow, ...]  # of both sides
     unmatched: tuple[DiffRow, ...]  # of one side alone

@@ -25,6 +25,8 @@ class OffpeakError(Exception):
     the same as data: each error of a metric set has its file, line and column.
     """
 
+    __module__ = "pyoffpeak"
+
     causes: list[str]
     places: list[Cause]
 
@@ -41,9 +43,13 @@ class OffpeakError(Exception):
 class EvaluationError(OffpeakError):
     """The request can't be met: too many passes, an NVIDIA call failed, or I/O."""
 
+    __module__ = "pyoffpeak"
+
 
 class UsageError(OffpeakError, ValueError):
     """An argument is wrong: an unknown chip, metric, set or column."""
+
+    __module__ = "pyoffpeak"
 
 
 def misuse(message: str) -> UsageError:
@@ -54,9 +60,13 @@ def misuse(message: str) -> UsageError:
 class NvidiaError(OffpeakError):
     """An NVIDIA library or symbol is missing or unusable."""
 
+    __module__ = "pyoffpeak"
+
 
 class InputError(OffpeakError):
     """An input file is missing, damaged or of the wrong kind."""
+
+    __module__ = "pyoffpeak"
 
 
 _CLASSES = {

@@ -81,6 +81,8 @@ class LeftOut(NamedTuple):
 class Plan:
     """A set on a chip, as plan() makes it. Threads may share it: one at a time gets at it."""
 
+    __module__ = "pyoffpeak"
+
     def __init__(self, ctx: Any, plan: Any, single_pass: bool, availability: bytes, lock: Any = None) -> None:
         # What it is a part of lives as long, and has its lock.
         plan, self._whole = plan if isinstance(plan, tuple) else (plan, None)

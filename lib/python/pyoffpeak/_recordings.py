@@ -35,6 +35,8 @@ def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, s
 class Run(Opened):
     """A recording, or several as one."""
 
+    __module__ = "pyoffpeak"
+
     def __init__(self, *paths: Paths, allow_incomplete: bool = False) -> None:
         super().__init__(paths_of(*paths))
         self._allow_incomplete = allow_incomplete

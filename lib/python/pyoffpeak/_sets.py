@@ -65,6 +65,8 @@ class Set:
     of which it shows with line and column.
     """
 
+    __module__ = "pyoffpeak"
+
     def __init__(self, what: SetLike, parameters: Mapping[str, object] | None = None) -> None:
         self._parts = parts_of(what)
         self._parameters = {name: str(value) for name, value in (parameters or {}).items()}

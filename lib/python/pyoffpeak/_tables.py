@@ -115,6 +115,8 @@ class Table(Rows):
     several threads.
     """
 
+    __module__ = "pyoffpeak"
+
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
         self._lock = threading.Lock()
