@@ -17,8 +17,11 @@
 /* Progress is reported in hundredths. */
 enum { PROGRESS = 100 };
 
-/* Of a part at most; with seconds to spend more follow, whose order is shaken. */
-enum { TRIES = 16 };
+/*
+ * Of a part: by how late its counters found room, and in all, then by how many others they clash
+ * with. With seconds to spend more of the latter follow.
+ */
+enum { LATE_TRIES = 8, TRIES = 26 };
 
 struct searching {
 	struct opk_ctx *ctx;
@@ -104,14 +107,20 @@ static void report(const struct searching *s, const struct opk_part *part)
 		                     (uint64_t)(fmin(done, 1) * PROGRESS), PROGRESS);
 }
 
-/* What is sure costs questions, and is asked only where a part may well need no more tries. */
-static int raise_bound(struct searching *s, struct opk_part *part)
+/* Questions cost as much as tries: they are asked where it may well end with them, or must. */
+static int ask(struct searching *s, struct opk_part *part)
 {
-	if (part->tries == 1 && part->bins.count > aim(s, part))
-		return opk_part_clique(part, s->ctx, &s->patience);
-	if (part->tries == TRIES && s->options->effort > 0)
-		return opk_part_bound(part, s->ctx, &s->patience);
-	return OPK_OK;
+	int code = OPK_OK;
+
+	if (part->bins.count <= aim(s, part))
+		return OPK_OK;
+	if (part->tries == LATE_TRIES)
+		code = opk_part_count(part, s->ctx, &s->patience);
+	if (!code && (part->tries == 1 || part->tries == LATE_TRIES))
+		code = opk_part_clique(part, s->ctx, &s->patience);
+	if (!code && part->tries == TRIES && s->options->effort > 0)
+		code = opk_part_bound(part, s->ctx, &s->patience);
+	return code;
 }
 
 static int improve(struct searching *s, bool software)
@@ -120,9 +129,9 @@ static int improve(struct searching *s, bool software)
 	int code = OPK_OK;
 
 	while (!code && (part = improvable(s, software)) && has_time(s, part)) {
-		code = opk_part_try(part, s->ctx, TRIES);
+		code = opk_part_try(part, s->ctx);
 		if (!code)
-			code = raise_bound(s, part);
+			code = ask(s, part);
 		report(s, part);
 	}
 	return code;
@@ -378,7 +387,7 @@ static int begin_cheap(bool *done, struct searching *s)
 	for (size_t i = 0; !code && s->cheap && *done && i < s->parts.count; i++) {
 		*done = !opk_patience_over(&s->patience);
 		if (*done)
-			code = opk_part_try(&s->parts.all[i], s->ctx, TRIES);
+			code = opk_part_try(&s->parts.all[i], s->ctx);
 	}
 	if (!*done)
 		opk_log(s->ctx, "set %s: no plan of fewer costly passes was found in %g seconds",

@@ -48,11 +48,38 @@ static void raise(struct opk_part *part, size_t bound)
 	part->bound = bound > part->bound ? bound : part->bound;
 }
 
+/* What is known of pairs stays known, since no question is asked twice. */
+static int begin_packing(struct opk_packing *out, struct opk_ctx *ctx, struct opk_part *part,
+                         struct opk_patience *patience)
+{
+	return opk_packing_init(out, ctx, part->count, fits, part,
+	                        part->clashes ? part->clashes : part->late, patience);
+}
+
+int opk_part_count(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
+{
+	opk_autofree double *clashes = opk_alloc_array(part->count + 1, sizeof *clashes);
+	struct opk_packing packing;
+	int code = clashes ? begin_packing(&packing, ctx, part, patience)
+	                   : opk_nomem(ctx, "raw counters");
+
+	if (code)
+		return code;
+	code = opk_packing_clashes(clashes, ctx, &packing);
+	opk_packing_clear(&packing);
+	if (!code) {
+		free(part->clashes);
+		part->clashes = opk_take(clashes);
+		part->counted = part->tries;
+	}
+	return code;
+}
+
 int opk_part_clique(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
 {
 	struct opk_packing packing;
 	size_t clique = 1;
-	int code = opk_packing_init(&packing, ctx, part->count, fits, part, part->late, patience);
+	int code = begin_packing(&packing, ctx, part, patience);
 
 	if (code)
 		return code;
@@ -62,36 +89,31 @@ int opk_part_clique(struct opk_part *part, struct opk_ctx *ctx, struct opk_patie
 	return code;
 }
 
-/* The clique is the larger where counters that clash with most others are first. */
-static int find_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_packing *packing,
-                      double *clashes)
+static int bound_by_size(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
 {
-	size_t clique = 1, by_size = 1;
-	int code = opk_packing_clashes(clashes, ctx, packing);
+	struct opk_packing packing;
+	size_t by_size = 1;
+	int code = begin_packing(&packing, ctx, part, patience);
 
-	if (!code)
-		code = opk_packing_clique(&clique, ctx, packing);
-	if (!code && clique < part->bins.count)
-		code = opk_packing_bound(&by_size, ctx, packing, &part->tried);
-	raise(part, clique);
+	if (code)
+		return code;
+	code = opk_packing_bound(&by_size, ctx, &packing, &part->tried);
+	opk_packing_clear(&packing);
 	raise(part, by_size);
 	return code;
 }
 
 int opk_part_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
 {
-	opk_autofree double *clashes = opk_alloc_array(part->count + 1, sizeof *clashes);
-	struct opk_packing packing;
-	int code = clashes ? OPK_OK : opk_nomem(ctx, "raw counters");
+	int code = part->tries ? OPK_OK : opk_part_try(part, ctx);
 
-	if (!code && !part->tries)
-		code = opk_part_try(part, ctx, SIZE_MAX);
+	/* The clique is the larger where counters that clash with most others are first. */
+	if (!code && !part->clashes)
+		code = opk_part_count(part, ctx, patience);
 	if (!code)
-		code = opk_packing_init(&packing, ctx, part->count, fits, part, clashes, patience);
-	if (code)
-		return code;
-	code = find_bound(part, ctx, &packing, clashes);
-	opk_packing_clear(&packing);
+		code = opk_part_clique(part, ctx, patience);
+	if (!code && part->bound < part->bins.count)
+		code = bound_by_size(part, ctx, patience);
 	/* Nothing more is asked of most parts. */
 	opk_answers_clear(&part->answers);
 	opk_nv_scheduler_free(opk_take(part->own));

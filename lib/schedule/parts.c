@@ -146,6 +146,7 @@ void opk_parts_clear(struct opk_parts *parts)
 		free(parts->all[i].order);
 		free(parts->all[i].group_of);
 		free(parts->all[i].sizes);
+		free(parts->all[i].clashes);
 		free(parts->all[i].late);
 		free(parts->all[i].easy);
 		opk_answers_clear(&parts->all[i].answers);

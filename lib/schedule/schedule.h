@@ -205,10 +205,12 @@ struct opk_part {
 	size_t tries;
 	/* One a member: the first of those that go into one bin with it, and how many there are. */
 	size_t *group_of, *sizes;
-	double *late;  /* one a member: how far behind it found room */
-	bool *easy;    /* one a member: the first pass had room for it each time */
-	size_t bound;  /* no packing has fewer bins, so far as is known */
-	size_t enough; /* nor is one expected to, by how full bins are */
+	double *clashes; /* one a member: with how many others it clashes; NULL: not counted */
+	size_t counted;  /* after so many tries */
+	double *late;    /* one a member: how far behind it found room */
+	bool *easy;      /* one a member: the first pass had room for it each time */
+	size_t bound;    /* no packing has fewer bins, so far as is known */
+	size_t enough;   /* nor is one expected to, by how full bins are */
 	/* What the questions need. */
 	const struct opk_counters *counters;
 	struct opk_nv_scheduler *scheduler;
@@ -241,15 +243,20 @@ int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk
 int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_schedule *plan);
 /*
  * Lets PerfWorks take the counters, each into the first pass with room, those first that found it
- * late until now. Fewer bins than there were are kept. From the `shaken`-th try on their order is
- * shaken a little, the same way each time.
+ * late until now, or that clash with most others where that is known. Fewer bins than there were
+ * are kept. The same tries come one after the other each time.
  */
-int opk_part_try(struct opk_part *part, struct opk_ctx *ctx, size_t shaken);
+int opk_part_try(struct opk_part *part, struct opk_ctx *ctx);
 /* Bins of nothing are no more; SIZE_MAX is the first. false: out of memory. */
 bool opk_bins_renumber(struct opk_bins *bins, size_t items);
+/* Counts clashes. */
+int opk_part_count(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
 /* Raises the bound to opk_packing_clique(). */
 int opk_part_clique(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
-/* Raises it to opk_packing_bound(), too; for that it tries once where nothing was tried. */
+/*
+ * Raises it to opk_packing_bound(), too; for that it counts clashes, and tries where nothing was
+ * tried.
+ */
 int opk_part_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
 /*
  * Joins the counters of each ratio, where a pass has room for them, and of those that share some;

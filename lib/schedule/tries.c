@@ -12,8 +12,8 @@
 
 /* What earlier tries say counts less and less, by this. */
 #define FADING 0.9
-/* No counter comes as late as this. */
-#define MOST_LATE (2 + 2 / (1 - FADING))
+/* As hard as so many for each counter is none. */
+#define HARDEST 20
 
 /* ---- bins */
 
@@ -198,34 +198,52 @@ static double next_random(uint64_t *state)
 	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* How late the latest of its group was; counters of a ratio come sooner, one after other. */
-static double rank_of(const struct opk_part *part, const double *latest, size_t member)
+/* Each as hard as the hardest of its group, which comes so much sooner, one after other. */
+static void group_up(double *hardness, const struct opk_part *part, double sooner)
 {
-	size_t group = part->group_of[member];
+	for (size_t i = 0; i < part->count; i++)
+		hardness[part->group_of[i]] = fmax(hardness[part->group_of[i]], hardness[i]);
+	for (size_t i = part->count; i-- > 0;) {
+		size_t group = part->group_of[i];
 
-	return part->sizes[group] == 1 ? part->late[member]
-	                               : latest[group] + 2 + 1e-7 * (double)group;
+		if (part->sizes[group] > 1 && i != group)
+			hardness[i] = hardness[group] + sooner + 1e-7 * (double)group;
+		else if (part->sizes[group] > 1)
+			hardness[i] += sooner + 1e-7 * (double)group;
+	}
 }
 
-/* Dear ones first, then those that found room late. */
-static struct opk_ranked *make_order(const struct opk_part *part, bool shaken)
+/* By lateness, and by clashes since they were counted; two such tries, then shaken. */
+static void rank(double *hardness, const struct opk_part *part)
 {
-	opk_autofree double *rank = opk_alloc_array(part->count + 1, sizeof *rank);
-	opk_autofree double *latest = opk_alloc_array(part->count + 1, sizeof *latest);
-	uint64_t state = part->tries;
+	size_t since = part->clashes ? part->tries - part->counted : 0;
+	uint64_t state = since;
 
-	if (!rank || !latest)
-		return NULL;
-	for (size_t i = 0; i < part->count; i++)
-		latest[part->group_of[i]] = fmax(latest[part->group_of[i]], part->late[i]);
 	for (size_t i = 0; i < part->count; i++) {
-		rank[i] = rank_of(part, latest, i);
-		if (shaken)
-			rank[i] *= 0.9 + 0.2 * next_random(&state);
-		if (part->cheap && part->dear[part->members[i]])
-			rank[i] += MOST_LATE;
+		hardness[i] = part->clashes ? part->clashes[i] : part->late[i];
+		if (since > 1)
+			hardness[i] = hardness[i] * (0.6 + 0.8 * next_random(&state))
+			              + next_random(&state);
 	}
-	return opk_hardest_first(rank, part->count);
+	/* Without groups there may be fewer bins. */
+	if (!part->clashes)
+		group_up(hardness, part, 2);
+	else if (since % 2)
+		group_up(hardness, part, 0);
+}
+
+/* Dear ones first. */
+static struct opk_ranked *make_order(const struct opk_part *part)
+{
+	opk_autofree double *hardness = opk_alloc_array(part->count + 1, sizeof *hardness);
+
+	if (!hardness)
+		return NULL;
+	rank(hardness, part);
+	for (size_t i = 0; part->cheap && i < part->count; i++)
+		if (part->dear[part->members[i]])
+			hardness[i] += HARDEST * (double)part->count;
+	return opk_hardest_first(hardness, part->count);
 }
 
 static int keep_better(struct opk_part *part, struct opk_ctx *ctx, const struct opk_ranked *order)
@@ -246,9 +264,9 @@ static int keep_better(struct opk_part *part, struct opk_ctx *ctx, const struct 
 	return OPK_OK;
 }
 
-int opk_part_try(struct opk_part *part, struct opk_ctx *ctx, size_t shaken)
+int opk_part_try(struct opk_part *part, struct opk_ctx *ctx)
 {
-	opk_autofree struct opk_ranked *order = make_order(part, part->tries >= shaken);
+	opk_autofree struct opk_ranked *order = make_order(part);
 	struct opk_bins bins = { 0 };
 	int code = order ? pack_all(&bins, ctx, part, order) : opk_nomem(ctx, "raw counters");
 
