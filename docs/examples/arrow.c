@@ -48,13 +48,14 @@ static int print_stream(struct opk_ctx *ctx, const char *const *paths, size_t co
 		return report(ctx, code);
 	code = opk_table_export_arrow(&stream, table);
 	if (code) { /* the stream did not take the table over */
+		report(opk_table_error(table), code);
 		opk_table_free(table);
 		return code;
 	}
 	error = print_schema(&stream);
 	if (!error)
 		error = print_batches(&stream);
-	if (error)
+	if (error && stream.get_last_error(&stream))
 		fprintf(stderr, "%s\n", stream.get_last_error(&stream));
 	stream.release(&stream);
 	return error ? OPK_EFAILED : OPK_OK;

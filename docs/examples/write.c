@@ -14,13 +14,10 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const char *
 {
 	const struct opk_meta *planned;
 	struct opk_meta meta;
-	struct opk_file *set;
+	struct opk_file *set = NULL;
 	int code = opk_file_open(&set, ctx, path);
 
-	if (code)
-		return code;
-	code = opk_file_meta(&planned, ctx, set);
-	if (!code) {
+	if (!code && !(code = opk_file_meta(&planned, ctx, set))) {
 		meta = *planned;
 		meta.kind = "recording";
 		meta.generator = "write.c 1.0";
@@ -48,29 +45,31 @@ static int add_ranges(struct opk_writer *writer, char **kernels, size_t count)
 	return code;
 }
 
+/* 0 where it can't be read as a whole. The file is closed at the program's end. */
+static size_t read_image(void *image, size_t room, const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	size_t size = file ? fread(image, 1, room, file) : 0;
+
+	return file && fgetc(file) == EOF ? size : 0;
+}
+
 int main(int argc, char **argv)
 {
 	static uint64_t image[1 << 21]; /* images are at multiples of 8 bytes */
 	struct opk_writer *writer = NULL;
-	struct opk_ctx *ctx;
-	FILE *file = argc > 4 ? fopen(argv[2], "rb") : NULL;
-	size_t size = file ? fread(image, 1, sizeof image, file) : 0;
-	int code = opk_ctx_new(&ctx, NULL);
+	struct opk_ctx *ctx = NULL;
+	size_t size = argc > 4 ? read_image(image, sizeof image, argv[2]) : 0;
+	int code = size ? opk_ctx_new(&ctx, NULL) : OPK_EUSAGE;
 
-	if (code || !size || fclose(file)) {
-		fprintf(stderr, "usage: write SET.opk IMAGE OUT.opk KERNEL...\n");
-		return OPK_EUSAGE;
-	}
-	code = opk_writer_new(&writer, ctx, argv[3]);
-	if (!code)
-		code = add_meta(writer, ctx, argv[1]);
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
-	if (!code)
-		code = add_ranges(writer, argv + 4, (size_t)(argc - 4));
-	if (!code)
+	if (code)
+		fprintf(stderr, "usage: write SET.opk IMAGE OUT.opk KERNEL... (IMAGE to 16 MiB)\n");
+	else if (!(code = opk_writer_new(&writer, ctx, argv[3]))
+	         && !(code = add_meta(writer, ctx, argv[1]))
+	         && !(code = opk_writer_add(writer, OPK_SECTION_DATA, image, size))
+	         && !(code = add_ranges(writer, argv + 4, (size_t)(argc - 4))))
 		code = opk_writer_finish(writer); /* the file appears, whole */
-	for (size_t i = code ? opk_error_count(ctx) : 0; i > 0; i--)
+	for (size_t i = ctx && code ? opk_error_count(ctx) : 0; i > 0; i--)
 		fprintf(stderr, "%s\n", opk_error_message(ctx, i - 1));
 	opk_writer_free(writer); /* without finish nothing is left of it */
 	opk_ctx_free(ctx);

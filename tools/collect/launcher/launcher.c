@@ -22,14 +22,17 @@
 
 static volatile sig_atomic_t child;
 
-/* Finds the library from this program's folder: beside it, installed, also where that was moved as a whole, or in the build tree. */
+/*
+ * Finds the library from this program's folder: beside it, in the build tree, or installed, also
+ * where that was moved as a whole. A build tree takes its own, whatever is installed.
+ */
 char *launcher_library(void)
 {
 	static const char *const names[] = {
 		"liboffpeak-inject.so",
+		"../.libs/liboffpeak-inject.so",
 		OPK_LIBRARY_BESIDE "/liboffpeak-inject.so",
 		OPK_LIBRARY_FOLDER "/liboffpeak-inject.so",
-		"../.libs/liboffpeak-inject.so",
 	};
 
 	char *library = opk_beside_program(names, sizeof names / sizeof *names);
