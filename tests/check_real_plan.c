@@ -268,6 +268,40 @@ START_TEST(refused_plans)
 }
 END_TEST
 
+/* 13.1 and later take some of these themselves: the message is the same on every release. */
+START_TEST(misspelt_submetrics)
+{
+	static const struct {
+		struct here here;
+		const char *name, *told;
+	} rows[] = {
+		{ HERE, "sm__cycles_active.avgg",
+		  "sm__cycles_active has no rollup or submetric 'avgg'; a counter takes .sum" },
+		{ HERE, "sm__cycles_active.avg.per_secon",
+		  "sm__cycles_active has no rollup or submetric 'avg.per_secon'; a counter" },
+		{ HERE, "l1tex__t_sector_hit_rate.pc",
+		  "l1tex__t_sector_hit_rate has no rollup or submetric 'pc'; a ratio takes" },
+		{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapse",
+		  "has no rollup or submetric 'avg.pct_of_peak_sustained_elapse'; a throughput" },
+		{ HERE, "sm__cycles_actve.avg", "did you mean sm__cycles_active.avg?" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *ctx = new_ctx();
+		struct opk_plan_options options = OPK_INIT(options);
+		struct opk_plan *plan = NULL;
+		int code;
+
+		options.chip = "GH100";
+		code = plan_names(&plan, ctx, rows[i].name, &options);
+		ck_row(&rows[i], code == OPK_EUSAGE, "code %d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
+		opk_plan_free(plan);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 /* Those that don't fit are named, the others not. */
 START_TEST(refused_pm_plan)
 {
@@ -484,6 +518,7 @@ int main(void)
 	tcase_add_test(tests, prefixes);
 	tcase_add_test(tests, plan_details);
 	tcase_add_loop_test(tests, refused_plans, 0, COUNT(refusals));
+	tcase_add_test(tests, misspelt_submetrics);
 	tcase_add_test(tests, refused_pm_plan);
 	tcase_add_test(tests, availability);
 	tcase_add_test(tests, damaged_availability);
