@@ -540,17 +540,31 @@ END_TEST
 START_TEST(error_in_mid_stream)
 {
 	struct opk_ctx *ctx = fake_ctx();
+	const struct opk_table_source *source = NULL;
 	const struct opk_table_row *row;
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
 	struct ArrowArray batch = { 0 };
 	struct opk_table *table;
+	int code;
 
 	put("in.opk", &(struct recording){ .ranges = plain });
 	table = table_of(ctx, "in.opk", NULL);
 	ck_assert_int_eq(opk_table_next(&row, table), OPK_OK);
 	ck_assert_ptr_nonnull(row);
 	table->inputs->evaluation->segment_count = 1;
+	/* What a failure gives out is what was there. */
+	while (!(code = opk_table_next_source(&source, table)))
+		ck_assert_ptr_nonnull(source);
+	ck_assert_int_eq(code, OPK_EINPUT);
+	ck_assert_ptr_nonnull(source);
+	opk_table_rewind(table);
+	while (!(code = opk_table_next(&row, table)))
+		ck_assert_ptr_nonnull(row);
+	ck_assert_int_eq(code, OPK_EINPUT);
+	ck_assert_ptr_nonnull(row);
+	opk_table_rewind(table);
+	ck_assert_int_eq(opk_table_next(&row, table), OPK_OK);
 	ck_assert_int_eq(opk_table_export_arrow(&stream, table), OPK_OK);
 	ck_assert_int_eq(stream.get_schema(&stream, &schema), 0);
 	for (int i = 0; i < 2; i++) {

@@ -29,10 +29,10 @@ works eval trace.opk --per kernel --format json
 json '[r["launches"] for r in j if r["kernel"].startswith("gemm")] == [13]'
 works eval trace.opk --per kernel --format table
 out_has '^gemm  *kernel  *13 '
-refuses 2 'put together by kernel' eval trace.opk --aggregate device
+refuses 2 '--aggregate device: .*put together by kernel' eval trace.opk --aggregate device
 refuses 2 'has no samples' eval trace.opk --per sample
 for option in 'level all --aggregate kernel' 'first-sample keep' 'join none'; do
-	refuses 2 "${option%%[- ]*}.*: trace.opk only says what ran and when" eval trace.opk --$option
+	refuses 2 "--${option%% *}.*: trace.opk only says what ran and when" eval trace.opk --$option
 done
 refuses 2 '--sort time_ns:mean: trace.opk only says' eval trace.opk --aggregate kernel --sort -time_ns:mean
 # Rows of what ran and rows of values are no one table, in either order.
@@ -41,8 +41,8 @@ for files in "$simple trace.opk" "trace.opk $simple"; do
 	refuses 2 'evaluate them apart' eval $files
 done
 refuses 2 'only says what ran and when: it has no values of metrics' eval trace.opk --metrics sm__cycles_active.avg
-refuses 2 'only says what ran and when: it has no values' eval trace.opk --layout long
-refuses 2 'only says what ran and when: it has no values' eval trace.opk --aggregate kernel --layout long
+refuses 2 '--layout long: trace.opk only says what ran and when: it has no samples and values' eval trace.opk --layout long
+refuses 2 '--layout long: trace.opk only says' eval trace.opk --aggregate kernel --layout long
 refuses 2 'samples of .* have no kernel; rows per kernel divide them' eval "$recordings/gh100-training-kernels.opk" --aggregate kernel
 works eval trace.opk --launch-columns all --where kernel=beside --top 1
 same 'all that is known' "$(cat out)" 'kernel,grid,block,device,context,kind,stream,start_ns,end_ns,duration_ns,shared_ns,bytes

@@ -42,7 +42,7 @@ static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const
 			"by kernel",
 			table->options.aggregate, path);
 	return what ? opk_fail(ctx, OPK_EUSAGE,
-	                       "%s: %s only says what ran and when: it has no values and samples, "
+	                       "%s: %s only says what ran and when: it has no samples and values, "
 	                       "and no ranges that could be joined or be inside each other",
 	                       what, path)
 	            : OPK_OK;

@@ -39,7 +39,6 @@ struct opk_table {
 	bool computed, counted;         /* its values; its counts */
 	double *values;                 /* one a column of the evaluation */
 	uint64_t *counts, *measured;    /* in the same way; one a metric */
-	uint64_t group_count;           /* of which rows were read, so far */
 	bool filled;                    /* are the cells that its rows have in common */
 	size_t row_count;               /* that were read of it */
 	/* The row that was read last. */

@@ -29,6 +29,15 @@ static void fill_number(struct opk_table *table, size_t at, size_t value)
 	table->known[at] = !isnan(number) || opk_table_count_launches(table)[value] > 0;
 }
 
+static uint64_t number_of_group(const struct opk_table *table)
+{
+	uint64_t number = table->source.place.number;
+
+	for (size_t i = 0; i < table->source.place.file; i++)
+		number += opk_aggregate_count(table->inputs[i].aggregate);
+	return number;
+}
+
 static void fill_cell(struct opk_table *table, const struct opk_table_file *input, size_t at)
 {
 	const struct opk_table_column *column = &table->columns[at];
@@ -42,7 +51,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 	if (column->kind == OPK_TABLE_FILE)
 		cell->string = input->path;
 	else if (column->kind == OPK_TABLE_GROUP)
-		cell->uint = table->group_count - 1;
+		cell->uint = number_of_group(table);
 	else if (column->kind != OPK_TABLE_FACT)
 		return;
 	else if (column->fact == OPK_FACT_KERNEL && row->range)
@@ -57,7 +66,6 @@ static void fill(struct opk_table *table)
 	const struct opk_table_file *input = &table->inputs[table->source.place.file];
 
 	table->filled = true;
-	table->group_count += table->source.group != NULL;
 	for (size_t at = 0; at < table->column_count; at++)
 		fill_cell(table, input, at);
 }
@@ -156,12 +164,13 @@ static bool fill_next(struct opk_table *table)
 
 int opk_table_next(const struct opk_table_row **row, struct opk_table *table)
 {
-	const struct opk_table_source *source;
+	const struct opk_table_source *source = NULL;
 
 	while (!table->has_source || !fill_next(table)) {
 		int code = opk_table_next_source(&source, table);
 
-		*row = NULL;
+		if (!code && !source)
+			*row = NULL;
 		if (code || !source)
 			return code;
 	}

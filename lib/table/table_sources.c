@@ -153,7 +153,8 @@ int opk_table_next_source(const struct opk_table_source **source, struct opk_tab
 		table->input++;
 		table->number = 0;
 	}
-	*source = table->has_source ? &table->source : NULL;
+	if (!code)
+		*source = table->has_source ? &table->source : NULL;
 	return code;
 }
 
@@ -164,19 +165,17 @@ int opk_table_go_to(const struct opk_table_source **source, struct opk_table *ta
 	const struct opk_row *row;
 	int code;
 
-	*source = &table->source;
 	if (input->join) {
 		take_joined(table, place);
-		return OPK_OK;
-	}
-	if (input->aggregate) {
+	} else if (input->aggregate) {
 		take_group(table, place);
-		return OPK_OK;
+	} else {
+		code = opk_evaluation_reread(&row, table->ctx, input->evaluation, &place->mark);
+		if (code)
+			return fail(table, code, input);
+		take(table, place, row);
 	}
-	code = opk_evaluation_reread(&row, table->ctx, input->evaluation, &place->mark);
-	if (code)
-		return fail(table, code, input);
-	take(table, place, row);
+	*source = &table->source;
 	return OPK_OK;
 }
 
@@ -188,6 +187,5 @@ void opk_table_rewind(struct opk_table *table)
 			opk_evaluation_rewind(table->inputs[i].evaluation);
 	}
 	table->input = table->number = 0;
-	table->group_count = 0;
 	table->has_source = false;
 }

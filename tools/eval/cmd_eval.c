@@ -261,20 +261,29 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	return code;
 }
 
-/* What is about samples, or about ranges and their statistics, and is no matter of the table. */
+/* What is about samples, or about ranges and their statistics. */
 static int check_trace(struct eval *eval, const char *path)
 {
 	bool first = eval->drops_as_told || eval->first_sample != FIRST_DROP;
-	const char *option = eval->per == PER_SAMPLE ? "--per sample"
-	                     : first                 ? "--first-sample"
-	                     : eval->is_tree         ? "--layout tree"
-	                                             : NULL;
+	const char *option = eval->per == PER_SAMPLE               ? "--per sample"
+	                     : first                               ? "--first-sample"
+	                     : eval->single                        ? "--join none"
+	                     : eval->level                         ? "--level"
+	                     : eval->is_tree                       ? "--layout tree"
+	                     : eval->is_long && !eval->to_database ? "--layout long"
+	                                                           : NULL;
 
 	if (option)
+		return app_error(
+			eval->app, OPK_EUSAGE,
+			"%s: %s only says what ran and when: it has no samples and values, "
+			"and no ranges that could be joined or be inside each other",
+			option, path);
+	if (eval->key && strcmp(eval->key, "kernel") != 0)
 		return app_error(eval->app, OPK_EUSAGE,
-		                 "%s: %s only says what ran and when: it has no samples, and no "
-		                 "ranges that could be inside each other",
-		                 option, path);
+		                 "--aggregate %s: %s says what ran and when, which is put together "
+		                 "by kernel",
+		                 eval->key, path);
 	for (size_t i = 0; i < eval->order.key_count; i++)
 		if (eval->order.keys[i].statistic)
 			return app_error(eval->app, OPK_EUSAGE,
@@ -296,12 +305,40 @@ static int check_files(struct eval *eval)
 			code = check_trace(eval, file->path);
 		eval->watch.apart |= file->meta && *file->meta->join && eval->single;
 	}
-	/* Of what ran all launches of a kernel are a row. */
+	/* There all launches of a kernel are a row, and no key group. */
 	if (!opk_table_get_file(eval->table, 0)->aggregate) {
 		free(eval->key);
 		eval->key = NULL;
 	}
 	return code;
+}
+
+static bool is_trace(struct app *app, const char *path)
+{
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	const struct opk_meta *meta;
+
+	return !opk_file_open(&file, app->ctx, path) && !opk_file_meta(&meta, app->ctx, file)
+	       && !strcmp(meta->mode, "trace");
+}
+
+/* The table knows no options: which one it is that recordings of what ran can't have. */
+static int name_option(struct eval *eval, int failure)
+{
+	struct app *app = eval->app;
+	struct opk_errors_mark mark;
+	int code = OPK_OK;
+
+	if (failure != OPK_EUSAGE)
+		return failure;
+	opk_errors_mark(&mark, app->ctx);
+	for (size_t i = 0; !code && i < app->argument_count; i++)
+		if (is_trace(app, app->arguments[i]))
+			code = check_trace(eval, app->arguments[i]);
+	if (code)
+		return opk_errors_keep(app->ctx, &mark, code);
+	opk_errors_rewind(app->ctx, &mark);
+	return failure;
 }
 
 static enum opk_rows rows_of(const struct eval *eval)
@@ -363,7 +400,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 static int evaluate(struct eval *eval, const struct eval_args *args,
                     struct opk_eval_options *options)
 {
-	int code = read_files(eval, args, options);
+	int code = name_option(eval, read_files(eval, args, options));
 
 	app_progress_end();
 	if (!code)

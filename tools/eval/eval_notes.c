@@ -63,7 +63,7 @@ static void note_undivided(const struct opk_table_file *file, const char *key)
 		         file->meta->profiler == OPK_PROFILER_PM ? "samples" : "ranges");
 }
 
-/* Of a sum, only the total and the mean are those of its ranges. */
+/* Only the total and the mean of a sum are those of its ranges. */
 static void note_summed(const struct opk_table_file *file)
 {
 	size_t groups = opk_aggregate_count(file->aggregate), count = 0;
@@ -186,10 +186,9 @@ void eval_note_rows(const struct eval *eval)
 		if (!file->join)
 			note_samples(eval, file, file->spans_earlier);
 		else if (opk_join_left_out(file->join))
-			app_note(
-				"%s: cut off: %ju of its images are left out, for nothing says what their "
-				"ranges are",
-				file->path, (uintmax_t)opk_join_left_out(file->join));
+			app_note("%s: cut off: %ju of its images are left out, for nothing says "
+			         "what their ranges are",
+			         file->path, (uintmax_t)opk_join_left_out(file->join));
 	}
 	for (size_t i = 0; eval_is_wide(eval) && (file = opk_table_get_file(eval->table, i)); i++)
 		note_inflated(file);

@@ -123,7 +123,7 @@ static int add_run(struct eval *eval, const size_t *columns, size_t count)
 	return opk_database_add_run(eval->database, &run);
 }
 
-/* Of key groups all count, printed or not. */
+/* All key groups count, printed or not. */
 static void watch_groups(struct eval *eval, const size_t *columns, size_t count)
 {
 	const struct opk_aggregate *aggregate = eval->file->aggregate;
@@ -170,6 +170,17 @@ static void put_heading(struct eval *eval, const struct opk_meta_heading *headin
 	eval->heading = heading;
 }
 
+/* Key groups have the numbers in which they are printed, whatever their order. */
+static int put_row(struct eval *eval, const struct opk_table_row *row)
+{
+	for (size_t i = 0; eval->key && i < eval->column_count; i++) {
+		eval->cells[i] = row->cells[i];
+		if (opk_table_get_column(eval->table, i)->kind == OPK_TABLE_GROUP)
+			eval->cells[i].uint = eval->row_count - 1;
+	}
+	return opk_out_row(eval->app->out, eval->key ? eval->cells : row->cells);
+}
+
 static int print_rows(struct eval *eval, size_t file)
 {
 	bool headings = eval->is_long && !eval->key;
@@ -186,7 +197,7 @@ static int print_rows(struct eval *eval, size_t file)
 			                                                columns[i]));
 		code = eval_table_result(eval, opk_table_next(&row, eval->table));
 		if (!code)
-			code = opk_out_row(eval->app->out, row->cells);
+			code = put_row(eval, row);
 	}
 	return code;
 }

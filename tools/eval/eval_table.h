@@ -36,7 +36,7 @@ struct eval {
 	struct opk_table *table;
 	enum opk_profiler profiler;
 	struct opk_column *headers;
-	union opk_cell *cells; /* of a tree, whose rows begin with the name */
+	union opk_cell *cells; /* where rows are not printed as the table has them */
 	size_t column_count, name_at;
 	struct opk_database *database;
 	const struct opk_table_file *file; /* whose rows are being printed */
