@@ -4,9 +4,9 @@
 #define OPK_PROGRAM_H
 
 /*
- * The first of these names, seen from the program's folder or whole paths, that is there, with links
- * resolved; free(). NULL: none is, or nothing says where the program lies. A container may lack /proc, so the
- * name by which the kernel was asked to run the program serves, too.
+ * The first of these names, seen from the program's folder or whole paths, that is there, with
+ * links resolved; free(). NULL: none is, or nothing says where the program lies. A container may
+ * lack /proc, so the name by which the kernel was asked to run the program serves, too.
  */
 char *opk_beside_program(const char *const *names, unsigned long count);
 
