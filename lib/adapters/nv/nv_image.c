@@ -38,7 +38,10 @@ static int count_begun(size_t *populated, struct opk_ctx *ctx, const void *image
 	return code;
 }
 
-/* From 13.1 on CUPTI reads a slot more than there are: a copy with zeros behind it; free(). */
+/*
+ * From 13.1 on CUPTI reads a slot more than there are: a copy with zeros behind it; free(). Of a
+ * large one most zeros are never touched, and take no memory.
+ */
 static int copy_with_room(void **out, struct opk_ctx *ctx, const void *image, size_t size)
 {
 	*out = size <= SIZE_MAX / 2 ? opk_alloc(2 * size) : NULL;
