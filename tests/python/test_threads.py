@@ -46,6 +46,28 @@ class Threads(unittest.TestCase):
             for future in busy:
                 future.result(60)
 
+    def test_fork_while_a_module_loads(self):
+        program = """
+import os, signal, sys, threading, time
+import pyoffpeak as opk
+class Slow:
+    def find_spec(self, name, path, target=None):
+        if name == "pyoffpeak._chips":
+            begun.set()
+            time.sleep(0.2)
+begun = threading.Event()
+sys.meta_path.insert(0, Slow())
+threading.Thread(target=lambda: opk.chips).start()
+begun.wait()
+pid = os.fork()
+if not pid:
+    signal.alarm(10)
+    os._exit(0 if callable(opk.chips) else 1)
+sys.exit(os.waitpid(pid, 0)[1] != 0)
+"""
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
     @long
     def test_processes(self):
         wanted = self.wanted()

@@ -43,16 +43,20 @@ pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
 from __future__ import annotations
 
 import importlib
+import os
+import threading
 from typing import TYPE_CHECKING, Any
+
+# What every call needs, and what has work to do at forks itself (logging).
+from ._context import version
+from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
 
 if TYPE_CHECKING:
     from . import types
     from ._check import check_set
     from ._chips import chip, chips, metrics_per_pass, single_pass_sets
     from ._compare import Diff, diff
-    from ._context import version
     from ._describe import describe
-    from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
     from ._files import merge, sum, verify
     from ._metrics import metrics
     from ._plans import Plan, config_info, plan, split_plan
@@ -66,9 +70,7 @@ _HOMES = {
     "_check": ("check_set",),
     "_chips": ("chip", "chips", "metrics_per_pass", "single_pass_sets"),
     "_compare": ("Diff", "diff"),
-    "_context": ("version",),
     "_describe": ("describe",),
-    "_errors": ("EvaluationError", "InputError", "NvidiaError", "OffpeakError", "UsageError"),
     "_files": ("merge", "sum", "verify"),
     "_metrics": ("metrics",),
     "_plans": ("Plan", "config_info", "plan", "split_plan"),
@@ -78,6 +80,11 @@ _HOMES = {
     "_tables": ("Table",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+# A process that is forked while another thread loads a module would wait for it forever: the fork waits instead.
+_loading = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
 
 __all__ = [
     "Diff",
@@ -113,13 +120,18 @@ __all__ = [
     "version",
 ]
 
+version.__module__ = __name__  # as all others have it
+
+
 def __getattr__(name: str) -> Any:
     """Loads the module that has the name."""
-    if name == "types":
-        return importlib.import_module(".types", __name__)
-    if name not in _HOME_OF:
+    if name != "types" and name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module("." + _HOME_OF[name], __name__), name)
+    with _loading:
+        home = importlib.import_module("." + _HOME_OF.get(name, "types"), __name__)
+    if name == "types":
+        return home
+    value = getattr(home, name)
     value.__module__ = __name__  # tracebacks, help() and pickles know it by its public name
     globals()[name] = value
     return value
