@@ -197,7 +197,8 @@ START_TEST(built)
 	struct opk_ctx *ctx = new_ctx();
 	const char *const recordings[] = { RECORDING("simple"), RECORDING("wide-auto") };
 
-	for (size_t i = 0; i < COUNT(recordings); i++) {
+	/* Older releases lack metrics of the second. */
+	for (size_t i = 0; i < (version_of(ctx) < 130000 ? 1 : COUNT(recordings)); i++) {
 		struct opk_plan *plan = plan_recording(ctx, recordings[i]);
 
 		check_built(ctx, plan);

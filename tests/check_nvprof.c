@@ -201,6 +201,11 @@ START_TEST(all_names)
 	struct opk_catalog *catalog = NULL;
 	size_t lacks = 0;
 
+	/* 12.6 knows no Blackwell chip. */
+	if (version_of(ctx) < CUPTI_12_8 && !strncmp(chip, "GB", 2)) {
+		opk_ctx_free(ctx);
+		return;
+	}
 	list_names(&names);
 	ck_assert_uint_eq(names.count, 261);
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip, OPK_PROFILER_RANGE));

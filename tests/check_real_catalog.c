@@ -130,7 +130,8 @@ START_TEST(real_refusals)
 	};
 	struct opk_ctx *ctx = new_ctx();
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
+	/* 12.6 does not know GB202. */
+	for (size_t i = 0; i < (version_of(ctx) < CUPTI_12_8 ? 1 : COUNT(rows)); i++) {
 		struct opk_catalog *catalog = complete(ctx, rows[i].chip, rows[i].profiler);
 		size_t count, found = 0;
 		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
