@@ -18,8 +18,8 @@
 enum { PROGRESS = 100 };
 
 /*
- * Of a part: by how late its counters found room, and in all, then by how many others they clash
- * with. With seconds to spend more of the latter follow.
+ * A part is tried by how late its counters found room, and then by how many others they clash with,
+ * until there were so many tries in all; with seconds to spend the latter go on.
  */
 enum { LATE_TRIES = 8, TRIES = 26 };
 

@@ -116,7 +116,7 @@ struct opk_schedule {
 /* What a config image does. */
 int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
                       const struct opk_counters *counters, const struct opk_schedule_result *plan);
-/* The bins of each part as passes, so that the counters of as many ratios as can be come together. */
+/* The bins of each part as passes, so that counters of as many ratios as can be come together. */
 int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
                          const struct opk_counters *counters, const struct opk_parts *parts,
                          const bool *ratios);
@@ -199,7 +199,7 @@ struct opk_part {
 	size_t count;
 	size_t *members;      /* numbers of counters */
 	struct opk_bins bins; /* the best so far; an item is a member */
-	/* In this order PerfWorks finds the bins: in another it may not find room for all in one. */
+	/* In this order PerfWorks finds the bins: in another it may not find room. */
 	size_t *order;
 	struct opk_bins tried; /* the last try's */
 	size_t tries;
