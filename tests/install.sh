@@ -55,14 +55,16 @@ section 'make install prefix=...'
 prefix=$tmp/usr
 mkdir -p "$prefix/share/offpeak"
 echo mine >"$prefix/share/offpeak/mine"
-pass 'make install' in_build "$BUILD" install prefix="$prefix"
+(umask 077 && in_build "$BUILD" install prefix="$prefix") >log 2>&1
+same 'make install' "$? $(grep -i error log)" '0 '
+same 'files that others cannot read' "$(find "$prefix" -type f ! -perm -044 ! -name mine)" ''
 same 'libtool files' "$(find "$prefix" -name '*.la')" ''
 same 'pkg-config: prefix' "$(config "$prefix" --variable=prefix)" "$prefix"
 same 'pkg-config: version' "$(config "$prefix" --modversion)" "$("$OFFPEAK" --version | awk '{ print $2 }')"
 same 'pkg-config: what only a static library needs' "$(config "$prefix" --libs | sed 's/ *$//')" "-L$prefix/lib -loffpeak"
 same 'the library' "$(cd "$prefix/lib" && echo liboffpeak.*)" 'liboffpeak.so liboffpeak.so.0 liboffpeak.so.0.0.0'
 same 'its name' "$(readelf -d "$prefix/lib/liboffpeak.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" liboffpeak.so.0
-same 'symbols without a version' "$(nm -D --defined-only "$prefix/lib/liboffpeak.so" | awk '$2 != "A" && $3 !~ /@@OFFPEAK_0$/')" ''
+same 'symbols without a version' "$(nm -D --defined-only "$prefix/lib/liboffpeak.so" | awk '$2 != "A" && $3 !~ /@@OFFPEAK_[0-9.]+$/')" ''
 pass 'a program of the shared library' program "$prefix"
 same 'what it prints' "$(LD_LIBRARY_PATH=$prefix/lib ./program)" "$sections"
 same 'sets of the same place' "$("$prefix/bin/offpeak" sets --format csv | wc -l)" "$(($(find "$SOURCE/data/sets" -name '*.yaml' | wc -l) + 1))"
@@ -74,8 +76,11 @@ if [ -x "$prefix/bin/offpeak-collect" ]; then
 fi
 
 section 'make uninstall'
+touch "$prefix/lib/liboffpeak.so.9"
 pass 'make uninstall' in_build "$BUILD" uninstall prefix="$prefix"
-same 'what is left' "$(cd "$prefix" && find . ! -type d) $(find "$prefix" -name '*offpeak*')" "./share/offpeak/mine $prefix/share/offpeak"
+same 'what is left' "$(cd "$prefix" && { find . ! -type d; find . -name '*offpeak*'; } | sort -u)" './lib/liboffpeak.so.9
+./share/offpeak
+./share/offpeak/mine'
 
 section 'DESTDIR and libdir'
 pass 'make install' in_build "$BUILD" install DESTDIR="$tmp/stage" prefix=/opt/offpeak libdir=/opt/offpeak/lib64
@@ -97,6 +102,9 @@ same 'the library' "$(cd static/usr/lib && echo liboffpeak.*)" liboffpeak.a
 pass 'a program of it' program static/usr --static
 same 'what it needs' "$(readelf -d program | grep -c 'NEEDED.*offpeak')" 0
 same 'what it prints' "$(./program)" "$sections"
+pass 'make clean' in_build static clean
+pass 'make uninstall after make clean' in_build static uninstall
+same 'what is left' "$(find static/usr ! -type d; find static/usr -name '*offpeak*')" ''
 
 section 'the tarball'
 if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
@@ -104,6 +112,8 @@ if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
 	tar -tzf "$BUILD"/offpeak-*.tar.gz | sed 's|^[^/]*/||' | grep -v '/$' | sort >packed
 	git -C "$SOURCE" ls-files | grep -v '\.git[a-z]*$' | sort >files
 	same 'files that it lacks' "$(comm -23 files packed)" ''
+	same 'files that are not of the checkout' "$(comm -13 files packed |
+		grep -vE '^(Makefile.in|aclocal.m4|build-aux/[a-z.-]*|config.h.in|configure|m4/l[a-z~]*.m4)$')" ''
 	for made in configure Makefile.in config.h.in build-aux/ltmain.sh; do
 		same "has $made" "$(grep -cx -e "$made" packed)" 1
 	done

@@ -38,7 +38,7 @@ packed() {
 
 	END
 	touch -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" "$folder" "$folder"/*
-	tar --sort=name --owner=0 --group=0 --numeric-owner -C "$work" -cf - "$name" | gzip -n -9 >"$out/$name.tar.gz"
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mode='u+rwX,go+rX,go-w' -C "$work" -cf - "$name" | gzip -n -9 >"$out/$name.tar.gz"
 }
 
 [ $# = 1 ] || die 'usage: tools/packaging/collector.sh FOLDER'

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/deb.sh FOLDER
 # Makes Debian packages in the folder, and their source: offpeak, offpeak-data, liboffpeak0, liboffpeak-dev, and offpeak-collect where
-# CUDA's headers are to be had: in the folder that OFFPEAK_CUDA names, or from pip. Needs debhelper, what debian/control names, and what
-# quickstart installs; nothing is installed. lintian has one remark: the changelog closes no bug. DEBFULLNAME and DEBEMAIL say who makes them. The tests are run with make check, not here;
-# DEB_BUILD_OPTIONS= runs them here, too.
+# CUDA's headers are to be had: in the folder that OFFPEAK_CUDA names, or from pip; OFFPEAK_CUDA=no leaves it out. Needs debhelper, what
+# debian/control names, and what quickstart installs; nothing is installed. lintian has one remark: the changelog closes no bug.
+# DEBFULLNAME and DEBEMAIL say who makes them. The tests are run with make check, not here; DEB_BUILD_OPTIONS= runs them here, too.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/cuda_headers.sh"
@@ -28,14 +28,14 @@ source_folder() {
 	cp -R "$top/tools/packaging/debian" "offpeak-$version/debian"
 	mkdir "offpeak-$version/debian/source"
 	echo '3.0 (quilt)' >"offpeak-$version/debian/source/format"
-	sed -i "s/@MAINTAINER@/$who/" "offpeak-$version/debian/control"
+	sed -i "s/@MAINTAINER@/$(printf '%s' "$who" | sed 's/[&/\]/\\&/g')/" "offpeak-$version/debian/control"
 	printf 'offpeak (%s-1) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' "$version" "$version" "$who" \
 		"$(date -R -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}")" >"offpeak-$version/debian/changelog"
 }
 
 packages() {
 	cd "$work/deb/offpeak-$version"
-	DEB_BUILD_OPTIONS=${DEB_BUILD_OPTIONS-nocheck} DEB_BUILD_PROFILES=$profiles CUDA_HOME=$cuda \
+	DEB_BUILD_OPTIONS=$options DEB_BUILD_PROFILES=$profiles CUDA_HOME=$cuda \
 		dpkg-buildpackage -us -uc -j"$(getconf _NPROCESSORS_ONLN)"
 }
 
@@ -46,12 +46,16 @@ mkdir -p "$1" "$top/build-release"
 out=$(cd "$1" && pwd)
 work=$top/build-release
 version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
-profiles=nocheck
-if ! (step "CUDA's headers" cuda_headers); then
-	printf 'deb.sh: there are no CUDA headers here, and so no package offpeak-collect\n'
-	profiles='nocheck pkg.offpeak.nocollect'
-fi
+options=${DEB_BUILD_OPTIONS-nocheck}
+profiles=
+[[ $options != *nocheck* ]] || profiles=nocheck
 cuda=$(cuda_folder)
+if [ "$cuda" = no ]; then
+	printf 'deb.sh: without CUDA headers, and so without the package offpeak-collect\n'
+	profiles="$profiles pkg.offpeak.nocollect"
+else
+	step "CUDA's headers (OFFPEAK_CUDA=no does without)" cuda_headers
+fi
 step 'make dist' tarball
 step 'debian/' source_folder
 step 'dpkg-buildpackage (minutes)' packages

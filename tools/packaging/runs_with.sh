@@ -12,12 +12,16 @@ libraries() {
 		grep -vE '^(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.[0-9]$' || :
 }
 
-# In the order of versions, what is after the one that is there.
+# What has no number, such as GLIBC_ABI_DT_RELR and versions of other libraries; then, in the order of versions, what is after
+# the one that is there.
 versions() {
-	{ readelf -VW "$1" | grep -o 'Name: [A-Z]*_[0-9.]*' | sed 's/Name: //'; echo "GLIBC_$glibc"; } |
-		sort -uV | sed "1,/^GLIBC_$glibc\$/d"
+	readelf -VW "$1" | grep -o 'Name: [A-Za-z0-9_.]*' | sed 's/Name: //' | sort -u >"$names"
+	grep -vE '^GLIBC_[0-9.]+$' "$names" || :
+	{ grep -E '^GLIBC_[0-9.]+$' "$names"; echo "GLIBC_$glibc"; } | sort -uV | sed "1,/^GLIBC_$glibc\$/d"
 }
 
+names=$(mktemp)
+trap 'rm -f "$names"' EXIT
 code=0
 for file; do
 	[ -f "$file" ] && readelf -h "$file" >/dev/null || exit 2
