@@ -132,7 +132,7 @@ struct opk_ctx_options {
 	size_t size;
 	const char *cuda_dir;      /* look for NVIDIA's libraries here and nowhere else */
 	const struct opk_env *env; /* copied; NULL: an empty environment */
-	const char *data_dir;      /* shipped data (sets/...); NULL: the installed one */
+	const char *data_dir;      /* shipped data (sets/...); NULL: what lies beside the library */
 	opk_log_fn *log;           /* notes about unusual but harmless things */
 	void *log_data;
 	const char *cache_dir; /* keeps what NVIDIA's libraries said of chips; NULL: nothing is */
@@ -1964,8 +1964,8 @@ struct opk_table_options {
 	const struct opk_image_options *image; /* how they are computed; NULL: defaults */
 	bool mark_first_sample;                /* keeps it, too, with the column "spans_earlier" */
 	/*
-	 * There are no columns and rows, only their sources: opk_table_next_source(). Files may have
-	 * different values; `columns` names those that opk_table_get_values() has.
+	 * There are no columns and rows, only their sources: opk_table_next_source(). Files may
+	 * have different values; `columns` names those that opk_table_get_values() has.
 	 */
 	bool only_sources;
 };

@@ -13,6 +13,7 @@ fi
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR PKG_CONFIG_PATH
 cd "$tmp" || exit 99
 sections=$("$OFFPEAK" info "$simple" --table sections --format csv | sed 1d | wc -l)
+sets=$(find "$SOURCE/data/sets" -name '*.yaml' | wc -l)
 cat >program.c <<'END'
 #include <offpeak.h>
 #include <stdio.h>
@@ -20,9 +21,11 @@ int main(void)
 {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
-	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, RECORDING))
+	struct opk_set_list *sets;
+	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, RECORDING) || opk_set_list_new(&sets, ctx))
 		return 1;
-	printf("%zu\n", opk_file_section_count(file));
+	printf("%zu %zu\n", opk_file_section_count(file), opk_set_list_count(sets));
+	opk_set_list_free(sets);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 	return 0;
@@ -66,8 +69,8 @@ same 'the library' "$(cd "$prefix/lib" && echo liboffpeak.*)" 'liboffpeak.so lib
 same 'its name' "$(readelf -d "$prefix/lib/liboffpeak.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" liboffpeak.so.0
 same 'symbols without a version' "$(nm -D --defined-only "$prefix/lib/liboffpeak.so" | awk '$2 != "A" && $3 !~ /@@OFFPEAK_[0-9.]+$/')" ''
 pass 'a program of the shared library' program "$prefix"
-same 'what it prints' "$(LD_LIBRARY_PATH=$prefix/lib ./program)" "$sections"
-same 'sets of the same place' "$("$prefix/bin/offpeak" sets --format csv | wc -l)" "$(($(find "$SOURCE/data/sets" -name '*.yaml' | wc -l) + 1))"
+same 'what it prints' "$(LD_LIBRARY_PATH=$prefix/lib ./program)" "$sections $sets"
+same 'sets of the same place' "$("$prefix/bin/offpeak" sets --format csv | wc -l)" "$((sets + 1))"
 for page in offpeak offpeak-eval; do
 	pass "man $page" test -s "$prefix/share/man/man1/$page.1"
 done
@@ -101,7 +104,7 @@ pass 'make install' in_build static -j2 install
 same 'the library' "$(cd static/usr/lib && echo liboffpeak.*)" liboffpeak.a
 pass 'a program of it' program static/usr --static
 same 'what it needs' "$(readelf -d program | grep -c 'NEEDED.*offpeak')" 0
-same 'what it prints' "$(./program)" "$sections"
+same 'what it prints' "$(./program)" "$sections $sets"
 pass 'make clean' in_build static clean
 pass 'make uninstall after make clean' in_build static uninstall
 same 'what is left' "$(find static/usr ! -type d; find static/usr -name '*offpeak*')" ''

@@ -55,7 +55,7 @@ doors='lib/adapters/deflate/deflate.h lib/adapters/nv/nv.h lib/adapters/sqlite/s
 # word. Of several rules for the same, each must allow it.
 nv='^(lib/adapters/nv|tools/collect)/'
 foreign="
-$nv                                       <(dlfcn|link)[.]h>
+^(lib/adapters/nv/|lib/base/program[.]c|tools/collect/) <(dlfcn|link)[.]h>
 ^tools/collect/                           <(cu|nv).*>
 ^lib/adapters/yaml/                       <yaml[.]h>
 ^lib/adapters/sqlite/                     <sqlite3[.]h>

@@ -5,7 +5,7 @@
 # sanitized library the interpreter has the sanitizers loaded, and takes some of the tests: time, memory and threads are others there.
 . "${SOURCE:?}/tests/tap.sh"
 
-python=$tap_python library=$BUILD/.libs module=$BUILD/tests/python
+python=$tap_python library=$BUILD/.libs module=$BUILD/tests/module
 for venv in "$SOURCE/build/venv" "$BUILD/venv"; do
 	[ ! -x "$venv/bin/python" ] || python=$venv/bin/python
 done

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where this program lies. */
+/* Where this program lies, and the library. */
 #include "base/program.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -34,4 +37,18 @@ char *opk_beside_program(const char *const *names, unsigned long count)
 		found = path ? realpath(path, NULL) : NULL;
 	}
 	return found;
+}
+
+char *opk_beside_library(const char *name)
+{
+	Dl_info info;
+	bool known = dladdr((void *)(uintptr_t)opk_beside_library, &info) && info.dli_fname;
+	opk_autofree char *library = known ? realpath(info.dli_fname, NULL) : NULL;
+	opk_autofree char *path = NULL;
+
+	if (!library)
+		return NULL;
+	*strrchr(library, '/') = '\0';
+	path = opk_printf("%s/%s", library, name);
+	return path ? realpath(path, NULL) : NULL;
 }

@@ -179,6 +179,11 @@ bool opk_chip_mask_names(struct opk_strlist *out, opk_chip_mask mask);
 /* Text files of the data folder. */
 
 /*
+ * The context's folder of shipped data, or share/offpeak beside the library's own folder, wherever
+ * that was installed or moved to, or where configure was told. Kept for the life of the process.
+ */
+const char *opk_data_dir(const struct opk_ctx *ctx);
+/*
  * A shipped text file of the data folder, and its path for messages; free() both. NULL text where
  * none is installed.
  */

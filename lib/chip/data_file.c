@@ -2,12 +2,33 @@
 /* Text files of the data folder. */
 #include "chip/chip.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/program.h"
 #include "config.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char *beside_library;
+
+/* Kept for the life of the process, as the library's place is. */
+static void find_beside_library(void)
+{
+	beside_library = opk_beside_library("../share/offpeak/sets");
+	if (beside_library)
+		*strrchr(beside_library, '/') = '\0';
+}
+
+const char *opk_data_dir(const struct opk_ctx *ctx)
+{
+	if (ctx->data_dir)
+		return ctx->data_dir;
+	pthread_once(&once, find_beside_library);
+	return beside_library ? beside_library : OPK_DATADIR;
+}
 
 int opk_data_file(char **text, char **path, struct opk_ctx *ctx, const char *name)
 {
@@ -15,7 +36,7 @@ int opk_data_file(char **text, char **path, struct opk_ctx *ctx, const char *nam
 	size_t size;
 	int code;
 
-	*path = opk_printf("%s/%s", ctx->data_dir ? ctx->data_dir : OPK_DATADIR, name);
+	*path = opk_printf("%s/%s", opk_data_dir(ctx), name);
 	if (!*path)
 		return opk_nomem(ctx, "a shipped file");
 	if (access(*path, F_OK))

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
-#include "config.h"
+#include "chip/chip.h"
 #include "set/set.h"
 #include "set/set_read.h"
 
@@ -17,8 +17,7 @@ bool opk_set_folders(struct opk_strlist *out, const struct opk_ctx *ctx)
 {
 	if (ctx->env.sets && !opk_strlist_add(out, ctx->env.sets))
 		return false;
-	return opk_strlist_take(out,
-	                        opk_printf("%s/sets", ctx->data_dir ? ctx->data_dir : OPK_DATADIR));
+	return opk_strlist_take(out, opk_printf("%s/sets", opk_data_dir(ctx)));
 }
 
 bool opk_set_has_ending(const char *name)

@@ -5,6 +5,8 @@ import glob
 import os
 import pickle
 import re
+import shutil
+import tempfile
 import unittest
 
 import pyoffpeak as opk
@@ -47,6 +49,31 @@ class Errors(unittest.TestCase):
             opk.Set.from_yaml(None)
         with self.assertRaisesRegex(opk.UsageError, "empty list"):
             opk.check_set("roofline", [])
+
+    def test_recordings_are_never_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            one, other = os.path.join(folder, "one.opk"), os.path.join(folder, "other.opk")
+            shutil.copy(recording("simple"), one)
+            os.link(one, other)
+            with open(one, "rb") as file:
+                before = file.read()
+            run = opk.open(one)
+            for write in (
+                lambda: opk.report(recording("simple"), one),
+                lambda: run.report(other),
+                lambda: opk.trace(recording("pm-small"), one),
+                lambda: opk.merge([recording("simple"), one], other),
+                lambda: opk.sum(one, other, by="kernel"),
+                lambda: run.trim(other),
+                lambda: run.eval().to_parquet(one),
+                lambda: opk.diff(one, one, rules="gpu__time_duration.sum>1e12").junit(one),
+            ):
+                with self.assertRaisesRegex(opk.UsageError, "would be replaced"):
+                    write()
+                with open(one, "rb") as file:
+                    self.assertEqual(file.read(), before)
+            run.trim(os.path.join(folder, "trimmed.opk"))
+            opk.merge([one, recording("simple")], os.path.join(folder, "trimmed.opk"))
 
     def test_what_is_no_text(self):
         run = opk.open(recording("simple"))

@@ -11,7 +11,7 @@ from ._errors import text
 from ._native import Path, c_path, c_paths, c_text, word
 from ._offpeak import ffi, lib
 from ._options import Struct, Texts, names_of
-from ._paths import Paths, paths_of
+from ._paths import Paths, output, paths_of
 from ._summaries import open_file
 
 
@@ -29,8 +29,9 @@ def merge(paths: Paths, path: Path, join: Optional[str] = None) -> None:
     ctx = _context.new()
     options = Struct("opk_merge_options")
     options.text("join", join)
-    array, kept = c_paths(paths_of(paths))
-    _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_path(path))
+    inputs = paths_of(paths)
+    array, kept = c_paths(inputs)
+    _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_path(output(path, inputs, recording=True)))
 
 
 def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = None) -> None:
@@ -43,13 +44,15 @@ def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = N
     options = Struct("opk_sum_options")
     options.text("key", key_of(by))
     options.text("level", level)
-    array, kept = c_paths(paths_of(paths))
-    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(path))
+    inputs = paths_of(paths)
+    array, kept = c_paths(inputs)
+    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(output(path, inputs, recording=True)))
 
 
 def trim(source: str, path: Path) -> None:
     ctx = _context.new()
-    _context.call(ctx, lib.opk_trim, ctx, open_file(ctx, source), ffi.NULL, c_path(path))
+    target = c_path(output(path, [source], recording=True))
+    _context.call(ctx, lib.opk_trim, ctx, open_file(ctx, source), ffi.NULL, target)
 
 
 class Piece(NamedTuple):

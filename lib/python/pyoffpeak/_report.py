@@ -9,7 +9,7 @@ from . import _context
 from ._native import Path, c_path, c_paths, sized
 from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed, names_of
-from ._paths import Files, Paths, paths_of
+from ._paths import Files, Paths, output, paths_of
 from ._sets import SetLike
 
 
@@ -32,8 +32,9 @@ def report(
     options.text("title", title)
     options.text("kernel", kernel)
     options.text("kernel_names", kernel_names)
-    array, kept = c_paths(paths_of(paths))
-    _context.call(ctx, lib.opk_report, ctx, array, len(kept), options.c, c_path(path))
+    inputs = paths_of(paths)
+    array, kept = c_paths(inputs)
+    _context.call(ctx, lib.opk_report, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
 
 
 class TraceCounts(NamedTuple):
@@ -72,8 +73,9 @@ def trace(
     ".gz". The file appears whole, or not at all. UsageError: nothing in the files has a time.
     """
     ctx = _context.new()
-    files = Files(ctx, paths_of(paths))
-    target = c_path(path)
+    inputs = paths_of(paths)
+    files = Files(ctx, inputs)
+    target = c_path(output(path, inputs))
     options = Struct("opk_trace_options")
     options.c.eval = options.keep(Evaluation(names_of(metrics), set, allow_incomplete).made(ctx)).c
     options.texts("where", "where_count", listed(where))

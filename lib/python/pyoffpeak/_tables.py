@@ -14,6 +14,7 @@ from ._errors import text
 from ._extras import load
 from ._native import word
 from ._offpeak import ffi, lib
+from ._paths import output
 
 if TYPE_CHECKING:
     import numpy
@@ -92,6 +93,7 @@ class Rows:
         The file appears whole, or not at all.
         """
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
+        path = output(path, ())
         unfinished = f"{os.fspath(path)}.{os.getpid()}.tmp"
         try:
             with load("pyarrow.parquet", "pandas").ParquetWriter(unfinished, reader.schema, **options) as writer:
