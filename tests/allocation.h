@@ -4,28 +4,39 @@
 #define OPK_ALLOCATION_H
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 #include "testing.h"
 
-static long until_failure;
+/* Those of child processes count, too. */
+static inline long *until_failure(void)
+{
+	static long *shared;
+
+	if (!shared)
+		shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+		              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(shared, MAP_FAILED);
+	return shared;
+}
 
 /* Fails one allocation and serves all others: what fails must notice by itself. */
 static inline void *failing(void *old, size_t size)
 {
-	return until_failure-- == 0 ? NULL : realloc(old, size);
+	return (*until_failure())-- == 0 ? NULL : realloc(old, size);
 }
 
 static inline void fail_allocation(long n)
 {
-	until_failure = n;
+	*until_failure() = n;
 	opk_set_realloc(failing);
 }
 
 static inline bool allocation_failed(void)
 {
 	opk_set_realloc(NULL);
-	return until_failure < 0;
+	return *until_failure() < 0;
 }
 
 /* Whether the n-th allocation failed, which the code has to say; where none did, it is OPK_OK. */

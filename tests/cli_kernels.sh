@@ -53,7 +53,7 @@ refuses 2 'no --aggregate' eval "$pm" --per kernel --aggregate device
 refuses 2 '--per takes recordings' eval --raw x --metrics a__b.sum --per kernel
 
 without_end trace.opk >torn.opk
-refuses 4 'cut off: its end section is missing; allow incomplete files' eval torn.opk
+refuses 4 'cut off: its end section is missing; use --allow-incomplete' eval torn.opk
 notes 'torn.opk: cut off: these are the records of its 2 whole sections' eval torn.opk --allow-incomplete
 lines_are 47
 works show torn.opk

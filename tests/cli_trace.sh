@@ -57,7 +57,7 @@ refuses 2 'PM samples only have' trace "$pm" -o "$tmp/no.json" --where kernel=x
 
 section 'damage'
 without_end "$pm" >"$tmp/torn.opk"
-refuses 4 'cut off: its end section is missing; allow incomplete files' trace "$tmp/torn.opk" -o "$tmp/no.json"
+refuses 4 'cut off: its end section is missing; use --allow-incomplete' trace "$tmp/torn.opk" -o "$tmp/no.json"
 run 0 trace "$tmp/torn.opk" --allow-incomplete -o "$tmp/torn.json"
 equal torn.json plain.JSON
 head -c 300000 "$pm" >"$tmp/half.opk"

@@ -18,6 +18,18 @@ void app_print_cause(const char *prefix, const char *message)
 }
 
 /* The chain from its outer end, each cause on a line, all after the first indented. */
+/* The library's words for what is an option here. */
+static void print_library_cause(const char *prefix, const char *message)
+{
+	static const char words[] = "allow incomplete files";
+	const char *at = strstr(message, words);
+	opk_autofree char *text = at ? opk_printf("%.*suse --allow-incomplete%s",
+	                                          (int)(at - message), message, at + strlen(words))
+	                             : NULL;
+
+	app_print_cause(prefix, text ? text : message);
+}
+
 int app_fail(struct app *app, int code)
 {
 	size_t count = opk_error_count(app->ctx);
@@ -27,8 +39,8 @@ int app_fail(struct app *app, int code)
 	if (!count)
 		fprintf(stderr, "offpeak: %s\n", code == OPK_ENOMEM ? "out of memory" : "failed");
 	for (size_t i = count; i-- > 0;)
-		app_print_cause(i == count - 1 ? "offpeak: " : "  ",
-		                opk_error_message(app->ctx, i));
+		print_library_cause(i == count - 1 ? "offpeak: " : "  ",
+		                    opk_error_message(app->ctx, i));
 	return code == OPK_ENOMEM ? OPK_EFAILED : code;
 }
 
