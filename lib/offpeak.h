@@ -845,10 +845,11 @@ void opk_plan_columns_free(struct opk_plan_columns *columns);
 size_t opk_plan_columns_count(const struct opk_plan_columns *columns);
 const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns *columns,
                                                    size_t i);
-/* Optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them. */
+/* Optional metrics that the chip lacks or CUPTI refuses, and those derived from them. */
 size_t opk_plan_missing_count(const struct opk_plan *plan);
 const char *opk_plan_missing(const struct opk_plan *plan, size_t i);
-size_t opk_plan_left_out_count(const struct opk_plan *plan); /* metrics; see opk_leftovers_new() */
+/* How many metrics `single_pass` left out; opk_leftovers_new() has them. */
+size_t opk_plan_left_out_count(const struct opk_plan *plan);
 /*
  * The config image of *size bytes, borrowed: what cuptiRangeProfilerSetConfig and
  * cuptiPmSamplingSetConfig take.

@@ -139,8 +139,9 @@ int app_choose_format(struct app *app)
 	if (found == COUNT(endings))
 		return app_error(app, OPK_EUSAGE,
 		                 "-o %s: no format is known by the ending %s; use .csv, .json, "
-		                 ".ndjson, .txt (a table) or --format",
-		                 app->output, ending_of(app->output));
+		                 ".ndjson, .txt (a table)%s or --format",
+		                 app->output, ending_of(app->output),
+		                 strcmp(app->command, "eval") ? "" : ", .db (SQLite)");
 	if (endings[found].format == DATABASE)
 		return app_error(app, OPK_EUSAGE,
 		                 "-o %s: only eval writes databases; use .csv, .json, .ndjson, "

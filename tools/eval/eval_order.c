@@ -115,6 +115,14 @@ size_t eval_order_sort(struct eval_order *order)
 	return order->count;
 }
 
+void eval_order_note_unknown(const struct eval_order *order)
+{
+	for (size_t i = 0; order->count && i < order->key_count; i++)
+		if (!order->keys[i].known)
+			app_note("--sort %s orders nothing: it is known of no row",
+			         order->keys[i].name);
+}
+
 /* Few kernels have many launches. */
 static const char *keep_text(struct eval_order *order, const char *text)
 {
@@ -143,6 +151,7 @@ int eval_order_add(struct eval_order *order, struct app *app, const struct opk_t
 	item->place = (struct eval_place){ *place, order->added++ };
 	for (size_t i = 0; i < order->key_count; i++) {
 		item->cells[i] = cells[i];
+		order->keys[i].known |= !is_unknown(&cells[i]);
 		if (cells[i].kind == KEY_TEXT
 		    && !(item->cells[i].text = keep_text(order, cells[i].text)))
 			return app_nomem(app);

@@ -12,6 +12,7 @@ struct eval_key {
 	char *name;
 	char *statistic; /* of a key group's metric, in the same memory; NULL: none was named */
 	bool descending;
+	bool known; /* of some row */
 };
 
 /* What one row has for one key. */
@@ -52,6 +53,8 @@ int eval_order_add(struct eval_order *order, struct app *app, const struct opk_t
                    const struct eval_key_cell *cells);
 /* Orders what was taken in; returns how many rows that is. */
 size_t eval_order_sort(struct eval_order *order);
+/* Says which key orders nothing, since no row has it. */
+void eval_order_note_unknown(const struct eval_order *order);
 const struct eval_place *eval_order_get(const struct eval_order *order, size_t i);
 
 /* A fact as a key. */

@@ -194,6 +194,7 @@ int eval_sorted_print(struct eval *eval)
 	const struct opk_table_source *source;
 	int code = OPK_OK;
 
+	eval_order_note_unknown(&eval->order);
 	for (size_t i = 0; !code && i < count; i++) {
 		const struct opk_table_place *place = &eval_order_get(&eval->order, i)->at;
 

@@ -11,7 +11,7 @@
 What there is to measure:
     chips()             the chips that NVIDIA's library supports
     chip(name)          one of them: "GH100", "H100", "sm_90"
-    metrics(chip)       its metrics, with what each costs
+    metrics(chip)       its metrics; with passes=True what each costs
     describe(...)       all that is known of one metric, or of a name of nvprof's
     single_pass_sets()  a chip's sets of one pass
     metrics_per_pass()  how many hardware metrics fit one pass
@@ -121,6 +121,7 @@ __all__ = [
 ]
 
 version.__module__ = __name__  # as all others have it
+__version__ = version()
 
 
 def __getattr__(name: str) -> Any:
