@@ -4,7 +4,7 @@
 # columns. tests/splice.c makes them out of shipped ones; values were worked out of tests/golden by hand.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 splice=$BUILD/tests/splice
 rotate=$BUILD/tests/rotate
 [ -x "$splice" ] && [ -x "$rotate" ] || skip_all 'tests/splice and tests/rotate are not built'

@@ -3,7 +3,7 @@
 # offpeak describe: metrics, misspelt names, nvprof's names, and what is kept in the cache.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 cd "$tmp" || exit 99
 XDG_CACHE_HOME=$tmp/cache
 export XDG_CACHE_HOME

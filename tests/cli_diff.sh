@@ -3,7 +3,7 @@
 # offpeak diff over real recordings: what changed, what is refused, and the gate with its exit codes and files.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 cd "$tmp" || exit 99
 recordings=$SOURCE/data/recordings
 before=$recordings/gh100-before.opk

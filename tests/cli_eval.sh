@@ -4,7 +4,7 @@
 # that appear whole or not at all.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 unset OFFPEAK_SETS
 nested=$recordings/gh100-nested.opk
 noinst=$recordings/gh100-legacy-noinst.opk

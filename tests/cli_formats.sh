@@ -3,7 +3,7 @@
 # The command line of eval: databases, which columns, which rows; the same values in every format.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 unset OFFPEAK_SETS
 golden=$SOURCE/tests/golden
 nested=$recordings/gh100-nested.opk

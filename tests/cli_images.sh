@@ -4,7 +4,7 @@
 # values bit for bit; sums are what the GPU counted in ranges that span the same kernels.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 rotate=$BUILD/tests/rotate splice=$BUILD/tests/splice
 { [ -x "$rotate" ] && [ -x "$splice" ]; } || skip_all 'tests/rotate or tests/splice is not built'
 unset OFFPEAK_SETS

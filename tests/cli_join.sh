@@ -4,7 +4,7 @@
 # times of samples. tests/rotate.c makes the recordings out of shipped ones.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 rotate=$BUILD/tests/rotate
 [ -x "$rotate" ] || skip_all 'tests/rotate is not built'
 unset OFFPEAK_SETS

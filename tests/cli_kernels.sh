@@ -84,7 +84,7 @@ out_has '^run +27849 launches of 40 kernels; the GPU was busy 16.5% of 1.554 s$'
 out_has '^fmha_cutlassF_f32_aligned_64x64_rf_sm80 +[0-9.]+ +3\.[0-9]+ +400 +21\.[0-9]+'
 out_has '^step +1\.5515 +200 +7\.7574 +3\.9766 +302\.45$'
 
-have_cupti || finish
+have_cupti 130000 || { skip 'samples: no libcupti of 13.0 or later'; finish; }
 section '--per sample'
 run 0 eval "$pm" --per sample --first-sample keep --columns sample --top 1
 run 0 eval "$pm" --per sample --aggregate device --columns metric,count

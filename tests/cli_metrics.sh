@@ -3,7 +3,7 @@
 # The catalog on the command line: full names, pass counts, the cache.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 cd "$tmp" || exit 99
 XDG_CACHE_HOME=$tmp/cache
 export XDG_CACHE_HOME

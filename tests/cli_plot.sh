@@ -3,7 +3,7 @@
 # offpeak plot: pictures are sound XML with what they should show, whole or not there at all.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 unset OFFPEAK_SETS
 cd "$tmp" || exit 99
 roofline=$recordings/gh100-roofline.opk

@@ -3,7 +3,7 @@
 # offpeak report: one file, in which nothing is loaded, and a recording's text is text.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 cd "$tmp" || exit 99
 
 section 'a page'

@@ -3,7 +3,7 @@
 # The command line of eval: the order of rows, the first of them, rows and metrics that must not be missing.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 unset OFFPEAK_SETS
 noinst=$recordings/gh100-legacy-noinst.opk
 nvtx=$recordings/gh100-training-nvtx.opk

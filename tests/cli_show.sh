@@ -6,7 +6,7 @@
 COLUMNS=400
 export COLUMNS
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 unset OFFPEAK_SETS
 cd "$tmp" || exit 99
 roofline=$recordings/gh100-roofline.opk

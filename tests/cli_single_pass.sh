@@ -3,7 +3,7 @@
 # What fits one pass: offpeak sets --single-pass, and plan and build with --single-pass.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 cd "$tmp" || exit 99
 
 section 'sets of a chip'

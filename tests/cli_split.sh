@@ -4,7 +4,7 @@
 . "${SOURCE:?}/tests/tap.sh"
 # shellcheck disable=SC2086 # several sets in one variable
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 cd "$tmp" || exit 99
 
 section 'several files'

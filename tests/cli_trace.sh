@@ -3,7 +3,7 @@
 # offpeak trace: what it writes is read by a parser that is not ours, and each event is in the recording.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 
 # accounted NAME FILE: tests/trace_events.py finds each event of the trace in what eval says, and the other way round.
 accounted() {

@@ -54,8 +54,8 @@ for page in "$SOURCE"/docs/*.md; do
 done >missing
 same 'pages that are not installed' "$(cat missing)" ''
 
-if ! have_cupti; then
-	skip 'no libcupti: the commands are not run'
+if ! have_cupti 130000; then
+	skip 'no libcupti of 13.0 or later: the commands are not run'
 	
 # Ten commands on terminals.
 if is_long && possible 'offpeak chips' && script --version 2>/dev/null | grep -q util-linux; then

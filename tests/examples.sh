@@ -3,7 +3,7 @@
 # Each command's --help ends with three examples, and each of them works where the files are that it names.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 mkdir "$tmp/bin" "$tmp/files" && ln -s "$(realpath "$OFFPEAK")" "$tmp/bin/offpeak" || exit 99
 PATH=$tmp/bin:$PATH
 

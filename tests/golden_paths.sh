@@ -5,7 +5,7 @@
 # instances has no value, nan stays nan.
 . "${SOURCE:?}/tests/tap.sh"
 
-have_cupti || skip_all 'no libcupti'
+need_cupti_13
 values=$BUILD/tests/values query=$BUILD/tests/query
 [ -x "$values" ] || skip_all 'tests/values is not built'
 LC_ALL=C

@@ -20,7 +20,7 @@ if nm -D "$library/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then
 fi
 "${python:-/nowhere}" -c 'import cffi, sysconfig; open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
 	skip_all "${python:-python3} lacks cffi, or Python's headers"
-have_cupti || skip_all "there is no libcupti"
+need_cupti_13
 
 # build_extension: _offpeak.abi3.so from the header, without optimization, where it is not that of an earlier run.
 build_extension() {

@@ -261,11 +261,18 @@ ndjson() {
 	tap_json ndjson "$1"
 }
 
-# have_cupti: whether the tool finds NVIDIA's libraries.
+# have_cupti [VERSION]: whether the tool finds NVIDIA's libraries; of CUPTI's release 130000 (13.0) or a later one, for example.
 have_cupti() {
 	tap_code=0
-	"${OFFPEAK:?}" doctor >/dev/null 2>&1 </dev/null || tap_code=$?
-	[ "$tap_code" != 3 ]
+	tap_version=$("${OFFPEAK:?}" doctor --format json 2>/dev/null </dev/null) || tap_code=$?
+	tap_version=$(printf '%s\n' "$tap_version" | sed -n 's/.*"cupti_version":\([0-9]*\).*/\1/p')
+	[ "$tap_code" != 3 ] && [ "${tap_version:-0}" -ge "${1:-0}" ]
+}
+
+# need_cupti_13: ends a test that expects what earlier releases lack.
+need_cupti_13() {
+	have_cupti || skip_all 'no libcupti'
+	have_cupti 130000 || skip_all 'CUPTI before 13.0 lacks metrics of the recordings, and calls for plans of few passes'
 }
 
 # ---- recordings -----------------------------------------------------------------------------
