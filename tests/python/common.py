@@ -31,6 +31,11 @@ def printed(*arguments):
     return json.loads(result.stdout)
 
 
+# What tests know by heart, and what docs show, is of CUPTI 13.0.
+is_13_0 = printed("doctor")["cupti_version"] == 130001
+of_13_0 = unittest.skipUnless(is_13_0, "what is expected is of CUPTI 13.0")
+
+
 def needs(*modules):
     """Decorates a test that is skipped where one of the modules is not installed."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]

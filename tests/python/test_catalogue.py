@@ -8,7 +8,7 @@ import re
 import unittest
 
 import pyoffpeak as opk
-from common import command, needs, printed, recording, source
+from common import command, is_13_0, needs, printed, recording, source
 
 
 def cells(row, names):
@@ -76,7 +76,8 @@ class Metrics(unittest.TestCase):
         self.assertEqual([metric.metric for metric in found], [row[0] for row in rows[1:]])
 
     def test_sequence(self):
-        self.assertEqual(len(opk.metrics("GH100", submetrics=True)), 150179)
+        every = len(opk.metrics("GH100", submetrics=True))
+        self.assertTrue(every == 150179 if is_13_0 else every > 100000, every)
         found = opk.metrics("GH100", "dram__*", submetrics=True)
         self.assertEqual((found[0], found[-1]), (found[:1][0], list(found)[-1]))
         self.assertEqual(found[5].passes, None)

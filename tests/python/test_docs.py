@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import unittest
 
-from common import is_long, long, needs, recording, source
+from common import is_long, long, needs, of_13_0, recording, source
 
 # Files that examples name are copies of these.
 FILES = {
@@ -92,6 +92,7 @@ class Documents(unittest.TestCase):
                         raise
                     self.skipTest(f"docs/{page}:{line}: {error}")
 
+    @of_13_0
     def test_python(self):
         self.check("python.md")
 

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import pyoffpeak as opk
-from common import cases, needs, recording, source
+from common import cases, is_13_0, needs, recording, source
 
 NAMES = cases(("wide-auto", "pm-small"), ("simple", "nested", "pm-triage"))
 
@@ -21,7 +21,9 @@ def golden(name):
     """The values of tests/golden by column; "nan" is a value."""
     with open(os.path.join(source, "tests", "golden", f"gh100-{name}.csv"), encoding="utf-8") as file:
         rows = list(csv.reader(file))
-    return {column: bits(map(float, cells)) for column, *cells in zip(*rows) if "__" in column}
+    # Later releases want counters for three of these, which were constants.
+    lost = () if is_13_0 else (".max_rate",)
+    return {column: bits(map(float, cells)) for column, *cells in zip(*rows) if "__" in column and not column.endswith(lost)}
 
 
 class Values(unittest.TestCase):
