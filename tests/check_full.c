@@ -202,6 +202,7 @@ static bool is_later(const char *metric)
 	} rows[] = {
 		{ "lts__t_sectors_srcnode_hub_lookup_miss_realtime.sum", 130100 },
 		{ "lts__t_sectors_srcunit_gcc_lookup_miss_realtime.sum", 130100 },
+		{ "sm__inst_executed_pipe_alu_realtime.avg.pct_of_peak_sustained_elapsed", 130100 },
 		{ "ctc__rx_bytes_data_user.sum.pct_of_peak_sustained_elapsed", 130200 },
 		{ "ctc__tx_bytes_data_user.sum.pct_of_peak_sustained_elapsed", 130200 },
 	};
@@ -254,6 +255,21 @@ static size_t missing_on(const struct opk_chip *chip, enum opk_profiler profiler
 	return missing;
 }
 
+/* Nsight Compute's list knows no chip of a later release. */
+static bool is_listed(const struct opk_chip *chip, enum opk_profiler profiler)
+{
+	struct offer offer = { .chip = chip, .profiler = profiler };
+	bool listed = false;
+
+	for (size_t i = 0; !listed && i < line_count; i++)
+		listed = is_asked(&lines[i], &offer);
+	listed = listed
+	         && (profiler == OPK_PROFILER_PM || opk_set_supports(set_of_name("full"), chip));
+	if (!listed)
+		printf("skipped: %s is of a later release than the list\n", chip->name);
+	return listed || version_of(ctx) == CUPTI_13_0;
+}
+
 static void compare_all(enum opk_profiler profiler)
 {
 	size_t compared = 0, missing = 0;
@@ -265,7 +281,7 @@ static void compare_all(enum opk_profiler profiler)
 		const struct opk_chip *chip = opk_chips_get(chips, i);
 
 		if (!(profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range)
-		    || !is_sampled(chip->name))
+		    || !is_sampled(chip->name) || !is_listed(chip, profiler))
 			continue;
 		compared++;
 		missing += missing_on(chip, profiler);
