@@ -114,8 +114,6 @@ static void row_of_record(struct opk_out *out, const union opk_cell *cells)
 
 static void row(struct opk_out *out, const union opk_cell *cells)
 {
-	size_t begin = out->buf.size;
-
 	if (out->has_record) {
 		row_of_record(out, cells);
 		return;
@@ -126,9 +124,6 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 		if (i < out->cell_count)
 			put_cell(out, out->columns[i].type, &cells[i]);
 	}
-	/* Readers skip empty lines: the only cell of a row is quoted. */
-	if (out->buf.size == begin)
-		opk_buf_add_text(&out->buf, "\"\"");
 	opk_buf_add(&out->buf, "\n", 1);
 }
 

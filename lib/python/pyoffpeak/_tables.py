@@ -92,8 +92,8 @@ class Rows:
 
         The file appears whole, or not at all.
         """
-        reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         path = output(path, ())
+        reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         unfinished = f"{os.fspath(path)}.{os.getpid()}.tmp"
         try:
             with load("pyarrow.parquet", "pandas").ParquetWriter(unfinished, reader.schema, **options) as writer:
