@@ -21,21 +21,24 @@ static char *find_program(void)
 	return path || !run_as ? path : realpath(run_as, NULL);
 }
 
+/* What has this name, seen from the folder of the file, or as a whole path. */
+static char *find_beside(const char *file, const char *name)
+{
+	bool whole = *name == '/';
+	size_t folder = (size_t)(strrchr(file, '/') - file);
+	opk_autofree char *path = opk_printf("%.*s%s%s", whole ? 0 : (int)folder, file,
+	                                     whole ? "" : "/", name);
+
+	return path ? realpath(path, NULL) : NULL;
+}
+
 char *opk_beside_program(const char *const *names, unsigned long count)
 {
 	opk_autofree char *program = find_program();
 	char *found = NULL;
 
-	if (!program)
-		return NULL;
-	*strrchr(program, '/') = '\0';
-	for (unsigned long i = 0; !found && i < count; i++) {
-		bool whole = *names[i] == '/';
-		opk_autofree char *path = opk_printf("%s%s%s", whole ? "" : program,
-		                                     whole ? "" : "/", names[i]);
-
-		found = path ? realpath(path, NULL) : NULL;
-	}
+	for (unsigned long i = 0; program && !found && i < count; i++)
+		found = find_beside(program, names[i]);
 	return found;
 }
 
@@ -44,11 +47,6 @@ char *opk_beside_library(const char *name)
 	Dl_info info;
 	bool known = dladdr((void *)(uintptr_t)opk_beside_library, &info) && info.dli_fname;
 	opk_autofree char *library = known ? realpath(info.dli_fname, NULL) : NULL;
-	opk_autofree char *path = NULL;
 
-	if (!library)
-		return NULL;
-	*strrchr(library, '/') = '\0';
-	path = opk_printf("%s/%s", library, name);
-	return path ? realpath(path, NULL) : NULL;
+	return library ? find_beside(library, name) : NULL;
 }

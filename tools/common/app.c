@@ -17,7 +17,6 @@ void app_print_cause(const char *prefix, const char *message)
 	opk_terminal_say(stderr, prefix, message);
 }
 
-/* The chain from its outer end, each cause on a line, all after the first indented. */
 /* The library's words for what is an option here. */
 static void print_library_cause(const char *prefix, const char *message)
 {
@@ -30,6 +29,7 @@ static void print_library_cause(const char *prefix, const char *message)
 	app_print_cause(prefix, text ? text : message);
 }
 
+/* The chain from its outer end, each cause on a line, all after the first indented. */
 int app_fail(struct app *app, int code)
 {
 	size_t count = opk_error_count(app->ctx);
