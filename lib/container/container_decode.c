@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A section's payload to the bytes it was made of: CRC, inflate, unpack. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "container/container.h"
 #include "container/container_inside.h"
+
+/*
+ * An image has megabytes, and the kernel takes longer to give them page by page than they take to
+ * decode. Where it has no huge pages to give, all stays as it is.
+ */
+static void want_huge_pages(uint8_t *data, size_t size)
+{
+	const uintptr_t huge = (uintptr_t)2 << 20;
+	uintptr_t start = ((uintptr_t)data + huge - 1) / huge * huge;
+	uintptr_t end = ((uintptr_t)data + size) / huge * huge;
+
+	if (start < end)
+		madvise((void *)start, end - start, MADV_HUGEPAGE);
+}
 
 /* Room for `size` bytes, whatever is in them, and a NUL after them. */
 static uint8_t *make_room(struct opk_buf *buf, uint64_t size)
@@ -16,6 +31,7 @@ static uint8_t *make_room(struct opk_buf *buf, uint64_t size)
 		opk_buf_clear(buf);
 		buf->data = opk_realloc(NULL, (size_t)size + 1);
 		buf->capacity = buf->data ? (size_t)size + 1 : 0;
+		want_huge_pages(buf->data, buf->capacity);
 	}
 	if (!buf->data)
 		return NULL;
