@@ -45,7 +45,7 @@ refuses 2 'are required' import
 refuses 2 'are required' import --raw image --metrics $metric
 refuses 2 'are required' import --raw image -o x.opk
 refuses 2 'one FILE.opk' info
-refuses 2 'surplus argument' info a.opk b.opk
+refuses 2 "surplus argument 'b.opk': it takes one file" info a.opk b.opk
 for name in chips sets doctor; do
 	refuses 2 "$name" $name surplus
 done
@@ -468,8 +468,8 @@ refuses 4 'cut off' merge -o unmerged.opk "$simple" no_end
 refuses 2 'metrics differ' merge -o unmerged.opk "$simple" "$recordings/gh100-training.opk"
 refuses 2 'range table' merge -o unmerged.opk "$simple" "$recordings/gh100-nested.opk"
 refuses 2 'profiler' merge -o unmerged.opk "$simple" "$recordings/gh100-pm-small.opk"
-refuses 2 'are needed' merge -o unmerged.opk
-refuses 2 'are needed' merge "$simple"
+refuses 2 'merge: FILE.opk... is needed' merge -o unmerged.opk
+refuses 2 'merge: -o OUT.opk is needed' merge "$simple"
 refuses 4 'nowhere.opk' merge -o unmerged.opk "$simple" nowhere.opk
 same 'merge leaves nothing behind' "$(ls | grep -c "^unmerged")" 0
 

@@ -72,8 +72,9 @@ if extract META later-trimmed.opk meta; then
 fi
 
 section 'trim: refused'
-refuses 2 'FILE.opk and -o OUT.opk are needed' trim "$simple"
-refuses 2 'FILE.opk and -o OUT.opk are needed' trim -o x.opk
+refuses 2 'trim: -o OUT.opk is needed' trim "$simple"
+refuses 2 'trim: FILE.opk is needed' trim -o x.opk
+refuses 2 'trim: FILE.opk and -o OUT.opk are needed' trim
 wanted=4 pattern='cut off'
 without_end "$simple" >no_end.opk
 keeps_target trim no_end.opk

@@ -69,8 +69,8 @@ err_has 'format version 1, this offpeak knows version 2: record it again'
 refuses 2 'FILE.opk... is needed' verify
 
 section 'recover: usage'
-refuses 2 'are needed' recover torn
-refuses 2 'are needed' recover -o out.opk
+refuses 2 'recover: -o OUT.opk is needed' recover torn
+refuses 2 'recover: TORN.opk is needed' recover -o out.opk
 refuses 2 'is the file that is read' recover torn -o torn
 same 'the torn file' "$(wc -c <torn | tr -d ' ')" 20000
 wanted=4 pattern='nothing that was recorded is whole' keeps_target recover torn

@@ -41,7 +41,7 @@ run 0 trace "$pm" -o -
 equal out plain.JSON
 err_has '^samples,382$'
 refuses 2 'use .json.gz or .json' trace "$pm" -o "$tmp/trace.txt"
-refuses 2 'FILE.opk... and -o TRACE.json.gz are needed' trace "$pm"
+refuses 2 'trace: -o TRACE.json.gz is needed' trace "$pm"
 wanted=2 pattern='there is nothing on a time axis: ranges are recorded without times'
 keeps_target trace "$simple"
 

@@ -42,9 +42,10 @@ static int run(struct app *app, void *data)
 {
 	const struct merge_args *args = data;
 	struct opk_merge_options options = OPK_INIT(options);
+	int code = check_given(app, "merge", "FILE.opk...", "-o OUT.opk");
 
-	if (!app->output || !app->argument_count)
-		return app_error(app, OPK_EUSAGE, "merge: -o OUT.opk and FILE.opk... are needed");
+	if (code)
+		return code;
 	if (args->sum)
 		return sum(app, args);
 	if (args->level)

@@ -231,12 +231,11 @@ static int run_recover(struct app *app, void *data)
 {
 	opk_auto(opk_findings) struct opk_findings *findings = NULL;
 	const char *from = app->arguments[0], *to = app->output;
-	int code;
+	int code = check_given(app, "recover", "TORN.opk", "-o OUT.opk");
 
 	(void)data;
-	if (app->argument_count != 1 || !to)
-		return app_error(app, OPK_EUSAGE, "recover: TORN.opk and -o OUT.opk are needed");
-	code = opk_recover(&findings, app->ctx, from, to);
+	if (!code)
+		code = opk_recover(&findings, app->ctx, from, to);
 	if (!code)
 		code = app_begin_report(app);
 	if (code)

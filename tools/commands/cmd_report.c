@@ -23,12 +23,11 @@ static int run(struct app *app, void *data)
 	static const char *const styles[] = { NULL, "short", "full", "symbol" };
 	const struct report_args *args = data;
 	struct opk_report_options options = OPK_INIT(options);
-	int code;
+	int code = check_given(app, "report", "RUN.opk...", "-o R.html");
 
-	if (!app->output || !app->argument_count)
-		return app_error(app, OPK_EUSAGE, "report: -o R.html and RUN.opk... are needed");
-	code = app_check_ending(app, ".html .htm",
-	                        "a page is HTML: use .html; a browser can print it as PDF");
+	if (!code)
+		code = app_check_ending(app, ".html .htm",
+		                        "a page is HTML: use .html; a browser can print it as PDF");
 	if (code)
 		return code;
 	options.kernel = args->kernel;

@@ -153,12 +153,10 @@ static int run(struct app *app, void *data)
 	struct opk_trace_options options = OPK_INIT(options);
 	struct opk_eval_options eval;
 	struct raw_metrics metrics = { 0 };
-	int code;
+	int code = check_given(app, "trace", "FILE.opk...", "-o TRACE.json.gz");
 
-	if (!app->output || !app->argument_count)
-		return app_error(app, OPK_EUSAGE,
-		                 "trace: FILE.opk... and -o TRACE.json.gz are needed");
-	code = choose_gzip(app, &options.gzip);
+	if (!code)
+		code = choose_gzip(app, &options.gzip);
 	if (!code)
 		code = raw_eval_options(app, &args->raw, &eval, &metrics);
 	if (!code) {

@@ -57,11 +57,10 @@ static int run(struct app *app, void *data)
 	struct opk_image_options options = image_options(args->timeout, "copying range");
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	const char *output = app->output;
-	int code;
+	int code = check_given(app, "trim", "FILE.opk", "-o OUT.opk");
 
-	if (!output || !app->argument_count)
-		return app_error(app, OPK_EUSAGE, "trim: FILE.opk and -o OUT.opk are needed");
-	code = opk_file_open(&file, app->ctx, app->arguments[0]);
+	if (!code)
+		code = opk_file_open(&file, app->ctx, app->arguments[0]);
 	if (!code)
 		code = opk_trim(app->ctx, file, &options, output);
 	app_progress_end();

@@ -13,6 +13,18 @@ unsigned timeout_of(uint64_t seconds)
 	return seconds > 86400 ? 86400 : (unsigned)seconds;
 }
 
+int check_given(struct app *app, const char *command, const char *inputs, const char *output)
+{
+	bool given = app->argument_count > 0;
+
+	if (given && app->output)
+		return OPK_OK;
+	if (given || app->output)
+		return app_error(app, OPK_EUSAGE, "%s: %s is needed", command,
+		                 given ? output : inputs);
+	return app_error(app, OPK_EUSAGE, "%s: %s and %s are needed", command, inputs, output);
+}
+
 /* "NAME=" of an earlier one. */
 static bool is_given(const struct option_list *params, size_t i)
 {

@@ -47,6 +47,9 @@ unsigned timeout_of(uint64_t seconds);
 /* Gives the set's parameters values. */
 int give_parameters(struct app *app, const struct option_list *params, struct opk_set *set);
 
+/* OPK_EUSAGE where a command that makes a file of others lacks these or -o, with what it lacks. */
+int check_given(struct app *app, const char *command, const char *inputs, const char *output);
+
 /* ---- new images: merge, trim, split */
 
 /* `what` is counted on a terminal, as "copying range"; it outlives the result. */

@@ -317,8 +317,11 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	app->arguments = argv + 1;
 	app->argument_count = count;
 	if (app->argument_count > command->max_arguments)
-		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'", command->name,
-		                 app->arguments[command->max_arguments]);
+		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'%s", command->name,
+		                 app->arguments[command->max_arguments],
+		                 command->max_arguments == 1 && command->arguments == ARGUMENTS_ARE_FILES
+		                         ? ": it takes one file; report, diff and eval take several"
+		                         : "");
 	if (app->help)
 		return OPK_OK;
 	name_streams(app, command, &parser);

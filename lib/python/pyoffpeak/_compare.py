@@ -248,7 +248,10 @@ def diff(
     compared = _context.owned(ctx, out[0], lib.opk_diff_free, old, new, evaluation, made_rules)
     names = _named(ctx, compared, kernel_names)
     judgement = None if made_rules is None else _judge(ctx, compared, made_rules, names)
-    return Diff(compared, names, judgement)
+    found = Diff(compared, names, judgement)
+    if not found.rows:
+        _context.warn("no row is on both sides" + ": the names of kernels or ranges differ" * bool(found.unmatched))
+    return found
 
 
 def _named(ctx: Any, compared: Any, kernel_names: str) -> Any:

@@ -190,9 +190,14 @@ def call(ctx: Any, function: Callable[..., int], *arguments: Any) -> None:
 def _log_notes(record: _Record) -> None:
     note, record.notes[0] = record.notes[0], ffi.NULL
     while note:
-        _logger.warning("%s", text(note.text))
+        warn(text(note.text))
         note, done = note.next, note
         lib.free(done)
+
+
+def warn(message: str) -> None:
+    """Says to the logger "pyoffpeak" what is unusual, but no error."""
+    _logger.warning("%s", message)
 
 
 def _another(pointer: Any) -> Any:

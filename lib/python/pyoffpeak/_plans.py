@@ -334,7 +334,11 @@ def effort_of(effort: float | None) -> float:
     """Seconds as struct opk_plan_options has them."""
     if effort is None:
         return 0.0  # the library's default
-    if not 0 <= effort <= _DAY:
+    try:
+        possible = 0 <= effort <= _DAY
+    except TypeError:
+        raise TypeError(f"effort is a number of seconds, not {effort!r}") from None
+    if not possible:
         raise misuse(f"effort {effort}: seconds, at most a day")
     return float(effort) or -1.0
 

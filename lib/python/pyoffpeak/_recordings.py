@@ -163,8 +163,8 @@ class Run(Opened):
     def roofline(self, kernel: Optional[str] = None, ax: Optional[Axes] = None) -> Figure:
         """A matplotlib figure: each kernel at each level of memory, between the roofs of the GPU; needs the extra "plot".
 
-        kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: the
-        recording has not what a roofline is drawn of; the set roofline-hierarchical has.
+        kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: no
+        kernel is like that; or the recording has not what a roofline is drawn of: the set roofline-hierarchical has.
         """
         from . import _roofline  # most need no drawing, and its modules take long to import
 

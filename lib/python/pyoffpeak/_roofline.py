@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from . import _context
 from ._figures import COLOURS, Labels, new_figure, readable
+from ._errors import misuse
 from ._native import word
 from ._offpeak import ffi, lib
 from ._summaries import summarize, value_text
@@ -65,9 +66,11 @@ class Roofline(NamedTuple):
 
 
 def read(path: str, kernel: Optional[str] = None) -> Roofline:
-    """UsageError: the recording has no roofline."""
+    """UsageError: the recording has no roofline, or no kernel of that name."""
     ctx = _context.new()
     summary = summarize(ctx, path, kernel)
+    if kernel is not None and not lib.opk_summary_group_count(summary):
+        raise misuse(f"{path}: no kernel is like {kernel}; summary() lists them")
     out = ffi.new("struct opk_roofline **")
     _context.call(ctx, lib.opk_roofline_new, out, ctx, summary)
     found = _context.owned(ctx, out[0], lib.opk_roofline_free, summary)
