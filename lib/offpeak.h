@@ -177,6 +177,14 @@ enum opk_cause_kind {
 	OPK_CAUSE_WHILE, /* what was being done, or how many errors there are */
 };
 
+/* What would help, which a program says in its own words. */
+enum opk_remedy {
+	OPK_REMEDY_NONE,
+	/* A file was cut off: allow_incomplete of struct opk_eval_options takes what is whole. */
+	OPK_REMEDY_ALLOW_INCOMPLETE,
+	OPK_REMEDY_RECOVER, /* a file was cut off: opk_recover() makes a complete one of it */
+};
+
 /*
  * A cause as data, borrowed from the context until its next call. Causes of several chips are the
  * same if they have one place and one general text, which is the text with '*' for the chip.
@@ -190,6 +198,7 @@ struct opk_cause {
 	const char *general;
 	const char *message;         /* "FILE:LINE:COLUMN: TEXT", or text */
 	const char *excerpt, *caret; /* that line, and a caret below it, both indented; or NULL */
+	enum opk_remedy remedy;      /* not in the texts */
 };
 
 /* The same chain as data: 0 is the innermost; NULL past the end. */
@@ -2053,6 +2062,7 @@ struct opk_table_file {
 	struct opk_aggregate *aggregate; /* NULL: its rows are no statistics */
 	bool *inflated;                  /* one a column of the evaluation; NULL: none is */
 	uint64_t spans_earlier;          /* samples that begin at an earlier event, so far */
+	uint64_t first_group;            /* the number that its first key group has in the table */
 };
 size_t opk_table_file_count(const struct opk_table *table);
 /* Its pointers stay as long as the table; NULL past the last file. */

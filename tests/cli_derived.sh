@@ -3,6 +3,7 @@
 # The command line over recordings whose set says more than metrics: labels, hidden metrics, derived ones,
 # columns. tests/splice.c makes them out of shipped ones; values were worked out of tests/golden by hand.
 . "${SOURCE:?}/tests/tap.sh"
+need_built splice rotate
 
 need_cupti_13
 splice=$BUILD/tests/splice

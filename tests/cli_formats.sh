@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line of eval: databases, which columns, which rows; the same values in every format.
 . "${SOURCE:?}/tests/tap.sh"
+need_built rotate splice
 
 need_cupti_13
 unset OFFPEAK_SETS

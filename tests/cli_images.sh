@@ -3,6 +3,7 @@
 # Images worked on: trim, split, merge --sum, eval --aggregate, over recordings of a real GPU. Copies have the same
 # values bit for bit; sums are what the GPU counted in ranges that span the same kernels.
 . "${SOURCE:?}/tests/tap.sh"
+need_built rotate splice
 
 need_cupti_13
 rotate=$BUILD/tests/rotate splice=$BUILD/tests/splice

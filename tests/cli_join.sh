@@ -3,6 +3,7 @@
 # The command line over recordings of one pass an image: rows that are joined, launch columns, inflated metrics,
 # times of samples. tests/rotate.c makes the recordings out of shipped ones.
 . "${SOURCE:?}/tests/tap.sh"
+need_built rotate
 
 need_cupti_13
 rotate=$BUILD/tests/rotate

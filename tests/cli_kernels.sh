@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Kernels on the timeline: eval --per, recordings of what ran alone, and how both are shown.
 . "${SOURCE:?}/tests/tap.sh"
+need_built add_kernels
 COLUMNS=400
 export COLUMNS
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line of eval: the order of rows, the first of them, rows and metrics that must not be missing.
 . "${SOURCE:?}/tests/tap.sh"
+need_built rotate
 
 need_cupti_13
 unset OFFPEAK_SETS

@@ -4,10 +4,10 @@
 # processes; recordings as they came, and after trim, merge, split, recover and extract. Where a recording without
 # instances has no value, nan stays nan.
 . "${SOURCE:?}/tests/tap.sh"
+need_built values
 
 need_cupti_13
 values=$BUILD/tests/values query=$BUILD/tests/query
-[ -x "$values" ] || skip_all 'tests/values is not built'
 LC_ALL=C
 export LC_ALL
 cd "$tmp" || exit 99

@@ -270,6 +270,13 @@ have_cupti() {
 	[ "$tap_code" != 3 ] && [ "$tap_version" -ge "${1:-0}" ]
 }
 
+# need_built PROGRAM...: ends a test whose programs of tests/ were not built, as make check builds them.
+need_built() {
+	for tap_program; do
+		[ -x "$BUILD/tests/$tap_program" ] || skip_all "there is no $BUILD/tests/$tap_program: make check builds it"
+	done
+}
+
 # need_cupti_13: ends a test that expects what earlier releases lack.
 need_cupti_13() {
 	have_cupti || skip_all 'no libcupti'

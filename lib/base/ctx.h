@@ -39,6 +39,8 @@ bool opk_interrupted(const struct opk_ctx *ctx);
 int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);
 /* Adds what was being done when it failed, and returns `code`. */
 int opk_add(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);
+/* The failure at hand has this remedy; returns `code`. */
+int opk_advise(struct opk_ctx *ctx, int code, enum opk_remedy remedy);
 /* OPK_ENOMEM with what the memory was for. */
 int opk_nomem(struct opk_ctx *ctx, const char *what);
 /* A failed system call: its errno in words. */

@@ -114,6 +114,13 @@ int opk_add(struct opk_ctx *ctx, int code, const char *format, ...)
 	return code;
 }
 
+int opk_advise(struct opk_ctx *ctx, int code, enum opk_remedy remedy)
+{
+	if (ctx->causes.count)
+		ctx->causes.items[ctx->causes.count - 1].remedy = remedy;
+	return code;
+}
+
 int opk_nomem(struct opk_ctx *ctx, const char *what)
 {
 	return opk_fail(ctx, OPK_ENOMEM, "out of memory for %s", what);
@@ -192,6 +199,7 @@ void opk_errors_put(struct opk_buf *out, const struct opk_ctx *ctx)
 
 		opk_buf_add_u32(out, (uint32_t)cause->code);
 		opk_buf_add_u32(out, cause->kind);
+		opk_buf_add_u32(out, cause->remedy);
 		opk_buf_add_u64(out, cause->line);
 		opk_buf_add_u64(out, cause->column);
 		opk_buf_add_u32(out, (uint32_t)(cause->text - cause->message));
@@ -217,9 +225,12 @@ static const char *get_text(struct opk_reader *in)
 static void get_cause(struct opk_ctx *ctx, struct opk_reader *in)
 {
 	struct opk_cause cause = { .code = (int)opk_read_u32(in) };
+	uint32_t remedy;
 	size_t place;
 
 	cause.kind = opk_read_u32(in) == OPK_CAUSE_ERROR ? OPK_CAUSE_ERROR : OPK_CAUSE_WHILE;
+	remedy = opk_read_u32(in);
+	cause.remedy = remedy <= OPK_REMEDY_RECOVER ? (enum opk_remedy)remedy : OPK_REMEDY_NONE;
 	cause.line = opk_read_u64(in);
 	cause.column = opk_read_u64(in);
 	place = opk_read_u32(in);

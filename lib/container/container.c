@@ -136,6 +136,15 @@ int opk_section_crc(uint32_t *crc, struct opk_ctx *ctx, const struct opk_file *f
 	return OPK_OK;
 }
 
+int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
+                            enum opk_remedy remedy)
+{
+	if (file->complete)
+		return OPK_OK;
+	opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing", file->path);
+	return opk_advise(ctx, OPK_EINPUT, remedy);
+}
+
 int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
 {
 	uint32_t crc;

@@ -112,6 +112,9 @@ void opk_decoder_clear(struct opk_decoder *decoder);
 
 /* The first section of a type, or -1. */
 long opk_file_find(const struct opk_file *file, uint32_t type);
+/* OPK_EINPUT where the file was cut off, with what would help. */
+int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
+                            enum opk_remedy remedy);
 /* Adds "FILE: section N (TYPE)" to the cause chain. */
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
 

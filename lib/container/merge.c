@@ -255,8 +255,8 @@ static int open_part(struct opk_file **out, const struct opk_meta **meta, struct
 	if (code)
 		return code;
 	code = opk_file_meta(meta, ctx, file);
-	if (!code && !file->complete)
-		code = opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing", path);
+	if (!code)
+		code = opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER);
 	if (!code && opk_meta_is_probe(*meta))
 		code = opk_fail(ctx, OPK_EUSAGE, "%s: is a probe of a GPU, not a recording", path);
 	if (code) {

@@ -113,15 +113,12 @@ static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const struct opk_meta *meta,
                       bool allow_incomplete)
 {
+	bool has_data = opk_file_find(file, OPK_SECTION_DATA) >= 0;
 	int code = OPK_OK;
 
-	if (!file->complete && !allow_incomplete)
-		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing%s",
-		                file->path,
-		                opk_file_find(file, OPK_SECTION_DATA) < 0
-		                        ? ", and no counter data is whole"
-		                        : "; allow incomplete files to evaluate what is whole");
-	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+	if (!allow_incomplete && has_data)
+		code = opk_file_check_complete(ctx, file, OPK_REMEDY_ALLOW_INCOMPLETE);
+	if (!has_data)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data; %s", file->path,
 		                !file->complete           ? "it was cut off before any was whole"
 		                : opk_meta_is_probe(meta) ? "it says what a GPU is like"

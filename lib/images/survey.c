@@ -198,12 +198,11 @@ static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk
 
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
 {
-	if (!file->complete)
-		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing",
-		                file->path);
-	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
-		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data", file->path);
-	return OPK_OK;
+	int code = opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER);
+
+	if (!code && opk_file_find(file, OPK_SECTION_DATA) < 0)
+		code = opk_fail(ctx, OPK_EINPUT, "%s: no counter data", file->path);
+	return code;
 }
 
 /* All but the images that are skipped. */

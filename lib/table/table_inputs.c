@@ -144,10 +144,11 @@ static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
 static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
                            struct opk_table_file *input)
 {
-	if (!opk_file_complete(input->file) && !table->eval.allow_incomplete)
-		return opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing",
-		                input->path);
-	return opk_recorded_eval(&input->evaluation, ctx, input->file, table->filter);
+	int code = OPK_OK;
+
+	if (!table->eval.allow_incomplete)
+		code = opk_file_check_complete(ctx, input->file, OPK_REMEDY_ALLOW_INCOMPLETE);
+	return code ? code : opk_recorded_eval(&input->evaluation, ctx, input->file, table->filter);
 }
 
 static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
@@ -258,6 +259,14 @@ static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk
 	return opk_join_new(&input->join, ctx, input->evaluation);
 }
 
+/* The key groups of all files are numbered through. */
+static void number_groups(struct opk_table *table)
+{
+	for (size_t i = 1; table->layout == OPK_TABLE_GROUPS && i < table->input_count; i++)
+		table->inputs[i].first_group = table->inputs[i - 1].first_group
+		                               + opk_aggregate_count(table->inputs[i - 1].aggregate);
+}
+
 /* ---- all of them */
 
 static int check_options(const struct opk_table_options *options, struct opk_ctx *ctx)
@@ -286,6 +295,8 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 		code = evaluate(table, ctx);
 	for (size_t i = 0; !code && i < table->input_count; i++)
 		code = prepare_rows(table, ctx, &table->inputs[i]);
+	if (!code)
+		number_groups(table);
 	return code;
 }
 

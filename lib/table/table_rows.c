@@ -29,15 +29,6 @@ static void fill_number(struct opk_table *table, size_t at, size_t value)
 	table->known[at] = !isnan(number) || opk_table_count_launches(table)[value] > 0;
 }
 
-static uint64_t number_of_group(const struct opk_table *table)
-{
-	uint64_t number = table->source.place.number;
-
-	for (size_t i = 0; i < table->source.place.file; i++)
-		number += opk_aggregate_count(table->inputs[i].aggregate);
-	return number;
-}
-
 static void fill_cell(struct opk_table *table, const struct opk_table_file *input, size_t at)
 {
 	const struct opk_table_column *column = &table->columns[at];
@@ -51,7 +42,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 	if (column->kind == OPK_TABLE_FILE)
 		cell->string = input->path;
 	else if (column->kind == OPK_TABLE_GROUP)
-		cell->uint = number_of_group(table);
+		cell->uint = input->first_group + table->source.place.number;
 	else if (column->kind != OPK_TABLE_FACT)
 		return;
 	else if (column->fact == OPK_FACT_KERNEL && row->range)

@@ -43,16 +43,12 @@ int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
 	OPK_OPTIONS(opk_eval_options, eval, options.eval);
 	struct opk_evaluation *evaluation = NULL;
 	struct opk_ran_rows rows = { 0 };
-	int code;
+	int code = OPK_OK;
 
-	if (!opk_file_complete(file) && !eval.allow_incomplete)
-		return opk_fail(
-			ctx, OPK_EINPUT,
-			"%s: cut off: its end section is missing; allow incomplete files to "
-			"evaluate what is whole",
-			file->path);
-	code = opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE, &eval);
-
+	if (!eval.allow_incomplete)
+		code = opk_file_check_complete(ctx, file, OPK_REMEDY_ALLOW_INCOMPLETE);
+	if (!code)
+		code = opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE, &eval);
 	if (!code)
 		code = opk_ran_rows_init(&rows, ctx, file, options.each_launch);
 	if (!code)

@@ -114,12 +114,9 @@ static int check_whole(const struct opk_trace *trace, const struct opk_trace_fil
 {
 	bool allowed = trace->options.eval && trace->options.eval->allow_incomplete;
 
-	if (file->file->complete || allowed)
-		return OPK_OK;
-	return opk_fail(trace->ctx, OPK_EINPUT,
-	                "%s: cut off: its end section is missing; allow incomplete files to "
-	                "take what is whole",
-	                file->file->path);
+	return allowed ? OPK_OK
+	               : opk_file_check_complete(trace->ctx, file->file,
+	                                         OPK_REMEDY_ALLOW_INCOMPLETE);
 }
 
 static int look_at_ran(struct opk_trace *trace, struct opk_trace_file *file)

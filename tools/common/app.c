@@ -17,30 +17,33 @@ void app_print_cause(const char *prefix, const char *message)
 	opk_terminal_say(stderr, prefix, message);
 }
 
-/* The library's words for what is an option here. */
-static void print_library_cause(const char *prefix, const char *message)
+static void print_cause(const char *prefix, const struct opk_cause *cause)
 {
-	static const char words[] = "allow incomplete files";
-	const char *at = strstr(message, words);
-	opk_autofree char *text = at ? opk_printf("%.*suse --allow-incomplete%s",
-	                                          (int)(at - message), message, at + strlen(words))
-	                             : NULL;
+	static const char *const remedies[] = {
+		[OPK_REMEDY_NONE] = "",
+		[OPK_REMEDY_ALLOW_INCOMPLETE] = "; use --allow-incomplete to take what is whole",
+		[OPK_REMEDY_RECOVER] = "; 'offpeak recover' makes a recording of what is whole",
+	};
+	opk_autofree char *text = opk_printf("%s%s", cause->message, remedies[cause->remedy]);
 
-	app_print_cause(prefix, text ? text : message);
+	app_print_cause(prefix, text ? text : cause->message);
+	if (!cause->caret)
+		return;
+	app_print_cause("  ", cause->excerpt);
+	app_print_cause("  ", cause->caret);
 }
 
 /* The chain from its outer end, each cause on a line, all after the first indented. */
 int app_fail(struct app *app, int code)
 {
-	size_t count = opk_error_count(app->ctx);
+	size_t count = opk_error_cause_count(app->ctx);
 
 	app_progress_end();
 	app->reported = true;
 	if (!count)
 		fprintf(stderr, "offpeak: %s\n", code == OPK_ENOMEM ? "out of memory" : "failed");
 	for (size_t i = count; i-- > 0;)
-		print_library_cause(i == count - 1 ? "offpeak: " : "  ",
-		                    opk_error_message(app->ctx, i));
+		print_cause(i == count - 1 ? "offpeak: " : "  ", opk_error_cause(app->ctx, i));
 	return code == OPK_ENOMEM ? OPK_EFAILED : code;
 }
 

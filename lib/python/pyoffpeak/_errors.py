@@ -77,6 +77,12 @@ _CLASSES = {
 }
 
 
+_REMEDIES = {
+    lib.OPK_REMEDY_ALLOW_INCOMPLETE: "; allow_incomplete=True takes what is whole",
+    lib.OPK_REMEDY_RECOVER: "; 'offpeak recover' makes a recording of what is whole",
+}
+
+
 def text(pointer: Any) -> str:
     """A C string, "" for NULL. What is no UTF-8 becomes U+FFFD."""
     return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
@@ -91,9 +97,15 @@ def check(ctx: Any, code: int) -> None:
 def _fail(ctx: Any, code: int) -> NoReturn:
     if code == lib.OPK_ENOMEM:
         raise MemoryError
-    messages = [text(lib.opk_error_message(ctx, i)) for i in range(lib.opk_error_count(ctx))]
-    places = [_cause(lib.opk_error_cause(ctx, i)) for i in range(lib.opk_error_cause_count(ctx))]
-    raise _CLASSES.get(code, OffpeakError)(messages, places)
+    causes = [lib.opk_error_cause(ctx, i) for i in range(lib.opk_error_cause_count(ctx))]
+    messages = [line for cause in causes for line in _lines(cause)]
+    raise _CLASSES.get(code, OffpeakError)(messages, [_cause(cause) for cause in causes])
+
+
+def _lines(cause: Any) -> list[str]:
+    """In the order of `causes`: what is printed first comes last."""
+    message = text(cause.message) + _REMEDIES.get(cause.remedy, "")
+    return [text(cause.caret), text(cause.excerpt), message] if cause.caret else [message]
 
 
 def _cause(cause: Any) -> Cause:
