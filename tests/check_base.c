@@ -367,7 +367,8 @@ static struct opk_ctx *ctx_with_chain(void)
 	                                       .general = strdup("* is wrong"),
 	                                       .message = message,
 	                                       .excerpt = strdup("  abcde"),
-	                                       .caret = strdup("     ^") });
+	                                       .caret = strdup("     ^"),
+	                                       .remedy = OPK_REMEDY_RECOVER });
 	opk_add(ctx, OPK_EFAILED, "outer");
 	return ctx;
 }
@@ -394,6 +395,7 @@ START_TEST(chains_travel)
 	cause = opk_error_cause(to, 1);
 	ck_assert_int_eq(cause->code, OPK_EINPUT);
 	ck_assert_int_eq(cause->kind, OPK_CAUSE_ERROR);
+	ck_assert_int_eq(cause->remedy, OPK_REMEDY_RECOVER);
 	ck_assert_uint_eq(cause->line, 3);
 	ck_assert_uint_eq(cause->column, 4);
 	ck_assert_str_eq(cause->file, "f");

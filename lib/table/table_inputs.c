@@ -264,7 +264,8 @@ static void number_groups(struct opk_table *table)
 {
 	for (size_t i = 1; table->layout == OPK_TABLE_GROUPS && i < table->input_count; i++)
 		table->inputs[i].first_group = table->inputs[i - 1].first_group
-		                               + opk_aggregate_count(table->inputs[i - 1].aggregate);
+		                               + opk_aggregate_count(
+						       table->inputs[i - 1].aggregate);
 }
 
 /* ---- all of them */

@@ -62,6 +62,12 @@ class Compare(unittest.TestCase):
             with self.subTest(share), self.assertRaises(opk.UsageError):
                 opk.diff(BEFORE, AFTER, false_changes=share)
 
+    def test_nothing_in_common(self):
+        with self.assertLogs("pyoffpeak", "WARNING") as logs:
+            diff = opk.diff(BEFORE, recording("roofline"))
+        self.assertEqual(diff.rows, ())
+        self.assertIn("no row is on both sides: the names of kernels or ranges differ", logs.output[-1])
+
     def test_other_sides(self):
         diff = opk.diff(BEFORE, AFTER, where="kernel=nothing*")
         self.assertEqual((diff.rows, diff.unmatched), ((), ()))

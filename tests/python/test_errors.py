@@ -45,6 +45,8 @@ class Errors(unittest.TestCase):
     def test_what_is_no_number_or_yaml(self):
         with self.assertRaisesRegex(opk.UsageError, "workers -1"):
             opk.open(recording("simple")).eval(workers=-1)
+        with self.assertRaisesRegex(TypeError, "effort is a number of seconds, not 'x'"):
+            opk.plan("GH100", "dram__bytes.sum", effort="x")
         with self.assertRaisesRegex(TypeError, "not NoneType"):
             opk.Set.from_yaml(None)
         with self.assertRaisesRegex(opk.UsageError, "empty list"):

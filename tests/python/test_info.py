@@ -93,8 +93,10 @@ except opk.NvidiaError:
             shutil.copy(recording("training"), path)
             os.truncate(path, os.path.getsize(path) - 10)
             self.assertFalse(opk.open(path).info.complete)
-            with self.assertRaises(opk.InputError):
+            with self.assertRaisesRegex(opk.InputError, "allow_incomplete=True"):
                 opk.open(path).eval()
+            with self.assertRaisesRegex(opk.InputError, "offpeak recover"):
+                opk.merge(path, os.path.join(folder, "whole.opk"))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 run = opk.open(path, allow_incomplete=True)

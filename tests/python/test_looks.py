@@ -166,6 +166,8 @@ class Roofline(Figures):
     def test_no_roofline(self):
         with self.assertRaisesRegex(opk.UsageError, "no roofline"):
             opk.open(recording("simple")).roofline()
+        with self.assertRaisesRegex(opk.UsageError, "no kernel is like zzz"):
+            opk.open(recording("roofline")).roofline(kernel="zzz*")
 
     def test_names_are_no_formulas(self):
         from pyoffpeak import _roofline

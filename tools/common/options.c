@@ -319,7 +319,8 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	if (app->argument_count > command->max_arguments)
 		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'%s", command->name,
 		                 app->arguments[command->max_arguments],
-		                 command->max_arguments == 1 && command->arguments == ARGUMENTS_ARE_FILES
+		                 command->max_arguments == 1
+		                                 && command->arguments == ARGUMENTS_ARE_FILES
 		                         ? ": it takes one file; report, diff and eval take several"
 		                         : "");
 	if (app->help)
