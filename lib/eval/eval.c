@@ -512,7 +512,8 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
 		.measured = evaluation->measured,
 	};
 	code = describe_row(evaluation, ctx, stored);
-	*row = code ? NULL : current;
+	if (!code)
+		*row = current;
 	return code;
 }
 
@@ -564,8 +565,6 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
 	}
 	code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools, mark,
 	                         evaluation->metrics.count);
-
-	*row = NULL;
 	return code ? code : take_row(row, ctx, evaluation, &stored, name, mark->number);
 }
 
@@ -586,12 +585,15 @@ int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation)
 {
+	const struct opk_row *next = NULL;
 	int code;
 
 	do {
 		code = opk_check_interrupt(ctx);
 		if (!code)
-			code = opk_evaluation_next_by_facts(row, ctx, evaluation);
-	} while (!code && *row && !opk_evaluation_takes(evaluation, (*row)->values));
+			code = opk_evaluation_next_by_facts(&next, ctx, evaluation);
+	} while (!code && next && !opk_evaluation_takes(evaluation, next->values));
+	if (!code)
+		*row = next;
 	return code;
 }

@@ -34,10 +34,13 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
                 opk_sink_fn *sink, void *sink_data)
 {
 	OPK_OPTIONS(opk_out_options, options, given);
-	struct opk_out *new_out = opk_alloc(sizeof *new_out);
+	opk_autofree struct opk_out *new_out = opk_alloc(sizeof *new_out);
+	char *only = options.only ? opk_strdup(options.only) : NULL;
 
-	if (!new_out)
+	if (!new_out || (options.only && !only)) {
+		free(only);
 		return opk_nomem(ctx, "output");
+	}
 	new_out->ctx = ctx;
 	new_out->ops = formats[options.format].ops;
 	new_out->lines = formats[options.format].lines;
@@ -45,12 +48,12 @@ int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_
 	new_out->height = options.height;
 	new_out->bold = options.bold;
 	new_out->csv_safe = options.csv_safe;
-	new_out->only = options.only ? opk_strdup(options.only) : NULL;
+	new_out->only = only;
 	new_out->sink = sink;
 	new_out->sink_data = sink_data;
 	new_out->json.buf = &new_out->buf;
-	*out = new_out;
-	return !options.only || new_out->only ? OPK_OK : opk_nomem(ctx, "output");
+	*out = opk_take(new_out);
+	return OPK_OK;
 }
 
 static void clear_headings(struct opk_out_headings *headings)
