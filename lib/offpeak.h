@@ -212,7 +212,7 @@ const struct opk_cause *opk_error_cause(const struct opk_ctx *ctx, size_t i);
  * called first; it is for programs that show what there is.
  */
 
-/* What was found of NVIDIA's libraries; strings are borrowed from the context. */
+/* What was found of NVIDIA's libraries; texts are borrowed from the context. */
 struct opk_nvidia_info {
 	size_t size;
 	const char *cupti_path;       /* NULL: not found */
@@ -223,11 +223,11 @@ struct opk_nvidia_info {
 };
 
 /*
- * Opens the libraries if that has not happened yet and says what was found: child processes have
- * them at once from then on. Fails with OPK_ENVIDIA only where libcupti is missing; *info, whose
- * size the caller has set, is filled in either case.
+ * Opens the libraries if that has not happened yet and says what was found (cuptiGetVersion): child
+ * processes have them at once from then on. OPK_ENVIDIA: libcupti is missing, or lacks what nothing
+ * works without; *info, whose size the caller has set, is filled in this case, too.
  */
-int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx);
+int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx);
 
 /* One line of the feature list: what it is for, and which symbol it lacks, if any. */
 struct opk_feature {
@@ -237,12 +237,15 @@ struct opk_feature {
 	const char *missing; /* "libnvperf_host: NVPW_..."; NULL where available */
 };
 
-/* The i-th feature, or NULL past the end. Opens the libraries where that has not happened. */
-const struct opk_feature *opk_feature(struct opk_ctx *ctx, size_t i);
+/*
+ * The i-th feature, borrowed from the context; NULL past the end, and where memory ran out. Opens
+ * the libraries where that has not happened.
+ */
+const struct opk_feature *opk_nvidia_get_feature(struct opk_ctx *ctx, size_t i);
 
 /*
- * The i-th file that was tried while looking for NVIDIA's libraries; NULL past the end, and before
- * anything was looked for.
+ * The i-th file that was tried while looking for NVIDIA's libraries, borrowed from the context;
+ * NULL past the end, and before anything was looked for.
  */
 const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i);
 
@@ -1503,7 +1506,7 @@ struct opk_eval_options {
  * fact as CSV has it, "" where it is unknown; where text and pattern are numbers, they are compared
  * as such. What is unknown or nan meets no < <= > >=. Facts are judged before rows are joined,
  * values after it. OPK_EUSAGE: this is no condition, or rows have no such fact; whether there is
- * such a value only the evaluation finds out.
+ * such a value only the evaluation finds out. Conditions are copied.
  */
 int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
                    size_t count);
@@ -1522,7 +1525,7 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
  * before the first can be read, and they and errors are the same however many children there are.
  * Children are forked and not replaced by exec. Other threads may work meanwhile, with contexts of
  * their own: none of them is in NVIDIA's code at a fork. One that is in the dynamic loader may hold
- * a child up; after opk_nvidia_info() children do not use the loader. From an .opk file every
+ * a child up; after opk_nvidia_get_info() children do not use the loader. From an .opk file every
  * checksum is verified before a byte reaches NVIDIA's code; a bare image can't be verified. With a
  * filter only rows that it takes are evaluated, and images that have none, as the file's tables
  * say, are not even read.
@@ -1530,15 +1533,16 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
 struct opk_evaluation;
 /*
  * `file` must outlive the evaluation. OPK_EUSAGE: metrics that can't be evaluated on the chip, or a
- * filter on values that there are not. OPK_EINPUT: the file is damaged, or NVIDIA's code can't read
- * an image.
+ * filter on values that there are not. OPK_EINPUT: the file is damaged or cut off, or NVIDIA's code
+ * can't read an image. OPK_EFAILED: there is no room for rows in the folder of temporary files.
  */
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
 /*
  * As opk_eval_file() for each of many files, such as those of the ranks of a job, in less time:
  * NVIDIA's libraries are loaded once, into this process (110 MB), and small files share children.
- * All or none; the error is that of the first file that has one.
+ * `out` has room for `count` evaluations, in the order of the files. All or none; the error is that
+ * of the first file that has one.
  */
 int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
                    size_t count, const struct opk_eval_options *options);
@@ -1548,14 +1552,15 @@ int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_
  */
 int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
                    const struct opk_eval_options *options);
+void opk_evaluation_free(struct opk_evaluation *evaluation);
+/* The chip that it was collected on, "GH100", and the profiler whose rows they are. */
+const char *opk_evaluation_chip(const struct opk_evaluation *evaluation);
+enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation);
 /*
  * The metrics that are evaluated, in the order of `values` of a row, and their units as NVIDIA
  * writes them, "bytes/second" (cuptiProfilerHostGetMetricProperties,
  * NVPW_MetricsEvaluator_GetMetricDimUnits); "" where one is not known.
  */
-void opk_evaluation_free(struct opk_evaluation *evaluation);
-const char *opk_evaluation_chip(const struct opk_evaluation *evaluation);
-enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation);
 size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i);
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
@@ -1566,7 +1571,7 @@ const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t 
  */
 size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
-/* For derived metrics as declared, or as the formula makes it; "" where it is not known. */
+/* NVIDIA's, or for derived metrics as declared or as the formula makes it; "": it is not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
  * The heading that the set has over a column, with `first` and `count` of the set's columns,
@@ -1579,23 +1584,30 @@ const struct opk_meta_heading *opk_evaluation_column_heading(
  * there is none. Borrowed, as headings are.
  */
 const struct opk_meta_roofline *opk_evaluation_roofline(const struct opk_evaluation *evaluation);
-/* Fills a value a column from those of a row or a joined row, one a metric. */
+/*
+ * Fills opk_evaluation_column_count() values, each in its column's unit, from the
+ * opk_evaluation_metric_count() `values` of a row or a joined row. NaN: a metric that it needs is
+ * NaN, or the formula has no value.
+ */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);
-/* Fills a value for each name of `also` from those of a row or a joined row. */
+/* In the same way a value for each of the names in `also` of the options. */
 void opk_evaluation_compute_also(double *also, const struct opk_evaluation *evaluation,
                                  const double *metrics);
 /*
- * From numbers, one a metric, the least of those that a column is computed from; UINT64_MAX where
- * it is computed from none.
+ * From numbers, one a metric, such as `counts` of a joined row: for each column the least of those
+ * that it is computed from; UINT64_MAX where it is computed from none.
  */
 void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
                           const uint64_t *metrics);
-/* Counts those that a filter leaves out, too. */
+/* Ranges or samples; those that a filter leaves out count, too, and joined ones each. */
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
-/* The next row that the filter takes, valid until the next call; *row is NULL after the last. */
+/*
+ * The next row that the filter takes, valid until the next call; *row is NULL after the last.
+ * OPK_EINPUT: what the child processes wrote can't be read back.
+ */
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
 
@@ -1604,9 +1616,9 @@ struct opk_bookmark {
 	size_t part, number;
 	uint64_t byte;
 };
-/* Of the row that opk_evaluation_next() gave last. */
+/* The place of the row that opk_evaluation_next() gave last. */
 struct opk_bookmark opk_evaluation_mark(const struct opk_evaluation *evaluation);
-/* That row again, valid until the next call; opk_evaluation_next() goes on where it was. */
+/* That row again, as opk_evaluation_next() gives it; this goes on where it was. */
 int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
                           struct opk_evaluation *evaluation, const struct opk_bookmark *mark);
 
@@ -1642,7 +1654,7 @@ struct opk_join;
 /*
  * Reads all rows of an evaluation with the option `join`, of which none was read before and which
  * must outlive the result; rows come in the order in which the first range of each appeared.
- * OPK_EUSAGE where its rows are single ranges.
+ * OPK_EUSAGE where its rows are single ranges; otherwise it fails as opk_evaluation_next() does.
  */
 int opk_join_new(struct opk_join **out, struct opk_ctx *ctx, struct opk_evaluation *evaluation);
 void opk_join_free(struct opk_join *join);
@@ -1667,19 +1679,25 @@ struct opk_timeline_options {
 	/* What samples are evaluated for; its filter chooses the rows here. */
 	const struct opk_eval_options *eval;
 };
-/* OPK_EUSAGE: the file does not say what ran. It must outlive the evaluation. */
+/*
+ * `file` must outlive the evaluation. OPK_EUSAGE: it does not say what ran, or it has no samples,
+ * which metrics were asked for. OPK_EINPUT: it is cut off or damaged. Samples are evaluated as
+ * opk_eval_file() does it.
+ */
 int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_timeline_options *options);
 /*
  * The ranges or samples of a recording as its own tables have them, without values: no NVIDIA
  * library is needed, and images are not read, so that one without a table has no rows here. Names
- * are "" where only the image has them. OPK_EUSAGE: the filter has conditions on values.
+ * are "" where only the image has them. `file` and filter must outlive the evaluation; a filter of
+ * NULL takes all. OPK_EUSAGE: the filter has conditions on values.
  */
 int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_filter *filter);
 /*
  * The ranges of all rows of opk_timeline_eval() and opk_recorded_eval(), also of those that a
- * filter refuses; else 0.
+ * filter refuses: how many there are, and in *ranges an array of them, borrowed. Of another
+ * evaluation 0.
  */
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation);
@@ -1755,7 +1773,9 @@ struct opk_aggregate_options {
  * ranges of its passes; where these have different numbers of ranges, its mean is that of the mean
  * range, and it has no sum. Derived metrics are computed of totals, or of means where the metrics
  * in them have different counts. Ranges of several GPUs are in one group unless the key says
- * otherwise, and their values are put together as docs/formats.md says.
+ * otherwise, and their values are put together as docs/formats.md says. OPK_EUSAGE: `key` or
+ * `level` is not what opk_sum() takes, or the filter judges values of ranges that have one pass
+ * each. OPK_EINPUT: the file was evaluated otherwise, or an image can't be read.
  */
 struct opk_aggregate;
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
@@ -1771,6 +1791,7 @@ uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
 
 /* Columns and cells of any table: what facts, tables and output have in common. */
 
+/* Which member of union opk_cell the cells of a column are. */
 enum opk_cell_type {
 	OPK_CELL_STRING,
 	OPK_CELL_UINT,
@@ -1779,7 +1800,7 @@ enum opk_cell_type {
 	OPK_CELL_LIST,
 	OPK_CELL_OPTIONAL,
 	OPK_CELL_EITHER,
-	OPK_CELL_OPTIONAL_BOOL,
+	OPK_CELL_OPTIONAL_BOOL, /* `optional`, with 0 or 1 */
 };
 
 struct opk_column {
@@ -1787,6 +1808,7 @@ struct opk_column {
 	enum opk_cell_type type;
 };
 
+/* What cells point to is borrowed from where the row is from, and gone with it. */
 union opk_cell {
 	const char *string; /* NULL: absent; empty in CSV, null in JSON */
 	uint64_t uint;
@@ -1859,20 +1881,24 @@ enum opk_fact {
 	OPK_FACT_COUNT
 };
 
-/* Name and kind of its column; NULL where rows of this profiler don't have it. */
+/* Name and type of its column, of static life; NULL where rows of this profiler don't have it. */
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
 /*
- * By the column's name, or "index" for `range` and `sample`; false where rows of this profiler have
- * no such fact.
+ * By the column's name, or "index" for `range` and `sample`; false, with *out as it was, where rows
+ * of this profiler have no such fact.
  */
 bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
 
-/* What a cell may point to, as long as it is used. */
+/* Room for text that a cell may point to: it has to be there as long as the cell is used. */
 struct opk_fact_text {
 	char text[40];
 };
 
-/* A row's fact as a cell; a joined row is given as both, `row` with its index, name and range. */
+/*
+ * A row's fact as a cell of the type of opk_fact_column(), borrowed from *text and the row; times
+ * are nanoseconds, clocks MHz. A joined row is given as both, `row` with its index, name and range;
+ * `joined` is NULL for all others.
+ */
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined);
 
@@ -1886,12 +1912,16 @@ enum opk_rows {
 };
 
 /*
- * Adds the facts that some of these ranges have to those found so far: the kernel and its launch
- * shape, device, nvtx, rank, number of summed ranges and duration; with `all` every other one, too.
+ * Sets `found` of each fact that some of these ranges have, and leaves the others as they were:
+ * begin with all false. Kernel and launch shape, device, nvtx, rank, number of summed ranges and
+ * duration; with `all` every other one, too.
  */
 void opk_facts_find(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
                     bool all);
-/* In the same way, of the ranges or samples of a file, or of those of opk_evaluation_ranges(). */
+/*
+ * In the same way of the ranges or samples of a file, which fails as opk_file_ranges() does; and of
+ * the ranges of opk_evaluation_ranges().
+ */
 int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, struct opk_file *file,
                             bool all);
 void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
@@ -1906,7 +1936,10 @@ struct opk_facts_options {
 	bool joined;        /* some rows are of several ranges */
 	bool spans_earlier; /* samples that begin at an earlier event are marked */
 };
-/* The columns that a table has unless it is told others, in their order; how many there are. */
+/*
+ * Fills in the columns that a table has unless it is told others, in their order, and returns how
+ * many they are.
+ */
 size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options);
 /* A table of several files has a column with their names after this one. */
 bool opk_fact_precedes_file(enum opk_fact fact);
@@ -1930,12 +1963,15 @@ int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
                          enum opk_kernel_style style);
 void opk_kernel_names_free(struct opk_kernel_names *names);
 /*
- * The kernels of these ranges are among those to be kept apart; all before the first is got. Texts
- * are copied.
+ * The kernels of these ranges are among those to be kept apart: add all of them before the first
+ * opk_kernel_names_get(). Texts are copied.
  */
 int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
                          const struct opk_range *ranges, size_t count);
-/* Borrowed from `names` or the range; one that was not added has its full name; "" stays "". */
+/*
+ * What the kernel of the range is called, borrowed from `names` or the range. One that was not
+ * added has its full name, and "" stays "". It can't fail: where memory runs out names are full.
+ */
 const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -2027,8 +2063,10 @@ struct opk_table_row {
  * Recordings, all of ranges or all of samples, as one table with columns and rows as "offpeak eval"
  * prints them. It has files and a context of its own, so that it may be used on another thread than
  * `ctx` and outlive it; the causes of a failure here are those of `ctx`. All files are evaluated
- * before the first row is read; they need the same values. OPK_EUSAGE: a file has no such column,
- * or files do not go into one table.
+ * before the first row is read; they need the same values. OPK_EUSAGE: there are no files, a file
+ * has no such column, files do not go into one table, or options contradict each other. OPK_EINPUT:
+ * a file is damaged, or cut off where `eval` does not allow that. Otherwise it fails as
+ * opk_eval_files() and opk_aggregate_new() do.
  */
 struct opk_table;
 int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
@@ -2041,35 +2079,47 @@ int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const
 int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
                         const char *name, const struct opk_table_options *options);
 void opk_table_free(struct opk_table *table);
-/* The columns in their order, borrowed from the table. */
+/* The columns in their order, borrowed from the table; NULL past the last. */
 size_t opk_table_column_count(const struct opk_table *table);
 const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
-/* Facts of the files: "chip", "profiler", "set"; several, with ',' between, where they differ. */
+/*
+ * A fact of the files, borrowed: "chip", "profiler" or "set"; several, with ',' between, where they
+ * differ; "" where it is not known.
+ */
 const char *opk_table_about(const struct opk_table *table, const char *fact);
-/* *row is NULL after the last one. On failure opk_table_error() has the causes, not `ctx`. */
+/*
+ * The next row, borrowed until the next call; *row is NULL after the last one. Where it fails, as
+ * opk_evaluation_next() does, opk_table_error() has the causes, not the context that the table was
+ * made with.
+ */
 int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
 /* The next row is the first one again; nothing is evaluated for that. */
 void opk_table_rewind(struct opk_table *table);
 
-/* A file of a table and what came of it; all is the table's. */
+/*
+ * A file of a table and what came of it; all is the table's, which alone reads the evaluation's
+ * rows. The file is to be asked, not to be freed: opk_file_meta() and its kind keep in it what they
+ * read.
+ */
 struct opk_table_file {
 	const char *path;
 	struct opk_file *file;       /* NULL: a bare image */
-	const struct opk_meta *meta; /* likewise */
+	const struct opk_meta *meta; /* NULL: a bare image */
 	enum opk_rows rows;          /* that it has */
-	struct opk_evaluation *evaluation;
-	struct opk_join *join;           /* NULL: each row of the evaluation is one */
-	struct opk_aggregate *aggregate; /* NULL: its rows are no statistics */
-	bool *inflated;                  /* one a column of the evaluation; NULL: none is */
-	uint64_t spans_earlier;          /* samples that begin at an earlier event, so far */
-	uint64_t first_group;            /* the number that its first key group has in the table */
+	const struct opk_evaluation *evaluation;
+	const struct opk_join *join;           /* NULL: each row of the evaluation is one */
+	const struct opk_aggregate *aggregate; /* NULL: its rows are no statistics */
+	const bool *inflated;                  /* one a column of the evaluation; NULL: none is */
+	uint64_t spans_earlier;                /* samples that begin at an earlier event, so far */
+	uint64_t first_group; /* the number that its first key group has in the table */
 };
 size_t opk_table_file_count(const struct opk_table *table);
-/* Its pointers stay as long as the table; NULL past the last file. */
+/* Borrowed; it stays where it is, and so does what it points to. NULL past the last file. */
 const struct opk_table_file *opk_table_get_file(const struct opk_table *table, size_t i);
 /*
- * The columns of a file's evaluation that its part of the table is made of, in their order; valid
- * until this is called again or a row of another file is read.
+ * The columns of a file's evaluation that its part of the table is made of, in their order: how
+ * many there are, and in *columns their numbers, valid until this is called again or a row of
+ * another file is read. `file` is a number below opk_table_file_count().
  */
 size_t opk_table_get_values(const size_t **columns, struct opk_table *table, size_t file);
 
@@ -2088,20 +2138,24 @@ struct opk_table_source {
 	const struct opk_aggregated *group;  /* NULL: it is no key group */
 };
 /*
- * Goes to the next one, past rows of the last one that were not read: opk_table_next() gives its
- * rows. *source is valid until another one is gone to, and NULL after the last one.
+ * Goes to the next range, sample or key group, past rows of the last one that were not read:
+ * opk_table_next() gives its rows. *source is valid until another one is gone to, and NULL after
+ * the last one. Fails as opk_table_next() does.
  */
 int opk_table_next_source(const struct opk_table_source **source, struct opk_table *table);
-/* Goes to this one instead; which one follows it is not defined. */
+/*
+ * Goes to the one at a place of this table, from opk_table_next_source(); which one follows it is
+ * not defined. Fails as opk_table_next() does.
+ */
 int opk_table_go_to(const struct opk_table_source **source, struct opk_table *table,
                     const struct opk_table_place *place);
 /*
- * Its values, one a column of its file's evaluation, and of how many ranges each one is; valid as
- * the source is. Not of key groups.
+ * The values of the source that was gone to last, one a column of its file's evaluation, and of how
+ * many ranges each one is; valid as the source is. Not of key groups.
  */
 const double *opk_table_compute(struct opk_table *table);
 const uint64_t *opk_table_count_launches(struct opk_table *table);
-/* The context with the causes; borrowed. */
+/* The table's context with the causes of its last failure, borrowed: see opk_error_count(). */
 const struct opk_ctx *opk_table_error(const struct opk_table *table);
 
 /* ---- Arrow ----------------------------------------------------------------------------------- */
@@ -2164,7 +2218,8 @@ struct ArrowArrayStream {
  *
  * The stream takes the table over, unless this fails; its release() frees it. Schemas and arrays
  * outlive the stream. Where get_next() fails, with EIO or ENOMEM, get_last_error() has the cause
- * chain, innermost first, a line each, and it fails from then on. OPK_ENOMEM.
+ * chain, innermost first, a line each, and it fails from then on. This fails with OPK_ENOMEM alone,
+ * without a cause: *out is as it was, and the table still the caller's.
  */
 int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table);
 
@@ -2172,7 +2227,7 @@ int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table
  * A list of metrics as such a stream, which is independent of it: texts metric, type, hw_unit,
  * dim_unit, description and scope; where passes were counted, also the integer passes, and the
  * texts method and status. Passes of what can't be scheduled are null, and status is why. What is
- * not known is null. OPK_ENOMEM.
+ * not known is null. Fails with OPK_ENOMEM alone, without a cause.
  */
 int opk_metric_list_export_arrow(struct ArrowArrayStream *out, const struct opk_metric_list *list);
 
@@ -2181,10 +2236,10 @@ int opk_metric_list_export_arrow(struct ArrowArrayStream *out, const struct opk_
 /* Rows of any kind as text, piece by piece: a table for people, CSV, JSON or NDJSON. */
 
 enum opk_format { OPK_FORMAT_TABLE, OPK_FORMAT_CSV, OPK_FORMAT_JSON, OPK_FORMAT_NDJSON };
-/* By its name, "table", "csv", "json" or "ndjson"; false for anything else. */
+/* By its name, "table", "csv", "json" or "ndjson"; false for anything else, with *out as it was. */
 bool opk_format_parse(enum opk_format *out, const char *name);
 
-/* Takes a piece of output; non-zero stops with OPK_EFAILED. */
+/* Takes a piece of output, gone when it returns; non-zero stops the writer with OPK_EFAILED. */
 typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
 
 struct opk_out_options {
@@ -2216,27 +2271,32 @@ struct opk_out_options {
  * number of tables that belong to it. A record is an object in JSON, and field,value rows in CSV.
  * What is given is written or copied before a call returns, but for names of columns. Each call
  * returns the first failure, such as OPK_EFAILED of the sink, from then on: it is enough to look at
- * that of opk_out_finish().
+ * that of opk_out_finish(). `only` of the options is copied; the context must outlive the writer.
  */
 struct opk_out;
 int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *options,
                 opk_sink_fn *sink, void *sink_data);
+/* Begins a record of `count` fields: names and types, and a cell for each. */
 int opk_out_record(struct opk_out *out, const struct opk_column *columns,
                    const union opk_cell *cells, size_t count);
-/* The columns' names are borrowed until the next table or the end; a row has a cell for each. */
+/*
+ * Begins a table of `count` columns, whose names and its own are borrowed until the next table or
+ * the end. Its name is shown beside a record, as the key in JSON.
+ */
 int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
                   size_t count);
+/* A row of the table that was begun last: a cell for each of its columns. */
 int opk_out_row(struct opk_out *out, const union opk_cell *cells);
 /*
  * A row inside the last one of less depth, or of depth 0 inside none: JSON has it among that one's
- * "children", and other formats take no notice. It only has the first `count` cells. A table has
- * only rows of this kind, or none.
+ * "children", and other formats take no notice. `cells` are those of the first `count` columns. A
+ * table has only rows of this kind, or none.
  */
 int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *cells,
                        size_t count);
 /*
- * Headings, which only tables for people have: over `count` columns of this table from `first` on;
- * and over the rows that come next, with prose below it, until another one comes, or none ("").
+ * A heading over `count` columns of this table from `first` on. Only tables for people have
+ * headings.
  */
 int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
 /*
@@ -2252,17 +2312,20 @@ int opk_out_unit_in(struct opk_out *out, size_t column);
  * left out, and a line above the table says so.
  */
 int opk_out_optional(struct opk_out *out, size_t column);
-/* See opk_out_span(). A table for people without rows has no heading either. */
+/*
+ * A heading over the rows that come next, with prose below it, until another one comes, or none
+ * (""). Tables for people alone; without rows there is no heading.
+ */
 int opk_out_heading(struct opk_out *out, const char *title, const char *text);
-/* Rows of the last table. */
+/* How many rows the table that was begun last has so far. */
 size_t opk_out_row_count(const struct opk_out *out);
 /* Writes what is left; without it the end of a table is missing. */
 int opk_out_finish(struct opk_out *out);
 void opk_out_free(struct opk_out *out);
 
 /*
- * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %". A
- * unit that does not fit is cut.
+ * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %"; NaN
+ * is "nan". A unit that does not fit is cut.
  */
 enum { OPK_VALUE_TEXT = 128 };
 void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
@@ -2271,16 +2334,18 @@ void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
 
 /* Evaluations as a file of SQLite's. */
 
-/*
- * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one
- * transaction. OPK_EFAILED where the library was built without SQLite.
- */
 struct opk_database_options {
 	size_t size;
 	/* The view `wide` has these: names of facts, "file", names of columns; NULL: all. */
 	const char *const *columns;
 	size_t column_count;
 };
+/*
+ * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one
+ * transaction. OPK_EFAILED: the library was built without SQLite, SQLite refuses, or another
+ * program is writing a database of that name. OPK_EUSAGE: `path` is a pipe. The context must
+ * outlive the database, and has its errors; after a failure there is only opk_database_free().
+ */
 struct opk_database;
 int opk_database_new(struct opk_database **out, struct opk_ctx *ctx, const char *path,
                      const struct opk_database_options *options);
@@ -2298,32 +2363,27 @@ struct opk_database_run {
 	const bool *inflated; /* one a column of the evaluation; NULL: no column is */
 };
 /*
- * Borrows nothing. Types and descriptions of metrics come from cuptiProfilerHostGetMetricProperties
- * where there is such. OPK_EUSAGE: ranges after samples, or samples after ranges.
+ * Begins an evaluation's rows. Borrows nothing. Types and descriptions of metrics come from
+ * cuptiProfilerHostGetMetricProperties, and are empty where there is no libcupti. OPK_EUSAGE:
+ * ranges after samples, or samples after ranges.
  */
 int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
 /*
- * A row of that evaluation, as of opk_fact_get(). `values` has one a column of the evaluation;
- * `launches`, of how many ranges each is, too, or is NULL.
+ * A row of that evaluation; `row` and `joined` are as opk_fact_get() takes them. `values` has one
+ * for each column of the evaluation; `launches`, too: of how many ranges each is; NULL: of one.
  */
 int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
                          const struct opk_joined_row *joined, const double *values,
                          const uint64_t *launches);
 /* Makes indexes and views, and the file appears, or replaces an older one. */
 int opk_database_finish(struct opk_database *database);
-/* Without finish nothing is left. */
+/* Without opk_database_finish() nothing is left. */
 void opk_database_free(struct opk_database *database);
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
 /* Recordings for Perfetto and other viewers. */
 
-/*
- * Recordings in Chrome's trace event format, JSON that Perfetto and chrome://tracing open:
- * docs/traces.md. Counters are PM samples; slices are kernels, copies, sets, NVTX ranges, and user
- * ranges that have times. Everything is on the clock of the host, in microseconds since the
- * beginning of the first event; otherData.origin_ns says when that was.
- */
 struct opk_trace_options {
 	size_t size;
 	/* Which metrics, and how they are evaluated; not `filter` and `join`. NULL: defaults. */
@@ -2355,15 +2415,23 @@ struct opk_trace_counts {
 	uint64_t origin_ns;            /* host time that is 0 in the trace */
 };
 /*
+ * Recordings in Chrome's trace event format, JSON that Perfetto and chrome://tracing open:
+ * docs/traces.md. Counters are PM samples; slices are kernels, copies, sets, NVTX ranges, and user
+ * ranges that have times. Everything is on the clock of the host, in microseconds since the
+ * beginning of the first event; otherData.origin_ns says when that was.
+ *
  * Writes a trace of all files, which may be those of the ranks of a job, piece by piece. Besides
  * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range
  * with values; and records of what ran as long as sections of the file overlap in time that have
- * them. OPK_EUSAGE where none has anything with a time. `counts` may be NULL.
+ * them. Samples and ranges are evaluated as opk_eval_file() does it. `counts` may be NULL.
+ * OPK_EUSAGE: no file has anything with a time, or a condition is on a fact that no event has.
+ * OPK_EINPUT: a file is cut off or damaged. OPK_EFAILED: the sink refused, or more slices are at
+ * one time than a trace can show.
  */
 int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                     struct opk_file *const *files, size_t count,
                     const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);
-/* As a file, see opk_trace_write(). */
+/* As opk_trace_write(), into a file. */
 int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                    struct opk_file *const *files, size_t count,
                    const struct opk_trace_options *options, const char *path);
@@ -2372,12 +2440,7 @@ int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 
 /* Recordings before and after a change, and rules that a change must not break. */
 
-/*
- * Two sides, before and after, each of one recording or several (runs, ranks), matched row by row;
- * docs/ci.md says how. A value of a side is the median over launches. Whether two differ by more
- * than noise is found by Mann and Whitney's U test over launches, two-sided, and among many
- * comparisons by Benjamini and Hochberg's procedure.
- */
+/* What is to be said of the two values of a row and column. */
 enum opk_verdict {
 	OPK_VERDICT_SAME,    /* all launches of both sides have one value */
 	OPK_VERDICT_NOISE,   /* launches differ from each other as much */
@@ -2390,6 +2453,7 @@ enum opk_verdict {
 /* "same", "noise", "changed", "too few", "nan", "missing". */
 const char *opk_verdict_name(enum opk_verdict verdict);
 
+/* A value before or after, in the unit of its column. */
 struct opk_diff_side {
 	uint64_t count; /* values: of launches, or of what launches are together */
 	/* The median; of different kernels, or means of several launches, the mean; or NaN. */
@@ -2397,6 +2461,7 @@ struct opk_diff_side {
 	double low, high; /* quartiles; NaN for fewer than two */
 };
 
+/* A value on both sides. */
 struct opk_diff_value {
 	struct opk_diff_side before, after;
 	double change; /* percent of what was before; infinite where that is 0; NaN: not known */
@@ -2405,6 +2470,7 @@ struct opk_diff_value {
 	bool has_spread; /* on either side */
 };
 
+/* A kernel, or what else rows are matched by, on both sides or one. */
 struct opk_diff_row {
 	const char *name;       /* "" where ranges have different ones */
 	struct opk_range range; /* what all have in common, on both sides */
@@ -2429,14 +2495,15 @@ struct opk_diff_column {
 /* Comparisons that are tested together. */
 struct opk_diff_family {
 	double level;           /* share of false discoveries */
-	size_t compared;        /* values with a spread, of which a test tells */
+	size_t compared;        /* values with a spread, which are tested */
 	size_t launches_needed; /* on each side, to tell a single change among so many */
 };
+/* How much was compared, and how sure what was found is. */
 struct opk_diff_summary {
 	double level; /* of both families: four fifths are the foremost's, unless one is empty */
 	/* Times and what rules name: a thousand other metrics don't hide a change in them. */
 	struct opk_diff_family foremost, others;
-	uint64_t launches_least, launches_most; /* that a value with a spread is of, on a side */
+	uint64_t launches_least, launches_most; /* of a value with a spread, on a side */
 	size_t verdicts[OPK_VERDICTS];          /* how many values have each */
 	/* Kernels of several launch shapes: what samples say of them is in no row of one shape. */
 	size_t unplaced;
@@ -2460,32 +2527,43 @@ struct opk_diff_options {
 };
 
 /*
- * The files must outlive the result. OPK_EUSAGE where rows can't be compared: PM samples without
- * what ran beside them, or ranges with launches on a timeline. Kernels match by their names, not
- * their symbols. Rows are in order of what changed most in time, those that changed by more than
- * noise first.
+ * Two sides, before and after, each of one recording or several (runs, ranks), matched row by row;
+ * docs/ci.md says how. A value of a side is the median over launches. Whether two differ by more
+ * than noise is found by Mann and Whitney's U test over launches, two-sided, and among many
+ * comparisons by Benjamini and Hochberg's procedure.
+ *
+ * The files must outlive the result, and are evaluated as opk_eval_file() and opk_timeline_eval()
+ * do it. Kernels match by their names, not their symbols. Rows are in order of what changed most in
+ * time, those that changed by more than noise first. OPK_EUSAGE: a side has no file, or one twice;
+ * rows can't be compared, as PM samples without what ran beside them, or ranges with launches on a
+ * timeline; or a rule is on no metric. OPK_EINPUT: a file was built and not recorded, or rules from
+ * a file are wrong.
  */
 struct opk_diff;
 int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
                  size_t before_count, struct opk_file *const *after, size_t after_count,
                  const struct opk_diff_options *options);
 void opk_diff_free(struct opk_diff *diff);
+/* What `values` of a row are of, in their order; texts are borrowed. */
 size_t opk_diff_column_count(const struct opk_diff *diff);
-struct opk_diff_column opk_diff_column(const struct opk_diff *diff, size_t i);
-/* Rows of both sides. */
+struct opk_diff_column opk_diff_get_column(const struct opk_diff *diff, size_t i);
+/* Rows that both sides have. */
 size_t opk_diff_count(const struct opk_diff *diff);
 const struct opk_diff_row *opk_diff_get(const struct opk_diff *diff, size_t i);
 /* Rows of one side alone: the other one's launches are 0. */
 size_t opk_diff_unmatched_count(const struct opk_diff *diff);
-const struct opk_diff_row *opk_diff_unmatched(const struct opk_diff *diff, size_t i);
-/* All that it was matched by: "gemm 16x6x1 128x1x1"; free(). NULL: no memory. `names`: or NULL. */
+const struct opk_diff_row *opk_diff_get_unmatched(const struct opk_diff *diff, size_t i);
+/*
+ * All that a row was matched by: "gemm 16x6x1 128x1x1". free() it; NULL: out of memory. Kernels are
+ * called as `names` has them; NULL: in full.
+ */
 char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
                         struct opk_kernel_names *names);
-/* How many values changed, and how sure that is. */
+/* How many values changed, and how sure that is; borrowed. */
 const struct opk_diff_summary *opk_diff_get_summary(const struct opk_diff *diff);
-/* Facts in which the sides differ; texts are borrowed. */
+/* Facts in which the sides differ, borrowed. */
 size_t opk_diff_difference_count(const struct opk_diff *diff);
-const struct opk_diff_difference *opk_diff_difference(const struct opk_diff *diff, size_t i);
+const struct opk_diff_difference *opk_diff_get_difference(const struct opk_diff *diff, size_t i);
 
 /*
  * Rules that a comparison must not break. "METRIC>5%" (or >=, <, <=) is broken where the metric
@@ -2504,12 +2582,14 @@ struct opk_diff_rule {
 	size_t where_count;
 	const char *reason; /* what it is for; "" */
 };
+/* No rules yet: they are added, and those of a file loaded. */
 int opk_diff_rules_new(struct opk_diff_rules **out, struct opk_ctx *ctx);
 void opk_diff_rules_free(struct opk_diff_rules *rules);
-/* OPK_EUSAGE: this is no rule. */
+/* The text is copied. OPK_EUSAGE: this is no rule. */
 int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *text);
-/* Those of a YAML file, docs/ci.md; OPK_EINPUT, with all errors in it, as opk_set_load(). */
+/* Adds those of a YAML file, docs/ci.md. OPK_EINPUT, with all errors in it, as opk_set_load(). */
 int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path);
+/* All rules in the order in which they were added, borrowed. */
 size_t opk_diff_rules_count(const struct opk_diff_rules *rules);
 const struct opk_diff_rule *opk_diff_rules_get(const struct opk_diff_rules *rules, size_t i);
 
@@ -2521,7 +2601,12 @@ struct opk_diff_judged {
 	const char *row_name; /* opk_diff_row_name(); "" */
 	const char *text;     /* what was found: "+7.3%, from 1200 to 1287.6 ns" */
 };
-/* All of them, rule by rule; what they were made of must outlive them. `names` may be NULL. */
+/*
+ * Which rules the comparison breaks: for each rule each row that it is about, rule by rule. Without
+ * these rules in the options of the comparison their metrics may be missing, which breaks them.
+ * Comparison, rules and names must outlive it; `names` is as opk_diff_row_name() takes it. That
+ * rules are broken is no failure.
+ */
 struct opk_diff_judgement;
 int opk_diff_judgement_new(struct opk_diff_judgement **out, struct opk_ctx *ctx,
                            const struct opk_diff *diff, const struct opk_diff_rules *rules,
@@ -2530,6 +2615,7 @@ void opk_diff_judgement_free(struct opk_diff_judgement *judgement);
 size_t opk_diff_judgement_count(const struct opk_diff_judgement *judgement);
 const struct opk_diff_judged *opk_diff_judgement_get(const struct opk_diff_judgement *judgement,
                                                      size_t i);
+/* How many of them are broken; 0: the change may go in. */
 size_t opk_diff_judgement_broken(const struct opk_diff_judgement *judgement);
 /* As a file of JUnit's, which CI systems read: a test case for each rule and row. */
 int opk_diff_judgement_write_junit(const struct opk_diff_judgement *judgement, struct opk_ctx *ctx,
@@ -2547,9 +2633,10 @@ struct opk_clock_span {
 struct opk_clocks {
 	struct opk_clock_span sm, memory;
 };
+/* Fills in the clocks of these ranges, such as those of opk_file_ranges(). */
 void opk_clocks_find(struct opk_clocks *out, const struct opk_range *ranges, size_t count);
-/* "1755 to 1980", "1980", or "" where it is unknown. */
 enum { OPK_CLOCK_TEXT = 32 };
+/* "1755 to 1980" or "1980", in MHz; "" where it is unknown. */
 void opk_clock_text(char out[OPK_CLOCK_TEXT], const struct opk_clock_span *span);
 
 struct opk_summary_options {
@@ -2567,6 +2654,7 @@ struct opk_summary_options {
 	void *progress_data;
 };
 
+/* What the groups of a summary are. */
 enum opk_summary_kind {
 	OPK_SUMMARY_KERNELS,
 	OPK_SUMMARY_RANGES, /* of the program */
@@ -2581,7 +2669,7 @@ struct opk_summary_group {
 	const struct opk_aggregated *of; /* its launches: range.count */
 	size_t number;                   /* of it in the order of opk_aggregate_get() */
 	const char *name;                /* as people call it */
-	double time;  /* of all launches, see opk_summary_get_time(); NaN: unknown */
+	double time;  /* of all launches, in what opk_summary_get_time() says; NaN: unknown */
 	double share; /* of the time of all groups, in percent */
 };
 
@@ -2619,29 +2707,42 @@ struct opk_summary_words {
 /*
  * A recording as people look at it: kernels by the time that they took in all launches, or user
  * ranges, or the devices of samples; what the columns mean; the run in words. Evaluates the file,
- * which must outlive the result. Of a set that was built there are only columns and words.
- * OPK_EUSAGE: `sort` names nothing to sort by, or samples are of no kernel.
+ * which must outlive the result, as opk_eval_file() and opk_timeline_eval() do it. Of a set that
+ * was built there are only columns and words. OPK_EUSAGE: `sort` names nothing to sort by, or
+ * `kernel` is given and samples are of no kernel. Pointers below are borrowed from the summary.
  */
 struct opk_summary;
 int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct opk_summary_options *options);
 void opk_summary_free(struct opk_summary *summary);
+/* What the groups are, and in which unit their time is. */
 enum opk_summary_kind opk_summary_get_kind(const struct opk_summary *summary);
 enum opk_summary_time opk_summary_get_time(const struct opk_summary *summary);
+/* Kernels, ranges or devices, in the order of `sort`. */
 size_t opk_summary_group_count(const struct opk_summary *summary);
-const struct opk_summary_group *opk_summary_group(const struct opk_summary *summary, size_t i);
+const struct opk_summary_group *opk_summary_get_group(const struct opk_summary *summary, size_t i);
+/* What the values are, in the order of the recording. */
 size_t opk_summary_column_count(const struct opk_summary *summary);
-const struct opk_summary_column *opk_summary_column(const struct opk_summary *summary, size_t i);
-/* What was evaluated, all of it read; NULL of a set, and where only what ran was recorded. */
+const struct opk_summary_column *opk_summary_get_column(const struct opk_summary *summary,
+                                                        size_t i);
+/*
+ * What was evaluated, whose rows were all read already; NULL for a set, and where only what ran was
+ * recorded.
+ */
 struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *summary);
-/* The place of a column of that name among `columns` of struct opk_aggregated; SIZE_MAX. */
+/*
+ * The place of a column of that name among `columns` of struct opk_aggregated; SIZE_MAX: there is
+ * none.
+ */
 size_t opk_summary_find(const struct opk_summary *summary, const char *column);
 /* Kernels on the timeline, by time; none where it was not recorded what ran beside samples. */
 size_t opk_summary_kernel_count(const struct opk_summary *summary);
-const struct opk_summary_kernel *opk_summary_kernel(const struct opk_summary *summary, size_t i);
-/* The names of their shares of peaks. */
+const struct opk_summary_kernel *opk_summary_get_kernel(const struct opk_summary *summary,
+                                                        size_t i);
+/* The metrics of `peaks` of these kernels, in their order. */
 size_t opk_summary_peak_count(const struct opk_summary *summary);
 const char *opk_summary_peak(const struct opk_summary *summary, size_t i);
+/* The run, the machine, the clocks and the state of the file, in words. */
 const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *summary);
 /* What else is to be known of the values, a sentence each. */
 size_t opk_summary_remark_count(const struct opk_summary *summary);
@@ -2689,6 +2790,7 @@ struct opk_chart_place {
 	size_t lane_count;
 };
 
+/* All of it, on the clock of struct opk_time. */
 struct opk_chart {
 	uint64_t start_ns, end_ns; /* of all samples; without any, of all that ran */
 	size_t points;             /* into so many equal parts this time is divided */
@@ -2706,8 +2808,9 @@ struct opk_chart_options {
 
 /*
  * PM samples, and what ran, as few numbers as can be drawn: as opk_picture_timeline() shows them.
- * Evaluates the file, which must outlive the result. Of very many samples up to 2^23 values are in
- * memory at a time. OPK_EUSAGE: neither samples nor what ran was recorded.
+ * Evaluates the file, as opk_eval_file() does it; the file must outlive the result. Of very many
+ * samples up to 2^23 values are in memory at a time. The struct and what it points to are read
+ * only. OPK_EUSAGE: neither samples nor what ran was recorded.
  */
 int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_chart_options *options);
@@ -2726,14 +2829,14 @@ struct opk_roof {
 
 /* A kernel at a level of memory. */
 struct opk_roofline_dot {
-	size_t kernel;    /* opk_summary_group() of this number */
+	size_t kernel;    /* opk_summary_get_group() of this number */
 	size_t roof;      /* its level's */
 	double intensity; /* operations a byte, finite and more than 0 */
 	double rate;      /* operations a second; in the same way */
 	double share; /* of the rate that level and highest roof allow at this intensity, 0 to 1 */
 };
 
-/* Texts are borrowed from the evaluation. */
+/* Kernels between their roofs; texts are borrowed from the evaluation. */
 struct opk_roofline {
 	const char *title; /* may be "" */
 	const char *unit;  /* of operations: "flop" */
@@ -2747,7 +2850,8 @@ struct opk_roofline {
 
 /*
  * Where a recording's kernels are between the roofs, as opk_evaluation_roofline() says; `summary`
- * must outlive it. OPK_EUSAGE: there is no roofline, or the summary lacks a column that it needs.
+ * must outlive it. The struct and what it points to are read only. OPK_EUSAGE: there is no
+ * roofline, or the summary lacks a column that it needs.
  */
 int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
                      const struct opk_summary *summary);
@@ -2767,9 +2871,12 @@ struct opk_picture_options {
 };
 
 /*
- * Pictures in SVG, without scripts. What shows a kernel has class "mark", the attribute data-kernel
- * with the number of its opk_summary_group(), and its name and values as title. Names that find no
- * room are left out, and the picture says how many. OPK_EFAILED: the sink refused.
+ * Pictures in SVG, UTF-8 without scripts, written to the sink once they are whole. What shows a
+ * kernel has class "mark", the attribute data-kernel with the number of its
+ * opk_summary_get_group(), and its name and values as title. Names that find no room are left out,
+ * and the picture says how many. OPK_EFAILED: the sink refused.
+ *
+ * This is opk_roofline_new() as a picture, and fails as that does, too.
  */
 int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                          const struct opk_summary *summary,
@@ -2778,7 +2885,10 @@ int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx
 int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                         const struct opk_summary *summary,
                         const struct opk_picture_options *options);
-/* The headings of columns that are parts of a whole, by number from 0; NULL: there are no more. */
+/*
+ * The headings of columns that are parts of a whole, by number from 0, borrowed from the summary;
+ * NULL: there are no more.
+ */
 const struct opk_meta_heading *opk_picture_stack_heading(const struct opk_summary *summary,
                                                          size_t number);
 /* Stacked bars of the columns under such a heading, a row a kernel. OPK_EUSAGE: it is NULL. */
@@ -2787,7 +2897,8 @@ int opk_picture_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                       const struct opk_picture_options *options);
 /*
  * PM samples over time, a row a metric, with NVTX ranges and launches where these were recorded.
- * `eval` chooses the metrics. OPK_EUSAGE: neither samples nor what ran was recorded.
+ * `eval` chooses the metrics; NULL: all. OPK_EUSAGE: neither samples nor what ran was recorded, or
+ * `width` is too small. Otherwise it fails as opk_chart_new() does.
  */
 int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                          struct opk_file *file, const struct opk_eval_options *eval,
@@ -2810,8 +2921,9 @@ struct opk_report_options {
  * One page of HTML about one or several recordings, which needs no other file and no network. Two
  * are compared as well, the first as before and the second as after, unless the log says why not.
  * "offpeak help report" says what is on it. All text of a recording is text there, whatever is in
- * it. The file appears whole, or not at all. OPK_EINPUT: a file is no recording. OPK_EFAILED: what
- * a page is made of is not installed, and the message names the package.
+ * it. Files are evaluated as opk_eval_file() does it. OPK_EUSAGE: there are no files, `kernel` is
+ * like none, or `kernel_names` is another word. OPK_EINPUT: a file is no recording, or damaged.
+ * OPK_EFAILED: what a page is made of is not installed, and the message names the package.
  */
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
                const struct opk_report_options *options, const char *path);
@@ -2823,15 +2935,16 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
  * parts are made by PerfWorks' combiner, as statistics are.
  */
 
-/*
- * One recording of several, their ranges in order; chip, profiler and metrics must agree
- * (OPK_EUSAGE). Images and prefix are those of the first, and so is what metadata say, but for what
- * is not true of all: see docs/format.md. Needs no NVIDIA library.
- */
 struct opk_merge_options {
 	size_t size;
 	const char *join; /* overrides the first file's, see struct opk_meta; NULL: that one */
 };
+/*
+ * One recording of several, their ranges in order. Config image and prefix are those of the first,
+ * and so is what metadata say, but for what is not true of all: see docs/format.md. Needs no NVIDIA
+ * library. OPK_EUSAGE: there are no files, one is a probe, or chip, profiler or metrics differ.
+ * OPK_EINPUT: a file is cut off or damaged.
+ */
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *options, const char *path);
 
@@ -2839,18 +2952,12 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
  * A copy of a recording in which each counter data image has as many slots as ranges
  * (NVPW_CounterDataCombiner_*) or samples (NVPW_PeriodicSampler_CounterData_TrimInPlace); values
  * are the same bit for bit, and all else is as it was. An image that would not be smaller stays.
+ * OPK_EINPUT: the file is cut off or damaged, has no counter data, or NVIDIA's code can't read an
+ * image. OPK_ENVIDIA: a function of the combiner is missing.
  */
 int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *options,
              const char *path);
 
-/*
- * One recording of several, as opk_merge() makes it, in which the ranges that share a key are one:
- * the sum of their counters, of which metrics are evaluated. The range has what all have in common,
- * their number as `count`, and the sum of their durations. Ranges of different GPUs are never
- * summed. OPK_EUSAGE where those of one key were counted on GPUs of different layout; for samples;
- * and where each range has one pass and the passes of a key have different numbers of ranges, whose
- * sums would not go together.
- */
 struct opk_sum_options {
 	size_t size;
 	/*
@@ -2875,6 +2982,15 @@ struct opk_sum_options {
 	 */
 	bool part;
 };
+/*
+ * One recording of several, as opk_merge() makes it, in which the ranges that share a key are one:
+ * the sum of their counters (NVPW_CounterDataCombiner_SumIntoRange), of which metrics are
+ * evaluated. The range has what all have in common, their number as `count`, and the sum of their
+ * durations. Ranges of different GPUs are never summed. OPK_EUSAGE: key or level are other words;
+ * ranges of one key were counted on GPUs of different layout; there are samples; or each range has
+ * one pass and the passes of a key have different numbers of ranges, whose sums would not go
+ * together. OPK_EINPUT: a file is cut off or damaged, or NVIDIA's code can't read an image.
+ */
 int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *options, const char *path);
 
@@ -2891,7 +3007,8 @@ struct opk_piece {
  * and rank one word or several with ',' between; or "segment": one a counter data image; or a
  * number: so many ranges each, in order. `file` must outlive the result. Images of samples stay
  * whole, for the combiner can't divide them: where samples of one image would go into several
- * parts, that is OPK_EUSAGE, as are more than 500 parts.
+ * parts, that is OPK_EUSAGE, as are more than 500 parts, and another word in `by`. OPK_EINPUT: the
+ * file is cut off or damaged, or NVIDIA's code can't read an image.
  */
 struct opk_split;
 int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
@@ -2900,16 +3017,12 @@ void opk_split_free(struct opk_split *split);
 size_t opk_split_count(const struct opk_split *split);
 const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
 /*
- * Writes one recording for each part, by its number, which together are the whole; all or none.
- * What the collector counted goes into the first, so that it is there once when they are merged
- * again.
+ * Writes the parts, each to the path of its number; together they are the whole recording. All are
+ * written, or none. What the collector counted goes into the first, so that it is there once when
+ * they are merged again.
  */
 int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
 
-/*
- * A bare counter data image becomes a recording at `path`. It is evaluated once, to see that it can
- * be, and fails as opk_eval_image() does. `options` are required.
- */
 struct opk_import_options {
 	size_t size;
 	const struct opk_eval_options *eval; /* metrics are required */
@@ -2924,6 +3037,11 @@ struct opk_import_options {
 	size_t ranges_size;
 	bool no_instances; /* the image was made from a prefix without instances */
 };
+/*
+ * A bare counter data image of `size` bytes becomes a recording at `path`. It is evaluated once, to
+ * see that it can be, and fails as opk_eval_image() does. `options` are required. OPK_EINPUT: the
+ * range table is wrong, or has not one row for each range.
+ */
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
                const struct opk_import_options *options, const char *path);
 
@@ -2939,6 +3057,7 @@ struct opk_finding {
 	const char *problem; /* NULL: it is sound */
 };
 struct opk_findings;
+/* In the order of the file; borrowed from the findings. */
 size_t opk_findings_count(const struct opk_findings *findings);
 const struct opk_finding *opk_findings_get(const struct opk_findings *findings, size_t i);
 void opk_findings_free(struct opk_findings *findings);
@@ -2967,8 +3086,8 @@ int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
  * sections of `from`; what was not kept has a problem. Where there is libcupti, a child process
  * asks it how many ranges are in each image (NVPW_CounterData_GetNumRanges,
  * cuptiPmSamplingGetCounterDataInfo): a table that has more rows, or fewer, is lost, and so is an
- * image that it can't read. Elsewhere the log says that this was left out. OPK_EINPUT: nothing can
- * be evaluated in it any more.
+ * image that it can't read. Elsewhere the log says that this was left out. OPK_EUSAGE: `to` is
+ * `from`. OPK_EINPUT: nothing can be evaluated in it any more, and *out is as it was.
  */
 int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
 

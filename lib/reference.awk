@@ -86,36 +86,107 @@ function add_name(name) {
 	names[group] = names[group] (names[group] == "" ? "" : ", ") name
 }
 
-# A whole declaration, of one line or several: keeps the name, and says whether it is a function or a type of one.
+# A whole declaration, of one line or several: keeps its name.
 function declared(text,    name) {
 	gsub(/[\n\t ]+/, " ", text)
 	if (match(text, /^(struct|enum|union) opk_[a-z0-9_]+ \{/)) {
 		add_name(substr(text, index(text, "opk_"), RLENGTH - index(text, "opk_") - 1))
-		return 0
+		return
 	}
 	if (text ~ /^(enum|struct|union)( [a-z0-9_A-Z]+)?( \{.*\})?;$/ || !match(text, /opk_[a-z0-9_]+\(/))
-		return 0
+		return
 	name = substr(text, RSTART, RLENGTH - 1)
 	add_name(name)
 	if (text !~ /^typedef /)
 		waiting[++waiting_count] = name
-	return 1
 }
 
-# A prototype on lines that fit a page of 80 columns.
-function wrapped(text,    words, count, i, line, out) {
-	gsub(/[\n\t ]+/, " ", text)
-	count = split(text, words, ", ")
-	for (i = 1; i <= count; i++) {
-		if (i < count)
-			words[i] = words[i] ","
-		if (line != "" && length(line) + length(words[i]) > 70) {
+# ---- code on lines that fit a page of 80 columns ----------------------------------------------
+
+# Words on lines of at most WIDTH characters: the first begins with `first`, the others with `rest`.
+function filled(text, first, rest, separator,    words, count, i, line, out) {
+	count = split(text, words, separator)
+	line = first words[1]
+	for (i = 2; i <= count; i++) {
+		line = line (separator == " " ? "" : substr(separator, 1, 1))
+		if (length(line) + 1 + length(words[i]) <= WIDTH)
+			line = line " " words[i]
+		else {
 			out = out line "\n"
-			line = "       "
+			line = rest words[i]
 		}
-		line = line (line == "" ? "" : " ") words[i]
 	}
 	return out line
+}
+
+# A prototype or another declaration, which may be divided between arguments, and after the parenthesis.
+function wrapped(text, indent,    at, name) {
+	gsub(/[\n\t ]+/, " ", text)
+	text = filled(text, indent, indent "        ", ", ")
+	at = index(text, "\n") ? index(text, "\n") - 1 : length(text)
+	if (at <= WIDTH)
+		return text
+	gsub(/\n +/, " ", text)
+	name = substr(text, 1, index(text, "("))
+	return name "\n" filled(substr(text, length(name) + 1), indent "        ", indent "        ", ", ")
+}
+
+# A comment above a member, on one line or several.
+function comment_above(text, indent,    one) {
+	one = indent "/* " text " */"
+	return length(one) <= WIDTH ? one : indent "/*\n" filled(text, indent " * ", indent " * ", " ") "\n" indent " */"
+}
+
+# The lines of a struct or an enum that are too long: their comments come first, and texts are filled anew.
+function fitted(text,    lines, count, i, out, line, tail, indent) {
+	count = split(text, lines, "\n")
+	for (i = 1; i <= count; i++) {
+		line = lines[i]
+		gsub(/\t/, "    ", line)
+		match(line, /^ */)
+		indent = substr(line, 1, RLENGTH)
+		if (line ~ /^ *\/\*/) {
+			while (line !~ /\*\/$/) {
+				tail = lines[++i]
+				sub(/^[\t ]*\*?/, "", tail)
+				line = line (tail ~ /^\// ? " *" : "") tail
+			}
+			gsub(/^ *\/\* *| *\*\/$/, "", line)
+			out = out comment_above(line, indent) "\n"
+			continue
+		}
+		while (i < count && line !~ /[;{}]$|\*\/$|^[^(]*,$/ && lines[i + 1] !~ /^[\t ]*}/) {
+			tail = lines[++i]
+			sub(/^[\t ]+/, "", tail)
+			line = line " " tail
+		}
+		if (length(line) > WIDTH && match(line, / *\/\* .* \*\/$/)) {
+			tail = substr(line, RSTART, RLENGTH)
+			line = substr(line, 1, RSTART - 1)
+			gsub(/^ *\/\* | \*\/$/, "", tail)
+			out = out comment_above(tail, indent) "\n"
+		}
+		out = out (length(line) > WIDTH ? wrapped(substr(line, length(indent) + 1), indent) : line) "\n"
+	}
+	return substr(out, 1, length(out) - 1)
+}
+
+# A macro, which goes on in the next line where it is too long, after its comment.
+function continued(text,    above) {
+	if (text ~ /\n/ || length(text) <= WIDTH)
+		return text
+	if (match(text, / *\/\* .* \*\/$/)) {
+		above = substr(text, RSTART, RLENGTH)
+		text = substr(text, 1, RSTART - 1)
+		gsub(/^ *\/\* | \*\/$/, "", above)
+		return comment_above(above, "") "\n" continued(text)
+	}
+	match(substr(text, 1, WIDTH - 2), /.* /)
+	return substr(text, 1, RLENGTH) "\\\n        " substr(text, RLENGTH + 1)
+}
+
+function for_page(text) {
+	return text ~ /^#/ ? continued(text) : text ~ /\{/ ? fitted(text) : wrapped(text, "")
 }
 
 function end_item(    i) {
@@ -138,6 +209,7 @@ function end_item(    i) {
 # ---- the header -----------------------------------------------------------------------------
 
 BEGIN {
+	WIDTH = 71 # a page's text at 80 columns, less its margins
 	group = groups[group_count = 1] = "liboffpeak"
 	title[group] = "NVIDIA GPU hardware metrics without a GPU"
 }
@@ -190,10 +262,11 @@ in_comment {
 
 # A declaration ends with the line that ends its statement, a macro's with the first line that goes not on.
 {
-	line = body == "" || body ~ /\(/ && body !~ /\{/ ? without_comment($0) : $0
+	line = !/^#/ && body == "" || body ~ /\(/ && body !~ /\{/ ? without_comment($0) : $0
 	body = body (body == "" ? "" : "\n") line
 	if (body ~ /^#define/ ? line !~ /\\$/ : (body ~ /\{\n/ ? line ~ /^}/ : line ~ /;$/)) {
-		add_code(declared(body) ? wrapped(body) : body)
+		declared(body)
+		add_code(for_page(body))
 		body = ""
 	}
 }

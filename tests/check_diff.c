@@ -520,8 +520,8 @@ START_TEST(matched_rows)
 	compare(&c, 1, 1, NULL);
 	ck_assert_uint_eq(opk_diff_count(c.diff), COUNT(names));
 	ck_assert_uint_eq(opk_diff_column_count(c.diff), 1);
-	ck_assert_str_eq(opk_diff_column(c.diff, 0).name, "duration_ns");
-	ck_assert(opk_diff_column(c.diff, 0).shown && opk_diff_column(c.diff, 0).is_time);
+	ck_assert_str_eq(opk_diff_get_column(c.diff, 0).name, "duration_ns");
+	ck_assert(opk_diff_get_column(c.diff, 0).shown && opk_diff_get_column(c.diff, 0).is_time);
 	for (size_t i = 0; i < COUNT(names); i++) {
 		const struct opk_diff_row *row = opk_diff_get(c.diff, i);
 
@@ -533,8 +533,8 @@ START_TEST(matched_rows)
 	ck_assert_double_eq(opk_diff_get(c.diff, 0)->time_change, 20.0 * -5000);
 	ck_assert_double_eq_tol(opk_diff_get(c.diff, 1)->values->change, 99.06, 0.01);
 	ck_assert_uint_eq(opk_diff_unmatched_count(c.diff), 4);
-	ck_assert_str_eq(opk_diff_unmatched(c.diff, 0)->range.kernel, "gone(int)");
-	ck_assert_uint_eq(opk_diff_unmatched(c.diff, 0)->after_launches, 0);
+	ck_assert_str_eq(opk_diff_get_unmatched(c.diff, 0)->range.kernel, "gone(int)");
+	ck_assert_uint_eq(opk_diff_get_unmatched(c.diff, 0)->after_launches, 0);
 	ck_assert_uint_eq(opk_diff_difference_count(c.diff), 0);
 	clear(&c);
 }

@@ -32,7 +32,7 @@ static bool unknown_metrics(const struct recording *recording, struct opk_ctx *c
 {
 	struct opk_nvidia_info info = OPK_INIT(info);
 
-	ck_ok(ctx, opk_nvidia_info(&info, ctx));
+	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
 	return info.cupti_version < recording->since;
 }
 
@@ -137,7 +137,7 @@ static bool is_lost(struct opk_ctx *ctx, const char *metric, double value)
 	for (size_t i = 0; isnan(value) && i < COUNT(names); i++) {
 		if (strcmp(metric, names[i]))
 			continue;
-		ck_ok(ctx, opk_nvidia_info(&info, ctx));
+		ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
 		return info.cupti_version >= 130300;
 	}
 	return false;

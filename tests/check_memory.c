@@ -727,7 +727,7 @@ static int libraries(struct opk_ctx *ctx)
 	options.cuda_dir = "/nowhere";
 	code = opk_ctx_new(&other, &options);
 	if (!code)
-		code = opk_nvidia_info(&info, other);
+		code = opk_nvidia_get_info(&info, other);
 	opk_ctx_free(other);
 	return code == OPK_ENVIDIA ? OPK_OK : code;
 }

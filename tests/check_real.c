@@ -259,7 +259,7 @@ START_TEST(missing_folder)
 	options.cuda_dir = "/nonexistent/cuda";
 	options.log = unexpected_log;
 	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
-	ck_code(ctx, opk_nvidia_info(&info, ctx), OPK_ENVIDIA);
+	ck_code(ctx, opk_nvidia_get_info(&info, ctx), OPK_ENVIDIA);
 	ck_assert_ptr_null(info.cupti_path);
 	ck_code(ctx, opk_chips_new(&list, ctx), OPK_ENVIDIA);
 	ck_assert_msg(told(ctx, "libcupti not found"), "%s", errors_of(ctx));
@@ -277,10 +277,10 @@ START_TEST(features)
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_nvidia_info info = OPK_INIT(info);
 
-	ck_ok(ctx, opk_nvidia_info(&info, ctx));
+	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
 	ck_assert_ptr_nonnull(info.cupti_path);
-	for (size_t i = 0; opk_feature(ctx, i); i++) {
-		const struct opk_feature *feature = opk_feature(ctx, i);
+	for (size_t i = 0; opk_nvidia_get_feature(ctx, i); i++) {
+		const struct opk_feature *feature = opk_nvidia_get_feature(ctx, i);
 
 		ck_assert(*feature->name && *feature->description);
 		ck_assert(feature->available == !feature->missing);

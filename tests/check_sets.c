@@ -29,7 +29,7 @@ static void set_up(void)
 	/* What many sets ask of a chip is asked once. */
 	make_folder();
 	ctx->cache_dir = strdup(folder);
-	ck_ok(ctx, opk_nvidia_info(&info, ctx));
+	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
 	version = info.cupti_version;
 	ck_ok(ctx, opk_chips_new(&chips, ctx));
 	ck_ok(ctx, opk_set_list_new(&list, ctx));

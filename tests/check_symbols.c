@@ -32,14 +32,14 @@ START_TEST(missing_symbol)
 	*fake_slot(&table, (enum fake_call)_i) = NULL;
 	ctx = fake_ctx_of(&table);
 	for (size_t i = 0; i < NV_FEATURE_COUNT; i++) {
-		const struct opk_feature *feature = opk_feature(ctx, i);
+		const struct opk_feature *feature = opk_nvidia_get_feature(ctx, i);
 
 		ck_assert_msg(feature->available == (i != row->feature), "%s without %s",
 		              feature->name, row->symbol);
 		ck_assert(feature->available == !feature->missing);
 		ck_assert_str_eq(feature->name, feature_titles[i]);
 	}
-	ck_assert_ptr_null(opk_feature(ctx, NV_FEATURE_COUNT));
+	ck_assert_ptr_null(opk_nvidia_get_feature(ctx, NV_FEATURE_COUNT));
 	/* Without cuptiProfilerHostInitialize there is no libcupti at all. */
 	ck_code(ctx, nv_need(&nv, ctx, row->feature), OPK_ENVIDIA);
 	if (_i != FAKE_cuptiProfilerHostInitialize) {
@@ -141,7 +141,7 @@ START_TEST(no_library)
 
 	fake_reset();
 	ctx = fake_ctx_of(&table);
-	ck_code(ctx, opk_nvidia_info(&info, ctx), OPK_ENVIDIA);
+	ck_code(ctx, opk_nvidia_get_info(&info, ctx), OPK_ENVIDIA);
 	ck_assert_ptr_null(info.cupti_path);
 	ck_assert_uint_eq(info.cupti_version, 0);
 	ck_assert_msg(told(ctx, "libcupti not found"), "%s", errors_of(ctx));

@@ -8,7 +8,7 @@ command -v pkg-config >/dev/null || skip_all 'no pkg-config'
 [ -f "$BUILD/.libs/liboffpeak.so" ] || skip_all "no shared library at $BUILD/.libs"
 have_cupti || skip_all 'there is no libcupti'
 
-warnings='-Wall -Wextra -pedantic -Werror'
+warnings='-Wall -Wextra -Wshadow -pedantic -Werror'
 sanitizers=
 if nm -D "$BUILD/.libs/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then
 	sanitizers=-fsanitize=address,undefined
@@ -93,7 +93,7 @@ others() {
 	out_has '^  duration: 7.5408e-05 to 2.2464e-05 second \(changed\)$'
 	last='docs/examples/eval'
 	"$tmp/$1/eval" "$simple" dram__byte.sum >"$tmp/out" 2>"$tmp/err"
-	same 'exit code for a metric that is none' $? 2
+	same 'exit code for an unknown metric' $? 2
 	err_has "dram__byte.sum"
 }
 

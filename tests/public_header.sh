@@ -4,7 +4,8 @@
 # have C names in C++.
 . "${SOURCE:?}/tests/tap.sh"
 
-warnings='-pedantic -Wall -Wextra -Werror'
+# In C++ a function hides a struct of its name: -Wshadow says so.
+warnings='-pedantic -Wall -Wextra -Wshadow -Werror'
 printf '#include "offpeak.h"\n' >"$tmp/once.c"
 printf '#include "offpeak.h"\n#include "offpeak.h"\n' >"$tmp/twice.c"
 cat >"$tmp/use.c" <<'C'

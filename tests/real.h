@@ -13,7 +13,7 @@ static inline uint32_t version_of(struct opk_ctx *ctx)
 	struct opk_nvidia_info info = OPK_INIT(info);
 
 	/* Not ck_assert: a test is also left out where none runs. */
-	if (opk_nvidia_info(&info, ctx))
+	if (opk_nvidia_get_info(&info, ctx))
 		abort();
 	return info.cupti_version;
 }

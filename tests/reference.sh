@@ -34,7 +34,8 @@ sed '/^\/\* Pages of HTML\. \*\/$/d' "$header" >"$tmp/less.h"
 same 'groups without an introduction, one of which has lost it' "$(awk -f "$script" -v undocumented=1 "$tmp/less.h")" opk-reports
 # shellcheck disable=SC2016
 printf '%s\n' '/* ---- one group ---- */' '/* What it is for. */' '' '/* Takes `x` --as it is--, see opk_b(). */' \
-	'int opk_a(int x);' '/*' ' * .first' ' *  - a\b' ' */' 'struct opk_c {' '	int opk_b; /* opk_a() */' '};' >"$tmp/small.h"
+	'int opk_a(int x);' '/*' ' * .first' ' *  - a\b' ' */' 'struct opk_c {' '	int opk_b; /* opk_a() */' \
+	'	const char' '		*wide; /* a remark that does not fit the line of its member */' '};' >"$tmp/small.h"
 pass 'pages of a small header' pages "$tmp/small" "$tmp/small.h"
 same 'its pages' "$(cd "$tmp/small" && echo *)" 'liboffpeak.3 opk-one-group.3 opk_a.3 opk_c.3'
 sed -n '/^Takes/,/^\.SH RETURN/p' "$tmp/small/opk-one-group.3" >"$tmp/out"
@@ -44,6 +45,8 @@ same 'a comment as roff' "$(cat "$tmp/out")" 'Takes \fIx\fP \-\-as it is\-\-, se
 .nf
 struct opk_c {
     int opk_b; /* opk_a() */
+    /* a remark that does not fit the line of its member */
+    const char *wide;
 };
 .fi
 .RS 4
@@ -54,7 +57,8 @@ a\eb
 .SH RETURN VALUE'
 
 if command -v groff >/dev/null; then
-	groff -man -ww -z -Tutf8 "$tmp"/man3/opk-*.3 "$tmp/man3/liboffpeak.3" >"$tmp/out" 2>&1
-	same 'groff says of them' "$(head -n 5 "$tmp/out")" ''
+	groff -man -ww -rLL=78n -Tascii -P-cbou "$tmp"/man3/opk-*.3 "$tmp/man3/liboffpeak.3" >"$tmp/out" 2>"$tmp/err"
+	same 'groff says of them' "$(head -n 5 "$tmp/err")" ''
+	same 'lines of 80 columns' "$(grep -c . "$tmp/out" | awk '{ print ($1 > 3000) }') $(awk 'length > 80' "$tmp/out" | head -n 5)" '1 '
 fi
 finish

@@ -120,7 +120,7 @@ static inline bool have_cupti(void)
 {
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_nvidia_info info = OPK_INIT(info);
-	bool found = opk_nvidia_info(&info, ctx) == OPK_OK;
+	bool found = opk_nvidia_get_info(&info, ctx) == OPK_OK;
 
 	opk_ctx_free(ctx);
 	/* Each test is a fork, and in it each evaluation. */

@@ -14,7 +14,7 @@ static void print_row(const struct opk_diff *diff, const struct opk_diff_row *ro
 {
 	printf("%s\n", *row->range.kernel ? row->range.kernel : row->name);
 	for (size_t i = 0; i < opk_diff_column_count(diff); i++) {
-		struct opk_diff_column column = opk_diff_column(diff, i);
+		struct opk_diff_column column = opk_diff_get_column(diff, i);
 		const struct opk_diff_value *value = &row->values[i];
 
 		printf("  %s: %.5g to %.5g %s (%s)\n", column.name, value->before.value,
@@ -32,7 +32,7 @@ static int compare(struct opk_ctx *ctx, struct opk_file *before, struct opk_file
 	for (size_t i = 0; i < opk_diff_count(diff); i++)
 		print_row(diff, opk_diff_get(diff, i));
 	for (size_t i = 0; i < opk_diff_unmatched_count(diff); i++)
-		printf("on one side only: %s\n", opk_diff_unmatched(diff, i)->range.kernel);
+		printf("on one side only: %s\n", opk_diff_get_unmatched(diff, i)->range.kernel);
 	opk_diff_free(diff);
 	return OPK_OK;
 }

@@ -403,7 +403,7 @@ size_t opk_diff_column_count(const struct opk_diff *diff)
 	return diff->columns.count;
 }
 
-struct opk_diff_column opk_diff_column(const struct opk_diff *diff, size_t i)
+struct opk_diff_column opk_diff_get_column(const struct opk_diff *diff, size_t i)
 {
 	const struct opk_compared_column *column = &diff->columns.items[i];
 
@@ -432,7 +432,7 @@ size_t opk_diff_unmatched_count(const struct opk_diff *diff)
 	return diff->unmatched_count;
 }
 
-const struct opk_diff_row *opk_diff_unmatched(const struct opk_diff *diff, size_t i)
+const struct opk_diff_row *opk_diff_get_unmatched(const struct opk_diff *diff, size_t i)
 {
 	return &diff->unmatched[i];
 }
@@ -447,7 +447,7 @@ size_t opk_diff_difference_count(const struct opk_diff *diff)
 	return diff->difference_count;
 }
 
-const struct opk_diff_difference *opk_diff_difference(const struct opk_diff *diff, size_t i)
+const struct opk_diff_difference *opk_diff_get_difference(const struct opk_diff *diff, size_t i)
 {
 	return &diff->differences[i];
 }

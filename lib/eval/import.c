@@ -112,7 +112,7 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *eva
 	int code = passes_of(&meta.passes, ctx, options);
 
 	if (!code)
-		code = opk_nvidia_info(&info, ctx);
+		code = opk_nvidia_get_info(&info, ctx);
 	if (!code)
 		code = opk_writer_new(&writer, ctx, path);
 	if (code)

@@ -33,7 +33,7 @@ int opk_drawn_kernels_init(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
 		return opk_nomem(ctx, "a picture");
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct opk_summary_group *group = opk_summary_group(summary, i);
+		const struct opk_summary_group *group = opk_summary_get_group(summary, i);
 		double *values = out->values + i * columns;
 
 		for (size_t j = 0; j < columns; j++)
@@ -57,7 +57,7 @@ int opk_drawn_kernels_of_launches(struct opk_drawn_kernels *out, struct opk_ctx 
 	if (!out->items)
 		return opk_nomem(ctx, "a picture");
 	for (size_t i = 0; i < count; i++) {
-		const struct opk_summary_kernel *kernel = opk_summary_kernel(summary, i);
+		const struct opk_summary_kernel *kernel = opk_summary_get_kernel(summary, i);
 
 		out->items[i] = (struct opk_drawn){ kernel->name, (double)kernel->ran->time_ns,
 			                            kernel->share / 100, NULL };

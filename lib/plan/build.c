@@ -173,7 +173,7 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 		.metric_pass_count = passes ? plan->metrics.count : 0,
 	};
 	opk_autofree struct opk_meta_label *labels = NULL;
-	int code = opk_nvidia_info(&info, ctx);
+	int code = opk_nvidia_get_info(&info, ctx);
 
 	if (!code)
 		code = opk_plan_to_meta(&meta, &labels, ctx, plan);

@@ -46,16 +46,16 @@ static void put_names(struct opk_buf *html, const struct opk_summary *summary,
 	size_t count = 0, all = opk_summary_column_count(summary);
 
 	for (size_t i = 0; i < all; i++)
-		count += is(opk_summary_column(summary, i));
+		count += is(opk_summary_get_column(summary, i));
 	if (!count)
 		return;
 	opk_buf_add_printf(html, "<li><details><summary>%zu of %zu metrics %s</summary><p>", count,
 	                   all, count == 1 ? one : many);
 	for (size_t i = 0; i < all; i++) {
-		if (!is(opk_summary_column(summary, i)))
+		if (!is(opk_summary_get_column(summary, i)))
 			continue;
 		opk_buf_add_text(html, "<code>");
-		report_text(html, opk_summary_column(summary, i)->name);
+		report_text(html, opk_summary_get_column(summary, i)->name);
 		opk_buf_add_text(html, "</code> ");
 	}
 	opk_buf_add_text(html, "</p></details></li>\n");

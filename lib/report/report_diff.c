@@ -28,7 +28,7 @@ static void put_differences(struct opk_json_writer *json, const struct opk_diff 
 	opk_json_key(json, "differences");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < opk_diff_difference_count(diff); i++) {
-		const struct opk_diff_difference *difference = opk_diff_difference(diff, i);
+		const struct opk_diff_difference *difference = opk_diff_get_difference(diff, i);
 
 		opk_json_begin_object(json);
 		put_text(json, "what", difference->what);
@@ -59,7 +59,7 @@ static void put_columns(struct opk_json_writer *json, const struct opk_diff *dif
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < opk_diff_column_count(diff); i++) {
-		struct opk_diff_column column = opk_diff_column(diff, i);
+		struct opk_diff_column column = opk_diff_get_column(diff, i);
 
 		opk_json_begin_object(json);
 		put_text(json, "name", column.name);
@@ -168,7 +168,7 @@ static void put_unmatched(struct opk_json_writer *json, const struct report_page
 	opk_json_key(json, "unmatched");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count && i < MOST_ROWS; i++)
-		put_row(json, page, opk_diff_unmatched(diff, i), names);
+		put_row(json, page, opk_diff_get_unmatched(diff, i), names);
 	opk_json_end_array(json);
 }
 
@@ -217,7 +217,7 @@ static int index_kernels(struct report_page *page)
 
 		for (size_t j = 0; j < opk_summary_group_count(summary); j++)
 			if (!opk_index_add(&page->runs[i].kernels,
-			                   opk_summary_group(summary, j)->of->range.kernel, j,
+			                   opk_summary_get_group(summary, j)->of->range.kernel, j,
 			                   &(size_t){ 0 }))
 				return opk_nomem(page->ctx, "a page");
 	}

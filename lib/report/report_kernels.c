@@ -17,7 +17,8 @@ static void put_headings(struct opk_json_writer *json, const struct opk_summary 
 	opk_json_key(json, "headings");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < opk_summary_column_count(summary); i++) {
-		const struct opk_meta_heading *heading = opk_summary_column(summary, i)->heading;
+		const struct opk_meta_heading *heading = opk_summary_get_column(summary, i)
+		                                                 ->heading;
 
 		if (!heading || heading == last)
 			continue;
@@ -75,7 +76,7 @@ static void put_columns(struct opk_json_writer *json, const struct opk_summary *
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < opk_summary_column_count(summary); i++) {
-		const struct opk_summary_column *column = opk_summary_column(summary, i);
+		const struct opk_summary_column *column = opk_summary_get_column(summary, i);
 
 		if (column->at == SIZE_MAX)
 			continue;
@@ -164,13 +165,13 @@ static void put_list(struct opk_json_writer *json, const char *key,
 	bool mean = offset == offsetof(struct opk_statistics, mean), any = mean;
 
 	for (size_t i = 0; i < rows && !any; i++)
-		any = opk_summary_group(summary, i)->of->columns[column].count > 1;
+		any = opk_summary_get_group(summary, i)->of->columns[column].count > 1;
 	if (!any)
 		return;
 	opk_json_key(json, key);
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++) {
-		const struct opk_statistics *of = &opk_summary_group(summary, i)
+		const struct opk_statistics *of = &opk_summary_get_group(summary, i)
 		                                           ->of->columns[column];
 		double number;
 
@@ -235,10 +236,10 @@ static void put_spreads(struct opk_json_writer *json, const struct report_run *r
 	for (size_t i = 0; i < rows; i++) {
 		opk_json_begin_array(json);
 		for (size_t j = 0; j < opk_summary_column_count(summary); j++) {
-			size_t at = opk_summary_column(summary, j)->at;
+			size_t at = opk_summary_get_column(summary, j)->at;
 
 			if (at != SIZE_MAX)
-				put_spread(json, run, opk_summary_group(summary, i)->number, at,
+				put_spread(json, run, opk_summary_get_group(summary, i)->number, at,
 				           &left);
 		}
 		opk_json_end_array(json);
@@ -259,8 +260,8 @@ static void put_values(struct opk_json_writer *json, const struct report_run *ru
 	opk_json_key(json, "values");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < columns; i++)
-		if (opk_summary_column(summary, i)->at != SIZE_MAX)
-			put_statistics(json, summary, rows, opk_summary_column(summary, i));
+		if (opk_summary_get_column(summary, i)->at != SIZE_MAX)
+			put_statistics(json, summary, rows, opk_summary_get_column(summary, i));
 	opk_json_end_array(json);
 	put_spreads(json, run, rows);
 }
@@ -293,7 +294,7 @@ static void put_groups(struct report_page *page, const struct report_run *run)
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_group(json, summary, opk_summary_group(summary, i));
+		put_group(json, summary, opk_summary_get_group(summary, i));
 	opk_json_end_array(json);
 	put_values(json, run, rows);
 	opk_json_end_object(json);
@@ -327,7 +328,7 @@ static void put_kernel(struct opk_json_writer *json, const struct opk_summary *s
 static bool has_peak(const struct opk_summary *summary, size_t peak)
 {
 	for (size_t i = 0; i < opk_summary_kernel_count(summary); i++)
-		if (!isnan(opk_summary_kernel(summary, i)->peaks[peak]))
+		if (!isnan(opk_summary_get_kernel(summary, i)->peaks[peak]))
 			return true;
 	return false;
 }
@@ -339,7 +340,7 @@ static void put_peak_values(struct opk_json_writer *json, const struct opk_summa
 	opk_json_key(json, "mean");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		report_number(json, opk_summary_kernel(summary, i)->peaks[peak]);
+		report_number(json, opk_summary_get_kernel(summary, i)->peaks[peak]);
 	opk_json_end_array(json);
 	opk_json_end_object(json);
 }
@@ -385,7 +386,7 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_kernel(json, summary, opk_summary_kernel(summary, i));
+		put_kernel(json, summary, opk_summary_get_kernel(summary, i));
 	opk_json_end_array(json);
 	put_peaks(json, summary, rows);
 	opk_json_end_object(json);

@@ -103,7 +103,7 @@ void report_clear_lanes(struct report_lanes *lanes)
 static const struct report_spread *find_spread(const struct report_run *run, size_t kernel,
                                                size_t at)
 {
-	size_t group = opk_summary_group(run->summary, kernel)->number;
+	size_t group = opk_summary_get_group(run->summary, kernel)->number;
 
 	return group < run->spread_count && at < run->spread_columns
 	               ? &run->spreads[group * run->spread_columns + at]
@@ -209,7 +209,7 @@ static void put_metrics(struct opk_json_writer *json, const struct report_run *r
 	opk_json_begin_array(json);
 	put_metric(json, run, time, &left, &left_out);
 	for (size_t i = 0; i < opk_summary_column_count(run->summary); i++) {
-		const struct opk_summary_column *column = opk_summary_column(run->summary, i);
+		const struct opk_summary_column *column = opk_summary_get_column(run->summary, i);
 
 		if (column->at != time)
 			put_metric(json, run, column->at, &left, &left_out);
@@ -251,7 +251,7 @@ static int find_kernels(struct times *times, const struct report_page *page,
                         const struct report_run *run)
 {
 	for (size_t i = 0; i < opk_summary_kernel_count(run->summary); i++) {
-		const char *name = opk_summary_kernel(run->summary, i)->range->kernel;
+		const char *name = opk_summary_get_kernel(run->summary, i)->range->kernel;
 
 		if (opk_index_find(NULL, &times->rows, name))
 			continue;

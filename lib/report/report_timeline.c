@@ -63,8 +63,8 @@ static int read_samples(struct timeline *t)
 	if (!columns)
 		return opk_nomem(t->page->ctx, "a timeline");
 	for (size_t i = 0; i < all; i++)
-		if (is_shown(opk_summary_column(summary, i)))
-			columns[count++] = opk_summary_column(summary, i)->at;
+		if (is_shown(opk_summary_get_column(summary, i)))
+			columns[count++] = opk_summary_get_column(summary, i)->at;
 	return opk_series_add(&t->series, t->page->ctx, evaluation, columns, count);
 }
 
@@ -181,7 +181,7 @@ static void put_columns(struct timeline *t)
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
 	for (size_t i = 0; t->series.count && i < opk_summary_column_count(summary); i++) {
-		const struct opk_summary_column *column = opk_summary_column(summary, i);
+		const struct opk_summary_column *column = opk_summary_get_column(summary, i);
 
 		if (!is_shown(column))
 			continue;
@@ -334,7 +334,7 @@ static size_t kernel_of(const struct timeline *t, const struct opk_activity *act
 	size_t count = opk_summary_kernel_count(t->run->summary);
 
 	for (size_t i = 0; activity->kind == OPK_ACTIVITY_KERNEL && i < count; i++) {
-		const struct opk_range *range = opk_summary_kernel(t->run->summary, i)->range;
+		const struct opk_range *range = opk_summary_get_kernel(t->run->summary, i)->range;
 
 		if (same_text(range->kernel, activity->name)
 		    && same_text(range->symbol, activity->symbol))
@@ -353,7 +353,7 @@ static void put_name(struct timeline *t, const struct opk_activity *activity)
 	if (kernel == SIZE_MAX) {
 		opk_json_put_string(json, activity->name ? activity->name : "");
 	} else {
-		opk_json_put_string(json, opk_summary_kernel(t->run->summary, kernel)->name);
+		opk_json_put_string(json, opk_summary_get_kernel(t->run->summary, kernel)->name);
 		opk_json_add_string(json, "full", activity->name);
 		put_size(json, "kernel", kernel);
 	}

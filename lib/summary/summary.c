@@ -118,7 +118,7 @@ size_t opk_summary_group_count(const struct opk_summary *s)
 	return s->group_count;
 }
 
-const struct opk_summary_group *opk_summary_group(const struct opk_summary *s, size_t i)
+const struct opk_summary_group *opk_summary_get_group(const struct opk_summary *s, size_t i)
 {
 	return &s->groups[i];
 }
@@ -128,7 +128,7 @@ size_t opk_summary_column_count(const struct opk_summary *s)
 	return s->column_count;
 }
 
-const struct opk_summary_column *opk_summary_column(const struct opk_summary *s, size_t i)
+const struct opk_summary_column *opk_summary_get_column(const struct opk_summary *s, size_t i)
 {
 	return &s->columns[i];
 }
@@ -143,7 +143,7 @@ size_t opk_summary_kernel_count(const struct opk_summary *s)
 	return s->kernel_count;
 }
 
-const struct opk_summary_kernel *opk_summary_kernel(const struct opk_summary *s, size_t i)
+const struct opk_summary_kernel *opk_summary_get_kernel(const struct opk_summary *s, size_t i)
 {
 	return &s->kernels[i];
 }

@@ -55,13 +55,14 @@ static int take_paths(struct opk_table *table, struct opk_ctx *ctx, const char *
 	if (!count)
 		return opk_fail(ctx, OPK_EUSAGE, "a table of no file");
 	table->inputs = opk_alloc_array(count, sizeof *table->inputs);
-	table->input_count = table->inputs ? count : 0;
+	table->files = opk_alloc_array(count, sizeof *table->files);
+	table->input_count = table->inputs && table->files ? count : 0;
 	for (size_t i = 0; i < table->input_count; i++) {
 		table->inputs[i].rows = table->options.rows;
 		if (!(table->inputs[i].path = opk_strdup(paths[i])))
 			return opk_nomem(ctx, "a table");
 	}
-	return table->inputs ? OPK_OK : opk_nomem(ctx, "a table");
+	return table->input_count ? OPK_OK : opk_nomem(ctx, "a table");
 }
 
 static int make_room(struct opk_table *table, struct opk_ctx *ctx)
@@ -92,7 +93,7 @@ static int make_room(struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- facts of the files */
 
-static const char *fact_of(const struct opk_table_file *input, const char *fact)
+static const char *fact_of(const struct opk_table_input *input, const char *fact)
 {
 	const struct opk_meta *meta = input->meta;
 
@@ -161,11 +162,28 @@ static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const 
 	return code;
 }
 
+static void show_file(struct opk_table_file *file, const struct opk_table_input *input)
+{
+	*file = (struct opk_table_file){
+		.path = input->path,
+		.file = input->file,
+		.meta = input->meta,
+		.rows = input->rows,
+		.evaluation = input->evaluation,
+		.join = input->join,
+		.aggregate = input->aggregate,
+		.inflated = input->inflated,
+		.first_group = input->first_group,
+	};
+}
+
 /* Its inputs are evaluated. */
 static int finish(struct opk_table *table, struct opk_ctx *ctx)
 {
 	int code = opk_table_list_columns(table, ctx);
 
+	for (size_t i = 0; i < table->input_count; i++)
+		show_file(&table->files[i], &table->inputs[i]);
 	if (!code)
 		code = find_about(table, ctx);
 	return code ? code : make_room(table, ctx);
@@ -211,9 +229,10 @@ void opk_table_free(struct opk_table *table)
 		opk_evaluation_free(table->inputs[i].evaluation);
 		opk_file_free(table->inputs[i].file);
 		free(table->inputs[i].inflated);
-		free((char *)table->inputs[i].path);
+		free(table->inputs[i].path);
 	}
 	free(table->inputs);
+	free(table->files);
 	opk_kernel_names_free(table->names);
 	opk_filter_free(table->filter);
 	opk_set_free(table->set);
@@ -251,7 +270,7 @@ size_t opk_table_file_count(const struct opk_table *table)
 
 const struct opk_table_file *opk_table_get_file(const struct opk_table *table, size_t i)
 {
-	return i < table->input_count ? &table->inputs[i] : NULL;
+	return i < table->input_count ? &table->files[i] : NULL;
 }
 
 const struct opk_ctx *opk_table_error(const struct opk_table *table)

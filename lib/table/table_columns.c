@@ -67,7 +67,7 @@ static void add_chosen(struct opk_table *table)
 /* ---- all */
 
 static int find_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
-                      const struct opk_table *table, const struct opk_table_file *input)
+                      const struct opk_table *table, const struct opk_table_input *input)
 {
 	bool all = table->options.all_facts;
 	const struct opk_range *ranges;
@@ -87,7 +87,7 @@ struct having {
 	bool joined, sampled, inflated, weighted;
 };
 
-static bool is_weighted(const struct opk_table_file *input)
+static bool is_weighted(const struct opk_table_input *input)
 {
 	size_t values = opk_evaluation_column_count(input->evaluation);
 
@@ -99,7 +99,7 @@ static bool is_weighted(const struct opk_table_file *input)
 }
 
 /* Statistics have the column where a recording names any such metric. */
-static bool is_inflated(const struct opk_table *table, const struct opk_table_file *input)
+static bool is_inflated(const struct opk_table *table, const struct opk_table_input *input)
 {
 	size_t values = opk_evaluation_column_count(input->evaluation);
 
@@ -114,7 +114,7 @@ static struct having look_at(const struct opk_table *table)
 	struct having having = { 0 };
 
 	for (size_t i = 0; i < table->input_count; i++) {
-		const struct opk_table_file *input = &table->inputs[i];
+		const struct opk_table_input *input = &table->inputs[i];
 
 		having.joined |= input->join != NULL;
 		having.sampled |= opk_evaluation_metric_count(input->evaluation) > 0;
@@ -207,7 +207,7 @@ static int check_names(const struct opk_table *table, struct opk_ctx *ctx)
 
 /* Where values are columns, all files have the same ones. */
 static int check_fit(const struct opk_table *table, struct opk_ctx *ctx,
-                     const struct opk_table_file *input)
+                     const struct opk_table_input *input)
 {
 	const struct opk_evaluation *first = table->inputs->evaluation;
 	size_t count = opk_evaluation_column_count(first);

@@ -6,7 +6,7 @@
 
 /* Samples are of no kernel, but there is a way to divide them among those that ran. */
 static int check_key(const struct opk_table *table, struct opk_ctx *ctx,
-                     const struct opk_table_file *input)
+                     const struct opk_table_input *input)
 {
 	const struct opk_activity *activities;
 	size_t count;
@@ -22,7 +22,7 @@ static int check_key(const struct opk_table *table, struct opk_ctx *ctx,
 	                                 table->options.aggregate, input->path);
 }
 
-int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input)
+int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_input *input)
 {
 	struct opk_aggregate_options options = OPK_INIT(options);
 	int code = opk_table_check_evaluated(table, ctx, input);

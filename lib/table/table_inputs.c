@@ -7,7 +7,7 @@
 
 /* ---- opened, and which rows they have */
 
-static bool is_trace(const struct opk_table_file *input)
+static bool is_trace(const struct opk_table_input *input)
 {
 	return !strcmp(input->meta->mode, "trace");
 }
@@ -17,7 +17,7 @@ static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < table->input_count; i++) {
-		struct opk_table_file *input = &table->inputs[i];
+		struct opk_table_input *input = &table->inputs[i];
 
 		code = opk_file_open(&input->file, ctx, input->path);
 		if (!code)
@@ -51,7 +51,7 @@ static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const
 /* What only says what ran has no other rows, and those of values don't go with them. */
 static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 {
-	const struct opk_table_file *trace = NULL, *other = NULL;
+	const struct opk_table_input *trace = NULL, *other = NULL;
 	enum opk_rows rows = table->options.aggregate ? OPK_ROWS_KERNELS : OPK_ROWS_LAUNCHES;
 	int code;
 
@@ -75,7 +75,7 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-static enum opk_profiler profiler_of(const struct opk_table_file *input)
+static enum opk_profiler profiler_of(const struct opk_table_input *input)
 {
 	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
 }
@@ -132,7 +132,7 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 
 /* What ran, and the samples that were recorded beside it. */
 static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
-                             struct opk_table_file *input)
+                             struct opk_table_input *input)
 {
 	struct opk_timeline_options options = OPK_INIT(options);
 
@@ -142,7 +142,7 @@ static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
-                           struct opk_table_file *input)
+                           struct opk_table_input *input)
 {
 	int code = OPK_OK;
 
@@ -152,7 +152,7 @@ static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
-                          struct opk_table_file *inputs, size_t count)
+                          struct opk_table_input *inputs, size_t count)
 {
 	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count,
 	                                                                   sizeof *evaluations);
@@ -171,7 +171,7 @@ static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
 
 static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 {
-	struct opk_table_file *inputs = table->inputs;
+	struct opk_table_input *inputs = table->inputs;
 	bool apart = table->options.rows == OPK_ROWS_SINGLE || table->layout == OPK_TABLE_GROUPS;
 	int code = OPK_OK;
 
@@ -195,7 +195,7 @@ static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 /* ---- what they have besides values */
 
 /* Values are inflated where the metadata name a metric that they need. */
-static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
+static int find_inflated(struct opk_ctx *ctx, struct opk_table_input *input)
 {
 	const struct opk_meta *meta = input->meta;
 	size_t count = opk_evaluation_column_count(input->evaluation);
@@ -219,7 +219,7 @@ static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
 
 /* Only kernels have names of theirs: not idle time and copies. */
 static int add_names_of_ran(struct opk_table *table, struct opk_ctx *ctx,
-                            const struct opk_table_file *input)
+                            const struct opk_table_input *input)
 {
 	const struct opk_range *ranges;
 	size_t count = opk_evaluation_ranges(&ranges, input->evaluation);
@@ -232,7 +232,7 @@ static int add_names_of_ran(struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int add_names(struct opk_table *table, struct opk_ctx *ctx,
-                     const struct opk_table_file *input)
+                     const struct opk_table_input *input)
 {
 	const struct opk_range *ranges;
 	size_t count;
@@ -244,7 +244,7 @@ static int add_names(struct opk_table *table, struct opk_ctx *ctx,
 	return code ? code : opk_kernel_names_add(table->names, ctx, ranges, count);
 }
 
-static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input)
+static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_input *input)
 {
 	int code = add_names(table, ctx, input);
 
@@ -304,7 +304,7 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,
                          size_t size)
 {
-	struct opk_table_file *input = table->inputs;
+	struct opk_table_input *input = table->inputs;
 	int code;
 
 	if (table->options.aggregate || table->options.rows != OPK_ROWS_RECORDED)

@@ -12,6 +12,19 @@ enum opk_table_layout {
 	OPK_TABLE_GROUPS /* a row a key group and value */
 };
 
+/* A file and what came of it, owned by the table; struct opk_table_file shows it. */
+struct opk_table_input {
+	char *path;
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	enum opk_rows rows;
+	struct opk_evaluation *evaluation;
+	struct opk_join *join;
+	struct opk_aggregate *aggregate;
+	bool *inflated;
+	uint64_t first_group;
+};
+
 struct opk_table {
 	struct opk_ctx *ctx;              /* its own: for reading rows */
 	struct opk_table_options options; /* its texts are gone once the table is made */
@@ -24,7 +37,8 @@ struct opk_table {
 	struct opk_kernel_names *names;
 	struct opk_strlist about; /* fact and text, in turn */
 
-	struct opk_table_file *inputs; /* they own all they have */
+	struct opk_table_input *inputs;
+	struct opk_table_file *files; /* one an input */
 	size_t input_count;
 	enum opk_profiler profiler; /* whose facts rows have; those of key groups are of ranges */
 
@@ -47,14 +61,14 @@ struct opk_table {
 	struct opk_fact_text *texts;
 	bool *known;
 	/* Values that have rows or columns, of this input. */
-	const struct opk_table_file *picked_for;
+	const struct opk_table_input *picked_for;
 	size_t *picked;
 	size_t picked_count;
 	/* Where the next one is: `number` of a joined row or key group. */
 	size_t input, number;
 };
 
-static inline bool opk_table_is_timeline(const struct opk_table_file *input)
+static inline bool opk_table_is_timeline(const struct opk_table_input *input)
 {
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
 }
@@ -76,10 +90,10 @@ bool opk_table_kind_column(struct opk_table_column *out, const struct opk_table 
 bool opk_table_find(struct opk_table_column *out, const struct opk_table *table, const char *name);
 /* Before evaluation: whether there may be such columns; any metric of the chip's may be. */
 int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
-                             const struct opk_table_file *input);
+                             const struct opk_table_input *input);
 /* After it: whether each chosen name is one column's. */
 int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx,
-                              const struct opk_table_file *input);
+                              const struct opk_table_input *input);
 /* The place of a value in an evaluation; SIZE_MAX. */
 size_t opk_table_find_value(const struct opk_evaluation *evaluation, const char *name);
 
@@ -93,7 +107,8 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx);
 int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,
                          size_t size);
 /* Computes the statistics of an input. */
-int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input);
+int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx,
+                        struct opk_table_input *input);
 /* Finds the facts that the ranges of some key group have in common. */
 int opk_table_find_group_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
                                const struct opk_table *table);

@@ -29,7 +29,7 @@ static void fill_number(struct opk_table *table, size_t at, size_t value)
 	table->known[at] = !isnan(number) || opk_table_count_launches(table)[value] > 0;
 }
 
-static void fill_cell(struct opk_table *table, const struct opk_table_file *input, size_t at)
+static void fill_cell(struct opk_table *table, const struct opk_table_input *input, size_t at)
 {
 	const struct opk_table_column *column = &table->columns[at];
 	const struct opk_row *row = &table->source.row;
@@ -54,7 +54,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 
 static void fill(struct opk_table *table)
 {
-	const struct opk_table_file *input = &table->inputs[table->source.place.file];
+	const struct opk_table_input *input = &table->inputs[table->source.place.file];
 
 	table->filled = true;
 	for (size_t at = 0; at < table->column_count; at++)
@@ -100,7 +100,7 @@ static void fill_statistic(struct opk_table *table, size_t at, const struct opk_
 	}
 }
 
-static void fill_value_cell(struct opk_table *table, const struct opk_table_file *input, size_t at,
+static void fill_value_cell(struct opk_table *table, const struct opk_table_input *input, size_t at,
                             size_t value)
 {
 	enum opk_table_kind kind = table->columns[at].kind;

@@ -25,7 +25,7 @@ static void print_features(struct app *app)
 	const struct opk_feature *feature;
 
 	app_table(app, "features", columns);
-	for (size_t i = 0; (feature = opk_feature(app->ctx, i)); i++)
+	for (size_t i = 0; (feature = opk_nvidia_get_feature(app->ctx, i)); i++)
 		app_row(app, cell_text(feature->name), cell_flag(feature->available),
 		        cell_text(feature->missing), cell_text(feature->description));
 }
@@ -66,7 +66,7 @@ static int run(struct app *app, void *data)
 {
 	const struct doctor_args *args = data;
 	struct opk_nvidia_info info = OPK_INIT(info);
-	int found = opk_nvidia_info(&info, app->ctx), code;
+	int found = opk_nvidia_get_info(&info, app->ctx), code;
 
 	if (found)
 		found = app_fail(app, found);

@@ -170,7 +170,7 @@ static int name_kernels(struct diff *diff)
 	for (size_t i = 0; !code && i < opk_diff_count(diff->of); i++)
 		code = add_kernel(diff, opk_diff_get(diff->of, i));
 	for (size_t i = 0; !code && i < opk_diff_unmatched_count(diff->of); i++)
-		code = add_kernel(diff, opk_diff_unmatched(diff->of, i));
+		code = add_kernel(diff, opk_diff_get_unmatched(diff->of, i));
 	return code;
 }
 

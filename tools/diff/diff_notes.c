@@ -11,10 +11,10 @@ static size_t count_reshaped(const struct diff *diff)
 	size_t all = opk_diff_unmatched_count(diff->of), count = 0;
 
 	for (size_t i = 0; i < all; i++) {
-		const struct opk_diff_row *row = opk_diff_unmatched(diff->of, i);
+		const struct opk_diff_row *row = opk_diff_get_unmatched(diff->of, i);
 
 		for (size_t j = 0; row->before_launches && j < all; j++) {
-			const struct opk_diff_row *other = opk_diff_unmatched(diff->of, j);
+			const struct opk_diff_row *other = opk_diff_get_unmatched(diff->of, j);
 
 			if (other->after_launches && *row->range.kernel
 			    && !strcmp(row->range.kernel, other->range.kernel)) {
@@ -44,7 +44,7 @@ static void note_unmatched(const struct diff *diff)
 static void note_differences(const struct diff *diff)
 {
 	for (size_t i = 0; i < opk_diff_difference_count(diff->of); i++) {
-		const struct opk_diff_difference *of = opk_diff_difference(diff->of, i);
+		const struct opk_diff_difference *of = opk_diff_get_difference(diff->of, i);
 
 		app_note("%s differs, and may be why values do: %s before, %s after", of->what,
 		         of->before, of->after);
@@ -65,7 +65,7 @@ static void note_unplaced(const struct diff *diff)
 static void note_time(const struct diff *diff)
 {
 	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
-		if (opk_diff_column(diff->of, i).is_time)
+		if (opk_diff_get_column(diff->of, i).is_time)
 			return;
 	if (opk_diff_count(diff->of))
 		app_note("no time was measured on both sides, nor cycles: rows are in the order in "

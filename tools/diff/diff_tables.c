@@ -45,7 +45,7 @@ static void choose_facts(struct diff *diff)
 	for (size_t i = 0; i < opk_diff_count(diff->of); i++)
 		find_facts(diff, opk_diff_get(diff->of, i));
 	for (size_t i = 0; i < opk_diff_unmatched_count(diff->of); i++)
-		find_facts(diff, opk_diff_unmatched(diff->of, i));
+		find_facts(diff, opk_diff_get_unmatched(diff->of, i));
 }
 
 /* Room for the texts of a row's facts. */
@@ -103,7 +103,7 @@ static const struct opk_diff_row *first_row(const struct diff *diff)
 	};
 
 	return opk_diff_count(diff->of)             ? opk_diff_get(diff->of, 0)
-	       : opk_diff_unmatched_count(diff->of) ? opk_diff_unmatched(diff->of, 0)
+	       : opk_diff_unmatched_count(diff->of) ? opk_diff_get_unmatched(diff->of, 0)
 	                                            : &none;
 }
 
@@ -127,7 +127,7 @@ static bool is_left_out(const struct diff *diff, size_t count)
 static size_t time_column(const struct diff *diff)
 {
 	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
-		if (opk_diff_column(diff->of, i).is_time)
+		if (opk_diff_get_column(diff->of, i).is_time)
 			return i;
 	return SIZE_MAX;
 }
@@ -174,7 +174,7 @@ static int put_row_table(struct diff *diff, struct app_fields *fields, const cha
 		if (fields->columns[i].type == OPK_CELL_DOUBLE
 		    && strcmp(fields->columns[i].name, "change_pct") && time != SIZE_MAX)
 			opk_out_unit(diff->app->out, i,
-			             unit_name(opk_diff_column(diff->of, time).unit));
+			             unit_name(opk_diff_get_column(diff->of, time).unit));
 	return code;
 }
 
@@ -221,13 +221,13 @@ static int put_unmatched(struct diff *diff, struct app_fields *fields)
 
 	if (is_left_out(diff, count))
 		return OPK_OK;
-	fill_unmatched(fields, diff, count ? opk_diff_unmatched(diff->of, 0) : first_row(diff),
+	fill_unmatched(fields, diff, count ? opk_diff_get_unmatched(diff->of, 0) : first_row(diff),
 	               time, &texts);
 	code = put_row_table(diff, fields, "unmatched", time);
 	for (size_t i = 0; !code && i < count; i++) {
 		struct app_fields row;
 
-		fill_unmatched(&row, diff, opk_diff_unmatched(diff->of, i), time, &texts);
+		fill_unmatched(&row, diff, opk_diff_get_unmatched(diff->of, i), time, &texts);
 		code = opk_out_row(diff->app->out, row.cells);
 	}
 	return code;
@@ -264,7 +264,7 @@ static void fill_value(struct app_fields *fields, const struct diff *diff,
                        const struct opk_diff_row *row, size_t column, struct row_texts *texts)
 {
 	const struct opk_diff_value *value = value_of(row, column);
-	struct opk_diff_column of = opk_diff_column(diff->of, column);
+	struct opk_diff_column of = opk_diff_get_column(diff->of, column);
 	bool people = app_shows_table(diff->app);
 
 	fields->count = 0;
@@ -304,8 +304,8 @@ static bool *choose_columns(const struct diff *diff, size_t *one_sided)
 	for (size_t i = 0; chosen && i < count; i++) {
 		bool lacking = !all && is_one_sided(diff, i);
 
-		chosen[i] = opk_diff_column(diff->of, i).shown && !lacking;
-		*one_sided += opk_diff_column(diff->of, i).shown && lacking;
+		chosen[i] = opk_diff_get_column(diff->of, i).shown && !lacking;
+		*one_sided += opk_diff_get_column(diff->of, i).shown && lacking;
 	}
 	return chosen;
 }
@@ -341,7 +341,7 @@ static int put_values_of(struct diff *diff, size_t i, const bool *chosen, bool m
 	int code = put_title(diff, i);
 
 	for (size_t j = 0; !code && j < opk_diff_column_count(diff->of); j++) {
-		struct opk_diff_column column = opk_diff_column(diff->of, j);
+		struct opk_diff_column column = opk_diff_get_column(diff->of, j);
 		struct app_fields fields;
 
 		if (!chosen[j])
@@ -427,7 +427,7 @@ static int put_differences(struct diff *diff)
 		return OPK_OK;
 	code = app_table(diff->app, "differences", columns);
 	for (size_t i = 0; !code && i < opk_diff_difference_count(diff->of); i++) {
-		const struct opk_diff_difference *of = opk_diff_difference(diff->of, i);
+		const struct opk_diff_difference *of = opk_diff_get_difference(diff->of, i);
 
 		code = app_row(diff->app, cell_text(of->what), cell_text(of->before),
 		               cell_text(of->after));

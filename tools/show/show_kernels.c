@@ -65,14 +65,14 @@ static void put_units(const struct show *show, const struct app_fields *fields)
 static bool has_peak(const struct opk_summary *summary, size_t peak)
 {
 	for (size_t i = 0; i < opk_summary_kernel_count(summary); i++)
-		if (!isnan(opk_summary_kernel(summary, i)->peaks[peak]))
+		if (!isnan(opk_summary_get_kernel(summary, i)->peaks[peak]))
 			return true;
 	return false;
 }
 
 static void fill_kernel(struct app_fields *fields, const struct show *show, size_t at)
 {
-	const struct opk_summary_kernel *kernel = opk_summary_kernel(show->summary, at);
+	const struct opk_summary_kernel *kernel = opk_summary_get_kernel(show->summary, at);
 	const struct opk_ran *ran = kernel->ran;
 	size_t peaks = opk_summary_peak_count(show->summary);
 	int32_t device = kernel->range->device;
@@ -115,7 +115,7 @@ static int put_kernels(struct show *show)
 		code = opk_out_row(show->app->out, row.cells);
 	}
 	for (size_t i = most; i < count; i++)
-		rest += opk_summary_kernel(show->summary, i)->share;
+		rest += opk_summary_get_kernel(show->summary, i)->share;
 	if (!code && most < count)
 		app_note("%zu more kernel%s, %.3g%% of the time: --top %zu shows %s", count - most,
 		         plural, rest, count, *plural ? "them" : "it");

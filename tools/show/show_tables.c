@@ -67,7 +67,7 @@ static void add_time(struct app_fields *fields, const struct show *show,
 static bool has_devices(const struct show *show)
 {
 	for (size_t i = 0; i < opk_summary_group_count(show->summary) && !is_sampled(show); i++)
-		if (opk_summary_group(show->summary, i)->of->range.device > 0)
+		if (opk_summary_get_group(show->summary, i)->of->range.device > 0)
 			return true;
 	return false;
 }
@@ -97,7 +97,7 @@ static void put_rest(const struct show *show)
 	double share = 0;
 
 	for (size_t i = most(show); i < opk_summary_group_count(show->summary); i++)
-		share += opk_summary_group(show->summary, i)->share;
+		share += opk_summary_get_group(show->summary, i)->share;
 	if (!rest)
 		return;
 	if (opk_summary_get_time(show->summary) && has_kernels(show))
@@ -117,7 +117,7 @@ static int put_groups(struct show *show)
 
 	if (!opk_summary_group_count(show->summary))
 		return OPK_OK;
-	fill_group(fields, show, opk_summary_group(show->summary, 0), device);
+	fill_group(fields, show, opk_summary_get_group(show->summary, 0), device);
 	code = app_fields_table(show->app, "groups", fields);
 	for (size_t i = 0; i < fields->count; i++)
 		if (fields->columns[i].type == OPK_CELL_DOUBLE)
@@ -129,7 +129,7 @@ static int put_groups(struct show *show)
 	for (size_t i = 0; !code && i < most(show); i++) {
 		struct app_fields row;
 
-		fill_group(&row, show, opk_summary_group(show->summary, i), device);
+		fill_group(&row, show, opk_summary_get_group(show->summary, i), device);
 		code = opk_out_row(out, row.cells);
 	}
 	return code;
@@ -150,7 +150,8 @@ static void write_bar(char bar[32], double share)
 static bool has_extremes(const struct show *show)
 {
 	for (size_t i = 0; i < most(show); i++)
-		if (opk_summary_group(show->summary, i)->of->range.count > 1 || is_sampled(show))
+		if (opk_summary_get_group(show->summary, i)->of->range.count > 1
+		    || is_sampled(show))
 			return true;
 	return false;
 }
@@ -160,7 +161,7 @@ static void fill_value(struct app_fields *fields, const struct show *show,
                        const struct opk_summary_group *group, size_t i, char text[32],
                        char device[24])
 {
-	const struct opk_summary_column *column = opk_summary_column(show->summary, i);
+	const struct opk_summary_column *column = opk_summary_get_column(show->summary, i);
 	const struct opk_statistics *of = &group->of->columns[column->at];
 	bool people = app_shows_table(show->app), extremes = has_extremes(show);
 	double share = column->peak == SIZE_MAX ? (double)NAN
@@ -196,7 +197,7 @@ static void put_shape(struct opk_buf *out, const char *before, const uint32_t sh
 /* "2. vadd", and its launch. */
 static int put_title(struct show *show, size_t i)
 {
-	const struct opk_summary_group *group = opk_summary_group(show->summary, i);
+	const struct opk_summary_group *group = opk_summary_get_group(show->summary, i);
 	const struct opk_range *range = &group->of->range;
 	opk_autofree char *title = NULL, *prose = NULL;
 	struct opk_buf text = { 0 };
@@ -219,7 +220,7 @@ static int put_title(struct show *show, size_t i)
 
 static const struct opk_meta_heading *heading_of(const struct show *show, size_t i)
 {
-	return opk_summary_column(show->summary, i)->heading;
+	return opk_summary_get_column(show->summary, i)->heading;
 }
 
 /* A heading of the set, where another one begins; its prose once. */
@@ -242,10 +243,11 @@ static int put_group(struct show *show, size_t at)
 	int code = put_title(show, at);
 
 	for (size_t i = 0; !code && i < opk_summary_column_count(show->summary); i++) {
-		if (opk_summary_column(show->summary, i)->at == SIZE_MAX)
+		if (opk_summary_get_column(show->summary, i)->at == SIZE_MAX)
 			continue;
 		code = put_heading(show, i, !at);
-		fill_value(&fields, show, opk_summary_group(show->summary, at), i, text, device);
+		fill_value(&fields, show, opk_summary_get_group(show->summary, at), i, text,
+		           device);
 		if (!code)
 			code = opk_out_row(show->app->out, fields.cells);
 	}
@@ -268,7 +270,7 @@ static int put_values(struct show *show)
 
 	if (!opk_summary_group_count(show->summary) || !opk_summary_column_count(show->summary))
 		return OPK_OK;
-	fill_value(fields, show, opk_summary_group(show->summary, 0), 0, text, device);
+	fill_value(fields, show, opk_summary_get_group(show->summary, 0), 0, text, device);
 	code = app_fields_table(show->app, "values", fields);
 	for (size_t i = 0; i < fields->count; i++)
 		put_column(show, fields->columns[i].name, i);
@@ -286,7 +288,7 @@ int show_descriptions(struct show *show)
 	int code = app_table(show->app, "descriptions", columns);
 
 	for (size_t i = 0; !code && i < opk_summary_column_count(show->summary); i++) {
-		const struct opk_summary_column *column = opk_summary_column(show->summary, i);
+		const struct opk_summary_column *column = opk_summary_get_column(show->summary, i);
 		const char *metric = column->metric;
 		bool share = metric && strstr(metric, ".pct_of_peak_sustained");
 		opk_autofree char *text = opk_printf("%s%s", column->description,

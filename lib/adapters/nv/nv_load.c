@@ -424,7 +424,7 @@ static void first_call(struct opk_nv *nv)
 		NV_CALL(nv, cuptiProfilerHostGetSupportedChips, &params);
 }
 
-int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
+int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 {
 	struct opk_nvidia_info found = { 0 };
 	struct opk_nv *nv;
@@ -444,7 +444,7 @@ int opk_nvidia_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 	return code;
 }
 
-const struct opk_feature *opk_feature(struct opk_ctx *ctx, size_t i)
+const struct opk_feature *opk_nvidia_get_feature(struct opk_ctx *ctx, size_t i)
 {
 	if (ensure_loaded(ctx) || i >= NV_FEATURE_COUNT)
 		return NULL;

@@ -94,13 +94,13 @@ class Diff:
     def __init__(self, diff: Any, names: Any, judgement: Any) -> None:
         self._lock = threading.Lock()
         self._judgement = judgement
-        shown = [lib.opk_diff_column(diff, i) for i in range(lib.opk_diff_column_count(diff))]
+        shown = [lib.opk_diff_get_column(diff, i) for i in range(lib.opk_diff_column_count(diff))]
         self.columns = tuple(DiffColumn(word(c.name), word(c.unit), c.is_time) for c in shown if c.shown)
         matched = [lib.opk_diff_get(diff, i) for i in range(lib.opk_diff_count(diff))]
-        others = [lib.opk_diff_unmatched(diff, i) for i in range(lib.opk_diff_unmatched_count(diff))]
+        others = [lib.opk_diff_get_unmatched(diff, i) for i in range(lib.opk_diff_unmatched_count(diff))]
         self.rows = tuple(_row(diff, names, row, shown) for row in matched)
         self.unmatched = tuple(_row(diff, names, row, []) for row in others)
-        facts = [lib.opk_diff_difference(diff, i) for i in range(lib.opk_diff_difference_count(diff))]
+        facts = [lib.opk_diff_get_difference(diff, i) for i in range(lib.opk_diff_difference_count(diff))]
         self.differences = tuple(Difference(word(fact.what), word(fact.before), word(fact.after)) for fact in facts)
         summary = lib.opk_diff_get_summary(diff)
         self.verdicts = {word(lib.opk_verdict_name(i)): summary.verdicts[i] for i in range(lib.OPK_VERDICTS)}
@@ -257,7 +257,7 @@ def diff(
 def _named(ctx: Any, compared: Any, kernel_names: str) -> Any:
     names = _names(ctx, kernel_names)
     rows = [lib.opk_diff_get(compared, i) for i in range(lib.opk_diff_count(compared))]
-    rows += [lib.opk_diff_unmatched(compared, i) for i in range(lib.opk_diff_unmatched_count(compared))]
+    rows += [lib.opk_diff_get_unmatched(compared, i) for i in range(lib.opk_diff_unmatched_count(compared))]
     for row in rows:
         _context.call(ctx, lib.opk_kernel_names_add, names, ctx, ffi.addressof(row.range), 1)
     return names

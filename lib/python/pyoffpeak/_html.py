@@ -160,7 +160,7 @@ def diff(of: Diff) -> str:
 
 def _chosen_columns(summary: Any) -> list[Any]:
     """The few that fit: known ones, and first those with a share of their peak."""
-    columns = [lib.opk_summary_column(summary, i) for i in range(lib.opk_summary_column_count(summary))]
+    columns = [lib.opk_summary_get_column(summary, i) for i in range(lib.opk_summary_column_count(summary))]
     columns = [column for column in columns if column.at != _NOWHERE and not column.unknown]
     chosen = sorted(columns, key=lambda column: bool(column.peak == _NOWHERE))[:MOST_VALUES]
     return [column for column in columns if column in chosen]
@@ -188,7 +188,7 @@ def _devices(summary: Any) -> str:
     columns = _chosen_columns(summary)
     rows = []
     for i in range(min(lib.opk_summary_group_count(summary), MOST_ROWS)):
-        group = lib.opk_summary_group(summary, i)
+        group = lib.opk_summary_get_group(summary, i)
         device = group.of.range.device
         row = [Cell(str(device) if device >= 0 else "", right=False), Cell(str(group.of.range.count))]
         rows.append(row + [_value(group, column) for column in columns])
@@ -201,7 +201,7 @@ def _groups(summary: Any) -> str:
     rows = []
     count = lib.opk_summary_group_count(summary)
     for i in range(min(count, MOST_ROWS)):
-        group = lib.opk_summary_group(summary, i)
+        group = lib.opk_summary_get_group(summary, i)
         row = [Cell(word(group.name), right=False)]
         if timed != lib.OPK_SUMMARY_NO_TIME:
             row += [_time(group.time, timed), _share(group.share)]
@@ -215,7 +215,7 @@ def _groups(summary: Any) -> str:
 def _kernels(summary: Any) -> str:
     """Kernels on the timeline, with the shares of peaks that their samples have."""
     count = lib.opk_summary_kernel_count(summary)
-    kernels = [lib.opk_summary_kernel(summary, i) for i in range(count)]
+    kernels = [lib.opk_summary_get_kernel(summary, i) for i in range(count)]
     peaks = [
         i
         for i in range(lib.opk_summary_peak_count(summary))

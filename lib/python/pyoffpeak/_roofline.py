@@ -86,7 +86,7 @@ def read(path: str, kernel: Optional[str] = None) -> Roofline:
 
 
 def _dot(summary: Any, dot: Any) -> Dot:
-    group = lib.opk_summary_group(summary, dot.kernel)
+    group = lib.opk_summary_get_group(summary, dot.kernel)
     return Dot(word(group.name), dot.roof, dot.intensity, dot.rate, group.share / 100)
 
 

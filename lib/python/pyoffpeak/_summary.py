@@ -103,10 +103,10 @@ def _kernel(of: Any, peaks: list[str]) -> SummaryKernel:
 
 def of_c(summary: Any) -> Summary:
     """A struct opk_summary as Python's own."""
-    columns = [lib.opk_summary_column(summary, i) for i in range(lib.opk_summary_column_count(summary))]
+    columns = [lib.opk_summary_get_column(summary, i) for i in range(lib.opk_summary_column_count(summary))]
     peaks = [word(lib.opk_summary_peak(summary, i)) for i in range(lib.opk_summary_peak_count(summary))]
-    groups = [lib.opk_summary_group(summary, i) for i in range(lib.opk_summary_group_count(summary))]
-    kernels = [lib.opk_summary_kernel(summary, i) for i in range(lib.opk_summary_kernel_count(summary))]
+    groups = [lib.opk_summary_get_group(summary, i) for i in range(lib.opk_summary_group_count(summary))]
+    kernels = [lib.opk_summary_get_kernel(summary, i) for i in range(lib.opk_summary_kernel_count(summary))]
     words = lib.opk_summary_get_words(summary)
     return Summary(
         kind=_KINDS[lib.opk_summary_get_kind(summary)],
