@@ -1525,7 +1525,11 @@ bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profi
  * before the first can be read, and they and errors are the same however many children there are.
  * Children are forked and not replaced by exec. Other threads may work meanwhile, with contexts of
  * their own: none of them is in NVIDIA's code at a fork. One that is in the dynamic loader may hold
- * a child up; after opk_nvidia_get_info() children do not use the loader. From an .opk file every
+ * a child up; after opk_nvidia_get_info() children do not use the loader. Small recordings are
+ * evaluated by a child that stays for the next ones, where the shared library is used: it is the
+ * library itself, run as a program, has none of this process's memory and files, and no wait() of
+ * this process finds it. It ends with the last context, or after a minute without work. Where there
+ * can be none, or it ends otherwise, a forked child does the work. From an .opk file every
  * checksum is verified before a byte reaches NVIDIA's code; a bare image can't be verified. With a
  * filter only rows that it takes are evaluated, and images that have none, as the file's tables
  * say, are not even read.

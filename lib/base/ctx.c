@@ -103,6 +103,8 @@ void opk_ctx_free(struct opk_ctx *ctx)
 		return;
 	if (ctx->nv && ctx->nv_free)
 		ctx->nv_free(ctx->nv);
+	if (ctx->leave_kept)
+		ctx->leave_kept();
 	opk_clear_errors(ctx);
 	opk_streams_free(ctx);
 	free_env(&ctx->env);

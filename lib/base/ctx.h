@@ -29,6 +29,7 @@ struct opk_ctx {
 	void (*nv_free)(struct opk_nv *nv);
 	struct opk_stream *streams; /* base/stream.h */
 	atomic_bool interrupted;    /* by opk_ctx_interrupt() */
+	void (*leave_kept)(void);   /* set once it has asked a child that is kept: child/kept.c */
 };
 
 /* For loops that take long: OPK_EFAILED once the context was interrupted. */

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,4 +50,21 @@ char *opk_beside_library(const char *name)
 	opk_autofree char *library = known ? realpath(info.dli_fname, NULL) : NULL;
 
 	return library ? find_beside(library, name) : NULL;
+}
+
+bool opk_as_program(char **loader, char **library, void (*entry)(void))
+{
+	Dl_info own, ld;
+	const ElfW(Ehdr) * head;
+
+	if (!dladdr((void *)(uintptr_t)entry, &own) || !own.dli_fname || *own.dli_fname != '/'
+	    || !dladdr((void *)getauxval(AT_BASE), &ld) || !ld.dli_fname)
+		return false;
+	/* A program of its own begins elsewhere. */
+	head = own.dli_fbase;
+	if (!head->e_entry || (uintptr_t)own.dli_fbase + head->e_entry != (uintptr_t)entry)
+		return false;
+	*loader = realpath(ld.dli_fname, NULL);
+	*library = realpath(own.dli_fname, NULL);
+	return *loader && *library;
 }

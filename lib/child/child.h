@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/ctx.h"
 #include "base/strlist.h"
 
@@ -31,6 +32,9 @@ struct opk_limits {
  * it.
  */
 pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_limits *limits);
+
+/* The same limits and refusals for this process. */
+void opk_child_confine(const struct opk_limits *limits);
 
 /* What a child sends its parent: reports while it works, and a result in a temporary file. */
 
@@ -148,6 +152,40 @@ int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
                     const struct opk_contained *contained,
                     const struct opk_contain_options *options);
 
+/*
+ * A child that is kept between works, with what it has made for them. It is this library run as a
+ * program, and has nothing of this process but what it is sent. It ends with the last context that
+ * has asked it, with this process, after a minute without work, and after the first work that fails.
+ */
+
+/*
+ * In the child: does what the request says. `input` is a file that it may read, and open again by
+ * its number. The code of a failure is all that is sent of it.
+ */
+typedef int opk_kept_work(struct opk_ctx *ctx, struct opk_reader *request, int input,
+                          struct opk_child *child);
+
+struct opk_kept_ask {
+	/* Where the library begins as a program: it calls opk_kept_serve(). The linker knows it. */
+	void (*entry)(void);
+	const struct opk_buf *request;
+	int input;
+	const struct opk_contain_options *options; /* limits are OPK_KEPT_MOST_BYTES's */
+	bool only_if_there;                        /* none is started */
+};
+
+/* What such a child may be sent at most, of images as they are unpacked. */
+enum { OPK_KEPT_MOST_BYTES = 32 << 20 };
+
+/*
+ * *served: a kept child has done the work, and *result is what it has put. False where there is no
+ * such child, where NVIDIA's code has crashed in it, or its work failed: the same in a child of its
+ * own says why. A code: interrupted, or out of memory.
+ */
+int opk_kept_ask(bool *served, struct opk_result *result, struct opk_ctx *ctx,
+                 const struct opk_kept_ask *how);
+void opk_kept_serve(opk_kept_work *work) __attribute__((noreturn));
+
 /* What fails on an image alone is the image's fault. */
 static inline int opk_blame_image(int code)
 {
@@ -185,5 +223,7 @@ int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_work
 
 /* Cores that this process may use, at least one. */
 size_t opk_core_count(void);
+/* Threads of this process; 2 where nothing says it. */
+size_t opk_thread_count(void);
 
 #endif

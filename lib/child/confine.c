@@ -153,6 +153,12 @@ static void limit(const struct opk_limits *limits)
 #endif
 }
 
+void opk_child_confine(const struct opk_limits *limits)
+{
+	limit(limits);
+	confine();
+}
+
 pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_limits *limits)
 {
 	pid_t parent = getpid();
@@ -165,8 +171,7 @@ pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_lim
 	/* A terminal sends it to all of a group, and the parent knows what to do. */
 	signal(SIGINT, SIG_IGN);
 	if (getppid() == parent) {
-		limit(limits);
-		confine();
+		opk_child_confine(limits);
 		work(data);
 	}
 	_exit(0);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 enum { MAX_PROCESSES = 1024, PROGRESS_MS = 200 };
 
@@ -66,6 +67,14 @@ size_t opk_core_count(void)
 	/* More cores than a cpu_set_t holds. */
 	online = sysconf(_SC_NPROCESSORS_ONLN);
 	return online > 0 ? (size_t)online : 1;
+}
+
+size_t opk_thread_count(void)
+{
+	struct stat tasks;
+
+	/* A folder has a link of its own, one in its parent, and one in each folder in it. */
+	return stat("/proc/self/task", &tasks) || tasks.st_nlink < 3 ? 2 : tasks.st_nlink - 2;
 }
 
 static size_t least(size_t a, size_t b)

@@ -131,14 +131,40 @@ static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const st
 	return code;
 }
 
+int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_ctx *ctx,
+                         struct opk_file *file, const struct opk_filter *filter)
+{
+	const struct opk_segment *segments;
+	const struct opk_meta *meta;
+	size_t count;
+	int code = opk_file_meta(&meta, ctx, file);
+
+	if (!code)
+		code = opk_file_segments(&segments, &count, ctx, file);
+	if (!code)
+		code = opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count);
+	if (code)
+		return code;
+	*job = (struct opk_eval_job){
+		.file = file,
+		.meta = meta,
+		.segments = segments,
+		.unwanted = *unwanted,
+		.end = count,
+		.chip = meta->chip,
+		.has_profiler = true,
+		.profiler = meta->profiler,
+		.gpu_time_shift = meta->gpu_time_shift,
+	};
+	return OPK_OK;
+}
+
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options)
 {
 	struct opk_eval_job *job = &task->job;
-	const struct opk_segment *segments;
 	const struct opk_meta *meta;
 	const char *how;
-	size_t count;
 	int code = opk_file_meta(&meta, ctx, file);
 
 	if (!code)
@@ -149,23 +175,9 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 		return code;
 	how = options->join && !*options->join ? meta->join : options->join;
 	how = how && *how ? how : NULL;
-	code = opk_file_segments(&segments, &count, ctx, file);
-	if (!code)
-		code = opk_filter_segments(&task->unwanted, ctx, options->filter, meta->profiler,
-		                           segments, count);
+	code = opk_eval_job_of_file(job, &task->unwanted, ctx, file, options->filter);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	*job = (struct opk_eval_job){
-		.file = file,
-		.meta = meta,
-		.segments = segments,
-		.unwanted = task->unwanted,
-		.end = count,
-		.chip = meta->chip,
-		.has_profiler = true,
-		.profiler = meta->profiler,
-		.gpu_time_shift = meta->gpu_time_shift,
-	};
 	code = opk_evaluation_begin(&task->evaluation, ctx, job, options);
 	if (!code && how)
 		code = opk_joining_new(&task->evaluation->joining, ctx, job, how);

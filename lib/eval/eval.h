@@ -13,6 +13,13 @@
 
 /* What the child that evaluates and the parent that reads share: eval_child.c, eval.c. */
 
+/* What a child that is kept has from its last job. */
+struct opk_eval_warm {
+	char *chip;
+	struct opk_nv_evaluator *evaluator; /* PerfWorks', of the chip */
+	struct opk_decoder decoder;
+};
+
 /* Everything that a child is to evaluate, from an .opk file or a bare image. */
 struct opk_eval_job {
 	const struct opk_file *file;        /* NULL: a bare image */
@@ -37,7 +44,8 @@ struct opk_eval_job {
 	const struct opk_joining *joining;
 	size_t first_mean, end_mean;
 	bool partial; /* of the segments above alone: the result is the image, not yet values */
-	struct opk_result *parts; /* of such results, instead of segments; NULL: none */
+	struct opk_eval_warm *warm; /* NULL: a child that ends with the job */
+	struct opk_result *parts;   /* of such results, instead of segments; NULL: none */
 	size_t part_count;
 };
 
@@ -101,6 +109,10 @@ int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *c
 struct opk_columns;
 /* What it shows, and of what. */
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation);
+
+/* Of all images of a file, but for the metrics; *unwanted is to be freed. NULL: no filter. */
+int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_ctx *ctx,
+                         struct opk_file *file, const struct opk_filter *filter);
 
 /* A file's evaluation on its way: all but the values, which children compute. */
 struct opk_eval_task {

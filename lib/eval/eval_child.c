@@ -129,6 +129,25 @@ static int refuse_unlisted(struct work *w)
 	return OPK_OK;
 }
 
+/* That of the job before, where it was of the same chip. */
+static void make_evaluator(struct work *w)
+{
+	struct opk_eval_warm *warm = w->job->warm;
+
+	if (warm && warm->chip && !strcmp(warm->chip, w->chip)) {
+		w->evaluator = warm->evaluator;
+		return;
+	}
+	opk_nv_evaluator_new(&w->evaluator, w->ctx, w->chip);
+	opk_clear_errors(w->ctx);
+	if (!warm)
+		return;
+	opk_nv_evaluator_free(warm->evaluator);
+	free(warm->chip);
+	warm->evaluator = w->evaluator;
+	warm->chip = opk_strdup(w->chip);
+}
+
 /*
  * Finds chip and profiler and makes the evaluators, with the first image, or with the metadata
  * alone where no image is wanted.
@@ -145,8 +164,7 @@ static int prepare(struct work *w, const void *image, size_t size)
 		code = refuse_unlisted(w);
 	if (code)
 		return code;
-	opk_nv_evaluator_new(&w->evaluator, w->ctx, w->chip);
-	opk_clear_errors(w->ctx);
+	make_evaluator(w);
 	code = opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
 	                       w->job->metric_count, w->job->plain ? NULL : w->evaluator);
 	w->by.single_pass = set_of(w);
@@ -346,17 +364,19 @@ static void begin_rows(struct work *w)
 static int evaluate_file(struct work *w)
 {
 	const struct opk_eval_job *job = w->job;
-	struct opk_decoder decoder = { 0 };
+	struct opk_decoder own = { 0 }, *decoder = job->warm ? &job->warm->decoder : &own;
 	int code = OPK_OK;
 
+	/* Of another file. */
+	decoder->base.size = 0;
 	begin_rows(w);
 	for (w->segment = job->first; !code && w->segment < job->end; w->segment++) {
 		if (job->unwanted[w->segment])
 			drop_segment(w);
 		else
-			code = decode_and_evaluate(w, &decoder);
+			code = decode_and_evaluate(w, decoder);
 	}
-	opk_decoder_clear(&decoder);
+	opk_decoder_clear(&own);
 	if (!code && !w->prepared)
 		code = prepare(w, NULL, 0);
 	return code;
@@ -444,7 +464,8 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	if (!code && !w.job->partial)
 		opk_put(child, &w.counts, sizeof w.counts);
 	opk_values_clear(&w.by);
-	opk_nv_evaluator_free(w.evaluator);
+	if (!w.job->warm)
+		opk_nv_evaluator_free(w.evaluator);
 	opk_measured_clear(&w.measured);
 	free(w.values);
 	free(w.chip);

@@ -31,6 +31,14 @@ struct opk_contain_options opk_eval_contain(const struct opk_eval_options *optio
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
                  const struct opk_eval_options *options);
 
+/* Has a child that is kept evaluate the job: see opk_kept_ask(). `size`: bytes of its images. */
+int opk_eval_by_kept(bool *served, struct opk_result *result, struct opk_ctx *ctx,
+                     const struct opk_eval_job *job, uint64_t size,
+                     const struct opk_contain_options *contain);
+
+/* What that child begins with. */
+void opk_evaluator_main(void);
+
 /* Room for `count` results, to be filled in. */
 int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count);
 void opk_spools_clear(struct opk_spools *spools);

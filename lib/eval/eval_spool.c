@@ -2,6 +2,7 @@
 /* Divides images among children that evaluate side by side, and reads their results as one. */
 #include "eval/eval_inside.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -107,9 +108,22 @@ struct opk_contain_options opk_eval_contain(const struct opk_eval_options *optio
 	};
 }
 
+/*
+ * A forked child finds the libraries loaded, where another thread may be in the dynamic loader, whose
+ * lock the child would wait for, and where this process does not evaluate for the first time.
+ */
+static void load_if_it_helps(struct opk_ctx *ctx, size_t children)
+{
+	static atomic_bool again;
+
+	if (children > 1 || opk_thread_count() > 1 || atomic_exchange(&again, true))
+		opk_nv_load(ctx);
+}
+
 static int run(struct opk_result *results, struct opk_ctx *ctx, const struct opk_eval_job *jobs,
                size_t count, const struct opk_contain_options *contain)
 {
+	load_if_it_helps(ctx, count);
 	return opk_contain_all(results, ctx,
 	                       &(struct opk_contained){ opk_eval_in_child, (void *)jobs,
 	                                                sizeof *jobs, count },
@@ -140,12 +154,15 @@ static int run_partial(struct opk_spools *spools, struct opk_ctx *ctx, struct op
 }
 
 static int run_parts(struct opk_spools *spools, struct opk_ctx *ctx,
-                     const struct opk_eval_job *parts, size_t count,
+                     const struct opk_eval_job *parts, size_t count, uint64_t size,
                      const struct opk_contain_options *contain)
 {
+	bool served = false;
 	int code = opk_spools_init(spools, ctx, count);
 
-	return code ? code : run(spools->results, ctx, parts, count, contain);
+	if (!code && count == 1)
+		code = opk_eval_by_kept(&served, spools->results, ctx, parts, size, contain);
+	return code || served ? code : run(spools->results, ctx, parts, count, contain);
 }
 
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
@@ -169,12 +186,9 @@ int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct op
 		return opk_nomem(ctx, "an evaluation");
 	count = means > 1 ? divide_means(parts, count, job)
 	                  : divide_images(parts, count, job, total);
-	/* Here once, for all of them. */
-	if (count > 1)
-		opk_nv_load(ctx);
 	contain = opk_eval_contain(options, largest + (means ? OPK_MEANS_BYTES : 0));
 	return means == 1 && count > 1 ? run_partial(spools, ctx, parts, count, &contain)
-	                               : run_parts(spools, ctx, parts, count, &contain);
+	                               : run_parts(spools, ctx, parts, count, total, &contain);
 }
 
 /* ---- their results are read as one */

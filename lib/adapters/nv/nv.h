@@ -30,6 +30,9 @@ bool opk_nv_refused(struct opk_ctx *ctx, int code);
 /* Loads the libraries now, into this process, if there are any. What needs them says why not. */
 void opk_nv_load(struct opk_ctx *ctx);
 
+/* Whether they are loaded into this process, for whatever context. */
+bool opk_nv_loaded(void);
+
 /* cuptiProfilerHostGetSupportedChips */
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx);
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -310,6 +311,13 @@ static int open_pair(struct opk_nv *nv, const char *cupti_path)
 	return nv->cupti_path ? OPK_OK : OPK_ENOMEM;
 }
 
+static atomic_bool loaded;
+
+bool opk_nv_loaded(void)
+{
+	return atomic_load(&loaded);
+}
+
 static int load(struct opk_nv *nv, struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist candidates = { 0 };
@@ -325,6 +333,7 @@ static int load(struct opk_nv *nv, struct opk_ctx *ctx)
 		code = nv_open_driver(nv, ctx);
 	if (!code)
 		bind(nv);
+	atomic_store(&loaded, nv->cupti != NULL);
 	nv_leave();
 	return code;
 }

@@ -165,11 +165,6 @@ def disowned(handle: Any) -> None:
     record.release()
 
 
-def load(ctx: Any) -> None:
-    """Loads NVIDIA's libraries into this process, where there are any, so that child processes have them at once."""
-    lib.opk_nvidia_get_info(ffi.new("struct opk_nvidia_info *", {"size": ffi.sizeof("struct opk_nvidia_info")}), ctx)
-
-
 def call(ctx: Any, function: Callable[..., int], *arguments: Any) -> None:
     """Calls a function that returns a status. SIGINT in the main thread ends it soon, and KeyboardInterrupt follows.
 

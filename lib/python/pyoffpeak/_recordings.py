@@ -26,8 +26,6 @@ def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, s
     made = None if named else _sets.make(ctx, evaluation.set, evaluation.chip or "")
     options = selection.struct(evaluation.struct(made), evaluation.set if named else None)
     out = ffi.new("struct opk_table **")
-    if not selection.is_unevaluated:
-        _context.load(ctx)
     _context.call(ctx, new, out, ctx, options)
     return _context.owned(ctx, out[0], lib.opk_table_free)
 

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Children that stay and are asked again. They are this library, run as a program: they hold none of
+ * the program's memory and files, and starting one takes no longer in a large program. None is a
+ * child of the program by the kernel's rules, so that who waits for all its children does not wait
+ * for one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "base/descriptor.h"
+#include "base/file.h"
+#include "base/program.h"
+#include "base/spool.h"
+#include "child/kept.h"
+
+enum { TICK_MS = 100, DEFAULT_TIMEOUT_S = 30 };
+
+struct kept {
+	struct kept *next;
+	struct opk_buf settings; /* of those who may ask it */
+	int fd;
+	pid_t pid; /* 0: it has not said hello */
+	bool busy;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct kept *all;    /* the last started first */
+static atomic_bool refused; /* none could be started */
+static size_t users;        /* contexts */
+
+/* ---- forks: a process has children of its own */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* As long as their sockets are open here, they would outlive the other process. */
+static void in_forked(void)
+{
+	for (struct kept *kept = all; kept; kept = kept->next)
+		close(kept->fd);
+	all = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, in_forked);
+}
+
+/* ---- begin and end */
+
+/* Where this process is the first of its container, it is the parent of all that have none. */
+static void reap(pid_t pid)
+{
+	if (pid <= 0 || waitpid(pid, NULL, WNOHANG))
+		return;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* It ends when its socket is closed. */
+static void end(struct kept *kept)
+{
+	close(kept->fd);
+	reap(kept->pid);
+	opk_buf_clear(&kept->settings);
+	free(kept);
+}
+
+static void unlink_kept(const struct kept *kept)
+{
+	struct kept **at = &all;
+
+	while (*at && *at != kept)
+		at = &(*at)->next;
+	if (*at)
+		*at = kept->next;
+}
+
+/* Its memory is the program's until exec. Signals are blocked: handlers would run in both. */
+static pid_t run_library(int fd, const char *const *arguments)
+{
+	pid_t pid = vfork();
+
+	if (pid)
+		return pid;
+	if (fd == OPK_KEPT_SOCKET)
+		fcntl(fd, F_SETFD, 0);
+	else if (dup2(fd, OPK_KEPT_SOCKET) < 0)
+		_exit(1);
+	execv(arguments[0], (char *const *)arguments);
+	_exit(1);
+}
+
+/* The process that is started forks the child and ends: nobody else's wait() finds the child. */
+static bool start(int fd, void (*entry)(void))
+{
+	opk_autofree char *loader = NULL, *library = NULL;
+	sigset_t every, before;
+	int status = 0;
+	pid_t pid;
+
+	if (!opk_as_program(&loader, &library, entry))
+		return false;
+	sigfillset(&every);
+	pthread_sigmask(SIG_SETMASK, &every, &before);
+	pid = run_library(fd, (const char *const[]){ loader, library, NULL });
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	/* Where the program ignores SIGCHLD, there is no status: its hello says that it is there. */
+	return pid > 0 && !status;
+}
+
+static bool connect_ends(int ends[2])
+{
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return false;
+	ends[0] = opk_beyond_standard(ends[0]);
+	ends[1] = opk_beyond_standard(ends[1]);
+	if (ends[0] >= 0 && ends[1] >= 0)
+		return true;
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+	return false;
+}
+
+static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
+{
+	struct kept *kept = opk_alloc(sizeof *kept);
+	int ends[2];
+
+	/* A process that is forked meanwhile would have the child's end, too. */
+	pthread_mutex_lock(&lock);
+	if (!kept || !connect_ends(ends)) {
+		pthread_mutex_unlock(&lock);
+		free(kept);
+		return NULL;
+	}
+	*kept = (struct kept){ .next = all, .settings = *settings, .fd = ends[0], .busy = true };
+	*settings = (struct opk_buf){ 0 };
+	all = kept;
+	if (!start(ends[1], entry))
+		refused = true;
+	close(ends[1]);
+	pthread_mutex_unlock(&lock);
+	return kept;
+}
+
+/* ---- which one */
+
+/* Whether it has ended, such as after long idleness. */
+static bool has_ended(const struct kept *kept)
+{
+	struct pollfd child = { .fd = kept->fd };
+
+	return poll(&child, 1, 0) > 0;
+}
+
+static bool serves(const struct kept *kept, const struct opk_buf *settings)
+{
+	return !kept->busy && kept->settings.size == settings->size
+	       && !memcmp(kept->settings.data, settings->data, settings->size);
+}
+
+static struct kept *take_idle(const struct opk_buf *settings)
+{
+	struct kept *found;
+
+	pthread_mutex_lock(&lock);
+	for (found = all; found && !serves(found, settings);)
+		found = found->next;
+	if (found)
+		found->busy = true;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static void discard(struct kept *kept)
+{
+	pthread_mutex_lock(&lock);
+	unlink_kept(kept);
+	pthread_mutex_unlock(&lock);
+	end(kept);
+}
+
+/* Back in front; of several that nobody asks, the one that was idle for longest is too many. */
+static void give_back(struct kept *kept)
+{
+	struct kept *last = NULL;
+	size_t idle = 0;
+
+	pthread_mutex_lock(&lock);
+	unlink_kept(kept);
+	kept->busy = false;
+	kept->next = all;
+	all = kept;
+	for (struct kept *at = all; at; at = at->next)
+		if (!at->busy) {
+			last = at;
+			idle++;
+		}
+	if (idle > opk_core_count())
+		unlink_kept(last);
+	else
+		last = NULL;
+	pthread_mutex_unlock(&lock);
+	if (last)
+		end(last);
+}
+
+static struct kept *take(struct opk_buf *settings, const struct opk_kept_ask *ask)
+{
+	struct kept *kept;
+
+	while ((kept = take_idle(settings))) {
+		if (!has_ended(kept))
+			return kept;
+		discard(kept);
+	}
+	return ask->only_if_there || refused ? NULL : new_kept(settings, ask->entry);
+}
+
+/* The last context that has asked is freed. */
+static void leave(void)
+{
+	struct kept *ended = NULL, *next;
+
+	pthread_mutex_lock(&lock);
+	if (!--users) {
+		ended = all;
+		all = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	for (; ended; ended = next) {
+		next = ended->next;
+		end(ended);
+	}
+}
+
+static void join(struct opk_ctx *ctx)
+{
+	if (ctx->leave_kept)
+		return;
+	ctx->leave_kept = leave;
+	pthread_mutex_lock(&lock);
+	users++;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- asking */
+
+/* In memory without a name. */
+static int put_in_file(const struct opk_buf *bytes)
+{
+	int fd = opk_beyond_standard(memfd_create("offpeak", MFD_CLOEXEC));
+
+	if (fd >= 0 && !opk_write_all(fd, bytes->data, bytes->size)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool send_question(const struct kept *kept, size_t size, const int *files)
+{
+	struct opk_kept_question question = { .size = size };
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(OPK_KEPT_FILES * sizeof *files)];
+	} control = { .bytes = "" };
+	struct iovec part = { &question, sizeof question };
+	struct msghdr message = { .msg_iov = &part,
+		                  .msg_iovlen = 1,
+		                  .msg_control = &control,
+		                  .msg_controllen = sizeof control };
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(OPK_KEPT_FILES * sizeof *files);
+	memcpy(CMSG_DATA(head), files, OPK_KEPT_FILES * sizeof *files);
+	return sendmsg(kept->fd, &message, MSG_NOSIGNAL) == sizeof question;
+}
+
+static bool send_all(const struct kept *kept, const struct opk_buf *request, int input, int result)
+{
+	opk_autoclose int bytes = put_in_file(request);
+	int files[] = { bytes, input, result };
+
+	return bytes >= 0 && send_question(kept, request->size, files);
+}
+
+enum heard { NOTHING, GOES_ON, DONE, FAILED };
+
+/* All that is not as it has to be is a failure: another child says why. */
+static enum heard hear(struct kept *kept, const struct opk_contain_options *options)
+{
+	union {
+		struct opk_kept_hello hello;
+		struct opk_report report;
+	} said;
+	ssize_t size = recv(kept->fd, &said, sizeof said, MSG_DONTWAIT);
+
+	if (size < 0 && (errno == EINTR || errno == EAGAIN))
+		return NOTHING;
+	if (!kept->pid) {
+		said.hello.version[sizeof said.hello.version - 1] = '\0';
+		if (size != sizeof said.hello || strcmp(said.hello.version, opk_version()) != 0) {
+			refused = true;
+			return FAILED;
+		}
+		kept->pid = said.hello.pid;
+		return GOES_ON;
+	}
+	if (size != sizeof said.report)
+		return FAILED;
+	if (said.report.kind == REPORT_PROGRESS && options->progress && said.report.total)
+		options->progress(options->progress_data, said.report.progress, said.report.total);
+	if (said.report.kind == REPORT_PROGRESS)
+		return GOES_ON;
+	return said.report.kind == REPORT_DONE && !said.report.code ? DONE : FAILED;
+}
+
+/* `served`: it has done the work. OPK_EFAILED: interrupted. */
+static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
+                    const struct opk_contain_options *options)
+{
+	unsigned seconds = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
+	struct pollfd child = { .fd = kept->fd, .events = POLLIN };
+	int64_t silent = 0;
+	enum heard heard = GOES_ON;
+
+	while (heard < DONE && silent <= (int64_t)seconds * 1000) {
+		int code = opk_check_interrupt(ctx);
+
+		if (code)
+			return code;
+		/* While this process was stopped it counted as one tick. */
+		if (poll(&child, 1, TICK_MS) <= 0) {
+			silent += TICK_MS;
+			continue;
+		}
+		heard = hear(kept, options);
+		silent = 0;
+	}
+	*served = heard == DONE;
+	return OPK_OK;
+}
+
+static int ask(bool *served, struct opk_ctx *ctx, struct kept *kept, const struct opk_buf *request,
+               int result, const struct opk_kept_ask *how)
+{
+	int code = OPK_OK;
+
+	if (send_all(kept, request, how->input, result))
+		code = wait_for(served, ctx, kept, how->options);
+	if (*served)
+		give_back(kept);
+	else
+		discard(kept);
+	return code;
+}
+
+int opk_kept_ask(bool *served, struct opk_result *result, struct opk_ctx *ctx,
+                 const struct opk_kept_ask *how)
+{
+	opk_autobuf struct opk_buf settings = { 0 }, request = { 0 };
+	struct kept *kept;
+	int code, spool;
+
+	*served = false;
+	pthread_once(&once, watch_forks);
+	opk_settings_put(&settings, ctx);
+	opk_buf_add(&request, settings.data, settings.size);
+	opk_buf_add(&request, how->request->data, how->request->size);
+	if (settings.failed || request.failed || how->request->failed)
+		return opk_nomem(ctx, "a child process");
+	if (!opk_settings_are_absolute(ctx) || !(kept = take(&settings, how)))
+		return OPK_OK;
+	join(ctx);
+	code = opk_spool_new(&spool, ctx);
+	if (code) {
+		discard(kept);
+		return code;
+	}
+	code = ask(served, ctx, kept, &request, spool, how);
+	if (*served)
+		return opk_result_open(result, ctx, spool);
+	close(spool);
+	return code;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A context's settings for a child that was not forked: it looks for NVIDIA's libraries likewise. */
+#include <stddef.h>
+#include <string.h>
+
+#include "child/kept.h"
+
+static const size_t settings[] = {
+	offsetof(struct opk_ctx, cuda_dir),
+	offsetof(struct opk_ctx, data_dir),
+	offsetof(struct opk_ctx, cache_dir),
+	offsetof(struct opk_ctx, libcuda),
+	offsetof(struct opk_ctx, env.offpeak_cuda),
+	offsetof(struct opk_ctx, env.cuda_home),
+	offsetof(struct opk_ctx, env.cuda_path),
+	offsetof(struct opk_ctx, env.virtual_env),
+	offsetof(struct opk_ctx, env.home),
+	offsetof(struct opk_ctx, env.wheels),
+	offsetof(struct opk_ctx, env.sets),
+	offsetof(struct opk_ctx, env.tmpdir),
+	offsetof(struct opk_ctx, env.offpeak_libcuda),
+};
+
+enum { SETTING_COUNT = sizeof settings / sizeof *settings };
+
+static const char **setting(const struct opk_ctx *ctx, size_t i)
+{
+	return (const char **)((char *)ctx + settings[i]);
+}
+
+void opk_settings_put(struct opk_buf *out, const struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < SETTING_COUNT; i++) {
+		const char *text = *setting(ctx, i);
+
+		/* NULL and "" are the same to a context. */
+		text = text ? text : "";
+		opk_buf_add_u32(out, (uint32_t)strlen(text) + 1);
+		opk_buf_add(out, text, strlen(text) + 1);
+	}
+}
+
+struct opk_ctx *opk_settings_get(struct opk_reader *in)
+{
+	struct opk_ctx said = { .env.size = sizeof said.env };
+	struct opk_ctx_options options = { .size = sizeof options, .env = &said.env };
+	struct opk_ctx *ctx = NULL;
+
+	for (size_t i = 0; i < SETTING_COUNT; i++) {
+		size_t size = opk_read_u32(in);
+
+		*setting(&said, i) = opk_read_bytes(in, size);
+	}
+	options.cuda_dir = said.cuda_dir;
+	options.data_dir = said.data_dir;
+	options.cache_dir = said.cache_dir;
+	options.libcuda = said.libcuda;
+	return in->failed || opk_ctx_new(&ctx, &options) ? NULL : ctx;
+}
+
+bool opk_settings_are_absolute(const struct opk_ctx *ctx)
+{
+	bool absolute = true;
+
+	for (size_t i = 0; absolute && i < SETTING_COUNT; i++) {
+		const char *text = *setting(ctx, i);
+
+		/* The first of several folders is enough: they have one maker. */
+		absolute = !text || !*text || *text == '/';
+	}
+	return absolute;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Small recordings are evaluated by a child that is kept, with what it needs for each of them. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "adapters/nv/nv.h"
+#include "base/buf.h"
+#include "child/child.h"
+#include "container/container.h"
+#include "eval/eval_inside.h"
+
+/* ---- in the child */
+
+OPK_DEFINE_AUTO(opk_file)
+
+static struct opk_eval_warm warm;
+
+static int read_metrics(struct opk_strlist *metrics, struct opk_ctx *ctx,
+                        struct opk_reader *request)
+{
+	size_t count = opk_read_u64(request);
+
+	for (size_t i = 0; i < count && !request->failed; i++) {
+		size_t size = opk_read_u32(request);
+		const char *name = opk_read_bytes(request, size);
+
+		if (name && !opk_strlist_add(metrics, name))
+			return opk_nomem(ctx, "an evaluation");
+	}
+	return request->failed ? OPK_EFAILED : OPK_OK;
+}
+
+static int evaluate(struct opk_ctx *ctx, const struct opk_strlist *metrics, bool plain,
+                    struct opk_file *file, struct opk_child *child)
+{
+	opk_autofree bool *unwanted = NULL;
+	struct opk_eval_job job;
+	int code = opk_eval_job_of_file(&job, &unwanted, ctx, file, NULL);
+
+	if (code)
+		return code;
+	job.metrics = opk_strlist_items(metrics);
+	job.metric_count = metrics->count;
+	job.plain = plain;
+	job.warm = &warm;
+	return opk_eval_in_child(ctx, &job, child);
+}
+
+static int answer(struct opk_ctx *ctx, struct opk_reader *request, int input,
+                  struct opk_child *child)
+{
+	opk_autofree char *path = opk_printf("/proc/self/fd/%d", input);
+	opk_autostrlist struct opk_strlist metrics = { 0 };
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	bool plain = opk_read_u32(request);
+	int code = read_metrics(&metrics, ctx, request);
+
+	if (!code)
+		code = path ? opk_file_open(&file, ctx, path) : OPK_ENOMEM;
+	return code ? code : evaluate(ctx, &metrics, plain, file, child);
+}
+
+/* The library's entry point, where the loader runs it as a program: see opk_as_program(). */
+#ifdef __x86_64__
+/* Nobody has called it, so the stack is not where a caller leaves it. */
+__attribute__((force_align_arg_pointer))
+#endif
+void opk_evaluator_main(void)
+{
+	opk_kept_serve(answer);
+}
+
+/* ---- its parent's side */
+
+/*
+ * Where NVIDIA's libraries are loaded here, a forked child has them at once, and one that is kept
+ * would load them again: that pays when more is to come.
+ */
+static bool pays(void)
+{
+	enum { FEW = 3 };
+	static atomic_uint asked;
+
+	return !opk_nv_loaded() || atomic_fetch_add(&asked, 1) >= FEW;
+}
+
+static bool suits(const struct opk_eval_job *job, uint64_t size)
+{
+	return job->file && !job->joining && !job->filter && size <= OPK_KEPT_MOST_BYTES;
+}
+
+int opk_eval_by_kept(bool *served, struct opk_result *result, struct opk_ctx *ctx,
+                     const struct opk_eval_job *job, uint64_t size,
+                     const struct opk_contain_options *contain)
+{
+	opk_autobuf struct opk_buf request = { 0 };
+	struct opk_kept_ask ask = {
+		.entry = opk_evaluator_main,
+		.request = &request,
+		.options = contain,
+	};
+
+	*served = false;
+	if (!suits(job, size))
+		return OPK_OK;
+	ask.input = job->file->fd;
+	ask.only_if_there = !pays();
+	opk_buf_add_u32(&request, job->plain);
+	opk_buf_add_u64(&request, job->metric_count);
+	for (size_t i = 0; i < job->metric_count; i++) {
+		size_t size_of_name = strlen(job->metrics[i]) + 1;
+
+		opk_buf_add_u32(&request, (uint32_t)size_of_name);
+		opk_buf_add(&request, job->metrics[i], size_of_name);
+	}
+	return opk_kept_ask(served, result, ctx, &ask);
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The child process that is kept between evaluations: it is nobody's but its program's, and its end changes no result."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import unittest
+import uuid
+
+from common import long, recording
+
+# kept() are the children that were kept, by an environment that nobody else has.
+PROGRAM = """
+    import os, signal, sys, threading, time
+    import pyoffpeak as opk
+
+    def environment(pid):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file, open(f"/proc/{pid}/comm") as name:
+                return name.read().startswith("offpeak") and file.read()
+        except OSError:
+            return b""
+
+    def kept():
+        return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and MARK in (environment(pid) or b"")]
+
+    def gone(pid):
+        for _ in range(500):
+            if pid not in kept():
+                return True
+            time.sleep(0.02)
+        return False
+
+    def rows(name):
+        return repr(list(opk.open(name).eval()))
+
+    MARK, FILES = os.environb[b"MARK"], sys.argv[1:]
+    wanted = [rows(name) for name in FILES]
+    (child,) = kept()
+"""
+
+
+class Kept(unittest.TestCase):
+    def check(self, program, *names):
+        text = textwrap.dedent(PROGRAM) + textwrap.dedent(program)
+        mark = uuid.uuid4().hex
+        command = [sys.executable, "-X", "faulthandler", "-c", text, *map(recording, names or ("simple", "pm-small"))]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, "MARK": mark})
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_one_for_all(self):
+        self.check(
+            """
+            again = [rows(name) for name in FILES]
+            assert again == wanted and kept() == [child]
+            # Whoever waits for all children of the program waits for none.
+            try:
+                sys.exit(f"a child: {os.waitpid(-1, 0)}")
+            except ChildProcessError:
+                pass
+            # Nor does it hold a pipe open.
+            read, write = os.pipe()
+            os.set_inheritable(write, True)
+            assert rows(FILES[0]) == wanted[0]
+            os.close(write)
+            assert os.read(read, 1) == b""
+            """
+        )
+
+    def test_its_death_is_no_error(self):
+        self.check(
+            """
+            os.kill(child, signal.SIGKILL)
+            assert gone(child)
+            assert [rows(name) for name in FILES * 2] == wanted * 2
+            # While it works, as where NVIDIA's code crashes.
+            (child,) = kept()
+            os.kill(child, signal.SIGSTOP)
+            timer = threading.Timer(0.3, lambda: os.kill(child, signal.SIGKILL))
+            timer.start()
+            assert rows(FILES[1]) == wanted[1]
+            timer.join()
+            assert [rows(name) for name in FILES] == wanted
+            """
+        )
+
+    @long
+    def test_interrupt(self):
+        self.check(
+            """
+            os.kill(child, signal.SIGSTOP)
+            threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            try:
+                sys.exit(rows(FILES[0]))
+            except KeyboardInterrupt:
+                pass
+            os.kill(child, signal.SIGCONT)
+            assert gone(child)
+            assert rows(FILES[0]) == wanted[0]
+            """
+        )
+
+    @long
+    def test_forks_have_their_own(self):
+        self.check(
+            """
+            pid = os.fork()
+            if not pid:
+                others = kept()
+                fine = [rows(name) for name in FILES] == wanted and child in kept() and len(kept()) == len(others) + 1
+                os._exit(not fine)
+            assert os.waitpid(pid, 0)[1] == 0
+            assert rows(FILES[0]) == wanted[0] and child in kept()
+            # It ends with its program, though a fork of that goes on.
+            if os.fork():
+                os._exit(0)
+            os._exit(0 if gone(child) else os.kill(os.getpid(), signal.SIGABRT))
+            """
+        )
+
+    @long
+    def test_threads(self):
+        self.check(
+            """
+            import concurrent.futures
+            with concurrent.futures.ThreadPoolExecutor(4) as pool:
+                assert list(pool.map(rows, FILES * 6)) == wanted * 6
+            assert 1 <= len(kept()) <= len(os.sched_getaffinity(0))
+            """
+        )
