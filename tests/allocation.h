@@ -14,9 +14,10 @@ static inline long *until_failure(void)
 {
 	static long *shared;
 
-	if (!shared)
-		shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-		              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared)
+		return shared;
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+	              0);
 	ck_assert_ptr_ne(shared, MAP_FAILED);
 	return shared;
 }

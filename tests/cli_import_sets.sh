@@ -97,17 +97,17 @@ if have_cupti 130000; then
 	json 'j["passes"] == 1 and j["metrics"] + j["left_out"] == 8'
 
 	section 'plans of what was imported'
-	works plan --chip GH100 ./kernel.yaml --format json
+	works plan --chip GH100 ./kernel.yaml --effort 0 --format json
 	json '"lrc__average_ilc_output_sector_compression_achieved_rate.pct" in j["metrics"]'
 	json '"dram__bytes_read.sum" in j["metrics"] and "lts__t_sector_hit_rate.pct" in j["metrics"]'
-	works plan --chip GA102 ./kernel.yaml --format json
+	works plan --chip GA102 ./kernel.yaml --effort 0 --format json
 	json '"lts__average_gcomp_output_sector_compression_achieved_rate.ratio" in j["metrics"]'
-	notes 'left out .*dram_bytes_doubled_sum' plan --chip GA10B ./kernel.yaml --format json
+	notes 'left out .*dram_bytes_doubled_sum' plan --chip GA10B ./kernel.yaml --effort 0 --format json
 	json '"dram__bytes.sum" not in j["metrics"]'
 	works plan --chip GH100 ./kernel-device.yaml
 	works plan --chip TU102 ./sampling.yaml
 	works plan --chip GH100 ./sampling-pm2.yaml
-	works plan --chip GH100 ./names.yaml
+	works plan --chip GH100 ./names.yaml --effort 0
 
 	section 'single-pass sets'
 	works sets --single-pass GH100 offpeak-range --yaml

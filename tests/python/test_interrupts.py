@@ -111,6 +111,7 @@ class Interrupts(unittest.TestCase):
                 self.check(took)
                 self.assertEqual(made, "[]")
 
+    @long
     def test_plan(self):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
@@ -127,6 +128,7 @@ class Interrupts(unittest.TestCase):
         self.check(took)
         self.assertEqual(written, "[]")
 
+    @long
     def test_another_thread_goes_on(self):
         took, rows = run(
             """
