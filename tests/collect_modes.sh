@@ -383,7 +383,7 @@ err_has "^offpeak-collect: the hardware's buffer of samples overflowed, and CUPT
 err_has '^offpeak-collect: note: [0-9]* are missing: sampling ended before the program'
 info 'j["complete"] and j["stats"][0]["launches"] == 0'
 # A buffer of 16 MB is almost full after 98 ms at 500 ns: sampling pauses, and the gaps are counted.
-FAKE_GPU_PM_SAMPLES=10 record '--interval 500ns --buffer 16M' init ctx:0 sleep:400
+FAKE_GPU_PM_SAMPLES=10 record '--interval 500ns --buffer 16M' init ctx:0 sleep:700
 starts=$(grep -c '^cuptiPmSamplingStart' log)
 same "$last: pauses" "$((starts > 2))" 1
 same "$last: samples" "$(fields run.opk samples total | tail -n 1)" $((10 * starts))

@@ -15,8 +15,8 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /*
- * libcheck writes each check that passes into a file, so that it can tell about where a program crashed.
- * Once a line is enough: millions of writes, for checks in loops, take half of a test's time.
+ * libcheck writes each check that passes into a file, to tell about where a program crashed. Once a
+ * line is enough: millions of writes, for checks in loops, take half of a test's time.
  */
 static inline void mark_new_point(const char *file, int line)
 {
