@@ -43,11 +43,25 @@ char *opk_beside_program(const char *const *names, unsigned long count)
 	return found;
 }
 
+/*
+ * The file that this code is in: a shared library, or a program that was linked with it statically.
+ * The loader calls a program as it was called itself, which may be a name without a folder.
+ */
+static char *find_library(void)
+{
+	Dl_info here, entry;
+
+	if (!dladdr((void *)(uintptr_t)opk_beside_library, &here) || !here.dli_fname)
+		return find_program();
+	if (dladdr((void *)(uintptr_t)getauxval(AT_ENTRY), &entry)
+	    && entry.dli_fbase == here.dli_fbase)
+		return find_program();
+	return realpath(here.dli_fname, NULL);
+}
+
 char *opk_beside_library(const char *name)
 {
-	Dl_info info;
-	bool known = dladdr((void *)(uintptr_t)opk_beside_library, &info) && info.dli_fname;
-	opk_autofree char *library = known ? realpath(info.dli_fname, NULL) : NULL;
+	opk_autofree char *library = find_library();
 
 	return library ? find_beside(library, name) : NULL;
 }
