@@ -71,7 +71,7 @@ written() {
 	# shellcheck disable=SC2086
 	example "$1" eval "$tmp/written.opk" $metrics
 	same 'values of what write wrote' "$(example_values)" "$(cat "$tmp/wanted")"
-	same 'kernels of what write wrote' "$(grep -v '^  ' "$tmp/out" | paste -s -d ' ')" 'one two three four five'
+	same 'kernels of what write wrote' "$(grep -v '^  ' "$tmp/out" | paste -s -d ' ')" '0 one 1 two 2 three 3 four 4 five'
 }
 
 # others FOLDER: the rest of them.
@@ -89,7 +89,7 @@ others() {
 	out_has '^gpu__time_duration.sum: g$'
 	out_has '^a batch of 10 rows$'
 	example "$1" diff "$recordings/gh100-before.opk" "$recordings/gh100-after.opk"
-	out_has '^transpose\(const float \*, float \*\)$'
+	out_has '^transpose\(const float \*, float \*\) 64x64x1 32x32x1$'
 	out_has '^  duration: 7.5408e-05 to 2.2464e-05 second \(changed\)$'
 	last='docs/examples/eval'
 	"$tmp/$1/eval" "$simple" dram__byte.sum >"$tmp/out" 2>"$tmp/err"

@@ -14,10 +14,9 @@ static int report(const struct opk_ctx *ctx, int code)
 static int print_schema(struct ArrowArrayStream *stream)
 {
 	struct ArrowSchema schema;
-	int error = stream->get_schema(stream, &schema);
 
-	if (error)
-		return error;
+	if (stream->get_schema(stream, &schema))
+		return -1;
 	for (int64_t i = 0; i < schema.n_children; i++)
 		printf("%s: %s%s\n", schema.children[i]->name, schema.children[i]->format,
 		       schema.children[i]->dictionary ? " into a dictionary" : "");
@@ -42,23 +41,20 @@ static int print_stream(struct opk_ctx *ctx, const char *const *paths, size_t co
 {
 	struct ArrowArrayStream stream;
 	struct opk_table *table;
-	int error, code = opk_table_new(&table, ctx, paths, count, NULL);
+	int code = opk_table_new(&table, ctx, paths, count, NULL);
 
 	if (code)
 		return report(ctx, code);
 	code = opk_table_export_arrow(&stream, table);
-	if (code) { /* the stream did not take the table over */
-		report(opk_table_error(table), code);
+	if (code) { /* out of memory: the stream did not take the table over */
 		opk_table_free(table);
 		return code;
 	}
-	error = print_schema(&stream);
-	if (!error)
-		error = print_batches(&stream);
-	if (error && stream.get_last_error(&stream))
+	code = print_schema(&stream) || print_batches(&stream) ? OPK_EFAILED : OPK_OK;
+	if (code && stream.get_last_error(&stream))
 		fprintf(stderr, "%s\n", stream.get_last_error(&stream));
 	stream.release(&stream);
-	return error ? OPK_EFAILED : OPK_OK;
+	return code;
 }
 
 int main(int argc, char **argv)
@@ -68,6 +64,10 @@ int main(int argc, char **argv)
 	struct opk_ctx *ctx;
 	int code;
 
+	if (argc < 2) {
+		fprintf(stderr, "usage: arrow RUN.opk...\n");
+		return OPK_EUSAGE;
+	}
 	opk_env_read(&env);
 	options.env = &env;
 	code = opk_ctx_new(&ctx, &options);

@@ -17,7 +17,7 @@ static void print_plan(const struct opk_plan *plan)
 	opk_plan_config(plan, &size);
 	printf("%s on %s: %zu metrics in %zu passes, a config image of %zu bytes\n",
 	       opk_plan_set_name(plan), opk_plan_chip(plan), opk_plan_metric_count(plan),
-	       (unsigned long)opk_plan_passes(plan), size);
+	       opk_plan_passes(plan), size);
 	for (size_t i = 0; i < opk_plan_missing_count(plan); i++)
 		printf("not on this chip: %s\n", opk_plan_missing(plan, i));
 }

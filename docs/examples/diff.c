@@ -2,23 +2,21 @@
 /* diff BEFORE.opk AFTER.opk: what changed by more than noise, kernel by kernel. */
 #include <offpeak.h>
 #include <stdio.h>
-
-static int report(const struct opk_ctx *ctx, int code)
-{
-	for (size_t i = opk_error_count(ctx); i > 0; i--)
-		fprintf(stderr, "%s\n", opk_error_message(ctx, i - 1));
-	return code;
-}
+#include <stdlib.h>
 
 static void print_row(const struct opk_diff *diff, const struct opk_diff_row *row)
 {
-	printf("%s\n", *row->range.kernel ? row->range.kernel : row->name);
+	char *name = opk_diff_row_name(diff, row, NULL); /* kernel and launch shape */
+
+	printf("%s\n", name ? name : "(out of memory)");
+	free(name);
 	for (size_t i = 0; i < opk_diff_column_count(diff); i++) {
 		struct opk_diff_column column = opk_diff_get_column(diff, i);
 		const struct opk_diff_value *value = &row->values[i];
 
-		printf("  %s: %.5g to %.5g %s (%s)\n", column.name, value->before.value,
-		       value->after.value, column.unit, opk_verdict_name(value->verdict));
+		if (column.shown)
+			printf("  %s: %.5g to %.5g %s (%s)\n", column.name, value->before.value,
+			       value->after.value, column.unit, opk_verdict_name(value->verdict));
 	}
 }
 
@@ -32,7 +30,7 @@ static int compare(struct opk_ctx *ctx, struct opk_file *before, struct opk_file
 	for (size_t i = 0; i < opk_diff_count(diff); i++)
 		print_row(diff, opk_diff_get(diff, i));
 	for (size_t i = 0; i < opk_diff_unmatched_count(diff); i++)
-		printf("on one side only: %s\n", opk_diff_get_unmatched(diff, i)->range.kernel);
+		print_row(diff, opk_diff_get_unmatched(diff, i)); /* nan on the other side */
 	opk_diff_free(diff);
 	return OPK_OK;
 }
@@ -68,8 +66,8 @@ int main(int argc, char **argv)
 	if (code)
 		return code;
 	code = compare_files(ctx, argv[1], argv[2]);
-	if (code)
-		report(ctx, code);
+	for (size_t i = code ? opk_error_count(ctx) : 0; i > 0; i--)
+		fprintf(stderr, "%s\n", opk_error_message(ctx, i - 1));
 	opk_ctx_free(ctx);
 	return code;
 }

@@ -16,7 +16,8 @@ static void print_row(const struct opk_evaluation *evaluation, const struct opk_
                       double *columns)
 {
 	opk_evaluation_compute(columns, evaluation, row->values);
-	printf("%s\n", row->range && *row->range->kernel ? row->range->kernel : row->name);
+	printf("%zu %s\n", row->index,
+	       row->range && *row->range->kernel ? row->range->kernel : row->name);
 	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
 		printf("  %s = %.17g %s\n", opk_evaluation_column(evaluation, i), columns[i],
 		       opk_evaluation_column_unit(evaluation, i));

@@ -10,22 +10,19 @@
 #include <stdlib.h>
 
 /* The set says what was counted; the program says how. */
-static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const char *path)
+static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, struct opk_file *set)
 {
 	const struct opk_meta *planned;
 	struct opk_meta meta;
-	struct opk_file *set = NULL;
-	int code = opk_file_open(&set, ctx, path);
+	int code = opk_file_meta(&planned, ctx, set);
 
-	if (!code && !(code = opk_file_meta(&planned, ctx, set))) {
-		meta = *planned;
-		meta.kind = "recording";
-		meta.generator = "write.c 1.0";
-		meta.mode = "kernel"; /* CUPTI's auto range and kernel replay */
-		code = opk_writer_add_meta(writer, &meta);
-	}
-	opk_file_free(set);
-	return code;
+	if (code)
+		return code;
+	meta = *planned;
+	meta.kind = "recording";
+	meta.generator = "write.c 1.0";
+	meta.mode = "kernel"; /* CUPTI's auto range and kernel replay */
+	return opk_writer_add_meta(writer, &meta);
 }
 
 /* A row for each range of the image that was added last. What is not known is 0, "" or NULL. */
@@ -45,33 +42,34 @@ static int add_ranges(struct opk_writer *writer, char **kernels, size_t count)
 	return code;
 }
 
-/* 0 where it can't be read as a whole. The file is closed at the program's end. */
-static size_t read_image(void *image, size_t room, const char *path)
-{
-	FILE *file = fopen(path, "rb");
-	size_t size = file ? fread(image, 1, room, file) : 0;
-
-	return file && fgetc(file) == EOF ? size : 0;
-}
-
 int main(int argc, char **argv)
 {
 	static uint64_t image[1 << 21]; /* images are at multiples of 8 bytes */
+	FILE *from = argc > 4 ? fopen(argv[2], "rb") : NULL;
+	size_t size = from ? fread(image, 1, sizeof image, from) : 0;
 	struct opk_writer *writer = NULL;
-	struct opk_ctx *ctx = NULL;
-	size_t size = argc > 4 ? read_image(image, sizeof image, argv[2]) : 0;
-	int code = size ? opk_ctx_new(&ctx, NULL) : OPK_EUSAGE;
+	struct opk_file *set = NULL;
+	struct opk_ctx *ctx;
+	int code;
 
+	if (!size || fgetc(from) != EOF) {
+		fprintf(stderr, argc > 4 ? "can't read an image of up to 16 MiB from IMAGE\n"
+		                         : "usage: write SET.opk IMAGE OUT.opk KERNEL...\n");
+		return OPK_EUSAGE;
+	}
+	code = opk_ctx_new(&ctx, NULL);
 	if (code)
-		fprintf(stderr, "usage: write SET.opk IMAGE OUT.opk KERNEL... (IMAGE to 16 MiB)\n");
-	else if (!(code = opk_writer_new(&writer, ctx, argv[3]))
-	         && !(code = add_meta(writer, ctx, argv[1]))
-	         && !(code = opk_writer_add(writer, OPK_SECTION_DATA, image, size))
-	         && !(code = add_ranges(writer, argv + 4, (size_t)(argc - 4))))
+		return code;
+	if (!(code = opk_file_open(&set, ctx, argv[1]))
+	    && !(code = opk_writer_new(&writer, ctx, argv[3]))
+	    && !(code = add_meta(writer, ctx, set))
+	    && !(code = opk_writer_add(writer, OPK_SECTION_DATA, image, size))
+	    && !(code = add_ranges(writer, argv + 4, (size_t)(argc - 4))))
 		code = opk_writer_finish(writer); /* the file appears, whole */
-	for (size_t i = ctx && code ? opk_error_count(ctx) : 0; i > 0; i--)
+	for (size_t i = code ? opk_error_count(ctx) : 0; i > 0; i--)
 		fprintf(stderr, "%s\n", opk_error_message(ctx, i - 1));
 	opk_writer_free(writer); /* without finish nothing is left of it */
+	opk_file_free(set);
 	opk_ctx_free(ctx);
 	return code;
 }
