@@ -51,19 +51,20 @@ from typing import TYPE_CHECKING, Any
 from ._context import version
 from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
 
-if TYPE_CHECKING:
-    from . import types
-    from ._check import check_set
-    from ._chips import chip, chips, metrics_per_pass, single_pass_sets
-    from ._compare import Diff, diff
-    from ._describe import describe
-    from ._files import merge, sum, verify
-    from ._metrics import metrics
-    from ._plans import Plan, config_info, plan, split_plan
-    from ._recordings import Run, eval_image, open
-    from ._report import report, trace
-    from ._sets import Set, sets
-    from ._tables import Table
+if TYPE_CHECKING:  # "as" says to type checkers that a name is public
+    from . import types as types
+    from ._check import check_set as check_set
+    from ._chips import chip as chip, chips as chips, metrics_per_pass as metrics_per_pass
+    from ._chips import single_pass_sets as single_pass_sets
+    from ._compare import Diff as Diff, diff as diff
+    from ._describe import describe as describe
+    from ._files import merge as merge, sum as sum, verify as verify
+    from ._metrics import metrics as metrics
+    from ._plans import Plan as Plan, config_info as config_info, plan as plan, split_plan as split_plan
+    from ._recordings import Run as Run, eval_image as eval_image, open as open
+    from ._report import report as report, trace as trace
+    from ._sets import Set as Set, sets as sets
+    from ._tables import Table as Table
 
 # Where each name is. A module is loaded when one of its names is used: all of them take longer than a short job.
 _HOMES = {
@@ -86,56 +87,26 @@ _loading = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
 
-__all__ = [
-    "Diff",
-    "EvaluationError",
-    "InputError",
-    "NvidiaError",
-    "OffpeakError",
-    "Plan",
-    "Run",
-    "Set",
-    "Table",
-    "UsageError",
-    "check_set",
-    "chip",
-    "chips",
-    "config_info",
-    "describe",
-    "diff",
-    "eval_image",
-    "merge",
-    "metrics",
-    "metrics_per_pass",
-    "open",
-    "plan",
-    "report",
-    "sets",
-    "single_pass_sets",
-    "split_plan",
-    "sum",
-    "trace",
-    "types",
-    "verify",
-    "version",
-]
+__all__ = ["EvaluationError", "InputError", "NvidiaError", "OffpeakError", "UsageError", "types", "version", *_HOME_OF]
 
 version.__module__ = __name__  # as all others have it
 __version__ = version()
 
 
-def __getattr__(name: str) -> Any:
-    """Loads the module that has the name."""
-    if name != "types" and name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with _loading:
-        home = importlib.import_module("." + _HOME_OF.get(name, "types"), __name__)
-    if name == "types":
-        return home
-    value = getattr(home, name)
-    value.__module__ = __name__  # tracebacks, help() and pickles know it by its public name
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # type checkers know a misspelt name
+
+    def __getattr__(name: str) -> Any:
+        """Loads the module that has the name."""
+        if name != "types" and name not in _HOME_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        with _loading:
+            home = importlib.import_module("." + _HOME_OF.get(name, "types"), __name__)
+        if name == "types":
+            return home
+        value = getattr(home, name)
+        value.__module__ = __name__  # tracebacks, help() and pickles know it by its public name
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
