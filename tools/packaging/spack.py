@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A Spack recipe: packages/offpeak/package.py of a repository of your own (spack repo create).
 
-The source is the tarball of make dist, in the folder where spack runs: spack install --no-checksum offpeak
+The source is the tarball of make dist, beside this file: spack install --no-checksum offpeak
 """
 
 import os
@@ -16,7 +16,8 @@ class Offpeak(AutotoolsPackage):
     and the evaluation of recordings, on a machine without a GPU."""
 
     manual_download = True
-    url = f"file://{os.getcwd()}/offpeak-0.1.0.tar.gz"
+    download_instr = "make dist in offpeak's build folder makes the tarball; it goes beside package.py."
+    url = f"file://{os.path.dirname(os.path.abspath(__file__))}/offpeak-0.1.0.tar.gz"
 
     license("BSD-2-Clause")
 
