@@ -359,6 +359,9 @@ info '(j["mode"], j["backend"], j["profiler"], j["join"]) == ("sampling", "pm-sa
 	'[j["stats"][0][k] for k in ("launches", "ranges", "depth")] == [0, 40, 0]'
 log_has 1 '^cuptiPmSamplingSetConfig interval=100000 trigger=1 '
 log_has 0 'RangeProfiler|cuptiProfilerGetCounterAvailability'
+# 12.6 refuses the larger structs of later releases.
+FAKE_GPU_CUPTI_VERSION=24 FAKE_GPU_PM_SAMPLES=40 quietly '--interval 100us' init ctx:0 launch:k sleep:50
+same "$last: samples" "$(fields run.opk samples samples)" 40
 quietly '' init ctx:0 sleep:200
 log_has 1 '^cuptiPmSamplingSetConfig interval=10000 '
 same "$last: the times of all are there" "$(fields run.opk samples total times | tail -n 1 |

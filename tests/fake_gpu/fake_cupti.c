@@ -237,9 +237,40 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
 	                  params->deviceIndex);
 }
 
+static uint32_t cupti_version(void)
+{
+	return (uint32_t)fake_number("FAKE_GPU_CUPTI_VERSION", CUPTI_API_VERSION);
+}
+
+bool cupti_takes_size(const char *type, size_t size, size_t known)
+{
+#define GROWN(type, last, since)                                                                   \
+	{                                                                                          \
+		"CUpti_" #type "_Params", CUPTI_PROFILER_STRUCT_SIZE(CUpti_##type##_Params, last), \
+			since                                                                      \
+	}
+	static const struct {
+		const char *type;
+		size_t before; /* its size up to there */
+		uint32_t since;
+	} grown[] = {
+		GROWN(PmSampling_SetConfig, triggerMode, 26),
+		GROWN(Profiler_DeviceSupported, api, 130100),
+		GROWN(Profiler_GetCounterAvailability, pCounterAvailabilityImage, 130100),
+		GROWN(RangeProfiler_Enable, pRangeProfilerObject, 130400),
+	};
+#undef GROWN
+
+	for (size_t i = 0; i < sizeof grown / sizeof *grown; i++)
+		if (!strcmp(grown[i].type, type))
+			return size == grown[i].before
+			       || (size == known && cupti_version() >= grown[i].since);
+	return size == known;
+}
+
 CUptiResult cuptiGetVersion(uint32_t *version)
 {
-	*version = (uint32_t)fake_number("FAKE_GPU_CUPTI_VERSION", CUPTI_API_VERSION);
+	*version = cupti_version();
 	return FAKE_CALL(CUptiResult, CUPTI_SUCCESS, "%s", "");
 }
 

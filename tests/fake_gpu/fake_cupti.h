@@ -47,9 +47,15 @@ void activity_worked(const struct fake_work *work);
 /* Sampling, or a session, is enabled on some context. */
 bool pm_active(void);
 
-/* The parameter struct has exactly the size that this version knows. */
+/*
+ * Whether a parameter struct of this size is taken: it has the size that this version knows, or for
+ * one that has grown since 12.6 the one it had there.
+ */
+bool cupti_takes_size(const char *type, size_t size, size_t known);
 #define SIZED(type, params)                                                                        \
-	((params)->structSize == type##_STRUCT_SIZE ? 0 : CUPTI_ERROR_INVALID_PARAMETER)
+	(cupti_takes_size(#type, (params)->structSize, type##_STRUCT_SIZE)                         \
+	         ? 0                                                                               \
+	         : CUPTI_ERROR_INVALID_PARAMETER)
 /* `work` under the lock, where the struct is right. */
 #define CUPTI_CALL(type, params, work, ...)                                                        \
 	FAKE_CALL(CUptiResult, __extension__({                                                     \

@@ -93,6 +93,15 @@ static bool timer_supported(size_t device)
 	return strncmp(chip, "TU", 2) && strcmp(chip, "GA100");
 }
 
+/* In the form of 12.6 there is none. */
+static int append_mode(const CUpti_PmSampling_SetConfig_Params *params)
+{
+	bool has = params->structSize >= CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
+
+	return has ? (int)params->hwBufferAppendMode
+	           : CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+}
+
 static int set_config(const CUpti_PmSampling_SetConfig_Params *params)
 {
 	CUpti_PmSampling_Object *object = params->pPmSamplingObject;
@@ -109,7 +118,7 @@ static int set_config(const CUpti_PmSampling_SetConfig_Params *params)
 	object->interval = timer ? params->samplingInterval
 	                         : params->samplingInterval * 1000 / SYSCLK_MHZ + 1;
 	object->buffer = params->hardwareBufferSize / FAKE_RECORD_BYTES;
-	object->keep_latest = params->hwBufferAppendMode
+	object->keep_latest = append_mode(params)
 	                      == CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST;
 	object->configured = true;
 	return CUPTI_SUCCESS;
@@ -120,7 +129,7 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params *params)
 	return CALL_ON_SAMPLER(CUpti_PmSampling_SetConfig_Params, params, set_config(params),
 	                       "interval=%ju trigger=%d buffer=%zu append=%d",
 	                       (uintmax_t)params->samplingInterval, (int)params->triggerMode,
-	                       params->hardwareBufferSize, (int)params->hwBufferAppendMode);
+	                       params->hardwareBufferSize, append_mode(params));
 }
 
 static int start(CUpti_PmSampling_Object *object)

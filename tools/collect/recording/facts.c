@@ -99,7 +99,7 @@ static void add_uuid(struct facts *facts, const struct target *target, int devic
 	char text[2 * sizeof(CUuuid) + 1];
 	CUuuid uuid;
 
-	if (!target->cuDeviceGetUuid || target->cuDeviceGetUuid(&uuid, device))
+	if (!target->cuDeviceGetUuid_v2 || target->cuDeviceGetUuid_v2(&uuid, device))
 		return;
 	for (size_t i = 0; i < sizeof uuid.bytes; i++)
 		snprintf(text + 2 * i, 3, "%02x", (unsigned char)uuid.bytes[i]);

@@ -14,6 +14,13 @@
 #define SYMBOL_TEXT(symbol) SYMBOL_TEXT_(symbol)
 #define SYMBOL_TEXT_(symbol) #symbol
 
+/* CUPTI_ERROR_* of 12.8 and later, which the headers of 12.6 lack. */
+enum {
+	MIG_DEVICE_NOT_SUPPORTED = 43,
+	SLI_DEVICE_NOT_SUPPORTED = 44,
+	WSL_DEVICE_NOT_SUPPORTED = 45,
+};
+
 /* What a user can do about a status; the names are CUPTI's. */
 static const struct {
 	CUptiResult status;
@@ -31,10 +38,10 @@ static const struct {
 	{ CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
 	  "the GPU is in confidential-computing mode" },
 	{ CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED, "a mining processor can't be profiled" },
-	{ CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED,
+	{ (CUptiResult)MIG_DEVICE_NOT_SUPPORTED,
 	  "CUPTI can't profile this MIG instance: use the whole GPU" },
-	{ CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED, "switch SLI off" },
-	{ CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "WSL can't be profiled with this driver" },
+	{ (CUptiResult)SLI_DEVICE_NOT_SUPPORTED, "switch SLI off" },
+	{ (CUptiResult)WSL_DEVICE_NOT_SUPPORTED, "WSL can't be profiled with this driver" },
 	{ CUPTI_ERROR_NOT_SUPPORTED, "is the program a client of MPS? It can't be profiled there" },
 };
 

@@ -14,6 +14,25 @@
 
 #include "offpeak.h"
 
+/*
+ * Structs that have grown since 12.6. A library takes the sizes of its own and of earlier releases,
+ * and refuses larger ones; here they have the size of 12.6, whatever headers these are, so that one
+ * collector works with all libraries. What was added later would be 0.
+ */
+#undef CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE
+#define CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE                                              \
+	CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode)
+#undef CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE
+#define CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE                                          \
+	CUPTI_PROFILER_STRUCT_SIZE(CUpti_Profiler_DeviceSupported_Params, api)
+#undef CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE
+#define CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE                                   \
+	CUPTI_PROFILER_STRUCT_SIZE(CUpti_Profiler_GetCounterAvailability_Params,                   \
+	                           pCounterAvailabilityImage)
+#undef CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE
+#define CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE                                              \
+	CUPTI_PROFILER_STRUCT_SIZE(CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject)
+
 /* X(symbol): typed by the header's own declaration. */
 #define TARGET_CUPTI(X)                                                                            \
 	X(cuptiSubscribe)                                                                          \
@@ -97,7 +116,7 @@
 
 /* Newer than the oldest driver that the rest works with, under the names of these headers. */
 #define TARGET_DRIVER_OPTIONAL(X)                                                                  \
-	X(cuDeviceGetUuid)                                                                         \
+	X(cuDeviceGetUuid_v2)                                                                      \
 	X(cuKernelGetFunction)
 
 /* CUpti_SubscriberParams of 13.2, for cuptiSubscribe_v2, which came with 13.0. */
