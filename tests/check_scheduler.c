@@ -111,7 +111,7 @@ static int do_all(struct opk_ctx *ctx)
 	if (!code)
 		code = opk_nv_counter_domains(&list, ctx, scheduler, "raw_c");
 	if (!code)
-		code = opk_nv_counter_places(&places, ctx, scheduler, "raw_c");
+		code = opk_nv_counter_places(&places, NULL, ctx, scheduler, "raw_c");
 	if (!code)
 		code = opk_nv_scheduler_add_pass(ctx, scheduler, counters, COUNT(counters));
 	if (!code)

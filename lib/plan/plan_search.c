@@ -22,6 +22,11 @@ enum { PROGRESS = 100 };
  * until there were so many tries in all; with seconds to spend the latter go on.
  */
 enum { LATE_TRIES = 8, TRIES = 26 };
+/*
+ * Where some counters can be counted in more ways than others, clashes say more than lateness does.
+ * With many ways a try is costly, and after so many without a gain there hardly comes one.
+ */
+enum { LATE_TRIES_OF_VARIED = 3, MANY_CHOICES = 56, TRIES_WITHOUT_GAIN = 6 };
 
 struct searching {
 	struct opk_ctx *ctx;
@@ -89,12 +94,22 @@ static struct opk_part *improvable(const struct searching *s, bool software)
 	return longest && longest->bins.count > most ? longest : NULL;
 }
 
+static size_t late_tries(const struct opk_part *part)
+{
+	return part->varied ? LATE_TRIES_OF_VARIED : LATE_TRIES;
+}
+
+static bool may_gain(const struct opk_part *part)
+{
+	return part->tries < TRIES
+	       && (part->choices < MANY_CHOICES || part->tries < part->gained + TRIES_WITHOUT_GAIN);
+}
+
 static bool has_time(const struct searching *s, const struct opk_part *part)
 {
 	if (opk_patience_over(&s->patience))
 		return false;
-	return part->tries < TRIES
-	       || (s->options->effort > 0 && now() - s->begun < s->options->effort);
+	return may_gain(part) || (s->options->effort > 0 && now() - s->begun < s->options->effort);
 }
 
 static void report(const struct searching *s, const struct opk_part *part)
@@ -114,9 +129,9 @@ static int ask(struct searching *s, struct opk_part *part)
 
 	if (part->bins.count <= aim(s, part))
 		return OPK_OK;
-	if (part->tries == LATE_TRIES)
+	if (part->tries == late_tries(part))
 		code = opk_part_count(part, s->ctx, &s->patience);
-	if (!code && (part->tries == 1 || part->tries == LATE_TRIES))
+	if (!code && (part->tries == late_tries(part) || (part->tries == 1 && !part->varied)))
 		code = opk_part_clique(part, s->ctx, &s->patience);
 	if (!code && part->tries == TRIES && s->options->effort > 0)
 		code = opk_part_bound(part, s->ctx, &s->patience);
@@ -282,6 +297,35 @@ static int count_dear(size_t *out, const struct searching *s, const struct opk_s
 	return code;
 }
 
+/*
+ * All counters in one call, those of each part in the order in which it was packed: PerfWorks finds
+ * the same bins again, in half the time that passes one by one take. No ratio may be split then.
+ */
+static int make_at_once(struct opk_schedule_result *out, const struct searching *s)
+{
+	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
+	opk_autofree const char **names = opk_alloc_array(s->counters.names.count + 1,
+	                                                  sizeof *names);
+	size_t count = 0;
+	int code = names ? OPK_OK : opk_nomem(s->ctx, "a plan");
+
+	for (size_t i = 0; !code && i < s->parts.count; i++) {
+		const struct opk_part *part = &s->parts.all[i];
+
+		for (size_t j = 0; j < part->count; j++)
+			names[count++] = s->counters.names.items[part->members[part->order[j]]];
+	}
+	if (!code)
+		code = opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->target.chip,
+		                            s->plan->target.availability);
+	if (!code)
+		code = opk_nv_scheduler_hold(s->ctx, scheduler, names, count);
+	if (!code)
+		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, s->ctx,
+		                              scheduler);
+	return code ? code : opk_nv_passes(&out->passes, s->ctx, out->config, out->size);
+}
+
 static bool is_better(const struct searching *s, size_t passes, const struct opk_schedule *ours,
                       const struct opk_schedule *theirs)
 {
@@ -326,6 +370,27 @@ static int replace(struct searching *s, const struct opk_schedule *ours,
 		if (!code && is_better(s, made.passes, ours, theirs))
 			take_image(s->plan, &made, 0);
 	}
+	return code;
+}
+
+/* *done: nothing can be better, with CUPTI's plan or the image that was made at once. */
+static int replace_at_once(bool *done, struct searching *s, const struct opk_schedule *theirs)
+{
+	opk_autoresult struct opk_schedule_result made = { 0 };
+	struct opk_schedule schedule = { 0 };
+	size_t software, passes = passes_now(s, &software);
+	int code = OPK_OK;
+
+	*done = passes >= theirs->passes && !count_split(s, theirs);
+	if (passes >= theirs->passes)
+		return OPK_OK;
+	code = make_at_once(&made, s);
+	if (!code)
+		code = opk_schedule_read(&schedule, s->ctx, &s->counters, &made);
+	*done = !code && made.passes <= passes && !count_split(s, &schedule);
+	opk_schedule_clear(&schedule);
+	if (*done)
+		take_image(s->plan, &made, 0);
 	return code;
 }
 
@@ -399,10 +464,14 @@ static int begin_cheap(bool *done, struct searching *s)
 static int finish(struct searching *s, const struct opk_schedule *theirs)
 {
 	struct opk_schedule schedule = { 0 };
-	int code = gather(s);
+	bool done = false;
+	int code = s->cheap ? OPK_OK : replace_at_once(&done, s, theirs);
 
-	if (!code)
-		code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->ratios);
+	if (!code && !done)
+		code = gather(s);
+	if (code || done)
+		return code;
+	code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->ratios);
 	if (!code)
 		code = s->cheap ? replace_dear(s, &schedule, theirs)
 		                : replace(s, &schedule, theirs);

@@ -2,6 +2,7 @@
 /* Divides counters by the domains that they share. */
 #include "schedule/schedule.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -60,8 +61,8 @@ static struct opk_part *part_of(struct opk_parts *parts, size_t *part_of_root, s
 }
 
 static int fill_parts(struct opk_parts *parts, struct opk_ctx *ctx, const struct forest *forest,
-                      const size_t *domain_of, const struct opk_counters *counters,
-                      struct opk_nv_scheduler *scheduler)
+                      const size_t *domain_of, const size_t *ways,
+                      const struct opk_counters *counters, struct opk_nv_scheduler *scheduler)
 {
 	opk_autofree size_t *part_of_root = opk_alloc_array(forest->names.count + 1,
 	                                                    sizeof *part_of_root);
@@ -73,11 +74,16 @@ static int fill_parts(struct opk_parts *parts, struct opk_ctx *ctx, const struct
 	for (size_t i = 0; i < counters->names.count; i++) {
 		struct opk_part *part = part_of(parts, part_of_root, root_of(forest, domain_of[i]));
 
-		if (!part->members)
+		if (!part->members) {
 			part->members = opk_alloc_array(counters->names.count,
 			                                sizeof *part->members);
-		if (!part->members)
+			part->ways = opk_alloc_array(counters->names.count, sizeof *part->ways);
+		}
+		if (!part->members || !part->ways)
 			return opk_nomem(ctx, "counter domains");
+		part->ways[part->count] = ways[i];
+		part->varied |= ways[i] != part->ways[0];
+		part->choices += ways[i] ? log2((double)ways[i]) : 0;
 		part->counters = counters;
 		part->scheduler = scheduler;
 		part->members[part->count++] = i;
@@ -116,19 +122,21 @@ int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk
 {
 	opk_autofree size_t *domain_of = opk_alloc_array(counters->names.count + 1,
 	                                                 sizeof *domain_of);
+	opk_autofree size_t *ways = opk_alloc_array(counters->names.count + 1, sizeof *ways);
 	struct forest forest = { 0 };
-	int code = domain_of ? OPK_OK : opk_nomem(ctx, "counter domains");
+	int code = domain_of && ways ? OPK_OK : opk_nomem(ctx, "counter domains");
 
 	*out = (struct opk_parts){ 0 };
 	for (size_t i = 0; !code && i < counters->names.count; i++) {
 		opk_autostrlist struct opk_strlist domains = { 0 };
 
-		code = opk_nv_counter_places(&domains, ctx, scheduler, counters->names.items[i]);
+		code = opk_nv_counter_places(&domains, &ways[i], ctx, scheduler,
+		                             counters->names.items[i]);
 		if (!code)
 			code = join_domains(&domain_of[i], &forest, ctx, &domains);
 	}
 	if (!code)
-		code = fill_parts(out, ctx, &forest, domain_of, counters, scheduler);
+		code = fill_parts(out, ctx, &forest, domain_of, ways, counters, scheduler);
 	opk_strlist_clear(&forest.names);
 	free(forest.parent);
 	if (code)
@@ -141,6 +149,7 @@ void opk_parts_clear(struct opk_parts *parts)
 	for (size_t i = 0; i < parts->count; i++) {
 		opk_strlist_clear(&parts->all[i].domains);
 		free(parts->all[i].members);
+		free(parts->all[i].ways);
 		opk_bins_clear(&parts->all[i].bins);
 		opk_bins_clear(&parts->all[i].tried);
 		free(parts->all[i].order);

@@ -198,11 +198,15 @@ struct opk_part {
 	bool has_trace_only; /* counters that take no room of the hardware's */
 	size_t count;
 	size_t *members;      /* numbers of counters */
+	size_t *ways;         /* one a member: domains and pairs of domains that can count it */
+	bool varied;          /* not all have the same number of ways */
+	double choices;       /* how many ways there are for all of them, as a power of 2 */
 	struct opk_bins bins; /* the best so far; an item is a member */
 	/* In this order PerfWorks finds the bins: in another it may not find room. */
 	size_t *order;
 	struct opk_bins tried; /* the last try's */
 	size_t tries;
+	size_t gained; /* the number of the try that made the bins fewer; 0: none did */
 	/* One a member: the first of those that go into one bin with it, and how many there are. */
 	size_t *group_of, *sizes;
 	double *clashes; /* one a member: with how many others it clashes; NULL: not counted */
@@ -242,9 +246,9 @@ int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk
 /* The passes that a plan has for its counters as bins. */
 int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_schedule *plan);
 /*
- * Lets PerfWorks take the counters, each into the first pass with room, those first that found it
- * late until now, or that clash with most others where that is known. Fewer bins than there were
- * are kept. The same tries come one after the other each time.
+ * Lets PerfWorks take the counters, each into the first pass with room, those first that can be
+ * counted in fewest ways and found it late until now, or that clash with most others where that is
+ * known. Fewer bins than there were are kept. The same tries come one after the other each time.
  */
 int opk_part_try(struct opk_part *part, struct opk_ctx *ctx);
 /* Bins of nothing are no more; SIZE_MAX is the first. false: out of memory. */

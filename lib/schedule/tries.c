@@ -213,6 +213,22 @@ static void group_up(double *hardness, const struct opk_part *part, double soone
 	}
 }
 
+/*
+ * Those with fewest ways come before all others: PerfWorks looks through the ways of all counters
+ * of a pass before it gives up, so passes that are full of these are soon seen to be full. Among
+ * equals the first two tries turn CUPTI's order, and then its passes, round.
+ */
+static double soonest(const struct opk_part *part, size_t i)
+{
+	double fewer = -HARDEST * (double)part->ways[i];
+
+	if (!part->varied)
+		return part->late[i];
+	if (part->tries == 0)
+		return fewer + (double)i / (double)part->count;
+	return part->tries == 1 ? fewer - part->late[i] : fewer + part->late[i];
+}
+
 /* By lateness, and by clashes since they were counted; two such tries, then shaken. */
 static void rank(double *hardness, const struct opk_part *part)
 {
@@ -220,7 +236,7 @@ static void rank(double *hardness, const struct opk_part *part)
 	uint64_t state = since;
 
 	for (size_t i = 0; i < part->count; i++) {
-		hardness[i] = part->clashes ? part->clashes[i] : part->late[i];
+		hardness[i] = part->clashes ? part->clashes[i] : soonest(part, i);
 		if (since > 1)
 			hardness[i] = hardness[i] * (0.6 + 0.8 * next_random(&state))
 			              + next_random(&state);
@@ -261,6 +277,7 @@ static int keep_better(struct opk_part *part, struct opk_ctx *ctx, const struct 
 	}
 	opk_bins_clear(&part->bins);
 	part->bins = (struct opk_bins){ part->tried.count, bin_of };
+	part->gained = part->tries;
 	return OPK_OK;
 }
 

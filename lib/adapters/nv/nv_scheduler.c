@@ -296,7 +296,7 @@ static int add_members(struct opk_strlist *out, struct opk_ctx *ctx,
 	return code;
 }
 
-int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
+int opk_nv_counter_places(struct opk_strlist *out, size_t *ways, struct opk_ctx *ctx,
                           struct opk_nv_scheduler *scheduler, const char *counter)
 {
 	struct domains domains;
@@ -309,6 +309,8 @@ int opk_nv_counter_places(struct opk_strlist *out, struct opk_ctx *ctx,
 		code = add_domain(out, ctx, nv, domains.single[i]);
 	for (size_t i = 0; !code && i < domains.pair_count; i++)
 		code = add_members(out, ctx, scheduler, domains.pairs[i]);
+	if (!code && ways)
+		*ways = domains.singles + domains.pair_count;
 	return code;
 }
 
