@@ -38,6 +38,7 @@ same "$last" "$(column 1)" '3 4 1 0 2 A B '
 works eval "$nvtx" --columns name,duration_ns --sort -duration_ns --top 3
 same "$last" "$(column 1)" 'step step/forward step/backward '
 notes 'sort duration_ns orders nothing: it is known of no row$' eval "$simple" --columns duration_ns --sort -duration_ns --top 2
+same "$last: no line is empty" "$(sed 1d out | tr '\n' ' ')" '"" "" '
 # Over all files.
 works eval "$simple" "$simple" "$nvtx" --columns name,$inst --sort -$inst --top 3
 same "$last" "$(column 1)" 'step step step/backward '

@@ -87,8 +87,18 @@ static void record(struct opk_out *out, const struct opk_column *columns,
 		put_pair(out, "", &columns[i], &cells[i]);
 }
 
+/* Readers skip empty lines, and so a row of one empty cell would be lost to them. */
+static void end_line(struct opk_out *out, size_t begin)
+{
+	if (out->buf.size == begin && out->column_count)
+		opk_buf_add_text(&out->buf, "\"\"");
+	opk_buf_add(&out->buf, "\n", 1);
+}
+
 static void begin_table(struct opk_out *out)
 {
+	size_t begin = out->buf.size;
+
 	if (out->has_record)
 		return;
 	for (size_t i = 0; i < out->column_count; i++) {
@@ -96,7 +106,7 @@ static void begin_table(struct opk_out *out)
 			opk_buf_add(&out->buf, ",", 1);
 		put_field(&out->buf, out->columns[i].name);
 	}
-	opk_buf_add(&out->buf, "\n", 1);
+	end_line(out, begin);
 }
 
 /* A table that belongs to a record becomes more of its fields: sections[0].type,META. */
@@ -114,6 +124,8 @@ static void row_of_record(struct opk_out *out, const union opk_cell *cells)
 
 static void row(struct opk_out *out, const union opk_cell *cells)
 {
+	size_t begin = out->buf.size;
+
 	if (out->has_record) {
 		row_of_record(out, cells);
 		return;
@@ -124,7 +136,7 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 		if (i < out->cell_count)
 			put_cell(out, out->columns[i].type, &cells[i]);
 	}
-	opk_buf_add(&out->buf, "\n", 1);
+	end_line(out, begin);
 }
 
 const struct opk_out_ops opk_out_csv_ops = {
