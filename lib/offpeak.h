@@ -2340,7 +2340,10 @@ void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
 
 struct opk_database_options {
 	size_t size;
-	/* The view `wide` has these: names of facts, "file", names of columns; NULL: all. */
+	/*
+	 * The view `wide` has these: names of facts, "file", names of columns; NULL: all. So has
+	 * `samples_wide`, which is there beside it where there are ranges and samples.
+	 */
 	const char *const *columns;
 	size_t column_count;
 };
@@ -2368,8 +2371,7 @@ struct opk_database_run {
 };
 /*
  * Begins an evaluation's rows. Borrows nothing. Types and descriptions of metrics come from
- * cuptiProfilerHostGetMetricProperties, and are empty where there is no libcupti. OPK_EUSAGE:
- * ranges after samples, or samples after ranges.
+ * cuptiProfilerHostGetMetricProperties, and are empty where there is no libcupti.
  */
 int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
 /*

@@ -102,7 +102,7 @@ refuses 2 'did you mean' eval t.opk --metrics "flops,sm__cycles_elapse.max"
 section 'eval: several files'
 works eval t.opk t.opk
 lines_are 11
-refuses 2 'its metrics differ' eval t.opk "$simple"
+refuses 2 'the files have different metrics' eval t.opk "$simple"
 works eval t.opk "$simple" --layout long
 lines_are 81
 works eval t.opk "$simple" --metrics "$inst"

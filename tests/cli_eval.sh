@@ -129,10 +129,14 @@ out_has '^range,name,file,kernel,grid,block,device,'
 out_has 'vadd\('
 works eval "$nested" "$noinst" --format json
 json '[r["file"] for r in j].count("'"$noinst"'") == 2'
-refuses 2 "ranges and PM samples don't go into one table" eval "$simple" "$pm"
-refuses 2 "ranges and PM samples don't go into one table" eval "$pm" "$simple"
-refuses 2 'ranges and PM samples' eval "$simple" "$pm" --layout long
-refuses 2 'metrics differ' eval "$simple" "$recordings/gh100-wide-auto.opk"
+refuses 2 "the files don't go into one table" eval "$simple" "$pm"
+refuses 2 "the files don't go into one table" eval "$pm" "$simple" --layout long
+same "$last: in groups" "$(sed 1d err)" "  PM samples: $pm
+  ranges: $simple"
+wide=$recordings/gh100-wide-auto.opk
+refuses 2 'the files have different metrics: choose the long layout' eval "$simple" "$wide" "$nested" "$simple" "$simple" "$simple" "$wide"
+same "$last: in groups" "$(sed 1d err)" "  ranges, 7 metrics of simple: $simple, $nested, $simple, $simple and 1 more
+  ranges, 156 metrics of wide_auto: $wide, $wide"
 works eval "$simple" "$recordings/gh100-wide-auto.opk" --layout long
 header_is range,name,file,kernel,grid,block,device,metric,unit,value
 works eval "$nested" "$noinst" --metrics $metric
@@ -159,7 +163,7 @@ cp dir/out.json out
 json 'len(j) == 5'
 wanted=4 pattern='cut off' keeps_target eval no_end
 wanted=4 pattern='cut off' keeps_target eval "$simple" no_end
-wanted=2 pattern='ranges and PM' keeps_target eval "$simple" "$pm"
+wanted=2 pattern='PM samples' keeps_target eval "$simple" "$pm"
 wanted=2 pattern='no metric' keeps_target eval "$simple" --metrics no__such.sum
 refuses 1 "can't create" eval "$simple" -o nowhere/out.csv
 

@@ -280,7 +280,15 @@ same "$last" "$(sed 1d out)" "$simple,5
 $recordings/gh100-wide-auto.opk,5"
 asks both.db "SELECT count(DISTINCT name) = count(*), count(*) > 156 FROM metrics"
 same "$last" "$(tail -n 1 out)" 1,1
-refuses 2 "ranges and PM samples don't go into one" eval "$simple" "$pm" -o mixed.db
+run 0 eval "$pm" "$simple" -o mixed.db
+asks mixed.db 'SELECT file, count(*) FROM wide'
+same "$last" "$(sed 1d out)" "$simple,5"
+asks mixed.db 'SELECT file, count(*) FROM samples_wide'
+same "$last" "$(sed 1d out)" "$pm,382"
+asks mixed.db 'SELECT count(DISTINCT metric) FROM long UNION ALL SELECT count(DISTINCT metric) FROM samples_long'
+same "$last" "$(sed 1d out | tr '\n' ' ')" '7 7 '
+asks mixed.db "SELECT group_concat(name) LIKE '%smsp%' FROM pragma_table_info('samples_wide')"
+same "$last" "$(sed 1d out)" 0
 
 section 'eval: columns and rows of a database'
 works eval "$simple" --columns $hit,kernel,name --where 'kernel=*fma*' -o some.db

@@ -38,8 +38,9 @@ done
 refuses 2 '--sort time_ns:mean: trace.opk only says' eval trace.opk --aggregate kernel --sort -time_ns:mean
 # Rows of what ran and rows of values are no one table, in either order.
 for files in "$simple trace.opk" "trace.opk $simple"; do
-	refuses 2 'trace.opk only says what ran and when, unlike .*: evaluate them apart' eval $files --aggregate kernel
-	refuses 2 'evaluate them apart' eval $files
+	refuses 2 "the files don't go into one table: evaluate those of each line apart" eval $files --aggregate kernel
+	refuses 2 '  what ran and when alone: trace.opk' eval $files
+	works eval $files -o both.db
 done
 refuses 2 'only says what ran and when: it has no values of metrics' eval trace.opk --metrics sm__cycles_active.avg
 refuses 2 '--layout long: trace.opk only says what ran and when: it has no samples and values' eval trace.opk --layout long

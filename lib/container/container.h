@@ -214,6 +214,9 @@ void opk_meta_storage_free(struct opk_meta_storage *storage);
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
 /* Whether it says what GPUs are like, and has neither metrics nor data. availability.c */
 bool opk_meta_is_probe(const struct opk_meta *meta);
+/* Adds the names of the columns that it shows, as struct opk_meta says; false: out of memory. */
+struct opk_strlist;
+bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *meta);
 /* Whether it was collected in a way that counts idle time around short kernels. meta_check.c */
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
 /* meta_write.c */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "adapters/deflate/deflate.h"
+#include "base/strlist.h"
 
 void opk_config_hash(char out[15], const void *config, size_t size)
 {
@@ -403,4 +404,36 @@ void opk_meta_storage_free(struct opk_meta_storage *storage)
 	if (storage)
 		opk_meta_storage_clear(storage);
 	free(storage);
+}
+
+/* ---- what is shown */
+
+static const char *label_of(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->label_count; i++)
+		if (!strcmp(meta->labels[i].metric, metric))
+			return meta->labels[i].name;
+	return metric;
+}
+
+static bool is_hidden(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->hidden_count; i++)
+		if (!strcmp(meta->hidden[i], metric))
+			return true;
+	return false;
+}
+
+bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *meta)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < meta->column_count; i++)
+		good = opk_strlist_add(names, meta->columns[i]);
+	for (size_t i = 0; good && !meta->column_count && i < meta->metric_count; i++)
+		if (!is_hidden(meta, meta->metrics[i]))
+			good = opk_strlist_add(names, label_of(meta, meta->metrics[i]));
+	for (size_t i = 0; good && !meta->column_count && i < meta->derived_count; i++)
+		good = opk_strlist_add(names, meta->derived[i].name);
+	return good;
 }

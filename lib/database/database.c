@@ -98,7 +98,7 @@ void opk_database_free(struct opk_database *database)
 	opk_strlist_clear(&database->names);
 	opk_strlist_clear(&database->keys);
 	opk_index_clear(&database->by_key);
-	free(database->last_run);
+	free(database->uses);
 	free(database->columns);
 	free(database->metrics);
 	free(database);
@@ -158,8 +158,7 @@ static int insert(struct opk_database *database, const struct metric *metric)
 	struct opk_statement *into = database->into[OPK_INTO_METRICS];
 	size_t count = database->names.count;
 
-	if (!opk_append(&database->last_run, &database->last_run_capacity, &count,
-	                sizeof *database->last_run)
+	if (!opk_append(&database->uses, &database->use_capacity, &count, sizeof *database->uses)
 	    || !opk_strlist_add(&database->names, metric->fields[NAME]))
 		return opk_nomem(database->ctx, "a database");
 	opk_statement_u64(into, database->names.count);
@@ -205,9 +204,10 @@ static int add_column(struct opk_database *database, const struct opk_database_r
 	size_t number;
 	int code = find_or_insert(&number, database, &metric);
 
-	if (code || database->last_run[number - 1] == database->run)
+	if (code || database->uses[number - 1].last_run == database->run)
 		return code;
-	database->last_run[number - 1] = database->run;
+	database->uses[number - 1].last_run = database->run;
+	database->uses[number - 1].by[database->profiler] = true;
 	database->columns[database->column_count] = column;
 	database->metrics[database->column_count++] = number;
 	return add_run_metric(database, number, run->inflated && run->inflated[column]);
@@ -302,13 +302,10 @@ static int add_facts(struct opk_database *database, const struct opk_meta *meta)
 int opk_database_add_run(struct opk_database *database, const struct opk_database_run *given)
 {
 	OPK_OPTIONS(opk_database_run, run, given);
-	enum opk_profiler profiler = opk_evaluation_profiler(run.evaluation);
 	int code;
 
-	if (database->run && profiler != database->profiler)
-		return opk_fail(database->ctx, OPK_EUSAGE,
-		                "%s: ranges and PM samples don't go into one database", run.file);
-	database->profiler = profiler;
+	database->profiler = opk_evaluation_profiler(run.evaluation);
+	database->has[database->profiler] = true;
 	code = add_run(database, &run);
 	if (!code && run.meta)
 		code = add_facts(database, run.meta);

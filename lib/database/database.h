@@ -20,6 +20,12 @@ enum opk_database_table {
 	OPK_TABLES
 };
 
+/* A metric, beside its name. */
+struct opk_database_use {
+	uint64_t last_run; /* that has it */
+	bool by[OPK_PROFILER_PM + 1];
+};
+
 struct opk_database {
 	struct opk_ctx *ctx;
 	struct opk_newfile file;
@@ -28,12 +34,13 @@ struct opk_database {
 	struct opk_strlist shown; /* the view wide; empty: all */
 	/* Numbers are those of the last row of each table. */
 	uint64_t run, row;
-	enum opk_profiler profiler; /* of all runs */
-	bool has_ran;               /* some row is of what ran */
+	enum opk_profiler profiler; /* of the current run */
+	bool has[OPK_PROFILER_PM + 1];
+	bool has_ran; /* some row is of what ran */
 	/* One a metric. */
 	struct opk_strlist names;
-	uint64_t *last_run; /* that has it */
-	size_t last_run_capacity;
+	struct opk_database_use *uses;
+	size_t use_capacity;
 	struct opk_strlist keys; /* all that makes metrics different */
 	struct opk_index by_key;
 	/* The current run's: columns of its evaluation, and which metrics they are, from 1. */

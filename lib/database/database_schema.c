@@ -187,9 +187,10 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 
 enum { MOST_COLUMNS = 2000 }; /* as SQLite is usually built */
 
-/* A view's text in the making. */
+/* A view's text in the making: of ranges, or of samples. */
 struct view {
 	const struct opk_database *database;
+	enum opk_profiler profiler;
 	struct opk_buf text;
 	size_t columns;
 };
@@ -213,9 +214,9 @@ static void next_column(struct view *view)
 	put(view, view->columns++ ? ",\n\t" : "\n\t");
 }
 
-static bool is_pm(const struct opk_database *database)
+static bool is_pm(const struct view *view)
 {
-	return database->profiler == OPK_PROFILER_PM;
+	return view->profiler == OPK_PROFILER_PM;
 }
 
 static void put_fact(struct view *view, const char *name)
@@ -243,7 +244,7 @@ static bool has_fact(const struct view *view, enum opk_fact fact, bool joined)
 static void put_facts(struct view *view, bool joined)
 {
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
-		const struct opk_column *column = opk_fact_column(fact, view->database->profiler);
+		const struct opk_column *column = opk_fact_column(fact, view->profiler);
 
 		if (column && has_fact(view, fact, joined))
 			put_fact(view, column->name);
@@ -254,8 +255,8 @@ static void put_facts(struct view *view, bool joined)
 
 static void put_from(struct view *view)
 {
-	put(view, is_pm(view->database) ? "\nFROM samples r JOIN runs ON runs.id = r.run_id"
-	                                : "\nFROM ranges r JOIN runs ON runs.id = r.run_id");
+	put(view, is_pm(view) ? "\nFROM samples r JOIN runs ON runs.id = r.run_id"
+	                      : "\nFROM ranges r JOIN runs ON runs.id = r.run_id");
 }
 
 /* One value of the row: of the metric by this name, whichever of the runs' it is. */
@@ -266,7 +267,7 @@ static void put_metric(struct view *view, const char *name)
 
 	next_column(view);
 	put(view,
-	    is_pm(view->database)
+	    is_pm(view)
 	            ? "(SELECT value FROM sample_values WHERE sample_id = r.id AND metric_id IN ("
 	            : "(SELECT value FROM range_values WHERE range_id = r.id AND metric_id IN (");
 	for (size_t i = 0; i < names->count; i++)
@@ -284,8 +285,8 @@ static void put_named(struct view *view, const char *name)
 
 	if (!strcmp(name, "file"))
 		put_file(view);
-	else if (opk_fact_find(&fact, name, view->database->profiler))
-		put_fact(view, opk_fact_column(fact, view->database->profiler)->name);
+	else if (opk_fact_find(&fact, name, view->profiler))
+		put_fact(view, opk_fact_column(fact, view->profiler)->name);
 	else
 		put_metric(view, name);
 }
@@ -299,6 +300,8 @@ static void put_all(struct view *view)
 	for (size_t i = 0; i < names->count && view->columns <= MOST_COLUMNS; i++) {
 		size_t first;
 
+		if (!view->database->uses[i].by[view->profiler])
+			continue;
 		if (!opk_index_add(&seen, names->items[i], i, &first))
 			view->text.failed = true;
 		else if (first == i)
@@ -314,12 +317,21 @@ static int create(struct view *view)
 	               : opk_sqlite_run(view->database->sqlite, (const char *)view->text.data);
 }
 
-static int add_wide(struct opk_database *database)
+/* Where there are both, those of samples have names of their own. */
+static void begin_view(struct view *view, const char *name)
 {
-	struct view view = { .database = database };
+	put(view, "CREATE VIEW ");
+	put(view, is_pm(view) && view->database->has[OPK_PROFILER_RANGE] ? "samples_" : "");
+	put(view, name);
+	put(view, " AS SELECT");
+}
+
+static int add_wide(struct opk_database *database, enum opk_profiler profiler)
+{
+	struct view view = { .database = database, .profiler = profiler };
 	int code = OPK_OK;
 
-	put(&view, "CREATE VIEW wide AS SELECT");
+	begin_view(&view, "wide");
 	for (size_t i = 0; i < database->shown.count; i++)
 		put_named(&view, database->shown.items[i]);
 	if (!database->shown.count)
@@ -335,19 +347,19 @@ static int add_wide(struct opk_database *database)
 	return code;
 }
 
-static int add_long(struct opk_database *database)
+static int add_long(struct opk_database *database, enum opk_profiler profiler)
 {
-	struct view view = { .database = database };
+	struct view view = { .database = database, .profiler = profiler };
 	int code;
 
-	put(&view, "CREATE VIEW long AS SELECT");
+	begin_view(&view, "long");
 	put_facts(&view, false);
 	put(&view, ",\n\tm.name AS metric,\n\tm.unit,\n\tv.value,\n\t");
-	put(&view, is_pm(database) ? "k.inflated,\n\tk.position"
-	                           : "v.launches,\n\tk.inflated,\n\tk.position");
+	put(&view, is_pm(&view) ? "k.inflated,\n\tk.position"
+	                        : "v.launches,\n\tk.inflated,\n\tk.position");
 	put_from(&view);
-	put(&view, is_pm(database) ? "\nJOIN sample_values v ON v.sample_id = r.id"
-	                           : "\nJOIN range_values v ON v.range_id = r.id");
+	put(&view, is_pm(&view) ? "\nJOIN sample_values v ON v.sample_id = r.id"
+	                        : "\nJOIN range_values v ON v.range_id = r.id");
 	put(&view, "\nJOIN metrics m ON m.id = v.metric_id"
 	           "\nJOIN run_metrics k ON k.run_id = r.run_id AND k.metric_id = m.id");
 	code = create(&view);
@@ -357,7 +369,15 @@ static int add_long(struct opk_database *database)
 
 int opk_database_add_views(struct opk_database *database)
 {
-	int code = add_wide(database);
+	int code = OPK_OK;
 
-	return code ? code : add_long(database);
+	for (enum opk_profiler profiler = OPK_PROFILER_RANGE; !code && profiler <= OPK_PROFILER_PM;
+	     profiler++) {
+		if (!database->has[profiler])
+			continue;
+		code = add_wide(database, profiler);
+		if (!code)
+			code = add_long(database, profiler);
+	}
+	return code;
 }

@@ -6,37 +6,6 @@
 #include "container/container.h"
 #include "summary/summary_inside.h"
 
-static const char *label_of(const struct opk_meta *meta, const char *metric)
-{
-	for (size_t i = 0; i < meta->label_count; i++)
-		if (!strcmp(meta->labels[i].metric, metric))
-			return meta->labels[i].name;
-	return metric;
-}
-
-static bool is_hidden(const struct opk_meta *meta, const char *metric)
-{
-	for (size_t i = 0; i < meta->hidden_count; i++)
-		if (!strcmp(meta->hidden[i], metric))
-			return true;
-	return false;
-}
-
-/* As opk_meta says what is shown. */
-static bool list_columns(struct opk_strlist *names, const struct opk_meta *meta)
-{
-	bool good = true;
-
-	for (size_t i = 0; good && i < meta->column_count; i++)
-		good = opk_strlist_add(names, meta->columns[i]);
-	for (size_t i = 0; good && !meta->column_count && i < meta->metric_count; i++)
-		if (!is_hidden(meta, meta->metrics[i]))
-			good = opk_strlist_add(names, label_of(meta, meta->metrics[i]));
-	for (size_t i = 0; good && !meta->column_count && i < meta->derived_count; i++)
-		good = opk_strlist_add(names, meta->derived[i].name);
-	return good;
-}
-
 static const struct opk_meta_derived *find_derived(const struct opk_meta *meta, const char *name)
 {
 	for (size_t i = 0; i < meta->derived_count; i++)
@@ -132,7 +101,7 @@ static int fill_columns(struct opk_summary *s)
 
 int opk_summary_list_columns(struct opk_summary *s)
 {
-	bool good = list_columns(&s->names, s->meta);
+	bool good = opk_meta_list_columns(&s->names, s->meta);
 
 	s->column_count = s->names.count;
 	for (size_t i = 0; good && i < s->column_count; i++) {

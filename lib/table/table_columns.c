@@ -205,25 +205,6 @@ static int check_names(const struct opk_table *table, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* Where values are columns, all files have the same ones. */
-static int check_fit(const struct opk_table *table, struct opk_ctx *ctx,
-                     const struct opk_table_input *input)
-{
-	const struct opk_evaluation *first = table->inputs->evaluation;
-	size_t count = opk_evaluation_column_count(first);
-	bool same = opk_evaluation_column_count(input->evaluation) == count;
-
-	for (size_t i = 0; same && i < count; i++)
-		same = !strcmp(opk_evaluation_column(first, i),
-		               opk_evaluation_column(input->evaluation, i));
-	return same || table->layout != OPK_TABLE_WIDE || table->options.only_sources
-	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EUSAGE,
-	                          "%s: its metrics differ from those of the file before: choose "
-	                          "the long layout, or metrics",
-	                          input->path);
-}
-
 int opk_table_list_columns(struct opk_table *table, struct opk_ctx *ctx)
 {
 	size_t most = OPK_FACT_COUNT + OPK_TABLE_KINDS + table->chosen.count
@@ -234,11 +215,10 @@ int opk_table_list_columns(struct opk_table *table, struct opk_ctx *ctx)
 	table->sources = opk_alloc_array(most, sizeof *table->sources);
 	if (!table->columns || !table->sources)
 		return opk_nomem(ctx, "a table");
-	for (size_t i = 0; !code && i < table->input_count; i++) {
+	for (size_t i = 0; !code && i < table->input_count; i++)
 		code = opk_table_check_evaluated(table, ctx, &table->inputs[i]);
-		if (!code)
-			code = check_fit(table, ctx, &table->inputs[i]);
-	}
+	if (!code)
+		code = opk_table_check_evaluated_fit(table, ctx);
 	if (code || table->options.only_sources)
 		return code;
 	if (table->chosen.count)

@@ -59,40 +59,16 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 		*(is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
 	if (!trace || table->options.rows > OPK_ROWS_SINGLE)
 		return OPK_OK;
-	if (other)
-		return opk_fail(
-			ctx, OPK_EUSAGE,
-			"%s only says what ran and when, unlike %s: evaluate them apart, or "
-			"in rows per kernel where both say what ran",
-			trace->path, other->path);
 	code = check_trace(table, ctx, trace->path);
 	if (code)
 		return code;
 	for (size_t i = 0; i < table->input_count; i++)
-		table->inputs[i].rows = rows;
+		if (is_trace(&table->inputs[i]))
+			table->inputs[i].rows = rows;
+	if (other)
+		return OPK_OK;
 	table->options.aggregate = NULL;
 	table->layout = OPK_TABLE_WIDE;
-	return OPK_OK;
-}
-
-static enum opk_profiler profiler_of(const struct opk_table_input *input)
-{
-	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
-}
-
-/* The facts of one table are of one kind; key groups have those of ranges. */
-static int choose_profiler(struct opk_table *table, struct opk_ctx *ctx)
-{
-	if (table->layout == OPK_TABLE_GROUPS) {
-		table->profiler = OPK_PROFILER_RANGE;
-		return OPK_OK;
-	}
-	table->profiler = profiler_of(table->inputs);
-	for (size_t i = 1; i < table->input_count; i++)
-		if (profiler_of(&table->inputs[i]) != table->profiler)
-			return opk_fail(ctx, OPK_EUSAGE,
-			                "%s: ranges and PM samples don't go into one table",
-			                table->inputs[i].path);
 	return OPK_OK;
 }
 
@@ -184,7 +160,7 @@ static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 			               : evaluate_timeline(table, ctx, &inputs[at]);
 			continue;
 		}
-		while (end < table->input_count
+		while (end < table->input_count && inputs[end].rows == inputs[at].rows
 		       && inputs[end].meta->profiler == inputs[at].meta->profiler)
 			end++;
 		code = evaluate_alike(table, ctx, inputs + at, end - at);
@@ -287,11 +263,15 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 	if (!code)
 		code = open_inputs(table, ctx);
 	if (!code)
+		code = opk_table_check_recorded_fit(table, ctx);
+	if (!code)
 		code = choose_rows(table, ctx);
-	if (!code)
-		code = choose_profiler(table, ctx);
-	if (!code)
-		code = choose_metrics(table, ctx);
+	if (code)
+		return code;
+	/* The facts of one table are of one kind; key groups have those of ranges. */
+	table->profiler = table->layout == OPK_TABLE_GROUPS ? OPK_PROFILER_RANGE
+	                                                    : opk_table_profiler_of(table->inputs);
+	code = choose_metrics(table, ctx);
 	if (!code)
 		code = evaluate(table, ctx);
 	for (size_t i = 0; !code && i < table->input_count; i++)

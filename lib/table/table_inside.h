@@ -73,6 +73,11 @@ static inline bool opk_table_is_timeline(const struct opk_table_input *input)
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
 }
 
+static inline enum opk_profiler opk_table_profiler_of(const struct opk_table_input *input)
+{
+	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
+}
+
 /* A wide table of what is known of rows. */
 static inline bool opk_table_needs_no_value(const struct opk_table *table)
 {
@@ -96,6 +101,13 @@ int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx
                               const struct opk_table_input *input);
 /* The place of a value in an evaluation; SIZE_MAX. */
 size_t opk_table_find_value(const struct opk_evaluation *evaluation, const char *name);
+
+/* ---- table_fit.c: which files go together */
+
+/* OPK_EUSAGE, with all of them by what they have, where that is known before an evaluation. */
+int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *ctx);
+/* In the same way afterwards, where values are columns. */
+int opk_table_check_evaluated_fit(const struct opk_table *table, struct opk_ctx *ctx);
 
 /* ---- table_columns.c, table_inputs.c, table_groups.c */
 

@@ -332,9 +332,11 @@ static int name_option(struct eval *eval, int failure)
 	if (failure != OPK_EUSAGE)
 		return failure;
 	opk_errors_mark(&mark, app->ctx);
-	for (size_t i = 0; !code && i < app->argument_count; i++)
-		if (is_trace(app, app->arguments[i]))
-			code = check_trace(eval, app->arguments[i]);
+	for (size_t i = 0; !code && i < app->argument_count; i++) {
+		if (!is_trace(app, app->arguments[i]))
+			break;
+		code = check_trace(eval, app->arguments[i]);
+	}
 	if (code)
 		return opk_errors_keep(app->ctx, &mark, code);
 	opk_errors_rewind(app->ctx, &mark);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether files go together in a table; where not, which of them do. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/index.h"
+#include "container/container.h"
+#include "table/table_inside.h"
+
+/* Many names make a message that nobody reads. */
+enum { MOST_FILES = 4, MOST_KINDS = 16 };
+
+/* Files that have the same. */
+struct kind {
+	struct opk_buf what, files;
+	size_t count;
+};
+
+struct kinds {
+	struct opk_ctx *ctx;
+	struct opk_index index;
+	struct opk_strlist keys;
+	struct kind *items;
+	size_t count, capacity;
+};
+
+static void clear(struct kinds *kinds)
+{
+	for (size_t i = 0; i < kinds->count; i++) {
+		opk_buf_clear(&kinds->items[i].what);
+		opk_buf_clear(&kinds->items[i].files);
+	}
+	free(kinds->items);
+	opk_index_clear(&kinds->index);
+	opk_strlist_clear(&kinds->keys);
+}
+
+/* The kind with this key, which is taken; NULL: out of memory. */
+static struct kind *find(struct kinds *kinds, char *key)
+{
+	size_t at;
+
+	if (!opk_strlist_take(&kinds->keys, key)
+	    || !opk_index_add(&kinds->index, kinds->keys.items[kinds->keys.count - 1], kinds->count,
+	                      &at))
+		return NULL;
+	if (at < kinds->count)
+		free((char *)kinds->keys.items[--kinds->keys.count]);
+	else if (opk_append(&kinds->items, &kinds->capacity, &kinds->count, sizeof *kinds->items))
+		kinds->items[at] = (struct kind){ 0 };
+	else
+		return NULL;
+	return &kinds->items[at];
+}
+
+static bool is_trace(const struct opk_table_input *input)
+{
+	return input->rows <= OPK_ROWS_SINGLE && !strcmp(input->meta->mode, "trace");
+}
+
+static const char *rows_of(const struct opk_table *table, const struct opk_table_input *input)
+{
+	if (is_trace(input))
+		return "what ran and when alone";
+	if (table->layout == OPK_TABLE_GROUPS)
+		return "statistics of values";
+	return opk_table_profiler_of(input) == OPK_PROFILER_PM ? "PM samples" : "ranges";
+}
+
+static void describe(struct kind *kind, const char *rows, const char *set,
+                     const struct opk_strlist *names)
+{
+	opk_buf_add_text(&kind->what, rows);
+	if (!names->count)
+		return;
+	opk_buf_add_printf(&kind->what, ", %zu metric%s ", names->count,
+	                   names->count == 1 ? "" : "s");
+	if (*set)
+		opk_buf_add_printf(&kind->what, "of %s", set);
+	else
+		opk_buf_add_printf(&kind->what, "(%s%s)", names->items[0],
+		                   names->count == 1 ? "" : ", ...");
+}
+
+/* A file with these columns, whose key has this start; `rows` are its rows in words. */
+static int add(struct kinds *kinds, const char *start, const char *rows, const char *set,
+               const struct opk_strlist *names, const char *path)
+{
+	opk_autobuf struct opk_buf key = { 0 };
+	struct kind *kind = NULL;
+	char *text;
+
+	opk_buf_add_text(&key, start);
+	for (size_t i = 0; i < names->count; i++)
+		opk_buf_add_printf(&key, "\n%s", names->items[i]);
+	text = opk_buf_take_text(&key);
+	if (text)
+		kind = find(kinds, text);
+	if (!kind)
+		return opk_nomem(kinds->ctx, "a table");
+	if (!kind->count)
+		describe(kind, rows, set, names);
+	if (kind->count++ < MOST_FILES)
+		opk_buf_add_printf(&kind->files, "%s%s", kind->count > 1 ? ", " : "", path);
+	return OPK_OK;
+}
+
+static int add_kind(struct kinds *kinds, int code, const struct kind *kind)
+{
+	opk_autofree char *more = kind->count > MOST_FILES
+	                                  ? opk_printf(" and %zu more", kind->count - MOST_FILES)
+	                                  : NULL;
+
+	return opk_add(kinds->ctx, code, "%.*s: %.*s%s", (int)kind->what.size,
+	               (char *)kind->what.data, (int)kind->files.size, (char *)kind->files.data,
+	               more ? more : "");
+}
+
+/* The chain is read from its outer end. */
+static int refuse(struct kinds *kinds, const char *headline)
+{
+	size_t shown = kinds->count < MOST_KINDS ? kinds->count : MOST_KINDS;
+
+	opk_clear_errors(kinds->ctx);
+	if (shown < kinds->count)
+		opk_fail(kinds->ctx, OPK_EUSAGE, "and %zu more kinds of files",
+		         kinds->count - shown);
+	while (shown)
+		add_kind(kinds, OPK_EUSAGE, &kinds->items[--shown]);
+	return opk_add(kinds->ctx, OPK_EUSAGE, "%s", headline);
+}
+
+static const char other_rows[] = "the files don't go into one table: evaluate those of each line "
+				 "apart, or into a database";
+static const char other_metrics[] = "the files have different metrics: choose the long layout, "
+				    "metrics that all have, or a database";
+
+static bool is_wide(const struct opk_table *table)
+{
+	return table->layout == OPK_TABLE_WIDE && !table->options.only_sources;
+}
+
+/* What a file shows by itself is known before anything is evaluated. */
+static int add_recorded(struct kinds *kinds, const struct opk_table *table,
+                        const struct opk_table_input *input)
+{
+	bool by_itself = is_wide(table) && !table->eval.set && !table->eval.metrics
+	                 && !table->chosen.count && input->rows != OPK_ROWS_TABLES;
+	opk_autostrlist struct opk_strlist names = { 0 };
+	const char *rows = rows_of(table, input);
+
+	if (by_itself && !opk_meta_list_columns(&names, input->meta))
+		return opk_nomem(kinds->ctx, "a table");
+	return add(kinds, rows, rows, input->meta->set_name, &names, input->path);
+}
+
+int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *ctx)
+{
+	struct kinds kinds = { .ctx = ctx };
+	bool same = true;
+	int code = OPK_OK;
+
+	if (table->options.only_sources || table->input_count == 1)
+		return OPK_OK;
+	for (size_t i = 0; !code && i < table->input_count; i++) {
+		same &= rows_of(table, &table->inputs[i]) == rows_of(table, table->inputs);
+		code = add_recorded(&kinds, table, &table->inputs[i]);
+	}
+	if (!code && kinds.count > 1)
+		code = refuse(&kinds, same ? other_metrics : other_rows);
+	clear(&kinds);
+	return code;
+}
+
+/* Of a set, chips may have different metrics. */
+int opk_table_check_evaluated_fit(const struct opk_table *table, struct opk_ctx *ctx)
+{
+	struct kinds kinds = { .ctx = ctx };
+	int code = OPK_OK;
+
+	if (!is_wide(table) || table->input_count == 1)
+		return OPK_OK;
+	for (size_t i = 0; !code && i < table->input_count; i++) {
+		const struct opk_evaluation *evaluation = table->inputs[i].evaluation;
+		opk_autostrlist struct opk_strlist names = { 0 };
+
+		for (size_t j = 0; !code && j < opk_evaluation_column_count(evaluation); j++)
+			if (!opk_strlist_add(&names, opk_evaluation_column(evaluation, j)))
+				code = opk_nomem(ctx, "a table");
+		if (!code)
+			code = add(&kinds, "", opk_evaluation_chip(evaluation), "", &names,
+			           table->inputs[i].path);
+	}
+	if (!code && kinds.count > 1)
+		code = refuse(&kinds, other_metrics);
+	clear(&kinds);
+	return code;
+}
