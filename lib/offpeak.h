@@ -460,7 +460,7 @@ const char *opk_names_get(const struct opk_names *names, size_t i);
 
 /* Base or full names that match, with their properties. */
 
-/* Which metrics to list. All conditions must hold; any one of the globs suffices. */
+/* Chooses metrics. All conditions must hold; any one of the globs suffices. */
 struct opk_metric_filter {
 	size_t size;
 	const char *const *globs; /* shell patterns over the base name */
@@ -578,7 +578,7 @@ void opk_description_free(struct opk_description *description);
 struct opk_legacy_term {
 	const char *name;
 	bool exists; /* the chip has it */
-	/* Of a term with {op}, which means several: the first of them. NULL: it means one. */
+	/* A term with {op} means several: the first of them. NULL: it means one. */
 	const char *nearest;
 };
 
@@ -589,7 +589,7 @@ struct opk_legacy {
 	const char *formula; /* over full names of the chip; "": it has no counterpart */
 	/* Where a metric and an event have the same name: the other of the two; else NULL. */
 	const char *other_kind, *other_formula;
-	/* Of the formula, or of the first that the chip would have to have. */
+	/* Those of the formula, or of the first that the chip would have to have. */
 	const struct opk_legacy_term *terms;
 	size_t term_count;
 	const char *nvidia; /* NVIDIA's own formula, which may be another; "": it names none */
@@ -967,7 +967,7 @@ const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftove
 /* What a collector needs, as a file: plan, build, and carry it to the GPU machine. */
 
 /*
- * Which raw counters have the value of each hardware instance in counter data, not their sum alone.
+ * The raw counters that have each hardware instance's value in counter data, not their sum alone.
  * Minima and maxima need it, and a few others, and are NaN without; images shrink up to 90-fold
  * without any.
  */
@@ -1003,7 +1003,7 @@ int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *options, const char *path);
 /*
- * Which instances the prefix will have: by default those that are needed, which for PM sampling is
+ * The instances that the prefix will have: by default those that are needed, or for PM sampling
  * all or none.
  */
 enum opk_instances opk_build_instances(const struct opk_plan *plan,
@@ -1146,7 +1146,7 @@ struct opk_meta_roofline {
 	size_t roof_count; /* 0: there is no roofline */
 };
 
-/* Which GPU a counter-availability image is of, and for which profiler. */
+/* The GPU that a counter-availability image is of, and its profiler. */
 struct opk_availability {
 	const char *chip;
 	enum opk_profiler profiler;
@@ -1211,7 +1211,7 @@ struct opk_meta {
 	const struct opk_meta_heading *headings;
 	size_t heading_count;
 	struct opk_meta_roofline roofline;
-	/* Of a probe: one for each counter-availability image, in their order. */
+	/* A probe has one for each counter-availability image, in their order. */
 	const struct opk_availability *availability;
 	size_t availability_count;
 };
@@ -1234,7 +1234,7 @@ int opk_file_availability(void **data, size_t *size, struct opk_ctx *ctx, struct
                           const char *chip, enum opk_profiler profiler);
 
 /*
- * The same of a file, which may also be a bare image: it is what the file has, unchecked. `chip` is
+ * As opk_file_availability(), of a file that may also be a bare image, unchecked then. `chip` is
  * a name of opk_chips_resolve(). free() the image.
  */
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
@@ -1795,7 +1795,7 @@ uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
 
 /* Columns and cells of any table: what facts, tables and output have in common. */
 
-/* Which member of union opk_cell the cells of a column are. */
+/* Says which member of union opk_cell the cells of a column are. */
 enum opk_cell_type {
 	OPK_CELL_STRING,
 	OPK_CELL_UINT,
@@ -2266,7 +2266,7 @@ struct opk_out_options {
 	 * or a carriage return. Other programs see it as part of the text.
 	 */
 	bool csv_safe;
-	/* Of a record and its tables write this one, or "summary", the record; NULL: all. */
+	/* Write this table of a record alone, or "summary", the record; NULL: all. */
 	const char *only;
 };
 
@@ -2392,7 +2392,7 @@ void opk_database_free(struct opk_database *database);
 
 struct opk_trace_options {
 	size_t size;
-	/* Which metrics, and how they are evaluated; not `filter` and `join`. NULL: defaults. */
+	/* The metrics, and how they are evaluated; not `filter` and `join`. NULL: defaults. */
 	const struct opk_eval_options *eval;
 	/*
 	 * Conditions as of opk_filter_new(), on samples and ranges. What ran has to meet those on
@@ -2608,7 +2608,7 @@ struct opk_diff_judged {
 	const char *text;     /* what was found: "+7.3%, from 1200 to 1287.6 ns" */
 };
 /*
- * Which rules the comparison breaks: for each rule each row that it is about, rule by rule. Without
+ * Finds the rules that are broken: for each rule each row that it is about, rule by rule. Without
  * these rules in the options of the comparison their metrics may be missing, which breaks them.
  * Comparison, rules and names must outlive it; `names` is as opk_diff_row_name() takes it. That
  * rules are broken is no failure.

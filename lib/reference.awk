@@ -299,7 +299,7 @@ function put_page(name,    page, i) {
 	close(page)
 }
 
-# Which groups this one's comments name functions of.
+# Finds the groups whose functions this one's comments name.
 function find_others(name, found,    i, text, other) {
 	for (i = 1; i <= items; i++) {
 		text = item_group[i] == name ? code[i] " " comment[i] : ""

@@ -179,7 +179,7 @@ static void trim(struct chain *c)
 	step_to(c, to);
 }
 
-/* Of a file without its end, too, which has lost nothing else. */
+/* A file without its end has lost nothing else. */
 static void recover(struct chain *c)
 {
 	struct opk_findings *findings;

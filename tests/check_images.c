@@ -566,7 +566,7 @@ END_TEST
 
 /* ---- means ------------------------------------------------------------------------------ */
 
-/* Of row 0 so often, and then of row 1 until these are all. */
+/* The mean of row 0 so often, and then of row 1 until these are all. */
 static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 {
 	static const char *const metrics[] = { "fake__a.sum" };

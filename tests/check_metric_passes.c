@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which passes of a plan have a metric's counters, and what build makes of it. */
+/* The passes of a plan that have a metric's counters, and what build makes of them. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "plan/plan.h"

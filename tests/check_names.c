@@ -167,7 +167,7 @@ START_TEST(without_memory)
 }
 END_TEST
 
-/* Which chips words mean: names apart, without a library. */
+/* Words mean chips: names apart, without a library. */
 START_TEST(chip_words)
 {
 	static const struct {

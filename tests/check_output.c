@@ -327,7 +327,7 @@ START_TEST(long_table_name_in_records)
 }
 END_TEST
 
-/* Of the record and its tables. */
+/* One of the record and its tables is written. */
 START_TEST(one_alone)
 {
 	static const struct {

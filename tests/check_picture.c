@@ -245,7 +245,7 @@ START_TEST(crowded)
 }
 END_TEST
 
-/* Of very many kernels those are drawn that took most time. */
+/* Where kernels are very many, those are drawn that took most time. */
 START_TEST(many)
 {
 	opk_autobuf struct opk_buf file = { 0 };

@@ -131,7 +131,7 @@ START_TEST(one_pass_is_not_cheap)
 }
 END_TEST
 
-/* Of a chip that was not measured nothing is said. */
+/* Nothing is said of a chip that was not measured. */
 START_TEST(unmeasured)
 {
 	struct opk_ctx *ctx = new_ctx();

@@ -544,7 +544,7 @@ START_TEST(later_encodings)
 }
 END_TEST
 
-/* Of two images on two bases, which differ from them alike, neither is taken for the other. */
+/* Two images on two bases, which differ from them alike, are not taken for each other. */
 START_TEST(like_images_on_other_bases)
 {
 	struct opk_ctx *ctx = ctx_without_libraries();

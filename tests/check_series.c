@@ -124,7 +124,7 @@ START_TEST(pauses_are_gaps)
 }
 END_TEST
 
-/* Whose interval becomes longer loses one sample, and whose first one is empty none. */
+/* A track whose interval becomes longer loses one sample; one whose first is empty, none. */
 START_TEST(intervals_may_change)
 {
 	struct opk_track track = { .metrics = 1 };

@@ -444,7 +444,7 @@ END_TEST
 
 START_TEST(counters)
 {
-	/* Of each image the first sample, which begins earlier, is left out. */
+	/* The first sample of each image, which begins earlier, is left out. */
 	static const struct sampled images[] = { { 1000, 0 }, { 3000, 0 }, { 90000, 0 } };
 	static const struct opk_activity ran[] = { RAN("k", 3000, 100000, .rank = 3) };
 	static const char *const wanted[] = {

@@ -314,7 +314,7 @@ works merge "$nvtx" --sum device --level all -o level.opk
 works eval level.opk --columns $inst,count
 same 'all: instructions' "$(sed -n 2p out)" 2035188760,8
 notes '6 are left out' merge "$nvtx" --sum kernel -o level.opk
-# Of sums by name the levels are known; where the outermost is left out, those inside are.
+# Sums by name have levels; where the outermost is left out, those inside are counted.
 notes "'step/forward' in 'step'" merge names.opk --sum device -o level.opk
 works eval level.opk --columns $inst,count
 same 'of sums: instructions' "$(sed -n 2p out)" 1017594380,2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # With --cuda one folder's libraries are opened and no others, whatever the cache has already.
-# Which libraries are opened is its subject.
+# It is about which libraries are opened.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 

@@ -205,7 +205,7 @@ rows_are launch 4
 quietly '--every 2 --max-ranges 2' init ctx:0 'launch*9:k'
 rows_are launch '1
 3'
-# Of launches that are filtered out, the profiler hears nothing, in either mode.
+# The profiler hears nothing of launches that are filtered out, in either mode.
 for set in one three; do
 	passes=$([ $set = one ] && echo 1 || echo 3)
 	quietly "--kernel ^wanted" init ctx:0 launch:wanted launch:a launch:b launch:wanted
@@ -433,7 +433,7 @@ for options in '' --merge; do
 1 _Z1cPKfS0_Pfi'
 done
 
-# Of samples and of what ran nobody knows how much more there was.
+# Nobody knows how many more samples there were, and how much more ran.
 code=137
 collect 137 --trace kernels -o run.opk -- "$prog" init ctx:0 'launch*70:a' sleep:1300 'launch*7:b' kill9
 err_has 'note: process [0-9]*: 70 recorded; the process was killed or became another program: what came later is not known$'

@@ -380,7 +380,7 @@ static double value_of_part(const struct fake_part *part, size_t metric)
 	return sum / (double)part->times;
 }
 
-/* Of several passes, the mean over them. */
+/* The mean over several passes. */
 static double value_of_slot(const struct fake_slot *slot, size_t metric)
 {
 	unsigned needed = metric < FAKE_MAX_NEEDED ? fake.needed[metric] : 0;
@@ -818,7 +818,7 @@ static size_t find_fake_domain(uint32_t domain)
 	return i;
 }
 
-/* Of which it can be asked. */
+/* Whether it can be asked of these. */
 static bool is_open(const struct fake_scheduler *scheduler)
 {
 	for (size_t i = 0; i < COUNT(domains); i++)

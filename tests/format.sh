@@ -55,6 +55,11 @@ headers='
 		print file ": no comment in the second line"
 }'
 
+# fragments: comments without a subject, of the C files whose names are read.
+fragments() {
+	xargs grep -HnoE '/\* (Of|Which|Whose|The same of) [a-z]+'
+}
+
 section 'clang-format'
 # The options mean other things to other versions.
 formatter=$(command -v clang-format-14 || echo clang-format)
@@ -69,6 +74,7 @@ fi
 
 section 'lines'
 same 'longer than 100 columns' "$(cd "$SOURCE" && c_files . | awk "$long_lines")" ''
+same 'comments without a subject' "$(cd "$SOURCE" && c_files . | fragments)" ''
 same 'without a header' "$(cd "$SOURCE" && c_files . | grep '^lib/\|^tools/' | awk "$headers")" ''
 
 section 'tests can be run'
@@ -96,6 +102,8 @@ long const char x = '"', *EIGHTY = "", z0123456789;
 long int x; /* "quoted" EIGHTY " EIGHTY " */
 long int x; // EIGHTY EIGHTY
 END
+printf '/* Of kernels. */\n/* Often. */\n' >"$tmp/tree/lib/x.c"
+same 'a comment without a subject' "$(cd "$tmp/tree" && c_files . | fragments | cut -d : -f 1,3-)" 'lib/x.c:/* Of kernels'
 while read -r wanted text; do
 	[ -n "$wanted" ] || continue
 	printf '%b\n' "$text" >"$tmp/tree/lib/x.c"

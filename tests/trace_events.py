@@ -70,7 +70,7 @@ same("launches", slices, Counter(
      int(row.get("bytes") or 0))
     for row in evaluate("--per", "launch", "--launch-columns", "all") if row["kind"] != "idle"))
 
-# Of a launch that was profiled eval does not say when it ended.
+# eval does not say when a launch that was profiled ended.
 rows = [row for row in evaluate("--launch-columns", "all", "--join", "none") if row.get("start_ns") and "range" in row]
 metrics = [name for name in (rows[0] if rows else ()) if "." in name]
 ranges = Counter((origin + t["ts"], e["args"].get("kernel", e["name"]), t["dur"] if "kernel" not in e["args"] else "",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which metrics are minima and maxima: only what kept its instances has them. */
+/* Metrics that are minima and maxima: only what kept its instances has them. */
 #ifndef OPK_EXTREME_H
 #define OPK_EXTREME_H
 

@@ -22,7 +22,7 @@ struct opk_newfile {
 	struct opk_stream *stream; /* that a commit copies it to; NULL: it is a file of its own */
 	int code; /* the first failure: every later write, and the commit, fails with it */
 	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;
-	/* Of a live file: which one it is, whatever becomes of name and descriptor. */
+	/* Says which file a live one is, whatever becomes of name and descriptor. */
 	struct {
 		bool on;
 		dev_t device;

@@ -19,7 +19,7 @@ static bool is_it(const struct opk_newfile *file, int fd, struct stat *info)
 	       && info->st_ino == file->live.inode;
 }
 
-/* Of a name that others could have foreseen, nothing is followed or waited for. */
+/* Others could have foreseen the name: no link is followed, and no pipe waited for. */
 static int open_again(struct opk_newfile *file)
 {
 	int fd = opk_out_of_the_way(

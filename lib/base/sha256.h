@@ -19,7 +19,7 @@ struct opk_sha256 {
 void opk_sha256_begin(struct opk_sha256 *hash);
 void opk_sha256_add(struct opk_sha256 *hash, const void *data, size_t size);
 void opk_sha256_end(struct opk_sha256 *hash, char out[OPK_SHA256_TEXT]);
-/* Of all that can be read from here on; false with errno set. */
+/* Hashes all that can be read from here on; false with errno set. */
 bool opk_sha256_file(char out[OPK_SHA256_TEXT], int fd);
 
 #endif

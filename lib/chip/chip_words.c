@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which chips a word means: by a chip's name, its compute capability, its architecture, or a
+ * Finds the chips that a word means: by a chip's name, compute capability, architecture, or a
  * product that has it. Words are written as people and nvidia-smi write them: "sm_90", "90",
  * "NVIDIA H100 80GB HBM3".
  */

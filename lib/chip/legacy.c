@@ -101,7 +101,7 @@ int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char
 
 /* ---- one name */
 
-/* Of a name's rows the n-th. */
+/* Looks for the n-th of a name's rows. */
 struct search {
 	const char *name;
 	size_t n;

@@ -65,7 +65,7 @@ struct opk_compared_source {
 	struct opk_strlist also;         /* what is compared, or the time, and not shown */
 	struct opk_evaluation *launches; /* a row each */
 	struct opk_evaluation *means;    /* a row for what several launches are together; NULL */
-	/* Which of the diff's each column is, and then each of `also`. */
+	/* The diff's column that each column is, and then each of `also`. */
 	size_t *columns, *columns_of_means;
 	size_t first_row; /* among those of its side */
 };

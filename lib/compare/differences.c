@@ -48,7 +48,7 @@ static const char *driver_of(const struct opk_meta *meta, char room[64])
 	return opk_meta_fact(meta, "driver");
 }
 
-/* Of the first device; others of a host are most often the same. */
+/* The first device's; others of a host are most often the same. */
 static const char *gpu_of(const struct opk_meta *meta, char room[64])
 {
 	(void)room;

@@ -66,7 +66,7 @@ static void rank(struct ranks *ranks, struct ranked *values)
 }
 
 /*
- * Of all ways to choose the lesser side's launches among all: the share whose sum of ranks is as
+ * The share of all ways to choose the lesser side's launches among all whose sum of ranks is as
  * far from the mean, or farther. ways[k][s] counts those of k launches with the sum s.
  */
 static double find_exact(const struct ranks *ranks, double *ways, size_t most)

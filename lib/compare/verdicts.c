@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which changes are more than what launches differ by anyway. */
+/* Finds the changes that are more than what launches differ by anyway. */
 #include <math.h>
 #include <string.h>
 

@@ -401,7 +401,7 @@ int opk_activity_table_read(struct opk_activity_table *table, struct opk_ctx *ct
 	struct decoder d = { .ctx = ctx, .table = table };
 	struct opk_reader reader = { 0 };
 	opk_autofree void *data = NULL;
-	/* Of millions of records there are many tables. */
+	/* Millions of records are in many tables. */
 	int code = opk_check_interrupt(ctx);
 
 	if (!code)

@@ -171,7 +171,7 @@ static double number_of(const char *text)
 	return end != text && !*end ? number : (double)NAN;
 }
 
-/* Of a range without a device: where there is one device only, of that one. */
+/* A range without a device is of the only one, where there is only one. */
 static double get_of_device(const struct opk_meta *meta, const char *fact, int32_t device)
 {
 	double found = (double)NAN;

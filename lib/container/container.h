@@ -272,7 +272,7 @@ struct opk_span_of_text {
 struct opk_kernel_parts {
 	struct opk_span_of_text base, templates, arguments;
 };
-/* Of a name in the one spelling; what is no such name is all base. False when out of memory. */
+/* Divides a name in the one spelling; any other text is all base. False when out of memory. */
 bool opk_kernel_find_parts(struct opk_kernel_parts *parts, const char *name);
 
 /* The tables of images: ranges.c and times.c read one section each, recording.c all of a file. */

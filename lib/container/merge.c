@@ -119,7 +119,7 @@ static int add_common(struct common_meta *common, struct opk_ctx *ctx, const str
 
 /* ---- whether recordings fit ------------------------------------------------------------- */
 
-/* Which tables describe the images of the first part that has any. */
+/* The tables that describe the images of the first part that has any. */
 struct tables {
 	const char *path; /* NULL: none so far */
 	bool ranges, times;

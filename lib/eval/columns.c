@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which columns a recording has, and what they are computed of. */
+/* The columns of a recording, and what they are computed of. */
 #include "eval/eval.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "container/container.h"
 
-/* Of all formulas together: a device has 150. */
+/* All formulas together have at most so many: a device has 150. */
 enum { MAX_ATTRIBUTES = 1000 };
 
 /* Columns in the making, where the recording's set says more than its metrics. */

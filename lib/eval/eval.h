@@ -77,7 +77,7 @@ int opk_image_check(size_t *rows, struct opk_ctx *ctx, const struct opk_nv_image
 /* OPK_EINPUT where its tables have another number of rows. */
 int opk_segment_check(struct opk_ctx *ctx, const struct opk_segment *segment, size_t rows);
 
-/* Which metrics are in which pass; the metadata in it is NULL for a bare image. */
+/* Says which metrics are in which pass; the metadata in it is NULL for a bare image. */
 const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation);
 
 /* Whether its filter has conditions on values. */
@@ -110,7 +110,7 @@ struct opk_columns;
 /* What it shows, and of what. */
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation);
 
-/* Of all images of a file, but for the metrics; *unwanted is to be freed. NULL: no filter. */
+/* The job of all images of a file, but for its metrics; free *unwanted. NULL: no filter. */
 int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_ctx *ctx,
                          struct opk_file *file, const struct opk_filter *filter);
 
@@ -155,7 +155,7 @@ struct opk_columns {
 		*headings; /* over each column, or NULL; borrowed from the metadata */
 	struct opk_derivation *derived;
 	size_t derived_count;
-	/* Which values there are besides, for conditions and the order of rows. */
+	/* The values that there are besides, for conditions and the order of rows. */
 	size_t *also;
 	size_t also_count;
 	double *values;
@@ -299,7 +299,7 @@ int opk_grouping_find(size_t *group, const struct opk_grouping *grouping, struct
 void opk_grouping_clear(struct opk_grouping *grouping);
 #define opk_autogrouping __attribute__((cleanup(opk_grouping_clear)))
 
-/* Which of the evaluated metrics have all their counters in a pass. */
+/* The evaluated metrics that have all their counters in a pass. */
 
 struct opk_measured {
 	const struct opk_meta *meta; /* NULL: a bare image, of all passes */

@@ -277,7 +277,7 @@ int opk_segment_check(struct opk_ctx *ctx, const struct opk_segment *segment, si
 int opk_image_check(size_t *rows, struct opk_ctx *ctx, const struct opk_nv_image_info *info,
                     size_t size, enum opk_profiler profiler, uint32_t pass)
 {
-	/* Of several passes a range with one is never whole. */
+	/* A range with one pass of several is never whole. */
 	*rows = pass ? info->populated : info->completed;
 	/* A range takes more than a word: larger numbers come from damage. */
 	if (*rows > size / 8 || *rows > info->slots)
@@ -367,7 +367,7 @@ static int evaluate_file(struct work *w)
 	struct opk_decoder own = { 0 }, *decoder = job->warm ? &job->warm->decoder : &own;
 	int code = OPK_OK;
 
-	/* Of another file. */
+	/* The base is another file's. */
 	decoder->base.size = 0;
 	begin_rows(w);
 	for (w->segment = job->first; !code && w->segment < job->end; w->segment++) {

@@ -29,7 +29,7 @@ struct share {
 	uint64_t size; /* bytes of images */
 };
 
-/* Of a larger file several children may have a part. */
+/* Several children may have a part of a larger file. */
 static const uint64_t small_file = 32 << 20;
 
 struct many {
@@ -203,7 +203,7 @@ static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx,
 	return code ? code : evaluate_some(out + half, ctx, files + half, count - half, options);
 }
 
-/* Of one large file, or of the small ones up to the next large one. */
+/* Counts one large file, or the small ones up to the next large one. */
 static size_t count_next(struct opk_file *const *files, size_t count)
 {
 	size_t next = 0;

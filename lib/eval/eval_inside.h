@@ -61,7 +61,7 @@ int opk_spools_reread(struct opk_spool_row *row, const char **name, double *valu
 /* Whether there are no more rows. */
 bool opk_spools_ended(const struct opk_spools *spools);
 
-/* Which rows are wanted, and what is known of a row before its image is decoded. */
+/* The rows that are wanted, and what is known of a row before its image is decoded. */
 
 /* OPK_EUSAGE where rows of this profiler lack a fact that a condition names. NULL: no filter. */
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,

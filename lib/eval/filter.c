@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which rows are wanted: patterns over their facts, and comparisons. */
+/* Chooses rows: patterns over their facts, and comparisons. */
 #include "eval/eval_inside.h"
 
 #include <ctype.h>

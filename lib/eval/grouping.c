@@ -59,7 +59,7 @@ int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text)
 	return OPK_OK;
 }
 
-/* Which names a GPU whatever the host is called: each container has a name of its own. */
+/* A UUID names a GPU whatever the host is called: each container has a name of its own. */
 static bool has_uuid(const struct opk_range *range)
 {
 	return range->gpu && (!strncmp(range->gpu, "GPU-", 4) || !strncmp(range->gpu, "MIG-", 4));

@@ -129,7 +129,7 @@ static int take_rows(struct opk_joining *joining, struct opk_ctx *ctx,
 
 /* ---- images ----------------------------------------------------------------------------- */
 
-/* Of each GPU. */
+/* There is one for each GPU. */
 struct gpu {
 	uint64_t slot_size;           /* bytes that a range takes at most */
 	struct opk_mean_image *image; /* that is being filled; NULL: none yet */
@@ -181,7 +181,7 @@ static int add_segment(struct opk_mean_image *image, struct opk_ctx *ctx, size_t
 	return OPK_OK;
 }
 
-/* Which segments have ranges of an image. */
+/* Finds the segments that have ranges of an image. */
 static int find_segments(struct opk_joining *joining, struct opk_ctx *ctx,
                          const struct opk_eval_job *job)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which images have ranges that can be added up. */
+/* Finds images whose ranges can be added up. */
 #include "eval/eval.h"
 
 #include <string.h>

@@ -74,7 +74,7 @@ static bool begins(const char *text, const char *with)
 }
 
 /*
- * Of the average over instances: their number is the sum's share of it. `length`: of the name
+ * For the average over instances: their number is the sum's share of it. `length`: of the name
  * before the rollup; `rest`: after it.
  */
 static void weigh_average(struct maker *m, struct opk_rule *rule, const char *name, int length,

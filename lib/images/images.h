@@ -156,7 +156,7 @@ int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text);
 int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_survey *survey,
                       unsigned key, enum opk_level level);
 
-/* Which ranges are summed, and into which images: for merged recordings and for statistics. */
+/* Plans which ranges are summed, into which images: for merged recordings and statistics. */
 
 /* A range to be made: the sum of those of one group and GPU that have the same metrics. */
 struct opk_summed {

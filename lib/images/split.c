@@ -259,7 +259,7 @@ const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i)
 
 /* ---- the files -------------------------------------------------------------------------- */
 
-/* Which sections each part has, and which only the first one has. */
+/* Chooses the sections that each part has, and those that only the first one has. */
 static bool goes_into(uint32_t type, bool first)
 {
 	switch (type) {

@@ -20,7 +20,7 @@ static const unsigned short widths[] = {
 /* Fonts that take its place are wider. */
 static const double allowance = 1.13;
 
-/* Of the character at the start, whose length it sets. */
+/* The width of the character at the start, whose length it sets. */
 static double width_of(const char *text, size_t *length)
 {
 	enum { LONGEST = 4 }; /* character */

@@ -69,7 +69,7 @@ static int make_prefix(void **out, size_t *size, struct opk_ctx *ctx, const stru
 
 	if (!keep)
 		return opk_nomem(ctx, "a counter-data prefix");
-	/* Whose counters are whose is not known of samples. */
+	/* It is not known of samples which counters are which metric's. */
 	if (plan->target.profiler == OPK_PROFILER_PM && instances == OPK_INSTANCES_NEEDED)
 		instances = any_needs_instances(plan) ? OPK_INSTANCES_ALL : OPK_INSTANCES_NONE;
 	if (instances == OPK_INSTANCES_NEEDED)

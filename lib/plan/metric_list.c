@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which of a chip's metrics are listed, and what each costs. */
+/* Lists metrics of a chip, and what each costs. */
 #include <string.h>
 
 #include "base/option_struct.h"
@@ -43,7 +43,7 @@ static int add_full(struct opk_metric_list *list, struct opk_ctx *ctx,
 	return code;
 }
 
-/* Of what was found, each base metric once. */
+/* Asks for each base metric that was found once. */
 static int ask_scopes(const struct opk_metric_list *list, struct opk_ctx *ctx)
 {
 	opk_autofree const struct opk_metric **metrics = opk_alloc_array(list->count + 1,

@@ -157,7 +157,7 @@ int opk_pass_cost_of(struct opk_pass_cost *out, struct opk_ctx *ctx,
 
 		if (code)
 			return code;
-		/* Of a domain that was not measured nothing is known, nor of its pass. */
+		/* A domain that was not measured makes its pass unknown, too. */
 		if (!place)
 			return OPK_OK;
 		add(&cost, place, !has_unit(places, used, place->unit));

@@ -24,7 +24,7 @@ void opk_pass_costs_clear(struct opk_pass_costs *costs);
 /* Whether counters there make a launch several times dearer than elsewhere. */
 bool opk_domain_is_dear(const struct opk_pass_costs *costs, const char *domain);
 
-/* Of a pass; 0 where unknown. */
+/* What a pass costs; 0 where unknown. */
 struct opk_pass_cost {
 	uint32_t launch_us; /* of a launch that is not replayed */
 	uint32_t replay_us; /* of the pass under kernel replay */

@@ -24,7 +24,7 @@ struct saving {
 	size_t *pass_of; /* a copy to move counters in; SIZE_MAX: taken out */
 	size_t *counts;  /* passes, one a part */
 	const char **names;
-	/* Of each counter and pass, while the pass is as it was: it has room, or has not. */
+	/* For each counter and pass, while the pass is as it was: it has room, or has not. */
 	enum opk_room { ROOM_UNKNOWN, ROOM, NO_ROOM } * room;
 };
 

@@ -506,7 +506,7 @@ static int search(struct searching *s)
 	return code;
 }
 
-/* Of this chip, or else of the one that was measured: their domains have the same names. */
+/* Costs on this chip, or else on the one that was measured: domains have the same names. */
 static int read_costs(struct searching *s)
 {
 	int code = opk_pass_costs_read(&s->costs, s->ctx, s->plan->target.chip);

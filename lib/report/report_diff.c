@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Of two recordings: what changed from the first to the second, and whether it is noise. */
+/* What changed from the first recording to the second, and whether it is noise. */
 #include <math.h>
 
 #include "report/report_inside.h"

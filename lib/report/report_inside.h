@@ -19,7 +19,7 @@ struct report_spread {
 	struct report_sum *lanes;
 };
 
-/* Of the values of one lane. */
+/* The values of one lane. */
 struct report_sum {
 	double sum;
 	uint64_t count;

@@ -120,7 +120,7 @@ void report_begin_data(struct report_page *page, const struct report_run *run, c
 }
 
 /*
- * Of a character of data, all of which are inside strings: escaped, no parser of HTML sees it. What
+ * A character of data, all of which are inside strings: escaped, no parser of HTML sees it. What
  * shows text in another order becomes U+FFFD, as outside of data. NULL: it stays.
  */
 static const char *instead_of(const char *text, size_t length)

@@ -155,7 +155,7 @@ static void put_means(struct opk_json_writer *json, const struct report_run *run
 	}
 }
 
-/* Of kernels, also those that the map leaves out. */
+/* All kernels count, also those that the map leaves out. */
 static void put_total(struct opk_json_writer *json, size_t total)
 {
 	opk_json_key(json, "total");

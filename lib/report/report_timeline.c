@@ -8,7 +8,7 @@
 #include "series/series.h"
 
 /*
- * Of samples and of what ran, for all timelines of a page, deflated: seven metrics and the times of
+ * For samples and what ran in all timelines of a page, deflated: seven metrics and the times of
  * a million samples take 7 MB. As base64 it is a third more, and the page stays below 15 MB.
  */
 enum { MOST_BYTES = 10 << 20 };

@@ -131,7 +131,7 @@ struct opk_patience {
 	double end; /* of opk_processor_seconds(); 0: never */
 };
 
-/* Of this process, without its children. */
+/* This process's, without its children's. */
 double opk_processor_seconds(void);
 bool opk_patience_over(const struct opk_patience *patience);
 

@@ -210,7 +210,7 @@ static void keep_room(struct opk_lanes *lanes, size_t room)
 	uint64_t distance = (lanes->end - lanes->start) / 10000 + 1;
 	size_t count = lanes->records > SIZE_MAX ? SIZE_MAX : (size_t)lanes->records;
 
-	/* Of each lane one item is left when all is joined. */
+	/* One item of each lane is left when all is joined. */
 	while (count > room && count > lanes->lanes.count) {
 		count = 0;
 		for (size_t i = 0; i < lanes->lanes.count; i++)

@@ -91,7 +91,7 @@ int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-/* Which columns of an evaluation are kept. */
+/* The columns of an evaluation that are kept. */
 struct choice {
 	struct opk_evaluation *evaluation;
 	const size_t *columns; /* NULL: all */

@@ -108,7 +108,7 @@ struct opk_lanes {
 enum { OPK_LANES_ROOM = 1 << 20, OPK_LANE_ROWS = 32 };
 
 /*
- * Of the records those that have a time. They and their strings are borrowed. Beyond `room` items
+ * Takes the records that have a time. They and their strings are borrowed. Beyond `room` items
  * (0: OPK_LANES_ROOM) records that follow each other closely are joined. lanes.c
  */
 int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,

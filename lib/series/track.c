@@ -198,7 +198,7 @@ int opk_track_fold(struct opk_track *track, struct opk_ctx *ctx)
 		       track->count * track->metrics * sizeof *track->most);
 	}
 	join_pairs(track, false);
-	/* Of samples that all stand apart, gaps would leave as many. */
+	/* Gaps would leave as many samples where all are apart. */
 	if (before > 1 && track->count * 10 > before * 9)
 		join_pairs(track, true);
 	return OPK_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which words name chips, architectures or profilers, and whether they name this one. */
+/* Words that name chips, architectures or profilers, and whether they name this one. */
 #include "set/set.h"
 
 #include <strings.h>

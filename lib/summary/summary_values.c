@@ -18,7 +18,7 @@ size_t opk_summary_find(const struct opk_summary *s, const char *column)
 
 /* ---- evaluation */
 
-/* Of samples, those of kernels are chosen that ran beside them. */
+/* With samples, a pattern chooses among the kernels that ran beside them. */
 int opk_summary_make_filter(struct opk_summary *s)
 {
 	opk_autofree char *condition = NULL;
@@ -125,7 +125,7 @@ static int find_inside(bool *out, const struct opk_summary *s, const struct opk_
 	return OPK_OK;
 }
 
-/* Of the time that the groups took which are in no other one. */
+/* Shares are those of the time of all groups that are in no other one. */
 static int find_shares(struct opk_summary *s)
 {
 	opk_autoindex struct opk_index names = { 0 };
@@ -286,7 +286,7 @@ static int remark_order(struct opk_summary *s)
 	                                                       : "range"));
 }
 
-/* Of a sum, only the total and the mean are those of its ranges. */
+/* Only the total and the mean of a sum are those of its ranges. */
 static int remark_summed(struct opk_summary *s)
 {
 	bool kernels = s->kind == OPK_SUMMARY_KERNELS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which facts are worth a column: those that rows have, in the order of tables. */
+/* Finds facts that are worth a column: those that rows have, in the order of tables. */
 #include <string.h>
 
 #include "base/mem.h"

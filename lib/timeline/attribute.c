@@ -186,7 +186,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Of samples of one GPU. */
+/* The samples are of one GPU. */
 static uint64_t median_length(uint64_t *room, const struct sample *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -62,7 +62,7 @@ struct opk_trace_process {
 	uint32_t process; /* pid */
 	uint32_t id;      /* in the trace */
 	bool named;       /* in the trace already */
-	/* Of its counters, as far as they were looked at. */
+	/* The devices of its counters, as far as they were looked at. */
 	bool has_device, many_devices;
 	int32_t device;
 };
@@ -79,7 +79,7 @@ enum opk_trace_row_kind {
 	OPK_TRACE_PROFILED, /* launches, with values, for as long as profiling them took */
 	OPK_TRACE_STREAM
 };
-/* Which row of its process: a thread's NVTX ranges; a stream of a device. */
+/* A row of its process: a thread's NVTX ranges; a stream of a device. */
 struct opk_trace_row_key {
 	enum opk_trace_row_kind kind;
 	int32_t device;
@@ -218,7 +218,7 @@ struct opk_trace {
 };
 
 void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end);
-/* Of samples and ranges; `rank` and process are as the range, or else the file, says. */
+/* The place of a sample or range; the range, or else the file, says rank and process. */
 struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
                                           const struct opk_range *range);
 
@@ -228,7 +228,7 @@ int opk_trace_put_samples(struct opk_trace *trace, struct opk_trace_file *file);
 int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *file);
 /* Members of an object: kernel, shape, registers, shared memory, as far as they are known. */
 void opk_trace_put_launch(struct opk_json_writer *json, const struct opk_range *range);
-/* Of a range with times: its start and end; false: it has none. */
+/* The start and end of a range; false: it has no times. */
 bool opk_trace_range_times(uint64_t *start, uint64_t *end, const struct opk_range *range);
 
 #endif

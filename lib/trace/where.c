@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which conditions are about what. Beside samples, which have few facts, what ran has to meet only
+ * What conditions are about. Beside samples, which have few facts, what ran has to meet only
  * those on facts that both have; where there is nothing but what ran, all.
  */
 #include "trace/trace_inside.h"

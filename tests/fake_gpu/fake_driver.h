@@ -42,7 +42,7 @@ void driver_ran(CUcontext context, size_t kernels);
 void driver_destroyed(CUcontext context);
 /* Fills in device and context. */
 void driver_worked(struct fake_work work);
-/* Of the next call that has the GPU do something. */
+/* The number of the next call that has the GPU do something. */
 uint32_t driver_correlation(void);
 
 CUcontext context_current(void);

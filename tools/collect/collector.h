@@ -113,7 +113,7 @@ void collector_note_unheard(void);
 void collector_finish(void);
 /* Has the program's end call that before NVIDIA's libraries clean up what they have by now. */
 void collector_end_before_nvidia(void);
-/* Of that the end, when all is counted: collector_report.c. The lock is held. */
+/* The end of that, when all is counted: collector_report.c. The lock is held. */
 void collector_end_recording(void);
 
 /*
@@ -138,7 +138,7 @@ void collector_end_scope(void);
 void collector_listen_to_ranges(void);
 /* A session ends, and with it the range that may be open in it. The lock is held. */
 void collector_end_ranges_of(const struct session *session);
-/* The same of a launch that may be under way in it. */
+/* In the same way a launch that may be under way in it. */
 void collector_end_launch_of(const struct session *session);
 /* Ends the range that may be open, and counts its rest with that reason. The lock is held. */
 void collector_cut_range(enum drop reason);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which libcupti the program has loaded. */
+/* Finds the libcupti that the program has loaded. */
 #include "collect/subscriber.h"
 
 #include <dlfcn.h>

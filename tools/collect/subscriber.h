@@ -12,7 +12,7 @@
 #include "collect/shared/target.h"
 
 /*
- * Of several files of CUPTI in a process, such as PyTorch's and the toolkit's, only the first one
+ * Where a process has several files of CUPTI, such as PyTorch's and the toolkit's, only the first one
  * that is used works: the others find its callbacks taken for good, or crash.
  */
 

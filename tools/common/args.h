@@ -31,7 +31,7 @@
 	SHARED_OPTION("kernel-names", "short|full|symbol",                                         \
 	              "short: without arguments, as in tables; full, as elsewhere; or mangled",    \
 	              OPTION_WORD, type, member)
-/* Of that option's word; where it is not given, short in tables, and full elsewhere. */
+/* The style of that option's word; without it short in tables, and full elsewhere. */
 enum opk_kernel_style kernel_style(const struct app *app, unsigned word);
 int kernel_names_new(struct opk_kernel_names **out, struct app *app, unsigned word);
 

@@ -11,7 +11,7 @@
 #include "common/options.h"
 
 enum { MAX_OPTIONS = 48, FIRST_CODE = 256 };
-/* Of help; a terminal of 80 columns may break a line that fills it. */
+/* The width of help: a terminal of 80 columns may break a line that fills it. */
 enum { HELP_WIDTH = 79, LEFT_WIDTH = 28 };
 
 static const struct option_spec common_options[] = {

@@ -32,7 +32,7 @@ struct option_spec {
 	size_t offset;
 };
 
-/* Of commands that print several tables: `words` are their names, "summary" that of the record. */
+/* For commands of several tables: `words` are their names, "summary" that of the record. */
 #define TABLE_OPTION(words, main, type, member)                                                    \
 	{                                                                                          \
 		"table", 0, words, "print this table alone; CSV has one, else " main, OPTION_WORD, \

@@ -294,7 +294,7 @@ static bool is_shown(const struct opk_diff_value *value, bool many)
 	return !many || (value->verdict != OPK_VERDICT_SAME && value->verdict != OPK_VERDICT_NOISE);
 }
 
-/* Which columns have rows: people need not see one for each metric that one side lacks. */
+/* Columns that have rows: people need not see one for each metric that one side lacks. */
 static bool *choose_columns(const struct diff *diff, size_t *one_sided)
 {
 	size_t count = opk_diff_column_count(diff->of);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which values are nan in every row of the table. */
+/* Finds values that are nan in every row of the table. */
 #ifndef OPK_TOOL_EVAL_WATCH_H
 #define OPK_TOOL_EVAL_WATCH_H
 

@@ -126,7 +126,7 @@ static int add_fit(struct app_fields *fields, char **text, struct app *app,
 	return *text ? OPK_OK : app_nomem(app);
 }
 
-/* Of a launch without replay, on average over the passes, and with kernel replay. */
+/* Costs of a launch without replay, on average over the passes, and with kernel replay. */
 static void add_costs(struct app_fields *fields, const struct report *report)
 {
 	size_t passes = opk_plan_passes(report->plan);

@@ -28,7 +28,7 @@ struct show {
 int show_tables(struct show *show);
 /* Tables of what ran: show_kernels.c */
 int show_kernels(struct show *show);
-/* Of a set: its columns and what they mean. */
+/* Shows the columns of a set and what they mean. */
 int show_descriptions(struct show *show);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "show/show.h"
 
-/* Of a bar, and of a kernel's whole name, of which the rest is templates' arguments. */
+/* Lengths of a bar, and of a kernel's whole name, whose rest is templates' arguments. */
 enum { BAR = 8, LONG_NAME = 160 };
 
 static size_t most(const struct show *show)
@@ -308,7 +308,7 @@ int show_tables(struct show *show)
 		code = put_values(show);
 	if (!code && opk_summary_group_count(show->summary))
 		code = show_descriptions(show);
-	/* Of samples a remark says it. */
+	/* A remark says it of samples. */
 	if (!code && !opk_summary_group_count(show->summary) && !is_sampled(show))
 		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"
 		                            : "the recording has no ranges: nothing to show");

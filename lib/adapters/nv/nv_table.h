@@ -47,7 +47,7 @@ struct opk_nv {
 /* An adapter over a table that the caller filled in; missing entries are NULL. */
 struct opk_nv *nv_from_table(const struct nv_table *table);
 void nv_free(struct opk_nv *nv);
-/* Which features the bound symbols give. */
+/* Sets the features that the bound symbols give. */
 void nv_set_features(struct opk_nv *nv);
 
 /* Puts what was wrong in the place of the path that was tried last; `reason` is taken over. */

@@ -15,7 +15,7 @@
 OPK_DEFINE_AUTO(opk_ctx)
 OPK_DEFINE_AUTO(opk_file)
 
-/* Of this run. Without `usable` nothing is kept. */
+/* This run's. Without `usable` nothing is kept. */
 static struct {
 	bool usable;
 	char **program;

@@ -122,7 +122,7 @@ static int take(struct settings *settings, int option)
 	return problem ? launcher_fail(OPK_EUSAGE, "%s", problem) : OPK_OK;
 }
 
-/* Of a probe there is less to say. */
+/* A probe takes fewer options. */
 static int check_probe(const struct settings *settings, const char *program)
 {
 	static const bool used[SETTINGS_TOTAL] = {

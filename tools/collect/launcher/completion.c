@@ -123,7 +123,7 @@ static bool still_runs(const struct part *part)
 	if (!part->process || (kill((pid_t)part->process, 0) && errno != EPERM))
 		return false;
 	snprintf(process, sizeof process, "%u", part->process);
-	/* Of somebody who may not be looked at nothing is known: what it writes must not be cut. */
+	/* Nothing is known of a process that can't be looked at: what it writes must not be cut. */
 	if (!mapped_find(&found, process, ours, 1))
 		return errno != ENOENT;
 	return !found;

@@ -136,7 +136,7 @@ static bool is_private(const char *path)
 	return false;
 }
 
-/* Of a new file: what the umask leaves, or nothing for others. */
+/* A new file has what the umask leaves, or nothing for others. */
 static mode_t new_mode(bool private)
 {
 	mode_t mask = umask(0);

@@ -50,7 +50,7 @@ static char *find_for_env(char *words)
 	return NULL;
 }
 
-/* Of a script: its first line is "#!INTERPRETER [ARGUMENT]", and may name env. */
+/* A script's first line is "#!INTERPRETER [ARGUMENT]", and may name env. */
 static int add_interpreters(struct opk_strlist *names, char *line)
 {
 	opk_autofree char *program = NULL;

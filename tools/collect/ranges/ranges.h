@@ -76,7 +76,7 @@ const struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
 void kernels_free(struct kernels *kernels);
 
 /*
- * Which pass is collected when, where a set needs several: launches take them image by image,
+ * Says which pass is collected when, where a set needs several: launches take them image by image,
  * repetitions of a user range one after the other. With the passes in their order, a change costs
  * the profiler what any new image does, 20 to 50 ms (H100), as much as that many launches.
  */
