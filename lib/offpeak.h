@@ -1501,8 +1501,8 @@ struct opk_eval_options {
 /*
  * A filter takes the rows that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN", or
  * "NAME<NUMBER" with < <= > >= = or !=. The name is that of a fact's column (see opk_fact), where
- * "range" is the range's name and "index" its number, or else of a metric, label, derived metric or
- * attribute, whose values are numbers alone. The pattern is a shell glob over the whole text of a
+ * "range" is also the range's name, and "index" its number; or of a metric, label, derived metric or
+ * attribute, whose values are numbers. The pattern is a shell glob over the whole text of a
  * fact as CSV has it, "" where it is unknown; where text and pattern are numbers, they are compared
  * as such. What is unknown or nan meets no < <= > >=. Facts are judged before rows are joined,
  * values after it. OPK_EUSAGE: this is no condition, or rows have no such fact; whether there is

@@ -146,7 +146,14 @@ same "$last: least" "$(sed 1d out | cut -d , -f 2 | sort -n | head -n 1)" \
 refuses 2 "'kernl' is no fact of rows.*, did you mean kernel" eval "$simple" --where 'kernl>5'
 refuses 2 'GH100 has no metric .smsp__inst_execute.sum., did you mean smsp__inst_executed' \
 	eval "$simple" --where 'smsp__inst_execute.sum>5'
-refuses 2 'range is text.*index is the number' eval "$simple" --where 'range<3'
+refuses 2 'name is text, which has = and != alone' eval "$simple" --where 'name<3'
+works eval "$simple" --where 'range<2' --columns range
+same "$last" "$(sed 1d out | tr '\n' ' ')" '0 1 '
+# A name that is no number leaves the number to range=.
+works eval "$nested" --columns range,name --where range=1
+same "$last" "$(sed 1d out | cut -d , -f 1)" 1
+works eval "$nested" --columns range --where range!=1 --where 'range<=2'
+same "$last" "$(sed 1d out | tr '\n' ' ')" '0 2 '
 notes 'no range meets --where.*range is the name.*index=7' eval "$simple" --where range=7
 
 section 'eval: attributes of launches and devices'

@@ -19,7 +19,7 @@ same 'what could be loaded' "$(grep -cE '(src|href)="?[a-z]+:|url\(|@import|sour
 if [ "$have_python" = yes ]; then
 	same 'the data and the hashes' "$(python3 -B "$SOURCE/tests/report_page.py" page.html histogram)" sound
 fi
-refuses 2 '-o R.html and RUN.opk' report "$recordings/gh100-roofline.opk"
+refuses 2 'report: -o R.html is needed' report "$recordings/gh100-roofline.opk"
 refuses 2 'page.pdf: a page is HTML: use .html' report "$simple" -o page.pdf
 refuses 2 'unknown option --format' report "$simple" -o again.html --format json
 refuses 4 'nowhere.opk' report nowhere.opk -o nowhere.html

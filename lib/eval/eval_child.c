@@ -227,7 +227,7 @@ static bool is_unwanted(const struct work *w, size_t index, const struct opk_spo
 	if (image)
 		unknown = 0;
 	if (!w->row_known)
-		unknown |= UINT64_C(1) << OPK_FACT_SAMPLE;
+		unknown |= UINT64_C(1) << OPK_FACT_SAMPLE | UINT64_C(1) << OPK_FACT_RANGE;
 	return !opk_filter_may_accept(job->filter, w->profiler, &row, unknown);
 }
 

@@ -23,7 +23,8 @@ struct condition {
 	enum relation relation;
 	/* The pattern as a number, where it is one; exactly, where it is whole. */
 	bool is_number, is_whole;
-	bool failed; /* out of memory: a row could not be judged */
+	bool or_number; /* of a range whose name is none */
+	bool failed;    /* out of memory: a row could not be judged */
 	double number;
 	uint64_t whole;
 	/* One for each profiler; known to neither is a value. */
@@ -47,12 +48,20 @@ static bool is_of_joined(enum opk_fact fact)
 	return fact == OPK_FACT_LAUNCHES || fact == OPK_FACT_LAUNCHES_MIN;
 }
 
-/* Facts that rows have before they are joined. A range goes by its name, whatever its number. */
-static bool find(enum opk_fact *out, const char *name, enum opk_profiler profiler)
+/*
+ * Facts that rows have before they are joined. A range goes by its name, or by its number, as its
+ * column has it: where numbers are compared, and where the name is none.
+ */
+static bool find(struct condition *condition, enum opk_profiler profiler)
 {
-	if (!strcmp(name, "range"))
-		name = "name";
-	return opk_fact_find(out, name, profiler) && !is_of_joined(*out);
+	enum opk_fact *fact = &condition->facts[profiler];
+	bool is_range = !strcmp(condition->name, "range");
+
+	condition->or_number = is_range && condition->is_whole && condition->relation < LESS;
+	return opk_fact_find(fact,
+	                     is_range && condition->relation < LESS ? "name" : condition->name,
+	                     profiler)
+	       && !is_of_joined(*fact);
 }
 
 /* ---- conditions as text ----------------------------------------------------------------- */
@@ -135,8 +144,7 @@ static int check(const struct condition *condition, struct opk_ctx *ctx)
 		return opk_fail(ctx, OPK_EUSAGE, "'%s' is no number", condition->pattern);
 	if (compares
 	    && (is_text(condition, OPK_PROFILER_RANGE) || is_text(condition, OPK_PROFILER_PM)))
-		return opk_fail(ctx, OPK_EUSAGE, "%s is text, which has = and != alone%s", name,
-		                strcmp(name, "range") ? "" : "; index is the number of a range");
+		return opk_fail(ctx, OPK_EUSAGE, "%s is text, which has = and != alone", name);
 	if (!is_value(condition) && !compares && !opk_glob_sound(condition->pattern))
 		return opk_fail(
 			ctx, OPK_EUSAGE,
@@ -155,8 +163,7 @@ static int parse(struct condition *condition, struct opk_ctx *ctx)
 		                "NAME<NUMBER, such as kernel=*gemm*, device=0 or start_ns>1e9");
 	read_number(condition);
 	for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
-		condition->known[profiler] = find(&condition->facts[profiler], condition->name,
-		                                  profiler);
+		condition->known[profiler] = find(condition, profiler);
 	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE) && is_of_joined(fact))
 		return explain_name(ctx, condition->name);
 	if (condition->known[0] && condition->facts[0] == OPK_FACT_KERNEL
@@ -309,19 +316,40 @@ static bool cell_meets(struct condition *condition, const union opk_cell *cell,
 	return number_meets(condition, (double)number);
 }
 
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+static bool row_meets(struct condition *condition, enum opk_profiler profiler,
+                      const struct opk_row *row)
+{
+	enum opk_fact fact = condition->facts[profiler];
+	struct opk_fact_text text;
+	union opk_cell cell = opk_fact_get(&text, fact, row, NULL);
+
+	if (condition->or_number && !is_number(cell.string ? cell.string : ""))
+		return holds(condition->relation,
+		             (row->index > condition->whole) - (row->index < condition->whole));
+	return cell_meets(condition, &cell, opk_fact_column(fact, profiler)->type);
+}
+
+/* The facts that it is about, as bits. */
+static uint64_t facts_of(const struct condition *condition, enum opk_profiler profiler)
+{
+	return UINT64_C(1) << condition->facts[profiler]
+	       | (uint64_t)condition->or_number << OPK_FACT_RANGE;
+}
+
 bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
                            const struct opk_row *row, uint64_t unknown)
 {
 	for (size_t i = 0; i < filter->count; i++) {
 		struct condition *condition = &filter->conditions[i];
-		enum opk_fact fact = condition->facts[profiler];
-		struct opk_fact_text text;
-		union opk_cell cell;
 
-		if (is_value(condition) || unknown >> fact & 1)
+		if (is_value(condition) || unknown & facts_of(condition, profiler))
 			continue;
-		cell = opk_fact_get(&text, fact, row, NULL);
-		if (!cell_meets(condition, &cell, opk_fact_column(fact, profiler)->type))
+		if (!row_meets(condition, profiler, row))
 			return false;
 	}
 	return true;
@@ -429,7 +457,7 @@ static bool may_want(const struct opk_filter *filter, enum opk_profiler profiler
 		uint64_t unknown = opk_segment_describe(&row, &room, segment, i);
 
 		if (!numbered)
-			unknown |= FACT(OPK_FACT_SAMPLE);
+			unknown |= FACT(OPK_FACT_SAMPLE) | FACT(OPK_FACT_RANGE);
 		if (opk_filter_may_accept(filter, profiler, &row, unknown))
 			return true;
 	}
