@@ -33,6 +33,9 @@ void opk_nv_load(struct opk_ctx *ctx);
 /* Whether they are loaded into this process, for whatever context. */
 bool opk_nv_loaded(void);
 
+/* Once they are loaded: forks cost less from now on, where the kernel has huge pages to give. */
+void opk_nv_use_huge_pages(void);
+
 /* cuptiProfilerHostGetSupportedChips */
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx);
 
