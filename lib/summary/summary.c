@@ -49,6 +49,7 @@ static int make(struct opk_summary *s)
 		code = open_catalog(s);
 	if (!code && !summary_is_trace(s))
 		code = opk_summary_list_columns(s);
+	opk_catalog_free(opk_take(s->catalog));
 	if (!code)
 		code = opk_summary_make_filter(s);
 	if (!code && !summary_is_set(s) && !summary_is_trace(s))
@@ -94,6 +95,7 @@ void opk_summary_free(struct opk_summary *s)
 	opk_catalog_free(s->catalog);
 	opk_strlist_clear(&s->names);
 	opk_strlist_clear(&s->peaks);
+	opk_strlist_clear(&s->descriptions);
 	opk_strlist_clear(&s->remarks);
 	opk_kernel_names_free(s->own_names);
 	free((char *)s->words.run);

@@ -86,11 +86,14 @@ static int fill_columns(struct opk_summary *s)
 	for (size_t i = 0; i < s->column_count; i++) {
 		const char *name = s->names.items[i], *metric = metric_of(s->meta, name);
 
+		/* The catalog, of 4 MB, goes before this summary does. */
+		if (!opk_strlist_add(&s->descriptions, description_of(s, name)))
+			return summary_nomem(s);
 		s->columns[i] = (struct opk_summary_column){
 			.name = name,
 			.metric = metric,
 			.unit = "",
-			.description = description_of(s, name),
+			.description = s->descriptions.items[i],
 			.at = SIZE_MAX,
 			.peak = SIZE_MAX,
 			.inflated = metric && opk_meta_is_inflated(s->meta, metric),

@@ -23,7 +23,8 @@ struct opk_summary {
 	struct opk_strlist peaks; /* for each shown one the name of its share of the peak; or "" */
 	struct opk_summary_column *columns;
 	size_t column_count;
-	struct opk_catalog *catalog; /* NULL: descriptions are not to be had */
+	struct opk_strlist descriptions; /* one a column */
+	struct opk_catalog *catalog; /* while columns are listed; NULL: not to be had, or freed */
 	struct opk_filter *filter;
 	struct opk_evaluation *evaluation; /* NULL: a set, or only what ran was recorded */
 	struct opk_aggregate *aggregate;
