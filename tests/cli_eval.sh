@@ -143,6 +143,8 @@ works eval "$nested" "$noinst" --metrics $metric
 header_is range,name,file,$metric
 refuses 4 'nowhere.opk' eval "$simple" nowhere.opk
 refuses 4 'cut off' eval "$simple" no_end
+# Before anything is evaluated, for which there is nothing here.
+refuses 4 'no_end: cut off' eval --cuda /nowhere "$simple" no_end
 
 section 'eval: recordings that were cut off'
 notes "cut off" eval no_end --allow-incomplete

@@ -95,7 +95,7 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 	return allocate(evaluation, ctx, job);
 }
 
-static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
+int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 {
 	int code = opk_spools_begin(&evaluation->spools, ctx, &evaluation->units,
 	                            evaluation->metrics.count);
@@ -104,144 +104,6 @@ static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 		code = opk_filter_check(evaluation->filter, ctx,
 		                        opk_evaluation_profiler(evaluation));
 	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
-}
-
-/*
- * No byte of a file goes on unless it is whole, has data and every checksum is right. Images are
- * checked where they are decoded.
- */
-static int check_file(struct opk_ctx *ctx, const struct opk_file *file, const struct opk_meta *meta,
-                      bool allow_incomplete)
-{
-	bool has_data = opk_file_find(file, OPK_SECTION_DATA) >= 0;
-	int code = OPK_OK;
-
-	if (!allow_incomplete && has_data)
-		code = opk_file_check_complete(ctx, file, OPK_REMEDY_ALLOW_INCOMPLETE);
-	if (!has_data)
-		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data; %s", file->path,
-		                !file->complete           ? "it was cut off before any was whole"
-		                : opk_meta_is_probe(meta) ? "it says what a GPU is like"
-		                : strcmp(meta->kind, "set")
-		                        ? "nothing that was to be recorded happened"
-		                        : "it was built, not yet recorded");
-	for (size_t i = 0; !code && i < file->section_count; i++)
-		if (file->sections[i].type != OPK_SECTION_DATA)
-			code = opk_file_verify(ctx, file, i);
-	return code;
-}
-
-int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_ctx *ctx,
-                         struct opk_file *file, const struct opk_filter *filter)
-{
-	const struct opk_segment *segments;
-	const struct opk_meta *meta;
-	size_t count;
-	int code = opk_file_meta(&meta, ctx, file);
-
-	if (!code)
-		code = opk_file_segments(&segments, &count, ctx, file);
-	if (!code)
-		code = opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count);
-	if (code)
-		return code;
-	*job = (struct opk_eval_job){
-		.file = file,
-		.meta = meta,
-		.segments = segments,
-		.unwanted = *unwanted,
-		.end = count,
-		.chip = meta->chip,
-		.has_profiler = true,
-		.profiler = meta->profiler,
-		.gpu_time_shift = meta->gpu_time_shift,
-	};
-	return OPK_OK;
-}
-
-int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
-                        const struct opk_eval_options *options)
-{
-	struct opk_eval_job *job = &task->job;
-	const struct opk_meta *meta;
-	const char *how;
-	int code = opk_file_meta(&meta, ctx, file);
-
-	if (!code)
-		code = check_file(ctx, file, meta, options->allow_incomplete);
-	if (!code)
-		code = opk_filter_check(options->filter, ctx, meta->profiler);
-	if (code)
-		return code;
-	how = options->join && !*options->join ? meta->join : options->join;
-	how = how && *how ? how : NULL;
-	code = opk_eval_job_of_file(job, &task->unwanted, ctx, file, options->filter);
-	if (code)
-		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	code = opk_evaluation_begin(&task->evaluation, ctx, job, options);
-	if (!code && how)
-		code = opk_joining_new(&task->evaluation->joining, ctx, job, how);
-	if (!code && how) {
-		job->joining = task->evaluation->joining;
-		job->end_mean = job->joining->image_count;
-	}
-	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
-}
-
-int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_result *result)
-{
-	struct opk_spools *spools = &task->evaluation->spools;
-	int code = opk_spools_init(spools, ctx, 1);
-
-	if (code)
-		return code;
-	*spools->results = *result;
-	*result = (struct opk_result){ 0 };
-	return OPK_OK;
-}
-
-int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
-                         struct opk_eval_task *task)
-{
-	struct opk_evaluation *evaluation = task->evaluation;
-	int code = finish(evaluation, ctx);
-
-	if (code)
-		return opk_add(ctx, code, "can't evaluate %s", task->job.file->path);
-	evaluation->segments = task->job.segments;
-	evaluation->segment_count = task->job.end;
-	*out = opk_take(task->evaluation);
-	return OPK_OK;
-}
-
-void opk_eval_task_clear(struct opk_eval_task *task)
-{
-	opk_evaluation_free(task->evaluation);
-	free(task->unwanted);
-	*task = (struct opk_eval_task){ 0 };
-}
-
-int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const struct opk_eval_options *given)
-{
-	OPK_OPTIONS(opk_eval_options, options, given);
-	struct opk_eval_task task = { 0 };
-	int code = opk_eval_task_begin(&task, ctx, file, &options);
-
-	if (!code) {
-		code = opk_eval_run(&task.evaluation->spools, ctx, &task.job, &options);
-		/* The recording named them, not the caller. */
-		if (code == OPK_EUSAGE && !options.metrics && !task.evaluation->columns.also_count)
-			code = opk_add(
-				ctx, OPK_EFAILED,
-				"it was made with CUPTI %u, whose metrics this library lacks; "
-				"choose metrics to evaluate some",
-				task.job.meta->cupti_version);
-		code = code ? opk_add(ctx, code, "can't evaluate %s", file->path)
-		            : opk_eval_task_finish(out, ctx, &task);
-	}
-	opk_eval_task_clear(&task);
-	return code;
 }
 
 /* What every counter data image begins with; all else about it is NVIDIA's secret. */
@@ -282,7 +144,7 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	if (!code)
 		code = opk_eval_run(&evaluation->spools, ctx, &job, &options);
 	if (!code)
-		code = finish(evaluation, ctx);
+		code = opk_evaluation_finish(evaluation, ctx);
 	if (!code)
 		*out = opk_take(evaluation);
 	opk_evaluation_free(evaluation);

@@ -220,6 +220,11 @@ int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_
 	int code = OPK_OK;
 
 	memset(out, 0, count * sizeof *out);
+	/* The last of many is not found to be cut off when all others were evaluated. */
+	for (size_t i = 0; !code && i < count; i++)
+		code = opk_eval_check_whole(ctx, files[i], options.allow_incomplete);
+	if (code)
+		return code;
 	/* Here once, for all children. Where they are missing, the first one says so. */
 	if (count > 1)
 		opk_nv_load(ctx);

@@ -31,6 +31,8 @@ struct opk_contain_options opk_eval_contain(const struct opk_eval_options *optio
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
                  const struct opk_eval_options *options);
 
+/* What costs little to check before anything is evaluated: it has data, and is not cut off. */
+int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete);
 /* Has a child that is kept evaluate the job: see opk_kept_ask(). `size`: bytes of its images. */
 int opk_eval_by_kept(bool *served, struct opk_result *result, struct opk_ctx *ctx,
                      const struct opk_eval_job *job, uint64_t size,
@@ -200,6 +202,8 @@ struct opk_evaluation {
 /* Everything but the values. The job borrows from the evaluation. */
 int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
                          const struct opk_eval_options *options);
+/* What children have found is there: units, and the profiler that the filter is checked for. */
+int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 /* Fills in which metrics the current row has, of all passes, and the values of attributes. */
 void opk_evaluation_apply(struct opk_evaluation *evaluation);
 /* Makes a row of what is in memory the current one. */
