@@ -43,13 +43,11 @@ pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
 from __future__ import annotations
 
 import importlib
-import os
-import threading
 from typing import TYPE_CHECKING, Any
 
-# What every call needs, and what has work to do at forks itself (logging).
 from ._context import version
 from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
+from ._loading import loading as _loading
 
 if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from . import types as types
@@ -81,11 +79,6 @@ _HOMES = {
     "_tables": ("Table",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-# A process that is forked while another thread loads a module would wait for it forever: the fork waits instead.
-_loading = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
 
 __all__ = ["EvaluationError", "InputError", "NvidiaError", "OffpeakError", "UsageError", "types", "version", *_HOME_OF]
 

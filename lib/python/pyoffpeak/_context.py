@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import logging
 import os
 import threading
 import weakref
@@ -23,9 +22,8 @@ from typing import Any, Callable, Optional
 
 from ._environment import data_folder, wheel_folders
 from ._errors import check, text
+from ._loading import loading
 from ._offpeak import ffi, lib
-
-_logger = logging.getLogger("pyoffpeak")
 
 # Fields of struct opk_env and what they are read from.
 _ENVIRONMENT = {
@@ -192,7 +190,10 @@ def _log_notes(record: _Record) -> None:
 
 def warn(message: str) -> None:
     """Says to the logger "pyoffpeak" what is unusual, but no error."""
-    _logger.warning("%s", message)
+    # It takes longer to load than a short job.
+    with loading:
+        import logging
+    logging.getLogger("pyoffpeak").warning("%s", message)
 
 
 def _another(pointer: Any) -> Any:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
-from . import _context, _sets
+from . import _context
 from ._errors import misuse
+from ._loading import loading
 from ._native import c_optional, c_path, c_texts, profiler_number, sized
 from ._offpeak import ffi, lib
 
@@ -115,7 +116,11 @@ class Evaluation(NamedTuple):
 
     def made(self, ctx: Any) -> Struct:
         """As struct(), with the set, which may be anything that a set is made of, for this context."""
-        return self.struct(None if self.set is None else _sets.make(ctx, self.set, self.chip or ""))
+        if self.set is None:
+            return self.struct()
+        with loading:
+            from . import _sets
+        return self.struct(_sets.make(ctx, self.set, self.chip or ""))
 
 
 class Selection(NamedTuple):

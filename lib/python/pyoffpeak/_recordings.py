@@ -6,8 +6,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from . import _context, _files, _info, _report, _sets, _summary
+from . import _context
 from ._errors import OffpeakError, misuse
+from ._loading import loading
 from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Selection, Struct, Texts, listed, names_of
@@ -16,6 +17,7 @@ from ._summaries import open_file, summarize
 from ._tables import Table
 
 if TYPE_CHECKING:
+    from . import _files, _info, _report, _sets, _summary
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
@@ -23,8 +25,7 @@ def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, s
     """A struct opk_table, which `new` makes with a context and the options."""
     ctx = _context.new()
     named = evaluation.set is None or isinstance(evaluation.set, str)
-    made = None if named else _sets.make(ctx, evaluation.set, evaluation.chip or "")
-    options = selection.struct(evaluation.struct(made), evaluation.set if named else None)
+    options = selection.struct(evaluation.struct() if named else evaluation.made(ctx), evaluation.set if named else None)
     out = ffi.new("struct opk_table **")
     _context.call(ctx, new, out, ctx, options)
     return _context.owned(ctx, out[0], lib.opk_table_free)
@@ -46,6 +47,8 @@ class Run(Opened):
     def info(self) -> _info.Info:
         """What the one file says of itself. Needs no NVIDIA library."""
         ctx = _context.new()
+        with loading:
+            from . import _info
         return _info.of_file(ctx, open_file(ctx, self._only()), self.path)
 
     @property
@@ -76,22 +79,30 @@ class Run(Opened):
 
         kernel: only kernels, or user ranges, like this: "*gemm*".
         """
+        with loading:
+            from . import _summary
         return _summary.of_c(summarize(_context.new(), self._only(), kernel))
 
     def report(
         self, path: Path, title: Optional[str] = None, kernel: Optional[str] = None, kernel_names: str = "short"
     ) -> None:
         """Writes one page of HTML, which needs no other file and no network; see report()."""
+        with loading:
+            from . import _report
         _report.report(self._paths, path, title, kernel, kernel_names)
 
     def trace(
         self, path: Path, metrics: Texts = None, where: Texts = None, set: Optional[_sets.SetLike] = None
     ) -> _report.TraceCounts:
         """Writes a trace that Perfetto opens; see trace()."""
+        with loading:
+            from . import _report
         return _report.trace(self._paths, path, metrics, where, set, allow_incomplete=self._allow_incomplete)
 
     def trim(self, path: Path) -> None:
         """Writes a copy of the one file in which images have no empty slots; values are the same bit for bit."""
+        with loading:
+            from . import _files
         _files.trim(self._only(), path)
 
     def split(self, by: Texts, folder: Path = ".") -> list[_files.Piece]:
@@ -99,10 +110,14 @@ class Run(Opened):
 
         by: name, kernel, shape, nvtx, device and rank, one or several; "segment"; or a number of ranges: "1000".
         """
+        with loading:
+            from . import _files
         return _files.split(self._only(), by, folder)
 
     def verify(self, deep: bool = False) -> list[_files.Finding]:
         """The sections of the one file, and what is wrong with each; see verify()."""
+        with loading:
+            from . import _files
         return _files.verify(self._only(), deep)
 
     def _only(self) -> str:

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The lock under which modules are loaded when something of them is needed: all of them take longer than a short job.
+
+    with loading:
+        from . import _info
+
+A process that is forked while another thread loads a module would wait for it forever: the fork waits instead.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+loading = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=loading.acquire, after_in_parent=loading.release, after_in_child=loading.release)
