@@ -155,7 +155,8 @@ int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
 /*
  * A child that is kept between works, with what it has made for them. It is this library run as a
  * program, and has nothing of this process but what it is sent. It ends with the last context that
- * has asked it, with this process, after a minute without work, and after the first work that fails.
+ * has asked it, with this process, after a minute without work, and after the first work that
+ * fails.
  */
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Children that stay and are asked again. They are this library, run as a program: they hold none of
- * the program's memory and files, and starting one takes no longer in a large program. None is a
+ * Children that stay and are asked again. They are this library, run as a program: they hold none
+ * of the program's memory and files, and starting one takes no longer in a large program. None is a
  * child of the program by the kernel's rules, so that who waits for all its children does not wait
  * for one.
  */
@@ -34,9 +34,10 @@ struct kept {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct kept *all;    /* the last started first */
-static atomic_bool refused; /* none could be started */
-static size_t users;        /* contexts */
+static struct kept *all;     /* the last started first */
+static atomic_bool refused;  /* none could be started */
+static size_t users;         /* contexts */
+static atomic_uint failures; /* since one has served */
 
 /* ---- forks: a process has children of its own */
 
@@ -126,7 +127,7 @@ static bool start(int fd, void (*entry)(void))
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	/* Where the program ignores SIGCHLD, there is no status: its hello says that it is there. */
+	/* Where the program ignores SIGCHLD, there is no status, but a hello. */
 	return pid > 0 && !status;
 }
 
@@ -228,6 +229,15 @@ static void give_back(struct kept *kept)
 		end(last);
 }
 
+/* Where one after the other fails, as over many damaged files, few are started. */
+static bool is_promising(void)
+{
+	enum { FEW = 3, SELDOM = 16 };
+	static atomic_uint asked;
+
+	return failures < FEW || atomic_fetch_add(&asked, 1) % SELDOM == SELDOM - 1;
+}
+
 static struct kept *take(struct opk_buf *settings, const struct opk_kept_ask *ask)
 {
 	struct kept *kept;
@@ -237,7 +247,8 @@ static struct kept *take(struct opk_buf *settings, const struct opk_kept_ask *as
 			return kept;
 		discard(kept);
 	}
-	return ask->only_if_there || refused ? NULL : new_kept(settings, ask->entry);
+	return ask->only_if_there || refused || !is_promising() ? NULL
+	                                                        : new_kept(settings, ask->entry);
 }
 
 /* The last context that has asked is freed. */
@@ -374,10 +385,13 @@ static int ask(bool *served, struct opk_ctx *ctx, struct kept *kept, const struc
 
 	if (send_all(kept, request, how->input, result))
 		code = wait_for(served, ctx, kept, how->options);
-	if (*served)
+	if (*served) {
+		failures = 0;
 		give_back(kept);
-	else
-		discard(kept);
+		return OPK_OK;
+	}
+	failures += !code;
+	discard(kept);
 	return code;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A context's settings for a child that was not forked: it looks for NVIDIA's libraries likewise. */
+/* A context's settings for a child that was not forked, which looks for the same libraries. */
 #include <stddef.h>
 #include <string.h>
 

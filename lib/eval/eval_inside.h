@@ -33,10 +33,9 @@ int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct op
 
 /* What costs little to check before anything is evaluated: it has data, and is not cut off. */
 int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete);
-/* Has a child that is kept evaluate the job: see opk_kept_ask(). `size`: bytes of its images. */
+/* Has a child that is kept evaluate a job of a whole file: see opk_kept_ask(). */
 int opk_eval_by_kept(bool *served, struct opk_result *result, struct opk_ctx *ctx,
-                     const struct opk_eval_job *job, uint64_t size,
-                     const struct opk_contain_options *contain);
+                     const struct opk_eval_job *job, const struct opk_contain_options *contain);
 
 /* What that child begins with. */
 void opk_evaluator_main(void);

@@ -84,14 +84,20 @@ static bool pays(void)
 	return !opk_nv_loaded() || atomic_fetch_add(&asked, 1) >= FEW;
 }
 
-static bool suits(const struct opk_eval_job *job, uint64_t size)
+/* The child evaluates all rows of a file, also those that a filter refuses. */
+static bool suits(const struct opk_eval_job *job)
 {
-	return job->file && !job->joining && !job->filter && size <= OPK_KEPT_MOST_BYTES;
+	uint64_t size = 0;
+
+	if (!job->file || job->joining)
+		return false;
+	for (size_t i = job->first; i < job->end; i++)
+		size += job->file->sections[job->segments[i].image].plain_size;
+	return size <= OPK_KEPT_MOST_BYTES;
 }
 
 int opk_eval_by_kept(bool *served, struct opk_result *result, struct opk_ctx *ctx,
-                     const struct opk_eval_job *job, uint64_t size,
-                     const struct opk_contain_options *contain)
+                     const struct opk_eval_job *job, const struct opk_contain_options *contain)
 {
 	opk_autobuf struct opk_buf request = { 0 };
 	struct opk_kept_ask ask = {
@@ -101,7 +107,7 @@ int opk_eval_by_kept(bool *served, struct opk_result *result, struct opk_ctx *ct
 	};
 
 	*served = false;
-	if (!suits(job, size))
+	if (!suits(job))
 		return OPK_OK;
 	ask.input = job->file->fd;
 	ask.only_if_there = !pays();

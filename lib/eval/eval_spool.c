@@ -109,8 +109,8 @@ struct opk_contain_options opk_eval_contain(const struct opk_eval_options *optio
 }
 
 /*
- * A forked child finds the libraries loaded, where another thread may be in the dynamic loader, whose
- * lock the child would wait for, and where this process does not evaluate for the first time.
+ * A forked child finds the libraries loaded, where another thread may be in the dynamic loader,
+ * whose lock the child would wait for, and where this process does not evaluate for the first time.
  */
 static void load_if_it_helps(struct opk_ctx *ctx, size_t children)
 {
@@ -154,14 +154,14 @@ static int run_partial(struct opk_spools *spools, struct opk_ctx *ctx, struct op
 }
 
 static int run_parts(struct opk_spools *spools, struct opk_ctx *ctx,
-                     const struct opk_eval_job *parts, size_t count, uint64_t size,
+                     const struct opk_eval_job *parts, size_t count,
                      const struct opk_contain_options *contain)
 {
 	bool served = false;
 	int code = opk_spools_init(spools, ctx, count);
 
 	if (!code && count == 1)
-		code = opk_eval_by_kept(&served, spools->results, ctx, parts, size, contain);
+		code = opk_eval_by_kept(&served, spools->results, ctx, parts, contain);
 	return code || served ? code : run(spools->results, ctx, parts, count, contain);
 }
 
@@ -188,7 +188,7 @@ int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct op
 	                  : divide_images(parts, count, job, total);
 	contain = opk_eval_contain(options, largest + (means ? OPK_MEANS_BYTES : 0));
 	return means == 1 && count > 1 ? run_partial(spools, ctx, parts, count, &contain)
-	                               : run_parts(spools, ctx, parts, count, total, &contain);
+	                               : run_parts(spools, ctx, parts, count, &contain);
 }
 
 /* ---- their results are read as one */
