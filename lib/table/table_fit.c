@@ -172,7 +172,7 @@ int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *
 	return code;
 }
 
-/* Of a set, chips may have different metrics. */
+/* Chips may have different metrics of one set. */
 int opk_table_check_evaluated_fit(const struct opk_table *table, struct opk_ctx *ctx)
 {
 	struct kinds kinds = { .ctx = ctx };

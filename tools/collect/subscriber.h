@@ -12,8 +12,8 @@
 #include "collect/shared/target.h"
 
 /*
- * Where a process has several files of CUPTI, such as PyTorch's and the toolkit's, only the first one
- * that is used works: the others find its callbacks taken for good, or crash.
+ * Where a process has several files of CUPTI, such as PyTorch's and the toolkit's, only the first
+ * one that is used works: the others find its callbacks taken for good, or crash.
  */
 
 /* The file to use: --cupti, else the program's where it can do what the mode needs. */

@@ -201,7 +201,8 @@ int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler, const char *counter);
 /*
  * The single domains where the counter may take room: its own, and both of each pair; appended,
- * each once. *ways, which may be NULL, is in how many of these and pairs. OPK_EFAILED as above. NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains
+ * each once. *ways, which may be NULL, is in how many of these and pairs. OPK_EFAILED as above.
+ * NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains
  */
 int opk_nv_counter_places(struct opk_strlist *out, size_t *ways, struct opk_ctx *ctx,
                           struct opk_nv_scheduler *scheduler, const char *counter);
