@@ -38,6 +38,26 @@ stays self.opk import --raw other.opk --config self.opk --metrics sm__cycles_act
 stays image eval --raw image --metrics sm__cycles_active.sum -o image
 printf 'name: mine\nmetrics: [sm__cycles_active.sum]\n' >mine.yaml
 stays mine.yaml build --chip GH100 mine.yaml -o mine.yaml
+
+section 'an output in place of something else'
+# replaces_not FILE MESSAGE ARGUMENTS...: refused, and the file is what it was.
+replaces_not() {
+	cp "$1" before
+	kept=$1 message=$2
+	shift 2
+	refuses 2 "$kept: $message" "$@"
+	equal "$kept" before
+}
+cp "$recordings/gh100-training-trace.opk" ran.opk
+for recorded in self.opk ran.opk; do
+	replaces_not $recorded 'was recorded, and would be replaced by a set' build --chip GH100 sm__cycles_active.sum -o $recorded
+done
+replaces_not mine.yaml 'is no .opk file, and would be replaced' build --chip GH100 sm__cycles_active.sum -o mine.yaml
+replaces_not mine.yaml 'is no .opk file, and would be replaced' merge self.opk -o mine.yaml
+: >new.opk
+run 0 build --chip GH100 sm__cycles_active.sum -o new.opk
+run 0 build --chip GH100 sm__cycles_active.avg -o new.opk
+works merge self.opk -o new.opk
 stays mine.yaml build --chip GH100 mine.yaml --raw-config mine.yaml -o out.opk
 stays mine.yaml plan --chip GH100 mine.yaml -o mine.yaml
 stays mine.yaml plan --chip GH100 mine.yaml --svg mine.yaml

@@ -115,6 +115,12 @@ long opk_file_find(const struct opk_file *file, uint32_t type);
 /* OPK_EINPUT where the file was cut off, with what would help. */
 int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy);
+/*
+ * Before a file is written over an older one: OPK_EUSAGE where that is none of ours, and, for a
+ * set, where it is a recording, which can't be built again.
+ */
+int opk_check_replaced(struct opk_ctx *ctx, const char *path);
+int opk_check_replaced_by_set(struct opk_ctx *ctx, const char *path);
 /* Adds "FILE: section N (TYPE)" to the cause chain. */
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
 

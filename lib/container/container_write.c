@@ -54,9 +54,12 @@ static struct opk_writer *allocate(struct opk_ctx *ctx, bool live)
 static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live)
 {
 	opk_autobuf struct opk_buf header = { 0 };
-	struct opk_writer *writer = allocate(ctx, live);
-	int code;
+	int code = live ? OPK_OK : opk_check_replaced(ctx, path);
+	struct opk_writer *writer;
 
+	if (code)
+		return code;
+	writer = allocate(ctx, live);
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
 	opk_buf_add(&header, OPK_MAGIC, OPK_MAGIC_SIZE);

@@ -2,12 +2,13 @@
 """Plans, their images and the files of them, beside what the command prints and writes."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
 
 import pyoffpeak as opk
-from common import is_13_0, offpeak, printed, source
+from common import is_13_0, offpeak, printed, recording, source
 
 SETS = ["roofline", "dram__bytes.sum"]
 
@@ -105,8 +106,15 @@ class Plans(unittest.TestCase):
         ):
             with self.subTest(arguments=arguments, options=options), self.assertRaises(error):
                 opk.plan(*arguments, **options)
+        plan = opk.plan("GH100", "dram__bytes.sum")
         with self.assertRaises(opk.EvaluationError):
-            opk.plan("GH100", "dram__bytes.sum").save("/nonexistent/set.opk")
+            plan.save("/nonexistent/set.opk")
+        for kept, message in (("run.opk", "was recorded"), ("notes.txt", "is no .opk file")):
+            shutil.copy(recording("simple") if kept == "run.opk" else __file__, self.path(kept))
+            before = read(self.path(kept))
+            with self.assertRaisesRegex(opk.UsageError, message):
+                plan.save(self.path(kept))
+            self.assertEqual(read(self.path(kept)), before)
 
 
 class Sets(unittest.TestCase):

@@ -142,7 +142,8 @@ class Plan:
     def save(self, path: Path, instances: str = "needed") -> None:
         """Writes a .opk for `offpeak-collect -c`: metadata, config image and prefix. The file is whole or not there.
 
-        instances: as in make_prefix(). EvaluationError: the file can't be written.
+        instances: as in make_prefix(). UsageError: there is a recording of that name, or what is no .opk file.
+        EvaluationError: the file can't be written.
         """
         options = self._build_options(instances)
         with self._lock:
