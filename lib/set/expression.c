@@ -18,7 +18,39 @@ struct work {
 	double seconds;
 };
 
-/* ---- in the child */
+/* ---- which need none */
+
+/* Without anchors, classes and repetition but ".*": glibc copies nodes for those. */
+static bool is_plain(const char *expression)
+{
+	for (const char *c = expression; *c; c++)
+		if (*c == '\\'  ? *++c != '.'
+		    : *c == '*' ? c == expression || c[-1] != '.'
+		                : !opk_in_name(*c) && !strchr(".|()?", *c))
+			return false;
+	return true;
+}
+
+/*
+ * Nor single characters of any kind, and few of ".*": glibc has a state for each choice of places
+ * that a name may have come to, and here these are hardly more than the expression has characters.
+ * A child costs more than such an expression.
+ */
+static bool is_quick(const char *expression)
+{
+	enum { MOST = 400, MOST_REPEATED = 4 };
+	size_t repeated = 0;
+
+	if (!is_plain(expression) || strlen(expression) > MOST)
+		return false;
+	for (const char *c = expression; *c; c++) {
+		if (*c == '\\')
+			c++;
+		else if (*c == '.' && (c[1] != '*' || ++repeated > MOST_REPEATED))
+			return false;
+	}
+	return true;
+}
 
 static int compile(regex_t *out, struct opk_ctx *ctx, const char *expression)
 {
@@ -30,6 +62,33 @@ static int compile(regex_t *out, struct opk_ctx *ctx, const char *expression)
 	regerror(status, out, reason, sizeof reason);
 	return opk_fail(ctx, status == REG_ESPACE ? OPK_EINPUT : OPK_EUSAGE, "%s", reason);
 }
+
+static int match_here(size_t **out, size_t *count, struct opk_ctx *ctx, const char *whole,
+                      const struct opk_names *names)
+{
+	opk_autofree size_t *numbers = NULL;
+	size_t capacity = 0;
+	const char *name;
+	regex_t regex;
+	int code = compile(&regex, ctx, whole);
+
+	if (code)
+		return code;
+	*count = 0;
+	for (size_t i = 0; !code && (name = names->next(names->data)); i++) {
+		if (regexec(&regex, name, 0, NULL, 0))
+			continue;
+		if (opk_grow(&numbers, &capacity, *count, sizeof *numbers))
+			numbers[(*count)++] = i;
+		else
+			code = opk_nomem(ctx, "names");
+	}
+	regfree(&regex);
+	*out = opk_take(numbers);
+	return code;
+}
+
+/* ---- in the child */
 
 static void end_late(int number)
 {
@@ -111,6 +170,8 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 
 	if (!whole)
 		return opk_nomem(ctx, "a regular expression");
+	if (is_quick(expression))
+		return match_here(out, count, ctx, whole, names);
 	if (*names->seconds > 0)
 		code = opk_contain(&result, ctx, find, &work, &options);
 	*names->seconds -= seconds_of_children() - before;
@@ -125,17 +186,6 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 }
 
 /* ---- without names */
-
-/* Without anchors, classes and repetition but ".*": glibc copies nodes for those. */
-static bool is_plain(const char *expression)
-{
-	for (const char *c = expression; *c; c++)
-		if (*c == '\\'  ? *++c != '.'
-		    : *c == '*' ? c == expression || c[-1] != '.'
-		                : !opk_in_name(*c) && !strchr(".|()?", *c))
-			return false;
-	return true;
-}
 
 static const char *no_name(void *data)
 {
