@@ -298,26 +298,22 @@ static int count_dear(size_t *out, const struct searching *s, const struct opk_s
 }
 
 /*
- * All counters in one call, those of each part in the order in which it was packed: PerfWorks finds
- * the same bins again, in half the time that passes one by one take. No ratio may be split then.
+ * The same in one call, the counters of each pass after those of the pass before it: in half the
+ * time PerfWorks finds these passes again, or earlier room.
  */
-static int make_at_once(struct opk_schedule_result *out, const struct searching *s)
+static int make_at_once(struct opk_schedule_result *out, const struct searching *s,
+                        const struct opk_schedule *schedule)
 {
 	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
 	opk_autofree const char **names = opk_alloc_array(s->counters.names.count + 1,
 	                                                  sizeof *names);
 	size_t count = 0;
-	int code = names ? OPK_OK : opk_nomem(s->ctx, "a plan");
+	int code = names ? opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->target.chip,
+	                                        s->plan->target.availability)
+	                 : opk_nomem(s->ctx, "a plan");
 
-	for (size_t i = 0; !code && i < s->parts.count; i++) {
-		const struct opk_part *part = &s->parts.all[i];
-
-		for (size_t j = 0; j < part->count; j++)
-			names[count++] = s->counters.names.items[part->members[part->order[j]]];
-	}
-	if (!code)
-		code = opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->target.chip,
-		                            s->plan->target.availability);
+	for (size_t pass = 0; !code && pass < schedule->passes; pass++)
+		count += list_pass(names + count, s, schedule, pass);
 	if (!code)
 		code = opk_nv_scheduler_hold(s->ctx, scheduler, names, count);
 	if (!code)
@@ -359,6 +355,49 @@ static int replace_dear(struct searching *s, struct opk_schedule *ours,
 	return code;
 }
 
+/*
+ * Whether each part has its counters in the first of the passes. A part that leaves passes out, so
+ * that ratios come together, would have them there if all were taken at once.
+ */
+static bool is_dense(const struct searching *s, const struct opk_schedule *schedule)
+{
+	size_t software;
+
+	passes_now(s, &software);
+	for (size_t i = 0; i < s->parts.count; i++) {
+		const struct opk_part *part = &s->parts.all[i];
+		size_t end = part->bins.count + (part->software ? software : 0);
+
+		for (size_t j = 0; j < part->count; j++)
+			if (schedule->pass_of[part->members[j]] >= end)
+				return false;
+	}
+	return true;
+}
+
+/* At once, where that splits no more ratios. */
+static int make_either(struct opk_schedule_result *out, const struct searching *s,
+                       const struct opk_schedule *ours)
+{
+	struct opk_schedule found = { 0 };
+	bool good;
+	int code;
+
+	if (!is_dense(s, ours))
+		return make_image(out, s, ours);
+	code = make_at_once(out, s, ours);
+	if (!code)
+		code = opk_schedule_read(&found, s->ctx, &s->counters, out);
+	if (code)
+		return code;
+	good = found.passes <= ours->passes && count_split(s, &found) <= count_split(s, ours);
+	opk_schedule_clear(&found);
+	if (good)
+		return OPK_OK;
+	opk_schedule_result_clear(out);
+	return make_image(out, s, ours);
+}
+
 static int replace(struct searching *s, const struct opk_schedule *ours,
                    const struct opk_schedule *theirs)
 {
@@ -366,31 +405,10 @@ static int replace(struct searching *s, const struct opk_schedule *ours,
 	int code = OPK_OK;
 
 	if (is_better(s, ours->passes, ours, theirs)) {
-		code = make_image(&made, s, ours);
+		code = make_either(&made, s, ours);
 		if (!code && is_better(s, made.passes, ours, theirs))
 			take_image(s->plan, &made, 0);
 	}
-	return code;
-}
-
-/* *done: nothing can be better, with CUPTI's plan or the image that was made at once. */
-static int replace_at_once(bool *done, struct searching *s, const struct opk_schedule *theirs)
-{
-	opk_autoresult struct opk_schedule_result made = { 0 };
-	struct opk_schedule schedule = { 0 };
-	size_t software, passes = passes_now(s, &software);
-	int code = OPK_OK;
-
-	*done = passes >= theirs->passes && !count_split(s, theirs);
-	if (passes >= theirs->passes)
-		return OPK_OK;
-	code = make_at_once(&made, s);
-	if (!code)
-		code = opk_schedule_read(&schedule, s->ctx, &s->counters, &made);
-	*done = !code && made.passes <= passes && !count_split(s, &schedule);
-	opk_schedule_clear(&schedule);
-	if (*done)
-		take_image(s->plan, &made, 0);
 	return code;
 }
 
@@ -464,14 +482,15 @@ static int begin_cheap(bool *done, struct searching *s)
 static int finish(struct searching *s, const struct opk_schedule *theirs)
 {
 	struct opk_schedule schedule = { 0 };
-	bool done = false;
-	int code = s->cheap ? OPK_OK : replace_at_once(&done, s, theirs);
+	size_t software;
+	int code;
 
-	if (!code && !done)
-		code = gather(s);
-	if (code || done)
-		return code;
-	code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->ratios);
+	/* Then nothing can be better. */
+	if (!s->cheap && passes_now(s, &software) >= theirs->passes && !count_split(s, theirs))
+		return OPK_OK;
+	code = gather(s);
+	if (!code)
+		code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->ratios);
 	if (!code)
 		code = s->cheap ? replace_dear(s, &schedule, theirs)
 		                : replace(s, &schedule, theirs);
