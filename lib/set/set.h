@@ -152,8 +152,9 @@ struct opk_names {
 /*
  * The names that the POSIX extended expression matches as a whole: their numbers from 0 on,
  * ascending; free(). A child process finds them (child/child.h), for nothing bounds what glibc
- * takes to compile or to match, but where the expression is a choice of names and little more. Its time on a processor goes off the seconds. OPK_EUSAGE: what is
- * wrong with the expression; OPK_EINPUT: no time or memory is left.
+ * takes to compile or to match, and its time on a processor goes off the seconds; an expression
+ * that is a choice of names and little more needs none. OPK_EUSAGE: what is wrong with the
+ * expression; OPK_EINPUT: no time or memory is left.
  */
 int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const char *expression,
                          const struct opk_names *names);
