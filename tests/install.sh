@@ -105,8 +105,8 @@ same 'the library' "$(cd static/usr/lib && echo liboffpeak.*)" liboffpeak.a
 pass 'a program of it' program static/usr --static
 same 'what it needs' "$(readelf -d program | grep -c 'NEEDED.*offpeak')" 0
 same 'what it prints' "$(./program)" "$sections $sets"
-mkdir -p moved/bin && cp -r static/usr/share moved && mv program moved/bin && mv static/usr/share/offpeak static/usr/share/away
-same 'what it prints after a move, called by its name alone' "$(cd / && PATH=$tmp/moved/bin:$PATH && program)" "$sections $sets"
+mkdir -p moved/bin && cp -r static/usr/share moved && mv program moved/bin/counts && mv static/usr/share/offpeak static/usr/share/away
+same 'what it prints after a move, called by its name alone' "$(cd / && PATH=$tmp/moved/bin:$PATH && counts)" "$sections $sets"
 mv static/usr/share/away static/usr/share/offpeak
 pass 'make clean' in_build static clean
 pass 'make uninstall after make clean' in_build static uninstall
