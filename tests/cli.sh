@@ -236,7 +236,7 @@ keep csv
 works chips --format csv
 equal out csv
 works chips --format json
-json 'len(j) > 25 and {"chip": "GH100", "range": True, "pm_sampling": True} in j'
+json 'len(j) > 20 and {"chip": "GH100", "range": True, "pm_sampling": True} in j'
 works chips --format ndjson
 if grep -q '^GV100,' chips.csv; then
 	ndjson '{"chip": "GV100", "range": True, "pm_sampling": False} in j'

@@ -52,6 +52,16 @@ with_new_throughput() {
 		{ print key "," (key in larger ? larger[key] : $NF) }' - "$1"
 }
 
+# How many of the shipped sets on all chips that they are for are planned, how many of these without metrics that are optional, and
+# how many are refused. The cache serves what many sets ask.
+count_plans() {
+	local file
+	for file in "$SOURCE"/data/sets/*.yaml; do
+		XDG_CACHE_HOME=$work/cache "$OFFPEAK" sets --check "$file" --effort 0 --cuda "$cuda" --format csv 2>/dev/null </dev/null
+	done | awk -F, '$1 == "chip" { next } /,ok$/ { planned++; lacking += $4 > 0; next } { refused++ }
+		END { printf "%d %d %d\n", planned, lacking, refused }'
+}
+
 measure() {
 	cuda=$1
 	ask chips | tail -n +2 | cut -d, -f1 | sort >"$2.chips"
@@ -59,6 +69,7 @@ measure() {
 	ask plan --chip GH100 speed-of-light | sed -n 's/^passes,//p' >"$2.passes"
 	ask sets --check full --chip GH100 | sed -n 's/^GH100,\([0-9]*\),.*/\1/p' >"$2.full"
 	values >"$2.values"
+	count_plans >"$2.plans"
 }
 
 # Lines of B that differ from those of A with the same key (all but the last field): nan, or another value.
@@ -77,8 +88,8 @@ fi
 measure "$(folder_of 13.0)" "$work/13.0"
 with_new_throughput "$work/13.0.values" >"$work/13.4.expected"
 [ -s "$work/13.0.values" ] || { echo 'cupti_matrix.sh: 13.0 is not to be had' >&2; exit 77; }
-echo '| CUPTI | chips | full names of GH100 | other units | passes of speed-of-light | passes of full | values | other values | nan |'
-echo '|---|---|---|---|---|---|---|---|---|'
+echo '| CUPTI | chips | full names of GH100 | other units | passes of speed-of-light | passes of full | sets on chips | lacking some | refused | values | other values | nan |'
+echo '|---|---|---|---|---|---|---|---|---|---|---|---|'
 for release; do
 	cuda=$(folder_of "$release")
 	if [ -z "$cuda" ] || ! "$OFFPEAK" doctor --cuda "$cuda" >/dev/null 2>"$work/why"; then
@@ -90,9 +101,10 @@ for release; do
 	case $release in 13.[4-9] | 13.??) expected=$work/13.4.expected ;; esac
 	read -r other nan < <(differing "$expected" "$work/$release.values")
 	read -r units _ < <(differing "$work/13.0.units" "$work/$release.units")
-	printf '| %s | %d | %d | %d | %s | %s | %d | %d | %d |\n' "$release" "$(wc -l <"$work/$release.chips")" \
+	read -r planned lacking refused <"$work/$release.plans"
+	printf '| %s | %d | %d | %d | %s | %s | %d | %d | %d | %d | %d | %d |\n' "$release" "$(wc -l <"$work/$release.chips")" \
 		"$(($(wc -l <"$work/$release.units") - 1))" "$units" "$(cat "$work/$release.passes")" \
-		"$(cat "$work/$release.full")" "$(wc -l <"$work/$release.values")" "$other" "$nan"
+		"$(cat "$work/$release.full")" "$planned" "$lacking" "$refused" "$(wc -l <"$work/$release.values")" "$other" "$nan"
 	[ "$other" = 0 ] || failed=1
 done
 exit "$failed"

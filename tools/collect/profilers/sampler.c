@@ -171,6 +171,18 @@ static bool enable(struct sampler *sampler)
 	return true;
 }
 
+/* 12.6 refuses the larger struct of later releases. */
+static size_t size_of_config(const struct target *target)
+{
+	enum { CUPTI_12_8 = 26 };
+	uint32_t version = 0;
+
+	target->cuptiGetVersion(&version);
+	return version < CUPTI_12_8
+	               ? CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode)
+	               : CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
+}
+
 /* Turing and GA100 count the interval in clocks of SYSCLK: about the SM's clock. */
 static bool set_config(struct sampler *sampler)
 {
@@ -182,6 +194,7 @@ static bool set_config(struct sampler *sampler)
 	              .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
 	int khz = 0;
 
+	params.structSize = size_of_config(sampler->profiling->target);
 	if (!sampler->profiling->target->cuptiPmSamplingSetConfig(&params))
 		return true;
 	sampler->profiling->target->cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,

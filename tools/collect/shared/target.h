@@ -15,13 +15,10 @@
 #include "offpeak.h"
 
 /*
- * Structs that have grown since 12.6. A library takes the sizes of its own and of earlier releases,
+ * Structs that have grown since 13.0. A library takes the sizes of its own and of earlier releases,
  * and refuses larger ones; here they have the size of 12.6, whatever headers these are, so that one
  * collector works with all libraries. What was added later would be 0.
  */
-#undef CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE
-#define CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE                                              \
-	CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode)
 #undef CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE
 #define CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE                                          \
 	CUPTI_PROFILER_STRUCT_SIZE(CUpti_Profiler_DeviceSupported_Params, api)
