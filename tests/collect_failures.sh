@@ -154,6 +154,7 @@ err_has 'bad.opk: section 1 \(META\): damaged: its CRC-32 differs'
 cp "$SOURCE/tests/collect_common.sh" bad.opk
 record '' out:ran
 err_has 'bad.opk: '
+rm bad.opk
 make_set bad kind=recording
 record '' out:ran
 err_has 'is a recording: -c takes'

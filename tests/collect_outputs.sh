@@ -182,6 +182,10 @@ for options in '' --merge; do
 	done
 done
 rm -f run*.opk
+echo old >run.opk
+collect 0 -c one.opk -o run.opk --merge -- "$prog" init ctx:0 launch:a
+rows_count 1
+rm run.opk
 # Only root can be two users, one of whom may not reach this build.
 chmod 755 .
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$collector" --version >/dev/null 2>&1; then

@@ -233,6 +233,7 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_autofree const char **paths = opk_alloc_array(parts->count + 1, sizeof *paths);
 	struct opk_merge_options options = OPK_INIT(options);
+	opk_auto(opk_file) struct opk_file *older = NULL;
 	char output[PATH_MAX];
 	int code;
 
@@ -244,6 +245,9 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 		paths[i] = parts->items[i].path;
 	avoid_others(output, settings->token);
 	options.join = join;
+	/* Whatever is there is replaced, as where nothing is merged. */
+	if (opk_file_open(&older, ctx, output))
+		unlink(output);
 	code = opk_merge(ctx, paths, parts->count, &options, output);
 	if (code)
 		return launcher_fail(code, "%s; the processes' own files stay: %s...",
