@@ -336,7 +336,7 @@ refuses 2 '--format xml' plan --chip GH100 l1 --format xml
 wanted=1 pattern='needs [0-9]+ passes' keeps_target plan --chip GH100 l1 --max-passes 1
 
 section 'sets --check'
-works sets --check "$SOURCE/data/sets/roofline.yaml"
+works sets --check "$SOURCE/data/sets/stalls.yaml"
 header_is chip,passes,metrics,left_out,status
 out_has '^GH100,[0-9]+,[0-9]+,0,ok$'
 printf 'name: x\nchips: [GA100, GH100]\ninclude: [roofline]\n' >two.yaml
