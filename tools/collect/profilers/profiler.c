@@ -5,9 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * Up to 12.9 the range profiler leaves an image without ranges that was made of a prefix, as the host
+ * makes it; the legacy profiler of the same libraries fills it: seen on an H100 with 12.6, 12.8, 12.9.
+ */
+static bool range_profiler_fills_images(const struct target *target)
+{
+	uint32_t version = 0;
+
+	target->cuptiGetVersion(&version);
+	return target->cuptiRangeProfilerEnable && version >= 130000;
+}
+
 const struct profiler_ops *profiler_choose(const struct target *target, bool legacy)
 {
-	if (target->cuptiRangeProfilerEnable && !legacy)
+	if (range_profiler_fills_images(target) && !legacy)
 		return &range_profiler;
 	if (target->cuptiProfilerBeginSession)
 		return &legacy_profiler;

@@ -65,7 +65,7 @@ struct profiling {
 	int rank;
 };
 
-/* The one that this libcupti has, the range profiler first; NULL with a message otherwise. */
+/* The one that works in this libcupti, the range profiler first; NULL with a message otherwise. */
 const struct profiler_ops *profiler_choose(const struct target *target, bool legacy);
 /* Readies CUPTI's profiler, when the driver is up; 60 to 100 ms. False with a message on stderr. */
 bool profiler_initialize(const struct target *target);
