@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Up to 12.9 the range profiler leaves an image without ranges that was made of a prefix, as the host
- * makes it; the legacy profiler of the same libraries fills it: seen on an H100 with 12.6, 12.8, 12.9.
+ * Up to 12.9 the range profiler leaves an image without ranges that was made of a prefix; the
+ * legacy profiler of the same libraries fills it. Seen on an H100 with 12.6, 12.8 and 12.9.
  */
 static bool range_profiler_fills_images(const struct target *target)
 {
