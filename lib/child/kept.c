@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Children that stay and are asked again. They are this library, run as a program: they hold none
- * of the program's memory and files, and starting one takes no longer in a large program. None is a
- * child of the program by the kernel's rules, so that who waits for all its children does not wait
- * for one.
+ * of the program's memory and files, and starting one takes no longer in a large program. The
+ * kernel gives them to the container's first process: a program that waits for all its children
+ * does not wait for these, unless it is that process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/descriptor.h"
 #include "base/file.h"
@@ -28,7 +30,8 @@ struct kept {
 	struct kept *next;
 	struct opk_buf settings; /* of those who may ask it */
 	int fd;
-	pid_t pid; /* 0: it has not said hello */
+	bool greeted;
+	int process; /* its pidfd, where there is one */
 	bool busy;
 };
 
@@ -54,8 +57,11 @@ static void after_fork(void)
 /* As long as their sockets are open here, they would outlive the other process. */
 static void in_forked(void)
 {
-	for (struct kept *kept = all; kept; kept = kept->next)
+	for (struct kept *kept = all; kept; kept = kept->next) {
 		close(kept->fd);
+		if (kept->process >= 0)
+			close(kept->process);
+	}
 	all = NULL;
 	pthread_mutex_unlock(&lock);
 }
@@ -67,21 +73,41 @@ static void watch_forks(void)
 
 /* ---- begin and end */
 
-/* Where this process is the first of its container, it is the parent of all that have none. */
-static void reap(pid_t pid)
+/* A name of the process that no other gets later; -1 before Linux 5.4. */
+static int process_of(pid_t pid)
 {
-	if (pid <= 0 || waitpid(pid, NULL, WNOHANG))
-		return;
-	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+#ifdef SYS_pidfd_open
+	return opk_beyond_standard((int)syscall(SYS_pidfd_open, pid, 0));
+#else
+	(void)pid;
+	return -1;
+#endif
 }
 
-/* It ends when its socket is closed. */
-static void end(struct kept *kept)
+/* Where this process is the first of its container, it is the parent of all that have none. */
+static void reap(int process)
+{
+	enum { OF_PIDFD = 3 }; /* P_PIDFD, which C libraries before 2.36 lack */
+	siginfo_t ended = { 0 };
+
+	/* An error says that it is another's child. */
+	while (process >= 0 && waitid((idtype_t)OF_PIDFD, (id_t)process, &ended, WEXITED) < 0
+	       && errno == EINTR)
+		;
+	if (process >= 0)
+		close(process);
+}
+
+/* Ends it. The lock is held, lest a process that is forked now keeps the socket open. */
+static void hang_up(struct kept *kept)
 {
 	close(kept->fd);
-	reap(kept->pid);
+	kept->fd = -1;
+}
+
+static void end(struct kept *kept)
+{
+	reap(kept->process);
 	opk_buf_clear(&kept->settings);
 	free(kept);
 }
@@ -96,13 +122,19 @@ static void unlink_kept(const struct kept *kept)
 		*at = kept->next;
 }
 
-/* Its memory is the program's until exec. Signals are blocked: handlers would run in both. */
-static pid_t run_library(int fd, const char *const *arguments)
+/*
+ * Its memory is the program's until exec. Signals are blocked: handlers would run in both. What the
+ * loader may say is not for the program's streams.
+ */
+static pid_t run_library(int fd, int null, const char *const *arguments)
 {
 	pid_t pid = vfork();
 
 	if (pid)
 		return pid;
+	for (int i = 0; i <= STDERR_FILENO; i++)
+		if (dup2(null, i) < 0)
+			_exit(1);
 	if (fd == OPK_KEPT_SOCKET)
 		fcntl(fd, F_SETFD, 0);
 	else if (dup2(fd, OPK_KEPT_SOCKET) < 0)
@@ -115,15 +147,18 @@ static pid_t run_library(int fd, const char *const *arguments)
 static bool start(int fd, void (*entry)(void))
 {
 	opk_autofree char *loader = NULL, *library = NULL;
+	opk_autoclose int null = opk_beyond_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
 	sigset_t every, before;
 	int status = 0;
 	pid_t pid;
 
 	if (!opk_as_program(&loader, &library, entry))
+		refused = true;
+	if (refused || null < 0)
 		return false;
 	sigfillset(&every);
 	pthread_sigmask(SIG_SETMASK, &every, &before);
-	pid = run_library(fd, (const char *const[]){ loader, library, NULL });
+	pid = run_library(fd, null, (const char *const[]){ loader, library, NULL });
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -157,11 +192,13 @@ static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
 		free(kept);
 		return NULL;
 	}
-	*kept = (struct kept){ .next = all, .settings = *settings, .fd = ends[0], .busy = true };
+	*kept = (struct kept){
+		.next = all, .settings = *settings, .fd = ends[0], .busy = true, .process = -1
+	};
 	*settings = (struct opk_buf){ 0 };
 	all = kept;
-	if (!start(ends[1], entry))
-		refused = true;
+	/* Where that fails, nobody answers. */
+	start(ends[1], entry);
 	close(ends[1]);
 	pthread_mutex_unlock(&lock);
 	return kept;
@@ -200,6 +237,7 @@ static void discard(struct kept *kept)
 {
 	pthread_mutex_lock(&lock);
 	unlink_kept(kept);
+	hang_up(kept);
 	pthread_mutex_unlock(&lock);
 	end(kept);
 }
@@ -207,8 +245,9 @@ static void discard(struct kept *kept)
 /* Back in front; of several that nobody asks, the one that was idle for longest is too many. */
 static void give_back(struct kept *kept)
 {
+	enum { MOST_IDLE = 4 };
+	size_t most = opk_core_count() < MOST_IDLE ? opk_core_count() : MOST_IDLE, idle = 0;
 	struct kept *last = NULL;
-	size_t idle = 0;
 
 	pthread_mutex_lock(&lock);
 	unlink_kept(kept);
@@ -220,10 +259,12 @@ static void give_back(struct kept *kept)
 			last = at;
 			idle++;
 		}
-	if (idle > opk_core_count())
+	if (idle > most) {
 		unlink_kept(last);
-	else
+		hang_up(last);
+	} else {
 		last = NULL;
+	}
 	pthread_mutex_unlock(&lock);
 	if (last)
 		end(last);
@@ -261,6 +302,8 @@ static void leave(void)
 		ended = all;
 		all = NULL;
 	}
+	for (next = ended; next; next = next->next)
+		hang_up(next);
 	pthread_mutex_unlock(&lock);
 	for (; ended; ended = next) {
 		next = ended->next;
@@ -334,14 +377,14 @@ static enum heard hear(struct kept *kept, const struct opk_contain_options *opti
 
 	if (size < 0 && (errno == EINTR || errno == EAGAIN))
 		return NOTHING;
-	if (!kept->pid) {
+	if (!kept->greeted) {
 		said.hello.version[sizeof said.hello.version - 1] = '\0';
-		if (size != sizeof said.hello || strcmp(said.hello.version, opk_version()) != 0) {
-			refused = true;
+		if (size != sizeof said.hello)
 			return FAILED;
-		}
-		kept->pid = said.hello.pid;
-		return GOES_ON;
+		refused = refused || strcmp(said.hello.version, opk_version()) != 0;
+		kept->greeted = true;
+		kept->process = process_of(said.hello.pid);
+		return refused ? FAILED : GOES_ON;
 	}
 	if (size != sizeof said.report)
 		return FAILED;
@@ -358,7 +401,7 @@ static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
 {
 	unsigned seconds = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
 	struct pollfd child = { .fd = kept->fd, .events = POLLIN };
-	int64_t silent = 0;
+	int64_t silent = 0, looked = opk_now_ms();
 	enum heard heard = GOES_ON;
 
 	while (heard < DONE && silent <= (int64_t)seconds * 1000) {
@@ -366,13 +409,17 @@ static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
 
 		if (code)
 			return code;
-		/* While this process was stopped it counted as one tick. */
 		if (poll(&child, 1, TICK_MS) <= 0) {
-			silent += TICK_MS;
+			int64_t passed = opk_now_ms() - looked;
+
+			/* A stop of this process is not the child's silence. */
+			silent += passed < 2 * TICK_MS ? passed : TICK_MS;
+			looked += passed;
 			continue;
 		}
 		heard = hear(kept, options);
 		silent = 0;
+		looked = opk_now_ms();
 	}
 	*served = heard == DONE;
 	return OPK_OK;
@@ -395,6 +442,14 @@ static int ask(bool *served, struct opk_ctx *ctx, struct kept *kept, const struc
 	return code;
 }
 
+/* Who gives up a right, such as root's, has untrusted files read by another child from then on. */
+static void put_rights(struct opk_buf *out)
+{
+	const uint32_t rights[] = { getuid(), geteuid(), getgid(), getegid() };
+
+	opk_buf_add(out, rights, sizeof rights);
+}
+
 int opk_kept_ask(bool *served, struct opk_result *result, struct opk_ctx *ctx,
                  const struct opk_kept_ask *how)
 {
@@ -407,11 +462,14 @@ int opk_kept_ask(bool *served, struct opk_result *result, struct opk_ctx *ctx,
 	opk_settings_put(&settings, ctx);
 	opk_buf_add(&request, settings.data, settings.size);
 	opk_buf_add(&request, how->request->data, how->request->size);
+	put_rights(&settings);
 	if (settings.failed || request.failed || how->request->failed)
 		return opk_nomem(ctx, "a child process");
-	if (!opk_settings_are_absolute(ctx) || !(kept = take(&settings, how)))
+	if (!opk_settings_are_absolute(ctx))
 		return OPK_OK;
 	join(ctx);
+	if (!(kept = take(&settings, how)))
+		return OPK_OK;
 	code = opk_spool_new(&spool, ctx);
 	if (code) {
 		discard(kept);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -27,6 +28,23 @@ static void leave_starter(void)
 }
 
 /* What the program had open is not kept open by this process. */
+static void close_files(void)
+{
+	enum { MOST = 1 << 20 };
+	struct rlimit limit = { .rlim_cur = MOST };
+	int count;
+
+#ifdef SYS_close_range
+	if (!syscall(SYS_close_range, OPK_KEPT_SOCKET + 1, ~0U, 0))
+		return;
+#endif
+	/* Before Linux 5.9. */
+	getrlimit(RLIMIT_NOFILE, &limit);
+	count = limit.rlim_cur < MOST ? (int)limit.rlim_cur : MOST;
+	for (int fd = OPK_KEPT_SOCKET + 1; fd < count; fd++)
+		close(fd);
+}
+
 static void forget_program(void)
 {
 	sigset_t none;
@@ -37,7 +55,7 @@ static void forget_program(void)
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	prctl(PR_SET_NAME, "offpeak-child");
-	syscall(SYS_close_range, OPK_KEPT_SOCKET + 1, ~0U, 0);
+	close_files();
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
 	close(STDERR_FILENO);
@@ -125,7 +143,7 @@ static int work_on(struct opk_ctx **kept, opk_kept_work *work, const struct ques
 	struct opk_child child = { .reports = OPK_KEPT_SOCKET };
 	int code = OPK_ENOMEM;
 
-	if (ctx && *kept)
+	if (*kept)
 		opk_ctx_free(ctx);
 	else
 		*kept = ctx;

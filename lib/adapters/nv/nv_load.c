@@ -333,7 +333,8 @@ static int load(struct opk_nv *nv, struct opk_ctx *ctx)
 		code = nv_open_driver(nv, ctx);
 	if (!code)
 		bind(nv);
-	atomic_store(&loaded, nv->cupti != NULL);
+	if (nv->cupti)
+		atomic_store(&loaded, true);
 	nv_leave();
 	return code;
 }

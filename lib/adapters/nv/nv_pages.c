@@ -38,8 +38,11 @@ void opk_nv_use_huge_pages(void)
 	maps = fopen("/proc/self/maps", "re");
 	while (maps && fgets(line, sizeof line, maps)) {
 		bool library = strstr(line, "/libnvperf_host");
+		int ends = 0;
 
-		if (!library && after_library && sscanf(line, "%lx-%lx rw-p", &start, &end) == 2)
+		if (!library && after_library
+		    && sscanf(line, "%lx-%lx rw-p 00000000 00:00 0 %n", &start, &end, &ends) == 2
+		    && ends && !line[ends])
 			collapse(start, end);
 		after_library = library;
 	}

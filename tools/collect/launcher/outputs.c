@@ -234,7 +234,8 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 	opk_autofree const char **paths = opk_alloc_array(parts->count + 1, sizeof *paths);
 	struct opk_merge_options options = OPK_INIT(options);
 	opk_auto(opk_file) struct opk_file *older = NULL;
-	char output[PATH_MAX];
+	char output[PATH_MAX], fresh[PATH_MAX];
+	bool other;
 	int code;
 
 	if (!paths || opk_ctx_new(&ctx, NULL))
@@ -245,10 +246,14 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 		paths[i] = parts->items[i].path;
 	avoid_others(output, settings->token);
 	options.join = join;
-	/* Whatever is there is replaced, as where nothing is merged. */
-	if (opk_file_open(&older, ctx, output))
-		unlink(output);
-	code = opk_merge(ctx, paths, parts->count, &options, output);
+	/* As without merging, whatever is there is replaced; opk_merge() replaces recordings. */
+	other = access(output, F_OK) == 0 && opk_file_open(&older, ctx, output);
+	if (snprintf(fresh, sizeof fresh, "%s%s", output, other ? ".merged" : "") >= PATH_MAX)
+		return launcher_fail(OPK_EUSAGE, "%s: the name is too long", output);
+	code = opk_merge(ctx, paths, parts->count, &options, fresh);
+	if (!code && rename(fresh, output))
+		return launcher_fail(OPK_EFAILED, "can't replace %s: %s; it is in %s", output,
+		                     strerror(errno), fresh);
 	if (code)
 		return launcher_fail(code, "%s; the processes' own files stay: %s...",
 		                     opk_error_message(ctx, opk_error_count(ctx) - 1), paths[0]);
