@@ -38,6 +38,19 @@ int opk_beyond_standard(int fd)
 	return fd < 0 || fd > STDERR_FILENO ? fd : move(fd, STDERR_FILENO + 1);
 }
 
+bool opk_both_beyond_standard(int ends[2])
+{
+	ends[0] = opk_beyond_standard(ends[0]);
+	ends[1] = opk_beyond_standard(ends[1]);
+	if (ends[0] >= 0 && ends[1] >= 0)
+		return true;
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+	errno = EMFILE;
+	return false;
+}
+
 int opk_out_of_the_way(int fd)
 {
 	/* Each fork copies a table up to the highest number, so that one is not too high. */

@@ -3,6 +3,8 @@
 #ifndef OPK_DESCRIPTOR_H
 #define OPK_DESCRIPTOR_H
 
+#include <stdbool.h>
+
 /*
  * For a program's begin: where one of them is closed, no file that is opened later gets its number.
  * Reading and writing fail with EBADF, as before. A program that this one runs finds them closed.
@@ -15,6 +17,9 @@ void opk_reserve_standard(void);
  * close on exec, in its place; on failure -1 with errno set, and `fd` is closed. -1 stays -1.
  */
 int opk_beyond_standard(int fd);
+
+/* The same for two ends; on failure false with errno EMFILE, and both are closed. */
+bool opk_both_beyond_standard(int ends[2]);
 
 /*
  * The same for a file that stays open in a process of others: the number is a high one, which the

@@ -106,6 +106,17 @@ int opk_result_check(const struct opk_result *result, struct opk_ctx *ctx);
 /* Milliseconds of a clock that only goes forward. */
 int64_t opk_now_ms(void);
 
+enum {
+	OPK_CHILD_TICK_MS = 100, /* in which an interrupt is noticed */
+	OPK_CHILD_TIMEOUT_S = 30,
+};
+
+/*
+ * Since *looked, which becomes now, by who looks once a tick. A stop of this process stops its
+ * children, too, and is not their silence.
+ */
+int64_t opk_awake_ms(int64_t *looked);
+
 /* Runs work in child processes, so that their crash or hang is an error here. */
 
 /*

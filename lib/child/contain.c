@@ -15,9 +15,7 @@
 #include "base/spool.h"
 
 enum {
-	DEFAULT_TIMEOUT_S = 30,
 	MAX_TIMEOUT_S = 86400,
-	TICK_MS = 100, /* in which an interrupt is noticed */
 	EXIT_MS = 1000,
 };
 
@@ -210,15 +208,6 @@ static void tell_progress(const struct crew *crew)
 		crew->options->progress(crew->options->progress_data, done, total);
 }
 
-/* Since the last call. A stop of this process stops its children, too, and is not their silence. */
-static int64_t awake_ms(struct crew *crew)
-{
-	int64_t now = opk_now_ms(), passed = now - crew->looked;
-
-	crew->looked = now;
-	return passed < 2 * TICK_MS ? passed : TICK_MS;
-}
-
 /* Waits for reports of any child, or for one to be too late; false when all have ended. */
 static bool watch(struct crew *crew, struct pollfd *ready)
 {
@@ -231,9 +220,9 @@ static bool watch(struct crew *crew, struct pollfd *ready)
 	}
 	if (!live)
 		return false;
-	if (poll(ready, crew->jobs->count, TICK_MS) < 0)
+	if (poll(ready, crew->jobs->count, OPK_CHILD_TICK_MS) < 0)
 		return true;
-	passed = awake_ms(crew);
+	passed = opk_awake_ms(&crew->looked);
 	for (size_t i = 0; i < crew->jobs->count; i++) {
 		struct watched *child = &crew->children[i];
 
@@ -339,17 +328,7 @@ static int judge(struct opk_ctx *ctx, const struct watched *child, const struct 
 /* The child's own 1 and 2 will be /dev/null. */
 static bool open_pipe(int ends[2])
 {
-	if (pipe2(ends, O_CLOEXEC))
-		return false;
-	ends[0] = opk_beyond_standard(ends[0]);
-	ends[1] = opk_beyond_standard(ends[1]);
-	if (ends[0] >= 0 && ends[1] >= 0)
-		return true;
-	for (int i = 0; i < 2; i++)
-		if (ends[i] >= 0)
-			close(ends[i]);
-	errno = EMFILE;
-	return false;
+	return !pipe2(ends, O_CLOEXEC) && opk_both_beyond_standard(ends);
 }
 
 static int start(struct watched *child, struct opk_ctx *ctx, const struct crew *crew, void *data)
@@ -406,7 +385,7 @@ int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
 	size_t count = contained->count;
 	opk_autofree struct watched *children = opk_alloc_array(count, sizeof *children);
 	struct crew crew = { children, contained, .options = options ? options : &defaults };
-	unsigned wanted = crew.options->timeout_s ? crew.options->timeout_s : DEFAULT_TIMEOUT_S;
+	unsigned wanted = crew.options->timeout_s ? crew.options->timeout_s : OPK_CHILD_TIMEOUT_S;
 	int code;
 
 	if (!children)

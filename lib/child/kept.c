@@ -24,8 +24,6 @@
 #include "base/spool.h"
 #include "child/kept.h"
 
-enum { TICK_MS = 100, DEFAULT_TIMEOUT_S = 30 };
-
 struct kept {
 	struct kept *next;
 	struct opk_buf settings; /* of those who may ask it */
@@ -143,41 +141,33 @@ static pid_t run_library(int fd, int null, const char *const *arguments)
 	_exit(1);
 }
 
-/* The process that is started forks the child and ends: nobody else's wait() finds the child. */
-static bool start(int fd, void (*entry)(void))
+/*
+ * The process that is started forks the child and ends: nobody else's wait() finds the child. Where
+ * that fails, nobody says hello.
+ */
+static void start(int fd, void (*entry)(void))
 {
 	opk_autofree char *loader = NULL, *library = NULL;
 	opk_autoclose int null = opk_beyond_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
 	sigset_t every, before;
-	int status = 0;
 	pid_t pid;
 
 	if (!opk_as_program(&loader, &library, entry))
 		refused = true;
 	if (refused || null < 0)
-		return false;
+		return;
 	sigfillset(&every);
 	pthread_sigmask(SIG_SETMASK, &every, &before);
 	pid = run_library(fd, null, (const char *const[]){ loader, library, NULL });
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	/* Where the program ignores SIGCHLD, there is no status, but a hello. */
-	return pid > 0 && !status;
 }
 
 static bool connect_ends(int ends[2])
 {
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return false;
-	ends[0] = opk_beyond_standard(ends[0]);
-	ends[1] = opk_beyond_standard(ends[1]);
-	if (ends[0] >= 0 && ends[1] >= 0)
-		return true;
-	for (int i = 0; i < 2; i++)
-		if (ends[i] >= 0)
-			close(ends[i]);
-	return false;
+	return !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)
+	       && opk_both_beyond_standard(ends);
 }
 
 static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
@@ -197,7 +187,6 @@ static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
 	};
 	*settings = (struct opk_buf){ 0 };
 	all = kept;
-	/* Where that fails, nobody answers. */
 	start(ends[1], entry);
 	close(ends[1]);
 	pthread_mutex_unlock(&lock);
@@ -399,27 +388,23 @@ static enum heard hear(struct kept *kept, const struct opk_contain_options *opti
 static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
                     const struct opk_contain_options *options)
 {
-	unsigned seconds = options->timeout_s ? options->timeout_s : DEFAULT_TIMEOUT_S;
+	unsigned seconds = options->timeout_s ? options->timeout_s : OPK_CHILD_TIMEOUT_S;
 	struct pollfd child = { .fd = kept->fd, .events = POLLIN };
 	int64_t silent = 0, looked = opk_now_ms();
 	enum heard heard = GOES_ON;
 
 	while (heard < DONE && silent <= (int64_t)seconds * 1000) {
 		int code = opk_check_interrupt(ctx);
+		bool says;
 
 		if (code)
 			return code;
-		if (poll(&child, 1, TICK_MS) <= 0) {
-			int64_t passed = opk_now_ms() - looked;
-
-			/* A stop of this process is not the child's silence. */
-			silent += passed < 2 * TICK_MS ? passed : TICK_MS;
-			looked += passed;
+		says = poll(&child, 1, OPK_CHILD_TICK_MS) > 0;
+		silent += opk_awake_ms(&looked);
+		if (!says)
 			continue;
-		}
 		heard = hear(kept, options);
 		silent = 0;
-		looked = opk_now_ms();
 	}
 	*served = heard == DONE;
 	return OPK_OK;

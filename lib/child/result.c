@@ -25,6 +25,14 @@ int64_t opk_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t opk_awake_ms(int64_t *looked)
+{
+	int64_t now = opk_now_ms(), passed = now - *looked;
+
+	*looked = now;
+	return passed < 2 * OPK_CHILD_TICK_MS ? passed : OPK_CHILD_TICK_MS;
+}
+
 /* ---- the child's side */
 
 void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total)

@@ -223,6 +223,8 @@ bool opk_meta_is_probe(const struct opk_meta *meta);
 /* Adds the names of the columns that it shows, as struct opk_meta says; false: out of memory. */
 struct opk_strlist;
 bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *meta);
+/* Whether the metric is there for formulas alone. meta.c */
+bool opk_meta_hides(const struct opk_meta *meta, const char *metric);
 /* Whether it was collected in a way that counts idle time around short kernels. meta_check.c */
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
 /* meta_write.c */

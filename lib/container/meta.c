@@ -416,7 +416,7 @@ static const char *label_of(const struct opk_meta *meta, const char *metric)
 	return metric;
 }
 
-static bool is_hidden(const struct opk_meta *meta, const char *metric)
+bool opk_meta_hides(const struct opk_meta *meta, const char *metric)
 {
 	for (size_t i = 0; i < meta->hidden_count; i++)
 		if (!strcmp(meta->hidden[i], metric))
@@ -431,7 +431,7 @@ bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *met
 	for (size_t i = 0; good && i < meta->column_count; i++)
 		good = opk_strlist_add(names, meta->columns[i]);
 	for (size_t i = 0; good && !meta->column_count && i < meta->metric_count; i++)
-		if (!is_hidden(meta, meta->metrics[i]))
+		if (!opk_meta_hides(meta, meta->metrics[i]))
 			good = opk_strlist_add(names, label_of(meta, meta->metrics[i]));
 	for (size_t i = 0; good && !meta->column_count && i < meta->derived_count; i++)
 		good = opk_strlist_add(names, meta->derived[i].name);

@@ -83,14 +83,6 @@ static bool has_metric(const struct opk_meta *meta, const char *name)
 	return false;
 }
 
-static bool is_hidden(const struct opk_meta *meta, const char *name)
-{
-	for (size_t i = 0; i < meta->hidden_count; i++)
-		if (!strcmp(meta->hidden[i], name))
-			return true;
-	return false;
-}
-
 /* Lists what the recording shows, which nvprof's names are not among; false when out of memory. */
 static bool list_columns(struct opk_nvprof_names *n)
 {
@@ -101,7 +93,7 @@ static bool list_columns(struct opk_nvprof_names *n)
 	n->columns = opk_alloc_array(meta->metric_count + meta->derived_count + 1,
 	                             sizeof *n->columns);
 	for (size_t i = 0; n->columns && i < meta->metric_count; i++)
-		if (!is_hidden(meta, meta->metrics[i]))
+		if (!opk_meta_hides(meta, meta->metrics[i]))
 			n->columns[meta->column_count++] = meta->metrics[i];
 	for (size_t i = 0; n->columns && i < meta->derived_count; i++)
 		n->columns[meta->column_count++] = meta->derived[i].name;
