@@ -53,14 +53,9 @@ static struct kind *find(struct kinds *kinds, char *key)
 	return &kinds->items[at];
 }
 
-static bool is_trace(const struct opk_table_input *input)
-{
-	return input->rows <= OPK_ROWS_SINGLE && !strcmp(input->meta->mode, "trace");
-}
-
 static const char *rows_of(const struct opk_table *table, const struct opk_table_input *input)
 {
-	if (is_trace(input))
+	if (input->rows <= OPK_ROWS_SINGLE && opk_table_is_trace(input))
 		return "what ran and when alone";
 	if (table->layout == OPK_TABLE_GROUPS)
 		return "statistics of values";
@@ -135,16 +130,11 @@ static const char other_rows[] = "the files don't go into one table: evaluate th
 static const char other_metrics[] = "the files have different metrics: choose the long layout, "
 				    "metrics that all have, or a database";
 
-static bool is_wide(const struct opk_table *table)
-{
-	return table->layout == OPK_TABLE_WIDE && !table->options.only_sources;
-}
-
 /* What a file shows by itself is known before anything is evaluated. */
 static int add_recorded(struct kinds *kinds, const struct opk_table *table,
                         const struct opk_table_input *input)
 {
-	bool by_itself = is_wide(table) && !table->eval.set && !table->eval.metrics
+	bool by_itself = opk_table_is_wide(table) && !table->eval.set && !table->eval.metrics
 	                 && !table->chosen.count && input->rows != OPK_ROWS_TABLES;
 	opk_autostrlist struct opk_strlist names = { 0 };
 	const char *rows = rows_of(table, input);
@@ -163,7 +153,7 @@ int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *
 	if (table->options.only_sources || table->input_count == 1)
 		return OPK_OK;
 	for (size_t i = 0; !code && i < table->input_count; i++) {
-		same &= rows_of(table, &table->inputs[i]) == rows_of(table, table->inputs);
+		same &= !strcmp(rows_of(table, &table->inputs[i]), rows_of(table, table->inputs));
 		code = add_recorded(&kinds, table, &table->inputs[i]);
 	}
 	if (!code && kinds.count > 1)
@@ -178,7 +168,7 @@ int opk_table_check_evaluated_fit(const struct opk_table *table, struct opk_ctx 
 	struct kinds kinds = { .ctx = ctx };
 	int code = OPK_OK;
 
-	if (!is_wide(table) || table->input_count == 1)
+	if (!opk_table_is_wide(table) || table->input_count == 1)
 		return OPK_OK;
 	for (size_t i = 0; !code && i < table->input_count; i++) {
 		const struct opk_evaluation *evaluation = table->inputs[i].evaluation;

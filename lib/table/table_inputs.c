@@ -7,11 +7,6 @@
 
 /* ---- opened, and which rows they have */
 
-static bool is_trace(const struct opk_table_input *input)
-{
-	return !strcmp(input->meta->mode, "trace");
-}
-
 static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 {
 	int code = OPK_OK;
@@ -56,14 +51,14 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 	int code;
 
 	for (size_t i = 0; i < table->input_count; i++)
-		*(is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
+		*(opk_table_is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
 	if (!trace || table->options.rows > OPK_ROWS_SINGLE)
 		return OPK_OK;
 	code = check_trace(table, ctx, trace->path);
 	if (code)
 		return code;
 	for (size_t i = 0; i < table->input_count; i++)
-		if (is_trace(&table->inputs[i]))
+		if (opk_table_is_trace(&table->inputs[i]))
 			table->inputs[i].rows = rows;
 	if (other)
 		return OPK_OK;
@@ -101,7 +96,7 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 		if (!opk_table_find(&column, table, table->chosen.items[i]))
 			table->wanted[count++] = table->chosen.items[i];
 	}
-	table->eval.metrics = count || opk_table_needs_no_value(table) ? table->wanted : NULL;
+	table->eval.metrics = count || opk_table_is_wide(table) ? table->wanted : NULL;
 	table->eval.metric_count = count;
 	return OPK_OK;
 }

@@ -3,6 +3,8 @@
 #ifndef OPK_TABLE_INSIDE_H
 #define OPK_TABLE_INSIDE_H
 
+#include <string.h>
+
 #include "base/strlist.h"
 #include "table/table.h"
 
@@ -73,13 +75,19 @@ static inline bool opk_table_is_timeline(const struct opk_table_input *input)
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
 }
 
+/* Whether it has what ran and when, and no values. */
+static inline bool opk_table_is_trace(const struct opk_table_input *input)
+{
+	return !strcmp(input->meta->mode, "trace");
+}
+
 static inline enum opk_profiler opk_table_profiler_of(const struct opk_table_input *input)
 {
 	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
 }
 
-/* A wide table of what is known of rows. */
-static inline bool opk_table_needs_no_value(const struct opk_table *table)
+/* A column a value, or none: not the list of where values come from. */
+static inline bool opk_table_is_wide(const struct opk_table *table)
 {
 	return table->layout == OPK_TABLE_WIDE && !table->options.only_sources;
 }

@@ -9,7 +9,7 @@
 static void pick(struct opk_table *table, const struct opk_table_input *input)
 {
 	size_t all = opk_evaluation_column_count(input->evaluation), count = 0;
-	bool none = table->chosen.count && opk_table_needs_no_value(table);
+	bool none = table->chosen.count && opk_table_is_wide(table);
 
 	for (size_t i = 0; i < table->chosen.count; i++) {
 		table->picked[count] = opk_table_find_value(input->evaluation,
