@@ -15,7 +15,9 @@ preloaded=${LD_PRELOAD:-}
 if nm -D "$library/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then
 	[ -f "$(${CC:-cc} -print-file-name=libasan.so)" ] || skip_all "${CC:-cc} has no libasan.so that an interpreter could load"
 	preloaded="$preloaded $(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libubsan.so)"
-	PYTHON_CASES=${PYTHON_CASES:-test_chips test_contexts test_errors test_info test_plans test_recordings test_tables}
+	PYTHON_CASES=${PYTHON_CASES:-test_chips test_contexts test_errors test_info test_plans test_recordings test_tables$(
+		is_long && echo ' test_kept'
+	)}
 	export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" PYTHONMALLOC=malloc
 fi
 "${python:-/nowhere}" -c 'import cffi, sysconfig; open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||

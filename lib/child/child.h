@@ -117,6 +117,9 @@ enum {
  */
 int64_t opk_awake_ms(int64_t *looked);
 
+/* The error of a child that was ended after so long without progress. */
+int opk_fail_silent(struct opk_ctx *ctx, unsigned seconds);
+
 /* Runs work in child processes, so that their crash or hang is an error here. */
 
 /*
@@ -192,7 +195,7 @@ enum { OPK_KEPT_MOST_BYTES = 32 << 20 };
 /*
  * *served: a kept child has done the work, and *result is what it has put. False where there is no
  * such child, where NVIDIA's code has crashed in it, or its work failed: the same in a child of its
- * own says why. A code: interrupted, or out of memory.
+ * own says why. A code: interrupted, too long without progress, or out of memory.
  */
 int opk_kept_ask(bool *served, struct opk_result *result, struct opk_ctx *ctx,
                  const struct opk_kept_ask *how);

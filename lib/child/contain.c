@@ -295,6 +295,14 @@ static int judge_end(struct opk_ctx *ctx, int status, bool trusted)
 		WEXITSTATUS(status));
 }
 
+int opk_fail_silent(struct opk_ctx *ctx, unsigned seconds)
+{
+	return opk_fail(ctx, OPK_EINPUT,
+	                "NVIDIA's code made no progress for %u s on these bytes and was stopped; "
+	                "they are damaged, or the timeout is too short",
+	                seconds);
+}
+
 static int judge(struct opk_ctx *ctx, const struct watched *child, const struct crew *crew)
 {
 	bool trusted = crew->options->trusted;
@@ -307,10 +315,7 @@ static int judge(struct opk_ctx *ctx, const struct watched *child, const struct 
 	case REPORTED:
 		return take_causes(ctx, child);
 	case LATE:
-		return opk_fail(ctx, OPK_EINPUT,
-		                "NVIDIA's code made no progress for %u s on these bytes and was "
-		                "stopped; they are damaged, or the timeout is too short",
-		                crew->timeout_s);
+		return opk_fail_silent(ctx, crew->timeout_s);
 	case WILD:
 		if (trusted)
 			return opk_fail(ctx, OPK_EFAILED,

@@ -2,8 +2,7 @@
 /*
  * Children that stay and are asked again. They are this library, run as a program: they hold none
  * of the program's memory and files, and starting one takes no longer in a large program. The
- * kernel gives them to the container's first process: a program that waits for all its children
- * does not wait for these, unless it is that process.
+ * kernel makes them children of the container's first process, so wait() finds them in no other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +25,9 @@
 
 struct kept {
 	struct kept *next;
-	struct opk_buf settings; /* of those who may ask it */
+	struct opk_buf settings; /* it works for contexts with the same */
 	int fd;
+	pid_t starter; /* our child, until the kept one has said hello; 0: none */
 	bool greeted;
 	int process; /* its pidfd, where there is one */
 	bool busy;
@@ -36,7 +36,7 @@ struct kept {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct kept *all;     /* the last started first */
-static atomic_bool refused;  /* none could be started */
+static atomic_bool refused;  /* the library's file is now one of another version */
 static size_t users;         /* contexts */
 static atomic_uint failures; /* since one has served */
 
@@ -88,12 +88,29 @@ static void reap(int process)
 	enum { OF_PIDFD = 3 }; /* P_PIDFD, which C libraries before 2.36 lack */
 	siginfo_t ended = { 0 };
 
+	if (process < 0)
+		return;
+#ifdef SYS_pidfd_send_signal
+	/* One that is stopped does not see that its socket was closed. */
+	syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
+#endif
 	/* An error says that it is another's child. */
-	while (process >= 0 && waitid((idtype_t)OF_PIDFD, (id_t)process, &ended, WEXITED) < 0
-	       && errno == EINTR)
+	while (waitid((idtype_t)OF_PIDFD, (id_t)process, &ended, WEXITED) < 0 && errno == EINTR)
 		;
-	if (process >= 0)
-		close(process);
+	close(process);
+}
+
+/* After the hello it ends by itself; without one it hangs. Nothing is killed that has ended. */
+static void end_starter(struct kept *kept)
+{
+	pid_t pid = kept->starter;
+
+	kept->starter = 0;
+	if (pid <= 0 || waitpid(pid, NULL, WNOHANG))
+		return;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 /* Ends it. The lock is held, lest a process that is forked now keeps the socket open. */
@@ -105,6 +122,7 @@ static void hang_up(struct kept *kept)
 
 static void end(struct kept *kept)
 {
+	end_starter(kept);
 	reap(kept->process);
 	opk_buf_clear(&kept->settings);
 	free(kept);
@@ -120,48 +138,61 @@ static void unlink_kept(const struct kept *kept)
 		*at = kept->next;
 }
 
-/*
- * Its memory is the program's until exec. Signals are blocked: handlers would run in both. What the
- * loader may say is not for the program's streams.
- */
-static pid_t run_library(int fd, int null, const char *const *arguments)
+struct program {
+	char *loader, *library;
+	int null;
+};
+
+static void program_clear(struct program *program)
 {
+	free(program->loader);
+	free(program->library);
+	if (program->null >= 0)
+		close(program->null);
+}
+
+static bool find_program(struct program *program, void (*entry)(void))
+{
+	program->null = opk_beyond_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
+	return program->null >= 0 && opk_as_program(&program->loader, &program->library, entry);
+}
+
+/*
+ * The new process has the program's memory until exec. What the loader may say is not for the
+ * program's streams.
+ */
+static pid_t run(const struct program *program, int fd)
+{
+	char *arguments[] = { program->loader, program->library, NULL };
 	pid_t pid = vfork();
 
 	if (pid)
 		return pid;
 	for (int i = 0; i <= STDERR_FILENO; i++)
-		if (dup2(null, i) < 0)
+		if (dup2(program->null, i) < 0)
 			_exit(1);
 	if (fd == OPK_KEPT_SOCKET)
 		fcntl(fd, F_SETFD, 0);
 	else if (dup2(fd, OPK_KEPT_SOCKET) < 0)
 		_exit(1);
-	execv(arguments[0], (char *const *)arguments);
+	execv(program->loader, arguments);
 	_exit(1);
 }
 
 /*
- * The process that is started forks the child and ends: nobody else's wait() finds the child. Where
- * that fails, nobody says hello.
+ * The process that is started forks the child and ends, so that it is not ours. Where that fails,
+ * nothing says hello. Signals are blocked: handlers would run in both.
  */
-static void start(int fd, void (*entry)(void))
+static pid_t start(const struct program *program, int fd)
 {
-	opk_autofree char *loader = NULL, *library = NULL;
-	opk_autoclose int null = opk_beyond_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
 	sigset_t every, before;
 	pid_t pid;
 
-	if (!opk_as_program(&loader, &library, entry))
-		refused = true;
-	if (refused || null < 0)
-		return;
 	sigfillset(&every);
 	pthread_sigmask(SIG_SETMASK, &every, &before);
-	pid = run_library(fd, null, (const char *const[]){ loader, library, NULL });
+	pid = run(program, fd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	return pid;
 }
 
 static bool connect_ends(int ends[2])
@@ -170,15 +201,13 @@ static bool connect_ends(int ends[2])
 	       && opk_both_beyond_standard(ends);
 }
 
-static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
+/* The lock is held: a process that is forked meanwhile would have the child's end, too. */
+static struct kept *start_kept(struct opk_buf *settings, const struct program *program)
 {
 	struct kept *kept = opk_alloc(sizeof *kept);
 	int ends[2];
 
-	/* A process that is forked meanwhile would have the child's end, too. */
-	pthread_mutex_lock(&lock);
 	if (!kept || !connect_ends(ends)) {
-		pthread_mutex_unlock(&lock);
 		free(kept);
 		return NULL;
 	}
@@ -187,8 +216,21 @@ static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
 	};
 	*settings = (struct opk_buf){ 0 };
 	all = kept;
-	start(ends[1], entry);
+	kept->starter = start(program, ends[1]);
 	close(ends[1]);
+	return kept;
+}
+
+static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
+{
+	__attribute__((cleanup(program_clear))) struct program program = { .null = -1 };
+	struct kept *kept;
+
+	/* Before the lock: this asks for the loader's, whose holder may be in a fork. */
+	if (!find_program(&program, entry))
+		return NULL;
+	pthread_mutex_lock(&lock);
+	kept = start_kept(settings, &program);
 	pthread_mutex_unlock(&lock);
 	return kept;
 }
@@ -312,7 +354,7 @@ static void join(struct opk_ctx *ctx)
 
 /* ---- asking */
 
-/* In memory without a name. */
+/* A file in memory, without a name. */
 static int put_in_file(const struct opk_buf *bytes)
 {
 	int fd = opk_beyond_standard(memfd_create("offpeak", MFD_CLOEXEC));
@@ -355,6 +397,16 @@ static bool send_all(const struct kept *kept, const struct opk_buf *request, int
 
 enum heard { NOTHING, GOES_ON, DONE, FAILED };
 
+static enum heard take_hello(struct kept *kept, struct opk_kept_hello *hello)
+{
+	hello->version[sizeof hello->version - 1] = '\0';
+	refused = refused || strcmp(hello->version, opk_version()) != 0;
+	kept->greeted = true;
+	kept->process = process_of(hello->pid);
+	end_starter(kept);
+	return refused ? FAILED : GOES_ON;
+}
+
 /* All that is not as it has to be is a failure: another child says why. */
 static enum heard hear(struct kept *kept, const struct opk_contain_options *options)
 {
@@ -366,15 +418,8 @@ static enum heard hear(struct kept *kept, const struct opk_contain_options *opti
 
 	if (size < 0 && (errno == EINTR || errno == EAGAIN))
 		return NOTHING;
-	if (!kept->greeted) {
-		said.hello.version[sizeof said.hello.version - 1] = '\0';
-		if (size != sizeof said.hello)
-			return FAILED;
-		refused = refused || strcmp(said.hello.version, opk_version()) != 0;
-		kept->greeted = true;
-		kept->process = process_of(said.hello.pid);
-		return refused ? FAILED : GOES_ON;
-	}
+	if (!kept->greeted)
+		return size == sizeof said.hello ? take_hello(kept, &said.hello) : FAILED;
 	if (size != sizeof said.report)
 		return FAILED;
 	if (said.report.kind == REPORT_PROGRESS && options->progress && said.report.total)
@@ -384,7 +429,19 @@ static enum heard hear(struct kept *kept, const struct opk_contain_options *opti
 	return said.report.kind == REPORT_DONE && !said.report.code ? DONE : FAILED;
 }
 
-/* `served`: it has done the work. OPK_EFAILED: interrupted. */
+/* Until the hello it is the loader that may hang, which is not the input's fault. */
+static int64_t patience_ms(const struct kept *kept, unsigned seconds)
+{
+	enum { HELLO_MS = 5000 };
+	int64_t most = (int64_t)seconds * 1000;
+
+	return kept->greeted || most < HELLO_MS ? most : HELLO_MS;
+}
+
+/*
+ * `served`: it has done the work. A code: interrupted, or it was silent for so long that another
+ * child would be in vain.
+ */
 static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
                     const struct opk_contain_options *options)
 {
@@ -393,7 +450,7 @@ static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
 	int64_t silent = 0, looked = opk_now_ms();
 	enum heard heard = GOES_ON;
 
-	while (heard < DONE && silent <= (int64_t)seconds * 1000) {
+	while (heard < DONE && silent <= patience_ms(kept, seconds)) {
 		int code = opk_check_interrupt(ctx);
 		bool says;
 
@@ -407,7 +464,7 @@ static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
 		silent = 0;
 	}
 	*served = heard == DONE;
-	return OPK_OK;
+	return heard < DONE && kept->greeted ? opk_fail_silent(ctx, seconds) : OPK_OK;
 }
 
 static int ask(bool *served, struct opk_ctx *ctx, struct kept *kept, const struct opk_buf *request,
@@ -422,7 +479,7 @@ static int ask(bool *served, struct opk_ctx *ctx, struct kept *kept, const struc
 		give_back(kept);
 		return OPK_OK;
 	}
-	failures += !code;
+	failures += !opk_interrupted(ctx);
 	discard(kept);
 	return code;
 }

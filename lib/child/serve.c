@@ -17,7 +17,7 @@
 
 /* ---- alone */
 
-/* Its starter waits for this, and is its parent no more: see start() in kept.c. */
+/* The program waits for this process alone, and not for the one that goes on. */
 static void leave_starter(void)
 {
 	pid_t pid = fork();
@@ -134,7 +134,7 @@ static uint8_t *read_request(const struct question *question)
 	return NULL;
 }
 
-/* The context of the first request serves all: who asks has the same settings. */
+/* The context of the first request serves all: a child's requests have the same settings. */
 static int work_on(struct opk_ctx **kept, opk_kept_work *work, const struct question *question)
 {
 	opk_autofree uint8_t *bytes = read_request(question);

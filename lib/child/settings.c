@@ -21,7 +21,19 @@ static const size_t settings[] = {
 	offsetof(struct opk_ctx, env.offpeak_libcuda),
 };
 
-enum { SETTING_COUNT = sizeof settings / sizeof *settings };
+enum {
+	SETTING_COUNT = sizeof settings / sizeof *settings,
+	OF_OPTIONS = 4,
+	OF_TOOLS = 4,    /* cache, pager, no_color, columns: the library does not look at them */
+	NO_SETTINGS = 4, /* the size, env, log, log_data */
+};
+
+/* A new field is a setting, too, or is counted here as none. */
+_Static_assert(sizeof(struct opk_env)
+                       == sizeof(size_t) + (SETTING_COUNT - OF_OPTIONS + OF_TOOLS) * sizeof(char *),
+               "each variable that the library looks at is a setting");
+_Static_assert(sizeof(struct opk_ctx_options) == (OF_OPTIONS + NO_SETTINGS) * sizeof(char *),
+               "each option of a context is a setting");
 
 static const char **setting(const struct opk_ctx *ctx, size_t i)
 {

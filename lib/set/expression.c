@@ -32,9 +32,9 @@ static bool is_plain(const char *expression)
 }
 
 /*
- * Nor single characters of any kind, and few of ".*": glibc has a state for each choice of places
- * that a name may have come to, and here these are hardly more than the expression has characters.
- * A child costs more than such an expression.
+ * Whether it costs less than a child: without ".", and with few of ".*". glibc has a state for each
+ * choice of places that a name may have come to, and these are then hardly more than the expression
+ * has characters.
  */
 static bool is_quick(const char *expression)
 {

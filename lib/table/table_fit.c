@@ -53,13 +53,22 @@ static struct kind *find(struct kinds *kinds, char *key)
 	return &kinds->items[at];
 }
 
-static const char *rows_of(const struct opk_table *table, const struct opk_table_input *input)
+enum rows { OF_TRACE, OF_GROUPS, OF_SAMPLES, OF_RANGES };
+
+static const char *const row_names[] = {
+	[OF_TRACE] = "what ran and when alone",
+	[OF_GROUPS] = "statistics of values",
+	[OF_SAMPLES] = "PM samples",
+	[OF_RANGES] = "ranges",
+};
+
+static enum rows rows_of(const struct opk_table *table, const struct opk_table_input *input)
 {
 	if (input->rows <= OPK_ROWS_SINGLE && opk_table_is_trace(input))
-		return "what ran and when alone";
+		return OF_TRACE;
 	if (table->layout == OPK_TABLE_GROUPS)
-		return "statistics of values";
-	return opk_table_profiler_of(input) == OPK_PROFILER_PM ? "PM samples" : "ranges";
+		return OF_GROUPS;
+	return opk_table_profiler_of(input) == OPK_PROFILER_PM ? OF_SAMPLES : OF_RANGES;
 }
 
 static void describe(struct kind *kind, const char *rows, const char *set,
@@ -137,7 +146,7 @@ static int add_recorded(struct kinds *kinds, const struct opk_table *table,
 	bool by_itself = opk_table_is_wide(table) && !table->eval.set && !table->eval.metrics
 	                 && !table->chosen.count && input->rows != OPK_ROWS_TABLES;
 	opk_autostrlist struct opk_strlist names = { 0 };
-	const char *rows = rows_of(table, input);
+	const char *rows = row_names[rows_of(table, input)];
 
 	if (by_itself && !opk_meta_list_columns(&names, input->meta))
 		return opk_nomem(kinds->ctx, "a table");
@@ -153,7 +162,7 @@ int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *
 	if (table->options.only_sources || table->input_count == 1)
 		return OPK_OK;
 	for (size_t i = 0; !code && i < table->input_count; i++) {
-		same &= !strcmp(rows_of(table, &table->inputs[i]), rows_of(table, table->inputs));
+		same &= rows_of(table, &table->inputs[i]) == rows_of(table, table->inputs);
 		code = add_recorded(&kinds, table, &table->inputs[i]);
 	}
 	if (!code && kinds.count > 1)

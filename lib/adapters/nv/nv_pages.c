@@ -4,6 +4,7 @@
  * and a fork() that copies an entry for each takes 4 ms, and its end 6; as huge pages next to
  * nothing. Copying them takes 30 ms, so that it pays with the third fork.
  */
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +25,19 @@ static void collapse(uintptr_t start, uintptr_t end)
 		madvise((void *)start, huge, MADV_COLLAPSE);
 }
 
+bool opk_nv_zeroed(uintptr_t *start, uintptr_t *end, bool *after_library, const char *line)
+{
+	bool library = strstr(line, "/libnvperf_host"), after = *after_library;
+	int ends = 0;
+
+	*after_library = library;
+	return after && !library
+	       && sscanf(line, "%" SCNxPTR "-%" SCNxPTR " rw-p 00000000 00:00 0 %n", start, end,
+	                 &ends)
+	                  == 2
+	       && ends && !line[ends];
+}
+
 void opk_nv_use_huge_pages(void)
 {
 	static atomic_bool done;
@@ -34,16 +48,8 @@ void opk_nv_use_huge_pages(void)
 
 	if (!opk_nv_loaded() || atomic_exchange(&done, true))
 		return;
-	/* Zeroed data is the mapping without a name after those of the library's file. */
 	maps = fopen("/proc/self/maps", "re");
-	while (maps && fgets(line, sizeof line, maps)) {
-		bool library = strstr(line, "/libnvperf_host");
-		int ends = 0;
-
-		if (!library && after_library
-		    && sscanf(line, "%lx-%lx rw-p 00000000 00:00 0 %n", &start, &end, &ends) == 2
-		    && ends && !line[ends])
+	while (maps && fgets(line, sizeof line, maps))
+		if (opk_nv_zeroed(&start, &end, &after_library, line))
 			collapse(start, end);
-		after_library = library;
-	}
 }

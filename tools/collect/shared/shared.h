@@ -217,7 +217,7 @@ enum {
 	  "run the program where nothing can be recorded, too; pass on its exit code")             \
 	X(VERBOSE, verbose, flag, NULL, NOT_KEYED, 'v', "verbose", NULL,                           \
 	  "say on stderr what was done")                                                           \
-	/* This run's of the program alone: it is in the names of its parts. */                    \
+	/* No other run of the program has the same: it is in the names of its parts. */           \
 	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                             \
 	/* With --cache: where processes say what they have opened. */                             \
 	X(OPENED, opened, text, NULL, NOT_KEYED, 0, "opened", NULL, NULL)                          \
