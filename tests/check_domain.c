@@ -226,7 +226,7 @@ static const struct plan_row {
 	  0,
 	  OPK_EUSAGE,
 	  { "FA100 has no metric 'fake__aa.sum', did you mean fake__a.sum?",
-	    "1 of 2 metrics don't work on FA100, profiler range" },
+	    "1 of 2 metrics don't work on FA100, profiler range, with CUPTI 99.0" },
 	  "fake__b.sum" },
 	{ HERE,
 	  "dram__bytes.sum",
@@ -422,7 +422,8 @@ START_TEST(many_wrong_metrics)
 		size_t messages;
 	} rows[] = {
 		{ HERE, "", "x__%d.sum",
-		  "set custom: 9000 of 9000 metrics don't work on FA100, profiler range", 101 },
+		  "set custom: 9000 of 9000 metrics don't work on FA100, profiler range, with CUPTI 99.0",
+		  101 },
 		{ HERE, "fake__a.sum", "x__%d.sum",
 		  "set custom: at least 9000 of 9001 metrics don't work", 101 },
 		{ HERE, "fake__listed.sum,x__a.sum", "fake__a.x%d",

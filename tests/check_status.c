@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Statuses by name; abi.c compares them with NVIDIA's headers. */
+#include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "testing.h"
 
@@ -73,6 +74,34 @@ START_TEST(known_and_unknown)
 }
 END_TEST
 
+START_TEST(releases)
+{
+	static const struct {
+		struct here here;
+		uint32_t version;
+		const char *name;
+		bool old;
+	} rows[] = {
+		{ HERE, 0, "this libcupti", false },
+		{ HERE, 18, "this libcupti", true },
+		{ HERE, 24, "CUPTI 12.6", true },
+		{ HERE, 26, "CUPTI 12.8", true },
+		{ HERE, 28, "CUPTI 12.9", true },
+		{ HERE, 130001, "CUPTI 13.0", false },
+		{ HERE, 130100, "CUPTI 13.1", false },
+		{ HERE, 141203, "CUPTI 14.12", false },
+		{ HERE, UINT32_MAX, "CUPTI 429496.72", false },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_nv_release got = opk_nv_release_of(rows[i].version);
+
+		ck_row(&rows[i], !strcmp(got.name, rows[i].name) && got.old == rows[i].old,
+		       "got %s", got.name);
+	}
+}
+END_TEST
+
 START_TEST(failure_messages)
 {
 	static const struct {
@@ -109,6 +138,7 @@ int main(void)
 
 	tcase_add_test(tests, tables_are_sound);
 	tcase_add_test(tests, known_and_unknown);
+	tcase_add_test(tests, releases);
 	tcase_add_test(tests, failure_messages);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

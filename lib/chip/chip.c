@@ -223,6 +223,21 @@ static int fail_several(struct opk_ctx *ctx, const char *word, opk_chip_mask mea
 	            : opk_nomem(ctx, "chips");
 }
 
+/* A chip that other releases of CUPTI list. */
+static int fail_other_release(struct opk_ctx *ctx, const char *word, const char *chip)
+{
+	const struct opk_nv_release release = opk_nv_release(ctx);
+	const struct opk_chip_releases known = opk_chip_get_releases(chip);
+	const char *other = known.first ? known.first : known.last;
+	int code = opk_fail(ctx, OPK_EUSAGE, "%s does not know %s%s%s%s", release.name, chip,
+	                    other ? "; " : "", other ? other : "",
+	                    known.first ? " and later do"
+	                    : other     ? " and earlier do"
+	                                : "");
+
+	return strcasecmp(word, chip) ? opk_add(ctx, code, "'%s' means %s", word, chip) : code;
+}
+
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
@@ -236,9 +251,8 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 		return *out ? OPK_OK : opk_nomem(ctx, "a chip name");
 	if (meant & (meant - 1))
 		return fail_several(ctx, name, meant);
-	if (meant && strcasecmp(spelling, name))
-		return opk_fail(ctx, OPK_EUSAGE, "'%s' means %s, which this libcupti does not know",
-		                name, spelling);
+	if (meant)
+		return fail_other_release(ctx, name, spelling);
 	return opk_fail(ctx, OPK_EUSAGE,
 	                "unknown chip '%s'" OPK_DID_YOU_MEAN "; 'offpeak chips' lists them", name,
 	                OPK_NEAR(nearest_word(&names, name)));

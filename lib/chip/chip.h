@@ -33,6 +33,11 @@ const char *opk_chip_architecture(const char *chip);
 const char *opk_chip_known(size_t i);
 /* What is known of that chip; nothing past the end. */
 struct opk_chip_facts opk_chip_known_facts(size_t i);
+/* The releases of CUPTI that list a chip, "12.8"; NULL: it was there in 12.6, and is in 13.5. */
+struct opk_chip_releases {
+	const char *first, *last;
+};
+struct opk_chip_releases opk_chip_get_releases(const char *chip);
 
 /*
  * What NVIDIA's libraries said, in the user's cache folder: one file for each thing and pair of

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What no call of NVIDIA's returns without a GPU: a chip's architecture, its compute capability and
- * products that have it. Only what is sure: the rest is absent, and stays so until NVIDIA says.
+ * products that have it. Only what is sure: the rest is absent, and stays so until NVIDIA says. And
+ * which releases of CUPTI list it.
  */
 #include <string.h>
 
@@ -90,4 +91,25 @@ struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip)
 	while (i < FACT_COUNT && strcmp(facts[i].chip, chip->name))
 		i++;
 	return opk_chip_known_facts(i);
+}
+
+/* Those that one of the releases from 12.6 to 13.5 does not list. */
+static const struct {
+	const char *chip;
+	struct opk_chip_releases releases;
+} changes[] = {
+	{ "GB100", { "12.8", NULL } }, { "GB10B", { "12.8", NULL } }, { "GB202", { "12.8", NULL } },
+	{ "GB203", { "12.8", NULL } }, { "GB205", { "12.8", NULL } }, { "GB102", { "12.9", NULL } },
+	{ "GB206", { "12.9", NULL } }, { "GB20B", { "12.9", NULL } }, { "GB110", { "13.0", NULL } },
+	{ "GB207", { "13.0", NULL } }, { "GB112", { "13.1", NULL } }, { "GB20C", { "13.1", NULL } },
+	{ "GR100", { "13.4", NULL } }, { "GB10C", { "13.5", NULL } }, { "GV100", { NULL, "13.0" } },
+	{ "GV11B", { NULL, "13.0" } },
+};
+
+struct opk_chip_releases opk_chip_get_releases(const char *chip)
+{
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+		if (!strcmp(changes[i].chip, chip))
+			return changes[i].releases;
+	return (struct opk_chip_releases){ 0 };
 }

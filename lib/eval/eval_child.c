@@ -114,8 +114,9 @@ static int check_metrics(struct work *w)
 		opk_add_cause(w->ctx, cause);
 	}
 	opk_catalog_free(catalog);
-	return code ? opk_add(w->ctx, code, "these metrics can't be evaluated on %s, profiler %s",
-	                      w->chip, opk_profiler_name(w->profiler))
+	return code ? opk_add(w->ctx, code,
+	                      "these metrics can't be evaluated on %s, profiler %s, with %s",
+	                      w->chip, opk_profiler_name(w->profiler), opk_nv_release(w->ctx).name)
 	            : OPK_OK;
 }
 

@@ -2,6 +2,7 @@
 /* A file's evaluation on its way: checked, divided among children, finished. */
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "container/container.h"
 #include "eval/eval_inside.h"
@@ -140,9 +141,8 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 		if (code == OPK_EUSAGE && !options.metrics && !task.evaluation->columns.also_count)
 			code = opk_add(
 				ctx, OPK_EFAILED,
-				"it was made with CUPTI %u, whose metrics this library lacks; "
-				"choose metrics to evaluate some",
-				task.job.meta->cupti_version);
+				"it was made with %s; take that, or choose metrics to evaluate some",
+				opk_nv_release_of(task.job.meta->cupti_version).name);
 		code = code ? opk_add(ctx, code, "can't evaluate %s", file->path)
 		            : opk_eval_task_finish(out, ctx, &task);
 	}

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "chip/chip.h"
 #include "schedule/schedule.h"
 
@@ -287,6 +288,7 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 	opk_autobuf struct opk_buf list = { 0 };
 	opk_autofree char *nearest = NULL;
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	struct opk_nv_release release;
 	int code = OPK_OK;
 
 	if (!opk_catalog_suggest(&near, catalog, name, OPK_MAX_SUGGESTIONS))
@@ -304,8 +306,12 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 	if (metric)
 		return opk_fail(ctx, OPK_EUSAGE, "%s has no rollup or submetric '%s'%s",
 		                metric->name, name + strlen(metric->name), nearest);
-	return opk_fail(ctx, OPK_EUSAGE, "%s has no metric '%s'%s%s", catalog->chip, name,
-	                catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "", nearest);
+	/* Names come from the cache without a library. */
+	opk_nv_load(ctx);
+	release = opk_nv_release(ctx);
+	return opk_fail(ctx, OPK_EUSAGE, "%s has no metric '%s'%s%s%s%s", catalog->chip, name,
+	                catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
+	                release.old ? " in " : "", release.old ? release.name : "", nearest);
 }
 
 static int find(struct opk_full_name *out, struct opk_ctx *ctx, const struct opk_catalog *catalog,

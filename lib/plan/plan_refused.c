@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Why a set is refused: metrics that the chip lacks or can't count, or too many passes. */
+#include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/problems.h"
 #include "chip/chip.h"
@@ -104,18 +105,20 @@ static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal
 {
 	const struct opk_plan *plan = refusal->plan;
 	bool claimed = opk_set_claims(set, plan->target.chip);
+	const struct opk_nv_release release = opk_nv_release(ctx);
 
 	/* A wrong name is worse than a metric that can't be scheduled. */
 	code = refusal->worst ? refusal->worst : code;
 	opk_problems_push(ctx, &refusal->problems, code);
 	/* The set is right and the chip is not. */
 	return opk_add(ctx, claimed ? code : OPK_EUSAGE,
-	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s%s%s",
+	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s, with %s%s%s",
 	               plan->set_name, refusal->ended ? "at least " : "",
 	               refusal->problems.count + refusal->problems.unlisted,
 	               plan->resolved.metrics.count, plan->target.chip,
-	               opk_profiler_name(plan->target.profiler),
-	               claimed ? "" : "; it is made for other chips, such as ",
+	               opk_profiler_name(plan->target.profiler), release.name,
+	               claimed ? release.old ? "; 13.0 has more metrics" : ""
+	                       : "; it is made for other chips, such as ",
 	               claimed ? "" : opk_set_example(set));
 }
 

@@ -524,6 +524,15 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
 
 OPK_DEFINE_AUTO(opk_single_pass_sets)
 
+/* Whether some are CUPTI's, as it lists them. */
+static bool has_listed(const struct opk_single_pass_sets *sets)
+{
+	for (size_t i = 0; i < sets->count; i++)
+		if (sets->sets[i].origin == OPK_SINGLE_PASS_CUPTI)
+			return true;
+	return false;
+}
+
 static int find_single_pass(struct opk_set **out, struct opk_ctx *ctx, const char *name,
                             const char *chip)
 {
@@ -538,8 +547,9 @@ static int find_single_pass(struct opk_set **out, struct opk_ctx *ctx, const cha
 		return opk_set_from_single_pass(out, ctx, single);
 	return opk_fail(
 		ctx, OPK_EUSAGE,
-		"%s has no single-pass set '%s'; 'offpeak sets --single-pass %s' lists them", chip,
-		name, chip);
+		"%s has no single-pass set '%s' with %s%s; 'offpeak sets --single-pass %s' lists them",
+		chip, name, opk_nv_release(ctx).name,
+		has_listed(sets) ? "" : " (NVIDIA's own come with 13.2 and later)", chip);
 }
 
 int opk_set_find_on(struct opk_set **out, struct opk_ctx *ctx, const char *spec, const char *chip)

@@ -21,6 +21,15 @@ char *opk_nv_identity(const struct opk_ctx *ctx);
 /* "CUPTI_ERROR_NOT_SUPPORTED" of 27. */
 const char *opk_nv_status_name(int cupti_status);
 
+/* A release of CUPTI by what cuptiGetVersion says: 24 is "CUPTI 12.6", 130100 "CUPTI 13.1". */
+struct opk_nv_release {
+	char name[24];
+	bool old; /* before 13.0, which has all that shipped sets and recordings name */
+};
+struct opk_nv_release opk_nv_release_of(uint32_t version);
+/* That of the library that is open; "this libcupti" where none is, or none that is listed. */
+struct opk_nv_release opk_nv_release(struct opk_ctx *ctx);
+
 /*
  * Whether this is the code of a call by which NVIDIA's libraries refused what was asked, and not of
  * one that was interrupted.

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CUptiResult and NVPA_Status by number and name, with advice where a user can act. */
+/*
+ * NVIDIA's numbers in words: CUptiResult and NVPA_Status, with advice where a user can act, and
+ * releases.
+ */
+#include <stdio.h>
+#include <string.h>
+
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 
@@ -134,4 +140,33 @@ int nv_check_nvpw(struct opk_ctx *ctx, const char *function, int status)
 bool opk_nv_refused(struct opk_ctx *ctx, int code)
 {
 	return (code == OPK_EUSAGE || code == OPK_EFAILED) && !opk_interrupted(ctx);
+}
+
+struct opk_nv_release opk_nv_release_of(uint32_t version)
+{
+	/* As cupti_version.h lists them; from 13.0 on the number says it. */
+	static const struct {
+		uint32_t version;
+		const char *name;
+	} old[] = {
+		{ 24, "CUPTI 12.6" },
+		{ 26, "CUPTI 12.8" },
+		{ 27, "CUPTI 12.9" },
+		{ 28, "CUPTI 12.9" },
+	};
+	enum { CUPTI_13_0 = 130000 };
+	struct opk_nv_release out = { "this libcupti", version && version < CUPTI_13_0 };
+
+	for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+		if (old[i].version == version)
+			strcpy(out.name, old[i].name);
+	if (version >= CUPTI_13_0)
+		snprintf(out.name, sizeof out.name, "CUPTI %u.%u", (unsigned)version / 10000,
+		         (unsigned)version / 100 % 100);
+	return out;
+}
+
+struct opk_nv_release opk_nv_release(struct opk_ctx *ctx)
+{
+	return opk_nv_release_of(ctx->nv ? ctx->nv->version : 0);
 }
