@@ -6,12 +6,16 @@ import importlib.util
 import io
 import json
 import os
+import signal
 import subprocess
 import unittest
 
 offpeak = os.environ["OFFPEAK"]
 source = os.environ["SOURCE"]
 is_long = bool(os.environ.get("OFFPEAK_LONG"))
+
+# A shell's background jobs ignore SIGINT, and so does what they start, unless it is told otherwise.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def recording(name):
