@@ -416,6 +416,11 @@ FAKE_GPU_CUPTI_VERSION=28 quietly '' init ctx:0 'launch*70:k'
 rows_count 70
 log_has 0 RangeProfilerSetConfig
 info 'j["backend"] == "legacy" and j["mode"] == "launch"'
+# Up to 12.6 the profiler makes a range of each memset while it runs.
+FAKE_GPU_CUPTI_VERSION=24 quietly '' init ctx:0 memset:9 'launch*2:k' memset:9 launch:k
+rows_are kernel 'k(const float *, const float *, float *, int)
+k(const float *, const float *, float *, int)
+k(const float *, const float *, float *, int)'
 set=three
 quietly '--backend legacy' init ctx:0 'launch*70:k'
 rows_count 70 passes=3

@@ -27,13 +27,28 @@ static void destroyed(CUcontext context)
 	pthread_mutex_unlock(&cupti_lock);
 }
 
+static uint32_t cupti_version(void)
+{
+	return (uint32_t)fake_number("FAKE_GPU_CUPTI_VERSION", CUPTI_API_VERSION);
+}
+
+/* Up to 12.6 a memset is one of the kernels that the profiler counts. */
+static void worked(const struct fake_work *work)
+{
+	enum { CUPTI_12_8 = 26 };
+
+	activity_worked(work);
+	if (work->kind == FAKE_SET && cupti_version() < CUPTI_12_8)
+		ran(cupti_driver()->current(), 1);
+}
+
 static const struct fake_driver *driver;
 
 static const struct fake_hooks hooks = {
 	.emit = callbacks_emit,
 	.ran = ran,
 	.destroyed = destroyed,
-	.worked = activity_worked,
+	.worked = worked,
 };
 
 static void load_driver(void)
@@ -235,11 +250,6 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
 {
 	return CUPTI_CALL(CUpti_Device_GetChipName_Params, params, chip_name(params), "%zu",
 	                  params->deviceIndex);
-}
-
-static uint32_t cupti_version(void)
-{
-	return (uint32_t)fake_number("FAKE_GPU_CUPTI_VERSION", CUPTI_API_VERSION);
 }
 
 bool cupti_takes_size(const char *type, size_t size, size_t known)

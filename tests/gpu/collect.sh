@@ -5,7 +5,7 @@
 #   tests/gpu/collect.sh SETS OUT [SECTION...]
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
-# Without sections all of them run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
+# Without sections all of them but releases run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
 # torch values by_application flushed costs planner links timeline trace ranks cache others endings pair. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
@@ -401,6 +401,26 @@ others() {
 		run "$sample alone" timeout 20 ./sample 2>&1 | tail -n 4
 		run "$sample, sampled" $pm -- ./sample 2>&1 | grep -a 'offpeak\|exit\|passed\|rror'
 		run "$sample, launches recorded" $one -- ./sample 2>&1 | grep -a 'offpeak\|exit\|passed\|rror'
+	done
+}
+
+# Other releases of CUPTI: RELEASES names their libcupti files, each beside its libnvperf_*. Passes, modes and values.
+releases() {
+	for cupti in ${RELEASES:?names libcupti files}; do
+		release=$(basename "$(dirname "$cupti")")
+		old="timeout 60 $collect -v --cupti $cupti"
+		for set in one simple wide; do
+			run "$release, kernel replay, $set" $old --replay kernel -c "$sets/$set.opk" -o "$out/$release-kernel-$set.opk" -- ./workload
+		done
+		run "$release, a range around each launch" $old --replay none -c "$sets/five.opk" -o "$out/$release-none.opk" -- ./workload 5
+		for set in simple wide; do
+			run "$release, rotation, $set" $old --replay rotate -c "$sets/$set.opk" -o "$out/$release-rotate-$set.opk" -- ./workload 53
+		done
+		run "$release, application replay" $old --replay application -c "$sets/simple.opk" -o "$out/$release-application.opk" -- ./workload 5
+		run "$release, user ranges" $old --range user -c "$sets/one.opk" -o "$out/$release-user.opk" -- ./steps nvtx 10
+		run "$release, user ranges, user replay" $old --range user --replay user -c "$sets/simple.opk" -o "$out/$release-user-replay.opk" -- ./steps nvtx 40
+		run "$release, PM sampling" $old -c "$sets/pm-light.opk" -o "$out/$release-pm.opk" -- ./workload 10
+		run "$release, what a launch costs" $old --replay none -c "$sets/one.opk" -o "$work/many.opk" -- ./many 200
 	done
 }
 

@@ -175,7 +175,7 @@ static int write_meta(const struct probe *probe, struct opk_writer *writer)
 	for (size_t i = 0; i < probe->images.count; i++)
 		of[i] = probe->images.items[i].of;
 	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
-	probe->target.cuptiGetVersion(&meta.cupti_version);
+	meta.cupti_version = probe->target.cupti_version;
 	facts_collect(&facts, &probe->target);
 	meta.generator = generator;
 	meta.chip = of->chip;
@@ -237,13 +237,11 @@ __attribute__((visibility("default"))) int offpeak_describe(int fd)
 {
 	struct probe probe = { 0 };
 	struct facts facts = { 0 };
-	uint32_t version = 0;
 	int code = begin(&probe);
 
 	if (code)
 		return code;
-	probe.target.cuptiGetVersion(&version);
-	dprintf(fd, "cupti_version\t%u\n", version);
+	dprintf(fd, "cupti_version\t%u\n", probe.target.cupti_version);
 	facts_add_gpus(&facts, &probe.target);
 	for (size_t i = 0; i < facts.count; i++)
 		dprintf(fd, "%s\t%s\n", facts.items[i].name, facts.items[i].value);

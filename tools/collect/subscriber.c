@@ -41,16 +41,14 @@ static CUptiResult subscribe_by_name(const struct target *target, CUpti_Subscrib
 CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
                             char other[SUBSCRIBER_NAME], bool share)
 {
-	enum { SHARES = 130200 };
+	bool shares = target->cupti_version >= CUPTI_13_2;
 	CUptiResult status = CUPTI_ERROR_INVALID_PARAMETER;
 	CUpti_SubscriberHandle ours = NULL;
-	uint32_t version = 0;
 
 	memset(other, 0, SUBSCRIBER_NAME);
-	target->cuptiGetVersion(&version);
-	if (target->cuptiSubscribe_v2 && share && version >= SHARES)
+	if (target->cuptiSubscribe_v2 && share && shares)
 		status = subscribe_by_name(target, &ours, callback, other, true);
-	if (target->cuptiSubscribe_v2 && status && (share || version < SHARES))
+	if (target->cuptiSubscribe_v2 && status && (share || !shares))
 		status = subscribe_by_name(target, &ours, callback, other, false);
 	other[SUBSCRIBER_NAME - 1] = '\0';
 	if (status == CUPTI_ERROR_INVALID_PARAMETER)

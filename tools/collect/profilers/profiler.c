@@ -11,10 +11,13 @@
  */
 static bool range_profiler_fills_images(const struct target *target)
 {
-	uint32_t version = 0;
+	return target->cuptiRangeProfilerEnable && target->cupti_version >= CUPTI_13_0;
+}
 
-	target->cuptiGetVersion(&version);
-	return target->cuptiRangeProfilerEnable && version >= 130000;
+/* Seen on an H100 with 12.6, where the GPU does not replay; 12.8 and later do not. */
+bool profiler_counts_memsets(const struct target *target)
+{
+	return target->cupti_version < CUPTI_12_8;
 }
 
 const struct profiler_ops *profiler_choose(const struct target *target, bool legacy)

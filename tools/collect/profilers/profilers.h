@@ -67,6 +67,11 @@ struct profiling {
 
 /* The one that works in this libcupti, the range profiler first; NULL with a message otherwise. */
 const struct profiler_ops *profiler_choose(const struct target *target, bool legacy);
+/*
+ * Whether the profiler makes a range of each memset, too, while it runs. Kernel replay of several
+ * passes does not.
+ */
+bool profiler_counts_memsets(const struct target *target);
 /* Readies CUPTI's profiler, when the driver is up; 60 to 100 ms. False with a message on stderr. */
 bool profiler_initialize(const struct target *target);
 /*

@@ -174,11 +174,7 @@ static bool enable(struct sampler *sampler)
 /* 12.6 refuses the larger struct of later releases. */
 static size_t size_of_config(const struct target *target)
 {
-	enum { CUPTI_12_8 = 26 };
-	uint32_t version = 0;
-
-	target->cuptiGetVersion(&version);
-	return version < CUPTI_12_8
+	return target->cupti_version < CUPTI_12_8
 	               ? CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode)
 	               : CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
 }

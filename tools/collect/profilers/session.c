@@ -191,6 +191,16 @@ static void free_images(struct session *session)
 	segment_clear(&session->present);
 }
 
+/* Such as those of launches that are not wanted: it runs only during those that are. */
+static bool makes_other_ranges(const struct profiling *profiling)
+{
+	const struct settings *settings = profiling->settings;
+
+	return settings_filter(settings)
+	       || (settings->mode == MODE_LAUNCH_RANGE
+	           && profiler_counts_memsets(profiling->target));
+}
+
 struct session *session_new(const struct profiling *profiling, CUcontext context)
 {
 	const struct settings *settings = profiling->settings;
@@ -212,8 +222,7 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 			.first = settings->pass ? settings->pass - 1 : 0,
 		};
 	session->push = settings_push(settings);
-	/* The profiler makes a range of every launch: it runs only during those that are wanted. */
-	session->selective = !session->push && settings_filter(settings);
+	session->selective = !session->push && makes_other_ranges(profiling);
 	if (prepare(session))
 		return session;
 	free_images(session);

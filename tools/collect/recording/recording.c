@@ -96,7 +96,6 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	struct opk_meta meta = *set->meta;
 	struct segments *segments;
 	char generator[64], path[4096];
-	uint32_t version = 0;
 	struct facts facts = { 0 };
 	unsigned image = part_path(path, sizeof path, settings);
 	bool taken;
@@ -104,11 +103,10 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	if (!image)
 		return NULL;
 	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
-	target->cuptiGetVersion(&version);
 	facts_collect(&facts, target);
 	meta.kind = "recording";
 	meta.generator = generator;
-	meta.cupti_version = version;
+	meta.cupti_version = target->cupti_version;
 	meta.mode = settings_word(SETTING_MODE, settings->mode);
 	meta.join = join_of(settings);
 	meta.backend = backend;

@@ -87,9 +87,11 @@ const char *target_open(struct target *target, const char *cupti)
 	TARGET_DRIVER_OPTIONAL(X)
 #undef X
 	bind(library, (void **)&target->cuptiSubscribe_v2, "cuptiSubscribe_v2");
-	if (!missing)
-		target->cupti_path = find_path((const void *)target->cuptiGetVersion);
-	return missing;
+	if (missing)
+		return missing;
+	target->cupti_path = find_path((const void *)target->cuptiGetVersion);
+	target->cuptiGetVersion(&target->cupti_version);
+	return NULL;
 }
 
 static __thread struct timespec begun;

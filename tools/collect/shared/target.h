@@ -125,6 +125,9 @@ struct subscriber_params {
 	uint8_t share; /* from 13.2 on */
 };
 
+/* As cuptiGetVersion() counts them: those that change what is done. */
+enum cupti_release { CUPTI_12_8 = 26, CUPTI_13_0 = 130000, CUPTI_13_2 = 130200 };
+
 struct target {
 #define X(symbol) __typeof__(symbol) *symbol;
 	TARGET_CUPTI(X)
@@ -137,6 +140,7 @@ struct target {
 	                                 CUpti_CallbackFunc callback, void *data,
 	                                 struct subscriber_params *params);
 	const char *cupti_path; /* where libcupti was found */
+	uint32_t cupti_version; /* an enum cupti_release, or between them */
 	bool verbose;           /* report calls that take long */
 };
 
