@@ -550,8 +550,9 @@ struct opk_constituent {
 struct opk_description {
 	struct opk_full_name of;
 	const char *name; /* the full name, or the base name of a metric without submetrics */
-	const char *const *chips; /* the others that have the base metric for this profiler */
-	size_t chip_count;
+	/* The chips besides the catalog's own that have the base metric for this profiler. */
+	const char *const *other_chips;
+	size_t other_chip_count;
 	const struct opk_raw_counter *counters;
 	size_t counter_count;
 	const struct opk_constituent *constituents; /* a counter has none */

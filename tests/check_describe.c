@@ -97,8 +97,8 @@ START_TEST(describes)
 
 	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__a"));
 	ck_assert_str_eq(d->name, "fake__a.sum");
-	ck_assert_uint_eq(d->chip_count, 1);
-	ck_assert_str_eq(d->chips[0], "FB100");
+	ck_assert_uint_eq(d->other_chip_count, 1);
+	ck_assert_str_eq(d->other_chips[0], "FB100");
 	ck_assert_uint_eq(d->counter_count, 2);
 	ck_assert_str_eq(d->counters[0].name, "raw_a");
 	ck_assert_uint_eq(d->counters[0].domain_count, 1);

@@ -20,7 +20,7 @@ json 'j["chip"] == "GH100" and j["profiler"] == "range" and j["type"] == "counte
 json 'j["metric"] == "dram__bytes.sum.per_second" and j["base"] == "dram__bytes"'
 json 'j["hw_unit"] == "dram" and j["dim_unit"] == "byte/second" and j["description"]'
 json 'j["passes"] == 1 and j["method"] == "hardware" and j["status"] == ""'
-json '"GA100" in j["chips"] and "GH100" not in j["chips"] and "GB10B" not in j["chips"]'
+json '"GA100" in j["other_chips"] and "GH100" not in j["other_chips"] and "GB10B" not in j["other_chips"]'
 json '{"submetric": ".sum", "dim_unit": "byte", "passes": 1} in j["submetrics"]'
 json 'any(c["domains"] == ["gpu_fbsp"] for c in j["counters"])'
 json '"constituents" not in j and j["single_pass"] == ["offpeak-range"]'
@@ -94,7 +94,7 @@ out_has '^method,sass$'
 works describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --table counters
 out_has ',.*gpu_sass'
 works describe GH100 dram__bytes.sum --profiler pm --format json
-json 'j["profiler"] == "pm" and len(j["counters"]) >= 1 and "GV100" not in j["chips"]'
+json 'j["profiler"] == "pm" and len(j["counters"]) >= 1 and "GV100" not in j["other_chips"]'
 works describe GH100 dram__bytes --format table
 out_has '^metric  *dram__bytes\.sum$'
 # All of one chip that has several: a name that can't be planned is no failure.

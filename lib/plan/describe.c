@@ -359,7 +359,7 @@ static bool take_line(struct description *d, char *line, size_t *domains)
 	if (!line)
 		return false;
 	if (!strcmp(what, "chip")) {
-		d->chips[d->shown.chip_count++] = line;
+		d->chips[d->shown.other_chip_count++] = line;
 	} else if (!strcmp(what, "counter")) {
 		struct opk_raw_counter *counter = &d->counters[d->shown.counter_count++];
 
@@ -391,7 +391,7 @@ static bool cut(struct description *d)
 	for (char *line; (line = strsep(&rest, "\n"));)
 		if (*line && !take_line(d, line, &domains))
 			return false;
-	d->shown.chips = d->chips;
+	d->shown.other_chips = d->chips;
 	d->shown.counters = d->counters;
 	d->shown.constituents = d->constituents;
 	return true;
@@ -404,7 +404,7 @@ static void forget(struct description *d)
 	free(opk_take(d->domains));
 	free(opk_take(d->counters));
 	free(opk_take(d->constituents));
-	d->shown.chip_count = d->shown.counter_count = d->shown.constituent_count = 0;
+	d->shown.other_chip_count = d->shown.counter_count = d->shown.constituent_count = 0;
 }
 
 /* ---- all of it */

@@ -47,7 +47,7 @@ static void print_record(struct app *app, const struct opk_catalog *catalog,
 	field_add(&fields, "passes", OPK_CELL_EITHER, cell_passes(sub.passes));
 	field_text(&fields, "method", opk_method_name(sub.method));
 	field_text(&fields, "status", opk_refusal_name(sub.passes));
-	field_list(&fields, "chips", d->chips, d->chip_count);
+	field_list(&fields, "other_chips", d->other_chips, d->other_chip_count);
 	field_list(&fields, "single_pass", d->single_pass, d->single_pass_count);
 	/* People need no line that says nothing. */
 	if (d->scope || !app_shows_table(app))

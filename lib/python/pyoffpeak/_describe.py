@@ -49,7 +49,7 @@ class Description:
     passes: int | None  # that it takes alone; None: it can't be scheduled
     method: str | None
     status: str | None  # why it can't be scheduled; else None
-    chips: tuple[str, ...]  # the others that have the base metric
+    other_chips: tuple[str, ...]  # that have the base metric, too
     single_pass: tuple[str, ...]  # the chip's sets of one pass that have it
     submetrics: tuple[Submetric, ...]
     counters: tuple[Counter, ...]
@@ -119,7 +119,7 @@ def _metric_of(catalog: Any, profiler: str, found: Any) -> Description:
         passes=one.passes,
         method=one.method,
         status=one.status,
-        chips=words(found.chips, found.chip_count),
+        other_chips=words(found.other_chips, found.other_chip_count),
         single_pass=words(found.single_pass, found.single_pass_count),
         submetrics=subs,
         counters=_counters_of(found),
