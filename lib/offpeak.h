@@ -192,13 +192,18 @@ enum opk_remedy {
 struct opk_cause {
 	int code; /* enum opk_status */
 	enum opk_cause_kind kind;
-	const char *file;    /* the text file that is wrong; NULL: the cause has no place */
-	size_t line, column; /* from 1; columns are characters */
+	/*
+	 * The text file that is wrong, or a file of any kind that can't be opened, read or
+	 * written; NULL: neither.
+	 */
+	const char *file;
+	size_t line, column; /* from 1; columns are characters; 0: the cause has no place */
 	const char *text;    /* without the place */
 	const char *general;
 	const char *message;         /* "FILE:LINE:COLUMN: TEXT", or text */
 	const char *excerpt, *caret; /* that line, and a caret below it, both indented; or NULL */
 	enum opk_remedy remedy;      /* not in the texts */
+	int os_error;                /* errno of the call that failed on the file; 0: none did */
 };
 
 /* The same chain as data: 0 is the innermost; NULL past the end. */

@@ -368,7 +368,8 @@ static struct opk_ctx *ctx_with_chain(void)
 	                                       .message = message,
 	                                       .excerpt = strdup("  abcde"),
 	                                       .caret = strdup("     ^"),
-	                                       .remedy = OPK_REMEDY_RECOVER });
+	                                       .remedy = OPK_REMEDY_RECOVER,
+	                                       .os_error = ENOENT });
 	opk_add(ctx, OPK_EFAILED, "outer");
 	return ctx;
 }
@@ -396,6 +397,7 @@ START_TEST(chains_travel)
 	ck_assert_int_eq(cause->code, OPK_EINPUT);
 	ck_assert_int_eq(cause->kind, OPK_CAUSE_ERROR);
 	ck_assert_int_eq(cause->remedy, OPK_REMEDY_RECOVER);
+	ck_assert_int_eq(cause->os_error, ENOENT);
 	ck_assert_uint_eq(cause->line, 3);
 	ck_assert_uint_eq(cause->column, 4);
 	ck_assert_str_eq(cause->file, "f");

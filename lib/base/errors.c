@@ -128,7 +128,14 @@ int opk_nomem(struct opk_ctx *ctx, const char *what)
 
 int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *path)
 {
-	return opk_fail(ctx, code, "%s: %s: %s", path, what, strerror(errno));
+	int number = errno;
+
+	opk_fail(ctx, code, "%s: %s: %s", path, what, strerror(number));
+	if (ctx->causes.count) {
+		ctx->causes.items->file = opk_strdup(path);
+		ctx->causes.items->os_error = number;
+	}
+	return code;
 }
 
 /* ---- showing */
@@ -200,6 +207,7 @@ void opk_errors_put(struct opk_buf *out, const struct opk_ctx *ctx)
 		opk_buf_add_u32(out, (uint32_t)cause->code);
 		opk_buf_add_u32(out, cause->kind);
 		opk_buf_add_u32(out, cause->remedy);
+		opk_buf_add_u32(out, (uint32_t)cause->os_error);
 		opk_buf_add_u64(out, cause->line);
 		opk_buf_add_u64(out, cause->column);
 		opk_buf_add_u32(out, (uint32_t)(cause->text - cause->message));
@@ -231,6 +239,7 @@ static void get_cause(struct opk_ctx *ctx, struct opk_reader *in)
 	cause.kind = opk_read_u32(in) == OPK_CAUSE_ERROR ? OPK_CAUSE_ERROR : OPK_CAUSE_WHILE;
 	remedy = opk_read_u32(in);
 	cause.remedy = remedy <= OPK_REMEDY_RECOVER ? (enum opk_remedy)remedy : OPK_REMEDY_NONE;
+	cause.os_error = (int)opk_read_u32(in);
 	cause.line = opk_read_u64(in);
 	cause.column = opk_read_u64(in);
 	place = opk_read_u32(in);

@@ -128,7 +128,7 @@ class Reading(Synchronous):
             self.expect_rows(frame.compute(), [files[1], files[3]])
         table = self.errors(frame[frame["kernel"] == "none"]).compute()
         self.assertEqual(table["file"].tolist(), [files[0], files[2]])
-        self.assertEqual(table["error"].tolist(), ["InputError"] * 2)
+        self.assertEqual(table["error"].tolist(), ["InputError", "MissingFileError"])
         self.assertIn("/nowhere/rank-9.opk", table["message"].tolist()[1])
 
         with warnings.catch_warnings():
@@ -200,7 +200,7 @@ class Summing(Synchronous):
         expect_sum(self, frame, self.files[:3], "kernel")
         table = frame.attrs["errors"]
         self.assertEqual([row["file"] for row in table], [files[0], files[2], files[3]])
-        self.assertEqual([row["error"] for row in table], ["InputError", "UsageError", "InputError"])
+        self.assertEqual([row["error"] for row in table], ["InputError", "UsageError", "MissingFileError"])
         self.assertIn("metrics or set differ", table[1]["message"])
         with self.assertRaises(opk.InputError):
             self.aggregate([files[1], files[3]], batch_files=4, errors="raise").compute()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A class of exceptions for each status, with the causes."""
 
+import errno
 import glob
 import os
 import pickle
@@ -18,6 +19,10 @@ class Errors(unittest.TestCase):
         with self.assertRaises(opk.InputError) as caught:
             opk.open("/nonexistent.opk")
         self.assertIn("/nonexistent.opk", caught.exception.causes[0])
+        for error in (caught.exception, pickle.loads(pickle.dumps(caught.exception))):
+            self.assertIsInstance(error, FileNotFoundError)
+            self.assertEqual((error.filename, error.errno), ("/nonexistent.opk", errno.ENOENT))
+            self.assertEqual(str(error), str(caught.exception))
         with self.assertRaises(opk.UsageError) as caught:
             opk.open(recording("simple")).eval(columns=["kernle"])
         self.assertIn("did you mean kernel?", str(caught.exception))

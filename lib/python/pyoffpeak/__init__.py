@@ -36,7 +36,8 @@ What was recorded:
 
 Tables have the columns and rows of `offpeak eval`, and are taken without a copy by whatever reads Arrow's C stream:
 pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not collected; NaN could not be computed.
-Errors are OffpeakError: UsageError, InputError, NvidiaError, EvaluationError. What calls return, field by field, is in
+Errors are OffpeakError: UsageError, InputError, NvidiaError, EvaluationError. A file that is missing is an InputError and a
+FileNotFoundError. What calls return, field by field, is in
 pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
 """
 
@@ -46,7 +47,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._context import version
-from ._errors import EvaluationError, InputError, NvidiaError, OffpeakError, UsageError
+from ._errors import EvaluationError, InputError, MissingFileError, NvidiaError, OffpeakError, UsageError
 from ._loading import loading as _loading
 
 if TYPE_CHECKING:  # "as" says to type checkers that a name is public
@@ -80,7 +81,17 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["EvaluationError", "InputError", "NvidiaError", "OffpeakError", "UsageError", "types", "version", *_HOME_OF]
+__all__ = [
+    "EvaluationError",
+    "InputError",
+    "MissingFileError",
+    "NvidiaError",
+    "OffpeakError",
+    "UsageError",
+    "types",
+    "version",
+    *_HOME_OF,
+]
 
 version.__module__ = __name__  # as all others have it
 __version__ = version()

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import Any, NamedTuple, NoReturn, Optional, Sequence
 
 from ._offpeak import ffi, lib
@@ -12,7 +14,7 @@ class Cause(NamedTuple):
     """One message of a chain of causes, as data."""
 
     text: str  # without the place
-    file: Optional[str] = None  # the text file that is wrong, such as a metric set; None: the cause has no place
+    file: Optional[str] = None  # the text file that is wrong, such as a metric set, or what can't be opened, read or written
     line: int = 0  # from 1; 0: there is none
     column: int = 0  # from 1, in characters
     is_error: bool = True  # what is wrong; False: what was being done, or how many errors there are
@@ -69,6 +71,21 @@ class InputError(OffpeakError):
     __module__ = "pyoffpeak"
 
 
+class MissingFileError(InputError, FileNotFoundError):
+    """There is no such file; `filename` is its path."""
+
+    __module__ = "pyoffpeak"
+
+    def __init__(self, causes: Sequence[str], places: Sequence[Cause] = ()) -> None:
+        super().__init__(causes, places)
+        self.errno = errno.ENOENT
+        self.strerror = os.strerror(errno.ENOENT)
+        self.filename = next((place.file for place in places if place.file), None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.causes, self.places)
+
+
 _CLASSES = {
     lib.OPK_EFAILED: EvaluationError,
     lib.OPK_EUSAGE: UsageError,
@@ -99,7 +116,10 @@ def _fail(ctx: Any, code: int) -> NoReturn:
         raise MemoryError
     causes = [lib.opk_error_cause(ctx, i) for i in range(lib.opk_error_cause_count(ctx))]
     messages = [line for cause in causes for line in _lines(cause)]
-    raise _CLASSES.get(code, OffpeakError)(messages, [_cause(cause) for cause in causes])
+    kind = _CLASSES.get(code, OffpeakError)
+    if kind is InputError and causes and causes[0].os_error == errno.ENOENT:
+        kind = MissingFileError
+    raise kind(messages, [_cause(cause) for cause in causes])
 
 
 def _lines(cause: Any) -> list[str]:
