@@ -2093,8 +2093,9 @@ void opk_table_free(struct opk_table *table);
 size_t opk_table_column_count(const struct opk_table *table);
 const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
 /*
- * A fact of the files, borrowed: "chip", "profiler" or "set"; several, with ',' between, where they
- * differ; "" where it is not known.
+ * A fact of the files, borrowed: "chip"; "profiler"; "set", the set that was evaluated; or
+ * "recorded_set", the one with which the files were recorded. Several, with ',' between, where they
+ * differ; "" where it is not known, and "set" where metrics were asked for by name.
  */
 const char *opk_table_about(const struct opk_table *table, const char *fact);
 /*
@@ -2141,6 +2142,8 @@ struct opk_table_place {
 };
 
 /* It has one row in a wide table, else one a value: opk_table_get_values(). */
+	/* The set that was evaluated: one that was asked for, else the file's; "": metrics were. */
+	const char *set_name;
 struct opk_table_source {
 	struct opk_table_place place;
 	struct opk_row row;                  /* of a key group the name and range alone */
@@ -2393,6 +2396,7 @@ int opk_database_finish(struct opk_database *database);
 void opk_database_free(struct opk_database *database);
 
 /* ---- traces ---------------------------------------------------------------------------------- */
+	const char *set_name; /* the set that was evaluated; "": none; NULL: that of `meta` */
 
 /* Recordings for Perfetto and other viewers. */
 

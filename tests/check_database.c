@@ -132,6 +132,7 @@ struct wanted {
 	const size_t *columns;
 	size_t column_count;
 	const bool *inflated;
+	const char *set_name;
 };
 
 static int write_database(const struct source *source, const char *path,
@@ -150,6 +151,7 @@ static int write_database(const struct source *source, const char *path,
 	run.columns = wanted->columns;
 	run.column_count = wanted->column_count;
 	run.inflated = wanted->inflated;
+	run.set_name = wanted->set_name;
 	code = opk_database_new(&database, source->ctx, path, &options);
 	if (!code)
 		code = opk_database_add_run(database, &run);
@@ -217,17 +219,17 @@ static const char *path_of(void)
 START_TEST(all_tables)
 {
 	static const bool inflated[] = { false, true, false, false };
-	static const struct wanted wanted = { .inflated = inflated };
+	static const struct wanted wanted = { .inflated = inflated, .set_name = "another" };
 	static const struct {
 		struct here here;
 		const char *sql, *wanted;
 	} rows[] = {
 		{ HERE, "PRAGMA integrity_check", "ok" },
 		{ HERE, "PRAGMA foreign_key_check", "" },
-		{ HERE, "PRAGMA user_version", "3" },
+		{ HERE, "PRAGMA user_version", "4" },
 		{ HERE, "PRAGMA application_id", "1869638400" },
 		{ HERE, "SELECT * FROM runs",
-		  "1|t.opk|FA100|range|some set|-|-|-|3|kernel|-|-|-|-|-|1" },
+		  "1|t.opk|FA100|range|another|some set|-|-|-|3|kernel|-|-|-|-|-|1" },
 		{ HERE, "SELECT count(*), min(value) FROM run_facts", "9|0" },
 		{ HERE, "SELECT * FROM devices",
 		  "1|0|H100|-|-|132|-|-|9.0\n1|1|-|-|-|-|-|-|-\n1|12|other|-|-|-|-|-|-" },
@@ -299,7 +301,8 @@ START_TEST(chosen_columns)
 {
 	static const char *const shown[] = { "twice", "file", "kernel", "name", "fake__a.sum" };
 	static const size_t columns[] = { 3, 0, 3 };
-	static const struct wanted wanted = { shown, COUNT(shown), columns, COUNT(columns), NULL };
+	static const struct wanted wanted = { shown,          COUNT(shown), columns,
+		                              COUNT(columns), NULL,         NULL };
 	struct source source;
 
 	open_source(&source, &base);

@@ -250,8 +250,8 @@ asks simple.db 'SELECT range, name, kernel, grid, block, device, metric, unit, v
 equal out long.csv
 
 section 'eval: what else a database has'
-asks simple.db 'SELECT file, chip, profiler, set_name, passes, complete FROM runs'
-same "$last" "$(tail -n 1 out)" "$simple,GH100,range,simple,3,1"
+asks simple.db 'SELECT file, chip, profiler, set_name, recorded_set, passes, complete FROM runs'
+same "$last" "$(tail -n 1 out)" "$simple,GH100,range,simple,simple,3,1"
 asks simple.db "SELECT name, type, hw_unit, unit, description FROM metrics WHERE id = 7"
 same "$last" "$(tail -n 1 out)" "$hit,ratio,lts,percent,proportion of L2 sector lookups that hit"
 asks simple.db 'SELECT device FROM devices'

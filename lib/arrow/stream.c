@@ -60,7 +60,7 @@ static const char *get_last_error(struct ArrowArrayStream *out)
 /* The columns are in one piece. */
 static bool describe(struct ArrowSchema *schema, const struct opk_table *table)
 {
-	static const char *const facts[] = { "chip", "profiler", "set" };
+	static const char *const facts[] = { "chip", "profiler", "set", "recorded_set" };
 	struct opk_property about[sizeof facts / sizeof *facts];
 	size_t count = sizeof facts / sizeof *facts;
 

@@ -267,6 +267,7 @@ static int add_run(struct opk_database *database, const struct opk_database_run 
 	opk_statement_text(into, run->file);
 	opk_statement_text(into, opk_evaluation_chip(run->evaluation));
 	opk_statement_text(into, opk_profiler_name(opk_evaluation_profiler(run->evaluation)));
+	put_known(into, run->set_name ? run->set_name : meta->set_name);
 	put_known(into, meta->set_name);
 	put_number(into, meta->set_version);
 	put_known(into, meta->set_hash);

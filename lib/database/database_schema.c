@@ -11,13 +11,14 @@
 const char opk_database_schema[] =
 	/* "opk" and the version of these tables. */
 	"PRAGMA application_id = 0x6f706b00;\n"
-	"PRAGMA user_version = 3;\n"
+	"PRAGMA user_version = 4;\n"
 	"CREATE TABLE runs (\n"
 	"	id INTEGER PRIMARY KEY,\n"
 	"	file TEXT NOT NULL,\n"
 	"	chip TEXT NOT NULL,\n"
 	"	profiler TEXT NOT NULL,\n"
 	"	set_name TEXT,\n"
+	"	recorded_set TEXT,\n"
 	"	set_version INTEGER,\n"
 	"	set_hash TEXT,\n"
 	"	config_hash TEXT,\n"
@@ -170,7 +171,7 @@ const char opk_database_indexes[] =
 	"CREATE INDEX sample_values_metric ON sample_values (metric_id, value);\n";
 
 const char *const opk_database_inserts[OPK_TABLES] = {
-	[OPK_INTO_RUNS] = "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[OPK_INTO_RUNS] = "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	/* The collector may note a fact twice. */
 	[OPK_INTO_RUN_FACTS] = "INSERT OR REPLACE INTO run_facts VALUES (?,?,?)",
 	[OPK_INTO_METRICS] = "INSERT INTO metrics VALUES (?,?,?,?,?,?,?,?)",

@@ -31,6 +31,7 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 	    || !copy_texts(&table->chosen, options->columns, options->column_count))
 		return opk_nomem(ctx, "a table");
 	/* A list of none is not NULL, which means all. */
+	table->metrics_named = table->eval.metrics != NULL;
 	if (table->eval.metrics)
 		table->eval.metrics = table->metrics.count ? opk_strlist_items(&table->metrics)
 		                                           : none;
@@ -93,7 +94,15 @@ static int make_room(struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- facts of the files */
 
-static const char *fact_of(const struct opk_table_input *input, const char *fact)
+static const char *set_of(const struct opk_table *table, const struct opk_table_input *input)
+{
+	if (table->set)
+		return opk_set_name(table->set);
+	return input->meta && !table->metrics_named ? input->meta->set_name : "";
+}
+
+static const char *fact_of(const struct opk_table *table, const struct opk_table_input *input,
+                           const char *fact)
 {
 	const struct opk_meta *meta = input->meta;
 
@@ -101,6 +110,8 @@ static const char *fact_of(const struct opk_table_input *input, const char *fact
 		return meta ? meta->chip : opk_evaluation_chip(input->evaluation);
 	if (!strcmp(fact, "set"))
 		return meta ? meta->set_name : "";
+		return set_of(table, input);
+	if (!strcmp(fact, "recorded_set"))
 	return opk_profiler_name(opk_evaluation_profiler(input->evaluation));
 }
 
@@ -110,7 +121,7 @@ static int add_about(struct opk_table *table, struct opk_ctx *ctx, const char *f
 	opk_autobuf struct opk_buf joined = { 0 };
 
 	for (size_t i = 0; i < table->input_count; i++) {
-		const char *text = fact_of(&table->inputs[i], fact);
+		const char *text = fact_of(table, &table->inputs[i], fact);
 
 		if (!*text || opk_strlist_contains(&texts, text))
 			continue;
@@ -127,7 +138,7 @@ static int add_about(struct opk_table *table, struct opk_ctx *ctx, const char *f
 
 static int find_about(struct opk_table *table, struct opk_ctx *ctx)
 {
-	static const char *const facts[] = { "chip", "profiler", "set" };
+	static const char *const facts[] = { "chip", "profiler", "set", "recorded_set" };
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < sizeof facts / sizeof *facts; i++)
@@ -162,7 +173,8 @@ static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const 
 	return code;
 }
 
-static void show_file(struct opk_table_file *file, const struct opk_table_input *input)
+static void show_file(struct opk_table_file *file, const struct opk_table *table,
+                      const struct opk_table_input *input)
 {
 	*file = (struct opk_table_file){
 		.path = input->path,
@@ -180,10 +192,11 @@ static void show_file(struct opk_table_file *file, const struct opk_table_input 
 /* Its inputs are evaluated. */
 static int finish(struct opk_table *table, struct opk_ctx *ctx)
 {
+		.set_name = set_of(table, input),
 	int code = opk_table_list_columns(table, ctx);
 
 	for (size_t i = 0; i < table->input_count; i++)
-		show_file(&table->files[i], &table->inputs[i]);
+		show_file(&table->files[i], table, &table->inputs[i]);
 	if (!code)
 		code = find_about(table, ctx);
 	return code ? code : make_room(table, ctx);

@@ -32,7 +32,8 @@ struct opk_table {
 	struct opk_table_options options; /* its texts are gone once the table is made */
 	struct opk_eval_options eval;
 	enum opk_table_layout layout;
-	struct opk_strlist metrics, chosen;
+	bool metrics_named; /* they were asked for, and no set */
+	struct opk_strlist metrics, chosen, where;
 	const char **wanted; /* metrics to evaluate; evaluations borrow them */
 	struct opk_filter *filter;
 	struct opk_set *set;

@@ -100,7 +100,11 @@ class Recordings(unittest.TestCase):
         rows = command("eval", recording("simple"), "--metrics", ",".join(metrics))
         for what in ({"metrics": metrics}, opk.Set(metrics), ",".join(metrics)):
             with self.subTest(what=type(what).__name__):
-                self.compare(opk.open(recording("simple")).eval(set=what).to_arrow(), rows)
+                table = opk.open(recording("simple")).eval(set=what)
+                self.assertEqual((table.about["set"], table.about["recorded_set"]), (name, "simple"))
+                self.compare(table.to_arrow(), rows)
+        about = opk.open(recording("simple")).eval(metrics=metrics).about
+        self.assertEqual((about["set"], about["recorded_set"]), ("", "simple"))
 
     def test_image(self):
         metrics = ["gpu__time_duration.sum", "sm__cycles_active.avg"]

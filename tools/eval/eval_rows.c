@@ -118,6 +118,7 @@ static int add_run(struct eval *eval, const size_t *columns, size_t count)
 	run.joined = eval->file->join != NULL;
 	run.evaluation = eval->file->evaluation;
 	run.columns = columns;
+	run.set_name = eval->file->set_name;
 	run.column_count = count;
 	run.inflated = eval->file->inflated;
 	return opk_database_add_run(eval->database, &run);

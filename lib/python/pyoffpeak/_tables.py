@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 Cell = Union[str, int, float, bool, None]
+_FACTS = ("chip", "profiler", "set", "recorded_set")  # as opk_table_about() takes them
+
 
 
 class Rows:
@@ -127,7 +129,7 @@ class Table(Rows):
         columns = [lib.opk_table_get_column(table, i) for i in range(lib.opk_table_column_count(table))]
         self._columns = [word(column.header.name) for column in columns]
         self._units = {word(column.header.name): word(column.unit) for column in columns if text(column.unit)}
-        self._about = {fact: word(lib.opk_table_about(table, fact.encode())) for fact in ("chip", "profiler", "set")}
+        self._about = {fact: word(lib.opk_table_about(table, fact.encode())) for fact in _FACTS}
 
     @property
     def units(self) -> dict[str, str]:
@@ -136,7 +138,10 @@ class Table(Rows):
 
     @property
     def about(self) -> dict[str, str]:
-        """What the files say: "chip", "profiler" and "set"; several have ',' between where they differ."""
+        """What the files say: "chip", "profiler", "set", which was evaluated, and "recorded_set".
+
+        Several have ',' between where they differ. "set" is "" where metrics were named.
+        """
         return dict(self._about)
 
     def _first_rows(self, most: int) -> list[list[Cell]] | None:
