@@ -2024,6 +2024,13 @@ struct opk_table_options {
 	 * have different values; `columns` names those that opk_table_get_values() has.
 	 */
 	bool only_sources;
+	bool drop_first_sample; /* as by default, but no note says it */
+	/*
+	 * Takes notes of the rows, see opk_table_note_rows(), on the thread that reads them. NULL:
+	 * nobody does.
+	 */
+	opk_log_fn *log;
+	void *log_data;
 };
 
 enum opk_table_kind {
@@ -2076,7 +2083,8 @@ struct opk_table_row {
  * before the first row is read; they need the same values. OPK_EUSAGE: there are no files, a file
  * has no such column, files do not go into one table, or options contradict each other. OPK_EINPUT:
  * a file is damaged, or cut off where `eval` does not allow that. Otherwise it fails as
- * opk_eval_files() and opk_aggregate_new() do.
+ * opk_eval_files() and opk_aggregate_new() do. The log of `ctx` has notes of files and key groups,
+ * and `log` of the options those of rows.
  */
 struct opk_table;
 int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
@@ -2106,6 +2114,17 @@ const char *opk_table_about(const struct opk_table *table, const char *fact);
 int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
 /* The next row is the first one again; nothing is evaluated for that. */
 void opk_table_rewind(struct opk_table *table);
+/*
+ * Notes of the rows that were read, to `log` of the options: why there are none, which values are
+ * NaN in all of them, and why, which to distrust, and which samples were left out. opk_table_next()
+ * does it after the last row, for those who read all in their order. Later calls note nothing.
+ */
+void opk_table_note_rows(struct opk_table *table);
+/*
+ * The i-th value that was NaN in every row which opk_table_next() or opk_table_compute() read of
+ * it, or had no row, by its name; statistics are NaN where mean and min are. NULL past the last.
+ */
+const char *opk_table_missing(const struct opk_table *table, size_t i);
 
 /*
  * A file of a table and what came of it; all is the table's, which alone reads the evaluation's
@@ -2123,6 +2142,8 @@ struct opk_table_file {
 	const bool *inflated;                  /* one a column of the evaluation; NULL: none is */
 	uint64_t spans_earlier;                /* samples that begin at an earlier event, so far */
 	uint64_t first_group; /* the number that its first key group has in the table */
+	/* The set that was evaluated: one that was asked for, else the file's; "": metrics were. */
+	const char *set_name;
 };
 size_t opk_table_file_count(const struct opk_table *table);
 /* Borrowed; it stays where it is, and so does what it points to. NULL past the last file. */
@@ -2142,8 +2163,6 @@ struct opk_table_place {
 };
 
 /* It has one row in a wide table, else one a value: opk_table_get_values(). */
-	/* The set that was evaluated: one that was asked for, else the file's; "": metrics were. */
-	const char *set_name;
 struct opk_table_source {
 	struct opk_table_place place;
 	struct opk_row row;                  /* of a key group the name and range alone */
@@ -2227,7 +2246,7 @@ struct ArrowArrayStream {
  * Texts are dictionaries of UTF-8 with 32-bit indices, whose dictionary goes with each batch;
  * integers are uint64, values float64. What is not `known` (struct opk_table_row) is null, and a
  * value that could not be computed is NaN. The fields of values have their "unit" as metadata, and
- * the schema "chip", "profiler", "set" and "offpeak", which is the version.
+ * the schema the facts of opk_table_about() and "offpeak", which is the version.
  *
  * The stream takes the table over, unless this fails; its release() frees it. Schemas and arrays
  * outlive the stream. Where get_next() fails, with EIO or ENOMEM, get_last_error() has the cause
@@ -2377,6 +2396,7 @@ struct opk_database_run {
 	const size_t *columns; /* of the evaluation: only these, in this order; NULL: all */
 	size_t column_count;
 	const bool *inflated; /* one a column of the evaluation; NULL: no column is */
+	const char *set_name; /* the set that was evaluated; "": none; NULL: that of `meta` */
 };
 /*
  * Begins an evaluation's rows. Borrows nothing. Types and descriptions of metrics come from
@@ -2396,7 +2416,6 @@ int opk_database_finish(struct opk_database *database);
 void opk_database_free(struct opk_database *database);
 
 /* ---- traces ---------------------------------------------------------------------------------- */
-	const char *set_name; /* the set that was evaluated; "": none; NULL: that of `meta` */
 
 /* Recordings for Perfetto and other viewers. */
 

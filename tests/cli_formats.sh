@@ -154,7 +154,7 @@ works eval "$nested" --columns range,name --where range=1
 same "$last" "$(sed 1d out | cut -d , -f 1)" 1
 works eval "$nested" --columns range --where range!=1 --where 'range<=2'
 same "$last" "$(sed 1d out | tr '\n' ' ')" '0 2 '
-notes 'no range meets --where.*range is the name.*index=7' eval "$simple" --where range=7
+notes 'no range meets range=7: .*range is the name.*index=7$' eval "$simple" --where range=7
 
 section 'eval: attributes of launches and devices'
 works eval "$recordings/gh100-roofline.opk" --format json --columns \
@@ -174,9 +174,9 @@ fi
 section 'eval --where: samples, and what is none'
 run 0 eval "$pm" --where 'sample=[12]'
 lines_are 3
-notes 'no range here has duration_ns recorded, which --where asks for: there are no rows$' \
+notes 'no range here has duration_ns recorded, which duration_ns>1000 asks for: there are no rows$' \
 	eval "$recordings/gh100-nested.opk" --where 'duration_ns>1000'
-notes 'no range meets --where: there are no rows' eval "$simple" --where device=7
+notes 'no range meets device=7: there are no rows$' eval "$simple" --where device=7
 same "$last: header alone" "$(cat out)" "$(head -n 1 simple.csv)"
 notes 'no range meets' eval "$simple" --where device=7 --format json
 json 'j == []'

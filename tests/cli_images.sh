@@ -385,7 +385,7 @@ works eval hosts.opk --columns name,host,device
 same 'hosts' "$(sed 1d out | tr '\n' ' ')" '0,node1,0 1,node1,0 2,node1,0 3,node2,0 4,node2,0 '
 works eval hosts.opk --columns $inst,name --where host=node2
 lines_are 3
-notes 'ranges of up to 2 GPUs,.*--by device' eval hosts.opk --aggregate all --format json
+notes 'ranges of up to 2 GPUs,.*device in the key' eval hosts.opk --aggregate all --format json
 keep hosts
 works eval "$simple" --aggregate all --metrics "$metrics" --format json
 if [ "$have_python" = yes ]; then
@@ -488,7 +488,7 @@ json 'all(r["count"] == 2 and not r["kernel"] and not r["inflated"] and r["unit"
 json '[r["group"] for r in j] == sorted(r["group"] for r in j) and len(j) % 4 == 0'
 works eval "$simple" "$nvtx" --aggregate name --columns $inst,file,sum --where 'name=[1s]*'
 same 'two files' "$(cut -d , -f 1 out | sort -u | wc -l | tr -d ' ')" 3
-notes 'no range meets --where: there are no groups' eval "$nvtx" --aggregate name --where device=9
+notes 'no range meets device=9: there are no groups$' eval "$nvtx" --aggregate name --where device=9
 lines_are 1
 # Ranges with other groups' metrics.
 works eval uneven.opk --aggregate kernel --columns kernel,$inst,count,sum,p50

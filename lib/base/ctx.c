@@ -137,13 +137,14 @@ int opk_check_interrupt(struct opk_ctx *ctx)
 
 void opk_log(struct opk_ctx *ctx, const char *format, ...)
 {
-	char message[1024];
+	opk_autofree char *message = NULL;
 	va_list args;
 
 	if (!ctx->log)
 		return;
 	va_start(args, format);
-	vsnprintf(message, sizeof message, format, args);
+	if (vasprintf(&message, format, args) < 0)
+		message = NULL;
 	va_end(args);
-	ctx->log(ctx->log_data, message);
+	ctx->log(ctx->log_data, message ? message : "out of memory");
 }

@@ -39,6 +39,7 @@ void free(void *);
 void free_capsule(void *capsule);
 struct note { struct note *next; char text[]; };
 void keep_note(void *data, const char *message);
+extern "Python" void log_note(void *data, const char *message);
 void watch_interrupts(struct opk_ctx *ctx);
 void ignore_interrupts(void);
 """)
@@ -51,7 +52,10 @@ ffi.set_source(
 
 #include "offpeak.h"
 
-/* What the library notes during a call; Python takes it afterwards. No Python runs in the call, nor in child processes. */
+/*
+ * What the library notes during a call; Python takes it afterwards. No Python runs in the call, nor in child processes. But
+ * whoever reads rows of a table, on whatever thread, has log_note() called after the last one: no child does.
+ */
 struct note {
 	struct note *next;
 	char text[];

@@ -28,10 +28,11 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 	opk_copy_options(&table->eval, sizeof table->eval, options->eval);
 	table->eval.size = sizeof table->eval;
 	if (!copy_texts(&table->metrics, table->eval.metrics, table->eval.metric_count)
-	    || !copy_texts(&table->chosen, options->columns, options->column_count))
+	    || !copy_texts(&table->chosen, options->columns, options->column_count)
+	    || !copy_texts(&table->where, options->where, options->where_count))
 		return opk_nomem(ctx, "a table");
-	/* A list of none is not NULL, which means all. */
 	table->metrics_named = table->eval.metrics != NULL;
+	/* A list of none is not NULL, which means all. */
 	if (table->eval.metrics)
 		table->eval.metrics = table->metrics.count ? opk_strlist_items(&table->metrics)
 		                                           : none;
@@ -109,9 +110,9 @@ static const char *fact_of(const struct opk_table *table, const struct opk_table
 	if (!strcmp(fact, "chip"))
 		return meta ? meta->chip : opk_evaluation_chip(input->evaluation);
 	if (!strcmp(fact, "set"))
-		return meta ? meta->set_name : "";
 		return set_of(table, input);
 	if (!strcmp(fact, "recorded_set"))
+		return meta ? meta->set_name : "";
 	return opk_profiler_name(opk_evaluation_profiler(input->evaluation));
 }
 
@@ -160,11 +161,16 @@ static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const 
                  size_t count, const struct opk_table_options *options)
 {
 	opk_auto(opk_table) struct opk_table *table = opk_alloc(sizeof *table);
+	struct opk_ctx_options of_rows = OPK_INIT(of_rows);
 	int code;
 
-	if (!table || opk_ctx_new(&table->ctx, NULL))
+	if (!table)
 		return opk_nomem(ctx, "a table");
 	opk_copy_options(&table->options, sizeof table->options, options);
+	of_rows.log = table->options.log;
+	of_rows.log_data = table->options.log_data;
+	if (opk_ctx_new(&table->ctx, &of_rows))
+		return opk_nomem(ctx, "a table");
 	code = take_options(table, ctx);
 	if (!code)
 		code = take_paths(table, ctx, paths, count);
@@ -186,20 +192,26 @@ static void show_file(struct opk_table_file *file, const struct opk_table *table
 		.aggregate = input->aggregate,
 		.inflated = input->inflated,
 		.first_group = input->first_group,
+		.set_name = set_of(table, input),
 	};
 }
 
 /* Its inputs are evaluated. */
 static int finish(struct opk_table *table, struct opk_ctx *ctx)
 {
-		.set_name = set_of(table, input),
 	int code = opk_table_list_columns(table, ctx);
 
 	for (size_t i = 0; i < table->input_count; i++)
 		show_file(&table->files[i], table, &table->inputs[i]);
 	if (!code)
 		code = find_about(table, ctx);
-	return code ? code : make_room(table, ctx);
+	if (!code)
+		code = make_room(table, ctx);
+	if (!code)
+		code = opk_table_watch_begin(table, ctx);
+	if (!code)
+		opk_table_note_files(table, ctx);
+	return code;
 }
 
 int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
@@ -236,6 +248,7 @@ void opk_table_free(struct opk_table *table)
 {
 	if (!table)
 		return;
+	opk_table_watch_clear(table);
 	for (size_t i = 0; i < table->input_count; i++) {
 		opk_join_free(table->inputs[i].join);
 		opk_aggregate_free(table->inputs[i].aggregate);
@@ -251,6 +264,7 @@ void opk_table_free(struct opk_table *table)
 	opk_set_free(table->set);
 	opk_strlist_clear(&table->metrics);
 	opk_strlist_clear(&table->chosen);
+	opk_strlist_clear(&table->where);
 	opk_strlist_clear(&table->about);
 	free(table->wanted);
 	free(table->columns);

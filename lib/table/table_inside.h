@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/index.h"
 #include "base/strlist.h"
 #include "table/table.h"
 
@@ -25,6 +26,16 @@ struct opk_table_input {
 	struct opk_aggregate *aggregate;
 	bool *inflated;
 	uint64_t first_group;
+	bool has_rows;   /* some were found */
+	size_t *watched; /* of each value of opk_table_get_values(): which one of the watch */
+};
+
+/* Begin with { 0 }. */
+struct opk_table_watch {
+	struct opk_table_watched *values; /* table_watch.c */
+	size_t count, capacity;
+	size_t computed;          /* so many are not nan in some row */
+	struct opk_index numbers; /* of the values, by their names */
 };
 
 struct opk_table {
@@ -69,6 +80,11 @@ struct opk_table {
 	size_t picked_count;
 	/* Where the next one is: `number` of a joined row or key group. */
 	size_t input, number;
+	/* For notes: what was found so far. */
+	size_t found;         /* ranges, samples or key groups */
+	size_t unknown_count; /* of what ran: those of which samples say too little */
+	bool noted;
+	struct opk_table_watch watch;
 };
 
 static inline bool opk_table_is_timeline(const struct opk_table_input *input)
@@ -133,5 +149,23 @@ int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx,
 /* Finds the facts that the ranges of some key group have in common. */
 int opk_table_find_group_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
                                const struct opk_table *table);
+
+/* ---- table_rows.c */
+
+/* Whether a fact is known, from its cell. */
+bool opk_table_is_known(const struct opk_column *header, const union opk_cell *cell);
+
+/* ---- table_watch.c, table_notes.c, table_none.c */
+
+/* Watches the values of evaluated inputs. */
+int opk_table_watch_begin(struct opk_table *table, struct opk_ctx *ctx);
+/* The values of the source at hand were computed. */
+void opk_table_watch_row(struct opk_table *table);
+void opk_table_watch_clear(struct opk_table *table);
+/* Notes what is to be known of files and their key groups, to the log of `ctx`. */
+void opk_table_note_files(const struct opk_table *table, struct opk_ctx *ctx);
+/* Parts of opk_table_note_rows(): values that are nan everywhere; that there is no row. */
+void opk_table_note_nan(const struct opk_table *table);
+void opk_table_note_none(struct opk_table *table);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* ---- what a range, sample or key group is in all its rows */
 
-static bool is_known(const struct opk_column *header, const union opk_cell *cell)
+bool opk_table_is_known(const struct opk_column *header, const union opk_cell *cell)
 {
 	switch (header->type) {
 	case OPK_CELL_STRING:
@@ -49,7 +49,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_input *inp
 		cell->string = opk_kernel_names_get(table->names, row->range);
 	else
 		*cell = opk_fact_get(&table->texts[at], column->fact, row, table->source.joined);
-	table->known[at] = is_known(&column->header, cell);
+	table->known[at] = opk_table_is_known(&column->header, cell);
 }
 
 static void fill(struct opk_table *table)
@@ -129,7 +129,7 @@ static void fill_value_cell(struct opk_table *table, const struct opk_table_inpu
 	default:
 		return;
 	}
-	table->known[at] = is_known(&table->columns[at].header, cell);
+	table->known[at] = opk_table_is_known(&table->columns[at].header, cell);
 }
 
 /* ---- rows */
@@ -160,10 +160,13 @@ int opk_table_next(const struct opk_table_row **row, struct opk_table *table)
 	while (!table->has_source || !fill_next(table)) {
 		int code = opk_table_next_source(&source, table);
 
-		if (!code && !source)
-			*row = NULL;
-		if (code || !source)
+		if (code)
 			return code;
+		if (!source) {
+			opk_table_note_rows(table);
+			*row = NULL;
+			return OPK_OK;
+		}
 	}
 	*row = &table->row;
 	return OPK_OK;

@@ -34,10 +34,12 @@ const double *opk_table_compute(struct opk_table *table)
 {
 	const struct opk_table_source *source = &table->source;
 
-	if (!table->computed)
-		opk_evaluation_compute(table->values, table->inputs[source->place.file].evaluation,
-		                       source->row.values);
+	if (table->computed)
+		return table->values;
+	opk_evaluation_compute(table->values, table->inputs[source->place.file].evaluation,
+	                       source->row.values);
 	table->computed = true;
+	opk_table_watch_row(table);
 	return table->values;
 }
 
@@ -141,6 +143,16 @@ static int take_next(struct opk_table *table)
 	return OPK_OK;
 }
 
+/* The one at hand is another one of the table's. */
+static void count(struct opk_table *table)
+{
+	const struct opk_ran *ran = table->source.row.ran;
+
+	table->found++;
+	table->unknown_count += ran && ran->unknown;
+	table->inputs[table->source.place.file].has_rows = true;
+}
+
 int opk_table_next_source(const struct opk_table_source **source, struct opk_table *table)
 {
 	int code = OPK_OK;
@@ -153,9 +165,12 @@ int opk_table_next_source(const struct opk_table_source **source, struct opk_tab
 		table->input++;
 		table->number = 0;
 	}
-	if (!code)
-		*source = table->has_source ? &table->source : NULL;
-	return code;
+	if (code)
+		return code;
+	if (table->has_source)
+		count(table);
+	*source = table->has_source ? &table->source : NULL;
+	return OPK_OK;
 }
 
 int opk_table_go_to(const struct opk_table_source **source, struct opk_table *table,
@@ -187,5 +202,6 @@ void opk_table_rewind(struct opk_table *table)
 			opk_evaluation_rewind(table->inputs[i].evaluation);
 	}
 	table->input = table->number = 0;
+	table->found = table->unknown_count = 0;
 	table->has_source = false;
 }

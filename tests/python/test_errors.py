@@ -108,9 +108,9 @@ class Errors(unittest.TestCase):
     def test_no_options_of_the_command(self):
         """What the library says is for all who call it. Of its commands and variables it may speak, by name."""
         known = re.compile(
-            r"'offpeak[^']*'|offpeak-collect --trace|record (it )?with --trace|--device N|--(cuda|libcuda) \w+ or OFFPEAK_"
+            r"'offpeak[^']*'|offpeak-collect --trace|record (it )?with --trace|--device N|--replay kernel|--interval|--(cuda|libcuda) \w+ or OFFPEAK_"
         )
-        calls = re.compile(r'opk_(?:fail|add)\w*\((?:[^;"]|"(?:[^"\\]|\\.)*")*;')
+        calls = re.compile(r'opk_(?:fail|add|log)\w*\((?:[^;"]|"(?:[^"\\]|\\.)*")*;')
         found, count = [], 0
         for path in glob.glob(os.path.join(source, "lib", "**", "*.c"), recursive=True):
             with open(path, encoding="utf-8") as file:

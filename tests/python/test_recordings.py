@@ -3,11 +3,12 @@
 
 import os
 import struct
+import subprocess
 import tempfile
 import unittest
 
 import pyoffpeak as opk
-from common import cases, command, needs, recording
+from common import cases, command, needs, offpeak, recording
 
 
 @needs("pyarrow")
@@ -29,6 +30,24 @@ class Recordings(unittest.TestCase):
                 table = opk.open(recording(name)).eval().to_arrow()
                 table.validate(full=True)
                 self.compare(table, command("eval", recording(name)))
+
+    def test_notes_are_those_of_the_command(self):
+        patterns = ("kernel=gemm", "kernel=GEMM", "range=7", "nvtx=x", "device=7")
+        for name, option, values in (
+            ("simple", "where", patterns),
+            ("legacy-noinst", "metrics", ("l1tex__t_bytes.sum",)),
+            ("pm-small", "where", ("sample<3",)),
+            ("pm-triage", "columns", ("sample",)),
+        ):
+            for value in values:
+                with self.subTest(name, value=value):
+                    result = subprocess.run(
+                        [offpeak, "eval", recording(name), f"--{option}", value], check=True, capture_output=True, text=True
+                    )
+                    with self.assertLogs("pyoffpeak", "WARNING") as logs:
+                        opk.open(recording(name)).eval(**{option: value}).to_arrow()
+                    lines = [f"offpeak: note: {entry.getMessage()}" for entry in logs.records]
+                    self.assertEqual(lines, result.stderr.splitlines())
 
     def test_options(self):
         run = opk.open(recording("simple"))
@@ -98,7 +117,8 @@ class Recordings(unittest.TestCase):
     def test_sets(self):
         metrics = ["gpu__time_duration.sum", "sm__cycles_active.avg"]
         rows = command("eval", recording("simple"), "--metrics", ",".join(metrics))
-        for what in ({"metrics": metrics}, opk.Set(metrics), ",".join(metrics)):
+        named = {"name": "mine", "metrics": metrics}
+        for what, name in ((named, "mine"), (opk.Set(metrics), "custom"), (",".join(metrics), "custom")):
             with self.subTest(what=type(what).__name__):
                 table = opk.open(recording("simple")).eval(set=what)
                 self.assertEqual((table.about["set"], table.about["recorded_set"]), (name, "simple"))

@@ -67,27 +67,6 @@ int app_nomem(struct app *app)
 	return app_error(app, app->ctx ? OPK_ENOMEM : OPK_EFAILED, "out of memory");
 }
 
-static bool noted;
-
-void app_note(const char *format, ...)
-{
-	opk_autofree char *text = NULL;
-	va_list args;
-
-	noted = true;
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	app_print_cause("offpeak: note: ", text ? text : "out of memory");
-}
-
-void app_note_empty(const struct app *app)
-{
-	if (app->empty && !noted)
-		app_note("no rows");
-}
-
 static bool progress_shown;
 
 void app_progress(void *what, uint64_t done, uint64_t total)
@@ -117,6 +96,34 @@ void app_progress_end(void)
 	progress_shown = false;
 }
 
+static bool noted;
+
+void app_note(const char *format, ...)
+{
+	opk_autofree char *text = NULL;
+	va_list args;
+
+	noted = true;
+	app_progress_end();
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	app_print_cause("offpeak: note: ", text ? text : "out of memory");
+}
+
+void app_log(void *data, const char *message)
+{
+	(void)data;
+	app_note("%s", message);
+}
+
+void app_note_empty(const struct app *app)
+{
+	if (app->empty && !noted)
+		app_note("no rows");
+}
+
 /* ---- the context */
 
 /*
@@ -142,12 +149,6 @@ static char *find_wheels(void)
 	if (package)
 		*strrchr(package, '/') = '\0';
 	return package;
-}
-
-static void log_note(void *data, const char *message)
-{
-	(void)data;
-	app_note("%s", message);
 }
 
 /* $XDG_CACHE_HOME/offpeak, or ~/.cache/offpeak; NULL where there is neither. */
@@ -177,7 +178,7 @@ int app_open(struct app *app)
 	options.libcuda = app->libcuda;
 	options.env = &app->env;
 	options.data_dir = app->data_dir;
-	options.log = log_note;
+	options.log = app_log;
 	options.cache_dir = cache_dir;
 	return opk_ctx_new(&app->ctx, &options) ? app_nomem(app) : OPK_OK;
 }

@@ -56,6 +56,8 @@ int app_fail(struct app *app, int code);
 void app_print_cause(const char *prefix, const char *message);
 /* A remark on stderr: "offpeak: note: ..." */
 void app_note(const char *format, ...) OPK_PRINTF(1, 2);
+/* A note of the library's as such a remark. */
+opk_log_fn app_log;
 
 /* Says that a table for people has no rows, unless some note did. */
 void app_note_empty(const struct app *app);

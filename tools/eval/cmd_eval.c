@@ -229,7 +229,6 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	if (!code && args->aggregate && !eval->key)
 		code = app_nomem(eval->app);
 	eval->level = args->level;
-	eval->where = &args->where;
 	eval->order.top = args->top;
 	eval->strict = args->strict;
 	if (!code && args->sort)
@@ -300,11 +299,9 @@ static int check_files(struct eval *eval)
 	const struct opk_table_file *file;
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && (file = opk_table_get_file(eval->table, i)); i++) {
+	for (size_t i = 0; !code && (file = opk_table_get_file(eval->table, i)); i++)
 		if (file->meta && !strcmp(file->meta->mode, "trace"))
 			code = check_trace(eval, file->path);
-		eval->watch.apart |= file->meta && *file->meta->join && eval->single;
-	}
 	/* There all launches of a kernel are a row, and no key group. */
 	if (!opk_table_get_file(eval->table, 0)->aggregate) {
 		free(eval->key);
@@ -389,6 +386,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	options.all_facts = args->launch_columns == ALL_COLUMNS;
 	options.keep_first_sample = eval->first_sample == FIRST_KEEP;
 	options.mark_first_sample = eval->first_sample == FIRST_MARK;
+	options.drop_first_sample = eval->drops_as_told;
 	options.rows = args->raw.image ? OPK_ROWS_RECORDED : rows_of(eval);
 	options.kernel_names = kernel_style(eval->app, args->kernel_names);
 	options.is_long = eval->is_long && !eval->to_database;
@@ -396,6 +394,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	options.aggregate = eval->key;
 	options.level = eval->level;
 	options.image = &image;
+	options.log = app_log;
 	return make_table(eval, args->raw.image, &options);
 }
 
@@ -407,13 +406,7 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 	app_progress_end();
 	if (!code)
 		code = check_files(eval);
-	if (code)
-		return code;
-	eval_note_files(eval, options->set);
-	code = eval_rows_print(eval);
-	if (!code)
-		eval_note_drift(eval);
-	return code;
+	return code ? code : eval_rows_print(eval);
 }
 
 static void clear(struct eval *eval)
@@ -424,7 +417,6 @@ static void clear(struct eval *eval)
 	opk_strlist_clear(&eval->chosen);
 	free(eval->headers);
 	free(eval->cells);
-	eval_watch_clear(&eval->watch);
 	eval_order_clear(&eval->order);
 	eval_tree_clear(&eval->tree);
 }

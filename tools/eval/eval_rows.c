@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rows of a table, wide or long, or in a database. */
-#include <math.h>
-
-#include "base/mem.h"
+#include "base/buf.h"
 #include "eval/eval_table.h"
 
 int eval_table_result(struct eval *eval, int code)
@@ -118,39 +116,22 @@ static int add_run(struct eval *eval, const size_t *columns, size_t count)
 	run.joined = eval->file->join != NULL;
 	run.evaluation = eval->file->evaluation;
 	run.columns = columns;
-	run.set_name = eval->file->set_name;
 	run.column_count = count;
 	run.inflated = eval->file->inflated;
+	run.set_name = eval->file->set_name;
 	return opk_database_add_run(eval->database, &run);
-}
-
-/* All key groups count, printed or not. */
-static void watch_groups(struct eval *eval, const size_t *columns, size_t count)
-{
-	const struct opk_aggregate *aggregate = eval->file->aggregate;
-
-	for (size_t i = 0; i < opk_aggregate_count(aggregate); i++) {
-		const struct opk_statistics *of = opk_aggregate_get(aggregate, i)->columns;
-
-		eval->watch.rows++;
-		for (size_t j = 0; j < count; j++)
-			eval_watch_value(&eval->watch, j,
-			                 !isnan(of[columns[j]].mean) || !isnan(of[columns[j]].min));
-	}
 }
 
 int eval_rows_begin_file(struct eval *eval, size_t file)
 {
 	const size_t *columns;
 	size_t count = opk_table_get_values(&columns, eval->table, file);
-	int code;
 
 	eval->file = opk_table_get_file(eval->table, file);
-	code = eval_watch_begin(&eval->watch, eval->app, eval->file->evaluation, columns, count);
-	return !code && eval->database ? add_run(eval, columns, count) : code;
+	return eval->database ? add_run(eval, columns, count) : OPK_OK;
 }
 
-/* Files without rows are watched, too, and in the database. */
+/* Files without rows are in the database, too. */
 static int begin_files(struct eval *eval, size_t end)
 {
 	int code = OPK_OK;
@@ -203,20 +184,11 @@ static int print_rows(struct eval *eval, size_t file)
 	return code;
 }
 
-void eval_rows_watch(struct eval *eval, const struct opk_table_source *source)
-{
-	eval->row_count++;
-	if (source->group)
-		return;
-	eval_watch_row(&eval->watch, opk_table_compute(eval->table), source->row.values);
-	eval->unknown_count += source->row.ran && source->row.ran->unknown;
-}
-
 int eval_rows_print_source(struct eval *eval, const struct opk_table_source *source)
 {
 	struct opk_table *table = eval->table;
 
-	eval_rows_watch(eval, source);
+	eval->row_count++;
 	if (!eval->database)
 		return print_rows(eval, source->place.file);
 	return opk_database_add_row(eval->database, &source->row, source->joined,
@@ -265,29 +237,37 @@ static int print_all(struct eval *eval)
 	return code ? code : begin_files(eval, files);
 }
 
+static int check_strict(struct eval *eval)
+{
+	enum { NAMED = 5 };
+	opk_autobuf struct opk_buf names = { 0 };
+	size_t count = 0;
+
+	if (!eval->row_count)
+		return app_error(eval->app, OPK_EFAILED, "--strict: there are no %s",
+		                 eval->key ? "groups" : "rows");
+	for (const char *name; (name = opk_table_missing(eval->table, count)); count++)
+		if (count < NAMED)
+			opk_buf_add_printf(&names, "%s%s", count ? ", " : "", name);
+	if (!count)
+		return OPK_OK;
+	if (count > NAMED)
+		opk_buf_add_printf(&names, " and %zu others", count - NAMED);
+	opk_buf_add(&names, "", 1);
+	return app_error(eval->app, OPK_EFAILED, "--strict: nan in every %s: %s",
+	                 eval->key ? "group" : "row", names.failed ? "" : (const char *)names.data);
+}
+
 int eval_rows_print(struct eval *eval)
 {
 	int code = begin(eval);
 
-	for (size_t i = 0; !code && eval->key && i < opk_table_file_count(eval->table); i++) {
-		const size_t *columns;
-		size_t count = opk_table_get_values(&columns, eval->table, i);
-
-		code = eval_rows_begin_file(eval, i);
-		if (!code)
-			watch_groups(eval, columns, count);
-	}
 	if (!code)
 		code = print_all(eval);
 	app_progress_end();
 	if (code)
 		return code;
-	eval_note_rows(eval);
+	opk_table_note_rows(eval->table);
 	code = eval->database ? opk_database_finish(eval->database) : app_end_output(eval->app);
-	if (code)
-		return code;
-	if (!eval->row_count)
-		eval_note_none(eval);
-	return eval_watch_end(&eval->watch, eval->app, eval->strict, eval->key ? "group" : "row",
-	                      eval->is_long && !eval->key && !eval->to_database);
+	return !code && eval->strict ? check_strict(eval) : code;
 }

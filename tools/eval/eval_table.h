@@ -6,7 +6,6 @@
 #include "common/options.h"
 #include "eval/eval_order.h"
 #include "eval/eval_tree.h"
-#include "eval/eval_watch.h"
 
 /* In the order of --first-sample's words. */
 enum first_sample { FIRST_KEEP, FIRST_MARK, FIRST_DROP };
@@ -18,14 +17,13 @@ struct eval {
 	struct app *app;
 	/* What was asked for. */
 	enum first_sample first_sample;
-	bool drops_as_told; /* the first sample: needs no note */
+	bool drops_as_told; /* the first sample */
 	bool single;        /* no joined rows */
 	enum eval_per per;
-	const struct option_list *where; /* none: every row is wanted */
-	bool to_database;                /* instead of a table */
-	struct opk_strlist chosen;       /* columns; none: whatever there is */
-	const char *level;               /* of key groups */
-	char *key;                       /* likewise; NULL: there are none */
+	bool to_database;          /* instead of a table */
+	struct opk_strlist chosen; /* columns; none: whatever there is */
+	const char *level;         /* of key groups */
+	char *key;                 /* likewise; NULL: there are none */
 	struct eval_order order;
 	const char *also[MAX_SORT_KEYS]; /* its keys that are values; the table borrows them */
 	bool strict;
@@ -42,9 +40,7 @@ struct eval {
 	const struct opk_table_file *file; /* whose rows are being printed */
 	size_t begun; /* files before this one were, where rows have no order */
 	const struct opk_meta_heading *heading; /* over the last row of a long table */
-	size_t unknown_count; /* rows of what ran of which samples say too little */
 	uint64_t row_count;
-	struct eval_watch watch;
 };
 
 /* Where each value has a row of its own, rows only need be of one kind. */
@@ -55,27 +51,14 @@ static inline bool eval_is_wide(const struct eval *eval)
 
 typedef int eval_source_fn(struct eval *eval, const struct opk_table_source *source);
 
-/* ---- eval_notes.c: remarks on stderr */
-
-/* What the files are, and what is to be known of their key groups. */
-void eval_note_files(const struct eval *eval, const struct opk_set *set);
-/* After the rows: what is missing in them, and which to distrust. */
-void eval_note_rows(const struct eval *eval);
-/* Where there are none: that --where left them all out. */
-void eval_note_none(const struct eval *eval);
-/* Where the clocks of a recording drifted. */
-void eval_note_drift(const struct eval *eval);
-
 /* ---- eval_rows.c */
 
 /* Makes the causes of a failure in the table those of the command; returns `code`. */
 int eval_table_result(struct eval *eval, int code);
 /* The rows that follow are of this file. */
 int eval_rows_begin_file(struct eval *eval, size_t file);
-/* Watches, counts and prints the rows of it. */
+/* Counts and prints the rows of it. */
 eval_source_fn eval_rows_print_source;
-/* Watches and counts it, but prints nothing. */
-void eval_rows_watch(struct eval *eval, const struct opk_table_source *source);
 /* The column of the table that is printed as the i-th one. */
 size_t eval_rows_column(const struct eval *eval, size_t i);
 /* Prints the table. */

@@ -339,7 +339,7 @@ static int print_row(struct eval *eval, const struct eval_tree_node *node)
 		return app_nomem(eval->app);
 	if (code)
 		return code;
-	eval_rows_watch(eval, source);
+	eval->row_count++;
 	code = eval_table_result(eval, opk_table_next(&row, eval->table));
 	if (code)
 		return code;

@@ -136,6 +136,7 @@ class Selection(NamedTuple):
     all_facts: bool = False
     keep_first_sample: bool = False
     is_unevaluated: bool = False  # only what the file's tables say
+    is_part: bool = False  # of a larger table: nothing is logged of its rows
 
     def struct(self, evaluation: Struct, set_name: Any = None) -> Struct:
         """`set_name`: a set's name or path."""
@@ -152,4 +153,6 @@ class Selection(NamedTuple):
         options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", self.kernel_names)
         options.c.all_facts = self.all_facts
         options.c.keep_first_sample = self.keep_first_sample
+        if not self.is_part:
+            options.c.log = lib.log_note
         return options

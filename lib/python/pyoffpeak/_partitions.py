@@ -85,7 +85,7 @@ class Reader:
     def _table(self, paths: tuple[str, ...], names: list[str]) -> Table:
         # Without any column there would be all.
         columns = [name for name in names if name != "error"] or ["file"]
-        return _recordings.open(paths).eval(
+        return _recordings.open_part(paths).eval(
             metrics=self.metrics, set=self.set, where=self.where, rows=self.rows, columns=columns
         )
 

@@ -35,6 +35,7 @@ class Run(Opened):
     """A recording, or several as one."""
 
     __module__ = "pyoffpeak"
+    _is_part = False
 
     def __init__(self, *paths: Paths, allow_incomplete: bool = False) -> None:
         super().__init__(paths_of(*paths))
@@ -166,6 +167,8 @@ class Run(Opened):
         return self._table(evaluation, selection)
 
     def _table(self, evaluation: Evaluation, selection: Selection) -> Table:
+        selection = selection._replace(is_part=self._is_part)
+
         def new(out: Any, ctx: Any, options: Struct) -> int:
             array, kept = c_paths(self._paths)
             code: int = lib.opk_table_new(out, ctx, array, len(kept), options.c)
@@ -227,6 +230,13 @@ def open(*paths: Paths, allow_incomplete: bool = False) -> Run:
     allow_incomplete: evaluate what a file that was cut off still holds. InputError: a file is missing, or no .opk file.
     """
     return Run(*paths, allow_incomplete=allow_incomplete)
+
+
+def open_part(*paths: Paths) -> Run:
+    """As open(), of a part of what was asked for: that it has no rows, or values, says nothing, and is not logged."""
+    run = Run(*paths)
+    run._is_part = True
+    return run
 
 
 def eval_image(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
@@ -79,25 +79,21 @@ class Summing:
                 raise InputError([*broken[0][1].causes, "no file can be read"])
             total = os.path.join(folder, "sum.opk")
             write_sum(files, total, self.key, self.level, part=False)
-            frame = self.evaluate(total)
+            frame = self._evaluate(_recordings.open(total), self.where)
         if broken:
             warn_of(broken, 'attrs["errors"] has all')
         frame.attrs["errors"] = error_table(broken).to_dict("records")
         return frame
 
-    def evaluate(self, path: str, where: Iterable[str] = ()) -> pandas.DataFrame:
-        conditions = (*(self.where or ()), *where) or None
-        table = _recordings.open(path).eval(
-            metrics=self.metrics, set=self.set, where=conditions, columns=self.columns
-        )
-        return to_pandas(table.to_arrow())
+    def _evaluate(self, run: _recordings.Run, where: Texts) -> pandas.DataFrame:
+        return to_pandas(run.eval(metrics=self.metrics, set=self.set, where=where, columns=self.columns).to_arrow())
 
     def check(self) -> None:
         """Sums `like`, and asks for no row of it: what is wrong with the arguments is said now."""
         with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
             total = os.path.join(folder, "sum.opk")
             write_sum([self.like], total, self.key, self.level, part=False)
-            self.evaluate(total, where=["index<0"])
+            self._evaluate(_recordings.open_part(total), (*(self.where or ()), "index<0"))
 
     def _try(self, paths: Sequence[str], action: Callable[[str], object], broken: list[Broken]) -> list[str]:
         """The files with which this works; the others are broken."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import ctypes
 import os
@@ -22,9 +23,18 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-Cell = Union[str, int, float, bool, None]
 _FACTS = ("chip", "profiler", "set", "recorded_set")  # as opk_table_about() takes them
 
+Cell = Union[str, int, float, bool, None]
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def log_note(_: Any, message: Any) -> None:
+    """Logs what is to be known of rows that were read, on the thread that reads them; see struct opk_table_options."""
+    try:
+        _context.warn(text(message))
+    except KeyboardInterrupt:  # which ends no C function: once more, when Python goes on
+        _thread.interrupt_main()
 
 
 class Rows:

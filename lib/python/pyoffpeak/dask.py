@@ -194,7 +194,7 @@ def _sample(files: list[str]) -> list[str]:
 def _columns_of(path: str, asked: dict[str, Any]) -> dict[str, str]:
     import pyarrow
 
-    table = _recordings.open(path).eval(**asked)
+    table = _recordings.open_part(path).eval(**asked)
     schema = pyarrow.RecordBatchReader.from_stream(table).schema
     return {field.name: type_of(field.type) for field in schema}
 

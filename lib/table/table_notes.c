@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is to be known of a table's files, key groups and rows, as notes. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "table/table_inside.h"
+
+/* ---- files */
+
+static void note_state(const struct opk_table *table, struct opk_ctx *ctx,
+                       const struct opk_table_input *input)
+{
+	const char *own = opk_profiler_name(input->meta->profiler);
+	const struct opk_set *set = table->set;
+
+	/* What the set has for another profiler alone is not in the table, and is no error. */
+	if (set && opk_set_has_profiler(set) && opk_set_profiler(set) != input->meta->profiler)
+		opk_log(ctx,
+		        "%s: of profiler %s, and set %s is for %s: evaluated is what it has for %s",
+		        input->path, own, opk_set_name(set),
+		        opk_profiler_name(opk_set_profiler(set)), own);
+	if (!opk_file_complete(input->file))
+		opk_log(ctx, "%s: cut off: these are the %s of its %zu whole sections", input->path,
+		        opk_table_is_timeline(input) ? "records" : "ranges",
+		        opk_file_section_count(input->file));
+}
+
+/* `earlier`: samples that begin before sampling did. */
+static void note_samples(const struct opk_table *table, struct opk_ctx *ctx,
+                         const struct opk_table_input *input, uint64_t earlier)
+{
+	uint64_t incomplete = opk_evaluation_incomplete_samples(input->evaluation);
+	const struct opk_table_options *options = &table->options;
+
+	if (incomplete)
+		opk_log(ctx, "%s: %" PRIu64 " sample%s begun but not completed; left out",
+		        input->path, incomplete, incomplete == 1 ? " was" : "s were");
+	if (!earlier || options->mark_first_sample || options->drop_first_sample)
+		return;
+	opk_log(ctx,
+	        "%s: %" PRIu64 " sample%s at an earlier event, so that times and values span more "
+	        "than an interval; %s",
+	        input->path, earlier, earlier == 1 ? " begins" : "s begin",
+	        options->keep_first_sample ? "kept" : "left out unless the first sample is kept");
+}
+
+/* ---- key groups */
+
+/* One group of everything is not what was asked for. */
+static void note_undivided(struct opk_ctx *ctx, const struct opk_table_input *input,
+                           const char *key)
+{
+	const struct opk_range *range;
+
+	if (opk_aggregate_count(input->aggregate) != 1)
+		return;
+	range = &opk_aggregate_get(input->aggregate, 0)->range;
+	if ((!strcmp(key, "nvtx") && !*range->nvtx) || (!strcmp(key, "rank") && range->rank < 0)
+	    || (!strcmp(key, "kernel") && !*range->kernel)
+	    || (!strcmp(key, "device") && range->device < 0 && !(range->gpu && *range->gpu)))
+		opk_log(ctx, "%s: no %s is recorded of its %s: they are one group", input->path,
+		        key, input->meta->profiler == OPK_PROFILER_PM ? "samples" : "ranges");
+}
+
+/* Only the total and the mean of a sum are those of its ranges. */
+static void note_summed(struct opk_ctx *ctx, const struct opk_table_input *input)
+{
+	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
+
+	for (size_t i = 0; i < groups; i++)
+		count += opk_aggregate_get(input->aggregate, i)->summed;
+	if (count)
+		opk_log(ctx,
+		        "%s: %zu of %zu key groups have rows that are sums of ranges: min, max and "
+		        "percentiles, which are over single ranges, are nan",
+		        input->path, count, groups);
+}
+
+/* Where launches of different kernels have one pass each, each pass has its own mix of them. */
+static void note_mixed(struct opk_ctx *ctx, const struct opk_table_input *input)
+{
+	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
+
+	if (strcmp(input->meta->join, "kernel") != 0)
+		return;
+	for (size_t i = 0; i < groups; i++) {
+		const struct opk_range *range = &opk_aggregate_get(input->aggregate, i)->range;
+
+		count += !*range->kernel || !range->grid[0];
+	}
+	if (count)
+		opk_log(ctx,
+		        "%s: %zu of %zu key groups have launches of different kernels or shapes, "
+		        "each of one pass: ratios of counters of different passes are of different "
+		        "launches; the key kernel,shape keeps them apart",
+		        input->path, count, groups);
+}
+
+/* How many columns have means that are weighted; where, the first of them. */
+static size_t count_weighted(const struct opk_table_input *input, size_t *group, size_t *column)
+{
+	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
+
+	for (size_t i = opk_evaluation_column_count(input->evaluation); i-- > 0;) {
+		size_t j = 0;
+
+		while (j < groups
+		       && !opk_aggregate_get(input->aggregate, j)->columns[i].weighted_by)
+			j++;
+		if (j == groups)
+			continue;
+		count++;
+		*group = j;
+		*column = i;
+	}
+	return count;
+}
+
+/* Several GPUs in one group, and which means of theirs are not exact. */
+static void note_gpus(struct opk_ctx *ctx, const struct opk_table_input *input)
+{
+	size_t most = 0, group = 0, column = 0, weighted;
+
+	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)
+		if (opk_aggregate_get(input->aggregate, i)->gpus > most)
+			most = opk_aggregate_get(input->aggregate, i)->gpus;
+	if (most < 2)
+		return;
+	opk_log(ctx,
+	        "%s: key groups have ranges of up to %zu GPUs, or of images that can't be summed, "
+	        "and their values are put together; device in the key keeps GPUs apart",
+	        input->path, most);
+	weighted = count_weighted(input, &group, &column);
+	if (weighted)
+		opk_log(ctx,
+		        "%s: %zu of %zu metrics, such as %s, can't be computed of several GPUs: "
+		        "their means are weighted by %s, as the column weighted_by says",
+		        input->path, weighted, opk_evaluation_column_count(input->evaluation),
+		        opk_evaluation_column(input->evaluation, column),
+		        opk_aggregate_get(input->aggregate, group)->columns[column].weighted_by);
+}
+
+void opk_table_note_files(const struct opk_table *table, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < table->input_count; i++)
+		if (table->inputs[i].file)
+			note_state(table, ctx, &table->inputs[i]);
+	for (size_t i = 0; table->layout == OPK_TABLE_GROUPS && i < table->input_count; i++) {
+		const struct opk_table_input *input = &table->inputs[i];
+
+		note_samples(table, ctx, input, opk_aggregate_left_out(input->aggregate));
+		note_undivided(ctx, input, table->options.aggregate);
+		note_summed(ctx, input);
+		note_mixed(ctx, input);
+		note_gpus(ctx, input);
+	}
+}
+
+/* ---- rows */
+
+/* Names metrics to distrust; a long table has a column for it. */
+static void note_inflated(struct opk_ctx *ctx, const struct opk_table_input *input)
+{
+	size_t total = opk_evaluation_column_count(input->evaluation), count = 0, named = 0;
+	const char *names[3] = { "", "", "" };
+
+	for (size_t i = 0; input->inflated && i < total; i++) {
+		if (!input->inflated[i])
+			continue;
+		if (named < 3)
+			names[named++] = opk_evaluation_column(input->evaluation, i);
+		count++;
+	}
+	if (count)
+		opk_log(ctx,
+		        "%s: %zu of %zu metrics count idle time around short kernels as it was "
+		        "collected: %s%s%s%s%s%s; --replay kernel does not",
+		        input->path, count, total, names[0], named > 1 ? ", " : "", names[1],
+		        named > 2 ? ", " : "", names[2], count > 3 ? "..." : "");
+}
+
+/* Kernels of which samples say too little. */
+static void note_unknown(const struct opk_table *table)
+{
+	if (table->unknown_count)
+		opk_log(table->ctx,
+		        "%zu of %zu %s ran for less than a sample, or too few samples tell %s "
+		        "apart (samples_alone): nan; recording with a shorter --interval shows more",
+		        table->unknown_count, table->found,
+		        table->inputs->rows == OPK_ROWS_KERNELS ? "kernels" : "launches",
+		        table->unknown_count == 1 ? "it" : "them");
+}
+
+static void note_drift(struct opk_ctx *ctx, const char *path, const char *clock,
+                       const struct opk_clock_span *span)
+{
+	if (span->drifted)
+		opk_log(ctx,
+		        "%s: the %s clock was between %u and %u MHz, so that times and rates "
+		        "differ for that alone; the columns sm_mhz and memory_mhz show it for "
+		        "each launch",
+		        path, clock, span->least, span->most);
+}
+
+static void note_clocks(struct opk_ctx *ctx, const struct opk_table_input *input)
+{
+	const struct opk_range *ranges;
+	struct opk_clocks clocks;
+	size_t count;
+
+	if (!input->file || opk_file_ranges(&ranges, &count, ctx, input->file))
+		return;
+	opk_clocks_find(&clocks, ranges, count);
+	note_drift(ctx, input->path, "SM", &clocks.sm);
+	note_drift(ctx, input->path, "memory", &clocks.memory);
+}
+
+static void note_read(const struct opk_table *table, size_t file)
+{
+	const struct opk_table_input *input = &table->inputs[file];
+	struct opk_ctx *ctx = table->ctx;
+
+	if (!input->has_rows && file < table->input && table->found && !table->where.count)
+		opk_log(ctx, "%s: there are no rows", input->path);
+	if (!input->join)
+		note_samples(table, ctx, input, table->files[file].spans_earlier);
+	else if (opk_join_left_out(input->join))
+		opk_log(ctx,
+		        "%s: cut off: %" PRIu64 " of its images are left out, for nothing says "
+		        "what their ranges are",
+		        input->path, opk_join_left_out(input->join));
+	if (opk_table_is_wide(table))
+		note_inflated(ctx, input);
+}
+
+void opk_table_note_rows(struct opk_table *table)
+{
+	bool groups = table->layout == OPK_TABLE_GROUPS;
+
+	if (table->noted)
+		return;
+	table->noted = true;
+	for (size_t i = 0; !groups && i < table->input_count; i++)
+		note_read(table, i);
+	note_unknown(table);
+	if (!table->found)
+		opk_table_note_none(table);
+	if (table->layout != OPK_TABLE_LONG)
+		opk_table_note_nan(table);
+	for (size_t i = 0; i < table->input_count; i++)
+		if (table->inputs[i].rows != OPK_ROWS_TABLES)
+			note_clocks(table->ctx, &table->inputs[i]);
+}

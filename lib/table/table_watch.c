@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Watches for values of a table that are nan in all rows. */
+#include <math.h>
+
+#include "base/extreme.h"
+#include "table/table_inside.h"
+
+struct opk_table_watched {
+	const char *name;
+	bool has_rows; /* some row was read that could have it */
+	bool computed; /* in some row it is not nan */
+	bool measured; /* in some row there is all that it is computed of */
+};
+
+/* ---- values of several inputs go together by name */
+
+static bool add(struct opk_table_watch *watch, const char *name, size_t *number)
+{
+	size_t capacity = watch->capacity;
+
+	if (!opk_grow(&watch->values, &capacity, watch->count, sizeof *watch->values))
+		return false;
+	watch->capacity = capacity;
+	if (!opk_index_add(&watch->numbers, name, watch->count, number))
+		return false;
+	if (*number == watch->count)
+		watch->values[watch->count++] = (struct opk_table_watched){ .name = name };
+	return true;
+}
+
+static void see_groups(struct opk_table_watch *watch, const struct opk_table_input *input,
+                       const size_t *columns, size_t count)
+{
+	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++) {
+		const struct opk_statistics *of = opk_aggregate_get(input->aggregate, i)->columns;
+
+		for (size_t j = 0; j < count; j++) {
+			struct opk_table_watched *value = &watch->values[input->watched[j]];
+
+			value->has_rows = true;
+			value->computed |= !isnan(of[columns[j]].mean)
+			                   || !isnan(of[columns[j]].min);
+		}
+	}
+}
+
+static bool begin_input(struct opk_table *table, size_t file)
+{
+	struct opk_table_input *input = &table->inputs[file];
+	const size_t *columns;
+	size_t count = opk_table_get_values(&columns, table, file);
+
+	input->watched = opk_alloc_array(count + 1, sizeof *input->watched);
+	for (size_t i = 0; i < count; i++)
+		if (!input->watched
+		    || !add(&table->watch, opk_evaluation_column(input->evaluation, columns[i]),
+		            &input->watched[i]))
+			return false;
+	if (input->watched && input->aggregate)
+		see_groups(&table->watch, input, columns, count);
+	return input->watched != NULL;
+}
+
+int opk_table_watch_begin(struct opk_table *table, struct opk_ctx *ctx)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < table->input_count; i++)
+		ok = begin_input(table, i);
+	return ok ? OPK_OK : opk_nomem(ctx, "a table");
+}
+
+void opk_table_watch_clear(struct opk_table *table)
+{
+	for (size_t i = 0; i < table->input_count; i++)
+		free(table->inputs[i].watched);
+	free(table->watch.values);
+	opk_index_clear(&table->watch.numbers);
+}
+
+/* ---- rows */
+
+/* Finds whether values that are nan have in this row all that they are computed of. */
+static void see_measured(struct opk_table *table, const struct opk_table_input *input,
+                         const size_t *columns, size_t count)
+{
+	const double *metrics = table->source.row.values;
+
+	for (size_t i = 0; i < opk_evaluation_metric_count(input->evaluation); i++)
+		table->measured[i] = !isnan(metrics[i]);
+	opk_evaluation_least(table->counts, input->evaluation, table->measured);
+	table->counted = false;
+	for (size_t i = 0; i < count; i++)
+		table->watch.values[input->watched[i]].measured |= table->counts[columns[i]] > 0;
+}
+
+void opk_table_watch_row(struct opk_table *table)
+{
+	size_t file = table->source.place.file, count;
+	const struct opk_table_input *input = &table->inputs[file];
+	bool in_doubt = false;
+	const size_t *columns;
+
+	if (table->watch.computed == table->watch.count)
+		return;
+	count = opk_table_get_values(&columns, table, file);
+	for (size_t i = 0; i < count; i++) {
+		struct opk_table_watched *value = &table->watch.values[input->watched[i]];
+		bool computed = !isnan(table->values[columns[i]]);
+
+		table->watch.computed += computed && !value->computed;
+		value->computed |= computed;
+		value->has_rows = true;
+		in_doubt |= !value->computed && !value->measured;
+	}
+	if (in_doubt)
+		see_measured(table, input, columns, count);
+}
+
+/* ---- what is said of them */
+
+/* `extremes`: any of them is a minimum or maximum, which only what kept its instances has. */
+static size_t count_nan(const struct opk_table_watch *watch, bool measured, const char **first,
+                        bool *extremes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < watch->count; i++) {
+		const struct opk_table_watched *value = &watch->values[i];
+
+		if (value->computed || !value->has_rows || value->measured != measured)
+			continue;
+		*first = count++ ? *first : value->name;
+		*extremes |= opk_metric_is_extreme(value->name);
+	}
+	return count;
+}
+
+static void note(const struct opk_table *table, bool measured, const char *why)
+{
+	const char *first = NULL;
+	bool extremes = false;
+	size_t count = count_nan(&table->watch, measured, &first, &extremes);
+
+	if (count)
+		opk_log(table->ctx, "%zu of %zu metrics are nan in every %s, such as %s: %s%s",
+		        count, table->watch.count,
+		        table->layout == OPK_TABLE_GROUPS ? "group" : "row", first, why,
+		        !measured && extremes
+		                ? "; minima and maxima need a set that names them, or one that was "
+		                  "built with instances"
+		                : "");
+}
+
+/* Whether ranges of one pass each are rows by themselves. */
+static bool has_passes_apart(const struct opk_table *table)
+{
+	for (size_t i = 0; i < table->input_count; i++)
+		if (table->inputs[i].meta && *table->inputs[i].meta->join)
+			return table->options.rows == OPK_ROWS_SINGLE;
+	return false;
+}
+
+void opk_table_note_nan(const struct opk_table *table)
+{
+	note(table, false,
+	     has_passes_apart(table) ? "no range has all passes that they need, but the rows of "
+	                               "joined ranges may"
+	                             : "what they need was not collected");
+	note(table, true,
+	     "what they need is there, and their formulas have no value, as 0 / 0 has none");
+}
+
+const char *opk_table_missing(const struct opk_table *table, size_t i)
+{
+	for (size_t at = 0; at < table->watch.count; at++)
+		if (!table->watch.values[at].computed && !i--)
+			return table->watch.values[at].name;
+	return NULL;
+}
