@@ -514,45 +514,6 @@ START_TEST(units)
 }
 END_TEST
 
-/* Lines of /proc/self/maps, in their order. */
-static const struct {
-	struct here here;
-	const char *line;
-	bool zeroed;
-} maps[] = {
-	{ HERE, "7f10-7f20 rw-p 00000000 00:00 0 \n", false },
-	{ HERE, "7f20-7f30 r-xp 00000000 08:01 77 /cuda/lib64/libnvperf_host.so\n", false },
-	{ HERE, "7f30-7f40 rw-p 00010000 08:01 77 /cuda/lib64/libnvperf_host.so\n", false },
-	{ HERE, "7f40-7f80 rw-p 00000000 00:00 0 \n", true },
-	{ HERE, "7f80-7f90 rw-p 00000000 00:00 0 \n", false },
-	{ HERE, "7f90-7fa0 rw-p 00010000 08:01 77 /cuda/lib64/libnvperf_host.so.13\n", false },
-	{ HERE, "7fa0-7fb0 r--p 00000000 00:00 0 \n", false },
-	{ HERE, "7fb0-7fc0 rw-p 00010000 08:01 77 /cuda/lib64/libnvperf_host.so.13\n", false },
-	{ HERE, "7fc0-7fd0 rw-p 00000000 00:00 0                          [heap]\n", false },
-	{ HERE, "7fd0-7fe0 rw-p 00010000 08:01 77 /cuda/lib64/libnvperf_host.so.13\n", false },
-	{ HERE, "7fe0-7ff0 rw-p 00000000 08:01 78 /usr/lib/libother.so\n", false },
-	{ HERE, "7ff0-8000 rw-p 00010000 08:01 77 /cuda/lib64/libnvperf_host.so.13\n", false },
-	{ HERE, "no mapping\n", false },
-	{ HERE, "8000-8010 rw-p 00010000 08:01 77 /cuda/lib64/libnvperf_host.so.13\n", false },
-	{ HERE, "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0\n", true },
-};
-
-START_TEST(zeroed_data)
-{
-	bool after_library = false;
-
-	for (size_t i = 0; i < COUNT(maps); i++) {
-		uintptr_t start = 0, end = 0;
-		bool zeroed = opk_nv_zeroed(&start, &end, &after_library, maps[i].line);
-
-		ck_row(&maps[i], zeroed == maps[i].zeroed, "%s", maps[i].line);
-		ck_row(&maps[i],
-		       !zeroed || (start == strtoul(maps[i].line, NULL, 16) && end > start),
-		       "%zx-%zx", (size_t)start, (size_t)end);
-	}
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("adapter");
@@ -569,7 +530,6 @@ int main(void)
 	tcase_add_test(tests, begun_ranges_are_counted);
 	tcase_add_test(tests, prefix_by_either_call);
 	tcase_add_test(tests, units);
-	tcase_add_test(tests, zeroed_data);
 	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

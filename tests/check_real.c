@@ -294,6 +294,40 @@ START_TEST(features)
 }
 END_TEST
 
+/* The flags of its zeroed data, which is the mapping after those of the file: "rd wr mr ... hg". */
+static bool read_flags(char *flags, size_t size)
+{
+	opk_autofclose FILE *smaps = fopen("/proc/self/smaps", "r");
+	bool library = false, data = false;
+	char line[1024];
+
+	while (smaps && fgets(line, sizeof line, smaps)) {
+		bool is_mapping = strchr("0123456789abcdef", *line);
+
+		data = is_mapping ? library && !strstr(line, "/libnvperf_host") : data;
+		library = is_mapping ? strstr(line, "/libnvperf_host") != NULL : library;
+		if (data && sscanf(line, "VmFlags: %[^\n]", line) == 1) {
+			snprintf(flags, size, "%s", line);
+			return true;
+		}
+	}
+	return false;
+}
+
+START_TEST(huge_pages)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_nvidia_info info = OPK_INIT(info);
+	char flags[1024] = "";
+
+	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
+	if (!access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK)
+	    && read_flags(flags, sizeof flags))
+		ck_assert_msg(strstr(flags, " hg"), "%s", flags);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("real");
@@ -309,6 +343,7 @@ int main(void)
 	tcase_add_test(tests, matcher_of_a_wrong_expression);
 	tcase_add_test(tests, missing_folder);
 	tcase_add_test(tests, features);
+	tcase_add_test(tests, huge_pages);
 	tcase_set_timeout(tests, 300);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/ctx.h"
-#include "huge_pages.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -139,8 +138,6 @@ static inline bool have_cupti(void)
 	bool found = opk_nvidia_get_info(&info, ctx) == OPK_OK;
 
 	opk_ctx_free(ctx);
-	/* Each test is a fork, and in it each evaluation. */
-	use_huge_pages();
 	return found;
 }
 

@@ -5,12 +5,10 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "adapters/nv/nv.h"
 #include "base/mem.h"
 
 /* Landlock's calls have no wrappers, and linux/landlock.h may be older than the kernel. */
@@ -161,20 +159,10 @@ void opk_child_confine(const struct opk_limits *limits)
 	confine();
 }
 
-static void ease_forks(void)
-{
-	enum { FEW = 2 };
-	static atomic_uint forks;
-
-	if (atomic_fetch_add(&forks, 1) >= FEW)
-		opk_nv_use_huge_pages();
-}
-
 pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_limits *limits)
 {
 	pid_t parent = getpid(), pid;
 
-	ease_forks();
 	pid = fork();
 	if (pid)
 		return pid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Preloaded into offpeak: loads NVIDIA's libraries, and calls main() in a child for each client. */
-#include "../huge_pages.h"
+#include "adapters/nv/nv_table.h"
 #include "warm.h"
 
 #include <dlfcn.h>
@@ -190,8 +190,7 @@ static void load_libraries(char *paths)
 	char *rest = paths;
 
 	for (char *path; (path = strsep(&rest, ":"));)
-		dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	use_huge_pages();
+		nv_open_host(path);
 }
 
 static int become_server(int argc, char **argv, char **environment)

@@ -42,14 +42,6 @@ void opk_nv_load(struct opk_ctx *ctx);
 /* Whether they are loaded into this process, for whatever context. */
 bool opk_nv_loaded(void);
 
-/* Once they are loaded: forks cost less from now on, where the kernel has huge pages to give. */
-void opk_nv_use_huge_pages(void);
-/*
- * Whether this line of /proc/self/maps is zeroed data of theirs: what has no name, after the
- * mappings of the library's file. *after_library: whether the line before was one of these.
- */
-bool opk_nv_zeroed(uintptr_t *start, uintptr_t *end, bool *after_library, const char *line);
-
 /* cuptiProfilerHostGetSupportedChips */
 int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx);
 

@@ -295,7 +295,7 @@ static int open_pair(struct opk_nv *nv, const char *cupti_path)
 		flaw = opk_library_flaw(flawed = nvperf_path);
 	if (flaw)
 		return nv_give_reason(nv, opk_printf("%s, which %s", flawed, flaw));
-	nv->nvperf = dlopen(nvperf_path, RTLD_NOW | RTLD_LOCAL);
+	nv->nvperf = nv_open_host(nvperf_path);
 	nv->cupti = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
 	if (!nv->cupti) {
 		const char *reason = dlerror();

@@ -1,55 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * NVIDIA's libraries write to 100 MB of zeroed data while they are loaded. These are 26,000 pages,
- * and a fork() that copies an entry for each takes 4 ms, and its end 6; as huge pages next to
- * nothing. Copying them takes 30 ms, so that it pays with the third fork.
+ * NVIDIA's libraries write to 100 MB of zeroed data while they are loaded. These are 26,000 pages:
+ * the faults take 60 ms, and a fork() that copies an entry for each takes 4 ms, and its end 6; huge
+ * pages take next to nothing. The kernel has to be asked for them after the loader has mapped the
+ * library and before its constructors run, and the loader calls nobody in between: another thread
+ * looks for the mapping meanwhile.
  */
-#include <inttypes.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "adapters/nv/nv.h"
+#include "adapters/nv/nv_table.h"
 
-/* Linux 6.1, glibc 2.37. */
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25
-#endif
-
-/* Each by itself: one that can't be had does not end it. */
-static void collapse(uintptr_t start, uintptr_t end)
+static int ask_for_huge_pages(struct dl_phdr_info *library, size_t size, void *unused)
 {
-	const uintptr_t huge = (uintptr_t)2 << 20;
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-	for (start = (start + huge - 1) / huge * huge; start + huge <= end; start += huge)
-		madvise((void *)start, huge, MADV_COLLAPSE);
+	(void)size, (void)unused;
+	if (!strstr(library->dlpi_name, "/libnvperf_host"))
+		return 0;
+	for (size_t i = 0; i < library->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+		uintptr_t start = library->dlpi_addr + part->p_vaddr;
+		uintptr_t zeroed = (start + part->p_filesz + page - 1) / page * page;
+
+		if (part->p_type == PT_LOAD && start + part->p_memsz > zeroed)
+			madvise((void *)zeroed, start + part->p_memsz - zeroed, MADV_HUGEPAGE);
+	}
+	return 1;
 }
 
-bool opk_nv_zeroed(uintptr_t *start, uintptr_t *end, bool *after_library, const char *line)
+static void *look_for_mapping(void *data)
 {
-	bool library = strstr(line, "/libnvperf_host"), after = *after_library;
-	int ends = 0;
+	const struct timespec pause = { .tv_nsec = 50000 };
+	atomic_bool *opened = data;
+	bool last;
 
-	*after_library = library;
-	return after && !library
-	       && sscanf(line, "%" SCNxPTR "-%" SCNxPTR " rw-p 00000000 00:00 0 %n", start, end,
-	                 &ends)
-	                  == 2
-	       && ends && !line[ends];
+	/* Late is better than never: the kernel also makes huge pages of small ones in time. */
+	do {
+		last = atomic_load(opened);
+		if (dl_iterate_phdr(ask_for_huge_pages, NULL))
+			return NULL;
+		nanosleep(&pause, NULL);
+	} while (!last);
+	return NULL;
 }
 
-void opk_nv_use_huge_pages(void)
+/* The program's signals are for threads of its own. */
+static bool start_thread(pthread_t *thread, void *data)
 {
-	static atomic_bool done;
-	opk_autofclose FILE *maps = NULL;
-	bool after_library = false;
-	uintptr_t start, end;
-	char line[1024];
+	sigset_t every, before;
+	bool started;
 
-	if (!opk_nv_loaded() || atomic_exchange(&done, true))
-		return;
-	maps = fopen("/proc/self/maps", "re");
-	while (maps && fgets(line, sizeof line, maps))
-		if (opk_nv_zeroed(&start, &end, &after_library, line))
-			collapse(start, end);
+	sigfillset(&every);
+	pthread_sigmask(SIG_SETMASK, &every, &before);
+	started = !pthread_create(thread, NULL, look_for_mapping, data);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+void *nv_open_host(const char *path)
+{
+	atomic_bool opened = false;
+	pthread_t thread;
+	bool looks = start_thread(&thread, &opened);
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	atomic_store(&opened, true);
+	if (looks)
+		pthread_join(thread, NULL);
+	return library;
 }

@@ -52,6 +52,8 @@ void nv_set_features(struct opk_nv *nv);
 
 /* Puts what was wrong in the place of the path that was tried last; `reason` is taken over. */
 int nv_give_reason(struct opk_nv *nv, char *reason);
+/* dlopen() of libnvperf_host, with huge pages where the kernel has any; as is where it has none. */
+void *nv_open_host(const char *path);
 /*
  * Where this libcupti wants the driver's library, opens one that serves, or leaves lacks_driver.
  * Before the first call. OPK_ENOMEM.
