@@ -1220,6 +1220,8 @@ struct opk_meta {
 	/* A probe has one for each counter-availability image, in their order. */
 	const struct opk_availability *availability;
 	size_t availability_count;
+	/* "merge", "trim", "split", "recover" or "import", of other files; "": it was recorded */
+	const char *made_by;
 };
 
 /*
@@ -1369,6 +1371,36 @@ struct opk_stats {
  */
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
 
+/* ---- what a file replaces -------------------------------------------------------------------- */
+
+/* What is written. From OPK_OUTPUT_RECORDING on, .opk files. */
+enum opk_output {
+	OPK_OUTPUT_TABLE,       /* CSV, JSON, NDJSON or text */
+	OPK_OUTPUT_DATABASE,    /* of SQLite */
+	OPK_OUTPUT_PARQUET,     /* of whoever writes it: this library does not */
+	OPK_OUTPUT_SVG,         /* .svg */
+	OPK_OUTPUT_HTML,        /* .html or .htm */
+	OPK_OUTPUT_TRACE,       /* .json or .gz */
+	OPK_OUTPUT_JUNIT,       /* XML */
+	OPK_OUTPUT_WRITTEN_SET, /* YAML of opk_set_import_new() or opk_single_pass_set_yaml() */
+	OPK_OUTPUT_IMAGE,       /* a bare image: counter data, config, prefix, availability */
+	OPK_OUTPUT_RECORDING,   /* what a GPU counted: of a collector */
+	OPK_OUTPUT_SET,         /* of opk_build() */
+	OPK_OUTPUT_MERGED,      /* of opk_merge() and opk_sum() */
+	OPK_OUTPUT_TRIMMED,
+	OPK_OUTPUT_PART, /* of opk_split_write() */
+	OPK_OUTPUT_RECOVERED,
+	OPK_OUTPUT_IMPORTED,
+};
+/*
+ * Whether a file may be written there: every function that takes the name of its output asks this
+ * before it begins, and so should who writes one of these with code of their own. What is there is
+ * replaced by its own kind alone: docs/formats.md, What is replaced. Nothing replaces a recording
+ * but OPK_OUTPUT_RECORDING, which replaces any .opk file. OPK_EUSAGE: it is something else, it
+ * can't be read, or the name has an ending that this kind does not have.
+ */
+int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output output);
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /*
@@ -1380,7 +1412,7 @@ int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct o
  * Writes a container: everything goes to a temporary name beside `path`, and opk_writer_finish()
  * puts it in place after fsync. opk_writer_free() without it leaves nothing. The context must
  * outlive the writer, and has its errors. After a failure there is only opk_writer_free(): what was
- * not added is missing.
+ * not added is missing. The file is an OPK_OUTPUT_RECORDING: any older .opk file is replaced.
  */
 struct opk_writer;
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
@@ -2973,6 +3005,11 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 struct opk_merge_options {
 	size_t size;
 	const char *join; /* overrides the first file's, see struct opk_meta; NULL: that one */
+	/*
+	 * The files are parts of one recording, which are removed afterwards. So the new one is
+	 * what was recorded: OPK_OUTPUT_RECORDING, else OPK_OUTPUT_MERGED.
+	 */
+	bool original;
 };
 /*
  * One recording of several, their ranges in order. Config image and prefix are those of the first,

@@ -456,7 +456,10 @@ START_TEST(original_stays)
 	ck_code(ctx, opk_recover(NULL, ctx, path, other), OPK_EUSAGE);
 	ck_assert(told(ctx, "is the damaged file itself"));
 	ck_code(ctx, opk_recover(NULL, ctx, path, "/nowhere/x.opk"), OPK_EFAILED);
-	ck_code(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", path), OPK_EINPUT);
+	ck_code(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", other), OPK_EUSAGE);
+	ck_assert(told(ctx, "is a recording, and would be replaced"));
+	snprintf(other, sizeof other, "%s/new.opk", folder);
+	ck_code(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", other), OPK_EINPUT);
 	ck_assert_uint_eq(entries(false), 1);
 	opk_ctx_free(ctx);
 }

@@ -38,26 +38,6 @@ stays self.opk import --raw other.opk --config self.opk --metrics sm__cycles_act
 stays image eval --raw image --metrics sm__cycles_active.sum -o image
 printf 'name: mine\nmetrics: [sm__cycles_active.sum]\n' >mine.yaml
 stays mine.yaml build --chip GH100 mine.yaml -o mine.yaml
-
-section 'an output in place of something else'
-# replaces_not FILE MESSAGE ARGUMENTS...: refused, and the file is what it was.
-replaces_not() {
-	cp "$1" before
-	kept=$1 message=$2
-	shift 2
-	refuses 2 "$kept: $message" "$@"
-	equal "$kept" before
-}
-cp "$recordings/gh100-training-trace.opk" ran.opk
-for recorded in self.opk ran.opk; do
-	replaces_not $recorded 'was recorded, and would be replaced by a set' build --chip GH100 sm__cycles_active.sum -o $recorded
-done
-replaces_not mine.yaml 'is no .opk file, and would be replaced' build --chip GH100 sm__cycles_active.sum -o mine.yaml
-replaces_not mine.yaml 'is no .opk file, and would be replaced' merge self.opk -o mine.yaml
-: >new.opk
-run 0 build --chip GH100 sm__cycles_active.sum -o new.opk
-run 0 build --chip GH100 sm__cycles_active.avg -o new.opk
-works merge self.opk -o new.opk
 stays mine.yaml build --chip GH100 mine.yaml --raw-config mine.yaml -o out.opk
 stays mine.yaml plan --chip GH100 mine.yaml -o mine.yaml
 stays mine.yaml plan --chip GH100 mine.yaml --svg mine.yaml
@@ -67,6 +47,118 @@ stays list sets --import list -o list
 for file in out.opk dir; do
 	same "$file" "$(ls $file 2>/dev/null)" ''
 done
+
+section 'an output in place of something else'
+# replaces_not FILE MESSAGE ARGUMENTS...: refused, and the file is what it was.
+replaces_not() {
+	cp "$1" before
+	kept=$1 message=$2
+	shift 2
+	refuses 2 "$kept: $message, and would be replaced; write to another name, or remove it first" "$@"
+	equal "$kept" before
+}
+
+cp self.opk recording
+run 0 recover self.opk -o recovered
+run 0 merge self.opk -o merged
+echo '# my notes' >notes
+echo '<!-- mine --><!DOCTYPE html>' >page
+echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >picture
+section_file=$SOURCE/tests/files/sections/kernel.section
+# A command with arguments that do not matter, since nothing is read before; what is written for -o, or for an option's FILE.
+while IFS='|' read -r kind arguments; do
+	# shellcheck disable=SC2086
+	replaces_not recording 'is a recording' $arguments recording
+	# shellcheck disable=SC2086
+	replaces_not notes "is no $kind" $arguments notes
+	case $kind:$arguments in
+	*:recover*) other=merged is='a merged recording' ;;
+	.opk*) other=recovered is='a recovered recording' ;;
+	HTML*) other=picture is='an SVG picture' ;;
+	*) other=page is='an HTML page' ;;
+	esac
+	# shellcheck disable=SC2086
+	replaces_not $other "is $is" $arguments $other
+	echo "${arguments%% *}" >>had
+done <<END
+table|chips --format csv -o
+table|compare GH100 GB202 --format json -o
+table|describe GH100 x --format table -o
+table|metrics GH100 --format ndjson -o
+table|sets --format csv -o
+set that 'offpeak sets' wrote|sets --import $section_file -o
+set that 'offpeak sets' wrote|sets --single-pass GH100 offpeak-range --yaml -o
+table|plan --chip GH100 roofline --format csv -o
+SVG picture|plan --chip GH100 roofline --svg
+.opk file|build --chip GH100 roofline -o
+bare image of CUPTI|build --chip GH100 roofline -o new.opk --raw-config
+bare image of CUPTI|build --chip GH100 roofline -o new.opk --raw-prefix
+table|eval no.opk --format csv -o
+SQLite database|eval no.opk --format sqlite -o
+table|show no.opk --format csv -o
+table|diff no.opk no.opk --format csv -o
+JUnit file|diff no.opk no.opk --fail x>5% --junit
+HTML page|report no.opk -o
+SVG picture|plot roofline no.opk -o
+trace|trace no.opk -o
+.opk file|import --raw no.cd --metrics x.sum -o
+.opk file|merge no.opk -o
+.opk file|merge no.opk --sum kernel -o
+.opk file|trim no.opk -o
+.opk file|recover no.opk -o
+table|info no.opk --format csv -o
+table|verify no.opk --format csv -o
+table|doctor --format csv -o
+END
+for kind in config availability data; do
+	replaces_not recording 'is a recording' extract "$recordings/gh100-pm-triage.opk" --$kind recording
+done
+for parts in split build; do
+	case $parts in
+	split) set -- split self.opk --by kernel ;;
+	build) set -- build --chip GH100 roofline --split --max-passes 1 ;;
+	esac
+	cp recording parts-1.opk
+	replaces_not parts-1.opk 'is a recording' "$@" -o parts.opk
+	echo $parts >>had
+done
+echo extract >>had
+same 'commands that were tried' "$(sort -u had)" "$("$OFFPEAK" --help | sed -n "s/^  \\([a-z][a-z]*\\) .*/\\1/p" | sort)"
+section 'an output in place of an older one of its kind'
+# again ARGUMENTS...: done twice, into the same files.
+again() {
+	run 0 "$@"
+	run 0 "$@"
+}
+: >new.opk
+again build --chip GH100 sm__cycles_active.sum --raw-config new.config --raw-prefix new.prefix -o new.opk
+again merge self.opk -o all.opk
+again merge self.opk --sum name -o all.opk
+again recover self.opk -o whole.opk
+again sets --import "$section_file" -o kernel.yaml
+again sets --single-pass GH100 offpeak-range --yaml -o kernel.yaml
+again plan --chip GH100 mine.yaml --svg plan.svg -o plan.data --format csv
+again eval self.opk -o values.csv
+again eval self.opk --format json -o values.csv
+again eval self.opk --format sqlite -o values
+again report self.opk -o page.html
+again plot kernels self.opk -o bars
+again trace other.opk -o trace.json.gz
+again trace other.opk -o trace.json
+again diff self.opk self.opk --fail 'gpu__time_duration.sum>1e9%' --junit tests.xml
+again extract "$recordings/gh100-pm-triage.opk" -o images
+again trim self.opk -o small.opk
+again split self.opk --by kernel -o kernel.opk
+again import --raw images.data --chip GH100 --profiler pm --metrics sm__cycles_active.avg -o imported.opk
+
+section 'all of it is looked at before any is written'
+echo mine >kernel-device.yaml
+cp kernel.yaml before.yaml
+replaces_not kernel-device.yaml "is no set that 'offpeak sets' wrote" sets --import "$section_file" -o kernel.yaml
+equal kernel.yaml before.yaml
+{ head -c 80 self.opk && printf XX && tail -c +83 self.opk; } >damaged.opk
+replaces_not damaged.opk 'is a damaged .opk file' merge self.opk -o damaged.opk
+err_has "first; 'offpeak recover' makes"
 
 section 'two outputs of one name'
 refuses 2 'named for two files' build --chip GH100 mine.yaml --raw-config a --raw-prefix ./a -o out.opk

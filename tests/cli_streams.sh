@@ -42,15 +42,17 @@ lines_are 7
 ends 2 's.opk: is the file that is read' '"$OFFPEAK" merge - -o s.opk <s.opk'
 
 section 'recordings into pipes'
+works merge s.opk -o merged.opk
+run 0 recover s.opk -o recovered.opk
 for way in '-o - s.opk | cat >c.opk' '-o /dev/stdout s.opk | cat >c.opk' '-o /dev/stdout s.opk >c.opk' '-o - - <s.opk >c.opk' \
 	'-o /dev/fd/6 s.opk 6>c.opk' '-o pipe s.opk & cat pipe >c.opk; wait'; do
 	rm -f c.opk
 	ends 0 '' "\"\$OFFPEAK\" merge $way"
-	equal c.opk s.opk
+	equal c.opk merged.opk
 done
 # The table goes to stderr then.
 ends 0 'kept' '"$OFFPEAK" recover s.opk -o - >c.opk'
-equal c.opk s.opk
+equal c.opk recovered.opk
 works merge s.opk -o /dev/null
 ends 1 "/dev/stdout: can't write: Bad file descriptor" '"$OFFPEAK" merge s.opk -o - >&-'
 [ ! -c /dev/full ] || ends 1 "/dev/stdout: can't write: No space left" '"$OFFPEAK" merge s.opk -o - >/dev/full'

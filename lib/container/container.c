@@ -2,13 +2,10 @@
 /* What an open container says of its sections, and what was found in a damaged one. */
 #include "container/container.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
-#include "base/stream.h"
 
 void opk_section_type_name(char out[5], uint32_t type)
 {
@@ -207,58 +204,4 @@ void opk_findings_free(struct opk_findings *findings)
 		return;
 	opk_findings_clear(findings);
 	free(findings);
-}
-
-/* ---- what a new file replaces */
-
-/* False where it is not known: nothing is there, or can't be read, or goes through a pipe. */
-static bool read_start(char start[OPK_MAGIC_SIZE], size_t *size, const struct opk_ctx *ctx,
-                       const char *path)
-{
-	opk_autoclose int fd = -1;
-	struct stat info;
-	ssize_t count;
-
-	if (opk_stream_find(ctx, path) || stat(path, &info) || !S_ISREG(info.st_mode))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	count = fd < 0 ? -1 : pread(fd, start, OPK_MAGIC_SIZE, 0);
-	*size = count < 0 ? 0 : (size_t)count;
-	return count >= 0;
-}
-
-int opk_check_replaced(struct opk_ctx *ctx, const char *path)
-{
-	char start[OPK_MAGIC_SIZE];
-	size_t size;
-
-	if (!read_start(start, &size, ctx, path) || !memcmp(start, OPK_MAGIC, size))
-		return OPK_OK;
-	return opk_fail(ctx, OPK_EUSAGE,
-	                "%s: is no .opk file, and would be replaced; write to another name, or "
-	                "remove it",
-	                path);
-}
-
-int opk_check_replaced_by_set(struct opk_ctx *ctx, const char *path)
-{
-	struct opk_file *file = NULL;
-	const struct opk_meta *meta;
-	struct opk_errors_mark mark;
-	char start[OPK_MAGIC_SIZE];
-	size_t size;
-	bool recorded;
-
-	if (!read_start(start, &size, ctx, path))
-		return OPK_OK;
-	opk_errors_mark(&mark, ctx);
-	recorded = !opk_file_open(&file, ctx, path) && !opk_file_meta(&meta, ctx, file)
-	           && strcmp(meta->kind, "set") != 0;
-	opk_file_free(file);
-	opk_errors_rewind(ctx, &mark);
-	return recorded ? opk_fail(ctx, OPK_EUSAGE,
-	                           "%s: was recorded, and would be replaced by a set; write to "
-	                           "another name",
-	                           path)
-	                : OPK_OK;
 }

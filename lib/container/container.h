@@ -115,12 +115,11 @@ long opk_file_find(const struct opk_file *file, uint32_t type);
 /* OPK_EINPUT where the file was cut off, with what would help. */
 int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy);
-/*
- * Before a file is written over an older one: OPK_EUSAGE where that is none of ours, and, for a
- * set, where it is a recording, which can't be built again.
- */
-int opk_check_replaced(struct opk_ctx *ctx, const char *path);
-int opk_check_replaced_by_set(struct opk_ctx *ctx, const char *path);
+/* Who makes such an .opk file of others, as metadata say it; NULL: it is not made so. replaced.c */
+const char *opk_output_maker(enum opk_output output);
+/* This is opk_writer_new(), of a file that is made of others: its metadata say so. */
+int opk_writer_new_made(struct opk_writer **out, struct opk_ctx *ctx, const char *path,
+                        enum opk_output output);
 /* Adds "FILE: section N (TYPE)" to the cause chain. */
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
 
@@ -229,6 +228,8 @@ bool opk_meta_hides(const struct opk_meta *meta, const char *metric);
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
 /* meta_write.c */
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
+/* Metadata as they are written, but made by another. */
+void opk_meta_set_maker(struct opk_buf *out, const char *meta, size_t size, const char *maker);
 /* "crc32:89abcdef"; `out` takes 15 bytes. */
 void opk_config_hash(char out[15], const void *config, size_t size);
 

@@ -29,6 +29,7 @@ struct opk_writer {
 	struct opk_newfile file;
 	bool live;   /* beside a running program: speed before size */
 	int failure; /* of the first section that could not be added: the file is never finished */
+	const char *maker; /* what metadata say that made it of other files; NULL: nothing */
 	uint32_t count;
 	uint32_t headers_crc;
 	uint32_t crc;    /* of the last section's header */
@@ -51,10 +52,11 @@ static struct opk_writer *allocate(struct opk_ctx *ctx, bool live)
 	return writer;
 }
 
-static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live)
+static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live,
+                      enum opk_output output)
 {
 	opk_autobuf struct opk_buf header = { 0 };
-	int code = live ? OPK_OK : opk_check_replaced(ctx, path);
+	int code = live ? OPK_OK : opk_check_output(ctx, path, output);
 	struct opk_writer *writer;
 
 	if (code)
@@ -62,6 +64,7 @@ static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *
 	writer = allocate(ctx, live);
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
+	writer->maker = opk_output_maker(output);
 	opk_buf_add(&header, OPK_MAGIC, OPK_MAGIC_SIZE);
 	opk_buf_add_u32(&header, OPK_FORMAT_VERSION);
 	opk_buf_add_u32(&header, 0);
@@ -87,12 +90,18 @@ static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *
 
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
 {
-	return new_writer(out, ctx, path, false);
+	return new_writer(out, ctx, path, false, OPK_OUTPUT_RECORDING);
+}
+
+int opk_writer_new_made(struct opk_writer **out, struct opk_ctx *ctx, const char *path,
+                        enum opk_output output)
+{
+	return new_writer(out, ctx, path, false, output);
 }
 
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
 {
-	return new_writer(out, ctx, path, true);
+	return new_writer(out, ctx, path, true, OPK_OUTPUT_RECORDING);
 }
 
 static uint64_t section_end(const struct opk_section *section)
@@ -413,6 +422,18 @@ static int note_failure(struct opk_writer *writer, int code)
 	return code;
 }
 
+static int write_meta_made(struct opk_writer *writer, const void *data, size_t size)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_section section = { .type = OPK_SECTION_META };
+
+	opk_meta_set_maker(&text, data, size, writer->maker);
+	if (text.failed)
+		return opk_nomem(writer->ctx, "metadata");
+	section.stored_size = section.plain_size = text.size;
+	return write_deflated(writer, &section, text.data, text.size);
+}
+
 static int try_section(struct opk_writer *writer, uint32_t type, bool linked, const void *data,
                        size_t size)
 {
@@ -427,6 +448,8 @@ static int try_section(struct opk_writer *writer, uint32_t type, bool linked, co
 		return opk_fail(writer->ctx, OPK_EUSAGE,
 		                "a section of %zu bytes: at most %ju are written", size,
 		                (uintmax_t)OPK_MAX_PLAIN);
+	if (type == OPK_SECTION_META && writer->maker)
+		return write_meta_made(writer, data, size);
 	return type == OPK_SECTION_DATA && size ? write_data(writer, &section, data, size)
 	                                        : write_deflated(writer, &section, data, size);
 }

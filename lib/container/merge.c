@@ -42,6 +42,7 @@ static int begin_common(struct common_meta *common, struct opk_ctx *ctx,
 	common->meta.run = common->run;
 	common->meta.inflated = common->inflated;
 	common->meta.inflated_count = 0;
+	common->meta.made_by = "";
 	return OPK_OK;
 }
 
@@ -474,10 +475,13 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	OPK_OPTIONS(opk_merge_options, options, given);
 	opk_auto(opk_merger) struct opk_merger *m = NULL;
 	struct opk_writer *writer;
-	int code = opk_merger_new(&m, ctx, paths, count, options.join);
+	enum opk_output output = options.original ? OPK_OUTPUT_RECORDING : OPK_OUTPUT_MERGED;
+	int code = opk_check_output(ctx, path, output);
 
 	if (!code)
-		code = opk_writer_new(&writer, ctx, path);
+		code = opk_merger_new(&m, ctx, paths, count, options.join);
+	if (!code)
+		code = opk_writer_new_made(&writer, ctx, path, output);
 	if (code)
 		return code;
 	code = write_all(m, writer, paths, count);

@@ -301,6 +301,7 @@ static void fill_scalars(struct opk_meta *meta, const struct opk_json *root)
 	meta->source = opk_json_string(root, "source");
 	meta->mode = opk_json_string(root, "mode");
 	meta->backend = opk_json_string(root, "backend");
+	meta->made_by = opk_json_string(root, "made_by");
 	meta->passes = (size_t)passes;
 	meta->cupti_version = version <= UINT32_MAX ? (uint32_t)version : 0;
 	meta->keep_instances = !instances || instances->boolean;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Metadata as JSON. */
+#include <string.h>
+
 #include "base/json_write.h"
 #include "container/container.h"
 
@@ -153,11 +155,30 @@ static void put_lists(struct opk_json_writer *json, const struct opk_meta *meta)
 	put_set(json, meta);
 }
 
+static const char maker_key[] = "made_by";
+
+void opk_meta_set_maker(struct opk_buf *out, const char *meta, size_t size, const char *maker)
+{
+	opk_autofree char *earlier = opk_printf("{\"%s\":\"", maker_key);
+	size_t start = earlier ? strlen(earlier) : 0;
+	const char *members = meta + 1, *end = meta + size;
+
+	out->failed |= !earlier;
+	/* It is always the first member. */
+	if (earlier && size > start && !memcmp(meta, earlier, start)) {
+		members = memchr(meta + start, '"', size - start);
+		members = members && members + 1 < end ? members + 2 : meta + 1;
+	}
+	opk_buf_add_printf(out, "{\"%s\":\"%s\",", maker_key, maker);
+	opk_buf_add(out, members, (size_t)(end - members));
+}
+
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)
 {
 	struct opk_json_writer json = { .buf = out };
 
 	opk_json_begin_object(&json);
+	opk_json_add_string(&json, maker_key, meta->made_by);
 	opk_json_add_string(&json, "kind", meta->kind);
 	opk_json_add_string(&json, "generator", meta->generator);
 	opk_json_add_string(&json, "chip", meta->chip);

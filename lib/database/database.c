@@ -37,8 +37,10 @@ static int begin(struct opk_database *database, const char *path,
                  const struct opk_database_options *options)
 {
 	struct opk_ctx *ctx = database->ctx;
-	int code = check_beside(ctx, path);
+	int code = opk_check_output(ctx, path, OPK_OUTPUT_DATABASE);
 
+	if (!code)
+		code = check_beside(ctx, path);
 	for (size_t i = 0; !code && i < options->column_count; i++)
 		if (!opk_strlist_add(&database->shown, options->columns[i]))
 			code = opk_nomem(ctx, "a database");

@@ -114,7 +114,7 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *eva
 	if (!code)
 		code = opk_nvidia_get_info(&info, ctx);
 	if (!code)
-		code = opk_writer_new(&writer, ctx, path);
+		code = opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_IMPORTED);
 	if (code)
 		return code;
 	meta.cupti_version = info.cupti_version;
@@ -131,8 +131,10 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 	OPK_OPTIONS(opk_import_options, options, given);
 	OPK_OPTIONS(opk_eval_options, eval, options.eval);
 	struct opk_evaluation *evaluation;
-	int code;
+	int code = opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED);
 
+	if (code)
+		return code;
 	eval.size = sizeof eval;
 	options.eval = &eval;
 	/* A recording lists what its images have. */

@@ -279,7 +279,7 @@ static bool goes_into(uint32_t type, bool first)
 static int begin_part(struct opk_split *split, struct opk_ctx *ctx, size_t index, const char *path)
 {
 	struct part *part = &split->parts[index];
-	int code = opk_writer_new(&part->writer, ctx, path);
+	int code = opk_writer_new_made(&part->writer, ctx, path, OPK_OUTPUT_PART);
 
 	for (size_t i = 0; !code && i < split->file->section_count; i++)
 		if (goes_into(split->file->sections[i].type, !index))
@@ -348,7 +348,9 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 	opk_autosent struct opk_result result = { 0 };
 	int code = OPK_OK;
 
-	if (split->target_count)
+	for (size_t i = 0; !code && i < split->part_count; i++)
+		code = opk_check_output(ctx, paths[i], OPK_OUTPUT_PART);
+	if (!code && split->target_count)
 		code = opk_recombine(&result, ctx,
 		                     &(struct opk_recombination){
 					     .survey = &split->survey,

@@ -160,8 +160,10 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 {
 	opk_autosent struct opk_result result = { 0 };
 	struct opk_writer *writer;
-	int code = opk_merger_new(&s->merger, s->ctx, paths, count, NULL);
+	int code = opk_check_output(s->ctx, path, OPK_OUTPUT_MERGED);
 
+	if (!code)
+		code = opk_merger_new(&s->merger, s->ctx, paths, count, NULL);
 	if (code)
 		return code;
 	s->meta = opk_merger_meta(s->merger);
@@ -181,7 +183,7 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 				     },
 		                     &s->image);
 	if (!code)
-		code = opk_writer_new(&writer, s->ctx, path);
+		code = opk_writer_new_made(&writer, s->ctx, path, OPK_OUTPUT_MERGED);
 	if (code)
 		return code;
 	code = write_all(s, writer, &result);

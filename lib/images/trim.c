@@ -84,8 +84,10 @@ static int trim(struct trim *t, const struct opk_image_options *options, const c
 {
 	opk_autosent struct opk_result result = { 0 };
 	struct opk_writer *writer;
-	int code = opk_survey_make(&t->survey, t->ctx, &t->file, 1, options);
+	int code = opk_check_output(t->ctx, path, OPK_OUTPUT_TRIMMED);
 
+	if (!code)
+		code = opk_survey_make(&t->survey, t->ctx, &t->file, 1, options);
 	if (!code)
 		code = plan(t);
 	if (!code && t->target_count)
@@ -97,7 +99,7 @@ static int trim(struct trim *t, const struct opk_image_options *options, const c
 				     },
 		                     options);
 	if (!code)
-		code = opk_writer_new(&writer, t->ctx, path);
+		code = opk_writer_new_made(&writer, t->ctx, path, OPK_OUTPUT_TRIMMED);
 	if (code)
 		return code;
 	code = write_all(t, writer, &result);

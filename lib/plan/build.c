@@ -229,10 +229,8 @@ int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct o
 {
 	OPK_OPTIONS(opk_build_options, options, given);
 	struct opk_writer *writer;
-	int code = opk_check_replaced_by_set(ctx, path);
+	int code = opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_SET);
 
-	if (!code)
-		code = opk_writer_new(&writer, ctx, path);
 	if (code)
 		return code;
 	code = write_set(writer, ctx, plan, &options);

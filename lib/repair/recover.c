@@ -437,7 +437,7 @@ static int write_stats(struct recovery *r)
 
 static int write_all(struct recovery *r, const char *to)
 {
-	int code = opk_writer_new(&r->writer, r->ctx, to);
+	int code = opk_writer_new_made(&r->writer, r->ctx, to, OPK_OUTPUT_RECOVERED);
 
 	if (!code)
 		code = copy_sections(r);
@@ -473,6 +473,8 @@ int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from
 	if (!code && opk_is_same_file(from, to))
 		code = opk_fail(ctx, OPK_EUSAGE, "%s: is the damaged file itself, which is to stay",
 		                to);
+	if (!code)
+		code = opk_check_output(ctx, to, OPK_OUTPUT_RECOVERED);
 	if (!code)
 		code = opk_scan_file(&r.scan, ctx, from);
 	if (!code) {

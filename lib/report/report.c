@@ -196,6 +196,8 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	if (!count)
 		return opk_fail(ctx, OPK_EUSAGE, "a report of which recordings?");
 	code = find_style(&page.style, ctx, options.kernel_names);
+	if (!code)
+		code = opk_check_output(ctx, path, OPK_OUTPUT_HTML);
 	if (code)
 		return code;
 	page.runs = opk_alloc_array(count, sizeof *page.runs);

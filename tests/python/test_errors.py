@@ -3,6 +3,7 @@
 
 import errno
 import glob
+import importlib.util
 import os
 import pickle
 import re
@@ -57,30 +58,48 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(opk.UsageError, "empty list"):
             opk.check_set("roofline", [])
 
-    def test_recordings_are_never_replaced(self):
+    def test_what_is_never_replaced(self):
         with tempfile.TemporaryDirectory() as folder:
-            one, other = os.path.join(folder, "one.opk"), os.path.join(folder, "other.opk")
+            one, other, notes = (os.path.join(folder, name) for name in ("one", "other", "notes"))
             shutil.copy(recording("simple"), one)
             os.link(one, other)
-            with open(one, "rb") as file:
-                before = file.read()
-            run = opk.open(one)
-            for write in (
-                lambda: opk.report(recording("simple"), one),
-                lambda: run.report(other),
-                lambda: opk.trace(recording("pm-small"), one),
-                lambda: opk.merge([recording("simple"), one], other),
-                lambda: opk.sum(one, other, by="kernel"),
-                lambda: run.trim(other),
-                lambda: run.eval().to_parquet(one),
-                lambda: opk.diff(one, one, rules="gpu__time_duration.sum>1e12").junit(one),
-            ):
-                with self.assertRaisesRegex(opk.UsageError, "would be replaced"):
-                    write()
-                with open(one, "rb") as file:
-                    self.assertEqual(file.read(), before)
-            run.trim(os.path.join(folder, "trimmed.opk"))
-            opk.merge([one, recording("simple")], os.path.join(folder, "trimmed.opk"))
+            with open(notes, "w") as file:
+                file.write("hello\n")
+            run, diff = opk.open(one), opk.diff(one, one, rules="gpu__time_duration.sum>1e12")
+            plan = opk.plan("GH100", "sm__cycles_active.sum", effort=0)
+            writers = {
+                "report": lambda path: opk.report(recording("simple"), path),
+                "page": run.report,
+                "trace": lambda path: opk.trace(recording("pm-small"), path),
+                "merge": lambda path: opk.merge([recording("simple"), one], path),
+                "sum": lambda path: opk.sum(recording("simple"), path, by="kernel"),
+                "trim": opk.open(recording("simple")).trim,
+                "to_parquet": run.eval().to_parquet,
+                "junit": diff.junit,
+                "save": plan.save,
+            }
+            for path in (one, other, notes):
+                with open(path, "rb") as file:
+                    before = file.read()
+                for name, write in writers.items():
+                    with self.subTest(writer=name, path=path), self.assertRaisesRegex(
+                        opk.UsageError, "would be replaced; write to another name"
+                    ):
+                        write(path)
+                    with open(path, "rb") as file:
+                        self.assertEqual(file.read(), before)
+            if importlib.util.find_spec("pyarrow") is None:
+                del writers["to_parquet"]
+            for name, write in writers.items():
+                with self.subTest(writer=name):
+                    for _ in range(2):
+                        write(os.path.join(folder, name))
+            self.assertEqual(opk.open(os.path.join(folder, "trim")).info.made_by, "trim")
+            with self.assertRaisesRegex(opk.UsageError, "notes.txt: a page is HTML: use .html"):
+                run.report(os.path.join(folder, "notes.txt"))
+            with self.assertRaisesRegex(opk.UsageError, "one-1.opk: is a recording, and would be replaced"):
+                shutil.copy(one, os.path.join(folder, "one-1.opk"))
+                run.split("kernel", folder)
 
     def test_what_is_no_text(self):
         run = opk.open(recording("simple"))

@@ -21,10 +21,10 @@ static const struct option_spec specs[] = {
 	{ "split", 0, NULL,
 	  "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes", OPTION_FLAG,
 	  offsetof(struct build_args, split) },
-	{ "raw-config", 0, "FILE", "also write the bare config image", OPTION_OUTPUT,
-	  offsetof(struct build_args, raw_config) },
-	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix", OPTION_OUTPUT,
-	  offsetof(struct build_args, raw_prefix) },
+	{ "raw-config", 0, "FILE", "also write the bare config image",
+	  OPTION_OUTPUT_OF(OPK_OUTPUT_IMAGE), offsetof(struct build_args, raw_config) },
+	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix",
+	  OPTION_OUTPUT_OF(OPK_OUTPUT_IMAGE), offsetof(struct build_args, raw_prefix) },
 	{ 0 },
 };
 
@@ -116,7 +116,7 @@ static int build_one(struct app *app, const struct build_args *args, const struc
                      const char *output)
 {
 	opk_auto(opk_plan) struct opk_plan *plan = NULL;
-	int code = files_write(app, output);
+	int code = files_write(app, output, OPK_OUTPUT_SET);
 
 	if (!code)
 		code = opk_plan_new(&plan, app->ctx, set, how);
@@ -165,12 +165,13 @@ static int build_split(struct app *app, const struct opk_set *set, struct opk_pl
 	int code;
 
 	how->progress_data = (char *)"dividing the set, hundredth";
-	code = opk_plan_split_new(&split, app->ctx, set, how);
-
+	code = files_check_first(app, output, OPK_OUTPUT_SET);
+	if (!code)
+		code = opk_plan_split_new(&split, app->ctx, set, how);
 	if (code)
 		return code;
 	note_lost(split);
-	code = files_number(app, &paths, output, opk_plan_split_count(split));
+	code = files_number(app, &paths, output, opk_plan_split_count(split), OPK_OUTPUT_SET);
 	if (!code)
 		code = write_split(app, split, options, &paths);
 	if (code)

@@ -145,7 +145,7 @@ static int choose_all(struct extraction *x)
 	for (size_t i = 0; !code && i < x->count; i++) {
 		code = opk_file_verify(x->app->ctx, x->file, x->items[i].section);
 		if (!code)
-			code = files_write(x->app, x->items[i].path);
+			code = files_write(x->app, x->items[i].path, OPK_OUTPUT_IMAGE);
 	}
 	return code;
 }

@@ -93,5 +93,6 @@ const struct command import_command = {
 	.options = specs,
 	.args_size = sizeof(struct import_args),
 	.output = OUTPUT_IS_FILE,
+	.writes = OPK_OUTPUT_IMPORTED,
 	.run = run,
 };

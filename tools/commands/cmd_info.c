@@ -130,6 +130,7 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	field_flag(&fields, "complete", opk_file_complete(file));
 	field_text(&fields, "kind", meta->kind);
 	field_text(&fields, "generator", meta->generator);
+	field_text(&fields, "made_by", meta->made_by);
 	field_number(&fields, "cupti_version", meta->cupti_version);
 	field_text(&fields, "source", meta->source);
 	field_text(&fields, "chip", meta->chip);

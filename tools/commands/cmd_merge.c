@@ -93,5 +93,6 @@ const struct command merge_command = {
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.output = OUTPUT_IS_FILE,
+	.writes = OPK_OUTPUT_MERGED,
 	.run = run,
 };

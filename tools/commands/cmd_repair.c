@@ -273,5 +273,6 @@ const struct command recover_command = {
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.output = OUTPUT_IS_FILE,
+	.writes = OPK_OUTPUT_RECOVERED,
 	.run = run_recover,
 };

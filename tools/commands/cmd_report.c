@@ -25,9 +25,6 @@ static int run(struct app *app, void *data)
 	struct opk_report_options options = OPK_INIT(options);
 	int code = check_given(app, "report", "RUN.opk...", "-o R.html");
 
-	if (!code)
-		code = app_check_ending(app, ".html .htm",
-		                        "a page is HTML: use .html; a browser can print it as PDF");
 	if (code)
 		return code;
 	options.kernel = args->kernel;
@@ -72,6 +69,7 @@ const struct command report_command = {
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.output = OUTPUT_IS_FILE,
+	.writes = OPK_OUTPUT_HTML,
 	.no_table = true,
 	.run = run,
 };

@@ -77,11 +77,14 @@ static int run(struct app *app, void *data)
 	if (!app->output || !app->argument_count || !args->by)
 		return app_error(app, OPK_EUSAGE,
 		                 "split: FILE.opk, --by and -o OUT.opk are needed");
-	code = opk_file_open(&file, app->ctx, app->arguments[0]);
+	code = files_check_first(app, app->output, OPK_OUTPUT_PART);
+	if (!code)
+		code = opk_file_open(&file, app->ctx, app->arguments[0]);
 	if (!code)
 		code = opk_split_new(&split, app->ctx, file, args->by, &options);
 	if (!code)
-		code = files_number(app, &paths, app->output, opk_split_count(split));
+		code = files_number(app, &paths, app->output, opk_split_count(split),
+		                    OPK_OUTPUT_PART);
 	if (!code)
 		code = opk_split_write(app->ctx, split, opk_strlist_items(&paths));
 	app_progress_end();
@@ -99,8 +102,8 @@ const struct command split_command = {
 		"OUT-1.opk, OUT-2.opk and so on get the ranges that share a key: name, kernel, shape\n"
 		"(grid, block, shared memory), nvtx, device, host or rank, or several with ',' between. By\n"
 		"segment, each part is one counter data image; by a number, each has so many ranges,\n"
-		"in order. Each is a whole recording, of at most 500; all are written or none. Files of\n"
-		"these names are replaced; a note names an older file of the next number. Values\n"
+		"in order. Each is a whole recording, of at most 500; all are written or none. Older parts\n"
+		"of these names are replaced; a note names an older file of the next number. Values\n"
 		"are the same bit for bit. What the collector counted goes into the first, so that\n"
 		"merge has it once.\n"
 		"\n"

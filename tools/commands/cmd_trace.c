@@ -38,19 +38,6 @@ static bool ends(const char *text, const char *with)
 	return length >= end && !strcasecmp(text + length - end, with);
 }
 
-/* By the ending of -o FILE; without one it is not compressed. */
-static int choose_gzip(struct app *app, bool *gzip)
-{
-	const char *slash = strrchr(app->output, '/');
-
-	*gzip = ends(app->output, ".gz");
-	if (*gzip || ends(app->output, ".json") || !strchr(slash ? slash : app->output, '.'))
-		return OPK_OK;
-	return app_error(app, OPK_EUSAGE,
-	                 "-o %s: a trace is JSON, compressed or not: use .json.gz or .json",
-	                 app->output);
-}
-
 struct inputs {
 	struct opk_file **files;
 	size_t count;
@@ -155,10 +142,10 @@ static int run(struct app *app, void *data)
 	struct raw_metrics metrics = { 0 };
 	int code = check_given(app, "trace", "FILE.opk...", "-o TRACE.json.gz");
 
-	if (!code)
-		code = choose_gzip(app, &options.gzip);
-	if (!code)
-		code = raw_eval_options(app, &args->raw, &eval, &metrics);
+	if (code)
+		return code;
+	options.gzip = ends(app->output, ".gz");
+	code = raw_eval_options(app, &args->raw, &eval, &metrics);
 	if (!code) {
 		eval.allow_incomplete = args->allow_incomplete;
 		eval.progress_data = (char *)"evaluating sample";
@@ -206,5 +193,6 @@ const struct command trace_command = {
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.output = OUTPUT_IS_FILE,
+	.writes = OPK_OUTPUT_TRACE,
 	.run = run,
 };

@@ -90,5 +90,6 @@ const struct command trim_command = {
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.output = OUTPUT_IS_FILE,
+	.writes = OPK_OUTPUT_TRIMMED,
 	.run = run,
 };

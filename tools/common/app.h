@@ -9,6 +9,12 @@
 #include "base/strlist.h"
 #include "common/auto.h"
 
+/* A file that is written. */
+struct app_output {
+	char *path;
+	enum opk_output kind;
+};
+
 struct app {
 	const char *command;
 	char **arguments; /* what is left after the options; ends with NULL */
@@ -16,9 +22,11 @@ struct app {
 	unsigned format; /* of --format, an enum opk_format from 1; 0: not given */
 	bool csv_safe;
 	const char *output;
-	struct opk_strlist inputs, sets, outputs; /* common/files.h */
-	bool stdout_taken;                        /* a file goes there: tables go to stderr */
-	bool for_people;                          /* tables have a width in a pipe, too */
+	struct opk_strlist inputs, sets; /* common/files.h */
+	struct app_output *outputs;
+	size_t output_count, output_capacity;
+	bool stdout_taken; /* a file goes there: tables go to stderr */
+	bool for_people;   /* tables have a width in a pipe, too */
 	const char *cuda;
 	const char *libcuda;
 	bool no_cache;
@@ -80,8 +88,6 @@ int app_begin_output(struct app *app);
 int app_begin_report(struct app *app);
 /* Where no --format is given, the ending of -o FILE chooses one; OPK_EUSAGE where it is unknown. */
 int app_choose_format(struct app *app);
-/* OPK_EUSAGE with the hint unless -o FILE has one of these endings, ".html .htm", or none. */
-int app_check_ending(struct app *app, const char *wanted, const char *hint);
 /*
  * Before the output of a command of several tables: which one is written alone, if any. `word` is
  * the value of --table, whose words these are; `main` is what CSV has where it was not given,

@@ -86,35 +86,52 @@ static bool is_device(const char *path)
 	return !stat(path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-int files_write(struct app *app, const char *path)
+static int check_inputs(struct app *app, const char *path)
 {
-	bool device = is_device(path);
+	if (is_device(path) || !(is_among(path, &app->inputs) || is_among(path, &app->sets)))
+		return OPK_OK;
+	return app_error(app, OPK_EUSAGE,
+	                 "%s: is the file that is read, and would be replaced; write to another "
+	                 "name",
+	                 path);
+}
 
-	if (!device && (is_among(path, &app->inputs) || is_among(path, &app->sets)))
-		return app_error(app, OPK_EUSAGE,
-		                 "%s: is the file that is read, and would be replaced; "
-		                 "write to another name",
-		                 path);
-	for (size_t i = 0; i < app->outputs.count; i++)
-		if (strcmp(path, "/dev/null") && is_same_name(path, app->outputs.items[i]))
+int files_write(struct app *app, const char *path, enum opk_output kind)
+{
+	struct app_output *added;
+	int code = check_inputs(app, path);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < app->output_count; i++)
+		if (strcmp(path, "/dev/null") && is_same_name(path, app->outputs[i].path))
 			return app_error(app, OPK_EUSAGE, "%s: named for two files", path);
-	if (!opk_strlist_add(&app->outputs, path))
+	added = opk_append(&app->outputs, &app->output_capacity, &app->output_count, sizeof *added);
+	if (!added)
 		return app_nomem(app);
-	return app->ctx ? open_output(app, path) : OPK_OK;
+	*added = (struct app_output){ opk_strdup(path), kind };
+	if (!added->path)
+		return app_nomem(app);
+	if (!app->ctx)
+		return OPK_OK;
+	code = opk_check_output(app->ctx, path, kind);
+	return code ? code : open_output(app, path);
 }
 
 int files_open_streams(struct app *app)
 {
 	int code = OPK_OK;
 
+	for (size_t i = 0; !code && i < app->output_count; i++)
+		code = opk_check_output(app->ctx, app->outputs[i].path, app->outputs[i].kind);
 	for (size_t i = 0; !code && i < app->inputs.count; i++)
 		if (opk_names_stream(app->inputs.items[i]))
 			code = opk_stream_read(app->ctx, app->inputs.items[i], MOST_BYTES);
 	for (size_t i = 0; !code && i < app->sets.count; i++)
 		if (opk_names_stream(app->sets.items[i]))
 			code = opk_stream_read(app->ctx, app->sets.items[i], MOST_OF_SET);
-	for (size_t i = 0; !code && i < app->outputs.count; i++)
-		code = open_output(app, app->outputs.items[i]);
+	for (size_t i = 0; !code && i < app->output_count; i++)
+		code = open_output(app, app->outputs[i].path);
 	return code;
 }
 
@@ -136,13 +153,22 @@ int files_check_several(struct app *app, const char *name)
 	return app_error(app, OPK_EUSAGE, "%s: several files can't go there; name a file", name);
 }
 
-int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count)
+int files_check_first(struct app *app, const char *name, enum opk_output kind)
+{
+	opk_autofree char *first = files_numbered(name, 1);
+	int code = first ? check_inputs(app, first) : app_nomem(app);
+
+	return code ? code : opk_check_output(app->ctx, first, kind);
+}
+
+int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count,
+                 enum opk_output kind)
 {
 	int code = files_check_several(app, name);
 
 	for (size_t i = 0; !code && i < count; i++)
 		code = opk_strlist_take(paths, files_numbered(name, i + 1))
-		               ? files_write(app, paths->items[i])
+		               ? files_write(app, paths->items[i], kind)
 		               : app_nomem(app);
 	return code;
 }

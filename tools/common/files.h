@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* No file is written over one that is read, and none twice. */
+/* No file is written over one that is read or of another kind, and none twice. */
 #ifndef OPK_FILES_H
 #define OPK_FILES_H
 
@@ -13,12 +13,13 @@ int files_read_set(struct app *app, const char *text);
 int files_get(struct app *app, void **data, size_t *size, const char *path);
 /*
  * Called before anything is written: OPK_EUSAGE where that is one of the inputs, by any of its
- * names, or goes where another output goes.
+ * names, goes where another output goes, or, once there is a context, may not replace what is
+ * there: opk_check_output().
  */
-int files_write(struct app *app, const char *path);
+int files_write(struct app *app, const char *path, enum opk_output kind);
 /*
- * Called when there is a context: pipes among the inputs are read, as far as their bound, and those
- * among the outputs opened.
+ * Called when there is a context: outputs are checked, pipes among the inputs are read, as far as
+ * their bound, and those among the outputs opened.
  */
 int files_open_streams(struct app *app);
 
@@ -27,7 +28,10 @@ char *files_numbered(const char *name, size_t number);
 /* OPK_EUSAGE where the name is of a pipe or device, which has room for one file. */
 int files_check_several(struct app *app, const char *name);
 /* Adds the names from "out-1.opk" on, each of which will be written. */
-int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count);
+int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count,
+                 enum opk_output kind);
+/* Whether "out-1.opk" may be written, before it is known how many there are. */
+int files_check_first(struct app *app, const char *name, enum opk_output kind);
 /* After "out-1.opk" to "out-3.opk" were written: a note where there is an older "out-4.opk". */
 void files_note_older(const char *name, size_t count);
 

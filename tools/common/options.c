@@ -22,7 +22,8 @@ static const struct option_spec common_options[] = {
 	  "CSV: ' before text that begins with = + - or @, which spreadsheets would compute",
 	  OPTION_FLAG, offsetof(struct app, csv_safe) },
 	{ "output", 'o', "FILE",
-	  "where the result goes, whole or not at all, in place of an older file; else to stdout",
+	  "where the result goes, whole or not at all; replaces an older file of its own kind "
+	  "alone, never a recording that a GPU made; else to stdout",
 	  OPTION_OUTPUT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
 	  offsetof(struct app, cuda) },
@@ -161,29 +162,36 @@ static int store_word(const struct option_spec *spec, unsigned *out, const char 
 	return app_error(NULL, OPK_EUSAGE, "--%s %s: use %s", spec->name, text, list ? list : "");
 }
 
+static bool names_output(const struct option_spec *spec)
+{
+	return spec->kind >= OPTION_OUTPUT;
+}
+
 static int store(const struct option_spec *spec, void *target, const char *text)
 {
 	void *field = (char *)target + spec->offset;
 
+	if (names_output(spec) && !*text)
+		return app_error(NULL, OPK_EUSAGE, "--%s: the name of a file is needed",
+		                 spec->name);
 	switch (spec->kind) {
 	case OPTION_FLAG:
 		*(bool *)field = true;
 		return OPK_OK;
-	case OPTION_OUTPUT:
-		if (!*text)
-			return app_error(NULL, OPK_EUSAGE, "--%s: the name of a file is needed",
-			                 spec->name);
-		/* fall through */
 	case OPTION_TEXT:
 	case OPTION_INPUT:
 		*(const char **)field = text;
 		return OPK_OK;
 	case OPTION_WORD:
 		return store_word(spec, field, text);
+	case OPTION_NUMBER:
+	case OPTION_COUNT:
+		return store_number(spec, field, text);
 	case OPTION_LIST:
 		return store_again(spec, field, text);
-	default:
-		return store_number(spec, field, text);
+	default: /* an output */
+		*(const char **)field = text;
+		return OPK_OK;
 	}
 }
 
@@ -249,15 +257,26 @@ static void name_streams(struct app *app, const struct command *command,
 		if (is_stream_name(app->arguments[i], in))
 			app->arguments[i] = (char *)in;
 	for (int i = 0; i < parser->count; i++) {
-		enum option_kind kind = parser->specs[i]->kind;
+		bool input = parser->specs[i]->kind == OPTION_INPUT;
 
-		if (kind == OPTION_INPUT && is_stream_name(text_of(parser, i), in))
+		if (input && is_stream_name(text_of(parser, i), in))
 			*text_at(parser, i) = in;
-		if (kind == OPTION_OUTPUT && is_stream_name(text_of(parser, i), out))
+		if (names_output(parser->specs[i]) && is_stream_name(text_of(parser, i), out))
 			*text_at(parser, i) = out;
 	}
-	if (app->output == out && command->output <= OUTPUT_IS_TEXT)
+	if (app->output == out && command->output <= OUTPUT_IS_ANY)
 		app->output = NULL;
+}
+
+/* What -o names is the command's own to list where it alone knows the files, or their kind. */
+static int list_output(struct app *app, const struct command *command,
+                       const struct option_spec *spec, const char *path)
+{
+	if (!is_common(spec))
+		return files_write(app, path, (enum opk_output)(spec->kind - OPTION_OUTPUT));
+	return command->output == OUTPUT_IS_ANY || command->output == OUTPUT_IS_NUMBERED
+	               ? OPK_OK
+	               : files_write(app, path, command->writes);
 }
 
 /* Inputs first: each output is held against them. */
@@ -275,13 +294,9 @@ static int list_files(struct app *app, const struct command *command, const stru
 			code = (strcmp(parser->specs[i]->argument, "SET")
 			                ? files_read
 			                : files_read_set)(app, text_of(parser, i));
-	for (int i = 0; !code && i < parser->count; i++) {
-		const char *path = parser->specs[i]->kind == OPTION_OUTPUT ? text_of(parser, i)
-		                                                           : NULL;
-
-		if (path && (path != app->output || command->output != OUTPUT_IS_NUMBERED))
-			code = files_write(app, path);
-	}
+	for (int i = 0; !code && i < parser->count; i++)
+		if (names_output(parser->specs[i]) && text_of(parser, i))
+			code = list_output(app, command, parser->specs[i], text_of(parser, i));
 	return code;
 }
 

@@ -13,8 +13,10 @@ enum option_kind {
 	OPTION_COUNT,  /* uint64_t, from 1 on */
 	OPTION_LIST,   /* struct option_list: the option may be given again */
 	OPTION_INPUT,  /* const char *: a file that is read, or a SET */
-	OPTION_OUTPUT, /* const char *: a file that is written */
+	/* const char *: a file that is written; of another kind than -o: OPTION_OUTPUT_OF() it */
+	OPTION_OUTPUT,
 };
+#define OPTION_OUTPUT_OF(output) (OPTION_OUTPUT + (output))
 
 enum { MAX_REPEATS = 64 };
 struct option_list {
@@ -59,11 +61,13 @@ struct command {
 	size_t max_arguments;              /* besides options; ANY_NUMBER: no limit */
 	enum { ARGUMENTS_ARE_NAMES, ARGUMENTS_ARE_FILES, ARGUMENTS_ARE_SETS } arguments;
 	/*
-	 * What -o names: a table, whose format its ending chooses; a table or another text, so that
-	 * the command calls app_choose_format(); a file of another kind; or the beginning of the
-	 * names of several, so that the command itself says which to files_write().
+	 * What -o names: a table, whose format its ending chooses; a table or something else, so
+	 * that the command calls app_choose_format() and files_write(); a file of the kind
+	 * `writes`; or the beginning of the names of several, which the command gives to
+	 * files_write().
 	 */
-	enum { OUTPUT_IS_TABLE, OUTPUT_IS_TEXT, OUTPUT_IS_FILE, OUTPUT_IS_NUMBERED } output;
+	enum { OUTPUT_IS_TABLE, OUTPUT_IS_ANY, OUTPUT_IS_FILE, OUTPUT_IS_NUMBERED } output;
+	enum opk_output writes;
 	bool no_table; /* it prints none, so that it has no --format and no --csv-safe */
 	/* Returns an exit code; what failed is on the context, or was reported: see app_fail(). */
 	int (*run)(struct app *app, void *args);

@@ -114,21 +114,6 @@ bool app_names_database(const struct app *app)
 	return found < COUNT(endings) && endings[found].format == DATABASE;
 }
 
-int app_check_ending(struct app *app, const char *wanted, const char *hint)
-{
-	const char *ending = ending_of(app->output);
-	size_t length;
-
-	if (!*ending)
-		return OPK_OK;
-	for (; *wanted; wanted += length + (wanted[length] == ' ')) {
-		length = strcspn(wanted, " ");
-		if (length == strlen(ending) && !strncasecmp(wanted, ending, length))
-			return OPK_OK;
-	}
-	return app_error(app, OPK_EUSAGE, "-o %s: %s", app->output, hint);
-}
-
 int app_choose_format(struct app *app)
 {
 	size_t found;

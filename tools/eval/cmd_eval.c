@@ -77,13 +77,17 @@ static const struct option_spec specs[] = {
 static int choose_format(struct eval *eval, const struct eval_args *args)
 {
 	struct app *app = eval->app;
+	int code = OPK_OK;
 
 	eval->to_database = args->format ? args->format == SQLITE : app_names_database(app);
 	if (eval->to_database && !app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "--format sqlite: a database needs a file: -o FILE.db");
-	if (eval->to_database)
-		return OPK_OK;
+	if (app->output)
+		code = files_write(app, app->output,
+		                   eval->to_database ? OPK_OUTPUT_DATABASE : OPK_OUTPUT_TABLE);
+	if (code || eval->to_database)
+		return code;
 	app->format = args->format;
 	if (app_choose_format(app))
 		return OPK_EUSAGE;
@@ -553,6 +557,6 @@ const struct command eval_command = {
 	.args_size = sizeof(struct eval_args),
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_FILES,
-	.output = OUTPUT_IS_TEXT,
+	.output = OUTPUT_IS_ANY,
 	.run = run,
 };

@@ -17,7 +17,7 @@ static const struct option_spec specs[] = {
 	PLAN_OPTIONS(struct plan_command_args, plan),
 	TABLE_OPTION(TABLES, "summary", struct plan_command_args, table),
 	{ "svg", 0, "FILE", "also draw the plan: a column a pass, a row a group of counter domains",
-	  OPTION_OUTPUT, offsetof(struct plan_command_args, svg) },
+	  OPTION_OUTPUT_OF(OPK_OUTPUT_SVG), offsetof(struct plan_command_args, svg) },
 	{ 0 },
 };
 

@@ -186,11 +186,6 @@ static int run(struct app *app, void *data)
 	if (!app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "plot: where to? -o FILE.svg, or -o - for stdout");
-	code = app_check_ending(app, ".svg",
-	                        "a picture is SVG: use .svg, of which rsvg-convert makes PNG or "
-	                        "PDF: rsvg-convert -z 2 x.svg -o x.png");
-	if (code)
-		return code;
 	p.options.title = args->title;
 	p.options.dark = args->dark;
 	p.options.top = (size_t)args->top;
@@ -233,6 +228,7 @@ const struct command plot_command = {
 	.max_arguments = 2,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.output = OUTPUT_IS_FILE,
+	.writes = OPK_OUTPUT_SVG,
 	.no_table = true,
 	.run = run,
 };

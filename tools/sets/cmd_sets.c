@@ -117,7 +117,7 @@ static int name_others(struct app *app, struct opk_strlist *paths,
 		if (!opk_strlist_take(paths, opk_printf("%.*s%s%s", (int)stem, first, suffix,
 		                                        first + stem)))
 			return app_nomem(app);
-		code = files_write(app, paths->items[i - 1]);
+		code = files_write(app, paths->items[i - 1], OPK_OUTPUT_WRITTEN_SET);
 	}
 	return code;
 }
@@ -313,12 +313,19 @@ static int take_chips(struct app *app, struct option_list *chips)
 static int run(struct app *app, void *data)
 {
 	struct sets_args *args = data;
+	bool yaml = args->import || args->yaml;
 	double effort = 0;
+	int code = OPK_OK;
 
 	if (check_usage(app, args) || effort_of(app, &effort, args->effort))
 		return OPK_EUSAGE;
-	if (!args->import && !args->yaml && app_choose_format(app))
-		return OPK_EUSAGE;
+	if (app->output)
+		code = files_write(app, app->output,
+		                   yaml ? OPK_OUTPUT_WRITTEN_SET : OPK_OUTPUT_TABLE);
+	if (!code && !yaml)
+		code = app_choose_format(app);
+	if (code)
+		return code;
 	if (args->single_pass)
 		return single_pass(app, args->single_pass, app->arguments[0], args->yaml);
 	if (args->import)
@@ -373,6 +380,6 @@ const struct command sets_command = {
 	.args_size = sizeof(struct sets_args),
 	.max_arguments = ANY_NUMBER,
 	.arguments = ARGUMENTS_ARE_SETS,
-	.output = OUTPUT_IS_TEXT,
+	.output = OUTPUT_IS_ANY,
 	.run = run,
 };

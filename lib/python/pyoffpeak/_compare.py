@@ -14,7 +14,7 @@ from ._extras import load
 from ._native import Path, c_path, c_text, word
 from ._offpeak import ffi, lib
 from ._options import Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, make_filter, names_of
-from ._paths import Files, Paths, output, paths_of
+from ._paths import Files, Paths, paths_of
 
 if TYPE_CHECKING:
     import pandas
@@ -129,7 +129,7 @@ class Diff:
             raise misuse("there are no rules to report")
         with self._lock:
             ctx = _context.new()
-            _context.call(ctx, lib.opk_diff_judgement_write_junit, self._judgement, ctx, c_path(output(path, ())))
+            _context.call(ctx, lib.opk_diff_judgement_write_junit, self._judgement, ctx, c_path(path))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame with a row a row and column: what `offpeak diff --table values` has."""

@@ -31,7 +31,7 @@ def merge(paths: Paths, path: Path, join: Optional[str] = None) -> None:
     options.text("join", join)
     inputs = paths_of(paths)
     array, kept = c_paths(inputs)
-    _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_path(output(path, inputs, recording=True)))
+    _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
 
 
 def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = None) -> None:
@@ -46,12 +46,12 @@ def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = N
     options.text("level", level)
     inputs = paths_of(paths)
     array, kept = c_paths(inputs)
-    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(output(path, inputs, recording=True)))
+    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
 
 
 def trim(source: str, path: Path) -> None:
     ctx = _context.new()
-    target = c_path(output(path, [source], recording=True))
+    target = c_path(output(path, [source]))
     _context.call(ctx, lib.opk_trim, ctx, open_file(ctx, source), ffi.NULL, target)
 
 

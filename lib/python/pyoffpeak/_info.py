@@ -92,6 +92,7 @@ class Info:
     keep_instances: bool
     config_hash: str
     generator: str
+    made_by: str  # "merge", "trim", "split", "recover" or "import", of other files; "": it was recorded, or is a set
     cupti_version: int  # of the host that built it: 130001
     source: str  # what was imported
     gpu_time_shift: Optional[int]  # ns: host time is GPU time and this; None: it is not known
@@ -191,6 +192,7 @@ def of_file(ctx: Any, file: Any, path: str) -> Info:
         keep_instances=meta.keep_instances,
         config_hash=word(meta.config_hash),
         generator=word(meta.generator),
+        made_by=word(meta.made_by),
         cupti_version=meta.cupti_version,
         source=word(meta.source),
         gpu_time_shift=meta.gpu_time_shift if meta.has_gpu_time_shift else None,

@@ -33,8 +33,6 @@ class Opened:
         return self._paths
 
 
-_MAGIC = b"\x89OPK\r\n\x1a\n"
-
 Paths = Union[Path, Opened, Iterable[Union[Path, Opened]]]
 
 
@@ -75,20 +73,10 @@ def _is_same(path: Path, other: str) -> bool:
         return False
 
 
-def _is_recording(path: Path) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
-
-
-def output(path: Path, inputs: Iterable[str], recording: bool = False) -> Path:
-    """`path`, which may be written. UsageError: it is among the inputs; or a recording, and becomes something else."""
+def output(path: Path, inputs: Iterable[str]) -> Path:
+    """`path`, which may be written as far as inputs go: UsageError where it is among them."""
     if any(_is_same(path, name) for name in inputs):
         raise misuse(f"{os.fspath(path)}: is the file that is read, and would be replaced; write to another name")
-    if not recording and _is_recording(path):
-        raise misuse(f"{os.fspath(path)}: is a recording, and would be replaced; write to another name")
     return path
 
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Union
 from . import _arrow, _context
 from ._errors import text
 from ._extras import load
-from ._native import word
+from ._native import c_path, word
 from ._offpeak import ffi, lib
-from ._paths import output
 
 if TYPE_CHECKING:
     import numpy
@@ -104,7 +103,8 @@ class Rows:
 
         The file appears whole, or not at all.
         """
-        path = output(path, ())
+        ctx = _context.new()
+        _context.call(ctx, lib.opk_check_output, ctx, c_path(path), lib.OPK_OUTPUT_PARQUET)
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         unfinished = f"{os.fspath(path)}.{os.getpid()}.tmp"
         try:

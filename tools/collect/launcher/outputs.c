@@ -246,6 +246,7 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 		paths[i] = parts->items[i].path;
 	avoid_others(output, settings->token);
 	options.join = join;
+	options.original = true;
 	/* As without merging, whatever is there is replaced; opk_merge() replaces recordings. */
 	other = access(output, F_OK) == 0 && opk_file_open(&older, ctx, output);
 	if (snprintf(fresh, sizeof fresh, "%s%s", output, other ? ".merged" : "") >= PATH_MAX)
