@@ -30,7 +30,7 @@ FILES = {
 
 
 def blocks(page):
-    """(line, text) of each ```python block of a page; one after <!-- long --> is of make check-long."""
+    """(line, text) of each ```python block of a page in docs/; one after <!-- long --> is of make check-long."""
     with open(os.path.join(source, "docs", page), encoding="utf-8") as file:
         text = file.read()
     for found in re.finditer(r"^(<!-- long -->\n)?```python\n(.*?)^```$", text, re.M | re.S):
@@ -78,6 +78,7 @@ class Documents(unittest.TestCase):
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
         os.mkdir("runs")
+        os.symlink(os.path.join(source, "data"), "data")
         for name, of in FILES.items():
             shutil.copy(recording(of), name)
 
@@ -91,6 +92,10 @@ class Documents(unittest.TestCase):
                     if not is_missing(error):
                         raise
                     self.skipTest(f"docs/{page}:{line}: {error}")
+
+    @of_13_0
+    def test_readme(self):
+        self.check("../README.md")
 
     @of_13_0
     def test_python(self):
