@@ -39,11 +39,24 @@ static int count_begun(size_t *populated, struct opk_ctx *ctx, const void *image
 }
 
 /*
- * From 13.1 on CUPTI reads a slot more than there are: a copy with zeros behind it; free(). Of a
- * large one most zeros are never touched, and take no memory.
+ * From 13.1 on CUPTI reads a slot more than there are, where these are of ranges: a copy with zeros
+ * behind it, free(); NULL where none is needed. Of a large one most zeros are never touched, and
+ * take no memory.
  */
-static int copy_with_room(void **out, struct opk_ctx *ctx, const void *image, size_t size)
+static int copy_with_room(void **out, struct opk_nv *nv, struct opk_ctx *ctx, const void *image,
+                          size_t size)
 {
+	enum { CUPTI_13_1 = 130100 };
+	enum opk_profiler profiler = OPK_PROFILER_RANGE;
+	int code = OPK_OK;
+
+	*out = NULL;
+	if (nv->version < CUPTI_13_1)
+		return OPK_OK;
+	if (nv->features[NV_FEATURE_SAMPLE_TIMES].available)
+		code = opk_nv_image_profiler(&profiler, ctx, image);
+	if (code || profiler == OPK_PROFILER_PM)
+		return code;
 	*out = size <= SIZE_MAX / 2 ? opk_alloc(2 * size) : NULL;
 	if (!*out)
 		return opk_nomem(ctx, "a counter data image");
@@ -54,17 +67,14 @@ static int copy_with_room(void **out, struct opk_ctx *ctx, const void *image, si
 int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const void *image,
                       size_t size)
 {
-	enum { CUPTI_13_1 = 130100 };
-	NV_PARAMS(params, PmGetCounterDataInfo, .pCounterDataImage = image,
-	          .counterDataImageSize = size);
+	NV_PARAMS(params, PmGetCounterDataInfo, .counterDataImageSize = size);
 	opk_autofree void *copy = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
-	if (!code && nv->version >= CUPTI_13_1) {
-		code = copy_with_room(&copy, ctx, image, size);
-		params.pCounterDataImage = copy;
-	}
+	if (!code)
+		code = copy_with_room(&copy, nv, ctx, image, size);
+	params.pCounterDataImage = copy ? copy : image;
 	if (!code)
 		code = NV_CUPTI(nv, ctx, cuptiPmSamplingGetCounterDataInfo, &params);
 	if (code)
