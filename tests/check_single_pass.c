@@ -136,6 +136,7 @@ START_TEST(unusable_sets)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 	char note[400] = "";
+	struct opk_set *set;
 
 	ctx->log = keep_note;
 	ctx->log_data = note;
@@ -143,6 +144,9 @@ START_TEST(unusable_sets)
 	fake.sets_fail = true;
 	check_sets(ctx, "FA100", "offpeak-pm pm offpeak: fake__a.sum -; " OUR_RANGE_SET);
 	ck_assert_msg(strstr(note, "can't use") && strstr(note, ": Triage"), "%s", note);
+	ck_assert_int_eq(opk_set_find_on(&set, ctx, "single-pass:triage", "FA100"), OPK_EFAILED);
+	ck_assert_msg(told(ctx, "'triage': CUPTI lists it for FA100, but can't use it"), "%s",
+	              errors_of(ctx));
 	free_ctx(ctx);
 }
 END_TEST

@@ -46,8 +46,8 @@ if "$OFFPEAK" chips >/dev/null 2>&1; then
 	refuses 2 'alike.opk: devices 0 and 1 differ in what they can count: probe one of them with --device N' \
 		plan --chip H100 l1 --availability alike.opk
 	refuses 2 'plan: --chip CHIP is required' plan l1 --availability two-.opk
-	refuses 4 'two-.opk: no counter-availability image of GB202 for the range profiler' \
-		plan --chip GB202 l1 --availability two-.opk
+	refuses 4 'two-.opk: no counter-availability image of AD102 for the range profiler' \
+		plan --chip AD102 l1 --availability two-.opk
 	# Only the chip's own image is looked at; the fake's is no image of NVIDIA's.
 	refuses 4 'the counter-availability image can.t be used' \
 		plan --chip GA102 l1 --effort 0 --availability two-.opk

@@ -26,7 +26,7 @@ struct packing {
 	const char **kept;
 	size_t kept_count;
 	struct opk_buf *text;
-	struct opk_buf unusable; /* a note on sets that are left out */
+	size_t set_count; /* in the text, which also has those that can't be used */
 };
 
 static int open_host(struct opk_nv_host **out, const struct packing *p)
@@ -86,6 +86,7 @@ static int pack_set(struct packing *p)
 		return OPK_OK;
 	opk_buf_add_printf(p->text, "set\t%s\t%s\t%s\n", p->set, opk_profiler_name(p->profiler),
 	                   opk_single_pass_origin_name(p->origin));
+	p->set_count++;
 	p->kept_count = 0;
 	p->kept = opk_alloc_array(p->names.count, sizeof *p->kept);
 	code = p->kept ? pack(p, 0, p->names.count) : opk_nomem(p->ctx, "a single-pass set");
@@ -137,13 +138,7 @@ static int add_name(struct packing *p, struct opk_nv_host *host, const char *nam
 /* CUPTI lists sets that it can't use: all of GR100's with 13.4 and 13.5. */
 static int leave_out_set(struct packing *p, int code)
 {
-	bool first = !p->unusable.size;
-
-	if (first)
-		opk_buf_add_printf(&p->unusable,
-		                   "single-pass sets that CUPTI lists for %s, but can't use (%s):",
-		                   p->chip, opk_innermost(p->ctx));
-	opk_buf_add_printf(&p->unusable, "%s %s", first ? "" : ",", p->set);
+	opk_buf_add_printf(p->text, "unusable\t%s\t%s\n", p->set, opk_innermost(p->ctx));
 	return opk_allow(p->ctx, code, code);
 }
 
@@ -185,9 +180,6 @@ static int ask_cupti(struct packing *p)
 		if (!code)
 			code = make_set(p, &names);
 	}
-	if (!code && p->unusable.size && !p->unusable.failed)
-		opk_log(p->ctx, "%.*s", (int)p->unusable.size, (const char *)p->unusable.data);
-	opk_buf_clear(&p->unusable);
 	return code;
 }
 
@@ -281,7 +273,6 @@ static int read_wanted(struct opk_strlist lists[2], struct opk_ctx *ctx, char *t
 
 static int ask_profiler(struct packing *p, const struct opk_strlist *wanted)
 {
-	size_t before = p->text->size;
 	bool has;
 	int code = opk_nv_host_supported(&has, p->ctx, p->chip, p->profiler);
 
@@ -290,9 +281,9 @@ static int ask_profiler(struct packing *p, const struct opk_strlist *wanted)
 	/* NVIDIA's sets are for PM sampling. */
 	if (p->profiler == OPK_PROFILER_PM)
 		code = ask_cupti(p);
-	if (!code && p->profiler == OPK_PROFILER_PM && p->text->size == before)
+	if (!code && p->profiler == OPK_PROFILER_PM && !p->set_count)
 		code = ask_names(p);
-	if (!code && p->text->size == before)
+	if (!code && !p->set_count)
 		code = ask_offpeak(p, wanted);
 	return code;
 }
@@ -332,11 +323,18 @@ static const char kind[] = "single-pass";
 
 static const char *const origins[] = { "cupti", "emulated", "offpeak" };
 
+/* A set that CUPTI lists and can't use, and what it says of that. */
+struct unusable {
+	const char *name, *reason;
+};
+
 struct opk_single_pass_sets {
 	char *text; /* cut into pieces */
 	struct opk_single_pass_set *sets;
 	size_t count;
 	const char **metrics, **left_out; /* of all sets */
+	struct unusable *unusable;
+	size_t unusable_count;
 };
 
 const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin)
@@ -388,7 +386,8 @@ static bool cut(struct opk_single_pass_sets *sets)
 	sets->sets = opk_alloc_array(lines, sizeof *sets->sets);
 	sets->metrics = opk_alloc_array(lines, sizeof *sets->metrics);
 	sets->left_out = opk_alloc_array(lines, sizeof *sets->left_out);
-	if (!sets->sets || !sets->metrics || !sets->left_out)
+	sets->unusable = opk_alloc_array(lines, sizeof *sets->unusable);
+	if (!sets->sets || !sets->metrics || !sets->left_out || !sets->unusable)
 		return false;
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		const char *what = strsep(&line, "\t");
@@ -405,6 +404,12 @@ static bool cut(struct opk_single_pass_sets *sets)
 		} else if (line && sets->count && !strcmp(what, "left_out")) {
 			sets->left_out[left_out++] = line;
 			set->left_out_count++;
+		} else if (line && !strcmp(what, "unusable")) {
+			const char *name = strsep(&line, "\t");
+
+			if (!line)
+				return false;
+			sets->unusable[sets->unusable_count++] = (struct unusable){ name, line };
 		} else {
 			return false;
 		}
@@ -418,7 +423,8 @@ static void forget(struct opk_single_pass_sets *sets)
 	free(opk_take(sets->sets));
 	free(opk_take(sets->metrics));
 	free(opk_take(sets->left_out));
-	sets->count = 0;
+	free(opk_take(sets->unusable));
+	sets->count = sets->unusable_count = 0;
 }
 
 /* ---- all of it */
@@ -450,13 +456,26 @@ static int fill(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const ch
 		code = opk_nomem(ctx, "single-pass sets");
 	if (code)
 		return code;
-	whom = opk_cache_whom(ctx, "single-pass %08x %s\n", opk_crc32(0, wanted, strlen(wanted)),
-	                      name);
+	whom = opk_cache_whom(ctx, "single-pass sets %08x %s\n",
+	                      opk_crc32(0, wanted, strlen(wanted)), name);
 	sets->text = opk_cache_load(&size, ctx, kind, whom);
 	if (sets->text && cut(sets))
 		return OPK_OK;
 	forget(sets);
 	return ask(sets, ctx, chip, wanted, path, whom);
+}
+
+/* CUPTI's sets that are left out, with the reason of the first. */
+static void note_unusable(const struct opk_single_pass_sets *sets, struct opk_ctx *ctx,
+                          const char *chip)
+{
+	opk_autobuf struct opk_buf names = { 0 };
+
+	for (size_t i = 0; i < sets->unusable_count; i++)
+		opk_buf_add_printf(&names, "%s %s", i ? "," : "", sets->unusable[i].name);
+	if (sets->unusable_count && !names.failed)
+		opk_log(ctx, "single-pass sets that CUPTI lists for %s, but can't use (%s):%.*s",
+		        chip, sets->unusable->reason, (int)names.size, (const char *)names.data);
 }
 
 int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
@@ -469,6 +488,7 @@ int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *
 		opk_single_pass_sets_free(sets);
 		return opk_add(ctx, code, "no single-pass sets of %s", chip);
 	}
+	note_unusable(sets, ctx, chip);
 	*out = sets;
 	return OPK_OK;
 }
@@ -524,13 +544,26 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
 
 OPK_DEFINE_AUTO(opk_single_pass_sets)
 
-/* Whether some are CUPTI's, as it lists them. */
-static bool has_listed(const struct opk_single_pass_sets *sets)
+static int fail_unknown_set(struct opk_ctx *ctx, const struct opk_single_pass_sets *sets,
+                            const char *name, const char *chip)
 {
-	for (size_t i = 0; i < sets->count; i++)
-		if (sets->sets[i].origin == OPK_SINGLE_PASS_CUPTI)
-			return true;
-	return false;
+	struct opk_nv_release release;
+
+	for (size_t i = 0; i < sets->unusable_count; i++)
+		if (!strcasecmp(sets->unusable[i].name, name))
+			return opk_fail(
+				ctx, OPK_EFAILED,
+				"single-pass set '%s': CUPTI lists it for %s, but can't use it: %s",
+				name, chip, sets->unusable[i].reason);
+	/* They may come from the cache, without a library. */
+	opk_nv_load(ctx);
+	release = opk_nv_release(ctx);
+	return opk_fail(
+		ctx, OPK_EUSAGE,
+		"%s has no single-pass set '%s' with %s%s; 'offpeak sets --single-pass %s' lists "
+		"them",
+		chip, name, release.name,
+		release.lists_sets ? "" : ", and NVIDIA's own come with 13.2 and later", chip);
 }
 
 static int find_single_pass(struct opk_set **out, struct opk_ctx *ctx, const char *name,
@@ -545,11 +578,7 @@ static int find_single_pass(struct opk_set **out, struct opk_ctx *ctx, const cha
 	single = opk_single_pass_sets_find(sets, name);
 	if (single)
 		return opk_set_from_single_pass(out, ctx, single);
-	return opk_fail(
-		ctx, OPK_EUSAGE,
-		"%s has no single-pass set '%s' with %s%s; 'offpeak sets --single-pass %s' lists them",
-		chip, name, opk_nv_release(ctx).name,
-		has_listed(sets) ? "" : " (NVIDIA's own come with 13.2 and later)", chip);
+	return fail_unknown_set(ctx, sets, name, chip);
 }
 
 int opk_set_find_on(struct opk_set **out, struct opk_ctx *ctx, const char *spec, const char *chip)

@@ -24,7 +24,8 @@ const char *opk_nv_status_name(int cupti_status);
 /* A release of CUPTI by what cuptiGetVersion says: 24 is "CUPTI 12.6", 130100 "CUPTI 13.1". */
 struct opk_nv_release {
 	char name[24];
-	bool old; /* before 13.0, which has all that shipped sets and recordings name */
+	bool old;        /* before 13.0, which has all that shipped sets and recordings name */
+	bool lists_sets; /* from 13.2 on: single-pass sets of its own */
 };
 struct opk_nv_release opk_nv_release_of(uint32_t version);
 /* That of the library that is open; "this libcupti" where none is, or none that is listed. */

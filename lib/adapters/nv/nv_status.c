@@ -154,8 +154,9 @@ struct opk_nv_release opk_nv_release_of(uint32_t version)
 		{ 27, "CUPTI 12.9" },
 		{ 28, "CUPTI 12.9" },
 	};
-	enum { CUPTI_13_0 = 130000 };
-	struct opk_nv_release out = { "this libcupti", version && version < CUPTI_13_0 };
+	enum { CUPTI_13_0 = 130000, CUPTI_13_2 = 130200 };
+	struct opk_nv_release out = { "this libcupti", version && version < CUPTI_13_0,
+		                      version >= CUPTI_13_2 };
 
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++)
 		if (old[i].version == version)
