@@ -94,8 +94,14 @@ same 'what is left' "$(find stage ! -type d; find stage -name '*offpeak*' ! -pat
 
 section 'a static library'
 mkdir static
+sources=$SOURCE
+if [ -f "$SOURCE/config.status" ]; then
+	# Sources that are configured in place have no other build folder.
+	sources=$tmp/sources
+	pass 'a copy of the sources' in_build "$BUILD" distdir distdir="$sources"
+fi
 configured() {
-	(cd static && "$SOURCE/configure" -q --prefix="$tmp/static/usr" --enable-static --disable-shared "$@")
+	(cd static && "$sources/configure" -q --prefix="$tmp/static/usr" --enable-static --disable-shared "$@")
 }
 configured --enable-collector=yes >log 2>&1
 same 'with the collector' "$? $(grep -c 'the collector is a shared library: leave out --disable-shared' log)" '1 1'

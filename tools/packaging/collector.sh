@@ -9,12 +9,11 @@ set -euo pipefail
 . "$(dirname "$0")/cuda_headers.sh"
 
 configured() {
-	[ -x "$top/configure" ] || (cd "$top" && autoreconf -i)
 	rm -rf "$build"
 	mkdir "$build"
 	cd "$build"
-	PKG_CONFIG_LIBDIR=$old/lib/pkgconfig "$top/configure" -q --enable-collector=only "--with-cuda=$(cuda_folder)" CC="$old/bin/cc" \
-		CFLAGS="-O2 -ffile-prefix-map=$top=." LDFLAGS=-Wl,-s
+	PKG_CONFIG_LIBDIR=$old/lib/pkgconfig "$work/sources/configure" -q --enable-collector=only "--with-cuda=$(cuda_folder)" CC="$old/bin/cc" \
+		CFLAGS="-O2 -ffile-prefix-map=$work/sources=." LDFLAGS=-Wl,-s
 }
 
 built() {
@@ -52,6 +51,7 @@ version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac"
 name=offpeak-collect-$version-$(uname -m)
 step "CUDA's headers" cuda_headers
 step 'the compiler for old systems, and zlib (once)' "$top/tools/packaging/old_glibc.sh" "$old" zlib
+step 'the sources' sources
 step configure configured
 step make built
 step 'what it needs' checked

@@ -9,6 +9,9 @@ cuda_folder() {
 
 cuda_headers() {
 	local folder=$work/cuda-headers
+	# Several scripts may want them at once.
+	exec 9>"$work/cuda-headers.lock"
+	flock 9
 	if [ -n "${OFFPEAK_CUDA:-}" ] || [ -f "$folder/nvidia/cu13/include/crt/host_defines.h" ]; then
 		return 0
 	fi

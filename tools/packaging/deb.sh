@@ -14,8 +14,7 @@ tarball() {
 	rm -rf "$work/dist" "$work/deb"
 	mkdir "$work/dist" "$work/deb"
 	cd "$work/dist"
-	[ -x "$top/configure" ] || (cd "$top" && autoreconf -i)
-	"$top/configure" -q --enable-collector=no
+	"$work/sources/configure" -q --enable-collector=no
 	make -s dist
 	mv "offpeak-$version.tar.gz" "$work/deb/offpeak_$version.orig.tar.gz"
 }
@@ -56,6 +55,7 @@ if [ "$cuda" = no ]; then
 else
 	step "CUDA's headers (OFFPEAK_CUDA=no does without)" cuda_headers
 fi
+step 'the sources' sources
 step 'make dist' tarball
 step 'debian/' source_folder
 step 'dpkg-buildpackage (minutes)' packages

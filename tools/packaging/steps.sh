@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# For the scripts beside this one, which set `work`, a folder for logs.
+# For the scripts beside this one, which set `top`, the sources, and `work`, a folder for logs.
 
 die() {
 	printf '%s: %s\n' "${0##*/}" "$1" >&2
@@ -23,4 +23,16 @@ step() {
 		tail -n 30 "$log" >&2
 		die "failed: $text" "the whole log is $log"
 	}
+}
+
+# Leaves sources with configure in $work/sources, for build folders of their own: a link to those here, or, where these are configured
+# in place, a copy.
+sources() {
+	[ -x "$top/configure" ] || (cd "$top" && autoreconf -i)
+	rm -rf "$work/sources"
+	if [ -f "$top/config.status" ]; then
+		make -s -C "$top" distdir distdir="$work/sources"
+	else
+		ln -s "$top" "$work/sources"
+	fi
 }
