@@ -149,6 +149,6 @@ int nv_fail_driver(struct opk_ctx *ctx, const struct opk_nv *nv)
 	               "%s is CUPTI 13.2 or later, which wants the NVIDIA driver's libcuda.so.1, "
 	               "though no GPU: name a real one with --libcuda FILE or OFFPEAK_LIBCUDA, or "
 	               "install Debian's package libcuda1 (in non-free); CUPTI 12.6 to 13.1 work "
-	               "without it",
+	               "without it, such as the wheel nvidia-cuda-cupti==13.0.*",
 	               nv->cupti_path);
 }

@@ -365,8 +365,9 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 	return opk_add(ctx, OPK_ENVIDIA,
 	               "libcupti not found: name the CUDA toolkit's folder with --cuda DIR or "
 	               "OFFPEAK_CUDA, or install %s",
-	               ctx->env.wheels ? "it: pip install \"pyoffpeak[cupti]\""
-	                               : "the wheel nvidia-cuda-cupti");
+	               ctx->env.wheels
+	                       ? "it: pip install \"pyoffpeak[cupti]\""
+	                       : "the wheel nvidia-cuda-cupti==13.0.*, which wants no driver");
 }
 
 static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,
