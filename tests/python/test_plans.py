@@ -162,6 +162,8 @@ class Sets(unittest.TestCase):
         self.assertFalse(bad.ok or any(one.passes for one in bad.chips))
         partly = opk.check_set("name: mine\nmetrcs: []\n" + text[11:], "GH100", effort=0)
         self.assertEqual([one.line for one in partly.errors], [2, 5])
+        self.assertEqual([(one.chip, one.passes) for one in partly.chips], [("GH100", None)])
+        self.assertIn("GH100 has no metric", partly.chips[0].status)
 
     def test_list(self):
         wanted = printed("sets")

@@ -6,91 +6,144 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/ctx.h"
 #include "base/mem.h"
 #include "common/args.h"
+
+/* An error, which several chips may have. */
+struct found {
+	char *file, *general; /* as struct opk_cause has them */
+	size_t line, column;
+	char *message, *excerpt, *caret; /* for the first chip */
+	bool is_error;
+	struct opk_strlist more; /* the other chips */
+};
 
 /* One run, over several chips. */
 struct check {
 	struct app *app;
 	const struct opk_set *set;
-	bool partly; /* its files have errors: it can't be planned, and there are no rows */
+	bool partly; /* its files have errors: it can't be planned */
 	const struct opk_chips *chips;
-	struct shown {
-		char *file, *general; /* as struct opk_cause has them */
-		size_t line, column;
-	} * shown; /* errors of earlier chips */
-	size_t shown_count, shown_capacity;
+	OPK_LIST(struct found) errors;
+	size_t failed; /* so many chips have some */
+	char *first;   /* the outermost message of the first of them */
 	int worst;
 	double effort; /* opk_plan_options.effort, for all chips */
 	double begun;  /* when it was, by CLOCK_MONOTONIC */
 };
 
-/* ---- errors, each for the first chip that has it */
+/* ---- errors: each once, for all chips that have it */
 
-static void forget(struct shown *shown)
+static void forget(struct found *found)
 {
-	free(shown->file);
-	free(shown->general);
+	free(found->file);
+	free(found->general);
+	free(found->message);
+	free(found->excerpt);
+	free(found->caret);
+	opk_strlist_clear(&found->more);
 }
 
-static bool is_same(const struct shown *shown, const struct opk_cause *cause)
+static void clear_errors(struct check *check)
 {
-	return shown->line == cause->line && shown->column == cause->column
-	       && !strcmp(shown->general, cause->general)
-	       && !strcmp(shown->file, cause->file ? cause->file : "");
+	for (size_t i = 0; i < check->errors.count; i++)
+		forget(&check->errors.items[i]);
+	free(check->errors.items);
+	free(check->first);
 }
 
-/* Whether the error was shown for an earlier chip; it counts as shown from now on. */
-static bool was_shown(struct check *check, const struct opk_cause *cause)
+static struct found *find(const struct check *check, const struct opk_cause *cause)
 {
-	struct shown *added;
+	for (size_t i = 0; i < check->errors.count; i++) {
+		struct found *found = &check->errors.items[i];
 
-	for (size_t i = 0; i < check->shown_count; i++)
-		if (is_same(&check->shown[i], cause))
-			return true;
-	added = opk_append(&check->shown, &check->shown_capacity, &check->shown_count,
-	                   sizeof *added);
+		if (found->line == cause->line && found->column == cause->column
+		    && !strcmp(found->general, cause->general)
+		    && !strcmp(found->file, cause->file ? cause->file : ""))
+			return found;
+	}
+	return NULL;
+}
+
+static bool add(struct check *check, const struct opk_cause *cause)
+{
+	struct found *added = opk_list_add(&check->errors);
+
 	if (!added)
 		return false;
-	added->file = opk_strdup(cause->file ? cause->file : "");
-	added->general = opk_strdup(cause->general);
-	added->line = cause->line;
-	added->column = cause->column;
-	if (!added->file || !added->general)
-		forget(&check->shown[--check->shown_count]);
+	*added = (struct found){
+		.file = opk_strdup(cause->file ? cause->file : ""),
+		.general = opk_strdup(cause->general),
+		.line = cause->line,
+		.column = cause->column,
+		.message = opk_strdup(cause->message),
+		.excerpt = cause->excerpt ? opk_strdup(cause->excerpt) : NULL,
+		.caret = cause->caret ? opk_strdup(cause->caret) : NULL,
+		.is_error = cause->kind == OPK_CAUSE_ERROR,
+	};
+	if (added->file && added->general && added->message)
+		return true;
+	forget(added);
+	check->errors.count--;
 	return false;
 }
 
-/*
- * Shows the errors that no earlier chip had, below the outermost message. A chip without new errors
- * has its row in the table.
- */
-static void report(struct check *check)
+/* Takes what is wrong on a chip but the outermost message, which its row has. */
+static int take(struct check *check, const char *chip)
 {
 	const struct opk_ctx *ctx = check->app->ctx;
 	size_t count = opk_error_cause_count(ctx);
-	const struct opk_cause *last = count ? opk_error_cause(ctx, count - 1) : NULL;
-	bool begun = false;
+	bool ok = true;
+
+	if (!check->failed++ && count)
+		check->first = opk_strdup(opk_error_cause(ctx, count - 1)->message);
+	if (count > 1 && opk_error_cause(ctx, count - 1)->kind == OPK_CAUSE_WHILE)
+		count--;
+	while (ok && count-- > 0) {
+		const struct opk_cause *cause = opk_error_cause(ctx, count);
+		struct found *found = find(check, cause);
+
+		ok = found ? opk_strlist_add(&found->more, chip) : add(check, cause);
+	}
+	return ok ? OPK_OK : app_nomem(check->app);
+}
+
+static void print_error(const char *prefix, const struct found *error)
+{
+	enum { NAMED = 3 };
+	opk_autobuf struct opk_buf text = { 0 };
+	const struct opk_strlist *more = &error->more;
+
+	opk_buf_add_text(&text, error->message);
+	if (more->count > NAMED)
+		opk_buf_add_printf(&text, "; the same on %zu more chips", more->count);
+	for (size_t i = 0; more->count <= NAMED && i < more->count; i++)
+		opk_buf_add_printf(&text, "%s%s", i ? ", " : "; the same on ", more->items[i]);
+	opk_buf_add(&text, "", 1);
+	app_print_cause(prefix, text.failed ? error->message : (const char *)text.data);
+	if (error->excerpt)
+		app_print_cause("  ", error->excerpt);
+	if (error->caret)
+		app_print_cause("  ", error->caret);
+}
+
+static void print_errors(const struct check *check)
+{
+	opk_autofree char *all = NULL;
+	size_t errors = 0;
 
 	app_progress_end();
-	if (count > 1 && last->kind == OPK_CAUSE_WHILE)
-		count--;
-	while (count-- > 0) {
-		const struct opk_cause *cause = opk_error_cause(ctx, count);
-
-		if (was_shown(check, cause))
-			continue;
-		if (!begun)
-			app_print_cause("offpeak: ", last->message);
-		begun = true;
-		if (cause != last)
-			app_print_cause("  ", cause->message);
-		if (cause->excerpt)
-			app_print_cause("  ", cause->excerpt);
-		if (cause->caret)
-			app_print_cause("  ", cause->caret);
-	}
+	for (size_t i = 0; i < check->errors.count; i++)
+		errors += check->errors.items[i].is_error;
+	if (check->failed > 1)
+		all = opk_printf("set %s: %zu errors on %zu chips", opk_set_name(check->set),
+		                 errors, check->failed);
+	if (check->errors.count > 1)
+		app_print_cause("offpeak: ", all ? all : check->first ? check->first : "");
+	for (size_t i = 0; i < check->errors.count; i++)
+		print_error(check->errors.count > 1 ? "  " : "offpeak: ", &check->errors.items[i]);
 }
 
 /* ---- rows */
@@ -113,15 +166,26 @@ static int put_row(struct check *check, const char *chip, const struct opk_plan 
 	               cell_text(status));
 }
 
+/* A chip that has errors: its row. */
+static int put_failed(struct check *check, const struct opk_chip *chip)
+{
+	struct opk_ctx *ctx = check->app->ctx;
+	size_t lines = opk_error_count(ctx);
+	opk_autofree char *status = opk_strdup(lines ? opk_error_message(ctx, lines - 1)
+	                                             : "out of memory");
+	int code = take(check, chip->name);
+
+	return code ? code : put_row(check, chip->name, NULL, status ? status : "");
+}
+
+/* Finds what else is wrong with a set whose files have errors. */
 static int judge_on(struct check *check, const struct opk_chip *chip)
 {
 	int code = opk_set_check_on(check->app->ctx, check->set, chip->name);
 
-	if (code == OPK_EINPUT || code == OPK_EUSAGE)
-		report(check);
-	else if (code)
-		return code;
-	return OPK_OK;
+	if (!code)
+		return put_row(check, chip->name, NULL, "not planned: its files have errors");
+	return code == OPK_EINPUT || code == OPK_EUSAGE ? put_failed(check, chip) : code;
 }
 
 /* Where no effort is given. */
@@ -150,22 +214,17 @@ static int plan_on(struct check *check, const struct opk_chip *chip)
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	opk_auto(opk_plan) struct opk_plan *plan = NULL;
-	struct opk_ctx *ctx = check->app->ctx;
-	size_t lines;
 	int code;
 
 	options.chip = chip->name;
 	options.effort = effort_left(check);
 	options.progress = app_progress;
 	options.progress_data = (char *)"looking for a shorter plan, hundredth";
-	code = opk_plan_new(&plan, ctx, check->set, &options);
+	code = opk_plan_new(&plan, check->app->ctx, check->set, &options);
 	if (!code)
 		return put_row(check, chip->name, plan, "ok");
-	report(check);
 	check->worst = code == OPK_ENVIDIA ? code : OPK_EINPUT;
-	lines = opk_error_count(ctx);
-	return put_row(check, chip->name, NULL,
-	               lines ? opk_error_message(ctx, lines - 1) : "out of memory");
+	return put_failed(check, chip);
 }
 
 static bool has_profiler(const struct opk_set *set, const struct opk_chip *chip)
@@ -179,10 +238,8 @@ static int check_named(struct check *check, const char *name)
 
 	if (opk_chips_resolve(&chip, check->app->ctx, check->chips, name))
 		return OPK_EUSAGE;
-	if (check->partly)
-		return has_profiler(check->set, chip) ? judge_on(check, chip) : OPK_OK;
 	if (has_profiler(check->set, chip))
-		return plan_on(check, chip);
+		return (check->partly ? judge_on : plan_on)(check, chip);
 	check->worst = OPK_EINPUT;
 	return put_row(check, chip->name, NULL, "the chip lacks the set's profiler");
 }
@@ -249,7 +306,7 @@ static int print_chips(struct check *check, const struct opk_strlist *names)
 		return code;
 	if (code)
 		app_fail(app, code);
-	/* The rows have shown the rest. */
+	print_errors(check);
 	app->reported = true;
 	return check->worst;
 }
@@ -268,12 +325,7 @@ static int check_set(struct check *check, const struct option_list *wanted)
 	check->chips = chips;
 	if (!code)
 		code = list_chips(app, &names, chips, wanted);
-	if (!check->partly)
-		return code ? code : print_chips(check, &names);
-	/* What reading the files has not shown already. */
-	if (code || check_chips(check, &names))
-		app_fail(app, OPK_EINPUT);
-	return OPK_EINPUT;
+	return code ? app_fail(app, code) : print_chips(check, &names);
 }
 
 int sets_check(struct app *app, const char *spec, const struct option_list *chips,
@@ -284,6 +336,7 @@ int sets_check(struct app *app, const char *spec, const struct option_list *chip
 	int code = opk_set_find_partly(&set, app->ctx, spec);
 
 	check.partly = code && set;
+	check.worst = code;
 	if (code)
 		app_fail(app, code);
 	if (!set)
@@ -291,8 +344,6 @@ int sets_check(struct app *app, const char *spec, const struct option_list *chip
 	check.set = set;
 	code = give_parameters(app, params, set);
 	code = code ? app_fail(app, code) : check_set(&check, chips);
-	for (size_t i = 0; i < check.shown_count; i++)
-		forget(&check.shown[i]);
-	free(check.shown);
+	clear_errors(&check);
 	return code;
 }

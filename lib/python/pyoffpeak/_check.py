@@ -29,7 +29,7 @@ class ChipCheck(NamedTuple):
 
 class SetCheck(NamedTuple):
     errors: list[Cause]  # each once, for the first chip that has it; with file, line and column where it has a place
-    chips: list[ChipCheck]  # none where the YAML has errors: what could be read is checked on chips all the same
+    chips: list[ChipCheck]
 
     @property
     def ok(self) -> bool:
@@ -82,6 +82,11 @@ class _Check:
         missing = int(lib.opk_plan_missing_count(plan))
         return ChipCheck(chip, int(lib.opk_plan_passes(plan)), int(lib.opk_plan_metric_count(plan)), missing, "ok")
 
+    def judge(self, made: Any, chip: str) -> ChipCheck:
+        """Of a set whose YAML has errors: what else is wrong."""
+        error = self.call(lib.opk_set_check_on, self.ctx, made, c_text(chip), chip=chip)
+        return ChipCheck(chip, None, None, None, error.causes[-1] if error else "not planned: its files have errors")
+
 
 def _read_partly(ctx: Any, what: SetLike) -> Any:
     """The set as far as it can be read; None: nothing can be said of it."""
@@ -132,10 +137,8 @@ def check_set(
     rows = []
     for chip in named if named is not None else [one for one in every if lib.opk_set_supports(made, one)]:
         name = word(chip.name)
-        if partly and _has_profiler(made, chip):
-            check.call(lib.opk_set_check_on, ctx, made, c_text(name), chip=name)
-        elif not partly and _has_profiler(made, chip):
-            rows.append(check.plan(made, name))
-        elif not partly:
+        if not _has_profiler(made, chip):
             rows.append(ChipCheck(name, None, None, None, "the chip lacks the set's profiler"))
+        else:
+            rows.append(check.judge(made, name) if partly else check.plan(made, name))
     return SetCheck(check.errors, rows)
