@@ -127,11 +127,45 @@ static bool is_text(const struct condition *condition, enum opk_profiler profile
 	return type == OPK_CELL_STRING || type == OPK_CELL_BOOL;
 }
 
+/* "25us": what is after the number; NULL: it is none, or has nothing after it. */
+static const char *find_unit(const char *pattern)
+{
+	char *end;
+
+	strtod(pattern, &end);
+	end += strspn(end, " ");
+	return end != pattern && (opk_is_letter(*end) || *end == '%' || *end & 0x80) ? end : NULL;
+}
+
+static int explain_unit(struct opk_ctx *ctx, const struct condition *condition, const char *unit)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} times[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	double number = strtod(condition->pattern, NULL);
+
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		if (!strcmp(times[i].unit, unit))
+			return opk_fail(
+				ctx, OPK_EUSAGE,
+				"'%s' has a unit: values are compared with a plain number in "
+				"their own unit, which for nanoseconds is %.17g",
+				condition->pattern, number * times[i].ns);
+	return opk_fail(
+		ctx, OPK_EUSAGE,
+		"'%s' has a unit: values are compared with a plain number in their own unit",
+		condition->pattern);
+}
+
 static int check(const struct condition *condition, struct opk_ctx *ctx)
 {
 	const char *name = condition->name;
 	bool compares = condition->relation >= LESS;
+	const char *unit = find_unit(condition->pattern);
 
+	if (unit && *name && (compares || (is_value(condition) && strpbrk(name, "_."))))
+		return explain_unit(ctx, condition, unit);
 	if (is_value(condition) && !(*name && condition->is_number))
 		return !*name || !strpbrk(name, "_.")
 		               ? explain_name(ctx, name)
