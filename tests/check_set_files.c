@@ -220,6 +220,21 @@ END_TEST
 /* A set of `count` metrics, filled up with a comment to `size` bytes. */
 static void write_large(size_t count, size_t size)
 {
+START_TEST(no_folder_of_sets)
+{
+	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_set *set = NULL;
+	struct opk_ctx *ctx;
+
+	options.data_dir = "/nowhere";
+	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
+	ck_code(ctx, opk_set_find(&set, ctx, "roofline"), OPK_EUSAGE);
+	ck_assert_ptr_nonnull(strstr(cause(ctx), "no shipped sets were found"));
+	ck_assert_ptr_nonnull(strstr(cause(ctx), "none in /nowhere/sets;"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 	opk_autobuf struct opk_buf buf = { 0 };
 
 	opk_buf_add_text(&buf, "name: large\nmetrics:\n");
@@ -392,6 +407,7 @@ int main(void)
 	tcase_add_test(tests, large_sets);
 	tcase_add_test(tests, bounds);
 	tcase_add_test(tests, sets_of_text);
+	tcase_add_test(tests, no_folder_of_sets);
 	tcase_add_test(tests, text_that_includes);
 	tcase_add_test(tests, text_too_large);
 	return run_suite(suite);

@@ -15,7 +15,7 @@ static void print_plan(const struct opk_plan *plan)
 	size_t size;
 
 	opk_plan_config(plan, &size);
-	printf("%s on %s: %zu metrics in %zu passes, a config image of %zu bytes\n",
+	printf("%s on %s: metrics %zu, passes %zu, bytes of the config image %zu\n",
 	       opk_plan_set_name(plan), opk_plan_chip(plan), opk_plan_metric_count(plan),
 	       opk_plan_passes(plan), size);
 	for (size_t i = 0; i < opk_plan_missing_count(plan); i++)

@@ -123,6 +123,17 @@ static char *stem(const char *path)
 	return opk_strndup(name, (size_t)(strrchr(name, '.') - name));
 }
 
+/* Nothing was installed beside the library, or it was moved: says where it looks. */
+static int fail_without_folder(struct opk_ctx *ctx, const char *name)
+{
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "no metric set '%s': no shipped sets were found: there are none in "
+	                "%s/sets%s%s; OFFPEAK_SETS names their folder, which is data/sets in the "
+	                "source tree",
+	                name, opk_data_dir(ctx), ctx->env.sets ? " and in " : "",
+	                ctx->env.sets ? ctx->env.sets : "");
+}
+
 int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near)
 {
 	opk_autostrlist struct opk_strlist stems = { 0 };
@@ -132,6 +143,10 @@ int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near
 
 	if (code)
 		return code;
+	if (!list->paths.count) {
+		opk_set_list_free(list);
+		return fail_without_folder(ctx, name);
+	}
 	for (size_t i = 0; i < list->paths.count; i++)
 		if (opk_strlist_take(&stems, stem(list->paths.items[i])))
 			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
