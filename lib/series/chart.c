@@ -104,6 +104,22 @@ static void include(struct opk_chart *chart, uint64_t start, uint64_t end)
 	chart->end_ns = end > chart->end_ns ? end : chart->end_ns;
 }
 
+static int fail_empty(const struct chart *chart)
+{
+	const struct opk_evaluation *evaluation = chart->evaluation;
+	uint64_t begun = evaluation ? opk_evaluation_incomplete_samples(evaluation) : 0;
+
+	if (begun)
+		return opk_fail(chart->ctx, OPK_EUSAGE,
+		                "no timeline: of %" PRIu64 " samples that were begun none was "
+		                "completed",
+		                begun);
+	return opk_fail(chart->ctx, OPK_EUSAGE,
+	                evaluation && opk_evaluation_row_count(evaluation)
+	                        ? "no timeline: no sample meets the conditions"
+	                        : "no timeline: neither samples nor what ran was recorded");
+}
+
 /* The time of all samples; without any, that of all that ran. */
 static int find_times(struct chart *chart)
 {
@@ -117,8 +133,7 @@ static int find_times(struct chart *chart)
 		include(&chart->public, chart->lanes.start, chart->lanes.end);
 	if (chart->public.end_ns > chart->public.start_ns)
 		return OPK_OK;
-	return opk_fail(chart->ctx, OPK_EUSAGE,
-	                "no timeline: neither samples nor what ran was recorded");
+	return fail_empty(chart);
 }
 
 /* ---- lanes ------------------------------------------------------------------------------ */

@@ -246,6 +246,10 @@ class Timeline(Figures):
     def test_errors(self):
         with self.assertRaisesRegex(opk.UsageError, "no timeline: neither samples nor what ran"):
             opk.open(recording("simple")).timeline()
+        with self.assertRaisesRegex(opk.UsageError, "no timeline: of 60 samples that were begun none was completed"):
+            opk.open(recording("pm-triage")).timeline()
+        with self.assertRaisesRegex(opk.UsageError, "no timeline: no sample meets the conditions"):
+            opk.open(recording("pm-small")).timeline(where="sample>1e9")
         with self.assertRaises(opk.UsageError):
             opk.open(recording("pm-small")).timeline(metrics=["no__such.sum"])
 
