@@ -40,8 +40,8 @@ START_TEST(shown_lines)
 		/* Behind the end of the line, and of the file. */
 		{ HERE, "ab", 1, 3, "ab", 2 },
 		{ HERE, "ab", 1, 99, "ab", 2 },
-		{ HERE, "ab\n", 2, 1, "", 0 },
-		{ HERE, "", 1, 1, "", 0 },
+		{ HERE, "ab\n", 2, 1, NULL, 0 },
+		{ HERE, "", 1, 1, NULL, 0 },
 		{ HERE, "ab\n", 3, 1, NULL, 0 },
 		/* Columns are characters. */
 		{ HERE, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 1, 4,

@@ -202,7 +202,10 @@ START_TEST(unreadable_sets)
 		{ HERE, "/nowhere/set.yaml",
 		  "/nowhere/set.yaml: can't open: No such file or directory" },
 		{ HERE, "/dev/null", "/dev/null: not a regular file" },
-		{ HERE, "/tmp", "/tmp: not a regular file" },
+		{ HERE, "/tmp", "/tmp: is a folder" },
+		{ HERE, TEST_SOURCE_DIR "/../data/recordings/gh100-simple.opk",
+		  TEST_SOURCE_DIR
+		  "/../data/recordings/gh100-simple.opk: is an .opk file, not the YAML of a metric set" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_set *set = NULL;
@@ -217,9 +220,6 @@ START_TEST(unreadable_sets)
 }
 END_TEST
 
-/* A set of `count` metrics, filled up with a comment to `size` bytes. */
-static void write_large(size_t count, size_t size)
-{
 START_TEST(no_folder_of_sets)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
@@ -235,6 +235,9 @@ START_TEST(no_folder_of_sets)
 }
 END_TEST
 
+/* A set of `count` metrics, filled up with a comment to `size` bytes. */
+static void write_large(size_t count, size_t size)
+{
 	opk_autobuf struct opk_buf buf = { 0 };
 
 	opk_buf_add_text(&buf, "name: large\nmetrics:\n");
@@ -404,10 +407,10 @@ int main(void)
 	tcase_add_test(tests, all_good_sets_load);
 	tcase_add_test(tests, files_are_explained);
 	tcase_add_test(tests, unreadable_sets);
+	tcase_add_test(tests, no_folder_of_sets);
 	tcase_add_test(tests, large_sets);
 	tcase_add_test(tests, bounds);
 	tcase_add_test(tests, sets_of_text);
-	tcase_add_test(tests, no_folder_of_sets);
 	tcase_add_test(tests, text_that_includes);
 	tcase_add_test(tests, text_too_large);
 	return run_suite(suite);

@@ -79,7 +79,8 @@ int opk_read_small_file(void **data, size_t *size, struct opk_ctx *ctx, const ch
 	if (fd < 0 || fstat(fd, &info))
 		return opk_fail_errno(ctx, OPK_EINPUT, "can't open", path);
 	if (!S_ISREG(info.st_mode))
-		return opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
+		return opk_fail(ctx, OPK_EINPUT, "%s: %s", path,
+		                S_ISDIR(info.st_mode) ? "is a folder" : "not a regular file");
 	if ((uintmax_t)info.st_size > most)
 		return opk_fail(ctx, OPK_EINPUT, "%s: more than %zu bytes", path, most);
 	if ((uintmax_t)info.st_size < SIZE_MAX)

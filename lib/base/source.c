@@ -227,7 +227,8 @@ bool opk_place_show(char **line, char **caret, const struct opk_place *place)
 	*line = *caret = NULL;
 	if (place->source && place->source->hidden)
 		return false;
-	if (!find_line(&text, &size, place))
+	/* An empty line shows nothing. */
+	if (!find_line(&text, &size, place) || !size)
 		return false;
 	if (count_chars(text, size) > MAX_SHOWN && wanted > MAX_BEFORE)
 		first = wanted - MAX_BEFORE;

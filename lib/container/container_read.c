@@ -436,7 +436,11 @@ static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *pat
 	else if (file->fd < 0 || fstat(file->fd, &info))
 		code = opk_fail_errno(ctx, OPK_EINPUT, "can't open", path);
 	else if (!S_ISREG(info.st_mode))
-		code = opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
+		code = S_ISDIR(info.st_mode)
+		               ? opk_fail(ctx, OPK_EINPUT,
+		                          "%s: is a folder; the recordings in it are %s/*.opk",
+		                          path, path)
+		               : opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
 	else {
 		file->size = (uint64_t)info.st_size;
 		code = walk(&w);

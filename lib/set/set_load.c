@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/stream.h"
+#include "container/container.h"
 #include "set/set.h"
 #include "set/set_read.h"
 
@@ -234,6 +235,9 @@ static struct opk_source *read_source(struct loading *l, struct stat *status, co
 	*code = opk_read_small_file(&text, &size, l->ctx, path, OPK_MAX_SET_FILE);
 	if (!*code && stat(path, status))
 		*code = opk_fail_errno(l->ctx, OPK_EINPUT, "can't open", path);
+	if (!*code && size >= OPK_MAGIC_SIZE && !memcmp(text, OPK_MAGIC, OPK_MAGIC_SIZE))
+		*code = opk_fail(l->ctx, OPK_EINPUT,
+		                 "%s: is an .opk file, not the YAML of a metric set", path);
 	if (*code)
 		return NULL;
 	source = opk_source_new(path, text, size);

@@ -7,7 +7,7 @@
 #include "base/index.h"
 #include "set/set.h"
 
-enum { OPK_MAX_SET_FILE = 1 << 20, OPK_MAX_METRICS = 10000, OPK_MAX_PARAMETER = 256 };
+enum { OPK_MAX_SET_FILE = 1 << 20, OPK_MAX_SET_METRICS = 10000, OPK_MAX_PARAMETER = 256 };
 
 struct opk_set_reader {
 	struct opk_ctx *ctx;

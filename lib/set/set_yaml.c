@@ -40,12 +40,12 @@ const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *coun
 	*count = 0;
 	if (value->kind == OPK_YAML_BAD)
 		return NULL;
-	if (value->kind == OPK_YAML_LIST && value->count && value->count <= OPK_MAX_METRICS) {
+	if (value->kind == OPK_YAML_LIST && value->count && value->count <= OPK_MAX_SET_METRICS) {
 		*count = value->count;
 		return value->items;
 	}
 	if (value->kind == OPK_YAML_LIST && value->count)
-		opk_problems_add(r->problems, &value->place, "more than %d %s", OPK_MAX_METRICS,
+		opk_problems_add(r->problems, &value->place, "more than %d %s", OPK_MAX_SET_METRICS,
 		                 many);
 	else
 		opk_problems_add(r->problems, &value->place, "a list of %s is needed here", many);
