@@ -80,9 +80,11 @@ struct opk_table {
 	size_t picked_count;
 	/* Where the next one is: `number` of a joined row or key group. */
 	size_t input, number;
-	/* For notes: what was found so far. */
-	size_t found;         /* ranges, samples or key groups */
-	size_t unknown_count; /* of what ran: those of which samples say too little */
+	/* For notes. */
+	bool found;           /* there is a range, sample or key group */
+	bool seen;            /* a row of the source at hand was read */
+	size_t seen_count;    /* sources of which rows were read */
+	size_t unknown_count; /* of what ran, those among them of which samples say too little */
 	bool noted;
 	struct opk_table_watch watch;
 };
@@ -149,6 +151,11 @@ int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx,
 /* Finds the facts that the ranges of some key group have in common. */
 int opk_table_find_group_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
                                const struct opk_table *table);
+
+/* ---- table_sources.c */
+
+/* A row of the source at hand is read. */
+void opk_table_see(struct opk_table *table);
 
 /* ---- table_rows.c */
 

@@ -186,7 +186,7 @@ static void note_unknown(const struct opk_table *table)
 		opk_log(table->ctx,
 		        "%zu of %zu %s ran for less than a sample, or too few samples tell %s "
 		        "apart (samples_alone): nan; recording with a shorter --interval shows more",
-		        table->unknown_count, table->found,
+		        table->unknown_count, table->seen_count,
 		        table->inputs->rows == OPK_ROWS_KERNELS ? "kernels" : "launches",
 		        table->unknown_count == 1 ? "it" : "them");
 }

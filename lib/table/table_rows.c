@@ -57,6 +57,7 @@ static void fill(struct opk_table *table)
 	const struct opk_table_input *input = &table->inputs[table->source.place.file];
 
 	table->filled = true;
+	opk_table_see(table);
 	for (size_t at = 0; at < table->column_count; at++)
 		fill_cell(table, input, at);
 }

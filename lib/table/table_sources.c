@@ -36,6 +36,7 @@ const double *opk_table_compute(struct opk_table *table)
 
 	if (table->computed)
 		return table->values;
+	opk_table_see(table);
 	opk_evaluation_compute(table->values, table->inputs[source->place.file].evaluation,
 	                       source->row.values);
 	table->computed = true;
@@ -67,11 +68,22 @@ const uint64_t *opk_table_count_launches(struct opk_table *table)
 
 /* ---- the one at hand */
 
+void opk_table_see(struct opk_table *table)
+{
+	const struct opk_ran *ran = table->source.row.ran;
+
+	if (table->seen)
+		return;
+	table->seen = true;
+	table->seen_count++;
+	table->unknown_count += ran && ran->unknown;
+}
+
 static void take(struct opk_table *table, const struct opk_table_place *place,
                  const struct opk_row *row)
 {
 	table->source = (struct opk_table_source){ .place = *place, .row = *row };
-	table->computed = table->counted = table->filled = false;
+	table->computed = table->counted = table->filled = table->seen = false;
 	table->row_count = 0;
 	table->has_source = true;
 }
@@ -143,16 +155,6 @@ static int take_next(struct opk_table *table)
 	return OPK_OK;
 }
 
-/* The one at hand is another one of the table's. */
-static void count(struct opk_table *table)
-{
-	const struct opk_ran *ran = table->source.row.ran;
-
-	table->found++;
-	table->unknown_count += ran && ran->unknown;
-	table->inputs[table->source.place.file].has_rows = true;
-}
-
 int opk_table_next_source(const struct opk_table_source **source, struct opk_table *table)
 {
 	int code = OPK_OK;
@@ -168,7 +170,7 @@ int opk_table_next_source(const struct opk_table_source **source, struct opk_tab
 	if (code)
 		return code;
 	if (table->has_source)
-		count(table);
+		table->inputs[table->source.place.file].has_rows = table->found = true;
 	*source = table->has_source ? &table->source : NULL;
 	return OPK_OK;
 }
@@ -202,6 +204,6 @@ void opk_table_rewind(struct opk_table *table)
 			opk_evaluation_rewind(table->inputs[i].evaluation);
 	}
 	table->input = table->number = 0;
-	table->found = table->unknown_count = 0;
+	table->seen_count = table->unknown_count = 0;
 	table->has_source = false;
 }
