@@ -1373,6 +1373,11 @@ int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct o
 
 /* ---- what a file replaces -------------------------------------------------------------------- */
 
+/*
+ * An older file is replaced by its own kind alone, whoever writes: functions of this library, or a
+ * program with code of its own.
+ */
+
 /* What is written. From OPK_OUTPUT_RECORDING on, .opk files. */
 enum opk_output {
 	OPK_OUTPUT_TABLE,       /* CSV, JSON, NDJSON or text */

@@ -345,6 +345,7 @@ asks dir/x.sqlite3 'SELECT count(*) FROM ranges'
 works eval "$simple" -o dir/x.sqlite
 works eval "$simple" --format csv -o dir/x.db
 equal dir/x.db simple.csv
+rm dir/x.db
 works eval "$simple" -o dir/x.db
 asks dir/x.db 'SELECT count(*) FROM ranges'
 files_are 'values x.db x.sqlite x.sqlite3 '

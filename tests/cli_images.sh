@@ -378,6 +378,7 @@ for host in 1 2; do
 			printf "%s{\"kernel\":\"k%d\",\"device\":0,\"host\":\"node%d\"}", i ? "," : "[", (host + i) % 2, host
 		print "]"
 	}' >rows.json
+	rm host-$host.opk
 	works import --raw host.cd --metrics "$metrics" --ranges rows.json -o host-$host.opk
 done
 works merge host-1.opk host-2.opk -o hosts.opk

@@ -241,9 +241,9 @@ svg dir/odd.svg '"<b>" in j["set"]'
 works plan --chip GH100 pm-overview --svg dir/pm.svg --format json
 svg dir/pm.svg 'len(passes) == 1'
 fresh
-echo old >dir/old.svg
+echo '<svg>old</svg>' >dir/old.svg
 refuses 1 'needs [0-9]+ passes' plan --chip GH100 l1 --max-passes 1 --svg dir/old.svg
-same 'the old picture' "$(cat dir/old.svg)" old
+same 'the old picture' "$(cat dir/old.svg)" '<svg>old</svg>'
 refuses 1 missing plan --chip GH100 roofline --svg missing/plan.svg
 files_are 'old.svg '
 

@@ -161,16 +161,19 @@ void opk_meta_set_maker(struct opk_buf *out, const char *meta, size_t size, cons
 {
 	opk_autofree char *earlier = opk_printf("{\"%s\":\"", maker_key);
 	size_t start = earlier ? strlen(earlier) : 0;
-	const char *members = meta + 1, *end = meta + size;
+	size_t members = 1;
 
 	out->failed |= !earlier;
-	/* It is always the first member. */
+	/* It is always the first member; what follows it are a quote and a comma. */
 	if (earlier && size > start && !memcmp(meta, earlier, start)) {
-		members = memchr(meta + start, '"', size - start);
-		members = members && members + 1 < end ? members + 2 : meta + 1;
+		for (members = start; members < size && meta[members] != '"'; members++)
+			members += meta[members] == '\\';
+		members += 2;
 	}
+	out->failed |= members >= size;
 	opk_buf_add_printf(out, "{\"%s\":\"%s\",", maker_key, maker);
-	opk_buf_add(out, members, (size_t)(end - members));
+	if (!out->failed)
+		opk_buf_add(out, meta + members, size - members);
 }
 
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)

@@ -260,7 +260,8 @@ static int read_start(bool *found, struct start *start, struct opk_ctx *ctx, con
 /* An .opk file by its metadata. What no command says that it made was recorded. */
 static const struct kind *kind_of_meta(const struct opk_meta *meta)
 {
-	static const struct kind probe = { .name = "a probe of a GPU" };
+	static const struct kind probe = { .output = OPK_OUTPUT_RECORDING,
+		                           .name = "a probe of a GPU" };
 
 	if (!strcmp(meta->kind, "probe"))
 		return &probe;
@@ -286,9 +287,11 @@ static int read_opk_kind(const struct kind **out, struct opk_ctx *ctx, const cha
 	if (!code)
 		*out = kind_of_meta(meta);
 	opk_file_free(file);
-	if (code != OPK_EINPUT)
-		return code;
 	opk_errors_rewind(ctx, &mark);
+	if (code == OPK_ENOMEM)
+		return opk_nomem(ctx, "metadata");
+	if (!code)
+		return OPK_OK;
 	code = refuse(ctx, path, "is", "a damaged .opk file");
 	return opk_advise(ctx, code, OPK_REMEDY_RECOVER);
 }

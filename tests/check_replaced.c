@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a new file may replace, and what metadata say of files that are made of others. */
+#include <sys/resource.h>
+
+#include "containers.h"
+
+enum { OUTPUTS = OPK_OUTPUT_IMPORTED + 1, NOTHING = -1, ANYTHING = -2 };
+
+/* An older file: what it is, and how it is called in a refusal, or what it is not. */
+struct older {
+	struct here here;
+	const char *name;
+	const char *text;
+	size_t size; /* 0: that of the text */
+	int kind;    /* of enum opk_output, NOTHING or ANYTHING may replace it */
+	const char *is;
+};
+
+/* Under another name than its own, at the end of the folder's. */
+static const char *write_older(const struct older *older)
+{
+	static char at[120];
+
+	snprintf(at, sizeof at, "%s/%s", folder, older->name);
+	rename(path, at);
+	return at;
+}
+
+/* All outputs in the place of one older file; a name that some refuse for its ending is none here. */
+static void check_outputs(struct opk_ctx *ctx, const struct older *older, bool is_opk)
+{
+	const char *at = write_older(older);
+
+	for (int output = 0; output < OUTPUTS; output++) {
+		bool good = older->kind == ANYTHING || output == older->kind
+		            || (is_opk && output == OPK_OUTPUT_RECORDING);
+		int code = opk_check_output(ctx, at, (enum opk_output)output);
+
+		ck_row(older, ctx->log == unexpected_log, "notes get lost");
+		if (code && told(ctx, ": use ."))
+			continue;
+		ck_row(older, code == (good ? OPK_OK : OPK_EUSAGE), "%d, code %d: %s", output, code,
+		       errors_of(ctx));
+		if (!good && older->is)
+			ck_row(older, told(ctx, older->is), "%s", errors_of(ctx));
+		ck_row(older, good || told(ctx, older->is ? " is a" : "is no "), "%s",
+		       errors_of(ctx));
+	}
+	unlink(at);
+}
+
+#define SVG "<svg xmlns=\"http://www.w3.org/2000/svg\">"
+static const struct older texts[] = {
+	{ HERE, "empty", "", 0, ANYTHING, NULL },
+	{ HERE, "notes", "hello\n", 0, NOTHING, NULL },
+	{ HERE, "notes.txt", "hello\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "notes.csv", "hel\0lo\n", 7, NOTHING, NULL },
+	{ HERE, "letter", "Hello, you\n", 0, NOTHING, NULL },
+	{ HERE, "table", "name,value\na,1\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "rows", " [\n {\"a\":1}]", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "row", "{\"a\":1}", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "settings", "[core]\n", 0, NOTHING, NULL },
+	{ HERE, "program", "import os, sys\n", 0, NOTHING, NULL },
+	{ HERE, "db", "SQLite format 3\0...", 20, OPK_OUTPUT_DATABASE, "a SQLite database" },
+	{ HERE, "db.csv", "SQLite format 3\0...", 20, OPK_OUTPUT_DATABASE, "a SQLite database" },
+	{ HERE, "columns", "PAR1...", 0, OPK_OUTPUT_PARQUET, "a Parquet file" },
+	{ HERE, "data", "LOPDATA\0...", 11, OPK_OUTPUT_IMAGE, "a bare image" },
+	{ HERE, "config", "\x14\0\0\0LOPC...", 11, OPK_OUTPUT_IMAGE, "a bare image" },
+	{ HERE, "picture", SVG, 0, OPK_OUTPUT_SVG, "an SVG picture" },
+	{ HERE, "commented", "<?xml version=\"1.0\"?>\n<!-- <html> -->\n" SVG, 0, OPK_OUTPUT_SVG,
+	  "an SVG picture" },
+	{ HERE, "unended", "<!-- " SVG, 0, NOTHING, NULL },
+	{ HERE, "other", "<svgs>", 0, NOTHING, NULL },
+	{ HERE, "page", "<!DOCTYPE html>\n<title>x</title>" SVG, 0, OPK_OUTPUT_HTML,
+	  "an HTML page" },
+	{ HERE, "old-page", "<HTML lang=\"en\">", 0, OPK_OUTPUT_HTML, "an HTML page" },
+	{ HERE, "tests", "<?xml version=\"1.0\"?><testsuites tests=\"1\">", 0, OPK_OUTPUT_JUNIT,
+	  "a JUnit file" },
+	{ HERE, "trace", "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", 0, OPK_OUTPUT_TRACE,
+	  "a trace" },
+	{ HERE, "t.json.gz", "\x1f\x8b\b", 0, OPK_OUTPUT_TRACE, "a trace" },
+	{ HERE, "t.tar.gz", "\x1f\x8b\b", 0, NOTHING, NULL },
+	{ HERE, "set", "# A\n# B. From b by offpeak sets --import.\nname: x", 0,
+	  OPK_OUTPUT_WRITTEN_SET, "a set that" },
+	{ HERE, "wrapped", "# From b by\n# offpeak sets\n# --import.\nname: x", 0,
+	  OPK_OUTPUT_WRITTEN_SET, "a set that" },
+	{ HERE, "own", "# my set\nname: by offpeak sets --import\n", 0, NOTHING, NULL },
+};
+
+START_TEST(kinds_by_content)
+{
+	const struct older *older = &texts[_i];
+	struct opk_ctx *ctx = new_ctx();
+
+	write_bytes(older->text, older->size ? older->size : strlen(older->text));
+	check_outputs(ctx, older, false);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Metadata and nothing more. */
+static void write_opk(struct opk_ctx *ctx, const char *kind, const char *made_by, int output)
+{
+	const struct opk_meta meta = {
+		.kind = kind,
+		.chip = "GH100",
+		.metrics = metric_names,
+		.metric_count = strcmp(kind, "probe") ? 1 : 0,
+		.made_by = made_by,
+	};
+	struct opk_writer *writer;
+
+	ck_ok(ctx, opk_writer_new_made(&writer, ctx, path, (enum opk_output)output));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+START_TEST(kinds_by_metadata)
+{
+	static const struct {
+		struct older older;
+		const char *kind, *made_by;
+		int output;
+	} rows[] = {
+		{ { HERE, "r", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
+		  "recording",
+		  "",
+		  OPK_OUTPUT_RECORDING },
+		{ { HERE, "r.csv", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
+		  "recording",
+		  NULL,
+		  OPK_OUTPUT_RECORDING },
+		{ { HERE, "later", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
+		  "recording",
+		  "mix",
+		  OPK_OUTPUT_RECORDING },
+		{ { HERE, "p", "", 0, OPK_OUTPUT_RECORDING, "a probe" },
+		  "probe",
+		  "",
+		  OPK_OUTPUT_RECORDING },
+		{ { HERE, "set", "", 0, OPK_OUTPUT_SET, "a built set" },
+		  "set",
+		  "",
+		  OPK_OUTPUT_SET },
+		{ { HERE, "m", "", 0, OPK_OUTPUT_MERGED, "a merged recording" },
+		  "recording",
+		  "",
+		  OPK_OUTPUT_MERGED },
+		{ { HERE, "t", "", 0, OPK_OUTPUT_TRIMMED, "a trimmed recording" },
+		  "recording",
+		  "merge",
+		  OPK_OUTPUT_TRIMMED },
+		{ { HERE, "s", "", 0, OPK_OUTPUT_PART, "a part of" },
+		  "recording",
+		  "a\"b",
+		  OPK_OUTPUT_PART },
+		{ { HERE, "f", "", 0, OPK_OUTPUT_RECOVERED, "a recovered recording" },
+		  "recording",
+		  "",
+		  OPK_OUTPUT_RECOVERED },
+		{ { HERE, "i", "", 0, OPK_OUTPUT_IMPORTED, "an imported recording" },
+		  "recording",
+		  "",
+		  OPK_OUTPUT_IMPORTED },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		write_opk(ctx, rows[i].kind, rows[i].made_by, rows[i].output);
+		check_outputs(ctx, &rows[i].older, true);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Members that no reader knows stay. */
+START_TEST(makers_of_copies)
+{
+	static const char earlier[] =
+		"{\"made_by\":\"merge\",\"kind\":\"recording\",\"chip\":\"GH100\","
+		"\"profiler\":\"range\",\"metrics\":[\"a__b.sum\"],\"later\":1}";
+	opk_autofree char *text = NULL;
+	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta *meta;
+	struct opk_writer *writer;
+	struct opk_file *file;
+	size_t size;
+
+	for (int i = 0; i < 2; i++) {
+		ck_ok(ctx, opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_TRIMMED));
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, earlier, sizeof earlier - 1));
+		ck_ok(ctx, opk_writer_finish(writer));
+		opk_writer_free(writer);
+	}
+	ck_ok(ctx, opk_file_open(&file, ctx, path));
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	ck_assert_str_eq(meta->made_by, "trim");
+	ck_ok(ctx, opk_file_read((void **)&text, &size, ctx, file, 0));
+	ck_assert(memmem(text, size, "\"later\":1}", 10) && !memmem(text, size, "merge", 5));
+	opk_file_free(file);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Metadata that can't be read may be a recording's; and who can't open a file knows nothing of it. */
+START_TEST(what_cant_be_read)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct rlimit before, none;
+	const struct opk_cause *cause;
+
+	write_bytes(OPK_MAGIC "\2\0\0\0\0\0\0\0", OPK_MAGIC_SIZE + 8);
+	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_SET), OPK_EUSAGE);
+	cause = opk_error_cause(ctx, 0);
+	ck_assert_ptr_nonnull(strstr(cause->message, "is a damaged .opk file, and would be"));
+	ck_assert_int_eq(cause->remedy, OPK_REMEDY_RECOVER);
+	ck_ok(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING));
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){ 0, before.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
+	setrlimit(RLIMIT_NOFILE, &before);
+	ck_assert(told(ctx, "can't be read: Too many open files, and would be replaced"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(endings_and_devices)
+{
+	static const struct {
+		struct here here;
+		const char *name;
+		enum opk_output output;
+		const char *message; /* NULL: it is fine */
+	} rows[] = {
+		{ HERE, "/nowhere/x.SVG", OPK_OUTPUT_SVG, NULL },
+		{ HERE, "/no.where/x", OPK_OUTPUT_SVG, NULL },
+		{ HERE, "/nowhere/.x", OPK_OUTPUT_SVG, NULL },
+		{ HERE, "/nowhere/x.png", OPK_OUTPUT_SVG, "use .svg" },
+		{ HERE, "/nowhere/x.htm", OPK_OUTPUT_HTML, NULL },
+		{ HERE, "/nowhere/x.txt", OPK_OUTPUT_HTML, "use .html" },
+		{ HERE, "/nowhere/x.json.gz", OPK_OUTPUT_TRACE, NULL },
+		{ HERE, "/nowhere/x.trace", OPK_OUTPUT_TRACE, "use .json.gz or .json" },
+		{ HERE, "/nowhere/x.y", OPK_OUTPUT_DATABASE, NULL },
+		{ HERE, "/dev/null", OPK_OUTPUT_HTML, NULL },
+		{ HERE, "/dev/stdout", OPK_OUTPUT_RECORDING, NULL },
+		{ HERE, "/", OPK_OUTPUT_TABLE, NULL }, /* which nobody can write */
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int code = opk_check_output(ctx, rows[i].name, rows[i].output);
+
+		ck_row(&rows[i], code == (rows[i].message ? OPK_EUSAGE : OPK_OK), "%d: %s", code,
+		       errors_of(ctx));
+		if (code)
+			ck_row(&rows[i], told(ctx, rows[i].message), "%s", errors_of(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("replaced");
+	TCase *tests = add_case(suite, "replaced");
+
+	tcase_add_loop_test(tests, kinds_by_content, 0, COUNT(texts));
+	tcase_add_test(tests, kinds_by_metadata);
+	tcase_add_test(tests, makers_of_copies);
+	tcase_add_test(tests, what_cant_be_read);
+	tcase_add_test(tests, endings_and_devices);
+	return run_suite(suite);
+}
