@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chips and catalogs from NVIDIA's own libraries, and where those are. */
 #include <ctype.h>
+#include <string.h>
 
+#include "adapters/nv/nv.h"
+#include "chip/chip.h"
 #include "real.h"
 #include "testing.h"
 
@@ -328,6 +331,57 @@ START_TEST(huge_pages)
 }
 END_TEST
 
+/* Chips that are known are listed in the releases that are said to list them. */
+START_TEST(chips_of_releases)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_nv_release release = opk_nv_release_of(version_of(ctx));
+	const char *in_use = strrchr(release.name, ' ') + 1;
+	struct opk_chips *listed;
+
+	ck_ok(ctx, opk_chips_new(&listed, ctx));
+	for (size_t i = 0; opk_chip_known(i); i++) {
+		const char *chip = opk_chip_known(i);
+		opk_autofree char *name = NULL;
+		struct opk_chip_releases known = opk_chip_get_releases(chip);
+		bool wanted = (!known.first || strverscmp(in_use, known.first) >= 0)
+		              && (!known.last || strverscmp(in_use, known.last) <= 0);
+
+		ck_assert_msg(wanted == !!opk_chips_find(listed, chip), "%s with %s", chip,
+		              release.name);
+		ck_assert(wanted == !opk_chip_resolve(&name, ctx, chip));
+		ck_assert_msg(wanted || (told(ctx, release.name) && told(ctx, chip)), "%s",
+		              errors_of(ctx));
+		opk_clear_errors(ctx);
+	}
+	opk_chips_free(listed);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What came with 13.0 is planned with it, and refused by an older one, which is named. */
+START_TEST(set_of_a_later_release)
+{
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_nv_release release = opk_nv_release_of(version_of(ctx));
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *plan = NULL;
+	struct opk_set *set;
+	int code;
+
+	options.chip = "GA100";
+	options.effort = -1;
+	ck_ok(ctx, opk_set_find(&set, ctx, "latency"));
+	code = opk_plan_new(&plan, ctx, set, &options);
+	ck_assert_msg(!code == !release.old, "%s", errors_of(ctx));
+	ck_assert_msg(!code || (told(ctx, release.name) && told(ctx, "13.0 has more metrics")),
+	              "%s", errors_of(ctx));
+	opk_plan_free(plan);
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("real");
@@ -336,6 +390,8 @@ int main(void)
 	if (!have_cupti())
 		return 77;
 	tcase_add_test(tests, chips);
+	tcase_add_test(tests, chips_of_releases);
+	tcase_add_test(tests, set_of_a_later_release);
 	tcase_add_test(tests, catalogs);
 	tcase_add_test(tests, find_metrics);
 	tcase_add_test(tests, nearest_metrics);

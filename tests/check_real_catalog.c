@@ -117,35 +117,6 @@ START_TEST(real_pm_passes)
 }
 END_TEST
 
-/* Chips that are known are listed in the releases that are said to list them. */
-START_TEST(chips_of_releases)
-{
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_nv_release release = opk_nv_release_of(version_of(ctx));
-	const char *in_use = strrchr(release.name, ' ') + 1;
-	struct opk_chips *chips;
-
-	ck_ok(ctx, opk_chips_new(&chips, ctx));
-	for (size_t i = 0; opk_chip_known(i); i++) {
-		const char *chip = opk_chip_known(i);
-		struct opk_chip_releases known = opk_chip_get_releases(chip);
-		bool wanted = (!known.first || strverscmp(in_use, known.first) >= 0)
-		              && (!known.last || strverscmp(in_use, known.last) <= 0);
-
-		ck_assert_msg(wanted == !!opk_chips_find(chips, chip), "%s with %s", chip,
-		              release.name);
-		opk_autofree char *name = NULL;
-
-		ck_assert(wanted == !opk_chip_resolve(&name, ctx, chip));
-		ck_assert_msg(wanted || (told(ctx, release.name) && told(ctx, chip)), "%s",
-		              errors_of(ctx));
-		opk_clear_errors(ctx);
-	}
-	opk_chips_free(chips);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
 /* Those that CUPTI refuses, in whichever unit they are. */
 START_TEST(real_refusals)
 {
@@ -388,7 +359,6 @@ int main(void)
 	real = tcase_create("real");
 	tcase_add_test(real, real_passes);
 	tcase_add_test(real, real_pm_passes);
-	tcase_add_test(real, chips_of_releases);
 	tcase_add_test(real, real_refusals);
 	tcase_add_test(real, real_names);
 	tcase_add_test(real, real_units);

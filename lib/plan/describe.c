@@ -306,8 +306,6 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 	if (metric)
 		return opk_fail(ctx, OPK_EUSAGE, "%s has no rollup or submetric '%s'%s",
 		                metric->name, name + strlen(metric->name), nearest);
-	/* Names come from the cache without a library. */
-	opk_nv_load(ctx);
 	release = opk_nv_release(ctx);
 	return opk_fail(ctx, OPK_EUSAGE, "%s has no metric '%s'%s%s%s%s", catalog->chip, name,
 	                catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",

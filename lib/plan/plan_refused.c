@@ -117,7 +117,7 @@ static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal
 	               refusal->problems.count + refusal->problems.unlisted,
 	               plan->resolved.metrics.count, plan->target.chip,
 	               opk_profiler_name(plan->target.profiler), release.name,
-	               claimed ? release.old ? "; 13.0 has more metrics" : ""
+	               claimed ? release.old ? " (13.0 has more metrics)" : ""
 	                       : "; it is made for other chips, such as ",
 	               claimed ? "" : opk_set_example(set));
 }

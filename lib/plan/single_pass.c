@@ -555,8 +555,6 @@ static int fail_unknown_set(struct opk_ctx *ctx, const struct opk_single_pass_se
 				ctx, OPK_EFAILED,
 				"single-pass set '%s': CUPTI lists it for %s, but can't use it: %s",
 				name, chip, sets->unusable[i].reason);
-	/* They may come from the cache, without a library. */
-	opk_nv_load(ctx);
 	release = opk_nv_release(ctx);
 	return opk_fail(
 		ctx, OPK_EUSAGE,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "adapters/nv/nv.h"
 #include "chip/chip.h"
 
 /* What no list names comes last, unless a list took it away. */
@@ -184,9 +185,21 @@ static int code_of(const struct opk_resolver *r, bool claimed)
 	return OPK_EUSAGE;
 }
 
+/* Over what is wrong. An old library may be why. */
+static char *title_of(const struct opk_resolver *r)
+{
+	struct opk_nv_release release = { .old = false };
+
+	if (r->problems.count)
+		release = opk_nv_release(r->ctx);
+	return opk_printf("set %s on " OPK_THE_CHIP "%s%s%s", r->set->name,
+	                  release.old ? " with " : "", release.old ? release.name : "",
+	                  release.old ? " (13.0 has more metrics)" : "");
+}
+
 static int finish(struct opk_resolver *r)
 {
-	opk_autofree char *title = opk_printf("set %s on " OPK_THE_CHIP, r->set->name);
+	opk_autofree char *title = title_of(r);
 	bool claimed = opk_set_claims(r->set, r->target.chip);
 	int code;
 

@@ -28,7 +28,7 @@ struct opk_nv_release {
 	bool lists_sets; /* from 13.2 on: single-pass sets of its own */
 };
 struct opk_nv_release opk_nv_release_of(uint32_t version);
-/* That of the library that is open; "this libcupti" where none is, or none that is listed. */
+/* That of the library in use, which is opened; "this libcupti" where there is none. */
 struct opk_nv_release opk_nv_release(struct opk_ctx *ctx);
 
 /*

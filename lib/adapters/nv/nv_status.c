@@ -169,5 +169,8 @@ struct opk_nv_release opk_nv_release_of(uint32_t version)
 
 struct opk_nv_release opk_nv_release(struct opk_ctx *ctx)
 {
+	/* What was asked may have come from the cache; causes that are there stay. */
+	if (!ctx->nv && !opk_error_count(ctx))
+		opk_nv_load(ctx);
 	return opk_nv_release_of(ctx->nv ? ctx->nv->version : 0);
 }
