@@ -236,8 +236,8 @@ derived:
   fine: smsp__inst_executed.sum
 END
 run 0 eval "$SOURCE/data/recordings/gh100-simple.opk" --set ./nan.yaml
-err_has '2 of 4 metrics are nan in every row, such as lost: what they need was not collected$'
-err_has '1 of 4 metrics are nan in every row, such as undefined: what they need is there,'
+err_has '2 of 4 metrics, such as lost, are nan in every row: what is needed was not collected$'
+err_has '1 of 4 metrics, undefined, is nan in every row: all that is needed is there,'
 cat >units.yaml <<'END'
 name: units
 constants: {k: {unit: instruction, default: 8}}

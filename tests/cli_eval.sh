@@ -32,16 +32,16 @@ works eval "$simple" --format ndjson
 ndjson 'len(j) == 5 and j[4]["kernel"].startswith("dgemm_naive(")'
 works eval "$simple" --format table
 out_has '^range  +name  +kernel '
-notes "1 of 7 metrics are nan in every row" eval "$noinst"
-err_has 'such as sm__cycles_elapsed.max: .*; minima and maxima need a set that names them, or .* instances$'
+notes "1 of 7 metrics, [^,]*, is nan in every row" eval "$noinst"
+err_has '1 of 7 metrics, sm__cycles_elapsed.max, is nan in every row: .*; minima and maxima need a set that names them, or .* instances$'
 out_has '^0,A,.*,nan,'
 out_lacks '(-nan|NaN|null)'
 # The first that is nan need not be the one with the hint.
-notes 'such as l1tex__t_bytes.sum: .* instances$' eval "$noinst" --metrics l1tex__t_bytes.sum,sm__cycles_elapsed.max
-notes 'what they need was not collected$' eval "$noinst" --metrics l1tex__t_bytes.sum
-notes "1 of 7 metrics are nan" eval "$noinst" --format json
+notes '2 of 2 metrics, such as l1tex__t_bytes.sum, .* instances$' eval "$noinst" --metrics l1tex__t_bytes.sum,sm__cycles_elapsed.max
+notes 'what is needed was not collected$' eval "$noinst" --metrics l1tex__t_bytes.sum
+notes "1 of 7 metrics, [^,]*, is nan in every row" eval "$noinst" --format json
 json 'j[0]["sm__cycles_elapsed.max"] is None and j[1]["smsp__inst_executed.sum"] == 82313216'
-notes "1 of 7 metrics are nan" eval "$noinst" --format ndjson
+notes "1 of 7 metrics, [^,]*, is nan in every row" eval "$noinst" --format ndjson
 ndjson 'j[0]["sm__cycles_elapsed.max"] is None'
 works eval "$simple" --layout wide
 equal out simple.csv

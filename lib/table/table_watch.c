@@ -143,9 +143,10 @@ static void note(const struct opk_table *table, bool measured, const char *why)
 	size_t count = count_nan(&table->watch, measured, &first, &extremes);
 
 	if (count)
-		opk_log(table->ctx, "%zu of %zu metrics are nan in every %s, such as %s: %s%s",
-		        count, table->watch.count,
-		        table->layout == OPK_TABLE_GROUPS ? "group" : "row", first, why,
+		opk_log(table->ctx, "%zu of %zu metrics, %s%s, %s nan in every %s: %s%s", count,
+		        table->watch.count, count > 1 ? "such as " : "", first,
+		        count > 1 ? "are" : "is",
+		        table->layout == OPK_TABLE_GROUPS ? "group" : "row", why,
 		        !measured && extremes
 		                ? "; minima and maxima need a set that names them, or one that was "
 		                  "built with instances"
@@ -164,11 +165,11 @@ static bool has_passes_apart(const struct opk_table *table)
 void opk_table_note_nan(const struct opk_table *table)
 {
 	note(table, false,
-	     has_passes_apart(table) ? "no range has all passes that they need, but the rows of "
+	     has_passes_apart(table) ? "no range has all passes that are needed, but the rows of "
 	                               "joined ranges may"
-	                             : "what they need was not collected");
+	                             : "what is needed was not collected");
 	note(table, true,
-	     "what they need is there, and their formulas have no value, as 0 / 0 has none");
+	     "all that is needed is there, and the formula has no value, as 0 / 0 has none");
 }
 
 const char *opk_table_missing(const struct opk_table *table, size_t i)
