@@ -176,13 +176,16 @@ static void fill(struct opk_resolver *r)
 		fill_out(r);
 }
 
-/* OPK_EUSAGE for names from the command line, and for a chip that the set is not made for. */
+/* OPK_EUSAGE where names that were given are all that is wrong, or the chip is not the set's. */
 static int code_of(const struct opk_resolver *r, bool claimed)
 {
-	for (size_t i = 0; i < r->symbols.sets.count && claimed; i++)
-		if (r->symbols.sets.items[i]->source)
-			return OPK_EINPUT;
-	return OPK_EUSAGE;
+	bool all_text = true, in_text = false;
+
+	for (size_t i = 0; i < r->symbols.sets.count; i++)
+		all_text &= r->symbols.sets.items[i]->source != NULL;
+	for (size_t i = 0; i < r->problems.count; i++)
+		in_text |= r->problems.items[i].place.source != NULL;
+	return claimed && (all_text || in_text) ? OPK_EINPUT : OPK_EUSAGE;
 }
 
 /* Over what is wrong. An old library may be why. */
