@@ -162,6 +162,11 @@ class Sets(unittest.TestCase):
         self.assertFalse(bad.ok or any(one.passes for one in bad.chips))
         partly = opk.check_set("name: mine\nmetrcs: []\n" + text[11:], "GH100", effort=0)
         self.assertEqual([one.line for one in partly.errors], [2, 5])
+        with self.assertRaisesRegex(opk.InputError, "<text>:1:1: the key 'name' is missing"):
+            opk.Set("metrics: [dram__bytes.sum]")
+        for names in ("dram__bytes.smu", ["roofline", "dram__bytes.smu"]):
+            with self.assertRaisesRegex(opk.UsageError, "no rollup or submetric 'smu'"):
+                opk.plan("GH100", names, effort=0)
         self.assertEqual([(one.chip, one.passes) for one in partly.chips], [("GH100", None)])
         self.assertIn("GH100 has no metric", partly.chips[0].status)
 

@@ -37,13 +37,17 @@ def _yaml_of(mapping: Mapping[str, Any]) -> Text:
     return Text(json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1), "<dict>")
 
 
+def _is_yaml(text: str) -> bool:
+    """No name, path or list of metrics has a line break, or begins as "name: x" and "{name: x}" do."""
+    return "\n" in text or re.match(r"\w+:\s|\{", text) is not None
+
+
 def parts_of(what: SetLike) -> tuple[_Part, ...]:
     """What a set is joined of."""
     if isinstance(what, Set):
         return (what,)
     if isinstance(what, str):
-        # No name, path or list of metrics has a line break.
-        return (Text(what, "<text>"),) if "\n" in what.strip() else (what.strip(),)
+        return (Text(what, "<text>"),) if _is_yaml(what.strip()) else (what.strip(),)
     if isinstance(what, os.PathLike):
         return (File(os.fspath(what)),)
     if isinstance(what, Mapping):
@@ -57,7 +61,7 @@ class Set:
     """What to collect and compute. Files are read when the set is used; it never changes, and can be pickled.
 
     what: a shipped set's name ("roofline"), the path of a YAML file (with a slash, or ending in .yaml or .yml; or any
-    os.PathLike), a metric or name of nvprof's, several of these with commas between, YAML text (of several lines), a
+    os.PathLike), a metric or name of nvprof's, several of these with commas between, YAML text, a
     dict in the form of docs/metric-sets.md, another Set, or a list of these. "single-pass:NAME" is one of
     single_pass_sets(chip). parameters: values of the set's parameters, by name.
 
