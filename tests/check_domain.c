@@ -308,7 +308,7 @@ static const struct plan_row {
 	  0,
 	  OPK_EFAILED,
 	  { "2 of 3 metrics fit into 1 pass; not: fake__c.sum", "needs 2 passes on FA100",
-	    "PM sampling has one: keep what fits a single pass, or split the set into several files" },
+	    "PM sampling has one: keep what fits a single pass, or divide the set among several files" },
 	  "fake__a.sum" },
 	{ HERE,
 	  "fake__ratio.pct,fake__a.sum,fake__b.sum,fake__c.sum",
@@ -328,7 +328,7 @@ static const struct plan_row {
 	  OPK_EFAILED,
 	  { "2 of 4 metrics fit into 2 passes; not: fake__b.sum, fake__c.sum",
 	    "needs 3 passes on FA100",
-	    "allow more, take fewer metrics, or split the set into several files" },
+	    "allow more, take fewer metrics, or divide the set among several files" },
 	  "PM sampling" },
 };
 

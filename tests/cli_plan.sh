@@ -13,6 +13,9 @@ passes() {
 	grep -o '"passes":[0-9]*' out | head -n 1 | cut -d: -f2
 }
 
+section 'a chip where a set is wanted'
+refuses 2 'plan: --chip CHIP is required, did you mean --chip h100[?]' plan h100 roofline
+
 section 'never longer than CUPTI plans'
 shorter=0
 # In make check-long there are more, and larger ones.
@@ -186,7 +189,7 @@ works build --chip GH100 $large --max-passes "$ours" -o three.opk --format json
 refuses 1 "needs $theirs passes on GH100" build --chip GH100 $large --max-passes "$ours" --effort 0 -o no.opk
 # As many as are read at a glance, and at the end what to do.
 refuses 1 'not: [a-z_.0-9]*, [a-z_.0-9]*, [a-z_.0-9]* and [0-9]+ more$' build --chip GH100 roofline --max-passes 1 -o no.opk
-same 'what to do' "$(tail -n 1 err)" '  allow more, take fewer metrics, or split the set into several files'
+same 'what to do' "$(tail -n 1 err)" "  allow more, take fewer metrics, or divide the set among several files, as 'offpeak build --split' does"
 refuses 1 "needs $ours passes on GH100" build --chip GH100 $large --max-passes $((ours - 1)) -o no.opk
 pass 'nothing was written' test ! -e no.opk
 

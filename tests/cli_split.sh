@@ -67,7 +67,7 @@ keep stated.json
 # It has one pass, said or not.
 works build --chip GH100 pm-overview pm-memory pm-datacenter --split -o dir/pm.opk --format json
 equal out stated.json
-refuses 1 'PM sampling has one: keep what fits a single pass, or split the set into several files' \
+refuses 1 'PM sampling has one: keep what fits a single pass, or divide the set among several files' \
 	plan --chip GH100 pm-overview pm-memory pm-datacenter
 
 section 'formulas over several files'

@@ -180,12 +180,12 @@ int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 
 	if (code)
 		return code;
-	opk_fail(
-		ctx, OPK_EFAILED, "%s",
-		plan->target.profiler == OPK_PROFILER_PM
-			? "PM sampling has one: keep what fits a single pass, or split the set into "
-			  "several files"
-			: "allow more, take fewer metrics, or split the set into several files");
+	opk_fail(ctx, OPK_EFAILED, "%s",
+	         plan->target.profiler == OPK_PROFILER_PM
+	                 ? "PM sampling has one: keep what fits a single pass, or divide the set "
+	                   "among several files, as 'offpeak build --split' does"
+	                 : "allow more, take fewer metrics, or divide the set among several files, "
+	                   "as 'offpeak build --split' does");
 	opk_add(ctx, OPK_EFAILED, "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
 	        plan->metrics.count - left_out, plan->metrics.count, limit, limit == 1 ? "" : "es",
 	        others);

@@ -81,6 +81,21 @@ int effort_of(struct app *app, double *out, const char *text)
 	return OPK_OK;
 }
 
+/* Other commands take the chip as their first word. */
+static int refuse_without_chip(struct app *app)
+{
+	opk_auto(opk_chips) struct opk_chips *chips = NULL;
+	const struct opk_chip *chip = NULL;
+	const char *first = app->argument_count ? app->arguments[0] : "";
+	int code = opk_chips_new(&chips, app->ctx);
+
+	if (!code && opk_chips_resolve(&chip, app->ctx, chips, first))
+		chip = NULL;
+	opk_clear_errors(app->ctx);
+	return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required%s%s%s", app->command,
+	                 chip ? ", did you mean --chip " : "", chip ? first : "", chip ? "?" : "");
+}
+
 /* A bare image does not say its chip, and GPUs of several may have been probed. */
 static int take_chip(struct app *app, struct plan_args *args)
 {
@@ -93,7 +108,7 @@ static int take_chip(struct app *app, struct plan_args *args)
 		return code;
 	snprintf(args->file_chip, sizeof args->file_chip, "%s", chip ? chip : "");
 	if (!*args->file_chip)
-		return app_error(app, OPK_EUSAGE, "%s: --chip CHIP is required", app->command);
+		return refuse_without_chip(app);
 	args->chip = args->file_chip;
 	return OPK_OK;
 }
