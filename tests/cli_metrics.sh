@@ -29,6 +29,9 @@ notes "no metric matches 'nosuch'" metrics GH100 nosuch dram__bytes --count
 notes "^offpeak: note: no metric matches 'nosuch'" metrics GH100 nosuch dram__bytes
 out_has '^dram__bytes,'
 notes "no metric matches 'nothing\*'" metrics GH100 --submetrics dram__bytes.sum 'nothing*'
+notes "no metric matches 'dram_bytes\*'; the nearest name is dram__bytes$" metrics GH100 'dram_bytes*'
+notes "names have no blanks: --grep 'hit.rate' matches [1-9]" metrics GH100 --grep 'hit rate'
+refuses 2 "^offpeak: unknown chip 'dram__bytes'" metrics dram__bytes
 notes "no metric matches 'dram__bytez', did you mean dram__bytes" metrics GH100 dram__bytez
 notes "'offpeak describe GH100 achieved_occupancy' shows" metrics GH100 achieved_occupancy
 notes "GH100 has no unit 'foo'; its units: .*dram, .*lts, .*smsp" metrics GH100 --unit foo

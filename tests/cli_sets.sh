@@ -50,7 +50,9 @@ refuses 2 "check takes one SET, not 'GH100', too; chips come after --chip" sets 
 refuses 2 "check takes one SET, not 'l1', too" sets --check l2 l1
 refuses 2 '--param level: NAME=VALUE is needed' plan --chip GH100 l1 --param level
 refuses 2 '--param =1: NAME=VALUE is needed' sets --check l1 --param =1
-refuses 2 "set l1 has no parameter 'level'" plan --chip GH100 l1 --param level=2
+printf 'name: p\nparameters: {size: 1, op: ld}\nmetrics: [a__b.sum]\n' >parameters.yaml
+refuses 2 "set p has no parameter 'level'; it has op, size$" sets --check parameters.yaml --param level=2
+refuses 2 "set l1 has no parameter 'level'$" plan --chip GH100 l1 --param level=2
 refuses 2 "set l1 has no parameter 'level'" build --chip GH100 l1 --param level=2 -o x.opk
 
 if ! have_cupti 130000; then

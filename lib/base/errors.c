@@ -130,7 +130,7 @@ int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *
 {
 	int number = errno;
 
-	opk_fail(ctx, code, "%s: %s: %s", path, what, strerror(number));
+	opk_fail(ctx, code, "%s: %s: %s", *path ? path : "''", what, strerror(number));
 	if (ctx->causes.count) {
 		ctx->causes.items->file = opk_strdup(path);
 		ctx->causes.items->os_error = number;

@@ -161,7 +161,9 @@ int opk_catalog_of_set_new(struct opk_catalog **out, struct opk_ctx *ctx, const 
 		code = fill(catalog, ctx, chip, profiler);
 	if (code) {
 		opk_catalog_free(catalog);
-		return opk_add(ctx, code, "no metric catalog of %s", chip);
+		/* That there is no such chip needs no more words. */
+		return code == OPK_EUSAGE ? code
+		                          : opk_add(ctx, code, "no metric catalog of %s", chip);
 	}
 	*out = catalog;
 	return OPK_OK;

@@ -322,11 +322,37 @@ static int give(struct opk_set *set, struct opk_ctx *ctx, const char *name, cons
 	return opk_nomem(ctx, "a parameter");
 }
 
+/* "; it has a, b"; "" where it has none. NULL: memory ran out. */
+static char *list_parameters(const struct opk_index *parameters)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+	opk_autobuf struct opk_buf text = { 0 };
+
+	for (size_t i = 0; i < parameters->count; i++)
+		if (parameters->slots[i].key && !opk_strlist_add(&names, parameters->slots[i].key))
+			return NULL;
+	opk_strlist_sort(&names);
+	for (size_t i = 0; i < names.count; i++)
+		opk_buf_add_printf(&text, "%s%s", i ? ", " : "; it has ", names.items[i]);
+	return opk_buf_take_text(&text);
+}
+
+static int fail_unknown(const struct opk_set *set, struct opk_ctx *ctx, const char *name,
+                        const struct opk_symbols *symbols)
+{
+	struct opk_nearest nearest = { .name = name };
+	opk_autofree char *names = list_parameters(&symbols->parameters);
+
+	opk_symbols_try_all(&nearest, &symbols->parameters);
+	return opk_fail(ctx, OPK_EUSAGE, "set %s has no parameter '%s'" OPK_DID_YOU_MEAN "%s",
+	                set->name, name, OPK_NEAR(nearest.best),
+	                nearest.best || !names ? "" : names);
+}
+
 int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value)
 {
 	opk_autoproblems struct opk_problems quiet = { 0 };
 	opk_autosymbols struct opk_symbols symbols = { 0 };
-	struct opk_nearest nearest = { .name = name };
 
 	opk_symbols_init(&symbols, ctx, &quiet, set);
 	opk_clear_errors(ctx);
@@ -337,7 +363,5 @@ int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name
 		                name, MAX_VALUE);
 	if (opk_index_find(NULL, &symbols.parameters, name))
 		return give(set, ctx, name, value);
-	opk_symbols_try_all(&nearest, &symbols.parameters);
-	return opk_fail(ctx, OPK_EUSAGE, "set %s has no parameter '%s'" OPK_DID_YOU_MEAN, set->name,
-	                name, OPK_NEAR(nearest.best));
+	return fail_unknown(set, ctx, name, &symbols);
 }

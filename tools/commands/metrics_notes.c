@@ -120,12 +120,51 @@ static bool note_name(struct app *app, const struct opk_catalog *catalog,
 	return metric != NULL;
 }
 
+/* A pattern that matches nothing: whether there is a metric like the words in it. */
+static bool note_pattern(const struct opk_catalog *catalog, const char *glob)
+{
+	opk_autofree char *words = opk_strdup(glob);
+	const struct opk_metric *nearest;
+	size_t length = 0;
+
+	for (size_t i = 0; words && words[i]; i++)
+		if (!strchr("*?[]", words[i]))
+			words[length++] = words[i];
+	if (!words || !length)
+		return false;
+	words[length] = '\0';
+	nearest = opk_catalog_nearest(catalog, words);
+	if (nearest)
+		app_note("no metric matches '%s'; the nearest name is %s", glob, nearest->name);
+	return nearest != NULL;
+}
+
+/* Words of an expression with blanks between, which names don't have. */
+static bool note_blanks(struct app *app, const struct opk_catalog *catalog,
+                        const struct opk_metric_filter *filter)
+{
+	opk_autofree char *joined = filter->grep ? opk_strdup(filter->grep) : NULL;
+	struct opk_metric_filter other = *filter;
+	size_t count;
+
+	if (!joined || !strchr(joined, ' '))
+		return false;
+	for (char *blank = joined; (blank = strchr(blank, ' '));)
+		*blank = '.';
+	other.grep = joined;
+	count = count_matches(app, catalog, &other, "*");
+	if (count)
+		app_note("no metric matches; names have no blanks: --grep '%s' matches %zu", joined,
+		         count);
+	return count > 0;
+}
+
 void note_no_metric(struct app *app, const struct opk_catalog *catalog,
                     const struct opk_metric_filter *filter, bool submetrics)
 {
 	bool full = false;
 
-	if (note_unit(catalog, filter->unit))
+	if (note_unit(catalog, filter->unit) || note_blanks(app, catalog, filter))
 		return;
 	for (size_t i = 0; i < filter->glob_count; i++) {
 		if (is_plain(filter->globs[i])
@@ -133,6 +172,9 @@ void note_no_metric(struct app *app, const struct opk_catalog *catalog,
 			return;
 		full |= strchr(filter->globs[i], '.') != NULL;
 	}
+	if (!full && filter->glob_count == 1 && !filter->grep
+	    && note_pattern(catalog, filter->globs[0]))
+		return;
 	app_note(full && !submetrics
 	                 ? "no metric matches; globs go over base names such as dram__bytes, "
 	                   "without rollup or submetric: --submetrics lists those, too"
