@@ -86,7 +86,7 @@ cp "$simple" longer
 echo more >>longer
 for name in eval info; do
 	refuses 4 'nowhere.opk: .*No such file' $name nowhere.opk
-	refuses 4 'not a regular file' $name .
+	refuses 4 'is a folder; the recordings in it are [.]/[*][.]opk$' $name .
 	refuses 4 'text: .*not an .opk file' $name text
 	refuses 4 'empty: .*too short' $name empty
 	refuses 4 'short: .*too short' $name short
@@ -116,7 +116,8 @@ refuses 4 'nowhere.yaml: .*No such file' sets --check nowhere.yaml
 refuses 4 'nowhere.yaml: .*No such file' plan --chip GH100 nowhere.yaml
 refuses 4 'nowhere: .*No such file' build --chip GH100 l1 -o x.opk --availability nowhere
 printf 'name: x\nmetrics:\n  - %s\nbogus: 1\n' $metric >key.yaml
-refuses 4 "^offpeak: key.yaml:4:1: unknown key 'bogus'" sets --check key.yaml --chip GH100
+run 4 sets --check key.yaml --chip GH100
+err_has "^offpeak: key.yaml:4:1: unknown key 'bogus'"
 refuses 4 "key.yaml:4:1: unknown key 'bogus'" plan --chip GH100 ./key.yaml
 printf 'name: [x\n' >form.yaml
 refuses 4 '^offpeak: form.yaml:[0-9]+:[0-9]+: ' sets --check form.yaml
@@ -345,7 +346,7 @@ json '[row["chip"] for row in j] == ["GA100", "GH100"]'
 json 'all(row["passes"] > 0 for row in j)'
 printf 'name: x\nchips: [GH100]\nmetrics:\n  - smsp__inst_execute.sum\n' >metric.yaml
 run 4 sets --check metric.yaml
-err_has "^  metric.yaml:4:5: GH100 has no metric .*did you mean smsp__inst_executed"
+err_has "^offpeak: metric.yaml:4:5: GH100 has no metric .*did you mean smsp__inst_executed"
 printf 'name: x\nchips: [GH10O]\nmetrics: [%s]\n' $metric >chip.yaml
 run 4 sets --check chip.yaml
 err_has "chip.yaml.*unknown chip 'GH10O'"
