@@ -83,7 +83,7 @@ others() {
 	out_has '^GH100 +Hopper +compute 9.0 +[0-9]{4} metrics, PM sampling$'
 	works build --chip GH100 dram__bytes.sum,sm__cycles_elapsed.max -o "$tmp/wanted.opk"
 	example "$1" build GH100 dram__bytes.sum,sm__cycles_elapsed.max "$tmp/built.opk"
-	out_has '^custom on GH100: 2 metrics in 1 passes'
+	out_has '^custom on GH100: metrics 2, passes 1,'
 	equal "$tmp/built.opk" "$tmp/wanted.opk"
 	example "$1" arrow "$simple" "$simple"
 	out_has '^gpu__time_duration.sum: g$'
