@@ -178,8 +178,8 @@ const struct command trace_command = {
 		"value before it further, and a slice 'no value' or 'no samples' shows where that is so.\n"
 		"The first sample, which begins at an earlier event, is left out.\n"
 		"\n"
-		"--where is that of eval, and launches have to meet its conditions on start_ns, end_ns,\n"
-		"device, host and gpu, too; in a recording without samples those on any fact of launches.\n"
+		"--where is that of eval. Launches have to meet its conditions on start_ns, end_ns,\n"
+		"device, host and gpu, too, and in a recording without samples those on any other fact.\n"
 		"A recording of ranges without times has nothing that could be drawn: exit code 2.\n"
 		"Prints how many events came of what.",
 	.examples = {

@@ -454,7 +454,8 @@ static void print_example(const struct example *example)
 
 void app_usage(const struct command *command, bool all)
 {
-	opk_autofree char *usage = opk_printf("%s [OPTIONS] %s", command->name, command->synopsis);
+	opk_autofree char *usage = opk_printf("%s [OPTIONS]%s%s", command->name,
+	                                      *command->synopsis ? " " : "", command->synopsis);
 	opk_autofree char *summary = opk_printf("%s.", command->summary);
 	static const char program[] = "usage: offpeak ";
 

@@ -330,12 +330,13 @@ const struct command plan_command = {
 		"in different passes, and so in different runs of the kernel (split). sample_bytes is\n"
 		"what the hardware writes for each sample of PM sampling.\n"
 		"\n"
-		"launch_us is how much longer a launch takes without replay, in microseconds: in a pass,\n"
-		"and on average over the passes, as they take turns; replay_us what a pass of kernel\n"
-		"replay takes, and all of them. They come from where counters are counted and what that\n"
-		"cost on one GPU (measured); nothing is said of chips where it was not measured.\n"
-		"--prefer cheap plans few passes with counters that the SMs themselves keep, which make\n"
-		"a launch twenty times dearer on an H100, and more passes in all.\n"
+		"In the table plan launch_us is by how many microseconds a pass makes a launch longer,\n"
+		"without replay, and replay_us how long the pass takes under kernel replay. The summary\n"
+		"has the mean of launch_us, for passes take turns, and the sum of replay_us. They come\n"
+		"from where counters are counted and what that cost on one GPU (measured); nothing is\n"
+		"said of chips where it was not measured. --prefer cheap plans few passes with counters\n"
+		"that the SMs themselves keep, which make a launch twenty times dearer on an H100, and\n"
+		"more passes in all.\n"
 		"\n"
 		"CSV has one table: the summary, or that of --table. The table metrics is printed for\n"
 		"--table alone: a row a metric, with the number of its passes, which ones they are, saves\n"
@@ -351,8 +352,8 @@ const struct command plan_command = {
 		"domains where its raw counters find no room.\n"
 		"\n"
 		"--svg draws a column a pass and a row for each group of domains that are scheduled\n"
-		"together, filled as far as the pass is beside the fullest one; a pass shows its\n"
-		"metrics when the mouse is over it.",
+		"together, filled in proportion to the fullest pass; a pass shows its metrics when the\n"
+		"mouse is over it.",
 	.examples = {
 		{ "plan --chip GH100 memory", "how many passes a set takes" },
 		{ "plan --chip GH100 roofline my.yaml --table metrics -o plan.csv",

@@ -125,14 +125,15 @@ const struct command show_command = {
 		"ranges; and the GPU was busy where a kernel, a copy or a set ran. The tables of streams,\n"
 		"copies and NVTX ranges have ten rows, or as many as --top says where it says more.\n"
 		"\n"
-		"Of a percentage of the peak, and of what has a peak and was recorded with what it takes,\n"
-		"a bar shows how near it is.\n"
+		"A bar shows how near a value is to its peak, where it is a percentage of that, or was\n"
+		"recorded together with it.\n"
 		"\n"
 		"--sort takes the names of columns, too: the greatest come first. --kernel takes patterns\n"
 		"(* ? [a-z]) over a kernel's whole name or the plain one, or over a range's name.\n"
 		"\n"
 		"This is text everywhere; --format json and csv have what is shown as numbers, in base\n"
-		"units. 'offpeak eval' has each launch. Of a set that was built, show says what it is.",
+		"units. 'offpeak eval' has each launch. For a file of 'offpeak build' show says what\n"
+		"the set is.",
 	.options = specs,
 	.args_size = sizeof(struct show_args),
 	.examples = {
