@@ -348,7 +348,7 @@ START_TEST(not_a_file)
 	} rows[] = {
 		{ HERE, "/nowhere/x.opk", "/nowhere/x.opk: can't open: No such file" },
 		{ HERE, "/dev/null", "/dev/null: not a regular file" },
-		{ HERE, "/tmp", "/tmp: not a regular file" },
+		{ HERE, "/tmp", "/tmp: is a folder; the recordings in it are /tmp/*.opk" },
 	};
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_file *file = NULL;

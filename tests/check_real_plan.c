@@ -501,7 +501,7 @@ START_TEST(build_to_nowhere)
 	ck_code(ctx, opk_file_open(&file, ctx, "/nonexistent/folder/set.opk"), OPK_EINPUT);
 	ck_assert_msg(told(ctx, "/nonexistent/folder/set.opk"), "%s", errors_of(ctx));
 	ck_code(ctx, opk_file_open(&file, ctx, "/tmp"), OPK_EINPUT);
-	ck_assert_msg(told(ctx, "/tmp: not a regular file"), "%s", errors_of(ctx));
+	ck_assert_msg(told(ctx, "/tmp: is a folder"), "%s", errors_of(ctx));
 	opk_plan_free(plan);
 	opk_ctx_free(ctx);
 }

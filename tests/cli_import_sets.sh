@@ -83,7 +83,7 @@ if have_cupti 130000; then
 	works sets --import many.section -o many.yaml
 	run 1 plan --chip GH100 ./many.yaml
 	err_has 'set Many needs [0-9]+ passes on GH100$'
-	err_has 'PM sampling has one: keep what fits a single pass, or split the set'
+	err_has 'PM sampling has one: keep what fits a single pass, or divide the set among'
 	mkdir split
 	notes 'left out sm__mio_inst_issued.sum$' build --chip GH100 ./many.yaml --split -o split/many.opk --format json
 	json 'len(j) > 1 and sum(f["metrics"] for f in j) == 8 and all(f["passes"] == 1 for f in j)'
