@@ -112,8 +112,8 @@ static int do_all(struct opk_ctx *ctx)
 		code = opk_nv_counter_domains(&list, ctx, scheduler, "raw_c");
 	if (!code)
 		code = opk_nv_counter_places(&places, NULL, ctx, scheduler, "raw_c");
-	if (!code)
-		code = opk_nv_scheduler_add_pass(ctx, scheduler, counters, COUNT(counters));
+	for (size_t i = 0; !code && i < COUNT(counters); i++)
+		code = opk_nv_scheduler_add_pass(ctx, scheduler, &counters[i], 1);
 	if (!code)
 		code = opk_nv_scheduler_image(&image, &size, &passes, ctx, scheduler);
 	opk_nv_scheduler_free(scheduler);

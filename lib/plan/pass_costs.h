@@ -24,6 +24,25 @@ void opk_pass_costs_clear(struct opk_pass_costs *costs);
 /* Whether counters there make a launch several times dearer than elsewhere. */
 bool opk_domain_is_dear(const struct opk_pass_costs *costs, const char *domain);
 
+/* plan_image.c: passes that the search has composed. */
+struct opk_composed {
+	const struct opk_counters *counters;
+	const struct opk_parts *parts;
+	struct opk_schedule *schedule;
+	struct opk_nv_scheduler *asked; /* where counters can be: no pass was added to it */
+	/*
+	 * Counters that can be in dear domains alone: a pass with one may have others there, too.
+	 * NULL: all passes have any domain.
+	 */
+	const bool *dear;
+	const struct opk_pass_costs *costs;
+};
+
+/* Moves passes with such counters to the front, and returns how many there are. */
+size_t opk_dear_passes_first(const struct opk_composed *composed);
+int opk_compose_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
+                      const struct opk_target *target, const struct opk_composed *composed);
+
 /* What a pass costs; 0 where unknown. */
 struct opk_pass_cost {
 	uint32_t launch_us; /* of a launch that is not replayed */

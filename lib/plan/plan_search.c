@@ -5,13 +5,12 @@
  * the GPU that share no counter domain are packed apart. What comes of it is a config image as
  * CUPTI would make it.
  */
-#include "plan/pass_costs.h"
-
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "adapters/nv/nv.h"
+#include "plan/pass_costs.h"
 #include "schedule/schedule.h"
 
 /* Progress is reported in hundredths. */
@@ -122,16 +121,25 @@ static void report(const struct searching *s, const struct opk_part *part)
 		                     (uint64_t)(fmin(done, 1) * PROGRESS), PROGRESS);
 }
 
+/* Where a pass has room for few counters, as many as passes may clash each with each. */
+static bool may_clash(const struct opk_part *part)
+{
+	enum { FEW = 4 };
+
+	return part->count < FEW * part->bins.count;
+}
+
 /* Questions cost as much as tries: they are asked where it may well end with them, or must. */
 static int ask(struct searching *s, struct opk_part *part)
 {
+	bool early = part->tries == 1 && !part->varied && may_clash(part);
 	int code = OPK_OK;
 
 	if (part->bins.count <= aim(s, part))
 		return OPK_OK;
 	if (part->tries == late_tries(part))
 		code = opk_part_count(part, s->ctx, &s->patience);
-	if (!code && (part->tries == late_tries(part) || (part->tries == 1 && !part->varied)))
+	if (!code && (early || part->tries == late_tries(part)))
 		code = opk_part_clique(part, s->ctx, &s->patience);
 	if (!code && part->tries == TRIES && s->options->effort > 0)
 		code = opk_part_bound(part, s->ctx, &s->patience);
@@ -179,91 +187,21 @@ static int gather(struct searching *s)
 
 /* ---- the plan */
 
-static bool leave_out(const void *costs, const char *domain)
+static bool is_cheap(const void *costs, const char *domain)
 {
-	return opk_domain_is_dear(costs, domain);
+	return !opk_domain_is_dear(costs, domain);
 }
 
-static bool is_dear_pass(const struct searching *s, const struct opk_schedule *schedule,
-                         size_t pass)
+static struct opk_composed composed(const struct searching *s, struct opk_schedule *schedule)
 {
-	for (size_t i = 0; i < s->counters.names.count; i++)
-		if (schedule->pass_of[i] == pass && s->dear[i])
-			return true;
-	return false;
-}
-
-/* Dear passes come first. How many there are. */
-static size_t order_passes(const struct searching *s, struct opk_schedule *schedule)
-{
-	size_t dear = 0;
-
-	for (size_t pass = 0; pass < schedule->passes; pass++) {
-		if (!is_dear_pass(s, schedule, pass))
-			continue;
-		for (size_t i = 0; i < s->counters.names.count; i++)
-			if (schedule->pass_of[i] == pass || schedule->pass_of[i] == dear)
-				schedule->pass_of[i] = schedule->pass_of[i] == pass ? dear : pass;
-		dear++;
-	}
-	return dear;
-}
-
-/* The counters of a pass; those of a part in the order in which it was packed. */
-static size_t list_pass(const char **out, const struct searching *s,
-                        const struct opk_schedule *schedule, size_t pass)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < s->parts.count; i++) {
-		const struct opk_part *part = &s->parts.all[i];
-
-		for (size_t j = 0; j < part->count; j++) {
-			size_t counter = part->members[part->order[j]];
-
-			if (schedule->pass_of[counter] == pass)
-				out[count++] = s->counters.names.items[counter];
-		}
-	}
-	return count;
-}
-
-static int add_passes(const struct searching *s, struct opk_nv_scheduler *scheduler,
-                      const struct opk_schedule *schedule)
-{
-	opk_autofree const char **names = opk_alloc_array(s->counters.names.count + 1,
-	                                                  sizeof *names);
-	int code = names ? OPK_OK : opk_nomem(s->ctx, "a plan");
-
-	if (!code && s->cheap)
-		code = opk_nv_scheduler_without(s->ctx, scheduler, leave_out, &s->costs);
-	for (size_t pass = 0; !code && pass < schedule->passes; pass++) {
-		size_t count = list_pass(names, s, schedule, pass);
-
-		if (s->cheap)
-			code = opk_nv_scheduler_choose(s->ctx, scheduler,
-			                               is_dear_pass(s, schedule, pass));
-		if (!code)
-			code = opk_nv_scheduler_add_pass(s->ctx, scheduler, names, count);
-	}
-	return code;
-}
-
-static int make_image(struct opk_schedule_result *out, const struct searching *s,
-                      const struct opk_schedule *schedule)
-{
-	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
-	int code = opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->target.chip,
-	                                s->plan->target.availability);
-
-	if (code)
-		return code;
-	code = add_passes(s, scheduler, schedule);
-	if (!code)
-		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, s->ctx,
-		                              scheduler);
-	/* CUPTI's own word counts. */
-	return code ? code : opk_nv_passes(&out->passes, s->ctx, out->config, out->size);
+	return (struct opk_composed){
+		.counters = &s->counters,
+		.parts = &s->parts,
+		.schedule = schedule,
+		.asked = s->scheduler,
+		.dear = s->dear,
+		.costs = &s->costs,
+	};
 }
 
 static size_t count_split(const struct searching *s, const struct opk_schedule *schedule)
@@ -297,31 +235,6 @@ static int count_dear(size_t *out, const struct searching *s, const struct opk_s
 	return code;
 }
 
-/*
- * The same in one call, the counters of each pass after those of the pass before it: in half the
- * time PerfWorks finds these passes again, or earlier room.
- */
-static int make_at_once(struct opk_schedule_result *out, const struct searching *s,
-                        const struct opk_schedule *schedule)
-{
-	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
-	opk_autofree const char **names = opk_alloc_array(s->counters.names.count + 1,
-	                                                  sizeof *names);
-	size_t count = 0;
-	int code = names ? opk_nv_scheduler_new(&scheduler, s->ctx, s->plan->target.chip,
-	                                        s->plan->target.availability)
-	                 : opk_nomem(s->ctx, "a plan");
-
-	for (size_t pass = 0; !code && pass < schedule->passes; pass++)
-		count += list_pass(names + count, s, schedule, pass);
-	if (!code)
-		code = opk_nv_scheduler_hold(s->ctx, scheduler, names, count);
-	if (!code)
-		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, s->ctx,
-		                              scheduler);
-	return code ? code : opk_nv_passes(&out->passes, s->ctx, out->config, out->size);
-}
-
 static bool is_better(const struct searching *s, size_t passes, const struct opk_schedule *ours,
                       const struct opk_schedule *theirs)
 {
@@ -345,70 +258,29 @@ static int replace_dear(struct searching *s, struct opk_schedule *ours,
                         const struct opk_schedule *theirs)
 {
 	opk_autoresult struct opk_schedule_result made = { 0 };
-	size_t dear = order_passes(s, ours), dear_before;
+	struct opk_composed what = composed(s, ours);
+	size_t dear = opk_dear_passes_first(&what), dear_before;
 	int code = count_dear(&dear_before, s, theirs);
 
 	if (!code && dear < dear_before)
-		code = make_image(&made, s, ours);
+		code = opk_compose_image(&made, s->ctx, &s->plan->target, &what);
 	if (!code && made.passes)
 		take_image(s->plan, &made, made.passes - dear);
 	return code;
 }
 
-/*
- * Whether each part has its counters in the first of the passes. A part that leaves passes out, so
- * that ratios come together, would have them there if all were taken at once.
- */
-static bool is_dense(const struct searching *s, const struct opk_schedule *schedule)
-{
-	size_t software;
-
-	passes_now(s, &software);
-	for (size_t i = 0; i < s->parts.count; i++) {
-		const struct opk_part *part = &s->parts.all[i];
-		size_t end = part->bins.count + (part->software ? software : 0);
-
-		for (size_t j = 0; j < part->count; j++)
-			if (schedule->pass_of[part->members[j]] >= end)
-				return false;
-	}
-	return true;
-}
-
-/* At once, where that splits no more ratios. */
-static int make_either(struct opk_schedule_result *out, const struct searching *s,
-                       const struct opk_schedule *ours)
-{
-	struct opk_schedule found = { 0 };
-	bool good;
-	int code;
-
-	if (!is_dense(s, ours))
-		return make_image(out, s, ours);
-	code = make_at_once(out, s, ours);
-	if (!code)
-		code = opk_schedule_read(&found, s->ctx, &s->counters, out);
-	if (code)
-		return code;
-	good = found.passes <= ours->passes && count_split(s, &found) <= count_split(s, ours);
-	opk_schedule_clear(&found);
-	if (good)
-		return OPK_OK;
-	opk_schedule_result_clear(out);
-	return make_image(out, s, ours);
-}
-
-static int replace(struct searching *s, const struct opk_schedule *ours,
+static int replace(struct searching *s, struct opk_schedule *ours,
                    const struct opk_schedule *theirs)
 {
 	opk_autoresult struct opk_schedule_result made = { 0 };
-	int code = OPK_OK;
+	struct opk_composed what = composed(s, ours);
+	int code;
 
-	if (is_better(s, ours->passes, ours, theirs)) {
-		code = make_either(&made, s, ours);
-		if (!code && is_better(s, made.passes, ours, theirs))
-			take_image(s->plan, &made, 0);
-	}
+	if (!is_better(s, ours->passes, ours, theirs))
+		return OPK_OK;
+	code = opk_compose_image(&made, s->ctx, &s->plan->target, &what);
+	if (!code && is_better(s, made.passes, ours, theirs))
+		take_image(s->plan, &made, 0);
 	return code;
 }
 
@@ -420,7 +292,7 @@ static int find_dear(struct searching *s)
 	                                s->plan->target.availability);
 
 	if (!code)
-		code = opk_nv_scheduler_without(s->ctx, s->cheap, leave_out, &s->costs);
+		code = opk_nv_scheduler_choose(s->ctx, s->cheap, is_cheap, &s->costs);
 	s->dear = opk_alloc_array(count + 1, sizeof *s->dear);
 	if (!code && !s->dear)
 		code = opk_nomem(s->ctx, "a plan");

@@ -172,7 +172,7 @@ struct opk_nv_scheduler;
  */
 int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
                          const void *availability);
-/* An empty one for the same GPU, with those of its domains that have these names; NULL: all. */
+/* An empty one for the same GPU, with those chosen domains that have these names; NULL: all. */
 int opk_nv_scheduler_like(struct opk_nv_scheduler **out, struct opk_ctx *ctx,
                           const struct opk_nv_scheduler *other, const struct opk_strlist *domains);
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler);
@@ -191,13 +191,11 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 int opk_nv_scheduler_hold(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                           const char *const *counters, size_t count);
 /*
- * Goes on without some domains: what is asked about, and passes that are added from now on, have no
- * counters there; or with all of them again. For passes where none was added yet.
+ * Goes on with some of its domains: what is asked about, and passes that are added from now on,
+ * have no counters elsewhere. A pass of few domains takes less time.
  */
-int opk_nv_scheduler_without(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
-                             bool (*leave_out)(const void *data, const char *domain),
-                             const void *data);
-int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler, bool all);
+int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                            bool (*wanted)(const void *data, const char *domain), const void *data);
 /*
  * The domains that can count a raw counter, by NVIDIA's names, single ones ("gpu_sm_a") before
  * pairs that work together ("gpu_sm_c_sm_a"); appended, each once. "gpu_sass" is software: code

@@ -11,13 +11,28 @@ struct opk_nv_scheduler {
 	const char *chip;         /* borrowed, as is: */
 	const void *availability; /* of the GPU, or NULL */
 	void *object;
-	uint32_t *domains; /* all of the chip's, those that may be left out last */
-	size_t domain_count, kept_count;
-	size_t open_count; /* so many are in the open pass group */
+	uint32_t *domains; /* all that it may use */
+	uint32_t *group;   /* those of the pass group that is open, or is opened next */
+	size_t domain_count, group_count;
+	bool open;
 };
 
 /* NVIDIA numbers 41 domains and 5 pairs in all; a counter has a handful. */
 enum { MAX_DOMAINS = 64 };
+
+static bool make_room(struct opk_nv_scheduler *scheduler, size_t count)
+{
+	scheduler->domains = opk_alloc_array(count + 1, sizeof *scheduler->domains);
+	scheduler->group = opk_alloc_array(count + 1, sizeof *scheduler->group);
+	return scheduler->domains && scheduler->group;
+}
+
+static void choose_all(struct opk_nv_scheduler *scheduler)
+{
+	scheduler->group_count = scheduler->domain_count;
+	for (size_t i = 0; i < scheduler->domain_count; i++)
+		scheduler->group[i] = scheduler->domains[i];
+}
 
 static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
@@ -30,14 +45,12 @@ static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 		               NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains, &params);
 		if (code)
 			return code;
-		if (!scheduler->domains)
-			scheduler->domains = opk_alloc_array(params.numAvailableDomains,
-			                                     sizeof *scheduler->domains);
-		if (!scheduler->domains)
+		if (!scheduler->domains && !make_room(scheduler, params.numAvailableDomains))
 			return opk_nomem(ctx, "raw counter domains");
 		params.pAvailableDomains = scheduler->domains;
 	}
-	scheduler->domain_count = scheduler->open_count = params.numAvailableDomains;
+	scheduler->domain_count = params.numAvailableDomains;
+	choose_all(scheduler);
 	return OPK_OK;
 }
 
@@ -45,20 +58,27 @@ static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 static int open_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	NV_PARAMS(params, SchedulerBeginPassGroup, .pRawCounterConfig = scheduler->object,
-	          .pDomains = scheduler->domains, .numDomains = scheduler->open_count);
+	          .pDomains = scheduler->group, .numDomains = scheduler->group_count);
+	int code;
 
-	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_BeginPassGroup, &params);
+	if (scheduler->open)
+		return OPK_OK;
+	code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_BeginPassGroup, &params);
+	scheduler->open = !code;
+	return code;
 }
 
 static int close_pass(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	NV_PARAMS(params, SchedulerEndPassGroup, .pRawCounterConfig = scheduler->object,
-	          .pDomains = scheduler->domains, .numDomains = scheduler->open_count);
+	          .pDomains = scheduler->group, .numDomains = scheduler->group_count);
 
+	if (!scheduler->open)
+		return OPK_OK;
+	scheduler->open = false;
 	return NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_EndPassGroup, &params);
 }
 
-/* Without an open pass. */
 static int create(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
                   const void *availability)
 {
@@ -89,8 +109,6 @@ int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, con
 	if (!code)
 		code = find_domains(scheduler, ctx);
 	if (!code)
-		code = open_pass(scheduler, ctx);
-	if (!code)
 		*out = opk_take(scheduler);
 	return code;
 }
@@ -104,23 +122,22 @@ static int name_domain(const char **out, struct opk_ctx *ctx, struct opk_nv *nv,
 	return code;
 }
 
-/* Adds the open domains of another one that have these names. */
+/* Adds the chosen domains of another one that have these names. */
 static int copy_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx,
                         const struct opk_nv_scheduler *other, const struct opk_strlist *names)
 {
-	scheduler->domains = opk_alloc_array(other->open_count + 1, sizeof *scheduler->domains);
-	if (!scheduler->domains)
+	if (!make_room(scheduler, other->group_count))
 		return opk_nomem(ctx, "raw counter domains");
-	for (size_t i = 0; i < other->open_count; i++) {
+	for (size_t i = 0; i < other->group_count; i++) {
 		const char *name = NULL;
-		int code = names ? name_domain(&name, ctx, other->nv, other->domains[i]) : OPK_OK;
+		int code = names ? name_domain(&name, ctx, other->nv, other->group[i]) : OPK_OK;
 
 		if (code)
 			return code;
 		if (!names || opk_strlist_contains(names, name))
-			scheduler->domains[scheduler->domain_count++] = other->domains[i];
+			scheduler->domains[scheduler->domain_count++] = other->group[i];
 	}
-	scheduler->open_count = scheduler->kept_count = scheduler->domain_count;
+	choose_all(scheduler);
 	return OPK_OK;
 }
 
@@ -133,42 +150,24 @@ int opk_nv_scheduler_like(struct opk_nv_scheduler **out, struct opk_ctx *ctx,
 	if (!code)
 		code = copy_domains(scheduler, ctx, other, domains);
 	if (!code)
-		code = open_pass(scheduler, ctx);
-	if (!code)
 		*out = opk_take(scheduler);
 	return code;
 }
 
-int opk_nv_scheduler_without(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
-                             bool (*leave_out)(const void *data, const char *domain),
-                             const void *data)
-{
-	size_t last = scheduler->domain_count;
-
-	scheduler->kept_count = 0;
-	while (scheduler->kept_count < last) {
-		uint32_t *next = &scheduler->domains[scheduler->kept_count], domain = *next;
-		const char *name;
-		int code = name_domain(&name, ctx, scheduler->nv, domain);
-
-		if (code)
-			return code;
-		if (!leave_out(data, name)) {
-			scheduler->kept_count++;
-			continue;
-		}
-		*next = scheduler->domains[--last];
-		scheduler->domains[last] = domain;
-	}
-	return opk_nv_scheduler_choose(ctx, scheduler, false);
-}
-
-int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler, bool all)
+int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
+                            bool (*wanted)(const void *data, const char *domain), const void *data)
 {
 	int code = close_pass(scheduler, ctx);
 
-	scheduler->open_count = all ? scheduler->domain_count : scheduler->kept_count;
-	return code ? code : open_pass(scheduler, ctx);
+	scheduler->group_count = 0;
+	for (size_t i = 0; !code && i < scheduler->domain_count; i++) {
+		const char *name;
+
+		code = name_domain(&name, ctx, scheduler->nv, scheduler->domains[i]);
+		if (!code && wanted(data, name))
+			scheduler->group[scheduler->group_count++] = scheduler->domains[i];
+	}
+	return code;
 }
 
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
@@ -181,6 +180,7 @@ void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
 	if (scheduler->object)
 		NV_CALL(scheduler->nv, NVPW_RawCounterConfig_Destroy, &params);
 	free(scheduler->domains);
+	free(scheduler->group);
 	free(scheduler);
 }
 
@@ -213,8 +213,10 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 		*out = true;
 		return OPK_OK;
 	}
-	code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_AreRawCountersSchedulable,
-	               &params);
+	code = open_pass(scheduler, ctx);
+	if (!code)
+		code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_AreRawCountersSchedulable,
+		               &params);
 	if (!code)
 		*out = params.schedulable;
 	return code;
@@ -255,8 +257,11 @@ static int domains_of(struct domains *out, struct opk_ctx *ctx, struct opk_nv_sc
 	          .pRawCounterName = counter, .numSupportedDomains = MAX_DOMAINS,
 	          .numSupportedCdgDomains = MAX_DOMAINS, .pSupportedDomains = out->single,
 	          .pSupportedCdgDomains = out->pairs);
-	int status = NV_CALL(scheduler->nv, NVPW_RawCounterConfig_GetRawCounterProperties, &params);
+	int status, code = open_pass(scheduler, ctx);
 
+	if (code)
+		return code;
+	status = NV_CALL(scheduler->nv, NVPW_RawCounterConfig_GetRawCounterProperties, &params);
 	if (status) {
 		nv_check_nvpw(ctx, "NVPW_RawCounterConfig_GetRawCounterProperties", status);
 		return opk_add(ctx, is_uncounted(status) ? OPK_EUSAGE : OPK_EFAILED,
@@ -330,7 +335,8 @@ int opk_nv_scheduler_hold(struct opk_ctx *ctx, struct opk_nv_scheduler *schedule
 		return code;
 	if (!requests)
 		return opk_nomem(ctx, "raw counters");
-	return NV_NVPW(nv, ctx, NVPW_RawCounterConfig_AddRawCounters, &params);
+	code = open_pass(scheduler, ctx);
+	return code ? code : NV_NVPW(nv, ctx, NVPW_RawCounterConfig_AddRawCounters, &params);
 }
 
 int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
@@ -338,9 +344,7 @@ int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *sche
 {
 	int code = opk_nv_scheduler_hold(ctx, scheduler, counters, count);
 
-	if (!code)
-		code = close_pass(scheduler, ctx);
-	return code ? code : open_pass(scheduler, ctx);
+	return code ? code : close_pass(scheduler, ctx);
 }
 
 static int count_passes(size_t *out, struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
