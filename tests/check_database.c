@@ -523,7 +523,7 @@ START_TEST(replaced_when_complete)
 	struct source source;
 
 	open_source(&source, &base);
-	put_file("t.db", "old", 3);
+	put_file("t.db", "SQLite format 3", 16);
 	ck_ok(source.ctx, opk_database_new(&database, source.ctx, path_of(), NULL));
 	opk_database_free(database);
 	ck_assert_uint_eq(entries(false), 2);
