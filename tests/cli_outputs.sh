@@ -86,8 +86,8 @@ table|compare GH100 GB202 --format json -o
 table|describe GH100 x --format table -o
 table|metrics GH100 --format ndjson -o
 table|sets --format csv -o
-set that 'offpeak sets' wrote|sets --import $section_file -o
-set that 'offpeak sets' wrote|sets --single-pass GH100 offpeak-range --yaml -o
+set that offpeak wrote|sets --import $section_file -o
+set that offpeak wrote|sets --single-pass GH100 offpeak-range --yaml -o
 table|plan --chip GH100 roofline --format csv -o
 SVG picture|plan --chip GH100 roofline --svg
 .opk file|build --chip GH100 roofline -o
@@ -125,36 +125,36 @@ done
 echo extract >>had
 same 'commands that were tried' "$(sort -u had)" "$("$OFFPEAK" --help | sed -n "s/^  \\([a-z][a-z]*\\) .*/\\1/p" | sort)"
 section 'an output in place of an older one of its kind'
-# again ARGUMENTS...: done twice, into the same files.
+# again ARGUMENTS...: done, and then with an input that is missing, which says that the output was fine.
 again() {
 	run 0 "$@"
-	run 0 "$@"
+	# shellcheck disable=SC2046
+	refuses 4 'no[.]opk' $(echo "$@" | sed 's/self.opk\|other.opk\|images.data/no.opk/g')
 }
 : >new.opk
-again build --chip GH100 sm__cycles_active.sum --raw-config new.config --raw-prefix new.prefix -o new.opk
+for _ in 1 2; do
+	run 0 build --chip GH100 sm__cycles_active.sum --raw-config new.config --raw-prefix new.prefix -o new.opk
+	run 0 sets --import "$section_file" -o kernel.yaml
+	run 0 plan --chip GH100 mine.yaml --svg plan.svg -o plan.data --format csv
+done
 again merge self.opk -o all.opk
 again merge self.opk --sum name -o all.opk
 again recover self.opk -o whole.opk
-again sets --import "$section_file" -o kernel.yaml
-again sets --single-pass GH100 offpeak-range --yaml -o kernel.yaml
-again plan --chip GH100 mine.yaml --svg plan.svg -o plan.data --format csv
-again eval self.opk -o values.csv
-again eval self.opk --format json -o values.csv
+again trim self.opk -o small.opk
+again split self.opk --by 5 -o part.opk
+again eval self.opk --format csv -o values.log
 again eval self.opk --format sqlite -o values
 again report self.opk -o page.html
 again plot kernels self.opk -o bars
 again trace other.opk -o trace.json.gz
-again trace other.opk -o trace.json
 again diff self.opk self.opk --fail 'gpu__time_duration.sum>1e9%' --junit tests.xml
-again extract "$recordings/gh100-pm-triage.opk" -o images
-again trim self.opk -o small.opk
-again split self.opk --by kernel -o kernel.opk
-again import --raw images.data --chip GH100 --profiler pm --metrics sm__cycles_active.avg -o imported.opk
+again extract self.opk -o images
+again import --raw images.data --metrics sm__cycles_active.avg -o imported.opk
 
 section 'all of it is looked at before any is written'
 echo mine >kernel-device.yaml
 cp kernel.yaml before.yaml
-replaces_not kernel-device.yaml "is no set that 'offpeak sets' wrote" sets --import "$section_file" -o kernel.yaml
+replaces_not kernel-device.yaml "is no set that offpeak wrote" sets --import "$section_file" -o kernel.yaml
 equal kernel.yaml before.yaml
 { head -c 80 self.opk && printf XX && tail -c +83 self.opk; } >damaged.opk
 replaces_not damaged.opk 'is a damaged .opk file' merge self.opk -o damaged.opk
