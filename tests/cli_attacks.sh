@@ -44,7 +44,7 @@ quit 0 '<&-' verify "$simple"
 
 
 section 'terminal escapes'
-if script --version 2>/dev/null | grep -q util-linux; then
+if has_terminals; then
 	SHELL=/bin/sh
 	PAGER=cat
 	export SHELL PAGER

@@ -90,7 +90,7 @@ if have_cupti 130000; then
 	for file in split/*; do
 		works info "$file" --format json
 		json 'j["profiler"] == "pm" and j["passes"] == 1 and j["set"] == "Many"'
-		python3 -c 'import json; print("\n".join(json.load(open("out"))["metrics"]))' >>sampled
+		"$OFFPEAK" info "$file" --format csv | sed -n 's/^metrics,//p' | tr ' ' '\n' >>sampled
 	done
 	same 'each once' "$(sort -u sampled | wc -l)" 8
 	run 0 build --chip GH100 ./many.yaml --single-pass -o first.opk --format json

@@ -6,10 +6,11 @@ cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 have_cupti || skip_all 'no libcupti'
-unset OFFPEAK_CUDA OFFPEAK_SETS
+unset OFFPEAK_SETS
 cd "$tmp" || exit 99
 works doctor
 folder=$(sed -n 's|^libcupti,\(.*\)/[^/]*$|\1|p' out)
+unset OFFPEAK_CUDA
 mkdir mine
 for file in "$folder"/libcupti.so* "$folder"/libnvperf*.so*; do
 	ln -s "$file" mine/

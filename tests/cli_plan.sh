@@ -63,8 +63,8 @@ works plan --chip GH100 compute --effort 1e-3 --format json
 # Many counters of one domain fit in hundreds of ways: all of it keeps to the time.
 lts=$("$OFFPEAK" metrics GH100 'lts__*' --type counter --format csv | sed -n '2,301s/,.*/.sum/p' | paste -sd, -)
 pass 'within its time' timeout 60 "$OFFPEAK" plan --chip GH100 "$lts" --effort 0 --format json -o lts.json
-out_is_bound=$(python3 -c 'import json; j = json.load(open("lts.json")); print(0 < j["lower_bound"] <= j["passes"])')
-same 'a lower bound all the same' "$out_is_bound" True
+cp lts.json out
+json '0 < j["lower_bound"] <= j["passes"]'
 
 section 'one table'
 works plan --chip GH100 roofline

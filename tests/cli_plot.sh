@@ -10,6 +10,7 @@ roofline=$recordings/gh100-roofline.opk
 
 # picture FILE PYTHON: the file is XML, and what Python says of it holds: `marks` are its marks, `text` all text.
 picture() {
+	[ "$have_python" = yes ] || return 0
 	python3 - "$1" "$2" >"$tmp/got" 2>&1 <<'EOF'
 import sys
 import xml.etree.ElementTree as tree

@@ -7,6 +7,11 @@
 need_cupti_13
 cd "$tmp" || exit 99
 
+# metrics_of COMMAND...: those that it lists, one a line.
+metrics_of() {
+	"$OFFPEAK" "$@" --format csv | sed -n 's/^metrics,//p' | tr ' ' '\n'
+}
+
 section 'several files'
 large='l1 l2' most=10
 if is_long; then
@@ -20,20 +25,16 @@ json "all(f['set'] == '$(echo "$large" | tr ' ' +)' for f in j)"
 json '[f["file"] for f in j] == ["dir/out-%d.opk" % (i + 1) for i in range(len(j))]'
 ls dir >listed
 json 'open("listed").read().split() == [f["file"][4:] for f in j]'
-python3 -c 'import json; j = json.load(open("out")); print(sum(f["metrics"] for f in j)); print("\n".join(f["file"] for f in j))' >files
-works plan --chip GH100 $large --format json
-python3 -c 'import json; print("\n".join(sorted(json.load(open("out"))["metrics"])))' >wanted
-same 'each metric once' "$(head -n 1 files)" "$(wc -l <wanted | tr -d ' ')"
+metrics_of plan --chip GH100 $large | sort >wanted
 : >got
-sed 1d files >names
 while read -r file; do
-	works info "$file" --format json
+	works info "dir/$file" --format json
 	json "j['passes'] <= $most and j['chip'] == 'GH100'"
-	python3 -c 'import json; print("\n".join(json.load(open("out"))["metrics"]))' >>got
+	metrics_of info "dir/$file" >metrics
+	cat metrics >>got
 	# As a plan of these alone.
-	metrics=$(python3 -c 'import json; print(",".join(json.load(open("out"))["metrics"]))')
-	works plan --chip GH100 "$metrics" --max-passes $most --format json
-done <names
+	works plan --chip GH100 "$(paste -sd, metrics)" --max-passes $most --format json
+done <listed
 sort got >sorted
 equal sorted wanted
 fresh

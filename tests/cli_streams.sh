@@ -61,7 +61,7 @@ refuses 2 "several files can't go there" extract s.opk -o /dev/null
 refuses 2 "several files can't go there" extract "$recordings/gh100-training.opk" --data -
 ends 0 'counter data image' '"$OFFPEAK" extract s.opk --data - | wc -c'
 same 'bytes of the image' "$(tr -d ' ' <out)" 479668
-if command -v script >/dev/null; then
+if has_terminals; then
 	script -qec '"$OFFPEAK" merge s.opk -o -' /dev/null </dev/null >out 2>&1
 	out_has '/dev/stdout: is a terminal'
 fi

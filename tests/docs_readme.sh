@@ -58,7 +58,7 @@ if ! have_cupti 130000; then
 	skip 'no libcupti of 13.0 or later: the commands are not run'
 	
 # Ten commands on terminals.
-if is_long && possible 'offpeak chips' && script --version 2>/dev/null | grep -q util-linux; then
+if is_long && possible 'offpeak chips' && has_terminals; then
 	section 'docs/screens.md'
 	(cd "$SOURCE" && sh docs/screens.sh "$OFFPEAK") >screens.md
 	equal screens.md "$SOURCE/docs/screens.md"
@@ -87,7 +87,7 @@ else
 fi
 
 # Ten commands on terminals.
-if is_long && possible 'offpeak chips' && script --version 2>/dev/null | grep -q util-linux; then
+if is_long && possible 'offpeak chips' && has_terminals; then
 	section 'docs/screens.md'
 	(cd "$SOURCE" && sh docs/screens.sh "$OFFPEAK") >screens.md
 	equal screens.md "$SOURCE/docs/screens.md"

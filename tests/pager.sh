@@ -6,7 +6,7 @@
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
-script --version 2>/dev/null | grep -q util-linux || skip_all 'no script of util-linux for a terminal'
+has_terminals || skip_all 'no script of util-linux, or no /dev/pts, for a terminal'
 cd "$tmp" || exit 99
 unset PAGER LESS NO_COLOR OFFPEAK_SETS
 # What script runs commands with.

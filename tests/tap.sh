@@ -270,6 +270,11 @@ have_cupti() {
 	[ "$tap_code" != 3 ] && [ "$tap_version" -ge "${1:-0}" ]
 }
 
+# Whether a command can be given a terminal: by util-linux's script, which also needs /dev/pts.
+has_terminals() {
+	script --version 2>/dev/null | grep -q util-linux && script -qec true /dev/null </dev/null >/dev/null 2>&1
+}
+
 # need_built PROGRAM...: ends a test whose programs of tests/ were not built, as make check builds them.
 need_built() {
 	for tap_program; do
