@@ -12,8 +12,11 @@ from common import long, recording
 
 # kept() are the children that were kept, by an environment that nobody else has.
 PROGRAM = """
-    import os, signal, sys, threading, time
+    import logging, os, signal, sys, threading, time
     import pyoffpeak as opk
+
+    # Notes of recordings, such as of the first sample.
+    logging.disable(logging.WARNING)
 
     def environment(pid):
         try:
