@@ -340,6 +340,8 @@ same "$last: an old recording stays where there is no new one" "$(cat run.opk)" 
 
 section 'merging'
 quietly '--merge' init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end launch:c
+# It is what was recorded, and not made of files that are still there: nothing else replaces it.
+info 'j["made_by"] == ""'
 names_are 'run.opk '
 rows_count 3
 same "$last: rows of both processes" "$(fields run.opk rows process | sort -u | wc -l | tr -d ' ')" 2
