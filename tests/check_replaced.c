@@ -26,7 +26,9 @@ static const char *write_older(const struct older *older)
 	return at;
 }
 
-/* All outputs in the place of one older file; a name that some refuse for its ending is none here. */
+/*
+ * All outputs in the place of one older file; a name that some refuse for its ending is none here.
+ */
 static void check_outputs(struct opk_ctx *ctx, const struct older *older, bool is_opk)
 {
 	const char *at = write_older(older);
@@ -203,7 +205,10 @@ START_TEST(makers_of_copies)
 }
 END_TEST
 
-/* Metadata that can't be read may be a recording's; and who can't open a file knows nothing of it. */
+/*
+ * Metadata that cannot be read may be of a recording; and who cannot open a file knows nothing of
+ * it.
+ */
 START_TEST(what_cant_be_read)
 {
 	struct opk_ctx *ctx = new_ctx();
