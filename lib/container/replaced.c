@@ -206,7 +206,7 @@ static const struct kind {
 	{ OPK_OUTPUT_HTML, "an HTML page", is_html, ".html .htm",
 	  "a page is HTML: use .html; a browser can print it as PDF", NULL },
 	{ OPK_OUTPUT_JUNIT, "a JUnit file", is_junit, NULL, NULL, NULL },
-	{ OPK_OUTPUT_TRACE, "a trace", is_trace, ".json .gz",
+	{ OPK_OUTPUT_TRACE, "a trace", is_trace, ".json .json.gz",
 	  "a trace is JSON, compressed or not: use .json.gz or .json", NULL },
 	{ OPK_OUTPUT_WRITTEN_SET, "a set that offpeak wrote", is_written_set, NULL, NULL, NULL },
 	{ OPK_OUTPUT_TABLE, "a table", is_table, NULL, NULL, NULL },
