@@ -70,7 +70,7 @@ cp out got
 works eval "$simple" --columns kernel,$alike
 equal got out
 # The hit rate has counters in several passes: no launch by itself has it.
-notes 'such as lts__t_sector_hit_rate.pct, .*: no range has all passes' eval "$rotated" --join none \
+notes '1 of 1 metrics, lts__t_sector_hit_rate.pct, is nan in every row: no range has all passes' eval "$rotated" --join none \
 	--metrics lts__t_sector_hit_rate.pct
 works eval "$rotated" --where 'kernel=vadd*' --workers 3 --columns launches,launches_min,lts__t_sector_hit_rate.pct
 out_has '^53,2,36\.960790714199'
