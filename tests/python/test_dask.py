@@ -303,7 +303,7 @@ class Cluster(unittest.TestCase):
             expect_sum(self, sums, whole, "kernel")
             table = sums.attrs["errors"]
             self.assertEqual([row["file"] for row in table], sorted(bad))
-            self.assertEqual({row["error"] for row in table}, {"InputError"})
+            self.assertEqual({row["error"] for row in table}, {"InputError", "MissingFileError"})
         finally:
             for file, data in kept.items():
                 with open(file, "wb") as out:

@@ -41,6 +41,12 @@ class Tables(unittest.TestCase):
         frame = opk.open(recording("simple")).eval().to_pandas()
         self.assertEqual(list(frame.columns), command("eval", recording("simple"))[0])
 
+    def test_pandas_keeps_whole_numbers(self):
+        frame = opk.open(recording("training-kernels")).eval(rows="launch").to_pandas()
+        ran = frame[frame["start_ns"].notna()]
+        self.assertLess(len(ran), len(frame))
+        self.assertTrue((ran["end_ns"] - ran["start_ns"] == ran["duration_ns"]).all())
+
 
 class PlainPython(unittest.TestCase):
     """Tables without any other library, beside Arrow's."""

@@ -75,10 +75,20 @@ class Rows:
         return table
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
-        """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN."""
-        load("pandas", "pandas")
+        """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN.
+
+        Whole numbers are uint64, and UInt64 where some are null: as floats, times would lose their last digits.
+        """
+        types = {load("pyarrow", "pandas").uint64(): load("pandas", "pandas").UInt64Dtype()}
         table: Any = self.to_arrow()
+        partly_null = [
+            (field.name, table[field.name].to_pandas(types_mapper=types.get))
+            for field in table.schema
+            if field.type in types and table[field.name].null_count and "types_mapper" not in options
+        ]
         frame: pandas.DataFrame = table.to_pandas(**options)
+        for name, numbers in partly_null:
+            frame[name] = numbers
         return frame
 
     def to_polars(self) -> polars.DataFrame:
