@@ -127,14 +127,35 @@ static bool is_text(const struct condition *condition, enum opk_profiler profile
 	return type == OPK_CELL_STRING || type == OPK_CELL_BOOL;
 }
 
-/* "25us": what is after the number; NULL: it is none, or has nothing after it. */
+/* "us", "GB/s", "%": an SI prefix or none, and what GPUs are measured in. */
+static bool is_unit(const char *text)
+{
+	static const char *const prefixes[] = { "",  "n", "u", "\u00b5", "\u03bc", "m",  "k", "K",
+		                                "M", "G", "T", "Ki",     "Mi",     "Gi", "Ti" };
+	static const char *const units[] = { "s", "B", "B/s", "Hz", "%" };
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+		size_t length = strlen(prefixes[i]);
+
+		for (size_t j = 0; j < sizeof units / sizeof *units; j++)
+			if (!strncmp(text, prefixes[i], length) && !strcmp(text + length, units[j]))
+				return true;
+	}
+	return false;
+}
+
+/* "25us": the unit after the number. NULL: there is no number, or no unit. */
 static const char *find_unit(const char *pattern)
 {
+	const char *digits = pattern + (*pattern == '-' || *pattern == '+');
 	char *end;
 
+	/* strtod() also reads the beginning of "infinite". */
+	if (!opk_is_digit(*digits) && *digits != '.')
+		return NULL;
 	strtod(pattern, &end);
 	end += strspn(end, " ");
-	return end != pattern && (opk_is_letter(*end) || *end == '%' || *end & 0x80) ? end : NULL;
+	return end != pattern && is_unit(end) ? end : NULL;
 }
 
 static int explain_unit(struct opk_ctx *ctx, const struct condition *condition, const char *unit)
@@ -142,7 +163,8 @@ static int explain_unit(struct opk_ctx *ctx, const struct condition *condition, 
 	static const struct {
 		const char *unit;
 		double ns;
-	} times[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	} times[] = { { "ns", 1 },        { "us", 1e3 }, { "\u00b5s", 1e3 },
+		      { "\u03bcs", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 	double number = strtod(condition->pattern, NULL);
 
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
@@ -150,7 +172,7 @@ static int explain_unit(struct opk_ctx *ctx, const struct condition *condition, 
 			return opk_fail(
 				ctx, OPK_EUSAGE,
 				"'%s' has a unit: values are compared with a plain number in "
-				"their own unit, which for nanoseconds is %.17g",
+				"their own unit, which for nanoseconds is %.15g",
 				condition->pattern, number * times[i].ns);
 	return opk_fail(
 		ctx, OPK_EUSAGE,
@@ -172,7 +194,7 @@ static int check(const struct condition *condition, struct opk_ctx *ctx)
 		               : opk_fail(
 				       ctx, OPK_EUSAGE,
 				       "%s is no fact of rows, such as kernel or device, and values "
-				       "are compared with a number: '%s' is none",
+				       "are compared with a number, and '%s' is no number",
 				       name, condition->pattern);
 	if (compares && !condition->is_number)
 		return opk_fail(ctx, OPK_EUSAGE, "'%s' is no number", condition->pattern);
