@@ -27,7 +27,8 @@ struct kept {
 	struct kept *next;
 	struct opk_buf settings; /* it works for contexts with the same */
 	int fd;
-	pid_t starter; /* our child, until the kept one has said hello; 0: none */
+	pid_t starter;       /* our child, until the kept one has said hello; 0: no longer */
+	int starter_process; /* its pidfd, where there is one */
 	bool greeted;
 	int process; /* its pidfd, where there is one */
 	bool busy;
@@ -59,6 +60,8 @@ static void in_forked(void)
 		close(kept->fd);
 		if (kept->process >= 0)
 			close(kept->process);
+		if (kept->starter_process >= 0)
+			close(kept->starter_process);
 	}
 	all = NULL;
 	pthread_mutex_unlock(&lock);
@@ -82,7 +85,7 @@ static int process_of(pid_t pid)
 #endif
 }
 
-/* Where this process is the first of its container, it is the parent of all that have none. */
+/* Ends what the pidfd names and takes its status, where it is our child and has not been taken. */
 static void reap(int process)
 {
 	enum { OF_PIDFD = 3 }; /* P_PIDFD, which C libraries before 2.36 lack */
@@ -94,19 +97,25 @@ static void reap(int process)
 	/* One that is stopped does not see that its socket was closed. */
 	syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
 #endif
-	/* An error says that it is another's child. */
+	/* An error says that it is another's child, or that the program took it. */
 	while (waitid((idtype_t)OF_PIDFD, (id_t)process, &ended, WEXITED) < 0 && errno == EINTR)
 		;
 	close(process);
 }
 
-/* After the hello it ends by itself; without one it hangs. Nothing is killed that has ended. */
+/*
+ * After the hello it ends by itself; without one it hangs. A program that waits for all its
+ * children may have taken its status, and a new child its number: the pidfd names the starter.
+ */
 static void end_starter(struct kept *kept)
 {
 	pid_t pid = kept->starter;
+	int process = kept->starter_process;
 
 	kept->starter = 0;
-	if (pid <= 0 || waitpid(pid, NULL, WNOHANG))
+	kept->starter_process = -1;
+	reap(process);
+	if (process >= 0 || pid <= 0 || waitpid(pid, NULL, WNOHANG))
 		return;
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -123,6 +132,7 @@ static void hang_up(struct kept *kept)
 static void end(struct kept *kept)
 {
 	end_starter(kept);
+	/* The first process of a container is the parent of all that have none. */
 	reap(kept->process);
 	opk_buf_clear(&kept->settings);
 	free(kept);
@@ -212,11 +222,18 @@ static struct kept *start_kept(struct opk_buf *settings, const struct program *p
 		return NULL;
 	}
 	*kept = (struct kept){
-		.next = all, .settings = *settings, .fd = ends[0], .busy = true, .process = -1
+		.next = all,
+		.settings = *settings,
+		.fd = ends[0],
+		.busy = true,
+		.starter_process = -1,
+		.process = -1,
 	};
 	*settings = (struct opk_buf){ 0 };
 	all = kept;
 	kept->starter = start(program, ends[1]);
+	if (kept->starter > 0)
+		kept->starter_process = process_of(kept->starter);
 	close(ends[1]);
 	return kept;
 }

@@ -75,6 +75,10 @@ class Kept(unittest.TestCase):
                 sys.exit(f"a child: {os.waitpid(-1, 0)}")
             except ChildProcessError:
                 pass
+            # Nor is there still a name of the one that started it.
+            links = [os.path.join("/proc/self/fd", number) for number in os.listdir("/proc/self/fd")]
+            names = [os.readlink(link) for link in links if os.path.islink(link)]
+            assert len([name for name in names if "pidfd" in name]) <= 1, names
             # Nor does it hold a pipe open.
             read, write = os.pipe()
             os.set_inheritable(write, True)
