@@ -208,8 +208,13 @@ static void note_clocks(struct opk_ctx *ctx, const struct opk_table_input *input
 	struct opk_clocks clocks;
 	size_t count;
 
-	if (!input->file || opk_file_ranges(&ranges, &count, ctx, input->file))
+	if (!input->file)
 		return;
+	/* A note that can't be made is no error of the table. */
+	if (opk_file_ranges(&ranges, &count, ctx, input->file)) {
+		opk_clear_errors(ctx);
+		return;
+	}
 	opk_clocks_find(&clocks, ranges, count);
 	note_drift(ctx, input->path, "SM", &clocks.sm);
 	note_drift(ctx, input->path, "memory", &clocks.memory);
@@ -237,7 +242,7 @@ void opk_table_note_rows(struct opk_table *table)
 {
 	bool groups = table->layout == OPK_TABLE_GROUPS;
 
-	if (table->noted)
+	if (table->noted || !table->ctx->log)
 		return;
 	table->noted = true;
 	for (size_t i = 0; !groups && i < table->input_count; i++)
