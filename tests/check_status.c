@@ -82,9 +82,10 @@ START_TEST(releases)
 		const char *name;
 		bool old;
 	} rows[] = {
-		{ HERE, 0, "this libcupti", false },
-		{ HERE, 18, "this libcupti", true },
+		{ HERE, 0, "", false },
+		{ HERE, 18, "CUPTI (API version 18)", true },
 		{ HERE, 24, "CUPTI 12.6", true },
+		{ HERE, 25, "CUPTI (API version 25)", true },
 		{ HERE, 26, "CUPTI 12.8", true },
 		{ HERE, 28, "CUPTI 12.9", true },
 		{ HERE, 130001, "CUPTI 13.0", false },

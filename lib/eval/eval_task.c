@@ -128,6 +128,20 @@ void opk_eval_task_clear(struct opk_eval_task *task)
 	*task = (struct opk_eval_task){ 0 };
 }
 
+/* What it names is not known, and the recording named it, not the caller. */
+static int fail_recorded(struct opk_ctx *ctx, uint32_t cupti_version)
+{
+	const struct opk_nv_release release = opk_nv_release_of(cupti_version);
+
+	if (!*release.name)
+		return opk_add(ctx, OPK_EFAILED,
+		               "it does not say with which CUPTI it was made; choose metrics to "
+		               "evaluate some");
+	return opk_add(ctx, OPK_EFAILED,
+	               "it was made with %s; take that, or choose metrics to evaluate some",
+	               release.name);
+}
+
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *given)
 {
@@ -137,12 +151,8 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 
 	if (!code) {
 		code = opk_eval_run(&task.evaluation->spools, ctx, &task.job, &options);
-		/* The recording named them, not the caller. */
 		if (code == OPK_EUSAGE && !options.metrics && !task.evaluation->columns.also_count)
-			code = opk_add(
-				ctx, OPK_EFAILED,
-				"it was made with %s; take that, or choose metrics to evaluate some",
-				opk_nv_release_of(task.job.meta->cupti_version).name);
+			code = fail_recorded(ctx, task.job.meta->cupti_version);
 		code = code ? opk_add(ctx, code, "can't evaluate %s", file->path)
 		            : opk_eval_task_finish(out, ctx, &task);
 	}

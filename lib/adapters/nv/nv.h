@@ -21,9 +21,13 @@ char *opk_nv_identity(const struct opk_ctx *ctx);
 /* "CUPTI_ERROR_NOT_SUPPORTED" of 27. */
 const char *opk_nv_status_name(int cupti_status);
 
-/* A release of CUPTI by what cuptiGetVersion says: 24 is "CUPTI 12.6", 130100 "CUPTI 13.1". */
+/*
+ * A release of CUPTI by what cuptiGetVersion says: 24 is "CUPTI 12.6", 130100 "CUPTI 13.1", and 25,
+ * which no release of CUDA came with, "CUPTI (API version 25)". 0, which is not known, has the name
+ * "".
+ */
 struct opk_nv_release {
-	char name[24];
+	char name[36];
 	bool old;        /* before 13.0, which has all that shipped sets and recordings name */
 	bool lists_sets; /* from 13.2 on: single-pass sets of its own */
 };

@@ -3,6 +3,7 @@
  * NVIDIA's numbers in words: CUptiResult and NVPA_Status, with advice where a user can act, and
  * releases.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,9 +156,10 @@ struct opk_nv_release opk_nv_release_of(uint32_t version)
 		{ 28, "CUPTI 12.9" },
 	};
 	enum { CUPTI_13_0 = 130000, CUPTI_13_2 = 130200 };
-	struct opk_nv_release out = { "this libcupti", version && version < CUPTI_13_0,
-		                      version >= CUPTI_13_2 };
+	struct opk_nv_release out = { "", version && version < CUPTI_13_0, version >= CUPTI_13_2 };
 
+	if (version)
+		snprintf(out.name, sizeof out.name, "CUPTI (API version %" PRIu32 ")", version);
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++)
 		if (old[i].version == version)
 			strcpy(out.name, old[i].name);
@@ -169,8 +171,13 @@ struct opk_nv_release opk_nv_release_of(uint32_t version)
 
 struct opk_nv_release opk_nv_release(struct opk_ctx *ctx)
 {
+	struct opk_nv_release out;
+
 	/* What was asked may have come from the cache; causes that are there stay. */
 	if (!ctx->nv && !opk_error_count(ctx))
 		opk_nv_load(ctx);
-	return opk_nv_release_of(ctx->nv ? ctx->nv->version : 0);
+	out = opk_nv_release_of(ctx->nv ? ctx->nv->version : 0);
+	if (!*out.name)
+		strcpy(out.name, "this libcupti");
+	return out;
 }
