@@ -118,6 +118,11 @@ if have_cupti 130000; then
 	works sets --single-pass gh100 TriageCompute --yaml -o triage.yaml
 	works sets --check ./triage.yaml
 	out_has '^GH100,1,[0-9]*,0,ok$'
+	# One that is not there is refused as plans refuse it, which know what the release lists.
+	refuses 2 "GH100 has no single-pass set 'nope' with CUPTI" sets --single-pass GH100 nope
+	cp "$tmp/err" "$tmp/nope"
+	run 2 plan --chip GH100 single-pass:nope
+	equal err nope
 else
 	skip 'single-pass sets: no libcupti'
 fi

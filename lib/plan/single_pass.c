@@ -478,8 +478,7 @@ static void note_unusable(const struct opk_single_pass_sets *sets, struct opk_ct
 		        chip, sets->unusable->reason, (int)names.size, (const char *)names.data);
 }
 
-int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
-                             const char *chip)
+static int new_sets(struct opk_single_pass_sets **out, struct opk_ctx *ctx, const char *chip)
 {
 	struct opk_single_pass_sets *sets = opk_alloc(sizeof *sets);
 	int code = sets ? fill(sets, ctx, chip) : opk_nomem(ctx, "single-pass sets");
@@ -488,9 +487,18 @@ int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *
 		opk_single_pass_sets_free(sets);
 		return opk_add(ctx, code, "no single-pass sets of %s", chip);
 	}
-	note_unusable(sets, ctx, chip);
 	*out = sets;
 	return OPK_OK;
+}
+
+int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
+                             const char *chip)
+{
+	int code = new_sets(out, ctx, chip);
+
+	if (!code)
+		note_unusable(*out, ctx, chip);
+	return code;
 }
 
 void opk_single_pass_sets_free(struct opk_single_pass_sets *sets)
@@ -569,7 +577,8 @@ static int find_single_pass(struct opk_set **out, struct opk_ctx *ctx, const cha
 {
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
 	const struct opk_single_pass_set *single;
-	int code = opk_single_pass_sets_new(&sets, ctx, chip);
+	/* Sets that can't be used matter to who asks for one of them, and that is an error. */
+	int code = new_sets(&sets, ctx, chip);
 
 	if (code)
 		return code;
