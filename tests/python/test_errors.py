@@ -24,6 +24,9 @@ class Errors(unittest.TestCase):
             self.assertIsInstance(error, FileNotFoundError)
             self.assertEqual((error.filename, error.errno), ("/nonexistent.opk", errno.ENOENT))
             self.assertEqual(str(error), str(caught.exception))
+        with self.assertRaises(FileNotFoundError) as caught:
+            opk.open("")
+        self.assertEqual(caught.exception.filename, "")
         with self.assertRaises(opk.UsageError) as caught:
             opk.open(recording("simple")).eval(columns=["kernle"])
         self.assertIn("did you mean kernel?", str(caught.exception))

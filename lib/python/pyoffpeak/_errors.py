@@ -80,7 +80,7 @@ class MissingFileError(InputError, FileNotFoundError):
         super().__init__(causes, places)
         self.errno = errno.ENOENT
         self.strerror = os.strerror(errno.ENOENT)
-        self.filename = next((place.file for place in places if place.file), None)
+        self.filename = next((place.file for place in places if place.file is not None), None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.causes, self.places)
