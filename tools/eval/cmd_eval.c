@@ -523,7 +523,7 @@ const struct command eval_command = {
 		"--format sqlite writes a database, as does -o FILE.db, FILE.sqlite or FILE.sqlite3\n"
 		"without --format: tables runs, devices, metrics, ranges and samples, and the views\n"
 		"wide, long and \"values\" (quoted, as it is a word of SQL), whatever --layout says.\n"
-		"nan is NULL there. An older file of that name is replaced, not added to: name all\n"
+		"nan is NULL there. An older database of that name is replaced, not added to: name all\n"
 		"recordings at once. docs/formats.md has the tables, and how Parquet is made of it.\n"
 		"\n"
 		"--aggregate has a row for each metric and each key group: ranges that share name,\n"
