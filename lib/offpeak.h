@@ -1385,7 +1385,7 @@ enum opk_output {
 	OPK_OUTPUT_PARQUET,     /* of whoever writes it: this library does not */
 	OPK_OUTPUT_SVG,         /* .svg */
 	OPK_OUTPUT_HTML,        /* .html or .htm */
-	OPK_OUTPUT_TRACE,       /* .json or .gz */
+	OPK_OUTPUT_TRACE,       /* .json or .json.gz */
 	OPK_OUTPUT_JUNIT,       /* XML */
 	OPK_OUTPUT_WRITTEN_SET, /* YAML of opk_set_import_new() or opk_single_pass_set_yaml() */
 	OPK_OUTPUT_IMAGE,       /* a bare image: counter data, config, prefix, availability */
@@ -2064,7 +2064,7 @@ struct opk_table_options {
 	bool drop_first_sample; /* as by default, but no note says it */
 	/*
 	 * Takes notes of the rows, see opk_table_note_rows(), on the thread that reads them. NULL:
-	 * nobody does.
+	 * nothing is noted.
 	 */
 	opk_log_fn *log;
 	void *log_data;
