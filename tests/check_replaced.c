@@ -27,7 +27,7 @@ static const char *write_older(const struct older *older)
 }
 
 /*
- * All outputs in the place of one older file; a name that some refuse for its ending is none here.
+ * All outputs in the place of one older file; some refuse the name for its ending.
  */
 static void check_outputs(struct opk_ctx *ctx, const struct older *older, bool is_opk)
 {
@@ -51,6 +51,10 @@ static void check_outputs(struct opk_ctx *ctx, const struct older *older, bool i
 	unlink(at);
 }
 
+/* An empty one's head. */
+#define TEN_ZEROS "\0\0\0\0\0\0\0\0\0\0"
+#define DATABASE(application)                                                                      \
+	"SQLite format 3\0" TEN_ZEROS TEN_ZEROS TEN_ZEROS TEN_ZEROS TEN_ZEROS "\0\0" application
 #define SVG "<svg xmlns=\"http://www.w3.org/2000/svg\">"
 static const struct older texts[] = {
 	{ HERE, "empty", "", 0, ANYTHING, NULL },
@@ -59,15 +63,27 @@ static const struct older texts[] = {
 	{ HERE, "notes.csv", "hel\0lo\n", 7, NOTHING, NULL },
 	{ HERE, "letter", "Hello, you\n", 0, NOTHING, NULL },
 	{ HERE, "table", "name,value\na,1\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "text", "chip   range\nGH100  yes\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "names.dat", "name\na\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "told", "name\n\0", 6, NOTHING, NULL },
+	{ HERE, "essay", "It was a dark night.\n", 0, NOTHING, NULL },
 	{ HERE, "rows", " [\n {\"a\":1}]", 0, OPK_OUTPUT_TABLE, NULL },
 	{ HERE, "row", "{\"a\":1}", 0, OPK_OUTPUT_TABLE, NULL },
 	{ HERE, "settings", "[core]\n", 0, NOTHING, NULL },
 	{ HERE, "program", "import os, sys\n", 0, NOTHING, NULL },
-	{ HERE, "db", "SQLite format 3\0...", 20, OPK_OUTPUT_DATABASE, "a SQLite database" },
-	{ HERE, "db.csv", "SQLite format 3\0...", 20, OPK_OUTPUT_DATABASE, "a SQLite database" },
+	{ HERE, "db", DATABASE("opk"), 72, OPK_OUTPUT_DATABASE, "a SQLite database of offpeak" },
+	{ HERE, "db.csv", DATABASE("opk"), 72, OPK_OUTPUT_DATABASE,
+	  "a SQLite database of offpeak" },
+	{ HERE, "theirs", DATABASE("gpkg"), 72, NOTHING, NULL },
 	{ HERE, "columns", "PAR1...", 0, OPK_OUTPUT_PARQUET, "a Parquet file" },
 	{ HERE, "data", "LOPDATA\0...", 11, OPK_OUTPUT_IMAGE, "a bare image" },
 	{ HERE, "config", "\x14\0\0\0LOPC...", 11, OPK_OUTPUT_IMAGE, "a bare image" },
+	{ HERE, "config2", "\x18\0\0\0LOPC\0\0\0\0", 12, OPK_OUTPUT_IMAGE, "a bare image" },
+	{ HERE, "available", "\x10\0\0\0\x0c\0\x14\0", 8, OPK_OUTPUT_IMAGE, "a bare image" },
+	{ HERE, "aligned", "\x14\0\0\0\0\0\x0e\0", 8, OPK_OUTPUT_IMAGE, "a bare image" },
+	{ HERE, "m.tflite", "\x20\0\0\0TFL3\0\0\0\0", 12, NOTHING, NULL },
+	{ HERE, "numbers", "\4\0\0\0\1\0\0\0\2\0\0\0", 12, NOTHING, NULL },
+	{ HERE, "zeros", "\x94\0\0\0\0\0\0\0", 8, NOTHING, NULL },
 	{ HERE, "picture", SVG, 0, OPK_OUTPUT_SVG, "an SVG picture" },
 	{ HERE, "commented", "<?xml version=\"1.0\"?>\n<!-- <html> -->\n" SVG, 0, OPK_OUTPUT_SVG,
 	  "an SVG picture" },
@@ -220,6 +236,12 @@ START_TEST(what_cant_be_read)
 	cause = opk_error_cause(ctx, 0);
 	ck_assert_ptr_nonnull(strstr(cause->message, "is a damaged .opk file, and would be"));
 	ck_assert_int_eq(cause->remedy, OPK_REMEDY_RECOVER);
+	ck_ok(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING));
+	write_bytes(OPK_MAGIC "\x63\0\0\0\0\0\0\0", OPK_MAGIC_SIZE + 8);
+	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_SET), OPK_EUSAGE);
+	cause = opk_error_cause(ctx, 0);
+	ck_assert_ptr_nonnull(strstr(cause->message, "of another format version, and would be"));
+	ck_assert_int_eq(cause->remedy, OPK_REMEDY_NONE);
 	ck_ok(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING));
 	getrlimit(RLIMIT_NOFILE, &before);
 	none = (struct rlimit){ 0, before.rlim_max };

@@ -70,7 +70,7 @@ while IFS='|' read -r kind arguments; do
 	# shellcheck disable=SC2086
 	replaces_not recording 'is a recording' $arguments recording
 	# shellcheck disable=SC2086
-	replaces_not notes "is no $kind" $arguments notes
+	replaces_not notes "is no $kind.*" $arguments notes
 	case $kind:$arguments in
 	*:recover*) other=merged is='a merged recording' ;;
 	.opk*) other=recovered is='a recovered recording' ;;
@@ -94,7 +94,7 @@ SVG picture|plan --chip GH100 roofline --svg
 bare image of CUPTI|build --chip GH100 roofline -o new.opk --raw-config
 bare image of CUPTI|build --chip GH100 roofline -o new.opk --raw-prefix
 table|eval no.opk --format csv -o
-SQLite database|eval no.opk --format sqlite -o
+SQLite database of offpeak|eval no.opk --format sqlite -o
 table|show no.opk --format csv -o
 table|diff no.opk no.opk --format csv -o
 JUnit file|diff no.opk no.opk --fail x>5% --junit
@@ -143,6 +143,9 @@ again recover self.opk -o whole.opk
 again trim self.opk -o small.opk
 again split self.opk --by 5 -o part.opk
 again eval self.opk --format csv -o values.log
+again eval self.opk --format table -o values
+rm values
+again eval self.opk --columns name -o names.out --format csv
 again eval self.opk --format sqlite -o values
 again report self.opk -o page.html
 again plot kernels self.opk -o bars

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What kind of character a byte is, whatever the locale. */
+/* What kind of character a byte is, and what names end in, whatever the locale. */
 #ifndef OPK_ASCII_H
 #define OPK_ASCII_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+#include <strings.h>
 
 static inline bool opk_is_digit(char c)
 {
@@ -40,6 +42,23 @@ static inline int opk_hex_digit(char c)
 	if (opk_is_digit(c))
 		return c - '0';
 	return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* In any case. */
+static inline bool opk_ends(const char *text, const char *with)
+{
+	size_t length = strlen(text), end = strlen(with);
+
+	return length >= end && !strcasecmp(text + length - end, with);
+}
+
+/* ".csv"; "" where the name has no ending. */
+static inline const char *opk_ending(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot > name ? dot : "";
 }
 
 /* The number of such characters at the beginning of the text. */

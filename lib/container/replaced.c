@@ -6,6 +6,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/ascii.h"
+#include "base/buf.h"
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "base/stream.h"
@@ -26,33 +28,11 @@ static bool begins(const struct start *start, const void *bytes, size_t size)
 	return start->size >= size && !memcmp(start->bytes, bytes, size);
 }
 
-static bool ends(const char *text, const char *with)
+static bool has_ending(const char *path, const char *const *endings)
 {
-	size_t length = strlen(text), end = strlen(with);
-
-	return length >= end && !strcasecmp(text + length - end, with);
-}
-
-/* Whether the name has one of these endings, as in ".html .htm". */
-static bool has_ending(const char *path, const char *endings)
-{
-	for (size_t length; *endings; endings += length + (endings[length] == ' ')) {
-		char ending[16];
-
-		length = strcspn(endings, " ");
-		snprintf(ending, sizeof ending, "%.*s", (int)length, endings);
-		if (ends(path, ending))
-			return true;
-	}
-	return false;
-}
-
-static bool lacks_ending(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
-
-	return !dot || dot == name;
+	while (*endings && !opk_ends(path, *endings))
+		endings++;
+	return *endings != NULL;
 }
 
 /* ---- content */
@@ -62,9 +42,11 @@ static bool is_opk(const struct start *start)
 	return begins(start, OPK_MAGIC, OPK_MAGIC_SIZE);
 }
 
+/* With the application_id of lib/database/: those of others stay. */
 static bool is_database(const struct start *start)
 {
-	return begins(start, "SQLite format 3", sizeof "SQLite format 3");
+	return begins(start, "SQLite format 3", sizeof "SQLite format 3")
+	       && !memcmp(start->bytes + 68, "opk", sizeof "opk");
 }
 
 static bool is_parquet(const struct start *start)
@@ -99,22 +81,12 @@ static bool is_element(const struct start *start, const char *name)
 	       && (!found[length] || strchr(" \t\r\n>", found[length]));
 }
 
-static bool is_svg(const struct start *start)
-{
-	return is_element(start, "svg");
-}
-
-static bool is_html(const struct start *start)
-{
-	return is_element(start, "html");
-}
-
 static bool is_junit(const struct start *start)
 {
 	return is_element(start, "testsuites") || is_element(start, "testsuite");
 }
 
-/* An object or array; "[section]" of a settings file is none. */
+/* An object or array, and not "[section]" of a settings file. */
 static bool is_json(const struct start *start)
 {
 	const char *text = start->bytes + strspn(start->bytes, blanks);
@@ -124,11 +96,13 @@ static bool is_json(const struct start *start)
 	       || (*text == '[' && *inside && strchr("{[\"]-0123456789", *inside));
 }
 
+static const char *const trace_endings[] = { ".json", ".json.gz", NULL };
+
 /* What is compressed goes by its name. */
 static bool is_trace(const struct start *start)
 {
 	if (begins(start, "\x1f\x8b", 2))
-		return has_ending(start->path, ".json.gz .json");
+		return has_ending(start->path, trace_endings);
 	return is_json(start) && strstr(start->bytes, "\"traceEvents\"");
 }
 
@@ -150,30 +124,45 @@ static bool is_written_set(const struct start *start)
 	return false;
 }
 
-/* Images of CUPTI and PerfWorks: counter data and prefixes; flatbuffers, which begin so. */
+/*
+ * Counter data and prefixes have a name, and so have the flatbuffers of configs. In those of
+ * availability the first table stands right behind its vtable, which begins with its size.
+ */
 static bool is_image(const struct start *start)
 {
-	return begins(start, "LOPDATA", sizeof "LOPDATA")
-	       || (start->size >= 8 && start->bytes[0] >= 4
-	           && !memcmp(start->bytes + 1, "\0\0", 3));
+	const unsigned char *bytes = (const unsigned char *)start->bytes;
+	size_t table = bytes[0], vtable = 4;
+
+	if (begins(start, "LOPDATA", sizeof "LOPDATA"))
+		return true;
+	if (start->size < 8 || memcmp(bytes + 1, "\0\0", 3))
+		return false;
+	while (vtable < table && !bytes[vtable])
+		vtable += 2;
+	return !memcmp(bytes + 4, "LOPC", 4) || (vtable < table && vtable + bytes[vtable] == table);
 }
 
-/* Several columns, the first with a name of one word, and no text in which blanks follow commas. */
-static bool has_csv_heading(const struct start *start)
+static bool is_text(const struct start *start)
 {
-	static const char word[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%";
-	const char *comma = start->bytes + strspn(start->bytes, word);
+	return strlen(start->bytes) == start->size;
+}
 
-	return comma > start->bytes && *comma == ',' && comma[1] && !strchr(blanks, comma[1]);
+/* Of CSV or text: a word in a line of its own, or columns, not text with blanks after commas. */
+static bool has_heading(const struct start *start)
+{
+	const char *end = start->bytes + opk_span(start->bytes, opk_in_full_name);
+
+	return end > start->bytes
+	       && ((*end == '\n' && end[1]) || !strncmp(end, "  ", 2)
+	           || (*end == ',' && !strchr(blanks, end[1])));
 }
 
 static bool is_table(const struct start *start)
 {
-	if (is_json(start) || has_csv_heading(start))
-		return true;
-	return strlen(start->bytes) == start->size
-	       && has_ending(start->path, ".csv .json .ndjson .jsonl .txt");
+	static const char *const endings[] = { ".csv", ".json", ".ndjson", ".jsonl", ".txt", NULL };
+
+	return is_text(start)
+	       && (is_json(start) || has_heading(start) || has_ending(start->path, endings));
 }
 
 /* ---- kinds */
@@ -186,30 +175,33 @@ static const struct kind {
 	enum opk_output output;
 	const char *name;
 	bool (*is)(const struct start *start);
-	const char *endings, *hint;
+	const char *element; /* of XML, in place of is() */
 	const char *maker;
+	const char *const *endings;
+	const char *hint;
 } kinds[] = {
-	{ OPK_OUTPUT_RECORDING, "a recording", is_opk, NULL, NULL, NULL },
-	{ OPK_OUTPUT_SET, "a built set", is_opk, NULL, NULL, NULL },
-	{ OPK_OUTPUT_MERGED, "a merged recording", is_opk, NULL, NULL, "merge" },
-	{ OPK_OUTPUT_TRIMMED, "a trimmed recording", is_opk, NULL, NULL, "trim" },
-	{ OPK_OUTPUT_PART, "a part of a divided recording", is_opk, NULL, NULL, "split" },
-	{ OPK_OUTPUT_RECOVERED, "a recovered recording", is_opk, NULL, NULL, "recover" },
-	{ OPK_OUTPUT_IMPORTED, "an imported recording", is_opk, NULL, NULL, "import" },
-	{ OPK_OUTPUT_DATABASE, "a SQLite database", is_database, NULL, NULL, NULL },
-	{ OPK_OUTPUT_PARQUET, "a Parquet file", is_parquet, NULL, NULL, NULL },
-	{ OPK_OUTPUT_IMAGE, "a bare image of CUPTI", is_image, NULL, NULL, NULL },
-	{ OPK_OUTPUT_SVG, "an SVG picture", is_svg, ".svg",
-	  "a picture is SVG: use .svg, of which rsvg-convert makes PNG or PDF: rsvg-convert -z 2 "
-	  "x.svg -o x.png",
-	  NULL },
-	{ OPK_OUTPUT_HTML, "an HTML page", is_html, ".html .htm",
-	  "a page is HTML: use .html; a browser can print it as PDF", NULL },
-	{ OPK_OUTPUT_JUNIT, "a JUnit file", is_junit, NULL, NULL, NULL },
-	{ OPK_OUTPUT_TRACE, "a trace", is_trace, ".json .json.gz",
-	  "a trace is JSON, compressed or not: use .json.gz or .json", NULL },
-	{ OPK_OUTPUT_WRITTEN_SET, "a set that offpeak wrote", is_written_set, NULL, NULL, NULL },
-	{ OPK_OUTPUT_TABLE, "a table", is_table, NULL, NULL, NULL },
+	{ OPK_OUTPUT_RECORDING, "a recording", .is = is_opk },
+	{ OPK_OUTPUT_SET, "a built set", .is = is_opk },
+	{ OPK_OUTPUT_MERGED, "a merged recording", .is = is_opk, .maker = "merge" },
+	{ OPK_OUTPUT_TRIMMED, "a trimmed recording", .is = is_opk, .maker = "trim" },
+	{ OPK_OUTPUT_PART, "a part of a divided recording", .is = is_opk, .maker = "split" },
+	{ OPK_OUTPUT_RECOVERED, "a recovered recording", .is = is_opk, .maker = "recover" },
+	{ OPK_OUTPUT_IMPORTED, "an imported recording", .is = is_opk, .maker = "import" },
+	{ OPK_OUTPUT_DATABASE, "a SQLite database of offpeak", .is = is_database },
+	{ OPK_OUTPUT_PARQUET, "a Parquet file", .is = is_parquet },
+	{ OPK_OUTPUT_IMAGE, "a bare image of CUPTI", .is = is_image },
+	{ OPK_OUTPUT_SVG, "an SVG picture", .element = "svg",
+	  .endings = (const char *const[]){ ".svg", NULL },
+	  .hint = "a picture is SVG: use .svg, of which rsvg-convert makes PNG or PDF: "
+	          "rsvg-convert -z 2 x.svg -o x.png" },
+	{ OPK_OUTPUT_HTML, "an HTML page", .element = "html",
+	  .endings = (const char *const[]){ ".html", ".htm", NULL },
+	  .hint = "a page is HTML: use .html; a browser can print it as PDF" },
+	{ OPK_OUTPUT_JUNIT, "a JUnit file", .is = is_junit },
+	{ OPK_OUTPUT_TRACE, "a trace", .is = is_trace, .endings = trace_endings,
+	  .hint = "a trace is JSON, compressed or not: use .json.gz or .json" },
+	{ OPK_OUTPUT_WRITTEN_SET, "a set that offpeak wrote", .is = is_written_set },
+	{ OPK_OUTPUT_TABLE, "a table", .is = is_table },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -272,15 +264,20 @@ static const struct kind *kind_of_meta(const struct opk_meta *meta)
 	return kind_of(OPK_OUTPUT_RECORDING);
 }
 
-static int read_opk_kind(const struct kind **out, struct opk_ctx *ctx, const char *path)
+static int read_opk_kind(const struct kind **out, struct opk_ctx *ctx, const struct start *start)
 {
+	struct opk_reader reader = { .data = (const uint8_t *)start->bytes + OPK_MAGIC_SIZE,
+		                     .left = START - OPK_MAGIC_SIZE };
+	uint32_t version = opk_read_u32(&reader);
 	struct opk_file *file = NULL;
 	const struct opk_meta *meta;
 	struct opk_errors_mark mark;
 	int code;
 
+	if (version && version != OPK_FORMAT_VERSION)
+		return refuse(ctx, start->path, "is", "an .opk file of another format version");
 	opk_errors_mark(&mark, ctx);
-	code = opk_file_open(&file, ctx, path);
+	code = opk_file_open(&file, ctx, start->path);
 	if (!code)
 		code = opk_file_meta(&meta, ctx, file);
 	if (!code)
@@ -291,7 +288,7 @@ static int read_opk_kind(const struct kind **out, struct opk_ctx *ctx, const cha
 		return opk_nomem(ctx, "metadata");
 	if (!code)
 		return OPK_OK;
-	code = refuse(ctx, path, "is", "a damaged .opk file");
+	code = refuse(ctx, start->path, "is", "a damaged .opk file");
 	return opk_advise(ctx, code, OPK_REMEDY_RECOVER);
 }
 
@@ -300,9 +297,9 @@ static int find_kind(const struct kind **out, struct opk_ctx *ctx, const struct 
 {
 	*out = NULL;
 	if (is_opk(start))
-		return read_opk_kind(out, ctx, start->path);
+		return read_opk_kind(out, ctx, start);
 	for (size_t i = 0; !*out && i < KINDS; i++)
-		if (kinds[i].is(start))
+		if (kinds[i].is ? kinds[i].is(start) : is_element(start, kinds[i].element))
 			*out = &kinds[i];
 	return OPK_OK;
 }
@@ -314,7 +311,7 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 	bool found;
 	int code;
 
-	if (kind->hint && !opk_names_stream(path) && !lacks_ending(path)
+	if (kind->hint && !opk_names_stream(path) && *opk_ending(path)
 	    && !has_ending(path, kind->endings))
 		return opk_fail(ctx, OPK_EUSAGE, "%s: %s", path, kind->hint);
 	code = read_start(&found, &start, ctx, path);
@@ -326,6 +323,9 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 	/* Text that may be a table may be anything. */
 	if (older && older->output != OPK_OUTPUT_TABLE)
 		return refuse(ctx, path, "is", older->name);
+	if (kind->is == is_table && is_text(&start))
+		return refuse(ctx, path, "is no table by its first line",
+		              "(any text named .csv or .txt is one)");
 	return refuse(ctx, path, "is no",
 	              kind->is == is_opk ? ".opk file" : strchr(kind->name, ' ') + 1);
 }

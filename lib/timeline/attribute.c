@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "images/images.h"
 #include "timeline/timeline_inside.h"
 
@@ -53,27 +54,20 @@ struct work {
 
 /* ---- metrics ---------------------------------------------------------------------------- */
 
-static bool ends(const char *text, const char *with)
-{
-	size_t length = strlen(text), end = strlen(with);
-
-	return length >= end && !strcmp(text + length - end, with);
-}
-
 static enum kind kind_of(const char *metric)
 {
 	if (opk_attribute_is_name(metric))
 		return CONSTANT;
 	if (opk_metric_degree(metric) == 1
 	    && (strstr(metric, "__time_duration") || strstr(metric, "cycles_elapsed")
-	        || ends(metric, ".peak_sustained_elapsed")))
+	        || opk_ends(metric, ".peak_sustained_elapsed")))
 		return ELAPSES;
 	if (opk_metric_degree(metric) == 1)
 		return ADDS;
-	if (strstr(metric, "cycles_elapsed") && ends(metric, ".per_second"))
+	if (strstr(metric, "cycles_elapsed") && opk_ends(metric, ".per_second"))
 		return CLOCK;
-	if (ends(metric, ".per_second") || ends(metric, ".per_cycle_elapsed")
-	    || ends(metric, ".pct_of_peak_sustained_elapsed"))
+	if (opk_ends(metric, ".per_second") || opk_ends(metric, ".per_cycle_elapsed")
+	    || opk_ends(metric, ".pct_of_peak_sustained_elapsed"))
 		return LASTS;
 	return MEAN;
 }

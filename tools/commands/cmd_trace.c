@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak trace: recordings for Perfetto. */
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "commands.h"
 #include "common/args.h"
 
@@ -30,13 +30,6 @@ static const struct option_spec specs[] = {
 	TIMEOUT_OPTION(struct trace_args, raw.timeout),
 	{ 0 },
 };
-
-static bool ends(const char *text, const char *with)
-{
-	size_t length = strlen(text), end = strlen(with);
-
-	return length >= end && !strcasecmp(text + length - end, with);
-}
 
 struct inputs {
 	struct opk_file **files;
@@ -144,7 +137,7 @@ static int run(struct app *app, void *data)
 
 	if (code)
 		return code;
-	options.gzip = ends(app->output, ".gz");
+	options.gzip = opk_ends(app->output, ".gz");
 	code = raw_eval_options(app, &args->raw, &eval, &metrics);
 	if (!code) {
 		eval.allow_incomplete = args->allow_incomplete;

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include "base/ascii.h"
 #include "base/terminal.h"
 #include "common/app.h"
 
@@ -88,21 +89,12 @@ static const struct {
 	{ ".sqlite", DATABASE },          { ".sqlite3", DATABASE },
 };
 
-/* ".csv", in any case; "" where the name has no ending. */
-static const char *ending_of(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
-
-	return dot && dot > name ? dot : "";
-}
-
 /* An index of endings[]; COUNT(endings) where it is none of them. */
 static size_t find_ending(const char *path)
 {
 	size_t i = 0;
 
-	while (i < COUNT(endings) && strcasecmp(ending_of(path), endings[i].ending))
+	while (i < COUNT(endings) && strcasecmp(opk_ending(path), endings[i].ending))
 		i++;
 	return i;
 }
@@ -118,14 +110,14 @@ int app_choose_format(struct app *app)
 {
 	size_t found;
 
-	if (app->format || !app->output || !*ending_of(app->output))
+	if (app->format || !app->output || !*opk_ending(app->output))
 		return OPK_OK;
 	found = find_ending(app->output);
 	if (found == COUNT(endings))
 		return app_error(app, OPK_EUSAGE,
 		                 "-o %s: no format is known by the ending %s; use .csv, .json, "
 		                 ".ndjson, .txt (a table)%s or --format",
-		                 app->output, ending_of(app->output),
+		                 app->output, opk_ending(app->output),
 		                 strcmp(app->command, "eval") ? "" : ", .db (SQLite)");
 	if (endings[found].format == DATABASE)
 		return app_error(app, OPK_EUSAGE,
