@@ -499,6 +499,38 @@ START_TEST(without_memory)
 }
 END_TEST
 
+/* What made a recording has the metrics that it names. */
+START_TEST(recorded_elsewhere)
+{
+	static const char *const gone[] = { "fake__aa.sum" };
+	static const struct {
+		struct here here;
+		uint32_t version;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, 0, "it does not say with which CUPTI it was made; choose metrics" },
+		{ HERE, 25, "it was made with CUPTI (API version 25); take that, or choose" },
+		{ HERE, 130100, "it was made with CUPTI 13.1; take that, or choose metrics" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_meta meta = { .chip = "FA100", .metrics = gone, .metric_count = 1 };
+		struct opk_ctx *ctx = fake_ctx();
+		struct opk_evaluation *evaluation;
+		struct opk_file *file;
+		int code;
+
+		meta.cupti_version = rows[i].version;
+		write_recording(ctx, &meta, NULL, 0, 1);
+		code = evaluate(&evaluation, &file, ctx, NULL, 0);
+		ck_row(&rows[i], code == OPK_EFAILED && told(ctx, rows[i].wanted), "%d: %s", code,
+		       errors_of(ctx));
+		opk_file_free(file);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("columns");
@@ -515,6 +547,7 @@ int main(void)
 	tcase_add_test(tests, nan_goes_through);
 	tcase_add_test(tests, of_joined_rows);
 	tcase_add_test(tests, units_of_columns);
+	tcase_add_test(tests, recorded_elsewhere);
 	tcase_add_test(tests, without_memory);
 	return run_suite(suite);
 }
