@@ -16,13 +16,10 @@ static char torn[80];
 static int recover(struct opk_findings **findings, struct opk_ctx *ctx, const char *sketch,
                    const char *meta, unsigned pass)
 {
-	int code;
-
 	write_sketch(sketch, meta, pass);
 	snprintf(torn, sizeof torn, "%s/torn", folder);
 	ck_assert_int_eq(rename(path, torn), 0);
-	code = opk_recover(findings, ctx, torn, path);
-	return code;
+	return opk_recover(findings, ctx, torn, path);
 }
 
 static void tidy(void)

@@ -77,8 +77,7 @@ static bool is_element(const struct start *start, const char *name)
 	const char *found = first_element(start->bytes);
 	size_t length = strlen(name);
 
-	return !strncasecmp(found, name, length)
-	       && (!found[length] || strchr(" \t\r\n>", found[length]));
+	return !strncasecmp(found, name, length) && strchr(" \t\r\n>", found[length]);
 }
 
 static bool is_junit(const struct start *start)
@@ -147,7 +146,7 @@ static bool is_text(const struct start *start)
 	return strlen(start->bytes) == start->size;
 }
 
-/* Of CSV or text: a word in a line of its own, or columns, not text with blanks after commas. */
+/* CSV or a table: a word, and then columns or more lines; in text blanks follow commas. */
 static bool has_heading(const struct start *start)
 {
 	const char *end = start->bytes + opk_span(start->bytes, opk_in_full_name);
@@ -251,8 +250,7 @@ static int read_start(bool *found, struct start *start, struct opk_ctx *ctx, con
 /* An .opk file by its metadata. What no command says that it made was recorded. */
 static const struct kind *kind_of_meta(const struct opk_meta *meta)
 {
-	static const struct kind probe = { .output = OPK_OUTPUT_RECORDING,
-		                           .name = "a probe of a GPU" };
+	static const struct kind probe = { OPK_OUTPUT_RECORDING, .name = "a probe of a GPU" };
 
 	if (!strcmp(meta->kind, "probe"))
 		return &probe;
@@ -266,8 +264,7 @@ static const struct kind *kind_of_meta(const struct opk_meta *meta)
 
 static int read_opk_kind(const struct kind **out, struct opk_ctx *ctx, const struct start *start)
 {
-	struct opk_reader reader = { .data = (const uint8_t *)start->bytes + OPK_MAGIC_SIZE,
-		                     .left = START - OPK_MAGIC_SIZE };
+	struct opk_reader reader = { (const uint8_t *)start->bytes + OPK_MAGIC_SIZE, .left = 4 };
 	uint32_t version = opk_read_u32(&reader);
 	struct opk_file *file = NULL;
 	const struct opk_meta *meta;
