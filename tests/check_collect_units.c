@@ -553,6 +553,17 @@ START_TEST(settings_by_name)
 	free(settings.kernel);
 	setenv(VARIABLE(KERNEL), "(", 1);
 	ck_assert_str_eq(settings_read(&settings), "--kernel '(' is not a regular expression");
+	setenv(VARIABLE(KERNEL), "regex:^v.*d$", 1);
+	ck_assert_ptr_null(settings_read(&settings));
+	ck_assert_int_eq(regexec(settings.kernel, "vadd", 0, NULL, 0), 0);
+	regfree(settings.kernel);
+	free(settings.kernel);
+	setenv(VARIABLE(KERNEL), "regex::match", 1);
+	ck_assert_ptr_null(settings_read(&settings));
+	ck_assert_int_eq(regexec(settings.kernel, "std::regex::match", 0, NULL, 0), 0);
+	ck_assert_int_ne(regexec(settings.kernel, "match", 0, NULL, 0), 0);
+	regfree(settings.kernel);
+	free(settings.kernel);
 	setenv(VARIABLE(KERNEL), "", 1);
 	ck_assert_ptr_null(settings_read(&settings));
 	ck_assert(!settings.kernel && !settings_filter(&settings));

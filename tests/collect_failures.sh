@@ -252,7 +252,13 @@ refused() {
 	err_has "$tap_pattern"
 	out_is ''
 }
-refused 'unknown option or missing value: --bogus; --help lists them$' --bogus
+refused 'unknown option --bogus; --help lists them$' --bogus
+refused 'unknown option -x; --help lists them$' -vx
+refused 'unknown option --kernle=a, did you mean --kernel\?; --help lists them$' --kernle=a
+refused 'unknown option --launch-count, did you mean --count\?; ' --launch-count 3
+refused 'unknown option --clock-control; ' --clock-control none
+refused '^offpeak-collect: --merge=yes: this option has no value$' --merge=yes
+refused '^offpeak-collect: --nvtx is not needed: --nvtx-include RANGE/ alone ' --nvtx --nvtx-include x/
 refused "'x' is not a number$" --skip x
 refused "'-1' is not a number$" --count -1
 refused "'' is not a number from 1$" --every ''
@@ -265,6 +271,7 @@ refused "'0us' is not a time such as" --interval 0us
 refused "'99999999999s' is not a time such as" --interval 99999999999s
 refused "'5Q' is not a size such as 512M or 2G$" --buffer 5Q
 refused "--kernel '\(' is not a regular expression$" --kernel '('
+refused "'\*k\*' is not a regular expression: a part of the name is enough, without \*$" -k '*k*'
 refused "--nvtx-include '/' is not of the form" --nvtx-include /
 refused "is not of the form" --nvtx-include 'a
 b'
@@ -280,6 +287,21 @@ for arguments in '' '-c one.opk' '-c one.opk -o run.opk' '-c one.opk fake_app' '
 	err_is 'offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed; --help says more'
 done
 collect 2 -c
+err_is 'offpeak-collect: -c needs a value; --help says which'
+collect 2 --kernel
+err_is 'offpeak-collect: --kernel needs a value; --help says which'
+printf 'name: mine\nmetrics: [dram__bytes.sum]\n' >mine.yaml
+collect 4 -c mine.yaml -o run.opk -- "$prog" out:ran
+err_is "offpeak-collect: mine.yaml: byte 0: not an .opk file
+offpeak-collect: -c takes what 'offpeak build --chip CHIP mine.yaml -o SET.opk' makes"
+out_is ''
+: >empty.csv
+for name in empty.csv tensor; do
+	collect 4 -c "$name" -o run.opk -- "$prog" out:ran
+	err_has "^offpeak-collect: $name: "
+	err_has "^offpeak-collect: -c takes what 'offpeak build --chip CHIP SET -o SET.opk' makes$"
+	out_is ''
+done
 collect 0 --help
 out_has '^usage: offpeak-collect -c SET.opk -o RUN.opk \[options\] -- APP ARGS'
 err_is ''

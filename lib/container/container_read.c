@@ -386,8 +386,11 @@ static int read_file_header(struct walk *w)
 	if (code)
 		return code;
 	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE))
+		/* A text has no NUL. */
 		problem =
-			"not an .opk file; 'eval --raw' and 'import --raw' take bare counter data images";
+			memchr(bytes, '\0', sizeof bytes)
+				? "not an .opk file; 'eval --raw' and 'import --raw' take bare counter data images"
+				: "not an .opk file";
 	else
 		code = check_version(w, opk_read_u32(&reader));
 	if (!code && !problem && opk_read_u32(&reader))

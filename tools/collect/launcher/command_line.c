@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/terminal.h"
 
 static const char help_begin[] =
@@ -83,10 +84,10 @@ static void print_help(void)
 }
 
 /* What getopt_long() returns for a long option: this and its place in the table. */
-enum { FIRST = 1000 };
+enum { FIRST = 1000, NVTX = FIRST + SETTINGS_TOTAL };
 
 /* What getopt_long() wants to know; the letters begin as its manual says. */
-static void list_options(struct option options[SETTINGS_TOTAL + 3], char *letters)
+static void list_options(struct option options[SETTINGS_TOTAL + 4], char *letters)
 {
 	letters += sprintf(letters, "+:h");
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
@@ -99,6 +100,8 @@ static void list_options(struct option options[SETTINGS_TOTAL + 3], char *letter
 		if (row->letter)
 			letters += sprintf(letters, "%c%s", row->letter, row->argument ? ":" : "");
 	}
+	/* Else it would be short for --nvtx-include, and take the next word for its value. */
+	*options++ = (struct option){ "nvtx", no_argument, NULL, NVTX };
 	*options++ = (struct option){ "help", no_argument, NULL, 'h' };
 	*options++ = (struct option){ "version", no_argument, NULL, 'V' };
 	*options = (struct option){ 0 };
@@ -116,10 +119,64 @@ static int take(struct settings *settings, int option)
 			printf("offpeak-collect %s\n", opk_version());
 		exit(fflush(stdout) ? OPK_EFAILED : OPK_OK);
 	}
+	if (option == NVTX)
+		return launcher_fail(OPK_EUSAGE,
+		                     "--nvtx is not needed: --nvtx-include RANGE/ alone chooses by "
+		                     "NVTX ranges, and --range user records them");
 	while (FIRST + (int)id != option && settings_table[id].letter != option)
 		id++;
 	problem = settings_take(settings, (enum setting_id)id, optarg ? optarg : "1");
 	return problem ? launcher_fail(OPK_EUSAGE, "%s", problem) : OPK_OK;
+}
+
+/* What other profilers call what is chosen otherwise here; NULL: nothing here is like it. */
+static const struct {
+	const char *theirs, *ours;
+} others[] = {
+	{ "set", "-c SET.opk" },
+	{ "metrics", "-c SET.opk" },
+	{ "section", "-c SET.opk" },
+	{ "events", "-c SET.opk" },
+	{ "export", "-o" },
+	{ "kernel-name", "--kernel" },
+	{ "launch-skip", "--skip" },
+	{ "launch-count", "--count" },
+	{ "replay-mode", "--replay" },
+	{ "print-gpu-trace", "--trace kernels" },
+	{ "clock-control", NULL },
+	{ "page", NULL },
+};
+
+/* What was meant by a long option, for people; NULL: who knows. free() */
+static char *option_meant(const char *word)
+{
+	opk_autofree char *name = opk_strndup(word + 2, strcspn(word + 2, "="));
+	struct opk_nearest nearest = { .name = name };
+
+	for (size_t i = 0; name && i < sizeof others / sizeof *others; i++)
+		if (!strcmp(name, others[i].theirs))
+			return others[i].ours ? opk_strdup(others[i].ours) : NULL;
+	for (size_t i = 0; name && i < SETTINGS_TOTAL; i++)
+		if (settings_table[i].help)
+			opk_nearest_try(&nearest, settings_table[i].name);
+	return nearest.best ? opk_printf("--%s", nearest.best) : NULL;
+}
+
+/* A letter among several is not the whole word. */
+static int refuse_option(int found, const char *word)
+{
+	const char letter[] = { '-', (char)optopt, '\0' };
+	opk_autofree char *meant = NULL;
+
+	if (found == ':')
+		return launcher_fail(OPK_EUSAGE, "%s needs a value; --help says which", word);
+	if (optopt >= FIRST || optopt == 'h' || optopt == 'V')
+		return launcher_fail(OPK_EUSAGE, "%s: this option has no value", word);
+	if (optopt)
+		return launcher_fail(OPK_EUSAGE, "unknown option %s; --help lists them", letter);
+	meant = option_meant(word);
+	return launcher_fail(OPK_EUSAGE, "unknown option %s%s%s%s; --help lists them", word,
+	                     meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
 }
 
 /* A probe takes fewer options. */
@@ -155,7 +212,7 @@ static int check_uncached(const struct settings *settings)
 
 int command_line_read(struct settings *settings, char ***program, int argc, char **argv)
 {
-	struct option options[SETTINGS_TOTAL + 3];
+	struct option options[SETTINGS_TOTAL + 4];
 	char letters[2 * SETTINGS_TOTAL + 4];
 	int found, code = OPK_OK;
 
@@ -163,10 +220,7 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 	settings_begin(settings);
 	while (!code && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		if (found == '?' || found == ':')
-			return launcher_fail(
-				OPK_EUSAGE,
-				"unknown option or missing value: %s; --help lists them",
-				argv[optind - 1]);
+			return refuse_option(found, argv[optind - 1]);
 		code = take(settings, found);
 	}
 	*program = argv + optind;

@@ -164,6 +164,18 @@ static void report(const struct settings *settings, size_t passes, const struct 
 		              settings->application ? ", each a run of the program" : "");
 }
 
+/* What could not be opened may be a set's name or its YAML. */
+static void advise_build(const char *path)
+{
+	const char *ending = strrchr(path, '.');
+	bool is_yaml = ending && (!strcmp(ending, ".yaml") || !strcmp(ending, ".yml"));
+
+	if (!ending || strcmp(ending, ".opk"))
+		launcher_fail(OPK_EINPUT,
+		              "-c takes what 'offpeak build --chip CHIP %s -o SET.opk' makes",
+		              is_yaml ? path : "SET");
+}
+
 int strategy_choose(struct settings *settings, size_t *passes)
 {
 	struct collect_set set;
@@ -175,6 +187,8 @@ int strategy_choose(struct settings *settings, size_t *passes)
 		return check_use(settings, FOR_TRACE, "--trace without a set");
 	}
 	code = collect_set_open(&set, settings->set_path);
+	if (code && !set.file)
+		advise_build(settings->set_path);
 	if (!code && strcmp(set.meta->kind, "set"))
 		code = launcher_fail(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
 		                     settings->set_path, set.meta->kind);

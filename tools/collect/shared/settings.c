@@ -88,10 +88,22 @@ static bool read_device(void *out, const char *text)
 	return true;
 }
 
+/* As Nsight Compute writes it, which takes a name without this prefix for the whole of it. */
+static const char *without_prefix(const char *text)
+{
+	static const char prefix[] = "regex:";
+	size_t length = sizeof prefix - 1;
+
+	/* "regex::match" is a name of C++. */
+	return strncmp(text, prefix, length) || text[length] == ':' ? text : text + length;
+}
+
 /* An empty expression filters nothing. */
 static bool read_regex(void *out, const char *text)
 {
 	regex_t **regex = out;
+
+	text = without_prefix(text);
 
 	if (*regex)
 		regfree(*regex);
@@ -176,8 +188,11 @@ static const char *problem_with(const struct setting *row, const char *text)
 	if (row->form->words)
 		snprintf(problem, sizeof problem, "--%s is %s", row->name, row->form->what);
 	else
-		snprintf(problem, sizeof problem, "--%s '%s' is not %s", row->name, text,
-		         row->form->what);
+		snprintf(problem, sizeof problem, "--%s '%s' is not %s%s", row->name, text,
+		         row->form->what,
+		         row->form == &form_regex && *text == '*'
+		                 ? ": a part of the name is enough, without *"
+		                 : "");
 	return problem;
 }
 
