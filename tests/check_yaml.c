@@ -107,6 +107,11 @@ static const struct bad {
 	  "t: 2 errors|t:1:2: aliases are not allowed here; a pattern that begins with '*' goes in quotes|"
 	  "t:1:10: did not find expected ',' or ']'|",
 	  NULL },
+	{ HERE, "- *dram*",
+	  "t:1:8: did not find expected alphabetic or numeric character; a pattern that begins with '*' goes in quotes|",
+	  "[@1:1 ?@1:1]" },
+	{ HERE, "a: \"b", "t:1:6: found unexpected end of stream; a quotation mark is not closed|",
+	  "{@1:1 a@1:1 ?@1:1 ?@1:1 ?@1:1}" },
 	{ HERE, "[a",
 	  "t:2:1: did not find expected ',' or ']', while parsing a flow sequence that begins on line 1|",
 	  NULL },

@@ -122,6 +122,24 @@ static int take_pixels(double *out, struct app *app, const char *option, const c
 	                 MOST);
 }
 
+/* What would be passed over without a word. */
+static int check_use(struct app *app, const struct plot_args *args, const struct picture *picture)
+{
+	bool timeline = picture->draw == draw_timeline;
+
+	if (args->metrics && !timeline)
+		return app_error(app, OPK_EUSAGE,
+		                 "--metrics is for the timeline: %s has its metrics from the set",
+		                 picture->name);
+	if (args->group && picture->draw != draw_stack)
+		return app_error(app, OPK_EUSAGE, "--group is for stack: %s has no groups",
+		                 picture->name);
+	if ((args->kernel || args->top) && timeline)
+		return app_error(app, OPK_EUSAGE, "--%s does nothing for the timeline",
+		                 args->kernel ? "kernel" : "top");
+	return OPK_OK;
+}
+
 static int draw(struct plot *p, const struct picture *picture)
 {
 	int code = opk_newfile_create(&p->out, p->app->ctx, p->app->output);
@@ -183,6 +201,9 @@ static int run(struct app *app, void *data)
 		                 app->arguments[0]);
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "plot: which recording?");
+	code = check_use(app, args, picture);
+	if (code)
+		return code;
 	if (!app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "plot: where to? -o FILE.svg, or -o - for stdout");

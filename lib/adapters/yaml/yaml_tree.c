@@ -44,6 +44,9 @@ static const struct hint {
 	  "; text that begins so goes in quotes, and lines are indented with blanks, not tabs" },
 	{ "mapping values are not allowed in this context",
 	  "; text with a colon and a blank in it goes in quotes" },
+	{ "did not find expected alphabetic or numeric character",
+	  "; a pattern that begins with '*' goes in quotes" },
+	{ "found unexpected end of stream", "; a quotation mark is not closed" },
 	{ "did not find expected key", "; is the line indented as its neighbours are?" },
 	{ "did not find expected '-' indicator", "; is the line indented as its neighbours are?" },
 };
