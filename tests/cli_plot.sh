@@ -47,6 +47,16 @@ works plot kernels "$recordings/gh100-training-kernels.opk" -o ran.svg
 picture ran.svg 'len(marks) == 25 and "14 more" in text'
 works plot stack "$recordings/gh100-top-down.opk" --group Stalls -o stack.svg
 picture stack.svg '"memory stalls" in text and "87.6%" in text and {m.get("data-kernel") for m in marks} == set("01234")'
+for of in 'roofline gh100-roofline' 'kernels gh100-tensor' 'stack gh100-top-down'; do
+	refuses 2 "^offpeak: --metrics is for the timeline: ${of% *} has" plot "${of% *}" "$recordings/${of#* }.opk" --metrics foo -o bad.svg
+done
+refuses 2 '^offpeak: --group is for stack' plot kernels "$recordings/gh100-tensor.opk" --group Stalls -o bad.svg
+refuses 2 '^offpeak: --kernel does nothing for the timeline' plot timeline "$recordings/gh100-pm-small.opk" --kernel 'k*' -o bad.svg
+refuses 2 '^offpeak: --top does nothing for the timeline' plot timeline "$recordings/gh100-pm-small.opk" --top 3 -o bad.svg
+run 0 help plot
+out_lacks 'else to'
+run 0 help eval
+out_has 'else to'
 refuses 2 'what can be stacked is Issue slots, Stalls' plot stack "$recordings/gh100-top-down.opk" --group States -o bad.svg
 refuses 2 'no stacked bars' plot stack "$roofline" -o bad.svg
 refuses 2 'no kernels by time' plot kernels "$recordings/gh100-top-down.opk" -o bad.svg

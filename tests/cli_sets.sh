@@ -205,12 +205,21 @@ END
 equal places wanted
 err_has "GA100 has no metric 'dram__bytes_wirte.sum', did you mean dram__bytes_write.sum\?"
 err_has 'on GA100 byte and nanosecond can.t be added'
+err_lacks 'on GA100 .*; on GA100'
 # What another chip has, too, is shown once, and says so; what a misspelt word leads to, never.
 err_lacks '^ .*GH100 has'
 same 'errors of both' "$(grep -c '; the same on GH100$' "$tmp/err")" 3
 err_lacks 'metric .*no_such'
 run 4 sets --check mixed.yaml --chip GH100
 err_has '^offpeak: set mixed on GH100: 3 errors$'
+# One that names no chip is given its chips.
+printf 'name: bare\nmetrics: [sm__cycles_active]\n' >bare.yaml
+run 4 sets --check bare.yaml --chip GH100,GA100
+err_has 'needs a rollup, for example .*; on GH100; the same on GA100$'
+refuses 2 'unknown option --set: a SET is an argument, .*plan --chip CHIP tensor' plan --chip GH100 --set tensor
+refuses 2 'unknown option --metrics=a: a SET is an argument' build --chip GH100 --metrics=a
+printf 'name: a\nmetrics:\n  - *dram*\n' >star.yaml
+refuses 4 "star.yaml:3:10: .*; a pattern that begins with '\*' goes in quotes" sets --check star.yaml --chip GH100
 run 2 sets --check mixed.yaml --chip GX
 err_has "unknown chip 'GX'"
 # The same without an error of the text.

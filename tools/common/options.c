@@ -14,6 +14,10 @@ enum { MAX_OPTIONS = 48, FIRST_CODE = 256 };
 /* The width of help: a terminal of 80 columns may break a line that fills it. */
 enum { HELP_WIDTH = 79, LEFT_WIDTH = 28 };
 
+#define OUTPUT_HELP                                                                                \
+	"where the result goes, whole or not at all; replaces an older file of its own kind "      \
+	"alone, never a recording that a GPU made"
+
 static const struct option_spec common_options[] = {
 	{ "format", 0, "table|csv|json|ndjson",
 	  "else as FILE ends: .csv, .json, .ndjson, .txt; table on a terminal, csv in a pipe",
@@ -21,10 +25,10 @@ static const struct option_spec common_options[] = {
 	{ "csv-safe", 0, NULL,
 	  "CSV: ' before text that begins with = + - or @, which spreadsheets would compute",
 	  OPTION_FLAG, offsetof(struct app, csv_safe) },
-	{ "output", 'o', "FILE",
-	  "where the result goes, whole or not at all; replaces an older file of its own kind "
-	  "alone, never a recording that a GPU made; else to stdout",
-	  OPTION_OUTPUT, offsetof(struct app, output) },
+	/* The first is for commands that print without it, the second for the others. */
+	{ "output", 'o', "FILE", OUTPUT_HELP "; else to stdout", OPTION_OUTPUT,
+	  offsetof(struct app, output) },
+	{ "output", 'o', "FILE", OUTPUT_HELP, OPTION_OUTPUT, offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
 	  offsetof(struct app, cuda) },
 	{ "libcuda", 0, "FILE",
@@ -55,6 +59,9 @@ static bool is_left_out(const struct command *command, const struct option_spec 
 {
 	if (command->no_table
 	    && (!strcmp(common->name, "format") || !strcmp(common->name, "csv-safe")))
+		return true;
+	if (common->kind == OPTION_OUTPUT
+	    && (command->output >= OUTPUT_IS_FILE) == (strstr(common->help, "stdout") != NULL))
 		return true;
 	for (const struct option_spec *own = command->options; own && own->name; own++)
 		if (!strcmp(own->name, common->name))
@@ -228,6 +235,14 @@ static char *nearest_option(const struct command *command, const char *word)
 	return nearest.best ? opk_printf("--%s", nearest.best) : NULL;
 }
 
+/* Whether the word is this option, alone or with "=VALUE". */
+static bool is_option(const char *word, const char *option)
+{
+	size_t length = strlen(option);
+
+	return !strncmp(word, option, length) && (!word[length] || word[length] == '=');
+}
+
 /* A letter among several is not the whole word. */
 static int unknown_option(struct app *app, const struct command *command, char **argv)
 {
@@ -236,6 +251,13 @@ static int unknown_option(struct app *app, const struct command *command, char *
 	const char *word = is_letter ? letter : argv[optind - 1];
 	opk_autofree char *near = is_letter ? NULL : nearest_option(command, word);
 
+	/* Elsewhere these options say what is measured. */
+	if (command->arguments == ARGUMENTS_ARE_SETS
+	    && (is_option(word, "--set") || is_option(word, "--metrics")))
+		return app_error(app, OPK_EUSAGE,
+		                 "%s: unknown option %s: a SET is an argument, and may be a list "
+		                 "of metrics: offpeak %s --chip CHIP tensor,dram__bytes.sum",
+		                 command->name, word, command->name);
 	return app_error(app, OPK_EUSAGE,
 	                 "%s: unknown option %s" OPK_DID_YOU_MEAN
 	                 "; 'offpeak %s --help' lists them",

@@ -17,7 +17,7 @@ struct found {
 	size_t line, column;
 	char *message, *excerpt, *caret; /* for the first chip */
 	bool is_error;
-	struct opk_strlist more; /* the other chips */
+	struct opk_strlist chips;
 };
 
 /* One run, over several chips. */
@@ -43,7 +43,7 @@ static void forget(struct found *found)
 	free(found->message);
 	free(found->excerpt);
 	free(found->caret);
-	opk_strlist_clear(&found->more);
+	opk_strlist_clear(&found->chips);
 }
 
 static void clear_errors(struct check *check)
@@ -67,12 +67,12 @@ static struct found *find(const struct check *check, const struct opk_cause *cau
 	return NULL;
 }
 
-static bool add(struct check *check, const struct opk_cause *cause)
+static struct found *add(struct check *check, const struct opk_cause *cause)
 {
 	struct found *added = opk_list_add(&check->errors);
 
 	if (!added)
-		return false;
+		return NULL;
 	*added = (struct found){
 		.file = opk_strdup(cause->file ? cause->file : ""),
 		.general = opk_strdup(cause->general),
@@ -84,10 +84,10 @@ static bool add(struct check *check, const struct opk_cause *cause)
 		.is_error = cause->kind == OPK_CAUSE_ERROR,
 	};
 	if (added->file && added->general && added->message)
-		return true;
+		return added;
 	forget(added);
 	check->errors.count--;
-	return false;
+	return NULL;
 }
 
 /* Takes what is wrong on a chip but the outermost message, which its row has. */
@@ -105,22 +105,36 @@ static int take(struct check *check, const char *chip)
 		const struct opk_cause *cause = opk_error_cause(ctx, count);
 		struct found *found = find(check, cause);
 
-		ok = found ? opk_strlist_add(&found->more, chip) : add(check, cause);
+		if (!found)
+			found = add(check, cause);
+		ok = found && opk_strlist_add(&found->chips, chip);
 	}
 	return ok ? OPK_OK : app_nomem(check->app);
 }
 
-static void print_error(const char *prefix, const struct found *error)
+/* The message is the first chip's, and may name it. */
+static void add_chips(struct opk_buf *text, const struct found *error)
 {
 	enum { NAMED = 3 };
+	const struct opk_strlist *chips = &error->chips;
+	const char *first = chips->count ? chips->items[0] : "";
+
+	if (chips->count < 2)
+		return;
+	if (!strstr(error->message, first))
+		opk_buf_add_printf(text, "; on %s", first);
+	if (chips->count - 1 > NAMED)
+		opk_buf_add_printf(text, "; the same on %zu more chips", chips->count - 1);
+	for (size_t i = 1; chips->count - 1 <= NAMED && i < chips->count; i++)
+		opk_buf_add_printf(text, "%s%s", i > 1 ? ", " : "; the same on ", chips->items[i]);
+}
+
+static void print_error(const char *prefix, const struct found *error)
+{
 	opk_autobuf struct opk_buf text = { 0 };
-	const struct opk_strlist *more = &error->more;
 
 	opk_buf_add_text(&text, error->message);
-	if (more->count > NAMED)
-		opk_buf_add_printf(&text, "; the same on %zu more chips", more->count);
-	for (size_t i = 0; more->count <= NAMED && i < more->count; i++)
-		opk_buf_add_printf(&text, "%s%s", i ? ", " : "; the same on ", more->items[i]);
+	add_chips(&text, error);
 	opk_buf_add(&text, "", 1);
 	app_print_cause(prefix, text.failed ? error->message : (const char *)text.data);
 	if (error->excerpt)
