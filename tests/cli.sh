@@ -327,6 +327,13 @@ works plan --chip GH100 l1
 out_lacks sample_bytes
 refuses 1 'needs [0-9]+ passes' plan --chip GH100 roofline --max-passes 1
 refuses 2 "unknown chip 'GH10O', did you mean GH100" plan --chip GH10O l1
+for chip in P100 'Tesla P100-PCIE-16GB' K80 sm_60 6.1 GP102 pascal 'NVIDIA GeForce GTX 1080 Ti'; do
+	refuses 2 "^offpeak: '$chip' is older than Volta: " plan --chip "$chip" l1
+done
+refuses 2 "unknown chip 'A6000'" plan --chip A6000 l1
+refuses 4 'set tensor is for profiler range; for pm there is pm-tensor$' plan --chip GH100 --profiler pm tensor
+printf 'name: x\nprofiler: pm\ninclude: [tensor]\nmetrics: [dram__bytes.sum]\n' >sampled.yaml
+refuses 4 'is for profiler range, this one for pm: build them apart, or take pm-tensor$' plan --chip GH100 sampled.yaml
 refuses 2 "no metric set 'speed-of-ligth', did you mean speed-of-light" \
 	plan --chip GH100 speed-of-ligth
 refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed" \

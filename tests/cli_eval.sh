@@ -195,6 +195,10 @@ lines_are 3
 works eval "$simple" --where 'ipc>1' --layout long
 out_lacks ',ipc,'
 refuses 2 'has no counterpart on GH100' eval "$simple" --metrics cf_issued
+for option in '--metrics smsp__inst*' '--columns kernel,smsp__inst*'; do
+	# shellcheck disable=SC2086 # two words
+	refuses 2 "GH100 has no metric 'smsp__inst\*': patterns are not taken here; 'offpeak metrics GH100' takes them" eval "$simple" $option
+done
 refuses 2 'did you mean achieved_occupancy[?]' eval "$simple" --metrics achieved_ocupancy
 works eval --raw image --metrics inst_executed --chip GH100
 header_is range,name,inst_executed

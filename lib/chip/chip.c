@@ -253,6 +253,11 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 		return fail_several(ctx, name, meant);
 	if (meant)
 		return fail_other_release(ctx, name, spelling);
+	if (opk_chip_is_older(name))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "'%s' is older than Volta: CUPTI's profilers don't know it; "
+		                "'offpeak chips' lists the chips that they know",
+		                name);
 	return opk_fail(ctx, OPK_EUSAGE,
 	                "unknown chip '%s'" OPK_DID_YOU_MEAN "; 'offpeak chips' lists them", name,
 	                OPK_NEAR(nearest_word(&names, name)));

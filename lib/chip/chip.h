@@ -172,6 +172,8 @@ enum { OPK_CHIP_MASK_LATER = 63 };
 opk_chip_mask opk_chips_all(void);
 /* Those that a word means by name, architecture, compute capability or product; 0: none known. */
 opk_chip_mask opk_chips_meant(const char *word);
+/* Whether it means a chip older than Volta, the first that CUPTI's profilers know. */
+bool opk_chip_is_older(const char *word);
 /*
  * Compute capabilities as in sm_90 or CC_100, both ends included. Chips to come are there where
  * there is no upper end. A chip whose capability is not known goes with the one before it.

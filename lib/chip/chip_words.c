@@ -175,6 +175,35 @@ bool opk_chip_is_meant(const char *chip, const char *word)
 	return false;
 }
 
+bool opk_chip_is_older(const char *word)
+{
+	static const char *const architectures[] = { "Pascal", "Maxwell", "Kepler" };
+	static const char *const products[] = {
+		"Tesla-P100", "Tesla-P40", "Tesla-P4", "Tesla-M60",  "Tesla-M40",
+		"Tesla-K80",  "Tesla-K40", "TITAN-Xp", "TITAN-X",    "GTX-1080-Ti",
+		"GTX-1080",   "GTX-1070",  "GTX-1060", "GTX-1050",   "GTX-980-Ti",
+		"GTX-980",    "GTX-970",   "GTX-960",  "Jetson-TX2",
+	};
+	unsigned capability = capability_of(word);
+	char squeezed[MAX_WORD];
+
+	/* Kepler's least is 3.0, Pascal's greatest 6.2. */
+	if (capability >= 30 && capability <= 62)
+		return true;
+	for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
+		if (!strcasecmp(architectures[i], word))
+			return true;
+	squeeze(squeezed, word);
+	for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+		if (fit_of_product(products[i], squeezed))
+			return true;
+	/* Such as GP100. */
+	return strlen(word) == 5
+	       && (!strncasecmp(word, "GP1", 3) || !strncasecmp(word, "GM1", 3)
+	           || !strncasecmp(word, "GM2", 3) || !strncasecmp(word, "GK1", 3)
+	           || !strncasecmp(word, "GK2", 3));
+}
+
 char *opk_chip_spelling(const char *word)
 {
 	opk_chip_mask meant = opk_chips_meant(word);

@@ -200,6 +200,19 @@ static char *title_of(const struct opk_resolver *r)
 	                  release.old ? " (13.0 has more metrics)" : "");
 }
 
+/* A set for launches, planned for PM sampling: its like for that may be shipped. */
+static int advise_sampled(const struct opk_resolver *r, int code)
+{
+	opk_autofree char *sampled = NULL;
+
+	if (r->target.profiler != OPK_PROFILER_PM || opk_set_profiler(r->set) == OPK_PROFILER_PM)
+		return code;
+	sampled = opk_set_sampled(r->ctx, r->set->name);
+	return sampled ? opk_add(r->ctx, code, "set %s is for profiler %s; for pm there is %s",
+	                         r->set->name, opk_profiler_name(opk_set_profiler(r->set)), sampled)
+	               : code;
+}
+
 static int finish(struct opk_resolver *r)
 {
 	opk_autofree char *title = title_of(r);
@@ -219,7 +232,7 @@ static int finish(struct opk_resolver *r)
 	if (code && code != OPK_ENOMEM && !claimed)
 		opk_add(r->ctx, code, "set %s is made for other chips, such as %s", r->set->name,
 		        opk_set_example(r->set));
-	return code;
+	return code && code != OPK_ENOMEM ? advise_sampled(r, code) : code;
 }
 
 static void clear(struct opk_resolver *r)

@@ -131,6 +131,8 @@ bool opk_set_complete(struct opk_set *set);
 bool opk_set_claims(const struct opk_set *set, const char *chip);
 /* A chip or architecture that it names; NULL where it names none. */
 const char *opk_set_example(const struct opk_set *set);
+/* The shipped set that does for PM sampling what this one does: "pm-NAME", free(); NULL: none. */
+char *opk_set_sampled(struct opk_ctx *ctx, const char *name);
 
 OPK_DEFINE_AUTO(opk_set)
 

@@ -159,6 +159,15 @@ int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near
 	                name, OPK_NEAR(near));
 }
 
+char *opk_set_sampled(struct opk_ctx *ctx, const char *name)
+{
+	opk_autofree char *sampled = opk_printf("pm-%s", name), *path = NULL;
+
+	if (sampled && !opk_set_shipped(&path, ctx, sampled) && path)
+		return opk_take(sampled);
+	return NULL;
+}
+
 int opk_set_shipped(char **out, struct opk_ctx *ctx, const char *name)
 {
 	opk_autostrlist struct opk_strlist where = { 0 };

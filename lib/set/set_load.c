@@ -148,11 +148,17 @@ static void check_profiler(struct loading *l, struct opk_set *set, const struct 
 	if (!from->has_profiler)
 		return;
 	if (set->has_profiler && set->profiler != from->profiler) {
+		opk_autofree char *sampled = set->profiler == OPK_PROFILER_PM
+		                                     ? opk_set_sampled(l->ctx, from->name)
+		                                     : NULL;
+
 		set->unfit = true;
-		opk_problems_add(&l->problems, &word->place,
-		                 "set %.100s is for profiler %s, this one for %s: build them apart",
-		                 from->name, opk_profiler_name(from->profiler),
-		                 opk_profiler_name(set->profiler));
+		opk_problems_add(
+			&l->problems, &word->place,
+			"set %.100s is for profiler %s, this one for %s: build them apart%s%s",
+			from->name, opk_profiler_name(from->profiler),
+			opk_profiler_name(set->profiler), sampled ? ", or take " : "",
+			sampled ? sampled : "");
 	}
 	if (!set->has_profiler)
 		set->profiler = from->profiler;
