@@ -239,17 +239,6 @@ int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...)
 	return code;
 }
 
-size_t opk_error_count(const struct opk_ctx *ctx)
-{
-	(void)ctx;
-	return 0;
-}
-
-void opk_nv_load(struct opk_ctx *ctx)
-{
-	(void)ctx;
-}
-
 int main(void)
 {
 	check_structs();

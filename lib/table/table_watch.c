@@ -113,7 +113,8 @@ void opk_table_watch_row(struct opk_table *table)
 		value->has_rows = true;
 		in_doubt |= !value->computed && !value->measured;
 	}
-	if (in_doubt)
+	/* Only notes tell these apart. */
+	if (in_doubt && table->ctx->log)
 		see_measured(table, input, columns, count);
 }
 

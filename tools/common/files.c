@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ascii.h"
 #include "base/stream.h"
 
 /* An image has at most so many bytes, and a metric set. */
@@ -137,13 +138,11 @@ int files_open_streams(struct app *app)
 
 char *files_numbered(const char *name, size_t number)
 {
-	const char *file = name_of(name), *dot = strrchr(file, '.');
+	const char *ending = opk_ending(name);
 
 	if (!number)
 		return opk_strdup(name);
-	if (!dot || dot == file)
-		dot = file + strlen(file);
-	return opk_printf("%.*s-%zu%s", (int)(dot - name), name, number, dot);
+	return opk_printf("%.*s-%zu%s", (int)(strlen(name) - strlen(ending)), name, number, ending);
 }
 
 int files_check_several(struct app *app, const char *name)

@@ -18,6 +18,9 @@ enum { HELP_WIDTH = 79, LEFT_WIDTH = 28 };
 	"where the result goes, whole or not at all; replaces an older file of its own kind "      \
 	"alone, never a recording that a GPU made"
 
+/* -o of commands that print without it, and of those that only write. */
+enum { OUTPUT_OR_STDOUT = 2, OUTPUT_ALONE };
+
 static const struct option_spec common_options[] = {
 	{ "format", 0, "table|csv|json|ndjson",
 	  "else as FILE ends: .csv, .json, .ndjson, .txt; table on a terminal, csv in a pipe",
@@ -25,10 +28,10 @@ static const struct option_spec common_options[] = {
 	{ "csv-safe", 0, NULL,
 	  "CSV: ' before text that begins with = + - or @, which spreadsheets would compute",
 	  OPTION_FLAG, offsetof(struct app, csv_safe) },
-	/* The first is for commands that print without it, the second for the others. */
-	{ "output", 'o', "FILE", OUTPUT_HELP "; else to stdout", OPTION_OUTPUT,
-	  offsetof(struct app, output) },
-	{ "output", 'o', "FILE", OUTPUT_HELP, OPTION_OUTPUT, offsetof(struct app, output) },
+	[OUTPUT_OR_STDOUT] = { "output", 'o', "FILE", OUTPUT_HELP "; else to stdout", OPTION_OUTPUT,
+	                       offsetof(struct app, output) },
+	[OUTPUT_ALONE] = { "output", 'o', "FILE", OUTPUT_HELP, OPTION_OUTPUT,
+	                   offsetof(struct app, output) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
 	  offsetof(struct app, cuda) },
 	{ "libcuda", 0, "FILE",
@@ -57,11 +60,12 @@ static bool is_common(const struct option_spec *spec)
 /* Whether the command goes without this common option, or has its own. */
 static bool is_left_out(const struct command *command, const struct option_spec *common)
 {
+	size_t other = command->output >= OUTPUT_IS_FILE ? OUTPUT_OR_STDOUT : OUTPUT_ALONE;
+
+	if (common == &common_options[other])
+		return true;
 	if (command->no_table
 	    && (!strcmp(common->name, "format") || !strcmp(common->name, "csv-safe")))
-		return true;
-	if (common->kind == OPTION_OUTPUT
-	    && (command->output >= OUTPUT_IS_FILE) == (strstr(common->help, "stdout") != NULL))
 		return true;
 	for (const struct option_spec *own = command->options; own && own->name; own++)
 		if (!strcmp(own->name, common->name))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
@@ -106,9 +107,8 @@ static int write_text(struct app *app, const char *text)
 static int name_others(struct app *app, struct opk_strlist *paths,
                        const struct opk_set_import *import)
 {
-	const char *first = app->output, *slash = strrchr(first, '/'), *dot = strrchr(first, '.');
-	size_t stem = dot && dot > (slash ? slash + 1 : first) ? (size_t)(dot - first)
-	                                                       : strlen(first);
+	const char *first = app->output;
+	size_t stem = strlen(first) - strlen(opk_ending(first));
 	int code = OPK_OK;
 
 	for (size_t i = 1; !code && i < opk_set_import_count(import); i++) {

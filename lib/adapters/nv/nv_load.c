@@ -475,3 +475,16 @@ void opk_nv_load(struct opk_ctx *ctx)
 		first_call(nv);
 	opk_clear_errors(ctx);
 }
+
+struct opk_nv_release opk_nv_release(struct opk_ctx *ctx)
+{
+	struct opk_nv_release out;
+
+	/* What was asked may have come from the cache; causes that are there stay. */
+	if (!ctx->nv && !opk_error_count(ctx))
+		opk_nv_load(ctx);
+	out = opk_nv_release_of(ctx->nv ? ctx->nv->version : 0);
+	if (!*out.name)
+		strcpy(out.name, "this libcupti");
+	return out;
+}

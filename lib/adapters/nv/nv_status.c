@@ -168,16 +168,3 @@ struct opk_nv_release opk_nv_release_of(uint32_t version)
 		         (unsigned)version / 100 % 100);
 	return out;
 }
-
-struct opk_nv_release opk_nv_release(struct opk_ctx *ctx)
-{
-	struct opk_nv_release out;
-
-	/* What was asked may have come from the cache; causes that are there stay. */
-	if (!ctx->nv && !opk_error_count(ctx))
-		opk_nv_load(ctx);
-	out = opk_nv_release_of(ctx->nv ? ctx->nv->version : 0);
-	if (!*out.name)
-		strcpy(out.name, "this libcupti");
-	return out;
-}

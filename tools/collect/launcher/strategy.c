@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 #include "collect/shared/shared.h"
 
@@ -167,10 +168,10 @@ static void report(const struct settings *settings, size_t passes, const struct 
 /* What could not be opened may be a set's name or its YAML. */
 static void advise_build(const char *path)
 {
-	const char *ending = strrchr(path, '.');
-	bool is_yaml = ending && (!strcmp(ending, ".yaml") || !strcmp(ending, ".yml"));
+	const char *ending = opk_ending(path);
+	bool is_yaml = !strcmp(ending, ".yaml") || !strcmp(ending, ".yml");
 
-	if (!ending || strcmp(ending, ".opk"))
+	if (strcmp(ending, ".opk") != 0)
 		launcher_fail(OPK_EINPUT,
 		              "-c takes what 'offpeak build --chip CHIP %s -o SET.opk' makes",
 		              is_yaml ? path : "SET");
