@@ -972,26 +972,15 @@ const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftove
 
 /* What a collector needs, as a file: plan, build, and carry it to the GPU machine. */
 
-/*
- * The raw counters that have each hardware instance's value in counter data, not their sum alone.
- * Minima and maxima need it, and a few others, and are NaN without; images shrink up to 90-fold
- * without any.
- */
-enum opk_instances {
-	OPK_INSTANCES_NONE,
-	OPK_INSTANCES_ALL,
-	OPK_INSTANCES_NEEDED, /* those of the plan's metrics that need it */
-};
-/*
- * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter data
- * image. *size bytes that belong to the caller: free(). OPK_ENVIDIA: there is no libnvperf_host.
- */
-int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
-                   enum opk_instances instances);
-
 struct opk_writer;
 struct opk_build_options {
 	size_t size;
+	/*
+	 * By default the raw counters that need it have each hardware instance's value in counter
+	 * data, not their sum alone: those of minima and maxima, and of metrics, or throughputs with
+	 * parts, that CUPTI computes instance by instance. Without, these are NaN, and images up to
+	 * 90 times smaller. For PM sampling all counters have their instances, or none.
+	 */
 	bool no_instances;
 	/* What the plan was made with; stored with the images; optional. */
 	const void *availability;
@@ -1009,11 +998,11 @@ int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *options, const char *path);
 /*
- * The instances that the prefix will have: by default those that are needed, or for PM sampling
- * all or none.
+ * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter data
+ * image. *size bytes that belong to the caller: free(). OPK_ENVIDIA: there is no libnvperf_host.
  */
-enum opk_instances opk_build_instances(const struct opk_plan *plan,
-                                       const struct opk_build_options *options);
+int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
+                   const struct opk_build_options *options);
 
 /*
  * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each.

@@ -400,7 +400,7 @@ static int build_from(struct opk_ctx *ctx, const struct opk_plan *plan)
 	struct opk_writer *writer = NULL;
 	void *prefix = NULL;
 	size_t size;
-	int code = opk_prefix_new(&prefix, &size, ctx, plan, OPK_INSTANCES_ALL);
+	int code = opk_prefix_new(&prefix, &size, ctx, plan, NULL);
 
 	free(prefix);
 	if (!code)

@@ -219,40 +219,58 @@ START_TEST(built_of_one_pass)
 }
 END_TEST
 
-/* Instances are kept of what needs them: minima and maxima. */
+static void *prefix_of(size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan, bool none,
+                       bool all)
+{
+	struct opk_build_options options = OPK_INIT(options);
+	void *prefix;
+
+	options.no_instances = none;
+	options.keep_instances = all;
+	ck_ok(ctx, opk_prefix_new(&prefix, size, ctx, plan, &options));
+	return prefix;
+}
+
+/* Whether the prefixes of a plan, with the instances that it needs and with others, are the same. */
+static bool is_same(struct opk_ctx *ctx, const struct opk_plan *plan, bool none, bool all)
+{
+	size_t size, other_size;
+	opk_autofree void *needed = prefix_of(&size, ctx, plan, false, false);
+	opk_autofree void *other = prefix_of(&other_size, ctx, plan, none, all);
+
+	return size == other_size && !memcmp(needed, other, size);
+}
+
+/* Instances are kept of what needs them: minima, maxima, and what has a counter in it that does. */
 START_TEST(instances)
 {
+	enum kept { NONE, SOME, ALL };
 	static const struct {
 		struct here here;
-		const char *names;
-		enum opk_instances same; /* the prefix is as this one */
-		bool differs;            /* from either */
+		const char *chip, *names;
+		enum kept kept;
 	} rows[] = {
-		{ HERE, "sm__cycles_active.avg", OPK_INSTANCES_NONE, false },
-		{ HERE, "sm__cycles_active.max", OPK_INSTANCES_ALL, false },
-		{ HERE, "sm__mio2rf_writeback_active.avg", OPK_INSTANCES_ALL, false },
-		{ HERE, "sm__cycles_active.avg,smsp__inst_executed.max", OPK_INSTANCES_ALL, true },
+		{ HERE, "GH100", "sm__cycles_active.avg", NONE },
+		{ HERE, "GH100", "sm__cycles_active.max", ALL },
+		{ HERE, "GH100", "sm__mio2rf_writeback_active.avg", ALL },
+		{ HERE, "GH100", "smsp__mio2rf_writeback_active.sum", ALL },
+		{ HERE, "GH100", "smsp__mio2rf_writeback_active_pipe_lsu_op_gmma.sum", ALL },
+		{ HERE, "GH100", "sm__cycles_active.avg,smsp__inst_executed.max", SOME },
+		/* Their part is, or its part. */
+		{ HERE, "GH100", "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", SOME },
+		{ HERE, "GH100", "sm__throughput.avg.pct_of_peak_sustained_elapsed", SOME },
+		{ HERE, "GH100", "sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed", NONE },
+		{ HERE, "GH100", "dram__throughput.avg.pct_of_peak_sustained_elapsed", NONE },
+		{ HERE, "GB100", "sm__throughput.avg.pct_of_peak_sustained_elapsed", NONE },
+		{ HERE, "AD102", "sm__throughput.avg.pct_of_peak_sustained_elapsed", NONE },
 	};
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_plan *plan = plan_of(ctx, "GH100", rows[i].names);
-		void *prefixes[3];
-		size_t sizes[3];
+		struct opk_plan *plan = plan_of(ctx, rows[i].chip, rows[i].names);
 
-		for (int how = OPK_INSTANCES_NONE; how <= OPK_INSTANCES_NEEDED; how++)
-			ck_ok(ctx, opk_prefix_new(&prefixes[how], &sizes[how], ctx, plan,
-			                          (enum opk_instances)how));
-		for (int how = OPK_INSTANCES_NONE; how < OPK_INSTANCES_NEEDED; how++) {
-			bool same = sizes[how] == sizes[OPK_INSTANCES_NEEDED]
-			            && !memcmp(prefixes[how], prefixes[OPK_INSTANCES_NEEDED],
-			                       sizes[how]);
-
-			ck_row(&rows[i], same == (how == (int)rows[i].same && !rows[i].differs),
-			       "%d", how);
-		}
-		for (int how = OPK_INSTANCES_NONE; how <= OPK_INSTANCES_NEEDED; how++)
-			free(prefixes[how]);
+		ck_row(&rows[i], is_same(ctx, plan, true, false) == (rows[i].kept == NONE), "none");
+		ck_row(&rows[i], is_same(ctx, plan, false, true) == (rows[i].kept == ALL), "all");
 		opk_plan_free(plan);
 	}
 	opk_ctx_free(ctx);

@@ -116,11 +116,13 @@ START_TEST(prefixes)
 {
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_plan *plan = plan_recording(ctx, RECORDING("simple"));
+	struct opk_build_options all = OPK_INIT(all), none = OPK_INIT(none);
 	void *with, *without;
 	size_t with_size, without_size;
 
-	ck_ok(ctx, opk_prefix_new(&with, &with_size, ctx, plan, OPK_INSTANCES_ALL));
-	ck_ok(ctx, opk_prefix_new(&without, &without_size, ctx, plan, OPK_INSTANCES_NONE));
+	all.keep_instances = none.no_instances = true;
+	ck_ok(ctx, opk_prefix_new(&with, &with_size, ctx, plan, &all));
+	ck_ok(ctx, opk_prefix_new(&without, &without_size, ctx, plan, &none));
 	if (version_of(ctx) == CUPTI_13_0) {
 		ck_assert_uint_eq(with_size, 364);
 		ck_assert_uint_eq(without_size, 364);

@@ -3,42 +3,10 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "base/extreme.h"
 #include "base/option_struct.h"
 #include "config.h"
 #include "container/container.h"
 #include "plan/plan.h"
-
-/* Those whose values are made instance by instance: without, they are nan on an H100. */
-static const char *const by_instance[] = { "mio2rf_writeback_active" };
-
-static bool needs_instances(const char *metric)
-{
-	for (size_t i = 0; i < sizeof by_instance / sizeof *by_instance; i++)
-		if (strstr(metric, by_instance[i]))
-			return true;
-	return opk_metric_is_extreme(metric);
-}
-
-static bool any_needs_instances(const struct opk_plan *plan)
-{
-	for (size_t i = 0; i < plan->metrics.count; i++)
-		if (needs_instances(plan->metrics.items[i]))
-			return true;
-	return false;
-}
-
-/* The counters that some of the metrics need instances of; one flag a counter. */
-static void find_needed(bool *keep, const struct opk_plan *plan,
-                        const struct opk_counters *counters)
-{
-	for (size_t i = 0; i < counters->metric_count; i++) {
-		bool needed = needs_instances(plan->metrics.items[i]);
-
-		for (size_t j = counters->first[i]; needed && j < counters->first[i + 1]; j++)
-			keep[counters->needs[j]] = true;
-	}
-}
 
 /* PerfWorks' evaluator does not know PM-sampling metrics: all that the config image collects. */
 static int counters_of_config(struct opk_counters *out, struct opk_ctx *ctx,
@@ -62,22 +30,10 @@ static int counters_of_plan(struct opk_counters *out, struct opk_ctx *ctx,
 }
 
 static int make_prefix(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
-                       const struct opk_counters *counters, enum opk_instances instances)
+                       const struct opk_counters *counters, const bool *keep)
 {
-	size_t count = counters->names.count;
-	opk_autofree bool *keep = opk_alloc_array(count + 1, sizeof *keep);
-
-	if (!keep)
-		return opk_nomem(ctx, "a counter-data prefix");
-	/* It is not known of samples which counters are which metric's. */
-	if (plan->target.profiler == OPK_PROFILER_PM && instances == OPK_INSTANCES_NEEDED)
-		instances = any_needs_instances(plan) ? OPK_INSTANCES_ALL : OPK_INSTANCES_NONE;
-	if (instances == OPK_INSTANCES_NEEDED)
-		find_needed(keep, plan, counters);
-	else
-		memset(keep, instances == OPK_INSTANCES_ALL, count);
 	return opk_nv_prefix(out, size, ctx, plan->target.chip, opk_strlist_items(&counters->names),
-	                     count, keep);
+	                     counters->names.count, keep);
 }
 
 static int fail_prefix(struct opk_ctx *ctx, int code, const struct opk_plan *plan)
@@ -87,28 +43,26 @@ static int fail_prefix(struct opk_ctx *ctx, int code, const struct opk_plan *pla
 	            : OPK_OK;
 }
 
-int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
-                   enum opk_instances instances)
+static enum opk_instances instances_of(const struct opk_build_options *options)
 {
+	return options->no_instances     ? OPK_INSTANCES_NONE
+	       : options->keep_instances ? OPK_INSTANCES_ALL
+	                                 : OPK_INSTANCES_NEEDED;
+}
+
+int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
+                   const struct opk_build_options *given)
+{
+	OPK_OPTIONS(opk_build_options, options, given);
 	opk_autocounters struct opk_counters counters = { 0 };
+	opk_autofree bool *keep = NULL;
 	int code = counters_of_plan(&counters, ctx, plan);
 
 	if (!code)
-		code = make_prefix(out, size, ctx, plan, &counters, instances);
+		code = opk_instances_find(&keep, ctx, plan, &counters, instances_of(&options));
+	if (!code)
+		code = make_prefix(out, size, ctx, plan, &counters, keep);
 	return fail_prefix(ctx, code, plan);
-}
-
-enum opk_instances opk_build_instances(const struct opk_plan *plan,
-                                       const struct opk_build_options *given)
-{
-	OPK_OPTIONS(opk_build_options, options, given);
-
-	if (options.no_instances)
-		return OPK_INSTANCES_NONE;
-	if (options.keep_instances
-	    || (plan->target.profiler == OPK_PROFILER_PM && any_needs_instances(plan)))
-		return OPK_INSTANCES_ALL;
-	return OPK_INSTANCES_NEEDED;
 }
 
 /* The metrics as they are scheduled are the columns, unless the set says otherwise. */
@@ -152,7 +106,7 @@ static int list_passes(struct opk_pass_list *lists, uint32_t *numbers, struct op
 }
 
 static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
-                    const struct opk_pass_list *passes, const struct opk_build_options *options)
+                    const struct opk_pass_list *passes, bool all_instances)
 {
 	struct opk_nvidia_info info = OPK_INIT(info);
 	char hash[15];
@@ -167,7 +121,7 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 		.metrics = opk_strlist_items(&plan->metrics),
 		.metric_count = plan->metrics.count,
 		.passes = plan->schedule.passes,
-		.keep_instances = opk_build_instances(plan, options) == OPK_INSTANCES_ALL,
+		.keep_instances = all_instances,
 		.config_hash = hash,
 		.metric_passes = passes,
 		.metric_pass_count = passes ? plan->metrics.count : 0,
@@ -186,7 +140,7 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 
 /* One pass has all metrics. */
 static int add_plan(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
-                    const struct opk_counters *counters, const struct opk_build_options *options)
+                    const struct opk_counters *counters, bool all_instances)
 {
 	size_t metrics = plan->metrics.count, passes = plan->schedule.passes;
 	opk_autofree struct opk_pass_list *lists = opk_alloc_array(metrics + 1, sizeof *lists);
@@ -195,7 +149,16 @@ static int add_plan(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 
 	if (!code && passes > 1)
 		code = list_passes(lists, numbers, ctx, plan, counters);
-	return code ? code : add_meta(writer, ctx, plan, passes > 1 ? lists : NULL, options);
+	return code ? code : add_meta(writer, ctx, plan, passes > 1 ? lists : NULL, all_instances);
+}
+
+static bool are_all(const bool *flags, size_t count)
+{
+	size_t set = 0;
+
+	while (set < count && flags[set])
+		set++;
+	return set == count;
 }
 
 static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
@@ -203,15 +166,16 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 {
 	opk_autocounters struct opk_counters counters = { 0 };
 	opk_autofree void *prefix = NULL;
+	opk_autofree bool *keep = NULL;
 	size_t size;
 	int code = counters_of_plan(&counters, ctx, plan);
 
 	if (!code)
-		code = add_plan(writer, ctx, plan, &counters, options);
+		code = opk_instances_find(&keep, ctx, plan, &counters, instances_of(options));
 	if (!code)
-		code = fail_prefix(ctx,
-		                   make_prefix(&prefix, &size, ctx, plan, &counters,
-		                               opk_build_instances(plan, options)),
+		code = add_plan(writer, ctx, plan, &counters, are_all(keep, counters.names.count));
+	if (!code)
+		code = fail_prefix(ctx, make_prefix(&prefix, &size, ctx, plan, &counters, keep),
 		                   plan);
 	if (!code)
 		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->schedule.config,

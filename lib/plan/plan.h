@@ -75,6 +75,27 @@ bool opk_is_ratio(const char *metric);
 int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
                      const struct opk_plan *plan);
 
+/*
+ * The raw counters that have each hardware instance's value in counter data, not their sum alone:
+ * images shrink up to 90-fold without any. instances.c
+ */
+enum opk_instances {
+	OPK_INSTANCES_NONE,
+	OPK_INSTANCES_ALL,
+	OPK_INSTANCES_NEEDED, /* what the plan's metrics are nan without, or their parts */
+};
+/*
+ * Whether each counter of the plan's metrics is to have its instances; for PM sampling all or
+ * none are needed. free()
+ */
+int opk_instances_find(bool **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                       const struct opk_counters *counters, enum opk_instances instances);
+/*
+ * What CUPTI computes instance by instance on a chip besides minima and maxima: each metric's raw
+ * counters, which need instances wherever they are together. There may be none.
+ */
+int opk_by_instance(struct opk_counters *out, struct opk_ctx *ctx, const char *chip);
+
 /* plan_refused.c: why CUPTI refused them, with `code`, and why they take too many passes. */
 int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code);

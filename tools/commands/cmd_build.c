@@ -99,8 +99,7 @@ static int write_files(struct app *app, const struct build_args *args, const str
 	}
 	if (!code && args->raw_prefix) {
 		files[count++] = &prefix;
-		code = opk_prefix_new(&data, &size, app->ctx, plan,
-		                      opk_build_instances(plan, options));
+		code = opk_prefix_new(&data, &size, app->ctx, plan, options);
 		if (!code)
 			code = opk_newfile_create(&prefix, app->ctx, args->raw_prefix);
 		if (!code)
@@ -247,10 +246,11 @@ const struct command build_command = {
 		"between. PM sampling has a single pass: a set that needs more is refused, with the\n"
 		"metrics that don't fit; sample_bytes is what the hardware writes for each sample.\n"
 		"\n"
-		"Minima and maxima (.min, .max) and mio2rf_writeback_active need the value of each\n"
-		"instance of a hardware unit. Counter data keeps these for their counters alone, with\n"
-		"PM sampling for all counters as soon as the set has such a metric, and otherwise sums:\n"
-		"that makes it up to 90 times smaller. --instances keeps the values of all.\n"
+		"Minima and maxima (.min, .max) need the value of each instance of a hardware unit, and\n"
+		"on GH100 so does mio2rf_writeback_active, which is a part of sm__throughput. Counter\n"
+		"data keeps these values for the counters that need them, with PM sampling for all\n"
+		"counters as soon as one needs them, and otherwise sums: that makes it up to 90 times\n"
+		"smaller. --instances keeps the values of all.\n"
 		"\n"
 		"--single-pass builds for the metrics that, taken in order, fit one pass; left_out is\n"
 		"the number of the others, and plan shows them.\n"

@@ -126,14 +126,13 @@ class Plan:
         """The counter-data prefix, which sizes and initialises a counter data image.
 
         instances: which counters have the value of each hardware instance in counter data. "needed": those of
-        minima, maxima and a few others, which are NaN without (PM sampling: all, if any metric needs it); "none":
-        images up to 90 times smaller; "all".
+        minima, maxima, and what CUPTI computes instance by instance, which are NaN without (PM sampling: all, if any
+        metric needs it); "none": images up to 90 times smaller; "all".
         """
         options = self._build_options(instances)
         with self._lock:
             out, size = ffi.new("void **"), ffi.new("size_t *")
-            which = lib.opk_build_instances(self._plan, options)
-            _context.call(self._ctx, lib.opk_prefix_new, out, size, self._ctx, self._plan, which)
+            _context.call(self._ctx, lib.opk_prefix_new, out, size, self._ctx, self._plan, options)
             try:
                 return copied(out[0], size[0])
             finally:

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which raw counters need the value of each hardware instance in counter data, not their sum. */
+#include <string.h>
+
+#include "base/extreme.h"
+#include "plan/plan.h"
+
+/*
+ * Besides minima and maxima, CUPTI computes these instance by instance: without instances they are
+ * nan, and so is what contains them. tests/check_instances.c finds them on all chips, for both
+ * profilers; the same raw counters are in other metrics, which the counters themselves tell.
+ */
+static const struct {
+	const char *chip, *metric;
+} by_instance[] = {
+	{ "GH100", "sm__mio2rf_writeback_active.sum" },
+	{ "GH100", "smsp__mio2rf_writeback_active_pipe_lsu_op_gmma.sum" },
+};
+
+int opk_by_instance(struct opk_counters *out, struct opk_ctx *ctx, const char *chip)
+{
+	opk_autostrlist struct opk_strlist metrics = { 0 };
+
+	*out = (struct opk_counters){ 0 };
+	for (size_t i = 0; i < sizeof by_instance / sizeof *by_instance; i++)
+		if (!strcmp(by_instance[i].chip, chip)
+		    && !opk_strlist_add(&metrics, by_instance[i].metric))
+			return opk_nomem(ctx, "metrics");
+	return metrics.count ? opk_counters_of(out, ctx, chip, &metrics) : OPK_OK;
+}
+
+/* Marks what metric `i` of `of` needs, if all of it is in `among`; else nothing. */
+static bool mark_if_all(bool *keep, const struct opk_counters *of, size_t i,
+                        const struct opk_counters *counters, const bool *among)
+{
+	for (size_t j = of->first[i]; j < of->first[i + 1]; j++) {
+		size_t at = opk_counters_find(counters, of->names.items[of->needs[j]]);
+
+		if (at == counters->names.count || !among[at])
+			return false;
+	}
+	for (size_t j = of->first[i]; j < of->first[i + 1]; j++)
+		keep[opk_counters_find(counters, of->names.items[of->needs[j]])] = true;
+	return true;
+}
+
+/* What the metric needs instances of, where `among` are its counters. */
+static bool mark(bool *keep, const struct opk_counters *counters, const bool *among,
+                 const struct opk_counters *known)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < known->metric_count; i++)
+		any |= mark_if_all(keep, known, i, counters, among);
+	return any;
+}
+
+static void mark_metrics(bool *keep, bool *among, const struct opk_plan *plan,
+                         const struct opk_counters *counters, const struct opk_counters *known)
+{
+	for (size_t i = 0; i < counters->metric_count; i++) {
+		bool extreme = opk_metric_is_extreme(plan->metrics.items[i]);
+
+		memset(among, 0, counters->names.count * sizeof *among);
+		for (size_t j = counters->first[i]; j < counters->first[i + 1]; j++) {
+			among[counters->needs[j]] = true;
+			keep[counters->needs[j]] |= extreme;
+		}
+		mark(keep, counters, among, known);
+	}
+}
+
+/* It is not known of samples which counters are which metric's: all have instances, or none. */
+static void mark_samples(bool *keep, bool *among, const struct opk_plan *plan,
+                         const struct opk_counters *counters, const struct opk_counters *known)
+{
+	size_t count = counters->names.count;
+	bool any = false;
+
+	for (size_t i = 0; i < plan->metrics.count; i++)
+		any |= opk_metric_is_extreme(plan->metrics.items[i]);
+	memset(among, true, count * sizeof *among);
+	if (mark(keep, counters, among, known) || any)
+		memset(keep, true, count * sizeof *keep);
+}
+
+int opk_instances_find(bool **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                       const struct opk_counters *counters, enum opk_instances instances)
+{
+	size_t count = counters->names.count;
+	opk_autofree bool *keep = opk_alloc_array(count + 1, sizeof *keep);
+	opk_autofree bool *among = opk_alloc_array(count + 1, sizeof *among);
+	opk_autocounters struct opk_counters known = { 0 };
+	int code = keep && among ? OPK_OK : opk_nomem(ctx, "a counter-data prefix");
+
+	if (!code && instances == OPK_INSTANCES_ALL)
+		memset(keep, true, count * sizeof *keep);
+	if (!code && instances == OPK_INSTANCES_NEEDED) {
+		code = opk_by_instance(&known, ctx, plan->target.chip);
+		if (!code && plan->target.profiler == OPK_PROFILER_PM)
+			mark_samples(keep, among, plan, counters, &known);
+		else if (!code)
+			mark_metrics(keep, among, plan, counters, &known);
+	}
+	if (!code)
+		*out = opk_take(keep);
+	return code;
+}
