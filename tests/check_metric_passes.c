@@ -259,7 +259,8 @@ START_TEST(instances)
 		/* Their part is, or its part. */
 		{ HERE, "GH100", "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", SOME },
 		{ HERE, "GH100", "sm__throughput.avg.pct_of_peak_sustained_elapsed", SOME },
-		{ HERE, "GH100", "sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed", NONE },
+		{ HERE, "GH100", "sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed",
+		  NONE },
 		{ HERE, "GH100", "dram__throughput.avg.pct_of_peak_sustained_elapsed", NONE },
 		{ HERE, "GB100", "sm__throughput.avg.pct_of_peak_sustained_elapsed", NONE },
 		{ HERE, "AD102", "sm__throughput.avg.pct_of_peak_sustained_elapsed", NONE },

@@ -261,6 +261,17 @@ int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, cons
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
                       size_t size, size_t slots, size_t name_size);
 /*
+ * The same for the counters of any prefix, also those of another chip: `gpu` is an image of the
+ * GPU that the new one seems to be of. NVPW_CounterData_InitializeCounterDataImageCopy
+ */
+struct opk_nv_image_plan {
+	const void *prefix, *gpu;
+	size_t prefix_size, slots, name_size;
+	size_t most; /* bytes for a slot and for the head, else it fails; 0: as many as it takes */
+};
+int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
+                    const struct opk_nv_image_plan *plan);
+/*
  * PerfWorks' combiner over such an image, which is borrowed: NVPW_CounterDataCombiner_Create. A
  * combiner over an image of other counters, or of instances where the other has none, crashes.
  */

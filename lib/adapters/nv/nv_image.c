@@ -179,29 +179,24 @@ static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
 	return code;
 }
 
-int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
-                      size_t size, size_t slots, size_t name_size)
+int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
+                    const struct opk_nv_image_plan *plan)
 {
-	enum { MOST_MORE_HEAD = 1 << 16 };
-	NV_PARAMS(params, DataCopyInitialize);
-	opk_autofree void *prefix = NULL, *copy = NULL;
+	/* Names are of one level here, so that a range is a node. */
+	NV_PARAMS(params, DataCopyInitialize, .pCounterDataPrefix = plan->prefix,
+	          .counterDataPrefixSize = plan->prefix_size, .maxNumRanges = (uint32_t)plan->slots,
+	          .maxNumRangeTreeNodes = (uint32_t)plan->slots,
+	          .maxRangeNameLength = (uint32_t)plan->name_size, .pCounterDataSrc = plan->gpu);
+	opk_autofree void *copy = NULL;
 	struct opk_nv *nv;
 	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
 
 	if (!code)
-		code = extract_prefix(&prefix, &params.counterDataPrefixSize, nv, ctx, image, size);
+		code = copy_size(out_size, nv, ctx, &params);
 	if (code)
 		return code;
-	params.pCounterDataPrefix = prefix;
-	/* Names are of one level here, so that a range is a node. */
-	params.maxNumRanges = params.maxNumRangeTreeNodes = (uint32_t)slots;
-	params.maxRangeNameLength = (uint32_t)name_size;
-	params.pCounterDataSrc = image;
-	code = copy_size(out_size, nv, ctx, &params);
-	if (code)
-		return code;
-	/* A damaged image may say anything; heads are larger from 13.3 on than in older images. */
-	if (*out_size / (slots + 1) > size + name_size + MOST_MORE_HEAD)
+	/* A damaged image may say anything. */
+	if (plan->most && *out_size / (plan->slots + 1) > plan->most)
 		return opk_fail(ctx, OPK_EFAILED, "the image's head is larger than the image");
 	copy = opk_alloc(*out_size);
 	if (!copy)
@@ -211,6 +206,25 @@ int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const v
 	if (!code)
 		*out = opk_take(copy);
 	return code;
+}
+
+int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
+                      size_t size, size_t slots, size_t name_size)
+{
+	/* Heads are larger from 13.3 on than in older images. */
+	enum { MOST_MORE_HEAD = 1 << 16 };
+	struct opk_nv_image_plan plan = { .gpu = image,
+		                          .slots = slots,
+		                          .name_size = name_size,
+		                          .most = size + name_size + MOST_MORE_HEAD };
+	opk_autofree void *prefix = NULL;
+	struct opk_nv *nv;
+	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
+
+	if (!code)
+		code = extract_prefix(&prefix, &plan.prefix_size, nv, ctx, image, size);
+	plan.prefix = prefix;
+	return code ? code : opk_nv_image_of(out, out_size, ctx, &plan);
 }
 
 int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void *image)

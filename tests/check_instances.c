@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which metrics need the values of hardware instances, found out for each chip: an image without
+ * counts is made with instances and one without, as if the GPU of a recording were of that chip. A
+ * metric that comes out of both as the same number, or as the same 0 / 0, needs none; one that can't
+ * be computed without is another nan there. A unit that the GPU lacks shows nothing.
+ */
+#include "adapters/nv/nv.h"
+#include "base/extreme.h"
+#include "catalogs.h"
+#include "container/container.h"
+#include "plan/plan.h"
+
+struct finding {
+	struct opk_ctx *ctx;
+	const char *chip;
+	enum opk_profiler profiler;
+	struct opk_nv_evaluator *evaluator;
+	struct opk_nv_host *host;
+	struct opk_strlist names, raw;
+	void *gpu; /* an image of it */
+};
+
+/* Of ratios and throughputs all; of counters the sum and the mean, of which all others are made. */
+static bool is_asked(enum opk_metric_type type, const char *suffix)
+{
+	return type != OPK_COUNTER || !strcmp(suffix, ".sum") || !strcmp(suffix, ".avg");
+}
+
+static void add_name(struct finding *f, const char *name)
+{
+	opk_autostrlist struct opk_strlist raw = { 0 };
+
+	if (opk_metric_is_extreme(name) || !opk_has_listed_suffix(name)
+	    || opk_nv_raw_counters(&raw, f->ctx, f->evaluator, name))
+		return;
+	ck_assert(opk_strlist_add(&f->names, name));
+	for (size_t i = 0; i < raw.count; i++)
+		if (!opk_strlist_contains(&f->raw, raw.items[i]))
+			ck_assert(opk_strlist_add(&f->raw, raw.items[i]));
+}
+
+static void add_names(struct finding *f)
+{
+	struct opk_catalog *catalog;
+	size_t count;
+	opk_autofree struct opk_full_name *names = NULL;
+
+	ck_ok(f->ctx, opk_catalog_new(&catalog, f->ctx, f->chip, f->profiler));
+	ck_ok(f->ctx, opk_catalog_complete(catalog, f->ctx));
+	names = all_names(catalog, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_metric *base = names[i].metric;
+		const char *suffix = opk_catalog_submetric(catalog, base, names[i].submetric)
+		                             .suffix;
+		opk_autofree char *name = opk_printf("%s%s", base->name, suffix);
+
+		if (is_asked(base->type, suffix))
+			add_name(f, name);
+	}
+	opk_clear_errors(f->ctx);
+	opk_catalog_free(catalog);
+}
+
+/* An image whose one range or sample has no counts. */
+static void *make_image(size_t *size, const struct finding *f, bool instances)
+{
+	struct opk_nv_image_plan plan = { .gpu = f->gpu, .slots = 1, .name_size = 8 };
+	opk_autofree bool *keep = opk_alloc_array(f->raw.count + 1, sizeof *keep);
+	struct opk_nv_combiner *combiner;
+	opk_autofree void *prefix = NULL;
+	void *image;
+
+	memset(keep, instances, f->raw.count);
+	ck_ok(f->ctx, opk_nv_prefix(&prefix, &plan.prefix_size, f->ctx, f->chip,
+	                            opk_strlist_items(&f->raw), f->raw.count, keep));
+	plan.prefix = prefix;
+	ck_ok(f->ctx, opk_nv_image_of(&image, size, f->ctx, &plan));
+	ck_ok(f->ctx, opk_nv_combiner_new(&combiner, f->ctx, image));
+	if (f->profiler == OPK_PROFILER_RANGE)
+		ck_ok(f->ctx, opk_nv_combiner_ranges(f->ctx, combiner, 1, NULL));
+	opk_nv_combiner_free(combiner);
+	return image;
+}
+
+static double *evaluate(const struct finding *f, bool instances)
+{
+	size_t size;
+	opk_autofree void *image = make_image(&size, f, instances);
+	double *values = opk_alloc_array(f->names.count + 1, sizeof *values);
+
+	ck_ok(f->ctx, opk_nv_evaluate(values, f->ctx, f->host, image, size, 0,
+	                              opk_strlist_items(&f->names), f->names.count));
+	return values;
+}
+
+/* Whether the raw counters of a metric that is known to need instances are all the metric's. */
+static bool is_known(const struct finding *f, const struct opk_counters *known, const char *name)
+{
+	opk_autostrlist struct opk_strlist raw = { 0 };
+
+	ck_ok(f->ctx, opk_nv_raw_counters(&raw, f->ctx, f->evaluator, name));
+	for (size_t i = 0; i < known->metric_count; i++) {
+		bool all = true;
+
+		for (size_t j = known->first[i]; j < known->first[i + 1]; j++)
+			all &= opk_strlist_contains(&raw, known->names.items[known->needs[j]]);
+		if (all)
+			return true;
+	}
+	return false;
+}
+
+static size_t compare(const struct finding *f)
+{
+	opk_autocounters struct opk_counters known = { 0 };
+	opk_autofree double *with = evaluate(f, true), *without = evaluate(f, false);
+	size_t found = 0;
+
+	ck_ok(f->ctx, opk_by_instance(&known, f->ctx, f->chip));
+	for (size_t i = 0; i < f->names.count; i++) {
+		bool needs = memcmp(&with[i], &without[i], sizeof *with) != 0;
+
+		found += needs;
+		ck_assert_msg(!needs || is_known(f, &known, f->names.items[i]),
+		              "%s, %s: %s needs instances: lib/plan/instances.c", f->chip,
+		              opk_profiler_name(f->profiler), f->names.items[i]);
+	}
+	return found;
+}
+
+/* The first image of a recording of that profiler. */
+static void *gpu_of(struct opk_ctx *ctx, enum opk_profiler profiler)
+{
+	const struct opk_segment *segments;
+	struct opk_file *file;
+	size_t count, size;
+	void *image;
+
+	ck_ok(ctx, opk_file_open(&file, ctx,
+	                         profiler == OPK_PROFILER_PM
+	                                 ? TEST_DATA_DIR "/recordings/gh100-pm-small.opk"
+	                                 : TEST_DATA_DIR "/recordings/gh100-simple.opk"));
+	ck_ok(ctx, opk_file_segments(&segments, &count, ctx, file));
+	ck_ok(ctx, opk_file_read(&image, &size, ctx, file, segments[0].image));
+	opk_file_free(file);
+	return image;
+}
+
+/* How many metrics need instances, all of which are known. */
+static size_t find(struct opk_ctx *ctx, const char *chip, enum opk_profiler profiler)
+{
+	struct finding f = { .ctx = ctx, .chip = chip, .profiler = profiler };
+	bool has = false;
+	size_t found;
+
+	ck_ok(ctx, opk_nv_host_supported(&has, ctx, chip, profiler));
+	if (!has)
+		return 0;
+	f.gpu = gpu_of(ctx, profiler);
+	ck_ok(ctx, opk_nv_host_new(&f.host, ctx, chip, profiler, NULL));
+	ck_ok(ctx, opk_nv_evaluator_of_new(&f.evaluator, ctx, chip, profiler));
+	add_names(&f);
+	ck_assert_uint_gt(f.names.count, 500);
+	found = compare(&f);
+	opk_nv_evaluator_free(f.evaluator);
+	opk_nv_host_free(f.host);
+	opk_strlist_clear(&f.names);
+	opk_strlist_clear(&f.raw);
+	free(f.gpu);
+	return found;
+}
+
+/* All of what lib/plan/instances.c lists of GH100 is found: sum and mean, and one less of samples. */
+START_TEST(all_chips)
+{
+	struct opk_ctx *ctx = new_ctx();
+	opk_autostrlist struct opk_strlist chips = { 0 };
+
+	ck_ok(ctx, opk_nv_chips(&chips, ctx));
+	for (size_t i = 0; i < chips.count; i++) {
+		const char *chip = chips.items[i];
+		size_t ranges, samples;
+
+		if (!is_sampled(chip))
+			continue;
+		ranges = find(ctx, chip, OPK_PROFILER_RANGE);
+		samples = find(ctx, chip, OPK_PROFILER_PM);
+		ck_assert(strcmp(chip, "GH100") || (ranges == 4 && samples == 2));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("instances");
+	TCase *tests = tcase_create("chips");
+
+	if (have_cupti()) {
+		tcase_add_test(tests, all_chips);
+		tcase_set_timeout(tests, 600);
+	}
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
