@@ -145,8 +145,10 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		code = opk_eval_run(&evaluation->spools, ctx, &job, &options);
 	if (!code)
 		code = opk_evaluation_finish(evaluation, ctx);
-	if (!code)
+	if (!code) {
+		opk_evaluation_note_lacking(evaluation, ctx, "the image");
 		*out = opk_take(evaluation);
+	}
 	opk_evaluation_free(evaluation);
 	return code;
 }

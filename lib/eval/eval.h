@@ -49,7 +49,10 @@ struct opk_eval_job {
 	size_t part_count;
 };
 
-/* The result: a header, a unit for each metric, rows with their names and values, a trailer. */
+/*
+ * The result: a header, a unit for each metric, rows with their names and values, what lacks in
+ * throughputs, a trailer.
+ */
 struct opk_spool_header {
 	char chip[32];
 	int32_t profiler;
@@ -64,6 +67,7 @@ struct opk_spool_trailer {
 	uint64_t rows; /* with those that the filter refused */
 	uint64_t stored;
 	uint64_t incomplete_samples;
+	uint64_t lacking; /* so many struct opk_lacking are before it */
 };
 
 enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_UNIT = 1 << 16, OPK_MAX_WORKERS = 1024 };
@@ -198,6 +202,33 @@ int opk_metric_degree(const char *metric);
 
 /* Values of the ranges of many images, by the faster of two evaluators, in a child. */
 
+/* A throughput whose part lacks in so many rows, and what its other parts amount to there. */
+struct opk_lacking {
+	uint64_t metric, rows;
+	double least, most;
+	char part[192];
+};
+
+/* A throughput among the metrics, and where its parts are. */
+struct opk_throughput {
+	size_t metric, first, end;
+	struct opk_lacking lacking;
+};
+
+struct opk_throughputs {
+	struct opk_throughput *items;
+	size_t count;
+	struct opk_strlist parts; /* full names */
+};
+
+/* What is evaluated together: names, also as PerfWorks takes them, and the values of a range. */
+struct opk_value_list {
+	const char **names;
+	size_t count;
+	double *values;
+	struct opk_nv_requests *requests; /* NULL: by CUPTI */
+};
+
 struct opk_values {
 	const char *chip;
 	enum opk_profiler profiler;
@@ -211,12 +242,9 @@ struct opk_values {
 	size_t image_size;
 	void *head; /* of the device that the evaluators are set to; NULL: not known */
 	size_t head_size;
-	/* The metrics that its ranges have: which, their names, as PerfWorks takes them. */
-	bool *wanted;
-	const char **names;
-	size_t name_count;
-	double *values;
-	struct opk_nv_requests *requests; /* NULL: by CUPTI */
+	bool *wanted; /* the metrics that its ranges have */
+	struct opk_value_list asked, parts;
+	struct opk_throughputs throughputs;
 };
 
 /* Strings, names and the evaluator are borrowed. */
@@ -227,7 +255,10 @@ void opk_values_clear(struct opk_values *values);
 /* The image whose ranges are next, borrowed, and whether its ranges have each of the metrics. */
 int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const void *image,
                         size_t size, const bool *wanted);
-/* One a metric; NaN where it is not wanted. OPK_EUSAGE: a metric is unknown. */
+/*
+ * One a metric; NaN where it is not wanted, and of a throughput one of whose parts is lacking.
+ * OPK_EUSAGE: a metric is unknown.
+ */
 int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *ctx, size_t index);
 
 /*

@@ -450,6 +450,20 @@ static int allocate(struct work *w)
 	return opk_measured_init(&w->measured, w->ctx, w->job->meta, w->job->metrics, count);
 }
 
+/* What lacks in throughputs, and how much else there is. */
+static void put_trailer(struct work *w)
+{
+	for (size_t i = 0; i < w->by.throughputs.count; i++) {
+		const struct opk_lacking *lacking = &w->by.throughputs.items[i].lacking;
+
+		if (!lacking->rows)
+			continue;
+		opk_put(w->child, lacking, sizeof *lacking);
+		w->counts.lacking++;
+	}
+	opk_put(w->child, &w->counts, sizeof w->counts);
+}
+
 int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct work w = { .ctx = ctx, .job = data, .child = child };
@@ -463,7 +477,7 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	if (!code && !w.counts.stored && !w.job->names_known && !w.job->partial)
 		code = check_metrics(&w);
 	if (!code && !w.job->partial)
-		opk_put(child, &w.counts, sizeof w.counts);
+		put_trailer(&w);
 	opk_values_clear(&w.by);
 	if (!w.job->warm)
 		opk_nv_evaluator_free(w.evaluator);

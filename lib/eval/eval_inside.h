@@ -21,6 +21,7 @@ struct opk_spools {
 	struct opk_spool_header header; /* the first one's */
 	uint64_t total_rows;
 	uint64_t incomplete_samples;
+	struct opk_lacking *lacking; /* one a metric; without rows, where nothing lacks */
 	char *name;
 };
 
@@ -61,6 +62,20 @@ int opk_spools_reread(struct opk_spool_row *row, const char **name, double *valu
                       const struct opk_bookmark *mark, size_t metric_count);
 /* Whether there are no more rows. */
 bool opk_spools_ended(const struct opk_spools *spools);
+
+/* The throughputs among metrics and all parts of each: throughput.c. */
+
+/* Whether one of them may be a throughput, by its name. */
+bool opk_any_throughput(const char *const *metrics, size_t count);
+/* `evaluator` may be NULL: then nothing is known of any. To be cleared if it fails, too. */
+int opk_throughputs_init(struct opk_throughputs *throughputs, struct opk_ctx *ctx,
+                         struct opk_nv_evaluator *evaluator, const char *const *metrics,
+                         size_t count);
+void opk_throughputs_clear(struct opk_throughputs *throughputs);
+/* The name of the sum of what a part counts; free(). */
+char *opk_throughput_part_sum(const char *part);
+/* A part lacks in a row, where the others make this value. */
+void opk_throughput_lacks(struct opk_throughput *throughput, const char *part, double rest);
 
 /* The rows that are wanted, and what is known of a row before its image is decoded. */
 
@@ -203,6 +218,9 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
                          const struct opk_eval_options *options);
 /* What children have found is there: units, and the profiler that the filter is checked for. */
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
+/* Notes which throughputs are nan for a part that lacks. `of`: the file's name. throughput.c */
+void opk_evaluation_note_lacking(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                                 const char *of);
 /* Fills in which metrics the current row has, of all passes, and the values of attributes. */
 void opk_evaluation_apply(struct opk_evaluation *evaluation);
 /* Makes a row of what is in memory the current one. */

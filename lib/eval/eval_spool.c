@@ -2,6 +2,7 @@
 /* Divides images among children that evaluate side by side, and reads their results as one. */
 #include "eval/eval_inside.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ void opk_spools_clear(struct opk_spools *spools)
 	free(spools->trailers);
 	free(spools->firsts);
 	free(spools->name);
+	free(spools->lacking);
 	*spools = (struct opk_spools){ 0 };
 }
 
@@ -210,6 +212,41 @@ static void read_trailer(struct opk_spools *spools, size_t i)
 	spools->incomplete_samples += trailer->incomplete_samples;
 }
 
+static void add_lacking(struct opk_lacking *all, const struct opk_lacking *one)
+{
+	if (!all->rows)
+		*all = *one;
+	else
+		all->rows += one->rows;
+	all->least = fmin(all->least, one->least);
+	all->most = fmax(all->most, one->most);
+	all->part[sizeof all->part - 1] = '\0';
+}
+
+/* What lacks in throughputs, which is before the trailer. */
+static void read_lacking(struct opk_spools *spools, size_t i, size_t metric_count)
+{
+	uint64_t count = spools->trailers[i].lacking, size = count * sizeof(struct opk_lacking);
+	struct opk_result *result = &spools->results[i];
+	struct opk_lacking one;
+	struct opk_result part;
+
+	opk_result_expect(result,
+	                  count <= metric_count && size <= result->end - sizeof *spools->trailers);
+	if (result->code || !count)
+		return;
+	part = opk_result_part(result, result->end - sizeof *spools->trailers - size, size);
+	while (count--) {
+		opk_get(&part, &one, sizeof one);
+		opk_result_expect(&part, one.metric < metric_count && one.rows);
+		if (!part.code)
+			add_lacking(&spools->lacking[one.metric], &one);
+	}
+	if (part.code)
+		result->code = part.code;
+	opk_result_clear(&part);
+}
+
 /* Children evaluate parts of the same thing, and say the same of it. */
 static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
                        struct opk_strlist *units, size_t metric_count)
@@ -219,6 +256,7 @@ static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
 	struct opk_spool_header header;
 
 	read_trailer(spools, i);
+	read_lacking(spools, i, metric_count);
 	opk_get(result, &header, sizeof header);
 	header.chip[sizeof header.chip - 1] = '\0';
 	if (!i)
@@ -251,6 +289,9 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
 {
 	int code = OPK_OK;
 
+	spools->lacking = opk_alloc_array(metric_count + 1, sizeof *spools->lacking);
+	if (!spools->lacking)
+		return opk_nomem(ctx, "an evaluation");
 	for (size_t i = 0; !code && i < spools->count; i++)
 		code = read_header(spools, ctx, i, units, metric_count);
 	if (!code)

@@ -1,16 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses between CUPTI and PerfWorks, image by image. */
-#include "eval/eval.h"
+#include "eval/eval_inside.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 
+static bool list_init(struct opk_value_list *list, size_t count)
+{
+	list->names = opk_alloc_array(count + 1, sizeof *list->names);
+	list->values = opk_alloc_array(count + 1, sizeof *list->values);
+	return list->names && list->values;
+}
+
+static void list_clear(struct opk_value_list *list)
+{
+	free(list->names);
+	free(list->values);
+	free(list->requests);
+}
+
+/* The evaluator of samples is another one; it is asked for the parts of throughputs alone. */
+static int find_throughputs(struct opk_values *values, struct opk_ctx *ctx)
+{
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *own = NULL;
+
+	if (!values->evaluator && opk_any_throughput(values->metrics, values->metric_count)
+	    && opk_nv_evaluator_of_new(&own, ctx, values->chip, values->profiler))
+		opk_clear_errors(ctx);
+	return opk_throughputs_init(&values->throughputs, ctx,
+	                            values->evaluator ? values->evaluator : own, values->metrics,
+	                            values->metric_count);
+}
+
 int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler, const char *const *metrics, size_t count,
                     struct opk_nv_evaluator *evaluator)
 {
+	int code;
+
 	*values = (struct opk_values){
 		.chip = chip,
 		.profiler = profiler,
@@ -19,31 +48,33 @@ int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *
 		/* It knows nothing of PM samples. */
 		.evaluator = profiler == OPK_PROFILER_RANGE ? evaluator : NULL,
 		.wanted = opk_alloc_array(count, sizeof *values->wanted),
-		.names = opk_alloc_array(count, sizeof *values->names),
-		.values = opk_alloc_array(count, sizeof *values->values),
 	};
-	if (values->wanted && values->names && values->values)
-		return OPK_OK;
-	opk_values_clear(values);
-	return opk_nomem(ctx, "values");
+	code = find_throughputs(values, ctx);
+	if (!code
+	    && !(values->wanted && list_init(&values->asked, count)
+	         && list_init(&values->parts, values->throughputs.parts.count)))
+		code = opk_nomem(ctx, "values");
+	if (code)
+		opk_values_clear(values);
+	return code;
 }
 
 void opk_values_clear(struct opk_values *values)
 {
 	opk_nv_host_free(values->host);
+	opk_throughputs_clear(&values->throughputs);
+	list_clear(&values->asked);
+	list_clear(&values->parts);
 	free(values->head);
 	free(values->wanted);
-	free(values->names);
-	free(values->values);
-	free(values->requests);
 	*values = (struct opk_values){ 0 };
 }
 
 /* CUPTI where PerfWorks won't: it knows the metrics, or says what is wrong with them. */
 static void give_up_perfworks(struct opk_values *values, struct opk_ctx *ctx)
 {
-	free(values->requests);
-	values->requests = NULL;
+	free(opk_take(values->asked.requests));
+	free(opk_take(values->parts.requests));
 	values->evaluator = NULL;
 	opk_clear_errors(ctx);
 }
@@ -77,30 +108,52 @@ static int set_device(struct opk_values *values, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-static int choose_metrics(struct opk_values *values, struct opk_ctx *ctx, const bool *wanted)
+/* Converts the names, where PerfWorks evaluates. */
+static int request(struct opk_values *values, struct opk_ctx *ctx, struct opk_value_list *list)
 {
-	size_t size = values->metric_count * sizeof *wanted;
 	int code;
 
-	if ((values->requests || !values->evaluator) && !memcmp(wanted, values->wanted, size)
-	    && values->name_count)
-		return OPK_OK;
-	memcpy(values->wanted, wanted, size);
-	values->name_count = 0;
-	for (size_t i = 0; i < values->metric_count; i++)
-		if (wanted[i])
-			values->names[values->name_count++] = values->metrics[i];
-	free(values->requests);
-	values->requests = NULL;
+	free(opk_take(list->requests));
 	if (!values->evaluator)
 		return OPK_OK;
-	code = opk_nv_requests_new(&values->requests, ctx, values->evaluator, values->names,
-	                           values->name_count);
+	code = opk_nv_requests_new(&list->requests, ctx, values->evaluator, list->names,
+	                           list->count);
 	if (code == OPK_ENOMEM)
 		return code;
 	if (code)
 		give_up_perfworks(values, ctx);
 	return OPK_OK;
+}
+
+/* The parts of those throughputs that are wanted. */
+static void choose_parts(struct opk_values *values)
+{
+	const struct opk_throughputs *all = &values->throughputs;
+
+	values->parts.count = 0;
+	for (size_t i = 0; i < all->count; i++)
+		for (size_t j = all->items[i].first;
+		     values->wanted[all->items[i].metric] && j < all->items[i].end; j++)
+			values->parts.names[values->parts.count++] = all->parts.items[j];
+}
+
+static int choose_metrics(struct opk_values *values, struct opk_ctx *ctx, const bool *wanted)
+{
+	struct opk_value_list *asked = &values->asked;
+	size_t size = values->metric_count * sizeof *wanted;
+	int code;
+
+	if ((asked->requests || !values->evaluator) && !memcmp(wanted, values->wanted, size)
+	    && asked->count)
+		return OPK_OK;
+	memcpy(values->wanted, wanted, size);
+	asked->count = 0;
+	for (size_t i = 0; i < values->metric_count; i++)
+		if (wanted[i])
+			asked->names[asked->count++] = values->metrics[i];
+	choose_parts(values);
+	code = request(values, ctx, asked);
+	return code ? code : request(values, ctx, &values->parts);
 }
 
 int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const void *image,
@@ -113,30 +166,96 @@ int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const vo
 	code = set_device(values, ctx);
 	if (!code)
 		code = choose_metrics(values, ctx, wanted);
-	if (!code && !values->requests && !values->host)
+	if (!code && !values->asked.requests && !values->host)
 		code = opk_nv_host_new_for_set(&values->host, ctx, values->chip, values->profiler,
 		                               NULL, values->single_pass);
 	return code;
 }
 
-static int evaluate(struct opk_values *values, struct opk_ctx *ctx, size_t index)
+static int evaluate(struct opk_values *values, struct opk_ctx *ctx, struct opk_value_list *list,
+                    size_t index)
 {
-	if (!values->name_count)
+	if (!list->count)
 		return OPK_OK;
-	if (values->requests)
-		return opk_nv_request_values(values->values, ctx, values->evaluator,
-		                             values->requests, values->image, values->image_size,
-		                             index);
-	return opk_nv_evaluate(values->values, ctx, values->host, values->image, values->image_size,
-	                       index, values->names, values->name_count);
+	if (list->requests)
+		return opk_nv_request_values(list->values, ctx, values->evaluator, list->requests,
+		                             values->image, values->image_size, index);
+	return opk_nv_evaluate(list->values, ctx, values->host, values->image, values->image_size,
+	                       index, list->names, list->count);
+}
+
+/* NaN where it can't be computed, or is not known. */
+static int sum_of(double *out, struct opk_values *values, struct opk_ctx *ctx, const char *part,
+                  size_t index)
+{
+	opk_autofree char *sum = opk_throughput_part_sum(part);
+	opk_autofree struct opk_nv_requests *requests = NULL;
+	const char *names[] = { sum };
+	struct opk_value_list one = { .names = names, .count = 1, .values = out };
+	int code = sum ? OPK_OK : opk_nomem(ctx, "a part of a throughput");
+
+	*out = NAN;
+	if (!code && values->evaluator)
+		code = opk_nv_requests_new(&requests, ctx, values->evaluator, names, 1);
+	one.requests = requests;
+	if (!code)
+		code = evaluate(values, ctx, &one, index);
+	if (code == OPK_ENOMEM)
+		return code;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+static int check_throughput(double *value, struct opk_values *values, struct opk_ctx *ctx,
+                            struct opk_throughput *t, const double *parts, size_t index)
+{
+	for (size_t i = t->first; i < t->end; i++) {
+		const char *part = values->throughputs.parts.items[i];
+		double sum;
+		int code;
+
+		if (!isnan(parts[i - t->first]))
+			continue;
+		/* A unit that was idle has no share of its peak, but has a sum: nothing lacks. */
+		code = sum_of(&sum, values, ctx, part, index);
+		if (code)
+			return code;
+		if (!isnan(sum))
+			continue;
+		opk_throughput_lacks(t, part, *value);
+		*value = NAN;
+		return OPK_OK;
+	}
+	return OPK_OK;
+}
+
+/* One whose part is lacking becomes nan. */
+static int check_throughputs(double *out, struct opk_values *values, struct opk_ctx *ctx,
+                             size_t index)
+{
+	const double *parts = values->parts.values;
+	int code = evaluate(values, ctx, &values->parts, index);
+
+	for (size_t i = 0; !code && i < values->throughputs.count; i++) {
+		struct opk_throughput *t = &values->throughputs.items[i];
+
+		if (!values->wanted[t->metric])
+			continue;
+		if (!isnan(out[t->metric]))
+			code = check_throughput(&out[t->metric], values, ctx, t, parts, index);
+		parts += t->end - t->first;
+	}
+	return code;
 }
 
 int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *ctx, size_t index)
 {
 	size_t count = 0;
-	int code = evaluate(values, ctx, index);
+	int code = evaluate(values, ctx, &values->asked, index);
 
-	for (size_t i = 0; !code && i < values->metric_count; i++)
-		out[i] = values->wanted[i] ? values->values[count++] : (double)NAN;
-	return code;
+	if (code)
+		return code;
+	for (size_t i = 0; i < values->metric_count; i++)
+		out[i] = values->wanted[i] ? values->asked.values[count++] : (double)NAN;
+	return check_throughputs(out, values, ctx, index);
 }

@@ -57,7 +57,7 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 	opk_autofree double *values = opk_alloc_array(w->name_count + 1, sizeof *values);
 	int code = values ? OPK_OK : fail_nomem(ctx);
 
-	if (!code && !w->by.values)
+	if (!code && !w->by.wanted)
 		code = begin_values(w, ctx);
 	if (!code)
 		code = opk_values_of_image(&w->by, ctx, image, size,

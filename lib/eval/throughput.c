@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A throughput is the highest of its parts, and CUPTI leaves out those that it can't compute: where
+ * a part was not collected, what it makes of the others is too low. Here that becomes nan.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "eval/eval_inside.h"
+
+enum { MOST_LEVELS = 8 };
+
+/* ".avg.pct_of_peak_sustained_elapsed" of a full name; NULL: it is none. */
+static const char *suffix_of(const char *metric)
+{
+	const char *unit_ends = strstr(metric, "__");
+
+	return unit_ends ? strchr(unit_ends, '.') : NULL;
+}
+
+/* Every throughput has this in its name: nothing is asked about others. */
+static bool may_be_throughput(const char *metric)
+{
+	return strstr(metric, "throughput") && suffix_of(metric);
+}
+
+bool opk_any_throughput(const char *const *metrics, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (may_be_throughput(metrics[i]))
+			return true;
+	return false;
+}
+
+char *opk_throughput_part_sum(const char *part)
+{
+	const char *suffix = suffix_of(part);
+
+	return suffix ? opk_printf("%.*s.sum", (int)(suffix - part), part) : opk_strdup(part);
+}
+
+static int add_part(struct opk_throughputs *t, struct opk_ctx *ctx, const char *base,
+                    const char *suffix)
+{
+	opk_autofree char *name = opk_printf("%s%s", base, suffix);
+
+	return name && opk_strlist_add(&t->parts, name) ? OPK_OK
+	                                                : opk_nomem(ctx, "parts of a throughput");
+}
+
+/* The parts of a throughput and of those among them; one that PerfWorks does not divide is one. */
+static int add_parts(struct opk_throughputs *t, struct opk_ctx *ctx,
+                     struct opk_nv_evaluator *evaluator, const char *metric, int level)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
+	const char *suffix = suffix_of(metric);
+	int code = opk_nv_constituents(&counters, &throughputs, ctx, evaluator, metric);
+
+	if (!code && level && !counters.count && !throughputs.count)
+		code = add_part(t, ctx, metric, "");
+	for (size_t i = 0; !code && i < counters.count; i++)
+		code = add_part(t, ctx, counters.items[i], suffix);
+	for (size_t i = 0; !code && i < throughputs.count && level < MOST_LEVELS; i++) {
+		opk_autofree char *name = opk_printf("%s%s", throughputs.items[i], suffix);
+
+		code = name ? add_parts(t, ctx, evaluator, name, level + 1)
+		            : opk_nomem(ctx, "parts of a throughput");
+	}
+	return code;
+}
+
+static int add_throughput(struct opk_throughputs *t, struct opk_ctx *ctx,
+                          struct opk_nv_evaluator *evaluator, const char *metric, size_t number)
+{
+	struct opk_throughput *next = &t->items[t->count];
+	size_t first = t->parts.count;
+	int code = add_parts(t, ctx, evaluator, metric, 0);
+
+	if (!code && t->parts.count > first) {
+		*next = (struct opk_throughput){ .metric = number,
+			                         .first = first,
+			                         .end = t->parts.count };
+		t->count++;
+	}
+	return code;
+}
+
+int opk_throughputs_init(struct opk_throughputs *t, struct opk_ctx *ctx,
+                         struct opk_nv_evaluator *evaluator, const char *const *metrics,
+                         size_t count)
+{
+	int code = OPK_OK;
+
+	*t = (struct opk_throughputs){ .items = opk_alloc_array(count + 1, sizeof *t->items) };
+	if (!t->items)
+		return opk_nomem(ctx, "throughputs");
+	if (!evaluator)
+		return OPK_OK;
+	for (size_t i = 0; code != OPK_ENOMEM && i < count; i++)
+		if (may_be_throughput(metrics[i]))
+			code = add_throughput(t, ctx, evaluator, metrics[i], i);
+	if (code == OPK_ENOMEM)
+		return code;
+	/* A name that is unknown is refused with the other metrics. */
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+void opk_throughputs_clear(struct opk_throughputs *t)
+{
+	opk_strlist_clear(&t->parts);
+	free(t->items);
+	*t = (struct opk_throughputs){ 0 };
+}
+
+void opk_throughput_lacks(struct opk_throughput *t, const char *part, double rest)
+{
+	if (!t->lacking.rows++) {
+		t->lacking.metric = t->metric;
+		t->lacking.least = t->lacking.most = rest;
+		snprintf(t->lacking.part, sizeof t->lacking.part, "%s", part);
+	}
+	t->lacking.least = fmin(t->lacking.least, rest);
+	t->lacking.most = fmax(t->lacking.most, rest);
+}
+
+/* What the parts that are there amount to, in percent. */
+static void print_rest(char *out, size_t size, const struct opk_lacking *lacking)
+{
+	if (lacking->least < lacking->most)
+		snprintf(out, size, "at least %.4g%% to %.4g%%, row by row", lacking->least,
+		         lacking->most);
+	else
+		snprintf(out, size, "at least %.4g%%", lacking->most);
+}
+
+void opk_evaluation_note_lacking(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                                 const char *of)
+{
+	for (size_t i = 0; i < evaluation->metrics.count; i++) {
+		const struct opk_lacking *lacking = &evaluation->spools.lacking[i];
+		char rest[96];
+
+		if (!lacking->rows)
+			continue;
+		print_rest(rest, sizeof rest, lacking);
+		opk_log(ctx,
+		        "%s: %s is nan in %" PRIu64
+		        " row%s, because its part %s was not collected, "
+		        "or not with the instances that it needs; its other parts amount to %s",
+		        of, evaluation->metrics.items[i], lacking->rows,
+		        lacking->rows == 1 ? "" : "s", lacking->part, rest);
+	}
+}
