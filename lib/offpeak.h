@@ -976,9 +976,9 @@ struct opk_writer;
 struct opk_build_options {
 	size_t size;
 	/*
-	 * By default the raw counters that need it have each hardware instance's value in counter
-	 * data, not their sum alone: those of minima and maxima, and of metrics, or throughputs with
-	 * parts, that CUPTI computes instance by instance. Without, these are NaN, and images up to
+	 * By default the raw counters that need it have each instance's value in counter data,
+	 * not their sum alone: those of minima and maxima, and of what CUPTI computes instance by
+	 * instance, which may be a part of a throughput. Without, these are NaN, and images up to
 	 * 90 times smaller. For PM sampling all counters have their instances, or none.
 	 */
 	bool no_instances;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which metrics need the values of hardware instances, found out for each chip: an image without
+ * Finds out for each chip which metrics need the values of hardware instances: an image without
  * counts is made with instances and one without, as if the GPU of a recording were of that chip. A
- * metric that comes out of both as the same number, or as the same 0 / 0, needs none; one that can't
- * be computed without is another nan there. A unit that the GPU lacks shows nothing.
+ * metric that comes out of both as the same number, or as the same 0 / 0, needs none; one that
+ * can't be computed without is another nan there. A unit that the GPU lacks shows nothing.
  */
 #include "adapters/nv/nv.h"
 #include "base/extreme.h"
@@ -21,7 +21,7 @@ struct finding {
 	void *gpu; /* an image of it */
 };
 
-/* Of ratios and throughputs all; of counters the sum and the mean, of which all others are made. */
+/* All ratios and throughputs, and each counter's sum and mean: all else is made of these. */
 static bool is_asked(enum opk_metric_type type, const char *suffix)
 {
 	return type != OPK_COUNTER || !strcmp(suffix, ".sum") || !strcmp(suffix, ".avg");
@@ -171,7 +171,7 @@ static size_t find(struct opk_ctx *ctx, const char *chip, enum opk_profiler prof
 	return found;
 }
 
-/* All of what lib/plan/instances.c lists of GH100 is found: sum and mean, and one less of samples. */
+/* Of GH100 all that is listed is found: sum and mean of two metrics, and of one in samples. */
 START_TEST(all_chips)
 {
 	struct opk_ctx *ctx = new_ctx();

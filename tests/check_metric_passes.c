@@ -231,7 +231,7 @@ static void *prefix_of(size_t *size, struct opk_ctx *ctx, const struct opk_plan 
 	return prefix;
 }
 
-/* Whether the prefixes of a plan, with the instances that it needs and with others, are the same. */
+/* Whether the prefix with the instances that are needed is the same as one with all or none. */
 static bool is_same(struct opk_ctx *ctx, const struct opk_plan *plan, bool none, bool all)
 {
 	size_t size, other_size;

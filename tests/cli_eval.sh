@@ -24,6 +24,22 @@ out_has '^2,step/elementwise,76\.6'
 works eval "$simple" --format csv
 equal out simple.csv
 
+section 'eval: throughputs'
+half=$SOURCE/tests/files/half-throughput.opk
+pct=avg.pct_of_peak_sustained_elapsed
+lacks="half-throughput.opk: sm__throughput.$pct is nan in 1 row, because its part sm__mio2rf_writeback_active.$pct was not .*; its other parts amount to at least 19.94%\$"
+notes "$lacks" eval "$half" --metrics sm__throughput.$pct,sm__instruction_throughput.$pct --where launch=1
+out_has ',nan,28[.]'
+notes 'at least 4[.]093% to 65[.]98%, row by row' eval "$half" --metrics sm__throughput.$pct
+notes 'sm__throughput.*because its part' show "$half"
+notes 'sm__throughput.*because its part' diff "$half" "$half"
+notes 'sm__throughput.*because its part' report "$half" -o half.html
+run 1 eval "$half" --metrics sm__throughput.$pct --strict
+err_has 'because its part'
+# A unit that is idle, or has no such peak, has a sum: nothing lacks, and the rest is the whole.
+works eval "$recordings/gh100-rotated.opk" --metrics gpu__compute_memory_throughput.avg.pct_of_peak_sustained_active --where kernel='vadd*'
+out_lacks ',nan'
+
 section 'eval: formats and layouts'
 works eval "$simple" --format json
 json 'len(j) == 5 and j[0]["range"] == 0 and j[0]["name"] == "0" and j[0]["block"] == "256x1x1"'

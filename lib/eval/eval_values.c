@@ -114,7 +114,7 @@ static int request(struct opk_values *values, struct opk_ctx *ctx, struct opk_va
 	int code;
 
 	free(opk_take(list->requests));
-	if (!values->evaluator)
+	if (!values->evaluator || !list->count)
 		return OPK_OK;
 	code = opk_nv_requests_new(&list->requests, ctx, values->evaluator, list->names,
 	                           list->count);
@@ -236,6 +236,12 @@ static int check_throughputs(double *out, struct opk_values *values, struct opk_
 	const double *parts = values->parts.values;
 	int code = evaluate(values, ctx, &values->parts, index);
 
+	if (code && code != OPK_ENOMEM) {
+		/* The library names parts that it can't compute: nothing is known of any. */
+		opk_clear_errors(ctx);
+		values->throughputs.count = values->parts.count = 0;
+		return OPK_OK;
+	}
 	for (size_t i = 0; !code && i < values->throughputs.count; i++) {
 		struct opk_throughput *t = &values->throughputs.items[i];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which raw counters need the value of each hardware instance in counter data, not their sum. */
+/* Finds the raw counters whose instances are kept in counter data, because a sum is not enough. */
 #include <string.h>
 
 #include "base/extreme.h"
