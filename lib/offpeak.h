@@ -1129,6 +1129,10 @@ struct opk_meta_roof {
 	const char *name;  /* "DRAM", "fp32" */
 	const char *bytes; /* of a level: metric, label or derived metric; "" or NULL: it is none */
 	const char *peak;  /* so many bytes or operations a second; as above */
+	/* The operations that a peak limits; "" or NULL: they are not known. */
+	const char *work;
+	/* How busy the busiest part of a level was, in percent; "" or NULL: it is not known. */
+	const char *throughput;
 };
 
 /* What a roofline is drawn of: metrics by name or label, and derived metrics. */

@@ -35,8 +35,9 @@ START_TEST(read_as_written)
 		      "\"name\":\"d2\"}],\"columns\":[\"d2\",\"_x.1\",\"a.b\"],"
 		      "\"headings\":[{\"title\":\"\",\"first\":2,\"count\":1,\"draw\":\"stack\"}],"
 		      "\"roofline\":{\"work\":[\"d\",\"a.b\"],\"time\":\"_x.1\",\"roofs\":["
-		      "{\"name\":\"L\",\"bytes\":\"a.b\",\"peak\":\"d2\"},"
-		      "{\"name\":\"R\",\"peak\":\"c.d\"}]}"));
+		      "{\"name\":\"L\",\"bytes\":\"a.b\",\"peak\":\"d2\","
+		      "\"throughput\":\"d\"},{\"name\":\"R\",\"peak\":\"c.d\",\"work\":"
+		      "\"d2\"},{\"name\":\"S\",\"peak\":\"c.d\"}]}"));
 	ck_assert_uint_eq(meta->set_version, 3);
 	ck_assert_str_eq(meta->set_hash, "crc32:0");
 	ck_assert_uint_eq(meta->label_count, 1);
@@ -60,10 +61,13 @@ START_TEST(read_as_written)
 	ck_assert_uint_eq(meta->roofline.work_count, 2);
 	ck_assert_str_eq(meta->roofline.work[1], "a.b");
 	ck_assert_str_eq(meta->roofline.time, "_x.1");
-	ck_assert_uint_eq(meta->roofline.roof_count, 2);
+	ck_assert_uint_eq(meta->roofline.roof_count, 3);
 	ck_assert_str_eq(meta->roofline.roofs[0].bytes, "a.b");
 	ck_assert_str_eq(meta->roofline.roofs[1].bytes, "");
 	ck_assert_str_eq(meta->roofline.roofs[1].peak, "c.d");
+	ck_assert_str_eq(meta->roofline.roofs[0].throughput, "d");
+	ck_assert_str_eq(meta->roofline.roofs[1].work, "d2");
+	ck_assert_str_eq(meta->roofline.roofs[2].work, "");
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 }
@@ -150,6 +154,11 @@ static const struct bad {
 	{ HERE, "\"roofline\":{\"time\":\"a.b\",\"work\":[\"x\"],\"roofs\":[{\"peak\":\"a.b\"}]}",
 	  "the roofline: 'x' is no metric" },
 	{ HERE, "\"roofline\":{\"time\":\"a.b\",\"roofs\":[{\"bytes\":\"x\",\"peak\":\"a.b\"}]}",
+	  "the roofline: 'x' is no metric" },
+	{ HERE, "\"roofline\":{\"time\":\"a.b\",\"roofs\":[{\"peak\":\"a.b\",\"work\":\"x\"}]}",
+	  "the roofline: 'x' is no metric" },
+	{ HERE,
+	  "\"roofline\":{\"time\":\"a.b\",\"roofs\":[{\"peak\":\"a.b\",\"throughput\":\"x\"}]}",
 	  "the roofline: 'x' is no metric" },
 	{ HERE, "\"roofline\":{\"time\":\"a.b\",\"roofs\":[{\"name\":\"r\"}]}",
 	  "the roofline: '' is no metric" },

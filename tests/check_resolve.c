@@ -978,19 +978,32 @@ START_TEST(rooflines_of_parts)
 {
 	static const struct {
 		struct here here;
-		const char *kept[5];
+		const char *kept[6];
 		size_t roofs;
+		const char *throughput;
 	} rows[] = {
-		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__c.sum", "fake__listed.sum" }, 1 },
-		{ HERE, { "fake__a.sum", "fake__c.sum", "fake__listed.sum" }, 0 },
-		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__listed.sum" }, 0 },
-		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__c.sum" }, 0 },
+		{ HERE,
+		  { "fake__a.sum", "fake__b.sum", "fake__c.sum", "fake__listed.sum",
+		    "fake__ratio.pct" },
+		  3,
+		  "fake__ratio.pct" },
+		/* Without its throughput a level is a line of which less is known. */
+		{ HERE,
+		  { "fake__a.sum", "fake__b.sum", "fake__c.sum", "fake__listed.sum" },
+		  3,
+		  "" },
+		{ HERE, { "fake__a.sum", "fake__c.sum", "fake__listed.sum" }, 0, "" },
+		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__listed.sum" }, 0, "" },
+		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__c.sum" }, 0, "" },
 	};
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set = load_text(
-		ctx, "name: t\nmetrics: [fake__a.sum, fake__b.sum, fake__c.sum, fake__listed.sum]\n"
-		     "roofline:\n  work: [fake__a.sum, fake__b.sum]\n  time: fake__c.sum\n"
-		     "  levels:\n    L: {bytes: fake__listed.sum, peak: fake__c.sum}\n");
+		ctx,
+		"name: t\nmetrics: [fake__a.sum, fake__b.sum, fake__c.sum, fake__listed.sum, fake__ratio.pct]\n"
+		"roofline:\n  work: [fake__a.sum, fake__b.sum]\n  time: fake__c.sum\n"
+		"  levels:\n    L: {bytes: fake__listed.sum, peak: fake__c.sum,"
+		" throughput: fake__ratio.pct}\n"
+		"  roofs:\n    R: {work: fake__a.sum, peak: fake__b.sum}\n    S: fake__b.sum\n");
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autoresolved struct opk_resolved resolved = { 0 };
@@ -999,10 +1012,16 @@ START_TEST(rooflines_of_parts)
 		for (size_t j = 0; rows[i].kept[j]; j++)
 			ck_assert(opk_strlist_add(&kept, rows[i].kept[j]));
 		ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE));
-		ck_assert_uint_eq(resolved.roofline.roof_count, 1);
+		ck_assert_uint_eq(resolved.roofline.roof_count, 3);
+		ck_assert_str_eq(resolved.roofline.roofs[1].work, "fake__a.sum");
+		ck_assert_str_eq(resolved.roofline.roofs[2].work, "");
 		ck_ok(ctx, opk_resolved_keep(&resolved, ctx, "t", &kept));
 		ck_row(&rows[i], resolved.roofline.roof_count == rows[i].roofs, "%zu",
 		       resolved.roofline.roof_count);
+		if (rows[i].roofs)
+			ck_row(&rows[i],
+			       !strcmp(resolved.roofline.roofs[0].throughput, rows[i].throughput),
+			       "%s", resolved.roofline.roofs[0].throughput);
 	}
 	opk_set_free(set);
 	opk_ctx_free(ctx);

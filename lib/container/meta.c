@@ -219,7 +219,9 @@ static void read_roofs(struct opk_meta_roofline *roofline, struct reader *r)
 
 		if (node->type != OPK_JSON_OBJECT || !take_text(&roofs[i].name, node, "name")
 		    || !take_text(&roofs[i].bytes, node, "bytes")
-		    || !take_text(&roofs[i].peak, node, "peak"))
+		    || !take_text(&roofs[i].peak, node, "peak")
+		    || !take_text(&roofs[i].work, node, "work")
+		    || !take_text(&roofs[i].throughput, node, "throughput"))
 			REFUSE(r, "roof %zu is no object of texts", i + 1);
 	}
 	roofline->roofs = roofs;

@@ -368,6 +368,11 @@ static int check_drawn(struct opk_ctx *ctx, const struct opk_meta_names *names, 
 	                          name ? name : "");
 }
 
+static int check_optional(struct opk_ctx *ctx, const struct opk_meta_names *names, const char *name)
+{
+	return name && *name ? check_drawn(ctx, names, name) : OPK_OK;
+}
+
 static int check_roofline(struct opk_ctx *ctx, const struct opk_meta_roofline *roofline,
                           const struct opk_meta_names *names)
 {
@@ -384,8 +389,12 @@ static int check_roofline(struct opk_ctx *ctx, const struct opk_meta_roofline *r
 		const struct opk_meta_roof *roof = &roofline->roofs[i];
 
 		code = check_drawn(ctx, names, roof->peak);
-		if (!code && roof->bytes && *roof->bytes)
-			code = check_drawn(ctx, names, roof->bytes);
+		if (!code)
+			code = check_optional(ctx, names, roof->bytes);
+		if (!code)
+			code = check_optional(ctx, names, roof->work);
+		if (!code)
+			code = check_optional(ctx, names, roof->throughput);
 	}
 	return code;
 }

@@ -69,6 +69,8 @@ static void put_roofline(struct opk_json_writer *json, const struct opk_meta_roo
 		opk_json_add_string(json, "name", roofline->roofs[i].name);
 		opk_json_add_string(json, "bytes", roofline->roofs[i].bytes);
 		opk_json_add_string(json, "peak", roofline->roofs[i].peak);
+		opk_json_add_string(json, "work", roofline->roofs[i].work);
+		opk_json_add_string(json, "throughput", roofline->roofs[i].throughput);
 		opk_json_end_object(json);
 	}
 	opk_json_end_array(json);

@@ -9,6 +9,8 @@ static void drop_roof(const struct opk_meta_roof *roof)
 	free((char *)roof->name);
 	free((char *)roof->bytes);
 	free((char *)roof->peak);
+	free((char *)roof->work);
+	free((char *)roof->throughput);
 }
 
 void opk_resolved_clear_roofline(struct opk_meta_roofline *roofline)
@@ -53,6 +55,25 @@ static bool add_work(struct opk_meta_roofline *out, const struct opk_resolver *r
 	return names != NULL;
 }
 
+/* A copy, "" where there is none; NULL: memory is out. */
+static char *copy_column(const struct opk_resolver *r, const struct opk_word *word)
+{
+	const char *column = column_of(r, word);
+
+	return opk_strdup(column ? column : "");
+}
+
+static bool add_roof(struct opk_meta_roof *out, const struct opk_resolver *r,
+                     const struct opk_set_roof *from)
+{
+	out->name = opk_strdup(from->name.text);
+	out->bytes = copy_column(r, &from->bytes);
+	out->peak = copy_column(r, &from->peak);
+	out->work = copy_column(r, &from->work);
+	out->throughput = copy_column(r, &from->throughput);
+	return out->name && out->bytes && out->peak && out->work && out->throughput;
+}
+
 static bool add_roofs(struct opk_meta_roofline *out, const struct opk_resolver *r,
                       const struct opk_set_roofline *from)
 {
@@ -61,16 +82,10 @@ static bool add_roofs(struct opk_meta_roofline *out, const struct opk_resolver *
 	out->roofs = roofs;
 	for (size_t i = 0; roofs && i < from->roofs.count; i++) {
 		const struct opk_set_roof *roof = &from->roofs.items[i];
-		const char *bytes = column_of(r, &roof->bytes), *peak = column_of(r, &roof->peak);
-		struct opk_meta_roof *added = &roofs[out->roof_count];
 
-		if (!peak || (roof->bytes.text && !bytes))
+		if (!column_of(r, &roof->peak) || (roof->bytes.text && !column_of(r, &roof->bytes)))
 			continue;
-		out->roof_count++;
-		added->name = opk_strdup(roof->name.text);
-		added->bytes = opk_strdup(bytes ? bytes : "");
-		added->peak = opk_strdup(peak);
-		if (!added->name || !added->bytes || !added->peak)
+		if (!add_roof(&roofs[out->roof_count++], r, roof))
 			return false;
 	}
 	return roofs != NULL;
@@ -118,6 +133,13 @@ static bool has_column(const struct opk_resolved *resolved, const char *name)
 	return !*name || opk_strlist_contains(&resolved->columns, name);
 }
 
+/* Else the roof is without it: a line remains, and the picture says what is not known. */
+static void keep_column(const char *name, const struct opk_resolved *resolved)
+{
+	if (!has_column(resolved, name))
+		*(char *)name = '\0';
+}
+
 /* Without a part of the operations all marks would be too low. */
 static bool has_dots(const struct opk_resolved *resolved)
 {
@@ -140,6 +162,10 @@ void opk_resolved_keep_roofline(struct opk_resolved *resolved)
 			roofs[roof_count++] = roofs[i];
 		else
 			drop_roof(&roofs[i]);
+	}
+	for (size_t i = 0; i < roof_count; i++) {
+		keep_column(roofs[i].work, resolved);
+		keep_column(roofs[i].throughput, resolved);
 	}
 	roofline->roof_count = roof_count;
 	if (roofline->time && !has_dots(resolved))

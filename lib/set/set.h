@@ -62,6 +62,7 @@ struct opk_formula_text {
 /* What a roofline is drawn of, by names of metrics, short names and derived metrics. */
 struct opk_set_roof {
 	struct opk_word name, bytes, peak; /* no `bytes`: the peak is one of operations */
+	struct opk_word work, throughput;  /* of a peak of operations; of a level; or none */
 };
 struct opk_set_roofline {
 	struct opk_word title, time;

@@ -14,6 +14,8 @@ void opk_set_roofline_clear(struct opk_set_roofline *roofline)
 		free(roofline->roofs.items[i].name.text);
 		free(roofline->roofs.items[i].bytes.text);
 		free(roofline->roofs.items[i].peak.text);
+		free(roofline->roofs.items[i].work.text);
+		free(roofline->roofs.items[i].throughput.text);
 	}
 	free(roofline->roofs.items);
 }
@@ -63,6 +65,7 @@ static void each(struct opk_set_reader *r, struct opk_set_roofline *roofline,
 static const struct opk_set_field level_fields[] = {
 	{ "bytes", .word = offsetof(struct opk_set_roof, bytes) },
 	{ "peak", .word = offsetof(struct opk_set_roof, peak) },
+	{ "throughput", .word = offsetof(struct opk_set_roof, throughput) },
 };
 
 static void read_level(struct opk_set_reader *r, struct opk_set_roof *roof,
@@ -70,14 +73,25 @@ static void read_level(struct opk_set_reader *r, struct opk_set_roof *roof,
 {
 	static const char what[] = "a map with bytes and peak is needed here";
 
-	if ((opk_set_read_map(r, roof, value, level_fields, 2, what) & 3) != 3)
+	if ((opk_set_read_map(r, roof, value, level_fields, 3, what) & 3) != 3)
 		opk_problems_add(r->problems, &value->place, what);
 }
 
+static const struct opk_set_field peak_fields[] = {
+	{ "work", .word = offsetof(struct opk_set_roof, work) },
+	{ "peak", .word = offsetof(struct opk_set_roof, peak) },
+};
+
+/* The peak alone is a line in the picture: no kernel is judged by it. */
 static void read_peak(struct opk_set_reader *r, struct opk_set_roof *roof,
                       const struct opk_yaml *value)
 {
-	opk_set_read_word(r, &roof->peak, value);
+	static const char what[] = "a peak, or a map with work and peak, is needed here";
+
+	if (value->kind == OPK_YAML_SCALAR)
+		opk_set_read_word(r, &roof->peak, value);
+	else if ((opk_set_read_map(r, roof, value, peak_fields, 2, what) & 3) != 3)
+		opk_problems_add(r->problems, &value->place, what);
 }
 
 static void read_levels(struct opk_set_reader *r, void *object, const struct opk_yaml *value)
@@ -181,6 +195,8 @@ void opk_set_check_rooflines(const struct opk_symbols *symbols)
 		for (size_t j = 0; j < roofline->roofs.count; j++) {
 			check_word(symbols, &roofline->roofs.items[j].bytes);
 			check_word(symbols, &roofline->roofs.items[j].peak);
+			check_word(symbols, &roofline->roofs.items[j].work);
+			check_word(symbols, &roofline->roofs.items[j].throughput);
 		}
 	}
 }
