@@ -109,7 +109,7 @@ def kernel(browser):
 
 
 def roofline(browser):
-    show(browser, "section[data-part=roofline]", 760)
+    show(browser, "section[data-part=roofline]", 960)
 
 
 def timeline(browser):

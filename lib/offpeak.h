@@ -2890,6 +2890,7 @@ struct opk_roof {
 	const char *name;
 	bool is_level; /* of memory: `peak` is bytes a second, else operations a second */
 	double peak;   /* the highest of all kernels: it goes with the clock */
+	bool idle;     /* of operations that no kernel has */
 };
 
 /* A kernel at a level of memory. */
@@ -2898,7 +2899,15 @@ struct opk_roofline_dot {
 	size_t roof;      /* its level's */
 	double intensity; /* operations a byte, finite and more than 0 */
 	double rate;      /* operations a second; in the same way */
-	double share; /* of the rate that level and highest roof allow at this intensity, 0 to 1 */
+};
+
+/*
+ * How near a kernel is to the lines. Operations of each type are held against that type's own
+ * peak, a level against its bytes a second and its throughput; the largest share is the nearest.
+ */
+struct opk_roofline_kernel {
+	const char *highest; /* the largest share that is known: "fp32 48.1%"; or "" */
+	const char *text;    /* all shares, the nearest line, and what is not known, in words */
 };
 
 /* Kernels between their roofs; texts are borrowed from the evaluation. */
@@ -2911,6 +2920,9 @@ struct opk_roofline {
 	size_t dot_count;
 	size_t idle_count;    /* kernels without operations, which have no dot */
 	size_t unknown_count; /* kernels whose operations, bytes or time are nan somewhere */
+	const struct opk_roofline_kernel *kernels; /* by their numbers */
+	size_t kernel_count;
+	const char *lacks; /* what is missing in every kernel, as a sentence; or "" */
 };
 
 /*

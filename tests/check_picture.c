@@ -2,6 +2,7 @@
 /* Pictures: text that stays text, scales, labels that keep clear of each other, rooflines. */
 #include <math.h>
 
+#include "fake_nv.h"
 #include "folder.h"
 #include "picture/picture.h"
 #include "picture/stack.h"
@@ -186,9 +187,9 @@ END_TEST
 
 /* ---- rooflines -------------------------------------------------------------------------- */
 
-static const struct opk_roof roofs[] = { { "DRAM", true, 1e12 },
-	                                 { "L2", true, 1e13 },
-	                                 { "fp32", false, 5e13 } };
+static const struct opk_roof roofs[] = { { "DRAM", true, 1e12, false },
+	                                 { "L2", true, 1e13, false },
+	                                 { "fp32", false, 5e13, true } };
 
 /* Kernels with a dot at each of two levels. */
 static int draw(struct opk_buf *out, opk_sink_fn *sink, size_t count, size_t top, bool in_page)
@@ -196,13 +197,17 @@ static int draw(struct opk_buf *out, opk_sink_fn *sink, size_t count, size_t top
 	opk_autofree struct opk_drawn *items = opk_alloc_array(count, sizeof *items);
 	opk_autofree struct opk_roofline_dot *dots = opk_alloc_array(2 * count, sizeof *dots);
 	struct opk_drawn_kernels kernels = { .items = items, .count = count };
-	struct opk_roofline roofline = { "", "flop", roofs, COUNT(roofs), dots, 2 * count, 1, 0 };
+	opk_autofree struct opk_roofline_kernel *near = opk_alloc_array(count, sizeof *near);
+	struct opk_roofline roofline = { "", "flop", roofs, COUNT(roofs), dots,    2 * count,
+		                         1,  0,      near,  count,        "Lacks." };
 	struct opk_picture_options options = OPK_INIT(options);
 
 	for (size_t i = 0; i < 2 * count; i++)
-		dots[i] = (struct opk_roofline_dot){ i / 2, i % 2, 1 + (double)i, 1e12, 0.5 };
-	for (size_t i = 0; i < count; i++)
+		dots[i] = (struct opk_roofline_dot){ i / 2, i % 2, 1 + (double)i, 1e12 };
+	for (size_t i = 0; i < count; i++) {
+		near[i] = (struct opk_roofline_kernel){ "L2 50%", "All <shares>." };
 		items[i] = (struct opk_drawn){ "k<script>", 10, 1.0 / (double)count, NULL };
+	}
 	options.top = top;
 	options.in_page = in_page;
 	return opk_draw_roofline(sink, out, ctx, &roofline, &kernels, &options);
@@ -221,7 +226,12 @@ START_TEST(roofline)
 	ck_assert_uint_eq(count_of(&file, "fp32 50 Tflop/s"), 2);
 	ck_assert_uint_eq(count_of(&file, "1 kernel without operations."), 1);
 	ck_assert_uint_eq(count_of(&file, "<script"), 0);
-	ck_assert_uint_eq(count_of(&file, "k&lt;script&gt;\nL2: 2 flop/byte, 1 Tflop/s, 50%"), 1);
+	ck_assert_uint_eq(count_of(&file, "k&lt;script&gt;\nL2: 2 flop/byte, 1 Tflop/s\n"
+	                                  "All &lt;shares&gt;.\n33.3% of the time"),
+	                  1);
+	ck_assert_uint_eq(count_of(&file, ">k&lt;script&gt;: L2 50%</text>"), 3);
+	ck_assert_uint_eq(count_of(&file, "1 kernel without operations. Lacks."), 1);
+	ck_assert_uint_eq(count_of(&file, "<g class=\"roof\" stroke-width=\"1.5\" opacity="), 1);
 	ck_assert_uint_eq(count_of(&file, "<style>"), 1);
 	ck_assert_int_eq(draw(&page, keep, 3, 2, true), OPK_OK);
 	opk_buf_add(&page, "", 1);
@@ -241,7 +251,7 @@ START_TEST(crowded)
 	opk_buf_add(&file, "", 1);
 	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 800);
 	ck_assert_uint_eq(count_of(&file, "No room for "), 1);
-	ck_assert_uint_lt(count_of(&file, ">k&lt;script&gt;</text>"), 100);
+	ck_assert_uint_lt(count_of(&file, ">k&lt;script&gt;: L2 50%</text>"), 100);
 }
 END_TEST
 
@@ -254,6 +264,135 @@ START_TEST(many)
 	opk_buf_add(&file, "", 1);
 	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 2 * OPK_ROOFLINE_KERNELS);
 	ck_assert_uint_eq(count_of(&file, "The first 300 of 20000 kernels by time."), 1);
+}
+END_TEST
+
+/* A kernel of one second: operations, bytes of two levels, and their throughputs. */
+struct nearness {
+	struct here here;
+	const char *fp32, *tensor, *other, *dram, *l1, *dram_busy, *l1_busy;
+	const char *highest, *text, *lacks;
+};
+
+#define NAN_ "(0 * fake__a.sum / (0 * fake__a.sum))"
+#define LACKS_L1 "Not recorded: the throughput of L1."
+
+/* Peaks are 100, of tensor operations 1000, of L1's bytes 200. */
+static void put_kernel(const struct nearness *row)
+{
+	static const char *const metrics[] = { "fake__a.sum" };
+	const char *const formulas[] = { row->fp32, row->tensor, row->other,     row->dram,
+		                         row->l1,   "1",         row->dram_busy, row->l1_busy,
+		                         "100",     "1000",      "200" };
+	static const char *const derived_names[] = { "fp32", "tensor",  "other",      "dram",
+		                                     "l1",   "seconds", "dram__busy", "l1busy",
+		                                     "p100", "p1000",   "p200" };
+	static const char *const work[] = { "fp32", "tensor", "other" };
+	struct opk_meta_roof lines[] = {
+		{ "DRAM", "dram", "p100", "", *row->dram_busy ? "dram__busy" : "" },
+		{ "L1", "l1", "p200", "", *row->l1_busy ? "l1busy" : "" },
+		{ "fp32", "", "p100", "fp32", "" },
+		{ "tensor fp8", NULL, "p1000", "tensor", NULL },
+		{ "never", "", "p1000", "", "" },
+	};
+	struct opk_meta_derived derived[COUNT(derived_names)];
+	struct opk_meta meta = { .kind = "recording",
+		                 .chip = "FA100",
+		                 .metrics = metrics,
+		                 .metric_count = 1,
+		                 .passes = 1,
+		                 .derived = derived,
+		                 .derived_count = COUNT(derived) };
+	const struct opk_range range = { .name = "r", .kernel = "k", .symbol = "", .rank = -1 };
+	const struct opk_range ranges[] = { range, range, range };
+	char texts[COUNT(derived)][100];
+	struct opk_writer *writer;
+
+	for (size_t i = 0; i < COUNT(derived); i++) {
+		snprintf(texts[i], sizeof texts[i], "0 * fake__a.sum + %s",
+		         *formulas[i] ? formulas[i] : "0");
+		derived[i] = (struct opk_meta_derived){ derived_names[i], texts[i],
+			                                i == 5  ? "second"
+			                                : i < 3 ? "flop"
+			                                        : "",
+			                                "" };
+	}
+	meta.roofline = (struct opk_meta_roofline){
+		"", work, COUNT(work), "seconds", lines, COUNT(lines) - (*row->other == '0')
+	};
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder("near.opk")));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, COUNT(ranges)));
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+/* An operation has the peak of its own type: higher roofs of others do not matter. */
+START_TEST(nearness)
+{
+	static const struct nearness rows[] = {
+		{ HERE, "65", "0", "0", "22.5", "20", "23", "30", "fp32 65%",
+		  "Of the peaks: fp32 65%; DRAM 22.5% (dram__busy 23%), L1 10% (l1busy 30%). "
+		  "Nearest: fp32.",
+		  "" },
+		/* Two types: each by itself, and not their sum. */
+		{ HERE, "40", "500", "0", "1", "2", "1", "1", "tensor fp8 50%",
+		  "Of the peaks: fp32 40%, tensor fp8 50%; DRAM 1% (dram__busy 1%), "
+		  "L1 1% (l1busy 1%). Nearest: tensor fp8.",
+		  "" },
+		/* Where few bytes move, the level may be busy nevertheless. */
+		{ HERE, "10", "0", "0", "5", "10", "5", "93", "L1 93%",
+		  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5% (l1busy 93%). Nearest: L1.",
+		  "" },
+		/* What was not recorded may be higher. */
+		{ HERE, "10", "0", "0", "5", "10", "5", "", "fp32 10%",
+		  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5%. Nearest of these: fp32. "
+		  "Throughput not known: L1.",
+		  LACKS_L1 },
+		{ HERE, "10", "0", "0", "5", "10", "5", NAN_, "fp32 10%",
+		  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5%. Nearest of these: fp32. "
+		  "Throughput not known: L1.",
+		  LACKS_L1 },
+		/* A type without a peak: a share of it is not known. */
+		{ HERE, "10", "0", "30", "5", "10", "5", "5", "fp32 10%",
+		  "Of the peaks: fp32 10%, peak not known of 75% of the operations; "
+		  "DRAM 5% (dram__busy 5%), L1 5% (l1busy 5%). Nearest of these: fp32.",
+		  "Not recorded: which operations each peak limits." },
+		{ HERE, "0", "0", "0", "70", "10", "70", "5", "DRAM 70%",
+		  "Of the peaks: flop 0; DRAM 70% (dram__busy 70%), L1 5% (l1busy 5%). "
+		  "Nearest: DRAM.",
+		  "" },
+		{ HERE, "10", NAN_, "0", "5", NAN_, "5", "5", "fp32 10%",
+		  "Of the peaks: fp32 10%, flop nan; DRAM 5% (dram__busy 5%), L1 nan (l1busy 5%). "
+		  "Nearest of these: fp32.",
+		  "Not recorded: which operations each peak limits." },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_ctx *nv = fake_ctx();
+		struct opk_roofline *drawn;
+		struct opk_summary *summary;
+		struct opk_file *file;
+
+		put_kernel(&rows[i]);
+		ck_ok(nv, opk_file_open(&file, nv, in_folder("near.opk")));
+		ck_ok(nv, opk_summary_new(&summary, nv, file, NULL));
+		ck_ok(nv, opk_roofline_new(&drawn, nv, summary));
+		ck_assert_uint_eq(drawn->kernel_count, 1);
+		ck_row(&rows[i], !strcmp(drawn->kernels[0].text, rows[i].text), "%s",
+		       drawn->kernels[0].text);
+		ck_row(&rows[i], !strcmp(drawn->kernels[0].highest, rows[i].highest), "%s",
+		       drawn->kernels[0].highest);
+		ck_row(&rows[i], !strcmp(drawn->lacks, rows[i].lacks), "%s", drawn->lacks);
+		/* Operations that no kernel has. */
+		ck_row(&rows[i], drawn->roofs[2].idle == (*rows[i].fp32 == '0'), "fp32");
+		ck_assert(!drawn->roofs[0].idle);
+		opk_roofline_free(drawn);
+		opk_summary_free(summary);
+		opk_file_free(file);
+		opk_ctx_free(nv);
+	}
 }
 END_TEST
 
@@ -358,5 +497,10 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, short_timelines);
+	tests = tcase_create("nearness");
+	suite_add_tcase(suite, tests);
+	tcase_add_checked_fixture(tests, make_folder, remove_folder);
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, nearness);
 	return run_suite(suite);
 }

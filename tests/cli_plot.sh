@@ -29,7 +29,14 @@ works plot roofline "$roofline" -o x.svg
 # Three of the five kernels compute, and there are three levels.
 picture x.svg 'len(marks) == 9 and "2 kernels without operations." in text'
 picture x.svg '"DRAM 3.35 TB/s" in text and "fp32 66.9 Tflop/s" in text'
-picture x.svg '{m.get("data-level") for m in marks} == {"DRAM", "L2", "L1"}'
+picture x.svg '{m.get("data-level") for m in marks} == {"DRAM", "L2", "L1 tags"}'
+# Operations of fp32 have the roof of fp32: 838,860,800 of fp32 in 26.4 us, of 66.12 Tflop/s.
+picture x.svg '"Of the peaks: fp32 48.1%, fp16 0.961%; DRAM 34.2%, L2 15%, L1 tags 0.961%." in text'
+picture x.svg '"fma_chain: fp32 48.1%" in text and "Not recorded: the throughput of DRAM, L2, L1 tags." in text'
+# No kernel has operations of the tensor cores.
+picture x.svg 'sum(e.get("class") == "roof" and e.get("opacity") is not None for e in root.iter()) == 5'
+works plot roofline "$recordings/gh100-tensor.opk" -o tensor.svg
+picture tensor.svg 'all("%s: tensor %s" % (k, s) in text for k, s in (("fp16_fp16", "fp16 16.6%"), ("tf32_fp32", "tf32 14.4%"), ("fp64_fp64", "fp64 15.2%")))'
 works plot roofline "$roofline" -o - --dark --width 400 --height 300 --title 'A <b> & c' --top 2
 cp out dark.svg
 picture dark.svg 'root.get("viewBox") == "0 0 400 300" and "A <b> & c" in text'

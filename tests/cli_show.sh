@@ -18,7 +18,7 @@ works show "$roofline"
 out_has '^run +5 launches of 5 kernels; set roofline-hierarchical: 38 metrics in 7 passes'
 out_has '^machine +NVIDIA H100 80GB HBM3 \(GH100\), host vm, driver 580'
 out_has '^complete +yes$'
-same 'kernels by time' "$(awk '/^kernel/ { on = 2; next } on == 2 { on = 1; next } /^$/ { on = 0 } on { print $1 }' out | tr '\n' ' ')" \
+same 'kernels by time' "$(awk '/^kernel  *time/ { on = 2; next } on == 2 { on = 1; next } /^$/ { on = 0 } on { print $1 }' out | tr '\n' ' ')" \
 	'histogram dgemm_naive fma_chain vadd transpose '
 out_has '^1\. histogram$'
 out_has '^  histogram\(const unsigned int \*, unsigned int \*, int\), grid 16384x1x1, block 256x1x1$'
@@ -27,6 +27,12 @@ same 'prose of a heading' "$(grep -c '^  What was computed, and how fast\.$' out
 out_has '^dram__bytes.sum.per_second +73\.49 +GB/s +2\.2%'
 out_has '^fp32_peak +66\.88 +Tflop/s$'
 out_has '^fp64_flop +double-precision operations outside the tensor cores$'
+# The kernel relax is nearest to the roof of fp32, not to one of tensor cores, nor to DRAM.
+run 0 show "$recordings/gh100-before.opk" --kernel relax --format json
+json '[(r["highest_share"], r["roofline"]) for r in j["rooflines"]] == [("fp32 64.7%", "Of the peaks: fp32 64.7%, fp16 0.323%; "
+	"DRAM 22.5%, L2 10.2%, L1 tags 0.647%. Nearest of these: fp32. Throughput not known: DRAM, L2, L1 tags.")]'
+works show "$simple" --format json
+json '"rooflines" not in j'
 # The values are those of eval.
 works eval "$roofline" --where kernel=vadd --columns dram__bytes.sum.per_second
 value=$(tail -n 1 out)

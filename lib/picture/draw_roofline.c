@@ -156,11 +156,12 @@ static char *roof_text(const struct plot *p, const struct opk_roof *roof)
 	return opk_buf_take_text(&text);
 }
 
-/* The line, which says its value under the mouse. */
-static void put_roof_line(struct plot *p, const char *text, double x1, double y1, double x2,
-                          double y2)
+/* The line, which says its value under the mouse; faint where no kernel has such operations. */
+static void put_roof_line(struct plot *p, const struct opk_roof *roof, const char *text, double x1,
+                          double y1, double x2, double y2)
 {
-	opk_svg_put(&p->svg, "<g class=\"roof\" stroke-width=\"1.5\"><title>");
+	opk_svg_put(&p->svg, "<g class=\"roof\" stroke-width=\"1.5\"");
+	opk_svg_put(&p->svg, roof->idle ? " opacity=\".35\"><title>" : "><title>");
 	opk_svg_put_text(&p->svg, text);
 	opk_svg_put(&p->svg, "</title>");
 	opk_svg_line(&p->svg, "roof", opk_axis_at(&p->x, x1), opk_axis_at(&p->y, y1),
@@ -185,7 +186,7 @@ static void put_roof(struct plot *p, const struct opk_roof *roof, const char *te
 	double left = p->fastest > 0 ? fmax(roof->peak / p->fastest, p->x.from) : p->x.from;
 	double y = opk_axis_at(&p->y, roof->peak), step = (p->x.end - p->x.begin) / STEPS;
 
-	put_roof_line(p, text, left, roof->peak, p->x.to, roof->peak);
+	put_roof_line(p, roof, text, left, roof->peak, p->x.to, roof->peak);
 	for (int i = 0; i < STEPS; i++) {
 		double x = p->x.end - 4 - i * step;
 		struct opk_box box = opk_label_box(x, y - 4, OPK_ANCHOR_END, text);
@@ -242,7 +243,7 @@ static void put_level(struct plot *p, const struct opk_roof *roof, const char *t
 
 	if (!(from < to))
 		return;
-	put_roof_line(p, text, from, from * roof->peak, to, to * roof->peak);
+	put_roof_line(p, roof, text, from, from * roof->peak, to, to * roof->peak);
 	for (int i = 0; i < STEPS; i++) {
 		double at = 12 + (length - width) * i / STEPS;
 		double x = x1 + at * cosine - ABOVE * sine, y = y1 - at * sine - ABOVE * cosine;
@@ -342,8 +343,7 @@ static void put_dot_title(struct plot *p, const struct opk_roofline_dot *dot)
 	opk_put_short(&text, dot->intensity);
 	opk_buf_add_printf(&text, " %s/byte, ", r->unit);
 	opk_put_value(&text, dot->rate, unit ? unit : "");
-	if (isfinite(dot->share))
-		opk_buf_add_printf(&text, ", %.3g%% of what the roofs allow", 100 * dot->share);
+	opk_buf_add_printf(&text, "\n%s", r->kernels[dot->kernel].text);
 	if (!isnan(share))
 		opk_buf_add_printf(&text, "\n%.3g%% of the time", 100 * share);
 	opk_svg_put_title(&p->svg, &text);
@@ -426,11 +426,15 @@ static bool put_name_at(struct plot *p, const struct opk_roofline_dot *dot, cons
 	return false;
 }
 
-/* From the last dot of a kernel to the first. */
+/* The kernel's, and the line that it is nearest to; from its last dot to the first. */
 static void put_name(struct plot *p, const struct opk_roofline_dot *dots, size_t count)
 {
 	enum { WIDEST = 170 };
-	opk_autofree char *name = opk_label_fit(p->kernels->items[dots->kernel].name, WIDEST);
+	const char *nearest = p->roofline->kernels[dots->kernel].highest;
+	opk_autofree char *kernel = opk_label_fit(p->kernels->items[dots->kernel].name, WIDEST);
+	opk_autofree char *name = kernel ? opk_printf("%s%s%s", kernel, *nearest ? ": " : "",
+	                                              nearest)
+	                                 : NULL;
 
 	while (name && count-- > 0)
 		if (put_name_at(p, &dots[count], name))
@@ -499,6 +503,7 @@ static char *notes(const struct plot *p)
 	if (r->unknown_count)
 		opk_buf_add_printf(&text, "%zu kernel%s with values that are nan. ",
 		                   r->unknown_count, plural(r->unknown_count));
+	opk_buf_add_printf(&text, "%s%s", r->lacks, *r->lacks ? " " : "");
 	if (p->nameless)
 		opk_buf_add_printf(&text, "No room for %zu name%s.", p->nameless,
 		                   plural(p->nameless));

@@ -5,14 +5,25 @@
 
 #include "picture/picture.h"
 
+/* Columns of a line; SIZE_MAX where it has none. */
+struct line {
+	size_t bytes, peak; /* bytes of levels alone */
+	size_t work;        /* the operations that a peak limits */
+	size_t throughput;  /* of a level */
+	char *unit;         /* the throughput's name without its rollup */
+	bool known;         /* the work or the throughput, of any kernel */
+};
+
 struct roofline {
 	struct opk_roofline public;
 	struct opk_roof *roofs;
-	size_t *bytes, *peaks; /* columns; bytes of levels alone */
+	struct line *lines; /* one a roof */
 	size_t *work;
 	size_t work_count, time;
 	double seconds; /* of the time column's unit */
 	struct opk_roofline_dot *dots;
+	struct opk_roofline_kernel *kernels;
+	char *lacks;
 };
 
 void opk_roofline_free(struct opk_roofline *public)
@@ -21,11 +32,18 @@ void opk_roofline_free(struct opk_roofline *public)
 
 	if (!r)
 		return;
+	for (size_t i = 0; r->lines && i < r->public.roof_count; i++)
+		free(r->lines[i].unit);
+	for (size_t i = 0; i < r->public.kernel_count; i++) {
+		free((char *)r->kernels[i].highest);
+		free((char *)r->kernels[i].text);
+	}
 	free(r->roofs);
-	free(r->bytes);
-	free(r->peaks);
+	free(r->lines);
 	free(r->work);
 	free(r->dots);
+	free(r->kernels);
+	free(r->lacks);
 	free(r);
 }
 
@@ -60,6 +78,31 @@ static int find_time(struct roofline *r, struct opk_ctx *ctx,
 	return code;
 }
 
+static int find_optional(size_t *out, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
+                         const char *name)
+{
+	*out = SIZE_MAX;
+	return name && *name ? find(out, ctx, evaluation, name) : OPK_OK;
+}
+
+static int find_line(struct line *line, struct opk_ctx *ctx,
+                     const struct opk_evaluation *evaluation, const struct opk_meta_roof *roof)
+{
+	const char *throughput = roof->throughput ? roof->throughput : "";
+	int code = find(&line->peak, ctx, evaluation, roof->peak);
+
+	if (!code)
+		code = find_optional(&line->bytes, ctx, evaluation, roof->bytes);
+	if (!code)
+		code = find_optional(&line->work, ctx, evaluation, roof->work);
+	if (!code)
+		code = find_optional(&line->throughput, ctx, evaluation, throughput);
+	if (code)
+		return code;
+	line->unit = opk_printf("%.*s", (int)strcspn(throughput, "."), throughput);
+	return line->unit ? OPK_OK : opk_nomem(ctx, "a roofline");
+}
+
 static int find_columns(struct roofline *r, struct opk_ctx *ctx,
                         const struct opk_evaluation *evaluation,
                         const struct opk_meta_roofline *from)
@@ -69,36 +112,39 @@ static int find_columns(struct roofline *r, struct opk_ctx *ctx,
 	for (size_t i = 0; !code && i < from->work_count; i++)
 		code = find(&r->work[i], ctx, evaluation, from->work[i]);
 	for (size_t i = 0; !code && i < from->roof_count; i++) {
-		const struct opk_meta_roof *roof = &from->roofs[i];
-
-		r->roofs[i].name = roof->name;
-		r->roofs[i].is_level = roof->bytes && *roof->bytes;
-		code = find(&r->peaks[i], ctx, evaluation, roof->peak);
-		if (!code && r->roofs[i].is_level)
-			code = find(&r->bytes[i], ctx, evaluation, roof->bytes);
+		r->roofs[i].name = from->roofs[i].name;
+		code = find_line(&r->lines[i], ctx, evaluation, &from->roofs[i]);
+		r->roofs[i].is_level = r->lines[i].bytes != SIZE_MAX;
 	}
+	r->public.unit = r->work_count ? opk_evaluation_column_unit(evaluation, r->work[0]) : "";
 	return code;
 }
 
 /* ---- roofs and dots */
 
+/* NaN where there is no such column. */
+static double value_of(const struct opk_drawn *kernel, size_t column)
+{
+	return column == SIZE_MAX ? (double)NAN : kernel->values[column];
+}
+
 static void find_peaks(struct roofline *r, const struct opk_drawn *kernels, size_t count)
 {
 	for (size_t i = 0; i < r->public.roof_count; i++) {
-		r->roofs[i].peak = (double)NAN;
-		for (size_t j = 0; j < count; j++)
-			r->roofs[i].peak = fmax(r->roofs[i].peak, kernels[j].values[r->peaks[i]]);
+		struct opk_roof *roof = &r->roofs[i];
+		struct line *line = &r->lines[i];
+
+		roof->peak = (double)NAN;
+		roof->idle = line->work != SIZE_MAX;
+		for (size_t j = 0; j < count; j++) {
+			double work = value_of(&kernels[j], line->work);
+
+			roof->peak = fmax(roof->peak, kernels[j].values[line->peak]);
+			roof->idle &= work == 0;
+			line->known |= !isnan(work)
+			               || !isnan(value_of(&kernels[j], line->throughput));
+		}
 	}
-}
-
-static double highest_roof(const struct roofline *r)
-{
-	double most = (double)NAN;
-
-	for (size_t i = 0; i < r->public.roof_count; i++)
-		if (!r->roofs[i].is_level)
-			most = fmax(most, r->roofs[i].peak);
-	return most;
 }
 
 static bool is_positive(double number)
@@ -116,39 +162,215 @@ static double work_of(const struct roofline *r, const struct opk_drawn *kernel)
 	return sum;
 }
 
+static double time_of(const struct roofline *r, const struct opk_drawn *kernel)
+{
+	return kernel->values[r->time] * r->seconds;
+}
+
 /* A dot at each level that it moved bytes at. */
-static void add_dots(struct roofline *r, const struct opk_drawn *kernels, size_t kernel,
-                     double roof)
+static void add_dots(struct roofline *r, const struct opk_drawn *kernels, size_t kernel)
 {
 	const double *values = kernels[kernel].values;
-	double work = work_of(r, &kernels[kernel]), rate = work / (values[r->time] * r->seconds);
+	double work = work_of(r, &kernels[kernel]), rate = work / time_of(r, &kernels[kernel]);
 	bool unknown = isnan(rate);
 
 	for (size_t i = 0; i < r->public.roof_count && is_positive(rate); i++) {
-		double bytes = r->roofs[i].is_level ? values[r->bytes[i]] : 0;
-		double bound = fmin(work / bytes * r->roofs[i].peak, roof);
+		double bytes = r->roofs[i].is_level ? values[r->lines[i].bytes] : 0;
 
 		unknown |= isnan(bytes);
 		if (is_positive(bytes))
-			r->dots[r->public.dot_count++] = (struct opk_roofline_dot){
-				kernel, i, work / bytes, rate, rate / bound
-			};
+			r->dots[r->public.dot_count++] = (struct opk_roofline_dot){ kernel, i,
+				                                                    work / bytes,
+				                                                    rate };
 	}
 	r->public.unknown_count += unknown;
 	r->public.idle_count += work == 0;
+}
+
+/* ---- how near a kernel is to the lines */
+
+/* What is known of a kernel while its sentence is written. */
+struct nearness {
+	const struct roofline *r;
+	const struct opk_drawn *kernel;
+	struct opk_buf text;
+	struct opk_buf unknown; /* names of levels whose throughput is not known */
+	double covered;         /* operations that have a peak of their own */
+	size_t nearest;         /* a line; SIZE_MAX before any is known */
+	double share;
+};
+
+/* At the clocks of this kernel. */
+static double share_of(const struct nearness *n, size_t column, size_t roof)
+{
+	double rate = value_of(n->kernel, column) / time_of(n->r, n->kernel);
+
+	return rate / n->kernel->values[n->r->lines[roof].peak];
+}
+
+/* "fp32 48.1%" */
+static void put_share(struct opk_buf *out, const char *name, double share)
+{
+	opk_buf_add_printf(out, "%s ", name);
+	if (isnan(share))
+		opk_buf_add_text(out, "nan");
+	else
+		opk_buf_add_printf(out, "%.3g%%", 100 * share);
+}
+
+static void try_nearest(struct nearness *n, size_t roof, double share)
+{
+	if (!isfinite(share) || share <= n->share)
+		return;
+	n->nearest = roof;
+	n->share = share;
+}
+
+/* Units for different types can work at the same time, so their shares are not added up. */
+static void put_operations(struct nearness *n)
+{
+	const struct roofline *r = n->r;
+	const char *comma = "";
+
+	for (size_t i = 0; i < r->public.roof_count; i++) {
+		double work = value_of(n->kernel, r->lines[i].work);
+		double share = share_of(n, r->lines[i].work, i);
+
+		if (!is_positive(work) || !is_positive(share))
+			continue;
+		opk_buf_add_text(&n->text, comma);
+		put_share(&n->text, r->roofs[i].name, share);
+		n->covered += work;
+		comma = ", ";
+		try_nearest(n, i, share);
+	}
+}
+
+/* Says where there are no operations, where they are nan, and where a peak is missing. */
+static void put_rest(struct nearness *n)
+{
+	double work = work_of(n->r, n->kernel), rest = work - n->covered;
+
+	if (isnan(work) || work == 0)
+		opk_buf_add_printf(&n->text, "%s%s %s", n->covered > 0 ? ", " : "",
+		                   *n->r->public.unit ? n->r->public.unit : "operations",
+		                   isnan(work) ? "nan" : "0");
+	else if (rest > 1e-6 * work)
+		opk_buf_add_printf(&n->text, "%speak not known of %.3g%% of the operations",
+		                   n->covered > 0 ? ", " : "", 100 * rest / work);
+}
+
+static void put_level(struct nearness *n, size_t roof, const char *comma)
+{
+	const struct line *line = &n->r->lines[roof];
+	double bytes = share_of(n, line->bytes, roof);
+	double throughput = value_of(n->kernel, line->throughput);
+
+	opk_buf_add_text(&n->text, comma);
+	put_share(&n->text, n->r->roofs[roof].name, bytes);
+	try_nearest(n, roof, bytes);
+	try_nearest(n, roof, throughput / 100);
+	if (isnan(throughput))
+		opk_buf_add_printf(&n->unknown, "%s%s", n->unknown.size ? ", " : "",
+		                   n->r->roofs[roof].name);
+	else
+		opk_buf_add_printf(&n->text, " (%s %.3g%%)", line->unit, throughput);
+}
+
+/* No more is said than is known: a throughput that is missing may be the highest of all. */
+static void put_verdict(struct nearness *n)
+{
+	double work = work_of(n->r, n->kernel);
+	bool all = !n->unknown.size && work - n->covered <= 1e-6 * work;
+
+	if (n->nearest != SIZE_MAX)
+		opk_buf_add_printf(&n->text, ". Nearest%s: %s", all ? "" : " of these",
+		                   n->r->roofs[n->nearest].name);
+	if (n->unknown.size)
+		opk_buf_add_printf(&n->text, ". Throughput not known: %.*s", (int)n->unknown.size,
+		                   (char *)n->unknown.data);
+	opk_buf_add_text(&n->text, ".");
+}
+
+static int judge(struct opk_roofline_kernel *out, struct opk_ctx *ctx, const struct roofline *r,
+                 const struct opk_drawn *kernel)
+{
+	struct nearness n = { .r = r, .kernel = kernel, .nearest = SIZE_MAX };
+	opk_autobuf struct opk_buf highest = { 0 };
+	const char *comma = "; ";
+
+	opk_buf_add_text(&n.text, "Of the peaks: ");
+	put_operations(&n);
+	put_rest(&n);
+	for (size_t i = 0; i < r->public.roof_count; i++)
+		if (r->roofs[i].is_level) {
+			put_level(&n, i, comma);
+			comma = ", ";
+		}
+	put_verdict(&n);
+	opk_buf_clear(&n.unknown);
+	out->text = opk_buf_take_text(&n.text);
+	if (n.nearest != SIZE_MAX)
+		put_share(&highest, r->roofs[n.nearest].name, n.share);
+	out->highest = opk_buf_take_text(&highest);
+	return out->text && out->highest ? OPK_OK : opk_nomem(ctx, "a roofline");
+}
+
+/* What is missing in every kernel. */
+static int find_lacks(struct roofline *r, struct opk_ctx *ctx)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	bool types = false;
+
+	for (size_t i = 0; i < r->public.roof_count; i++) {
+		types |= !r->roofs[i].is_level && !r->lines[i].known;
+		if (r->roofs[i].is_level && !r->lines[i].known)
+			opk_buf_add_printf(&text, "%s%s",
+			                   text.size ? ", " : "Not recorded: the throughput of ",
+			                   r->roofs[i].name);
+	}
+	if (types)
+		opk_buf_add_printf(&text, "%swhich operations each peak limits",
+		                   text.size ? "; " : "Not recorded: ");
+	if (text.size)
+		opk_buf_add_text(&text, ".");
+	r->public.lacks = r->lacks = opk_buf_take_text(&text);
+	return r->lacks ? OPK_OK : opk_nomem(ctx, "a roofline");
 }
 
 static int allocate(struct roofline *r, struct opk_ctx *ctx, const struct opk_meta_roofline *from,
                     size_t count)
 {
 	r->roofs = opk_alloc_array(from->roof_count, sizeof *r->roofs);
-	r->bytes = opk_alloc_array(from->roof_count, sizeof *r->bytes);
-	r->peaks = opk_alloc_array(from->roof_count, sizeof *r->peaks);
+	r->lines = opk_alloc_array(from->roof_count, sizeof *r->lines);
 	r->work = opk_alloc_array(from->work_count + 1, sizeof *r->work);
+	r->work_count = from->work_count;
 	r->dots = opk_alloc_array(from->roof_count * count + 1, sizeof *r->dots);
-	return r->roofs && r->bytes && r->peaks && r->work && r->dots
+	r->kernels = opk_alloc_array(count + 1, sizeof *r->kernels);
+	r->public = (struct opk_roofline){
+		.roofs = r->roofs,
+		.roof_count = from->roof_count,
+		.dots = r->dots,
+		.kernels = r->kernels,
+		.kernel_count = r->kernels ? count : 0,
+	};
+	return r->roofs && r->lines && r->work && r->dots && r->kernels
 	               ? OPK_OK
 	               : opk_nomem(ctx, "a roofline");
+}
+
+/* Once the columns are known. */
+static int place(struct roofline *r, struct opk_ctx *ctx, const struct opk_drawn_kernels *kernels,
+                 size_t shown)
+{
+	int code = OPK_OK;
+
+	find_peaks(r, kernels->items, kernels->count);
+	for (size_t i = 0; !code && i < shown; i++) {
+		add_dots(r, kernels->items, i);
+		code = judge(&r->kernels[i], ctx, r, &kernels->items[i]);
+	}
+	return code ? code : find_lacks(r, ctx);
 }
 
 int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
@@ -170,21 +392,13 @@ int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
 	code = r ? allocate(r, ctx, from, shown) : opk_nomem(ctx, "a roofline");
 	if (!code)
 		code = find_columns(r, ctx, evaluation, from);
+	if (!code)
+		code = place(r, ctx, kernels, shown);
 	if (code) {
-		opk_roofline_free((struct opk_roofline *)r);
+		opk_roofline_free(r ? &r->public : NULL);
 		return code;
 	}
-	r->work_count = from->work_count;
-	r->public = (struct opk_roofline){
-		.title = from->title ? from->title : "",
-		.unit = from->work_count ? opk_evaluation_column_unit(evaluation, r->work[0]) : "",
-		.roofs = r->roofs,
-		.roof_count = from->roof_count,
-		.dots = r->dots,
-	};
-	find_peaks(r, kernels->items, kernels->count);
-	for (size_t i = 0; i < shown; i++)
-		add_dots(r, kernels->items, i, highest_roof(r));
+	r->public.title = from->title ? from->title : "";
 	*out = &r->public;
 	return OPK_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The roofline, and stacked bars: pictures of lib/picture inside the page. */
+#include "picture/picture.h"
 #include "report/report_inside.h"
 
 static int append(void *html, const void *bytes, size_t size)
@@ -39,6 +40,30 @@ int report_add_roofline(struct report_page *page, const struct report_run *run)
 	return code;
 }
 
+/* What the picture says of a kernel under the mouse, for those that took most time. */
+static int add_nearest(struct report_page *page, const struct report_run *run)
+{
+	enum { MOST = 10, WIDEST = 400 };
+	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
+	int code = opk_roofline_new(&roofline, page->ctx, run->summary);
+
+	if (code)
+		return code;
+	opk_buf_add_text(&page->html, "<ul class=\"prose nearest\">\n");
+	for (size_t i = 0; i < roofline->kernel_count && i < MOST; i++) {
+		const char *name = opk_summary_get_group(run->summary, i)->name;
+		opk_autofree char *fitting = opk_label_fit(name, WIDEST);
+
+		opk_buf_add_text(&page->html, "<li><strong>");
+		report_text(&page->html, fitting ? fitting : "");
+		opk_buf_add_text(&page->html, "</strong>: ");
+		report_text(&page->html, roofline->kernels[i].text);
+		opk_buf_add_text(&page->html, "</li>\n");
+	}
+	opk_buf_add_text(&page->html, "</ul>\n");
+	return OPK_OK;
+}
+
 int report_write_roofline(struct report_page *page, const struct report_run *run,
                           const struct report_part *part)
 {
@@ -49,11 +74,17 @@ int report_write_roofline(struct report_page *page, const struct report_run *run
 	report_begin(
 		page, run, part, part->title,
 		"Each kernel at each level of memory: how much it computes a second over how much it "
-		"computes for each byte. A kernel can't be above the lines. Below the slope of a level, "
-		"fewer bytes there or a faster level help; below a roof, other instructions do; far "
-		"below all of them, the kernel waits for something else. Drag to move; with Ctrl, or "
-		"after a click, the wheel zooms, and so do + and \xe2\x88\x92; 0 shows all again.");
+		"computes for each byte. Operations of each type have a roof of their own, by which "
+		"kernels are judged; roofs of operations that no kernel has are faint. What is near a roof "
+		"needs fewer or other instructions, and what is near the slope of a level fewer bytes "
+		"there. In parentheses is the level's throughput: how busy its busiest part was, which "
+		"can be high where few bytes move. Only a kernel for which all of this is known and low, "
+		"below 60% as a rule of thumb, waits for something that is not in the picture. "
+		"Drag to move; with Ctrl, or after a click, the wheel zooms, and so do + and "
+		"\xe2\x88\x92; 0 shows all again.");
 	code = report_add_roofline(page, run);
+	if (!code)
+		code = add_nearest(page, run);
 	report_end(page);
 	return code;
 }

@@ -20,7 +20,7 @@ struct show {
 	size_t activity_count;
 	bool has_devices; /* other than the first */
 	/* What the tables' columns are. */
-	struct app_fields group_fields, value_fields;
+	struct app_fields group_fields, value_fields, roofline_fields;
 	struct app_fields kernel_fields, stream_fields, copy_fields, nvtx_fields;
 };
 

@@ -300,10 +300,49 @@ int show_descriptions(struct show *show)
 	return code;
 }
 
+/* ---- how near they are to the lines of a roofline */
+
+OPK_DEFINE_AUTO(opk_roofline)
+
+static void fill_nearness(struct app_fields *fields, const struct show *show,
+                          const struct opk_roofline *roofline, size_t i, char device[24])
+{
+	const struct opk_summary_group *group = opk_summary_get_group(show->summary, i);
+
+	fields->count = 0;
+	field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
+	field_text(fields, "highest_share", roofline->kernels[i].highest);
+	field_text(fields, "roofline", roofline->kernels[i].text);
+}
+
+static int put_roofline(struct show *show)
+{
+	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
+	const struct opk_evaluation *evaluation = opk_summary_evaluation(show->summary);
+	struct app_fields row;
+	char device[24];
+	int code;
+
+	if (!opk_evaluation_roofline(evaluation)->roof_count || !most(show))
+		return OPK_OK;
+	code = opk_roofline_new(&roofline, show->app->ctx, show->summary);
+	if (code)
+		return code;
+	fill_nearness(&show->roofline_fields, show, roofline, 0, device);
+	code = app_fields_table(show->app, "rooflines", &show->roofline_fields);
+	for (size_t i = 0; !code && i < most(show); i++) {
+		fill_nearness(&row, show, roofline, i, device);
+		code = opk_out_row(show->app->out, row.cells);
+	}
+	return code;
+}
+
 int show_tables(struct show *show)
 {
 	int code = put_groups(show);
 
+	if (!code)
+		code = put_roofline(show);
 	if (!code)
 		code = put_values(show);
 	if (!code && opk_summary_group_count(show->summary))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from itertools import groupby
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from . import _context
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MARKERS = "os^D"  # levels differ in print, too
 LEAST_AREA, MOST_AREA = 20.0, 800.0  # of a dot, in points
+MOST_SENTENCES, WIDEST = 3, 100  # below the figure: of so many kernels; letters a line
 
 
 class Roof(NamedTuple):
@@ -28,6 +30,7 @@ class Roof(NamedTuple):
     name: str
     is_level: bool
     peak: float
+    idle: bool = False  # of operations that no kernel has
 
 
 class Dot(NamedTuple):
@@ -38,6 +41,8 @@ class Dot(NamedTuple):
     intensity: float  # operations a byte
     rate: float  # operations a second
     share: float  # of the time of all kernels, 0 to 1; nan where it is not known
+    highest: str = ""  # the kernel's largest share of a line's peak: "fp32 48.1%"
+    text: str = ""  # how near it is to all lines, and what is not known
 
 
 class Roofline(NamedTuple):
@@ -49,6 +54,7 @@ class Roofline(NamedTuple):
     dots: list[Dot]
     idle: int  # kernels without operations, which have no dot
     unknown: int  # kernels with a nan among operations, bytes and time
+    lacks: str = ""  # what is missing in every kernel, as a sentence
 
     @property
     def levels(self) -> list[int]:
@@ -78,16 +84,19 @@ def read(path: str, kernel: Optional[str] = None) -> Roofline:
     return Roofline(
         word(found.title) or "Roofline",
         word(found.unit) or "operations",
-        [Roof(word(roof.name), roof.is_level, roof.peak) for roof in roofs],
-        [_dot(summary, found.dots[i]) for i in range(found.dot_count)],
+        [Roof(word(roof.name), roof.is_level, roof.peak, roof.idle) for roof in roofs],
+        [_dot(summary, found, found.dots[i]) for i in range(found.dot_count)],
         found.idle_count,
         found.unknown_count,
+        word(found.lacks),
     )
 
 
-def _dot(summary: Any, dot: Any) -> Dot:
+def _dot(summary: Any, roofline: Any, dot: Any) -> Dot:
     group = lib.opk_summary_get_group(summary, dot.kernel)
-    return Dot(word(group.name), dot.roof, dot.intensity, dot.rate, group.share / 100)
+    near = roofline.kernels[dot.kernel]
+    share = group.share / 100
+    return Dot(word(group.name), dot.roof, dot.intensity, dot.rate, share, word(near.highest), word(near.text))
 
 
 # ---- the figure
@@ -164,14 +173,14 @@ def _draw_roofs(axes: Axes, data: Roofline) -> list[Roof]:
     roofs = [roof for roof in data.roofs if roof.peak > 0 and math.isfinite(roof.peak)]
     for roof in roofs:
         (x1, y1), (x2, y2) = _ends(axes, data, roof)
-        axes.plot([x1, x2], [y1, y2], color="gray", linewidth=1.2, zorder=2)
+        axes.plot([x1, x2], [y1, y2], color="gray", linewidth=1.2, zorder=2, alpha=0.35 if roof.idle else 1)
     return roofs
 
 
 def _name_dots(labels: Labels, data: Roofline) -> None:
-    """Each kernel once, beside one of its dots, the last one first."""
-    for name, dots in groupby(data.dots, key=lambda dot: dot.kernel):
-        content = name if len(name) <= 32 else name[:31] + "…"
+    """Each kernel once with its largest share of a peak, beside one of its dots, the last one first."""
+    for (name, highest), dots in groupby(data.dots, key=lambda dot: (dot.kernel, dot.highest)):
+        content = (name if len(name) <= 32 else name[:31] + "…") + (f": {highest}" if highest else "")
         if not any(labels.put(content, d.intensity, d.rate, math.sqrt(_size(d)) / 2 + 2) for d in reversed(list(dots))):
             labels.left_out += 1
 
@@ -199,14 +208,22 @@ def _draw_legend(axes: Axes, data: Roofline) -> None:
         name.set_parse_math(False)
 
 
+def _sentences(data: Roofline) -> list[str]:
+    """How near to the lines kernels are, where these are few."""
+    said = {f"{dot.kernel}: {dot.text}": None for dot in data.dots if dot.text}
+    return [line for text in said for line in wrap(text, WIDEST)] if len(said) <= MOST_SENTENCES else []
+
+
 def _notes(data: Roofline, left_out: int) -> str:
     said = ["Dots: a kernel at a level; their area: its share of the time."]
     for count, what in ((data.idle, "without operations"), (data.unknown, "with values that are nan")):
         if count:
             said.append(f"{count} kernel{'s' * (count > 1)} {what}.")
+    if data.lacks:
+        said.append(data.lacks)
     if left_out:
         said.append(f"No room for {left_out} name{'s' * (left_out > 1)}.")
-    return " ".join(said)
+    return "\n".join(wrap(" ".join(said), WIDEST) + _sentences(data))
 
 
 def figure(data: Roofline, axes: Optional[Axes] = None) -> Figure:
@@ -217,8 +234,7 @@ def figure(data: Roofline, axes: Optional[Axes] = None) -> Figure:
     _draw_legend(axes, data)
     roofs = _draw_roofs(axes, data)
     _draw_dots(axes, data)
-    left_out = _draw_names(axes, data, roofs)
-    axes.annotate(
-        _notes(data, left_out), (0, 0), (0, -42), "axes fraction", "offset points", fontsize="small", alpha=0.8
-    )
+    where = ((0, 0), (0, -32), "axes fraction", "offset points")
+    notes = axes.annotate(_notes(data, 0), *where, fontsize="small", alpha=0.8, va="top", parse_math=False)
+    notes.set_text(_notes(data, _draw_names(axes, data, roofs)))
     return axes.figure.figure
