@@ -216,6 +216,13 @@ works eval "$tensor" --metrics tensor_flop,tensor_dram_intensity,tensor_l1_inten
 	--format json
 json 'all(abs(r["tensor_" + level + "_intensity"] - r["tensor_flop"] / r[bytes]) <= 1e-9 * r["tensor_flop"] / r[bytes]
 	for r in j for level, bytes in (("dram", "dram__bytes.sum"), ("l1", "l1tex__t_bytes.sum")))'
+# L1's slope is that of its data stage, 128 bytes a cycle of each SM, and no kernel is above it; it is a part of L1's throughput.
+works eval "$SOURCE/data/recordings/gh100-rotated.opk" --set roofline-hierarchical --format json
+# An SM makes 128 operations of double precision a cycle, too.
+json 'all(abs(r["l1_peak"] / r["fp64_peak"] - 1) < 0.01 for r in j)'
+json 'all(0 < 100 * r["l1_rate"] / r["l1_peak"] <= r["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"] * 1.001 + 0.001 for r in j)'
+json '[round(100 * r["l1_rate"] / r["l1_peak"], 1) for r in j if "dgemm" in r["kernel"]] == [88.6]'
+json '[round(r["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"], 1) for r in j if "dgemm" in r["kernel"]] == [88.6]'
 cat >flops.yaml <<'END'
 name: flops
 constants:
