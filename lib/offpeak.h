@@ -141,6 +141,7 @@ struct opk_ctx_options {
 	 * OFFPEAK_LIBCUDA, that of the system, or one unpacked into the folder of the toolkit.
 	 */
 	const char *libcuda;
+	bool force; /* new files replace any files of their names: opk_check_output() */
 };
 
 /*
@@ -183,6 +184,7 @@ enum opk_remedy {
 	/* A file was cut off: allow_incomplete of struct opk_eval_options takes what is whole. */
 	OPK_REMEDY_ALLOW_INCOMPLETE,
 	OPK_REMEDY_RECOVER, /* a file was cut off: opk_recover() makes a complete one of it */
+	OPK_REMEDY_FORCE, /* a file would be replaced: `force` of struct opk_ctx_options does so */
 };
 
 /*
@@ -1371,7 +1373,7 @@ int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct o
  * program with code of its own.
  */
 
-/* What is written. From OPK_OUTPUT_RECORDING on, .opk files. */
+/* What is written. OPK_OUTPUT_RECORDING to OPK_OUTPUT_PROBE are .opk files. */
 enum opk_output {
 	OPK_OUTPUT_TABLE,       /* CSV, JSON, NDJSON or text */
 	OPK_OUTPUT_DATABASE,    /* of SQLite */
@@ -1381,7 +1383,7 @@ enum opk_output {
 	OPK_OUTPUT_TRACE,       /* .json or .json.gz */
 	OPK_OUTPUT_JUNIT,       /* XML */
 	OPK_OUTPUT_WRITTEN_SET, /* YAML of opk_set_import_new() or opk_single_pass_set_yaml() */
-	OPK_OUTPUT_IMAGE,       /* a bare image: counter data, config, prefix, availability */
+	OPK_OUTPUT_IMAGE,       /* a bare counter data image */
 	OPK_OUTPUT_RECORDING,   /* what a GPU counted: of a collector */
 	OPK_OUTPUT_SET,         /* of opk_build() */
 	OPK_OUTPUT_MERGED,      /* of opk_merge() and opk_sum() */
@@ -1389,13 +1391,17 @@ enum opk_output {
 	OPK_OUTPUT_PART, /* of opk_split_write() */
 	OPK_OUTPUT_RECOVERED,
 	OPK_OUTPUT_IMPORTED,
+	OPK_OUTPUT_PROBE,  /* what a GPU can count: of a collector */
+	OPK_OUTPUT_CONFIG, /* a bare config image; no .opk file, like the two that follow */
+	OPK_OUTPUT_PREFIX,
+	OPK_OUTPUT_AVAILABILITY,
 };
 /*
  * Whether a file may be written there: every function that takes the name of its output asks this
- * before it begins, and so should who writes one of these with code of their own. What is there is
- * replaced by its own kind alone: docs/formats.md, What is replaced. Nothing replaces a recording
- * but OPK_OUTPUT_RECORDING, which replaces any .opk file. OPK_EUSAGE: it is something else, it
- * can't be read, or the name has an ending that this kind does not have.
+ * before it begins, and again when the file takes its place; so should who writes one of these with
+ * code of their own. What is there is replaced by its own kind alone: docs/formats.md, What is
+ * replaced. OPK_EUSAGE: it is something else, it can't be read, or the name has an ending that this
+ * kind does not have. With `force` of struct opk_ctx_options only the ending counts.
  */
 int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output output);
 
@@ -1410,7 +1416,8 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
  * Writes a container: everything goes to a temporary name beside `path`, and opk_writer_finish()
  * puts it in place after fsync. opk_writer_free() without it leaves nothing. The context must
  * outlive the writer, and has its errors. After a failure there is only opk_writer_free(): what was
- * not added is missing. The file is an OPK_OUTPUT_RECORDING: any older .opk file is replaced.
+ * not added is missing. The metadata say what the file is: OPK_OUTPUT_RECORDING, OPK_OUTPUT_SET or
+ * OPK_OUTPUT_PROBE, which opk_writer_add_meta() and opk_writer_finish() hold against what is there.
  */
 struct opk_writer;
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);

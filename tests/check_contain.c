@@ -630,7 +630,8 @@ START_TEST(standard_descriptors_closed)
 	}
 	code = opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-simple.opk");
 	fds[0] = code ? -1 : file->fd;
-	code = code ? code : opk_newfile_create(&new_file, ctx, in_folder("new"));
+	code = code ? code
+	            : opk_newfile_create(&new_file, ctx, in_folder("new"), NULL, OPK_OUTPUT_TABLE);
 	fds[1] = new_file.fd;
 	code = code ? code : opk_contain(&result, ctx, reads_file, file, NULL);
 	for (int i = 0; i < 3; i++)

@@ -39,7 +39,7 @@ START_TEST(file_replaced_at_once)
 	struct opk_newfile file;
 
 	write_old("f");
-	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 	ck_ok(ctx, opk_newfile_write(&file, "ne", 2));
 	ck_ok(ctx, opk_newfile_write(&file, "w", 1));
 	ck_ok(ctx, opk_newfile_write(&file, "", 0));
@@ -58,14 +58,14 @@ START_TEST(unfinished_file_leaves_nothing)
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 
-	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 	ck_ok(ctx, opk_newfile_write(&file, "lost", 4));
 	ck_assert_uint_eq(entries(false), 1);
 	opk_newfile_discard(&file);
 	ck_assert_uint_eq(entries(false), 0);
 	opk_newfile_discard(&file);
 	write_old("f");
-	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 	opk_newfile_discard(&file);
 	check_content("f", "old");
 	ck_assert_uint_eq(entries(false), 1);
@@ -84,7 +84,8 @@ START_TEST(unfinished_files_can_be_discarded)
 		char name[8];
 
 		snprintf(name, sizeof name, "f%zu", i);
-		ck_ok(ctx, opk_newfile_create(&files[i], ctx, in_folder(name)));
+		ck_ok(ctx,
+		      opk_newfile_create(&files[i], ctx, in_folder(name), NULL, OPK_OUTPUT_TABLE));
 	}
 	ck_ok(ctx, opk_newfile_commit(&files[MANY - 1]));
 	opk_newfile_discard(&files[MANY / 2]);
@@ -106,7 +107,7 @@ START_TEST(file_mode_obeys_umask)
 	struct stat info;
 
 	umask(027);
-	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 	ck_ok(ctx, opk_newfile_commit(&file));
 	opk_newfile_discard(&file);
 	ck_assert_int_eq(stat(in_folder("f"), &info), 0);
@@ -133,7 +134,7 @@ START_TEST(older_mode_stays)
 	write_old("f");
 	for (size_t i = 0; i < COUNT(modes); i++) {
 		ck_assert_int_eq(chmod(in_folder("f"), modes[i]), 0);
-		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 		ck_ok(ctx, opk_newfile_commit(&file));
 		opk_newfile_discard(&file);
 		ck_assert_int_eq(mode_of("f"), modes[i]);
@@ -173,7 +174,7 @@ START_TEST(mode_of_others)
 			ck_assert_int_eq(symlink(target, in_folder("f")), 0);
 		else
 			ck_assert_int_eq(chown(in_folder("f"), 65534, (gid_t)-1), 0);
-		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 		if (rows[i].private)
 			ck_ok(ctx, opk_newfile_make_private(&file));
 		ck_ok(ctx, opk_newfile_commit(&file));
@@ -193,7 +194,7 @@ START_TEST(long_names)
 	for (size_t length = 246; length <= 255; length++) {
 		memset(name, 'x', length);
 		name[length] = '\0';
-		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder(name)));
+		ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder(name), NULL, OPK_OUTPUT_TABLE));
 		ck_ok(ctx, opk_newfile_commit(&file));
 		opk_newfile_discard(&file);
 		ck_assert_int_eq(unlink(in_folder(name)), 0);
@@ -201,7 +202,8 @@ START_TEST(long_names)
 	ck_assert_uint_eq(entries(false), 0);
 	memset(name, 'x', 256);
 	name[256] = '\0';
-	ck_code(ctx, opk_newfile_create(&file, ctx, in_folder(name)), OPK_EFAILED);
+	ck_code(ctx, opk_newfile_create(&file, ctx, in_folder(name), NULL, OPK_OUTPUT_TABLE),
+	        OPK_EFAILED);
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "can't create: File name too long"));
 	ck_assert_uint_eq(entries(false), 0);
 	opk_ctx_free(ctx);
@@ -218,7 +220,8 @@ START_TEST(all_or_none)
 	for (int failing = 1; failing >= 0; failing--) {
 		write_old("a");
 		for (size_t i = 0; i < COUNT(files); i++) {
-			ck_ok(ctx, opk_newfile_create(&files[i], ctx, in_folder(names[i])));
+			ck_ok(ctx, opk_newfile_create(&files[i], ctx, in_folder(names[i]), NULL,
+			                              OPK_OUTPUT_TABLE));
 			ck_ok(ctx, opk_newfile_write(&files[i], "new", 3));
 		}
 		if (failing)
@@ -260,7 +263,7 @@ START_TEST(odd_targets_are_refused)
 	ck_assert_int_eq(symlink("/dev/null", in_folder("link")), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *path = rows[i].path[0] == '/' ? rows[i].path : in_folder(rows[i].path);
-		int code = opk_newfile_create(&file, ctx, path);
+		int code = opk_newfile_create(&file, ctx, path, NULL, OPK_OUTPUT_TABLE);
 
 		ck_row(&rows[i], code == OPK_EFAILED && file.fd < 0, "code %d", code);
 		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "%s", errors_of(ctx));
@@ -284,7 +287,7 @@ START_TEST(failed_write_fails_the_commit)
 	small.rlim_max = usual.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
 	write_old("f");
-	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f")));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
 	ck_code(ctx, opk_newfile_write(&file, much, sizeof much), OPK_EFAILED);
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "/f: can't write: File too large"));
@@ -306,7 +309,7 @@ START_TEST(newfile_without_memory)
 
 	for (long n = 0;; n++) {
 		fail_allocation(n);
-		code = opk_newfile_create(&file, ctx, in_folder("f"));
+		code = opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE);
 		if (!allocation_failed())
 			break;
 		ck_assert_int_eq(code, OPK_ENOMEM);
@@ -546,8 +549,9 @@ START_TEST(pipe_is_written_whole)
 	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
 	ck_ok(ctx, opk_stream_write(ctx, path));
 	for (int together = 0; together < 2; together++) {
-		ck_ok(ctx, opk_newfile_create(&files[0], ctx, path));
-		ck_ok(ctx, opk_newfile_create(&files[1], ctx, in_folder("f")));
+		ck_ok(ctx, opk_newfile_create(&files[0], ctx, path, NULL, OPK_OUTPUT_TABLE));
+		ck_ok(ctx,
+		      opk_newfile_create(&files[1], ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 		ck_ok(ctx, opk_newfile_write(&files[0], "content", 7));
 		ck_assert_int_eq(read(ends[0], got, sizeof got), -1);
 		ck_ok(ctx, together ? opk_newfiles_commit(both, 2) : opk_newfile_commit(&files[0]));
@@ -557,7 +561,7 @@ START_TEST(pipe_is_written_whole)
 		ck_assert_uint_eq(entries(false), together);
 	}
 	/* What is discarded is not sent. */
-	ck_ok(ctx, opk_newfile_create(&files[0], ctx, path));
+	ck_ok(ctx, opk_newfile_create(&files[0], ctx, path, NULL, OPK_OUTPUT_TABLE));
 	ck_ok(ctx, opk_newfile_write(&files[0], "more", 4));
 	opk_newfile_discard(&files[0]);
 	ck_assert_int_eq(read(ends[0], got, sizeof got), -1);

@@ -691,7 +691,7 @@ static int files(struct opk_ctx *ctx)
 	int code = opk_read_file(&data, &size, ctx, in_folder("run.opk"));
 
 	if (!code)
-		code = opk_newfile_create(&out, ctx, in_folder("out"));
+		code = opk_newfile_create(&out, ctx, in_folder("out"), NULL, OPK_OUTPUT_TABLE);
 	if (!code)
 		code = opk_newfile_write(&out, data, size);
 	if (!code)

@@ -2,9 +2,10 @@
 /* What a new file may replace, and what metadata say of files that are made of others. */
 #include <sys/resource.h>
 
+#include "base/file.h"
 #include "containers.h"
 
-enum { OUTPUTS = OPK_OUTPUT_IMPORTED + 1, NOTHING = -1, ANYTHING = -2 };
+enum { OUTPUTS = OPK_OUTPUT_AVAILABILITY + 1, NOTHING = -1, ANYTHING = -2 };
 
 /* An older file: what it is, and how it is called in a refusal, or what it is not. */
 struct older {
@@ -29,13 +30,12 @@ static const char *write_older(const struct older *older)
 /*
  * All outputs in the place of one older file; some refuse the name for its ending.
  */
-static void check_outputs(struct opk_ctx *ctx, const struct older *older, bool is_opk)
+static void check_outputs(struct opk_ctx *ctx, const struct older *older)
 {
 	const char *at = write_older(older);
 
 	for (int output = 0; output < OUTPUTS; output++) {
-		bool good = older->kind == ANYTHING || output == older->kind
-		            || (is_opk && output == OPK_OUTPUT_RECORDING);
+		bool good = older->kind == ANYTHING || output == older->kind;
 		int code = opk_check_output(ctx, at, (enum opk_output)output);
 
 		ck_row(older, ctx->log == unexpected_log, "notes get lost");
@@ -55,6 +55,8 @@ static void check_outputs(struct opk_ctx *ctx, const struct older *older, bool i
 #define TEN_ZEROS "\0\0\0\0\0\0\0\0\0\0"
 #define DATABASE(application)                                                                      \
 	"SQLite format 3\0" TEN_ZEROS TEN_ZEROS TEN_ZEROS TEN_ZEROS TEN_ZEROS "\0\0" application
+/* Up to the offsets that a prefix lacks. */
+#define IMAGE_HEAD "\x18\0\0\0\1\0\0\0\x3c\0\0\0\x80\1\0\0\x59\0\0\0\0\0\0\0\x3c\0\0\0"
 #define SVG "<svg xmlns=\"http://www.w3.org/2000/svg\">"
 static const struct older texts[] = {
 	{ HERE, "empty", "", 0, ANYTHING, NULL },
@@ -76,11 +78,17 @@ static const struct older texts[] = {
 	  "a SQLite database of offpeak" },
 	{ HERE, "theirs", DATABASE("gpkg"), 72, NOTHING, NULL },
 	{ HERE, "columns", "PAR1...", 0, OPK_OUTPUT_PARQUET, "a Parquet file" },
-	{ HERE, "data", "LOPDATA\0...", 11, OPK_OUTPUT_IMAGE, "a bare image" },
-	{ HERE, "config", "\x14\0\0\0LOPC...", 11, OPK_OUTPUT_IMAGE, "a bare image" },
-	{ HERE, "config2", "\x18\0\0\0LOPC\0\0\0\0", 12, OPK_OUTPUT_IMAGE, "a bare image" },
-	{ HERE, "available", "\x10\0\0\0\x0c\0\x14\0", 8, OPK_OUTPUT_IMAGE, "a bare image" },
-	{ HERE, "aligned", "\x14\0\0\0\0\0\x0e\0", 8, OPK_OUTPUT_IMAGE, "a bare image" },
+	{ HERE, "data", "LOPDATA\0...", 11, OPK_OUTPUT_IMAGE, "a bare counter data image" },
+	{ HERE, "image", "LOPDATA\0" IMAGE_HEAD "\1" TEN_ZEROS TEN_ZEROS, 57, OPK_OUTPUT_IMAGE,
+	  "a bare counter data image" },
+	{ HERE, "prefix", "LOPDATA\0" IMAGE_HEAD "\0" TEN_ZEROS TEN_ZEROS, 57, OPK_OUTPUT_PREFIX,
+	  "a bare counter-data prefix" },
+	{ HERE, "config", "\x14\0\0\0LOPC...", 11, OPK_OUTPUT_CONFIG, "a bare config image" },
+	{ HERE, "config2", "\x18\0\0\0LOPC\0\0\0\0", 12, OPK_OUTPUT_CONFIG, "a bare config image" },
+	{ HERE, "available", "\x10\0\0\0\x0c\0\x14\0", 8, OPK_OUTPUT_AVAILABILITY,
+	  "a bare counter-availability image" },
+	{ HERE, "aligned", "\x14\0\0\0\0\0\x0e\0", 8, OPK_OUTPUT_AVAILABILITY,
+	  "a bare counter-availability image" },
 	{ HERE, "m.tflite", "\x20\0\0\0TFL3\0\0\0\0", 12, NOTHING, NULL },
 	{ HERE, "numbers", "\4\0\0\0\1\0\0\0\2\0\0\0", 12, NOTHING, NULL },
 	{ HERE, "zeros", "\x94\0\0\0\0\0\0\0", 8, NOTHING, NULL },
@@ -111,7 +119,7 @@ START_TEST(kinds_by_content)
 	struct opk_ctx *ctx = new_ctx();
 
 	write_bytes(older->text, older->size ? older->size : strlen(older->text));
-	check_outputs(ctx, older, false);
+	check_outputs(ctx, older);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -153,7 +161,7 @@ START_TEST(kinds_by_metadata)
 		  "recording",
 		  "mix",
 		  OPK_OUTPUT_RECORDING },
-		{ { HERE, "p", "", 0, OPK_OUTPUT_RECORDING, "a probe" },
+		{ { HERE, "p", "", 0, OPK_OUTPUT_PROBE, "a probe" },
 		  "probe",
 		  "",
 		  OPK_OUTPUT_RECORDING },
@@ -186,7 +194,7 @@ START_TEST(kinds_by_metadata)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		write_opk(ctx, rows[i].kind, rows[i].made_by, rows[i].output);
-		check_outputs(ctx, &rows[i].older, true);
+		check_outputs(ctx, &rows[i].older);
 	}
 	opk_ctx_free(ctx);
 }
@@ -236,19 +244,87 @@ START_TEST(what_cant_be_read)
 	cause = opk_error_cause(ctx, 0);
 	ck_assert_ptr_nonnull(strstr(cause->message, "is a damaged .opk file, and would be"));
 	ck_assert_int_eq(cause->remedy, OPK_REMEDY_RECOVER);
-	ck_ok(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING));
+	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
 	write_bytes(OPK_MAGIC "\x63\0\0\0\0\0\0\0", OPK_MAGIC_SIZE + 8);
 	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_SET), OPK_EUSAGE);
 	cause = opk_error_cause(ctx, 0);
 	ck_assert_ptr_nonnull(strstr(cause->message, "of another format version, and would be"));
-	ck_assert_int_eq(cause->remedy, OPK_REMEDY_NONE);
+	ck_assert_int_eq(cause->remedy, OPK_REMEDY_FORCE);
+	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
+	ctx->force = true;
 	ck_ok(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING));
+	ctx->force = false;
 	getrlimit(RLIMIT_NOFILE, &before);
 	none = (struct rlimit){ 0, before.rlim_max };
 	setrlimit(RLIMIT_NOFILE, &none);
 	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
 	setrlimit(RLIMIT_NOFILE, &before);
 	ck_assert(told(ctx, "can't be read: Too many open files, and would be replaced"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Another program has put something there while the file was written; nothing is left of it. */
+START_TEST(what_came_meanwhile)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		int code;
+	} rows[] = {
+		{ HERE, "", OPK_OK },
+		{ HERE, "<testsuites>", OPK_OK },
+		{ HERE, "notes\n", OPK_EUSAGE },
+		{ HERE, OPK_MAGIC "\1\0\0\0", OPK_EUSAGE },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	opk_autofree void *bytes = NULL;
+	size_t size;
+
+	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+		const char *text = rows[i / 2].text;
+		struct opk_newfile file = { 0 }, *files[] = { &file };
+		int code;
+
+		unlink(path);
+		ck_ok(ctx,
+		      opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_JUNIT));
+		ck_ok(ctx, opk_newfile_write(&file, "new", 3));
+		write_bytes(text, strlen(text));
+		code = i % 2 ? opk_newfile_commit(&file) : opk_newfiles_commit(files, 1);
+		ck_row(&rows[i / 2], code == rows[i / 2].code, "%d: %s", code, errors_of(ctx));
+		opk_newfile_discard(&file);
+		free(opk_take(bytes));
+		ck_ok(ctx, opk_read_file(&bytes, &size, ctx, path));
+		ck_row(&rows[i / 2], !strcmp(bytes, code ? text : "new"), "%s", (char *)bytes);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* The metadata of a file that opk_writer_new() makes say what it is. */
+START_TEST(kinds_of_new_files)
+{
+	static const char *const kinds[] = { "recording", "set", "probe" };
+	struct opk_meta meta = { .chip = "GH100", .metrics = metric_names };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_writer *writer;
+
+	for (size_t i = 0; i < 2 * COUNT(kinds) * COUNT(kinds); i++) {
+		size_t older = i / 2 % COUNT(kinds), newer = i / 2 / COUNT(kinds);
+		const char *kind = kinds[newer];
+
+		unlink(path);
+		write_opk(ctx, kinds[older], "", OPK_OUTPUT_RECORDING);
+		ctx->force = i % 2;
+		meta.kind = kind;
+		meta.metric_count = strcmp(kind, "probe") ? 1 : 0;
+		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+		ck_code(ctx, opk_writer_add_meta(writer, &meta),
+		        older == newer || ctx->force ? OPK_OK : OPK_EUSAGE);
+		opk_writer_free(writer);
+		ctx->force = false;
+	}
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -297,6 +373,8 @@ int main(void)
 	tcase_add_test(tests, kinds_by_metadata);
 	tcase_add_test(tests, makers_of_copies);
 	tcase_add_test(tests, what_cant_be_read);
+	tcase_add_test(tests, what_came_meanwhile);
+	tcase_add_test(tests, kinds_of_new_files);
 	tcase_add_test(tests, endings_and_devices);
 	return run_suite(suite);
 }

@@ -117,7 +117,7 @@ START_TEST(full_disk_is_told)
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &usual), 0);
 	small.rlim_max = usual.rlim_max;
 	signal(SIGXFSZ, SIG_IGN);
-	ck_ok(ctx, opk_newfile_create(&file, ctx, path));
+	ck_ok(ctx, opk_newfile_create(&file, ctx, path, NULL, OPK_OUTPUT_TABLE));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
 	out = new_out(ctx, OPK_FORMAT_CSV, opk_newfile_write, &file);
 	ck_code(ctx, write_much(out), OPK_EFAILED);

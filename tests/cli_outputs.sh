@@ -91,8 +91,8 @@ set that offpeak wrote|sets --single-pass GH100 offpeak-range --yaml -o
 table|plan --chip GH100 roofline --format csv -o
 SVG picture|plan --chip GH100 roofline --svg
 .opk file|build --chip GH100 roofline -o
-bare image of CUPTI|build --chip GH100 roofline -o new.opk --raw-config
-bare image of CUPTI|build --chip GH100 roofline -o new.opk --raw-prefix
+bare config image of CUPTI|build --chip GH100 roofline -o new.opk --raw-config
+bare counter-data prefix of CUPTI|build --chip GH100 roofline -o new.opk --raw-prefix
 table|eval no.opk --format csv -o
 SQLite database of offpeak|eval no.opk --format sqlite -o
 table|show no.opk --format csv -o
@@ -112,6 +112,17 @@ table|doctor --format csv -o
 END
 for kind in config availability data; do
 	replaces_not recording 'is a recording' extract "$recordings/gh100-pm-triage.opk" --$kind recording
+done
+# Images of one kind are none of another.
+works extract self.opk -o kinds
+for kind in config availability data; do
+	for other in config availability data; do
+		cp kinds.$other older
+		case $kind in
+		"$other") run 0 extract self.opk --$kind older ;;
+		*) replaces_not older 'is a bare c.* of CUPTI' extract self.opk --$kind older ;;
+		esac
+	done
 done
 for parts in split build; do
 	case $parts in
@@ -162,6 +173,54 @@ equal kernel.yaml before.yaml
 { head -c 80 self.opk && printf XX && tail -c +83 self.opk; } >damaged.opk
 replaces_not damaged.opk 'is a damaged .opk file' merge self.opk -o damaged.opk
 err_has "first; 'offpeak recover' makes"
+
+section 'what came to the name while the command waited for its input'
+# meanwhile FILE ARGUMENTS...: refused, though the file came only after the command began to read stdin.
+meanwhile() {
+	came=$1
+	shift
+	rm -f "$came" waits
+	mkfifo waits
+	"$OFFPEAK" "$@" <waits >out 2>err &
+	pid=$!
+	last="offpeak $*, with $came"
+	{
+		sleep 0.3
+		echo dear >"$came"
+		cat self.opk
+	} >waits
+	tap_code=0
+	wait "$pid" || tap_code=$?
+	same "$last: exit code" "$tap_code" 2
+	err_has "$came: is no .*, and would be replaced; .*, or say --force$"
+	same "$last: what came" "$(cat "$came")" dear
+	rm "$came"
+}
+meanwhile late.svg plot kernels - -o late.svg
+meanwhile late show - --format csv -o late
+meanwhile late diff - self.opk --format csv -o late
+meanwhile late.html report - -o late.html
+meanwhile late.opk merge - -o late.opk
+meanwhile late.opk trim - -o late.opk
+meanwhile late extract - --config late
+meanwhile late.json trace - -o late.json
+meanwhile late eval - --columns name --format csv -o late
+meanwhile late eval - --format sqlite -o late
+same 'files that are left' "$(ls late* 2>/dev/null)" ''
+
+section 'with --force'
+forced() {
+	cp recording forced
+	refuses 2 'forced: is a recording, and would be replaced; .*, or say --force' "$@"
+	run 0 "$@" --force
+	same "$last: replaced" "$(cmp -s recording forced && echo same)" ''
+}
+forced eval self.opk --columns name --format csv -o forced
+forced merge self.opk -o forced
+forced extract self.opk --config forced
+forced plot kernels self.opk -o forced
+forced build --chip GH100 sm__cycles_active.sum -o forced
+stays self.opk eval self.opk --force -o self.opk
 
 section 'two outputs of one name'
 refuses 2 'named for two files' build --chip GH100 mine.yaml --raw-config a --raw-prefix ./a -o out.opk

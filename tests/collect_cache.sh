@@ -401,6 +401,7 @@ mkdir kept/new-abcdef kept/new-abcdeg
 touch kept/new-abcdef/0
 touch -d '2 days ago' kept/new-abcdef
 size=$(cat "$entry"/* | wc -c)
+rm -f run.opk
 collect 0 --cache kept --cache-limit "$((size * 5 / 2))" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:newest
 same 'what killed runs left' "$(ls kept | grep '^new-')" new-abcdeg
 same 'entries that are left' "$(ls kept | grep -cE '^[0-9a-f]{64}$')" 2

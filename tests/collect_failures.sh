@@ -119,6 +119,7 @@ FAKE_GPU_DEVICES=2 FAKE_GPU_CHIP=GH100,GA102 record '' init ctx:0 launch:a ctx:1
 err_is 'offpeak-collect: the set was built for GH100, device 1 is a GA102: build it with --chip GA102'
 rows_are 'device symbol' '0 _Z1aPKfS0_Pfi'
 code=0 own=0
+rm run.opk
 collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 err_is "offpeak-collect: /nowhere/libcupti.so: cannot open shared object file: No such file or directory
 $nothing
@@ -211,14 +212,14 @@ err_has 'note: process [0-9]*: [0-9]* recorded; [0-9]* are missing: the file cou
 info 'j["complete"] and j["recorded_ranges"] > 0 and j["stats"][0]["launches"] == 3000' \
 	'j["recorded_ranges"] + j["drops"][0]["count"] == 3000'
 # What had not even begun replaces nothing.
-echo old >run.opk
+cp run.opk old
 collect 1 -c one.opk -o run.opk -- ./limited 0 env -u FAKE_GPU_LOG "$prog" init ctx:0 launch:k
 err_has "the program's own exit code was 0"
 names_are 'run.opk '
 # shellcheck disable=SC2016 # the program's own
 collect 1 -c one.opk -o run.opk -- sh -c 'printf 12345 >run.opk.$OFFPEAK_COLLECT_TOKEN-7.part'
 err_has 'note: process 7: its recording had not begun when it ended$'
-same "$last: the older recording" "$(cat run.opk)" old
+equal run.opk old
 names_are 'run.opk '
 rm run.opk
 # The signal that comes with it is none of the program's, and the limit holds for offpeak-collect, too.

@@ -285,6 +285,7 @@ runs() {
 	same "$last: runs of the program" "$(wc -l <runs | tr -d ' ')" "$1"
 	rm -f runs
 }
+rm -f run.opk
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:a launch:b
 runs 3
 passes '0 1 2 '

@@ -13,6 +13,10 @@ prog=$fake/fake_app
 parts() {
 	ls | sed -nE 's/[0-9a-f]{16}-[0-9]+(.*\.part)$/T-P\1/p' | tr '\n' ' '
 }
+# info_started FILE: when it was recorded.
+info_started() {
+	"$OFFPEAK" info "$1" --format json | sed -n 's/.*"started","value":"\([^"]*\)".*/\1/p'
+}
 mode_is() {
 	same "$last: mode of $1" "$(stat -c %a "$1")" "$2"
 }
@@ -120,12 +124,15 @@ err_has '^offpeak-collect: nothing was recorded'
 collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 'launch*70:k' sleep:200 'launch*70:k' & sleep 0.15; rm -f run.opk.*; wait"
 err_has 'the recording ends here: .*: it was deleted$'
 rm -f run*.opk*
-# Links and pipes at the final name, too.
-echo victim >victim
+# Links and pipes at the final name, too: a link is replaced itself.
+record '' init ctx:0 launch:victim
+mv run.opk victim
+cp victim before
 ln -s victim run.opk
 collect 0 -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 rows_count 1
-same "$last: the victim" "$(cat victim)" victim
+equal victim before
+same "$last: the link" "$(find run.opk -type l)" ''
 rm run.opk
 collect 1 -c one.opk -o 'run%q{NONE}.opk' -- sh -c "mkfifo run.opk; exec '$prog' init ctx:0 launch:k"
 err_has "run.opk: exists and is not a regular file$"
@@ -133,17 +140,94 @@ err_has "the recording stays $tmp/run.opk.*\.part$"
 same "$last: parts" "$(parts)" 'run.opk.T-P.part '
 rm -f run.opk*
 
+section 'what a recording replaces'
+# kept_back FILE OPTIONS...: the file stays, the program does not run, and --force replaces the file.
+kept_back() {
+	cp "$1" before
+	name=$1
+	shift
+	collect 2 "$@" -o "$name" -- "$prog" init ctx:0 launch:k out:ran
+	err_has "^offpeak-collect: $name: is .*, and would be replaced; write to another name, or remove it first, or say --force$"
+	out_is ''
+	equal "$name" before
+	collect 0 "$@" --force -o "$name" -- "$prog" init ctx:0 launch:k
+	err_is ''
+	file=$name info 'j["kind"] == "recording"'
+	rm "$name"
+}
+echo 'my notes' >notes
+kept_back notes -c one.opk
+echo 'my notes' >notes
+kept_back notes --merge -c one.opk
+cp "$(command -v sh)" app
+kept_back app -c one.opk
+cp one.opk other.opk
+kept_back other.opk -c one.opk
+record '' init ctx:0 launch:k
+run 0 merge run.opk run.opk -o merged.opk
+kept_back merged.opk -c one.opk
+head -c 80 run.opk >damaged.opk
+kept_back damaged.opk -c one.opk
+# A recording is replaced, and a note says so; a run that records nothing replaces nothing.
+cp run.opk before
+collect 1 -c one.opk -o run.opk -- true
+err_has "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20.*Z, of: $prog init ctx:0 launch:k$"
+equal run.opk before
+for options in '' --merge; do
+	# shellcheck disable=SC2086
+	collect 0 -c one.opk -o run.opk $options -- "$prog" init ctx:0 launch:k
+	err_is "offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded $(info_started before), of: $prog init ctx:0 launch:k"
+	cp run.opk before
+	# shellcheck disable=SC2086
+	collect 0 -c one.opk -o run.opk --force $options -- "$prog" init ctx:0 launch:k
+	err_is ''
+	cp run.opk before
+done
+# What the program puts there stays, as does what is not known beforehand.
+for options in '' --merge; do
+	rm -f run*.opk
+	# shellcheck disable=SC2086
+	collect 0 -c one.opk -o run.opk $options -- sh -c "echo mine >run.opk; exec '$prog' init ctx:0 launch:k"
+	same "$last: what the program wrote" "$(cat run.opk)" mine
+	err_has "^offpeak-collect: note: $tmp/run.opk was written by another run meanwhile: the recording of this one is $tmp/run-"
+done
+rm -f run*.opk
+echo mine >run.opk
+collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
+same "$last: what was there" "$(cat run.opk)" mine
+err_has "^offpeak-collect: note: $tmp/run.opk is not an older recording, and stays: the recording of this one is $tmp/run-"
+rm -f run*.opk
+collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
+collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
+err_has "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20"
+# A probe replaces probes alone, and nothing else replaces it.
+cp run.opk before
+collect 2 --probe -o run.opk
+err_is 'offpeak-collect: run.opk: is a recording, and would be replaced; write to another name, or remove it first, or say --force'
+same "$last: calls" "$(ls log 2>/dev/null)" ''
+equal run.opk before
+collect 0 --probe -o gpu.opk
+collect 0 --probe -o gpu.opk
+err_is ''
+kept_back gpu.opk -c one.opk
+collect 0 --probe --force -o run.opk
+file=run.opk info 'j["kind"] == "probe"'
+rm run.opk
+
 section 'descriptors that the program closes, and gives to its own files'
 # The fake's log would be closed, too.
 collect 0 -c one.opk -o run.opk -- env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*70:a' closeall grab:theirs 'launch*70:b'
 err_is ''
 rows_count 140
+rm run.opk
 same "$last: bytes in the program's file" "$(wc -c <theirs | tr -d ' ')" 0
 collect 0 -c one.opk -o run.opk -- env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*70:a' closeall 'launch*70:b'
 err_is ''
 rows_count 140
 
 section 'whom a recording is for'
+record '' init ctx:0 launch:old
+mv run.opk older
 for options in '' --merge; do
 	quietly "$options" umask:777 init ctx:0 launch:k
 	mode_is run.opk "$(printf %o $((0666 & ~$(umask))))"
@@ -154,7 +238,7 @@ for options in '' --merge; do
 	mode_is merged.opk 600
 	rm merged.opk
 	for mode in 664 400; do
-		echo old >run.opk
+		cp older run.opk
 		chmod $mode run.opk
 		RANK=1 collect 0 -c one.opk -o run.opk $options -- "$prog" init ctx:0 launch:k
 		mode_is run.opk $mode
@@ -172,9 +256,9 @@ unset FAKE_GPU_LOG
 SH
 chmod +x inner
 for options in '' --merge; do
-	for older in '' old; do
+	for older in '' older; do
 		rm -f run*.opk
-		[ ! "$older" ] || echo old >run.opk
+		[ ! "$older" ] || cp older run.opk
 		collect 0 -c one.opk -o run.opk $options -- ./inner
 		rows_count 2
 		err_has "^offpeak-collect: note: $tmp/run.opk was written by another run meanwhile: the recording of this one is $tmp/run-[0-9a-f]{16}.*\.opk$"
@@ -182,15 +266,11 @@ for options in '' --merge; do
 	done
 done
 rm -f run*.opk
-echo old >run.opk
-collect 0 -c one.opk -o run.opk --merge -- "$prog" init ctx:0 launch:a
-rows_count 1
-rm run.opk
 # Only root can be two users, one of whom may not reach this build.
 chmod 755 .
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$collector" --version >/dev/null 2>&1; then
 	mkdir -m 1777 sticky
-	echo theirs >sticky/run.opk
+	cp older sticky/run.opk
 	setpriv --reuid 65534 --clear-groups "$collector" -c "$tmp/one.opk" -o sticky/run.opk -- "$prog" out:ran >out 2>err
 	err_has 'sticky/run.opk: belongs to another user, and in its folder nobody else can replace it$'
 	out_is ''

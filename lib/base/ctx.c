@@ -86,6 +86,7 @@ int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 		return OPK_ENOMEM;
 	ctx->log = options.log;
 	ctx->log_data = options.log_data;
+	ctx->force = options.force;
 	if (!copy_setting(&ctx->cuda_dir, options.cuda_dir)
 	    || !copy_setting(&ctx->data_dir, options.data_dir)
 	    || !copy_setting(&ctx->cache_dir, options.cache_dir)

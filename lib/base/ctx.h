@@ -20,6 +20,7 @@ struct opk_ctx {
 	const char *data_dir;
 	const char *cache_dir;
 	const char *libcuda;
+	bool force;
 	struct opk_env env; /* owned copies */
 	opk_log_fn *log;
 	void *log_data;

@@ -261,13 +261,14 @@ static int create_in_place_of(const struct older *older, char *temporary)
 	return fd >= 0 && fchmod(fd, mode) ? refuse_mode(fd, temporary) : fd;
 }
 
-int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
+int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path,
+                       opk_check_fn *check, enum opk_output output)
 {
 	opk_autofree char *copy = opk_strdup(path), *temporary = temporary_name(path);
 	struct older older = look_at(path);
-	int fd;
+	int fd, code;
 
-	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1 };
+	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .check = check, .output = output };
 	if (opk_stream_find(ctx, path))
 		return create_for_stream(file, path);
 	if (!older.exists && errno == ENAMETOOLONG)
@@ -276,6 +277,9 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 		return opk_fail(ctx, OPK_EFAILED, "%s: exists and is not a regular file", path);
 	if (!copy || !temporary)
 		return opk_nomem(ctx, "a file name");
+	code = check ? check(ctx, path, output) : OPK_OK;
+	if (code)
+		return code;
 	fd = create_in_place_of(&older, temporary);
 	if (fd < 0)
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
@@ -317,23 +321,51 @@ static void forget_temporary(struct opk_newfile *file)
 	free(opk_take(file->temporary));
 }
 
-/* Makes sure that all of it is on the disk, or in the pipe. */
-static int sync_file(struct opk_newfile *file)
+/* Makes sure that all of it is on the disk, or in the pipe, and that it may take its place. */
+static int finish(struct opk_newfile *file)
 {
 	if (!file->code && file->live.on)
 		file->code = opk_live_find(file);
-	if (file->code || (file->stream ? opk_stream_send(file->stream) : !fsync(file->fd)))
+	if (!file->code && !(file->stream ? opk_stream_send(file->stream) : !fsync(file->fd)))
+		return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
+	if (file->code || !file->check || !file->temporary)
 		return file->code;
-	return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
+	return file->check(file->ctx, file->path, file->output);
+}
+
+/* Old kernels and some file systems have no flags for renaming. */
+static bool is_unsupported(int error)
+{
+	return error == ENOSYS || error == EINVAL || error == ENOTSUP;
+}
+
+static bool is_free(const char *path)
+{
+	struct stat info;
+
+	return lstat(path, &info) && errno == ENOENT;
+}
+
+bool opk_move_file(const char *from, const char *to)
+{
+#if defined RENAME_NOREPLACE && defined SYS_renameat2 /* glibc has the function from 2.28 on */
+	if (is_free(to)) {
+		if (!syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+			return true;
+		if (!is_unsupported(errno))
+			return false;
+	}
+#endif
+	return !rename(from, to);
 }
 
 int opk_newfile_commit(struct opk_newfile *file)
 {
-	int code = sync_file(file);
+	int code = finish(file);
 
 	if (code)
 		return code;
-	if (file->temporary && rename(file->temporary, file->path))
+	if (file->temporary && !opk_move_file(file->temporary, file->path))
 		return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 	forget_temporary(file);
 	opk_newfile_discard(file);
@@ -352,11 +384,6 @@ static bool exchange(const struct opk_newfile *file)
 #endif
 }
 
-static bool cant_exchange(int error)
-{
-	return error == ENOSYS || error == EINVAL || error == ENOTSUP;
-}
-
 /* Where names can be exchanged, the old file has the temporary name then. */
 static bool place(struct opk_newfile *file)
 {
@@ -373,9 +400,9 @@ static bool place(struct opk_newfile *file)
 		file->placed = NEWFILE_EXCHANGED;
 		return true;
 	}
-	if (exists && !cant_exchange(errno))
+	if (exists && !is_unsupported(errno))
 		return false;
-	if (rename(file->temporary, file->path))
+	if (!opk_move_file(file->temporary, file->path))
 		return false;
 	file->placed = exists ? NEWFILE_PUT_OVER : NEWFILE_ADDED;
 	return true;
@@ -417,7 +444,7 @@ int opk_newfiles_commit(struct opk_newfile *const *files, size_t count)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < count; i++)
-		code = sync_file(files[i]);
+		code = finish(files[i]);
 	if (code)
 		return code;
 	sigfillset(&all);

@@ -8,6 +8,9 @@
 
 #include "base/ctx.h"
 
+/* Whether a file of that kind may take this name from what has it: opk_check_output(). */
+typedef int opk_check_fn(struct opk_ctx *ctx, const char *path, enum opk_output output);
+
 /*
  * A file under a temporary name beside its final one. It stays where it is in memory until it is
  * committed or discarded.
@@ -19,6 +22,8 @@ struct opk_newfile {
 	char *temporary;
 	int fd;
 	bool replaces;             /* a file of ours, whose mode it has */
+	opk_check_fn *check;       /* asked before it takes its place; NULL: it replaces any file */
+	enum opk_output output;    /* the kind that `check` is asked about */
 	struct opk_stream *stream; /* that a commit copies it to; NULL: it is a file of its own */
 	int code; /* the first failure: every later write, and the commit, fails with it */
 	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;
@@ -31,7 +36,9 @@ struct opk_newfile {
 	} live;
 };
 
-int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
+/* `check` is asked now, and again at the moment at which the file takes its place. */
+int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path,
+                       opk_check_fn *check, enum opk_output output);
 /*
  * The file has its final name from the start: what was written stays, whatever happens next. There
  * must be nothing of that name; others can't read the file. Its descriptor may be closed under it:
@@ -60,6 +67,12 @@ int opk_newfiles_commit(struct opk_newfile *const *files, size_t count);
 /* Removes what was not committed; safe to call twice, and for one that is all zero. */
 void opk_newfile_discard(struct opk_newfile *file);
 #define opk_autonewfile __attribute__((cleanup(opk_newfile_discard)))
+
+/*
+ * Renames a file. What came to a name that was free just now stays, where the file system can see
+ * to that. False with errno set.
+ */
+bool opk_move_file(const char *from, const char *to);
 
 /* All of `size` bytes at `offset`, or false with errno set (0 at the end of the file). */
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);

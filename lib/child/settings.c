@@ -25,7 +25,7 @@ enum {
 	SETTING_COUNT = sizeof settings / sizeof *settings,
 	OF_OPTIONS = 4,
 	OF_TOOLS = 4,    /* cache, pager, no_color, columns: the library does not look at them */
-	NO_SETTINGS = 4, /* the size, env, log, log_data */
+	NO_SETTINGS = 5, /* the size, env, log, log_data; force: the child writes no file */
 };
 
 /* A new field is a setting, too, or is counted here as none. */

@@ -97,7 +97,7 @@ static void write_file(struct opk_ctx *ctx, const char *path, const struct opk_b
 	struct opk_errors_mark mark;
 
 	opk_errors_mark(&mark, ctx);
-	if (!opk_newfile_create(&file, ctx, path)
+	if (!opk_newfile_create(&file, ctx, path, NULL, OPK_OUTPUT_TABLE)
 	    && !opk_newfile_write(&file, bytes->data, bytes->size))
 		opk_newfile_commit(&file);
 	opk_errors_rewind(ctx, &mark);

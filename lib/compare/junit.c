@@ -83,9 +83,7 @@ int opk_diff_judgement_write_junit(const struct opk_diff_judgement *judgement, s
 	put_all(&out, judgement);
 	if (out.failed)
 		return opk_nomem(ctx, "a judgement");
-	code = opk_check_output(ctx, path, OPK_OUTPUT_JUNIT);
-	if (!code)
-		code = opk_newfile_create(&file, ctx, path);
+	code = opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_JUNIT);
 	if (!code)
 		code = opk_newfile_write(&file, out.data, out.size);
 	return code ? code : opk_newfile_commit(&file);

@@ -117,6 +117,8 @@ int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy);
 /* Who makes such an .opk file of others, as metadata say it; NULL: it is not made so. replaced.c */
 const char *opk_output_maker(enum opk_output output);
+/* What an .opk file is by its metadata. */
+enum opk_output opk_output_of_meta(const struct opk_meta *meta);
 /* This is opk_writer_new(), of a file that is made of others: its metadata say so. */
 int opk_writer_new_made(struct opk_writer **out, struct opk_ctx *ctx, const char *path,
                         enum opk_output output);

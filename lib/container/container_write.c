@@ -27,8 +27,9 @@ struct base {
 struct opk_writer {
 	struct opk_ctx *ctx;
 	struct opk_newfile file;
-	bool live;   /* beside a running program: speed before size */
-	int failure; /* of the first section that could not be added: the file is never finished */
+	bool live;    /* beside a running program: speed before size */
+	int failure;  /* of the first section that could not be added: the file is never finished */
+	bool by_meta; /* metadata say what the file is, and so what it may replace */
 	const char *maker; /* what metadata say that made it of other files; NULL: nothing */
 	uint32_t count;
 	uint32_t headers_crc;
@@ -53,17 +54,15 @@ static struct opk_writer *allocate(struct opk_ctx *ctx, bool live)
 }
 
 static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live,
-                      enum opk_output output)
+                      bool by_meta, enum opk_output output)
 {
 	opk_autobuf struct opk_buf header = { 0 };
-	int code = live ? OPK_OK : opk_check_output(ctx, path, output);
-	struct opk_writer *writer;
+	struct opk_writer *writer = allocate(ctx, live);
+	int code;
 
-	if (code)
-		return code;
-	writer = allocate(ctx, live);
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
+	writer->by_meta = by_meta;
 	writer->maker = opk_output_maker(output);
 	opk_buf_add(&header, OPK_MAGIC, OPK_MAGIC_SIZE);
 	opk_buf_add_u32(&header, OPK_FORMAT_VERSION);
@@ -74,7 +73,8 @@ static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *
 	}
 	writer->headers_crc = opk_crc32(0, header.data, header.size);
 	code = live ? opk_newfile_create_live(&writer->file, ctx, path)
-	            : opk_newfile_create(&writer->file, ctx, path);
+	            : opk_newfile_create(&writer->file, ctx, path,
+	                                 by_meta ? NULL : opk_check_output, output);
 	if (!code) {
 		code = opk_newfile_write(&writer->file, header.data, header.size);
 		if (code && live)
@@ -90,18 +90,18 @@ static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *
 
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
 {
-	return new_writer(out, ctx, path, false, OPK_OUTPUT_RECORDING);
+	return new_writer(out, ctx, path, false, true, OPK_OUTPUT_RECORDING);
 }
 
 int opk_writer_new_made(struct opk_writer **out, struct opk_ctx *ctx, const char *path,
                         enum opk_output output)
 {
-	return new_writer(out, ctx, path, false, output);
+	return new_writer(out, ctx, path, false, false, output);
 }
 
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
 {
-	return new_writer(out, ctx, path, true, OPK_OUTPUT_RECORDING);
+	return new_writer(out, ctx, path, true, false, OPK_OUTPUT_RECORDING);
 }
 
 static uint64_t section_end(const struct opk_section *section)
@@ -507,6 +507,16 @@ static int add_text(struct opk_writer *writer, uint32_t type, const struct opk_b
 	return add_buf(writer, type, text, what);
 }
 
+/* What the file is shows here. */
+static int check_place(struct opk_writer *writer, const struct opk_meta *meta)
+{
+	struct opk_newfile *file = &writer->file;
+
+	file->check = opk_check_output;
+	file->output = opk_output_of_meta(meta);
+	return opk_check_output(writer->ctx, file->path, file->output);
+}
+
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -514,6 +524,9 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 
 	if (code)
 		return note_failure(writer, code == OPK_EINPUT ? OPK_EUSAGE : code);
+	code = writer->by_meta ? check_place(writer, meta) : OPK_OK;
+	if (code)
+		return note_failure(writer, code);
 	opk_meta_to_json(&text, meta);
 	return add_text(writer, OPK_SECTION_META, &text, "metadata");
 }
@@ -571,6 +584,9 @@ static int write_end(struct opk_writer *writer)
 	opk_buf_add_u32(&payload, writer->headers_crc);
 	if (payload.failed)
 		return opk_nomem(writer->ctx, "the end section");
+	/* Metadata that came as bytes showed nothing yet. */
+	if (writer->by_meta)
+		writer->file.check = opk_check_output;
 	return write_section(writer, &section, payload.data);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a new file may replace: an older one of its own kind, which content tells, or the ending. */
+/* What a new file may replace: an older one of its own kind, by its content or its ending. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -123,22 +123,42 @@ static bool is_written_set(const struct start *start)
 	return false;
 }
 
-/*
- * Counter data and prefixes have a name, and so have the flatbuffers of configs. In those of
- * availability the first table stands right behind its vtable, which begins with its size.
- */
-static bool is_image(const struct start *start)
+static bool is_counter_data(const struct start *start)
+{
+	return begins(start, "LOPDATA", sizeof "LOPDATA");
+}
+
+/* A prefix has the head of an image, without the offsets of what an image alone has. */
+static bool is_prefix(const struct start *start)
+{
+	enum { OFFSETS = 0x24, OFFSETS_END = 0x38 };
+	size_t at = OFFSETS;
+
+	while (at < OFFSETS_END && !start->bytes[at])
+		at++;
+	return is_counter_data(start) && start->size > OFFSETS_END && at == OFFSETS_END;
+}
+
+/* A flatbuffer begins with the offset of its first table. */
+static bool is_flatbuffer(const struct start *start)
+{
+	return start->size >= 8 && !memcmp(start->bytes + 1, "\0\0", 3);
+}
+
+static bool is_config(const struct start *start)
+{
+	return is_flatbuffer(start) && !memcmp(start->bytes + 4, "LOPC", 4);
+}
+
+/* Without a name: the first table comes right after its vtable, which begins with its size. */
+static bool is_availability(const struct start *start)
 {
 	const unsigned char *bytes = (const unsigned char *)start->bytes;
 	size_t table = bytes[0], vtable = 4;
 
-	if (begins(start, "LOPDATA", sizeof "LOPDATA"))
-		return true;
-	if (start->size < 8 || memcmp(bytes + 1, "\0\0", 3))
-		return false;
 	while (vtable < table && !bytes[vtable])
 		vtable += 2;
-	return !memcmp(bytes + 4, "LOPC", 4) || (vtable < table && vtable + bytes[vtable] == table);
+	return is_flatbuffer(start) && vtable < table && vtable + bytes[vtable] == table;
 }
 
 static bool is_text(const struct start *start)
@@ -188,7 +208,12 @@ static const struct kind {
 	{ OPK_OUTPUT_IMPORTED, "an imported recording", .is = is_opk, .maker = "import" },
 	{ OPK_OUTPUT_DATABASE, "a SQLite database of offpeak", .is = is_database },
 	{ OPK_OUTPUT_PARQUET, "a Parquet file", .is = is_parquet },
-	{ OPK_OUTPUT_IMAGE, "a bare image of CUPTI", .is = is_image },
+	{ OPK_OUTPUT_PROBE, "a probe of a GPU", .is = is_opk },
+	{ OPK_OUTPUT_CONFIG, "a bare config image of CUPTI", .is = is_config },
+	{ OPK_OUTPUT_PREFIX, "a bare counter-data prefix of CUPTI", .is = is_prefix },
+	{ OPK_OUTPUT_AVAILABILITY, "a bare counter-availability image of CUPTI",
+	  .is = is_availability },
+	{ OPK_OUTPUT_IMAGE, "a bare counter data image of CUPTI", .is = is_counter_data },
 	{ OPK_OUTPUT_SVG, "an SVG picture", .element = "svg",
 	  .endings = (const char *const[]){ ".svg", NULL },
 	  .hint = "a picture is SVG: use .svg, of which rsvg-convert makes PNG or PDF: "
@@ -222,10 +247,12 @@ const char *opk_output_maker(enum opk_output output)
 
 static int refuse(struct opk_ctx *ctx, const char *path, const char *is, const char *what)
 {
-	return opk_fail(ctx, OPK_EUSAGE,
-	                "%s: %s %s, and would be replaced; write to another name, or remove it "
-	                "first",
-	                path, is, what);
+	int code = opk_fail(ctx, OPK_EUSAGE,
+	                    "%s: %s %s, and would be replaced; write to another name, or remove it "
+	                    "first",
+	                    path, is, what);
+
+	return opk_advise(ctx, code, OPK_REMEDY_FORCE);
 }
 
 /* False where nothing can be lost: there is no file, an empty one, or what no file replaces. */
@@ -247,19 +274,28 @@ static int read_start(bool *found, struct start *start, struct opk_ctx *ctx, con
 	return OPK_OK;
 }
 
+/* In metadata that are written words may be missing. */
+static bool is_word(const char *text, const char *word)
+{
+	return text && !strcmp(text, word);
+}
+
 /* An .opk file by its metadata. What no command says that it made was recorded. */
 static const struct kind *kind_of_meta(const struct opk_meta *meta)
 {
-	static const struct kind probe = { OPK_OUTPUT_RECORDING, .name = "a probe of a GPU" };
-
-	if (!strcmp(meta->kind, "probe"))
-		return &probe;
-	if (!strcmp(meta->kind, "set"))
+	if (is_word(meta->kind, "probe"))
+		return kind_of(OPK_OUTPUT_PROBE);
+	if (is_word(meta->kind, "set"))
 		return kind_of(OPK_OUTPUT_SET);
 	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i].maker && !strcmp(meta->made_by, kinds[i].maker))
+		if (kinds[i].maker && is_word(meta->made_by, kinds[i].maker))
 			return &kinds[i];
 	return kind_of(OPK_OUTPUT_RECORDING);
+}
+
+enum opk_output opk_output_of_meta(const struct opk_meta *meta)
+{
+	return kind_of_meta(meta)->output;
 }
 
 static int read_opk_kind(const struct kind **out, struct opk_ctx *ctx, const struct start *start)
@@ -311,8 +347,10 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 	if (kind->hint && !opk_names_stream(path) && *opk_ending(path)
 	    && !has_ending(path, kind->endings))
 		return opk_fail(ctx, OPK_EUSAGE, "%s: %s", path, kind->hint);
+	if (ctx->force)
+		return OPK_OK;
 	code = read_start(&found, &start, ctx, path);
-	if (code || !found || (output == OPK_OUTPUT_RECORDING && is_opk(&start)))
+	if (code || !found)
 		return code;
 	code = find_kind(&older, ctx, &start);
 	if (code || older == kind)

@@ -45,7 +45,8 @@ static int begin(struct opk_database *database, const char *path,
 		if (!opk_strlist_add(&database->shown, options->columns[i]))
 			code = opk_nomem(ctx, "a database");
 	if (!code)
-		code = opk_newfile_create(&database->file, ctx, path);
+		code = opk_newfile_create(&database->file, ctx, path, opk_check_output,
+		                          OPK_OUTPUT_DATABASE);
 	if (!code && !database->file.temporary)
 		code = opk_fail(ctx, OPK_EUSAGE, "%s: a database can't go into a pipe", path);
 	if (!code)

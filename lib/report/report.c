@@ -159,7 +159,7 @@ static int write_page(struct opk_buf *out, struct report_page *page,
 static int write_file(struct opk_ctx *ctx, const struct opk_buf *text, const char *path)
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
-	int code = opk_newfile_create(&file, ctx, path);
+	int code = opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_HTML);
 
 	if (!code)
 		code = opk_newfile_write(&file, text->data, text->size);

@@ -394,10 +394,8 @@ int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                    const struct opk_trace_options *options, const char *path)
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
-	int code = opk_check_output(ctx, path, OPK_OUTPUT_TRACE);
+	int code = opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_TRACE);
 
-	if (!code)
-		code = opk_newfile_create(&file, ctx, path);
 	if (!code)
 		code = opk_trace_write(counts, ctx, files, count, options, opk_newfile_write,
 		                       &file);

@@ -191,6 +191,7 @@ static int write_meta(const struct probe *probe, struct opk_writer *writer)
 
 static int write_file(const struct probe *probe)
 {
+	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_writer *writer = NULL;
 	struct opk_ctx *ctx = NULL;
 	char path[4096];
@@ -198,7 +199,8 @@ static int write_file(const struct probe *probe)
 
 	if (!name_expand(path, sizeof path, probe->settings.output))
 		return complain(OPK_EUSAGE, probe->settings.output, ": no usable name");
-	code = opk_ctx_new(&ctx, NULL);
+	options.force = probe->settings.force;
+	code = opk_ctx_new(&ctx, &options);
 	if (!code)
 		code = opk_writer_new(&writer, ctx, path);
 	if (!code)

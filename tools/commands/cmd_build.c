@@ -22,9 +22,9 @@ static const struct option_spec specs[] = {
 	  "write OUT-1.opk, OUT-2.opk and so on, each of at most --max-passes passes", OPTION_FLAG,
 	  offsetof(struct build_args, split) },
 	{ "raw-config", 0, "FILE", "also write the bare config image",
-	  OPTION_OUTPUT_OF(OPK_OUTPUT_IMAGE), offsetof(struct build_args, raw_config) },
+	  OPTION_OUTPUT_OF(OPK_OUTPUT_CONFIG), offsetof(struct build_args, raw_config) },
 	{ "raw-prefix", 0, "FILE", "also write the bare counter-data prefix",
-	  OPTION_OUTPUT_OF(OPK_OUTPUT_IMAGE), offsetof(struct build_args, raw_prefix) },
+	  OPTION_OUTPUT_OF(OPK_OUTPUT_PREFIX), offsetof(struct build_args, raw_prefix) },
 	{ 0 },
 };
 
@@ -93,7 +93,8 @@ static int write_files(struct app *app, const struct build_args *args, const str
 
 	if (args->raw_config) {
 		files[count++] = &config;
-		code = opk_newfile_create(&config, app->ctx, args->raw_config);
+		code = opk_newfile_create(&config, app->ctx, args->raw_config, opk_check_output,
+		                          OPK_OUTPUT_CONFIG);
 		if (!code)
 			code = opk_newfile_write(&config, image, size);
 	}
@@ -101,7 +102,8 @@ static int write_files(struct app *app, const struct build_args *args, const str
 		files[count++] = &prefix;
 		code = opk_prefix_new(&data, &size, app->ctx, plan, options);
 		if (!code)
-			code = opk_newfile_create(&prefix, app->ctx, args->raw_prefix);
+			code = opk_newfile_create(&prefix, app->ctx, args->raw_prefix,
+			                          opk_check_output, OPK_OUTPUT_PREFIX);
 		if (!code)
 			code = opk_newfile_write(&prefix, data, size);
 	}

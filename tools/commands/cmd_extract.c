@@ -34,11 +34,13 @@ static const struct {
 	uint32_t type;
 	const char *name;    /* an option, and the ending after a prefix of names */
 	const char *content; /* for people */
+	enum opk_output output;
 } kinds[KINDS] = {
-	[CONFIG] = { OPK_SECTION_CONFIG, "config", "config image" },
-	[PREFIX] = { OPK_SECTION_PREFIX, "prefix", "counter-data prefix" },
-	[AVAILABILITY] = { OPK_SECTION_AVAILABILITY, "availability", "counter-availability image" },
-	[DATA] = { OPK_SECTION_DATA, "data", "counter data image" },
+	[CONFIG] = { OPK_SECTION_CONFIG, "config", "config image", OPK_OUTPUT_CONFIG },
+	[PREFIX] = { OPK_SECTION_PREFIX, "prefix", "counter-data prefix", OPK_OUTPUT_PREFIX },
+	[AVAILABILITY] = { OPK_SECTION_AVAILABILITY, "availability", "counter-availability image",
+	                   OPK_OUTPUT_AVAILABILITY },
+	[DATA] = { OPK_SECTION_DATA, "data", "counter data image", OPK_OUTPUT_IMAGE },
 };
 
 /* One image on its way into a file. */
@@ -145,7 +147,8 @@ static int choose_all(struct extraction *x)
 	for (size_t i = 0; !code && i < x->count; i++) {
 		code = opk_file_verify(x->app->ctx, x->file, x->items[i].section);
 		if (!code)
-			code = files_write(x->app, x->items[i].path, OPK_OUTPUT_IMAGE);
+			code = files_write(x->app, x->items[i].path,
+			                   kinds[x->items[i].kind].output);
 	}
 	return code;
 }
@@ -164,7 +167,8 @@ static int write_all(struct extraction *x)
 		files[i] = &item->out;
 		code = opk_file_read(&data, &size, x->app->ctx, x->file, item->section);
 		if (!code)
-			code = opk_newfile_create(&item->out, x->app->ctx, item->path);
+			code = opk_newfile_create(&item->out, x->app->ctx, item->path,
+			                          opk_check_output, kinds[item->kind].output);
 		if (!code)
 			code = opk_newfile_write(&item->out, data, size);
 	}

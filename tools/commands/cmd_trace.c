@@ -105,7 +105,7 @@ static int write_trace(struct app *app, const struct opk_trace_options *options)
 	int code = open_inputs(app, &inputs);
 
 	if (!code)
-		code = opk_newfile_create(&out, app->ctx, path);
+		code = opk_newfile_create(&out, app->ctx, path, opk_check_output, OPK_OUTPUT_TRACE);
 	if (!code)
 		code = opk_trace_write(&counts, app->ctx, inputs.files, inputs.count, options,
 		                       opk_newfile_write, &out);

@@ -23,6 +23,7 @@ static void print_cause(const char *prefix, const struct opk_cause *cause)
 		[OPK_REMEDY_NONE] = "",
 		[OPK_REMEDY_ALLOW_INCOMPLETE] = "; use --allow-incomplete to take what is whole",
 		[OPK_REMEDY_RECOVER] = "; 'offpeak recover' makes a recording of what is whole",
+		[OPK_REMEDY_FORCE] = ", or say --force",
 	};
 	opk_autofree char *text = opk_printf("%s%s", cause->message, remedies[cause->remedy]);
 
@@ -176,6 +177,7 @@ int app_open(struct app *app)
 		app->env.wheels = app->wheels;
 	options.cuda_dir = app->cuda;
 	options.libcuda = app->libcuda;
+	options.force = app->force;
 	options.env = &app->env;
 	options.data_dir = app->data_dir;
 	options.log = app_log;

@@ -30,6 +30,7 @@ struct app {
 	const char *cuda;
 	const char *libcuda;
 	bool no_cache;
+	bool force;
 	bool help;
 	struct opk_ctx *ctx;
 	bool empty; /* the table for people has no rows, and so no heading */

@@ -32,6 +32,8 @@ static const struct option_spec common_options[] = {
 	                       offsetof(struct app, output) },
 	[OUTPUT_ALONE] = { "output", 'o', "FILE", OUTPUT_HELP, OPTION_OUTPUT,
 	                   offsetof(struct app, output) },
+	{ "force", 0, NULL, "replace files of any kind that have the name of an output",
+	  OPTION_FLAG, offsetof(struct app, force) },
 	{ "cuda", 0, "DIR", "look for NVIDIA's libraries in this folder only", OPTION_TEXT,
 	  offsetof(struct app, cuda) },
 	{ "libcuda", 0, "FILE",

@@ -78,8 +78,8 @@ const struct option_spec *app_option(const struct command *command, const char *
 
 /*
  * The option after `spec`, the first after NULL; NULL at the end. The command's own come first,
- * then --format, -o, --cuda, --no-cache and --help, unless it has one of its own by that name,
- * or prints no table.
+ * then --format, -o, --force, --cuda, --no-cache and --help, unless it has one of its own by that
+ * name, or prints no table.
  */
 const struct option_spec *app_next_option(const struct command *command,
                                           const struct option_spec *spec);

@@ -230,7 +230,8 @@ int app_begin_output(struct app *app)
 	options.only = app->only;
 	options.width = width_of(app);
 	if (app->output)
-		code = opk_newfile_create(&app->file, app->ctx, app->output);
+		code = opk_newfile_create(&app->file, app->ctx, app->output, opk_check_output,
+		                          OPK_OUTPUT_TABLE);
 	if (code)
 		return code;
 	if (terminal_size(app).ws_col && options.format == OPK_FORMAT_TABLE) {

@@ -248,6 +248,6 @@ int plan_svg(struct opk_newfile *out, struct app *app, const struct opk_plan *pl
 	good = !ferror(p.file);
 	if (fclose(p.file) || !good)
 		return app_nomem(app);
-	code = opk_newfile_create(out, app->ctx, path);
+	code = opk_newfile_create(out, app->ctx, path, opk_check_output, OPK_OUTPUT_SVG);
 	return code ? code : opk_newfile_write(out, text, size);
 }

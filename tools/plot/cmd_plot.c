@@ -142,7 +142,8 @@ static int check_use(struct app *app, const struct plot_args *args, const struct
 
 static int draw(struct plot *p, const struct picture *picture)
 {
-	int code = opk_newfile_create(&p->out, p->app->ctx, p->app->output);
+	int code = opk_newfile_create(&p->out, p->app->ctx, p->app->output, opk_check_output,
+	                              OPK_OUTPUT_SVG);
 
 	if (!code)
 		code = picture->draw(p);

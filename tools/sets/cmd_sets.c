@@ -86,7 +86,8 @@ static int list(struct app *app)
 static int write_file(struct app *app, const char *path, const char *text)
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
-	int code = opk_newfile_create(&file, app->ctx, path);
+	int code = opk_newfile_create(&file, app->ctx, path, opk_check_output,
+	                              OPK_OUTPUT_WRITTEN_SET);
 
 	if (!code)
 		code = opk_newfile_write(&file, text, strlen(text));

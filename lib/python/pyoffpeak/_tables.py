@@ -121,6 +121,7 @@ class Rows:
             with load("pyarrow.parquet", "pandas").ParquetWriter(unfinished, reader.schema, **options) as writer:
                 for batch in reader:
                     writer.write_batch(batch)
+            _context.call(ctx, lib.opk_check_output, ctx, c_path(path), lib.OPK_OUTPUT_PARQUET)
             os.replace(unfinished, path)
         finally:
             with contextlib.suppress(FileNotFoundError):

@@ -139,7 +139,7 @@ static bool restore(const struct settings *settings)
 		store_clear_entry(&entry);
 		return false;
 	}
-	if (found && !store_restore(&entry, settings->cache, hash, cache.output)) {
+	if (found && !store_restore(&entry, settings, hash, cache.output)) {
 		store_clear_entry(&entry);
 		launcher_fail(0, "note: cache: the program runs again");
 		return false;

@@ -84,8 +84,8 @@ struct cache_entry {
 bool store_read(struct cache_entry *entry, const char *folder, const char *hash);
 void store_clear_entry(struct cache_entry *entry);
 /* Copies its recordings to where -o says; false where one is damaged or can't be written. */
-bool store_restore(const struct cache_entry *entry, const char *folder, const char *hash,
-                   const char *output);
+bool store_restore(const struct cache_entry *entry, const struct settings *settings,
+                   const char *hash, const char *output);
 /* What a recording's name has more than that of -o: "-12" in run-12.opk; NULL: it is none. */
 char *recording_suffix(const char *name, const char *output);
 /*

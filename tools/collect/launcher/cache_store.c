@@ -191,17 +191,27 @@ static int create(struct opk_newfile *file, struct opk_ctx *ctx, const char *pat
 	int code;
 
 	umask(fstat(like, &info) || !(info.st_mode & 077) ? 077 : mask);
-	code = opk_newfile_create(file, ctx, path);
+	code = opk_newfile_create(file, ctx, path, opk_check_output, OPK_OUTPUT_RECORDING);
 	umask(mask);
 	return code;
 }
 
-static bool restore(struct opk_newfile *file, struct opk_ctx *ctx, const char *from,
-                    const char *wanted, const char *to)
+static bool is_same(const char *path, const char *wanted)
+{
+	opk_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char hash[OPK_SHA256_TEXT];
+
+	return fd >= 0 && opk_sha256_file(hash, fd) && !strcmp(hash, wanted);
+}
+
+static bool restore(struct opk_newfile *file, const struct settings *settings, struct opk_ctx *ctx,
+                    const char *from, const char *wanted, const char *to)
 {
 	opk_autoclose int fd = own_open(from, O_RDONLY);
 	char hash[OPK_SHA256_TEXT];
 
+	if (!is_same(to, wanted))
+		outputs_note_older(settings, to);
 	if (fd < 0 || create(file, ctx, to, fd)) {
 		launcher_fail(0, "note: cache: %s",
 		              fd < 0 ? strerror(errno) : opk_error_message(ctx, 0));
@@ -217,8 +227,8 @@ static bool restore(struct opk_newfile *file, struct opk_ctx *ctx, const char *f
 }
 
 static bool restore_all(struct opk_newfile *files, struct opk_newfile **all,
-                        const struct cache_entry *entry, struct opk_ctx *ctx, const char *folder,
-                        const char *output)
+                        const struct cache_entry *entry, const struct settings *settings,
+                        struct opk_ctx *ctx, const char *folder, const char *output)
 {
 	bool good = true;
 
@@ -227,22 +237,23 @@ static bool restore_all(struct opk_newfile *files, struct opk_newfile **all,
 		opk_autofree char *to = with_suffix(output, entry->suffixes.items[i]);
 
 		all[i] = &files[i];
-		good = from && to && restore(&files[i], ctx, from, entry->hashes.items[i], to);
+		good = from && to
+		       && restore(&files[i], settings, ctx, from, entry->hashes.items[i], to);
 	}
 	return good && !opk_newfiles_commit(all, entry->hashes.count);
 }
 
-bool store_restore(const struct cache_entry *entry, const char *folder, const char *hash,
-                   const char *output)
+bool store_restore(const struct cache_entry *entry, const struct settings *settings,
+                   const char *hash, const char *output)
 {
 	size_t count = entry->hashes.count;
 	opk_autofree struct opk_newfile *files = opk_alloc_array(count, sizeof *files);
 	opk_autofree struct opk_newfile **all = opk_alloc_array(count, sizeof *all);
-	opk_autofree char *path = opk_printf("%s/%s", folder, hash);
-	opk_autofree char *used = opk_printf("%s/%s/entry", folder, hash);
+	opk_autofree char *path = opk_printf("%s/%s", settings->cache, hash);
+	opk_autofree char *used = opk_printf("%s/%s/entry", settings->cache, hash);
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	bool good = files && all && path && used && !opk_ctx_new(&ctx, NULL)
-	            && restore_all(files, all, entry, ctx, path, output);
+	bool good = files && all && path && used && !launcher_ctx_new(&ctx, settings)
+	            && restore_all(files, all, entry, settings, ctx, path, output);
 
 	for (size_t i = 0; files && i < count; i++)
 		opk_newfile_discard(&files[i]);

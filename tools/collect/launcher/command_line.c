@@ -185,6 +185,7 @@ static int check_probe(const struct settings *settings, const char *program)
 	static const bool used[SETTINGS_TOTAL] = {
 		[SETTING_PROBE] = true, [SETTING_OUTPUT] = true,  [SETTING_DEVICE] = true,
 		[SETTING_CUPTI] = true, [SETTING_VERBOSE] = true, [SETTING_WAIT] = true,
+		[SETTING_FORCE] = true,
 	};
 
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++)

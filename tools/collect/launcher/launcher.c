@@ -42,6 +42,14 @@ char *launcher_library(void)
 	return library;
 }
 
+int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings)
+{
+	struct opk_ctx_options options = OPK_INIT(options);
+
+	options.force = settings->force;
+	return opk_ctx_new(out, &options) ? launcher_fail(OPK_EFAILED, "out of memory") : OPK_OK;
+}
+
 static int set_library(const struct settings *settings)
 {
 	opk_autofree char *library = launcher_library();
@@ -104,7 +112,7 @@ static int check_output(const struct settings *settings, const char *name)
 	if (settings->set_path && !stat(settings->set_path, &set) && set.st_dev == output.st_dev
 	    && set.st_ino == output.st_ino)
 		return launcher_fail(OPK_EUSAGE, "-o %s is the set itself", settings->output);
-	return OPK_OK;
+	return outputs_check(settings, name, OPK_OUTPUT_RECORDING);
 }
 
 static int check_name(const struct settings *settings, char name[PATH_MAX])
@@ -374,7 +382,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	if (merged && (parts->count > 1 || (any && join)))
 		code = parts_merge(&made, parts, settings, join);
 	else
-		code = parts_rename(&made, parts, settings->verbose);
+		code = parts_rename(&made, parts, settings);
 	parts_clear(parts);
 	cache_keep(settings, recorded && !running && !code ? &made : NULL, status);
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);

@@ -19,6 +19,10 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 /* Says on stderr what is wrong, and returns the code. */
 __attribute__((format(printf, 2, 3))) int launcher_fail(int code, const char *format, ...);
 
+/* A context for the files that this run writes. */
+struct opk_ctx;
+int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
+
 /* Before the program starts: whether the set can be collected, and how. */
 
 /*
@@ -62,6 +66,10 @@ char *probe_describe(void);
 /* The library, from this program's folder: free(). NULL with a message. */
 char *launcher_library(void);
 
+/* Whether such a file may take the place of what has the name: OPK_OK, or a message. */
+int outputs_check(const struct settings *settings, const char *path, enum opk_output output);
+/* Unless --force is given, says which recording of this name will be replaced. */
+void outputs_note_older(const struct settings *settings, const char *path);
 /* Remembers what has the recording's name now: what another run puts there later stays. */
 void outputs_begin(const struct settings *settings);
 
@@ -99,7 +107,8 @@ bool parts_recorded(const struct parts *parts);
 /* The deepest level of user ranges that the processes saw, at least 1. */
 unsigned parts_depth(const struct parts *parts);
 /* One file a process, under its own name. What was made is added to the list. */
-int parts_rename(struct opk_strlist *made, const struct parts *parts, bool verbose);
+int parts_rename(struct opk_strlist *made, const struct parts *parts,
+                 const struct settings *settings);
 /* One file of all of them; then they are gone. `join` as in struct opk_meta, NULL: as recorded. */
 int parts_merge(struct opk_strlist *made, const struct parts *parts,
                 const struct settings *settings, const char *join);

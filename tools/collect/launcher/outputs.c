@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 OPK_DEFINE_AUTO(opk_ctx)
@@ -70,6 +70,32 @@ static void final_name(char path[PATH_MAX], const struct part *part, bool shared
 		snprintf(path, PATH_MAX, "%s", name);
 }
 
+/* A recording may be all that is left of a run. */
+void outputs_note_older(const struct settings *settings, const char *path)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	const struct opk_meta *meta;
+
+	if (settings->force || access(path, F_OK) || launcher_ctx_new(&ctx, settings)
+	    || opk_file_open(&file, ctx, path) || opk_file_meta(&meta, ctx, file)
+	    || strcmp(meta->kind, "recording") != 0)
+		return;
+	launcher_fail(0, "note: %s will be replaced: it was recorded %s, of: %s", path,
+	              opk_meta_fact(meta, "started"), opk_meta_fact(meta, "command"));
+}
+
+int outputs_check(const struct settings *settings, const char *path, enum opk_output output)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	int code = launcher_ctx_new(&ctx, settings);
+
+	if (code)
+		return code;
+	code = opk_check_output(ctx, path, output);
+	return code ? launcher_fail(code, "%s, or say --force", opk_error_message(ctx, 0)) : OPK_OK;
+}
+
 /* What was there when the run began, which is what it may replace. */
 static struct {
 	char path[PATH_MAX];
@@ -84,6 +110,8 @@ void outputs_begin(const struct settings *settings)
 	if (!name_varies(settings->output)
 	    && name_expand(before.path, sizeof before.path, settings->output))
 		before.exists = !lstat(before.path, &before.info);
+	if (before.exists)
+		outputs_note_older(settings, before.path);
 }
 
 static bool is_later(const struct timespec *time, const struct timespec *than)
@@ -105,19 +133,32 @@ static bool is_anothers(const char *path)
 	       || now.st_ino != before.info.st_ino || is_later(&now.st_mtim, &before.info.st_mtim);
 }
 
-/* A name that no other run can have, where the one in `path` is taken. */
-static void avoid_others(char path[PATH_MAX], const char *ids)
+/* Why a recording may not have this name; NULL: it may. */
+static const char *why_taken(const struct settings *settings, const char *path)
 {
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+
+	if (is_anothers(path))
+		return "was written by another run meanwhile";
+	if (launcher_ctx_new(&ctx, settings) || opk_check_output(ctx, path, OPK_OUTPUT_RECORDING))
+		return "is not an older recording, and stays";
+	return NULL;
+}
+
+/* A name that no other run can have, where the one in `path` is taken. */
+static void avoid_others(char path[PATH_MAX], const struct settings *settings, const char *ids)
+{
+	const char *why = why_taken(settings, path);
 	char name[PATH_MAX];
 
-	if (!is_anothers(path))
+	/* The one name that was known was noted before the program ran. */
+	if (!why && strcmp(path, before.path) != 0)
+		outputs_note_older(settings, path);
+	if (!why)
 		return;
 	snprintf(name, sizeof name, "%s", path);
 	add_ids(path, name, ids);
-	launcher_fail(0,
-	              "note: %s was written by another run meanwhile: the recording of this one "
-	              "is %s",
-	              name, path);
+	launcher_fail(0, "note: %s %s: the recording of this one is %s", name, why, path);
 }
 
 /* Whether the run's facts, which others may not be meant to see, have some of its environment. */
@@ -174,35 +215,20 @@ static bool set_mode(const char *path, mode_t mode)
 	       && ((info.st_mode & 0777) == mode || !fchmod(fd, mode) || errno == EPERM);
 }
 
-/* What came there just now stays, where the file system can see to that. */
-static int move(const char *from, const char *to)
-{
-#if defined RENAME_NOREPLACE && defined SYS_renameat2 /* glibc has the function from 2.28 on */
-	struct stat info;
-
-	if (lstat(to, &info) && errno == ENOENT) {
-		if (!syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
-			return 0;
-		if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
-			return -1;
-	}
-#endif
-	return rename(from, to);
-}
-
 static int rename_part(const struct part *part, const char *path)
 {
 	mode_t mode = new_mode(is_private(part->path));
 
 	if (!take_place(&mode, path))
 		return launcher_fail(OPK_EFAILED, "the recording stays %s", part->path);
-	if (!set_mode(part->path, mode) || move(part->path, path))
+	if (!set_mode(part->path, mode) || !opk_move_file(part->path, path))
 		return launcher_fail(OPK_EFAILED, "%s: %s; the recording stays %s", path,
 		                     strerror(errno), part->path);
 	return OPK_OK;
 }
 
-int parts_rename(struct opk_strlist *made, const struct parts *parts, bool verbose)
+int parts_rename(struct opk_strlist *made, const struct parts *parts,
+                 const struct settings *settings)
 {
 	char path[PATH_MAX], ids[PATH_MAX];
 	int code = OPK_OK;
@@ -215,12 +241,12 @@ int parts_rename(struct opk_strlist *made, const struct parts *parts, bool verbo
 		snprintf(ids, sizeof ids, "%.*s",
 		         (int)(strlen(part->path) - strlen(PART_ENDING) - part->name_length - 1),
 		         part->path + part->name_length + 1);
-		avoid_others(path, ids);
+		avoid_others(path, settings, ids);
 		problem = rename_part(part, path);
 		if (problem)
 			code = problem;
 		else
-			check(path, verbose);
+			check(path, settings->verbose);
 		if (!problem && !opk_strlist_add(made, path))
 			code = launcher_fail(OPK_EFAILED, "out of memory");
 	}
@@ -233,28 +259,19 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_autofree const char **paths = opk_alloc_array(parts->count + 1, sizeof *paths);
 	struct opk_merge_options options = OPK_INIT(options);
-	opk_auto(opk_file) struct opk_file *older = NULL;
-	char output[PATH_MAX], fresh[PATH_MAX];
-	bool other;
+	char output[PATH_MAX];
 	int code;
 
-	if (!paths || opk_ctx_new(&ctx, NULL))
-		return launcher_fail(OPK_EFAILED, "out of memory");
+	if (!paths || launcher_ctx_new(&ctx, settings))
+		return OPK_EFAILED;
 	if (!name_expand(output, sizeof output, settings->output))
 		return OPK_EFAILED;
 	for (size_t i = 0; i < parts->count; i++)
 		paths[i] = parts->items[i].path;
-	avoid_others(output, settings->token);
+	avoid_others(output, settings, settings->token);
 	options.join = join;
 	options.original = true;
-	/* As without merging, whatever is there is replaced; opk_merge() replaces recordings. */
-	other = access(output, F_OK) == 0 && opk_file_open(&older, ctx, output);
-	if (snprintf(fresh, sizeof fresh, "%s%s", output, other ? ".merged" : "") >= PATH_MAX)
-		return launcher_fail(OPK_EUSAGE, "%s: the name is too long", output);
-	code = opk_merge(ctx, paths, parts->count, &options, fresh);
-	if (!code && rename(fresh, output))
-		return launcher_fail(OPK_EFAILED, "can't replace %s: %s; it is in %s", output,
-		                     strerror(errno), fresh);
+	code = opk_merge(ctx, paths, parts->count, &options, output);
 	if (code)
 		return launcher_fail(code, "%s; the processes' own files stay: %s...",
 		                     opk_error_message(ctx, opk_error_count(ctx) - 1), paths[0]);

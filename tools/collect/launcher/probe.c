@@ -52,6 +52,9 @@ int probe_write(const struct settings *settings)
 		return code;
 	if (!name_expand(name, sizeof name, settings->output))
 		return launcher_fail(OPK_EUSAGE, "-o %s: no usable name", settings->output);
+	code = outputs_check(settings, name, OPK_OUTPUT_PROBE);
+	if (code)
+		return code;
 	return ask("offpeak_probe", &nothing);
 }
 

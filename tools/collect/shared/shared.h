@@ -139,6 +139,9 @@ enum {
 	  "the recording, one for each process; %h is the host, %p the process id,\n"              \
 	  "%q{NAME} an environment variable. Processes that would share a name\n"                  \
 	  "get their ids added to it")                                                             \
+	X(FORCE, force, flag, NULL, NOT_KEYED, 0, "force", NULL,                                   \
+	  "replace whatever has the name of -o; else only an older recording is\n"                 \
+	  "replaced, and a note says which")                                                       \
 	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")             \
 	X(RANGE, range, range, NULL, 0, 0, "range", "",                                            \
 	  "auto\teach kernel launch (default)\n"                                                   \
