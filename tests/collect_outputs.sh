@@ -80,6 +80,32 @@ SH
 	info 'j["complete"] and "drops" not in j'
 done
 
+section 'a process that the program leaves behind, and that begins later'
+for options in '' --merge; do
+	for first in true "'$prog' init ctx:0 launch:b"; do
+		rm -f run.opk run-*.opk late
+		wanted=1
+		[ "$first" = true ] || wanted=0
+		cat >daemon <<SH
+#!/bin/sh
+sleep 0.5
+exec "$prog" init ctx:0 launch:a out:done
+SH
+		chmod +x daemon
+		# shellcheck disable=SC2086
+		collect $wanted -c one.opk -o run.opk $options -- sh -c "setsid -f ./daemon >late 2>&1 </dev/null; $first"
+		err_has "^offpeak-collect: note: process [0-9]+ \\([a-z]+\\) still runs: what it records will be in $tmp/run.opk.[0-9a-f]{16}-\*.part$"
+		until grep -q done late && "$OFFPEAK" info run.opk.*.part >/dev/null 2>&1; do sleep 0.05; done
+		sleep 0.2
+		rm -f run.opk
+		record "$options" init ctx:0 launch:k
+		err_is "offpeak-collect: note: $(echo "$tmp"/run.opk.*.part) is the whole recording of a process that went on after its run: rename it"
+		mv run.opk.*.part run.opk
+		rows_are symbol _Z1aPKfS0_Pfi
+		info 'j["complete"] and "drops" not in j'
+	done
+done
+
 section 'names that begin with a period'
 H=.r collect 0 -c one.opk -o '%q{H}.opk' -- "$prog" init ctx:0 launch:k
 err_is ''

@@ -2,8 +2,12 @@
 /* Parts whose process was killed, or became another program, become complete recordings. */
 #include "collect/launcher/launcher.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -110,21 +115,17 @@ static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct par
 	return code;
 }
 
-/*
- * Whether the process that writes a part still runs, as where the program left it in the
- * background: it has our library in memory, which another one that got its id since hardly has.
- */
-static bool still_runs(const struct part *part)
+bool still_runs(unsigned process)
 {
 	static const char *const ours[] = { COLLECTOR_LIBRARY };
-	char process[24];
+	char number[24];
 	size_t found;
 
-	if (!part->process || (kill((pid_t)part->process, 0) && errno != EPERM))
+	if (!process || (kill((pid_t)process, 0) && errno != EPERM))
 		return false;
-	snprintf(process, sizeof process, "%u", part->process);
+	snprintf(number, sizeof number, "%u", process);
 	/* Nothing is known of a process that can't be looked at: what it writes must not be cut. */
-	if (!mapped_find(&found, process, ours, 1))
+	if (!mapped_find(&found, number, ours, 1))
 		return errno != ENOENT;
 	return !found;
 }
@@ -146,7 +147,7 @@ static bool complete_part(bool *runs, const struct part *part, bool verbose)
 	opk_auto(opk_file) struct opk_file *file = NULL;
 
 	/* Before the file is read: it may end in between. */
-	*runs = still_runs(part);
+	*runs = still_runs(part->process);
 	if (opk_ctx_new(&ctx, NULL))
 		return true;
 	opk_file_open(&file, ctx, part->path);
@@ -181,4 +182,67 @@ void parts_complete(struct parts *parts, bool verbose)
 		parts->running += runs;
 	}
 	parts->count = kept;
+}
+
+/* ---- processes without a part ------------------------------------------------------------ */
+
+/* A program may write over its environment: then its processes are not found. */
+static bool has_token(const char *process, const char *token)
+{
+	enum { MOST_ENVIRONMENT = 4 << 20 };
+	const char *variable = settings_table[SETTING_TOKEN].variable;
+	opk_autofree char *path = opk_printf("/proc/%s/environ", process);
+	opk_autofree char *wanted = opk_printf("%s=%s", variable, token);
+	opk_autoclose int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	opk_autobuf struct opk_buf text = { 0 };
+	char piece[4096];
+	ssize_t size;
+
+	while (fd >= 0 && text.size < MOST_ENVIRONMENT
+	       && (size = read(fd, piece, sizeof piece)) > 0)
+		opk_buf_add(&text, piece, (size_t)size);
+	return wanted && !text.failed && text.size
+	       && memmem(text.data, text.size, wanted, strlen(wanted));
+}
+
+void running_find(struct opk_strlist *processes, const struct settings *settings)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)) != NULL)
+		if (isdigit((unsigned char)*entry->d_name) && atoi(entry->d_name) != getpid()
+		    && has_token(entry->d_name, settings->token))
+			opk_strlist_add(processes, entry->d_name);
+	if (folder)
+		closedir(folder);
+}
+
+static bool has_part(const struct parts *parts, unsigned process)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts->items[i].process == process)
+			return true;
+	return false;
+}
+
+/* In another namespace the process has another number: the name of its part has it. */
+void running_report(const struct opk_strlist *processes, const struct parts *parts,
+                    const struct settings *settings)
+{
+	char output[PATH_MAX], name[32];
+
+	if (!name_pattern(output, sizeof output, settings->output))
+		return;
+	for (size_t i = 0; i < processes->count; i++) {
+		unsigned process = (unsigned)atoi(processes->items[i]);
+
+		if (has_part(parts, process) || kill((pid_t)process, 0))
+			continue;
+		process_name(name, processes->items[i]);
+		launcher_fail(0,
+		              "note: process %u (%s) still runs: what it records will be in "
+		              "%s.%s-*" PART_ENDING,
+		              process, name, output, settings->token);
+	}
 }

@@ -391,13 +391,16 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 /* Runs it under a token of its own, and adds what it left. */
 static int run_as(struct settings *settings, struct parts *parts, char **program, int *status)
 {
+	opk_autostrlist struct opk_strlist processes = { 0 };
 	int code = token_new(settings);
 
 	if (code)
 		return code;
 	tallies_new(settings);
 	*status = run(program);
+	running_find(&processes, settings);
 	code = parts_find(parts, settings);
+	running_report(&processes, parts, settings);
 	parts_complete(parts, settings->verbose);
 	return code;
 }

@@ -100,6 +100,19 @@ void parts_clear(struct parts *parts);
  * that still run are left to them, with a message, and are none of `parts` any more.
  */
 void parts_complete(struct parts *parts, bool verbose);
+/*
+ * Whether the process that writes a part still runs, as where the program left it in the
+ * background: it has our library in memory, which another one that got its id since hardly has.
+ */
+bool still_runs(unsigned process);
+/*
+ * The processes of the last run that go on without it, as daemons do: by number, which is all of an
+ * item. Looked for before the parts, so that each process is found, or its part is.
+ */
+void running_find(struct opk_strlist *processes, const struct settings *settings);
+/* Says where those without a part will leave what they record. */
+void running_report(const struct opk_strlist *processes, const struct parts *parts,
+                    const struct settings *settings);
 /* Says which files an earlier run with this output left when it was killed. */
 void parts_report_leftovers(const struct settings *settings);
 /* Whether one of them has a range or a sample. */

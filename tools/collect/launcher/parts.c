@@ -6,7 +6,6 @@
 #include <glob.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,21 +165,42 @@ unsigned parts_depth(const struct parts *parts)
 	return deepest;
 }
 
-/* Its process, of this machine, is there no more; one elsewhere may still write. */
-static bool is_left(const char *path)
+/*
+ * Its process, of this machine, has ended; one elsewhere may still write. *whole: it ended after
+ * its run, and the recording is complete.
+ */
+static bool is_left(bool *whole, const char *path)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	const struct opk_meta *meta;
 	char host[256] = "";
-	int process;
 
 	gethostname(host, sizeof host - 1);
 	if (why_foreign(path) || opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path)
 	    || opk_file_meta(&meta, ctx, file) || strcmp(opk_meta_fact(meta, "hostname"), host))
 		return false;
-	process = atoi(opk_meta_fact(meta, "process"));
-	return process > 0 && kill(process, 0) && errno == ESRCH;
+	*whole = opk_file_complete(file);
+	return !still_runs((unsigned)atoi(opk_meta_fact(meta, "process")));
+}
+
+static void report_leftover(const char *path)
+{
+	bool whole;
+
+	if (!is_left(&whole, path))
+		return;
+	if (whole)
+		launcher_fail(0,
+		              "note: %s is the whole recording of a process that went on after its "
+		              "run: rename it",
+		              path);
+	else
+		launcher_fail(0,
+		              "note: %s is what a run that was killed had recorded: "
+		              "'offpeak recover %s -o OTHER.opk' makes a recording of it; "
+		              "then delete it",
+		              path, path);
 }
 
 void parts_report_leftovers(const struct settings *settings)
@@ -194,11 +214,6 @@ void parts_report_leftovers(const struct settings *settings)
 	if (glob(pattern, GLOB_PERIOD, NULL, &found))
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		if (is_left(found.gl_pathv[i]))
-			launcher_fail(0,
-			              "note: %s is what a run that was killed had recorded: "
-			              "'offpeak recover %s -o OTHER.opk' makes a recording of it; "
-			              "then delete it",
-			              found.gl_pathv[i], found.gl_pathv[i]);
+		report_leftover(found.gl_pathv[i]);
 	globfree(&found);
 }

@@ -35,18 +35,6 @@ static const char *sign_of(const char *process)
 	return mapped_find(&best, process, files, SIGNS) && best < SIGNS ? signs[best].what : NULL;
 }
 
-static void name_of(char name[32], const char *process)
-{
-	char path[64];
-	opk_autofclose FILE *file = NULL;
-
-	snprintf(path, sizeof path, "/proc/%.20s/comm", process);
-	file = fopen(path, "r");
-	if (!file || !fgets(name, 32, file))
-		strcpy(name, "?");
-	name[strcspn(name, "\n")] = '\0';
-}
-
 void busy_describe(char *out, size_t size)
 {
 	DIR *folder = opendir("/proc");
@@ -62,7 +50,7 @@ void busy_describe(char *out, size_t size)
 
 		if (!what)
 			continue;
-		name_of(name, entry->d_name);
+		process_name(name, entry->d_name);
 		used += (size_t)snprintf(out + used, size - used, "%sprocess %.20s, %s (%s)",
 		                         used ? ", or " : "", entry->d_name, name, what);
 	}

@@ -26,3 +26,15 @@ bool mapped_find(size_t *first, const char *process, const char *const *files, s
 				*first = i;
 	return true;
 }
+
+void process_name(char name[32], const char *process)
+{
+	char path[64];
+	opk_autofclose FILE *file = NULL;
+
+	snprintf(path, sizeof path, "/proc/%.20s/comm", process);
+	file = fopen(path, "r");
+	if (!file || !fgets(name, 32, file))
+		strcpy(name, "?");
+	name[strcspn(name, "\n")] = '\0';
+}

@@ -377,6 +377,8 @@ char *library_loaded(const char *name, const char *except);
  * False with errno where it can't be looked at.
  */
 bool mapped_find(size_t *first, const char *process, const char *const *files, size_t count);
+/* What a process, by number, is called; "?" where nothing is known of it. */
+void process_name(char name[32], const char *process);
 
 /* Time, and threads of ours in somebody else's program. */
 
