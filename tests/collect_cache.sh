@@ -140,6 +140,17 @@ err_has 'is from the cache'
 rm -f other.opk
 collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
 same 'under another name' "$(cmp first.opk other.opk && echo same)" same
+# Another recording in its place is named; the same one is not.
+err_lacks 'will be replaced'
+collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
+err_lacks 'will be replaced'
+collect 0 -c one.opk -o other.opk --force -- "$prog" init ctx:0 launch:mine
+collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
+err_has "^offpeak-collect: note: $tmp/other.opk will be replaced: it was recorded 20.*Z, of: $prog init ctx:0 launch:mine$"
+err_has 'is from the cache'
+echo mine >other.opk
+collect 2 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
+err_has '^offpeak-collect: other.opk: is no .opk file, and would be replaced'
 
 section 'every change misses'
 misses 'argument 4' '' "$prog" init ctx:0 launch:k out:other
@@ -209,20 +220,20 @@ echo '# more' >>job.sh
 misses 'program ./job.sh' '--cache-input name' ./job.sh
 # A script as an argument, and a file that the program writes.
 kept '' sh ./job.sh written
-err_has '^offpeak-collect: cache: written is written by the program, and so is no input$'
+err_has '^offpeak-collect: cache: written was made by the program: it is an input only if something else changes it$'
 found '' sh ./job.sh written
 # What was there is an input, and an editor may have changed it meanwhile.
 collect 0 -v --cache kept --merge -c one.opk -o run.opk -- sh ./job.sh written
 err_has '^offpeak-collect: note: not kept in the cache: written changed while the program ran; if the program only writes it, delete it before$'
 rm written
 kept '--merge' sh ./job.sh written
-err_has '^offpeak-collect: cache: written is written by the program'
+err_has '^offpeak-collect: cache: written was made by the program'
 found '--merge' sh ./job.sh written
 echo '# more' >>job.sh
 misses 'file ./job.sh' '--merge' sh ./job.sh written
 collect 0 -v --cache kept -c one.opk -o run.opk -- sh -c "echo new >name; '$prog' init ctx:0 launch:k" sh name
 err_has 'not kept in the cache: name changed'
-err_lacks 'is written by the program'
+err_lacks 'was made by the program'
 kept '' sh -c "'$prog' init ctx:0 launch:k" sh name
 echo k3 >name
 misses 'file name' '' sh -c "'$prog' init ctx:0 launch:k" sh name
@@ -267,6 +278,107 @@ collect 0 --cache kept --cache-input . -c one.opk -o run.opk -- "$prog" init ctx
 cd ..
 err_has 'is from the cache'
 
+section 'what the program reads below its folders'
+mkdir -p src/part/__pycache__
+cat >run.sh <<RUN
+#!/bin/sh
+. src/lib.sh
+src/part/step.sh
+echo \$RANDOM\$\$ >scratch
+cat src/part/__pycache__/m.cpython-312.pyc large scratch >/dev/null
+RUN
+echo ': # a library' >src/lib.sh
+cat >src/part/step.sh <<STEP
+#!/bin/sh
+exec "$prog" init ctx:0 launch:step
+STEP
+chmod +x run.sh src/part/step.sh
+touch src/part/m.py src/part/__pycache__/m.cpython-312.pyc
+truncate -s 17M large
+kept '' ./run.sh
+for name in large src/lib.sh src/part/m.py src/part/step.sh; do
+	err_has "^offpeak-collect: cache: $tmp/$name was read: it is an input, too$"
+done
+same "$last: files that were read" "$(grep -c 'was read' err)" 4
+found '' ./run.sh
+# changed FILE: and the run after that finds what is kept again.
+changed() {
+	kept '' ./run.sh
+	err_has "^offpeak-collect: cache: miss: what differs is $tmp/$1, which the program reads$"
+	found '' ./run.sh
+}
+echo '# more' >>src/part/step.sh
+changed src/part/step.sh
+echo '# more' >>src/lib.sh
+changed src/lib.sh
+echo '# more' >src/part/m.py
+changed src/part/m.py
+touch large
+changed large
+# Files that were not read are not inputs, and neither are new ones.
+echo 1 >src/new
+echo 2 >src/part/__pycache__/m.cpython-312.pyc
+found '' ./run.sh
+rm large
+# The files that are known are in the recording.
+kept '' sh job.sh /dev/null name
+err_has "^offpeak-collect: cache: inputs that are known: program /[^ ]*/sh, file job.sh, file name, variable LD_LIBRARY_PATH; [0-9]* libraries"
+file=run.opk
+info '(lambda run: (run["cache-inputs"].startswith("program /"), "file name" in run["cache-inputs"], len(run["cache-key"])) == (True, True, 64))({r["name"]: r["value"] for r in j["run"]})'
+same "$last: the key" "$(ls kept | grep -c "^$(sed -n 's/.*"cache-key","value":"\([0-9a-f]*\)".*/\1/p' out)$")" 1
+
+section 'what the program makes once, and then reads'
+export prog
+cat >maker.sh <<'MAKER'
+[ -e "$1" ] || echo first >"$1"
+exec "$prog" init ctx:0 "launch:$(cat "$1")"
+MAKER
+kept '' sh maker.sh made
+found '' sh maker.sh made
+echo second >made
+kept '' sh maker.sh made
+err_has '^offpeak-collect: cache: miss: what differs is made, which the program made$'
+rows_are symbol _Z6secondPKfS0_Pfi
+found '' sh maker.sh made
+# It would be made again, but not as it was.
+rm made
+kept '' sh maker.sh made
+rows_are symbol _Z5firstPKfS0_Pfi
+rm made
+found '' sh maker.sh made
+
+section 'whether what ran is what was kept'
+export MODE=a
+cat >mode.sh <<'MODES'
+for i in 1 2 $2; do "$prog" init ctx:0 "launch*3:$MODE"; done
+MODES
+rm -f run*.opk
+collect 0 --cache kept --cache-verify -c one.opk -o run.opk -- sh mode.sh x
+err_is 'offpeak-collect: cache: nothing is kept that could be verified'
+same "$last: recordings" "$(ls run*.opk | wc -l)" 2
+rm -f run*.opk
+collect 0 --cache kept --cache-verify --merge -c one.opk -o run.opk -- sh mode.sh x
+rm -f run.opk
+collect 0 -v --cache kept --cache-verify --merge -c one.opk -o run.opk -- sh mode.sh x
+err_has '^offpeak-collect: cache: verified: 6 launches and ranges are what was kept; their values: offpeak diff kept/[0-9a-f]{64}/0 .*/run.opk$'
+err_lacks 'cache: kept as'
+log_has 6 '^cuLaunchKernel'
+rows_count 6
+# A variable that is not known to matter: the run from the cache is wrong, and this shows it.
+export MODE=b
+found --merge sh mode.sh x
+rows_are symbol "$(yes _Z1aPKfS0_Pfi | head -6)"
+collect 1 -v --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh mode.sh x
+err_has '^offpeak-collect: cache: .*a\(.* 0 times, and 6 times in what was kept$'
+err_has '^offpeak-collect: cache: .*b\(.* 6 times, and 0 times in what was kept$'
+err_has '^offpeak-collect: cache: not verified: the program ran otherwise than when its recording was kept, .*--cache-input and --cache-env name such; the new recording is kept$'
+found --merge sh mode.sh x
+rows_are symbol "$(yes _Z1bPKfS0_Pfi | head -6)"
+collect 2 --cache-verify -c one.opk -o run.opk -- "$prog"
+err_is 'offpeak-collect: --cache-verify does nothing without --cache DIR'
+unset MODE
+rm -f run*.opk
+
 section 'what comes from stdin'
 # The program reads all of it.
 cat >reads.sh <<'READS'
@@ -274,7 +386,6 @@ cat >reads.sh <<'READS'
 [ "$(cat)" = "${1-}" ] || exit 9
 exec "$prog" init ctx:0 launch:k
 READS
-export prog
 # stdin_is WHAT TEXT: what -v says of a run that wants this text.
 stdin_is() {
 	FAKE_GPU_LOG=$tmp/log "$collector" -v --cupti "$cupti" --cache kept -c one.opk -o run.opk -- sh reads.sh "$2" 2>err

@@ -69,8 +69,8 @@ void opk_newfile_discard(struct opk_newfile *file);
 #define opk_autonewfile __attribute__((cleanup(opk_newfile_discard)))
 
 /*
- * Renames a file. What came to a name that was free just now stays, where the file system can see
- * to that. False with errno set.
+ * Renames a file, and replaces an older one. A file that comes to the name after it was found free
+ * stays, if the file system supports that. False with errno set.
  */
 bool opk_move_file(const char *from, const char *to);
 

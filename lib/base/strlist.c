@@ -65,3 +65,16 @@ bool opk_strlist_contains_sorted(const struct opk_strlist *list, const char *tex
 	return list->count
 	       && bsearch(text, list->items, list->count, sizeof *list->items, compare_key);
 }
+
+void opk_strlist_sort_unique(struct opk_strlist *list)
+{
+	size_t kept = 0;
+
+	opk_strlist_sort(list);
+	for (size_t i = 0; i < list->count; i++)
+		if (kept && !strcmp(list->items[i], list->items[kept - 1]))
+			free(list->items[i]);
+		else
+			list->items[kept++] = list->items[i];
+	list->count = kept;
+}

@@ -21,6 +21,8 @@ bool opk_strlist_contains_sorted(const struct opk_strlist *list, const char *tex
 void opk_strlist_remove(struct opk_strlist *list, size_t i);
 void opk_strlist_clear(struct opk_strlist *list);
 void opk_strlist_sort(struct opk_strlist *list);
+/* Sorts, and keeps one of several equal texts. */
+void opk_strlist_sort_unique(struct opk_strlist *list);
 
 #define opk_autostrlist __attribute__((cleanup(opk_strlist_clear)))
 

@@ -15,12 +15,16 @@
 OPK_DEFINE_AUTO(opk_ctx)
 OPK_DEFINE_AUTO(opk_file)
 
+enum { MOST_SAID = 20 };
+
 /* This run's. Without `usable` nothing is kept. */
 static struct {
 	bool usable;
 	char **program;
-	unsigned arguments; /* of the program, with its name */
-	bool *is_output;    /* for each: it names a file that the program writes */
+	unsigned arguments;      /* of the program, with its name */
+	bool *is_output;         /* for each: it names a file that the program made */
+	bool *was_there;         /* for each: it names a file that was there before this run */
+	struct opk_strlist kept; /* with --cache-verify: the recordings that are there */
 	char output[PATH_MAX];
 	struct cache_key key;
 	char outputs[2 * PATH_MAX]; /* a file with the numbers of these arguments */
@@ -68,8 +72,11 @@ static void add_output(unsigned argument, bool verbose)
 	if (file)
 		fprintf(file, "%u\n", argument);
 	leave_out(argument);
+	cache.is_output[argument] = true;
 	if (verbose)
-		launcher_fail(0, "cache: %s is written by the program, and so is no input",
+		launcher_fail(0,
+		              "cache: %s was made by the program: it is an input only if "
+		              "something else changes it",
 		              cache.program[argument]);
 }
 
@@ -83,6 +90,19 @@ static bool is_new_output(unsigned argument)
 }
 
 /* ---- before the program ------------------------------------------------------------------ */
+
+/* To the user, and to the recording. */
+static void say_known(const struct settings *settings)
+{
+	opk_autofree char *list = key_list(&cache.key);
+	char hash[OPK_SHA256_TEXT];
+
+	if (settings->verbose && list)
+		launcher_fail(0, "cache: inputs that are known: %s", list);
+	key_hash(hash, &cache.key, true);
+	settings_export(SETTING_CACHE_KEY, hash);
+	settings_export(SETTING_CACHE_KNOWN, list ? list : "");
+}
 
 static int make_key(const struct settings *settings, char **program)
 {
@@ -104,6 +124,7 @@ static int make_key(const struct settings *settings, char **program)
 	key_hash(hash, &cache.key, false);
 	snprintf(cache.outputs, sizeof cache.outputs, "%s/%s.outputs", settings->cache, hash);
 	read_outputs();
+	say_known(settings);
 	return OPK_OK;
 }
 
@@ -115,15 +136,28 @@ static void say_miss(const struct settings *settings)
 	              different);
 }
 
-/* Whether libraries that the program opens are others now. */
+/* Whether files that the program opens are others now. */
 static bool is_outdated(const struct settings *settings, const struct cache_entry *entry)
 {
-	const char *changed = opened_changed(&entry->opened);
+	static const char *const does[] = { "opens", "reads", "made" };
+	const char *changed = NULL;
+	size_t kind = 0;
 
+	while (kind < OPENED_KINDS
+	       && !(changed = opened_changed(&entry->opened[kind], (enum opened_kind)kind)))
+		kind++;
 	if (changed && settings->verbose)
-		launcher_fail(0, "cache: miss: what differs is %s, which the program opens",
-		              changed);
+		launcher_fail(0, "cache: miss: what differs is %s, which the program %s", changed,
+		              does[kind]);
 	return changed;
+}
+
+/* The program runs all the same: the recordings are for a comparison. */
+static void remember(const struct settings *settings, const struct cache_entry *entry,
+                     const char *hash)
+{
+	for (size_t i = 0; i < entry->hashes.count; i++)
+		opk_strlist_take(&cache.kept, opk_printf("%s/%s/%zu", settings->cache, hash, i));
 }
 
 /* Whether the recording was there. */
@@ -136,6 +170,14 @@ static bool restore(const struct settings *settings)
 	key_hash(hash, &cache.key, true);
 	found = store_read(&entry, settings->cache, hash);
 	if (found && is_outdated(settings, &entry)) {
+		store_clear_entry(&entry);
+		return false;
+	}
+	if (settings->cache_verify) {
+		if (found)
+			remember(settings, &entry, hash);
+		else
+			launcher_fail(0, "cache: nothing is kept that could be verified");
 		store_clear_entry(&entry);
 		return false;
 	}
@@ -182,14 +224,20 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 	while (program[cache.arguments])
 		cache.arguments++;
 	cache.is_output = opk_alloc_array(cache.arguments, sizeof *cache.is_output);
-	if (!cache.is_output)
+	cache.was_there = opk_alloc_array(cache.arguments, sizeof *cache.was_there);
+	if (!cache.is_output || !cache.was_there)
 		return launcher_fail(OPK_EFAILED, "out of memory");
+	for (unsigned i = 0; i < cache.arguments; i++)
+		cache.was_there[i] = key_argument_file(program[i]);
 	code = make_key(settings, program);
 	if (code)
 		return code == OPK_EUSAGE ? code : OPK_OK;
 	cache.usable = true;
 	*found = restore(settings);
-	return *found ? OPK_OK : opened_begin(settings->cache);
+	code = *found ? OPK_OK : opened_begin(settings->cache);
+	if (!*found && !code)
+		watch_begin(settings, program, &cache.key);
+	return code;
 }
 
 /* ---- after it ---------------------------------------------------------------------------- */
@@ -230,6 +278,47 @@ static const struct key_part *find_changed(void)
 	return NULL;
 }
 
+/* What was read below the program's folders is an input from now on. */
+static void find_read(struct cache_entry *entry, bool verbose)
+{
+	opk_autostrlist struct opk_strlist paths = { 0 };
+	bool all = watch_end(&paths, &cache.key);
+
+	opened_add(&entry->opened[OPENED_READ], &paths, OPENED_READ);
+	for (size_t i = 0; verbose && i < paths.count && i < MOST_SAID; i++)
+		launcher_fail(0, "cache: %s was read: it is an input, too", paths.items[i]);
+	if (verbose && paths.count > MOST_SAID)
+		launcher_fail(0, "cache: %zu more files were read: they are inputs, too",
+		              paths.count - MOST_SAID);
+	if (verbose && !all)
+		launcher_fail(0, "cache: not all that the program reads could be seen: "
+		                 "--cache-input names files and folders");
+}
+
+/*
+ * Adds files that arguments name and the program made, as they are now. A file that an earlier run
+ * made has to be there again: this run may have read it.
+ */
+static void add_made(struct cache_entry *entry, bool earlier)
+{
+	enum opened_kind kind = earlier ? OPENED_READ : OPENED_MADE;
+	opk_autostrlist struct opk_strlist paths = { 0 };
+
+	for (unsigned i = 1; i < cache.arguments; i++) {
+		const char *file = key_argument_file(cache.program[i]);
+
+		if (file && cache.is_output[i] && cache.was_there[i] == earlier)
+			opk_strlist_add(&paths, file);
+	}
+	opened_add(&entry->opened[kind], &paths, kind);
+}
+
+static void clear_opened(struct cache_entry *entry)
+{
+	for (size_t i = 0; i < OPENED_KINDS; i++)
+		key_clear(&entry->opened[i]);
+}
+
 static void keep(const struct settings *settings, const struct opk_strlist *recordings,
                  const struct stat *seen)
 {
@@ -238,9 +327,12 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 	const struct key_part *changed;
 	const char *problem;
 
+	find_read(&entry, settings->verbose);
 	for (unsigned i = 1; i < cache.arguments; i++)
 		if (is_new_output(i))
 			add_output(i, settings->verbose);
+	add_made(&entry, false);
+	add_made(&entry, true);
 	changed = find_changed();
 	if (changed) {
 		launcher_fail(0, "note: not kept in the cache: %s changed while the program ran%s",
@@ -248,14 +340,15 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 		              changed->argument
 		                      ? "; if the program only writes it, delete it before"
 		                      : "");
+		clear_opened(&entry);
 		return;
 	}
 	entry.key = cache.key;
-	opened_end(&entry.opened);
+	opened_end(&entry.opened[OPENED_LIBRARY]);
 	key_hash(hash, &entry.key, true);
 	problem = store_keep(settings->cache, hash, &entry, recordings, seen, cache.output,
 	                     settings->cache_limit);
-	key_clear(&entry.opened);
+	clear_opened(&entry);
 	if (problem)
 		launcher_fail(0, "note: not kept in the cache: %s", problem);
 	else if (settings->verbose)
@@ -273,25 +366,38 @@ static struct stat *look_at(const struct opk_strlist *files)
 	return opk_take(seen);
 }
 
-static void keep_if_sound(const struct settings *settings, const struct opk_strlist *recordings,
-                          int status)
+static int keep_if_sound(const struct settings *settings, const struct opk_strlist *recordings,
+                         int status)
 {
+	int code = OPK_OK;
 	opk_autofree struct stat *seen = look_at(recordings);
 	const char *reason = why_not(recordings, status);
 
 	if (!reason && !seen)
 		reason = "a recording is gone";
-	if (reason)
+	if (reason) {
 		launcher_fail(0, "note: not kept in the cache: %s", reason);
-	else
+		return OPK_OK;
+	}
+	if (cache.kept.count)
+		code = verify_recordings(&cache.kept, recordings);
+	/* What was verified stays, with its values. */
+	if (code || !cache.kept.count)
 		keep(settings, recordings, seen);
+	return code;
 }
 
-void cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status)
+int cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status)
 {
+	int code = OPK_OK;
+
 	if (cache.usable && recordings)
-		keep_if_sound(settings, recordings, status);
+		code = keep_if_sound(settings, recordings, status);
 	opened_end(NULL);
+	watch_end(NULL, NULL);
+	opk_strlist_clear(&cache.kept);
 	key_clear(&cache.key);
 	free(opk_take(cache.is_output));
+	free(opk_take(cache.was_there));
+	return code;
 }

@@ -36,6 +36,8 @@ void key_clear(struct cache_key *key);
 void key_hash(char out[OPK_SHA256_TEXT], const struct cache_key *key, bool files);
 /* The existing file that an argument names, as FILE or NAME=FILE; NULL: none. */
 const char *key_argument_file(const char *argument);
+/* The files and variables of the key, for people and for the recording: free(). NULL: no memory. */
+char *key_list(const struct cache_key *key);
 /* Adds a part; false when out of memory. */
 bool key_add_hash(struct cache_key *key, const char *name, const char *hash);
 /* Whether it is the same file, and nobody has written to it since. */
@@ -49,14 +51,39 @@ bool key_part_changed(const struct key_part *part);
  */
 int program_files(struct opk_strlist *names, const char *program);
 
-/* Libraries that the program opens as it runs. */
+/* Files that the program opens as it runs. */
+
+enum opened_kind {
+	OPENED_LIBRARY, /* in memory at the end */
+	OPENED_READ,    /* below folders of the program: cache_watch.c */
+	OPENED_MADE,    /* named by an argument, and not there before: it may be gone again */
+	OPENED_KINDS,
+};
 
 /* Before it: where its processes will list them, in the cache's folder. OPK_OK, or a message. */
 int opened_begin(const char *folder);
-/* After it: adds paths and hashes, unless `opened` is NULL, and removes the list. */
+/* After it: adds libraries with their hashes, unless `opened` is NULL, and removes the list. */
 void opened_end(struct cache_key *opened);
+/* Adds files that can be read: what was there for this run only is left out. */
+void opened_add(struct cache_key *opened, const struct opk_strlist *paths, enum opened_kind kind);
 /* The first that is not what it was; NULL: all are. */
-const char *opened_changed(const struct cache_key *opened);
+const char *opened_changed(const struct cache_key *opened, enum opened_kind kind);
+
+/* Looks from now on at which files are read below the program's folders. */
+void watch_begin(const struct settings *settings, char **program, const struct cache_key *key);
+/*
+ * Adds those that are inputs, unless `paths` is NULL: neither in the key nor written meanwhile. The
+ * second call in a row adds nothing. False where not all could be seen.
+ */
+bool watch_end(struct opk_strlist *paths, const struct cache_key *key);
+
+/* What ran, by two recordings of each process, compared: cache_verify.c. */
+
+/*
+ * OPK_OK where the same kernels ran as often in the same shapes, in both sets of recordings, else
+ * OPK_EFAILED; a message in either case. The first of `before` is named for a comparison of values.
+ */
+int verify_recordings(const struct opk_strlist *before, const struct opk_strlist *now);
 
 /* What is this user's own in the folder; links are not followed. */
 
@@ -77,7 +104,7 @@ struct cache_entry {
 	struct opk_strlist hashes;   /* of its recordings, 0, 1 and so on */
 	struct opk_strlist suffixes; /* what each one's name has more than that of -o: "-1234" */
 	struct cache_key key;        /* names and hashes only */
-	struct cache_key opened;     /* libraries that it opened */
+	struct cache_key opened[OPENED_KINDS];
 };
 
 /* False where there is none, or it is damaged. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/terminal.h"
 #include "collect/launcher/cache.h"
@@ -346,6 +347,44 @@ int key_make(struct cache_key *key, const struct settings *settings, char **prog
 	if (!code)
 		code = add_variables(key, settings);
 	return code ? code : add_gpus(key, gpus);
+}
+
+/* The name of a part that is listed; NULL: parts of offpeak and the GPU, and libraries. */
+static const char *listed(const struct key_part *part)
+{
+	static const char *const known[] = { "program ", "file ", "input ", "stdin", "variable " };
+	static const char variable[] = "variable ";
+
+	if (!strncmp(part->name, variable, strlen(variable))
+	    && !getenv(part->name + strlen(variable)))
+		return NULL;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strncmp(part->name, known[i], strlen(known[i])))
+			return part->name;
+	return NULL;
+}
+
+char *key_list(const struct cache_key *key)
+{
+	enum { MOST_TEXT = 4000 };
+	opk_autobuf struct opk_buf text = { 0 };
+	size_t more = 0, libraries = 0;
+
+	for (size_t i = 0; i < key->count; i++) {
+		const char *name = listed(&key->items[i]);
+
+		libraries += !strncmp(key->items[i].name, "library", strlen("library"));
+		if (name && text.size < MOST_TEXT)
+			opk_buf_add_printf(&text, "%s%s", text.size ? ", " : "", name);
+		else
+			more += name != NULL;
+	}
+	if (more)
+		opk_buf_add_printf(&text, " and %zu more", more);
+	opk_buf_add_printf(&text, "; %zu %s", libraries,
+	                   libraries == 1 ? "library or interpreter"
+	                                  : "libraries and interpreters");
+	return opk_buf_take_text(&text);
 }
 
 void key_clear(struct cache_key *key)

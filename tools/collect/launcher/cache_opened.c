@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Libraries that a program opens as it runs, as Python's modules are. They can't be known
- * beforehand, but those of the run that was kept can be looked at.
+ * Files that a program opens as it runs: libraries, as Python's modules are, and what it reads.
+ * They can't be known beforehand, but those of the run that was kept can be looked at.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,26 @@ struct work {
 	char *const *paths;
 	char (*hashes)[OPK_SHA256_TEXT]; /* "" where the file can't be read */
 	size_t count, next;
+	enum opened_kind kind;
 };
+
+/* Data may be too much to read: of a large file, size and time of change are looked at. */
+static bool hash_one(char hash[OPK_SHA256_TEXT], int fd, enum opened_kind kind)
+{
+	enum { LARGE = 16 << 20 };
+	struct opk_sha256 sha;
+	struct stat info;
+
+	if (fstat(fd, &info) || !S_ISREG(info.st_mode))
+		return false;
+	if (kind == OPENED_LIBRARY || info.st_size < LARGE)
+		return opk_sha256_file(hash, fd);
+	opk_sha256_begin(&sha);
+	opk_sha256_add(&sha, &info.st_size, sizeof info.st_size);
+	opk_sha256_add(&sha, &info.st_mtim, sizeof info.st_mtim);
+	opk_sha256_end(&sha, hash);
+	return true;
+}
 
 static void *hash_some(void *data)
 {
@@ -60,17 +79,17 @@ static void *hash_some(void *data)
 	while ((i = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < work->count) {
 		opk_autoclose int fd = open(work->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-		if (fd < 0 || !opk_sha256_file(work->hashes[i], fd))
+		if (fd < 0 || !hash_one(work->hashes[i], fd, work->kind))
 			*work->hashes[i] = '\0';
 	}
 	return NULL;
 }
 
 /* NULL when out of memory; free(). */
-static char (*hash_all(char *const *paths, size_t count))[OPK_SHA256_TEXT]
+static char (*hash_all(char *const *paths, size_t count, enum opened_kind kind))[OPK_SHA256_TEXT]
 {
 	enum { MOST_THREADS = 16 };
-	struct work work = { paths, opk_alloc_array(count, sizeof *work.hashes), count, 0 };
+	struct work work = { paths, opk_alloc_array(count, sizeof *work.hashes), count, 0, kind };
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	pthread_t threads[MOST_THREADS];
 	size_t started = 0;
@@ -86,10 +105,9 @@ static char (*hash_all(char *const *paths, size_t count))[OPK_SHA256_TEXT]
 	return work.hashes;
 }
 
-/* What was there for this run only can't be looked at, and is left out. */
-static void add_libraries(struct cache_key *opened, const struct opk_strlist *paths)
+void opened_add(struct cache_key *opened, const struct opk_strlist *paths, enum opened_kind kind)
 {
-	opk_autofree char(*hashes)[OPK_SHA256_TEXT] = hash_all(paths->items, paths->count);
+	opk_autofree char(*hashes)[OPK_SHA256_TEXT] = hash_all(paths->items, paths->count, kind);
 
 	for (size_t i = 0; hashes && i < paths->count; i++)
 		if (*hashes[i])
@@ -97,19 +115,6 @@ static void add_libraries(struct cache_key *opened, const struct opk_strlist *pa
 }
 
 /* ---- before and after the program --------------------------------------------------------- */
-
-static void sort_out(struct opk_strlist *paths)
-{
-	size_t kept = 0;
-
-	opk_strlist_sort(paths);
-	for (size_t i = 0; i < paths->count; i++)
-		if (kept && !strcmp(paths->items[i], paths->items[kept - 1]))
-			free(paths->items[i]);
-		else
-			paths->items[kept++] = paths->items[i];
-	paths->count = kept;
-}
 
 void opened_end(struct cache_key *opened)
 {
@@ -124,24 +129,31 @@ void opened_end(struct cache_key *opened)
 		if (*line == '/' && !is_known(line) && !opk_terminal_obeys(line, strlen(line)))
 			opk_strlist_add(&paths, line);
 	}
-	sort_out(&paths);
+	opk_strlist_sort_unique(&paths);
 	if (opened)
-		add_libraries(opened, &paths);
+		opened_add(opened, &paths, OPENED_LIBRARY);
 	if (*list)
 		unlink(list);
 	*list = '\0';
 }
 
-const char *opened_changed(const struct cache_key *opened)
+/* What the program made it makes again. */
+static bool is_gone(const char *path, enum opened_kind kind)
+{
+	return kind == OPENED_MADE && access(path, F_OK);
+}
+
+const char *opened_changed(const struct cache_key *opened, enum opened_kind kind)
 {
 	opk_autofree char **paths = opk_alloc_array(opened->count, sizeof *paths);
 	opk_autofree char(*hashes)[OPK_SHA256_TEXT] = NULL;
 
 	for (size_t i = 0; paths && i < opened->count; i++)
 		paths[i] = opened->items[i].name;
-	hashes = paths ? hash_all(paths, opened->count) : NULL;
+	hashes = paths ? hash_all(paths, opened->count, kind) : NULL;
 	for (size_t i = 0; i < opened->count; i++)
-		if (!hashes || strcmp(hashes[i], opened->items[i].hash))
+		if (!hashes
+		    || (strcmp(hashes[i], opened->items[i].hash) && !is_gone(paths[i], kind)))
 			return opened->items[i].name;
 	return NULL;
 }

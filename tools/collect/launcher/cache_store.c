@@ -87,6 +87,8 @@ static bool is_suffix(const char *text)
 	return !*text;
 }
 
+static const char *const opened_words[OPENED_KINDS] = { "opened", "read", "made" };
+
 static bool take_line(struct cache_entry *entry, const char *word, char *rest)
 {
 	const char *name;
@@ -102,8 +104,9 @@ static bool take_line(struct cache_entry *entry, const char *word, char *rest)
 	if (!strcmp(word, "recording"))
 		return is_suffix(name) && opk_strlist_add(&entry->hashes, rest)
 		       && opk_strlist_add(&entry->suffixes, name);
-	if (!strcmp(word, "opened"))
-		return key_add_hash(&entry->opened, name, rest);
+	for (size_t i = 0; i < OPENED_KINDS; i++)
+		if (!strcmp(word, opened_words[i]))
+			return key_add_hash(&entry->opened[i], name, rest);
 	return !strcmp(word, "part") && key_add_hash(&entry->key, name, rest);
 }
 
@@ -156,7 +159,8 @@ void store_clear_entry(struct cache_entry *entry)
 	opk_strlist_clear(&entry->hashes);
 	opk_strlist_clear(&entry->suffixes);
 	key_clear(&entry->key);
-	key_clear(&entry->opened);
+	for (size_t i = 0; i < OPENED_KINDS; i++)
+		key_clear(&entry->opened[i]);
 	*entry = (struct cache_entry){ 0 };
 }
 
@@ -336,7 +340,8 @@ static const char *fill(const char *folder, const struct cache_entry *entry,
 		opk_buf_add_printf(&text, "recording %s %s\n", hash, suffix);
 	}
 	add_parts(&text, "part", &entry->key);
-	add_parts(&text, "opened", &entry->opened);
+	for (size_t i = 0; i < OPENED_KINDS; i++)
+		add_parts(&text, opened_words[i], &entry->opened[i]);
 	return write_text(folder, "entry", &text) ? NULL : reason();
 }
 

@@ -202,7 +202,7 @@ static int check_probe(const struct settings *settings, const char *program)
 static int check_uncached(const struct settings *settings)
 {
 	static const enum setting_id needing[] = { SETTING_CACHE_ENV, SETTING_CACHE_INPUT,
-		                                   SETTING_CACHE_LIMIT };
+		                                   SETTING_CACHE_LIMIT, SETTING_CACHE_VERIFY };
 
 	for (size_t i = 0; i < sizeof needing / sizeof *needing; i++)
 		if (settings->given[needing[i]])

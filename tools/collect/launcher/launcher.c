@@ -384,7 +384,8 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	else
 		code = parts_rename(&made, parts, settings);
 	parts_clear(parts);
-	cache_keep(settings, recorded && !running && !code ? &made : NULL, status);
+	if (cache_keep(settings, recorded && !running && !code ? &made : NULL, status))
+		code = OPK_EFAILED;
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }
 

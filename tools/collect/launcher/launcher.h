@@ -53,9 +53,9 @@ int child_ask(struct opk_buf *text, int (*answer)(const void *question, int fd),
 int cache_find(bool *found, const struct settings *settings, char **program);
 /*
  * After it, with the status that wait() gave: keeps its recordings, or says why it does not. NULL:
- * there are none.
+ * there are none. OPK_EFAILED where --cache-verify finds that something else ran.
  */
-void cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status);
+int cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status);
 
 /* What a child process with the library in it says of the GPUs. */
 

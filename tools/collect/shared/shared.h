@@ -140,7 +140,7 @@ enum {
 	  "%q{NAME} an environment variable. Processes that would share a name\n"                  \
 	  "get their ids added to it")                                                             \
 	X(FORCE, force, flag, NULL, NOT_KEYED, 0, "force", NULL,                                   \
-	  "replace whatever has the name of -o; else only an older recording is\n"                 \
+	  "replace any file that has the name of -o; else only an older recording is\n"            \
 	  "replaced, and a note says which")                                                       \
 	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")             \
 	X(RANGE, range, range, NULL, 0, 0, "range", "",                                            \
@@ -212,8 +212,12 @@ enum {
 	X(CACHE_ENV, cache_env, lines, NULL, NOT_KEYED, 0, "cache-env", "NAME",                    \
 	  "an environment variable that the program depends on; may repeat")                       \
 	X(CACHE_INPUT, cache_inputs, lines, NULL, NOT_KEYED, 0, "cache-input", "FILE",             \
-	  "a file or a folder that the program reads, beyond its libraries and the\n"              \
-	  "files that arguments name; may repeat")                                                 \
+	  "a file or a folder that the program reads, beyond its libraries, the files\n"           \
+	  "that arguments name, and what is in their folders and the current one; may\n"           \
+	  "repeat")                                                                                \
+	X(CACHE_VERIFY, cache_verify, flag, NULL, NOT_KEYED, 0, "cache-verify", NULL,              \
+	  "run the program all the same, and say whether what ran is what was kept:\n"             \
+	  "where it is not, an input is not known, and the exit code is 1")                        \
 	X(CACHE_LIMIT, cache_limit, size, "5G", NOT_KEYED, 0, "cache-limit", "SIZE",               \
 	  "delete what was not used for longest beyond this size (default 5G)")                    \
 	X(BEST_EFFORT, best_effort, flag, NULL, NOT_KEYED, 0, "best-effort", NULL,                 \
@@ -224,6 +228,10 @@ enum {
 	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                             \
 	/* With --cache: where processes say what they have opened. */                             \
 	X(OPENED, opened, text, NULL, NOT_KEYED, 0, "opened", NULL, NULL)                          \
+	/* The hash of all that is known to make a difference to the recording, and its files. */  \
+	X(CACHE_KEY, cache_key, text, NULL, RECORDED | NOT_KEYED, 0, "cache-key", NULL, NULL)      \
+	X(CACHE_KNOWN, cache_known, text, NULL, RECORDED | NOT_KEYED, 0, "cache-inputs", NULL,     \
+	  NULL)                                                                                    \
 	/* Shared memory with a tally of each process. */                                          \
 	X(TALLIES, tallies, count, NULL, NOT_KEYED, 0, "tallies", NULL, NULL)                      \
 	/* The program and its arguments, as one line. */                                          \
