@@ -645,6 +645,9 @@ static const struct {
 	{ HERE, "duration_ns>x", "a number is needed" },
 	{ HERE, "duration_ns>5%%", "nothing may follow" },
 	{ HERE, "duration_ns>5 times", "nothing may follow" },
+	{ HERE, "duration_ns>0x10%", "nothing may follow" },
+	{ HERE, "duration_ns>-0X1p3", "nothing may follow" },
+	{ HERE, "duration_ns>inf", "a number is needed" },
 	{ HERE, "duration_ns=5", "a rule is METRIC>5%" },
 };
 

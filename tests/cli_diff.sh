@@ -108,6 +108,7 @@ refuses 2 'which recordings' diff "$before" "$after" --after "$after"
 refuses 2 'junit goes with' diff "$before" "$after" --junit junit.xml
 refuses 2 'did you mean gpu__time_duration.sum' diff "$before" "$after" --fail 'gpu__time_duratoin.sum>5%'
 refuses 2 'a number is needed' diff "$before" "$after" --fail 'gpu__time_duration.sum>'
+refuses 2 'nothing may follow the number but %' diff "$before" "$after" --fail 'gpu__time_duration.sum>0x10%'
 refuses 2 'PM samples that are of no kernel' diff "$recordings/gh100-pm-small.opk" "$recordings/gh100-pm-small.opk"
 refuses 2 "don't go together" diff "$before" "$recordings/gh100-training-trace.opk"
 refuses 2 'use a share' diff "$before" "$after" --level 2

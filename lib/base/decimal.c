@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where the number ends that C reads on as hexadecimal: "0x10" begins with a 0 here; or NULL. */
+static const char *find_hexadecimal(const char *text)
+{
+	text += strspn(text, " \t\n\v\f\r");
+	text += *text == '+' || *text == '-';
+	return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? text + 1 : NULL;
+}
+
 /* Whether any digit before the exponent is more than 0. */
 static bool is_nonzero(const char *text, size_t length)
 {
@@ -18,12 +26,16 @@ static bool is_nonzero(const char *text, size_t length)
 
 enum opk_decimal opk_decimal_read(double *out, size_t *length, const char *text)
 {
-	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	const char *hexadecimal = find_hexadecimal(text);
+	locale_t c_locale;
 	char *end;
 	double value;
 
 	*out = 0;
-	*length = 0;
+	*length = hexadecimal ? (size_t)(hexadecimal - text) : 0;
+	if (hexadecimal)
+		return OPK_DECIMAL_GOOD;
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!c_locale)
 		return OPK_DECIMAL_NOMEM;
 	value = strtod_l(text, &end, c_locale);
