@@ -97,6 +97,19 @@ run 0 diff "$recordings/gh100-simple.opk" "$recordings/gh100-simple.opk" --fail 
 lines_are 2
 refuses 2 'no row is in an NVTX range' diff "$before" "$after" --by nvtx
 
+section 'a gate that looks at nothing'
+for rule in unmatched 'gpu__time_duration.sum > 5%' 'gpu__time_duration.sum > 1e12'; do
+	printf 'rules: [{fail: "%s", where: kernel=nothing*}]\n' "$rule" >rules.yaml
+	run 1 diff "$before" "$after" --rules rules.yaml --table rules
+	err_has "^offpeak: broken: $rule: no row .*is like its 'where'$"
+	err_has '^offpeak: 1 of 1 checks is broken$'
+	printf 'rules: [{fail: "%s", where: kernel=norm}]\n' "$rule" >rules.yaml
+	run 0 diff "$before" "$after" --rules rules.yaml --table rules
+	lines_are 2
+	run 1 diff "$recordings/gh100-nested.opk" "$after" --rules rules.yaml --table rules
+	err_has "^offpeak: broken: $rule: no row matches$"
+done
+
 section 'a cut-off recording'
 head -c 30000 "$before" >cut.opk
 refuses 4 'cut off.*--allow-incomplete' diff cut.opk "$after"

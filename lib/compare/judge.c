@@ -20,7 +20,7 @@ struct judge {
 	struct opk_kernel_names *names;
 	const struct opk_compared_rule *rule;
 	size_t column; /* SIZE_MAX: neither side has it */
-	size_t rows;   /* that the rule is about */
+	size_t rows;   /* that the rule looks at */
 };
 
 static int nomem(struct opk_ctx *ctx)
@@ -52,7 +52,6 @@ static int put(struct judge *j, const struct opk_diff_row *row, bool broken, cha
 
 static int put_row(struct judge *j, const struct opk_diff_row *row, bool broken, char *text)
 {
-	j->rows++;
 	return put(j, row, broken, opk_diff_row_name(j->diff, row, j->names), text);
 }
 
@@ -122,11 +121,15 @@ static int judge_row(struct judge *j, const struct opk_diff_row *row)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static bool is_about(const struct judge *j, const struct opk_diff_row *diff_row)
+/* Whether the rule looks at the row, which counts. */
+static bool looks_at(struct judge *j, const struct opk_diff_row *diff_row)
 {
 	struct opk_row row = { .name = diff_row->name, .range = &diff_row->range };
+	bool accepted = !j->rule->filter
+	                || opk_filter_accepts(j->rule->filter, OPK_PROFILER_RANGE, &row);
 
-	return !j->rule->filter || opk_filter_accepts(j->rule->filter, OPK_PROFILER_RANGE, &row);
+	j->rows += accepted;
+	return accepted;
 }
 
 static int judge_matched(struct judge *j)
@@ -134,7 +137,7 @@ static int judge_matched(struct judge *j)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < j->diff->row_count; i++)
-		if (is_about(j, &j->diff->rows[i]))
+		if (looks_at(j, &j->diff->rows[i]))
 			code = judge_row(j, &j->diff->rows[i]);
 	return code;
 }
@@ -147,48 +150,62 @@ static int judge_new(struct judge *j)
 	for (size_t i = 0; !code && i < j->diff->unmatched_count; i++) {
 		const struct opk_diff_row *row = &j->diff->unmatched[i];
 
-		if (row->after_launches && is_about(j, row))
+		if (row->after_launches && looks_at(j, row))
 			code = judge_row(j, row);
 	}
 	return code;
 }
 
-static int judge_unmatched(struct judge *j)
-{
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < j->diff->unmatched_count; i++) {
-		const struct opk_diff_row *row = &j->diff->unmatched[i];
-
-		if (is_about(j, row))
-			code = put_row(j, row, true,
-			               opk_printf("it is there only %s",
-			                          row->before_launches ? "before" : "after"));
-	}
-	if (!code && !j->diff->row_count)
-		return put(j, NULL, true, opk_strdup(""), opk_strdup("no row matches"));
-	return code || j->rows ? code
-	                       : put(j, NULL, false, opk_strdup(""),
-	                             opk_strdup("all rows are on both sides"));
-}
-
-static int judge(struct judge *j)
+static int judge_values(struct judge *j)
 {
 	const struct opk_diff_rule *rule = &j->rule->rule;
 	int code;
 
-	if (!*rule->metric)
-		return judge_unmatched(j);
 	if (!opk_index_find(&j->column, &j->diff->numbers, rule->metric))
 		j->column = SIZE_MAX;
 	code = judge_matched(j);
-	if (!code && !j->diff->row_count)
-		return put(j, NULL, true, opk_strdup(""), opk_strdup("no row matches"));
-	if (!code && !rule->relative)
-		code = judge_new(j);
-	if (code || j->rows)
+	return code || rule->relative ? code : judge_new(j);
+}
+
+static int judge_unmatched(struct judge *j)
+{
+	size_t unmatched = 0;
+	int code = OPK_OK;
+
+	for (size_t i = 0; i < j->diff->row_count; i++)
+		looks_at(j, &j->diff->rows[i]);
+	for (size_t i = 0; !code && i < j->diff->unmatched_count; i++) {
+		const struct opk_diff_row *row = &j->diff->unmatched[i];
+
+		if (!looks_at(j, row))
+			continue;
+		unmatched++;
+		code = put_row(j, row, true,
+		               opk_printf("it is there only %s",
+		                          row->before_launches ? "before" : "after"));
+	}
+	if (code || unmatched || !j->rows)
 		return code;
-	return put(j, NULL, true, opk_strdup(""), opk_strdup("no row is like its 'where'"));
+	return put(j, NULL, false, opk_strdup(""), opk_strdup("all rows are on both sides"));
+}
+
+/* What is wrong with a gate that looks at nothing, which holds for all rules; NULL: nothing. */
+static const char *find_nothing(const struct judge *j)
+{
+	if (!j->diff->row_count)
+		return "no row matches";
+	if (j->rows)
+		return NULL;
+	return j->rule->rule.relative ? "no row of both sides is like its 'where'"
+	                              : "no row is like its 'where'";
+}
+
+static int judge(struct judge *j)
+{
+	int code = *j->rule->rule.metric ? judge_values(j) : judge_unmatched(j);
+	const char *nothing = find_nothing(j);
+
+	return code || !nothing ? code : put(j, NULL, true, opk_strdup(""), opk_strdup(nothing));
 }
 
 int opk_diff_judgement_new(struct opk_diff_judgement **out, struct opk_ctx *ctx,
