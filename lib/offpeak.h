@@ -2536,8 +2536,9 @@ struct opk_diff_side {
 /* A value on both sides. */
 struct opk_diff_value {
 	struct opk_diff_side before, after;
-	double change; /* percent of what was before; infinite where that is 0; NaN: not known */
-	double p;      /* of the test; NaN: it was not made */
+	/* Percent of what was before; infinite where only that is 0; NaN: not known. */
+	double change;
+	double p; /* of the test; NaN: it was not made */
 	enum opk_verdict verdict;
 	bool has_spread; /* on either side */
 };
@@ -2641,7 +2642,8 @@ const struct opk_diff_difference *opk_diff_get_difference(const struct opk_diff 
  * Rules that a comparison must not break. "METRIC>5%" (or >=, <, <=) is broken where the metric
  * grew by more than that and it is no noise, or can't be told from noise; "METRIC>1.5e6" where it
  * is more than that afterwards, in base units; "unmatched" by rows of one side alone. A value that
- * is missing or NaN breaks a rule on it, and so does a comparison in which no row matches.
+ * is missing or NaN breaks a rule on it, and an infinite one a rule in percent. A rule that looks
+ * at no row is broken, and so are all rules of a comparison in which no row matches.
  */
 struct opk_diff_rule {
 	const char *text; /* as it was written */

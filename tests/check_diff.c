@@ -179,6 +179,35 @@ START_TEST(known_cases)
 }
 END_TEST
 
+/* No percentage says what became of an infinite value. */
+START_TEST(infinite_values)
+{
+	static const struct {
+		struct here here;
+		double before, after, change;
+	} rows[] = {
+		{ HERE, INFINITY, INFINITY, NAN }, { HERE, INFINITY, 5, NAN },
+		{ HERE, 5, INFINITY, NAN },        { HERE, INFINITY, -INFINITY, NAN },
+		{ HERE, 0, INFINITY, NAN },        { HERE, 0, 5, INFINITY },
+		{ HERE, 0, -5, -INFINITY },        { HERE, 0, 0, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		double values[] = { rows[i].before, rows[i].after };
+		uint64_t weights[] = { 1, 1 };
+		struct opk_compared_values sides[] = { { &values[0], &weights[0], 1, false },
+			                               { &values[1], &weights[1], 1, false } };
+		struct opk_diff_value value;
+
+		ck_assert(opk_compare_values(&value, sides));
+		ck_row(&rows[i],
+		       value.change == rows[i].change
+		               || (isnan(value.change) && isnan(rows[i].change)),
+		       "%g", value.change);
+	}
+}
+END_TEST
+
 /* ---- how often it is wrong, and what it finds ------------------------------------------- */
 
 enum { KERNELS = 60, LAUNCHES = 1000, PAIRS = 1000 };
@@ -758,6 +787,7 @@ int main(void)
 	tcase_add_test(statistics, known_answers);
 	tcase_add_test(statistics, rare_values);
 	tcase_add_test(statistics, known_cases);
+	tcase_add_test(statistics, infinite_values);
 	tcase_add_test(statistics, false_alarms);
 	tcase_add_test(statistics, false_alarms_of_metrics);
 	tcase_add_test(statistics, small_change);

@@ -72,6 +72,19 @@ static char *describe_change(const struct judge *j, const struct opk_diff_value 
 	return opk_buf_take_text(&out);
 }
 
+/* Why there is no percentage: "nan before", "infinite on both sides"; free(). */
+static char *describe_unknown(const struct opk_diff_value *value)
+{
+	double before = value->before.value, after = value->after.value;
+	bool nan = isnan(before) || isnan(after);
+	bool old = nan ? isnan(before) : isinf(before), new = nan ? isnan(after) : isinf(after);
+
+	return opk_printf("%s %s", nan ? "nan" : "infinite",
+	                  old && new ? "on both sides"
+	                  : old      ? "before"
+	                             : "after");
+}
+
 /* ---- values ----------------------------------------------------------------------------- */
 
 static bool is_beyond(const struct opk_diff_rule *rule, double value)
@@ -85,9 +98,7 @@ static int judge_change(struct judge *j, const struct opk_diff_row *row,
                         const struct opk_diff_value *value)
 {
 	if (isnan(value->change))
-		return put_row(j, row, true,
-		               opk_printf("nan %s",
-		                          isnan(value->before.value) ? "before" : "after"));
+		return put_row(j, row, true, describe_unknown(value));
 	return put_row(j, row,
 	               value->verdict != OPK_VERDICT_NOISE
 	                       && is_beyond(&j->rule->rule, value->change),

@@ -59,11 +59,14 @@ static void describe(struct opk_diff_side *out, struct opk_compared_values *side
 
 /* ---- both ------------------------------------------------------------------------------- */
 
+/* NaN where either is infinite: no percentage says what became of it. */
 static double change_of(double before, double after)
 {
+	if (!isfinite(before) || !isfinite(after))
+		return (double)NAN;
 	if (before == after)
 		return 0;
-	if (before == 0 && !isnan(after))
+	if (before == 0)
 		return after > 0 ? (double)INFINITY : (double)-INFINITY;
 	return 100 * (after - before) / fabs(before);
 }
