@@ -110,6 +110,28 @@ for rule in unmatched 'gpu__time_duration.sum > 5%' 'gpu__time_duration.sum > 1e
 	err_has "^offpeak: broken: $rule: no row matches$"
 done
 
+section 'values of a set, and infinite ones'
+cat >derived.yaml <<'END'
+name: derived
+derived:
+  doubles: {formula: 1e9 * gpu__time_duration.sum / smsp__sass_thread_inst_executed_op_dadd_pred_on.sum}
+  misses: {formula: 100 / l1tex__t_sector_hit_rate.pct}
+  twice: {formula: 2 * gpu__time_duration.sum}
+metrics: [{metric: gpu__time_duration.sum, as: time}, doubles, misses, twice]
+END
+run 1 diff "$before" "$after" --set derived.yaml --where 'kernel=transpose*' --table rules \
+	--fail 'twice>5%' --fail 'time>5%' --fail 'doubles>5%' --fail 'doubles<-5%' --fail 'misses>5%'
+err_has '^offpeak: broken: doubles>5%: transpose.*: infinite on both sides$'
+err_has '^offpeak: broken: doubles<-5%: transpose.*: infinite on both sides$'
+err_has '^offpeak: broken: misses>5%: transpose.*: infinite after$'
+err_has '^offpeak: 3 of 5 checks are broken$'
+run 1 diff "$after" "$before" --set derived.yaml --where 'kernel=transpose*' --table rules --fail 'misses>5%'
+err_has '^offpeak: broken: misses>5%: transpose.*: infinite before$'
+refuses 2 "the set has no 'fp64_flop'" diff "$before" "$after" --set derived.yaml --fail 'fp64_flop>5%'
+refuses 2 "the set has no 'twise', did you mean twice" diff "$before" "$after" --set derived.yaml --fail 'twise>5%'
+run 1 diff "$before" "$after" --metrics ipc --fail 'ipc>5%' --table rules
+err_has '^offpeak: 1 of 5 checks is broken$'
+
 section 'a cut-off recording'
 head -c 30000 "$before" >cut.opk
 refuses 4 'cut off.*--allow-incomplete' diff cut.opk "$after"
@@ -122,6 +144,9 @@ refuses 2 'junit goes with' diff "$before" "$after" --junit junit.xml
 refuses 2 'did you mean gpu__time_duration.sum' diff "$before" "$after" --fail 'gpu__time_duratoin.sum>5%'
 refuses 2 'a number is needed' diff "$before" "$after" --fail 'gpu__time_duration.sum>'
 refuses 2 'nothing may follow the number but %' diff "$before" "$after" --fail 'gpu__time_duration.sum>0x10%'
+refuses 2 'launch__nosuch: the recording does not say this' diff "$before" "$after" --fail 'launch__nosuch>1'
+refuses 2 'device__attribute_nosuch: the recording does not say this' diff "$before" "$after" --fail 'device__attribute_nosuch>1'
+run 0 diff "$before" "$after" --fail 'launch__grid_size>1e6' --table rules
 refuses 2 'PM samples that are of no kernel' diff "$recordings/gh100-pm-small.opk" "$recordings/gh100-pm-small.opk"
 refuses 2 "don't go together" diff "$before" "$recordings/gh100-training-trace.opk"
 refuses 2 'use a share' diff "$before" "$after" --level 2

@@ -60,6 +60,8 @@ enum opk_compared_mode {
 struct opk_compared_source {
 	struct opk_file *file;
 	const struct opk_meta *meta;
+	struct opk_set_meta set;      /* that is evaluated instead of the recorded one */
+	const struct opk_meta *names; /* what names of values mean: that of the set, or `meta` */
 	enum opk_compared_side side;
 	enum opk_compared_mode mode;
 	struct opk_strlist also;         /* what is compared, or the time, and not shown */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/option_struct.h"
 #include "chip/chip.h"
 #include "compare/compare.h"
 #include "container/container.h"
@@ -15,12 +16,12 @@ struct check {
 	struct opk_nearest nearest;
 };
 
-/* The names that a recording has for its values. */
-static int look_in_meta(bool *known, struct check *c, const struct opk_compared_source *source,
-                        const char *name)
+/* The names that a recording, or the set instead, has for values. */
+static int look_in_names(bool *known, struct check *c, const struct opk_compared_source *source,
+                         const char *name)
 {
 	struct opk_meta_names names = { 0 };
-	int code = opk_meta_names_init(&names, c->ctx, source->meta);
+	int code = opk_meta_names_init(&names, c->ctx, source->names);
 
 	if (code)
 		return code;
@@ -42,15 +43,42 @@ static int open_catalog(struct check *c)
 	return code ? code : opk_catalog_complete(c->catalog, c->ctx);
 }
 
+/* Columns that were asked for by name, such as nvprof's names, which metadata lacks. */
+static bool is_asked_for(const struct check *c, const char *name)
+{
+	OPK_OPTIONS(opk_eval_options, eval, c->diff->options.eval);
+	bool found = false;
+
+	for (size_t i = 0; !eval.set && eval.metrics && i < eval.metric_count; i++)
+		found |= !strcmp(eval.metrics[i], name);
+	return found;
+}
+
 static int look_in_recordings(bool *known, struct check *c, const char *name)
 {
 	int code = OPK_OK;
 
-	*known = !strcmp(name, opk_compared_duration) || opk_attribute_is_name(name);
+	*known = !strcmp(name, opk_compared_duration) || is_asked_for(c, name);
 	opk_nearest_try(&c->nearest, opk_compared_duration);
 	for (size_t i = 0; !code && !*known && i < c->diff->source_count; i++)
-		code = look_in_meta(known, c, &c->diff->sources[i], name);
+		code = look_in_names(known, c, &c->diff->sources[i], name);
 	return code;
+}
+
+/* What none of the recordings says of its launches or devices. */
+static int explain_attribute(char **out, struct check *c, const char *name)
+{
+	int code = OPK_EUSAGE;
+
+	for (size_t i = 0; code == OPK_EUSAGE && i < c->diff->source_count; i++) {
+		opk_clear_errors(c->ctx);
+		code = opk_attribute_check(c->ctx, name, c->diff->sources[i].meta);
+	}
+	if (code != OPK_EUSAGE)
+		return code;
+	*out = opk_strdup(opk_innermost(c->ctx));
+	opk_clear_errors(c->ctx);
+	return *out ? OPK_OK : opk_nomem(c->ctx, "rules");
 }
 
 static bool has_metrics(const struct opk_diff *diff)
@@ -71,6 +99,8 @@ static int explain(char **out, struct check *c, const char *name)
 	code = look_in_recordings(&known, c, name);
 	if (code || known)
 		return code;
+	if (opk_attribute_is_name(name))
+		return explain_attribute(out, c, name);
 	if (strstr(name, "__") && has_metrics(c->diff)) {
 		code = open_catalog(c);
 		if (code || opk_catalog_has_full(c->catalog, c->ctx, name))
@@ -79,8 +109,10 @@ static int explain(char **out, struct check *c, const char *name)
 			*out = opk_catalog_explain(c->catalog, opk_catalog_chip(c->catalog), name);
 	}
 	if (!*out)
-		*out = opk_printf("the recordings have no '%.200s'" OPK_DID_YOU_MEAN, name,
-		                  OPK_NEAR(c->nearest.best));
+		*out = opk_printf("the %s no '%.200s'" OPK_DID_YOU_MEAN,
+		                  c->diff->sources[0].set.meta.metric_count ? "set has"
+		                                                            : "recordings have",
+		                  name, OPK_NEAR(c->nearest.best));
 	return *out ? OPK_OK : opk_nomem(c->ctx, "rules");
 }
 

@@ -57,13 +57,19 @@ static int check_twice(const struct opk_diff *diff, struct opk_ctx *ctx, size_t 
 	return OPK_OK;
 }
 
-static int begin(struct opk_compared_source *source, struct opk_ctx *ctx)
+static int begin(struct opk_compared_source *source, struct opk_ctx *ctx, const struct opk_set *set)
 {
 	int code = opk_file_meta(&source->meta, ctx, source->file);
 
 	if (!code && !strcmp(source->meta->kind, "set"))
 		return opk_fail(ctx, OPK_EINPUT, "%s: it was built, not yet recorded",
 		                source->file->path);
+	source->names = source->meta;
+	if (!code && set && strcmp(source->meta->mode, "trace") != 0) {
+		code = opk_set_meta_init(&source->set, ctx, set, source->meta->chip,
+		                         source->meta->profiler, source->meta);
+		source->names = &source->set.meta;
+	}
 	return code ? code : find_mode(source, ctx);
 }
 
@@ -98,7 +104,7 @@ int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared
 	*out = !strcmp(name, opk_compared_duration);
 	if (*out || !strcmp(source->meta->mode, "trace"))
 		return OPK_OK;
-	code = opk_columns_init(&columns, ctx, source->meta,
+	code = opk_columns_init(&columns, ctx, source->names,
 	                        &(struct opk_wanted){ .shown = names, .shown_count = 1 });
 	*out = !code;
 	if (!code)
@@ -350,12 +356,13 @@ static int list_columns(struct opk_diff *diff, struct opk_ctx *ctx)
 
 int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 {
+	OPK_OPTIONS(opk_eval_options, eval, diff->options.eval);
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < diff->source_count; i++) {
 		code = check_twice(diff, ctx, i);
 		if (!code)
-			code = begin(&diff->sources[i], ctx);
+			code = begin(&diff->sources[i], ctx, eval.set);
 	}
 	if (!code)
 		code = check_alike(diff, ctx);
@@ -376,6 +383,7 @@ void opk_compared_source_clear(struct opk_compared_source *source)
 	opk_evaluation_free(source->launches);
 	opk_evaluation_free(source->means);
 	opk_strlist_clear(&source->also);
+	opk_set_meta_clear(&source->set);
 	free(source->columns);
 	free(source->columns_of_means);
 }

@@ -131,6 +131,11 @@ bool opk_attribute_is_name(const char *name)
 	return begins(name, launch_prefix) || begins(name, device_prefix);
 }
 
+bool opk_attribute_is_of_device(const char *name)
+{
+	return begins(name, device_prefix);
+}
+
 bool opk_attribute_exists(const char *name)
 {
 	return find_launch(name) || begins(name, device_prefix);
@@ -238,7 +243,11 @@ int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_
 		return OPK_OK;
 	for (size_t i = 0; i < LAUNCH_ATTRIBUTES; i++)
 		opk_nearest_try(&nearest, launch_attributes[i].name);
-	return opk_fail(ctx, OPK_EUSAGE, "%s: the recording does not say this%s%s%s", name,
-	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
-	                nearest.best ? "?" : "; 'info' lists what it says of devices");
+	if (nearest.best)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s: the recording does not say this, did you mean %s?", name,
+		                nearest.best);
+	return opk_fail(ctx, OPK_EUSAGE, "%s: the recording does not say this; %s", name,
+	                opk_attribute_is_of_device(name) ? "'info' lists what it says of devices"
+	                                                 : "launches have no such fact");
 }

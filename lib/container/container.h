@@ -396,6 +396,8 @@ int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
 
 /* "launch__..." or "device__attribute_...": no metric is called so. */
 bool opk_attribute_is_name(const char *name);
+/* "device__attribute_..." */
+bool opk_attribute_is_of_device(const char *name);
 /* Whether recordings may have it: any of a device, and those of launches that are known. */
 bool opk_attribute_exists(const char *name);
 /* OPK_EUSAGE where recordings have no such attribute, or this one says none of its devices. */

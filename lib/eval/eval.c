@@ -10,26 +10,40 @@
 #include "container/container.h"
 #include "eval/eval_inside.h"
 
+int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
+                      const char *chip, enum opk_profiler profiler, const struct opk_meta *recorded)
+{
+	struct opk_meta meta = { 0 };
+	int code = opk_set_resolve(&out->resolved, ctx, set, chip, profiler);
+
+	if (!code)
+		code = opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved);
+	if (code)
+		return code;
+	meta.metrics = opk_strlist_items(&out->resolved.metrics);
+	meta.metric_count = out->resolved.metrics.count;
+	/* What its formulas say of devices is the recording's. */
+	meta.run = recorded ? recorded->run : NULL;
+	meta.run_count = recorded ? recorded->run_count : 0;
+	out->meta = meta;
+	return OPK_OK;
+}
+
+void opk_set_meta_clear(struct opk_set_meta *meta)
+{
+	free(meta->labels);
+	opk_resolved_clear(&meta->resolved);
+}
+
 /* The set on the recording's chip, with what it derives, instead of what the recording says. */
 static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *chip,
                    enum opk_profiler profiler, const struct opk_set *set,
                    const struct opk_wanted *wanted)
 {
-	struct opk_resolved *resolved = &evaluation->resolved;
-	struct opk_meta meta = { 0 };
-	int code = opk_set_resolve(resolved, ctx, set, chip, profiler);
+	struct opk_set_meta *as = &evaluation->set;
+	int code = opk_set_meta_init(as, ctx, set, chip, profiler, evaluation->meta);
 
-	if (!code)
-		code = opk_resolved_to_meta(&meta, &evaluation->set_labels, ctx, resolved);
-	if (code)
-		return code;
-	meta.metrics = opk_strlist_items(&resolved->metrics);
-	meta.metric_count = resolved->metrics.count;
-	/* What its formulas say of devices is the recording's. */
-	meta.run = evaluation->meta ? evaluation->meta->run : NULL;
-	meta.run_count = evaluation->meta ? evaluation->meta->run_count : 0;
-	evaluation->set_meta = meta;
-	return opk_columns_init(&evaluation->columns, ctx, &evaluation->set_meta, wanted);
+	return code ? code : opk_columns_init(&evaluation->columns, ctx, &as->meta, wanted);
 }
 
 static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
@@ -160,8 +174,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	opk_spools_clear(&evaluation->spools);
 	opk_made_rows_clear(&evaluation->made);
 	opk_columns_clear(&evaluation->columns);
-	free(evaluation->set_labels);
-	opk_resolved_clear(&evaluation->resolved);
+	opk_set_meta_clear(&evaluation->set);
 	opk_nvprof_names_clear(&evaluation->nvprof);
 	opk_strlist_clear(&evaluation->metrics);
 	opk_strlist_clear(&evaluation->units);

@@ -10,6 +10,7 @@
 #include "child/child.h"
 #include "container/container.h"
 #include "formula/formula.h"
+#include "resolve/resolve.h"
 
 /* What the child that evaluates and the parent that reads share: eval_child.c, eval.c. */
 
@@ -199,6 +200,17 @@ void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const u
 int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns);
 /* The degree of one metric, by its full name. */
 int opk_metric_degree(const char *metric);
+/* A set on a recording's chip as metadata: what is evaluated instead of what the recording says. */
+struct opk_set_meta {
+	struct opk_resolved resolved;
+	struct opk_meta_label *labels;
+	struct opk_meta meta; /* borrows from both, and from the recording's */
+};
+/* *out begins zeroed, and has to be cleared after a failure, too; `recorded` may be NULL. */
+int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
+                      const char *chip, enum opk_profiler profiler,
+                      const struct opk_meta *recorded);
+void opk_set_meta_clear(struct opk_set_meta *meta);
 
 /* Values of the ranges of many images, by the faster of two evaluators, in a child. */
 

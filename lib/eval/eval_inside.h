@@ -195,10 +195,7 @@ struct opk_evaluation {
 	size_t condition_count;          /* on values, the first of those besides columns */
 	const struct opk_meta *meta;     /* of the recording; NULL: a bare image */
 	struct opk_columns columns;
-	/* The set that was asked for: `columns` borrows from these. */
-	struct opk_resolved resolved;
-	struct opk_meta_label *set_labels;
-	struct opk_meta set_meta;
+	struct opk_set_meta set;        /* that was asked for: `columns` borrows from it */
 	struct opk_nvprof_names nvprof; /* as well */
 	struct opk_strlist metrics;
 	struct opk_strlist units;
