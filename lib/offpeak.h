@@ -2520,9 +2520,10 @@ enum opk_verdict {
 	OPK_VERDICT_TOO_FEW, /* so few launches can't tell */
 	OPK_VERDICT_NAN,     /* on either side a launch has no value, though it was measured */
 	OPK_VERDICT_MISSING, /* on either side nothing was measured */
+	OPK_VERDICT_CLOCK,   /* by more than noise, but the SM's clock can explain all of it */
 	OPK_VERDICTS
 };
-/* "same", "noise", "changed", "too few", "nan", "missing". */
+/* "same", "noise", "changed", "too few", "nan", "missing", "clock". */
 const char *opk_verdict_name(enum opk_verdict verdict);
 
 /* A value before or after, in the unit of its column. */
@@ -2541,6 +2542,12 @@ struct opk_diff_value {
 	double p; /* of the test; NaN: it was not made */
 	enum opk_verdict verdict;
 	bool has_spread; /* on either side */
+	/*
+	 * Of a time or a rate: the change in percent that the SM's clock alone makes where all else
+	 * takes as many cycles as before, and so the most that it can have made. NaN: the clock is
+	 * not known, or the value does not depend on it.
+	 */
+	double clock;
 };
 
 /* A kernel, or what else rows are matched by, on both sides or one. */
@@ -2561,7 +2568,7 @@ struct opk_diff_row {
 struct opk_diff_column {
 	const char *name, *unit;
 	const char *heading, *prose; /* of the set's group that it is in; NULL */
-	bool shown;   /* false: it was evaluated for rules or the order of rows alone */
+	bool shown;   /* false: for rules, the order of rows or a clock alone; or it is a peak */
 	bool is_time; /* rows are in order of this one */
 };
 
@@ -2570,6 +2577,15 @@ struct opk_diff_family {
 	double level;           /* share of false discoveries */
 	size_t compared;        /* values with a spread, which are tested */
 	size_t launches_needed; /* on each side, to tell a single change among so many */
+};
+/*
+ * A peak or a clock: what the GPU can do, not what the program did. It is not judged, unless a rule
+ * names it, and each is here once: its values are of all launches of a side.
+ */
+struct opk_diff_peak {
+	const char *name, *unit;
+	struct opk_diff_side before, after;
+	double change; /* percent */
 };
 /* How much was compared, and how sure what was found is. */
 struct opk_diff_summary {
@@ -2580,6 +2596,9 @@ struct opk_diff_summary {
 	size_t verdicts[OPK_VERDICTS];          /* how many values have each */
 	/* Kernels of several launch shapes: what samples say of them is in no row of one shape. */
 	size_t unplaced;
+	/* The SM's clock first, where it is known on both sides: times and rates depend on it. */
+	const struct opk_diff_peak *peaks;
+	size_t peak_count;
 };
 
 /* A fact that is another one on the other side: "chip", "gpu", "cupti_version", "sm_mhz"... */
@@ -2603,7 +2622,8 @@ struct opk_diff_options {
  * Two sides, before and after, each of one recording or several (runs, ranks), matched row by row;
  * docs/ci.md says how. A value of a side is the median over launches. Whether two differ by more
  * than noise is found by Mann and Whitney's U test over launches, two-sided, and among many
- * comparisons by Benjamini and Hochberg's procedure.
+ * comparisons by Benjamini and Hochberg's procedure. Times and rates have to differ
+ * by more than what the SM's clock can explain, too, where it is known.
  *
  * The files must outlive the result, and are evaluated as opk_eval_file() and opk_timeline_eval()
  * do it. Kernels match by their names, not their symbols. Rows are in order of what changed most in

@@ -506,39 +506,106 @@ END_TEST
 
 /* ---- pieces ----------------------------------------------------------------------------- */
 
-START_TEST(degrees_of_metrics)
+START_TEST(traits_of_metrics)
 {
 	static const struct {
 		struct here here;
 		const char *metric;
-		int wanted;
+		struct opk_traits wanted; /* degree, that in the clock, whether it is the GPU's */
 	} rows[] = {
-		{ HERE, "smsp__inst_executed.sum", 1 },
-		{ HERE, "smsp__inst_executed.avg", 1 },
-		{ HERE, "sm__cycles_elapsed.max", 1 },
-		{ HERE, "sm__cycles_elapsed.min", 1 },
-		{ HERE, "smsp__inst_executed.sum.peak_sustained_active", 1 },
-		{ HERE, "smsp__inst_executed.sum.peak_sustained_elapsed", 1 },
-		{ HERE, "U.Triage.sm__inst_executed.sum", 1 },
-		{ HERE, "smsp__inst_executed.sum.peak_sustained", 0 },
-		{ HERE, "smsp__inst_executed.sum.per_second", 0 },
-		{ HERE, "smsp__inst_executed.sum.per_cycle_active", 0 },
-		{ HERE, "smsp__inst_executed.sum.peak_sustained_active.per_second", 0 },
-		{ HERE, "sm__warps_active.avg.pct_of_peak_sustained_active", 0 },
-		{ HERE, "lts__t_sector_hit_rate.pct", 0 },
-		{ HERE, "smsp__average_inst.ratio", 0 },
-		{ HERE, "smsp__average_inst.max_rate", 0 },
-		{ HERE, "gpu__time_duration.sum", 1 },
-		{ HERE, "gpu__time_start.sum", OPK_NO_DEGREE },
-		{ HERE, "gpu__time_end.max", OPK_NO_DEGREE },
-		{ HERE, "odd", 0 },
+		{ HERE, "smsp__inst_executed.sum", { 1, 0, false } },
+		{ HERE, "smsp__inst_executed.avg", { 1, 0, false } },
+		{ HERE, "sm__cycles_elapsed.max", { 1, 0, false } },
+		{ HERE, "sm__cycles_elapsed.min", { 1, 0, false } },
+		{ HERE, "smsp__inst_executed.sum.peak_sustained_active", { 1, 0, false } },
+		{ HERE, "smsp__inst_executed.sum.peak_sustained_elapsed", { 1, 0, false } },
+		{ HERE, "U.Triage.sm__inst_executed.sum", { 1, 0, false } },
+		{ HERE, "smsp__inst_executed.sum.peak_sustained", { 0, 0, true } },
+		{ HERE, "smsp__inst_executed.sum.per_second", { 0, 1, false } },
+		{ HERE, "smsp__inst_executed.sum.per_cycle_active", { 0, 0, false } },
+		/* How long it was active is the program's. */
+		{ HERE,
+		  "smsp__inst_executed.sum.peak_sustained_active.per_second",
+		  { 0, 1, false } },
+		{ HERE,
+		  "smsp__inst_executed.sum.peak_sustained_elapsed.per_second",
+		  { 0, 1, true } },
+		{ HERE, "sm__warps_active.avg.pct_of_peak_sustained_active", { 0, 0, false } },
+		{ HERE, "lts__t_sector_hit_rate.pct", { 0, 0, false } },
+		{ HERE, "smsp__average_inst.ratio", { 0, 0, false } },
+		{ HERE, "smsp__average_inst.max_rate", { 0, 0, true } },
+		{ HERE, "sm__cycles_elapsed.avg.per_second", { 0, 1, true } },
+		{ HERE, "fbpa__dram_cycles_elapsed.sum.per_second", { 0, 1, true } },
+		{ HERE, "FBSP.TriageCompute.dramc__cycles_elapsed.avg.per_second", { 0, 1, true } },
+		{ HERE, "sm__cycles_active.avg.per_second", { 0, 1, false } },
+		{ HERE, "sm__cycles_elapsed.avg.per_cycle_elapsed", { 0, 0, false } },
+		{ HERE, "gpu__time_duration.sum", { 1, -1, false } },
+		{ HERE, "gpu__time_duration_measured_user.avg", { 1, -1, false } },
+		{ HERE, "gpu__time_duration.sum.per_second", { 0, 0, false } },
+		{ HERE, "gpu__time_start.sum", { OPK_NO_DEGREE, OPK_NO_DEGREE, false } },
+		{ HERE, "gpu__time_end.max", { OPK_NO_DEGREE, OPK_NO_DEGREE, false } },
+		{ HERE, "device__attribute_clock_rate", { 0, 0, true } },
+		{ HERE, "launch__grid_size", { 1, 0, false } },
+		{ HERE, "odd", { 0, 0, false } },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		int degree = opk_metric_degree(rows[i].metric);
+		struct opk_traits got = opk_metric_traits(rows[i].metric);
 
-		ck_row(&rows[i], degree == rows[i].wanted, "%s: %d", rows[i].metric, degree);
+		ck_row(&rows[i],
+		       got.degree == rows[i].wanted.degree && got.clock == rows[i].wanted.clock
+		               && got.of_gpu == rows[i].wanted.of_gpu,
+		       "%s: %d, %d, %d", rows[i].metric, got.degree, got.clock, got.of_gpu);
 	}
+}
+END_TEST
+
+/* A derived metric is a peak or a clock where all that it is made of is. */
+START_TEST(traits_of_columns)
+{
+	static const char *const metrics[] = { "gpu__time_duration.sum", "dram__bytes.sum",
+		                               "dram__bytes.sum.peak_sustained",
+		                               "sm__cycles_elapsed.avg.per_second" };
+	static const struct opk_meta_label labels[] = {
+		{ "gpu__time_duration.sum", "time" },
+		{ "dram__bytes.sum", "bytes" },
+		{ "dram__bytes.sum.peak_sustained", "peak" },
+		{ "sm__cycles_elapsed.avg.per_second", "clock" }
+	};
+	static const struct {
+		struct here here;
+		const char *formula;
+		int clock;
+		bool of_gpu;
+	} rows[] = {
+		{ HERE, "2 * peak * clock", 1, true },
+		{ HERE, "bytes / time", 1, false },
+		{ HERE, "bytes / time / (peak * clock)", 0, false },
+		{ HERE, "time * clock", 0, false },
+		{ HERE, "1e-9 * time", -1, false },
+		{ HERE, "max(bytes, time)", OPK_NO_DEGREE, false },
+		{ HERE, "7", 0, false },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct opk_meta_derived derived = { "d", rows[i].formula, "", "" };
+		const struct opk_meta meta = { .metrics = metrics,
+			                       .metric_count = COUNT(metrics),
+			                       .labels = labels,
+			                       .label_count = COUNT(labels),
+			                       .derived = &derived,
+			                       .derived_count = 1 };
+		struct opk_columns columns;
+		struct opk_traits got[COUNT(metrics) + 1];
+
+		ck_ok(ctx, opk_columns_init(&columns, ctx, &meta, &(struct opk_wanted){ 0 }));
+		ck_ok(ctx, opk_columns_traits(got, ctx, &columns));
+		ck_row(&rows[i], got[4].clock == rows[i].clock && got[4].of_gpu == rows[i].of_gpu,
+		       "%s: %d, %d", rows[i].formula, got[4].clock, got[4].of_gpu);
+		opk_columns_clear(&columns);
+	}
+	opk_ctx_free(ctx);
 }
 END_TEST
 
@@ -658,7 +725,8 @@ int main(void)
 	tcase_add_test(tests, statistics_with_nan);
 	tcase_add_test(tests, columns_of_many_rows);
 	tcase_add_test(tests, columns_without_memory);
-	tcase_add_test(tests, degrees_of_metrics);
+	tcase_add_test(tests, traits_of_metrics);
+	tcase_add_test(tests, traits_of_columns);
 	tcase_add_test(tests, degrees_of_formulas);
 	tcase_add_test(tests, percentiles);
 	tcase_set_timeout(tests, 60);

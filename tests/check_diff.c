@@ -130,23 +130,31 @@ static const struct {
 	size_t before, after; /* launches */
 	double change, noise;
 	enum opk_verdict wanted;
+	double clock, beyond; /* what the clock makes of it, and p without that */
 } cases[] = {
-	{ HERE, 30, 30, 0, 1, OPK_VERDICT_NOISE },
-	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CHANGED },
-	{ HERE, 30, 30, -5, 1, OPK_VERDICT_CHANGED },
-	{ HERE, 30, 30, 5, 10, OPK_VERDICT_NOISE },
-	{ HERE, 30, 30, 0, 0, OPK_VERDICT_SAME },
-	{ HERE, 1, 1, 0, 0, OPK_VERDICT_SAME },
-	{ HERE, 3, 3, 1e-9, 0, OPK_VERDICT_CHANGED },
-	{ HERE, 2, 2, 1e-9, 0, OPK_VERDICT_TOO_FEW },
-	{ HERE, 1, 1, 50, 0, OPK_VERDICT_TOO_FEW },
-	{ HERE, 1, 40, 50, 1, OPK_VERDICT_TOO_FEW },
-	{ HERE, 3, 3, 50, 1, OPK_VERDICT_TOO_FEW },
-	{ HERE, 5, 5, 50, 1, OPK_VERDICT_TOO_FEW },
-	{ HERE, 6, 6, 50, 1, OPK_VERDICT_CHANGED },
-	{ HERE, 0, 30, 5, 1, OPK_VERDICT_MISSING },
-	{ HERE, 30, 0, 5, 1, OPK_VERDICT_MISSING },
-	{ HERE, 30, 30, (double)NAN, 1, OPK_VERDICT_NAN },
+	{ HERE, 30, 30, 0, 1, OPK_VERDICT_NOISE, 0, 0 },
+	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CHANGED, 0, 0 },
+	{ HERE, 30, 30, -5, 1, OPK_VERDICT_CHANGED, 0, 0 },
+	{ HERE, 30, 30, 5, 10, OPK_VERDICT_NOISE, 0, 0 },
+	{ HERE, 30, 30, 0, 0, OPK_VERDICT_SAME, 0, 0 },
+	{ HERE, 1, 1, 0, 0, OPK_VERDICT_SAME, 0, 0 },
+	{ HERE, 3, 3, 1e-9, 0, OPK_VERDICT_CHANGED, 0, 0 },
+	{ HERE, 2, 2, 1e-9, 0, OPK_VERDICT_TOO_FEW, 0, 0 },
+	{ HERE, 1, 1, 50, 0, OPK_VERDICT_TOO_FEW, 0, 0 },
+	{ HERE, 1, 40, 50, 1, OPK_VERDICT_TOO_FEW, 0, 0 },
+	{ HERE, 3, 3, 50, 1, OPK_VERDICT_TOO_FEW, 0, 0 },
+	{ HERE, 5, 5, 50, 1, OPK_VERDICT_TOO_FEW, 0, 0 },
+	{ HERE, 6, 6, 50, 1, OPK_VERDICT_CHANGED, 0, 0 },
+	{ HERE, 0, 30, 5, 1, OPK_VERDICT_MISSING, 0, 0 },
+	{ HERE, 30, 0, 5, 1, OPK_VERDICT_MISSING, 0, 0 },
+	{ HERE, 30, 30, (double)NAN, 1, OPK_VERDICT_NAN, 0, 0 },
+	/* The clock makes as much, or all that is not noise, or more; less; or the contrary. */
+	{ HERE, 3, 3, 5, 0, OPK_VERDICT_CLOCK, 5, 0 },
+	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CLOCK, 4.5, 0.3 },
+	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CLOCK, 12, 1e-9 },
+	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CHANGED, 2, 1e-9 },
+	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CHANGED, -5, 1e-9 },
+	{ HERE, 30, 30, 0, 1, OPK_VERDICT_NOISE, 5, 1e-9 },
 };
 
 START_TEST(known_cases)
@@ -165,9 +173,12 @@ START_TEST(known_cases)
 		struct opk_diff_summary summary = { .level = 0.005 };
 		const bool foremost = true;
 		struct opk_diff_value value;
-		struct opk_compared_table table = { &value, &foremost, NULL, 1, 1 };
+		struct opk_compared_table table = {
+			&value, &foremost, NULL, 1, 1, &cases[i].beyond
+		};
 
 		ck_assert(opk_compare_values(&value, sides));
+		value.clock = cases[i].clock;
 		ck_ok(ctx, opk_find_verdicts(&summary, ctx, &table));
 		ck_row(&cases[i], value.verdict == cases[i].wanted, "%s, not %s, p = %g",
 		       opk_verdict_name(value.verdict), opk_verdict_name(cases[i].wanted), value.p);
@@ -258,7 +269,7 @@ static bool is_alarm(struct opk_ctx *ctx, const struct times *times, size_t laun
 	static struct opk_diff_value values[KERNELS];
 	struct opk_diff_summary summary = { .level = 0.005 };
 	const bool foremost = true;
-	struct opk_compared_table table = { values, &foremost, NULL, times->count, 1 };
+	struct opk_compared_table table = { values, &foremost, NULL, times->count, 1, NULL };
 
 	for (size_t i = 0; i < times->count; i++) {
 		double drawn[2][MOST];
@@ -346,8 +357,8 @@ static bool is_alarm_of_metrics(struct opk_ctx *ctx, const struct metrics *metri
 	static struct opk_diff_value values[SOLVER_KERNELS * MOST_METRICS];
 	static const bool foremost[MOST_METRICS] = { true };
 	struct opk_diff_summary summary = { .level = 0.005 };
-	const struct opk_compared_table table = { values, foremost, NULL, SOLVER_KERNELS,
-		                                  metrics->columns };
+	const struct opk_compared_table table = { values,         foremost,         NULL,
+		                                  SOLVER_KERNELS, metrics->columns, NULL };
 	uint64_t weights[MOST];
 
 	for (size_t i = 0; i < MOST; i++)
@@ -424,7 +435,7 @@ START_TEST(small_change)
 	enum { ROWS = 5, COLUMNS = 10, TRIALS = 200 };
 	static const bool foremost[COLUMNS] = { true };
 	static struct opk_diff_value values[ROWS * COLUMNS];
-	const struct opk_compared_table table = { values, foremost, NULL, ROWS, COLUMNS };
+	const struct opk_compared_table table = { values, foremost, NULL, ROWS, COLUMNS, NULL };
 	struct opk_ctx *ctx = new_ctx();
 	size_t found = 0, wrong = 0;
 
@@ -548,7 +559,10 @@ START_TEST(matched_rows)
 
 	compare(&c, 1, 1, NULL);
 	ck_assert_uint_eq(opk_diff_count(c.diff), COUNT(names));
-	ck_assert_uint_eq(opk_diff_column_count(c.diff), 1);
+	/* The clock is there for what depends on it. */
+	ck_assert_uint_eq(opk_diff_column_count(c.diff), 2);
+	ck_assert(!opk_diff_get_column(c.diff, 1).shown);
+	ck_assert_uint_eq(opk_diff_get_summary(c.diff)->peak_count, 0);
 	ck_assert_str_eq(opk_diff_get_column(c.diff, 0).name, "duration_ns");
 	ck_assert(opk_diff_get_column(c.diff, 0).shown && opk_diff_get_column(c.diff, 0).is_time);
 	for (size_t i = 0; i < COUNT(names); i++) {

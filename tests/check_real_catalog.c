@@ -3,6 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "catalogs.h"
+#include "eval/eval.h"
 #include "schedule/schedule.h"
 #include "real.h"
 
@@ -328,6 +329,42 @@ START_TEST(unlisted_names)
 }
 END_TEST
 
+static void check_traits(const char *metric, const char *suffix)
+{
+	opk_autofree char *name = opk_printf("%s%s", metric, suffix);
+
+	ck_assert_msg(opk_metric_traits_known(name), "%s", name);
+}
+
+/* Times are those whose unit says so, and elapsed cycles in a second are clocks. */
+START_TEST(traits_of_counters)
+{
+	static const char *const chips[] = { "GH100", "TU102", "GB202" };
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(chips); i++) {
+		struct opk_catalog *catalog;
+
+		ck_ok(ctx, opk_catalog_new(&catalog, ctx, chips[i], OPK_PROFILER_RANGE));
+		for (size_t j = 0; j < opk_catalog_count(catalog); j++) {
+			const struct opk_metric *metric = opk_catalog_get(catalog, j);
+			opk_autofree char *sum = opk_printf("%s.sum", metric->name);
+			opk_autofree char *rate = opk_printf("%s.avg.per_second", metric->name);
+			bool time = strstr(metric->dim_unit, "nanosecond");
+			bool clock = strstr(metric->name, "cycles_elapsed");
+
+			if (metric->type != OPK_COUNTER)
+				continue;
+			/* 12.x says no units. */
+			ck_assert_msg(!time || opk_metric_traits(sum).clock, "%s", sum);
+			ck_assert_msg(opk_metric_traits(rate).of_gpu == clock, "%s", rate);
+		}
+		opk_catalog_free(catalog);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* So that a name by its ending need not be looked up: all that the library lists. */
 START_TEST(listed_suffixes)
 {
@@ -341,6 +378,7 @@ START_TEST(listed_suffixes)
 			const char *suffix = opk_catalog_submetric(catalog, metric, j).suffix;
 
 			ck_assert_msg(opk_has_listed_suffix(suffix), "%s%s", metric->name, suffix);
+			check_traits(metric->name, suffix);
 		}
 	}
 	opk_catalog_free(catalog);
@@ -366,6 +404,7 @@ int main(void)
 	tcase_add_test(real, real_expected);
 	tcase_add_test(real, unlisted_names);
 	tcase_add_test(real, listed_suffixes);
+	tcase_add_test(real, traits_of_counters);
 	tcase_set_timeout(real, 300);
 	suite_add_tcase(suite, real);
 	return run_suite(suite);

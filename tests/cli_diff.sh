@@ -18,7 +18,7 @@ verdict() {
 
 section 'what changed'
 works diff "$before" "$after" --kernel-names short
-header_is kernel,grid,block,metric,unit,before,after,change_pct,verdict,p,before_count,after_count,before_low,before_high,after_low,after_high
+header_is kernel,grid,block,metric,unit,before,after,change_pct,verdict,p,before_count,after_count,before_low,before_high,after_low,after_high,clock_pct
 while read -r kernel metric wanted; do
 	same "$kernel: $metric" "$(verdict "$kernel" "$metric")" "$wanted"
 done <<'END'
@@ -33,6 +33,50 @@ END
 # What changed most in time comes first.
 same 'order of kernels' "$(tail -n +2 out | cut -d , -f 1 | uniq | tr '\n' ' ')" 'transpose axpy norm stencil relax '
 same 'metrics of each kernel' "$(tail -n +2 out | cut -d , -f 1 | uniq -c | awk '{ print $1 }' | uniq | wc -l)" 1
+
+section 'peaks and clocks'
+# They say what the GPU can do: each is stated once and not judged, under any name that a set gives it.
+run 0 diff "$before" "$after" --format json
+json '25 < j["changed"] < 40 and not any(v["metric"].endswith("_peak") for v in j["values"])'
+json '[p["metric"] for p in j["peaks"]][:2] == ["sm__cycles_elapsed.avg.per_second", "fp64_peak"] and len(j["peaks"]) == 13'
+json 'all(abs(p["after"] / p["before"] - 1 - p["change_pct"] / 100) < 1e-9 for p in j["peaks"])'
+json 'set(v["metric"] for v in j["values"] if v["clock_pct"] is not None) == {"duration", "gpu__time_duration.sum",
+	*(v["metric"] for v in j["values"] if v["unit"].endswith("/second"))}'
+notes 'peaks and clocks alone were compared.*--table peaks has them' \
+	diff "$before" "$after" --metrics sm__cycles_elapsed.avg.per_second,dram__bytes.sum.peak_sustained
+lines_are 1
+works diff "$before" "$after" --metrics sm__cycles_elapsed.avg.per_second,dram__bytes.sum.peak_sustained --table peaks
+header_is metric,unit,before,after,change_pct
+lines_are 3
+# A rule may ask for one by name.
+run 1 diff "$before" "$after" --fail 'fp64_peak>1e12' --fail 'fp64_peak<-50%' --table rules
+err_has '^offpeak: 5 of 10 checks are broken$'
+
+section 'what the clock makes of a change'
+# Two kernels of 32 launches each, whose times and clocks are given.
+works extract "$before" --data image
+for side in '1980 1 1' '1760 1.125 2.25'; do
+	# shellcheck disable=SC2086
+	set -- $side
+	awk -v mhz="$1" -v even="$2" -v odd="$3" 'BEGIN {
+		for (i = 0; i < 64; i++)
+			printf "%s{\"kernel\":\"%s\",\"duration_ns\":%d,\"sm_mhz\":%d}", i ? "," : "[", i % 2 ? "odd" : "even",
+				(10000 + 8 * (int(i / 2) % 7)) * (i % 2 ? odd : even), mhz
+		print "]"
+	}' >ranges.json
+	works import --raw image-1 --chip GH100 --metrics lts__t_bytes.sum --ranges ranges.json -o "clock-$1.opk"
+done
+notes '^offpeak: note: 1 value changed by as much as the SM.s clock can explain' \
+	diff clock-1980.opk clock-1760.opk --table rows
+same "$last" "$(sed 1d out | tr '\n' ' ')" 'odd,32,32,10024,22554,125,changed,400960,12.5 even,32,32,10024,11277,12.5,clock,40096,12.5 '
+run 0 diff clock-1980.opk clock-1760.opk --format json
+json '(j["changed"], j["clock"], j["peaks"][0]["metric"], j["peaks"][0]["after"]) == (1, 1, "sm_mhz", 1760)'
+json '[v["verdict"] for v in j["values"] if v["metric"] == "lts__t_bytes.sum"] == ["noise"] * 2'
+# What took longer breaks the rule, and the sentence says how much of it is the clock's.
+run 1 diff clock-1980.opk clock-1760.opk --fail 'duration_ns>5%' --table rules --junit clock.xml
+err_has "^offpeak: broken: duration_ns>5%: odd: \+125%, from 10024 to 22554 ns; the SM clock's part is up to \+12.5%$"
+err_has "^offpeak: broken: duration_ns>5%: even: \+12.5%, .*; the SM clock's part is up to \+12.5%, and the rest is no more than noise$"
+same 'JUnit file' "$(grep -c 'clock&#39;s part is up to +12.5%' clock.xml)" 2
 
 section 'several files are one side'
 refuses 2 'is twice on one side' diff --before "$before" --before "$before" --after "$after"

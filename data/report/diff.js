@@ -4,7 +4,7 @@
 
 	const { element } = offpeak;
 	// Places in a value: see report_diff.c.
-	const BEFORE = 0, AFTER = 1, CHANGE = 2, VERDICT = 3, LOW = 4;
+	const BEFORE = 0, AFTER = 1, CHANGE = 2, VERDICT = 3, CLOCK = 4, LOW = 5;
 
 	function verdictOf(data, value) {
 		return data.verdicts[value[VERDICT]];
@@ -14,10 +14,19 @@
 		return verdictOf(data, value) === 'changed';
 	}
 
+	function percentText(percent) {
+		return (percent > 0 ? '+' : percent < 0 ? '−' : '') + offpeak.formatShort(Math.abs(percent)) + '%';
+	}
+
 	function changeText(value) {
 		if (value[CHANGE] !== null)
-			return (value[CHANGE] > 0 ? '+' : value[CHANGE] < 0 ? '−' : '') + offpeak.formatShort(Math.abs(value[CHANGE])) + '%';
+			return percentText(value[CHANGE]);
 		return value[BEFORE] === 0 && value[AFTER] ? 'from 0' : value[BEFORE] === null || value[AFTER] === null ? 'nan' : '';
+	}
+
+	// What the SM's clock makes of a change; '': it is not known, or the value does not depend on it.
+	function clockText(value) {
+		return value[CLOCK] === null ? '' : percentText(value[CLOCK]);
 	}
 
 	// Time, and what is like it: more is worse.
@@ -53,7 +62,8 @@
 
 	function headline(data) {
 		const at = timeColumn(data), rows = data.rows.length, changed = data.rows.map((row, i) => i).filter(i => data.rows[i].time_changed);
-		const parts = changed.slice(0, 4).map(i => data.rows[i].name + ' (' + changeText(data.values[i][at]) + ')');
+		const parts = changed.slice(0, 4).map(i => data.rows[i].name + ' (' + changeText(data.values[i][at])
+			+ (data.values[i][at][CLOCK] ? ', of which the SM clock’s part is up to ' + clockText(data.values[i][at]) : '') + ')');
 
 		if (!rows)
 			return 'No row of one recording matches one of the other.';
@@ -65,11 +75,15 @@
 	}
 
 	function remarks(data) {
+		const at = timeColumn(data);
 		const lines = data.differences.map(d => d.what + ' differs: ' + (d.before || 'not known') + ' before, ' + (d.after || 'not known') + ' after.');
 
 		if (data.launches_least && data.launches_needed > data.launches_least)
 			lines.push('Some have only ' + data.launches_least + ' launches a side; to tell a single change from noise among so many takes '
 				+ data.launches_needed + '.');
+		const clocked = at < 0 ? 0 : data.values.filter(value => verdictOf(data, value[at]) === 'clock').length;
+		if (clocked)
+			lines.push(clocked + ' changed in time by as much as the SM’s clock can explain.');
 		if (data.unmatched_total)
 			lines.push(data.unmatched_total + (data.unmatched_total === 1 ? ' is' : ' are') + ' in one recording alone: '
 				+ data.unmatched.slice(0, 8).map(row => row.name + (row.before ? ' (before)' : ' (after)')).join(', ')
@@ -92,7 +106,7 @@
 				element('td', { class: 'number', text: state.format.text(value[AFTER]) }),
 				element('td', { class: 'number' }, [element('div', { class: 'with-bar' }, [changeBar(value[CHANGE]),
 					element('span', { class: changeClass(data, data.columns[at], value), text: changeText(value) })])]),
-				verdictCell(data, value),
+				element('td', { class: 'number', text: clockText(value) }), verdictCell(data, value),
 				element('td', { class: 'number', text: row.time_change === null ? '' : (row.time_change > 0 ? '+' : row.time_change < 0 ? '−' : '')
 					+ state.all.text(Math.abs(row.time_change)) }));
 		}
@@ -107,7 +121,7 @@
 		state.format = offpeak.formatColumn(times, unit);
 		state.all = offpeak.formatColumn(data.rows.map(row => row.time_change), unit);
 		const titles = [['name', 'kernel', ''], ['name', 'shape', ''], ['number', 'launches', 'before / after']].concat(at < 0 ? [] : [
-			['number', 'before', state.format.unit], ['number', 'after', state.format.unit], ['number', 'change', ''], ['name', 'verdict', ''],
+			['number', 'before', state.format.unit], ['number', 'after', state.format.unit], ['number', 'change', ''], ['number', 'clock’s part', ''], ['name', 'verdict', ''],
 			['number', 'in all launches', state.all.unit]]);
 		const head = element('tr', {}, titles.map(title => element('th', { class: title[0] }, [element('div', { class: 'head' },
 			[element('span', { text: title[1] }), title[2] ? element('span', { class: 'unit', text: title[2] }) : null])])));
@@ -139,7 +153,7 @@
 			element('td', { class: 'number', text: offpeak.formatLine(value[BEFORE], column.unit) }),
 			element('td', { class: 'number', text: offpeak.formatLine(value[AFTER], column.unit) }),
 			element('td', { class: 'number' }, [element('span', { class: changeClass(data, column, value), text: changeText(value) })]),
-			verdictCell(data, value), element('td', { class: 'spread' }, [sides(value)])]);
+			element('td', { class: 'number', text: clockText(value) }), verdictCell(data, value), element('td', { class: 'spread' }, [sides(value)])]);
 	}
 
 	function drawDetails(state) {
@@ -152,7 +166,7 @@
 			if (column.hidden || state.changedOnly && !isChanged(data, value))
 				return;
 			if (column.heading && column.heading !== heading)
-				body.append(element('tr', {}, [element('td', { colspan: 6 }, [element('h3', { text: column.heading })])]));
+				body.append(element('tr', {}, [element('td', { colspan: 7 }, [element('h3', { text: column.heading })])]));
 			heading = column.heading || heading;
 			body.append(valueRow(data, column, value));
 		});
@@ -165,7 +179,21 @@
 			element('div', { class: 'title' }, [element('h2', { class: 'mono', text: row.name }), element('p', { class: 'muted', text: shape(row) })]),
 			element('div', { class: 'tools' }, [element('label', {}, [box, 'only what changed by more than noise'])]),
 			element('table', { class: 'values' }, [element('thead', {}, [element('tr', {}, [['', 'metric'], ['number', data.before], ['number', data.after],
-				['number', 'change'], ['', 'verdict'], ['', 'middle half of launches']].map(title => element('th', { class: title[0], text: title[1] })))]), body]));
+				['number', 'change'], ['number', 'clock’s part'], ['', 'verdict'], ['', 'middle half of launches']].map(title => element('th', { class: title[0], text: title[1] })))]), body]));
+	}
+
+	// What the GPU can do, not what the program did: once, and without a verdict.
+	function peaks(data) {
+		const row = peak => element('tr', {}, [element('td', { class: 'metric', text: peak.name }),
+			element('td', { class: 'number', text: offpeak.formatLine(peak.before, peak.unit) }),
+			element('td', { class: 'number', text: offpeak.formatLine(peak.after, peak.unit) }),
+			element('td', { class: 'number', text: peak.change === null ? 'nan' : percentText(peak.change) })]);
+
+		return data.peaks.length ? element('details', { class: 'peaks' }, [
+			element('summary', { text: 'Peaks and clocks over all launches, which are not judged' }),
+			element('table', { class: 'values' }, [element('thead', {}, [element('tr', {}, [['', 'peak or clock'], ['number', data.before],
+				['number', data.after], ['number', 'change']].map(title => element('th', { class: title[0], text: title[1] })))]),
+			element('tbody', {}, data.peaks.map(row))])]) : '';
 	}
 
 	// Its marks in the pictures of both recordings.
@@ -193,7 +221,7 @@
 			element('p', { class: 'headline', text: headline(data) }), remarks(data));
 		if (!data.rows.length)
 			return;
-		section.append(element('div', { class: 'tools' }, [field]), frame, state.details);
+		section.append(element('div', { class: 'tools' }, [field]), frame, state.details, peaks(data));
 		drawTable(state);
 		choose(state, 0);
 		field.addEventListener('input', () => {

@@ -39,6 +39,11 @@ struct opk_compared_table {
 	const bool *foremost;
 	const bool *hidden; /* neither tested nor counted; NULL: no column is */
 	size_t rows, columns;
+	/*
+	 * p of the same test, once more as if the clock had been the same; NaN: it is not known, or
+	 * the value does not depend on it. NULL: none is known.
+	 */
+	const double *beyond_clock;
 };
 /*
  * Tells changes from noise. Fills in what was tested, and from how many launches on it can tell;
@@ -75,7 +80,9 @@ struct opk_compared_source {
 struct opk_compared_column {
 	char *name, *unit;
 	const char *heading, *prose; /* of the set's group; NULL */
+	struct opk_traits traits;
 	bool shown;
+	bool is_peak; /* or a clock, which is stated once instead */
 };
 
 /* What is known of a group besides what its ranges have in common. */
@@ -91,6 +98,7 @@ struct opk_diff {
 	OPK_LIST(struct opk_compared_column) columns;
 	struct opk_index numbers; /* of columns */
 	size_t time;              /* the column of times; SIZE_MAX */
+	size_t clock;             /* that of the SM's clock; SIZE_MAX */
 	struct opk_grouping groups;
 	OPK_LIST(struct opk_compared_group) about; /* one a group */
 	struct opk_column_file values[OPK_SIDES];
@@ -98,7 +106,9 @@ struct opk_diff {
 	OPK_LIST(uint64_t) weights[OPK_SIDES]; /* the same */
 	struct opk_diff_summary summary;
 	struct opk_diff_value *compared; /* of each group, one a column */
-	struct opk_diff_row *rows;       /* of both sides, in order */
+	double *beyond_clock;            /* the same: as opk_compared_table has it */
+	struct opk_diff_peak *peaks;
+	struct opk_diff_row *rows; /* of both sides, in order */
 	size_t row_count;
 	struct opk_diff_row *unmatched;
 	size_t unmatched_count;
@@ -107,7 +117,8 @@ struct opk_diff {
 	struct opk_strlist texts; /* that they borrow */
 };
 
-extern const char opk_compared_duration[]; /* the column of times that are no metric */
+/* Columns that are not metrics: times, and the clock as NVML has it. */
+extern const char opk_compared_duration[], opk_compared_mhz[];
 
 /* Evaluates all sources, and lists the columns. */
 int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx);
@@ -118,6 +129,10 @@ void opk_compared_source_clear(struct opk_compared_source *source);
 
 /* sides.c: reads the rows of all sources, group by group. */
 int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx);
+
+/* columns.c: the values of each column, group by group; places: the row of each group. */
+int opk_compare_columns(struct opk_diff *diff, struct opk_ctx *ctx, const size_t *places);
+bool opk_compared_has_both(const struct opk_diff *diff, size_t column);
 
 /* differences.c: what makes recordings differ besides the program. */
 int opk_find_differences(struct opk_diff *diff, struct opk_ctx *ctx);

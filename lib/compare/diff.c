@@ -40,146 +40,6 @@ static int add_sources(struct opk_diff *diff, struct opk_ctx *ctx, struct opk_fi
 	return OPK_OK;
 }
 
-/* ---- groups ----------------------------------------------------------------------------- */
-
-/* Rows of one side by group: those of group i begin at starts[i]. */
-struct sorted {
-	size_t *rows, *starts;
-	double *values;
-	bool *present;
-	struct opk_compared_values of_group;
-	size_t *present_rows; /* those of the group's values */
-};
-
-static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_diff *diff,
-                     enum opk_compared_side side)
-{
-	const size_t *group_of = diff->group_of[side].items;
-	size_t count = diff->group_of[side].count, groups = diff->groups.count;
-
-	out->rows = opk_alloc_array(count + 1, sizeof *out->rows);
-	out->starts = opk_alloc_array(groups + 2, sizeof *out->starts);
-	out->values = opk_alloc_array(count + 1, sizeof *out->values);
-	out->present = opk_alloc_array(count + 1, sizeof *out->present);
-	out->of_group.values = opk_alloc_array(count + 1, sizeof *out->of_group.values);
-	out->of_group.weights = opk_alloc_array(count + 1, sizeof *out->of_group.weights);
-	out->present_rows = opk_alloc_array(count + 1, sizeof *out->present_rows);
-	if (!out->present_rows || !out->rows || !out->starts || !out->values || !out->present
-	    || !out->of_group.values || !out->of_group.weights)
-		return fail_nomem(ctx);
-	/* Counted two places on, so that they begin one place on while they are filled in. */
-	for (size_t i = 0; i < count; i++)
-		out->starts[group_of[i] + 2]++;
-	for (size_t i = 2; i < groups + 2; i++)
-		out->starts[i] += out->starts[i - 1];
-	for (size_t i = 0; i < count; i++)
-		out->rows[out->starts[group_of[i] + 1]++] = i;
-	return OPK_OK;
-}
-
-static void clear_sorted(struct sorted *sorted)
-{
-	free(sorted->rows);
-	free(sorted->starts);
-	free(sorted->values);
-	free(sorted->present);
-	free(sorted->present_rows);
-	free(sorted->of_group.values);
-	free(sorted->of_group.weights);
-}
-
-/* The source of a side's row. */
-static size_t source_of(const struct opk_diff *diff, enum opk_compared_side side, size_t row)
-{
-	size_t i = diff->source_count - 1;
-
-	while (i > 0 && (diff->sources[i].side != side || diff->sources[i].first_row > row))
-		i--;
-	return i;
-}
-
-/* Values of one source become one, which is the mean of their launches. */
-static void join_sources(struct opk_compared_values *out, const struct opk_diff *diff,
-                         enum opk_compared_side side, const size_t *rows)
-{
-	size_t count = 0, last = SIZE_MAX;
-
-	for (size_t i = 0; i < out->count; i++) {
-		size_t source = source_of(diff, side, rows[i]);
-		double *value = &out->values[count - (source == last)];
-		uint64_t *weight = &out->weights[count - (source == last)];
-		double sum = out->values[i] * (double)out->weights[i];
-		uint64_t all = out->weights[i];
-
-		if (source == last) {
-			sum += *value * (double)*weight;
-			all += *weight;
-		}
-		*value = sum / (double)all;
-		*weight = all;
-		count += source != last;
-		last = source;
-	}
-	out->count = count;
-}
-
-static void gather(struct sorted *side, const uint64_t *weights, size_t group)
-{
-	struct opk_compared_values *out = &side->of_group;
-
-	out->count = 0;
-	for (size_t i = side->starts[group]; i < side->starts[group + 1]; i++) {
-		size_t row = side->rows[i];
-
-		if (!side->present[row])
-			continue;
-		side->present_rows[out->count] = row;
-		out->values[out->count] = side->values[row];
-		out->weights[out->count++] = weights[row];
-	}
-}
-
-/* One column at a time: all of them may be more than there is memory. */
-static int compare_column(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides,
-                          const size_t *places, size_t column)
-{
-	int code = OPK_OK;
-
-	for (int side = 0; !code && side < OPK_SIDES; side++)
-		code = opk_column_file_read(sides[side].values, sides[side].present,
-		                            &diff->values[side], ctx, column);
-	for (size_t i = 0; !code && i < diff->groups.count; i++) {
-		struct opk_compared_values of_group[OPK_SIDES];
-
-		for (int side = 0; side < OPK_SIDES; side++) {
-			gather(&sides[side], diff->weights[side].items, i);
-			of_group[side] = sides[side].of_group;
-			of_group[side].mixed = diff->about.items[i].mixed;
-			if (of_group[side].mixed)
-				join_sources(&of_group[side], diff, (enum opk_compared_side)side,
-				             sides[side].present_rows);
-		}
-		if (!opk_compare_values(&diff->compared[places[i] * diff->columns.count + column],
-		                        of_group))
-			code = fail_nomem(ctx);
-	}
-	return code;
-}
-
-static int compare(struct opk_diff *diff, struct opk_ctx *ctx, const size_t *places)
-{
-	struct sorted sides[OPK_SIDES] = { { 0 } };
-	int code = OPK_OK;
-
-	for (int side = 0; !code && side < OPK_SIDES; side++)
-		code = sort_rows(&sides[side], ctx, diff, (enum opk_compared_side)side);
-	for (size_t i = 0; !code && i < diff->columns.count; i++)
-		code = compare_column(diff, ctx, sides, places, i);
-	for (int side = 0; side < OPK_SIDES; side++)
-		clear_sorted(&sides[side]);
-	return code;
-}
-
 /* ---- rows ------------------------------------------------------------------------------- */
 
 static bool is_matched(const struct opk_diff *diff, size_t group)
@@ -196,7 +56,9 @@ static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places
 
 	diff->rows = opk_alloc_array(groups + 1, sizeof *diff->rows);
 	diff->compared = opk_alloc_array(groups * diff->columns.count + 1, sizeof *diff->compared);
-	if (!diff->rows || !diff->compared)
+	diff->beyond_clock = opk_alloc_array(groups * diff->columns.count + 1,
+	                                     sizeof *diff->beyond_clock);
+	if (!diff->rows || !diff->compared || !diff->beyond_clock)
 		return fail_nomem(ctx);
 	for (size_t i = 0; i < groups; i++)
 		diff->row_count += is_matched(diff, i);
@@ -218,21 +80,19 @@ static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places
 	return OPK_OK;
 }
 
-static bool has_both(const struct opk_diff *diff, size_t column)
-{
-	for (size_t i = 0; i < diff->row_count; i++)
-		if (!isnan(diff->rows[i].values[column].change))
-			return true;
-	return false;
-}
-
 static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	const struct opk_diff_rules *rules = diff->options.rules;
 	opk_autofree bool *foremost = opk_alloc_array(diff->columns.count + 1, sizeof *foremost);
 	opk_autofree bool *hidden = opk_alloc_array(diff->columns.count + 1, sizeof *hidden);
-	struct opk_compared_table table = { diff->compared, foremost, hidden, diff->row_count,
-		                            diff->columns.count };
+	struct opk_compared_table table = {
+		.values = diff->compared,
+		.foremost = foremost,
+		.hidden = hidden,
+		.beyond_clock = diff->beyond_clock,
+		.rows = diff->row_count,
+		.columns = diff->columns.count,
+	};
 	size_t column;
 
 	if (!foremost || !hidden)
@@ -249,7 +109,7 @@ static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
 
 static bool find_column(size_t *out, const struct opk_diff *diff, const char *name)
 {
-	return opk_index_find(out, &diff->numbers, name) && has_both(diff, *out);
+	return opk_index_find(out, &diff->numbers, name) && opk_compared_has_both(diff, *out);
 }
 
 /* A kernel's own time, else the host's of a range, else cycles: as far as both sides have it. */
@@ -262,8 +122,8 @@ static size_t find_time(const struct opk_diff *diff)
 	    || find_column(&column, diff, opk_compared_duration))
 		return column;
 	for (size_t i = 0; i < diff->columns.count; i++)
-		if (strstr(diff->columns.items[i].name, "__cycles_elapsed.")
-		    && !strstr(diff->columns.items[i].name, "per_second") && has_both(diff, i))
+		if (opk_metric_is_cycles(diff->columns.items[i].name)
+		    && opk_compared_has_both(diff, i))
 			return i;
 	return SIZE_MAX;
 }
@@ -300,29 +160,15 @@ static int by_time_change(const void *a, const void *b)
 	return x->values < y->values ? -1 : x->values > y->values;
 }
 
-/* Times that no row has need no column. */
-static void hide_duration(struct opk_diff *diff)
-{
-	size_t column = 0;
-	bool any = false;
-
-	opk_index_find(&column, &diff->numbers, opk_compared_duration);
-	for (size_t i = 0; i < diff->groups.count; i++)
-		any |= diff->rows[i].values[column].before.count
-		       || diff->rows[i].values[column].after.count;
-	diff->columns.items[column].shown = any;
-}
-
 static int match(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	opk_autofree size_t *places = opk_alloc_array(diff->groups.count + 1, sizeof *places);
 	int code = places ? place_rows(diff, ctx, places) : fail_nomem(ctx);
 
 	if (!code)
-		code = compare(diff, ctx, places);
+		code = opk_compare_columns(diff, ctx, places);
 	if (code)
 		return code;
-	hide_duration(diff);
 	diff->time = find_time(diff);
 	code = find_verdicts(diff, ctx);
 	if (code)
@@ -392,6 +238,8 @@ void opk_diff_free(struct opk_diff *diff)
 	opk_grouping_clear(&diff->groups);
 	free(diff->about.items);
 	free(diff->compared);
+	free(diff->beyond_clock);
+	free(diff->peaks);
 	free(diff->rows);
 	free(diff->differences);
 	opk_strlist_clear(&diff->texts);

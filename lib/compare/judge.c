@@ -55,20 +55,35 @@ static int put_row(struct judge *j, const struct opk_diff_row *row, bool broken,
 	return put(j, row, broken, opk_diff_row_name(j->diff, row, j->names), text);
 }
 
+/* How sure the change is; of what does change, how much of it is the clock's. */
+static void put_evidence(struct opk_buf *out, const struct opk_diff_value *value)
+{
+	if (value->verdict == OPK_VERDICT_NOISE) {
+		opk_buf_add_text(out, ", which is no more than noise");
+		return;
+	}
+	if (value->verdict == OPK_VERDICT_TOO_FEW)
+		opk_buf_add_printf(out,
+		                   "; %" PRIu64 " and %" PRIu64
+		                   " launches are too few to tell it from noise",
+		                   value->before.count, value->after.count);
+	if (!isnan(value->clock) && value->clock != 0)
+		opk_buf_add_printf(out, "; the SM clock's part is up to %+.4g%%", value->clock);
+	if (value->verdict == OPK_VERDICT_CLOCK)
+		opk_buf_add_text(out, ", and the rest is no more than noise");
+}
+
 static char *describe_change(const struct judge *j, const struct opk_diff_value *value)
 {
 	const char *unit = j->diff->columns.items[j->column].unit;
 	struct opk_buf out = { 0 };
 
-	opk_buf_add_printf(&out, "%+.4g%%, from %.6g to %.6g%s%s", value->change,
-	                   value->before.value, value->after.value, *unit ? " " : "", unit);
-	if (value->verdict == OPK_VERDICT_NOISE && value->change != 0)
-		opk_buf_add_text(&out, ", which is no more than noise");
-	if (value->verdict == OPK_VERDICT_TOO_FEW && value->change != 0)
-		opk_buf_add_printf(&out,
-		                   "; %" PRIu64 " and %" PRIu64
-		                   " launches are too few to tell it from noise",
-		                   value->before.count, value->after.count);
+	if (isfinite(value->change))
+		opk_buf_add_printf(&out, "%+.4g%%, ", value->change);
+	opk_buf_add_printf(&out, "from %.6g to %.6g%s%s", value->before.value, value->after.value,
+	                   *unit ? " " : "", unit);
+	if (value->change != 0)
+		put_evidence(&out, value);
 	return opk_buf_take_text(&out);
 }
 

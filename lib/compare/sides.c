@@ -16,7 +16,6 @@ struct reader {
 	size_t column_count, metric_count;
 	double *own; /* in the evaluation's order */
 	uint64_t *measured, *least;
-	int *degrees;   /* of columns; NULL where no row is a sum */
 	double *values; /* in the diff's order */
 	bool *present;
 	bool *seen; /* columns that launches have by themselves */
@@ -37,27 +36,8 @@ static void clear(struct reader *r)
 	free(r->own);
 	free(r->measured);
 	free(r->least);
-	free(r->degrees);
 	free(r->values);
 	free(r->present);
-}
-
-/* Sums are of launches as `merge --sum` makes them. */
-static int find_degrees(struct reader *r)
-{
-	const struct opk_range *ranges;
-	size_t count;
-	bool any = false;
-	int code = opk_file_ranges(&ranges, &count, r->ctx, r->source->file);
-
-	for (size_t i = 0; !code && i < count; i++)
-		any |= ranges[i].count > 1;
-	if (code || !any)
-		return code;
-	r->degrees = opk_alloc_array(r->column_count + 1, sizeof *r->degrees);
-	if (!r->degrees)
-		return opk_nomem(r->ctx, "a comparison");
-	return opk_columns_degrees(r->degrees, r->ctx, opk_evaluation_columns(r->evaluation));
 }
 
 static int begin(struct reader *r)
@@ -74,7 +54,7 @@ static int begin(struct reader *r)
 	r->present = opk_alloc_array(columns, sizeof *r->present);
 	if (!r->own || !r->measured || !r->least || !r->values || !r->present)
 		return opk_nomem(r->ctx, "a comparison");
-	return find_degrees(r);
+	return OPK_OK;
 }
 
 /* ---- groups ----------------------------------------------------------------------------- */
@@ -162,14 +142,21 @@ static void put_value(struct reader *r, size_t number, double value, bool presen
 		r->seen[number] = true;
 }
 
+/* Sums are of launches as `merge --sum` makes them. */
+static double of_launch(const struct reader *r, const struct read_row *row, size_t number,
+                        double value)
+{
+	bool adds_up = r->diff->columns.items[number].traits.degree == 1;
+
+	return row->is_sum && adds_up ? value / (double)row->weight : value;
+}
+
 static void fill_columns(struct reader *r, const struct read_row *row)
 {
 	opk_evaluation_compute(r->own, r->evaluation, row->metrics);
 	opk_evaluation_least(r->least, r->evaluation, r->measured);
 	for (size_t i = 0; i < r->column_count; i++) {
-		bool adds_up = row->is_sum && r->degrees && r->degrees[i] == 1;
-
-		put_value(r, r->numbers[i], adds_up ? r->own[i] / (double)row->weight : r->own[i],
+		put_value(r, r->numbers[i], of_launch(r, row, r->numbers[i], r->own[i]),
 		          r->least[i] > 0);
 	}
 }
@@ -183,11 +170,10 @@ static void fill_also(struct reader *r, const struct read_row *row)
 		return;
 	opk_evaluation_compute_also(values, r->evaluation, row->metrics);
 	for (size_t i = 0; i < also->count; i++) {
-		bool adds_up = row->is_sum && opk_metric_degree(also->items[i]) == 1;
 		bool maybe_of_other = r->source->mode == OPK_COMPARED_PASSES && !r->of_means;
+		size_t number = r->numbers[r->column_count + i];
 
-		put_value(r, r->numbers[r->column_count + i],
-		          adds_up ? values[i] / (double)row->weight : values[i],
+		put_value(r, number, of_launch(r, row, number, values[i]),
 		          !maybe_of_other || !isnan(values[i]));
 	}
 }
@@ -195,14 +181,16 @@ static void fill_also(struct reader *r, const struct read_row *row)
 static int take(struct reader *r, const struct read_row *row)
 {
 	const struct opk_range *range = row->range;
-	size_t duration = 0;
+	size_t duration = 0, mhz = 0;
 
 	memset(r->present, 0, r->diff->columns.count * sizeof *r->present);
 	opk_index_find(&duration, &r->diff->numbers, opk_compared_duration);
 	if (range && range->duration_ns)
-		put_value(r, duration,
-		          (double)range->duration_ns / (row->is_sum ? (double)row->weight : 1),
+		put_value(r, duration, of_launch(r, row, duration, (double)range->duration_ns),
 		          true);
+	opk_index_find(&mhz, &r->diff->numbers, opk_compared_mhz);
+	if (range && range->sm_mhz)
+		put_value(r, mhz, range->sm_mhz, true);
 	fill_columns(r, row);
 	/* Launches on the timeline have none of it. */
 	if (r->source->mode != OPK_COMPARED_RAN || r->of_means)

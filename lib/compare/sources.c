@@ -7,7 +7,7 @@
 #include "compare/compare.h"
 #include "container/container.h"
 
-const char opk_compared_duration[] = "duration_ns";
+const char opk_compared_duration[] = "duration_ns", opk_compared_mhz[] = "sm_mhz";
 
 static const char time_metric[] = "gpu__time_duration.sum";
 
@@ -125,8 +125,7 @@ static bool records(const struct opk_meta *meta, const char *metric)
 static const char *find_cycles(const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < meta->metric_count; i++)
-		if (strstr(meta->metrics[i], "__cycles_elapsed.")
-		    && !strstr(meta->metrics[i], "per_second"))
+		if (opk_metric_is_cycles(meta->metrics[i]))
 			return meta->metrics[i];
 	return NULL;
 }
@@ -144,6 +143,19 @@ static int want_time(struct opk_compared_source *source, struct opk_ctx *ctx)
 	if (good && cycles)
 		good = opk_strlist_add(&source->also, cycles);
 	return good ? OPK_OK : opk_nomem(ctx, "a comparison");
+}
+
+/* Times and rates depend on it. */
+static int want_clock(struct opk_compared_source *source, struct opk_ctx *ctx)
+{
+	const struct opk_meta *meta = source->meta;
+
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (opk_metric_is_sm_clock(meta->metrics[i]))
+			return opk_strlist_add(&source->also, meta->metrics[i])
+			               ? OPK_OK
+			               : opk_nomem(ctx, "a comparison");
+	return OPK_OK;
 }
 
 static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
@@ -271,7 +283,7 @@ static int evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 /* ---- columns ---------------------------------------------------------------------------- */
 
 static int add_column(size_t *out, struct opk_diff *diff, struct opk_ctx *ctx, const char *name,
-                      const char *unit)
+                      const char *unit, const struct opk_traits *traits)
 {
 	struct opk_compared_column *column;
 
@@ -283,6 +295,7 @@ static int add_column(size_t *out, struct opk_diff *diff, struct opk_ctx *ctx, c
 		return opk_nomem(ctx, "columns");
 	column->name = opk_strdup(name);
 	column->unit = opk_strdup(unit ? unit : "");
+	column->traits = *traits;
 	return column->name && column->unit
 	                       && opk_index_add(&diff->numbers, column->name, *out, NULL)
 	               ? OPK_OK
@@ -290,7 +303,7 @@ static int add_column(size_t *out, struct opk_diff *diff, struct opk_ctx *ctx, c
 }
 
 static int list_shown(size_t *numbers, struct opk_diff *diff, struct opk_ctx *ctx,
-                      const struct opk_evaluation *evaluation)
+                      const struct opk_evaluation *evaluation, const struct opk_traits *traits)
 {
 	size_t count = opk_evaluation_column_count(evaluation);
 	int code = OPK_OK;
@@ -300,7 +313,7 @@ static int list_shown(size_t *numbers, struct opk_diff *diff, struct opk_ctx *ct
 		                                                                       i);
 
 		code = add_column(&numbers[i], diff, ctx, opk_evaluation_column(evaluation, i),
-		                  opk_evaluation_column_unit(evaluation, i));
+		                  opk_evaluation_column_unit(evaluation, i), &traits[i]);
 		if (code)
 			break;
 		diff->columns.items[numbers[i]].shown = true;
@@ -320,27 +333,79 @@ static const char *unit_of_metric(const struct opk_evaluation *evaluation, const
 	return NULL;
 }
 
+/* Those of the evaluation's columns, and of what `also` names; free(). */
+static int find_traits(struct opk_traits **out, struct opk_ctx *ctx,
+                       const struct opk_evaluation *evaluation)
+{
+	const struct opk_columns *columns = opk_evaluation_columns(evaluation);
+
+	*out = opk_alloc_array(columns->names.count + columns->also_count + 1, sizeof **out);
+	return *out ? opk_columns_traits(*out, ctx, columns) : opk_nomem(ctx, "columns");
+}
+
+static int list_also(size_t *numbers, struct opk_diff *diff, struct opk_ctx *ctx,
+                     const struct opk_strlist *also, const struct opk_evaluation *evaluation,
+                     const struct opk_traits *traits)
+{
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < also->count; i++)
+		code = add_column(&numbers[i], diff, ctx, also->items[i],
+		                  unit_of_metric(evaluation, also->items[i]), &traits[i]);
+	return code;
+}
+
 static int list_columns_of(size_t **out, struct opk_diff *diff, struct opk_ctx *ctx,
                            const struct opk_compared_source *source,
                            const struct opk_evaluation *evaluation)
 {
-	size_t count = evaluation ? opk_evaluation_column_count(evaluation) : 0;
+	size_t count = evaluation ? opk_evaluation_column_count(evaluation) : 0, all;
 	size_t *numbers = *out = opk_alloc_array(count + source->also.count + 1, sizeof *numbers);
+	opk_autofree struct opk_traits *traits = NULL;
 	int code = numbers ? OPK_OK : opk_nomem(ctx, "columns");
 
-	if (!code && evaluation)
-		code = list_shown(numbers, diff, ctx, evaluation);
-	for (size_t i = 0; !code && evaluation && i < source->also.count; i++)
-		code = add_column(&numbers[count + i], diff, ctx, source->also.items[i],
-		                  unit_of_metric(evaluation, source->also.items[i]));
-	return code;
+	if (code || !evaluation)
+		return code;
+	code = find_traits(&traits, ctx, evaluation);
+	if (!code)
+		code = list_shown(numbers, diff, ctx, evaluation, traits);
+	/* What conditions are on comes first. */
+	all = count + opk_evaluation_columns(evaluation)->also_count;
+	return code ? code
+	            : list_also(numbers + count, diff, ctx, &source->also, evaluation,
+	                        traits + all - source->also.count);
+}
+
+static bool is_ruled(const struct opk_diff *diff, const char *name)
+{
+	const struct opk_diff_rules *rules = diff->options.rules;
+
+	for (size_t i = 0; rules && i < opk_diff_rules_count(rules); i++)
+		if (!strcmp(opk_diff_rules_get(rules, i)->metric, name))
+			return true;
+	return false;
+}
+
+/* They are stated once, and judged where a rule asks for it alone. */
+static void choose_peaks(struct opk_diff *diff)
+{
+	for (size_t i = 0; i < diff->columns.count; i++) {
+		struct opk_compared_column *column = &diff->columns.items[i];
+
+		column->is_peak = column->shown && column->traits.of_gpu
+		                  && !is_ruled(diff, column->name);
+		column->shown &= !column->is_peak;
+	}
 }
 
 static int list_columns(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	size_t duration;
-	int code = add_column(&duration, diff, ctx, opk_compared_duration, "ns");
+	static const struct opk_traits time = { 1, -1, false }, clock = { 0, 1, true };
+	size_t column;
+	int code = add_column(&column, diff, ctx, opk_compared_duration, "ns", &time);
 
+	if (!code)
+		code = add_column(&column, diff, ctx, opk_compared_mhz, "MHz", &clock);
 	for (size_t i = 0; !code && i < diff->source_count; i++) {
 		struct opk_compared_source *source = &diff->sources[i];
 
@@ -349,6 +414,7 @@ static int list_columns(struct opk_diff *diff, struct opk_ctx *ctx)
 			code = list_columns_of(&source->columns_of_means, diff, ctx, source,
 			                       source->means);
 	}
+	choose_peaks(diff);
 	return code;
 }
 
@@ -370,6 +436,8 @@ int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 		code = opk_compared_check_rules(diff, ctx);
 	for (size_t i = 0; !code && i < diff->source_count; i++) {
 		code = want_time(&diff->sources[i], ctx);
+		if (!code)
+			code = want_clock(&diff->sources[i], ctx);
 		if (!code)
 			code = want_ruled(&diff->sources[i], ctx, diff->options.rules);
 	}

@@ -11,6 +11,7 @@ const char *opk_verdict_name(enum opk_verdict verdict)
 		[OPK_VERDICT_SAME] = "same",       [OPK_VERDICT_NOISE] = "noise",
 		[OPK_VERDICT_CHANGED] = "changed", [OPK_VERDICT_TOO_FEW] = "too few",
 		[OPK_VERDICT_NAN] = "nan",         [OPK_VERDICT_MISSING] = "missing",
+		[OPK_VERDICT_CLOCK] = "clock",
 	};
 
 	return names[verdict];
@@ -83,7 +84,7 @@ bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values s
 	/* A median does not go with the mean of several launches. */
 	bool weighted = is_weighted(before) || is_weighted(after);
 
-	*out = (struct opk_diff_value){ .p = (double)NAN };
+	*out = (struct opk_diff_value){ .p = (double)NAN, .clock = (double)NAN };
 	describe(&out->before, before, weighted);
 	describe(&out->after, after, weighted);
 	out->change = change_of(out->before.value, out->after.value);
@@ -109,7 +110,8 @@ bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values s
 
 struct tested {
 	struct opk_diff_value *value;
-	double least; /* that p can be */
+	double least;        /* that p can be */
+	double beyond_clock; /* p without the clock's part; NaN: that is not known */
 };
 
 static int by_p(const void *a, const void *b)
@@ -129,6 +131,18 @@ static bool is_constant(const struct opk_diff_value *value)
 }
 
 /*
+ * What differs by more than noise: the clock can be why where it makes as much, or where the rest
+ * is noise, so that p without its part is above the limit.
+ */
+static enum opk_verdict changed(const struct opk_diff_value *value, double beyond_clock,
+                                double limit)
+{
+	double part = value->clock / value->change;
+
+	return part >= 1 || beyond_clock > limit ? OPK_VERDICT_CLOCK : OPK_VERDICT_CHANGED;
+}
+
+/*
  * A counter that is the same in each launch of a row, and has no spread in any other one, does not
  * vary by itself: a difference is a change.
  */
@@ -143,7 +157,7 @@ static void judge_constant(const struct opk_compared_table *table, size_t column
 		struct opk_diff_value *value = &values[i * table->columns];
 
 		if (value->verdict == OPK_VERDICT_TOO_FEW && is_constant(value))
-			value->verdict = OPK_VERDICT_CHANGED;
+			value->verdict = changed(value, (double)NAN, 0);
 	}
 }
 
@@ -199,7 +213,9 @@ static size_t list_tested(struct tested *out, const struct opk_compared_table *t
 
 		if (table->foremost[i % table->columns] == foremost && least <= level
 		    && is_tested(table, i) && !isnan(value->p))
-			out[found++] = (struct tested){ value, least };
+			out[found++] = (struct tested){ value, least,
+				                        table->beyond_clock ? table->beyond_clock[i]
+				                                            : (double)NAN };
 	}
 	return found;
 }
@@ -210,15 +226,18 @@ static size_t list_tested(struct tested *out, const struct opk_compared_table *t
  */
 static void judge_tested(struct tested *tested, size_t count, double level)
 {
-	size_t changed = 0;
+	size_t found = 0;
+	double limit;
 
 	qsort(tested, count, sizeof *tested, by_p);
 	for (size_t i = 0; i < count; i++)
 		if (tested[i].value->p <= level * (double)(i + 1) / (double)count)
-			changed = i + 1;
+			found = i + 1;
+	limit = level * (double)found / (double)count;
 	for (size_t i = 0; i < count; i++)
-		if (i < changed)
-			tested[i].value->verdict = OPK_VERDICT_CHANGED;
+		if (i < found)
+			tested[i].value->verdict = changed(tested[i].value, tested[i].beyond_clock,
+			                                   limit);
 		else if (tested[i].least <= level / (double)count)
 			tested[i].value->verdict = OPK_VERDICT_NOISE;
 }

@@ -192,14 +192,34 @@ void opk_columns_compute_also(double *out, const struct opk_columns *columns,
                               const double *metrics);
 /* The least of the metrics that each column is made from; UINT64_MAX where there is no metric. */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
-/*
- * Finds whether the values of each column can be added up over ranges: 1; or whether that of
- * several ranges is a ratio of their sums, or whatever does not grow with their number: 0; or
- * OPK_NO_DEGREE. A metric's name says it.
- */
-int opk_columns_degrees(int *out, struct opk_ctx *ctx, const struct opk_columns *columns);
-/* The degree of one metric, by its full name. */
+
+/* What a value is, as far as names of metrics and formulas say it: traits.c. */
+struct opk_traits {
+	/*
+	 * 1: values can be added up over ranges; 0: that of several ranges is a ratio of their
+	 * sums, or whatever does not grow with their number; or OPK_NO_DEGREE.
+	 */
+	int degree;
+	/*
+	 * How it grows with the GPU's clock where everything takes as many cycles as before: 1: a
+	 * rate per second; -1: a time; 0: counts, cycles, percentages; or OPK_NO_DEGREE.
+	 */
+	int clock;
+	bool of_gpu; /* a peak or a clock: what the GPU can do, not what the program did */
+};
+struct opk_traits opk_metric_traits(const char *metric);
+/* Their degree alone. */
 int opk_metric_degree(const char *metric);
+/* Whether what comes after the metric's name is something whose traits are known. */
+bool opk_metric_traits_known(const char *metric);
+/* Whether it is the elapsed cycles of a unit, which may stand for a time. */
+bool opk_metric_is_cycles(const char *metric);
+/* Whether it is the clock that SMs run at, in cycles per second. */
+bool opk_metric_is_sm_clock(const char *metric);
+/* The traits of all columns, and then those of the values that there are besides. */
+int opk_columns_traits(struct opk_traits *out, struct opk_ctx *ctx,
+                       const struct opk_columns *columns);
+
 /* A set on a recording's chip as metadata: what is evaluated instead of what the recording says. */
 struct opk_set_meta {
 	struct opk_resolved resolved;

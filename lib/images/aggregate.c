@@ -18,7 +18,8 @@ struct opk_aggregate {
 	struct opk_survey survey;
 	struct opk_sums sums;
 	struct opk_totals totals;
-	int *metric_degrees, *column_degrees;
+	int *metric_degrees;
+	struct opk_traits *column_traits;
 	struct opk_aggregated *rows;
 	struct opk_statistics *statistics;
 };
@@ -133,7 +134,7 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 	bool equal = constant
 	             || (c->even[column]
 	                 && c->least[column] == UINT64_MAX - 1 - c->least_rest[column]);
-	int degree = a->column_degrees[column];
+	int degree = a->column_traits[column].degree;
 
 	out->count = constant ? a->rows[group].range.count : c->least[column];
 	out->sum = degree == 1 && equal ? c->of_totals[column] : (double)NAN;
@@ -294,17 +295,18 @@ static int make_rows(struct opk_aggregate *a, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-static int find_degrees(struct opk_aggregate *a, struct opk_ctx *ctx)
+static int find_traits(struct opk_aggregate *a, struct opk_ctx *ctx)
 {
 	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
 
 	a->metric_degrees = opk_alloc_array(a->metric_count + 1, sizeof *a->metric_degrees);
-	a->column_degrees = opk_alloc_array(a->column_count + 1, sizeof *a->column_degrees);
-	if (!a->metric_degrees || !a->column_degrees)
+	a->column_traits = opk_alloc_array(a->column_count + columns->also_count + 1,
+	                                   sizeof *a->column_traits);
+	if (!a->metric_degrees || !a->column_traits)
 		return fail_nomem(ctx);
 	for (size_t i = 0; i < a->metric_count; i++)
 		a->metric_degrees[i] = opk_metric_degree(columns->metrics[i]);
-	return opk_columns_degrees(a->column_degrees, ctx, columns);
+	return opk_columns_traits(a->column_traits, ctx, columns);
 }
 
 /* Samples share nothing but where they were taken. */
@@ -344,7 +346,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	if (!code)
 		code = opk_sums_init(&a->sums, ctx, &a->survey, &wanted);
 	if (!code)
-		code = find_degrees(a, ctx);
+		code = find_traits(a, ctx);
 	if (!code)
 		code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &image);
 	if (!code)
@@ -408,7 +410,7 @@ void opk_aggregate_free(struct opk_aggregate *a)
 	opk_column_file_clear(&a->values);
 	free(a->left_out);
 	free(a->metric_degrees);
-	free(a->column_degrees);
+	free(a->column_traits);
 	free(a->rows);
 	free(a->statistics);
 	free(a);

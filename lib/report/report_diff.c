@@ -54,6 +54,29 @@ static void put_summary(struct opk_json_writer *json, const struct opk_diff *dif
 	opk_json_end_array(json);
 }
 
+static void put_peaks(struct opk_json_writer *json, const struct opk_diff *diff)
+{
+	const struct opk_diff_summary *summary = opk_diff_get_summary(diff);
+
+	opk_json_key(json, "peaks");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < summary->peak_count; i++) {
+		const struct opk_diff_peak *peak = &summary->peaks[i];
+
+		opk_json_begin_object(json);
+		put_text(json, "name", peak->name);
+		put_text(json, "unit", peak->unit);
+		opk_json_key(json, "before");
+		report_number(json, peak->before.value);
+		opk_json_key(json, "after");
+		report_number(json, peak->after.value);
+		opk_json_key(json, "change");
+		report_number(json, peak->change);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
 static void put_columns(struct opk_json_writer *json, const struct opk_diff *diff)
 {
 	opk_json_key(json, "columns");
@@ -123,7 +146,10 @@ static void put_row(struct opk_json_writer *json, const struct report_page *page
 	opk_json_end_object(json);
 }
 
-/* [BEFORE, AFTER, CHANGE, VERDICT, quartiles of both sides]; a change from 0 has no percentage. */
+/*
+ * [BEFORE, AFTER, CHANGE, VERDICT, CLOCK, quartiles of both sides]; a change from 0 has no
+ * percentage.
+ */
 static void put_value(struct opk_json_writer *json, const struct opk_diff_value *value)
 {
 	opk_json_begin_array(json);
@@ -131,6 +157,7 @@ static void put_value(struct opk_json_writer *json, const struct opk_diff_value 
 	report_number(json, value->after.value);
 	report_number(json, value->change);
 	opk_json_put_u64(json, (uint64_t)value->verdict);
+	report_number(json, value->clock);
 	if (value->has_spread) {
 		report_number(json, value->before.low);
 		report_number(json, value->before.high);
@@ -186,6 +213,7 @@ static void put_diff(struct report_page *page, const struct opk_diff *diff,
 	put_number(json, "total", count);
 	put_differences(json, diff);
 	put_summary(json, diff);
+	put_peaks(json, diff);
 	put_columns(json, diff);
 	put_rows(json, page, diff, names, count < most ? count : most);
 	put_unmatched(json, page, diff, names);

@@ -4,6 +4,7 @@
 
 #include "base/index.h"
 #include "base/nearest.h"
+#include "eval/eval.h"
 #include "summary/summary_inside.h"
 
 size_t opk_summary_find(const struct opk_summary *s, const char *column)
@@ -73,8 +74,7 @@ static double cycles_of(const struct opk_summary *s, const struct opk_aggregated
 		const char *metric = s->columns[i].metric;
 		size_t column = s->columns[i].at;
 
-		if (metric && strstr(metric, "__cycles_elapsed.") && column != SIZE_MAX
-		    && !strstr(metric, "per_second"))
+		if (metric && opk_metric_is_cycles(metric) && column != SIZE_MAX)
 			return of->columns[column].mean * (double)of->range.count;
 	}
 	return (double)NAN;

@@ -19,15 +19,21 @@ class Compare(unittest.TestCase):
     def test_values(self):
         diff = opk.diff(BEFORE, AFTER)
         rows = command("diff", BEFORE, AFTER, "--table", "values", "--kernel-names", "short")
-        at = {name: rows[0].index(name) for name in ("metric", "before", "after", "verdict")}
+        at = {name: rows[0].index(name) for name in ("metric", "before", "after", "verdict", "clock_pct")}
         found = [
-            [name, f"{change.before.value:.17g}", f"{change.after.value:.17g}", change.verdict]
+            [name, f"{change.before.value:.17g}", f"{change.after.value:.17g}", change.verdict, f"{change.clock_pct:.17g}"]
             for row in diff.rows
             for name, change in row.values.items()
         ]
         self.assertEqual(found, [[row[i] for i in at.values()] for row in rows[1:]])
         self.assertEqual(sum(diff.verdicts.values()), len(found))
         self.assertEqual(len(diff.changed), diff.verdicts["changed"])
+        rows = command("diff", BEFORE, AFTER, "--table", "peaks")
+        peaks = [
+            [peak.name, peak.unit, *(f"{number:.17g}" for number in (peak.before.value, peak.after.value, peak.change_pct))]
+            for peak in diff.peaks
+        ]
+        self.assertEqual(peaks, rows[1:])
         self.assertTrue(diff.ok)
         with self.assertRaises(ValueError):
             diff.junit("/nonexistent")

@@ -103,7 +103,7 @@ class Html(unittest.TestCase):
     def test_diff(self):
         diff = opk.diff(recording("before"), recording("after"), rules=["gpu__time_duration.sum>5%"])
         page = Page(diff._repr_html_())
-        self.assertEqual(page.rows[0], ["changed", "metric", "before", "after", "change"])
+        self.assertEqual(page.rows[0], ["changed", "metric", "before", "after", "change", "the clock's part"])
         self.assertEqual(page.rows[1][:2], [diff.changed[0][0].name, diff.changed[0][1]])
         self.assertIn(f"{len(diff.broken)} of {len(diff.judged)} checks are broken", page.text)
 

@@ -19,7 +19,7 @@ struct diff_args {
 	bool all, allow_incomplete;
 };
 
-#define TABLES "summary|differences|rows|values|unmatched|rules"
+#define TABLES "summary|differences|rows|values|peaks|unmatched|rules"
 
 static const struct option_spec specs[] = {
 	{ "before", 0, "FILE", "a recording of what was before; may be repeated", OPTION_LIST,
@@ -329,15 +329,21 @@ const struct command diff_command = {
 		"afterwards. The column verdict says: changed, by more than noise; noise, launches\n"
 		"differ from each other as much; same, all launches of both sides have one value; too\n"
 		"few, so few launches can't tell, as one a side never can; nan, a launch has no value;\n"
-		"missing, one side did not measure it. The test is Mann and Whitney's U, two-sided,\n"
-		"over launches; of the changes that it reports, at most the share --level did not\n"
-		"happen, by Benjamini and Hochberg's procedure: of 200 diffs in which nothing changed\n"
-		"one says otherwise. Times and what rules name are judged apart from other metrics, with four\n"
+		"missing, one side did not measure it; clock, a time or rate changed by more than noise,\n"
+		"but the SM's clock can explain all of it. The test is Mann and Whitney's U, two-sided,\n"
+		"over launches; of the changes that it reports, at most the share --level did not happen,\n"
+		"by Benjamini and Hochberg's procedure: of 200 diffs in which nothing changed one says\n"
+		"otherwise. Times and what rules name are judged apart from other metrics, with four\n"
 		"fifths of the level: a metric that --fail names may be changed where it was noise\n"
 		"before. The summary says from how many launches on it can tell. A counter that has the\n"
 		"same value in all launches of each row needs no test, but three launches a side.\n"
 		"Launches of one run share its clocks and its memory: several runs a side show what\n"
 		"runs differ by.\n"
+		"\n"
+		"Peaks and clocks say what the GPU can do, not what the program did. The table peaks\n"
+		"states each of them once, and they have no verdict unless a rule names them. clock_pct\n"
+		"is the change of a time or rate that the SM's clock alone makes where everything takes as\n"
+		"many cycles as before: the most that can be the clock's.\n"
 		"\n"
 		"Rows are in order of what changed most in time, which is gpu__time_duration.sum, else the\n"
 		"times of ranges or launches, else cycles: that of a launch times their number. Other\n"
@@ -350,10 +356,11 @@ const struct command diff_command = {
 		"\n"
 		"--fail and --rules make it a gate for builds: each broken rule is a line on stderr, and\n"
 		"the exit code is 1. 'METRIC>5%' is broken where the metric grew by more than 5% and it\n"
-		"is no noise; where launches are too few to tell, the change itself counts.\n"
-		"'METRIC>1.5e6' is broken where it is more than that after, in base units. A value\n"
-		"that is missing or nan breaks a rule, and if no row matches all are broken. 'unmatched'\n"
-		"is broken by rows of one side alone. docs/ci.md has an example, and the rules file.",
+		"is no noise; where launches are too few to tell, the change itself counts, and that of\n"
+		"the clock, too. 'METRIC>1.5e6' is broken where it is more than that after, in base\n"
+		"units. A value that is missing or nan breaks a rule, as an infinite one breaks those in\n"
+		"percent, and a rule that looks at no row is broken. 'unmatched' is broken by rows of one\n"
+		"side alone. docs/ci.md has an example, and the rules file.",
 	.options = specs,
 	.args_size = sizeof(struct diff_args),
 	.examples = {

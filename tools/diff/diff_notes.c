@@ -112,6 +112,29 @@ static void note_power(const struct diff *diff)
 		         summary->launches_most, power ? power : "more");
 }
 
+/* Why the table of values is empty. */
+static void note_peaks(const struct diff *diff)
+{
+	const char *only = diff->app->only;
+	bool any = false;
+
+	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
+		any |= opk_diff_get_column(diff->of, i).shown;
+	if (!any && only && !strcmp(only, "values"))
+		app_note("peaks and clocks alone were compared, which are not judged: "
+		         "--table peaks has them");
+}
+
+static void note_clock(const struct diff *diff)
+{
+	size_t count = opk_diff_get_summary(diff->of)->verdicts[OPK_VERDICT_CLOCK];
+
+	if (count)
+		app_note("%zu value%s changed by as much as the SM's clock can explain, which is "
+		         "the verdict clock",
+		         count, count == 1 ? "" : "s");
+}
+
 static void note_left_out(const struct diff *diff)
 {
 	const char *only = diff->app->only;
@@ -130,6 +153,8 @@ static void note_left_out(const struct diff *diff)
 void diff_notes(const struct diff *diff)
 {
 	note_left_out(diff);
+	note_peaks(diff);
+	note_clock(diff);
 	note_differences(diff);
 	note_unmatched(diff);
 	note_time(diff);

@@ -83,6 +83,14 @@ static void write_change(char out[TEXT], double change)
 		snprintf(out, TEXT, change == 0 ? "%.3g%%" : "%+.3g%%", change);
 }
 
+/* What the SM's clock makes of a change; "": that is not known. */
+static void write_clock(char out[TEXT], const struct opk_diff_value *value)
+{
+	*out = '\0';
+	if (!isnan(value->clock))
+		write_change(out, value->clock);
+}
+
 /* Half the way from one quartile to the other, as a share of the median. */
 static void write_spread(char out[TEXT], const struct opk_diff_side *side)
 {
@@ -139,14 +147,26 @@ static const char *unit_name(const char *unit)
 
 struct row_texts {
 	struct fact_texts facts;
-	char change[TEXT], before[TEXT], after[TEXT];
+	char change[TEXT], clock[TEXT], before[TEXT], after[TEXT];
 };
+
+/* Names of a column for people, who get a text, and for programs. */
+static const char *const change_names[] = { "change", "change_pct" };
+static const char *const clock_names[] = { "clock", "clock_pct" };
+
+static void add_percent(struct app_fields *fields, const struct diff *diff,
+                        const char *const names[2], const char *text, double percent)
+{
+	if (app_shows_table(diff->app))
+		field_text(fields, names[0], text);
+	else
+		field_add(fields, names[1], OPK_CELL_DOUBLE, cell_double(percent));
+}
 
 static void fill_row(struct app_fields *fields, const struct diff *diff,
                      const struct opk_diff_row *row, size_t time, struct row_texts *texts)
 {
 	const struct opk_diff_value *value = value_of(row, time);
-	bool people = app_shows_table(diff->app);
 
 	fields->count = 0;
 	add_facts(fields, diff, row, &texts->facts);
@@ -157,12 +177,11 @@ static void fill_row(struct app_fields *fields, const struct diff *diff,
 	field_add(fields, "before", OPK_CELL_DOUBLE, cell_double(value->before.value));
 	field_add(fields, "after", OPK_CELL_DOUBLE, cell_double(value->after.value));
 	write_change(texts->change, value->change);
-	if (people)
-		field_text(fields, "change", texts->change);
-	else
-		field_add(fields, "change_pct", OPK_CELL_DOUBLE, cell_double(value->change));
+	write_clock(texts->clock, value);
+	add_percent(fields, diff, change_names, texts->change, value->change);
 	field_text(fields, "verdict", opk_verdict_name(value->verdict));
 	field_add(fields, "time_change", OPK_CELL_DOUBLE, cell_double(row->time_change));
+	add_percent(fields, diff, clock_names, texts->clock, value->clock);
 }
 
 static int put_row_table(struct diff *diff, struct app_fields *fields, const char *name,
@@ -172,7 +191,7 @@ static int put_row_table(struct diff *diff, struct app_fields *fields, const cha
 
 	for (size_t i = 0; i < fields->count; i++)
 		if (fields->columns[i].type == OPK_CELL_DOUBLE
-		    && strcmp(fields->columns[i].name, "change_pct") && time != SIZE_MAX)
+		    && !strstr(fields->columns[i].name, "_pct") && time != SIZE_MAX)
 			opk_out_unit(diff->app->out, i,
 			             unit_name(opk_diff_get_column(diff->of, time).unit));
 	return code;
@@ -233,6 +252,17 @@ static int put_unmatched(struct diff *diff, struct app_fields *fields)
 	return code;
 }
 
+/* A table whose rows name the units of their values. */
+static int put_unit_table(struct diff *diff, struct app_fields *fields, const char *name)
+{
+	int code = app_fields_table(diff->app, name, fields);
+
+	for (size_t i = 0; i < fields->count; i++)
+		if (!strcmp(fields->columns[i].name, "unit"))
+			opk_out_unit_in(diff->app->out, i);
+	return code;
+}
+
 /* ---- values ----------------------------------------------------------------------------- */
 
 static void add_for_programs(struct app_fields *fields, const struct opk_diff_value *value)
@@ -246,6 +276,7 @@ static void add_for_programs(struct app_fields *fields, const struct opk_diff_va
 	field_add(fields, "before_high", OPK_CELL_DOUBLE, cell_double(value->before.high));
 	field_add(fields, "after_low", OPK_CELL_DOUBLE, cell_double(value->after.low));
 	field_add(fields, "after_high", OPK_CELL_DOUBLE, cell_double(value->after.high));
+	field_add(fields, "clock_pct", OPK_CELL_DOUBLE, cell_double(value->clock));
 }
 
 static void add_for_people(struct app_fields *fields, const struct opk_diff_value *value,
@@ -254,10 +285,12 @@ static void add_for_people(struct app_fields *fields, const struct opk_diff_valu
 	write_change(texts->change, value->change);
 	write_spread(texts->before, &value->before);
 	write_spread(texts->after, &value->after);
+	write_clock(texts->clock, value);
 	field_text(fields, "change", texts->change);
 	field_text(fields, "verdict", opk_verdict_name(value->verdict));
 	field_text(fields, "spread before", texts->before);
 	field_text(fields, "spread after", texts->after);
+	field_text(fields, "clock", texts->clock);
 }
 
 static void fill_value(struct app_fields *fields, const struct diff *diff,
@@ -374,10 +407,7 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 		columns += chosen[i];
 	many = columns > MOST_SHOWN && !diff->all && app_shows_table(diff->app);
 	fill_value(fields, diff, first_row(diff), 0, &texts);
-	code = app_fields_table(diff->app, "values", fields);
-	for (size_t i = 0; i < fields->count; i++)
-		if (!strcmp(fields->columns[i].name, "unit"))
-			opk_out_unit_in(diff->app->out, i);
+	code = put_unit_table(diff, fields, "values");
 	for (size_t i = 0; !code && i < count && i < diff->top; i++)
 		code = put_values_of(diff, i, chosen, many);
 	return code;
@@ -413,6 +443,7 @@ static int put_summary(struct diff *diff)
 	field_number(&fields, "too_few", summary->verdicts[OPK_VERDICT_TOO_FEW]);
 	field_number(&fields, "nan", summary->verdicts[OPK_VERDICT_NAN]);
 	field_number(&fields, "missing", summary->verdicts[OPK_VERDICT_MISSING]);
+	field_number(&fields, "clock", summary->verdicts[OPK_VERDICT_CLOCK]);
 	return app_record(diff->app, &fields);
 }
 
@@ -431,6 +462,41 @@ static int put_differences(struct diff *diff)
 
 		code = app_row(diff->app, cell_text(of->what), cell_text(of->before),
 		               cell_text(of->after));
+	}
+	return code;
+}
+
+static void fill_peak(struct app_fields *fields, const struct diff *diff,
+                      const struct opk_diff_peak *peak, char text[TEXT])
+{
+	bool people = app_shows_table(diff->app);
+
+	fields->count = 0;
+	field_text(fields, people ? "peak or clock" : "metric", peak->name);
+	field_text(fields, "unit", people ? unit_name(peak->unit) : peak->unit);
+	field_add(fields, "before", OPK_CELL_DOUBLE, cell_double(peak->before.value));
+	field_add(fields, "after", OPK_CELL_DOUBLE, cell_double(peak->after.value));
+	write_change(text, peak->change);
+	add_percent(fields, diff, change_names, text, peak->change);
+}
+
+/* What the GPU can do is stated once, not row by row, and without a verdict. */
+static int put_peaks(struct diff *diff, struct app_fields *fields)
+{
+	static const struct opk_diff_peak none = { .name = "", .unit = "" };
+	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	char text[TEXT];
+	int code;
+
+	if (is_left_out(diff, summary->peak_count))
+		return OPK_OK;
+	fill_peak(fields, diff, summary->peak_count ? summary->peaks : &none, text);
+	code = put_unit_table(diff, fields, "peaks");
+	for (size_t i = 0; !code && i < summary->peak_count; i++) {
+		struct app_fields row;
+
+		fill_peak(&row, diff, &summary->peaks[i], text);
+		code = opk_out_row(diff->app->out, row.cells);
 	}
 	return code;
 }
@@ -457,7 +523,7 @@ static int put_rules(struct diff *diff)
 
 int diff_tables(struct diff *diff)
 {
-	struct app_fields rows, values, unmatched;
+	struct app_fields rows, values, peaks, unmatched;
 	int code = put_summary(diff);
 
 	choose_facts(diff);
@@ -467,6 +533,8 @@ int diff_tables(struct diff *diff)
 		code = put_rows(diff, &rows);
 	if (!code)
 		code = put_values(diff, &values);
+	if (!code)
+		code = put_peaks(diff, &peaks);
 	if (!code)
 		code = put_unmatched(diff, &unmatched);
 	return code ? code : put_rules(diff);

@@ -37,7 +37,8 @@ class Change(NamedTuple):
     after: Side
     change_pct: float  # of what was before; infinite where that is 0; NaN: it is not known
     p: float  # of Mann and Whitney's U test; NaN: it was not made
-    verdict: str  # "same", "noise", "changed", "too few", "nan" or "missing"
+    verdict: str  # "same", "noise", "changed", "too few", "nan", "missing" or "clock"
+    clock_pct: float  # the part of a change in time, or of a rate, that the SM's clock can explain at most; NaN: not known
 
 
 class DiffRow(NamedTuple):
@@ -58,6 +59,16 @@ class DiffColumn(NamedTuple):
     name: str
     unit: str
     is_time: bool  # rows are in order of this one
+
+
+class Peak(NamedTuple):
+    """A peak or a clock: what the GPU can do, not what the program did. It is not judged, unless a rule names it."""
+
+    name: str
+    unit: str
+    before: Side  # of all launches
+    after: Side
+    change_pct: float
 
 
 class Difference(NamedTuple):
@@ -84,6 +95,7 @@ class Diff:
     __module__ = "pyoffpeak"
 
     columns: tuple[DiffColumn, ...]
+    peaks: tuple[Peak, ...]  # the SM's clock first, where it is known on both sides
     rows: tuple[DiffRow, ...]  # of both sides
     unmatched: tuple[DiffRow, ...]  # of one side alone
     differences: tuple[Difference, ...]
@@ -103,6 +115,7 @@ class Diff:
         facts = [lib.opk_diff_get_difference(diff, i) for i in range(lib.opk_diff_difference_count(diff))]
         self.differences = tuple(Difference(word(fact.what), word(fact.before), word(fact.after)) for fact in facts)
         summary = lib.opk_diff_get_summary(diff)
+        self.peaks = tuple(_peak(summary.peaks[i]) for i in range(summary.peak_count))
         self.verdicts = {word(lib.opk_verdict_name(i)): summary.verdicts[i] for i in range(lib.OPK_VERDICTS)}
         self.launches_needed = summary.foremost.launches_needed
         self.judged = _judged(judgement)
@@ -136,12 +149,12 @@ class Diff:
         units = {column.name: column.unit for column in self.columns}
         records = [
             (row.name, row.kernel, name, units[name], value.before.value, value.after.value, value.change_pct, value.p,
-             value.verdict, value.before.count, value.after.count)
+             value.verdict, value.before.count, value.after.count, value.clock_pct)
             for row in self.rows
             for name, value in row.values.items()
         ]
         names = ["name", "kernel", "metric", "unit", "before", "after", "change_pct", "p", "verdict", "before_count",
-                 "after_count"]
+                 "after_count", "clock_pct"]
         frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(records, columns=names)
         return frame
 
@@ -161,6 +174,10 @@ def _side(of: Any) -> Side:
     return Side(of.count, of.value, of.low, of.high)
 
 
+def _peak(of: Any) -> Peak:
+    return Peak(word(of.name), word(of.unit), _side(of.before), _side(of.after), of.change)
+
+
 def _row(diff: Any, names: Any, row: Any, columns: list[Any]) -> DiffRow:
     pointer = lib.opk_diff_row_name(diff, row, names)
     if not pointer:
@@ -172,7 +189,7 @@ def _row(diff: Any, names: Any, row: Any, columns: list[Any]) -> DiffRow:
         if column.shown:
             of = row.values[i]
             verdict = word(lib.opk_verdict_name(of.verdict))
-            values[word(column.name)] = Change(_side(of.before), _side(of.after), of.change, of.p, verdict)
+            values[word(column.name)] = Change(_side(of.before), _side(of.after), of.change, of.p, verdict, of.clock)
     kernel = word(lib.opk_kernel_names_get(names, ffi.addressof(row.range)))
     return DiffRow(name, kernel, row.before_launches, row.after_launches, row.time_change, row.time_changed, values)
 

@@ -134,8 +134,8 @@ def plan(of: Plan) -> str:
 
 def _change(row: DiffRow, name: str, unit: str, change: Change) -> list[Cell]:
     values = [Cell(value_text(side.value, unit)) for side in (change.before, change.after)]
-    percent = Cell("" if math.isnan(change.change_pct) else f"{change.change_pct:+.1f} %")
-    return [Cell(row.name, right=False), Cell(name, right=False), *values, percent]
+    percents = [Cell("" if math.isnan(percent) else f"{percent:+.1f} %") for percent in (change.change_pct, change.clock_pct)]
+    return [Cell(row.name, right=False), Cell(name, right=False), *values, *percents]
 
 
 def diff(of: Diff) -> str:
@@ -148,7 +148,7 @@ def diff(of: Diff) -> str:
         parts += [note(f"{one.rule}: {one.row} {one.text}") for one in of.broken[:MOST_ROWS]]
     rows = [_change(row, name, units.get(name, ""), change) for row, name, change in of.changed[:MOST_ROWS]]
     if rows:
-        parts.append(table(["changed", "metric", "before", "after", "change"], rows))
+        parts.append(table(["changed", "metric", "before", "after", "change", "the clock's part"], rows))
     parts.append(more(len(of.changed) - MOST_ROWS, "changed value"))
     alone = [f"{row.name} ({'after' if row.after_launches else 'before'})" for row in of.unmatched[:MOST_ROWS]]
     parts.append(words([("on one side alone", ", ".join(alone))]))

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The values of each column on both sides: of groups of rows, by the clock, and of all rows. */
+#include <math.h>
+#include <string.h>
+
+#include "compare/compare.h"
+
+static int fail_nomem(struct opk_ctx *ctx)
+{
+	return opk_nomem(ctx, "a comparison");
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+/* Rows of one side by group: those of group i begin at starts[i]. */
+struct sorted {
+	size_t *rows, *starts;
+	double *values; /* of a column, one a row */
+	bool *present;
+	struct opk_compared_values of_group;
+	size_t *present_rows; /* those of the group's values */
+};
+
+static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_diff *diff,
+                     enum opk_compared_side side)
+{
+	const size_t *group_of = diff->group_of[side].items;
+	size_t count = diff->group_of[side].count, groups = diff->groups.count;
+
+	out->rows = opk_alloc_array(count + 1, sizeof *out->rows);
+	out->starts = opk_alloc_array(groups + 2, sizeof *out->starts);
+	out->values = opk_alloc_array(count + 1, sizeof *out->values);
+	out->present = opk_alloc_array(count + 1, sizeof *out->present);
+	out->of_group.values = opk_alloc_array(count + 1, sizeof *out->of_group.values);
+	out->of_group.weights = opk_alloc_array(count + 1, sizeof *out->of_group.weights);
+	out->present_rows = opk_alloc_array(count + 1, sizeof *out->present_rows);
+	if (!out->present_rows || !out->rows || !out->starts || !out->values || !out->present
+	    || !out->of_group.values || !out->of_group.weights)
+		return fail_nomem(ctx);
+	/* Counted two places on, so that they begin one place on while they are filled in. */
+	for (size_t i = 0; i < count; i++)
+		out->starts[group_of[i] + 2]++;
+	for (size_t i = 2; i < groups + 2; i++)
+		out->starts[i] += out->starts[i - 1];
+	for (size_t i = 0; i < count; i++)
+		out->rows[out->starts[group_of[i] + 1]++] = i;
+	return OPK_OK;
+}
+
+static void clear_sorted(struct sorted *sorted)
+{
+	free(sorted->rows);
+	free(sorted->starts);
+	free(sorted->values);
+	free(sorted->present);
+	free(sorted->present_rows);
+	free(sorted->of_group.values);
+	free(sorted->of_group.weights);
+}
+
+/* The source of a side's row. */
+static size_t source_of(const struct opk_diff *diff, enum opk_compared_side side, size_t row)
+{
+	size_t i = diff->source_count - 1;
+
+	while (i > 0 && (diff->sources[i].side != side || diff->sources[i].first_row > row))
+		i--;
+	return i;
+}
+
+/* Values of one source become one, which is the mean of their launches. */
+static void join_sources(struct opk_compared_values *out, const struct opk_diff *diff,
+                         enum opk_compared_side side, const size_t *rows)
+{
+	size_t count = 0, last = SIZE_MAX;
+
+	for (size_t i = 0; i < out->count; i++) {
+		size_t source = source_of(diff, side, rows[i]);
+		double *value = &out->values[count - (source == last)];
+		uint64_t *weight = &out->weights[count - (source == last)];
+		double sum = out->values[i] * (double)out->weights[i];
+		uint64_t all = out->weights[i];
+
+		if (source == last) {
+			sum += *value * (double)*weight;
+			all += *weight;
+		}
+		*value = sum / (double)all;
+		*weight = all;
+		count += source != last;
+		last = source;
+	}
+	out->count = count;
+}
+
+/* The rows from `first` on, before `end`, as far as they have the column. */
+static void gather(struct sorted *side, const uint64_t *weights, size_t first, size_t end)
+{
+	struct opk_compared_values *out = &side->of_group;
+
+	out->count = 0;
+	for (size_t i = first; i < end; i++) {
+		size_t row = side->rows[i];
+
+		if (!side->present[row])
+			continue;
+		side->present_rows[out->count] = row;
+		out->values[out->count] = side->values[row];
+		out->weights[out->count++] = weights[row];
+	}
+}
+
+/* What was before is multiplied by the factor. */
+static bool compare_group(struct opk_diff_value *out, const struct opk_diff *diff,
+                          struct sorted *sides, size_t group, double factor)
+{
+	struct opk_compared_values of_group[OPK_SIDES];
+
+	for (int i = 0; i < OPK_SIDES; i++) {
+		struct sorted *side = &sides[i];
+
+		gather(side, diff->weights[i].items, side->starts[group], side->starts[group + 1]);
+		for (size_t j = 0; i == OPK_BEFORE && j < side->of_group.count; j++)
+			side->of_group.values[j] *= factor;
+		of_group[i] = side->of_group;
+		of_group[i].mixed = diff->about.items[group].mixed;
+		if (of_group[i].mixed)
+			join_sources(&of_group[i], diff, (enum opk_compared_side)i,
+			             side->present_rows);
+	}
+	return opk_compare_values(out, of_group);
+}
+
+/* One column at a time: all of them may be more than there is memory. */
+static int read_column(struct sorted *sides, struct opk_diff *diff, struct opk_ctx *ctx,
+                       size_t column)
+{
+	int code = OPK_OK;
+
+	for (int i = 0; !code && i < OPK_SIDES; i++)
+		code = opk_column_file_read(sides[i].values, sides[i].present, &diff->values[i],
+		                            ctx, column);
+	return code;
+}
+
+static int compare_column(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides,
+                          const size_t *places, size_t column)
+{
+	int code = read_column(sides, diff, ctx, column);
+
+	for (size_t i = 0; !code && i < diff->groups.count; i++) {
+		size_t at = places[i] * diff->columns.count + column;
+
+		diff->beyond_clock[at] = (double)NAN;
+		if (!compare_group(&diff->compared[at], diff, sides, i, 1))
+			code = fail_nomem(ctx);
+	}
+	return code;
+}
+
+/* ---- by the clock ----------------------------------------------------------------------- */
+
+bool opk_compared_has_both(const struct opk_diff *diff, size_t column)
+{
+	for (size_t i = 0; i < diff->row_count; i++)
+		if (!isnan(diff->rows[i].values[column].change))
+			return true;
+	return false;
+}
+
+/* What was counted in the very launches, else what NVML said of them. */
+static size_t find_clock(const struct opk_diff *diff)
+{
+	size_t mhz = 0;
+
+	for (size_t i = 0; i < diff->columns.count; i++)
+		if (opk_metric_is_sm_clock(diff->columns.items[i].name)
+		    && opk_compared_has_both(diff, i))
+			return i;
+	opk_index_find(&mhz, &diff->numbers, opk_compared_mhz);
+	return opk_compared_has_both(diff, mhz) ? mhz : SIZE_MAX;
+}
+
+/* Compares once more, as if before the clock had been what it was afterwards. */
+static int take_out_clock(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides,
+                          size_t group, size_t place, size_t column)
+{
+	struct opk_diff_value *row = &diff->compared[place * diff->columns.count];
+	const struct opk_diff_value *clock = &row[diff->clock];
+	int degree = diff->columns.items[column].traits.clock;
+	double factor = pow(clock->after.value / clock->before.value, degree);
+	struct opk_diff_value beyond;
+
+	if (isnan(row[column].change) || !isfinite(factor))
+		return OPK_OK;
+	row[column].clock = 100 * (factor - 1);
+	if (!compare_group(&beyond, diff, sides, group, factor))
+		return fail_nomem(ctx);
+	diff->beyond_clock[place * diff->columns.count + column] =
+		beyond.verdict == OPK_VERDICT_SAME ? 1 : beyond.p;
+	return OPK_OK;
+}
+
+static bool depends_on_clock(const struct opk_compared_column *column)
+{
+	const struct opk_traits *traits = &column->traits;
+
+	return traits->clock && traits->clock != OPK_NO_DEGREE && !traits->of_gpu;
+}
+
+static int take_out_clock_of_all(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides,
+                                 const size_t *places)
+{
+	int code = OPK_OK;
+
+	diff->clock = find_clock(diff);
+	if (diff->clock == SIZE_MAX)
+		return OPK_OK;
+	for (size_t i = 0; !code && i < diff->columns.count; i++) {
+		if (!depends_on_clock(&diff->columns.items[i]))
+			continue;
+		code = read_column(sides, diff, ctx, i);
+		for (size_t j = 0; !code && j < diff->groups.count; j++)
+			code = take_out_clock(diff, ctx, sides, j, places[j], i);
+	}
+	return code;
+}
+
+/* ---- of all rows ------------------------------------------------------------------------ */
+
+static int add_peak(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides, size_t column)
+{
+	const struct opk_compared_column *of = &diff->columns.items[column];
+	struct opk_compared_values all[OPK_SIDES];
+	struct opk_diff_value value;
+	int code = read_column(sides, diff, ctx, column);
+
+	if (code)
+		return code;
+	for (int i = 0; i < OPK_SIDES; i++) {
+		gather(&sides[i], diff->weights[i].items, 0, diff->group_of[i].count);
+		all[i] = sides[i].of_group;
+	}
+	if (!opk_compare_values(&value, all))
+		return fail_nomem(ctx);
+	diff->peaks[diff->summary.peak_count++] = (struct opk_diff_peak){
+		.name = of->name,
+		.unit = of->unit,
+		.before = value.before,
+		.after = value.after,
+		.change = value.change,
+	};
+	return OPK_OK;
+}
+
+/* The clock that changes are divided by comes first. */
+static int find_peaks(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides)
+{
+	int code = OPK_OK;
+
+	diff->peaks = opk_alloc_array(diff->columns.count + 1, sizeof *diff->peaks);
+	if (!diff->peaks)
+		return fail_nomem(ctx);
+	diff->summary.peaks = diff->peaks;
+	if (diff->clock != SIZE_MAX)
+		code = add_peak(diff, ctx, sides, diff->clock);
+	for (size_t i = 0; !code && i < diff->columns.count; i++)
+		if (diff->columns.items[i].is_peak && i != diff->clock)
+			code = add_peak(diff, ctx, sides, i);
+	return code;
+}
+
+/* ---- all of them ------------------------------------------------------------------------ */
+
+/* Times that no row has need no column. */
+static void hide_duration(struct opk_diff *diff)
+{
+	size_t column = 0;
+	bool any = false;
+
+	opk_index_find(&column, &diff->numbers, opk_compared_duration);
+	for (size_t i = 0; i < diff->groups.count; i++)
+		any |= diff->rows[i].values[column].before.count
+		       || diff->rows[i].values[column].after.count;
+	diff->columns.items[column].shown = any;
+}
+
+int opk_compare_columns(struct opk_diff *diff, struct opk_ctx *ctx, const size_t *places)
+{
+	struct sorted sides[OPK_SIDES] = { { 0 } };
+	int code = OPK_OK;
+
+	for (int side = 0; !code && side < OPK_SIDES; side++)
+		code = sort_rows(&sides[side], ctx, diff, (enum opk_compared_side)side);
+	for (size_t i = 0; !code && i < diff->columns.count; i++)
+		code = compare_column(diff, ctx, sides, places, i);
+	if (!code)
+		code = take_out_clock_of_all(diff, ctx, sides, places);
+	if (!code)
+		code = find_peaks(diff, ctx, sides);
+	for (int side = 0; side < OPK_SIDES; side++)
+		clear_sorted(&sides[side]);
+	if (!code)
+		hide_duration(diff);
+	return code;
+}
