@@ -72,8 +72,9 @@ int opk_throughputs_init(struct opk_throughputs *throughputs, struct opk_ctx *ct
                          struct opk_nv_evaluator *evaluator, const char *const *metrics,
                          size_t count);
 void opk_throughputs_clear(struct opk_throughputs *throughputs);
-/* The name of the sum of what a part counts; free(). */
+/* The names of the sum of what a part counts, and of the peak that it is a share of; free(). */
 char *opk_throughput_part_sum(const char *part);
+char *opk_throughput_part_peak(const char *part);
 /* A part lacks in a row, where the others make this value. */
 void opk_throughput_lacks(struct opk_throughput *throughput, const char *part, double rest);
 

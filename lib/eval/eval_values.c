@@ -184,25 +184,28 @@ static int evaluate(struct opk_values *values, struct opk_ctx *ctx, struct opk_v
 	                       index, list->names, list->count);
 }
 
-/* NaN where it can't be computed, or is not known. */
-static int sum_of(double *out, struct opk_values *values, struct opk_ctx *ctx, const char *part,
-                  size_t index)
+/* Whether a unit had nothing to do: its part counted, and the peak that it is a share of is 0. */
+static int is_idle(bool *out, struct opk_values *values, struct opk_ctx *ctx, const char *part,
+                   size_t index)
 {
 	opk_autofree char *sum = opk_throughput_part_sum(part);
+	opk_autofree char *peak = opk_throughput_part_peak(part);
 	opk_autofree struct opk_nv_requests *requests = NULL;
-	const char *names[] = { sum };
-	struct opk_value_list one = { .names = names, .count = 1, .values = out };
-	int code = sum ? OPK_OK : opk_nomem(ctx, "a part of a throughput");
+	const char *names[] = { sum, peak };
+	double found[] = { NAN, NAN };
+	struct opk_value_list list = { .names = names, .count = 2, .values = found };
+	int code = sum && peak ? OPK_OK : opk_nomem(ctx, "a part of a throughput");
 
-	*out = NAN;
 	if (!code && values->evaluator)
-		code = opk_nv_requests_new(&requests, ctx, values->evaluator, names, 1);
-	one.requests = requests;
+		code = opk_nv_requests_new(&requests, ctx, values->evaluator, names, 2);
+	list.requests = requests;
 	if (!code)
-		code = evaluate(values, ctx, &one, index);
+		code = evaluate(values, ctx, &list, index);
 	if (code == OPK_ENOMEM)
 		return code;
+	/* A throughput that PerfWorks does not divide has neither. */
 	opk_clear_errors(ctx);
+	*out = !isnan(found[0]) && found[1] == 0;
 	return OPK_OK;
 }
 
@@ -211,16 +214,15 @@ static int check_throughput(double *value, struct opk_values *values, struct opk
 {
 	for (size_t i = t->first; i < t->end; i++) {
 		const char *part = values->throughputs.parts.items[i];
-		double sum;
+		bool idle = false;
 		int code;
 
 		if (!isnan(parts[i - t->first]))
 			continue;
-		/* A unit that was idle has no share of its peak, but has a sum: nothing lacks. */
-		code = sum_of(&sum, values, ctx, part, index);
+		code = is_idle(&idle, values, ctx, part, index);
 		if (code)
 			return code;
-		if (!isnan(sum))
+		if (idle)
 			continue;
 		opk_throughput_lacks(t, part, *value);
 		*value = NAN;

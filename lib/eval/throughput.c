@@ -8,22 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "chip/chip.h"
 #include "eval/eval_inside.h"
 
 enum { MOST_LEVELS = 8 };
 
-/* ".avg.pct_of_peak_sustained_elapsed" of a full name; NULL: it is none. */
 static const char *suffix_of(const char *metric)
 {
-	const char *unit_ends = strstr(metric, "__");
-
-	return unit_ends ? strchr(unit_ends, '.') : NULL;
+	return metric + opk_base_length(metric);
 }
 
 /* Every throughput has this in its name: nothing is asked about others. */
 static bool may_be_throughput(const char *metric)
 {
-	return strstr(metric, "throughput") && suffix_of(metric);
+	return strstr(metric, "throughput") != NULL;
 }
 
 bool opk_any_throughput(const char *const *metrics, size_t count)
@@ -36,9 +34,16 @@ bool opk_any_throughput(const char *const *metrics, size_t count)
 
 char *opk_throughput_part_sum(const char *part)
 {
-	const char *suffix = suffix_of(part);
+	return opk_printf("%.*s.sum", (int)opk_base_length(part), part);
+}
 
-	return suffix ? opk_printf("%.*s.sum", (int)(suffix - part), part) : opk_strdup(part);
+/* ".avg.pct_of_peak_sustained_active" is the share of ".avg.peak_sustained_active". */
+char *opk_throughput_part_peak(const char *part)
+{
+	const char *share = strstr(suffix_of(part), ".pct_of_");
+
+	return share ? opk_printf("%.*s.%s", (int)(share - part), part, share + strlen(".pct_of_"))
+	             : opk_strdup(part);
 }
 
 static int add_part(struct opk_throughputs *t, struct opk_ctx *ctx, const char *base,

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A second way to every number: what values of one range or sample have to do with each other,
+ * whoever computes them. Every metric of the chip that a shipped recording has counters for is
+ * evaluated, and each identity of the table below must hold. Faults that are put in on purpose
+ * must break one.
+ */
+#include <math.h>
+
+#include "catalogs.h"
+#include "container/container.h"
+#include "eval/eval_inside.h"
+
+/* Values are computed in doubles, by other formulas than here: this much is rounding. */
+static const double rounding = 1e-9;
+
+enum fault { NO_FAULT, SWAPPED, UNIT, PREFIX };
+
+struct witness {
+	struct opk_ctx *ctx;
+	const struct opk_meta *meta;
+	struct opk_catalog *catalog;
+	struct opk_values by;
+	struct opk_throughputs throughputs;
+	struct opk_strlist names;
+	size_t *first;  /* of each base metric: the number of its first name */
+	double *values; /* of one row, one a name */
+	size_t row;
+	enum fault fault;
+	size_t broken;
+	const char *recording;
+};
+
+struct identity {
+	const char *name, *reason;
+	void (*check)(struct witness *w, struct identity *identity, const struct opk_metric *base,
+	              size_t number);
+	enum opk_metric_type type;
+	size_t claims; /* how often it was checked */
+};
+
+/* What NVIDIA's own formulas make of a metric, so that an identity can't hold. */
+static const struct {
+	const char *identity, *base, *cause;
+} exceptions[] = {
+	{ "order", "smsp__imc_requests_lookup_hit",
+	  "requests less misses: its minimum is the difference of two minima" },
+};
+
+static double value_of(const struct witness *w, const struct opk_metric *base, size_t number,
+                       const char *suffix)
+{
+	size_t at;
+
+	return opk_catalog_find_submetric(&at, w->catalog, base, suffix)
+	               ? w->values[w->first[number] + at]
+	               : (double)NAN;
+}
+
+static bool is_exception(const struct identity *identity, const char *base)
+{
+	for (size_t i = 0; i < COUNT(exceptions); i++)
+		if (!strcmp(exceptions[i].identity, identity->name)
+		    && !strcmp(exceptions[i].base, base))
+			return true;
+	return false;
+}
+
+/* That `holds`; where values are nan there is nothing to claim. */
+static void claim(struct witness *w, struct identity *identity, const char *base, bool holds,
+                  double is, double must)
+{
+	identity->claims++;
+	if (holds || is_exception(identity, base))
+		return;
+	w->broken++;
+	if (!w->fault)
+		fprintf(stderr, "%s, row %zu: %s: %s of %s: %.17g, not %.17g\n", w->recording,
+		        w->row, identity->name, identity->reason, base, is, must);
+}
+
+static void claim_equal(struct witness *w, struct identity *identity, const char *base, double is,
+                        double must)
+{
+	double most = fmax(fabs(is), fabs(must));
+
+	if (!isnan(is) && !isnan(must))
+		claim(w, identity, base, is == must || fabs(is - must) <= rounding * most, is,
+		      must);
+}
+
+/* ---- the values of one counter */
+
+static void check_order(struct witness *w, struct identity *identity, const struct opk_metric *base,
+                        size_t number)
+{
+	double least = value_of(w, base, number, ".min"), mean = value_of(w, base, number, ".avg"),
+	       most = value_of(w, base, number, ".max"), more = fabs(mean) * rounding;
+
+	if (!isnan(least) && !isnan(mean) && !isnan(most))
+		claim(w, identity, base->name, least <= mean + more && mean <= most + more, least,
+		      most);
+}
+
+static void check_instances(struct witness *w, struct identity *identity,
+                            const struct opk_metric *base, size_t number)
+{
+	double instances = value_of(w, base, number, ".sum.peak_sustained")
+	                   / value_of(w, base, number, ".avg.peak_sustained");
+
+	claim_equal(w, identity, base->name, value_of(w, base, number, ".avg") * instances,
+	            value_of(w, base, number, ".sum"));
+}
+
+/* Claims of each rollup: a submetric times another is it, over a third unless that is "". */
+static void check_rollups(struct witness *w, struct identity *identity,
+                          const struct opk_metric *base, size_t number, const char *const parts[3],
+                          double scale)
+{
+	static const char *const rollups[] = { ".sum", ".avg", ".min", ".max" };
+
+	for (size_t i = 0; i < COUNT(rollups); i++) {
+		double product = scale;
+
+		for (size_t j = 0; j < 3; j++) {
+			opk_autofree char *suffix = opk_printf("%s%s", rollups[i], parts[j]);
+			double value = *parts[j] ? value_of(w, base, number, suffix) : 1;
+
+			product = j == 2 ? product / value : product * value;
+		}
+		claim_equal(w, identity, base->name, product,
+		            value_of(w, base, number, rollups[i]));
+	}
+}
+
+#define ROLLUPS(function, factor, peak, divisor, scale)                                            \
+	static void function(struct witness *w, struct identity *identity,                         \
+	                     const struct opk_metric *base, size_t number)                         \
+	{                                                                                          \
+		check_rollups(w, identity, base, number,                                           \
+		              (const char *const[]){ factor, peak, divisor }, scale);              \
+	}
+
+ROLLUPS(check_pct_elapsed, ".pct_of_peak_sustained_elapsed", ".peak_sustained_elapsed", "", 0.01)
+ROLLUPS(check_pct_active, ".pct_of_peak_sustained_active", ".peak_sustained_active", "", 0.01)
+ROLLUPS(check_cycle_elapsed, ".per_cycle_elapsed", ".peak_sustained_elapsed", ".peak_sustained", 1)
+ROLLUPS(check_cycle_active, ".per_cycle_active", ".peak_sustained_active", ".peak_sustained", 1)
+
+/* ---- values of several metrics */
+
+static double value_named(const struct witness *w, const char *name)
+{
+	size_t length = opk_base_length(name);
+	opk_autofree char *base = opk_printf("%.*s", (int)length, name);
+	const struct opk_metric *metric = opk_catalog_find(w->catalog, base);
+
+	return metric ? value_of(w, metric, (size_t)(metric - opk_catalog_get(w->catalog, 0)),
+	                         name + length)
+	              : (double)NAN;
+}
+
+static void check_second(struct witness *w, struct identity *identity,
+                         const struct opk_metric *base, size_t number)
+{
+	double time = value_named(w, "gpu__time_duration.sum") * 1e-9;
+	static const char *const rollups[] = { ".sum", ".avg", ".min", ".max" };
+
+	for (size_t i = 0; i < COUNT(rollups); i++) {
+		opk_autofree char *rate = opk_printf("%s.per_second", rollups[i]);
+
+		claim_equal(w, identity, base->name, value_of(w, base, number, rate) * time,
+		            value_of(w, base, number, rollups[i]));
+	}
+}
+
+/* "unit__average_A_per_B.ratio": what A counts, over what B counts. */
+static void check_average(struct witness *w, struct identity *identity,
+                          const struct opk_metric *base, size_t number)
+{
+	static const char word[] = "__average_";
+	const char *first = strstr(base->name, word), *per;
+	opk_autofree char *above = NULL, *below = NULL;
+
+	if (!first || !(per = strstr(first, "_per_")))
+		return;
+	above = opk_printf("%.*s__%.*s.sum", (int)(first - base->name), base->name,
+	                   (int)(per - first - (ptrdiff_t)strlen(word)), first + strlen(word));
+	below = opk_printf("%.*s__%s.sum", (int)(first - base->name), base->name, per + 5);
+	claim_equal(w, identity, base->name, value_of(w, base, number, ".ratio"),
+	            value_named(w, above) / value_named(w, below));
+}
+
+static void check_hit_rate(struct witness *w, struct identity *identity,
+                           const struct opk_metric *base, size_t number)
+{
+	static const char word[] = "_hit_rate";
+	size_t length = strlen(base->name);
+	opk_autofree char *hits = NULL, *all = NULL;
+
+	if (length < strlen(word) || strcmp(base->name + length - strlen(word), word) != 0)
+		return;
+	length -= strlen(word);
+	hits = opk_printf("%.*ss_lookup_hit.sum", (int)length, base->name);
+	all = opk_printf("%.*ss.sum", (int)length, base->name);
+	claim_equal(w, identity, base->name, value_of(w, base, number, ".pct"),
+	            100 * value_named(w, hits) / value_named(w, all));
+}
+
+/* The one pass of a recorded metric; 0: several, or it is not known. */
+static uint32_t pass_of(const struct witness *w, const char *name)
+{
+	const struct opk_meta *meta = w->meta;
+
+	if (meta->passes == 1)
+		return 1;
+	for (size_t i = 0; i < meta->metric_pass_count; i++)
+		if (!strcmp(meta->metrics[i], name))
+			return meta->metric_passes[i].count == 1 ? meta->metric_passes[i].passes[0]
+			                                         : 0;
+	return 0;
+}
+
+/* What the chip counts in parts that have no other; a part that there is not is "". */
+static const char *const splits[][4] = {
+	{ "_lookup_hit", "_lookup_miss", "", "" },
+	{ "_read", "_write", "", "" },
+	{ "_aperture_device", "_aperture_peer", "_aperture_sysmem", "" },
+	{ "_threads_uniform", "_threads_divergent", "", "" },
+};
+
+/* Other passes are other runs of a kernel: only parts of one pass add up. */
+static void check_splits(struct witness *w, struct identity *identity,
+                         const struct opk_metric *base, size_t number)
+{
+	opk_autofree char *whole = opk_printf("%s.sum", base->name);
+	uint32_t pass = pass_of(w, whole);
+
+	for (size_t i = 0; pass && i < COUNT(splits); i++) {
+		double sum = 0;
+
+		for (size_t j = 0; j < COUNT(*splits) && *splits[i][j]; j++) {
+			opk_autofree char *part = opk_printf("%s%s.sum", base->name, splits[i][j]);
+
+			sum += pass_of(w, part) == pass ? value_named(w, part) : (double)NAN;
+		}
+		claim_equal(w, identity, base->name, sum, value_of(w, base, number, ".sum"));
+	}
+}
+
+/* A part that is nan counts for nothing where its unit was idle, and else makes all nan. */
+static double highest(const struct witness *w, const struct opk_throughput *t)
+{
+	double most = NAN;
+
+	for (size_t i = t->first; i < t->end; i++) {
+		const char *part = w->throughputs.parts.items[i];
+		opk_autofree char *sum = opk_throughput_part_sum(part);
+		opk_autofree char *peak = opk_throughput_part_peak(part);
+		double value = value_named(w, part);
+
+		if (isnan(value) && (isnan(value_named(w, sum)) || value_named(w, peak) != 0))
+			return NAN;
+		most = fmax(most, value);
+	}
+	return most;
+}
+
+static void check_throughputs(struct witness *w, struct identity *identity)
+{
+	for (size_t i = 0; i < w->throughputs.count; i++) {
+		const struct opk_throughput *t = &w->throughputs.items[i];
+		double is = w->values[t->metric], must = highest(w, t);
+
+		if (!isnan(is))
+			claim(w, identity, w->names.items[t->metric], is == must, is, must);
+	}
+}
+
+static struct identity identities[] = {
+	{ "order", "no instance is above the greatest or below the least", check_order, OPK_COUNTER,
+	  0 },
+	{ "instances", "the sum is the mean times the number of instances", check_instances,
+	  OPK_COUNTER, 0 },
+	{ "elapsed", "a share of the peak, times that peak", check_pct_elapsed, OPK_COUNTER, 0 },
+	{ "active", "a share of the peak, times that peak", check_pct_active, OPK_COUNTER, 0 },
+	{ "cycles", "a rate a cycle, times the cycles", check_cycle_elapsed, OPK_COUNTER, 0 },
+	{ "active cycles", "a rate a cycle, times the cycles", check_cycle_active, OPK_COUNTER, 0 },
+	{ "seconds", "a rate a second, times the time", check_second, OPK_COUNTER, 0 },
+	{ "splits", "the parts add up to the whole", check_splits, OPK_COUNTER, 0 },
+	{ "average", "a ratio is its numerator over its denominator", check_average, OPK_RATIO, 0 },
+	{ "hit rate", "a share of hits is hits over all", check_hit_rate, OPK_RATIO, 0 },
+	{ "throughput", "it is the highest of its parts", NULL, OPK_THROUGHPUT, 0 },
+};
+
+static void check_row(struct witness *w)
+{
+	for (size_t i = 0; i < COUNT(identities); i++) {
+		struct identity *identity = &identities[i];
+
+		for (size_t j = 0; identity->check && j < opk_catalog_count(w->catalog); j++) {
+			const struct opk_metric *base = opk_catalog_get(w->catalog, j);
+
+			if (base->type == identity->type)
+				identity->check(w, identity, base, j);
+		}
+		if (!identity->check)
+			check_throughputs(w, identity);
+	}
+}
+
+/* ---- the rows of a recording */
+
+static void add_names(struct witness *w)
+{
+	size_t count = opk_catalog_count(w->catalog);
+
+	w->first = opk_alloc_array(count + 1, sizeof *w->first);
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_metric *base = opk_catalog_get(w->catalog, i);
+
+		w->first[i] = w->names.count;
+		for (size_t j = 0; j < opk_catalog_submetric_count(w->catalog, base); j++) {
+			opk_autofree char *name =
+				opk_printf("%s%s", base->name,
+			                   opk_catalog_submetric(w->catalog, base, j).suffix);
+
+			ck_assert(opk_strlist_add(&w->names, name));
+		}
+	}
+	w->values = opk_alloc_array(w->names.count + 1, sizeof *w->values);
+}
+
+static void swap_values(struct witness *w, const char *one, const char *other)
+{
+	double *values[2] = { NULL, NULL };
+
+	for (size_t i = 0; i < w->names.count; i++)
+		for (size_t j = 0; j < 2; j++)
+			if (!strcmp(w->names.items[i], j ? other : one))
+				values[j] = &w->values[i];
+	if (values[0] && values[1]) {
+		double kept = *values[0];
+
+		*values[0] = *values[1];
+		*values[1] = kept;
+	}
+}
+
+static void put_fault(struct witness *w)
+{
+	if (w->fault == SWAPPED)
+		swap_values(w, "smsp__inst_executed.sum", "smsp__inst_executed.avg");
+	for (size_t i = 0; w->fault == UNIT && i < w->names.count; i++)
+		if (strstr(w->names.items[i], "gpu__time_duration."))
+			w->values[i] *= 1000;
+}
+
+/* Some rows of an image, from the second one on: the first sample spans more than an interval. */
+static void check_image(struct witness *w, const void *image, size_t size, size_t most)
+{
+	opk_autofree bool *wanted = opk_alloc_array(w->names.count + 1, sizeof *wanted);
+	struct opk_nv_image_info info;
+
+	memset(wanted, true, w->names.count);
+	ck_ok(w->ctx, opk_nv_image_info(&info, w->ctx, image, size));
+	ck_ok(w->ctx, opk_values_of_image(&w->by, w->ctx, image, size, wanted));
+	for (size_t i = 0; i < most && i + 1 < info.completed; i++) {
+		w->row = 1 + i * (info.completed - 1) / most;
+		ck_ok(w->ctx, opk_values_of_range(w->values, &w->by, w->ctx, w->row));
+		put_fault(w);
+		check_row(w);
+	}
+}
+
+static void begin(struct witness *w, struct opk_file *file)
+{
+	struct opk_ctx *ctx = w->ctx;
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
+
+	ck_ok(ctx, opk_file_meta(&w->meta, ctx, file));
+	ck_ok(ctx, opk_catalog_new(&w->catalog, ctx, w->meta->chip, w->meta->profiler));
+	ck_ok(ctx, opk_catalog_complete(w->catalog, ctx));
+	add_names(w);
+	ck_ok(ctx, opk_nv_evaluator_of_new(&evaluator, ctx, w->meta->chip, w->meta->profiler));
+	ck_ok(ctx, opk_values_init(&w->by, ctx, w->meta->chip, w->meta->profiler,
+	                           opk_strlist_items(&w->names), w->names.count, NULL));
+	ck_ok(ctx, opk_throughputs_init(&w->throughputs, ctx, evaluator,
+	                                opk_strlist_items(&w->names), w->names.count));
+	/* As if nobody looked at parts. */
+	if (w->fault == PREFIX)
+		w->by.throughputs.count = w->by.throughputs.parts.count = 0;
+}
+
+/* How many identities are broken in some rows of each of the file's first images. */
+static size_t witness(struct opk_ctx *ctx, const char *path, enum fault fault, size_t rows)
+{
+	struct witness w = { .ctx = ctx, .fault = fault, .recording = path };
+	const struct opk_segment *segments;
+	struct opk_file *file;
+	size_t count;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, path));
+	begin(&w, file);
+	ck_ok(ctx, opk_file_segments(&segments, &count, ctx, file));
+	for (size_t i = 0; i < count && i < 2; i++) {
+		void *image;
+		size_t size;
+
+		ck_ok(ctx, opk_file_read(&image, &size, ctx, file, segments[i].image));
+		check_image(&w, image, size, rows);
+		free(image);
+	}
+	opk_values_clear(&w.by);
+	opk_throughputs_clear(&w.throughputs);
+	opk_strlist_clear(&w.names);
+	opk_catalog_free(w.catalog);
+	free(w.first);
+	free(w.values);
+	opk_file_free(file);
+	return w.broken;
+}
+
+/* ---- tests */
+
+#define RECORDING(name) TEST_DATA_DIR "/recordings/gh100-" name ".opk"
+
+/* All shipped recordings that have values; those of make check first. */
+static const char *const recordings[] = {
+	RECORDING("witness"),       RECORDING("wide-auto"),
+	RECORDING("pm-small"),      RECORDING("training-nvtx"),
+	RECORDING("after"),         RECORDING("before"),
+	RECORDING("legacy-noinst"), RECORDING("legacy-user"),
+	RECORDING("nested"),        RECORDING("ranks"),
+	RECORDING("ranks-pm"),      RECORDING("roofline"),
+	RECORDING("rotated"),       RECORDING("simple"),
+	RECORDING("tensor"),        RECORDING("top-down"),
+	RECORDING("training"),      RECORDING("training-gemm"),
+	RECORDING("training-pm"),   RECORDING("training-kernels"),
+};
+
+START_TEST(identities_hold)
+{
+	struct opk_ctx *ctx = new_ctx();
+	size_t count = is_long() ? COUNT(recordings) : 4, broken = 0;
+
+	for (size_t i = 0; i < count; i++)
+		broken += witness(ctx, recordings[i], NO_FAULT, is_long() ? 9 : 2);
+	ck_assert_uint_eq(broken, 0);
+	for (size_t i = 0; i < COUNT(identities); i++) {
+		fprintf(stderr, "%-13s %8zu\n", identities[i].name, identities[i].claims);
+		ck_assert_msg(identities[i].claims, "%s: nothing to check", identities[i].name);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* What a witness is for. */
+START_TEST(faults_are_found)
+{
+	struct opk_ctx *ctx = new_ctx();
+	static const struct {
+		struct here here;
+		const char *path;
+		enum fault fault;
+	} rows[] = {
+		{ HERE, RECORDING("witness"), SWAPPED },
+		{ HERE, RECORDING("witness"), UNIT },
+		{ HERE, TEST_SOURCE_DIR "/files/half-throughput.opk", PREFIX },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		ck_row(&rows[i], witness(ctx, rows[i].path, rows[i].fault, 2) > 0, "not found");
+	ck_assert_uint_eq(witness(ctx, rows[2].path, NO_FAULT, 2), 0);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("witness");
+	TCase *tests = tcase_create("identities");
+
+	if (have_cupti()) {
+		tcase_add_test(tests, identities_hold);
+		tcase_add_test(tests, faults_are_found);
+		tcase_set_timeout(tests, 600);
+	}
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
