@@ -1278,7 +1278,7 @@ struct opk_range {
 #define OPK_CLOCK_DRIFT 0.05
 /*
  * The rows of all range tables, in the order of their images; *count is 0 without any. They go with
- * the file. OPK_EINPUT: a table is damaged.
+ * the file, and no later call changes them. OPK_EINPUT: a table is damaged.
  */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file);

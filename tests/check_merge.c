@@ -161,7 +161,27 @@ START_TEST(all_sections_in_order)
 }
 END_TEST
 
-/* What the facts of each file say of all its rows, the rows of the merged one say themselves. */
+/* How many tables of the file name the host of some row. */
+static size_t tables_with_hosts(struct opk_ctx *ctx, struct opk_file *file)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		opk_autofree void *text = NULL;
+		size_t size;
+
+		if (opk_file_section(file, i)->type != OPK_SECTION_RANGES)
+			continue;
+		ck_ok(ctx, opk_file_read(&text, &size, ctx, file, i));
+		found += memmem(text, size, "\"host\":", 7) != NULL;
+	}
+	return found;
+}
+
+/*
+ * What the facts of each file say of all its rows, the rows of the merged one say themselves. They
+ * have it from the first call on, and no later one changes them.
+ */
 START_TEST(hosts_and_gpus)
 {
 	static const struct opk_property runs[][2] = {
@@ -189,8 +209,9 @@ START_TEST(hosts_and_gpus)
 		struct opk_ctx *ctx = new_ctx();
 		const struct opk_segment *segments;
 		const struct opk_range *ranges;
+		struct opk_range first[8];
 		struct opk_file *file;
-		size_t count;
+		size_t count, size, found;
 
 		for (size_t j = 0; j < 2; j++) {
 			parts[j] = (struct part){ .images = true,
@@ -204,11 +225,17 @@ START_TEST(hosts_and_gpus)
 		ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
 		ck_row(&rows[i], count == (rows[i].ranges || rows[i].placed ? 8 : 0), "%zu rows",
 		       count);
-		for (size_t j = 0; j < count; j++)
-			ck_row(&rows[i],
-			       (of[j / 4] < 4 && rows[i].placed) == (*ranges[j].host != 0),
-			       "host '%s'", ranges[j].host);
+		for (size_t j = 0; j < count; j++) {
+			first[j] = ranges[j];
+			ck_row(&rows[i], (of[j / 4] < 4) == (*ranges[j].host != 0), "host '%s'",
+			       ranges[j].host);
+		}
+		size = count;
+		found = (of[0] < 4) + (of[1] < 4);
+		ck_row(&rows[i], tables_with_hosts(ctx, file) == (rows[i].placed ? 2 * found : 0),
+		       "%zu tables", tables_with_hosts(ctx, file));
 		ck_ok(ctx, opk_file_segments(&segments, &count, ctx, file));
+		ck_row(&rows[i], !memcmp(first, ranges, size * sizeof *first), "rows changed");
 		ck_assert_uint_eq(count, 4);
 		for (size_t j = 0; j < 4; j++) {
 			const struct opk_property *run = of[j / 2] < 4 ? runs[of[j / 2]] : NULL;

@@ -384,7 +384,7 @@ void opk_activities_place(struct opk_activity *activities, size_t count,
 
 /*
  * Links the tables of a file to its images, as opk_file_segments() does; where that fails with
- * OPK_EINPUT, *bad is the table at fault. Without metadata, NULL, passes are not looked at.
+ * OPK_EINPUT, *bad is the table at fault. `meta` is that of the file.
  */
 int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_meta *meta);

@@ -14,7 +14,6 @@ struct opk_recording {
 	/* The rows of all images, one image's after the other's. */
 	struct opk_range_table ranges;
 	struct opk_time_table times;
-	bool placed; /* rows have what the metadata says of their host and GPU */
 };
 
 static void recording_free(struct opk_recording *recording)
@@ -211,8 +210,6 @@ static int check_passes(size_t *bad, struct opk_ctx *ctx, const struct opk_file 
 
 static void place(struct opk_recording *recording, const struct opk_meta *meta)
 {
-	if (recording->placed)
-		return;
 	opk_ranges_place(recording->ranges.rows, recording->ranges.count, meta);
 	for (size_t i = 0; i < recording->count; i++) {
 		struct opk_segment *segment = &recording->segments[i];
@@ -221,28 +218,41 @@ static void place(struct opk_recording *recording, const struct opk_meta *meta)
 		segment->host = opk_meta_host(meta);
 		segment->gpu = opk_meta_gpu(meta, device);
 	}
-	recording->placed = true;
+}
+
+/*
+ * Rows are complete before anybody has them, and don't change afterwards. Where the metadata is
+ * damaged or missing, its host and GPU are unknown.
+ */
+static int get_recording(size_t *bad, struct opk_ctx *ctx, struct opk_file *file)
+{
+	struct opk_recording *recording;
+	const struct opk_meta *meta = NULL;
+	int code;
+
+	if (file->recording)
+		return OPK_OK;
+	code = opk_allow(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT);
+	if (code)
+		return code;
+	recording = opk_alloc(sizeof *recording);
+	code = recording ? load(recording, bad, ctx, file) : opk_nomem(ctx, "a recording");
+	if (code) {
+		recording_free(recording);
+		return code;
+	}
+	if (meta)
+		place(recording, meta);
+	file->recording = recording;
+	return OPK_OK;
 }
 
 int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_meta *meta)
 {
-	struct opk_recording *recording;
-	int code;
+	int code = get_recording(bad, ctx, file);
 
-	if (!file->recording) {
-		recording = opk_alloc(sizeof *recording);
-		code = recording ? load(recording, bad, ctx, file) : opk_nomem(ctx, "a recording");
-		if (code) {
-			recording_free(recording);
-			return code;
-		}
-		file->recording = recording;
-	}
-	if (!meta)
-		return OPK_OK;
-	place(file->recording, meta);
-	return check_passes(bad, ctx, file, meta->passes);
+	return code ? code : check_passes(bad, ctx, file, meta->passes);
 }
 
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
@@ -265,7 +275,7 @@ int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_c
                     struct opk_file *file)
 {
 	size_t bad;
-	int code = opk_file_link(&bad, ctx, file, NULL);
+	int code = get_recording(&bad, ctx, file);
 
 	if (code)
 		return code;
@@ -278,7 +288,7 @@ int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx 
                    struct opk_file *file)
 {
 	size_t bad;
-	int code = opk_file_link(&bad, ctx, file, NULL);
+	int code = get_recording(&bad, ctx, file);
 
 	if (code)
 		return code;
