@@ -1490,7 +1490,7 @@ struct opk_row {
 struct opk_ran {
 	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
 	uint64_t launches; /* that the row is of; of idle time: pauses */
-	uint64_t time_ns;  /* of all of them; range.duration_ns is the mean */
+	uint64_t time_ns;  /* of all; range.duration_ns is the mean launch, and all idle time */
 	uint64_t least_ns, most_ns;
 	uint64_t shared_ns; /* of this time, others ran on the GPU, too */
 	uint64_t bytes;     /* of copies and sets */
@@ -1717,8 +1717,9 @@ uint64_t opk_join_left_out(const struct opk_join *join);
 /*
  * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were
  * recorded beside it divided among them; docs/formats.md says how. Without samples there are no
- * values. Idle time of the GPU is the last row, but among launches only where there are samples.
- * Rows are those of ranges: their names are those of kernels and "(idle)".
+ * values. Idle time of the GPU is the last row, but among launches only where there are samples:
+ * its values are of all pauses together, and it has no launches in OPK_FACT_LAUNCHES. Rows are
+ * those of ranges: their names are those of kernels and "(idle)".
  */
 struct opk_timeline_options {
 	size_t size;

@@ -417,6 +417,68 @@ START_TEST(values_of_kernels)
 }
 END_TEST
 
+/* The sum over all rows: a kernel has the value of one launch, and idle time all of its own. */
+static double add_rows(struct opk_ctx *ctx, struct opk_file *file, bool each_launch)
+{
+	struct opk_timeline_options options = OPK_INIT(options);
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	double sum = 0;
+
+	options.each_launch = each_launch;
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+	while (!opk_evaluation_next(&row, ctx, evaluation) && row) {
+		struct opk_fact_text text;
+		union opk_cell cell = opk_fact_get(&text, OPK_FACT_LAUNCHES, row, NULL);
+		bool idle = !strcmp(row->ran->kind, "idle");
+
+		ck_assert_msg(cell.optional.known == !idle, "%s", row->name);
+		sum += row->values[0] * (idle ? 1 : (double)cell.optional.uint);
+	}
+	opk_evaluation_free(evaluation);
+	return sum;
+}
+
+static double add_samples(struct opk_ctx *ctx, struct opk_file *file)
+{
+	struct opk_evaluation *evaluation;
+	const struct opk_row *row;
+	double sum = 0;
+
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
+	while (!opk_evaluation_next(&row, ctx, evaluation) && row)
+		sum += row->spans_earlier ? 0 : row->values[0];
+	opk_evaluation_free(evaluation);
+	return sum;
+}
+
+/* Nothing is lost, nor made: sampling begins before the first record, and ends after the last. */
+START_TEST(all_that_was_sampled)
+{
+	static const struct opk_activity inside[][2] = {
+		{ RAN("x", 5000, 7000), RAN("y", 5000, 7000) },
+		{ RAN("x", 2000, 4000), RAN("y", 2000, 4000) },
+		{ RAN("x", 11000, 13000), RAN("y", 11000, 13000) },
+	};
+	struct opk_ctx *ctx = fake_ctx();
+
+	fake.image_is_pm = true;
+	for (size_t i = 0; i < 2 * COUNT(inside); i++) {
+		struct opk_file *file;
+		double sampled, divided;
+
+		put_images("in.opk", inside[i / 2], 2, 2, 6000);
+		file = open_file(ctx, "in.opk");
+		sampled = add_samples(ctx, file);
+		divided = add_rows(ctx, file, i % 2);
+		ck_assert_msg(fabs(divided - sampled) < 1e-6 * sampled, "%zu: %.17g of %.17g", i,
+		              divided, sampled);
+		opk_file_free(file);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* Two recordings of the same time: what the one has is not had once more of the other. */
 START_TEST(samples_twice)
 {
@@ -531,6 +593,7 @@ int main(void)
 	tcase_add_test(tests, values_of_kernels);
 	tcase_add_test(tests, values_of_launches);
 	tcase_add_test(tests, samples_twice);
+	tcase_add_test(tests, all_that_was_sampled);
 	tcase_add_test(tests, many_kernels_at_once);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

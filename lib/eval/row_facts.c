@@ -42,7 +42,7 @@ static const struct {
 	[OPK_FACT_START] = { { "start_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SUMMED] = { { "count", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_DURATION] = { { "duration_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_LAUNCHES] = { { "launches", OPK_CELL_UINT }, OF_RANGES },
+	[OPK_FACT_LAUNCHES] = { { "launches", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_LAUNCHES_MIN] = { { "launches_min", OPK_CELL_UINT }, OF_RANGES },
 	[OPK_FACT_KIND] = { { "kind", OPK_CELL_STRING }, OF_RANGES },
 	[OPK_FACT_END] = { { "end_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
@@ -190,11 +190,14 @@ static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 	}
 }
 
-static uint64_t launches_of(const struct opk_row *row, const struct opk_joined_row *joined)
+/* Idle time has pauses, not launches, and a sum of launches must not count them. */
+static union opk_cell launches_of(const struct opk_row *row, const struct opk_joined_row *joined)
 {
 	if (joined)
-		return joined->ranges;
-	return row->ran ? row->ran->launches : 1;
+		return optional(joined->ranges, true);
+	if (!row->ran)
+		return optional(1, true);
+	return optional(row->ran->launches, strcmp(row->ran->kind, "idle") != 0);
 }
 
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
@@ -217,7 +220,7 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
 	case OPK_FACT_NAME:
 		return string(row->name);
 	case OPK_FACT_LAUNCHES:
-		return number(launches_of(row, joined));
+		return launches_of(row, joined);
 	case OPK_FACT_LAUNCHES_MIN:
 		return number(joined ? joined->ranges_min : 1);
 	default:

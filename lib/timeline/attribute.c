@@ -417,6 +417,15 @@ static void add_metric(struct work *w, struct gpu *gpu, enum kind kind)
 		opk_estimator_divide(w->under, &gpu->estimator, gpu->under);
 }
 
+/* How long what a row has values of is: a launch on average; idle time is one, with all pauses. */
+static double length_of(const struct work *w, size_t row)
+{
+	const struct opk_ran *ran = &w->rows->made.ran[row];
+	uint64_t launches = row == w->rows->made.count ? 1 : ran->launches;
+
+	return launches ? (double)ran->time_ns / (double)launches : 0;
+}
+
 /*
  * Too short, or too seldom, for samples to say anything of it by itself. What runs beside others
  * all the time can't be told apart from these, and has its share.
@@ -424,7 +433,7 @@ static void add_metric(struct work *w, struct gpu *gpu, enum kind kind)
 static bool is_known(const struct work *w, size_t row)
 {
 	const struct opk_ran *ran = &w->rows->made.ran[row];
-	double length = ran->launches ? (double)ran->time_ns / (double)ran->launches : 0;
+	double length = length_of(w, row);
 
 	if (row == w->rows->made.count)
 		return w->evidence[row] >= LEAST_EVIDENCE;
@@ -444,7 +453,7 @@ static double value_of(const struct work *w, size_t row, enum kind kind)
 	if (kind == DIVIDED)
 		return part->amount / w->under[row].amount;
 	if (kind == ADDS || kind == ELAPSES)
-		return part->amount / part->time * ((double)ran->time_ns / (double)ran->launches);
+		return part->amount / part->time * length_of(w, row);
 	return part->amount / part->time;
 }
 
@@ -464,6 +473,32 @@ static int compute_metric(struct work *w, struct gpu *gpus, size_t metric)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
+/*
+ * Nothing ran in samples before the first record and after the last one: all that was sampled is
+ * divided, and that is idle time's part.
+ */
+static void add_outer_pauses(struct work *w, const struct gpu *gpu,
+                             const struct opk_run_record *records, size_t count)
+{
+	uint64_t first = records->activity->start_ns, last = first, before = 0, after = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (records[i].activity->end_ns > last)
+			last = records[i].activity->end_ns;
+	for (size_t i = 0; i < gpu->sample_count; i++) {
+		const struct opk_sample_time *time = &gpu->samples[i].time;
+
+		if (time->start < first)
+			before += (time->end < first ? time->end : first) - time->start;
+		if (time->end > last)
+			after += time->end - (time->start > last ? time->start : last);
+	}
+	if (before)
+		opk_ran_rows_add_pause(w->rows, before);
+	if (after)
+		opk_ran_rows_add_pause(w->rows, after);
+}
+
 static int begin_gpu(struct gpu *gpu, struct work *w, size_t number)
 {
 	size_t first, count = opk_ran_rows_of_gpu(&first, w->rows, number), at = 0;
@@ -476,6 +511,7 @@ static int begin_gpu(struct gpu *gpu, struct work *w, size_t number)
 	while (at + gpu->sample_count < w->sample_count
 	       && gpu->samples[gpu->sample_count].gpu == number)
 		gpu->sample_count++;
+	add_outer_pauses(w, gpu, records, count);
 	code = find_overlaps(gpu, w, records, count);
 	if (!code)
 		count_samples(w, gpu);

@@ -66,16 +66,19 @@ static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct o
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static void add_launch(struct opk_ran *ran, const struct opk_activity *activity)
+static void add_time(struct opk_ran *ran, uint64_t time)
 {
-	uint64_t time = activity->end_ns - activity->start_ns;
-
-	ran->kind = opk_activity_word(activity);
 	ran->least_ns = !ran->launches || time < ran->least_ns ? time : ran->least_ns;
 	ran->most_ns = time > ran->most_ns ? time : ran->most_ns;
 	ran->launches++;
-	opk_sum_add(&ran->bytes, activity->bytes);
 	opk_sum_add(&ran->time_ns, time);
+}
+
+static void add_launch(struct opk_ran *ran, const struct opk_activity *activity)
+{
+	ran->kind = opk_activity_word(activity);
+	opk_sum_add(&ran->bytes, activity->bytes);
+	add_time(ran, activity->end_ns - activity->start_ns);
 }
 
 static int by_time(const void *a, const void *b)
@@ -115,30 +118,34 @@ static void number_kernels(struct opk_ran_rows *rows)
 	}
 }
 
+void opk_ran_rows_add_pause(struct opk_ran_rows *rows, uint64_t time)
+{
+	struct opk_ran *idle = &rows->made.ran[rows->made.count];
+	struct opk_range *range = &rows->made.ranges[rows->made.count];
+
+	add_time(idle, time);
+	range->duration_ns = idle->time_ns;
+	range->count = idle->launches > 1 ? idle->launches : 0;
+}
+
 /* The row after the others: pauses between the first and the last record of each GPU. */
 static void add_idle(struct opk_ran_rows *rows)
 {
-	struct opk_ran *idle = &rows->made.ran[rows->made.count];
+	struct opk_range *range = &rows->made.ranges[rows->made.count];
 	uint64_t end = 0;
 
-	rows->made.ranges[rows->made.count] = (struct opk_range){ OPK_UNKNOWN_RANGE };
-	rows->made.ranges[rows->made.count].name = "(idle)";
-	rows->made.ranges[rows->made.count].kernel = "(idle)";
+	*range = (struct opk_range){ OPK_UNKNOWN_RANGE };
+	range->name = range->kernel = "(idle)";
+	rows->made.ran[rows->made.count].kind = "idle";
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct opk_activity *next = rows->records[i].activity;
-		struct opk_activity pause = { .start_ns = end, .end_ns = next->start_ns };
 
 		if (!i || rows->records[i].gpu != rows->records[i - 1].gpu)
 			end = next->start_ns;
 		else if (next->start_ns > end)
-			add_launch(idle, &pause);
+			opk_ran_rows_add_pause(rows, next->start_ns - end);
 		end = next->end_ns > end ? next->end_ns : end;
 	}
-	idle->kind = "idle";
-	rows->made.ranges[rows->made.count].duration_ns = idle->launches
-	                                                          ? idle->time_ns / idle->launches
-	                                                          : 0;
-	rows->made.ranges[rows->made.count].count = idle->launches > 1 ? idle->launches : 0;
 }
 
 static int make_rows(struct opk_ran_rows *rows, struct opk_ctx *ctx)

@@ -29,6 +29,11 @@ int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk
 void opk_ran_rows_clear(struct opk_ran_rows *rows);
 /* The records of a GPU: those from *first on; returns their number. */
 size_t opk_ran_rows_of_gpu(size_t *first, const struct opk_ran_rows *rows, size_t gpu);
+/*
+ * Adds to the idle time, which is one row: it lasts as long as all pauses together. Those between
+ * records are in it from the start.
+ */
+void opk_ran_rows_add_pause(struct opk_ran_rows *rows, uint64_t time);
 /* When they ran, for opk_overlaps_init(); free(). NULL when out of memory. */
 struct opk_stretch *opk_ran_stretches(const struct opk_run_record *records, size_t count);
 
