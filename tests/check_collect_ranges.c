@@ -29,14 +29,17 @@ static const struct {
 	{ HERE, { "+d@a", "-" }, -1, 1, "d@a" },
 	{ HERE, { "+" }, 0, 1, "" },
 	{ HERE, { "+", "+b" }, 1, 2, "/b" },
-	{ HERE, { "+a", "+d@b", "+e@c" }, 2, 3, "a/d@b/e@c" },
+	/* Each domain has its own levels, and the default one comes first. */
+	{ HERE, { "+a", "+d@b", "+e@c" }, 0, 3, "a/d@b/e@c" },
+	{ HERE, { "+N@init", "+step", "+forward" }, 1, 3, "step/forward/N@init" },
+	{ HERE, { "+e@c", "+a", "+d@b", "+e@x", "+b" }, 1, 5, "a/b/d@b/e@c/e@x" },
 	/* What separates names is escaped inside them. */
 	{ HERE, { "+a/b" }, 0, 1, "a\\/b" },
 	{ HERE, { "+a\\", "+b" }, 1, 2, "a\\\\/b" },
 	{ HERE, { "+/@b" }, 0, 1, "\\/@b" },
 	/* Domains end in any order. */
 	{ HERE, { "+d@a", "+e@b", "-d@" }, 0, 1, "e@b" },
-	{ HERE, { "+a", "+d@x/y", "+b", "-d@" }, 1, 2, "a/b" },
+	{ HERE, { "+a", "+d@x/y", "+b", "-d@" }, 0, 2, "a/b" },
 	{ HERE, { "+a", "+d@x", "+b", "-d@", "-" }, 1, 1, "a" },
 	{ HERE, { "+d@a", "+e@b", "+d@c", "-d@", "-d@" }, 0, 1, "e@b" },
 };
@@ -53,13 +56,40 @@ static int do_word(const char *word)
 	return *word == '+' ? user_range_push(domain, name) : user_range_pop(domain);
 }
 
+/* The ranges of all domains. */
+static size_t count_ranges(void)
+{
+	struct user_nest *const *nests;
+	size_t count, ranges = 0;
+
+	nests = user_nests(&count);
+	for (size_t i = 0; i < count; i++)
+		ranges += nests[i]->count;
+	return ranges;
+}
+
 static void empty_stack(void)
 {
-	const struct user_range *ranges;
+	struct user_nest *const *nests;
 	size_t count;
 
-	while (ranges = user_ranges(&count), count)
-		user_range_pop(ranges[count - 1].domain);
+	nests = user_nests(&count);
+	for (size_t i = 0; i < count; i++)
+		while (nests[i]->count)
+			user_range_pop(nests[i]->domain);
+}
+
+/* The first range of the thread. */
+static const struct user_range *first_range(const char *domain)
+{
+	struct user_nest *const *nests;
+	size_t count;
+
+	nests = user_nests(&count);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(nests[i]->domain, domain))
+			return nests[i]->ranges;
+	return NULL;
 }
 
 START_TEST(stacks)
@@ -71,7 +101,7 @@ START_TEST(stacks)
 
 		for (; *word; word++)
 			returned = do_word(*word);
-		user_ranges(&count);
+		count = count_ranges();
 		ck_row(&stack_rows[i], returned == stack_rows[i].returned, "returned %d", returned);
 		ck_row(&stack_rows[i], count == stack_rows[i].count, "%zu ranges", count);
 		ck_row(&stack_rows[i], !strcmp(user_range_path(), stack_rows[i].path), "path %s",
@@ -84,15 +114,12 @@ END_TEST
 START_TEST(names_are_copied)
 {
 	char domain[] = "d", name[] = "n";
-	const struct user_range *ranges;
-	size_t count;
 
 	user_range_push(domain, name);
 	domain[0] = name[0] = 'x';
-	ranges = user_ranges(&count);
-	ck_assert_uint_eq(count, 1);
-	ck_assert_str_eq(ranges[0].domain, "d");
-	ck_assert_str_eq(ranges[0].name, "n");
+	ck_assert_uint_eq(count_ranges(), 1);
+	ck_assert_str_eq(first_range("d")->domain, "d");
+	ck_assert_str_eq(first_range("d")->name, "n");
 	empty_stack();
 }
 END_TEST
@@ -100,14 +127,14 @@ END_TEST
 /* Beyond the stack's depth ranges are only counted, and pops find their partners. */
 START_TEST(deeper_than_the_stack)
 {
-	size_t count;
-
 	for (int i = 0; i < USER_RANGE_DEPTH; i++)
 		ck_assert_int_eq(user_range_push("", "x"), i);
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_lt(user_range_push("", "beyond"), 0);
-	user_ranges(&count);
-	ck_assert_uint_eq(count, USER_RANGE_DEPTH);
+	ck_assert_uint_eq(count_ranges(), USER_RANGE_DEPTH);
+	/* Other domains still have room. */
+	ck_assert_int_eq(user_range_push("d", "x"), 0);
+	ck_assert_int_eq(user_range_pop("d"), 0);
 	ck_assert_ptr_null(strstr(user_range_path(), "beyond"));
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_ge(user_range_pop(""), 0);
@@ -124,8 +151,7 @@ END_TEST
 START_TEST(long_names)
 {
 	static char name[6000];
-	const struct user_range *ranges;
-	size_t count, length;
+	size_t length;
 
 	memset(name, '/', sizeof name - 1);
 	user_range_push("", "outer");
@@ -135,8 +161,7 @@ START_TEST(long_names)
 	ck_assert_uint_lt(length, 4200);
 	/* Not in the midst of an escape. */
 	ck_assert_int_eq(user_range_path()[length - 1], '/');
-	ranges = user_ranges(&count);
-	ck_assert_uint_eq(strlen(ranges[1].name), sizeof name - 1);
+	ck_assert_uint_eq(strlen(first_range("")[1].name), sizeof name - 1);
 	user_range_push("", "inner");
 	ck_assert_uint_lt(strlen(user_range_path()), 4200);
 	user_range_pop("");
@@ -150,21 +175,22 @@ END_TEST
 
 static char heard[256];
 
-static void hear(const char *what, size_t depth)
+static void hear(const char *what, const struct user_nest *nest)
 {
 	size_t used = strlen(heard);
 
-	snprintf(heard + used, sizeof heard - used, "%s%zu:%s ", what, depth, user_range_path());
+	snprintf(heard + used, sizeof heard - used, "%s%zu:%s ", what, nest->count,
+	         user_nest_path(nest));
 }
 
-static void pushed(size_t depth)
+static void pushed(struct user_nest *nest)
 {
-	hear("+", depth);
+	hear("+", nest);
 }
 
-static void popping(size_t depth)
+static void popping(struct user_nest *nest)
 {
-	hear("-", depth);
+	hear("-", nest);
 }
 
 static const struct user_range_listener listener = { pushed, popping };
@@ -182,8 +208,7 @@ START_TEST(listeners)
 	user_ranges_listen(NULL);
 	do_word("+unheard");
 	empty_stack();
-	ck_assert_str_eq(heard,
-	                 "+2:before/a +3:before/a/d@b -2:before/a/d@b -1:before/d@b -1:d@b ");
+	ck_assert_str_eq(heard, "+2:before/a +1:d@b -2:before/a -1:before -1:d@b ");
 }
 END_TEST
 
@@ -203,9 +228,8 @@ static pthread_barrier_t barrier;
 /* It waits for ever, so that its stack is not lost memory for a leak checker. */
 static void *other_thread(void *path)
 {
-	size_t count;
+	size_t count = count_ranges();
 
-	user_ranges(&count);
 	user_range_push("", "other");
 	snprintf(path, 64, "%zu %s", count, user_range_path());
 	pthread_barrier_wait(&barrier);
@@ -341,21 +365,64 @@ START_TEST(nvtx_domains)
 	push_event(a, NVTX_MESSAGE_REGISTERED, string);
 	push_event(w, NVTX_MESSAGE_REGISTERED, wide_string);
 	push_event(a, NVTX_MESSAGE_ASCII, "x");
-	ck_assert_str_eq(user_range_path(), "lib@reg/\xc3\xa9@wreg/lib@x");
-	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(w), 1);
+	ck_assert_str_eq(user_range_path(), "lib@reg/lib@x/\xc3\xa9@wreg");
+	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(w), 0);
 	/* A domain may go before its ranges. */
 	CALL(core2, NVTX_CORE2_DOMAIN_DESTROY, void, char *)(w);
 	ck_assert_str_eq(user_range_path(), "lib@reg/lib@x");
 	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(a), 1);
 	/* NULL is the default domain. */
 	CALL(core2, NVTX_CORE2_RANGE_PUSH_EX, int, const char *, const void *)(NULL, NULL);
-	ck_assert_str_eq(user_range_path(), "lib@reg/");
-	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(NULL), 1);
+	ck_assert_str_eq(user_range_path(), "/lib@reg");
+	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(NULL), 0);
 	CALL(core2, NVTX_CORE2_DOMAIN_DESTROY, void, char *)(a);
 	ck_assert_str_eq(user_range_path(), "lib@reg");
 	empty_stack();
 	free(string);
 	free(wide_string);
+}
+END_TEST
+
+/* NCCL pushes a range with the domain's function, and ends it with the extension's. */
+START_TEST(nvtx_payloads)
+{
+	nvtx_function slots[8] = { 0 };
+	struct nvtx_segment segment = { .slot_count = COUNT(slots), .slots = slots };
+	struct nvtx_extension extension = { .version = 3,
+		                            .size = sizeof extension,
+		                            .id = NVTX_EXTENSION_PAYLOAD,
+		                            .segment_count = 1,
+		                            .segments = &segment };
+	uint64_t id;
+
+	initialize(TABLE_SIZE);
+	ck_assert_int_eq(InitializeInjectionNvtxExtension(&extension), 1);
+	ck_assert(!slots[2] && !slots[7]);
+	push_event("NCCL", NVTX_MESSAGE_ASCII, "init");
+	ck_assert_int_eq(CALL(slots, NVTX_PAYLOAD_RANGE_PUSH, int, const char *, const void *,
+	                      size_t)("NCCL", NULL, 0),
+	                 1);
+	ck_assert_str_eq(user_range_path(), "NCCL@init/NCCL@");
+	for (int i = 1; i >= -1; i--)
+		ck_assert_int_eq(CALL(slots, NVTX_PAYLOAD_RANGE_POP, int, const char *,
+		                      const void *, size_t)("NCCL", NULL, 0),
+		                 i);
+	id = CALL(slots, NVTX_PAYLOAD_RANGE_START, uint64_t, const char *, const void *,
+	          size_t)("NCCL", NULL, 0);
+	ck_assert_uint_gt(id, 0);
+	CALL(slots, NVTX_PAYLOAD_RANGE_END, void, const char *, uint64_t, const void *, size_t)
+	("NCCL", id, NULL, 0);
+	/* An earlier one has fewer functions, and other extensions have others. */
+	segment.slot_count = NVTX_PAYLOAD_RANGE_POP;
+	memset(slots, 0, sizeof slots);
+	ck_assert_int_eq(InitializeInjectionNvtxExtension(&extension), 1);
+	ck_assert(slots[NVTX_PAYLOAD_RANGE_PUSH] && !slots[NVTX_PAYLOAD_RANGE_POP]);
+	extension.id = 1;
+	slots[NVTX_PAYLOAD_RANGE_PUSH] = NULL;
+	ck_assert_int_eq(InitializeInjectionNvtxExtension(&extension), 1);
+	ck_assert(!slots[NVTX_PAYLOAD_RANGE_PUSH]);
+	extension.size--;
+	ck_assert_int_eq(InitializeInjectionNvtxExtension(&extension), 0);
 }
 END_TEST
 
@@ -583,6 +650,7 @@ int main(void)
 	tcase_add_test(tests, nvtx_fills_tables);
 	tcase_add_test(tests, nvtx_default_domain);
 	tcase_add_test(tests, nvtx_domains);
+	tcase_add_test(tests, nvtx_payloads);
 	tcase_add_test(tests, ranges_of_the_process);
 	tcase_add_test(tests, filters);
 	tcase_add_test(tests, long_filters);

@@ -228,6 +228,10 @@ rows_are 'launch nvtx' '1 epoch/a\/b
 2 epoch/a\/b/lib@gemm
 3 epoch
 4 '
+# Each domain nests by itself, the program's first.
+quietly '' init ctx:0 nvtxdpush:NCCL:init nvtxpush:step nvtxpush:forward launch:k nvtxpop nvtxdpush:NCCL:in launch:k
+rows_are 'launch nvtx' '1 step/forward/NCCL@init
+2 step/NCCL@init/NCCL@in'
 
 section 'contexts and devices'
 FAKE_GPU_DEVICES=2

@@ -194,9 +194,35 @@ record '--range user' init ctx:0 nvtxpush:mine thread:begin nvtxpush:other launc
 err_is 'offpeak-collect: note: 1 are missing: another range was open'
 rows_are 'name launches' 'mine 2
 later 1'
-# Domains overlap: the recorded range goes on when one below it ends.
+# Each domain nests by itself: the recorded range goes on when one of another domain ends.
 quietly '--range user --nvtx-include y@b' init ctx:0 nvtxdpush:x:a nvtxdpush:y:b launch:k nvtxdpop:x launch:k nvtxdpop:y launch:k
-rows_are 'name launches' 'x@a/y@b 2'
+rows_are 'name launches' 'y@b 2'
+# Names and levels are without a library's range that does not end.
+words='init ctx:0 nvtxdpush:NCCL:init nvtxpush:step launch:k nvtxpush:forward launch:k nvtxpop nvtxpop nvtxpush:step nvtxpop'
+# shellcheck disable=SC2086
+quietly '--range user --level 2' $words
+rows_are 'name launches' 'step/forward 1'
+info 'j["stats"][0]["depth"] == 2'
+# shellcheck disable=SC2086
+record '--range user --nvtx-include step/' $words
+rows_are 'name launches' 'step 2
+step 0'
+err_is 'offpeak-collect: note: 1 are missing: nested in a recorded range; --replay application or user takes each level'
+# shellcheck disable=SC2086
+quietly '--range user --nvtx-include NCCL@init' $words
+rows_are 'name launches' 'NCCL@init 2'
+record '--range user' init ctx:0 nvtxpush:step launch:k nvtxdpush:NCCL:reduce launch:k nvtxdpop:NCCL nvtxpop nvtxdpush:NCCL:reduce nvtxdpop:NCCL
+rows_are 'name launches' 'step 2
+NCCL@reduce 0'
+err_is 'offpeak-collect: note: 1 are missing: a range of another NVTX domain was open; --nvtx-include RANGE/ takes those of one domain'
+# NCCL ends its own by an extension of NVTX.
+if "$prog" headers | grep -q payload; then
+	quietly '--range user' init ctx:0 nvtxdpush:NCCL:init nvtxppop:NCCL nvtxpush:step launch:k nvtxpop
+	rows_are 'name launches' 'NCCL@init 0
+step 1'
+else
+	skip 'no payload extension in the headers of NVTX'
+fi
 quietly '--range user' init ctx:0 nvtxpush:a launch:k ctxdestroy ctx:0 nvtxpop nvtxpush:b launch:k nvtxpop
 rows_are 'name launches context' 'a 1 1
 b 1 2'
@@ -251,6 +277,17 @@ counted
 passes '0 1 2 0 1 2 0 '
 log_has 1 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"]) == ("user", "name")'
+# A range of another domain does not take the turn of the one that it is in.
+others=
+for i in 1 2 3; do
+	others="$others nvtxpush:step nvtxdpush:lib:in launch:k nvtxdpop:lib launch:k nvtxpop"
+done
+# shellcheck disable=SC2086
+record '--range user --replay user' init ctx:0 $others
+rows_are 'name pass launches' 'step 1 2
+step 2 2
+step 3 2'
+err_has 'note: 3 are missing: a range of another NVTX domain was open'
 # Out of their order, passes want new sessions.
 quietly '--range user --replay user' init ctx:0 push:a launch:k pop push:a launch:k pop push:b launch:k pop push:b launch:k pop \
 	push:c launch:k pop push:b launch:k pop

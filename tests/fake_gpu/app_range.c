@@ -14,6 +14,9 @@ static int missing(const char *header)
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+#include <nvtx3/nvToolsExtPayload.h>
+#endif
 
 enum { MAX_DOMAINS = 16, MAX_STARTED = 16 };
 
@@ -100,6 +103,18 @@ static int word_nvtx_domain_pop(const char *const *fields)
 	return 0;
 }
 
+/* As NCCL does it: with the payload extension, of a range that was pushed without. */
+static int word_nvtx_payload_pop(const char *const *fields)
+{
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+	nvtxRangePopPayload(domain_of(fields[0]), NULL, 0);
+	return 0;
+#else
+	(void)fields;
+	return missing("nvtx3/nvToolsExtPayload.h");
+#endif
+}
+
 static int keep_started(const char *name, nvtxRangeId_t id)
 {
 	size_t i = 0;
@@ -149,6 +164,7 @@ static int no_nvtx(const char *const *fields)
 #define word_nvtx_domain_push no_nvtx
 #define word_nvtx_registered_push no_nvtx
 #define word_nvtx_domain_pop no_nvtx
+#define word_nvtx_payload_pop no_nvtx
 #define word_nvtx_start no_nvtx
 #define word_nvtx_domain_start no_nvtx
 #define word_nvtx_end no_nvtx
@@ -180,13 +196,16 @@ static int no_header(const char *const *fields)
 #define word_pop no_header
 #endif
 
-/* Says which of the two headers there were: "nvtx offpeak_range" or less. */
+/* Says which headers there were: "nvtx payload offpeak_range" or less. */
 static int word_headers(const char *const *fields)
 {
 	(void)fields;
 	(void)missing;
 #if __has_include(<nvtx3/nvToolsExt.h>)
 	fputs("nvtx ", stdout);
+#endif
+#if __has_include(<nvtx3/nvToolsExtPayload.h>)
+	fputs("payload ", stdout);
 #endif
 #if __has_include(<offpeak_range.h>)
 	fputs("offpeak_range", stdout);
@@ -202,6 +221,7 @@ const struct word range_words[] = {
 	{ "nvtxdpush", word_nvtx_domain_push },
 	{ "nvtxrpush", word_nvtx_registered_push },
 	{ "nvtxdpop", word_nvtx_domain_pop },
+	{ "nvtxppop", word_nvtx_payload_pop },
 	{ "nvtxstart", word_nvtx_start },
 	{ "nvtxdstart", word_nvtx_domain_start },
 	{ "nvtxend", word_nvtx_end },

@@ -22,14 +22,18 @@ static bool wanted_by_number(void)
 
 static bool wanted_by_ranges(void)
 {
-	const struct user_range *ranges;
+	const struct nvtx_filter *filter = collector.settings.nvtx_include;
+	struct user_nest *const *nests;
 	size_t count;
 
-	if (!collector.settings.nvtx_include)
+	/* Some hold outside of all ranges, too. */
+	if (!filter || nvtx_filter_match(filter, NULL, 0))
 		return true;
-	ranges = user_ranges(&count);
-	return nvtx_filter_match(collector.settings.nvtx_include, ranges, count)
-	       || started_range_match(collector.settings.nvtx_include);
+	nests = user_nests(&count);
+	for (size_t i = 0; i < count; i++)
+		if (nvtx_filter_match(filter, nests[i]->ranges, nests[i]->count))
+			return true;
+	return started_range_match(filter);
 }
 
 static uint64_t begun; /* for --max-ranges */

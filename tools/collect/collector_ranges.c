@@ -11,37 +11,31 @@
 #include "collect/ranges/ranges.h"
 
 /* The range that is open: one at most, as there is one profiler. Under the lock. */
-static struct {
+static struct open_range {
 	struct session *session;
 	CUcontext context;
-	pthread_t thread;
-	size_t depth; /* its place on the thread's stack, from 1 */
-	uint64_t id;  /* of one that any thread may end; 0: it was pushed */
+	const struct user_nest *nest; /* NULL: any thread may end it */
+	size_t depth;                 /* its place in the nest, from 1 */
+	uint64_t id;                  /* of one that any thread may end */
 } open_range;
 
 static uint64_t begun; /* for --max-ranges */
 static struct repetitions repetitions;
-static __thread struct turn turn; /* of the outermost range that this thread is in */
-
-/* So many of this thread's outermost ranges began where --capture-range lets nothing in. */
-static __thread size_t outside_depth;
 
 /*
- * Levels are counted from the first range that --nvtx-include and --capture-range let in; 0: it is
- * in none.
+ * The innermost range's level: they are counted from the first range of its domain that
+ * --nvtx-include and --capture-range let in; 0: it is in none.
  */
-static size_t level_of(size_t depth)
+static size_t level_of(const struct user_nest *nest)
 {
-	const struct user_range *ranges;
-	size_t count, first = 1;
+	const struct nvtx_filter *filter = collector.settings.nvtx_include;
+	size_t first = 1;
 
-	ranges = user_ranges(&count);
-	while (collector.settings.nvtx_include && first <= depth
-	       && !nvtx_filter_match(collector.settings.nvtx_include, ranges, first))
+	while (filter && first <= nest->count && !nvtx_filter_match(filter, nest->ranges, first))
 		first++;
-	if (first <= outside_depth)
-		first = outside_depth + 1;
-	return first <= depth ? depth - first + 1 : 0;
+	if (first <= nest->outside)
+		first = nest->outside + 1;
+	return first <= nest->count ? nest->count - first + 1 : 0;
 }
 
 static struct turn turn_of(const char *name, size_t levels)
@@ -57,9 +51,9 @@ static struct turn turn_of(const char *name, size_t levels)
 	return next;
 }
 
-static void begin_turn(void)
+static void begin_turn(struct user_nest *nest)
 {
-	turn = turn_of(user_range_path(), collector.depth ? collector.depth : 1);
+	nest->turn = turn_of(user_nest_path(nest), collector.depth ? collector.depth : 1);
 }
 
 static CUcontext current_context(void)
@@ -75,8 +69,8 @@ static void end_range(void)
 	open_range.session = NULL;
 }
 
-/* `name` is handed over. */
-static void begin_range(char *name, size_t pass)
+/* `name` is handed over; of the range, session and context are found out. */
+static void begin_range(struct open_range range, char *name, size_t pass)
 {
 	CUcontext context = current_context();
 	struct session *session = context ? collector_session(context) : NULL;
@@ -97,26 +91,34 @@ static void begin_range(char *name, size_t pass)
 		return;
 	}
 	begun++;
+	open_range = range;
 	open_range.session = session;
 	open_range.context = context;
-	open_range.thread = pthread_self();
+}
+
+/* Why there is no room for a range of this domain; NULL: for one of the process. */
+static enum drop reason_of(const struct user_nest *nest)
+{
+	bool other = nest && open_range.nest && strcmp(nest->domain, open_range.nest->domain) != 0;
+
+	return other ? DROP_OTHER_DOMAIN : DROP_OTHER_RANGE;
 }
 
 /* Whether the profiler has room for a range that is to be recorded. */
-static bool can_begin(void)
+static bool can_begin(const struct user_nest *nest)
 {
 	const struct settings *settings = &collector.settings;
 
 	if (collector.captures)
 		collector.drops[DROP_CAPTURE]++;
 	else if (open_range.session)
-		collector.drops[DROP_OTHER_RANGE]++;
+		collector.drops[reason_of(nest)]++;
 	else
 		return !settings->max_ranges || begun < settings->max_ranges;
 	return false;
 }
 
-static void pushed(size_t depth)
+static void pushed(struct user_nest *nest)
 {
 	collector_auto bool locked = collector_lock();
 	size_t level;
@@ -124,40 +126,34 @@ static void pushed(size_t depth)
 	if (!locked)
 		return;
 	if (collector.outside)
-		outside_depth = depth;
-	level = level_of(depth);
+		nest->outside = nest->count;
+	level = level_of(nest);
 	if (!level)
 		return;
 	if (level > collector.depth)
 		tally->depth = collector.depth = (uint32_t)level;
 	/* The first ones may be older than us: begun before the program first used CUDA. */
-	if (level == 1 || !turn.level)
-		begin_turn();
-	if (level != turn.level) {
-		collector.drops[DROP_NESTED] += level > turn.level
+	if (level == 1 || !nest->turn.level)
+		begin_turn(nest);
+	if (level != nest->turn.level) {
+		collector.drops[DROP_NESTED] += level > nest->turn.level
 		                                && collector.settings.turns == TURNS_NONE
 		                                && !collector.settings.application;
 		return;
 	}
-	if (!can_begin())
+	if (!can_begin(nest))
 		return;
-	begin_range(strdup(user_range_path()), turn.pass);
-	open_range.depth = depth;
-	open_range.id = 0;
+	begin_range((struct open_range){ .nest = nest, .depth = nest->count },
+	            strdup(user_nest_path(nest)), nest->turn.pass);
 }
 
-static void popping(size_t depth)
+static void popping(struct user_nest *nest)
 {
 	collector_auto bool locked = collector_lock();
 
-	outside_depth -= depth <= outside_depth;
-	if (!locked || !open_range.session || open_range.id
-	    || !pthread_equal(open_range.thread, pthread_self()))
-		return;
-	/* A range of another domain may end below it. */
-	if (depth < open_range.depth)
-		open_range.depth--;
-	else if (depth == open_range.depth)
+	nest->outside -= nest->count <= nest->outside;
+	if (locked && open_range.session && open_range.nest == nest
+	    && open_range.depth == nest->count)
 		end_range();
 }
 
@@ -175,10 +171,9 @@ static void started(uint64_t id, const struct user_range *range)
 	if (!collector.depth)
 		collector.depth = 1;
 	next = turn_of(name, 1);
-	if (next.level != 1 || !can_begin())
+	if (next.level != 1 || !can_begin(NULL))
 		return;
-	begin_range(opk_take(name), next.pass);
-	open_range.id = id;
+	begin_range((struct open_range){ .id = id }, opk_take(name), next.pass);
 }
 
 /* On any thread, whose context may be another one. */
@@ -188,7 +183,7 @@ static void ended(uint64_t id, const struct user_range *range)
 	CUcontext ours;
 
 	(void)range;
-	if (!locked || !open_range.session || open_range.id != id
+	if (!locked || !open_range.session || open_range.nest || open_range.id != id
 	    || collector.target.cuCtxPushCurrent(open_range.context))
 		return;
 	end_range();

@@ -13,6 +13,9 @@ static const char *const drop_reasons[DROPS] = {
 		"samples came faster than they could be decoded, and sampling paused; a longer "
 		"--interval or fewer metrics help",
 	[DROP_OTHER_RANGE] = "another range was open",
+	[DROP_OTHER_DOMAIN] =
+		"a range of another NVTX domain was open; --nvtx-include RANGE/ takes "
+		"those of one domain",
 	[DROP_NO_CONTEXT] = "the thread had no CUDA context yet",
 	[DROP_GRAPH] = "they are graphs: --push records them, in one pass or by rotation",
 	[DROP_ENDED] = "sampling ended before the program, as after a cuptiFinalize() of its own",

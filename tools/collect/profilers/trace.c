@@ -237,9 +237,9 @@ static char *name_of(const struct user_range *range)
 	                      : strdup(range->name);
 }
 
-static void pushed(size_t depth)
+static void pushed(struct user_nest *nest)
 {
-	(void)depth;
+	(void)nest;
 }
 
 static void add_range(const struct user_range *range, uint64_t thread)
@@ -261,11 +261,9 @@ static void add_range(const struct user_range *range, uint64_t thread)
 	unlock();
 }
 
-static void popping(size_t depth)
+static void popping(struct user_nest *nest)
 {
-	size_t count;
-
-	add_range(&user_ranges(&count)[depth - 1], (uint64_t)syscall(SYS_gettid));
+	add_range(&nest->ranges[nest->count - 1], (uint64_t)syscall(SYS_gettid));
 }
 
 static void started(uint64_t id, const struct user_range *range)

@@ -169,6 +169,31 @@ static char *register_w(const char *domain, const wchar_t *text)
 	return domain_create_w(text);
 }
 
+/* What is in payloads has a layout that the program registers: names there are not read. */
+static int push_payload(const char *domain, const void *payload, size_t count)
+{
+	(void)payload, (void)count;
+	return push(domain, NULL);
+}
+
+static int pop_payload(const char *domain, const void *payload, size_t count)
+{
+	(void)payload, (void)count;
+	return domain_pop(domain);
+}
+
+static uint64_t start_payload(const char *domain, const void *payload, size_t count)
+{
+	(void)payload, (void)count;
+	return start(domain, NULL);
+}
+
+static void end_payload(const char *domain, uint64_t id, const void *payload, size_t count)
+{
+	(void)payload, (void)count;
+	domain_end(domain, id);
+}
+
 struct entry {
 	unsigned id;
 	nvtx_function function;
@@ -204,6 +229,14 @@ static const struct entry core2[] = {
 	{ 0, NULL },
 };
 
+static const struct entry payload[] = {
+	ENTRY(NVTX_PAYLOAD_RANGE_PUSH, push_payload),
+	ENTRY(NVTX_PAYLOAD_RANGE_POP, pop_payload),
+	ENTRY(NVTX_PAYLOAD_RANGE_START, start_payload),
+	ENTRY(NVTX_PAYLOAD_RANGE_END, end_payload),
+	{ 0, NULL },
+};
+
 static void fill(const struct nvtx_callbacks *callbacks, int module, const struct entry *entries)
 {
 	nvtx_function **table = NULL;
@@ -224,5 +257,21 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_tab
 		return 0;
 	fill(callbacks, NVTX_MODULE_CORE, core);
 	fill(callbacks, NVTX_MODULE_CORE2, core2);
+	return 1;
+}
+
+/* Functions of extensions that have no entry here do nothing, as without a tool. */
+__attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+	struct nvtx_extension *extension)
+{
+	const struct entry *entry = payload;
+
+	if (!extension || extension->size < sizeof *extension)
+		return 0;
+	if (extension->id != NVTX_EXTENSION_PAYLOAD || !extension->segment_count)
+		return 1;
+	for (; entry->function; entry++)
+		if (entry->id < extension->segments->slot_count)
+			extension->segments->slots[entry->id] = entry->function;
 	return 1;
 }

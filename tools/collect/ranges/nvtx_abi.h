@@ -67,4 +67,32 @@ typedef const void *nvtx_get_table(uint32_t id);
 /* NVTX's entry into a tool; non-zero: the tool is there. */
 int InitializeInjectionNvtx2(nvtx_get_table *get_table);
 
+/*
+ * Extensions have an entry of their own, which is called for each one that the program uses. Of the
+ * payload extension a range may be ended that was pushed without it: NCCL does so.
+ */
+enum { NVTX_EXTENSION_PAYLOAD = 2 };
+
+enum nvtx_payload {
+	NVTX_PAYLOAD_RANGE_PUSH = 3,
+	NVTX_PAYLOAD_RANGE_POP = 4,
+	NVTX_PAYLOAD_RANGE_START = 5,
+	NVTX_PAYLOAD_RANGE_END = 6,
+};
+
+struct nvtx_segment {
+	size_t id, slot_count;
+	nvtx_function *slots;
+};
+
+struct nvtx_extension {
+	uint16_t version, size, id, compatible;
+	size_t segment_count;
+	struct nvtx_segment *segments;
+	intptr_t (*get_export)(uint32_t id);
+	const void *info;
+};
+
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
+
 #endif

@@ -10,28 +10,48 @@
 
 #include "collect/shared/shared.h"
 
-/* Each thread's stack of ranges that the program pushed and did not pop yet. */
+/* A turn of a user range that repeats: which pass, and which level of ranges. */
+struct turn {
+	size_t pass;  /* from 0 */
+	size_t level; /* from 1 */
+};
 
-/* What NVTX returns: the level of the range, from 0; negative where memory is out. */
+/*
+ * The ranges of one NVTX domain that a thread pushed and did not pop yet. Each domain nests by
+ * itself: a library's ranges are neither inside the program's nor around them.
+ */
+struct user_nest {
+	char *domain;                               /* "": the default one */
+	struct user_range ranges[USER_RANGE_DEPTH]; /* outermost first */
+	size_t count;
+	size_t beyond; /* pushed where there was no room */
+	/* What the collector keeps here. */
+	struct turn turn; /* of the outermost range */
+	size_t outside;   /* so many outer ranges began where --capture-range lets nothing in */
+};
+
+/* What NVTX returns: the level of the range in its domain, from 0; negative: out of memory. */
 int user_range_push(const char *domain, const char *name);
 /* Ends the innermost range of the domain; negative where there is none. */
 int user_range_pop(const char *domain);
 
-/* The calling thread's ranges, outermost first. */
-const struct user_range *user_ranges(size_t *count);
+/* The calling thread's, the default domain first and then by their names; some may be empty. */
+struct user_nest *const *user_nests(size_t *count);
 /*
- * Their names with '/' between, "DOMAIN@" before those of a domain, '/' and '\' inside a name after
- * a '\'; "" where there are none.
+ * The names of a domain's ranges with '/' between, "DOMAIN@" before those of a domain, '/' and '\'
+ * inside a name after a '\'; "" where there are none. It stays until the thread asks again.
  */
+const char *user_nest_path(const struct user_nest *nest);
+/* The paths of all domains, with '/' between, in the order of user_nests(). */
 const char *user_range_path(void);
 
 /*
- * Hears of each push, when the range is on the stack, and of each pop, before it leaves; on the
- * thread that does it. `depth` is the stack's, with the range. NULL: there is no listener.
+ * Hears of each push, when the range is the domain's innermost one, and of each pop, while it still
+ * is; on the thread that does it. NULL: there is no listener.
  */
 struct user_range_listener {
-	void (*pushed)(size_t depth);
-	void (*popping)(size_t depth);
+	void (*pushed)(struct user_nest *nest);
+	void (*popping)(struct user_nest *nest);
 };
 void user_ranges_listen(const struct user_range_listener *listener);
 
@@ -111,11 +131,6 @@ void rotation_next(struct rotation *rotation, bool cut);
 struct repetitions {
 	struct repetition *names;
 	size_t count, capacity;
-};
-
-struct turn {
-	size_t pass;  /* from 0 */
-	size_t level; /* from 1 */
 };
 
 /*

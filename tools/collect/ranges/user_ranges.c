@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stack of ranges that each thread has, and its path. */
+/* The ranges of each thread, domain by domain, and their paths. */
 #include "collect/ranges/ranges.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 enum { MAX_PATH_SIZE = 4096 };
 
-struct stack {
-	struct user_range ranges[USER_RANGE_DEPTH];
-	size_t count;
-	size_t beyond;            /* pushed on a full stack */
-	char path[MAX_PATH_SIZE]; /* as user_range_path() gave it last */
+struct nests {
+	struct user_nest **list; /* sorted by domain */
+	size_t count, capacity;
+	char path[MAX_PATH_SIZE]; /* as it was asked for last */
 };
 
 /* Allocated when a thread pushes its first range. */
-static __thread struct stack *stack;
-static pthread_key_t stack_key; /* for its end with the thread */
-static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+static __thread struct nests *nests;
+static pthread_key_t nests_key; /* for its end with the thread */
+static pthread_once_t nests_once = PTHREAD_ONCE_INIT;
 static const struct user_range_listener *listener;
 
 void user_ranges_listen(const struct user_range_listener *wanted)
@@ -27,99 +28,119 @@ void user_ranges_listen(const struct user_range_listener *wanted)
 }
 
 /* A thread that ends takes its open ranges with it. */
-static void end_stack(void *ended)
+static void end_nests(void *ended)
 {
-	stack = ended;
-	stack->beyond = 0;
-	while (stack->count)
-		user_range_pop(stack->ranges[stack->count - 1].domain);
-	free(stack);
-	stack = NULL;
+	nests = ended;
+	for (size_t i = 0; i < nests->count; i++) {
+		struct user_nest *nest = nests->list[i];
+
+		nest->beyond = 0;
+		while (nest->count)
+			user_range_pop(nest->domain);
+		free(nest->domain);
+		free(nest);
+	}
+	free(nests->list);
+	free(nests);
+	nests = NULL;
 }
 
 static void make_key(void)
 {
-	pthread_key_create(&stack_key, end_stack);
+	pthread_key_create(&nests_key, end_nests);
 }
 
-static void new_stack(void)
+static bool begin_nests(void)
 {
-	pthread_once(&stack_once, make_key);
-	stack = calloc(1, sizeof *stack);
-	if (stack)
-		pthread_setspecific(stack_key, stack);
+	if (nests)
+		return true;
+	pthread_once(&nests_once, make_key);
+	nests = calloc(1, sizeof *nests);
+	if (nests)
+		pthread_setspecific(nests_key, nests);
+	return nests != NULL;
 }
 
-static struct user_range *add(const char *domain, const char *name)
+/* The domain's, or NULL; *at becomes its place in the list. */
+static struct user_nest *find(size_t *at, const char *domain)
 {
-	struct user_range *range;
+	for (*at = 0; nests && *at < nests->count; ++*at) {
+		int order = strcmp(nests->list[*at]->domain, domain);
 
-	if (!stack)
-		new_stack();
-	if (!stack)
-		return NULL;
-	if (stack->count == USER_RANGE_DEPTH) {
-		stack->beyond++;
+		if (order >= 0)
+			return order ? NULL : nests->list[*at];
+	}
+	return NULL;
+}
+
+static struct user_nest *find_or_make(const char *domain)
+{
+	struct user_nest *nest = begin_nests() ? calloc(1, sizeof *nest) : NULL;
+	size_t at;
+
+	if (nest && find(&at, domain)) {
+		free(nest);
+		return nests->list[at];
+	}
+	if (nest)
+		nest->domain = strdup(domain);
+	if (!nest || !nest->domain
+	    || !opk_grow(&nests->list, &nests->capacity, nests->count, sizeof(void *))) {
+		if (nest)
+			free(nest->domain);
+		free(nest);
 		return NULL;
 	}
-	range = &stack->ranges[stack->count];
-	range->domain = strdup(domain);
-	range->name = strdup(name);
-	range->begun_ns = clock_host_ns();
-	if (!range->domain || !range->name) {
-		free(range->domain);
-		free(range->name);
-		return NULL;
-	}
-	stack->count++;
-	return range;
+	memmove(&nests->list[at + 1], &nests->list[at], (nests->count++ - at) * sizeof(void *));
+	return nests->list[at] = nest;
 }
 
 int user_range_push(const char *domain, const char *name)
 {
 	const struct user_range_listener *to = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+	struct user_nest *nest = find_or_make(domain);
+	struct user_range *range;
 
-	if (!add(domain, name))
+	if (!nest)
 		return -1;
+	if (nest->count == USER_RANGE_DEPTH) {
+		nest->beyond++;
+		return -1;
+	}
+	range = &nest->ranges[nest->count];
+	*range = (struct user_range){ nest->domain, strdup(name), clock_host_ns() };
+	if (!range->name)
+		return -1;
+	nest->count++;
 	if (to)
-		to->pushed(stack->count);
-	return (int)stack->count - 1;
-}
-
-/* Domains overlap freely: the range that ends need not be the innermost of all. */
-static void drop(size_t index)
-{
-	free(stack->ranges[index].domain);
-	free(stack->ranges[index].name);
-	stack->count--;
-	memmove(&stack->ranges[index], &stack->ranges[index + 1],
-	        (stack->count - index) * sizeof *stack->ranges);
+		to->pushed(nest);
+	return (int)nest->count - 1;
 }
 
 int user_range_pop(const char *domain)
 {
 	const struct user_range_listener *to = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
-	size_t index;
+	size_t at;
+	struct user_nest *nest = find(&at, domain);
 
-	if (stack && stack->beyond) {
-		stack->beyond--;
+	if (!nest)
+		return -1;
+	if (nest->beyond) {
+		nest->beyond--;
 		return USER_RANGE_DEPTH;
 	}
-	for (index = stack ? stack->count : 0; index; index--)
-		if (!strcmp(stack->ranges[index - 1].domain, domain))
-			break;
-	if (!index)
+	if (!nest->count)
 		return -1;
 	if (to)
-		to->popping(index);
-	drop(index - 1);
-	return (int)index - 1;
+		to->popping(nest);
+	free(nest->ranges[--nest->count].name);
+	return (int)nest->count;
 }
 
-const struct user_range *user_ranges(size_t *count)
+struct user_nest *const *user_nests(size_t *count)
 {
-	*count = stack ? stack->count : 0;
-	return stack ? stack->ranges : NULL;
+	*count = nests ? nests->count : 0;
+	return nests ? nests->list : NULL;
 }
 
 /* A path that is too long is cut. */
@@ -150,19 +171,36 @@ char *user_range_text(const struct user_range *range)
 	return text;
 }
 
+/* *any: there are names before these, maybe empty ones. */
+static char *put_nest(char *at, const char *end, bool *any, const struct user_nest *nest)
+{
+	for (size_t i = 0; i < nest->count; i++) {
+		at = put(at, end, *any ? "/" : "", "");
+		at = put_range(at, end, &nest->ranges[i]);
+		*any = true;
+	}
+	return at;
+}
+
+const char *user_nest_path(const struct user_nest *nest)
+{
+	bool any = false;
+
+	*put_nest(nests->path, nests->path + MAX_PATH_SIZE, &any, nest) = '\0';
+	return nests->path;
+}
+
 const char *user_range_path(void)
 {
-	char *at = stack ? stack->path : NULL;
-	const char *end = stack ? stack->path + MAX_PATH_SIZE : NULL;
+	char *at = nests ? nests->path : NULL;
+	bool any = false;
 
-	if (!stack)
+	if (!nests)
 		return "";
-	for (size_t i = 0; i < stack->count; i++) {
-		at = put(at, end, i ? "/" : "", "");
-		at = put_range(at, end, &stack->ranges[i]);
-	}
+	for (size_t i = 0; i < nests->count; i++)
+		at = put_nest(at, nests->path + MAX_PATH_SIZE, &any, nests->list[i]);
 	*at = '\0';
-	return stack->path;
+	return nests->path;
 }
 
 __attribute__((visibility("default"))) void offpeak_collect_push(const char *name)
