@@ -2069,12 +2069,21 @@ struct opk_table_options {
 	 */
 	opk_log_fn *log;
 	void *log_data;
+	/* Rows are shown inside others: without columns for that, unless `columns` name them. */
+	bool is_tree;
 };
 
 enum opk_table_kind {
 	OPK_TABLE_FACT,
 	OPK_TABLE_VALUE,
 	OPK_TABLE_FILE, /* the path of the row's file */
+	/*
+	 * Of ranges inside others: how deep it is among the table's rows of its file, GPU and rank,
+	 * from 1, and the range that it is in, by name; "a" holds "a/b", and kernels that ran in
+	 * it. A sum over rows of level 1 counts nothing twice.
+	 */
+	OPK_TABLE_LEVEL,
+	OPK_TABLE_PARENT,
 	/* Where each value has a row. */
 	OPK_TABLE_GROUP, /* number of the key group, from 0 over all files */
 	OPK_TABLE_METRIC,

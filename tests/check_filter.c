@@ -172,6 +172,51 @@ START_TEST(conditions)
 }
 END_TEST
 
+/* Each NVTX domain nests by itself, and a range's name has that of its last part. */
+START_TEST(nvtx_domains)
+{
+	static const struct {
+		struct here here;
+		const char *condition, *text; /* the row's NVTX ranges, and its name */
+		bool wanted;
+	} rows[] = {
+		{ HERE, "nvtx=step/*", "NCCL@init/step/forward", true },
+		{ HERE, "nvtx=step/forward", "NCCL@init/step/forward", true },
+		{ HERE, "nvtx=step/forward", "step/NCCL@a/forward/NCCL@b", true },
+		{ HERE, "nvtx=NCCL@a/NCCL@b", "step/NCCL@a/forward/NCCL@b", true },
+		{ HERE, "nvtx=step/forward/NCCL@a", "step/forward/NCCL@a", true },
+		{ HERE, "nvtx=forward", "step/forward/NCCL@a", false },
+		{ HERE, "nvtx=NCCL@*", "step/forward", false },
+		{ HERE, "nvtx!=step/*", "NCCL@init/step/forward", false },
+		{ HERE, "nvtx=step", "N/C@init/step", false },
+		{ HERE, "nvtx=step", "N\\/C@init/step", true },
+		{ HERE, "nvtx=a\\@b", "a\\@b/N@c", true },
+		{ HERE, "nvtx=a\\@b", "a@b/N@c", false },
+		{ HERE, "nvtx=", "N@a", false },
+		{ HERE, "range=step/*", "NCCL@init/step/forward", true },
+		{ HERE, "name=step/forward", "NCCL@init/step/forward", true },
+		{ HERE, "name=step/forward", "step/forward/NCCL@a", false },
+		{ HERE, "name=NCCL@a", "step/forward/NCCL@a", true },
+		{ HERE, "symbol=step", "step", false },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_range range = unknown;
+		struct opk_row row = { .name = rows[i].text, .range = &range };
+		struct opk_filter *filter;
+
+		range.nvtx = rows[i].text;
+		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
+		ck_row(&rows[i],
+		       opk_filter_accepts(filter, OPK_PROFILER_RANGE, &row) == rows[i].wanted, "%s",
+		       rows[i].condition);
+		opk_filter_free(filter);
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(wrong_conditions)
 {
 	static const struct {
@@ -445,6 +490,7 @@ int main(void)
 	tcase_add_test(tests, facts_by_name);
 	tcase_add_test(tests, facts_are_columns);
 	tcase_add_test(tests, conditions);
+	tcase_add_test(tests, nvtx_domains);
 	tcase_add_test(tests, wrong_conditions);
 	tcase_add_test(tests, conditions_of_the_other_profiler);
 	tcase_add_test(tests, out_of_memory);

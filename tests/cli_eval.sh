@@ -20,7 +20,7 @@ out_has '^0,0,"vadd\(const float \*, const float \*, float \*, int\)",16384x1x1,
 lines_are 6
 keep simple.csv
 works eval "$nested"
-out_has '^2,step/elementwise,76\.6'
+out_has '^2,step/elementwise,2,step,76\.6'
 works eval "$simple" --format csv
 equal out simple.csv
 
@@ -67,23 +67,23 @@ header_is range,name,kernel,grid,block,device,metric,unit,value
 lines_are 36
 out_has ',smsp__inst_executed.sum,[a-z_]+,2621440$'
 works eval "$nested" --layout long
-header_is range,name,metric,unit,value
+header_is range,name,level,parent,metric,unit,value
 lines_are 29
-out_has '^0,step,sm__cycles_elapsed.max,[a-z_]+,1521770$'
+out_has '^0,step,1,,sm__cycles_elapsed.max,[a-z_]+,1521770$'
 works eval "$noinst" --layout long --format json
 json 'any(r["metric"] == "sm__cycles_elapsed.max" and r["value"] is None for r in j)'
 refuses 2 '--format xml' eval "$simple" --format xml
 
 section 'eval: metrics and sets'
 works eval "$nested" --metrics $metric
-header_is range,name,$metric
+header_is range,name,level,parent,$metric
 lines_are 5
 works eval "$nested" --metrics $metric,sm__cycles_elapsed.max
-header_is range,name,$metric,sm__cycles_elapsed.max
-out_has '^0,step,45301760,1521770$'
+header_is range,name,level,parent,$metric,sm__cycles_elapsed.max
+out_has '^0,step,1,,45301760,1521770$'
 printf 'name: x\nmetrics: [%s]\n' $metric >one.yaml
 works eval "$nested" --set ./one.yaml
-header_is range,name,$metric
+header_is range,name,level,parent,$metric
 refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed" \
 	eval "$simple" --metrics smsp__inst_execute.sum
 refuses 2 'needs a rollup' eval "$simple" --metrics smsp__inst_executed
@@ -100,10 +100,10 @@ metrics:
   - {metric: sm__cycles_elapsed.max, only: [range]}
 END
 notes 'of profiler range, and set two is for pm: evaluated is what it has for range$' eval "$nested" --set ./two.yaml
-header_is range,name,sm__cycles_elapsed.max,d
-out_has '^0,step,1521770,90603520$'
+header_is range,name,level,parent,sm__cycles_elapsed.max,d
+out_has '^0,step,1,,1521770,90603520$'
 run 0 eval "$nested" --set ./two.yaml --param f=3 --param unit=smsp
-out_has '^0,step,1521770,135905280$'
+out_has '^0,step,1,,1521770,135905280$'
 refuses 2 '--param f=4: the parameter has a value already' eval "$nested" --set ./two.yaml --param f=3 --param f=4
 refuses 2 "set two has no parameter 'g'" eval "$nested" --set ./two.yaml --param g=3
 refuses 2 '--param goes with --set' eval "$nested" --metrics $metric --param f=3
@@ -136,7 +136,7 @@ lines_are 1
 
 section 'eval: several files'
 works eval "$simple" "$nested"
-out_has '^range,name,file,kernel,grid,block,device,'
+out_has '^range,name,file,kernel,grid,block,device,level,parent,'
 lines_are 10
 same "$last: rows of the second" "$(grep -c ",$nested," out)" 4
 works eval "$nested" "$simple"
@@ -157,7 +157,7 @@ same "$last: in groups" "$(sed 1d err)" "  ranges, 7 metrics of simple: $simple,
 works eval "$simple" "$recordings/gh100-wide-auto.opk" --layout long
 header_is range,name,file,kernel,grid,block,device,metric,unit,value
 works eval "$nested" "$noinst" --metrics $metric
-header_is range,name,file,$metric
+header_is range,name,file,level,parent,$metric
 refuses 4 'nowhere.opk' eval "$simple" nowhere.opk
 refuses 4 'cut off' eval "$simple" no_end
 # Before anything is evaluated, for which there is nothing here.

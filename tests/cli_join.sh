@@ -130,7 +130,7 @@ notes 'idle time' eval kernel.opk --launch-columns basic
 out_lacks shared_bytes
 refuses 2 '--launch-columns some: use basic or all' eval kernel.opk --launch-columns some
 works eval "$recordings/gh100-nested.opk" --launch-columns all
-out_has '^range,name,sm__warps_active'
+out_has '^range,name,level,parent,sm__warps_active'
 
 section 'info'
 works info kernel.opk --format json

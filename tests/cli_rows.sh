@@ -88,7 +88,28 @@ same "$last" "$(column 1)" '0 1 '
 works eval "$simple" --columns name --top 99
 lines_are 6
 
-section 'eval --layout tree'
+section 'ranges inside others'
+works eval "$nvtx" --format json
+json '[(r["name"], r["level"], r["parent"]) for r in j][1:3] == [("step", 1, None), ("step/forward", 2, "step")]'
+json 'sum(r["'$inst'"] for r in j if r["level"] == 1) == 1017594380'
+works eval "$nvtx" --layout long --columns parent,level,$inst --top 3
+same "$last" "$(cut -d , -f 1-2 out | tr '\n' ' ')" 'parent,level ,1 ,1 step,2 '
+# Rows that the conditions leave out hold nothing.
+works eval "$nvtx" --where 'range=step/*'
+out_lacks ,level,
+works eval "$nvtx" --where 'range=step/*' --columns level,parent
+same "$last" "$(sort -u out | tr '\n' ' ')" '1, level,parent '
+works eval "$simple" --columns level --top 1
+out_has '^1$'
+refuses 2 "no column 'level'" eval "$nvtx" --aggregate name --columns level
+refuses 2 "no column 'parent'" eval "$recordings/gh100-pm-small.opk" --columns parent
+refuses 2 "no column 'level'" eval "$recordings/gh100-training-trace.opk" --columns level
+# Kernels, too, but not on another device; a '/' in a name, which an '\' shows, divides nothing.
+works extract "$simple" --data image
+printf '[{"name":"s"},{"name":"s/t"},{"kernel":"a()","name":"2","nvtx":"s/t"},{"name":"s/t","device":1},{"name":"s\\\\/t"}]' >ranges
+works import --raw image --metrics $inst --ranges ranges -o levels.opk
+works eval levels.opk --columns name,level,parent
+same "$last" "$(sed 1d out | tr '\n' ' ')" 's,1, s/t,2,s 2,3,s/t s/t,1, s\/t,1, '
 works eval "$nvtx" --layout tree --columns range,duration_ns --format table
 same "$last: inner ranges of another run of the program, in order" "$(cat out)" 'name         range  duration_ns
 step             0    376834023

@@ -12,6 +12,13 @@
 #include "formula/formula.h"
 #include "resolve/resolve.h"
 
+/* ---- range_path.c: paths of ranges */
+
+/* Where the part that begins here ends: at the next '/' that is not escaped, or at the end. */
+size_t opk_path_end_part(const char *path, size_t at);
+/* The parts that are of the same NVTX domain as the one that begins at `part`. free() */
+char *opk_path_of_domain(const char *path, size_t part);
+
 /* What the child that evaluates and the parent that reads share: eval_child.c, eval.c. */
 
 /* What a child that is kept has from its last job. */

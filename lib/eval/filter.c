@@ -322,6 +322,37 @@ static bool matches(struct condition *condition, const char *text)
 	return opk_glob_match_part(condition->pattern, parts.base.text, parts.base.length);
 }
 
+/*
+ * Each NVTX domain nests by itself: of "NCCL@init/step/forward" step/forward is a path, too. What
+ * a thread was in (nvtx) has one of each domain, and a range's name that of its own.
+ */
+static bool matches_domain(struct condition *condition, const char *text, bool any_domain)
+{
+	if (!strchr(text, '@'))
+		return false;
+	for (size_t at = 0, end;; at = end + 1) {
+		opk_autofree char *path = NULL;
+
+		end = opk_path_end_part(text, at);
+		if (any_domain || !text[end]) {
+			path = opk_path_of_domain(text, at);
+			condition->failed |= !path;
+			if (path && opk_glob_match(condition->pattern, path))
+				return true;
+		}
+		if (!text[end])
+			return false;
+	}
+}
+
+static bool matches_path(struct condition *condition, enum opk_fact fact, const char *text)
+{
+	bool nvtx = fact == OPK_FACT_NVTX;
+
+	return matches(condition, text)
+	       || ((nvtx || fact == OPK_FACT_NAME) && matches_domain(condition, text, nvtx));
+}
+
 /* `order`: less than 0, 0 or more, as of the row's number against the condition's. */
 static bool holds(enum relation relation, int order)
 {
@@ -353,14 +384,14 @@ static bool number_meets(const struct condition *condition, double number)
 	return holds(condition->relation, (number > other) - (number < other));
 }
 
-static bool cell_meets(struct condition *condition, const union opk_cell *cell,
+static bool cell_meets(struct condition *condition, enum opk_fact fact, const union opk_cell *cell,
                        enum opk_cell_type type)
 {
 	char text[24];
 	uint64_t number;
 
 	if (!condition->is_number || type == OPK_CELL_STRING || type == OPK_CELL_BOOL)
-		return matches(condition, text_of(cell, type, text))
+		return matches_path(condition, fact, text_of(cell, type, text))
 		       != (condition->relation == UNEQUAL);
 	if (type == OPK_CELL_OPTIONAL && !cell->optional.known)
 		return condition->relation == UNEQUAL;
@@ -387,7 +418,7 @@ static bool row_meets(struct condition *condition, enum opk_profiler profiler,
 	if (condition->or_number && !is_number(cell.string ? cell.string : ""))
 		return holds(condition->relation,
 		             (row->index > condition->whole) - (row->index < condition->whole));
-	return cell_meets(condition, &cell, opk_fact_column(fact, profiler)->type);
+	return cell_meets(condition, fact, &cell, opk_fact_column(fact, profiler)->type);
 }
 
 /* The facts that it is about, as bits. */

@@ -146,6 +146,18 @@ static int list_facts(enum opk_fact facts[OPK_FACT_COUNT], size_t *count, struct
 	return code;
 }
 
+/* Whether columns may need them: chosen ones, or all. */
+static bool wants_levels(const struct opk_table *table)
+{
+	struct opk_table_column column;
+
+	for (size_t i = 0; i < table->chosen.count; i++)
+		if (opk_table_find(&column, table, table->chosen.items[i])
+		    && (column.kind == OPK_TABLE_LEVEL || column.kind == OPK_TABLE_PARENT))
+			return true;
+	return !table->chosen.count && !table->options.is_tree && opk_table_has_levels(table);
+}
+
 static void add_facts(struct opk_table *table, const enum opk_fact *facts, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -174,6 +186,8 @@ static int add_all(struct opk_table *table, struct opk_ctx *ctx)
 		return code;
 	add_kinds(table, OPK_TABLE_GROUP, OPK_TABLE_GROUP);
 	add_facts(table, facts, count);
+	if (table->levels.any)
+		add_kinds(table, OPK_TABLE_LEVEL, OPK_TABLE_PARENT);
 	if (table->layout == OPK_TABLE_WIDE)
 		for (size_t i = 0; i < opk_evaluation_column_count(table->inputs->evaluation); i++)
 			add_value(table, i);
@@ -220,6 +234,10 @@ int opk_table_list_columns(struct opk_table *table, struct opk_ctx *ctx)
 	if (!code)
 		code = opk_table_check_evaluated_fit(table, ctx);
 	if (code || table->options.only_sources)
+		return code;
+	if (wants_levels(table))
+		code = opk_table_find_levels(table, ctx);
+	if (code)
 		return code;
 	if (table->chosen.count)
 		add_chosen(table);

@@ -38,6 +38,16 @@ struct opk_table_watch {
 	struct opk_index numbers; /* of the values, by their names */
 };
 
+/* Knows which ranges are inside others; begin with { 0 }. */
+struct opk_table_levels {
+	struct opk_strlist keys;  /* of ranges: their files, GPUs, ranks and paths */
+	struct opk_index holders; /* the same */
+	bool any;                 /* is inside another one */
+	/* While they are looked for. */
+	struct opk_strlist inner; /* keys of what may be inside others */
+	struct opk_index inner_numbers;
+};
+
 struct opk_table {
 	struct opk_ctx *ctx;              /* its own: for reading rows */
 	struct opk_table_options options; /* its texts are gone once the table is made */
@@ -64,11 +74,15 @@ struct opk_table {
 	bool has_source;
 	struct opk_table_source source;
 	struct opk_joined_row of_group; /* as a joined row */
-	bool computed, counted;         /* its values; its counts */
-	double *values;                 /* one a column of the evaluation */
-	uint64_t *counts, *measured;    /* in the same way; one a metric */
-	bool filled;                    /* are the cells that its rows have in common */
-	size_t row_count;               /* that were read of it */
+	struct opk_table_levels levels;
+	bool placed;                 /* the next two are known */
+	uint64_t level;              /* from 1; 0: it has no path */
+	const char *parent;          /* NULL: no range of the table holds it */
+	bool computed, counted;      /* its values; its counts */
+	double *values;              /* one a column of the evaluation */
+	uint64_t *counts, *measured; /* in the same way; one a metric */
+	bool filled;                 /* are the cells that its rows have in common */
+	size_t row_count;            /* that were read of it */
 	/* The row that was read last. */
 	struct opk_table_row row;
 	union opk_cell *cells;
@@ -115,6 +129,8 @@ static inline bool opk_table_is_wide(const struct opk_table *table)
 
 /* The header of a fact; NULL where this layout has no such column. */
 const struct opk_column *opk_table_fact_header(const struct opk_table *table, enum opk_fact fact);
+/* Whether its rows are ranges, which may be inside others. */
+bool opk_table_has_levels(const struct opk_table *table);
 /* A column that is no value; false where the layout has none of this kind. */
 bool opk_table_kind_column(struct opk_table_column *out, const struct opk_table *table,
                            enum opk_table_kind kind);
@@ -128,6 +144,14 @@ int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx
                               const struct opk_table_input *input);
 /* The place of a value in an evaluation; SIZE_MAX. */
 size_t opk_table_find_value(const struct opk_evaluation *evaluation, const char *name);
+
+/* ---- table_levels.c: ranges inside others */
+
+/* Reads the names of all rows; the inputs are evaluated, and none of their rows was read. */
+int opk_table_find_levels(struct opk_table *table, struct opk_ctx *ctx);
+/* The level and parent of the source at hand. */
+void opk_table_find_level(struct opk_table *table);
+void opk_table_clear_levels(struct opk_table_levels *levels);
 
 /* ---- table_fit.c: which files go together */
 

@@ -13,6 +13,8 @@ static const struct {
 	unsigned layouts; /* that have it */
 } kinds[OPK_TABLE_KINDS] = {
 	[OPK_TABLE_FILE] = { { "file", OPK_CELL_STRING }, WIDE | LONG | GROUPS },
+	[OPK_TABLE_LEVEL] = { { "level", OPK_CELL_OPTIONAL }, WIDE | LONG },
+	[OPK_TABLE_PARENT] = { { "parent", OPK_CELL_STRING }, WIDE | LONG },
 	[OPK_TABLE_GROUP] = { { "group", OPK_CELL_UINT }, GROUPS },
 	[OPK_TABLE_METRIC] = { { "metric", OPK_CELL_STRING }, LONG | GROUPS },
 	[OPK_TABLE_UNIT] = { { "unit", OPK_CELL_STRING }, LONG | GROUPS },
@@ -40,10 +42,20 @@ const struct opk_column *opk_table_fact_header(const struct opk_table *table, en
 	return opk_fact_column(fact, OPK_PROFILER_RANGE);
 }
 
+bool opk_table_has_levels(const struct opk_table *table)
+{
+	return table->layout != OPK_TABLE_GROUPS && table->profiler == OPK_PROFILER_RANGE
+	       && !opk_table_is_timeline(table->inputs)
+	       && !(table->inputs->meta && opk_table_is_trace(table->inputs));
+}
+
 bool opk_table_kind_column(struct opk_table_column *out, const struct opk_table *table,
                            enum opk_table_kind kind)
 {
 	if (!(kinds[kind].layouts & 1u << table->layout))
+		return false;
+	/* Samples, and rows of what ran, are not inside each other. */
+	if ((kind == OPK_TABLE_LEVEL || kind == OPK_TABLE_PARENT) && !opk_table_has_levels(table))
 		return false;
 	*out = (struct opk_table_column){ .header = kinds[kind].header, .kind = kind };
 	return true;

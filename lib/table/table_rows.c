@@ -29,6 +29,15 @@ static void fill_number(struct opk_table *table, size_t at, size_t value)
 	table->known[at] = !isnan(number) || opk_table_count_launches(table)[value] > 0;
 }
 
+static void fill_level(struct opk_table *table, union opk_cell *cell, enum opk_table_kind kind)
+{
+	opk_table_find_level(table);
+	if (kind == OPK_TABLE_PARENT)
+		cell->string = table->parent;
+	else
+		*cell = (union opk_cell){ .optional = { table->level, table->level > 0 } };
+}
+
 static void fill_cell(struct opk_table *table, const struct opk_table_input *input, size_t at)
 {
 	const struct opk_table_column *column = &table->columns[at];
@@ -43,6 +52,8 @@ static void fill_cell(struct opk_table *table, const struct opk_table_input *inp
 		cell->string = input->path;
 	else if (column->kind == OPK_TABLE_GROUP)
 		cell->uint = input->first_group + table->source.place.number;
+	else if (column->kind == OPK_TABLE_LEVEL || column->kind == OPK_TABLE_PARENT)
+		fill_level(table, cell, column->kind);
 	else if (column->kind != OPK_TABLE_FACT)
 		return;
 	else if (column->fact == OPK_FACT_KERNEL && row->range)

@@ -83,7 +83,7 @@ static void take(struct opk_table *table, const struct opk_table_place *place,
                  const struct opk_row *row)
 {
 	table->source = (struct opk_table_source){ .place = *place, .row = *row };
-	table->computed = table->counted = table->filled = table->seen = false;
+	table->computed = table->counted = table->filled = table->seen = table->placed = false;
 	table->row_count = 0;
 	table->has_source = true;
 }

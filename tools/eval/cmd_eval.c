@@ -394,6 +394,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	options.rows = args->raw.image ? OPK_ROWS_RECORDED : rows_of(eval);
 	options.kernel_names = kernel_style(eval->app, args->kernel_names);
 	options.is_long = eval->is_long && !eval->to_database;
+	options.is_tree = eval->is_tree;
 	options.only_sources = eval->to_database;
 	options.aggregate = eval->key;
 	options.level = eval->level;
@@ -448,12 +449,12 @@ const struct command eval_command = {
 	.summary = "evaluate recordings into CSV or a database, on a machine without a GPU",
 	.details =
 		"Ranges: range,name, then kernel, grid, block and device where recorded, and nvtx,\n"
-		"rank and duration_ns; then the metrics. --launch-columns all adds launch,\n"
-		"shared_bytes, registers, stream, context, process, clocks and start_ns. PM sampling:\n"
-		"sample,start_ns,end_ns, device where there are several, then the metrics; only\n"
-		"completed samples. The first sample of a recording begins at an earlier event, so that its\n"
-		"times and values span more than an interval: it is left out. --first-sample keep keeps\n"
-		"it, mark adds the column spans_earlier, too.\n"
+		"rank and duration_ns, and level and parent where ranges are inside others; then the\n"
+		"metrics. --launch-columns all adds launch, shared_bytes, registers, stream, context,\n"
+		"process, clocks and start_ns. PM sampling: sample,start_ns,end_ns, device where there\n"
+		"are several, then the metrics; only completed samples. The first sample of a recording\n"
+		"begins at an earlier event, so that its times and values span more than an interval:\n"
+		"it is left out. --first-sample keep keeps it, mark adds the column spans_earlier, too.\n"
 		"\n"
 		"Where each range has one pass of the set, those that belong together make one row:\n"
 		"launches of the same kernel and shape, the same launch of several runs, or ranges of\n"

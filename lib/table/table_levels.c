@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ranges inside others: the level of each row among the rows of its file, and what it is inside. */
+#include <string.h>
+
+#include "eval/eval.h"
+#include "table/table_inside.h"
+
+static bool is_kernel(const struct opk_row *row)
+{
+	return row->range && row->range->kernel && *row->range->kernel;
+}
+
+/*
+ * The path of a row among those of its file, GPU and rank; free(). A range has its name, and a
+ * kernel is a part without a name of the ranges that it ran in. NULL where memory is out.
+ */
+static char *key_of(size_t file, const struct opk_row *row)
+{
+	static const struct opk_range unknown = { .device = -1, .rank = -1 };
+	const struct opk_range *range = row->range ? row->range : &unknown;
+	const char *host = range->host ? range->host : "", *gpu = range->gpu ? range->gpu : "";
+	const char *name = is_kernel(row) ? range->nvtx : row->name;
+
+	return opk_printf("%zu\t%d\t%d\t%s\t%s\t%s%s", file, range->rank, *gpu ? -1 : range->device,
+	                  host, gpu, name ? name : "", is_kernel(row) ? "/" : "");
+}
+
+static size_t path_in(const char *key)
+{
+	const char *at = key;
+
+	for (int i = 0; i < 5; i++)
+		at += strcspn(at, "\t") + 1;
+	return (size_t)(at - key);
+}
+
+/* "a" and "a/b" hold "a/b/c". Returns how many ranges do; *parent becomes the last of them. */
+static size_t find_holders(const char **parent, const struct opk_table_levels *levels, char *key)
+{
+	size_t path = path_in(key), found = 0, holder, end;
+
+	for (end = opk_path_end_part(key, path); key[end]; end = opk_path_end_part(key, end + 1)) {
+		key[end] = '\0';
+		if (opk_index_find(&holder, &levels->holders, key)) {
+			*parent = levels->keys.items[holder] + path;
+			found++;
+		}
+		key[end] = '/';
+	}
+	return found;
+}
+
+void opk_table_find_level(struct opk_table *table)
+{
+	const struct opk_table_source *source = &table->source;
+	opk_autofree char *key = NULL;
+
+	if (table->placed)
+		return;
+	table->placed = true;
+	table->parent = NULL;
+	key = key_of(source->place.file, &source->row);
+	table->level = key && key[path_in(key)]
+	                       ? 1 + find_holders(&table->parent, &table->levels, key)
+	                       : 0;
+}
+
+/* ---- all of them ------------------------------------------------------------------------ */
+
+/* Adds it to the list unless the index has it; takes the key over. */
+static bool add(struct opk_strlist *keys, struct opk_index *index, char *key)
+{
+	if (key && opk_index_find(NULL, index, key)) {
+		free(key);
+		return true;
+	}
+	return opk_strlist_take(keys, key) && opk_index_add(index, key, keys->count - 1, NULL);
+}
+
+/* What may be inside others, and what may hold others. */
+static int add_row(struct opk_table_levels *levels, struct opk_ctx *ctx, size_t file,
+                   const struct opk_row *row)
+{
+	opk_autofree char *key = key_of(file, row);
+	const char *path = key ? key + path_in(key) : NULL;
+	bool good = key != NULL;
+
+	if (good && strchr(path, '/'))
+		good = add(&levels->inner, &levels->inner_numbers, opk_strdup(key));
+	if (good && *path && !is_kernel(row))
+		good = add(&levels->keys, &levels->holders, opk_take(key));
+	return good ? OPK_OK : opk_nomem(ctx, "levels of ranges");
+}
+
+static int read_joined(struct opk_table *table, struct opk_ctx *ctx, size_t file)
+{
+	const struct opk_join *join = table->inputs[file].join;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < opk_join_count(join); i++) {
+		const struct opk_joined_row *row = opk_join_get(join, i);
+
+		code = add_row(&table->levels, ctx, file,
+		               &(struct opk_row){ .name = row->name, .range = &row->range });
+	}
+	return code;
+}
+
+static int read_single(struct opk_table *table, struct opk_ctx *ctx, size_t file)
+{
+	struct opk_evaluation *evaluation = table->inputs[file].evaluation;
+	const struct opk_row *row;
+	int code;
+
+	while (!(code = opk_evaluation_next(&row, ctx, evaluation)) && row && !code)
+		code = add_row(&table->levels, ctx, file, row);
+	opk_evaluation_rewind(evaluation);
+	return code;
+}
+
+/* Where tables name all rows, reading them may not be needed. */
+static int may_nest(bool *out, struct opk_ctx *ctx, const struct opk_table_input *input)
+{
+	const struct opk_segment *segments;
+	bool ranges = false, paths = false;
+	size_t count = 0;
+	int code = input->file ? opk_file_segments(&segments, &count, ctx, input->file) : OPK_OK;
+
+	*out = !input->file;
+	for (size_t i = 0; !code && i < count; i++) {
+		*out |= !segments[i].has_ranges;
+		for (size_t j = 0; segments[i].ranges && j < segments[i].row_count; j++) {
+			const struct opk_range *range = &segments[i].ranges[j];
+
+			ranges |= !*range->kernel;
+			paths |= *range->kernel ? *range->nvtx != 0
+			                        : !*range->name || strchr(range->name, '/');
+		}
+	}
+	*out |= ranges && paths;
+	return code;
+}
+
+int opk_table_find_levels(struct opk_table *table, struct opk_ctx *ctx)
+{
+	struct opk_table_levels *levels = &table->levels;
+	const char *parent;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < table->input_count; i++) {
+		bool may = false;
+
+		code = may_nest(&may, ctx, &table->inputs[i]);
+		if (!code && may)
+			code = table->inputs[i].join ? read_joined(table, ctx, i)
+			                             : read_single(table, ctx, i);
+	}
+	for (size_t i = 0; !code && i < levels->inner.count && !levels->any; i++)
+		levels->any = find_holders(&parent, levels, levels->inner.items[i]) > 0;
+	opk_index_clear(&levels->inner_numbers);
+	opk_strlist_clear(&levels->inner);
+	return code;
+}
+
+void opk_table_clear_levels(struct opk_table_levels *levels)
+{
+	opk_index_clear(&levels->inner_numbers);
+	opk_strlist_clear(&levels->inner);
+	opk_index_clear(&levels->holders);
+	opk_strlist_clear(&levels->keys);
+}
