@@ -2291,7 +2291,7 @@ struct ArrowArrayStream {
 /*
  * The rows of a table that were not read yet, as a stream of record batches, each of some MiB.
  * Texts are dictionaries of UTF-8 with 32-bit indices, whose dictionary goes with each batch;
- * integers are uint64, values float64. What is not `known` (struct opk_table_row) is null, and a
+ * integers are int64, values float64. What is not `known` (struct opk_table_row) is null, and a
  * value that could not be computed is NaN. The fields of values have their "unit" as metadata, and
  * the schema the facts of opk_table_about() and "offpeak", which is the version.
  *

@@ -109,7 +109,7 @@ START_TEST(streams)
 	ck_assert_int_eq(stream.get_schema(&stream, &schema), 0);
 	ck_assert_int_eq(schema.n_children, 9);
 	ck_assert_str_eq(schema.children[6]->name, "passes");
-	ck_assert_str_eq(schema.children[6]->format, "L");
+	ck_assert_str_eq(schema.children[6]->format, "l");
 	ck_assert_int_eq(stream.get_next(&stream, &batch), 0);
 	ck_assert_int_eq(stream.get_next(&stream, &end), 0);
 	ck_assert_ptr_null(end.release);

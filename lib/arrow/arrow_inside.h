@@ -8,7 +8,7 @@
 #include "base/strlist.h"
 
 /* How a column is stored. */
-enum opk_arrow_type { OPK_ARROW_TEXT, OPK_ARROW_UINT, OPK_ARROW_BOOL, OPK_ARROW_DOUBLE };
+enum opk_arrow_type { OPK_ARROW_TEXT, OPK_ARROW_INT, OPK_ARROW_BOOL, OPK_ARROW_DOUBLE };
 enum opk_arrow_type opk_arrow_type_of(const struct opk_table_column *column);
 
 /* ---- schema.c */

@@ -87,21 +87,31 @@ static bool find_text(int32_t *out, struct opk_arrow_column *column, const char 
 	return true;
 }
 
+/* false: it does not fit, and is null. */
+static bool find_number(int64_t *out, const struct opk_arrow_column *column,
+                        const union opk_cell *cell)
+{
+	uint64_t number = column->cell_type == OPK_CELL_UINT ? cell->uint : cell->optional.uint;
+
+	if (number > INT64_MAX)
+		return false;
+	*out = (int64_t)number;
+	return true;
+}
+
 static bool put_cell(struct opk_arrow_column *column, size_t row, const union opk_cell *cell,
                      bool known)
 {
-	uint64_t number = 0;
+	int64_t number = 0;
 	int32_t index = 0;
 
+	known = known && (column->type != OPK_ARROW_INT || find_number(&number, column, cell));
 	put_known(column, row, known);
 	switch (column->type) {
 	case OPK_ARROW_DOUBLE:
 		opk_buf_add(&column->cells, &cell->number, sizeof cell->number);
 		break;
-	case OPK_ARROW_UINT:
-		if (known)
-			number = column->cell_type == OPK_CELL_UINT ? cell->uint
-			                                            : cell->optional.uint;
+	case OPK_ARROW_INT:
 		opk_buf_add(&column->cells, &number, sizeof number);
 		break;
 	case OPK_ARROW_BOOL:

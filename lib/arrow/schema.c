@@ -99,7 +99,7 @@ enum opk_arrow_type opk_arrow_type_of(const struct opk_table_column *column)
 	switch (column->header.type) {
 	case OPK_CELL_UINT:
 	case OPK_CELL_OPTIONAL:
-		return OPK_ARROW_UINT;
+		return OPK_ARROW_INT;
 	case OPK_CELL_BOOL:
 	case OPK_CELL_OPTIONAL_BOOL:
 		return OPK_ARROW_BOOL;
@@ -114,7 +114,7 @@ static bool put_column(struct ArrowSchema *out, const struct opk_table_column *c
 {
 	static const char *const formats[] = {
 		[OPK_ARROW_TEXT] = "i", /* indices of 32 bits into texts */
-		[OPK_ARROW_UINT] = "L",
+		[OPK_ARROW_INT] = "l",  /* signed: a difference may be negative */
 		[OPK_ARROW_BOOL] = "b",
 		[OPK_ARROW_DOUBLE] = "g",
 	};

@@ -83,7 +83,7 @@ class Reading(Synchronous):
 
         frame = self.read(self.pattern, batch_files=2)
         self.assertEqual(frame.npartitions, 3)
-        self.assertEqual([str(kind) for kind in frame.dtypes[["kernel", "device", VALUES[0]]]], ["string", "UInt64", "float64"])
+        self.assertEqual([str(kind) for kind in frame.dtypes[["kernel", "device", VALUES[0]]]], ["string", "Int64", "float64"])
         parts = dask.compute(*frame.partitions)
         for part in parts:
             self.assertEqual(part.dtypes.tolist(), frame.dtypes.tolist())

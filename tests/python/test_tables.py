@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the libraries that read Arrow's streams make of a table."""
 
+import os
+import tempfile
 import unittest
 
 import pyoffpeak as opk
@@ -46,6 +48,66 @@ class Tables(unittest.TestCase):
         ran = frame[frame["start_ns"].notna()]
         self.assertLess(len(ran), len(frame))
         self.assertTrue((ran["end_ns"] - ran["start_ns"] == ran["duration_ns"]).all())
+
+
+class Gaps(unittest.TestCase):
+    """The time from the end of a launch to the start of the next one, which is negative where GPUs take turns: exact in all libraries."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.table = opk.open(recording("ranks-pm")).eval(rows="launch", columns=["start_ns", "end_ns", "duration_ns"])
+        rows = list(cls.table)
+        # Idle time has no start.
+        cls.times = [(row["start_ns"], row["end_ns"]) for row in rows if row["start_ns"] is not None]
+        cls.gaps = [start - end for (_, end), (start, _) in zip(cls.times, cls.times[1:])]
+        cls.slack = [rows[0]["duration_ns"] - row["duration_ns"] for row in rows]
+
+    def test_some_are_negative(self):
+        self.assertLess(min(self.gaps), 0)
+        self.assertLess(min(self.slack), 0)
+        self.assertGreater(self.times[0][0], 1 << 53)
+
+    @needs("numpy")
+    def test_numpy(self):
+        columns = self.table.to_numpy()
+        start, end = (columns[name][: len(self.times)] for name in ("start_ns", "end_ns"))
+        self.assertEqual((start[1:] - end[:-1]).tolist(), self.gaps)
+        self.assertEqual((columns["duration_ns"][0] - columns["duration_ns"]).tolist(), self.slack)
+
+    @needs("pandas", "pyarrow")
+    def test_pandas(self):
+        frame = self.table.to_pandas()
+        ran = frame[frame["start_ns"].notna()]
+        self.assertEqual((ran["start_ns"] - ran["end_ns"].shift()).iloc[1:].tolist(), self.gaps)
+        self.assertEqual((frame["duration_ns"].iloc[0] - frame["duration_ns"]).tolist(), self.slack)
+
+    @needs("polars")
+    def test_polars(self):
+        import polars
+
+        frame = self.table.to_polars()
+        gaps = frame.drop_nulls().select(polars.col("start_ns") - polars.col("end_ns").shift()).to_series()
+        self.assertEqual(gaps.to_list()[1:], self.gaps)
+
+    @needs("duckdb", "pyarrow")
+    def test_duckdb(self):
+        import duckdb
+
+        launches = self.table  # which the query names
+        slack = duckdb.sql("SELECT first(duration_ns) OVER () - duration_ns FROM launches").fetchall()
+        self.assertEqual([row[0] for row in slack], self.slack)
+
+    @needs("pyarrow")
+    def test_parquet(self):
+        import pyarrow.compute
+        import pyarrow.parquet
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "times.parquet")
+            self.table.to_parquet(path)
+            table = pyarrow.parquet.read_table(path).slice(0, len(self.times))
+        gaps = pyarrow.compute.subtract(table["start_ns"].combine_chunks()[1:], table["end_ns"].combine_chunks()[:-1])
+        self.assertEqual(gaps.to_pylist(), self.gaps)
 
 
 class PlainPython(unittest.TestCase):

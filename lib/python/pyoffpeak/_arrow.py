@@ -10,7 +10,7 @@ from ._native import word
 from ._offpeak import ffi, lib
 
 # Arrow's formats of the columns that lib/arrow makes, as C and numpy have them.
-_NUMBERS = {"g": ("double", "float64"), "L": ("uint64_t", "uint64"), "i": ("int32_t", "int32")}
+_NUMBERS = {"g": ("double", "float64"), "l": ("int64_t", "int64"), "i": ("int32_t", "int32")}
 
 
 class Column:
@@ -53,7 +53,7 @@ class Column:
         return cells
 
     def to_numpy(self) -> Any:
-        """A copy: float64, uint64, bool (masked where something is null), or objects."""
+        """A copy: float64, int64, bool (masked where something is null), or objects."""
         import numpy
 
         if self._format == "i":
@@ -107,7 +107,7 @@ class Reader:
         """numpy's arrays for the columns where there are no rows."""
         import numpy
 
-        kinds = {"g": "float64", "L": "uint64", "i": "object", "b": "bool"}
+        kinds = {"g": "float64", "l": "int64", "i": "object", "b": "bool"}
         return [numpy.array([], dtype=kinds[format]) for format in self._formats]
 
     def __enter__(self) -> Reader:

@@ -127,7 +127,7 @@ def type_of(arrow: pyarrow.DataType) -> str:
         return TEXT
     if pyarrow.types.is_boolean(arrow):
         return "boolean"
-    return "UInt64" if pyarrow.types.is_uint64(arrow) else "float64"
+    return "Int64" if pyarrow.types.is_int64(arrow) else "float64"
 
 
 def to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
@@ -138,7 +138,7 @@ def to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
     fields = [(field.name, pyarrow.string() if type_of(field.type) == TEXT else field.type) for field in table.schema]
     types = {
         pyarrow.string(): pandas.StringDtype("pyarrow"),
-        pyarrow.uint64(): pandas.UInt64Dtype(),
+        pyarrow.int64(): pandas.Int64Dtype(),
         pyarrow.bool_(): pandas.BooleanDtype(),
     }
     frame: pandas.DataFrame = table.cast(pyarrow.schema(fields)).to_pandas(types_mapper=types.get)

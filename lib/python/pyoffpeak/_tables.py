@@ -68,7 +68,7 @@ class Rows:
         return _capsule(int(ffi.cast("uintptr_t", self._stream())))
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow.Table: float64, uint64, bool and dictionaries of texts; units are the fields' metadata."""
+        """A pyarrow.Table: float64, int64, bool and dictionaries of texts; units are the fields' metadata."""
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         # Batch by batch, since read_all() does not end before the last one, whatever the signal.
         table: pyarrow.Table = load("pyarrow", "pandas").Table.from_batches(list(reader), schema=reader.schema)
@@ -77,18 +77,11 @@ class Rows:
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
         """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN.
 
-        Whole numbers are uint64, and UInt64 where some are null: as floats, times would lose their last digits.
+        Whole numbers are Int64, which can be null: int64 becomes float64 where shift(), merge() or reindex() leave a gap,
+        and times lose their last digits.
         """
-        types = {load("pyarrow", "pandas").uint64(): load("pandas", "pandas").UInt64Dtype()}
-        table: Any = self.to_arrow()
-        partly_null = [
-            (field.name, table[field.name].to_pandas(types_mapper=types.get))
-            for field in table.schema
-            if field.type in types and table[field.name].null_count and "types_mapper" not in options
-        ]
-        frame: pandas.DataFrame = table.to_pandas(**options)
-        for name, numbers in partly_null:
-            frame[name] = numbers
+        types = {load("pyarrow", "pandas").int64(): load("pandas", "pandas").Int64Dtype()}
+        frame: pandas.DataFrame = self.to_arrow().to_pandas(**{"types_mapper": types.get, **options})
         return frame
 
     def to_polars(self) -> polars.DataFrame:
@@ -99,7 +92,7 @@ class Rows:
     def to_numpy(self) -> dict[str, numpy.ndarray[Any, Any]]:
         """An array a column, by name; needs numpy alone.
 
-        Values are float64, where both null and NaN are NaN. Whole numbers are uint64 and flags bool: a numpy.ma.MaskedArray
+        Values are float64, where both null and NaN are NaN. Whole numbers are int64 and flags bool: a numpy.ma.MaskedArray
         where something is not known, else a plain array. Texts are objects: str, or None.
         """
         numpy = load("numpy", "pandas")
@@ -132,7 +125,7 @@ class Table(Rows):
     """Rows that were evaluated, with the columns that `offpeak eval` prints.
 
     Whatever reads Arrow's C stream takes them without a copy of ours: pyarrow.table(t), polars.DataFrame(t), DuckDB's
-    "FROM t". Text columns are dictionaries, whole numbers uint64, values float64. Null is what was not collected or is
+    "FROM t". Text columns are dictionaries, whole numbers int64, values float64. Null is what was not collected or is
     not known; NaN was collected and could not be computed.
 
     The rows are read once: whoever asks again has them evaluated again, which takes as long as eval() took, and sees the

@@ -58,7 +58,7 @@ def read_opk(
     A partition is a batch of files of at most batch_bytes, and at most batch_files. All have the same columns: the
     values of the first file that can be read, and facts (kernel, rank...) that it or the middle or last one has. Others
     may be asked for in `columns`, and are null in files that lack them. Text is string[pyarrow], whole numbers
-    are UInt64, and values float64; what was not collected is NaN.
+    are Int64, and values float64; what was not collected is NaN.
 
     errors: a file that is broken, or lacks these columns, is left out with a warning, and errors(frame) has a row that
     says why ("table"); or it is a row of the frame itself, with its file and a column "error", which is null in other
