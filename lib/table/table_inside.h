@@ -97,8 +97,8 @@ struct opk_table {
 	/* For notes. */
 	bool found;           /* there is a range, sample or key group */
 	bool seen;            /* a row of the source at hand was read */
-	size_t seen_count;    /* sources of which rows were read */
-	size_t unknown_count; /* of what ran, those among them of which samples say too little */
+	size_t seen_count;    /* rows of kernels that ran, not of copies and idle time */
+	size_t unknown_count; /* those among them of which samples say too little */
 	bool noted;
 	struct opk_table_watch watch;
 };

@@ -75,8 +75,10 @@ void opk_table_see(struct opk_table *table)
 	if (table->seen)
 		return;
 	table->seen = true;
+	if (!ran || strcmp(ran->kind, "kernel") != 0)
+		return;
 	table->seen_count++;
-	table->unknown_count += ran && ran->unknown;
+	table->unknown_count += ran->unknown;
 }
 
 static void take(struct opk_table *table, const struct opk_table_place *place,

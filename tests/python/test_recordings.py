@@ -49,6 +49,15 @@ class Recordings(unittest.TestCase):
                     lines = [f"offpeak: note: {entry.getMessage()}" for entry in logs.records]
                     self.assertEqual(lines, result.stderr.splitlines())
 
+    def test_idle_time_is_no_launch(self):
+        run = opk.open(recording("training-kernels"))
+        with self.assertLogs("pyoffpeak", "WARNING") as logs:
+            rows = list(run.eval(rows="kernel", columns=["kernel", "launches", "sm__inst_executed.sum"]))
+        self.assertEqual(sum(row["launches"] for row in rows), 4031)
+        self.assertEqual(sum(kernel.launches for kernel in run.summary().kernels), 4031)
+        self.assertEqual([row["launches"] for row in rows if row["kernel"] == "(idle)"], [0])
+        self.assertIn(" of 39 kernels ", logs.output[0])
+
     def test_options(self):
         run = opk.open(recording("simple"))
         columns = ["kernel", "gpu__time_duration.sum"]
