@@ -2071,6 +2071,11 @@ struct opk_table_options {
 	void *log_data;
 	/* Rows are shown inside others: without columns for that, unless `columns` name them. */
 	bool is_tree;
+	/*
+	 * OPK_EFAILED where a file is named twice, or has images or records that another one has,
+	 * too. By default they count twice, and the log of the context has a note.
+	 */
+	bool refuse_twice;
 };
 
 enum opk_table_kind {
@@ -3062,9 +3067,10 @@ struct opk_merge_options {
 };
 /*
  * One recording of several, their ranges in order. Config image and prefix are those of the first,
- * and so is what metadata say, but for what is not true of all: see docs/format.md. Needs no NVIDIA
- * library. OPK_EUSAGE: there are no files, one is a probe, or chip, profiler or metrics differ.
- * OPK_EINPUT: a file is cut off or damaged.
+ * and so is what metadata say, but for what is not true of all: see docs/format.md. The log names
+ * files, or images in them, that are there twice. Needs no NVIDIA library. OPK_EUSAGE: there are
+ * no files, one is a probe, or chip, profiler or metrics differ. OPK_EINPUT: a file is cut off or
+ * damaged.
  */
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *options, const char *path);

@@ -467,6 +467,7 @@ START_TEST(not_one_table)
 	                 OPK_EUSAGE);
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "PM samples"));
 	ck_assert_int_eq(opk_table_new(&table, ctx, NULL, 0, NULL), OPK_EUSAGE);
+	ctx->log = NULL; /* a note says that it counts twice */
 	ck_ok(ctx, opk_table_new(&table, ctx, (const char *const[]){ first, first }, 2, NULL));
 	ck_assert_str_eq(opk_table_get_column(table, 2)->header.name, "file");
 	opk_table_free(table);

@@ -466,14 +466,13 @@ struct kernel {
 	uint64_t time;
 };
 
-static void put_trace(const char *name, const struct kernel *kernels, size_t count)
+static void put_trace(const char *name, uint64_t now, const struct kernel *kernels, size_t count)
 {
 	struct opk_meta meta = {
 		.kind = "recording", .chip = "GH100", .mode = "trace", .profiler = OPK_PROFILER_PM
 	};
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
-	uint64_t now = 1000;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
@@ -545,9 +544,9 @@ static void clear(struct compared *c)
 static void make_pair(void)
 {
 	make_folder();
-	put_trace("before.opk", before, COUNT(before));
-	put_trace("again.opk", before, COUNT(before));
-	put_trace("after.opk", after, COUNT(after));
+	put_trace("before.opk", 1000, before, COUNT(before));
+	put_trace("again.opk", 2000, before, COUNT(before));
+	put_trace("after.opk", 1000, after, COUNT(after));
 }
 
 START_TEST(matched_rows)
@@ -772,8 +771,8 @@ START_TEST(names_in_xml)
 	struct opk_diff_rules *made;
 	size_t size;
 
-	put_trace("before.opk", odd, 1);
-	put_trace("after.opk", odd, 1);
+	put_trace("before.opk", 1000, odd, 1);
+	put_trace("after.opk", 1000, odd, 1);
 	ck_ok(ctx, opk_diff_rules_new(&made, ctx));
 	ck_ok(ctx, opk_diff_rules_add(made, ctx, "duration_ns>5"));
 	options.rules = made;

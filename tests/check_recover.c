@@ -396,6 +396,7 @@ START_TEST(merged_in_one_order)
 		ck_assert_int_eq(rename(path, first), 0);
 		write_sketch(rows[i].sketches[1], plain_meta, 0);
 		ck_assert_int_eq(rename(path, second), 0);
+		ctx->log = NULL; /* some parts are alike, and a note says so */
 		code = opk_merge(ctx, parts, COUNT(parts), NULL, path);
 		ck_row(&rows[i], code == (rows[i].wanted ? OPK_OK : OPK_EINPUT), "code %d: %s",
 		       code, errors_of(ctx));

@@ -462,10 +462,10 @@ works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk --no-
 	--raw-prefix dir/pm.prefix
 equal dir/pm.prefix dir/pm.prefix.default
 section merge
-works merge -o both.opk "$simple" "$simple"
+notes 'named twice: it counts twice' merge -o both.opk "$simple" "$simple"
 works info both.opk --format json
 json 'j["images"] == 2 and j["recorded_ranges"] == 10 and j["integrity"] == "ok"'
-works merge -o joined.opk --join launch "$simple" "$simple"
+notes 'named twice: it counts twice' merge -o joined.opk --join launch "$simple" "$simple"
 works info joined.opk
 out_has '^join,launch$'
 works merge -o again.opk --join none joined.opk

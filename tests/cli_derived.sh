@@ -100,12 +100,12 @@ refuses 2 "'flop' is no metric, label or derived metric of the recording, did yo
 refuses 2 'did you mean' eval t.opk --metrics "flops,sm__cycles_elapse.max"
 
 section 'eval: several files'
-works eval t.opk t.opk
+notes 'named twice: it counts twice' eval t.opk t.opk
 lines_are 11
 refuses 2 'the files have different metrics' eval t.opk "$simple"
-works eval t.opk "$simple" --layout long
+notes 'is the same recording as t.opk: it counts twice' eval t.opk "$simple" --layout long
 lines_are 81
-works eval t.opk "$simple" --metrics "$inst"
+notes 'is the same recording as t.opk: it counts twice' eval t.opk "$simple" --metrics "$inst"
 out_has "^1,1,t.opk,.*,20578304$"
 
 section 'eval: joined'
@@ -185,7 +185,7 @@ works info bad.opk --table derived
 out_has '^a,'
 
 section 'merge'
-works merge t.opk t.opk -o both.opk
+notes 'named twice: it counts twice' merge t.opk t.opk -o both.opk
 works eval both.opk
 lines_are 11
 out_has '^6,.*,774\.78554216867474,20578304,838860800,'

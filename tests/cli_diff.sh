@@ -79,11 +79,14 @@ err_has "^offpeak: broken: duration_ns>5%: even: \+12.5%, .*; the SM clock's par
 same 'JUnit file' "$(grep -c 'clock&#39;s part is up to +12.5%' clock.xml)" 2
 
 section 'several files are one side'
-refuses 2 'is twice on one side' diff --before "$before" --before "$before" --after "$after"
+refuses 2 'is named twice: it counts twice' diff --before "$before" --before "$before" --after "$after"
 cp "$before" again.opk
-works diff --before "$before" --before again.opk --after "$after" --metrics gpu__time_duration.sum --format json
+refuses 2 'again.opk is the same recording as .*-before.opk: it counts twice' \
+	diff --before "$before" --before again.opk --after "$after"
+works split "$before" --by 100 -o again.opk
+works diff --before again-1.opk --before again-2.opk --after "$after" --metrics gpu__time_duration.sum --format json
 json 'len(j["before"]) == 2 and j["matched_rows"] == 5 and len(j["values"]) == 5'
-json 'all((v["before_count"], v["after_count"]) == (60, 30) for v in j["values"])'
+json 'all((v["before_count"], v["after_count"]) == (30, 30) for v in j["values"])'
 json 'j["tested"] == 5 and j["tested_others"] == 0 and j["too_few"] == 0'
 
 section 'a recording and itself'

@@ -235,7 +235,7 @@ works eval kernels.opk --format json --launch-columns all
 json 'len(j) == 40 and sum(r["count"] for r in j) == 327'
 json 'all(r["kernel"] and r["device"] == 0 for r in j) and any(r["grid"] is None for r in j)'
 json 'all(r["launch"] is None for r in j if r["count"] > 1)'
-works merge "$training" "$training" --sum kernel -o twice.opk
+notes 'named twice: it counts twice' merge "$training" "$training" --sum kernel -o twice.opk
 works eval twice.opk --format json
 json 'len(j) == 40 and sum(r["count"] for r in j) == 654'
 # Sums can be summed again, and tell how many ranges they are of.

@@ -163,7 +163,7 @@ cut -d , -f 1,4- out >plain
 run 0 eval "$pm" --first-sample keep
 cut -d , -f 1,4- out >wanted
 equal plain wanted
-works merge times.opk times.opk -o twice.opk
+notes 'named twice: it counts twice' merge times.opk times.opk -o twice.opk
 run 0 eval twice.opk --first-sample keep
 out_has '^383,5000,6000,'
 made times "$pm" unfit.opk 382

@@ -40,7 +40,7 @@ same "$last" "$(column 1)" 'step step/forward step/backward '
 notes 'sort duration_ns orders nothing: it is known of no row$' eval "$simple" --columns duration_ns --sort -duration_ns --top 2
 same "$last: no line is empty" "$(sed 1d out | tr '\n' ' ')" '"" "" '
 # Over all files.
-works eval "$simple" "$simple" "$nvtx" --columns name,$inst --sort -$inst --top 3
+notes 'named twice: it counts twice' eval "$simple" "$simple" "$nvtx" --columns name,$inst --sort -$inst --top 3
 same "$last" "$(column 1)" 'step step step/backward '
 works eval "$simple" "$nvtx" --columns name --sort=-file --top 1
 same "$last" "$(column 1)" 'step '
@@ -205,6 +205,13 @@ run 1 eval "$simple" --strict --where device=7
 err_has 'strict: there are no rows'
 run 1 eval "$simple" --strict --aggregate name --where device=7
 err_has 'strict: there are no groups'
+cp "$simple" copy.opk
+ln -s copy.opk link.opk
+refuses 1 'simple.opk is named twice: it counts twice' eval "$simple" "$simple" --strict
+refuses 1 'link.opk is the same file as copy.opk: it counts twice' eval copy.opk link.opk --strict
+refuses 1 'copy.opk is the same recording as .*simple.opk: it counts twice' eval "$simple" copy.opk --aggregate all --strict
+notes 'copy.opk is the same recording as .*simple.opk: it counts twice' eval "$simple" copy.opk
+lines_are 11
 printf 'name: s\nmetrics: [%s, sm__cycles_elapsed.max]\n' $inst >s.yaml
 works eval "$noinst" --set ./s.yaml --columns name,$inst
 finish

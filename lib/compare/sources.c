@@ -2,7 +2,6 @@
 /* The recordings of both sides, evaluated, and the columns that they have together. */
 #include <string.h>
 
-#include "base/file.h"
 #include "base/option_struct.h"
 #include "compare/compare.h"
 #include "container/container.h"
@@ -45,16 +44,22 @@ static int find_mode(struct opk_compared_source *source, struct opk_ctx *ctx)
 }
 
 /* Launches that count twice are twice the evidence. */
-static int check_twice(const struct opk_diff *diff, struct opk_ctx *ctx, size_t number)
+static int check_twice(const struct opk_diff *diff, struct opk_ctx *ctx,
+                       enum opk_compared_side side)
 {
-	const struct opk_compared_source *source = &diff->sources[number];
+	opk_autofree struct opk_file **files = opk_alloc_array(diff->source_count + 1,
+	                                                       sizeof *files);
+	size_t count = 0;
+	int code;
 
-	for (size_t i = 0; i < number; i++)
-		if (diff->sources[i].side == source->side
-		    && opk_is_same_file(diff->sources[i].file->path, source->file->path))
-			return opk_fail(ctx, OPK_EUSAGE, "%s is twice on one side",
-			                source->file->path);
-	return OPK_OK;
+	if (!files)
+		return opk_nomem(ctx, "a comparison");
+	for (size_t i = 0; i < diff->source_count; i++)
+		if (diff->sources[i].side == side)
+			files[count++] = diff->sources[i].file;
+	code = opk_twice_check(ctx, files, count, OPK_EUSAGE);
+	return code == OPK_EUSAGE ? opk_add(ctx, code, "one side has the same launches twice")
+	                          : code;
 }
 
 static int begin(struct opk_compared_source *source, struct opk_ctx *ctx, const struct opk_set *set)
@@ -425,11 +430,10 @@ int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 	OPK_OPTIONS(opk_eval_options, eval, diff->options.eval);
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < diff->source_count; i++) {
-		code = check_twice(diff, ctx, i);
-		if (!code)
-			code = begin(&diff->sources[i], ctx, eval.set);
-	}
+	for (size_t i = 0; !code && i < diff->source_count; i++)
+		code = begin(&diff->sources[i], ctx, eval.set);
+	for (enum opk_compared_side side = OPK_BEFORE; !code && side < OPK_SIDES; side++)
+		code = check_twice(diff, ctx, side);
 	if (!code)
 		code = check_alike(diff, ctx);
 	if (!code)

@@ -191,6 +191,25 @@ const struct opk_meta *opk_merger_meta(const struct opk_merger *merger);
 const struct opk_meta *opk_merger_common(const struct opk_merger *merger);
 /* Adds metadata, with another `join` unless NULL; config, prefix and availability images. */
 int opk_merger_put_head(struct opk_merger *merger, struct opk_writer *writer, const char *join);
+/* Logs which files, or images in them, are there several times. */
+void opk_merger_note_twice(const struct opk_merger *merger);
+
+/* What is in several recordings, or several times in one, and would count as often: twice.c */
+
+/* The recordings that were added so far. Begins zeroed. */
+struct opk_twice {
+	struct opk_index index; /* which file had an image, or a section of records, first */
+	struct opk_strlist keys, paths;
+	size_t *parts, capacity;  /* of each file: how many it has */
+	struct opk_strlist found; /* sentences, one a file */
+	size_t more;              /* files of which there is no sentence */
+};
+int opk_twice_add(struct opk_twice *twice, struct opk_ctx *ctx, struct opk_file *file);
+/* Logs what was found. */
+void opk_twice_note(const struct opk_twice *twice, struct opk_ctx *ctx);
+void opk_twice_clear(struct opk_twice *twice);
+/* Logs what is several times in these files; where `refuse` is an error, fails with it instead. */
+int opk_twice_check(struct opk_ctx *ctx, struct opk_file *const *files, size_t count, int refuse);
 
 /* Sections of JSON: metadata and counts. */
 

@@ -134,6 +134,7 @@ struct opk_merger {
 	const struct opk_meta *meta; /* the first's */
 	struct common_meta common;   /* of all files */
 	struct tables tables;
+	struct opk_twice twice;
 };
 
 static bool same_names(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
@@ -287,6 +288,8 @@ static int check_part(struct opk_merger *m, const char *path)
 		code = opk_file_segments(&segments, &count, m->ctx, file);
 	if (!code)
 		code = add_common(&m->common, m->ctx, meta);
+	if (!code)
+		code = opk_twice_add(&m->twice, m->ctx, file);
 	opk_file_free(file);
 	return code;
 }
@@ -445,8 +448,14 @@ void opk_merger_free(struct opk_merger *m)
 	if (!m)
 		return;
 	clear_common(&m->common);
+	opk_twice_clear(&m->twice);
 	opk_file_free(m->first);
 	free(m);
+}
+
+void opk_merger_note_twice(const struct opk_merger *m)
+{
+	opk_twice_note(&m->twice, m->ctx);
 }
 
 const struct opk_meta *opk_merger_meta(const struct opk_merger *m)
@@ -480,6 +489,8 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
 
 	if (!code)
 		code = opk_merger_new(&m, ctx, paths, count, options.join);
+	if (!code)
+		opk_twice_note(&m->twice, ctx);
 	if (!code)
 		code = opk_writer_new_made(&writer, ctx, path, output);
 	if (code)

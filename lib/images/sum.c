@@ -166,6 +166,7 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 		code = opk_merger_new(&s->merger, s->ctx, paths, count, NULL);
 	if (code)
 		return code;
+	opk_merger_note_twice(s->merger);
 	s->meta = opk_merger_meta(s->merger);
 	if (s->meta->profiler == OPK_PROFILER_PM)
 		return opk_fail(s->ctx, OPK_EUSAGE,

@@ -163,6 +163,20 @@ static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 	return code;
 }
 
+/* ---- what they have twice */
+
+static int check_twice(const struct opk_table *table, struct opk_ctx *ctx)
+{
+	opk_autofree struct opk_file **files = opk_alloc_array(table->input_count, sizeof *files);
+
+	if (!files)
+		return opk_nomem(ctx, "a table");
+	for (size_t i = 0; i < table->input_count; i++)
+		files[i] = table->inputs[i].file;
+	return opk_twice_check(ctx, files, table->input_count,
+	                       table->options.refuse_twice ? OPK_EFAILED : OPK_OK);
+}
+
 /* ---- what they have besides values */
 
 /* Values are inflated where the metadata name a metric that they need. */
@@ -267,6 +281,8 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 	table->profiler = table->layout == OPK_TABLE_GROUPS ? OPK_PROFILER_RANGE
 	                                                    : opk_table_profiler_of(table->inputs);
 	code = choose_metrics(table, ctx);
+	if (!code)
+		code = check_twice(table, ctx);
 	if (!code)
 		code = evaluate(table, ctx);
 	for (size_t i = 0; !code && i < table->input_count; i++)

@@ -376,6 +376,8 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 	int code = begin(&trace, files, count);
 
 	if (!code)
+		code = opk_twice_check(ctx, files, count, OPK_OK);
+	if (!code)
 		code = look_at_all(&trace);
 	if (!code)
 		code = put_all(&trace);

@@ -9,6 +9,7 @@ import tempfile
 import textwrap
 import unittest
 
+import ranks
 from common import long, recording
 
 # Sends itself SIGINT when the call has run for a while, and prints how much later KeyboardInterrupt came: seconds, and of them
@@ -63,7 +64,8 @@ class Interrupts(unittest.TestCase):
     def test_eval(self):
         took, part, columns = run(
             """
-            import sys
+            import logging, sys
+            logging.disable()  # it is noted that the file counts twice
             few, many = (opk.open([sys.argv[1]] * count) for count in (5, 2000))
             few.eval(workers=1)
             start = time.monotonic()
@@ -85,8 +87,11 @@ class Interrupts(unittest.TestCase):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         for name in ("wide-auto", "training-trace"):
+            with open(recording(name), "rb") as file:
+                data = file.read()
             for number in range(150):
-                shutil.copy(recording(name), os.path.join(folder, f"{name}-{number}.opk"))
+                with open(os.path.join(folder, f"{name}-{number}.opk"), "wb") as file:
+                    file.write(ranks.from_machine(data, f"node{number}", f"GPU-{number}"))
         for call in (
             'opk.open(wide).eval(aggregate="kernel").to_arrow()',
             'opk.diff(wide[:75], wide[75:])',
@@ -99,7 +104,8 @@ class Interrupts(unittest.TestCase):
             with self.subTest(call):
                 took, made = run(
                     f"""
-                    import glob
+                    import glob, logging
+                    logging.disable()
                     wide, traces = (sorted(glob.glob(name + "*.opk")) for name in ("wide", "training"))
                     for old in glob.glob("*made*"):
                         os.unlink(old)
@@ -132,7 +138,8 @@ class Interrupts(unittest.TestCase):
     def test_another_thread_goes_on(self):
         took, rows = run(
             """
-            import sys
+            import logging, sys
+            logging.disable()
             def evaluate():
                 while not done.is_set():
                     rows.append(sum(1 for _ in few.eval(workers=1)))

@@ -54,7 +54,8 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct eval_args, sort) },
 	{ "top", 0, "N", "only the first N rows, or key groups", OPTION_COUNT,
 	  offsetof(struct eval_args, top) },
-	{ "strict", 0, NULL, "exit 1 where a metric is nan in every row, or there is no row",
+	{ "strict", 0, NULL,
+	  "exit 1 where a metric is nan in every row, there is no row, or a recording counts twice",
 	  OPTION_FLAG, offsetof(struct eval_args, strict) },
 	{ "aggregate", 0, "KEY",
 	  "statistics of ranges that share it: name, kernel, device and others", OPTION_TEXT,
@@ -400,6 +401,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	options.level = eval->level;
 	options.image = &image;
 	options.log = app_log;
+	options.refuse_twice = args->strict;
 	return make_table(eval, args->raw.image, &options);
 }
 
@@ -508,7 +510,8 @@ const struct command eval_command = {
 		"together. Keys are kept in memory, some 70 bytes a row; rows stay in temporary files.\n"
 		"--aggregate takes METRIC, which is its sum or else its mean, and METRIC:max and other\n"
 		"statistics. --top N is the first N rows or key groups. --strict is for scripts: exit 1\n"
-		"where a metric of the table is nan in every row, or there is no row; all is written.\n"
+		"where a metric of the table is nan in every row, or there is no row, and all is written;\n"
+		"or, before anything is evaluated, where files have the same launches or samples.\n"
 		"\n"
 		"Nsight Compute's names for a launch and its device are taken like metrics where the\n"
 		"recording has them: launch__grid_size, launch__block_size, launch__thread_count,\n"

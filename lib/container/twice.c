@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is in several recordings, or several times in one: it would count as often. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "container/container.h"
+
+enum { MOST_OTHERS = 3, MOST_FOUND = 8 };
+
+/* ---- images, and what tells one from all others */
+
+static bool has_start(const struct opk_segment *segment)
+{
+	if (!segment->row_count)
+		return false;
+	if (segment->times)
+		return segment->times->start > 0;
+	return segment->ranges && segment->ranges->start_ns > 0;
+}
+
+/*
+ * Two images are the same if their rows are of the same time on the same GPU, however they are
+ * stored: in a merged or trimmed copy, too.
+ */
+static char *key_of_times(const struct opk_segment *segment)
+{
+	const struct opk_range *first = segment->ranges, *last;
+	const struct opk_time *times = segment->times;
+	const char *host = first && first->host ? first->host : segment->host;
+	const char *gpu = first && first->gpu ? first->gpu : segment->gpu;
+
+	if (times)
+		return opk_printf("%zu samples %s %s %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		                  segment->row_count, host, gpu, times->device, times->start,
+		                  times->end, times[segment->row_count - 1].end);
+	last = first + segment->row_count - 1;
+	return opk_printf("%zu ranges %s %s %u %u %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+	                  segment->row_count, host, gpu, segment->pass, first->process,
+	                  first->device, first->start_ns, first->launch, last->start_ns,
+	                  last->launch);
+}
+
+/*
+ * Without times two images of a run, or of two, may have the same counts: only a file as a whole
+ * can be found again, by what is stored of its images and rows.
+ */
+static char *key_of_bytes(const struct opk_file *file, const struct opk_meta *meta)
+{
+	struct opk_buf key = { 0 };
+
+	opk_buf_add_printf(&key, "%s %s %s", opk_meta_host(meta), opk_meta_fact(meta, "started"),
+	                   opk_meta_fact(meta, "process"));
+	for (size_t i = 0; i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_DATA
+		    || file->sections[i].type == OPK_SECTION_RANGES)
+			opk_buf_add_printf(&key, " %x %" PRIu64, file->sections[i].crc,
+			                   file->sections[i].plain_size);
+	return opk_buf_take_text(&key);
+}
+
+/* ---- files */
+
+/* A file that is being looked at. */
+struct look {
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	bool has_images; /* else records of what ran, at most */
+	size_t number;
+	size_t parts, elsewhere, again; /* all; those of earlier files; those that it has twice */
+	size_t others[MOST_OTHERS], other_count;
+};
+
+static void note_other(struct look *look, size_t other)
+{
+	for (size_t i = 0; i < look->other_count; i++)
+		if (look->others[i] == other)
+			return;
+	if (look->other_count < MOST_OTHERS)
+		look->others[look->other_count++] = other;
+}
+
+/* Takes the key; false: out of memory. */
+static bool add_key(struct opk_twice *twice, struct look *look, char *key)
+{
+	size_t known, used = twice->index.used;
+
+	if (!opk_strlist_take(&twice->keys, key)
+	    || !opk_index_add(&twice->index, twice->keys.items[twice->keys.count - 1], look->number,
+	                      &known))
+		return false;
+	look->parts++;
+	if (twice->index.used > used)
+		return true;
+	free((char *)twice->keys.items[--twice->keys.count]);
+	look->again += known == look->number;
+	look->elsewhere += known != look->number;
+	if (known != look->number)
+		note_other(look, known);
+	return true;
+}
+
+static bool add_images(struct opk_twice *twice, struct look *look,
+                       const struct opk_segment *segments, size_t count)
+{
+	size_t timed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!has_start(&segments[i]))
+			continue;
+		timed++;
+		if (!add_key(twice, look, key_of_times(&segments[i])))
+			return false;
+	}
+	return timed || !count || add_key(twice, look, key_of_bytes(look->file, look->meta));
+}
+
+/* Records of what ran have times: their bytes are of one run alone. */
+static bool add_records(struct opk_twice *twice, struct look *look)
+{
+	for (size_t i = 0; i < look->file->section_count; i++) {
+		const struct opk_section *section = &look->file->sections[i];
+
+		if (section->type == OPK_SECTION_ACTIVITIES
+		    && !add_key(twice, look,
+		                opk_printf("records %s %x %" PRIu64, opk_meta_host(look->meta),
+		                           section->crc, section->plain_size)))
+			return false;
+	}
+	return true;
+}
+
+static int look_at(struct opk_twice *twice, struct opk_ctx *ctx, struct look *look)
+{
+	const struct opk_segment *segments;
+	size_t count;
+	int code = opk_file_meta(&look->meta, ctx, look->file);
+
+	if (!code)
+		code = opk_file_segments(&segments, &count, ctx, look->file);
+	if (code)
+		return code;
+	look->has_images = count > 0;
+	if (!(count ? add_images(twice, look, segments, count) : add_records(twice, look)))
+		return opk_nomem(ctx, "a list of images");
+	return OPK_OK;
+}
+
+/* ---- what was found, in words */
+
+static bool is_whole(const struct opk_twice *twice, const struct look *look)
+{
+	return look->other_count == 1 && look->elsewhere == look->parts
+	       && twice->parts[look->others[0]] == look->parts;
+}
+
+static char *say_whole(const struct opk_twice *twice, const struct look *look)
+{
+	const char *path = look->file->path, *other = twice->paths.items[look->others[0]];
+
+	if (!strcmp(path, other))
+		return opk_printf("%s is named twice: it counts twice", path);
+	return opk_printf("%s is the same %s as %s: it counts twice", path,
+	                  opk_is_same_file(path, other) ? "file" : "recording", other);
+}
+
+static char *say_some(const struct opk_twice *twice, const struct look *look)
+{
+	struct opk_buf text = { 0 };
+
+	opk_buf_add_printf(&text, "%s: %zu of its %zu %s are ", look->file->path,
+	                   look->elsewhere + look->again, look->parts,
+	                   look->has_images ? "images" : "sections of records");
+	if (look->again)
+		opk_buf_add_text(&text, "in it twice");
+	for (size_t i = 0; !look->again && i < look->other_count; i++)
+		opk_buf_add_printf(&text, "%s%s", i ? ", " : "also in ",
+		                   twice->paths.items[look->others[i]]);
+	opk_buf_add_text(&text, ": they count twice");
+	return opk_buf_take_text(&text);
+}
+
+static int say(struct opk_twice *twice, struct opk_ctx *ctx, const struct look *look)
+{
+	opk_autofree char *text = NULL;
+
+	if (!look->elsewhere && !look->again)
+		return OPK_OK;
+	text = is_whole(twice, look) ? say_whole(twice, look) : say_some(twice, look);
+	/* Of a file that is named a hundred times once is enough. */
+	if (text && opk_strlist_contains(&twice->found, text))
+		return OPK_OK;
+	if (text && twice->found.count == MOST_FOUND) {
+		twice->more++;
+		return OPK_OK;
+	}
+	return opk_strlist_take(&twice->found, opk_take(text)) ? OPK_OK : opk_nomem(ctx, "a note");
+}
+
+int opk_twice_add(struct opk_twice *twice, struct opk_ctx *ctx, struct opk_file *file)
+{
+	struct look look = { .file = file, .number = twice->paths.count };
+	int code;
+
+	if (!opk_grow(&twice->parts, &twice->capacity, look.number, sizeof *twice->parts)
+	    || !opk_strlist_add(&twice->paths, file->path))
+		return opk_nomem(ctx, "a list of files");
+	code = look_at(twice, ctx, &look);
+	twice->parts[look.number] = look.parts;
+	return code ? code : say(twice, ctx, &look);
+}
+
+void opk_twice_note(const struct opk_twice *twice, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < twice->found.count; i++)
+		opk_log(ctx, "%s", twice->found.items[i]);
+	if (twice->more)
+		opk_log(ctx, "and %zu more files have what others have", twice->more);
+}
+
+void opk_twice_clear(struct opk_twice *twice)
+{
+	opk_index_clear(&twice->index);
+	opk_strlist_clear(&twice->keys);
+	opk_strlist_clear(&twice->paths);
+	opk_strlist_clear(&twice->found);
+	free(twice->parts);
+	*twice = (struct opk_twice){ 0 };
+}
+
+int opk_twice_check(struct opk_ctx *ctx, struct opk_file *const *files, size_t count, int refuse)
+{
+	struct opk_twice twice = { 0 };
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++)
+		code = opk_twice_add(&twice, ctx, files[i]);
+	if (!code && refuse && twice.found.count)
+		code = opk_fail(ctx, refuse, "%s", twice.found.items[0]);
+	else if (!code)
+		opk_twice_note(&twice, ctx);
+	opk_twice_clear(&twice);
+	return code;
+}
