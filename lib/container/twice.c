@@ -188,7 +188,7 @@ static int say(struct opk_twice *twice, struct opk_ctx *ctx, const struct look *
 	if (!look->elsewhere && !look->again)
 		return OPK_OK;
 	text = is_whole(twice, look) ? say_whole(twice, look) : say_some(twice, look);
-	/* Of a file that is named a hundred times once is enough. */
+	/* A file that is named a hundred times has one note. */
 	if (text && opk_strlist_contains(&twice->found, text))
 		return OPK_OK;
 	if (text && twice->found.count == MOST_FOUND) {

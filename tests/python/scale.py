@@ -45,17 +45,17 @@ def measure(client, files, folder):
     yield seconds(lambda: opk.open(files).eval().to_pandas())
     yield seconds(lambda: pyoffpeak.dask.read_opk(files).compute(scheduler=client))
     yield seconds(lambda: sum_with_command(files, folder))
-    yield seconds(lambda: pyoffpeak.dask.aggregate(files).compute(scheduler=client))
+    yield seconds(lambda: pyoffpeak.dask.sum(files).compute(scheduler=client))
     yield max(client.run(peak_of_worker).values())
 
 
 def main(counts):
-    print("files,command_eval_s,open_eval_s,read_opk_s,command_sum_s,aggregate_s,worker_mib")
+    print("files,command_eval_s,open_eval_s,read_opk_s,command_sum_s,dask_sum_s,worker_mib")
     with tempfile.TemporaryDirectory() as folder, dask.distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None
     ) as cluster, cluster.get_client() as client:
         pieces = ranks.pieces(os.path.join(folder, "piece.opk"), {"before": 10, "after": 10})
-        files = ranks.make(folder, pieces, max(counts), gpus=max(counts) // 8)
+        files = ranks.make(folder, pieces, max(counts), gpus=max(counts) // 8 + 2)
         for count in counts:
             print(",".join(f"{value:.4g}" for value in measure(client, files[:count], folder)), flush=True)
 

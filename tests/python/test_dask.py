@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many recordings with Dask: read_opk() beside what each file evaluates to by itself, aggregate() beside the command."""
+"""Many recordings with Dask: read_opk() beside what each file evaluates to by itself, sum() beside the command."""
 
 import os
 import pickle
@@ -81,14 +81,14 @@ class Reading(Synchronous):
         import dask
         import pandas
 
-        frame = self.read(self.pattern, batch_files=2)
+        frame = self.read(self.pattern, metrics=VALUES, batch_files=2)
         self.assertEqual(frame.npartitions, 3)
         self.assertEqual([str(kind) for kind in frame.dtypes[["kernel", "device", VALUES[0]]]], ["string", "Int64", "float64"])
         parts = dask.compute(*frame.partitions)
         for part in parts:
             self.assertEqual(part.dtypes.tolist(), frame.dtypes.tolist())
         whole = pandas.concat(parts)
-        self.expect_rows(whole, self.files)
+        self.expect_rows(whole, self.files, metrics=VALUES)
         self.assertEqual(list(whole.columns), list(frame.columns))
         for name in ("file", "rank", "nvtx"):  # which only the third file has
             self.assertIn(name, frame.columns)
@@ -123,7 +123,7 @@ class Reading(Synchronous):
         with open(self.files[0], "rb") as whole, open(broken, "wb") as part:
             part.write(whole.read()[:20000] + b"damaged!" + whole.read())
         files = [broken, self.files[0], "/nowhere/rank-9.opk", self.files[1]]
-        frame = self.read(files, columns=["file", "kernel", VALUES[0]], batch_files=2)
+        frame = self.read(files, columns=["file", "kernel", VALUES[0]], batch_files=2, errors="collect")
         with self.assertWarnsRegex(UserWarning, "left out: .*broken.opk"):
             self.expect_rows(frame.compute(), [files[1], files[3]])
         table = self.errors(frame[frame["kernel"] == "none"]).compute()
@@ -136,8 +136,45 @@ class Reading(Synchronous):
             rows = self.read(files, columns=["file", "kernel", VALUES[0]], batch_files=2, errors="rows").compute()
         self.assertEqual(rows[rows["error"].notna()]["file"].tolist(), [files[0], files[2]])
         self.expect_rows(rows[rows["error"].isna()], [files[1], files[3]])
-        with self.assertRaises(opk.InputError):
-            self.read(files, columns=["file"], errors="raise").compute()
+        with self.assertRaisesRegex(opk.InputError, 'errors="collect" leaves such files out'):
+            self.read(files, columns=["file"])
+
+    def test_files_that_a_worker_does_not_see(self):
+        moved = os.path.join(self.folder, "moved.opk")
+        shutil.copy(self.files[0], moved)
+        files = [self.files[0], moved, self.files[1], self.files[3]]
+        frames = [self.read(files, batch_files=2, errors=errors) for errors in ("raise", "collect")]
+        os.remove(moved)
+        with self.assertRaisesRegex(opk.InputError, "moved.opk.*; all workers have to see the files under the same names") as caught:
+            frames[0]["file"].count().compute()
+        self.assertIsInstance(caught.exception, FileNotFoundError)
+        with self.assertWarnsRegex(UserWarning, "left out: .*moved.opk"):
+            self.assertEqual(frames[1]["file"].count().compute(), 15)
+        self.assertEqual(self.errors(frames[0]).compute()["file"].tolist(), [moved])
+
+    def test_a_file_that_is_named_twice(self):
+        with self.assertLogs("pyoffpeak", "WARNING") as logs:
+            self.read([*self.files[:2], self.files[0]], batch_files=1)
+        self.assertRegex(logs.output[0], "rank-0.opk is named twice: it counts twice")
+
+    def test_files_of_other_sets(self):
+        """What open() refuses is refused, also where the columns that are used would go together."""
+        for other, message in (("roofline", "metrics differ"), ("pm-small", "has PM samples"), ("training-trace", "has what ran")):
+            with self.subTest(other):
+                files = [self.files[0], recording(other), self.files[1], self.files[3]]
+                with self.assertRaises(opk.UsageError):
+                    opk.open(files).eval()
+                frames = [self.read(files, batch_files=2, errors=errors) for errors in ("raise", "collect")]
+                for used in (["file"], list(frames[0].columns)):
+                    with self.assertRaisesRegex(opk.UsageError, message):
+                        frames[0][used].compute()
+                    with self.assertWarnsRegex(UserWarning, message):
+                        self.assertEqual(len(frames[1][used].compute()), 15)
+                table = self.errors(frames[1]).compute()
+                self.assertEqual(table["file"].tolist(), [files[1]])
+                self.assertRegex(table["message"].tolist()[0], message)
+                with self.assertRaisesRegex(opk.UsageError, message):
+                    self.read(files[:2])
 
     @long
     def test_wrong_arguments(self):
@@ -163,28 +200,28 @@ class Reading(Synchronous):
 
 @needs("dask", "pandas", "pyarrow")
 class Summing(Synchronous):
-    """aggregate() beside `offpeak merge --sum` and `offpeak eval` of the same files."""
+    """sum() beside `offpeak merge --sum` and `offpeak eval` of the same files."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         import pyoffpeak.dask
 
-        cls.aggregate = staticmethod(pyoffpeak.dask.aggregate)
+        cls.sum = staticmethod(pyoffpeak.dask.sum)
         pieces = ranks.pieces(os.path.join(cls.folder, "piece.opk"), {"before": 40})
         cls.files = ranks.make(cls.folder, pieces, 7, gpus=3)
 
     def test_same_as_one_machine(self):
         for by, batch_files in ((["kernel"], 2), (["host", "shape"], 1), ("host,shape", 3))[: 3 if is_long else 1]:
             with self.subTest(by):
-                frame = self.aggregate(self.files, by=by, batch_files=batch_files, split_every=2).compute()
+                frame = self.sum(self.files, by=by, batch_files=batch_files, split_every=2).compute()
                 expect_sum(self, frame, self.files, by if isinstance(by, str) else ",".join(by))
                 self.assertEqual(frame.attrs["errors"], [])
 
     @long
     def test_options(self):
         options = {"metrics": VALUES, "where": "gpu=*1", "columns": ["gpu", "kernel", *VALUES]}
-        frame = self.aggregate(self.files[:2], **options).compute()
+        frame = self.sum(self.files[:2], **options).compute()
         self.assertEqual(list(frame.columns), options["columns"])
         expect_sum(self, frame, self.files[:2], "kernel", "--metrics", ",".join(VALUES), "--where", "gpu=*1", "--columns",
                         ",".join(options["columns"]))
@@ -196,24 +233,25 @@ class Summing(Synchronous):
             part.write(data[:-3000] + b"damaged!" + data[-2992:])
         files = [broken, self.files[0], recording("simple"), "/nowhere/rank-9.opk", *self.files[1:3]]
         with self.assertWarnsRegex(UserWarning, "left out: .*broken.opk, and 2 more"):
-            frame = self.aggregate(files, batch_files=4).compute()
+            frame = self.sum(files, batch_files=4, errors="collect").compute()
         expect_sum(self, frame, self.files[:3], "kernel")
         table = frame.attrs["errors"]
         self.assertEqual([row["file"] for row in table], [files[0], files[2], files[3]])
         self.assertEqual([row["error"] for row in table], ["InputError", "UsageError", "MissingFileError"])
         self.assertIn("metrics or set differ", table[1]["message"])
-        with self.assertRaises(opk.InputError):
-            self.aggregate([files[1], files[3]], batch_files=4, errors="raise").compute()
+        for more, error in ((files[0], opk.InputError), (files[2], opk.UsageError), (files[3], FileNotFoundError)):
+            with self.subTest(more), self.assertRaisesRegex(error, 'errors="collect" leaves such files out'):
+                self.sum([files[1], more], batch_files=4).compute()
 
     @long
     def test_wrong_arguments(self):
         for options in ({"by": "kernle"}, {"metrics": ["fake"]}, {"where": "kernle=x"}, {"level": "middle"}):
             with self.subTest(options), self.assertRaises(opk.UsageError):
-                self.aggregate(self.files, **options)
+                self.sum(self.files, **options)
         with self.assertRaisesRegex(opk.UsageError, "samples can't be summed"):
-            self.aggregate(recording("pm-small"))
+            self.sum(recording("pm-small"))
         with self.assertRaises(ValueError):
-            self.aggregate(self.files, split_every=1)
+            self.sum(self.files, split_every=1)
 
 
 class Batches(unittest.TestCase):
@@ -246,7 +284,7 @@ class Cluster(unittest.TestCase):
         cls.folder = folder.name
         cls.dask = pyoffpeak.dask
         pieces = ranks.pieces(os.path.join(cls.folder, "piece.opk"), {"before": 10, "after": 10})
-        cls.files = ranks.make(cls.folder, pieces, cls.COUNT, gpus=cls.COUNT // 10)
+        cls.files = ranks.make(cls.folder, pieces, cls.COUNT, gpus=301)  # so that no two files have the same piece and GPU
 
     def start(self):
         """A client of a cluster of two processes."""
@@ -284,7 +322,7 @@ class Cluster(unittest.TestCase):
 
     def test_sums_though_a_worker_is_killed(self):
         client = self.start()
-        work = client.compute(self.dask.aggregate(self.files, batch_files=100, split_every=4))
+        work = client.compute(self.dask.sum(self.files, batch_files=100, split_every=4))
         self.kill_one(client)
         expect_sum(self, work.result(), self.files, "kernel")
 
@@ -294,12 +332,12 @@ class Cluster(unittest.TestCase):
         whole = [file for file in self.files if file not in bad]
         kept = {file: damage(file, how) for file, how in bad.items()}
         try:
-            frame = self.dask.read_opk(self.files, columns=["file", "kernel", "name", *VALUES])
+            frame = self.dask.read_opk(self.files, columns=["file", "kernel", "name", *VALUES], errors="collect")
             with self.assertWarns(UserWarning):
                 self.expect_rows(client.compute(frame).result(), whole)
             self.assertEqual(client.compute(self.dask.errors(frame)).result()["file"].tolist(), sorted(bad))
             with self.assertWarns(UserWarning):
-                sums = client.compute(self.dask.aggregate(self.files)).result()
+                sums = client.compute(self.dask.sum(self.files, errors="collect")).result()
             expect_sum(self, sums, whole, "kernel")
             table = sums.attrs["errors"]
             self.assertEqual([row["file"] for row in table], sorted(bad))

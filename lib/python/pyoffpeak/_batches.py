@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from . import _context
 from ._errors import misuse
 
 
@@ -16,11 +17,17 @@ class Batch(NamedTuple):
     stamps: tuple[tuple[int, int], ...]  # bytes and mtime in ns of each; (0, 0): it can't be read
 
 
-def _stamp(path: str) -> tuple[int, int]:
+def _stamp(path: str, seen: dict[tuple[int, int], str]) -> tuple[int, int]:
     try:
         found = os.stat(path)
     except OSError:
         return (0, 0)
+    identity = (found.st_dev, found.st_ino)
+    # The library notes it of the files of one batch, where that is evaluated.
+    if identity in seen:
+        how = "is named twice" if seen[identity] == path else f"is the same file as {seen[identity]}"
+        _context.warn(f"{path} {how}: it counts twice")
+    seen.setdefault(identity, path)
     return (found.st_size, found.st_mtime_ns)
 
 
@@ -32,8 +39,9 @@ def make_batches(files: list[str], batch_bytes: int, batch_files: int) -> list[B
     paths: list[str] = []
     stamps: list[tuple[int, int]] = []
     total = 0
+    seen: dict[tuple[int, int], str] = {}
     for path in files:
-        stamp = _stamp(path)
+        stamp = _stamp(path, seen)
         if paths and (total + stamp[0] > batch_bytes or len(paths) == batch_files):
             batches.append(Batch(tuple(paths), tuple(stamps)))
             paths, stamps, total = [], [], 0

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import socket
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Optional, Union
 
-from . import _recordings
+from . import _kinds, _recordings
 from ._batches import Batch
-from ._errors import InputError, OffpeakError, UsageError
+from ._errors import InputError, MissingFileError, OffpeakError, UsageError
 from ._sets import SetLike
 from ._tables import Table
 
@@ -35,7 +36,10 @@ class Reader:
     rows: Optional[str]
     names: tuple[str, ...]
     types: tuple[str, ...]  # of pandas
-    on_error: str  # "table" leaves broken files out, "rows" makes each a row with a column "error", or "raise"
+    chosen: bool  # the caller named the columns: a file that lacks one is broken, though it is not used
+    like: str  # a file: others are broken unless they go into one table with it
+    kind: _kinds.Kind  # of this file
+    on_error: str  # "raise", "collect" leaves broken files out, or "rows" makes each a row with a column "error"
 
     def __dask_tokenize__(self) -> object:
         return type(self).__name__, astuple(self)
@@ -44,10 +48,11 @@ class Reader:
         """The rows of a batch, with these columns alone."""
         names = list(self.names) if columns is None else list(columns)
         try:
-            return self._frame(batch.paths, names)
-        except BLAMED:
+            return self._frame(self._table(batch.paths, names), names)
+        except BLAMED as error:
             if self.on_error == "raise":
-                raise
+                broken = next(self._broken(batch.paths, names), None)
+                raise explained(broken[1] if broken else error) from None
         return self._whole(batch.paths, names)
 
     def _whole(self, paths: tuple[str, ...], names: list[str]) -> pandas.DataFrame:
@@ -55,11 +60,11 @@ class Reader:
         import pandas
 
         frames, broken = [], []
-        for path in paths:
-            try:
-                frames.append(self._frame((path,), names))
-            except BLAMED as error:
-                broken.append((path, error))
+        for path, found in self._each(paths, names):
+            if isinstance(found, Table):
+                frames.append(self._frame(found, names))
+            else:
+                broken.append((path, found))
         if self.on_error == "rows":
             frames += [self._row(path, error, names) for path, error in broken]
         elif broken:
@@ -68,29 +73,40 @@ class Reader:
 
     def errors(self, batch: Batch) -> pandas.DataFrame:
         """A row for each file of the batch that can't be read: "file", "error" (a class) and "message"."""
-        return error_table(list(self._broken(batch)))
-
-    def _broken(self, batch: Batch) -> Iterator[tuple[str, OffpeakError]]:
         try:
             self._table(batch.paths, list(self.names))
-            return
         except BLAMED:
-            pass
-        for path in batch.paths:
+            return error_table(list(self._broken(batch.paths, list(self.names))))
+        return error_table([])
+
+    def _each(self, paths: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Union[Table, OffpeakError]]]:
+        """Each file by itself, or why it can't be read, or does not go into one table with the others."""
+        for path in paths:
             try:
-                self._table((path,), list(self.names))
+                # First, since it says best what is wrong.
+                kind = _kinds.of_file(path, self.rows, len(self.kind) > 1)
+                _kinds.check_rows(path, kind, self.like, self.kind)
+                yield path, self._table((path,), names)
             except BLAMED as error:
                 yield path, error
 
+    def _broken(self, paths: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, OffpeakError]]:
+        for path, found in self._each(paths, names):
+            if isinstance(found, OffpeakError):
+                yield path, found
+
     def _table(self, paths: tuple[str, ...], names: list[str]) -> Table:
         # Without any column there would be all.
-        columns = [name for name in names if name != "error"] or ["file"]
-        return _recordings.open_part(paths).eval(
+        columns = [name for name in (self.names if self.chosen else names) if name != "error"] or ["file"]
+        table = _recordings.open_part(paths).eval(
             metrics=self.metrics, set=self.set, where=self.where, rows=self.rows, columns=columns
         )
+        for path, meta in table._files():
+            _kinds.check_rows(path, _kinds.of_rows(meta, self.rows, len(self.kind) > 1), self.like, self.kind)
+        return table
 
-    def _frame(self, paths: tuple[str, ...], names: list[str]) -> pandas.DataFrame:
-        frame = to_pandas(self._table(paths, names).to_arrow())
+    def _frame(self, table: Table, names: list[str]) -> pandas.DataFrame:
+        frame = to_pandas(table.to_arrow())
         if "error" in names:
             frame["error"] = frame.index.to_series().map(lambda _: None).astype(TEXT)
         return frame[names]
@@ -153,6 +169,14 @@ def error_table(broken: Sequence[tuple[str, OffpeakError]]) -> pandas.DataFrame:
 
     rows = [(path, type(error).__name__, str(error)) for path, error in broken]
     return pandas.DataFrame(rows, columns=["file", "error", "message"]).astype(TEXT)
+
+
+def explained(error: OffpeakError) -> OffpeakError:
+    """The error of a file, with what can be done about it."""
+    hint = 'errors="collect" leaves such files out'
+    if isinstance(error, MissingFileError):
+        hint = f"all workers have to see the files under the same names, and {socket.gethostname()} does not; {hint}"
+    return type(error)([f"{error.causes[0]}; {hint}", *error.causes[1:]], error.places)
 
 
 def warn_of(broken: Sequence[tuple[str, OffpeakError]], where: str) -> None:

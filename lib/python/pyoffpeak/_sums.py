@@ -7,18 +7,16 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Callable, NamedTuple, Optional
 
-from . import _context, _recordings
+from . import _context, _kinds, _recordings
 from ._batches import Batch
-from ._errors import InputError, OffpeakError, UsageError
-from ._info import meta_of
-from ._native import c_path, c_paths, word, words
-from ._offpeak import ffi, lib
+from ._errors import InputError, OffpeakError
+from ._native import c_path, c_paths
+from ._offpeak import lib
 from ._options import Struct
-from ._partitions import BLAMED, Texts, error_table, to_pandas, warn_of
+from ._partitions import BLAMED, Texts, error_table, explained, to_pandas, warn_of
 from ._sets import SetLike
-from ._summaries import open_file
 
 if TYPE_CHECKING:
     import pandas
@@ -45,13 +43,13 @@ class Summing:
     where: Texts
     columns: Texts
     like: str  # a file: others are broken unless they are of its chip and set
-    on_error: str  # "table" or "raise"
+    kind: _kinds.Kind  # of this file
+    on_error: str  # "raise" or "collect"
 
     def batch(self, batch: Batch) -> Part:
         """The sum of a batch of files."""
-        kind = kind_of(self.like)
         broken: list[Broken] = []
-        files = self._try(batch.paths, lambda path: _check_kind(path, kind, self.like), broken)
+        files = self._try(batch.paths, lambda path: _kinds.check_sums(path, self.like, self.kind), broken)
         with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
             try:
                 recording = self._sum(files, folder)
@@ -104,7 +102,7 @@ class Summing:
                 whole.append(path)
             except BLAMED as error:
                 if self.on_error == "raise":
-                    raise
+                    raise explained(error) from None
                 broken.append((path, error))
         return whole
 
@@ -143,42 +141,3 @@ def write_sum(paths: Sequence[str], to: str, key: str, level: Optional[str], par
     options.c.part = part
     _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(to))
 
-
-# ---- what recordings must have in common
-
-
-def kind_of(path: str) -> tuple[Any, ...]:
-    """Chip, set, and all else that recordings of one sum have in common. InputError: it is damaged, or cut off."""
-    ctx = _context.new()
-    file = open_file(ctx, path)
-    if not lib.opk_file_complete(file):
-        raise InputError([f"{path}: cut off: its end section is missing"])
-    return (*_kind(meta_of(ctx, file)), _has_ranges(file))
-
-
-def _kind(meta: Any) -> tuple[Any, ...]:
-    passes = _items(meta.metric_passes, meta.metric_pass_count)
-    return (
-        *(word(text) for text in (meta.chip, meta.join, meta.set_hash)),
-        (meta.profiler, meta.set_version),
-        words(meta.metrics, meta.metric_count),
-        tuple(tuple(_items(one.passes, one.count)) for one in passes),
-        tuple((word(one.metric), word(one.name)) for one in _items(meta.labels, meta.label_count)),
-        tuple((word(one.name), word(one.formula)) for one in _items(meta.derived, meta.derived_count)),
-        words(meta.hidden, meta.hidden_count),
-        words(meta.columns, meta.column_count),
-    )
-
-
-def _items(array: Any, count: int) -> list[Any]:
-    return [array[i] for i in range(count)]
-
-
-def _has_ranges(file: Any) -> bool:
-    count = lib.opk_file_section_count(file)
-    return any(lib.opk_file_section(file, i).type == lib.OPK_SECTION_RANGES for i in range(count))
-
-
-def _check_kind(path: str, kind: tuple[Any, ...], like: str) -> None:
-    if kind_of(path) != kind:
-        raise UsageError([f"{path}: its chip, metrics or set differ from those of {like}"])

@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Optional
 
-from . import _recordings
+from . import _kinds, _recordings
 from ._batches import make_batches
 from ._errors import InputError, OffpeakError, misuse
 from ._extras import load
 from ._files import key_of
 from ._options import Texts, listed, names_of
-from ._partitions import BLAMED, TEXT, Reader, error_table, type_of
+from ._partitions import BLAMED, TEXT, Reader, error_table, explained, type_of
 from ._paths import Paths, paths_of
 from ._sets import SetLike
 from ._sums import Summing
@@ -46,7 +46,7 @@ def read_opk(
     rows: Optional[str] = None,
     batch_bytes: int = 64 << 20,
     batch_files: int = 256,
-    errors: str = "table",
+    errors: str = "raise",
 ) -> dask.dataframe.DataFrame:
     """A lazy Dask dataframe of recordings, with columns and rows as Run.eval() gives them, and a column "file".
 
@@ -60,28 +60,36 @@ def read_opk(
     may be asked for in `columns`, and are null in files that lack them. Text is string[pyarrow], whole numbers
     are Int64, and values float64; what was not collected is NaN.
 
-    errors: a file that is broken, or lacks these columns, is left out with a warning, and errors(frame) has a row that
-    says why ("table"); or it is a row of the frame itself, with its file and a column "error", which is null in other
-    rows ("rows"); or it ends the computation ("raise").
+    errors: a file that is missing or broken, or that does not go into one table with the first, as open() has it, ends
+    the computation ("raise"); or it is left out with a warning, and errors(frame) has a row that says why ("collect"); or
+    it is a row of the frame itself, with its file and a column "error", which is null in other rows ("rows").
 
     Columns come from metadata: nothing is evaluated before the frame is computed. UsageError: no such metric, column or
     condition; InputError: no file can be read; ImportError: there is no Dask.
     """
     dataframe = _dask_dataframe()
-    if errors not in ("table", "rows", "raise"):
-        raise misuse(f"errors {errors!r}: table, rows or raise")
+    if errors not in ("raise", "collect", "rows"):
+        raise misuse(f"errors {errors!r}: raise, collect or rows")
     files = list(paths_of(paths))
     options = {"metrics": names_of(metrics), "set": set, "where": listed(where), "rows": rows}
-    found = _find_columns(files, options, names_of(columns), errors)
+    found, like, kind = _find_columns(files, options, names_of(columns), errors)
     if errors == "rows":
         found["error"] = TEXT
-    reader = Reader(**options, names=tuple(found), types=tuple(found.values()), on_error=errors)  # type: ignore[arg-type]
+    reader = Reader(
+        **options,  # type: ignore[arg-type]
+        names=tuple(found),
+        types=tuple(found.values()),
+        chosen=columns is not None,
+        like=like,
+        kind=kind,
+        on_error=errors,
+    )
     batches = make_batches(files, batch_bytes, batch_files)
     frame: dask.dataframe.DataFrame = dataframe.from_map(reader, batches, meta=reader.empty(), label="read_opk")
     return frame
 
 
-def aggregate(
+def sum(
     paths: Paths,
     by: Texts = "kernel",
     metrics: Texts = None,
@@ -92,7 +100,7 @@ def aggregate(
     split_every: int = 16,
     batch_bytes: int = 64 << 20,
     batch_files: int = 256,
-    errors: str = "table",
+    errors: str = "raise",
 ) -> Delayed:
     """What `offpeak merge --sum BY` of all files and `offpeak eval` give on one machine, bit for bit, as a Delayed.
 
@@ -105,8 +113,8 @@ def aggregate(
     as Run.eval() takes them, and are about the sums.
 
     A batch of files (see read_opk()) becomes a small recording, and each split_every of these one, which travel
-    as bytes. errors: a file that is broken, or of another chip or set than the first, is left out with a warning, and
-    attrs["errors"] of the result has a row for it ("table"); or it ends the computation ("raise").
+    as bytes. errors: a file that is missing or broken, or of another chip or set than the first, ends the computation
+    ("raise"); or it is left out with a warning, and attrs["errors"] of the result has a row for it ("collect").
 
     A file is summed before this returns, to find out whether that can be done. UsageError: no such key, metric, column or
     condition, or PM samples, which can't be summed; InputError: no file can be read.
@@ -114,12 +122,12 @@ def aggregate(
     _dask_dataframe()
     from dask.delayed import delayed
 
-    if errors not in ("table", "raise"):
-        raise misuse(f"errors {errors!r}: table or raise")
+    if errors not in ("raise", "collect"):
+        raise misuse(f"errors {errors!r}: raise or collect")
     if split_every < 2:
         raise misuse("split_every is at least 2")
     files = list(paths_of(paths))
-    summing = Summing(key_of(by), level, names_of(metrics), set, listed(where), names_of(columns), files[0], errors)
+    summing = Summing(key_of(by), level, names_of(metrics), set, listed(where), names_of(columns), "", (), errors)
     summing = _like_first(summing, files)
     batches = make_batches(files, batch_bytes, batch_files)
     parts = [delayed(summing.batch, pure=True)(batch) for batch in batches]
@@ -134,13 +142,13 @@ def _like_first(summing: Summing, files: list[str]) -> Summing:
     """With the first file that can be summed, which all others have to be like."""
     problem: Optional[OffpeakError] = None
     for path in files:
-        one = replace(summing, like=path)
         try:
+            one = replace(summing, like=path, kind=_kinds.of_sums(path))
             one.check()
             return one
         except InputError as error:
             if summing.on_error == "raise":
-                raise
+                raise explained(error) from None
             problem = problem or error
     assert problem
     raise problem
@@ -164,17 +172,29 @@ def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:
 # ---- columns ------------------------------------------------------------------------------
 
 
-def _find_columns(files: list[str], options: dict[str, Any], chosen: Optional[tuple[str, ...]], errors: str) -> dict[str, str]:
-    """The names of columns, and their types in pandas, as metadata say: no row meets the condition."""
+def _find_columns(
+    files: list[str], options: dict[str, Any], chosen: Optional[tuple[str, ...]], errors: str
+) -> tuple[dict[str, str], str, _kinds.Kind]:
+    """The names of columns, and their types in pandas, as metadata say: no row meets the condition.
+
+    And the first file that can be read, which all others have to be like, with its kind.
+    """
     asked = {**options, "where": (*(options["where"] or ()), "index<0"), "columns": chosen}
+    by_itself = options["metrics"] is None and options["set"] is None and chosen is None
     problem: Optional[OffpeakError] = None
+    like, wanted = "", ()
     found: list[dict[str, str]] = []
     for path in _sample(files):
         try:
+            kind = _kinds.of_file(path, options["rows"], by_itself)
+            if found:
+                _kinds.check_rows(path, kind, like, wanted)
             found.append(_columns_of(path, asked))
+            like, wanted = (like, wanted) if like else (path, kind)
         except BLAMED as error:
             if errors == "raise":
-                raise
+                # The first file has no columns that are not there because of the arguments.
+                raise explained(error) if found or isinstance(error, InputError) else error from None
             problem = problem or error
         if len(found) == _SAMPLED or (found and chosen):
             break
@@ -182,7 +202,7 @@ def _find_columns(files: list[str], options: dict[str, Any], chosen: Optional[tu
         assert problem
         raise problem
     columns = _together(found)
-    return {name: columns[name] for name in chosen} if chosen else columns
+    return ({name: columns[name] for name in chosen} if chosen else columns), like, wanted
 
 
 def _sample(files: list[str]) -> list[str]:
