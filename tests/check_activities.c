@@ -69,6 +69,7 @@ static struct opk_writer *begin(struct opk_ctx *ctx, const char *meta)
 {
 	struct opk_writer *writer;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, meta, strlen(meta)));
 	return writer;

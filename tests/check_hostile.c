@@ -441,6 +441,7 @@ static void write_letters(struct opk_ctx *ctx, uint8_t *bytes)
 	struct opk_writer *writer;
 	size_t size;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	for (const char *c = "abc"; *c; c++)
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, c, 1));

@@ -10,6 +10,7 @@ static struct opk_file *file_with(struct opk_ctx *ctx, uint32_t type, const char
 {
 	struct opk_writer *writer;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	if (type == OPK_SECTION_RANGES)
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
@@ -69,6 +70,7 @@ static void write_ranges(struct opk_ctx *ctx, const struct opk_range *ranges, si
 {
 	struct opk_writer *writer;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	for (int i = 0; i < 2; i++) {
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
@@ -103,6 +105,7 @@ START_TEST(meta_round_trip)
 		struct opk_writer *writer;
 		struct opk_file *file;
 
+		unlink(path);
 		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 		ck_ok(ctx, opk_writer_add_meta(writer, metas[i]));
 		ck_ok(ctx, opk_writer_finish(writer));
@@ -300,6 +303,7 @@ START_TEST(refused_metadata)
 		meta.chip = "A";
 		meta.metrics = metric_names;
 		meta.metric_count = 2;
+		unlink(path);
 		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 		code = opk_writer_add_meta(writer, &meta);
 		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
@@ -322,6 +326,7 @@ START_TEST(facts_become_utf8)
 
 	meta.run = run;
 	meta.run_count = 1;
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_finish(writer));
@@ -356,6 +361,7 @@ START_TEST(many_inflated)
 	meta.metric_count = COUNT_OF_METRICS;
 	meta.inflated = names + COUNT_OF_METRICS - COUNT_OF_INFLATED;
 	meta.inflated_count = COUNT_OF_INFLATED;
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_finish(writer));

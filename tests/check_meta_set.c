@@ -12,6 +12,7 @@ static int read_meta(struct opk_ctx *ctx, struct opk_file **file, const struct o
 	opk_autofree char *text = opk_printf(HEAD "%s}", members);
 	struct opk_writer *writer;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, text, strlen(text)));
 	ck_ok(ctx, opk_writer_finish(writer));
@@ -250,6 +251,7 @@ START_TEST(refused)
 		meta.chip = "A";
 		meta.metrics = metric_names;
 		meta.metric_count = 2;
+		unlink(path);
 		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 		code = opk_writer_add_meta(writer, &meta);
 		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
@@ -342,6 +344,7 @@ START_TEST(without_memory)
 	struct opk_writer *writer;
 	bool failed = true;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add_meta(writer, &full_meta));
 	ck_ok(ctx, opk_writer_finish(writer));

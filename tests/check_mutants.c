@@ -223,7 +223,10 @@ static struct bytes read_sound(struct opk_ctx *ctx, const struct sound *sound)
 	snprintf(path, sizeof path, TEST_DATA_DIR "/recordings/gh100-%s.opk", sound->name);
 	if (sound->merged) {
 		unlink(scratch_path());
+		/* That it counts twice is noted. */
+		ctx->log = NULL;
 		ck_ok(ctx, opk_merge(ctx, paths, COUNT(paths), NULL, scratch_path()));
+		ctx->log = unexpected_log;
 		ck_ok(ctx, opk_read_file(&data, &bytes.size, ctx, scratch_path()));
 		bytes.data = data;
 	} else {

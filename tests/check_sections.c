@@ -25,6 +25,7 @@ static void write_times(struct opk_ctx *ctx, size_t first)
 {
 	struct opk_writer *writer;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "first", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, times, first));
@@ -71,6 +72,7 @@ START_TEST(times_are_small)
 
 	for (size_t i = 0; i < MANY; i++)
 		many[i] = (struct opk_time){ 7 + 10000 * i, 7 + 10000 * (i + 1), 0 };
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, two, 2));
@@ -133,6 +135,7 @@ START_TEST(stats_round_trip)
 	struct opk_writer *writer;
 	struct opk_file *file;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add_stats(writer, &first));
 	ck_ok(ctx, opk_writer_add_stats(writer, &second));
@@ -387,6 +390,7 @@ START_TEST(without_memory)
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
 
+	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, times, COUNT(times)));

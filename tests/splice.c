@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 	if (argc != 4 || opk_ctx_new(&ctx, NULL))
 		return 1;
 	check(opk_file_open(&file, ctx, argv[1]));
+	remove(argv[2]);
 	check(opk_writer_new(&writer, ctx, argv[2]));
 	for (size_t i = 0; i < opk_file_section_count(file); i++)
 		copy(writer, file, i, argv[3]);
