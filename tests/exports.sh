@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The shared library exports the functions that offpeak.h declares, and nothing else.
+# The shared library exports the functions that offpeak.h declares, and nothing else. What is built calls no function that NVIDIA's
+# libraries have to bring, and none that glibc 2.17 lacks, with which releases run.
 . "${SOURCE:?}/tests/tap.sh"
 
 library=$BUILD/.libs/liboffpeak.so
@@ -27,5 +28,25 @@ if command -v readelf >/dev/null; then
 		same "libraries that $file needs" \
 			"$(readelf -d "$file" 2>/dev/null | grep NEEDED | grep -Ei 'cupti|nvperf|libcuda')" ''
 	done
+fi
+
+# A function with several versions works with a glibc that has the oldest. What headers of older ones spell otherwise counts as old.
+old_as_others='stat|lstat|fstat|fstatat|mknod|fcntl64|__isoc23_[a-z]*'
+newer_than_2_17() {
+	glibc=$(ldd "$1" | sed -n 's/.* => \(.*\/lib\(c\|m\|dl\|pthread\|rt\)\.so\.[0-9]\) .*/\1/p')
+	# shellcheck disable=SC2086 # several files
+	readelf -W --dyn-syms $glibc "$1" | awk -v old="^($old_as_others)\$" '
+		!match($8, /@+GLIBC_2\.[0-9]+/) { next }
+		{ name = substr($8, 1, RSTART - 1); minor = $8; sub(/.*@GLIBC_2\./, "", minor); minor += 0 }
+		$7 != "UND" { if (!(name in oldest) || minor < oldest[name]) oldest[name] = minor; next }
+		{ called[name] }
+		END { for (name in called) if (name !~ old && oldest[name] > 17) print name ": glibc 2." oldest[name] }' | sort
+}
+if command -v readelf >/dev/null && ldd "$BUILD/tools/offpeak" 2>/dev/null | grep -q 'libc\.so\.6'; then
+	for file in "$library" "$BUILD/tools/offpeak" "$BUILD/.libs/liboffpeak-inject.so" "$BUILD/tools/offpeak-collect"; do
+		[ ! -f "$file" ] || same "what ${file##*/} calls that glibc 2.17 lacks" "$(newer_than_2_17 "$file")" ''
+	done
+else
+	skip 'no readelf, or another C library'
 fi
 finish

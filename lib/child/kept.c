@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -371,16 +370,11 @@ static void join(struct opk_ctx *ctx)
 
 /* ---- asking */
 
-/* A file in memory, without a name. */
-static int put_in_file(const struct opk_buf *bytes)
+static int put_in_file(int *fd, struct opk_ctx *ctx, const struct opk_buf *bytes)
 {
-	int fd = opk_beyond_standard(memfd_create("offpeak", MFD_CLOEXEC));
+	int code = opk_spool_new(fd, ctx);
 
-	if (fd >= 0 && !opk_write_all(fd, bytes->data, bytes->size)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return code || opk_write_all(*fd, bytes->data, bytes->size) ? code : opk_spool_fail(ctx);
 }
 
 static bool send_question(const struct kept *kept, size_t size, const int *files)
@@ -404,12 +398,15 @@ static bool send_question(const struct kept *kept, size_t size, const int *files
 	return sendmsg(kept->fd, &message, MSG_NOSIGNAL) == sizeof question;
 }
 
-static bool send_all(const struct kept *kept, const struct opk_buf *request, int input, int result)
+static int send_all(bool *sent, struct opk_ctx *ctx, const struct kept *kept,
+                    const struct opk_buf *request, int input, int result)
 {
-	opk_autoclose int bytes = put_in_file(request);
+	opk_autoclose int bytes = -1;
+	int code = put_in_file(&bytes, ctx, request);
 	int files[] = { bytes, input, result };
 
-	return bytes >= 0 && send_question(kept, request->size, files);
+	*sent = !code && send_question(kept, request->size, files);
+	return code;
 }
 
 enum heard { NOTHING, GOES_ON, DONE, FAILED };
@@ -487,9 +484,10 @@ static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
 static int ask(bool *served, struct opk_ctx *ctx, struct kept *kept, const struct opk_buf *request,
                int result, const struct opk_kept_ask *how)
 {
-	int code = OPK_OK;
+	bool sent;
+	int code = send_all(&sent, ctx, kept, request, how->input, result);
 
-	if (send_all(kept, request, how->input, result))
+	if (sent)
 		code = wait_for(served, ctx, kept, how->options);
 	if (*served) {
 		failures = 0;
