@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# quickstart --cupti: a wheel that can't be fetched, or that has no libcupti which works, leaves the one that is there. pip, apt-get
+# and the compiler are stand-ins; autoreconf is the first step after the wheel, and ends each run.
+cold=yes
+. "${SOURCE:?}/tests/tap.sh"
+
+command -v bash >/dev/null || skip_all 'there is no bash'
+tree=$tmp/tree
+mkdir -p "$tmp/bin" "$tree/tools/packaging" "$tree/build/cuda/lib"
+cp "$SOURCE/quickstart" "$tree"
+echo cuptiProfilerHostInitialize >"$tree/build/cuda/lib/libcupti.so.13"
+
+# stand_in NAME LINE...: a program of that name.
+stand_in() {
+	tap_program=$1
+	shift
+	{ echo '#!/bin/sh'; printf '%s\n' "$@"; } >"$tap_program"
+	chmod +x "$tap_program"
+}
+for name in make automake libtoolize pkg-config ldconfig groff; do
+	stand_in "$tmp/bin/$name" 'exit 0'
+done
+stand_in "$tmp/bin/compiler" 'cat >/dev/null'
+for name in autoreconf apt-get; do
+	stand_in "$tmp/bin/$name" "echo no $name; exit 1"
+done
+# It writes into the folder that --target names; what it fetches is in $FETCHED, and nothing is a failure in the middle.
+# shellcheck disable=SC2016 # for the stand-in
+stand_in "$tmp/bin/python3" '[ "$3" = install ] || exit 0' 'while [ "$1" != --target ]; do shift; done' \
+	'mkdir -p "$2/lib" && echo "$FETCHED" >"$2/lib/libcupti.so.13" && [ -n "$FETCHED" ]'
+stand_in "$tree/tools/packaging/libcuda.sh" 'echo no libcuda1; exit 1'
+
+# fetch WHAT PATTERN: quickstart fetches this, and fails with such a line.
+fetch() {
+	FETCHED=$1 PATH=$tmp/bin:$PATH CC=compiler CXX=compiler OFFPEAK_CUDA='' OFFPEAK_LIBCUDA='' "$tree/quickstart" --cupti 13.9 >"$tmp/log" 2>&1
+	same "with '$1': $2" "$? $(grep -c "$2" "$tmp/log")" '1 1'
+}
+there() {
+	cat "$tree/build/cuda/lib/libcupti.so.13" 2>&1
+}
+
+fetch '' 'failed: fetching nvidia-cuda-cupti==13.9.\* with pip into build/cuda'
+same 'after pip has failed' "$(there)" cuptiProfilerHostInitialize
+fetch 'cuptiProfilerHostInitialize cuptiProfilerHostGetSinglePassSets' 'failed: fetching libcuda1'
+same 'without the libcuda that the new one wants' "$(there)" cuptiProfilerHostInitialize
+stand_in "$tree/tools/packaging/libcuda.sh" 'exit 0'
+fetch 'another library' 'nvidia-cuda-cupti==13.9.\* has no libcupti with the Profiler Host API'
+same 'after a wheel without the API' "$(there)" cuptiProfilerHostInitialize
+fetch 'cuptiProfilerHostInitialize, new' 'failed: autoreconf'
+same 'after a wheel that works' "$(there) $(ls -d "$tree"/build/cuda*)" "cuptiProfilerHostInitialize, new $tree/build/cuda"
+finish
