@@ -78,16 +78,6 @@ def build() -> None:
     run("make", "-s", f"-j{os.cpu_count() or 1}", "liboffpeak.la", "tools/offpeak", folder=NATIVE)
 
 
-def dygraphs() -> list[Path]:
-    """The timeline's library, where configure has found it."""
-    makefile = (NATIVE / "Makefile").read_text()
-    folder = re.search(r"^DYGRAPHS = (.+)$", makefile, re.M)
-    if not folder or re.search(r"^HAVE_DYGRAPHS_TRUE = #", makefile, re.M):
-        print("warning: without dygraphs 2.2.1 (Debian's libjs-dygraphs) reports of this wheel can't have timelines")
-        return []
-    return [Path(folder[1], name) for name in ("dygraph.min.js", "dygraph.min.css")]
-
-
 def pack(package: Path) -> None:
     """Fills bin, lib and share of the package, as below any other prefix."""
     share = package / "share/offpeak"
@@ -95,7 +85,6 @@ def pack(package: Path) -> None:
              package / "lib/liboffpeak.so.0": LIBRARIES / "liboffpeak.so.0"}  # fmt: skip
     for pattern in ("*.tsv", "sets/*.yaml", "report/*"):
         files.update({share / path.relative_to(TOP / "data"): path for path in (TOP / "data").glob(pattern)})
-    files.update({share / "dygraphs" / path.name: path for path in dygraphs()})
     for to, path in files.items():
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, to)

