@@ -2005,6 +2005,7 @@ enum opk_kernel_style {
 /*
  * How kernels are called in what people read. Where several have one short name, it has what they
  * differ in, "scale<float>", or else a number, "scale #2": in the order in which they were added.
+ * A base name of more than 200 bytes has U+2026 in its middle.
  */
 struct opk_kernel_names;
 int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/strlist.h"
 #include "base/terminal.h"
+#include "base/utf8.h"
 #include "testing.h"
 
 /* ---- names ------------------------------------------------------------------------------ */
@@ -686,6 +687,30 @@ START_TEST(extremes)
 }
 END_TEST
 
+START_TEST(texts_that_fit)
+{
+	static const struct {
+		struct here here;
+		const char *text;
+		size_t most;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, "twelve bytes", 12, "twelve bytes" },
+		{ HERE, "thirteen byte", 12, "thirte\xe2\x80\xa6yte" },
+		{ HERE, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7, "\xc3\xa4\xe2\x80\xa6\xc3\xa4" },
+		/* No text: bytes that only go on. */
+		{ HERE, "\x80\x80\x80\x80\x80\x80\x80\x80", 6, "\xe2\x80\xa6" },
+		{ HERE, "", 3, "" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *got = opk_utf8_fit(rows[i].text, rows[i].most);
+
+		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got %s", got);
+	}
+}
+END_TEST
+
 static void add_ctx_tests(TCase *tests)
 {
 	tcase_add_test(tests, causes_in_order);
@@ -701,6 +726,7 @@ static void add_ctx_tests(TCase *tests)
 	tcase_add_test(tests, terminals_obey_nothing);
 	tcase_add_test(tests, extremes);
 	tcase_add_test(tests, sha256);
+	tcase_add_test(tests, texts_that_fit);
 }
 
 int main(void)

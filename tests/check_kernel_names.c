@@ -137,6 +137,82 @@ START_TEST(short_names)
 }
 END_TEST
 
+/* A gap makes them short, and they are still different. */
+START_TEST(long_base_names)
+{
+	enum { COUNT_OF_NAMES = 3, LONGEST = 210 };
+	opk_autofree char *text = opk_printf("%0500d", 0);
+	const char *const ends[COUNT_OF_NAMES] = { "a", "a<int>(int)", "b" };
+	const char *shown[COUNT_OF_NAMES];
+	struct opk_range ranges[COUNT_OF_NAMES];
+	struct opk_kernel_names *names;
+	struct opk_ctx *ctx = new_ctx();
+
+	text[0] = 'k';
+	for (size_t i = 0; i < COUNT_OF_NAMES; i++)
+		ranges[i] = (struct opk_range){ .kernel = opk_printf("%s%s", text, ends[i]),
+			                        .symbol = "" };
+	ck_ok(ctx, opk_kernel_names_new(&names, ctx, OPK_KERNEL_SHORT));
+	ck_ok(ctx, opk_kernel_names_add(names, ctx, ranges, COUNT_OF_NAMES));
+	for (size_t i = 0; i < COUNT_OF_NAMES; i++) {
+		shown[i] = opk_kernel_names_get(names, &ranges[i]);
+		ck_assert_uint_le(strlen(shown[i]), LONGEST);
+		ck_assert_ptr_nonnull(strstr(shown[i], "\xe2\x80\xa6"));
+	}
+	ck_assert_str_ne(shown[0], shown[1]);
+	ck_assert_str_ne(shown[0], shown[2]);
+	ck_assert_str_ne(shown[1], shown[2]);
+	opk_kernel_names_free(names);
+	for (size_t i = 0; i < COUNT_OF_NAMES; i++)
+		free((char *)ranges[i].kernel);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* Their time is about proportional to the text of all names. */
+static void shorten_many(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
+                         const char *wanted)
+{
+	struct opk_kernel_names *names;
+
+	ck_ok(ctx, opk_kernel_names_new(&names, ctx, OPK_KERNEL_SHORT));
+	ck_ok(ctx, opk_kernel_names_add(names, ctx, ranges, count));
+	for (size_t i = 0; i < count; i++) {
+		opk_autofree char *text = opk_printf("scale<%s%zu>", wanted, i);
+
+		ck_assert_str_eq(opk_kernel_names_get(names, &ranges[i]), text);
+	}
+	opk_kernel_names_free(names);
+	for (size_t i = 0; i < count; i++)
+		free((char *)ranges[i].kernel);
+}
+
+START_TEST(many_instances)
+{
+	enum { SHORT = 40000, LONG = 200, WORDS = 2000 };
+	static struct opk_range ranges[SHORT];
+	opk_autobuf struct opk_buf words = { 0 };
+	opk_autofree char *text = NULL;
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < SHORT; i++)
+		ranges[i] = (struct opk_range){
+			.kernel = opk_printf("scale<a, %zu, b>(float *)", i), .symbol = ""
+		};
+	shorten_many(ctx, ranges, SHORT, "");
+	for (size_t i = 0; i < WORDS; i++)
+		opk_buf_add_printf(&words, "type_%zu, ", i);
+	text = opk_buf_take_text(&words);
+	for (size_t i = 0; i < LONG; i++)
+		ranges[i] = (struct opk_range){
+			.kernel = opk_printf("scale<of<%s last_%zu>>(float *)", text, i),
+			.symbol = ""
+		};
+	shorten_many(ctx, ranges, LONG, "last_");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 /* ---- recordings, groups and filters ------------------------------------------------------ */
 
 static void add(struct opk_grouping *grouping, struct opk_ctx *ctx, const char *symbol,
@@ -246,6 +322,8 @@ int main(void)
 	tcase_add_test(tests, spelling);
 	tcase_add_test(tests, parts);
 	tcase_add_test(tests, short_names);
+	tcase_add_test(tests, long_base_names);
+	tcase_add_test(tests, many_instances);
 	tcase_add_test(tests, groups);
 	tcase_add_test(tests, filters);
 	tcase_add_test(tests, recordings);

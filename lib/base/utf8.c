@@ -71,3 +71,23 @@ char *opk_utf8_repair(const char *text)
 	opk_buf_add(&repaired, "", 1);
 	return repaired.failed ? NULL : (char *)opk_take(repaired.data);
 }
+
+static bool is_inside(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+char *opk_utf8_fit(const char *text, size_t most)
+{
+	static const char gap[] = "\xe2\x80\xa6";
+	size_t size = strlen(text), room = most - (sizeof gap - 1);
+	size_t head = room * 2 / 3, tail = size - (room - head);
+
+	if (size <= most)
+		return opk_strdup(text);
+	while (head && is_inside(text[head]))
+		head--;
+	while (is_inside(text[tail]))
+		tail++;
+	return opk_printf("%.*s%s%s", (int)head, text, gap, text + tail);
+}

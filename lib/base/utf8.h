@@ -16,4 +16,10 @@ bool opk_utf8_valid(const char *text);
 /* A copy with U+FFFD for each byte that is not part of a character; NULL when out of memory. */
 char *opk_utf8_repair(const char *text);
 
+/*
+ * The text, or its beginning and end with U+2026 between, of `most` bytes at most; no character is
+ * cut. NULL when out of memory.
+ */
+char *opk_utf8_fit(const char *text, size_t most);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/index.h"
+#include "base/utf8.h"
 #include "container/container.h"
 #include "eval/eval.h"
 
@@ -11,12 +12,32 @@
  * Kernels of one base name are told apart by the arguments that differ, if these are short; else by
  * a few words of the arguments, which no other has together; else by a number.
  */
-enum { MOST_DETAIL = 24, MOST_ARGUMENTS = 64, MOST_WORDS = 3, MOST_PEERS = 200 };
+enum {
+	MOST_BASE = 200,
+	MOST_DETAIL = 24,
+	MOST_WORDED = 200,
+	MOST_ARGUMENTS = 64,
+	MOST_WORDS = 3,
+	MOST_PEERS = 200
+};
+/* Names with more text than this are not told apart by words: there would be millions. */
+enum { MOST_TEXT = 4 << 20 };
 
 struct kernel {
 	char *full, *shown;
 	struct opk_kernel_parts parts; /* of the full name */
+	size_t base;                   /* its base name's number */
+	struct kernel *next;           /* of the same base name */
 	size_t number;                 /* among those of its base name, from 1 */
+};
+
+/* Kernels of one base name, and the places in which their arguments and templates differ. */
+struct peers {
+	char *key, *base; /* the base name; and as it is shown, where it is very long */
+	struct kernel *first, *last;
+	size_t count, text; /* bytes of all their names */
+	bool different[2][MOST_ARGUMENTS];
+	struct vocabulary *vocabulary; /* NULL: no kernel has needed it yet */
 };
 
 struct opk_kernel_names {
@@ -126,36 +147,32 @@ static struct opk_span_of_text list_of(const struct kernel *kernel, bool templat
 	return templates ? kernel->parts.templates : kernel->parts.arguments;
 }
 
-/* Marks the places in which kernels of one base name have different arguments. */
-static void find_different(bool different[MOST_ARGUMENTS], const struct opk_kernel_names *names,
-                           const struct kernel *kernel, bool templates)
+/* Any two that differ in a place: then each differs from one of them. */
+static void find_different(struct peers *peers, bool templates)
 {
-	struct arguments own, other;
+	bool *different = peers->different[templates];
+	struct arguments first, other;
 
-	cut(&own, list_of(kernel, templates));
-	for (size_t i = 0; i < names->kernels.count; i++) {
-		const struct kernel *peer = &names->kernels.items[i];
-
-		if (!same(peer->parts.base, kernel->parts.base))
-			continue;
+	cut(&first, list_of(peers->first, templates));
+	for (const struct kernel *peer = peers->first->next; peer; peer = peer->next) {
 		cut(&other, list_of(peer, templates));
-		for (size_t j = 0; j < own.count; j++)
-			different[j] |= j >= other.count || !same(own.items[j], other.items[j]);
+		for (size_t i = 0; i < first.count || i < other.count; i++)
+			different[i] |= i >= first.count || i >= other.count
+			                || !same(first.items[i], other.items[i]);
 	}
 }
 
 /* "scale<float>" where others of this base name have another type there; NULL: that is too long. */
-static char *detailed(const struct opk_kernel_names *names, const struct kernel *kernel,
-                      bool templates)
+static char *detailed(const struct peers *peers, const struct kernel *kernel)
 {
+	bool templates = kernel->parts.templates.text != NULL;
+	const bool *different = peers->different[templates];
 	opk_autobuf struct opk_buf out = { 0 };
-	bool different[MOST_ARGUMENTS] = { false };
 	struct arguments own;
 	size_t before;
 
 	cut(&own, list_of(kernel, templates));
-	find_different(different, names, kernel, templates);
-	opk_buf_add(&out, kernel->parts.base.text, kernel->parts.base.length);
+	opk_buf_add_text(&out, peers->base);
 	opk_buf_add_text(&out, templates ? "<" : "(");
 	before = out.size;
 	for (size_t i = 0; i < own.count; i++) {
@@ -172,22 +189,98 @@ static char *detailed(const struct opk_kernel_names *names, const struct kernel 
 
 /* ---- words that tell them apart ----------------------------------------------------------- */
 
-struct words {
-	struct opk_span_of_text items[MOST_WORDS];
-	size_t count;
+/* Some of the peers, by their numbers. */
+struct peer_set {
+	uint64_t bits[(MOST_PEERS + 1) / 64 + 1];
 };
 
-static bool has_word(const char *text, struct opk_span_of_text word)
-{
-	const char *end = text + strlen(text);
-	const char *at = text;
+/* Words of all peers' names, in their order. */
+struct vocabulary {
+	OPK_LIST(struct word {
+		struct opk_span_of_text text;
+		size_t number; /* the same for equal words */
+	})
+	words;
+	size_t begins[MOST_PEERS + 3]; /* of the words of each peer */
+	struct peer_set *has;          /* peers with that word, by its number */
+};
 
-	while ((at = memmem(at, (size_t)(end - at), word.text, word.length))) {
-		if ((at == text || !opk_in_name(at[-1])) && !opk_in_name(at[word.length]))
-			return true;
-		at++;
+static void vocabulary_free(struct vocabulary *vocabulary)
+{
+	if (!vocabulary)
+		return;
+	free(vocabulary->words.items);
+	free(vocabulary->has);
+	free(vocabulary);
+}
+
+static void put_peer(struct peer_set *set, size_t peer)
+{
+	set->bits[peer / 64] |= (uint64_t)1 << peer % 64;
+}
+
+static bool read_words(struct vocabulary *vocabulary, const struct kernel *kernel)
+{
+	vocabulary->begins[kernel->number] = vocabulary->words.count;
+	for (const char *text = kernel->full; *text;) {
+		size_t length = opk_span(text, opk_in_name);
+		struct word *word = length ? opk_list_add(&vocabulary->words) : NULL;
+
+		if (length && !word)
+			return false;
+		if (length)
+			word->text = (struct opk_span_of_text){ text, length };
+		text += length ? length : 1;
 	}
-	return false;
+	vocabulary->begins[kernel->number + 1] = vocabulary->words.count;
+	return true;
+}
+
+static int by_text(const void *one, const void *other)
+{
+	const struct word *a = *(struct word *const *)one, *b = *(struct word *const *)other;
+	size_t length = a->text.length < b->text.length ? a->text.length : b->text.length;
+	int order = memcmp(a->text.text, b->text.text, length);
+
+	return order ? order
+	             : (a->text.length > b->text.length) - (a->text.length < b->text.length);
+}
+
+/* False when out of memory. */
+static bool number_words(struct vocabulary *vocabulary)
+{
+	size_t count = vocabulary->words.count, number = 0;
+	opk_autofree struct word **sorted = opk_alloc_array(count + 1, sizeof *sorted);
+
+	if (!sorted)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &vocabulary->words.items[i];
+	qsort(sorted, count, sizeof *sorted, by_text);
+	for (size_t i = 0; i < count; i++) {
+		number += i && by_text(&sorted[i - 1], &sorted[i]) != 0;
+		sorted[i]->number = number;
+	}
+	vocabulary->has = opk_alloc_array(number + 1, sizeof *vocabulary->has);
+	return vocabulary->has != NULL;
+}
+
+/* NULL when out of memory. */
+static struct vocabulary *vocabulary_new(const struct peers *peers)
+{
+	struct vocabulary *vocabulary = opk_alloc(sizeof *vocabulary);
+	bool good = vocabulary;
+
+	for (const struct kernel *peer = peers->first; good && peer; peer = peer->next)
+		good = read_words(vocabulary, peer);
+	if (!good || !number_words(vocabulary)) {
+		vocabulary_free(vocabulary);
+		return NULL;
+	}
+	for (size_t peer = 1; peer <= peers->count; peer++)
+		for (size_t i = vocabulary->begins[peer]; i < vocabulary->begins[peer + 1]; i++)
+			put_peer(&vocabulary->has[vocabulary->words.items[i].number], peer);
+	return vocabulary;
 }
 
 /* Types of the language, numbers and namespaces say little. */
@@ -206,105 +299,106 @@ static bool is_dull(struct opk_span_of_text word)
 	return false;
 }
 
-/* How many of the peers that have all words so far would go with this one. */
-static size_t count_without(const struct opk_kernel_names *names, const bool *left,
-                            struct opk_span_of_text word)
+static size_t count_peers(const struct peer_set *set)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < names->kernels.count; i++)
-		count += left[i] && !has_word(names->kernels.items[i].full, word);
+	for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++)
+		count += (size_t)__builtin_popcountll(set->bits[i]);
 	return count;
 }
 
-/* The word that tells most of the remaining peers apart, a dull one only if there is no other. */
-static bool find_word(struct opk_span_of_text *out, const struct opk_kernel_names *names,
-                      const struct kernel *kernel, const bool *left)
+static struct peer_set without(const struct peer_set *set, const struct peer_set *others)
 {
-	const char *text = kernel->parts.base.text + kernel->parts.base.length;
-	size_t best = 0;
-	bool dull = true;
+	struct peer_set left;
 
-	while (*text) {
-		struct opk_span_of_text word = { text, opk_span(text, opk_in_name) };
-		size_t count;
-
-		text += word.length ? word.length : 1;
-		if (!word.length || (is_dull(word) && !dull))
-			continue;
-		count = count_without(names, left, word);
-		if (!count || (is_dull(word) == dull && count <= best))
-			continue;
-		*out = word;
-		dull = is_dull(word);
-		best = count;
-	}
-	return best > 0;
+	for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++)
+		left.bits[i] = set->bits[i] & ~others->bits[i];
+	return left;
 }
 
-static bool find_words(struct words *words, const struct opk_kernel_names *names,
-                       const struct kernel *kernel, bool *left)
+/*
+ * The word that tells most of the remaining peers apart, a dull one only if there is no other.
+ * NULL: none does.
+ */
+static const struct word *find_word(const struct vocabulary *vocabulary,
+                                    const struct kernel *kernel, const struct peer_set *left)
 {
-	size_t peers = 0;
+	const char *from = kernel->parts.base.text + kernel->parts.base.length;
+	const struct word *best = NULL;
+	size_t most = 0;
+	bool dull = true;
 
-	words->count = 0;
-	for (size_t i = 0; i < names->kernels.count; i++) {
-		const struct kernel *peer = &names->kernels.items[i];
+	for (size_t i = vocabulary->begins[kernel->number];
+	     i < vocabulary->begins[kernel->number + 1]; i++) {
+		const struct word *word = &vocabulary->words.items[i];
+		struct peer_set gone;
+		size_t count;
 
-		left[i] = peer != kernel && same(peer->parts.base, kernel->parts.base);
-		peers += left[i];
+		if (word->text.text < from || (!dull && is_dull(word->text)))
+			continue;
+		gone = without(left, &vocabulary->has[word->number]);
+		count = count_peers(&gone);
+		if (!count || (is_dull(word->text) == dull && count <= most))
+			continue;
+		best = word;
+		dull = is_dull(word->text);
+		most = count;
 	}
-	if (peers > MOST_PEERS)
+	return best;
+}
+
+struct words {
+	struct opk_span_of_text items[MOST_WORDS];
+	size_t count;
+};
+
+/* False: these kernels can't be told apart so, or memory is out. */
+static bool find_words(struct words *words, struct peers *peers, const struct kernel *kernel)
+{
+	struct peer_set left = { 0 };
+
+	if (!peers->vocabulary && !(peers->vocabulary = vocabulary_new(peers)))
 		return false;
-	while (peers && words->count < MOST_WORDS) {
-		struct opk_span_of_text *word = &words->items[words->count];
+	for (const struct kernel *peer = peers->first; peer; peer = peer->next)
+		if (peer != kernel)
+			put_peer(&left, peer->number);
+	for (words->count = 0; count_peers(&left) && words->count < MOST_WORDS; words->count++) {
+		const struct word *word = find_word(peers->vocabulary, kernel, &left);
+		struct peer_set gone;
 
-		if (!find_word(word, names, kernel, left))
+		if (!word)
 			return false;
-		words->count++;
-		for (size_t i = 0; i < names->kernels.count; i++)
-			if (left[i] && !has_word(names->kernels.items[i].full, *word)) {
-				left[i] = false;
-				peers--;
-			}
+		words->items[words->count] = word->text;
+		gone = without(&left, &peers->vocabulary->has[word->number]);
+		left = without(&left, &gone);
 	}
-	return !peers;
+	return !count_peers(&left);
 }
 
 /* "reduce<MeanOps>"; NULL: there are no such words. */
-static char *worded(const struct opk_kernel_names *names, const struct kernel *kernel)
+static char *worded(struct peers *peers, const struct kernel *kernel)
 {
-	opk_autofree bool *left = opk_alloc_array(names->kernels.count, sizeof *left);
-	struct opk_buf out = { 0 };
+	opk_autobuf struct opk_buf out = { 0 };
 	struct words words;
+	size_t before;
 
-	if (!left || !find_words(&words, names, kernel, left))
+	if (peers->count > MOST_PEERS + 1 || peers->text > MOST_TEXT
+	    || !find_words(&words, peers, kernel))
 		return NULL;
-	opk_buf_add(&out, kernel->parts.base.text, kernel->parts.base.length);
+	opk_buf_add_text(&out, peers->base);
+	before = out.size;
 	for (size_t i = 0; i < words.count; i++) {
 		opk_buf_add_text(&out, i ? ", " : "<");
 		opk_buf_add(&out, words.items[i].text, words.items[i].length);
 	}
+	if (out.size - before > MOST_WORDED)
+		return NULL;
 	opk_buf_add_text(&out, ">");
 	return opk_buf_take_text(&out);
 }
 
 /* ---- short names -------------------------------------------------------------------------- */
-
-/* Kernels of one base name, by number; `count` of them. */
-static void number(struct opk_kernel_names *names, struct kernel *kernel, size_t *count)
-{
-	*count = 0;
-	for (size_t i = 0; i < names->kernels.count; i++) {
-		const struct kernel *peer = &names->kernels.items[i];
-
-		if (!same(peer->parts.base, kernel->parts.base))
-			continue;
-		++*count;
-		if (peer == kernel)
-			kernel->number = *count;
-	}
-}
 
 /* Takes the text if no kernel before has it. False when out of memory. */
 static bool try_name(struct kernel *kernel, struct opk_index *taken, char *text)
@@ -322,40 +416,97 @@ static bool try_name(struct kernel *kernel, struct opk_index *taken, char *text)
 }
 
 /* Each is tried until one is free: the base name, what differs, words of it, a number. */
-static bool shorten(struct opk_kernel_names *names, struct kernel *kernel, struct opk_index *taken)
+static bool shorten(struct peers *peers, struct kernel *kernel, struct opk_index *taken)
 {
-	struct opk_span_of_text base = kernel->parts.base;
 	bool good = true;
-	size_t count;
 
-	number(names, kernel, &count);
-	if (count == 1)
-		good = try_name(kernel, taken, opk_strndup(base.text, base.length));
+	if (peers->count == 1)
+		good = try_name(kernel, taken, opk_strdup(peers->base));
 	if (good && !kernel->shown) {
-		char *text = detailed(names, kernel, kernel->parts.templates.text != NULL);
+		char *text = detailed(peers, kernel);
 
 		good = !text || try_name(kernel, taken, text);
 	}
 	if (good && !kernel->shown) {
-		char *text = worded(names, kernel);
+		char *text = worded(peers, kernel);
 
 		good = !text || try_name(kernel, taken, text);
 	}
 	for (size_t i = kernel->number; good && !kernel->shown; i++)
-		good = try_name(kernel, taken,
-		                opk_printf("%.*s #%zu", (int)base.length, base.text, i));
+		good = try_name(kernel, taken, opk_printf("%s #%zu", peers->base, i));
 	return good;
+}
+
+/* All kernels, by their base names. */
+struct bases {
+	OPK_LIST(struct peers) peers;
+	struct opk_index numbers;
+};
+
+static void bases_clear(struct bases *bases)
+{
+	for (size_t i = 0; i < bases->peers.count; i++) {
+		free(bases->peers.items[i].key);
+		free(bases->peers.items[i].base);
+		vocabulary_free(bases->peers.items[i].vocabulary);
+	}
+	free(bases->peers.items);
+	opk_index_clear(&bases->numbers);
+}
+
+/* False when out of memory. */
+static bool find_base(struct bases *bases, struct kernel *kernel)
+{
+	opk_autofree char *key = opk_strndup(kernel->parts.base.text, kernel->parts.base.length);
+	struct peers *peers;
+
+	if (key && opk_index_find(&kernel->base, &bases->numbers, key))
+		return true;
+	kernel->base = bases->peers.count;
+	peers = key ? opk_list_add(&bases->peers) : NULL;
+	if (!peers || !opk_index_add(&bases->numbers, key, kernel->base, NULL))
+		return false;
+	peers->key = opk_take(key);
+	peers->base = opk_utf8_fit(peers->key, MOST_BASE);
+	return peers->base != NULL;
+}
+
+static bool sort_by_base(struct bases *bases, struct opk_kernel_names *names)
+{
+	for (size_t i = 0; i < names->kernels.count; i++) {
+		struct kernel *kernel = &names->kernels.items[i];
+		struct peers *peers;
+
+		if (!find_base(bases, kernel))
+			return false;
+		peers = &bases->peers.items[kernel->base];
+		*(peers->first ? &peers->last->next : &peers->first) = kernel;
+		peers->last = kernel;
+		peers->text += strlen(kernel->full);
+		kernel->number = ++peers->count;
+	}
+	for (size_t i = 0; i < bases->peers.count; i++) {
+		find_different(&bases->peers.items[i], false);
+		find_different(&bases->peers.items[i], true);
+	}
+	return true;
 }
 
 static void shorten_all(struct opk_kernel_names *names)
 {
+	__attribute__((cleanup(bases_clear))) struct bases bases = { 0 };
 	opk_autoindex struct opk_index taken = { 0 };
 
 	names->shortened = true;
 	/* Without memory the full name is shown. */
-	for (size_t i = 0; i < names->kernels.count; i++)
-		if (!shorten(names, &names->kernels.items[i], &taken))
+	if (!sort_by_base(&bases, names))
+		return;
+	for (size_t i = 0; i < names->kernels.count; i++) {
+		struct kernel *kernel = &names->kernels.items[i];
+
+		if (!shorten(&bases.peers.items[kernel->base], kernel, &taken))
 			return;
+	}
 }
 
 int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
