@@ -5,8 +5,8 @@
  * on stream 9, and there are copies and NVTX ranges.
  * add_kernels --pause IN.opk OUT.opk: the same, where sampling stood still for a second, in which
  * kernels ran.
- * add_kernels --trace OUT.opk [LAUNCHES [BYTES [STREAMS]]]: what ran alone, without samples; BYTES
- * a copy, and stream 7 is so many streams.
+ * add_kernels --trace OUT.opk [LAUNCHES [BYTES [STREAMS [KERNELS]]]]: what ran alone, without
+ * samples; BYTES a copy, and stream 7 is so many streams; so many kernels, of one base name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static struct opk_ctx *ctx;
-static uint64_t bytes = 1 << 20, streams = 1;
+static uint64_t bytes = 1 << 20, streams = 1, kernels;
 
 static void check(int code)
 {
@@ -55,6 +55,15 @@ static struct opk_activity kernel_at(uint64_t at, size_t step)
 	};
 }
 
+static const char *new_name(uint64_t number)
+{
+	char *name;
+
+	if (asprintf(&name, "scale<float, %ju>(float *)", (uintmax_t)number) < 0)
+		exit(1);
+	return name;
+}
+
 /* What runs from one time on until another; returns how many records that is. */
 static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t end)
 {
@@ -64,6 +73,10 @@ static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t
 		size_t step = i % COUNT(steps);
 
 		out[count] = kernel_at(from, step);
+		if (kernels) {
+			out[count].name = new_name(i % kernels);
+			out[count].symbol = "";
+		}
 		out[count++].stream += i % streams;
 		if (i % 12 == 0) {
 			out[count] = kernel_at(from + 1000000, 1);
@@ -168,6 +181,7 @@ int main(int argc, char **argv)
 	}
 	bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : bytes;
 	streams = argc > 5 ? strtoull(argv[5], NULL, 10) : streams;
+	kernels = argc > 6 ? strtoull(argv[6], NULL, 10) : 0;
 	if (argc < 3 || !room || !streams || opk_ctx_new(&ctx, NULL))
 		return 1;
 	check(opk_writer_new(&writer, ctx, argv[2]));

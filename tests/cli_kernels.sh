@@ -74,6 +74,10 @@ json '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]
 notes '3 more kernels, .*: --top 4 shows them' show trace.opk --sort launches --top 1
 refuses 2 'use time, launches or name' show trace.opk --sort times
 # Sums that have no room are the greatest number.
+pass 'many kernels of one name' "$BUILD/tests/add_kernels" --trace many.opk 40000 1000 1 30000
+# In a second or two: what grew with the square of their number took minutes.
+pass 'their names' timeout 40 "$OFFPEAK" show many.opk
+pass 'a page of them' timeout 40 "$OFFPEAK" report many.opk -o many.html
 pass 'large copies' "$BUILD/tests/add_kernels" --trace large.opk 50 6000000000000000000 12
 works eval large.opk --aggregate kernel --where kind=copy --columns launches,bytes
 out_has '^4,18446744073709551615$'

@@ -4,6 +4,7 @@
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
+need_built rotate
 cd "$tmp" || exit 99
 
 section 'a page'
@@ -46,6 +47,12 @@ works report many.opk -o many.html
 same 'kernels of the map, and all' "$(grep -oE '58,59\],"total":64,"metrics":' many.html)" '58,59],"total":64,"metrics":'
 
 section 'names'
+pass 'names of a megabyte' "$BUILD/tests/rotate" kernels "$recordings/gh100-roofline.opk" long.opk 1 1000000
+works report long.opk -o long.html
+same 'whole names, once each, of four of five kernels' \
+	"$(tr -c o '\n' <long.html | awk 'length >= 1000000' | wc -l) $(($(wc -c <long.html) < 4500000))" '4 1'
+works plot roofline long.opk -o long.svg
+same 'names in a picture' "$(tr -c o '\n' <long.svg | awk 'length > 200' | wc -l)" 0
 odd=$(printf '<b>&\377.opk')
 works extract "$simple" --data names.cd
 cat >names.json <<'END'

@@ -7,7 +7,8 @@
  * HOW is kernel, launch or name: what to join by. The metrics are dealt out to two passes in turn,
  * but the last one, which is in both, and the image is written once for each NUMBER, as one of that
  * pass. Each time the ranges get other facts. HOW times: samples, of which there are NUMBER, get
- * times of their own.
+ * times of their own. HOW kernels: the first image NUMBER times, each range a
+ * kernel of its own, all of one base name, which a second NUMBER makes longer by so many letters.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,45 @@ static void write_times(struct opk_writer *writer, const struct opk_file *file, 
 	free(image);
 }
 
+/* Kernels are "scale<17>(float *)", with these letters after "scale". */
+static void write_images(struct opk_writer *writer, const struct opk_segment *segment,
+                         const void *image, size_t size, size_t images, const char *letters)
+{
+	static struct opk_range ranges[MAX_RANGES];
+	static char *names[MAX_RANGES];
+
+	for (size_t n = 0; n < images; n++) {
+		for (size_t i = 0; i < segment->row_count; i++) {
+			ranges[i] = segment->ranges[i];
+			if (asprintf(&names[i], "scale%s<%zu>(float *)", letters,
+			             n * segment->row_count + i)
+			    < 0)
+				exit(1);
+			ranges[i].kernel = names[i];
+			ranges[i].symbol = "";
+		}
+		check(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+		check(opk_writer_add_ranges(writer, ranges, segment->row_count));
+		for (size_t i = 0; i < segment->row_count; i++)
+			free(names[i]);
+	}
+}
+
+static void write_kernels(struct opk_writer *writer, struct opk_file *file, char **numbers)
+{
+	size_t length = numbers[1] ? (size_t)atoi(numbers[1]) : 0, count, size;
+	const struct opk_segment *segments;
+	char *letters = calloc(1, length + 1);
+	void *image;
+
+	memset(letters, 'o', length);
+	check(opk_file_segments(&segments, &count, ctx, file));
+	check(opk_file_read(&image, &size, ctx, file, segments->image));
+	write_images(writer, segments, image, size, (size_t)atoi(numbers[0]), letters);
+	free(letters);
+	free(image);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct opk_property run[] = { { "hostname", "node7" }, { "env.RANK", "3" } };
@@ -118,17 +158,18 @@ int main(int argc, char **argv)
 	struct opk_writer *writer;
 	struct opk_file *file;
 	struct opk_meta meta;
-	bool times;
+	bool times, kernels;
 
 	if (argc < 5 || opk_ctx_new(&ctx, NULL))
 		return 1;
 	times = !strcmp(argv[1], "times");
+	kernels = !strcmp(argv[1], "kernels");
 	check(opk_file_open(&file, ctx, argv[2]));
 	check(opk_file_meta(&recorded, ctx, file));
 	meta = *recorded;
 	meta.run = run;
 	meta.run_count = 2;
-	if (!times) {
+	if (!times && !kernels) {
 		deal(&meta);
 		meta.join = argv[1];
 		meta.backend = "range-profiler";
@@ -139,6 +180,8 @@ int main(int argc, char **argv)
 	check(opk_writer_add_meta(writer, &meta));
 	if (times)
 		write_times(writer, file, argv[4]);
+	else if (kernels)
+		write_kernels(writer, file, argv + 4);
 	else
 		write_rotated(writer, file, argv + 4);
 	check(opk_writer_finish(writer));

@@ -26,7 +26,8 @@
 		if (row.full.length < 200)
 			return element('p', { class: 'full mono', text: row.full });
 		return element('details', { class: 'full' }, [element('summary', { text: row.full.slice(0, 160) + '…' }),
-			element('p', { class: 'mono', text: row.full })]);
+			element('p', { class: 'mono', text: row.full }),
+			row.cut ? element('p', { class: 'muted', text: 'The page has no room for all of this name; “offpeak eval” shows it.' }) : null]);
 	}
 
 	// ---- spread over launches

@@ -45,7 +45,12 @@
 		bytes(run, name) {
 			return Uint8Array.from(atob(block(run, name).textContent), c => c.charCodeAt(0));
 		},
+		// The table has the first of many thousands of kernels; pictures may show others, which can't be chosen.
 		select(run, kernel, reveal) {
+			const table = offpeak.data(run, 'kernels');
+
+			if (!table || !table.rows[kernel])
+				return;
 			run.kernel = kernel;
 			for (const mark of run.article.querySelectorAll('[data-kernel].selected'))
 				mark.classList.remove('selected');

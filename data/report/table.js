@@ -72,6 +72,9 @@
 
 	function accepts(state, i) {
 		const row = state.table.rows[i], words = state.search.toLowerCase().split(/\s+/).filter(Boolean);
+
+		if (!row)
+			return !words.length;
 		const text = (row.name + ' ' + (row.full || '') + ' ' + (row.nvtx || '')).toLowerCase();
 
 		return words.every(word => text.includes(word));

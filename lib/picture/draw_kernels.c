@@ -36,7 +36,7 @@ static void put_kernel(struct kernels *k, size_t row)
 	const struct opk_drawn *kernel = &k->of->items[row];
 	opk_autobuf struct opk_buf title = { 0 };
 
-	opk_buf_add_printf(&title, "%s\n", kernel->name);
+	opk_svg_add_name(&title, kernel->name);
 	put_time(&title, k, kernel->time);
 	opk_buf_add_printf(&title, ", %.1f%% of the time", 100 * kernel->share);
 	opk_bars_put_name(&k->bars, row, kernel->name);

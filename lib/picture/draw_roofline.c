@@ -338,8 +338,8 @@ static void put_dot_title(struct plot *p, const struct opk_roofline_dot *dot)
 	opk_autofree char *unit = opk_printf("%s/second", r->unit);
 	opk_autobuf struct opk_buf text = { 0 };
 
-	opk_buf_add_printf(&text, "%s\n%s: ", p->kernels->items[dot->kernel].name,
-	                   r->roofs[dot->roof].name);
+	opk_svg_add_name(&text, p->kernels->items[dot->kernel].name);
+	opk_buf_add_printf(&text, "%s: ", r->roofs[dot->roof].name);
 	opk_put_short(&text, dot->intensity);
 	opk_buf_add_printf(&text, " %s/byte, ", r->unit);
 	opk_put_value(&text, dot->rate, unit ? unit : "");

@@ -104,7 +104,8 @@ static void put_part(struct stacks *s, size_t row, const struct opk_stack_part *
 	s->unknown += isnan(value);
 	if (!(value > 0) || isinf(value))
 		return;
-	opk_buf_add_printf(&title, "%s\n%s: ", kernel->name, part->text);
+	opk_svg_add_name(&title, kernel->name);
+	opk_buf_add_printf(&title, "%s: ", part->text);
 	put_value(&title, s, value);
 	snprintf(class, sizeof class, "c%zu", part->colour);
 	opk_bars_put_bar(&s->bars, row, *at, *at + value, class, row, &title);

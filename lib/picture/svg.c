@@ -104,6 +104,15 @@ void opk_svg_put_attribute(struct opk_svg *svg, const char *name, const char *te
 	opk_svg_put(svg, "\"");
 }
 
+void opk_svg_add_name(struct opk_buf *title, const char *name)
+{
+	enum { LONGEST = 300 };
+	opk_autofree char *text = opk_utf8_fit(name, LONGEST);
+
+	title->failed |= !text;
+	opk_buf_add_printf(title, "%s\n", text ? text : "");
+}
+
 void opk_svg_put_title(struct opk_svg *svg, struct opk_buf *text)
 {
 	opk_buf_add(text, "", 1);

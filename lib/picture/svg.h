@@ -57,6 +57,9 @@ void opk_svg_put_buffer(struct opk_svg *svg, const char *class, double x, double
 /* At the left edge, in the font of headings. */
 void opk_svg_heading(struct opk_svg *svg, double x, double y, const char *text);
 
+/* The first line of a title: a name, or its beginning and end. */
+void opk_svg_add_name(struct opk_buf *title, const char *name);
+
 /* How wide a text of this class is likely to be, rather more than less. */
 double opk_label_width(const char *text);
 /* The text, or its beginning and end with "…" between, so that it is no wider; free(). */

@@ -120,14 +120,15 @@ static void put_kernels(struct opk_json_writer *json, const struct report_page *
 	opk_json_end_array(json);
 }
 
-static void put_row(struct opk_json_writer *json, const struct report_page *page,
-                    const struct opk_diff_row *row, struct opk_kernel_names *names)
+static void put_row(struct report_page *page, const struct opk_diff_row *row,
+                    struct opk_kernel_names *names)
 {
+	struct opk_json_writer *json = &page->json;
 	const char *kernel = row->range.kernel;
 
 	opk_json_begin_object(json);
-	put_text(json, "name", *kernel ? opk_kernel_names_get(names, &row->range) : row->name);
-	opk_json_add_string(json, "full", kernel);
+	report_put_short(page, "name",
+	                 *kernel ? opk_kernel_names_get(names, &row->range) : row->name);
 	if (row->range.grid[0]) {
 		opk_json_key(json, "shape");
 		opk_json_begin_array(json);
@@ -167,13 +168,15 @@ static void put_value(struct opk_json_writer *json, const struct opk_diff_value 
 	opk_json_end_array(json);
 }
 
-static void put_rows(struct opk_json_writer *json, const struct report_page *page,
-                     const struct opk_diff *diff, struct opk_kernel_names *names, size_t count)
+static void put_rows(struct report_page *page, const struct opk_diff *diff,
+                     struct opk_kernel_names *names, size_t count)
 {
+	struct opk_json_writer *json = &page->json;
+
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count; i++)
-		put_row(json, page, opk_diff_get(diff, i), names);
+		put_row(page, opk_diff_get(diff, i), names);
 	opk_json_end_array(json);
 	opk_json_key(json, "values");
 	opk_json_begin_array(json);
@@ -186,16 +189,17 @@ static void put_rows(struct opk_json_writer *json, const struct report_page *pag
 	opk_json_end_array(json);
 }
 
-static void put_unmatched(struct opk_json_writer *json, const struct report_page *page,
-                          const struct opk_diff *diff, struct opk_kernel_names *names)
+static void put_unmatched(struct report_page *page, const struct opk_diff *diff,
+                          struct opk_kernel_names *names)
 {
+	struct opk_json_writer *json = &page->json;
 	size_t count = opk_diff_unmatched_count(diff);
 
 	put_number(json, "unmatched_total", count);
 	opk_json_key(json, "unmatched");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count && i < MOST_ROWS; i++)
-		put_row(json, page, opk_diff_get_unmatched(diff, i), names);
+		put_row(page, opk_diff_get_unmatched(diff, i), names);
 	opk_json_end_array(json);
 }
 
@@ -215,8 +219,8 @@ static void put_diff(struct report_page *page, const struct opk_diff *diff,
 	put_summary(json, diff);
 	put_peaks(json, diff);
 	put_columns(json, diff);
-	put_rows(json, page, diff, names, count < most ? count : most);
-	put_unmatched(json, page, diff, names);
+	put_rows(page, diff, names, count < most ? count : most);
+	put_unmatched(page, diff, names);
 	opk_json_end_object(json);
 }
 

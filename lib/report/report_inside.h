@@ -59,6 +59,7 @@ struct report_page {
 	struct report_run *runs;
 	size_t run_count;
 	enum opk_kernel_style style;
+	size_t long_names;   /* bytes of names that are whole although they are long */
 	char *not_compared;  /* why two recordings are not; NULL: they are, or there are not two */
 	bool needs_dygraphs; /* some part draws with it */
 };
@@ -87,6 +88,13 @@ void report_end_data(struct report_page *page);
 /* Bytes as base64, a block of its own. */
 void report_bytes(struct report_page *page, const struct report_run *run, const char *name,
                   const void *data, size_t size);
+/*
+ * "name", no longer than a table needs, and "full", which a click shows, where it is another or
+ * longer; NULL: there is none. Where the page has no room for it, it has a gap, and "cut" is true.
+ */
+void report_put_name(struct report_page *page, const char *name, const char *full);
+/* The beginning and end of a long text. */
+void report_put_short(struct report_page *page, const char *key, const char *text);
 /* A number with seven digits; null where it is NaN. */
 void report_number(struct opk_json_writer *json, double number);
 /* The page as a whole, with styles and scripts: `out` is its text. */
@@ -102,6 +110,9 @@ int report_scripts(struct opk_buf *out, struct opk_ctx *ctx);
 /* "'sha256-...'", as a Content-Security-Policy names an inline script. */
 void report_add_hash(struct opk_buf *out, const struct opk_buf *script);
 void report_add_base64(struct opk_buf *out, const uint8_t *data, size_t size);
+
+/* Rows of a table: the first kernels by time. Others can't be chosen. */
+enum { REPORT_MOST_ROWS = 5000 };
 
 /* ---- parts, each in a file of its name */
 

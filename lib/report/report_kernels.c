@@ -5,8 +5,8 @@
 
 #include "report/report_inside.h"
 
-/* So that a page stays one that can be sent: rows, those of them with values, and single values. */
-enum { MOST_ROWS = 5000, MOST_CELLS = 100000, LEAST_WITH_VALUES = 20, MOST_SPREAD = 300000 };
+/* So that a page stays one that can be sent: rows with values, and single values. */
+enum { MOST_CELLS = 100000, LEAST_WITH_VALUES = 20, MOST_SPREAD = 300000 };
 
 /* ---- columns ---------------------------------------------------------------------------- */
 
@@ -100,16 +100,18 @@ static void put_shape(struct opk_json_writer *json, const char *key, const uint3
 }
 
 /* What is known of all launches of a row. */
-static void put_facts(struct opk_json_writer *json, const struct opk_range *range, bool kernel)
+static void put_facts(struct report_page *page, const struct opk_range *range, bool kernel)
 {
+	struct opk_json_writer *json = &page->json;
+
 	if (kernel) {
 		put_shape(json, "grid", range->grid);
 		put_shape(json, "block", range->block);
 	}
 	opk_json_add_u64(json, "registers", range->registers);
 	opk_json_add_u64(json, "shared", range->shared_bytes);
-	opk_json_add_string(json, "nvtx", range->nvtx);
-	opk_json_add_string(json, "symbol", range->symbol);
+	if (range->nvtx && *range->nvtx)
+		report_put_short(page, "nvtx", range->nvtx);
 	if (range->device >= 0)
 		opk_json_add_u64(json, "device", (uint64_t)range->device);
 }
@@ -122,17 +124,10 @@ static void put_double(struct opk_json_writer *json, const char *key, double num
 	report_number(json, number);
 }
 
-static void put_name(struct opk_json_writer *json, const char *name, const char *full)
-{
-	opk_json_key(json, "name");
-	opk_json_put_string(json, name);
-	if (full && strcmp(full, name) != 0)
-		opk_json_add_string(json, "full", full);
-}
-
-static void put_group(struct opk_json_writer *json, const struct opk_summary *summary,
+static void put_group(struct report_page *page, const struct opk_summary *summary,
                       const struct opk_summary_group *group)
 {
+	struct opk_json_writer *json = &page->json;
 	enum opk_summary_kind kind = opk_summary_get_kind(summary);
 	size_t time = opk_summary_find(summary, "gpu__time_duration.sum");
 	const struct opk_range *range = &group->of->range;
@@ -141,9 +136,10 @@ static void put_group(struct opk_json_writer *json, const struct opk_summary *su
 	snprintf(device, sizeof device, "device %d", range->device < 0 ? 0 : range->device);
 	opk_json_begin_object(json);
 	if (kind == OPK_SUMMARY_DEVICES)
-		put_name(json, device, NULL);
+		report_put_name(page, device, NULL);
 	else
-		put_name(json, group->name, kind == OPK_SUMMARY_KERNELS ? range->kernel : NULL);
+		report_put_name(page, group->name,
+		                kind == OPK_SUMMARY_KERNELS ? range->kernel : NULL);
 	opk_json_key(json, "count");
 	opk_json_put_u64(json, range->count ? range->count : 1);
 	put_double(json, "time", group->time);
@@ -152,7 +148,7 @@ static void put_group(struct opk_json_writer *json, const struct opk_summary *su
 		put_double(json, "least", group->of->columns[time].min);
 		put_double(json, "most", group->of->columns[time].max);
 	}
-	put_facts(json, range, kind == OPK_SUMMARY_KERNELS);
+	put_facts(page, range, kind == OPK_SUMMARY_KERNELS);
 	opk_json_end_object(json);
 }
 
@@ -284,7 +280,7 @@ static void put_groups(struct report_page *page, const struct report_run *run)
 	static const char *const times[] = { "", "ns", "cycles" };
 	const struct opk_summary *summary = run->summary;
 	size_t count = opk_summary_group_count(summary);
-	size_t rows = count < MOST_ROWS ? count : MOST_ROWS;
+	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
 	opk_json_begin_object(json);
@@ -294,7 +290,7 @@ static void put_groups(struct report_page *page, const struct report_run *run)
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_group(json, summary, opk_summary_get_group(summary, i));
+		put_group(page, summary, opk_summary_get_group(summary, i));
 	opk_json_end_array(json);
 	put_values(json, run, rows);
 	opk_json_end_object(json);
@@ -302,11 +298,13 @@ static void put_groups(struct report_page *page, const struct report_run *run)
 
 /* ---- kernels of the timeline ------------------------------------------------------------ */
 
-static void put_kernel(struct opk_json_writer *json, const struct opk_summary *summary,
+static void put_kernel(struct report_page *page, const struct opk_summary *summary,
                        const struct opk_summary_kernel *kernel)
 {
+	struct opk_json_writer *json = &page->json;
+
 	opk_json_begin_object(json);
-	put_name(json, kernel->name, kernel->range->kernel);
+	report_put_name(page, kernel->name, kernel->range->kernel);
 	opk_json_key(json, "count");
 	opk_json_put_u64(json, kernel->ran->launches);
 	put_double(json, "time", (double)kernel->ran->time_ns);
@@ -320,7 +318,7 @@ static void put_kernel(struct opk_json_writer *json, const struct opk_summary *s
 		opk_json_put_u64(json, kernel->ran->samples_alone);
 		put_flag(json, "unknown", kernel->ran->unknown);
 	}
-	put_facts(json, kernel->range, true);
+	put_facts(page, kernel->range, true);
 	opk_json_end_object(json);
 }
 
@@ -375,7 +373,7 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 {
 	const struct opk_summary *summary = run->summary;
 	size_t count = opk_summary_kernel_count(summary);
-	size_t rows = count < MOST_ROWS ? count : MOST_ROWS;
+	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
 	opk_json_begin_object(json);
@@ -386,7 +384,7 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_kernel(json, summary, opk_summary_get_kernel(summary, i));
+		put_kernel(page, summary, opk_summary_get_kernel(summary, i));
 	opk_json_end_array(json);
 	put_peaks(json, summary, rows);
 	opk_json_end_object(json);

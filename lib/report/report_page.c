@@ -65,6 +65,40 @@ void report_number(struct opk_json_writer *json, double number)
 	opk_buf_add_text(json->buf, text);
 }
 
+/* ---- names in data */
+
+enum { MOST_NAME = 300, MOST_LONG_NAMES = 4 << 20 };
+
+void report_put_short(struct report_page *page, const char *key, const char *text)
+{
+	opk_autofree char *fitting = opk_utf8_fit(text, MOST_NAME);
+
+	page->block.failed |= !fitting;
+	opk_json_key(&page->json, key);
+	opk_json_put_string(&page->json, fitting);
+}
+
+void report_put_name(struct report_page *page, const char *name, const char *full)
+{
+	const char *whole = full && *full ? full : name;
+	size_t size = strlen(whole);
+
+	report_put_short(page, "name", name);
+	if (size <= MOST_NAME) {
+		if (strcmp(whole, name) != 0)
+			opk_json_add_string(&page->json, "full", whole);
+		return;
+	}
+	if (size <= MOST_LONG_NAMES - page->long_names) {
+		page->long_names += size;
+		opk_json_add_string(&page->json, "full", whole);
+		return;
+	}
+	report_put_short(page, "full", whole);
+	opk_json_key(&page->json, "cut");
+	opk_json_put_bool(&page->json, true);
+}
+
 /* ---- articles, sections and data blocks */
 
 void report_begin_run(struct report_page *page, const struct report_run *run, const char *name)

@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "adapters/deflate/deflate.h"
+#include "base/strlist.h"
+#include "container/container.h"
 #include "report/report_inside.h"
 #include "series/series.h"
 
@@ -23,6 +25,8 @@ struct timeline {
 	struct opk_buf *packed; /* of each track, deflated */
 	size_t packed_count;
 	struct opk_buf packed_lanes; /* of all of them */
+	struct opk_strlist keys;
+	struct opk_index rows; /* of kernels that can be chosen, by these keys */
 };
 
 static void clear(struct timeline *t)
@@ -31,6 +35,8 @@ static void clear(struct timeline *t)
 		opk_buf_clear(&t->packed[i]);
 	free(t->packed);
 	opk_buf_clear(&t->packed_lanes);
+	opk_strlist_clear(&t->keys);
+	opk_index_clear(&t->rows);
 	free(t->places.items);
 	opk_series_clear(&t->series);
 	opk_lanes_clear(&t->lanes);
@@ -328,36 +334,51 @@ static void put_lanes(struct timeline *t)
 	opk_json_end_array(json);
 }
 
-/* SIZE_MAX: it is no kernel that the page shows. */
-static size_t kernel_of(const struct timeline *t, const struct opk_activity *activity)
+static char *kernel_key(const char *name, const char *symbol)
+{
+	return opk_printf("%s\n%s", name ? name : "", symbol ? symbol : "");
+}
+
+/* The rows of the table of kernels, by their names and symbols. */
+static int index_rows(struct timeline *t)
 {
 	size_t count = opk_summary_kernel_count(t->run->summary);
 
-	for (size_t i = 0; activity->kind == OPK_ACTIVITY_KERNEL && i < count; i++) {
+	for (size_t i = 0; i < count && i < REPORT_MOST_ROWS; i++) {
 		const struct opk_range *range = opk_summary_get_kernel(t->run->summary, i)->range;
+		char *key = kernel_key(range->kernel, range->symbol);
 
-		if (same_text(range->kernel, activity->name)
-		    && same_text(range->symbol, activity->symbol))
-			return i;
+		if (!opk_strlist_take(&t->keys, key) || !opk_index_add(&t->rows, key, i, NULL))
+			return opk_nomem(t->page->ctx, "a timeline");
 	}
-	return SIZE_MAX;
+	return OPK_OK;
+}
+
+static void put_kernel(struct timeline *t, const struct opk_activity *activity)
+{
+	struct opk_range range = { OPK_UNKNOWN_RANGE };
+	opk_autofree char *key = kernel_key(activity->name, activity->symbol);
+	const char *name;
+	size_t row;
+
+	range.kernel = activity->name ? activity->name : "";
+	range.symbol = activity->symbol ? activity->symbol : "";
+	name = opk_kernel_names_get(t->run->names, &range);
+	report_put_short(t->page, "name", name);
+	if (strcmp(name, range.kernel) != 0)
+		report_put_short(t->page, "full", range.kernel);
+	if (key && opk_index_find(&row, &t->rows, key))
+		put_size(&t->page->json, "kernel", row);
 }
 
 static void put_name(struct timeline *t, const struct opk_activity *activity)
 {
-	struct opk_json_writer *json = &t->page->json;
-	size_t kernel = kernel_of(t, activity);
-
-	opk_json_begin_object(json);
-	opk_json_key(json, "name");
-	if (kernel == SIZE_MAX) {
-		opk_json_put_string(json, activity->name ? activity->name : "");
-	} else {
-		opk_json_put_string(json, opk_summary_get_kernel(t->run->summary, kernel)->name);
-		opk_json_add_string(json, "full", activity->name);
-		put_size(json, "kernel", kernel);
-	}
-	opk_json_end_object(json);
+	opk_json_begin_object(&t->page->json);
+	if (activity->kind == OPK_ACTIVITY_KERNEL)
+		put_kernel(t, activity);
+	else
+		report_put_short(t->page, "name", activity->name ? activity->name : "");
+	opk_json_end_object(&t->page->json);
 }
 
 static void put_data(struct timeline *t)
@@ -465,6 +486,8 @@ int report_write_timeline(struct report_page *page, const struct report_run *run
 		return code;
 	find_span(&t);
 	code = opk_series_places(&t.places, page->ctx, &t.series, &t.lanes);
+	if (!code)
+		code = index_rows(&t);
 	if (!code)
 		code = pack_lanes(&t);
 	if (!code)

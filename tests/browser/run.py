@@ -33,6 +33,13 @@ class Tools:
             out.write(text)
         return self.path(name)
 
+    def made(self, name, program, *arguments):
+        """The path of a file that such a program of make check writes: made("new.opk", "rotate", "kernels", IN, OUT, "400")."""
+        path = self.path(name)
+        command = [os.path.join(os.environ["BUILD"], "tests", program)] + [path if a == "OUT" else a for a in arguments]
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
+        return path
+
     def offpeak(self, *arguments):
         """Runs offpeak, which must succeed; what it wrote to stdout."""
         done = subprocess.run([self.tool, *arguments], stdin=subprocess.DEVNULL, capture_output=True,

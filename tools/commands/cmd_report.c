@@ -58,7 +58,8 @@ const struct command report_command = {
 		"own; names in a recording are text.\n"
 		"\n"
 		"A table has the 5,000 rows that took most time, and says what is left out; values of so\n"
-		"many that the page stays small. 'offpeak eval' has all.",
+		"many that the page stays small. 'offpeak eval' has all. A long name has a gap, and is\n"
+		"whole below the table once its row is chosen.",
 	.options = specs,
 	.args_size = sizeof(struct report_args),
 	.examples = {
