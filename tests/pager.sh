@@ -55,6 +55,16 @@ out_has '^roofline +range '
 NO_COLOR=1 on_terminal 0 '$OFFPEAK sets'
 equal out plain
 
+# A line of progress goes away before rows and at the end: what follows the last return of each line has none of it.
+progress() {
+	on_terminal 0 "$1"
+	same "$last: progress" "$(grep -c 'plan, hundredth' out | sed 's/[1-9].*/some/')" some
+	same "$last: what stays" "$(sed "s/\r*\$//; s/.*\r//; s/$esc\[K//g" shown | grep 'plan, hundredth')" ''
+}
+progress '$OFFPEAK plan --chip GB100 full --effort 2'
+progress '$OFFPEAK sets --check full --chip GB100 --effort 2'
+progress '$OFFPEAK build --chip GB100 full --effort 2 -o full.opk'
+
 # From here on without colours.
 NO_COLOR=1
 export NO_COLOR

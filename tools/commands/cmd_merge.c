@@ -25,17 +25,14 @@ static int sum(struct app *app, const struct merge_args *args)
 {
 	struct opk_image_options image = image_options(args->timeout, "summing range");
 	struct opk_sum_options options = OPK_INIT(options);
-	int code;
 
 	if (args->join)
 		return app_error(app, OPK_EUSAGE, "merge: --sum or --join, not both");
 	options.key = args->sum;
 	options.level = args->level;
 	options.image = &image;
-	code = opk_sum(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
+	return opk_sum(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
 	               app->output);
-	app_progress_end();
-	return code;
 }
 
 static int run(struct app *app, void *data)

@@ -134,15 +134,12 @@ static int find(struct listing *listing, struct opk_metric_list_options *options
 {
 	struct opk_pass_options counting = OPK_INIT(counting);
 	struct app *app = listing->app;
-	int code;
 
 	counting.progress = app_progress;
 	counting.progress_data = (void *)"counting passes, set of counters";
 	options->counting = &counting;
-	code = opk_metric_list_new(&listing->list, app->ctx, app->arguments[0],
+	return opk_metric_list_new(&listing->list, app->ctx, app->arguments[0],
 	                           profiler_of_word(listing->args->profiler), options);
-	app_progress_end();
-	return code;
 }
 
 static int list(struct listing *listing)

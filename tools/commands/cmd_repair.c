@@ -107,7 +107,6 @@ static int verify(struct app *app, const struct verify_args *args, const char *p
 	options.timeout_s = timeout_of(args->timeout);
 	options.progress = app_progress;
 	code = opk_verify(&verdict->findings, app->ctx, path, &options);
-	app_progress_end();
 	if (code != OPK_EINPUT)
 		return code;
 	verdict->refused = opk_strdup(opk_error_message(app->ctx, 0));

@@ -32,10 +32,8 @@ static int run(struct app *app, void *data)
 	options.progress = app_progress;
 	options.progress_data = (void *)"evaluating range";
 	options.kernel_names = styles[args->kernel_names];
-	code = opk_report(app->ctx, (const char *const *)app->arguments, app->argument_count,
+	return opk_report(app->ctx, (const char *const *)app->arguments, app->argument_count,
 	                  &options, app->output);
-	app_progress_end();
-	return code;
 }
 
 const struct command report_command = {

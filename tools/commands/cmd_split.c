@@ -87,7 +87,6 @@ static int run(struct app *app, void *data)
 		                    OPK_OUTPUT_PART);
 	if (!code)
 		code = opk_split_write(app->ctx, split, opk_strlist_items(&paths));
-	app_progress_end();
 	if (code)
 		return code;
 	files_note_older(app->output, paths.count);

@@ -109,7 +109,6 @@ static int write_trace(struct app *app, const struct opk_trace_options *options)
 	if (!code)
 		code = opk_trace_write(&counts, app->ctx, inputs.files, inputs.count, options,
 		                       opk_newfile_write, &out);
-	app_progress_end();
 	if (!code)
 		code = opk_newfile_commit(&out);
 	close_inputs(&inputs);

@@ -63,7 +63,6 @@ static int run(struct app *app, void *data)
 		code = opk_file_open(&file, app->ctx, app->arguments[0]);
 	if (!code)
 		code = opk_trim(app->ctx, file, &options, output);
-	app_progress_end();
 	return code ? code : report(app, app->arguments[0], output);
 }
 

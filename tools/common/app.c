@@ -9,11 +9,43 @@
 #include "base/program.h"
 #include "base/terminal.h"
 
+/* ---- progress */
+
+static bool progress_shown;
+
+void app_progress(void *what, uint64_t done, uint64_t total)
+{
+	static struct timespec start, last;
+	struct timespec now;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!start.tv_sec)
+		start = now;
+	/* Nothing in the first second, then four times a second at most. */
+	if (now.tv_sec - start.tv_sec < 1
+	    || (now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000 < 250)
+		return;
+	last = now;
+	progress_shown = true;
+	fprintf(stderr, "\r%s %ju of %ju\033[K", what ? (const char *)what : "evaluating range",
+	        (uintmax_t)done, (uintmax_t)total);
+}
+
+void app_progress_end(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
 /* ---- messages */
 
 /* Files have their say in these: no terminal shall obey them. */
 void app_print_cause(const char *prefix, const char *message)
 {
+	app_progress_end();
 	opk_terminal_say(stderr, prefix, message);
 }
 
@@ -68,35 +100,6 @@ int app_nomem(struct app *app)
 	return app_error(app, app->ctx ? OPK_ENOMEM : OPK_EFAILED, "out of memory");
 }
 
-static bool progress_shown;
-
-void app_progress(void *what, uint64_t done, uint64_t total)
-{
-	static struct timespec start, last;
-	struct timespec now;
-
-	if (!isatty(STDERR_FILENO))
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!start.tv_sec)
-		start = now;
-	/* Nothing in the first second, then four times a second at most. */
-	if (now.tv_sec - start.tv_sec < 1
-	    || (now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000 < 250)
-		return;
-	last = now;
-	progress_shown = true;
-	fprintf(stderr, "\r%s %ju of %ju\033[K", what ? (const char *)what : "evaluating range",
-	        (uintmax_t)done, (uintmax_t)total);
-}
-
-void app_progress_end(void)
-{
-	if (progress_shown)
-		fputs("\r\033[K", stderr);
-	progress_shown = false;
-}
-
 static bool noted;
 
 void app_note(const char *format, ...)
@@ -105,7 +108,6 @@ void app_note(const char *format, ...)
 	va_list args;
 
 	noted = true;
-	app_progress_end();
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
@@ -187,6 +189,7 @@ int app_open(struct app *app)
 
 void app_close(struct app *app)
 {
+	app_progress_end();
 	if (app->gathered)
 		fclose(app->gathered);
 	free(app->text);

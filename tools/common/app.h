@@ -73,6 +73,7 @@ void app_note_empty(const struct app *app);
 
 /* On a terminal, after a second: "evaluating range 12 of 383"; for options named progress. */
 void app_progress(void *what, uint64_t done, uint64_t total);
+/* Messages, rows and the end of the command take that line away; before other output, this does. */
 void app_progress_end(void);
 
 /* ---- rows out */

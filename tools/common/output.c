@@ -210,6 +210,8 @@ int app_print(struct app *app, const void *bytes, size_t size)
 		bytes = escaped.data;
 		size = escaped.size;
 	}
+	if (!app->gathered)
+		app_progress_end();
 	if (fwrite(bytes, 1, size, to) == size)
 		return 0;
 	return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
@@ -259,6 +261,7 @@ static int show(struct app *app)
 {
 	FILE *gathered = opk_take(app->gathered);
 
+	app_progress_end();
 	if (gathered && fclose(gathered))
 		return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
 	if (!gathered || page(app->env.pager, app->text, app->text_size, width_of(app)))

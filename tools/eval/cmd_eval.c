@@ -410,7 +410,6 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 {
 	int code = name_option(eval, read_files(eval, args, options));
 
-	app_progress_end();
 	if (!code)
 		code = check_files(eval);
 	return code ? code : eval_rows_print(eval);

@@ -264,7 +264,6 @@ int eval_rows_print(struct eval *eval)
 
 	if (!code)
 		code = print_all(eval);
-	app_progress_end();
 	if (code)
 		return code;
 	opk_table_note_rows(eval->table);

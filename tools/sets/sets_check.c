@@ -148,7 +148,6 @@ static void print_errors(const struct check *check)
 	opk_autofree char *all = NULL;
 	size_t errors = 0;
 
-	app_progress_end();
 	for (size_t i = 0; i < check->errors.count; i++)
 		errors += check->errors.items[i].is_error;
 	if (check->failed > 1)

@@ -82,7 +82,6 @@ static int plan_set(struct page *page)
 	options.progress = app_progress;
 	options.progress_data = (void *)"planning, percent";
 	code = opk_plan_new(&page->plan, ctx, page->set, &options);
-	app_progress_end();
 	if (!code)
 		code = opk_plan_columns_new(&page->columns, ctx, page->plan);
 	if (!code)

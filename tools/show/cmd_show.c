@@ -41,7 +41,6 @@ static int summarize(struct show *show, const char *path, const struct show_args
 	if (code)
 		return code;
 	code = opk_summary_new(&show->summary, ctx, show->file, &options);
-	app_progress_end();
 	return code ? opk_add(ctx, code, "can't show %s", path) : OPK_OK;
 }
 
