@@ -171,7 +171,7 @@ static size_t find(struct opk_ctx *ctx, const char *chip, enum opk_profiler prof
 	return found;
 }
 
-/* Of GH100 all that is listed is found: sum and mean of two metrics, and of one in samples. */
+/* All that is listed for GH100 is found: sum and mean of two metrics, and of one in samples. */
 START_TEST(all_chips)
 {
 	struct opk_ctx *ctx = new_ctx();

@@ -223,7 +223,7 @@ static struct bytes read_sound(struct opk_ctx *ctx, const struct sound *sound)
 	snprintf(path, sizeof path, TEST_DATA_DIR "/recordings/gh100-%s.opk", sound->name);
 	if (sound->merged) {
 		unlink(scratch_path());
-		/* That it counts twice is noted. */
+		/* The merge notes that the file counts twice. */
 		ctx->log = NULL;
 		ck_ok(ctx, opk_merge(ctx, paths, COUNT(paths), NULL, scratch_path()));
 		ctx->log = unexpected_log;

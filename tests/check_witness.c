@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A second way to every number: what values of one range or sample have to do with each other,
- * whoever computes them. Every metric of the chip that a shipped recording has counters for is
- * evaluated, and each identity of the table below must hold. Faults that are put in on purpose
- * must break one.
+ * A second way to every number: identities that must hold between the values of one range or
+ * sample. Every metric of the chip that a shipped recording has counters for is evaluated, and each
+ * identity of the table below is checked. Faults that are put in on purpose must break one.
  */
 #include <math.h>
 
@@ -66,7 +65,7 @@ static bool is_exception(const struct identity *identity, const char *base)
 	return false;
 }
 
-/* That `holds`; where values are nan there is nothing to claim. */
+/* Counts a claim, and a broken one unless it is an exception. */
 static void claim(struct witness *w, struct identity *identity, const char *base, bool holds,
                   double is, double must)
 {
@@ -386,7 +385,7 @@ static void begin(struct witness *w, struct opk_file *file)
 	                           opk_strlist_items(&w->names), w->names.count, NULL));
 	ck_ok(ctx, opk_throughputs_init(&w->throughputs, ctx, evaluator,
 	                                opk_strlist_items(&w->names), w->names.count));
-	/* As if nobody looked at parts. */
+	/* Parts are not looked at then, as before there was a check of them. */
 	if (w->fault == PREFIX)
 		w->by.throughputs.count = w->by.throughputs.parts.count = 0;
 }
