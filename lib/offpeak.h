@@ -2443,7 +2443,7 @@ struct opk_database_run {
 	size_t size;
 	const char *file;            /* its name */
 	const struct opk_meta *meta; /* NULL: a bare image */
-	bool cut_off;                /* its end is missing */
+	bool cut_off;                /* its end, or some of its rows, are missing */
 	bool joined;                 /* as the metadata says */
 	const struct opk_evaluation *evaluation;
 	const size_t *columns; /* of the evaluation: only these, in this order; NULL: all */

@@ -109,7 +109,14 @@ head -n 167 all.rows >wanted
 equal rows wanted
 works info out.opk --format json
 json 'j["integrity"] == "ok" and any("cut off" in d["reason"] for d in j["drops"])'
+json 'j["complete"] is False'
 json 'j["stats"][0]["ranges"] == 167'
+run 0 show out.opk --format json
+json 'j["complete"].startswith("no: 1 missing: the file was cut off: what came later is not known; 1 missing: ")'
+if [ -x "$BUILD/tests/query" ]; then
+	works eval out.opk -o out.db
+	same 'complete in a database' "$("$BUILD/tests/query" out.db 'SELECT complete FROM runs' | tail -n 1)" 0
+fi
 
 section 'recover: rows that were not written any more'
 head -c "$(byte_of "$training" 6)" "$training" >torn

@@ -209,7 +209,7 @@ collect 6 -c one.opk -o run.opk -- ./limited 16 env -u FAKE_GPU_LOG "$prog" init
 out_is done
 same "$last: told once" "$(grep -c "the recording ends here: .*: can't write: File too large$" err)" 1
 err_has 'note: process [0-9]*: [0-9]* recorded; [0-9]* are missing: the file could not be written any more$'
-info 'j["complete"] and j["recorded_ranges"] > 0 and j["stats"][0]["launches"] == 3000' \
+info 'not j["complete"] and j["recorded_ranges"] > 0 and j["stats"][0]["launches"] == 3000' \
 	'j["recorded_ranges"] + j["drops"][0]["count"] == 3000'
 # What had not even begun replaces nothing.
 cp run.opk old

@@ -146,7 +146,7 @@ code=137
 trace '--trace kernels' init ctx:0 'launch*3:k' sleep:1600 launch:k kill9
 err_has 'note: process [0-9]*: 3 recorded; the process was killed or became another program'
 code=0
-info 'j["complete"] and j["recorded_activities"] == 3 and j["stats"][0]["activities"] == 3'
+info 'not j["complete"] and j["recorded_activities"] == 3 and j["stats"][0]["activities"] == 3'
 ran symbol '_Z1kPKfS0_Pfi
 _Z1kPKfS0_Pfi
 _Z1kPKfS0_Pfi'
@@ -163,7 +163,7 @@ part=$(ls run.opk.*.part)
 run 4 info --format json "$part"
 json 'not j["complete"] and j["recorded_activities"] == 3'
 run 0 recover "$part" -o whole.opk
-file=whole.opk info 'j["complete"] and j["recorded_activities"] == 3 and j["stats"][0]["activities"] == 3'
+file=whole.opk info 'not j["complete"] and j["recorded_activities"] == 3 and j["stats"][0]["activities"] == 3'
 rm -f "$part"
 
 section 'every call fails'

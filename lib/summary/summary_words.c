@@ -188,10 +188,10 @@ static char *where(const struct opk_summary *s)
 
 /* ---- how complete */
 
-static void put_drops(struct opk_buf *out, const struct opk_stats *stats)
+static void put_drops(struct opk_buf *out, const char *before, const struct opk_stats *stats)
 {
-	for (size_t i = 0; stats && i < stats->drop_count; i++)
-		opk_buf_add_printf(out, "; %" PRIu64 " missing: %s", stats->drops[i].count,
+	for (size_t i = 0; stats && i < stats->drop_count; i++, before = "; ")
+		opk_buf_add_printf(out, "%s%" PRIu64 " missing: %s", before, stats->drops[i].count,
 		                   stats->drops[i].reason);
 }
 
@@ -205,16 +205,20 @@ static size_t count_nan(const struct opk_summary *s)
 	return count;
 }
 
-/* A whole file may still hold no whole sample. */
-static void put_whether(struct opk_buf *out, const struct opk_summary *s)
+/* A whole file may still lack what the collector or `recover` lost, or hold no whole sample. */
+static void put_whether(struct opk_buf *out, const struct opk_summary *s,
+                        const struct opk_stats *stats)
 {
+	bool lacks_rows = stats && stats->drop_count;
+
 	if (!opk_file_complete(s->file))
 		opk_buf_add_printf(out, "no: cut off after %zu whole sections",
 		                   opk_file_section_count(s->file));
 	else if (s->evaluation && summary_is_sampled(s) && !opk_evaluation_row_count(s->evaluation))
 		opk_buf_add_text(out, "no: no sample was recorded completely");
 	else
-		opk_buf_add_text(out, "yes");
+		opk_buf_add_text(out, lacks_rows ? "no" : "yes");
+	put_drops(out, out->size > strlen("no") ? "; " : ": ", stats);
 }
 
 static char *how_complete(struct opk_summary *s)
@@ -224,9 +228,8 @@ static char *how_complete(struct opk_summary *s)
 	uint64_t begun;
 	size_t nan;
 
-	put_whether(&out, s);
-	if (!opk_file_stats(&stats, s->ctx, s->file))
-		put_drops(&out, stats);
+	opk_file_stats(&stats, s->ctx, s->file);
+	put_whether(&out, s, stats);
 	if (!s->evaluation)
 		return opk_buf_take_text(&out);
 	begun = opk_evaluation_incomplete_samples(s->evaluation);

@@ -93,6 +93,10 @@ except opk.NvidiaError:
             shutil.copy(recording("training"), path)
             os.truncate(path, os.path.getsize(path) - 10)
             self.assertFalse(opk.open(path).info.complete)
+            whole = os.path.join(folder, "whole.opk")
+            opk.recover(path, whole)
+            self.assertFalse(opk.open(whole).info.complete)
+            self.assertTrue(opk.open(recording("training")).info.complete)
             with self.assertRaisesRegex(opk.InputError, "allow_incomplete=True"):
                 opk.open(path).eval()
             with self.assertRaisesRegex(opk.InputError, "offpeak recover"):

@@ -109,6 +109,7 @@ static void print_sections(struct app *app, const struct opk_file *file, const b
 struct counted {
 	size_t ranges, activities;
 	struct opk_clocks clocks;
+	const struct opk_stats *stats; /* NULL: there are none */
 };
 
 static void print_summary(struct app *app, const char *path, struct opk_file *file,
@@ -127,7 +128,8 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	           totals->damaged           ? "damaged"
 	           : opk_file_complete(file) ? "ok"
 	                                     : "cut off: the end section is missing");
-	field_flag(&fields, "complete", opk_file_complete(file));
+	field_flag(&fields, "complete",
+	           opk_file_complete(file) && !(counted->stats && counted->stats->drop_count));
 	field_text(&fields, "kind", meta->kind);
 	field_text(&fields, "generator", meta->generator);
 	field_text(&fields, "made_by", meta->made_by);
@@ -331,7 +333,7 @@ static void print_activities(struct app *app, struct opk_file *file)
 
 /* Rows and counts; what is wrong with them is said, unless damage is. All else is shown. */
 static int read_tables(struct app *app, struct opk_file *file, struct counted *counted,
-                       const struct opk_stats **stats, bool damaged)
+                       bool damaged)
 {
 	const struct opk_activity *activities;
 	const struct opk_range *ranges;
@@ -344,7 +346,7 @@ static int read_tables(struct app *app, struct opk_file *file, struct counted *c
 		code = opk_file_activities(&activities, &counted->activities, app->ctx, file);
 	if (code && !damaged)
 		app_fail(app, code);
-	next = opk_file_stats(stats, app->ctx, file);
+	next = opk_file_stats(&counted->stats, app->ctx, file);
 	if (next && !code && !damaged)
 		app_fail(app, next);
 	return code ? code : next;
@@ -356,13 +358,12 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	/* A file may be cut off before its metadata: then there is less to say. */
 	static const struct opk_meta nothing = { .keep_instances = true };
 	const struct opk_meta *meta = &nothing;
-	const struct opk_stats *stats = NULL;
 	struct counted counted = { 0 };
 	int code = opk_file_meta(&meta, app->ctx, file), tables;
 
 	if (code && !totals->damaged && opk_file_complete(file))
 		return code;
-	tables = read_tables(app, file, &counted, &stats, totals->damaged);
+	tables = read_tables(app, file, &counted, totals->damaged);
 	code = app_begin_output(app);
 	if (code)
 		return code;
@@ -374,7 +375,7 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	print_headings(app, meta);
 	print_run(app, meta);
 	print_availability(app, meta);
-	print_stats(app, stats);
+	print_stats(app, counted.stats);
 	print_activities(app, file);
 	code = app_end_output(app);
 	return code ? code : tables;

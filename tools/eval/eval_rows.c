@@ -106,13 +106,24 @@ static int begin(struct eval *eval)
 
 /* ---- files */
 
+/* Whether its end is missing, or rows that the collector or `recover` lost. */
+static bool is_cut_off(struct eval *eval, struct opk_file *file)
+{
+	const struct opk_stats *stats = NULL;
+
+	if (!file)
+		return false;
+	opk_file_stats(&stats, eval->app->ctx, file);
+	return !opk_file_complete(file) || (stats && stats->drop_count);
+}
+
 static int add_run(struct eval *eval, const size_t *columns, size_t count)
 {
 	struct opk_database_run run = OPK_INIT(run);
 
 	run.file = eval->file->path;
 	run.meta = eval->file->meta;
-	run.cut_off = eval->file->file && !opk_file_complete(eval->file->file);
+	run.cut_off = is_cut_off(eval, eval->file->file);
 	run.joined = eval->file->join != NULL;
 	run.evaluation = eval->file->evaluation;
 	run.columns = columns;

@@ -70,7 +70,7 @@ class Info:
     path: str
     kind: str  # "set", "recording" or "probe"
     size: int  # bytes of the file
-    complete: bool  # False: it was cut off
+    complete: bool  # False: it was cut off, or rows are missing: stats.drops
     chip: str
     profiler: str  # "range" or "pm"
     mode: str  # how it was collected: "kernel", "launch", "user", "sampling", "trace", "mixed"
@@ -166,11 +166,12 @@ def of_file(ctx: Any, file: Any, path: str) -> Info:
     ranges, range_count = counted(ctx, file, lib.opk_file_ranges, "opk_range")
     times = counted(ctx, file, lib.opk_file_times, "opk_time")[1]
     activities = counted(ctx, file, lib.opk_file_activities, "opk_activity")[1]
+    stats = _stats(ctx, file)
     return Info(
         path=path,
         kind=word(meta.kind),
         size=lib.opk_file_size(file),
-        complete=lib.opk_file_complete(file),
+        complete=lib.opk_file_complete(file) and not (stats and stats.drops),
         chip=word(meta.chip),
         profiler=word(lib.opk_profiler_name(meta.profiler)),
         mode=word(meta.mode),
@@ -200,6 +201,6 @@ def of_file(ctx: Any, file: Any, path: str) -> Info:
         sections=_sections(file),
         ranges=range_count or times,
         activities=activities,
-        stats=_stats(ctx, file),
+        stats=stats,
         clocks=_clocks(ranges, range_count),
     )
