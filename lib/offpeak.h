@@ -1773,7 +1773,7 @@ struct opk_statistics {
 	 * The ranges' counters are summed before they are evaluated: `sum` is the total, where
 	 * there is one, and of X.max that of the one instance with the most in all of them; `mean`
 	 * is that over the count, or the ratio, percentage or rate of all ranges together, which
-	 * is no mean of ratios.
+	 * is not the mean of their ratios: `weighted_by` says so.
 	 */
 	double sum, mean;
 	/*
@@ -1782,9 +1782,11 @@ struct opk_statistics {
 	 */
 	double min, max, p50, p90, p99;
 	/*
-	 * NULL: the ranges are of one GPU, or the values of several were combined exactly. Else the
-	 * numerator and denominator of the metric, or of one that it is computed of, are not known,
-	 * and `mean` is that of the GPUs' values, weighted by this metric, or by "count".
+	 * What ranges weigh in `mean`. NULL: all the same, or their values are equal. "denominator":
+	 * `mean` is the ratio of all ranges together, in which each weighs as much as its denominator.
+	 * Else the ranges are of several GPUs, the metric's numerator and denominator, or those of
+	 * one that it is computed of, are not known, and `mean` is that of the GPUs' values,
+	 * weighted by this metric, or by "count".
 	 */
 	const char *weighted_by;
 };
@@ -2776,7 +2778,7 @@ enum opk_summary_time { OPK_SUMMARY_NO_TIME, OPK_SUMMARY_NS, OPK_SUMMARY_CYCLES 
 
 /* A kernel with all its launches, a user range or a device. */
 struct opk_summary_group {
-	const struct opk_aggregated *of; /* its launches: range.count */
+	const struct opk_aggregated *of; /* range.count: its launches, ranges or samples */
 	size_t number;                   /* of it in the order of opk_aggregate_get() */
 	const char *name;                /* as people call it */
 	double time;  /* of all launches, in what opk_summary_get_time() says; NaN: unknown */

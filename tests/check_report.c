@@ -107,7 +107,7 @@ START_TEST(words_of_a_page)
 		size_t count;
 	} rows[] = {
 		{ HERE, "<dd>6 launches of 3 kernels; 3 metrics in 1 pass</dd>", 1 },
-		{ HERE, "<dd>yes; 2 missing: &lt;i&gt;no memory</dd>", 1 },
+		{ HERE, "<dd>no: 2 missing: &lt;i&gt;no memory</dd>", 1 },
 		{ HERE, "<dd>SM 1000 to 1980 MHz, memory ? MHz", 1 },
 		{ HERE, "1 of 3 metrics counts idle time around short kernels", 1 },
 		{ HERE, "<code>fake__c.sum</code>", 1 },

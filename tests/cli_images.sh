@@ -283,7 +283,7 @@ equal got wanted
 
 section 'eval --aggregate'
 works eval "$simple" --aggregate device
-header_is group,name,device,metric,unit,count,sum,mean,min,max,p50,p90,p99
+header_is group,name,device,metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by
 lines_are 8
 out_has '^0,,0,smsp__inst_executed.sum,instructions,5,49233920,9846784,2621440,20578304,3932160,20139212\.8[0-9]*,'
 out_has '^0,,0,gpu__time_duration.sum,nanoseconds,5,502176,100435\.2,21216,358080,26560,'
@@ -304,7 +304,7 @@ json 'j[0]["name"] == "step" and j[0]["duration_ns"] == 382613988'
 # Other metrics, several files.
 notes 'nested.opk: no device is recorded of its ranges' \
 	eval "$simple" "$nested" --aggregate device --level all --metrics smsp__inst_executed.avg.per_second
-header_is group,name,file,device,metric,unit,count,sum,mean,min,max,p50,p90,p99
+header_is group,name,file,device,metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by
 lines_are 3
 out_has "^1,,$nested,,smsp__inst_executed.avg.per_second,instructions/second,4,nan,"
 
@@ -400,7 +400,9 @@ if [ "$have_python" = yes ]; then
 	pass 'as on one GPU' python3 - hosts out <<'PYTHON'
 import json, sys
 two, one = ({r["metric"]: r for r in json.load(open(p))} for p in sys.argv[1:])
-weighted = [m for m in two if two[m]["weighted_by"]]
+assert all(r["weighted_by"] == "denominator" for r in two.values() if r["metric"].endswith((".pct", ".per_second")))
+assert all(r["weighted_by"] is None for r in two.values() if r["metric"].endswith((".sum", ".max")))
+weighted = [m for m in two if two[m]["weighted_by"] not in (None, "denominator")]
 assert weighted == ["dram__throughput.avg.pct_of_peak_sustained_elapsed"], weighted
 assert two[weighted[0]]["weighted_by"] == "gpu__time_duration.sum"
 for m in two:
@@ -414,8 +416,14 @@ for m in two:
     assert m in weighted or (r["sum"] is None) == (w["sum"] is None)
 PYTHON
 fi
+# A mean that is not that of the two values says so, in its column or in a note.
+ranks=$recordings/gh100-ranks.opk active=sm__warps_active.avg.pct_of_peak_sustained_active
+notes 'ranges of up to 2 GPUs' eval "$ranks" --aggregate kernel --where 'kernel=ncclDevKernel_AllGather*' --metrics "$active"
+out_has ',2,nan,4\.692237623138[0-9]*,4\.68[0-9]*,5\.00[0-9]*,4\.84[0-9]*,.*,denominator$'
+notes 'the mean of 1 of 1 metrics, such as sm__warps_active.*the column weighted_by' \
+	eval "$ranks" --aggregate kernel --columns kernel,mean --metrics "$active"
 works eval hosts.opk --aggregate kernel --by host --metrics $inst
-header_is group,name,kernel,grid,block,device,host,metric,unit,count,sum,mean,min,max,p50,p90,p99
+header_is group,name,kernel,grid,block,device,host,metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by
 lines_are 5
 works eval hosts.opk --aggregate kernel,device --metrics $inst --columns host,device,count
 same 'by device' "$(sed 1d out | cut -d , -f 1-3 | tr '\n' ' ')" 'node1,0,2 node1,0,1 node2,0,1 node2,0,1 '
@@ -451,7 +459,7 @@ notes 'launches of different kernels' eval uneven.opk --aggregate device
 out_has '^0,.*,smsp__inst_executed.sum,instructions,10,147701760,.*,2621440,20578304,.*,yes$'
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,5,1506528,.*,21216,358080,.*,yes$'
 out_has '^0,.*,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,10,nan,9\.2021749184557713,.*,no$'
-out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,nan,nan,nan,nan,nan,no$'
+out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,nan,nan,nan,nan,nan,denominator,no$'
 notes 'launches of different kernels' eval mixed.opk --aggregate device
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,10,1004352,100435\.2,'
 out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,10,nan,82\.2[0-9]*,75\.3'
@@ -461,7 +469,7 @@ notes '1 of 1 key groups have launches of different kernels or shapes, each of o
 works eval "$recordings/gh100-rotated.opk" --aggregate kernel --where 'kernel=vadd*' \
 	--metrics gpu__time_duration.sum,lts__t_sector_hit_rate.pct
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,3,59456,19818\.6666666666[0-9]*,19104,21216,'
-out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,2,nan,36\.960790714199[0-9]*,nan,nan,nan,nan,nan$'
+out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,2,nan,36\.960790714199[0-9]*,nan,nan,nan,nan,nan,denominator$'
 notes '1 sample begins at an earlier event.*; left out' eval "$pm" --aggregate device
 out_has '^0,,,gpu__time_duration.sum,nanoseconds,382,3820000,10000,9984,10016,10000,'
 out_has '^0,,,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,382,nan,4\.455577424631385'
@@ -489,7 +497,7 @@ lines_are 2
 header_is name,p50,mean,metric,unit
 out_has "^step,508797190,508797190,$inst,instructions$"
 works eval "$nvtx" --aggregate name --columns $inst,sm__cycles_active.avg
-header_is metric,unit,count,sum,mean,min,max,p50,p90,p99
+header_is metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by
 same 'metrics in their order' "$(sed -n '2,3p' out | cut -d , -f 1 | tr '\n' ' ')" "$inst sm__cycles_active.avg "
 works eval "$nvtx" --aggregate name --columns metric,unit,count,group,file,kernel,inflated --format json
 json 'all(r["count"] == 2 and not r["kernel"] and not r["inflated"] and r["unit"] for r in j)'

@@ -74,7 +74,7 @@ notes '1 of 1 metrics, lts__t_sector_hit_rate.pct, is nan in every row: no range
 	--metrics lts__t_sector_hit_rate.pct
 works eval "$rotated" --where 'kernel=vadd*' --workers 3 --columns launches,launches_min,lts__t_sector_hit_rate.pct
 out_has '^53,2,36\.960790714199'
-works eval "$rotated" --aggregate kernel --where 'kernel=vadd*' --columns count,sum,mean,min \
+notes 'the mean of 1 of 2 metrics.*the column weighted_by' eval "$rotated" --aggregate kernel --where 'kernel=vadd*' --columns count,sum,mean,min \
 	--metrics smsp__inst_executed.sum,lts__t_sector_hit_rate.pct
 out_has '^3,7864320,2621440,2621440,smsp__inst_executed.sum,'
 out_has '^2,nan,36\.960790714199[0-9]*,nan,lts__t_sector_hit_rate.pct,'

@@ -57,13 +57,15 @@ refuses 2 'which recording' show
 refuses 4 'nowhere.opk' show nowhere.opk
 
 section 'ranges, samples, and what has no times'
-works show "$nvtx"
+notes 'the mean of 1 of 5 metrics is the ratio of all ranges together' show "$nvtx"
 out_has '^range +time +share +ranges$'
 # The parts of a step are in it.
 out_has '^step +382\.61 +100 +2$'
 out_has '^step/forward +233\.37 +60\.994 +2$'
 out_has '^smsp__inst_executed.sum +508\.8 +508\.65 +508\.94 +M instructions$'
-works show "$recordings/gh100-pm-small.opk"
+notes 'the mean of 1 of 7 metrics is the ratio of all samples together' show "$recordings/gh100-pm-small.opk" --format csv
+same 'weights' "$(grep -A4 'dram__throughput' "$tmp/out" | grep -c 'weighted_by,denominator')" 1
+run 0 show "$recordings/gh100-pm-small.opk"
 out_has '^run +383 samples \(the first left out\) of 1 device; set pm_small: 7 metrics in 1 pass, PM sampling$'
 out_has '^device +time +samples$'
 out_has '^0 .* 382$'

@@ -113,8 +113,20 @@ static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group
 	opk_evaluation_least(c->weights, a->evaluation, c->numbers);
 }
 
-/* NULL: it is exact. */
-static const char *name_weight(uint64_t weight)
+/* A ratio, percentage or rate of counters; an attribute of launches has a plain mean. */
+static bool is_ratio(const struct opk_aggregate *a, size_t column)
+{
+	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
+	size_t source = columns->sources[column];
+
+	return a->column_traits[column].degree == 0
+	       && (source < columns->derived_count
+	           || !opk_attribute_is_name(columns->metrics[source - columns->derived_count]));
+}
+
+/* NULL: each range weighs the same. */
+static const char *name_weight(const struct opk_aggregate *a, const struct columns *c,
+                               size_t column)
 {
 	static const char *const names[] = {
 		[OPK_BY_COUNT] = "count",
@@ -122,7 +134,11 @@ static const char *name_weight(uint64_t weight)
 		[OPK_BY_TIME] = "gpu__time_duration.sum",
 	};
 
-	return weight < OPK_EXACT ? names[weight] : NULL;
+	if (c->least[column] < 2 || c->least[column] == UINT64_MAX)
+		return NULL;
+	if (c->weights[column] < OPK_EXACT)
+		return names[c->weights[column]];
+	return is_ratio(a, column) ? opk_by_denominator : NULL;
 }
 
 static void fill_column(const struct opk_aggregate *a, const struct columns *c, size_t group,
@@ -138,7 +154,7 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 
 	out->count = constant ? a->rows[group].range.count : c->least[column];
 	out->sum = degree == 1 && equal ? c->of_totals[column] : (double)NAN;
-	out->weighted_by = name_weight(c->weights[column]);
+	out->weighted_by = name_weight(a, c, column);
 	if (degree == 1 && equal)
 		out->mean = c->of_added[column] / (double)out->count;
 	else
@@ -207,6 +223,7 @@ struct order {
 static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct order *o,
                         size_t column)
 {
+	struct opk_statistics *of;
 	int code = opk_column_file_read(o->values, o->present, &a->values, ctx, column);
 
 	for (size_t i = 0; !code && i < a->sums.groups.count; i++) {
@@ -223,8 +240,11 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 		if (o->options->values)
 			o->options->values(o->options->values_data, i, column, o->of_group,
 			                   o->rows_of_group, count);
-		opk_statistics_order(&a->statistics[i * a->column_count + column], o->of_group,
-		                     count);
+		of = &a->statistics[i * a->column_count + column];
+		opk_statistics_order(of, o->of_group, count);
+		/* Whatever equal values are weighted by, their mean is the same. */
+		if (of->min == of->max)
+			of->weighted_by = NULL;
 	}
 	return code;
 }

@@ -3,6 +3,8 @@
 #ifndef OPK_IMAGES_H
 #define OPK_IMAGES_H
 
+#include <string.h>
+
 #include "base/ctx.h"
 #include "base/strlist.h"
 #include "child/child.h"
@@ -204,6 +206,17 @@ int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_su
 void opk_sums_clear(struct opk_sums *sums);
 
 /* Values of several GPUs as one: each kind of metric has its rule, docs/formats.md. combine.c */
+
+/* What `weighted_by` of a ratio of summed counters says: each range weighs as its denominator. */
+#define opk_by_denominator "denominator"
+static inline bool opk_is_ratio_of_sums(const struct opk_statistics *of)
+{
+	return of->weighted_by && !strcmp(of->weighted_by, opk_by_denominator);
+}
+static inline bool opk_is_approximate(const struct opk_statistics *of)
+{
+	return of->weighted_by && !opk_is_ratio_of_sums(of);
+}
 
 /* What a mean over GPUs is weighted by. */
 enum opk_weight { OPK_BY_COUNT, OPK_BY_CYCLES, OPK_BY_TIME, OPK_EXACT };

@@ -4,7 +4,7 @@
 
 #include "base/index.h"
 #include "base/nearest.h"
-#include "eval/eval.h"
+#include "images/images.h"
 #include "summary/summary_inside.h"
 
 size_t opk_summary_find(const struct opk_summary *s, const char *column)
@@ -220,28 +220,52 @@ int opk_summary_add_remark(struct opk_summary *s, char *text)
 	return opk_strlist_take(&s->remarks, text) ? OPK_OK : summary_nomem(s);
 }
 
-static bool is_weighted(const struct opk_summary *s, size_t column)
+static size_t count_columns(const struct opk_summary *s,
+                            bool (*is)(const struct opk_statistics *of))
 {
-	for (size_t i = 0; column != SIZE_MAX && i < s->group_count; i++)
-		if (s->groups[i].of->columns[column].weighted_by)
-			return true;
-	return false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->column_count; i++) {
+		size_t at = s->columns[i].at, group = 0;
+
+		while (at != SIZE_MAX && group < s->group_count
+		       && !is(&s->groups[group].of->columns[at]))
+			group++;
+		count += at != SIZE_MAX && group < s->group_count;
+	}
+	return count;
+}
+
+/* A mean that is not that of the values beside it. */
+static int remark_ratios(struct opk_summary *s)
+{
+	size_t count = count_columns(s, opk_is_ratio_of_sums);
+
+	if (!count)
+		return OPK_OK;
+	return opk_summary_add_remark(
+		s, opk_printf("the mean of %zu of %zu metrics is the ratio of all %s together, in "
+	                      "which each weighs as much as its denominator",
+	                      count, s->column_count,
+	                      s->kind == OPK_SUMMARY_DEVICES   ? "samples"
+	                      : s->kind == OPK_SUMMARY_KERNELS ? "launches"
+	                                                       : "ranges"));
 }
 
 static int remark_gpus(struct opk_summary *s)
 {
-	size_t most = 0, weighted = 0;
-	char means[96] = "";
+	size_t most = 0, weighted;
+	char means[128] = "";
 
 	for (size_t i = 0; i < s->group_count; i++)
 		most = s->groups[i].of->gpus > most ? s->groups[i].of->gpus : most;
 	if (most < 2)
 		return OPK_OK;
-	for (size_t i = 0; i < s->column_count; i++)
-		weighted += is_weighted(s, s->columns[i].at);
+	weighted = count_columns(s, opk_is_approximate);
 	if (weighted)
-		snprintf(means, sizeof means, ", %zu of %zu metrics as weighted means", weighted,
-		         s->column_count);
+		snprintf(means, sizeof means,
+		         ", %zu of %zu metrics as means weighted by time, cycles or count",
+		         weighted, s->column_count);
 	return opk_summary_add_remark(
 		s, opk_printf("values are of up to %zu GPUs together%s; 'eval --aggregate %s "
 	                      "--by device' keeps GPUs apart",
@@ -367,6 +391,8 @@ int opk_summary_evaluate(struct opk_summary *s)
 		code = remark_samples(s);
 	if (!code)
 		code = remark_gpus(s);
+	if (!code)
+		code = remark_ratios(s);
 	if (!code)
 		code = remark_summed(s);
 	if (!code)

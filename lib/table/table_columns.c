@@ -60,8 +60,11 @@ static void add_chosen(struct opk_table *table)
 	for (enum opk_table_kind kind = OPK_TABLE_METRIC; kind <= OPK_TABLE_NUMBER; kind++)
 		if (!is_listed(table, kind, kind))
 			add_kinds(table, kind, kind);
-	if (!is_listed(table, OPK_TABLE_COUNT, OPK_TABLE_P99))
-		add_kinds(table, OPK_TABLE_COUNT, OPK_TABLE_P99);
+	if (is_listed(table, OPK_TABLE_COUNT, OPK_TABLE_P99))
+		return;
+	add_kinds(table, OPK_TABLE_COUNT, OPK_TABLE_P99);
+	if (!is_listed(table, OPK_TABLE_WEIGHTED, OPK_TABLE_WEIGHTED))
+		add_kinds(table, OPK_TABLE_WEIGHTED, OPK_TABLE_WEIGHTED);
 }
 
 /* ---- all */
@@ -84,19 +87,8 @@ static int find_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
 
 /* Whether a table of several inputs has columns that not all of them need. */
 struct having {
-	bool joined, sampled, inflated, weighted;
+	bool joined, sampled, inflated;
 };
-
-static bool is_weighted(const struct opk_table_input *input)
-{
-	size_t values = opk_evaluation_column_count(input->evaluation);
-
-	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)
-		for (size_t j = 0; j < values; j++)
-			if (opk_aggregate_get(input->aggregate, i)->columns[j].weighted_by)
-				return true;
-	return false;
-}
 
 /* Statistics have the column where a recording names any such metric. */
 static bool is_inflated(const struct opk_table *table, const struct opk_table_input *input)
@@ -119,7 +111,6 @@ static struct having look_at(const struct opk_table *table)
 		having.joined |= input->join != NULL;
 		having.sampled |= opk_evaluation_metric_count(input->evaluation) > 0;
 		having.inflated |= is_inflated(table, input);
-		having.weighted |= input->aggregate && is_weighted(input);
 	}
 	return having;
 }
@@ -194,9 +185,7 @@ static int add_all(struct opk_table *table, struct opk_ctx *ctx)
 	add_kinds(table, OPK_TABLE_METRIC, OPK_TABLE_NUMBER);
 	if (having.joined)
 		add_kinds(table, OPK_TABLE_LAUNCHES, OPK_TABLE_LAUNCHES);
-	add_kinds(table, OPK_TABLE_COUNT, OPK_TABLE_P99);
-	if (having.weighted)
-		add_kinds(table, OPK_TABLE_WEIGHTED, OPK_TABLE_WEIGHTED);
+	add_kinds(table, OPK_TABLE_COUNT, OPK_TABLE_WEIGHTED);
 	if (having.inflated)
 		add_kinds(table, OPK_TABLE_INFLATED, OPK_TABLE_INFLATED);
 	return OPK_OK;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "images/images.h"
 #include "table/table_inside.h"
 
 /* ---- files */
@@ -96,30 +97,60 @@ static void note_mixed(struct opk_ctx *ctx, const struct opk_table_input *input)
 		        input->path, count, groups);
 }
 
-/* How many columns have means that are weighted; where, the first of them. */
-static size_t count_weighted(const struct opk_table_input *input, size_t *group, size_t *column)
+/* How many columns have such means in some group; the first of them. */
+static size_t count_weighted(const struct opk_table_input *input,
+                             bool (*is)(const struct opk_statistics *of),
+                             const struct opk_statistics **first, size_t *column)
 {
 	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
 
 	for (size_t i = opk_evaluation_column_count(input->evaluation); i-- > 0;) {
 		size_t j = 0;
 
-		while (j < groups
-		       && !opk_aggregate_get(input->aggregate, j)->columns[i].weighted_by)
+		while (j < groups && !is(&opk_aggregate_get(input->aggregate, j)->columns[i]))
 			j++;
 		if (j == groups)
 			continue;
 		count++;
-		*group = j;
+		*first = &opk_aggregate_get(input->aggregate, j)->columns[i];
 		*column = i;
 	}
 	return count;
 }
 
+static bool has_kind(const struct opk_table *table, enum opk_table_kind kind)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* Where the column that says it was not chosen. */
+static void note_ratios(const struct opk_table *table, struct opk_ctx *ctx,
+                        const struct opk_table_input *input)
+{
+	const struct opk_statistics *first;
+	size_t column = 0, count;
+
+	if (!has_kind(table, OPK_TABLE_MEAN) || has_kind(table, OPK_TABLE_WEIGHTED))
+		return;
+	count = count_weighted(input, opk_is_ratio_of_sums, &first, &column);
+	if (count)
+		opk_log(ctx,
+		        "%s: the mean of %zu of %zu metrics, such as %s, is the ratio of all %s "
+		        "together, in which each weighs as much as its denominator: the column "
+		        "weighted_by says which",
+		        input->path, count, opk_evaluation_column_count(input->evaluation),
+		        opk_evaluation_column(input->evaluation, column),
+		        input->meta->profiler == OPK_PROFILER_PM ? "samples" : "ranges");
+}
+
 /* Several GPUs in one group, and which means of theirs are not exact. */
 static void note_gpus(struct opk_ctx *ctx, const struct opk_table_input *input)
 {
-	size_t most = 0, group = 0, column = 0, weighted;
+	const struct opk_statistics *first;
+	size_t most = 0, column = 0, weighted;
 
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++)
 		if (opk_aggregate_get(input->aggregate, i)->gpus > most)
@@ -130,14 +161,13 @@ static void note_gpus(struct opk_ctx *ctx, const struct opk_table_input *input)
 	        "%s: key groups have ranges of up to %zu GPUs, or of images that can't be summed, "
 	        "and their values are put together; device in the key keeps GPUs apart",
 	        input->path, most);
-	weighted = count_weighted(input, &group, &column);
+	weighted = count_weighted(input, opk_is_approximate, &first, &column);
 	if (weighted)
 		opk_log(ctx,
 		        "%s: %zu of %zu metrics, such as %s, can't be computed of several GPUs: "
 		        "their means are weighted by %s, as the column weighted_by says",
 		        input->path, weighted, opk_evaluation_column_count(input->evaluation),
-		        opk_evaluation_column(input->evaluation, column),
-		        opk_aggregate_get(input->aggregate, group)->columns[column].weighted_by);
+		        opk_evaluation_column(input->evaluation, column), first->weighted_by);
 }
 
 void opk_table_note_files(const struct opk_table *table, struct opk_ctx *ctx)
@@ -153,6 +183,7 @@ void opk_table_note_files(const struct opk_table *table, struct opk_ctx *ctx)
 		note_summed(ctx, input);
 		note_mixed(ctx, input);
 		note_gpus(ctx, input);
+		note_ratios(table, ctx, input);
 	}
 }
 

@@ -93,8 +93,8 @@ except opk.NvidiaError:
             shutil.copy(recording("training"), path)
             os.truncate(path, os.path.getsize(path) - 10)
             self.assertFalse(opk.open(path).info.complete)
-            whole = os.path.join(folder, "whole.opk")
-            opk.recover(path, whole)
+            whole = os.path.join(folder, "recovered.opk")
+            command("recover", path, "-o", whole)
             self.assertFalse(opk.open(whole).info.complete)
             self.assertTrue(opk.open(recording("training")).info.complete)
             with self.assertRaisesRegex(opk.InputError, "allow_incomplete=True"):
@@ -125,6 +125,19 @@ class Summaries(unittest.TestCase):
         few = opk.open(recording("training")).summary(kernel=pattern).groups
         self.assertIn(summary.groups[0].name, [group.name for group in few])
         self.assertLess(len(few), len(summary.groups))
+
+    def test_counts(self):
+        """Samples are not launches, and neither are ranges of the program; and what a mean is weighted by."""
+        for name, kind, counts in (("ranks", "kernels", (2, 0, 0)), ("training-nvtx", "ranges", (0, 2, 0)), ("pm-small", "devices", (0, 0, 382))):
+            with self.subTest(name):
+                summary = opk.open(recording(name)).summary()
+                group = summary.groups[0]
+                self.assertEqual((summary.kind, group.launches, group.ranges, group.samples), (kind, *counts))
+                weights = {"pct_of_peak" in name: of.weighted_by for name, of in group.values.items()}
+                self.assertEqual(weights[True], "denominator")
+                self.assertEqual(weights[False], "")
+        frame = opk.open(recording("ranks")).eval(aggregate="kernel").to_arrow()
+        self.assertIn("denominator", frame.column("weighted_by").to_pylist())
 
     def test_timeline(self):
         summary = opk.open(recording("training-kernels")).summary()

@@ -180,6 +180,9 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 		field_add(fields, "min", OPK_CELL_DOUBLE, cell_double(of->min));
 		field_add(fields, "max", OPK_CELL_DOUBLE, cell_double(of->max));
 	}
+	/* Of text a note says so. */
+	if (extremes && !people)
+		field_text(fields, "weighted_by", of->weighted_by);
 	field_text(fields, "unit", column->unit);
 	write_bar(text, share);
 	if (people)

@@ -13,9 +13,9 @@ from ._offpeak import lib
 
 @dataclass(frozen=True)
 class Statistics:
-    """A column's values over the launches of a kernel; NaN where there is no such number."""
+    """A column's values over the launches of a kernel, the ranges of a name or the samples of a device; NaN where there is no such number."""
 
-    count: int  # launches that have it
+    count: int  # launches, ranges or samples that have it
     sum: float
     mean: float  # or the ratio, percentage or rate of all launches together
     min: float
@@ -23,6 +23,7 @@ class Statistics:
     p50: float
     p90: float
     p99: float
+    weighted_by: str = ""  # what launches weigh in `mean`: "": all the same; "denominator": it is the ratio of all together
 
 
 class SummaryColumn(NamedTuple):
@@ -40,10 +41,12 @@ class SummaryGroup(NamedTuple):
     """A kernel with all its launches, a user range or a device."""
 
     name: str  # as people call it
-    launches: int
-    time: float  # of all launches, in Summary.time_unit; NaN: it is not known
+    launches: int  # of a kernel; 0 of others
+    time: float  # of all of them, in Summary.time_unit; NaN: it is not known
     share: float  # of the time of all groups, in percent
     values: dict[str, Statistics]  # by column
+    ranges: int = 0  # of a name
+    samples: int = 0  # of a device
 
 
 class SummaryKernel(NamedTuple):
@@ -78,6 +81,7 @@ class Summary:
 
 
 _KINDS = {lib.OPK_SUMMARY_KERNELS: "kernels", lib.OPK_SUMMARY_RANGES: "ranges", lib.OPK_SUMMARY_DEVICES: "devices"}
+_COUNTS = {"launches": "kernels", "ranges": "ranges", "samples": "devices"}
 _TIMES = {lib.OPK_SUMMARY_NO_TIME: "", lib.OPK_SUMMARY_NS: "ns", lib.OPK_SUMMARY_CYCLES: "cycles"}
 
 
@@ -87,12 +91,13 @@ def _column(of: Any) -> SummaryColumn:
 
 
 def _statistics(of: Any) -> Statistics:
-    return Statistics(of.count, of.sum, of.mean, of.min, of.max, of.p50, of.p90, of.p99)
+    return Statistics(of.count, of.sum, of.mean, of.min, of.max, of.p50, of.p90, of.p99, text(of.weighted_by) or "")
 
 
-def _group(of: Any, columns: list[Any]) -> SummaryGroup:
+def _group(of: Any, columns: list[Any], kind: str) -> SummaryGroup:
     values = {word(column.name): _statistics(of.of.columns[column.at]) for column in columns if column.at < 1 << 32}
-    return SummaryGroup(word(of.name), of.of.range.count, of.time, of.share, values)
+    counts = {name: of.of.range.count * (kind == of_kind) for name, of_kind in _COUNTS.items()}
+    return SummaryGroup(word(of.name), time=of.time, share=of.share, values=values, **counts)
 
 
 def _kernel(of: Any, peaks: list[str]) -> SummaryKernel:
@@ -108,10 +113,11 @@ def of_c(summary: Any) -> Summary:
     groups = [lib.opk_summary_get_group(summary, i) for i in range(lib.opk_summary_group_count(summary))]
     kernels = [lib.opk_summary_get_kernel(summary, i) for i in range(lib.opk_summary_kernel_count(summary))]
     words = lib.opk_summary_get_words(summary)
+    kind = _KINDS[lib.opk_summary_get_kind(summary)]
     return Summary(
-        kind=_KINDS[lib.opk_summary_get_kind(summary)],
+        kind=kind,
         time_unit=_TIMES[lib.opk_summary_get_time(summary)],
-        groups=tuple(_group(group, columns) for group in groups),
+        groups=tuple(_group(group, columns, kind) for group in groups),
         columns=tuple(map(_column, columns)),
         kernels=tuple(_kernel(kernel, peaks) for kernel in kernels),
         run=word(words.run),
