@@ -2389,7 +2389,8 @@ int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t co
 /*
  * Tables for people alone: doubles of this column are in this unit, as NVIDIA writes it or any
  * other. They have five digits, a unit that makes them short ("GB/s" for "bytes/second"), and the
- * heading shows that. Doubles without a unit have five digits, too.
+ * heading shows that. Doubles without a unit have five digits, too. NULL: this column shares the
+ * unit of the one before it, so that both can be compared at a glance.
  */
 int opk_out_unit(struct opk_out *out, size_t column, const char *unit);
 /* The same, where the unit of a row's doubles is in a column of its own. */

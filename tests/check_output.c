@@ -507,6 +507,40 @@ START_TEST(numbers_or_words)
 }
 END_TEST
 
+/* Values that are compared have one unit; the next column may have its own. */
+START_TEST(columns_share_a_unit)
+{
+	static const struct opk_column four[] = { { "mean", OPK_CELL_DOUBLE },
+		                                  { "min", OPK_CELL_DOUBLE },
+		                                  { "max", OPK_CELL_DOUBLE },
+		                                  { "sum", OPK_CELL_DOUBLE } };
+	static const union opk_cell rows[][4] = {
+		{ { .number = 1066934 },
+		  { .number = 12608 },
+		  { .number = 33e6 },
+		  { .number = 81e9 } },
+		{ { .number = 24545 },
+		  { .number = 10336 },
+		  { .number = 101060 },
+		  { .number = 7e6 } },
+	};
+	opk_autofree char *text = NULL;
+	struct writing w;
+
+	begin(&w, OPK_FORMAT_TABLE, 0);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", four, 4));
+	for (size_t i = 0; i < 4; i++)
+		ck_ok(w.ctx, opk_out_unit(w.out, i, i == 1 || i == 2 ? NULL : "nanoseconds"));
+	for (size_t i = 0; i < COUNT(rows); i++)
+		ck_ok(w.ctx, opk_out_row(w.out, rows[i]));
+	text = end(&w);
+	ck_assert_str_eq(text, "    mean       min      max    sum\n"
+	                       "      ms        ms       ms      s\n"
+	                       "  1.0669  0.012608       33     81\n"
+	                       "0.024545  0.010336  0.10106  0.007\n");
+}
+END_TEST
+
 START_TEST(doubles_round_trip)
 {
 	static const struct opk_column column = { "c", OPK_CELL_DOUBLE };
@@ -599,6 +633,7 @@ int main(void)
 	tcase_add_test(tests, numbers);
 	tcase_add_test(tests, optional_numbers);
 	tcase_add_test(tests, numbers_or_words);
+	tcase_add_test(tests, columns_share_a_unit);
 	tcase_add_test(tests, optional_booleans);
 	tcase_add_test(tests, doubles_round_trip);
 	tcase_add_test(tests, json_is_json);

@@ -95,6 +95,16 @@ if is_long; then
 	out_lacks '^step '
 fi
 
+section 'one unit in a row'
+run 0 show "$recordings/gh100-ranks-pm.opk" --top 2
+same 'units of time, mean, min and max' "$(sed -n '/^kernel/{n;p;q}' out | tr -s ' ')" ' ms % ms ms ms % % %'
+out_has '^Kernel2<.* 7\.4618 +5\.5443 +304 +0\.024545 +0\.010336 +0\.10106 '
+# The mean of 304 launches in whole nanoseconds is not rounded down.
+run 0 show "$recordings/gh100-ranks-pm.opk" --top 2 --format json
+json 'j["kernels"][1]["mean_ns"] == j["kernels"][1]["time_ns"] / 304'
+works eval "$recordings/gh100-training-trace.opk" --aggregate kernel --columns launches,time_ns,duration_ns --format json
+json 'all(abs(r["time_ns"] / r["launches"] - r["duration_ns"]) <= 0.5 for r in j if r["launches"])'
+
 section 'several GPUs'
 works extract "$simple" --data image
 printf '[{"kernel":"a","device":0},{"kernel":"b","device":1},{"kernel":"c","device":0},{"kernel":"a","device":1},{"kernel":"e"}]' >ranges

@@ -39,25 +39,33 @@
 		return [step[0], (step[1] + ' ' + unitName(unit)).replace(/^([TGMk]) (?=(B|Hz|flop|FLOP)\b)/, '$1').trim()];
 	}
 
-	// Text and unit of one value.
-	function format(value, unit) {
+	function mostOf(values) {
+		return values.reduce((a, v) => v === null || v === undefined ? a : Math.max(a, Math.abs(v)), 0);
+	}
+
+	// Text and unit of one value. `size`: of those whose unit it shares.
+	function format(value, unit, size) {
 		if (value === null || value === undefined)
 			return { text: 'nan', unit: unitName(unit || '') };
-		const [scale, name] = scaleOf(Math.abs(value), unit || '');
+		const [scale, name] = scaleOf(size === undefined ? Math.abs(value) : size, unit || '');
 
 		return { text: digits(value / scale), unit: name };
 	}
 
-	function line(value, unit) {
-		const made = format(value, unit);
+	function line(value, unit, size) {
+		const made = format(value, unit, size);
 
 		return made.unit === '%' ? made.text + '%' : (made.text + ' ' + made.unit).trim();
 	}
 
-	// For a column of numbers: one unit, and as many decimals in each.
-	function column(values, unit) {
-		const most = values.reduce((a, v) => v === null || v === undefined ? a : Math.max(a, Math.abs(v)), 0);
-		const [scale, name] = scaleOf(most, unit || '');
+	// Values that are compared, in one unit.
+	function lines(values, unit) {
+		return values.map(value => line(value, unit, mostOf(values)));
+	}
+
+	// For a column of numbers: one unit, and as many decimals in each. `beside`: numbers whose unit they share.
+	function column(values, unit, beside) {
+		const most = mostOf(values), [scale, name] = scaleOf(beside && mostOf(beside) || most, unit || '');
 		const places = most > 0 ? Math.max(0, Math.min(4, 3 - Math.floor(Math.log10(most / scale)))) : 0;
 		const whole = values.every(v => !v || Number.isInteger(v / scale));
 		const style = { minimumFractionDigits: whole ? 0 : places, maximumFractionDigits: whole ? 0 : places };
@@ -72,5 +80,5 @@
 		return { unit: name, text };
 	}
 
-	Object.assign(window.offpeak, { format, scale: scaleOf, formatLine: line, formatColumn: column, formatShort: short });
+	Object.assign(window.offpeak, { format, scale: scaleOf, formatLine: line, formatLines: lines, formatColumn: column, formatShort: short });
 })();

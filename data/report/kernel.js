@@ -62,8 +62,8 @@
 			return element('span', { class: 'faint', text: widthText(0) });
 		const scale = v => 2 + 96 * (v - low) / (high - low);
 		const svg = element('svg', { class: 'strip', viewBox: '0 0 100 12', preserveAspectRatio: 'none', role: 'img' }, [
-			element('title', { text: 'least, median, 90th percentile, greatest: ' + [low, mid, p90, high].map(v =>
-				offpeak.formatLine(v, table.columns[at].unit)).join(', ') }),
+			element('title', { text: 'least, median, 90th percentile, greatest: '
+				+ offpeak.formatLines([low, mid, p90, high], table.columns[at].unit).join(', ') }),
 			element('line', { class: 'strip-line', x1: 2, x2: 98, y1: 6, y2: 6 }),
 			element('rect', { class: 'strip-most', x: 2, width: Math.max(0, scale(p90) - 2), y: 4, height: 4 }),
 			element('line', { class: 'strip-middle', x1: scale(mid), x2: scale(mid), y1: 1, y2: 11 })]);
@@ -88,14 +88,13 @@
 				svg.append(element('circle', { class: 'lost', cx: x(k), cy: 96, r: 2.6 }, [element('title', { text: which + ': nan' })]));
 				return;
 			}
-			const title = element('title', { text: which + ': ' + offpeak.formatLine(pair[0], unit) + (each === 1 ? '' : ' to ' + offpeak.formatLine(pair[1], unit)) });
+			const ends = offpeak.formatLines(pair, unit), title = element('title', { text: which + ': ' + ends[0] + (each === 1 ? '' : ' to ' + ends[1]) });
 
 			svg.append(each === 1 ? element('circle', { cx: x(k), cy: y(pair[0]), r: 2.6 }, [title])
 				: element('line', { x1: x(k), x2: x(k), y1: y(pair[0]) + 1, y2: y(pair[1]) - 1 }, [title]));
 		});
 		return element('div', { class: 'plot' }, [
-			element('div', { class: 'plot-scale' }, [element('span', { text: offpeak.formatLine(high, unit) }),
-				element('span', { text: offpeak.formatLine(low, unit) })]),
+			element('div', { class: 'plot-scale' }, offpeak.formatLines([high, low], unit).map(text => element('span', { text }))),
 			svg,
 			element('p', { class: 'muted', text: each === 1 ? 'Each launch, in order.'
 				: 'In order, ' + each + ' launches a line, from their least to their greatest value.' })]);

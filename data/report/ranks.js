@@ -42,11 +42,12 @@
 		return /time_duration|^duration$/.test(metric.name);
 	}
 
-	function cell(metric, lane, mean, deviation, withText, waits) {
+	// `text`: the mean, in the unit of its row.
+	function cell(metric, lane, mean, text, deviation, withText, waits) {
 		const svg = element('svg', { viewBox: '0 0 74 26', preserveAspectRatio: withText ? 'xMidYMid' : 'none', role: 'img' });
 		const strength = Math.min(1, Math.abs(deviation || 0) / FULL_COLOUR);
 
-		svg.append(element('title', { text: lane + ': ' + (mean === null ? 'no launch' : mean === 'nan' ? 'nan' : offpeak.formatLine(mean, metric.unit)
+		svg.append(element('title', { text: lane + ': ' + (mean === null ? 'no launch' : text
 			+ (deviation === null ? '' : ', ' + percent(deviation))) }));
 		svg.append(element('rect', { class: mean === null ? 'none' : 'back', width: 74, height: 26, rx: 3 }));
 		if (strength > 0)
@@ -67,12 +68,13 @@
 			element('th', { text: wide || j % 8 === 0 ? name : '', title: data.lanes[j] }))));
 		const body = metric.means.map((means, i) => {
 			const apart = deviations(means);
+			const texts = offpeak.formatLines(means.map(mean => mean === 'nan' ? null : mean), metric.unit);
 			const kernel = data.kernels[i];
 			const name = element('th', { class: 'name', scope: 'row', text: rows[kernel].name, title: rows[kernel].name });
 
 			name.addEventListener('click', () => offpeak.select(run, kernel, true));
 			return element('tr', { 'data-kernel': kernel }, [name].concat(means.map((mean, j) =>
-				cell(metric, data.lanes[j], mean, apart[j], wide, isCommunication(rows[kernel].name)))));
+				cell(metric, data.lanes[j], mean, mean === 'nan' ? 'nan' : texts[j], apart[j], wide, isCommunication(rows[kernel].name)))));
 		});
 
 		return element('table', { class: wide ? data.lanes.length <= 6 ? 'wide few' : 'wide' : null }, [head].concat(body));

@@ -16,9 +16,11 @@
 		return table.time === 'ns' ? 'nanoseconds' : 'cycles';
 	}
 
-	function numbers(table, title, unit, get, more) {
-		return Object.assign({ title, unit, get, number: true,
-			format: offpeak.formatColumn(table.rows.map((row, i) => get(i)), unit) }, more);
+	// `beside`: get() of the column whose unit it shares.
+	function numbers(table, title, unit, get, more, beside) {
+		const all = of => of && table.rows.map((row, i) => of(i));
+
+		return Object.assign({ title, unit, get, number: true, format: offpeak.formatColumn(all(get), unit, all(beside)) }, more);
 	}
 
 	function metricColumn(table, at) {
@@ -33,6 +35,7 @@
 
 	function baseColumns(table) {
 		const rows = table.rows, unit = timeUnit(table), timed = table.time && table.row !== 'device';
+		const mean = i => rows[i].time === undefined ? null : rows[i].time / rows[i].count;
 		const columns = [{ title: nouns[table.row][0], get: i => rows[i].name, name: true }];
 
 		if (timed && rows.length > 1)
@@ -41,10 +44,10 @@
 			columns.push(numbers(table, 'time', unit, i => rows[i].time === undefined ? null : rows[i].time));
 		columns.push(numbers(table, nouns[table.row][1], '', i => rows[i].count));
 		if (timed)
-			columns.push(numbers(table, 'mean', unit, i => rows[i].time === undefined ? null : rows[i].time / rows[i].count));
+			columns.push(numbers(table, 'mean', unit, mean));
 		if (timed && rows.some(row => row.least !== undefined)) {
-			columns.push(numbers(table, 'min', unit, i => rows[i].least === undefined ? null : rows[i].least));
-			columns.push(numbers(table, 'max', unit, i => rows[i].most === undefined ? null : rows[i].most));
+			columns.push(numbers(table, 'min', unit, i => rows[i].least === undefined ? null : rows[i].least, {}, mean));
+			columns.push(numbers(table, 'max', unit, i => rows[i].most === undefined ? null : rows[i].most, {}, mean));
 		}
 		return columns;
 	}

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sum.h"
 #include "eval/eval_inside.h"
 
 struct opk_join {
@@ -58,11 +59,7 @@ static struct opk_joined_row make_row(const struct opk_join *join, size_t number
 	for (size_t i = 0; i < join->metric_count; i++)
 		if (expected[i] && mean->counts[i] < row.ranges_min)
 			row.ranges_min = mean->counts[i];
-	row.range.duration_ns = group->duration_count
-	                                ? (uint64_t)((double)group->durations
-	                                                     / (double)group->duration_count
-	                                             + 0.5)
-	                                : 0;
+	row.range.duration_ns = opk_mean_of(group->durations, group->duration_count);
 	return row;
 }
 

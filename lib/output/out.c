@@ -152,6 +152,7 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
 	out->row_count = 0;
 	out->unit_column = NO_COLUMN;
 	out->optional = 0;
+	out->shared = 0;
 	out->ops->begin_table(out);
 	return flush(out, FLUSH_AT);
 }

@@ -69,7 +69,9 @@ struct opk_out {
 	struct opk_out_headings spans, headings;
 	struct opk_strlist units; /* of the columns */
 	size_t unit_column;       /* has the unit of each row; NO_COLUMN */
-	uint64_t optional;        /* a bit a column: left out where there is no room */
+	/* A bit a column. */
+	uint64_t optional; /* left out where there is no room */
+	uint64_t shared;   /* in the unit of the one before it */
 };
 #define NO_COLUMN SIZE_MAX
 

@@ -111,8 +111,14 @@ static void set_text(struct opk_out *out, char **to, const char *text)
 
 static void unit(struct opk_out *out, size_t column, const char *text)
 {
-	if (column < out->units.count)
-		set_text(out, &out->units.items[column], text);
+	if (column >= out->units.count)
+		return;
+	if (!text && column && column < 64)
+		out->shared |= UINT64_C(1) << column;
+	set_text(out, &out->units.items[column],
+	         text     ? text
+	         : column ? out->units.items[column - 1]
+	                  : "");
 }
 
 static void add_heading(struct opk_out *out, struct opk_out_headings *to, const char *title,
@@ -153,18 +159,41 @@ static void write_number(struct opk_out *out, struct opk_out_cell *cell, double 
 	out->buf.failed |= !cell->text;
 }
 
-/* The doubles of one column and unit are written in one scale. */
-static void write_column(struct opk_out *out, size_t column)
+static double most_of_column(const struct opk_out *out, size_t column)
 {
-	struct opk_scale scale;
 	double most = 0;
 
 	for (size_t i = column; i < out->cells.count; i += out->column_count)
 		most = opk_most_of(most, out->cells.items[i].number);
-	opk_scale_find(&scale, out->units.items[column], most);
-	set_text(out, &out->units.items[column], scale.unit);
-	for (size_t i = column; i < out->cells.count; i += out->column_count)
-		write_number(out, &out->cells.items[i], scale.divisor);
+	return most;
+}
+
+static bool is_shared(const struct opk_out *out, size_t column)
+{
+	return column < out->column_count && column < 64 && out->shared >> column & 1;
+}
+
+/*
+ * Writes the doubles of one column, and of the next ones that share its unit, in one scale. The
+ * first column with a number above 0 decides it. Returns the column after them.
+ */
+static size_t write_columns(struct opk_out *out, size_t first)
+{
+	struct opk_scale scale;
+	size_t end = first + 1;
+	double most = most_of_column(out, first);
+
+	while (is_shared(out, end)) {
+		most = most > 0 ? most : most_of_column(out, end);
+		end++;
+	}
+	opk_scale_find(&scale, out->units.items[first], most);
+	for (size_t column = first; column < end; column++) {
+		set_text(out, &out->units.items[column], scale.unit);
+		for (size_t i = column; i < out->cells.count; i += out->column_count)
+			write_number(out, &out->cells.items[i], scale.divisor);
+	}
+	return end;
 }
 
 /* And so are those of one row. */
@@ -191,9 +220,8 @@ static void write_numbers(struct opk_out *out)
 
 	for (size_t i = 0; by_row && i < out->cells.count; i += out->column_count)
 		write_row(out, out->cells.items + i);
-	for (size_t i = 0; !by_row && i < out->column_count; i++)
-		if (out->columns[i].type == OPK_CELL_DOUBLE)
-			write_column(out, i);
+	for (size_t i = 0; !by_row && i < out->column_count;)
+		i = out->columns[i].type == OPK_CELL_DOUBLE ? write_columns(out, i) : i + 1;
 }
 
 static void end_table(struct opk_out *out)

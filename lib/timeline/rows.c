@@ -166,7 +166,8 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 	for (size_t i = 0; !code && i < rows->count; i++)
 		add_launch(&made->ran[rows->records[i].row], rows->records[i].activity);
 	for (size_t i = 0; !code && i < count; i++) {
-		made->ranges[i].duration_ns = made->ran[i].time_ns / made->ran[i].launches;
+		made->ranges[i].duration_ns = opk_mean_of(made->ran[i].time_ns,
+		                                          made->ran[i].launches);
 		/* Where it is of several launches, stream 0 is no stream. */
 		made->ranges[i].count = made->ran[i].launches > 1 ? made->ran[i].launches : 0;
 	}

@@ -190,8 +190,10 @@ static int put_row_table(struct diff *diff, struct app_fields *fields, const cha
 	int code = app_fields_table(diff->app, name, fields);
 
 	for (size_t i = 0; i < fields->count; i++)
-		if (fields->columns[i].type == OPK_CELL_DOUBLE
-		    && !strstr(fields->columns[i].name, "_pct") && time != SIZE_MAX)
+		if (!strcmp(fields->columns[i].name, "after"))
+			opk_out_unit(diff->app->out, i, NULL);
+		else if (fields->columns[i].type == OPK_CELL_DOUBLE
+		         && !strstr(fields->columns[i].name, "_pct") && time != SIZE_MAX)
 			opk_out_unit(diff->app->out, i,
 			             unit_name(opk_diff_get_column(diff->of, time).unit));
 	return code;

@@ -50,7 +50,9 @@ static void put_units(const struct show *show, const struct app_fields *fields)
 	for (size_t i = 0; i < fields->count; i++) {
 		const char *name = fields->columns[i].name;
 
-		if (fields->columns[i].type == OPK_CELL_DOUBLE)
+		if (!strcmp(name, "min") || !strcmp(name, "max"))
+			opk_out_unit(show->app->out, i, NULL);
+		else if (fields->columns[i].type == OPK_CELL_DOUBLE)
 			opk_out_unit(show->app->out, i,
 			             !strcmp(name, "bytes") ? "bytes"
 			             : !strcmp(name, "rate") || !strcmp(name, "bytes_per_second")
@@ -85,7 +87,7 @@ static void fill_kernel(struct app_fields *fields, const struct show *show, size
 	add_time(fields, show, "time", "time_ns", (double)ran->time_ns);
 	field_add(fields, "share", OPK_CELL_DOUBLE, cell_double(kernel->share));
 	field_number(fields, "launches", ran->launches);
-	add_time(fields, show, "mean", "mean_ns", (double)kernel->range->duration_ns);
+	add_time(fields, show, "mean", "mean_ns", (double)ran->time_ns / (double)ran->launches);
 	add_time(fields, show, "min", "min_ns", (double)ran->least_ns);
 	add_time(fields, show, "max", "max_ns", (double)ran->most_ns);
 	if (peaks)
