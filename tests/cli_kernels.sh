@@ -97,8 +97,20 @@ have_cupti 130000 || { skip 'samples: no libcupti of 13.0 or later'; finish; }
 section '--per sample'
 run 0 eval "$pm" --per sample --first-sample keep --columns sample --top 1
 run 0 eval "$pm" --per sample --aggregate device --columns metric,count
+section 'too few samples'
+run 0 eval "$recordings/gh100-ranks-pm.opk" --per kernel --where 'kernel=*Kernel2<*'
+err_has '^offpeak: note: 2 of 2 kernels ran for less than a sample, .*: nan; recording with a shorter --interval'
+err_lacks 'what is needed was not collected'
+run 0 eval "$recordings/gh100-ranks-pm.opk" --per kernel --metrics sm__cycles_elapsed.sum,sm__cycles_active.avg
+err_has '1 of 2 metrics, sm__cycles_elapsed.sum, is nan in every row: what is needed was not collected$'
+# An attribute of launches needs no sample.
+run 0 eval "$recordings/gh100-ranks-pm.opk" --per kernel --where 'kernel=*Kernel2<*' --metrics launch__block_size --strict
+out_lacks nan
+
 section 'samples and what ran'
 pass 'samples' "$BUILD/tests/add_kernels" "$recordings/gh100-training-pm.opk" both.opk
+notes 'sm__cycles_active.avg, is nan in every row: it ran for less than a sample, or too few' \
+	eval both.opk --per kernel --where kind=copy --metrics sm__cycles_active.avg
 notes '^offpeak: note: 1 of 4 kernels ran for less than a sample, .*: nan' eval both.opk --per kernel \
 	--columns kernel,launches,samples,samples_alone,gpu__time_duration.sum,lts__t_sectors.sum
 header_is 'kernel,launches,samples,samples_alone,gpu__time_duration.sum,lts__t_sectors.sum'

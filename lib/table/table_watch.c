@@ -8,6 +8,7 @@
 struct opk_table_watched {
 	const char *name;
 	bool has_rows; /* some row was read that could have it */
+	bool too_few;  /* some row could not: samples say too little of what ran */
 	bool computed; /* in some row it is not nan */
 	bool measured; /* in some row there is all that it is computed of */
 };
@@ -96,6 +97,7 @@ static void see_measured(struct opk_table *table, const struct opk_table_input *
 
 void opk_table_watch_row(struct opk_table *table)
 {
+	bool too_few = table->source.row.ran && table->source.row.ran->unknown;
 	size_t file = table->source.place.file, count;
 	const struct opk_table_input *input = &table->inputs[file];
 	bool in_doubt = false;
@@ -110,7 +112,8 @@ void opk_table_watch_row(struct opk_table *table)
 
 		table->watch.computed += computed && !value->computed;
 		value->computed |= computed;
-		value->has_rows = true;
+		value->has_rows |= !too_few;
+		value->too_few |= too_few;
 		in_doubt |= !value->computed && !value->measured;
 	}
 	/* Only notes tell these apart. */
@@ -120,8 +123,17 @@ void opk_table_watch_row(struct opk_table *table)
 
 /* ---- what is said of them */
 
+enum cause { NOT_COLLECTED, NO_VALUE, TOO_FEW, NO_ROWS };
+
+static enum cause find_cause(const struct opk_table_watched *value)
+{
+	if (value->has_rows)
+		return value->measured ? NO_VALUE : NOT_COLLECTED;
+	return value->too_few ? TOO_FEW : NO_ROWS;
+}
+
 /* `extremes`: any of them is a minimum or maximum, which only what kept its instances has. */
-static size_t count_nan(const struct opk_table_watch *watch, bool measured, const char **first,
+static size_t count_nan(const struct opk_table_watch *watch, enum cause cause, const char **first,
                         bool *extremes)
 {
 	size_t count = 0;
@@ -129,7 +141,7 @@ static size_t count_nan(const struct opk_table_watch *watch, bool measured, cons
 	for (size_t i = 0; i < watch->count; i++) {
 		const struct opk_table_watched *value = &watch->values[i];
 
-		if (value->computed || !value->has_rows || value->measured != measured)
+		if (value->computed || find_cause(value) != cause)
 			continue;
 		*first = count++ ? *first : value->name;
 		*extremes |= opk_metric_is_extreme(value->name);
@@ -137,18 +149,18 @@ static size_t count_nan(const struct opk_table_watch *watch, bool measured, cons
 	return count;
 }
 
-static void note(const struct opk_table *table, bool measured, const char *why)
+static void note(const struct opk_table *table, enum cause cause, const char *why)
 {
 	const char *first = NULL;
 	bool extremes = false;
-	size_t count = count_nan(&table->watch, measured, &first, &extremes);
+	size_t count = count_nan(&table->watch, cause, &first, &extremes);
 
 	if (count)
 		opk_log(table->ctx, "%zu of %zu metrics, %s%s, %s nan in every %s: %s%s", count,
 		        table->watch.count, count > 1 ? "such as " : "", first,
 		        count > 1 ? "are" : "is",
 		        table->layout == OPK_TABLE_GROUPS ? "group" : "row", why,
-		        !measured && extremes
+		        cause == NOT_COLLECTED && extremes
 		                ? "; minima and maxima need a set that names them, or one that was "
 		                  "built with instances"
 		                : "");
@@ -165,12 +177,16 @@ static bool has_passes_apart(const struct opk_table *table)
 
 void opk_table_note_nan(const struct opk_table *table)
 {
-	note(table, false,
+	note(table, NOT_COLLECTED,
 	     has_passes_apart(table) ? "no range has all passes that are needed, but the rows of "
 	                               "joined ranges may"
 	                             : "what is needed was not collected");
-	note(table, true,
+	note(table, NO_VALUE,
 	     "all that is needed is there, and the formula has no value, as 0 / 0 has none");
+	/* There is a note on kernels already. */
+	if (!table->unknown_count)
+		note(table, TOO_FEW,
+		     "it ran for less than a sample, or too few samples tell it apart");
 }
 
 const char *opk_table_missing(const struct opk_table *table, size_t i)
