@@ -476,9 +476,9 @@ START_TEST(units)
 		struct here here;
 		struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
 		size_t count;
-		const char *wanted, *cupti;
+		const char *wanted, *cupti, *metric;
 	} rows[] = {
-		{ HERE, { { 0, 0 } }, 0, "", "" },
+		{ HERE, { { 0, 0 } }, 0, "unitless", "" },
 		{ HERE, { { 0, 1 } }, 1, "bytes", "byte" },
 		{ HERE, { { 0, 1 }, { 1, -1 } }, 2, "bytes/second", "byte/second" },
 		{ HERE, { { 1, -1 }, { 0, 1 } }, 2, "bytes/second", "byte/second" },
@@ -494,19 +494,40 @@ START_TEST(units)
 		  "bytes/second/cycle",
 		  "byte/secondcycle" },
 		{ HERE, { { 3, 1 } }, 1, "unitless", "" },
+		/* PerfWorks 12.x has no name for some: what the metric counts says it, or nothing. */
+		{ HERE,
+		  { { NV_DIM_UNIT_INVALID, 1 }, { 1, -1 } },
+		  2,
+		  "math_ops/second",
+		  "math_op/second",
+		  "sm__ops_path_tensor_src_fp16.sum.per_second" },
+		{ HERE,
+		  { { 0, 1 }, { NV_DIM_UNIT_INVALID, -1 } },
+		  2,
+		  "bytes/gcc_request",
+		  "byte/gcc_request",
+		  "gcc__xbar2gcc_sectors.sum" },
+		{ HERE, { { NV_DIM_UNIT_INVALID, 1 }, { 1, -1 } }, 2, "", "" },
+		{ HERE,
+		  { { NV_DIM_UNIT_INVALID, 1 }, { NV_DIM_UNIT_INVALID, -1 } },
+		  2,
+		  "",
+		  "",
+		  "pvavpu__vpu_cycles_active.sum.per_cycle_elapsed" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		opk_autofree char *unit = NULL, *short_unit = NULL;
+		const char *metric = rows[i].metric ? rows[i].metric : "fake__a.sum";
 		struct opk_nv_evaluator *evaluator;
 
 		memcpy(fake.factors, rows[i].factors, sizeof fake.factors);
 		fake.factor_count = rows[i].count;
 		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "FA100"));
-		ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, "fake__a.sum"));
+		ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, metric));
 		ck_row(&rows[i], !strcmp(unit, rows[i].wanted), "got %s", unit);
-		ck_ok(ctx, opk_nv_cupti_unit(&short_unit, ctx, evaluator, "fake__a.sum"));
+		ck_ok(ctx, opk_nv_cupti_unit(&short_unit, ctx, evaluator, metric));
 		ck_row(&rows[i], !strcmp(short_unit, rows[i].cupti), "got %s", short_unit);
 		opk_nv_evaluator_free(evaluator);
 		opk_ctx_free(ctx);

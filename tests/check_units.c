@@ -259,6 +259,42 @@ static void check_chip(struct opk_ctx *ctx, const char *chip)
 	opk_catalog_free(catalog);
 }
 
+/* Also of 12.x, whose PerfWorks has no name for some. */
+START_TEST(real_names)
+{
+	static const struct {
+		struct here here;
+		const char *metric, *wanted;
+	} rows[] = {
+		{ HERE, "dram__bytes.sum.per_second", "bytes/second" },
+		{ HERE, "dram__cycles_active.avg.per_cycle_elapsed", "unitless" },
+		{ HERE, "sm__ops_path_tensor_src_fp16.sum", "math_ops" },
+		{ HERE, "sm__ops_path_tensor_src_fp8.sum.peak_sustained", "math_ops/gpc_cycle" },
+		{ HERE, "sm__ops_path_tensor_src_fp64.sum.per_second", "math_ops/second" },
+		{ HERE, "gpc__cgas_launched.sum", "cgas" },
+		{ HERE, "gpc__cgas_active.sum", "cgas*gpc_cycles" },
+		{ HERE, "smsp__sass_branch_targets.avg.per_cycle_active",
+		  "branch_targets/gpc_cycle" },
+		{ HERE, "l1tex__average_t_sectors_per_request.ratio", "l2_sectors/l1tex_request" },
+		{ HERE, "smsp__sass_average_data_bytes_per_sector_mem_global.ratio",
+		  "bytes/l2_sector" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_nv_evaluator *evaluator = NULL;
+
+	if (have_cupti())
+		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "GH100"));
+	for (size_t i = 0; evaluator && i < COUNT(rows); i++) {
+		opk_autofree char *unit = NULL;
+
+		ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, rows[i].metric));
+		ck_row(&rows[i], !strcmp(unit, rows[i].wanted), "got %s", unit);
+	}
+	opk_nv_evaluator_free(evaluator);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(real_catalogs)
 {
 	static const char *const chips[] = { "GH100", "TU102", "GB202" };
@@ -281,6 +317,7 @@ int main(void)
 	tcase_add_test(tests, roots_and_equality);
 	tcase_add_test(tests, table_is_sound);
 	tcase_add_test(tests, spellings_of_nvidia);
+	tcase_add_test(tests, real_names);
 	tcase_add_loop_test(tests, real_catalogs, 0, 3);
 	tcase_set_timeout(tests, 120);
 	suite_add_tcase(suite, tests);

@@ -34,6 +34,10 @@ static const struct full_metric {
 	{ "U.Triage.fake__x.sum", 0, 3, "raw_1" },
 	{ "Triage.fake__y.sum", 0, 2, "raw_2" },
 	{ "U.Other.fake__z.sum", NV_CUPTI_UNKNOWN, 1, "raw_3" },
+	/* Not listed: what PerfWorks 12.x has no unit for. */
+	{ "sm__ops_path_tensor_src_fp16.sum.per_second", 0, 1, "raw_4" },
+	{ "gcc__xbar2gcc_sectors.sum", 0, 1, "raw_4" },
+	{ "pvavpu__vpu_cycles_active.sum.per_cycle_elapsed", 0, 1, "raw_4" },
 };
 
 enum {
@@ -584,6 +588,8 @@ static int do_NVPW_CounterDataBuilder_AddMetrics(struct nv_BuilderAddMetrics *pa
 
 static int do_NVPW_MetricsEvaluator_GetMetricDimUnits(struct nv_EvaluatorDimUnits *params)
 {
+	if (params->pDimUnits && !fake.factor_count)
+		return NVPA_INVALID_ARGUMENT;
 	if (params->pDimUnits)
 		memcpy(params->pDimUnits, fake.factors, fake.factor_count * sizeof *fake.factors);
 	params->numDimUnits = fake.factor_count;
@@ -599,6 +605,10 @@ static int do_NVPW_MetricsEvaluator_DimUnitToString(struct nv_EvaluatorDimUnitTo
 		{ "unitless", "unitless" },
 	};
 
+	if (params->dimUnit == NV_DIM_UNIT_INVALID) {
+		params->pSingularName = params->pPluralName = "invalid";
+		return 0;
+	}
 	if (params->dimUnit >= 4)
 		return NVPA_INVALID_ARGUMENT;
 	params->pSingularName = names[params->dimUnit][0];

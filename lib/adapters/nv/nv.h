@@ -132,7 +132,7 @@ OPK_DEFINE_AUTO(opk_nv_evaluator)
 /* Raw counters that a full metric name needs; appends, each once. */
 int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const char *metric);
-/* The unit of a full metric name, "bytes/second"; free(). */
+/* The unit of a full metric name, "bytes/second"; "" where PerfWorks has no name for it; free(). */
 int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                 const char *metric);
 /* The same as CUPTI 13.0 spells it, "byte/second", "gpc_cyclewarp"; free(). */

@@ -22,6 +22,8 @@ enum nv_metric_scope { NV_SCOPE_CONTEXT = 0, NV_SCOPE_DEVICE = 1 };
 enum nv_profiler_type { NV_PROFILER_RANGE = 0, NV_PROFILER_PM_SAMPLING = 1 };
 /* The range profiler's kind of work, as PerfWorks calls it. */
 enum nv_activity_kind { NV_ACTIVITY_KIND_PROFILER = 1 };
+/* PerfWorks' unit that has no name. */
+#define NV_DIM_UNIT_INVALID 3518299157u
 
 /* ---- libcupti: cupti_profiler_host.h, cupti_pmsampling.h */
 

@@ -138,18 +138,89 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* One factor of a unit: "bytes", or "second" where it divides. */
-static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
-                      const struct nv_DimUnitFactor *factor)
+/* What PerfWorks calls a factor of a unit. */
+struct names {
+	const char *one, *many;
+};
+
+/*
+ * PerfWorks 12.x knows fewer units than it has metrics, and calls the others "invalid". In 13.0
+ * they have these names, by what the metric counts.
+ */
+static const struct {
+	const char *part; /* of the metric's name */
+	struct names names;
+} nameless[] = {
+	{ "__ops_path_tensor", { "math_op", "math_ops" } },
+	{ "__sass_branch_targets", { "branch_target", "branch_targets" } },
+	{ "__cgas_", { "cga", "cgas" } },
+	{ "gcc__", { "gcc_request", "gcc_requests" } },
+	{ "__texin_tsl1_requests", { "gcc_request", "gcc_requests" } },
+	{ "pcie__rx_requests", { "pcie_request", "pcie_requests" } },
+	{ "rtcore__rays", { "ray", "rays" } },
+	{ "_l1tex_mem_shared_data_compute_lines", { "l1tex_line", "l1tex_lines" } },
+	{ "__average_sharedmem_bytes_per_cta", { "l1tex_line", "l1tex_lines" } },
+	{ "_rf_quanta_", { "rf_quantum", "rf_quanta" } },
+	{ "__average_registers_per_", { "register", "registers" } },
+	{ "ctc__", { "ctc_cycle", "ctc_cycles" } },
+	{ "nvdec__", { "nvdec_cycle", "nvdec_cycles" } },
+	{ "nvdla__", { "nvdla_cycle", "nvdla_cycles" } },
+	{ "nvenc__", { "nvenc_cycle", "nvenc_cycles" } },
+	{ "ofa__", { "ofa_cycle", "ofa_cycles" } },
+	{ "pva__", { "pva_cycle", "pva_cycles" } },
+	{ "pvavpu__", { "pvavpu_cycle", "pvavpu_cycles" } },
+	{ "vic__", { "vic_cycle", "vic_cycles" } },
+};
+
+/* Names that are NULL: it is not known. */
+static struct names name_nameless(const char *metric)
+{
+	for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++)
+		if (strstr(metric, nameless[i].part))
+			return nameless[i].names;
+	return (struct names){ NULL, NULL };
+}
+
+static int find_names(struct names *out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                      const struct nv_DimUnitFactor *factor, const char *metric)
 {
 	NV_PARAMS(params, EvaluatorDimUnitToString, .pMetricsEvaluator = evaluator->object,
 	          .dimUnit = factor->dimUnit);
-	int power = factor->exponent < 0 ? -factor->exponent : factor->exponent;
 	int code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_DimUnitToString, &params);
 
 	if (code)
 		return code;
-	opk_buf_add_text(buf, factor->exponent < 0 ? params.pSingularName : params.pPluralName);
+	*out = (struct names){ params.pSingularName, params.pPluralName };
+	if (factor->dimUnit == NV_DIM_UNIT_INVALID)
+		*out = name_nameless(metric);
+	return OPK_OK;
+}
+
+/* Of two factors without a name it is not known which is which. */
+static bool is_unknown(const struct nv_DimUnitFactor *factors, size_t count, const char *metric)
+{
+	size_t invalid = 0;
+
+	for (size_t i = 0; i < count; i++)
+		invalid += factors[i].dimUnit == NV_DIM_UNIT_INVALID;
+	return invalid > 1 || (invalid && !name_nameless(metric).one);
+}
+
+/* One factor of a unit: "bytes", or "second" where it divides. */
+static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
+                      const struct nv_DimUnitFactor *factor, const char *metric)
+{
+	int power = factor->exponent < 0 ? -factor->exponent : factor->exponent;
+	struct names names;
+	int code = find_names(&names, ctx, evaluator, factor, metric);
+
+	if (code)
+		return code;
+	/* 12.6 has "bytes/L2_sector", and "l2_sectors" like the others. */
+	if (factor->exponent < 0 && !strncmp(names.one, "L2_", 3))
+		opk_buf_add_printf(buf, "l%s", names.one + 1);
+	else
+		opk_buf_add_text(buf, factor->exponent < 0 ? names.one : names.many);
 	if (power > 1)
 		opk_buf_add_printf(buf, "^%d", power);
 	return OPK_OK;
@@ -158,7 +229,7 @@ static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_ev
 /* "bytes*cycles/second": the factors above the line, then those below it. */
 static int compose_unit(struct opk_buf *buf, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const struct nv_DimUnitFactor *factors,
-                        size_t count)
+                        size_t count, const char *metric)
 {
 	for (int below = 0; below < 2; below++) {
 		bool first = true;
@@ -171,7 +242,7 @@ static int compose_unit(struct opk_buf *buf, struct opk_ctx *ctx,
 			if (below || !first)
 				opk_buf_add_text(buf, below ? "/" : "*");
 			first = false;
-			code = add_factor(buf, ctx, evaluator, &factors[i]);
+			code = add_factor(buf, ctx, evaluator, &factors[i], metric);
 			if (code)
 				return code;
 		}
@@ -204,6 +275,9 @@ static int ask_factors(struct nv_DimUnitFactor **out, size_t *count, struct opk_
 		code = NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_GetMetricDimUnits, &params);
 		if (code)
 			return code;
+		/* 12.6 has no factor for what is unitless, and refuses to be asked for none. */
+		if (!params.numDimUnits)
+			break;
 		if (!factors && !(factors = opk_alloc_array(params.numDimUnits, sizeof *factors)))
 			return opk_nomem(ctx, "a unit");
 	}
@@ -220,8 +294,14 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 	size_t count = 0;
 	int code = ask_factors(&factors, &count, ctx, evaluator, metric);
 
-	if (!code)
-		code = compose_unit(&buf, ctx, evaluator, factors, count);
+	if (!code && is_unknown(factors, count, metric))
+		opk_buf_add(&buf, "", 1);
+	else if (!code && !count)
+		opk_buf_add(&buf, "unitless", sizeof "unitless");
+	else if (!code)
+		code = compose_unit(&buf, ctx, evaluator, factors, count, metric);
+	if (!code && buf.failed)
+		code = opk_nomem(ctx, "a unit");
 	if (!code)
 		*out = (char *)opk_take(buf.data);
 	return code;
@@ -229,15 +309,14 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 
 /* "second" as often as its exponent is; nothing for what PerfWorks calls unitless. */
 static int add_word(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
-                    const struct nv_DimUnitFactor *factor)
+                    const struct nv_DimUnitFactor *factor, const char *metric)
 {
-	NV_PARAMS(params, EvaluatorDimUnitToString, .pMetricsEvaluator = evaluator->object,
-	          .dimUnit = factor->dimUnit);
-	int code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_DimUnitToString, &params);
+	struct names names;
+	int code = find_names(&names, ctx, evaluator, factor, metric);
 
 	for (int i = abs(factor->exponent); !code && i > 0; i--)
-		if (strcmp(params.pSingularName, "unitless"))
-			opk_buf_add_text(buf, params.pSingularName);
+		if (strcmp(names.one, "unitless"))
+			opk_buf_add_text(buf, names.one);
 	return code;
 }
 
@@ -249,9 +328,11 @@ int opk_nv_cupti_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *
 	size_t count = 0;
 	int code = ask_factors(&factors, &count, ctx, evaluator, metric);
 
+	if (!code && is_unknown(factors, count, metric))
+		count = 0;
 	for (size_t i = 0; !code && i < count; i++)
 		code = add_word(factors[i].exponent < 0 ? &below : &above, ctx, evaluator,
-		                &factors[i]);
+		                &factors[i], metric);
 	if (code)
 		return code;
 	if (below.size) {
