@@ -227,6 +227,8 @@ struct opk_nvidia_info {
 	uint32_t cupti_version;       /* cuptiGetVersion, e.g. 130001; 0 if not found */
 	const char *libcuda_path;     /* NULL: not needed, or not found */
 	bool needs_libcuda;           /* CUPTI 13.2 and later: nothing works without libcuda.so.1 */
+	const char *nvperf_host_version; /* NVPW_QueryVersionNumber, "2025.4.2"; or "" */
+	const char *mixed; /* both were found, but of different releases: which; NULL: a pair */
 };
 
 /*
@@ -1783,7 +1785,7 @@ struct opk_statistics {
 	double min, max, p50, p90, p99;
 	/*
 	 * What ranges weigh in `mean`. NULL: all the same, or their values are equal. "denominator":
-	 * `mean` is the ratio of all ranges together, in which each weighs as much as its denominator.
+	 * `mean` is the ratio of all ranges together, and each weighs as much as its denominator.
 	 * Else the ranges are of several GPUs, the metric's numerator and denominator, or those of
 	 * one that it is computed of, are not known, and `mean` is that of the GPUs' values,
 	 * weighted by this metric, or by "count".

@@ -494,7 +494,7 @@ START_TEST(units)
 		  "bytes/second/cycle",
 		  "byte/secondcycle" },
 		{ HERE, { { 3, 1 } }, 1, "unitless", "" },
-		/* PerfWorks 12.x has no name for some: what the metric counts says it, or nothing. */
+		/* PerfWorks 12.x has no name for some; what the metric counts may say it. */
 		{ HERE,
 		  { { NV_DIM_UNIT_INVALID, 1 }, { 1, -1 } },
 		  2,

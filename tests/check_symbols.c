@@ -149,6 +149,93 @@ START_TEST(no_library)
 }
 END_TEST
 
+static int say_version(uint32_t *version)
+{
+	*version = 130001;
+	return 0;
+}
+
+static uint32_t perfworks[2];
+
+static int say_perfworks(struct nv_QueryVersion *params)
+{
+	params->relMajor = perfworks[0];
+	params->relMinor = perfworks[1];
+	params->relPatch = 7;
+	return params->apiSet != NV_SDK_VERSION;
+}
+
+static char noted[1024];
+
+static void remember(void *data, const char *message)
+{
+	(void)data;
+	ck_assert_msg(!*noted, "twice: %s", message);
+	snprintf(noted, sizeof noted, "%s", message);
+}
+
+/* Both are there, of different releases: a note says it once, and doctor is told. */
+START_TEST(mixed_pair)
+{
+	static const struct {
+		struct here here;
+		uint32_t year, number;
+		const char *wanted;
+	} rows[] = {
+		{ HERE, 2025, 4, NULL },
+		{ HERE, 2024, 1, "libcupti is of CUPTI 13.0, and libnvperf_host of CUPTI 12.6" },
+		{ HERE, 2026, 4, "libnvperf_host of CUPTI 13.5: they come as a pair" },
+		{ HERE, 2027, 1, "libnvperf_host of PerfWorks 2027.1: " },
+		{ HERE, 2025, 3, "libnvperf_host of PerfWorks 2025.3: " },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct opk_nvidia_info info = OPK_INIT(info);
+		struct nv_table table = fake_table();
+		struct opk_ctx *ctx;
+
+		*noted = '\0';
+		perfworks[0] = rows[i].year;
+		perfworks[1] = rows[i].number;
+		table.cuptiGetVersion = say_version;
+		table.NVPW_QueryVersionNumber = say_perfworks;
+		fake_reset();
+		ctx = fake_ctx_of(&table);
+		ctx->log = remember;
+		ck_ok(ctx, do_chips(ctx));
+		ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
+		ck_row(&rows[i], !info.mixed == !rows[i].wanted, "%s", noted);
+		ck_row(&rows[i], rows[i].wanted ? !strcmp(info.mixed, noted) : !*noted, "%s",
+		       noted);
+		ck_row(&rows[i], !rows[i].wanted || strstr(noted, rows[i].wanted), "%s", noted);
+		ck_row(&rows[i], strstr(info.nvperf_host_version, ".7"), "%s",
+		       info.nvperf_host_version);
+		opk_ctx_free(ctx);
+	}
+}
+END_TEST
+
+/* As far as it is known what releases have. */
+START_TEST(pairs)
+{
+	static const struct {
+		struct here here;
+		struct opk_nv_versions versions;
+		bool mixed;
+	} rows[] = {
+		{ HERE, { 24, 2024, 1 }, false },     { HERE, { 28, 2025, 2 }, false },
+		{ HERE, { 27, 2025, 4 }, true },      { HERE, { 130501, 2026, 4 }, false },
+		{ HERE, { 130501, 2026, 5 }, false }, { HERE, { 130600, 2026, 5 }, false },
+		{ HERE, { 130600, 2026, 4 }, true },  { HERE, { 130000, 2026, 5 }, true },
+		{ HERE, { 0, 2026, 4 }, false },      { HERE, { 130000, 0, 0 }, false },
+	};
+	char of[36];
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		ck_row(&rows[i], nv_is_mixed(of, &rows[i].versions) == rows[i].mixed, "%s", of);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("symbols");
@@ -158,6 +245,8 @@ int main(void)
 	tcase_add_test(tests, missing_for_operation);
 	tcase_add_test(tests, missing_library_or_symbol);
 	tcase_add_test(tests, no_library);
+	tcase_add_test(tests, mixed_pair);
+	tcase_add_test(tests, pairs);
 	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

@@ -416,7 +416,7 @@ for m in two:
     assert m in weighted or (r["sum"] is None) == (w["sum"] is None)
 PYTHON
 fi
-# A mean that is not that of the two values says so, in its column or in a note.
+# A weighted mean says so, in its column or in a note.
 ranks=$recordings/gh100-ranks.opk active=sm__warps_active.avg.pct_of_peak_sustained_active
 notes 'ranges of up to 2 GPUs' eval "$ranks" --aggregate kernel --where 'kernel=ncclDevKernel_AllGather*' --metrics "$active"
 out_has ',2,nan,4\.692237623138[0-9]*,4\.68[0-9]*,5\.00[0-9]*,4\.84[0-9]*,.*,denominator$'

@@ -42,4 +42,22 @@ for cache in cold warm; do
 	opens eval "$simple" --set smsp__inst_executed.sum --cuda "$tmp/mine"
 	opens eval "$simple" --set ./reads.yaml --cuda "$tmp/mine"
 done
+
+section 'a mixed pair'
+# .ci/run and make check-matrix fetch other releases.
+other=
+for file in "$SOURCE"/build/cupti/*/nvidia/*/lib/libnvperf_host.so "$BUILD"/cupti/*/nvidia/*/lib/libnvperf_host.so /usr/local/cuda/lib64/libnvperf_host.so; do
+	[ ! -f "$file" ] || cmp -s "$file" "$folder/libnvperf_host.so" || other=$file
+done
+[ -n "$other" ] || { skip 'there is no libnvperf_host.so of another release'; finish; }
+mkdir mixed
+ln -s "$(echo "$folder"/libcupti.so.1[0-9])" mixed/
+ln -s "$other" mixed/libnvperf_host.so
+pair='is of CUPTI 1[0-9.]+, and [^ ]*libnvperf_host[^ ]* of CUPTI 1[0-9.]+: they come as a pair, .*--cuda DIR'
+run 3 doctor --cuda "$tmp/mixed"
+err_has "^offpeak: note: $tmp/mixed/libcupti.so.1[0-9] $pair"
+err_has '^offpeak: libcupti and libnvperf_host are of different releases$'
+out_has '^libnvperf_host_version,20[0-9.]+$'
+notes "$pair" eval "$simple" --metrics smsp__inst_executed.sum --cuda "$tmp/mixed"
+same 'said once' "$(wc -l <"$tmp/err" | tr -d ' ')" 1
 finish

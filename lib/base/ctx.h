@@ -28,6 +28,7 @@ struct opk_ctx {
 	/* Filled by the nv adapter on first use; tests put a fake here. */
 	struct opk_nv *nv;
 	void (*nv_free)(struct opk_nv *nv);
+	bool noted_mixed;           /* opk_nv_note_mixed() */
 	struct opk_stream *streams; /* base/stream.h */
 	atomic_bool interrupted;    /* by opk_ctx_interrupt() */
 	void (*leave_kept)(void);   /* set once it has asked a child that is kept: child/kept.c */

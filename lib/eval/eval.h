@@ -64,6 +64,7 @@ struct opk_eval_job {
 struct opk_spool_header {
 	char chip[32];
 	int32_t profiler;
+	struct opk_nv_versions versions; /* of the libraries that made the values */
 };
 struct opk_spool_row {
 	uint64_t dropped;      /* rows before it that the filter refused */

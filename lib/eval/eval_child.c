@@ -31,7 +31,8 @@ struct work {
 /* And the unit of each metric, "" where the library does not know it. */
 static void put_header(struct work *w)
 {
-	struct opk_spool_header header = { .profiler = (int32_t)w->profiler };
+	struct opk_spool_header header = { .profiler = (int32_t)w->profiler,
+		                           .versions = opk_nv_versions(w->ctx) };
 
 	snprintf(header.chip, sizeof header.chip, "%s", w->chip);
 	opk_put(w->child, &header, sizeof header);

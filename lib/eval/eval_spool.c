@@ -268,6 +268,8 @@ static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
 	for (size_t k = 0; k < metric_count && !result->code; k++)
 		opk_get_text(i ? &others : units, result, OPK_MAX_UNIT);
 	spools->firsts[i] = result->at;
+	if (!result->code)
+		opk_nv_note_mixed(ctx, &header.versions);
 	return opk_result_check(result, ctx);
 }
 

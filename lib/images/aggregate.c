@@ -242,7 +242,7 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 			                   o->rows_of_group, count);
 		of = &a->statistics[i * a->column_count + column];
 		opk_statistics_order(of, o->of_group, count);
-		/* Whatever equal values are weighted by, their mean is the same. */
+		/* Equal values have the same mean with any weights. */
 		if (of->min == of->max)
 			of->weighted_by = NULL;
 	}

@@ -236,7 +236,7 @@ static size_t count_columns(const struct opk_summary *s,
 	return count;
 }
 
-/* A mean that is not that of the values beside it. */
+/* A ratio of sums may lie far from the middle of the values beside it. */
 static int remark_ratios(struct opk_summary *s)
 {
 	size_t count = count_columns(s, opk_is_ratio_of_sums);

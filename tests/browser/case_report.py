@@ -193,7 +193,7 @@ def test_ranks(browser, tools):
 
 
 def test_units(browser, tools):
-    """What is compared in a row has one unit, though the least is microseconds and the greatest milliseconds."""
+    """Mean, min and max have one unit, though the least is microseconds and the greatest milliseconds."""
     open_report(browser, tools, "gh100-ranks-pm")
     heads = dict(line.split("\n") for line in browser.texts("section.kernels thead th") if line.count("\n") == 1)
     check([heads[name] for name in ("mean", "min", "max")] == ["ms", "ms", "ms"], "%s" % heads)

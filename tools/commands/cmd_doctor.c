@@ -52,6 +52,7 @@ static int print(struct app *app, const struct opk_nvidia_info *info)
 	field_text(&fields, "libnvperf_host",
 	           info->nvperf_host_path ? info->nvperf_host_path : "not found");
 	field_number(&fields, "cupti_version", info->cupti_version);
+	field_text(&fields, "libnvperf_host_version", info->nvperf_host_version);
 	field_text(&fields, "libcuda",
 	           info->libcuda_path    ? info->libcuda_path
 	           : info->needs_libcuda ? "none that serves"
@@ -75,6 +76,10 @@ static int run(struct app *app, void *data)
 		code = print(app, &info);
 	if (code)
 		code = app_fail(app, code);
+	/* A note says more of it. */
+	if (!found && info.mixed)
+		found = app_error(app, OPK_ENVIDIA,
+		                  "libcupti and libnvperf_host are of different releases");
 	return found ? found : code;
 }
 
@@ -83,7 +88,8 @@ const struct command doctor_command = {
 	.synopsis = "",
 	.summary = "show which NVIDIA libraries were found where, and what works with them",
 	.details = "Features whose symbol is missing are listed with it. The last table has every\n"
-		   "file that was tried, in order. Exit code 3 where libcupti is missing.",
+		   "file that was tried, in order. Exit code 3 where libcupti is missing, or is not of the\n"
+		   "release that libnvperf_host is of: values and units of such a pair may be wrong.",
 	.examples = {
 		{ "doctor", "what was found, and what works with it" },
 		{ "doctor --cuda cuda", "with the libraries in this folder only" },

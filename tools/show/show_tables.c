@@ -180,7 +180,7 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 		field_add(fields, "min", OPK_CELL_DOUBLE, cell_double(of->min));
 		field_add(fields, "max", OPK_CELL_DOUBLE, cell_double(of->max));
 	}
-	/* Of text a note says so. */
+	/* A note says so beside text. */
 	if (extremes && !people)
 		field_text(fields, "weighted_by", of->weighted_by);
 	field_text(fields, "unit", column->unit);

@@ -35,6 +35,14 @@ struct opk_nv_release opk_nv_release_of(uint32_t version);
 /* That of the library in use, which is opened; "this libcupti" where there is none. */
 struct opk_nv_release opk_nv_release(struct opk_ctx *ctx);
 
+/* What the two libraries say that they are; 0 of one that is not loaded. */
+struct opk_nv_versions {
+	uint32_t cupti, nvperf_year, nvperf_number;
+};
+struct opk_nv_versions opk_nv_versions(const struct opk_ctx *ctx);
+/* A note, the first time, where they are of different releases; a child may have loaded them. */
+void opk_nv_note_mixed(struct opk_ctx *ctx, const struct opk_nv_versions *versions);
+
 /*
  * Whether this is the code of a call by which NVIDIA's libraries refused what was asked, and not of
  * one that was interrupted.

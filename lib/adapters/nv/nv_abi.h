@@ -163,6 +163,20 @@ struct nv_InitializeHost {
 	NV_HEAD;
 };
 
+/* What to ask the version of: PerfWorks as a whole. */
+#define NV_SDK_VERSION 0x1e128b6f001423fcULL
+
+struct nv_QueryVersion {
+	NV_HEAD;
+	uint64_t apiSet;
+	uint32_t major;
+	uint32_t minor;
+	uint32_t patch;
+	uint32_t relMajor;
+	uint32_t relMinor;
+	uint32_t relPatch;
+};
+
 struct nv_MetricEvalRequest {
 	size_t metricIndex;
 	uint8_t metricType;

@@ -196,7 +196,7 @@ static int find_names(struct names *out, struct opk_ctx *ctx, struct opk_nv_eval
 	return OPK_OK;
 }
 
-/* Of two factors without a name it is not known which is which. */
+/* Where two factors have no name, nothing says which is which. */
 static bool is_unknown(const struct nv_DimUnitFactor *factors, size_t count, const char *metric)
 {
 	size_t invalid = 0;

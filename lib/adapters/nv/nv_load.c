@@ -227,6 +227,56 @@ void nv_set_features(struct opk_nv *nv)
 	}
 }
 
+/* What is wrong, and what to do; NULL: nothing is, or memory is out. free() */
+static char *explain_mixed(const struct opk_nv_versions *versions, const char *cupti,
+                           const char *nvperf)
+{
+	char of[36];
+
+	if (!nv_is_mixed(of, versions))
+		return NULL;
+	return opk_printf("%s is of %s, and %s of %s: they come as a pair, and values and units of "
+	                  "a mixed one may be wrong; install both from one release, or name its "
+	                  "folder with --cuda DIR or OFFPEAK_CUDA",
+	                  cupti ? cupti : "libcupti", opk_nv_release_of(versions->cupti).name,
+	                  nvperf ? nvperf : "libnvperf_host", of);
+}
+
+static void find_versions(struct opk_nv *nv)
+{
+	struct nv_QueryVersion asked = { .structSize = NV_END(struct nv_QueryVersion, relPatch),
+		                         .apiSet = NV_SDK_VERSION };
+
+	if (nv->call.cuptiGetVersion)
+		nv->call.cuptiGetVersion(&nv->version);
+	nv->versions.cupti = nv->version;
+	if (!nv->call.NVPW_QueryVersionNumber || nv->call.NVPW_QueryVersionNumber(&asked))
+		return;
+	nv->versions.nvperf_year = asked.relMajor;
+	nv->versions.nvperf_number = asked.relMinor;
+	snprintf(nv->nvperf_version, sizeof nv->nvperf_version, "%u.%u.%u",
+	         (unsigned)asked.relMajor, (unsigned)asked.relMinor, (unsigned)asked.relPatch);
+	nv->mixed = explain_mixed(&nv->versions, nv->cupti_path, nv->nvperf_path);
+}
+
+struct opk_nv_versions opk_nv_versions(const struct opk_ctx *ctx)
+{
+	return ctx->nv ? ctx->nv->versions : (struct opk_nv_versions){ 0 };
+}
+
+void opk_nv_note_mixed(struct opk_ctx *ctx, const struct opk_nv_versions *versions)
+{
+	opk_autofree char *text = NULL;
+
+	if (ctx->noted_mixed)
+		return;
+	text = explain_mixed(versions, ctx->nv ? ctx->nv->cupti_path : NULL,
+	                     ctx->nv ? ctx->nv->nvperf_path : NULL);
+	ctx->noted_mixed = text != NULL;
+	if (text)
+		opk_log(ctx, "%s", text);
+}
+
 struct opk_nv *nv_from_table(const struct nv_table *table)
 {
 	struct opk_nv *nv = opk_alloc(sizeof *nv);
@@ -235,8 +285,7 @@ struct opk_nv *nv_from_table(const struct nv_table *table)
 		return NULL;
 	nv->call = *table;
 	nv_set_features(nv);
-	if (table->cuptiGetVersion)
-		table->cuptiGetVersion(&nv->version);
+	find_versions(nv);
 	return nv;
 }
 
@@ -249,6 +298,7 @@ void nv_free(struct opk_nv *nv)
 	free(nv->cupti_path);
 	free(nv->nvperf_path);
 	free(nv->libcuda_path);
+	free(nv->mixed);
 	free(nv);
 }
 
@@ -256,6 +306,9 @@ static void bind(struct opk_nv *nv)
 {
 	if (nv->cupti)
 		*(void **)&nv->call.cuptiGetVersion = dlsym(nv->cupti, "cuptiGetVersion");
+	if (nv->nvperf)
+		*(void **)&nv->call.NVPW_QueryVersionNumber = dlsym(nv->nvperf,
+		                                                    "NVPW_QueryVersionNumber");
 	for (size_t i = 0; i < SYMBOL_COUNT; i++) {
 		void *library = strcmp(symbols[i].origin, "libcupti") ? nv->nvperf : nv->cupti;
 
@@ -266,8 +319,8 @@ static void bind(struct opk_nv *nv)
 		nv->features[i].available = false;
 		nv->features[i].missing = "libcuda.so.1";
 	}
-	if (nv->call.cuptiGetVersion && !nv->lacks_driver)
-		nv->call.cuptiGetVersion(&nv->version);
+	if (!nv->lacks_driver)
+		find_versions(nv);
 }
 
 /* ---- opening */
@@ -403,6 +456,8 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 		return fail_not_found(ctx, ctx->nv);
 	if (ctx->nv->lacks_driver)
 		return nv_fail_driver(ctx, ctx->nv);
+	if (ctx->nv->mixed)
+		opk_nv_note_mixed(ctx, &ctx->nv->versions);
 	if (!ctx->nv->features[NV_FEATURE_HOST].available)
 		feature = NV_FEATURE_HOST;
 	/* libcupti can do nothing without it. */
@@ -450,6 +505,8 @@ int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 			.cupti_version = ctx->nv->version,
 			.libcuda_path = ctx->nv->libcuda_path,
 			.needs_libcuda = ctx->nv->libcuda_path || ctx->nv->lacks_driver,
+			.nvperf_host_version = ctx->nv->nvperf_version,
+			.mixed = ctx->nv->mixed,
 		};
 	opk_fill_sized(info, &found, sizeof found);
 	return code;

@@ -168,3 +168,36 @@ struct opk_nv_release opk_nv_release_of(uint32_t version)
 		         (unsigned)version / 100 % 100);
 	return out;
 }
+
+bool nv_is_mixed(char of[36], const struct opk_nv_versions *versions)
+{
+	/* What NVPW_QueryVersionNumber says of each release: its first and last wheel agree. */
+	static const struct {
+		uint32_t year, number;
+		const char *name;
+	} releases[] = {
+		{ 2024, 1, "CUPTI 12.6" }, { 2024, 5, "CUPTI 12.8" }, { 2025, 2, "CUPTI 12.9" },
+		{ 2025, 4, "CUPTI 13.0" }, { 2025, 5, "CUPTI 13.1" }, { 2026, 1, "CUPTI 13.2" },
+		{ 2026, 2, "CUPTI 13.3" }, { 2026, 3, "CUPTI 13.4" }, { 2026, 4, "CUPTI 13.5" },
+	};
+	const struct opk_nv_release release = opk_nv_release_of(versions->cupti);
+	size_t count = sizeof releases / sizeof *releases, of_cupti = count, of_nvperf = count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(releases[i].name, release.name))
+			of_cupti = i;
+		if (releases[i].year == versions->nvperf_year
+		    && releases[i].number == versions->nvperf_number)
+			of_nvperf = i;
+	}
+	if (of_nvperf < count)
+		snprintf(of, 36, "%s", releases[of_nvperf].name);
+	else
+		snprintf(of, 36, "PerfWorks %" PRIu32 ".%" PRIu32, versions->nvperf_year,
+		         versions->nvperf_number);
+	/* The newest release may have a patch with another number, and later ones are not known. */
+	if (!versions->cupti || !versions->nvperf_year
+	    || (of_nvperf == count && of_cupti >= count - 1))
+		return false;
+	return of_cupti != of_nvperf;
+}

@@ -6,13 +6,16 @@
 #ifndef OPK_NV_TABLE_H
 #define OPK_NV_TABLE_H
 
+#include "adapters/nv/nv.h"
 #include "adapters/nv/nv_abi.h"
 #include "adapters/nv/nv_symbols.h"
 #include "base/ctx.h"
 #include "base/strlist.h"
 
 struct nv_table {
+	/* No feature needs these two. */
 	int (*cuptiGetVersion)(uint32_t *version);
+	int (*NVPW_QueryVersionNumber)(struct nv_QueryVersion *params);
 #define X(symbol, params, last, feature) int (*symbol)(struct nv_##params *);
 	NV_CUPTI_SYMBOLS(X)
 	NV_NVPERF_SYMBOLS(X)
@@ -34,8 +37,11 @@ struct opk_nv {
 	char *nvperf_path;
 	char *libcuda_path;
 	uint32_t version;
-	bool lacks_driver; /* libcupti is there, but can't work on this machine */
-	bool nvperf_ready; /* NVPW_InitializeHost was called */
+	struct opk_nv_versions versions;
+	char nvperf_version[40]; /* "2025.4.2"; "" */
+	char *mixed;             /* what is wrong where the two are not of one release; NULL */
+	bool lacks_driver;       /* libcupti is there, but can't work on this machine */
+	bool nvperf_ready;       /* NVPW_InitializeHost was called */
 	struct opk_strlist tried;
 	size_t driver_tried; /* where libcuda's begin among these */
 	struct opk_feature features[NV_FEATURE_COUNT];
@@ -67,6 +73,9 @@ int nv_fail_driver(struct opk_ctx *ctx, const struct opk_nv *nv);
  * not there.
  */
 int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
+
+/* Whether they are of different releases, as far as both are known; `of`: what PerfWorks is of. */
+bool nv_is_mixed(char of[36], const struct opk_nv_versions *versions);
 
 /* One of NVIDIA's status codes: tables that a NULL name ends. */
 struct nv_status {
