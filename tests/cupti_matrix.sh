@@ -75,7 +75,7 @@ fi
 
 measure "$(folder_of 13.0)" "$work/13.0"
 [ -s "$work/13.0.values" ] || { echo 'cupti_matrix.sh: 13.0 is not to be had' >&2; exit 77; }
-echo '| CUPTI | chips | full names of GH100 | other units | passes of speed-of-light | passes of full | sets on chips | lacking some | refused | values | other values | nan | with other units |'
+echo '| CUPTI | chips | full names of GH100 | other units | passes of speed-of-light | passes of full | sets on chips | lacking some | refused | values | other values | nan | other units of values |'
 echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 for release; do
 	cuda=$(folder_of "$release")
