@@ -29,8 +29,8 @@ out_has '^fp32_peak +66\.88 +Tflop/s$'
 out_has '^fp64_flop +double-precision operations outside the tensor cores$'
 # The kernel relax is nearest to the roof of fp32, not to one of tensor cores, nor to DRAM.
 run 0 show "$recordings/gh100-before.opk" --kernel relax --format json
-json '[(r["highest_share"], r["roofline"]) for r in j["rooflines"]] == [("fp32 64.7%", "Of the peaks: fp32 64.7%, fp16 0.323%; "
-	"DRAM 22.5%, L2 10.2%, L1 tags 0.647%. Nearest of these: fp32. Throughput not known: DRAM, L2, L1 tags.")]'
+json '[(r["highest_share"], r["roofline"]) for r in j["rooflines"]] == [("fp32 64.8%", "Of the peaks: fp32 64.8%, fp16 0.324%; "
+	"DRAM 22.3%, L2 10.1%, L1 tags 0.648%. Nearest of these: fp32. Throughput not known: DRAM, L2, L1 tags.")]'
 works show "$simple" --format json
 json '"rooflines" not in j'
 # The values are those of eval.
