@@ -93,15 +93,15 @@ def write_png(path, lines):
 
 # ---- the pictures ---------------------------------------------------------------------------
 
-def show(browser, selector, height):
+def show(browser, selector, height, width=WIDTH):
     """The page from this element on, so many pixels of it."""
-    browser.size(WIDTH, height)
+    browser.size(width, height)
     browser.js("document.querySelector(arguments[0]).scrollIntoView({block: 'start', behavior: 'instant'});"
                "return new Promise(done => setTimeout(done, 500))", selector)
 
 
 def comparison(browser):
-    show(browser, "section[data-part=diff]", 620)
+    show(browser, "section[data-part=diff]", 620, 1100)  # all columns
 
 
 def kernel(browser):
