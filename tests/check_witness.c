@@ -264,13 +264,22 @@ static double highest(const struct witness *w, const struct opk_throughput *t)
 	return most;
 }
 
+/* Whether all parts are numbers: then it must be one, too. */
+static bool is_whole(const struct witness *w, const struct opk_throughput *t)
+{
+	for (size_t i = t->first; i < t->end; i++)
+		if (isnan(value_named(w, w->throughputs.parts.items[i])))
+			return false;
+	return true;
+}
+
 static void check_throughputs(struct witness *w, struct identity *identity)
 {
 	for (size_t i = 0; i < w->throughputs.count; i++) {
 		const struct opk_throughput *t = &w->throughputs.items[i];
 		double is = w->values[t->metric], must = highest(w, t);
 
-		if (!isnan(is))
+		if (!isnan(is) || is_whole(w, t))
 			claim(w, identity, w->names.items[t->metric], is == must, is, must);
 	}
 }

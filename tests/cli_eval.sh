@@ -27,10 +27,10 @@ equal out simple.csv
 section 'eval: throughputs'
 half=$SOURCE/tests/files/half-throughput.opk
 pct=avg.pct_of_peak_sustained_elapsed
-lacks="half-throughput.opk: sm__throughput.$pct is nan in 1 row, because its part sm__mio2rf_writeback_active.$pct was not .*; its other parts amount to at least 19.94%\$"
+lacks="half-throughput.opk: sm__throughput.$pct is nan in 1 row, because its part sm__mio2rf_writeback_active.$pct was not .*; its other parts amount to at least 28.39%\$"
 notes "$lacks" eval "$half" --metrics sm__throughput.$pct,sm__instruction_throughput.$pct --where launch=1
 out_has ',nan,28[.]'
-notes 'at least 4[.]093% to 65[.]98%, row by row' eval "$half" --metrics sm__throughput.$pct
+notes 'at least 6[.]096% to 88[.]1%, row by row' eval "$half" --metrics sm__throughput.$pct
 notes 'sm__throughput.*because its part' show "$half"
 notes 'sm__throughput.*because its part' diff "$half" "$half"
 notes 'sm__throughput.*because its part' report "$half" -o half.html

@@ -491,20 +491,30 @@ same 'names of recordings' "$(ls run*.opk | wc -l)" 2
 found '' sh ./taken.sh
 names_are 'run.opk '
 
-# Another file gets its name while what the run read is looked at again.
+# Another file gets its name while what the run read is looked at again; by a process that is not the run's.
 cp one.opk other.opk
 truncate -s 100M large
 cat >late.sh <<LATE
 #!/bin/sh
 "$prog" init ctx:0 launch:late || exit
 touch large
-(until [ -e run.opk ]; do sleep 0.01; done; cp other.opk mine.opk; mv mine.opk run.opk) &
 LATE
 rm -f run*.opk
+(until [ -e run.opk ]; do sleep 0.01; done; cp other.opk mine.opk; mv mine.opk run.opk) &
 collect 0 -v --cache kept --cache-input large -c one.opk -o run.opk -- sh ./late.sh
 err_has '^offpeak-collect: note: not kept in the cache: another run has written to the recording meanwhile$'
 err_lacks 'cache: kept'
 rm large
+
+# A process that goes on after the program may record something yet.
+cat >daemon.sh <<DAEMON
+#!/bin/sh
+"$prog" init ctx:0 launch:first || exit
+sleep 3 >/dev/null 2>&1 &
+DAEMON
+rm -f run*.opk
+collect 0 --cache kept -c one.opk -o run.opk -- sh ./daemon.sh
+err_has '^offpeak-collect: note: not kept in the cache: a process of the program still runs$'
 
 section 'a limit'
 # What killed runs left goes after a day.

@@ -209,6 +209,14 @@ static int is_idle(bool *out, struct opk_values *values, struct opk_ctx *ctx, co
 	return OPK_OK;
 }
 
+/* What is known of a throughput: its value, and each part, of which CUPTI leaves out more. */
+static double highest(double value, const double *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		value = fmax(value, parts[i]);
+	return value;
+}
+
 static int check_throughput(double *value, struct opk_values *values, struct opk_ctx *ctx,
                             struct opk_throughput *t, const double *parts, size_t index)
 {
@@ -224,7 +232,7 @@ static int check_throughput(double *value, struct opk_values *values, struct opk
 			return code;
 		if (idle)
 			continue;
-		opk_throughput_lacks(t, part, *value);
+		opk_throughput_lacks(t, part, highest(*value, parts, t->end - t->first));
 		*value = NAN;
 		return OPK_OK;
 	}

@@ -65,7 +65,10 @@ class Html(unittest.TestCase):
             page = Page(opk.open(made)._repr_html_())
         self.assertEqual(page.tags & {"script", "img", "b"}, set())
         shown = {row[0] for row in page.rows[1:]}
-        self.assertEqual(shown, {names[0], names[1], "a\ufffdb\ufffdc", "&lt;", "x" * 299 + "…"})
+        cut = next(name for name in shown if name.startswith("xx"))
+        self.assertRegex(cut, "^x+…x+$")
+        self.assertLessEqual(len(cut.encode()), 300)
+        self.assertEqual(shown - {cut}, {names[0], names[1], "a\ufffdb\ufffdc", "&lt;"})
 
     def test_table(self):
         table = opk.open(recording("pm-small")).eval(columns=["start_ns", "dram__throughput.avg.pct_of_peak_sustained_elapsed"])

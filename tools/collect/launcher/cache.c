@@ -170,6 +170,9 @@ static bool restore(const struct settings *settings)
 	key_hash(hash, &cache.key, true);
 	found = store_read(&entry, settings->cache, hash);
 	if (found && is_outdated(settings, &entry)) {
+		if (settings->cache_verify)
+			launcher_fail(0, "cache: nothing is verified: what the kept recording was "
+			                 "made of has changed");
 		store_clear_entry(&entry);
 		return false;
 	}
@@ -290,7 +293,7 @@ static void find_read(struct cache_entry *entry, bool verbose)
 	if (verbose && paths.count > MOST_SAID)
 		launcher_fail(0, "cache: %zu more files were read: they are inputs, too",
 		              paths.count - MOST_SAID);
-	if (verbose && !all)
+	if (!all)
 		launcher_fail(0, "cache: not all that the program reads could be seen: "
 		                 "--cache-input names files and folders");
 }

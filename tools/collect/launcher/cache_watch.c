@@ -41,8 +41,8 @@ static struct {
 static bool is_everybodys(const char *path)
 {
 	static const char *const exactly[] = { "/", "/tmp", "/var/tmp", "/home" };
-	static const char *const below[] = { "/bin/", "/dev/", "/etc/", "/lib/", "/lib64/",
-		                             "/proc", "/run/", "/sbin", "/sys/", "/usr/" };
+	static const char *const below[] = { "/bin/",  "/dev/", "/etc/",  "/lib/", "/lib64/",
+		                             "/proc/", "/run/", "/sbin/", "/sys/", "/usr/" };
 	opk_autofree char *folder = opk_printf("%s/", path);
 
 	for (size_t i = 0; i < sizeof exactly / sizeof *exactly; i++)

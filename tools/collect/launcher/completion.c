@@ -227,7 +227,7 @@ static bool has_part(const struct parts *parts, unsigned process)
 }
 
 /* In another namespace the process has another number: the name of its part has it. */
-void running_report(const struct opk_strlist *processes, const struct parts *parts,
+void running_report(const struct opk_strlist *processes, struct parts *parts,
                     const struct settings *settings)
 {
 	char output[PATH_MAX], name[32];
@@ -239,6 +239,7 @@ void running_report(const struct opk_strlist *processes, const struct parts *par
 
 		if (has_part(parts, process) || kill((pid_t)process, 0))
 			continue;
+		parts->silent++;
 		process_name(name, processes->items[i]);
 		launcher_fail(0,
 		              "note: process %u (%s) still runs: what it records will be in "

@@ -374,6 +374,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
                   const char *join)
 {
 	bool any = parts->count, running = parts->running > 0;
+	bool ended = !running && !parts->silent; /* nothing is recorded any more */
 	bool recorded = was_recorded(parts, status) || running;
 	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
@@ -384,7 +385,9 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	else
 		code = parts_rename(&made, parts, settings);
 	parts_clear(parts);
-	if (cache_keep(settings, recorded && !running && !code ? &made : NULL, status))
+	if (!ended && recorded && settings->cache)
+		launcher_fail(0, "note: not kept in the cache: a process of the program still runs");
+	if (cache_keep(settings, recorded && ended && !code ? &made : NULL, status))
 		code = OPK_EFAILED;
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }

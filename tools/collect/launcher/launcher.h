@@ -84,6 +84,7 @@ struct parts {
 	struct part *items;
 	size_t count, capacity;
 	size_t running; /* others, which their processes go on with */
+	size_t silent;  /* processes that go on and have left nothing so far */
 };
 
 /* A new random token for the next run: OPK_OK, or a message. */
@@ -111,7 +112,7 @@ bool still_runs(unsigned process);
  */
 void running_find(struct opk_strlist *processes, const struct settings *settings);
 /* Says where those without a part will leave what they record. */
-void running_report(const struct opk_strlist *processes, const struct parts *parts,
+void running_report(const struct opk_strlist *processes, struct parts *parts,
                     const struct settings *settings);
 /* Says which files an earlier run with this output left when it was killed. */
 void parts_report_leftovers(const struct settings *settings);
