@@ -31,6 +31,9 @@ static char *key_of_times(const struct opk_segment *segment)
 	const char *host = first && first->host ? first->host : segment->host;
 	const char *gpu = first && first->gpu ? first->gpu : segment->gpu;
 
+	/* Of a file whose metadata are damaged neither is known. */
+	host = host ? host : "";
+	gpu = gpu ? gpu : "";
 	if (times)
 		return opk_printf("%zu samples %s %s %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
 		                  segment->row_count, host, gpu, times->device, times->start,
