@@ -82,8 +82,8 @@ if is_long; then
 	notes 'values are of up to 2 GPUs together' show "$recordings/gh100-ranks.opk" --sort launches
 	err_lacks 'order in which'
 	# Samples are as long as before where there are more of them.
-	works merge "$recordings/gh100-training-pm.opk" "$recordings/gh100-training-pm.opk" -o twice.opk
-	works show twice.opk
+	notes 'is named twice: it counts twice$' merge "$recordings/gh100-training-pm.opk" "$recordings/gh100-training-pm.opk" -o twice.opk
+	notes 'is the ratio of all samples together' show twice.opk
 	out_has '^run +36540 samples \(2 first ones left out\) of 1 device, every 200 us, 7\.307 s;'
 	notes 'more kernels' show "$training"
 	out_has '^ +M cycles +%$'
@@ -91,7 +91,7 @@ if is_long; then
 	same 'launches alone' "$(grep -c '^kernel  *launches$' out)" 1
 	works show "$simple" --sort name
 	same 'by name' "$(sed -n 's/^[0-9]\. //p' out | tr '\n' ' ')" 'dgemm_naive fma_chain histogram transpose vadd '
-	works show "$nvtx" --kernel 'step/*' --top 9
+	notes 'is the ratio of all ranges together' show "$nvtx" --kernel 'step/*' --top 9
 	out_lacks '^step '
 fi
 

@@ -31,7 +31,7 @@ static char *key_of_times(const struct opk_segment *segment)
 	const char *host = first && first->host ? first->host : segment->host;
 	const char *gpu = first && first->gpu ? first->gpu : segment->gpu;
 
-	/* Of a file whose metadata are damaged neither is known. */
+	/* Neither is known of a file whose metadata are damaged. */
 	host = host ? host : "";
 	gpu = gpu ? gpu : "";
 	if (times)

@@ -386,7 +386,8 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 		code = parts_rename(&made, parts, settings);
 	parts_clear(parts);
 	if (!ended && recorded && settings->cache)
-		launcher_fail(0, "note: not kept in the cache: a process of the program still runs");
+		launcher_fail(0,
+		              "note: not kept in the cache: a process of the program still runs");
 	if (cache_keep(settings, recorded && ended && !code ? &made : NULL, status))
 		code = OPK_EFAILED;
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
