@@ -17,6 +17,8 @@ static const struct {
 	{ "__time_end", MOMENT },
 	{ "__time_start", MOMENT },
 	{ "__cycles_elapsed", CYCLES },
+	{ "__cycles_elapsed_gpc", CYCLES }, /* of GB20x, in later releases */
+	{ "__cycles_elapsed_tpc", CYCLES },
 	{ "__dram_cycles_elapsed", CYCLES },
 };
 
