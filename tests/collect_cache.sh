@@ -322,7 +322,7 @@ found '' ./run.sh
 rm large
 # The files that are known are in the recording.
 kept '' sh job.sh /dev/null name
-err_has "^offpeak-collect: cache: inputs that are known: program /[^ ]*/sh, file job.sh, file name, variable LD_LIBRARY_PATH; [0-9]* libraries"
+err_has "^offpeak-collect: cache: inputs that are known: program /[^ ]*/sh, file job.sh, file name, variable LD_LIBRARY_PATH(, variable LD_PRELOAD)?; [0-9]* libraries"
 file=run.opk
 info '(lambda run: (run["cache-inputs"].startswith("program /"), "file name" in run["cache-inputs"], len(run["cache-key"])) == (True, True, 64))({r["name"]: r["value"] for r in j["run"]})'
 same "$last: the key" "$(ls kept | grep -c "^$(sed -n 's/.*"cache-key","value":"\([0-9a-f]*\)".*/\1/p' out)$")" 1
