@@ -55,13 +55,18 @@ static struct opk_activity kernel_at(uint64_t at, size_t step)
 	};
 }
 
-static const char *new_name(uint64_t number)
+/* Each is made once, and stays until the end. */
+static const char *name_of(uint64_t number)
 {
-	char *name;
+	static char **names;
 
-	if (asprintf(&name, "scale<float, %ju>(float *)", (uintmax_t)number) < 0)
+	if (!names)
+		names = calloc(kernels, sizeof *names);
+	if (!names
+	    || (!names[number]
+	        && asprintf(&names[number], "scale<float, %ju>(float *)", (uintmax_t)number) < 0))
 		exit(1);
-	return name;
+	return names[number];
 }
 
 /* What runs from one time on until another; returns how many records that is. */
@@ -74,7 +79,7 @@ static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t
 
 		out[count] = kernel_at(from, step);
 		if (kernels) {
-			out[count].name = new_name(i % kernels);
+			out[count].name = name_of(i % kernels);
 			out[count].symbol = "";
 		}
 		out[count++].stream += i % streams;
