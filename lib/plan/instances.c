@@ -31,18 +31,27 @@ int opk_by_instance(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 	return metrics.count ? opk_counters_of(out, ctx, chip, &metrics) : OPK_OK;
 }
 
-/* Marks what metric `i` of `of` needs, if all of it is in `among`; else nothing. */
-static bool mark_if_all(bool *keep, const struct opk_counters *of, size_t i,
+/* The numbers of what is known to need instances become those among the plan's counters. */
+static void find_places(struct opk_counters *known, const struct opk_counters *counters)
+{
+	size_t count = known->metric_count ? known->first[known->metric_count] : 0;
+
+	for (size_t i = 0; i < count; i++)
+		known->needs[i] = opk_counters_find(counters, known->names.items[known->needs[i]]);
+}
+
+/* Marks the counters of a known metric, if all of them are in `among`; else nothing. */
+static bool mark_if_all(bool *keep, const struct opk_counters *known, size_t metric,
                         const struct opk_counters *counters, const bool *among)
 {
-	for (size_t j = of->first[i]; j < of->first[i + 1]; j++) {
-		size_t at = opk_counters_find(counters, of->names.items[of->needs[j]]);
+	const size_t *places = known->needs + known->first[metric];
+	size_t count = known->first[metric + 1] - known->first[metric];
 
-		if (at == counters->names.count || !among[at])
+	for (size_t i = 0; i < count; i++)
+		if (places[i] == counters->names.count || !among[places[i]])
 			return false;
-	}
-	for (size_t j = of->first[i]; j < of->first[i + 1]; j++)
-		keep[opk_counters_find(counters, of->names.items[of->needs[j]])] = true;
+	for (size_t i = 0; i < count; i++)
+		keep[places[i]] = true;
 	return true;
 }
 
@@ -99,6 +108,8 @@ int opk_instances_find(bool **out, struct opk_ctx *ctx, const struct opk_plan *p
 		memset(keep, true, count * sizeof *keep);
 	if (!code && instances == OPK_INSTANCES_NEEDED) {
 		code = opk_by_instance(&known, ctx, plan->target.chip);
+		if (!code)
+			find_places(&known, counters);
 		if (!code && plan->target.profiler == OPK_PROFILER_PM)
 			mark_samples(keep, among, plan, counters, &known);
 		else if (!code)
