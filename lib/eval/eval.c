@@ -160,7 +160,7 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	if (!code)
 		code = opk_evaluation_finish(evaluation, ctx);
 	if (!code) {
-		opk_evaluation_note_lacking(evaluation, ctx, "the image");
+		opk_evaluation_note_remarks(evaluation, ctx, "the image");
 		*out = opk_take(evaluation);
 	}
 	opk_evaluation_free(evaluation);

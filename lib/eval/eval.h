@@ -58,8 +58,8 @@ struct opk_eval_job {
 };
 
 /*
- * The result: a header, a unit for each metric, rows with their names and values, what lacks in
- * throughputs, a trailer.
+ * The result: a header, a unit for each metric, rows with their names and values, what is
+ * remarkable of them, a trailer.
  */
 struct opk_spool_header {
 	char chip[32];
@@ -76,7 +76,7 @@ struct opk_spool_trailer {
 	uint64_t rows; /* with those that the filter refused */
 	uint64_t stored;
 	uint64_t incomplete_samples;
-	uint64_t lacking; /* so many struct opk_lacking are before it */
+	uint64_t remarks; /* so many struct opk_remark are before it */
 };
 
 enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_UNIT = 1 << 16, OPK_MAX_WORKERS = 1024 };
@@ -242,17 +242,23 @@ void opk_set_meta_clear(struct opk_set_meta *meta);
 
 /* Values of the ranges of many images, by the faster of two evaluators, in a child. */
 
-/* A throughput whose part lacks in so many rows, and what its other parts amount to there. */
-struct opk_lacking {
+/*
+ * Of a metric in so many rows: a part of this throughput lacks, and the others amount to so much;
+ * or, without a part, a share is above the whole by so much. In percent.
+ */
+struct opk_remark {
 	uint64_t metric, rows;
 	double least, most;
 	char part[192];
 };
+void opk_remark_add(struct opk_remark *all, const struct opk_remark *one);
+/* Whether values of a metric are percentages of a whole; full name. */
+bool opk_is_share(const char *metric);
 
 /* A throughput among the metrics, and where its parts are. */
 struct opk_throughput {
 	size_t metric, first, end;
-	struct opk_lacking lacking;
+	struct opk_remark lacking;
 };
 
 struct opk_throughputs {
@@ -285,8 +291,11 @@ struct opk_values {
 	bool *wanted; /* the metrics that its ranges have */
 	struct opk_value_list asked, parts;
 	struct opk_throughputs throughputs;
+	struct opk_remark *above; /* one a metric */
 };
 
+/* Takes down which shares of a range are above the whole. */
+void opk_values_remark(struct opk_values *values, const double *of_range);
 /* Strings, names and the evaluator are borrowed. */
 int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler, const char *const *metrics, size_t count,

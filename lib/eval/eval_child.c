@@ -451,17 +451,21 @@ static int allocate(struct work *w)
 	return opk_measured_init(&w->measured, w->ctx, w->job->meta, w->job->metrics, count);
 }
 
-/* What lacks in throughputs, and how much else there is. */
+static void put_remark(struct work *w, const struct opk_remark *remark)
+{
+	if (!remark->rows)
+		return;
+	opk_put(w->child, remark, sizeof *remark);
+	w->counts.remarks++;
+}
+
+/* What is remarkable of the values, and how much else there is. */
 static void put_trailer(struct work *w)
 {
-	for (size_t i = 0; i < w->by.throughputs.count; i++) {
-		const struct opk_lacking *lacking = &w->by.throughputs.items[i].lacking;
-
-		if (!lacking->rows)
-			continue;
-		opk_put(w->child, lacking, sizeof *lacking);
-		w->counts.lacking++;
-	}
+	for (size_t i = 0; i < w->by.throughputs.count; i++)
+		put_remark(w, &w->by.throughputs.items[i].lacking);
+	for (size_t i = 0; i < w->by.metric_count; i++)
+		put_remark(w, &w->by.above[i]);
 	opk_put(w->child, &w->counts, sizeof w->counts);
 }
 

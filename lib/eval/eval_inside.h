@@ -21,7 +21,8 @@ struct opk_spools {
 	struct opk_spool_header header; /* the first one's */
 	uint64_t total_rows;
 	uint64_t incomplete_samples;
-	struct opk_lacking *lacking; /* one a metric; without rows, where nothing lacks */
+	/* One a metric: without rows, where nothing lacks, and where no share is above the whole. */
+	struct opk_remark *lacking, *above;
 	char *name;
 };
 
@@ -216,8 +217,8 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
                          const struct opk_eval_options *options);
 /* What children have found is there: units, and the profiler that the filter is checked for. */
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
-/* Notes which throughputs are nan for a part that lacks. `of`: the file's name. throughput.c */
-void opk_evaluation_note_lacking(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+/* Notes which throughputs lack a part, and which shares are too high. `of`: the file's name. */
+void opk_evaluation_note_remarks(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                  const char *of);
 /* Fills in which metrics the current row has, of all passes, and the values of attributes. */
 void opk_evaluation_apply(struct opk_evaluation *evaluation);

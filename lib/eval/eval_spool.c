@@ -33,6 +33,7 @@ void opk_spools_clear(struct opk_spools *spools)
 	free(spools->firsts);
 	free(spools->name);
 	free(spools->lacking);
+	free(spools->above);
 	*spools = (struct opk_spools){ 0 };
 }
 
@@ -212,35 +213,26 @@ static void read_trailer(struct opk_spools *spools, size_t i)
 	spools->incomplete_samples += trailer->incomplete_samples;
 }
 
-static void add_lacking(struct opk_lacking *all, const struct opk_lacking *one)
+/* What is remarkable, which is before the trailer. */
+static void read_remarks(struct opk_spools *spools, size_t i, size_t metric_count)
 {
-	if (!all->rows)
-		*all = *one;
-	else
-		all->rows += one->rows;
-	all->least = fmin(all->least, one->least);
-	all->most = fmax(all->most, one->most);
-	all->part[sizeof all->part - 1] = '\0';
-}
-
-/* What lacks in throughputs, which is before the trailer. */
-static void read_lacking(struct opk_spools *spools, size_t i, size_t metric_count)
-{
-	uint64_t count = spools->trailers[i].lacking, size = count * sizeof(struct opk_lacking);
+	uint64_t count = spools->trailers[i].remarks, size = count * sizeof(struct opk_remark);
 	struct opk_result *result = &spools->results[i];
-	struct opk_lacking one;
+	struct opk_remark one;
 	struct opk_result part;
 
 	opk_result_expect(result,
-	                  count <= metric_count && size <= result->end - sizeof *spools->trailers);
+	                  count <= 2 * metric_count && size <= result->end - sizeof *spools->trailers);
 	if (result->code || !count)
 		return;
 	part = opk_result_part(result, result->end - sizeof *spools->trailers - size, size);
 	while (count--) {
 		opk_get(&part, &one, sizeof one);
 		opk_result_expect(&part, one.metric < metric_count && one.rows);
+		one.part[sizeof one.part - 1] = '\0';
 		if (!part.code)
-			add_lacking(&spools->lacking[one.metric], &one);
+			opk_remark_add(&(*one.part ? spools->lacking : spools->above)[one.metric],
+			               &one);
 	}
 	if (part.code)
 		result->code = part.code;
@@ -256,7 +248,7 @@ static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
 	struct opk_spool_header header;
 
 	read_trailer(spools, i);
-	read_lacking(spools, i, metric_count);
+	read_remarks(spools, i, metric_count);
 	opk_get(result, &header, sizeof header);
 	header.chip[sizeof header.chip - 1] = '\0';
 	if (!i)
@@ -292,7 +284,8 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
 	int code = OPK_OK;
 
 	spools->lacking = opk_alloc_array(metric_count + 1, sizeof *spools->lacking);
-	if (!spools->lacking)
+	spools->above = opk_alloc_array(metric_count + 1, sizeof *spools->above);
+	if (!spools->lacking || !spools->above)
 		return opk_nomem(ctx, "an evaluation");
 	for (size_t i = 0; !code && i < spools->count; i++)
 		code = read_header(spools, ctx, i, units, metric_count);

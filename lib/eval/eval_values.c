@@ -48,10 +48,11 @@ int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *
 		/* It knows nothing of PM samples. */
 		.evaluator = profiler == OPK_PROFILER_RANGE ? evaluator : NULL,
 		.wanted = opk_alloc_array(count, sizeof *values->wanted),
+		.above = opk_alloc_array(count, sizeof *values->above),
 	};
 	code = find_throughputs(values, ctx);
 	if (!code
-	    && !(values->wanted && list_init(&values->asked, count)
+	    && !(values->wanted && values->above && list_init(&values->asked, count)
 	         && list_init(&values->parts, values->throughputs.parts.count)))
 		code = opk_nomem(ctx, "values");
 	if (code)
@@ -67,6 +68,7 @@ void opk_values_clear(struct opk_values *values)
 	list_clear(&values->parts);
 	free(values->head);
 	free(values->wanted);
+	free(values->above);
 	*values = (struct opk_values){ 0 };
 }
 
@@ -273,5 +275,8 @@ int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *
 		return code;
 	for (size_t i = 0; i < values->metric_count; i++)
 		out[i] = values->wanted[i] ? values->asked.values[count++] : (double)NAN;
-	return check_throughputs(out, values, ctx, index);
+	code = check_throughputs(out, values, ctx, index);
+	if (!code)
+		opk_values_remark(values, out);
+	return code;
 }

@@ -3,8 +3,6 @@
  * A throughput is the highest of its parts, and CUPTI leaves out those that it can't compute: where
  * a part was not collected, what it makes of the others is too low. Here that becomes nan.
  */
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,40 +120,8 @@ void opk_throughputs_clear(struct opk_throughputs *t)
 
 void opk_throughput_lacks(struct opk_throughput *t, const char *part, double rest)
 {
-	if (!t->lacking.rows++) {
-		t->lacking.metric = t->metric;
-		t->lacking.least = t->lacking.most = rest;
-		snprintf(t->lacking.part, sizeof t->lacking.part, "%s", part);
-	}
-	t->lacking.least = fmin(t->lacking.least, rest);
-	t->lacking.most = fmax(t->lacking.most, rest);
-}
+	struct opk_remark one = { .metric = t->metric, .rows = 1, .least = rest, .most = rest };
 
-/* What the parts that are there amount to, in percent. */
-static void print_rest(char *out, size_t size, const struct opk_lacking *lacking)
-{
-	if (lacking->least < lacking->most)
-		snprintf(out, size, "at least %.4g%% to %.4g%%, row by row", lacking->least,
-		         lacking->most);
-	else
-		snprintf(out, size, "at least %.4g%%", lacking->most);
-}
-
-void opk_evaluation_note_lacking(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                                 const char *of)
-{
-	for (size_t i = 0; i < evaluation->metrics.count; i++) {
-		const struct opk_lacking *lacking = &evaluation->spools.lacking[i];
-		char rest[96];
-
-		if (!lacking->rows)
-			continue;
-		print_rest(rest, sizeof rest, lacking);
-		opk_log(ctx,
-		        "%s: %s is nan in %" PRIu64
-		        " row%s, because its part %s was not collected, "
-		        "or not with the instances that it needs; its other parts amount to %s",
-		        of, evaluation->metrics.items[i], lacking->rows,
-		        lacking->rows == 1 ? "" : "s", lacking->part, rest);
-	}
+	snprintf(one.part, sizeof one.part, "%s", part);
+	opk_remark_add(&t->lacking, &one);
 }

@@ -68,7 +68,7 @@ double opk_plan_seconds(const struct opk_plan_options *options);
 int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
                     const struct opk_plan_options *options);
 
-/* Whether a full metric name is a ratio's. */
+/* Whether a full metric name is a ratio's, or a counter's that is divided by cycles. */
 bool opk_is_ratio(const char *metric);
 
 /* build.c: opk_resolved_to_meta() for the set; no columns where they are simply the metrics. */

@@ -51,12 +51,19 @@ double opk_plan_seconds(const struct opk_plan_options *options)
 	                            : fmax(options->effort, OPK_LEAST_SECONDS);
 }
 
-/* Ratios alone have these submetrics. */
-bool opk_is_ratio(const char *metric)
+static bool is_ratio_by_itself(const char *metric)
 {
 	const char *dot = strrchr(metric, '.');
 
 	return dot && (!strcmp(dot, ".ratio") || !strcmp(dot, ".pct") || !strcmp(dot, ".max_rate"));
+}
+
+bool opk_is_ratio(const char *metric)
+{
+	const char *dot = strrchr(metric, '.');
+
+	return dot && (is_ratio_by_itself(metric) || strstr(dot, ".pct_of_peak_") == dot
+	               || strstr(dot, ".per_cycle_") == dot);
 }
 
 /* ---- tries */
@@ -179,8 +186,11 @@ static int gather(struct searching *s)
 	for (size_t i = 0; !code && i < s->parts.count; i++) {
 		struct opk_part *part = &s->parts.all[i];
 
-		code = opk_part_gather(part, s->ctx, part->software ? passes - software : software,
-		                       &s->patience);
+		code = opk_part_join(part, s->ctx, s->ratios);
+		if (!code)
+			code = opk_part_gather(part, s->ctx,
+			                       part->software ? passes - software : software,
+			                       &s->patience);
 	}
 	return code;
 }
@@ -325,7 +335,7 @@ static int prepare(struct searching *s, const struct opk_schedule *theirs)
 	if (!code && (!s->ratios || !s->counts))
 		code = opk_nomem(s->ctx, "a plan");
 	for (size_t i = 0; !code && i < plan->metrics.count; i++)
-		s->ratios[i] = opk_is_ratio(plan->metrics.items[i]);
+		s->ratios[i] = is_ratio_by_itself(plan->metrics.items[i]);
 	for (size_t i = 0; !code && i < s->parts.count; i++)
 		code = opk_part_begin(&s->parts.all[i], s->ctx, theirs);
 	for (size_t i = 0; !code && i < s->parts.count; i++)
@@ -357,6 +367,9 @@ static int finish(struct searching *s, const struct opk_schedule *theirs)
 	size_t software;
 	int code;
 
+	/* Not before: so many counters are divided by cycles that tries would need more passes. */
+	for (size_t i = 0; i < s->counters.metric_count; i++)
+		s->ratios[i] = opk_is_ratio(s->plan->metrics.items[i]);
 	/* Then nothing can be better. */
 	if (!s->cheap && passes_now(s, &software) >= theirs->passes && !count_split(s, theirs))
 		return OPK_OK;
