@@ -246,6 +246,22 @@ static void check_splits(struct witness *w, struct identity *identity,
 	}
 }
 
+/* Cycles that are counted apart from what they divide may differ a bit within a pass. */
+static void check_whole(struct witness *w, struct identity *identity, const struct opk_metric *base,
+                        size_t number)
+{
+	static const char *const shares[] = { ".avg.pct_of_peak_sustained_active",
+		                              ".avg.pct_of_peak_sustained_elapsed" };
+
+	for (size_t i = 0; i < COUNT(shares); i++) {
+		opk_autofree char *name = opk_printf("%s%s", base->name, shares[i]);
+		double value = value_of(w, base, number, shares[i]);
+
+		if (opk_is_share(name) && (w->meta->passes == 1 || pass_of(w, name)))
+			claim(w, identity, base->name, !(value > 101), value, 100);
+	}
+}
+
 /* A part that is nan counts for nothing where its unit was idle, and else makes all nan. */
 static double highest(const struct witness *w, const struct opk_throughput *t)
 {
@@ -295,6 +311,7 @@ static struct identity identities[] = {
 	{ "active cycles", "a rate a cycle, times the cycles", check_cycle_active, OPK_COUNTER, 0 },
 	{ "seconds", "a rate a second, times the time", check_second, OPK_COUNTER, 0 },
 	{ "splits", "the parts add up to the whole", check_splits, OPK_COUNTER, 0 },
+	{ "whole", "a share of one pass is at most the whole", check_whole, OPK_COUNTER, 0 },
 	{ "average", "a ratio is its numerator over its denominator", check_average, OPK_RATIO, 0 },
 	{ "hit rate", "a share of hits is hits over all", check_hit_rate, OPK_RATIO, 0 },
 	{ "throughput", "it is the highest of its parts", NULL, OPK_THROUGHPUT, 0 },

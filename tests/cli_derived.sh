@@ -212,10 +212,10 @@ works eval "$tensor" --metrics tensor_fp16_peak,tensor_tf32_peak,tensor_fp64_pea
 	--format json
 json 'all(abs(r[name] / (132 * ops * r["sm__cycles_elapsed.avg.per_second"]) - 1) < 0.01 for r in j
 	for name, ops in (("tensor_fp16_peak", 4096), ("tensor_tf32_peak", 2048), ("tensor_fp64_peak", 256)))'
-works eval "$tensor" --metrics tensor_flop,tensor_dram_intensity,tensor_l1_intensity,dram__bytes.sum,l1tex__t_bytes.sum \
+works eval "$tensor" --metrics tensor_flop,tensor_dram_intensity,tensor_l1_intensity,dram__bytes.sum,l1_bytes \
 	--format json
 json 'all(abs(r["tensor_" + level + "_intensity"] - r["tensor_flop"] / r[bytes]) <= 1e-9 * r["tensor_flop"] / r[bytes]
-	for r in j for level, bytes in (("dram", "dram__bytes.sum"), ("l1", "l1tex__t_bytes.sum")))'
+	for r in j for level, bytes in (("dram", "dram__bytes.sum"), ("l1", "l1_bytes")))'
 # L1's slope is that of its data stage, 128 bytes a cycle of each SM, and no kernel is above it; it is a part of L1's throughput.
 works eval "$SOURCE/data/recordings/gh100-rotated.opk" --set roofline-hierarchical --format json
 # An SM makes 128 operations of double precision a cycle, too.

@@ -221,8 +221,8 @@ static void read_remarks(struct opk_spools *spools, size_t i, size_t metric_coun
 	struct opk_remark one;
 	struct opk_result part;
 
-	opk_result_expect(result,
-	                  count <= 2 * metric_count && size <= result->end - sizeof *spools->trailers);
+	opk_result_expect(result, count <= 2 * metric_count
+	                                  && size <= result->end - sizeof *spools->trailers);
 	if (result->code || !count)
 		return;
 	part = opk_result_part(result, result->end - sizeof *spools->trailers - size, size);

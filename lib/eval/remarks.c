@@ -15,9 +15,11 @@ bool opk_is_share(const char *metric)
 {
 	const char *suffix = metric + opk_base_length(metric);
 
-	/* An average, such as stalled warps per issued instruction, is the share of nothing. */
+	/* Averages, such as of stalled warps per issued instruction, and more cycles than active. */
 	if (!strcmp(suffix, ".pct"))
 		return !strstr(metric, "__average_");
+	if (strstr(metric, "__cycles_elapsed."))
+		return false;
 	return strstr(suffix, ".pct_of_peak_") != NULL;
 }
 
@@ -69,15 +71,15 @@ static bool is_of_passes(const struct opk_evaluation *evaluation, size_t metric)
 {
 	const struct opk_pass_list *passes = opk_measured_passes(&evaluation->passes, metric);
 
-	return passes->count ? passes->count > 1
-	                     : evaluation->meta && evaluation->meta->passes > 1;
+	return passes->count ? passes->count > 1 : evaluation->meta && evaluation->meta->passes > 1;
 }
 
 static void note_above(struct opk_ctx *ctx, const char *of, const char *metric,
                        const struct opk_remark *above)
 {
 	opk_log(ctx,
-	        "%s: %s is above 100%% in %" PRIu64 " row%s, up to %.4g%%: its counters were counted "
+	        "%s: %s is above 100%% in %" PRIu64
+	        " row%s, up to %.4g%%: its counters were counted "
 	        "in different passes, in which the kernel did not run alike",
 	        of, metric, above->rows, above->rows == 1 ? "" : "s", above->most);
 }

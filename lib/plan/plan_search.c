@@ -62,8 +62,9 @@ bool opk_is_ratio(const char *metric)
 {
 	const char *dot = strrchr(metric, '.');
 
-	return dot && (is_ratio_by_itself(metric) || strstr(dot, ".pct_of_peak_") == dot
-	               || strstr(dot, ".per_cycle_") == dot);
+	return dot
+	       && (is_ratio_by_itself(metric) || strstr(dot, ".pct_of_peak_") == dot
+	           || strstr(dot, ".per_cycle_") == dot);
 }
 
 /* ---- tries */

@@ -157,16 +157,16 @@ class Roofline(Figures):
             self.assertIn(round(max(row[5 + at] for row in rows) / 1e9), slopes)
         for at in (3, 4):
             self.assertIn(max(row[5 + at] for row in rows), heights)
-        self.assertIn("fma_chain: fp32 48.1%", {label.get_text() for label in axes.texts})
+        self.assertIn("fma_chain: fp32 48%", {label.get_text() for label in axes.texts})
 
     def test_what_kernels_are_near(self):
         texts = [label.get_text() for label in opk.open(recording("roofline")).roofline().axes[0].texts]
         (note,) = [" ".join(text.split()) for text in texts if text.startswith("Dots:")]
         said = [row[1] for row in command("show", recording("roofline"), "--format", "csv") if row[0].endswith("].roofline")]
-        for kernel in ("fp64", "fp32 48.1%", "DRAM 73.9%"):
+        for kernel in ("fp64", "fp32 48%", "DRAM 73%"):
             (text,) = [text for text in said if text.startswith("Of the peaks: " + kernel) or kernel + "," in text][:1]
             self.assertIn(text, note)
-        self.assertIn("Not recorded: the throughput of DRAM, L2, L1 tags.", note)
+        self.assertNotIn("Not recorded", note)
 
     def test_given_axes(self):
         from matplotlib.figure import Figure
