@@ -21,7 +21,7 @@ struct opk_spools {
 	struct opk_spool_header header; /* the first one's */
 	uint64_t total_rows;
 	uint64_t incomplete_samples;
-	/* One a metric: without rows, where nothing lacks, and where no share is above the whole. */
+	/* One a metric; without rows, where nothing lacks, and no share is above the whole. */
 	struct opk_remark *lacking, *above;
 	char *name;
 };

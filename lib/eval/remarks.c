@@ -15,7 +15,7 @@ bool opk_is_share(const char *metric)
 {
 	const char *suffix = metric + opk_base_length(metric);
 
-	/* Averages, such as of stalled warps per issued instruction, and more cycles than active. */
+	/* Not averages, as of stalled warps per issued instruction, nor more cycles than active. */
 	if (!strcmp(suffix, ".pct"))
 		return !strstr(metric, "__average_");
 	if (strstr(metric, "__cycles_elapsed."))
