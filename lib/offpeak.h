@@ -27,11 +27,10 @@
  *
  * The library never prints, never exits, and reads the environment only in opk_env_read().
  *
- * Groups, in the order of use: context, errors, NVIDIA libraries; chips, metrics, metric names,
- * metric lists, one metric; metric sets, single-pass sets, plans, plan details, building; files,
- * recordings, writing; evaluation, joined rows, timeline, statistics; cells, facts, kernel names,
- * tables, Arrow, output, databases, traces; comparison, summaries, charts, pictures, reports; new
- * recordings, repair.
+ * Groups, in the order of use: context, errors, NVIDIA libraries; chips, metrics, metric lists, one
+ * metric; metric sets, single-pass sets, plans, plan details, building; files, recordings, writing;
+ * evaluation, statistics; cells, facts, kernel names, tables, Arrow, traces; comparison, summaries,
+ * charts, pictures, reports; new recordings, repair.
  */
 #ifndef OFFPEAK_H
 #define OFFPEAK_H
@@ -316,14 +315,6 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
 
-/*
- * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks
- * about few metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA:
- * libcupti has no such function.
- */
-int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
-                          enum opk_profiler profiler);
-
 /* ---- metrics --------------------------------------------------------------------------------- */
 
 /* The catalog of a chip: base metrics, their submetrics, and how many passes each needs. */
@@ -349,7 +340,7 @@ struct opk_metric {
 	const char *hw_unit;     /* "dram" */
 	const char *dim_unit;    /* "byte"; of the counter itself, before any submetric */
 	const char *description; /* one line */
-	enum opk_scope scope;    /* once it was asked for: opk_catalog_ask_scopes() */
+	enum opk_scope scope;    /* once a list or a description asked for it */
 };
 
 /* How the GPU counts: by its hardware, by code that CUPTI patches into kernels (SASS), or both. */
@@ -376,8 +367,6 @@ int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *c
                     enum opk_profiler profiler);
 void opk_catalog_free(struct opk_catalog *catalog);
 const char *opk_catalog_chip(const struct opk_catalog *catalog);
-size_t opk_catalog_count(const struct opk_catalog *catalog);
-const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i);
 /*
  * Asks for the submetrics of all metrics, where they did not come from the cache
  * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
@@ -386,15 +375,6 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
  * OPK_ENVIDIA: it has none.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
-/* Completes the catalog where there is a cache to fill for the next query; it can't fail. */
-void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
-/*
- * Fills in the scopes of `count` metrics of this catalog, where they are not known yet; they stay
- * unknown before CUPTI 13.1. Only where they are wanted: CUPTI takes a millisecond for each
- * (cuptiProfilerHostGetMetricProperties). A complete catalog keeps them in the cache.
- */
-int opk_catalog_ask_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx,
-                           const struct opk_metric *const *metrics, size_t count);
 /*
  * How many submetrics a metric of this catalog has; 0 before the catalog is complete. Their texts
  * are borrowed from the catalog.
@@ -418,52 +398,10 @@ struct opk_pass_options {
 	void *progress_data;
 };
 
-/*
- * How many passes each of the names takes alone, where it is not known: as many as CUPTI plans for
- * it, or the status with which it refuses (cuptiProfilerHostConfigAddMetrics,
- * cuptiProfilerHostGetNumOfPasses; most need only NVPW_RawCounterConfig_AreRawCountersSchedulable).
- * The catalog must be complete; it keeps the counts, and so does the cache.
- */
-int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
-                             const struct opk_full_name *names, size_t count,
-                             const struct opk_pass_options *options);
-/*
- * From here on passes are counted for a GPU with this counter-availability image, which is copied;
- * NULL: for any. Names whose counters the GPU lacks are refused then. Earlier counts are forgotten,
- * and counts with an image don't go to the cache. Nothing is checked here: where the image is
- * damaged or another chip's, opk_catalog_count_passes() is OPK_EINPUT.
- */
-int opk_catalog_set_availability(struct opk_catalog *catalog, struct opk_ctx *ctx,
-                                 const void *image, size_t size);
 /* "CUPTI_ERROR_NOT_SUPPORTED" for the passes of a refused submetric; "" for all others. */
 const char *opk_refusal_name(int passes);
 /* The base metric of a base or full name; NULL where the chip has no such metric. */
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
-/* The base metric of the chip that is most like a misspelt name; NULL where none is near. */
-const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name);
-
-/*
- * The number of the submetric that stands for its base metric: .sum, .ratio or, of a throughput,
- * .avg.pct_of_peak_sustained_elapsed; else the first. The catalog must be complete.
- */
-size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
-
-/* ---- metric names ---------------------------------------------------------------------------- */
-
-/* Names alone, as fast as completion wants them. */
-
-/*
- * The metric names that begin with a text, in order, for completion: base names or, after one with
- * a dot, its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it
- * can, else from NVIDIA's libraries without the properties (cuptiProfilerHostGetBaseMetrics,
- * cuptiProfilerHostGetSubMetrics). OPK_EFAILED: the chip does not have this profiler.
- */
-struct opk_names;
-int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
-                  enum opk_profiler profiler, const char *prefix);
-void opk_names_free(struct opk_names *names);
-size_t opk_names_count(const struct opk_names *names);
-const char *opk_names_get(const struct opk_names *names, size_t i);
 
 /* ---- metric lists ---------------------------------------------------------------------------- */
 
@@ -479,16 +417,6 @@ struct opk_metric_filter {
 	bool has_type;
 	enum opk_metric_type type;
 };
-
-struct opk_matcher;
-/* OPK_EUSAGE for a malformed regular expression. */
-int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
-                    const struct opk_metric_filter *filter);
-void opk_matcher_free(struct opk_matcher *matcher);
-bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric);
-/* For a full name of that metric: globs are over the base or the full name. */
-bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
-                            const char *full);
 
 /* What "offpeak metrics" lists. */
 struct opk_metric_list_options {
@@ -532,8 +460,6 @@ bool opk_metric_list_counted(const struct opk_metric_list *list);
 /* How many that match were left out, as they can't be scheduled, or take too many passes. */
 size_t opk_metric_list_refused(const struct opk_metric_list *list);
 size_t opk_metric_list_costly(const struct opk_metric_list *list);
-/* The catalog that it is from; borrowed. */
-const struct opk_catalog *opk_metric_list_catalog(const struct opk_metric_list *list);
 
 /* ---- one metric ------------------------------------------------------------------------------ */
 
@@ -576,7 +502,7 @@ struct opk_description {
  * Describes a full metric name, or the plainest of a base name
  * (NVPW_MetricsEvaluator_GetMetricRawDependencies,
  * NVPW_MetricsEvaluator_GetThroughputMetricProperties), and counts the passes of all submetrics of
- * the base metric (opk_catalog_count_passes()). The catalog must be complete and outlive the
+ * the base metric. The catalog must be complete and outlive the
  * result. What a missing libnvperf_host could have said is left out, and logged; the rest is kept
  * in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest names.
  */
@@ -659,8 +585,6 @@ int opk_set_parse(struct opk_set **out, struct opk_ctx *ctx, const char *text, s
 /* As opk_set_parse(), for a check: see opk_set_find_partly(). */
 int opk_set_parse_partly(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
                          const char *name);
-/* From metric names with commas between, whatever they look like. OPK_EUSAGE: there are none. */
-int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *names);
 /*
  * Several sets as one: metrics in order, each once. The sets are not needed afterwards. OPK_EUSAGE:
  * there are none, or their profilers differ, or names in them clash.
@@ -705,8 +629,6 @@ int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
  * plan shows whether the metrics go together.
  */
 int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip);
-/* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
-const char *opk_set_metric_place(const struct opk_set *set, size_t i);
 
 /*
  * The paths of all sets that opk_set_find() finds by name: folder by folder in the order of the
@@ -717,30 +639,6 @@ int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx);
 void opk_set_list_free(struct opk_set_list *list);
 size_t opk_set_list_count(const struct opk_set_list *list);
 const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
-
-/* A metric set that was made of another tool's file. */
-struct opk_imported_set {
-	const char *name;
-	const char *suffix; /* for file names: "" for the first one, "-device", "-pm2" */
-	enum opk_profiler profiler;
-	size_t metric_count;
-	/* What was asked for and is in no set; the first one's text says why. */
-	size_t left_out_count;
-	const char *yaml; /* in the form of docs/metric-sets.md */
-};
-
-/*
- * From a section file of Nsight Compute, or a list of names as ncu --metrics takes it, with lines,
- * commas and # comments. The first set is the one with most metrics. A file with metrics of both
- * profilers makes several, and so does one with several passes of PM sampling, or with metrics that
- * count the whole device beside others. Opens no library of NVIDIA's. Errors carry file:line:column
- * (OPK_EINPUT); OPK_EFAILED: no metric of the hardware's is in the file.
- */
-struct opk_set_import;
-int opk_set_import_new(struct opk_set_import **out, struct opk_ctx *ctx, const char *path);
-void opk_set_import_free(struct opk_set_import *import);
-size_t opk_set_import_count(const struct opk_set_import *import);
-const struct opk_imported_set *opk_set_import_get(const struct opk_set_import *import, size_t i);
 
 /* ---- single-pass sets ------------------------------------------------------------------------ */
 
@@ -778,16 +676,6 @@ void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
 size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
 const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
                                                            size_t i);
-/* By name, in any case; NULL where there is no such set. */
-const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
-                                                            const char *name);
-/* As a metric set, for plans; it is independent of the single-pass set. */
-int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
-                             const struct opk_single_pass_set *set);
-
-/* A single-pass set of a chip as a metric set's YAML (docs/metric-sets.md); free(). */
-int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_single_pass_set *set,
-                             const char *chip);
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
@@ -996,12 +884,6 @@ struct opk_build_options {
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
 /*
- * As opk_build(), under a temporary name, for files that appear together or not at all:
- * opk_writer_finish() puts it in place, and opk_writer_free() alone leaves nothing.
- */
-int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
-                    const struct opk_build_options *options, const char *path);
-/*
  * The counter-data prefix (NVPW_CUDA_CounterDataBuilder): what sizes and initialises a counter data
  * image. *size bytes that belong to the caller: free(). OPK_ENVIDIA: there is no libnvperf_host.
  */
@@ -1077,8 +959,6 @@ bool opk_file_complete(const struct opk_file *file);
 uint64_t opk_file_size(const struct opk_file *file);
 size_t opk_file_section_count(const struct opk_file *file); /* without the end section */
 const struct opk_section *opk_file_section(const struct opk_file *file, size_t i);
-/* Checks one section's CRC without decoding it. OPK_EINPUT: it is wrong. */
-int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
 /*
  * Decodes one section after its CRC: *data of *size bytes is 8-byte aligned, followed by a NUL that
  * *size does not count, and belongs to the caller: free(). OPK_EINPUT: it is damaged.
@@ -1226,26 +1106,13 @@ struct opk_meta {
  * they are wrong.
  */
 int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
-/* The value of a fact of `run`, such as "hostname"; "" without it. It goes with the metadata. */
-const char *opk_meta_fact(const struct opk_meta *meta, const char *name);
 
 /*
- * The counter-availability image in a set, a recording or a probe, for this profiler: free() it.
- * `chip`, as "GH100", chooses among the chips of a probe; NULL: there is one only. OPK_EINPUT where
- * there is none: NVIDIA has an image of its own for each profiler. OPK_EUSAGE where GPUs of a probe
- * differ, as one without NVLink does.
- */
-int opk_file_availability(void **data, size_t *size, struct opk_ctx *ctx, struct opk_file *file,
-                          const char *chip, enum opk_profiler profiler);
-
-/*
- * As opk_file_availability(), of a file that may also be a bare image, unchecked then. `chip` is
- * a name of opk_chips_resolve(). free() the image.
+ * The counter-availability image of a recording or a set for this profiler, or a file that is one,
+ * unchecked then. `chip` is a name of opk_chips_resolve(). free() the image.
  */
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);
-/* The chip that such a file is of, free(); "" of a bare image, and of a probe of several chips. */
-int opk_availability_chip(char **out, struct opk_ctx *ctx, const char *path);
 
 /*
  * One row of a range table; the i-th row describes the i-th range or sample of an image. Strings
@@ -1296,24 +1163,6 @@ struct opk_time {
  */
 int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx *ctx,
                    struct opk_file *file);
-
-/* A counter data image of a recording, and what the tables that name it say. */
-struct opk_segment {
-	size_t image;                   /* its section */
-	bool has_ranges, has_times;     /* which tables there are */
-	size_t row_count;               /* of each; 0 without a table */
-	const struct opk_range *ranges; /* NULL where it has none */
-	const struct opk_time *times;   /* NULL where it has none */
-	uint32_t pass;          /* the pass that it has counters of, from 1; 0: it has all passes */
-	const char *host, *gpu; /* of samples that no range table describes; "" where unknown */
-};
-/*
- * All segments in the order of their images; they go with the file. OPK_EINPUT where a link is
- * inconsistent: two tables of a kind for one image, tables of different lengths, a pass that is not
- * there. That an image has as many ranges as its tables have rows is seen when it is evaluated.
- */
-int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
-                      struct opk_file *file);
 
 /* What ran on a GPU, or a range of the program. */
 enum opk_activity_kind {
@@ -1384,7 +1233,7 @@ enum opk_output {
 	OPK_OUTPUT_HTML,        /* .html or .htm */
 	OPK_OUTPUT_TRACE,       /* .json or .json.gz */
 	OPK_OUTPUT_JUNIT,       /* XML */
-	OPK_OUTPUT_WRITTEN_SET, /* YAML of opk_set_import_new() or opk_single_pass_set_yaml() */
+	OPK_OUTPUT_WRITTEN_SET, /* YAML that was made of other tools' lists */
 	OPK_OUTPUT_IMAGE,       /* a bare counter data image */
 	OPK_OUTPUT_RECORDING,   /* what a GPU counted: of a collector */
 	OPK_OUTPUT_SET,         /* of opk_build() */
@@ -1424,19 +1273,6 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 struct opk_writer;
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 /*
- * Under the final name from the start, for a recording in the making: each section is in the file
- * when opk_writer_add() returns, and stays there if the process is killed. OPK_EFAILED where
- * something has that name, be it a link; nobody else can read the file. Should the program close
- * its descriptor, or give the number to another file, it is opened again by its name.
- */
-int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
-/*
- * Goes on with a recording that was cut off, after its whole sections; an image that ends them,
- * whose table is missing, is cut off, too. OPK_EUSAGE for a file that is complete. What is added is
- * in the file at once; opk_writer_finish() completes it.
- */
-int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_file *file);
-/*
  * Counter data images are filtered and deflated, other sections deflated where that helps. A table
  * (OPK_SECTION_RANGES, OPK_SECTION_TIMES) names the image that was added last: OPK_EUSAGE where
  * there is no image.
@@ -1448,17 +1284,8 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
 /* Times of the samples in the counter data image that was added last, all of one device. */
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
-/* Any number of such sections; where strings are NULL it is as if they were "". */
-int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activity *activities,
-                              size_t count);
-int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
 /* Closes the file, and puts it in place. Afterwards there is only opk_writer_free(). */
 int opk_writer_finish(struct opk_writer *writer);
-/*
- * Several at once, all or none: where one can't be put in place, what the others have replaced is
- * there again.
- */
-int opk_writers_finish(struct opk_writer *const *writers, size_t count);
 void opk_writer_free(struct opk_writer *writer);
 
 /*
@@ -1485,7 +1312,7 @@ struct opk_row {
 	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
 	/* One a metric; false: the range has not all passes of it, and the value is NaN. */
 	const bool *measured;
-	const struct opk_ran *ran; /* of opk_timeline_eval(); else NULL */
+	const struct opk_ran *ran; /* of samples divided among what ran; else NULL */
 };
 
 /* What a row of what ran says besides its range, which has what several launches share. */
@@ -1530,15 +1357,15 @@ struct opk_eval_options {
 	size_t workers;
 	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
 	const struct opk_filter *filter; /* leaves out what it refuses; outlives the evaluation */
-	/* What else is evaluated, for opk_evaluation_compute_also(): as `metrics`, borrowed. */
+	/* What else is evaluated, beside the columns: as `metrics`, borrowed. */
 	const char *const *also;
 	size_t also_count;
 	/*
 	 * NULL: each range is a row. "kernel": launches of the same kernel, symbol, launch shape,
 	 * shared memory and GPU are one; "launch": those of the same kernel and shape with the same
 	 * index, GPU and rank; "name": ranges of the same name, GPU and rank. "": as the recording
-	 * says. opk_join_new() reads such rows. OPK_EINPUT where there is no range table;
-	 * OPK_EUSAGE for any other word, and for any but "" with samples or a bare image.
+	 * says. OPK_EINPUT where there is no range table; OPK_EUSAGE for any other word, and for
+	 * any but "" with samples or a bare image.
 	 */
 	const char *join;
 };
@@ -1556,12 +1383,6 @@ struct opk_eval_options {
 int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
                    size_t count);
 void opk_filter_free(struct opk_filter *filter);
-/*
- * Whether it meets the conditions on facts; those on values are not judged. The row is of a
- * profiler whose rows have these facts.
- */
-bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
-                        const struct opk_row *row);
 
 /*
  * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges,
@@ -1587,32 +1408,7 @@ struct opk_evaluation;
  */
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
-/*
- * As opk_eval_file() for each of many files, such as those of the ranks of a job, in less time:
- * NVIDIA's libraries are loaded once, into this process (110 MB), and small files share children.
- * `out` has room for `count` evaluations, in the order of the files. All or none; the error is that
- * of the first file that has one.
- */
-int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
-                   size_t count, const struct opk_eval_options *options);
-/*
- * A bare counter data image of `size` bytes, which is read before this returns; where the options
- * name no chip, NVPW_CounterData_GetChipName does. OPK_EUSAGE: neither metrics nor a set.
- */
-int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
-                   const struct opk_eval_options *options);
 void opk_evaluation_free(struct opk_evaluation *evaluation);
-/* The chip that it was collected on, "GH100", and the profiler whose rows they are. */
-const char *opk_evaluation_chip(const struct opk_evaluation *evaluation);
-enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation);
-/*
- * The metrics that are evaluated, in the order of `values` of a row, and their units as NVIDIA
- * writes them, "bytes/second" (cuptiProfilerHostGetMetricProperties,
- * NVPW_MetricsEvaluator_GetMetricDimUnits); "" where one is not known.
- */
-size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation);
-const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_t i);
-const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
  * What there is to show: the metrics, under their labels where the recording has any and no others
  * were asked for, without hidden ones, and derived metrics. Metrics that these need are evaluated,
@@ -1623,134 +1419,18 @@ const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_
 /* NVIDIA's, or for derived metrics as declared or as the formula makes it; "": it is not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
- * The heading that the set has over a column, with `first` and `count` of the set's columns,
- * whatever is shown here; NULL: none. Borrowed: the recording or the set has to stay open.
- */
-const struct opk_meta_heading *opk_evaluation_column_heading(
-	const struct opk_evaluation *evaluation, size_t i);
-/*
- * What a roofline is drawn of, by names of columns, as the recording or the set says; no roofs:
- * there is none. Borrowed, as headings are.
- */
-const struct opk_meta_roofline *opk_evaluation_roofline(const struct opk_evaluation *evaluation);
-/*
  * Fills opk_evaluation_column_count() values, each in its column's unit, from the
- * opk_evaluation_metric_count() `values` of a row or a joined row. NaN: a metric that it needs is
+ * `values` of a row. NaN: a metric that it needs is
  * NaN, or the formula has no value.
  */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);
-/* In the same way a value for each of the names in `also` of the options. */
-void opk_evaluation_compute_also(double *also, const struct opk_evaluation *evaluation,
-                                 const double *metrics);
-/*
- * From numbers, one a metric, such as `counts` of a joined row: for each column the least of those
- * that it is computed from; UINT64_MAX where it is computed from none.
- */
-void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
-                          const uint64_t *metrics);
-/* Ranges or samples; those that a filter leaves out count, too, and joined ones each. */
-uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
-/* Samples that were begun but not completed, and therefore left out. */
-uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
 /*
  * The next row that the filter takes, valid until the next call; *row is NULL after the last.
  * OPK_EINPUT: what the child processes wrote can't be read back.
  */
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
-
-/* Where a row is that was read, so that rows can be put in order without being kept. */
-struct opk_bookmark {
-	size_t part, number;
-	uint64_t byte;
-};
-/* The place of the row that opk_evaluation_next() gave last. */
-struct opk_bookmark opk_evaluation_mark(const struct opk_evaluation *evaluation);
-/* That row again, as opk_evaluation_next() gives it; this goes on where it was. */
-int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
-                          struct opk_evaluation *evaluation, const struct opk_bookmark *mark);
-
-/* ---- joined rows ----------------------------------------------------------------------------- */
-
-/* Rows of recordings in which a range has one pass of several. */
-
-/*
- * Ranges that describe the same thing, each of which may have one pass of several, as one row with
- * all passes: see `join` of struct opk_eval_options. Of each pass the counters of all its ranges
- * become those of a mean range (NVPW_CounterDataCombiner_AccumulateIntoRange), and this range,
- * which has the counters of all passes, is evaluated.
- */
-struct opk_joined_row {
-	const char *name; /* of the first range */
-	/*
-	 * What the ranges have in common; what they differ in is as unknown, except `duration_ns`,
-	 * which is the mean of those known.
-	 */
-	struct opk_range range;
-	bool many_streams;    /* `range.stream` can't say that it is unknown */
-	uint64_t ranges;      /* of this row, also those beyond the most that are taken */
-	uint64_t ranges_min;  /* `counts` of the value that has the least */
-	const double *values; /* one a metric: of the mean range */
-	/*
-	 * One a metric: ranges of the pass that has its counters, or of that of its passes that has
-	 * the fewest; 0: a pass of it is missing, and the value is NaN. The first 2^20 - 1 ranges
-	 * of each pass are taken.
-	 */
-	const uint64_t *counts;
-};
-struct opk_join;
-/*
- * Reads all rows of an evaluation with the option `join`, of which none was read before and which
- * must outlive the result; rows come in the order in which the first range of each appeared.
- * OPK_EUSAGE where its rows are single ranges; otherwise it fails as opk_evaluation_next() does.
- */
-int opk_join_new(struct opk_join **out, struct opk_ctx *ctx, struct opk_evaluation *evaluation);
-void opk_join_free(struct opk_join *join);
-size_t opk_join_count(const struct opk_join *join);
-const struct opk_joined_row *opk_join_get(const struct opk_join *join, size_t i);
-/* Images of a cut-off file that have no range table: their ranges are in no row. */
-uint64_t opk_join_left_out(const struct opk_join *join);
-
-/* ---- timeline -------------------------------------------------------------------------------- */
-
-/* Kernels, copies and sets as rows, and PM samples divided among them; rows without values. */
-
-/*
- * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were
- * recorded beside it divided among them; docs/formats.md says how. Without samples there are no
- * values. Idle time of the GPU is the last row, but among launches only where there are samples:
- * its values are of all pauses together, and it has no launches in OPK_FACT_LAUNCHES. Rows are
- * those of ranges: their names are those of kernels and "(idle)".
- */
-struct opk_timeline_options {
-	size_t size;
-	bool each_launch; /* a row for each, in the order of their starts; else for each kernel */
-	/* What samples are evaluated for; its filter chooses the rows here. */
-	const struct opk_eval_options *eval;
-};
-/*
- * `file` must outlive the evaluation. OPK_EUSAGE: it does not say what ran, or it has no samples,
- * which metrics were asked for. OPK_EINPUT: it is cut off or damaged. Samples are evaluated as
- * opk_eval_file() does it.
- */
-int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_timeline_options *options);
-/*
- * The ranges or samples of a recording as its own tables have them, without values: no NVIDIA
- * library is needed, and images are not read, so that one without a table has no rows here. Names
- * are "" where only the image has them. `file` and filter must outlive the evaluation; a filter of
- * NULL takes all. OPK_EUSAGE: the filter has conditions on values.
- */
-int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_filter *filter);
-/*
- * The ranges of all rows of opk_timeline_eval() and opk_recorded_eval(), also of those that a
- * filter refuses: how many there are, and in *ranges an array of them, borrowed. Of another
- * evaluation 0.
- */
-size_t opk_evaluation_ranges(const struct opk_range **ranges,
-                             const struct opk_evaluation *evaluation);
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
@@ -1803,21 +1483,6 @@ struct opk_aggregated {
 	bool summed; /* some of its rows are sums of ranges, whose own values are not known */
 };
 
-struct opk_aggregate_options {
-	size_t size;
-	const char *key;
-	bool keep_first_sample; /* that begins at an earlier event; left out by default */
-	const struct opk_image_options *image;
-	const char *level; /* as opk_sum() has it */
-	/*
-	 * Called for each column and key group with its ranges' own values, in their order: those
-	 * that `count` of struct opk_statistics counts, and the `index` of the row that each is of.
-	 * Both are gone afterwards. NaN where a row is a sum of ranges.
-	 */
-	void (*values)(void *data, size_t group, size_t column, const double *values,
-	               const size_t *rows, size_t count);
-	void *values_data;
-};
 /*
  * Statistics of an evaluation of `file`, from which no row was read before; both must outlive the
  * result. They are without rows that the evaluation's filter refuses. Key groups are in the order
@@ -1830,14 +1495,6 @@ struct opk_aggregate_options {
  * each. OPK_EINPUT: the file was evaluated otherwise, or an image can't be read.
  */
 struct opk_aggregate;
-int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
-                      struct opk_evaluation *evaluation, struct opk_file *file,
-                      const struct opk_aggregate_options *options);
-void opk_aggregate_free(struct opk_aggregate *aggregate);
-size_t opk_aggregate_count(const struct opk_aggregate *aggregate);
-const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggregate, size_t i);
-/* Samples that were left out because they begin at an earlier event. */
-uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
@@ -1879,6 +1536,13 @@ union opk_cell {
 		uint64_t uint;
 	} either; /* a number, or a word instead of it: a string in JSON */
 };
+
+/*
+ * A value in a unit as NVIDIA or a set writes it, for people: "3.35 TB/s", "23.2 us", "75.4 %"; NaN
+ * is "nan". A unit that does not fit is cut.
+ */
+enum { OPK_VALUE_TEXT = 128 };
+void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
@@ -1933,68 +1597,14 @@ enum opk_fact {
 	OPK_FACT_COUNT
 };
 
-/* Name and type of its column, of static life; NULL where rows of this profiler don't have it. */
-const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
-/*
- * By the column's name, or "index" for `range` and `sample`; false, with *out as it was, where rows
- * of this profiler have no such fact.
- */
-bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
-
-/* Room for text that a cell may point to: it has to be there as long as the cell is used. */
-struct opk_fact_text {
-	char text[40];
-};
-
-/*
- * A row's fact as a cell of the type of opk_fact_column(), borrowed from *text and the row; times
- * are nanoseconds, clocks MHz. A joined row is given as both, `row` with its index, name and range;
- * `joined` is NULL for all others.
- */
-union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
-                            const struct opk_row *row, const struct opk_joined_row *joined);
-
 /* What the rows of a recording are. */
 enum opk_rows {
 	OPK_ROWS_RECORDED, /* ranges, joined where the recording says so, or samples */
 	OPK_ROWS_SINGLE,   /* ranges are never joined */
-	OPK_ROWS_KERNELS,  /* what ran: opk_timeline_eval() */
+	OPK_ROWS_KERNELS,  /* what ran, with its part of the samples */
 	OPK_ROWS_LAUNCHES,
-	OPK_ROWS_TABLES, /* what is known of each without values: opk_recorded_eval() */
+	OPK_ROWS_TABLES, /* what is known of each without values */
 };
-
-/*
- * Sets `found` of each fact that some of these ranges have, and leaves the others as they were:
- * begin with all false. Kernel and launch shape, device, nvtx, rank, number of summed ranges and
- * duration; with `all` every other one, too.
- */
-void opk_facts_find(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
-                    bool all);
-/*
- * In the same way of the ranges or samples of a file, which fails as opk_file_ranges() does; and of
- * the ranges of opk_evaluation_ranges().
- */
-int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, struct opk_file *file,
-                            bool all);
-void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
-                        bool all);
-
-struct opk_facts_options {
-	size_t size;
-	const bool *found; /* OPK_FACT_COUNT of them */
-	enum opk_profiler profiler;
-	enum opk_rows rows;
-	bool sampled;       /* of what ran: samples were recorded beside it */
-	bool joined;        /* some rows are of several ranges */
-	bool spans_earlier; /* samples that begin at an earlier event are marked */
-};
-/*
- * Fills in the columns that a table has unless it is told others, in their order, and returns how
- * many they are.
- */
-size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options);
-/* A table of several files has a column with their names after this one. */
-bool opk_fact_precedes_file(enum opk_fact fact);
 
 /* ---- kernel names ---------------------------------------------------------------------------- */
 
@@ -2063,14 +1673,13 @@ struct opk_table_options {
 	const struct opk_image_options *image; /* how they are computed; NULL: defaults */
 	bool mark_first_sample;                /* keeps it, too, with the column "spans_earlier" */
 	/*
-	 * There are no columns and rows, only their sources: opk_table_next_source(). Files may
-	 * have different values; `columns` names those that opk_table_get_values() has.
+	 * There are no columns and rows, only their sources. Files may have different values;
+	 * `columns` names those that are read.
 	 */
 	bool only_sources;
 	bool drop_first_sample; /* as by default, but no note says it */
 	/*
-	 * Takes notes of the rows, see opk_table_note_rows(), on the thread that reads them. NULL:
-	 * nothing is noted.
+	 * Takes notes of the rows, on the thread that reads them. NULL: nothing is noted.
 	 */
 	opk_log_fn *log;
 	void *log_data;
@@ -2119,7 +1728,7 @@ struct opk_table_column {
 	enum opk_table_kind kind;
 	enum opk_fact fact; /* of OPK_TABLE_FACT */
 	const char *unit;   /* of a value: "byte", "" where it is not known; else NULL */
-	/* Over a value, as opk_evaluation_column_heading(); NULL: none. */
+	/* The heading that the set has over a value; NULL: none. */
 	const struct opk_meta_heading *heading;
 };
 
@@ -2140,7 +1749,7 @@ struct opk_table_row {
  * before the first row is read; they need the same values. OPK_EUSAGE: there are no files, a file
  * has no such column, files do not go into one table, or options contradict each other. OPK_EINPUT:
  * a file is damaged, or cut off where `eval` does not allow that. Otherwise it fails as
- * opk_eval_files() and opk_aggregate_new() do. The log of `ctx` has notes of files and key groups,
+ * opk_eval_file() does. The log of `ctx` has notes of files and key groups,
  * and `log` of the options those of rows.
  */
 struct opk_table;
@@ -2171,17 +1780,6 @@ const char *opk_table_about(const struct opk_table *table, const char *fact);
 int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
 /* The next row is the first one again; nothing is evaluated for that. */
 void opk_table_rewind(struct opk_table *table);
-/*
- * Notes of the rows that were read, to `log` of the options: why there are none, which values are
- * NaN in all of them, and why, which to distrust, and which samples were left out. opk_table_next()
- * does it after the last row, for those who read all in their order. Later calls note nothing.
- */
-void opk_table_note_rows(struct opk_table *table);
-/*
- * The i-th value that was NaN in every row which opk_table_next() or opk_table_compute() read of
- * it, or had no row, by its name; statistics are NaN where mean and min are. NULL past the last.
- */
-const char *opk_table_missing(const struct opk_table *table, size_t i);
 
 /*
  * A file of a table and what came of it; all is the table's, which alone reads the evaluation's
@@ -2205,45 +1803,7 @@ struct opk_table_file {
 size_t opk_table_file_count(const struct opk_table *table);
 /* Borrowed; it stays where it is, and so does what it points to. NULL past the last file. */
 const struct opk_table_file *opk_table_get_file(const struct opk_table *table, size_t i);
-/*
- * The columns of a file's evaluation that its part of the table is made of, in their order: how
- * many there are, and in *columns their numbers, valid until this is called again or a row of
- * another file is read. `file` is a number below opk_table_file_count().
- */
-size_t opk_table_get_values(const size_t **columns, struct opk_table *table, size_t file);
 
-/* Where a range, sample or key group is, so that they can be put in order without being kept. */
-struct opk_table_place {
-	size_t file;
-	size_t number; /* of a joined row or key group */
-	struct opk_bookmark mark;
-};
-
-/* It has one row in a wide table, else one a value: opk_table_get_values(). */
-struct opk_table_source {
-	struct opk_table_place place;
-	struct opk_row row;                  /* of a key group the name and range alone */
-	const struct opk_joined_row *joined; /* NULL: it is a single range or a sample */
-	const struct opk_aggregated *group;  /* NULL: it is no key group */
-};
-/*
- * Goes to the next range, sample or key group, past rows of the last one that were not read:
- * opk_table_next() gives its rows. *source is valid until another one is gone to, and NULL after
- * the last one. Fails as opk_table_next() does.
- */
-int opk_table_next_source(const struct opk_table_source **source, struct opk_table *table);
-/*
- * Goes to the one at a place of this table, from opk_table_next_source(); which one follows it is
- * not defined. Fails as opk_table_next() does.
- */
-int opk_table_go_to(const struct opk_table_source **source, struct opk_table *table,
-                    const struct opk_table_place *place);
-/*
- * The values of the source that was gone to last, one a column of its file's evaluation, and of how
- * many ranges each one is; valid as the source is. Not of key groups.
- */
-const double *opk_table_compute(struct opk_table *table);
-const uint64_t *opk_table_count_launches(struct opk_table *table);
 /* The table's context with the causes of its last failure, borrowed: see opk_error_count(). */
 const struct opk_ctx *opk_table_error(const struct opk_table *table);
 
@@ -2320,159 +1880,6 @@ int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table
  */
 int opk_metric_list_export_arrow(struct ArrowArrayStream *out, const struct opk_metric_list *list);
 
-/* ---- output ---------------------------------------------------------------------------------- */
-
-/* Rows of any kind as text, piece by piece: a table for people, CSV, JSON or NDJSON. */
-
-enum opk_format { OPK_FORMAT_TABLE, OPK_FORMAT_CSV, OPK_FORMAT_JSON, OPK_FORMAT_NDJSON };
-/* By its name, "table", "csv", "json" or "ndjson"; false for anything else, with *out as it was. */
-bool opk_format_parse(enum opk_format *out, const char *name);
-
-/* Takes a piece of output, gone when it returns; non-zero stops the writer with OPK_EFAILED. */
-typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
-
-struct opk_out_options {
-	size_t size;
-	enum opk_format format;
-	/*
-	 * Tables: so many columns has the terminal; 0: lines are as long as they have to be. A
-	 * table that is wider has less in it that is the same in all rows, and texts and names of
-	 * columns on several lines, or several blocks of columns; nothing is cut.
-	 */
-	size_t width;
-	bool bold; /* tables: headers in bold, for terminals */
-	/*
-	 * Tables that would take more lines so are left wide instead, for a pager that scrolls
-	 * sideways; 0: none are.
-	 */
-	size_t height;
-	/*
-	 * CSV: a ' before text whose first character makes a spreadsheet compute it: = + - @, a tab
-	 * or a carriage return. Other programs see it as part of the text.
-	 */
-	bool csv_safe;
-	/* Write this table of a record alone, or "summary", the record; NULL: all. */
-	const char *only;
-};
-
-/*
- * Either one table: opk_out_table(), opk_out_row()...; or a record: opk_out_record(), then any
- * number of tables that belong to it. A record is an object in JSON, and field,value rows in CSV.
- * What is given is written or copied before a call returns, but for names of columns. Each call
- * returns the first failure, such as OPK_EFAILED of the sink, from then on: it is enough to look at
- * that of opk_out_finish(). `only` of the options is copied; the context must outlive the writer.
- */
-struct opk_out;
-int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *options,
-                opk_sink_fn *sink, void *sink_data);
-/* Begins a record of `count` fields: names and types, and a cell for each. */
-int opk_out_record(struct opk_out *out, const struct opk_column *columns,
-                   const union opk_cell *cells, size_t count);
-/*
- * Begins a table of `count` columns, whose names and its own are borrowed until the next table or
- * the end. Its name is shown beside a record, as the key in JSON.
- */
-int opk_out_table(struct opk_out *out, const char *name, const struct opk_column *columns,
-                  size_t count);
-/* A row of the table that was begun last: a cell for each of its columns. */
-int opk_out_row(struct opk_out *out, const union opk_cell *cells);
-/*
- * A row inside the last one of less depth, or of depth 0 inside none: JSON has it among that one's
- * "children", and other formats take no notice. `cells` are those of the first `count` columns. A
- * table has only rows of this kind, or none.
- */
-int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *cells,
-                       size_t count);
-/*
- * A heading over `count` columns of this table from `first` on. Only tables for people have
- * headings.
- */
-int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
-/*
- * Tables for people alone: doubles of this column are in this unit, as NVIDIA writes it or any
- * other. They have five digits, a unit that makes them short ("GB/s" for "bytes/second"), and the
- * heading shows that. Doubles without a unit have five digits, too. NULL: this column shares the
- * unit of the one before it, so that both can be compared at a glance.
- */
-int opk_out_unit(struct opk_out *out, size_t column, const char *unit);
-/* The same, where the unit of a row's doubles is in a column of its own. */
-int opk_out_unit_in(struct opk_out *out, size_t column);
-/*
- * Tables for people alone: where lines have no room for all columns, this one, of the first 64, is
- * left out, and a line above the table says so.
- */
-int opk_out_optional(struct opk_out *out, size_t column);
-/*
- * A heading over the rows that come next, with prose below it, until another one comes, or none
- * (""). Tables for people alone; without rows there is no heading.
- */
-int opk_out_heading(struct opk_out *out, const char *title, const char *text);
-/* How many rows the table that was begun last has so far. */
-size_t opk_out_row_count(const struct opk_out *out);
-/* Writes what is left; without it the end of a table is missing. */
-int opk_out_finish(struct opk_out *out);
-void opk_out_free(struct opk_out *out);
-
-/*
- * A value in a unit as opk_out_unit() takes it, for people: "3.35 TB/s", "23.2 us", "75.4 %"; NaN
- * is "nan". A unit that does not fit is cut.
- */
-enum { OPK_VALUE_TEXT = 128 };
-void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
-
-/* ---- databases ------------------------------------------------------------------------------- */
-
-/* Evaluations as a file of SQLite's. */
-
-struct opk_database_options {
-	size_t size;
-	/*
-	 * The view `wide` has these: names of facts, "file", names of columns; NULL: all. So has
-	 * `samples_wide`, which is there beside it where there are ranges and samples.
-	 */
-	const char *const *columns;
-	size_t column_count;
-};
-/*
- * Evaluations as a SQLite database, docs/formats.md: written under a temporary name, in one
- * transaction. OPK_EFAILED: the library was built without SQLite, SQLite refuses, or another
- * program is writing a database of that name. OPK_EUSAGE: `path` is a pipe. The context must
- * outlive the database, and has its errors; after a failure there is only opk_database_free().
- */
-struct opk_database;
-int opk_database_new(struct opk_database **out, struct opk_ctx *ctx, const char *path,
-                     const struct opk_database_options *options);
-
-/* An evaluation whose rows follow. */
-struct opk_database_run {
-	size_t size;
-	const char *file;            /* its name */
-	const struct opk_meta *meta; /* NULL: a bare image */
-	bool cut_off;                /* its end, or some of its rows, are missing */
-	bool joined;                 /* as the metadata says */
-	const struct opk_evaluation *evaluation;
-	const size_t *columns; /* of the evaluation: only these, in this order; NULL: all */
-	size_t column_count;
-	const bool *inflated; /* one a column of the evaluation; NULL: no column is */
-	const char *set_name; /* the set that was evaluated; "": none; NULL: that of `meta` */
-};
-/*
- * Begins an evaluation's rows. Borrows nothing. Types and descriptions of metrics come from
- * cuptiProfilerHostGetMetricProperties, and are empty where there is no libcupti.
- */
-int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
-/*
- * A row of that evaluation; `row` and `joined` are as opk_fact_get() takes them. `values` has one
- * for each column of the evaluation; `launches`, too: of how many ranges each is; NULL: of one.
- */
-int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
-                         const struct opk_joined_row *joined, const double *values,
-                         const uint64_t *launches);
-/* Makes indexes and views, and the file appears, or replaces an older one. */
-int opk_database_finish(struct opk_database *database);
-/* Without opk_database_finish() nothing is left. */
-void opk_database_free(struct opk_database *database);
-
 /* ---- traces ---------------------------------------------------------------------------------- */
 
 /* Recordings for Perfetto and other viewers. */
@@ -2513,18 +1920,14 @@ struct opk_trace_counts {
  * ranges that have times. Everything is on the clock of the host, in microseconds since the
  * beginning of the first event; otherData.origin_ns says when that was.
  *
- * Writes a trace of all files, which may be those of the ranks of a job, piece by piece. Besides
+ * Writes a trace of all files, which may be those of the ranks of a job, to `path`. Besides
  * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range
  * with values; and records of what ran as long as sections of the file overlap in time that have
  * them. Samples and ranges are evaluated as opk_eval_file() does it. `counts` may be NULL.
  * OPK_EUSAGE: no file has anything with a time, or a condition is on a fact that no event has.
- * OPK_EINPUT: a file is cut off or damaged. OPK_EFAILED: the sink refused, or more slices are at
- * one time than a trace can show.
+ * OPK_EINPUT: a file is cut off or damaged. OPK_EFAILED: more slices are at one time than a
+ * trace can show.
  */
-int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
-                    struct opk_file *const *files, size_t count,
-                    const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);
-/* As opk_trace_write(), into a file. */
 int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                    struct opk_file *const *files, size_t count,
                    const struct opk_trace_options *options, const char *path);
@@ -2646,12 +2049,12 @@ struct opk_diff_options {
  * comparisons by Benjamini and Hochberg's procedure. Times and rates have to differ
  * by more than what the SM's clock can explain, too, where it is known.
  *
- * The files must outlive the result, and are evaluated as opk_eval_file() and opk_timeline_eval()
- * do it. Kernels match by their names, not their symbols. Rows are in order of what changed most in
- * time, those that changed by more than noise first. OPK_EUSAGE: a side has no file, or one twice;
- * rows can't be compared, as PM samples without what ran beside them, or ranges with launches on a
- * timeline; or a rule is on no metric. OPK_EINPUT: a file was built and not recorded, or rules from
- * a file are wrong.
+ * The files must outlive the result, and are evaluated as opk_eval_file() does it, samples divided
+ * among what ran beside them. Kernels match by their names, not their symbols. Rows are in order of
+ * what changed most in time, those that changed by more than noise first. OPK_EUSAGE: a side has no
+ * file, or one twice; rows can't be compared, as PM samples without what ran beside them, or ranges
+ * with launches on a timeline; or a rule is on no metric. OPK_EINPUT: a file was built and not
+ * recorded, or rules from a file are wrong.
  */
 struct opk_diff;
 int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
@@ -2704,9 +2107,6 @@ void opk_diff_rules_free(struct opk_diff_rules *rules);
 int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *text);
 /* Adds those of a YAML file, docs/ci.md. OPK_EINPUT, with all errors in it, as opk_set_load(). */
 int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path);
-/* All rules in the order in which they were added, borrowed. */
-size_t opk_diff_rules_count(const struct opk_diff_rules *rules);
-const struct opk_diff_rule *opk_diff_rules_get(const struct opk_diff_rules *rules, size_t i);
 
 /* A rule and a row that it is about. */
 struct opk_diff_judged {
@@ -2751,8 +2151,6 @@ struct opk_clocks {
 /* Fills in the clocks of these ranges, such as those of opk_file_ranges(). */
 void opk_clocks_find(struct opk_clocks *out, const struct opk_range *ranges, size_t count);
 enum { OPK_CLOCK_TEXT = 32 };
-/* "1755 to 1980" or "1980", in MHz; "" where it is unknown. */
-void opk_clock_text(char out[OPK_CLOCK_TEXT], const struct opk_clock_span *span);
 
 struct opk_summary_options {
 	size_t size;
@@ -2782,7 +2180,7 @@ enum opk_summary_time { OPK_SUMMARY_NO_TIME, OPK_SUMMARY_NS, OPK_SUMMARY_CYCLES 
 /* A kernel with all its launches, a user range or a device. */
 struct opk_summary_group {
 	const struct opk_aggregated *of; /* range.count: its launches, ranges or samples */
-	size_t number;                   /* of it in the order of opk_aggregate_get() */
+	size_t number;                   /* of it in the order in which they were recorded */
 	const char *name;                /* as people call it */
 	double time;  /* of all launches, in what opk_summary_get_time() says; NaN: unknown */
 	double share; /* of the time of all groups, in percent */
@@ -2822,7 +2220,7 @@ struct opk_summary_words {
 /*
  * A recording as people look at it: kernels by the time that they took in all launches, or user
  * ranges, or the devices of samples; what the columns mean; the run in words. Evaluates the file,
- * which must outlive the result, as opk_eval_file() and opk_timeline_eval() do it. Of a set that
+ * which must outlive the result, as opk_eval_file() does it. Of a set that
  * was built there are only columns and words. OPK_EUSAGE: `sort` names nothing to sort by, or
  * `kernel` is given and samples are of no kernel. Pointers below are borrowed from the summary.
  */
@@ -2840,16 +2238,6 @@ const struct opk_summary_group *opk_summary_get_group(const struct opk_summary *
 size_t opk_summary_column_count(const struct opk_summary *summary);
 const struct opk_summary_column *opk_summary_get_column(const struct opk_summary *summary,
                                                         size_t i);
-/*
- * What was evaluated, whose rows were all read already; NULL for a set, and where only what ran was
- * recorded.
- */
-struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *summary);
-/*
- * The place of a column of that name among `columns` of struct opk_aggregated; SIZE_MAX: there is
- * none.
- */
-size_t opk_summary_find(const struct opk_summary *summary, const char *column);
 /* Kernels on the timeline, by time; none where it was not recorded what ran beside samples. */
 size_t opk_summary_kernel_count(const struct opk_summary *summary);
 const struct opk_summary_kernel *opk_summary_get_kernel(const struct opk_summary *summary,
@@ -2922,7 +2310,7 @@ struct opk_chart_options {
 };
 
 /*
- * PM samples, and what ran, as few numbers as can be drawn: as opk_picture_timeline() shows them.
+ * PM samples, and what ran, as few numbers as can be drawn.
  * Evaluates the file, as opk_eval_file() does it; the file must outlive the result. Of very many
  * samples up to 2^23 values are in memory at a time. The struct and what it points to are read
  * only. OPK_EUSAGE: neither samples nor what ran was recorded.
@@ -2976,60 +2364,13 @@ struct opk_roofline {
 };
 
 /*
- * Where a recording's kernels are between the roofs, as opk_evaluation_roofline() says; `summary`
+ * Where a recording's kernels are between the roofs, as the recording or the set says; `summary`
  * must outlive it. The struct and what it points to are read only. OPK_EUSAGE: there is no
  * roofline, or the summary lacks a column that it needs.
  */
 int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
                      const struct opk_summary *summary);
 void opk_roofline_free(struct opk_roofline *roofline);
-
-struct opk_picture_options {
-	size_t size;
-	double width, height; /* in CSS pixels; 0: what suits the picture */
-	const char *title;    /* NULL: the picture's own */
-	bool dark;
-	/*
-	 * A part of an HTML page: without colours, which the page gives its classes, and without a
-	 * title that appears under the mouse.
-	 */
-	bool in_page;
-	size_t top; /* at most so many kernels; 0: as many as suit the picture */
-};
-
-/*
- * Pictures in SVG, UTF-8 without scripts, written to the sink once they are whole. What shows a
- * kernel has class "mark", the attribute data-kernel with the number of its
- * opk_summary_get_group(), and its name and values as title. Names that find no room are left out,
- * and the picture says how many. OPK_EFAILED: the sink refused.
- *
- * This is opk_roofline_new() as a picture, and fails as that does, too.
- */
-int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                         const struct opk_summary *summary,
-                         const struct opk_picture_options *options);
-/* Kernels by time, and their shares. OPK_EUSAGE: there are none, or their time is not known. */
-int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                        const struct opk_summary *summary,
-                        const struct opk_picture_options *options);
-/*
- * The headings of columns that are parts of a whole, by number from 0, borrowed from the summary;
- * NULL: there are no more.
- */
-const struct opk_meta_heading *opk_picture_stack_heading(const struct opk_summary *summary,
-                                                         size_t number);
-/* Stacked bars of the columns under such a heading, a row a kernel. OPK_EUSAGE: it is NULL. */
-int opk_picture_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                      const struct opk_summary *summary, const struct opk_meta_heading *heading,
-                      const struct opk_picture_options *options);
-/*
- * PM samples over time, a row a metric, with NVTX ranges and launches where these were recorded.
- * `eval` chooses the metrics; NULL: all. OPK_EUSAGE: neither samples nor what ran was recorded, or
- * `width` is too small. Otherwise it fails as opk_chart_new() does.
- */
-int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                         struct opk_file *file, const struct opk_eval_options *eval,
-                         const struct opk_picture_options *options);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
@@ -3172,7 +2513,7 @@ struct opk_import_options {
 };
 /*
  * A bare counter data image of `size` bytes becomes a recording at `path`. It is evaluated once, to
- * see that it can be, and fails as opk_eval_image() does. `options` are required. OPK_EINPUT: the
+ * see that it can be, and fails as opk_eval_file() does. `options` are required. OPK_EINPUT: the
  * range table is wrong, or has not one row for each range.
  */
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,

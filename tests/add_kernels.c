@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container/door.h"
 #include "offpeak.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

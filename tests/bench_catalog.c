@@ -9,6 +9,8 @@
 
 #include "adapters/nv/nv.h"
 #include "base/mem.h"
+#include "chip/door.h"
+#include "plan/door.h"
 #include "schedule/schedule.h"
 
 enum { SAMPLE = 1000 };

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "database/door.h"
 #include "offpeak.h"
+#include "output/door.h"
 
 enum { MAX_ROWS = 64 };
 

@@ -11,7 +11,9 @@
 #include "adapters/nv/nv.h"
 #include "base/strlist.h"
 #include "chip/chip.h"
+#include "chip/door.h"
 #include "plan/plan.h"
+#include "set/door.h"
 
 enum { SETS = 6, LEAST = 50, MOST = 300, CHUNK = 25 };
 

@@ -4,6 +4,8 @@
 #define OPK_CATALOGS_H
 
 #include "chip/chip.h"
+#include "chip/door.h"
+#include "plan/door.h"
 #include "testing.h"
 
 static inline size_t total(const struct opk_catalog *catalog)

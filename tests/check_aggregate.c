@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "allocation.h"
+#include "images/door.h"
 #include "images/images.h"
 #include "eval/eval.h"
 #include "recordings.h"

@@ -10,7 +10,9 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "container/door.h"
 #include "folder.h"
+#include "output/door.h"
 #include "random.h"
 
 enum {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "allocation.h"
+#include "eval/door.h"
 #include "fake_nv.h"
 #include "folder.h"
 

@@ -11,6 +11,8 @@
 
 #include "allocation.h"
 #include "base/mem.h"
+#include "database/door.h"
+#include "eval/door.h"
 #include "fake_nv.h"
 #include "folder.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chips, catalogs and plans, where NVIDIA's libraries refuse and fail on demand. */
+#include "chip/door.h"
 #include "plan/plan.h"
+#include "set/door.h"
 #include "set/set.h"
 #include "base/buf.h"
 #include "fake_nv.h"

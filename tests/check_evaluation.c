@@ -2,6 +2,7 @@
 /* Evaluation in the child, where NVIDIA's libraries fail, crash, hang and claim nonsense. */
 #include <math.h>
 
+#include "eval/door.h"
 #include "fake_nv.h"
 #include "testing.h"
 

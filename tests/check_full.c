@@ -9,6 +9,7 @@
 #include "base/strlist.h"
 #include "chip/chip.h"
 #include "resolve/resolve.h"
+#include "set/door.h"
 #include "set/set.h"
 #include "folder.h"
 #include "metric_sets.h"

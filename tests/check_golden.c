@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "eval/door.h"
 #include "testing.h"
 
 static const struct recording {

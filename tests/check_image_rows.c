@@ -7,6 +7,7 @@
 #include "eval/eval_inside.h"
 #include "fake_nv.h"
 #include "folder.h"
+#include "images/door.h"
 
 static const char *const names[] = { "fake__a.sum", "fake__c.sum" };
 

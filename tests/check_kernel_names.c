@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of kernels: one spelling, short names that are unique, and what goes by them. */
 #include "container/container.h"
+#include "eval/door.h"
 #include "eval/eval.h"
 #include "testing.h"
 

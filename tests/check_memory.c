@@ -8,8 +8,15 @@
 
 #include "adapters/nv/nv.h"
 #include "base/file.h"
+#include "chip/door.h"
+#include "container/door.h"
+#include "eval/door.h"
 #include "fake_nv.h"
 #include "folder.h"
+#include "nsight/door.h"
+#include "output/door.h"
+#include "plan/door.h"
+#include "set/door.h"
 
 /* ---- the hook: children count with their parent */
 

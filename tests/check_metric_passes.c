@@ -6,6 +6,7 @@
 #include "fake_nv.h"
 #include "folder.h"
 #include "real.h"
+#include "set/door.h"
 
 #define RECORDING(name) TEST_DATA_DIR "/recordings/gh100-" name ".opk"
 

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "eval/door.h"
+#include "set/door.h"
 #include "testing.h"
 
 static size_t file_mutants, image_mutants;

@@ -2,6 +2,7 @@
 /* Metric names that begin with a text: from the libraries, and the same from the cache. */
 #include "allocation.h"
 #include "chip/chip.h"
+#include "chip/door.h"
 #include "fake_nv.h"
 #include "folder.h"
 

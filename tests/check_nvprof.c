@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Each of nvprof's names on chips of NVIDIA's own library: what it means there, or why nothing. */
 #include "chip/chip.h"
+#include "plan/door.h"
 #include "plan/plan.h"
 #include "real.h"
 #include "resolve/resolve.h"

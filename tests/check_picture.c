@@ -2,6 +2,7 @@
 /* Pictures: text that stays text, scales, labels that keep clear of each other, rooflines. */
 #include <math.h>
 
+#include "container/door.h"
 #include "fake_nv.h"
 #include "folder.h"
 #include "picture/picture.h"

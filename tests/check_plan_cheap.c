@@ -3,6 +3,7 @@
 #include "offpeak.h"
 #include "plan/pass_costs.h"
 #include "real.h"
+#include "set/door.h"
 
 enum { DEAR_US = 500 };
 

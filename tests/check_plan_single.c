@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Plans cut to one pass, and why metrics are left out of them. */
 #include "allocation.h"
+#include "set/door.h"
 #include "set/set.h"
 #include "fake_nv.h"
 #include "testing.h"

@@ -3,6 +3,7 @@
 #include "allocation.h"
 #include "base/buf.h"
 #include "plan/plan.h"
+#include "set/door.h"
 #include "set/set.h"
 #include "fake_nv.h"
 #include "folder.h"

@@ -5,6 +5,7 @@
 
 #include "adapters/nv/nv.h"
 #include "chip/chip.h"
+#include "chip/door.h"
 #include "real.h"
 #include "testing.h"
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "real.h"
+#include "set/door.h"
 #include "testing.h"
 
 #define RECORDING(name) TEST_DATA_DIR "/recordings/gh100-" name ".opk"

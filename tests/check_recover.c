@@ -2,6 +2,7 @@
 /* Damaged recordings: what is whole comes out, and no row beside another image's. */
 #include "allocation.h"
 #include "base/file.h"
+#include "eval/door.h"
 #include "fake_nv.h"
 #include "sketches.h"
 

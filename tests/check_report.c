@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Summaries and reports of the fake's recordings: order, words, and that names are never markup. */
 #include "base/file.h"
+#include "container/door.h"
 #include "fake_nv.h"
 #include "folder.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Real recordings: any evaluator and number of processes gives the same bits and errors. */
 #include "containers.h"
+#include "eval/door.h"
 #include "real.h"
 #include "container/container.h"
 

@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 #include "fake_nv.h"
 #include "real.h"
+#include "set/door.h"
 
 enum { MAX_COUNTERS = 4 };
 

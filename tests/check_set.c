@@ -5,6 +5,7 @@
 #include "allocation.h"
 #include "folder.h"
 #include "metric_sets.h"
+#include "set/door.h"
 #include "testing.h"
 
 /* ---- sets from names, joined sets -------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "allocation.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "nsight/door.h"
 #include "nsight/nsight.h"
 #include "folder.h"
 #include "metric_sets.h"

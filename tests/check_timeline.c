@@ -2,8 +2,10 @@
 /* Samples divided among kernels, where it is known what each counted. */
 #include <math.h>
 
+#include "eval/door.h"
 #include "random.h"
 #include "recordings.h"
+#include "timeline/door.h"
 #include "timeline/timeline.h"
 
 enum { INTERVAL = 10000, MAX_STRETCHES = 100000, MAX_KERNELS = 8 };

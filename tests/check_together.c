@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "fake_nv.h"
 #include "real.h"
+#include "set/door.h"
 
 static char logged[1024];
 

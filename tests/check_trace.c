@@ -11,6 +11,7 @@
 #include "base/json_read.h"
 #include "random.h"
 #include "recordings.h"
+#include "trace/door.h"
 
 /* ---- recordings ------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "base/strlist.h"
+#include "chip/door.h"
 #include "real.h"
 
 static struct opk_unit parsed(struct opk_ctx *ctx, const char *text)

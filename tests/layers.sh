@@ -193,6 +193,8 @@ function may_include(header,   path, other) {
 	other = path == "tools/commands.h" ? "tools/common" : room_of(path)
 	if (other ~ /^lib\/adapters\// && other != room && !(path in door))
 		return 0
+	if (path ~ /^lib\/[a-z]+\/door[.]h$/ && house_of(room "/") != "lib")
+		return house_of(room "/") == "tools" || path == "lib/container/door.h"
 	return may_use(room, other)
 }
 
@@ -269,6 +271,8 @@ includes() {
 
 symbols() {
 	sed -n 's/^[[:space:]]*\(opk_[a-z0-9_]*\);.*/public \1/p' "$SOURCE/lib/liboffpeak.map"
+	cat "$SOURCE"/lib/*/door.h | ${CC:-cc} -E -P -I"$SOURCE/lib" -x c - |
+		grep -o 'opk_[a-z0-9_]* *(' | tr -d ' (' | sort -u | sed 's/^/public /'
 	(cd "$SOURCE" && find lib tools -name '*.c' | sed 's/^/file /')
 	(cd "$BUILD" && find lib tools -name '*.o' -exec "${NM:-nm}" -A -P {} +)
 }

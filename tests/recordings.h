@@ -7,6 +7,7 @@
 #ifndef OPK_RECORDINGS_H
 #define OPK_RECORDINGS_H
 
+#include "container/door.h"
 #include "fake_nv.h"
 #include "folder.h"
 

@@ -14,7 +14,7 @@ pages() {
 
 pass 'pages are made' pages "$tmp/man3" "$header"
 sed -n '/global:/,/local:/s/^[[:blank:]]*\([a-z0-9_]*\);.*/\1/p' "$SOURCE/lib/liboffpeak.map" | sort >"$tmp/exported"
-same 'functions found' "$([ "$(wc -l <"$tmp/exported")" -gt 300 ] && echo enough)" enough
+same 'functions found' "$([ "$(wc -l <"$tmp/exported")" -gt 130 ] && echo enough)" enough
 
 # A page that names another one says which functions it is of; that one has each prototype once.
 (cd "$tmp/man3" && grep -H '^\.so man3/' opk_*.3) | sed 's/\.3:\.so man3\// /' | sort >"$tmp/named"
@@ -59,6 +59,6 @@ a\eb
 if command -v groff >/dev/null; then
 	groff -man -ww -rLL=78n -Tascii -P-cbou "$tmp"/man3/opk-*.3 "$tmp/man3/liboffpeak.3" >"$tmp/out" 2>"$tmp/err"
 	same 'groff says of them' "$(head -n 5 "$tmp/err")" ''
-	same 'lines of 80 columns' "$(grep -c . "$tmp/out" | awk '{ print ($1 > 3000) }') $(awk 'length > 80' "$tmp/out" | head -n 5)" '1 '
+	same 'lines of 80 columns' "$(grep -c . "$tmp/out" | awk '{ print ($1 > 2000) }') $(awk 'length > 80' "$tmp/out" | head -n 5)" '1 '
 fi
 finish

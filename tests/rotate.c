@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container/door.h"
 #include "offpeak.h"
 
 enum { MAX_METRICS = 1000, MAX_RANGES = 1000 };

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/buf.h"
+#include "output/door.h"
 #include "testing.h"
 
 enum { FORMATS = 4 };

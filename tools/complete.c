@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "chip/door.h"
 #include "commands.h"
 #include "common/files.h"
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "arrow/arrow_inside.h"
+#include "plan/door.h"
 
 enum { METRIC, TYPE, HW_UNIT, DIM_UNIT, DESCRIPTION, SCOPE, PASSES, METHOD, STATUS, COLUMNS };
 

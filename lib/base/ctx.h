@@ -84,4 +84,7 @@ int opk_errors_keep(struct opk_ctx *ctx, struct opk_errors_mark *mark, int code)
 
 void opk_log(struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);
 
+/* Takes a piece of output, gone when it returns; non-zero stops the writer with OPK_EFAILED. */
+typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
+
 #endif

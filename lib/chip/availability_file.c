@@ -4,6 +4,8 @@
 
 #include "base/file.h"
 #include "chip/chip.h"
+#include "chip/door.h"
+#include "container/door.h"
 
 OPK_DEFINE_AUTO(opk_file)
 OPK_DEFINE_AUTO(opk_chips)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "chip/door.h"
 
 static const char *const type_names[] = { "counter", "ratio", "throughput" };
 

@@ -8,6 +8,7 @@
 #include "adapters/nv/nv.h"
 #include "base/nearest.h"
 #include "base/problems.h"
+#include "chip/door.h"
 
 /* A power of two; no chip has that many metrics. */
 enum { MAX_STRIDE = 1 << 16 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* nvprof's names: what the table says of them, and what describes one on a chip. */
 #include "chip/chip.h"
+#include "chip/door.h"
 
 #include <fnmatch.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "base/buf.h"
+#include "chip/door.h"
 
 /* ---- terms for several metrics */
 

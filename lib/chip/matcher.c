@@ -9,6 +9,7 @@
 #include "base/ctx.h"
 #include "base/mem.h"
 #include "base/option_struct.h"
+#include "chip/door.h"
 
 struct opk_matcher {
 	struct opk_metric_filter filter; /* strings borrowed from the caller */

@@ -4,6 +4,7 @@
 
 #include "adapters/nv/nv.h"
 #include "chip/chip.h"
+#include "chip/door.h"
 
 struct opk_names {
 	struct opk_strlist list;

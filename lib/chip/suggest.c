@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "chip/door.h"
 
 enum {
 	MAX_NAME = 256,

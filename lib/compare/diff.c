@@ -5,6 +5,7 @@
 
 #include "base/option_struct.h"
 #include "compare/compare.h"
+#include "compare/door.h"
 
 static const double default_level = 0.005;
 

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "compare/compare.h"
+#include "eval/door.h"
 
 struct opk_diff_judgement {
 	OPK_LIST(struct opk_diff_judged) items;

@@ -4,6 +4,7 @@
 
 #include "base/decimal.h"
 #include "compare/compare.h"
+#include "compare/door.h"
 
 static const char unmatched[] = "unmatched";
 

@@ -5,6 +5,7 @@
 
 #include "base/sum.h"
 #include "compare/compare.h"
+#include "eval/door.h"
 
 /* One evaluation of a source, and room for a row of it. */
 struct reader {

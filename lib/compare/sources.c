@@ -4,7 +4,10 @@
 
 #include "base/option_struct.h"
 #include "compare/compare.h"
+#include "compare/door.h"
 #include "container/container.h"
+#include "eval/door.h"
+#include "timeline/door.h"
 
 const char opk_compared_duration[] = "duration_ns", opk_compared_mhz[] = "sm_mhz";
 

@@ -9,6 +9,7 @@
 #include "base/json_read.h"
 #include "base/mem.h"
 #include "base/strlist.h"
+#include "container/door.h"
 
 /* The layout of .opk files, docs/format.md, shared by reader and writer, and an open file. */
 

@@ -8,6 +8,8 @@
 #include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/option_struct.h"
+#include "database/door.h"
+#include "eval/door.h"
 #include "eval/eval.h"
 
 /* ---- the file --------------------------------------------------------------------------- */

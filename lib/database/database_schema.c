@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "eval/door.h"
 
 /* ---- tables, which computers like ---------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "eval/door.h"
 #include "offpeak.h"
 
 /* More GPUs than a file has in practice share the last place. */

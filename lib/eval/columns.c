@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "base/nearest.h"
 #include "container/container.h"
+#include "eval/door.h"
 
 /* All formulas together have at most so many: a device has 150. */
 enum { MAX_ATTRIBUTES = 1000 };

@@ -4,6 +4,7 @@
 #define OPK_EVAL_INSIDE_H
 
 #include "base/ctx.h"
+#include "eval/door.h"
 #include "eval/eval.h"
 #include "resolve/resolve.h"
 

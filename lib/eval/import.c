@@ -7,6 +7,7 @@
 #include "base/option_struct.h"
 #include "config.h"
 #include "container/container.h"
+#include "eval/door.h"
 #include "eval/eval.h"
 
 /* In the child: how many passes does the config image have? Damaged ones crash. */

@@ -8,6 +8,7 @@
 #include "chip/chip.h"
 #include "container/container.h"
 #include "eval/eval_inside.h"
+#include "set/door.h"
 
 static int is_nvprof(bool *out, struct opk_ctx *ctx, const char *name)
 {

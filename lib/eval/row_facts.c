@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "eval/door.h"
 
 enum { OF_RANGES = 1, OF_SAMPLES = 2 };
 

@@ -5,6 +5,8 @@
 
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
+#include "eval/door.h"
+#include "images/door.h"
 #include "images/images.h"
 #include "eval/eval.h"
 

@@ -2,6 +2,7 @@
 /* Attributes of key groups: what recordings say of launches, which no image holds. */
 #include <math.h>
 
+#include "eval/door.h"
 #include "eval/eval.h"
 #include "images/images.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "eval/door.h"
 #include "images/images.h"
 
 struct work {

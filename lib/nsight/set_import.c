@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/problems.h"
 #include "chip/chip.h"
+#include "nsight/door.h"
 #include "nsight/nsight.h"
 #include "set/set.h"
 

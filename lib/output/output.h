@@ -7,6 +7,7 @@
 #include "base/ctx.h"
 #include "base/json_write.h"
 #include "base/strlist.h"
+#include "output/door.h"
 
 /* What the row writers share: one struct of functions a format, cells as text. */
 

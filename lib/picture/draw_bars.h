@@ -3,6 +3,7 @@
 #ifndef OPK_DRAW_BARS_H
 #define OPK_DRAW_BARS_H
 
+#include "picture/door.h"
 #include "picture/picture.h"
 
 struct opk_bars {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "picture/picture.h"
+#include "summary/door.h"
 
 enum {
 	WIDTH = 820,

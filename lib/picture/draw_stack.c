@@ -5,6 +5,7 @@
 
 #include "picture/draw_bars.h"
 #include "picture/stack.h"
+#include "summary/door.h"
 
 enum { MOST = 25, LEGEND_LINE = 20, SIDE = 84 };
 

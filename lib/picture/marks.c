@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What all pictures of kernels share. */
 #include "picture/picture.h"
+#include "summary/door.h"
 
 void opk_begin_mark(struct opk_svg *svg, const char *element, const char *class, size_t kernel)
 {

@@ -7,6 +7,7 @@
 
 #include "base/ctx.h"
 #include "base/option_struct.h"
+#include "picture/door.h"
 #include "picture/svg.h"
 
 /* The evaluation's column of that name; SIZE_MAX. */

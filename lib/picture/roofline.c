@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "eval/door.h"
 #include "picture/picture.h"
+#include "summary/door.h"
 
 /* Columns of a line; SIZE_MAX where it has none. */
 struct line {

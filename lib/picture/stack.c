@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts of a whole: which columns, what they are called side by side, which have a colour each. */
+#include "eval/door.h"
 #include "picture/stack.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 #include "base/option_struct.h"
 #include "config.h"
 #include "container/container.h"
+#include "plan/door.h"
 #include "plan/plan.h"
 
 /* PerfWorks' evaluator does not know PM-sampling metrics: all that the config image collects. */

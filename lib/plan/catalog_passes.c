@@ -13,6 +13,7 @@
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
 #include "chip/chip.h"
+#include "plan/door.h"
 #include "schedule/schedule.h"
 #include "child/child.h"
 

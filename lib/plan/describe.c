@@ -7,6 +7,8 @@
 
 #include "adapters/nv/nv.h"
 #include "chip/chip.h"
+#include "chip/door.h"
+#include "plan/door.h"
 #include "schedule/schedule.h"
 
 /* ---- the text in the cache */

@@ -4,6 +4,8 @@
 
 #include "base/option_struct.h"
 #include "chip/chip.h"
+#include "chip/door.h"
+#include "plan/door.h"
 
 /* Where passes are counted, a base name means one of its full names. */
 struct opk_metric_list {

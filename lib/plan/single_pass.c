@@ -10,6 +10,7 @@
 #include "adapters/deflate/deflate.h"
 #include "adapters/nv/nv.h"
 #include "chip/chip.h"
+#include "plan/door.h"
 #include "schedule/schedule.h"
 #include "set/set.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The roofline, and stacked bars: pictures of lib/picture inside the page. */
+#include "eval/door.h"
 #include "picture/picture.h"
 #include "report/report_inside.h"
+#include "summary/door.h"
 
 static int append(void *html, const void *bytes, size_t size)
 {

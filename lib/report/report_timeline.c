@@ -6,8 +6,10 @@
 #include "adapters/deflate/deflate.h"
 #include "base/strlist.h"
 #include "container/container.h"
+#include "eval/door.h"
 #include "report/report_inside.h"
 #include "series/series.h"
+#include "summary/door.h"
 
 /*
  * For samples and what ran in all timelines of a page, deflated: seven metrics and the times of

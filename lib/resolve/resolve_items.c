@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "chip/door.h"
 #include "resolve/resolver.h"
 #include "set/set.h"
 

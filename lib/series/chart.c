@@ -6,6 +6,7 @@
 
 #include "base/option_struct.h"
 #include "container/container.h"
+#include "eval/door.h"
 #include "eval/eval.h"
 #include "series/series.h"
 

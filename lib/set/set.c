@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/problems.h"
 #include "chip/chip.h"
+#include "set/door.h"
 
 bool opk_set_is_name(const char *text)
 {

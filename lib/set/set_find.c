@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "chip/chip.h"
+#include "set/door.h"
 #include "set/set.h"
 #include "set/set_read.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A recording for people: made step by step, and asked. */
 #include "base/option_struct.h"
+#include "images/door.h"
+#include "summary/door.h"
 #include "summary/summary_inside.h"
 
 static int find_kind(struct opk_summary *s)

@@ -4,6 +4,7 @@
 
 #include "base/index.h"
 #include "container/container.h"
+#include "eval/door.h"
 #include "summary/summary_inside.h"
 
 static const struct opk_meta_derived *find_derived(const struct opk_meta *meta, const char *name)

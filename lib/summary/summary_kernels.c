@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "summary/summary_inside.h"
+#include "timeline/door.h"
 
 /* Beside the others. */
 enum { MOST_PEAKS = 6 };

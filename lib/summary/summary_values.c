@@ -4,7 +4,9 @@
 
 #include "base/index.h"
 #include "base/nearest.h"
+#include "images/door.h"
 #include "images/images.h"
+#include "summary/door.h"
 #include "summary/summary_inside.h"
 
 size_t opk_summary_find(const struct opk_summary *s, const char *column)

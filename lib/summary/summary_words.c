@@ -2,6 +2,9 @@
 /* The run in a few lines: what, where, at which clocks, how complete. */
 #include <inttypes.h>
 
+#include "container/door.h"
+#include "eval/door.h"
+#include "images/door.h"
 #include "summary/summary_inside.h"
 
 static const char *plural(uint64_t count)

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 #include "base/option_struct.h"
+#include "eval/door.h"
+#include "table/door.h"
 #include "table/table.h"
 
 /* Shown where some range has something there; the others only where all are asked for. */

@@ -2,6 +2,7 @@
 /* Key groups of a table: their statistics, and what their ranges have in common. */
 #include <string.h>
 
+#include "images/door.h"
 #include "table/table_inside.h"
 
 /* Samples are of no kernel, but there is a way to divide them among those that ran. */

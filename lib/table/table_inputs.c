@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "container/container.h"
+#include "images/door.h"
 #include "table/table_inside.h"
+#include "timeline/door.h"
 
 /* ---- opened, and which rows they have */
 

@@ -7,6 +7,8 @@
 
 #include "base/index.h"
 #include "base/strlist.h"
+#include "eval/door.h"
+#include "table/door.h"
 #include "table/table.h"
 
 enum opk_table_layout {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "images/door.h"
 #include "images/images.h"
 #include "table/table_inside.h"
 

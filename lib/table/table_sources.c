@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the rows of a table are read of: ranges, samples and key groups. */
 #include "eval/eval.h"
+#include "images/door.h"
 #include "table/table_inside.h"
 
 /* ---- its values */

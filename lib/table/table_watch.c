@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/extreme.h"
+#include "images/door.h"
 #include "table/table_inside.h"
 
 struct opk_table_watched {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/option_struct.h"
+#include "timeline/door.h"
 #include "timeline/timeline_inside.h"
 
 static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluation,

@@ -10,7 +10,9 @@
 
 #include "base/file.h"
 #include "base/option_struct.h"
+#include "eval/door.h"
 #include "eval/eval.h"
+#include "trace/door.h"
 
 void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
 {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "eval/door.h"
 #include "eval/eval.h"
 
 /* Where a range is in the evaluation, and when it was. */

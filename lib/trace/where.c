@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "eval/door.h"
 #include "eval/eval.h"
 
 /* The fact that a condition is about, as launches have it; false: they have none such. */

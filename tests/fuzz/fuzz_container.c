@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any bytes as an .opk file: open, verify, decode, metadata, tables, what ran as a trace. */
+#include "container/door.h"
 #include "fuzz.h"
+#include "trace/door.h"
 
 static int drop(void *data, const void *bytes, size_t size)
 {

@@ -4,6 +4,7 @@
 
 #include "base/ctx.h"
 #include "base/mem.h"
+#include "compare/door.h"
 #include "fuzz.h"
 
 /* What is read is a rule that can be judged, and says what is wrong with what is not. */

@@ -5,6 +5,7 @@
 #include "adapters/yaml/yaml_tree.h"
 #include "fuzz.h"
 #include "no_child.h"
+#include "nsight/door.h"
 
 static void check(struct opk_ctx *ctx, const struct opk_imported_set *set)
 {

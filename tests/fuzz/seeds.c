@@ -2,6 +2,7 @@
 /* Writes small containers with every kind of section: seeds of fuzz_container and fuzz_torn. */
 #include <string.h>
 
+#include "container/door.h"
 #include "fuzz.h"
 
 static const char meta_text[] =

@@ -3,6 +3,8 @@
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
+#include "container/door.h"
+#include "plan/door.h"
 
 struct build_args {
 	struct plan_args plan;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak chips: what there is, and what each offers. */
+#include "chip/door.h"
 #include "commands.h"
 
 struct chips_args {

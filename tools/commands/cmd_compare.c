@@ -2,6 +2,7 @@
 /* offpeak compare: what some chips count and others do not. */
 #include <string.h>
 
+#include "chip/door.h"
 #include "commands.h"
 #include "common/args.h"
 

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "common/files.h"
+#include "container/door.h"
 
 enum { CONFIG, PREFIX, AVAILABILITY, DATA, KINDS };
 

@@ -2,6 +2,8 @@
 /* offpeak info: what a container holds, and whether it is whole. */
 #include "commands.h"
 #include "common/files.h"
+#include "container/door.h"
+#include "eval/door.h"
 
 struct info_args {
 	const char *raw_config;

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "commands/metrics_notes.h"
 #include "common/args.h"
+#include "plan/door.h"
 
 struct metrics_args {
 	const char *unit, *grep, *availability;

@@ -5,6 +5,8 @@
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
+#include "eval/door.h"
+#include "table/door.h"
 
 struct split_args {
 	uint64_t timeout;

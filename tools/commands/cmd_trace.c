@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "commands.h"
 #include "common/args.h"
+#include "trace/door.h"
 
 struct trace_args {
 	struct raw_args raw;

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/strlist.h"
+#include "chip/door.h"
 
 /* ---- units */
 

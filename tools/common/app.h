@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/strlist.h"
 #include "common/auto.h"
+#include "output/door.h"
 
 /* A file that is written. */
 struct app_output {

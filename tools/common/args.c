@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "chip/door.h"
 #include "common/files.h"
+#include "set/door.h"
 
 unsigned timeout_of(uint64_t seconds)
 {

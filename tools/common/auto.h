@@ -4,6 +4,9 @@
 #define OPK_TOOLS_AUTO_H
 
 #include "base/mem.h"
+#include "chip/door.h"
+#include "images/door.h"
+#include "nsight/door.h"
 
 OPK_DEFINE_AUTO(opk_aggregate)
 OPK_DEFINE_AUTO(opk_catalog)

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "diff/diff.h"
+#include "eval/door.h"
 
 /* Sets with more metrics are shown to people as far as something changed. */
 enum { MOST_SHOWN = 30, TEXT = 24 };

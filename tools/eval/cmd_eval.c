@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
+#include "database/door.h"
 #include "eval/eval_table.h"
 
 struct eval_args {

@@ -5,6 +5,8 @@
 
 #include "base/index.h"
 #include "common/app.h"
+#include "eval/door.h"
+#include "table/door.h"
 
 enum { MAX_SORT_KEYS = 16 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The rows of a table, wide or long, or in a database. */
 #include "base/buf.h"
+#include "database/door.h"
 #include "eval/eval_table.h"
 
 int eval_table_result(struct eval *eval, int code)

@@ -9,6 +9,8 @@
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
+#include "nsight/door.h"
+#include "plan/door.h"
 #include "sets/sets_check.h"
 #include "sets/sets_show.h"
 

@@ -5,6 +5,7 @@
 #include "base/ctx.h"
 #include "commands.h"
 #include "show/show.h"
+#include "summary/door.h"
 
 enum { TOP = 5 };
 

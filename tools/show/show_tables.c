@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "eval/door.h"
 #include "show/show.h"
+#include "summary/door.h"
 
 /* Lengths of a bar, and of a kernel's whole name, whose rest is templates' arguments. */
 enum { BAR = 8, LONG_NAME = 160 };

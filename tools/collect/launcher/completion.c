@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "container/door.h"
 
 OPK_DEFINE_AUTO(opk_ctx)
 OPK_DEFINE_AUTO(opk_file)

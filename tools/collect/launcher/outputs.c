@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "container/door.h"
 
 OPK_DEFINE_AUTO(opk_ctx)
 OPK_DEFINE_AUTO(opk_file)

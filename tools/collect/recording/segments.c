@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "collect/shared/shared.h"
+#include "container/door.h"
 
 enum { MAX_WAITING = 4 };
 

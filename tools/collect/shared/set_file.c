@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/terminal.h"
+#include "container/door.h"
 
 /* Reports where it happened, and why. */
 static int report(const struct opk_ctx *ctx, int code)
