@@ -244,7 +244,8 @@ static char logged[1000];
 static void remember(void *data, const char *message)
 {
 	(void)data;
-	snprintf(logged, sizeof logged, "%s", message);
+	if (!is_about_shares(message))
+		snprintf(logged, sizeof logged, "%s", message);
 }
 
 /* The values of the first metric are 0.5, 100.5, 200.5 twice. */
