@@ -87,28 +87,6 @@ collect 2 --probe -o no.opk -- "$prog"
 err_is "offpeak-collect: --probe runs no program: $prog"
 
 section 'the second run'
-# kept OPTIONS WORDS...: the program runs, and its recording is kept.
-kept() {
-	tap_options=$1
-	shift
-	# shellcheck disable=SC2086 # several options
-	collect 0 -v --cache kept $tap_options -c one.opk -o run.opk -- "$@"
-	err_has '^offpeak-collect: cache: kept as kept/[0-9a-f]{12}'
-}
-
-# found OPTIONS WORDS...: its recording is copied, and it does not run.
-found() {
-	tap_options=$1
-	shift
-	rm -f run*.opk
-	# shellcheck disable=SC2086 # several options
-	collect 0 --cache kept $tap_options -c one.opk -o run.opk -- "$@"
-	err_has '/run.opk.* is from the cache, recorded 20.*Z: nothing has changed, and the program was not started$'
-	same "$last: lines on stderr" "$(wc -l <err | tr -d ' ')" 1
-	out_is ''
-	log_has 0 '^cuLaunchKernel'
-}
-
 # misses WHAT OPTIONS WORDS...: only that differs; and then it is found.
 misses() {
 	tap_what=$1
@@ -278,48 +256,6 @@ collect 0 --cache kept --cache-input . -c one.opk -o run.opk -- "$prog" init ctx
 cd ..
 err_has 'is from the cache'
 
-section 'what the program reads below its folders'
-mkdir -p src/part/__pycache__
-cat >run.sh <<RUN
-#!/bin/sh
-. src/lib.sh
-src/part/step.sh
-echo \$RANDOM\$\$ >scratch
-cat src/part/__pycache__/m.cpython-312.pyc large scratch >/dev/null
-RUN
-echo ': # a library' >src/lib.sh
-cat >src/part/step.sh <<STEP
-#!/bin/sh
-exec "$prog" init ctx:0 launch:step
-STEP
-chmod +x run.sh src/part/step.sh
-touch src/part/m.py src/part/__pycache__/m.cpython-312.pyc
-truncate -s 17M large
-kept '' ./run.sh
-for name in large src/lib.sh src/part/m.py src/part/step.sh; do
-	err_has "^offpeak-collect: cache: $tmp/$name was read: it is an input, too$"
-done
-same "$last: files that were read" "$(grep -c 'was read' err)" 4
-found '' ./run.sh
-# changed FILE: and the run after that finds what is kept again.
-changed() {
-	kept '' ./run.sh
-	err_has "^offpeak-collect: cache: miss: what differs is $tmp/$1, which the program reads$"
-	found '' ./run.sh
-}
-echo '# more' >>src/part/step.sh
-changed src/part/step.sh
-echo '# more' >>src/lib.sh
-changed src/lib.sh
-echo '# more' >src/part/m.py
-changed src/part/m.py
-touch large
-changed large
-# Files that were not read are not inputs, and neither are new ones.
-echo 1 >src/new
-echo 2 >src/part/__pycache__/m.cpython-312.pyc
-found '' ./run.sh
-rm large
 # The files that are known are in the recording.
 kept '' sh job.sh /dev/null name
 err_has "^offpeak-collect: cache: inputs that are known: program /[^ ]*/sh, file job.sh, file name, variable LD_LIBRARY_PATH(, variable LD_PRELOAD)?; [0-9]* libraries"

@@ -119,3 +119,26 @@ log_has() {
 names_are() {
 	same "$last: files" "$(ls | grep -E '^run.*opk|\.part' | tr '\n' ' ')" "$1"
 }
+
+# With the cache ./kept.
+# kept OPTIONS WORDS...: the program runs, and its recording is kept.
+kept() {
+	tap_options=$1
+	shift
+	# shellcheck disable=SC2086 # several options
+	collect 0 -v --cache kept $tap_options -c one.opk -o run.opk -- "$@"
+	err_has '^offpeak-collect: cache: kept as kept/[0-9a-f]{12}'
+}
+
+# found OPTIONS WORDS...: its recording is copied, and it does not run.
+found() {
+	tap_options=$1
+	shift
+	rm -f run*.opk
+	# shellcheck disable=SC2086 # several options
+	collect 0 --cache kept $tap_options -c one.opk -o run.opk -- "$@"
+	err_has '/run.opk.* is from the cache, recorded 20.*Z: nothing has changed, and the program was not started$'
+	same "$last: lines on stderr" "$(wc -l <err | tr -d ' ')" 1
+	out_is ''
+	log_has 0 '^cuLaunchKernel'
+}

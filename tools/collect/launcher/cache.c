@@ -200,6 +200,11 @@ static bool restore(const struct settings *settings)
 		"%s%s is from the cache, recorded %s: nothing has changed, and the program was "
 		"not started",
 		cache.output, more, entry.kept);
+	if (entry.unseen)
+		launcher_fail(0,
+		              "note: cache: when it was recorded, not all that the program read was "
+		              "seen (%s): --cache-input names files and folders",
+		              entry.unseen);
 	store_clear_entry(&entry);
 	return true;
 }
@@ -282,20 +287,22 @@ static const struct key_part *find_changed(void)
 }
 
 /* What was read below the program's folders is an input from now on. */
-static void find_read(struct cache_entry *entry, bool verbose)
+static void add_read(struct cache_entry *entry, const struct watched *found, bool verbose)
 {
-	opk_autostrlist struct opk_strlist paths = { 0 };
-	bool all = watch_end(&paths, &cache.key);
+	const struct opk_strlist *paths = &found->read;
 
-	opened_add(&entry->opened[OPENED_READ], &paths, OPENED_READ);
-	for (size_t i = 0; verbose && i < paths.count && i < MOST_SAID; i++)
-		launcher_fail(0, "cache: %s was read: it is an input, too", paths.items[i]);
-	if (verbose && paths.count > MOST_SAID)
+	opened_add(&entry->opened[OPENED_READ], paths, OPENED_READ);
+	for (size_t i = 0; verbose && i < paths->count && i < MOST_SAID; i++)
+		launcher_fail(0, "cache: %s was read: it is an input, too", paths->items[i]);
+	if (verbose && paths->count > MOST_SAID)
 		launcher_fail(0, "cache: %zu more files were read: they are inputs, too",
-		              paths.count - MOST_SAID);
-	if (!all)
-		launcher_fail(0, "cache: not all that the program reads could be seen: "
-		                 "--cache-input names files and folders");
+		              paths->count - MOST_SAID);
+	if (found->unseen)
+		launcher_fail(0,
+		              "cache: not all that the program reads could be seen (%s): "
+		              "--cache-input names files and folders",
+		              found->unseen);
+	entry->unseen = found->unseen ? opk_strdup(found->unseen) : NULL;
 }
 
 /*
@@ -316,46 +323,61 @@ static void add_made(struct cache_entry *entry, bool earlier)
 	opened_add(&entry->opened[kind], &paths, kind);
 }
 
-static void clear_opened(struct cache_entry *entry)
+/* Whether something changed that the run may have read before: what it read is not known then. */
+static bool has_changed(const struct watched *found)
 {
-	for (size_t i = 0; i < OPENED_KINDS; i++)
-		key_clear(&entry->opened[i]);
+	const struct key_part *part = find_changed();
+
+	if (part)
+		launcher_fail(0, "note: not kept in the cache: %s changed while the program ran%s",
+		              part->path,
+		              part->argument ? "; if the program only writes it, delete it before"
+		                             : "");
+	else if (found->changed)
+		launcher_fail(0,
+		              "note: not kept in the cache: %s was read and then changed, so that "
+		              "what was read is not known; --cache-input looks at it before the "
+		              "program runs",
+		              found->changed);
+	return part || found->changed;
+}
+
+static void keep_entry(struct cache_entry *entry, const struct settings *settings,
+                       const struct opk_strlist *recordings, const struct stat *seen)
+{
+	char hash[OPK_SHA256_TEXT];
+	const char *problem;
+
+	entry->key = cache.key;
+	opened_end(&entry->opened[OPENED_LIBRARY]);
+	key_hash(hash, &entry->key, true);
+	problem = store_keep(settings->cache, hash, entry, recordings, seen, cache.output,
+	                     settings->cache_limit);
+	/* The key is not the entry's own. */
+	entry->key = (struct cache_key){ 0 };
+	if (problem)
+		launcher_fail(0, "note: not kept in the cache: %s", problem);
+	else if (settings->verbose)
+		launcher_fail(0, "cache: kept as %s/%.12s...", settings->cache, hash);
 }
 
 static void keep(const struct settings *settings, const struct opk_strlist *recordings,
                  const struct stat *seen)
 {
 	struct cache_entry entry = { 0 };
-	char hash[OPK_SHA256_TEXT];
-	const struct key_part *changed;
-	const char *problem;
+	struct watched found = { 0 };
 
-	find_read(&entry, settings->verbose);
+	watch_end(&found, &cache.key);
+	add_read(&entry, &found, settings->verbose);
 	for (unsigned i = 1; i < cache.arguments; i++)
 		if (is_new_output(i))
 			add_output(i, settings->verbose);
 	add_made(&entry, false);
 	add_made(&entry, true);
-	changed = find_changed();
-	if (changed) {
-		launcher_fail(0, "note: not kept in the cache: %s changed while the program ran%s",
-		              changed->path,
-		              changed->argument
-		                      ? "; if the program only writes it, delete it before"
-		                      : "");
-		clear_opened(&entry);
-		return;
-	}
-	entry.key = cache.key;
-	opened_end(&entry.opened[OPENED_LIBRARY]);
-	key_hash(hash, &entry.key, true);
-	problem = store_keep(settings->cache, hash, &entry, recordings, seen, cache.output,
-	                     settings->cache_limit);
-	clear_opened(&entry);
-	if (problem)
-		launcher_fail(0, "note: not kept in the cache: %s", problem);
-	else if (settings->verbose)
-		launcher_fail(0, "cache: kept as %s/%.12s...", settings->cache, hash);
+	if (!has_changed(&found))
+		keep_entry(&entry, settings, recordings, seen);
+	watched_clear(&found);
+	store_clear_entry(&entry);
 }
 
 /* What files are now; NULL where one is gone, or out of memory. free() it. */

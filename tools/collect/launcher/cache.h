@@ -69,13 +69,18 @@ void opened_add(struct cache_key *opened, const struct opk_strlist *paths, enum 
 /* The first that is not what it was; NULL: all are. */
 const char *opened_changed(const struct cache_key *opened, enum opened_kind kind);
 
-/* Looks from now on at which files are read below the program's folders. */
+/* What was seen of the files below the program's folders; watched_clear(). */
+struct watched {
+	struct opk_strlist read; /* inputs that are not in the key */
+	char *changed;           /* one that was written or removed after it was read; or NULL */
+	char *unseen;            /* why not all could be seen; NULL: all was */
+};
+
+/* Looks at them from now on. */
 void watch_begin(const struct settings *settings, char **program, const struct cache_key *key);
-/*
- * Adds those that are inputs, unless `paths` is NULL: neither in the key nor written meanwhile. The
- * second call in a row adds nothing. False where not all could be seen.
- */
-bool watch_end(struct opk_strlist *paths, const struct cache_key *key);
+/* Says what was seen, unless `found`, which is all zero, is NULL. A second call finds nothing. */
+void watch_end(struct watched *found, const struct cache_key *key);
+void watched_clear(struct watched *found);
 
 /* What ran, by two recordings of each process, compared: cache_verify.c. */
 
@@ -101,6 +106,7 @@ int own_check(const char *folder);
 /* What one entry holds. */
 struct cache_entry {
 	char *kept;                  /* when */
+	char *unseen;                /* why not all files that were read are known; NULL: all are */
 	struct opk_strlist hashes;   /* of its recordings, 0, 1 and so on */
 	struct opk_strlist suffixes; /* what each one's name has more than that of -o: "-1234" */
 	struct cache_key key;        /* names and hashes only */

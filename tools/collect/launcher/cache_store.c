@@ -89,15 +89,21 @@ static bool is_suffix(const char *text)
 
 static const char *const opened_words[OPENED_KINDS] = { "opened", "read", "made" };
 
+static bool take_text(char **to, const char *text)
+{
+	free(*to);
+	*to = opk_strdup(text);
+	return *to != NULL;
+}
+
 static bool take_line(struct cache_entry *entry, const char *word, char *rest)
 {
 	const char *name;
 
-	if (!strcmp(word, "kept")) {
-		free(entry->kept);
-		entry->kept = opk_strdup(rest);
-		return entry->kept != NULL;
-	}
+	if (!strcmp(word, "kept"))
+		return take_text(&entry->kept, rest);
+	if (!strcmp(word, "unseen"))
+		return take_text(&entry->unseen, rest);
 	name = split_hash(rest);
 	if (!name)
 		return false;
@@ -156,6 +162,7 @@ bool store_read(struct cache_entry *entry, const char *folder, const char *hash)
 void store_clear_entry(struct cache_entry *entry)
 {
 	free(entry->kept);
+	free(entry->unseen);
 	opk_strlist_clear(&entry->hashes);
 	opk_strlist_clear(&entry->suffixes);
 	key_clear(&entry->key);
@@ -324,6 +331,8 @@ static const char *fill(const char *folder, const struct cache_entry *entry,
 
 	strftime(kept, sizeof kept, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	opk_buf_add_printf(&text, "%s\nkept %s\n", first_line, kept);
+	if (entry->unseen)
+		opk_buf_add_printf(&text, "unseen %s\n", entry->unseen);
 	for (size_t i = 0; i < recordings->count; i++) {
 		opk_autofree char *path = opk_printf("%s/%zu", folder, i);
 		/* Where another run had the name meanwhile, a single one has another now. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that are read in the program's folders while it runs. The kernel reports them by inotify,
- * which takes some microseconds a file, but not who reads them: what others read there counts, too.
+ * Files that are read in the program's folders while it runs. The kernel reports by inotify what
+ * happens to which file, in its order, but not who does it: what others read there counts, too.
  * Nothing is known of files elsewhere, which --cache-input names.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
@@ -16,33 +17,53 @@
 
 #include "base/ascii.h"
 #include "base/file.h"
+#include "base/index.h"
+#include "base/terminal.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 
-enum { MOST_FOLDERS = 512, MOST_FILES = 10000 };
+enum { MOST_FOLDERS = 512, MOST_FILES = 20000 };
 
 struct folder {
 	int watch;
 	char *path;
 };
 
+struct file {
+	char *path;
+	bool input;   /* was read before anything was written to it */
+	bool changed; /* after that */
+};
+
 static struct {
 	bool on;
-	bool partial; /* not all could be seen */
+	char unseen[2 * PATH_MAX]; /* the first reason why not all could be seen, or "" */
 	int fd, stop[2];
 	pthread_t thread;
 	OPK_LIST(struct folder) folders; /* by watch, which is how they are added */
-	struct opk_strlist read, written;
+	OPK_LIST(struct file) files;
+	struct opk_index by_path;
 } watch;
+
+static void miss(const char *what, const char *why)
+{
+	if (*watch.unseen)
+		return;
+	snprintf(watch.unseen, sizeof watch.unseen, "%s: %s", what, why);
+	opk_terminal_defuse(watch.unseen);
+}
 
 /* ---- which folders ------------------------------------------------------------------------ */
 
-/* What everybody reads there, all the time. */
+/* All programs read there, all the time: programs, libraries, settings, devices. */
 static bool is_everybodys(const char *path)
 {
-	static const char *const exactly[] = { "/", "/tmp", "/var/tmp", "/home" };
-	static const char *const below[] = { "/bin/",  "/dev/", "/etc/",  "/lib/", "/lib64/",
-		                             "/proc/", "/run/", "/sbin/", "/sys/", "/usr/" };
+	static const char *const exactly[] = { "/", "/home", "/run", "/tmp", "/usr", "/var/tmp" };
+	static const char *const below[] = { "/bin/",     "/dev/",       "/etc/",
+		                             "/lib/",     "/lib64/",     "/proc/",
+		                             "/sbin/",    "/sys/",       "/usr/bin/",
+		                             "/usr/lib/", "/usr/lib64/", "/usr/libexec/",
+		                             "/usr/sbin/" };
 	opk_autofree char *folder = opk_printf("%s/", path);
 
 	for (size_t i = 0; i < sizeof exactly / sizeof *exactly; i++)
@@ -54,6 +75,29 @@ static bool is_everybodys(const char *path)
 	return !folder;
 }
 
+static const char *add_problem(void)
+{
+	if (errno == ENOSPC)
+		return "the limit of inotify watches is reached (fs.inotify.max_user_watches)";
+	return strerror(errno);
+}
+
+/* The kernel's number for the folder, or -1: it is not watched, which is said where it matters. */
+static int add_watch(const char *path)
+{
+	enum { WHAT = IN_ACCESS | IN_MODIFY | IN_CLOSE | IN_CREATE | IN_DELETE | IN_MOVE };
+	int number;
+
+	if (watch.folders.count >= MOST_FOLDERS) {
+		miss(path, "more folders than are watched");
+		return -1;
+	}
+	number = inotify_add_watch(watch.fd, path, WHAT | IN_ONLYDIR);
+	if (number < 0 && errno != ENOENT)
+		miss(path, add_problem());
+	return number;
+}
+
 static void add_folder(const char *path, const struct settings *settings)
 {
 	struct folder *folder;
@@ -61,12 +105,11 @@ static void add_folder(const char *path, const struct settings *settings)
 
 	if (opk_is_same_file(path, settings->cache))
 		return;
-	number = watch.folders.count < MOST_FOLDERS && !is_everybodys(path)
-	                 ? inotify_add_watch(watch.fd, path,
-	                                     IN_CLOSE_NOWRITE | IN_CLOSE_WRITE | IN_CREATE
-	                                             | IN_MOVED_TO | IN_ONLYDIR)
-	                 : -1;
-	watch.partial |= number < 0;
+	if (is_everybodys(path)) {
+		miss(path, "it is not watched, because all programs read there");
+		return;
+	}
+	number = add_watch(path);
 	/* A folder that has a watch gets the same number again. */
 	if (number < 0
 	    || (watch.folders.count
@@ -75,7 +118,8 @@ static void add_folder(const char *path, const struct settings *settings)
 	folder = opk_list_add(&watch.folders);
 	if (folder)
 		*folder = (struct folder){ number, opk_strdup(path) };
-	watch.partial |= !folder || !folder->path;
+	if (!folder || !folder->path)
+		miss(path, "out of memory");
 }
 
 static void add_folder_of(const char *file, const struct settings *settings)
@@ -84,6 +128,19 @@ static void add_folder_of(const char *file, const struct settings *settings)
 
 	if (real)
 		add_folder(dirname(real), settings);
+}
+
+/* The program itself is known: where others are, its folder says nothing more. */
+static void add_folder_of_program(const char *program, const struct settings *settings)
+{
+	opk_autofree char *real = strchr(program, '/') ? realpath(program, NULL) : NULL;
+	const char *folder = real ? dirname(real) : NULL;
+
+	if (folder && !is_everybodys(folder))
+		add_folder(folder, settings);
+	else if (folder && settings->verbose)
+		launcher_fail(0, "cache: %s is not watched, because all programs read there",
+		              folder);
 }
 
 /* Hidden ones are of git and other tools; links are not followed. */
@@ -101,11 +158,13 @@ static void add_below(const char *path, const struct settings *settings)
 	DIR *folder = path ? opendir(path) : NULL;
 	struct dirent *entry;
 
-	while (folder && watch.folders.count < MOST_FOLDERS && (entry = readdir(folder)) != NULL) {
+	while (folder && (entry = readdir(folder)) != NULL) {
 		opk_autofree char *name = opk_printf("%s/%s", path, entry->d_name);
 
 		if (name && is_folder(name, entry))
 			add_folder(name, settings);
+		if (watch.folders.count >= MOST_FOLDERS && *watch.unseen)
+			break;
 	}
 	if (folder)
 		closedir(folder);
@@ -119,8 +178,7 @@ static void add_folders(const struct settings *settings, char **program,
 
 	if (getcwd(current, sizeof current))
 		add_folder(current, settings);
-	if (strchr(*program, '/'))
-		add_folder_of(*program, settings);
+	add_folder_of_program(*program, settings);
 	for (size_t i = 0; i < key->count; i++)
 		if (key->items[i].argument)
 			add_folder_of(key->items[i].path, settings);
@@ -129,16 +187,6 @@ static void add_folders(const struct settings *settings, char **program,
 }
 
 /* ---- while the program runs --------------------------------------------------------------- */
-
-/* A program may read a file a thousand times. */
-static void note(struct opk_strlist *paths, const char *folder, const char *name)
-{
-	if (paths->count >= 2 * MOST_FILES)
-		opk_strlist_sort_unique(paths);
-	if (!folder || paths->count >= 2 * MOST_FILES
-	    || !opk_strlist_take(paths, opk_printf("%s/%s", folder, name)))
-		watch.partial = true;
-}
 
 static const char *folder_of(int number)
 {
@@ -157,39 +205,92 @@ static const char *folder_of(int number)
 	               : NULL;
 }
 
-static void take(const struct inotify_event *event)
+static struct file *find(const char *path)
 {
-	if (event->mask & IN_Q_OVERFLOW)
-		watch.partial = true;
-	if (event->mask & (IN_ISDIR | IN_IGNORED | IN_Q_OVERFLOW) || !event->len)
-		return;
-	note(event->mask & IN_CLOSE_NOWRITE ? &watch.read : &watch.written, folder_of(event->wd),
-	     event->name);
+	size_t at;
+
+	return opk_index_find(&at, &watch.by_path, path) ? &watch.files.items[at] : NULL;
 }
 
-static void take_all(void)
+/* NULL: there are too many. */
+static struct file *add(const char *path)
+{
+	struct file *file = watch.files.count < MOST_FILES ? opk_list_add(&watch.files) : NULL;
+
+	if (!file)
+		return NULL;
+	file->path = opk_strdup(path);
+	if (file->path && opk_index_add(&watch.by_path, file->path, watch.files.count - 1, NULL))
+		return file;
+	free(file->path);
+	watch.files.count--;
+	return NULL;
+}
+
+/*
+ * What happens to a file first says whether it is an input: one that is created, or emptied, is
+ * none. Who opens a file for both and writes nothing may have read it, by mmap(), which no event
+ * reports.
+ */
+static void note(const char *path, bool writes)
+{
+	struct file *file = find(path);
+
+	if (file) {
+		file->changed |= writes;
+		return;
+	}
+	file = add(path);
+	if (file)
+		file->input = !writes;
+	else
+		miss(path, "more files than are remembered");
+}
+
+static void take(const struct inotify_event *event)
+{
+	enum { WRITES = IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVE };
+	const char *folder = folder_of(event->wd);
+	char path[PATH_MAX];
+
+	if (event->mask & IN_Q_OVERFLOW)
+		miss("inotify", "the kernel's queue was full (fs.inotify.max_queued_events)");
+	if (event->mask & (IN_ISDIR | IN_IGNORED | IN_Q_OVERFLOW) || !event->len || !folder)
+		return;
+	if (snprintf(path, sizeof path, "%s/%s", folder, event->name) < (int)sizeof path)
+		note(path, event->mask & WRITES);
+}
+
+/* The number of events that were there. */
+static size_t take_all(void)
 {
 	_Alignas(struct inotify_event) char events[1 << 16];
+	size_t count = 0;
 	ssize_t size;
 
 	while ((size = read(watch.fd, events, sizeof events)) > 0)
-		for (ssize_t at = 0; at < size;) {
+		for (ssize_t at = 0; at < size; count++) {
 			const struct inotify_event *event = (const void *)(events + at);
 
 			take(event);
 			at += (ssize_t)(sizeof *event + event->len);
 		}
+	return count;
 }
 
-/* In turns: to be woken for each file would slow the program down. The queue has 16,384 places. */
+/*
+ * In turns: to be woken for each file would slow the program down. They are shorter while much is
+ * read, for the queue has 16,384 places.
+ */
 static void *run(void *data)
 {
-	enum { TURN_MS = 20 };
+	enum { TURN_MS = 20, BUSY_MS = 1, BUSY = 1000 };
 	struct pollfd stop = { .fd = watch.stop[0], .events = POLLIN };
+	size_t count = 0;
 
 	while (!stop.revents) {
-		poll(&stop, 1, TURN_MS);
-		take_all();
+		poll(&stop, 1, count > BUSY ? BUSY_MS : TURN_MS);
+		count = take_all();
 	}
 	return data;
 }
@@ -197,12 +298,14 @@ static void *run(void *data)
 void watch_begin(const struct settings *settings, char **program, const struct cache_key *key)
 {
 	watch.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	watch.partial = watch.fd < 0;
-	if (watch.fd < 0)
+	if (watch.fd < 0) {
+		miss("inotify", strerror(errno));
 		return;
+	}
 	add_folders(settings, program, key);
 	watch.on = !pipe2(watch.stop, O_CLOEXEC) && thread_start(&watch.thread, run, NULL);
-	watch.partial |= !watch.on;
+	if (!watch.on)
+		miss("inotify", strerror(errno));
 }
 
 /* ---- after it ----------------------------------------------------------------------------- */
@@ -217,57 +320,80 @@ static char *source_of(const char *path)
 	                                                 (int)strcspn(name, "."), name)
 	                                    : NULL;
 
-	return source && !access(source, F_OK) ? opk_take(source) : opk_strdup(path);
+	return source && !access(source, F_OK) ? opk_take(source) : NULL;
+}
+
+/* Whether the key has what the file was before the program ran; it may be named by another path. */
+static bool is_in_key(const struct cache_key *key, const char *path, const struct stat *info,
+                      bool changed)
+{
+	for (size_t i = 0; i < key->count; i++) {
+		const struct key_part *part = &key->items[i];
+
+		if (part->path
+		    && ((part->seen.st_dev == info->st_dev && part->seen.st_ino == info->st_ino)
+		        || (changed && opk_is_same_file(part->path, path))))
+			return true;
+	}
+	return false;
 }
 
 /* Recordings are not inputs, files of the key are known, and a file that is gone was temporary. */
-static bool is_input(const char *path, const struct cache_key *key)
+static void choose(struct watched *found, const char *path, bool changed,
+                   const struct cache_key *key)
 {
 	struct stat info;
+	bool there = !stat(path, &info);
 
-	if (opk_ends(path, ".opk") || opk_ends(path, PART_ENDING) || stat(path, &info)
-	    || !S_ISREG(info.st_mode))
-		return false;
-	for (size_t i = 0; i < key->count; i++)
-		if (key->items[i].path && key->items[i].seen.st_dev == info.st_dev
-		    && key->items[i].seen.st_ino == info.st_ino)
-			return false;
-	return true;
+	if (opk_ends(path, ".opk") || opk_ends(path, PART_ENDING)
+	    || (there && (!S_ISREG(info.st_mode) || is_in_key(key, path, &info, changed))))
+		return;
+	if (!changed && there)
+		opk_strlist_add(&found->read, path);
+	else if (changed && !found->changed)
+		found->changed = opk_strdup(path);
 }
 
-/* What the program, or somebody else, wrote meanwhile is made of other inputs. */
-static void choose(struct opk_strlist *paths, const struct cache_key *key)
+/* A file that was written before it was read, by any program, is made of other inputs. */
+static void choose_all(struct watched *found, const struct cache_key *key)
 {
-	opk_strlist_sort_unique(&watch.read);
-	opk_strlist_sort_unique(&watch.written);
-	for (size_t i = 0; i < watch.read.count; i++) {
-		opk_autofree char *source = source_of(watch.read.items[i]);
+	for (size_t i = 0; i < watch.files.count; i++) {
+		const struct file *file = &watch.files.items[i];
+		opk_autofree char *source = file->input ? source_of(file->path) : NULL;
 
-		if (source && is_input(source, key)
-		    && !opk_strlist_contains_sorted(&watch.written, source))
-			opk_strlist_take(paths, opk_take(source));
+		/* A source that was looked at itself is among the files. */
+		if (file->input && (!source || !find(source)))
+			choose(found, source ? source : file->path, !source && file->changed, key);
 	}
-	opk_strlist_sort_unique(paths);
+	opk_strlist_sort_unique(&found->read);
 }
 
-bool watch_end(struct opk_strlist *paths, const struct cache_key *key)
+void watch_end(struct watched *found, const struct cache_key *key)
 {
-	bool partial = watch.partial;
-
 	if (watch.on) {
 		close(watch.stop[1]);
 		pthread_join(watch.thread, NULL);
 		close(watch.stop[0]);
 		close(watch.fd);
-		partial = watch.partial;
-		if (paths)
-			choose(paths, key);
+		if (found)
+			choose_all(found, key);
 	}
+	if (found && *watch.unseen)
+		found->unseen = opk_strdup(watch.unseen);
 	for (size_t i = 0; i < watch.folders.count; i++)
 		free(watch.folders.items[i].path);
 	free(watch.folders.items);
-	opk_strlist_clear(&watch.read);
-	opk_strlist_clear(&watch.written);
+	for (size_t i = 0; i < watch.files.count; i++)
+		free(watch.files.items[i].path);
+	free(watch.files.items);
+	opk_index_clear(&watch.by_path);
 	memset(&watch, 0, sizeof watch);
-	return !partial;
+}
+
+void watched_clear(struct watched *found)
+{
+	opk_strlist_clear(&found->read);
+	free(found->changed);
+	free(found->unseen);
+	*found = (struct watched){ 0 };
 }
