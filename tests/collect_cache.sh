@@ -289,11 +289,14 @@ cat >mode.sh <<'MODES'
 for i in 1 2 $2; do "$prog" init ctx:0 "launch*3:$MODE"; done
 MODES
 rm -f run*.opk
-collect 0 --cache kept --cache-verify -c one.opk -o run.opk -- sh mode.sh x
-err_is 'offpeak-collect: cache: nothing is kept that could be verified'
+nothing='^offpeak-collect: cache: nothing was verified:'
+collect 1 --cache kept --cache-verify -c one.opk -o run.opk -- sh mode.sh x
+err_is 'offpeak-collect: cache: nothing was verified: no recording of such a run is kept yet; this run is kept, for the next --cache-verify'
 same "$last: recordings" "$(ls run*.opk | wc -l)" 2
 rm -f run*.opk
-collect 0 --cache kept --cache-verify --merge -c one.opk -o run.opk -- sh mode.sh x
+collect 1 -v --cache kept --cache-verify --merge -c one.opk -o run.opk -- sh mode.sh x
+err_has 'cache: miss: what differs is option --merge'
+err_has "$nothing no recording of such a run is kept yet; this run is kept"
 rm -f run.opk
 collect 0 -v --cache kept --cache-verify --merge -c one.opk -o run.opk -- sh mode.sh x
 err_has '^offpeak-collect: cache: verified: 6 launches and ranges are what was kept; their values: offpeak diff kept/[0-9a-f]{64}/0 .*/run.opk$'
@@ -307,11 +310,42 @@ rows_are symbol "$(yes _Z1aPKfS0_Pfi | head -6)"
 collect 1 -v --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh mode.sh x
 err_has '^offpeak-collect: cache: .*a\(.* 0 times, and 6 times in what was kept$'
 err_has '^offpeak-collect: cache: .*b\(.* 6 times, and 0 times in what was kept$'
-err_has '^offpeak-collect: cache: not verified: the program ran otherwise than when its recording was kept, .*--cache-input and --cache-env name such; the new recording is kept$'
+err_has '^offpeak-collect: cache: not verified: the program ran otherwise than when its recording was kept, .*--cache-input and --cache-env name such$'
+err_has '^offpeak-collect: cache: the new recording is kept instead$'
 found --merge sh mode.sh x
 rows_are symbol "$(yes _Z1bPKfS0_Pfi | head -6)"
 collect 2 --cache-verify -c one.opk -o run.opk -- "$prog"
 err_is 'offpeak-collect: --cache-verify does nothing without --cache DIR'
+# What it was made of is another file now.
+echo 'MODE=c; . ./lib.sh' >reads.sh
+echo ': once' >lib.sh
+cat mode.sh >>reads.sh
+kept --merge sh reads.sh x
+echo ': twice' >lib.sh
+collect 1 --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh reads.sh x
+err_is 'offpeak-collect: cache: nothing was verified: files that the kept recording was made of have changed; this run is kept, for the next --cache-verify'
+collect 0 --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh reads.sh x
+err_has 'cache: verified: 6 launches'
+# What can't be kept can't be verified; the program's own exit code comes first.
+collect 3 --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k exit:3
+err_has "$nothing the program's exit code is not 0$"
+FAKE_GPU_FAIL=cuptiRangeProfilerDecodeData:999:2 collect 1 --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 'launch*140:k'
+err_has "$nothing some of it is missing$"
+echo | "$collector" --cupti "$cupti" --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k >out 2>err
+same 'exit code without a key' $? 1
+err_has "$nothing what the run depends on is not known$"
+# Samples differ from run to run: only records of what ran can be compared.
+make_set pm profiler=pm
+collect 2 --cache kept --cache-verify -c pm.opk -o pm-run.opk -- "$prog" init ctx:0 out:ran
+err_is 'offpeak-collect: --cache-verify compares which kernels and ranges ran, and PM samples do not say it: add --trace kernels'
+out_is ''
+collect 0 --cache kept --trace kernels -c pm.opk -o pm-run.opk -- "$prog" init ctx:0 launch:k sleep:100
+collect 0 --cache kept --cache-verify --force --trace kernels -c pm.opk -o pm-run.opk -- "$prog" init ctx:0 launch:k sleep:100
+err_has 'cache: verified: 1 launches'
+for words in 'kept yet; this run is kept' 'neither recording has a launch or a range$'; do
+	collect 1 --cache kept --cache-verify --force --trace kernels -c pm.opk -o pm-run.opk -- "$prog" init ctx:0 sleep:100
+	err_has "$nothing .*$words"
+done
 unset MODE
 rm -f run*.opk
 
@@ -449,8 +483,9 @@ cat >daemon.sh <<DAEMON
 sleep 3 >/dev/null 2>&1 &
 DAEMON
 rm -f run*.opk
-collect 0 --cache kept -c one.opk -o run.opk -- sh ./daemon.sh
+collect 1 --cache kept --cache-verify -c one.opk -o run.opk -- sh ./daemon.sh
 err_has '^offpeak-collect: note: not kept in the cache: a process of the program still runs$'
+err_has "$nothing there is no whole recording of this run$"
 
 section 'a limit'
 # What killed runs left goes after a day.

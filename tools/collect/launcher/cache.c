@@ -25,6 +25,7 @@ static struct {
 	bool *is_output;         /* for each: it names a file that the program made */
 	bool *was_there;         /* for each: it names a file that was there before this run */
 	struct opk_strlist kept; /* with --cache-verify: the recordings that are there */
+	bool outdated;           /* there are some, but made of other files */
 	char output[PATH_MAX];
 	struct cache_key key;
 	char outputs[2 * PATH_MAX]; /* a file with the numbers of these arguments */
@@ -160,53 +161,73 @@ static void remember(const struct settings *settings, const struct cache_entry *
 		opk_strlist_take(&cache.kept, opk_printf("%s/%s/%zu", settings->cache, hash, i));
 }
 
+static void say_restored(const struct cache_entry *entry)
+{
+	char more[64] = "";
+
+	if (entry->hashes.count > 1)
+		snprintf(more, sizeof more, ", of %zu processes,", entry->hashes.count);
+	launcher_fail(0,
+	              "%s%s is from the cache, recorded %s: nothing has changed, and the program "
+	              "was not started",
+	              cache.output, more, entry->kept);
+	if (entry->unseen)
+		launcher_fail(
+			0,
+			"note: cache: when it was recorded, not all that the program read was "
+			"seen (%s): --cache-input names files and folders",
+			entry->unseen);
+}
+
+/* Whether the recording of an entry of this key is copied; --cache-verify only remembers it. */
+static bool restore_entry(const struct settings *settings, const struct cache_entry *entry,
+                          const char *hash)
+{
+	cache.outdated = is_outdated(settings, entry);
+	if (cache.outdated)
+		return false;
+	if (settings->cache_verify) {
+		remember(settings, entry, hash);
+		return false;
+	}
+	if (!store_restore(entry, settings, hash, cache.output)) {
+		launcher_fail(0, "note: cache: the program runs again");
+		return false;
+	}
+	say_restored(entry);
+	return true;
+}
+
 /* Whether the recording was there. */
 static bool restore(const struct settings *settings)
 {
 	struct cache_entry entry;
-	char hash[OPK_SHA256_TEXT], more[64] = "";
-	bool found;
+	char hash[OPK_SHA256_TEXT];
+	bool restored;
 
 	key_hash(hash, &cache.key, true);
-	found = store_read(&entry, settings->cache, hash);
-	if (found && is_outdated(settings, &entry)) {
-		if (settings->cache_verify)
-			launcher_fail(0, "cache: nothing is verified: what the kept recording was "
-			                 "made of has changed");
-		store_clear_entry(&entry);
+	if (!store_read(&entry, settings->cache, hash)) {
+		if (settings->verbose)
+			say_miss(settings);
 		return false;
 	}
-	if (settings->cache_verify) {
-		if (found)
-			remember(settings, &entry, hash);
-		else
-			launcher_fail(0, "cache: nothing is kept that could be verified");
-		store_clear_entry(&entry);
-		return false;
-	}
-	if (found && !store_restore(&entry, settings, hash, cache.output)) {
-		store_clear_entry(&entry);
-		launcher_fail(0, "note: cache: the program runs again");
-		return false;
-	}
-	if (!found && settings->verbose)
-		say_miss(settings);
-	if (!found)
-		return false;
-	if (entry.hashes.count > 1)
-		snprintf(more, sizeof more, ", of %zu processes,", entry.hashes.count);
-	launcher_fail(
-		0,
-		"%s%s is from the cache, recorded %s: nothing has changed, and the program was "
-		"not started",
-		cache.output, more, entry.kept);
-	if (entry.unseen)
-		launcher_fail(0,
-		              "note: cache: when it was recorded, not all that the program read was "
-		              "seen (%s): --cache-input names files and folders",
-		              entry.unseen);
+	restored = restore_entry(settings, &entry, hash);
 	store_clear_entry(&entry);
-	return true;
+	return restored;
+}
+
+/* What can be said before anything runs. */
+static int check_settings(const struct settings *settings)
+{
+	if (name_varies(settings->output))
+		return launcher_fail(OPK_EUSAGE,
+		                     "-o %s: with --cache all processes have one name, or --merge",
+		                     settings->output);
+	if (settings->cache_verify && settings->mode == MODE_SAMPLING && !settings->trace)
+		return launcher_fail(OPK_EUSAGE,
+		                     "--cache-verify compares which kernels and ranges ran, and PM "
+		                     "samples do not say it: add --trace kernels");
+	return OPK_OK;
 }
 
 int cache_find(bool *found, const struct settings *settings, char **program)
@@ -216,10 +237,9 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 	*found = false;
 	if (!settings->cache)
 		return OPK_OK;
-	if (name_varies(settings->output))
-		return launcher_fail(OPK_EUSAGE,
-		                     "-o %s: with --cache all processes have one name, or --merge",
-		                     settings->output);
+	code = check_settings(settings);
+	if (code)
+		return code;
 	if (!opk_make_folder(settings->cache, 0700))
 		return launcher_fail(OPK_EFAILED, "--cache %s: %s", settings->cache,
 		                     strerror(errno));
@@ -342,7 +362,7 @@ static bool has_changed(const struct watched *found)
 	return part || found->changed;
 }
 
-static void keep_entry(struct cache_entry *entry, const struct settings *settings,
+static bool keep_entry(struct cache_entry *entry, const struct settings *settings,
                        const struct opk_strlist *recordings, const struct stat *seen)
 {
 	char hash[OPK_SHA256_TEXT];
@@ -359,13 +379,16 @@ static void keep_entry(struct cache_entry *entry, const struct settings *setting
 		launcher_fail(0, "note: not kept in the cache: %s", problem);
 	else if (settings->verbose)
 		launcher_fail(0, "cache: kept as %s/%.12s...", settings->cache, hash);
+	return !problem;
 }
 
-static void keep(const struct settings *settings, const struct opk_strlist *recordings,
+/* False with a message. */
+static bool keep(const struct settings *settings, const struct opk_strlist *recordings,
                  const struct stat *seen)
 {
 	struct cache_entry entry = { 0 };
 	struct watched found = { 0 };
+	bool kept;
 
 	watch_end(&found, &cache.key);
 	add_read(&entry, &found, settings->verbose);
@@ -374,10 +397,10 @@ static void keep(const struct settings *settings, const struct opk_strlist *reco
 			add_output(i, settings->verbose);
 	add_made(&entry, false);
 	add_made(&entry, true);
-	if (!has_changed(&found))
-		keep_entry(&entry, settings, recordings, seen);
+	kept = !has_changed(&found) && keep_entry(&entry, settings, recordings, seen);
 	watched_clear(&found);
 	store_clear_entry(&entry);
+	return kept;
 }
 
 /* What files are now; NULL where one is gone, or out of memory. free() it. */
@@ -391,25 +414,44 @@ static struct stat *look_at(const struct opk_strlist *files)
 	return opk_take(seen);
 }
 
+/* A check that has nothing to compare fails, as `offpeak diff --fail` does. */
+static int fail_unverified(const char *why, bool kept)
+{
+	return launcher_fail(OPK_EFAILED, "cache: nothing was verified: %s%s", why,
+	                     kept ? "; this run is kept, for the next --cache-verify" : "");
+}
+
+/* What was verified stays, with its values. */
+static int verify_or_keep(const struct settings *settings, const struct opk_strlist *recordings,
+                          const struct stat *seen)
+{
+	int code = cache.kept.count ? verify_recordings(&cache.kept, recordings) : OPK_OK;
+	bool kept = (code || !cache.kept.count) && keep(settings, recordings, seen);
+
+	if (!settings->cache_verify)
+		return OPK_OK;
+	if (!cache.kept.count)
+		return fail_unverified(cache.outdated ? "files that the kept recording was made of "
+		                                        "have changed"
+		                                      : "no recording of such a run is kept yet",
+		                       kept);
+	if (kept)
+		launcher_fail(0, "cache: the new recording is kept instead");
+	return code;
+}
+
 static int keep_if_sound(const struct settings *settings, const struct opk_strlist *recordings,
                          int status)
 {
-	int code = OPK_OK;
 	opk_autofree struct stat *seen = look_at(recordings);
 	const char *reason = why_not(recordings, status);
 
 	if (!reason && !seen)
 		reason = "a recording is gone";
-	if (reason) {
-		launcher_fail(0, "note: not kept in the cache: %s", reason);
-		return OPK_OK;
-	}
-	if (cache.kept.count)
-		code = verify_recordings(&cache.kept, recordings);
-	/* What was verified stays, with its values. */
-	if (code || !cache.kept.count)
-		keep(settings, recordings, seen);
-	return code;
+	if (!reason)
+		return verify_or_keep(settings, recordings, seen);
+	launcher_fail(0, "note: not kept in the cache: %s", reason);
+	return settings->cache_verify ? fail_unverified(reason, false) : OPK_OK;
 }
 
 int cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status)
@@ -418,6 +460,10 @@ int cache_keep(const struct settings *settings, const struct opk_strlist *record
 
 	if (cache.usable && recordings)
 		code = keep_if_sound(settings, recordings, status);
+	else if (settings->cache_verify)
+		code = fail_unverified(cache.usable ? "there is no whole recording of this run"
+		                                    : "what the run depends on is not known",
+		                       false);
 	opened_end(NULL);
 	watch_end(NULL, NULL);
 	opk_strlist_clear(&cache.kept);

@@ -110,8 +110,10 @@ int verify_recordings(const struct opk_strlist *before, const struct opk_strlist
 		return launcher_fail(OPK_EFAILED,
 		                     "cache: not verified: the program ran otherwise than when its "
 		                     "recording was kept, so that something it depends on is not "
-		                     "known: --cache-input and --cache-env name such; the new "
-		                     "recording is kept");
+		                     "known: --cache-input and --cache-env name such");
+	if (!new.count)
+		return launcher_fail(OPK_EFAILED, "cache: nothing was verified: neither recording "
+		                                  "has a launch or a range");
 	launcher_fail(0,
 	              "cache: verified: %zu launches and ranges are what was kept; their values: "
 	              "offpeak diff %s %s",

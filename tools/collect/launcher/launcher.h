@@ -53,7 +53,8 @@ int child_ask(struct opk_buf *text, int (*answer)(const void *question, int fd),
 int cache_find(bool *found, const struct settings *settings, char **program);
 /*
  * After it, with the status that wait() gave: keeps its recordings, or says why it does not. NULL:
- * there are none. OPK_EFAILED where --cache-verify finds that something else ran.
+ * there are none. OPK_EFAILED where --cache-verify finds that something else ran, or has nothing to
+ * compare.
  */
 int cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status);
 

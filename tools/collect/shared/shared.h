@@ -217,7 +217,8 @@ enum {
 	  "repeat")                                                                                \
 	X(CACHE_VERIFY, cache_verify, flag, NULL, NOT_KEYED, 0, "cache-verify", NULL,              \
 	  "run the program all the same, and say whether what ran is what was kept:\n"             \
-	  "where it is not, an input is not known, and the exit code is 1")                        \
+	  "where it is not, an input is not known, and the exit code is 1, as it is\n"             \
+	  "where nothing is kept to compare with")                                                 \
 	X(CACHE_LIMIT, cache_limit, size, "5G", NOT_KEYED, 0, "cache-limit", "SIZE",               \
 	  "delete what was not used for longest beyond this size (default 5G)")                    \
 	X(BEST_EFFORT, best_effort, flag, NULL, NOT_KEYED, 0, "best-effort", NULL,                 \
