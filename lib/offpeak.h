@@ -183,7 +183,7 @@ enum opk_remedy {
 	/* A file was cut off: allow_incomplete of struct opk_eval_options takes what is whole. */
 	OPK_REMEDY_ALLOW_INCOMPLETE,
 	OPK_REMEDY_RECOVER, /* a file was cut off: opk_recover() makes a complete one of it */
-	OPK_REMEDY_FORCE, /* a file would be replaced: `force` of struct opk_ctx_options does so */
+	OPK_REMEDY_FORCE,   /* a file is not replaced: `force` of struct opk_ctx_options does so */
 };
 
 /*

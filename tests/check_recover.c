@@ -456,7 +456,7 @@ START_TEST(original_stays)
 	ck_assert(told(ctx, "is the damaged file itself"));
 	ck_code(ctx, opk_recover(NULL, ctx, path, "/nowhere/x.opk"), OPK_EFAILED);
 	ck_code(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", other), OPK_EUSAGE);
-	ck_assert(told(ctx, "is a recording, and would be replaced"));
+	ck_assert(told(ctx, "exists and is a recording: it is not replaced"));
 	snprintf(other, sizeof other, "%s/new.opk", folder);
 	ck_code(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", other), OPK_EINPUT);
 	ck_assert_uint_eq(entries(false), 1);

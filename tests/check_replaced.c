@@ -45,8 +45,9 @@ static void check_outputs(struct opk_ctx *ctx, const struct older *older)
 		       errors_of(ctx));
 		if (!good && older->is)
 			ck_row(older, told(ctx, older->is), "%s", errors_of(ctx));
-		ck_row(older, good || told(ctx, older->is ? " is a" : "is no "), "%s",
-		       errors_of(ctx));
+		ck_row(older,
+		       good || told(ctx, older->is ? " exists and is a" : " exists and is not a"),
+		       "%s", errors_of(ctx));
 	}
 	unlink(at);
 }
@@ -242,13 +243,14 @@ START_TEST(what_cant_be_read)
 	write_bytes(OPK_MAGIC "\2\0\0\0\0\0\0\0", OPK_MAGIC_SIZE + 8);
 	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_SET), OPK_EUSAGE);
 	cause = opk_error_cause(ctx, 0);
-	ck_assert_ptr_nonnull(strstr(cause->message, "is a damaged .opk file, and would be"));
+	ck_assert_ptr_nonnull(strstr(cause->message, "is a damaged .opk file: it is not replaced"));
 	ck_assert_int_eq(cause->remedy, OPK_REMEDY_RECOVER);
 	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
 	write_bytes(OPK_MAGIC "\x63\0\0\0\0\0\0\0", OPK_MAGIC_SIZE + 8);
 	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_SET), OPK_EUSAGE);
 	cause = opk_error_cause(ctx, 0);
-	ck_assert_ptr_nonnull(strstr(cause->message, "of another format version, and would be"));
+	ck_assert_ptr_nonnull(
+		strstr(cause->message, "of another format version: it is not replaced"));
 	ck_assert_int_eq(cause->remedy, OPK_REMEDY_FORCE);
 	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
 	ctx->force = true;
@@ -259,7 +261,44 @@ START_TEST(what_cant_be_read)
 	setrlimit(RLIMIT_NOFILE, &none);
 	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
 	setrlimit(RLIMIT_NOFILE, &before);
-	ck_assert(told(ctx, "can't be read: Too many open files, and would be replaced"));
+	ck_assert(told(ctx, "exists and can't be read: Too many open files: it is not replaced"));
+	opk_ctx_free(ctx);
+}
+END_TEST
+
+/* --force is advised only where this user may replace the file. */
+START_TEST(who_may_replace)
+{
+	static const struct {
+		struct here here;
+		mode_t mode;  /* of the folder */
+		bool ours;    /* the file */
+		bool advised; /* for root, who can be two users */
+		bool alone;   /* for anybody else, who owns both */
+	} rows[] = {
+		{ HERE, 0777, false, true, true },
+		{ HERE, 0555, false, false, false },
+		{ HERE, 01777, false, false, true },
+		{ HERE, 01777, true, true, true },
+	};
+	struct opk_ctx *ctx = new_ctx();
+	bool root = !geteuid();
+
+	write_bytes("<svg>", 5);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		enum opk_remedy remedy;
+
+		ck_assert_int_eq(root && chown(path, rows[i].ours ? 65534 : 0, 0), 0);
+		ck_assert_int_eq(chmod(folder, rows[i].mode), 0);
+		ck_assert_int_eq(root && setresuid(65534, 65534, 0), 0);
+		ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
+		remedy = opk_error_cause(ctx, 0)->remedy;
+		ck_row(&rows[i],
+		       (remedy == OPK_REMEDY_FORCE) == (root ? rows[i].advised : rows[i].alone),
+		       "%d", remedy);
+		ck_assert_int_eq(root && setresuid(0, 0, 0), 0);
+	}
+	chmod(folder, 0700);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -373,6 +412,7 @@ int main(void)
 	tcase_add_test(tests, kinds_by_metadata);
 	tcase_add_test(tests, makers_of_copies);
 	tcase_add_test(tests, what_cant_be_read);
+	tcase_add_test(tests, who_may_replace);
 	tcase_add_test(tests, what_came_meanwhile);
 	tcase_add_test(tests, kinds_of_new_files);
 	tcase_add_test(tests, endings_and_devices);

@@ -10,7 +10,7 @@ stays() {
 	cp "$1" before
 	kept=$1
 	shift
-	refuses 2 "$kept: is the file that is read" "$@"
+	refuses 2 "$kept is the file that is read: it is not replaced; choose another name$" "$@"
 	equal "$kept" before
 }
 
@@ -54,7 +54,7 @@ replaces_not() {
 	cp "$1" before
 	kept=$1 message=$2
 	shift 2
-	refuses 2 "$kept: $message, and would be replaced; write to another name, or remove it first" "$@"
+	refuses 2 "$kept exists and $message: it is not replaced; choose another name" "$@"
 	equal "$kept" before
 }
 
@@ -70,7 +70,7 @@ while IFS='|' read -r kind arguments; do
 	# shellcheck disable=SC2086
 	replaces_not recording 'is a recording' $arguments recording
 	# shellcheck disable=SC2086
-	replaces_not notes "is no $kind.*" $arguments notes
+	replaces_not notes "is not an? $kind.*" $arguments notes
 	case $kind:$arguments in
 	*:recover*) other=merged is='a merged recording' ;;
 	.opk*) other=recovered is='a recovered recording' ;;
@@ -165,14 +165,23 @@ again diff self.opk self.opk --fail 'gpu__time_duration.sum>1e9%' --junit tests.
 again extract self.opk -o images
 again import --raw images.data --metrics sm__cycles_active.avg -o imported.opk
 
+section 'where --force does not help'
+cp recording x.html
+for arguments in 'eval self.opk' sets 'info self.opk'; do
+	# shellcheck disable=SC2086
+	refuses 2 '-o x.html: no format is known by the ending .html' $arguments -o x.html
+done
+equal x.html recording
+rm x.html
+
 section 'all of it is looked at before any is written'
 echo mine >kernel-device.yaml
 cp kernel.yaml before.yaml
-replaces_not kernel-device.yaml "is no set that offpeak wrote" sets --import "$section_file" -o kernel.yaml
+replaces_not kernel-device.yaml "is not a set that offpeak wrote" sets --import "$section_file" -o kernel.yaml
 equal kernel.yaml before.yaml
 { head -c 80 self.opk && printf XX && tail -c +83 self.opk; } >damaged.opk
 replaces_not damaged.opk 'is a damaged .opk file' merge self.opk -o damaged.opk
-err_has "first; 'offpeak recover' makes"
+err_has "choose another name; 'offpeak recover' makes"
 
 section 'what came to the name while the command waited for its input'
 # meanwhile FILE ARGUMENTS...: refused, though the file came only after the command began to read stdin.
@@ -192,7 +201,7 @@ meanwhile() {
 	tap_code=0
 	wait "$pid" || tap_code=$?
 	same "$last: exit code" "$tap_code" 2
-	err_has "$came: is no .*, and would be replaced; .*, or say --force$"
+	err_has "$came exists and is not an? .*: it is not replaced; choose another name, or give --force$"
 	same "$last: what came" "$(cat "$came")" dear
 	rm "$came"
 }
@@ -211,7 +220,7 @@ same 'files that are left' "$(ls late* 2>/dev/null)" ''
 section 'with --force'
 forced() {
 	cp recording forced
-	refuses 2 'forced: is a recording, and would be replaced; .*, or say --force' "$@"
+	refuses 2 'forced exists and is a recording: it is not replaced; choose another name, or give --force$' "$@"
 	run 0 "$@" --force
 	same "$last: replaced" "$(cmp -s recording forced && echo same)" ''
 }

@@ -39,7 +39,7 @@ ends 4 "/dev/stdin: can't read: Is a directory" '"$OFFPEAK" info - <.'
 mkfifo pipe
 ends 0 '' 'cat s.opk >pipe & "$OFFPEAK" verify pipe; wait'
 lines_are 7
-ends 2 's.opk: is the file that is read' '"$OFFPEAK" merge - -o s.opk <s.opk'
+ends 2 's.opk is the file that is read' '"$OFFPEAK" merge - -o s.opk <s.opk'
 
 section 'recordings into pipes'
 works merge s.opk -o merged.opk

@@ -128,7 +128,7 @@ err_has "^offpeak-collect: note: $tmp/other.opk will be replaced: it was recorde
 err_has 'is from the cache'
 echo mine >other.opk
 collect 2 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
-err_has '^offpeak-collect: other.opk: is no .opk file, and would be replaced'
+err_has '^offpeak-collect: other.opk exists and is not an .opk file: it is not replaced; choose another name, or give --force$'
 
 section 'every change misses'
 misses 'argument 4' '' "$prog" init ctx:0 launch:k out:other

@@ -173,7 +173,7 @@ kept_back() {
 	name=$1
 	shift
 	collect 2 "$@" -o "$name" -- "$prog" init ctx:0 launch:k out:ran
-	err_has "^offpeak-collect: $name: is .*, and would be replaced; write to another name, or remove it first, or say --force$"
+	err_has "^offpeak-collect: $name exists and is .*: it is not replaced; choose another name, or give --force$"
 	out_is ''
 	equal "$name" before
 	collect 0 "$@" --force -o "$name" -- "$prog" init ctx:0 launch:k
@@ -221,7 +221,7 @@ rm -f run*.opk
 echo mine >run.opk
 collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
 same "$last: what was there" "$(cat run.opk)" mine
-err_has "^offpeak-collect: note: $tmp/run.opk is not an older recording, and stays: the recording of this one is $tmp/run-"
+err_has "^offpeak-collect: note: $tmp/run.opk exists and is not an older recording: the recording of this one is $tmp/run-"
 rm -f run*.opk
 collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
 collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
@@ -229,7 +229,7 @@ err_has "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 
 # A probe replaces probes alone, and nothing else replaces it.
 cp run.opk before
 collect 2 --probe -o run.opk
-err_is 'offpeak-collect: run.opk: is a recording, and would be replaced; write to another name, or remove it first, or say --force'
+err_is 'offpeak-collect: run.opk exists and is a recording: it is not replaced; choose another name, or give --force'
 same "$last: calls" "$(ls log 2>/dev/null)" ''
 equal run.opk before
 collect 0 --probe -o gpu.opk

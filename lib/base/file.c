@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,6 +100,18 @@ int opk_read_small_file(void **data, size_t *size, struct opk_ctx *ctx, const ch
 int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path)
 {
 	return opk_read_small_file(data, size, ctx, path, SIZE_MAX);
+}
+
+bool opk_can_replace(const char *path)
+{
+	opk_autofree char *copy = opk_strdup(path);
+	const char *name = copy ? dirname(copy) : NULL;
+	struct stat folder, file;
+
+	if (!name || stat(name, &folder) || access(name, W_OK | X_OK))
+		return false;
+	return !(folder.st_mode & S_ISVTX) || !geteuid() || folder.st_uid == geteuid()
+	       || lstat(path, &file) || file.st_uid == geteuid();
 }
 
 bool opk_is_same_file(const char *one, const char *other)

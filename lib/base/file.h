@@ -78,6 +78,10 @@ bool opk_move_file(const char *from, const char *to);
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);
 bool opk_write_all(int fd, const void *data, size_t size);
 
+/* Whether this user may put another file in its place: not in a folder like /tmp that of others. */
+bool opk_can_replace(const char *path);
+/* What programs with that option add to a message whose remedy is OPK_REMEDY_FORCE. */
+#define OPK_GIVE_FORCE ", or give --force"
 /* Whether both names are those of one existing file: the same device and inode. */
 bool opk_is_same_file(const char *one, const char *other);
 /* Reads a whole file, and puts a NUL after it that *size does not count; free(). */

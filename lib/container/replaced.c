@@ -9,6 +9,7 @@
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/descriptor.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/stream.h"
 #include "container/container.h"
@@ -248,11 +249,10 @@ const char *opk_output_maker(enum opk_output output)
 static int refuse(struct opk_ctx *ctx, const char *path, const char *is, const char *what)
 {
 	int code = opk_fail(ctx, OPK_EUSAGE,
-	                    "%s: %s %s, and would be replaced; write to another name, or remove it "
-	                    "first",
-	                    path, is, what);
+	                    "%s exists and %s %s: it is not replaced; choose another name", path,
+	                    is, what);
 
-	return opk_advise(ctx, code, OPK_REMEDY_FORCE);
+	return opk_can_replace(path) ? opk_advise(ctx, code, OPK_REMEDY_FORCE) : code;
 }
 
 /* False where nothing can be lost: there is no file, an empty one, or what no file replaces. */
@@ -359,8 +359,7 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 	if (older && older->output != OPK_OUTPUT_TABLE)
 		return refuse(ctx, path, "is", older->name);
 	if (kind->is == is_table && is_text(&start))
-		return refuse(ctx, path, "is no table by its first line",
+		return refuse(ctx, path, "is not a table by its first line",
 		              "(any text named .csv or .txt is one)");
-	return refuse(ctx, path, "is no",
-	              kind->is == is_opk ? ".opk file" : strchr(kind->name, ' ') + 1);
+	return refuse(ctx, path, "is not", kind->is == is_opk ? "an .opk file" : kind->name);
 }

@@ -86,7 +86,7 @@ class Errors(unittest.TestCase):
                     before = file.read()
                 for name, write in writers.items():
                     with self.subTest(writer=name, path=path), self.assertRaisesRegex(
-                        opk.UsageError, "would be replaced; write to another name"
+                        opk.UsageError, "it is not replaced; choose another name$"
                     ):
                         write(path)
                     with open(path, "rb") as file:
@@ -100,7 +100,7 @@ class Errors(unittest.TestCase):
             self.assertEqual(opk.open(os.path.join(folder, "trim")).info.made_by, "trim")
             with self.assertRaisesRegex(opk.UsageError, "notes.txt: a page is HTML: use .html"):
                 run.report(os.path.join(folder, "notes.txt"))
-            with self.assertRaisesRegex(opk.UsageError, "one-1.opk: is a recording, and would be replaced"):
+            with self.assertRaisesRegex(opk.UsageError, "one-1.opk exists and is a recording: it is not replaced"):
                 shutil.copy(one, os.path.join(folder, "one-1.opk"))
                 run.split("kernel", folder)
 

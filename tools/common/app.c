@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "base/program.h"
 #include "base/terminal.h"
 
@@ -55,7 +56,7 @@ static void print_cause(const char *prefix, const struct opk_cause *cause)
 		[OPK_REMEDY_NONE] = "",
 		[OPK_REMEDY_ALLOW_INCOMPLETE] = "; use --allow-incomplete to take what is whole",
 		[OPK_REMEDY_RECOVER] = "; 'offpeak recover' makes a recording of what is whole",
-		[OPK_REMEDY_FORCE] = ", or say --force",
+		[OPK_REMEDY_FORCE] = OPK_GIVE_FORCE,
 	};
 	opk_autofree char *text = opk_printf("%s%s", cause->message, remedies[cause->remedy]);
 

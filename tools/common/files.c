@@ -92,8 +92,7 @@ static int check_inputs(struct app *app, const char *path)
 	if (is_device(path) || !(is_among(path, &app->inputs) || is_among(path, &app->sets)))
 		return OPK_OK;
 	return app_error(app, OPK_EUSAGE,
-	                 "%s: is the file that is read, and would be replaced; write to another "
-	                 "name",
+	                 "%s is the file that is read: it is not replaced; choose another name",
 	                 path);
 }
 
@@ -107,6 +106,10 @@ int files_write(struct app *app, const char *path, enum opk_output kind)
 	for (size_t i = 0; i < app->output_count; i++)
 		if (strcmp(path, "/dev/null") && is_same_name(path, app->outputs[i].path))
 			return app_error(app, OPK_EUSAGE, "%s: named for two files", path);
+	if (kind == OPK_OUTPUT_TABLE)
+		code = app_choose_format(app);
+	if (code)
+		return code;
 	added = opk_append(&app->outputs, &app->output_capacity, &app->output_count, sizeof *added);
 	if (!added)
 		return app_nomem(app);

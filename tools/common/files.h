@@ -13,8 +13,8 @@ int files_read_set(struct app *app, const char *text);
 int files_get(struct app *app, void **data, size_t *size, const char *path);
 /*
  * Called before anything is written: OPK_EUSAGE where that is one of the inputs, by any of its
- * names, goes where another output goes, or, once there is a context, may not replace what is
- * there: opk_check_output().
+ * names, goes where another output goes, is a table whose ending chooses no format, or, once there
+ * is a context, may not replace what is there: opk_check_output().
  */
 int files_write(struct app *app, const char *path, enum opk_output kind);
 /*

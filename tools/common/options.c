@@ -333,7 +333,7 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	/* With "-" what is no option comes as one, in its place, whatever POSIXLY_CORRECT says. */
 	struct parser parser = { .letters = "-:" };
 	size_t count = 0;
-	int found, code;
+	int found;
 
 	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
 		add_option(&parser, spec, is_common(spec) ? app : args);
@@ -369,8 +369,7 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	if (app->help)
 		return OPK_OK;
 	name_streams(app, command, &parser);
-	code = list_files(app, command, &parser);
-	return code || command->output != OUTPUT_IS_TABLE ? code : app_choose_format(app);
+	return list_files(app, command, &parser);
 }
 
 const struct option_spec *app_option(const struct command *command, const char *word)

@@ -85,14 +85,13 @@ static int choose_format(struct eval *eval, const struct eval_args *args)
 	if (eval->to_database && !app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "--format sqlite: a database needs a file: -o FILE.db");
+	if (!eval->to_database)
+		app->format = args->format;
 	if (app->output)
 		code = files_write(app, app->output,
 		                   eval->to_database ? OPK_OUTPUT_DATABASE : OPK_OUTPUT_TABLE);
 	if (code || eval->to_database)
 		return code;
-	app->format = args->format;
-	if (app_choose_format(app))
-		return OPK_EUSAGE;
 	if (eval->is_tree && !app->format)
 		app->format = (app->output || !isatty(STDOUT_FILENO) ? OPK_FORMAT_JSON
 		                                                     : OPK_FORMAT_TABLE)

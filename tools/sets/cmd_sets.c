@@ -333,8 +333,6 @@ static int run(struct app *app, void *data)
 	if (app->output)
 		code = files_write(app, app->output,
 		                   yaml ? OPK_OUTPUT_WRITTEN_SET : OPK_OUTPUT_TABLE);
-	if (!code && !yaml)
-		code = app_choose_format(app);
 	if (code)
 		return code;
 	if (args->single_pass)

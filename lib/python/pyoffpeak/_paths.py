@@ -76,7 +76,7 @@ def _is_same(path: Path, other: str) -> bool:
 def output(path: Path, inputs: Iterable[str]) -> Path:
     """`path`, which may be written as far as inputs go: UsageError where it is among them."""
     if any(_is_same(path, name) for name in inputs):
-        raise misuse(f"{os.fspath(path)}: is the file that is read, and would be replaced; write to another name")
+        raise misuse(f"{os.fspath(path)} is the file that is read: it is not replaced; choose another name")
     return path
 
 

@@ -141,7 +141,7 @@ class Plan:
     def save(self, path: Path, instances: str = "needed") -> None:
         """Writes a .opk for `offpeak-collect -c`: metadata, config image and prefix. The file is whole or not there.
 
-        instances: as in make_prefix(). UsageError: there is a recording of that name, or what is no .opk file.
+        instances: as in make_prefix(). UsageError: a recording has that name, or a file that is not .opk.
         EvaluationError: the file can't be written.
         """
         options = self._build_options(instances)

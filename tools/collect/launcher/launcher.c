@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/file.h"
 #include "base/library.h"
 #include "base/mem.h"
 #include "base/program.h"
@@ -79,16 +80,6 @@ static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 	return !*folder;
 }
 
-/* In a folder like /tmp only its owner can replace a file: that shows before the program runs. */
-static bool cant_replace(const char *name, const struct stat *file)
-{
-	opk_autofree char *copy = opk_strdup(name);
-	struct stat folder;
-
-	return copy && geteuid() && !stat(dirname(copy), &folder) && folder.st_mode & S_ISVTX
-	       && file->st_uid != geteuid() && folder.st_uid != geteuid();
-}
-
 /* What is there is replaced when the program has ended, and must not be needed before. */
 static int check_output(const struct settings *settings, const char *name)
 {
@@ -104,7 +95,7 @@ static int check_output(const struct settings *settings, const char *name)
 	if (!S_ISREG(output.st_mode))
 		return launcher_fail(OPK_EFAILED, "%s: exists and is not a regular file",
 		                     settings->output);
-	if (cant_replace(name, &output))
+	if (!opk_can_replace(name))
 		return launcher_fail(OPK_EFAILED,
 		                     "%s: belongs to another user, and in its folder nobody else "
 		                     "can replace it",

@@ -90,11 +90,16 @@ int outputs_check(const struct settings *settings, const char *path, enum opk_ou
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	int code = launcher_ctx_new(&ctx, settings);
+	const struct opk_cause *cause;
 
 	if (code)
 		return code;
 	code = opk_check_output(ctx, path, output);
-	return code ? launcher_fail(code, "%s, or say --force", opk_error_message(ctx, 0)) : OPK_OK;
+	if (!code)
+		return OPK_OK;
+	cause = opk_error_cause(ctx, 0);
+	return launcher_fail(code, "%s%s", opk_error_message(ctx, 0),
+	                     cause && cause->remedy ? OPK_GIVE_FORCE : "");
 }
 
 /* What was there when the run began, which is what it may replace. */
@@ -142,7 +147,7 @@ static const char *why_taken(const struct settings *settings, const char *path)
 	if (is_anothers(path))
 		return "was written by another run meanwhile";
 	if (launcher_ctx_new(&ctx, settings) || opk_check_output(ctx, path, OPK_OUTPUT_RECORDING))
-		return "is not an older recording, and stays";
+		return "exists and is not an older recording";
 	return NULL;
 }
 
