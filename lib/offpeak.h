@@ -1226,7 +1226,7 @@ int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct o
 
 /* What is written. OPK_OUTPUT_RECORDING to OPK_OUTPUT_PROBE are .opk files. */
 enum opk_output {
-	OPK_OUTPUT_TABLE,       /* CSV, JSON, NDJSON or text */
+	OPK_OUTPUT_TABLE,       /* CSV, JSON, NDJSON or text, by its first lines */
 	OPK_OUTPUT_DATABASE,    /* of SQLite */
 	OPK_OUTPUT_PARQUET,     /* of whoever writes it: this library does not */
 	OPK_OUTPUT_SVG,         /* .svg */

@@ -62,16 +62,43 @@ static void check_outputs(struct opk_ctx *ctx, const struct older *older)
 static const struct older texts[] = {
 	{ HERE, "empty", "", 0, ANYTHING, NULL },
 	{ HERE, "notes", "hello\n", 0, NOTHING, NULL },
-	{ HERE, "notes.txt", "hello\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "notes.txt", "hello\n", 0, NOTHING, NULL },
+	{ HERE, "todo.txt", "TODO\n\nbuy milk\n", 0, NOTHING, NULL },
+	{ HERE, "requirements.txt", "numpy\npandas\n", 0, NOTHING, NULL },
 	{ HERE, "notes.csv", "hel\0lo\n", 7, NOTHING, NULL },
+	{ HERE, "prose.csv", "Hello there\n", 0, NOTHING, NULL },
 	{ HERE, "letter", "Hello, you\n", 0, NOTHING, NULL },
+	{ HERE, "letter.txt", "Hello,\nyou\n", 0, NOTHING, NULL },
+	{ HERE, "list.txt", "milk,butter,eggs\nand bread\n", 0, NOTHING, NULL },
+	{ HERE, "imports", "import os,sys\nimport re,json\n", 0, NOTHING, NULL },
+	{ HERE, "spaced.txt", "Done.  Next:\nall the rest\n", 0, NOTHING, NULL },
+	{ HERE, "indented.txt", "    to do\n    done\n", 0, NOTHING, NULL },
+	{ HERE, "one.txt", "name  value\n", 0, NOTHING, NULL },
 	{ HERE, "table", "name,value\na,1\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "heading", "name,value\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "quoted", "name,value\n\"f(int, \"\"b\"\",\n int)\",1\n", 0, OPK_OUTPUT_TABLE,
+	  NULL },
+	{ HERE, "ragged", "name,value\n\"a,1\"\n", 0, NOTHING, NULL },
+	{ HERE, "unended.csv", "name,value\n\"a,1\n", 0, NOTHING, NULL },
 	{ HERE, "text", "chip   range\nGH100  yes\n", 0, OPK_OUTPUT_TABLE, NULL },
-	{ HERE, "names.dat", "name\na\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "right", "  range  name\n    0 1  a b\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "units", "name     time\n           us\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "unit", "cycles  name\n     k\n     1  a\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "steps", "all  of it\n  in\nsteps\n", 0, NOTHING, NULL },
+	{ HERE, "titles", "      Memory ----\nname  dram  l2\na     1     2\n", 0, OPK_OUTPUT_TABLE,
+	  NULL },
+	{ HERE, "record", "set   roofline\nwhat  Bytes\n      and more\n", 0, OPK_OUTPUT_TABLE,
+	  NULL },
+	{ HERE, "none", "segments: no rows\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "names.csv", "name\na\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "names.dat", "name\na\n", 0, NOTHING, NULL },
 	{ HERE, "told", "name\n\0", 6, NOTHING, NULL },
 	{ HERE, "essay", "It was a dark night.\n", 0, NOTHING, NULL },
-	{ HERE, "rows", " [\n {\"a\":1}]", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "rows", "[{\"a\":1}\n,{\"a\":2}\n]\n", 0, OPK_OUTPUT_TABLE, NULL },
 	{ HERE, "row", "{\"a\":1}", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "no-rows", "[]\n", 0, OPK_OUTPUT_TABLE, NULL },
+	{ HERE, "package.json", "{\n  \"name\": \"mine\"\n}\n", 0, NOTHING, NULL },
+	{ HERE, "numbers.json", "[1,2]\n", 0, NOTHING, NULL },
 	{ HERE, "settings", "[core]\n", 0, NOTHING, NULL },
 	{ HERE, "program", "import os, sys\n", 0, NOTHING, NULL },
 	{ HERE, "db", DATABASE("opk"), 72, OPK_OUTPUT_DATABASE, "a SQLite database of offpeak" },
@@ -113,6 +140,38 @@ static const struct older texts[] = {
 	  OPK_OUTPUT_WRITTEN_SET, "a set that" },
 	{ HERE, "own", "# my set\nname: by offpeak sets --import\n", 0, NOTHING, NULL },
 };
+
+/* The first line of a table may be longer than what is read, and so may its second one. */
+START_TEST(long_lines)
+{
+	enum { LONG = 9000 };
+	static const struct {
+		struct here here;
+		const char *begin, *piece;
+		bool table;
+	} rows[] = {
+		{ HERE, "name", ",b", true },    { HERE, "name", "  b", true },
+		{ HERE, "a,b\n1", "2", true },   { HERE, "a   b\n1  ", " 2", true },
+		{ HERE, "name", "b", false },    { HERE, "name", " b", false },
+		{ HERE, "name\nb", "b", false },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autobuf struct opk_buf text = { 0 };
+
+		opk_buf_add_text(&text, rows[i].begin);
+		while (text.size < LONG)
+			opk_buf_add_text(&text, rows[i].piece);
+		write_bytes(text.data, text.size);
+		ck_row(&rows[i],
+		       opk_check_output(ctx, path, OPK_OUTPUT_TABLE)
+		               == (rows[i].table ? OPK_OK : OPK_EUSAGE),
+		       "%s", errors_of(ctx));
+	}
+	opk_ctx_free(ctx);
+}
+END_TEST
 
 START_TEST(kinds_by_content)
 {
@@ -409,6 +468,7 @@ int main(void)
 	TCase *tests = add_case(suite, "replaced");
 
 	tcase_add_loop_test(tests, kinds_by_content, 0, COUNT(texts));
+	tcase_add_test(tests, long_lines);
 	tcase_add_test(tests, kinds_by_metadata);
 	tcase_add_test(tests, makers_of_copies);
 	tcase_add_test(tests, what_cant_be_read);

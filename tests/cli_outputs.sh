@@ -156,7 +156,7 @@ again split self.opk --by 5 -o part.opk
 again eval self.opk --format csv -o values.log
 again eval self.opk --format table -o values
 rm values
-again eval self.opk --columns name -o names.out --format csv
+again eval self.opk --columns name -o names.csv --format csv
 again eval self.opk --format sqlite -o values
 again report self.opk -o page.html
 again plot kernels self.opk -o bars
@@ -164,6 +164,45 @@ again trace other.opk -o trace.json.gz
 again diff self.opk self.opk --fail 'gpu__time_duration.sum>1e9%' --junit tests.xml
 again extract self.opk -o images
 again import --raw images.data --metrics sm__cycles_active.avg -o imported.opk
+
+section 'the same command again, in each format'
+top_down=$recordings/gh100-top-down.opk
+while read -r arguments; do
+	for format in table csv json ndjson; do
+		rm -f values
+		for _ in 1 2; do
+			# shellcheck disable=SC2086
+			run 0 $arguments --format $format -o values
+		done
+	done
+done <<END
+chips
+compare GH100 GB202
+describe GH100 sm__cycles_active.sum
+metrics GH100 sm__cycles_active*
+sets
+sets roofline
+sets --single-pass GH100
+plan --chip GH100 mine.yaml --effort 0
+eval self.opk
+eval other.opk
+eval self.opk --layout long
+eval self.opk --columns sm__cycles_elapsed.max,name
+eval $top_down
+eval $recordings/gh100-nested.opk --aggregate name
+show self.opk
+show $top_down
+diff self.opk self.opk
+info self.opk
+info self.opk --table drops
+verify self.opk
+doctor
+END
+for format in table json ndjson; do
+	for _ in 1 2; do
+		run 0 eval "$recordings/gh100-nested.opk" --layout tree --format $format -o "tree.$format.txt"
+	done
+done
 
 section 'where --force does not help'
 cp recording x.html

@@ -167,22 +167,109 @@ static bool is_text(const struct start *start)
 	return strlen(start->bytes) == start->size;
 }
 
-/* CSV or a table: a word, and then columns or more lines; in text blanks follow commas. */
-static bool has_heading(const struct start *start)
-{
-	const char *end = start->bytes + opk_span(start->bytes, opk_in_full_name);
+/* ---- tables: their first two lines, as lib/output writes them */
 
-	return end > start->bytes
-	       && ((*end == '\n' && end[1]) || !strncmp(end, "  ", 2)
-	           || (*end == ',' && !strchr(blanks, end[1])));
+/* A line that goes on after what was read, so that nothing more is known of it. */
+static bool is_cut(const struct start *start, const char *end)
+{
+	return !*end && start->size == START;
+}
+
+/* The end of a field of CSV. */
+static const char *field_end(const char *text)
+{
+	if (*text != '"')
+		return text + strcspn(text, ",\n");
+	do
+		text += 1 + strcspn(text + 1, "\"");
+	while (*text && *++text == '"');
+	return text;
+}
+
+/* The number of fields in a line of CSV; 0 if one is not a plain name, as `names` are. */
+static size_t count_fields(const char **end, const char *line, bool names)
+{
+	size_t count = 0;
+
+	do {
+		*end = field_end(line);
+		if (names
+		    && (*end == line || opk_span(line, opk_in_full_name) != (size_t)(*end - line)))
+			return 0;
+		line = *end + 1;
+		count++;
+	} while (**end == ',');
+	return count;
+}
+
+/* One column begins like any list of words: only the name says that it is CSV. */
+static bool is_csv(const struct start *start)
+{
+	const char *end, *row_end;
+	size_t names = count_fields(&end, start->bytes, true);
+
+	if (names < 2)
+		return names && *end == '\n' && opk_ends(start->path, ".csv");
+	if (is_cut(start, end) || (*end && !end[1]))
+		return true;
+	return *end == '\n'
+	       && (count_fields(&row_end, end + 1, false) == names || is_cut(start, row_end));
+}
+
+/* Titles over columns, each drawn out with '-', are a line of their own before the names. */
+static const char *skip_titles(const char *text)
+{
+	const char *end = text + strcspn(text, "\n");
+
+	return *end && end > text && end[-1] == '-' ? end + 1 : text;
+}
+
+/* The next line; the one after it where that one has only the first column's unit. */
+static const char *next_row(const char *end, size_t width)
+{
+	const char *row = *end ? end + 1 : end, *after = row + strcspn(row, "\n");
+
+	return *row == ' ' && *after && (size_t)(after - row) <= width ? after + 1 : row;
+}
+
+/* Whether two of the blanks after the first column's name are blanks in a row, too. */
+static bool is_aligned(const char *row, size_t at, size_t count)
+{
+	size_t length = strcspn(row, "\n");
+
+	for (size_t end = at + count; at + 2 <= end && at + 2 < length; at++)
+		if (!strncmp(row + at, "  ", 2))
+			return true;
+	return false;
+}
+
+/* Words with two blanks or more between them, above cells of the same columns. */
+static bool is_text_table(const struct start *start)
+{
+	const char *line = skip_titles(start->bytes), *name = line + strspn(line, " ");
+	const char *gap = name + opk_span(name, opk_in_full_name), *end = gap + strcspn(gap, "\n");
+	size_t width = (size_t)(gap - line), count = strspn(gap, " ");
+
+	if (gap > name && !strcmp(gap, ": no rows\n"))
+		return true;
+	return gap > name && count > 1 && gap + count < end
+	       && (is_cut(start, end) || is_aligned(next_row(end, width), width, count));
+}
+
+/* Without blanks, as few others write it. */
+static bool is_own_json(const struct start *start)
+{
+	static const char *const begin[] = { "{\"", "[{\"", "[]" };
+
+	for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+		if (begins(start, begin[i], strlen(begin[i])))
+			return true;
+	return false;
 }
 
 static bool is_table(const struct start *start)
 {
-	static const char *const endings[] = { ".csv", ".json", ".ndjson", ".jsonl", ".txt", NULL };
-
-	return is_text(start)
-	       && (is_json(start) || has_heading(start) || has_ending(start->path, endings));
+	return is_text(start) && (is_own_json(start) || is_csv(start) || is_text_table(start));
 }
 
 /* ---- kinds */
@@ -226,7 +313,7 @@ static const struct kind {
 	{ OPK_OUTPUT_TRACE, "a trace", .is = is_trace, .endings = trace_endings,
 	  .hint = "a trace is JSON, compressed or not: use .json.gz or .json" },
 	{ OPK_OUTPUT_WRITTEN_SET, "a set that offpeak wrote", .is = is_written_set },
-	{ OPK_OUTPUT_TABLE, "a table", .is = is_table },
+	{ OPK_OUTPUT_TABLE, "a table that offpeak wrote", .is = is_table },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -355,11 +442,8 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 	code = find_kind(&older, ctx, &start);
 	if (code || older == kind)
 		return code;
-	/* Text that may be a table may be anything. */
+	/* What looks like a table may be anything. */
 	if (older && older->output != OPK_OUTPUT_TABLE)
 		return refuse(ctx, path, "is", older->name);
-	if (kind->is == is_table && is_text(&start))
-		return refuse(ctx, path, "is not a table by its first line",
-		              "(any text named .csv or .txt is one)");
 	return refuse(ctx, path, "is not", kind->is == is_opk ? "an .opk file" : kind->name);
 }
