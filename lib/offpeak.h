@@ -27,10 +27,10 @@
  *
  * The library never prints, never exits, and reads the environment only in opk_env_read().
  *
- * Groups, in the order of use: context, errors, NVIDIA libraries; chips, metrics, metric lists, one
- * metric; metric sets, single-pass sets, plans, plan details, building; files, recordings, writing;
- * evaluation, statistics; cells, facts, kernel names, tables, Arrow, traces; comparison, summaries,
- * charts, pictures, reports; new recordings, repair.
+ * Groups, in the order of use: context, errors, rows, NVIDIA libraries; chips, metrics, metric
+ * lists, one metric; metric sets, single-pass sets, plans, plan details, building; files,
+ * recordings, writing; evaluation, statistics; facts, kernel names, tables, Arrow, traces;
+ * comparison, summaries, charts, pictures, reports; new recordings, repair.
  */
 #ifndef OFFPEAK_H
 #define OFFPEAK_H
@@ -210,6 +210,64 @@ struct opk_cause {
 /* The same chain as data: 0 is the innermost; NULL past the end. */
 size_t opk_error_cause_count(const struct opk_ctx *ctx);
 const struct opk_cause *opk_error_cause(const struct opk_ctx *ctx, size_t i);
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Columns and cells of all that comes as rows. */
+
+/* Says which member of union opk_cell the cells of a column are. */
+enum opk_cell_type {
+	OPK_CELL_STRING,
+	OPK_CELL_UINT,
+	OPK_CELL_DOUBLE,
+	OPK_CELL_BOOL,
+	OPK_CELL_LIST,
+	OPK_CELL_OPTIONAL,
+	OPK_CELL_EITHER,
+	OPK_CELL_OPTIONAL_BOOL, /* `optional`, with 0 or 1 */
+};
+
+struct opk_column {
+	const char *name;
+	enum opk_cell_type type;
+};
+
+/* What cells point to is borrowed from where the row is from, and gone with it. */
+union opk_cell {
+	const char *string; /* NULL: absent; empty in CSV, null in JSON */
+	uint64_t uint;
+	double number; /* %.17g; NaN is nan in CSV and null in JSON */
+	bool boolean;  /* yes or no; true or false in JSON */
+	struct {
+		const char *const *items;
+		size_t count;
+	} list; /* joined by a blank; an array in JSON */
+	struct {
+		uint64_t uint;
+		bool known;
+	} optional; /* a number, or a boolean; absent: empty in CSV, null in JSON */
+	struct {
+		const char *word; /* NULL: the number; "": absent, as above */
+		uint64_t uint;
+	} either; /* a number, or a word instead of it: a string in JSON */
+};
+
+/*
+ * A list that the library made: columns, and rows with a cell for each. All of it is read only, and
+ * belongs to the list.
+ */
+struct opk_listing;
+const struct opk_column *opk_listing_columns(const struct opk_listing *listing, size_t *count);
+size_t opk_listing_count(const struct opk_listing *listing);
+const union opk_cell *opk_listing_get(const struct opk_listing *listing, size_t i);
+void opk_listing_free(struct opk_listing *listing);
+
+/*
+ * A value in a unit as NVIDIA or a set writes it, for people: "3.35 TB/s", "23.2 us", "75.4 %"; NaN
+ * is "nan". A unit that does not fit is cut.
+ */
+enum { OPK_VALUE_TEXT = 128 };
+void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
 
 /* ---- NVIDIA libraries ------------------------------------------------------------------------ */
 
@@ -758,7 +816,7 @@ const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns
 /* Optional metrics that the chip lacks or CUPTI refuses, and those derived from them. */
 size_t opk_plan_missing_count(const struct opk_plan *plan);
 const char *opk_plan_missing(const struct opk_plan *plan, size_t i);
-/* How many metrics `single_pass` left out; opk_leftovers_new() has them. */
+/* How many metrics `single_pass` left out: the list OPK_PLAN_LEFT_OUT. */
 size_t opk_plan_left_out_count(const struct opk_plan *plan);
 /*
  * The config image of *size bytes, borrowed: what cuptiRangeProfilerSetConfig and
@@ -840,25 +898,18 @@ uint32_t opk_plan_detail_launch_us(const struct opk_plan_detail *detail, size_t 
 uint32_t opk_plan_detail_replay_us(const struct opk_plan_detail *detail, size_t pass);
 const char *opk_plan_detail_measured(const struct opk_plan_detail *detail);
 
-/* A metric that `single_pass` left out. */
-struct opk_left_out {
-	const char *metric;
-	bool would_fit; /* beside those that were kept, had it come earlier */
-	/* Where its counters found no room, by NVIDIA's names; PerfWorks may not know any. */
-	const char *const *full_domains;
-	size_t full_domain_count;
+/* Lists of what is known of a plan, and their columns. */
+enum opk_plan_list {
+	/*
+	 * metric, would_fit, full_domains: what `single_pass` left out, in order, each planned
+	 * beside the kept ones. would_fit: it has room beside them, had it come earlier; else
+	 * full_domains are NVIDIA's names of the counter domains where one of its raw counters
+	 * found none (NVPW_Config_GetRawCounters, NVPW_RawCounterConfig_GetRawCounterProperties).
+	 */
+	OPK_PLAN_LEFT_OUT,
 };
-
-/*
- * All metrics that were left out, in order, each planned beside the kept ones. A domain is full
- * where one of the metric's raw counters went into a later pass (NVPW_Config_GetRawCounters,
- * NVPW_RawCounterConfig_GetRawCounterProperties). None where nothing was left out.
- */
-struct opk_leftovers;
-int opk_leftovers_new(struct opk_leftovers **out, struct opk_ctx *ctx, const struct opk_plan *plan);
-void opk_leftovers_free(struct opk_leftovers *leftovers);
-size_t opk_leftovers_count(const struct opk_leftovers *leftovers);
-const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftovers, size_t i);
+int opk_plan_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+                  enum opk_plan_list list);
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -1495,54 +1546,6 @@ struct opk_aggregated {
  * each. OPK_EINPUT: the file was evaluated otherwise, or an image can't be read.
  */
 struct opk_aggregate;
-
-/* ---- cells ----------------------------------------------------------------------------------- */
-
-/* Columns and cells of any table: what facts, tables and output have in common. */
-
-/* Says which member of union opk_cell the cells of a column are. */
-enum opk_cell_type {
-	OPK_CELL_STRING,
-	OPK_CELL_UINT,
-	OPK_CELL_DOUBLE,
-	OPK_CELL_BOOL,
-	OPK_CELL_LIST,
-	OPK_CELL_OPTIONAL,
-	OPK_CELL_EITHER,
-	OPK_CELL_OPTIONAL_BOOL, /* `optional`, with 0 or 1 */
-};
-
-struct opk_column {
-	const char *name;
-	enum opk_cell_type type;
-};
-
-/* What cells point to is borrowed from where the row is from, and gone with it. */
-union opk_cell {
-	const char *string; /* NULL: absent; empty in CSV, null in JSON */
-	uint64_t uint;
-	double number; /* %.17g; NaN is nan in CSV and null in JSON */
-	bool boolean;  /* yes or no; true or false in JSON */
-	struct {
-		const char *const *items;
-		size_t count;
-	} list; /* joined by a blank; an array in JSON */
-	struct {
-		uint64_t uint;
-		bool known;
-	} optional; /* a number, or a boolean; absent: empty in CSV, null in JSON */
-	struct {
-		const char *word; /* NULL: the number; "": absent, as above */
-		uint64_t uint;
-	} either; /* a number, or a word instead of it: a string in JSON */
-};
-
-/*
- * A value in a unit as NVIDIA or a set writes it, for people: "3.35 TB/s", "23.2 us", "75.4 %"; NaN
- * is "nan". A unit that does not fit is cut.
- */
-enum { OPK_VALUE_TEXT = 128 };
-void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 

@@ -373,10 +373,10 @@ static int plan(struct opk_ctx *ctx)
 
 static int leftovers_of(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
-	struct opk_leftovers *leftovers = NULL;
-	int code = opk_leftovers_new(&leftovers, ctx, plan);
+	struct opk_listing *leftovers = NULL;
+	int code = opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT);
 
-	opk_leftovers_free(leftovers);
+	opk_listing_free(leftovers);
 	return code;
 }
 

@@ -99,36 +99,36 @@ START_TEST(explains)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_plan *plan;
-	struct opk_leftovers *leftovers;
-	const struct opk_left_out *one;
+	struct opk_listing *leftovers;
+	const union opk_cell *one;
 
 	ck_ok(ctx, make_plan(&plan, ctx,
 	                     "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,"
 	                     "fake__ratio.pct,fake__c.sum",
 	                     NULL));
 	ck_assert_uint_eq(opk_plan_metric_count(plan), 2);
-	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
-	ck_assert_uint_eq(opk_leftovers_count(leftovers), 2);
-	one = opk_leftovers_get(leftovers, 0);
-	ck_assert_str_eq(one->metric, "fake__ratio.pct");
-	ck_assert(!one->would_fit);
-	ck_assert_uint_eq(one->full_domain_count, 1);
-	ck_assert_str_eq(one->full_domains[0], "gpu_sm_a");
-	one = opk_leftovers_get(leftovers, 1);
-	ck_assert_uint_eq(one->full_domain_count, 3);
-	ck_assert_str_eq(one->full_domains[2], "gpu_sm_c_sm_a");
-	opk_leftovers_free(leftovers);
+	ck_ok(ctx, opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT));
+	ck_assert_uint_eq(opk_listing_count(leftovers), 2);
+	one = opk_listing_get(leftovers, 0);
+	ck_assert_str_eq(one[0].string, "fake__ratio.pct");
+	ck_assert(!one[1].boolean);
+	ck_assert_uint_eq(one[2].list.count, 1);
+	ck_assert_str_eq(one[2].list.items[0], "gpu_sm_a");
+	one = opk_listing_get(leftovers, 1);
+	ck_assert_uint_eq(one[2].list.count, 3);
+	ck_assert_str_eq(one[2].list.items[2], "gpu_sm_c_sm_a");
+	opk_listing_free(leftovers);
 	opk_plan_free(plan);
 	/* Behind one that does not fit, one that would. */
 	ck_ok(ctx, make_ordered(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum", NULL, true));
-	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
-	ck_assert_uint_eq(opk_leftovers_count(leftovers), 2);
-	ck_assert(!opk_leftovers_get(leftovers, 0)->would_fit);
-	one = opk_leftovers_get(leftovers, 1);
-	ck_assert_str_eq(one->metric, "fake__b.sum");
-	ck_assert(one->would_fit && !one->full_domain_count);
-	opk_leftovers_free(leftovers);
-	opk_leftovers_free(NULL);
+	ck_ok(ctx, opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT));
+	ck_assert_uint_eq(opk_listing_count(leftovers), 2);
+	ck_assert(!opk_listing_get(leftovers, 0)[1].boolean);
+	one = opk_listing_get(leftovers, 1);
+	ck_assert_str_eq(one[0].string, "fake__b.sum");
+	ck_assert(one[1].boolean && !one[2].list.count);
+	opk_listing_free(leftovers);
+	opk_listing_free(NULL);
 	opk_plan_free(plan);
 	opk_ctx_free(ctx);
 }
@@ -140,7 +140,7 @@ START_TEST(explains_without_scheduler)
 	struct nv_table table = fake_table();
 	struct opk_ctx *ctx;
 	struct opk_plan *plan;
-	struct opk_leftovers *leftovers;
+	struct opk_listing *leftovers;
 
 	fake_reset();
 	table.NVPW_CUDA_RawCounterConfig_Create = NULL;
@@ -148,10 +148,10 @@ START_TEST(explains_without_scheduler)
 	ctx->log = keep_log;
 	ctx->log_data = log;
 	ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
-	ck_ok(ctx, opk_leftovers_new(&leftovers, ctx, plan));
-	ck_assert_uint_eq(opk_leftovers_get(leftovers, 0)->full_domain_count, 0);
+	ck_ok(ctx, opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT));
+	ck_assert_uint_eq(opk_listing_get(leftovers, 0)[2].list.count, 0);
 	ck_assert(strstr(log, "full domains are left out"));
-	opk_leftovers_free(leftovers);
+	opk_listing_free(leftovers);
 	opk_plan_free(plan);
 	opk_ctx_free(ctx);
 }
@@ -183,7 +183,7 @@ START_TEST(plan_calls_fail)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_plan *plan = NULL;
-		struct opk_leftovers *leftovers = NULL;
+		struct opk_listing *leftovers = NULL;
 		int code = OPK_OK;
 
 		/* One of what is left out would fit, and CUPTI is asked about it. */
@@ -194,7 +194,7 @@ START_TEST(plan_calls_fail)
 		fake.status[rows[i].call] = rows[i].status;
 		fake.from[rows[i].call] = rows[i].from;
 		code = rows[i].explaining
-		               ? opk_leftovers_new(&leftovers, ctx, plan)
+		               ? opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT)
 		               : make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL);
 		ck_row(&rows[i], code == OPK_EFAILED && !leftovers, "%d", code);
 		ck_row(&rows[i], rows[i].explaining || !plan, "a plan");
@@ -212,16 +212,16 @@ START_TEST(explaining_without_memory)
 
 	for (long n = 0; failed; n++) {
 		struct opk_ctx *ctx = fake_ctx();
-		struct opk_leftovers *leftovers = NULL;
+		struct opk_listing *leftovers = NULL;
 		struct opk_plan *plan;
 		int code;
 
 		ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
 		fail_allocation(n);
-		code = opk_leftovers_new(&leftovers, ctx, plan);
+		code = opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT);
 		failed = allocation_failed();
 		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
-		opk_leftovers_free(leftovers);
+		opk_listing_free(leftovers);
 		opk_plan_free(plan);
 		ck_assert_int_eq(fake.hosts + fake.schedulers, 0);
 		opk_ctx_free(ctx);

@@ -3,18 +3,13 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "base/listing.h"
 #include "plan/plan.h"
 
-/* Owns the text and the arrays of `shown`. */
+/* What is found out about one metric. */
 struct leftover {
-	struct opk_left_out shown;
-	char *metric;
-	struct opk_strlist domains;
-};
-
-struct opk_leftovers {
-	size_t count;
-	struct leftover *all;
+	bool would_fit;
+	struct opk_strlist domains; /* full ones */
 };
 
 /* All that is needed for one metric. */
@@ -116,8 +111,6 @@ static int ask_perfworks(bool *may_fit, struct leftover *leftover, const struct 
 	code = find_homeless(&homeless, t, &counters);
 	if (!code)
 		code = add_domains(&leftover->domains, t, &homeless);
-	leftover->shown.full_domains = opk_strlist_items(&leftover->domains);
-	leftover->shown.full_domain_count = leftover->domains.count;
 	return code;
 }
 
@@ -129,10 +122,6 @@ static int try_one(struct leftover *leftover, const struct trying *t, const char
 	bool may_fit;
 	int code;
 
-	leftover->metric = opk_strdup(metric);
-	if (!leftover->metric)
-		return opk_nomem(t->ctx, "metrics");
-	leftover->shown.metric = leftover->metric;
 	t->names[count] = metric;
 	code = ask_perfworks(&may_fit, leftover, t, metric);
 	if (code || !may_fit)
@@ -140,14 +129,12 @@ static int try_one(struct leftover *leftover, const struct trying *t, const char
 	code = opk_schedule_try(&result, t->ctx, &t->plan->target, t->names, count + 1);
 	if (code)
 		return code;
-	leftover->shown.would_fit = result.passes == 1;
+	leftover->would_fit = result.passes == 1;
 	if (result.passes == 1 || !t->scheduler)
 		return OPK_OK;
 	code = split_counters(&first, &later, t->ctx, &result);
 	if (!code)
 		code = add_domains(&leftover->domains, t, &later);
-	leftover->shown.full_domains = opk_strlist_items(&leftover->domains);
-	leftover->shown.full_domain_count = leftover->domains.count;
 	return code;
 }
 
@@ -167,59 +154,41 @@ static int open_scheduler(struct trying *t)
 	                                     t->plan->schedule.size, 0);
 }
 
-static int fill(struct opk_leftovers *leftovers, struct trying *t)
+static int add_rows(struct opk_listing *rows, struct trying *t)
 {
 	int code = open_scheduler(t);
 
 	opk_strlist_sort(&t->kept);
 	for (size_t i = 0; i < t->plan->metrics.count; i++)
 		t->names[i] = t->plan->metrics.items[i];
-	for (; !code && leftovers->count < t->plan->left_out.count; leftovers->count++)
-		code = try_one(&leftovers->all[leftovers->count], t,
-		               t->plan->left_out.items[leftovers->count]);
+	for (size_t i = 0; !code && i < t->plan->left_out.count; i++) {
+		const char *metric = t->plan->left_out.items[i];
+		struct leftover one = { 0 };
+
+		code = try_one(&one, t, metric);
+		opk_listing_row(rows, cell_text(metric), cell_flag(one.would_fit),
+		                cell_list(opk_strlist_items(&one.domains), one.domains.count));
+		opk_strlist_clear(&one.domains);
+	}
 	return code;
 }
 
-int opk_leftovers_new(struct opk_leftovers **out, struct opk_ctx *ctx, const struct opk_plan *plan)
+int opk_plan_list_left_out(struct opk_listing **out, struct opk_ctx *ctx,
+                           const struct opk_plan *plan)
 {
-	struct opk_leftovers *leftovers = opk_alloc(sizeof *leftovers);
+	static const struct opk_column columns[] = {
+		{ "metric", OPK_CELL_STRING },
+		{ "would_fit", OPK_CELL_BOOL },
+		{ "full_domains", OPK_CELL_LIST },
+	};
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
 	opk_autofree const char **names = opk_alloc_array(plan->metrics.count + 1, sizeof *names);
 	struct trying t = { .ctx = ctx, .plan = plan, .names = names };
-	int code;
+	int code = names ? add_rows(rows, &t) : opk_nomem(ctx, "metrics");
 
-	if (leftovers)
-		leftovers->all = opk_alloc_array(plan->left_out.count + 1, sizeof *leftovers->all);
-	code = leftovers && leftovers->all && names ? fill(leftovers, &t)
-	                                            : opk_nomem(ctx, "metrics");
 	opk_nv_scheduler_free(t.scheduler);
 	opk_nv_evaluator_free(t.evaluator);
 	opk_strlist_clear(&t.kept);
-	if (code) {
-		opk_leftovers_free(leftovers);
-		return opk_add(ctx, code, "metrics that were left out can't be explained");
-	}
-	*out = leftovers;
-	return OPK_OK;
-}
-
-void opk_leftovers_free(struct opk_leftovers *leftovers)
-{
-	if (!leftovers)
-		return;
-	for (size_t i = 0; leftovers->all && i < leftovers->count; i++) {
-		free(leftovers->all[i].metric);
-		opk_strlist_clear(&leftovers->all[i].domains);
-	}
-	free(leftovers->all);
-	free(leftovers);
-}
-
-size_t opk_leftovers_count(const struct opk_leftovers *leftovers)
-{
-	return leftovers->count;
-}
-
-const struct opk_left_out *opk_leftovers_get(const struct opk_leftovers *leftovers, size_t i)
-{
-	return &leftovers->all[i].shown;
+	return code ? opk_add(ctx, code, "metrics that were left out can't be explained")
+	            : opk_listing_finish(out, ctx, opk_take(rows));
 }

@@ -196,6 +196,9 @@ void app_close(struct app *app)
 	free(app->text);
 	free(app->only);
 	opk_out_free(app->out);
+	while (app->lists.count)
+		opk_listing_free(app->lists.items[--app->lists.count]);
+	free(app->lists.items);
 	opk_newfile_discard(&app->file);
 	opk_ctx_free(app->ctx);
 	free(app->data_dir);

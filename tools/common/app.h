@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/strlist.h"
 #include "common/auto.h"
 #include "output/door.h"
@@ -42,9 +43,10 @@ struct app {
 	char *data_dir;
 	char *wheels; /* the folder of Python packages that this program is in one of */
 	struct opk_env env;
-	char *only;     /* the table that alone is written; NULL: all are */
-	FILE *gathered; /* a table for the pager */
-	char *text;     /* of it */
+	OPK_LIST(struct opk_listing *) lists; /* of which output has the names of columns */
+	char *only;                           /* the table that alone is written; NULL: all are */
+	FILE *gathered;                       /* a table for the pager */
+	char *text;                           /* of it */
 	size_t text_size;
 };
 
@@ -112,27 +114,13 @@ int app_end_output(struct app *app);
 /* app_row(app, cell_text("dram"), cell_number(12)) */
 #define app_row(app, ...) opk_out_row((app)->out, (union opk_cell[]){ __VA_ARGS__ })
 
-static inline union opk_cell cell_text(const char *text)
-{
-	return (union opk_cell){ .string = text };
-}
-static inline union opk_cell cell_number(uint64_t number)
-{
-	return (union opk_cell){ .uint = number };
-}
-static inline union opk_cell cell_flag(bool flag)
-{
-	return (union opk_cell){ .boolean = flag };
-}
-static inline union opk_cell cell_list(const char *const *items, size_t count)
-{
-	return (union opk_cell){ .list = { items, count } };
-}
-/* OPK_CELL_OPTIONAL, or OPK_CELL_OPTIONAL_BOOL. */
-static inline union opk_cell cell_known(uint64_t number, bool known)
-{
-	return (union opk_cell){ .optional = { number, known } };
-}
+/*
+ * A table of a list, which is the app's from then on, and its first row as a record. Where it is
+ * NULL, nothing happens.
+ */
+int app_list(struct app *app, const char *name, struct opk_listing *rows);
+int app_record_list(struct app *app, struct opk_listing *rows);
+
 /* OPK_CELL_EITHER: a number of passes, "unschedulable", or nothing where it is not known. */
 union opk_cell cell_passes(int passes);
 

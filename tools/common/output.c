@@ -325,6 +325,44 @@ int app_record(struct app *app, const struct app_fields *fields)
 	return opk_out_record(app->out, fields->columns, fields->cells, fields->count);
 }
 
+/* Keeps the list until the output ends. */
+static bool keep_rows(struct app *app, struct opk_listing *rows)
+{
+	struct opk_listing **kept = rows ? opk_list_add(&app->lists) : NULL;
+
+	if (kept)
+		*kept = rows;
+	else
+		opk_listing_free(rows);
+	return kept;
+}
+
+int app_list(struct app *app, const char *name, struct opk_listing *rows)
+{
+	const struct opk_column *columns;
+	size_t count;
+
+	if (!keep_rows(app, rows))
+		return rows ? app_nomem(app) : OPK_OK;
+	columns = opk_listing_columns(rows, &count);
+	opk_out_table(app->out, name, columns, count);
+	for (size_t i = 0; i < opk_listing_count(rows); i++)
+		opk_out_row(app->out, opk_listing_get(rows, i));
+	return OPK_OK;
+}
+
+int app_record_list(struct app *app, struct opk_listing *rows)
+{
+	const struct opk_column *columns;
+	size_t count;
+
+	if (!keep_rows(app, rows))
+		return rows ? app_nomem(app) : OPK_OK;
+	columns = opk_listing_columns(rows, &count);
+	app->has_record = true;
+	return opk_out_record(app->out, columns, opk_listing_get(rows, 0), count);
+}
+
 int app_fields_table(struct app *app, const char *name, const struct app_fields *fields)
 {
 	return opk_out_table(app->out, name, fields->columns, fields->count);

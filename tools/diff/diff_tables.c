@@ -10,11 +10,6 @@
 /* Sets with more metrics are shown to people as far as something changed. */
 enum { MOST_SHOWN = 30, TEXT = 24 };
 
-static union opk_cell cell_double(double number)
-{
-	return (union opk_cell){ .number = number };
-}
-
 /* ---- names of rows ---------------------------------------------------------------------- */
 
 static const char *kernel_of(const struct diff *diff, const struct opk_diff_row *row)
@@ -161,7 +156,7 @@ static void add_percent(struct app_fields *fields, const struct diff *diff,
 	if (app_shows_table(diff->app))
 		field_text(fields, names[0], text);
 	else
-		field_add(fields, names[1], OPK_CELL_DOUBLE, cell_double(percent));
+		field_add(fields, names[1], OPK_CELL_DOUBLE, cell_value(percent));
 }
 
 static void fill_row(struct app_fields *fields, const struct diff *diff,
@@ -175,13 +170,13 @@ static void fill_row(struct app_fields *fields, const struct diff *diff,
 	field_number(fields, "after_launches", row->after_launches);
 	if (!value)
 		return;
-	field_add(fields, "before", OPK_CELL_DOUBLE, cell_double(value->before.value));
-	field_add(fields, "after", OPK_CELL_DOUBLE, cell_double(value->after.value));
+	field_add(fields, "before", OPK_CELL_DOUBLE, cell_value(value->before.value));
+	field_add(fields, "after", OPK_CELL_DOUBLE, cell_value(value->after.value));
 	write_change(texts->change, value->change);
 	write_clock(texts->clock, value);
 	add_percent(fields, diff, change_names, texts->change, value->change);
 	field_text(fields, "verdict", opk_verdict_name(value->verdict));
-	field_add(fields, "time_change", OPK_CELL_DOUBLE, cell_double(row->time_change));
+	field_add(fields, "time_change", OPK_CELL_DOUBLE, cell_value(row->time_change));
 	add_percent(fields, diff, clock_names, texts->clock, value->clock);
 }
 
@@ -232,7 +227,7 @@ static void fill_unmatched(struct app_fields *fields, const struct diff *diff,
 	field_number(fields, "launches", before ? row->before_launches : row->after_launches);
 	if (value)
 		field_add(fields, "time", OPK_CELL_DOUBLE,
-		          cell_double(before ? value->before.value : value->after.value));
+		          cell_value(before ? value->before.value : value->after.value));
 }
 
 static int put_unmatched(struct diff *diff, struct app_fields *fields)
@@ -270,16 +265,16 @@ static int put_unit_table(struct diff *diff, struct app_fields *fields, const ch
 
 static void add_for_programs(struct app_fields *fields, const struct opk_diff_value *value)
 {
-	field_add(fields, "change_pct", OPK_CELL_DOUBLE, cell_double(value->change));
+	field_add(fields, "change_pct", OPK_CELL_DOUBLE, cell_value(value->change));
 	field_text(fields, "verdict", opk_verdict_name(value->verdict));
-	field_add(fields, "p", OPK_CELL_DOUBLE, cell_double(value->p));
+	field_add(fields, "p", OPK_CELL_DOUBLE, cell_value(value->p));
 	field_number(fields, "before_count", value->before.count);
 	field_number(fields, "after_count", value->after.count);
-	field_add(fields, "before_low", OPK_CELL_DOUBLE, cell_double(value->before.low));
-	field_add(fields, "before_high", OPK_CELL_DOUBLE, cell_double(value->before.high));
-	field_add(fields, "after_low", OPK_CELL_DOUBLE, cell_double(value->after.low));
-	field_add(fields, "after_high", OPK_CELL_DOUBLE, cell_double(value->after.high));
-	field_add(fields, "clock_pct", OPK_CELL_DOUBLE, cell_double(value->clock));
+	field_add(fields, "before_low", OPK_CELL_DOUBLE, cell_value(value->before.low));
+	field_add(fields, "before_high", OPK_CELL_DOUBLE, cell_value(value->before.high));
+	field_add(fields, "after_low", OPK_CELL_DOUBLE, cell_value(value->after.low));
+	field_add(fields, "after_high", OPK_CELL_DOUBLE, cell_value(value->after.high));
+	field_add(fields, "clock_pct", OPK_CELL_DOUBLE, cell_value(value->clock));
 }
 
 static void add_for_people(struct app_fields *fields, const struct opk_diff_value *value,
@@ -308,8 +303,8 @@ static void fill_value(struct app_fields *fields, const struct diff *diff,
 		add_facts(fields, diff, row, &texts->facts);
 	field_text(fields, "metric", of.name);
 	field_text(fields, "unit", people ? unit_name(of.unit) : of.unit);
-	field_add(fields, "before", OPK_CELL_DOUBLE, cell_double(value->before.value));
-	field_add(fields, "after", OPK_CELL_DOUBLE, cell_double(value->after.value));
+	field_add(fields, "before", OPK_CELL_DOUBLE, cell_value(value->before.value));
+	field_add(fields, "after", OPK_CELL_DOUBLE, cell_value(value->after.value));
 	if (people)
 		add_for_people(fields, value, texts);
 	else
@@ -431,9 +426,9 @@ static int put_summary(struct diff *diff)
 	field_number(&fields, "launches_least", summary->launches_least);
 	field_number(&fields, "launches_most", summary->launches_most);
 	field_text(&fields, "test", "Mann-Whitney U, two-sided; Benjamini-Hochberg");
-	field_add(&fields, "level", OPK_CELL_DOUBLE, cell_double(summary->level));
-	field_add(&fields, "level_of_times", OPK_CELL_DOUBLE, cell_double(summary->foremost.level));
-	field_add(&fields, "level_of_others", OPK_CELL_DOUBLE, cell_double(summary->others.level));
+	field_add(&fields, "level", OPK_CELL_DOUBLE, cell_value(summary->level));
+	field_add(&fields, "level_of_times", OPK_CELL_DOUBLE, cell_value(summary->foremost.level));
+	field_add(&fields, "level_of_others", OPK_CELL_DOUBLE, cell_value(summary->others.level));
 	field_number(&fields, "tested", summary->foremost.compared);
 	field_add(&fields, "launches_needed", OPK_CELL_OPTIONAL,
 	          cell_known(summary->foremost.launches_needed, summary->foremost.compared > 0));
@@ -477,8 +472,8 @@ static void fill_peak(struct app_fields *fields, const struct diff *diff,
 	fields->count = 0;
 	field_text(fields, people ? "peak or clock" : "metric", peak->name);
 	field_text(fields, "unit", people ? unit_name(peak->unit) : peak->unit);
-	field_add(fields, "before", OPK_CELL_DOUBLE, cell_double(peak->before.value));
-	field_add(fields, "after", OPK_CELL_DOUBLE, cell_double(peak->after.value));
+	field_add(fields, "before", OPK_CELL_DOUBLE, cell_value(peak->before.value));
+	field_add(fields, "after", OPK_CELL_DOUBLE, cell_value(peak->after.value));
 	write_change(text, peak->change);
 	add_percent(fields, diff, change_names, text, peak->change);
 }

@@ -80,28 +80,12 @@ static void print_columns(struct app *app, const struct opk_plan_columns *shown)
 	}
 }
 
-static void print_left_out(struct app *app, const struct opk_leftovers *leftovers)
-{
-	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING },
-		{ "would_fit", OPK_CELL_BOOL },
-		{ "full_domains", OPK_CELL_LIST },
-	};
-
-	app_table(app, "left_out", columns);
-	for (size_t i = 0; leftovers && i < opk_leftovers_count(leftovers); i++) {
-		const struct opk_left_out *one = opk_leftovers_get(leftovers, i);
-
-		app_row(app, cell_text(one->metric), cell_flag(one->would_fit),
-		        cell_list(one->full_domains, one->full_domain_count));
-	}
-}
-
 /* All that is reported about a plan. */
 struct report {
 	struct opk_plan *plan;
 	struct opk_plan_detail *detail;
-	struct opk_leftovers *leftovers; /* of --single-pass */
+	struct opk_listing *left_out; /* of --single-pass, or where it is asked for */
+	bool single_pass;
 	struct opk_plan_columns *columns;
 	const char **names; /* room for all metrics */
 };
@@ -111,9 +95,9 @@ static int add_fit(struct app_fields *fields, char **text, struct app *app,
                    const struct report *report)
 {
 	size_t fit = opk_plan_metric_count(report->plan);
-	size_t asked = fit + (report->leftovers ? opk_leftovers_count(report->leftovers) : 0);
+	size_t asked = fit + opk_plan_left_out_count(report->plan);
 
-	if (!report->leftovers)
+	if (!report->single_pass)
 		return OPK_OK;
 	if (!app_shows_table(app)) {
 		field_number(fields, "fit", fit);
@@ -245,7 +229,7 @@ static int print_metrics(struct app *app, const struct report *report)
 }
 
 /* The picture, where one is wanted, is in place when the rows are printed. */
-static int print(struct app *app, const struct report *report, const char *svg)
+static int print(struct app *app, struct report *report, const char *svg)
 {
 	opk_autonewfile struct opk_newfile picture = { 0 };
 	int code = svg ? plan_svg(&picture, app, report->plan, report->detail, svg) : OPK_OK;
@@ -264,8 +248,9 @@ static int print(struct app *app, const struct report *report, const char *svg)
 		print_domains(app, report->detail);
 	if (opk_plan_passes(report->plan) > 1 || app_wants_table(app, "notable"))
 		print_notable(app, report->plan, report->detail);
-	if (report->leftovers || app_wants_table(app, "left_out"))
-		print_left_out(app, report->leftovers);
+	code = app_list(app, "left_out", opk_take(report->left_out));
+	if (code)
+		return code;
 	print_columns(app, report->columns);
 	code = app_end_output(app);
 	return code || !svg ? code : opk_newfile_commit(&picture);
@@ -293,8 +278,9 @@ static int plan(struct app *app, struct plan_command_args *args, struct report *
 	if (!report->names)
 		return app_nomem(app);
 	code = opk_plan_detail_new(&report->detail, app->ctx, report->plan);
-	if (!code && options.single_pass)
-		code = opk_leftovers_new(&report->leftovers, app->ctx, report->plan);
+	report->single_pass = options.single_pass;
+	if (!code && (options.single_pass || app_wants_table(app, "left_out")))
+		code = opk_plan_list(&report->left_out, app->ctx, report->plan, OPK_PLAN_LEFT_OUT);
 	if (!code)
 		code = opk_plan_columns_new(&report->columns, app->ctx, report->plan);
 	return code ? code : print(app, report, args->svg);
@@ -306,7 +292,7 @@ static int run(struct app *app, void *data)
 	int code = plan(app, data, &report);
 
 	opk_plan_columns_free(report.columns);
-	opk_leftovers_free(report.leftovers);
+	opk_listing_free(report.left_out);
 	opk_plan_detail_free(report.detail);
 	opk_plan_free(report.plan);
 	free(report.names);

@@ -25,11 +25,6 @@ struct totals {
 	struct opk_index numbers;
 };
 
-static union opk_cell cell_double(double number)
-{
-	return (union opk_cell){ .number = number };
-}
-
 static bool is_ran(const struct opk_activity *activity)
 {
 	return activity->kind != OPK_ACTIVITY_RANGE;
@@ -42,7 +37,7 @@ static void add_time(struct app_fields *fields, const struct show *show, const c
                      const char *name_ns, double time)
 {
 	field_add(fields, app_shows_table(show->app) ? name : name_ns, OPK_CELL_DOUBLE,
-	          cell_double(time));
+	          cell_value(time));
 }
 
 static void put_units(const struct show *show, const struct app_fields *fields)
@@ -85,7 +80,7 @@ static void fill_kernel(struct app_fields *fields, const struct show *show, size
 		field_add(fields, "device", OPK_CELL_OPTIONAL,
 		          cell_known((uint64_t)device, device >= 0));
 	add_time(fields, show, "time", "time_ns", (double)ran->time_ns);
-	field_add(fields, "share", OPK_CELL_DOUBLE, cell_double(kernel->share));
+	field_add(fields, "share", OPK_CELL_DOUBLE, cell_value(kernel->share));
 	field_number(fields, "launches", ran->launches);
 	add_time(fields, show, "mean", "mean_ns", (double)ran->time_ns / (double)ran->launches);
 	add_time(fields, show, "min", "min_ns", (double)ran->least_ns);
@@ -95,7 +90,7 @@ static void fill_kernel(struct app_fields *fields, const struct show *show, size
 	for (size_t i = 0; i < peaks; i++)
 		if (has_peak(show->summary, i))
 			field_add(fields, opk_summary_peak(show->summary, i), OPK_CELL_DOUBLE,
-			          cell_double(kernel->peaks[i]));
+			          cell_value(kernel->peaks[i]));
 }
 
 static int put_kernels(struct show *show)
@@ -224,10 +219,10 @@ static void fill_total(struct app_fields *fields, const struct show *show, const
 	}
 	if (!copies)
 		return;
-	field_add(fields, "bytes", OPK_CELL_DOUBLE, cell_double((double)total->bytes));
+	field_add(fields, "bytes", OPK_CELL_DOUBLE, cell_value((double)total->bytes));
 	field_add(fields, app_shows_table(show->app) ? "rate" : "bytes_per_second", OPK_CELL_DOUBLE,
-	          cell_double(total->time ? (double)total->bytes / (double)total->time * 1e9
-	                                  : (double)NAN));
+	          cell_value(total->time ? (double)total->bytes / (double)total->time * 1e9
+	                                 : (double)NAN));
 }
 
 static void note_rest(const char *table, size_t rest, size_t count)

@@ -28,11 +28,6 @@ static bool is_sampled(const struct show *show)
 	return opk_summary_get_kind(show->summary) == OPK_SUMMARY_DEVICES;
 }
 
-static union opk_cell cell_double(double number)
-{
-	return (union opk_cell){ .number = number };
-}
-
 static const char *word(const struct show *show)
 {
 	return is_sampled(show) ? "device" : has_kernels(show) ? "kernel" : "range";
@@ -60,9 +55,9 @@ static void add_time(struct app_fields *fields, const struct show *show,
 	          opk_summary_get_time(show->summary) == OPK_SUMMARY_CYCLES ? "cycles"
 	          : people                                                  ? "time"
 	                                                                    : "time_ns",
-	          OPK_CELL_DOUBLE, cell_double(group->time));
+	          OPK_CELL_DOUBLE, cell_value(group->time));
 	if (opk_summary_group_count(show->summary) > 1)
-		field_add(fields, "share", OPK_CELL_DOUBLE, cell_double(group->share));
+		field_add(fields, "share", OPK_CELL_DOUBLE, cell_value(group->share));
 }
 
 /* The first device goes without saying, where it is the only one. */
@@ -177,10 +172,10 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 	field_text(fields, "metric", column->name);
 	/* Programs find it under one name. */
 	field_add(fields, people && extremes ? "mean" : "value", OPK_CELL_DOUBLE,
-	          cell_double(of->mean));
+	          cell_value(of->mean));
 	if (extremes) {
-		field_add(fields, "min", OPK_CELL_DOUBLE, cell_double(of->min));
-		field_add(fields, "max", OPK_CELL_DOUBLE, cell_double(of->max));
+		field_add(fields, "min", OPK_CELL_DOUBLE, cell_value(of->min));
+		field_add(fields, "max", OPK_CELL_DOUBLE, cell_value(of->max));
 	}
 	/* A note says so beside text. */
 	if (extremes && !people)
@@ -190,7 +185,7 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 	if (people)
 		field_text(fields, "of peak", text);
 	else
-		field_add(fields, "of_peak", OPK_CELL_DOUBLE, cell_double(share));
+		field_add(fields, "of_peak", OPK_CELL_DOUBLE, cell_value(share));
 }
 
 static void put_shape(struct opk_buf *out, const char *before, const uint32_t shape[3])

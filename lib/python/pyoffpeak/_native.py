@@ -34,6 +34,31 @@ def words_of(get: Any, count: int, of: Any) -> list[str]:
     return [word(get(of, i)) for i in range(count)]
 
 
+_CELLS = {
+    lib.OPK_CELL_STRING: lambda cell: optional(cell.string),
+    lib.OPK_CELL_UINT: lambda cell: int(cell.uint),
+    lib.OPK_CELL_DOUBLE: lambda cell: float(cell.number),
+    lib.OPK_CELL_BOOL: lambda cell: bool(cell.boolean),
+    lib.OPK_CELL_LIST: lambda cell: words(cell.list.items, cell.list.count),
+    lib.OPK_CELL_OPTIONAL: lambda cell: int(cell.optional.uint) if cell.optional.known else None,
+    lib.OPK_CELL_EITHER: lambda cell: text(cell.either.word) if cell.either.word else int(cell.either.uint),
+    lib.OPK_CELL_OPTIONAL_BOOL: lambda cell: bool(cell.optional.uint) if cell.optional.known else None,
+}
+
+
+def rows(ctx: Any, make: Any, *arguments: Any) -> list[dict[str, Any]]:
+    """The list that `make(out, ctx, *arguments)` makes, a struct opk_listing: a dict a row."""
+    out, count = ffi.new("struct opk_listing **"), ffi.new("size_t *")
+    _context.call(ctx, make, out, ctx, *arguments)
+    try:
+        columns = lib.opk_listing_columns(out[0], count)
+        cells = [(i, word(columns[i].name), _CELLS[columns[i].type]) for i in range(count[0])]
+        of = [lib.opk_listing_get(out[0], i) for i in range(lib.opk_listing_count(out[0]))]
+        return [{name: read(row[i]) for i, name, read in cells} for row in of]
+    finally:
+        lib.opk_listing_free(out[0])
+
+
 def c_text(value: str) -> Any:
     """A C string, which lives as long as the result; never NULL. UsageError: it has a NUL."""
     if not isinstance(value, str):

@@ -9,7 +9,7 @@ from typing import Any, Mapping, NamedTuple, overload
 
 from . import _context
 from ._errors import NvidiaError, misuse
-from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, sized, word, words, words_of
+from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, rows, sized, word, words, words_of
 from ._offpeak import ffi, lib
 from ._sets import SetLike, make
 
@@ -219,14 +219,7 @@ class Plan:
         return self._once("left_out", self._find_left_out) if self._single_pass else []
 
     def _find_left_out(self) -> list[LeftOut]:
-        out = ffi.new("struct opk_leftovers **")
-        _context.call(self._ctx, lib.opk_leftovers_new, out, self._ctx, self._plan)
-        found = _context.owned(self._ctx, out[0], lib.opk_leftovers_free)
-        items = (lib.opk_leftovers_get(found, i) for i in range(lib.opk_leftovers_count(found)))
-        return [
-            LeftOut(word(item.metric), bool(item.would_fit), words(item.full_domains, item.full_domain_count))
-            for item in items
-        ]
+        return [LeftOut(**row) for row in rows(self._ctx, lib.opk_plan_list, self._plan, lib.OPK_PLAN_LEFT_OUT)]
 
     def _repr_html_(self) -> str:
         """In Jupyter: the passes, and what each has."""

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the library makes lists that callers read as rows: struct opk_listing of offpeak.h. */
+#ifndef OPK_LISTING_H
+#define OPK_LISTING_H
+
+#include "base/ctx.h"
+
+/* An empty list with these columns, whose names are copied. NULL: out of memory. */
+struct opk_listing *opk_listing_new(const struct opk_column *columns, size_t count);
+/*
+ * Adds a row: a cell for each column. Texts and lists are copied. Where memory runs out, or `rows`
+ * is NULL, nothing happens, and opk_listing_finish() says so.
+ */
+void opk_listing_add(struct opk_listing *rows, const union opk_cell *cells);
+/* The list is *out from then on. OPK_ENOMEM: it lacks something; it was freed. */
+int opk_listing_finish(struct opk_listing **out, struct opk_ctx *ctx, struct opk_listing *rows);
+OPK_DEFINE_AUTO(opk_listing)
+
+/* opk_listing_of(columns), and opk_listing_row(rows, cell_text("dram"), cell_number(12)) */
+#define opk_listing_of(columns) opk_listing_new(columns, sizeof(columns) / sizeof *(columns))
+#define opk_listing_row(rows, ...) opk_listing_add(rows, (union opk_cell[]){ __VA_ARGS__ })
+
+static inline union opk_cell cell_text(const char *text)
+{
+	return (union opk_cell){ .string = text };
+}
+static inline union opk_cell cell_number(uint64_t number)
+{
+	return (union opk_cell){ .uint = number };
+}
+static inline union opk_cell cell_value(double number)
+{
+	return (union opk_cell){ .number = number };
+}
+static inline union opk_cell cell_flag(bool flag)
+{
+	return (union opk_cell){ .boolean = flag };
+}
+static inline union opk_cell cell_list(const char *const *items, size_t count)
+{
+	return (union opk_cell){ .list = { items, count } };
+}
+/* OPK_CELL_OPTIONAL, or OPK_CELL_OPTIONAL_BOOL. */
+static inline union opk_cell cell_known(uint64_t number, bool known)
+{
+	return (union opk_cell){ .optional = { number, known } };
+}
+/* OPK_CELL_EITHER: the number, unless there is a word. */
+static inline union opk_cell cell_either(const char *word, uint64_t number)
+{
+	return (union opk_cell){ .either = { word, number } };
+}
+
+#endif
