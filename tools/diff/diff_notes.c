@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What people should know of a comparison, and which rules are broken. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "diff/diff.h"
@@ -112,6 +113,44 @@ static void note_power(const struct diff *diff)
 		         summary->launches_most, power ? power : "more");
 }
 
+static bool differ(const struct opk_diff_value *value)
+{
+	return !value->before.count != !value->after.count
+	       || isnan(value->before.value) != isnan(value->after.value)
+	       || (!isnan(value->change) && value->change != 0);
+}
+
+/* Whether any row has the column on both sides; *all becomes false where the two differ. */
+static bool has_both(bool *all, const struct diff *diff, size_t column)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < opk_diff_count(diff->of); i++) {
+		const struct opk_diff_value *value = &opk_diff_get(diff->of, i)->values[column];
+
+		*all &= !differ(value);
+		any |= !isnan(value->change);
+	}
+	return any;
+}
+
+/* Where no line of a table says that something changed. */
+static void note_equal(const struct diff *diff)
+{
+	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	size_t rows = opk_diff_count(diff->of), metrics = 0;
+	bool all = !opk_diff_unmatched_count(diff->of);
+
+	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
+		metrics += opk_diff_get_column(diff->of, i).shown && has_both(&all, diff, i);
+	for (size_t i = 0; i < summary->peak_count; i++)
+		all &= isnan(summary->peaks[i].change) || summary->peaks[i].change == 0;
+	if (all && metrics)
+		app_note("nothing differs: both sides have the same values of %zu metric%s in %zu "
+		         "row%s",
+		         metrics, metrics == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
+}
+
 /* Why the table of values is empty. */
 static void note_peaks(const struct diff *diff)
 {
@@ -152,6 +191,7 @@ static void note_left_out(const struct diff *diff)
 
 void diff_notes(const struct diff *diff)
 {
+	note_equal(diff);
 	note_left_out(diff);
 	note_peaks(diff);
 	note_clock(diff);
