@@ -138,6 +138,12 @@ run 1 diff "$before" "$after" --fail 'sm__inst_executed_pipe_fp64.sum>5%' --tabl
 err_has 'sm__inst_executed_pipe_fp64.sum>5%: norm 528x1x1 256x1x1: '
 run 1 diff "$recordings/gh100-legacy-user.opk" "$recordings/gh100-legacy-noinst.opk" --fail 'sm__cycles_elapsed.max>5%'
 err_has 'sm__cycles_elapsed.max>5%: A: nan after$'
+run 1 diff "$before" "$after" --fail 'pcie__read_bytes.sum>5%' --fail 'pcie__read_bytes.sum>5' --table rules
+same "$last: broken" "$(grep -c 'yes,nan on both sides: neither recorded it$' out)" 5
+same "$last: broken" "$(grep -c 'yes,nan after: it was not recorded$' out)" 5
+err_has '^offpeak: 10 of 10 checks are broken$'
+run 1 diff "$recordings/gh100-nested.opk" "$before" --by all --fail 'l1tex__t_sector_hit_rate.pct>5%' --table rules
+err_has 'l1tex__t_sector_hit_rate.pct>5%: nan before: it was not recorded$'
 run 1 diff "$recordings/gh100-nested.opk" "$after" --fail 'gpu__time_duration.sum>5%' --fail 'duration_ns>5'
 err_has '^offpeak: broken: gpu__time_duration.sum>5%: no row matches$'
 err_has '^offpeak: broken: duration_ns>5: no row matches$'

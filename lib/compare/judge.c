@@ -20,8 +20,9 @@ struct judge {
 	const struct opk_diff *diff;
 	struct opk_kernel_names *names;
 	const struct opk_compared_rule *rule;
-	size_t column; /* SIZE_MAX: neither side has it */
-	size_t rows;   /* that the rule looks at */
+	size_t column;         /* SIZE_MAX: neither side has it */
+	bool lacks[OPK_SIDES]; /* no recording of the side lists it, and it has no value there */
+	size_t rows;           /* that the rule looks at */
 };
 
 static int nomem(struct opk_ctx *ctx)
@@ -89,16 +90,20 @@ static char *describe_change(const struct judge *j, const struct opk_diff_value 
 }
 
 /* Why there is no percentage: "nan before", "infinite on both sides"; free(). */
-static char *describe_unknown(const struct opk_diff_value *value)
+static char *describe_unknown(const struct judge *j, const struct opk_diff_value *value)
 {
 	double before = value->before.value, after = value->after.value;
 	bool nan = isnan(before) || isnan(after);
-	bool old = nan ? isnan(before) : isinf(before), new = nan ? isnan(after) : isinf(after);
+	bool of_before = nan ? isnan(before) : isinf(before);
+	bool of_after = nan ? isnan(after) : isinf(after);
+	bool lacking = (!of_before || j->lacks[OPK_BEFORE]) && (!of_after || j->lacks[OPK_AFTER]);
+	const char *what = nan ? "nan" : "infinite";
 
-	return opk_printf("%s %s", nan ? "nan" : "infinite",
-	                  old && new ? "on both sides"
-	                  : old      ? "before"
-	                             : "after");
+	if (of_before && of_after)
+		return opk_printf("%s on both sides%s", what,
+		                  lacking ? ": neither recorded it" : "");
+	return opk_printf("%s %s%s", what, of_before ? "before" : "after",
+	                  lacking ? ": it was not recorded" : "");
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
@@ -114,7 +119,7 @@ static int judge_change(struct judge *j, const struct opk_diff_row *row,
                         const struct opk_diff_value *value)
 {
 	if (isnan(value->change))
-		return put_row(j, row, true, describe_unknown(value));
+		return put_row(j, row, true, describe_unknown(j, value));
 	return put_row(j, row,
 	               value->verdict != OPK_VERDICT_NOISE
 	                       && is_beyond(&j->rule->rule, value->change),
@@ -127,7 +132,9 @@ static int judge_value(struct judge *j, const struct opk_diff_row *row,
 	const char *unit = j->diff->columns.items[j->column].unit;
 
 	if (isnan(value->after.value))
-		return put_row(j, row, true, opk_strdup("nan after"));
+		return put_row(j, row, true,
+		               opk_printf("nan after%s",
+		                          j->lacks[OPK_AFTER] ? ": it was not recorded" : ""));
 	return put_row(j, row, is_beyond(&j->rule->rule, value->after.value),
 	               opk_printf("%.6g%s%s", value->after.value, *unit ? " " : "", unit));
 }
@@ -183,14 +190,56 @@ static int judge_new(struct judge *j)
 	return code;
 }
 
+static bool has_value(const struct judge *j, const struct opk_diff_row *rows, size_t count,
+                      enum opk_compared_side side)
+{
+	for (size_t i = 0; j->column != SIZE_MAX && i < count; i++) {
+		const struct opk_diff_value *value = &rows[i].values[j->column];
+
+		if (!isnan((side == OPK_BEFORE ? &value->before : &value->after)->value))
+			return true;
+	}
+	return false;
+}
+
+static int find_in_meta(bool *found, struct judge *j, const struct opk_meta *meta)
+{
+	struct opk_meta_names names;
+	int code = opk_meta_names_init(&names, j->ctx, meta);
+
+	if (code)
+		return code;
+	*found |= opk_meta_names_find(&names, j->rule->rule.metric) != NULL;
+	opk_meta_names_clear(&names);
+	return OPK_OK;
+}
+
+/* Any metric of the chip may be in a rule, and those that were not recorded are nan. */
+static int find_lacking(struct judge *j, enum opk_compared_side side)
+{
+	const struct opk_diff *diff = j->diff;
+	bool found = has_value(j, diff->rows, diff->row_count, side)
+	             || has_value(j, diff->unmatched, diff->unmatched_count, side);
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && !found && i < diff->source_count; i++)
+		if (diff->sources[i].side == side)
+			code = find_in_meta(&found, j, diff->sources[i].meta);
+	j->lacks[side] = !found;
+	return code;
+}
+
 static int judge_values(struct judge *j)
 {
 	const struct opk_diff_rule *rule = &j->rule->rule;
-	int code;
+	int code = OPK_OK;
 
 	if (!opk_index_find(&j->column, &j->diff->numbers, rule->metric))
 		j->column = SIZE_MAX;
-	code = judge_matched(j);
+	for (int side = 0; !code && side < OPK_SIDES; side++)
+		code = find_lacking(j, (enum opk_compared_side)side);
+	if (!code)
+		code = judge_matched(j);
 	return code || rule->relative ? code : judge_new(j);
 }
 
