@@ -229,7 +229,12 @@ START_TEST(wrong_conditions)
 		{ HERE, "device<x", "'x' is no number" },
 		{ HERE, "start_ns>=1.5s",
 		  "in their own unit, which for nanoseconds is 1500000000" },
-		{ HERE, "gpu__time_duration.sum>25us", "'25us' has a unit: values are compared" },
+		{ HERE, "gpu__time_duration.sum>25us",
+		  "'25us' has a unit: values are compared with a plain number in their own unit, "
+		  "which for nanoseconds is 25000" },
+		{ HERE, "duration>50us", "which for nanoseconds is 50000, and for seconds 5e-05" },
+		{ HERE, "bandwidth>1.5TB/s",
+		  "own unit, which for bytes a second is 1500000000000" },
 		{ HERE, "dram__bytes.sum<=3GB", "with a plain number in their own unit" },
 		{ HERE, "gpu__time_duration.sum>1.001us", "nanoseconds is 1001" },
 		{ HERE, "start_ns>25 \u00b5s", "nanoseconds is 25000" },

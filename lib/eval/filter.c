@@ -127,67 +127,83 @@ static bool is_text(const struct condition *condition, enum opk_profiler profile
 	return type == OPK_CELL_STRING || type == OPK_CELL_BOOL;
 }
 
-/* "us", "GB/s", "%": an SI prefix or none, and what GPUs are measured in. */
-static bool is_unit(const char *text)
+/* "us", "GB/s", "%": the unit's name, and what its prefix stands for. NULL: not a unit. */
+static const char *find_base_unit(double *factor, const char *text)
 {
-	static const char *const prefixes[] = { "",  "n", "u", "\u00b5", "\u03bc", "m",  "k", "K",
-		                                "M", "G", "T", "Ki",     "Mi",     "Gi", "Ti" };
-	static const char *const units[] = { "s", "B", "B/s", "Hz", "%" };
+	static const struct {
+		const char *text;
+		double factor;
+	} prefixes[] = {
+		{ "", 1 },          { "n", 1e-9 },    { "u", 1e-6 },    { "\u00b5", 1e-6 },
+		{ "\u03bc", 1e-6 }, { "m", 1e-3 },    { "k", 1e3 },     { "K", 1e3 },
+		{ "M", 1e6 },       { "G", 1e9 },     { "T", 1e12 },    { "Ki", 0x1p10 },
+		{ "Mi", 0x1p20 },   { "Gi", 0x1p30 }, { "Ti", 0x1p40 },
+	};
+	static const char *const units[][2] = {
+		{ "s", "seconds" }, { "B", "bytes" },   { "B/s", "bytes a second" },
+		{ "Hz", "Hz" },     { "%", "percent" },
+	};
 
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-		size_t length = strlen(prefixes[i]);
+		size_t length = strlen(prefixes[i].text);
 
+		*factor = prefixes[i].factor;
 		for (size_t j = 0; j < sizeof units / sizeof *units; j++)
-			if (!strncmp(text, prefixes[i], length) && !strcmp(text + length, units[j]))
-				return true;
+			if (!strncmp(text, prefixes[i].text, length)
+			    && !strcmp(text + length, units[j][0]))
+				return units[j][1];
 	}
-	return false;
+	return NULL;
 }
 
-/* "25us": the unit after the number. NULL: there is no number, or no unit. */
-static const char *find_unit(const char *pattern)
+/* A number with a unit after it, such as "25us". */
+struct measure {
+	double number; /* in `unit`, without its prefix */
+	const char *unit;
+};
+
+static bool find_measure(struct measure *out, const char *pattern)
 {
 	const char *digits = pattern + (*pattern == '-' || *pattern == '+');
+	double number, factor;
 	char *end;
 
 	/* strtod() also reads the beginning of "infinite". */
 	if (!opk_is_digit(*digits) && *digits != '.')
-		return NULL;
-	strtod(pattern, &end);
-	end += strspn(end, " ");
-	return end != pattern && is_unit(end) ? end : NULL;
+		return false;
+	number = strtod(pattern, &end);
+	if (end == pattern)
+		return false;
+	out->unit = find_base_unit(&factor, end + strspn(end, " "));
+	out->number = number * factor;
+	return out->unit != NULL;
 }
 
-static int explain_unit(struct opk_ctx *ctx, const struct condition *condition, const char *unit)
+/* Times of facts and of the chip's metrics are nanoseconds; what sets define may be seconds. */
+static int explain_measure(struct opk_ctx *ctx, const struct condition *condition,
+                           const struct measure *measure)
 {
-	static const struct {
-		const char *unit;
-		double ns;
-	} times[] = { { "ns", 1 },        { "us", 1e3 }, { "\u00b5s", 1e3 },
-		      { "\u03bcs", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	double number = strtod(condition->pattern, NULL);
+	bool is_time = !strcmp(measure->unit, "seconds");
+	char seconds[48] = "";
 
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-		if (!strcmp(times[i].unit, unit))
-			return opk_fail(
-				ctx, OPK_EUSAGE,
-				"'%s' has a unit: values are compared with a plain number in "
-				"their own unit, which for nanoseconds is %.15g",
-				condition->pattern, number * times[i].ns);
-	return opk_fail(
-		ctx, OPK_EUSAGE,
-		"'%s' has a unit: values are compared with a plain number in their own unit",
-		condition->pattern);
+	if (is_time && is_value(condition) && !strstr(condition->name, "__"))
+		snprintf(seconds, sizeof seconds, ", and for seconds %.15g", measure->number);
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "'%s' has a unit: values are compared with a plain number in their own "
+	                "unit, which for %s is %.15g%s",
+	                condition->pattern, is_time ? "nanoseconds" : measure->unit,
+	                measure->number * (is_time ? 1e9 : 1), seconds);
 }
 
 static int check(const struct condition *condition, struct opk_ctx *ctx)
 {
 	const char *name = condition->name;
 	bool compares = condition->relation >= LESS;
-	const char *unit = find_unit(condition->pattern);
+	struct measure measure;
 
-	if (unit && *name && (compares || (is_value(condition) && strpbrk(name, "_."))))
-		return explain_unit(ctx, condition, unit);
+	if (*name && (compares || (is_value(condition) && strpbrk(name, "_.")))
+	    && find_measure(&measure, condition->pattern))
+		return explain_measure(ctx, condition, &measure);
 	if (is_value(condition) && !(*name && condition->is_number))
 		return !*name || !strpbrk(name, "_.")
 		               ? explain_name(ctx, name)
