@@ -101,6 +101,16 @@ class Documents(unittest.TestCase):
     def test_python(self):
         self.check("python.md")
 
+    @of_13_0
+    def test_recordings_of_all_kinds(self):
+        line, text = next(block for block in blocks("python.md") if "run.info" in block[1])
+        for kind in ("legacy-user", "training-nvtx", "pm-small", "pm-triage", "training-trace"):
+            with self.subTest(kind):
+                shutil.copy(recording(kind), "run.opk")
+                names = {}
+                run("python.md", 1, "import pyoffpeak as opk", names)
+                run("python.md", line, text, names)
+
     @long
     @needs("dask", "distributed")
     def test_scale(self):

@@ -133,6 +133,7 @@ class Summaries(unittest.TestCase):
                 summary = opk.open(recording(name)).summary()
                 group = summary.groups[0]
                 self.assertEqual((summary.kind, group.launches, group.ranges, group.samples), (kind, *counts))
+                self.assertEqual(kind == "devices", group.name == "0")
                 weights = {"pct_of_peak" in name: of.weighted_by for name, of in group.values.items()}
                 self.assertEqual(weights[True], "denominator")
                 self.assertEqual(weights[False], "")

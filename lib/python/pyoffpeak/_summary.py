@@ -40,7 +40,7 @@ class SummaryColumn(NamedTuple):
 class SummaryGroup(NamedTuple):
     """A kernel with all its launches, a user range or a device."""
 
-    name: str  # as people call it
+    name: str  # as people call it; of a device its number
     launches: int  # of a kernel; 0 of others
     time: float  # of all of them, in Summary.time_unit; NaN: it is not known
     share: float  # of the time of all groups, in percent
@@ -97,7 +97,8 @@ def _statistics(of: Any) -> Statistics:
 def _group(of: Any, columns: list[Any], kind: str) -> SummaryGroup:
     values = {word(column.name): _statistics(of.of.columns[column.at]) for column in columns if column.at < 1 << 32}
     counts = {name: of.of.range.count * (kind == of_kind) for name, of_kind in _COUNTS.items()}
-    return SummaryGroup(word(of.name), time=of.time, share=of.share, values=values, **counts)
+    name = str(max(of.of.range.device, 0)) if kind == "devices" else word(of.name)
+    return SummaryGroup(name, time=of.time, share=of.share, values=values, **counts)
 
 
 def _kernel(of: Any, peaks: list[str]) -> SummaryKernel:
