@@ -214,6 +214,12 @@ START_TEST(file_without_sections)
 	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
 	ck_assert_uint_eq(count, 0);
 	opk_file_free(file);
+	ck_assert_int_eq(truncate(path, 40), 0);
+	file = open_file(ctx);
+	ck_code(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT);
+	ck_assert_ptr_nonnull(
+		strstr(errors_of(ctx), "t.opk: cut off at byte 40, before its metadata are whole"));
+	opk_file_free(file);
 	opk_file_free(NULL);
 	opk_ctx_free(ctx);
 }

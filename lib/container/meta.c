@@ -368,6 +368,10 @@ static int load(struct opk_meta_storage *storage, struct opk_ctx *ctx, const str
 	long section = opk_file_find(file, OPK_SECTION_META);
 	int code;
 
+	if (section < 0 && !file->complete)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: cut off at byte %ju, before its metadata are whole",
+		                file->path, (uintmax_t)file->size);
 	if (section < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no metadata section", file->path);
 	code = opk_file_read_json(&storage->root, ctx, file, (size_t)section);
