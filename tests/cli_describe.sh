@@ -82,6 +82,10 @@ works describe GH100 lts__t_sector_hit_rate.pct --format json
 json '[c["constituent"] for c in j["constituents"]] == ["lts__t_bytes", "lts__t_sectors", "lts__t_sectors_lookup_hit"]'
 works describe GH100 TPC.TriageCompute.sm__cycles_active --profiler pm --format json
 json 'j["single_pass"] == ["TriageCompute"]'
+works describe GH100 sm__throughput --table constituents
+parts=$(sed -n '2,$s/,.*//p' out | tr '\n' ' ')
+works describe GH100 sm__throughput
+same 'parts as CSV' "$(sed -n 's/^constituents,//p' out) " "$parts"
 works describe GH100 sm__throughput --format json
 json 'j["metric"] == "sm__throughput.avg.pct_of_peak_sustained_elapsed" and j["type"] == "throughput"'
 json '{"constituent": "sm__memory_throughput", "type": "throughput"} in j["constituents"]'

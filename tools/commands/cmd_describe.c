@@ -29,13 +29,26 @@ static struct opk_submetric submetric_of(const struct opk_catalog *catalog,
 	return (struct opk_submetric){ .suffix = "", .dim_unit = of->metric->dim_unit };
 }
 
-static void print_record(struct app *app, const struct opk_catalog *catalog,
-                         enum opk_profiler profiler, const struct opk_description *d)
+/* Where the summary is all that is printed, as in CSV, the parts' names go with it. */
+static void field_parts(struct app *app, struct app_fields *fields, const struct opk_description *d,
+                        const char **names)
+{
+	for (size_t i = 0; i < d->constituent_count; i++)
+		names[i] = d->constituents[i].name;
+	if (app_wants_table(app, "summary") && (d->constituent_count || !app_shows_table(app)))
+		field_list(fields, "constituents", names, d->constituent_count);
+}
+
+static int print_record(struct app *app, const struct opk_catalog *catalog,
+                        enum opk_profiler profiler, const struct opk_description *d)
 {
 	const struct opk_metric *metric = d->of.metric;
 	struct opk_submetric sub = submetric_of(catalog, &d->of);
+	opk_autofree const char **parts = opk_alloc_array(d->constituent_count + 1, sizeof *parts);
 	struct app_fields fields = { 0 };
 
+	if (!parts)
+		return app_nomem(app);
 	field_text(&fields, "chip", opk_catalog_chip(catalog));
 	field_text(&fields, "profiler", opk_profiler_name(profiler));
 	field_text(&fields, "metric", d->name);
@@ -52,7 +65,8 @@ static void print_record(struct app *app, const struct opk_catalog *catalog,
 	/* People need no line that says nothing. */
 	if (d->scope || !app_shows_table(app))
 		field_text(&fields, "scope", opk_scope_name(d->scope));
-	app_record(app, &fields);
+	field_parts(app, &fields, d, parts);
+	return app_record(app, &fields);
 }
 
 static void print_submetrics(struct app *app, const struct opk_catalog *catalog,
@@ -110,9 +124,10 @@ static int describe_metric(struct app *app, struct opk_catalog *catalog, enum op
 
 	if (!code)
 		code = app_begin_output(app);
+	if (!code)
+		code = print_record(app, catalog, profiler, d);
 	if (code)
 		return code;
-	print_record(app, catalog, profiler, d);
 	print_submetrics(app, catalog, d->of.metric);
 	print_counters(app, d);
 	if (d->of.metric->type != OPK_COUNTER || app_wants_table(app, "constituents"))
