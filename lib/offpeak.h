@@ -1391,8 +1391,8 @@ struct opk_eval_options {
 	const char *const *metrics;
 	size_t metric_count;
 	/*
-	 * Instead of metrics: all that the set shows on the recording's chip, derived metrics, too.
-	 * For a bare image without `chip`, where no set can be resolved, `metrics` counts.
+	 * Instead of metrics: all that the set shows on the recording's or image's chip, derived
+	 * metrics, too.
 	 */
 	const struct opk_set *set;
 	const char *chip;  /* bare images: NULL reads it from the image */
@@ -2502,9 +2502,9 @@ int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *co
 
 struct opk_import_options {
 	size_t size;
-	const struct opk_eval_options *eval; /* metrics are required */
-	const char *set_name;
-	const char *source; /* recorded as the image's origin */
+	const struct opk_eval_options *eval; /* required, with metrics or a set */
+	const char *set_name;                /* NULL: the name of the set */
+	const char *source;                  /* recorded as the image's origin */
 	size_t passes;
 	const void *config; /* the config image it was collected with; optional */
 	size_t config_size;

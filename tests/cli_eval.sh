@@ -249,6 +249,27 @@ equal out simple.csv
 works import --raw image --set ./one.yaml -o dir/one.opk --chip GH100 --profiler range
 works eval dir/one.opk
 header_is range,name,$metric
+# A set with derived metrics, on the chip that the image names.
+cat >derived.yaml <<'END'
+name: work
+metrics:
+  - {metric: smsp__inst_executed.sum, as: inst}
+derived:
+  ipc: inst / sm__cycles_elapsed.max
+END
+works eval "$simple" --set ./derived.yaml --columns name,inst,ipc
+keep derived.csv
+works import --raw image --set ./derived.yaml -o dir/derived.opk
+for how in dir/derived.opk '--raw image --set ./derived.yaml' '--raw image --chip gh100 --set ./derived.yaml'; do
+	# shellcheck disable=SC2086 # words
+	works eval $how --columns name,inst,ipc
+	equal out derived.csv
+done
+works info dir/derived.opk
+out_has '^set,work$'
+works import --raw image --set roofline-hierarchical --set-name roofs -o dir/roofs.opk
+works info dir/roofs.opk
+out_has '^set,roofs$'
 head -c 60 image >image.cut
 pattern=. wanted=4 keeps_target import --raw image.cut --metrics $metric
 pattern=. wanted=4 keeps_target import --raw image --metrics $metric --ranges text

@@ -10,6 +10,8 @@
 #include "container/container.h"
 #include "eval/eval_inside.h"
 
+enum { MAX_CHIP_NAME = 31 }; /* as in a spool's header */
+
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
                       const char *chip, enum opk_profiler profiler, const struct opk_meta *recorded)
 {
@@ -128,6 +130,23 @@ static bool looks_like_image(const void *image, size_t size)
 	return size > 64 && !memcmp(image, magic, sizeof magic);
 }
 
+/* A set means something on a chip alone: the image names it where the caller does not. */
+static int find_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job,
+                       struct opk_eval_options *options)
+{
+	struct opk_contain_options contain = opk_eval_contain(options, job->image_size);
+	opk_autosent struct opk_result result = { 0 };
+	int code = opk_contain(&result, ctx, opk_image_origin_in_child, job, &contain);
+
+	if (code)
+		return code;
+	*chip = opk_get_bytes(NULL, &result, sizeof((struct opk_spool_header *)NULL)->chip - 1);
+	options->profiler = (enum opk_profiler)opk_get_number(&result, OPK_PROFILER_PM);
+	code = opk_result_check(&result, ctx);
+	options->chip = job->chip = *chip;
+	return code;
+}
+
 int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
                    const struct opk_eval_options *given)
 {
@@ -141,12 +160,12 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		.gpu_time_shift = options.gpu_time_shift,
 	};
 	struct opk_evaluation *evaluation = NULL;
-	int code;
+	opk_autofree char *chip = NULL;
+	int code = OPK_OK;
 
-	if (!(options.set && options.chip) && (!options.metrics || !options.metric_count))
+	if (!options.set && (!options.metrics || !options.metric_count))
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "a bare image does not say its metrics: name them%s",
-		                options.set ? ", or the chip that the set is for" : "");
+		                "a bare image does not say its metrics: name them");
 	if (options.join && *options.join)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "a bare image has no range table, so its ranges can't be joined");
@@ -154,7 +173,10 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
 	if (!looks_like_image(image, size))
 		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
-	code = opk_evaluation_begin(&evaluation, ctx, &job, &options);
+	if (options.set)
+		code = find_origin(&chip, ctx, &job, &options);
+	if (!code)
+		code = opk_evaluation_begin(&evaluation, ctx, &job, &options);
 	if (!code)
 		code = opk_eval_run(&evaluation->spools, ctx, &job, &options);
 	if (!code)

@@ -143,6 +143,8 @@ void opk_eval_task_clear(struct opk_eval_task *task);
 
 /* An opk_contained_fn over a struct opk_eval_job. */
 int opk_eval_in_child(struct opk_ctx *ctx, void *job, struct opk_child *child);
+/* The chip and the profiler of a job's bare image: a name and a number. */
+int opk_image_origin_in_child(struct opk_ctx *ctx, void *job, struct opk_child *child);
 
 /*
  * What an evaluation shows, and which metrics it takes: columns are metrics, under their names or

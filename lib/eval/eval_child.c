@@ -491,3 +491,20 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	free(w.chip);
 	return code;
 }
+
+int opk_image_origin_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
+{
+	struct work w = { .ctx = ctx, .job = data };
+	size_t size = w.job->image_size;
+	void *image = opk_child_guarded_copy(w.job->image, size);
+	int code = image ? find_chip(&w, image, size) : opk_nomem(ctx, "an image");
+
+	if (!code)
+		code = find_profiler(&w, image);
+	if (!code) {
+		opk_put_bytes(child, w.chip, strlen(w.chip));
+		opk_put_number(child, w.profiler);
+	}
+	free(w.chip);
+	return code;
+}

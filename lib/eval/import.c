@@ -7,8 +7,7 @@
 #include "base/option_struct.h"
 #include "config.h"
 #include "container/container.h"
-#include "eval/door.h"
-#include "eval/eval.h"
+#include "eval/eval_inside.h"
 
 /* In the child: how many passes does the config image have? Damaged ones crash. */
 static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -89,26 +88,36 @@ static int write_sections(struct opk_writer *writer, const struct opk_meta *meta
 	return code ? code : opk_writer_finish(writer);
 }
 
+/* What is listed: the metrics that were asked for, or what the set became on the image's chip. */
+static struct opk_meta meta_of(const struct opk_evaluation *evaluation,
+                               const struct opk_import_options *options)
+{
+	const struct opk_eval_options *eval = options->eval;
+	struct opk_meta meta = { .metrics = eval->metrics, .metric_count = eval->metric_count };
+
+	if (eval->set)
+		meta = evaluation->set.meta;
+	meta.set_name = options->set_name;
+	if (eval->set && !options->set_name)
+		meta.set_name = opk_set_name(eval->set);
+	meta.kind = "recording";
+	meta.generator = "offpeak " PACKAGE_VERSION;
+	meta.chip = opk_evaluation_chip(evaluation);
+	meta.profiler = opk_evaluation_profiler(evaluation);
+	meta.keep_instances = !options->no_instances;
+	meta.source = options->source;
+	meta.has_gpu_time_shift = eval->has_gpu_time_shift;
+	meta.gpu_time_shift = eval->gpu_time_shift;
+	return meta;
+}
+
 static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
                            const void *image, size_t size, const struct opk_import_options *options,
                            const char *path)
 {
 	struct opk_nvidia_info info = OPK_INIT(info);
+	struct opk_meta meta = meta_of(evaluation, options);
 	char hash[15] = "";
-	struct opk_meta meta = {
-		.kind = "recording",
-		.generator = "offpeak " PACKAGE_VERSION,
-		.chip = opk_evaluation_chip(evaluation),
-		.profiler = opk_evaluation_profiler(evaluation),
-		.set_name = options->set_name,
-		.metrics = options->eval->metrics,
-		.metric_count = options->eval->metric_count,
-		.keep_instances = !options->no_instances,
-		.config_hash = hash,
-		.source = options->source,
-		.has_gpu_time_shift = options->eval->has_gpu_time_shift,
-		.gpu_time_shift = options->eval->gpu_time_shift,
-	};
 	struct opk_writer *writer;
 	int code = passes_of(&meta.passes, ctx, options);
 
@@ -119,6 +128,7 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *eva
 	if (code)
 		return code;
 	meta.cupti_version = info.cupti_version;
+	meta.config_hash = hash;
 	if (options->config)
 		opk_config_hash(hash, options->config, options->config_size);
 	code = write_sections(writer, &meta, image, size, options);
@@ -139,7 +149,7 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 	eval.size = sizeof eval;
 	options.eval = &eval;
 	/* A recording lists what its images have. */
-	for (size_t i = 0; i < eval.metric_count; i++)
+	for (size_t i = 0; !eval.set && i < eval.metric_count; i++)
 		if (!strstr(eval.metrics[i], "__"))
 			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no full metric name",
 			                eval.metrics[i]);

@@ -255,7 +255,7 @@ def eval_image(
     """A Table of a bare counter data image, such as CUPTI's profilers fill: bytes, or any buffer.
 
     chip, profiler ("range", "pm"): by default as the image says. metrics: their full names, required unless a set is
-    given, which needs the chip. name: what the image is called. gpu_time_shift: ns that are added to the GPU's times of
+    given. name: what the image is called. gpu_time_shift: ns that are added to the GPU's times of
     samples. The image is copied. Only child processes pass it to NVIDIA's code. InputError: it is damaged.
     """
     data = memoryview(image).tobytes()
