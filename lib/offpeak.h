@@ -2200,6 +2200,7 @@ struct opk_summary_column {
 	size_t at, peak; /* SIZE_MAX: there is none */
 	bool inflated;   /* counts idle time around short kernels, because of how it was recorded */
 	bool unknown;    /* no group has a value */
+	bool sparse_peak; /* the peak is that of sparse operands, higher than that of dense ones */
 };
 
 /* A kernel on the timeline: launches that were recorded beside samples, or alone. */

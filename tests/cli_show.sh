@@ -37,6 +37,13 @@ json '[r["roofline"] for r in j["rooflines"]] == ["Of the peaks: fp32 48.1%, fp1
 	"Nearest of these: fp32. Throughput not known: DRAM, L2, L1 tags."]'
 works show "$simple" --format json
 json '"rooflines" not in j'
+# Shares of the peak of sparse operands are beside the roofline's, which are of dense ones.
+works show "$recordings/gh100-tensor.opk" --kernel fp16_fp16
+out_has '^fp16_fp16 +tensor fp16 16\.6%'
+out_has '^tensor_fp16 +553\.65 +M math_ops +8\.3% # sparse$'
+out_has '^tensor_fp64 +0 +math_ops +0\.0%$'
+run 0 show "$recordings/gh100-tensor.opk" --format json
+json '{d["metric"] for d in j["descriptions"] if "the peak is that of sparse operands" in d["description"]} == {"tensor_" + of for of in ("tf32", "bf16", "fp16", "fp8", "int8")}'
 # The values are those of eval.
 works eval "$roofline" --where kernel=vadd --columns dram__bytes.sum.per_second
 value=$(tail -n 1 out)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/index.h"
+#include "chip/door.h"
 #include "container/container.h"
 #include "eval/door.h"
 #include "summary/summary_inside.h"
@@ -33,6 +34,14 @@ static const char *description_of(const struct opk_summary *s, const char *colum
 	if (derived)
 		return derived->description;
 	return metric ? metric->description : "";
+}
+
+/* Takes no memory of the catalog, of 4 MB, which goes before this summary does. */
+static bool add_description(struct opk_summary *s, const char *column, bool sparse)
+{
+	return opk_strlist_take(&s->descriptions,
+	                        opk_printf("%s%s", description_of(s, column),
+	                                   sparse ? "; the peak is that of sparse operands" : ""));
 }
 
 /* ---- peaks */
@@ -74,6 +83,35 @@ static char *peak_of(const struct opk_summary *s, const char *name)
 	return opk_printf("%s%s", metric->name, share);
 }
 
+static const char tensor[] = "__ops_path_tensor_", realtime[] = "_realtime";
+
+/*
+ * Whether the share is one of the peak of sparse operands: so it is for types of operands that the
+ * chip also counts sparse, where the name does not say which is meant.
+ */
+static bool has_sparse_peak(const struct opk_summary *s, const char *name)
+{
+	const char *type = name ? strstr(name, tensor) : NULL;
+	opk_autofree char *text = NULL;
+	size_t length;
+
+	type = type && !strstr(type, "_sparsity_") ? strstr(type, "_src_") : NULL;
+	if (!type)
+		return false;
+	length = strcspn(type, ".");
+	if (length > strlen(realtime)
+	    && !strncmp(type + length - strlen(realtime), realtime, strlen(realtime)))
+		length -= strlen(realtime);
+	text = opk_printf("%.*s_sparsity_on", (int)length, type);
+	for (size_t i = 0; text && i < opk_catalog_count(s->catalog); i++) {
+		const char *other = opk_catalog_get(s->catalog, i)->name;
+
+		if (strstr(other, tensor) && strstr(other, text))
+			return true;
+	}
+	return false;
+}
+
 static bool add_once(struct opk_strlist *names, const char *name)
 {
 	return !*name || opk_strlist_contains(names, name) || opk_strlist_add(names, name);
@@ -86,9 +124,10 @@ static int fill_columns(struct opk_summary *s)
 		return summary_nomem(s);
 	for (size_t i = 0; i < s->column_count; i++) {
 		const char *name = s->names.items[i], *metric = metric_of(s->meta, name);
+		bool sparse = i < s->peaks.count && *s->peaks.items[i]
+		              && has_sparse_peak(s, metric);
 
-		/* The catalog, of 4 MB, goes before this summary does. */
-		if (!opk_strlist_add(&s->descriptions, description_of(s, name)))
+		if (!add_description(s, name, sparse))
 			return summary_nomem(s);
 		s->columns[i] = (struct opk_summary_column){
 			.name = name,
@@ -98,6 +137,7 @@ static int fill_columns(struct opk_summary *s)
 			.at = SIZE_MAX,
 			.peak = SIZE_MAX,
 			.inflated = metric && opk_meta_is_inflated(s->meta, metric),
+			.sparse_peak = sparse,
 		};
 	}
 	return OPK_OK;

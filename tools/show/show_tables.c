@@ -134,14 +134,15 @@ static int put_groups(struct show *show)
 
 /* ---- their values */
 
-/* "73.5% #######" of the peak; "" where there is none. */
-static void write_bar(char bar[32], double share)
+/* "73.5% #######" of the peak, which may be that of sparse operands; "" where there is none. */
+static void write_bar(char bar[32], double share, bool sparse)
 {
 	size_t full = share >= 100 ? BAR : share > 0 ? (size_t)(share / 100 * BAR + 0.5) : 0;
 
 	*bar = '\0';
 	if (!isnan(share))
-		snprintf(bar, 32, "%5.1f%% %.*s", share, (int)full, "########");
+		snprintf(bar, 32, "%5.1f%% %.*s%s", share, (int)full, "########",
+		         sparse ? " sparse" : "");
 }
 
 static bool has_extremes(const struct show *show)
@@ -181,7 +182,7 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 	if (extremes && !people)
 		field_text(fields, "weighted_by", of->weighted_by);
 	field_text(fields, "unit", column->unit);
-	write_bar(text, share);
+	write_bar(text, share, column->sparse_peak);
 	if (people)
 		field_text(fields, "of peak", text);
 	else
