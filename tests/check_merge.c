@@ -2,68 +2,7 @@
 /* One recording of several. */
 #include "allocation.h"
 #include "container/container.h"
-#include "containers.h"
-
-static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
-static const struct opk_pass_list metric_passes[] = { { pass_1, 1 }, { pass_2, 1 } };
-
-/* What a part may differ in. */
-struct part {
-	struct opk_meta meta; /* what is 0 is that of a plain part */
-	bool images, ranges, times, incomplete;
-};
-
-static struct opk_meta fill_meta(const struct opk_meta *given)
-{
-	struct opk_meta meta = *given;
-
-	meta.chip = meta.chip ? meta.chip : "GH100";
-	if (!meta.metric_count) {
-		meta.metrics = metric_names;
-		meta.metric_count = 2;
-	}
-	meta.passes = meta.passes ? meta.passes : 2;
-	if (!meta.metric_pass_count) {
-		meta.metric_passes = metric_passes;
-		meta.metric_pass_count = 2;
-	}
-	return meta;
-}
-
-/* Two images of two samples each, and what belongs to them, marked with the part's number. */
-static void write_part(struct opk_ctx *ctx, const struct part *part, uint32_t number,
-                       const char *name)
-{
-	struct opk_meta meta = fill_meta(&part->meta);
-	struct opk_drop drop = { "no memory", number };
-	struct opk_stats stats = { 10, 2, number, &drop, 1, 0 };
-	struct opk_writer *writer;
-
-	ck_ok(ctx, opk_writer_new(&writer, ctx, name));
-	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
-	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_CONFIG, &number, 4));
-	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_PREFIX, &number, 4));
-	for (uint32_t i = 0; part->images && i < 2; i++) {
-		struct opk_time times[] = { { number, i, 0 }, { i, 7, 0 } };
-		struct opk_range range = { .launch = 10 * number + i, .pass = i + 1 };
-		const struct opk_range ranges[] = { range, range };
-
-		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, &number, 4));
-		if (part->times)
-			ck_ok(ctx, opk_writer_add_times(writer, times, 2));
-		if (part->ranges)
-			ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 2));
-	}
-	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
-	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
-	if (part->incomplete) {
-		struct stat info;
-
-		ck_assert_int_eq(stat(name, &info), 0);
-		ck_assert_int_eq(truncate(name, info.st_size - 8), 0);
-	}
-}
+#include "parts.h"
 
 static int merge_two(struct opk_ctx *ctx, const struct part *one, const struct part *two,
                      const char *join)
@@ -255,30 +194,78 @@ START_TEST(hosts_and_gpus)
 }
 END_TEST
 
-START_TEST(fit_or_not)
+/* ---- what goes together */
+
+struct pair {
+	struct here here;
+	struct part one, two;
+	const char *join;
+	int code;
+	const char *wanted; /* of the error */
+};
+
+static void merge_pairs(const struct pair *pairs, size_t count)
+{
+	struct opk_ctx *ctx = new_ctx();
+
+	for (size_t i = 0; i < count; i++) {
+		int code = merge_two(ctx, &pairs[i].one, &pairs[i].two, pairs[i].join);
+
+		ck_row(&pairs[i], code == pairs[i].code, "code %d: %s", code, errors_of(ctx));
+		ck_row(&pairs[i], !code || strstr(errors_of(ctx), pairs[i].wanted), "%s",
+		       errors_of(ctx));
+		/* Nothing, or all of it. */
+		ck_row(&pairs[i], entries(false) == !code, "%zu files", entries(false));
+		unlink(path);
+	}
+	opk_ctx_free(ctx);
+}
+
+START_TEST(parts_that_fit)
+{
+	static const struct pair pairs[] = {
+		{ HERE, { .images = true }, { .images = true }, NULL, OPK_OK, NULL },
+		/* Each range has all of them. */
+		{ HERE, { .meta = { .passes = 3 } }, { .images = true }, NULL, OPK_OK, NULL },
+		{ HERE,
+		  { .meta = { .join = "name" } },
+		  { .images = true },
+		  "launch",
+		  OPK_OK,
+		  NULL },
+		/* A process that launched nothing fits to any. */
+		{ HERE,
+		  { .images = false },
+		  { .images = true, .ranges = true },
+		  NULL,
+		  OPK_OK,
+		  NULL },
+		{ HERE,
+		  { .images = true, .ranges = true },
+		  { .images = false },
+		  NULL,
+		  OPK_OK,
+		  NULL },
+		{ HERE,
+		  { .meta = { .gpu_time_shift = 1, .has_gpu_time_shift = true },
+		    .images = true,
+		    .times = true },
+		  { .images = true, .times = true },
+		  NULL,
+		  OPK_OK,
+		  NULL },
+	};
+
+	merge_pairs(pairs, COUNT(pairs));
+}
+END_TEST
+
+/* Chips and profilers differ, too; and the passes that metrics are in. */
+START_TEST(metrics_that_differ)
 {
 	static const char *const other_names[] = { "a__b.sum", "UNIT.Set.a__b.avg" };
 	static const struct opk_pass_list other_passes[] = { { pass_2, 1 }, { pass_1, 1 } };
-	static const struct {
-		struct here here;
-		struct part one, two;
-		const char *join;
-		int code;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, { .images = true }, { .images = true }, NULL, OPK_OK, NULL },
-		{ HERE,
-		  { .images = true },
-		  { .images = true, .incomplete = true },
-		  NULL,
-		  OPK_EINPUT,
-		  "1.opk: cut off" },
-		{ HERE,
-		  { .images = true, .incomplete = true },
-		  { .images = true },
-		  NULL,
-		  OPK_EINPUT,
-		  "0.opk: cut off" },
+	static const struct pair pairs[] = {
 		{ HERE,
 		  { .meta = { .chip = "GA100" } },
 		  { .images = true },
@@ -311,8 +298,15 @@ START_TEST(fit_or_not)
 		  NULL,
 		  OPK_EUSAGE,
 		  "its metrics are in other passes" },
-		/* Each range has all of them. */
-		{ HERE, { .meta = { .passes = 3 } }, { .images = true }, NULL, OPK_OK, NULL },
+	};
+
+	merge_pairs(pairs, COUNT(pairs));
+}
+END_TEST
+
+START_TEST(sets_that_differ)
+{
+	static const struct pair pairs[] = {
 		{ HERE,
 		  { .meta = { .join = "name" } },
 		  { .images = true },
@@ -320,11 +314,11 @@ START_TEST(fit_or_not)
 		  OPK_EUSAGE,
 		  "joined by ''" },
 		{ HERE,
-		  { .meta = { .join = "name" } },
 		  { .images = true },
-		  "launch",
-		  OPK_OK,
-		  NULL },
+		  { .images = true },
+		  "stream",
+		  OPK_EUSAGE,
+		  "'stream' is no way to join" },
 		{ HERE,
 		  { .meta = { .set_version = 2 } },
 		  { .images = true },
@@ -337,12 +331,28 @@ START_TEST(fit_or_not)
 		  NULL,
 		  OPK_EUSAGE,
 		  "columns of its set differ" },
+	};
+
+	merge_pairs(pairs, COUNT(pairs));
+}
+END_TEST
+
+/* And clocks, and files that are cut off. */
+START_TEST(tables_that_differ)
+{
+	static const struct pair pairs[] = {
 		{ HERE,
 		  { .images = true },
+		  { .images = true, .incomplete = true },
+		  NULL,
+		  OPK_EINPUT,
+		  "1.opk: cut off" },
+		{ HERE,
+		  { .images = true, .incomplete = true },
 		  { .images = true },
-		  "stream",
-		  OPK_EUSAGE,
-		  "'stream' is no way to join" },
+		  NULL,
+		  OPK_EINPUT,
+		  "0.opk: cut off" },
 		{ HERE,
 		  { .images = true, .ranges = true },
 		  { .images = true },
@@ -355,47 +365,15 @@ START_TEST(fit_or_not)
 		  NULL,
 		  OPK_EUSAGE,
 		  "has times of samples" },
-		/* A process that launched nothing fits to any. */
-		{ HERE,
-		  { .images = false },
-		  { .images = true, .ranges = true },
-		  NULL,
-		  OPK_OK,
-		  NULL },
-		{ HERE,
-		  { .images = true, .ranges = true },
-		  { .images = false },
-		  NULL,
-		  OPK_OK,
-		  NULL },
 		{ HERE,
 		  { .meta = { .gpu_time_shift = 1, .has_gpu_time_shift = true }, .images = true },
 		  { .images = true },
 		  NULL,
 		  OPK_EUSAGE,
 		  "its clock differs" },
-		{ HERE,
-		  { .meta = { .gpu_time_shift = 1, .has_gpu_time_shift = true },
-		    .images = true,
-		    .times = true },
-		  { .images = true, .times = true },
-		  NULL,
-		  OPK_OK,
-		  NULL },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		int code = merge_two(ctx, &rows[i].one, &rows[i].two, rows[i].join);
-
-		ck_row(&rows[i], code == rows[i].code, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "%s",
-		       errors_of(ctx));
-		/* Nothing, or all of it. */
-		ck_row(&rows[i], entries(false) == !code, "%zu files", entries(false));
-		unlink(path);
-	}
-	opk_ctx_free(ctx);
+	merge_pairs(pairs, COUNT(pairs));
 }
 END_TEST
 
@@ -429,123 +407,6 @@ START_TEST(set_is_kept)
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 	ck_assert(opk_meta_same_set(meta, &full_meta));
 	opk_file_free(file);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-/* ---- what is there twice */
-
-/* A log is the last of its lines. */
-static char last_line[400];
-
-static void keep_line(void *data, const char *line)
-{
-	(void)data;
-	snprintf(last_line, sizeof last_line, "%s", line);
-}
-
-/* Names in the folder for a test's words: "a b" are a.opk and b.opk. */
-static size_t open_named(struct opk_file *files[4], struct opk_ctx *ctx, const char *words)
-{
-	size_t count = 0;
-
-	for (const char *at = words; *at; at += strspn(at, " ")) {
-		int length = (int)strcspn(at, " ");
-		char name[100];
-
-		snprintf(name, sizeof name, "%s/%.*s.opk", folder, length, at);
-		ck_ok(ctx, opk_file_open(&files[count++], ctx, name));
-		at += length;
-	}
-	return count;
-}
-
-static void run_in_folder(const char *command)
-{
-	char line[200];
-
-	snprintf(line, sizeof line, "cd '%s' && %s", folder, command);
-	ck_assert_int_eq(system(line), 0);
-}
-
-static void merge_named(struct opk_ctx *ctx, const char *one, const char *other, const char *to)
-{
-	char names[3][100];
-
-	snprintf(names[0], sizeof names[0], "%s/%s.opk", folder, one);
-	snprintf(names[1], sizeof names[1], "%s/%s.opk", folder, other);
-	snprintf(names[2], sizeof names[2], "%s/%s.opk", folder, to);
-	ck_ok(ctx, opk_merge(ctx, (const char *const[]){ names[0], names[1] }, 2, NULL, names[2]));
-}
-
-/* Images of the same time on the same GPU are the same, wherever they are. */
-START_TEST(what_counts_twice)
-{
-	static const struct {
-		struct here here;
-		const char *files, *note; /* without the folder; "": none */
-	} rows[] = {
-		{ HERE, "a", "" },
-		{ HERE, "a b", "" },
-		{ HERE, "a a", "a.opk is named twice: it counts twice" },
-		{ HERE, "a link", "link.opk is the same file as a.opk: it counts twice" },
-		{ HERE, "a b copy", "copy.opk is the same recording as a.opk: it counts twice" },
-		{ HERE, "both a",
-		  "a.opk: 2 of its 2 images are also in both.opk: they count twice" },
-		{ HERE, "a b both",
-		  "both.opk: 4 of its 4 images are also in a.opk, b.opk: they count twice" },
-		{ HERE, "double",
-		  "double.opk: 2 of its 4 images are in it twice: they count twice" },
-		/* Without times files alone can be told from others, not images. */
-		{ HERE, "old", "" },
-		{ HERE, "old older", "" },
-		{ HERE, "old oldcopy",
-		  "oldcopy.opk is the same recording as old.opk: it counts twice" },
-	};
-	static const struct opk_property run[] = { { "started", "2026-11-22T14:41:08Z" } };
-	struct part timed = { .images = true, .ranges = true, .times = true };
-	struct part old = { .images = true }, older = old;
-	struct opk_ctx *ctx = new_ctx();
-	char name[100];
-
-	older.meta.run = run;
-	older.meta.run_count = 1;
-	ctx->log = keep_line;
-	snprintf(name, sizeof name, "%s/a.opk", folder);
-	write_part(ctx, &timed, 1, name);
-	snprintf(name, sizeof name, "%s/b.opk", folder);
-	write_part(ctx, &timed, 2, name);
-	snprintf(name, sizeof name, "%s/old.opk", folder);
-	write_part(ctx, &old, 1, name);
-	snprintf(name, sizeof name, "%s/older.opk", folder);
-	write_part(ctx, &older, 1, name);
-	run_in_folder("ln -s a.opk link.opk; cp a.opk copy.opk; cp old.opk oldcopy.opk");
-	merge_named(ctx, "a", "b", "both");
-	ck_assert_str_eq(last_line, "");
-	merge_named(ctx, "a", "a", "double");
-	ck_assert_ptr_nonnull(strstr(last_line, "a.opk is named twice"));
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_file *files[4] = { NULL };
-		size_t count = open_named(files, ctx, rows[i].files);
-		char found[400] = "", *to = found;
-
-		*last_line = '\0';
-		ck_ok(ctx, opk_twice_check(ctx, files, count, OPK_OK));
-		for (const char *at = last_line; *at;)
-			if (!strncmp(at, folder, strlen(folder)))
-				at += strlen(folder) + 1;
-			else
-				*to++ = *at++;
-		ck_row(&rows[i], !strcmp(found, rows[i].note), "note '%s'", found);
-		ck_row(&rows[i],
-		       opk_twice_check(ctx, files, count, OPK_EUSAGE)
-		               == (*rows[i].note ? OPK_EUSAGE : OPK_OK),
-		       "not refused");
-		opk_clear_errors(ctx);
-		for (size_t j = 0; j < count; j++)
-			opk_file_free(files[j]);
-	}
-	run_in_folder("rm *.opk");
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -586,10 +447,12 @@ int main(void)
 
 	tcase_add_test(tests, all_sections_in_order);
 	tcase_add_test(tests, hosts_and_gpus);
-	tcase_add_test(tests, fit_or_not);
+	tcase_add_test(tests, parts_that_fit);
+	tcase_add_test(tests, metrics_that_differ);
+	tcase_add_test(tests, sets_that_differ);
+	tcase_add_test(tests, tables_that_differ);
 	tcase_add_test(tests, join_is_overridden);
 	tcase_add_test(tests, set_is_kept);
-	tcase_add_test(tests, what_counts_twice);
 	tcase_add_test(tests, without_memory);
 	return run_suite(suite);
 }
