@@ -2425,6 +2425,11 @@ struct opk_merge_options {
  */
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *options, const char *path);
+/*
+ * Logs which files are named twice, or by two names, and would count twice where each is evaluated
+ * by itself. Opens none, so that copies are not found; those that are missing are passed over.
+ */
+int opk_note_same_files(struct opk_ctx *ctx, const char *const *paths, size_t count);
 
 /*
  * A copy of a recording in which each counter data image has as many slots as ranges

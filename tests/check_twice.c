@@ -128,11 +128,42 @@ START_TEST(what_counts_twice)
 }
 END_TEST
 
+/* By their names alone: nothing is opened, and missing files are passed over. */
+START_TEST(same_files)
+{
+	static const struct {
+		struct here here;
+		const char *files, *note; /* as above */
+	} rows[] = {
+		{ HERE, "a b copy", "" },
+		{ HERE, "a b a", "a.opk is named twice: it counts twice" },
+		{ HERE, "a b link", "link.opk is the same file as a.opk: it counts twice" },
+		{ HERE, "missing missing", "" },
+	};
+	struct opk_ctx *ctx = new_ctx();
+
+	ctx->log = keep_line;
+	run_in_folder("echo a >a.opk; echo b >b.opk; cp a.opk copy.opk; ln a.opk link.opk");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char names[4][100], found[400];
+		const char *paths[] = { names[0], names[1], names[2], names[3] };
+
+		*last_line = '\0';
+		ck_ok(ctx, opk_note_same_files(ctx, paths, list_names(names, rows[i].files)));
+		ck_row(&rows[i], !strcmp(without_folder(found, last_line), rows[i].note),
+		       "note '%s'", found);
+	}
+	run_in_folder("rm *.opk");
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("twice");
 	TCase *tests = add_case(suite, "twice");
 
 	tcase_add_test(tests, what_counts_twice);
+	tcase_add_test(tests, same_files);
 	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 /* What is in several recordings, or several times in one: it would count as often. */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -158,10 +159,8 @@ static bool is_whole(const struct opk_twice *twice, const struct look *look)
 	       && twice->parts[look->others[0]] == look->parts;
 }
 
-static char *say_whole(const struct opk_twice *twice, const struct look *look)
+static char *say_whole(const char *path, const char *other)
 {
-	const char *path = look->file->path, *other = twice->paths.items[look->others[0]];
-
 	if (!strcmp(path, other))
 		return opk_printf("%s is named twice: it counts twice", path);
 	return opk_printf("%s is the same %s as %s: it counts twice", path,
@@ -184,21 +183,28 @@ static char *say_some(const struct opk_twice *twice, const struct look *look)
 	return opk_buf_take_text(&text);
 }
 
-static int say(struct opk_twice *twice, struct opk_ctx *ctx, const struct look *look)
+/* Takes the text. */
+static int say(struct opk_twice *twice, struct opk_ctx *ctx, char *text)
 {
-	opk_autofree char *text = NULL;
+	bool known = text && opk_strlist_contains(&twice->found, text);
 
-	if (!look->elsewhere && !look->again)
-		return OPK_OK;
-	text = is_whole(twice, look) ? say_whole(twice, look) : say_some(twice, look);
 	/* A file that is named a hundred times has one note. */
-	if (text && opk_strlist_contains(&twice->found, text))
-		return OPK_OK;
-	if (text && twice->found.count == MOST_FOUND) {
-		twice->more++;
+	if (text && (known || twice->found.count == MOST_FOUND)) {
+		twice->more += !known;
+		free(text);
 		return OPK_OK;
 	}
-	return opk_strlist_take(&twice->found, opk_take(text)) ? OPK_OK : opk_nomem(ctx, "a note");
+	return opk_strlist_take(&twice->found, text) ? OPK_OK : opk_nomem(ctx, "a note");
+}
+
+static int say_look(struct opk_twice *twice, struct opk_ctx *ctx, const struct look *look)
+{
+	if (!look->elsewhere && !look->again)
+		return OPK_OK;
+	return say(twice, ctx,
+	           is_whole(twice, look)
+	                   ? say_whole(look->file->path, twice->paths.items[look->others[0]])
+	                   : say_some(twice, look));
 }
 
 int opk_twice_add(struct opk_twice *twice, struct opk_ctx *ctx, struct opk_file *file)
@@ -211,7 +217,7 @@ int opk_twice_add(struct opk_twice *twice, struct opk_ctx *ctx, struct opk_file 
 		return opk_nomem(ctx, "a list of files");
 	code = look_at(twice, ctx, &look);
 	twice->parts[look.number] = look.parts;
-	return code ? code : say(twice, ctx, &look);
+	return code ? code : say_look(twice, ctx, &look);
 }
 
 void opk_twice_note(const struct opk_twice *twice, struct opk_ctx *ctx)
@@ -242,6 +248,37 @@ int opk_twice_check(struct opk_ctx *ctx, struct opk_file *const *files, size_t c
 	if (!code && refuse && twice.found.count)
 		code = opk_fail(ctx, refuse, "%s", twice.found.items[0]);
 	else if (!code)
+		opk_twice_note(&twice, ctx);
+	opk_twice_clear(&twice);
+	return code;
+}
+
+/* ---- paths alone */
+
+static int add_path(struct opk_twice *twice, struct opk_ctx *ctx, const char *const *paths,
+                    size_t number)
+{
+	struct stat info;
+	size_t first = number;
+
+	if (stat(paths[number], &info))
+		return OPK_OK;
+	if (!opk_strlist_take(&twice->keys,
+	                      opk_printf("%ju %ju", (uintmax_t)info.st_dev, (uintmax_t)info.st_ino))
+	    || !opk_index_add(&twice->index, twice->keys.items[twice->keys.count - 1], number,
+	                      &first))
+		return opk_nomem(ctx, "a list of files");
+	return first == number ? OPK_OK : say(twice, ctx, say_whole(paths[number], paths[first]));
+}
+
+int opk_note_same_files(struct opk_ctx *ctx, const char *const *paths, size_t count)
+{
+	struct opk_twice twice = { 0 };
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < count; i++)
+		code = add_path(&twice, ctx, paths, i);
+	if (!code)
 		opk_twice_note(&twice, ctx);
 	opk_twice_clear(&twice);
 	return code;

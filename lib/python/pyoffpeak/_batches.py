@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from . import _context
 from ._errors import misuse
+from ._native import c_paths
+from ._offpeak import lib
 
 
 class Batch(NamedTuple):
@@ -17,18 +19,19 @@ class Batch(NamedTuple):
     stamps: tuple[tuple[int, int], ...]  # bytes and mtime in ns of each; (0, 0): it can't be read
 
 
-def _stamp(path: str, seen: dict[tuple[int, int], str]) -> tuple[int, int]:
+def _stamp(path: str) -> tuple[int, int]:
     try:
         found = os.stat(path)
     except OSError:
         return (0, 0)
-    identity = (found.st_dev, found.st_ino)
-    # The library notes it of the files of one batch, where that is evaluated.
-    if identity in seen:
-        how = "is named twice" if seen[identity] == path else f"is the same file as {seen[identity]}"
-        _context.warn(f"{path} {how}: it counts twice")
-    seen.setdefault(identity, path)
     return (found.st_size, found.st_mtime_ns)
+
+
+def _note_same_files(files: list[str]) -> None:
+    """Where two are in one batch, the library notes it once more, when that is evaluated."""
+    ctx = _context.new()
+    array, kept = c_paths(files)
+    _context.call(ctx, lib.opk_note_same_files, ctx, array, len(kept))
 
 
 def make_batches(files: list[str], batch_bytes: int, batch_files: int) -> list[Batch]:
@@ -39,9 +42,9 @@ def make_batches(files: list[str], batch_bytes: int, batch_files: int) -> list[B
     paths: list[str] = []
     stamps: list[tuple[int, int]] = []
     total = 0
-    seen: dict[tuple[int, int], str] = {}
+    _note_same_files(files)
     for path in files:
-        stamp = _stamp(path, seen)
+        stamp = _stamp(path)
         if paths and (total + stamp[0] > batch_bytes or len(paths) == batch_files):
             batches.append(Batch(tuple(paths), tuple(stamps)))
             paths, stamps, total = [], [], 0
