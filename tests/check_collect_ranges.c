@@ -2,6 +2,7 @@
 /* The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. */
 #include <pthread.h>
 
+#include "base/mem.h"
 #include "collect/ranges/nvtx_abi.h"
 #include "collect/shared/shared.h"
 #include "collect/ranges/ranges.h"
@@ -121,6 +122,30 @@ START_TEST(names_are_copied)
 	ck_assert_str_eq(first_range("d")->domain, "d");
 	ck_assert_str_eq(first_range("d")->name, "n");
 	empty_stack();
+}
+END_TEST
+
+static size_t allocations;
+
+static void *counting(void *old, size_t size)
+{
+	allocations++;
+	return realloc(old, size);
+}
+
+/* A domain's nest is allocated for its first range in the thread alone. */
+START_TEST(nests_are_kept)
+{
+	opk_set_realloc(counting);
+	ck_assert_int_eq(user_range_push("d", "n"), 0);
+	ck_assert_uint_ge(allocations, 2);
+	allocations = 0;
+	ck_assert_int_eq(user_range_push("d", "n"), 1);
+	empty_stack();
+	ck_assert_int_eq(user_range_push("d", "n"), 0);
+	ck_assert_uint_eq(allocations, 0);
+	empty_stack();
+	opk_set_realloc(NULL);
 }
 END_TEST
 
@@ -642,6 +667,7 @@ int main(void)
 
 	tcase_add_test(tests, stacks);
 	tcase_add_test(tests, names_are_copied);
+	tcase_add_test(tests, nests_are_kept);
 	tcase_add_test(tests, deeper_than_the_stack);
 	tcase_add_test(tests, long_names);
 	tcase_add_test(tests, listeners);

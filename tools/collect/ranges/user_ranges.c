@@ -73,26 +73,28 @@ static struct user_nest *find(size_t *at, const char *domain)
 	return NULL;
 }
 
+static struct user_nest *make(size_t at, const char *domain)
+{
+	opk_autofree struct user_nest *nest = opk_alloc(sizeof *nest);
+	opk_autofree char *name = opk_strdup(domain);
+
+	if (!nest || !name
+	    || !opk_grow(&nests->list, &nests->capacity, nests->count, sizeof(void *)))
+		return NULL;
+	nest->domain = opk_take(name);
+	memmove(&nests->list[at + 1], &nests->list[at], (nests->count++ - at) * sizeof(void *));
+	return nests->list[at] = opk_take(nest);
+}
+
 static struct user_nest *find_or_make(const char *domain)
 {
-	struct user_nest *nest = begin_nests() ? calloc(1, sizeof *nest) : NULL;
+	struct user_nest *nest;
 	size_t at;
 
-	if (nest && find(&at, domain)) {
-		free(nest);
-		return nests->list[at];
-	}
-	if (nest)
-		nest->domain = strdup(domain);
-	if (!nest || !nest->domain
-	    || !opk_grow(&nests->list, &nests->capacity, nests->count, sizeof(void *))) {
-		if (nest)
-			free(nest->domain);
-		free(nest);
+	if (!begin_nests())
 		return NULL;
-	}
-	memmove(&nests->list[at + 1], &nests->list[at], (nests->count++ - at) * sizeof(void *));
-	return nests->list[at] = nest;
+	nest = find(&at, domain);
+	return nest ? nest : make(at, domain);
 }
 
 int user_range_push(const char *domain, const char *name)
