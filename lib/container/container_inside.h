@@ -31,4 +31,39 @@ bool opk_sparse_unpack(struct opk_reader *packed, void *to, size_t size);
  */
 bool opk_xor_find_stride(size_t *stride, const void *data, size_t size);
 
+/* Images as what differs from others: container_pack.c. */
+
+/* Images of passes come in turns. */
+enum { OPK_MAX_BASES = 32 };
+
+/* An image that others of its size build on. */
+struct opk_base {
+	struct opk_buf image;
+	uint32_t crc; /* of its section's header */
+	uint32_t section;
+	unsigned based; /* so many build on it */
+	size_t stride;  /* 0: none was found */
+};
+/* Begins zeroed. */
+struct opk_bases {
+	struct opk_base items[OPK_MAX_BASES];
+};
+/*
+ * One of this size that is near enough to the section with this number, and that not too many build
+ * on yet; NULL: there is none.
+ */
+struct opk_base *opk_bases_find(struct opk_bases *bases, size_t size, uint32_t section);
+/* Keeps a copy of an image, if there is room; all else about it is as in `as`. False: no memory. */
+bool opk_bases_keep(struct opk_bases *bases, const void *data, size_t size,
+                    const struct opk_base *as);
+void opk_bases_clear(struct opk_bases *bases);
+
+struct opk_section;
+/*
+ * Packs an image range by range, as section->stride divides it, or as what differs from the base,
+ * which may be NULL: the shorter of both. The section's flags and stride say which it is.
+ */
+void opk_image_pack(struct opk_buf *out, struct opk_section *section, const struct opk_base *base,
+                    const void *data, size_t size);
+
 #endif

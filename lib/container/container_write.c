@@ -7,23 +7,6 @@
 #include "container/container.h"
 #include "container/container_inside.h"
 
-enum {
-	/* A damaged base takes with it what builds on it: no more than so many sections. */
-	MAX_BASED = 15,
-	/* Images of passes come in turns. */
-	MAX_BASES = 32,
-	MAX_BASE_BYTES = 64 << 20,
-};
-
-/* An image that others of its size build on. */
-struct base {
-	struct opk_buf image;
-	uint32_t crc; /* of its section's header */
-	uint32_t section;
-	unsigned based;
-	size_t stride; /* 0: none was found */
-};
-
 struct opk_writer {
 	struct opk_ctx *ctx;
 	struct opk_newfile file;
@@ -38,7 +21,7 @@ struct opk_writer {
 	/* The last image, which tables name; its number is SIZE_MAX before the first. */
 	size_t image;
 	uint32_t image_crc;
-	struct base bases[MAX_BASES];
+	struct opk_bases bases;
 };
 
 static struct opk_writer *allocate(struct opk_ctx *ctx, bool live)
@@ -162,8 +145,7 @@ void opk_writer_free(struct opk_writer *writer)
 	if (!writer)
 		return;
 	opk_newfile_discard(&writer->file);
-	for (size_t i = 0; i < MAX_BASES; i++)
-		opk_buf_clear(&writer->bases[i].image);
+	opk_bases_clear(&writer->bases);
 	free(writer);
 }
 
@@ -222,122 +204,16 @@ static int write_deflated(struct opk_writer *writer, struct opk_section *section
 	return write_section(writer, section, packed);
 }
 
-/* Takes over what is shorter. */
-static bool take_if_shorter(struct opk_buf *out, struct opk_buf *other)
-{
-	out->failed |= other->failed;
-	if (out->failed || other->size >= out->size)
-		return false;
-	opk_buf_clear(out);
-	*out = *other;
-	*other = (struct opk_buf){ 0 };
-	return true;
-}
-
-/*
- * The first block is the difference to the base's where that is shorter. Each other block is the
- * difference to the one before it.
- */
-static void pack_blocks(struct opk_buf *out, struct opk_section *section, const struct base *base,
-                        const uint8_t *data, size_t size)
-{
-	size_t block = (size_t)opk_section_block(section);
-	opk_autobuf struct opk_buf based = { 0 };
-
-	opk_sparse_pack(out, data, NULL, block);
-	if (base) {
-		opk_sparse_pack(&based, data, base->image.data, block);
-		if (take_if_shorter(out, &based))
-			section->flags |= OPK_SECTION_BASED;
-	}
-	for (size_t at = block; at < size; at += block)
-		opk_sparse_pack(out, data + at, data + at - block,
-		                size - at < block ? size - at : block);
-}
-
-/* Range by range, or the whole image on its base: images that are much the same are shorter so. */
-static void pack(struct opk_buf *out, struct opk_section *section, const struct base *base,
-                 const void *data, size_t size)
-{
-	opk_autobuf struct opk_buf whole = { 0 };
-
-	pack_blocks(out, section, base, data, size);
-	if (!base || !section->stride)
-		return;
-	opk_sparse_pack(&whole, data, base->image.data, size);
-	if (!take_if_shorter(out, &whole))
-		return;
-	section->flags = OPK_SECTION_BASED;
-	section->stride = 0;
-}
-
-/* A base of this size that is near enough, and that not too many build on yet. */
-static struct base *find_base(struct opk_writer *writer, size_t size)
-{
-	for (size_t i = 0; i < MAX_BASES; i++) {
-		struct base *base = &writer->bases[i];
-
-		if (base->image.size == size && base->based < MAX_BASED
-		    && writer->count - base->section <= OPK_LINK_DISTANCE)
-			return base;
-	}
-	return NULL;
-}
-
-/* The one of this size, or else the oldest. */
-static struct base *find_victim(struct opk_writer *writer, size_t size)
-{
-	struct base *oldest = writer->bases;
-
-	for (size_t i = 0; i < MAX_BASES; i++) {
-		if (writer->bases[i].image.size == size)
-			return &writer->bases[i];
-		if (writer->bases[i].section < oldest->section)
-			oldest = &writer->bases[i];
-	}
-	return oldest;
-}
-
-/* Memory beside a running program is not ours to take. */
-static bool has_room(struct opk_writer *writer, size_t size)
-{
-	size_t total = size;
-
-	for (size_t i = 0; i < MAX_BASES; i++)
-		total += writer->bases[i].image.size;
-	if (total <= MAX_BASE_BYTES)
-		return true;
-	for (size_t i = 0; i < MAX_BASES; i++)
-		opk_buf_clear(&writer->bases[i].image);
-	return size <= MAX_BASE_BYTES;
-}
-
-/* Keeps an image, so that others may build on it. */
-static int keep_base(struct opk_writer *writer, const void *data, size_t size, size_t stride)
-{
-	struct base *base = find_victim(writer, size);
-
-	base->image.size = 0;
-	if (!has_room(writer, size))
-		return OPK_OK;
-	opk_buf_add(&base->image, data, size);
-	base->crc = writer->crc;
-	base->section = writer->count - 1;
-	base->based = 0;
-	base->stride = stride;
-	return base->image.failed ? opk_nomem(writer->ctx, "a writer") : OPK_OK;
-}
-
 /* *done is false where packing does not help. */
 static int write_packed(bool *done, struct opk_writer *writer, struct opk_section section,
-                        const struct base *base, const void *data, size_t size)
+                        const struct opk_base *base, const void *data, size_t size)
 {
 	opk_autobuf struct opk_buf packed = { 0 };
 	opk_autofree void *deflated = NULL;
 	size_t deflated_size;
 	int code;
 
-	pack(&packed, &section, base, data, size);
+	opk_image_pack(&packed, &section, base, data, size);
 	if (packed.failed)
 		return opk_nomem(writer->ctx, "a section");
 	if (packed.size > UINT32_MAX)
@@ -364,7 +240,7 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
                       size_t size)
 {
 	struct opk_section section = *plain;
-	struct base *base = find_base(writer, size);
+	struct opk_base *base = opk_bases_find(&writer->bases, size, writer->count);
 	bool done = false;
 	size_t stride = base ? base->stride : 0;
 	int code = OPK_OK;
@@ -387,7 +263,14 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 		section = *plain;
 		code = write_deflated(writer, &section, data, size);
 	}
-	return code ? code : keep_base(writer, data, size, stride);
+	if (code)
+		return code;
+	return opk_bases_keep(&writer->bases, data, size,
+	                      &(struct opk_base){ .crc = writer->crc,
+	                                          .section = writer->count - 1,
+	                                          .stride = stride })
+	               ? OPK_OK
+	               : opk_nomem(writer->ctx, "a writer");
 }
 
 /* Names the last image, from what comes next. */
