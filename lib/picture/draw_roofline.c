@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "picture/picture.h"
+#include "picture/draw_roofline.h"
 #include "summary/door.h"
 
 enum {
@@ -17,20 +17,9 @@ enum {
 	MOST_RADIUS = 15,
 };
 
-struct plot {
-	struct opk_svg svg;
-	const struct opk_roofline *roofline;
-	const struct opk_drawn_kernels *kernels;
-	size_t shown; /* of the kernels: the first ones */
-	struct opk_axis x, y;
-	double highest, fastest; /* roof and level */
-	struct opk_boxes boxes;
-	size_t nameless; /* lines and kernels whose names found no room */
-};
-
 /* ---- where things are */
 
-static bool is_shown(const struct plot *p, const struct opk_roofline_dot *dot)
+static bool is_shown(const struct opk_roofline_plot *p, const struct opk_roofline_dot *dot)
 {
 	return dot->kernel < p->shown;
 }
@@ -44,7 +33,7 @@ static void include(struct opk_axis *axis, double value)
 }
 
 /* All dots, and the corners where levels meet the highest roof. */
-static void find_axes(struct plot *p)
+static void find_axes(struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
 
@@ -80,7 +69,7 @@ static void find_axes(struct plot *p)
 
 /* ---- axes */
 
-static void put_x_ticks(struct plot *p)
+static void put_x_ticks(struct opk_roofline_plot *p)
 {
 	struct opk_ticks ticks;
 
@@ -98,7 +87,7 @@ static void put_x_ticks(struct plot *p)
 	}
 }
 
-static void put_y_ticks(struct plot *p)
+static void put_y_ticks(struct opk_roofline_plot *p)
 {
 	struct opk_ticks ticks;
 
@@ -123,7 +112,7 @@ static void put_range(struct opk_svg *svg, const char *name, double number)
 	opk_svg_put(svg, "\"");
 }
 
-static void put_axes(struct plot *p)
+static void put_axes(struct opk_roofline_plot *p)
 {
 	const char *unit = *p->roofline->unit ? p->roofline->unit : "operations";
 	opk_autofree char *x = opk_printf("%s per byte", unit), *y = opk_printf("%s/s", unit);
@@ -144,135 +133,6 @@ static void put_axes(struct plot *p)
 	opk_svg_label(&p->svg, "label", LEFT - 6, TOP - 10, OPK_ANCHOR_END, y ? y : "");
 }
 
-/* ---- roofs */
-
-static char *roof_text(const struct plot *p, const struct opk_roof *roof)
-{
-	opk_autofree char *unit = roof->is_level ? opk_strdup("byte/second")
-	                                         : opk_printf("%s/second", p->roofline->unit);
-	opk_autobuf struct opk_buf text = { 0 };
-
-	opk_buf_add_printf(&text, "%s ", roof->name);
-	opk_put_value(&text, roof->peak, unit ? unit : "");
-	return opk_buf_take_text(&text);
-}
-
-/* The line, which says its value under the mouse; faint where no kernel has such operations. */
-static void put_roof_line(struct plot *p, const struct opk_roof *roof, const char *text, double x1,
-                          double y1, double x2, double y2)
-{
-	opk_svg_put(&p->svg, "<g class=\"roof\" stroke-width=\"1.5\"");
-	opk_svg_put(&p->svg, roof->idle ? " opacity=\".35\"><title>" : "><title>");
-	opk_svg_put_text(&p->svg, text);
-	opk_svg_put(&p->svg, "</title>");
-	opk_svg_line(&p->svg, "roof", opk_axis_at(&p->x, x1), opk_axis_at(&p->y, y1),
-	             opk_axis_at(&p->x, x2), opk_axis_at(&p->y, y2));
-	opk_svg_put(&p->svg, "</g>\n");
-}
-
-/* What is at this place moves with it, and keeps its size, when a page shows a part of the plot. */
-static void begin_place(struct plot *p, double x, double y, const char *class)
-{
-	opk_svg_put(&p->svg, "<g");
-	opk_svg_put_attribute(&p->svg, "class", class);
-	opk_svg_put_number(&p->svg, "data-x", x);
-	opk_svg_put_number(&p->svg, "data-y", y);
-	opk_svg_put(&p->svg, ">");
-}
-
-/* Above the line, as far right as there is room. */
-static void put_roof(struct plot *p, const struct opk_roof *roof, const char *text)
-{
-	enum { STEPS = 24 };
-	double left = p->fastest > 0 ? fmax(roof->peak / p->fastest, p->x.from) : p->x.from;
-	double y = opk_axis_at(&p->y, roof->peak), step = (p->x.end - p->x.begin) / STEPS;
-
-	put_roof_line(p, roof, text, left, roof->peak, p->x.to, roof->peak);
-	for (int i = 0; i < STEPS; i++) {
-		double x = p->x.end - 4 - i * step;
-		struct opk_box box = opk_label_box(x, y - 4, OPK_ANCHOR_END, text);
-
-		if (box.left < opk_axis_at(&p->x, left) || !opk_boxes_take(&p->boxes, &box))
-			continue;
-		begin_place(p, x, y, "at-right");
-		opk_svg_label(&p->svg, "muted halo", x, y - 4, OPK_ANCHOR_END, text);
-		opk_svg_put(&p->svg, "</g>\n");
-		return;
-	}
-	p->nameless++;
-}
-
-/* Text along a slope covers a row of small boxes. */
-static bool take_slope(struct plot *p, double x, double y, double cosine, double sine, double width)
-{
-	enum { HALF = 7 };
-
-	for (int pass = 0; pass < 2; pass++)
-		for (double at = HALF; at < width; at += HALF) {
-			double middle_x = x + at * cosine, middle_y = y - at * sine;
-			struct opk_box box = { middle_x - HALF, middle_y - HALF, middle_x + HALF,
-				               middle_y + HALF };
-
-			if (pass)
-				opk_boxes_add(&p->boxes, &box);
-			else if (!opk_boxes_are_clear(&p->boxes, &box))
-				return false;
-		}
-	return true;
-}
-
-static void put_slope_text(struct plot *p, const char *text, double x, double y, double angle)
-{
-	begin_place(p, x, y, "along");
-	opk_svg_put(&p->svg, "<g transform=\"translate(");
-	opk_buf_add_printf(&p->svg.buf, "%ld %ld) rotate(%ld)\">", lround(x), lround(y),
-	                   lround(-angle * 180 / acos(-1)));
-	opk_svg_label(&p->svg, "muted halo", 0, 0, OPK_ANCHOR_START, text);
-	opk_svg_put(&p->svg, "</g></g>\n");
-}
-
-/* On the line, as near its beginning as there is room. */
-static void put_level(struct plot *p, const struct opk_roof *roof, const char *text)
-{
-	enum { STEPS = 24, ABOVE = 5 };
-	double from = fmax(p->x.from, p->y.from / roof->peak);
-	double to = fmin(p->highest > 0 ? p->highest / roof->peak : p->x.to, p->x.to);
-	double x1 = opk_axis_at(&p->x, from), y1 = opk_axis_at(&p->y, from * roof->peak);
-	double x2 = opk_axis_at(&p->x, to), y2 = opk_axis_at(&p->y, to * roof->peak);
-	double length = hypot(x2 - x1, y1 - y2), width = opk_label_width(text);
-	double cosine = (x2 - x1) / length, sine = (y1 - y2) / length;
-
-	if (!(from < to))
-		return;
-	put_roof_line(p, roof, text, from, from * roof->peak, to, to * roof->peak);
-	for (int i = 0; i < STEPS; i++) {
-		double at = 12 + (length - width) * i / STEPS;
-		double x = x1 + at * cosine - ABOVE * sine, y = y1 - at * sine - ABOVE * cosine;
-
-		if (at + width > length || !take_slope(p, x, y, cosine, sine, width))
-			continue;
-		put_slope_text(p, text, x, y, atan2(sine, cosine));
-		return;
-	}
-	p->nameless++;
-}
-
-static void put_roofs(struct plot *p)
-{
-	const struct opk_roofline *r = p->roofline;
-
-	for (size_t i = 0; i < r->roof_count; i++) {
-		opk_autofree char *text = roof_text(p, &r->roofs[i]);
-
-		if (!text || !(r->roofs[i].peak > 0) || !isfinite(r->roofs[i].peak))
-			continue;
-		if (r->roofs[i].is_level)
-			put_level(p, &r->roofs[i], text);
-		else
-			put_roof(p, &r->roofs[i], text);
-	}
-}
-
 /* ---- dots */
 
 /* The number of a level among the levels: its colour and its shape. */
@@ -286,7 +146,7 @@ static size_t level_of(const struct opk_roofline *r, size_t roof)
 }
 
 /* The area goes with the share of all time. */
-static double radius_of(const struct plot *p, size_t kernel)
+static double radius_of(const struct opk_roofline_plot *p, size_t kernel)
 {
 	double share = p->kernels->items[kernel].share;
 
@@ -294,8 +154,8 @@ static double radius_of(const struct plot *p, size_t kernel)
 }
 
 /* A closed line through points about x, y; `size` is their unit. */
-static void put_polygon(struct plot *p, double x, double y, double size, const double (*points)[2],
-                        size_t count)
+static void put_polygon(struct opk_roofline_plot *p, double x, double y, double size,
+                        const double (*points)[2], size_t count)
 {
 	opk_svg_put(&p->svg, " d=\"");
 	for (size_t i = 0; i < count; i++) {
@@ -306,7 +166,7 @@ static void put_polygon(struct plot *p, double x, double y, double size, const d
 }
 
 /* Circle, square, triangle, rhombus, in areas as of the circle: levels differ in print, too. */
-static void put_shape(struct plot *p, size_t level, double x, double y, double radius)
+static void put_shape(struct opk_roofline_plot *p, size_t level, double x, double y, double radius)
 {
 	static const double square[][2] = {
 		{ -.886, -.886 }, { .886, -.886 }, { .886, .886 }, { -.886, .886 }
@@ -332,7 +192,7 @@ static const char *element_of(size_t level)
 	return level % 4 ? "<path" : "<circle";
 }
 
-static void put_dot_title(struct plot *p, const struct opk_roofline_dot *dot)
+static void put_dot_title(struct opk_roofline_plot *p, const struct opk_roofline_dot *dot)
 {
 	const struct opk_roofline *r = p->roofline;
 	double share = p->kernels->items[dot->kernel].share;
@@ -350,7 +210,7 @@ static void put_dot_title(struct plot *p, const struct opk_roofline_dot *dot)
 	opk_svg_put_title(&p->svg, &text);
 }
 
-static void put_dot(struct plot *p, const struct opk_roofline_dot *dot)
+static void put_dot(struct opk_roofline_plot *p, const struct opk_roofline_dot *dot)
 {
 	size_t level = level_of(p->roofline, dot->roof);
 	double x = opk_axis_at(&p->x, dot->intensity), y = opk_axis_at(&p->y, dot->rate);
@@ -370,7 +230,7 @@ static void put_dot(struct plot *p, const struct opk_roofline_dot *dot)
 }
 
 /* No name lies on a mark. */
-static void take_dot(struct plot *p, const struct opk_roofline_dot *dot)
+static void take_dot(struct opk_roofline_plot *p, const struct opk_roofline_dot *dot)
 {
 	double x = opk_axis_at(&p->x, dot->intensity), y = opk_axis_at(&p->y, dot->rate);
 	double radius = radius_of(p, dot->kernel);
@@ -380,7 +240,7 @@ static void take_dot(struct plot *p, const struct opk_roofline_dot *dot)
 }
 
 /* Kernels come by time, so that small marks lie on large ones. */
-static void put_dots(struct plot *p)
+static void put_dots(struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
 
@@ -394,7 +254,8 @@ static void put_dots(struct plot *p)
 /* ---- names of kernels */
 
 /* Beside one of the kernel's dots, above or below it. */
-static bool put_name_at(struct plot *p, const struct opk_roofline_dot *dot, const char *name)
+static bool put_name_at(struct opk_roofline_plot *p, const struct opk_roofline_dot *dot,
+                        const char *name)
 {
 	double x = opk_axis_at(&p->x, dot->intensity), y = opk_axis_at(&p->y, dot->rate);
 	double away = radius_of(p, dot->kernel) + 4;
@@ -428,7 +289,7 @@ static bool put_name_at(struct plot *p, const struct opk_roofline_dot *dot, cons
 }
 
 /* The kernel's, and the line that it is nearest to; from its last dot to the first. */
-static void put_name(struct plot *p, const struct opk_roofline_dot *dots, size_t count)
+static void put_name(struct opk_roofline_plot *p, const struct opk_roofline_dot *dots, size_t count)
 {
 	enum { WIDEST = 170 };
 	const char *nearest = p->roofline->kernels[dots->kernel].highest;
@@ -444,7 +305,7 @@ static void put_name(struct plot *p, const struct opk_roofline_dot *dots, size_t
 }
 
 /* Dots of a kernel are one after the other. */
-static void put_names(struct plot *p)
+static void put_names(struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
 
@@ -457,7 +318,7 @@ static void put_names(struct plot *p)
 
 /* ---- around it */
 
-static void put_legend(struct plot *p)
+static void put_legend(struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
 	double x = p->x.begin + 8, y = TOP - 14;
@@ -490,7 +351,7 @@ static const char *plural(size_t count)
 }
 
 /* What is not in the picture. */
-static char *notes(const struct plot *p)
+static char *notes(const struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
 	opk_autobuf struct opk_buf text = { 0 };
@@ -512,7 +373,7 @@ static char *notes(const struct plot *p)
 }
 
 /* What is in the plot alone: a part of the picture with the same coordinates, and clipped. */
-static void begin_field(struct plot *p)
+static void begin_field(struct opk_roofline_plot *p)
 {
 	double width = p->x.end - p->x.begin, height = p->y.begin - p->y.end;
 
@@ -525,7 +386,7 @@ static void begin_field(struct plot *p)
 	                   lround(p->y.end), lround(width), lround(height));
 }
 
-static void put_all(struct plot *p, const char *title, bool dark)
+static void put_all(struct opk_roofline_plot *p, const char *title, bool dark)
 {
 	opk_autofree char *note = NULL;
 
@@ -543,7 +404,7 @@ static void put_all(struct plot *p, const char *title, bool dark)
 		if (is_shown(p, &p->roofline->dots[i]))
 			take_dot(p, &p->roofline->dots[i]);
 	begin_field(p);
-	put_roofs(p);
+	opk_draw_roofs(p);
 	put_dots(p);
 	put_names(p);
 	opk_svg_put(&p->svg, "</svg>\n");
@@ -571,7 +432,7 @@ int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
                       const struct opk_picture_options *given)
 {
 	OPK_OPTIONS(opk_picture_options, options, given);
-	struct plot p = { .roofline = roofline, .kernels = kernels };
+	struct opk_roofline_plot p = { .roofline = roofline, .kernels = kernels };
 	const char *title = *roofline->title ? roofline->title : "Roofline";
 	int code;
 

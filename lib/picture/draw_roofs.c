@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The lines of a roofline: peaks of operations, levels of memory, and their names. */
+#include <math.h>
+
+#include "picture/draw_roofline.h"
+
+static char *roof_text(const struct opk_roofline_plot *p, const struct opk_roof *roof)
+{
+	opk_autofree char *unit = roof->is_level ? opk_strdup("byte/second")
+	                                         : opk_printf("%s/second", p->roofline->unit);
+	opk_autobuf struct opk_buf text = { 0 };
+
+	opk_buf_add_printf(&text, "%s ", roof->name);
+	opk_put_value(&text, roof->peak, unit ? unit : "");
+	return opk_buf_take_text(&text);
+}
+
+/* The line, which says its value under the mouse; faint where no kernel has such operations. */
+static void put_roof_line(struct opk_roofline_plot *p, const struct opk_roof *roof,
+                          const char *text, double x1, double y1, double x2, double y2)
+{
+	opk_svg_put(&p->svg, "<g class=\"roof\" stroke-width=\"1.5\"");
+	opk_svg_put(&p->svg, roof->idle ? " opacity=\".35\"><title>" : "><title>");
+	opk_svg_put_text(&p->svg, text);
+	opk_svg_put(&p->svg, "</title>");
+	opk_svg_line(&p->svg, "roof", opk_axis_at(&p->x, x1), opk_axis_at(&p->y, y1),
+	             opk_axis_at(&p->x, x2), opk_axis_at(&p->y, y2));
+	opk_svg_put(&p->svg, "</g>\n");
+}
+
+/* What is at this place moves with it, and keeps its size, when a page shows a part of the plot. */
+static void begin_place(struct opk_roofline_plot *p, double x, double y, const char *class)
+{
+	opk_svg_put(&p->svg, "<g");
+	opk_svg_put_attribute(&p->svg, "class", class);
+	opk_svg_put_number(&p->svg, "data-x", x);
+	opk_svg_put_number(&p->svg, "data-y", y);
+	opk_svg_put(&p->svg, ">");
+}
+
+/* Above the line, as far right as there is room. */
+static void put_roof(struct opk_roofline_plot *p, const struct opk_roof *roof, const char *text)
+{
+	enum { STEPS = 24 };
+	double left = p->fastest > 0 ? fmax(roof->peak / p->fastest, p->x.from) : p->x.from;
+	double y = opk_axis_at(&p->y, roof->peak), step = (p->x.end - p->x.begin) / STEPS;
+
+	put_roof_line(p, roof, text, left, roof->peak, p->x.to, roof->peak);
+	for (int i = 0; i < STEPS; i++) {
+		double x = p->x.end - 4 - i * step;
+		struct opk_box box = opk_label_box(x, y - 4, OPK_ANCHOR_END, text);
+
+		if (box.left < opk_axis_at(&p->x, left) || !opk_boxes_take(&p->boxes, &box))
+			continue;
+		begin_place(p, x, y, "at-right");
+		opk_svg_label(&p->svg, "muted halo", x, y - 4, OPK_ANCHOR_END, text);
+		opk_svg_put(&p->svg, "</g>\n");
+		return;
+	}
+	p->nameless++;
+}
+
+/* Text along a slope covers a row of small boxes. */
+static bool take_slope(struct opk_roofline_plot *p, double x, double y, double cosine, double sine,
+                       double width)
+{
+	enum { HALF = 7 };
+
+	for (int pass = 0; pass < 2; pass++)
+		for (double at = HALF; at < width; at += HALF) {
+			double middle_x = x + at * cosine, middle_y = y - at * sine;
+			struct opk_box box = { middle_x - HALF, middle_y - HALF, middle_x + HALF,
+				               middle_y + HALF };
+
+			if (pass)
+				opk_boxes_add(&p->boxes, &box);
+			else if (!opk_boxes_are_clear(&p->boxes, &box))
+				return false;
+		}
+	return true;
+}
+
+static void put_slope_text(struct opk_roofline_plot *p, const char *text, double x, double y,
+                           double angle)
+{
+	begin_place(p, x, y, "along");
+	opk_svg_put(&p->svg, "<g transform=\"translate(");
+	opk_buf_add_printf(&p->svg.buf, "%ld %ld) rotate(%ld)\">", lround(x), lround(y),
+	                   lround(-angle * 180 / acos(-1)));
+	opk_svg_label(&p->svg, "muted halo", 0, 0, OPK_ANCHOR_START, text);
+	opk_svg_put(&p->svg, "</g></g>\n");
+}
+
+/* On the line, as near its beginning as there is room. */
+static void put_level(struct opk_roofline_plot *p, const struct opk_roof *roof, const char *text)
+{
+	enum { STEPS = 24, ABOVE = 5 };
+	double from = fmax(p->x.from, p->y.from / roof->peak);
+	double to = fmin(p->highest > 0 ? p->highest / roof->peak : p->x.to, p->x.to);
+	double x1 = opk_axis_at(&p->x, from), y1 = opk_axis_at(&p->y, from * roof->peak);
+	double x2 = opk_axis_at(&p->x, to), y2 = opk_axis_at(&p->y, to * roof->peak);
+	double length = hypot(x2 - x1, y1 - y2), width = opk_label_width(text);
+	double cosine = (x2 - x1) / length, sine = (y1 - y2) / length;
+
+	if (!(from < to))
+		return;
+	put_roof_line(p, roof, text, from, from * roof->peak, to, to * roof->peak);
+	for (int i = 0; i < STEPS; i++) {
+		double at = 12 + (length - width) * i / STEPS;
+		double x = x1 + at * cosine - ABOVE * sine, y = y1 - at * sine - ABOVE * cosine;
+
+		if (at + width > length || !take_slope(p, x, y, cosine, sine, width))
+			continue;
+		put_slope_text(p, text, x, y, atan2(sine, cosine));
+		return;
+	}
+	p->nameless++;
+}
+
+void opk_draw_roofs(struct opk_roofline_plot *p)
+{
+	const struct opk_roofline *r = p->roofline;
+
+	for (size_t i = 0; i < r->roof_count; i++) {
+		opk_autofree char *text = roof_text(p, &r->roofs[i]);
+
+		if (!text || !(r->roofs[i].peak > 0) || !isfinite(r->roofs[i].peak))
+			continue;
+		if (r->roofs[i].is_level)
+			put_level(p, &r->roofs[i], text);
+		else
+			put_roof(p, &r->roofs[i], text);
+	}
+}
