@@ -139,7 +139,7 @@ class Figures(unittest.TestCase):
 class Roofline(Figures):
     def test_dots_and_roofs(self):
         axes = opk.open(recording("roofline")).roofline().axes[0]
-        levels = ["dram__bytes.sum", "lts__t_bytes.sum", "l1tex__t_bytes.sum"]
+        levels = ["dram__bytes.sum", "lts__t_bytes.sum", "l1_bytes"]
         peaks = ["dram_peak", "l2_peak", "l1_peak", "fp64_peak", "tensor_fp8_peak"]
         columns = ",".join(["flop", "duration", *levels, *peaks])
         rows = [list(map(float, row)) for row in command("eval", recording("roofline"), "--columns", columns)[1:]]
@@ -164,7 +164,7 @@ class Roofline(Figures):
         (note,) = [" ".join(text.split()) for text in texts if text.startswith("Dots:")]
         said = [row[1] for row in command("show", recording("roofline"), "--format", "csv") if row[0].endswith("].roofline")]
         for kernel in ("fp64", "fp32 48%", "DRAM 73%"):
-            (text,) = [text for text in said if text.startswith("Of the peaks: " + kernel) or kernel + "," in text][:1]
+            (text,) = [text for text in said if kernel in text][:1]
             self.assertIn(text, note)
         self.assertNotIn("Not recorded", note)
 
