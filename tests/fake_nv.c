@@ -45,6 +45,22 @@ enum {
 	NVPA_INVALID_ARGUMENT = 8,
 };
 
+#define SHARE ".avg.pct_of_peak_sustained_elapsed"
+#define PEAK ".avg.peak_sustained_elapsed"
+
+/* Listed nowhere: what throughputs are the highest of, and another throughput. */
+static const char *const unlisted[] = {
+	"fake__a" SHARE,
+	"fake__b" SHARE,
+	"fake__c" SHARE,
+	"fake__a" PEAK,
+	"fake__b" PEAK,
+	"fake__c" PEAK,
+	"fake__other_throughput" SHARE,
+};
+
+enum { UNLISTED_COUNT = sizeof unlisted / sizeof *unlisted };
+
 struct fake_host {
 	bool poisoned;
 	bool has_link, has_other;
@@ -80,6 +96,25 @@ static const struct full_metric *find_full(const char *name)
 		if (!strcmp(full_metrics[i].name, name))
 			return &full_metrics[i];
 	return NULL;
+}
+
+/* Its number among all names that are evaluated; SIZE_MAX. */
+static size_t find_evaluated(const char *name)
+{
+	const struct full_metric *metric = find_full(name);
+
+	if (fake.refused && !strcmp(name, fake.refused))
+		return SIZE_MAX;
+	for (size_t i = 0; !metric && i < UNLISTED_COUNT; i++)
+		if (!strcmp(unlisted[i], name))
+			return FULL_COUNT + i;
+	return metric ? (size_t)(metric - full_metrics) : SIZE_MAX;
+}
+
+static const char *name_of(size_t evaluated)
+{
+	return evaluated < FULL_COUNT ? full_metrics[evaluated].name
+	                              : unlisted[evaluated - FULL_COUNT];
 }
 
 static bool is_base(const char *name)
@@ -422,14 +457,35 @@ static void make_values(double *values, size_t count, const void *image, size_t 
 		values[0] = fake.nan_or_inf;
 }
 
+/* Some values go by their names: those of parts of throughputs. 1: one can't be had. */
+static int change_value(double *value, const char *name)
+{
+	size_t length = fake.nan_part ? strcspn(fake.nan_part, ".") : 0;
+
+	if (fake.failing && !strcmp(name, fake.failing))
+		return 1;
+	if (find_full(name))
+		return 0;
+	*value = 1;
+	if (length && !strncmp(name, fake.nan_part, length) && !strcmp(name + length, SHARE))
+		*value = NAN;
+	if (length && !strncmp(name, fake.nan_part, length) && !strcmp(name + length, PEAK))
+		*value = !fake.part_is_idle;
+	return 0;
+}
+
 static int do_cuptiProfilerHostEvaluateToGpuValues(struct nv_HostEvaluateToGpuValues *params)
 {
+	int failed = 0;
+
 	for (size_t i = 0; i < params->numMetrics; i++)
-		if (!find_full(params->ppMetricNames[i]))
+		if (find_evaluated(params->ppMetricNames[i]) == SIZE_MAX)
 			return NV_CUPTI_INVALID_METRIC_NAME;
 	make_values(params->pMetricValues, params->numMetrics, params->pCounterDataImage,
 	            params->rangeIndex);
-	return 0;
+	for (size_t i = 0; i < params->numMetrics; i++)
+		failed |= change_value(&params->pMetricValues[i], params->ppMetricNames[i]);
+	return failed;
 }
 
 static int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *params)
@@ -501,12 +557,12 @@ static int do_NVPW_MetricsEvaluator_Destroy(struct nv_EvaluatorDestroy *params)
 static int do_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 	struct nv_EvaluatorConvertName *params)
 {
-	const struct full_metric *metric = find_full(params->pMetricName);
+	size_t metric = find_evaluated(params->pMetricName);
 
-	if (!metric)
+	if (metric == SIZE_MAX)
 		return NVPA_INVALID_ARGUMENT;
-	params->pMetricEvalRequest->metricIndex = (size_t)(metric - full_metrics);
-	params->pMetricEvalRequest->metricType = strstr(metric->name, "throughput") ? 2 : 0;
+	params->pMetricEvalRequest->metricIndex = metric;
+	params->pMetricEvalRequest->metricType = strstr(params->pMetricName, "throughput") ? 2 : 0;
 	return 0;
 }
 
@@ -518,9 +574,26 @@ static int do_NVPW_MetricsEvaluator_SetDeviceAttributes(struct nv_EvaluatorSetDe
 
 static int do_NVPW_MetricsEvaluator_EvaluateToGpuValues(struct nv_EvaluatorValues *params)
 {
+	int failed = 0;
+
 	make_values(params->pMetricValues, params->numMetricEvalRequests, params->pCounterDataImage,
 	            params->rangeIndex);
-	return 0;
+	for (size_t i = 0; i < params->numMetricEvalRequests; i++)
+		failed |= change_value(&params->pMetricValues[i],
+		                       name_of(params->pMetricEvalRequests[i].metricIndex));
+	return failed;
+}
+
+/* Parts have those of their throughputs. */
+static const char *raw_of(size_t evaluated)
+{
+	const char *name = name_of(evaluated);
+
+	if (evaluated < FULL_COUNT)
+		return full_metrics[evaluated].raw;
+	if (!strncmp(name, "fake__c", 7) || strstr(name, "throughput"))
+		return "raw_o";
+	return fake.hides_parts ? "raw_a" : "raw_t";
 }
 
 /* Two raw counters each, one of them the same for all. */
@@ -532,8 +605,7 @@ static int do_NVPW_MetricsEvaluator_GetMetricRawDependencies(
 	if (params->ppRawDependencies) {
 		if (params->numRawDependencies != 2)
 			return NVPA_INVALID_ARGUMENT;
-		params->ppRawDependencies[0] =
-			full_metrics[params->pMetricEvalRequests->metricIndex].raw;
+		params->ppRawDependencies[0] = raw_of(params->pMetricEvalRequests->metricIndex);
 		params->ppRawDependencies[1] = "raw_shared";
 	}
 	params->numRawDependencies = 2;
@@ -628,12 +700,18 @@ static int do_NVPW_MetricsEvaluator_GetMetricNames(struct nv_EvaluatorMetricName
 	return 0;
 }
 
-/* The highest of a and b, and of itself, which NVIDIA's are not. */
+/* The highest of a and b, and of itself, which NVIDIA's are not; the other one: of c. */
 static int do_NVPW_MetricsEvaluator_GetThroughputMetricProperties(
 	struct nv_EvaluatorThroughput *params)
 {
-	static const size_t counted[] = { 1, 2 }, beneath[] = { 0, 99 };
+	static const size_t counted[] = { 1, 2 }, beneath[] = { 0, 99 }, other[] = { 0 };
 
+	if (params->throughputMetricIndex >= FULL_COUNT) {
+		params->pCounterIndices = other;
+		params->numCounters = !fake.undivided;
+		params->numSubThroughputs = 0;
+		return 0;
+	}
 	params->pCounterIndices = counted;
 	params->numCounters = 2;
 	params->pSubThroughputIndices = beneath;

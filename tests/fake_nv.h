@@ -65,6 +65,12 @@ struct fake_nv {
 	struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
 	size_t factor_count;
 	bool odd_constituents; /* one of a throughput that there is not */
+	bool undivided;        /* fake__other_throughput: it has no parts */
+	bool hides_parts;      /* fake__throughput counts more than its parts do */
+	/* Full names that no evaluator knows, and that can't be evaluated; or NULL. */
+	const char *refused, *failing;
+	const char *nan_part; /* the base of a part that is nan; or NULL */
+	bool part_is_idle;    /* because its peak is 0 */
 	/* What the last prefix was made of. */
 	size_t prefix_counters;
 	size_t prefix_instances; /* counters that keep theirs */

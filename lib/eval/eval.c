@@ -85,7 +85,10 @@ static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 			return opk_nomem(ctx, "an evaluation");
 	evaluation->values = opk_alloc_array(job->metric_count, sizeof *evaluation->values);
 	evaluation->measured = opk_alloc_array(job->metric_count, sizeof *evaluation->measured);
-	if (!evaluation->values || !evaluation->measured)
+	evaluation->explained = opk_alloc_array(job->metric_count, sizeof *evaluation->explained);
+	evaluation->bound = opk_alloc_array(job->metric_count, sizeof *evaluation->bound);
+	if (!evaluation->values || !evaluation->measured || !evaluation->explained
+	    || !evaluation->bound)
 		return opk_nomem(ctx, "an evaluation");
 	return opk_measured_init(&evaluation->passes, ctx, job->meta, job->metrics,
 	                         job->metric_count);
@@ -203,6 +206,8 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	free(evaluation->values);
 	free(evaluation->also);
 	free(evaluation->measured);
+	free(evaluation->explained);
+	free(evaluation->bound);
 	opk_joining_free(evaluation->joining);
 	opk_measured_clear(&evaluation->passes);
 	free(evaluation);

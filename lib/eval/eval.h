@@ -90,6 +90,11 @@ int opk_image_check(size_t *rows, struct opk_ctx *ctx, const struct opk_nv_image
 /* OPK_EINPUT where its tables have another number of rows. */
 int opk_segment_check(struct opk_ctx *ctx, const struct opk_segment *segment, size_t rows);
 
+/* Whether a column is nan in every row, and a note has said why. */
+bool opk_evaluation_is_explained(const struct opk_evaluation *evaluation, size_t column);
+/* Whether a column shows a throughput that may be more, since not all of its parts are known. */
+bool opk_evaluation_is_bound(const struct opk_evaluation *evaluation, size_t column);
+
 /* Says which metrics are in which pass; the metadata in it is NULL for a bare image. */
 const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation);
 
@@ -244,12 +249,23 @@ void opk_set_meta_clear(struct opk_set_meta *meta);
 
 /* Values of the ranges of many images, by the faster of two evaluators, in a child. */
 
+/* What is remarkable of a metric in some rows. */
+enum opk_remark_kind {
+	OPK_PART_LACKS, /* a part of a throughput is nan, though its unit worked: so is all of it */
+	OPK_PART_FAILS, /* a part can't be evaluated: the throughput may be more */
+	OPK_PARTS_UNKNOWN, /* nor does the library say which there are: it may be more */
+	OPK_UNDIVIDED,     /* nor this, though all that it says is needed was collected */
+	OPK_ABOVE_WHOLE,   /* a share of more than all */
+	OPK_REMARK_KINDS,
+	OPK_THROUGHPUT_KINDS = OPK_ABOVE_WHOLE
+};
+
 /*
- * Of a metric in so many rows: a part of this throughput lacks, and the others amount to so much;
- * or, without a part, a share is above the whole by so much. In percent.
+ * In how many rows; of a throughput the first such part, and what the others amount to; of a share
+ * how much it is. In percent.
  */
 struct opk_remark {
-	uint64_t metric, rows;
+	uint64_t metric, rows, kind;
 	double least, most;
 	char part[192];
 };
@@ -260,13 +276,20 @@ bool opk_is_share(const char *metric);
 /* A throughput among the metrics, and where its parts are. */
 struct opk_throughput {
 	size_t metric, first, end;
-	struct opk_remark lacking;
+	struct opk_remark remarks[OPK_THROUGHPUT_KINDS];
 };
 
 struct opk_throughputs {
 	struct opk_throughput *items;
 	size_t count;
-	struct opk_strlist parts; /* full names */
+	struct opk_strlist parts; /* full names, once for each throughput */
+};
+
+/* What says whether the unit of a part was idle: asked where the part is nan, made once. */
+struct opk_idleness {
+	char *names[2]; /* the sum of what the part counts, and the peak that it is a share of */
+	struct opk_nv_requests *requests; /* NULL: by CUPTI */
+	bool made, refused;
 };
 
 /* What is evaluated together: names, also as PerfWorks takes them, and the values of a range. */
@@ -292,8 +315,10 @@ struct opk_values {
 	size_t head_size;
 	bool *wanted; /* the metrics that its ranges have */
 	struct opk_value_list asked, parts;
+	bool *failed; /* of those parts: which could not be evaluated in the row at hand */
 	struct opk_throughputs throughputs;
-	struct opk_remark *above; /* one a metric */
+	struct opk_remark *above;      /* one a metric */
+	struct opk_idleness *idleness; /* one a part of the throughputs */
 };
 
 /* Takes down which shares of a range are above the whole. */
@@ -303,6 +328,11 @@ int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *
                     enum opk_profiler profiler, const char *const *metrics, size_t count,
                     struct opk_nv_evaluator *evaluator);
 void opk_values_clear(struct opk_values *values);
+/*
+ * The metrics that were recorded: throughputs that need nothing else are trusted as far as they can
+ * be, where the library does not say which parts they have.
+ */
+int opk_values_trust(struct opk_values *values, struct opk_ctx *ctx, const struct opk_meta *meta);
 /* The image whose ranges are next, borrowed, and whether its ranges have each of the metrics. */
 int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const void *image,
                         size_t size, const bool *wanted);

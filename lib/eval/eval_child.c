@@ -169,6 +169,8 @@ static int prepare(struct work *w, const void *image, size_t size)
 	make_evaluator(w);
 	code = opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
 	                       w->job->metric_count, w->job->plain ? NULL : w->evaluator);
+	if (!code && w->job->meta)
+		code = opk_values_trust(&w->by, w->ctx, w->job->meta);
 	w->by.single_pass = set_of(w);
 	w->prepared = !code;
 	if (!code)
@@ -463,7 +465,8 @@ static void put_remark(struct work *w, const struct opk_remark *remark)
 static void put_trailer(struct work *w)
 {
 	for (size_t i = 0; i < w->by.throughputs.count; i++)
-		put_remark(w, &w->by.throughputs.items[i].lacking);
+		for (size_t j = 0; j < OPK_THROUGHPUT_KINDS; j++)
+			put_remark(w, &w->by.throughputs.items[i].remarks[j]);
 	for (size_t i = 0; i < w->by.metric_count; i++)
 		put_remark(w, &w->by.above[i]);
 	opk_put(w->child, &w->counts, sizeof w->counts);

@@ -22,8 +22,8 @@ struct opk_spools {
 	struct opk_spool_header header; /* the first one's */
 	uint64_t total_rows;
 	uint64_t incomplete_samples;
-	/* One a metric; without rows, where nothing lacks, and no share is above the whole. */
-	struct opk_remark *lacking, *above;
+	struct opk_remark
+		*remarks; /* OPK_REMARK_KINDS a metric; without rows, where there is none */
 	char *name;
 };
 
@@ -67,18 +67,25 @@ bool opk_spools_ended(const struct opk_spools *spools);
 
 /* The throughputs among metrics and all parts of each: throughput.c. */
 
-/* Whether one of them may be a throughput, by its name. */
+/* Whether it may be a throughput, by its name; whether one of them may be. */
+bool opk_may_be_throughput(const char *metric);
 bool opk_any_throughput(const char *const *metrics, size_t count);
-/* `evaluator` may be NULL: then nothing is known of any. To be cleared if it fails, too. */
+/* `evaluator` may be NULL: then no parts are known. To be cleared if it fails, too. */
 int opk_throughputs_init(struct opk_throughputs *throughputs, struct opk_ctx *ctx,
                          struct opk_nv_evaluator *evaluator, const char *const *metrics,
                          size_t count);
 void opk_throughputs_clear(struct opk_throughputs *throughputs);
+/* Whether there is one of which not all parts are known; and less doubt of such: see eval.h. */
+bool opk_throughputs_in_doubt(const struct opk_throughputs *throughputs);
+int opk_throughputs_trust(struct opk_throughputs *throughputs, struct opk_ctx *ctx,
+                          struct opk_nv_evaluator *evaluator, const char *const *metrics,
+                          const struct opk_meta *meta);
 /* The names of the sum of what a part counts, and of the peak that it is a share of; free(). */
 char *opk_throughput_part_sum(const char *part);
 char *opk_throughput_part_peak(const char *part);
-/* A part lacks in a row, where the others make this value. */
-void opk_throughput_lacks(struct opk_throughput *throughput, const char *part, double rest);
+/* One row more, in which it has this value, or its other parts amount to it. */
+void opk_throughput_remark(struct opk_throughput *throughput, enum opk_remark_kind kind,
+                           const char *part, double value);
 
 /* The rows that are wanted, and what is known of a row before its image is decoded. */
 
@@ -207,6 +214,7 @@ struct opk_evaluation {
 	struct opk_range sample;     /* what times say of one besides */
 	struct opk_joining *joining; /* NULL: each row is a range */
 	struct opk_measured passes;
+	bool *explained, *bound; /* one a metric: see opk_evaluation_is_explained() */
 	bool *measured;
 	struct opk_row row;
 	struct opk_bookmark mark; /* of that row */
@@ -218,8 +226,8 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
                          const struct opk_eval_options *options);
 /* What children have found is there: units, and the profiler that the filter is checked for. */
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
-/* Notes which throughputs lack a part, and which shares are too high. `of`: the file's name. */
-void opk_evaluation_note_remarks(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+/* Notes which throughputs lack a part or may be more, and which shares are too high. */
+void opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                  const char *of);
 /* Fills in which metrics the current row has, of all passes, and the values of attributes. */
 void opk_evaluation_apply(struct opk_evaluation *evaluation);

@@ -32,8 +32,7 @@ void opk_spools_clear(struct opk_spools *spools)
 	free(spools->trailers);
 	free(spools->firsts);
 	free(spools->name);
-	free(spools->lacking);
-	free(spools->above);
+	free(spools->remarks);
 	*spools = (struct opk_spools){ 0 };
 }
 
@@ -221,17 +220,18 @@ static void read_remarks(struct opk_spools *spools, size_t i, size_t metric_coun
 	struct opk_remark one;
 	struct opk_result part;
 
-	opk_result_expect(result, count <= 2 * metric_count
+	opk_result_expect(result, count <= OPK_REMARK_KINDS * metric_count
 	                                  && size <= result->end - sizeof *spools->trailers);
 	if (result->code || !count)
 		return;
 	part = opk_result_part(result, result->end - sizeof *spools->trailers - size, size);
 	while (count--) {
 		opk_get(&part, &one, sizeof one);
-		opk_result_expect(&part, one.metric < metric_count && one.rows);
+		opk_result_expect(&part, one.metric < metric_count && one.kind < OPK_REMARK_KINDS
+		                                 && one.rows);
 		one.part[sizeof one.part - 1] = '\0';
 		if (!part.code)
-			opk_remark_add(&(*one.part ? spools->lacking : spools->above)[one.metric],
+			opk_remark_add(&spools->remarks[OPK_REMARK_KINDS * one.metric + one.kind],
 			               &one);
 	}
 	if (part.code)
@@ -283,9 +283,9 @@ int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_
 {
 	int code = OPK_OK;
 
-	spools->lacking = opk_alloc_array(metric_count + 1, sizeof *spools->lacking);
-	spools->above = opk_alloc_array(metric_count + 1, sizeof *spools->above);
-	if (!spools->lacking || !spools->above)
+	spools->remarks = opk_alloc_array(OPK_REMARK_KINDS * metric_count + 1,
+	                                  sizeof *spools->remarks);
+	if (!spools->remarks)
 		return opk_nomem(ctx, "an evaluation");
 	for (size_t i = 0; !code && i < spools->count; i++)
 		code = read_header(spools, ctx, i, units, metric_count);

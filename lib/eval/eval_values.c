@@ -22,16 +22,49 @@ static void list_clear(struct opk_value_list *list)
 }
 
 /* The evaluator of samples is another one; it is asked for the parts of throughputs alone. */
+static struct opk_nv_evaluator *make_evaluator(const struct opk_values *values, struct opk_ctx *ctx)
+{
+	struct opk_nv_evaluator *own = NULL;
+
+	if (opk_nv_evaluator_of_new(&own, ctx, values->chip, values->profiler))
+		opk_clear_errors(ctx);
+	return own;
+}
+
 static int find_throughputs(struct opk_values *values, struct opk_ctx *ctx)
 {
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *own = NULL;
 
-	if (!values->evaluator && opk_any_throughput(values->metrics, values->metric_count)
-	    && opk_nv_evaluator_of_new(&own, ctx, values->chip, values->profiler))
-		opk_clear_errors(ctx);
+	if (!values->evaluator && opk_any_throughput(values->metrics, values->metric_count))
+		own = make_evaluator(values, ctx);
 	return opk_throughputs_init(&values->throughputs, ctx,
 	                            values->evaluator ? values->evaluator : own, values->metrics,
 	                            values->metric_count);
+}
+
+int opk_values_trust(struct opk_values *values, struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *own = NULL;
+	struct opk_nv_evaluator *evaluator = values->evaluator;
+
+	if (!opk_throughputs_in_doubt(&values->throughputs))
+		return OPK_OK;
+	if (!evaluator)
+		evaluator = own = make_evaluator(values, ctx);
+	return evaluator ? opk_throughputs_trust(&values->throughputs, ctx, evaluator,
+	                                         values->metrics, meta)
+	                 : OPK_OK;
+}
+
+static bool allocate(struct opk_values *values)
+{
+	size_t parts = values->throughputs.parts.count;
+
+	values->failed = opk_alloc_array(parts + 1, sizeof *values->failed);
+	values->idleness = opk_alloc_array(parts + 1, sizeof *values->idleness);
+	return values->wanted && values->above && values->failed && values->idleness
+	       && list_init(&values->asked, values->metric_count)
+	       && list_init(&values->parts, parts);
 }
 
 int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *chip,
@@ -51,17 +84,27 @@ int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *
 		.above = opk_alloc_array(count, sizeof *values->above),
 	};
 	code = find_throughputs(values, ctx);
-	if (!code
-	    && !(values->wanted && values->above && list_init(&values->asked, count)
-	         && list_init(&values->parts, values->throughputs.parts.count)))
+	if (!code && !allocate(values))
 		code = opk_nomem(ctx, "values");
 	if (code)
 		opk_values_clear(values);
 	return code;
 }
 
+static void clear_idleness(struct opk_idleness *idleness)
+{
+	free(idleness->names[0]);
+	free(idleness->names[1]);
+	free(idleness->requests);
+	*idleness = (struct opk_idleness){ 0 };
+}
+
 void opk_values_clear(struct opk_values *values)
 {
+	for (size_t i = 0; values->idleness && i < values->throughputs.parts.count; i++)
+		clear_idleness(&values->idleness[i]);
+	free(values->idleness);
+	free(values->failed);
 	opk_nv_host_free(values->host);
 	opk_throughputs_clear(&values->throughputs);
 	list_clear(&values->asked);
@@ -77,6 +120,8 @@ static void give_up_perfworks(struct opk_values *values, struct opk_ctx *ctx)
 {
 	free(opk_take(values->asked.requests));
 	free(opk_take(values->parts.requests));
+	for (size_t i = 0; i < values->throughputs.parts.count; i++)
+		clear_idleness(&values->idleness[i]);
 	values->evaluator = NULL;
 	opk_clear_errors(ctx);
 }
@@ -186,26 +231,44 @@ static int evaluate(struct opk_values *values, struct opk_ctx *ctx, struct opk_v
 	                       index, list->names, list->count);
 }
 
+/* Names and requests of what says whether a part's unit was idle. */
+static int make_idleness(struct opk_idleness *out, struct opk_values *values, struct opk_ctx *ctx,
+                         const char *part)
+{
+	int code = OPK_OK;
+
+	out->names[0] = opk_throughput_part_sum(part);
+	out->names[1] = opk_throughput_part_peak(part);
+	if (!out->names[0] || !out->names[1])
+		return opk_nomem(ctx, "a part of a throughput");
+	if (values->evaluator)
+		code = opk_nv_requests_new(&out->requests, ctx, values->evaluator,
+		                           (const char *const *)out->names, 2);
+	out->made = true;
+	/* A throughput that PerfWorks does not divide has neither. */
+	out->refused = code == OPK_EUSAGE;
+	return code;
+}
+
 /* Whether a unit had nothing to do: its part counted, and the peak that it is a share of is 0. */
-static int is_idle(bool *out, struct opk_values *values, struct opk_ctx *ctx, const char *part,
+static int is_idle(bool *out, struct opk_values *values, struct opk_ctx *ctx, size_t part,
                    size_t index)
 {
-	opk_autofree char *sum = opk_throughput_part_sum(part);
-	opk_autofree char *peak = opk_throughput_part_peak(part);
-	opk_autofree struct opk_nv_requests *requests = NULL;
-	const char *names[] = { sum, peak };
+	struct opk_idleness *idleness = &values->idleness[part];
 	double found[] = { NAN, NAN };
-	struct opk_value_list list = { .names = names, .count = 2, .values = found };
-	int code = sum && peak ? OPK_OK : opk_nomem(ctx, "a part of a throughput");
+	struct opk_value_list list = { .names = (const char **)idleness->names,
+		                       .count = 2,
+		                       .values = found };
+	int code = OPK_OK;
 
-	if (!code && values->evaluator)
-		code = opk_nv_requests_new(&requests, ctx, values->evaluator, names, 2);
-	list.requests = requests;
-	if (!code)
+	if (!idleness->made)
+		code = make_idleness(idleness, values, ctx, values->throughputs.parts.items[part]);
+	list.requests = idleness->requests;
+	if (!code && !idleness->refused)
 		code = evaluate(values, ctx, &list, index);
 	if (code == OPK_ENOMEM)
 		return code;
-	/* A throughput that PerfWorks does not divide has neither. */
+	idleness->refused |= code == OPK_EUSAGE;
 	opk_clear_errors(ctx);
 	*out = !isnan(found[0]) && found[1] == 0;
 	return OPK_OK;
@@ -219,49 +282,101 @@ static double highest(double value, const double *parts, size_t count)
 	return value;
 }
 
-static int check_throughput(double *value, struct opk_values *values, struct opk_ctx *ctx,
-                            struct opk_throughput *t, const double *parts, size_t index)
+/* Takes down where there may be more to a throughput than its value says. */
+static void remark_doubts(struct opk_throughput *t, const char *failed, double value)
 {
+	if (failed || *t->remarks[OPK_PART_FAILS].part)
+		opk_throughput_remark(t, OPK_PART_FAILS, failed ? failed : "", value);
+	for (int i = OPK_PARTS_UNKNOWN; i <= OPK_UNDIVIDED; i++)
+		if (*t->remarks[i].part)
+			opk_throughput_remark(t, (enum opk_remark_kind)i, "", value);
+}
+
+/* `parts` and `failed` have one a part. */
+static int check_throughput(double *value, struct opk_values *values, struct opk_ctx *ctx,
+                            struct opk_throughput *t, const double *parts, const bool *failed,
+                            size_t index)
+{
+	const char *failing = NULL;
+
 	for (size_t i = t->first; i < t->end; i++) {
 		const char *part = values->throughputs.parts.items[i];
 		bool idle = false;
 		int code;
 
-		if (!isnan(parts[i - t->first]))
+		if (failed[i - t->first])
+			failing = failing ? failing : part;
+		if (failed[i - t->first] || !isnan(parts[i - t->first]))
 			continue;
-		code = is_idle(&idle, values, ctx, part, index);
+		code = is_idle(&idle, values, ctx, i, index);
 		if (code)
 			return code;
 		if (idle)
 			continue;
-		opk_throughput_lacks(t, part, highest(*value, parts, t->end - t->first));
+		opk_throughput_remark(t, OPK_PART_LACKS, part,
+		                      highest(*value, parts, t->end - t->first));
 		*value = NAN;
 		return OPK_OK;
 	}
+	remark_doubts(t, failing, *value);
 	return OPK_OK;
+}
+
+static int evaluate_alone(double *out, bool *failed, struct opk_values *values, struct opk_ctx *ctx,
+                          const char *name, size_t index)
+{
+	opk_autofree struct opk_nv_requests *requests = NULL;
+	struct opk_value_list one = { .names = &name, .count = 1, .values = out };
+	int code = OPK_OK;
+
+	if (values->evaluator)
+		code = opk_nv_requests_new(&requests, ctx, values->evaluator, &name, 1);
+	one.requests = requests;
+	if (!code)
+		code = evaluate(values, ctx, &one, index);
+	if (code == OPK_ENOMEM)
+		return code;
+	*failed = code != OPK_OK;
+	if (code)
+		*out = NAN;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+/* Where the library can't compute all parts together, those that it can are computed. */
+static int evaluate_parts(struct opk_values *values, struct opk_ctx *ctx, size_t index)
+{
+	struct opk_value_list *parts = &values->parts;
+	int code = evaluate(values, ctx, parts, index);
+
+	memset(values->failed, 0, parts->count * sizeof *values->failed);
+	if (!code || code == OPK_ENOMEM)
+		return code;
+	opk_clear_errors(ctx);
+	code = OPK_OK;
+	for (size_t i = 0; !code && i < parts->count; i++)
+		code = evaluate_alone(&parts->values[i], &values->failed[i], values, ctx,
+		                      parts->names[i], index);
+	return code;
 }
 
 /* One whose part is lacking becomes nan. */
 static int check_throughputs(double *out, struct opk_values *values, struct opk_ctx *ctx,
                              size_t index)
 {
-	const double *parts = values->parts.values;
-	int code = evaluate(values, ctx, &values->parts, index);
+	int code = evaluate_parts(values, ctx, index);
+	size_t at = 0;
 
-	if (code && code != OPK_ENOMEM) {
-		/* The library names parts that it can't compute: nothing is known of any. */
-		opk_clear_errors(ctx);
-		values->throughputs.count = values->parts.count = 0;
-		return OPK_OK;
-	}
 	for (size_t i = 0; !code && i < values->throughputs.count; i++) {
 		struct opk_throughput *t = &values->throughputs.items[i];
 
 		if (!values->wanted[t->metric])
 			continue;
 		if (!isnan(out[t->metric]))
-			code = check_throughput(&out[t->metric], values, ctx, t, parts, index);
-		parts += t->end - t->first;
+			code = check_throughput(&out[t->metric], values, ctx, t,
+			                        values->parts.values + at, values->failed + at,
+			                        index);
+		at += t->end - t->first;
 	}
 	return code;
 }

@@ -35,9 +35,15 @@ int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
 int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                             struct opk_made_rows *rows, const struct opk_evaluation *samples)
 {
-	for (size_t i = 0; i < evaluation->metrics.count; i++)
+	size_t count = evaluation->metrics.count;
+
+	for (size_t i = 0; i < count; i++)
 		if (!opk_strlist_add(&evaluation->units, samples ? samples->units.items[i] : ""))
 			return opk_nomem(ctx, "an evaluation");
+	if (samples) {
+		memcpy(evaluation->explained, samples->explained, count * sizeof(bool));
+		memcpy(evaluation->bound, samples->bound, count * sizeof(bool));
+	}
 	evaluation->made = *rows;
 	*rows = (struct opk_made_rows){ 0 };
 	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);

@@ -26,7 +26,9 @@ bool opk_is_share(const char *metric)
 void opk_values_remark(struct opk_values *values, const double *of_range)
 {
 	for (size_t i = 0; i < values->metric_count; i++) {
-		struct opk_remark one = { .metric = i, .rows = 1, .least = of_range[i] };
+		struct opk_remark one = {
+			.metric = i, .rows = 1, .kind = OPK_ABOVE_WHOLE, .least = of_range[i]
+		};
 
 		one.most = one.least;
 		if (of_range[i] > WHOLE && opk_is_share(values->metrics[i]))
@@ -54,6 +56,14 @@ static void print_rest(char *out, size_t size, const struct opk_remark *lacking)
 		snprintf(out, size, "at least %.4g%%", lacking->most);
 }
 
+/* It is not known whether the unit of a part that is not divided was idle. */
+static const char *explain(const char *part)
+{
+	return opk_may_be_throughput(part)
+	               ? ", which the library does not divide, has no value"
+	               : " was not collected, or not with the instances that it needs";
+}
+
 static void note_lacking(struct opk_ctx *ctx, const char *of, const char *metric,
                          const struct opk_remark *lacking)
 {
@@ -61,9 +71,21 @@ static void note_lacking(struct opk_ctx *ctx, const char *of, const char *metric
 
 	print_rest(rest, sizeof rest, lacking);
 	opk_log(ctx,
-	        "%s: %s is nan in %" PRIu64 " row%s, because its part %s was not collected, "
-	        "or not with the instances that it needs; its other parts amount to %s",
-	        of, metric, lacking->rows, lacking->rows == 1 ? "" : "s", lacking->part, rest);
+	        "%s: %s is nan in %" PRIu64 " row%s, because its part %s%s; its other parts "
+	        "amount to %s",
+	        of, metric, lacking->rows, lacking->rows == 1 ? "" : "s", lacking->part,
+	        explain(lacking->part), rest);
+}
+
+static void note_more(struct opk_ctx *ctx, const char *of, const char *metric,
+                      const struct opk_remark *doubt)
+{
+	bool fails = doubt->kind == OPK_PART_FAILS;
+
+	opk_log(ctx, "%s: %s may be more than it shows in %" PRIu64 " row%s: %s%s%s", of, metric,
+	        doubt->rows, doubt->rows == 1 ? "" : "s",
+	        fails ? "its part " : "the library does not name all parts of ", doubt->part,
+	        fails ? " can't be evaluated" : "");
 }
 
 /* Whether the counters of a metric were, or may have been, counted in different passes. */
@@ -84,15 +106,65 @@ static void note_above(struct opk_ctx *ctx, const char *of, const char *metric,
 	        of, metric, above->rows, above->rows == 1 ? "" : "s", above->most);
 }
 
-void opk_evaluation_note_remarks(const struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+static void note_metric(struct opk_ctx *ctx, const char *of,
+                        const struct opk_evaluation *evaluation, size_t metric)
+{
+	const struct opk_remark *all = &evaluation->spools.remarks[OPK_REMARK_KINDS * metric];
+	const char *name = evaluation->metrics.items[metric];
+
+	if (all[OPK_PART_LACKS].rows)
+		note_lacking(ctx, of, name, &all[OPK_PART_LACKS]);
+	if (all[OPK_PART_FAILS].rows)
+		note_more(ctx, of, name, &all[OPK_PART_FAILS]);
+	if (all[OPK_PARTS_UNKNOWN].rows)
+		note_more(ctx, of, name, &all[OPK_PARTS_UNKNOWN]);
+	if (all[OPK_ABOVE_WHOLE].rows && is_of_passes(evaluation, metric))
+		note_above(ctx, of, name, &all[OPK_ABOVE_WHOLE]);
+}
+
+static uint64_t stored_rows(const struct opk_spools *spools)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < spools->count; i++)
+		rows += spools->trailers[i].stored;
+	return rows;
+}
+
+void opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                  const char *of)
 {
-	for (size_t i = 0; i < evaluation->metrics.count; i++) {
-		const char *metric = evaluation->metrics.items[i];
+	uint64_t rows = stored_rows(&evaluation->spools);
 
-		if (evaluation->spools.lacking[i].rows)
-			note_lacking(ctx, of, metric, &evaluation->spools.lacking[i]);
-		if (evaluation->spools.above[i].rows && is_of_passes(evaluation, i))
-			note_above(ctx, of, metric, &evaluation->spools.above[i]);
+	for (size_t i = 0; i < evaluation->metrics.count; i++) {
+		const struct opk_remark *all = &evaluation->spools.remarks[OPK_REMARK_KINDS * i];
+
+		note_metric(ctx, of, evaluation, i);
+		evaluation->explained[i] = rows && all[OPK_PART_LACKS].rows == rows;
+		evaluation->bound[i] = all[OPK_PART_FAILS].rows || all[OPK_PARTS_UNKNOWN].rows
+		                       || all[OPK_UNDIVIDED].rows;
 	}
+}
+
+/* The metric that a column shows; SIZE_MAX: it is derived. */
+static size_t metric_of(const struct opk_evaluation *evaluation, size_t column)
+{
+	const struct opk_columns *columns = &evaluation->columns;
+	size_t source = columns->sources[column];
+
+	return source >= columns->derived_count ? source - columns->derived_count : SIZE_MAX;
+}
+
+bool opk_evaluation_is_explained(const struct opk_evaluation *evaluation, size_t column)
+{
+	size_t metric = metric_of(evaluation, column);
+
+	return metric != SIZE_MAX && evaluation->explained[metric];
+}
+
+bool opk_evaluation_is_bound(const struct opk_evaluation *evaluation, size_t column)
+{
+	size_t metric = metric_of(evaluation, column);
+
+	return metric != SIZE_MAX && evaluation->bound[metric];
 }

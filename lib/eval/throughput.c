@@ -3,6 +3,8 @@
  * A throughput is the highest of its parts, and CUPTI leaves out those that it can't compute: where
  * a part was not collected, what it makes of the others is too low. Here that becomes nan.
  */
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ static const char *suffix_of(const char *metric)
 }
 
 /* Every throughput has this in its name: nothing is asked about others. */
-static bool may_be_throughput(const char *metric)
+bool opk_may_be_throughput(const char *metric)
 {
 	return strstr(metric, "throughput") != NULL;
 }
@@ -25,7 +27,7 @@ static bool may_be_throughput(const char *metric)
 bool opk_any_throughput(const char *const *metrics, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (may_be_throughput(metrics[i]))
+		if (opk_may_be_throughput(metrics[i]))
 			return true;
 	return false;
 }
@@ -44,50 +46,129 @@ char *opk_throughput_part_peak(const char *part)
 	             : opk_strdup(part);
 }
 
-static int add_part(struct opk_throughputs *t, struct opk_ctx *ctx, const char *base,
-                    const char *suffix)
+static void name_part(struct opk_remark *remark, const char *part)
 {
-	opk_autofree char *name = opk_printf("%s%s", base, suffix);
+	if (!*remark->part)
+		snprintf(remark->part, sizeof remark->part, "%s", part);
+}
 
-	return name && opk_strlist_add(&t->parts, name) ? OPK_OK
-	                                                : opk_nomem(ctx, "parts of a throughput");
+/* A throughput in the making. */
+struct maker {
+	struct opk_throughputs *all;
+	struct opk_throughput *one;
+	struct opk_ctx *ctx;
+	struct opk_nv_evaluator *evaluator;
+};
+
+static int fail_nomem(const struct maker *m)
+{
+	return opk_nomem(m->ctx, "parts of a throughput");
+}
+
+static bool has_part(const struct maker *m, const char *name)
+{
+	for (size_t i = m->one->first; i < m->all->parts.count; i++)
+		if (!strcmp(m->all->parts.items[i], name))
+			return true;
+	return false;
+}
+
+/* A part that the library names and can't compute is left out: of GR100 there are some. */
+static int add_part(const struct maker *m, const char *name)
+{
+	opk_autostrlist struct opk_strlist counters = { 0 };
+	int code = opk_nv_raw_counters(&counters, m->ctx, m->evaluator, name);
+
+	if (code == OPK_ENOMEM)
+		return code;
+	opk_clear_errors(m->ctx);
+	if (code)
+		name_part(&m->one->remarks[OPK_PART_FAILS], name);
+	else if (!has_part(m, name) && !opk_strlist_add(&m->all->parts, name))
+		return fail_nomem(m);
+	return OPK_OK;
+}
+
+static int add_undivided(const struct maker *m, const char *metric, int level)
+{
+	name_part(&m->one->remarks[OPK_PARTS_UNKNOWN], metric);
+	return level ? add_part(m, metric) : OPK_OK;
 }
 
 /* The parts of a throughput and of those among them; one that PerfWorks does not divide is one. */
-static int add_parts(struct opk_throughputs *t, struct opk_ctx *ctx,
-                     struct opk_nv_evaluator *evaluator, const char *metric, int level)
+static int add_parts(const struct maker *m, const char *metric, int level)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
 	const char *suffix = suffix_of(metric);
-	int code = opk_nv_constituents(&counters, &throughputs, ctx, evaluator, metric);
+	int code = m->evaluator ? opk_nv_constituents(&counters, &throughputs, m->ctx, m->evaluator,
+	                                              metric)
+	                        : OPK_OK;
 
-	if (!code && level && !counters.count && !throughputs.count)
-		code = add_part(t, ctx, metric, "");
-	for (size_t i = 0; !code && i < counters.count; i++)
-		code = add_part(t, ctx, counters.items[i], suffix);
+	if (code == OPK_ENOMEM)
+		return code;
+	opk_clear_errors(m->ctx);
+	if (code || !(counters.count || throughputs.count))
+		return add_undivided(m, metric, level);
+	for (size_t i = 0; !code && i < counters.count; i++) {
+		opk_autofree char *name = opk_printf("%s%s", counters.items[i], suffix);
+
+		code = name ? add_part(m, name) : fail_nomem(m);
+	}
 	for (size_t i = 0; !code && i < throughputs.count && level < MOST_LEVELS; i++) {
 		opk_autofree char *name = opk_printf("%s%s", throughputs.items[i], suffix);
 
-		code = name ? add_parts(t, ctx, evaluator, name, level + 1)
-		            : opk_nomem(ctx, "parts of a throughput");
+		code = name ? add_parts(m, name, level + 1) : fail_nomem(m);
 	}
+	return code;
+}
+
+/* Appends what a metric counts; what has no counters is no metric of the library's. */
+static int add_counters(struct opk_strlist *out, struct opk_ctx *ctx,
+                        struct opk_nv_evaluator *evaluator, const char *metric)
+{
+	int code = opk_nv_raw_counters(out, ctx, evaluator, metric);
+
+	if (code == OPK_ENOMEM)
+		return code;
+	opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
+static bool are_all_among(const struct opk_strlist *few, const struct opk_strlist *sorted)
+{
+	for (size_t i = 0; i < few->count; i++)
+		if (!opk_strlist_contains_sorted(sorted, few->items[i]))
+			return false;
+	return few->count > 0;
+}
+
+/* The library names only some parts of lts__throughput of samples: it counts more than they do. */
+static int check_whole(const struct maker *m, const char *metric)
+{
+	opk_autostrlist struct opk_strlist whole = { 0 }, parts = { 0 };
+	int code = add_counters(&whole, m->ctx, m->evaluator, metric);
+
+	for (size_t i = m->one->first; !code && i < m->all->parts.count; i++)
+		code = add_counters(&parts, m->ctx, m->evaluator, m->all->parts.items[i]);
+	opk_strlist_sort(&parts);
+	if (!code && !are_all_among(&whole, &parts))
+		name_part(&m->one->remarks[OPK_PARTS_UNKNOWN], metric);
 	return code;
 }
 
 static int add_throughput(struct opk_throughputs *t, struct opk_ctx *ctx,
                           struct opk_nv_evaluator *evaluator, const char *metric, size_t number)
 {
-	struct opk_throughput *next = &t->items[t->count];
-	size_t first = t->parts.count;
-	int code = add_parts(t, ctx, evaluator, metric, 0);
+	struct opk_throughput *next = &t->items[t->count++];
+	const struct maker m = { t, next, ctx, evaluator };
+	int code;
 
-	if (!code && t->parts.count > first) {
-		*next = (struct opk_throughput){ .metric = number,
-			                         .first = first,
-			                         .end = t->parts.count };
-		t->count++;
-	}
-	return code;
+	*next = (struct opk_throughput){ .metric = number, .first = t->parts.count };
+	code = add_parts(&m, metric, 0);
+	next->end = t->parts.count;
+	return code || *next->remarks[OPK_PART_FAILS].part || *next->remarks[OPK_PARTS_UNKNOWN].part
+	               ? code
+	               : check_whole(&m, metric);
 }
 
 int opk_throughputs_init(struct opk_throughputs *t, struct opk_ctx *ctx,
@@ -99,16 +180,10 @@ int opk_throughputs_init(struct opk_throughputs *t, struct opk_ctx *ctx,
 	*t = (struct opk_throughputs){ .items = opk_alloc_array(count + 1, sizeof *t->items) };
 	if (!t->items)
 		return opk_nomem(ctx, "throughputs");
-	if (!evaluator)
-		return OPK_OK;
-	for (size_t i = 0; code != OPK_ENOMEM && i < count; i++)
-		if (may_be_throughput(metrics[i]))
+	for (size_t i = 0; !code && i < count; i++)
+		if (opk_may_be_throughput(metrics[i]))
 			code = add_throughput(t, ctx, evaluator, metrics[i], i);
-	if (code == OPK_ENOMEM)
-		return code;
-	/* A name that is unknown is refused with the other metrics. */
-	opk_clear_errors(ctx);
-	return OPK_OK;
+	return code;
 }
 
 void opk_throughputs_clear(struct opk_throughputs *t)
@@ -118,10 +193,68 @@ void opk_throughputs_clear(struct opk_throughputs *t)
 	*t = (struct opk_throughputs){ 0 };
 }
 
-void opk_throughput_lacks(struct opk_throughput *t, const char *part, double rest)
-{
-	struct opk_remark one = { .metric = t->metric, .rows = 1, .least = rest, .most = rest };
+/* ---- which are trusted */
 
-	snprintf(one.part, sizeof one.part, "%s", part);
-	opk_remark_add(&t->lacking, &one);
+bool opk_throughputs_in_doubt(const struct opk_throughputs *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (*t->items[i].remarks[OPK_PARTS_UNKNOWN].part)
+			return true;
+	return false;
+}
+
+/* One that is divided was checked as far as it is; of one that is not there is no check. */
+static void trust(struct opk_throughput *t, const char *metric)
+{
+	char *part = t->remarks[OPK_PARTS_UNKNOWN].part;
+
+	if (!strcmp(part, metric))
+		name_part(&t->remarks[OPK_UNDIVIDED], part);
+	*part = '\0';
+}
+
+static bool is_listed(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (!strcmp(meta->metrics[i], metric))
+			return true;
+	return false;
+}
+
+int opk_throughputs_trust(struct opk_throughputs *t, struct opk_ctx *ctx,
+                          struct opk_nv_evaluator *evaluator, const char *const *metrics,
+                          const struct opk_meta *meta)
+{
+	opk_autostrlist struct opk_strlist collected = { 0 };
+	int code = OPK_OK;
+
+	for (size_t i = 0; i < t->count; i++)
+		if (is_listed(meta, metrics[t->items[i].metric]))
+			trust(&t->items[i], metrics[t->items[i].metric]);
+	if (!opk_throughputs_in_doubt(t))
+		return OPK_OK;
+	for (size_t i = 0; !code && i < meta->metric_count; i++)
+		code = add_counters(&collected, ctx, evaluator, meta->metrics[i]);
+	opk_strlist_sort(&collected);
+	for (size_t i = 0; !code && i < t->count; i++) {
+		opk_autostrlist struct opk_strlist needed = { 0 };
+		const char *metric = metrics[t->items[i].metric];
+
+		code = add_counters(&needed, ctx, evaluator, metric);
+		if (!code && are_all_among(&needed, &collected))
+			trust(&t->items[i], metric);
+	}
+	return code;
+}
+
+void opk_throughput_remark(struct opk_throughput *t, enum opk_remark_kind kind, const char *part,
+                           double value)
+{
+	struct opk_remark *all = &t->remarks[kind];
+	struct opk_remark one = {
+		.metric = t->metric, .rows = 1, .kind = kind, .least = value, .most = value
+	};
+
+	snprintf(one.part, sizeof one.part, "%s", *all->part ? all->part : part);
+	opk_remark_add(all, &one);
 }
