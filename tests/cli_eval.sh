@@ -31,6 +31,12 @@ lacks="half-throughput.opk: sm__throughput.$pct is nan in 1 row, because its par
 notes "$lacks" eval "$half" --metrics sm__throughput.$pct,sm__instruction_throughput.$pct --where launch=1
 out_has ',nan,28[.]'
 notes 'at least 6[.]096% to 88[.]1%, row by row' eval "$half" --metrics sm__throughput.$pct
+# One note says why: another one speaks of other metrics, and of files of which none does.
+err_lacks 'is nan in every'
+notes 'sm__throughput.*because its part' eval "$half" --metrics sm__throughput.$pct --aggregate kernel
+err_lacks 'is nan in every'
+notes '1 of 2 metrics, sm__cycles_elapsed.max, is nan in every row' eval "$half" --metrics sm__throughput.$pct,sm__cycles_elapsed.max
+notes '1 of 1 metrics, sm__throughput[^,]*, is nan in every row' eval "$half" "$simple" --metrics sm__throughput.$pct
 notes 'sm__throughput.*because its part' show "$half"
 notes 'sm__throughput.*because its part' diff "$half" "$half"
 notes 'sm__throughput.*because its part' report "$half" -o half.html

@@ -3,12 +3,14 @@
 #include <math.h>
 
 #include "base/extreme.h"
+#include "eval/eval.h"
 #include "images/door.h"
 #include "table/table_inside.h"
 
 struct opk_table_watched {
 	const char *name;
 	bool has_rows; /* some row was read that could have it */
+	bool in_doubt; /* of some input no note has said yet why it is nan */
 	bool too_few;  /* some row could not: samples say too little of what ran */
 	bool computed; /* in some row it is not nan */
 	bool measured; /* in some row there is all that it is computed of */
@@ -53,11 +55,14 @@ static bool begin_input(struct opk_table *table, size_t file)
 	size_t count = opk_table_get_values(&columns, table, file);
 
 	input->watched = opk_alloc_array(count + 1, sizeof *input->watched);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (!input->watched
 		    || !add(&table->watch, opk_evaluation_column(input->evaluation, columns[i]),
 		            &input->watched[i]))
 			return false;
+		table->watch.values[input->watched[i]]
+			.in_doubt |= !opk_evaluation_is_explained(input->evaluation, columns[i]);
+	}
 	if (input->watched && input->aggregate)
 		see_groups(&table->watch, input, columns, count);
 	return input->watched != NULL;
@@ -124,10 +129,12 @@ void opk_table_watch_row(struct opk_table *table)
 
 /* ---- what is said of them */
 
-enum cause { NOT_COLLECTED, NO_VALUE, TOO_FEW, NO_ROWS };
+enum cause { NOT_COLLECTED, NO_VALUE, TOO_FEW, NO_ROWS, EXPLAINED };
 
 static enum cause find_cause(const struct opk_table_watched *value)
 {
+	if (!value->in_doubt)
+		return EXPLAINED;
 	if (value->has_rows)
 		return value->measured ? NO_VALUE : NOT_COLLECTED;
 	return value->too_few ? TOO_FEW : NO_ROWS;
