@@ -2348,8 +2348,12 @@ struct opk_roofline_dot {
  * peak, a level against its bytes a second and its throughput; the largest share is the nearest.
  */
 struct opk_roofline_kernel {
-	const char *highest; /* the largest share that is known: "fp32 48.1%"; or "" */
-	const char *text;    /* all shares, the nearest line, and what is not known, in words */
+	/*
+	 * The largest share that is known: "fp32 48.1%"; "L2 at least 12%" where not all parts of
+	 * its throughput are known; or "".
+	 */
+	const char *highest;
+	const char *text; /* all shares, the nearest line, and what is not known, in words */
 };
 
 /* Kernels between their roofs; texts are borrowed from the evaluation. */

@@ -278,10 +278,13 @@ struct nearness {
 #define NAN_ "(0 * fake__a.sum / (0 * fake__a.sum))"
 #define LACKS_L1 "Not recorded: the throughput of L1."
 
+/* 1 percent, and the library does not say which parts it has. */
+static const char undivided[] = "fake__other_throughput.avg.pct_of_peak_sustained_elapsed";
+
 /* Peaks are 100, of tensor operations 1000, of L1's bytes 200. */
 static void put_kernel(const struct nearness *row)
 {
-	static const char *const metrics[] = { "fake__a.sum" };
+	static const char *const metrics[] = { "fake__a.sum", undivided };
 	const char *const formulas[] = { row->fp32, row->tensor, row->other,     row->dram,
 		                         row->l1,   "1",         row->dram_busy, row->l1_busy,
 		                         "100",     "1000",      "200" };
@@ -291,7 +294,10 @@ static void put_kernel(const struct nearness *row)
 	static const char *const work[] = { "fp32", "tensor", "other" };
 	struct opk_meta_roof lines[] = {
 		{ "DRAM", "dram", "p100", "", *row->dram_busy ? "dram__busy" : "" },
-		{ "L1", "l1", "p200", "", *row->l1_busy ? "l1busy" : "" },
+		{ "L1", "l1", "p200", "",
+		  row->l1_busy == undivided ? undivided
+		  : *row->l1_busy           ? "l1busy"
+		                            : "" },
 		{ "fp32", "", "p100", "fp32", "" },
 		{ "tensor fp8", NULL, "p1000", "tensor", NULL },
 		{ "never", "", "p1000", "", "" },
@@ -300,7 +306,7 @@ static void put_kernel(const struct nearness *row)
 	struct opk_meta meta = { .kind = "recording",
 		                 .chip = "FA100",
 		                 .metrics = metrics,
-		                 .metric_count = 1,
+		                 .metric_count = COUNT(metrics),
 		                 .passes = 1,
 		                 .derived = derived,
 		                 .derived_count = COUNT(derived) };
@@ -310,8 +316,10 @@ static void put_kernel(const struct nearness *row)
 	struct opk_writer *writer;
 
 	for (size_t i = 0; i < COUNT(derived); i++) {
+		bool is_number = *formulas[i] && formulas[i] != undivided;
+
 		snprintf(texts[i], sizeof texts[i], "0 * fake__a.sum + %s",
-		         *formulas[i] ? formulas[i] : "0");
+		         is_number ? formulas[i] : "0");
 		derived[i] = (struct opk_meta_derived){ derived_names[i], texts[i],
 			                                i == 5  ? "second"
 			                                : i < 3 ? "flop"
@@ -368,6 +376,15 @@ START_TEST(nearness)
 		  "Of the peaks: fp32 10%, flop nan; DRAM 5% (dram__busy 5%), L1 nan (l1busy 5%). "
 		  "Nearest of these: fp32.",
 		  "Not recorded: which operations each peak limits." },
+		/* What is not divided may have parts that lack. */
+		{ HERE, "10", "0", "0", "5", "1", "5", undivided, "fp32 10%",
+		  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 0.5% "
+		  "(fake__other_throughput at least 1%). Nearest of these: fp32.",
+		  "" },
+		{ HERE, "0.7", "0", "0", "0.1", "1", "0.1", undivided, "L1 at least 1%",
+		  "Of the peaks: fp32 0.7%; DRAM 0.1% (dram__busy 0.1%), L1 0.5% "
+		  "(fake__other_throughput at least 1%). Nearest: L1.",
+		  "" },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -376,6 +393,7 @@ START_TEST(nearness)
 		struct opk_summary *summary;
 		struct opk_file *file;
 
+		fake.undivided = true;
 		put_kernel(&rows[i]);
 		ck_ok(nv, opk_file_open(&file, nv, in_folder("near.opk")));
 		ck_ok(nv, opk_summary_new(&summary, nv, file, NULL));
@@ -387,7 +405,7 @@ START_TEST(nearness)
 		       drawn->kernels[0].highest);
 		ck_row(&rows[i], !strcmp(drawn->lacks, rows[i].lacks), "%s", drawn->lacks);
 		/* Operations that no kernel has. */
-		ck_row(&rows[i], drawn->roofs[2].idle == (*rows[i].fp32 == '0'), "fp32");
+		ck_row(&rows[i], drawn->roofs[2].idle == !strcmp(rows[i].fp32, "0"), "fp32");
 		ck_assert(!drawn->roofs[0].idle);
 		opk_roofline_free(drawn);
 		opk_summary_free(summary);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/door.h"
+#include "eval/eval.h"
 #include "picture/picture.h"
 #include "summary/door.h"
 
@@ -14,6 +15,7 @@ struct line {
 	size_t throughput;  /* of a level */
 	char *unit;         /* the throughput's name without its rollup */
 	bool known;         /* the work or the throughput, of any kernel */
+	bool bound;         /* the throughput may be more: not all of its parts are known */
 };
 
 struct roofline {
@@ -101,6 +103,8 @@ static int find_line(struct line *line, struct opk_ctx *ctx,
 		code = find_optional(&line->throughput, ctx, evaluation, throughput);
 	if (code)
 		return code;
+	line->bound = line->throughput != SIZE_MAX
+	              && opk_evaluation_is_bound(evaluation, line->throughput);
 	line->unit = opk_printf("%.*s", (int)strcspn(throughput, "."), throughput);
 	return line->unit ? OPK_OK : opk_nomem(ctx, "a roofline");
 }
@@ -200,6 +204,7 @@ struct nearness {
 	double covered;         /* operations that have a peak of their own */
 	size_t nearest;         /* a line; SIZE_MAX before any is known */
 	double share;
+	bool at_least; /* that share is of a throughput that may be more */
 };
 
 /* At the clocks of this kernel. */
@@ -210,22 +215,23 @@ static double share_of(const struct nearness *n, size_t column, size_t roof)
 	return rate / n->kernel->values[n->r->lines[roof].peak];
 }
 
-/* "fp32 48.1%" */
-static void put_share(struct opk_buf *out, const char *name, double share)
+/* "fp32 48.1%", "l1tex__throughput at least 12%" */
+static void put_share(struct opk_buf *out, const char *name, double share, bool at_least)
 {
-	opk_buf_add_printf(out, "%s ", name);
+	opk_buf_add_printf(out, "%s %s", name, at_least ? "at least " : "");
 	if (isnan(share))
 		opk_buf_add_text(out, "nan");
 	else
 		opk_buf_add_printf(out, "%.3g%%", 100 * share);
 }
 
-static void try_nearest(struct nearness *n, size_t roof, double share)
+static void try_nearest(struct nearness *n, size_t roof, double share, bool at_least)
 {
 	if (!isfinite(share) || share <= n->share)
 		return;
 	n->nearest = roof;
 	n->share = share;
+	n->at_least = at_least;
 }
 
 /* Units for different types can work at the same time, so their shares are not added up. */
@@ -241,10 +247,10 @@ static void put_operations(struct nearness *n)
 		if (!is_positive(work) || !is_positive(share))
 			continue;
 		opk_buf_add_text(&n->text, comma);
-		put_share(&n->text, r->roofs[i].name, share);
+		put_share(&n->text, r->roofs[i].name, share, false);
 		n->covered += work;
 		comma = ", ";
-		try_nearest(n, i, share);
+		try_nearest(n, i, share, false);
 	}
 }
 
@@ -269,21 +275,33 @@ static void put_level(struct nearness *n, size_t roof, const char *comma)
 	double throughput = value_of(n->kernel, line->throughput);
 
 	opk_buf_add_text(&n->text, comma);
-	put_share(&n->text, n->r->roofs[roof].name, bytes);
-	try_nearest(n, roof, bytes);
-	try_nearest(n, roof, throughput / 100);
-	if (isnan(throughput))
+	put_share(&n->text, n->r->roofs[roof].name, bytes, false);
+	try_nearest(n, roof, bytes, false);
+	try_nearest(n, roof, throughput / 100, line->bound);
+	if (isnan(throughput)) {
 		opk_buf_add_printf(&n->unknown, "%s%s", n->unknown.size ? ", " : "",
 		                   n->r->roofs[roof].name);
-	else
-		opk_buf_add_printf(&n->text, " (%s %.3g%%)", line->unit, throughput);
+		return;
+	}
+	opk_buf_add_text(&n->text, " (");
+	put_share(&n->text, line->unit, throughput / 100, line->bound);
+	opk_buf_add_text(&n->text, ")");
+}
+
+/* Whether a level that is not the nearest may be it, because its throughput may be more. */
+static bool may_be_nearer(const struct nearness *n)
+{
+	for (size_t i = 0; i < n->r->public.roof_count; i++)
+		if (i != n->nearest && n->r->lines[i].bound)
+			return true;
+	return false;
 }
 
 /* No more is said than is known: a throughput that is missing may be the highest of all. */
 static void put_verdict(struct nearness *n)
 {
 	double work = work_of(n->r, n->kernel);
-	bool all = !n->unknown.size && work - n->covered <= 1e-6 * work;
+	bool all = !n->unknown.size && !may_be_nearer(n) && work - n->covered <= 1e-6 * work;
 
 	if (n->nearest != SIZE_MAX)
 		opk_buf_add_printf(&n->text, ". Nearest%s: %s", all ? "" : " of these",
@@ -313,7 +331,7 @@ static int judge(struct opk_roofline_kernel *out, struct opk_ctx *ctx, const str
 	opk_buf_clear(&n.unknown);
 	out->text = opk_buf_take_text(&n.text);
 	if (n.nearest != SIZE_MAX)
-		put_share(&highest, r->roofs[n.nearest].name, n.share);
+		put_share(&highest, r->roofs[n.nearest].name, n.share, n.at_least);
 	out->highest = opk_buf_take_text(&highest);
 	return out->text && out->highest ? OPK_OK : opk_nomem(ctx, "a roofline");
 }
