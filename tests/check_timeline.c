@@ -338,6 +338,9 @@ static const struct opk_activity ran[] = {
 	{ .kind = OPK_ACTIVITY_RANGE, .name = "step", .device = -1, .rank = -1, .end_ns = 9000 },
 };
 
+/* With the same samples each. */
+static uint32_t devices = 1;
+
 static void put_images(const char *name, const struct opk_activity *activities, size_t count,
                        size_t times_each, uint64_t shift)
 {
@@ -352,11 +355,13 @@ static void put_images(const char *name, const struct opk_activity *activities, 
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
-	for (size_t i = 0; i < 2 * times_each; i++) {
+	for (size_t j = 0; j < 2 * times_each * devices; j++) {
+		uint32_t device = (uint32_t)j % devices;
+		size_t i = j / devices;
 		uint64_t at = 1000 + i % 2 * 3000 + i / 2 * shift;
-		const struct opk_time times[RANGES] = { { at, at + 1000, 0 },
-			                                { at + 1000, at + 2000, 0 },
-			                                { at + 2000, at + 3000, 0 } };
+		const struct opk_time times[RANGES] = { { at, at + 1000, device },
+			                                { at + 1000, at + 2000, device },
+			                                { at + 2000, at + 3000, device } };
 
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
 		ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
@@ -465,11 +470,13 @@ START_TEST(all_that_was_sampled)
 	struct opk_ctx *ctx = fake_ctx();
 
 	fake.image_is_pm = true;
-	for (size_t i = 0; i < 2 * COUNT(inside); i++) {
+	for (size_t i = 0; i < 4 * COUNT(inside); i++) {
 		struct opk_file *file;
 		double sampled, divided;
 
-		put_images("in.opk", inside[i / 2], 2, 2, 6000);
+		/* Nothing ran on the second device. */
+		devices = i < 2 * COUNT(inside) ? 1 : 2;
+		put_images("in.opk", inside[i / 2 % COUNT(inside)], 2, 2, 6000);
 		file = open_file(ctx, "in.opk");
 		sampled = add_samples(ctx, file);
 		divided = add_rows(ctx, file, i % 2);
@@ -477,6 +484,7 @@ START_TEST(all_that_was_sampled)
 		              divided, sampled);
 		opk_file_free(file);
 	}
+	devices = 1;
 	opk_ctx_free(ctx);
 }
 END_TEST

@@ -124,7 +124,7 @@ static int take_sample(struct work *w, const struct opk_row *row)
 
 	if (!sample)
 		return opk_nomem(w->ctx, "kernels on the timeline");
-	code = opk_grouping_find(&gpu, &w->rows->gpus, w->ctx, "", row->range);
+	code = opk_ran_rows_gpu(&gpu, w->rows, w->ctx, row->range);
 	*sample = (struct sample){ .time = { row->start_ns, row->end_ns },
 		                   .length = row->end_ns - row->start_ns,
 		                   .gpu = (uint32_t)gpu,
@@ -151,8 +151,8 @@ static int by_gpu_and_time(const void *a, const void *b)
 }
 
 /*
- * Those of GPUs of which nothing else is known are not of use, nor is what others have already: a
- * sample begins where the one before it ends, and what has no time left is left out.
+ * Those of unknown GPUs are not of use, nor is what others have already: a sample begins where the
+ * one before it ends, and what has no time left is left out.
  */
 static void order_samples(struct work *w)
 {
@@ -295,6 +295,9 @@ static int number_kernels(struct gpu *gpu, struct work *w, const struct opk_run_
 	if (!times || !numbers || !gpu->kernel_of)
 		return opk_nomem(w->ctx, "kernels on the timeline");
 	memset(gpu->kernel_of, 0xff, w->rows->made.count * sizeof *gpu->kernel_of);
+	/* Where nothing ran, all is idle time's. */
+	if (!count)
+		return OPK_OK;
 	for (size_t i = 0; i < kernels; i++)
 		times[i].kernel = (uint32_t)i;
 	for (size_t i = 0; i < count; i++)
@@ -475,12 +478,13 @@ static int compute_metric(struct work *w, struct gpu *gpus, size_t metric)
 
 /*
  * Nothing ran in samples before the first record and after the last one: all that was sampled is
- * divided, and that is idle time's part.
+ * divided, and that is idle time's part. Without records it is all of them.
  */
 static void add_outer_pauses(struct work *w, const struct gpu *gpu,
                              const struct opk_run_record *records, size_t count)
 {
-	uint64_t first = records->activity->start_ns, last = first, before = 0, after = 0;
+	uint64_t first = count ? records->activity->start_ns : UINT64_MAX, last = first;
+	uint64_t before = 0, after = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (records[i].activity->end_ns > last)

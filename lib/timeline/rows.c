@@ -233,6 +233,16 @@ void opk_ran_rows_clear(struct opk_ran_rows *rows)
 	opk_made_rows_clear(&rows->made);
 }
 
+int opk_ran_rows_gpu(size_t *gpu, struct opk_ran_rows *rows, struct opk_ctx *ctx,
+                     const struct opk_range *range)
+{
+	int code = opk_grouping_find(gpu, &rows->gpus, ctx, "", range);
+
+	return code || *gpu != SIZE_MAX || !range || range->device < 0
+	               ? code
+	               : opk_grouping_add(gpu, &rows->gpus, ctx, "", range);
+}
+
 size_t opk_ran_rows_of_gpu(size_t *first, const struct opk_ran_rows *rows, size_t gpu)
 {
 	size_t end;

@@ -17,7 +17,7 @@ struct opk_run_record {
 struct opk_ran_rows {
 	struct opk_run_record *records;
 	size_t count;
-	struct opk_grouping gpus;    /* of all records; samples are looked up there */
+	struct opk_grouping gpus;    /* of all records, then those that only have samples */
 	struct opk_grouping kernels; /* by name and symbol; copies and sets by name */
 	struct opk_made_rows made;   /* room for one more: idle time */
 	bool each_launch;
@@ -27,6 +27,9 @@ struct opk_ran_rows {
 int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file,
                       bool each_launch);
 void opk_ran_rows_clear(struct opk_ran_rows *rows);
+/* The number of a sample's GPU, on which nothing may have run; SIZE_MAX: it is not known. */
+int opk_ran_rows_gpu(size_t *gpu, struct opk_ran_rows *rows, struct opk_ctx *ctx,
+                     const struct opk_range *range);
 /* The records of a GPU: those from *first on; returns their number. */
 size_t opk_ran_rows_of_gpu(size_t *first, const struct opk_ran_rows *rows, size_t gpu);
 /*
