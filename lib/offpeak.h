@@ -2330,9 +2330,10 @@ void opk_chart_free(struct opk_chart *chart);
 /* A line of a roofline: a level of memory, or a peak of operations. */
 struct opk_roof {
 	const char *name;
-	bool is_level; /* of memory: `peak` is bytes a second, else operations a second */
-	double peak;   /* the highest of all kernels: it goes with the clock */
-	bool idle;     /* of operations that no kernel has */
+	bool is_level;    /* of memory: `peak` is bytes a second, else operations a second */
+	double peak;      /* the highest of all kernels: it goes with the clock */
+	bool idle;        /* of operations that no kernel has */
+	const char *unit; /* "byte", or of operations: "flop", "op" for those of integers */
 };
 
 /* A kernel at a level of memory. */
@@ -2359,7 +2360,7 @@ struct opk_roofline_kernel {
 /* Kernels between their roofs; texts are borrowed from the evaluation. */
 struct opk_roofline {
 	const char *title; /* may be "" */
-	const char *unit;  /* of operations: "flop" */
+	const char *unit;  /* of operations: "flop"; "op" where some are of another unit */
 	const struct opk_roof *roofs;
 	size_t roof_count;
 	const struct opk_roofline_dot *dots; /* of a kernel one after the other */

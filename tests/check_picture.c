@@ -188,9 +188,9 @@ END_TEST
 
 /* ---- rooflines -------------------------------------------------------------------------- */
 
-static const struct opk_roof roofs[] = { { "DRAM", true, 1e12, false },
-	                                 { "L2", true, 1e13, false },
-	                                 { "fp32", false, 5e13, true } };
+static const struct opk_roof roofs[] = { { "DRAM", true, 1e12, false, "byte" },
+	                                 { "L2", true, 1e13, false, "byte" },
+	                                 { "fp32", false, 5e13, true, "flop" } };
 
 /* Kernels with a dot at each of two levels. */
 static int draw(struct opk_buf *out, opk_sink_fn *sink, size_t count, size_t top, bool in_page)
@@ -282,7 +282,7 @@ struct nearness {
 static const char undivided[] = "fake__other_throughput.avg.pct_of_peak_sustained_elapsed";
 
 /* Peaks are 100, of tensor operations 1000, of L1's bytes 200. */
-static void put_kernel(const struct nearness *row)
+static void put_kernel(const struct nearness *row, const char *tensor_unit)
 {
 	static const char *const metrics[] = { "fake__a.sum", undivided };
 	const char *const formulas[] = { row->fp32, row->tensor, row->other,     row->dram,
@@ -321,9 +321,10 @@ static void put_kernel(const struct nearness *row)
 		snprintf(texts[i], sizeof texts[i], "0 * fake__a.sum + %s",
 		         is_number ? formulas[i] : "0");
 		derived[i] = (struct opk_meta_derived){ derived_names[i], texts[i],
-			                                i == 5  ? "second"
-			                                : i < 3 ? "flop"
-			                                        : "",
+			                                i == 5   ? "second"
+			                                : i == 1 ? tensor_unit
+			                                : i < 3  ? "flop"
+			                                         : "",
 			                                "" };
 	}
 	meta.roofline = (struct opk_meta_roofline){
@@ -394,7 +395,7 @@ START_TEST(nearness)
 		struct opk_file *file;
 
 		fake.undivided = true;
-		put_kernel(&rows[i]);
+		put_kernel(&rows[i], "flop");
 		ck_ok(nv, opk_file_open(&file, nv, in_folder("near.opk")));
 		ck_ok(nv, opk_summary_new(&summary, nv, file, NULL));
 		ck_ok(nv, opk_roofline_new(&drawn, nv, summary));
@@ -407,6 +408,44 @@ START_TEST(nearness)
 		/* Operations that no kernel has. */
 		ck_row(&rows[i], drawn->roofs[2].idle == !strcmp(rows[i].fp32, "0"), "fp32");
 		ck_assert(!drawn->roofs[0].idle);
+		opk_roofline_free(drawn);
+		opk_summary_free(summary);
+		opk_file_free(file);
+		opk_ctx_free(nv);
+	}
+}
+END_TEST
+
+/* Integer operations are none of floating point: where there are some, all are operations. */
+START_TEST(units_of_operations)
+{
+	static const struct {
+		struct here here;
+		const char *tensor, *unit, *wanted, *of_tensor;
+	} rows[] = {
+		{ HERE, "5", "flop", "flop", "flop" },
+		{ HERE, "0", "math_op", "flop", "op" },
+		{ HERE, "5", "math_op", "op", "op" },
+		{ HERE, NAN_, "math_op", "flop", "op" },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct nearness kernel = { HERE, "65", rows[i].tensor, "0", "22",
+			                         "20", "23", "30",           "",  "",
+			                         "" };
+		struct opk_ctx *nv = fake_ctx();
+		struct opk_roofline *drawn;
+		struct opk_summary *summary;
+		struct opk_file *file;
+
+		put_kernel(&kernel, rows[i].unit);
+		ck_ok(nv, opk_file_open(&file, nv, in_folder("near.opk")));
+		ck_ok(nv, opk_summary_new(&summary, nv, file, NULL));
+		ck_ok(nv, opk_roofline_new(&drawn, nv, summary));
+		ck_row(&rows[i], !strcmp(drawn->unit, rows[i].wanted), "%s", drawn->unit);
+		ck_row(&rows[i], !strcmp(drawn->roofs[0].unit, "byte"), "a level");
+		ck_row(&rows[i], !strcmp(drawn->roofs[2].unit, "flop"), "fp32");
+		ck_row(&rows[i], !strcmp(drawn->roofs[3].unit, rows[i].of_tensor), "tensor");
 		opk_roofline_free(drawn);
 		opk_summary_free(summary);
 		opk_file_free(file);
@@ -521,5 +560,6 @@ int main(void)
 	tcase_add_checked_fixture(tests, make_folder, remove_folder);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, nearness);
+	tcase_add_test(tests, units_of_operations);
 	return run_suite(suite);
 }

@@ -106,6 +106,58 @@ START_TEST(planned_sets)
 }
 END_TEST
 
+static bool has_roof_of(const struct opk_meta_roofline *roofline, const char *work)
+{
+	for (size_t i = 0; i < roofline->roof_count; i++)
+		if (!strcmp(roofline->roofs[i].work, work))
+			return true;
+	return false;
+}
+
+/* The types of operations of tensor cores that the set counts against a peak. */
+static size_t count_types(const struct opk_resolved *resolved)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < resolved->columns.count; i++) {
+		const char *column = resolved->columns.items[i];
+		opk_autofree char *peak = opk_printf("%s_peak", column);
+
+		if (strncmp(column, "tensor_", 7) != 0
+		    || !opk_strlist_contains(&resolved->columns, peak))
+			continue;
+		ck_assert_msg(has_roof_of(&resolved->roofline, column), "no roof of %s", column);
+		count++;
+	}
+	return count;
+}
+
+/* What is counted by type is below a roof of its own type, integers as well. */
+START_TEST(types_of_operations)
+{
+	static const struct {
+		struct here here;
+		const char *chip;
+		size_t types, work; /* floating-point ones have four columns, integers one */
+	} rows[] = { { HERE, "GH100", 6, 5 }, { HERE, "TU102", 3, 5 }, { HERE, "TU116", 0, 4 } };
+	struct opk_ctx *ctx = new_ctx();
+	struct opk_set *set;
+
+	ck_ok(ctx, opk_set_load(&set, ctx, TEST_DATA_DIR "/sets/roofline-hierarchical.yaml"));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autoresolved struct opk_resolved resolved = { 0 };
+
+		ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, rows[i].chip, OPK_PROFILER_RANGE));
+		ck_row(&rows[i], count_types(&resolved) == rows[i].types, "%zu types",
+		       count_types(&resolved));
+		ck_row(&rows[i], resolved.roofline.work_count == rows[i].work, "%zu columns",
+		       resolved.roofline.work_count);
+	}
+	opk_set_free(set);
+	opk_ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("real resolve");
@@ -115,6 +167,7 @@ int main(void)
 		return 77;
 	tcase_add_test(tests, good_sets);
 	tcase_add_test(tests, planned_sets);
+	tcase_add_test(tests, types_of_operations);
 	tcase_set_timeout(tests, 300);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

@@ -4,10 +4,9 @@
 
 #include "picture/draw_roofline.h"
 
-static char *roof_text(const struct opk_roofline_plot *p, const struct opk_roof *roof)
+static char *roof_text(const struct opk_roof *roof)
 {
-	opk_autofree char *unit = roof->is_level ? opk_strdup("byte/second")
-	                                         : opk_printf("%s/second", p->roofline->unit);
+	opk_autofree char *unit = opk_printf("%s/second", roof->unit);
 	opk_autobuf struct opk_buf text = { 0 };
 
 	opk_buf_add_printf(&text, "%s ", roof->name);
@@ -122,7 +121,7 @@ void opk_draw_roofs(struct opk_roofline_plot *p)
 	const struct opk_roofline *r = p->roofline;
 
 	for (size_t i = 0; i < r->roof_count; i++) {
-		opk_autofree char *text = roof_text(p, &r->roofs[i]);
+		opk_autofree char *text = roof_text(&r->roofs[i]);
 
 		if (!text || !(r->roofs[i].peak > 0) || !isfinite(r->roofs[i].peak))
 			continue;

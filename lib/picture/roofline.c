@@ -122,8 +122,41 @@ static int find_columns(struct roofline *r, struct opk_ctx *ctx,
 		code = find_line(&r->lines[i], ctx, evaluation, &from->roofs[i]);
 		r->roofs[i].is_level = r->lines[i].bytes != SIZE_MAX;
 	}
-	r->public.unit = r->work_count ? opk_evaluation_column_unit(evaluation, r->work[0]) : "";
 	return code;
+}
+
+/* That of some operations, if it is the first ones', such as "flop"; else all are operations. */
+static const char *unit_of(const struct roofline *r, const struct opk_evaluation *evaluation,
+                           size_t work)
+{
+	const char *first = opk_evaluation_column_unit(evaluation, r->work[0]);
+	const char *unit = opk_evaluation_column_unit(evaluation, r->work[work]);
+
+	return strcmp(unit, first) ? "op" : first;
+}
+
+/* A peak of operations that are not added up by themselves is of the first ones, or a part. */
+static void find_roof_units(struct roofline *r, const struct opk_evaluation *evaluation)
+{
+	for (size_t i = 0; i < r->public.roof_count; i++) {
+		r->roofs[i].unit = r->roofs[i].is_level ? "byte" : r->public.unit;
+		for (size_t j = 0; !r->roofs[i].is_level && j < r->work_count; j++)
+			if (r->work[j] == r->lines[i].work)
+				r->roofs[i].unit = unit_of(r, evaluation, j);
+	}
+}
+
+/* What kernels did has this unit; where some of it has another one, all are operations. */
+static void find_units(struct roofline *r, const struct opk_evaluation *evaluation,
+                       const struct opk_drawn *kernels, size_t count)
+{
+	r->public.unit = r->work_count ? unit_of(r, evaluation, 0) : "";
+	find_roof_units(r, evaluation);
+	for (size_t i = 1; i < r->work_count; i++)
+		for (size_t j = 0; j < count; j++)
+			if (kernels[j].values[r->work[i]] > 0
+			    && strcmp(unit_of(r, evaluation, i), r->public.unit) != 0)
+				r->public.unit = "op";
 }
 
 /* ---- roofs and dots */
@@ -380,11 +413,12 @@ static int allocate(struct roofline *r, struct opk_ctx *ctx, const struct opk_me
 }
 
 /* Once the columns are known. */
-static int place(struct roofline *r, struct opk_ctx *ctx, const struct opk_drawn_kernels *kernels,
-                 size_t shown)
+static int place(struct roofline *r, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
+                 const struct opk_drawn_kernels *kernels, size_t shown)
 {
 	int code = OPK_OK;
 
+	find_units(r, evaluation, kernels->items, kernels->count);
 	find_peaks(r, kernels->items, kernels->count);
 	for (size_t i = 0; !code && i < shown; i++) {
 		add_dots(r, kernels->items, i);
@@ -413,7 +447,7 @@ int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
 	if (!code)
 		code = find_columns(r, ctx, evaluation, from);
 	if (!code)
-		code = place(r, ctx, kernels, shown);
+		code = place(r, ctx, evaluation, kernels, shown);
 	if (code) {
 		opk_roofline_free(r ? &r->public : NULL);
 		return code;

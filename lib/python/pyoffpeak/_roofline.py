@@ -31,6 +31,7 @@ class Roof(NamedTuple):
     is_level: bool
     peak: float
     idle: bool = False  # of operations that no kernel has
+    unit: str = "flop"  # or "byte" of a level; "op"
 
 
 class Dot(NamedTuple):
@@ -49,7 +50,7 @@ class Roofline(NamedTuple):
     """Dots of a kernel are one after the other, kernels by time."""
 
     title: str
-    unit: str  # of operations: "flop"
+    unit: str  # of operations: "flop"; "op" where some are of another unit
     roofs: list[Roof]
     dots: list[Dot]
     idle: int  # kernels without operations, which have no dot
@@ -84,7 +85,7 @@ def read(path: str, kernel: Optional[str] = None) -> Roofline:
     return Roofline(
         word(found.title) or "Roofline",
         word(found.unit) or "operations",
-        [Roof(word(roof.name), roof.is_level, roof.peak, roof.idle) for roof in roofs],
+        [Roof(word(roof.name), roof.is_level, roof.peak, roof.idle, word(roof.unit)) for roof in roofs],
         [_dot(summary, found, found.dots[i]) for i in range(found.dot_count)],
         found.idle_count,
         found.unknown_count,
@@ -161,7 +162,7 @@ def _ends(axes: Axes, data: Roofline, roof: Roof) -> tuple[tuple[float, float], 
 
 def _name_roof(labels: Labels, data: Roofline, roof: Roof) -> None:
     """On its line: of a level as near its beginning as there is room, else at the right."""
-    content = f"{roof.name} {value_text(roof.peak, 'byte/second' if roof.is_level else f'{data.unit}/second')}"
+    content = f"{roof.name} {value_text(roof.peak, f'{roof.unit}/second')}"
     ends = _ends(labels.axes, data, roof)
     steps = range(1, 24) if roof.is_level else range(23, 0, -1)
     if not any(labels.put_along(content, *ends, step / 24, right=not roof.is_level) for step in steps):
