@@ -8,15 +8,13 @@
 /*
  * Besides minima and maxima, CUPTI computes these instance by instance: without instances they are
  * nan, and so is what contains them. Found by tests/check_instances.c, on all chips of CUPTI 12.6
- * to 13.5 and for both profilers; those of GB20x need it from 13.1 on. Other metrics with the same
- * raw counters need it, too.
+ * to 13.5 and for both profilers. Other metrics with the same raw counters need it, too.
  */
 static const struct {
 	const char *chips, *metric; /* each chip whose name begins so */
 } by_instance[] = {
 	{ "GH100", "sm__mio2rf_writeback_active.sum" },
 	{ "GH100", "smsp__mio2rf_writeback_active_pipe_lsu_op_gmma.sum" },
-	{ "GB20", "sm__pipe_fmaheavy_cycles_active.sum" },
 };
 
 int opk_by_instance(struct opk_counters *out, struct opk_ctx *ctx, const char *chip)
