@@ -36,7 +36,7 @@ picture x.svg '"fma_chain: fp32 48%" in text and "Not recorded" not in text'
 works plot roofline "$SOURCE/tests/files/roofline-v2.opk" -o v2.svg
 picture v2.svg '{m.get("data-level") for m in marks} == {"DRAM", "L2", "L1 tags"} and "Not recorded: the throughput of DRAM, L2, L1 tags." in text'
 # No kernel has operations of the tensor cores.
-picture x.svg 'sum(e.get("class") == "roof" and e.get("opacity") is not None for e in root.iter()) == 5'
+picture x.svg 'sum(e.get("class") == "roof" and e.get("opacity") is not None for e in root.iter()) == 6'
 works plot roofline "$recordings/gh100-tensor.opk" -o tensor.svg
 picture tensor.svg 'all("%s: tensor %s" % (k, s) in text for k, s in (("fp16_fp16", "fp16 16.6%"), ("fp64_fp64", "fp64 15.1%")))'
 works plot roofline "$roofline" -o - --dark --width 400 --height 300 --title 'A <b> & c' --top 2
