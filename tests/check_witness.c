@@ -27,6 +27,7 @@ struct throughput {
 struct witness {
 	struct opk_ctx *ctx;
 	const struct opk_meta *meta;
+	uint32_t release; /* CUPTI's own number */
 	struct opk_catalog *catalog;
 	struct opk_values by, by_perfworks;
 	struct opk_nv_evaluator *evaluator; /* PerfWorks'; NULL: it evaluates no samples */
@@ -51,12 +52,21 @@ struct identity {
 	size_t claims; /* how often it was checked */
 };
 
+enum { CUPTI_12_9 = 28 };
+
+/* As PM samples have it; later releases take it of dram__cycles_active for the share. */
+static const char mean_of_means[] = "dramc__cycles_active.avg is 80 times too low";
+
 /* What NVIDIA's own formulas make of a metric, so that an identity can't hold. */
 static const struct {
 	const char *identity, *base, *cause;
+	uint32_t release; /* CUPTI's own number; 0: all */
 } exceptions[] = {
 	{ "order", "smsp__imc_requests_lookup_hit",
-	  "requests less misses: its minimum is the difference of two minima" },
+	  "requests less misses: its minimum is the difference of two minima", 0 },
+	{ "whole", "dramc__sectors", mean_of_means, CUPTI_12_9 },
+	{ "whole", "dramc__sectors_op_read", mean_of_means, CUPTI_12_9 },
+	{ "whole", "dramc__sectors_op_write", mean_of_means, CUPTI_12_9 },
 };
 
 static double value_of(const struct witness *w, const struct opk_metric *base, size_t number,
@@ -69,11 +79,12 @@ static double value_of(const struct witness *w, const struct opk_metric *base, s
 	               : (double)NAN;
 }
 
-static bool is_exception(const struct identity *identity, const char *base)
+static bool is_exception(const struct witness *w, const struct identity *identity, const char *base)
 {
 	for (size_t i = 0; i < COUNT(exceptions); i++)
 		if (!strcmp(exceptions[i].identity, identity->name)
-		    && !strcmp(exceptions[i].base, base))
+		    && !strcmp(exceptions[i].base, base)
+		    && (!exceptions[i].release || exceptions[i].release == w->release))
 			return true;
 	return false;
 }
@@ -83,7 +94,7 @@ static void claim(struct witness *w, struct identity *identity, const char *base
                   double is, double must)
 {
 	identity->claims++;
-	if (holds || is_exception(identity, base))
+	if (holds || is_exception(w, identity, base))
 		return;
 	w->broken++;
 	if (!w->fault)
@@ -531,10 +542,13 @@ static void end(struct witness *w)
 static size_t witness(struct opk_ctx *ctx, const char *path, enum fault fault, size_t rows)
 {
 	struct witness w = { .ctx = ctx, .fault = fault, .recording = path };
+	struct opk_nvidia_info info = OPK_INIT(info);
 	const struct opk_segment *segments;
 	struct opk_file *file;
 	size_t count;
 
+	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
+	w.release = info.cupti_version;
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
 	begin(&w, file);
 	ck_ok(ctx, opk_file_segments(&segments, &count, ctx, file));
