@@ -98,6 +98,8 @@ static const struct older texts[] = {
 	{ HERE, "row", "{\"a\":1}", 0, OPK_OUTPUT_TABLE, NULL },
 	{ HERE, "no-rows", "[]\n", 0, OPK_OUTPUT_TABLE, NULL },
 	{ HERE, "package.json", "{\n  \"name\": \"mine\"\n}\n", 0, NOTHING, NULL },
+	{ HERE, "python.json", "{\"name\": \"mine\"}\n", 0, NOTHING, NULL },
+	{ HERE, "list.json", "[{\"name\": 1}]\n", 0, NOTHING, NULL },
 	{ HERE, "numbers.json", "[1,2]\n", 0, NOTHING, NULL },
 	{ HERE, "settings", "[core]\n", 0, NOTHING, NULL },
 	{ HERE, "program", "import os, sys\n", 0, NOTHING, NULL },

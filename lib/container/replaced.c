@@ -256,15 +256,18 @@ static bool is_text_table(const struct start *start)
 	       && (is_cut(start, end) || is_aligned(next_row(end, width), width, count));
 }
 
-/* Without blanks, as few others write it. */
+/* An object or a list of them, without blanks: Python's json writes one after the colon. */
 static bool is_own_json(const struct start *start)
 {
-	static const char *const begin[] = { "{\"", "[{\"", "[]" };
+	const char *text = start->bytes, *end;
 
-	for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
-		if (begins(start, begin[i], strlen(begin[i])))
-			return true;
-	return false;
+	if (begins(start, "[]", strlen("[]")))
+		return true;
+	text += *text == '[';
+	if (text[0] != '{' || text[1] != '"')
+		return false;
+	end = text + 2 + strcspn(text + 2, "\"\n");
+	return end[0] == '"' && end[1] == ':' && end[2] && !opk_is_blank(end[2]);
 }
 
 static bool is_table(const struct start *start)

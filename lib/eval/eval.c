@@ -10,8 +10,6 @@
 #include "container/container.h"
 #include "eval/eval_inside.h"
 
-enum { MAX_CHIP_NAME = 31 }; /* as in a spool's header */
-
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
                       const char *chip, enum opk_profiler profiler, const struct opk_meta *recorded)
 {
@@ -133,7 +131,7 @@ static bool looks_like_image(const void *image, size_t size)
 	return size > 64 && !memcmp(image, magic, sizeof magic);
 }
 
-/* A set means something on a chip alone: the image names it where the caller does not. */
+/* A set means something on a chip alone, and that is the one of the image. */
 static int find_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job,
                        struct opk_eval_options *options)
 {

@@ -246,7 +246,7 @@ static int make_idleness(struct opk_idleness *out, struct opk_values *values, st
 		                           (const char *const *)out->names, 2);
 	out->made = true;
 	/* A throughput that PerfWorks does not divide has neither. */
-	out->refused = code == OPK_EUSAGE;
+	out->refused = code != OPK_OK;
 	return code;
 }
 

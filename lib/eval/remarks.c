@@ -88,22 +88,21 @@ static void note_more(struct opk_ctx *ctx, const char *of, const char *metric,
 	        fails ? " can't be evaluated" : "");
 }
 
-/* Whether the counters of a metric were, or may have been, counted in different passes. */
-static bool is_of_passes(const struct opk_evaluation *evaluation, size_t metric)
+/* Only counters of different passes are of different runs; which they are may not be known. */
+static void note_above(struct opk_ctx *ctx, const char *of, const struct opk_evaluation *evaluation,
+                       size_t metric, const struct opk_remark *above)
 {
-	const struct opk_pass_list *passes = opk_measured_passes(&evaluation->passes, metric);
+	size_t passes = opk_measured_passes(&evaluation->passes, metric)->count;
 
-	return passes->count ? passes->count > 1 : evaluation->meta && evaluation->meta->passes > 1;
-}
-
-static void note_above(struct opk_ctx *ctx, const char *of, const char *metric,
-                       const struct opk_remark *above)
-{
+	if (passes == 1 || (!passes && !(evaluation->meta && evaluation->meta->passes > 1)))
+		return;
 	opk_log(ctx,
-	        "%s: %s is above 100%% in %" PRIu64
-	        " row%s, up to %.4g%%: its counters were counted "
-	        "in different passes, in which the kernel did not run alike",
-	        of, metric, above->rows, above->rows == 1 ? "" : "s", above->most);
+	        "%s: %s is above %g%% in %" PRIu64
+	        " row%s, up to %.4g%%: its counters %s counted in "
+	        "different passes, which took different times; recorded in one pass, if it has "
+	        "room, it is exact",
+	        of, evaluation->metrics.items[metric], WHOLE, above->rows,
+	        above->rows == 1 ? "" : "s", above->most, passes ? "were" : "may have been");
 }
 
 static void note_metric(struct opk_ctx *ctx, const char *of,
@@ -118,8 +117,8 @@ static void note_metric(struct opk_ctx *ctx, const char *of,
 		note_more(ctx, of, name, &all[OPK_PART_FAILS]);
 	if (all[OPK_PARTS_UNKNOWN].rows)
 		note_more(ctx, of, name, &all[OPK_PARTS_UNKNOWN]);
-	if (all[OPK_ABOVE_WHOLE].rows && is_of_passes(evaluation, metric))
-		note_above(ctx, of, name, &all[OPK_ABOVE_WHOLE]);
+	if (all[OPK_ABOVE_WHOLE].rows)
+		note_above(ctx, of, evaluation, metric, &all[OPK_ABOVE_WHOLE]);
 }
 
 static uint64_t stored_rows(const struct opk_spools *spools)

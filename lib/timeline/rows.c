@@ -210,6 +210,7 @@ struct opk_stretch *opk_ran_stretches(const struct opk_run_record *records, size
 int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file,
                       bool each_launch)
 {
+	const struct opk_stats *stats = NULL;
 	int code;
 
 	*rows = (struct opk_ran_rows){
@@ -217,7 +218,10 @@ int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk
 		.kernels = { .key = OPK_KEY_KERNEL | OPK_KEY_NAME },
 		.each_launch = each_launch,
 	};
-	code = take_records(rows, ctx, file);
+	code = opk_file_stats(&stats, ctx, file);
+	rows->whole = opk_file_complete(file) && !(stats && stats->drop_count);
+	if (!code)
+		code = take_records(rows, ctx, file);
 	if (!code)
 		code = make_rows(rows, ctx);
 	for (size_t i = 0; !code && i < rows->gpus.count; i++)
@@ -238,9 +242,9 @@ int opk_ran_rows_gpu(size_t *gpu, struct opk_ran_rows *rows, struct opk_ctx *ctx
 {
 	int code = opk_grouping_find(gpu, &rows->gpus, ctx, "", range);
 
-	return code || *gpu != SIZE_MAX || !range || range->device < 0
-	               ? code
-	               : opk_grouping_add(gpu, &rows->gpus, ctx, "", range);
+	if (code || *gpu != SIZE_MAX || !rows->whole || !range || range->device < 0)
+		return code;
+	return opk_grouping_add(gpu, &rows->gpus, ctx, "", range);
 }
 
 size_t opk_ran_rows_of_gpu(size_t *first, const struct opk_ran_rows *rows, size_t gpu)

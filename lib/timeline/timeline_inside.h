@@ -21,13 +21,17 @@ struct opk_ran_rows {
 	struct opk_grouping kernels; /* by name and symbol; copies and sets by name */
 	struct opk_made_rows made;   /* room for one more: idle time */
 	bool each_launch;
+	bool whole; /* no record is known to be missing */
 };
 
 /* OPK_EUSAGE where the file does not say what ran. rows.c */
 int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file,
                       bool each_launch);
 void opk_ran_rows_clear(struct opk_ran_rows *rows);
-/* The number of a sample's GPU, on which nothing may have run; SIZE_MAX: it is not known. */
+/*
+ * The number of a sample's GPU, also of one on which nothing ran; SIZE_MAX: it is not known, or
+ * its records may be missing.
+ */
 int opk_ran_rows_gpu(size_t *gpu, struct opk_ran_rows *rows, struct opk_ctx *ctx,
                      const struct opk_range *range);
 /* The records of a GPU: those from *first on; returns their number. */

@@ -397,7 +397,10 @@ static bool keep(const struct settings *settings, const struct opk_strlist *reco
 			add_output(i, settings->verbose);
 	add_made(&entry, false);
 	add_made(&entry, true);
-	kept = !has_changed(&found) && keep_entry(&entry, settings, recordings, seen);
+	if (found.failed || (found.unseen && !entry.unseen))
+		kept = launcher_fail(0, "note: not kept in the cache: out of memory");
+	else
+		kept = !has_changed(&found) && keep_entry(&entry, settings, recordings, seen);
 	watched_clear(&found);
 	store_clear_entry(&entry);
 	return kept;

@@ -74,6 +74,7 @@ struct watched {
 	struct opk_strlist read; /* inputs that are not in the key */
 	char *changed;           /* one that was written or removed after it was read; or NULL */
 	char *unseen;            /* why not all could be seen; NULL: all was */
+	bool failed;             /* out of memory: it lacks something of that */
 };
 
 /* Looks at them from now on. */

@@ -61,6 +61,10 @@ int own_check(const char *folder)
 		return launcher_fail(OPK_EFAILED,
 		                     "--cache %s: it is of another user: name a folder of yours",
 		                     folder);
+	if (info.st_mode & S_ISVTX)
+		return launcher_fail(OPK_EFAILED,
+		                     "--cache %s: it is for all users: name a folder of your own",
+		                     folder);
 	if (info.st_mode & (S_IWGRP | S_IWOTH))
 		return launcher_fail(OPK_EFAILED,
 		                     "--cache %s: other users may write to it: chmod go-w %s",

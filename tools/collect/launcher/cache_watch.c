@@ -259,6 +259,8 @@ static void take(const struct inotify_event *event)
 		return;
 	if (snprintf(path, sizeof path, "%s/%s", folder, event->name) < (int)sizeof path)
 		note(path, event->mask & WRITES);
+	else
+		miss(folder, "a name in it is too long");
 }
 
 /* The number of events that were there. */
@@ -303,9 +305,18 @@ void watch_begin(const struct settings *settings, char **program, const struct c
 		return;
 	}
 	add_folders(settings, program, key);
-	watch.on = !pipe2(watch.stop, O_CLOEXEC) && thread_start(&watch.thread, run, NULL);
-	if (!watch.on)
-		miss("inotify", strerror(errno));
+	if (pipe2(watch.stop, O_CLOEXEC)) {
+		miss("a pipe", strerror(errno));
+		close(watch.fd);
+		return;
+	}
+	watch.on = thread_start(&watch.thread, run, NULL);
+	if (watch.on)
+		return;
+	miss("a thread", "it can't be started");
+	close(watch.fd);
+	close(watch.stop[0]);
+	close(watch.stop[1]);
 }
 
 /* ---- after it ----------------------------------------------------------------------------- */
@@ -349,9 +360,9 @@ static void choose(struct watched *found, const char *path, bool changed,
 	    || (there && (!S_ISREG(info.st_mode) || is_in_key(key, path, &info, changed))))
 		return;
 	if (!changed && there)
-		opk_strlist_add(&found->read, path);
+		found->failed |= !opk_strlist_add(&found->read, path);
 	else if (changed && !found->changed)
-		found->changed = opk_strdup(path);
+		found->failed |= !(found->changed = opk_strdup(path));
 }
 
 /* A file that was written before it was read, by any program, is made of other inputs. */
@@ -379,7 +390,7 @@ void watch_end(struct watched *found, const struct cache_key *key)
 			choose_all(found, key);
 	}
 	if (found && *watch.unseen)
-		found->unseen = opk_strdup(watch.unseen);
+		found->failed |= !(found->unseen = opk_strdup(watch.unseen));
 	for (size_t i = 0; i < watch.folders.count; i++)
 		free(watch.folders.items[i].path);
 	free(watch.folders.items);
