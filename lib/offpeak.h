@@ -28,7 +28,7 @@
  * The library never prints, never exits, and reads the environment only in opk_env_read().
  *
  * Groups, in the order of use: context, errors, rows, NVIDIA libraries; chips, metrics, metric
- * lists, one metric; metric sets, single-pass sets, plans, plan details, building; files,
+ * lists, one metric; metric sets, single-pass sets, plans, building; files,
  * recordings, writing; evaluation, statistics; facts, kernel names, tables, Arrow, traces;
  * comparison, summaries, charts, pictures, reports; new recordings, repair.
  */
@@ -755,7 +755,7 @@ struct opk_plan_options {
 	 * How long to look for a plan of fewer passes than CUPTI's own order of counters takes, in
 	 * seconds; 0: a while that is the same everywhere, but at most a minute of processor time;
 	 * negative: not at all. Ends early where the lower bound is reached. It bounds
-	 * opk_plan_detail_new(), too. Both may take a second of processor time in any case.
+	 * opk_plan_list(), too. Both may take a second of processor time in any case.
 	 */
 	double effort;
 	/*
@@ -776,130 +776,40 @@ struct opk_plan_options {
  * ...GetNumOfPasses). The set is not needed afterwards. OPK_EUSAGE: no such chip, or metrics that
  * it lacks or CUPTI refuses, each with a cause of its own; OPK_EINPUT, with their places, where the
  * set is from a file. OPK_EFAILED: it needs more passes than it may, as PM sampling may one, and
- * the message names the metrics that don't fit. The metrics of the plan are full names, in the
- * order of the set and each once; texts are borrowed from the plan. Fewer passes than CUPTI's order
- * takes are found with libnvperf_host alone (NVPW_RawCounterConfig_*).
+ * the message names the metrics that don't fit. Fewer passes than CUPTI's order takes are found
+ * with libnvperf_host alone (NVPW_RawCounterConfig_*).
  */
 struct opk_plan;
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
                  const struct opk_plan_options *options);
 void opk_plan_free(struct opk_plan *plan);
-const char *opk_plan_chip(const struct opk_plan *plan);
-enum opk_profiler opk_plan_profiler(const struct opk_plan *plan);
-const char *opk_plan_set_name(const struct opk_plan *plan);
-size_t opk_plan_passes(const struct opk_plan *plan);
-size_t opk_plan_metric_count(const struct opk_plan *plan);
-const char *opk_plan_metric(const struct opk_plan *plan, size_t i);
-/* What evaluation will show of a set that says more than its metrics, or what it needs for that. */
-struct opk_plan_column {
-	const char *name;   /* of a metric, or its short name, or of a derived metric */
-	const char *metric; /* that the short name stands for; else "" */
-	/* For a derived metric, with constants and parameters put in; else "". */
-	const char *formula;
-	const char *unit;        /* as "byte/second"; "" where it is not known */
-	const char *group;       /* the heading over it; else "" */
-	bool shown;              /* false: only formulas need it */
-	const char *description; /* of a derived metric; else "" */
-	const char *prose;       /* below the heading; else "" */
-};
-/*
- * The columns in the set's order, then derived metrics and metrics that are not shown. A plain list
- * of metrics has none. Units are those of cuptiProfilerHostGetMetricProperties.
- */
-struct opk_plan_columns;
-int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx,
-                         const struct opk_plan *plan);
-void opk_plan_columns_free(struct opk_plan_columns *columns);
-size_t opk_plan_columns_count(const struct opk_plan_columns *columns);
-const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns *columns,
-                                                   size_t i);
-/* Optional metrics that the chip lacks or CUPTI refuses, and those derived from them. */
-size_t opk_plan_missing_count(const struct opk_plan *plan);
-const char *opk_plan_missing(const struct opk_plan *plan, size_t i);
-/* How many metrics `single_pass` left out: the list OPK_PLAN_LEFT_OUT. */
-size_t opk_plan_left_out_count(const struct opk_plan *plan);
 /*
  * The config image of *size bytes, borrowed: what cuptiRangeProfilerSetConfig and
  * cuptiPmSamplingSetConfig take.
  */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
-/*
- * Bytes of hardware records that each sample of a PM-sampling plan makes, which bound the sampling
- * rate (NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize; OPK_ENVIDIA where that is missing).
- */
-int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
 
-/* ---- plan details ---------------------------------------------------------------------------- */
-
-/* Why a plan has as many passes as it has, what each costs, and how to do with fewer in each. */
-
-/*
- * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one),
- * as few as are found, each metric in one of them. PerfWorks says which metrics go together, as far
- * as it knows them (NVPW_RawCounterConfig_AreRawCountersSchedulable), and each plan is
- * opk_plan_new()'s, borrowed from the split. OPK_EFAILED: metrics need more passes by themselves,
- * and the message names them.
- */
-struct opk_plan_split;
-int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
-                       const struct opk_plan_options *options);
-void opk_plan_split_free(struct opk_plan_split *split);
-size_t opk_plan_split_count(const struct opk_plan_split *split);
-const struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i);
-/* Columns of the set that no plan has: formulas over metrics of several. */
-size_t opk_plan_split_lost_count(const struct opk_plan_split *split);
-const char *opk_plan_split_lost(const struct opk_plan_split *split, size_t i);
-
-/*
- * Counter domains that counters may choose between, and that are therefore scheduled together.
- * `bound` passes are the fewest they can take, unless a pass had room for more of their counters
- * than the fullest one that was found.
- */
-struct opk_plan_domains {
-	const char *const *names; /* NVIDIA's: "gpu_lts" */
-	size_t name_count;
-	size_t counters; /* raw counters of the plan */
-	size_t passes;   /* that count any of them */
-	size_t bound;    /* where the effort was too little to find it, a lower one */
-	size_t fullest;  /* the most of them in a pass */
-	bool software;   /* code patched into kernels: in passes without hardware counters */
-};
-
-/*
- * What each pass of a plan is for (NVPW_Config_GetRawCounters, the metrics' raw dependencies,
- * NVPW_RawCounterConfig_GetRawCounterProperties), and a lower bound of the number of passes. Before
- * CUPTI 12.9 no domains are known, and the bound is what the hungriest single metric needs.
- * OPK_ENVIDIA: there is no libnvperf_host. The plan must outlive it. Passes and metrics are numbers
- * from 0, the latter those of opk_plan_metric(); counters are raw counters, of a pass or of these
- * domains in all passes.
- */
-struct opk_plan_detail;
-int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
-                        const struct opk_plan *plan);
-void opk_plan_detail_free(struct opk_plan_detail *detail);
-size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail);
-size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass);
-bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric);
-size_t opk_plan_detail_domain_count(const struct opk_plan_detail *detail);
-const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail,
-                                                      size_t i);
-/* Counters of these domains in a pass. */
-size_t opk_plan_detail_fill(const struct opk_plan_detail *detail, size_t pass, size_t domain);
-/* Whether a metric is a ratio whose counters are in different passes, and so of different runs. */
-bool opk_plan_detail_splits(const struct opk_plan_detail *detail, size_t metric);
-/* How many fewer passes the plan would have without the metric; moving a few counters is tried. */
-size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric);
-/*
- * What a launch costs in microseconds, without replay and as a pass of kernel replay, by the
- * counters' domains; 0 where that was not measured on the chip, and for PM sampling. And on which
- * GPU it was measured, and when; "".
- */
-uint32_t opk_plan_detail_launch_us(const struct opk_plan_detail *detail, size_t pass);
-uint32_t opk_plan_detail_replay_us(const struct opk_plan_detail *detail, size_t pass);
-const char *opk_plan_detail_measured(const struct opk_plan_detail *detail);
-
-/* Lists of what is known of a plan, and their columns. */
+/* Lists of what is known of a plan, and their columns in this order. */
 enum opk_plan_list {
+	/*
+	 * One row: chip; profiler, "range" or "pm"; set, its name; metrics, full names in the order
+	 * of the set, each once; passes; missing, optional metrics that the chip lacks or CUPTI
+	 * refuses, and those derived from them; left_out, how many metrics `single_pass` left out;
+	 * lost, columns of the set that no plan of a split has: formulas over metrics of several;
+	 * sample_bytes of hardware records that each PM sample makes, which bound the sampling rate
+	 * (NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize), where they are known.
+	 */
+	OPK_PLAN_ABOUT,
+	/*
+	 * column, shown, unit, group, metric, formula, description, prose: what evaluation will
+	 * show of a set that says more than its metrics, in its order, then what only formulas
+	 * need, which is not shown; a plain list of metrics has none. column: the name of a metric,
+	 * its short name, or that of a derived metric; unit: "byte/second", "" where it is not
+	 * known (cuptiProfilerHostGetMetricProperties); group: the heading over it, and prose the
+	 * text below that; metric: what a short name stands for; formula and description: those of
+	 * a derived metric, with constants and parameters put in.
+	 */
+	OPK_PLAN_COLUMNS,
 	/*
 	 * metric, would_fit, full_domains: what `single_pass` left out, in order, each planned
 	 * beside the kept ones. would_fit: it has room beside them, had it come earlier; else
@@ -907,15 +817,58 @@ enum opk_plan_list {
 	 * found none (NVPW_Config_GetRawCounters, NVPW_RawCounterConfig_GetRawCounterProperties).
 	 */
 	OPK_PLAN_LEFT_OUT,
+	/*
+	 * One row: lower_bound of the number of passes, unless one had room for more counters of a
+	 * domain than the fullest that was found; launch_us, what a launch costs without replay, on
+	 * average over the passes; replay_us, of all passes of kernel replay; measured, on which
+	 * GPU, and when. Not known, and "", where that was not measured on the chip, and for PM
+	 * sampling. This list and those below take long at first; the plan keeps what was found
+	 * (NVPW_Config_GetRawCounters, NVPW_MetricsEvaluator_GetMetricRawDependencies,
+	 * NVPW_RawCounterConfig_GetRawCounterProperties). OPK_ENVIDIA: there is no libnvperf_host.
+	 */
+	OPK_PLAN_COSTS,
+	/*
+	 * pass, from 1; counters, raw ones; domains, "gpu_lts:8" for 8 counters in those that are
+	 * scheduled together with the first; launch_us, replay_us, as above; metrics that need it.
+	 */
+	OPK_PLAN_PASSES,
+	/*
+	 * metric; passes, how many need it; in, which ones, from 1; saves, how many fewer passes
+	 * the plan would have without it, where moving a few counters was tried; split, whether it
+	 * is a ratio whose counters are in different passes, and so of different runs.
+	 */
+	OPK_PLAN_METRICS,
+	OPK_PLAN_NOTABLE, /* metric, saves, split: of metrics that save passes or are split */
+	/*
+	 * domains, by NVIDIA's names, that counters may choose between, and that are therefore
+	 * scheduled together; counters, raw ones of the plan; passes that count any of them;
+	 * lower_bound, as above, of these passes; fullest, the most counters in a pass; software,
+	 * whether it is code patched into kernels: in passes without hardware counters. Before
+	 * CUPTI 12.9 none are known, and the lower bound is what the hungriest metric needs alone.
+	 */
+	OPK_PLAN_DOMAINS,
 };
-int opk_plan_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_plan *plan,
+int opk_plan_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_plan *plan,
                   enum opk_plan_list list);
+
+/*
+ * A set's metrics divided into plans of at most options->max_passes passes each (PM sampling: one),
+ * as few as are found, each metric in one of them. PerfWorks says which metrics go together, as far
+ * as it knows them (NVPW_RawCounterConfig_AreRawCountersSchedulable), and each plan is
+ * opk_plan_new()'s. OPK_EFAILED: metrics need more passes by themselves, and the message names
+ * them.
+ */
+struct opk_plan_split;
+int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
+                       const struct opk_plan_options *options);
+void opk_plan_split_free(struct opk_plan_split *split);
+/* The i-th plan, borrowed from the split; NULL past the end. */
+struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i);
 
 /* ---- building -------------------------------------------------------------------------------- */
 
 /* What a collector needs, as a file: plan, build, and carry it to the GPU machine. */
 
-struct opk_writer;
 struct opk_build_options {
 	size_t size;
 	/*
@@ -942,17 +895,12 @@ int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct o
                    const struct opk_build_options *options);
 
 /*
- * What a bare config image says, whoever made it: its chip, its passes, and raw counters in each.
- * It is read in a child process (cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters);
- * OPK_EINPUT where NVIDIA's code can't read it, or crashes.
+ * What a bare config image says, whoever made it: a row a pass, of pass, from 1; counters, raw ones
+ * in it; chip, the same in each. It is read in a child process
+ * (cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters); OPK_EINPUT where NVIDIA's code
+ * can't read it, or crashes.
  */
-struct opk_config_info;
-int opk_config_info_new(struct opk_config_info **out, struct opk_ctx *ctx, const void *image,
-                        size_t size);
-void opk_config_info_free(struct opk_config_info *info);
-const char *opk_config_info_chip(const struct opk_config_info *info);
-size_t opk_config_info_passes(const struct opk_config_info *info);
-size_t opk_config_info_counters(const struct opk_config_info *info, size_t pass);
+int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *image, size_t size);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

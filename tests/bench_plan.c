@@ -12,7 +12,8 @@
 #include "base/strlist.h"
 #include "chip/chip.h"
 #include "chip/door.h"
-#include "plan/plan.h"
+#include "plan/door.h"
+#include "plan/plan_detail.h"
 #include "set/door.h"
 
 enum { SETS = 6, LEAST = 50, MOST = 300, CHUNK = 25 };
@@ -143,7 +144,7 @@ static int count_passes(size_t *passes, double *seconds, struct opk_ctx *ctx, co
 	if (bound)
 		code = opk_plan_detail_new(&detail, ctx, plan);
 	if (!code && bound)
-		*bound = opk_plan_detail_lower_bound(detail);
+		*bound = detail->lower_bound;
 	opk_plan_detail_free(detail);
 	opk_plan_free(plan);
 	return code;

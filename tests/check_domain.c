@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chips, catalogs and plans, where NVIDIA's libraries refuse and fail on demand. */
 #include "chip/door.h"
-#include "plan/plan.h"
+#include "plan/door.h"
+#include "plan/plan_detail.h"
 #include "set/door.h"
 #include "set/set.h"
 #include "base/buf.h"
@@ -535,18 +536,18 @@ START_TEST(plan_detail)
 	ck_ok(ctx, plan_of(&made, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", &options));
 	ck_ok(ctx, opk_plan_detail_new(&detail, ctx, made));
 	/* Three of two each, where a pass has room for four. */
-	ck_assert_uint_eq(opk_plan_detail_lower_bound(detail), 2);
-	ck_assert_uint_eq(opk_plan_detail_domain_count(detail), 1);
-	ck_assert_uint_eq(opk_plan_detail_domain(detail, 0)->bound, 2);
-	ck_assert_uint_eq(opk_plan_detail_domain(detail, 0)->name_count, 2);
-	ck_assert_uint_eq(opk_plan_detail_fill(detail, 0, 0), 2);
-	ck_assert_uint_eq(opk_plan_detail_fill(detail, 1, 0), 1);
+	ck_assert_uint_eq(detail->lower_bound, 2);
+	ck_assert_uint_eq(detail->parts.count, 1);
+	ck_assert_uint_eq(detail->parts.all[0].bound, 2);
+	ck_assert_uint_eq(detail->parts.all[0].domains.count, 2);
+	ck_assert_uint_eq(detail->fill[0], 2);
+	ck_assert_uint_eq(detail->fill[1], 1);
 	/* Without c, two are left for one pass. */
-	ck_assert_uint_eq(opk_plan_detail_saves(detail, 2), 1);
-	ck_assert_uint_eq(opk_plan_detail_counters(detail, 0), 2);
-	ck_assert(opk_plan_detail_serves(detail, 0, 0) && opk_plan_detail_serves(detail, 0, 1));
-	ck_assert(!opk_plan_detail_serves(detail, 0, 2) && opk_plan_detail_serves(detail, 1, 2));
-	ck_assert(!opk_plan_detail_serves(detail, 1, 0));
+	ck_assert_uint_eq(detail->saves[2], 1);
+	ck_assert_uint_eq(detail->use.counters[0].count, 2);
+	ck_assert(opk_pass_serves(&detail->use, 0, 0) && opk_pass_serves(&detail->use, 0, 1));
+	ck_assert(!opk_pass_serves(&detail->use, 0, 2) && opk_pass_serves(&detail->use, 1, 2));
+	ck_assert(!opk_pass_serves(&detail->use, 1, 0));
 	opk_plan_detail_free(detail);
 	fake.status[FAKE_NVPW_Config_GetRawCounters] = 8;
 	fake.from[FAKE_NVPW_Config_GetRawCounters] = fake.calls[FAKE_NVPW_Config_GetRawCounters]

@@ -16,6 +16,7 @@
 #include "nsight/door.h"
 #include "output/door.h"
 #include "plan/door.h"
+#include "plan/plan_detail.h"
 #include "set/door.h"
 
 /* ---- the hook: children count with their parent */
@@ -337,7 +338,7 @@ static int import_sets(struct opk_ctx *ctx)
 
 /* A plan of the set, for what can be done with one. */
 static int planned(struct opk_ctx *ctx, bool single,
-                   int (*use)(struct opk_ctx *ctx, const struct opk_plan *plan))
+                   int (*use)(struct opk_ctx *ctx, struct opk_plan *plan))
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	struct opk_plan *plan = NULL;
@@ -355,34 +356,27 @@ static int planned(struct opk_ctx *ctx, bool single,
 	return code;
 }
 
-static int detail_of(struct opk_ctx *ctx, const struct opk_plan *plan)
+static int lists_of(struct opk_ctx *ctx, struct opk_plan *plan)
 {
-	struct opk_plan_detail *detail = NULL;
-	int code = opk_plan_detail_new(&detail, ctx, plan);
+	int code = OPK_OK;
 
-	if (!code && opk_plan_metric_count(plan))
-		opk_plan_detail_saves(detail, 0);
-	opk_plan_detail_free(detail);
+	for (int list = 0; !code && list <= OPK_PLAN_DOMAINS; list++) {
+		struct opk_listing *rows = NULL;
+
+		code = opk_plan_list(&rows, ctx, plan, (enum opk_plan_list)list);
+		opk_listing_free(rows);
+	}
 	return code;
 }
 
 static int plan(struct opk_ctx *ctx)
 {
-	return planned(ctx, false, detail_of);
-}
-
-static int leftovers_of(struct opk_ctx *ctx, const struct opk_plan *plan)
-{
-	struct opk_listing *leftovers = NULL;
-	int code = opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT);
-
-	opk_listing_free(leftovers);
-	return code;
+	return planned(ctx, false, lists_of);
 }
 
 static int plan_single(struct opk_ctx *ctx)
 {
-	return planned(ctx, true, leftovers_of);
+	return planned(ctx, true, lists_of);
 }
 
 static int split(struct opk_ctx *ctx)
@@ -401,7 +395,7 @@ static int split(struct opk_ctx *ctx)
 	return code;
 }
 
-static int build_from(struct opk_ctx *ctx, const struct opk_plan *plan)
+static int build_from(struct opk_ctx *ctx, struct opk_plan *plan)
 {
 	struct opk_build_options options = OPK_INIT(options);
 	struct opk_writer *writer = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What launches cost, and plans with few passes that are dear: with NVIDIA's libraries. */
 #include "offpeak.h"
-#include "plan/pass_costs.h"
+#include "plan/door.h"
+#include "plan/plan_detail.h"
 #include "real.h"
 #include "set/door.h"
 
@@ -39,7 +40,7 @@ static size_t count_dear(const struct made *made)
 	size_t count = 0;
 
 	for (size_t pass = 0; pass < opk_plan_passes(made->plan); pass++)
-		count += opk_plan_detail_launch_us(made->detail, pass) > DEAR_US;
+		count += made->detail->costs[pass].launch_us > DEAR_US;
 	return count;
 }
 
@@ -91,7 +92,7 @@ START_TEST(cheap_plans)
 		       count_dear(&cheap));
 		ck_row(&rows[i], count_counters(ctx, &usual) == count_counters(ctx, &cheap),
 		       "lost");
-		ck_row(&rows[i], *opk_plan_detail_measured(usual.detail), "where");
+		ck_row(&rows[i], *usual.detail->measured, "where");
 		clear(&usual);
 		clear(&cheap);
 	}
@@ -138,9 +139,9 @@ START_TEST(unmeasured)
 	struct opk_ctx *ctx = new_ctx();
 	struct made made = make(ctx, "TU102", "smsp__inst_executed.sum", false);
 
-	ck_assert_uint_eq(opk_plan_detail_launch_us(made.detail, 0), 0);
-	ck_assert_uint_eq(opk_plan_detail_replay_us(made.detail, 0), 0);
-	ck_assert_str_eq(opk_plan_detail_measured(made.detail), "");
+	ck_assert_uint_eq(made.detail->costs[0].launch_us, 0);
+	ck_assert_uint_eq(made.detail->costs[0].replay_us, 0);
+	ck_assert_str_eq(made.detail->measured, "");
 	clear(&made);
 	opk_ctx_free(ctx);
 }

@@ -23,18 +23,19 @@ static int plan_text(struct opk_plan **plan, struct opk_ctx *ctx, const char *te
 }
 
 /* "NAME [UNIT] under GROUP is METRIC = FORMULA", a line each; free(). */
-static char *describe(const struct opk_plan_columns *columns)
+static char *describe(const struct opk_listing *columns)
 {
 	opk_autobuf struct opk_buf out = { 0 };
 
-	for (size_t i = 0; i < opk_plan_columns_count(columns); i++) {
-		const struct opk_plan_column *column = opk_plan_columns_get(columns, i);
+	for (size_t i = 0; i < opk_listing_count(columns); i++) {
+		const union opk_cell *cells = opk_listing_get(columns, i);
+		const char *group = cells[3].string, *metric = cells[4].string;
 
-		opk_buf_add_printf(&out, "%s%s [%s]", column->shown ? "" : "hidden ", column->name,
-		                   column->unit);
-		opk_buf_add_printf(&out, *column->group ? " under %s" : "", column->group);
-		opk_buf_add_printf(&out, *column->metric ? " is %s" : "", column->metric);
-		opk_buf_add_printf(&out, *column->formula ? " = %s\n" : "\n", column->formula);
+		opk_buf_add_printf(&out, "%s%s [%s]", cells[1].boolean ? "" : "hidden ",
+		                   cells[0].string, cells[2].string);
+		opk_buf_add_printf(&out, *group ? " under %s" : "", group);
+		opk_buf_add_printf(&out, *metric ? " is %s" : "", metric);
+		opk_buf_add_printf(&out, *cells[5].string ? " = %s\n" : "\n", cells[5].string);
 	}
 	opk_buf_add(&out, "", 1);
 	return (char *)opk_take(out.data);
@@ -73,15 +74,15 @@ START_TEST(columns_of_plans)
 	struct opk_ctx *ctx = fake_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_plan_columns *columns = NULL;
+		struct opk_listing *columns = NULL;
 		struct opk_plan *plan = NULL;
 		opk_autofree char *got = NULL;
 
 		ck_ok(ctx, plan_text(&plan, ctx, rows[i].text, rows[i].single_pass));
-		ck_ok(ctx, opk_plan_columns_new(&columns, ctx, plan));
+		ck_ok(ctx, opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS));
 		got = describe(columns);
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got:\n%s", got);
-		opk_plan_columns_free(columns);
+		opk_listing_free(columns);
 		opk_plan_free(plan);
 	}
 	ck_assert_int_eq(fake.hosts, 0);
@@ -93,20 +94,19 @@ END_TEST
 START_TEST(units_that_fail)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_plan_columns *columns = NULL;
+	struct opk_listing *columns = NULL;
 	struct opk_plan *plan = NULL;
 
 	ck_ok(ctx,
 	      plan_text(&plan, ctx, "name: t\nmetrics: [{metric: fake__a.sum, as: a}]\n", false));
 	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = NV_CUPTI_INVALID_METRIC_NAME;
-	ck_ok(ctx, opk_plan_columns_new(&columns, ctx, plan));
-	ck_assert_str_eq(opk_plan_columns_get(columns, 0)->unit, "");
-	opk_plan_columns_free(columns);
+	ck_ok(ctx, opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS));
+	ck_assert_str_eq(opk_listing_get(columns, 0)[2].string, "");
+	opk_listing_free(columns);
 	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = 999;
-	ck_code(ctx, opk_plan_columns_new(&columns, ctx, plan), OPK_EFAILED);
+	ck_code(ctx, opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS), OPK_EFAILED);
 	ck_assert_msg(told(ctx, "cuptiProfilerHostGetMetricProperties"), "%s", errors_of(ctx));
 	ck_assert_int_eq(fake.hosts, 0);
-	opk_plan_columns_free(NULL);
 	opk_plan_free(plan);
 	opk_ctx_free(ctx);
 }
@@ -121,15 +121,15 @@ START_TEST(without_memory)
 
 	ck_ok(ctx, plan_text(&plan, ctx, much, false));
 	for (n = 0; failed; n++) {
-		struct opk_plan_columns *columns = NULL;
+		struct opk_listing *columns = NULL;
 		int code;
 
 		fail_allocation(n);
-		code = opk_plan_columns_new(&columns, ctx, plan);
+		code = opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS);
 		failed = allocation_failed();
 		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
 		              code, errors_of(ctx));
-		opk_plan_columns_free(columns);
+		opk_listing_free(columns);
 	}
 	ck_assert_int_gt(n, 8);
 	ck_assert_int_eq(fake.hosts, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Plans cut to one pass, and why metrics are left out of them. */
 #include "allocation.h"
+#include "plan/door.h"
 #include "set/door.h"
 #include "set/set.h"
 #include "fake_nv.h"
@@ -67,11 +68,12 @@ START_TEST(one_pass)
 		}
 		ck_ok(ctx, make_ordered(&plan, ctx, rows[row].names, availability, strict));
 		length = strlen(kept);
-		ck_row(&rows[row], opk_plan_metric_count(plan) == length, "%zu kept",
-		       opk_plan_metric_count(plan));
+		ck_row(&rows[row], opk_plan_metrics(plan)->count == length, "%zu kept",
+		       opk_plan_metrics(plan)->count);
 		for (size_t j = 0; j < length; j++)
-			ck_row(&rows[row], opk_plan_metric(plan, j)[strlen("fake__")] == kept[j],
-			       "%s", opk_plan_metric(plan, j));
+			ck_row(&rows[row],
+			       opk_plan_metrics(plan)->items[j][strlen("fake__")] == kept[j], "%s",
+			       opk_plan_metrics(plan)->items[j]);
 		ck_assert_uint_eq(opk_plan_passes(plan), 1);
 		ck_assert(opk_plan_config(plan, &size) && size);
 		opk_plan_free(plan);
@@ -106,7 +108,7 @@ START_TEST(explains)
 	                     "fake__a.sum,fake__throughput.avg.pct_of_peak_sustained_elapsed,"
 	                     "fake__ratio.pct,fake__c.sum",
 	                     NULL));
-	ck_assert_uint_eq(opk_plan_metric_count(plan), 2);
+	ck_assert_uint_eq(opk_plan_metrics(plan)->count, 2);
 	ck_ok(ctx, opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT));
 	ck_assert_uint_eq(opk_listing_count(leftovers), 2);
 	one = opk_listing_get(leftovers, 0);

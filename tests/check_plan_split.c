@@ -2,6 +2,7 @@
 /* Sets divided into plans of a few passes each. */
 #include "allocation.h"
 #include "base/buf.h"
+#include "plan/door.h"
 #include "plan/plan.h"
 #include "set/door.h"
 #include "set/set.h"
@@ -38,7 +39,7 @@ static size_t count_metrics(const struct opk_plan_split *all, size_t max_passes)
 
 		ck_assert_uint_le(opk_plan_passes(plan), max_passes);
 		ck_assert(opk_plan_config(plan, &size) && size);
-		count += opk_plan_metric_count(plan);
+		count += opk_plan_metrics(plan)->count;
 	}
 	return count;
 }
@@ -134,8 +135,8 @@ START_TEST(columns_of_splits)
 		for (size_t j = 0; j < opk_plan_split_count(all); j++)
 			add_columns(&got, opk_plan_split_get(all, j));
 		opk_buf_add_text(&got, "lost: ");
-		for (size_t j = 0; j < opk_plan_split_lost_count(all); j++)
-			opk_buf_add_printf(&got, "%s ", opk_plan_split_lost(all, j));
+		for (size_t j = 0; j < opk_plan_split_lost(all)->count; j++)
+			opk_buf_add_printf(&got, "%s ", opk_plan_split_lost(all)->items[j]);
 		opk_buf_add(&got, "", 1);
 		ck_row(&rows[i], !strcmp((char *)got.data, rows[i].wanted), "%s", (char *)got.data);
 		opk_plan_split_free(all);

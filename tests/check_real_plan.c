@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "real.h"
+#include "plan/door.h"
+#include "plan/plan_detail.h"
 #include "set/door.h"
 #include "testing.h"
 
@@ -141,16 +143,16 @@ static void check_detail(const struct opk_plan *plan, const struct opk_plan_deta
 {
 	size_t passes = opk_plan_passes(plan);
 
-	ck_assert_uint_ge(opk_plan_detail_lower_bound(detail), 1);
-	ck_assert_uint_le(opk_plan_detail_lower_bound(detail), passes);
+	ck_assert_uint_ge(detail->lower_bound, 1);
+	ck_assert_uint_le(detail->lower_bound, passes);
 	for (size_t pass = 0; pass < passes; pass++)
-		ck_assert_uint_gt(opk_plan_detail_counters(detail, pass), 0);
-	for (size_t metric = 0; metric < opk_plan_metric_count(plan); metric++) {
+		ck_assert_uint_gt(detail->use.counters[pass].count, 0);
+	for (size_t metric = 0; metric < opk_plan_metrics(plan)->count; metric++) {
 		size_t served = 0;
 
 		for (size_t pass = 0; pass < passes; pass++)
-			served += opk_plan_detail_serves(detail, pass, metric);
-		ck_assert_msg(served, "no pass serves %s", opk_plan_metric(plan, metric));
+			served += opk_pass_serves(&detail->use, pass, metric);
+		ck_assert_msg(served, "no pass serves %s", opk_plan_metrics(plan)->items[metric]);
 	}
 }
 
@@ -452,9 +454,9 @@ static void check_built(struct opk_ctx *ctx, const char *path, const struct opk_
 	ck_assert_uint_eq(meta->passes, opk_plan_passes(plan));
 	ck_assert_uint_eq(meta->cupti_version, version_of(ctx));
 	ck_assert(meta->keep_instances == keep_instances);
-	ck_assert_uint_eq(meta->metric_count, opk_plan_metric_count(plan));
+	ck_assert_uint_eq(meta->metric_count, opk_plan_metrics(plan)->count);
 	for (size_t i = 0; i < meta->metric_count; i++)
-		ck_assert_str_eq(meta->metrics[i], opk_plan_metric(plan, i));
+		ck_assert_str_eq(meta->metrics[i], opk_plan_metrics(plan)->items[i]);
 	config = section_of(&size, ctx, file, OPK_SECTION_CONFIG);
 	ck_assert(config && !memcmp(config, opk_plan_config(plan, &config_size), size));
 	ck_assert_uint_eq(size, config_size);

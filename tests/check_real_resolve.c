@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 #include "golden.h"
 #include "metric_sets.h"
+#include "plan/door.h"
 #include "real.h"
 #include "resolved.h"
 
@@ -97,8 +98,8 @@ START_TEST(planned_sets)
 		options.effort = -1;
 		code = opk_plan_new(&plan, ctx, set, &options);
 		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
-		ck_row(&rows[i], opk_plan_metric_count(plan) == plan->resolved.metrics.count,
-		       "%zu metrics", opk_plan_metric_count(plan));
+		ck_row(&rows[i], opk_plan_metrics(plan)->count == plan->resolved.metrics.count,
+		       "%zu metrics", opk_plan_metrics(plan)->count);
 		opk_plan_free(plan);
 		opk_set_free(set);
 	}

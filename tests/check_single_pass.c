@@ -3,6 +3,7 @@
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "chip/chip.h"
+#include "plan/door.h"
 #include "plan/plan.h"
 #include "schedule/schedule.h"
 #include "fake_nv.h"

@@ -2,6 +2,7 @@
 /* Plans of metrics that CUPTI refuses together: with the fake and with NVIDIA's libraries. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
+#include "plan/door.h"
 #include "schedule/schedule.h"
 #include "plan/plan.h"
 #include "fake_nv.h"

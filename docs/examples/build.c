@@ -10,16 +10,25 @@ static int report(const struct opk_ctx *ctx, int code)
 	return code;
 }
 
-static void print_plan(const struct opk_plan *plan)
+static int print_plan(struct opk_ctx *ctx, struct opk_plan *plan)
 {
+	enum { CHIP, PROFILER, SET, METRICS, PASSES, MISSING }; /* columns of the list */
+	struct opk_listing *about;
+	const union opk_cell *cells;
 	size_t size;
+	int code = opk_plan_list(&about, ctx, plan, OPK_PLAN_ABOUT);
 
+	if (code)
+		return code;
+	cells = opk_listing_get(about, 0);
 	opk_plan_config(plan, &size);
-	printf("%s on %s: metrics %zu, passes %zu, bytes of the config image %zu\n",
-	       opk_plan_set_name(plan), opk_plan_chip(plan), opk_plan_metric_count(plan),
-	       opk_plan_passes(plan), size);
-	for (size_t i = 0; i < opk_plan_missing_count(plan); i++)
-		printf("not on this chip: %s\n", opk_plan_missing(plan, i));
+	printf("%s on %s: metrics %zu, passes %d, bytes of the config image %zu\n",
+	       cells[SET].string, cells[CHIP].string, cells[METRICS].list.count,
+	       (int)cells[PASSES].uint, size);
+	for (size_t i = 0; i < cells[MISSING].list.count; i++)
+		printf("not on this chip: %s\n", cells[MISSING].list.items[i]);
+	opk_listing_free(about);
+	return OPK_OK;
 }
 
 /* `spec` is what the offpeak tool takes: a shipped set, a YAML file, or metrics with commas. */
@@ -44,8 +53,9 @@ static int build(struct opk_ctx *ctx, const char *chip, const char *spec, const 
 
 	if (code)
 		return code;
-	print_plan(plan);
-	code = opk_build(ctx, plan, NULL, path);
+	code = print_plan(ctx, plan);
+	if (!code)
+		code = opk_build(ctx, plan, NULL, path);
 	opk_plan_free(plan);
 	return code;
 }

@@ -99,7 +99,7 @@ static int list_passes(struct opk_pass_list *lists, uint32_t *numbers, struct op
 	for (size_t i = 0; !code && i < use.metrics; i++) {
 		lists[i].passes = numbers;
 		for (size_t pass = 0; pass < use.passes; pass++)
-			if (use.serves[pass * use.metrics + i])
+			if (opk_pass_serves(&use, pass, i))
 				numbers[lists[i].count++] = (uint32_t)pass + 1;
 		numbers += lists[i].count;
 	}

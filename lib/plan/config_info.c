@@ -3,14 +3,9 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "base/listing.h"
 #include "child/child.h"
 #include "plan/plan.h"
-
-struct opk_config_info {
-	char *chip;
-	size_t passes;
-	size_t *counters; /* one a pass */
-};
 
 struct image {
 	const void *data;
@@ -65,59 +60,35 @@ static int look_at(struct opk_ctx *ctx, void *data, struct opk_child *child)
 }
 
 /* More passes than bytes make no sense. */
-static int read_info(struct opk_config_info *info, struct opk_ctx *ctx, struct opk_result *result,
+static int read_rows(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_result *result,
                      size_t most)
 {
-	info->chip = opk_get_bytes(NULL, result, most);
-	info->passes = opk_get_number(result, most);
-	info->counters = opk_alloc_array(info->passes + 1, sizeof *info->counters);
-	if (!info->counters)
-		return opk_nomem(ctx, "a config image");
-	for (size_t i = 0; i < info->passes; i++)
-		info->counters[i] = opk_get_number(result, most);
+	opk_autofree char *chip = opk_get_bytes(NULL, result, most);
+	size_t passes = opk_get_number(result, most);
+
+	opk_result_expect(result, passes > 0);
+	for (size_t i = 0; i < passes; i++) {
+		size_t counters = opk_get_number(result, most);
+
+		opk_listing_row(rows, cell_number(i + 1), cell_number(counters), cell_text(chip));
+	}
 	return opk_result_check(result, ctx);
 }
 
-int opk_config_info_new(struct opk_config_info **out, struct opk_ctx *ctx, const void *image,
-                        size_t size)
+int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *image, size_t size)
 {
+	static const struct opk_column columns[] = {
+		{ "pass", OPK_CELL_UINT },
+		{ "counters", OPK_CELL_UINT },
+		{ "chip", OPK_CELL_STRING },
+	};
 	struct image job = { image, size };
 	opk_autosent struct opk_result result = { 0 };
-	struct opk_config_info *info = opk_alloc(sizeof *info);
-	int code = info ? OPK_OK : opk_nomem(ctx, "a config image");
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
+	int code = opk_contain(&result, ctx, look_at, &job, NULL);
 
 	if (!code)
-		code = opk_contain(&result, ctx, look_at, &job, NULL);
-	if (!code)
-		code = read_info(info, ctx, &result, size);
-	if (code) {
-		opk_config_info_free(info);
-		return opk_add(ctx, code, "these bytes are no config image that can be read");
-	}
-	*out = info;
-	return OPK_OK;
-}
-
-void opk_config_info_free(struct opk_config_info *info)
-{
-	if (!info)
-		return;
-	free(info->chip);
-	free(info->counters);
-	free(info);
-}
-
-const char *opk_config_info_chip(const struct opk_config_info *info)
-{
-	return info->chip;
-}
-
-size_t opk_config_info_passes(const struct opk_config_info *info)
-{
-	return info->passes;
-}
-
-size_t opk_config_info_counters(const struct opk_config_info *info, size_t pass)
-{
-	return info->counters[pass];
+		code = read_rows(rows, ctx, &result, size);
+	return code ? opk_add(ctx, code, "these bytes are no config image that can be read")
+	            : opk_listing_finish(out, ctx, opk_take(rows));
 }

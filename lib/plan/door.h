@@ -4,6 +4,7 @@
 #define OPK_PLAN_DOOR_H
 
 #include "base/ctx.h"
+#include "base/strlist.h"
 
 /*
  * How many passes each of the names takes alone, where it is not known: as many as CUPTI plans for
@@ -22,6 +23,19 @@ const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_sin
 /* As a metric set, for plans; it is independent of the single-pass set. */
 int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
                              const struct opk_single_pass_set *set);
+
+/* What opk_plan_list() has as lists; borrowed from the plan. */
+const char *opk_plan_chip(const struct opk_plan *plan);
+enum opk_profiler opk_plan_profiler(const struct opk_plan *plan);
+const char *opk_plan_set_name(const struct opk_plan *plan);
+size_t opk_plan_passes(const struct opk_plan *plan);
+const struct opk_strlist *opk_plan_metrics(const struct opk_plan *plan);
+const struct opk_strlist *opk_plan_missing(const struct opk_plan *plan);
+const struct opk_strlist *opk_plan_left_out(const struct opk_plan *plan);
+/* OPK_EUSAGE for the range profiler; OPK_ENVIDIA where the function is missing. */
+int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
+size_t opk_plan_split_count(const struct opk_plan_split *split);
+const struct opk_strlist *opk_plan_split_lost(const struct opk_plan_split *split);
 
 /*
  * As opk_build(), under a temporary name, for files that appear together or not at all:

@@ -156,7 +156,7 @@ static int open_scheduler(struct trying *t)
 
 static int add_rows(struct opk_listing *rows, struct trying *t)
 {
-	int code = open_scheduler(t);
+	int code = t->plan->left_out.count ? open_scheduler(t) : OPK_OK;
 
 	opk_strlist_sort(&t->kept);
 	for (size_t i = 0; i < t->plan->metrics.count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From set and chip to config image and number of passes. */
-#include "plan/plan.h"
+#include "plan/plan_detail.h"
 
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "base/option_struct.h"
 #include "chip/chip.h"
 #include "child/child.h"
+#include "plan/door.h"
 #include "set/set.h"
 
 /* Schedules all of its metrics. */
@@ -267,6 +268,7 @@ void opk_plan_free(struct opk_plan *plan)
 	opk_strlist_clear(&plan->metrics);
 	opk_strlist_clear(&plan->left_out);
 	opk_schedule_result_clear(&plan->schedule);
+	opk_plan_detail_free(plan->detail);
 	free(plan);
 }
 
@@ -290,29 +292,19 @@ size_t opk_plan_passes(const struct opk_plan *plan)
 	return plan->schedule.passes;
 }
 
-size_t opk_plan_metric_count(const struct opk_plan *plan)
+const struct opk_strlist *opk_plan_metrics(const struct opk_plan *plan)
 {
-	return plan->metrics.count;
+	return &plan->metrics;
 }
 
-const char *opk_plan_metric(const struct opk_plan *plan, size_t i)
+const struct opk_strlist *opk_plan_missing(const struct opk_plan *plan)
 {
-	return plan->metrics.items[i];
+	return &plan->resolved.left_out;
 }
 
-size_t opk_plan_missing_count(const struct opk_plan *plan)
+const struct opk_strlist *opk_plan_left_out(const struct opk_plan *plan)
 {
-	return plan->resolved.left_out.count;
-}
-
-const char *opk_plan_missing(const struct opk_plan *plan, size_t i)
-{
-	return plan->resolved.left_out.items[i];
-}
-
-size_t opk_plan_left_out_count(const struct opk_plan *plan)
-{
-	return plan->left_out.count;
+	return &plan->left_out;
 }
 
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size)

@@ -29,7 +29,9 @@ struct opk_plan {
 	void (*progress)(void *data, uint64_t done,
 	                 uint64_t total); /* while its groups are packed */
 	void *progress_data;
-	bool searched; /* for a shorter one */
+	bool searched;                  /* for a shorter one */
+	const struct opk_strlist *lost; /* its split's; NULL: it is of none */
+	struct opk_plan_detail *detail; /* once a list asked for it */
 };
 
 OPK_DEFINE_AUTO(opk_plan)
@@ -68,9 +70,11 @@ double opk_plan_seconds(const struct opk_plan_options *options);
 int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
                     const struct opk_plan_options *options);
 
-/* Lists of opk_plan_list(). leftovers.c */
+/* Lists of opk_plan_list(): leftovers.c, plan_columns.c */
 int opk_plan_list_left_out(struct opk_listing **out, struct opk_ctx *ctx,
                            const struct opk_plan *plan);
+int opk_plan_list_columns(struct opk_listing **out, struct opk_ctx *ctx,
+                          const struct opk_plan *plan);
 
 /* Whether a full metric name is a ratio's, or a counter's that is divided by cycles. */
 bool opk_is_ratio(const char *metric);
@@ -120,6 +124,10 @@ struct opk_pass_use {
 int opk_pass_use_find(struct opk_pass_use *out, struct opk_ctx *ctx, const struct opk_plan *plan,
                       const struct opk_counters *counters);
 void opk_pass_use_clear(struct opk_pass_use *use);
+static inline bool opk_pass_serves(const struct opk_pass_use *use, size_t pass, size_t metric)
+{
+	return use->serves[pass * use->metrics + metric];
+}
 #define opk_autopassuse __attribute__((cleanup(opk_pass_use_clear)))
 
 #endif

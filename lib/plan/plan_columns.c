@@ -3,14 +3,9 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "base/listing.h"
 #include "chip/chip.h"
 #include "plan/plan.h"
-
-struct opk_plan_columns {
-	struct opk_plan_column *items;
-	size_t count;
-	struct opk_strlist units; /* of metrics, in their order */
-};
 
 static const char *unit_in(const struct opk_catalog *catalog, const char *name)
 {
@@ -25,8 +20,7 @@ static const char *unit_in(const struct opk_catalog *catalog, const char *name)
 }
 
 /* The unit of each metric of the resolved set; "" where the library has none. */
-static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
-                      const struct opk_plan *plan)
+static int find_units(struct opk_strlist *units, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	struct opk_catalog *catalog = NULL;
 	int code = opk_catalog_of_set_new(&catalog, ctx, plan->target.chip, plan->target.profiler,
@@ -36,8 +30,7 @@ static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
 	if (!code)
 		code = opk_allow(ctx, opk_catalog_complete(catalog, ctx), OPK_EUSAGE);
 	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++)
-		if (!opk_strlist_add(&columns->units,
-		                     unit_in(catalog, plan->resolved.metrics.items[i])))
+		if (!opk_strlist_add(units, unit_in(catalog, plan->resolved.metrics.items[i])))
 			code = opk_nomem(ctx, "units");
 	opk_catalog_free(catalog);
 	return code;
@@ -49,6 +42,7 @@ static int find_units(struct opk_plan_columns *columns, struct opk_ctx *ctx,
 struct names {
 	const struct opk_resolved *set;
 	struct opk_index index;
+	struct opk_strlist units; /* of metrics */
 	bool *listed;
 };
 
@@ -68,64 +62,66 @@ static bool index_names(struct names *names)
 	return ok;
 }
 
-static struct opk_plan_column column_of(const struct opk_plan_columns *columns,
-                                        const struct opk_resolved *set, size_t name)
+static void add_derived(struct opk_listing *rows, const struct opk_meta_derived *derived,
+                        const struct opk_meta_heading *heading, bool shown)
 {
-	struct opk_plan_column column = {
-		.metric = "", .formula = "", .group = "", .description = "", .prose = ""
-	};
-
-	if (name >= set->metrics.count) {
-		const struct opk_meta_derived *derived = &set->derived[name - set->metrics.count];
-
-		column.name = derived->name;
-		column.formula = derived->formula;
-		column.unit = derived->unit;
-		column.description = derived->description;
-		return column;
-	}
-	column.name = set->metrics.items[name];
-	if (*set->labels.items[name]) {
-		column.name = set->labels.items[name];
-		column.metric = set->metrics.items[name];
-	}
-	column.unit = columns->units.items[name];
-	return column;
+	opk_listing_row(rows, cell_text(derived->name), cell_flag(shown), cell_text(derived->unit),
+	                cell_text(heading->title), cell_text(""), cell_text(derived->formula),
+	                cell_text(derived->description), cell_text(heading->text));
 }
 
-static void add_shown(struct opk_plan_columns *columns, struct names *names)
+static void add_row(struct opk_listing *rows, const struct names *names, size_t name,
+                    const struct opk_meta_heading *heading, bool shown)
+{
+	static const struct opk_meta_heading none = { .title = "", .text = "" };
+	const struct opk_resolved *set = names->set;
+	const char *label, *metric;
+
+	heading = heading ? heading : &none;
+	if (name >= set->metrics.count) {
+		add_derived(rows, &set->derived[name - set->metrics.count], heading, shown);
+		return;
+	}
+	label = set->labels.items[name];
+	metric = set->metrics.items[name];
+	opk_listing_row(rows, cell_text(*label ? label : metric), cell_flag(shown),
+	                cell_text(names->units.items[name]), cell_text(heading->title),
+	                cell_text(*label ? metric : ""), cell_text(""), cell_text(""),
+	                cell_text(heading->text));
+}
+
+static const struct opk_meta_heading *heading_over(const struct opk_resolved *set, size_t column)
+{
+	for (size_t i = 0; i < set->heading_count; i++)
+		if (column - set->headings[i].first < set->headings[i].count)
+			return &set->headings[i];
+	return NULL;
+}
+
+static void add_shown(struct opk_listing *rows, struct names *names)
 {
 	const struct opk_resolved *set = names->set;
-	size_t at;
+	size_t at, count = 0;
 
 	for (size_t i = 0; i < set->columns.count; i++) {
 		if (!opk_index_find(&at, &names->index, set->columns.items[i]))
 			continue;
 		names->listed[at] = true;
-		columns->items[columns->count] = column_of(columns, set, at);
-		columns->items[columns->count++].shown = true;
+		add_row(rows, names, at, heading_over(set, count++), true);
 	}
-	for (size_t i = 0; i < set->heading_count; i++)
-		for (size_t j = 0; j < set->headings[i].count; j++) {
-			struct opk_plan_column
-				*column = &columns->items[set->headings[i].first + j];
-
-			column->group = set->headings[i].title;
-			column->prose = set->headings[i].text;
-		}
 }
 
 /* What only formulas need: derived metrics, then metrics. */
-static void add_hidden(struct opk_plan_columns *columns, const struct names *names)
+static void add_hidden(struct opk_listing *rows, const struct names *names)
 {
 	size_t metrics = names->set->metrics.count, all = metrics + names->set->derived_count;
 
 	for (size_t i = metrics; i < all; i++)
 		if (!names->listed[i])
-			columns->items[columns->count++] = column_of(columns, names->set, i);
+			add_row(rows, names, i, NULL, false);
 	for (size_t i = 0; i < metrics; i++)
 		if (!names->listed[i])
-			columns->items[columns->count++] = column_of(columns, names->set, i);
+			add_row(rows, names, i, NULL, false);
 }
 
 static bool says_more(const struct opk_resolved *set)
@@ -138,58 +134,36 @@ static bool says_more(const struct opk_resolved *set)
 	       || set->shown < set->metrics.count;
 }
 
-static int fill(struct opk_plan_columns *columns, struct opk_ctx *ctx, const struct opk_plan *plan)
+static int add_rows(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	const struct opk_resolved *set = &plan->resolved;
 	size_t all = set->metrics.count + set->derived_count;
 	opk_autofree bool *listed = opk_alloc_array(all + 1, sizeof *listed);
 	struct names names = { .set = set, .listed = listed };
-	int code = find_units(columns, ctx, plan);
+	int code = find_units(&names.units, ctx, plan);
 
-	if (code)
-		return code;
-	columns->items = opk_alloc_array(all + 1, sizeof *columns->items);
-	if (listed && columns->items && index_names(&names)) {
-		add_shown(columns, &names);
-		add_hidden(columns, &names);
-	} else {
+	if (!code && !(listed && index_names(&names)))
 		code = opk_nomem(ctx, "columns");
+	if (!code) {
+		add_shown(rows, &names);
+		add_hidden(rows, &names);
 	}
 	opk_index_clear(&names.index);
+	opk_strlist_clear(&names.units);
 	return code;
 }
 
-int opk_plan_columns_new(struct opk_plan_columns **out, struct opk_ctx *ctx,
-                         const struct opk_plan *plan)
+int opk_plan_list_columns(struct opk_listing **out, struct opk_ctx *ctx,
+                          const struct opk_plan *plan)
 {
-	struct opk_plan_columns *columns = opk_alloc(sizeof *columns);
-	int code = columns ? OPK_OK : opk_nomem(ctx, "columns");
+	static const struct opk_column columns[] = {
+		{ "column", OPK_CELL_STRING },      { "shown", OPK_CELL_BOOL },
+		{ "unit", OPK_CELL_STRING },        { "group", OPK_CELL_STRING },
+		{ "metric", OPK_CELL_STRING },      { "formula", OPK_CELL_STRING },
+		{ "description", OPK_CELL_STRING }, { "prose", OPK_CELL_STRING },
+	};
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
+	int code = says_more(&plan->resolved) ? add_rows(rows, ctx, plan) : OPK_OK;
 
-	if (!code && says_more(&plan->resolved))
-		code = fill(columns, ctx, plan);
-	if (code) {
-		opk_plan_columns_free(columns);
-		return code;
-	}
-	*out = columns;
-	return OPK_OK;
-}
-
-void opk_plan_columns_free(struct opk_plan_columns *columns)
-{
-	if (!columns)
-		return;
-	free(columns->items);
-	opk_strlist_clear(&columns->units);
-	free(columns);
-}
-
-size_t opk_plan_columns_count(const struct opk_plan_columns *columns)
-{
-	return columns->count;
-}
-
-const struct opk_plan_column *opk_plan_columns_get(const struct opk_plan_columns *columns, size_t i)
-{
-	return &columns->items[i];
+	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
 }

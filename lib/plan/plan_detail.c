@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
-#include "plan/pass_costs.h"
+#include "plan/plan_detail.h"
 #include "schedule/schedule.h"
 
 /* ---- what a plan saves without a metric */
@@ -173,23 +173,6 @@ static int find_saving(size_t *out, struct saving *s, size_t metric, size_t pass
 	return OPK_OK;
 }
 
-/* ---- detail */
-
-struct opk_plan_detail {
-	size_t passes, metrics;
-	size_t lower_bound;
-	struct opk_pass_use use;
-	bool *splits;  /* one a metric */
-	size_t *saves; /* one a metric */
-	struct opk_patience patience;
-	struct opk_counters counters;
-	struct opk_parts parts;
-	struct opk_plan_domains *domains; /* one a part */
-	size_t *fill;                     /* [pass * parts + part] */
-	struct opk_pass_cost *costs;      /* one a pass */
-	char *measured;                   /* on which GPU, and when */
-};
-
 /* ---- passes */
 
 /* Where the counters of the one pass are counted. */
@@ -203,23 +186,12 @@ static int find_single_domains(struct opk_plan_detail *detail, struct opk_ctx *c
 		code = opk_parts_split(&detail->parts, ctx, &detail->counters, scheduler);
 	if (code)
 		return opk_allow(ctx, opk_allow(ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
-	detail->domains = opk_alloc_array(detail->parts.count + 1, sizeof *detail->domains);
 	detail->fill = opk_alloc_array(detail->parts.count + 1, sizeof *detail->fill);
-	if (!detail->domains || !detail->fill)
+	if (!detail->fill)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; i < detail->parts.count; i++) {
-		const struct opk_part *part = &detail->parts.all[i];
-
-		detail->fill[i] = part->count;
-		detail->domains[i] = (struct opk_plan_domains){
-			.names = opk_strlist_items(&part->domains),
-			.name_count = part->domains.count,
-			.counters = part->count,
-			.passes = 1,
-			.bound = 1,
-			.fullest = part->count,
-			.software = part->software,
-		};
+		detail->fill[i] = detail->parts.all[i].count;
+		detail->parts.all[i].bound = 1;
 	}
 	return OPK_OK;
 }
@@ -243,7 +215,6 @@ static int describe_part(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                          const struct opk_schedule *schedule, size_t at)
 {
 	struct opk_part *part = &detail->parts.all[at];
-	struct opk_plan_domains *domains = &detail->domains[at];
 	size_t parts = detail->parts.count;
 	int code = opk_part_begin(part, ctx, schedule);
 
@@ -251,22 +222,9 @@ static int describe_part(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 		code = opk_part_bound(part, ctx, &detail->patience);
 	if (code)
 		return code;
-	*domains = (struct opk_plan_domains){
-		.names = opk_strlist_items(&part->domains),
-		.name_count = part->domains.count,
-		.counters = part->count,
-		.bound = part->bound,
-		.software = part->software,
-	};
 	for (size_t i = 0; i < part->count; i++)
 		if (schedule->pass_of[part->members[i]] < detail->passes)
 			detail->fill[schedule->pass_of[part->members[i]] * parts + at]++;
-	for (size_t pass = 0; pass < detail->passes; pass++) {
-		size_t fill = detail->fill[pass * parts + at];
-
-		domains->passes += fill > 0;
-		domains->fullest = fill > domains->fullest ? fill : domains->fullest;
-	}
 	return OPK_OK;
 }
 
@@ -277,9 +235,8 @@ static int describe_parts(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	opk_autofree size_t *bounds = opk_alloc_array(parts + 1, sizeof *bounds);
 	int code = OPK_OK;
 
-	detail->domains = opk_alloc_array(parts + 1, sizeof *detail->domains);
 	detail->fill = opk_alloc_array(parts * detail->passes + 1, sizeof *detail->fill);
-	if (!bounds || !detail->domains || !detail->fill)
+	if (!bounds || !detail->fill)
 		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; !code && i < parts; i++) {
 		code = describe_part(detail, ctx, schedule, i);
@@ -456,72 +413,8 @@ void opk_plan_detail_free(struct opk_plan_detail *detail)
 	opk_pass_use_clear(&detail->use);
 	free(detail->splits);
 	free(detail->saves);
-	free(detail->domains);
 	free(detail->fill);
 	free(detail->costs);
 	free(detail->measured);
 	free(detail);
-}
-
-size_t opk_plan_detail_lower_bound(const struct opk_plan_detail *detail)
-{
-	return detail->lower_bound;
-}
-
-size_t opk_plan_detail_counters(const struct opk_plan_detail *detail, size_t pass)
-{
-	return detail->use.counters[pass].count;
-}
-
-bool opk_plan_detail_serves(const struct opk_plan_detail *detail, size_t pass, size_t metric)
-{
-	return detail->use.serves[pass * detail->metrics + metric];
-}
-
-size_t opk_plan_detail_domain_count(const struct opk_plan_detail *detail)
-{
-	return detail->parts.count;
-}
-
-const struct opk_plan_domains *opk_plan_detail_domain(const struct opk_plan_detail *detail,
-                                                      size_t i)
-{
-	return &detail->domains[i];
-}
-
-size_t opk_plan_detail_fill(const struct opk_plan_detail *detail, size_t pass, size_t domain)
-{
-	return detail->fill[pass * detail->parts.count + domain];
-}
-
-bool opk_plan_detail_splits(const struct opk_plan_detail *detail, size_t metric)
-{
-	return detail->splits[metric];
-}
-
-size_t opk_plan_detail_saves(const struct opk_plan_detail *detail, size_t metric)
-{
-	return detail->saves[metric];
-}
-
-uint32_t opk_plan_detail_launch_us(const struct opk_plan_detail *detail, size_t pass)
-{
-	return detail->costs[pass].launch_us;
-}
-
-uint32_t opk_plan_detail_replay_us(const struct opk_plan_detail *detail, size_t pass)
-{
-	return detail->costs[pass].replay_us;
-}
-
-const char *opk_plan_detail_measured(const struct opk_plan_detail *detail)
-{
-	return detail->measured;
-}
-
-int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan)
-{
-	if (plan->target.profiler != OPK_PROFILER_PM)
-		return opk_fail(ctx, OPK_EUSAGE, "only PM sampling takes samples");
-	return opk_nv_sample_size(out, ctx, plan->schedule.config, plan->schedule.size);
 }

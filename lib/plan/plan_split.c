@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/index.h"
 #include "base/option_struct.h"
+#include "plan/door.h"
 #include "plan/filling.h"
 #include "plan/plan.h"
 #include "schedule/schedule.h"
@@ -59,19 +60,14 @@ size_t opk_plan_split_count(const struct opk_plan_split *split)
 	return split->count;
 }
 
-const struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i)
+struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i)
 {
-	return split->plans[i];
+	return i < split->count ? split->plans[i] : NULL;
 }
 
-size_t opk_plan_split_lost_count(const struct opk_plan_split *split)
+const struct opk_strlist *opk_plan_split_lost(const struct opk_plan_split *split)
 {
-	return split->lost.count;
-}
-
-const char *opk_plan_split_lost(const struct opk_plan_split *split, size_t i)
-{
-	return split->lost.items[i];
+	return &split->lost;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -368,6 +364,7 @@ static int find_lost(struct opk_plan_split *split, struct splitting *s)
 	for (size_t i = 0; i < split->count; i++) {
 		const struct opk_strlist *some = &split->plans[i]->resolved.columns;
 
+		split->plans[i]->lost = &split->lost;
 		for (size_t j = 0; ok && j < some->count; j++)
 			ok = opk_index_add(&kept, some->items[j], j, NULL);
 	}

@@ -61,10 +61,7 @@ def use_image(image):
 
 
 def use_config(image):
-    ctx = _context.new()
-    out = ffi.new("struct opk_config_info **")
-    _context.call(ctx, lib.opk_config_info_new, out, ctx, image, len(image))
-    lib.opk_config_info_free(out[0])
+    opk.config_info(image)
 
 
 def attack(use, image, count, *arguments):

@@ -39,13 +39,13 @@ static void describe(struct app_fields *fields, const struct opk_plan *plan, con
 	field_text(fields, "chip", opk_plan_chip(plan));
 	field_text(fields, "profiler", opk_profiler_name(opk_plan_profiler(plan)));
 	field_text(fields, "set", opk_plan_set_name(plan));
-	field_number(fields, "metrics", opk_plan_metric_count(plan));
+	field_number(fields, "metrics", opk_plan_metrics(plan)->count);
 	field_number(fields, "passes", opk_plan_passes(plan));
 }
 
 static int report_one(struct app *app, const struct opk_plan *plan, const char *path)
 {
-	size_t sample_bytes, left_out = opk_plan_left_out_count(plan);
+	size_t sample_bytes, left_out = opk_plan_left_out(plan)->count;
 	struct app_fields fields;
 	int code = app_begin_report(app);
 
@@ -135,12 +135,12 @@ static int build_one(struct app *app, const struct build_args *args, const struc
 /* What the set would show, and no file can compute; and what the chip has not. */
 static void note_lost(const struct opk_plan_split *split)
 {
-	size_t count = opk_plan_split_lost_count(split);
+	const struct opk_strlist *lost = opk_plan_split_lost(split);
 
 	note_missing(opk_plan_split_get(split, 0));
-	if (count)
+	if (lost->count)
 		app_note("%zu column%s of the set can't be computed of one file alone, such as %s",
-		         count, count == 1 ? "" : "s", opk_plan_split_lost(split, 0));
+		         lost->count, lost->count == 1 ? "" : "s", lost->items[0]);
 }
 
 /* All of them or none: without the last ones the first are no set. */

@@ -385,43 +385,34 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 
 /* ---- a bare config image */
 
-static int print_config(struct app *app, const char *path, size_t size,
-                        const struct opk_config_info *config)
+static int print_config(struct app *app, const char *path, size_t size, struct opk_listing *passes)
 {
-	static const struct opk_column columns[] = {
-		{ "pass", OPK_CELL_UINT },
-		{ "counters", OPK_CELL_UINT },
-	};
 	struct app_fields fields = { 0 };
 	int code = app_begin_output(app);
 
-	if (code)
+	if (code) {
+		opk_listing_free(passes);
 		return code;
+	}
 	field_text(&fields, "file", path);
 	field_number(&fields, "size", size);
-	field_text(&fields, "chip", opk_config_info_chip(config));
-	field_number(&fields, "passes", opk_config_info_passes(config));
+	field_text(&fields, "chip", opk_listing_get(passes, 0)[2].string);
+	field_number(&fields, "passes", opk_listing_count(passes));
 	app_record(app, &fields);
-	app_table(app, "plan", columns);
-	for (size_t i = 0; i < opk_config_info_passes(config); i++)
-		app_row(app, cell_number(i + 1), cell_number(opk_config_info_counters(config, i)));
-	return app_end_output(app);
+	code = app_list_part(app, "plan", passes, 2);
+	return code ? code : app_end_output(app);
 }
 
 static int show_config(struct app *app, const char *path)
 {
 	opk_autofree void *image = NULL;
-	struct opk_config_info *config = NULL;
+	struct opk_listing *passes = NULL;
 	size_t size;
 	int code = files_get(app, &image, &size, path);
 
 	if (!code)
-		code = opk_config_info_new(&config, app->ctx, image, size);
-	if (code)
-		return opk_add(app->ctx, code, "%s", path);
-	code = print_config(app, path, size, config);
-	opk_config_info_free(config);
-	return code;
+		code = opk_config_info(&passes, app->ctx, image, size);
+	return code ? opk_add(app->ctx, code, "%s", path) : print_config(app, path, size, passes);
 }
 
 /* A config image has the table plan, and a container all others. */

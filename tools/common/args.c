@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "chip/door.h"
 #include "common/files.h"
+#include "plan/door.h"
 #include "set/door.h"
 
 unsigned timeout_of(uint64_t seconds)
@@ -166,14 +167,14 @@ void note_missing(const struct opk_plan *plan)
 {
 	enum { SHOWN = 8 };
 	opk_autobuf struct opk_buf names = { 0 };
-	size_t count = opk_plan_missing_count(plan);
+	const struct opk_strlist *missing = opk_plan_missing(plan);
 
-	if (!count)
+	if (!missing->count)
 		return;
-	for (size_t i = 0; i < count && i < SHOWN; i++)
-		opk_buf_add_printf(&names, "%s %s", i ? "," : "", opk_plan_missing(plan, i));
-	if (count > SHOWN)
-		opk_buf_add_printf(&names, " and %zu more", count - SHOWN);
+	for (size_t i = 0; i < missing->count && i < SHOWN; i++)
+		opk_buf_add_printf(&names, "%s %s", i ? "," : "", missing->items[i]);
+	if (missing->count > SHOWN)
+		opk_buf_add_printf(&names, " and %zu more", missing->count - SHOWN);
 	opk_buf_add(&names, "", 1);
 	app_note("%s has not all of set %s: left out%s", opk_plan_chip(plan),
 	         opk_plan_set_name(plan), names.failed ? "" : (const char *)names.data);

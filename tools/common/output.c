@@ -337,7 +337,7 @@ static bool keep_rows(struct app *app, struct opk_listing *rows)
 	return kept;
 }
 
-int app_list(struct app *app, const char *name, struct opk_listing *rows)
+int app_list_part(struct app *app, const char *name, struct opk_listing *rows, size_t most)
 {
 	const struct opk_column *columns;
 	size_t count;
@@ -345,10 +345,15 @@ int app_list(struct app *app, const char *name, struct opk_listing *rows)
 	if (!keep_rows(app, rows))
 		return rows ? app_nomem(app) : OPK_OK;
 	columns = opk_listing_columns(rows, &count);
-	opk_out_table(app->out, name, columns, count);
+	opk_out_table(app->out, name, columns, count < most ? count : most);
 	for (size_t i = 0; i < opk_listing_count(rows); i++)
 		opk_out_row(app->out, opk_listing_get(rows, i));
 	return OPK_OK;
+}
+
+int app_list(struct app *app, const char *name, struct opk_listing *rows)
+{
+	return app_list_part(app, name, rows, SIZE_MAX);
 }
 
 int app_record_list(struct app *app, struct opk_listing *rows)

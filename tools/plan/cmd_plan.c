@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
+#include "plan/door.h"
 #include "plan/plan_svg.h"
 
 struct plan_command_args {
@@ -21,81 +22,31 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-static void print_domains(struct app *app, const struct opk_plan_detail *detail)
-{
-	static const struct opk_column columns[] = {
-		{ "domains", OPK_CELL_LIST }, { "counters", OPK_CELL_UINT },
-		{ "passes", OPK_CELL_UINT },  { "lower_bound", OPK_CELL_UINT },
-		{ "fullest", OPK_CELL_UINT },
-	};
-
-	app_table(app, "domains", columns);
-	for (size_t i = 0; i < opk_plan_detail_domain_count(detail); i++) {
-		const struct opk_plan_domains *domains = opk_plan_detail_domain(detail, i);
-
-		app_row(app, cell_list(domains->names, domains->name_count),
-		        cell_number(domains->counters), cell_number(domains->passes),
-		        cell_number(domains->bound), cell_number(domains->fullest));
-	}
-}
-
-/* Metrics that make the plan longer, and ratios whose parts come from different passes. */
-static void print_notable(struct app *app, const struct opk_plan *plan,
-                          const struct opk_plan_detail *detail)
-{
-	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING },
-		{ "saves", OPK_CELL_UINT },
-		{ "split", OPK_CELL_BOOL },
-	};
-
-	app_table(app, "notable", columns);
-	for (size_t i = 0; i < opk_plan_metric_count(plan); i++) {
-		size_t saves = opk_plan_detail_saves(detail, i);
-		bool splits = opk_plan_detail_splits(detail, i);
-
-		if (saves || splits)
-			app_row(app, cell_text(opk_plan_metric(plan, i)), cell_number(saves),
-			        cell_flag(splits));
-	}
-}
-
-/* What evaluation will show, and what only formulas need. */
-static void print_columns(struct app *app, const struct opk_plan_columns *shown)
-{
-	static const struct opk_column columns[] = {
-		{ "column", OPK_CELL_STRING }, { "shown", OPK_CELL_BOOL },
-		{ "unit", OPK_CELL_STRING },   { "group", OPK_CELL_STRING },
-		{ "metric", OPK_CELL_STRING }, { "formula", OPK_CELL_STRING },
-	};
-
-	if (opk_plan_columns_count(shown) || app_wants_table(app, "columns"))
-		app_table(app, "columns", columns);
-	for (size_t i = 0; i < opk_plan_columns_count(shown); i++) {
-		const struct opk_plan_column *column = opk_plan_columns_get(shown, i);
-
-		app_row(app, cell_text(column->name), cell_flag(column->shown),
-		        cell_text(column->unit), cell_text(column->group),
-		        cell_text(column->metric), cell_text(column->formula));
-	}
-}
+/* The tables after the summary. */
+static const struct {
+	const char *name;
+	enum opk_plan_list list;
+	size_t columns; /* so many of the list are shown */
+} tables[] = {
+	{ "metrics", OPK_PLAN_METRICS, 5 },   { "plan", OPK_PLAN_PASSES, 6 },
+	{ "domains", OPK_PLAN_DOMAINS, 5 },   { "notable", OPK_PLAN_NOTABLE, 3 },
+	{ "left_out", OPK_PLAN_LEFT_OUT, 3 }, { "columns", OPK_PLAN_COLUMNS, 6 },
+};
 
 /* All that is reported about a plan. */
 struct report {
 	struct opk_plan *plan;
-	struct opk_plan_detail *detail;
-	struct opk_listing *left_out; /* of --single-pass, or where it is asked for */
 	bool single_pass;
-	struct opk_plan_columns *columns;
-	const char **names; /* room for all metrics */
+	struct opk_listing *costs;
+	struct opk_listing *lists[COUNT(tables)]; /* NULL: not shown */
 };
 
 /* How much of what was asked for fits one pass; `text` holds what people read of it. */
 static int add_fit(struct app_fields *fields, char **text, struct app *app,
                    const struct report *report)
 {
-	size_t fit = opk_plan_metric_count(report->plan);
-	size_t asked = fit + opk_plan_left_out_count(report->plan);
+	size_t fit = opk_plan_metrics(report->plan)->count;
+	size_t asked = fit + opk_plan_left_out(report->plan)->count;
 
 	if (!report->single_pass)
 		return OPK_OK;
@@ -110,150 +61,84 @@ static int add_fit(struct app_fields *fields, char **text, struct app *app,
 	return *text ? OPK_OK : app_nomem(app);
 }
 
-/* Costs of a launch without replay, on average over the passes, and with kernel replay. */
-static void add_costs(struct app_fields *fields, const struct report *report)
-{
-	size_t passes = opk_plan_passes(report->plan);
-	uint64_t launch = 0, replay = 0;
-
-	for (size_t pass = 0; pass < passes; pass++) {
-		uint32_t one = opk_plan_detail_launch_us(report->detail, pass);
-
-		/* An unknown pass makes the sum unknown. */
-		if (!one)
-			return;
-		launch += one;
-		replay += opk_plan_detail_replay_us(report->detail, pass);
-	}
-	field_number(fields, "launch_us", (launch + passes / 2) / passes);
-	field_number(fields, "replay_us", replay);
-	field_text(fields, "measured", opk_plan_detail_measured(report->detail));
-}
-
 static int print_record(struct app *app, const struct report *report)
 {
 	const struct opk_plan *plan = report->plan;
+	const struct opk_strlist *metrics = opk_plan_metrics(plan);
+	const union opk_cell *costs = opk_listing_get(report->costs, 0);
 	struct app_fields fields = { 0 };
 	opk_autofree char *fit = NULL;
 	size_t sample_bytes;
 	int code;
 
-	for (size_t i = 0; i < opk_plan_metric_count(plan); i++)
-		report->names[i] = opk_plan_metric(plan, i);
 	field_text(&fields, "chip", opk_plan_chip(plan));
 	field_text(&fields, "profiler", opk_profiler_name(opk_plan_profiler(plan)));
 	field_text(&fields, "set", opk_plan_set_name(plan));
-	field_list(&fields, "metrics", report->names, opk_plan_metric_count(plan));
+	field_list(&fields, "metrics", opk_strlist_items(metrics), metrics->count);
 	code = add_fit(&fields, &fit, app, report);
 	if (code)
 		return code;
 	field_number(&fields, "passes", opk_plan_passes(plan));
-	field_number(&fields, "lower_bound", opk_plan_detail_lower_bound(report->detail));
-	add_costs(&fields, report);
+	field_number(&fields, "lower_bound", costs[0].uint);
+	if (costs[1].optional.known) {
+		field_number(&fields, "launch_us", costs[1].optional.uint);
+		field_number(&fields, "replay_us", costs[2].optional.uint);
+		field_text(&fields, "measured", costs[3].string);
+	}
 	if (plan_sample_bytes(app, plan, &sample_bytes))
 		field_number(&fields, "sample_bytes", sample_bytes);
 	return app_record(app, &fields);
-}
-
-/* The domains of which the pass has counters, each with how many: "gpu_lts:8". */
-static int list_fill(struct opk_strlist *out, const struct opk_plan_detail *detail, size_t pass)
-{
-	for (size_t i = 0; i < opk_plan_detail_domain_count(detail); i++) {
-		size_t fill = opk_plan_detail_fill(detail, pass, i);
-
-		if (fill
-		    && !opk_strlist_take(out,
-		                         opk_printf("%s:%zu",
-		                                    opk_plan_detail_domain(detail, i)->names[0],
-		                                    fill)))
-			return OPK_ENOMEM;
-	}
-	return OPK_OK;
-}
-
-static union opk_cell cell_cost(uint32_t us)
-{
-	return cell_known(us, us > 0);
-}
-
-static int print_passes(struct app *app, const struct report *report)
-{
-	static const struct opk_column columns[] = {
-		{ "pass", OPK_CELL_UINT },          { "counters", OPK_CELL_UINT },
-		{ "domains", OPK_CELL_LIST },       { "launch_us", OPK_CELL_OPTIONAL },
-		{ "replay_us", OPK_CELL_OPTIONAL }, { "metrics", OPK_CELL_LIST },
-	};
-
-	app_table(app, "plan", columns);
-	for (size_t pass = 0; pass < opk_plan_passes(report->plan); pass++) {
-		opk_autostrlist struct opk_strlist fill = { 0 };
-		uint32_t launch = opk_plan_detail_launch_us(report->detail, pass);
-		uint32_t replay = opk_plan_detail_replay_us(report->detail, pass);
-		size_t count = 0;
-
-		if (list_fill(&fill, report->detail, pass))
-			return app_nomem(app);
-		for (size_t i = 0; i < opk_plan_metric_count(report->plan); i++)
-			if (opk_plan_detail_serves(report->detail, pass, i))
-				report->names[count++] = opk_plan_metric(report->plan, i);
-		app_row(app, cell_number(pass + 1),
-		        cell_number(opk_plan_detail_counters(report->detail, pass)),
-		        cell_list(opk_strlist_items(&fill), fill.count), cell_cost(launch),
-		        cell_cost(replay), cell_list(report->names, count));
-	}
-	return OPK_OK;
-}
-
-/* The other way round: a row a metric. The summary has the names alone, as metrics, too. */
-static int print_metrics(struct app *app, const struct report *report)
-{
-	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING }, { "passes", OPK_CELL_UINT }, { "in", OPK_CELL_LIST },
-		{ "saves", OPK_CELL_UINT },    { "split", OPK_CELL_BOOL },
-	};
-
-	app_table(app, "metrics", columns);
-	for (size_t i = 0; i < opk_plan_metric_count(report->plan); i++) {
-		opk_autostrlist struct opk_strlist in = { 0 };
-
-		for (size_t pass = 0; pass < opk_plan_passes(report->plan); pass++)
-			if (opk_plan_detail_serves(report->detail, pass, i)
-			    && !opk_strlist_take(&in, opk_printf("%zu", pass + 1)))
-				return app_nomem(app);
-		app_row(app, cell_text(opk_plan_metric(report->plan, i)), cell_number(in.count),
-		        cell_list(opk_strlist_items(&in), in.count),
-		        cell_number(opk_plan_detail_saves(report->detail, i)),
-		        cell_flag(opk_plan_detail_splits(report->detail, i)));
-	}
-	return OPK_OK;
 }
 
 /* The picture, where one is wanted, is in place when the rows are printed. */
 static int print(struct app *app, struct report *report, const char *svg)
 {
 	opk_autonewfile struct opk_newfile picture = { 0 };
-	int code = svg ? plan_svg(&picture, app, report->plan, report->detail, svg) : OPK_OK;
+	uint64_t lower_bound = opk_listing_get(report->costs, 0)[0].uint;
+	int code = svg ? plan_svg(&picture, app, report->plan, lower_bound, svg) : OPK_OK;
 
 	if (!code)
 		code = app_begin_output(app);
 	if (!code)
 		code = print_record(app, report);
-	if (!code && app_wants_table(app, "metrics"))
-		code = print_metrics(app, report);
+	for (size_t i = 0; !code && i < COUNT(tables); i++)
+		code = app_list_part(app, tables[i].name, opk_take(report->lists[i]),
+		                     tables[i].columns);
 	if (!code)
-		code = print_passes(app, report);
-	if (code)
-		return code;
-	if (opk_plan_passes(report->plan) > 1 || app_wants_table(app, "domains"))
-		print_domains(app, report->detail);
-	if (opk_plan_passes(report->plan) > 1 || app_wants_table(app, "notable"))
-		print_notable(app, report->plan, report->detail);
-	code = app_list(app, "left_out", opk_take(report->left_out));
-	if (code)
-		return code;
-	print_columns(app, report->columns);
-	code = app_end_output(app);
+		code = app_end_output(app);
 	return code || !svg ? code : opk_newfile_commit(&picture);
+}
+
+static bool is_shown(const struct report *report, enum opk_plan_list list)
+{
+	switch (list) {
+	case OPK_PLAN_PASSES:
+	case OPK_PLAN_COLUMNS:
+		return true;
+	case OPK_PLAN_DOMAINS:
+	case OPK_PLAN_NOTABLE:
+		return opk_plan_passes(report->plan) > 1;
+	default:
+		return list == OPK_PLAN_LEFT_OUT && report->single_pass;
+	}
+}
+
+static int find(struct app *app, struct report *report)
+{
+	int code = opk_plan_list(&report->costs, app->ctx, report->plan, OPK_PLAN_COSTS);
+
+	for (size_t i = 0; !code && i < COUNT(tables); i++) {
+		bool wanted = app_wants_table(app, tables[i].name);
+
+		if (!wanted && !is_shown(report, tables[i].list))
+			continue;
+		code = opk_plan_list(&report->lists[i], app->ctx, report->plan, tables[i].list);
+		/* A plain list of metrics has no columns. */
+		if (!code && !wanted && tables[i].list == OPK_PLAN_COLUMNS
+		    && !opk_listing_count(report->lists[i]))
+			opk_listing_free(opk_take(report->lists[i]));
+	}
+	return code;
 }
 
 static int plan(struct app *app, struct plan_command_args *args, struct report *report)
@@ -274,15 +159,8 @@ static int plan(struct app *app, struct plan_command_args *args, struct report *
 	if (code)
 		return code;
 	note_missing(report->plan);
-	report->names = opk_alloc_array(opk_plan_metric_count(report->plan), sizeof *report->names);
-	if (!report->names)
-		return app_nomem(app);
-	code = opk_plan_detail_new(&report->detail, app->ctx, report->plan);
 	report->single_pass = options.single_pass;
-	if (!code && (options.single_pass || app_wants_table(app, "left_out")))
-		code = opk_plan_list(&report->left_out, app->ctx, report->plan, OPK_PLAN_LEFT_OUT);
-	if (!code)
-		code = opk_plan_columns_new(&report->columns, app->ctx, report->plan);
+	code = find(app, report);
 	return code ? code : print(app, report, args->svg);
 }
 
@@ -291,11 +169,10 @@ static int run(struct app *app, void *data)
 	struct report report = { 0 };
 	int code = plan(app, data, &report);
 
-	opk_plan_columns_free(report.columns);
-	opk_listing_free(report.left_out);
-	opk_plan_detail_free(report.detail);
+	for (size_t i = 0; i < COUNT(tables); i++)
+		opk_listing_free(report.lists[i]);
+	opk_listing_free(report.costs);
 	opk_plan_free(report.plan);
-	free(report.names);
 	return code;
 }
 

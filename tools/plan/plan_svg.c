@@ -2,7 +2,11 @@
 /* The drawing: measures, then its parts from top to bottom. */
 #include "plan/plan_svg.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "plan/door.h"
 
 enum {
 	MARGIN = 16,
@@ -17,10 +21,15 @@ enum {
 	HEADING_LETTER = 10,
 };
 
+/* Columns of OPK_PLAN_PASSES and OPK_PLAN_DOMAINS. */
+enum { PASS_COUNTERS = 1, PASS_DOMAINS, PASS_METRICS = 5 };
+enum { DOMAINS_NAMES, DOMAINS_BOUND = 3, DOMAINS_FULLEST, DOMAINS_SOFTWARE };
+
 struct picture {
 	FILE *file;
 	const struct opk_plan *plan;
-	const struct opk_plan_detail *detail;
+	struct opk_listing *in_passes, *domains;
+	uint64_t lower_bound;
 	size_t rows, passes, label_width;
 };
 
@@ -64,29 +73,37 @@ static void put_text(FILE *file, const char *text)
 		}
 }
 
+/* What a row shows; NULL where it is all counters. */
+static const union opk_cell *domains_of(const struct picture *p, size_t row)
+{
+	return opk_listing_count(p->domains) ? opk_listing_get(p->domains, row) : NULL;
+}
+
 /* The label of a row; `whole`: with all names of its domains. */
 static size_t put_label(FILE *file, const struct picture *p, size_t row, bool whole)
 {
-	const struct opk_plan_domains *domains;
-	size_t length = 0;
+	const union opk_cell *domains = domains_of(p, row);
+	const char *const *names;
+	size_t count, length = 0;
 
-	if (row >= opk_plan_detail_domain_count(p->detail)) {
+	if (!domains) {
 		if (file)
 			fputs("counters", file);
 		return sizeof "counters" - 1;
 	}
-	domains = opk_plan_detail_domain(p->detail, row);
-	for (size_t i = 0; i < (whole ? domains->name_count : 1); i++) {
+	names = domains[DOMAINS_NAMES].list.items;
+	count = domains[DOMAINS_NAMES].list.count;
+	for (size_t i = 0; i < (whole ? count : 1); i++) {
 		char name[128];
-		int used = snprintf(name, sizeof name, "%s%s", i ? ", " : "", domains->names[i]);
+		int used = snprintf(name, sizeof name, "%s%s", i ? ", " : "", names[i]);
 
 		if (file)
 			put_text(file, name);
 		length += used > 0 ? (size_t)used : 0;
 	}
-	if (!whole && domains->name_count > 1) {
+	if (!whole && count > 1) {
 		char more[32];
-		int used = snprintf(more, sizeof more, " + %zu", domains->name_count - 1);
+		int used = snprintf(more, sizeof more, " + %zu", count - 1);
 
 		if (file)
 			fputs(more, file);
@@ -115,7 +132,7 @@ static size_t row_y(size_t row)
 static void measure(struct picture *p)
 {
 	p->passes = opk_plan_passes(p->plan);
-	p->rows = opk_plan_detail_domain_count(p->detail);
+	p->rows = opk_listing_count(p->domains);
 	p->rows += p->rows == 0;
 	for (size_t row = 0; row < p->rows; row++) {
 		size_t width = LETTER * put_label(NULL, p, row, false) + MARGIN;
@@ -128,7 +145,7 @@ static void measure(struct picture *p)
 
 static void put_heading(const struct picture *p)
 {
-	size_t bound = opk_plan_detail_lower_bound(p->detail);
+	size_t metrics = opk_plan_metrics(p->plan)->count;
 
 	fprintf(p->file, "<text class=\"heading\" x=\"%d\" y=\"%d\">%zu pass%s: ", MARGIN,
 	        MARGIN + 14, p->passes, p->passes == 1 ? "" : "es");
@@ -137,10 +154,9 @@ static void put_heading(const struct picture *p)
 	put_text(p->file, opk_plan_chip(p->plan));
 	fprintf(p->file,
 	        "</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
-	        "lower bound %zu; counters of each pass by their domains</text>\n",
-	        MARGIN, MARGIN + 36, opk_plan_metric_count(p->plan),
-	        plural(opk_plan_metric_count(p->plan)),
-	        opk_profiler_name(opk_plan_profiler(p->plan)), bound);
+	        "lower bound %" PRIu64 "; counters of each pass by their domains</text>\n",
+	        MARGIN, MARGIN + 36, metrics, plural(metrics),
+	        opk_profiler_name(opk_plan_profiler(p->plan)), p->lower_bound);
 	fprintf(p->file, "<text class=\"quiet\" x=\"%zu\" y=\"%zu\">at least</text>\n",
 	        column_x(p, p->passes) + GAP, row_y(0) - 8);
 }
@@ -148,64 +164,79 @@ static void put_heading(const struct picture *p)
 static void put_row_label(const struct picture *p, size_t row)
 {
 	size_t y = row_y(row) + CELL_HEIGHT / 2 + 4;
-	size_t bound = opk_plan_detail_lower_bound(p->detail);
+	const union opk_cell *domains = domains_of(p, row);
+	uint64_t bound = domains ? domains[DOMAINS_BOUND].uint : p->lower_bound;
 
-	if (row < opk_plan_detail_domain_count(p->detail))
-		bound = opk_plan_detail_domain(p->detail, row)->bound;
 	fprintf(p->file, "<g><title>");
 	put_label(p->file, p, row, true);
 	fprintf(p->file, "</title><text class=\"label\" x=\"%zu\" y=\"%zu\">",
 	        column_x(p, 0) - 2 * GAP, y);
 	put_label(p->file, p, row, false);
 	fprintf(p->file,
-	        "</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%zu pass%s</text>\n",
+	        "</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%" PRIu64
+	        " pass%s</text>\n",
 	        column_x(p, p->passes) + GAP, y, bound, bound == 1 ? "" : "es");
 }
 
-/* A bar from the cell's floor: its height is the share of the fullest pass. */
-static void put_cell(const struct picture *p, size_t pass, size_t row)
+/* The counters of a pass in a row's domains, which are listed as "gpu_lts:8". */
+static uint64_t fill_of(const union opk_cell *pass, const union opk_cell *domains)
 {
-	size_t fill = opk_plan_detail_counters(p->detail, pass), fullest = fill, height;
-	size_t x = column_x(p, pass), y = row_y(row);
-	bool software = false;
+	const char *name = domains[DOMAINS_NAMES].list.items[0];
+	size_t length = strlen(name);
 
-	if (row < opk_plan_detail_domain_count(p->detail)) {
-		fill = opk_plan_detail_fill(p->detail, pass, row);
-		fullest = opk_plan_detail_domain(p->detail, row)->fullest;
-		software = opk_plan_detail_domain(p->detail, row)->software;
-	} else {
-		for (size_t i = 0; i < p->passes; i++)
-			if (opk_plan_detail_counters(p->detail, i) > fullest)
-				fullest = opk_plan_detail_counters(p->detail, i);
+	for (size_t i = 0; i < pass[PASS_DOMAINS].list.count; i++) {
+		const char *fill = pass[PASS_DOMAINS].list.items[i];
+
+		if (!strncmp(fill, name, length) && fill[length] == ':')
+			return strtoull(fill + length + 1, NULL, 10);
+	}
+	return 0;
+}
+
+/* A bar from the cell's floor: its height is the share of the fullest pass. */
+static void put_cell(const struct picture *p, const union opk_cell *in_pass, size_t pass,
+                     size_t row)
+{
+	const union opk_cell *domains = domains_of(p, row);
+	uint64_t fill = domains ? fill_of(in_pass, domains) : in_pass[PASS_COUNTERS].uint;
+	uint64_t fullest = domains ? domains[DOMAINS_FULLEST].uint : 0, height;
+	size_t x = column_x(p, pass), y = row_y(row);
+	bool software = domains && domains[DOMAINS_SOFTWARE].boolean;
+
+	for (size_t i = 0; !domains && i < p->passes; i++) {
+		uint64_t counters = opk_listing_get(p->in_passes, i)[PASS_COUNTERS].uint;
+
+		fullest = counters > fullest ? counters : fullest;
 	}
 	height = fullest ? (fill * CELL_HEIGHT + fullest - 1) / fullest : 0;
 	if (fill)
 		fprintf(p->file,
-		        "<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%zu\"/>\n",
+		        "<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%" PRIu64
+		        "\"/>\n",
 		        software ? " software" : "", x, y + CELL_HEIGHT - height, CELL_WIDTH,
 		        height);
 	fprintf(p->file, "<rect class=\"cell\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\"/>\n",
 	        x, y, CELL_WIDTH, CELL_HEIGHT);
 	if (fill)
-		fprintf(p->file, "<text class=\"number\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
+		fprintf(p->file, "<text class=\"number\" x=\"%zu\" y=\"%zu\">%" PRIu64 "</text>\n",
 		        x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4, fill);
 }
 
 static void put_pass(const struct picture *p, size_t pass)
 {
-	size_t counters = opk_plan_detail_counters(p->detail, pass);
+	const union opk_cell *cells = opk_listing_get(p->in_passes, pass);
+	uint64_t counters = cells[PASS_COUNTERS].uint;
 
-	fprintf(p->file, "<g class=\"pass\"><title>pass %zu: %zu counter%s", pass + 1, counters,
-	        plural(counters));
-	for (size_t i = 0; i < opk_plan_metric_count(p->plan); i++)
-		if (opk_plan_detail_serves(p->detail, pass, i)) {
-			fputc('\n', p->file);
-			put_text(p->file, opk_plan_metric(p->plan, i));
-		}
+	fprintf(p->file, "<g class=\"pass\"><title>pass %zu: %" PRIu64 " counter%s", pass + 1,
+	        counters, plural(counters));
+	for (size_t i = 0; i < cells[PASS_METRICS].list.count; i++) {
+		fputc('\n', p->file);
+		put_text(p->file, cells[PASS_METRICS].list.items[i]);
+	}
 	fprintf(p->file, "</title>\n<text class=\"number quiet\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
 	        column_x(p, pass) + CELL_WIDTH / 2, row_y(0) - 8, pass + 1);
 	for (size_t row = 0; row < p->rows; row++)
-		put_cell(p, pass, row);
+		put_cell(p, cells, pass, row);
 	fputs("</g>\n", p->file);
 }
 
@@ -232,22 +263,35 @@ static void put_picture(struct picture *p)
 	fputs("</svg>\n", p->file);
 }
 
-int plan_svg(struct opk_newfile *out, struct app *app, const struct opk_plan *plan,
-             const struct opk_plan_detail *detail, const char *path)
+static int draw(struct opk_newfile *out, struct app *app, struct picture *p, const char *path)
 {
-	struct picture p = { .plan = plan, .detail = detail };
 	opk_autofree char *text = NULL;
 	size_t size = 0;
 	bool good;
 	int code;
 
-	p.file = open_memstream(&text, &size);
-	if (!p.file)
+	p->file = open_memstream(&text, &size);
+	if (!p->file)
 		return app_nomem(app);
-	put_picture(&p);
-	good = !ferror(p.file);
-	if (fclose(p.file) || !good)
+	put_picture(p);
+	good = !ferror(p->file);
+	if (fclose(p->file) || !good)
 		return app_nomem(app);
 	code = opk_newfile_create(out, app->ctx, path, opk_check_output, OPK_OUTPUT_SVG);
 	return code ? code : opk_newfile_write(out, text, size);
+}
+
+int plan_svg(struct opk_newfile *out, struct app *app, struct opk_plan *plan, uint64_t lower_bound,
+             const char *path)
+{
+	struct picture p = { .plan = plan, .lower_bound = lower_bound };
+	int code = opk_plan_list(&p.in_passes, app->ctx, plan, OPK_PLAN_PASSES);
+
+	if (!code)
+		code = opk_plan_list(&p.domains, app->ctx, plan, OPK_PLAN_DOMAINS);
+	if (!code)
+		code = draw(out, app, &p, path);
+	opk_listing_free(p.in_passes);
+	opk_listing_free(p.domains);
+	return code;
 }

@@ -10,6 +10,7 @@
 #include "base/ctx.h"
 #include "base/mem.h"
 #include "common/args.h"
+#include "plan/door.h"
 
 /* An error, which several chips may have. */
 struct found {
@@ -174,8 +175,8 @@ static int put_row(struct check *check, const char *chip, const struct opk_plan 
 
 	return app_row(check->app, cell_text(chip),
 	               cell_known(known ? opk_plan_passes(plan) : 0, known),
-	               cell_known(known ? opk_plan_metric_count(plan) : 0, known),
-	               cell_known(known ? opk_plan_missing_count(plan) : 0, known),
+	               cell_known(known ? opk_plan_metrics(plan)->count : 0, known),
+	               cell_known(known ? opk_plan_missing(plan)->count : 0, known),
 	               cell_text(status));
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/args.h"
+#include "plan/door.h"
 
 /* What a set claims is shown on this chip, if it claims it. */
 static const char usual_chip[] = "GH100";
@@ -15,14 +16,14 @@ struct page {
 	const struct opk_chip *chip;
 	struct opk_chips *chips;
 	struct opk_plan *plan; /* NULL: there is no library */
-	struct opk_plan_columns *columns;
+	struct opk_listing *columns;
 	struct opk_catalog *catalog;
 };
 
-/* A column of the set. */
+/* A column of the set, as OPK_PLAN_COLUMNS has it. */
 struct entry {
-	struct opk_plan_column column;
-	const char *description;
+	const char *name, *unit, *group, *metric, *formula, *description, *prose;
+	bool shown;
 };
 
 const struct opk_metric *sets_find_metric(const struct opk_catalog *catalog, const char *name,
@@ -83,7 +84,7 @@ static int plan_set(struct page *page)
 	options.progress_data = (void *)"planning, percent";
 	code = opk_plan_new(&page->plan, ctx, page->set, &options);
 	if (!code)
-		code = opk_plan_columns_new(&page->columns, ctx, page->plan);
+		code = opk_plan_list(&page->columns, ctx, page->plan, OPK_PLAN_COLUMNS);
 	if (!code)
 		code = opk_catalog_new(&page->catalog, ctx, page->chip->name,
 		                       opk_plan_profiler(page->plan));
@@ -92,34 +93,46 @@ static int plan_set(struct page *page)
 
 static size_t count_entries(const struct page *page)
 {
-	size_t count = page->plan ? opk_plan_columns_count(page->columns) : 0;
+	size_t count = page->plan ? opk_listing_count(page->columns) : 0;
 
 	if (count)
 		return count;
-	return page->plan ? opk_plan_metric_count(page->plan) : opk_set_metric_count(page->set);
+	return page->plan ? opk_plan_metrics(page->plan)->count : opk_set_metric_count(page->set);
+}
+
+static struct entry entry_of(const union opk_cell *cells)
+{
+	return (struct entry){
+		.name = cells[0].string,
+		.shown = cells[1].boolean,
+		.unit = cells[2].string,
+		.group = cells[3].string,
+		.metric = cells[4].string,
+		.formula = cells[5].string,
+		.description = cells[6].string,
+		.prose = cells[7].string,
+	};
 }
 
 /* A plain list of metrics has no columns, and without a library there is what was written. */
 static struct entry entry_at(const struct page *page, size_t i)
 {
 	struct entry entry = {
-		.column = { .metric = "", .formula = "", .unit = "", .group = "", .shown = true }
+		.metric = "", .formula = "", .unit = "", .group = "", .shown = true
 	};
 	const struct opk_metric *metric;
 	const char *name;
 
 	if (!page->plan) {
-		entry.column.name = opk_set_metric(page->set, i);
+		entry.name = opk_set_metric(page->set, i);
 		return entry;
 	}
-	if (opk_plan_columns_count(page->columns))
-		entry.column = *opk_plan_columns_get(page->columns, i);
+	if (opk_listing_count(page->columns))
+		entry = entry_of(opk_listing_get(page->columns, i));
 	else
-		entry.column.name = opk_plan_metric(page->plan, i);
-	entry.description = entry.column.description;
-	name = *entry.column.metric ? entry.column.metric : entry.column.name;
-	metric = *entry.column.formula ? NULL
-	                               : sets_find_metric(page->catalog, name, &entry.column.unit);
+		entry.name = opk_plan_metrics(page->plan)->items[i];
+	name = *entry.metric ? entry.metric : entry.name;
+	metric = *entry.formula ? NULL : sets_find_metric(page->catalog, name, &entry.unit);
 	if (metric)
 		entry.description = metric->description;
 	return entry;
@@ -164,22 +177,21 @@ static int print_summary(const struct page *page)
 	if (page->plan) {
 		field_text(&fields, "chip", opk_plan_chip(page->plan));
 		field_number(&fields, "passes", opk_plan_passes(page->plan));
-		field_number(&fields, "metric_count", opk_plan_metric_count(page->plan));
-		field_number(&fields, "left_out", opk_plan_missing_count(page->plan));
+		field_number(&fields, "metric_count", opk_plan_metrics(page->plan)->count);
+		field_number(&fields, "left_out", opk_plan_missing(page->plan)->count);
 	}
 	return app_record(page->app, &fields);
 }
 
 /* The title where a group begins; its prose where it is shown for the first time. */
-static void print_heading(struct app *app, const char **last, const struct opk_plan_column *column)
+static void print_heading(struct app *app, const char **last, const struct entry *entry)
 {
-	const char *title = column->shown ? column->group : "For formulas alone";
+	const char *title = entry->shown ? entry->group : "For formulas alone";
 
 	if (*last && !strcmp(*last, title))
 		return;
 	if (*last || *title)
-		opk_out_heading(app->out, title,
-		                column->shown && column->prose ? column->prose : "");
+		opk_out_heading(app->out, title, entry->shown && entry->prose ? entry->prose : "");
 	*last = title;
 }
 
@@ -195,12 +207,12 @@ static void print_formulas(const struct page *page)
 	for (size_t i = 0; i < count_entries(page); i++) {
 		struct entry entry = entry_at(page, i);
 
-		if (!*entry.column.formula)
+		if (!*entry.formula)
 			continue;
 		if (!begun)
 			app_table(page->app, "formulas", columns);
 		begun = true;
-		app_row(page->app, cell_text(entry.column.name), cell_text(entry.column.formula));
+		app_row(page->app, cell_text(entry.name), cell_text(entry.formula));
 	}
 }
 
@@ -219,11 +231,11 @@ static void print_metrics_for_people(const struct page *page)
 		struct entry entry = entry_at(page, i);
 		opk_autofree char *text = NULL;
 
-		if (*entry.column.metric)
-			text = opk_printf("%s: %s", entry.column.metric,
+		if (*entry.metric)
+			text = opk_printf("%s: %s", entry.metric,
 			                  entry.description ? entry.description : "");
-		print_heading(page->app, &last, &entry.column);
-		app_row(page->app, cell_text(entry.column.name), cell_text(entry.column.unit),
+		print_heading(page->app, &last, &entry);
+		app_row(page->app, cell_text(entry.name), cell_text(entry.unit),
 		        cell_text(text ? text : entry.description));
 	}
 	print_formulas(page);
@@ -242,10 +254,9 @@ static void print_metrics(const struct page *page)
 	for (size_t i = 0; i < count_entries(page); i++) {
 		struct entry entry = entry_at(page, i);
 
-		app_row(page->app, cell_text(entry.column.name), cell_text(entry.column.unit),
-		        cell_text(entry.column.group), cell_flag(entry.column.shown),
-		        cell_text(entry.column.metric), cell_text(entry.column.formula),
-		        cell_text(entry.description));
+		app_row(page->app, cell_text(entry.name), cell_text(entry.unit),
+		        cell_text(entry.group), cell_flag(entry.shown), cell_text(entry.metric),
+		        cell_text(entry.formula), cell_text(entry.description));
 	}
 }
 
@@ -261,10 +272,9 @@ static void print_groups(const struct page *page)
 	for (size_t i = 0; i < count_entries(page); i++) {
 		struct entry entry = entry_at(page, i);
 
-		if (strcmp(last, entry.column.group) && *entry.column.group)
-			app_row(page->app, cell_text(entry.column.group),
-			        cell_text(entry.column.prose));
-		last = entry.column.group;
+		if (strcmp(last, entry.group) && *entry.group)
+			app_row(page->app, cell_text(entry.group), cell_text(entry.prose));
+		last = entry.group;
 	}
 }
 
@@ -313,7 +323,7 @@ int sets_show(struct app *app, const char *spec, const struct option_list *chips
 	if (!code)
 		code = show(&page, spec, chips, params);
 	opk_catalog_free(page.catalog);
-	opk_plan_columns_free(page.columns);
+	opk_listing_free(page.columns);
 	opk_plan_free(page.plan);
 	opk_chips_free(page.chips);
 	opk_set_free(page.set);

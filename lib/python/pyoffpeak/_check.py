@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from . import _chips, _context
 from ._errors import Cause, InputError, NvidiaError, OffpeakError
-from ._native import c_path, c_text, sized, word
+from ._native import c_path, c_text, rows, sized, word
 from ._offpeak import ffi, lib
 from ._options import Texts, listed
 from ._plans import effort_of
@@ -79,8 +79,8 @@ class _Check:
         if error:
             return ChipCheck(chip, None, None, None, error.causes[-1])
         plan = _context.owned(self.ctx, out[0], lib.opk_plan_free)
-        missing = int(lib.opk_plan_missing_count(plan))
-        return ChipCheck(chip, int(lib.opk_plan_passes(plan)), int(lib.opk_plan_metric_count(plan)), missing, "ok")
+        about = rows(self.ctx, lib.opk_plan_list, plan, lib.OPK_PLAN_ABOUT)[0]
+        return ChipCheck(chip, about["passes"], len(about["metrics"]), len(about["missing"]), "ok")
 
     def judge(self, made: Any, chip: str) -> ChipCheck:
         """Of a set whose YAML has errors: what else is wrong."""

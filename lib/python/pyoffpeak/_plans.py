@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Mapping, NamedTuple, overload
 
 from . import _context
-from ._errors import NvidiaError, misuse
-from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, rows, sized, word, words, words_of
+from ._errors import misuse
+from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, rows, sized
 from ._offpeak import ffi, lib
 from ._sets import SetLike, make
 
@@ -83,32 +83,34 @@ class Plan:
 
     __module__ = "pyoffpeak"
 
-    def __init__(self, ctx: Any, plan: Any, single_pass: bool, availability: bytes, lock: Any = None) -> None:
+    def __init__(self, ctx: Any, plan: Any, availability: bytes, whole: Any = None, lock: Any = None) -> None:
         # What it is a part of lives as long, and has its lock.
-        plan, self._whole = plan if isinstance(plan, tuple) else (plan, None)
         self._ctx = ctx
         self._plan = plan
-        self._single_pass = single_pass
+        self._whole = whole
         self._availability = availability
         self._lock = lock or threading.RLock()
         self._known: dict[str, Any] = {}
-        self.chip = word(lib.opk_plan_chip(plan))
-        self.profiler = word(lib.opk_profiler_name(lib.opk_plan_profiler(plan)))
-        self.set = word(lib.opk_plan_set_name(plan))
-        self.passes = int(lib.opk_plan_passes(plan))
-        self.metrics = words_of(lib.opk_plan_metric, lib.opk_plan_metric_count(plan), plan)
+        about = self._list(lib.OPK_PLAN_ABOUT)[0]
+        self.chip: str = about["chip"]
+        self.profiler: str = about["profiler"]
+        self.set: str = about["set"]
+        self.passes: int = about["passes"]
+        self.metrics: list[str] = list(about["metrics"])
+        #: optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them
+        self.missing: list[str] = list(about["missing"])
+        #: bytes that the hardware writes for each PM sample; None: for the range profiler, or not known
+        self.sample_bytes: int | None = about["sample_bytes"]
+        self._lost = list(about["lost"])
+
+    def _list(self, which: int) -> list[dict[str, Any]]:
+        return rows(self._ctx, lib.opk_plan_list, self._plan, which)
 
     def _once(self, name: str, find: Any) -> Any:
         with self._lock:
             if name not in self._known:
                 self._known[name] = find()
             return self._known[name]
-
-    @property
-    def missing(self) -> list[str]:
-        """Optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them."""
-        with self._lock:
-            return words_of(lib.opk_plan_missing, lib.opk_plan_missing_count(self._plan), self._plan)
 
     @property
     def config_image(self) -> bytes:
@@ -160,29 +162,18 @@ class Plan:
         return options
 
     @property
-    def sample_bytes(self) -> int | None:
-        """Bytes that the hardware writes for each PM sample; None: for the range profiler, or not known."""
-        return self._once("sample_bytes", self._find_sample_bytes)  # type: ignore[no-any-return]
-
-    def _find_sample_bytes(self) -> int | None:
-        out = ffi.new("size_t *")
-        if self.profiler != "pm":
-            return None
-        try:
-            _context.call(self._ctx, lib.opk_plan_sample_bytes, out, self._ctx, self._plan)
-        except NvidiaError:
-            return None
-        return int(out[0])
-
-    @property
     def detail(self) -> Detail:
         """What each pass is for; takes a while at first. NvidiaError: there is no libnvperf_host."""
         return self._once("detail", self._find_detail)  # type: ignore[no-any-return]
 
     def _find_detail(self) -> Detail:
-        out = ffi.new("struct opk_plan_detail **")
-        _context.call(self._ctx, lib.opk_plan_detail_new, out, self._ctx, self._plan)
-        return _detail_of(_context.owned(self._ctx, out[0], lib.opk_plan_detail_free), self)
+        passes = tuple(_pass_of(**row) for row in self._list(lib.OPK_PLAN_PASSES))
+        domains = tuple(Domains(row.pop("domains"), **row) for row in self._list(lib.OPK_PLAN_DOMAINS))
+        metrics = tuple(
+            PlannedMetric(row["metric"], tuple(map(int, row["in"])), row["saves"], row["split"])
+            for row in self._list(lib.OPK_PLAN_METRICS)
+        )
+        return Detail(passes, metrics, domains, **self._list(lib.OPK_PLAN_COSTS)[0])
 
     @property
     def lower_bound(self) -> int:
@@ -195,31 +186,15 @@ class Plan:
         return self._once("columns", self._find_columns)  # type: ignore[no-any-return]
 
     def _find_columns(self) -> list[Column]:
-        out = ffi.new("struct opk_plan_columns **")
-        _context.call(self._ctx, lib.opk_plan_columns_new, out, self._ctx, self._plan)
-        found = _context.owned(self._ctx, out[0], lib.opk_plan_columns_free)
-        items = (lib.opk_plan_columns_get(found, i) for i in range(lib.opk_plan_columns_count(found)))
-        return [
-            Column(
-                word(item.name),
-                word(item.metric),
-                word(item.formula),
-                word(item.unit),
-                word(item.group),
-                bool(item.shown),
-                word(item.description),
-                word(item.prose),
-            )
-            for item in items
-        ]
+        return [Column(row.pop("column"), **row) for row in self._list(lib.OPK_PLAN_COLUMNS)]
 
     @property
     def left_out(self) -> list[LeftOut]:
         """The metrics that single_pass=True left out, in order."""
-        return self._once("left_out", self._find_left_out) if self._single_pass else []
+        return self._once("left_out", self._find_left_out)  # type: ignore[no-any-return]
 
     def _find_left_out(self) -> list[LeftOut]:
-        return [LeftOut(**row) for row in rows(self._ctx, lib.opk_plan_list, self._plan, lib.OPK_PLAN_LEFT_OUT)]
+        return [LeftOut(**row) for row in self._list(lib.OPK_PLAN_LEFT_OUT)]
 
     def _repr_html_(self) -> str:
         """In Jupyter: the passes, and what each has."""
@@ -232,62 +207,10 @@ class Plan:
         return f"<pyoffpeak.Plan of {self.set} on {self.chip}, {self.profiler}: {len(self.metrics)} metrics, {passes}>"
 
 
-# ---- detail
-
-
-def _domains_of(detail: Any) -> tuple[Domains, ...]:
-    items = (lib.opk_plan_detail_domain(detail, i) for i in range(lib.opk_plan_detail_domain_count(detail)))
-    return tuple(
-        Domains(
-            words(item.names, item.name_count),
-            item.counters,
-            item.passes,
-            item.bound,
-            item.fullest,
-            bool(item.software),
-        )
-        for item in items
-    )
-
-
-def _pass_of(detail: Any, plan: Plan, domains: Sequence[Domains], number: int) -> Pass:
-    fill = ((group.names[0], lib.opk_plan_detail_fill(detail, number, i)) for i, group in enumerate(domains))
-    served = (name for i, name in enumerate(plan.metrics) if lib.opk_plan_detail_serves(detail, number, i))
-    return Pass(
-        number + 1,
-        lib.opk_plan_detail_counters(detail, number),
-        {name: counters for name, counters in fill if counters},
-        lib.opk_plan_detail_launch_us(detail, number) or None,
-        lib.opk_plan_detail_replay_us(detail, number) or None,
-        tuple(served),
-    )
-
-
-def _metric_of(detail: Any, plan: Plan, number: int) -> PlannedMetric:
-    passes = (i + 1 for i in range(plan.passes) if lib.opk_plan_detail_serves(detail, i, number))
-    return PlannedMetric(
-        plan.metrics[number],
-        tuple(passes),
-        lib.opk_plan_detail_saves(detail, number),
-        bool(lib.opk_plan_detail_splits(detail, number)),
-    )
-
-
-def _detail_of(detail: Any, plan: Plan) -> Detail:
-    domains = _domains_of(detail)
-    passes = tuple(_pass_of(detail, plan, domains, i) for i in range(plan.passes))
-    launch = [one.launch_us for one in passes if one.launch_us is not None]
-    replay = [one.replay_us for one in passes if one.replay_us is not None]
-    known = len(launch) == plan.passes > 0
-    return Detail(
-        passes,
-        tuple(_metric_of(detail, plan, i) for i in range(len(plan.metrics))),
-        domains,
-        int(lib.opk_plan_detail_lower_bound(detail)),
-        (sum(launch) + plan.passes // 2) // plan.passes if known else None,
-        sum(replay) if known else None,
-        word(lib.opk_plan_detail_measured(detail)) if known else "",
-    )
+def _pass_of(domains: tuple[str, ...], **row: Any) -> Pass:
+    """Domains are listed as "gpu_lts:8"."""
+    fill = (text.rpartition(":") for text in domains)
+    return Pass(row.pop("pass"), domains={name: int(counters) for name, _, counters in fill}, **row)
 
 
 # ---- making plans
@@ -376,7 +299,7 @@ def plan(
     wanted.options.prefer_cheap = prefer == "cheap"
     out = ffi.new("struct opk_plan **")
     _context.call(ctx, lib.opk_plan_new, out, ctx, made, wanted.options)
-    return Plan(ctx, _context.owned(ctx, out[0], lib.opk_plan_free), single_pass, wanted.image)
+    return Plan(ctx, _context.owned(ctx, out[0], lib.opk_plan_free), wanted.image)
 
 
 class SplitPlans(Sequence[Plan]):
@@ -424,11 +347,10 @@ def split_plan(
     _context.call(ctx, lib.opk_plan_split_new, out, ctx, made, wanted.options)
     split = _context.owned(ctx, out[0], lib.opk_plan_split_free)
     lock = threading.RLock()
-    plans = [
-        Plan(ctx, (lib.opk_plan_split_get(split, i), split), False, wanted.image, lock)
-        for i in range(lib.opk_plan_split_count(split))
-    ]
-    return SplitPlans(plans, words_of(lib.opk_plan_split_lost, lib.opk_plan_split_lost_count(split), split))
+    plans: list[Plan] = []
+    while plan := lib.opk_plan_split_get(split, len(plans)):
+        plans.append(Plan(ctx, plan, wanted.image, split, lock))
+    return SplitPlans(plans, plans[0]._lost)
 
 
 class ConfigInfo(NamedTuple):
@@ -441,9 +363,6 @@ class ConfigInfo(NamedTuple):
 
 def config_info(image: Image) -> ConfigInfo:
     """What a bare config image says, whoever made it. InputError: NVIDIA's code can't read it, or crashes."""
-    ctx, data, out = _context.new(), bytes(image), ffi.new("struct opk_config_info **")
-    _context.call(ctx, lib.opk_config_info_new, out, ctx, ffi.from_buffer(data), len(data))
-    info = _context.owned(ctx, out[0], lib.opk_config_info_free)
-    passes = int(lib.opk_config_info_passes(info))
-    counters = tuple(int(lib.opk_config_info_counters(info, i)) for i in range(passes))
-    return ConfigInfo(word(lib.opk_config_info_chip(info)), passes, counters)
+    data = bytes(image)
+    passes = rows(_context.new(), lib.opk_config_info, ffi.from_buffer(data), len(data))
+    return ConfigInfo(passes[0]["chip"], len(passes), tuple(row["counters"] for row in passes))
