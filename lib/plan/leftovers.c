@@ -173,15 +173,9 @@ static int add_rows(struct opk_listing *rows, struct trying *t)
 	return code;
 }
 
-int opk_plan_list_left_out(struct opk_listing **out, struct opk_ctx *ctx,
-                           const struct opk_plan *plan)
+int opk_plan_add_left_out(struct opk_listing *rows, struct opk_ctx *ctx,
+                          const struct opk_plan *plan)
 {
-	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING },
-		{ "would_fit", OPK_CELL_BOOL },
-		{ "full_domains", OPK_CELL_LIST },
-	};
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
 	opk_autofree const char **names = opk_alloc_array(plan->metrics.count + 1, sizeof *names);
 	struct trying t = { .ctx = ctx, .plan = plan, .names = names };
 	int code = names ? add_rows(rows, &t) : opk_nomem(ctx, "metrics");
@@ -189,6 +183,5 @@ int opk_plan_list_left_out(struct opk_listing **out, struct opk_ctx *ctx,
 	opk_nv_scheduler_free(t.scheduler);
 	opk_nv_evaluator_free(t.evaluator);
 	opk_strlist_clear(&t.kept);
-	return code ? opk_add(ctx, code, "metrics that were left out can't be explained")
-	            : opk_listing_finish(out, ctx, opk_take(rows));
+	return code ? opk_add(ctx, code, "metrics that were left out can't be explained") : OPK_OK;
 }

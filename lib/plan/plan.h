@@ -70,11 +70,11 @@ double opk_plan_seconds(const struct opk_plan_options *options);
 int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
                     const struct opk_plan_options *options);
 
-/* Lists of opk_plan_list(): leftovers.c, plan_columns.c */
-int opk_plan_list_left_out(struct opk_listing **out, struct opk_ctx *ctx,
-                           const struct opk_plan *plan);
-int opk_plan_list_columns(struct opk_listing **out, struct opk_ctx *ctx,
+/* The rows of two lists of opk_plan_list(): leftovers.c, plan_columns.c */
+int opk_plan_add_left_out(struct opk_listing *rows, struct opk_ctx *ctx,
                           const struct opk_plan *plan);
+int opk_plan_add_columns(struct opk_listing *rows, struct opk_ctx *ctx,
+                         const struct opk_plan *plan);
 
 /* Whether a full metric name is a ratio's, or a counter's that is divided by cycles. */
 bool opk_is_ratio(const char *metric);

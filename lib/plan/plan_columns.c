@@ -134,14 +134,17 @@ static bool says_more(const struct opk_resolved *set)
 	       || set->shown < set->metrics.count;
 }
 
-static int add_rows(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_plan *plan)
+int opk_plan_add_columns(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	const struct opk_resolved *set = &plan->resolved;
 	size_t all = set->metrics.count + set->derived_count;
 	opk_autofree bool *listed = opk_alloc_array(all + 1, sizeof *listed);
 	struct names names = { .set = set, .listed = listed };
-	int code = find_units(&names.units, ctx, plan);
+	int code;
 
+	if (!says_more(set))
+		return OPK_OK;
+	code = find_units(&names.units, ctx, plan);
 	if (!code && !(listed && index_names(&names)))
 		code = opk_nomem(ctx, "columns");
 	if (!code) {
@@ -151,19 +154,4 @@ static int add_rows(struct opk_listing *rows, struct opk_ctx *ctx, const struct 
 	opk_index_clear(&names.index);
 	opk_strlist_clear(&names.units);
 	return code;
-}
-
-int opk_plan_list_columns(struct opk_listing **out, struct opk_ctx *ctx,
-                          const struct opk_plan *plan)
-{
-	static const struct opk_column columns[] = {
-		{ "column", OPK_CELL_STRING },      { "shown", OPK_CELL_BOOL },
-		{ "unit", OPK_CELL_STRING },        { "group", OPK_CELL_STRING },
-		{ "metric", OPK_CELL_STRING },      { "formula", OPK_CELL_STRING },
-		{ "description", OPK_CELL_STRING }, { "prose", OPK_CELL_STRING },
-	};
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
-	int code = says_more(&plan->resolved) ? add_rows(rows, ctx, plan) : OPK_OK;
-
-	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
 }

@@ -94,7 +94,7 @@ static int print_record(struct app *app, const struct report *report)
 static int print(struct app *app, struct report *report, const char *svg)
 {
 	opk_autonewfile struct opk_newfile picture = { 0 };
-	uint64_t lower_bound = opk_listing_get(report->costs, 0)[0].uint;
+	size_t lower_bound = opk_listing_get(report->costs, 0)[0].uint;
 	int code = svg ? plan_svg(&picture, app, report->plan, lower_bound, svg) : OPK_OK;
 
 	if (!code)

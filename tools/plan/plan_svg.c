@@ -2,7 +2,6 @@
 /* The drawing: measures, then its parts from top to bottom. */
 #include "plan/plan_svg.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ struct picture {
 	FILE *file;
 	const struct opk_plan *plan;
 	struct opk_listing *in_passes, *domains;
-	uint64_t lower_bound;
+	size_t lower_bound;
 	size_t rows, passes, label_width;
 };
 
@@ -82,24 +81,17 @@ static const union opk_cell *domains_of(const struct picture *p, size_t row)
 /* The label of a row; `whole`: with all names of its domains. */
 static size_t put_label(FILE *file, const struct picture *p, size_t row, bool whole)
 {
+	static const char *const all[] = { "counters" };
 	const union opk_cell *domains = domains_of(p, row);
-	const char *const *names;
-	size_t count, length = 0;
+	const char *const *names = domains ? domains[DOMAINS_NAMES].list.items : all;
+	size_t count = domains ? domains[DOMAINS_NAMES].list.count : 1, length = 0;
 
-	if (!domains) {
-		if (file)
-			fputs("counters", file);
-		return sizeof "counters" - 1;
-	}
-	names = domains[DOMAINS_NAMES].list.items;
-	count = domains[DOMAINS_NAMES].list.count;
 	for (size_t i = 0; i < (whole ? count : 1); i++) {
-		char name[128];
-		int used = snprintf(name, sizeof name, "%s%s", i ? ", " : "", names[i]);
-
+		if (file && i)
+			fputs(", ", file);
 		if (file)
-			put_text(file, name);
-		length += used > 0 ? (size_t)used : 0;
+			put_text(file, names[i]);
+		length += strlen(names[i]);
 	}
 	if (!whole && count > 1) {
 		char more[32];
@@ -154,7 +146,7 @@ static void put_heading(const struct picture *p)
 	put_text(p->file, opk_plan_chip(p->plan));
 	fprintf(p->file,
 	        "</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
-	        "lower bound %" PRIu64 "; counters of each pass by their domains</text>\n",
+	        "lower bound %zu; counters of each pass by their domains</text>\n",
 	        MARGIN, MARGIN + 36, metrics, plural(metrics),
 	        opk_profiler_name(opk_plan_profiler(p->plan)), p->lower_bound);
 	fprintf(p->file, "<text class=\"quiet\" x=\"%zu\" y=\"%zu\">at least</text>\n",
@@ -165,7 +157,7 @@ static void put_row_label(const struct picture *p, size_t row)
 {
 	size_t y = row_y(row) + CELL_HEIGHT / 2 + 4;
 	const union opk_cell *domains = domains_of(p, row);
-	uint64_t bound = domains ? domains[DOMAINS_BOUND].uint : p->lower_bound;
+	size_t bound = domains ? domains[DOMAINS_BOUND].uint : p->lower_bound;
 
 	fprintf(p->file, "<g><title>");
 	put_label(p->file, p, row, true);
@@ -173,13 +165,12 @@ static void put_row_label(const struct picture *p, size_t row)
 	        column_x(p, 0) - 2 * GAP, y);
 	put_label(p->file, p, row, false);
 	fprintf(p->file,
-	        "</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%" PRIu64
-	        " pass%s</text>\n",
+	        "</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%zu pass%s</text>\n",
 	        column_x(p, p->passes) + GAP, y, bound, bound == 1 ? "" : "es");
 }
 
 /* The counters of a pass in a row's domains, which are listed as "gpu_lts:8". */
-static uint64_t fill_of(const union opk_cell *pass, const union opk_cell *domains)
+static size_t fill_of(const union opk_cell *pass, const union opk_cell *domains)
 {
 	const char *name = domains[DOMAINS_NAMES].list.items[0];
 	size_t length = strlen(name);
@@ -188,7 +179,7 @@ static uint64_t fill_of(const union opk_cell *pass, const union opk_cell *domain
 		const char *fill = pass[PASS_DOMAINS].list.items[i];
 
 		if (!strncmp(fill, name, length) && fill[length] == ':')
-			return strtoull(fill + length + 1, NULL, 10);
+			return strtoul(fill + length + 1, NULL, 10);
 	}
 	return 0;
 }
@@ -198,37 +189,36 @@ static void put_cell(const struct picture *p, const union opk_cell *in_pass, siz
                      size_t row)
 {
 	const union opk_cell *domains = domains_of(p, row);
-	uint64_t fill = domains ? fill_of(in_pass, domains) : in_pass[PASS_COUNTERS].uint;
-	uint64_t fullest = domains ? domains[DOMAINS_FULLEST].uint : 0, height;
+	size_t fill = domains ? fill_of(in_pass, domains) : in_pass[PASS_COUNTERS].uint;
+	size_t fullest = domains ? domains[DOMAINS_FULLEST].uint : 0, height;
 	size_t x = column_x(p, pass), y = row_y(row);
 	bool software = domains && domains[DOMAINS_SOFTWARE].boolean;
 
 	for (size_t i = 0; !domains && i < p->passes; i++) {
-		uint64_t counters = opk_listing_get(p->in_passes, i)[PASS_COUNTERS].uint;
+		size_t counters = opk_listing_get(p->in_passes, i)[PASS_COUNTERS].uint;
 
 		fullest = counters > fullest ? counters : fullest;
 	}
 	height = fullest ? (fill * CELL_HEIGHT + fullest - 1) / fullest : 0;
 	if (fill)
 		fprintf(p->file,
-		        "<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%" PRIu64
-		        "\"/>\n",
+		        "<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%zu\"/>\n",
 		        software ? " software" : "", x, y + CELL_HEIGHT - height, CELL_WIDTH,
 		        height);
 	fprintf(p->file, "<rect class=\"cell\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\"/>\n",
 	        x, y, CELL_WIDTH, CELL_HEIGHT);
 	if (fill)
-		fprintf(p->file, "<text class=\"number\" x=\"%zu\" y=\"%zu\">%" PRIu64 "</text>\n",
+		fprintf(p->file, "<text class=\"number\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
 		        x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4, fill);
 }
 
 static void put_pass(const struct picture *p, size_t pass)
 {
 	const union opk_cell *cells = opk_listing_get(p->in_passes, pass);
-	uint64_t counters = cells[PASS_COUNTERS].uint;
+	size_t counters = cells[PASS_COUNTERS].uint;
 
-	fprintf(p->file, "<g class=\"pass\"><title>pass %zu: %" PRIu64 " counter%s", pass + 1,
-	        counters, plural(counters));
+	fprintf(p->file, "<g class=\"pass\"><title>pass %zu: %zu counter%s", pass + 1, counters,
+	        plural(counters));
 	for (size_t i = 0; i < cells[PASS_METRICS].list.count; i++) {
 		fputc('\n', p->file);
 		put_text(p->file, cells[PASS_METRICS].list.items[i]);
@@ -281,7 +271,7 @@ static int draw(struct opk_newfile *out, struct app *app, struct picture *p, con
 	return code ? code : opk_newfile_write(out, text, size);
 }
 
-int plan_svg(struct opk_newfile *out, struct app *app, struct opk_plan *plan, uint64_t lower_bound,
+int plan_svg(struct opk_newfile *out, struct app *app, struct opk_plan *plan, size_t lower_bound,
              const char *path)
 {
 	struct picture p = { .plan = plan, .lower_bound = lower_bound };

@@ -9,7 +9,7 @@
  * A column a pass, a row for each group of counter domains, or one for all where no domains are
  * known. Under a temporary name until opk_newfile_commit().
  */
-int plan_svg(struct opk_newfile *out, struct app *app, struct opk_plan *plan, uint64_t lower_bound,
+int plan_svg(struct opk_newfile *out, struct app *app, struct opk_plan *plan, size_t lower_bound,
              const char *path);
 
 #endif
