@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "plan/door.h"
 
 enum {
@@ -25,9 +26,9 @@ enum { PASS_COUNTERS = 1, PASS_DOMAINS, PASS_METRICS = 5 };
 enum { DOMAINS_NAMES, DOMAINS_BOUND = 3, DOMAINS_FULLEST, DOMAINS_SOFTWARE };
 
 struct picture {
-	FILE *file;
+	struct opk_buf *out;
 	const struct opk_plan *plan;
-	struct opk_listing *in_passes, *domains;
+	const struct opk_listing *in_passes, *domains;
 	size_t lower_bound;
 	size_t rows, passes, label_width;
 };
@@ -50,25 +51,25 @@ static const char style[] =
 
 /* ---- text */
 
-static void put_text(FILE *file, const char *text)
+static void put_text(struct opk_buf *out, const char *text)
 {
 	for (; *text; text++)
 		switch (*text) {
 		case '&':
-			fputs("&amp;", file);
+			opk_buf_add_text(out, "&amp;");
 			break;
 		case '<':
-			fputs("&lt;", file);
+			opk_buf_add_text(out, "&lt;");
 			break;
 		case '>':
-			fputs("&gt;", file);
+			opk_buf_add_text(out, "&gt;");
 			break;
 		case '"':
-			fputs("&quot;", file);
+			opk_buf_add_text(out, "&quot;");
 			break;
 		/* XML has no way to write the other control characters. */
 		default:
-			fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
+			opk_buf_add(out, (unsigned char)*text < ' ' ? " " : text, 1);
 		}
 }
 
@@ -79,29 +80,19 @@ static const union opk_cell *domains_of(const struct picture *p, size_t row)
 }
 
 /* The label of a row; `whole`: with all names of its domains. */
-static size_t put_label(FILE *file, const struct picture *p, size_t row, bool whole)
+static void put_label(struct opk_buf *out, const struct picture *p, size_t row, bool whole)
 {
 	static const char *const all[] = { "counters" };
 	const union opk_cell *domains = domains_of(p, row);
 	const char *const *names = domains ? domains[DOMAINS_NAMES].list.items : all;
-	size_t count = domains ? domains[DOMAINS_NAMES].list.count : 1, length = 0;
+	size_t count = domains ? domains[DOMAINS_NAMES].list.count : 1;
 
 	for (size_t i = 0; i < (whole ? count : 1); i++) {
-		if (file && i)
-			fputs(", ", file);
-		if (file)
-			put_text(file, names[i]);
-		length += strlen(names[i]);
+		opk_buf_add_text(out, i ? ", " : "");
+		put_text(out, names[i]);
 	}
-	if (!whole && count > 1) {
-		char more[32];
-		int used = snprintf(more, sizeof more, " + %zu", count - 1);
-
-		if (file)
-			fputs(more, file);
-		length += used > 0 ? (size_t)used : 0;
-	}
-	return length;
+	if (!whole && count > 1)
+		opk_buf_add_printf(out, " + %zu", count - 1);
 }
 
 static const char *plural(size_t count)
@@ -127,8 +118,11 @@ static void measure(struct picture *p)
 	p->rows = opk_listing_count(p->domains);
 	p->rows += p->rows == 0;
 	for (size_t row = 0; row < p->rows; row++) {
-		size_t width = LETTER * put_label(NULL, p, row, false) + MARGIN;
+		opk_autobuf struct opk_buf label = { 0 };
+		size_t width;
 
+		put_label(&label, p, row, false);
+		width = LETTER * label.size + MARGIN;
 		p->label_width = width > p->label_width ? width : p->label_width;
 	}
 }
@@ -139,18 +133,19 @@ static void put_heading(const struct picture *p)
 {
 	size_t metrics = opk_plan_metrics(p->plan)->count;
 
-	fprintf(p->file, "<text class=\"heading\" x=\"%d\" y=\"%d\">%zu pass%s: ", MARGIN,
-	        MARGIN + 14, p->passes, p->passes == 1 ? "" : "es");
-	put_text(p->file, opk_plan_set_name(p->plan));
-	fputs(" on ", p->file);
-	put_text(p->file, opk_plan_chip(p->plan));
-	fprintf(p->file,
-	        "</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
-	        "lower bound %zu; counters of each pass by their domains</text>\n",
-	        MARGIN, MARGIN + 36, metrics, plural(metrics),
-	        opk_profiler_name(opk_plan_profiler(p->plan)), p->lower_bound);
-	fprintf(p->file, "<text class=\"quiet\" x=\"%zu\" y=\"%zu\">at least</text>\n",
-	        column_x(p, p->passes) + GAP, row_y(0) - 8);
+	opk_buf_add_printf(p->out, "<text class=\"heading\" x=\"%d\" y=\"%d\">%zu pass%s: ", MARGIN,
+	                   MARGIN + 14, p->passes, p->passes == 1 ? "" : "es");
+	put_text(p->out, opk_plan_set_name(p->plan));
+	opk_buf_add_text(p->out, " on ");
+	put_text(p->out, opk_plan_chip(p->plan));
+	opk_buf_add_printf(
+		p->out,
+		"</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
+		"lower bound %zu; counters of each pass by their domains</text>\n",
+		MARGIN, MARGIN + 36, metrics, plural(metrics),
+		opk_profiler_name(opk_plan_profiler(p->plan)), p->lower_bound);
+	opk_buf_add_printf(p->out, "<text class=\"quiet\" x=\"%zu\" y=\"%zu\">at least</text>\n",
+	                   column_x(p, p->passes) + GAP, row_y(0) - 8);
 }
 
 static void put_row_label(const struct picture *p, size_t row)
@@ -159,14 +154,15 @@ static void put_row_label(const struct picture *p, size_t row)
 	const union opk_cell *domains = domains_of(p, row);
 	size_t bound = domains ? domains[DOMAINS_BOUND].uint : p->lower_bound;
 
-	fprintf(p->file, "<g><title>");
-	put_label(p->file, p, row, true);
-	fprintf(p->file, "</title><text class=\"label\" x=\"%zu\" y=\"%zu\">",
-	        column_x(p, 0) - 2 * GAP, y);
-	put_label(p->file, p, row, false);
-	fprintf(p->file,
-	        "</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%zu pass%s</text>\n",
-	        column_x(p, p->passes) + GAP, y, bound, bound == 1 ? "" : "es");
+	opk_buf_add_printf(p->out, "<g><title>");
+	put_label(p->out, p, row, true);
+	opk_buf_add_printf(p->out, "</title><text class=\"label\" x=\"%zu\" y=\"%zu\">",
+	                   column_x(p, 0) - 2 * GAP, y);
+	put_label(p->out, p, row, false);
+	opk_buf_add_printf(
+		p->out,
+		"</text></g>\n<text class=\"quiet\" x=\"%zu\" y=\"%zu\">%zu pass%s</text>\n",
+		column_x(p, p->passes) + GAP, y, bound, bound == 1 ? "" : "es");
 }
 
 /* The counters of a pass in a row's domains, which are listed as "gpu_lts:8". */
@@ -201,15 +197,18 @@ static void put_cell(const struct picture *p, const union opk_cell *in_pass, siz
 	}
 	height = fullest ? (fill * CELL_HEIGHT + fullest - 1) / fullest : 0;
 	if (fill)
-		fprintf(p->file,
-		        "<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%zu\"/>\n",
-		        software ? " software" : "", x, y + CELL_HEIGHT - height, CELL_WIDTH,
-		        height);
-	fprintf(p->file, "<rect class=\"cell\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\"/>\n",
-	        x, y, CELL_WIDTH, CELL_HEIGHT);
+		opk_buf_add_printf(
+			p->out,
+			"<rect class=\"bar%s\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%zu\"/>\n",
+			software ? " software" : "", x, y + CELL_HEIGHT - height, CELL_WIDTH,
+			height);
+	opk_buf_add_printf(
+		p->out, "<rect class=\"cell\" x=\"%zu\" y=\"%zu\" width=\"%d\" height=\"%d\"/>\n",
+		x, y, CELL_WIDTH, CELL_HEIGHT);
 	if (fill)
-		fprintf(p->file, "<text class=\"number\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
-		        x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4, fill);
+		opk_buf_add_printf(p->out,
+		                   "<text class=\"number\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
+		                   x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2 + 4, fill);
 }
 
 static void put_pass(const struct picture *p, size_t pass)
@@ -217,17 +216,18 @@ static void put_pass(const struct picture *p, size_t pass)
 	const union opk_cell *cells = opk_listing_get(p->in_passes, pass);
 	size_t counters = cells[PASS_COUNTERS].uint;
 
-	fprintf(p->file, "<g class=\"pass\"><title>pass %zu: %zu counter%s", pass + 1, counters,
-	        plural(counters));
+	opk_buf_add_printf(p->out, "<g class=\"pass\"><title>pass %zu: %zu counter%s", pass + 1,
+	                   counters, plural(counters));
 	for (size_t i = 0; i < cells[PASS_METRICS].list.count; i++) {
-		fputc('\n', p->file);
-		put_text(p->file, cells[PASS_METRICS].list.items[i]);
+		opk_buf_add_text(p->out, "\n");
+		put_text(p->out, cells[PASS_METRICS].list.items[i]);
 	}
-	fprintf(p->file, "</title>\n<text class=\"number quiet\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
-	        column_x(p, pass) + CELL_WIDTH / 2, row_y(0) - 8, pass + 1);
+	opk_buf_add_printf(
+		p->out, "</title>\n<text class=\"number quiet\" x=\"%zu\" y=\"%zu\">%zu</text>\n",
+		column_x(p, pass) + CELL_WIDTH / 2, row_y(0) - 8, pass + 1);
 	for (size_t row = 0; row < p->rows; row++)
 		put_cell(p, cells, pass, row);
-	fputs("</g>\n", p->file);
+	opk_buf_add_text(p->out, "</g>\n");
 }
 
 static void put_picture(struct picture *p)
@@ -240,48 +240,36 @@ static void put_picture(struct picture *p)
 	width = width > heading ? width : heading;
 	width = width > LEAST_WIDTH ? width : LEAST_WIDTH;
 	height = row_y(p->rows) + MARGIN;
-	fprintf(p->file,
-	        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
-	        "viewBox=\"0 0 %zu %zu\" role=\"img\">\n%s",
-	        width, height, width, height, style);
+	opk_buf_add_printf(p->out,
+	                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
+	                   "viewBox=\"0 0 %zu %zu\" role=\"img\">\n%s",
+	                   width, height, width, height, style);
 	put_heading(p);
 	for (size_t row = 0; row < p->rows; row++)
 		put_row_label(p, row);
 	for (size_t pass = 0; pass < p->passes; pass++)
 		put_pass(p, pass);
-	fputs("</svg>\n", p->file);
-}
-
-static int draw(struct opk_newfile *out, struct app *app, struct picture *p, const char *path)
-{
-	opk_autofree char *text = NULL;
-	size_t size = 0;
-	bool good;
-	int code;
-
-	p->file = open_memstream(&text, &size);
-	if (!p->file)
-		return app_nomem(app);
-	put_picture(p);
-	good = !ferror(p->file);
-	if (fclose(p->file) || !good)
-		return app_nomem(app);
-	code = opk_newfile_create(out, app->ctx, path, opk_check_output, OPK_OUTPUT_SVG);
-	return code ? code : opk_newfile_write(out, text, size);
+	opk_buf_add_text(p->out, "</svg>\n");
 }
 
 int plan_svg(struct opk_newfile *out, struct app *app, struct opk_plan *plan, size_t lower_bound,
              const char *path)
 {
-	struct picture p = { .plan = plan, .lower_bound = lower_bound };
-	int code = opk_plan_list(&p.in_passes, app->ctx, plan, OPK_PLAN_PASSES);
+	opk_auto(opk_listing) struct opk_listing *in_passes = NULL, *domains = NULL;
+	opk_autobuf struct opk_buf text = { 0 };
+	struct picture p = { .out = &text, .plan = plan, .lower_bound = lower_bound };
+	int code = opk_plan_list(&in_passes, app->ctx, plan, OPK_PLAN_PASSES);
 
 	if (!code)
-		code = opk_plan_list(&p.domains, app->ctx, plan, OPK_PLAN_DOMAINS);
-	if (!code)
-		code = draw(out, app, &p, path);
-	opk_listing_free(p.in_passes);
-	opk_listing_free(p.domains);
-	return code;
+		code = opk_plan_list(&domains, app->ctx, plan, OPK_PLAN_DOMAINS);
+	if (code)
+		return code;
+	p.in_passes = in_passes;
+	p.domains = domains;
+	put_picture(&p);
+	if (text.failed)
+		return app_nomem(app);
+	code = opk_newfile_create(out, app->ctx, path, opk_check_output, OPK_OUTPUT_SVG);
+	return code ? code : opk_newfile_write(out, text.data, text.size);
 }
