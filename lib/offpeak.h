@@ -804,10 +804,10 @@ enum opk_plan_list {
 	 * column, shown, unit, group, metric, formula, description, prose: what evaluation will
 	 * show of a set that says more than its metrics, in its order, then what only formulas
 	 * need, which is not shown; a plain list of metrics has none. column: the name of a metric,
-	 * its short name, or that of a derived metric; unit: "byte/second", "" where it is not
+	 * its short name, or the name of a derived metric; unit: "byte/second", "" where it is not
 	 * known (cuptiProfilerHostGetMetricProperties); group: the heading over it, and prose the
-	 * text below that; metric: what a short name stands for; formula and description: those of
-	 * a derived metric, with constants and parameters put in.
+	 * text below that; metric: what a short name means; formula, with constants and parameters
+	 * put in, and description: of a derived metric.
 	 */
 	OPK_PLAN_COLUMNS,
 	/*
@@ -895,10 +895,9 @@ int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct o
                    const struct opk_build_options *options);
 
 /*
- * What a bare config image says, whoever made it: a row a pass, of pass, from 1; counters, raw ones
- * in it; chip, the same in each. It is read in a child process
- * (cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters); OPK_EINPUT where NVIDIA's code
- * can't read it, or crashes.
+ * What any bare config image says: a row a pass, of pass, from 1; counters, raw ones in it; chip,
+ * the same in each. It is read in a child process (cuptiProfilerHostGetNumOfPasses,
+ * NVPW_Config_GetRawCounters); OPK_EINPUT where NVIDIA's code can't read it, or crashes.
  */
 int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *image, size_t size);
 
