@@ -222,14 +222,18 @@ static int run(struct app *app, void *data)
 	opk_autofree void *availability = NULL;
 	int code = plan_options(app, &args->plan, &how);
 
-	if (!code)
-		code = check_args(app, args);
-	if (!code)
-		code = plan_sets(app, &args->plan, &set);
-	if (!code)
-		code = plan_availability(app, &args->plan, set, &availability, &how);
-	if (!code && args->split)
-		code = limit_passes(app, set, &how);
+	if (code)
+		return code;
+	code = check_args(app, args);
+	if (code)
+		return code;
+	code = plan_sets(app, &args->plan, &set);
+	if (code)
+		return code;
+	code = plan_availability(app, &args->plan, set, &availability, &how);
+	if (code)
+		return code;
+	code = args->split ? limit_passes(app, set, &how) : OPK_OK;
 	if (code)
 		return code;
 	options.availability = availability;

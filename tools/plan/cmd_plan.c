@@ -148,14 +148,18 @@ static int plan(struct app *app, struct plan_command_args *args, struct report *
 	struct opk_plan_options options;
 	int code = plan_options(app, &args->plan, &options);
 
-	if (!code)
-		code = app_choose_table(app, TABLES, args->table, "summary");
-	if (!code)
-		code = plan_sets(app, &args->plan, &set);
-	if (!code)
-		code = plan_availability(app, &args->plan, set, &availability, &options);
-	if (!code)
-		code = opk_plan_new(&report->plan, app->ctx, set, &options);
+	if (code)
+		return code;
+	code = app_choose_table(app, TABLES, args->table, "summary");
+	if (code)
+		return code;
+	code = plan_sets(app, &args->plan, &set);
+	if (code)
+		return code;
+	code = plan_availability(app, &args->plan, set, &availability, &options);
+	if (code)
+		return code;
+	code = opk_plan_new(&report->plan, app->ctx, set, &options);
 	if (code)
 		return code;
 	note_missing(report->plan);
