@@ -295,25 +295,16 @@ struct opk_nvidia_info {
  */
 int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx);
 
-/* One line of the feature list: what it is for, and which symbol it lacks, if any. */
-struct opk_feature {
-	const char *name;
-	const char *description;
-	bool available;
-	const char *missing; /* "libnvperf_host: NVPW_..."; NULL where available */
+/* What there is to list of them, and its columns. */
+enum opk_nvidia_list {
+	/*
+	 * feature, available, missing, description: what works with them, and "libnvperf_host:
+	 * NVPW_...", the symbol that it lacks, where it does not. Opens the libraries.
+	 */
+	OPK_NVIDIA_FEATURES,
+	OPK_NVIDIA_TRIED, /* tried: each file that was tried while looking for them */
 };
-
-/*
- * The i-th feature, borrowed from the context; NULL past the end, and where memory ran out. Opens
- * the libraries where that has not happened.
- */
-const struct opk_feature *opk_nvidia_get_feature(struct opk_ctx *ctx, size_t i);
-
-/*
- * The i-th file that was tried while looking for NVIDIA's libraries, borrowed from the context;
- * NULL past the end, and before anything was looked for.
- */
-const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i);
+int opk_nvidia_list(struct opk_listing **out, struct opk_ctx *ctx, enum opk_nvidia_list list);
 
 /* ---- chips ----------------------------------------------------------------------------------- */
 
@@ -324,163 +315,64 @@ enum opk_profiler {
 	OPK_PROFILER_PM,    /* PM sampling: one value a time interval; a single pass */
 };
 
-/* "range" or "pm", and back; the latter returns false for anything else. */
+/* "range" or "pm". */
 const char *opk_profiler_name(enum opk_profiler profiler);
-bool opk_profiler_parse(enum opk_profiler *out, const char *name);
 
-struct opk_chip {
-	const char *name; /* upper case: "GH100" */
-	bool range;       /* the range profiler knows it */
-	bool pm_sampling; /* PM sampling knows it */
+/* Columns of opk_chip_list() beside those that it always has; some take long. */
+enum opk_chip_columns {
+	/*
+	 * architecture, compute_capability, products: "Hopper", "9.0", and examples, spelt without
+	 * blanks: "H100". What NVIDIA's libraries don't say without a GPU; "" and no products where
+	 * it is not known.
+	 */
+	OPK_CHIP_FACTS = 1,
+	/*
+	 * metrics_per_pass, pm_metrics_per_pass: how many metrics that the hardware counts fit one
+	 * pass of a profiler at most; few sets get near. device_level: whether the range profiler
+	 * has metrics that count the whole device, see enum opk_scope. Absent where the chip lacks
+	 * the profiler, or libcupti does not say
+	 * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, and CUPTI 13.1).
+	 */
+	OPK_CHIP_LIMITS = 2,
+	/*
+	 * range_metrics, pm_metrics: how many base metrics there are
+	 * (cuptiProfilerHostGetBaseMetrics).
+	 */
+	OPK_CHIP_COUNTS = 4,
 };
 
 /*
- * The chips that libcupti supports (cuptiProfilerHostGetSupportedChips), in its order. Each chip is
- * borrowed from the list.
+ * The chips that libcupti supports (cuptiProfilerHostGetSupportedChips), in its order. Columns are
+ * chip, range and pm_sampling, which are whether that profiler knows it, and those of `columns`,
+ * several of enum opk_chip_columns. `chip` NULL: all. Else one, by its name ("gh100"), a product
+ * ("H100") or a compute capability ("sm_90") that means one chip, in any case; OPK_EUSAGE: it is
+ * none, and the message has the nearest; or it means several.
  */
-struct opk_chips;
-int opk_chips_new(struct opk_chips **out, struct opk_ctx *ctx);
-void opk_chips_free(struct opk_chips *chips);
-size_t opk_chips_count(const struct opk_chips *chips);
-const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
-/* By its very name, in any case; NULL where unknown. */
-const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
-/*
- * By its name ("gh100"), a product ("H100") or a compute capability ("sm_90") that means one chip,
- * in any case. OPK_EUSAGE: it is none, and the message has the nearest; or it means several.
- */
-int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
-                      const struct opk_chips *chips, const char *name);
-/* What NVIDIA's libraries don't say without a GPU; "" and no products where it is not known. */
-struct opk_chip_facts {
-	const char *architecture;       /* "Hopper" */
-	const char *compute_capability; /* "9.0" */
-	const char *const *products;    /* examples, spelt without blanks: "H100" */
-	size_t product_count;
-};
-struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip);
-/*
- * How many base metrics a profiler that the chip has offers (cuptiProfilerHostGetBaseMetrics).
- * OPK_EFAILED: the chip does not have this profiler.
- */
-int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
-                          enum opk_profiler profiler);
-/*
- * How many metrics that the hardware counts fit one pass at most, of a profiler that the chip has
- * (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets get near. OPK_ENVIDIA: libcupti has
- * no such function.
- */
-int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
-                              enum opk_profiler profiler);
+int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
+                  unsigned columns);
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-/* The catalog of a chip: base metrics, their submetrics, and how many passes each needs. */
-
 /* What a metric is: a count, a quotient of counts, or how near the busiest unit is to its peak. */
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
-/* "counter", "ratio", "throughput", and back; the latter returns false for anything else. */
-const char *opk_metric_type_name(enum opk_metric_type type);
-bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
 
 /*
  * What a metric counts: the work of one CUDA context, or whatever the device does (PCIe, NVLink,
  * all of PM sampling). Unknown before CUPTI 13.1.
  */
 enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
-/* "context", "device"; NULL where unknown. */
-const char *opk_scope_name(enum opk_scope scope);
 
-/* A base metric: "dram__bytes". A full name adds a rollup or a submetric: "dram__bytes.sum". */
-struct opk_metric {
-	const char *name;
-	enum opk_metric_type type;
-	const char *hw_unit;     /* "dram" */
-	const char *dim_unit;    /* "byte"; of the counter itself, before any submetric */
-	const char *description; /* one line */
-	enum opk_scope scope;    /* once a list or a description asked for it */
-};
-
-/* How the GPU counts: by its hardware, by code that CUPTI patches into kernels (SASS), or both. */
-enum opk_method { OPK_METHOD_UNKNOWN, OPK_METHOD_HARDWARE, OPK_METHOD_SASS, OPK_METHOD_BOTH };
-const char *opk_method_name(enum opk_method method); /* "hardware", "sass", "both"; "" */
-
-/* What makes a full name of a base metric. */
-struct opk_submetric {
-	const char *suffix;   /* ".sum.per_second" */
-	const char *dim_unit; /* of this very submetric: "byte/second", "percent" */
-	int passes;           /* 0: not counted; negative: CUPTI refuses it with this status */
-	enum opk_method
-		method; /* known with the passes; not for PM sampling, nor before CUPTI 12.9 */
-};
-
-/*
- * All base metrics of one chip and profiler with their properties (cuptiProfilerHostGetBaseMetrics,
- * cuptiProfilerHostGetMetricProperties), sorted by name. With a cache folder in the context's
- * options it comes from there where it can, without NVIDIA's libraries. OPK_EFAILED: the chip does
- * not have this profiler.
- */
-struct opk_catalog;
-int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
-                    enum opk_profiler profiler);
-void opk_catalog_free(struct opk_catalog *catalog);
-const char *opk_catalog_chip(const struct opk_catalog *catalog);
-/*
- * Asks for the submetrics of all metrics, where they did not come from the cache
- * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
- * Metrics stay where they are, and their text moves: it is borrowed anew. CUPTI 12.x lists none:
- * there they are those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties).
- * OPK_ENVIDIA: it has none.
- */
-int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
-/*
- * How many submetrics a metric of this catalog has; 0 before the catalog is complete. Their texts
- * are borrowed from the catalog.
- */
-size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
-                                   const struct opk_metric *metric);
-struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
-                                           const struct opk_metric *metric, size_t i);
-/* A full name: a metric of a catalog, and one of its submetrics. */
-struct opk_full_name {
-	const struct opk_metric *metric;
-	size_t submetric;
-};
-
-/* How passes are counted; NULL: defaults. */
-struct opk_pass_options {
+/* Which metrics are listed: all conditions must hold. NULL and 0: any. */
+struct opk_metric_list_options {
 	size_t size;
-	size_t processes; /* 0: one a core */
-	/* From time to time, while it takes long. */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
-};
-
-/* "CUPTI_ERROR_NOT_SUPPORTED" for the passes of a refused submetric; "" for all others. */
-const char *opk_refusal_name(int passes);
-/* The base metric of a base or full name; NULL where the chip has no such metric. */
-const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
-
-/* ---- metric lists ---------------------------------------------------------------------------- */
-
-/* Base or full names that match, with their properties. */
-
-/* Chooses metrics. All conditions must hold; any one of the globs suffices. */
-struct opk_metric_filter {
-	size_t size;
-	const char *const *globs; /* shell patterns over the base name */
+	/* Shell patterns over base names, any of which suffices. */
+	const char *const *globs;
 	size_t glob_count;
 	const char *unit; /* hardware unit, in any case */
 	const char *grep; /* POSIX extended regular expression over name and description */
 	bool has_type;
 	enum opk_metric_type type;
-};
-
-/* What "offpeak metrics" lists. */
-struct opk_metric_list_options {
-	size_t size;
-	const struct opk_metric_filter *filter; /* NULL: all */
-	bool submetrics;                        /* each full name; the globs are over these, too */
+	bool submetrics; /* each full name; the globs are over these, too */
 	/* Counts passes: those of a base metric are the ones of its plainest full name. */
 	bool passes;
 	size_t max_passes; /* only what takes at most so many, and can be scheduled; 0: any */
@@ -489,116 +381,79 @@ struct opk_metric_list_options {
 	size_t availability_size;
 	bool scopes;          /* asks for scopes, for which CUPTI takes a millisecond a metric */
 	enum opk_scope scope; /* asks, and lists only metrics of this one; unknown: all */
-	const struct opk_pass_options *counting; /* how passes are counted; NULL: defaults */
-};
-
-enum { OPK_METRIC_NAME = 1024 };
-
-/* Valid as long as the list, and `name` as long as the struct. */
-struct opk_listed_metric {
-	const struct opk_metric *of;
-	/* Its properties; of a base metric `dim_unit` is its own, and the rest the plainest's. */
-	struct opk_submetric sub;
-	char name[OPK_METRIC_NAME]; /* a base or a full name */
+	size_t processes;     /* that count passes; 0: one a core */
+	/* From time to time, while it takes long. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
+	/* How many that match were left out: what can't be scheduled; what takes too many. */
+	size_t *refused, *costly;
 };
 
 /*
- * Metrics of a chip in the catalog's order. The options are not needed afterwards. OPK_EUSAGE: no
- * such chip, or a malformed regular expression. OPK_ENVIDIA: the library says nothing about scopes.
+ * A chip's metrics by name: "dram__bytes", or full names, which add a rollup or a submetric:
+ * "dram__bytes.sum" (cuptiProfilerHostGetBaseMetrics, ...GetSubMetrics, ...GetMetricProperties;
+ * from the cache where it can). Columns are metric, type ("counter", "ratio", "throughput"),
+ * hw_unit ("dram"), dim_unit ("byte", of a full name its own: "byte/second"), description and scope
+ * ("context", "device"; NULL where it was not asked for or is not known). Where passes were
+ * counted, also passes (absent: CUPTI refuses it), method ("hardware", "sass" for code that CUPTI
+ * patches into kernels, "both"; "" where it is not known) and status
+ * ("CUPTI_ERROR_NOT_SUPPORTED" where it is refused, else ""). CUPTI 12.x lists no submetrics: there
+ * they are those of 13.0 that it has properties for. OPK_EUSAGE: no such chip, or a malformed
+ * regular expression. OPK_EFAILED: the chip does not have this profiler. OPK_ENVIDIA: the library
+ * says nothing about scopes, or submetrics.
  */
-struct opk_metric_list;
-int opk_metric_list_new(struct opk_metric_list **out, struct opk_ctx *ctx, const char *chip,
-                        enum opk_profiler profiler, const struct opk_metric_list_options *options);
-void opk_metric_list_free(struct opk_metric_list *list);
-size_t opk_metric_list_count(const struct opk_metric_list *list);
-void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_list *list,
-                         size_t i);
-/* Whether passes were counted: `passes` of the options, or what implies it. */
-bool opk_metric_list_counted(const struct opk_metric_list *list);
-/* How many that match were left out, as they can't be scheduled, or take too many passes. */
-size_t opk_metric_list_refused(const struct opk_metric_list *list);
-size_t opk_metric_list_costly(const struct opk_metric_list *list);
-
-/* ---- one metric ------------------------------------------------------------------------------ */
-
-/* What a metric is made of, and what nvprof called it. */
-
-/* A raw counter and the domains that can count it, by NVIDIA's names. */
-struct opk_raw_counter {
-	const char *name;
-	const char *const *domains;
-	size_t domain_count;
-};
+int opk_metric_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler, const struct opk_metric_list_options *options);
 
 /*
- * A throughput is the highest of these. NVIDIA says no parts of a ratio: its constituents are the
- * counters whose raw counters are all among the ratio's.
+ * All that is known of one metric: of a full name, or of the plainest of a base name. The passes of
+ * all its submetrics are counted. What a missing libnvperf_host could have said is left out, and
+ * logged; the rest is kept in the cache. A name of nvprof's is described as what became of it, with
+ * the shipped data. OPK_EUSAGE: there is no such metric, and the message has the nearest names.
  */
-struct opk_constituent {
-	const char *name;          /* a base metric */
-	enum opk_metric_type type; /* a counter, or a throughput that has constituents itself */
-};
-
-/* All that is known of one full metric name beyond its properties. */
-struct opk_description {
-	struct opk_full_name of;
-	const char *name; /* the full name, or the base name of a metric without submetrics */
-	/* The chips besides the catalog's own that have the base metric for this profiler. */
-	const char *const *other_chips;
-	size_t other_chip_count;
-	const struct opk_raw_counter *counters;
-	size_t counter_count;
-	const struct opk_constituent *constituents; /* a counter has none */
-	size_t constituent_count;
-	/* This profiler's sets of one pass that have the base metric. */
-	const char *const *single_pass;
-	size_t single_pass_count;
-	enum opk_scope scope; /* of the base metric */
-};
-
-/*
- * Describes a full metric name, or the plainest of a base name
- * (NVPW_MetricsEvaluator_GetMetricRawDependencies,
- * NVPW_MetricsEvaluator_GetThroughputMetricProperties), and counts the passes of all submetrics of
- * the base metric. The catalog must be complete and outlive the
- * result. What a missing libnvperf_host could have said is left out, and logged; the rest is kept
- * in the cache. OPK_EUSAGE: there is no such metric, and the message has the nearest names.
- */
-int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
-                        struct opk_catalog *catalog, const char *name);
+struct opk_description;
+int opk_description_new(struct opk_description **out, struct opk_ctx *ctx, const char *chip,
+                        enum opk_profiler profiler, const char *name);
 void opk_description_free(struct opk_description *description);
 
-/* A metric name in a legacy name's formula. */
-struct opk_legacy_term {
-	const char *name;
-	bool exists; /* the chip has it */
-	/* A term with {op} means several: the first of them. NULL: it means one. */
-	const char *nearest;
+/* What there is to list of a description, and its columns; lists of the other kind are empty. */
+enum opk_description_list {
+	/*
+	 * One row: chip, profiler, metric (a full name, or the base name of a metric without
+	 * submetrics), base, type, hw_unit, dim_unit, description, passes (that it takes alone;
+	 * "unschedulable"; or "" where it is not known), method, status, other_chips (that have the
+	 * base metric, too), single_pass (this profiler's sets of one pass that have it), scope.
+	 */
+	OPK_DESCRIPTION_METRIC,
+	OPK_DESCRIPTION_SUBMETRICS, /* submetric (".sum.per_second"), dim_unit, passes, method, status */
+	/*
+	 * counter, domains: raw counters, and what can count each, by NVIDIA's names
+	 * (NVPW_MetricsEvaluator_GetMetricRawDependencies).
+	 */
+	OPK_DESCRIPTION_COUNTERS,
+	/*
+	 * constituent, type: a throughput is the highest of these base metrics
+	 * (NVPW_MetricsEvaluator_GetThroughputMetricProperties). NVIDIA says no parts of a ratio:
+	 * its constituents are the counters whose raw counters are all among the ratio's.
+	 */
+	OPK_DESCRIPTION_CONSTITUENTS,
+	/*
+	 * One row of a name of nvprof's: chip, name, kind ("metric", "event"), formula (over full
+	 * names of the chip; NULL: it has no counterpart), unit (of the formula's value; "": what
+	 * follows from its metrics), nvidia (NVIDIA's own formula, which may be another; "": it
+	 * names none), note (such as why it is not NVIDIA's; may be ""), lack (why the chip has no
+	 * counterpart; else NULL), other_kind and other_formula (where a metric and an event have
+	 * the same name, the other of the two; else NULL).
+	 */
+	OPK_DESCRIPTION_LEGACY,
+	/*
+	 * term, exists, nearest: names in that formula, or in the first that the chip would have to
+	 * have; whether the chip has it; of a term with {op}, which means several, the first.
+	 */
+	OPK_DESCRIPTION_TERMS,
 };
-
-/* A metric or event of nvprof, and what became of it: data/legacy_names.tsv. */
-struct opk_legacy {
-	const char *name;
-	const char *kind;    /* "metric" or "event" */
-	const char *formula; /* over full names of the chip; "": it has no counterpart */
-	/* Where a metric and an event have the same name: the other of the two; else NULL. */
-	const char *other_kind, *other_formula;
-	/* Those of the formula, or of the first that the chip would have to have. */
-	const struct opk_legacy_term *terms;
-	size_t term_count;
-	const char *nvidia; /* NVIDIA's own formula, which may be another; "": it names none */
-	const char *unit;   /* of the formula's value; "": what follows from its metrics */
-	const char *note; /* what is to be known of it, such as why it is not NVIDIA's; may be "" */
-	const char *lack; /* why the chip has no counterpart; NULL: it has one */
-};
-
-/*
- * A name of nvprof's on the catalog's chip; OPK_OK and NULL where nvprof had no such name. The
- * catalog must be complete, and outlive the result. Needs the shipped data.
- */
-int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                   const char *name);
-void opk_legacy_free(struct opk_legacy *legacy);
+int opk_description_list(struct opk_listing **out, struct opk_ctx *ctx,
+                         const struct opk_description *description, enum opk_description_list list);
 
 /* ---- metric sets ----------------------------------------------------------------------------- */
 
@@ -617,20 +472,9 @@ struct opk_set;
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 /*
  * From what a user writes: a shipped set's name, the path of a YAML file (it has a slash or ends in
- * .yaml or .yml), a full metric name, a name of nvprof's, or a comma-separated list of these.
- * OPK_EUSAGE: there is no set of that name. OPK_EINPUT: as opk_set_load().
- */
-int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
-/*
- * As opk_set_find(), for a check: where files have errors (OPK_EINPUT, and the chain has them as
- * opk_set_load()'s), *out is nevertheless the set, as far as it could be read. Only
- * opk_set_check_claims() and opk_set_check_on() take it; they repeat neither these errors nor what
- * follows from them. NULL: there is nothing more to be said.
- */
-int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
-/*
- * As opk_set_find(), for a chip: "single-pass:NAME" is one of its opk_single_pass_sets_new(), or
- * OPK_EUSAGE.
+ * .yaml or .yml), a full metric name, a name of nvprof's, or a comma-separated list of these; or
+ * "single-pass:NAME", one of the chip's opk_single_pass_list(). OPK_EUSAGE: there is no set of that
+ * name. OPK_EINPUT: as opk_set_load().
  */
 int opk_set_find_on(struct opk_set **out, struct opk_ctx *ctx, const char *spec, const char *chip);
 /*
@@ -640,9 +484,6 @@ int opk_set_find_on(struct opk_set **out, struct opk_ctx *ctx, const char *spec,
  */
 int opk_set_parse(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
                   const char *name);
-/* As opk_set_parse(), for a check: see opk_set_find_partly(). */
-int opk_set_parse_partly(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
-                         const char *name);
 /*
  * Several sets as one: metrics in order, each once. The sets are not needed afterwards. OPK_EUSAGE:
  * there are none, or their profilers differ, or names in them clash.
@@ -656,84 +497,59 @@ void opk_set_free(struct opk_set *set);
  */
 int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name,
                       const char *value);
-/* As its file says; "custom" and "" of a list of metrics, and version 0. */
-const char *opk_set_name(const struct opk_set *set);
-const char *opk_set_description(const struct opk_set *set);
-uint32_t opk_set_version(const struct opk_set *set);
-const char *opk_set_path(const struct opk_set *set); /* "" unless it came from a file */
-/* Whether the set names its profiler, and which one; a bare metric list names none. */
-bool opk_set_has_profiler(const struct opk_set *set);
-enum opk_profiler opk_set_profiler(const struct opk_set *set);
-/* The entries of its lists of metrics, as written; a plan has what they mean on a chip. */
-size_t opk_set_metric_count(const struct opk_set *set);
-const char *opk_set_metric(const struct opk_set *set, size_t i);
 /*
- * The chips and architectures that the set claims to support. A count of 0 means every chip of its
- * profiler, or those that the sets claim which it includes.
+ * A set as its file says, in one row; "custom" and "" of a list of metrics, and version 0. `set`
+ * NULL: all sets that are found by name, folder by folder in the order of the search, by name
+ * inside, and without those that an earlier folder shadows. Columns are set (the name; of all sets,
+ * that of the file), profiler (NULL: it names none, which means range), metrics (how many entries
+ * there are), description, path ("" unless it came from a file), version, chips (that it claims,
+ * and architectures; none: every chip of its profiler, or those that the sets claim which it
+ * includes), entries (of its lists of metrics, as written; a plan has what they mean on a chip) and
+ * error (the messages of a file that can't be read, which says nothing else; else NULL).
  */
-size_t opk_set_chip_count(const struct opk_set *set);
-const char *opk_set_chip(const struct opk_set *set, size_t i);
-bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
-/*
- * OPK_EINPUT with each claimed name that is neither a chip of NVIDIA's library nor an architecture,
- * or that lacks the set's profiler.
- */
-int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
-                         const struct opk_chips *chips);
-/*
- * OPK_EINPUT with everything that is wrong with the set on one chip, in any case: metrics, patterns
- * and constants that it lacks, units, and metrics that CUPTI refuses by themselves
- * (cuptiProfilerHostConfigAddMetrics). OPK_EUSAGE for a chip that the set does not claim. Only a
- * plan shows whether the metrics go together.
- */
-int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip);
+int opk_set_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_set *set);
 
-/*
- * The paths of all sets that opk_set_find() finds by name: folder by folder in the order of the
- * search, by name inside, and without those that an earlier folder shadows.
- */
-struct opk_set_list;
-int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx);
-void opk_set_list_free(struct opk_set_list *list);
-size_t opk_set_list_count(const struct opk_set_list *list);
-const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
-
-/* ---- single-pass sets ------------------------------------------------------------------------ */
-
-/* Metrics that a chip counts together in one pass, as PM sampling needs it. */
-
-/* Who says which metrics make a single-pass set. */
-enum opk_single_pass_origin {
-	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
-	OPK_SINGLE_PASS_EMULATED, /* the metrics' names: UNIT.SET.metric */
-	OPK_SINGLE_PASS_OFFPEAK,  /* data/single_pass.tsv, by priority */
-};
-const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin); /* "emulated" */
-
-/* Metrics that CUPTI plans in one pass together. */
-struct opk_single_pass_set {
+struct opk_set_check_options {
+	size_t size;
+	const char *const *chips; /* NULL: all that the set claims */
+	size_t chip_count;
+	double effort; /* as that of struct opk_plan_options, for all chips together; 0: a minute */
+	/*
+	 * Where there is no set because its files have errors: the `spec` of opk_set_find_on(), or
+	 * the text and name of opk_set_parse(). What could be read of it is checked, too.
+	 */
+	const char *spec;
+	const char *text;
+	size_t text_size;
 	const char *name;
-	enum opk_profiler profiler;
-	enum opk_single_pass_origin origin;
-	const char *const *metrics; /* full names; of a base metric its plainest */
-	size_t metric_count;
-	const char *const *left_out; /* did not fit beside the ones before them */
-	size_t left_out_count;
+	/* As that of struct opk_plan_options. */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
 };
 
 /*
- * The single-pass sets of a chip, for PM sampling first: CUPTI's own
- * (cuptiProfilerHostGetMetricsInSinglePassSet), or else those that metric names show, or else one
- * of offpeak's; and one of offpeak's for the range profiler. Each is packed metric by metric until
- * nothing more fits, and what was kept was planned as a whole. Comes from the cache where it can.
+ * What is wrong with a set, on each chip on which it is planned. *chips: chip, passes, metrics,
+ * left_out (optional metrics that the chip lacks, and what needs them), status ("ok", or what is
+ * wrong), failed (what is wrong is among the errors). *errors, each once: message, file, line,
+ * column, text, excerpt and caret as struct opk_cause has them, of the first chip that has it,
+ * is_error (false: what was being done), chips (that have it). They are those in its files, each
+ * chip that it claims and that there is not, and metrics, patterns and constants that a chip lacks,
+ * units, and metrics that CUPTI refuses. OPK_EUSAGE: there is no such set or chip.
  */
-struct opk_single_pass_sets;
-int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
-                             const char *chip);
-void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
-size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
-const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
-                                                           size_t i);
+int opk_set_check(struct opk_listing **chips, struct opk_listing **errors, struct opk_ctx *ctx,
+                  const struct opk_set *set, const struct opk_set_check_options *options);
+
+/*
+ * The sets of metrics that a chip counts together in one pass, as PM sampling needs it: for PM
+ * sampling first CUPTI's own (cuptiProfilerHostGetMetricsInSinglePassSet), or else those that
+ * metric names show, or else one of offpeak's; and one of offpeak's for the range profiler. Each is
+ * packed metric by metric until nothing more fits, and what was kept was planned as a whole. Comes
+ * from the cache where it can. Columns are set, profiler, origin ("cupti"; "emulated": the metrics'
+ * names, UNIT.SET.metric; "offpeak": data/single_pass.tsv, by priority), metrics and left_out
+ * (numbers), metric_names (full names; of a base metric its plainest) and left_out_names (did not
+ * fit beside the ones before them).
+ */
+int opk_single_pass_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip);
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
@@ -1823,12 +1639,11 @@ struct ArrowArrayStream {
 int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table);
 
 /*
- * A list of metrics as such a stream, which is independent of it: texts metric, type, hw_unit,
- * dim_unit, description and scope; where passes were counted, also the integer passes, and the
- * texts method and status. Passes of what can't be scheduled are null, and status is why. What is
- * not known is null. Fails with OPK_ENOMEM alone, without a cause.
+ * A list as such a stream, which is independent of it. What is not known, "" and cells that are
+ * lists or words are null; a list of metrics has its "chip" as metadata. Fails with OPK_ENOMEM
+ * alone, without a cause.
  */
-int opk_metric_list_export_arrow(struct ArrowArrayStream *out, const struct opk_metric_list *list);
+int opk_listing_export_arrow(struct ArrowArrayStream *out, const struct opk_listing *listing);
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 

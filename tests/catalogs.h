@@ -34,7 +34,7 @@ static inline struct opk_full_name *all_names(const struct opk_catalog *catalog,
 
 static inline int count_all(struct opk_catalog *catalog, struct opk_ctx *ctx)
 {
-	struct opk_pass_options options = OPK_INIT(options);
+	struct opk_metric_list_options options = OPK_INIT(options);
 	size_t count;
 	opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 

@@ -89,38 +89,94 @@ static struct opk_catalog *catalog_of(struct opk_ctx *ctx, enum opk_profiler pro
 	return catalog;
 }
 
+/* The rows of a list, texts and lists alone: "raw_a: gpu_sm_a; raw_b". */
+static const char *rows_of(struct opk_ctx *ctx, const struct opk_description *d,
+                           enum opk_description_list list)
+{
+	static char text[1024];
+	struct opk_listing *rows = NULL;
+	const struct opk_column *columns;
+	size_t count, used = 0;
+
+	ck_ok(ctx, opk_description_list(&rows, ctx, d, list));
+	columns = opk_listing_columns(rows, &count);
+	text[0] = '\0';
+	for (size_t i = 0; i < opk_listing_count(rows); i++) {
+		const union opk_cell *row = opk_listing_get(rows, i);
+
+		used += (size_t)sprintf(text + used, "%s%s", i ? "; " : "", row[0].string);
+		if (columns[1].type == OPK_CELL_STRING)
+			used += (size_t)sprintf(text + used, ": %s", row[1].string);
+		for (size_t j = 0; columns[1].type == OPK_CELL_LIST && j < row[1].list.count; j++)
+			used += (size_t)sprintf(text + used, ": %s", row[1].list.items[j]);
+	}
+	opk_listing_free(rows);
+	return text;
+}
+
+static size_t count_of(struct opk_ctx *ctx, const struct opk_description *d,
+                       enum opk_description_list list)
+{
+	struct opk_listing *rows = NULL;
+	size_t count;
+
+	ck_ok(ctx, opk_description_list(&rows, ctx, d, list));
+	count = opk_listing_count(rows);
+	opk_listing_free(rows);
+	return count;
+}
+
+/* How many domains the first raw counter has. */
+static size_t domains_of(struct opk_ctx *ctx, const struct opk_description *d)
+{
+	struct opk_listing *rows = NULL;
+	size_t count = 0;
+
+	ck_ok(ctx, opk_description_list(&rows, ctx, d, OPK_DESCRIPTION_COUNTERS));
+	if (opk_listing_count(rows))
+		count = opk_listing_get(rows, 0)[1].list.count;
+	opk_listing_free(rows);
+	return count;
+}
+
 START_TEST(describes)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d;
+	struct opk_listing *rows;
+	const union opk_cell *about;
 
-	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__a"));
-	ck_assert_str_eq(d->name, "fake__a.sum");
-	ck_assert_uint_eq(d->other_chip_count, 1);
-	ck_assert_str_eq(d->other_chips[0], "FB100");
-	ck_assert_uint_eq(d->counter_count, 2);
-	ck_assert_str_eq(d->counters[0].name, "raw_a");
-	ck_assert_uint_eq(d->counters[0].domain_count, 1);
-	ck_assert_str_eq(d->counters[0].domains[0], "gpu_sm_a");
-	ck_assert_uint_eq(d->constituent_count, 0);
+	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__a"));
+	ck_ok(ctx, opk_description_list(&rows, ctx, d, OPK_DESCRIPTION_METRIC));
+	ck_assert_uint_eq(opk_listing_count(rows), 1);
+	about = opk_listing_get(rows, 0);
+	ck_assert_str_eq(about[2].string, "fake__a.sum");
+	ck_assert_uint_eq(about[8].either.uint, 1);
+	ck_assert_uint_eq(about[11].list.count, 1);
+	ck_assert_str_eq(about[11].list.items[0], "FB100");
+	opk_listing_free(rows);
+	ck_assert_uint_eq(count_of(ctx, d, OPK_DESCRIPTION_COUNTERS), 2);
+	ck_assert_msg(!strncmp(rows_of(ctx, d, OPK_DESCRIPTION_COUNTERS), "raw_a: gpu_sm_a; ", 17),
+	              "%s", rows_of(ctx, d, OPK_DESCRIPTION_COUNTERS));
+	ck_assert_uint_eq(count_of(ctx, d, OPK_DESCRIPTION_CONSTITUENTS), 0);
+	ck_assert_uint_eq(count_of(ctx, d, OPK_DESCRIPTION_LEGACY), 0);
+	ck_assert_uint_eq(count_of(ctx, d, OPK_DESCRIPTION_TERMS), 0);
 	opk_description_free(d);
-	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"));
-	ck_assert_uint_eq(d->constituent_count, 3);
-	ck_assert_str_eq(d->constituents[0].name, "fake__a");
-	ck_assert_str_eq(d->constituents[1].name, "fake__b");
-	ck_assert_int_eq(d->constituents[1].type, OPK_COUNTER);
-	ck_assert_str_eq(d->constituents[2].name, "fake__throughput");
-	ck_assert_int_eq(d->constituents[2].type, OPK_THROUGHPUT);
+	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__throughput"));
+	ck_assert_str_eq(rows_of(ctx, d, OPK_DESCRIPTION_CONSTITUENTS),
+	                 "fake__a: counter; fake__b: counter; fake__throughput: throughput");
 	opk_description_free(d);
 	/* A ratio's counters come from its raw counters: none has raw_r; raw_shared is none. */
-	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__ratio.pct"));
-	ck_assert_uint_eq(d->constituent_count, 0);
+	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__ratio.pct"));
+	ck_assert_uint_eq(count_of(ctx, d, OPK_DESCRIPTION_CONSTITUENTS), 0);
 	opk_description_free(d);
 	opk_description_free(NULL);
 	/* One that can't be planned is described, too. */
-	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__listed.sum"));
-	ck_assert_int_lt(opk_catalog_submetric(catalog, d->of.metric, d->of.submetric).passes, 0);
+	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__listed.sum"));
+	ck_ok(ctx, opk_description_list(&rows, ctx, d, OPK_DESCRIPTION_METRIC));
+	ck_assert_str_eq(opk_listing_get(rows, 0)[8].either.word, "unschedulable");
+	opk_listing_free(rows);
 	opk_description_free(d);
 	opk_catalog_free(catalog);
 	ck_assert_int_eq(fake.hosts, 0);
@@ -149,7 +205,7 @@ START_TEST(unknown_names)
 	struct opk_description *d = NULL;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		int code = opk_description_new(&d, ctx, catalog, rows[i].name);
+		int code = opk_catalog_describe(&d, ctx, catalog, rows[i].name);
 
 		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
 		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
@@ -175,8 +231,8 @@ START_TEST(calls_fail)
 		    || call == FAKE_NVPW_RawCounterConfig_Destroy)
 			continue;
 		fake.status[call] = 1;
-		code = opk_description_new(&d, ctx, catalog,
-		                           "fake__throughput.avg.pct_of_peak_sustained_elapsed");
+		code = opk_catalog_describe(&d, ctx, catalog,
+		                            "fake__throughput.avg.pct_of_peak_sustained_elapsed");
 		if (!code)
 			opk_description_free(d);
 		fake.status[call] = 0;
@@ -236,16 +292,19 @@ START_TEST(counters_of)
 	struct opk_description *d = NULL;
 	int code;
 
-	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__a.sum"));
+	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__a.sum"));
 	opk_description_free(opk_take(d));
 	fake.status[row->call] = row->status;
-	code = opk_description_new(&d, ctx, catalog, "fake__a.sum");
+	code = opk_catalog_describe(&d, ctx, catalog, "fake__a.sum");
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 	ck_row(row, !code || told(ctx, row->symbol), "%s", errors_of(ctx));
-	ck_row(row, code || d->counter_count == row->counters, "%zu", d->counter_count);
-	ck_row(row, code || !row->counters || d->counters[0].domain_count == row->domains,
-	       "%zu domains", d->counters[0].domain_count);
 	ck_row(row, code || !opk_error_count(ctx), "%s", errors_of(ctx));
+	if (!code) {
+		size_t counters = count_of(ctx, d, OPK_DESCRIPTION_COUNTERS);
+
+		ck_row(row, counters == row->counters, "%zu", counters);
+		ck_row(row, domains_of(ctx, d) == row->domains, "%zu domains", domains_of(ctx, d));
+	}
 	opk_description_free(d);
 	opk_catalog_free(catalog);
 	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
@@ -260,7 +319,7 @@ START_TEST(odd_constituents)
 	struct opk_description *d;
 
 	fake.odd_constituents = true;
-	ck_code(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"), OPK_EFAILED);
+	ck_code(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__throughput"), OPK_EFAILED);
 	ck_assert_msg(told(ctx, "constituent 99 of 1 metrics"), "%s", errors_of(ctx));
 	opk_catalog_free(catalog);
 	opk_ctx_free(ctx);
@@ -291,6 +350,7 @@ START_TEST(without_a_symbol)
 		struct opk_catalog *catalog;
 		struct opk_description *d;
 		struct opk_ctx *ctx;
+		size_t counters, constituents;
 		int logs = 0;
 
 		fake_reset();
@@ -299,12 +359,13 @@ START_TEST(without_a_symbol)
 		ctx->log = count_log;
 		ctx->log_data = &logs;
 		catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
-		ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"));
-		ck_row(&rows[i], d->counter_count == rows[i].counters, "%zu counters",
-		       d->counter_count);
-		ck_row(&rows[i], !d->counters[0].domain_count == !rows[i].domains, "domains");
-		ck_row(&rows[i], d->constituent_count == rows[i].constituents, "%zu constituents",
-		       d->constituent_count);
+		ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__throughput"));
+		counters = count_of(ctx, d, OPK_DESCRIPTION_COUNTERS);
+		ck_row(&rows[i], counters == rows[i].counters, "%zu counters", counters);
+		ck_row(&rows[i], !domains_of(ctx, d) == !rows[i].domains, "domains");
+		constituents = count_of(ctx, d, OPK_DESCRIPTION_CONSTITUENTS);
+		ck_row(&rows[i], constituents == rows[i].constituents, "%zu constituents",
+		       constituents);
 		ck_row(&rows[i], logs == 1, "%d logs", logs);
 		opk_description_free(d);
 		opk_catalog_free(catalog);
@@ -321,11 +382,11 @@ START_TEST(without_memory)
 	int code = OPK_ENOMEM;
 
 	/* Passes are counted before: their processes are tested elsewhere. */
-	ck_ok(ctx, opk_description_new(&d, ctx, catalog, "fake__throughput"));
+	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__throughput"));
 	opk_description_free(d);
 	for (long n = 0; code; n++) {
 		fail_allocation(n);
-		code = opk_description_new(&d, ctx, catalog, "fake__throughput");
+		code = opk_catalog_describe(&d, ctx, catalog, "fake__throughput");
 		opk_set_realloc(NULL);
 		/* opk_catalog_find() can't tell why it finds nothing. */
 		ck_assert_msg(!code || code == OPK_ENOMEM || code == OPK_EUSAGE, "code %d", code);

@@ -197,7 +197,7 @@ static int misspelt_chip(struct opk_ctx *ctx)
 
 static int catalogs(struct opk_ctx *ctx)
 {
-	struct opk_pass_options options = OPK_INIT(options);
+	struct opk_metric_list_options options = OPK_INIT(options);
 	struct opk_catalog *catalog = NULL;
 	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
 
@@ -217,15 +217,37 @@ static int catalogs(struct opk_ctx *ctx)
 static int describe(struct opk_ctx *ctx)
 {
 	struct opk_description *description = NULL;
-	struct opk_catalog *catalog = NULL;
-	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
+	struct opk_listing *rows = NULL;
+	int code = opk_description_new(&description, ctx, "FA100", OPK_PROFILER_RANGE,
+	                               "fake__throughput");
 
-	if (!code)
-		code = opk_catalog_complete(catalog, ctx);
-	if (!code)
-		code = opk_description_new(&description, ctx, catalog, "fake__throughput");
+	for (int i = 0; !code && i <= OPK_DESCRIPTION_TERMS; i++) {
+		code = opk_description_list(&rows, ctx, description, (enum opk_description_list)i);
+		opk_listing_free(opk_take(rows));
+	}
 	opk_description_free(description);
-	opk_catalog_free(catalog);
+	return code;
+}
+
+static int list_all(struct opk_ctx *ctx)
+{
+	struct opk_listing *rows = NULL;
+	int code = opk_chip_list(&rows, ctx, NULL,
+	                         OPK_CHIP_FACTS | OPK_CHIP_LIMITS | OPK_CHIP_COUNTS);
+
+	opk_listing_free(opk_take(rows));
+	if (!code)
+		code = opk_single_pass_list(&rows, ctx, "FA100");
+	opk_listing_free(opk_take(rows));
+	if (!code)
+		code = opk_set_list(&rows, ctx, NULL);
+	opk_listing_free(opk_take(rows));
+	if (!code)
+		code = opk_metric_list(&rows, ctx, "FA100", OPK_PROFILER_RANGE, NULL);
+	opk_listing_free(opk_take(rows));
+	if (!code)
+		code = opk_nvidia_list(&rows, ctx, OPK_NVIDIA_FEATURES);
+	opk_listing_free(rows);
 	return code;
 }
 
@@ -248,7 +270,7 @@ static int explain_legacy(struct opk_ctx *ctx)
 static int match(struct opk_ctx *ctx)
 {
 	static const char *const globs[] = { "fake__*", "[ab]*" };
-	struct opk_metric_filter filter = OPK_INIT(filter);
+	struct opk_metric_list_options filter = OPK_INIT(filter);
 	struct opk_matcher *matcher = NULL;
 	struct opk_metric metric = { .name = "fake__a", .hw_unit = "sm", .description = "cycles" };
 	int code;
@@ -749,6 +771,7 @@ static const struct family {
 	{ HERE, "catalogs", catalogs, false, false },
 	{ HERE, "catalogs with a cache", catalogs, true, true },
 	{ HERE, "descriptions", describe, false, false },
+	{ HERE, "lists", list_all, false, false },
 	{ HERE, "descriptions with a cache", describe, true, true },
 	{ HERE, "legacy names", explain_legacy, false, false },
 	{ HERE, "filters", match, false, false },

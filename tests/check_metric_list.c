@@ -9,19 +9,26 @@ static const char *const all[] = { "*" }, *const one[] = { "fake__r*" },
 			 *const sums[] = { "*.sum" }, *const none[] = { "x*" };
 
 /* "NAME UNIT PASSES" for each, with "; " between, and how many were left out. */
-static const char *text_of(const struct opk_metric_list *list)
+static const char *text_of(const struct opk_listing *list, const size_t left_out[2])
 {
 	static char text[8192];
-	struct opk_listed_metric listed;
 	FILE *file = fmemopen(text, sizeof text, "w");
+	size_t columns;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < opk_metric_list_count(list); i++) {
-		opk_metric_list_get(&listed, list, i);
-		fprintf(file, "%s%s %s %d", i ? "; " : "", listed.name, listed.sub.dim_unit,
-		        listed.sub.passes);
+	opk_listing_columns(list, &columns);
+	for (size_t i = 0; i < opk_listing_count(list); i++) {
+		const union opk_cell *row = opk_listing_get(list, i);
+
+		fprintf(file, "%s%s %s ", i ? "; " : "", row[0].string, row[3].string);
+		if (columns == 6)
+			fprintf(file, "-");
+		else if (row[6].optional.known)
+			fprintf(file, "%d", (int)row[6].optional.uint);
+		else
+			fprintf(file, "%s", row[8].string);
 	}
-	fprintf(file, " - %zu %zu", opk_metric_list_refused(list), opk_metric_list_costly(list));
+	fprintf(file, " - %zu %zu", left_out[0], left_out[1]);
 	fclose(file);
 	return text;
 }
@@ -36,10 +43,10 @@ START_TEST(lists)
 		const char *wanted;
 	} rows[] = {
 		{ HERE, all, false, false, 0,
-		  "fake__a bytes 0; fake__b bytes 0; fake__c bytes 0; fake__listed bytes 0; fake__ratio bytes 0; fake__throughput bytes 0 - 0 0" },
+		  "fake__a bytes -; fake__b bytes -; fake__c bytes -; fake__listed bytes -; fake__ratio bytes -; fake__throughput bytes - - 0 0" },
 		{ HERE, one, false, true, 0, "fake__ratio bytes 2 - 0 0" },
 		{ HERE, sums, true, true, 0,
-		  "fake__a.sum bytes 1; fake__b.sum bytes 1; fake__c.sum bytes 1; fake__listed.sum bytes -999 - 0 0" },
+		  "fake__a.sum bytes 1; fake__b.sum bytes 1; fake__c.sum bytes 1; fake__listed.sum bytes CUPTI_ERROR_UNKNOWN - 0 0" },
 		{ HERE, all, false, false, 1,
 		  "fake__a bytes 1; fake__b bytes 1; fake__c bytes 1; fake__throughput bytes 1 - 1 1" },
 		{ HERE, none, true, true, 0, " - 0 0" },
@@ -47,20 +54,22 @@ START_TEST(lists)
 	struct opk_ctx *ctx = fake_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_metric_filter filter = OPK_INIT(filter);
 		struct opk_metric_list_options options = OPK_INIT(options);
-		struct opk_metric_list *list;
+		struct opk_listing *list;
+		size_t left_out[2];
+		const char *text;
 
-		filter.globs = rows[i].glob;
-		filter.glob_count = 1;
-		options.filter = &filter;
+		options.globs = rows[i].glob;
+		options.glob_count = 1;
 		options.submetrics = rows[i].submetrics;
 		options.passes = rows[i].passes;
 		options.max_passes = rows[i].max_passes;
-		ck_ok(ctx, opk_metric_list_new(&list, ctx, "fa100", OPK_PROFILER_RANGE, &options));
-		ck_row(&rows[i], !strcmp(text_of(list), rows[i].wanted), "got %s", text_of(list));
-		ck_assert(opk_metric_list_counted(list) == (rows[i].passes || rows[i].max_passes));
-		opk_metric_list_free(list);
+		options.refused = &left_out[0];
+		options.costly = &left_out[1];
+		ck_ok(ctx, opk_metric_list(&list, ctx, "fa100", OPK_PROFILER_RANGE, &options));
+		text = text_of(list, left_out);
+		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "got %s", text);
+		opk_listing_free(list);
 	}
 	opk_ctx_free(ctx);
 }
@@ -69,12 +78,12 @@ END_TEST
 START_TEST(refused)
 {
 	struct opk_metric_list_options options = OPK_INIT(options);
-	struct opk_metric_list *list = NULL;
+	struct opk_listing *list = NULL;
 	struct opk_ctx *ctx = fake_ctx();
 
-	ck_code(ctx, opk_metric_list_new(&list, ctx, "FA10", OPK_PROFILER_RANGE, NULL), OPK_EUSAGE);
+	ck_code(ctx, opk_metric_list(&list, ctx, "FA10", OPK_PROFILER_RANGE, NULL), OPK_EUSAGE);
 	options.scope = OPK_SCOPE_DEVICE;
-	ck_code(ctx, opk_metric_list_new(&list, ctx, "FA100", OPK_PROFILER_RANGE, &options),
+	ck_code(ctx, opk_metric_list(&list, ctx, "FA100", OPK_PROFILER_RANGE, &options),
 	        OPK_ENVIDIA);
 	ck_assert(told(ctx, "13.1"));
 	ck_assert_ptr_null(list);
@@ -86,14 +95,14 @@ END_TEST
 static int export(struct ArrowArrayStream *stream, struct opk_ctx *ctx)
 {
 	struct opk_metric_list_options options = OPK_INIT(options);
-	struct opk_metric_list *list = NULL;
+	struct opk_listing *list = NULL;
 	int code;
 
 	options.passes = true;
-	code = opk_metric_list_new(&list, ctx, "FA100", OPK_PROFILER_RANGE, &options);
+	code = opk_metric_list(&list, ctx, "FA100", OPK_PROFILER_RANGE, &options);
 	if (!code)
-		code = opk_metric_list_export_arrow(stream, list);
-	opk_metric_list_free(list);
+		code = opk_listing_export_arrow(stream, list);
+	opk_listing_free(list);
 	return code;
 }
 
@@ -139,15 +148,15 @@ START_TEST(out_of_memory)
 {
 	struct ArrowArrayStream stream = { 0 };
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_metric_list *list;
+	struct opk_listing *list;
 	bool failed;
 	long i = 0;
 	int code;
 
-	ck_ok(ctx, opk_metric_list_new(&list, ctx, "FA100", OPK_PROFILER_RANGE, NULL));
+	ck_ok(ctx, opk_metric_list(&list, ctx, "FA100", OPK_PROFILER_RANGE, NULL));
 	do {
 		fail_allocation(i++);
-		code = opk_metric_list_export_arrow(&stream, list);
+		code = opk_listing_export_arrow(&stream, list);
 		failed = allocation_failed();
 		/* Buffers may be larger than they need to be. */
 		ck_assert(code == OPK_OK || (failed && code == OPK_ENOMEM));
@@ -155,7 +164,7 @@ START_TEST(out_of_memory)
 			stream.release(&stream);
 	} while (failed);
 	ck_assert_int_gt(i, 20);
-	opk_metric_list_free(list);
+	opk_listing_free(list);
 	opk_ctx_free(ctx);
 }
 END_TEST

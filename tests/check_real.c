@@ -178,7 +178,7 @@ START_TEST(nearest_metrics)
 END_TEST
 
 static size_t count_matches(struct opk_ctx *ctx, const struct opk_catalog *catalog,
-                            const struct opk_metric_filter *filter)
+                            const struct opk_metric_list_options *filter)
 {
 	struct opk_matcher *matcher;
 	size_t count = 0;
@@ -219,7 +219,7 @@ START_TEST(matchers)
 
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "GH100", OPK_PROFILER_RANGE));
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_metric_filter filter = OPK_INIT(filter);
+		struct opk_metric_list_options filter = OPK_INIT(filter);
 		size_t got;
 
 		filter.globs = rows[i].globs;
@@ -240,7 +240,7 @@ END_TEST
 START_TEST(matcher_of_a_wrong_expression)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_metric_filter filter = OPK_INIT(filter);
+	struct opk_metric_list_options filter = OPK_INIT(filter);
 	struct opk_matcher *matcher = NULL;
 
 	filter.grep = "a(b";
@@ -257,6 +257,7 @@ START_TEST(missing_folder)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_nvidia_info info = OPK_INIT(info);
+	struct opk_listing *tried = NULL;
 	struct opk_chips *list = NULL;
 	struct opk_ctx *ctx;
 
@@ -268,10 +269,14 @@ START_TEST(missing_folder)
 	ck_code(ctx, opk_chips_new(&list, ctx), OPK_ENVIDIA);
 	ck_assert_msg(told(ctx, "libcupti not found"), "%s", errors_of(ctx));
 	/* errors_of() cuts a long chain: the places are asked for one by one. */
-	ck_assert_ptr_nonnull(opk_nvidia_tried(ctx, 0));
-	for (size_t i = 0; opk_nvidia_tried(ctx, i); i++)
-		ck_assert_msg(!strncmp(opk_nvidia_tried(ctx, i), "/nonexistent/cuda/", 18), "%s",
-		              opk_nvidia_tried(ctx, i));
+	ck_ok(ctx, opk_nvidia_list(&tried, ctx, OPK_NVIDIA_TRIED));
+	ck_assert_uint_gt(opk_listing_count(tried), 0);
+	for (size_t i = 0; i < opk_listing_count(tried); i++) {
+		const char *path = opk_listing_get(tried, i)->string;
+
+		ck_assert_msg(!strncmp(path, "/nonexistent/cuda/", 18), "%s", path);
+	}
+	opk_listing_free(tried);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -279,21 +284,25 @@ END_TEST
 START_TEST(features)
 {
 	struct opk_ctx *ctx = new_ctx();
+	struct opk_listing *found = NULL;
 	struct opk_nvidia_info info = OPK_INIT(info);
 
 	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
 	ck_assert_ptr_nonnull(info.cupti_path);
-	for (size_t i = 0; opk_nvidia_get_feature(ctx, i); i++) {
-		const struct opk_feature *feature = opk_nvidia_get_feature(ctx, i);
+	ck_ok(ctx, opk_nvidia_list(&found, ctx, OPK_NVIDIA_FEATURES));
+	ck_assert_uint_gt(opk_listing_count(found), 0);
+	for (size_t i = 0; i < opk_listing_count(found); i++) {
+		const union opk_cell *row = opk_listing_get(found, i);
 
-		ck_assert(*feature->name && *feature->description);
-		ck_assert(feature->available == !feature->missing);
+		ck_assert(*row[0].string && *row[3].string);
+		ck_assert(row[1].boolean == !row[2].string);
 		/* 13.2 brought the sets. */
 		if (info.cupti_version == CUPTI_13_0)
-			ck_assert_msg(feature->available
-			                      == (strcmp(feature->name, "single-pass-sets") != 0),
-			              "%s lacks %s", feature->name, feature->missing);
+			ck_assert_msg(row[1].boolean
+			                      == (strcmp(row[0].string, "single-pass-sets") != 0),
+			              "%s lacks %s", row[0].string, row[2].string);
 	}
+	opk_listing_free(found);
 	opk_ctx_free(ctx);
 }
 END_TEST

@@ -6,6 +6,7 @@
 #include "folder.h"
 #include "metric_sets.h"
 #include "resolved.h"
+#include "resolve/resolve.h"
 #include "set/door.h"
 
 static struct opk_set *load_text(struct opk_ctx *ctx, const char *text)

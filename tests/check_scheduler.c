@@ -205,7 +205,7 @@ START_TEST(missing_symbol)
 	              errors_of(ctx));
 	ck_assert_int_eq(fake.schedulers, 0);
 	for (size_t i = 0; i < NV_FEATURE_COUNT; i++)
-		ck_assert(opk_nvidia_get_feature(ctx, i)->available == (i != feature));
+		ck_assert(ctx->nv->features[i].available == (i != feature));
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -249,7 +249,7 @@ static bool real_scheduler(struct opk_nv_scheduler **out, struct opk_ctx *ctx)
 {
 	bool wanted = version_of(ctx) >= CUPTI_12_9;
 
-	if (opk_nvidia_get_feature(ctx, NV_FEATURE_SCHEDULER)->available) {
+	if (ctx->nv->features[NV_FEATURE_SCHEDULER].available) {
 		ck_ok(ctx, opk_nv_scheduler_new(out, ctx, "GH100", NULL));
 		return true;
 	}

@@ -9,6 +9,7 @@
 #include "folder.h"
 #include "golden.h"
 #include "metric_sets.h"
+#include "resolve/resolve.h"
 #include "set/door.h"
 #include "testing.h"
 

@@ -32,14 +32,13 @@ START_TEST(missing_symbol)
 	*fake_slot(&table, (enum fake_call)_i) = NULL;
 	ctx = fake_ctx_of(&table);
 	for (size_t i = 0; i < NV_FEATURE_COUNT; i++) {
-		const struct opk_feature *feature = opk_nvidia_get_feature(ctx, i);
+		const struct nv_feature_state *feature = &ctx->nv->features[i];
 
 		ck_assert_msg(feature->available == (i != row->feature), "%s without %s",
 		              feature->name, row->symbol);
 		ck_assert(feature->available == !feature->missing);
 		ck_assert_str_eq(feature->name, feature_titles[i]);
 	}
-	ck_assert_ptr_null(opk_nvidia_get_feature(ctx, NV_FEATURE_COUNT));
 	/* Without cuptiProfilerHostInitialize there is no libcupti at all. */
 	ck_code(ctx, nv_need(&nv, ctx, row->feature), OPK_ENVIDIA);
 	if (_i != FAKE_cuptiProfilerHostInitialize) {

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/ctx.h"
+#include "plan/door.h"
+#include "set/door.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -11,32 +11,28 @@ static int report(const struct opk_ctx *ctx, int code)
 	return code;
 }
 
-static int print_chip(struct opk_ctx *ctx, const struct opk_chip *chip)
-{
-	struct opk_chip_facts facts = opk_chip_get_facts(chip);
-	size_t metrics = 0;
-	int code = OPK_OK;
+/* Columns come in the order in which offpeak.h names them. */
+enum { CHIP, RANGE, PM_SAMPLING, ARCHITECTURE, COMPUTE_CAPABILITY, PRODUCTS, METRICS };
 
-	if (chip->range)
-		code = opk_chip_metric_count(&metrics, ctx, chip, OPK_PROFILER_RANGE);
-	if (code)
-		return code;
-	printf("%-6s %-10s compute %-5s %5zu metrics%s\n", chip->name, facts.architecture,
-	       facts.compute_capability, metrics, chip->pm_sampling ? ", PM sampling" : "");
-	return OPK_OK;
+static void print_chip(const union opk_cell *chip)
+{
+	printf("%-6s %-10s compute %-5s %5llu metrics%s\n", chip[CHIP].string,
+	       chip[ARCHITECTURE].string, chip[COMPUTE_CAPABILITY].string,
+	       (unsigned long long)chip[METRICS].optional.uint,
+	       chip[PM_SAMPLING].boolean ? ", PM sampling" : "");
 }
 
 static int print_chips(struct opk_ctx *ctx)
 {
-	struct opk_chips *chips;
-	int code = opk_chips_new(&chips, ctx);
+	struct opk_listing *chips;
+	int code = opk_chip_list(&chips, ctx, NULL, OPK_CHIP_FACTS | OPK_CHIP_COUNTS);
 
 	if (code)
 		return code;
-	for (size_t i = 0; !code && i < opk_chips_count(chips); i++)
-		code = print_chip(ctx, opk_chips_get(chips, i));
-	opk_chips_free(chips);
-	return code;
+	for (size_t i = 0; i < opk_listing_count(chips); i++)
+		print_chip(opk_listing_get(chips, i));
+	opk_listing_free(chips);
+	return OPK_OK;
 }
 
 int main(void)

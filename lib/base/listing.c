@@ -2,26 +2,45 @@
 /* Lists in memory: columns, and rows of cells. */
 #include "base/listing.h"
 
-#include "base/strlist.h"
+#include <string.h>
+
+enum { CHUNK = 16384 };
 
 struct opk_listing {
 	struct opk_column *columns;
 	size_t column_count;
 	OPK_LIST(union opk_cell) cells; /* row by row */
-	struct opk_strlist texts;       /* all that cells and columns point to */
+	OPK_LIST(char *) chunks;        /* all texts that cells and columns point to */
+	size_t left;                    /* bytes of the last chunk */
+	const char *chip;
 	OPK_LIST(const char **) lists;
 	bool failed; /* out of memory */
 };
 
+static char *take_room(struct opk_listing *rows, size_t size)
+{
+	char **chunk;
+
+	if (size > rows->left) {
+		size_t whole = size > CHUNK ? size : CHUNK;
+
+		chunk = opk_list_add(&rows->chunks);
+		if (!chunk || !(*chunk = opk_alloc(whole)))
+			return NULL;
+		/* What comes first is at its end. */
+		rows->left = whole;
+	}
+	rows->left -= size;
+	return rows->chunks.items[rows->chunks.count - 1] + rows->left;
+}
+
 static const char *keep_text(struct opk_listing *rows, const char *text)
 {
-	if (!text)
-		return NULL;
-	if (!opk_strlist_add(&rows->texts, text)) {
-		rows->failed = true;
-		return "";
-	}
-	return rows->texts.items[rows->texts.count - 1];
+	size_t size = text ? strlen(text) + 1 : 0;
+	char *kept = text ? take_room(rows, size) : NULL;
+
+	rows->failed |= text && !kept;
+	return kept ? memcpy(kept, text, size) : NULL;
 }
 
 static const char **keep_list(struct opk_listing *rows, const char *const *items, size_t count)
@@ -75,15 +94,39 @@ static union opk_cell keep(struct opk_listing *rows, enum opk_cell_type type, un
 	return cell;
 }
 
+/* A text that is the same as in the row before is shared with it. */
+static bool is_again(union opk_cell *out, const struct opk_listing *rows, size_t column,
+                     const char *text)
+{
+	if (rows->columns[column].type != OPK_CELL_STRING || rows->cells.count < rows->column_count)
+		return false;
+	*out = rows->cells.items[rows->cells.count - rows->column_count];
+	return text && out->string && !strcmp(text, out->string);
+}
+
 void opk_listing_add(struct opk_listing *rows, const union opk_cell *cells)
 {
 	for (size_t i = 0; rows && !rows->failed && i < rows->column_count; i++) {
-		union opk_cell *cell = opk_list_add(&rows->cells);
+		union opk_cell kept, *cell;
 
-		rows->failed = !cell;
+		if (!is_again(&kept, rows, i, cells[i].string))
+			kept = keep(rows, rows->columns[i].type, cells[i]);
+		cell = opk_list_add(&rows->cells);
+		rows->failed |= !cell;
 		if (cell)
-			*cell = keep(rows, rows->columns[i].type, cells[i]);
+			*cell = kept;
 	}
+}
+
+void opk_listing_set_chip(struct opk_listing *rows, const char *chip)
+{
+	if (rows)
+		rows->chip = keep_text(rows, chip);
+}
+
+const char *opk_listing_chip(const struct opk_listing *rows)
+{
+	return rows->chip;
 }
 
 int opk_listing_finish(struct opk_listing **out, struct opk_ctx *ctx, struct opk_listing *rows)
@@ -121,6 +164,8 @@ void opk_listing_free(struct opk_listing *rows)
 	free(rows->lists.items);
 	free(rows->cells.items);
 	free(rows->columns);
-	opk_strlist_clear(&rows->texts);
+	for (size_t i = 0; i < rows->chunks.count; i++)
+		free(rows->chunks.items[i]);
+	free(rows->chunks.items);
 	free(rows);
 }

@@ -12,6 +12,9 @@ struct opk_listing *opk_listing_new(const struct opk_column *columns, size_t cou
  * is NULL, nothing happens, and opk_listing_finish() says so.
  */
 void opk_listing_add(struct opk_listing *rows, const union opk_cell *cells);
+/* The chip that all rows are of, which is copied; and back, NULL unless it was set. */
+void opk_listing_set_chip(struct opk_listing *rows, const char *chip);
+const char *opk_listing_chip(const struct opk_listing *rows);
 /* The list is *out from then on. OPK_ENOMEM: it lacks something; it was freed. */
 int opk_listing_finish(struct opk_listing **out, struct opk_ctx *ctx, struct opk_listing *rows);
 OPK_DEFINE_AUTO(opk_listing)
@@ -49,6 +52,12 @@ static inline union opk_cell cell_known(uint64_t number, bool known)
 static inline union opk_cell cell_either(const char *word, uint64_t number)
 {
 	return (union opk_cell){ .either = { word, number } };
+}
+/* OPK_CELL_EITHER: a number of passes, "unschedulable", or nothing where it is not known. */
+static inline union opk_cell cell_passes(int passes)
+{
+	return passes > 0 ? cell_either(NULL, (uint64_t)passes)
+	                  : cell_either(passes ? "unschedulable" : "", 0);
 }
 
 #endif

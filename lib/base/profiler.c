@@ -2,7 +2,7 @@
 /* The two profilers by name. */
 #include <string.h>
 
-#include "offpeak.h"
+#include "base/metric.h"
 
 static const char *const profiler_names[] = { "range", "pm" };
 

@@ -336,6 +336,14 @@ bool opk_catalog_find_submetric(size_t *out, const struct opk_catalog *catalog,
 	return false;
 }
 
+struct opk_submetric opk_catalog_submetric_of(const struct opk_catalog *catalog,
+                                              const struct opk_full_name *name)
+{
+	if (opk_catalog_submetric_count(catalog, name->metric))
+		return opk_catalog_submetric(catalog, name->metric, name->submetric);
+	return (struct opk_submetric){ .suffix = "", .dim_unit = name->metric->dim_unit };
+}
+
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric)
 {
 	size_t found;

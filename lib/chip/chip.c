@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "adapters/nv/nv.h"
+#include "base/listing.h"
 #include "base/nearest.h"
 #include "base/problems.h"
 #include "chip/door.h"
@@ -273,4 +274,118 @@ int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
 	if (!code)
 		*out = opk_chips_find(chips, known);
 	return code;
+}
+
+/* ---- as a list */
+
+static const struct opk_column columns[] = {
+	{ "chip", OPK_CELL_STRING },
+	{ "range", OPK_CELL_BOOL },
+	{ "pm_sampling", OPK_CELL_BOOL },
+	/* OPK_CHIP_FACTS */
+	{ "architecture", OPK_CELL_STRING },
+	{ "compute_capability", OPK_CELL_STRING },
+	{ "products", OPK_CELL_LIST },
+	/* OPK_CHIP_LIMITS */
+	{ "metrics_per_pass", OPK_CELL_OPTIONAL },
+	{ "pm_metrics_per_pass", OPK_CELL_OPTIONAL },
+	{ "device_level", OPK_CELL_OPTIONAL_BOOL },
+	/* OPK_CHIP_COUNTS */
+	{ "range_metrics", OPK_CELL_OPTIONAL },
+	{ "pm_metrics", OPK_CELL_OPTIONAL },
+};
+
+enum { PLAIN = 3, FACTS = 3, LIMITS = 3, COUNTS = 2, COLUMNS = PLAIN + FACTS + LIMITS + COUNTS };
+
+/* A number of metrics, absent where the chip lacks the profiler, or the library the function. */
+static int ask_number(union opk_cell *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                      enum opk_profiler profiler,
+                      int ask(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                              enum opk_profiler profiler))
+{
+	bool has = profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range;
+	size_t count = 0;
+	int code = has ? ask(&count, ctx, chip, profiler) : OPK_OK;
+
+	*out = cell_known(count, has && !code);
+	return opk_allow(ctx, code, OPK_ENVIDIA);
+}
+
+static int ask_limits(union opk_cell out[LIMITS], struct opk_ctx *ctx, const struct opk_chip *chip)
+{
+	bool device = false;
+	int code = ask_number(&out[0], ctx, chip, OPK_PROFILER_RANGE, opk_chip_metrics_per_pass);
+
+	if (!code)
+		code = ask_number(&out[1], ctx, chip, OPK_PROFILER_PM, opk_chip_metrics_per_pass);
+	if (code)
+		return code;
+	/* All metrics of PM sampling count the whole device. */
+	code = chip->range ? opk_chip_device_level(&device, ctx, chip, OPK_PROFILER_RANGE)
+	                   : OPK_ENVIDIA;
+	out[2] = cell_known(device, !code);
+	return opk_allow(ctx, code, OPK_ENVIDIA);
+}
+
+static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_chip *chip,
+                     unsigned wanted)
+{
+	const struct opk_chip_facts facts = opk_chip_get_facts(chip->name);
+	union opk_cell cells[COLUMNS] = { cell_text(chip->name), cell_flag(chip->range),
+		                          cell_flag(chip->pm_sampling) };
+	union opk_cell *next = cells + PLAIN;
+	int code = OPK_OK;
+
+	if (wanted & OPK_CHIP_FACTS) {
+		*next++ = cell_text(facts.architecture);
+		*next++ = cell_text(facts.compute_capability);
+		*next++ = cell_list(facts.products, facts.product_count);
+	}
+	if (wanted & OPK_CHIP_LIMITS) {
+		code = ask_limits(next, ctx, chip);
+		next += LIMITS;
+	}
+	if (!code && wanted & OPK_CHIP_COUNTS) {
+		code = ask_number(&next[0], ctx, chip, OPK_PROFILER_RANGE, opk_chip_metric_count);
+		if (!code)
+			code = ask_number(&next[1], ctx, chip, OPK_PROFILER_PM,
+			                  opk_chip_metric_count);
+	}
+	opk_listing_add(rows, cells);
+	return code;
+}
+
+static struct opk_listing *new_list(unsigned wanted)
+{
+	static const struct {
+		unsigned first, count;
+	} parts[] = { { PLAIN, FACTS }, { PLAIN + FACTS, LIMITS }, { COLUMNS - COUNTS, COUNTS } };
+	struct opk_column shown[COLUMNS];
+	size_t count = PLAIN;
+
+	memcpy(shown, columns, sizeof shown);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		for (size_t j = 0; wanted >> i & 1 && j < parts[i].count; j++)
+			shown[count++] = columns[parts[i].first + j];
+	return opk_listing_new(shown, count);
+}
+
+OPK_DEFINE_AUTO(opk_chips)
+
+int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip, unsigned wanted)
+{
+	opk_auto(opk_chips) struct opk_chips *chips = NULL;
+	opk_auto(opk_listing) struct opk_listing *rows = NULL;
+	const struct opk_chip *one = NULL;
+	int code = opk_chips_new(&chips, ctx);
+
+	if (!code && chip)
+		code = opk_chips_resolve(&one, ctx, chips, chip);
+	if (code)
+		return code;
+	rows = new_list(wanted);
+	for (size_t i = 0; !code && i < opk_chips_count(chips); i++)
+		if (!one || one == opk_chips_get(chips, i))
+			code = list_chip(rows, ctx, opk_chips_get(chips, i), wanted);
+	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
 }

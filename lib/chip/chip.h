@@ -11,6 +11,7 @@
 #include "base/ctx.h"
 #include "base/problems.h"
 #include "base/strlist.h"
+#include "chip/door.h"
 
 /* Names of chips, and what is known of them without NVIDIA's libraries. */
 
@@ -32,7 +33,15 @@ const char *opk_chip_architecture(const char *chip);
 /* The i-th chip that we know without NVIDIA's libraries; NULL past the end. */
 const char *opk_chip_known(size_t i);
 /* What is known of that chip; nothing past the end. */
+struct opk_chip_facts {
+	const char *architecture;       /* "Hopper" */
+	const char *compute_capability; /* "9.0" */
+	const char *const *products;    /* examples, spelt without blanks: "H100" */
+	size_t product_count;
+};
 struct opk_chip_facts opk_chip_known_facts(size_t i);
+/* Of a chip of NVIDIA's library; "" and no products where it is not known. */
+struct opk_chip_facts opk_chip_get_facts(const char *chip);
 /* The releases of CUPTI that list a chip, "12.8"; NULL: it was there in 12.6, and is in 13.5. */
 struct opk_chip_releases {
 	const char *first, *last;

@@ -65,9 +65,7 @@ const char *opk_chip_known(size_t i)
 
 const char *opk_chip_architecture(const char *chip)
 {
-	const struct opk_chip known = { .name = chip };
-
-	return opk_chip_get_facts(&known).architecture;
+	return opk_chip_get_facts(chip).architecture;
 }
 
 struct opk_chip_facts opk_chip_known_facts(size_t i)
@@ -84,11 +82,11 @@ struct opk_chip_facts opk_chip_known_facts(size_t i)
 	return out;
 }
 
-struct opk_chip_facts opk_chip_get_facts(const struct opk_chip *chip)
+struct opk_chip_facts opk_chip_get_facts(const char *chip)
 {
 	size_t i = 0;
 
-	while (i < FACT_COUNT && strcmp(facts[i].chip, chip->name))
+	while (i < FACT_COUNT && strcmp(facts[i].chip, chip))
 		i++;
 	return opk_chip_known_facts(i);
 }

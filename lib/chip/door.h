@@ -4,7 +4,33 @@
 #define OPK_CHIP_DOOR_H
 
 #include "base/ctx.h"
+#include "base/metric.h"
 
+/* ---- chips */
+
+struct opk_chip {
+	const char *name; /* upper case: "GH100" */
+	bool range;       /* the range profiler knows it */
+	bool pm_sampling; /* PM sampling knows it */
+};
+
+/* Chips of opk_chip_list(), each borrowed from these. */
+struct opk_chips;
+int opk_chips_new(struct opk_chips **out, struct opk_ctx *ctx);
+void opk_chips_free(struct opk_chips *chips);
+size_t opk_chips_count(const struct opk_chips *chips);
+const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
+/* By its very name, in any case; NULL where unknown. */
+const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
+/* As opk_chip_list() takes it. */
+int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
+                      const struct opk_chips *chips, const char *name);
+/* OPK_EFAILED: the chip does not have this profiler. */
+int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                          enum opk_profiler profiler);
+/* Of a profiler that the chip has. OPK_ENVIDIA: libcupti has no such function. */
+int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
+                              enum opk_profiler profiler);
 /*
  * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks
  * about few metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA:
@@ -12,6 +38,68 @@
  */
 int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler);
+
+/* ---- metrics */
+
+/* "counter", "ratio", "throughput", and back; the latter returns false for anything else. */
+const char *opk_metric_type_name(enum opk_metric_type type);
+bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
+/* "context", "device"; NULL where unknown. */
+const char *opk_scope_name(enum opk_scope scope);
+
+/* How the GPU counts: by its hardware, by code that CUPTI patches into kernels (SASS), or both. */
+enum opk_method { OPK_METHOD_UNKNOWN, OPK_METHOD_HARDWARE, OPK_METHOD_SASS, OPK_METHOD_BOTH };
+const char *opk_method_name(enum opk_method method); /* "hardware", "sass", "both"; "" */
+
+/* What makes a full name of a base metric. */
+struct opk_submetric {
+	const char *suffix;   /* ".sum.per_second" */
+	const char *dim_unit; /* of this very submetric: "byte/second", "percent" */
+	int passes;           /* 0: not counted; negative: CUPTI refuses it with this status */
+	enum opk_method
+		method; /* known with the passes; not for PM sampling, nor before CUPTI 12.9 */
+};
+/* "CUPTI_ERROR_NOT_SUPPORTED" for the passes of a refused submetric; "" for all others. */
+const char *opk_refusal_name(int passes);
+
+/*
+ * All base metrics of one chip and profiler with their properties, sorted by name. With a cache
+ * folder in the context's options it comes from there where it can, without NVIDIA's libraries.
+ * OPK_EFAILED: the chip does not have this profiler.
+ */
+struct opk_catalog;
+int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler);
+void opk_catalog_free(struct opk_catalog *catalog);
+const char *opk_catalog_chip(const struct opk_catalog *catalog);
+/*
+ * Asks for the submetrics of all metrics, where they did not come from the cache
+ * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
+ * Metrics stay where they are, and their text moves: it is borrowed anew. CUPTI 12.x lists none:
+ * there they are those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties).
+ * OPK_ENVIDIA: it has none.
+ */
+int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
+/*
+ * How many submetrics a metric of this catalog has; 0 before the catalog is complete. Their texts
+ * are borrowed from the catalog.
+ */
+size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
+                                   const struct opk_metric *metric);
+struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
+                                           const struct opk_metric *metric, size_t i);
+/* The base metric of a base or full name; NULL where the chip has no such metric. */
+const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
+
+/* A full name: a metric of a catalog, and one of its submetrics. */
+struct opk_full_name {
+	const struct opk_metric *metric;
+	size_t submetric;
+};
+/* That submetric; of a metric without any the metric's own properties. */
+struct opk_submetric opk_catalog_submetric_of(const struct opk_catalog *catalog,
+                                              const struct opk_full_name *name);
+
 size_t opk_catalog_count(const struct opk_catalog *catalog);
 const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i);
 /* Completes the catalog where there is a cache to fill for the next query; it can't fail. */
@@ -54,16 +142,50 @@ int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
 void opk_names_free(struct opk_names *names);
 size_t opk_names_count(const struct opk_names *names);
 const char *opk_names_get(const struct opk_names *names, size_t i);
-struct opk_matcher;
 
-/* OPK_EUSAGE for a malformed regular expression. */
+/* Chooses metrics as the first fields of the options say. OPK_EUSAGE for a malformed regular expression. */
+struct opk_matcher;
 int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
-                    const struct opk_metric_filter *filter);
+                    const struct opk_metric_list_options *filter);
 void opk_matcher_free(struct opk_matcher *matcher);
 bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metric *metric);
 /* For a full name of that metric: globs are over the base or the full name. */
 bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
                             const char *full);
+/* ---- nvprof's names */
+
+/* A metric name in a legacy name's formula. */
+struct opk_legacy_term {
+	const char *name;
+	bool exists; /* the chip has it */
+	/* A term with {op} means several: the first of them. NULL: it means one. */
+	const char *nearest;
+};
+
+/* A metric or event of nvprof, and what became of it: data/legacy_names.tsv. */
+struct opk_legacy {
+	const char *name;
+	const char *kind;    /* "metric" or "event" */
+	const char *formula; /* over full names of the chip; "": it has no counterpart */
+	/* Where a metric and an event have the same name: the other of the two; else NULL. */
+	const char *other_kind, *other_formula;
+	/* Those of the formula, or of the first that the chip would have to have. */
+	const struct opk_legacy_term *terms;
+	size_t term_count;
+	const char *nvidia; /* NVIDIA's own formula, which may be another; "": it names none */
+	const char *unit;   /* of the formula's value; "": what follows from its metrics */
+	const char *note; /* what is to be known of it, such as why it is not NVIDIA's; may be "" */
+	const char *lack; /* why the chip has no counterpart; NULL: it has one */
+};
+
+/*
+ * A name of nvprof's on the catalog's chip; OPK_OK and NULL where nvprof had no such name. The
+ * catalog must be complete, and outlive the result. Needs the shipped data.
+ */
+int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
+                   const char *name);
+void opk_legacy_free(struct opk_legacy *legacy);
+
 /* The chip that such a file is of, free(); "" of a bare image, and of a probe of several chips. */
 int opk_availability_chip(char **out, struct opk_ctx *ctx, const char *path);
 

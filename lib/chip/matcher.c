@@ -12,7 +12,7 @@
 #include "chip/door.h"
 
 struct opk_matcher {
-	struct opk_metric_filter filter; /* strings borrowed from the caller */
+	struct opk_metric_list_options filter; /* strings borrowed from the caller */
 	regex_t grep;
 	/* The globs, borrowed: whole names first, which are sorted, and then patterns. */
 	const char **globs;
@@ -32,7 +32,7 @@ static int compare_names(const void *a, const void *b)
 /* There may be hundreds of names, and all metrics are compared with them. */
 static bool sort_globs(struct opk_matcher *matcher)
 {
-	const struct opk_metric_filter *filter = &matcher->filter;
+	const struct opk_metric_list_options *filter = &matcher->filter;
 	size_t patterns = 0;
 
 	matcher->globs = opk_alloc_array(filter->glob_count + 1, sizeof *matcher->globs);
@@ -48,9 +48,9 @@ static bool sort_globs(struct opk_matcher *matcher)
 }
 
 int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
-                    const struct opk_metric_filter *given)
+                    const struct opk_metric_list_options *given)
 {
-	OPK_OPTIONS(opk_metric_filter, filter, given);
+	OPK_OPTIONS(opk_metric_list_options, filter, given);
 	struct opk_matcher *matcher = opk_alloc(sizeof *matcher);
 	int status;
 
@@ -106,7 +106,8 @@ static bool match_grep(const struct opk_matcher *matcher, const char *name, cons
 	       || !regexec(&matcher->grep, description, 0, NULL, 0);
 }
 
-static bool match_kind(const struct opk_metric_filter *filter, const struct opk_metric *metric)
+static bool match_kind(const struct opk_metric_list_options *filter,
+                       const struct opk_metric *metric)
 {
 	return (!filter->has_type || metric->type == filter->type)
 	       && (!filter->unit || !strcasecmp(metric->hw_unit, filter->unit));
@@ -115,7 +116,7 @@ static bool match_kind(const struct opk_metric_filter *filter, const struct opk_
 bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
                             const char *full)
 {
-	const struct opk_metric_filter *filter = &matcher->filter;
+	const struct opk_metric_list_options *filter = &matcher->filter;
 
 	return match_kind(filter, metric)
 	       && (match_globs(matcher, metric->name) || match_globs(matcher, full))

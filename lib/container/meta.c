@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "adapters/deflate/deflate.h"
+#include "base/metric.h"
 #include "base/strlist.h"
 
 void opk_config_hash(char out[15], const void *config, size_t size)

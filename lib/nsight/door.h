@@ -3,7 +3,7 @@
 #ifndef OPK_NSIGHT_DOOR_H
 #define OPK_NSIGHT_DOOR_H
 
-#include "base/ctx.h"
+#include "plan/door.h"
 
 /* A metric set that was made of another tool's file. */
 struct opk_imported_set {

@@ -32,7 +32,7 @@ struct counting {
 	struct opk_catalog *catalog;
 	const struct opk_full_name *names;
 	size_t count;
-	const struct opk_pass_options *options;
+	const struct opk_metric_list_options *options;
 	const void *availability;           /* in the child alone */
 	struct opk_nv_evaluator *evaluator; /* NULL: names decide about the sets */
 	struct opk_nv_scheduler *scheduler; /* NULL: CUPTI is asked about all sets */
@@ -346,7 +346,7 @@ static void tell_parent(void *child, uint64_t done, uint64_t total)
 static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct counting *c = data;
-	struct opk_pass_options options = *c->options;
+	struct opk_metric_list_options options = *c->options;
 	int code;
 
 	options.progress = tell_parent;
@@ -418,9 +418,9 @@ static size_t find_unknown(struct opk_full_name *out, struct opk_catalog *catalo
 
 int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                              const struct opk_full_name *names, size_t name_count,
-                             const struct opk_pass_options *given)
+                             const struct opk_metric_list_options *given)
 {
-	OPK_OPTIONS(opk_pass_options, options, given);
+	OPK_OPTIONS(opk_metric_list_options, options, given);
 	opk_autofree struct opk_full_name *unknown = opk_alloc_array(name_count + 1,
 	                                                             sizeof *unknown);
 	struct counting c = {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "base/listing.h"
 #include "chip/chip.h"
-#include "chip/door.h"
 #include "plan/door.h"
 #include "schedule/schedule.h"
 
@@ -255,16 +255,13 @@ static int ask_libraries(struct opk_buf *text, bool *complete, struct opk_ctx *c
 
 /* ---- the description */
 
-/* Owns the arrays of `shown` and their text. */
-struct description {
-	struct opk_description shown;
+struct opk_description {
+	struct opk_catalog *catalog, *own; /* the latter is NULL where it is the caller's */
+	struct opk_legacy *legacy;         /* NULL: it is a metric */
+	struct opk_full_name of;
 	char *name;
-	char *text; /* cut into pieces */
-	const char **chips, **domains;
-	struct opk_raw_counter *counters;
-	struct opk_constituent *constituents;
-	struct opk_single_pass_sets *sets; /* NULL: not known */
-	const char **single_pass;
+	char *text;
+	struct opk_strlist single_pass;
 };
 
 /* ---- which one */
@@ -331,96 +328,97 @@ static int find(struct opk_full_name *out, struct opk_ctx *ctx, const struct opk
 
 /* ---- the text in pieces */
 
-static size_t count_of(const char *text, char which)
-{
-	size_t count = 0;
+struct pieces {
+	struct opk_strlist chips;
+	struct opk_listing *counters, *constituents;
+	enum opk_scope scope;
+};
 
-	for (; *text; text++)
-		count += *text == which;
-	return count;
+static void clear_pieces(struct pieces *pieces)
+{
+	opk_strlist_clear(&pieces->chips);
+	opk_listing_free(pieces->counters);
+	opk_listing_free(pieces->constituents);
 }
 
-static bool take_constituent(struct description *d, char *rest)
-{
-	const char *type = strsep(&rest, "\t");
-	struct opk_constituent *to = &d->constituents[d->shown.constituent_count];
+#define autopieces __attribute__((cleanup(clear_pieces)))
 
-	if (!rest || !opk_metric_type_parse(&to->type, type))
-		return false;
-	to->name = rest;
-	d->shown.constituent_count++;
+static bool take_counter(struct pieces *pieces, char *rest)
+{
+	opk_autostrlist struct opk_strlist domains = { 0 };
+	const char *name = strsep(&rest, "\t");
+
+	while (rest)
+		if (!opk_strlist_add(&domains, strsep(&rest, "\t")))
+			return false;
+	opk_listing_row(pieces->counters, cell_text(name),
+	                cell_list(opk_strlist_items(&domains), domains.count));
 	return true;
 }
 
-static bool take_line(struct description *d, char *line, size_t *domains)
+static bool take_constituent(struct pieces *pieces, char *rest)
+{
+	const char *name = strsep(&rest, "\t");
+	enum opk_metric_type type;
+
+	if (!rest || !opk_metric_type_parse(&type, name))
+		return false;
+	opk_listing_row(pieces->constituents, cell_text(rest), cell_text(name));
+	return true;
+}
+
+static bool take_line(struct pieces *pieces, char *line)
 {
 	const char *what = strsep(&line, "\t");
 
 	if (!line)
+		return !*what;
+	if (!strcmp(what, "chip"))
+		return opk_strlist_add(&pieces->chips, line);
+	if (!strcmp(what, "counter"))
+		return take_counter(pieces, line);
+	if (!strcmp(what, "constituent"))
+		return take_constituent(pieces, line);
+	if (strcmp(what, "scope"))
 		return false;
-	if (!strcmp(what, "chip")) {
-		d->chips[d->shown.other_chip_count++] = line;
-	} else if (!strcmp(what, "counter")) {
-		struct opk_raw_counter *counter = &d->counters[d->shown.counter_count++];
-
-		counter->name = strsep(&line, "\t");
-		counter->domains = &d->domains[*domains];
-		for (; line; counter->domain_count++)
-			d->domains[(*domains)++] = strsep(&line, "\t");
-	} else if (!strcmp(what, "scope")) {
-		d->shown.scope = strcmp(line, opk_scope_name(OPK_SCOPE_DEVICE)) ? OPK_SCOPE_CONTEXT
-		                                                                : OPK_SCOPE_DEVICE;
-	} else {
-		return !strcmp(what, "constituent") && take_constituent(d, line);
-	}
+	pieces->scope = strcmp(line, opk_scope_name(OPK_SCOPE_DEVICE)) ? OPK_SCOPE_CONTEXT
+	                                                               : OPK_SCOPE_DEVICE;
 	return true;
 }
 
-/* False where the text is not ours, or memory is out: then it is asked for. */
-static bool cut(struct description *d)
+/* False where the text is not ours, or memory is out. Lists that are NULL stay so. */
+static bool cut(struct pieces *pieces, const char *text)
 {
-	size_t lines = count_of(d->text, '\n') + 1, domains = 0;
-	char *rest = d->text;
+	opk_autofree char *copy = opk_strdup(text);
+	char *rest = copy;
 
-	d->chips = opk_alloc_array(lines, sizeof *d->chips);
-	d->domains = opk_alloc_array(count_of(d->text, '\t') + 1, sizeof *d->domains);
-	d->counters = opk_alloc_array(lines, sizeof *d->counters);
-	d->constituents = opk_alloc_array(lines, sizeof *d->constituents);
-	if (!d->chips || !d->domains || !d->counters || !d->constituents)
-		return false;
 	for (char *line; (line = strsep(&rest, "\n"));)
-		if (*line && !take_line(d, line, &domains))
+		if (!take_line(pieces, line))
 			return false;
-	d->shown.other_chips = d->chips;
-	d->shown.counters = d->counters;
-	d->shown.constituents = d->constituents;
-	return true;
+	return copy != NULL;
 }
 
-static void forget(struct description *d)
+static bool is_sound(const char *text)
 {
-	free(opk_take(d->text));
-	free(opk_take(d->chips));
-	free(opk_take(d->domains));
-	free(opk_take(d->counters));
-	free(opk_take(d->constituents));
-	d->shown.other_chip_count = d->shown.counter_count = d->shown.constituent_count = 0;
+	autopieces struct pieces pieces = { 0 };
+
+	return cut(&pieces, text);
 }
 
 /* ---- all of it */
 
-static int ask(struct description *d, struct opk_ctx *ctx, const struct opk_catalog *catalog)
+static int ask(struct opk_description *d, struct opk_ctx *ctx)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 	bool complete;
-	int code = ask_libraries(&text, &complete, ctx, catalog, d->shown.of.metric, d->name);
+	int code = ask_libraries(&text, &complete, ctx, d->catalog, d->of.metric, d->name);
 
 	if (code)
 		return code;
 	d->text = opk_buf_take_text(&text);
 	if (d->text && complete)
-		store_cached(ctx, catalog, d->name, d->text);
-	return d->text && cut(d) ? OPK_OK : opk_nomem(ctx, "a description");
+		store_cached(ctx, d->catalog, d->name, d->text);
+	return d->text ? OPK_OK : opk_nomem(ctx, "a description");
 }
 
 static int count_passes(struct opk_ctx *ctx, struct opk_catalog *catalog,
@@ -446,77 +444,226 @@ static bool is_in(const struct opk_single_pass_set *set, const char *base)
 	return false;
 }
 
+OPK_DEFINE_AUTO(opk_single_pass_sets)
+
 /* Those of this profiler's that have the metric; where the library is missing, none. */
-static int find_sets(struct description *d, struct opk_ctx *ctx, const struct opk_catalog *catalog)
+static int find_sets(struct opk_description *d, struct opk_ctx *ctx)
 {
-	int code = opk_single_pass_sets_new(&d->sets, ctx, catalog->chip);
+	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
+	int code = opk_single_pass_sets_new(&sets, ctx, d->catalog->chip);
 
 	if (code)
 		return opk_allow(ctx, code, OPK_ENVIDIA);
-	d->single_pass = opk_alloc_array(opk_single_pass_sets_count(d->sets) + 1,
-	                                 sizeof *d->single_pass);
-	if (!d->single_pass)
-		return opk_nomem(ctx, "a description");
-	for (size_t i = 0; i < opk_single_pass_sets_count(d->sets); i++) {
-		const struct opk_single_pass_set *set = opk_single_pass_sets_get(d->sets, i);
+	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++) {
+		const struct opk_single_pass_set *set = opk_single_pass_sets_get(sets, i);
 
-		if (set->profiler == catalog->profiler && is_in(set, d->shown.of.metric->name))
-			d->single_pass[d->shown.single_pass_count++] = set->name;
+		if (set->profiler == d->catalog->profiler && is_in(set, d->of.metric->name)
+		    && !opk_strlist_add(&d->single_pass, set->name))
+			return opk_nomem(ctx, "a description");
 	}
-	d->shown.single_pass = d->single_pass;
 	return OPK_OK;
 }
 
-static int fill(struct description *d, struct opk_ctx *ctx, struct opk_catalog *catalog,
-                const char *name)
+static int fill_metric(struct opk_description *d, struct opk_ctx *ctx, const char *name)
 {
-	struct opk_full_name *of = &d->shown.of;
-	int code = find(of, ctx, catalog, name);
+	int code = find(&d->of, ctx, d->catalog, name);
 
 	if (!code)
-		code = count_passes(ctx, catalog, of->metric);
+		code = count_passes(ctx, d->catalog, d->of.metric);
 	if (code)
 		return code;
-	d->name = opk_printf("%s%s", of->metric->name,
-	                     opk_catalog_submetric_count(catalog, of->metric)
-	                             ? opk_catalog_submetric(catalog, of->metric, of->submetric)
-	                                       .suffix
-	                             : "");
-	d->shown.name = d->name;
-	code = d->name ? find_sets(d, ctx, catalog) : opk_nomem(ctx, "a description");
+	d->name = opk_printf("%s%s", d->of.metric->name,
+	                     opk_catalog_submetric_of(d->catalog, &d->of).suffix);
+	code = d->name ? find_sets(d, ctx) : opk_nomem(ctx, "a description");
 	if (code)
 		return code;
-	d->text = load_cached(ctx, catalog, d->name);
-	if (d->text && cut(d))
+	d->text = load_cached(ctx, d->catalog, d->name);
+	if (d->text && is_sound(d->text))
 		return OPK_OK;
-	forget(d);
-	return ask(d, ctx, catalog);
+	free(opk_take(d->text));
+	return ask(d, ctx);
 }
 
-int opk_description_new(struct opk_description **out, struct opk_ctx *ctx,
-                        struct opk_catalog *catalog, const char *name)
-{
-	struct description *d = opk_alloc(sizeof *d);
-	int code = d ? fill(d, ctx, catalog, name) : opk_nomem(ctx, "a description");
+OPK_DEFINE_AUTO(opk_description)
 
-	if (code) {
-		opk_description_free(d ? &d->shown : NULL);
+int opk_catalog_describe(struct opk_description **out, struct opk_ctx *ctx,
+                         struct opk_catalog *catalog, const char *name)
+{
+	opk_auto(opk_description) struct opk_description *d = opk_alloc(sizeof *d);
+	int code = OPK_OK;
+
+	if (!d)
+		return opk_nomem(ctx, "a description");
+	d->catalog = catalog;
+	if (!opk_catalog_find(catalog, name))
+		code = opk_legacy_new(&d->legacy, ctx, catalog, name);
+	if (!code && !d->legacy)
+		code = fill_metric(d, ctx, name);
+	if (code)
 		return code;
-	}
-	*out = &d->shown;
+	*out = opk_take(d);
 	return OPK_OK;
 }
 
-void opk_description_free(struct opk_description *description)
-{
-	/* `shown` comes first. */
-	struct description *d = (struct description *)description;
+OPK_DEFINE_AUTO(opk_catalog)
 
+int opk_description_new(struct opk_description **out, struct opk_ctx *ctx, const char *chip,
+                        enum opk_profiler profiler, const char *name)
+{
+	opk_auto(opk_catalog) struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, ctx, chip, profiler);
+
+	if (!code)
+		code = opk_catalog_complete(catalog, ctx);
+	if (!code)
+		code = opk_catalog_describe(out, ctx, catalog, name);
+	if (!code)
+		(*out)->own = opk_take(catalog);
+	return code;
+}
+
+void opk_description_free(struct opk_description *d)
+{
 	if (!d)
 		return;
-	forget(d);
-	opk_single_pass_sets_free(d->sets);
-	free(d->single_pass);
+	opk_legacy_free(d->legacy);
+	opk_catalog_free(d->own);
+	opk_strlist_clear(&d->single_pass);
 	free(d->name);
+	free(d->text);
 	free(d);
+}
+
+/* ---- as lists */
+
+static struct opk_listing *list_metric(const struct opk_description *d, const struct pieces *pieces)
+{
+	static const struct opk_column columns[] = {
+		{ "chip", OPK_CELL_STRING },      { "profiler", OPK_CELL_STRING },
+		{ "metric", OPK_CELL_STRING },    { "base", OPK_CELL_STRING },
+		{ "type", OPK_CELL_STRING },      { "hw_unit", OPK_CELL_STRING },
+		{ "dim_unit", OPK_CELL_STRING },  { "description", OPK_CELL_STRING },
+		{ "passes", OPK_CELL_EITHER },    { "method", OPK_CELL_STRING },
+		{ "status", OPK_CELL_STRING },    { "other_chips", OPK_CELL_LIST },
+		{ "single_pass", OPK_CELL_LIST }, { "scope", OPK_CELL_STRING },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+	const struct opk_metric *metric = d->of.metric;
+	struct opk_submetric sub;
+
+	if (d->legacy)
+		return rows;
+	sub = opk_catalog_submetric_of(d->catalog, &d->of);
+	opk_listing_row(rows, cell_text(d->catalog->chip),
+	                cell_text(opk_profiler_name(d->catalog->profiler)), cell_text(d->name),
+	                cell_text(metric->name), cell_text(opk_metric_type_name(metric->type)),
+	                cell_text(metric->hw_unit), cell_text(sub.dim_unit),
+	                cell_text(metric->description), cell_passes(sub.passes),
+	                cell_text(opk_method_name(sub.method)),
+	                cell_text(opk_refusal_name(sub.passes)),
+	                cell_list(opk_strlist_items(&pieces->chips), pieces->chips.count),
+	                cell_list(opk_strlist_items(&d->single_pass), d->single_pass.count),
+	                cell_text(opk_scope_name(pieces->scope)));
+	return rows;
+}
+
+static struct opk_listing *list_submetrics(const struct opk_description *d)
+{
+	static const struct opk_column columns[] = {
+		{ "submetric", OPK_CELL_STRING }, { "dim_unit", OPK_CELL_STRING },
+		{ "passes", OPK_CELL_EITHER },    { "method", OPK_CELL_STRING },
+		{ "status", OPK_CELL_STRING },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+	size_t count = d->legacy ? 0 : opk_catalog_submetric_count(d->catalog, d->of.metric);
+
+	for (size_t i = 0; i < count; i++) {
+		struct opk_submetric sub = opk_catalog_submetric(d->catalog, d->of.metric, i);
+
+		opk_listing_row(rows, cell_text(sub.suffix), cell_text(sub.dim_unit),
+		                cell_passes(sub.passes), cell_text(opk_method_name(sub.method)),
+		                cell_text(opk_refusal_name(sub.passes)));
+	}
+	return rows;
+}
+
+static struct opk_listing *list_legacy(const struct opk_description *d)
+{
+	static const struct opk_column columns[] = {
+		{ "chip", OPK_CELL_STRING },       { "name", OPK_CELL_STRING },
+		{ "kind", OPK_CELL_STRING },       { "formula", OPK_CELL_STRING },
+		{ "unit", OPK_CELL_STRING },       { "nvidia", OPK_CELL_STRING },
+		{ "note", OPK_CELL_STRING },       { "lack", OPK_CELL_STRING },
+		{ "other_kind", OPK_CELL_STRING }, { "other_formula", OPK_CELL_STRING },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+	const struct opk_legacy *legacy = d->legacy;
+
+	if (legacy)
+		opk_listing_row(rows, cell_text(d->catalog->chip), cell_text(legacy->name),
+		                cell_text(legacy->kind),
+		                cell_text(legacy->lack ? NULL : legacy->formula),
+		                cell_text(legacy->unit), cell_text(legacy->nvidia),
+		                cell_text(legacy->note), cell_text(legacy->lack),
+		                cell_text(legacy->other_kind), cell_text(legacy->other_formula));
+	return rows;
+}
+
+static struct opk_listing *list_terms(const struct opk_legacy *legacy)
+{
+	static const struct opk_column columns[] = {
+		{ "term", OPK_CELL_STRING },
+		{ "exists", OPK_CELL_BOOL },
+		{ "nearest", OPK_CELL_STRING },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; legacy && i < legacy->term_count; i++) {
+		const struct opk_legacy_term *term = &legacy->terms[i];
+
+		opk_listing_row(rows, cell_text(term->name), cell_flag(term->exists),
+		                cell_text(term->nearest));
+	}
+	return rows;
+}
+
+static struct opk_listing *list_of(const struct opk_description *d, struct pieces *pieces,
+                                   enum opk_description_list list)
+{
+	switch (list) {
+	case OPK_DESCRIPTION_METRIC:
+		return list_metric(d, pieces);
+	case OPK_DESCRIPTION_SUBMETRICS:
+		return list_submetrics(d);
+	case OPK_DESCRIPTION_COUNTERS:
+		return opk_take(pieces->counters);
+	case OPK_DESCRIPTION_CONSTITUENTS:
+		return opk_take(pieces->constituents);
+	case OPK_DESCRIPTION_LEGACY:
+		return list_legacy(d);
+	default:
+		return list_terms(d->legacy);
+	}
+}
+
+int opk_description_list(struct opk_listing **out, struct opk_ctx *ctx,
+                         const struct opk_description *d, enum opk_description_list list)
+{
+	static const struct opk_column counters[] = {
+		{ "counter", OPK_CELL_STRING },
+		{ "domains", OPK_CELL_LIST },
+	};
+	static const struct opk_column constituents[] = {
+		{ "constituent", OPK_CELL_STRING },
+		{ "type", OPK_CELL_STRING },
+	};
+	autopieces struct pieces pieces = { 0 };
+
+	if (list == OPK_DESCRIPTION_COUNTERS)
+		pieces.counters = opk_listing_of(counters);
+	if (list == OPK_DESCRIPTION_CONSTITUENTS)
+		pieces.constituents = opk_listing_of(constituents);
+	if (!cut(&pieces, d->text ? d->text : ""))
+		return opk_nomem(ctx, "a description");
+	return opk_listing_finish(out, ctx, list_of(d, &pieces, list));
 }

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "base/strlist.h"
+#include "chip/door.h"
 
 /*
  * How many passes each of the names takes alone, where it is not known: as many as CUPTI plans for
@@ -14,9 +15,69 @@
  */
 int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                              const struct opk_full_name *names, size_t count,
-                             const struct opk_pass_options *options);
+                             const struct opk_metric_list_options *options);
+
+enum { OPK_METRIC_NAME = 1024 };
+
+/* Valid as long as the list, and `name` as long as the struct. */
+struct opk_listed_metric {
+	const struct opk_metric *of;
+	/* Its properties; of a base metric `dim_unit` is its own, and the rest the plainest's. */
+	struct opk_submetric sub;
+	char name[OPK_METRIC_NAME]; /* a base or a full name */
+};
+
+/* What opk_metric_list() makes rows of. */
+struct opk_metric_list;
+int opk_metric_list_new(struct opk_metric_list **out, struct opk_ctx *ctx, const char *chip,
+                        enum opk_profiler profiler, const struct opk_metric_list_options *options);
+void opk_metric_list_free(struct opk_metric_list *list);
+size_t opk_metric_list_count(const struct opk_metric_list *list);
+void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_list *list,
+                         size_t i);
+/* How many that match were left out, as they can't be scheduled, or take too many passes. */
+size_t opk_metric_list_refused(const struct opk_metric_list *list);
+size_t opk_metric_list_costly(const struct opk_metric_list *list);
 /* The catalog that it is from; borrowed. */
 const struct opk_catalog *opk_metric_list_catalog(const struct opk_metric_list *list);
+
+/* opk_description_new() with a complete catalog, which must outlive the result. */
+int opk_catalog_describe(struct opk_description **out, struct opk_ctx *ctx,
+                         struct opk_catalog *catalog, const char *name);
+/* opk_set_check() without what it finds in files. */
+int opk_set_check_on_chips(struct opk_listing **chips, struct opk_listing **errors,
+                           struct opk_ctx *ctx, const struct opk_set *set,
+                           const struct opk_set_check_options *options);
+
+/* ---- single-pass sets */
+
+/* Who says which metrics make a single-pass set. */
+enum opk_single_pass_origin {
+	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
+	OPK_SINGLE_PASS_EMULATED, /* the metrics' names: UNIT.SET.metric */
+	OPK_SINGLE_PASS_OFFPEAK,  /* data/single_pass.tsv, by priority */
+};
+const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin); /* "emulated" */
+
+/* Metrics that CUPTI plans in one pass together. */
+struct opk_single_pass_set {
+	const char *name;
+	enum opk_profiler profiler;
+	enum opk_single_pass_origin origin;
+	const char *const *metrics; /* full names; of a base metric its plainest */
+	size_t metric_count;
+	const char *const *left_out; /* did not fit beside the ones before them */
+	size_t left_out_count;
+};
+
+/* What opk_single_pass_list() makes rows of. */
+struct opk_single_pass_sets;
+int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
+                             const char *chip);
+void opk_single_pass_sets_free(struct opk_single_pass_sets *sets);
+size_t opk_single_pass_sets_count(const struct opk_single_pass_sets *sets);
+const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_single_pass_sets *sets,
+                                                           size_t i);
 /* By name, in any case; NULL where there is no such set. */
 const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
                                                             const char *name);

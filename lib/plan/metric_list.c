@@ -2,6 +2,7 @@
 /* Lists metrics of a chip, and what each costs. */
 #include <string.h>
 
+#include "base/listing.h"
 #include "base/option_struct.h"
 #include "chip/chip.h"
 #include "chip/door.h"
@@ -100,14 +101,6 @@ static int find(struct opk_metric_list *list, struct opk_ctx *ctx,
 	return code ? code : choose_scope(list, ctx);
 }
 
-static struct opk_submetric submetric_of(const struct opk_metric_list *list,
-                                         const struct opk_full_name *name)
-{
-	if (opk_catalog_submetric_count(list->catalog, name->metric))
-		return opk_catalog_submetric(list->catalog, name->metric, name->submetric);
-	return (struct opk_submetric){ .suffix = "", .dim_unit = name->metric->dim_unit };
-}
-
 /* Those that can be collected, and in few passes. */
 static void keep_collectable(struct opk_metric_list *list)
 {
@@ -116,7 +109,7 @@ static void keep_collectable(struct opk_metric_list *list)
 
 	list->count = 0;
 	for (size_t i = 0; i < found; i++) {
-		int passes = submetric_of(list, &list->names[i]).passes;
+		int passes = opk_catalog_submetric_of(list->catalog, &list->names[i]).passes;
 
 		if (passes > 0 && (uint64_t)passes <= most)
 			list->names[list->count++] = list->names[i];
@@ -133,8 +126,7 @@ static int count_passes(struct opk_metric_list *list, struct opk_ctx *ctx)
 
 	if (!choosy && !options->passes)
 		return OPK_OK;
-	code = opk_catalog_count_passes(list->catalog, ctx, list->names, list->count,
-	                                options->counting);
+	code = opk_catalog_count_passes(list->catalog, ctx, list->names, list->count, options);
 	list->counted = !code;
 	if (!code && choosy)
 		keep_collectable(list);
@@ -169,13 +161,13 @@ int opk_metric_list_new(struct opk_metric_list **out, struct opk_ctx *ctx, const
 {
 	opk_auto(opk_metric_list) struct opk_metric_list *list = opk_alloc(sizeof *list);
 	opk_auto(opk_matcher) struct opk_matcher *matcher = NULL;
-	const struct opk_metric_filter all = OPK_INIT(all);
 	int code;
 
 	if (!list)
 		return opk_nomem(ctx, "a list of metrics");
 	opk_copy_options(&list->options, sizeof list->options, options);
-	code = opk_matcher_new(&matcher, ctx, list->options.filter ? list->options.filter : &all);
+	list->options.size = sizeof list->options;
+	code = opk_matcher_new(&matcher, ctx, &list->options);
 	if (!code)
 		code = open_catalog(list, ctx, chip, profiler);
 	if (!code)
@@ -217,20 +209,71 @@ size_t opk_metric_list_costly(const struct opk_metric_list *list)
 	return list->costly;
 }
 
-bool opk_metric_list_counted(const struct opk_metric_list *list)
-{
-	return list->counted;
-}
-
 void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_list *list,
                          size_t i)
 {
 	const struct opk_full_name *name = &list->names[i];
 
 	out->of = name->metric;
-	out->sub = submetric_of(list, name);
+	out->sub = opk_catalog_submetric_of(list->catalog, name);
 	if (!list->options.submetrics)
 		out->sub.dim_unit = name->metric->dim_unit;
 	snprintf(out->name, sizeof out->name, "%s%s", name->metric->name,
 	         list->options.submetrics ? out->sub.suffix : "");
+}
+
+/* ---- as rows */
+
+static const struct opk_column columns[] = {
+	{ "metric", OPK_CELL_STRING },
+	{ "type", OPK_CELL_STRING },
+	{ "hw_unit", OPK_CELL_STRING },
+	{ "dim_unit", OPK_CELL_STRING },
+	{ "description", OPK_CELL_STRING },
+	{ "scope", OPK_CELL_STRING },
+	/* If passes were counted. */
+	{ "passes", OPK_CELL_OPTIONAL },
+	{ "method", OPK_CELL_STRING },
+	{ "status", OPK_CELL_STRING },
+};
+
+enum { COLUMNS = sizeof columns / sizeof *columns, UNCOUNTED = COLUMNS - 3 };
+
+static void add_row(struct opk_listing *rows, const struct opk_listed_metric *metric)
+{
+	int passes = metric->sub.passes;
+
+	opk_listing_row(rows, cell_text(metric->name),
+	                cell_text(opk_metric_type_name(metric->of->type)),
+	                cell_text(metric->of->hw_unit), cell_text(metric->sub.dim_unit),
+	                cell_text(metric->of->description),
+	                cell_text(opk_scope_name(metric->of->scope)),
+	                cell_known((uint64_t)passes, passes > 0),
+	                cell_text(opk_method_name(metric->sub.method)),
+	                cell_text(opk_refusal_name(passes)));
+}
+
+int opk_metric_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
+                    enum opk_profiler profiler, const struct opk_metric_list_options *given)
+{
+	OPK_OPTIONS(opk_metric_list_options, options, given);
+	opk_auto(opk_metric_list) struct opk_metric_list *list = NULL;
+	struct opk_listed_metric metric;
+	struct opk_listing *rows;
+	int code = opk_metric_list_new(&list, ctx, chip, profiler, &options);
+
+	if (code)
+		return code;
+	rows = opk_listing_new(columns, list->counted ? COLUMNS : UNCOUNTED);
+	opk_listing_set_chip(rows, opk_catalog_chip(list->catalog));
+	for (size_t i = 0; i < list->count; i++) {
+		opk_metric_list_get(&metric, list, i);
+		add_row(rows, &metric);
+	}
+	code = opk_listing_finish(out, ctx, rows);
+	if (!code && options.refused)
+		*options.refused = list->refused;
+	if (!code && options.costly)
+		*options.costly = list->costly;
+	return code;
 }

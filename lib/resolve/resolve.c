@@ -163,7 +163,7 @@ static void fill(struct opk_resolver *r)
 	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
 	r->lost = r->symbols.broken;
 	/* A parameter's value may have made errors that the file has not. */
-	if (!r->problems.code && opk_set_check(&r->symbols, NULL) && !r->symbols.unfit)
+	if (!r->problems.code && opk_symbols_check(&r->symbols, NULL) && !r->symbols.unfit)
 		make_list(r);
 	if (!r->problems.code && r->list) {
 		add_unlisted(r);

@@ -39,6 +39,13 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 /* What is wrong with the set there, even if it was read with errors; those are not repeated. */
 int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
                   enum opk_profiler profiler);
+/*
+ * OPK_EINPUT with everything that is wrong with the set on one chip, in any case: metrics, patterns
+ * and constants that it lacks, units, and metrics that CUPTI refuses by themselves
+ * (cuptiProfilerHostConfigAddMetrics). OPK_EUSAGE for a chip that the set does not claim. Only a
+ * plan shows whether the metrics go together.
+ */
+int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip);
 /* Keeps these metrics, what needs no others, and their columns; `name` is the set's. */
 int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name,
                       const struct opk_strlist *metrics);

@@ -4,10 +4,49 @@
 #define OPK_SET_DOOR_H
 
 #include "base/ctx.h"
+#include "chip/door.h"
 
 /* From metric names with commas between, whatever they look like. OPK_EUSAGE: there are none. */
 int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *names);
+/* opk_set_find_on() without a chip, so without "single-pass:". */
+int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
+/*
+ * As opk_set_find() and opk_set_parse(), for a check: where files have errors (OPK_EINPUT, and the
+ * chain has them as opk_set_load()'s), *out is nevertheless the set, as far as it could be read.
+ * Only opk_set_check_claims() and opk_set_check_on() take it; they repeat neither these errors nor
+ * what follows from them. NULL: there is nothing more to be said.
+ */
+int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec);
+int opk_set_parse_partly(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
+                         const char *name);
+
+/* What opk_set_list() has. */
+const char *opk_set_name(const struct opk_set *set);
+const char *opk_set_description(const struct opk_set *set);
+const char *opk_set_path(const struct opk_set *set);
+bool opk_set_has_profiler(const struct opk_set *set);
+enum opk_profiler opk_set_profiler(const struct opk_set *set);
+size_t opk_set_metric_count(const struct opk_set *set);
+const char *opk_set_metric(const struct opk_set *set, size_t i);
+size_t opk_set_chip_count(const struct opk_set *set);
+const char *opk_set_chip(const struct opk_set *set, size_t i);
+/* Whether the chip has the set's profiler; and it is one that the set claims, too. */
+bool opk_set_has_profiler_on(const struct opk_set *set, const struct opk_chip *chip);
+bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
+/*
+ * OPK_EINPUT with each claimed name that is neither a chip of NVIDIA's library nor an architecture,
+ * or that lacks the set's profiler.
+ */
+int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
+                         const struct opk_chips *chips);
 /* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
 const char *opk_set_metric_place(const struct opk_set *set, size_t i);
+
+/* The paths of all sets that are found by name, as opk_set_list() has them. */
+struct opk_set_list;
+int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx);
+void opk_set_list_free(struct opk_set_list *list);
+size_t opk_set_list_count(const struct opk_set_list *list);
+const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
 
 #endif

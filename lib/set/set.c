@@ -328,11 +328,6 @@ const char *opk_set_description(const struct opk_set *set)
 	return set->description;
 }
 
-uint32_t opk_set_version(const struct opk_set *set)
-{
-	return set->version;
-}
-
 const char *opk_set_path(const struct opk_set *set)
 {
 	return set->path;
@@ -394,7 +389,7 @@ const char *opk_set_example(const struct opk_set *set)
 	return set->claiming.count ? set->claiming.items[0]->chips.items[0].text : NULL;
 }
 
-static bool has_profiler(const struct opk_set *set, const struct opk_chip *chip)
+bool opk_set_has_profiler_on(const struct opk_set *set, const struct opk_chip *chip)
 {
 	return set->has_profiler && set->profiler == OPK_PROFILER_PM ? chip->pm_sampling
 	                                                             : chip->range;
@@ -402,7 +397,7 @@ static bool has_profiler(const struct opk_set *set, const struct opk_chip *chip)
 
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip)
 {
-	return has_profiler(set, chip) && opk_set_claims(set, chip->name);
+	return opk_set_has_profiler_on(set, chip) && opk_set_claims(set, chip->name);
 }
 
 /* ---- checks */
@@ -432,7 +427,7 @@ static void check(struct opk_problems *problems, const struct opk_set *set,
 		if (!opk_chip_is_meant(chip->name, word->text))
 			continue;
 		known = true;
-		supported |= has_profiler(set, chip);
+		supported |= opk_set_has_profiler_on(set, chip);
 	}
 	/* One of another release of CUPTI may well be claimed. */
 	if (!known && opk_chips_meant(word->text))

@@ -11,6 +11,7 @@
 #include "base/problems.h"
 #include "base/source.h"
 #include "base/strlist.h"
+#include "set/door.h"
 
 /* Metric sets as they are written; what they mean on a chip is resolve.h's. */
 
@@ -270,7 +271,7 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk
  * not, and matching finds what is wrong with them. False where there is too much to be tried on a
  * chip.
  */
-bool opk_set_check(const struct opk_symbols *symbols, double *seconds);
+bool opk_symbols_check(const struct opk_symbols *symbols, double *seconds);
 
 /* set_roofline.c: whether what the rooflines are of is defined, or listed. */
 void opk_set_check_rooflines(const struct opk_symbols *symbols);

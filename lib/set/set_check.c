@@ -164,7 +164,7 @@ static void check_change(struct checker *c, const struct opk_change *change)
 	}
 }
 
-bool opk_set_check(const struct opk_symbols *symbols, double *seconds)
+bool opk_symbols_check(const struct opk_symbols *symbols, double *seconds)
 {
 	struct checker c = { .symbols = symbols,
 		             .ctx = symbols->ctx,

@@ -357,7 +357,7 @@ static void check(struct loading *l, struct opk_set *set)
 
 	opk_symbols_init(&symbols, l->ctx, &l->problems, set);
 	if (!l->problems.code)
-		set->unfit |= !opk_set_check(&symbols, &set->left) || symbols.unfit;
+		set->unfit |= !opk_symbols_check(&symbols, &set->left) || symbols.unfit;
 }
 
 /* Whether a set with these errors can be checked further: on chips, or those that it claims. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A recording for people: made step by step, and asked. */
 #include "base/option_struct.h"
+#include "chip/door.h"
 #include "images/door.h"
 #include "summary/door.h"
 #include "summary/summary_inside.h"

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/option_struct.h"
 #include "images/door.h"
+#include "set/door.h"
 #include "table/table_inside.h"
 
 /* ---- a new one */

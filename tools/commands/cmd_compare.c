@@ -208,7 +208,7 @@ static void print_metrics(const struct comparison *c, struct app_fields *row)
 
 static int compare(struct comparison *c)
 {
-	struct opk_metric_filter filter = OPK_INIT(filter);
+	struct opk_metric_list_options filter = OPK_INIT(filter);
 	struct app_fields units = { 0 }, metrics = { 0 };
 	struct app *app = c->app;
 	int code;

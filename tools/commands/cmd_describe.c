@@ -18,124 +18,86 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
+static int get(struct opk_listing **out, struct app *app, const struct opk_description *d,
+               enum opk_description_list list)
+{
+	return opk_description_list(out, app->ctx, d, list);
+}
+
+static int print_list(struct app *app, const struct opk_description *d, const char *name,
+                      enum opk_description_list list)
+{
+	struct opk_listing *rows;
+	int code = get(&rows, app, d, list);
+
+	return code ? code : app_list(app, name, rows);
+}
+
 /* ---- a metric */
 
-/* One of its full names; where it has none, the metric's own properties. */
-static struct opk_submetric submetric_of(const struct opk_catalog *catalog,
-                                         const struct opk_full_name *of)
-{
-	if (opk_catalog_submetric_count(catalog, of->metric))
-		return opk_catalog_submetric(catalog, of->metric, of->submetric);
-	return (struct opk_submetric){ .suffix = "", .dim_unit = of->metric->dim_unit };
-}
+/* A column of OPK_DESCRIPTION_METRIC. */
+enum { TYPE = 4 };
 
-/* Where the summary is all that is printed, as in CSV, the parts' names go with it. */
-static void field_parts(struct app *app, struct app_fields *fields, const struct opk_description *d,
-                        const char **names)
+/* Where the summary is all that is printed, as in CSV, the constituents' names go with it. */
+static int print_record(struct app *app, const struct opk_listing *about,
+                        const struct opk_listing *constituents)
 {
-	for (size_t i = 0; i < d->constituent_count; i++)
-		names[i] = d->constituents[i].name;
-	if (app_wants_table(app, "summary") && (d->constituent_count || !app_shows_table(app)))
-		field_list(fields, "constituents", names, d->constituent_count);
-}
-
-static int print_record(struct app *app, const struct opk_catalog *catalog,
-                        enum opk_profiler profiler, const struct opk_description *d)
-{
-	const struct opk_metric *metric = d->of.metric;
-	struct opk_submetric sub = submetric_of(catalog, &d->of);
-	opk_autofree const char **parts = opk_alloc_array(d->constituent_count + 1, sizeof *parts);
+	size_t count, parts = opk_listing_count(constituents);
+	const struct opk_column *columns = opk_listing_columns(about, &count);
+	const union opk_cell *cells = opk_listing_get(about, 0);
+	opk_autofree const char **names = opk_alloc_array(parts + 1, sizeof *names);
 	struct app_fields fields = { 0 };
+	bool people = app_shows_table(app);
 
-	if (!parts)
+	if (!names)
 		return app_nomem(app);
-	field_text(&fields, "chip", opk_catalog_chip(catalog));
-	field_text(&fields, "profiler", opk_profiler_name(profiler));
-	field_text(&fields, "metric", d->name);
-	field_text(&fields, "base", metric->name);
-	field_text(&fields, "type", opk_metric_type_name(metric->type));
-	field_text(&fields, "hw_unit", metric->hw_unit);
-	field_text(&fields, "dim_unit", sub.dim_unit);
-	field_text(&fields, "description", metric->description);
-	field_add(&fields, "passes", OPK_CELL_EITHER, cell_passes(sub.passes));
-	field_text(&fields, "method", opk_method_name(sub.method));
-	field_text(&fields, "status", opk_refusal_name(sub.passes));
-	field_list(&fields, "other_chips", d->other_chips, d->other_chip_count);
-	field_list(&fields, "single_pass", d->single_pass, d->single_pass_count);
-	/* People need no line that says nothing. */
-	if (d->scope || !app_shows_table(app))
-		field_text(&fields, "scope", opk_scope_name(d->scope));
-	field_parts(app, &fields, d, parts);
+	for (size_t i = 0; i < parts; i++)
+		names[i] = opk_listing_get(constituents, i)->string;
+	/* People need no line that says nothing: of a scope that is not known. */
+	for (size_t i = 0; i < count; i++)
+		if (!people || columns[i].type != OPK_CELL_STRING || cells[i].string)
+			field_add(&fields, columns[i].name, columns[i].type, cells[i]);
+	if (app_wants_table(app, "summary") && (parts || !people))
+		field_list(&fields, "constituents", names, parts);
 	return app_record(app, &fields);
 }
 
-static void print_submetrics(struct app *app, const struct opk_catalog *catalog,
-                             const struct opk_metric *metric)
+static int print_submetrics(struct app *app, const struct opk_description *d)
 {
-	static const struct opk_column columns[] = {
-		{ "submetric", OPK_CELL_STRING },
-		{ "dim_unit", OPK_CELL_STRING },
-		{ "passes", OPK_CELL_EITHER },
-	};
+	struct opk_listing *rows;
+	int code = get(&rows, app, d, OPK_DESCRIPTION_SUBMETRICS);
 
-	app_table(app, "submetrics", columns);
-	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++) {
-		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
-
-		app_row(app, cell_text(sub.suffix), cell_text(sub.dim_unit),
-		        cell_passes(sub.passes));
-	}
+	/* Without method and status. */
+	return code ? code : app_list_columns(app, "submetrics", rows, 3);
 }
 
-static void print_counters(struct app *app, const struct opk_description *d)
+static int describe_metric(struct app *app, const struct opk_description *d,
+                           const struct opk_listing *about)
 {
-	static const struct opk_column columns[] = {
-		{ "counter", OPK_CELL_STRING },
-		{ "domains", OPK_CELL_LIST },
-	};
-
-	app_table(app, "counters", columns);
-	for (size_t i = 0; i < d->counter_count; i++) {
-		const struct opk_raw_counter *counter = &d->counters[i];
-
-		app_row(app, cell_text(counter->name),
-		        cell_list(counter->domains, counter->domain_count));
-	}
-}
-
-static void print_constituents(struct app *app, const struct opk_description *d)
-{
-	static const struct opk_column columns[] = {
-		{ "constituent", OPK_CELL_STRING },
-		{ "type", OPK_CELL_STRING },
-	};
-
-	app_table(app, "constituents", columns);
-	for (size_t i = 0; i < d->constituent_count; i++)
-		app_row(app, cell_text(d->constituents[i].name),
-		        cell_text(opk_metric_type_name(d->constituents[i].type)));
-}
-
-static int describe_metric(struct app *app, struct opk_catalog *catalog, enum opk_profiler profiler,
-                           const char *name)
-{
-	opk_auto(opk_description) struct opk_description *d = NULL;
-	int code = opk_description_new(&d, app->ctx, catalog, name);
+	opk_auto(opk_listing) struct opk_listing *constituents = NULL;
+	int code = get(&constituents, app, d, OPK_DESCRIPTION_CONSTITUENTS);
 
 	if (!code)
 		code = app_begin_output(app);
 	if (!code)
-		code = print_record(app, catalog, profiler, d);
+		code = print_record(app, about, constituents);
+	if (!code)
+		code = print_submetrics(app, d);
+	if (!code)
+		code = print_list(app, d, "counters", OPK_DESCRIPTION_COUNTERS);
 	if (code)
 		return code;
-	print_submetrics(app, catalog, d->of.metric);
-	print_counters(app, d);
-	if (d->of.metric->type != OPK_COUNTER || app_wants_table(app, "constituents"))
-		print_constituents(app, d);
-	return app_end_output(app);
+	/* A counter has none. */
+	if (strcmp(opk_listing_get(about, 0)[TYPE].string, "counter")
+	    || app_wants_table(app, "constituents"))
+		code = app_list(app, "constituents", opk_take(constituents));
+	return code ? code : app_end_output(app);
 }
 
 /* ---- a name of nvprof's */
+
+/* The columns of OPK_DESCRIPTION_LEGACY. */
+enum { CHIP, NAME, KIND, FORMULA, UNIT, NVIDIA, NOTE, LACK, OTHER_KIND, OTHER_FORMULA };
 
 /* People need no line that says nothing. */
 static void field_note(struct app *app, struct app_fields *fields, const char *name,
@@ -145,54 +107,47 @@ static void field_note(struct app *app, struct app_fields *fields, const char *n
 		field_text(fields, name, text);
 }
 
-static void print_legacy(struct app *app, const char *chip, const struct opk_legacy *legacy)
+static int print_legacy(struct app *app, const union opk_cell *legacy)
 {
-	opk_autofree char *nothing = opk_printf("no counterpart on %s", chip);
+	opk_autofree char *nothing = opk_printf("no counterpart on %s", legacy[CHIP].string);
+	const char *formula = legacy[FORMULA].string;
+	bool same = formula && !strcmp(legacy[NVIDIA].string, formula);
 	struct app_fields fields = { 0 };
 
-	field_text(&fields, "chip", chip);
-	field_text(&fields, "legacy", legacy->name);
-	field_text(&fields, "kind", legacy->kind);
-	field_text(&fields, "formula", legacy->lack ? nothing : legacy->formula);
-	field_note(app, &fields, "unit", legacy->unit);
-	field_note(app, &fields, "nvidia",
-	           strcmp(legacy->nvidia, legacy->formula) ? legacy->nvidia : "");
-	field_note(app, &fields, "note", legacy->note);
-	app_record(app, &fields);
+	field_text(&fields, "chip", legacy[CHIP].string);
+	field_text(&fields, "legacy", legacy[NAME].string);
+	field_text(&fields, "kind", legacy[KIND].string);
+	field_text(&fields, "formula", formula ? formula : nothing);
+	field_note(app, &fields, "unit", legacy[UNIT].string);
+	field_note(app, &fields, "nvidia", same ? "" : legacy[NVIDIA].string);
+	field_note(app, &fields, "note", legacy[NOTE].string);
+	return app_record(app, &fields);
 }
 
-static void note_legacy(const char *chip, const struct opk_legacy *legacy)
+static void note_legacy(const union opk_cell *legacy)
 {
-	const char *other = legacy->other_formula;
+	const char *other = legacy[OTHER_FORMULA].string;
 
-	if (legacy->lack)
-		app_note("nvprof's %s has no counterpart on %s: %s", legacy->name, chip,
-		         legacy->lack);
-	if (legacy->other_kind)
-		app_note("there is an %s %s, too: %s", legacy->other_kind, legacy->name,
-		         *other ? other : "no counterpart");
+	if (legacy[LACK].string)
+		app_note("nvprof's %s has no counterpart on %s: %s", legacy[NAME].string,
+		         legacy[CHIP].string, legacy[LACK].string);
+	if (legacy[OTHER_KIND].string)
+		app_note("there is an %s %s, too: %s", legacy[OTHER_KIND].string,
+		         legacy[NAME].string, *other ? other : "no counterpart");
 }
 
-static int describe_legacy(struct app *app, const char *chip, const struct opk_legacy *legacy)
+static int describe_legacy(struct app *app, const struct opk_description *d,
+                           const union opk_cell *legacy)
 {
-	static const struct opk_column columns[] = {
-		{ "term", OPK_CELL_STRING },
-		{ "exists", OPK_CELL_BOOL },
-		{ "nearest", OPK_CELL_STRING },
-	};
 	int code = app_begin_output(app);
 
+	if (!code)
+		code = print_legacy(app, legacy);
+	if (!code)
+		code = print_list(app, d, "terms", OPK_DESCRIPTION_TERMS);
 	if (code)
 		return code;
-	print_legacy(app, chip, legacy);
-	app_table(app, "terms", columns);
-	for (size_t i = 0; i < legacy->term_count; i++) {
-		const struct opk_legacy_term *term = &legacy->terms[i];
-
-		app_row(app, cell_text(term->name), cell_flag(term->exists),
-		        cell_text(term->nearest));
-	}
-	note_legacy(chip, legacy);
+	note_legacy(legacy);
 	return app_end_output(app);
 }
 
@@ -209,29 +164,34 @@ static int check_table(struct app *app, bool legacy)
 	                        : "summary, submetrics, counters or constituents");
 }
 
+static int describe(struct app *app, const struct opk_description *d)
+{
+	opk_auto(opk_listing) struct opk_listing *legacy = NULL, *metric = NULL;
+	int code = get(&legacy, app, d, OPK_DESCRIPTION_LEGACY);
+
+	if (!code)
+		code = get(&metric, app, d, OPK_DESCRIPTION_METRIC);
+	if (!code)
+		code = check_table(app, opk_listing_count(legacy));
+	if (code)
+		return code;
+	return opk_listing_count(legacy) ? describe_legacy(app, d, opk_listing_get(legacy, 0))
+	                                 : describe_metric(app, d, metric);
+}
+
 static int run(struct app *app, void *data)
 {
 	const struct describe_args *args = data;
-	enum opk_profiler profiler = profiler_of_word(args->profiler);
-	opk_auto(opk_catalog) struct opk_catalog *catalog = NULL;
-	opk_auto(opk_legacy) struct opk_legacy *legacy = NULL;
+	opk_auto(opk_description) struct opk_description *d = NULL;
 	int code;
 
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "describe: which chip and which metric?");
 	code = app_choose_table(app, TABLES, args->table, "summary");
 	if (!code)
-		code = opk_catalog_new(&catalog, app->ctx, app->arguments[0], profiler);
-	if (!code)
-		code = opk_catalog_complete(catalog, app->ctx);
-	if (!code && !opk_catalog_find(catalog, app->arguments[1]))
-		code = opk_legacy_new(&legacy, app->ctx, catalog, app->arguments[1]);
-	if (!code)
-		code = check_table(app, legacy != NULL);
-	if (code)
-		return code;
-	return legacy ? describe_legacy(app, opk_catalog_chip(catalog), legacy)
-	              : describe_metric(app, catalog, profiler, app->arguments[1]);
+		code = opk_description_new(&d, app->ctx, app->arguments[0],
+		                           profiler_of_word(args->profiler), app->arguments[1]);
+	return code ? code : describe(app, d);
 }
 
 const struct command describe_command = {

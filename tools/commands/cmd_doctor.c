@@ -14,30 +14,12 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-static void print_features(struct app *app)
+static int print_list(struct app *app, const char *name, enum opk_nvidia_list which)
 {
-	static const struct opk_column columns[] = {
-		{ "feature", OPK_CELL_STRING },
-		{ "available", OPK_CELL_BOOL },
-		{ "missing", OPK_CELL_STRING },
-		{ "description", OPK_CELL_STRING },
-	};
-	const struct opk_feature *feature;
+	struct opk_listing *rows;
+	int code = opk_nvidia_list(&rows, app->ctx, which);
 
-	app_table(app, "features", columns);
-	for (size_t i = 0; (feature = opk_nvidia_get_feature(app->ctx, i)); i++)
-		app_row(app, cell_text(feature->name), cell_flag(feature->available),
-		        cell_text(feature->missing), cell_text(feature->description));
-}
-
-static void print_tried(struct app *app)
-{
-	static const struct opk_column columns[] = { { "tried", OPK_CELL_STRING } };
-	const char *path;
-
-	app_table(app, "tried", columns);
-	for (size_t i = 0; (path = opk_nvidia_tried(app->ctx, i)); i++)
-		app_row(app, cell_text(path));
+	return code ? code : app_list(app, name, rows);
 }
 
 static int print(struct app *app, const struct opk_nvidia_info *info)
@@ -58,9 +40,10 @@ static int print(struct app *app, const struct opk_nvidia_info *info)
 	           : info->needs_libcuda ? "none that serves"
 	                                 : "not needed");
 	app_record(app, &fields);
-	print_features(app);
-	print_tried(app);
-	return app_end_output(app);
+	code = print_list(app, "features", OPK_NVIDIA_FEATURES);
+	if (!code)
+		code = print_list(app, "tried", OPK_NVIDIA_TRIED);
+	return code ? code : app_end_output(app);
 }
 
 static int run(struct app *app, void *data)

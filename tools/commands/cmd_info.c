@@ -399,7 +399,7 @@ static int print_config(struct app *app, const char *path, size_t size, struct o
 	field_text(&fields, "chip", opk_listing_get(passes, 0)[2].string);
 	field_number(&fields, "passes", opk_listing_count(passes));
 	app_record(app, &fields);
-	code = app_list_part(app, "plan", passes, 2);
+	code = app_list_columns(app, "plan", passes, 2);
 	return code ? code : app_end_output(app);
 }
 

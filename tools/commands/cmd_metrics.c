@@ -40,7 +40,7 @@ static const struct option_spec specs[] = {
 struct listing {
 	struct app *app;
 	const struct metrics_args *args;
-	const struct opk_metric_filter *filter;
+	const struct opk_metric_list_options *filter;
 	struct opk_metric_list *list;
 	bool for_people; /* a table for a terminal */
 	bool scope;      /* is a column */
@@ -133,65 +133,61 @@ static void note_refused(const struct listing *listing)
 
 static int find(struct listing *listing, struct opk_metric_list_options *options)
 {
-	struct opk_pass_options counting = OPK_INIT(counting);
-	struct app *app = listing->app;
-
-	counting.progress = app_progress;
-	counting.progress_data = (void *)"counting passes, set of counters";
-	options->counting = &counting;
-	return opk_metric_list_new(&listing->list, app->ctx, app->arguments[0],
-	                           profiler_of_word(listing->args->profiler), options);
-}
-
-static int list(struct listing *listing)
-{
-	static const enum opk_scope scopes[] = { OPK_SCOPE_UNKNOWN, OPK_SCOPE_UNKNOWN,
-		                                 OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
-	struct opk_metric_list_options options = OPK_INIT(options);
 	const struct metrics_args *args = listing->args;
+	enum opk_profiler profiler = profiler_of_word(args->profiler);
 	struct app *app = listing->app;
 	opk_autofree void *image = NULL;
 	int code = OPK_OK;
 
-	options.filter = listing->filter;
-	options.submetrics = args->submetrics;
-	options.passes = args->passes && !args->count;
-	options.max_passes = args->max_passes;
-	options.scopes = args->scope != 0;
-	options.scope = scopes[args->scope];
 	if (args->availability)
-		code = opk_availability_load(&image, &options.availability_size, app->ctx,
-		                             args->availability, app->arguments[0],
-		                             profiler_of_word(args->profiler));
-	options.availability = image;
-	if (!code)
-		code = find(listing, &options);
+		code = opk_availability_load(&image, &options->availability_size, app->ctx,
+		                             args->availability, app->arguments[0], profiler);
+	options->availability = image;
+	return code ? code
+	            : opk_metric_list_new(&listing->list, app->ctx, app->arguments[0], profiler,
+	                                  options);
+}
+
+static int list(struct listing *listing, struct opk_metric_list_options *options)
+{
+	struct app *app = listing->app;
+	int code = find(listing, options);
+
 	if (code)
 		return code;
 	note_refused(listing);
 	code = app_begin_output(app);
 	if (code)
 		return code;
-	return args->count ? print_count(listing) : print(listing);
+	return listing->args->count ? print_count(listing) : print(listing);
 }
 
 static int run(struct app *app, void *data)
 {
+	static const enum opk_scope scopes[] = { OPK_SCOPE_UNKNOWN, OPK_SCOPE_UNKNOWN,
+		                                 OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
 	const struct metrics_args *args = data;
-	struct opk_metric_filter filter = OPK_INIT(filter);
-	struct listing listing = { .app = app, .args = args, .filter = &filter };
+	struct opk_metric_list_options options = OPK_INIT(options);
+	struct listing listing = { .app = app, .args = args, .filter = &options };
 	int code;
 
 	if (app->argument_count < 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "metrics: which chip? 'offpeak chips' lists them");
-	filter.has_type = args->type != 0;
-	filter.type = (enum opk_metric_type)(args->type - (args->type != 0));
-	filter.unit = args->unit;
-	filter.grep = args->grep;
-	filter.globs = (const char *const *)app->arguments + 1;
-	filter.glob_count = app->argument_count - 1;
-	code = list(&listing);
+	options.has_type = args->type != 0;
+	options.type = (enum opk_metric_type)(args->type - (args->type != 0));
+	options.unit = args->unit;
+	options.grep = args->grep;
+	options.globs = (const char *const *)app->arguments + 1;
+	options.glob_count = app->argument_count - 1;
+	options.submetrics = args->submetrics;
+	options.passes = args->passes && !args->count;
+	options.max_passes = args->max_passes;
+	options.scopes = args->scope != 0;
+	options.scope = scopes[args->scope];
+	options.progress = app_progress;
+	options.progress_data = (void *)"counting passes, set of counters";
+	code = list(&listing, &options);
 	opk_metric_list_free(listing.list);
 	return code;
 }

@@ -59,9 +59,9 @@ static bool is_plain(const char *glob)
 
 /* How many base metrics meet all conditions with this pattern. */
 static size_t count_matches(struct app *app, const struct opk_catalog *catalog,
-                            const struct opk_metric_filter *filter, const char *glob)
+                            const struct opk_metric_list_options *filter, const char *glob)
 {
-	struct opk_metric_filter other = *filter;
+	struct opk_metric_list_options other = *filter;
 	struct opk_matcher *matcher = NULL;
 	size_t count = 0;
 
@@ -95,7 +95,8 @@ static bool note_nvprof(struct app *app, const struct opk_catalog *catalog, cons
 
 /* Whether there is something to be said of a name without wildcards. */
 static bool note_name(struct app *app, const struct opk_catalog *catalog,
-                      const struct opk_metric_filter *filter, const char *name, bool submetrics)
+                      const struct opk_metric_list_options *filter, const char *name,
+                      bool submetrics)
 {
 	opk_autofree char *wider = opk_printf("*%s*", name);
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
@@ -142,10 +143,10 @@ static bool note_pattern(const struct opk_catalog *catalog, const char *glob)
 
 /* Words of an expression with blanks between, which names don't have. */
 static bool note_blanks(struct app *app, const struct opk_catalog *catalog,
-                        const struct opk_metric_filter *filter)
+                        const struct opk_metric_list_options *filter)
 {
 	opk_autofree char *joined = filter->grep ? opk_strdup(filter->grep) : NULL;
-	struct opk_metric_filter other = *filter;
+	struct opk_metric_list_options other = *filter;
 	size_t count;
 
 	if (!joined || !strchr(joined, ' '))
@@ -161,7 +162,7 @@ static bool note_blanks(struct app *app, const struct opk_catalog *catalog,
 }
 
 void note_no_metric(struct app *app, const struct opk_catalog *catalog,
-                    const struct opk_metric_filter *filter, bool submetrics)
+                    const struct opk_metric_list_options *filter, bool submetrics)
 {
 	bool full = false;
 
@@ -220,7 +221,7 @@ static bool matches_any(const struct opk_matcher *matcher, const struct opk_cata
 static bool is_idle(struct app *app, const struct opk_catalog *catalog, const char *glob,
                     bool submetrics)
 {
-	struct opk_metric_filter alone = OPK_INIT(alone);
+	struct opk_metric_list_options alone = OPK_INIT(alone);
 	struct opk_matcher *matcher;
 	bool matches;
 
@@ -238,7 +239,7 @@ static bool is_idle(struct app *app, const struct opk_catalog *catalog, const ch
 }
 
 void note_idle_patterns(struct app *app, const struct opk_catalog *catalog,
-                        const struct opk_metric_filter *filter, bool submetrics)
+                        const struct opk_metric_list_options *filter, bool submetrics)
 {
 	for (size_t i = 0; filter->glob_count > 1 && i < filter->glob_count; i++) {
 		const char *glob = filter->globs[i];

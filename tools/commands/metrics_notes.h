@@ -7,9 +7,9 @@
 
 /* A note that says which condition matches nothing there, and what would. */
 void note_no_metric(struct app *app, const struct opk_catalog *catalog,
-                    const struct opk_metric_filter *filter, bool submetrics);
+                    const struct opk_metric_list_options *filter, bool submetrics);
 /* One for each of several patterns that matches nothing, where others do. */
 void note_idle_patterns(struct app *app, const struct opk_catalog *catalog,
-                        const struct opk_metric_filter *filter, bool submetrics);
+                        const struct opk_metric_list_options *filter, bool submetrics);
 
 #endif

@@ -120,11 +120,8 @@ int app_end_output(struct app *app);
  */
 int app_list(struct app *app, const char *name, struct opk_listing *rows);
 /* So many columns of it, the first ones. */
-int app_list_part(struct app *app, const char *name, struct opk_listing *rows, size_t columns);
+int app_list_columns(struct app *app, const char *name, struct opk_listing *rows, size_t most);
 int app_record_list(struct app *app, struct opk_listing *rows);
-
-/* OPK_CELL_EITHER: a number of passes, "unschedulable", or nothing where it is not known. */
-union opk_cell cell_passes(int passes);
 
 /* The columns of a record or a row and what is in them, said once. */
 enum { MAX_FIELDS = 32 };

@@ -7,6 +7,8 @@
 #include "chip/door.h"
 #include "images/door.h"
 #include "nsight/door.h"
+#include "plan/door.h"
+#include "set/door.h"
 
 OPK_DEFINE_AUTO(opk_aggregate)
 OPK_DEFINE_AUTO(opk_catalog)
@@ -15,13 +17,11 @@ OPK_DEFINE_AUTO(opk_description)
 OPK_DEFINE_AUTO(opk_file)
 OPK_DEFINE_AUTO(opk_filter)
 OPK_DEFINE_AUTO(opk_findings)
-OPK_DEFINE_AUTO(opk_legacy)
 OPK_DEFINE_AUTO(opk_matcher)
 OPK_DEFINE_AUTO(opk_plan)
 OPK_DEFINE_AUTO(opk_plan_split)
 OPK_DEFINE_AUTO(opk_set)
 OPK_DEFINE_AUTO(opk_set_import)
-OPK_DEFINE_AUTO(opk_set_list)
 OPK_DEFINE_AUTO(opk_single_pass_sets)
 OPK_DEFINE_AUTO(opk_split)
 OPK_DEFINE_AUTO(opk_summary)

@@ -285,13 +285,6 @@ int app_end_output(struct app *app)
 
 /* ---- cells and fields */
 
-union opk_cell cell_passes(int passes)
-{
-	if (passes > 0)
-		return (union opk_cell){ .either = { NULL, (uint64_t)passes } };
-	return (union opk_cell){ .either = { passes ? "unschedulable" : "", 0 } };
-}
-
 void field_add(struct app_fields *fields, const char *name, enum opk_cell_type type,
                union opk_cell cell)
 {
@@ -337,7 +330,7 @@ static bool keep_rows(struct app *app, struct opk_listing *rows)
 	return kept;
 }
 
-int app_list_part(struct app *app, const char *name, struct opk_listing *rows, size_t most)
+int app_list_columns(struct app *app, const char *name, struct opk_listing *rows, size_t most)
 {
 	const struct opk_column *columns;
 	size_t count;
@@ -353,7 +346,7 @@ int app_list_part(struct app *app, const char *name, struct opk_listing *rows, s
 
 int app_list(struct app *app, const char *name, struct opk_listing *rows)
 {
-	return app_list_part(app, name, rows, SIZE_MAX);
+	return app_list_columns(app, name, rows, SIZE_MAX);
 }
 
 int app_record_list(struct app *app, struct opk_listing *rows)

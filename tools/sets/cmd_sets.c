@@ -42,44 +42,44 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-static int print_set(struct app *app, const char *path)
-{
-	opk_auto(opk_set) struct opk_set *set = NULL;
-	char name[SET_NAME_SIZE];
-	int code = opk_set_load(&set, app->ctx, path);
+/* Columns of opk_set_list(): those that are shown, to people without path and version. */
+enum { PROFILER = 1, FOR_PEOPLE = 4, SHOWN = 6, ERROR = 8 };
 
-	if (code == OPK_EINPUT) {
-		/* One bad file is no reason to hide the others. */
-		app_note("left out: %s",
-		         opk_error_message(app->ctx, opk_error_count(app->ctx) - 1));
-		return OPK_OK;
+/* One bad file is no reason to hide the others. */
+static void note_bad(const struct opk_listing *sets)
+{
+	for (size_t i = 0; i < opk_listing_count(sets); i++) {
+		const char *error = opk_listing_get(sets, i)[ERROR].string;
+
+		if (error)
+			app_note("left out: %.*s", (int)strcspn(error, "\n"), error);
 	}
-	if (code)
-		return code;
-	return app_row(app, cell_text(files_set_name(name, path)),
-	               cell_text(opk_profiler_name(opk_set_profiler(set))),
-	               cell_number(opk_set_metric_count(set)), cell_text(opk_set_description(set)),
-	               cell_text(path), cell_number(opk_set_version(set)));
 }
 
 static int list(struct app *app)
 {
-	static const struct opk_column columns[] = {
-		{ "set", OPK_CELL_STRING },   { "profiler", OPK_CELL_STRING },
-		{ "metrics", OPK_CELL_UINT }, { "description", OPK_CELL_STRING },
-		{ "path", OPK_CELL_STRING },  { "version", OPK_CELL_UINT },
-	};
-	opk_auto(opk_set_list) struct opk_set_list *list = NULL;
-	int code = opk_set_list_new(&list, app->ctx);
+	opk_auto(opk_listing) struct opk_listing *sets = NULL;
+	const struct opk_column *columns;
+	size_t unused;
+	int code = opk_set_list(&sets, app->ctx, NULL);
 
 	if (!code)
 		code = app_begin_output(app);
+	if (code)
+		return code;
+	note_bad(sets);
+	columns = opk_listing_columns(sets, &unused);
 	/* People ask for the place of one set, with its name. */
-	if (!code)
-		code = opk_out_table(app->out, "sets", columns,
-		                     COUNT(columns) - (app_shows_table(app) ? 2 : 0));
-	for (size_t i = 0; !code && i < opk_set_list_count(list); i++)
-		code = print_set(app, opk_set_list_path(list, i));
+	code = opk_out_table(app->out, "sets", columns, app_shows_table(app) ? FOR_PEOPLE : SHOWN);
+	for (size_t i = 0; !code && i < opk_listing_count(sets); i++) {
+		union opk_cell row[SHOWN];
+
+		memcpy(row, opk_listing_get(sets, i), sizeof row);
+		if (!row[PROFILER].string)
+			row[PROFILER] = cell_text(opk_profiler_name(OPK_PROFILER_RANGE));
+		if (!opk_listing_get(sets, i)[ERROR].string)
+			code = opk_out_row(app->out, row);
+	}
 	return code ? code : app_end_output(app);
 }
 
@@ -179,26 +179,17 @@ static int import(struct app *app, const char *path)
 
 /* ---- single-pass sets */
 
-static int list_single_pass(struct app *app, const struct opk_single_pass_sets *sets)
+static int list_single_pass(struct app *app, const char *chip)
 {
-	static const struct opk_column columns[] = {
-		{ "set", OPK_CELL_STRING },    { "profiler", OPK_CELL_STRING },
-		{ "origin", OPK_CELL_STRING }, { "metrics", OPK_CELL_UINT },
-		{ "left_out", OPK_CELL_UINT },
-	};
-	int code = app_begin_output(app);
+	struct opk_listing *sets = NULL;
+	int code = opk_single_pass_list(&sets, app->ctx, chip);
 
-	if (code)
-		return code;
-	app_table(app, "sets", columns);
-	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++) {
-		const struct opk_single_pass_set *set = opk_single_pass_sets_get(sets, i);
-
-		app_row(app, cell_text(set->name), cell_text(opk_profiler_name(set->profiler)),
-		        cell_text(opk_single_pass_origin_name(set->origin)),
-		        cell_number(set->metric_count), cell_number(set->left_out_count));
-	}
-	return app_end_output(app);
+	if (!code)
+		code = app_begin_output(app);
+	/* Without the names of the metrics. */
+	if (!code)
+		code = app_list_columns(app, "sets", sets, 5);
+	return code ? code : app_end_output(app);
 }
 
 static void print_metric(struct app *app, const struct opk_catalog *catalog, const char *name)
@@ -264,12 +255,13 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 {
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
 	const struct opk_single_pass_set *set;
-	int code = opk_single_pass_sets_new(&sets, app->ctx, chip);
+	int code;
 
+	if (!name)
+		return list_single_pass(app, chip);
+	code = opk_single_pass_sets_new(&sets, app->ctx, chip);
 	if (code)
 		return code;
-	if (!name)
-		return list_single_pass(app, sets);
 	set = opk_single_pass_sets_find(sets, name);
 	if (!set)
 		return fail_single_pass(app, chip, name);

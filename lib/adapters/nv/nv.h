@@ -9,6 +9,7 @@
 #define OPK_NV_H
 
 #include "base/ctx.h"
+#include "base/metric.h"
 #include "base/strlist.h"
 
 /*

@@ -11,6 +11,7 @@
 #include "adapters/nv/nv_table.h"
 #include "base/buf.h"
 #include "base/library.h"
+#include "base/listing.h"
 #include "base/option_struct.h"
 #include "config.h"
 
@@ -181,7 +182,7 @@ char *opk_nv_identity(const struct opk_ctx *ctx)
 
 /* ---- the function table */
 
-static const struct opk_feature feature_names[NV_FEATURE_COUNT] = {
+static const struct nv_feature_state feature_names[NV_FEATURE_COUNT] = {
 #define X(id, title, text) [NV_FEATURE_##id] = { .name = title, .description = text },
 	NV_FEATURES(X)
 #undef X
@@ -218,7 +219,7 @@ void nv_set_features(struct opk_nv *nv)
 	for (size_t i = 0; i < NV_FEATURE_COUNT; i++)
 		nv->features[i].available = true;
 	for (size_t i = 0; i < SYMBOL_COUNT; i++) {
-		struct opk_feature *feature = &nv->features[symbols[i].feature];
+		struct nv_feature_state *feature = &nv->features[symbols[i].feature];
 
 		if (*slot(&nv->call, &symbols[i]) || !feature->available)
 			continue;
@@ -424,7 +425,7 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 }
 
 static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,
-                        const struct opk_feature *feature)
+                        const struct nv_feature_state *feature)
 {
 	bool cupti = !strncmp(feature->missing, "cupti", 5);
 
@@ -512,16 +513,37 @@ int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 	return code;
 }
 
-const struct opk_feature *opk_nvidia_get_feature(struct opk_ctx *ctx, size_t i)
+static int list_features(struct opk_listing **out, struct opk_ctx *ctx)
 {
-	if (ensure_loaded(ctx) || i >= NV_FEATURE_COUNT)
-		return NULL;
-	return &ctx->nv->features[i];
+	static const struct opk_column columns[] = {
+		{ "feature", OPK_CELL_STRING },
+		{ "available", OPK_CELL_BOOL },
+		{ "missing", OPK_CELL_STRING },
+		{ "description", OPK_CELL_STRING },
+	};
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
+	int code = ensure_loaded(ctx);
+
+	for (size_t i = 0; !code && i < NV_FEATURE_COUNT; i++) {
+		const struct nv_feature_state *feature = &ctx->nv->features[i];
+
+		opk_listing_row(rows, cell_text(feature->name), cell_flag(feature->available),
+		                cell_text(feature->missing), cell_text(feature->description));
+	}
+	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
 }
 
-const char *opk_nvidia_tried(const struct opk_ctx *ctx, size_t i)
+int opk_nvidia_list(struct opk_listing **out, struct opk_ctx *ctx, enum opk_nvidia_list list)
 {
-	return ctx->nv && i < ctx->nv->tried.count ? ctx->nv->tried.items[i] : NULL;
+	static const struct opk_column columns[] = { { "tried", OPK_CELL_STRING } };
+	struct opk_listing *rows;
+
+	if (list == OPK_NVIDIA_FEATURES)
+		return list_features(out, ctx);
+	rows = opk_listing_of(columns);
+	for (size_t i = 0; ctx->nv && i < ctx->nv->tried.count; i++)
+		opk_listing_row(rows, cell_text(ctx->nv->tried.items[i]));
+	return opk_listing_finish(out, ctx, rows);
 }
 
 void opk_nv_load(struct opk_ctx *ctx)

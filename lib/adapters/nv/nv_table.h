@@ -29,6 +29,14 @@ enum nv_feature {
 		NV_FEATURE_COUNT
 };
 
+/* One line of the feature list: what it is for, and which symbol it lacks, if any. */
+struct nv_feature_state {
+	const char *name;
+	const char *description;
+	bool available;
+	const char *missing; /* "libnvperf_host: NVPW_..."; NULL where available */
+};
+
 struct opk_nv {
 	struct nv_table call;
 	void *cupti;
@@ -44,7 +52,7 @@ struct opk_nv {
 	bool nvperf_ready;       /* NVPW_InitializeHost was called */
 	struct opk_strlist tried;
 	size_t driver_tried; /* where libcuda's begin among these */
-	struct opk_feature features[NV_FEATURE_COUNT];
+	struct nv_feature_state features[NV_FEATURE_COUNT];
 	/* Struct sizes that this library accepted, see nv_host.c; 0: not known yet. */
 	size_t initialize_size;
 	size_t properties_size, scope_size;

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from . import _context
-from ._native import c_text, optional, profiler_number, word, words
+from ._native import c_text, profiler_number, rows
 from ._offpeak import ffi, lib
 
 
@@ -81,73 +81,10 @@ class LegacyDescription:
     other_formula: str | None
 
 
-def _submetric_of(sub: Any) -> Submetric:
-    return Submetric(
-        word(sub.suffix),
-        word(sub.dim_unit),
-        sub.passes if sub.passes > 0 else None,
-        word(lib.opk_method_name(sub.method)) or None,
-        word(lib.opk_refusal_name(sub.passes)) or None,
-    )
-
-
-def _counters_of(found: Any) -> tuple[Counter, ...]:
-    items = (found.counters[i] for i in range(found.counter_count))
-    return tuple(Counter(word(item.name), words(item.domains, item.domain_count)) for item in items)
-
-
-def _constituents_of(found: Any) -> tuple[Constituent, ...]:
-    items = (found.constituents[i] for i in range(found.constituent_count))
-    return tuple(Constituent(word(item.name), word(lib.opk_metric_type_name(item.type))) for item in items)
-
-
-def _metric_of(catalog: Any, profiler: str, found: Any) -> Description:
-    metric = found.of.metric
-    count = lib.opk_catalog_submetric_count(catalog, metric)
-    subs = tuple(_submetric_of(lib.opk_catalog_submetric(catalog, metric, i)) for i in range(count))
-    one = subs[found.of.submetric] if subs else Submetric("", word(metric.dim_unit), None, None, None)
-    return Description(
-        chip=word(lib.opk_catalog_chip(catalog)),
-        profiler=profiler,
-        metric=word(found.name),
-        base=word(metric.name),
-        type=word(lib.opk_metric_type_name(metric.type)),
-        hw_unit=word(metric.hw_unit),
-        dim_unit=one.dim_unit,
-        description=word(metric.description),
-        scope=optional(lib.opk_scope_name(metric.scope)),
-        passes=one.passes,
-        method=one.method,
-        status=one.status,
-        other_chips=words(found.other_chips, found.other_chip_count),
-        single_pass=words(found.single_pass, found.single_pass_count),
-        submetrics=subs,
-        counters=_counters_of(found),
-        constituents=_constituents_of(found),
-    )
-
-
-def _legacy_of(catalog: Any, found: Any) -> LegacyDescription:
-    terms = (found.terms[i] for i in range(found.term_count))
-    return LegacyDescription(
-        chip=word(lib.opk_catalog_chip(catalog)),
-        name=word(found.name),
-        kind=word(found.kind),
-        formula=None if found.lack else word(found.formula),
-        unit=word(found.unit),
-        nvidia=word(found.nvidia),
-        note=word(found.note),
-        lack=optional(found.lack),
-        terms=tuple(LegacyTerm(word(term.name), bool(term.exists), optional(term.nearest)) for term in terms),
-        other_kind=optional(found.other_kind),
-        other_formula=optional(found.other_formula),
-    )
-
-
-def _find_legacy(ctx: Any, catalog: Any, metric: str) -> LegacyDescription | None:
-    out = ffi.new("struct opk_legacy **")
-    _context.call(ctx, lib.opk_legacy_new, out, ctx, catalog, c_text(metric))
-    return _legacy_of(catalog, _context.owned(ctx, out[0], lib.opk_legacy_free)) if out[0] else None
+def _without_words(row: dict[str, Any]) -> dict[str, Any]:
+    """What is not known, or can't be scheduled, is None."""
+    known = row["passes"] if isinstance(row["passes"], int) else None
+    return {**row, "passes": known, "method": row["method"] or None, "status": row["status"] or None}
 
 
 def describe(chip: str, metric: str, profiler: str = "range") -> Description | LegacyDescription:
@@ -155,14 +92,19 @@ def describe(chip: str, metric: str, profiler: str = "range") -> Description | L
 
     Counts the passes of all submetrics. UsageError: there is no such metric, and which names are like it.
     """
-    ctx, out = _context.new(), ffi.new("struct opk_catalog **")
-    _context.call(ctx, lib.opk_catalog_new, out, ctx, c_text(chip), profiler_number(profiler))
-    catalog = _context.owned(ctx, out[0], lib.opk_catalog_free)
-    _context.call(ctx, lib.opk_catalog_complete, catalog, ctx)
-    if not lib.opk_catalog_find(catalog, c_text(metric)):
-        legacy = _find_legacy(ctx, catalog, metric)
-        if legacy:
-            return legacy
-    found = ffi.new("struct opk_description **")
-    _context.call(ctx, lib.opk_description_new, found, ctx, catalog, c_text(metric))
-    return _metric_of(catalog, profiler, _context.owned(ctx, found[0], lib.opk_description_free))
+    ctx, out = _context.new(), ffi.new("struct opk_description **")
+    _context.call(ctx, lib.opk_description_new, out, ctx, c_text(chip), profiler_number(profiler), c_text(metric))
+    made = _context.owned(ctx, out[0], lib.opk_description_free)
+
+    def listed(which: int) -> list[dict[str, Any]]:
+        return rows(ctx, lib.opk_description_list, made, which)
+
+    for row in listed(lib.OPK_DESCRIPTION_LEGACY):
+        terms = tuple(LegacyTerm(**term) for term in listed(lib.OPK_DESCRIPTION_TERMS))
+        return LegacyDescription(**row, terms=terms)
+    return Description(
+        **_without_words(listed(lib.OPK_DESCRIPTION_METRIC)[0]),
+        submetrics=tuple(Submetric(**_without_words(row)) for row in listed(lib.OPK_DESCRIPTION_SUBMETRICS)),
+        counters=tuple(Counter(**row) for row in listed(lib.OPK_DESCRIPTION_COUNTERS)),
+        constituents=tuple(Constituent(**row) for row in listed(lib.OPK_DESCRIPTION_CONSTITUENTS)),
+    )

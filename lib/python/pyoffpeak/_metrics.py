@@ -10,7 +10,17 @@ from typing import Any, Iterator, NamedTuple, Union, overload
 
 from . import _arrow, _context
 from ._errors import misuse
-from ._native import Image, Path, availability_image, c_optional, c_text, c_texts, profiler_number, sized
+from ._native import (
+    Image,
+    Path,
+    availability_image,
+    c_optional,
+    c_text,
+    c_texts,
+    column_names,
+    profiler_number,
+    sized,
+)
 from ._offpeak import ffi, lib
 from ._options import listed
 from ._tables import Rows
@@ -21,6 +31,9 @@ _SCOPES = {
     "context": lib.OPK_SCOPE_CONTEXT,
     "device": lib.OPK_SCOPE_DEVICE,
 }
+
+
+_TYPES = {"counter": lib.OPK_COUNTER, "ratio": lib.OPK_RATIO, "throughput": lib.OPK_THROUGHPUT}
 
 
 class Metric(NamedTuple):
@@ -48,20 +61,19 @@ class Metrics(Rows, Sequence[Metric]):
     to_polars(), to_numpy(). Where passes were not counted it has no passes, method and status.
     """
 
-    def __init__(self, found: Any) -> None:
+    def __init__(self, found: Any, refused: int, costly: int) -> None:
         self._list = found
         self._lock = threading.Lock()
-        self._length = int(lib.opk_metric_list_count(found))
-        self._counted = bool(lib.opk_metric_list_counted(found))
-        self._columns = list(Metric._fields if self._counted else Metric._fields[:6])
+        self._length = int(lib.opk_listing_count(found))
+        self._columns = column_names(found)
         self._made: list[Metric] | None = None
         #: how many that match were left out, because they can't be scheduled, or take too many passes
-        self.refused = int(lib.opk_metric_list_refused(found))
-        self.costly = int(lib.opk_metric_list_costly(found))
+        self.refused = refused
+        self.costly = costly
 
     def _export(self, stream: Any) -> None:
         with self._lock:
-            if lib.opk_metric_list_export_arrow(stream, self._list):
+            if lib.opk_listing_export_arrow(stream, self._list):
                 raise MemoryError
 
     def _all(self) -> list[Metric]:
@@ -104,13 +116,6 @@ class Metrics(Rows, Sequence[Metric]):
         return f"<pyoffpeak.Metrics: {self._length} of {', '.join(self._columns)}>"
 
 
-def _type_number(type: str) -> int:
-    out = ffi.new("enum opk_metric_type *")
-    if not lib.opk_metric_type_parse(out, c_text(type)):
-        raise misuse(f"type {type!r}: counter, ratio or throughput")
-    return int(out[0])
-
-
 def _all_of(globs: Sequence[str | Sequence[str]]) -> list[str]:
     found: list[str] = []
     for given in globs:
@@ -149,27 +154,28 @@ def metrics(
     """
     if scope not in _SCOPES:
         raise misuse(f"scope {scope!r}: any, context or device")
+    if type is not None and type not in _TYPES:
+        raise misuse(f"type {type!r}: counter, ratio or throughput")
     if max_passes is not None and max_passes < 1:
         raise misuse(f"max_passes {max_passes}: at least 1")
     ctx = _context.new()
     number = profiler_number(profiler)
-    conditions = sized("opk_metric_filter")
     options = sized("opk_metric_list_options")
     wanted = _all_of(globs)
     patterns, kept = c_texts(wanted)
     hw_unit, expression = c_optional(unit), c_optional(grep)
-    conditions.globs, conditions.glob_count = patterns, len(wanted)
-    conditions.unit, conditions.grep = hw_unit, expression
+    options.globs, options.glob_count = patterns, len(wanted)
+    options.unit, options.grep = hw_unit, expression
     if type is not None:
-        conditions.has_type, conditions.type = True, _type_number(type)
-    options.filter = conditions
+        options.has_type, options.type = True, _TYPES[type]
     options.submetrics, options.passes, options.max_passes = submetrics, passes, max_passes or 0
     options.scopes, options.scope = scope is not None, _SCOPES[scope]
     image = availability_image(ctx, availability, chip, number)
     buffer = ffi.from_buffer(image)
     if image:
         options.availability, options.availability_size = buffer, len(image)
-    out = ffi.new("struct opk_metric_list **")
-    _context.call(ctx, lib.opk_metric_list_new, out, ctx, c_text(chip), number, options)
+    left_out, out = ffi.new("size_t[2]"), ffi.new("struct opk_listing **")
+    options.refused, options.costly = left_out, left_out + 1
+    _context.call(ctx, lib.opk_metric_list, out, ctx, c_text(chip), number, options)
     del kept
-    return Metrics(_context.owned(ctx, out[0], lib.opk_metric_list_free))
+    return Metrics(_context.owned(ctx, out[0], lib.opk_listing_free), *left_out)

@@ -48,15 +48,27 @@ _CELLS = {
 
 def rows(ctx: Any, make: Any, *arguments: Any) -> list[dict[str, Any]]:
     """The list that `make(out, ctx, *arguments)` makes, a struct opk_listing: a dict a row."""
-    out, count = ffi.new("struct opk_listing **"), ffi.new("size_t *")
+    out = ffi.new("struct opk_listing **")
     _context.call(ctx, make, out, ctx, *arguments)
+    return rows_of(out[0])
+
+
+def column_names(listing: Any) -> list[str]:
+    count = ffi.new("size_t *")
+    columns = lib.opk_listing_columns(listing, count)
+    return [word(columns[i].name) for i in range(count[0])]
+
+
+def rows_of(listing: Any) -> list[dict[str, Any]]:
+    """The rows of a struct opk_listing, which is freed."""
     try:
-        columns = lib.opk_listing_columns(out[0], count)
-        cells = [(i, word(columns[i].name), _CELLS[columns[i].type]) for i in range(count[0])]
-        of = [lib.opk_listing_get(out[0], i) for i in range(lib.opk_listing_count(out[0]))]
+        names = column_names(listing)
+        columns = lib.opk_listing_columns(listing, ffi.new("size_t *"))
+        cells = [(i, name, _CELLS[columns[i].type]) for i, name in enumerate(names)]
+        of = [lib.opk_listing_get(listing, i) for i in range(lib.opk_listing_count(listing))]
         return [{name: read(row[i]) for i, name, read in cells} for row in of]
     finally:
-        lib.opk_listing_free(out[0])
+        lib.opk_listing_free(listing)
 
 
 def c_text(value: str) -> Any:
@@ -97,12 +109,14 @@ def sized(name: str) -> Any:
     return ffi.new(f"struct {name} *", {"size": ffi.sizeof(f"struct {name}")})
 
 
+_PROFILERS = {"range": lib.OPK_PROFILER_RANGE, "pm": lib.OPK_PROFILER_PM}
+
+
 def profiler_number(profiler: str) -> int:
     """An enum opk_profiler. UsageError: it is neither "range" nor "pm"."""
-    out = ffi.new("enum opk_profiler *")
-    if not isinstance(profiler, str) or not lib.opk_profiler_parse(out, c_text(profiler)):
+    if profiler not in _PROFILERS:
         raise misuse(f"profiler is 'range' or 'pm', not {profiler!r}")
-    return int(out[0])
+    return int(_PROFILERS[profiler])
 
 
 def copied(pointer: Any, size: int) -> bytes:

@@ -11,7 +11,7 @@ from . import _context
 from ._errors import misuse
 from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, rows, sized
 from ._offpeak import ffi, lib
-from ._sets import SetLike, make
+from ._sets import SetLike, facts_of, make
 
 _DAY = 86400.0
 
@@ -239,7 +239,7 @@ class _Wanted:
             if max_passes < 1:
                 raise misuse(f"max_passes {max_passes}: at least 1")
             options.max_passes = max_passes
-        number = options.profiler if profiler is not None else lib.opk_set_profiler(made)
+        number = options.profiler if profiler is not None else profiler_number(facts_of(ctx, made).profiler or "range")
         self.image = availability_image(ctx, availability, chip, number)
         if self.image:
             self.buffer = ffi.from_buffer(self.image)

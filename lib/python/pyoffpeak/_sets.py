@@ -10,8 +10,7 @@ import re
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
 from . import _context
-from ._errors import InputError
-from ._native import c_path, c_text, word, words_of
+from ._native import c_path, c_text, rows
 from ._offpeak import ffi, lib
 
 SetLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Set", Sequence["SetLike"]]
@@ -105,7 +104,7 @@ class Set:
     def _read(self) -> _Facts:
         if self._facts is None:
             ctx = _context.new()
-            self._facts = _facts_of(make(ctx, self, ""))
+            self._facts = facts_of(ctx, make(ctx, self, ""))
         return self._facts
 
     @property
@@ -158,16 +157,11 @@ class _Facts(NamedTuple):
     metrics: tuple[str, ...]
 
 
-def _facts_of(made: Any) -> _Facts:
-    profiler = word(lib.opk_profiler_name(lib.opk_set_profiler(made))) if lib.opk_set_has_profiler(made) else None
+def facts_of(ctx: Any, made: Any) -> _Facts:
+    """Of a struct opk_set."""
+    row = rows(ctx, lib.opk_set_list, made)[0]
     return _Facts(
-        word(lib.opk_set_name(made)),
-        word(lib.opk_set_description(made)),
-        int(lib.opk_set_version(made)),
-        word(lib.opk_set_path(made)) or None,
-        profiler,
-        tuple(words_of(lib.opk_set_chip, lib.opk_set_chip_count(made), made)),
-        tuple(words_of(lib.opk_set_metric, lib.opk_set_metric_count(made), made)),
+        row["set"], row["description"], row["version"], row["path"] or None, row["profiler"], row["chips"], row["entries"]
     )
 
 
@@ -227,27 +221,18 @@ class SetInfo(NamedTuple):
     error: str | None  # why its file can't be read; else None
 
 
-def _info_of(ctx: Any, path: str) -> SetInfo:
-    name = os.path.splitext(os.path.basename(path))[0]
-    out = ffi.new("struct opk_set **")
-    try:
-        _context.call(ctx, lib.opk_set_load, out, ctx, c_path(path))
-    except InputError as error:
-        return SetInfo(name, "", "range", (), (), path, 0, str(error))
-    made = _context.owned(ctx, out[0], lib.opk_set_free)
-    facts = _facts_of(made)
-    return SetInfo(
-        name, facts.description, facts.profiler or "range", facts.chips, facts.metrics, path, facts.version, None
-    )
-
-
 def sets() -> list[SetInfo]:
     """The sets that are found by name: those in the folder OFFPEAK_SETS, and the shipped ones."""
-    ctx = _context.new()
-    out = ffi.new("struct opk_set_list **")
-    _context.call(ctx, lib.opk_set_list_new, out, ctx)
-    found = _context.owned(ctx, out[0], lib.opk_set_list_free)
-    paths = [
-        os.fsdecode(ffi.string(lib.opk_set_list_path(found, i))) for i in range(lib.opk_set_list_count(found))
+    return [
+        SetInfo(
+            row["set"],
+            row["description"],
+            row["profiler"] or "range",
+            row["chips"],
+            row["entries"],
+            row["path"],
+            row["version"],
+            row["error"],
+        )
+        for row in rows(_context.new(), lib.opk_set_list, ffi.NULL)
     ]
-    return [_info_of(ctx, path) for path in paths]
