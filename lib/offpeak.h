@@ -27,10 +27,10 @@
  *
  * The library never prints, never exits, and reads the environment only in opk_env_read().
  *
- * Groups, in the order of use: context, errors, rows, NVIDIA libraries; chips, metrics, metric
- * lists, one metric; metric sets, single-pass sets, plans, building; files,
- * recordings, writing; evaluation, statistics; facts, kernel names, tables, Arrow, traces;
- * comparison, summaries, charts, pictures, reports; new recordings, repair.
+ * Groups, in the order of use: context, errors, rows, NVIDIA libraries; chips, metrics; metric sets,
+ * plans, building; files, recordings, writing; evaluation, statistics; facts, kernel
+ * names, tables, Arrow, traces; comparison, summaries, charts, pictures, reports; new recordings,
+ * repair.
  */
 #ifndef OFFPEAK_H
 #define OFFPEAK_H
@@ -362,7 +362,7 @@ enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
  */
 enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
 
-/* Which metrics are listed: all conditions must hold. NULL and 0: any. */
+/* Chooses the metrics of a list: all conditions must hold. NULL and 0: any. */
 struct opk_metric_list_options {
 	size_t size;
 	/* Shell patterns over base names, any of which suffices. */
@@ -425,7 +425,8 @@ enum opk_description_list {
 	 * base metric, too), single_pass (this profiler's sets of one pass that have it), scope.
 	 */
 	OPK_DESCRIPTION_METRIC,
-	OPK_DESCRIPTION_SUBMETRICS, /* submetric (".sum.per_second"), dim_unit, passes, method, status */
+	/* submetric (".sum.per_second"), dim_unit, passes, method, status */
+	OPK_DESCRIPTION_SUBMETRICS,
 	/*
 	 * counter, domains: raw counters, and what can count each, by NVIDIA's names
 	 * (NVPW_MetricsEvaluator_GetMetricRawDependencies).

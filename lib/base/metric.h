@@ -5,7 +5,7 @@
 
 #include "offpeak.h"
 
-/* Of opk_profiler_name(); false for anything else. */
+/* The profiler of this opk_profiler_name(); false for anything else. */
 bool opk_profiler_parse(enum opk_profiler *out, const char *name);
 
 /* A base metric: "dram__bytes". A full name adds a rollup or a submetric: "dram__bytes.sum". */

@@ -40,7 +40,7 @@ struct opk_chip_facts {
 	size_t product_count;
 };
 struct opk_chip_facts opk_chip_known_facts(size_t i);
-/* Of a chip of NVIDIA's library; "" and no products where it is not known. */
+/* What is known of a chip of NVIDIA's library; "" and no products where nothing is. */
 struct opk_chip_facts opk_chip_get_facts(const char *chip);
 /* The releases of CUPTI that list a chip, "12.8"; NULL: it was there in 12.6, and is in 13.5. */
 struct opk_chip_releases {

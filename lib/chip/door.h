@@ -28,7 +28,7 @@ int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
 /* OPK_EFAILED: the chip does not have this profiler. */
 int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler);
-/* Of a profiler that the chip has. OPK_ENVIDIA: libcupti has no such function. */
+/* The chip must have the profiler. OPK_ENVIDIA: libcupti has no such function. */
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
 /*
@@ -143,7 +143,10 @@ void opk_names_free(struct opk_names *names);
 size_t opk_names_count(const struct opk_names *names);
 const char *opk_names_get(const struct opk_names *names, size_t i);
 
-/* Chooses metrics as the first fields of the options say. OPK_EUSAGE for a malformed regular expression. */
+/*
+ * Chooses metrics as the first fields of the options say. OPK_EUSAGE for a malformed regular
+ * expression.
+ */
 struct opk_matcher;
 int opk_matcher_new(struct opk_matcher **out, struct opk_ctx *ctx,
                     const struct opk_metric_list_options *filter);
