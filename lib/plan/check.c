@@ -145,8 +145,8 @@ static int put_row(struct check *check, const char *chip, const struct opk_plan 
 
 	opk_listing_row(check->rows, cell_text(chip),
 	                cell_known(known ? opk_plan_passes(plan) : 0, known),
-	                cell_known(known ? opk_plan_metric_count(plan) : 0, known),
-	                cell_known(known ? opk_plan_missing_count(plan) : 0, known),
+	                cell_known(known ? opk_plan_metrics(plan)->count : 0, known),
+	                cell_known(known ? opk_plan_missing(plan)->count : 0, known),
 	                cell_text(status), cell_flag(failed));
 	return OPK_OK;
 }

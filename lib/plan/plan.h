@@ -109,6 +109,14 @@ int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code);
 int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan);
 
+/*
+ * describe_ask.c: what describe.c shows of a full name of the metric, as lines of text. *complete:
+ * whether all of the libraries could be asked.
+ */
+int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
+                     const struct opk_catalog *catalog, const struct opk_metric *metric,
+                     const char *full);
+
 /* What the passes of a plan count, and which metrics that serves: metric_passes.c. */
 
 struct opk_pass_use {

@@ -9,7 +9,6 @@
 
 #include "adapters/deflate/deflate.h"
 #include "adapters/nv/nv.h"
-#include "base/listing.h"
 #include "chip/chip.h"
 #include "plan/door.h"
 #include "schedule/schedule.h"
@@ -550,37 +549,9 @@ int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-OPK_DEFINE_AUTO(opk_single_pass_sets)
-
-int opk_single_pass_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip)
-{
-	static const struct opk_column columns[] = {
-		{ "set", OPK_CELL_STRING },          { "profiler", OPK_CELL_STRING },
-		{ "origin", OPK_CELL_STRING },       { "metrics", OPK_CELL_UINT },
-		{ "left_out", OPK_CELL_UINT },       { "metric_names", OPK_CELL_LIST },
-		{ "left_out_names", OPK_CELL_LIST },
-	};
-	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
-	int code = opk_single_pass_sets_new(&sets, ctx, chip);
-	struct opk_listing *rows;
-
-	if (code)
-		return code;
-	rows = opk_listing_of(columns);
-	for (size_t i = 0; i < sets->count; i++) {
-		const struct opk_single_pass_set *set = &sets->sets[i];
-
-		opk_listing_row(rows, cell_text(set->name),
-		                cell_text(opk_profiler_name(set->profiler)),
-		                cell_text(opk_single_pass_origin_name(set->origin)),
-		                cell_number(set->metric_count), cell_number(set->left_out_count),
-		                cell_list(set->metrics, set->metric_count),
-		                cell_list(set->left_out, set->left_out_count));
-	}
-	return opk_listing_finish(out, ctx, rows);
-}
-
 /* ---- by name */
+
+OPK_DEFINE_AUTO(opk_single_pass_sets)
 
 static int fail_unknown_set(struct opk_ctx *ctx, const struct opk_single_pass_sets *sets,
                             const char *name, const char *chip)
