@@ -353,6 +353,8 @@ int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chi
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
+/* A chip's metrics, and what is known of each of them. */
+
 /* What a metric is: a count, a quotient of counts, or how near the busiest unit is to its peak. */
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 

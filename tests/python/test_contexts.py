@@ -87,7 +87,7 @@ class Contexts(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             file.write("name: ampere\nversion: 1\ndescription: d\nchips: [GA100]\nmetrics: [dram__bytes.sum]\n")
             file.flush()
-            _context.call(ctx, lib.opk_set_find, sets, ctx, file.name.encode())
+            _context.call(ctx, lib.opk_set_find_on, sets, ctx, file.name.encode(), ffi.NULL)
         chosen = _context.owned(ctx, sets[0], lib.opk_set_free)
         chip = ffi.new("char[]", b"GH100")
         options = ffi.new("struct opk_plan_options *", {"size": ffi.sizeof("struct opk_plan_options"), "chip": chip})
