@@ -1704,101 +1704,6 @@ int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 
 /* Recordings before and after a change, and rules that a change must not break. */
 
-/* What is to be said of the two values of a row and column. */
-enum opk_verdict {
-	OPK_VERDICT_SAME,    /* all launches of both sides have one value */
-	OPK_VERDICT_NOISE,   /* launches differ from each other as much */
-	OPK_VERDICT_CHANGED, /* by more than noise */
-	OPK_VERDICT_TOO_FEW, /* so few launches can't tell */
-	OPK_VERDICT_NAN,     /* on either side a launch has no value, though it was measured */
-	OPK_VERDICT_MISSING, /* on either side nothing was measured */
-	OPK_VERDICT_CLOCK,   /* by more than noise, but the SM's clock can explain all of it */
-	OPK_VERDICTS
-};
-/* "same", "noise", "changed", "too few", "nan", "missing", "clock". */
-const char *opk_verdict_name(enum opk_verdict verdict);
-
-/* A value before or after, in the unit of its column. */
-struct opk_diff_side {
-	uint64_t count; /* values: of launches, or of what launches are together */
-	/* The median; of different kernels, or means of several launches, the mean; or NaN. */
-	double value;
-	double low, high; /* quartiles; NaN for fewer than two */
-};
-
-/* A value on both sides. */
-struct opk_diff_value {
-	struct opk_diff_side before, after;
-	/* Percent of what was before; infinite where only that is 0; NaN: not known. */
-	double change;
-	double p; /* of the test; NaN: it was not made */
-	enum opk_verdict verdict;
-	bool has_spread; /* on either side */
-	/*
-	 * Of a time or a rate: the change in percent that the SM's clock alone makes where all else
-	 * takes as many cycles as before, and so the most that it can have made. NaN: the clock is
-	 * not known, or the value does not depend on it.
-	 */
-	double clock;
-};
-
-/* A kernel, or what else rows are matched by, on both sides or one. */
-struct opk_diff_row {
-	const char *name;       /* "" where ranges have different ones */
-	struct opk_range range; /* what all have in common, on both sides */
-	uint64_t before_launches, after_launches;
-	/*
-	 * What changed in time: that of a launch, times the launches that both sides have at least;
-	 * in the unit of the column with is_time. NaN: not known.
-	 */
-	double time_change;
-	bool time_changed;                   /* by more than noise */
-	const struct opk_diff_value *values; /* one a column */
-};
-
-/* A metric, label, derived metric, or "duration_ns": times of ranges, or launches on a timeline. */
-struct opk_diff_column {
-	const char *name, *unit;
-	const char *heading, *prose; /* of the set's group that it is in; NULL */
-	bool shown;   /* false: for rules, the order of rows or a clock alone; or it is a peak */
-	bool is_time; /* rows are in order of this one */
-};
-
-/* Comparisons that are tested together. */
-struct opk_diff_family {
-	double level;           /* share of false discoveries */
-	size_t compared;        /* values with a spread, which are tested */
-	size_t launches_needed; /* on each side, to tell a single change among so many */
-};
-/*
- * A peak or a clock: what the GPU can do, not what the program did. It is not judged, unless a rule
- * names it, and each is here once: its values are of all launches of a side.
- */
-struct opk_diff_peak {
-	const char *name, *unit;
-	struct opk_diff_side before, after;
-	double change; /* percent */
-};
-/* How much was compared, and how sure what was found is. */
-struct opk_diff_summary {
-	double level; /* of both families: four fifths are the foremost's, unless one is empty */
-	/* Times and what rules name: a thousand other metrics don't hide a change in them. */
-	struct opk_diff_family foremost, others;
-	uint64_t launches_least, launches_most; /* of a value with a spread, on a side */
-	size_t verdicts[OPK_VERDICTS];          /* how many values have each */
-	/* Kernels of several launch shapes: what samples say of them is in no row of one shape. */
-	size_t unplaced;
-	/* The SM's clock first, where it is known on both sides: times and rates depend on it. */
-	const struct opk_diff_peak *peaks;
-	size_t peak_count;
-};
-
-/* A fact that is another one on the other side: "chip", "gpu", "cupti_version", "sm_mhz"... */
-struct opk_diff_difference {
-	const char *what, *before, *after;
-};
-
-struct opk_diff_rules;
 struct opk_diff_options {
 	size_t size;
 	/* Words as opk_sum() has them: "kernel", which NULL means, "name", "nvtx,kernel". */
@@ -1807,7 +1712,19 @@ struct opk_diff_options {
 	double level;      /* share of false discoveries; 0: 0.005 */
 	/* What is evaluated, and its filter; `also` and `join` are not looked at. */
 	const struct opk_eval_options *eval;
-	const struct opk_diff_rules *rules; /* their metrics are evaluated, too */
+	/*
+	 * Rules that the change must not break; their metrics are evaluated, too. "METRIC>5%" (or
+	 * >=, <, <=) is broken where the metric grew by more than that and it is no noise, or can't
+	 * be told from noise; "METRIC>1.5e6" where it is more than that afterwards, in base units;
+	 * "unmatched" by rows of one side alone. A value that is missing or NaN breaks a rule on
+	 * it, and an infinite one a rule in percent. A rule that looks at no row is broken, and so
+	 * are all rules of a comparison in which no row matches.
+	 */
+	const char *const *rules;
+	size_t rule_count;
+	const char *const *rule_files; /* YAML files with more of them, docs/ci.md */
+	size_t rule_file_count;
+	enum opk_kernel_style kernel_names;
 };
 
 /*
@@ -1819,90 +1736,77 @@ struct opk_diff_options {
  *
  * The files must outlive the result, and are evaluated as opk_eval_file() does it, samples divided
  * among what ran beside them. Kernels match by their names, not their symbols. Rows are in order of
- * what changed most in time, those that changed by more than noise first. OPK_EUSAGE: a side has no
- * file, or one twice; rows can't be compared, as PM samples without what ran beside them, or ranges
- * with launches on a timeline; or a rule is on no metric. OPK_EINPUT: a file was built and not
- * recorded, or rules from a file are wrong.
+ * what changed most in time, those that changed by more than noise first. That rules are broken is
+ * no failure. OPK_EUSAGE: a side has no file, or one twice; rows can't be compared, as PM samples
+ * without what ran beside them, or ranges with launches on a timeline; or a rule is none, or on no
+ * metric. OPK_EINPUT: a file was built and not recorded, or rules from a file are wrong.
  */
 struct opk_diff;
 int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
                  size_t before_count, struct opk_file *const *after, size_t after_count,
                  const struct opk_diff_options *options);
 void opk_diff_free(struct opk_diff *diff);
-/* What `values` of a row are of, in their order; texts are borrowed. */
-size_t opk_diff_column_count(const struct opk_diff *diff);
-struct opk_diff_column opk_diff_get_column(const struct opk_diff *diff, size_t i);
-/* Rows that both sides have. */
-size_t opk_diff_count(const struct opk_diff *diff);
-const struct opk_diff_row *opk_diff_get(const struct opk_diff *diff, size_t i);
-/* Rows of one side alone: the other one's launches are 0. */
-size_t opk_diff_unmatched_count(const struct opk_diff *diff);
-const struct opk_diff_row *opk_diff_get_unmatched(const struct opk_diff *diff, size_t i);
-/*
- * All that a row was matched by: "gemm 16x6x1 128x1x1". free() it; NULL: out of memory. Kernels are
- * called as `names` has them; NULL: in full.
- */
-char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
-                        struct opk_kernel_names *names);
-/* How many values changed, and how sure that is; borrowed. */
-const struct opk_diff_summary *opk_diff_get_summary(const struct opk_diff *diff);
-/* Facts in which the sides differ, borrowed. */
-size_t opk_diff_difference_count(const struct opk_diff *diff);
-const struct opk_diff_difference *opk_diff_get_difference(const struct opk_diff *diff, size_t i);
 
 /*
- * Rules that a comparison must not break. "METRIC>5%" (or >=, <, <=) is broken where the metric
- * grew by more than that and it is no noise, or can't be told from noise; "METRIC>1.5e6" where it
- * is more than that afterwards, in base units; "unmatched" by rows of one side alone. A value that
- * is missing or NaN breaks a rule on it, and an infinite one a rule in percent. A rule that looks
- * at no row is broken, and so are all rules of a comparison in which no row matches.
+ * Lists of a comparison. A value of a side is of `before_count` launches, or of what launches are
+ * together: the median; of different kernels, or means of several launches, the mean; or NaN.
+ * before_low and before_high are its quartiles, NaN for fewer than two values.
  */
-struct opk_diff_rule {
-	const char *text; /* as it was written */
-	const char
-		*metric;  /* or label, or derived metric, or "duration_ns"; "": on unmatched rows */
-	bool less, equal; /* < rather than >; and the limit itself breaks it */
-	double limit;
-	bool relative;            /* the limit is a change in percent */
-	const char *const *where; /* conditions of opk_filter_new() on the facts of its rows */
-	size_t where_count;
-	const char *reason; /* what it is for; "" */
+enum opk_diff_list {
+	/*
+	 * One row: before, after (paths), by, matched_rows, unmatched_rows; launches_least,
+	 * launches_most: of a value with a spread, on a side; test, in words; level, the share of
+	 * false discoveries, in two families, level_of_times, with what rules name, and
+	 * level_of_others; tested, launches_needed: on each side, to tell a single change among so
+	 * many; tested_others, launches_needed_others; and how many values are changed, noise,
+	 * same, too_few, nan, missing, clock: see `verdict` below.
+	 */
+	OPK_DIFF_ABOUT,
+	/* Facts that differ, such as "chip", "gpu" or "sm_mhz": fact, before, after. */
+	OPK_DIFF_DIFFERENCES,
+	/*
+	 * name: a metric, label, derived metric, or "duration_ns", times of ranges, or launches on
+	 * a timeline; unit; is_time: rows are in order of this one.
+	 */
+	OPK_DIFF_COLUMNS,
+	/*
+	 * Rows that both sides have. name: all that it was matched by, "gemm 16x6x1 128x1x1";
+	 * kernel; before_launches, after_launches; time_change: that of a launch, times the
+	 * launches that both sides have at least, in the unit of the column with is_time, or NaN;
+	 * time_changed: by more than noise.
+	 */
+	OPK_DIFF_ROWS,
+	OPK_DIFF_UNMATCHED, /* the same of one side alone: the other one's launches are 0 */
+	/*
+	 * Of each of OPK_DIFF_ROWS each of OPK_DIFF_COLUMNS: row, from 0; metric; before, after,
+	 * change_pct: of what was before, infinite where only that is 0; verdict: "same": all
+	 * launches of both sides have one value, "noise": launches differ from each other as much,
+	 * "changed": by more than noise, "too few" launches to tell, "nan": on either side a
+	 * launch has no value, "missing": on either side nothing was measured, "clock": the SM's
+	 * clock can explain all of it; p, of the test, NaN: it was not made; before_count,
+	 * after_count, before_low, before_high, after_low, after_high; clock_pct: of a time or a
+	 * rate the change that the SM's clock alone makes where all else takes as many cycles as
+	 * before, and so the most that it can have made; NaN: that is not known.
+	 */
+	OPK_DIFF_VALUES,
+	/*
+	 * Peaks and clocks, what the GPU can do, and not what the program did: not judged, unless
+	 * a rule names them, and each here once, its values of all launches of a side. The SM's
+	 * clock is first, where both sides have it. metric, unit, before, after, change_pct,
+	 * before_count, after_count, before_low, before_high, after_low, after_high.
+	 */
+	OPK_DIFF_PEAKS,
+	/*
+	 * Rule by rule each row that it is about: rule, as it was written; row, its name, "": all
+	 * rows, or none; broken; found: "+7.3%, from 1200 to 1287.6 ns"; reason: what the rule is
+	 * for, or "".
+	 */
+	OPK_DIFF_RULES
 };
-/* No rules yet: they are added, and those of a file loaded. */
-int opk_diff_rules_new(struct opk_diff_rules **out, struct opk_ctx *ctx);
-void opk_diff_rules_free(struct opk_diff_rules *rules);
-/* The text is copied. OPK_EUSAGE: this is no rule. */
-int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *text);
-/* Adds those of a YAML file, docs/ci.md. OPK_EINPUT, with all errors in it, as opk_set_load(). */
-int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path);
-
-/* A rule and a row that it is about. */
-struct opk_diff_judged {
-	const struct opk_diff_rule *rule;
-	const struct opk_diff_row *row; /* NULL: it is about all rows, or has none */
-	bool broken;
-	const char *row_name; /* opk_diff_row_name(); "" */
-	const char *text;     /* what was found: "+7.3%, from 1200 to 1287.6 ns" */
-};
-/*
- * Finds the rules that are broken: for each rule each row that it is about, rule by rule. Without
- * these rules in the options of the comparison their metrics may be missing, which breaks them.
- * Comparison, rules and names must outlive it; `names` is as opk_diff_row_name() takes it. That
- * rules are broken is no failure.
- */
-struct opk_diff_judgement;
-int opk_diff_judgement_new(struct opk_diff_judgement **out, struct opk_ctx *ctx,
-                           const struct opk_diff *diff, const struct opk_diff_rules *rules,
-                           struct opk_kernel_names *names);
-void opk_diff_judgement_free(struct opk_diff_judgement *judgement);
-size_t opk_diff_judgement_count(const struct opk_diff_judgement *judgement);
-const struct opk_diff_judged *opk_diff_judgement_get(const struct opk_diff_judgement *judgement,
-                                                     size_t i);
-/* How many of them are broken; 0: the change may go in. */
-size_t opk_diff_judgement_broken(const struct opk_diff_judgement *judgement);
-/* As a file of JUnit's, which CI systems read: a test case for each rule and row. */
-int opk_diff_judgement_write_junit(const struct opk_diff_judgement *judgement, struct opk_ctx *ctx,
-                                   const char *path);
+int opk_diff_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_diff *diff,
+                  enum opk_diff_list which);
+/* What became of the rules as a file of JUnit's, which CI systems read: a test case a row. */
+int opk_diff_write_junit(const struct opk_diff *diff, struct opk_ctx *ctx, const char *path);
 
 /* ---- summaries ------------------------------------------------------------------------------- */
 

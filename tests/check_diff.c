@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "compare/compare.h"
-#include "compare/door.h"
 #include "folder.h"
 #include "random.h"
 
@@ -646,33 +645,25 @@ START_TEST(known_rules)
 {
 	for (size_t i = 0; i < COUNT(rules); i++) {
 		struct opk_diff_options options = OPK_INIT(options);
-		struct opk_diff_judgement *judgement;
-		struct opk_diff_rules *made;
 		struct compared c = { 0 };
-		struct opk_ctx *ctx = new_ctx();
 		size_t first = 0;
 
-		ck_ok(ctx, opk_diff_rules_new(&made, ctx));
-		ck_ok(ctx, opk_diff_rules_add(made, ctx, rules[i].text));
-		options.rules = made;
+		options.rules = &rules[i].text;
+		options.rule_count = 1;
 		compare(&c, 1, 1, &options);
-		ck_ok(ctx, opk_diff_judgement_new(&judgement, ctx, c.diff, made, NULL));
-		ck_row(&rules[i], opk_diff_judgement_broken(judgement) == rules[i].broken, "%zu",
-		       opk_diff_judgement_broken(judgement));
-		ck_row(&rules[i], opk_diff_judgement_count(judgement) == rules[i].of, "%zu",
-		       opk_diff_judgement_count(judgement));
-		while (rules[i].row && !opk_diff_judgement_get(judgement, first)->broken)
+		ck_row(&rules[i], opk_diff_broken(c.diff) == rules[i].broken, "%zu",
+		       opk_diff_broken(c.diff));
+		ck_row(&rules[i], opk_diff_judged_count(c.diff) == rules[i].of, "%zu",
+		       opk_diff_judged_count(c.diff));
+		while (rules[i].row && !opk_diff_get_judged(c.diff, first)->broken)
 			first++;
 		if (rules[i].row) {
-			const struct opk_diff_judged *of = opk_diff_judgement_get(judgement, first);
+			const struct opk_diff_judged *of = opk_diff_get_judged(c.diff, first);
 
 			ck_row(&rules[i], !strcmp(of->row_name, rules[i].row), "%s", of->row_name);
 			ck_row(&rules[i], strstr(of->text, rules[i].found), "%s", of->text);
 		}
-		opk_diff_judgement_free(judgement);
 		clear(&c);
-		opk_diff_rules_free(made);
-		opk_ctx_free(ctx);
 	}
 }
 END_TEST
@@ -697,17 +688,16 @@ static const struct {
 START_TEST(no_rules)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_diff_rules *made;
+	struct opk_diff_rules made = { 0 };
 
-	ck_ok(ctx, opk_diff_rules_new(&made, ctx));
 	for (size_t i = 0; i < COUNT(bad_rules); i++) {
-		int code = opk_diff_rules_add(made, ctx, bad_rules[i].text);
+		int code = opk_diff_rules_add(&made, ctx, bad_rules[i].text);
 
 		ck_row(&bad_rules[i], code == OPK_EUSAGE && told(ctx, bad_rules[i].wrong), "%d: %s",
 		       code, errors_of(ctx));
 	}
-	ck_assert_uint_eq(opk_diff_rules_count(made), 0);
-	opk_diff_rules_free(made);
+	ck_assert_uint_eq(made.rules.count, 0);
+	opk_diff_rules_clear(&made);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -741,17 +731,16 @@ START_TEST(files_of_rules)
 	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rule_files); i++) {
-		struct opk_diff_rules *made;
+		struct opk_diff_rules made = { 0 };
 		int code;
 
 		put_file("rules.yaml", rule_files[i].yaml, strlen(rule_files[i].yaml));
-		ck_ok(ctx, opk_diff_rules_new(&made, ctx));
-		code = opk_diff_rules_load(made, ctx, in_folder("rules.yaml"));
+		code = opk_diff_rules_load(&made, ctx, in_folder("rules.yaml"));
 		ck_row(&rule_files[i],
 		       rule_files[i].wrong ? code == OPK_EINPUT && told(ctx, rule_files[i].wrong)
 		                           : code == OPK_OK,
 		       "%d: %s", code, errors_of(ctx));
-		opk_diff_rules_free(made);
+		opk_diff_rules_clear(&made);
 	}
 	opk_ctx_free(ctx);
 }
@@ -765,28 +754,23 @@ START_TEST(names_in_xml)
 	static const char wanted[] = "name=\"&#60;a&#38;&#34;&#39;&#62;";
 	static const char rest[] = "]]&#62;\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9";
 	struct opk_diff_options options = OPK_INIT(options);
-	struct opk_diff_judgement *judgement;
+	const char *rule = "duration_ns>5";
 	opk_autofree void *xml = NULL;
 	struct compared c = { 0 };
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_diff_rules *made;
 	size_t size;
 
 	put_trace("before.opk", 1000, odd, 1);
 	put_trace("after.opk", 1000, odd, 1);
-	ck_ok(ctx, opk_diff_rules_new(&made, ctx));
-	ck_ok(ctx, opk_diff_rules_add(made, ctx, "duration_ns>5"));
-	options.rules = made;
+	options.rules = &rule;
+	options.rule_count = 1;
 	compare(&c, 1, 1, &options);
-	ck_ok(ctx, opk_diff_judgement_new(&judgement, ctx, c.diff, made, NULL));
-	ck_ok(ctx, opk_diff_judgement_write_junit(judgement, ctx, in_folder("x.xml")));
+	ck_ok(ctx, opk_diff_write_junit(c.diff, ctx, in_folder("x.xml")));
 	ck_ok(ctx, opk_read_file(&xml, &size, ctx, in_folder("x.xml")));
 	ck_assert_msg(strstr(xml, wanted) && strstr(xml, rest), "%s", (char *)xml);
 	ck_assert_ptr_null(strchr(xml, '\x01'));
 	ck_assert_ptr_null(strchr(xml, '\x1b'));
-	opk_diff_judgement_free(judgement);
 	clear(&c);
-	opk_diff_rules_free(made);
 	opk_ctx_free(ctx);
 }
 END_TEST

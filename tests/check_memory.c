@@ -9,6 +9,7 @@
 #include "adapters/nv/nv.h"
 #include "base/file.h"
 #include "chip/door.h"
+#include "compare/door.h"
 #include "container/door.h"
 #include "eval/door.h"
 #include "fake_nv.h"
@@ -621,47 +622,37 @@ static int recover(struct opk_ctx *ctx)
 	return opk_recover(NULL, ctx, from, in_folder("out"));
 }
 
-static int judge(struct opk_ctx *ctx, const struct opk_diff *diff,
-                 const struct opk_diff_rules *rules)
-{
-	struct opk_diff_judgement *judgement = NULL;
-	struct opk_kernel_names *kernels = NULL;
-	int code = opk_kernel_names_new(&kernels, ctx, OPK_KERNEL_SHORT);
-
-	for (size_t i = 0; !code && i < opk_diff_count(diff); i++)
-		code = opk_kernel_names_add(kernels, ctx, &opk_diff_get(diff, i)->range, 1);
-	if (!code)
-		code = opk_diff_judgement_new(&judgement, ctx, diff, rules, kernels);
-	if (!code)
-		code = opk_diff_judgement_write_junit(judgement, ctx, in_folder("out"));
-	opk_diff_judgement_free(judgement);
-	opk_kernel_names_free(kernels);
-	return code;
-}
-
 /* Ranges of one pass each: what they are together is evaluated, too. */
 static int compare(struct opk_ctx *ctx)
 {
+	const char *rule = "both > 5%", *rules;
+	char path[512];
 	struct opk_diff_options options = OPK_INIT(options);
-	struct opk_diff_rules *rules = NULL;
+	struct opk_listing *rows = NULL;
 	struct opk_diff *diff = NULL;
 	struct opk_file *file = NULL;
-	int code = opk_diff_rules_new(&rules, ctx);
+	int code;
 
-	if (!code)
-		code = opk_diff_rules_add(rules, ctx, "both > 5%");
-	if (!code)
-		code = opk_diff_rules_load(rules, ctx, in_folder("rules.yaml"));
+	snprintf(path, sizeof path, "%s", in_folder("rules.yaml"));
+	rules = path;
+	options.rules = &rule;
+	options.rule_files = &rules;
+	options.rule_count = options.rule_file_count = 1;
+	options.kernel_names = OPK_KERNEL_SHORT;
+	code = opk_diff_check_rules(ctx, &options);
 	if (!code)
 		code = opk_file_open(&file, ctx, in_folder("run.opk"));
-	options.rules = rules;
 	if (!code)
 		code = opk_diff_new(&diff, ctx, &file, 1, &file, 1, &options);
+	for (int which = 0; !code && which <= OPK_DIFF_RULES; which++) {
+		opk_listing_free(opk_take(rows));
+		code = opk_diff_list(&rows, ctx, diff, (enum opk_diff_list)which);
+	}
 	if (!code)
-		code = judge(ctx, diff, rules);
+		code = opk_diff_write_junit(diff, ctx, in_folder("out"));
+	opk_listing_free(rows);
 	opk_diff_free(diff);
 	opk_file_free(file);
-	opk_diff_rules_free(rules);
 	return code;
 }
 

@@ -2,48 +2,48 @@
 /* diff BEFORE.opk AFTER.opk: what changed by more than noise, kernel by kernel. */
 #include <offpeak.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-static void print_row(const struct opk_diff *diff, const struct opk_diff_row *row)
+/* The columns of OPK_DIFF_ROWS and OPK_DIFF_VALUES that are printed here. */
+enum { NAME = 0, ROW = 0, METRIC, BEFORE, AFTER, CHANGE, VERDICT };
+
+static void print_values(const struct opk_listing *rows, const struct opk_listing *values)
 {
-	char *name = opk_diff_row_name(diff, row, NULL); /* kernel and launch shape */
+	for (size_t i = 0; i < opk_listing_count(values); i++) {
+		const union opk_cell *of = opk_listing_get(values, i);
+		const char *name = opk_listing_get(rows, of[ROW].uint)[NAME].string;
 
-	printf("%s\n", name ? name : "(out of memory)");
-	free(name);
-	for (size_t i = 0; i < opk_diff_column_count(diff); i++) {
-		struct opk_diff_column column = opk_diff_get_column(diff, i);
-		const struct opk_diff_value *value = &row->values[i];
-
-		if (column.shown)
-			printf("  %s: %.5g to %.5g %s (%s)\n", column.name, value->before.value,
-			       value->after.value, column.unit, opk_verdict_name(value->verdict));
+		printf("%s: %s: %.5g to %.5g (%s)\n", name, of[METRIC].string, of[BEFORE].number,
+		       of[AFTER].number, of[VERDICT].string);
 	}
 }
 
-static int compare(struct opk_ctx *ctx, struct opk_file *before, struct opk_file *after)
+static int print_diff(struct opk_ctx *ctx, const struct opk_diff *diff)
 {
-	struct opk_diff *diff;
-	int code = opk_diff_new(&diff, ctx, &before, 1, &after, 1, NULL);
+	struct opk_listing *rows = NULL, *values = NULL;
+	int code = opk_diff_list(&rows, ctx, diff, OPK_DIFF_ROWS);
 
-	if (code)
-		return code;
-	for (size_t i = 0; i < opk_diff_count(diff); i++)
-		print_row(diff, opk_diff_get(diff, i));
-	for (size_t i = 0; i < opk_diff_unmatched_count(diff); i++)
-		print_row(diff, opk_diff_get_unmatched(diff, i)); /* nan on the other side */
-	opk_diff_free(diff);
-	return OPK_OK;
+	if (!code)
+		code = opk_diff_list(&values, ctx, diff, OPK_DIFF_VALUES);
+	if (!code)
+		print_values(rows, values);
+	opk_listing_free(rows);
+	opk_listing_free(values);
+	return code;
 }
 
 static int compare_files(struct opk_ctx *ctx, const char *before, const char *after)
 {
 	struct opk_file *files[2] = { NULL, NULL };
+	struct opk_diff *diff = NULL;
 	int code = opk_file_open(&files[0], ctx, before);
 
 	if (!code)
 		code = opk_file_open(&files[1], ctx, after);
 	if (!code)
-		code = compare(ctx, files[0], files[1]);
+		code = opk_diff_new(&diff, ctx, files, 1, files + 1, 1, NULL);
+	if (!code)
+		code = print_diff(ctx, diff);
+	opk_diff_free(diff);
 	opk_file_free(files[0]);
 	opk_file_free(files[1]);
 	return code;

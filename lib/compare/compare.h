@@ -6,6 +6,7 @@
 #include "adapters/yaml/yaml_tree.h"
 #include "base/ctx.h"
 #include "base/strlist.h"
+#include "compare/door.h"
 #include "eval/eval.h"
 #include "images/images.h"
 
@@ -52,6 +53,32 @@ struct opk_compared_table {
 int opk_find_verdicts(struct opk_diff_summary *summary, struct opk_ctx *ctx,
                       const struct opk_compared_table *table);
 
+/* ---- rules.c ---- */
+
+struct opk_compared_rule {
+	struct opk_diff_rule rule; /* borrows from the others */
+	char *text, *metric, *reason;
+	struct opk_strlist where;
+	struct opk_filter *filter; /* NULL: all rows are its */
+	struct opk_place place;    /* of a rule from a file */
+};
+/* Begin with zeros. */
+struct opk_diff_rules {
+	OPK_LIST(struct opk_compared_rule) rules;
+	OPK_LIST(struct opk_source *) sources;
+};
+/* Adds one, OPK_EUSAGE: it is none; or those of a YAML file, OPK_EINPUT with all errors in it. */
+int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *text);
+int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path);
+/* All of the options. */
+int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
+                        const struct opk_diff_options *options);
+void opk_diff_rules_clear(struct opk_diff_rules *rules);
+/* "METRIC>5%"; *wrong is what is wrong with it. False also when out of memory: it is NULL then. */
+bool opk_compared_rule_parse(struct opk_compared_rule *out, const char **wrong, const char *text);
+void opk_compared_rule_clear(struct opk_compared_rule *rule);
+bool opk_compared_is_ruled(const struct opk_diff_rules *rules, const char *metric);
+
 /* ---- sources.c: recordings, evaluated ---- */
 
 /* What a row of a recording is. */
@@ -93,6 +120,9 @@ struct opk_compared_group {
 
 struct opk_diff {
 	struct opk_diff_options options;
+	struct opk_diff_rules rules;
+	char *by;
+	struct opk_kernel_names *names;
 	struct opk_compared_source *sources;
 	size_t source_count;
 	OPK_LIST(struct opk_compared_column) columns;
@@ -114,6 +144,8 @@ struct opk_diff {
 	size_t unmatched_count;
 	struct opk_diff_difference *differences;
 	size_t difference_count;
+	OPK_LIST(struct opk_diff_judged) judged;
+	size_t broken;
 	struct opk_strlist texts; /* that they borrow */
 };
 
@@ -137,24 +169,11 @@ bool opk_compared_has_both(const struct opk_diff *diff, size_t column);
 /* differences.c: what makes recordings differ besides the program. */
 int opk_find_differences(struct opk_diff *diff, struct opk_ctx *ctx);
 
-/* ---- rules.c ---- */
-
-struct opk_compared_rule {
-	struct opk_diff_rule rule; /* borrows from the others */
-	char *text, *metric, *reason;
-	struct opk_strlist where;
-	struct opk_filter *filter; /* NULL: all rows are its */
-	struct opk_place place;    /* of a rule from a file */
-};
-struct opk_diff_rules {
-	OPK_LIST(struct opk_compared_rule) rules;
-	OPK_LIST(struct opk_source *) sources;
-};
-/* "METRIC>5%"; *wrong is what is wrong with it. False also when out of memory: it is NULL then. */
-bool opk_compared_rule_parse(struct opk_compared_rule *out, const char **wrong, const char *text);
-void opk_compared_rule_clear(struct opk_compared_rule *rule);
+/* ---- rules ---- */
 
 /* rules_check.c: OPK_EUSAGE, or OPK_EINPUT for those from files, where one names nothing. */
 int opk_compared_check_rules(struct opk_diff *diff, struct opk_ctx *ctx);
+/* judge.c: finds those that are broken. */
+int opk_compared_judge(struct opk_diff *diff, struct opk_ctx *ctx);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/option_struct.h"
 #include "compare/compare.h"
-#include "compare/door.h"
 
 static const double default_level = 0.005;
 
@@ -18,7 +17,7 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_diff_options *options)
 {
-	int code = opk_key_parse(key, ctx, options->by ? options->by : "kernel");
+	int code = opk_key_parse(key, ctx, options->by);
 
 	if (!code && options->ignore_shape && *key & OPK_KEY_SHAPE)
 		return opk_fail(ctx, OPK_EUSAGE, "rows are to be matched by shape, or without it");
@@ -83,7 +82,6 @@ static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places
 
 static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	const struct opk_diff_rules *rules = diff->options.rules;
 	opk_autofree bool *foremost = opk_alloc_array(diff->columns.count + 1, sizeof *foremost);
 	opk_autofree bool *hidden = opk_alloc_array(diff->columns.count + 1, sizeof *hidden);
 	struct opk_compared_table table = {
@@ -100,8 +98,8 @@ static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
 		return fail_nomem(ctx);
 	if (diff->time != SIZE_MAX)
 		foremost[diff->time] = true;
-	for (size_t i = 0; rules && i < opk_diff_rules_count(rules); i++)
-		if (opk_index_find(&column, &diff->numbers, opk_diff_rules_get(rules, i)->metric))
+	for (size_t i = 0; i < diff->rules.rules.count; i++)
+		if (opk_index_find(&column, &diff->numbers, diff->rules.rules.items[i].metric))
 			foremost[column] = true;
 	for (size_t i = 0; i < diff->columns.count; i++)
 		hidden[i] = !diff->columns.items[i].shown && !foremost[i];
@@ -181,17 +179,33 @@ static int match(struct opk_diff *diff, struct opk_ctx *ctx)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
+/* Those of both sides first, as they are listed. */
+static int name_kernels(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	int code = opk_kernel_names_new(&diff->names, ctx, diff->options.kernel_names);
+
+	for (size_t i = 0; !code && i < diff->row_count + diff->unmatched_count; i++)
+		code = opk_kernel_names_add(diff->names, ctx, &diff->rows[i].range, 1);
+	return code;
+}
+
 static int make(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	int code = find_key(&diff->groups.key, ctx, &diff->options);
+	int code = opk_diff_rules_read(&diff->rules, ctx, &diff->options);
 
+	if (!code)
+		code = find_key(&diff->groups.key, ctx, &diff->options);
 	if (!code)
 		code = opk_compared_evaluate(diff, ctx);
 	if (!code)
 		code = opk_compared_read(diff, ctx);
 	if (!code)
 		code = match(diff, ctx);
-	return code ? code : opk_find_differences(diff, ctx);
+	if (!code)
+		code = opk_find_differences(diff, ctx);
+	if (!code)
+		code = name_kernels(diff, ctx);
+	return code ? code : opk_compared_judge(diff, ctx);
 }
 
 int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
@@ -204,9 +218,11 @@ int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *co
 	if (!diff)
 		return fail_nomem(ctx);
 	opk_copy_options(&diff->options, sizeof diff->options, given);
+	diff->by = opk_strdup(diff->options.by ? diff->options.by : "kernel");
+	diff->options.by = diff->by;
 	diff->summary.level = diff->options.level > 0 ? diff->options.level : default_level;
 	diff->sources = opk_alloc_array(before_count + after_count + 1, sizeof *diff->sources);
-	code = diff->sources ? add_sources(diff, ctx, before, before_count, OPK_BEFORE)
+	code = diff->sources && diff->by ? add_sources(diff, ctx, before, before_count, OPK_BEFORE)
 	                     : fail_nomem(ctx);
 	if (!code)
 		code = add_sources(diff, ctx, after, after_count, OPK_AFTER);
@@ -243,6 +259,10 @@ void opk_diff_free(struct opk_diff *diff)
 	free(diff->peaks);
 	free(diff->rows);
 	free(diff->differences);
+	free(diff->judged.items);
+	free(diff->by);
+	opk_kernel_names_free(diff->names);
+	opk_diff_rules_clear(&diff->rules);
 	opk_strlist_clear(&diff->texts);
 	free(diff);
 }
@@ -299,4 +319,19 @@ size_t opk_diff_difference_count(const struct opk_diff *diff)
 const struct opk_diff_difference *opk_diff_get_difference(const struct opk_diff *diff, size_t i)
 {
 	return &diff->differences[i];
+}
+
+size_t opk_diff_judged_count(const struct opk_diff *diff)
+{
+	return diff->judged.count;
+}
+
+const struct opk_diff_judged *opk_diff_get_judged(const struct opk_diff *diff, size_t i)
+{
+	return &diff->judged.items[i];
+}
+
+size_t opk_diff_broken(const struct opk_diff *diff)
+{
+	return diff->broken;
 }

@@ -8,17 +8,9 @@
 #include "compare/compare.h"
 #include "eval/door.h"
 
-struct opk_diff_judgement {
-	OPK_LIST(struct opk_diff_judged) items;
-	struct opk_strlist texts; /* that they borrow */
-	size_t broken;
-};
-
 struct judge {
-	struct opk_diff_judgement *judgement;
+	struct opk_diff *diff;
 	struct opk_ctx *ctx;
-	const struct opk_diff *diff;
-	struct opk_kernel_names *names;
 	const struct opk_compared_rule *rule;
 	size_t column;         /* SIZE_MAX: neither side has it */
 	bool lacks[OPK_SIDES]; /* no recording of the side lists it, and it has no value there */
@@ -35,11 +27,10 @@ static int nomem(struct opk_ctx *ctx)
 /* Takes both texts over. */
 static int put(struct judge *j, const struct opk_diff_row *row, bool broken, char *name, char *text)
 {
-	struct opk_diff_judgement *judgement = j->judgement;
-	struct opk_diff_judged *judged = opk_list_add(&judgement->items);
-	bool named = opk_strlist_take(&judgement->texts, name);
+	struct opk_diff_judged *judged = opk_list_add(&j->diff->judged);
+	bool named = opk_strlist_take(&j->diff->texts, name);
 
-	if (!opk_strlist_take(&judgement->texts, text) || !named || !judged)
+	if (!opk_strlist_take(&j->diff->texts, text) || !named || !judged)
 		return nomem(j->ctx);
 	*judged = (struct opk_diff_judged){
 		.rule = &j->rule->rule,
@@ -48,13 +39,13 @@ static int put(struct judge *j, const struct opk_diff_row *row, bool broken, cha
 		.row_name = name,
 		.text = text,
 	};
-	judgement->broken += broken;
+	j->diff->broken += broken;
 	return OPK_OK;
 }
 
 static int put_row(struct judge *j, const struct opk_diff_row *row, bool broken, char *text)
 {
-	return put(j, row, broken, opk_diff_row_name(j->diff, row, j->names), text);
+	return put(j, row, broken, opk_diff_row_name(j->diff, row, j->diff->names), text);
 }
 
 /* How sure the change is; of what does change, how much of it is the clock's. */
@@ -284,49 +275,16 @@ static int judge(struct judge *j)
 	return code || !nothing ? code : put(j, NULL, true, opk_strdup(""), opk_strdup(nothing));
 }
 
-int opk_diff_judgement_new(struct opk_diff_judgement **out, struct opk_ctx *ctx,
-                           const struct opk_diff *diff, const struct opk_diff_rules *rules,
-                           struct opk_kernel_names *names)
+int opk_compared_judge(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	struct opk_diff_judgement *judgement = opk_alloc(sizeof *judgement);
-	int code = judgement ? OPK_OK : nomem(ctx);
+	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < rules->rules.count; i++) {
-		struct judge j = { .judgement = judgement,
+	for (size_t i = 0; !code && i < diff->rules.rules.count; i++) {
+		struct judge j = { .diff = diff,
 			           .ctx = ctx,
-			           .diff = diff,
-			           .names = names,
-			           .rule = &rules->rules.items[i] };
+			           .rule = &diff->rules.rules.items[i] };
 
 		code = judge(&j);
 	}
-	if (!code)
-		*out = opk_take(judgement);
-	opk_diff_judgement_free(judgement);
 	return code;
-}
-
-void opk_diff_judgement_free(struct opk_diff_judgement *judgement)
-{
-	if (!judgement)
-		return;
-	free(judgement->items.items);
-	opk_strlist_clear(&judgement->texts);
-	free(judgement);
-}
-
-size_t opk_diff_judgement_count(const struct opk_diff_judgement *judgement)
-{
-	return judgement->items.count;
-}
-
-const struct opk_diff_judged *opk_diff_judgement_get(const struct opk_diff_judgement *judgement,
-                                                     size_t i)
-{
-	return &judgement->items.items[i];
-}
-
-size_t opk_diff_judgement_broken(const struct opk_diff_judgement *judgement)
-{
-	return judgement->broken;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A judgement as JUnit's XML. */
+/* What became of rules, as JUnit's XML. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -58,29 +58,25 @@ static void put_case(struct opk_buf *out, const struct opk_diff_judged *judged)
 	opk_buf_add_text(out, "</failure>\n    </testcase>\n");
 }
 
-static void put_all(struct opk_buf *out, const struct opk_diff_judgement *judgement)
+static void put_all(struct opk_buf *out, const struct opk_diff *diff)
 {
-	size_t count = opk_diff_judgement_count(judgement);
-	size_t broken = opk_diff_judgement_broken(judgement);
-
 	opk_buf_add_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
 	opk_buf_add_printf(out,
 	                   "<testsuites tests=\"%zu\" failures=\"%zu\">\n"
 	                   "  <testsuite name=\"offpeak diff\" tests=\"%zu\" failures=\"%zu\">\n",
-	                   count, broken, count, broken);
-	for (size_t i = 0; i < count; i++)
-		put_case(out, opk_diff_judgement_get(judgement, i));
+	                   diff->judged.count, diff->broken, diff->judged.count, diff->broken);
+	for (size_t i = 0; i < diff->judged.count; i++)
+		put_case(out, &diff->judged.items[i]);
 	opk_buf_add_text(out, "  </testsuite>\n</testsuites>\n");
 }
 
-int opk_diff_judgement_write_junit(const struct opk_diff_judgement *judgement, struct opk_ctx *ctx,
-                                   const char *path)
+int opk_diff_write_junit(const struct opk_diff *diff, struct opk_ctx *ctx, const char *path)
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
 	opk_autobuf struct opk_buf out = { 0 };
 	int code;
 
-	put_all(&out, judgement);
+	put_all(&out, diff);
 	if (out.failed)
 		return opk_nomem(ctx, "a judgement");
 	code = opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_JUNIT);

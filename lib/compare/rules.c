@@ -4,19 +4,8 @@
 
 #include "base/decimal.h"
 #include "compare/compare.h"
-#include "compare/door.h"
 
 static const char unmatched[] = "unmatched";
-
-int opk_diff_rules_new(struct opk_diff_rules **out, struct opk_ctx *ctx)
-{
-	struct opk_diff_rules *rules = opk_alloc(sizeof *rules);
-
-	if (!rules)
-		return opk_nomem(ctx, "rules");
-	*out = rules;
-	return OPK_OK;
-}
 
 void opk_compared_rule_clear(struct opk_compared_rule *rule)
 {
@@ -28,17 +17,14 @@ void opk_compared_rule_clear(struct opk_compared_rule *rule)
 	*rule = (struct opk_compared_rule){ 0 };
 }
 
-void opk_diff_rules_free(struct opk_diff_rules *rules)
+void opk_diff_rules_clear(struct opk_diff_rules *rules)
 {
-	if (!rules)
-		return;
 	for (size_t i = 0; i < rules->rules.count; i++)
 		opk_compared_rule_clear(&rules->rules.items[i]);
 	for (size_t i = 0; i < rules->sources.count; i++)
 		opk_source_free(rules->sources.items[i]);
 	free(rules->rules.items);
 	free(rules->sources.items);
-	free(rules);
 }
 
 /* ---- text ------------------------------------------------------------------------------- */
@@ -116,12 +102,31 @@ int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const 
 	             : opk_nomem(ctx, "rules");
 }
 
-size_t opk_diff_rules_count(const struct opk_diff_rules *rules)
+int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
+                        const struct opk_diff_options *options)
 {
-	return rules->rules.count;
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < options->rule_count; i++)
+		code = opk_diff_rules_add(rules, ctx, options->rules[i]);
+	for (size_t i = 0; !code && i < options->rule_file_count; i++)
+		code = opk_diff_rules_load(rules, ctx, options->rule_files[i]);
+	return code;
 }
 
-const struct opk_diff_rule *opk_diff_rules_get(const struct opk_diff_rules *rules, size_t i)
+int opk_diff_check_rules(struct opk_ctx *ctx, const struct opk_diff_options *options)
 {
-	return &rules->rules.items[i].rule;
+	struct opk_diff_rules rules = { 0 };
+	int code = opk_diff_rules_read(&rules, ctx, options);
+
+	opk_diff_rules_clear(&rules);
+	return code;
+}
+
+bool opk_compared_is_ruled(const struct opk_diff_rules *rules, const char *metric)
+{
+	for (size_t i = 0; i < rules->rules.count; i++)
+		if (!strcmp(rules->rules.items[i].metric, metric))
+			return true;
+	return false;
 }

@@ -132,12 +132,11 @@ static int check_rule(struct check *c, const struct opk_compared_rule *rule)
 
 int opk_compared_check_rules(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	const struct opk_diff_rules *rules = diff->options.rules;
 	struct check c = { .diff = diff, .ctx = ctx };
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && rules && i < rules->rules.count; i++)
-		code = check_rule(&c, &rules->rules.items[i]);
+	for (size_t i = 0; !code && i < diff->rules.rules.count; i++)
+		code = check_rule(&c, &diff->rules.rules.items[i]);
 	if (!code)
 		code = opk_problems_fail(ctx, &c.problems, OPK_EINPUT, "rules");
 	opk_problems_clear(&c.problems);

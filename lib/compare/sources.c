@@ -171,8 +171,8 @@ static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && rules && i < opk_diff_rules_count(rules); i++) {
-		const char *metric = opk_diff_rules_get(rules, i)->metric;
+	for (size_t i = 0; !code && i < rules->rules.count; i++) {
+		const char *metric = rules->rules.items[i].metric;
 		bool known;
 
 		if (!*metric || !strcmp(metric, opk_compared_duration))
@@ -384,16 +384,6 @@ static int list_columns_of(size_t **out, struct opk_diff *diff, struct opk_ctx *
 	                        traits + all - source->also.count);
 }
 
-static bool is_ruled(const struct opk_diff *diff, const char *name)
-{
-	const struct opk_diff_rules *rules = diff->options.rules;
-
-	for (size_t i = 0; rules && i < opk_diff_rules_count(rules); i++)
-		if (!strcmp(opk_diff_rules_get(rules, i)->metric, name))
-			return true;
-	return false;
-}
-
 /* They are stated once, and judged where a rule asks for it alone. */
 static void choose_peaks(struct opk_diff *diff)
 {
@@ -401,7 +391,7 @@ static void choose_peaks(struct opk_diff *diff)
 		struct opk_compared_column *column = &diff->columns.items[i];
 
 		column->is_peak = column->shown && column->traits.of_gpu
-		                  && !is_ruled(diff, column->name);
+		                  && !opk_compared_is_ruled(&diff->rules, column->name);
 		column->shown &= !column->is_peak;
 	}
 }
@@ -446,7 +436,7 @@ int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 		if (!code)
 			code = want_clock(&diff->sources[i], ctx);
 		if (!code)
-			code = want_ruled(&diff->sources[i], ctx, diff->options.rules);
+			code = want_ruled(&diff->sources[i], ctx, &diff->rules);
 	}
 	if (!code)
 		code = evaluate(diff, ctx);

@@ -2,6 +2,7 @@
 /* What changed from the first recording to the second, and whether it is noise. */
 #include <math.h>
 
+#include "compare/door.h"
 #include "report/report_inside.h"
 
 enum { MOST_ROWS = 1000, MOST_CELLS = 60000 };

@@ -4,16 +4,16 @@
 
 #include "base/ctx.h"
 #include "base/mem.h"
-#include "compare/door.h"
+#include "compare/compare.h"
 #include "fuzz.h"
 
 /* What is read is a rule that can be judged, and says what is wrong with what is not. */
 static void check(const struct opk_diff_rules *rules, struct opk_ctx *ctx, int code)
 {
-	if (code ? !opk_error_count(ctx) : !opk_diff_rules_count(rules))
+	if (code ? !opk_error_count(ctx) : !rules->rules.count)
 		abort();
-	for (size_t i = 0; !code && i < opk_diff_rules_count(rules); i++) {
-		const struct opk_diff_rule *rule = opk_diff_rules_get(rules, i);
+	for (size_t i = 0; !code && i < rules->rules.count; i++) {
+		const struct opk_diff_rule *rule = &rules->rules.items[i].rule;
 
 		if (!*rule->metric && strcmp(rule->text, "unmatched") != 0)
 			abort();
@@ -26,17 +26,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct opk_ctx *ctx = fuzz_ctx();
 	opk_autofree char *text = opk_strndup((const char *)data, size);
-	struct opk_diff_rules *rules;
 	char path[32];
 	int fd = fuzz_file(path, data, size);
 
 	for (int as_file = 0; as_file < 2; as_file++) {
-		if (opk_diff_rules_new(&rules, ctx))
-			abort();
-		check(rules, ctx,
-		      as_file ? opk_diff_rules_load(rules, ctx, path)
-		              : opk_diff_rules_add(rules, ctx, text));
-		opk_diff_rules_free(rules);
+		struct opk_diff_rules rules = { 0 };
+
+		check(&rules, ctx,
+		      as_file ? opk_diff_rules_load(&rules, ctx, path)
+		              : opk_diff_rules_add(&rules, ctx, text));
+		opk_diff_rules_clear(&rules);
 	}
 	close(fd);
 	opk_ctx_free(ctx);

@@ -62,15 +62,12 @@ static const struct option_spec specs[] = {
 
 /* ---- what was asked for ----------------------------------------------------------------- */
 
-static int add_side(struct app *app, struct opk_strlist *paths, const struct option_list *given)
+static int check_side(struct app *app, const struct option_list *paths)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < given->count; i++) {
-		code = files_read(app, given->items[i]);
-		if (!code && !opk_strlist_add(paths, given->items[i]))
-			code = app_nomem(app);
-	}
+	for (size_t i = 0; !code && i < paths->count; i++)
+		code = files_read(app, paths->items[i]);
 	return code;
 }
 
@@ -78,10 +75,10 @@ static int choose_files(struct diff *diff, const struct diff_args *args)
 {
 	struct app *app = diff->app;
 	bool named = args->before.count || args->after.count;
-	int code = add_side(app, &diff->before, &args->before);
+	int code = check_side(app, &args->before);
 
 	if (!code)
-		code = add_side(app, &diff->after, &args->after);
+		code = check_side(app, &args->after);
 	if (code)
 		return code;
 	if (named ? app->argument_count || !args->before.count || !args->after.count
@@ -89,12 +86,13 @@ static int choose_files(struct diff *diff, const struct diff_args *args)
 		return app_error(app, OPK_EUSAGE,
 		                 "diff: which recordings? BEFORE.opk AFTER.opk, or --before FILE "
 		                 "and --after FILE, each as often as there are files");
-	if (named)
-		return OPK_OK;
-	return opk_strlist_add(&diff->before, app->arguments[0])
-	                       && opk_strlist_add(&diff->after, app->arguments[1])
-	               ? OPK_OK
-	               : app_nomem(app);
+	diff->before = args->before;
+	diff->after = args->after;
+	if (!named) {
+		diff->before = (struct option_list){ { app->arguments[0] }, 1 };
+		diff->after = (struct option_list){ { app->arguments[1] }, 1 };
+	}
+	return OPK_OK;
 }
 
 static int parse_level(struct app *app, double *out, const char *text)
@@ -110,26 +108,23 @@ static int parse_level(struct app *app, double *out, const char *text)
 	return app_error(app, OPK_EUSAGE, "--level %s: use a share such as 0.005", text);
 }
 
-static int make_rules(struct opk_diff_rules **out, struct app *app, const struct diff_args *args)
+/* Those that are wrong are reported before any file is opened. */
+static int add_rules(struct opk_diff_options *options, struct app *app,
+                     const struct diff_args *args)
 {
-	int code = OPK_OK;
-
+	options->rules = args->fail.items;
+	options->rule_count = args->fail.count;
+	options->rule_files = &args->rules;
+	options->rule_file_count = args->rules != NULL;
 	if (args->junit && !args->fail.count && !args->rules)
 		return app_error(app, OPK_EUSAGE,
 		                 "diff: --junit goes with --fail or --rules: it is about rules");
-	if (!args->fail.count && !args->rules)
-		return OPK_OK;
-	code = opk_diff_rules_new(out, app->ctx);
-	for (size_t i = 0; !code && i < args->fail.count; i++)
-		code = opk_diff_rules_add(*out, app->ctx, args->fail.items[i]);
-	if (!code && args->rules)
-		code = opk_diff_rules_load(*out, app->ctx, args->rules);
-	return code;
+	return opk_diff_check_rules(app->ctx, options);
 }
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-static int open_files(struct app *app, struct opk_file **files, const struct opk_strlist *paths)
+static int open_files(struct app *app, struct opk_file **files, const struct option_list *paths)
 {
 	int code = OPK_OK;
 
@@ -154,22 +149,16 @@ static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **f
 
 /* ---- output ----------------------------------------------------------------------------- */
 
-static int add_kernel(struct diff *diff, const struct opk_diff_row *row)
-{
-	struct opk_ctx *ctx = diff->app->ctx;
-	int code = opk_kernel_names_add(diff->names, ctx, &row->range, 1);
-
-	return code ? code : opk_kernel_names_add(diff->short_names, ctx, &row->range, 1);
-}
-
 static int name_kernels(struct diff *diff)
 {
+	struct opk_ctx *ctx = diff->app->ctx;
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < opk_diff_count(diff->of); i++)
-		code = add_kernel(diff, opk_diff_get(diff->of, i));
+		code = opk_kernel_names_add(diff->names, ctx, &opk_diff_get(diff->of, i)->range, 1);
 	for (size_t i = 0; !code && i < opk_diff_unmatched_count(diff->of); i++)
-		code = add_kernel(diff, opk_diff_get_unmatched(diff->of, i));
+		code = opk_kernel_names_add(diff->names, ctx,
+		                            &opk_diff_get_unmatched(diff->of, i)->range, 1);
 	return code;
 }
 
@@ -192,7 +181,7 @@ static int print(struct diff *diff, const struct diff_args *args)
 /* Broken checks are the result, and are said even where their file can't be written. */
 static int write_junit(struct diff *diff, const char *path, const char *broken)
 {
-	int code = opk_diff_judgement_write_junit(diff->judgement, diff->app->ctx, path);
+	int code = opk_diff_write_junit(diff->of, diff->app->ctx, path);
 
 	if (!code)
 		return OPK_OK;
@@ -204,13 +193,13 @@ static int write_junit(struct diff *diff, const char *path, const char *broken)
 /* "1 of 5 checks is broken"; NULL: none is. */
 static int describe_broken(char **out, struct diff *diff)
 {
-	size_t broken = opk_diff_judgement_broken(diff->judgement);
+	size_t broken = opk_diff_broken(diff->of);
 
 	*out = NULL;
 	if (!broken)
 		return OPK_OK;
 	*out = opk_printf("%zu of %zu checks %s broken", broken,
-	                  opk_diff_judgement_count(diff->judgement), broken == 1 ? "is" : "are");
+	                  opk_diff_judged_count(diff->of), broken == 1 ? "is" : "are");
 	return *out ? OPK_OK : app_nomem(diff->app);
 }
 
@@ -228,40 +217,29 @@ static int end_gate(struct diff *diff, const struct diff_args *args)
 	return code || !broken ? code : app_error(diff->app, OPK_EFAILED, "%s", broken);
 }
 
-static int judge_and_print(struct diff *diff, const struct diff_args *args,
-                           const struct opk_diff_rules *rules)
-{
-	opk_auto(opk_diff_judgement) struct opk_diff_judgement *judgement = NULL;
-	struct app *app = diff->app;
-	int code = name_kernels(diff);
-
-	if (!code && rules)
-		code = opk_diff_judgement_new(&judgement, app->ctx, diff->of, rules,
-		                              diff->short_names);
-	diff->judgement = judgement;
-	if (!code)
-		code = print(diff, args);
-	return code || !rules ? code : end_gate(diff, args);
-}
-
 static int run_with(struct diff *diff, const struct diff_args *args, struct opk_file **files,
                     const struct opk_eval_options *eval)
 {
-	opk_auto(opk_diff_rules) struct opk_diff_rules *rules = NULL;
 	opk_auto(opk_diff) struct opk_diff *of = NULL;
 	struct opk_diff_options options = OPK_INIT(options);
-	int code = make_rules(&rules, diff->app, args);
+	int code = add_rules(&options, diff->app, args);
 
 	options.by = diff->by;
 	options.ignore_shape = args->ignore == IGNORE_SHAPE;
 	options.eval = eval;
-	options.rules = rules;
+	/* Lines of a log are short unless they are wanted otherwise. */
+	options.kernel_names = kernel_style(diff->app, args->kernel_names ? args->kernel_names : 1);
+	diff->has_rules = args->fail.count || args->rules;
 	if (!code)
 		code = parse_level(diff->app, &options.level, args->level);
 	if (!code)
 		code = compare(&of, diff, files, &options);
 	diff->of = of;
-	return code ? code : judge_and_print(diff, args, rules);
+	if (!code)
+		code = name_kernels(diff);
+	if (!code)
+		code = print(diff, args);
+	return code || !diff->has_rules ? code : end_gate(diff, args);
 }
 
 static int evaluate(struct diff *diff, const struct diff_args *args)
@@ -302,16 +280,9 @@ static int run(struct app *app, void *data)
 
 	if (!code)
 		code = kernel_names_new(&diff.names, app, args->kernel_names);
-	/* Lines of a log are short unless they are wanted otherwise. */
-	if (!code)
-		code = kernel_names_new(&diff.short_names, app,
-		                        args->kernel_names ? args->kernel_names : 1);
 	if (!code)
 		code = evaluate(&diff, args);
 	opk_kernel_names_free(diff.names);
-	opk_kernel_names_free(diff.short_names);
-	opk_strlist_clear(&diff.before);
-	opk_strlist_clear(&diff.after);
 	return code;
 }
 

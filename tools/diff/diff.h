@@ -4,17 +4,16 @@
 #define OPK_TOOL_DIFF_H
 
 #include "common/args.h"
+#include "compare/door.h"
 
 OPK_DEFINE_AUTO(opk_diff)
-OPK_DEFINE_AUTO(opk_diff_judgement)
-OPK_DEFINE_AUTO(opk_diff_rules)
 
 struct diff {
 	struct app *app;
 	const struct opk_diff *of;
-	const struct opk_diff_judgement *judgement;   /* NULL: there are no rules */
-	struct opk_kernel_names *names, *short_names; /* for tables, and for rules */
-	struct opk_strlist before, after;             /* paths */
+	struct option_list before, after;
+	bool has_rules;
+	struct opk_kernel_names *names; /* for tables */
 	const char *by;
 	bool all; /* people see what is the same, too */
 	size_t top;

@@ -78,7 +78,7 @@ static char *describe_power(const struct diff *diff)
 {
 	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
 	const struct opk_diff_family *time = &summary->foremost, *others = &summary->others;
-	const char *what = diff->judgement ? "time or what rules name" : "time";
+	const char *what = diff->has_rules ? "time or what rules name" : "time";
 
 	if (!time->compared || !others->compared)
 		return opk_printf("%zu for a single change",
@@ -204,8 +204,8 @@ void diff_notes(const struct diff *diff)
 
 void diff_breaches(const struct diff *diff)
 {
-	for (size_t i = 0; i < opk_diff_judgement_count(diff->judgement); i++) {
-		const struct opk_diff_judged *of = opk_diff_judgement_get(diff->judgement, i);
+	for (size_t i = 0; i < opk_diff_judged_count(diff->of); i++) {
+		const struct opk_diff_judged *of = opk_diff_get_judged(diff->of, i);
 		const char *reason = of->rule->reason;
 		opk_autofree char *text = NULL;
 

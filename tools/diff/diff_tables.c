@@ -413,55 +413,23 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 
 /* ---- the others ------------------------------------------------------------------------- */
 
-static int put_summary(struct diff *diff)
+/* The table or the record `name` of a list of the library's. */
+static int put_list(struct diff *diff, const char *name, enum opk_diff_list which)
 {
-	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
-	struct app_fields fields = { 0 };
+	opk_auto(opk_listing) struct opk_listing *rows = NULL;
+	int code = opk_diff_list(&rows, diff->app->ctx, diff->of, which);
 
-	field_list(&fields, "before", opk_strlist_items(&diff->before), diff->before.count);
-	field_list(&fields, "after", opk_strlist_items(&diff->after), diff->after.count);
-	field_text(&fields, "by", diff->by);
-	field_number(&fields, "matched_rows", opk_diff_count(diff->of));
-	field_number(&fields, "unmatched_rows", opk_diff_unmatched_count(diff->of));
-	field_number(&fields, "launches_least", summary->launches_least);
-	field_number(&fields, "launches_most", summary->launches_most);
-	field_text(&fields, "test", "Mann-Whitney U, two-sided; Benjamini-Hochberg");
-	field_add(&fields, "level", OPK_CELL_DOUBLE, cell_value(summary->level));
-	field_add(&fields, "level_of_times", OPK_CELL_DOUBLE, cell_value(summary->foremost.level));
-	field_add(&fields, "level_of_others", OPK_CELL_DOUBLE, cell_value(summary->others.level));
-	field_number(&fields, "tested", summary->foremost.compared);
-	field_add(&fields, "launches_needed", OPK_CELL_OPTIONAL,
-	          cell_known(summary->foremost.launches_needed, summary->foremost.compared > 0));
-	field_number(&fields, "tested_others", summary->others.compared);
-	field_add(&fields, "launches_needed_others", OPK_CELL_OPTIONAL,
-	          cell_known(summary->others.launches_needed, summary->others.compared > 0));
-	field_number(&fields, "changed", summary->verdicts[OPK_VERDICT_CHANGED]);
-	field_number(&fields, "noise", summary->verdicts[OPK_VERDICT_NOISE]);
-	field_number(&fields, "same", summary->verdicts[OPK_VERDICT_SAME]);
-	field_number(&fields, "too_few", summary->verdicts[OPK_VERDICT_TOO_FEW]);
-	field_number(&fields, "nan", summary->verdicts[OPK_VERDICT_NAN]);
-	field_number(&fields, "missing", summary->verdicts[OPK_VERDICT_MISSING]);
-	field_number(&fields, "clock", summary->verdicts[OPK_VERDICT_CLOCK]);
-	return app_record(diff->app, &fields);
+	if (code)
+		return code;
+	return name ? app_list(diff->app, name, opk_take(rows))
+	            : app_record_list(diff->app, opk_take(rows));
 }
 
 static int put_differences(struct diff *diff)
 {
-	static const struct opk_column columns[] = { { "fact", OPK_CELL_STRING },
-		                                     { "before", OPK_CELL_STRING },
-		                                     { "after", OPK_CELL_STRING } };
-	int code = OPK_OK;
-
-	if (is_left_out(diff, opk_diff_difference_count(diff->of)))
-		return OPK_OK;
-	code = app_table(diff->app, "differences", columns);
-	for (size_t i = 0; !code && i < opk_diff_difference_count(diff->of); i++) {
-		const struct opk_diff_difference *of = opk_diff_get_difference(diff->of, i);
-
-		code = app_row(diff->app, cell_text(of->what), cell_text(of->before),
-		               cell_text(of->after));
-	}
-	return code;
+	return is_left_out(diff, opk_diff_difference_count(diff->of))
+	               ? OPK_OK
+	               : put_list(diff, "differences", OPK_DIFF_DIFFERENCES);
 }
 
 static void fill_peak(struct app_fields *fields, const struct diff *diff,
@@ -507,11 +475,11 @@ static int put_rules(struct diff *diff)
 		{ "broken", OPK_CELL_BOOL },
 		{ "found", OPK_CELL_STRING },
 	};
-	size_t count = diff->judgement ? opk_diff_judgement_count(diff->judgement) : 0;
+	size_t count = opk_diff_judged_count(diff->of);
 	int code = count ? app_table(diff->app, "rules", columns) : OPK_OK;
 
 	for (size_t i = 0; !code && i < count; i++) {
-		const struct opk_diff_judged *of = opk_diff_judgement_get(diff->judgement, i);
+		const struct opk_diff_judged *of = opk_diff_get_judged(diff->of, i);
 
 		code = app_row(diff->app, cell_text(of->rule->text), cell_text(of->row_name),
 		               cell_flag(of->broken), cell_text(of->text));
@@ -522,7 +490,7 @@ static int put_rules(struct diff *diff)
 int diff_tables(struct diff *diff)
 {
 	struct app_fields rows, values, peaks, unmatched;
-	int code = put_summary(diff);
+	int code = put_list(diff, NULL, OPK_DIFF_ABOUT);
 
 	choose_facts(diff);
 	if (!code)

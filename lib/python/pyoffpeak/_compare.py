@@ -6,12 +6,15 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
-from . import _context, _sets
+from . import _context, _native, _sets
 from ._errors import misuse
 from ._extras import load
-from ._native import Path, c_path, c_text, word
+from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
 from ._options import Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, make_filter, names_of
 from ._paths import Files, Paths, paths_of
@@ -103,22 +106,21 @@ class Diff:
     launches_needed: int  # on each side, to tell a single change of a time among so many comparisons
     judged: tuple[Judged, ...]  # rule by rule
 
-    def __init__(self, diff: Any, names: Any, judgement: Any) -> None:
+    def __init__(self, ctx: Any, diff: Any) -> None:
         self._lock = threading.Lock()
-        self._judgement = judgement
-        shown = [lib.opk_diff_get_column(diff, i) for i in range(lib.opk_diff_column_count(diff))]
-        self.columns = tuple(DiffColumn(word(c.name), word(c.unit), c.is_time) for c in shown if c.shown)
-        matched = [lib.opk_diff_get(diff, i) for i in range(lib.opk_diff_count(diff))]
-        others = [lib.opk_diff_get_unmatched(diff, i) for i in range(lib.opk_diff_unmatched_count(diff))]
-        self.rows = tuple(_row(diff, names, row, shown) for row in matched)
-        self.unmatched = tuple(_row(diff, names, row, []) for row in others)
-        facts = [lib.opk_diff_get_difference(diff, i) for i in range(lib.opk_diff_difference_count(diff))]
-        self.differences = tuple(Difference(word(fact.what), word(fact.before), word(fact.after)) for fact in facts)
-        summary = lib.opk_diff_get_summary(diff)
-        self.peaks = tuple(_peak(summary.peaks[i]) for i in range(summary.peak_count))
-        self.verdicts = {word(lib.opk_verdict_name(i)): summary.verdicts[i] for i in range(lib.OPK_VERDICTS)}
-        self.launches_needed = summary.foremost.launches_needed
-        self.judged = _judged(judgement)
+        self._diff = diff
+        rows = partial(_native.rows, ctx, lib.opk_diff_list, diff)
+        about = rows(lib.OPK_DIFF_ABOUT)[0]
+        values = rows(lib.OPK_DIFF_VALUES)
+        by_row = {number: {of["metric"]: _change(of) for of in some} for number, some in groupby(values, itemgetter("row"))}
+        self.columns = tuple(DiffColumn(**of) for of in rows(lib.OPK_DIFF_COLUMNS))
+        self.rows = tuple(DiffRow(**row, values=by_row.get(i, {})) for i, row in enumerate(rows(lib.OPK_DIFF_ROWS)))
+        self.unmatched = tuple(DiffRow(**row, values={}) for row in rows(lib.OPK_DIFF_UNMATCHED))
+        self.differences = tuple(Difference(*fact.values()) for fact in rows(lib.OPK_DIFF_DIFFERENCES))
+        self.peaks = tuple(map(_peak, rows(lib.OPK_DIFF_PEAKS)))
+        self.verdicts = {name.replace("_", " "): about[name] for name in _VERDICTS}
+        self.launches_needed = about["launches_needed"] or 0
+        self.judged = tuple(map(_judged, rows(lib.OPK_DIFF_RULES)))
 
     @property
     def broken(self) -> tuple[Judged, ...]:
@@ -138,11 +140,11 @@ class Diff:
 
     def junit(self, path: Path) -> None:
         """Writes what became of the rules as JUnit's XML, which CI systems read. UsageError: there are no rules."""
-        if self._judgement is None:
+        if not self.judged:
             raise misuse("there are no rules to report")
         with self._lock:
             ctx = _context.new()
-            _context.call(ctx, lib.opk_diff_judgement_write_junit, self._judgement, ctx, c_path(path))
+            _context.call(ctx, lib.opk_diff_write_junit, self._diff, ctx, c_path(path))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame with a row a row and column: what `offpeak diff --table values` has."""
@@ -170,58 +172,35 @@ class Diff:
         return f"<pyoffpeak.Diff of {len(self.rows)} rows: {verdicts}{rules}>"
 
 
-def _side(of: Any) -> Side:
-    return Side(of.count, of.value, of.low, of.high)
+_VERDICTS = ("same", "noise", "changed", "too_few", "nan", "missing", "clock")
 
 
-def _peak(of: Any) -> Peak:
-    return Peak(word(of.name), word(of.unit), _side(of.before), _side(of.after), of.change)
-
-
-def _row(diff: Any, names: Any, row: Any, columns: list[Any]) -> DiffRow:
-    pointer = lib.opk_diff_row_name(diff, row, names)
-    if not pointer:
-        raise MemoryError
-    name = word(pointer)
-    lib.free(pointer)
-    values = {}
-    for i, column in enumerate(columns):
-        if column.shown:
-            of = row.values[i]
-            verdict = word(lib.opk_verdict_name(of.verdict))
-            values[word(column.name)] = Change(_side(of.before), _side(of.after), of.change, of.p, verdict, of.clock)
-    kernel = word(lib.opk_kernel_names_get(names, ffi.addressof(row.range)))
-    return DiffRow(name, kernel, row.before_launches, row.after_launches, row.time_change, row.time_changed, values)
-
-
-def _judged(judgement: Any) -> tuple[Judged, ...]:
-    if judgement is None:
-        return ()
-    items = [lib.opk_diff_judgement_get(judgement, i) for i in range(lib.opk_diff_judgement_count(judgement))]
-    return tuple(
-        Judged(word(item.rule.text), word(item.row_name), item.broken, word(item.text), word(item.rule.reason))
-        for item in items
+def _sides(of: dict[str, Any]) -> tuple[Side, Side]:
+    before, after = (
+        Side(of[f"{side}_count"], of[side], of[f"{side}_low"], of[f"{side}_high"]) for side in ("before", "after")
     )
+    return before, after
 
 
-def _rules(ctx: Any, rules: Union[Texts, os.PathLike[str]]) -> Any:
-    """A struct opk_diff_rules: of texts, or of a YAML file."""
-    out = ffi.new("struct opk_diff_rules **")
-    _context.call(ctx, lib.opk_diff_rules_new, out, ctx)
-    made = _context.owned(ctx, out[0], lib.opk_diff_rules_free)
-    if isinstance(rules, os.PathLike):
-        _context.call(ctx, lib.opk_diff_rules_load, made, ctx, c_path(rules))
-        return made
-    for rule in listed(rules) or ():
-        is_file = rule.endswith((".yaml", ".yml"))
-        _context.call(ctx, lib.opk_diff_rules_load if is_file else lib.opk_diff_rules_add, made, ctx, c_text(rule))
-    return made
+def _change(of: dict[str, Any]) -> Change:
+    return Change(*_sides(of), of["change_pct"], of["p"], of["verdict"], of["clock_pct"])
 
 
-def _names(ctx: Any, kernel_names: str) -> Any:
-    out = ffi.new("struct opk_kernel_names **")
-    _context.call(ctx, lib.opk_kernel_names_new, out, ctx, choose(KERNEL_NAMES, "kernel_names", kernel_names))
-    return _context.owned(ctx, out[0], lib.opk_kernel_names_free)
+def _peak(of: dict[str, Any]) -> Peak:
+    return Peak(of["metric"], of["unit"], *_sides(of), of["change_pct"])
+
+
+def _judged(of: dict[str, Any]) -> Judged:
+    return Judged(of["rule"], of["row"], of["broken"], of["found"], of["reason"])
+
+
+def _add_rules(options: Struct, rules: Union[Texts, os.PathLike[str]]) -> None:
+    """Texts, or YAML files."""
+    given = (os.fspath(rules),) if isinstance(rules, os.PathLike) else listed(rules) or ()
+    files = [rule for rule in given if isinstance(rules, os.PathLike) or rule.endswith((".yaml", ".yml"))]
+    options.texts("rules", "rule_count", tuple(rule for rule in given if rule not in files))
+    array, items = c_paths(files)
+    options.c.rule_files, options.c.rule_file_count = options.keep(array), len(options.keep(items))
 
 
 def diff(
@@ -257,30 +236,12 @@ def diff(
     options.c.eval = evaluation.c
     options.text("by", ",".join(names_of(by) or ()))
     options.c.ignore_shape, options.c.level = ignore_shape, false_changes
-    made_rules = _rules(ctx, rules) if rules is not None else None
-    if made_rules is not None:
-        options.c.rules = made_rules
+    options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
+    if rules is not None:
+        _add_rules(options, rules)
     out = ffi.new("struct opk_diff **")
     _context.call(ctx, lib.opk_diff_new, out, ctx, old.c, old.count, new.c, new.count, options.c)
-    compared = _context.owned(ctx, out[0], lib.opk_diff_free, old, new, evaluation, made_rules)
-    names = _named(ctx, compared, kernel_names)
-    judgement = None if made_rules is None else _judge(ctx, compared, made_rules, names)
-    found = Diff(compared, names, judgement)
+    found = Diff(ctx, _context.owned(ctx, out[0], lib.opk_diff_free, old, new, evaluation))
     if not found.rows:
         _context.warn("no row is on both sides" + ": the names of kernels or ranges differ" * bool(found.unmatched))
     return found
-
-
-def _named(ctx: Any, compared: Any, kernel_names: str) -> Any:
-    names = _names(ctx, kernel_names)
-    rows = [lib.opk_diff_get(compared, i) for i in range(lib.opk_diff_count(compared))]
-    rows += [lib.opk_diff_get_unmatched(compared, i) for i in range(lib.opk_diff_unmatched_count(compared))]
-    for row in rows:
-        _context.call(ctx, lib.opk_kernel_names_add, names, ctx, ffi.addressof(row.range), 1)
-    return names
-
-
-def _judge(ctx: Any, compared: Any, rules: Any, names: Any) -> Any:
-    out = ffi.new("struct opk_diff_judgement **")
-    _context.call(ctx, lib.opk_diff_judgement_new, out, ctx, compared, rules, names)
-    return _context.owned(ctx, out[0], lib.opk_diff_judgement_free, compared, rules, names)

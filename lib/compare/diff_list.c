@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A comparison as lists. */
+#include "base/listing.h"
+#include "compare/compare.h"
+#include "container/container.h"
+
+static void add_paths(struct opk_strlist *out, const struct opk_diff *diff,
+                      enum opk_compared_side side)
+{
+	for (size_t i = 0; i < diff->source_count; i++)
+		if (diff->sources[i].side == side)
+			opk_strlist_add(out, diff->sources[i].file->path);
+}
+
+static union opk_cell cell_paths(const struct opk_strlist *paths)
+{
+	return cell_list(opk_strlist_items(paths), paths->count);
+}
+
+static union opk_cell cell_needed(const struct opk_diff_family *family)
+{
+	return cell_known(family->launches_needed, family->compared > 0);
+}
+
+static struct opk_listing *list_about(const struct opk_diff *diff)
+{
+	static const struct opk_column columns[] = {
+		{ "before", OPK_CELL_LIST },
+		{ "after", OPK_CELL_LIST },
+		{ "by", OPK_CELL_STRING },
+		{ "matched_rows", OPK_CELL_UINT },
+		{ "unmatched_rows", OPK_CELL_UINT },
+		{ "launches_least", OPK_CELL_UINT },
+		{ "launches_most", OPK_CELL_UINT },
+		{ "test", OPK_CELL_STRING },
+		{ "level", OPK_CELL_DOUBLE },
+		{ "level_of_times", OPK_CELL_DOUBLE },
+		{ "level_of_others", OPK_CELL_DOUBLE },
+		{ "tested", OPK_CELL_UINT },
+		{ "launches_needed", OPK_CELL_OPTIONAL },
+		{ "tested_others", OPK_CELL_UINT },
+		{ "launches_needed_others", OPK_CELL_OPTIONAL },
+		{ "changed", OPK_CELL_UINT },
+		{ "noise", OPK_CELL_UINT },
+		{ "same", OPK_CELL_UINT },
+		{ "too_few", OPK_CELL_UINT },
+		{ "nan", OPK_CELL_UINT },
+		{ "missing", OPK_CELL_UINT },
+		{ "clock", OPK_CELL_UINT },
+	};
+	const struct opk_diff_summary *s = &diff->summary;
+	opk_autostrlist struct opk_strlist before = { 0 }, after = { 0 };
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	add_paths(&before, diff, OPK_BEFORE);
+	add_paths(&after, diff, OPK_AFTER);
+	if (before.count + after.count != diff->source_count) {
+		opk_listing_free(rows);
+		return NULL;
+	}
+	opk_listing_row(rows, cell_paths(&before), cell_paths(&after), cell_text(diff->by),
+	                cell_number(diff->row_count), cell_number(diff->unmatched_count),
+	                cell_number(s->launches_least), cell_number(s->launches_most),
+	                cell_text("Mann-Whitney U, two-sided; Benjamini-Hochberg"),
+	                cell_value(s->level), cell_value(s->foremost.level),
+	                cell_value(s->others.level), cell_number(s->foremost.compared),
+	                cell_needed(&s->foremost), cell_number(s->others.compared),
+	                cell_needed(&s->others), cell_number(s->verdicts[OPK_VERDICT_CHANGED]),
+	                cell_number(s->verdicts[OPK_VERDICT_NOISE]),
+	                cell_number(s->verdicts[OPK_VERDICT_SAME]),
+	                cell_number(s->verdicts[OPK_VERDICT_TOO_FEW]),
+	                cell_number(s->verdicts[OPK_VERDICT_NAN]),
+	                cell_number(s->verdicts[OPK_VERDICT_MISSING]),
+	                cell_number(s->verdicts[OPK_VERDICT_CLOCK]));
+	return rows;
+}
+
+static struct opk_listing *list_differences(const struct opk_diff *diff)
+{
+	static const struct opk_column columns[] = { { "fact", OPK_CELL_STRING },
+		                                     { "before", OPK_CELL_STRING },
+		                                     { "after", OPK_CELL_STRING } };
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < diff->difference_count; i++) {
+		const struct opk_diff_difference *of = &diff->differences[i];
+
+		opk_listing_row(rows, cell_text(of->what), cell_text(of->before),
+		                cell_text(of->after));
+	}
+	return rows;
+}
+
+static struct opk_listing *list_columns(const struct opk_diff *diff)
+{
+	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING },
+		                                     { "unit", OPK_CELL_STRING },
+		                                     { "is_time", OPK_CELL_BOOL } };
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < diff->columns.count; i++) {
+		const struct opk_compared_column *of = &diff->columns.items[i];
+
+		if (of->shown)
+			opk_listing_row(rows, cell_text(of->name), cell_text(of->unit),
+			                cell_flag(i == diff->time));
+	}
+	return rows;
+}
+
+/* NULL: out of memory. */
+static struct opk_listing *list_rows(const struct opk_diff *diff, const struct opk_diff_row *of,
+                                     size_t count)
+{
+	static const struct opk_column columns[] = {
+		{ "name", OPK_CELL_STRING },          { "kernel", OPK_CELL_STRING },
+		{ "before_launches", OPK_CELL_UINT }, { "after_launches", OPK_CELL_UINT },
+		{ "time_change", OPK_CELL_DOUBLE },   { "time_changed", OPK_CELL_BOOL },
+	};
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < count; i++) {
+		opk_autofree char *name = opk_diff_row_name(diff, &of[i], diff->names);
+
+		if (!name)
+			return NULL;
+		opk_listing_row(rows, cell_text(name),
+		                cell_text(opk_kernel_names_get(diff->names, &of[i].range)),
+		                cell_number(of[i].before_launches),
+		                cell_number(of[i].after_launches), cell_value(of[i].time_change),
+		                cell_flag(of[i].time_changed));
+	}
+	return opk_take(rows);
+}
+
+#define COUNTS_AND_QUARTILES                                                                       \
+	{ "before_count", OPK_CELL_UINT }, { "after_count", OPK_CELL_UINT },                       \
+		{ "before_low", OPK_CELL_DOUBLE }, { "before_high", OPK_CELL_DOUBLE },             \
+		{ "after_low", OPK_CELL_DOUBLE }, { "after_high", OPK_CELL_DOUBLE }
+#define CELLS_OF(of)                                                                               \
+	cell_number((of)->before.count), cell_number((of)->after.count),                           \
+		cell_value((of)->before.low), cell_value((of)->before.high),                       \
+		cell_value((of)->after.low), cell_value((of)->after.high)
+
+static struct opk_listing *list_values(const struct opk_diff *diff)
+{
+	static const struct opk_column columns[] = {
+		{ "row", OPK_CELL_UINT },          { "metric", OPK_CELL_STRING },
+		{ "before", OPK_CELL_DOUBLE },     { "after", OPK_CELL_DOUBLE },
+		{ "change_pct", OPK_CELL_DOUBLE }, { "verdict", OPK_CELL_STRING },
+		{ "p", OPK_CELL_DOUBLE },          COUNTS_AND_QUARTILES,
+		{ "clock_pct", OPK_CELL_DOUBLE },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < diff->row_count * diff->columns.count; i++) {
+		size_t row = i / diff->columns.count, column = i % diff->columns.count;
+		const struct opk_diff_value *of = &diff->rows[row].values[column];
+
+		if (diff->columns.items[column].shown)
+			opk_listing_row(rows, cell_number(row),
+			                cell_text(diff->columns.items[column].name),
+			                cell_value(of->before.value), cell_value(of->after.value),
+			                cell_value(of->change),
+			                cell_text(opk_verdict_name(of->verdict)), cell_value(of->p),
+			                CELLS_OF(of), cell_value(of->clock));
+	}
+	return rows;
+}
+
+static struct opk_listing *list_peaks(const struct opk_diff *diff)
+{
+	static const struct opk_column columns[] = {
+		{ "metric", OPK_CELL_STRING }, { "unit", OPK_CELL_STRING },
+		{ "before", OPK_CELL_DOUBLE }, { "after", OPK_CELL_DOUBLE },
+		{ "change_pct", OPK_CELL_DOUBLE }, COUNTS_AND_QUARTILES,
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < diff->summary.peak_count; i++) {
+		const struct opk_diff_peak *of = &diff->summary.peaks[i];
+
+		opk_listing_row(rows, cell_text(of->name), cell_text(of->unit),
+		                cell_value(of->before.value), cell_value(of->after.value),
+		                cell_value(of->change), CELLS_OF(of));
+	}
+	return rows;
+}
+
+static struct opk_listing *list_judged(const struct opk_diff *diff)
+{
+	static const struct opk_column columns[] = {
+		{ "rule", OPK_CELL_STRING },   { "row", OPK_CELL_STRING },
+		{ "broken", OPK_CELL_BOOL },   { "found", OPK_CELL_STRING },
+		{ "reason", OPK_CELL_STRING },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < diff->judged.count; i++) {
+		const struct opk_diff_judged *of = &diff->judged.items[i];
+
+		opk_listing_row(rows, cell_text(of->rule->text), cell_text(of->row_name),
+		                cell_flag(of->broken), cell_text(of->text),
+		                cell_text(of->rule->reason));
+	}
+	return rows;
+}
+
+static struct opk_listing *list(const struct opk_diff *diff, enum opk_diff_list which)
+{
+	switch (which) {
+	case OPK_DIFF_ABOUT:
+		return list_about(diff);
+	case OPK_DIFF_DIFFERENCES:
+		return list_differences(diff);
+	case OPK_DIFF_COLUMNS:
+		return list_columns(diff);
+	case OPK_DIFF_ROWS:
+		return list_rows(diff, diff->rows, diff->row_count);
+	case OPK_DIFF_UNMATCHED:
+		return list_rows(diff, diff->unmatched, diff->unmatched_count);
+	case OPK_DIFF_VALUES:
+		return list_values(diff);
+	case OPK_DIFF_PEAKS:
+		return list_peaks(diff);
+	default:
+		return list_judged(diff);
+	}
+}
+
+int opk_diff_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_diff *diff,
+                  enum opk_diff_list which)
+{
+	return opk_listing_finish(out, ctx, list(diff, which));
+}
