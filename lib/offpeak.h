@@ -1669,19 +1669,6 @@ struct opk_trace_options {
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	void *progress_data;
 };
-/* What became events; the caller sets `size`. */
-struct opk_trace_counts {
-	size_t size;
-	uint64_t events;  /* all, with those that name processes and threads, or mark gaps */
-	uint64_t samples; /* each is an event for every metric of which it has a value */
-	uint64_t values, missing_values; /* nan: no event, but a slice says so */
-	uint64_t first_samples;          /* that begin at an earlier event: left out */
-	uint64_t incomplete_samples;     /* that were begun but not completed: left out */
-	uint64_t kernels, copies, sets, nvtx_ranges, ranges;
-	uint64_t records_left_out;     /* of what ran, because of `where` */
-	uint64_t ranges_without_times; /* left out */
-	uint64_t origin_ns;            /* host time that is 0 in the trace */
-};
 /*
  * Recordings in Chrome's trace event format, JSON that Perfetto and chrome://tracing open:
  * docs/traces.md. Counters are PM samples; slices are kernels, copies, sets, NVTX ranges, and user
@@ -1691,14 +1678,19 @@ struct opk_trace_counts {
  * Writes a trace of all files, which may be those of the ranks of a job, to `path`. Besides
  * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range
  * with values; and records of what ran as long as sections of the file overlap in time that have
- * them. Samples and ranges are evaluated as opk_eval_file() does it. `counts` may be NULL.
- * OPK_EUSAGE: no file has anything with a time, or a condition is on a fact that no event has.
- * OPK_EINPUT: a file is cut off or damaged. OPK_EFAILED: more slices are at one time than a
- * trace can show.
+ * them. Samples and ranges are evaluated as opk_eval_file() does it. OPK_EUSAGE: no file has
+ * anything with a time, or a condition is on a fact that no event has. OPK_EINPUT: a file is cut
+ * off or damaged. OPK_EFAILED: more slices are at one time than a trace can show.
+ *
+ * *counts has one row, of what became events: events: all, with those that name processes and
+ * threads, or mark gaps; samples: each is an event for every metric of which it has a value;
+ * values; missing_values, nan: no event, but a slice says so; first_samples, that begin at an
+ * earlier event, and incomplete_samples, begun but not completed: left out; kernels, copies, sets,
+ * nvtx_ranges, ranges; records_left_out: of what ran, because of `where`; ranges_without_times:
+ * left out; origin_ns: host time that is 0 in the trace.
  */
-int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
-                   struct opk_file *const *files, size_t count,
-                   const struct opk_trace_options *options, const char *path);
+int opk_trace_save(struct opk_listing **counts, struct opk_ctx *ctx, struct opk_file *const *files,
+                   size_t count, const struct opk_trace_options *options, const char *path);
 
 /* ---- comparison ------------------------------------------------------------------------------ */
 
@@ -1829,65 +1821,9 @@ struct opk_summary_options {
 	const char
 		*kernel;  /* only kernels, or user ranges, like this: a shell pattern; NULL: all */
 	const char *sort; /* "time", which NULL means, "launches", "name" or a column's name */
-	/* The file's kernels are added to them, and they outlive the summary; NULL: short names. */
-	struct opk_kernel_names *names;
-	/* As in struct opk_aggregate_options: `group` is `number` of a summary's group. */
-	void (*values)(void *data, size_t group, size_t column, const double *values,
-	               const size_t *rows, size_t count);
-	void *values_data;
+	enum opk_kernel_style kernel_names;
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* see opk_eval_options */
 	void *progress_data;
-};
-
-/* What the groups of a summary are. */
-enum opk_summary_kind {
-	OPK_SUMMARY_KERNELS,
-	OPK_SUMMARY_RANGES, /* of the program */
-	OPK_SUMMARY_DEVICES /* of PM samples */
-};
-
-/* What time is known of groups. */
-enum opk_summary_time { OPK_SUMMARY_NO_TIME, OPK_SUMMARY_NS, OPK_SUMMARY_CYCLES };
-
-/* A kernel with all its launches, a user range or a device. */
-struct opk_summary_group {
-	const struct opk_aggregated *of; /* range.count: its launches, ranges or samples */
-	size_t number;                   /* of it in the order in which they were recorded */
-	const char *name;                /* as people call it */
-	double time;  /* of all launches, in what opk_summary_get_time() says; NaN: unknown */
-	double share; /* of the time of all groups, in percent */
-};
-
-/* What the recording shows, in its order. */
-struct opk_summary_column {
-	const char *name;                       /* a metric, a label or a derived metric */
-	const char *metric;                     /* its full name; NULL: it is derived */
-	const char *unit;                       /* "" where it is not known */
-	const char *description;                /* "" where it is not known */
-	const struct opk_meta_heading *heading; /* over it; NULL: none */
-	/* Its place among `columns` of struct opk_aggregated; and that of its share of the peak. */
-	size_t at, peak; /* SIZE_MAX: there is none */
-	bool inflated;   /* counts idle time around short kernels, because of how it was recorded */
-	bool unknown;    /* no group has a value */
-	bool sparse_peak; /* the peak is that of sparse operands, higher than that of dense ones */
-};
-
-/* A kernel on the timeline: launches that were recorded beside samples, or alone. */
-struct opk_summary_kernel {
-	const char *name;
-	const struct opk_range *range; /* what its launches have in common */
-	const struct opk_ran *ran;     /* how often, and how long */
-	double share;                  /* of the time of all kernels, in percent */
-	const double *peaks; /* its shares of peaks in percent, see opk_summary_peak(); or NaN */
-	double key;          /* it is ordered by this one, the greatest first */
-};
-
-/* The recording in a few lines. */
-struct opk_summary_words {
-	const char *run;      /* what was recorded */
-	const char *machine;  /* where, when */
-	const char *clocks;   /* "" where they are not known */
-	const char *complete; /* "yes", or what is missing */
 };
 
 /*
@@ -1895,84 +1831,54 @@ struct opk_summary_words {
  * ranges, or the devices of samples; what the columns mean; the run in words. Evaluates the file,
  * which must outlive the result, as opk_eval_file() does it. Of a set that
  * was built there are only columns and words. OPK_EUSAGE: `sort` names nothing to sort by, or
- * `kernel` is given and samples are of no kernel. Pointers below are borrowed from the summary.
+ * `kernel` is given and samples are of no kernel.
  */
 struct opk_summary;
 int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct opk_summary_options *options);
 void opk_summary_free(struct opk_summary *summary);
-/* What the groups are, and in which unit their time is. */
-enum opk_summary_kind opk_summary_get_kind(const struct opk_summary *summary);
-enum opk_summary_time opk_summary_get_time(const struct opk_summary *summary);
-/* Kernels, ranges or devices, in the order of `sort`. */
-size_t opk_summary_group_count(const struct opk_summary *summary);
-const struct opk_summary_group *opk_summary_get_group(const struct opk_summary *summary, size_t i);
-/* What the values are, in the order of the recording. */
-size_t opk_summary_column_count(const struct opk_summary *summary);
-const struct opk_summary_column *opk_summary_get_column(const struct opk_summary *summary,
-                                                        size_t i);
-/* Kernels on the timeline, by time; none where it was not recorded what ran beside samples. */
-size_t opk_summary_kernel_count(const struct opk_summary *summary);
-const struct opk_summary_kernel *opk_summary_get_kernel(const struct opk_summary *summary,
-                                                        size_t i);
-/* The metrics of `peaks` of these kernels, in their order. */
-size_t opk_summary_peak_count(const struct opk_summary *summary);
-const char *opk_summary_peak(const struct opk_summary *summary, size_t i);
-/* The run, the machine, the clocks and the state of the file, in words. */
-const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *summary);
-/* What else is to be known of the values, a sentence each. */
-size_t opk_summary_remark_count(const struct opk_summary *summary);
-const char *opk_summary_remark(const struct opk_summary *summary, size_t i);
+
+enum opk_summary_list {
+	/*
+	 * One row: kind, what groups are: "kernels", "ranges" of the program, or "devices" of PM
+	 * samples; time_unit, of groups: "ns", "cycles" or "", no time is known; run: what was
+	 * recorded, in words; machine: where, and when; clocks, or ""; complete: "yes", or what is
+	 * missing; remarks: what else is to be known of the values, a sentence each.
+	 */
+	OPK_SUMMARY_ABOUT,
+	/*
+	 * What the recording shows, in its order. name: a metric, a label or a derived metric;
+	 * metric, its full name, NULL: it is derived; unit, description, heading, or ""; inflated:
+	 * it counts idle time around short kernels, because of how it was recorded; unknown: no
+	 * group has a value.
+	 */
+	OPK_SUMMARY_COLUMNS,
+	/*
+	 * Kernels with all their launches, user ranges, or devices, in the order of `sort`. name;
+	 * count, of launches, ranges or samples; time, of all launches, or NaN; share of the time
+	 * of all groups, in percent.
+	 */
+	OPK_SUMMARY_GROUPS,
+	/*
+	 * Of each of the groups each column that was evaluated. group, from 0; column; count, sum,
+	 * mean, min, max, p50, p90, p99 and weighted_by, or "", as struct opk_statistics has them;
+	 * of_peak: percent of the peak, or NaN.
+	 */
+	OPK_SUMMARY_VALUES,
+	/*
+	 * Kernels on the timeline, by time, none where it was not recorded what ran beside
+	 * samples, or alone: name, launches, time_ns, least_ns, most_ns, share in percent.
+	 */
+	OPK_SUMMARY_LAUNCHED,
+	OPK_SUMMARY_PEAKS /* of each of these, from 0: kernel, name, share in percent, or NaN */
+};
+/* One of the lists above. */
+int opk_summary_list(struct opk_listing **out, struct opk_ctx *ctx,
+                     const struct opk_summary *summary, enum opk_summary_list which);
 
 /* ---- charts ---------------------------------------------------------------------------------- */
 
 /* PM samples, and what ran, over time: as numbers to draw. */
-
-/* A metric of a GPU's samples: what lies between least and most, in each of equal parts of time. */
-struct opk_chart_line {
-	const char *name;           /* a metric, a label or a derived metric */
-	const char *unit;           /* "" where it is not known */
-	const double *least, *most; /* one a part; NaN: no sample there has a value */
-	double lowest, highest;     /* of all samples; NaN: none has a value */
-	uint64_t missing;           /* samples without a value */
-};
-
-/* A launch, a copy, a set or an NVTX range. */
-struct opk_chart_bar {
-	uint64_t start_ns, end_ns;
-	const char *name;      /* of kernels as people call them */
-	const char *full_name; /* as it was recorded */
-	uint32_t records; /* several: short ones close to each other, of which this is the first */
-};
-
-/* Bars of a stream, or NVTX ranges of a thread, that do not overlap. */
-struct opk_chart_lane {
-	const char *title; /* "stream 7" */
-	bool is_range;
-	size_t row;                       /* of the lanes of this stream or thread, from 0 */
-	const struct opk_chart_bar *bars; /* in the order of their starts */
-	size_t bar_count;
-};
-
-/* A GPU of a host, or a rank on it. */
-struct opk_chart_place {
-	const char *title; /* "node7 GPU 0 rank 3"; "" where nothing is known */
-	const char *host, *gpu;
-	int32_t device, rank; /* -1 where unknown */
-	uint64_t samples;
-	const struct opk_chart_line *lines; /* none without samples */
-	size_t line_count;
-	const struct opk_chart_lane *lanes;
-	size_t lane_count;
-};
-
-/* All of it, on the clock of struct opk_time. */
-struct opk_chart {
-	uint64_t start_ns, end_ns; /* of all samples; without any, of all that ran */
-	size_t points;             /* into so many equal parts this time is divided */
-	const struct opk_chart_place *places;
-	size_t place_count;
-};
 
 struct opk_chart_options {
 	size_t size;
@@ -1983,72 +1889,85 @@ struct opk_chart_options {
 };
 
 /*
- * PM samples, and what ran, as few numbers as can be drawn.
+ * PM samples, and what ran, as few numbers as can be drawn, on the clock of struct opk_time.
  * Evaluates the file, as opk_eval_file() does it; the file must outlive the result. Of very many
- * samples up to 2^23 values are in memory at a time. The struct and what it points to are read
- * only. OPK_EUSAGE: neither samples nor what ran was recorded.
+ * samples up to 2^23 values are in memory at a time. OPK_EUSAGE: neither samples nor what ran was
+ * recorded.
  */
+struct opk_chart;
 int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_chart_options *options);
 void opk_chart_free(struct opk_chart *chart);
 
+enum opk_chart_list {
+	/*
+	 * One row: start_ns, end_ns, of all samples, without any of all that ran; points: into so
+	 * many equal parts this time is divided.
+	 */
+	OPK_CHART_ABOUT,
+	/*
+	 * GPUs of a host, or ranks on them: title, "node7 GPU 0 rank 3", "" where nothing is known;
+	 * host, gpu, device, rank, samples.
+	 */
+	OPK_CHART_PLACES,
+	/*
+	 * Metrics of a place's samples: place, from 0; name; unit; lowest and highest of all
+	 * samples, NaN: none has a value; missing: samples without a value.
+	 */
+	OPK_CHART_LINES,
+	/*
+	 * Bars of a stream, or NVTX ranges of a thread, that do not overlap: place; title, "stream
+	 * 7"; is_range; row, of the lanes of this stream or thread, from 0.
+	 */
+	OPK_CHART_LANES,
+	/*
+	 * A launch, a copy, a set or an NVTX range, in the order of their starts: lane, from 0;
+	 * start_ns, end_ns; name, of kernels as people call them; full_name, as it was recorded;
+	 * records: of short ones close to each other, of which this is the first.
+	 */
+	OPK_CHART_BARS
+};
+/* One of the lists above. */
+int opk_chart_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_chart *chart,
+                   enum opk_chart_list which);
+/* The least or the most of a line, from 0, in each part of time; NaN: no sample has a value. */
+const double *opk_chart_line(const struct opk_chart *chart, size_t line, bool most);
+
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-/* Summaries and samples as SVG. */
+/* Kernels between their roofs, as numbers to draw. */
 
-/* A line of a roofline: a level of memory, or a peak of operations. */
-struct opk_roof {
-	const char *name;
-	bool is_level;    /* of memory: `peak` is bytes a second, else operations a second */
-	double peak;      /* the highest of all kernels: it goes with the clock */
-	bool idle;        /* of operations that no kernel has */
-	const char *unit; /* "byte", or of operations: "flop", "op" for those of integers */
-};
-
-/* A kernel at a level of memory. */
-struct opk_roofline_dot {
-	size_t kernel;    /* opk_summary_get_group() of this number */
-	size_t roof;      /* its level's */
-	double intensity; /* operations a byte, finite and more than 0 */
-	double rate;      /* operations a second; in the same way */
-};
-
-/*
- * How near a kernel is to the lines. Operations of each type are held against that type's own
- * peak, a level against its bytes a second and its throughput; the largest share is the nearest.
- */
-struct opk_roofline_kernel {
+enum opk_roofline_list {
 	/*
-	 * The largest share that is known: "fp32 48.1%"; "L2 at least 12%" where not all parts of
-	 * its throughput are known; or "".
+	 * One row: title; unit of operations, "flop", "op" where some are of another unit; idle:
+	 * kernels without operations, which have no dot; unknown: kernels whose operations, bytes
+	 * or time are nan somewhere; lacks: what is missing in every kernel, as a sentence, or "".
 	 */
-	const char *highest;
-	const char *text; /* all shares, the nearest line, and what is not known, in words */
+	OPK_ROOFLINE_ABOUT,
+	/*
+	 * Lines: name; is_level: of memory, `peak` is bytes a second, else operations a second;
+	 * peak: the highest of all kernels, for it goes with the clock; idle: of operations that
+	 * no kernel has; unit: "byte", or of operations: "flop", "op" for those of integers.
+	 */
+	OPK_ROOFLINE_ROOFS,
+	/*
+	 * Kernels at levels of memory, those of a kernel one after the other: kernel, its name;
+	 * roof, its level's, from 0; intensity, operations a byte, finite and more than 0, and
+	 * rate, operations a second, in the same way; share of the time of all kernels, 0 to 1, or
+	 * NaN; highest: the largest share of a line's peak that is known, "fp32 48.1%", "L2 at
+	 * least 12%" where not all parts of its throughput are known, or ""; text: all shares, the
+	 * nearest line, and what is not known, in words. Operations of each type are held against
+	 * that type's own peak, a level against its bytes a second and its throughput; the largest
+	 * share is the nearest.
+	 */
+	OPK_ROOFLINE_DOTS
 };
-
-/* Kernels between their roofs; texts are borrowed from the evaluation. */
-struct opk_roofline {
-	const char *title; /* may be "" */
-	const char *unit;  /* of operations: "flop"; "op" where some are of another unit */
-	const struct opk_roof *roofs;
-	size_t roof_count;
-	const struct opk_roofline_dot *dots; /* of a kernel one after the other */
-	size_t dot_count;
-	size_t idle_count;    /* kernels without operations, which have no dot */
-	size_t unknown_count; /* kernels whose operations, bytes or time are nan somewhere */
-	const struct opk_roofline_kernel *kernels; /* by their numbers */
-	size_t kernel_count;
-	const char *lacks; /* what is missing in every kernel, as a sentence; or "" */
-};
-
 /*
- * Where a recording's kernels are between the roofs, as the recording or the set says; `summary`
- * must outlive it. The struct and what it points to are read only. OPK_EUSAGE: there is no
- * roofline, or the summary lacks a column that it needs.
+ * Where a recording's kernels are between the roofs, as the recording or the set says.
+ * OPK_EUSAGE: there is no roofline, or the summary lacks a column that it needs.
  */
-int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
-                     const struct opk_summary *summary);
-void opk_roofline_free(struct opk_roofline *roofline);
+int opk_roofline_list(struct opk_listing **out, struct opk_ctx *ctx,
+                      const struct opk_summary *summary, enum opk_roofline_list which);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
@@ -2059,7 +1978,7 @@ struct opk_report_options {
 	const char *title; /* of the page; NULL: the names of the files */
 	const char
 		*kernel; /* only kernels, or user ranges, like this: a shell pattern; NULL: all */
-	const char *kernel_names; /* "short", which NULL means, "full" or "symbol" */
+	enum opk_kernel_style kernel_names;
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* see opk_eval_options */
 	void *progress_data;
 };
@@ -2067,8 +1986,8 @@ struct opk_report_options {
  * One page of HTML about one or several recordings, which needs no other file and no network. Two
  * are compared as well, the first as before and the second as after, unless the log says why not.
  * "offpeak help report" says what is on it. All text of a recording is text there, whatever is in
- * it. Files are evaluated as opk_eval_file() does it. OPK_EUSAGE: there are no files, `kernel` is
- * like none, or `kernel_names` is another word. OPK_EINPUT: a file is no recording, or damaged.
+ * it. Files are evaluated as opk_eval_file() does it. OPK_EUSAGE: there are no files, or
+ * `kernel` is like none. OPK_EINPUT: a file is no recording, or damaged.
  * OPK_EFAILED: what a page is made of is not installed, and the message names the package.
  */
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,

@@ -4,6 +4,7 @@
 #include "container/door.h"
 #include "fake_nv.h"
 #include "folder.h"
+#include "summary/door.h"
 
 enum { IMAGES = 2, ROWS = 3 };
 
@@ -118,8 +119,11 @@ START_TEST(words_of_a_page)
 		{ HERE, "\"kernels\":[0,1,2],\"total\":3,\"metrics\":", 1 },
 		{ HERE, "Timelines are drawn by", 0 }, /* there is nothing over time */
 	};
-	char *page = make_page(NULL);
+	struct opk_report_options options = OPK_INIT(options);
+	char *page;
 
+	options.kernel_names = OPK_KERNEL_SHORT;
+	page = make_page(&options);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		ck_row(&rows[i], count_of(page, rows[i].text) == rows[i].count, "%s: %zu times",
 		       rows[i].text, count_of(page, rows[i].text));
@@ -134,7 +138,6 @@ START_TEST(names_are_text)
 	char *page, *end;
 
 	options.title = "<t>\xff\x01\xe2\x80\xae";
-	options.kernel_names = "full";
 	page = make_page(&options);
 	ck_assert_uint_eq(count_of(page,
 	                           "<title>&lt;t&gt;\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd</title>"),
@@ -163,6 +166,7 @@ START_TEST(a_kernel_alone)
 	char *page;
 
 	options.kernel = "pl*";
+	options.kernel_names = OPK_KERNEL_SHORT;
 	page = make_page(&options);
 	ck_assert_uint_eq(count_of(page, "2 launches of 1 kernel like pl*"), 1);
 	ck_assert_uint_eq(count_of(page, "</b>") + count_of(page, "\\u003cb"), 1);
@@ -174,29 +178,26 @@ START_TEST(refused)
 {
 	static const struct refusal {
 		struct here here;
-		const char *name, *kernel_names;
+		const char *name;
 		size_t count;
 		int code;
 		const char *message;
 	} rows[] = {
-		{ HERE, "in.opk", NULL, 0, OPK_EUSAGE, "of which recordings" },
-		{ HERE, "in.opk", "mangled", 1, OPK_EUSAGE, "short, full or symbol, not mangled" },
-		{ HERE, "set.opk", NULL, 1, OPK_EINPUT, "there is nothing to report yet" },
-		{ HERE, "none.opk", NULL, 1, OPK_EINPUT, "none.opk" },
+		{ HERE, "in.opk", 0, OPK_EUSAGE, "of which recordings" },
+		{ HERE, "set.opk", 1, OPK_EINPUT, "there is nothing to report yet" },
+		{ HERE, "none.opk", 1, OPK_EINPUT, "none.opk" },
 	};
 
 	write_recording("in.opk", "recording");
 	write_recording("set.opk", "set");
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_report_options options = OPK_INIT(options);
 		struct opk_ctx *ctx = report_ctx();
 		char path[512];
 		const char *const paths[] = { path };
 		int code;
 
-		options.kernel_names = rows[i].kernel_names;
 		snprintf(path, sizeof path, "%s", in_folder(rows[i].name));
-		code = opk_report(ctx, paths, rows[i].count, &options, in_folder("out.html"));
+		code = opk_report(ctx, paths, rows[i].count, NULL, in_folder("out.html"));
 		ck_row(&rows[i], code == rows[i].code && strstr(errors_of(ctx), rows[i].message),
 		       "%d: %s", code, errors_of(ctx));
 		ck_row(&rows[i], entries(false) == 2, "files are left");
@@ -239,13 +240,10 @@ START_TEST(summary_sorted)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_summary_options options = OPK_INIT(options);
 		struct opk_ctx *ctx = fake_ctx();
-		struct opk_kernel_names *full;
 		struct opk_summary *summary = NULL;
 		struct opk_file *file;
 		int code;
 
-		ck_ok(ctx, opk_kernel_names_new(&full, ctx, OPK_KERNEL_FULL));
-		options.names = full;
 		options.sort = rows[i].sort;
 		ck_ok(ctx, opk_file_open(&file, ctx, in_folder("in.opk")));
 		code = opk_summary_new(&summary, ctx, file, &options);
@@ -259,7 +257,6 @@ START_TEST(summary_sorted)
 			ck_row(&rows[i], strstr(errors_of(ctx), "such as fake__a.sum?"), "%s",
 			       errors_of(ctx));
 		opk_summary_free(summary);
-		opk_kernel_names_free(full);
 		opk_file_free(file);
 		opk_ctx_free(ctx);
 	}

@@ -111,7 +111,7 @@ static int take(void *buf, const void *bytes, size_t size)
 
 static void begin(struct traced *t, struct opk_ctx *ctx, const char *first, const char *second)
 {
-	*t = (struct traced){ .ctx = ctx, .counts = OPK_INIT(t->counts) };
+	*t = (struct traced){ .ctx = ctx };
 	t->files[t->file_count++] = open_file(ctx, first);
 	if (second)
 		t->files[t->file_count++] = open_file(ctx, second);

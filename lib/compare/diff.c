@@ -223,7 +223,7 @@ int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *co
 	diff->summary.level = diff->options.level > 0 ? diff->options.level : default_level;
 	diff->sources = opk_alloc_array(before_count + after_count + 1, sizeof *diff->sources);
 	code = diff->sources && diff->by ? add_sources(diff, ctx, before, before_count, OPK_BEFORE)
-	                     : fail_nomem(ctx);
+	                                 : fail_nomem(ctx);
 	if (!code)
 		code = add_sources(diff, ctx, after, after_count, OPK_AFTER);
 	if (!code)

@@ -136,7 +136,10 @@ static struct opk_listing *list_rows(const struct opk_diff *diff, const struct o
 #define COUNTS_AND_QUARTILES                                                                       \
 	{ "before_count", OPK_CELL_UINT }, { "after_count", OPK_CELL_UINT },                       \
 		{ "before_low", OPK_CELL_DOUBLE }, { "before_high", OPK_CELL_DOUBLE },             \
-		{ "after_low", OPK_CELL_DOUBLE }, { "after_high", OPK_CELL_DOUBLE }
+		{ "after_low", OPK_CELL_DOUBLE },                                                  \
+	{                                                                                          \
+		"after_high", OPK_CELL_DOUBLE                                                      \
+	}
 #define CELLS_OF(of)                                                                               \
 	cell_number((of)->before.count), cell_number((of)->after.count),                           \
 		cell_value((of)->before.low), cell_value((of)->before.high),                       \
@@ -171,8 +174,8 @@ static struct opk_listing *list_values(const struct opk_diff *diff)
 static struct opk_listing *list_peaks(const struct opk_diff *diff)
 {
 	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING }, { "unit", OPK_CELL_STRING },
-		{ "before", OPK_CELL_DOUBLE }, { "after", OPK_CELL_DOUBLE },
+		{ "metric", OPK_CELL_STRING },     { "unit", OPK_CELL_STRING },
+		{ "before", OPK_CELL_DOUBLE },     { "after", OPK_CELL_DOUBLE },
 		{ "change_pct", OPK_CELL_DOUBLE }, COUNTS_AND_QUARTILES,
 	};
 	struct opk_listing *rows = opk_listing_of(columns);

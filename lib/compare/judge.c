@@ -280,9 +280,7 @@ int opk_compared_judge(struct opk_diff *diff, struct opk_ctx *ctx)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < diff->rules.rules.count; i++) {
-		struct judge j = { .diff = diff,
-			           .ctx = ctx,
-			           .rule = &diff->rules.rules.items[i] };
+		struct judge j = { .diff = diff, .ctx = ctx, .rule = &diff->rules.rules.items[i] };
 
 		code = judge(&j);
 	}

@@ -4,6 +4,61 @@
 #define OPK_PICTURE_DOOR_H
 
 #include "base/ctx.h"
+#include "summary/door.h"
+
+/* A line of a roofline: a level of memory, or a peak of operations. */
+struct opk_roof {
+	const char *name;
+	bool is_level;    /* of memory: `peak` is bytes a second, else operations a second */
+	double peak;      /* the highest of all kernels: it goes with the clock */
+	bool idle;        /* of operations that no kernel has */
+	const char *unit; /* "byte", or of operations: "flop", "op" for those of integers */
+};
+
+/* A kernel at a level of memory. */
+struct opk_roofline_dot {
+	size_t kernel;    /* opk_summary_get_group() of this number */
+	size_t roof;      /* its level's */
+	double intensity; /* operations a byte, finite and more than 0 */
+	double rate;      /* operations a second; in the same way */
+};
+
+/*
+ * How near a kernel is to the lines. Operations of each type are held against that type's own
+ * peak, a level against its bytes a second and its throughput; the largest share is the nearest.
+ */
+struct opk_roofline_kernel {
+	/*
+	 * The largest share that is known: "fp32 48.1%"; "L2 at least 12%" where not all parts of
+	 * its throughput are known; or "".
+	 */
+	const char *highest;
+	const char *text; /* all shares, the nearest line, and what is not known, in words */
+};
+
+/* Kernels between their roofs; texts are borrowed from the evaluation. */
+struct opk_roofline {
+	const char *title; /* may be "" */
+	const char *unit;  /* of operations: "flop"; "op" where some are of another unit */
+	const struct opk_roof *roofs;
+	size_t roof_count;
+	const struct opk_roofline_dot *dots; /* of a kernel one after the other */
+	size_t dot_count;
+	size_t idle_count;    /* kernels without operations, which have no dot */
+	size_t unknown_count; /* kernels whose operations, bytes or time are nan somewhere */
+	const struct opk_roofline_kernel *kernels; /* by their numbers */
+	size_t kernel_count;
+	const char *lacks; /* what is missing in every kernel, as a sentence; or "" */
+};
+
+/*
+ * Where a recording's kernels are between the roofs, as the recording or the set says; `summary`
+ * must outlive it. The struct and what it points to are read only. OPK_EUSAGE: there is no
+ * roofline, or the summary lacks a column that it needs.
+ */
+int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
+                     const struct opk_summary *summary);
+void opk_roofline_free(struct opk_roofline *roofline);
 
 struct opk_picture_options {
 	size_t size;

@@ -114,7 +114,7 @@ static void put_range(struct opk_svg *svg, const char *name, double number)
 
 static void put_axes(struct opk_roofline_plot *p)
 {
-	const char *unit = *p->roofline->unit ? p->roofline->unit : "operations";
+	const char *unit = p->roofline->unit;
 	opk_autofree char *x = opk_printf("%s per byte", unit), *y = opk_printf("%s/s", unit);
 
 	opk_svg_put(&p->svg, "<g class=\"axes\" stroke-width=\"1\"");
@@ -433,14 +433,13 @@ int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
 {
 	OPK_OPTIONS(opk_picture_options, options, given);
 	struct opk_roofline_plot p = { .roofline = roofline, .kernels = kernels };
-	const char *title = *roofline->title ? roofline->title : "Roofline";
 	int code;
 
 	p.shown = shown_of(roofline, kernels, options.top);
 	p.svg.width = options.width > 0 ? options.width : WIDTH;
 	p.svg.height = options.height > 0 ? options.height : HEIGHT;
 	p.svg.in_page = options.in_page;
-	put_all(&p, options.title ? options.title : title, options.dark);
+	put_all(&p, options.title ? options.title : roofline->title, options.dark);
 	code = opk_svg_finish(&p.svg, ctx, sink, sink_data);
 	opk_boxes_clear(&p.boxes);
 	opk_svg_clear(&p.svg);

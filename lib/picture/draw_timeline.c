@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "picture/picture.h"
+#include "series/series.h"
 
 enum {
 	WIDTH = 1000,

@@ -157,6 +157,8 @@ static void find_units(struct roofline *r, const struct opk_evaluation *evaluati
 			if (kernels[j].values[r->work[i]] > 0
 			    && strcmp(unit_of(r, evaluation, i), r->public.unit) != 0)
 				r->public.unit = "op";
+	if (!*r->public.unit)
+		r->public.unit = "operations";
 }
 
 /* ---- roofs and dots */
@@ -294,8 +296,7 @@ static void put_rest(struct nearness *n)
 
 	if (isnan(work) || work == 0)
 		opk_buf_add_printf(&n->text, "%s%s %s", n->covered > 0 ? ", " : "",
-		                   *n->r->public.unit ? n->r->public.unit : "operations",
-		                   isnan(work) ? "nan" : "0");
+		                   n->r->public.unit, isnan(work) ? "nan" : "0");
 	else if (rest > 1e-6 * work)
 		opk_buf_add_printf(&n->text, "%speak not known of %.3g%% of the operations",
 		                   n->covered > 0 ? ", " : "", 100 * rest / work);
@@ -452,7 +453,7 @@ int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
 		opk_roofline_free(r ? &r->public : NULL);
 		return code;
 	}
-	r->public.title = from->title ? from->title : "";
+	r->public.title = from->title && *from->title ? from->title : "Roofline";
 	*out = &r->public;
 	return OPK_OK;
 }

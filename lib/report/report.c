@@ -17,15 +17,15 @@ static const struct report_part parts[] = {
 
 /* ---- recordings */
 
-static int open_run(struct report_run *run, struct opk_ctx *ctx, enum opk_kernel_style style,
+static int open_run(struct report_run *run, struct opk_ctx *ctx,
                     const struct opk_report_options *options)
 {
+	const struct opk_summary_values values = { report_take_values, run };
 	struct opk_summary_options summary = OPK_INIT(summary);
 	int code = opk_file_open(&run->file, ctx, run->path);
 
 	summary.kernel = options->kernel;
-	summary.values = report_take_values;
-	summary.values_data = run;
+	summary.kernel_names = options->kernel_names;
 	summary.progress = options->progress;
 	summary.progress_data = options->progress_data;
 	if (!code)
@@ -35,12 +35,9 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx, enum opk_kernel
 		                "%s is a set, with which to record: there is nothing to report yet",
 		                run->path);
 	if (!code)
-		code = opk_kernel_names_new(&run->names, ctx, style);
-	summary.names = run->names;
-	if (!code)
 		code = report_find_lanes(run, ctx);
 	if (!code)
-		code = opk_summary_new(&run->summary, ctx, run->file, &summary);
+		code = opk_summary_make(&run->summary, ctx, run->file, &summary, &values);
 	if (!code && run->failed)
 		code = opk_nomem(ctx, "a page");
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
@@ -81,7 +78,6 @@ static void clear(struct report_page *page)
 		report_clear_lanes(&page->runs[i].lanes);
 		opk_index_clear(&page->runs[i].kernels);
 		opk_summary_free(page->runs[i].summary);
-		opk_kernel_names_free(page->runs[i].names);
 		opk_file_free(page->runs[i].file);
 	}
 	free(page->runs);
@@ -166,38 +162,18 @@ static int write_file(struct opk_ctx *ctx, const struct opk_buf *text, const cha
 	return code ? code : opk_newfile_commit(&file);
 }
 
-static int find_style(enum opk_kernel_style *out, struct opk_ctx *ctx, const char *word)
-{
-	static const char *const words[] = { [OPK_KERNEL_FULL] = "full",
-		                             [OPK_KERNEL_SHORT] = "short",
-		                             [OPK_KERNEL_SYMBOL] = "symbol" };
-
-	*out = OPK_KERNEL_SHORT;
-	if (!word)
-		return OPK_OK;
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		if (strcmp(words[i], word) != 0)
-			continue;
-		*out = (enum opk_kernel_style)i;
-		return OPK_OK;
-	}
-	return opk_fail(ctx, OPK_EUSAGE, "names of kernels are short, full or symbol, not %s",
-	                word);
-}
-
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
                const struct opk_report_options *given, const char *path)
 {
-	__attribute__((cleanup(clear))) struct report_page page = { .ctx = ctx };
 	OPK_OPTIONS(opk_report_options, options, given);
+	__attribute__((cleanup(clear))) struct report_page page = { .ctx = ctx,
+		                                                    .style = options.kernel_names };
 	opk_autobuf struct opk_buf text = { 0 };
-	int code = OPK_OK;
+	int code;
 
 	if (!count)
 		return opk_fail(ctx, OPK_EUSAGE, "a report of which recordings?");
-	code = find_style(&page.style, ctx, options.kernel_names);
-	if (!code)
-		code = opk_check_output(ctx, path, OPK_OUTPUT_HTML);
+	code = opk_check_output(ctx, path, OPK_OUTPUT_HTML);
 	if (code)
 		return code;
 	page.runs = opk_alloc_array(count, sizeof *page.runs);
@@ -207,7 +183,7 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	for (size_t i = 0; !code && i < count; i++) {
 		page.runs[i].number = i;
 		page.runs[i].path = paths[i];
-		code = open_run(&page.runs[i], ctx, page.style, &options);
+		code = open_run(&page.runs[i], ctx, &options);
 	}
 	if (!code)
 		code = check_pattern(&page, options.kernel);

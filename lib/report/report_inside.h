@@ -9,6 +9,7 @@
 #include "base/ctx.h"
 #include "base/index.h"
 #include "base/json_write.h"
+#include "summary/door.h"
 
 /* The values of a metric in a kernel's launches, in their order; or their least and greatest. */
 struct report_spread {
@@ -40,7 +41,6 @@ struct report_run {
 	const char *path;
 	struct opk_file *file;
 	const struct opk_meta *meta;
-	struct opk_kernel_names *names;
 	struct opk_summary *summary;
 	struct opk_index kernels; /* by whole names, where recordings are compared */
 	/* What is kept of values: rows are key groups, by `number`, columns the evaluation's. */
@@ -147,7 +147,7 @@ void report_clear_lanes(struct report_lanes *lanes);
 
 /* ---- how values are spread: report_spread.c */
 
-/* As `values` of struct opk_summary_options; `data` is a struct report_run. */
+/* As `take` of struct opk_summary_values; `data` is a struct report_run. */
 void report_take_values(void *data, size_t group, size_t column, const double *values,
                         const size_t *rows, size_t count);
 void report_clear_spreads(struct report_run *run);

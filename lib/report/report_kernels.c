@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "report/report_inside.h"
-#include "summary/door.h"
 
 /* So that a page stays one that can be sent: rows with values, and single values. */
 enum { MOST_CELLS = 100000, LEAST_WITH_VALUES = 20, MOST_SPREAD = 300000 };

@@ -3,7 +3,6 @@
 #include "eval/door.h"
 #include "picture/picture.h"
 #include "report/report_inside.h"
-#include "summary/door.h"
 
 static int append(void *html, const void *bytes, size_t size)
 {

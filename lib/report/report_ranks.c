@@ -4,7 +4,6 @@
 
 #include "base/index.h"
 #include "report/report_inside.h"
-#include "summary/door.h"
 
 /* On the page: kernels, and numbers of all metrics. */
 enum { MOST_KERNELS = 60, MOST_NUMBERS = 150000 };

@@ -9,7 +9,6 @@
 #include "eval/door.h"
 #include "report/report_inside.h"
 #include "series/series.h"
-#include "summary/door.h"
 
 /*
  * For samples and what ran in all timelines of a page, deflated: seven metrics and the times of
@@ -365,7 +364,7 @@ static void put_kernel(struct timeline *t, const struct opk_activity *activity)
 
 	range.kernel = activity->name ? activity->name : "";
 	range.symbol = activity->symbol ? activity->symbol : "";
-	name = opk_kernel_names_get(t->run->names, &range);
+	name = opk_kernel_names_get(opk_summary_kernel_names(t->run->summary), &range);
 	report_put_short(t->page, "name", name);
 	if (strcmp(name, range.kernel) != 0)
 		report_put_short(t->page, "full", range.kernel);

@@ -142,6 +142,54 @@ int opk_series_places(struct opk_series_places *places, struct opk_ctx *ctx,
 bool opk_series_place_shows(const struct opk_series_place *place, const struct opk_lanes *lanes,
                             const struct opk_lane *lane);
 
+/* ---- chart.c: what opk_chart_new() makes ---- */
+
+/* A metric of a GPU's samples: what lies between least and most, in each of equal parts of time. */
+struct opk_chart_line {
+	const char *name;           /* a metric, a label or a derived metric */
+	const char *unit;           /* "" where it is not known */
+	const double *least, *most; /* one a part; NaN: no sample there has a value */
+	double lowest, highest;     /* of all samples; NaN: none has a value */
+	uint64_t missing;           /* samples without a value */
+};
+
+/* A launch, a copy, a set or an NVTX range. */
+struct opk_chart_bar {
+	uint64_t start_ns, end_ns;
+	const char *name;      /* of kernels as people call them */
+	const char *full_name; /* as it was recorded */
+	uint32_t records; /* several: short ones close to each other, of which this is the first */
+};
+
+/* Bars of a stream, or NVTX ranges of a thread, that do not overlap. */
+struct opk_chart_lane {
+	const char *title; /* "stream 7" */
+	bool is_range;
+	size_t row;                       /* of the lanes of this stream or thread, from 0 */
+	const struct opk_chart_bar *bars; /* in the order of their starts */
+	size_t bar_count;
+};
+
+/* A GPU of a host, or a rank on it. */
+struct opk_chart_place {
+	const char *title; /* "node7 GPU 0 rank 3"; "" where nothing is known */
+	const char *host, *gpu;
+	int32_t device, rank; /* -1 where unknown */
+	uint64_t samples;
+	const struct opk_chart_line *lines; /* none without samples */
+	size_t line_count;
+	const struct opk_chart_lane *lanes;
+	size_t lane_count;
+};
+
+/* All of it, on the clock of struct opk_time. */
+struct opk_chart {
+	uint64_t start_ns, end_ns; /* of all samples; without any, of all that ran */
+	size_t points;             /* into so many equal parts this time is divided */
+	const struct opk_chart_place *places;
+	size_t place_count;
+};
+
 /*
  * As bytes for a page: pack.c. Numbers have seven bits a byte, the lowest first, and the eighth
  * where more follow; signed ones are doubled, and less than 0 becomes odd.

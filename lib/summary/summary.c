@@ -3,7 +3,6 @@
 #include "base/option_struct.h"
 #include "chip/door.h"
 #include "images/door.h"
-#include "summary/door.h"
 #include "summary/summary_inside.h"
 
 static int find_kind(struct opk_summary *s)
@@ -23,13 +22,8 @@ static int find_kind(struct opk_summary *s)
 
 static int find_names(struct opk_summary *s)
 {
-	int code = OPK_OK;
+	int code = opk_kernel_names_new(&s->kernel_names, s->ctx, s->options.kernel_names);
 
-	s->kernel_names = s->options.names;
-	if (!s->kernel_names) {
-		code = opk_kernel_names_new(&s->own_names, s->ctx, OPK_KERNEL_SHORT);
-		s->kernel_names = s->own_names;
-	}
 	return code ? code
 	            : opk_kernel_names_add(s->kernel_names, s->ctx, s->ranges, s->range_count);
 }
@@ -62,8 +56,9 @@ static int make(struct opk_summary *s)
 	return code ? code : opk_summary_write_words(s);
 }
 
-int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
-                    const struct opk_summary_options *given)
+int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
+                     const struct opk_summary_options *given,
+                     const struct opk_summary_values *values)
 {
 	OPK_OPTIONS(opk_summary_options, options, given);
 	struct opk_summary *s = opk_alloc(sizeof *s);
@@ -74,6 +69,8 @@ int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_fi
 	s->ctx = ctx;
 	s->file = file;
 	s->options = options;
+	if (values)
+		s->take = *values;
 	code = make(s);
 	/* Texts of the caller's were for making it. */
 	s->options = (struct opk_summary_options){ 0 };
@@ -83,6 +80,12 @@ int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_fi
 	}
 	*out = s;
 	return OPK_OK;
+}
+
+int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
+                    const struct opk_summary_options *options)
+{
+	return opk_summary_make(out, ctx, file, options, NULL);
 }
 
 void opk_summary_free(struct opk_summary *s)
@@ -100,7 +103,7 @@ void opk_summary_free(struct opk_summary *s)
 	opk_strlist_clear(&s->peaks);
 	opk_strlist_clear(&s->descriptions);
 	opk_strlist_clear(&s->remarks);
-	opk_kernel_names_free(s->own_names);
+	opk_kernel_names_free(s->kernel_names);
 	free((char *)s->words.run);
 	free((char *)s->words.machine);
 	free((char *)s->words.clocks);
@@ -176,4 +179,9 @@ size_t opk_summary_remark_count(const struct opk_summary *s)
 const char *opk_summary_remark(const struct opk_summary *s, size_t i)
 {
 	return s->remarks.items[i];
+}
+
+struct opk_kernel_names *opk_summary_kernel_names(const struct opk_summary *s)
+{
+	return s->kernel_names;
 }

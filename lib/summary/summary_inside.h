@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/strlist.h"
+#include "summary/door.h"
 
 struct opk_summary {
 	struct opk_ctx *ctx;
@@ -17,7 +18,8 @@ struct opk_summary {
 	const struct opk_range *ranges;
 	size_t range_count;
 	enum opk_summary_kind kind;
-	struct opk_kernel_names *kernel_names, *own_names; /* own: NULL where they are borrowed */
+	struct opk_summary_values take;
+	struct opk_kernel_names *kernel_names;
 	/* Columns that the recording shows; then those that only their peaks and times need. */
 	struct opk_strlist names;
 	struct opk_strlist peaks; /* for each shown one the name of its share of the peak; or "" */

@@ -62,8 +62,8 @@ static int evaluate(struct opk_summary *s)
 	         : s->kind == OPK_SUMMARY_KERNELS ? "kernel"
 	                                          : "name";
 	by.image = &image;
-	by.values = s->options.values;
-	by.values_data = s->options.values_data;
+	by.values = s->take.take;
+	by.values_data = s->take.data;
 	code = opk_eval_file(&s->evaluation, s->ctx, s->file, &options);
 	return code ? code : opk_aggregate_new(&s->aggregate, s->ctx, s->evaluation, s->file, &by);
 }

@@ -5,7 +5,20 @@
 
 #include "base/ctx.h"
 
-/* As opk_trace_save(), piece by piece. OPK_EFAILED: the sink refused, too. */
+/* What became events. */
+struct opk_trace_counts {
+	uint64_t events;  /* all, with those that name processes and threads, or mark gaps */
+	uint64_t samples; /* each is an event for every metric of which it has a value */
+	uint64_t values, missing_values; /* nan: no event, but a slice says so */
+	uint64_t first_samples;          /* that begin at an earlier event: left out */
+	uint64_t incomplete_samples;     /* that were begun but not completed: left out */
+	uint64_t kernels, copies, sets, nvtx_ranges, ranges;
+	uint64_t records_left_out;     /* of what ran, because of `where` */
+	uint64_t ranges_without_times; /* left out */
+	uint64_t origin_ns;            /* host time that is 0 in the trace */
+};
+
+/* As opk_trace_save(), piece by piece; `counts` may be NULL. OPK_EFAILED: the sink refused, too. */
 int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                     struct opk_file *const *files, size_t count,
                     const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/option_struct.h"
 #include "eval/door.h"
 #include "eval/eval.h"
-#include "trace/door.h"
 
 void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
 {
@@ -383,25 +383,58 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 		code = look_at_all(&trace);
 	if (!code)
 		code = put_all(&trace);
-	if (!code && counts) {
-		size_t size = counts->size < sizeof *counts ? counts->size : sizeof *counts;
-
-		trace.counts.size = size;
-		memcpy(counts, &trace.counts, size);
-	}
+	if (!code && counts)
+		*counts = trace.counts;
 	clear(&trace);
 	return code;
 }
 
-int opk_trace_save(struct opk_trace_counts *counts, struct opk_ctx *ctx,
-                   struct opk_file *const *files, size_t count,
-                   const struct opk_trace_options *options, const char *path)
+static int list_counts(struct opk_listing **out, struct opk_ctx *ctx,
+                       const struct opk_trace_counts *of)
+{
+	static const struct opk_column columns[] = {
+		{ "events", OPK_CELL_UINT },
+		{ "samples", OPK_CELL_UINT },
+		{ "values", OPK_CELL_UINT },
+		{ "missing_values", OPK_CELL_UINT },
+		{ "first_samples", OPK_CELL_UINT },
+		{ "incomplete_samples", OPK_CELL_UINT },
+		{ "kernels", OPK_CELL_UINT },
+		{ "copies", OPK_CELL_UINT },
+		{ "sets", OPK_CELL_UINT },
+		{ "nvtx_ranges", OPK_CELL_UINT },
+		{ "ranges", OPK_CELL_UINT },
+		{ "records_left_out", OPK_CELL_UINT },
+		{ "ranges_without_times", OPK_CELL_UINT },
+		{ "origin_ns", OPK_CELL_UINT },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	opk_listing_row(rows, cell_number(of->events), cell_number(of->samples),
+	                cell_number(of->values), cell_number(of->missing_values),
+	                cell_number(of->first_samples), cell_number(of->incomplete_samples),
+	                cell_number(of->kernels), cell_number(of->copies), cell_number(of->sets),
+	                cell_number(of->nvtx_ranges), cell_number(of->ranges),
+	                cell_number(of->records_left_out), cell_number(of->ranges_without_times),
+	                cell_number(of->origin_ns));
+	return opk_listing_finish(out, ctx, rows);
+}
+
+int opk_trace_save(struct opk_listing **counts, struct opk_ctx *ctx, struct opk_file *const *files,
+                   size_t count, const struct opk_trace_options *options, const char *path)
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
+	opk_auto(opk_listing) struct opk_listing *listed = NULL;
+	struct opk_trace_counts of;
 	int code = opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_TRACE);
 
 	if (!code)
-		code = opk_trace_write(counts, ctx, files, count, options, opk_newfile_write,
-		                       &file);
-	return code ? code : opk_newfile_commit(&file);
+		code = opk_trace_write(&of, ctx, files, count, options, opk_newfile_write, &file);
+	if (!code)
+		code = list_counts(&listed, ctx, &of);
+	if (!code)
+		code = opk_newfile_commit(&file);
+	if (!code)
+		*counts = opk_take(listed);
+	return code;
 }

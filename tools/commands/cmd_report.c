@@ -20,7 +20,6 @@ static const struct option_spec specs[] = {
 
 static int run(struct app *app, void *data)
 {
-	static const char *const styles[] = { NULL, "short", "full", "symbol" };
 	const struct report_args *args = data;
 	struct opk_report_options options = OPK_INIT(options);
 	int code = check_given(app, "report", "RUN.opk...", "-o R.html");
@@ -31,7 +30,7 @@ static int run(struct app *app, void *data)
 	options.title = args->title;
 	options.progress = app_progress;
 	options.progress_data = (void *)"evaluating range";
-	options.kernel_names = styles[args->kernel_names];
+	options.kernel_names = kernel_style(app, args->kernel_names ? args->kernel_names : 1);
 	return opk_report(app->ctx, (const char *const *)app->arguments, app->argument_count,
 	                  &options, app->output);
 }

@@ -99,7 +99,7 @@ static void note_left_out(const struct opk_trace_counts *counts)
 
 static int write_trace(struct app *app, const struct opk_trace_options *options)
 {
-	struct opk_trace_counts counts = OPK_INIT(counts);
+	struct opk_trace_counts counts;
 	opk_autonewfile struct opk_newfile out = { 0 };
 	const char *path = app->output;
 	struct inputs inputs = { 0 };
@@ -117,14 +117,6 @@ static int write_trace(struct app *app, const struct opk_trace_options *options)
 		return code;
 	note_left_out(&counts);
 	return report(app, path, &counts);
-}
-
-static enum opk_kernel_style style_of(unsigned word)
-{
-	static const enum opk_kernel_style styles[] = { OPK_KERNEL_SHORT, OPK_KERNEL_SHORT,
-		                                        OPK_KERNEL_FULL, OPK_KERNEL_SYMBOL };
-
-	return styles[word];
 }
 
 static int run(struct app *app, void *data)
@@ -145,7 +137,8 @@ static int run(struct app *app, void *data)
 		options.eval = &eval;
 		options.where = args->where.items;
 		options.where_count = args->where.count;
-		options.kernel_names = style_of(args->kernel_names);
+		options.kernel_names = kernel_style(app,
+		                                    args->kernel_names ? args->kernel_names : 1);
 		options.progress = app_progress;
 		options.progress_data = (char *)"writing sample";
 		code = write_trace(app, &options);

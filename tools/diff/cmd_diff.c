@@ -198,8 +198,8 @@ static int describe_broken(char **out, struct diff *diff)
 	*out = NULL;
 	if (!broken)
 		return OPK_OK;
-	*out = opk_printf("%zu of %zu checks %s broken", broken,
-	                  opk_diff_judged_count(diff->of), broken == 1 ? "is" : "are");
+	*out = opk_printf("%zu of %zu checks %s broken", broken, opk_diff_judged_count(diff->of),
+	                  broken == 1 ? "is" : "are");
 	return *out ? OPK_OK : app_nomem(diff->app);
 }
 

@@ -175,6 +175,7 @@ static int plot(struct plot *p, const struct picture *picture, const char *path)
 	int code = opk_file_open(&file, ctx, path);
 
 	how.kernel = p->args->kernel;
+	how.kernel_names = OPK_KERNEL_SHORT;
 	how.progress = app_progress;
 	how.progress_data = (void *)"evaluating range";
 	p->file = file;

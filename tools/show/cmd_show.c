@@ -5,7 +5,6 @@
 #include "base/ctx.h"
 #include "commands.h"
 #include "show/show.h"
-#include "summary/door.h"
 
 enum { TOP = 5 };
 
@@ -34,7 +33,7 @@ static int summarize(struct show *show, const char *path, const struct show_args
 
 	options.kernel = args->kernel;
 	options.sort = args->sort;
-	options.names = show->kernel_names;
+	options.kernel_names = kernel_style(show->app, args->kernel_names);
 	options.progress = app_progress;
 	options.progress_data = (void *)"evaluating range";
 	if (!code)
@@ -78,7 +77,6 @@ static int print(struct show *show)
 static void clear(struct show *show)
 {
 	opk_summary_free(show->summary);
-	opk_kernel_names_free(show->kernel_names);
 	opk_file_free(show->file);
 }
 
@@ -95,9 +93,7 @@ static int run(struct app *app, void *data)
 	app->for_people = !app->output;
 	if (!app->format && !app->output)
 		app->format = OPK_FORMAT_TABLE + 1;
-	code = kernel_names_new(&show.kernel_names, app, args->kernel_names);
-	if (!code)
-		code = summarize(&show, app->arguments[0], args);
+	code = summarize(&show, app->arguments[0], args);
 	if (!code)
 		code = print(&show);
 	clear(&show);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/args.h"
+#include "summary/door.h"
 
 struct show {
 	struct app *app;
@@ -13,7 +14,6 @@ struct show {
 	const char *kernel;
 	struct opk_file *file;
 	const struct opk_meta *meta;
-	struct opk_kernel_names *kernel_names;
 	struct opk_summary *summary;
 	/* What ran, where that was recorded: show_kernels.c. */
 	const struct opk_activity *activities;

@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "eval/door.h"
+#include "picture/door.h"
 #include "show/show.h"
-#include "summary/door.h"
 
 /* Lengths of a bar, and of a kernel's whole name, whose rest is templates' arguments. */
 enum { BAR = 8, LONG_NAME = 160 };

@@ -7,17 +7,16 @@ import html
 import math
 import os
 import re
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 from . import _context
 from ._errors import OffpeakError
-from ._native import word
-from ._offpeak import ffi, lib
 from ._summaries import summarize, value_text
 
 if TYPE_CHECKING:
     from ._compare import Change, Diff, DiffRow
     from ._plans import Plan
+    from ._summary import Summary, SummaryColumn, SummaryGroup
 
 MOST_BYTES = 64 << 20  # of a file that is evaluated only to be shown
 MOST_ROWS = 10
@@ -158,101 +157,74 @@ def diff(of: Diff) -> str:
 # ---- a recording
 
 
-def _chosen_columns(summary: Any) -> list[Any]:
+def _chosen_columns(summary: Summary) -> list[SummaryColumn]:
     """The few that fit: known ones, and first those with a share of their peak."""
-    columns = [lib.opk_summary_get_column(summary, i) for i in range(lib.opk_summary_column_count(summary))]
-    columns = [column for column in columns if column.at != _NOWHERE and not column.unknown]
-    chosen = sorted(columns, key=lambda column: bool(column.peak == _NOWHERE))[:MOST_VALUES]
+    columns = [column for column in summary.columns if not column.unknown and column.name in summary.groups[0].values]
+    have_peak = {name for group in summary.groups for name, of in group.values.items() if not math.isnan(of.of_peak)}
+    chosen = sorted(columns, key=lambda column: column.name not in have_peak)[:MOST_VALUES]
     return [column for column in columns if column in chosen]
 
 
-_NOWHERE = 2 ** (8 * ffi.sizeof("size_t")) - 1
+def _value(group: SummaryGroup, column: SummaryColumn) -> Cell:
+    of = group.values[column.name]
+    return Cell(value_text(of.mean, column.unit), share=of.of_peak)
 
 
-def _value(group: Any, column: Any) -> Cell:
-    of = group.of.columns
-    share = of[column.peak].mean if column.peak != _NOWHERE else math.nan
-    return Cell(value_text(of[column.at].mean, word(column.unit)), share=share)
-
-
-def _time(value: float, kind: int) -> Cell:
-    return Cell(value_text(value, "nanoseconds" if kind == lib.OPK_SUMMARY_NS else "cycles"))
+def _time(value: float, unit: str) -> Cell:
+    return Cell(value_text(value, "nanoseconds" if unit == "ns" else unit))
 
 
 def _share(share: float) -> Cell:
     return Cell("" if math.isnan(share) else f"{share:.1f} %", share=share)
 
 
-def _devices(summary: Any) -> str:
-    """Devices, each with a few means of its samples."""
-    columns = _chosen_columns(summary)
+def _groups(summary: Summary) -> str:
+    """Kernels, ranges or devices, each with a few values, which are means over its launches or samples."""
+    columns, timed = _chosen_columns(summary), summary.time_unit
+    what, counted = _GROUPS[summary.kind]
     rows = []
-    for i in range(min(lib.opk_summary_group_count(summary), MOST_ROWS)):
-        group = lib.opk_summary_get_group(summary, i)
-        device = group.of.range.device
-        row = [Cell(str(device) if device >= 0 else "", right=False), Cell(str(group.of.range.count))]
-        rows.append(row + [_value(group, column) for column in columns])
-    return table(["device", "samples", *(word(c.name) for c in columns)], rows)
-
-
-def _groups(summary: Any) -> str:
-    """Kernels or ranges by time, each with a few values, which are means over its launches."""
-    columns, timed = _chosen_columns(summary), lib.opk_summary_get_time(summary)
-    rows = []
-    count = lib.opk_summary_group_count(summary)
-    for i in range(min(count, MOST_ROWS)):
-        group = lib.opk_summary_get_group(summary, i)
-        row = [Cell(word(group.name), right=False)]
-        if timed != lib.OPK_SUMMARY_NO_TIME:
+    for group in summary.groups[:MOST_ROWS]:
+        row = [Cell(group.name, right=False)]
+        if timed:
             row += [_time(group.time, timed), _share(group.share)]
-        rows.append([*row, Cell(str(group.of.range.count or 1)), *(_value(group, column) for column in columns)])
-    kernels = lib.opk_summary_get_kind(summary) == lib.OPK_SUMMARY_KERNELS
-    heads = ["kernel" if kernels else "range", *(["time", "share"] if timed != lib.OPK_SUMMARY_NO_TIME else [])]
-    heads += ["launches" if kernels else "count", *(word(c.name) for c in columns)]
-    return table(heads, rows) + more(count - MOST_ROWS, "kernel" if kernels else "range")
+        count = group.launches + group.ranges + group.samples
+        rows.append([*row, Cell(str(count)), *(_value(group, column) for column in columns)])
+    heads = [what, *(["time", "share"] if timed else []), counted, *(column.name for column in columns)]
+    return table(heads, rows) + more(len(summary.groups) - MOST_ROWS, what)
 
 
-def _kernels(summary: Any) -> str:
+_GROUPS = {"kernels": ("kernel", "launches"), "ranges": ("range", "count"), "devices": ("device", "samples")}
+
+
+def _kernels(summary: Summary) -> str:
     """Kernels on the timeline, with the shares of peaks that their samples have."""
-    count = lib.opk_summary_kernel_count(summary)
-    kernels = [lib.opk_summary_get_kernel(summary, i) for i in range(count)]
-    peaks = [
-        i
-        for i in range(lib.opk_summary_peak_count(summary))
-        if any(not math.isnan(kernel.peaks[i]) for kernel in kernels)
-    ][:MOST_VALUES]
-    rows = []
-    for kernel in kernels[:MOST_ROWS]:
-        ran = kernel.ran
-        row = [Cell(word(kernel.name), right=False), Cell(value_text(ran.time_ns, "nanoseconds"))]
-        row += [_share(kernel.share), Cell(str(ran.launches))]
-        rows.append(row + [_share(kernel.peaks[i]) for i in peaks])
-    heads = ["kernel", "time", "share", "launches", *(word(lib.opk_summary_peak(summary, i)) for i in peaks)]
-    return table(heads, rows) + more(count - MOST_ROWS, "kernel")
+    known = {name: None for kernel in summary.kernels for name, share in kernel.peaks.items() if not math.isnan(share)}
+    peaks = [name for name in summary.kernels[0].peaks if name in known][:MOST_VALUES]
+    rows = [
+        [Cell(kernel.name, right=False), _time(kernel.time_ns, "ns"), _share(kernel.share), Cell(str(kernel.launches)),
+         *(_share(kernel.peaks[name]) for name in peaks)]
+        for kernel in summary.kernels[:MOST_ROWS]
+    ]
+    return table(["kernel", "time", "share", "launches", *peaks], rows) + more(len(summary.kernels) - MOST_ROWS, "kernel")
 
 
 def run(paths: Sequence[str]) -> str:
     """A recording in a few lines, and its kernels by time; several by their names. No error where these can't be had."""
+    from . import _summary
+
     path = paths[0]
     if len(paths) > 1:
         return whole(words([("recordings", f"{len(paths)}: {', '.join(paths[:MOST_ROWS])}")]))
     try:
         if os.path.getsize(path) > MOST_BYTES:
             return whole(words([("recording", path)]), note("It is large, and therefore not evaluated to be shown."))
-        return _summary(summarize(_context.new(), path))
+        ctx = _context.new()
+        of = _summary.of_c(ctx, summarize(ctx, path))
     except (OffpeakError, OSError) as error:
         return whole(words([("recording", path)]), note(f"There are no values: {error}"))
-
-
-def _summary(summary: Any) -> str:
-    said = lib.opk_summary_get_words(summary)
-    pairs = [(name, word(getattr(said, name))) for name in ("run", "machine", "clocks", "complete")]
-    parts = [words(pairs)]
-    if lib.opk_summary_kernel_count(summary):
-        parts.append(_kernels(summary))
-    elif lib.opk_summary_get_kind(summary) == lib.OPK_SUMMARY_DEVICES:
-        parts.append(_devices(summary))
-    elif lib.opk_summary_group_count(summary):
-        parts.append(_groups(summary))
-    remarks = (word(lib.opk_summary_remark(summary, i)) for i in range(lib.opk_summary_remark_count(summary)))
-    return whole(*parts, *map(note, remarks))
+    parts = [words([("run", of.run), ("machine", of.machine), ("clocks", of.clocks), ("complete", of.complete)])]
+    if of.kernels:
+        parts.append(_kernels(of))
+    elif of.groups:
+        parts.append(_groups(of))
+    return whole(*parts, *map(note, of.remarks))

@@ -82,7 +82,8 @@ class Run(Opened):
         """
         with loading:
             from . import _summary
-        return _summary.of_c(summarize(_context.new(), self._only(), kernel))
+        ctx = _context.new()
+        return _summary.of_c(ctx, summarize(ctx, self._only(), kernel))
 
     def report(
         self, path: Path, title: Optional[str] = None, kernel: Optional[str] = None, kernel_names: str = "short"

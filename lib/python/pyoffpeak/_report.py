@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from . import _context
-from ._native import Path, c_path, c_paths, sized
+from ._native import Path, c_path, c_paths, rows
 from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, output, paths_of
@@ -26,12 +26,11 @@ def report(
     of the files. kernel: only kernels, or user ranges, like this: "*gemm*". kernel_names: "short", "full" or "symbol". The
     file appears whole, or not at all. InputError: a file is no recording.
     """
-    choose(KERNEL_NAMES, "kernel_names", kernel_names)
     ctx = _context.new()
     options = Struct("opk_report_options")
     options.text("title", title)
     options.text("kernel", kernel)
-    options.text("kernel_names", kernel_names)
+    options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     inputs = paths_of(paths)
     array, kept = c_paths(inputs)
     _context.call(ctx, lib.opk_report, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
@@ -81,6 +80,4 @@ def trace(
     options.texts("where", "where_count", listed(where))
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     options.c.gzip = ffi.string(target).endswith(b".gz") if compress is None else compress
-    counts: Any = sized("opk_trace_counts")
-    _context.call(ctx, lib.opk_trace_save, counts, ctx, files.c, files.count, options.c, target)
-    return TraceCounts(*(getattr(counts, name) for name in TraceCounts._fields))
+    return TraceCounts(**rows(ctx, lib.opk_trace_save, files.c, files.count, options.c, target)[0])

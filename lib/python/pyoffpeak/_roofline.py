@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import groupby
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from . import _context
 from ._figures import COLOURS, Labels, new_figure, readable
 from ._errors import misuse
-from ._native import word
-from ._offpeak import ffi, lib
+from ._native import rows
+from ._offpeak import lib
 from ._summaries import summarize, value_text
 
 if TYPE_CHECKING:
@@ -76,28 +77,12 @@ def read(path: str, kernel: Optional[str] = None) -> Roofline:
     """UsageError: the recording has no roofline, or no kernel of that name."""
     ctx = _context.new()
     summary = summarize(ctx, path, kernel)
-    if kernel is not None and not lib.opk_summary_group_count(summary):
+    if kernel is not None and not rows(ctx, lib.opk_summary_list, summary, lib.OPK_SUMMARY_GROUPS):
         raise misuse(f"{path}: no kernel is like {kernel}; summary() lists them")
-    out = ffi.new("struct opk_roofline **")
-    _context.call(ctx, lib.opk_roofline_new, out, ctx, summary)
-    found = _context.owned(ctx, out[0], lib.opk_roofline_free, summary)
-    roofs = [found.roofs[i] for i in range(found.roof_count)]
-    return Roofline(
-        word(found.title) or "Roofline",
-        word(found.unit) or "operations",
-        [Roof(word(roof.name), roof.is_level, roof.peak, roof.idle, word(roof.unit)) for roof in roofs],
-        [_dot(summary, found, found.dots[i]) for i in range(found.dot_count)],
-        found.idle_count,
-        found.unknown_count,
-        word(found.lacks),
-    )
-
-
-def _dot(summary: Any, roofline: Any, dot: Any) -> Dot:
-    group = lib.opk_summary_get_group(summary, dot.kernel)
-    near = roofline.kernels[dot.kernel]
-    share = group.share / 100
-    return Dot(word(group.name), dot.roof, dot.intensity, dot.rate, share, word(near.highest), word(near.text))
+    lists = partial(rows, ctx, lib.opk_roofline_list, summary)
+    roofs = [Roof(**roof) for roof in lists(lib.OPK_ROOFLINE_ROOFS)]
+    dots = [Dot(**dot) for dot in lists(lib.OPK_ROOFLINE_DOTS)]
+    return Roofline(roofs=roofs, dots=dots, **lists(lib.OPK_ROOFLINE_ABOUT)[0])
 
 
 # ---- the figure

@@ -23,6 +23,7 @@ def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
     file = open_file(ctx, path)
     options = sized("opk_summary_options")
     options.kernel = pattern = c_optional(kernel)
+    options.kernel_names = lib.OPK_KERNEL_SHORT
     out = ffi.new("struct opk_summary **")
     _context.call(ctx, lib.opk_summary_new, out, ctx, file, options)
     del pattern

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
-from ._errors import text
-from ._native import word
+from . import _native
 from ._offpeak import lib
 
 
@@ -24,6 +26,7 @@ class Statistics:
     p90: float
     p99: float
     weighted_by: str = ""  # what launches weigh in `mean`: "": all the same; "denominator": it is the ratio of all together
+    of_peak: float = math.nan  # percent of the peak, where that was recorded
 
 
 class SummaryColumn(NamedTuple):
@@ -35,6 +38,7 @@ class SummaryColumn(NamedTuple):
     description: str
     heading: str  # over it; "": none
     inflated: bool  # counts idle time around short kernels
+    unknown: bool = False  # no group has a value
 
 
 class SummaryGroup(NamedTuple):
@@ -80,50 +84,28 @@ class Summary:
         return "\n".join(part for part in (self.run, self.machine, *self.remarks) if part)
 
 
-_KINDS = {lib.OPK_SUMMARY_KERNELS: "kernels", lib.OPK_SUMMARY_RANGES: "ranges", lib.OPK_SUMMARY_DEVICES: "devices"}
 _COUNTS = {"launches": "kernels", "ranges": "ranges", "samples": "devices"}
-_TIMES = {lib.OPK_SUMMARY_NO_TIME: "", lib.OPK_SUMMARY_NS: "ns", lib.OPK_SUMMARY_CYCLES: "cycles"}
 
 
-def _column(of: Any) -> SummaryColumn:
-    heading = word(of.heading.title) if of.heading else ""
-    return SummaryColumn(word(of.name), text(of.metric) or None, word(of.unit), word(of.description), heading, of.inflated)
-
-
-def _statistics(of: Any) -> Statistics:
-    return Statistics(of.count, of.sum, of.mean, of.min, of.max, of.p50, of.p90, of.p99, text(of.weighted_by) or "")
-
-
-def _group(of: Any, columns: list[Any], kind: str) -> SummaryGroup:
-    values = {word(column.name): _statistics(of.of.columns[column.at]) for column in columns if column.at < 1 << 32}
-    counts = {name: of.of.range.count * (kind == of_kind) for name, of_kind in _COUNTS.items()}
-    name = str(max(of.of.range.device, 0)) if kind == "devices" else word(of.name)
-    return SummaryGroup(name, time=of.time, share=of.share, values=values, **counts)
-
-
-def _kernel(of: Any, peaks: list[str]) -> SummaryKernel:
-    ran = of.ran
-    shares = {name: of.peaks[i] for i, name in enumerate(peaks)}
-    return SummaryKernel(word(of.name), ran.launches, ran.time_ns, ran.least_ns, ran.most_ns, of.share, shares)
-
-
-def of_c(summary: Any) -> Summary:
+def of_c(ctx: Any, summary: Any) -> Summary:
     """A struct opk_summary as Python's own."""
-    columns = [lib.opk_summary_get_column(summary, i) for i in range(lib.opk_summary_column_count(summary))]
-    peaks = [word(lib.opk_summary_peak(summary, i)) for i in range(lib.opk_summary_peak_count(summary))]
-    groups = [lib.opk_summary_get_group(summary, i) for i in range(lib.opk_summary_group_count(summary))]
-    kernels = [lib.opk_summary_get_kernel(summary, i) for i in range(lib.opk_summary_kernel_count(summary))]
-    words = lib.opk_summary_get_words(summary)
-    kind = _KINDS[lib.opk_summary_get_kind(summary)]
+    rows = partial(_native.rows, ctx, lib.opk_summary_list, summary)
+    values: dict[int, dict[str, Statistics]] = defaultdict(dict)
+    for of in rows(lib.OPK_SUMMARY_VALUES):
+        group, column = of.pop("group"), of.pop("column")
+        values[group][column] = Statistics(**of)
+    peaks: dict[int, dict[str, float]] = defaultdict(dict)
+    for of in rows(lib.OPK_SUMMARY_PEAKS):
+        peaks[of["kernel"]][of["name"]] = of["share"]
+    about = rows(lib.OPK_SUMMARY_ABOUT)[0]
+    groups = []
+    for i, of in enumerate(rows(lib.OPK_SUMMARY_GROUPS)):
+        count = of.pop("count")
+        counts = {name: count * (about["kind"] == kind) for name, kind in _COUNTS.items()}
+        groups.append(SummaryGroup(**of, values=values[i], **counts))
     return Summary(
-        kind=kind,
-        time_unit=_TIMES[lib.opk_summary_get_time(summary)],
-        groups=tuple(_group(group, columns, kind) for group in groups),
-        columns=tuple(map(_column, columns)),
-        kernels=tuple(_kernel(kernel, peaks) for kernel in kernels),
-        run=word(words.run),
-        machine=word(words.machine),
-        clocks=word(words.clocks),
-        complete=word(words.complete),
-        remarks=tuple(word(lib.opk_summary_remark(summary, i)) for i in range(lib.opk_summary_remark_count(summary))),
+        groups=tuple(groups),
+        columns=tuple(SummaryColumn(**of) for of in rows(lib.OPK_SUMMARY_COLUMNS)),
+        kernels=tuple(SummaryKernel(**of, peaks=peaks[i]) for i, of in enumerate(rows(lib.OPK_SUMMARY_LAUNCHED))),
+        **about,
     )

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from . import _context
 from ._errors import misuse
 from ._figures import COLOURS, new_figure, readable
-from ._native import word
+from ._native import rows
 from ._offpeak import ffi, lib
 from ._options import Evaluation, Struct, make_filter
 from ._sets import SetLike
@@ -81,31 +82,26 @@ def read(
     out = ffi.new("struct opk_chart **")
     _context.call(ctx, lib.opk_chart_new, out, ctx, file, options.c)
     chart = _context.owned(ctx, out[0], lib.opk_chart_free, file, evaluation)
-    places = [_place(chart, chart.places[i]) for i in range(chart.place_count)]
-    return Timeline(chart.start_ns, chart.end_ns - chart.start_ns, places)
+    lists = partial(rows, ctx, lib.opk_chart_list, chart)
+    (about,) = lists(lib.OPK_CHART_ABOUT)
+    start = about["start_ns"]
+    places = [Place(place["title"], [], []) for place in lists(lib.OPK_CHART_PLACES)]
+    for i, of in enumerate(lists(lib.OPK_CHART_LINES)):
+        least, most = (_points(chart, i, which, about["points"]) for which in (False, True))
+        places[of["place"]].lines.append(Line(of["name"], of["unit"], least, most, of["highest"]))
+    lanes = []
+    for of in lists(lib.OPK_CHART_LANES):
+        lanes.append(Lane("" if of["row"] else of["title"], of["is_range"], []))
+        places[of["place"]].lanes.append(lanes[-1])
+    for of in lists(lib.OPK_CHART_BARS):
+        lanes[of["lane"]].bars.append(Bar(of["start_ns"] - start, of["end_ns"] - start, of["name"], of["records"]))
+    return Timeline(start, about["end_ns"] - start, places)
 
 
-def _place(chart: Any, place: Any) -> Place:
-    lines = [_line(chart, place.lines[i]) for i in range(place.line_count)]
-    lanes = [_lane(chart, place.lanes[i]) for i in range(place.lane_count)]
-    return Place(word(place.title), lines, lanes)
-
-
-def _line(chart: Any, line: Any) -> Line:
+def _points(chart: Any, line: int, most: bool, count: int) -> NDArray[Any]:
     import numpy
 
-    least, most = (
-        numpy.frombuffer(ffi.buffer(values, 8 * chart.points), numpy.float64).copy() for values in (line.least, line.most)
-    )
-    return Line(word(line.name), word(line.unit), least, most, line.highest)
-
-
-def _lane(chart: Any, lane: Any) -> Lane:
-    bars = []
-    for i in range(lane.bar_count):
-        bar = lane.bars[i]
-        bars.append(Bar(bar.start_ns - chart.start_ns, bar.end_ns - chart.start_ns, word(bar.name), bar.records))
-    return Lane("" if lane.row else word(lane.title), lane.is_range, bars)
+    return numpy.frombuffer(ffi.buffer(lib.opk_chart_line(chart, line, most), 8 * count), numpy.float64).copy()
 
 
 # ---- the figure

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A roofline as lists. */
+#include "base/listing.h"
+#include "picture/picture.h"
+
+static struct opk_listing *list_about(const struct opk_roofline *r)
+{
+	static const struct opk_column columns[] = {
+		{ "title", OPK_CELL_STRING }, { "unit", OPK_CELL_STRING },
+		{ "idle", OPK_CELL_UINT },    { "unknown", OPK_CELL_UINT },
+		{ "lacks", OPK_CELL_STRING },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	opk_listing_row(rows, cell_text(r->title), cell_text(r->unit), cell_number(r->idle_count),
+	                cell_number(r->unknown_count), cell_text(r->lacks));
+	return rows;
+}
+
+static struct opk_listing *list_roofs(const struct opk_roofline *r)
+{
+	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING },
+		                                     { "is_level", OPK_CELL_BOOL },
+		                                     { "peak", OPK_CELL_DOUBLE },
+		                                     { "idle", OPK_CELL_BOOL },
+		                                     { "unit", OPK_CELL_STRING } };
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < r->roof_count; i++)
+		opk_listing_row(rows, cell_text(r->roofs[i].name), cell_flag(r->roofs[i].is_level),
+		                cell_value(r->roofs[i].peak), cell_flag(r->roofs[i].idle),
+		                cell_text(r->roofs[i].unit));
+	return rows;
+}
+
+static struct opk_listing *list_dots(const struct opk_roofline *r,
+                                     const struct opk_summary *summary)
+{
+	static const struct opk_column columns[] = {
+		{ "kernel", OPK_CELL_STRING },    { "roof", OPK_CELL_UINT },
+		{ "intensity", OPK_CELL_DOUBLE }, { "rate", OPK_CELL_DOUBLE },
+		{ "share", OPK_CELL_DOUBLE },     { "highest", OPK_CELL_STRING },
+		{ "text", OPK_CELL_STRING },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < r->dot_count; i++) {
+		const struct opk_roofline_dot *dot = &r->dots[i];
+		const struct opk_summary_group *group = opk_summary_get_group(summary, dot->kernel);
+
+		opk_listing_row(rows, cell_text(group->name), cell_number(dot->roof),
+		                cell_value(dot->intensity), cell_value(dot->rate),
+		                cell_value(group->share / 100),
+		                cell_text(r->kernels[dot->kernel].highest),
+		                cell_text(r->kernels[dot->kernel].text));
+	}
+	return rows;
+}
+
+int opk_roofline_list(struct opk_listing **out, struct opk_ctx *ctx,
+                      const struct opk_summary *summary, enum opk_roofline_list which)
+{
+	opk_auto(opk_roofline) struct opk_roofline *r = NULL;
+	int code = opk_roofline_new(&r, ctx, summary);
+
+	if (code)
+		return code;
+	return opk_listing_finish(out, ctx,
+	                          which == OPK_ROOFLINE_ABOUT   ? list_about(r)
+	                          : which == OPK_ROOFLINE_ROOFS ? list_roofs(r)
+	                                                        : list_dots(r, summary));
+}
