@@ -250,9 +250,9 @@ START_TEST(summary_sorted)
 		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(ctx));
 		if (!code)
 			ck_row(&rows[i],
-			       !strncmp(opk_summary_get_group(summary, 0)->name, rows[i].first,
+			       !strncmp(summary->groups[0].name, rows[i].first,
 			                strlen(rows[i].first)),
-			       "%s", opk_summary_get_group(summary, 0)->name);
+			       "%s", summary->groups[0].name);
 		else
 			ck_row(&rows[i], strstr(errors_of(ctx), "such as fake__a.sum?"), "%s",
 			       errors_of(ctx));

@@ -17,7 +17,7 @@ struct opk_roof {
 
 /* A kernel at a level of memory. */
 struct opk_roofline_dot {
-	size_t kernel;    /* opk_summary_get_group() of this number */
+	size_t kernel;    /* the summary's group of this number */
 	size_t roof;      /* its level's */
 	double intensity; /* operations a byte, finite and more than 0 */
 	double rate;      /* operations a second; in the same way */
@@ -76,7 +76,7 @@ struct opk_picture_options {
 /*
  * Pictures in SVG, UTF-8 without scripts, written to the sink once they are whole. What shows a
  * kernel has class "mark", the attribute data-kernel with the number of its
- * opk_summary_get_group(), and its name and values as title. Names that find no room are left out,
+ * group in the summary, and its name and values as title. Names that find no room are left out,
  * and the picture says how many. OPK_EFAILED: the sink refused.
  *
  * This is opk_roofline_new() as a picture, and fails as that does, too.

@@ -110,8 +110,7 @@ static void put_all(struct kernels *k, const struct opk_picture_options *options
 
 static bool is_of_devices(const struct opk_summary *summary)
 {
-	return opk_summary_get_kind(summary) == OPK_SUMMARY_DEVICES
-	       && !opk_summary_kernel_count(summary);
+	return summary->kind == OPK_SUMMARY_DEVICES && !summary->kernel_count;
 }
 
 int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
@@ -121,9 +120,8 @@ int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
 	struct kernels k = { .bars.x = { .from = 0, .to = 1 }, .of = &kernels };
 	size_t most = options.top ? options.top : MOST;
-	int code = opk_summary_kernel_count(summary)
-	                   ? opk_drawn_kernels_of_launches(&kernels, ctx, summary)
-	                   : opk_drawn_kernels_init(&kernels, ctx, summary);
+	int code = summary->kernel_count ? opk_drawn_kernels_of_launches(&kernels, ctx, summary)
+	                                 : opk_drawn_kernels_init(&kernels, ctx, summary);
 
 	if (code)
 		return code;

@@ -450,7 +450,7 @@ int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx
                          const struct opk_summary *summary, const struct opk_picture_options *given)
 {
 	OPK_OPTIONS(opk_picture_options, options, given);
-	const struct opk_evaluation *evaluation = opk_summary_evaluation(summary);
+	const struct opk_evaluation *evaluation = summary->evaluation;
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
 	opk_auto(opk_roofline) struct opk_roofline *all = NULL, *shown = NULL;
 	int code = opk_drawn_kernels_init(&kernels, ctx, summary);

@@ -213,7 +213,7 @@ int opk_picture_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
 	OPK_OPTIONS(opk_picture_options, options, given);
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
 	opk_autostack struct opk_stack stack = { 0 };
-	const struct opk_evaluation *evaluation = opk_summary_evaluation(summary);
+	const struct opk_evaluation *evaluation = summary->evaluation;
 	int code;
 
 	if (!heading || !evaluation)

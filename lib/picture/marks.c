@@ -19,22 +19,22 @@ void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels)
 int opk_drawn_kernels_init(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
                            const struct opk_summary *summary)
 {
-	const struct opk_evaluation *evaluation = opk_summary_evaluation(summary);
+	const struct opk_evaluation *evaluation = summary->evaluation;
 	size_t columns = evaluation ? opk_evaluation_column_count(evaluation) : 0;
-	size_t count = opk_summary_group_count(summary);
+	size_t count = summary->group_count;
 
 	*out = (struct opk_drawn_kernels){
 		.items = opk_alloc_array(count + 1, sizeof *out->items),
 		.values = opk_alloc_array(count * columns + 1, sizeof *out->values),
 		.count = count,
-		.unit = opk_summary_get_time(summary),
+		.unit = summary->time,
 	};
 	if (!out->items || !out->values) {
 		opk_drawn_kernels_clear(out);
 		return opk_nomem(ctx, "a picture");
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct opk_summary_group *group = opk_summary_get_group(summary, i);
+		const struct opk_summary_group *group = &summary->groups[i];
 		double *values = out->values + i * columns;
 
 		for (size_t j = 0; j < columns; j++)
@@ -48,7 +48,7 @@ int opk_drawn_kernels_init(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
 int opk_drawn_kernels_of_launches(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
                                   const struct opk_summary *summary)
 {
-	size_t count = opk_summary_kernel_count(summary);
+	size_t count = summary->kernel_count;
 
 	*out = (struct opk_drawn_kernels){
 		.items = opk_alloc_array(count + 1, sizeof *out->items),
@@ -58,7 +58,7 @@ int opk_drawn_kernels_of_launches(struct opk_drawn_kernels *out, struct opk_ctx 
 	if (!out->items)
 		return opk_nomem(ctx, "a picture");
 	for (size_t i = 0; i < count; i++) {
-		const struct opk_summary_kernel *kernel = opk_summary_get_kernel(summary, i);
+		const struct opk_summary_kernel *kernel = &summary->kernels[i];
 
 		out->items[i] = (struct opk_drawn){ kernel->name, (double)kernel->ran->time_ns,
 			                            kernel->share / 100, NULL };

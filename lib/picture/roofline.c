@@ -465,6 +465,5 @@ int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
 	int code = opk_drawn_kernels_init(&kernels, ctx, summary);
 
 	return code ? code
-	            : opk_roofline_of(out, ctx, opk_summary_evaluation(summary), &kernels,
-	                              kernels.count);
+	            : opk_roofline_of(out, ctx, summary->evaluation, &kernels, kernels.count);
 }

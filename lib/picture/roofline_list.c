@@ -46,7 +46,7 @@ static struct opk_listing *list_dots(const struct opk_roofline *r,
 
 	for (size_t i = 0; i < r->dot_count; i++) {
 		const struct opk_roofline_dot *dot = &r->dots[i];
-		const struct opk_summary_group *group = opk_summary_get_group(summary, dot->kernel);
+		const struct opk_summary_group *group = &summary->groups[dot->kernel];
 
 		opk_listing_row(rows, cell_text(group->name), cell_number(dot->roof),
 		                cell_value(dot->intensity), cell_value(dot->rate),

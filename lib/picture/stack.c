@@ -186,9 +186,8 @@ const struct opk_meta_heading *opk_picture_stack_heading(const struct opk_summar
 {
 	const struct opk_meta_heading *last = NULL;
 
-	for (size_t i = 0; i < opk_summary_column_count(summary); i++) {
-		const struct opk_meta_heading *heading = opk_summary_get_column(summary, i)
-		                                                 ->heading;
+	for (size_t i = 0; i < summary->column_count; i++) {
+		const struct opk_meta_heading *heading = summary->columns[i].heading;
 
 		if (!heading || heading == last || !heading->draw || strcmp(heading->draw, "stack"))
 			continue;

@@ -46,9 +46,8 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 /* Groups of samples are devices, which are there whatever the kernel. */
 static bool has_rows(const struct opk_summary *summary)
 {
-	return opk_summary_kernel_count(summary)
-	       || (opk_summary_get_kind(summary) != OPK_SUMMARY_DEVICES
-	           && opk_summary_group_count(summary));
+	return summary->kernel_count
+	       || (summary->kind != OPK_SUMMARY_DEVICES && summary->group_count);
 }
 
 /* A pattern that only one of several recordings has something of is no mistake. */
@@ -112,8 +111,8 @@ OPK_DEFINE_AUTO(opk_filter)
 /* The comparison is of the kernels, or ranges, that the page has. */
 static int make_filter(struct opk_filter **out, struct report_page *page, const char *kernel)
 {
-	bool ranges = opk_summary_get_kind(page->runs[0].summary) == OPK_SUMMARY_RANGES
-	              && !opk_summary_kernel_count(page->runs[0].summary);
+	bool ranges = page->runs[0].summary->kind == OPK_SUMMARY_RANGES
+	              && !page->runs[0].summary->kernel_count;
 	opk_autofree char *condition = NULL;
 	const char *conditions[1];
 

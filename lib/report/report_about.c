@@ -13,7 +13,7 @@ static void put_line(struct opk_buf *html, const char *name, const char *text)
 
 static void put_run(struct opk_buf *html, const struct report_run *run)
 {
-	const struct opk_summary_words *words = opk_summary_get_words(run->summary);
+	const struct opk_summary_words *words = &run->summary->words;
 
 	opk_buf_add_text(html, "<dl class=\"words\">\n");
 	put_line(html, "File", report_file_name(run->path));
@@ -43,19 +43,19 @@ static void put_names(struct opk_buf *html, const struct opk_summary *summary,
                       bool (*is)(const struct opk_summary_column *column), const char *one,
                       const char *many)
 {
-	size_t count = 0, all = opk_summary_column_count(summary);
+	size_t count = 0, all = summary->column_count;
 
 	for (size_t i = 0; i < all; i++)
-		count += is(opk_summary_get_column(summary, i));
+		count += is(&summary->columns[i]);
 	if (!count)
 		return;
 	opk_buf_add_printf(html, "<li><details><summary>%zu of %zu metrics %s</summary><p>", count,
 	                   all, count == 1 ? one : many);
 	for (size_t i = 0; i < all; i++) {
-		if (!is(opk_summary_get_column(summary, i)))
+		if (!is(&summary->columns[i]))
 			continue;
 		opk_buf_add_text(html, "<code>");
-		report_text(html, opk_summary_get_column(summary, i)->name);
+		report_text(html, summary->columns[i].name);
 		opk_buf_add_text(html, "</code> ");
 	}
 	opk_buf_add_text(html, "</p></details></li>\n");
@@ -75,9 +75,9 @@ static void put_remarks(struct report_page *page, const struct opk_summary *summ
 	put_names(html, summary, is_inflated,
 	          "counts idle time around short kernels, because of how it was recorded",
 	          "count idle time around short kernels, because of how they were recorded");
-	for (size_t i = 0; i < opk_summary_remark_count(summary); i++) {
+	for (size_t i = 0; i < summary->remarks.count; i++) {
 		opk_buf_add_text(html, "<li>");
-		report_text(html, opk_summary_remark(summary, i));
+		report_text(html, summary->remarks.items[i]);
 		opk_buf_add_text(html, "</li>\n");
 	}
 	opk_buf_add_text(html, "</ul>\n");

@@ -248,10 +248,9 @@ static int index_kernels(struct report_page *page)
 	for (size_t i = 0; i < 2; i++) {
 		const struct opk_summary *summary = page->runs[i].summary;
 
-		for (size_t j = 0; j < opk_summary_group_count(summary); j++)
+		for (size_t j = 0; j < summary->group_count; j++)
 			if (!opk_index_add(&page->runs[i].kernels,
-			                   opk_summary_get_group(summary, j)->of->range.kernel, j,
-			                   &(size_t){ 0 }))
+			                   summary->groups[j].of->range.kernel, j, &(size_t){ 0 }))
 				return opk_nomem(page->ctx, "a page");
 	}
 	return OPK_OK;

@@ -16,9 +16,8 @@ static void put_headings(struct opk_json_writer *json, const struct opk_summary 
 
 	opk_json_key(json, "headings");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < opk_summary_column_count(summary); i++) {
-		const struct opk_meta_heading *heading = opk_summary_get_column(summary, i)
-		                                                 ->heading;
+	for (size_t i = 0; i < summary->column_count; i++) {
+		const struct opk_meta_heading *heading = summary->columns[i].heading;
 
 		if (!heading || heading == last)
 			continue;
@@ -75,8 +74,8 @@ static void put_columns(struct opk_json_writer *json, const struct opk_summary *
 	put_headings(json, summary);
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < opk_summary_column_count(summary); i++) {
-		const struct opk_summary_column *column = opk_summary_get_column(summary, i);
+	for (size_t i = 0; i < summary->column_count; i++) {
+		const struct opk_summary_column *column = &summary->columns[i];
 
 		if (column->at == SIZE_MAX)
 			continue;
@@ -128,7 +127,7 @@ static void put_group(struct report_page *page, const struct opk_summary *summar
                       const struct opk_summary_group *group)
 {
 	struct opk_json_writer *json = &page->json;
-	enum opk_summary_kind kind = opk_summary_get_kind(summary);
+	enum opk_summary_kind kind = summary->kind;
 	size_t time = opk_summary_find(summary, "gpu__time_duration.sum");
 	const struct opk_range *range = &group->of->range;
 	char device[24];
@@ -161,14 +160,13 @@ static void put_list(struct opk_json_writer *json, const char *key,
 	bool mean = offset == offsetof(struct opk_statistics, mean), any = mean;
 
 	for (size_t i = 0; i < rows && !any; i++)
-		any = opk_summary_get_group(summary, i)->of->columns[column].count > 1;
+		any = summary->groups[i].of->columns[column].count > 1;
 	if (!any)
 		return;
 	opk_json_key(json, key);
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++) {
-		const struct opk_statistics *of = &opk_summary_get_group(summary, i)
-		                                           ->of->columns[column];
+		const struct opk_statistics *of = &summary->groups[i].of->columns[column];
 		double number;
 
 		memcpy(&number, (const char *)of + offset, sizeof number);
@@ -231,12 +229,11 @@ static void put_spreads(struct opk_json_writer *json, const struct report_run *r
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++) {
 		opk_json_begin_array(json);
-		for (size_t j = 0; j < opk_summary_column_count(summary); j++) {
-			size_t at = opk_summary_get_column(summary, j)->at;
+		for (size_t j = 0; j < summary->column_count; j++) {
+			size_t at = summary->columns[j].at;
 
 			if (at != SIZE_MAX)
-				put_spread(json, run, opk_summary_get_group(summary, i)->number, at,
-				           &left);
+				put_spread(json, run, summary->groups[i].number, at, &left);
 		}
 		opk_json_end_array(json);
 	}
@@ -246,7 +243,7 @@ static void put_spreads(struct opk_json_writer *json, const struct report_run *r
 static void put_values(struct opk_json_writer *json, const struct report_run *run, size_t rows)
 {
 	const struct opk_summary *summary = run->summary;
-	size_t columns = opk_summary_column_count(summary);
+	size_t columns = summary->column_count;
 	size_t most = MOST_CELLS / (columns ? columns : 1);
 
 	most = most < LEAST_WITH_VALUES ? LEAST_WITH_VALUES : most;
@@ -256,8 +253,8 @@ static void put_values(struct opk_json_writer *json, const struct report_run *ru
 	opk_json_key(json, "values");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < columns; i++)
-		if (opk_summary_get_column(summary, i)->at != SIZE_MAX)
-			put_statistics(json, summary, rows, opk_summary_get_column(summary, i));
+		if (summary->columns[i].at != SIZE_MAX)
+			put_statistics(json, summary, rows, &summary->columns[i]);
 	opk_json_end_array(json);
 	put_spreads(json, run, rows);
 }
@@ -279,18 +276,17 @@ static void put_groups(struct report_page *page, const struct report_run *run)
 	static const char *const kinds[] = { "kernel", "range", "device" };
 	static const char *const times[] = { "", "ns", "cycles" };
 	const struct opk_summary *summary = run->summary;
-	size_t count = opk_summary_group_count(summary);
+	size_t count = summary->group_count;
 	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
 	opk_json_begin_object(json);
-	put_title(json, kinds[opk_summary_get_kind(summary)], times[opk_summary_get_time(summary)],
-	          count);
+	put_title(json, kinds[summary->kind], times[summary->time], count);
 	put_columns(json, summary);
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_group(page, summary, opk_summary_get_group(summary, i));
+		put_group(page, summary, &summary->groups[i]);
 	opk_json_end_array(json);
 	put_values(json, run, rows);
 	opk_json_end_object(json);
@@ -311,7 +307,7 @@ static void put_kernel(struct report_page *page, const struct opk_summary *summa
 	put_double(json, "portion", kernel->share);
 	put_double(json, "least", (double)kernel->ran->least_ns);
 	put_double(json, "most", (double)kernel->ran->most_ns);
-	if (opk_summary_evaluation(summary)) {
+	if (summary->evaluation) {
 		opk_json_key(json, "samples");
 		opk_json_put_u64(json, kernel->ran->samples);
 		opk_json_key(json, "samples_alone");
@@ -325,8 +321,8 @@ static void put_kernel(struct report_page *page, const struct opk_summary *summa
 /* What no kernel has is not shown: PM sampling may lack the peak. */
 static bool has_peak(const struct opk_summary *summary, size_t peak)
 {
-	for (size_t i = 0; i < opk_summary_kernel_count(summary); i++)
-		if (!isnan(opk_summary_get_kernel(summary, i)->peaks[peak]))
+	for (size_t i = 0; i < summary->kernel_count; i++)
+		if (!isnan(summary->kernels[i].peaks[peak]))
 			return true;
 	return false;
 }
@@ -338,7 +334,7 @@ static void put_peak_values(struct opk_json_writer *json, const struct opk_summa
 	opk_json_key(json, "mean");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		report_number(json, opk_summary_get_kernel(summary, i)->peaks[peak]);
+		report_number(json, summary->kernels[i].peaks[peak]);
 	opk_json_end_array(json);
 	opk_json_end_object(json);
 }
@@ -372,7 +368,7 @@ static void put_peaks(struct opk_json_writer *json, const struct opk_summary *su
 static void put_kernels(struct report_page *page, const struct report_run *run)
 {
 	const struct opk_summary *summary = run->summary;
-	size_t count = opk_summary_kernel_count(summary);
+	size_t count = summary->kernel_count;
 	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
@@ -384,7 +380,7 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_kernel(page, summary, opk_summary_get_kernel(summary, i));
+		put_kernel(page, summary, &summary->kernels[i]);
 	opk_json_end_array(json);
 	put_peaks(json, summary, rows);
 	opk_json_end_object(json);
@@ -393,10 +389,10 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 int report_write_kernels(struct report_page *page, const struct report_run *run,
                          const struct report_part *part)
 {
-	bool timeline = opk_summary_kernel_count(run->summary) > 0;
-	enum opk_summary_kind kind = opk_summary_get_kind(run->summary);
+	bool timeline = run->summary->kernel_count > 0;
+	enum opk_summary_kind kind = run->summary->kind;
 
-	if (!timeline && (kind == OPK_SUMMARY_DEVICES || !opk_summary_group_count(run->summary)))
+	if (!timeline && (kind == OPK_SUMMARY_DEVICES || !run->summary->group_count))
 		return OPK_OK;
 	report_begin(page, run, part,
 	             timeline || kind == OPK_SUMMARY_KERNELS ? "Kernels" : "Ranges", "");
@@ -413,8 +409,7 @@ int report_write_kernels(struct report_page *page, const struct report_run *run,
 int report_write_devices(struct report_page *page, const struct report_run *run,
                          const struct report_part *part)
 {
-	if (opk_summary_get_kind(run->summary) != OPK_SUMMARY_DEVICES
-	    || !opk_summary_group_count(run->summary))
+	if (run->summary->kind != OPK_SUMMARY_DEVICES || !run->summary->group_count)
 		return OPK_OK;
 	report_begin(
 		page, run, part, "Devices",

@@ -21,7 +21,7 @@ static struct opk_picture_options in_page(void)
 
 bool report_has_roofline(const struct report_run *run)
 {
-	const struct opk_evaluation *evaluation = opk_summary_evaluation(run->summary);
+	const struct opk_evaluation *evaluation = run->summary->evaluation;
 
 	return evaluation && opk_evaluation_roofline(evaluation)->roof_count;
 }
@@ -52,7 +52,7 @@ static int add_nearest(struct report_page *page, const struct report_run *run)
 		return code;
 	opk_buf_add_text(&page->html, "<ul class=\"prose nearest\">\n");
 	for (size_t i = 0; i < roofline->kernel_count && i < MOST; i++) {
-		const char *name = opk_summary_get_group(run->summary, i)->name;
+		const char *name = run->summary->groups[i].name;
 		opk_autofree char *fitting = opk_label_fit(name, WIDEST);
 
 		opk_buf_add_text(&page->html, "<li><strong>");
@@ -98,8 +98,7 @@ int report_write_stacks(struct report_page *page, const struct report_run *run,
 	struct opk_picture_options options = in_page();
 	int code = OPK_OK;
 
-	if (!heading || !opk_summary_evaluation(run->summary)
-	    || !opk_summary_group_count(run->summary))
+	if (!heading || !run->summary->evaluation || !run->summary->group_count)
 		return OPK_OK;
 	options.top = MOST;
 	report_begin(page, run, part, part->title,

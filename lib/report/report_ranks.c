@@ -103,7 +103,7 @@ void report_clear_lanes(struct report_lanes *lanes)
 static const struct report_spread *find_spread(const struct report_run *run, size_t kernel,
                                                size_t at)
 {
-	size_t group = opk_summary_get_group(run->summary, kernel)->number;
+	size_t group = run->summary->groups[kernel].number;
 
 	return group < run->spread_count && at < run->spread_columns
 	               ? &run->spreads[group * run->spread_columns + at]
@@ -112,7 +112,7 @@ static const struct report_spread *find_spread(const struct report_run *run, siz
 
 static size_t count_kernels(const struct report_run *run)
 {
-	size_t count = opk_summary_group_count(run->summary);
+	size_t count = run->summary->group_count;
 
 	return count < MOST_KERNELS ? count : MOST_KERNELS;
 }
@@ -184,7 +184,7 @@ static void put_metric(struct opk_json_writer *json, const struct report_run *ru
                        size_t *left, uint64_t *left_out)
 {
 	size_t numbers = count_kernels(run) * run->lanes.count;
-	const struct opk_evaluation *evaluation = opk_summary_evaluation(run->summary);
+	const struct opk_evaluation *evaluation = run->summary->evaluation;
 
 	if (at == SIZE_MAX || !has_lanes(run, at))
 		return;
@@ -208,8 +208,8 @@ static void put_metrics(struct opk_json_writer *json, const struct report_run *r
 	opk_json_key(json, "metrics");
 	opk_json_begin_array(json);
 	put_metric(json, run, time, &left, &left_out);
-	for (size_t i = 0; i < opk_summary_column_count(run->summary); i++) {
-		const struct opk_summary_column *column = opk_summary_get_column(run->summary, i);
+	for (size_t i = 0; i < run->summary->column_count; i++) {
+		const struct opk_summary_column *column = &run->summary->columns[i];
 
 		if (column->at != time)
 			put_metric(json, run, column->at, &left, &left_out);
@@ -225,7 +225,7 @@ static void put_groups(struct opk_json_writer *json, const struct report_run *ru
 	for (size_t i = 0; i < count_kernels(run); i++)
 		opk_json_put_u64(json, i);
 	opk_json_end_array(json);
-	put_total(json, opk_summary_group_count(run->summary));
+	put_total(json, run->summary->group_count);
 	put_metrics(json, run);
 }
 
@@ -250,8 +250,8 @@ static void clear_times(struct times *times)
 static int find_kernels(struct times *times, const struct report_page *page,
                         const struct report_run *run)
 {
-	for (size_t i = 0; i < opk_summary_kernel_count(run->summary); i++) {
-		const char *name = opk_summary_get_kernel(run->summary, i)->range->kernel;
+	for (size_t i = 0; i < run->summary->kernel_count; i++) {
+		const char *name = run->summary->kernels[i].range->kernel;
 
 		if (opk_index_find(NULL, &times->rows, name))
 			continue;
@@ -374,9 +374,9 @@ static int write_launches(struct report_page *page, const struct report_run *run
 int report_write_ranks(struct report_page *page, const struct report_run *run,
                        const struct report_part *part)
 {
-	if (opk_summary_kernel_count(run->summary))
+	if (run->summary->kernel_count)
 		return write_launches(page, run, part);
-	if (run->lanes.count < 2 || !opk_summary_group_count(run->summary))
+	if (run->lanes.count < 2 || !run->summary->group_count)
 		return OPK_OK;
 	begin(page, run, part, &run->lanes);
 	put_groups(&page->json, run);

@@ -60,8 +60,8 @@ static bool is_shown(const struct opk_summary_column *column)
 static int read_samples(struct timeline *t)
 {
 	const struct opk_summary *summary = t->run->summary;
-	struct opk_evaluation *evaluation = opk_summary_evaluation(summary);
-	size_t all = opk_summary_column_count(summary), count = 0;
+	struct opk_evaluation *evaluation = summary->evaluation;
+	size_t all = summary->column_count, count = 0;
 	opk_autofree size_t *columns = NULL;
 
 	if (!evaluation || opk_evaluation_profiler(evaluation) != OPK_PROFILER_PM)
@@ -70,8 +70,8 @@ static int read_samples(struct timeline *t)
 	if (!columns)
 		return opk_nomem(t->page->ctx, "a timeline");
 	for (size_t i = 0; i < all; i++)
-		if (is_shown(opk_summary_get_column(summary, i)))
-			columns[count++] = opk_summary_get_column(summary, i)->at;
+		if (is_shown(&summary->columns[i]))
+			columns[count++] = summary->columns[i].at;
 	return opk_series_add(&t->series, t->page->ctx, evaluation, columns, count);
 }
 
@@ -187,8 +187,8 @@ static void put_columns(struct timeline *t)
 
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
-	for (size_t i = 0; t->series.count && i < opk_summary_column_count(summary); i++) {
-		const struct opk_summary_column *column = opk_summary_get_column(summary, i);
+	for (size_t i = 0; t->series.count && i < summary->column_count; i++) {
+		const struct opk_summary_column *column = &summary->columns[i];
 
 		if (!is_shown(column))
 			continue;
@@ -343,10 +343,10 @@ static char *kernel_key(const char *name, const char *symbol)
 /* The rows of the table of kernels, by their names and symbols. */
 static int index_rows(struct timeline *t)
 {
-	size_t count = opk_summary_kernel_count(t->run->summary);
+	size_t count = t->run->summary->kernel_count;
 
 	for (size_t i = 0; i < count && i < REPORT_MOST_ROWS; i++) {
-		const struct opk_range *range = opk_summary_get_kernel(t->run->summary, i)->range;
+		const struct opk_range *range = t->run->summary->kernels[i].range;
 		char *key = kernel_key(range->kernel, range->symbol);
 
 		if (!opk_strlist_take(&t->keys, key) || !opk_index_add(&t->rows, key, i, NULL))
@@ -364,7 +364,7 @@ static void put_kernel(struct timeline *t, const struct opk_activity *activity)
 
 	range.kernel = activity->name ? activity->name : "";
 	range.symbol = activity->symbol ? activity->symbol : "";
-	name = opk_kernel_names_get(opk_summary_kernel_names(t->run->summary), &range);
+	name = opk_kernel_names_get(t->run->summary->kernel_names, &range);
 	report_put_short(t->page, "name", name);
 	if (strcmp(name, range.kernel) != 0)
 		report_put_short(t->page, "full", range.kernel);

@@ -4,6 +4,7 @@
 #define OPK_SUMMARY_DOOR_H
 
 #include "base/ctx.h"
+#include "base/strlist.h"
 
 /* What the groups of a summary are. */
 enum opk_summary_kind {
@@ -20,7 +21,7 @@ struct opk_summary_group {
 	const struct opk_aggregated *of; /* range.count: its launches, ranges or samples */
 	size_t number;                   /* of it in the order in which they were recorded */
 	const char *name;                /* as people call it */
-	double time;  /* of all launches, in what opk_summary_get_time() says; NaN: unknown */
+	double time;  /* of all launches, in the unit of `time` of the summary; NaN: unknown */
 	double share; /* of the time of all groups, in percent */
 };
 
@@ -62,40 +63,54 @@ struct opk_summary_values {
 	             const size_t *rows, size_t count);
 	void *data;
 };
-/* As opk_summary_new(). NULL: no values are taken. Pointers below are borrowed from the summary. */
+/*
+ * Other rooms read it. Kernels, ranges or devices in the order of `sort`, columns in that of the
+ * recording, kernels on the timeline by time, and remarks, a sentence each.
+ */
+struct opk_summary {
+	enum opk_summary_kind kind;
+	enum opk_summary_time time; /* of groups */
+	struct opk_summary_group *groups;
+	size_t group_count;
+	struct opk_summary_column *columns;
+	size_t column_count;
+	struct opk_summary_kernel *kernels; /* none where it was not recorded what ran */
+	size_t kernel_count, kernel_capacity;
+	struct opk_summary_words words;
+	struct opk_strlist remarks;
+	struct opk_kernel_names *kernel_names; /* those of the file are among them */
+	/* Its rows were all read; NULL: a set, or only what ran was recorded. */
+	struct opk_evaluation *evaluation;
+
+	/* What the files of this room need besides. */
+	struct opk_ctx *ctx;
+	struct opk_summary_options options;
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	const struct opk_range *ranges;
+	size_t range_count;
+	struct opk_summary_values take;
+	/* Columns that the recording shows; then those that only their peaks and times need. */
+	struct opk_strlist names;
+	struct opk_strlist peaks; /* for each shown one the name of its share of the peak; or "" */
+	struct opk_strlist descriptions; /* one a column */
+	struct opk_catalog *catalog; /* while columns are listed; NULL: not to be had, or freed */
+	struct opk_filter *filter;
+	struct opk_aggregate *aggregate;
+	struct opk_evaluation *timeline; /* what ran, where that was recorded */
+	const struct opk_activity *activities;
+	size_t activity_count;
+	/* Sums over GPUs: recorded, and with something running. */
+	uint64_t span_ns, busy_ns;
+	size_t gpu_count; /* on which anything ran */
+};
+/* As opk_summary_new(). NULL: no values are taken. */
 int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_summary_options *options,
                      const struct opk_summary_values *values);
-/* What the groups are, and in which unit their time is. */
-enum opk_summary_kind opk_summary_get_kind(const struct opk_summary *summary);
-enum opk_summary_time opk_summary_get_time(const struct opk_summary *summary);
-/* Kernels, ranges or devices, in the order of `sort`. */
-size_t opk_summary_group_count(const struct opk_summary *summary);
-const struct opk_summary_group *opk_summary_get_group(const struct opk_summary *summary, size_t i);
-/* What the values are, in the order of the recording. */
-size_t opk_summary_column_count(const struct opk_summary *summary);
-const struct opk_summary_column *opk_summary_get_column(const struct opk_summary *summary,
-                                                        size_t i);
-/* Kernels on the timeline, by time; none where it was not recorded what ran beside samples. */
-size_t opk_summary_kernel_count(const struct opk_summary *summary);
-const struct opk_summary_kernel *opk_summary_get_kernel(const struct opk_summary *summary,
-                                                        size_t i);
-/* The metrics of `peaks` of these kernels, in their order. */
+/* The metrics of `peaks` of kernels on the timeline, in their order. */
 size_t opk_summary_peak_count(const struct opk_summary *summary);
 const char *opk_summary_peak(const struct opk_summary *summary, size_t i);
-/* The run, the machine, the clocks and the state of the file, in words. */
-const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *summary);
-/* What else is to be known of the values, a sentence each. */
-size_t opk_summary_remark_count(const struct opk_summary *summary);
-const char *opk_summary_remark(const struct opk_summary *summary, size_t i);
-/* What kernels are called: those of the file are among them. */
-struct opk_kernel_names *opk_summary_kernel_names(const struct opk_summary *summary);
-
-/*
- * What was evaluated, whose rows were all read already; NULL for a set, and where only what ran was
- * recorded.
- */
-struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *summary);
 
 /*
  * The place of a column of that name among `columns` of struct opk_aggregated; SIZE_MAX: there is

@@ -111,51 +111,6 @@ void opk_summary_free(struct opk_summary *s)
 	free(s);
 }
 
-enum opk_summary_kind opk_summary_get_kind(const struct opk_summary *s)
-{
-	return s->kind;
-}
-
-enum opk_summary_time opk_summary_get_time(const struct opk_summary *s)
-{
-	return s->time;
-}
-
-size_t opk_summary_group_count(const struct opk_summary *s)
-{
-	return s->group_count;
-}
-
-const struct opk_summary_group *opk_summary_get_group(const struct opk_summary *s, size_t i)
-{
-	return &s->groups[i];
-}
-
-size_t opk_summary_column_count(const struct opk_summary *s)
-{
-	return s->column_count;
-}
-
-const struct opk_summary_column *opk_summary_get_column(const struct opk_summary *s, size_t i)
-{
-	return &s->columns[i];
-}
-
-struct opk_evaluation *opk_summary_evaluation(const struct opk_summary *s)
-{
-	return s->evaluation;
-}
-
-size_t opk_summary_kernel_count(const struct opk_summary *s)
-{
-	return s->kernel_count;
-}
-
-const struct opk_summary_kernel *opk_summary_get_kernel(const struct opk_summary *s, size_t i)
-{
-	return &s->kernels[i];
-}
-
 size_t opk_summary_peak_count(const struct opk_summary *s)
 {
 	return s->timeline ? opk_evaluation_column_count(s->timeline) : 0;
@@ -164,24 +119,4 @@ size_t opk_summary_peak_count(const struct opk_summary *s)
 const char *opk_summary_peak(const struct opk_summary *s, size_t i)
 {
 	return opk_evaluation_column(s->timeline, i);
-}
-
-const struct opk_summary_words *opk_summary_get_words(const struct opk_summary *s)
-{
-	return &s->words;
-}
-
-size_t opk_summary_remark_count(const struct opk_summary *s)
-{
-	return s->remarks.count;
-}
-
-const char *opk_summary_remark(const struct opk_summary *s, size_t i)
-{
-	return s->remarks.items[i];
-}
-
-struct opk_kernel_names *opk_summary_kernel_names(const struct opk_summary *s)
-{
-	return s->kernel_names;
 }

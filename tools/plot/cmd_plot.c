@@ -157,10 +157,9 @@ static int draw(struct plot *p, const struct picture *picture)
 /* Groups of samples are devices, which are there whatever the kernel. */
 static int check_pattern(struct plot *p, const char *path)
 {
-	bool devices = opk_summary_get_kind(p->summary) == OPK_SUMMARY_DEVICES;
+	bool devices = p->summary->kind == OPK_SUMMARY_DEVICES;
 
-	if (!p->args->kernel || opk_summary_kernel_count(p->summary)
-	    || (!devices && opk_summary_group_count(p->summary)))
+	if (!p->args->kernel || p->summary->kernel_count || (!devices && p->summary->group_count))
 		return OPK_OK;
 	return app_error(p->app, OPK_EUSAGE, "no kernel is like %s; 'offpeak show %s' lists them",
 	                 p->args->kernel, path);

@@ -47,7 +47,7 @@ static int summarize(struct show *show, const char *path, const struct show_args
 /* The record of a few lines: what ran, where, and how complete it is. */
 static int show_run(struct show *show)
 {
-	const struct opk_summary_words *words = opk_summary_get_words(show->summary);
+	const struct opk_summary_words *words = &show->summary->words;
 	struct app_fields fields = { .count = 0 };
 
 	field_text(&fields, "run", words->run);
@@ -62,15 +62,14 @@ static int print(struct show *show)
 {
 	int code = app_begin_output(show->app);
 
-	for (size_t i = 0; i < opk_summary_remark_count(show->summary); i++)
-		app_note("%s", opk_summary_remark(show->summary, i));
+	for (size_t i = 0; i < show->summary->remarks.count; i++)
+		app_note("%s", show->summary->remarks.items[i]);
 	if (!code)
 		code = show_run(show);
 	if (!code)
 		code = show_kernels(show);
 	if (!code && strcmp(show->meta->mode, "trace") != 0)
-		code = opk_summary_evaluation(show->summary) ? show_tables(show)
-		                                             : show_descriptions(show);
+		code = show->summary->evaluation ? show_tables(show) : show_descriptions(show);
 	return code ? code : app_end_output(show->app);
 }
 

@@ -61,15 +61,15 @@ static void put_units(const struct show *show, const struct app_fields *fields)
 /* What no kernel has is not shown: PM sampling may lack the peak. */
 static bool has_peak(const struct opk_summary *summary, size_t peak)
 {
-	for (size_t i = 0; i < opk_summary_kernel_count(summary); i++)
-		if (!isnan(opk_summary_get_kernel(summary, i)->peaks[peak]))
+	for (size_t i = 0; i < summary->kernel_count; i++)
+		if (!isnan(summary->kernels[i].peaks[peak]))
 			return true;
 	return false;
 }
 
 static void fill_kernel(struct app_fields *fields, const struct show *show, size_t at)
 {
-	const struct opk_summary_kernel *kernel = opk_summary_get_kernel(show->summary, at);
+	const struct opk_summary_kernel *kernel = &show->summary->kernels[at];
 	const struct opk_ran *ran = kernel->ran;
 	size_t peaks = opk_summary_peak_count(show->summary);
 	int32_t device = kernel->range->device;
@@ -96,7 +96,7 @@ static void fill_kernel(struct app_fields *fields, const struct show *show, size
 static int put_kernels(struct show *show)
 {
 	struct app_fields *fields = &show->kernel_fields, row;
-	size_t count = opk_summary_kernel_count(show->summary);
+	size_t count = show->summary->kernel_count;
 	size_t most = show->top < count ? (size_t)show->top : count;
 	const char *plural = count - most == 1 ? "" : "s";
 	double rest = 0;
@@ -112,7 +112,7 @@ static int put_kernels(struct show *show)
 		code = opk_out_row(show->app->out, row.cells);
 	}
 	for (size_t i = most; i < count; i++)
-		rest += opk_summary_get_kernel(show->summary, i)->share;
+		rest += show->summary->kernels[i].share;
 	if (!code && most < count)
 		app_note("%zu more kernel%s, %.3g%% of the time: --top %zu shows %s", count - most,
 		         plural, rest, count, *plural ? "them" : "it");

@@ -13,19 +13,19 @@ enum { BAR = 8, LONG_NAME = 160 };
 
 static size_t most(const struct show *show)
 {
-	size_t count = opk_summary_group_count(show->summary);
+	size_t count = show->summary->group_count;
 
 	return show->top < count ? (size_t)show->top : count;
 }
 
 static bool has_kernels(const struct show *show)
 {
-	return opk_summary_get_kind(show->summary) == OPK_SUMMARY_KERNELS;
+	return show->summary->kind == OPK_SUMMARY_KERNELS;
 }
 
 static bool is_sampled(const struct show *show)
 {
-	return opk_summary_get_kind(show->summary) == OPK_SUMMARY_DEVICES;
+	return show->summary->kind == OPK_SUMMARY_DEVICES;
 }
 
 static const char *word(const struct show *show)
@@ -49,22 +49,22 @@ static void add_time(struct app_fields *fields, const struct show *show,
 {
 	bool people = app_shows_table(show->app);
 
-	if (!opk_summary_get_time(show->summary))
+	if (!show->summary->time)
 		return;
 	field_add(fields,
-	          opk_summary_get_time(show->summary) == OPK_SUMMARY_CYCLES ? "cycles"
-	          : people                                                  ? "time"
-	                                                                    : "time_ns",
+	          show->summary->time == OPK_SUMMARY_CYCLES ? "cycles"
+	          : people                                  ? "time"
+	                                                    : "time_ns",
 	          OPK_CELL_DOUBLE, cell_value(group->time));
-	if (opk_summary_group_count(show->summary) > 1)
+	if (show->summary->group_count > 1)
 		field_add(fields, "share", OPK_CELL_DOUBLE, cell_value(group->share));
 }
 
 /* The first device goes without saying, where it is the only one. */
 static bool has_devices(const struct show *show)
 {
-	for (size_t i = 0; i < opk_summary_group_count(show->summary) && !is_sampled(show); i++)
-		if (opk_summary_get_group(show->summary, i)->of->range.device > 0)
+	for (size_t i = 0; i < show->summary->group_count && !is_sampled(show); i++)
+		if (show->summary->groups[i].of->range.device > 0)
 			return true;
 	return false;
 }
@@ -89,20 +89,20 @@ static void fill_group(struct app_fields *fields, const struct show *show,
 
 static void put_rest(const struct show *show)
 {
-	size_t rest = opk_summary_group_count(show->summary) - most(show);
+	size_t rest = show->summary->group_count - most(show);
 	const char *plural = rest == 1 ? "" : "s", *them = rest == 1 ? "it" : "them";
 	double share = 0;
 
-	for (size_t i = most(show); i < opk_summary_group_count(show->summary); i++)
-		share += opk_summary_get_group(show->summary, i)->share;
+	for (size_t i = most(show); i < show->summary->group_count; i++)
+		share += show->summary->groups[i].share;
 	if (!rest)
 		return;
-	if (opk_summary_get_time(show->summary) && has_kernels(show))
+	if (show->summary->time && has_kernels(show))
 		app_note("%zu more %s%s, %.3g%% of the time: --top %zu shows %s", rest, word(show),
-		         plural, share, opk_summary_group_count(show->summary), them);
+		         plural, share, show->summary->group_count, them);
 	else
 		app_note("%zu more %s%s: --top %zu shows %s", rest, word(show), plural,
-		         opk_summary_group_count(show->summary), them);
+		         show->summary->group_count, them);
 }
 
 static int put_groups(struct show *show)
@@ -112,21 +112,20 @@ static int put_groups(struct show *show)
 	char device[24];
 	int code;
 
-	if (!opk_summary_group_count(show->summary))
+	if (!show->summary->group_count)
 		return OPK_OK;
-	fill_group(fields, show, opk_summary_get_group(show->summary, 0), device);
+	fill_group(fields, show, &show->summary->groups[0], device);
 	code = app_fields_table(show->app, "groups", fields);
 	for (size_t i = 0; i < fields->count; i++)
 		if (fields->columns[i].type == OPK_CELL_DOUBLE)
 			opk_out_unit(out, i,
 			             !strcmp(fields->columns[i].name, "share") ? "percent"
-			             : opk_summary_get_time(show->summary) == OPK_SUMMARY_NS
-			                     ? "nanoseconds"
-			                     : "cycles");
+			             : show->summary->time == OPK_SUMMARY_NS   ? "nanoseconds"
+			                                                       : "cycles");
 	for (size_t i = 0; !code && i < most(show); i++) {
 		struct app_fields row;
 
-		fill_group(&row, show, opk_summary_get_group(show->summary, i), device);
+		fill_group(&row, show, &show->summary->groups[i], device);
 		code = opk_out_row(out, row.cells);
 	}
 	return code;
@@ -148,8 +147,7 @@ static void write_bar(char bar[32], double share, bool sparse)
 static bool has_extremes(const struct show *show)
 {
 	for (size_t i = 0; i < most(show); i++)
-		if (opk_summary_get_group(show->summary, i)->of->range.count > 1
-		    || is_sampled(show))
+		if (show->summary->groups[i].of->range.count > 1 || is_sampled(show))
 			return true;
 	return false;
 }
@@ -159,7 +157,7 @@ static void fill_value(struct app_fields *fields, const struct show *show,
                        const struct opk_summary_group *group, size_t i, char text[32],
                        char device[24])
 {
-	const struct opk_summary_column *column = opk_summary_get_column(show->summary, i);
+	const struct opk_summary_column *column = &show->summary->columns[i];
 	const struct opk_statistics *of = &group->of->columns[column->at];
 	bool people = app_shows_table(show->app), extremes = has_extremes(show);
 	double share = column->peak == SIZE_MAX ? (double)NAN
@@ -198,7 +196,7 @@ static void put_shape(struct opk_buf *out, const char *before, const uint32_t sh
 /* "2. vadd", and its launch. */
 static int put_title(struct show *show, size_t i)
 {
-	const struct opk_summary_group *group = opk_summary_get_group(show->summary, i);
+	const struct opk_summary_group *group = &show->summary->groups[i];
 	const struct opk_range *range = &group->of->range;
 	opk_autofree char *title = NULL, *prose = NULL;
 	struct opk_buf text = { 0 };
@@ -221,7 +219,7 @@ static int put_title(struct show *show, size_t i)
 
 static const struct opk_meta_heading *heading_of(const struct show *show, size_t i)
 {
-	return opk_summary_get_column(show->summary, i)->heading;
+	return show->summary->columns[i].heading;
 }
 
 /* A heading of the set, where another one begins; its prose once. */
@@ -243,12 +241,11 @@ static int put_group(struct show *show, size_t at)
 	char text[32], device[24];
 	int code = put_title(show, at);
 
-	for (size_t i = 0; !code && i < opk_summary_column_count(show->summary); i++) {
-		if (opk_summary_get_column(show->summary, i)->at == SIZE_MAX)
+	for (size_t i = 0; !code && i < show->summary->column_count; i++) {
+		if (show->summary->columns[i].at == SIZE_MAX)
 			continue;
 		code = put_heading(show, i, !at);
-		fill_value(&fields, show, opk_summary_get_group(show->summary, at), i, text,
-		           device);
+		fill_value(&fields, show, &show->summary->groups[at], i, text, device);
 		if (!code)
 			code = opk_out_row(show->app->out, fields.cells);
 	}
@@ -269,9 +266,9 @@ static int put_values(struct show *show)
 	char text[32], device[24];
 	int code;
 
-	if (!opk_summary_group_count(show->summary) || !opk_summary_column_count(show->summary))
+	if (!show->summary->group_count || !show->summary->column_count)
 		return OPK_OK;
-	fill_value(fields, show, opk_summary_get_group(show->summary, 0), 0, text, device);
+	fill_value(fields, show, &show->summary->groups[0], 0, text, device);
 	code = app_fields_table(show->app, "values", fields);
 	for (size_t i = 0; i < fields->count; i++)
 		put_column(show, fields->columns[i].name, i);
@@ -288,8 +285,8 @@ int show_descriptions(struct show *show)
 		                                     { "description", OPK_CELL_STRING } };
 	int code = app_table(show->app, "descriptions", columns);
 
-	for (size_t i = 0; !code && i < opk_summary_column_count(show->summary); i++) {
-		const struct opk_summary_column *column = opk_summary_get_column(show->summary, i);
+	for (size_t i = 0; !code && i < show->summary->column_count; i++) {
+		const struct opk_summary_column *column = &show->summary->columns[i];
 		const char *metric = column->metric;
 		bool share = metric && strstr(metric, ".pct_of_peak_sustained");
 		opk_autofree char *text = opk_printf("%s%s", column->description,
@@ -308,7 +305,7 @@ OPK_DEFINE_AUTO(opk_roofline)
 static void fill_nearness(struct app_fields *fields, const struct show *show,
                           const struct opk_roofline *roofline, size_t i, char device[24])
 {
-	const struct opk_summary_group *group = opk_summary_get_group(show->summary, i);
+	const struct opk_summary_group *group = &show->summary->groups[i];
 
 	fields->count = 0;
 	field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
@@ -319,7 +316,7 @@ static void fill_nearness(struct app_fields *fields, const struct show *show,
 static int put_roofline(struct show *show)
 {
 	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
-	const struct opk_evaluation *evaluation = opk_summary_evaluation(show->summary);
+	const struct opk_evaluation *evaluation = show->summary->evaluation;
 	struct app_fields row;
 	char device[24];
 	int code;
@@ -346,10 +343,10 @@ int show_tables(struct show *show)
 		code = put_roofline(show);
 	if (!code)
 		code = put_values(show);
-	if (!code && opk_summary_group_count(show->summary))
+	if (!code && show->summary->group_count)
 		code = show_descriptions(show);
 	/* A remark says it of samples. */
-	if (!code && !opk_summary_group_count(show->summary) && !is_sampled(show))
+	if (!code && !show->summary->group_count && !is_sampled(show))
 		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"
 		                            : "the recording has no ranges: nothing to show");
 	else if (!code)
