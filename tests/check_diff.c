@@ -557,27 +557,28 @@ START_TEST(matched_rows)
 	struct compared c = { 0 };
 
 	compare(&c, 1, 1, NULL);
-	ck_assert_uint_eq(opk_diff_count(c.diff), COUNT(names));
+	ck_assert_uint_eq(opk_diff_found(c.diff)->row_count, COUNT(names));
 	/* The clock is there for what depends on it. */
-	ck_assert_uint_eq(opk_diff_column_count(c.diff), 2);
-	ck_assert(!opk_diff_get_column(c.diff, 1).shown);
-	ck_assert_uint_eq(opk_diff_get_summary(c.diff)->peak_count, 0);
-	ck_assert_str_eq(opk_diff_get_column(c.diff, 0).name, "duration_ns");
-	ck_assert(opk_diff_get_column(c.diff, 0).shown && opk_diff_get_column(c.diff, 0).is_time);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->column_count, 2);
+	ck_assert(!opk_diff_found(c.diff)->columns[1].shown);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->summary.peak_count, 0);
+	ck_assert_str_eq(opk_diff_found(c.diff)->columns[0].name, "duration_ns");
+	ck_assert(opk_diff_found(c.diff)->columns[0].shown
+	          && opk_diff_found(c.diff)->columns[0].is_time);
 	for (size_t i = 0; i < COUNT(names); i++) {
-		const struct opk_diff_row *row = opk_diff_get(c.diff, i);
+		const struct opk_diff_row *row = &opk_diff_found(c.diff)->rows[i];
 
 		ck_assert_str_eq(row->range.kernel, names[i]);
 		ck_assert_int_eq((int)row->values->verdict, (int)verdicts[i]);
 		ck_assert_uint_eq(row->before_launches, 20);
 	}
-	ck_assert_double_eq(opk_diff_get(c.diff, 0)->values->before.value, 9009.5);
-	ck_assert_double_eq(opk_diff_get(c.diff, 0)->time_change, 20.0 * -5000);
-	ck_assert_double_eq_tol(opk_diff_get(c.diff, 1)->values->change, 99.06, 0.01);
-	ck_assert_uint_eq(opk_diff_unmatched_count(c.diff), 4);
-	ck_assert_str_eq(opk_diff_get_unmatched(c.diff, 0)->range.kernel, "gone(int)");
-	ck_assert_uint_eq(opk_diff_get_unmatched(c.diff, 0)->after_launches, 0);
-	ck_assert_uint_eq(opk_diff_difference_count(c.diff), 0);
+	ck_assert_double_eq(opk_diff_found(c.diff)->rows[0].values->before.value, 9009.5);
+	ck_assert_double_eq(opk_diff_found(c.diff)->rows[0].time_change, 20.0 * -5000);
+	ck_assert_double_eq_tol(opk_diff_found(c.diff)->rows[1].values->change, 99.06, 0.01);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->unmatched_count, 4);
+	ck_assert_str_eq(opk_diff_found(c.diff)->unmatched[0].range.kernel, "gone(int)");
+	ck_assert_uint_eq(opk_diff_found(c.diff)->unmatched[0].after_launches, 0);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->difference_count, 0);
 	clear(&c);
 }
 END_TEST
@@ -589,8 +590,8 @@ START_TEST(without_shape)
 
 	options.ignore_shape = true;
 	compare(&c, 1, 1, &options);
-	ck_assert_uint_eq(opk_diff_count(c.diff), 4);
-	ck_assert_uint_eq(opk_diff_unmatched_count(c.diff), 2);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->row_count, 4);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->unmatched_count, 2);
 	clear(&c);
 	options.by = "shape";
 	c = (struct compared){ .ctx = new_ctx() };
@@ -608,12 +609,13 @@ START_TEST(several_files)
 
 	options.by = "all";
 	compare(&c, 2, 1, &options);
-	ck_assert_uint_eq(opk_diff_count(c.diff), 1);
-	ck_assert_uint_eq(opk_diff_get(c.diff, 0)->before_launches, 200);
-	ck_assert_uint_eq(opk_diff_get(c.diff, 0)->after_launches, 100);
-	ck_assert_double_eq(opk_diff_get(c.diff, 0)->values->before.value, 3609.5);
-	ck_assert_uint_eq(opk_diff_get(c.diff, 0)->values->before.count, 2);
-	ck_assert_int_eq((int)opk_diff_get(c.diff, 0)->values->verdict, (int)OPK_VERDICT_TOO_FEW);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->row_count, 1);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->rows[0].before_launches, 200);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->rows[0].after_launches, 100);
+	ck_assert_double_eq(opk_diff_found(c.diff)->rows[0].values->before.value, 3609.5);
+	ck_assert_uint_eq(opk_diff_found(c.diff)->rows[0].values->before.count, 2);
+	ck_assert_int_eq((int)opk_diff_found(c.diff)->rows[0].values->verdict,
+	                 (int)OPK_VERDICT_TOO_FEW);
 	clear(&c);
 	options.by = "nvtx";
 	c = (struct compared){ .ctx = new_ctx() };
@@ -651,14 +653,15 @@ START_TEST(known_rules)
 		options.rules = &rules[i].text;
 		options.rule_count = 1;
 		compare(&c, 1, 1, &options);
-		ck_row(&rules[i], opk_diff_broken(c.diff) == rules[i].broken, "%zu",
-		       opk_diff_broken(c.diff));
-		ck_row(&rules[i], opk_diff_judged_count(c.diff) == rules[i].of, "%zu",
-		       opk_diff_judged_count(c.diff));
-		while (rules[i].row && !opk_diff_get_judged(c.diff, first)->broken)
+		ck_row(&rules[i], opk_diff_found(c.diff)->broken == rules[i].broken, "%zu",
+		       opk_diff_found(c.diff)->broken);
+		ck_row(&rules[i], opk_diff_found(c.diff)->judged.count == rules[i].of, "%zu",
+		       opk_diff_found(c.diff)->judged.count);
+		while (rules[i].row && !opk_diff_found(c.diff)->judged.items[first].broken)
 			first++;
 		if (rules[i].row) {
-			const struct opk_diff_judged *of = opk_diff_get_judged(c.diff, first);
+			const struct opk_diff_judged *of = &opk_diff_found(c.diff)
+			                                            ->judged.items[first];
 
 			ck_row(&rules[i], !strcmp(of->row_name, rules[i].row), "%s", of->row_name);
 			ck_row(&rules[i], strstr(of->text, rules[i].found), "%s", of->text);

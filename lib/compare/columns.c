@@ -162,8 +162,8 @@ static int compare_column(struct opk_diff *diff, struct opk_ctx *ctx, struct sor
 
 bool opk_compared_has_both(const struct opk_diff *diff, size_t column)
 {
-	for (size_t i = 0; i < diff->row_count; i++)
-		if (!isnan(diff->rows[i].values[column].change))
+	for (size_t i = 0; i < diff->found.row_count; i++)
+		if (!isnan(diff->found.rows[i].values[column].change))
 			return true;
 	return false;
 }
@@ -243,7 +243,7 @@ static int add_peak(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *s
 	}
 	if (!opk_compare_values(&value, all))
 		return fail_nomem(ctx);
-	diff->peaks[diff->summary.peak_count++] = (struct opk_diff_peak){
+	diff->peaks[diff->found.summary.peak_count++] = (struct opk_diff_peak){
 		.name = of->name,
 		.unit = of->unit,
 		.before = value.before,
@@ -261,7 +261,7 @@ static int find_peaks(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted 
 	diff->peaks = opk_alloc_array(diff->columns.count + 1, sizeof *diff->peaks);
 	if (!diff->peaks)
 		return fail_nomem(ctx);
-	diff->summary.peaks = diff->peaks;
+	diff->found.summary.peaks = diff->peaks;
 	if (diff->clock != SIZE_MAX)
 		code = add_peak(diff, ctx, sides, diff->clock);
 	for (size_t i = 0; !code && i < diff->columns.count; i++)
@@ -280,8 +280,8 @@ static void hide_duration(struct opk_diff *diff)
 
 	opk_index_find(&column, &diff->numbers, opk_compared_duration);
 	for (size_t i = 0; i < diff->groups.count; i++)
-		any |= diff->rows[i].values[column].before.count
-		       || diff->rows[i].values[column].after.count;
+		any |= diff->found.rows[i].values[column].before.count
+		       || diff->found.rows[i].values[column].after.count;
 	diff->columns.items[column].shown = any;
 }
 

@@ -134,18 +134,10 @@ struct opk_diff {
 	struct opk_column_file values[OPK_SIDES];
 	OPK_LIST(size_t) group_of[OPK_SIDES];  /* one a row of values */
 	OPK_LIST(uint64_t) weights[OPK_SIDES]; /* the same */
-	struct opk_diff_summary summary;
-	struct opk_diff_value *compared; /* of each group, one a column */
-	double *beyond_clock;            /* the same: as opk_compared_table has it */
+	struct opk_diff_value *compared;       /* of each group, one a column */
+	double *beyond_clock;                  /* the same: as opk_compared_table has it */
 	struct opk_diff_peak *peaks;
-	struct opk_diff_row *rows; /* of both sides, in order */
-	size_t row_count;
-	struct opk_diff_row *unmatched;
-	size_t unmatched_count;
-	struct opk_diff_difference *differences;
-	size_t difference_count;
-	OPK_LIST(struct opk_diff_judged) judged;
-	size_t broken;
+	struct opk_diff_found found;
 	struct opk_strlist texts; /* that they borrow */
 };
 

@@ -54,22 +54,23 @@ static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places
 {
 	size_t groups = diff->groups.count;
 
-	diff->rows = opk_alloc_array(groups + 1, sizeof *diff->rows);
+	diff->found.rows = opk_alloc_array(groups + 1, sizeof *diff->found.rows);
 	diff->compared = opk_alloc_array(groups * diff->columns.count + 1, sizeof *diff->compared);
 	diff->beyond_clock = opk_alloc_array(groups * diff->columns.count + 1,
 	                                     sizeof *diff->beyond_clock);
-	if (!diff->rows || !diff->compared || !diff->beyond_clock)
+	if (!diff->found.rows || !diff->compared || !diff->beyond_clock)
 		return fail_nomem(ctx);
 	for (size_t i = 0; i < groups; i++)
-		diff->row_count += is_matched(diff, i);
-	diff->unmatched = diff->rows + diff->row_count;
+		diff->found.row_count += is_matched(diff, i);
+	diff->found.unmatched = diff->found.rows + diff->found.row_count;
 	for (size_t i = 0, next = 0; i < groups; i++) {
 		const struct opk_grouped *group = &diff->groups.groups[i];
-		size_t place = is_matched(diff, i) ? next++
-		                                   : diff->row_count + diff->unmatched_count++;
+		size_t place = is_matched(diff, i)
+		                       ? next++
+		                       : diff->found.row_count + diff->found.unmatched_count++;
 
 		places[i] = place;
-		diff->rows[place] = (struct opk_diff_row){
+		diff->found.rows[place] = (struct opk_diff_row){
 			.name = group->many_names ? "" : group->name,
 			.range = group->range,
 			.before_launches = diff->about.items[i].launches[OPK_BEFORE],
@@ -89,7 +90,7 @@ static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
 		.foremost = foremost,
 		.hidden = hidden,
 		.beyond_clock = diff->beyond_clock,
-		.rows = diff->row_count,
+		.rows = diff->found.row_count,
 		.columns = diff->columns.count,
 	};
 	size_t column;
@@ -103,7 +104,7 @@ static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
 			foremost[column] = true;
 	for (size_t i = 0; i < diff->columns.count; i++)
 		hidden[i] = !diff->columns.items[i].shown && !foremost[i];
-	return opk_find_verdicts(&diff->summary, ctx, &table);
+	return opk_find_verdicts(&diff->found.summary, ctx, &table);
 }
 
 static bool find_column(size_t *out, const struct opk_diff *diff, const char *name)
@@ -129,8 +130,8 @@ static size_t find_time(const struct opk_diff *diff)
 
 static void find_time_changes(struct opk_diff *diff)
 {
-	for (size_t i = 0; i < diff->row_count; i++) {
-		struct opk_diff_row *row = &diff->rows[i];
+	for (size_t i = 0; i < diff->found.row_count; i++) {
+		struct opk_diff_row *row = &diff->found.rows[i];
 		const struct opk_diff_value *time;
 		uint64_t launches = row->before_launches < row->after_launches
 		                            ? row->before_launches
@@ -173,7 +174,7 @@ static int match(struct opk_diff *diff, struct opk_ctx *ctx)
 	if (code)
 		return code;
 	find_time_changes(diff);
-	qsort(diff->rows, diff->row_count, sizeof *diff->rows, by_time_change);
+	qsort(diff->found.rows, diff->found.row_count, sizeof *diff->found.rows, by_time_change);
 	return OPK_OK;
 }
 
@@ -184,9 +185,32 @@ static int name_kernels(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	int code = opk_kernel_names_new(&diff->names, ctx, diff->options.kernel_names);
 
-	for (size_t i = 0; !code && i < diff->row_count + diff->unmatched_count; i++)
-		code = opk_kernel_names_add(diff->names, ctx, &diff->rows[i].range, 1);
+	for (size_t i = 0; !code && i < diff->found.row_count + diff->found.unmatched_count; i++)
+		code = opk_kernel_names_add(diff->names, ctx, &diff->found.rows[i].range, 1);
 	return code;
+}
+
+static int describe_columns(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	struct opk_diff_found *found = &diff->found;
+
+	found->column_count = diff->columns.count;
+	found->columns = opk_alloc_array(found->column_count + 1, sizeof *found->columns);
+	if (!found->columns)
+		return fail_nomem(ctx);
+	for (size_t i = 0; i < found->column_count; i++) {
+		const struct opk_compared_column *column = &diff->columns.items[i];
+
+		found->columns[i] = (struct opk_diff_column){
+			.name = column->name,
+			.unit = column->unit,
+			.heading = column->heading,
+			.prose = column->prose,
+			.shown = column->shown,
+			.is_time = i == diff->time,
+		};
+	}
+	return OPK_OK;
 }
 
 static int make(struct opk_diff *diff, struct opk_ctx *ctx)
@@ -204,6 +228,8 @@ static int make(struct opk_diff *diff, struct opk_ctx *ctx)
 	if (!code)
 		code = opk_find_differences(diff, ctx);
 	if (!code)
+		code = describe_columns(diff, ctx);
+	if (!code)
 		code = name_kernels(diff, ctx);
 	return code ? code : opk_compared_judge(diff, ctx);
 }
@@ -220,7 +246,7 @@ int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *co
 	opk_copy_options(&diff->options, sizeof diff->options, given);
 	diff->by = opk_strdup(diff->options.by ? diff->options.by : "kernel");
 	diff->options.by = diff->by;
-	diff->summary.level = diff->options.level > 0 ? diff->options.level : default_level;
+	diff->found.summary.level = diff->options.level > 0 ? diff->options.level : default_level;
 	diff->sources = opk_alloc_array(before_count + after_count + 1, sizeof *diff->sources);
 	code = diff->sources && diff->by ? add_sources(diff, ctx, before, before_count, OPK_BEFORE)
 	                                 : fail_nomem(ctx);
@@ -257,9 +283,10 @@ void opk_diff_free(struct opk_diff *diff)
 	free(diff->compared);
 	free(diff->beyond_clock);
 	free(diff->peaks);
-	free(diff->rows);
-	free(diff->differences);
-	free(diff->judged.items);
+	free(diff->found.columns);
+	free(diff->found.rows);
+	free(diff->found.differences);
+	free(diff->found.judged.items);
 	free(diff->by);
 	opk_kernel_names_free(diff->names);
 	opk_diff_rules_clear(&diff->rules);
@@ -267,71 +294,7 @@ void opk_diff_free(struct opk_diff *diff)
 	free(diff);
 }
 
-size_t opk_diff_column_count(const struct opk_diff *diff)
+const struct opk_diff_found *opk_diff_found(const struct opk_diff *diff)
 {
-	return diff->columns.count;
-}
-
-struct opk_diff_column opk_diff_get_column(const struct opk_diff *diff, size_t i)
-{
-	const struct opk_compared_column *column = &diff->columns.items[i];
-
-	return (struct opk_diff_column){
-		.name = column->name,
-		.unit = column->unit,
-		.heading = column->heading,
-		.prose = column->prose,
-		.shown = column->shown,
-		.is_time = i == diff->time,
-	};
-}
-
-size_t opk_diff_count(const struct opk_diff *diff)
-{
-	return diff->row_count;
-}
-
-const struct opk_diff_row *opk_diff_get(const struct opk_diff *diff, size_t i)
-{
-	return &diff->rows[i];
-}
-
-size_t opk_diff_unmatched_count(const struct opk_diff *diff)
-{
-	return diff->unmatched_count;
-}
-
-const struct opk_diff_row *opk_diff_get_unmatched(const struct opk_diff *diff, size_t i)
-{
-	return &diff->unmatched[i];
-}
-
-const struct opk_diff_summary *opk_diff_get_summary(const struct opk_diff *diff)
-{
-	return &diff->summary;
-}
-
-size_t opk_diff_difference_count(const struct opk_diff *diff)
-{
-	return diff->difference_count;
-}
-
-const struct opk_diff_difference *opk_diff_get_difference(const struct opk_diff *diff, size_t i)
-{
-	return &diff->differences[i];
-}
-
-size_t opk_diff_judged_count(const struct opk_diff *diff)
-{
-	return diff->judged.count;
-}
-
-const struct opk_diff_judged *opk_diff_get_judged(const struct opk_diff *diff, size_t i)
-{
-	return &diff->judged.items[i];
-}
-
-size_t opk_diff_broken(const struct opk_diff *diff)
-{
-	return diff->broken;
+	return &diff->found;
 }

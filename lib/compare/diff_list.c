@@ -48,7 +48,7 @@ static struct opk_listing *list_about(const struct opk_diff *diff)
 		{ "missing", OPK_CELL_UINT },
 		{ "clock", OPK_CELL_UINT },
 	};
-	const struct opk_diff_summary *s = &diff->summary;
+	const struct opk_diff_summary *s = &diff->found.summary;
 	opk_autostrlist struct opk_strlist before = { 0 }, after = { 0 };
 	struct opk_listing *rows = opk_listing_of(columns);
 
@@ -59,8 +59,9 @@ static struct opk_listing *list_about(const struct opk_diff *diff)
 		return NULL;
 	}
 	opk_listing_row(rows, cell_paths(&before), cell_paths(&after), cell_text(diff->by),
-	                cell_number(diff->row_count), cell_number(diff->unmatched_count),
-	                cell_number(s->launches_least), cell_number(s->launches_most),
+	                cell_number(diff->found.row_count),
+	                cell_number(diff->found.unmatched_count), cell_number(s->launches_least),
+	                cell_number(s->launches_most),
 	                cell_text("Mann-Whitney U, two-sided; Benjamini-Hochberg"),
 	                cell_value(s->level), cell_value(s->foremost.level),
 	                cell_value(s->others.level), cell_number(s->foremost.compared),
@@ -82,8 +83,8 @@ static struct opk_listing *list_differences(const struct opk_diff *diff)
 		                                     { "after", OPK_CELL_STRING } };
 	struct opk_listing *rows = opk_listing_of(columns);
 
-	for (size_t i = 0; i < diff->difference_count; i++) {
-		const struct opk_diff_difference *of = &diff->differences[i];
+	for (size_t i = 0; i < diff->found.difference_count; i++) {
+		const struct opk_diff_difference *of = &diff->found.differences[i];
 
 		opk_listing_row(rows, cell_text(of->what), cell_text(of->before),
 		                cell_text(of->after));
@@ -156,9 +157,9 @@ static struct opk_listing *list_values(const struct opk_diff *diff)
 	};
 	struct opk_listing *rows = opk_listing_of(columns);
 
-	for (size_t i = 0; i < diff->row_count * diff->columns.count; i++) {
+	for (size_t i = 0; i < diff->found.row_count * diff->columns.count; i++) {
 		size_t row = i / diff->columns.count, column = i % diff->columns.count;
-		const struct opk_diff_value *of = &diff->rows[row].values[column];
+		const struct opk_diff_value *of = &diff->found.rows[row].values[column];
 
 		if (diff->columns.items[column].shown)
 			opk_listing_row(rows, cell_number(row),
@@ -180,8 +181,8 @@ static struct opk_listing *list_peaks(const struct opk_diff *diff)
 	};
 	struct opk_listing *rows = opk_listing_of(columns);
 
-	for (size_t i = 0; i < diff->summary.peak_count; i++) {
-		const struct opk_diff_peak *of = &diff->summary.peaks[i];
+	for (size_t i = 0; i < diff->found.summary.peak_count; i++) {
+		const struct opk_diff_peak *of = &diff->found.summary.peaks[i];
 
 		opk_listing_row(rows, cell_text(of->name), cell_text(of->unit),
 		                cell_value(of->before.value), cell_value(of->after.value),
@@ -199,8 +200,8 @@ static struct opk_listing *list_judged(const struct opk_diff *diff)
 	};
 	struct opk_listing *rows = opk_listing_of(columns);
 
-	for (size_t i = 0; i < diff->judged.count; i++) {
-		const struct opk_diff_judged *of = &diff->judged.items[i];
+	for (size_t i = 0; i < diff->found.judged.count; i++) {
+		const struct opk_diff_judged *of = &diff->found.judged.items[i];
 
 		opk_listing_row(rows, cell_text(of->rule->text), cell_text(of->row_name),
 		                cell_flag(of->broken), cell_text(of->text),
@@ -219,9 +220,9 @@ static struct opk_listing *list(const struct opk_diff *diff, enum opk_diff_list 
 	case OPK_DIFF_COLUMNS:
 		return list_columns(diff);
 	case OPK_DIFF_ROWS:
-		return list_rows(diff, diff->rows, diff->row_count);
+		return list_rows(diff, diff->found.rows, diff->found.row_count);
 	case OPK_DIFF_UNMATCHED:
-		return list_rows(diff, diff->unmatched, diff->unmatched_count);
+		return list_rows(diff, diff->found.unmatched, diff->found.unmatched_count);
 	case OPK_DIFF_VALUES:
 		return list_values(diff);
 	case OPK_DIFF_PEAKS:

@@ -82,7 +82,7 @@ static int nomem(struct opk_ctx *ctx)
 static int add(struct opk_diff *diff, struct opk_ctx *ctx, const char *what, char *texts[OPK_SIDES],
                bool differ)
 {
-	struct opk_diff_difference *out = &diff->differences[diff->difference_count];
+	struct opk_diff_difference *out = &diff->found.differences[diff->found.difference_count];
 	size_t first = diff->texts.count;
 	bool good = opk_strlist_take(&diff->texts, texts[OPK_BEFORE]);
 
@@ -91,7 +91,7 @@ static int add(struct opk_diff *diff, struct opk_ctx *ctx, const char *what, cha
 		return nomem(ctx);
 	*out = (struct opk_diff_difference){ what, diff->texts.items[first],
 		                             diff->texts.items[first + 1] };
-	diff->difference_count += differ && *out->before && *out->after;
+	diff->found.difference_count += differ && *out->before && *out->after;
 	return OPK_OK;
 }
 
@@ -183,16 +183,17 @@ static int add_clocks(struct opk_diff *diff, struct opk_ctx *ctx)
 
 static bool set_differs(const struct opk_diff *diff)
 {
-	return diff->difference_count
-	       && !strcmp(diff->differences[diff->difference_count - 1].what, "set");
+	return diff->found.difference_count
+	       && !strcmp(diff->found.differences[diff->found.difference_count - 1].what, "set");
 }
 
 int opk_find_differences(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	int code = OPK_OK;
 
-	diff->differences = opk_alloc_array(FACTS + CLOCKS + 1, sizeof *diff->differences);
-	if (!diff->differences)
+	diff->found.differences = opk_alloc_array(FACTS + CLOCKS + 1,
+	                                          sizeof *diff->found.differences);
+	if (!diff->found.differences)
 		return nomem(ctx);
 	for (size_t i = 0; !code && i < FACTS; i++) {
 		/* Sets of different names have different contents anyway. */

@@ -4,6 +4,7 @@
 #define OPK_COMPARE_DOOR_H
 
 #include "base/ctx.h"
+#include "base/mem.h"
 
 /* What is to be said of the two values of a row and column. */
 enum opk_verdict {
@@ -99,27 +100,6 @@ struct opk_diff_difference {
 	const char *what, *before, *after;
 };
 
-/* What `values` of a row are of, in their order; texts are borrowed. */
-size_t opk_diff_column_count(const struct opk_diff *diff);
-struct opk_diff_column opk_diff_get_column(const struct opk_diff *diff, size_t i);
-/* Rows that both sides have. */
-size_t opk_diff_count(const struct opk_diff *diff);
-const struct opk_diff_row *opk_diff_get(const struct opk_diff *diff, size_t i);
-/* Rows of one side alone: the other one's launches are 0. */
-size_t opk_diff_unmatched_count(const struct opk_diff *diff);
-const struct opk_diff_row *opk_diff_get_unmatched(const struct opk_diff *diff, size_t i);
-/*
- * All that a row was matched by: "gemm 16x6x1 128x1x1". free() it; NULL: out of memory. Kernels are
- * called as `names` has them; NULL: in full.
- */
-char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
-                        struct opk_kernel_names *names);
-/* How many values changed, and how sure that is; borrowed. */
-const struct opk_diff_summary *opk_diff_get_summary(const struct opk_diff *diff);
-/* Facts in which the sides differ, borrowed. */
-size_t opk_diff_difference_count(const struct opk_diff *diff);
-const struct opk_diff_difference *opk_diff_get_difference(const struct opk_diff *diff, size_t i);
-
 /* A rule as it was read. */
 struct opk_diff_rule {
 	const char *text; /* as it was written */
@@ -140,10 +120,28 @@ struct opk_diff_judged {
 	const char *row_name; /* opk_diff_row_name(); "" */
 	const char *text;     /* what was found: "+7.3%, from 1200 to 1287.6 ns" */
 };
-/* Each rule with each row that it is about, rule by rule; and how many of them are broken. */
-size_t opk_diff_judged_count(const struct opk_diff *diff);
-const struct opk_diff_judged *opk_diff_get_judged(const struct opk_diff *diff, size_t i);
-size_t opk_diff_broken(const struct opk_diff *diff);
+
+/* What a comparison found, borrowed from it. */
+struct opk_diff_found {
+	struct opk_diff_column *columns; /* that `values` of a row are of, in their order */
+	size_t column_count;
+	struct opk_diff_row *rows; /* of both sides */
+	size_t row_count;
+	struct opk_diff_row *unmatched; /* of one side alone: the other one's launches are 0 */
+	size_t unmatched_count;
+	struct opk_diff_summary summary;
+	struct opk_diff_difference *differences;
+	size_t difference_count;
+	OPK_LIST(struct opk_diff_judged) judged; /* rule by rule each row that it is about */
+	size_t broken;                           /* so many of them are */
+};
+const struct opk_diff_found *opk_diff_found(const struct opk_diff *diff);
+/*
+ * All that a row was matched by: "gemm 16x6x1 128x1x1". free() it; NULL: out of memory. Kernels are
+ * called as `names` has them; NULL: in full.
+ */
+char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
+                        struct opk_kernel_names *names);
 /* Whether these rules can be read: nothing else of the options is looked at. */
 int opk_diff_check_rules(struct opk_ctx *ctx, const struct opk_diff_options *options);
 

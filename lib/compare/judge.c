@@ -27,7 +27,7 @@ static int nomem(struct opk_ctx *ctx)
 /* Takes both texts over. */
 static int put(struct judge *j, const struct opk_diff_row *row, bool broken, char *name, char *text)
 {
-	struct opk_diff_judged *judged = opk_list_add(&j->diff->judged);
+	struct opk_diff_judged *judged = opk_list_add(&j->diff->found.judged);
 	bool named = opk_strlist_take(&j->diff->texts, name);
 
 	if (!opk_strlist_take(&j->diff->texts, text) || !named || !judged)
@@ -39,7 +39,7 @@ static int put(struct judge *j, const struct opk_diff_row *row, bool broken, cha
 		.row_name = name,
 		.text = text,
 	};
-	j->diff->broken += broken;
+	j->diff->found.broken += broken;
 	return OPK_OK;
 }
 
@@ -161,9 +161,9 @@ static int judge_matched(struct judge *j)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < j->diff->row_count; i++)
-		if (looks_at(j, &j->diff->rows[i]))
-			code = judge_row(j, &j->diff->rows[i]);
+	for (size_t i = 0; !code && i < j->diff->found.row_count; i++)
+		if (looks_at(j, &j->diff->found.rows[i]))
+			code = judge_row(j, &j->diff->found.rows[i]);
 	return code;
 }
 
@@ -172,8 +172,8 @@ static int judge_new(struct judge *j)
 {
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < j->diff->unmatched_count; i++) {
-		const struct opk_diff_row *row = &j->diff->unmatched[i];
+	for (size_t i = 0; !code && i < j->diff->found.unmatched_count; i++) {
+		const struct opk_diff_row *row = &j->diff->found.unmatched[i];
 
 		if (row->after_launches && looks_at(j, row))
 			code = judge_row(j, row);
@@ -209,8 +209,8 @@ static int find_in_meta(bool *found, struct judge *j, const struct opk_meta *met
 static int find_lacking(struct judge *j, enum opk_compared_side side)
 {
 	const struct opk_diff *diff = j->diff;
-	bool found = has_value(j, diff->rows, diff->row_count, side)
-	             || has_value(j, diff->unmatched, diff->unmatched_count, side);
+	bool found = has_value(j, diff->found.rows, diff->found.row_count, side)
+	             || has_value(j, diff->found.unmatched, diff->found.unmatched_count, side);
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && !found && i < diff->source_count; i++)
@@ -239,10 +239,10 @@ static int judge_unmatched(struct judge *j)
 	size_t unmatched = 0;
 	int code = OPK_OK;
 
-	for (size_t i = 0; i < j->diff->row_count; i++)
-		looks_at(j, &j->diff->rows[i]);
-	for (size_t i = 0; !code && i < j->diff->unmatched_count; i++) {
-		const struct opk_diff_row *row = &j->diff->unmatched[i];
+	for (size_t i = 0; i < j->diff->found.row_count; i++)
+		looks_at(j, &j->diff->found.rows[i]);
+	for (size_t i = 0; !code && i < j->diff->found.unmatched_count; i++) {
+		const struct opk_diff_row *row = &j->diff->found.unmatched[i];
 
 		if (!looks_at(j, row))
 			continue;
@@ -259,7 +259,7 @@ static int judge_unmatched(struct judge *j)
 /* What is wrong with a gate that looks at nothing, which holds for all rules; NULL: nothing. */
 static const char *find_nothing(const struct judge *j)
 {
-	if (!j->diff->row_count)
+	if (!j->diff->found.row_count)
 		return "no row matches";
 	if (j->rows)
 		return NULL;

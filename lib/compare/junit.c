@@ -64,9 +64,10 @@ static void put_all(struct opk_buf *out, const struct opk_diff *diff)
 	opk_buf_add_printf(out,
 	                   "<testsuites tests=\"%zu\" failures=\"%zu\">\n"
 	                   "  <testsuite name=\"offpeak diff\" tests=\"%zu\" failures=\"%zu\">\n",
-	                   diff->judged.count, diff->broken, diff->judged.count, diff->broken);
-	for (size_t i = 0; i < diff->judged.count; i++)
-		put_case(out, &diff->judged.items[i]);
+	                   diff->found.judged.count, diff->found.broken, diff->found.judged.count,
+	                   diff->found.broken);
+	for (size_t i = 0; i < diff->found.judged.count; i++)
+		put_case(out, &diff->found.judged.items[i]);
 	opk_buf_add_text(out, "  </testsuite>\n</testsuites>\n");
 }
 

@@ -115,7 +115,7 @@ static int keep_row(struct reader *r, const struct read_row *row)
 	int code = find_group(&group, r, row);
 
 	if (!code && group == SIZE_MAX)
-		diff->summary.unplaced += r->of_means;
+		diff->found.summary.unplaced += r->of_means;
 	if (code || group == SIZE_MAX)
 		return code;
 	if (!r->of_means)

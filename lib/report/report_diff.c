@@ -24,12 +24,12 @@ static void put_number(struct opk_json_writer *json, const char *key, uint64_t n
 
 /* ---- what is compared */
 
-static void put_differences(struct opk_json_writer *json, const struct opk_diff *diff)
+static void put_differences(struct opk_json_writer *json, const struct opk_diff_found *diff)
 {
 	opk_json_key(json, "differences");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < opk_diff_difference_count(diff); i++) {
-		const struct opk_diff_difference *difference = opk_diff_get_difference(diff, i);
+	for (size_t i = 0; i < diff->difference_count; i++) {
+		const struct opk_diff_difference *difference = &diff->differences[i];
 
 		opk_json_begin_object(json);
 		put_text(json, "what", difference->what);
@@ -40,9 +40,9 @@ static void put_differences(struct opk_json_writer *json, const struct opk_diff 
 	opk_json_end_array(json);
 }
 
-static void put_summary(struct opk_json_writer *json, const struct opk_diff *diff)
+static void put_summary(struct opk_json_writer *json, const struct opk_diff_found *diff)
 {
-	const struct opk_diff_summary *summary = opk_diff_get_summary(diff);
+	const struct opk_diff_summary *summary = &diff->summary;
 
 	opk_json_key(json, "level");
 	report_number(json, summary->level);
@@ -55,9 +55,9 @@ static void put_summary(struct opk_json_writer *json, const struct opk_diff *dif
 	opk_json_end_array(json);
 }
 
-static void put_peaks(struct opk_json_writer *json, const struct opk_diff *diff)
+static void put_peaks(struct opk_json_writer *json, const struct opk_diff_found *diff)
 {
-	const struct opk_diff_summary *summary = opk_diff_get_summary(diff);
+	const struct opk_diff_summary *summary = &diff->summary;
 
 	opk_json_key(json, "peaks");
 	opk_json_begin_array(json);
@@ -78,12 +78,12 @@ static void put_peaks(struct opk_json_writer *json, const struct opk_diff *diff)
 	opk_json_end_array(json);
 }
 
-static void put_columns(struct opk_json_writer *json, const struct opk_diff *diff)
+static void put_columns(struct opk_json_writer *json, const struct opk_diff_found *diff)
 {
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < opk_diff_column_count(diff); i++) {
-		struct opk_diff_column column = opk_diff_get_column(diff, i);
+	for (size_t i = 0; i < diff->column_count; i++) {
+		struct opk_diff_column column = diff->columns[i];
 
 		opk_json_begin_object(json);
 		put_text(json, "name", column.name);
@@ -169,7 +169,7 @@ static void put_value(struct opk_json_writer *json, const struct opk_diff_value 
 	opk_json_end_array(json);
 }
 
-static void put_rows(struct report_page *page, const struct opk_diff *diff,
+static void put_rows(struct report_page *page, const struct opk_diff_found *diff,
                      struct opk_kernel_names *names, size_t count)
 {
 	struct opk_json_writer *json = &page->json;
@@ -177,38 +177,38 @@ static void put_rows(struct report_page *page, const struct opk_diff *diff,
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count; i++)
-		put_row(page, opk_diff_get(diff, i), names);
+		put_row(page, &diff->rows[i], names);
 	opk_json_end_array(json);
 	opk_json_key(json, "values");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count; i++) {
 		opk_json_begin_array(json);
-		for (size_t j = 0; j < opk_diff_column_count(diff); j++)
-			put_value(json, &opk_diff_get(diff, i)->values[j]);
+		for (size_t j = 0; j < diff->column_count; j++)
+			put_value(json, &diff->rows[i].values[j]);
 		opk_json_end_array(json);
 	}
 	opk_json_end_array(json);
 }
 
-static void put_unmatched(struct report_page *page, const struct opk_diff *diff,
+static void put_unmatched(struct report_page *page, const struct opk_diff_found *diff,
                           struct opk_kernel_names *names)
 {
 	struct opk_json_writer *json = &page->json;
-	size_t count = opk_diff_unmatched_count(diff);
+	size_t count = diff->unmatched_count;
 
 	put_number(json, "unmatched_total", count);
 	opk_json_key(json, "unmatched");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count && i < MOST_ROWS; i++)
-		put_row(page, opk_diff_get_unmatched(diff, i), names);
+		put_row(page, &diff->unmatched[i], names);
 	opk_json_end_array(json);
 }
 
-static void put_diff(struct report_page *page, const struct opk_diff *diff,
+static void put_diff(struct report_page *page, const struct opk_diff_found *diff,
                      struct opk_kernel_names *names)
 {
-	size_t columns = opk_diff_column_count(diff), most = MOST_CELLS / (columns ? columns : 1);
-	size_t count = opk_diff_count(diff);
+	size_t columns = diff->column_count, most = MOST_CELLS / (columns ? columns : 1);
+	size_t count = diff->row_count;
 	struct opk_json_writer *json = &page->json;
 
 	most = most < MOST_ROWS ? most : MOST_ROWS;
@@ -316,7 +316,7 @@ int report_write_diff(struct report_page *page, const struct opk_eval_options *e
 	report_begin_run(page, &run, part.title);
 	report_begin(page, &run, &part, part.title, "");
 	report_begin_data(page, &run, part.id);
-	put_diff(page, diff, names);
+	put_diff(page, opk_diff_found(diff), names);
 	report_end_data(page);
 	report_end(page);
 	code = write_rooflines(page, &run);

@@ -154,11 +154,10 @@ static int name_kernels(struct diff *diff)
 	struct opk_ctx *ctx = diff->app->ctx;
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < opk_diff_count(diff->of); i++)
-		code = opk_kernel_names_add(diff->names, ctx, &opk_diff_get(diff->of, i)->range, 1);
-	for (size_t i = 0; !code && i < opk_diff_unmatched_count(diff->of); i++)
-		code = opk_kernel_names_add(diff->names, ctx,
-		                            &opk_diff_get_unmatched(diff->of, i)->range, 1);
+	for (size_t i = 0; !code && i < diff->found->row_count; i++)
+		code = opk_kernel_names_add(diff->names, ctx, &diff->found->rows[i].range, 1);
+	for (size_t i = 0; !code && i < diff->found->unmatched_count; i++)
+		code = opk_kernel_names_add(diff->names, ctx, &diff->found->unmatched[i].range, 1);
 	return code;
 }
 
@@ -193,12 +192,12 @@ static int write_junit(struct diff *diff, const char *path, const char *broken)
 /* "1 of 5 checks is broken"; NULL: none is. */
 static int describe_broken(char **out, struct diff *diff)
 {
-	size_t broken = opk_diff_broken(diff->of);
+	size_t broken = diff->found->broken;
 
 	*out = NULL;
 	if (!broken)
 		return OPK_OK;
-	*out = opk_printf("%zu of %zu checks %s broken", broken, opk_diff_judged_count(diff->of),
+	*out = opk_printf("%zu of %zu checks %s broken", broken, diff->found->judged.count,
 	                  broken == 1 ? "is" : "are");
 	return *out ? OPK_OK : app_nomem(diff->app);
 }
@@ -235,6 +234,7 @@ static int run_with(struct diff *diff, const struct diff_args *args, struct opk_
 	if (!code)
 		code = compare(&of, diff, files, &options);
 	diff->of = of;
+	diff->found = code ? NULL : opk_diff_found(of);
 	if (!code)
 		code = name_kernels(diff);
 	if (!code)

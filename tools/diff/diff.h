@@ -11,6 +11,7 @@ OPK_DEFINE_AUTO(opk_diff)
 struct diff {
 	struct app *app;
 	const struct opk_diff *of;
+	const struct opk_diff_found *found; /* of it */
 	struct option_list before, after;
 	bool has_rules;
 	struct opk_kernel_names *names; /* for tables */

@@ -9,13 +9,13 @@
 /* Kernels of one side that the other one has with another launch shape. */
 static size_t count_reshaped(const struct diff *diff)
 {
-	size_t all = opk_diff_unmatched_count(diff->of), count = 0;
+	size_t all = diff->found->unmatched_count, count = 0;
 
 	for (size_t i = 0; i < all; i++) {
-		const struct opk_diff_row *row = opk_diff_get_unmatched(diff->of, i);
+		const struct opk_diff_row *row = &diff->found->unmatched[i];
 
 		for (size_t j = 0; row->before_launches && j < all; j++) {
-			const struct opk_diff_row *other = opk_diff_get_unmatched(diff->of, j);
+			const struct opk_diff_row *other = &diff->found->unmatched[j];
 
 			if (other->after_launches && *row->range.kernel
 			    && !strcmp(row->range.kernel, other->range.kernel)) {
@@ -29,9 +29,9 @@ static size_t count_reshaped(const struct diff *diff)
 
 static void note_unmatched(const struct diff *diff)
 {
-	size_t count = opk_diff_unmatched_count(diff->of), reshaped = count_reshaped(diff);
+	size_t count = diff->found->unmatched_count, reshaped = count_reshaped(diff);
 
-	if (!opk_diff_count(diff->of))
+	if (!diff->found->row_count)
 		app_note("no row is on both sides%s",
 		         count ? ": the names of kernels or ranges differ" : "");
 	else if (count)
@@ -44,8 +44,8 @@ static void note_unmatched(const struct diff *diff)
 
 static void note_differences(const struct diff *diff)
 {
-	for (size_t i = 0; i < opk_diff_difference_count(diff->of); i++) {
-		const struct opk_diff_difference *of = opk_diff_get_difference(diff->of, i);
+	for (size_t i = 0; i < diff->found->difference_count; i++) {
+		const struct opk_diff_difference *of = &diff->found->differences[i];
 
 		app_note("%s differs, and may be why values do: %s before, %s after", of->what,
 		         of->before, of->after);
@@ -54,7 +54,7 @@ static void note_differences(const struct diff *diff)
 
 static void note_unplaced(const struct diff *diff)
 {
-	size_t count = opk_diff_get_summary(diff->of)->unplaced;
+	size_t count = diff->found->summary.unplaced;
 
 	if (count)
 		app_note(
@@ -65,10 +65,10 @@ static void note_unplaced(const struct diff *diff)
 
 static void note_time(const struct diff *diff)
 {
-	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
-		if (opk_diff_get_column(diff->of, i).is_time)
+	for (size_t i = 0; i < diff->found->column_count; i++)
+		if (diff->found->columns[i].is_time)
 			return;
-	if (opk_diff_count(diff->of))
+	if (diff->found->row_count)
 		app_note("no time was measured on both sides, nor cycles: rows are in the order in "
 		         "which they appeared");
 }
@@ -76,7 +76,7 @@ static void note_time(const struct diff *diff)
 /* "7 for a single change in time, and 11 for one in other metrics"; free(). */
 static char *describe_power(const struct diff *diff)
 {
-	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	const struct opk_diff_summary *summary = &diff->found->summary;
 	const struct opk_diff_family *time = &summary->foremost, *others = &summary->others;
 	const char *what = diff->has_rules ? "time or what rules name" : "time";
 
@@ -90,9 +90,9 @@ static char *describe_power(const struct diff *diff)
 /* Whether there is anything to be told from noise. */
 static bool has_changes(const struct diff *diff)
 {
-	for (size_t i = 0; i < opk_diff_count(diff->of); i++)
-		for (size_t j = 0; j < opk_diff_column_count(diff->of); j++) {
-			const struct opk_diff_value *value = &opk_diff_get(diff->of, i)->values[j];
+	for (size_t i = 0; i < diff->found->row_count; i++)
+		for (size_t j = 0; j < diff->found->column_count; j++) {
+			const struct opk_diff_value *value = &diff->found->rows[i].values[j];
 
 			if (value->verdict == OPK_VERDICT_TOO_FEW && value->change != 0)
 				return true;
@@ -102,7 +102,7 @@ static bool has_changes(const struct diff *diff)
 
 static void note_power(const struct diff *diff)
 {
-	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	const struct opk_diff_summary *summary = &diff->found->summary;
 	size_t count = summary->verdicts[OPK_VERDICT_TOO_FEW];
 	opk_autofree char *power = describe_power(diff);
 
@@ -125,8 +125,8 @@ static bool has_both(bool *all, const struct diff *diff, size_t column)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < opk_diff_count(diff->of); i++) {
-		const struct opk_diff_value *value = &opk_diff_get(diff->of, i)->values[column];
+	for (size_t i = 0; i < diff->found->row_count; i++) {
+		const struct opk_diff_value *value = &diff->found->rows[i].values[column];
 
 		*all &= !differ(value);
 		any |= !isnan(value->change);
@@ -137,12 +137,12 @@ static bool has_both(bool *all, const struct diff *diff, size_t column)
 /* Where no line of a table says that something changed. */
 static void note_equal(const struct diff *diff)
 {
-	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
-	size_t rows = opk_diff_count(diff->of), metrics = 0;
-	bool all = !opk_diff_unmatched_count(diff->of);
+	const struct opk_diff_summary *summary = &diff->found->summary;
+	size_t rows = diff->found->row_count, metrics = 0;
+	bool all = !diff->found->unmatched_count;
 
-	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
-		metrics += opk_diff_get_column(diff->of, i).shown && has_both(&all, diff, i);
+	for (size_t i = 0; i < diff->found->column_count; i++)
+		metrics += diff->found->columns[i].shown && has_both(&all, diff, i);
 	for (size_t i = 0; i < summary->peak_count; i++)
 		all &= isnan(summary->peaks[i].change) || summary->peaks[i].change == 0;
 	if (all && metrics)
@@ -157,8 +157,8 @@ static void note_peaks(const struct diff *diff)
 	const char *only = diff->app->only;
 	bool any = false;
 
-	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
-		any |= opk_diff_get_column(diff->of, i).shown;
+	for (size_t i = 0; i < diff->found->column_count; i++)
+		any |= diff->found->columns[i].shown;
 	if (!any && only && !strcmp(only, "values"))
 		app_note("peaks and clocks alone were compared, which are not judged: "
 		         "--table peaks has them");
@@ -166,7 +166,7 @@ static void note_peaks(const struct diff *diff)
 
 static void note_clock(const struct diff *diff)
 {
-	size_t count = opk_diff_get_summary(diff->of)->verdicts[OPK_VERDICT_CLOCK];
+	size_t count = diff->found->summary.verdicts[OPK_VERDICT_CLOCK];
 
 	if (count)
 		app_note("%zu value%s changed by as much as the SM's clock can explain, which is "
@@ -204,8 +204,8 @@ void diff_notes(const struct diff *diff)
 
 void diff_breaches(const struct diff *diff)
 {
-	for (size_t i = 0; i < opk_diff_judged_count(diff->of); i++) {
-		const struct opk_diff_judged *of = opk_diff_get_judged(diff->of, i);
+	for (size_t i = 0; i < diff->found->judged.count; i++) {
+		const struct opk_diff_judged *of = &diff->found->judged.items[i];
 		const char *reason = of->rule->reason;
 		opk_autofree char *text = NULL;
 

@@ -38,10 +38,10 @@ static void choose_facts(struct diff *diff)
 
 	for (size_t i = 0; i < COUNT(words); i++)
 		diff->facts[words[i].fact] = strstr(diff->by, words[i].word) != NULL;
-	for (size_t i = 0; i < opk_diff_count(diff->of); i++)
-		find_facts(diff, opk_diff_get(diff->of, i));
-	for (size_t i = 0; i < opk_diff_unmatched_count(diff->of); i++)
-		find_facts(diff, opk_diff_get_unmatched(diff->of, i));
+	for (size_t i = 0; i < diff->found->row_count; i++)
+		find_facts(diff, &diff->found->rows[i]);
+	for (size_t i = 0; i < diff->found->unmatched_count; i++)
+		find_facts(diff, &diff->found->unmatched[i]);
 }
 
 /* Room for the texts of a row's facts. */
@@ -106,9 +106,9 @@ static const struct opk_diff_row *first_row(const struct diff *diff)
 		.range = { .name = "", .kernel = "", .nvtx = "" },
 	};
 
-	return opk_diff_count(diff->of)             ? opk_diff_get(diff->of, 0)
-	       : opk_diff_unmatched_count(diff->of) ? opk_diff_get_unmatched(diff->of, 0)
-	                                            : &none;
+	return diff->found->row_count         ? &diff->found->rows[0]
+	       : diff->found->unmatched_count ? &diff->found->unmatched[0]
+	                                      : &none;
 }
 
 /* NULL: there is no such column. */
@@ -130,8 +130,8 @@ static bool is_left_out(const struct diff *diff, size_t count)
 
 static size_t time_column(const struct diff *diff)
 {
-	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
-		if (opk_diff_get_column(diff->of, i).is_time)
+	for (size_t i = 0; i < diff->found->column_count; i++)
+		if (diff->found->columns[i].is_time)
 			return i;
 	return SIZE_MAX;
 }
@@ -190,15 +190,14 @@ static int put_row_table(struct diff *diff, struct app_fields *fields, const cha
 			opk_out_unit(diff->app->out, i, NULL);
 		else if (fields->columns[i].type == OPK_CELL_DOUBLE
 		         && !strstr(fields->columns[i].name, "_pct") && time != SIZE_MAX)
-			opk_out_unit(diff->app->out, i,
-			             unit_name(opk_diff_get_column(diff->of, time).unit));
+			opk_out_unit(diff->app->out, i, unit_name(diff->found->columns[time].unit));
 	return code;
 }
 
 /* `fields` are the table's columns, which have to stay where they are. */
 static int put_rows(struct diff *diff, struct app_fields *fields)
 {
-	size_t time = time_column(diff), count = opk_diff_count(diff->of);
+	size_t time = time_column(diff), count = diff->found->row_count;
 	struct row_texts texts;
 	int code;
 
@@ -209,7 +208,7 @@ static int put_rows(struct diff *diff, struct app_fields *fields)
 	for (size_t i = 0; !code && i < count; i++) {
 		struct app_fields row;
 
-		fill_row(&row, diff, opk_diff_get(diff->of, i), time, &texts);
+		fill_row(&row, diff, &diff->found->rows[i], time, &texts);
 		code = opk_out_row(diff->app->out, row.cells);
 	}
 	return code;
@@ -232,19 +231,19 @@ static void fill_unmatched(struct app_fields *fields, const struct diff *diff,
 
 static int put_unmatched(struct diff *diff, struct app_fields *fields)
 {
-	size_t time = time_column(diff), count = opk_diff_unmatched_count(diff->of);
+	size_t time = time_column(diff), count = diff->found->unmatched_count;
 	struct fact_texts texts;
 	int code;
 
 	if (is_left_out(diff, count))
 		return OPK_OK;
-	fill_unmatched(fields, diff, count ? opk_diff_get_unmatched(diff->of, 0) : first_row(diff),
-	               time, &texts);
+	fill_unmatched(fields, diff, count ? &diff->found->unmatched[0] : first_row(diff), time,
+	               &texts);
 	code = put_row_table(diff, fields, "unmatched", time);
 	for (size_t i = 0; !code && i < count; i++) {
 		struct app_fields row;
 
-		fill_unmatched(&row, diff, opk_diff_get_unmatched(diff->of, i), time, &texts);
+		fill_unmatched(&row, diff, &diff->found->unmatched[i], time, &texts);
 		code = opk_out_row(diff->app->out, row.cells);
 	}
 	return code;
@@ -295,7 +294,7 @@ static void fill_value(struct app_fields *fields, const struct diff *diff,
                        const struct opk_diff_row *row, size_t column, struct row_texts *texts)
 {
 	const struct opk_diff_value *value = value_of(row, column);
-	struct opk_diff_column of = opk_diff_get_column(diff->of, column);
+	struct opk_diff_column of = diff->found->columns[column];
 	bool people = app_shows_table(diff->app);
 
 	fields->count = 0;
@@ -314,8 +313,8 @@ static void fill_value(struct app_fields *fields, const struct diff *diff,
 /* Nothing of one side has it in any row. */
 static bool is_one_sided(const struct diff *diff, size_t column)
 {
-	for (size_t i = 0; i < opk_diff_count(diff->of); i++)
-		if (opk_diff_get(diff->of, i)->values[column].verdict != OPK_VERDICT_MISSING)
+	for (size_t i = 0; i < diff->found->row_count; i++)
+		if (diff->found->rows[i].values[column].verdict != OPK_VERDICT_MISSING)
 			return false;
 	return true;
 }
@@ -328,15 +327,15 @@ static bool is_shown(const struct opk_diff_value *value, bool many)
 /* Columns that have rows: people need not see one for each metric that one side lacks. */
 static bool *choose_columns(const struct diff *diff, size_t *one_sided)
 {
-	size_t count = opk_diff_column_count(diff->of);
+	size_t count = diff->found->column_count;
 	bool *chosen = opk_alloc_array(count + 1, sizeof *chosen);
 	bool all = diff->all || !app_shows_table(diff->app);
 
 	for (size_t i = 0; chosen && i < count; i++) {
 		bool lacking = !all && is_one_sided(diff, i);
 
-		chosen[i] = opk_diff_get_column(diff->of, i).shown && !lacking;
-		*one_sided += opk_diff_get_column(diff->of, i).shown && lacking;
+		chosen[i] = diff->found->columns[i].shown && !lacking;
+		*one_sided += diff->found->columns[i].shown && lacking;
 	}
 	return chosen;
 }
@@ -344,7 +343,7 @@ static bool *choose_columns(const struct diff *diff, size_t *one_sided)
 /* "2. scale 64x64x1 32x32x1" */
 static int put_title(struct diff *diff, size_t i)
 {
-	const struct opk_diff_row *row = opk_diff_get(diff->of, i);
+	const struct opk_diff_row *row = &diff->found->rows[i];
 	opk_autofree char *name = opk_diff_row_name(diff->of, row, diff->names);
 	opk_autofree char *title = name ? opk_printf("%zu. %s", i + 1, name) : NULL;
 
@@ -366,13 +365,13 @@ static int put_heading(struct diff *diff, const struct opk_diff_column *column, 
 
 static int put_values_of(struct diff *diff, size_t i, const bool *chosen, bool many)
 {
-	const struct opk_diff_row *row = opk_diff_get(diff->of, i);
+	const struct opk_diff_row *row = &diff->found->rows[i];
 	const char *heading = NULL;
 	struct row_texts texts;
 	int code = put_title(diff, i);
 
-	for (size_t j = 0; !code && j < opk_diff_column_count(diff->of); j++) {
-		struct opk_diff_column column = opk_diff_get_column(diff->of, j);
+	for (size_t j = 0; !code && j < diff->found->column_count; j++) {
+		struct opk_diff_column column = diff->found->columns[j];
 		struct app_fields fields;
 
 		if (!chosen[j])
@@ -391,7 +390,7 @@ static int put_values_of(struct diff *diff, size_t i, const bool *chosen, bool m
 
 static int put_values(struct diff *diff, struct app_fields *fields)
 {
-	size_t count = opk_diff_count(diff->of), columns = 0;
+	size_t count = diff->found->row_count, columns = 0;
 	opk_autofree bool *chosen = choose_columns(diff, &diff->one_sided);
 	struct row_texts texts;
 	bool many;
@@ -401,7 +400,7 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 		return app_nomem(diff->app);
 	if (is_left_out(diff, count))
 		return OPK_OK;
-	for (size_t i = 0; i < opk_diff_column_count(diff->of); i++)
+	for (size_t i = 0; i < diff->found->column_count; i++)
 		columns += chosen[i];
 	many = columns > MOST_SHOWN && !diff->all && app_shows_table(diff->app);
 	fill_value(fields, diff, first_row(diff), 0, &texts);
@@ -427,7 +426,7 @@ static int put_list(struct diff *diff, const char *name, enum opk_diff_list whic
 
 static int put_differences(struct diff *diff)
 {
-	return is_left_out(diff, opk_diff_difference_count(diff->of))
+	return is_left_out(diff, diff->found->difference_count)
 	               ? OPK_OK
 	               : put_list(diff, "differences", OPK_DIFF_DIFFERENCES);
 }
@@ -450,7 +449,7 @@ static void fill_peak(struct app_fields *fields, const struct diff *diff,
 static int put_peaks(struct diff *diff, struct app_fields *fields)
 {
 	static const struct opk_diff_peak none = { .name = "", .unit = "" };
-	const struct opk_diff_summary *summary = opk_diff_get_summary(diff->of);
+	const struct opk_diff_summary *summary = &diff->found->summary;
 	char text[TEXT];
 	int code;
 
@@ -475,11 +474,11 @@ static int put_rules(struct diff *diff)
 		{ "broken", OPK_CELL_BOOL },
 		{ "found", OPK_CELL_STRING },
 	};
-	size_t count = opk_diff_judged_count(diff->of);
+	size_t count = diff->found->judged.count;
 	int code = count ? app_table(diff->app, "rules", columns) : OPK_OK;
 
 	for (size_t i = 0; !code && i < count; i++) {
-		const struct opk_diff_judged *of = opk_diff_get_judged(diff->of, i);
+		const struct opk_diff_judged *of = &diff->found->judged.items[i];
 
 		code = app_row(diff->app, cell_text(of->rule->text), cell_text(of->row_name),
 		               cell_flag(of->broken), cell_text(of->text));
