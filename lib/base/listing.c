@@ -2,9 +2,12 @@
 /* Lists in memory: columns, and rows of cells. */
 #include "base/listing.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { CHUNK = 16384 };
+
+enum { MOST_PARSED = 32 };
 
 struct opk_listing {
 	struct opk_column *columns;
@@ -72,6 +75,27 @@ struct opk_listing *opk_listing_new(const struct opk_column *columns, size_t cou
 			                                columns[i].type };
 	rows->column_count = count;
 	return rows;
+}
+
+struct opk_listing *opk_listing_parse(const char *columns)
+{
+	static const enum opk_cell_type types[UCHAR_MAX + 1] = { ['#'] = OPK_CELL_UINT,
+		                                                 ['?'] = OPK_CELL_BOOL,
+		                                                 ['*'] = OPK_CELL_LIST,
+		                                                 ['~'] = OPK_CELL_OPTIONAL,
+		                                                 ['%'] = OPK_CELL_DOUBLE };
+	struct opk_column list[MOST_PARSED];
+	opk_autofree char *text = opk_strdup(columns);
+	char *rest = text;
+	size_t count = 0;
+
+	for (char *name; text && (name = strsep(&rest, " ")) != NULL && count < MOST_PARSED;) {
+		size_t length = strcspn(name, "#?*~%");
+
+		list[count++] = (struct opk_column){ name, types[(unsigned char)name[length]] };
+		name[length] = '\0';
+	}
+	return text ? opk_listing_new(list, count) : NULL;
 }
 
 /* A cell that points to nothing of the caller's. */

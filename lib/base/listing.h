@@ -8,6 +8,11 @@
 /* An empty list with these columns, whose names are copied. NULL: out of memory. */
 struct opk_listing *opk_listing_new(const struct opk_column *columns, size_t count);
 /*
+ * In the same way with "metric passes# optional? full_domains*": texts, # numbers, ? flags, * lists,
+ * ~ OPK_CELL_OPTIONAL, % OPK_CELL_DOUBLE.
+ */
+struct opk_listing *opk_listing_parse(const char *columns);
+/*
  * Adds a row: a cell for each column. Texts and lists are copied. Where memory runs out, or `rows`
  * is NULL, nothing happens, and opk_listing_finish() says so.
  */

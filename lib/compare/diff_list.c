@@ -24,33 +24,13 @@ static union opk_cell cell_needed(const struct opk_diff_family *family)
 
 static struct opk_listing *list_about(const struct opk_diff *diff)
 {
-	static const struct opk_column columns[] = {
-		{ "before", OPK_CELL_LIST },
-		{ "after", OPK_CELL_LIST },
-		{ "by", OPK_CELL_STRING },
-		{ "matched_rows", OPK_CELL_UINT },
-		{ "unmatched_rows", OPK_CELL_UINT },
-		{ "launches_least", OPK_CELL_UINT },
-		{ "launches_most", OPK_CELL_UINT },
-		{ "test", OPK_CELL_STRING },
-		{ "level", OPK_CELL_DOUBLE },
-		{ "level_of_times", OPK_CELL_DOUBLE },
-		{ "level_of_others", OPK_CELL_DOUBLE },
-		{ "tested", OPK_CELL_UINT },
-		{ "launches_needed", OPK_CELL_OPTIONAL },
-		{ "tested_others", OPK_CELL_UINT },
-		{ "launches_needed_others", OPK_CELL_OPTIONAL },
-		{ "changed", OPK_CELL_UINT },
-		{ "noise", OPK_CELL_UINT },
-		{ "same", OPK_CELL_UINT },
-		{ "too_few", OPK_CELL_UINT },
-		{ "nan", OPK_CELL_UINT },
-		{ "missing", OPK_CELL_UINT },
-		{ "clock", OPK_CELL_UINT },
-	};
 	const struct opk_diff_summary *s = &diff->found.summary;
 	opk_autostrlist struct opk_strlist before = { 0 }, after = { 0 };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"before* after* by matched_rows# unmatched_rows# launches_least# "
+		"launches_most# test level% level_of_times% level_of_others% tested# "
+		"launches_needed~ tested_others# launches_needed_others~ changed# noise# "
+		"same# too_few# nan# missing# clock#");
 
 	add_paths(&before, diff, OPK_BEFORE);
 	add_paths(&after, diff, OPK_AFTER);
@@ -78,10 +58,7 @@ static struct opk_listing *list_about(const struct opk_diff *diff)
 
 static struct opk_listing *list_differences(const struct opk_diff *diff)
 {
-	static const struct opk_column columns[] = { { "fact", OPK_CELL_STRING },
-		                                     { "before", OPK_CELL_STRING },
-		                                     { "after", OPK_CELL_STRING } };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("fact before after");
 
 	for (size_t i = 0; i < diff->found.difference_count; i++) {
 		const struct opk_diff_difference *of = &diff->found.differences[i];
@@ -94,10 +71,7 @@ static struct opk_listing *list_differences(const struct opk_diff *diff)
 
 static struct opk_listing *list_columns(const struct opk_diff *diff)
 {
-	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING },
-		                                     { "unit", OPK_CELL_STRING },
-		                                     { "is_time", OPK_CELL_BOOL } };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("name unit is_time?");
 
 	for (size_t i = 0; i < diff->columns.count; i++) {
 		const struct opk_compared_column *of = &diff->columns.items[i];
@@ -113,12 +87,8 @@ static struct opk_listing *list_columns(const struct opk_diff *diff)
 static struct opk_listing *list_rows(const struct opk_diff *diff, const struct opk_diff_row *of,
                                      size_t count)
 {
-	static const struct opk_column columns[] = {
-		{ "name", OPK_CELL_STRING },          { "kernel", OPK_CELL_STRING },
-		{ "before_launches", OPK_CELL_UINT }, { "after_launches", OPK_CELL_UINT },
-		{ "time_change", OPK_CELL_DOUBLE },   { "time_changed", OPK_CELL_BOOL },
-	};
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_parse(
+		"name kernel before_launches# after_launches# time_change% time_changed?");
 
 	for (size_t i = 0; i < count; i++) {
 		opk_autofree char *name = opk_diff_row_name(diff, &of[i], diff->names);
@@ -134,13 +104,6 @@ static struct opk_listing *list_rows(const struct opk_diff *diff, const struct o
 	return opk_take(rows);
 }
 
-#define COUNTS_AND_QUARTILES                                                                       \
-	{ "before_count", OPK_CELL_UINT }, { "after_count", OPK_CELL_UINT },                       \
-		{ "before_low", OPK_CELL_DOUBLE }, { "before_high", OPK_CELL_DOUBLE },             \
-		{ "after_low", OPK_CELL_DOUBLE },                                                  \
-	{                                                                                          \
-		"after_high", OPK_CELL_DOUBLE                                                      \
-	}
 #define CELLS_OF(of)                                                                               \
 	cell_number((of)->before.count), cell_number((of)->after.count),                           \
 		cell_value((of)->before.low), cell_value((of)->before.high),                       \
@@ -148,14 +111,9 @@ static struct opk_listing *list_rows(const struct opk_diff *diff, const struct o
 
 static struct opk_listing *list_values(const struct opk_diff *diff)
 {
-	static const struct opk_column columns[] = {
-		{ "row", OPK_CELL_UINT },          { "metric", OPK_CELL_STRING },
-		{ "before", OPK_CELL_DOUBLE },     { "after", OPK_CELL_DOUBLE },
-		{ "change_pct", OPK_CELL_DOUBLE }, { "verdict", OPK_CELL_STRING },
-		{ "p", OPK_CELL_DOUBLE },          COUNTS_AND_QUARTILES,
-		{ "clock_pct", OPK_CELL_DOUBLE },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"row# metric before% after% change_pct% verdict p% before_count# "
+		"after_count# before_low% before_high% after_low% after_high% clock_pct%");
 
 	for (size_t i = 0; i < diff->found.row_count * diff->columns.count; i++) {
 		size_t row = i / diff->columns.count, column = i % diff->columns.count;
@@ -174,12 +132,9 @@ static struct opk_listing *list_values(const struct opk_diff *diff)
 
 static struct opk_listing *list_peaks(const struct opk_diff *diff)
 {
-	static const struct opk_column columns[] = {
-		{ "metric", OPK_CELL_STRING },     { "unit", OPK_CELL_STRING },
-		{ "before", OPK_CELL_DOUBLE },     { "after", OPK_CELL_DOUBLE },
-		{ "change_pct", OPK_CELL_DOUBLE }, COUNTS_AND_QUARTILES,
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"metric unit before% after% change_pct% before_count# after_count# "
+		"before_low% before_high% after_low% after_high%");
 
 	for (size_t i = 0; i < diff->found.summary.peak_count; i++) {
 		const struct opk_diff_peak *of = &diff->found.summary.peaks[i];
@@ -193,12 +148,7 @@ static struct opk_listing *list_peaks(const struct opk_diff *diff)
 
 static struct opk_listing *list_judged(const struct opk_diff *diff)
 {
-	static const struct opk_column columns[] = {
-		{ "rule", OPK_CELL_STRING },   { "row", OPK_CELL_STRING },
-		{ "broken", OPK_CELL_BOOL },   { "found", OPK_CELL_STRING },
-		{ "reason", OPK_CELL_STRING },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("rule row broken? found reason");
 
 	for (size_t i = 0; i < diff->found.judged.count; i++) {
 		const struct opk_diff_judged *of = &diff->found.judged.items[i];

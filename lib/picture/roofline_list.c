@@ -5,12 +5,7 @@
 
 static struct opk_listing *list_about(const struct opk_roofline *r)
 {
-	static const struct opk_column columns[] = {
-		{ "title", OPK_CELL_STRING }, { "unit", OPK_CELL_STRING },
-		{ "idle", OPK_CELL_UINT },    { "unknown", OPK_CELL_UINT },
-		{ "lacks", OPK_CELL_STRING },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("title unit idle# unknown# lacks");
 
 	opk_listing_row(rows, cell_text(r->title), cell_text(r->unit), cell_number(r->idle_count),
 	                cell_number(r->unknown_count), cell_text(r->lacks));
@@ -19,12 +14,7 @@ static struct opk_listing *list_about(const struct opk_roofline *r)
 
 static struct opk_listing *list_roofs(const struct opk_roofline *r)
 {
-	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING },
-		                                     { "is_level", OPK_CELL_BOOL },
-		                                     { "peak", OPK_CELL_DOUBLE },
-		                                     { "idle", OPK_CELL_BOOL },
-		                                     { "unit", OPK_CELL_STRING } };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("name is_level? peak% idle? unit");
 
 	for (size_t i = 0; i < r->roof_count; i++)
 		opk_listing_row(rows, cell_text(r->roofs[i].name), cell_flag(r->roofs[i].is_level),
@@ -36,13 +26,8 @@ static struct opk_listing *list_roofs(const struct opk_roofline *r)
 static struct opk_listing *list_dots(const struct opk_roofline *r,
                                      const struct opk_summary *summary)
 {
-	static const struct opk_column columns[] = {
-		{ "kernel", OPK_CELL_STRING },    { "roof", OPK_CELL_UINT },
-		{ "intensity", OPK_CELL_DOUBLE }, { "rate", OPK_CELL_DOUBLE },
-		{ "share", OPK_CELL_DOUBLE },     { "highest", OPK_CELL_STRING },
-		{ "text", OPK_CELL_STRING },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"kernel roof# intensity% rate% share% highest text");
 
 	for (size_t i = 0; i < r->dot_count; i++) {
 		const struct opk_roofline_dot *dot = &r->dots[i];

@@ -5,10 +5,7 @@
 
 static struct opk_listing *list_about(const struct opk_chart *chart)
 {
-	static const struct opk_column columns[] = { { "start_ns", OPK_CELL_UINT },
-		                                     { "end_ns", OPK_CELL_UINT },
-		                                     { "points", OPK_CELL_UINT } };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("start_ns# end_ns# points#");
 
 	opk_listing_row(rows, cell_number(chart->start_ns), cell_number(chart->end_ns),
 	                cell_number(chart->points));
@@ -22,12 +19,7 @@ static union opk_cell cell_index(int32_t number)
 
 static struct opk_listing *list_places(const struct opk_chart *chart)
 {
-	static const struct opk_column columns[] = {
-		{ "title", OPK_CELL_STRING },  { "host", OPK_CELL_STRING },
-		{ "gpu", OPK_CELL_STRING },    { "device", OPK_CELL_OPTIONAL },
-		{ "rank", OPK_CELL_OPTIONAL }, { "samples", OPK_CELL_UINT },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("title host gpu device~ rank~ samples#");
 
 	for (size_t i = 0; i < chart->place_count; i++) {
 		const struct opk_chart_place *of = &chart->places[i];
@@ -41,12 +33,7 @@ static struct opk_listing *list_places(const struct opk_chart *chart)
 
 static struct opk_listing *list_lines(const struct opk_chart *chart)
 {
-	static const struct opk_column columns[] = {
-		{ "place", OPK_CELL_UINT },     { "name", OPK_CELL_STRING },
-		{ "unit", OPK_CELL_STRING },    { "lowest", OPK_CELL_DOUBLE },
-		{ "highest", OPK_CELL_DOUBLE }, { "missing", OPK_CELL_UINT },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("place# name unit lowest% highest% missing#");
 
 	for (size_t i = 0; i < chart->place_count; i++)
 		for (size_t j = 0; j < chart->places[i].line_count; j++) {
@@ -61,11 +48,7 @@ static struct opk_listing *list_lines(const struct opk_chart *chart)
 
 static struct opk_listing *list_lanes(const struct opk_chart *chart)
 {
-	static const struct opk_column columns[] = { { "place", OPK_CELL_UINT },
-		                                     { "title", OPK_CELL_STRING },
-		                                     { "is_range", OPK_CELL_BOOL },
-		                                     { "row", OPK_CELL_UINT } };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("place# title is_range? row#");
 
 	for (size_t i = 0; i < chart->place_count; i++)
 		for (size_t j = 0; j < chart->places[i].lane_count; j++) {
@@ -90,12 +73,8 @@ static void add_bars(struct opk_listing *rows, const struct opk_chart_lane *lane
 
 static struct opk_listing *list_bars(const struct opk_chart *chart)
 {
-	static const struct opk_column columns[] = {
-		{ "lane", OPK_CELL_UINT },        { "start_ns", OPK_CELL_UINT },
-		{ "end_ns", OPK_CELL_UINT },      { "name", OPK_CELL_STRING },
-		{ "full_name", OPK_CELL_STRING }, { "records", OPK_CELL_UINT },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"lane# start_ns# end_ns# name full_name records#");
 
 	for (size_t i = 0, lane = 0; i < chart->place_count; i++)
 		for (size_t j = 0; j < chart->places[i].lane_count; j++)

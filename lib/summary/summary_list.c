@@ -8,15 +8,10 @@
 
 static struct opk_listing *list_about(const struct opk_summary *s)
 {
-	static const struct opk_column columns[] = {
-		{ "kind", OPK_CELL_STRING },   { "time_unit", OPK_CELL_STRING },
-		{ "run", OPK_CELL_STRING },    { "machine", OPK_CELL_STRING },
-		{ "clocks", OPK_CELL_STRING }, { "complete", OPK_CELL_STRING },
-		{ "remarks", OPK_CELL_LIST },
-	};
 	static const char *const kinds[] = { "kernels", "ranges", "devices" };
 	static const char *const times[] = { "", "ns", "cycles" };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"kind time_unit run machine clocks complete remarks*");
 
 	opk_listing_row(rows, cell_text(kinds[s->kind]), cell_text(times[s->time]),
 	                cell_text(s->words.run), cell_text(s->words.machine),
@@ -27,13 +22,8 @@ static struct opk_listing *list_about(const struct opk_summary *s)
 
 static struct opk_listing *list_columns(const struct opk_summary *s)
 {
-	static const struct opk_column columns[] = {
-		{ "name", OPK_CELL_STRING },    { "metric", OPK_CELL_STRING },
-		{ "unit", OPK_CELL_STRING },    { "description", OPK_CELL_STRING },
-		{ "heading", OPK_CELL_STRING }, { "inflated", OPK_CELL_BOOL },
-		{ "unknown", OPK_CELL_BOOL },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"name metric unit description heading inflated? unknown?");
 
 	for (size_t i = 0; i < s->column_count; i++) {
 		const struct opk_summary_column *of = &s->columns[i];
@@ -48,11 +38,7 @@ static struct opk_listing *list_columns(const struct opk_summary *s)
 
 static struct opk_listing *list_groups(const struct opk_summary *s)
 {
-	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING },
-		                                     { "count", OPK_CELL_UINT },
-		                                     { "time", OPK_CELL_DOUBLE },
-		                                     { "share", OPK_CELL_DOUBLE } };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("name count# time% share%");
 
 	for (size_t i = 0; i < s->group_count; i++) {
 		const struct opk_summary_group *group = &s->groups[i];
@@ -83,15 +69,9 @@ static void add_value(struct opk_listing *rows, const struct opk_summary *s, siz
 
 static struct opk_listing *list_values(const struct opk_summary *s)
 {
-	static const struct opk_column columns[] = {
-		{ "group", OPK_CELL_UINT },         { "column", OPK_CELL_STRING },
-		{ "count", OPK_CELL_UINT },         { "sum", OPK_CELL_DOUBLE },
-		{ "mean", OPK_CELL_DOUBLE },        { "min", OPK_CELL_DOUBLE },
-		{ "max", OPK_CELL_DOUBLE },         { "p50", OPK_CELL_DOUBLE },
-		{ "p90", OPK_CELL_DOUBLE },         { "p99", OPK_CELL_DOUBLE },
-		{ "weighted_by", OPK_CELL_STRING }, { "of_peak", OPK_CELL_DOUBLE },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"group# column count# sum% mean% min% max% p50% p90% p99% weighted_by "
+		"of_peak%");
 
 	for (size_t i = 0; i < s->group_count; i++)
 		for (size_t j = 0; j < s->column_count; j++)
@@ -102,12 +82,8 @@ static struct opk_listing *list_values(const struct opk_summary *s)
 
 static struct opk_listing *list_launched(const struct opk_summary *s)
 {
-	static const struct opk_column columns[] = {
-		{ "name", OPK_CELL_STRING },  { "launches", OPK_CELL_UINT },
-		{ "time_ns", OPK_CELL_UINT }, { "least_ns", OPK_CELL_UINT },
-		{ "most_ns", OPK_CELL_UINT }, { "share", OPK_CELL_DOUBLE },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"name launches# time_ns# least_ns# most_ns# share%");
 
 	for (size_t i = 0; i < s->kernel_count; i++) {
 		const struct opk_ran *ran = s->kernels[i].ran;
@@ -121,10 +97,7 @@ static struct opk_listing *list_launched(const struct opk_summary *s)
 
 static struct opk_listing *list_peaks(const struct opk_summary *s)
 {
-	static const struct opk_column columns[] = { { "kernel", OPK_CELL_UINT },
-		                                     { "name", OPK_CELL_STRING },
-		                                     { "share", OPK_CELL_DOUBLE } };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("kernel# name share%");
 	size_t count = opk_summary_peak_count(s);
 
 	for (size_t i = 0; i < s->kernel_count * count; i++)

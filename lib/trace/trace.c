@@ -392,23 +392,10 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 static int list_counts(struct opk_listing **out, struct opk_ctx *ctx,
                        const struct opk_trace_counts *of)
 {
-	static const struct opk_column columns[] = {
-		{ "events", OPK_CELL_UINT },
-		{ "samples", OPK_CELL_UINT },
-		{ "values", OPK_CELL_UINT },
-		{ "missing_values", OPK_CELL_UINT },
-		{ "first_samples", OPK_CELL_UINT },
-		{ "incomplete_samples", OPK_CELL_UINT },
-		{ "kernels", OPK_CELL_UINT },
-		{ "copies", OPK_CELL_UINT },
-		{ "sets", OPK_CELL_UINT },
-		{ "nvtx_ranges", OPK_CELL_UINT },
-		{ "ranges", OPK_CELL_UINT },
-		{ "records_left_out", OPK_CELL_UINT },
-		{ "ranges_without_times", OPK_CELL_UINT },
-		{ "origin_ns", OPK_CELL_UINT },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse(
+		"events# samples# values# missing_values# first_samples# "
+		"incomplete_samples# kernels# copies# sets# nvtx_ranges# ranges# "
+		"records_left_out# ranges_without_times# origin_ns#");
 
 	opk_listing_row(rows, cell_number(of->events), cell_number(of->samples),
 	                cell_number(of->values), cell_number(of->missing_values),
