@@ -1939,9 +1939,8 @@ const double *opk_chart_line(const struct opk_chart *chart, size_t line, bool mo
 
 enum opk_roofline_list {
 	/*
-	 * One row: title; unit of operations, "flop", "op" where some are of another unit; idle:
-	 * kernels without operations, which have no dot; unknown: kernels whose operations, bytes
-	 * or time are nan somewhere; lacks: what is missing in every kernel, as a sentence, or "".
+	 * One row: title; unit of operations, "flop", "op" where some are of another unit; notes:
+	 * which kernels have no dot, and what is missing in every kernel, in sentences, or "".
 	 */
 	OPK_ROOFLINE_ABOUT,
 	/*

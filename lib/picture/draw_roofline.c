@@ -353,19 +353,12 @@ static const char *plural(size_t count)
 /* What is not in the picture. */
 static char *notes(const struct opk_roofline_plot *p)
 {
-	const struct opk_roofline *r = p->roofline;
 	opk_autobuf struct opk_buf text = { 0 };
 
 	if (p->shown < p->kernels->count)
 		opk_buf_add_printf(&text, "The first %zu of %zu kernels by time. ", p->shown,
 		                   p->kernels->count);
-	if (r->idle_count)
-		opk_buf_add_printf(&text, "%zu kernel%s without operations. ", r->idle_count,
-		                   plural(r->idle_count));
-	if (r->unknown_count)
-		opk_buf_add_printf(&text, "%zu kernel%s with values that are nan. ",
-		                   r->unknown_count, plural(r->unknown_count));
-	opk_buf_add_printf(&text, "%s%s", r->lacks, *r->lacks ? " " : "");
+	opk_roofline_put_notes(&text, p->roofline);
 	if (p->nameless)
 		opk_buf_add_printf(&text, "No room for %zu name%s.", p->nameless,
 		                   plural(p->nameless));

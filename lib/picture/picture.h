@@ -50,6 +50,8 @@ void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels);
 int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation,
                     const struct opk_drawn_kernels *kernels, size_t shown);
+/* Adds which kernels have no dot, and what is not known: sentences with a blank after each. */
+void opk_roofline_put_notes(struct opk_buf *out, const struct opk_roofline *roofline);
 /* draw_roofline.c. Without options.top it shows marks of so many kernels at most. */
 enum { OPK_ROOFLINE_KERNELS = 300 };
 int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,

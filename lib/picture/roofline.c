@@ -467,3 +467,14 @@ int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
 	return code ? code
 	            : opk_roofline_of(out, ctx, summary->evaluation, &kernels, kernels.count);
 }
+
+void opk_roofline_put_notes(struct opk_buf *out, const struct opk_roofline *r)
+{
+	if (r->idle_count)
+		opk_buf_add_printf(out, "%zu kernel%s without operations. ", r->idle_count,
+		                   r->idle_count == 1 ? "" : "s");
+	if (r->unknown_count)
+		opk_buf_add_printf(out, "%zu kernel%s with values that are nan. ", r->unknown_count,
+		                   r->unknown_count == 1 ? "" : "s");
+	opk_buf_add_printf(out, "%s%s", r->lacks, *r->lacks ? " " : "");
+}

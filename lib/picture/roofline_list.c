@@ -5,10 +5,17 @@
 
 static struct opk_listing *list_about(const struct opk_roofline *r)
 {
-	struct opk_listing *rows = opk_listing_parse("title unit idle# unknown# lacks");
+	struct opk_listing *rows = opk_listing_parse("title unit notes");
+	struct opk_buf text = { 0 };
+	opk_autofree char *notes = NULL;
 
-	opk_listing_row(rows, cell_text(r->title), cell_text(r->unit), cell_number(r->idle_count),
-	                cell_number(r->unknown_count), cell_text(r->lacks));
+	opk_roofline_put_notes(&text, r);
+	notes = opk_buf_take_text(&text);
+	if (!notes) {
+		opk_listing_free(rows);
+		return NULL;
+	}
+	opk_listing_row(rows, cell_text(r->title), cell_text(r->unit), cell_text(notes));
 	return rows;
 }
 

@@ -186,7 +186,7 @@ class Roofline(Figures):
 
         roofs = [_roofline.Roof("$\\x", True, 1e12), _roofline.Roof("_$^", False, 1e13)]
         dots = [_roofline.Dot("$\\broken{", 0, 2.0, 1e11, float("nan"))]
-        figure = _roofline.figure(_roofline.Roofline("$\\x_", "flop", roofs, dots, 0, 0))
+        figure = _roofline.figure(_roofline.Roofline("$\\x_", "flop", roofs, dots))
         figure.draw_without_rendering()
         self.assertIn("$\\broken{", {label.get_text() for label in figure.axes[0].texts})
 

@@ -54,9 +54,7 @@ class Roofline(NamedTuple):
     unit: str  # of operations: "flop"; "op" where some are of another unit
     roofs: list[Roof]
     dots: list[Dot]
-    idle: int  # kernels without operations, which have no dot
-    unknown: int  # kernels with a nan among operations, bytes and time
-    lacks: str = ""  # what is missing in every kernel, as a sentence
+    notes: str = ""  # which kernels have no dot, and what is missing in every kernel, in sentences
 
     @property
     def levels(self) -> list[int]:
@@ -201,12 +199,7 @@ def _sentences(data: Roofline) -> list[str]:
 
 
 def _notes(data: Roofline, left_out: int) -> str:
-    said = ["Dots: a kernel at a level; their area: its share of the time."]
-    for count, what in ((data.idle, "without operations"), (data.unknown, "with values that are nan")):
-        if count:
-            said.append(f"{count} kernel{'s' * (count > 1)} {what}.")
-    if data.lacks:
-        said.append(data.lacks)
+    said = ["Dots: a kernel at a level; their area: its share of the time.", data.notes]
     if left_out:
         said.append(f"No room for {left_out} name{'s' * (left_out > 1)}.")
     return "\n".join(wrap(" ".join(said), WIDEST) + _sentences(data))
