@@ -729,7 +729,7 @@ int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *i
 
 /* Section types, docs/format.md; unknown ones are skipped. */
 enum opk_section_type {
-	OPK_SECTION_META = 0x4154454d,         /* "META": JSON, see struct opk_meta */
+	OPK_SECTION_META = 0x4154454d,         /* "META": JSON, see OPK_FILE_META */
 	OPK_SECTION_CONFIG = 0x47464e43,       /* "CNFG": config image */
 	OPK_SECTION_PREFIX = 0x58465250,       /* "PRFX": counter-data prefix */
 	OPK_SECTION_AVAILABILITY = 0x4c495641, /* "AVIL": counter-availability image */
@@ -741,29 +741,6 @@ enum opk_section_type {
 	OPK_SECTION_END = 0x20444e45,          /* "END ": closes a complete file */
 };
 
-struct opk_section {
-	uint32_t type;
-	uint32_t flags;       /* OPK_SECTION_DEFLATED, OPK_SECTION_XORED, ... */
-	uint32_t stride;      /* of the XOR filter in bytes, 0 where unused */
-	uint32_t crc;         /* CRC-32 of the stored payload */
-	uint64_t offset;      /* of the payload in the file */
-	uint64_t stored_size; /* bytes in the file */
-	uint64_t plain_size;  /* bytes after decoding */
-	uint32_t packed_size; /* with OPK_SECTION_SPARSE: bytes after inflating, before unpacking */
-	uint32_t distance;    /* how many sections before it the one is that it names; 0: none */
-	uint32_t linked_crc;  /* CRC-32 of that one's header */
-	uint32_t header_crc;  /* of its own, which covers all of the above but for `offset` */
-	size_t link; /* its number: of the base with OPK_SECTION_BASED, of the image of a table */
-};
-
-#define OPK_SECTION_DEFLATED 1u
-#define OPK_SECTION_XORED 2u
-#define OPK_SECTION_SPARSE 4u /* packed, see docs/format.md */
-#define OPK_SECTION_BASED 8u  /* its first block is XORed with that of an earlier section */
-
-/* "META", with unprintable bytes as '?'; `out` takes 5 bytes. */
-void opk_section_type_name(char out[5], uint32_t type);
-
 /*
  * Opens a container and checks its structure: every length is bounded by the file before it is
  * believed, every section header by its checksum. A file cut off between or inside sections opens,
@@ -773,12 +750,10 @@ struct opk_file;
 int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path);
 void opk_file_free(struct opk_file *file);
 bool opk_file_complete(const struct opk_file *file);
-uint64_t opk_file_size(const struct opk_file *file);
-size_t opk_file_section_count(const struct opk_file *file); /* without the end section */
-const struct opk_section *opk_file_section(const struct opk_file *file, size_t i);
 /*
- * Decodes one section after its CRC: *data of *size bytes is 8-byte aligned, followed by a NUL that
- * *size does not count, and belongs to the caller: free(). OPK_EINPUT: it is damaged.
+ * Decodes one section, the i-th of OPK_FILE_SECTIONS, after its CRC: *data of *size bytes is 8-byte
+ * aligned, followed by a NUL that *size does not count, and belongs to the caller: free().
+ * OPK_EINPUT: it is damaged.
  */
 int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
                   size_t i);
@@ -786,143 +761,55 @@ int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct o
 /* ---- recordings ------------------------------------------------------------------------------ */
 
 /*
- * What a file says besides values: metadata, ranges, times, what ran, what was counted. All of it
- * goes with the file.
+ * What a file says besides values: metadata, what was counted, and how.
  */
 
-/* Passes of a config image that have one of a metric's counters: from 1, ascending. */
-struct opk_pass_list {
-	const uint32_t *passes;
-	size_t count; /* 0: they are not known */
-};
-
-/* A fact about a run: "hostname", "driver", "device.0.name", "env.RANK". */
-struct opk_property {
-	const char *name;
-	const char *value;
-};
-
-/* A short name that stands for a metric in formulas and over columns. */
-struct opk_meta_label {
-	const char *metric;
-	const char *name;
-};
-
-/* What is computed of others' values after collection. */
-struct opk_meta_derived {
-	const char *name;
-	/* Over metrics, labels and derived ones before it; only evaluation reads it. */
-	const char *formula;
-	const char *unit; /* as in "byte/second"; "": it is not known; "unitless": there is none */
-	const char *description;
-};
-
-/* A heading over `count` columns from `first` on. */
-struct opk_meta_heading {
-	const char *title;
-	const char *text;
-	size_t first, count;
-	const char *draw; /* "stack": they are parts of a whole; "" or NULL: nothing is said */
-};
-
-/* A line of a roofline: a level of memory, whose bytes are counted, or a peak of operations. */
-struct opk_meta_roof {
-	const char *name;  /* "DRAM", "fp32" */
-	const char *bytes; /* of a level: metric, label or derived metric; "" or NULL: it is none */
-	const char *peak;  /* so many bytes or operations a second; as above */
-	/* The operations that a peak limits; "" or NULL: they are not known. */
-	const char *work;
-	/* How busy the busiest part of a level was, in percent; "" or NULL: it is not known. */
-	const char *throughput;
-};
-
-/* What a roofline is drawn of: metrics by name or label, and derived metrics. */
-struct opk_meta_roofline {
-	const char *title;       /* may be "" */
-	const char *const *work; /* operations; their sum counts */
-	size_t work_count;
-	const char *time; /* in seconds or nanoseconds */
-	const struct opk_meta_roof *roofs;
-	size_t roof_count; /* 0: there is no roofline */
-};
-
-/* The GPU that a counter-availability image is of, and its profiler. */
-struct opk_availability {
-	const char *chip;
-	enum opk_profiler profiler;
-	int32_t device; /* its index on that machine */
-};
-
-/* What the META section says; strings are "" and numbers 0 where absent. */
-struct opk_meta {
-	/* "set": made by build; "recording": has counter data; "probe": what GPUs are like */
-	const char *kind;
-	const char *generator;
-	const char *chip;
-	enum opk_profiler profiler;
-	const char *set_name;
-	const char *set_description;
-	const char
-		*single_pass; /* CUPTI's single-pass set, without which it knows no such metrics */
-	const char *const *metrics;
-	size_t metric_count;
-	size_t passes;
-	bool keep_instances;
-	const char *config_hash; /* "crc32:xxxxxxxx" of the config image */
-	uint32_t cupti_version;  /* of the host that built or imported it */
-	const char *source;      /* what was imported */
+/* Lists of what a file says, and their columns. */
+enum opk_file_list {
 	/*
-	 * How it was collected: "kernel" (auto range, kernel replay), "launch" (a range around each
-	 * launch), "user" (the program's own ranges), "sampling", "trace" (what ran and when alone:
-	 * there are no metrics), "mixed" (merged).
+	 * One row: size (bytes), complete (false: it was cut off, or rows are missing, which
+	 * OPK_FILE_DROPS has), ranges (or samples, that tables of the file describe), activities
+	 * (records of what ran on the GPU).
 	 */
-	const char *mode;
-	int64_t gpu_time_shift; /* ns: host time = GPU time + shift; PM sampling */
-	bool has_gpu_time_shift;
-	const struct opk_pass_list *metric_passes; /* one a metric */
-	size_t metric_pass_count;                  /* 0: they are not known; or metric_count */
+	OPK_FILE_COUNTS,
 	/*
-	 * Ranges of different passes that make one row together: those of the same "kernel" and
-	 * launch shape (rotation), "launch" index (application replay), or "name" (repeated user
-	 * ranges); "": every range has all passes.
+	 * type ("META"), content (in words), stored (bytes in the file), plain (bytes after
+	 * decoding), encoding, stride (of the XOR filter in bytes; 0: unused), integrity (NULL);
+	 * without the end section.
 	 */
-	const char *join;
-	const char *backend; /* "range-profiler", "legacy", "pm-sampling" or "mixed" */
-	/* Metrics whose values count idle time around short kernels, because of the mode. */
-	const char *const *inflated;
-	size_t inflated_count;
-	const struct opk_property *run; /* facts about machine, command and environment */
-	size_t run_count;
-	/* What the set says beyond its metrics. Labels and derived ones have names of their own. */
-	uint32_t set_version;
-	const char *set_hash; /* of all that the set became on this chip */
-	const struct opk_meta_label *labels;
-	size_t label_count;
-	const char *const *hidden; /* metrics that only formulas need */
-	size_t hidden_count;
-	const struct opk_meta_derived *derived;
-	size_t derived_count;
+	OPK_FILE_SECTIONS,
+	/* The same, but integrity is "ok", or "damaged": a CRC differs; reads the whole file. */
+	OPK_FILE_VERIFIED,
 	/*
-	 * Metrics, by name or label, and derived ones in the order in which they are shown; none:
-	 * all metrics that are not hidden, then all derived ones.
+	 * One row, of which docs/format.md says more: kind ("set", "recording" or "probe"),
+	 * generator, made_by ("merge", "trim", "split", "recover" or "import", of other files; "":
+	 * it was recorded), cupti_version (of the host that built it, 130001), source (what was
+	 * imported), chip, profiler ("range" or "pm"), set, set_description, set_version, set_hash,
+	 * passes, keep_instances, config_hash, mode (how it was collected), join (which ranges make
+	 * one row together), backend, gpu_time_shift (an int64_t: ns of host time less GPU time),
+	 * metrics (full names), hidden (that only formulas need), inflated (whose values count idle
+	 * time around short kernels), columns (what is shown, in its order; none: all metrics that
+	 * are not hidden, then derived ones).
 	 */
-	const char *const *columns;
-	size_t column_count;
-	const struct opk_meta_heading *headings;
-	size_t heading_count;
-	struct opk_meta_roofline roofline;
-	/* A probe has one for each counter-availability image, in their order. */
-	const struct opk_availability *availability;
-	size_t availability_count;
-	/* "merge", "trim", "split", "recover" or "import", of other files; "": it was recorded */
-	const char *made_by;
+	OPK_FILE_META,
+	OPK_FILE_SHOWN,    /* name: of each column that is shown, in their order */
+	OPK_FILE_PASSES,   /* metric, pass (from 1): the passes that have its counters, if known */
+	OPK_FILE_LABELS,   /* label, metric: short names for metrics */
+	OPK_FILE_DERIVED,  /* name, unit ("": not known), formula, description */
+	OPK_FILE_HEADINGS, /* title, first, count, text: over so many columns, from the first on */
+	OPK_FILE_RUN,      /* name ("hostname", "device.0.name"), value: facts about the run */
+	OPK_FILE_AVAILABILITY, /* device (index), chip, profiler: images of a probe */
+	/* One row, or none: launches (seen), ranges (recorded), depth (of these), activities. */
+	OPK_FILE_STATS,
+	OPK_FILE_DROPS,  /* reason, count: ranges or samples that are missing */
+	OPK_FILE_CLOCKS, /* clock ("sm" or "memory"), least, most (MHz), drifted: of the ranges */
 };
-
 /*
- * Reads and checks the metadata; *meta is borrowed from the file. OPK_EINPUT: there are none, or
- * they are wrong.
+ * OPK_EINPUT: the metadata, or the tables that the list is made of, are damaged. Ranges, times and
+ * what ran come as rows of tables: OPK_ROWS_TABLES and OPK_ROWS_LAUNCHES.
  */
-int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
+int opk_file_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file,
+                  enum opk_file_list list);
 
 /*
  * The counter-availability image of a recording or a set for this profiler, or a file that is one,
@@ -930,109 +817,6 @@ int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_
  */
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);
-
-/*
- * One row of a range table; the i-th row describes the i-th range or sample of an image. Strings
- * are "" and numbers 0 where unknown.
- */
-struct opk_range {
-	const char *name; /* replaces the image's own range name */
-	const char *kernel;
-	uint32_t grid[3], block[3];
-	int32_t device;            /* -1 where unknown */
-	uint64_t start_ns, end_ns; /* host time of a sample, as CUPTI gave it while collecting */
-	uint32_t shared_bytes;     /* dynamic shared memory of a block */
-	uint64_t launch;           /* index among all launches of the process, from 1 */
-	const char *symbol;        /* of the kernel, mangled; `kernel` is for people */
-	const char *nvtx;     /* ranges that the thread was in, outermost first, with '/' between */
-	uint64_t stream;      /* the driver's id of it; 0 is the default stream */
-	uint64_t duration_ns; /* host time between push and pop of a user range */
-	uint32_t registers;   /* of a thread */
-	uint32_t context;     /* index in its process, from 1 */
-	uint32_t process;     /* pid */
-	uint32_t pass;        /* the pass that it has counters of, from 1; 0: it has all passes */
-	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
-	uint32_t sm_mhz, memory_mhz; /* clocks when its image was full, by NVML; 0: unknown */
-	uint64_t count; /* ranges that were summed to this one: opk_sum(); 0: it is one */
-	/*
-	 * Which GPU of which host; NULL or "" where unknown. A row that a file says nothing of has
-	 * what the run's facts say: "hostname", and "device.N.uuid" or else "device.N.pci".
-	 */
-	const char *host, *gpu;
-};
-/* Clocks of a GPU so far apart, as a share of the higher, make times and rates differ. */
-#define OPK_CLOCK_DRIFT 0.05
-/*
- * The rows of all range tables, in the order of their images; *count is 0 without any. They go with
- * the file, and no later call changes them. OPK_EINPUT: a table is damaged.
- */
-int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
-                    struct opk_file *file);
-
-/* Start and end of a sample in ns of host time, as CUPTI gave them while collecting. */
-struct opk_time {
-	uint64_t start, end;
-	int64_t device; /* its index */
-};
-/*
- * The times of all samples, in the order of their images; *count is 0 without any. They go with the
- * file. OPK_EINPUT: a table is damaged.
- */
-int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx *ctx,
-                   struct opk_file *file);
-
-/* What ran on a GPU, or a range of the program. */
-enum opk_activity_kind {
-	OPK_ACTIVITY_KERNEL = 1,
-	OPK_ACTIVITY_COPY, /* of memory */
-	OPK_ACTIVITY_SET,  /* of memory */
-	OPK_ACTIVITY_RANGE /* NVTX: from push to pop, on the host */
-};
-/* Strings are "" and numbers 0 where unknown, or where the kind has none. */
-struct opk_activity {
-	enum opk_activity_kind kind;
-	int32_t device;            /* its index; -1 where unknown, and of ranges */
-	const char *name;          /* of a kernel, demangled; "memcpy HtoD", "memset"; of a range */
-	const char *symbol;        /* of a kernel, mangled */
-	uint64_t start_ns, end_ns; /* host time, on the clock of struct opk_time */
-	uint64_t stream;           /* CUPTI's number of it in its context */
-	uint64_t graph_node;       /* the graph's node that launched it */
-	uint64_t bytes;            /* copied or set */
-	uint64_t thread;           /* of a range: the system's number; 0: it is the process's */
-	uint32_t context;          /* CUPTI's number of it in its process */
-	uint32_t correlation;      /* CUPTI's number of the call that launched it */
-	uint32_t grid[3], block[3];
-	uint32_t registers;                         /* of a thread */
-	uint32_t static_shared_bytes, shared_bytes; /* of a block; the latter: dynamic */
-	uint32_t process;                           /* pid */
-	int32_t rank;           /* of an MPI or torchrun job; -1 where unknown */
-	const char *host, *gpu; /* as in struct opk_range */
-};
-/*
- * All that was recorded of what ran, in the order of the file, which is not always that of time;
- * *count is 0 without any. It goes with the file.
- */
-int opk_file_activities(const struct opk_activity **activities, size_t *count, struct opk_ctx *ctx,
-                        struct opk_file *file);
-
-/* Ranges or samples that are missing, and why. */
-struct opk_drop {
-	const char *reason;
-	uint64_t count;
-};
-/* What the collector counted over the run; a killed one leaves none. */
-struct opk_stats {
-	uint64_t launches; /* seen */
-	uint64_t ranges;   /* recorded; or samples */
-	uint32_t depth;    /* deepest nesting of user ranges that was seen */
-	const struct opk_drop *drops;
-	size_t drop_count;
-	uint64_t activities; /* recorded */
-};
-/*
- * *stats is NULL where the file has none; of several, numbers are added up. It goes with the file.
- */
-int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
 
 /* ---- what a file replaces -------------------------------------------------------------------- */
 
@@ -1081,11 +865,47 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
  */
 
 /*
+ * One row of a range table; the i-th row describes the i-th range or sample of an image. Strings
+ * are "" and numbers 0 where unknown.
+ */
+struct opk_range {
+	const char *name; /* replaces the image's own range name */
+	const char *kernel;
+	uint32_t grid[3], block[3];
+	int32_t device;            /* -1 where unknown */
+	uint64_t start_ns, end_ns; /* host time of a sample, as CUPTI gave it while collecting */
+	uint32_t shared_bytes;     /* dynamic shared memory of a block */
+	uint64_t launch;           /* index among all launches of the process, from 1 */
+	const char *symbol;        /* of the kernel, mangled; `kernel` is for people */
+	const char *nvtx;     /* ranges that the thread was in, outermost first, with '/' between */
+	uint64_t stream;      /* the driver's id of it; 0 is the default stream */
+	uint64_t duration_ns; /* host time between push and pop of a user range */
+	uint32_t registers;   /* of a thread */
+	uint32_t context;     /* index in its process, from 1 */
+	uint32_t process;     /* pid */
+	uint32_t pass;        /* the pass that it has counters of, from 1; 0: it has all passes */
+	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
+	uint32_t sm_mhz, memory_mhz; /* clocks when its image was full, by NVML; 0: unknown */
+	uint64_t count; /* ranges that were summed to this one: opk_sum(); 0: it is one */
+	/*
+	 * Which GPU of which host; NULL or "" where unknown. A row that a file says nothing of has
+	 * what the run's facts say: "hostname", and "device.N.uuid" or else "device.N.pci".
+	 */
+	const char *host, *gpu;
+};
+
+/* Start and end of a sample in ns of host time, as CUPTI gave them while collecting. */
+struct opk_time {
+	uint64_t start, end;
+	int64_t device; /* its index */
+};
+
+/*
  * Writes a container: everything goes to a temporary name beside `path`, and opk_writer_finish()
  * puts it in place after fsync. opk_writer_free() without it leaves nothing. The context must
  * outlive the writer, and has its errors. After a failure there is only opk_writer_free(): what was
  * not added is missing. The metadata say what the file is: OPK_OUTPUT_RECORDING, OPK_OUTPUT_SET or
- * OPK_OUTPUT_PROBE, which opk_writer_add_meta() and opk_writer_finish() hold against what is there.
+ * OPK_OUTPUT_PROBE, which opk_writer_begin() and opk_writer_finish() hold against what is there.
  */
 struct opk_writer;
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
@@ -1095,8 +915,35 @@ int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *pat
  * there is no image.
  */
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
-/* OPK_EUSAGE: no reader would take it, and the message says why. */
-int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
+/* What a program says of its recording, beside what the set does. */
+struct opk_recorded {
+	size_t size;
+	const char *generator; /* the program: "write.c 1.0" */
+	/*
+	 * How it was collected: "kernel" (auto range, kernel replay), "launch" (a range around each
+	 * launch), "user" (the program's own ranges), "sampling", "trace" (what ran and when
+	 * alone: there are no metrics).
+	 */
+	const char *mode;
+	/*
+	 * Ranges of different passes that make one row together: those of the same "kernel" and
+	 * launch shape (rotation), "launch" index (application replay), or "name" (repeated user
+	 * ranges); NULL: every range has all passes.
+	 */
+	const char *join;
+	const char *backend; /* "range-profiler", "legacy", "pm-sampling" */
+	/* Facts about machine, command and environment, as "hostname=node7": docs/format.md */
+	const char *const *run;
+	size_t run_count;
+	/* PM sampling: ns that host time is ahead of GPU time; NULL: not known. */
+	const int64_t *gpu_time_shift;
+};
+/*
+ * Begins a recording with the metadata of `set`, a file of opk_build() or a recording, and these.
+ * OPK_EUSAGE: no reader would take them, and the message says why.
+ */
+int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
+                     const struct opk_recorded *recorded);
 /* The range table of the counter data image that was added last. */
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
 /* Times of the samples in the counter data image that was added last, all of one device. */
@@ -1552,8 +1399,7 @@ void opk_table_rewind(struct opk_table *table);
 
 /*
  * A file of a table and what came of it; all is the table's, which alone reads the evaluation's
- * rows. The file is to be asked, not to be freed: opk_file_meta() and its kind keep in it what they
- * read.
+ * rows. The file is to be asked, not to be freed.
  */
 struct opk_table_file {
 	const char *path;
@@ -1804,18 +1650,6 @@ int opk_diff_write_junit(const struct opk_diff *diff, struct opk_ctx *ctx, const
 
 /* A recording as people look at it: where the time went, and what the columns mean. */
 
-/* Clocks of the GPUs while ranges were recorded. */
-struct opk_clock_span {
-	uint32_t least, most; /* MHz, over all GPUs; 0 where unknown */
-	bool drifted;         /* those of some GPU, by more than OPK_CLOCK_DRIFT */
-};
-struct opk_clocks {
-	struct opk_clock_span sm, memory;
-};
-/* Fills in the clocks of these ranges, such as those of opk_file_ranges(). */
-void opk_clocks_find(struct opk_clocks *out, const struct opk_range *ranges, size_t count);
-enum { OPK_CLOCK_TEXT = 32 };
-
 struct opk_summary_options {
 	size_t size;
 	const char
@@ -2001,7 +1835,7 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 
 struct opk_merge_options {
 	size_t size;
-	const char *join; /* overrides the first file's, see struct opk_meta; NULL: that one */
+	const char *join; /* overrides the first file's, see struct opk_recorded; NULL: that one */
 	/*
 	 * The files are parts of one recording, which are removed afterwards. So the new one is
 	 * what was recorded: OPK_OUTPUT_RECORDING, else OPK_OUTPUT_MERGED.
@@ -2124,19 +1958,6 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 
 /* What is wrong with a file, and what can be saved of it. */
 
-/* A section of a file, or bytes between sections, or (section 0, size 0) the file as a whole. */
-struct opk_finding {
-	size_t section;      /* from 1, as far as sections were found; 0: none */
-	uint32_t type;       /* of the section, or of one that is missing; 0: not known */
-	uint64_t byte, size; /* where it is in the file, its header and padding included */
-	const char *problem; /* NULL: it is sound */
-};
-struct opk_findings;
-/* In the order of the file; borrowed from the findings. */
-size_t opk_findings_count(const struct opk_findings *findings);
-const struct opk_finding *opk_findings_get(const struct opk_findings *findings, size_t i);
-void opk_findings_free(struct opk_findings *findings);
-
 struct opk_verify_options {
 	size_t size;
 	bool deep; /* evaluate all ranges, too, if all else is right; needs NVIDIA's libraries */
@@ -2147,24 +1968,28 @@ struct opk_verify_options {
 /*
  * All sections of a container, and what is wrong: headers, checksums, encodings, tables that can't
  * be read, do not agree with each other or with the metadata. After damage it goes on at the next
- * section header. OPK_OK also where problems were found; OPK_EINPUT where this is no container at
- * all.
+ * section header. *out has the columns section (from 1, as far as sections were found; 0: bytes
+ * between sections, or the file as a whole), type (of the section, or of one that is missing; "":
+ * not known), byte and size (where it is in the file, its header and padding included), and problem
+ * (NULL: it is sound), in the order of the file. OPK_OK also where problems were found; OPK_EINPUT
+ * where this is not a container at all.
  */
-int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
+int opk_verify(struct opk_listing **out, struct opk_ctx *ctx, const char *path,
                const struct opk_verify_options *options);
 
 /*
  * What is whole of a damaged or cut-off recording becomes a complete one at `to`, which is not
  * `from`: images with their tables, in order. An image whose range table is lost goes on without
  * one, unless the table says which metrics it has; without the times that others have it is left
- * out. What was left out is among the drops of opk_file_stats(), too. *out, unless NULL, has all
- * sections of `from`; what was not kept has a problem. Where there is libcupti, a child process
- * asks it how many ranges are in each image (NVPW_CounterData_GetNumRanges,
- * cuptiPmSamplingGetCounterDataInfo): a table that has more rows, or fewer, is lost, and so is an
- * image that it can't read. Elsewhere the log says that this was left out. OPK_EUSAGE: `to` is
- * `from`. OPK_EINPUT: nothing can be evaluated in it any more, and *out is as it was.
+ * out. What was left out is among the drops of the new file, too. *out, unless NULL, has all
+ * sections of `from` as opk_verify() does; what was not kept has a problem. Where there is
+ * libcupti, a child process asks it how many ranges are in each image
+ * (NVPW_CounterData_GetNumRanges, cuptiPmSamplingGetCounterDataInfo): a table that has more rows,
+ * or fewer, is lost, and so is an image that it can't read. Elsewhere the log says that this was
+ * left out. OPK_EUSAGE: `to` is `from`. OPK_EINPUT: nothing can be evaluated in it any more, and
+ * *out is as it was.
  */
-int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to);
+int opk_recover(struct opk_listing **out, struct opk_ctx *ctx, const char *from, const char *to);
 
 #ifdef __cplusplus
 }

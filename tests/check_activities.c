@@ -292,7 +292,7 @@ START_TEST(hostile_sections)
 	opk_autobuf struct opk_buf payload = { 0 };
 	struct opk_ctx *ctx = new_ctx();
 	const struct opk_activity *got = NULL;
-	struct opk_findings *findings;
+	struct opk_listing *findings;
 	struct opk_file *file;
 	struct image image;
 	size_t count = 77;
@@ -313,8 +313,8 @@ START_TEST(hostile_sections)
 	ck_row(row, count == (code ? 77 : row->count), "%zu", count);
 	opk_file_free(file);
 	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
-	ck_row(row, !opk_findings_get(findings, 1)->problem == !row->wanted, "verify differs");
-	opk_findings_free(findings);
+	ck_row(row, !finding_of(findings, 1).problem == !row->wanted, "verify differs");
+	opk_listing_free(findings);
 	opk_ctx_free(ctx);
 }
 END_TEST

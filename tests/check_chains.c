@@ -184,7 +184,7 @@ static void trim(struct chain *c)
 /* A file without its end has lost nothing else. */
 static void recover(struct chain *c)
 {
-	struct opk_findings *findings;
+	struct opk_listing *findings;
 	struct opk_file *file;
 	char to[200];
 	bool cut = random64() % 2;
@@ -196,7 +196,7 @@ static void recover(struct chain *c)
 	opk_file_free(file);
 	new_path(c, to);
 	chain_ok(c, opk_recover(&findings, c->ctx, c->path, to));
-	opk_findings_free(findings);
+	opk_listing_free(findings);
 	step_to(c, to);
 }
 

@@ -603,14 +603,14 @@ static int report(struct opk_ctx *ctx)
 static int verify(struct opk_ctx *ctx)
 {
 	struct opk_verify_options options = OPK_INIT(options);
-	struct opk_findings *findings = NULL;
+	struct opk_listing *findings = NULL;
 	int code;
 
 	options.deep = true;
 	code = opk_verify(&findings, ctx, in_folder("run.opk"), &options);
-	for (size_t i = 0; !code && i < opk_findings_count(findings); i++)
-		ck_assert_ptr_null(opk_findings_get(findings, i)->problem);
-	opk_findings_free(findings);
+	for (size_t i = 0; !code && i < opk_listing_count(findings); i++)
+		ck_assert_ptr_null(opk_listing_get(findings, i)[4].string);
+	opk_listing_free(findings);
 	return code;
 }
 

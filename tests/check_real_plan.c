@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "real.h"
+#include "container/door.h"
 #include "plan/door.h"
 #include "plan/plan_detail.h"
 #include "set/door.h"

@@ -14,7 +14,7 @@ static const char plain_meta[] = META("");
 static char torn[80];
 
 /* Recovers `torn` to `path`. */
-static int recover(struct opk_findings **findings, struct opk_ctx *ctx, const char *sketch,
+static int recover(struct opk_listing **findings, struct opk_ctx *ctx, const char *sketch,
                    const char *meta, unsigned pass)
 {
 	write_sketch(sketch, meta, pass);
@@ -183,7 +183,7 @@ START_TEST(recovers)
 {
 	const struct recovery_row *row = &recovery_rows[_i];
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_findings *findings = NULL;
+	struct opk_listing *findings = NULL;
 	int code = recover(&findings, ctx, row->sketch, plain_meta, 0);
 
 	ck_row(row, code == (row->wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code,
@@ -197,7 +197,7 @@ START_TEST(recovers)
 		ck_row(row, told(ctx, row->told), "%s", errors_of(ctx));
 		ck_row(row, entries(false) == 1, "something was left behind");
 	}
-	opk_findings_free(findings);
+	opk_listing_free(findings);
 	opk_ctx_free(ctx);
 	tidy();
 }
@@ -416,7 +416,7 @@ START_TEST(findings_have_places)
 {
 	static const char sketch[] = "M D R Di R D R E";
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_findings *findings;
+	struct opk_listing *findings;
 	opk_autofree uint8_t *before = NULL, *after = NULL;
 	size_t size, size_after, lost = 0;
 	uint64_t at = 16;
@@ -427,18 +427,18 @@ START_TEST(findings_have_places)
 	write_sketch(sketch, plain_meta, 0);
 	ck_ok(ctx, opk_read_file((void **)&before, &size, ctx, path));
 	ck_assert(size == size_after && !memcmp(before, after, size));
-	for (size_t i = 0; i < opk_findings_count(findings); i++) {
-		const struct opk_finding *finding = opk_findings_get(findings, i);
+	for (size_t i = 0; i < opk_listing_count(findings); i++) {
+		struct finding finding = finding_of(findings, i);
 
 		/* All of the file, one after the other. */
-		ck_assert_uint_eq(finding->byte, at);
-		at += finding->size;
-		lost += finding->problem != NULL;
+		ck_assert_uint_eq(finding.byte, at);
+		at += finding.size;
+		lost += finding.problem != NULL;
 	}
 	ck_assert_uint_eq(at, size);
 	/* The image, what was pushed out of it, and its rows. */
 	ck_assert_uint_eq(lost, 3);
-	opk_findings_free(findings);
+	opk_listing_free(findings);
 	opk_ctx_free(ctx);
 	tidy();
 }
@@ -470,14 +470,14 @@ START_TEST(without_memory)
 	long n = 0;
 
 	for (;; n++) {
-		struct opk_findings *findings = NULL;
+		struct opk_listing *findings = NULL;
 
 		write_sketch("M A D R Dx R Rh D R S", plain_meta, 0);
 		snprintf(torn, sizeof torn, "%s/torn", folder);
 		ck_assert_int_eq(rename(path, torn), 0);
 		fail_allocation(n);
 		if (!was_short(ctx, n, opk_recover(&findings, ctx, torn, path))) {
-			opk_findings_free(findings);
+			opk_listing_free(findings);
 			break;
 		}
 		ck_assert_uint_eq(entries(false), 1);

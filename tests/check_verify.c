@@ -15,20 +15,20 @@ static const char joined[] = META(",\"join\":\"kernel\",\"passes\":2");
 static const char bad_formula[] = META(",\"derived\":[{\"name\":\"x\",\"formula\":\"1 +\"}]");
 
 /* "3 D its CRC-32 differs; 0 - byte..." of all problems. */
-static const char *problems_of(const struct opk_findings *findings)
+static const char *problems_of(const struct opk_listing *findings)
 {
 	static char text[1024];
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < opk_findings_count(findings); i++) {
-		const struct opk_finding *finding = opk_findings_get(findings, i);
+	for (size_t i = 0; i < opk_listing_count(findings); i++) {
+		struct finding finding = finding_of(findings, i);
 
-		if (finding->problem)
+		if (finding.problem)
 			used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %c %s",
-			                         used ? "; " : "", finding->section,
-			                         finding->type ? sketch_letter(finding->type) : '-',
-			                         finding->problem);
+			                         used ? "; " : "", (size_t)finding.section,
+			                         finding.type ? sketch_letter(finding.type) : '-',
+			                         finding.problem);
 	}
 	return text;
 }
@@ -100,7 +100,7 @@ START_TEST(verifies)
 {
 	const struct verify_row *row = &verify_rows[_i];
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_findings *findings = NULL;
+	struct opk_listing *findings = NULL;
 
 	write_sketch(row->sketch, row->meta, row->pass);
 	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
@@ -108,7 +108,7 @@ START_TEST(verifies)
 	       !strncmp(problems_of(findings), row->wanted, strlen(row->wanted))
 	               && !*row->wanted == !*problems_of(findings),
 	       "got %s", problems_of(findings));
-	opk_findings_free(findings);
+	opk_listing_free(findings);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -131,7 +131,7 @@ START_TEST(tables_are_read)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
-		struct opk_findings *findings;
+		struct opk_listing *findings;
 		struct image image;
 
 		begin_image(&image);
@@ -145,7 +145,7 @@ START_TEST(tables_are_read)
 		       !strncmp(problems_of(findings), rows[i].wanted, strlen(rows[i].wanted))
 		               && !*rows[i].wanted == !*problems_of(findings),
 		       "got %s", problems_of(findings));
-		opk_findings_free(findings);
+		opk_listing_free(findings);
 		opk_ctx_free(ctx);
 	}
 }
@@ -181,7 +181,7 @@ START_TEST(verifies_deeply)
 	const struct deep_row *row = &deep_rows[_i];
 	struct opk_verify_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_findings *findings = NULL;
+	struct opk_listing *findings = NULL;
 	int code;
 
 	fake.evaluate_deed = row->deed;
@@ -195,7 +195,7 @@ START_TEST(verifies_deeply)
 	       row->wanted ? strncmp(problems_of(findings), row->wanted, strlen(row->wanted)) == 0
 	                   : !*problems_of(findings),
 	       "got %s", problems_of(findings));
-	opk_findings_free(findings);
+	opk_listing_free(findings);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -213,7 +213,7 @@ START_TEST(not_a_container)
 		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16, "format version 1" },
 	};
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_findings *findings = NULL;
+	struct opk_listing *findings = NULL;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		write_bytes(rows[i].bytes, rows[i].size);
@@ -230,7 +230,7 @@ END_TEST
 START_TEST(many_sections)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_findings *findings;
+	struct opk_listing *findings;
 	struct image image;
 	clock_t start;
 
@@ -243,7 +243,7 @@ START_TEST(many_sections)
 	start = clock();
 	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
 	ck_assert((clock() - start) / CLOCKS_PER_SEC < 15);
-	opk_findings_free(findings);
+	opk_listing_free(findings);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -253,7 +253,7 @@ START_TEST(every_byte_is_found)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	opk_autofree uint8_t *bytes = NULL;
-	struct opk_findings *findings;
+	struct opk_listing *findings;
 	size_t size;
 
 	write_sketch("M A D R S E", plain_meta, 0);
@@ -270,15 +270,15 @@ START_TEST(every_byte_is_found)
 			continue;
 		}
 		ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
-		for (size_t i = 0; i < opk_findings_count(findings); i++) {
-			const struct opk_finding *finding = opk_findings_get(findings, i);
+		for (size_t i = 0; i < opk_listing_count(findings); i++) {
+			struct finding finding = finding_of(findings, i);
 
 			found = found
-			        || (finding->problem && finding->byte <= at
-			            && at < finding->byte + finding->size);
+			        || (finding.problem && finding.byte <= at
+			            && at < finding.byte + finding.size);
 		}
 		ck_assert_msg(found, "byte %zu: %s", at, problems_of(findings));
-		opk_findings_free(findings);
+		opk_listing_free(findings);
 	}
 	opk_ctx_free(ctx);
 }
@@ -291,11 +291,11 @@ START_TEST(without_memory)
 
 	write_sketch("M C A D R T Dx E", META(",\"config_hash\":\"crc32:00000000\""), 0);
 	for (;; n++) {
-		struct opk_findings *findings = NULL;
+		struct opk_listing *findings = NULL;
 
 		fail_allocation(n);
 		if (!was_short(ctx, n, opk_verify(&findings, ctx, path, NULL))) {
-			opk_findings_free(findings);
+			opk_listing_free(findings);
 			break;
 		}
 	}

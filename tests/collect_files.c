@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "fake_gpu/fake_image.h"
+#include "container/door.h"
 #include "offpeak.h"
 
 enum { CONFIG_SIZE = 100, PREFIX_SIZE = 200, MAX_METRICS = 16, MAX_PASSES = 8 };

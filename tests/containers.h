@@ -42,6 +42,24 @@ static inline TCase *add_case(Suite *suite, const char *name)
 	return tests;
 }
 
+/* A row of opk_verify(). */
+struct finding {
+	uint64_t section;
+	uint32_t type; /* 0: not known */
+	uint64_t byte, size;
+	const char *problem;
+};
+
+static inline struct finding finding_of(const struct opk_listing *findings, size_t i)
+{
+	const union opk_cell *cells = opk_listing_get(findings, i);
+	struct finding finding = { cells[0].uint, 0, cells[2].uint, cells[3].uint,
+		                   cells[4].string };
+
+	memcpy(&finding.type, cells[1].string, strlen(cells[1].string));
+	return finding;
+}
+
 /* The bytes of each section header that the end section sums up. */
 enum { SUMMED = 44 };
 

@@ -21,10 +21,14 @@ int main(void)
 {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
+	struct opk_listing *sections;
 	struct opk_set_list *sets;
 	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, RECORDING) || opk_set_list_new(&sets, ctx))
 		return 1;
-	printf("%zu %zu\n", opk_file_section_count(file), opk_set_list_count(sets));
+	if (opk_file_list(&sections, ctx, file, OPK_FILE_SECTIONS))
+		return 1;
+	printf("%zu %zu\n", opk_listing_count(sections), opk_set_list_count(sets));
+	opk_listing_free(sections);
 	opk_set_list_free(sets);
 	opk_file_free(file);
 	opk_ctx_free(ctx);

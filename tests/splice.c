@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "offpeak.h"
+#include "container/door.h"
 
 static struct opk_ctx *ctx;
 

@@ -347,20 +347,20 @@ tap_build_extract() {
 int main(int argc, char **argv)
 {
 	struct opk_ctx *ctx;
+	struct opk_listing *sections;
 	struct opk_file *file;
 	void *data = NULL;
 	size_t size;
 	FILE *out;
 
-	if (argc != 4 || opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, argv[2]))
+	if (argc != 4 || opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, argv[2])
+	    || opk_file_list(&sections, ctx, file, OPK_FILE_SECTIONS))
 		return 1;
-	for (size_t i = 0; !data && i < opk_file_section_count(file); i++) {
-		char type[5];
-
-		opk_section_type_name(type, opk_file_section(file, i)->type);
-		if (!strcmp(type, argv[1]) && opk_file_read(&data, &size, ctx, file, i))
+	for (size_t i = 0; !data && i < opk_listing_count(sections); i++)
+		if (!strcmp(opk_listing_get(sections, i)->string, argv[1])
+		    && opk_file_read(&data, &size, ctx, file, i))
 			return 1;
-	}
+	opk_listing_free(sections);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 	out = data ? fopen(argv[3], "wb") : NULL;

@@ -9,22 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The set says what was counted; the program says how. */
-static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, struct opk_file *set)
-{
-	const struct opk_meta *planned;
-	struct opk_meta meta;
-	int code = opk_file_meta(&planned, ctx, set);
-
-	if (code)
-		return code;
-	meta = *planned;
-	meta.kind = "recording";
-	meta.generator = "write.c 1.0";
-	meta.mode = "kernel"; /* CUPTI's auto range and kernel replay */
-	return opk_writer_add_meta(writer, &meta);
-}
-
 /* A row for each range of the image that was added last. What is not known is 0, "" or NULL. */
 static int add_ranges(struct opk_writer *writer, char **kernels, size_t count)
 {
@@ -47,6 +31,7 @@ int main(int argc, char **argv)
 	static uint64_t image[1 << 21]; /* images are at multiples of 8 bytes */
 	FILE *from = argc > 4 ? fopen(argv[2], "rb") : NULL;
 	size_t size = from ? fread(image, 1, sizeof image, from) : 0;
+	struct opk_recorded how = OPK_INIT(how);
 	struct opk_writer *writer = NULL;
 	struct opk_file *set = NULL;
 	struct opk_ctx *ctx;
@@ -57,12 +42,14 @@ int main(int argc, char **argv)
 		                         : "usage: write SET.opk IMAGE OUT.opk KERNEL...\n");
 		return OPK_EUSAGE;
 	}
+	how.generator = "write.c 1.0";
+	how.mode = "kernel"; /* CUPTI's auto range and kernel replay */
 	code = opk_ctx_new(&ctx, NULL);
 	if (code)
 		return code;
 	if (!(code = opk_file_open(&set, ctx, argv[1]))
 	    && !(code = opk_writer_new(&writer, ctx, argv[3]))
-	    && !(code = add_meta(writer, ctx, set))
+	    && !(code = opk_writer_begin(writer, set, &how))
 	    && !(code = opk_writer_add(writer, OPK_SECTION_DATA, image, size))
 	    && !(code = add_ranges(writer, argv + 4, (size_t)(argc - 4))))
 		code = opk_writer_finish(writer); /* the file appears, whole */

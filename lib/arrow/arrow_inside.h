@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/index.h"
 #include "base/strlist.h"
+#include "container/door.h"
 
 /* How a column is stored. */
 enum opk_arrow_type { OPK_ARROW_TEXT, OPK_ARROW_INT, OPK_ARROW_BOOL, OPK_ARROW_DOUBLE };

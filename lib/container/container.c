@@ -183,25 +183,7 @@ int opk_findings_add(struct opk_findings *findings, struct opk_ctx *ctx, struct 
 void opk_findings_clear(struct opk_findings *findings)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		free((char *)findings->items[i].problem);
+		free(findings->items[i].problem);
 	free(findings->items);
 	*findings = (struct opk_findings){ 0 };
-}
-
-size_t opk_findings_count(const struct opk_findings *findings)
-{
-	return findings->count;
-}
-
-const struct opk_finding *opk_findings_get(const struct opk_findings *findings, size_t i)
-{
-	return &findings->items[i];
-}
-
-void opk_findings_free(struct opk_findings *findings)
-{
-	if (!findings)
-		return;
-	opk_findings_clear(findings);
-	free(findings);
 }

@@ -136,9 +136,16 @@ int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *fil
 
 /* A container however damaged: every section that is whole, and what lies between them. */
 
+/* A section of a file, or bytes between sections, or (section 0, size 0) the file as a whole. */
+struct opk_finding {
+	size_t section;      /* from 1, as far as sections were found; 0: none */
+	uint32_t type;       /* of the section, or of one that is missing; 0: not known */
+	uint64_t byte, size; /* where it is in the file, its header and padding included */
+	char *problem;       /* NULL: it is sound */
+};
 /* What was found in a file, one after the other: sound sections, and what is wrong. */
 struct opk_findings {
-	struct opk_finding *items; /* `problem` is owned */
+	struct opk_finding *items;
 	size_t count, capacity;
 };
 

@@ -3,7 +3,7 @@
 #ifndef OPK_EVAL_DOOR_H
 #define OPK_EVAL_DOOR_H
 
-#include "base/ctx.h"
+#include "container/door.h"
 
 /*
  * Whether it meets the conditions on facts; those on values are not judged. The row is of a
@@ -156,7 +156,5 @@ struct opk_fact_text {
  */
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined);
-/* "1755 to 1980" or "1980", in MHz; "" where it is unknown. */
-void opk_clock_text(char out[OPK_CLOCK_TEXT], const struct opk_clock_span *span);
 
 #endif

@@ -4,6 +4,7 @@
 #define OPK_STACK_H
 
 #include "picture/picture.h"
+#include "container/door.h"
 
 struct opk_stack_part {
 	const char *name;

@@ -441,9 +441,7 @@ static int write_all(struct recovery *r, const char *to)
 
 	if (!code)
 		code = copy_sections(r);
-	if (!code)
-		code = write_stats(r);
-	return code ? code : opk_writer_finish(r->writer);
+	return code ? code : write_stats(r);
 }
 
 static int recover(struct recovery *r, const char *to)
@@ -464,30 +462,37 @@ static int recover(struct recovery *r, const char *to)
 	return code ? code : write_all(r, to);
 }
 
-int opk_recover(struct opk_findings **out, struct opk_ctx *ctx, const char *from, const char *to)
+static int scan_and_recover(struct opk_listing **out, struct recovery *r, const char *from,
+                            const char *to)
+{
+	opk_auto(opk_listing) struct opk_listing *findings = NULL;
+	int code = opk_scan_file(&r->scan, r->ctx, from);
+
+	if (code)
+		return code;
+	code = recover(r, to);
+	if (!code)
+		code = opk_findings_list(&findings, r->ctx, &r->scan.findings);
+	if (!code)
+		code = opk_writer_finish(r->writer);
+	if (!code && out)
+		*out = opk_take(findings);
+	opk_scan_clear(&r->scan);
+	return code;
+}
+
+int opk_recover(struct opk_listing **out, struct opk_ctx *ctx, const char *from, const char *to)
 {
 	struct recovery r = { .ctx = ctx };
-	struct opk_findings *findings = opk_alloc(sizeof *findings);
-	int code = findings ? OPK_OK : opk_nomem(ctx, "findings");
+	int code;
 
-	if (!code && opk_is_same_file(from, to))
-		code = opk_fail(ctx, OPK_EUSAGE, "%s: is the damaged file itself, which is to stay",
+	if (opk_is_same_file(from, to))
+		return opk_fail(ctx, OPK_EUSAGE, "%s: is the damaged file itself, which is to stay",
 		                to);
+	code = opk_check_output(ctx, to, OPK_OUTPUT_RECOVERED);
 	if (!code)
-		code = opk_check_output(ctx, to, OPK_OUTPUT_RECOVERED);
-	if (!code)
-		code = opk_scan_file(&r.scan, ctx, from);
-	if (!code) {
-		code = recover(&r, to);
-		*findings = r.scan.findings;
-		r.scan.findings = (struct opk_findings){ 0 };
-		opk_scan_clear(&r.scan);
-	}
+		code = scan_and_recover(out, &r, from, to);
 	opk_writer_free(r.writer);
 	free(r.parts);
-	if (code || !out)
-		opk_findings_free(findings);
-	else
-		*out = findings;
 	return code;
 }

@@ -3,7 +3,12 @@
 #ifndef OPK_REPAIR_INSIDE_H
 #define OPK_REPAIR_INSIDE_H
 
+#include "base/listing.h"
 #include "container/container.h"
+
+/* The list that opk_verify() makes of what was found. verify.c */
+int opk_findings_list(struct opk_listing **out, struct opk_ctx *ctx,
+                      const struct opk_findings *findings);
 
 /*
  * How many ranges or samples NVIDIA's code finds in each of these images, which have one pass

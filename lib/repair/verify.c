@@ -7,6 +7,7 @@
 #include "base/option_struct.h"
 #include "eval/eval.h"
 #include "container/container.h"
+#include "repair/repair_inside.h"
 
 struct verification {
 	struct opk_ctx *ctx;
@@ -321,24 +322,41 @@ static int check(struct verification *v, const char *path)
 	return code || v->blamed ? code : check_together(v, path);
 }
 
-int opk_verify(struct opk_findings **out, struct opk_ctx *ctx, const char *path,
+int opk_findings_list(struct opk_listing **out, struct opk_ctx *ctx,
+                      const struct opk_findings *findings)
+{
+	static const struct opk_column columns[] = {
+		{ "section", OPK_CELL_UINT },   { "type", OPK_CELL_STRING },
+		{ "byte", OPK_CELL_UINT },      { "size", OPK_CELL_UINT },
+		{ "problem", OPK_CELL_STRING },
+	};
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct opk_finding *finding = &findings->items[i];
+		char type[5] = "";
+
+		if (finding->type)
+			opk_section_type_name(type, finding->type);
+		opk_listing_row(rows, cell_number(finding->section), cell_text(type),
+		                cell_number(finding->byte), cell_number(finding->size),
+		                cell_text(finding->problem));
+	}
+	return opk_listing_finish(out, ctx, rows);
+}
+
+int opk_verify(struct opk_listing **out, struct opk_ctx *ctx, const char *path,
                const struct opk_verify_options *given)
 {
 	OPK_OPTIONS(opk_verify_options, options, given);
 	struct verification v = { .ctx = ctx, .options = &options };
-	struct opk_findings *findings = opk_alloc(sizeof *findings);
-	int code = findings ? opk_scan_file(&v.scan, ctx, path) : opk_nomem(ctx, "findings");
+	int code = opk_scan_file(&v.scan, ctx, path);
 
-	if (!code) {
-		code = check(&v, path);
-		*findings = v.scan.findings;
-		v.scan.findings = (struct opk_findings){ 0 };
-		opk_scan_clear(&v.scan);
-	}
-	if (code) {
-		opk_findings_free(findings);
+	if (code)
 		return code;
-	}
-	*out = findings;
-	return OPK_OK;
+	code = check(&v, path);
+	if (!code)
+		code = opk_findings_list(out, ctx, &v.scan.findings);
+	opk_scan_clear(&v.scan);
+	return code;
 }

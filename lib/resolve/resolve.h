@@ -4,6 +4,7 @@
 #define OPK_RESOLVE_H
 
 #include "base/strlist.h"
+#include "container/door.h"
 #include "set/set.h"
 
 struct opk_resolved {

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/mem.h"
+#include "container/door.h"
 
 /*
  * The samples of one GPU, or of one rank on it, in the order of time. A bucket is one sample or,

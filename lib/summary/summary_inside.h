@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/strlist.h"
+#include "container/door.h"
 #include "summary/door.h"
 
 #define opk_summary_time_metric "gpu__time_duration.sum"

@@ -47,7 +47,7 @@ static void recover(struct opk_ctx *ctx, const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct opk_ctx *ctx = fuzz_ctx();
-	struct opk_findings *findings;
+	struct opk_listing *findings;
 	char path[32];
 	int fd = fuzz_file(path, data, size);
 
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (!is_large(ctx, path)) {
 		if (!opk_verify(&findings, ctx, path, NULL))
-			opk_findings_free(findings);
+			opk_listing_free(findings);
 		recover(ctx, path);
 	}
 	unlink(recovered);

@@ -9,7 +9,7 @@ import unittest
 import pyoffpeak as opk
 from common import long, recording, source
 from pyoffpeak import _context
-from pyoffpeak._native import availability_image
+from pyoffpeak._native import availability_image, rows
 from pyoffpeak._offpeak import ffi, lib
 
 PROBE = f"{source}/data/probes/gh100.opk"
@@ -39,8 +39,8 @@ def section(path, kind):
     out = ffi.new("struct opk_file **")
     _context.call(ctx, lib.opk_file_open, out, ctx, path.encode())
     file = _context.owned(ctx, out[0], lib.opk_file_free)
-    for i in range(lib.opk_file_section_count(file)):
-        if lib.opk_file_section(file, i).type == kind:
+    for i, row in enumerate(rows(ctx, lib.opk_file_list, file, lib.OPK_FILE_SECTIONS)):
+        if row["type"] == kind:
             data, size = ffi.new("void **"), ffi.new("size_t *")
             _context.call(ctx, lib.opk_file_read, data, size, ctx, file, i)
             try:
@@ -86,7 +86,7 @@ def gpu(profiler):
 ATTACKS = {
     "availability": lambda count: attack(use_plan, gpu(lib.OPK_PROFILER_RANGE), count, "range"),
     "availability_pm": lambda count: attack(use_plan, gpu(lib.OPK_PROFILER_PM), count, "pm"),
-    "image": lambda count: attack(use_image, section(recording("simple"), lib.OPK_SECTION_DATA), count),
+    "image": lambda count: attack(use_image, section(recording("simple"), "DATA"), count),
     "config": lambda count: attack(use_config, opk.plan("GH100", METRICS).config_image, count),
 }
 

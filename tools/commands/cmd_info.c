@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak info: what a container holds, and whether it is whole. */
+#include <string.h>
+
 #include "commands.h"
 #include "common/files.h"
 #include "container/door.h"
@@ -21,45 +23,8 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* ---- sections */
-
-static const char *type_text(uint32_t type)
-{
-	static const struct {
-		uint32_t type;
-		const char *text;
-	} known[] = {
-		{ OPK_SECTION_META, "metadata" },
-		{ OPK_SECTION_CONFIG, "config image" },
-		{ OPK_SECTION_PREFIX, "counter-data prefix" },
-		{ OPK_SECTION_AVAILABILITY, "counter-availability image" },
-		{ OPK_SECTION_DATA, "counter data image" },
-		{ OPK_SECTION_RANGES, "range table" },
-		{ OPK_SECTION_TIMES, "times of samples" },
-		{ OPK_SECTION_STATS, "counts of the run" },
-		{ OPK_SECTION_ACTIVITIES, "records of what ran" },
-	};
-
-	for (size_t i = 0; i < COUNT(known); i++)
-		if (known[i].type == type)
-			return known[i].text;
-	return "unknown, skipped";
-}
-
-static const char *encoding_text(const struct opk_section *section)
-{
-	static const char *const texts[16] = {
-		"plain",
-		"deflate",
-		[5] = "sparse+deflate",
-		[7] = "xor+sparse+deflate",
-		[13] = "base+sparse+deflate",
-		[15] = "base+xor+sparse+deflate",
-	};
-	const char *text = section->flags < 16 ? texts[section->flags] : NULL;
-
-	return text ? text : "unknown";
-}
+/* Cells of OPK_FILE_VERIFIED. */
+enum { TYPE, CONTENT, STORED, PLAIN, ENCODING, STRIDE, INTEGRITY };
 
 /* What all sections sum up to. */
 struct totals {
@@ -68,41 +33,18 @@ struct totals {
 	bool damaged; /* any section */
 };
 
-static struct totals sum(struct app *app, const struct opk_file *file, bool *damaged)
+static struct totals sum(const struct opk_listing *sections)
 {
 	struct totals totals = { 0 };
 
-	for (size_t i = 0; i < opk_file_section_count(file); i++) {
-		const struct opk_section *section = opk_file_section(file, i);
+	for (size_t i = 0; i < opk_listing_count(sections); i++) {
+		const union opk_cell *section = opk_listing_get(sections, i);
 
-		totals.plain += section->plain_size;
-		totals.images += section->type == OPK_SECTION_DATA;
-		damaged[i] = opk_file_verify(app->ctx, file, i) != OPK_OK;
-		totals.damaged |= damaged[i];
+		totals.plain += section[PLAIN].uint;
+		totals.images += !strcmp(section[TYPE].string, "DATA");
+		totals.damaged |= strcmp(section[INTEGRITY].string, "ok") != 0;
 	}
 	return totals;
-}
-
-static void print_sections(struct app *app, const struct opk_file *file, const bool *damaged)
-{
-	static const struct opk_column columns[] = {
-		{ "type", OPK_CELL_STRING },      { "content", OPK_CELL_STRING },
-		{ "stored", OPK_CELL_UINT },      { "plain", OPK_CELL_UINT },
-		{ "encoding", OPK_CELL_STRING },  { "stride", OPK_CELL_UINT },
-		{ "integrity", OPK_CELL_STRING },
-	};
-
-	app_table(app, "sections", columns);
-	for (size_t i = 0; i < opk_file_section_count(file); i++) {
-		const struct opk_section *section = opk_file_section(file, i);
-		char type[5];
-
-		opk_section_type_name(type, section->type);
-		app_row(app, cell_text(type), cell_text(type_text(section->type)),
-		        cell_number(section->stored_size), cell_number(section->plain_size),
-		        cell_text(encoding_text(section)), cell_number(section->stride),
-		        cell_text(damaged[i] ? "damaged" : "ok"));
-	}
 }
 
 /* ---- metadata */
@@ -176,109 +118,6 @@ static void print_set(struct app *app, const struct opk_meta *meta)
 		opk_out_row(app->out, fields.cells);
 }
 
-static void print_labels(struct app *app, const struct opk_meta *meta)
-{
-	static const struct opk_column columns[] = {
-		{ "label", OPK_CELL_STRING },
-		{ "metric", OPK_CELL_STRING },
-	};
-
-	if (meta->label_count || app_wants_table(app, "labels"))
-		app_table(app, "labels", columns);
-	for (size_t i = 0; i < meta->label_count; i++)
-		app_row(app, cell_text(meta->labels[i].name), cell_text(meta->labels[i].metric));
-}
-
-static void print_derived(struct app *app, const struct opk_meta *meta)
-{
-	static const struct opk_column columns[] = {
-		{ "name", OPK_CELL_STRING },
-		{ "unit", OPK_CELL_STRING },
-		{ "formula", OPK_CELL_STRING },
-		{ "description", OPK_CELL_STRING },
-	};
-
-	if (meta->derived_count || app_wants_table(app, "derived"))
-		app_table(app, "derived", columns);
-	for (size_t i = 0; i < meta->derived_count; i++)
-		app_row(app, cell_text(meta->derived[i].name), cell_text(meta->derived[i].unit),
-		        cell_text(meta->derived[i].formula),
-		        cell_text(meta->derived[i].description));
-}
-
-static void print_headings(struct app *app, const struct opk_meta *meta)
-{
-	static const struct opk_column columns[] = {
-		{ "title", OPK_CELL_STRING },
-		{ "first", OPK_CELL_UINT },
-		{ "count", OPK_CELL_UINT },
-		{ "text", OPK_CELL_STRING },
-	};
-
-	if (meta->heading_count || app_wants_table(app, "headings"))
-		app_table(app, "headings", columns);
-	for (size_t i = 0; i < meta->heading_count; i++)
-		app_row(app, cell_text(meta->headings[i].title),
-		        cell_number(meta->headings[i].first), cell_number(meta->headings[i].count),
-		        cell_text(meta->headings[i].text));
-}
-
-/* Where and how it was run, if the collector noted it. */
-static void print_run(struct app *app, const struct opk_meta *meta)
-{
-	static const struct opk_column columns[] = {
-		{ "name", OPK_CELL_STRING },
-		{ "value", OPK_CELL_STRING },
-	};
-
-	if (meta->run_count || app_wants_table(app, "run"))
-		app_table(app, "run", columns);
-	for (size_t i = 0; i < meta->run_count; i++)
-		app_row(app, cell_text(meta->run[i].name), cell_text(meta->run[i].value));
-}
-
-/* Which GPUs a probe has counter-availability images of. */
-static void print_availability(struct app *app, const struct opk_meta *meta)
-{
-	static const struct opk_column columns[] = {
-		{ "device", OPK_CELL_UINT },
-		{ "chip", OPK_CELL_STRING },
-		{ "profiler", OPK_CELL_STRING },
-	};
-
-	if (meta->availability_count || app_wants_table(app, "availability"))
-		app_table(app, "availability", columns);
-	for (size_t i = 0; i < meta->availability_count; i++)
-		app_row(app, cell_number((uint64_t)meta->availability[i].device),
-		        cell_text(meta->availability[i].chip),
-		        cell_text(opk_profiler_name(meta->availability[i].profiler)));
-}
-
-/* What the collector counted; a killed one leaves nothing. */
-static void print_stats(struct app *app, const struct opk_stats *stats)
-{
-	static const struct opk_column columns[] = {
-		{ "launches", OPK_CELL_UINT },
-		{ "ranges", OPK_CELL_UINT },
-		{ "depth", OPK_CELL_UINT },
-		{ "activities", OPK_CELL_UINT },
-	};
-	static const struct opk_column drops[] = {
-		{ "reason", OPK_CELL_STRING },
-		{ "count", OPK_CELL_UINT },
-	};
-
-	if (stats || app_wants_table(app, "stats"))
-		app_table(app, "stats", columns);
-	if (stats)
-		app_row(app, cell_number(stats->launches), cell_number(stats->ranges),
-		        cell_number(stats->depth), cell_number(stats->activities));
-	if ((stats && stats->drop_count) || app_wants_table(app, "drops"))
-		app_table(app, "drops", drops);
-	for (size_t i = 0; stats && i < stats->drop_count; i++)
-		app_row(app, cell_text(stats->drops[i].reason), cell_number(stats->drops[i].count));
-}
-
 /* ---- what ran */
 
 static void print_activity(struct app *app, const struct opk_activity *activity)
@@ -333,6 +172,33 @@ static void print_activities(struct app *app, struct opk_file *file)
 
 /* ---- all of it */
 
+/* Tables that are there only where they have rows, or were asked for. */
+static int print_lists(struct app *app, struct opk_file *file)
+{
+	static const struct {
+		enum opk_file_list list;
+		const char *name;
+	} lists[] = {
+		{ OPK_FILE_LABELS, "labels" },
+		{ OPK_FILE_DERIVED, "derived" },
+		{ OPK_FILE_HEADINGS, "headings" },
+		{ OPK_FILE_RUN, "run" },
+		{ OPK_FILE_AVAILABILITY, "availability" },
+		{ OPK_FILE_STATS, "stats" },
+		{ OPK_FILE_DROPS, "drops" },
+	};
+	int code = OPK_OK;
+
+	for (size_t i = 0; !code && i < COUNT(lists); i++) {
+		opk_auto(opk_listing) struct opk_listing *rows = NULL;
+
+		code = opk_file_list_whole(&rows, app->ctx, file, lists[i].list);
+		if (!code && (opk_listing_count(rows) || app_wants_table(app, lists[i].name)))
+			code = app_list(app, lists[i].name, opk_take(rows));
+	}
+	return code;
+}
+
 /* Rows and counts; what is wrong with them is said, unless damage is. All else is shown. */
 static int read_tables(struct app *app, struct opk_file *file, struct counted *counted,
                        bool damaged)
@@ -354,8 +220,8 @@ static int read_tables(struct app *app, struct opk_file *file, struct counted *c
 	return code ? code : next;
 }
 
-static int print(struct app *app, const char *path, struct opk_file *file, bool *damaged,
-                 const struct totals *totals)
+static int print(struct app *app, const char *path, struct opk_file *file,
+                 struct opk_listing **sections, const struct totals *totals)
 {
 	/* A file may be cut off before its metadata: then there is less to say. */
 	static const struct opk_meta nothing = { .keep_instances = true };
@@ -370,14 +236,13 @@ static int print(struct app *app, const char *path, struct opk_file *file, bool 
 	if (code)
 		return code;
 	print_summary(app, path, file, meta, totals, &counted);
-	print_sections(app, file, damaged);
+	code = app_list(app, "sections", opk_take(*sections));
+	if (code)
+		return code;
 	print_set(app, meta);
-	print_labels(app, meta);
-	print_derived(app, meta);
-	print_headings(app, meta);
-	print_run(app, meta);
-	print_availability(app, meta);
-	print_stats(app, counted.stats);
+	code = print_lists(app, file);
+	if (code)
+		return code;
 	print_activities(app, file);
 	code = app_end_output(app);
 	return code ? code : tables;
@@ -431,7 +296,7 @@ static int run(struct app *app, void *data)
 {
 	const struct info_args *args = data;
 	opk_auto(opk_file) struct opk_file *file = NULL;
-	opk_autofree bool *damaged = NULL;
+	opk_auto(opk_listing) struct opk_listing *sections = NULL;
 	struct totals totals;
 	const char *path = app->argument_count ? app->arguments[0] : NULL;
 	int code;
@@ -444,13 +309,12 @@ static int run(struct app *app, void *data)
 		return show_config(app, args->raw_config);
 	if (!code)
 		code = opk_file_open(&file, app->ctx, path);
+	if (!code)
+		code = opk_file_list(&sections, app->ctx, file, OPK_FILE_VERIFIED);
 	if (code)
 		return code;
-	damaged = opk_alloc_array(opk_file_section_count(file) + 1, sizeof *damaged);
-	if (!damaged)
-		return app_nomem(app);
-	totals = sum(app, file, damaged);
-	code = print(app, path, file, damaged, &totals);
+	totals = sum(sections);
+	code = print(app, path, file, &sections, &totals);
 	if (code)
 		return code;
 	if (totals.damaged)

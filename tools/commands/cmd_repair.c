@@ -19,58 +19,51 @@ static void findings_table(struct app *app)
 	app_table(app, "findings", columns);
 }
 
-/* "" of what is no section. */
-static void type_name(char out[5], const struct opk_finding *finding)
-{
-	out[0] = '\0';
-	if (finding->type)
-		opk_section_type_name(out, finding->type);
-}
+/* Cells of a finding: opk_verify() */
+enum { SECTION, TYPE, BYTE, SIZE, PROBLEM };
 
 /* `sound` is the status of what has no problem. */
-static void findings_print(struct app *app, const char *path, const struct opk_findings *findings,
+static void findings_print(struct app *app, const char *path, const struct opk_listing *findings,
                            const char *sound)
 {
-	for (size_t i = 0; i < opk_findings_count(findings); i++) {
-		const struct opk_finding *finding = opk_findings_get(findings, i);
-		char type[5];
+	for (size_t i = 0; i < opk_listing_count(findings); i++) {
+		const union opk_cell *finding = opk_listing_get(findings, i);
+		const char *problem = finding[PROBLEM].string;
+		uint64_t section = finding[SECTION].uint;
 
-		type_name(type, finding);
-		app_row(app, cell_text(path), cell_known(finding->section, finding->section != 0),
-		        cell_text(type), cell_number(finding->byte), cell_number(finding->size),
-		        cell_text(finding->problem ? finding->problem : sound));
+		app_row(app, cell_text(path), cell_known(section, section != 0), finding[TYPE],
+		        finding[BYTE], finding[SIZE], cell_text(problem ? problem : sound));
 	}
 }
 
-static size_t findings_problems(const struct opk_findings *findings)
+static size_t findings_problems(const struct opk_listing *findings)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < opk_findings_count(findings); i++)
-		count += opk_findings_get(findings, i)->problem != NULL;
+	for (size_t i = 0; i < opk_listing_count(findings); i++)
+		count += opk_listing_get(findings, i)[PROBLEM].string != NULL;
 	return count;
 }
 
 /* Each problem on stderr, indented, as the causes of a message. */
-static void findings_explain(const struct opk_findings *findings)
+static void findings_explain(const struct opk_listing *findings)
 {
 	enum { MOST = 20 };
 	size_t left = findings_problems(findings), shown = 0;
 
-	for (size_t i = 0; i < opk_findings_count(findings) && shown < MOST; i++) {
-		const struct opk_finding *finding = opk_findings_get(findings, i);
-		char place[96], type[5];
+	for (size_t i = 0; i < opk_listing_count(findings) && shown < MOST; i++) {
+		const union opk_cell *finding = opk_listing_get(findings, i);
+		uintmax_t section = finding[SECTION].uint, byte = finding[BYTE].uint;
+		char place[96];
 
-		if (!finding->problem)
+		if (!finding[PROBLEM].string)
 			continue;
-		type_name(type, finding);
-		if (finding->section)
-			snprintf(place, sizeof place,
-			         "  section %zu (%s) at byte %ju: ", finding->section, type,
-			         (uintmax_t)finding->byte);
+		if (section)
+			snprintf(place, sizeof place, "  section %ju (%s) at byte %ju: ", section,
+			         finding[TYPE].string, byte);
 		else
-			snprintf(place, sizeof place, "  byte %ju: ", (uintmax_t)finding->byte);
-		app_print_cause(place, finding->problem);
+			snprintf(place, sizeof place, "  byte %ju: ", byte);
+		app_print_cause(place, finding[PROBLEM].string);
 		shown++;
 	}
 	if (left > shown)
@@ -93,7 +86,7 @@ static const struct option_spec specs[] = {
 
 /* What became of one file: its findings, or why it has none. */
 struct verdict {
-	struct opk_findings *findings;
+	struct opk_listing *findings;
 	char *refused;
 };
 
@@ -145,21 +138,22 @@ static int print(struct app *app, const struct verdict *verdicts)
 	return app_end_output(app);
 }
 
-static bool has_sound(const struct opk_findings *findings, uint32_t type)
+static bool has_sound(const struct opk_listing *findings, const char *type)
 {
-	for (size_t i = 0; i < opk_findings_count(findings); i++) {
-		const struct opk_finding *finding = opk_findings_get(findings, i);
+	for (size_t i = 0; i < opk_listing_count(findings); i++) {
+		const union opk_cell *finding = opk_listing_get(findings, i);
 
-		if (finding->type == type && finding->section && !finding->problem)
+		if (finding[SECTION].uint && !finding[PROBLEM].string
+		    && !strcmp(finding[TYPE].string, type))
 			return true;
 	}
 	return false;
 }
 
 /* Without metadata or without a whole image nothing would come of it. */
-static bool is_worth_recovering(const struct opk_findings *findings)
+static bool is_worth_recovering(const struct opk_listing *findings)
 {
-	return has_sound(findings, OPK_SECTION_META) && has_sound(findings, OPK_SECTION_DATA);
+	return has_sound(findings, "META") && has_sound(findings, "DATA");
 }
 
 /* What is wrong with one file, on stderr; the exit code for it. */
@@ -197,7 +191,7 @@ static int run_verify(struct app *app, void *data)
 	for (size_t i = 0; i < app->argument_count; i++) {
 		if (code == OPK_OK || code == OPK_EINPUT)
 			code |= judge(app, app->arguments[i], &verdicts[i]);
-		opk_findings_free(verdicts[i].findings);
+		opk_listing_free(verdicts[i].findings);
 		free(verdicts[i].refused);
 	}
 	return code;
@@ -228,7 +222,7 @@ const struct command verify_command = {
 
 static int run_recover(struct app *app, void *data)
 {
-	opk_auto(opk_findings) struct opk_findings *findings = NULL;
+	opk_auto(opk_listing) struct opk_listing *findings = NULL;
 	const char *from = app->arguments[0], *to = app->output;
 	int code = check_given(app, "recover", "TORN.opk", "-o OUT.opk");
 

@@ -2,6 +2,7 @@
 /* offpeak trim: a recording without free slots in its images. */
 #include "commands.h"
 #include "common/args.h"
+#include "container/door.h"
 
 struct trim_args {
 	uint64_t timeout;

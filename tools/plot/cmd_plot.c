@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
+#include "container/door.h"
 #include "picture/door.h"
 
 #define PICTURES "roofline, kernels, stack or timeline"

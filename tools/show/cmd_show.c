@@ -4,6 +4,7 @@
 
 #include "base/ctx.h"
 #include "commands.h"
+#include "container/door.h"
 #include "show/show.h"
 
 enum { TOP = 5 };

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/index.h"
 #include "base/sum.h"
+#include "container/door.h"
 #include "show/show.h"
 
 /* Rows of tables that are not of kernels, at least: --top may ask for more. */

@@ -7,8 +7,7 @@ import os
 from typing import NamedTuple, Optional
 
 from . import _context
-from ._errors import text
-from ._native import Path, c_path, c_paths, c_text, word
+from ._native import Path, c_path, c_paths, c_text, rows, word
 from ._offpeak import ffi, lib
 from ._options import Struct, Texts, names_of
 from ._paths import Paths, output, paths_of
@@ -100,13 +99,5 @@ def verify(path: Path, deep: bool = False) -> list[Finding]:
     ctx = _context.new()
     options = Struct("opk_verify_options")
     options.c.deep = deep
-    out = ffi.new("struct opk_findings **")
-    _context.call(ctx, lib.opk_verify, out, ctx, c_path(path), options.c)
-    findings = _context.owned(ctx, out[0], lib.opk_findings_free)
-    found = []
-    for i in range(lib.opk_findings_count(findings)):
-        of, name = lib.opk_findings_get(findings, i), ffi.new("char[5]")
-        if of.type:
-            lib.opk_section_type_name(name, of.type)
-        found.append(Finding(of.section, word(name).strip(), of.byte, of.size, text(of.problem) or None))
-    return found
+    found = rows(ctx, lib.opk_verify, c_path(path), options.c)
+    return [Finding(**{**row, "type": row["type"].strip()}) for row in found]

@@ -6,9 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
-from . import _context
-from ._native import word, words
-from ._offpeak import ffi, lib
+from ._native import rows
+from ._offpeak import lib
 
 
 class Derived(NamedTuple):
@@ -104,103 +103,47 @@ class Info:
     clocks: Clocks
 
 
-def meta_of(ctx: Any, file: Any) -> Any:
-    out = ffi.new("const struct opk_meta **")
-    _context.call(ctx, lib.opk_file_meta, out, ctx, file)
-    return out[0]
+def listed(ctx: Any, file: Any, which: int) -> list[dict[str, Any]]:
+    """A list of what the file says, an enum opk_file_list."""
+    return rows(ctx, lib.opk_file_list, file, which)
 
 
-def counted(ctx: Any, file: Any, function: Any, struct: str) -> tuple[Any, int]:
-    """The rows that a function such as opk_file_ranges() gives, and how many there are."""
-    out, count = ffi.new(f"const struct {struct} **"), ffi.new("size_t *")
-    _context.call(ctx, function, out, count, ctx, file)
-    return out[0], int(count[0])
-
-
-def _sections(file: Any) -> tuple[Section, ...]:
-    name = ffi.new("char[5]")
-    found = []
-    for i in range(lib.opk_file_section_count(file)):
-        section = lib.opk_file_section(file, i)
-        lib.opk_section_type_name(name, section.type)
-        found.append(Section(word(name).strip(), section.stored_size, section.plain_size))
-    return tuple(found)
+def passes_of(ctx: Any, file: Any) -> dict[str, tuple[int, ...]]:
+    """The passes that have a metric's counters; empty where they are not known."""
+    found: dict[str, tuple[int, ...]] = {}
+    for row in listed(ctx, file, lib.OPK_FILE_PASSES):
+        found[row["metric"]] = (*found.get(row["metric"], ()), row["pass"])
+    return found
 
 
 def _stats(ctx: Any, file: Any) -> Stats | None:
-    out = ffi.new("const struct opk_stats **")
-    _context.call(ctx, lib.opk_file_stats, out, ctx, file)
-    found = out[0]
-    if not found:
-        return None
-    drops = {word(found.drops[i].reason): int(found.drops[i].count) for i in range(found.drop_count)}
-    return Stats(found.launches, found.ranges, found.activities, found.depth, drops)
+    drops = {row["reason"]: row["count"] for row in listed(ctx, file, lib.OPK_FILE_DROPS)}
+    found = listed(ctx, file, lib.OPK_FILE_STATS)
+    return Stats(**found[0], drops=drops) if found else None
 
 
-def _clocks(ranges: Any, count: int) -> Clocks:
-    found = ffi.new("struct opk_clocks *")
-    lib.opk_clocks_find(found, ranges, count)
-    spans = (ClockSpan(span.least, span.most, span.drifted) if span.most else None for span in (found.sm, found.memory))
-    return Clocks(*spans)
-
-
-def _passes(meta: Any, metrics: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-    lists = [meta.metric_passes[i] for i in range(meta.metric_pass_count)]
-    return {metric: tuple(ffi.unpack(item.passes, item.count)) for metric, item in zip(metrics, lists) if item.count}
-
-
-def _derived(meta: Any) -> tuple[Derived, ...]:
-    items = [meta.derived[i] for i in range(meta.derived_count)]
-    return tuple(Derived(word(i.name), word(i.formula), word(i.unit), word(i.description)) for i in items)
-
-
-def _headings(meta: Any) -> tuple[Heading, ...]:
-    items = [meta.headings[i] for i in range(meta.heading_count)]
-    return tuple(Heading(word(item.title), word(item.text), item.first, item.count) for item in items)
+def _clocks(ctx: Any, file: Any) -> Clocks:
+    spans = {row.pop("clock"): ClockSpan(**row) for row in listed(ctx, file, lib.OPK_FILE_CLOCKS)}
+    return Clocks(spans.get("sm"), spans.get("memory"))
 
 
 def of_file(ctx: Any, file: Any, path: str) -> Info:
     """Reads it all. InputError: metadata or a table is damaged."""
-    meta = meta_of(ctx, file)
-    metrics = words(meta.metrics, meta.metric_count)
-    ranges, range_count = counted(ctx, file, lib.opk_file_ranges, "opk_range")
-    times = counted(ctx, file, lib.opk_file_times, "opk_time")[1]
-    activities = counted(ctx, file, lib.opk_file_activities, "opk_activity")[1]
-    stats = _stats(ctx, file)
+    meta = listed(ctx, file, lib.OPK_FILE_META)[0]
+    shift = meta.pop("gpu_time_shift")
     return Info(
         path=path,
-        kind=word(meta.kind),
-        size=lib.opk_file_size(file),
-        complete=lib.opk_file_complete(file) and not (stats and stats.drops),
-        chip=word(meta.chip),
-        profiler=word(lib.opk_profiler_name(meta.profiler)),
-        mode=word(meta.mode),
-        backend=word(meta.backend),
-        join=word(meta.join),
-        set=word(meta.set_name),
-        set_description=word(meta.set_description),
-        set_version=meta.set_version,
-        set_hash=word(meta.set_hash),
-        metrics=metrics,
-        passes=meta.passes,
-        metric_passes=_passes(meta, metrics),
-        labels={word(meta.labels[i].name): word(meta.labels[i].metric) for i in range(meta.label_count)},
-        hidden=words(meta.hidden, meta.hidden_count),
-        derived=_derived(meta),
-        columns=words(meta.columns, meta.column_count),
-        headings=_headings(meta),
-        inflated=words(meta.inflated, meta.inflated_count),
-        keep_instances=meta.keep_instances,
-        config_hash=word(meta.config_hash),
-        generator=word(meta.generator),
-        made_by=word(meta.made_by),
-        cupti_version=meta.cupti_version,
-        source=word(meta.source),
-        gpu_time_shift=meta.gpu_time_shift if meta.has_gpu_time_shift else None,
-        run={word(meta.run[i].name): word(meta.run[i].value) for i in range(meta.run_count)},
-        sections=_sections(file),
-        ranges=range_count or times,
-        activities=activities,
-        stats=stats,
-        clocks=_clocks(ranges, range_count),
+        **meta,
+        **listed(ctx, file, lib.OPK_FILE_COUNTS)[0],
+        gpu_time_shift=shift if shift is None or shift < 1 << 63 else shift - (1 << 64),
+        metric_passes=passes_of(ctx, file),
+        labels={row["label"]: row["metric"] for row in listed(ctx, file, lib.OPK_FILE_LABELS)},
+        derived=tuple(Derived(**row) for row in listed(ctx, file, lib.OPK_FILE_DERIVED)),
+        headings=tuple(Heading(**row) for row in listed(ctx, file, lib.OPK_FILE_HEADINGS)),
+        run={row["name"]: row["value"] for row in listed(ctx, file, lib.OPK_FILE_RUN)},
+        sections=tuple(
+            Section(row["type"].strip(), row["stored"], row["plain"]) for row in listed(ctx, file, lib.OPK_FILE_SECTIONS)
+        ),
+        stats=_stats(ctx, file),
+        clocks=_clocks(ctx, file),
     )

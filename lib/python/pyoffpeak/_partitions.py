@@ -101,8 +101,8 @@ class Reader:
         table = _recordings.open_part(paths).eval(
             metrics=self.metrics, set=self.set, where=self.where, rows=self.rows, columns=columns
         )
-        for path, meta in table._files():
-            _kinds.check_rows(path, _kinds.of_rows(meta, self.rows, len(self.kind) > 1), self.like, self.kind)
+        for path in paths:
+            _kinds.check_rows(path, _kinds.of_file(path, self.rows, len(self.kind) > 1), self.like, self.kind)
         return table
 
     def _frame(self, table: Table, names: list[str]) -> pandas.DataFrame:

@@ -158,11 +158,6 @@ class Table(Rows):
         """
         return dict(self._about)
 
-    def _files(self) -> list[tuple[str, Any]]:
-        """Path and struct opk_meta of each file, as long as no row was read."""
-        files = [lib.opk_table_get_file(self._table, i) for i in range(lib.opk_table_file_count(self._table))]
-        return [(word(file.path), file.meta) for file in files]
-
     def _first_rows(self, most: int) -> list[list[Cell]] | None:
         """So many rows, which can still be read; None: all rows were read."""
         with self._lock:

@@ -5,7 +5,7 @@
 
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"
-#include "offpeak.h"
+#include "container/door.h"
 
 /*
  * The recording of one process: a thread compresses and appends each segment, a counter data

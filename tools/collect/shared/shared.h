@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "offpeak.h"
+#include "container/door.h"
 
 /*
  * --nvtx-include, in Nsight Compute's grammar for push/pop ranges:

@@ -12,7 +12,7 @@
 
 #include <time.h>
 
-#include "offpeak.h"
+#include "container/door.h"
 
 /*
  * Structs that have grown since 13.0. A library takes the sizes of its own and of earlier releases,

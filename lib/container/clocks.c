@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "eval/door.h"
-#include "offpeak.h"
+#include "container/door.h"
 
 /* More GPUs than a file has in practice share the last place. */
 enum { MAX_GPUS = 64 };
