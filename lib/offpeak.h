@@ -932,9 +932,6 @@ struct opk_recorded {
 	 */
 	const char *join;
 	const char *backend; /* "range-profiler", "legacy", "pm-sampling" */
-	/* Facts about machine, command and environment, as "hostname=node7": docs/format.md */
-	const char *const *run;
-	size_t run_count;
 	/* PM sampling: ns that host time is ahead of GPU time; NULL: not known. */
 	const int64_t *gpu_time_shift;
 };

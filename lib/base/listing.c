@@ -9,6 +9,8 @@ enum { CHUNK = 16384 };
 
 enum { MOST_PARSED = 32 };
 
+enum { MOST_PARSED = 32 };
+
 struct opk_listing {
 	struct opk_column *columns;
 	size_t column_count;

@@ -5,7 +5,6 @@
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "base/option_struct.h"
-#include "base/strlist.h"
 #include "container/container.h"
 #include "container/container_inside.h"
 
@@ -416,26 +415,10 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 	return add_text(writer, OPK_SECTION_META, &text, "metadata");
 }
 
-/* "NAME=VALUE" */
-static bool split_fact(struct opk_property *out, struct opk_strlist *texts, const char *fact)
-{
-	const char *equals = strchr(fact, '=');
-	char *name;
-
-	if (!equals || !opk_strlist_add(texts, fact))
-		return false;
-	name = texts->items[texts->count - 1];
-	name[equals - fact] = '\0';
-	*out = (struct opk_property){ name, name + (equals - fact) + 1 };
-	return true;
-}
-
 int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
                      const struct opk_recorded *given)
 {
 	OPK_OPTIONS(opk_recorded, how, given);
-	opk_autofree struct opk_property *run = opk_alloc_array(how.run_count + 1, sizeof *run);
-	opk_autostrlist struct opk_strlist texts = { 0 };
 	const struct opk_meta *planned;
 	struct opk_meta meta;
 	int code = opk_file_meta(&planned, writer->ctx, set);
@@ -451,15 +434,8 @@ int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
 	meta.backend = how.backend;
 	meta.has_gpu_time_shift = how.gpu_time_shift != NULL;
 	meta.gpu_time_shift = how.gpu_time_shift ? *how.gpu_time_shift : 0;
-	meta.run = run;
-	for (meta.run_count = 0; run && meta.run_count < how.run_count; meta.run_count++)
-		if (!split_fact(&run[meta.run_count], &texts, how.run[meta.run_count]))
-			return note_failure(writer, opk_fail(writer->ctx, OPK_EUSAGE,
-			                                     "a fact about the run is not "
-			                                     "NAME=VALUE: %s",
-			                                     how.run[meta.run_count]));
-	return run ? opk_writer_add_meta(writer, &meta)
-	           : note_failure(writer, opk_nomem(writer->ctx, "metadata"));
+	meta.run_count = 0;
+	return opk_writer_add_meta(writer, &meta);
 }
 
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count)

@@ -325,12 +325,7 @@ static int check(struct verification *v, const char *path)
 int opk_findings_list(struct opk_listing **out, struct opk_ctx *ctx,
                       const struct opk_findings *findings)
 {
-	static const struct opk_column columns[] = {
-		{ "section", OPK_CELL_UINT },   { "type", OPK_CELL_STRING },
-		{ "byte", OPK_CELL_UINT },      { "size", OPK_CELL_UINT },
-		{ "problem", OPK_CELL_STRING },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_parse("section# type byte# size# problem");
 
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct opk_finding *finding = &findings->items[i];
