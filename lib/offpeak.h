@@ -840,7 +840,7 @@ enum opk_output {
 	OPK_OUTPUT_SET,         /* of opk_build() */
 	OPK_OUTPUT_MERGED,      /* of opk_merge() and opk_sum() */
 	OPK_OUTPUT_TRIMMED,
-	OPK_OUTPUT_PART, /* of opk_split_write() */
+	OPK_OUTPUT_PART, /* of opk_split() */
 	OPK_OUTPUT_RECOVERED,
 	OPK_OUTPUT_IMPORTED,
 	OPK_OUTPUT_PROBE,  /* what a GPU can count: of a collector */
@@ -1900,34 +1900,19 @@ struct opk_sum_options {
 int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *options, const char *path);
 
-/* A part of a divided recording: ranges that share a key. */
-struct opk_piece {
-	const char *name;       /* "" where they have different ones */
-	struct opk_range range; /* what they have in common; what they differ in is as unknown */
-	bool many_streams;      /* `range.stream` can't say that it is unknown */
-	uint64_t rows;          /* so many ranges or samples */
-};
-
 /*
- * A recording as several: what each will have. `by` is a key, of name, kernel, shape, nvtx, device
- * and rank one word or several with ',' between; or "segment": one a counter data image; or a
- * number: so many ranges each, in order. `file` must outlive the result. Images of samples stay
- * whole, for the combiner can't divide them: where samples of one image would go into several
- * parts, that is OPK_EUSAGE, as are more than 500 parts, and another word in `by`. OPK_EINPUT: the
- * file is cut off or damaged, or NVIDIA's code can't read an image.
+ * A recording as several: PATH-1.opk and so on for a `path` of PATH.opk, all or none, which together
+ * are the whole recording. `by` is a key, of name, kernel, shape, nvtx, device and rank one word or
+ * several with ',' between; or "segment": one a counter data image; or a number: so many ranges
+ * each, in order. Images of samples stay whole, for the combiner can't divide them. What the
+ * collector counted goes into the first, so that it is there once when they are merged again. *out
+ * has a row a file, in order: name and kernel (of its ranges; "" where they have different ones),
+ * rows (so many ranges or samples). OPK_EUSAGE: samples of one image would go into several parts,
+ * there are more than 500, or `by` is another word. OPK_EINPUT: the file is cut off or damaged, or
+ * NVIDIA's code can't read an image.
  */
-struct opk_split;
-int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const char *by, const struct opk_image_options *options);
-void opk_split_free(struct opk_split *split);
-size_t opk_split_count(const struct opk_split *split);
-const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
-/*
- * Writes the parts, each to the path of its number; together they are the whole recording. All are
- * written, or none. What the collector counted goes into the first, so that it is there once when
- * they are merged again.
- */
-int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
+int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
+              const struct opk_image_options *options, const char *path);
 
 struct opk_import_options {
 	size_t size;

@@ -12,6 +12,7 @@
 #include "base/ctx.h"
 #include "container/door.h"
 #include "folder.h"
+#include "images/door.h"
 #include "output/door.h"
 #include "random.h"
 

@@ -5,6 +5,7 @@
 #include "allocation.h"
 #include "base/file.h"
 #include "eval/door.h"
+#include "images/door.h"
 #include "images/images.h"
 #include "recordings.h"
 

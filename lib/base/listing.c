@@ -9,7 +9,6 @@ enum { CHUNK = 16384 };
 
 enum { MOST_PARSED = 32 };
 
-enum { MOST_PARSED = 32 };
 
 struct opk_listing {
 	struct opk_column *columns;

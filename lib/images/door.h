@@ -4,6 +4,7 @@
 #define OPK_IMAGES_DOOR_H
 
 #include "base/ctx.h"
+#include "container/door.h"
 
 struct opk_aggregate_options {
 	size_t size;
@@ -28,5 +29,23 @@ size_t opk_aggregate_count(const struct opk_aggregate *aggregate);
 const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggregate, size_t i);
 /* Samples that were left out because they begin at an earlier event. */
 uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
+
+/* A part of a divided recording: ranges that share a key. */
+struct opk_piece {
+	const char *name;       /* "" where they have different ones */
+	struct opk_range range; /* what they have in common; what they differ in is as unknown */
+	bool many_streams;      /* `range.stream` can't say that it is unknown */
+	uint64_t rows;          /* so many ranges or samples */
+};
+
+/* What opk_split() does, in two steps, with names that the caller chooses. `file` outlives it. */
+struct opk_split;
+int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const char *by, const struct opk_image_options *options);
+void opk_split_free(struct opk_split *split);
+size_t opk_split_count(const struct opk_split *split);
+const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
+/* Writes the parts, each to the path of its number. */
+int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths);
 
 #endif

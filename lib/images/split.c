@@ -3,10 +3,16 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ascii.h"
+#include "base/file.h"
+#include "base/listing.h"
 #include "base/option_struct.h"
 #include "container/container.h"
 #include "eval/eval.h"
+#include "images/door.h"
 #include "images/images.h"
+
+OPK_DEFINE_AUTO(opk_split)
 
 enum { MAX_PARTS = 500 }; /* each is an open file until all are written */
 
@@ -387,4 +393,41 @@ int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *co
 		split->parts[i].writer = NULL;
 	}
 	return code ? opk_add(ctx, code, "can't split %s", split->file->path) : OPK_OK;
+}
+
+static int write_numbered(struct opk_ctx *ctx, struct opk_split *split, const char *path)
+{
+	opk_autostrlist struct opk_strlist paths = { 0 };
+	const char *ending = opk_ending(path);
+
+	for (size_t i = 0; i < split->part_count; i++)
+		if (!opk_strlist_take(&paths, opk_printf("%.*s-%zu%s", (int)(ending - path), path,
+		                                         i + 1, ending)))
+			return opk_nomem(ctx, "parts");
+	return opk_split_write(ctx, split, opk_strlist_items(&paths));
+}
+
+int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
+              const struct opk_image_options *options, const char *path)
+{
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_parse("name kernel rows#");
+	opk_auto(opk_split) struct opk_split *split = NULL;
+	struct opk_listing *parts = NULL;
+	int code = opk_split_new(&split, ctx, file, by, options);
+
+	for (size_t i = 0; !code && i < split->part_count; i++) {
+		const struct opk_piece *part = &split->parts[i].described;
+
+		opk_listing_row(rows, cell_text(part->name), cell_text(part->range.kernel),
+		                cell_number(part->rows));
+	}
+	if (!code)
+		code = opk_listing_finish(&parts, ctx, opk_take(rows));
+	if (!code)
+		code = write_numbered(ctx, split, path);
+	if (code)
+		opk_listing_free(parts);
+	else
+		*out = parts;
+	return code;
 }

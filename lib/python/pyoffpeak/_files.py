@@ -7,7 +7,7 @@ import os
 from typing import NamedTuple, Optional
 
 from . import _context
-from ._native import Path, c_path, c_paths, c_text, rows, word
+from ._native import Path, c_path, c_paths, c_text, rows
 from ._offpeak import ffi, lib
 from ._options import Struct, Texts, names_of
 from ._paths import Paths, output, paths_of
@@ -66,19 +66,9 @@ class Piece(NamedTuple):
 def split(source: str, by: Texts, folder: Path) -> list[Piece]:
     ctx = _context.new()
     file = open_file(ctx, source)
-    out = ffi.new("struct opk_split **")
-    _context.call(ctx, lib.opk_split_new, out, ctx, file, c_text(key_of(by)), ffi.NULL)
-    made = _context.owned(ctx, out[0], lib.opk_split_free, file)
-    stem = os.path.splitext(os.path.basename(source))[0]
-    pieces = []
-    for i in range(lib.opk_split_count(made)):
-        of = lib.opk_split_get(made, i)
-        path = os.path.join(os.fspath(folder), f"{stem}-{i + 1}.opk")
-        pieces.append(Piece(path, word(of.name), word(of.range.kernel), of.rows))
-    array, kept = c_paths([piece.path for piece in pieces])
-    _context.call(ctx, lib.opk_split_write, ctx, made, array)
-    del kept
-    return pieces
+    stem = os.path.join(os.fspath(folder), os.path.splitext(os.path.basename(source))[0])
+    found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), ffi.NULL, c_path(f"{stem}.opk"))
+    return [Piece(f"{stem}-{i + 1}.opk", **row) for i, row in enumerate(found)]
 
 
 class Finding(NamedTuple):
