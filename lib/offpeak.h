@@ -1901,15 +1901,15 @@ int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *options, const char *path);
 
 /*
- * A recording as several: PATH-1.opk and so on for a `path` of PATH.opk, all or none, which together
- * are the whole recording. `by` is a key, of name, kernel, shape, nvtx, device and rank one word or
- * several with ',' between; or "segment": one a counter data image; or a number: so many ranges
- * each, in order. Images of samples stay whole, for the combiner can't divide them. What the
- * collector counted goes into the first, so that it is there once when they are merged again. *out
- * has a row a file, in order: name and kernel (of its ranges; "" where they have different ones),
- * rows (so many ranges or samples). OPK_EUSAGE: samples of one image would go into several parts,
- * there are more than 500, or `by` is another word. OPK_EINPUT: the file is cut off or damaged, or
- * NVIDIA's code can't read an image.
+ * A recording as several: PATH-1.opk and so on for a `path` of PATH.opk, all or none, which
+ * together are the whole recording. `by` is a key, of name, kernel, shape, nvtx, device and rank
+ * one word or several with ',' between; or "segment": one a counter data image; or a number: so
+ * many ranges each, in order. Images of samples stay whole, for the combiner can't divide them.
+ * What the collector counted goes into the first, so that it is there once when they are merged
+ * again. *out has a row a file, in order: name and kernel (of its ranges; "" where they have
+ * different ones), rows (so many ranges or samples). OPK_EUSAGE: samples of one image would go
+ * into several parts, there are more than 500, or `by` is another word. OPK_EINPUT: the file is
+ * cut off or damaged, or NVIDIA's code can't read an image.
  */
 int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
               const struct opk_image_options *options, const char *path);
