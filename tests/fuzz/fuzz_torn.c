@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "container/door.h"
 #include "fuzz.h"
 
 static char recovered[64], again[64];
