@@ -27,10 +27,10 @@
  *
  * The library never prints, never exits, and reads the environment only in opk_env_read().
  *
- * Groups, in the order of use: context, errors, rows, NVIDIA libraries; chips, metrics; metric sets,
- * plans, building; files, recordings, writing; evaluation, statistics; facts, kernel
- * names, tables, Arrow, traces; comparison, summaries, charts, pictures, reports; new recordings,
- * repair.
+ * Groups, in the order of use: context, errors, rows, NVIDIA libraries, chips, metrics, metric
+ * sets, plans, building, files, recordings, what a file replaces, writing, evaluation,
+ * statistics, facts, kernel names, tables, Arrow, traces, comparison, summaries, charts,
+ * pictures, reports, new recordings, repair.
  */
 #ifndef OFFPEAK_H
 #define OFFPEAK_H
