@@ -89,8 +89,7 @@ others() {
 	out_has '^gpu__time_duration.sum: g$'
 	out_has '^a batch of 10 rows$'
 	example "$1" diff "$recordings/gh100-before.opk" "$recordings/gh100-after.opk"
-	out_has '^transpose\(const float \*, float \*\) 64x64x1 32x32x1$'
-	out_has '^  duration: 7.5408e-05 to 2.2336e-05 second \(changed\)$'
+	out_has '^transpose\(const float \*, float \*\) 64x64x1 32x32x1: duration: 7.5408e-05 to 2.2336e-05 \(changed\)$'
 	last='docs/examples/eval'
 	"$tmp/$1/eval" "$simple" dram__byte.sum >"$tmp/out" 2>"$tmp/err"
 	same 'exit code for an unknown metric' $? 2
