@@ -21,15 +21,14 @@ int main(void)
 {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
-	struct opk_listing *sections;
-	struct opk_set_list *sets;
-	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, RECORDING) || opk_set_list_new(&sets, ctx))
+	struct opk_listing *sections, *sets;
+	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, RECORDING) || opk_set_list(&sets, ctx, NULL))
 		return 1;
 	if (opk_file_list(&sections, ctx, file, OPK_FILE_SECTIONS))
 		return 1;
-	printf("%zu %zu\n", opk_listing_count(sections), opk_set_list_count(sets));
+	printf("%zu %zu\n", opk_listing_count(sections), opk_listing_count(sets));
 	opk_listing_free(sections);
-	opk_set_list_free(sets);
+	opk_listing_free(sets);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 	return 0;
