@@ -34,7 +34,7 @@ def words_of(get: Any, count: int, of: Any) -> list[str]:
     return [word(get(of, i)) for i in range(count)]
 
 
-_CELLS = {
+_CELLS: dict[int, Any] = {
     lib.OPK_CELL_STRING: lambda cell: optional(cell.string),
     lib.OPK_CELL_UINT: lambda cell: int(cell.uint),
     lib.OPK_CELL_DOUBLE: lambda cell: float(cell.number),
