@@ -957,46 +957,13 @@ void opk_discard_unfinished(void);
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/*
- * Values of a recording, row by row: open the file, evaluate it, read the rows. opk_table_new()
- * does all that for several files, with the facts of each row as columns.
- */
+/* Values of recordings: which, and how they are computed. opk_table_new() gives them row by row. */
 
-/* One evaluated range or sample. */
-struct opk_row {
-	size_t index;     /* over all images of the evaluation, from 0 */
-	const char *name; /* range name, nested levels joined by '/'; "" for samples */
-	/* For samples: host time where recorded or shifted, else GPU time. */
-	uint64_t start_ns, end_ns;
-	bool spans_earlier;            /* first sample of a session: begins at an earlier event */
-	const double *values;          /* one a metric; NaN: CUPTI could not compute it */
-	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
-	/* One a metric; false: the range has not all passes of it, and the value is NaN. */
-	const bool *measured;
-	const struct opk_ran *ran; /* of samples divided among what ran; else NULL */
-};
-
-/* What a row of what ran says besides its range, which has what several launches share. */
-struct opk_ran {
-	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
-	uint64_t launches; /* that the row is of; of idle time: pauses */
-	uint64_t time_ns;  /* of all; range.duration_ns is the mean launch, and all idle time */
-	uint64_t least_ns, most_ns;
-	uint64_t shared_ns; /* of this time, others ran on the GPU, too */
-	uint64_t bytes;     /* of copies and sets */
-	uint64_t samples;   /* it ran in so many */
-	/* As good as so many in which it ran alone; 0 also where there is no telling it apart. */
-	uint64_t samples_alone;
-	/* It has no values: too short, or too few samples tell it apart. */
-	bool unknown;
-};
-
-struct opk_filter;
 struct opk_eval_options {
 	size_t size;
 	/*
-	 * For recordings labels and derived metrics, too; NULL: all that it shows by itself. The
-	 * evaluation borrows them.
+	 * For recordings labels and derived metrics, too; NULL: all that it shows by itself.
+	 * Borrowed as long as what was evaluated is there.
 	 */
 	const char *const *metrics;
 	size_t metric_count;
@@ -1016,97 +983,34 @@ struct opk_eval_options {
 	void *progress_data;
 	/* Child processes that divide the images among them; 0: as cores and bytes suggest. */
 	size_t workers;
-	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
-	const struct opk_filter *filter; /* leaves out what it refuses; outlives the evaluation */
-	/* What else is evaluated, beside the columns: as `metrics`, borrowed. */
-	const char *const *also;
-	size_t also_count;
 	/*
-	 * NULL: each range is a row. "kernel": launches of the same kernel, symbol, launch shape,
-	 * shared memory and GPU are one; "launch": those of the same kernel and shape with the same
-	 * index, GPU and rank; "name": ranges of the same name, GPU and rank. "": as the recording
-	 * says. OPK_EINPUT where there is no range table; OPK_EUSAGE for any other word, and for
-	 * any but "" with samples or a bare image.
+	 * Only rows that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN", or
+	 * "NAME<NUMBER" with < <= > >= = or !=. The name is that of a fact's column, where "range"
+	 * is also the range's name, and "index" its number; or of a metric, label, derived metric
+	 * or attribute, whose values are numbers. The pattern is a shell glob over the whole text
+	 * of a fact as CSV has it, "" where it is unknown; where text and pattern are numbers, they
+	 * are compared as such. What is unknown or nan meets no < <= > >=. Facts are judged before
+	 * rows are joined, values after it. OPK_EUSAGE: this is no condition, or rows have no such
+	 * fact or value.
 	 */
-	const char *join;
+	const char *const *where;
+	size_t where_count;
+	const struct opk_eval_inside *inside; /* the library's own; NULL */
 };
 
-/*
- * A filter takes the rows that meet all conditions, each "NAME=PATTERN" or "NAME!=PATTERN", or
- * "NAME<NUMBER" with < <= > >= = or !=. The name is that of a fact's column (see opk_fact), where
- * "range" is also the range's name, and "index" its number; or of a metric, label, derived metric or
- * attribute, whose values are numbers. The pattern is a shell glob over the whole text of a
- * fact as CSV has it, "" where it is unknown; where text and pattern are numbers, they are compared
- * as such. What is unknown or nan meets no < <= > >=. Facts are judged before rows are joined,
- * values after it. OPK_EUSAGE: this is no condition, or rows have no such fact; whether there is
- * such a value only the evaluation finds out. Conditions are copied.
- */
-int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
-                   size_t count);
-void opk_filter_free(struct opk_filter *filter);
-
-/*
- * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges,
- * else cuptiProfilerHostEvaluateToGpuValues) in child processes, because NVIDIA's code crashes,
- * hangs or runs wild on damaged images: such an end is OPK_EINPUT here. All rows are computed
- * before the first can be read, and they and errors are the same however many children there are.
- * Children are forked and not replaced by exec. Other threads may work meanwhile, with contexts of
- * their own: none of them is in NVIDIA's code at a fork. One that is in the dynamic loader may hold
- * a child up; after opk_nvidia_get_info() children do not use the loader. Small recordings are
- * evaluated by a child that stays for the next ones, where the shared library is used: it is the
- * library itself, run as a program, has none of this process's memory and files, and no wait() of
- * this process finds it. It ends with the last context, or after a minute without work. Where there
- * can be none, or it ends otherwise, a forked child does the work. From an .opk file every
- * checksum is verified before a byte reaches NVIDIA's code; a bare image can't be verified. With a
- * filter only rows that it takes are evaluated, and images that have none, as the file's tables
- * say, are not even read.
- */
-struct opk_evaluation;
-/*
- * `file` must outlive the evaluation. OPK_EUSAGE: metrics that can't be evaluated on the chip, or a
- * filter on values that there are not. OPK_EINPUT: the file is damaged or cut off, or NVIDIA's code
- * can't read an image. OPK_EFAILED: there is no room for rows in the folder of temporary files.
- */
-int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const struct opk_eval_options *options);
-void opk_evaluation_free(struct opk_evaluation *evaluation);
-/*
- * What there is to show: the metrics, under their labels where the recording has any and no others
- * were asked for, without hidden ones, and derived metrics. Metrics that these need are evaluated,
- * asked for or not.
- */
-size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
-const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
-/* NVIDIA's, or for derived metrics as declared or as the formula makes it; "": it is not known. */
-const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
-/*
- * Fills opk_evaluation_column_count() values, each in its column's unit, from the
- * `values` of a row. NaN: a metric that it needs is
- * NaN, or the formula has no value.
- */
-void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
-                            const double *metrics);
-/*
- * The next row that the filter takes, valid until the next call; *row is NULL after the last.
- * OPK_EINPUT: what the child processes wrote can't be read back.
- */
-int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
-                        struct opk_evaluation *evaluation);
-
-/* ---- statistics ------------------------------------------------------------------------------ */
-
-/*
- * Rows that share a key as one, with total, mean and percentiles. This, sums and parts make new
- * counter data images of ranges of others, by PerfWorks' combiner (NVPW_CounterDataCombiner_*): in
- * a child process, once every checksum was verified, as evaluation does.
- */
-
-/* How images are made; NULL: defaults. */
-struct opk_image_options {
-	size_t size;
-	unsigned timeout_s; /* give up after so long without progress; 0: 30 */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
+/* What a row of what ran says besides its range, which has what several launches share. */
+struct opk_ran {
+	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
+	uint64_t launches; /* that the row is of; of idle time: pauses */
+	uint64_t time_ns;  /* of all; range.duration_ns is the mean launch, and all idle time */
+	uint64_t least_ns, most_ns;
+	uint64_t shared_ns; /* of this time, others ran on the GPU, too */
+	uint64_t bytes;     /* of copies and sets */
+	uint64_t samples;   /* it ran in so many */
+	/* As good as so many in which it ran alone; 0 also where there is no telling it apart. */
+	uint64_t samples_alone;
+	/* It has no values: too short, or too few samples tell it apart. */
+	bool unknown;
 };
 
 /* A column's values over some ranges; NaN where there is no such number, or one of them is NaN. */
@@ -1144,70 +1048,12 @@ struct opk_aggregated {
 	bool summed; /* some of its rows are sums of ranges, whose own values are not known */
 };
 
-/*
- * Statistics of an evaluation of `file`, from which no row was read before; both must outlive the
- * result. They are without rows that the evaluation's filter refuses. Key groups are in the order
- * in which the first range of each appeared. Where each range has one pass, each metric is over the
- * ranges of its passes; where these have different numbers of ranges, its mean is that of the mean
- * range, and it has no sum. Derived metrics are computed of totals, or of means where the metrics
- * in them have different counts. Ranges of several GPUs are in one group unless the key says
- * otherwise, and their values are put together as docs/formats.md says. OPK_EUSAGE: `key` or
- * `level` is not what opk_sum() takes, or the filter judges values of ranges that have one pass
- * each. OPK_EINPUT: the file was evaluated otherwise, or an image can't be read.
- */
-struct opk_aggregate;
-
-/* ---- facts ----------------------------------------------------------------------------------- */
-
-/* What rows have besides values: names, kernels, launch shapes, times. */
-
-/* The columns before the values, in their order; what filters and databases take, too. */
-enum opk_fact {
-	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
-	OPK_FACT_SAMPLE_START,
-	OPK_FACT_SAMPLE_END,
-	OPK_FACT_SPANS_EARLIER,
-	OPK_FACT_RANGE, /* index, as for samples */
-	OPK_FACT_NAME,
-	OPK_FACT_KERNEL,
-	OPK_FACT_SYMBOL,
-	OPK_FACT_GRID, /* "32x32x1" */
-	OPK_FACT_BLOCK,
-	OPK_FACT_GRID_X,
-	OPK_FACT_GRID_Y,
-	OPK_FACT_GRID_Z,
-	OPK_FACT_BLOCK_X,
-	OPK_FACT_BLOCK_Y,
-	OPK_FACT_BLOCK_Z,
-	OPK_FACT_DEVICE, /* samples have it, too */
-	OPK_FACT_LAUNCH,
-	OPK_FACT_SHARED_BYTES,
-	OPK_FACT_REGISTERS,
-	OPK_FACT_STREAM,
-	OPK_FACT_CONTEXT,
-	OPK_FACT_NVTX,
-	OPK_FACT_PROCESS,
-	OPK_FACT_RANK,
-	OPK_FACT_HOST, /* samples have it, too, and the next one */
-	OPK_FACT_GPU,  /* its UUID or PCI address */
-	OPK_FACT_SM_MHZ,
-	OPK_FACT_MEMORY_MHZ,
-	OPK_FACT_START,
-	OPK_FACT_SUMMED, /* ranges of which this one is the sum */
-	OPK_FACT_DURATION,
-	OPK_FACT_LAUNCHES, /* ranges joined in the row */
-	OPK_FACT_LAUNCHES_MIN,
-	/* What ran: struct opk_ran. Other rows have none of it. */
-	OPK_FACT_KIND,
-	OPK_FACT_END,
-	OPK_FACT_TIME,
-	OPK_FACT_LEAST,
-	OPK_FACT_MOST,
-	OPK_FACT_SHARED,
-	OPK_FACT_BYTES,
-	OPK_FACT_SAMPLES,
-	OPK_FACT_SAMPLES_ALONE,
-	OPK_FACT_COUNT
+/* How new images are made of others; NULL: defaults. */
+struct opk_image_options {
+	size_t size;
+	unsigned timeout_s; /* give up after so long without progress; 0: 30 */
+	void (*progress)(void *data, uint64_t done, uint64_t total);
+	void *progress_data;
 };
 
 /* What the rows of a recording are. */
@@ -1252,19 +1098,14 @@ const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct op
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Recordings as rows and columns, which "offpeak eval" prints: the simplest way to values. */
+/* Recordings as rows and columns, which "offpeak eval" prints: the way to values. */
 
 /* Texts are copied. */
 struct opk_table_options {
 	size_t size;
-	/*
-	 * How recordings are evaluated, and for which metrics or set: not its `filter` and `join`.
-	 * NULL: defaults. `also` is borrowed; statistics have none.
-	 */
+	/* For which metrics or set, which rows, and how; NULL: defaults. */
 	const struct opk_eval_options *eval;
-	const char *set;          /* instead of these: as opk_set_find() takes it */
-	const char *const *where; /* conditions of opk_filter_new() */
-	size_t where_count;
+	const char *set; /* instead of its metrics or set: as opk_set_find() takes it */
 	/*
 	 * Only these, in this order: names of facts, "file", and metrics, labels or derived
 	 * metrics; where neither set nor metrics are given, no others are evaluated. NULL: all.
@@ -1278,143 +1119,78 @@ struct opk_table_options {
 	/* A row a range and value, not a column a value: files may have different ones. */
 	bool is_long;
 	/*
-	 * Statistics: a row a key group and value; `key` and `level` of struct
-	 * opk_aggregate_options. Columns that name values choose the rows. Recordings that only say
-	 * what ran take "kernel" alone, which is OPK_ROWS_KERNELS there.
+	 * Statistics: a row a key group and value; key and level as opk_sum() takes them. Columns
+	 * that name values choose the rows. Recordings that only say what ran take "kernel" alone,
+	 * which is OPK_ROWS_KERNELS there.
 	 */
 	const char *aggregate, *level;
-	const struct opk_image_options *image; /* how they are computed; NULL: defaults */
-	bool mark_first_sample;                /* keeps it, too, with the column "spans_earlier" */
-	/*
-	 * There are no columns and rows, only their sources. Files may have different values;
-	 * `columns` names those that are read.
-	 */
-	bool only_sources;
-	bool drop_first_sample; /* as by default, but no note says it */
-	/*
-	 * Takes notes of the rows, on the thread that reads them. NULL: nothing is noted.
-	 */
+	/* Takes notes of the rows, on the thread that reads them. NULL: nothing is noted. */
 	opk_log_fn *log;
 	void *log_data;
-	/* Rows are shown inside others: without columns for that, unless `columns` name them. */
-	bool is_tree;
-	/*
-	 * OPK_EFAILED where a file is named twice, or has images or records that another one has,
-	 * too. By default they count twice, and the log of the context has a note.
-	 */
-	bool refuse_twice;
-};
-
-enum opk_table_kind {
-	OPK_TABLE_FACT,
-	OPK_TABLE_VALUE,
-	OPK_TABLE_FILE, /* the path of the row's file */
-	/*
-	 * Of ranges inside others: how deep it is among the table's rows of its file, GPU and rank,
-	 * from 1, and the range that it is in, by name; "a" holds "a/b", and kernels that ran in
-	 * it. A sum over rows of level 1 counts nothing twice.
-	 */
-	OPK_TABLE_LEVEL,
-	OPK_TABLE_PARENT,
-	/* Where each value has a row. */
-	OPK_TABLE_GROUP, /* number of the key group, from 0 over all files */
-	OPK_TABLE_METRIC,
-	OPK_TABLE_UNIT,
-	OPK_TABLE_NUMBER,   /* the value itself */
-	OPK_TABLE_LAUNCHES, /* it is of so many */
-	/* struct opk_statistics */
-	OPK_TABLE_COUNT,
-	OPK_TABLE_SUM,
-	OPK_TABLE_MEAN,
-	OPK_TABLE_MIN,
-	OPK_TABLE_MAX,
-	OPK_TABLE_P50,
-	OPK_TABLE_P90,
-	OPK_TABLE_P99,
-	OPK_TABLE_WEIGHTED,
-	OPK_TABLE_INFLATED, /* counts idle time around short kernels, as the recording says */
-	OPK_TABLE_KINDS
-};
-
-struct opk_table_column {
-	struct opk_column header;
-	enum opk_table_kind kind;
-	enum opk_fact fact; /* of OPK_TABLE_FACT */
-	const char *unit;   /* of a value: "byte", "" where it is not known; else NULL */
-	/* The heading that the set has over a value; NULL: none. */
-	const struct opk_meta_heading *heading;
-};
-
-/* A row, valid until the next one is read. */
-struct opk_table_row {
-	const union opk_cell *cells; /* one a column */
-	/*
-	 * One a column. False: a fact is not known, or nothing was collected of which the value or
-	 * the statistics are computed, which are NaN then. What was collected may be NaN, too.
-	 */
-	const bool *known;
+	const struct opk_table_inside *inside; /* the library's own; NULL */
 };
 
 /*
  * Recordings, all of ranges or all of samples, as one table with columns and rows as "offpeak eval"
- * prints them. It has files and a context of its own, so that it may be used on another thread than
- * `ctx` and outlive it; the causes of a failure here are those of `ctx`. All files are evaluated
- * before the first row is read; they need the same values. OPK_EUSAGE: there are no files, a file
- * has no such column, files do not go into one table, or options contradict each other. OPK_EINPUT:
- * a file is damaged, or cut off where `eval` does not allow that. Otherwise it fails as
- * opk_eval_file() does. The log of `ctx` has notes of files and key groups,
- * and `log` of the options those of rows.
+ * prints them: docs/formats.md. It has files and a context of its own, so that it may be used on
+ * another thread than `ctx` and outlive it; the causes of a failure here are those of `ctx`.
+ *
+ * All files are evaluated before this returns (NVPW_MetricsEvaluator_EvaluateToGpuValues where it
+ * can be had for ranges, else cuptiProfilerHostEvaluateToGpuValues), in child processes, because
+ * NVIDIA's code crashes, hangs or runs wild on damaged images: such an end is OPK_EINPUT here. Rows
+ * and errors are the same however many children there are. Children are forked and not replaced by
+ * exec. Other threads may work meanwhile, with contexts of their own: none of them is in NVIDIA's
+ * code at a fork. One that is in the dynamic loader may hold a child up; after
+ * opk_nvidia_get_info() children do not use the loader. Small recordings are evaluated by a child
+ * that stays for the next ones, where the shared library is used: it is the library itself, run as
+ * a program, has none of this process's memory and files, and no wait() of this process finds it.
+ * It ends with the last context, or after a minute without work. Where there can be none, or it
+ * ends otherwise, a forked child does the work. From an .opk file every checksum is verified before
+ * a byte reaches NVIDIA's code; a bare image can't be verified. Where there are conditions, images
+ * that have no such rows, as the file's tables say, are not even read.
+ *
+ * OPK_EUSAGE: there are no files, a file has no such column or metric, files do not go into one
+ * table, or options contradict each other. OPK_EINPUT: a file is damaged, or cut off where `eval`
+ * does not allow that, or NVIDIA's code can't read an image. OPK_EFAILED: there is no room for rows
+ * in the folder of temporary files. The log of `ctx` has notes of files and key groups, and `log`
+ * of the options those of rows.
  */
 struct opk_table;
 int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
                   size_t count, const struct opk_table_options *options);
 /*
  * In the same way a bare counter data image, which is read before this returns; `name` is its path
- * in the table. Metrics, or a set and the chip, are required; see struct opk_eval_options. There
- * are no key groups, and neither kernels nor launches.
+ * in the table. Metrics, or a set, are required; see struct opk_eval_options. There are no key
+ * groups, and neither kernels nor launches.
  */
 int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
                         const char *name, const struct opk_table_options *options);
 void opk_table_free(struct opk_table *table);
-/* The columns in their order, borrowed from the table; NULL past the last. */
-size_t opk_table_column_count(const struct opk_table *table);
-const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
+/* Names and types of the columns in their order, borrowed from the table. */
+const struct opk_column *opk_table_columns(const struct opk_table *table, size_t *count);
+enum opk_table_list {
+	/* unit: of a value, "byte", "" where it is not known; else NULL. A row a column. */
+	OPK_TABLE_UNITS,
+	/*
+	 * One row: chip; profiler; set, which was evaluated, "" where metrics were asked for by
+	 * name; recorded_set, with which the files were recorded. Several, with ',' between, where
+	 * files differ; "" where it is not known.
+	 */
+	OPK_TABLE_ABOUT,
+};
+/* What the table is about. */
+int opk_table_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_table *table,
+                   enum opk_table_list which);
 /*
- * A fact of the files, borrowed: "chip"; "profiler"; "set", the set that was evaluated; or
- * "recorded_set", the one with which the files were recorded. Several, with ',' between, where they
- * differ; "" where it is not known, and "set" where metrics were asked for by name.
+ * The next row: *cells has one a column, and is NULL after the last row. (*known)[i] is false where
+ * a fact is not known, or nothing was collected of which the value or the statistics are computed,
+ * which are NaN then; what was collected may be NaN, too. Both are valid until the next call. Where
+ * it fails, opk_table_error() has the causes, not the context that the table was made with.
+ * OPK_EINPUT: what the child processes wrote can't be read back.
  */
-const char *opk_table_about(const struct opk_table *table, const char *fact);
-/*
- * The next row, borrowed until the next call; *row is NULL after the last one. Where it fails, as
- * opk_evaluation_next() does, opk_table_error() has the causes, not the context that the table was
- * made with.
- */
-int opk_table_next(const struct opk_table_row **row, struct opk_table *table);
+int opk_table_next(const union opk_cell **cells, const bool **known, struct opk_table *table);
 /* The next row is the first one again; nothing is evaluated for that. */
 void opk_table_rewind(struct opk_table *table);
-
-/*
- * A file of a table and what came of it; all is the table's, which alone reads the evaluation's
- * rows. The file is to be asked, not to be freed.
- */
-struct opk_table_file {
-	const char *path;
-	struct opk_file *file;       /* NULL: a bare image */
-	const struct opk_meta *meta; /* NULL: a bare image */
-	enum opk_rows rows;          /* that it has */
-	const struct opk_evaluation *evaluation;
-	const struct opk_join *join;           /* NULL: each row of the evaluation is one */
-	const struct opk_aggregate *aggregate; /* NULL: its rows are no statistics */
-	const bool *inflated;                  /* one a column of the evaluation; NULL: none is */
-	uint64_t spans_earlier;                /* samples that begin at an earlier event, so far */
-	uint64_t first_group; /* the number that its first key group has in the table */
-	/* The set that was evaluated: one that was asked for, else the file's; "": metrics were. */
-	const char *set_name;
-};
-size_t opk_table_file_count(const struct opk_table *table);
-/* Borrowed; it stays where it is, and so does what it points to. NULL past the last file. */
-const struct opk_table_file *opk_table_get_file(const struct opk_table *table, size_t i);
 
 /* The table's context with the causes of its last failure, borrowed: see opk_error_count(). */
 const struct opk_ctx *opk_table_error(const struct opk_table *table);
@@ -1473,9 +1249,9 @@ struct ArrowArrayStream {
 /*
  * The rows of a table that were not read yet, as a stream of record batches, each of some MiB.
  * Texts are dictionaries of UTF-8 with 32-bit indices, whose dictionary goes with each batch;
- * integers are int64, values float64. What is not `known` (struct opk_table_row) is null, and a
+ * integers are int64, values float64. What is not known (opk_table_next()) is null, and a
  * value that could not be computed is NaN. The fields of values have their "unit" as metadata, and
- * the schema the facts of opk_table_about() and "offpeak", which is the version.
+ * the schema those of OPK_TABLE_ABOUT and "offpeak", which is the version.
  *
  * The stream takes the table over, unless this fails; its release() frees it. Schemas and arrays
  * outlive the stream. Where get_next() fails, with EIO or ENOMEM, get_last_error() has the cause
@@ -1497,15 +1273,12 @@ int opk_listing_export_arrow(struct ArrowArrayStream *out, const struct opk_list
 
 struct opk_trace_options {
 	size_t size;
-	/* The metrics, and how they are evaluated; not `filter` and `join`. NULL: defaults. */
-	const struct opk_eval_options *eval;
 	/*
-	 * Conditions as of opk_filter_new(), on samples and ranges. What ran has to meet those on
-	 * start_ns, end_ns, device, host and gpu, too; in files without samples those on any fact
-	 * of launches. NVTX ranges are of no device.
+	 * The metrics, which samples and ranges, and how they are evaluated; NULL: defaults. What
+	 * ran has to meet conditions on start_ns, end_ns, device, host and gpu, too; in files
+	 * without samples those on any fact of launches. NVTX ranges are of no device.
 	 */
-	const char *const *where;
-	size_t where_count;
+	const struct opk_eval_options *eval;
 	enum opk_kernel_style kernel_names;
 	bool gzip;
 	/* Samples that were written; evaluation has its own. */
@@ -1521,7 +1294,7 @@ struct opk_trace_options {
  * Writes a trace of all files, which may be those of the ranks of a job, to `path`. Besides
  * NVIDIA's libraries it takes 24 bytes of memory for each sample, its times; 300 for each range
  * with values; and records of what ran as long as sections of the file overlap in time that have
- * them. Samples and ranges are evaluated as opk_eval_file() does it. OPK_EUSAGE: no file has
+ * them. Samples and ranges are evaluated as opk_table_new() does it. OPK_EUSAGE: no file has
  * anything with a time, or a condition is on a fact that no event has. OPK_EINPUT: a file is cut
  * off or damaged. OPK_EFAILED: more slices are at one time than a trace can show.
  *
@@ -1529,7 +1302,7 @@ struct opk_trace_options {
  * threads, or mark gaps; samples: each is an event for every metric of which it has a value;
  * values; missing_values, nan: no event, but a slice says so; first_samples, that begin at an
  * earlier event, and incomplete_samples, begun but not completed: left out; kernels, copies, sets,
- * nvtx_ranges, ranges; records_left_out: of what ran, because of `where`; ranges_without_times:
+ * nvtx_ranges, ranges; records_left_out: of what ran, because of conditions; ranges_without_times:
  * left out; origin_ns: host time that is 0 in the trace.
  */
 int opk_trace_save(struct opk_listing **counts, struct opk_ctx *ctx, struct opk_file *const *files,

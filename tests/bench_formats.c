@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "database/door.h"
+#include "eval/door.h"
 #include "offpeak.h"
 #include "output/door.h"
 

@@ -223,6 +223,7 @@ START_TEST(chosen_columns)
 {
 	const char *const columns[] = { names[2], "rank", "file", "symbol", "index" };
 	const char *const where[] = { "kernel=y" };
+	struct opk_eval_options eval = OPK_INIT(eval);
 	struct opk_table_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = fake_ctx();
 	struct ArrowArrayStream stream;
@@ -232,8 +233,9 @@ START_TEST(chosen_columns)
 	put("in.opk", &(struct recording){ .ranges = plain });
 	options.columns = columns;
 	options.column_count = COUNT(columns);
-	options.where = where;
-	options.where_count = 1;
+	eval.where = where;
+	eval.where_count = 1;
+	options.eval = &eval;
 	begin(&stream, &schema, ctx, "in.opk", &options);
 	ck_assert_int_eq(schema.n_children, COUNT(columns));
 	for (size_t i = 0; i < COUNT(columns); i++)
@@ -433,6 +435,7 @@ START_TEST(refused)
 	put("in.opk", &(struct recording){ .ranges = plain });
 	put("samples.opk", &(struct recording){ .samples = true });
 	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct opk_eval_options eval = OPK_INIT(eval);
 		struct opk_table_options options = OPK_INIT(options);
 		const char *path = in_folder("in.opk");
 		struct opk_table *table = NULL;
@@ -440,8 +443,9 @@ START_TEST(refused)
 
 		options.columns = &cases[i].column;
 		options.column_count = cases[i].column != NULL;
-		options.where = &cases[i].where;
-		options.where_count = cases[i].where != NULL;
+		eval.where = &cases[i].where;
+		eval.where_count = cases[i].where != NULL;
+		options.eval = &eval;
 		code = opk_table_new(&table, ctx, &path, 1, &options);
 		ck_assert_msg(code == OPK_EUSAGE, "line %d: %d", cases[i].line, code);
 		ck_assert_msg(strstr(errors_of(ctx), cases[i].error), "line %d: %s", cases[i].line,
@@ -478,12 +482,13 @@ END_TEST
 /* Reads what is left; `first` is what the next row begins with. */
 static size_t read_rest(uint64_t *first, struct opk_table *table)
 {
-	const struct opk_table_row *row;
+	const union opk_cell *row;
+	const bool *known;
 	size_t count = 0;
 
-	while (!opk_table_next(&row, table) && row)
+	while (!opk_table_next(&row, &known, table) && row)
 		if (!count++)
-			*first = row->cells[0].uint;
+			*first = row[0].uint;
 	return count;
 }
 
@@ -493,7 +498,8 @@ static void check_places(struct opk_ctx *ctx, struct opk_table *table)
 	struct opk_table_place places[64];
 	char kept[64][64];
 	const struct opk_table_source *source;
-	const struct opk_table_row *row;
+	const union opk_cell *row;
+	const bool *known;
 	size_t count = 0;
 
 	opk_table_rewind(table);
@@ -506,8 +512,8 @@ static void check_places(struct opk_ctx *ctx, struct opk_table *table)
 	while (count-- > 0) {
 		ck_ok(ctx, opk_table_go_to(&source, table, &places[count]));
 		ck_assert_str_eq(source->row.name, kept[count]);
-		ck_ok(ctx, opk_table_next(&row, table));
-		ck_assert_str_eq(row->cells[1].string, kept[count]);
+		ck_ok(ctx, opk_table_next(&row, &known, table));
+		ck_assert_str_eq(row[1].string, kept[count]);
 	}
 }
 
@@ -523,13 +529,14 @@ START_TEST(read_again)
 	put("in.opk", &(struct recording){ .ranges = plain });
 	for (size_t i = 0; i < 3; i++) {
 		struct opk_table *table = table_of(ctx, "in.opk", &options[i]);
-		const struct opk_table_row *row;
+		const union opk_cell *row;
+		const bool *known;
 		uint64_t first = 0, again = 1;
 		size_t all = read_rest(&first, table);
 
 		ck_assert_uint_gt(all, 1);
 		opk_table_rewind(table);
-		ck_ok(ctx, opk_table_next(&row, table));
+		ck_ok(ctx, opk_table_next(&row, &known, table));
 		opk_table_rewind(table);
 		ck_assert_uint_eq(read_rest(&again, table), all);
 		ck_assert_uint_eq(again, first);
@@ -545,7 +552,8 @@ START_TEST(error_in_mid_stream)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_table_source *source = NULL;
-	const struct opk_table_row *row;
+	const union opk_cell *row;
+	const bool *known;
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
 	struct ArrowArray batch = { 0 };
@@ -554,7 +562,7 @@ START_TEST(error_in_mid_stream)
 
 	put("in.opk", &(struct recording){ .ranges = plain });
 	table = table_of(ctx, "in.opk", NULL);
-	ck_assert_int_eq(opk_table_next(&row, table), OPK_OK);
+	ck_assert_int_eq(opk_table_next(&row, &known, table), OPK_OK);
 	ck_assert_ptr_nonnull(row);
 	table->inputs->evaluation->segment_count = 1;
 	/* What a failure gives out is what was there. */
@@ -563,12 +571,12 @@ START_TEST(error_in_mid_stream)
 	ck_assert_int_eq(code, OPK_EINPUT);
 	ck_assert_ptr_nonnull(source);
 	opk_table_rewind(table);
-	while (!(code = opk_table_next(&row, table)))
+	while (!(code = opk_table_next(&row, &known, table)))
 		ck_assert_ptr_nonnull(row);
 	ck_assert_int_eq(code, OPK_EINPUT);
 	ck_assert_ptr_nonnull(row);
 	opk_table_rewind(table);
-	ck_assert_int_eq(opk_table_next(&row, table), OPK_OK);
+	ck_assert_int_eq(opk_table_next(&row, &known, table), OPK_OK);
 	ck_assert_int_eq(opk_table_export_arrow(&stream, table), OPK_OK);
 	ck_assert_int_eq(stream.get_schema(&stream, &schema), 0);
 	for (int i = 0; i < 2; i++) {

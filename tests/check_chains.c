@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "container/door.h"
+#include "eval/door.h"
 #include "folder.h"
 #include "images/door.h"
 #include "output/door.h"
@@ -100,7 +101,7 @@ static void read_rows(struct rows *rows, struct opk_ctx *ctx, const char *path)
 	struct opk_file *file;
 
 	options.workers = random64() % 3;
-	options.cupti_only = random64() % 4 == 0;
+	options.inside = &(struct opk_eval_inside){ .cupti_only = random64() % 4 == 0 };
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
 	*rows = (struct rows){ .columns = opk_evaluation_column_count(evaluation) };

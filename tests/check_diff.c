@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "compare/compare.h"
+#include "eval/door.h"
 #include "folder.h"
 #include "random.h"
 

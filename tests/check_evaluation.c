@@ -112,7 +112,7 @@ START_TEST(evaluation_fails)
 	struct opk_evaluation *evaluation = NULL;
 	int code;
 
-	options.cupti_only = row->cupti_only;
+	options.inside = &(struct opk_eval_inside){ .cupti_only = row->cupti_only };
 	fake.status[row->call] = row->status;
 	fake.from[row->call] = row->from;
 	code = evaluate(&evaluation, ctx, &options);
@@ -428,10 +428,10 @@ START_TEST(evaluation_arguments)
 	ck_assert_msg(told(ctx, "fake__b needs a rollup"), "%s", errors_of(ctx));
 	ck_assert_msg(!told(ctx, "'fake__a.sum'"), "%s", errors_of(ctx));
 	options.metric_count = 1;
-	options.join = "kernel";
+	options.inside = &(struct opk_eval_inside){ .join = "kernel" };
 	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE);
 	ck_assert_msg(told(ctx, "a bare image has no range table"), "%s", errors_of(ctx));
-	options.join = "";
+	options.inside = &(struct opk_eval_inside){ .join = "" };
 	ck_code(ctx, opk_eval_image(&evaluation, ctx, fake_image(), 64, &options), OPK_EINPUT);
 	ck_code(ctx, opk_eval_image(&evaluation, ctx, "LOPDATe", 8, &options), OPK_EINPUT);
 	ck_code(ctx,

@@ -353,13 +353,14 @@ static void write_recording(struct opk_ctx *ctx, const char *join)
 }
 
 static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
-                    const struct opk_filter *filter)
+                    const char *condition)
 {
 	struct opk_eval_options options = OPK_INIT(options);
 
-	options.filter = filter;
+	options.where = &condition;
+	options.where_count = condition != NULL;
 	options.timeout_s = 20;
-	options.join = "";
+	options.inside = &(struct opk_eval_inside){ .join = "" };
 	ck_ok(ctx, opk_file_open(file, ctx, in_folder("t.opk")));
 	return opk_eval_file(out, ctx, *file, &options);
 }
@@ -386,14 +387,12 @@ START_TEST(rows_of_an_evaluation)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_evaluation *evaluation;
-		struct opk_filter *filter;
 		const struct opk_row *row;
 		struct opk_file *file;
 		char got[200] = "";
 
 		write_recording(ctx, "");
-		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].text, 1));
-		ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter));
+		ck_ok(ctx, evaluate(&evaluation, &file, ctx, rows[i].text));
 		ck_row(&rows[i], opk_evaluation_row_count(evaluation) == 3, "rows");
 		for (;;) {
 			size_t used = strlen(got);
@@ -407,7 +406,6 @@ START_TEST(rows_of_an_evaluation)
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "%s", got);
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
-		opk_filter_free(filter);
 		opk_ctx_free(ctx);
 	}
 }
@@ -416,16 +414,13 @@ END_TEST
 /* Rows are judged before they are joined, when all of them still know their rank. */
 START_TEST(joined_rows)
 {
-	static const char *const text = "rank=0";
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
-	struct opk_filter *filter;
 	struct opk_file *file;
 	struct opk_join *join;
 
 	write_recording(ctx, "kernel");
-	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
-	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter));
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, "rank=0"));
 	ck_ok(ctx, opk_join_new(&join, ctx, evaluation));
 	ck_assert_uint_eq(opk_join_count(join), 2);
 	ck_assert_uint_eq(opk_join_get(join, 0)->ranges, 1);
@@ -434,26 +429,21 @@ START_TEST(joined_rows)
 	opk_join_free(join);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
-	opk_filter_free(filter);
 	opk_ctx_free(ctx);
 }
 END_TEST
 
 START_TEST(filter_that_does_not_fit)
 {
-	static const char *const text = "sample=1";
 	struct opk_evaluation *evaluation = NULL;
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_filter *filter;
 	struct opk_file *file;
 
 	write_recording(ctx, "");
-	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
-	ck_code(ctx, evaluate(&evaluation, &file, ctx, filter), OPK_EUSAGE);
+	ck_code(ctx, evaluate(&evaluation, &file, ctx, "sample=1"), OPK_EUSAGE);
 	ck_assert(told(ctx, "of PM samples"));
 	ck_assert_ptr_null(evaluation);
 	opk_file_free(file);
-	opk_filter_free(filter);
 	opk_ctx_free(ctx);
 }
 END_TEST

@@ -71,11 +71,12 @@ static void write_sections(struct opk_ctx *ctx, const char *sections, bool compl
 /* ---- filters ---------------------------------------------------------------------------- */
 
 static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
-                    const struct opk_filter *filter, size_t workers)
+                    const char *condition, size_t workers)
 {
 	struct opk_eval_options options = OPK_INIT(options);
 
-	options.filter = filter;
+	options.where = &condition;
+	options.where_count = condition != NULL;
 	options.timeout_s = 20;
 	options.workers = workers;
 	options.allow_incomplete = true;
@@ -105,13 +106,13 @@ static void list_rows(char *out, size_t size, struct opk_ctx *ctx,
 	}
 }
 
-static void list_all(char *out, size_t size, struct opk_ctx *ctx, const struct opk_filter *filter,
+static void list_all(char *out, size_t size, struct opk_ctx *ctx, const char *condition,
                      const struct opk_filter *judge, size_t workers)
 {
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
 
-	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter, workers));
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, condition, workers));
 	list_rows(out, size, ctx, evaluation, judge);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
@@ -152,7 +153,7 @@ START_TEST(same_rows)
 			ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
 			list_all(wanted, sizeof wanted, ctx, NULL, filter, 1);
 			for (size_t workers = 1; workers < 4; workers += 2) {
-				list_all(got, sizeof got, ctx, filter, NULL, workers);
+				list_all(got, sizeof got, ctx, text, NULL, workers);
 				ck_row(&rows[i], !strcmp(got, wanted),
 				       "%s, %zu workers:\n%sinstead of\n%s", text, workers, got,
 				       wanted);
@@ -185,20 +186,17 @@ START_TEST(no_needless_values)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_evaluation *evaluation = NULL;
 		struct opk_ctx *ctx = fake_ctx();
-		struct opk_filter *filter;
 		struct opk_file *file;
 		int code;
 
 		write_sections(ctx, rows[i].sections, true);
 		fake.evaluate_at = 1;
 		fake.evaluate_deed = FAKE_SEGFAULTS;
-		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
-		code = evaluate(&evaluation, &file, ctx, filter, 1);
+		code = evaluate(&evaluation, &file, ctx, rows[i].condition, 1);
 		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s",
 		       rows[i].condition, errors_of(ctx));
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
-		opk_filter_free(filter);
 		opk_ctx_free(ctx);
 	}
 }
@@ -248,20 +246,17 @@ START_TEST(no_needless_images)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_evaluation *evaluation = NULL;
 		struct opk_ctx *ctx = fake_ctx();
-		struct opk_filter *filter;
 		struct opk_file *file;
 		int code;
 
 		write_sections(ctx, rows[i].sections, true);
 		damage_image(ctx, 1);
-		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
-		code = evaluate(&evaluation, &file, ctx, filter, 1);
+		code = evaluate(&evaluation, &file, ctx, rows[i].condition, 1);
 		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s",
 		       rows[i].condition, errors_of(ctx));
 		ck_row(&rows[i], !evaluation || opk_evaluation_row_count(evaluation) == 6, "rows");
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
-		opk_filter_free(filter);
 		opk_ctx_free(ctx);
 	}
 }
@@ -275,14 +270,12 @@ START_TEST(statistics_of_some)
 	struct opk_evaluation *evaluation;
 	struct opk_aggregate *statistics;
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_filter *filter;
 	struct opk_file *file;
 
 	options.key = "device";
 	write_sections(ctx, "DR3DR3", true);
 	damage_image(ctx, 1);
-	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
-	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter, 1));
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, text, 1));
 	ck_ok(ctx, opk_aggregate_new(&statistics, ctx, evaluation, file, &options));
 	ck_assert_uint_eq(opk_aggregate_count(statistics), 1);
 	ck_assert_uint_eq(opk_aggregate_left_out(statistics), 0);
@@ -292,7 +285,6 @@ START_TEST(statistics_of_some)
 	opk_aggregate_free(statistics);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
-	opk_filter_free(filter);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -304,25 +296,23 @@ START_TEST(nothing_wanted)
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_evaluation *evaluation;
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_filter *filter;
 	const struct opk_row *row;
 	struct opk_file *file;
 
 	write_sections(ctx, "DR3", true);
-	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
-	ck_ok(ctx, evaluate(&evaluation, &file, ctx, filter, 0));
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, text, 0));
 	ck_assert_str_eq(opk_evaluation_chip(evaluation), "FA100");
 	ck_assert(*opk_evaluation_unit(evaluation, 0));
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 	ck_assert_ptr_null(row);
 	opk_evaluation_free(evaluation);
-	options.filter = filter;
+	options.where = &text;
+	options.where_count = 1;
 	options.metrics = &unknown;
 	options.metric_count = 1;
 	ck_code(ctx, opk_eval_file(&evaluation, ctx, file, &options), OPK_EUSAGE);
 	ck_assert_msg(told(ctx, "fake__no.sum"), "%s", errors_of(ctx));
 	opk_file_free(file);
-	opk_filter_free(filter);
 	opk_ctx_free(ctx);
 }
 END_TEST

@@ -346,7 +346,7 @@ START_TEST(summed_passes_of_hosts)
 	put("in.opk", &recording);
 	ck_ok(ctx, sum(ctx, "name"));
 	file = open_file(ctx, "out.opk");
-	options.join = "";
+	options.inside = &(struct opk_eval_inside){ .join = "" };
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
 	ck_ok(ctx, opk_join_new(&join, ctx, evaluation));
 	ck_assert_uint_eq(opk_join_count(join), 2);

@@ -97,7 +97,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 	struct opk_eval_options options = OPK_INIT(options);
 
 	options.workers = workers;
-	options.join = how;
+	options.inside = &(struct opk_eval_inside){ .join = how };
 	options.metrics = metrics;
 	options.metric_count = count;
 	options.allow_incomplete = true;
@@ -797,7 +797,7 @@ START_TEST(without_memory)
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = fake_ctx();
 
-	options.join = "";
+	options.inside = &(struct opk_eval_inside){ .join = "" };
 	options.workers = _i ? 2 : 0;
 	write_recording(ctx, &recording);
 	for (long n = 0;; n++) {

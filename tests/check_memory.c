@@ -507,7 +507,7 @@ static int evaluate_joined(struct opk_ctx *ctx)
 {
 	struct opk_eval_options options = OPK_INIT(options);
 
-	options.join = "";
+	options.inside = &(struct opk_eval_inside){ .join = "" };
 	return evaluated(ctx, "run.opk", &options, true);
 }
 

@@ -2,6 +2,7 @@
 /* Plans, prefixes, availability images and built sets with NVIDIA's own libraries. */
 #include <unistd.h>
 
+#include "eval/door.h"
 #include "real.h"
 #include "container/door.h"
 #include "plan/door.h"

@@ -24,7 +24,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk
 	struct opk_eval_options options = OPK_INIT(options);
 
 	options.workers = manner->workers;
-	options.cupti_only = manner->cupti_only;
+	options.inside = &(struct opk_eval_inside){ .cupti_only = manner->cupti_only };
 	options.metrics = metrics;
 	options.metric_count = count;
 	return opk_eval_file(out, ctx, file, &options);

@@ -557,8 +557,8 @@ START_TEST(processes_of_counters)
 	trace_files(&t, ctx, "together.opk", NULL, &options);
 	check_events(&t, together, COUNT(together));
 	end(&t);
-	options.where = device;
-	options.where_count = 1;
+	eval.where = device;
+	eval.where_count = 1;
 	trace_files(&t, ctx, "apart.opk", NULL, &options);
 	ck_assert(t.counts.kernels == 1 && t.counts.samples == 2);
 	end(&t);
@@ -594,9 +594,11 @@ START_TEST(conditions)
 	put_ran("in.opk", few, (size_t[]){ COUNT(few) }, 1);
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct opk_trace_options options = OPK_INIT(options);
+		struct opk_eval_options eval = OPK_INIT(eval);
 
-		options.where = &cases[i].condition;
-		options.where_count = 1;
+		options.eval = &eval;
+		eval.where = &cases[i].condition;
+		eval.where_count = 1;
 		begin(&t, ctx, "in.opk", NULL);
 		if (cases[i].refused) {
 			ck_assert_int_eq(trace(&t, &options), OPK_EUSAGE);
@@ -651,6 +653,7 @@ END_TEST
 /* Each allocation in turn fails: an error, and nothing leaks. */
 START_TEST(out_of_memory)
 {
+	struct opk_eval_options eval = OPK_INIT(eval);
 	struct opk_trace_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = new_ctx();
 	int room = INT_MAX;
@@ -658,8 +661,9 @@ START_TEST(out_of_memory)
 	long i = 0;
 
 	options.gzip = true;
-	options.where = (const char *const[]){ "process=10" };
-	options.where_count = 1;
+	options.eval = &eval;
+	eval.where = (const char *const[]){ "process=10" };
+	eval.where_count = 1;
 	put_ran("in.opk", few, (size_t[]){ COUNT(few) }, 1);
 	do {
 		struct traced t;

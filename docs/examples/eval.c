@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* eval RUN.opk [METRIC...]: the ranges of a recording with the values that were asked for. */
+/* eval RUN.opk [COLUMN...]: the rows of a recording: metrics, and names of facts such as kernel. */
+#include <inttypes.h>
 #include <offpeak.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static int report(const struct opk_ctx *ctx, int code)
 {
@@ -11,57 +11,47 @@ static int report(const struct opk_ctx *ctx, int code)
 	return code;
 }
 
-/* Columns are metrics and what is derived of them; `columns` has room for their values. */
-static void print_row(const struct opk_evaluation *evaluation, const struct opk_row *row,
-                      double *columns)
+static void print_cell(const struct opk_column *column, const union opk_cell *cell)
 {
-	opk_evaluation_compute(columns, evaluation, row->values);
-	printf("%zu %s\n", row->index,
-	       row->range && *row->range->kernel ? row->range->kernel : row->name);
-	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
-		printf("  %s = %.17g %s\n", opk_evaluation_column(evaluation, i), columns[i],
-		       opk_evaluation_column_unit(evaluation, i));
+	if (column->type == OPK_CELL_STRING)
+		printf("  %s = %s\n", column->name, cell->string);
+	else if (column->type == OPK_CELL_DOUBLE)
+		printf("  %s = %.17g\n", column->name, cell->number);
+	else if (column->type == OPK_CELL_UINT)
+		printf("  %s = %" PRIu64 "\n", column->name, cell->uint);
+	else if (column->type == OPK_CELL_OPTIONAL)
+		printf("  %s = %" PRIu64 "\n", column->name, cell->optional.uint);
 }
 
-static int print_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation)
+static int print_rows(struct opk_table *table)
 {
-	size_t count = opk_evaluation_column_count(evaluation);
-	double *columns = (double *)calloc(count, sizeof *columns);
-	const struct opk_row *row;
-	int code = columns || !count ? OPK_OK : OPK_ENOMEM;
+	const union opk_cell *cells;
+	const bool *known;
+	size_t count, row = 0;
+	const struct opk_column *columns = opk_table_columns(table, &count);
+	int code;
 
 	/* A row is there until the next one is read; NULL comes after the last. */
-	while (!code && !(code = opk_evaluation_next(&row, ctx, evaluation)) && row)
-		print_row(evaluation, row, columns);
-	free(columns);
-	return code;
-}
-
-static int evaluate(struct opk_ctx *ctx, const char *path, const struct opk_eval_options *options)
-{
-	struct opk_file *file = NULL;
-	struct opk_evaluation *evaluation = NULL;
-	int code = opk_file_open(&file, ctx, path);
-
-	if (!code)
-		code = opk_eval_file(&evaluation, ctx, file, options);
-	if (!code)
-		code = print_rows(ctx, evaluation);
-	opk_evaluation_free(evaluation); /* before the file, from which it borrows */
-	opk_file_free(file);
-	return code;
+	while (!(code = opk_table_next(&cells, &known, table)) && cells) {
+		printf("row %zu\n", row++);
+		for (size_t i = 0; i < count; i++)
+			if (known[i])
+				print_cell(&columns[i], &cells[i]);
+	}
+	return code ? report(opk_table_error(table), code) : OPK_OK;
 }
 
 int main(int argc, char **argv)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_eval_options asked = OPK_INIT(asked);
+	struct opk_table_options asked = OPK_INIT(asked);
 	struct opk_env env = OPK_INIT(env);
+	struct opk_table *table = NULL;
 	struct opk_ctx *ctx;
 	int code;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: eval RUN.opk [METRIC...]\n");
+		fprintf(stderr, "usage: eval RUN.opk [COLUMN...]\n");
 		return OPK_EUSAGE;
 	}
 	opk_env_read(&env);
@@ -69,11 +59,11 @@ int main(int argc, char **argv)
 	code = opk_ctx_new(&ctx, &options);
 	if (code)
 		return code;
-	asked.metrics = (const char *const *)argv + 2;
-	asked.metric_count = (size_t)argc - 2;
-	code = evaluate(ctx, argv[1], argc > 2 ? &asked : NULL);
-	if (code)
-		report(ctx, code);
+	asked.columns = argc > 2 ? (const char *const *)argv + 2 : NULL;
+	asked.column_count = (size_t)argc - 2;
+	code = opk_table_new(&table, ctx, (const char *const *)argv + 1, 1, &asked);
+	code = code ? report(ctx, code) : print_rows(table);
+	opk_table_free(table);
 	opk_ctx_free(ctx);
 	return code;
 }

@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "base/strlist.h"
 #include "container/door.h"
+#include "table/door.h"
 
 /* How a column is stored. */
 enum opk_arrow_type { OPK_ARROW_TEXT, OPK_ARROW_INT, OPK_ARROW_BOOL, OPK_ARROW_DOUBLE };
@@ -41,7 +42,8 @@ bool opk_arrow_builder_init(struct opk_arrow_builder *builder,
                             const struct opk_table_column *columns, size_t count);
 void opk_arrow_builder_clear(struct opk_arrow_builder *builder);
 /* false when out of memory: the builder is of no use then. */
-bool opk_arrow_builder_add(struct opk_arrow_builder *builder, const struct opk_table_row *row);
+bool opk_arrow_builder_add(struct opk_arrow_builder *builder, const union opk_cell *cells,
+                           const bool *known);
 /* Whether the batch has enough rows, or bytes of text. */
 bool opk_arrow_builder_full(const struct opk_arrow_builder *builder);
 /* The rows become a batch, and the builder is empty. false when out of memory. */

@@ -129,10 +129,11 @@ static bool put_cell(struct opk_arrow_column *column, size_t row, const union op
 	return !column->cells.failed && !column->nulls.failed;
 }
 
-bool opk_arrow_builder_add(struct opk_arrow_builder *builder, const struct opk_table_row *row)
+bool opk_arrow_builder_add(struct opk_arrow_builder *builder, const union opk_cell *cells,
+                           const bool *known)
 {
 	for (size_t i = 0; i < builder->column_count; i++)
-		if (!put_cell(&builder->columns[i], builder->rows, &row->cells[i], row->known[i]))
+		if (!put_cell(&builder->columns[i], builder->rows, &cells[i], known[i]))
 			return false;
 	builder->rows++;
 	return true;

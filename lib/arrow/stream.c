@@ -62,12 +62,12 @@ static bool describe(struct ArrowSchema *schema, const struct opk_table *table)
 {
 	static const char *const facts[] = { "chip", "profiler", "set", "recorded_set" };
 	struct opk_property about[sizeof facts / sizeof *facts];
-	size_t count = sizeof facts / sizeof *facts;
+	size_t count = sizeof facts / sizeof *facts, columns;
 
 	for (size_t i = 0; i < count; i++)
 		about[i] = (struct opk_property){ facts[i], opk_table_about(table, facts[i]) };
-	return opk_arrow_schema(schema, opk_table_get_column(table, 0),
-	                        opk_table_column_count(table), about, count);
+	opk_table_columns(table, &columns);
+	return opk_arrow_schema(schema, opk_table_get_column(table, 0), columns, about, count);
 }
 
 static int get_schema(struct ArrowArrayStream *out, struct ArrowSchema *schema)
@@ -81,14 +81,15 @@ static int get_schema(struct ArrowArrayStream *out, struct ArrowSchema *schema)
 
 static int fill(struct stream *stream)
 {
-	const struct opk_table_row *row;
+	const union opk_cell *cells;
+	const bool *known;
 	int code;
 
 	do {
-		code = opk_table_next(&row, stream->table);
-		if (!code && row && !opk_arrow_builder_add(&stream->builder, row))
+		code = opk_table_next(&cells, &known, stream->table);
+		if (!code && cells && !opk_arrow_builder_add(&stream->builder, cells, known))
 			code = OPK_ENOMEM;
-	} while (!code && row && !opk_arrow_builder_full(&stream->builder));
+	} while (!code && cells && !opk_arrow_builder_full(&stream->builder));
 	return code;
 }
 
@@ -110,10 +111,11 @@ static int get_next(struct ArrowArrayStream *out, struct ArrowArray *array)
 int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table)
 {
 	struct stream *stream = opk_alloc(sizeof *stream);
+	size_t columns;
 
+	opk_table_columns(table, &columns);
 	if (!stream
-	    || !opk_arrow_builder_init(&stream->builder, opk_table_get_column(table, 0),
-	                               opk_table_column_count(table))) {
+	    || !opk_arrow_builder_init(&stream->builder, opk_table_get_column(table, 0), columns)) {
 		free(stream);
 		return OPK_ENOMEM;
 	}

@@ -187,15 +187,20 @@ static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
 
 /* ---- evaluation ------------------------------------------------------------------------- */
 
-static struct opk_eval_options options_of(const struct opk_diff *diff,
+/* The options point to *inside. */
+static struct opk_eval_options options_of(struct opk_eval_inside *inside,
+                                          const struct opk_diff *diff,
                                           const struct opk_compared_source *source)
 {
 	OPK_OPTIONS(opk_eval_options, options, diff->options.eval);
 
 	options.size = sizeof options;
-	options.also = opk_strlist_items(&source->also);
-	options.also_count = source->also.count;
-	options.join = source->mode == OPK_COMPARED_JOINED ? "" : NULL;
+	options.inside = inside;
+	*inside = (struct opk_eval_inside){
+		.also = opk_strlist_items(&source->also),
+		.also_count = source->also.count,
+		.join = source->mode == OPK_COMPARED_JOINED ? "" : NULL,
+	};
 	return options;
 }
 
@@ -209,8 +214,9 @@ static int evaluate_ran(struct opk_compared_source *source, struct opk_ctx *ctx,
 	int code;
 
 	none.metrics = no_metrics;
-	none.metric_count = none.also_count = 0;
+	none.metric_count = 0;
 	none.set = NULL;
+	none.inside = NULL;
 	timeline.each_launch = true;
 	timeline.eval = &none;
 	code = opk_timeline_eval(&source->launches, ctx, source->file, &timeline);
@@ -225,12 +231,15 @@ static int evaluate_ran(struct opk_compared_source *source, struct opk_ctx *ctx,
 static int evaluate_passes(struct opk_compared_source *source, struct opk_ctx *ctx,
                            struct opk_eval_options *options)
 {
+	struct opk_eval_inside joined = *options->inside;
+
 	if (opk_evaluation_chooses_values(source->launches))
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%s: its ranges have one pass each, and so some of the metrics: "
 		                "values can't choose among them, only what is known of them can",
 		                source->file->path);
-	options->join = "";
+	joined.join = "";
+	options->inside = &joined;
 	return opk_eval_file(&source->means, ctx, source->file, options);
 }
 
@@ -251,7 +260,8 @@ static int evaluate_alike(struct opk_diff *diff, struct opk_ctx *ctx, size_t fir
 	opk_autofree struct opk_evaluation **done = opk_alloc_array(room, sizeof *done);
 	opk_autofree struct opk_file **files = opk_alloc_array(room, sizeof *files);
 	opk_autofree size_t *numbers = opk_alloc_array(room, sizeof *numbers);
-	struct opk_eval_options options = options_of(diff, like);
+	struct opk_eval_inside inside;
+	struct opk_eval_options options = options_of(&inside, diff, like);
 	int code;
 
 	if (!done || !files || !numbers)
@@ -276,7 +286,8 @@ static int evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 
 	for (size_t i = 0; !code && i < diff->source_count; i++) {
 		struct opk_compared_source *source = &diff->sources[i];
-		struct opk_eval_options options = options_of(diff, source);
+		struct opk_eval_inside inside;
+		struct opk_eval_options options = options_of(&inside, diff, source);
 
 		if (source->mode == OPK_COMPARED_RAN)
 			code = evaluate_ran(source, ctx, &options);

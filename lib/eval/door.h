@@ -5,12 +5,156 @@
 
 #include "container/door.h"
 
+/* One evaluated range or sample. */
+struct opk_row {
+	size_t index;     /* over all images of the evaluation, from 0 */
+	const char *name; /* range name, nested levels joined by '/'; "" for samples */
+	/* For samples: host time where recorded or shifted, else GPU time. */
+	uint64_t start_ns, end_ns;
+	bool spans_earlier;            /* first sample of a session: begins at an earlier event */
+	const double *values;          /* one a metric; NaN: CUPTI could not compute it */
+	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
+	/* One a metric; false: the range has not all passes of it, and the value is NaN. */
+	const bool *measured;
+	const struct opk_ran *ran; /* of samples divided among what ran; else NULL */
+};
+
+/* What rooms and the command ask for beside struct opk_eval_options. */
+struct opk_eval_inside {
+	/* What else is evaluated, beside the columns: as `metrics`, borrowed. */
+	const char *const *also;
+	size_t also_count;
+	/*
+	 * NULL: each range is a row. "kernel": launches of the same kernel, symbol, launch shape,
+	 * shared memory and GPU are one; "launch": those of the same kernel and shape with the same
+	 * index, GPU and rank; "name": ranges of the same name, GPU and rank. "": as the recording
+	 * says. OPK_EINPUT where there is no range table; OPK_EUSAGE for any other word, and for
+	 * any but "" with samples or a bare image.
+	 */
+	const char *join;
+	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
+};
+/* What the options point to, or nothing of it. */
+static inline const struct opk_eval_inside *opk_eval_inside(const struct opk_eval_options *options)
+{
+	static const struct opk_eval_inside none = { 0 };
+
+	return options->inside ? options->inside : &none;
+}
+
+/*
+ * What rows have besides values, names, kernels, launch shapes, times: the columns before the
+ * values, in their order; what conditions and databases take, too.
+ */
+enum opk_fact {
+	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
+	OPK_FACT_SAMPLE_START,
+	OPK_FACT_SAMPLE_END,
+	OPK_FACT_SPANS_EARLIER,
+	OPK_FACT_RANGE, /* index, as for samples */
+	OPK_FACT_NAME,
+	OPK_FACT_KERNEL,
+	OPK_FACT_SYMBOL,
+	OPK_FACT_GRID, /* "32x32x1" */
+	OPK_FACT_BLOCK,
+	OPK_FACT_GRID_X,
+	OPK_FACT_GRID_Y,
+	OPK_FACT_GRID_Z,
+	OPK_FACT_BLOCK_X,
+	OPK_FACT_BLOCK_Y,
+	OPK_FACT_BLOCK_Z,
+	OPK_FACT_DEVICE, /* samples have it, too */
+	OPK_FACT_LAUNCH,
+	OPK_FACT_SHARED_BYTES,
+	OPK_FACT_REGISTERS,
+	OPK_FACT_STREAM,
+	OPK_FACT_CONTEXT,
+	OPK_FACT_NVTX,
+	OPK_FACT_PROCESS,
+	OPK_FACT_RANK,
+	OPK_FACT_HOST, /* samples have it, too, and the next one */
+	OPK_FACT_GPU,  /* its UUID or PCI address */
+	OPK_FACT_SM_MHZ,
+	OPK_FACT_MEMORY_MHZ,
+	OPK_FACT_START,
+	OPK_FACT_SUMMED, /* ranges of which this one is the sum */
+	OPK_FACT_DURATION,
+	OPK_FACT_LAUNCHES, /* ranges joined in the row */
+	OPK_FACT_LAUNCHES_MIN,
+	/* What ran: struct opk_ran. Other rows have none of it. */
+	OPK_FACT_KIND,
+	OPK_FACT_END,
+	OPK_FACT_TIME,
+	OPK_FACT_LEAST,
+	OPK_FACT_MOST,
+	OPK_FACT_SHARED,
+	OPK_FACT_BYTES,
+	OPK_FACT_SAMPLES,
+	OPK_FACT_SAMPLES_ALONE,
+	OPK_FACT_COUNT
+};
+
+/* Conditions: see `where` of struct opk_eval_options. They are copied. */
+struct opk_filter;
+int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *const *conditions,
+                   size_t count);
+void opk_filter_free(struct opk_filter *filter);
+OPK_DEFINE_AUTO(opk_filter)
+
 /*
  * Whether it meets the conditions on facts; those on values are not judged. The row is of a
  * profiler whose rows have these facts.
  */
 bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
                         const struct opk_row *row);
+
+/*
+ * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges,
+ * else cuptiProfilerHostEvaluateToGpuValues) in child processes, because NVIDIA's code crashes,
+ * hangs or runs wild on damaged images: such an end is OPK_EINPUT here. All rows are computed
+ * before the first can be read, and they and errors are the same however many children there are.
+ * Children are forked and not replaced by exec. Other threads may work meanwhile, with contexts of
+ * their own: none of them is in NVIDIA's code at a fork. One that is in the dynamic loader may hold
+ * a child up; after opk_nvidia_get_info() children do not use the loader. Small recordings are
+ * evaluated by a child that stays for the next ones, where the shared library is used: it is the
+ * library itself, run as a program, has none of this process's memory and files, and no wait() of
+ * this process finds it. It ends with the last context, or after a minute without work. Where there
+ * can be none, or it ends otherwise, a forked child does the work. From an .opk file every
+ * checksum is verified before a byte reaches NVIDIA's code; a bare image can't be verified. With a
+ * filter only rows that it takes are evaluated, and images that have none, as the file's tables
+ * say, are not even read.
+ */
+struct opk_evaluation;
+/*
+ * `file` must outlive the evaluation. OPK_EUSAGE: metrics that can't be evaluated on the chip, or a
+ * filter on values that there are not. OPK_EINPUT: the file is damaged or cut off, or NVIDIA's code
+ * can't read an image. OPK_EFAILED: there is no room for rows in the folder of temporary files.
+ */
+int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_eval_options *options);
+void opk_evaluation_free(struct opk_evaluation *evaluation);
+/*
+ * What there is to show: the metrics, under their labels where the recording has any and no others
+ * were asked for, without hidden ones, and derived metrics. Metrics that these need are evaluated,
+ * asked for or not.
+ */
+size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
+const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
+/* NVIDIA's, or for derived metrics as declared or as the formula makes it; "": it is not known. */
+const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
+/*
+ * Fills opk_evaluation_column_count() values, each in its column's unit, from the
+ * `values` of a row. NaN: a metric that it needs is
+ * NaN, or the formula has no value.
+ */
+void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
+                            const double *metrics);
+/*
+ * The next row that the filter takes, valid until the next call; *row is NULL after the last.
+ * OPK_EINPUT: what the child processes wrote can't be read back.
+ */
+int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
+                        struct opk_evaluation *evaluation);
 
 /*
  * As opk_eval_file() for each of many files, such as those of the ranks of a job, in less time:
@@ -122,11 +266,11 @@ uint64_t opk_join_left_out(const struct opk_join *join);
 /*
  * The ranges or samples of a recording as its own tables have them, without values: no NVIDIA
  * library is needed, and images are not read, so that one without a table has no rows here. Names
- * are "" where only the image has them. `file` and filter must outlive the evaluation; a filter of
- * NULL takes all. OPK_EUSAGE: the filter has conditions on values.
+ * are "" where only the image has them. Of the options only conditions count. `file` must outlive
+ * the evaluation. OPK_EUSAGE: there are conditions on values.
  */
 int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_filter *filter);
+                      const struct opk_eval_options *options);
 
 /*
  * The ranges of all rows of opk_timeline_eval() and opk_recorded_eval(), also of those that a

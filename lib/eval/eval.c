@@ -50,10 +50,11 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
                           const struct opk_eval_job *job, const struct opk_eval_options *options)
 {
 	const char *chip = job->meta ? job->meta->chip : options->chip;
-	size_t conditions = opk_filter_value_count(options->filter);
-	opk_autofree const char **also = opk_alloc_array(conditions + options->also_count + 1,
+	const struct opk_eval_inside *inside = opk_eval_inside(options);
+	size_t conditions = opk_filter_value_count(evaluation->filter);
+	opk_autofree const char **also = opk_alloc_array(conditions + inside->also_count + 1,
 	                                                 sizeof *also);
-	struct opk_wanted wanted = { .also = also, .also_count = conditions + options->also_count };
+	struct opk_wanted wanted = { .also = also, .also_count = conditions + inside->also_count };
 	const struct opk_meta *meta = job->meta;
 	int code;
 
@@ -62,9 +63,9 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 	if (!also || !evaluation->also)
 		return opk_nomem(ctx, "an evaluation");
 	for (size_t i = 0; i < conditions; i++)
-		also[i] = opk_filter_value(options->filter, i);
-	for (size_t i = 0; i < options->also_count; i++)
-		also[conditions + i] = options->also[i];
+		also[i] = opk_filter_value(evaluation->filter, i);
+	for (size_t i = 0; i < inside->also_count; i++)
+		also[conditions + i] = inside->also[i];
 	if (options->set && chip)
 		return use_set(evaluation, ctx, chip,
 		               job->meta ? job->meta->profiler : options->profiler, options->set,
@@ -93,20 +94,22 @@ static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 }
 
 int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
-                         const struct opk_eval_options *options)
+                         const struct opk_eval_options *options, struct opk_filter *filter)
 {
 	struct opk_evaluation *evaluation = *out = opk_alloc(sizeof *evaluation);
 	int code;
 
-	if (!evaluation)
+	if (!evaluation) {
+		opk_filter_free(filter);
 		return opk_nomem(ctx, "an evaluation");
+	}
 	evaluation->meta = job->meta;
-	evaluation->filter = options->filter;
+	evaluation->filter = filter;
 	code = choose_columns(evaluation, ctx, job, options);
 	if (code)
 		return code;
-	job->plain = options->cupti_only;
-	job->filter = options->filter;
+	job->plain = opk_eval_inside(options)->cupti_only;
+	job->filter = filter;
 	job->metrics = evaluation->columns.metrics;
 	job->metric_count = evaluation->columns.metric_count;
 	return allocate(evaluation, ctx, job);
@@ -161,13 +164,15 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		.gpu_time_shift = options.gpu_time_shift,
 	};
 	struct opk_evaluation *evaluation = NULL;
+	struct opk_filter *filter = NULL;
 	opk_autofree char *chip = NULL;
+	const char *join = opk_eval_inside(&options)->join;
 	int code = OPK_OK;
 
 	if (!options.set && (!options.metrics || !options.metric_count))
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "a bare image does not say its metrics: name them");
-	if (options.join && *options.join)
+	if (join && *join)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "a bare image has no range table, so its ranges can't be joined");
 	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
@@ -177,7 +182,9 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 	if (options.set)
 		code = find_origin(&chip, ctx, &job, &options);
 	if (!code)
-		code = opk_evaluation_begin(&evaluation, ctx, &job, &options);
+		code = opk_filter_of(&filter, ctx, &options);
+	if (!code)
+		code = opk_evaluation_begin(&evaluation, ctx, &job, &options, filter);
 	if (!code)
 		code = opk_eval_run(&evaluation->spools, ctx, &job, &options);
 	if (!code)
@@ -196,6 +203,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 		return;
 	opk_spools_clear(&evaluation->spools);
 	opk_made_rows_clear(&evaluation->made);
+	opk_filter_free(evaluation->filter);
 	opk_columns_clear(&evaluation->columns);
 	opk_set_meta_clear(&evaluation->set);
 	opk_nvprof_names_clear(&evaluation->nvprof);

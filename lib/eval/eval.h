@@ -9,6 +9,7 @@
 #include "base/strlist.h"
 #include "child/child.h"
 #include "container/container.h"
+#include "eval/door.h"
 #include "formula/formula.h"
 #include "resolve/resolve.h"
 

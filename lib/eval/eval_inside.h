@@ -89,6 +89,9 @@ void opk_throughput_remark(struct opk_throughput *throughput, enum opk_remark_ki
 
 /* The rows that are wanted, and what is known of a row before its image is decoded. */
 
+/* Makes one of the conditions in `where` of the options; NULL without any. */
+int opk_filter_of(struct opk_filter **out, struct opk_ctx *ctx,
+                  const struct opk_eval_options *options);
 /* OPK_EUSAGE where rows of this profiler lack a fact that a condition names. NULL: no filter. */
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler);
@@ -201,9 +204,9 @@ struct opk_evaluation {
 	struct opk_made_rows made; /* instead */
 	size_t next_made;
 	bool is_made;
-	const struct opk_filter *filter; /* NULL: every row is wanted */
-	size_t condition_count;          /* on values, the first of those besides columns */
-	const struct opk_meta *meta;     /* of the recording; NULL: a bare image */
+	struct opk_filter *filter;   /* NULL: every row is wanted */
+	size_t condition_count;      /* on values, the first of those besides columns */
+	const struct opk_meta *meta; /* of the recording; NULL: a bare image */
 	struct opk_columns columns;
 	struct opk_set_meta set;        /* that was asked for: `columns` borrows from it */
 	struct opk_nvprof_names nvprof; /* as well */
@@ -221,9 +224,9 @@ struct opk_evaluation {
 	double *values, *also;
 };
 
-/* Everything but the values. The job borrows from the evaluation. */
+/* Everything but the values. Takes the filter over. The job borrows from the evaluation. */
 int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
-                         const struct opk_eval_options *options);
+                         const struct opk_eval_options *options, struct opk_filter *filter);
 /* What children have found is there: units, and the profiler that the filter is checked for. */
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 /* Notes which throughputs lack a part or may be more, and which shares are too high. */

@@ -69,6 +69,8 @@ int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_c
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options)
 {
+	const struct opk_eval_inside *inside = opk_eval_inside(options);
+	opk_auto(opk_filter) struct opk_filter *filter = NULL;
 	struct opk_eval_job *job = &task->job;
 	const struct opk_meta *meta;
 	const char *how;
@@ -77,15 +79,17 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 	if (!code)
 		code = opk_file_meta(&meta, ctx, file);
 	if (!code)
-		code = opk_filter_check(options->filter, ctx, meta->profiler);
+		code = opk_filter_of(&filter, ctx, options);
+	if (!code)
+		code = opk_filter_check(filter, ctx, meta->profiler);
 	if (code)
 		return code;
-	how = options->join && !*options->join ? meta->join : options->join;
+	how = inside->join && !*inside->join ? meta->join : inside->join;
 	how = how && *how ? how : NULL;
-	code = opk_eval_job_of_file(job, &task->unwanted, ctx, file, options->filter);
+	code = opk_eval_job_of_file(job, &task->unwanted, ctx, file, filter);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	code = opk_evaluation_begin(&task->evaluation, ctx, job, options);
+	code = opk_evaluation_begin(&task->evaluation, ctx, job, options, opk_take(filter));
 	if (!code && how)
 		code = opk_joining_new(&task->evaluation->joining, ctx, job, how);
 	if (!code && how) {

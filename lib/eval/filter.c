@@ -278,6 +278,15 @@ int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *con
 	return OPK_OK;
 }
 
+int opk_filter_of(struct opk_filter **out, struct opk_ctx *ctx,
+                  const struct opk_eval_options *options)
+{
+	if (options->where_count)
+		return opk_filter_new(out, ctx, options->where, options->where_count);
+	*out = NULL;
+	return OPK_OK;
+}
+
 void opk_filter_free(struct opk_filter *filter)
 {
 	if (!filter)

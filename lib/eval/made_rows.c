@@ -16,13 +16,17 @@ int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
                               struct opk_file *file, enum opk_profiler profiler,
                               const struct opk_eval_options *options)
 {
+	opk_auto(opk_filter) struct opk_filter *filter = NULL;
 	struct opk_eval_job job = { .file = file };
-	int code = opk_file_meta(&job.meta, ctx, file);
+	int code = opk_filter_of(&filter, ctx, options);
 
+	if (code)
+		return code;
+	code = opk_file_meta(&job.meta, ctx, file);
 	if (!code)
-		code = opk_filter_check(options->filter, ctx, profiler);
+		code = opk_filter_check(filter, ctx, profiler);
 	if (!code)
-		code = opk_evaluation_begin(out, ctx, &job, options);
+		code = opk_evaluation_begin(out, ctx, &job, options, opk_take(filter));
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", file->path);
 	(*out)->is_made = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of a recording as its own tables have them: no values, and no NVIDIA library needed. */
+#include "base/option_struct.h"
 #include "eval/eval_inside.h"
 
 static void add_segment(struct opk_made_rows *rows, const struct opk_segment *segment)
@@ -37,17 +38,21 @@ static int make_rows(struct opk_made_rows *rows, struct opk_ctx *ctx, struct opk
 }
 
 int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_filter *filter)
+                      const struct opk_eval_options *given)
 {
 	static const char *const none[] = { NULL };
-	struct opk_eval_options options = OPK_INIT(options);
+	OPK_OPTIONS(opk_eval_options, options, given);
+	opk_auto(opk_filter) struct opk_filter *filter = NULL;
 	struct opk_evaluation *evaluation = NULL;
 	struct opk_made_rows rows = { 0 };
 	const struct opk_meta *meta;
 	int code = opk_file_meta(&meta, ctx, file);
 
 	options.metrics = none;
-	options.filter = filter;
+	options.set = NULL;
+	options.inside = NULL;
+	if (!code)
+		code = opk_filter_of(&filter, ctx, &options);
 	if (!code && opk_filter_value_count(filter))
 		code = opk_fail(ctx, OPK_EUSAGE,
 		                "conditions on values need values, and these are rows without any");

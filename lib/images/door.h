@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "container/door.h"
+#include "eval/door.h"
 
 struct opk_aggregate_options {
 	size_t size;
@@ -21,6 +22,18 @@ struct opk_aggregate_options {
 	               const size_t *rows, size_t count);
 	void *values_data;
 };
+/*
+ * Statistics of an evaluation of `file`, from which no row was read before; both must outlive the
+ * result. They are without rows that the evaluation's filter refuses. Key groups are in the order
+ * in which the first range of each appeared. Where each range has one pass, each metric is over the
+ * ranges of its passes; where these have different numbers of ranges, its mean is that of the mean
+ * range, and it has no sum. Derived metrics are computed of totals, or of means where the metrics
+ * in them have different counts. Ranges of several GPUs are in one group unless the key says
+ * otherwise, and their values are put together as docs/formats.md says. OPK_EUSAGE: `key` or
+ * `level` is not what opk_sum() takes, or the filter judges values of ranges that have one pass
+ * each. OPK_EINPUT: the file was evaluated otherwise, or an image can't be read.
+ */
+struct opk_aggregate;
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
                       struct opk_evaluation *evaluation, struct opk_file *file,
                       const struct opk_aggregate_options *options);

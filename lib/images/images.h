@@ -9,6 +9,7 @@
 #include "base/strlist.h"
 #include "child/child.h"
 #include "eval/eval.h"
+#include "images/door.h"
 
 /*
  * Values that come row by row and are wanted column by column, in little memory: blocks of rows,

@@ -7,6 +7,7 @@
 
 #include "base/ctx.h"
 #include "base/option_struct.h"
+#include "eval/door.h"
 #include "picture/door.h"
 #include "picture/svg.h"
 

@@ -106,22 +106,16 @@ static int write_run(struct report_page *page, const struct report_run *run)
 	return code;
 }
 
-OPK_DEFINE_AUTO(opk_filter)
-
 /* The comparison is of the kernels, or ranges, that the page has. */
-static int make_filter(struct opk_filter **out, struct report_page *page, const char *kernel)
+static int make_condition(char **out, struct report_page *page, const char *kernel)
 {
 	bool ranges = page->runs[0].summary->kind == OPK_SUMMARY_RANGES
 	              && !page->runs[0].summary->kernel_count;
-	opk_autofree char *condition = NULL;
-	const char *conditions[1];
 
 	if (!kernel)
 		return OPK_OK;
-	condition = opk_printf("%s=%s", ranges ? "name" : "kernel", kernel);
-	conditions[0] = condition;
-	return condition ? opk_filter_new(out, page->ctx, conditions, 1)
-	                 : opk_nomem(page->ctx, "a page");
+	*out = opk_printf("%s=%s", ranges ? "name" : "kernel", kernel);
+	return *out ? OPK_OK : opk_nomem(page->ctx, "a page");
 }
 
 static int write_page(struct opk_buf *out, struct report_page *page,
@@ -130,14 +124,15 @@ static int write_page(struct opk_buf *out, struct report_page *page,
 	opk_autobuf struct opk_buf title = { 0 };
 	opk_autofree char *text = NULL;
 	struct opk_eval_options eval = OPK_INIT(eval);
-	opk_auto(opk_filter) struct opk_filter *filter = NULL;
+	opk_autofree char *condition = NULL;
 	int code;
 
 	eval.allow_incomplete = true;
 	eval.progress = options->progress;
 	eval.progress_data = options->progress_data;
-	code = make_filter(&filter, page, options->kernel);
-	eval.filter = filter;
+	code = make_condition(&condition, page, options->kernel);
+	eval.where = (const char *const *)&condition;
+	eval.where_count = condition != NULL;
 	if (!code)
 		code = report_write_diff(page, &eval);
 	for (size_t i = 0; !code && i < page->run_count; i++) {

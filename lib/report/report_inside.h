@@ -10,6 +10,7 @@
 #include "base/index.h"
 #include "base/json_write.h"
 #include "container/door.h"
+#include "images/door.h"
 #include "summary/door.h"
 
 /* The values of a metric in a kernel's launches, in their order; or their least and greatest. */

@@ -7,6 +7,7 @@
 #include "base/ctx.h"
 #include "base/mem.h"
 #include "container/door.h"
+#include "eval/door.h"
 
 /*
  * The samples of one GPU, or of one rank on it, in the order of time. A bucket is one sample or,

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "base/strlist.h"
+#include "images/door.h"
 
 /* What the groups of a summary are. */
 enum opk_summary_kind {
@@ -95,7 +96,7 @@ struct opk_summary {
 	struct opk_strlist peaks; /* for each shown one the name of its share of the peak; or "" */
 	struct opk_strlist descriptions; /* one a column */
 	struct opk_catalog *catalog; /* while columns are listed; NULL: not to be had, or freed */
-	struct opk_filter *filter;
+	const char *condition;       /* the option `kernel`; NULL */
 	struct opk_aggregate *aggregate;
 	struct opk_evaluation *timeline; /* what ran, where that was recorded */
 	const struct opk_activity *activities;

@@ -48,7 +48,7 @@ static int make(struct opk_summary *s)
 		code = opk_summary_list_columns(s);
 	opk_catalog_free(opk_take(s->catalog));
 	if (!code)
-		code = opk_summary_make_filter(s);
+		code = opk_summary_make_condition(s);
 	if (!code && !summary_is_set(s) && !summary_is_trace(s))
 		code = opk_summary_evaluate(s);
 	if (!code && !summary_is_set(s))
@@ -97,7 +97,7 @@ void opk_summary_free(struct opk_summary *s)
 	free(s->columns);
 	opk_aggregate_free(s->aggregate);
 	opk_evaluation_free(s->evaluation);
-	opk_filter_free(s->filter);
+	free((char *)s->condition);
 	opk_catalog_free(s->catalog);
 	opk_strlist_clear(&s->names);
 	opk_strlist_clear(&s->peaks);

@@ -9,6 +9,7 @@
 #include "base/ctx.h"
 #include "base/strlist.h"
 #include "container/door.h"
+#include "images/door.h"
 #include "summary/door.h"
 
 #define opk_summary_time_metric "gpu__time_duration.sum"
@@ -34,8 +35,8 @@ static inline bool summary_is_set(const struct opk_summary *s)
 /* What the columns are, and what they are called; after the evaluation, where they are in it. */
 int opk_summary_list_columns(struct opk_summary *s);
 int opk_summary_place_columns(struct opk_summary *s);
-/* The option `kernel` as a filter; evaluates, and orders the groups. */
-int opk_summary_make_filter(struct opk_summary *s);
+/* The option `kernel` as a condition; evaluates, and orders the groups. */
+int opk_summary_make_condition(struct opk_summary *s);
 int opk_summary_evaluate(struct opk_summary *s);
 /* Takes the text; NULL: memory is out. */
 int opk_summary_add_remark(struct opk_summary *s, char *text);

@@ -41,7 +41,8 @@ static int evaluate(struct opk_summary *s)
 	options.metric_count = list_peaks(peaks, s);
 	options.metrics = peaks;
 	options.allow_incomplete = true;
-	options.filter = s->filter;
+	options.where = &s->condition;
+	options.where_count = s->condition != NULL;
 	options.progress = s->options.progress;
 	options.progress_data = s->options.progress_data;
 	timeline.eval = &options;

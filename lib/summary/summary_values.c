@@ -22,11 +22,9 @@ size_t opk_summary_find(const struct opk_summary *s, const char *column)
 /* ---- evaluation */
 
 /* With samples, a pattern chooses among the kernels that ran beside them. */
-int opk_summary_make_filter(struct opk_summary *s)
+int opk_summary_make_condition(struct opk_summary *s)
 {
-	opk_autofree char *condition = NULL;
 	const struct opk_activity *activities;
-	const char *conditions[1];
 	size_t count;
 	int code;
 
@@ -37,12 +35,10 @@ int opk_summary_make_filter(struct opk_summary *s)
 		return code;
 	if (summary_is_sampled(s) && !count)
 		return opk_fail(s->ctx, OPK_EUSAGE, "samples are of no kernel");
-	condition = opk_printf("%s=%s", s->kind == OPK_SUMMARY_KERNELS || count ? "kernel" : "name",
-	                       s->options.kernel);
-	if (!condition)
-		return summary_nomem(s);
-	conditions[0] = condition;
-	return opk_filter_new(&s->filter, s->ctx, conditions, 1);
+	s->condition = opk_printf("%s=%s",
+	                          s->kind == OPK_SUMMARY_KERNELS || count ? "kernel" : "name",
+	                          s->options.kernel);
+	return s->condition ? OPK_OK : summary_nomem(s);
 }
 
 static int evaluate(struct opk_summary *s)
@@ -55,7 +51,8 @@ static int evaluate(struct opk_summary *s)
 	options.metrics = opk_strlist_items(&s->names);
 	options.metric_count = s->names.count;
 	options.allow_incomplete = true;
-	options.filter = summary_is_sampled(s) ? NULL : s->filter;
+	options.where = &s->condition;
+	options.where_count = s->condition && !summary_is_sampled(s);
 	options.progress = image.progress = s->options.progress;
 	options.progress_data = image.progress_data = s->options.progress_data;
 	by.key = summary_is_sampled(s)            ? "device"

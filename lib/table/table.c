@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/listing.h"
 #include "base/option_struct.h"
 #include "images/door.h"
 #include "set/door.h"
@@ -25,13 +26,16 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 {
 	static const char *const none[] = { NULL };
 	const struct opk_table_options *options = &table->options;
+	opk_auto(opk_filter) struct opk_filter *filter = NULL;
 	int code = OPK_OK;
 
 	opk_copy_options(&table->eval, sizeof table->eval, options->eval);
 	table->eval.size = sizeof table->eval;
+	table->eval_inside = *opk_eval_inside(&table->eval);
+	table->eval.inside = &table->eval_inside;
 	if (!copy_texts(&table->metrics, table->eval.metrics, table->eval.metric_count)
 	    || !copy_texts(&table->chosen, options->columns, options->column_count)
-	    || !copy_texts(&table->where, options->where, options->where_count))
+	    || !copy_texts(&table->where, table->eval.where, table->eval.where_count))
 		return opk_nomem(ctx, "a table");
 	table->metrics_named = table->eval.metrics != NULL;
 	/* A list of none is not NULL, which means all. */
@@ -42,11 +46,11 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 		code = opk_set_find(&table->set, ctx, options->set);
 	else if (table->eval.set)
 		code = opk_set_join(&table->set, ctx, &table->eval.set, 1);
-	if (!code && options->where_count)
-		code = opk_filter_new(&table->filter, ctx, options->where, options->where_count);
 	table->eval.set = table->set;
-	table->eval.filter = table->filter;
-	table->eval.join = NULL;
+	table->eval.where = opk_strlist_items(&table->where);
+	/* What is no condition is found before any file is read. */
+	if (!code && table->where.count)
+		code = opk_filter_new(&filter, ctx, table->eval.where, table->where.count);
 	table->layout = options->aggregate ? OPK_TABLE_GROUPS
 	                : options->is_long ? OPK_TABLE_LONG
 	                                   : OPK_TABLE_WIDE;
@@ -59,8 +63,7 @@ static int take_paths(struct opk_table *table, struct opk_ctx *ctx, const char *
 	if (!count)
 		return opk_fail(ctx, OPK_EUSAGE, "a table of no file");
 	table->inputs = opk_alloc_array(count, sizeof *table->inputs);
-	table->files = opk_alloc_array(count, sizeof *table->files);
-	table->input_count = table->inputs && table->files ? count : 0;
+	table->input_count = table->inputs ? count : 0;
 	for (size_t i = 0; i < table->input_count; i++) {
 		table->inputs[i].rows = table->options.rows;
 		if (!(table->inputs[i].path = opk_strdup(paths[i])))
@@ -91,20 +94,23 @@ static int make_room(struct opk_table *table, struct opk_ctx *ctx)
 	if (!table->cells || !table->texts || !table->known || !table->values || !table->counts
 	    || !table->measured || !table->picked)
 		return opk_nomem(ctx, "a table");
-	table->row = (struct opk_table_row){ table->cells, table->known };
 	return OPK_OK;
 }
 
 /* ---- facts of the files */
 
-static const char *set_of(const struct opk_table *table, const struct opk_table_input *input)
+static const char *const files_facts[] = { "chip", "profiler", "set", "recorded_set" };
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *set_of(const struct opk_table *table, const struct opk_table_file *input)
 {
 	if (table->set)
 		return opk_set_name(table->set);
 	return input->meta && !table->metrics_named ? input->meta->set_name : "";
 }
 
-static const char *fact_of(const struct opk_table *table, const struct opk_table_input *input,
+static const char *fact_of(const struct opk_table *table, const struct opk_table_file *input,
                            const char *fact)
 {
 	const struct opk_meta *meta = input->meta;
@@ -141,11 +147,10 @@ static int add_about(struct opk_table *table, struct opk_ctx *ctx, const char *f
 
 static int find_about(struct opk_table *table, struct opk_ctx *ctx)
 {
-	static const char *const facts[] = { "chip", "profiler", "set", "recorded_set" };
 	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < sizeof facts / sizeof *facts; i++)
-		code = add_about(table, ctx, facts[i]);
+	for (size_t i = 0; !code && i < COUNT(files_facts); i++)
+		code = add_about(table, ctx, files_facts[i]);
 	return code;
 }
 
@@ -155,6 +160,39 @@ const char *opk_table_about(const struct opk_table *table, const char *fact)
 		if (!strcmp(table->about.items[i], fact))
 			return table->about.items[i + 1];
 	return "";
+}
+
+static struct opk_listing *list_units(const struct opk_table *table)
+{
+	static const struct opk_column columns[] = { { "unit", OPK_CELL_STRING } };
+	struct opk_listing *rows = opk_listing_of(columns);
+
+	for (size_t i = 0; i < table->column_count; i++)
+		opk_listing_row(rows, cell_text(table->columns[i].unit));
+	return rows;
+}
+
+/* The facts are the columns of a single row. */
+static struct opk_listing *list_about(const struct opk_table *table)
+{
+	struct opk_column columns[COUNT(files_facts)];
+	union opk_cell cells[COUNT(files_facts)];
+	struct opk_listing *rows;
+
+	for (size_t i = 0; i < COUNT(files_facts); i++) {
+		columns[i] = (struct opk_column){ files_facts[i], OPK_CELL_STRING };
+		cells[i] = cell_text(opk_table_about(table, files_facts[i]));
+	}
+	rows = opk_listing_of(columns);
+	opk_listing_add(rows, cells);
+	return rows;
+}
+
+int opk_table_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_table *table,
+                   enum opk_table_list which)
+{
+	return opk_listing_finish(out, ctx,
+	                          which == OPK_TABLE_UNITS ? list_units(table) : list_about(table));
 }
 
 OPK_DEFINE_AUTO(opk_table)
@@ -169,6 +207,8 @@ static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const 
 	if (!table)
 		return opk_nomem(ctx, "a table");
 	opk_copy_options(&table->options, sizeof table->options, options);
+	if (table->options.inside)
+		table->inside = *table->options.inside;
 	of_rows.log = table->options.log;
 	of_rows.log_data = table->options.log_data;
 	if (opk_ctx_new(&table->ctx, &of_rows))
@@ -181,30 +221,13 @@ static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const 
 	return code;
 }
 
-static void show_file(struct opk_table_file *file, const struct opk_table *table,
-                      const struct opk_table_input *input)
-{
-	*file = (struct opk_table_file){
-		.path = input->path,
-		.file = input->file,
-		.meta = input->meta,
-		.rows = input->rows,
-		.evaluation = input->evaluation,
-		.join = input->join,
-		.aggregate = input->aggregate,
-		.inflated = input->inflated,
-		.first_group = input->first_group,
-		.set_name = set_of(table, input),
-	};
-}
-
 /* Its inputs are evaluated. */
 static int finish(struct opk_table *table, struct opk_ctx *ctx)
 {
 	int code = opk_table_list_columns(table, ctx);
 
 	for (size_t i = 0; i < table->input_count; i++)
-		show_file(&table->files[i], table, &table->inputs[i]);
+		table->inputs[i].set_name = set_of(table, &table->inputs[i]);
 	if (!code)
 		code = find_about(table, ctx);
 	if (!code)
@@ -261,9 +284,7 @@ void opk_table_free(struct opk_table *table)
 		free(table->inputs[i].path);
 	}
 	free(table->inputs);
-	free(table->files);
 	opk_kernel_names_free(table->names);
-	opk_filter_free(table->filter);
 	opk_set_free(table->set);
 	opk_strlist_clear(&table->metrics);
 	opk_strlist_clear(&table->chosen);
@@ -271,6 +292,7 @@ void opk_table_free(struct opk_table *table)
 	opk_strlist_clear(&table->about);
 	free(table->wanted);
 	free(table->columns);
+	free(table->headers);
 	free(table->sources);
 	free(table->cells);
 	free(table->texts);
@@ -283,9 +305,10 @@ void opk_table_free(struct opk_table *table)
 	free(table);
 }
 
-size_t opk_table_column_count(const struct opk_table *table)
+const struct opk_column *opk_table_columns(const struct opk_table *table, size_t *count)
 {
-	return table->column_count;
+	*count = table->column_count;
+	return table->headers;
 }
 
 const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i)
@@ -293,14 +316,9 @@ const struct opk_table_column *opk_table_get_column(const struct opk_table *tabl
 	return i < table->column_count ? &table->columns[i] : NULL;
 }
 
-size_t opk_table_file_count(const struct opk_table *table)
-{
-	return table->input_count;
-}
-
 const struct opk_table_file *opk_table_get_file(const struct opk_table *table, size_t i)
 {
-	return i < table->input_count ? &table->files[i] : NULL;
+	return i < table->input_count ? &table->inputs[i] : NULL;
 }
 
 const struct opk_ctx *opk_table_error(const struct opk_table *table)

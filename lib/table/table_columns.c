@@ -70,7 +70,7 @@ static void add_chosen(struct opk_table *table)
 /* ---- all */
 
 static int find_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
-                      const struct opk_table *table, const struct opk_table_input *input)
+                      const struct opk_table *table, const struct opk_table_file *input)
 {
 	bool all = table->options.all_facts;
 	const struct opk_range *ranges;
@@ -91,7 +91,7 @@ struct having {
 };
 
 /* Statistics have the column where a recording names any such metric. */
-static bool is_inflated(const struct opk_table *table, const struct opk_table_input *input)
+static bool is_inflated(const struct opk_table *table, const struct opk_table_file *input)
 {
 	size_t values = opk_evaluation_column_count(input->evaluation);
 
@@ -106,7 +106,7 @@ static struct having look_at(const struct opk_table *table)
 	struct having having = { 0 };
 
 	for (size_t i = 0; i < table->input_count; i++) {
-		const struct opk_table_input *input = &table->inputs[i];
+		const struct opk_table_file *input = &table->inputs[i];
 
 		having.joined |= input->join != NULL;
 		having.sampled |= opk_evaluation_metric_count(input->evaluation) > 0;
@@ -132,7 +132,7 @@ static int list_facts(enum opk_fact facts[OPK_FACT_COUNT], size_t *count, struct
 	options.rows = table->inputs->rows;
 	options.joined = having->joined && table->layout == OPK_TABLE_WIDE;
 	options.sampled = having->sampled;
-	options.spans_earlier = table->options.mark_first_sample;
+	options.spans_earlier = table->inside.mark_first_sample;
 	*count = code ? 0 : opk_facts_list(facts, &options);
 	return code;
 }
@@ -146,7 +146,7 @@ static bool wants_levels(const struct opk_table *table)
 		if (opk_table_find(&column, table, table->chosen.items[i])
 		    && (column.kind == OPK_TABLE_LEVEL || column.kind == OPK_TABLE_PARENT))
 			return true;
-	return !table->chosen.count && !table->options.is_tree && opk_table_has_levels(table);
+	return !table->chosen.count && !table->inside.is_tree && opk_table_has_levels(table);
 }
 
 static void add_facts(struct opk_table *table, const enum opk_fact *facts, size_t count)
@@ -216,13 +216,14 @@ int opk_table_list_columns(struct opk_table *table, struct opk_ctx *ctx)
 
 	table->columns = opk_alloc_array(most, sizeof *table->columns);
 	table->sources = opk_alloc_array(most, sizeof *table->sources);
-	if (!table->columns || !table->sources)
+	table->headers = opk_alloc_array(most, sizeof *table->headers);
+	if (!table->columns || !table->sources || !table->headers)
 		return opk_nomem(ctx, "a table");
 	for (size_t i = 0; !code && i < table->input_count; i++)
 		code = opk_table_check_evaluated(table, ctx, &table->inputs[i]);
 	if (!code)
 		code = opk_table_check_evaluated_fit(table, ctx);
-	if (code || table->options.only_sources)
+	if (code || table->inside.only_sources)
 		return code;
 	if (wants_levels(table))
 		code = opk_table_find_levels(table, ctx);
@@ -232,5 +233,7 @@ int opk_table_list_columns(struct opk_table *table, struct opk_ctx *ctx)
 		add_chosen(table);
 	else
 		code = add_all(table, ctx);
+	for (size_t i = 0; i < table->column_count; i++)
+		table->headers[i] = table->columns[i].header;
 	return code ? code : check_names(table, ctx);
 }

@@ -62,7 +62,7 @@ static const char *const row_names[] = {
 	[OF_RANGES] = "ranges",
 };
 
-static enum rows rows_of(const struct opk_table *table, const struct opk_table_input *input)
+static enum rows rows_of(const struct opk_table *table, const struct opk_table_file *input)
 {
 	if (input->rows <= OPK_ROWS_SINGLE && opk_table_is_trace(input))
 		return OF_TRACE;
@@ -141,7 +141,7 @@ static const char other_metrics[] = "the files have different metrics: choose th
 
 /* What a file shows by itself is known before anything is evaluated. */
 static int add_recorded(struct kinds *kinds, const struct opk_table *table,
-                        const struct opk_table_input *input)
+                        const struct opk_table_file *input)
 {
 	bool by_itself = opk_table_is_wide(table) && !table->eval.set && !table->eval.metrics
 	                 && !table->chosen.count && input->rows != OPK_ROWS_TABLES;
@@ -159,7 +159,7 @@ int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *
 	bool same = true;
 	int code = OPK_OK;
 
-	if (table->options.only_sources || table->input_count == 1)
+	if (table->inside.only_sources || table->input_count == 1)
 		return OPK_OK;
 	for (size_t i = 0; !code && i < table->input_count; i++) {
 		same &= rows_of(table, &table->inputs[i]) == rows_of(table, table->inputs);

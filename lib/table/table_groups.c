@@ -7,7 +7,7 @@
 
 /* Samples are of no kernel, but there is a way to divide them among those that ran. */
 static int check_key(const struct opk_table *table, struct opk_ctx *ctx,
-                     const struct opk_table_input *input)
+                     const struct opk_table_file *input)
 {
 	const struct opk_activity *activities;
 	size_t count;
@@ -23,7 +23,7 @@ static int check_key(const struct opk_table *table, struct opk_ctx *ctx,
 	                                 table->options.aggregate, input->path);
 }
 
-int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_input *input)
+int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input)
 {
 	struct opk_aggregate_options options = OPK_INIT(options);
 	int code = opk_table_check_evaluated(table, ctx, input);
@@ -31,7 +31,7 @@ int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk
 	options.key = table->options.aggregate;
 	options.level = table->options.level;
 	options.keep_first_sample = table->options.keep_first_sample;
-	options.image = table->options.image;
+	options.image = table->inside.image;
 	if (!code)
 		code = check_key(table, ctx, input);
 	if (code)

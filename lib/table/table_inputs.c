@@ -14,7 +14,7 @@ static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < table->input_count; i++) {
-		struct opk_table_input *input = &table->inputs[i];
+		struct opk_table_file *input = &table->inputs[i];
 
 		code = opk_file_open(&input->file, ctx, input->path);
 		if (!code)
@@ -48,7 +48,7 @@ static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const
 /* What only says what ran has no other rows, and those of values don't go with them. */
 static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 {
-	const struct opk_table_input *trace = NULL, *other = NULL;
+	const struct opk_table_file *trace = NULL, *other = NULL;
 	enum opk_rows rows = table->options.aggregate ? OPK_ROWS_KERNELS : OPK_ROWS_LAUNCHES;
 	int code;
 
@@ -105,7 +105,7 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 
 /* What ran, and the samples that were recorded beside it. */
 static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
-                             struct opk_table_input *input)
+                             struct opk_table_file *input)
 {
 	struct opk_timeline_options options = OPK_INIT(options);
 
@@ -115,17 +115,17 @@ static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
-                           struct opk_table_input *input)
+                           struct opk_table_file *input)
 {
 	int code = OPK_OK;
 
 	if (!table->eval.allow_incomplete)
 		code = opk_file_check_complete(ctx, input->file, OPK_REMEDY_ALLOW_INCOMPLETE);
-	return code ? code : opk_recorded_eval(&input->evaluation, ctx, input->file, table->filter);
+	return code ? code : opk_recorded_eval(&input->evaluation, ctx, input->file, &table->eval);
 }
 
 static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
-                          struct opk_table_input *inputs, size_t count)
+                          struct opk_table_file *inputs, size_t count)
 {
 	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count,
 	                                                                   sizeof *evaluations);
@@ -144,11 +144,11 @@ static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
 
 static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 {
-	struct opk_table_input *inputs = table->inputs;
+	struct opk_table_file *inputs = table->inputs;
 	bool apart = table->options.rows == OPK_ROWS_SINGLE || table->layout == OPK_TABLE_GROUPS;
 	int code = OPK_OK;
 
-	table->eval.join = apart ? NULL : "";
+	table->eval_inside.join = apart ? NULL : "";
 	for (size_t at = 0, end; !code && at < table->input_count; at = end) {
 		end = at + 1;
 		if (inputs[at].rows == OPK_ROWS_TABLES || opk_table_is_timeline(&inputs[at])) {
@@ -176,13 +176,13 @@ static int check_twice(const struct opk_table *table, struct opk_ctx *ctx)
 	for (size_t i = 0; i < table->input_count; i++)
 		files[i] = table->inputs[i].file;
 	return opk_twice_check(ctx, files, table->input_count,
-	                       table->options.refuse_twice ? OPK_EFAILED : OPK_OK);
+	                       table->inside.refuse_twice ? OPK_EFAILED : OPK_OK);
 }
 
 /* ---- what they have besides values */
 
 /* Values are inflated where the metadata name a metric that they need. */
-static int find_inflated(struct opk_ctx *ctx, struct opk_table_input *input)
+static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
 {
 	const struct opk_meta *meta = input->meta;
 	size_t count = opk_evaluation_column_count(input->evaluation);
@@ -206,7 +206,7 @@ static int find_inflated(struct opk_ctx *ctx, struct opk_table_input *input)
 
 /* Only kernels have names of theirs: not idle time and copies. */
 static int add_names_of_ran(struct opk_table *table, struct opk_ctx *ctx,
-                            const struct opk_table_input *input)
+                            const struct opk_table_file *input)
 {
 	const struct opk_range *ranges;
 	size_t count = opk_evaluation_ranges(&ranges, input->evaluation);
@@ -219,7 +219,7 @@ static int add_names_of_ran(struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int add_names(struct opk_table *table, struct opk_ctx *ctx,
-                     const struct opk_table_input *input)
+                     const struct opk_table_file *input)
 {
 	const struct opk_range *ranges;
 	size_t count;
@@ -231,7 +231,7 @@ static int add_names(struct opk_table *table, struct opk_ctx *ctx,
 	return code ? code : opk_kernel_names_add(table->names, ctx, ranges, count);
 }
 
-static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_input *input)
+static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input)
 {
 	int code = add_names(table, ctx, input);
 
@@ -297,7 +297,7 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,
                          size_t size)
 {
-	struct opk_table_input *input = table->inputs;
+	struct opk_table_file *input = table->inputs;
 	int code;
 
 	if (table->options.aggregate || table->options.rows != OPK_ROWS_RECORDED)

@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/strlist.h"
 #include "eval/door.h"
+#include "images/door.h"
 #include "table/door.h"
 #include "table/table.h"
 
@@ -15,21 +16,6 @@ enum opk_table_layout {
 	OPK_TABLE_WIDE,  /* a column a value */
 	OPK_TABLE_LONG,  /* a row a value */
 	OPK_TABLE_GROUPS /* a row a key group and value */
-};
-
-/* A file and what came of it, owned by the table; struct opk_table_file shows it. */
-struct opk_table_input {
-	char *path;
-	struct opk_file *file;
-	const struct opk_meta *meta;
-	enum opk_rows rows;
-	struct opk_evaluation *evaluation;
-	struct opk_join *join;
-	struct opk_aggregate *aggregate;
-	bool *inflated;
-	uint64_t first_group;
-	bool has_rows;   /* some were found */
-	size_t *watched; /* of each value of opk_table_get_values(): which one of the watch */
 };
 
 /* Begin with { 0 }. */
@@ -53,22 +39,23 @@ struct opk_table_levels {
 struct opk_table {
 	struct opk_ctx *ctx;              /* its own: for reading rows */
 	struct opk_table_options options; /* its texts are gone once the table is made */
+	struct opk_table_inside inside;
 	struct opk_eval_options eval;
+	struct opk_eval_inside eval_inside;
 	enum opk_table_layout layout;
 	bool metrics_named; /* they were asked for, and no set */
 	struct opk_strlist metrics, chosen, where;
 	const char **wanted; /* metrics to evaluate; evaluations borrow them */
-	struct opk_filter *filter;
 	struct opk_set *set;
 	struct opk_kernel_names *names;
 	struct opk_strlist about; /* fact and text, in turn */
 
-	struct opk_table_input *inputs;
-	struct opk_table_file *files; /* one an input */
+	struct opk_table_file *inputs;
 	size_t input_count;
 	enum opk_profiler profiler; /* whose facts rows have; those of key groups are of ranges */
 
 	struct opk_table_column *columns;
+	struct opk_column *headers; /* of the columns */
 	size_t *sources; /* of each column that is a value: which one of the evaluation */
 	size_t column_count;
 
@@ -86,12 +73,11 @@ struct opk_table {
 	bool filled;                 /* are the cells that its rows have in common */
 	size_t row_count;            /* that were read of it */
 	/* The row that was read last. */
-	struct opk_table_row row;
 	union opk_cell *cells;
 	struct opk_fact_text *texts;
 	bool *known;
 	/* Values that have rows or columns, of this input. */
-	const struct opk_table_input *picked_for;
+	const struct opk_table_file *picked_for;
 	size_t *picked;
 	size_t picked_count;
 	/* Where the next one is: `number` of a joined row or key group. */
@@ -105,18 +91,18 @@ struct opk_table {
 	struct opk_table_watch watch;
 };
 
-static inline bool opk_table_is_timeline(const struct opk_table_input *input)
+static inline bool opk_table_is_timeline(const struct opk_table_file *input)
 {
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
 }
 
 /* Whether it has what ran and when, and no values. */
-static inline bool opk_table_is_trace(const struct opk_table_input *input)
+static inline bool opk_table_is_trace(const struct opk_table_file *input)
 {
 	return !strcmp(input->meta->mode, "trace");
 }
 
-static inline enum opk_profiler opk_table_profiler_of(const struct opk_table_input *input)
+static inline enum opk_profiler opk_table_profiler_of(const struct opk_table_file *input)
 {
 	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
 }
@@ -124,7 +110,7 @@ static inline enum opk_profiler opk_table_profiler_of(const struct opk_table_inp
 /* A column a value, or none: not the list of where values come from. */
 static inline bool opk_table_is_wide(const struct opk_table *table)
 {
-	return table->layout == OPK_TABLE_WIDE && !table->options.only_sources;
+	return table->layout == OPK_TABLE_WIDE && !table->inside.only_sources;
 }
 
 /* ---- table_names.c: columns by name */
@@ -140,10 +126,10 @@ bool opk_table_kind_column(struct opk_table_column *out, const struct opk_table 
 bool opk_table_find(struct opk_table_column *out, const struct opk_table *table, const char *name);
 /* Before evaluation: whether there may be such columns; any metric of the chip's may be. */
 int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
-                             const struct opk_table_input *input);
+                             const struct opk_table_file *input);
 /* After it: whether each chosen name is one column's. */
 int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx,
-                              const struct opk_table_input *input);
+                              const struct opk_table_file *input);
 /* The place of a value in an evaluation; SIZE_MAX. */
 size_t opk_table_find_value(const struct opk_evaluation *evaluation, const char *name);
 
@@ -172,8 +158,7 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx);
 int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,
                          size_t size);
 /* Computes the statistics of an input. */
-int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx,
-                        struct opk_table_input *input);
+int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input);
 /* Finds the facts that the ranges of some key group have in common. */
 int opk_table_find_group_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
                                const struct opk_table *table);

@@ -119,7 +119,7 @@ static int read_single(struct opk_table *table, struct opk_ctx *ctx, size_t file
 }
 
 /* Where tables name all rows, reading them may not be needed. */
-static int may_nest(bool *out, struct opk_ctx *ctx, const struct opk_table_input *input)
+static int may_nest(bool *out, struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	const struct opk_segment *segments;
 	bool ranges = false, paths = false;

@@ -123,7 +123,7 @@ static bool try_name(void *nearest, const char *name)
 }
 
 static int fail_unknown(const struct opk_table *table, struct opk_ctx *ctx,
-                        const struct opk_table_input *input, const char *name)
+                        const struct opk_table_file *input, const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
 	struct opk_table_column column;
@@ -149,7 +149,7 @@ static int fail_unknown(const struct opk_table *table, struct opk_ctx *ctx,
 }
 
 static int check(const struct opk_table *table, struct opk_ctx *ctx,
-                 const struct opk_table_input *input, const char *name, bool value, bool maybe)
+                 const struct opk_table_file *input, const char *name, bool value, bool maybe)
 {
 	struct opk_table_column column;
 	bool fixed = opk_table_find(&column, table, name);
@@ -164,7 +164,7 @@ static int check(const struct opk_table *table, struct opk_ctx *ctx,
 }
 
 int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
-                             const struct opk_table_input *input)
+                             const struct opk_table_file *input)
 {
 	int code = OPK_OK;
 
@@ -178,7 +178,7 @@ int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
 }
 
 int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx,
-                              const struct opk_table_input *input)
+                              const struct opk_table_file *input)
 {
 	int code = OPK_OK;
 

@@ -29,7 +29,7 @@ static bool read_condition(struct condition *out, const char *text)
 
 /* The ranges of an input as its tables have them: none where only images have any. */
 static size_t ranges_of(const struct opk_range **ranges, struct opk_table *table,
-                        const struct opk_table_input *input)
+                        const struct opk_table_file *input)
 {
 	size_t count = 0;
 
@@ -42,7 +42,7 @@ static size_t ranges_of(const struct opk_range **ranges, struct opk_table *table
 
 /* ---- what is recorded nowhere */
 
-static bool has_fact(struct opk_table *table, const struct opk_table_input *input,
+static bool has_fact(struct opk_table *table, const struct opk_table_file *input,
                      enum opk_fact fact)
 {
 	const struct opk_column *header = opk_fact_column(fact, OPK_PROFILER_RANGE);

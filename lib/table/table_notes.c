@@ -10,7 +10,7 @@
 /* ---- files */
 
 static void note_state(const struct opk_table *table, struct opk_ctx *ctx,
-                       const struct opk_table_input *input)
+                       const struct opk_table_file *input)
 {
 	const char *own = opk_profiler_name(input->meta->profiler);
 	const struct opk_set *set = table->set;
@@ -29,7 +29,7 @@ static void note_state(const struct opk_table *table, struct opk_ctx *ctx,
 
 /* `earlier`: samples that begin before sampling did. */
 static void note_samples(const struct opk_table *table, struct opk_ctx *ctx,
-                         const struct opk_table_input *input, uint64_t earlier)
+                         const struct opk_table_file *input, uint64_t earlier)
 {
 	uint64_t incomplete = opk_evaluation_incomplete_samples(input->evaluation);
 	const struct opk_table_options *options = &table->options;
@@ -37,7 +37,7 @@ static void note_samples(const struct opk_table *table, struct opk_ctx *ctx,
 	if (incomplete)
 		opk_log(ctx, "%s: %" PRIu64 " sample%s begun but not completed; left out",
 		        input->path, incomplete, incomplete == 1 ? " was" : "s were");
-	if (!earlier || options->mark_first_sample || options->drop_first_sample)
+	if (!earlier || table->inside.mark_first_sample || table->inside.drop_first_sample)
 		return;
 	opk_log(ctx,
 	        "%s: %" PRIu64 " sample%s at an earlier event, so that times and values span more "
@@ -49,8 +49,7 @@ static void note_samples(const struct opk_table *table, struct opk_ctx *ctx,
 /* ---- key groups */
 
 /* One group of everything is not what was asked for. */
-static void note_undivided(struct opk_ctx *ctx, const struct opk_table_input *input,
-                           const char *key)
+static void note_undivided(struct opk_ctx *ctx, const struct opk_table_file *input, const char *key)
 {
 	const struct opk_range *range;
 
@@ -65,7 +64,7 @@ static void note_undivided(struct opk_ctx *ctx, const struct opk_table_input *in
 }
 
 /* Only the total and the mean of a sum are those of its ranges. */
-static void note_summed(struct opk_ctx *ctx, const struct opk_table_input *input)
+static void note_summed(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
 
@@ -79,7 +78,7 @@ static void note_summed(struct opk_ctx *ctx, const struct opk_table_input *input
 }
 
 /* Where launches of different kernels have one pass each, each pass has its own mix of them. */
-static void note_mixed(struct opk_ctx *ctx, const struct opk_table_input *input)
+static void note_mixed(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
 
@@ -99,7 +98,7 @@ static void note_mixed(struct opk_ctx *ctx, const struct opk_table_input *input)
 }
 
 /* How many columns have such means in some group; the first of them. */
-static size_t count_weighted(const struct opk_table_input *input,
+static size_t count_weighted(const struct opk_table_file *input,
                              bool (*is)(const struct opk_statistics *of),
                              const struct opk_statistics **first, size_t *column)
 {
@@ -129,7 +128,7 @@ static bool has_kind(const struct opk_table *table, enum opk_table_kind kind)
 
 /* Where the column that says it was not chosen. */
 static void note_ratios(const struct opk_table *table, struct opk_ctx *ctx,
-                        const struct opk_table_input *input)
+                        const struct opk_table_file *input)
 {
 	const struct opk_statistics *first;
 	size_t column = 0, count;
@@ -148,7 +147,7 @@ static void note_ratios(const struct opk_table *table, struct opk_ctx *ctx,
 }
 
 /* Several GPUs in one group, and which means of theirs are not exact. */
-static void note_gpus(struct opk_ctx *ctx, const struct opk_table_input *input)
+static void note_gpus(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	const struct opk_statistics *first;
 	size_t most = 0, column = 0, weighted;
@@ -177,7 +176,7 @@ void opk_table_note_files(const struct opk_table *table, struct opk_ctx *ctx)
 		if (table->inputs[i].file)
 			note_state(table, ctx, &table->inputs[i]);
 	for (size_t i = 0; table->layout == OPK_TABLE_GROUPS && i < table->input_count; i++) {
-		const struct opk_table_input *input = &table->inputs[i];
+		const struct opk_table_file *input = &table->inputs[i];
 
 		note_samples(table, ctx, input, opk_aggregate_left_out(input->aggregate));
 		note_undivided(ctx, input, table->options.aggregate);
@@ -191,7 +190,7 @@ void opk_table_note_files(const struct opk_table *table, struct opk_ctx *ctx)
 /* ---- rows */
 
 /* Names metrics to distrust; a long table has a column for it. */
-static void note_inflated(struct opk_ctx *ctx, const struct opk_table_input *input)
+static void note_inflated(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	size_t total = opk_evaluation_column_count(input->evaluation), count = 0, named = 0;
 	const char *names[3] = { "", "", "" };
@@ -234,7 +233,7 @@ static void note_drift(struct opk_ctx *ctx, const char *path, const char *clock,
 		        path, clock, span->least, span->most);
 }
 
-static void note_clocks(struct opk_ctx *ctx, const struct opk_table_input *input)
+static void note_clocks(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	const struct opk_range *ranges;
 	struct opk_clocks clocks;
@@ -254,13 +253,13 @@ static void note_clocks(struct opk_ctx *ctx, const struct opk_table_input *input
 
 static void note_read(const struct opk_table *table, size_t file)
 {
-	const struct opk_table_input *input = &table->inputs[file];
+	const struct opk_table_file *input = &table->inputs[file];
 	struct opk_ctx *ctx = table->ctx;
 
 	if (!input->has_rows && file < table->input && table->found && !table->where.count)
 		opk_log(ctx, "%s: there are no rows", input->path);
 	if (!input->join)
-		note_samples(table, ctx, input, table->files[file].spans_earlier);
+		note_samples(table, ctx, input, table->inputs[file].spans_earlier);
 	else if (opk_join_left_out(input->join))
 		opk_log(ctx,
 		        "%s: cut off: %" PRIu64 " of its images are left out, for nothing says "

@@ -38,7 +38,7 @@ static void fill_level(struct opk_table *table, union opk_cell *cell, enum opk_t
 		*cell = (union opk_cell){ .optional = { table->level, table->level > 0 } };
 }
 
-static void fill_cell(struct opk_table *table, const struct opk_table_input *input, size_t at)
+static void fill_cell(struct opk_table *table, const struct opk_table_file *input, size_t at)
 {
 	const struct opk_table_column *column = &table->columns[at];
 	const struct opk_row *row = &table->source.row;
@@ -65,7 +65,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_input *inp
 
 static void fill(struct opk_table *table)
 {
-	const struct opk_table_input *input = &table->inputs[table->source.place.file];
+	const struct opk_table_file *input = &table->inputs[table->source.place.file];
 
 	table->filled = true;
 	opk_table_see(table);
@@ -112,7 +112,7 @@ static void fill_statistic(struct opk_table *table, size_t at, const struct opk_
 	}
 }
 
-static void fill_value_cell(struct opk_table *table, const struct opk_table_input *input, size_t at,
+static void fill_value_cell(struct opk_table *table, const struct opk_table_file *input, size_t at,
                             size_t value)
 {
 	enum opk_table_kind kind = table->columns[at].kind;
@@ -165,7 +165,7 @@ static bool fill_next(struct opk_table *table)
 	return true;
 }
 
-int opk_table_next(const struct opk_table_row **row, struct opk_table *table)
+int opk_table_next(const union opk_cell **cells, const bool **known, struct opk_table *table)
 {
 	const struct opk_table_source *source = NULL;
 
@@ -176,10 +176,11 @@ int opk_table_next(const struct opk_table_row **row, struct opk_table *table)
 			return code;
 		if (!source) {
 			opk_table_note_rows(table);
-			*row = NULL;
+			*cells = NULL;
 			return OPK_OK;
 		}
 	}
-	*row = &table->row;
+	*cells = table->cells;
+	*known = table->known;
 	return OPK_OK;
 }

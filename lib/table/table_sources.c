@@ -7,7 +7,7 @@
 /* ---- its values */
 
 /* The chosen ones of the input's values in their order, or else all. */
-static void pick(struct opk_table *table, const struct opk_table_input *input)
+static void pick(struct opk_table *table, const struct opk_table_file *input)
 {
 	size_t all = opk_evaluation_column_count(input->evaluation), count = 0;
 	bool none = table->chosen.count && opk_table_is_wide(table);
@@ -115,14 +115,14 @@ static void take_group(struct opk_table *table, const struct opk_table_place *pl
 	table->source.group = group;
 }
 
-static int fail(struct opk_table *table, int code, const struct opk_table_input *input)
+static int fail(struct opk_table *table, int code, const struct opk_table_file *input)
 {
 	return opk_add(table->ctx, code, "can't read the rows of %s", input->path);
 }
 
-static int take_next_single(struct opk_table *table, struct opk_table_input *input)
+static int take_next_single(struct opk_table *table, struct opk_table_file *input)
 {
-	bool drops = !table->options.keep_first_sample && !table->options.mark_first_sample;
+	bool drops = !table->options.keep_first_sample && !table->inside.mark_first_sample;
 	const struct opk_row *row;
 	int code;
 
@@ -130,7 +130,7 @@ static int take_next_single(struct opk_table *table, struct opk_table_input *inp
 		code = opk_evaluation_next(&row, table->ctx, input->evaluation);
 		if (code)
 			return fail(table, code, input);
-		table->files[table->input].spans_earlier += row && row->spans_earlier;
+		table->inputs[table->input].spans_earlier += row && row->spans_earlier;
 	} while (row && row->spans_earlier && drops);
 	if (row)
 		take(table,
@@ -142,7 +142,7 @@ static int take_next_single(struct opk_table *table, struct opk_table_input *inp
 
 static int take_next(struct opk_table *table)
 {
-	struct opk_table_input *input = &table->inputs[table->input];
+	struct opk_table_file *input = &table->inputs[table->input];
 	struct opk_table_place place = { .file = table->input, .number = table->number };
 
 	if (!input->join && !input->aggregate)
@@ -181,7 +181,7 @@ int opk_table_next_source(const struct opk_table_source **source, struct opk_tab
 int opk_table_go_to(const struct opk_table_source **source, struct opk_table *table,
                     const struct opk_table_place *place)
 {
-	struct opk_table_input *input = &table->inputs[place->file];
+	struct opk_table_file *input = &table->inputs[place->file];
 	const struct opk_row *row;
 	int code;
 
@@ -202,7 +202,7 @@ int opk_table_go_to(const struct opk_table_source **source, struct opk_table *ta
 void opk_table_rewind(struct opk_table *table)
 {
 	for (size_t i = 0; i < table->input_count; i++) {
-		table->files[i].spans_earlier = 0;
+		table->inputs[i].spans_earlier = 0;
 		if (!table->inputs[i].join && !table->inputs[i].aggregate)
 			opk_evaluation_rewind(table->inputs[i].evaluation);
 	}

@@ -32,7 +32,7 @@ static bool add(struct opk_table_watch *watch, const char *name, size_t *number)
 	return true;
 }
 
-static void see_groups(struct opk_table_watch *watch, const struct opk_table_input *input,
+static void see_groups(struct opk_table_watch *watch, const struct opk_table_file *input,
                        const size_t *columns, size_t count)
 {
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++) {
@@ -50,7 +50,7 @@ static void see_groups(struct opk_table_watch *watch, const struct opk_table_inp
 
 static bool begin_input(struct opk_table *table, size_t file)
 {
-	struct opk_table_input *input = &table->inputs[file];
+	struct opk_table_file *input = &table->inputs[file];
 	const size_t *columns;
 	size_t count = opk_table_get_values(&columns, table, file);
 
@@ -88,7 +88,7 @@ void opk_table_watch_clear(struct opk_table *table)
 /* ---- rows */
 
 /* Finds whether values that are nan have in this row all that they are computed of. */
-static void see_measured(struct opk_table *table, const struct opk_table_input *input,
+static void see_measured(struct opk_table *table, const struct opk_table_file *input,
                          const size_t *columns, size_t count)
 {
 	const double *metrics = table->source.row.values;
@@ -105,7 +105,7 @@ void opk_table_watch_row(struct opk_table *table)
 {
 	bool too_few = table->source.row.ran && table->source.row.ran->unknown;
 	size_t file = table->source.place.file, count;
-	const struct opk_table_input *input = &table->inputs[file];
+	const struct opk_table_file *input = &table->inputs[file];
 	bool in_doubt = false;
 	const size_t *columns;
 

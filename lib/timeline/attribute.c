@@ -105,13 +105,15 @@ static int choose_metrics(struct work *w)
 
 static int evaluate(struct work *w, struct opk_file *file, const struct opk_eval_options *options)
 {
+	struct opk_eval_inside inside = *opk_eval_inside(options);
 	struct opk_eval_options inner = *options;
 
 	inner.metrics = w->names;
 	inner.metric_count = w->name_count;
 	inner.set = NULL;
-	inner.filter = NULL;
-	inner.also_count = 0;
+	inner.where_count = 0;
+	inner.inside = &inside;
+	inside.also_count = 0;
 	return opk_eval_file(&w->evaluation, w->ctx, file, &inner);
 }
 

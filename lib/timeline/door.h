@@ -4,6 +4,7 @@
 #define OPK_TIMELINE_DOOR_H
 
 #include "base/ctx.h"
+#include "eval/door.h"
 
 /*
  * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were

@@ -114,7 +114,7 @@ static bool has_images(const struct opk_trace_file *file)
 
 static int check_whole(const struct opk_trace *trace, const struct opk_trace_file *file)
 {
-	bool allowed = trace->options.eval && trace->options.eval->allow_incomplete;
+	bool allowed = trace->eval.allow_incomplete;
 
 	return allowed ? OPK_OK
 	               : opk_file_check_complete(trace->ctx, file->file,
@@ -131,8 +131,8 @@ static int look_at_ran(struct opk_trace *trace, struct opk_trace_file *file)
 	if (code)
 		return code;
 	file->place = place_of_run(file->meta);
-	code = opk_trace_where_init(&file->where, trace->ctx, trace->options.where,
-	                            trace->options.where_count, has_images(file),
+	code = opk_trace_where_init(&file->where, trace->ctx, trace->eval.where,
+	                            trace->eval.where_count, has_images(file),
 	                            has_images(file) && file->meta->profiler == OPK_PROFILER_PM);
 	if (!code)
 		code = opk_trace_sweep_init(&file->sweep, trace->ctx, file->file, look_at_record,
@@ -164,17 +164,13 @@ static int is_wanted(bool *wanted, struct opk_trace *trace, const struct opk_tra
 static int evaluate_wanted(struct opk_trace *trace, struct opk_trace_file **wanted,
                            struct opk_file **files, size_t count)
 {
-	OPK_OPTIONS(opk_eval_options, options, trace->options.eval);
 	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count + 1,
 	                                                                   sizeof *evaluations);
 	int code;
 
 	if (!evaluations)
 		return opk_nomem(trace->ctx, "a trace");
-	options.size = sizeof options;
-	options.filter = count ? wanted[0]->where.rows : NULL;
-	options.join = NULL;
-	code = opk_eval_files(evaluations, trace->ctx, files, count, &options);
+	code = opk_eval_files(evaluations, trace->ctx, files, count, &trace->eval);
 	for (size_t i = 0; !code && i < count; i++) {
 		wanted[i]->evaluation = evaluations[i];
 		trace->row_count += opk_evaluation_row_count(evaluations[i]);
@@ -250,7 +246,7 @@ static int look_at_rows(struct opk_trace *trace, const struct opk_trace_file *fi
 static int fail_empty(const struct opk_trace *trace)
 {
 	const struct opk_trace_counts *counts = &trace->counts;
-	bool chosen = trace->options.where_count && (counts->records_left_out || trace->row_count);
+	bool chosen = trace->eval.where_count && (counts->records_left_out || trace->row_count);
 	const char *why = counts->ranges_without_times ? "ranges are recorded without times"
 	                  : chosen ? "no sample, launch or range meets the conditions"
 	                  : counts->incomplete_samples ? "no sample was completed"
@@ -369,9 +365,11 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                     const struct opk_trace_options *given, opk_sink_fn *sink, void *sink_data)
 {
 	OPK_OPTIONS(opk_trace_options, options, given);
+	OPK_OPTIONS(opk_eval_options, eval, options.eval);
 	struct opk_trace trace = {
 		.ctx = ctx,
 		.options = options,
+		.eval = eval,
 		.out = { .ctx = ctx, .sink = sink, .sink_data = sink_data },
 		.first = UINT64_MAX,
 	};

@@ -177,8 +177,7 @@ void opk_trace_sweep_clear(struct opk_trace_sweep *sweep);
 /* ---- the conditions of --where, for what has these facts: where.c */
 
 struct opk_trace_where {
-	struct opk_filter *rows; /* samples and ranges of the recording */
-	struct opk_filter *ran;  /* launches and copies */
+	struct opk_filter *ran; /* launches and copies; NULL: all */
 	struct opk_filter *nvtx;
 };
 
@@ -206,6 +205,7 @@ struct opk_trace_file {
 struct opk_trace {
 	struct opk_ctx *ctx;
 	struct opk_trace_options options;
+	struct opk_eval_options eval; /* of these */
 	struct opk_trace_file *files;
 	size_t file_count;
 	struct opk_trace_out out;

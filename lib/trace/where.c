@@ -37,11 +37,12 @@ int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
 {
 	opk_autofree const char **ran = opk_alloc_array(count + 1, sizeof *ran);
 	opk_autofree const char **nvtx = opk_alloc_array(count + 1, sizeof *nvtx);
+	opk_auto(opk_filter) struct opk_filter *all = NULL;
 	size_t ran_count = 0, nvtx_count = 0;
 	int code = ran && nvtx ? OPK_OK : opk_nomem(ctx, "conditions");
 
 	if (!code && count)
-		code = opk_filter_new(&where->rows, ctx, conditions, count);
+		code = opk_filter_new(&all, ctx, conditions, count);
 	for (size_t i = 0; !code && i < count; i++) {
 		enum opk_fact fact;
 		bool known = fact_of(&fact, ctx, conditions[i], &code);
@@ -91,7 +92,6 @@ bool opk_trace_where_accepts(const struct opk_trace_where *where,
 
 void opk_trace_where_clear(struct opk_trace_where *where)
 {
-	opk_filter_free(where->rows);
 	opk_filter_free(where->ran);
 	opk_filter_free(where->nvtx);
 }

@@ -134,9 +134,9 @@ static int run(struct app *app, void *data)
 	if (!code) {
 		eval.allow_incomplete = args->allow_incomplete;
 		eval.progress_data = (char *)"evaluating sample";
+		eval.where = args->where.items;
+		eval.where_count = args->where.count;
 		options.eval = &eval;
-		options.where = args->where.items;
-		options.where_count = args->where.count;
 		options.kernel_names = kernel_style(app,
 		                                    args->kernel_names ? args->kernel_names : 1);
 		options.progress = app_progress;

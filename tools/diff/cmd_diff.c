@@ -244,7 +244,6 @@ static int run_with(struct diff *diff, const struct diff_args *args, struct opk_
 
 static int evaluate(struct diff *diff, const struct diff_args *args)
 {
-	opk_auto(opk_filter) struct opk_filter *filter = NULL;
 	size_t count = diff->before.count + diff->after.count;
 	opk_autofree struct opk_file **files = opk_alloc_array(count + 1, sizeof *files);
 	struct raw_metrics metrics = { 0 };
@@ -252,11 +251,9 @@ static int evaluate(struct diff *diff, const struct diff_args *args)
 	int code = files ? raw_eval_options(diff->app, &args->raw, &eval, &metrics)
 	                 : app_nomem(diff->app);
 
-	if (!code && args->where.count)
-		code = opk_filter_new(&filter, diff->app->ctx, args->where.items,
-		                      args->where.count);
 	if (!code) {
-		eval.filter = filter;
+		eval.where = args->where.items;
+		eval.where_count = args->where.count;
 		eval.allow_incomplete = args->allow_incomplete;
 		eval.progress_data = (void *)"evaluating row";
 		code = run_with(diff, args, files, &eval);

@@ -374,34 +374,39 @@ static int read_files(struct eval *eval, const struct eval_args *args,
                       struct opk_eval_options *eval_options)
 {
 	struct opk_image_options image = image_options(eval_options->timeout_s, "summing range");
+	struct opk_eval_inside eval_inside = { 0 };
 	struct opk_table_options options = OPK_INIT(options);
+	struct opk_table_inside inside = {
+		.image = &image,
+		.mark_first_sample = eval->first_sample == FIRST_MARK,
+		.drop_first_sample = eval->drops_as_told,
+		.only_sources = eval->to_database,
+		.is_tree = eval->is_tree,
+		.refuse_twice = args->strict,
+	};
 
 	eval_options->allow_incomplete = args->allow_incomplete;
 	eval_options->workers = args->workers;
-	eval_options->cupti_only = args->evaluator == ONLY_CUPTI;
+	eval_options->where = args->where.items;
+	eval_options->where_count = args->where.count;
+	eval_options->inside = &eval_inside;
+	eval_inside.cupti_only = args->evaluator == ONLY_CUPTI;
 	if (!eval->key) {
-		eval_options->also = eval->also;
-		eval_options->also_count = eval_sorted_values(eval);
+		eval_inside.also = eval->also;
+		eval_inside.also_count = eval_sorted_values(eval);
 	}
 	options.eval = eval_options;
-	options.where = args->where.items;
-	options.where_count = args->where.count;
 	options.columns = opk_strlist_items(&eval->chosen);
 	options.column_count = eval->chosen.count;
 	options.all_facts = args->launch_columns == ALL_COLUMNS;
 	options.keep_first_sample = eval->first_sample == FIRST_KEEP;
-	options.mark_first_sample = eval->first_sample == FIRST_MARK;
-	options.drop_first_sample = eval->drops_as_told;
 	options.rows = args->raw.image ? OPK_ROWS_RECORDED : rows_of(eval);
 	options.kernel_names = kernel_style(eval->app, args->kernel_names);
 	options.is_long = eval->is_long && !eval->to_database;
-	options.is_tree = eval->is_tree;
-	options.only_sources = eval->to_database;
 	options.aggregate = eval->key;
 	options.level = eval->level;
-	options.image = &image;
 	options.log = app_log;
-	options.refuse_twice = args->strict;
+	options.inside = &inside;
 	return make_table(eval, args->raw.image, &options);
 }
 

@@ -31,8 +31,9 @@ static const struct opk_table_column *column_at(const struct eval *eval, size_t 
 
 static int list_columns(struct eval *eval)
 {
-	size_t count = opk_table_column_count(eval->table);
+	size_t count;
 
+	opk_table_columns(eval->table, &count);
 	eval->headers = opk_alloc_array(count + 1, sizeof *eval->headers);
 	eval->cells = opk_alloc_array(count + 1, sizeof *eval->cells);
 	if (!eval->headers || !eval->cells)
@@ -148,7 +149,7 @@ static int begin_files(struct eval *eval, size_t end)
 {
 	int code = OPK_OK;
 
-	while (!code && eval->begun < end)
+	while (!code && eval->begun < end && opk_table_get_file(eval->table, eval->begun))
 		code = eval_rows_begin_file(eval, eval->begun++);
 	return code;
 }
@@ -165,20 +166,21 @@ static void put_heading(struct eval *eval, const struct opk_meta_heading *headin
 }
 
 /* Key groups have the numbers in which they are printed, whatever their order. */
-static int put_row(struct eval *eval, const struct opk_table_row *row)
+static int put_row(struct eval *eval, const union opk_cell *cells)
 {
 	for (size_t i = 0; eval->key && i < eval->column_count; i++) {
-		eval->cells[i] = row->cells[i];
+		eval->cells[i] = cells[i];
 		if (opk_table_get_column(eval->table, i)->kind == OPK_TABLE_GROUP)
 			eval->cells[i].uint = eval->row_count - 1;
 	}
-	return opk_out_row(eval->app->out, eval->key ? eval->cells : row->cells);
+	return opk_out_row(eval->app->out, eval->key ? eval->cells : cells);
 }
 
 static int print_rows(struct eval *eval, size_t file)
 {
 	bool headings = eval->is_long && !eval->key;
-	const struct opk_table_row *row;
+	const union opk_cell *cells;
+	const bool *known;
 	const size_t *columns;
 	size_t count = 1;
 	int code = OPK_OK;
@@ -189,9 +191,9 @@ static int print_rows(struct eval *eval, size_t file)
 		if (headings)
 			put_heading(eval, opk_evaluation_column_heading(eval->file->evaluation,
 			                                                columns[i]));
-		code = eval_table_result(eval, opk_table_next(&row, eval->table));
+		code = eval_table_result(eval, opk_table_next(&cells, &known, eval->table));
 		if (!code)
-			code = put_row(eval, row);
+			code = put_row(eval, cells);
 	}
 	return code;
 }
@@ -234,7 +236,6 @@ static int each_source(struct eval *eval, eval_source_fn *fn)
 
 static int print_all(struct eval *eval)
 {
-	size_t files = opk_table_file_count(eval->table);
 	int code;
 
 	if (eval->is_tree) {
@@ -246,7 +247,7 @@ static int print_all(struct eval *eval)
 		return code ? code : eval_sorted_print(eval);
 	}
 	code = each_source(eval, print_in_order);
-	return code ? code : begin_files(eval, files);
+	return code ? code : begin_files(eval, SIZE_MAX);
 }
 
 static int check_strict(struct eval *eval)

@@ -331,7 +331,8 @@ static char *name_of(const struct eval *eval, const struct eval_tree_node *node)
 static int print_row(struct eval *eval, const struct eval_tree_node *node)
 {
 	const struct opk_table_source *source;
-	const struct opk_table_row *row;
+	const union opk_cell *cells;
+	const bool *known;
 	opk_autofree char *name = name_of(eval, node);
 	int code = eval_table_result(eval, opk_table_go_to(&source, eval->table, &node->place));
 
@@ -340,11 +341,11 @@ static int print_row(struct eval *eval, const struct eval_tree_node *node)
 	if (code)
 		return code;
 	eval->row_count++;
-	code = eval_table_result(eval, opk_table_next(&row, eval->table));
+	code = eval_table_result(eval, opk_table_next(&cells, &known, eval->table));
 	if (code)
 		return code;
 	for (size_t i = 1; i < eval->column_count; i++)
-		eval->cells[i] = row->cells[eval_rows_column(eval, i)];
+		eval->cells[i] = cells[eval_rows_column(eval, i)];
 	eval->cells[0].string = name;
 	return opk_out_nested_row(eval->app->out, eval->tree.depth, eval->cells,
 	                          eval->column_count);

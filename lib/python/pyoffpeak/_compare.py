@@ -16,7 +16,7 @@ from ._errors import misuse
 from ._extras import load
 from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
-from ._options import Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, make_filter, names_of
+from ._options import Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, paths_of
 
 if TYPE_CHECKING:
@@ -229,10 +229,7 @@ def diff(
     ctx = _context.new()
     old, new = Files(ctx, paths_of(before)), Files(ctx, paths_of(after))
     options = Struct("opk_diff_options")
-    conditions = listed(where)
-    evaluation = Evaluation(names_of(metrics), set, allow_incomplete).made(ctx)
-    if conditions:
-        evaluation.c.filter = evaluation.keep(make_filter(ctx, conditions))
+    evaluation = Evaluation(names_of(metrics), set, allow_incomplete, where=listed(where)).made(ctx)
     options.c.eval = evaluation.c
     options.text("by", ",".join(names_of(by) or ()))
     options.c.ignore_shape, options.c.level = ignore_shape, false_changes

@@ -15,10 +15,7 @@ Kind = tuple[Any, ...]
 
 
 def of_file(path: str, rows: Optional[str], by_itself: bool) -> Kind:
-    """As open() has it: what rows are of and, where nothing else was asked for, which values they have.
-
-    InputError: it is damaged.
-    """
+    """What rows are of and, where nothing else was asked for, which values they have. InputError: it is damaged."""
     ctx = _context.new()
     file = open_file(ctx, path)
     meta = listed(ctx, file, lib.OPK_FILE_META)[0]

@@ -34,7 +34,8 @@ def words_of(get: Any, count: int, of: Any) -> list[str]:
     return [word(get(of, i)) for i in range(count)]
 
 
-_CELLS: dict[int, Any] = {
+# What a cell of each type is in Python.
+CELLS: dict[int, Any] = {
     lib.OPK_CELL_STRING: lambda cell: optional(cell.string),
     lib.OPK_CELL_UINT: lambda cell: int(cell.uint),
     lib.OPK_CELL_DOUBLE: lambda cell: float(cell.number),
@@ -64,7 +65,7 @@ def rows_of(listing: Any) -> list[dict[str, Any]]:
     try:
         names = column_names(listing)
         columns = lib.opk_listing_columns(listing, ffi.new("size_t *"))
-        cells = [(i, name, _CELLS[columns[i].type]) for i, name in enumerate(names)]
+        cells = [(i, name, CELLS[columns[i].type]) for i, name in enumerate(names)]
         of = [lib.opk_listing_get(listing, i) for i in range(lib.opk_listing_count(listing))]
         return [{name: read(row[i]) for i, name, read in cells} for row in of]
     finally:

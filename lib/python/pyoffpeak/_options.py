@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
-from . import _context
 from ._errors import misuse
 from ._loading import loading
 from ._native import c_optional, c_path, c_texts, profiler_number, sized
@@ -74,16 +73,8 @@ class Struct:
         setattr(self.c, field, self.keep(c_optional(value)))
 
 
-def make_filter(ctx: Any, where: Sequence[str]) -> Any:
-    """A struct opk_filter of conditions. UsageError: one is none."""
-    out = ffi.new("struct opk_filter **")
-    array, kept = c_texts(where)
-    _context.call(ctx, lib.opk_filter_new, out, ctx, array, len(kept))
-    return _context.owned(ctx, out[0], lib.opk_filter_free)
-
-
 class Evaluation(NamedTuple):
-    """How recordings are evaluated; for bare images, what they do not say themselves."""
+    """What of recordings is evaluated, and how; for bare images, what they do not say themselves."""
 
     metrics: Optional[tuple[str, ...]] = None
     set: Any = None
@@ -92,6 +83,7 @@ class Evaluation(NamedTuple):
     chip: Optional[str] = None
     profiler: Optional[str] = None
     gpu_time_shift: Optional[int] = None
+    where: Optional[tuple[str, ...]] = None
 
     def struct(self, made_set: Any = None) -> Struct:
         """`made_set` is a struct opk_set, or None. UsageError: there are metrics and a set."""
@@ -101,6 +93,7 @@ class Evaluation(NamedTuple):
             raise misuse(f"workers {self.workers}: 0 for as many as are worthwhile, or a number of processes")
         options = Struct("opk_eval_options")
         options.texts("metrics", "metric_count", self.metrics)
+        options.texts("where", "where_count", self.where)
         options.text("chip", self.chip)
         options.c.allow_incomplete = self.allow_incomplete
         options.c.workers = self.workers
@@ -126,7 +119,6 @@ class Evaluation(NamedTuple):
 class Selection(NamedTuple):
     """Which rows and columns."""
 
-    where: Optional[tuple[str, ...]] = None
     columns: Optional[tuple[str, ...]] = None
     rows: Optional[str] = None
     layout: str = "wide"
@@ -142,7 +134,6 @@ class Selection(NamedTuple):
         """`set_name`: a set's name or path."""
         options = Struct("opk_table_options")
         options.c.eval = options.keep(evaluation).c
-        options.texts("where", "where_count", self.where)
         options.texts("columns", "column_count", self.columns)
         options.text("aggregate", None if self.aggregate is None else ",".join(self.aggregate))
         options.text("level", self.level)

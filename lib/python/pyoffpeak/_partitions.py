@@ -83,9 +83,6 @@ class Reader:
         """Each file by itself, or why it can't be read, or does not go into one table with the others."""
         for path in paths:
             try:
-                # First, since it says best what is wrong.
-                kind = _kinds.of_file(path, self.rows, len(self.kind) > 1)
-                _kinds.check_rows(path, kind, self.like, self.kind)
                 yield path, self._table((path,), names)
             except BLAMED as error:
                 yield path, error
@@ -96,14 +93,14 @@ class Reader:
                 yield path, found
 
     def _table(self, paths: tuple[str, ...], names: list[str]) -> Table:
-        # Without any column there would be all.
-        columns = [name for name in (self.names if self.chosen else names) if name != "error"] or ["file"]
-        table = _recordings.open_part(paths).eval(
-            metrics=self.metrics, set=self.set, where=self.where, rows=self.rows, columns=columns
-        )
+        # First, since it says best what is wrong.
         for path in paths:
             _kinds.check_rows(path, _kinds.of_file(path, self.rows, len(self.kind) > 1), self.like, self.kind)
-        return table
+        # Without any column there would be all.
+        columns = [name for name in (self.names if self.chosen else names) if name != "error"] or ["file"]
+        return _recordings.open_part(paths).eval(
+            metrics=self.metrics, set=self.set, where=self.where, rows=self.rows, columns=columns
+        )
 
     def _frame(self, table: Table, names: list[str]) -> pandas.DataFrame:
         frame = to_pandas(table.to_arrow())

@@ -153,9 +153,8 @@ class Run(Opened):
 
         UsageError: no such metric or column, or files don't go into one table; InputError: a file is damaged.
         """
-        evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers)
+        evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers, where=listed(where))
         selection = Selection(
-            listed(where),
             names_of(columns),
             rows,
             layout,
@@ -260,8 +259,10 @@ def eval_image(
     samples. The image is copied. Only child processes pass it to NVIDIA's code. InputError: it is damaged.
     """
     data = memoryview(image).tobytes()
-    evaluation = Evaluation(names_of(metrics), set, chip=chip, profiler=profiler, gpu_time_shift=gpu_time_shift)
-    selection = Selection(listed(where), names_of(columns), layout=layout, keep_first_sample=keep_first_sample)
+    evaluation = Evaluation(
+        names_of(metrics), set, chip=chip, profiler=profiler, gpu_time_shift=gpu_time_shift, where=listed(where)
+    )
+    selection = Selection(names_of(columns), layout=layout, keep_first_sample=keep_first_sample)
 
     def new(out: Any, ctx: Any, options: Struct) -> int:
         code: int = lib.opk_table_new_image(out, ctx, data, len(data), c_path(name), options.c)

@@ -76,8 +76,8 @@ def trace(
     files = Files(ctx, inputs)
     target = c_path(output(path, inputs))
     options = Struct("opk_trace_options")
-    options.c.eval = options.keep(Evaluation(names_of(metrics), set, allow_incomplete).made(ctx)).c
-    options.texts("where", "where_count", listed(where))
+    evaluation = Evaluation(names_of(metrics), set, allow_incomplete, where=listed(where))
+    options.c.eval = options.keep(evaluation.made(ctx)).c
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     options.c.gzip = ffi.string(target).endswith(b".gz") if compress is None else compress
     return TraceCounts(**rows(ctx, lib.opk_trace_save, files.c, files.count, options.c, target)[0])

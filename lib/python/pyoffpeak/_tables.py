@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Union
 from . import _arrow, _context
 from ._errors import text
 from ._extras import load
-from ._native import c_path, word
+from ._native import CELLS, c_path, rows, word
 from ._offpeak import ffi, lib
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-
-_FACTS = ("chip", "profiler", "set", "recorded_set")  # as opk_table_about() takes them
 
 Cell = Union[str, int, float, bool, None]
 
@@ -140,10 +138,13 @@ class Table(Rows):
         self._lock = threading.Lock()
         table = make()
         self._table: Any = table
-        columns = [lib.opk_table_get_column(table, i) for i in range(lib.opk_table_column_count(table))]
-        self._columns = [word(column.header.name) for column in columns]
-        self._units = {word(column.header.name): word(column.unit) for column in columns if text(column.unit)}
-        self._about = {fact: word(lib.opk_table_about(table, fact.encode())) for fact in _FACTS}
+        count = ffi.new("size_t *")
+        columns = lib.opk_table_columns(table, count)
+        self._columns = [word(columns[i].name) for i in range(count[0])]
+        ctx = _context.new()
+        units = rows(ctx, lib.opk_table_list, table, lib.OPK_TABLE_UNITS)
+        self._units = {name: row["unit"] for name, row in zip(self._columns, units) if row["unit"]}
+        self._about: dict[str, str] = rows(ctx, lib.opk_table_list, table, lib.OPK_TABLE_ABOUT)[0]
 
     @property
     def units(self) -> dict[str, str]:
@@ -163,14 +164,20 @@ class Table(Rows):
         with self._lock:
             if self._table is None:
                 return None
-            rows: list[list[Cell]] = []
-            out = ffi.new("struct opk_table_row **")
+            found: list[list[Cell]] = []
+            cells, known = ffi.new("union opk_cell **"), ffi.new("bool **")
+            columns = lib.opk_table_columns(self._table, ffi.new("size_t *"))
             try:
-                while len(rows) < most and not lib.opk_table_next(out, self._table) and out[0]:
-                    rows.append([_cell(self._table, out[0], i) for i in range(len(self._columns))])
+                while len(found) < most and not lib.opk_table_next(cells, known, self._table) and cells[0]:
+                    found.append(
+                        [
+                            CELLS[columns[i].type](cells[0][i]) if known[0][i] else None
+                            for i in range(len(self._columns))
+                        ]
+                    )
             finally:
                 lib.opk_table_rewind(self._table)
-            return rows
+            return found
 
     def _repr_html_(self) -> str:
         """In Jupyter: the first rows, which can still be read."""
@@ -211,22 +218,6 @@ def _joined(numpy: Any, parts: tuple[Any, ...]) -> Any:
         return parts[0]
     masked = any(isinstance(part, numpy.ma.MaskedArray) for part in parts)
     return numpy.ma.concatenate(parts) if masked else numpy.concatenate(parts)
-
-
-def _cell(table: Any, row: Any, at: int) -> Cell:
-    """A cell of a struct opk_table_row; None is null."""
-    if not row.known[at]:
-        return None
-    kind, cell = lib.opk_table_get_column(table, at).header.type, row.cells[at]
-    if kind == lib.OPK_CELL_STRING:
-        return word(cell.string)
-    if kind == lib.OPK_CELL_DOUBLE:
-        return float(cell.number)
-    if kind == lib.OPK_CELL_BOOL:
-        return bool(cell.boolean)
-    if kind == lib.OPK_CELL_OPTIONAL_BOOL:
-        return bool(cell.optional.uint)
-    return int(cell.optional.uint if kind == lib.OPK_CELL_OPTIONAL else cell.uint)
 
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New

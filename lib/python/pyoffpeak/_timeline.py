@@ -11,7 +11,7 @@ from ._errors import misuse
 from ._figures import COLOURS, new_figure, readable
 from ._native import rows
 from ._offpeak import ffi, lib
-from ._options import Evaluation, Struct, make_filter
+from ._options import Evaluation, Struct
 from ._sets import SetLike
 from ._summaries import open_file
 
@@ -75,8 +75,8 @@ def read(
     """As Run.timeline() takes it. UsageError: neither samples nor what ran was recorded; no such metric."""
     ctx = _context.new()
     file = open_file(ctx, path)
-    evaluation = Evaluation(None if metrics is None else tuple(metrics), set, allow_incomplete=True).made(ctx)
-    evaluation.c.filter = evaluation.keep(make_filter(ctx, where or ()))
+    chosen = None if metrics is None else tuple(metrics)
+    evaluation = Evaluation(chosen, set, allow_incomplete=True, where=tuple(where or ())).made(ctx)
     options = Struct("opk_chart_options")
     options.c.eval, options.c.points = evaluation.c, points
     out = ffi.new("struct opk_chart **")
