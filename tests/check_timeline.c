@@ -393,7 +393,6 @@ START_TEST(values_of_kernels)
 {
 	/* What adds up is the mean launch's, also of the launch that has no samples. */
 	static const double of_x[] = { 301, 151.5, 305 }, none[] = { NAN, NAN, NAN };
-	struct opk_timeline_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
@@ -402,7 +401,7 @@ START_TEST(values_of_kernels)
 	fake.image_is_pm = true;
 	put_samples("in.opk", COUNT(ran));
 	file = open_file(ctx, "in.opk");
-	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, false));
 	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 3);
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 	check_row(row, "x", 3, of_x);
@@ -427,13 +426,11 @@ END_TEST
 /* The sum over all rows: a kernel has the value of one launch, and idle time all of its own. */
 static double add_rows(struct opk_ctx *ctx, struct opk_file *file, bool each_launch)
 {
-	struct opk_timeline_options options = OPK_INIT(options);
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
 	double sum = 0;
 
-	options.each_launch = each_launch;
-	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, each_launch));
 	while (!opk_evaluation_next(&row, ctx, evaluation) && row) {
 		struct opk_fact_text text;
 		union opk_cell cell = opk_fact_get(&text, OPK_FACT_LAUNCHES, row, NULL);
@@ -493,7 +490,6 @@ END_TEST
 START_TEST(samples_twice)
 {
 	static const double of_x[] = { 301, 151.5, 305 };
-	struct opk_timeline_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
@@ -503,7 +499,7 @@ START_TEST(samples_twice)
 	for (uint64_t shift = 0; shift <= 100; shift += 100) {
 		put_images("in.opk", ran, COUNT(ran), 2, shift);
 		file = open_file(ctx, "in.opk");
-		ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+		ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, false));
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		/* Samples that begin a little later have a tenth of their time for themselves. */
 		ck_assert_uint_eq(row->ran->samples, shift ? 7 : 4);
@@ -523,7 +519,6 @@ START_TEST(many_kernels_at_once)
 	enum { KERNELS = 800, ROOM = OPK_MAX_ESTIMATED - 1 };
 	static struct opk_activity beside[KERNELS];
 	static char kernels[KERNELS][8];
-	struct opk_timeline_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
@@ -537,7 +532,7 @@ START_TEST(many_kernels_at_once)
 	fake.image_is_pm = true;
 	put_images("in.opk", beside, KERNELS, 1, 0);
 	file = open_file(ctx, "in.opk");
-	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, false));
 	for (size_t i = 0; i < KERNELS; i++) {
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		ck_assert_str_eq(row->name, kernels[i]);
@@ -553,17 +548,15 @@ END_TEST
 /* Launches come in the order of time; one of two samples is too few. */
 START_TEST(values_of_launches)
 {
-	struct opk_timeline_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
 	struct opk_file *file;
 
-	options.each_launch = true;
 	fake.image_is_pm = true;
 	put_samples("in.opk", COUNT(ran));
 	file = open_file(ctx, "in.opk");
-	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, &options));
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, true));
 	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 5);
 	for (size_t i = 0; i < 4; i++) {
 		static const uint64_t starts[] = { 2000, 5000, 7000, 9000 };
@@ -577,7 +570,7 @@ START_TEST(values_of_launches)
 	opk_file_free(file);
 	put_samples("none.opk", 0);
 	file = open_file(ctx, "none.opk");
-	ck_code(ctx, opk_timeline_eval(&evaluation, ctx, file, &options), OPK_EUSAGE);
+	ck_code(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, false), OPK_EUSAGE);
 	ck_assert(told(ctx, "does not say which kernels ran when"));
 	opk_file_free(file);
 	opk_ctx_free(ctx);

@@ -208,7 +208,6 @@ static struct opk_eval_options options_of(struct opk_eval_inside *inside,
 static int evaluate_ran(struct opk_compared_source *source, struct opk_ctx *ctx,
                         const struct opk_eval_options *options)
 {
-	struct opk_timeline_options timeline = OPK_INIT(timeline);
 	struct opk_eval_options none = *options;
 	static const char *const no_metrics[1];
 	int code;
@@ -217,13 +216,9 @@ static int evaluate_ran(struct opk_compared_source *source, struct opk_ctx *ctx,
 	none.metric_count = 0;
 	none.set = NULL;
 	none.inside = NULL;
-	timeline.each_launch = true;
-	timeline.eval = &none;
-	code = opk_timeline_eval(&source->launches, ctx, source->file, &timeline);
-	timeline.each_launch = false;
-	timeline.eval = options;
+	code = opk_timeline_eval(&source->launches, ctx, source->file, &none, true);
 	if (!code && source->meta->metric_count)
-		code = opk_timeline_eval(&source->means, ctx, source->file, &timeline);
+		code = opk_timeline_eval(&source->means, ctx, source->file, options, false);
 	return code;
 }
 

@@ -34,7 +34,6 @@ static size_t list_peaks(const char *names[MOST_PEAKS], const struct opk_summary
 
 static int evaluate(struct opk_summary *s)
 {
-	struct opk_timeline_options timeline = OPK_INIT(timeline);
 	struct opk_eval_options options = OPK_INIT(options);
 	const char *peaks[MOST_PEAKS];
 
@@ -45,8 +44,7 @@ static int evaluate(struct opk_summary *s)
 	options.where_count = s->condition != NULL;
 	options.progress = s->options.progress;
 	options.progress_data = s->options.progress_data;
-	timeline.eval = &options;
-	return opk_timeline_eval(&s->timeline, s->ctx, s->file, &timeline);
+	return opk_timeline_eval(&s->timeline, s->ctx, s->file, &options, false);
 }
 
 static int take_row(struct opk_summary *s, const struct opk_row *row)

@@ -96,32 +96,6 @@ const struct opk_table_file *opk_table_get_file(const struct opk_table *table, s
 void opk_facts_find(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
                     bool all);
 
-/*
- * In the same way of the ranges or samples of a file, which fails as opk_file_ranges() does; and of
- * the ranges of opk_evaluation_ranges().
- */
-int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, struct opk_file *file,
-                            bool all);
-void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
-                        bool all);
-struct opk_facts_options {
-	size_t size;
-	const bool *found; /* OPK_FACT_COUNT of them */
-	enum opk_profiler profiler;
-	enum opk_rows rows;
-	bool sampled;       /* of what ran: samples were recorded beside it */
-	bool joined;        /* some rows are of several ranges */
-	bool spans_earlier; /* samples that begin at an earlier event are marked */
-};
-
-/*
- * Fills in the columns that a table has unless it is told others, in their order, and returns how
- * many they are.
- */
-size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options);
-/* A table of several files has a column with their names after this one. */
-bool opk_fact_precedes_file(enum opk_fact fact);
-
 /* A fact of the files, as OPK_TABLE_ABOUT has it. */
 const char *opk_table_about(const struct opk_table *table, const char *fact);
 

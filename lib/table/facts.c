@@ -2,11 +2,7 @@
 /* Finds facts that are worth a column: those that rows have, in the order of tables. */
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/option_struct.h"
-#include "eval/door.h"
-#include "table/door.h"
-#include "table/table.h"
+#include "table/table_inside.h"
 
 /* Shown where some range has something there; the others only where all are asked for. */
 static const bool basic[OPK_FACT_COUNT] = {
@@ -142,15 +138,14 @@ static size_t list_ran(enum opk_fact *facts, const struct opk_facts_options *opt
 	return count;
 }
 
-size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *given)
+size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options)
 {
-	OPK_OPTIONS(opk_facts_options, options, given);
 	size_t count = 0;
 
-	if (options.rows == OPK_ROWS_KERNELS || options.rows == OPK_ROWS_LAUNCHES)
-		return list_ran(facts, &options);
+	if (options->rows == OPK_ROWS_KERNELS || options->rows == OPK_ROWS_LAUNCHES)
+		return list_ran(facts, options);
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
-		if (opk_fact_column(fact, options.profiler) && is_shown(&options, fact))
+		if (opk_fact_column(fact, options->profiler) && is_shown(options, fact))
 			facts[count++] = fact;
 	return count;
 }

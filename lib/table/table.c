@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Recordings as one table: what was asked for, and what it is about. */
-#include "table/table.h"
-
 #include <string.h>
 
 #include "base/buf.h"

@@ -118,8 +118,15 @@ static struct having look_at(const struct opk_table *table)
 static int list_facts(enum opk_fact facts[OPK_FACT_COUNT], size_t *count, struct opk_ctx *ctx,
                       const struct opk_table *table, const struct having *having)
 {
-	struct opk_facts_options options = OPK_INIT(options);
 	bool found[OPK_FACT_COUNT] = { false };
+	const struct opk_facts_options options = {
+		.found = found,
+		.profiler = table->profiler,
+		.rows = table->inputs->rows,
+		.joined = having->joined && table->layout == OPK_TABLE_WIDE,
+		.sampled = having->sampled,
+		.spans_earlier = table->inside.mark_first_sample,
+	};
 	int code = OPK_OK;
 
 	if (table->layout == OPK_TABLE_GROUPS)
@@ -127,12 +134,6 @@ static int list_facts(enum opk_fact facts[OPK_FACT_COUNT], size_t *count, struct
 	for (size_t i = 0; table->layout != OPK_TABLE_GROUPS && !code && i < table->input_count;
 	     i++)
 		code = find_facts(found, ctx, table, &table->inputs[i]);
-	options.found = found;
-	options.profiler = table->profiler;
-	options.rows = table->inputs->rows;
-	options.joined = having->joined && table->layout == OPK_TABLE_WIDE;
-	options.sampled = having->sampled;
-	options.spans_earlier = table->inside.mark_first_sample;
 	*count = code ? 0 : opk_facts_list(facts, &options);
 	return code;
 }

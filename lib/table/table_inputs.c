@@ -103,17 +103,6 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* What ran, and the samples that were recorded beside it. */
-static int evaluate_timeline(struct opk_table *table, struct opk_ctx *ctx,
-                             struct opk_table_file *input)
-{
-	struct opk_timeline_options options = OPK_INIT(options);
-
-	options.eval = &table->eval;
-	options.each_launch = input->rows == OPK_ROWS_LAUNCHES;
-	return opk_timeline_eval(&input->evaluation, ctx, input->file, &options);
-}
-
 static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
                            struct opk_table_file *input)
 {
@@ -154,7 +143,9 @@ static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 		if (inputs[at].rows == OPK_ROWS_TABLES || opk_table_is_timeline(&inputs[at])) {
 			code = inputs[at].rows == OPK_ROWS_TABLES
 			               ? evaluate_tables(table, ctx, &inputs[at])
-			               : evaluate_timeline(table, ctx, &inputs[at]);
+			               : opk_timeline_eval(&inputs[at].evaluation, ctx,
+			                                   inputs[at].file, &table->eval,
+			                                   inputs[at].rows == OPK_ROWS_LAUNCHES);
 			continue;
 		}
 		while (end < table->input_count && inputs[end].rows == inputs[at].rows

@@ -10,7 +10,6 @@
 #include "eval/door.h"
 #include "images/door.h"
 #include "table/door.h"
-#include "table/table.h"
 
 enum opk_table_layout {
 	OPK_TABLE_WIDE,  /* a column a value */
@@ -132,6 +131,33 @@ int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx
                               const struct opk_table_file *input);
 /* The place of a value in an evaluation; SIZE_MAX. */
 size_t opk_table_find_value(const struct opk_evaluation *evaluation, const char *name);
+
+/* ---- facts.c: which facts are columns */
+
+/*
+ * As opk_facts_find(), of the ranges or samples of a file, which fails as opk_file_ranges() does;
+ * and of the ranges of opk_evaluation_ranges().
+ */
+int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, struct opk_file *file,
+                            bool all);
+void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *ranges, size_t count,
+                        bool all);
+struct opk_facts_options {
+	const bool *found; /* OPK_FACT_COUNT of them */
+	enum opk_profiler profiler;
+	enum opk_rows rows;
+	bool sampled;       /* of what ran: samples were recorded beside it */
+	bool joined;        /* some rows are of several ranges */
+	bool spans_earlier; /* samples that begin at an earlier event are marked */
+};
+
+/*
+ * Fills in the columns that a table has unless it is told others, in their order, and returns how
+ * many they are.
+ */
+size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options);
+/* A table of several files has a column with their names after this one. */
+bool opk_fact_precedes_file(enum opk_fact fact);
 
 /* ---- table_levels.c: ranges inside others */
 

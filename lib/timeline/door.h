@@ -9,23 +9,17 @@
 /*
  * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were
  * recorded beside it divided among them; docs/formats.md says how. Without samples there are no
- * values. Idle time of the GPU is the last row, but among launches only where there are samples:
- * its values are of all pauses together, and it has no launches in OPK_FACT_LAUNCHES. Rows are
- * those of ranges: their names are those of kernels and "(idle)".
- */
-struct opk_timeline_options {
-	size_t size;
-	bool each_launch; /* a row for each, in the order of their starts; else for each kernel */
-	/* What samples are evaluated for; its filter chooses the rows here. */
-	const struct opk_eval_options *eval;
-};
-
-/*
- * `file` must outlive the evaluation. OPK_EUSAGE: it does not say what ran, or it has no samples,
- * which metrics were asked for. OPK_EINPUT: it is cut off or damaged. Samples are evaluated as
+ * values. `each_launch`: a row for each, in the order of their starts; else for each kernel. Idle
+ * time of the GPU is the last row, but among launches only where there are samples: its values are
+ * of all pauses together, and it has no launches in OPK_FACT_LAUNCHES. Rows are those of ranges:
+ * their names are those of kernels and "(idle)".
+ *
+ * The options say what samples are evaluated for, and their conditions choose the rows here. `file`
+ * must outlive the evaluation. OPK_EUSAGE: it does not say what ran, or it has no samples, which
+ * metrics were asked for. OPK_EINPUT: it is cut off or damaged. Samples are evaluated as
  * opk_eval_file() does it.
  */
 int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_timeline_options *options);
+                      const struct opk_eval_options *options, bool each_launch);
 
 #endif

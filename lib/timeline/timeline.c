@@ -38,22 +38,22 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluatio
 }
 
 int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_timeline_options *given)
+                      const struct opk_eval_options *given, bool each_launch)
 {
-	OPK_OPTIONS(opk_timeline_options, options, given);
-	OPK_OPTIONS(opk_eval_options, eval, options.eval);
+	OPK_OPTIONS(opk_eval_options, options, given);
 	struct opk_evaluation *evaluation = NULL;
 	struct opk_ran_rows rows = { 0 };
 	int code = OPK_OK;
 
-	if (!eval.allow_incomplete)
+	if (!options.allow_incomplete)
 		code = opk_file_check_complete(ctx, file, OPK_REMEDY_ALLOW_INCOMPLETE);
 	if (!code)
-		code = opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE, &eval);
+		code = opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE,
+		                                 &options);
 	if (!code)
-		code = opk_ran_rows_init(&rows, ctx, file, options.each_launch);
+		code = opk_ran_rows_init(&rows, ctx, file, each_launch);
 	if (!code)
-		code = make_rows(&rows, evaluation, ctx, file, &eval);
+		code = make_rows(&rows, evaluation, ctx, file, &options);
 	opk_ran_rows_clear(&rows);
 	if (!code)
 		*out = opk_take(evaluation);
