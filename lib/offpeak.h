@@ -28,9 +28,8 @@
  * The library never prints, never exits, and reads the environment only in opk_env_read().
  *
  * Groups, in the order of use: context, errors, rows, NVIDIA libraries, chips, metrics, metric
- * sets, plans, building, files, recordings, what a file replaces, writing, evaluation,
- * statistics, facts, kernel names, tables, Arrow, traces, comparison, summaries, charts,
- * pictures, reports, new recordings, repair.
+ * sets, plans, building, files, recordings, what a file replaces, writing, evaluation, tables,
+ * Arrow, traces, comparison, summaries, charts, pictures, reports, new recordings, repair.
  */
 #ifndef OFFPEAK_H
 #define OFFPEAK_H
@@ -998,56 +997,6 @@ struct opk_eval_options {
 	const struct opk_eval_inside *inside; /* the library's own; NULL */
 };
 
-/* What a row of what ran says besides its range, which has what several launches share. */
-struct opk_ran {
-	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
-	uint64_t launches; /* that the row is of; of idle time: pauses */
-	uint64_t time_ns;  /* of all; range.duration_ns is the mean launch, and all idle time */
-	uint64_t least_ns, most_ns;
-	uint64_t shared_ns; /* of this time, others ran on the GPU, too */
-	uint64_t bytes;     /* of copies and sets */
-	uint64_t samples;   /* it ran in so many */
-	/* As good as so many in which it ran alone; 0 also where there is no telling it apart. */
-	uint64_t samples_alone;
-	/* It has no values: too short, or too few samples tell it apart. */
-	bool unknown;
-};
-
-/* A column's values over some ranges; NaN where there is no such number, or one of them is NaN. */
-struct opk_statistics {
-	uint64_t count; /* ranges that have it, also those where it is NaN */
-	/*
-	 * The ranges' counters are summed before they are evaluated: `sum` is the total, where
-	 * there is one, and of X.max that of the one instance with the most in all of them; `mean`
-	 * is that over the count, or the ratio, percentage or rate of all ranges together, which
-	 * is not the mean of their ratios: `weighted_by` says so.
-	 */
-	double sum, mean;
-	/*
-	 * These are over the ranges' own values; percentiles are interpolated. NaN where a row is a
-	 * sum of ranges, whose own values are not known.
-	 */
-	double min, max, p50, p90, p99;
-	/*
-	 * What ranges weigh in `mean`. NULL: all the same, or their values are equal. "denominator":
-	 * `mean` is the ratio of all ranges together, and each weighs as much as its denominator.
-	 * Else the ranges are of several GPUs, the metric's numerator and denominator, or those of
-	 * one that it is computed of, are not known, and `mean` is that of the GPUs' values,
-	 * weighted by this metric, or by "count".
-	 */
-	const char *weighted_by;
-};
-
-/* A key group: ranges that share a key, see opk_sum(). */
-struct opk_aggregated {
-	const char *name;                     /* "" where they have different ones */
-	struct opk_range range;               /* what they have in common; `count` of them */
-	bool many_streams;                    /* `range.stream` can't say that it is unknown */
-	const struct opk_statistics *columns; /* one a column of the evaluation */
-	size_t gpus;                          /* that the ranges are of */
-	bool summed; /* some of its rows are sums of ranges, whose own values are not known */
-};
-
 /* How new images are made of others; NULL: defaults. */
 struct opk_image_options {
 	size_t size;
@@ -1065,36 +1014,16 @@ enum opk_rows {
 	OPK_ROWS_TABLES, /* what is known of each without values */
 };
 
-/* ---- kernel names ---------------------------------------------------------------------------- */
-
-/* Short names for people, each of which means one kernel. */
-
+/*
+ * How kernels are called. Where several have one short name, it has what they differ in,
+ * "scale<float>", or else a number, "scale #2": in the order in which they appeared. A base name of
+ * more than 200 bytes has U+2026 in its middle.
+ */
 enum opk_kernel_style {
 	OPK_KERNEL_FULL,   /* as ranges have it: demangled, in one spelling */
 	OPK_KERNEL_SHORT,  /* without namespaces, template arguments and arguments */
 	OPK_KERNEL_SYMBOL, /* mangled, where the recording has it; else full */
 };
-
-/*
- * How kernels are called in what people read. Where several have one short name, it has what they
- * differ in, "scale<float>", or else a number, "scale #2": in the order in which they were added.
- * A base name of more than 200 bytes has U+2026 in its middle.
- */
-struct opk_kernel_names;
-int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
-                         enum opk_kernel_style style);
-void opk_kernel_names_free(struct opk_kernel_names *names);
-/*
- * The kernels of these ranges are among those to be kept apart: add all of them before the first
- * opk_kernel_names_get(). Texts are copied.
- */
-int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
-                         const struct opk_range *ranges, size_t count);
-/*
- * What the kernel of the range is called, borrowed from `names` or the range. One that was not
- * added has its full name, and "" stays "". It can't fail: where memory runs out names are full.
- */
-const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -1342,7 +1271,7 @@ struct opk_diff_options {
  * comparisons by Benjamini and Hochberg's procedure. Times and rates have to differ
  * by more than what the SM's clock can explain, too, where it is known.
  *
- * The files must outlive the result, and are evaluated as opk_eval_file() does it, samples divided
+ * The files must outlive the result, and are evaluated as opk_table_new() does it, samples divided
  * among what ran beside them. Kernels match by their names, not their symbols. Rows are in order of
  * what changed most in time, those that changed by more than noise first. That rules are broken is
  * no failure. OPK_EUSAGE: a side has no file, or one twice; rows can't be compared, as PM samples
@@ -1433,7 +1362,7 @@ struct opk_summary_options {
 /*
  * A recording as people look at it: kernels by the time that they took in all launches, or user
  * ranges, or the devices of samples; what the columns mean; the run in words. Evaluates the file,
- * which must outlive the result, as opk_eval_file() does it. Of a set that
+ * which must outlive the result, as opk_table_new() does it. Of a set that
  * was built there are only columns and words. OPK_EUSAGE: `sort` names nothing to sort by, or
  * `kernel` is given and samples are of no kernel.
  */
@@ -1465,7 +1394,7 @@ enum opk_summary_list {
 	OPK_SUMMARY_GROUPS,
 	/*
 	 * Of each of the groups each column that was evaluated. group, from 0; column; count, sum,
-	 * mean, min, max, p50, p90, p99 and weighted_by, or "", as struct opk_statistics has them;
+	 * mean, min, max, p50, p90, p99 and weighted_by, or "": docs/formats.md, statistics;
 	 * of_peak: percent of the peak, or NaN.
 	 */
 	OPK_SUMMARY_VALUES,
@@ -1494,7 +1423,7 @@ struct opk_chart_options {
 
 /*
  * PM samples, and what ran, as few numbers as can be drawn, on the clock of struct opk_time.
- * Evaluates the file, as opk_eval_file() does it; the file must outlive the result. Of very many
+ * Evaluates the file, as opk_table_new() does it; the file must outlive the result. Of very many
  * samples up to 2^23 values are in memory at a time. OPK_EUSAGE: neither samples nor what ran was
  * recorded.
  */
@@ -1589,7 +1518,7 @@ struct opk_report_options {
  * One page of HTML about one or several recordings, which needs no other file and no network. Two
  * are compared as well, the first as before and the second as after, unless the log says why not.
  * "offpeak help report" says what is on it. All text of a recording is text there, whatever is in
- * it. Files are evaluated as opk_eval_file() does it. OPK_EUSAGE: there are no files, or
+ * it. Files are evaluated as opk_table_new() does it. OPK_EUSAGE: there are no files, or
  * `kernel` is like none. OPK_EINPUT: a file is no recording, or damaged.
  * OPK_EFAILED: what a page is made of is not installed, and the message names the package.
  */
@@ -1703,7 +1632,7 @@ struct opk_import_options {
 };
 /*
  * A bare counter data image of `size` bytes becomes a recording at `path`. It is evaluated once, to
- * see that it can be, and fails as opk_eval_file() does. `options` are required. OPK_EINPUT: the
+ * see that it can be, and fails as opk_table_new() does. `options` are required. OPK_EINPUT: the
  * range table is wrong, or has not one row for each range.
  */
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "base/mem.h"
+#include "eval/door.h"
 
 /* What is to be said of the two values of a row and column. */
 enum opk_verdict {

@@ -19,6 +19,21 @@ struct opk_row {
 	const struct opk_ran *ran; /* of samples divided among what ran; else NULL */
 };
 
+/* What a row of what ran says besides its range, which has what several launches share. */
+struct opk_ran {
+	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
+	uint64_t launches; /* that the row is of; of idle time: pauses */
+	uint64_t time_ns;  /* of all; range.duration_ns is the mean launch, and all idle time */
+	uint64_t least_ns, most_ns;
+	uint64_t shared_ns; /* of this time, others ran on the GPU, too */
+	uint64_t bytes;     /* of copies and sets */
+	uint64_t samples;   /* it ran in so many */
+	/* As good as so many in which it ran alone; 0 also where there is no telling it apart. */
+	uint64_t samples_alone;
+	/* It has no values: too short, or too few samples tell it apart. */
+	bool unknown;
+};
+
 /* What rooms and the command ask for beside struct opk_eval_options. */
 struct opk_eval_inside {
 	/* What else is evaluated, beside the columns: as `metrics`, borrowed. */
@@ -300,5 +315,23 @@ struct opk_fact_text {
  */
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row, const struct opk_joined_row *joined);
+
+/* How kernels are called: see enum opk_kernel_style. */
+struct opk_kernel_names;
+int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
+                         enum opk_kernel_style style);
+void opk_kernel_names_free(struct opk_kernel_names *names);
+/*
+ * The kernels of these ranges are among those to be kept apart: add all of them before the first
+ * opk_kernel_names_get(). Texts are copied.
+ */
+int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
+                         const struct opk_range *ranges, size_t count);
+/*
+ * What the kernel of the range is called, borrowed from `names` or the range. One that was not
+ * added has its full name, and "" stays "". It can't fail: where memory runs out names are full.
+ */
+const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
+OPK_DEFINE_AUTO(opk_kernel_names)
 
 #endif

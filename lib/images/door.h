@@ -7,6 +7,41 @@
 #include "container/door.h"
 #include "eval/door.h"
 
+/* A column's values over some ranges; NaN where there is no such number, or one of them is NaN. */
+struct opk_statistics {
+	uint64_t count; /* ranges that have it, also those where it is NaN */
+	/*
+	 * The ranges' counters are summed before they are evaluated: `sum` is the total, where
+	 * there is one, and of X.max that of the one instance with the most in all of them; `mean`
+	 * is that over the count, or the ratio, percentage or rate of all ranges together, which
+	 * is not the mean of their ratios: `weighted_by` says so.
+	 */
+	double sum, mean;
+	/*
+	 * These are over the ranges' own values; percentiles are interpolated. NaN where a row is a
+	 * sum of ranges, whose own values are not known.
+	 */
+	double min, max, p50, p90, p99;
+	/*
+	 * What ranges weigh in `mean`. NULL: all the same, or their values are equal. "denominator":
+	 * `mean` is the ratio of all ranges together, and each weighs as much as its denominator.
+	 * Else the ranges are of several GPUs, the metric's numerator and denominator, or those of
+	 * one that it is computed of, are not known, and `mean` is that of the GPUs' values,
+	 * weighted by this metric, or by "count".
+	 */
+	const char *weighted_by;
+};
+
+/* A key group: ranges that share a key, see opk_sum(). */
+struct opk_aggregated {
+	const char *name;                     /* "" where they have different ones */
+	struct opk_range range;               /* what they have in common; `count` of them */
+	bool many_streams;                    /* `range.stream` can't say that it is unknown */
+	const struct opk_statistics *columns; /* one a column of the evaluation */
+	size_t gpus;                          /* that the ranges are of */
+	bool summed; /* some of its rows are sums of ranges, whose own values are not known */
+};
+
 struct opk_aggregate_options {
 	size_t size;
 	const char *key;

@@ -8,7 +8,6 @@
 enum { MOST_ROWS = 1000, MOST_CELLS = 60000 };
 
 OPK_DEFINE_AUTO(opk_diff)
-OPK_DEFINE_AUTO(opk_kernel_names)
 
 static void put_text(struct opk_json_writer *json, const char *key, const char *text)
 {

@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "base/json_write.h"
 #include "container/container.h"
+#include "eval/door.h"
 #include "trace/door.h"
 
 /* ---- events as text: events.c */

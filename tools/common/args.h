@@ -4,6 +4,7 @@
 #define OPK_ARGS_H
 
 #include "common/options.h"
+#include "eval/door.h"
 
 /* In these tables `member` is the struct inside the command's own struct `type`. */
 #define SHARED_OPTION(name, argument, help, kind, type, member)                                    \

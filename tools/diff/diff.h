@@ -5,6 +5,7 @@
 
 #include "common/args.h"
 #include "compare/door.h"
+#include "eval/door.h"
 
 OPK_DEFINE_AUTO(opk_diff)
 
