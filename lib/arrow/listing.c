@@ -114,7 +114,7 @@ static bool fill(struct stream *stream, const struct opk_listing *list)
 			cells[j] = opk_listing_get(list, i)[j];
 			known[j] = is_known(&cells[j], columns[j].type);
 		}
-		good = opk_arrow_builder_add(&builder, &(struct opk_table_row){ cells, known });
+		good = opk_arrow_builder_add(&builder, cells, known);
 		if (good && opk_arrow_builder_full(&builder))
 			good = add_batch(stream, &builder);
 	}

@@ -3,6 +3,7 @@
 #ifndef OPK_EVAL_DOOR_H
 #define OPK_EVAL_DOOR_H
 
+#include "base/mem.h"
 #include "container/door.h"
 
 /* One evaluated range or sample. */
