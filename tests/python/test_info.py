@@ -10,7 +10,7 @@ import unittest
 import warnings
 
 import pyoffpeak as opk
-from common import command, offpeak, recording
+from common import command, needs, offpeak, recording
 
 
 def printed(*arguments):
@@ -137,6 +137,9 @@ class Summaries(unittest.TestCase):
                 weights = {"pct_of_peak" in name: of.weighted_by for name, of in group.values.items()}
                 self.assertEqual(weights[True], "denominator")
                 self.assertEqual(weights[False], "")
+
+    @needs("pyarrow")
+    def test_weights(self):
         frame = opk.open(recording("ranks")).eval(aggregate="kernel").to_arrow()
         self.assertIn("denominator", frame.column("weighted_by").to_pylist())
 
