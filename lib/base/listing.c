@@ -7,9 +7,6 @@
 
 enum { CHUNK = 16384 };
 
-enum { MOST_PARSED = 32 };
-
-
 struct opk_listing {
 	struct opk_column *columns;
 	size_t column_count;
@@ -63,40 +60,43 @@ static const char **keep_list(struct opk_listing *rows, const char *const *items
 	return kept;
 }
 
-struct opk_listing *opk_listing_new(const struct opk_column *columns, size_t count)
+/* A column from its text, "passes#", which becomes its name. */
+static struct opk_column read_column(struct opk_listing *rows, char *text)
 {
-	struct opk_listing *rows = opk_alloc(sizeof *rows);
+	static const enum opk_cell_type types[UCHAR_MAX + 1] = {
+		['#'] = OPK_CELL_UINT,          ['?'] = OPK_CELL_BOOL,   ['*'] = OPK_CELL_LIST,
+		['~'] = OPK_CELL_OPTIONAL,      ['%'] = OPK_CELL_DOUBLE, ['|'] = OPK_CELL_EITHER,
+		['!'] = OPK_CELL_OPTIONAL_BOOL,
+	};
+	char *end = text + strcspn(text, "#?*~%|!");
+	enum opk_cell_type type = types[(unsigned char)*end];
+
+	*end = '\0';
+	return (struct opk_column){ keep_text(rows, text), type };
+}
+
+static size_t count_columns(const char *text)
+{
+	size_t count = 1;
+
+	for (; *text; text++)
+		count += *text == ' ';
+	return count;
+}
+
+struct opk_listing *opk_listing_new(const char *columns)
+{
+	opk_autofree char *text = columns ? opk_strdup(columns) : NULL;
+	struct opk_listing *rows = text ? opk_alloc(sizeof *rows) : NULL;
+	char *rest = text;
 
 	if (!rows)
 		return NULL;
-	rows->columns = opk_alloc_array(count + 1, sizeof *rows->columns);
+	rows->columns = opk_alloc_array(count_columns(text), sizeof *rows->columns);
 	rows->failed = !rows->columns;
-	for (size_t i = 0; rows->columns && i < count; i++)
-		rows->columns[i] = (struct opk_column){ keep_text(rows, columns[i].name),
-			                                columns[i].type };
-	rows->column_count = count;
+	while (rows->columns && rest)
+		rows->columns[rows->column_count++] = read_column(rows, strsep(&rest, " "));
 	return rows;
-}
-
-struct opk_listing *opk_listing_parse(const char *columns)
-{
-	static const enum opk_cell_type types[UCHAR_MAX + 1] = { ['#'] = OPK_CELL_UINT,
-		                                                 ['?'] = OPK_CELL_BOOL,
-		                                                 ['*'] = OPK_CELL_LIST,
-		                                                 ['~'] = OPK_CELL_OPTIONAL,
-		                                                 ['%'] = OPK_CELL_DOUBLE };
-	struct opk_column list[MOST_PARSED];
-	opk_autofree char *text = opk_strdup(columns);
-	char *rest = text;
-	size_t count = 0;
-
-	for (char *name; text && (name = strsep(&rest, " ")) != NULL && count < MOST_PARSED;) {
-		size_t length = strcspn(name, "#?*~%");
-
-		list[count++] = (struct opk_column){ name, types[(unsigned char)name[length]] };
-		name[length] = '\0';
-	}
-	return text ? opk_listing_new(list, count) : NULL;
 }
 
 /* A cell that points to nothing of the caller's. */

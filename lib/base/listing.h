@@ -4,14 +4,14 @@
 #define OPK_LISTING_H
 
 #include "base/ctx.h"
+#include "base/strlist.h"
 
-/* An empty list with these columns, whose names are copied. NULL: out of memory. */
-struct opk_listing *opk_listing_new(const struct opk_column *columns, size_t count);
 /*
- * In the same way with "metric passes# optional? full_domains*": texts, # numbers, ? flags, * lists,
- * ~ OPK_CELL_OPTIONAL, % OPK_CELL_DOUBLE.
+ * An empty list with these columns: "metric passes# optional? full_domains*". A name alone is that of
+ * texts; # OPK_CELL_UINT, ? _BOOL, * _LIST, ~ _OPTIONAL, % _DOUBLE, | _EITHER, ! _OPTIONAL_BOOL.
+ * NULL: out of memory, or `columns` is NULL.
  */
-struct opk_listing *opk_listing_parse(const char *columns);
+struct opk_listing *opk_listing_new(const char *columns);
 /*
  * Adds a row: a cell for each column. Texts and lists are copied. Where memory runs out, or `rows`
  * is NULL, nothing happens, and opk_listing_finish() says so.
@@ -24,8 +24,7 @@ const char *opk_listing_chip(const struct opk_listing *rows);
 int opk_listing_finish(struct opk_listing **out, struct opk_ctx *ctx, struct opk_listing *rows);
 OPK_DEFINE_AUTO(opk_listing)
 
-/* opk_listing_of(columns), and opk_listing_row(rows, cell_text("dram"), cell_number(12)) */
-#define opk_listing_of(columns) opk_listing_new(columns, sizeof(columns) / sizeof *(columns))
+/* opk_listing_row(rows, cell_text("dram"), cell_number(12)) */
 #define opk_listing_row(rows, ...) opk_listing_add(rows, (union opk_cell[]){ __VA_ARGS__ })
 
 static inline union opk_cell cell_text(const char *text)
@@ -47,6 +46,10 @@ static inline union opk_cell cell_flag(bool flag)
 static inline union opk_cell cell_list(const char *const *items, size_t count)
 {
 	return (union opk_cell){ .list = { items, count } };
+}
+static inline union opk_cell cell_texts(const struct opk_strlist *texts)
+{
+	return cell_list(opk_strlist_items(texts), texts->count);
 }
 /* OPK_CELL_OPTIONAL, or OPK_CELL_OPTIONAL_BOOL. */
 static inline union opk_cell cell_known(uint64_t number, bool known)

@@ -278,24 +278,8 @@ int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
 
 /* ---- as a list */
 
-static const struct opk_column columns[] = {
-	{ "chip", OPK_CELL_STRING },
-	{ "range", OPK_CELL_BOOL },
-	{ "pm_sampling", OPK_CELL_BOOL },
-	/* OPK_CHIP_FACTS */
-	{ "architecture", OPK_CELL_STRING },
-	{ "compute_capability", OPK_CELL_STRING },
-	{ "products", OPK_CELL_LIST },
-	/* OPK_CHIP_LIMITS */
-	{ "metrics_per_pass", OPK_CELL_OPTIONAL },
-	{ "pm_metrics_per_pass", OPK_CELL_OPTIONAL },
-	{ "device_level", OPK_CELL_OPTIONAL_BOOL },
-	/* OPK_CHIP_COUNTS */
-	{ "range_metrics", OPK_CELL_OPTIONAL },
-	{ "pm_metrics", OPK_CELL_OPTIONAL },
-};
-
-enum { PLAIN = 3, FACTS = 3, LIMITS = 3, COUNTS = 2, COLUMNS = PLAIN + FACTS + LIMITS + COUNTS };
+/* How many columns there are always, of OPK_CHIP_LIMITS, and at most. */
+enum { PLAIN = 3, LIMITS = 3, COLUMNS = 11 };
 
 /* A number of metrics, absent where the chip lacks the profiler, or the library the function. */
 static int ask_number(union opk_cell *out, struct opk_ctx *ctx, const struct opk_chip *chip,
@@ -357,17 +341,14 @@ static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 
 static struct opk_listing *new_list(unsigned wanted)
 {
-	static const struct {
-		unsigned first, count;
-	} parts[] = { { PLAIN, FACTS }, { PLAIN + FACTS, LIMITS }, { COLUMNS - COUNTS, COUNTS } };
-	struct opk_column shown[COLUMNS];
-	size_t count = PLAIN;
+	opk_autofree char *columns = opk_printf(
+		"chip range? pm_sampling?%s%s%s",
+		wanted & OPK_CHIP_FACTS ? " architecture compute_capability products*" : "",
+		wanted & OPK_CHIP_LIMITS ? " metrics_per_pass~ pm_metrics_per_pass~ device_level!"
+					 : "",
+		wanted & OPK_CHIP_COUNTS ? " range_metrics~ pm_metrics~" : "");
 
-	memcpy(shown, columns, sizeof shown);
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		for (size_t j = 0; wanted >> i & 1 && j < parts[i].count; j++)
-			shown[count++] = columns[parts[i].first + j];
-	return opk_listing_new(shown, count);
+	return opk_listing_new(columns);
 }
 
 OPK_DEFINE_AUTO(opk_chips)

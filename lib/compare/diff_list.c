@@ -12,11 +12,6 @@ static void add_paths(struct opk_strlist *out, const struct opk_diff *diff,
 			opk_strlist_add(out, diff->sources[i].file->path);
 }
 
-static union opk_cell cell_paths(const struct opk_strlist *paths)
-{
-	return cell_list(opk_strlist_items(paths), paths->count);
-}
-
 static union opk_cell cell_needed(const struct opk_diff_family *family)
 {
 	return cell_known(family->launches_needed, family->compared > 0);
@@ -26,7 +21,7 @@ static struct opk_listing *list_about(const struct opk_diff *diff)
 {
 	const struct opk_diff_summary *s = &diff->found.summary;
 	opk_autostrlist struct opk_strlist before = { 0 }, after = { 0 };
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"before* after* by matched_rows# unmatched_rows# launches_least# "
 		"launches_most# test level% level_of_times% level_of_others% tested# "
 		"launches_needed~ tested_others# launches_needed_others~ changed# noise# "
@@ -38,7 +33,7 @@ static struct opk_listing *list_about(const struct opk_diff *diff)
 		opk_listing_free(rows);
 		return NULL;
 	}
-	opk_listing_row(rows, cell_paths(&before), cell_paths(&after), cell_text(diff->by),
+	opk_listing_row(rows, cell_texts(&before), cell_texts(&after), cell_text(diff->by),
 	                cell_number(diff->found.row_count),
 	                cell_number(diff->found.unmatched_count), cell_number(s->launches_least),
 	                cell_number(s->launches_most),
@@ -58,7 +53,7 @@ static struct opk_listing *list_about(const struct opk_diff *diff)
 
 static struct opk_listing *list_differences(const struct opk_diff *diff)
 {
-	struct opk_listing *rows = opk_listing_parse("fact before after");
+	struct opk_listing *rows = opk_listing_new("fact before after");
 
 	for (size_t i = 0; i < diff->found.difference_count; i++) {
 		const struct opk_diff_difference *of = &diff->found.differences[i];
@@ -71,7 +66,7 @@ static struct opk_listing *list_differences(const struct opk_diff *diff)
 
 static struct opk_listing *list_columns(const struct opk_diff *diff)
 {
-	struct opk_listing *rows = opk_listing_parse("name unit is_time?");
+	struct opk_listing *rows = opk_listing_new("name unit is_time?");
 
 	for (size_t i = 0; i < diff->columns.count; i++) {
 		const struct opk_compared_column *of = &diff->columns.items[i];
@@ -87,7 +82,7 @@ static struct opk_listing *list_columns(const struct opk_diff *diff)
 static struct opk_listing *list_rows(const struct opk_diff *diff, const struct opk_diff_row *of,
                                      size_t count)
 {
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_parse(
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new(
 		"name kernel before_launches# after_launches# time_change% time_changed?");
 
 	for (size_t i = 0; i < count; i++) {
@@ -111,7 +106,7 @@ static struct opk_listing *list_rows(const struct opk_diff *diff, const struct o
 
 static struct opk_listing *list_values(const struct opk_diff *diff)
 {
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"row# metric before% after% change_pct% verdict p% before_count# "
 		"after_count# before_low% before_high% after_low% after_high% clock_pct%");
 
@@ -132,7 +127,7 @@ static struct opk_listing *list_values(const struct opk_diff *diff)
 
 static struct opk_listing *list_peaks(const struct opk_diff *diff)
 {
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"metric unit before% after% change_pct% before_count# after_count# "
 		"before_low% before_high% after_low% after_high%");
 
@@ -148,7 +143,7 @@ static struct opk_listing *list_peaks(const struct opk_diff *diff)
 
 static struct opk_listing *list_judged(const struct opk_diff *diff)
 {
-	struct opk_listing *rows = opk_listing_parse("rule row broken? found reason");
+	struct opk_listing *rows = opk_listing_new("rule row broken? found reason");
 
 	for (size_t i = 0; i < diff->found.judged.count; i++) {
 		const struct opk_diff_judged *of = &diff->found.judged.items[i];

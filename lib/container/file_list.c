@@ -255,7 +255,7 @@ static int make(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *
 
 	if (code && !(lenient && code == OPK_EINPUT))
 		return code;
-	rows = opk_listing_parse(columns[list]);
+	rows = opk_listing_new(columns[list]);
 	code = fill(rows, ctx, file, meta, list);
 	if (code && !(lenient && code == OPK_EINPUT))
 		return code;

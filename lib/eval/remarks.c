@@ -26,13 +26,15 @@ bool opk_is_share(const char *metric)
 void opk_values_remark(struct opk_values *values, const double *of_range)
 {
 	for (size_t i = 0; i < values->metric_count; i++) {
-		struct opk_remark one = {
-			.metric = i, .rows = 1, .kind = OPK_ABOVE_WHOLE, .least = of_range[i]
-		};
+		double value = of_range[i];
 
-		one.most = one.least;
-		if (of_range[i] > WHOLE && opk_is_share(values->metrics[i]))
-			opk_remark_add(&values->above[i], &one);
+		if (value > WHOLE && opk_is_share(values->metrics[i]))
+			opk_remark_add(&values->above[i],
+			               &(struct opk_remark){ .metric = i,
+			                                     .rows = 1,
+			                                     .kind = OPK_ABOVE_WHOLE,
+			                                     .least = value,
+			                                     .most = value });
 	}
 }
 

@@ -410,7 +410,7 @@ static int write_numbered(struct opk_ctx *ctx, struct opk_split *split, const ch
 int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
               const struct opk_image_options *options, const char *path)
 {
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_parse("name kernel rows#");
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new("name kernel rows#");
 	opk_auto(opk_split) struct opk_split *split = NULL;
 	struct opk_listing *parts = NULL;
 	int code = opk_split_new(&split, ctx, file, by, options);

@@ -5,7 +5,7 @@
 
 static struct opk_listing *list_about(const struct opk_roofline *r)
 {
-	struct opk_listing *rows = opk_listing_parse("title unit notes");
+	struct opk_listing *rows = opk_listing_new("title unit notes");
 	struct opk_buf text = { 0 };
 	opk_autofree char *notes = NULL;
 
@@ -21,7 +21,7 @@ static struct opk_listing *list_about(const struct opk_roofline *r)
 
 static struct opk_listing *list_roofs(const struct opk_roofline *r)
 {
-	struct opk_listing *rows = opk_listing_parse("name is_level? peak% idle? unit");
+	struct opk_listing *rows = opk_listing_new("name is_level? peak% idle? unit");
 
 	for (size_t i = 0; i < r->roof_count; i++)
 		opk_listing_row(rows, cell_text(r->roofs[i].name), cell_flag(r->roofs[i].is_level),
@@ -33,7 +33,7 @@ static struct opk_listing *list_roofs(const struct opk_roofline *r)
 static struct opk_listing *list_dots(const struct opk_roofline *r,
                                      const struct opk_summary *summary)
 {
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"kernel roof# intensity% rate% share% highest text");
 
 	for (size_t i = 0; i < r->dot_count; i++) {

@@ -114,14 +114,8 @@ static int take(struct check *check, const char *chip)
 
 static int list_errors(struct opk_listing **out, const struct check *check)
 {
-	static const struct opk_column columns[] = {
-		{ "message", OPK_CELL_STRING }, { "file", OPK_CELL_STRING },
-		{ "line", OPK_CELL_UINT },      { "column", OPK_CELL_UINT },
-		{ "text", OPK_CELL_STRING },    { "excerpt", OPK_CELL_STRING },
-		{ "caret", OPK_CELL_STRING },   { "is_error", OPK_CELL_BOOL },
-		{ "chips", OPK_CELL_LIST },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_new(
+		"message file line# column# text excerpt caret is_error? chips*");
 
 	for (size_t i = 0; i < check->errors.count; i++) {
 		const struct found *found = &check->errors.items[i];
@@ -131,7 +125,7 @@ static int list_errors(struct opk_listing **out, const struct check *check)
 		                cell_number(cause->line), cell_number(cause->column),
 		                cell_text(cause->text), cell_text(cause->excerpt),
 		                cell_text(cause->caret), cell_flag(cause->kind == OPK_CAUSE_ERROR),
-		                cell_list(opk_strlist_items(&found->chips), found->chips.count));
+		                cell_texts(&found->chips));
 	}
 	return opk_listing_finish(out, check->ctx, rows);
 }
@@ -252,14 +246,8 @@ static int check_chips(struct check *check)
 
 static int begin(struct check *check)
 {
-	static const struct opk_column columns[] = {
-		{ "chip", OPK_CELL_STRING },      { "passes", OPK_CELL_OPTIONAL },
-		{ "metrics", OPK_CELL_OPTIONAL }, { "left_out", OPK_CELL_OPTIONAL },
-		{ "status", OPK_CELL_STRING },    { "failed", OPK_CELL_BOOL },
-	};
-
 	check->begun = seconds_of(CLOCK_MONOTONIC);
-	check->rows = opk_listing_of(columns);
+	check->rows = opk_listing_new("chip passes~ metrics~ left_out~ status failed?");
 	return opk_chips_new(&check->chips, check->ctx);
 }
 

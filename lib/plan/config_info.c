@@ -77,14 +77,9 @@ static int read_rows(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_r
 
 int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *image, size_t size)
 {
-	static const struct opk_column columns[] = {
-		{ "pass", OPK_CELL_UINT },
-		{ "counters", OPK_CELL_UINT },
-		{ "chip", OPK_CELL_STRING },
-	};
 	struct image job = { image, size };
 	opk_autosent struct opk_result result = { 0 };
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new("pass# counters# chip");
 	int code = opk_contain(&result, ctx, look_at, &job, NULL);
 
 	if (!code)

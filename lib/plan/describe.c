@@ -136,8 +136,7 @@ static bool take_counter(struct pieces *pieces, char *rest)
 	while (rest)
 		if (!opk_strlist_add(&domains, strsep(&rest, "\t")))
 			return false;
-	opk_listing_row(pieces->counters, cell_text(name),
-	                cell_list(opk_strlist_items(&domains), domains.count));
+	opk_listing_row(pieces->counters, cell_text(name), cell_texts(&domains));
 	return true;
 }
 
@@ -323,16 +322,9 @@ void opk_description_free(struct opk_description *d)
 
 static struct opk_listing *list_metric(const struct opk_description *d, const struct pieces *pieces)
 {
-	static const struct opk_column columns[] = {
-		{ "chip", OPK_CELL_STRING },      { "profiler", OPK_CELL_STRING },
-		{ "metric", OPK_CELL_STRING },    { "base", OPK_CELL_STRING },
-		{ "type", OPK_CELL_STRING },      { "hw_unit", OPK_CELL_STRING },
-		{ "dim_unit", OPK_CELL_STRING },  { "description", OPK_CELL_STRING },
-		{ "passes", OPK_CELL_EITHER },    { "method", OPK_CELL_STRING },
-		{ "status", OPK_CELL_STRING },    { "other_chips", OPK_CELL_LIST },
-		{ "single_pass", OPK_CELL_LIST }, { "scope", OPK_CELL_STRING },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_new(
+		"chip profiler metric base type hw_unit dim_unit description passes| method status "
+		"other_chips* single_pass* scope");
 	const struct opk_metric *metric = d->of.metric;
 	struct opk_submetric sub;
 
@@ -345,21 +337,14 @@ static struct opk_listing *list_metric(const struct opk_description *d, const st
 	                cell_text(metric->hw_unit), cell_text(sub.dim_unit),
 	                cell_text(metric->description), cell_passes(sub.passes),
 	                cell_text(opk_method_name(sub.method)),
-	                cell_text(opk_refusal_name(sub.passes)),
-	                cell_list(opk_strlist_items(&pieces->chips), pieces->chips.count),
-	                cell_list(opk_strlist_items(&d->single_pass), d->single_pass.count),
-	                cell_text(opk_scope_name(pieces->scope)));
+	                cell_text(opk_refusal_name(sub.passes)), cell_texts(&pieces->chips),
+	                cell_texts(&d->single_pass), cell_text(opk_scope_name(pieces->scope)));
 	return rows;
 }
 
 static struct opk_listing *list_submetrics(const struct opk_description *d)
 {
-	static const struct opk_column columns[] = {
-		{ "submetric", OPK_CELL_STRING }, { "dim_unit", OPK_CELL_STRING },
-		{ "passes", OPK_CELL_EITHER },    { "method", OPK_CELL_STRING },
-		{ "status", OPK_CELL_STRING },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_new("submetric dim_unit passes| method status");
 	size_t count = d->legacy ? 0 : opk_catalog_submetric_count(d->catalog, d->of.metric);
 
 	for (size_t i = 0; i < count; i++) {
@@ -374,14 +359,8 @@ static struct opk_listing *list_submetrics(const struct opk_description *d)
 
 static struct opk_listing *list_legacy(const struct opk_description *d)
 {
-	static const struct opk_column columns[] = {
-		{ "chip", OPK_CELL_STRING },       { "name", OPK_CELL_STRING },
-		{ "kind", OPK_CELL_STRING },       { "formula", OPK_CELL_STRING },
-		{ "unit", OPK_CELL_STRING },       { "nvidia", OPK_CELL_STRING },
-		{ "note", OPK_CELL_STRING },       { "lack", OPK_CELL_STRING },
-		{ "other_kind", OPK_CELL_STRING }, { "other_formula", OPK_CELL_STRING },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_new(
+		"chip name kind formula unit nvidia note lack other_kind other_formula");
 	const struct opk_legacy *legacy = d->legacy;
 
 	if (legacy)
@@ -396,12 +375,7 @@ static struct opk_listing *list_legacy(const struct opk_description *d)
 
 static struct opk_listing *list_terms(const struct opk_legacy *legacy)
 {
-	static const struct opk_column columns[] = {
-		{ "term", OPK_CELL_STRING },
-		{ "exists", OPK_CELL_BOOL },
-		{ "nearest", OPK_CELL_STRING },
-	};
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_new("term exists? nearest");
 
 	for (size_t i = 0; legacy && i < legacy->term_count; i++) {
 		const struct opk_legacy_term *term = &legacy->terms[i];
@@ -434,20 +408,12 @@ static struct opk_listing *list_of(const struct opk_description *d, struct piece
 int opk_description_list(struct opk_listing **out, struct opk_ctx *ctx,
                          const struct opk_description *d, enum opk_description_list list)
 {
-	static const struct opk_column counters[] = {
-		{ "counter", OPK_CELL_STRING },
-		{ "domains", OPK_CELL_LIST },
-	};
-	static const struct opk_column constituents[] = {
-		{ "constituent", OPK_CELL_STRING },
-		{ "type", OPK_CELL_STRING },
-	};
 	autopieces struct pieces pieces = { 0 };
 
 	if (list == OPK_DESCRIPTION_COUNTERS)
-		pieces.counters = opk_listing_of(counters);
+		pieces.counters = opk_listing_new("counter domains*");
 	if (list == OPK_DESCRIPTION_CONSTITUENTS)
-		pieces.constituents = opk_listing_of(constituents);
+		pieces.constituents = opk_listing_new("constituent type");
 	if (!cut(&pieces, d->text ? d->text : ""))
 		return opk_nomem(ctx, "a description");
 	return opk_listing_finish(out, ctx, list_of(d, &pieces, list));

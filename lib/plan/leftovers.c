@@ -167,7 +167,7 @@ static int add_rows(struct opk_listing *rows, struct trying *t)
 
 		code = try_one(&one, t, metric);
 		opk_listing_row(rows, cell_text(metric), cell_flag(one.would_fit),
-		                cell_list(opk_strlist_items(&one.domains), one.domains.count));
+		                cell_texts(&one.domains));
 		opk_strlist_clear(&one.domains);
 	}
 	return code;

@@ -224,20 +224,9 @@ void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_
 
 /* ---- as rows */
 
-static const struct opk_column columns[] = {
-	{ "metric", OPK_CELL_STRING },
-	{ "type", OPK_CELL_STRING },
-	{ "hw_unit", OPK_CELL_STRING },
-	{ "dim_unit", OPK_CELL_STRING },
-	{ "description", OPK_CELL_STRING },
-	{ "scope", OPK_CELL_STRING },
-	/* If passes were counted. */
-	{ "passes", OPK_CELL_OPTIONAL },
-	{ "method", OPK_CELL_STRING },
-	{ "status", OPK_CELL_STRING },
-};
-
-enum { COLUMNS = sizeof columns / sizeof *columns, UNCOUNTED = COLUMNS - 3 };
+/* The last three only if passes were counted. */
+#define UNCOUNTED "metric type hw_unit dim_unit description scope"
+#define COUNTED UNCOUNTED " passes~ method status"
 
 static void add_row(struct opk_listing *rows, const struct opk_listed_metric *metric)
 {
@@ -264,7 +253,7 @@ int opk_metric_list(struct opk_listing **out, struct opk_ctx *ctx, const char *c
 
 	if (code)
 		return code;
-	rows = opk_listing_new(columns, list->counted ? COLUMNS : UNCOUNTED);
+	rows = opk_listing_new(list->counted ? COUNTED : UNCOUNTED);
 	opk_listing_set_chip(rows, opk_catalog_chip(list->catalog));
 	for (size_t i = 0; i < list->count; i++) {
 		opk_metric_list_get(&metric, list, i);

@@ -5,11 +5,6 @@
 #include "plan/door.h"
 #include "plan/plan_detail.h"
 
-static union opk_cell cell_texts(const struct opk_strlist *texts)
-{
-	return cell_list(opk_strlist_items(texts), texts->count);
-}
-
 /* ---- what costs nothing */
 
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan)
@@ -151,72 +146,23 @@ static int add_domains(struct opk_listing *rows, struct opk_ctx *ctx, const stru
 
 /* ---- all of them */
 
-static const struct opk_column about_columns[] = {
-	{ "chip", OPK_CELL_STRING },
-	{ "profiler", OPK_CELL_STRING },
-	{ "set", OPK_CELL_STRING },
-	{ "metrics", OPK_CELL_LIST },
-	{ "passes", OPK_CELL_UINT },
-	{ "missing", OPK_CELL_LIST },
-	{ "left_out", OPK_CELL_UINT },
-	{ "lost", OPK_CELL_LIST },
-	{ "sample_bytes", OPK_CELL_OPTIONAL },
-};
-static const struct opk_column columns_columns[] = {
-	{ "column", OPK_CELL_STRING },      { "shown", OPK_CELL_BOOL },
-	{ "unit", OPK_CELL_STRING },        { "group", OPK_CELL_STRING },
-	{ "metric", OPK_CELL_STRING },      { "formula", OPK_CELL_STRING },
-	{ "description", OPK_CELL_STRING }, { "prose", OPK_CELL_STRING },
-};
-static const struct opk_column left_out_columns[] = {
-	{ "metric", OPK_CELL_STRING },
-	{ "would_fit", OPK_CELL_BOOL },
-	{ "full_domains", OPK_CELL_LIST },
-};
-static const struct opk_column costs_columns[] = {
-	{ "lower_bound", OPK_CELL_UINT },
-	{ "launch_us", OPK_CELL_OPTIONAL },
-	{ "replay_us", OPK_CELL_OPTIONAL },
-	{ "measured", OPK_CELL_STRING },
-};
-static const struct opk_column passes_columns[] = {
-	{ "pass", OPK_CELL_UINT },          { "counters", OPK_CELL_UINT },
-	{ "domains", OPK_CELL_LIST },       { "launch_us", OPK_CELL_OPTIONAL },
-	{ "replay_us", OPK_CELL_OPTIONAL }, { "metrics", OPK_CELL_LIST },
-};
-static const struct opk_column metrics_columns[] = {
-	{ "metric", OPK_CELL_STRING }, { "passes", OPK_CELL_UINT }, { "in", OPK_CELL_LIST },
-	{ "saves", OPK_CELL_UINT },    { "split", OPK_CELL_BOOL },
-};
-static const struct opk_column notable_columns[] = {
-	{ "metric", OPK_CELL_STRING },
-	{ "saves", OPK_CELL_UINT },
-	{ "split", OPK_CELL_BOOL },
-};
-static const struct opk_column domains_columns[] = {
-	{ "domains", OPK_CELL_LIST }, { "counters", OPK_CELL_UINT },
-	{ "passes", OPK_CELL_UINT },  { "lower_bound", OPK_CELL_UINT },
-	{ "fullest", OPK_CELL_UINT }, { "software", OPK_CELL_BOOL },
-};
-
 static const struct list {
-	const struct opk_column *columns;
-	size_t count;
+	const char *columns;
 	int (*add)(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_plan *plan);
 } lists[] = {
-#define LIST(columns, add)                                                                         \
-	{                                                                                          \
-		columns, sizeof columns / sizeof *columns, add                                     \
-	}
-	[OPK_PLAN_ABOUT] = LIST(about_columns, add_about),
-	[OPK_PLAN_COLUMNS] = LIST(columns_columns, opk_plan_add_columns),
-	[OPK_PLAN_LEFT_OUT] = LIST(left_out_columns, opk_plan_add_left_out),
-	[OPK_PLAN_COSTS] = LIST(costs_columns, add_costs),
-	[OPK_PLAN_PASSES] = LIST(passes_columns, add_passes),
-	[OPK_PLAN_METRICS] = LIST(metrics_columns, add_metrics),
-	[OPK_PLAN_NOTABLE] = LIST(notable_columns, add_notable),
-	[OPK_PLAN_DOMAINS] = LIST(domains_columns, add_domains),
-#undef LIST
+	[OPK_PLAN_ABOUT] = { "chip profiler set metrics* passes# missing* left_out# lost* "
+	                     "sample_bytes~",
+	                     add_about },
+	[OPK_PLAN_COLUMNS] = { "column shown? unit group metric formula description prose",
+	                       opk_plan_add_columns },
+	[OPK_PLAN_LEFT_OUT] = { "metric would_fit? full_domains*", opk_plan_add_left_out },
+	[OPK_PLAN_COSTS] = { "lower_bound# launch_us~ replay_us~ measured", add_costs },
+	[OPK_PLAN_PASSES] = { "pass# counters# domains* launch_us~ replay_us~ metrics*",
+	                      add_passes },
+	[OPK_PLAN_METRICS] = { "metric passes# in* saves# split?", add_metrics },
+	[OPK_PLAN_NOTABLE] = { "metric saves# split?", add_notable },
+	[OPK_PLAN_DOMAINS] = { "domains* counters# passes# lower_bound# fullest# software?",
+	                       add_domains },
 };
 
 int opk_plan_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_plan *plan,
@@ -233,7 +179,7 @@ int opk_plan_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_plan
 	if (code)
 		return code;
 	list = &lists[which];
-	rows = opk_listing_new(list->columns, list->count);
+	rows = opk_listing_new(list->columns);
 	code = list->add(rows, ctx, plan);
 	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
 }

@@ -7,19 +7,14 @@ OPK_DEFINE_AUTO(opk_single_pass_sets)
 
 int opk_single_pass_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip)
 {
-	static const struct opk_column columns[] = {
-		{ "set", OPK_CELL_STRING },          { "profiler", OPK_CELL_STRING },
-		{ "origin", OPK_CELL_STRING },       { "metrics", OPK_CELL_UINT },
-		{ "left_out", OPK_CELL_UINT },       { "metric_names", OPK_CELL_LIST },
-		{ "left_out_names", OPK_CELL_LIST },
-	};
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
 	int code = opk_single_pass_sets_new(&sets, ctx, chip);
 	struct opk_listing *rows;
 
 	if (code)
 		return code;
-	rows = opk_listing_of(columns);
+	rows = opk_listing_new(
+		"set profiler origin metrics# left_out# metric_names* left_out_names*");
 	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++) {
 		const struct opk_single_pass_set *set = opk_single_pass_sets_get(sets, i);
 

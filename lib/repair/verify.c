@@ -325,7 +325,7 @@ static int check(struct verification *v, const char *path)
 int opk_findings_list(struct opk_listing **out, struct opk_ctx *ctx,
                       const struct opk_findings *findings)
 {
-	struct opk_listing *rows = opk_listing_parse("section# type byte# size# problem");
+	struct opk_listing *rows = opk_listing_new("section# type byte# size# problem");
 
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct opk_finding *finding = &findings->items[i];

@@ -5,7 +5,7 @@
 
 static struct opk_listing *list_about(const struct opk_chart *chart)
 {
-	struct opk_listing *rows = opk_listing_parse("start_ns# end_ns# points#");
+	struct opk_listing *rows = opk_listing_new("start_ns# end_ns# points#");
 
 	opk_listing_row(rows, cell_number(chart->start_ns), cell_number(chart->end_ns),
 	                cell_number(chart->points));
@@ -19,7 +19,7 @@ static union opk_cell cell_index(int32_t number)
 
 static struct opk_listing *list_places(const struct opk_chart *chart)
 {
-	struct opk_listing *rows = opk_listing_parse("title host gpu device~ rank~ samples#");
+	struct opk_listing *rows = opk_listing_new("title host gpu device~ rank~ samples#");
 
 	for (size_t i = 0; i < chart->place_count; i++) {
 		const struct opk_chart_place *of = &chart->places[i];
@@ -33,7 +33,7 @@ static struct opk_listing *list_places(const struct opk_chart *chart)
 
 static struct opk_listing *list_lines(const struct opk_chart *chart)
 {
-	struct opk_listing *rows = opk_listing_parse("place# name unit lowest% highest% missing#");
+	struct opk_listing *rows = opk_listing_new("place# name unit lowest% highest% missing#");
 
 	for (size_t i = 0; i < chart->place_count; i++)
 		for (size_t j = 0; j < chart->places[i].line_count; j++) {
@@ -48,7 +48,7 @@ static struct opk_listing *list_lines(const struct opk_chart *chart)
 
 static struct opk_listing *list_lanes(const struct opk_chart *chart)
 {
-	struct opk_listing *rows = opk_listing_parse("place# title is_range? row#");
+	struct opk_listing *rows = opk_listing_new("place# title is_range? row#");
 
 	for (size_t i = 0; i < chart->place_count; i++)
 		for (size_t j = 0; j < chart->places[i].lane_count; j++) {
@@ -73,7 +73,7 @@ static void add_bars(struct opk_listing *rows, const struct opk_chart_lane *lane
 
 static struct opk_listing *list_bars(const struct opk_chart *chart)
 {
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"lane# start_ns# end_ns# name full_name records#");
 
 	for (size_t i = 0, lane = 0; i < chart->place_count; i++)

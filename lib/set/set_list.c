@@ -7,14 +7,6 @@
 #include "set/set.h"
 #include "set/set_read.h"
 
-static const struct opk_column columns[] = {
-	{ "set", OPK_CELL_STRING },   { "profiler", OPK_CELL_STRING },
-	{ "metrics", OPK_CELL_UINT }, { "description", OPK_CELL_STRING },
-	{ "path", OPK_CELL_STRING },  { "version", OPK_CELL_UINT },
-	{ "chips", OPK_CELL_LIST },   { "entries", OPK_CELL_LIST },
-	{ "error", OPK_CELL_STRING },
-};
-
 static int add_set(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_set *set,
                    const char *name)
 {
@@ -28,8 +20,7 @@ static int add_set(struct opk_listing *rows, struct opk_ctx *ctx, const struct o
 	                cell_text(set->has_profiler ? opk_profiler_name(set->profiler) : NULL),
 	                cell_number(set->metrics.count), cell_text(set->description),
 	                cell_text(set->path), cell_number(set->version),
-	                cell_list(chips, set->chips.count),
-	                cell_list(opk_strlist_items(&set->metrics), set->metrics.count),
+	                cell_list(chips, set->chips.count), cell_texts(&set->metrics),
 	                cell_text(NULL));
 	return OPK_OK;
 }
@@ -80,7 +71,8 @@ static int add_all(struct opk_listing *rows, struct opk_ctx *ctx)
 
 int opk_set_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_set *set)
 {
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new(
+		"set profiler metrics# description path version# chips* entries* error");
 	int code = set ? add_set(rows, ctx, set, set->name) : add_all(rows, ctx);
 
 	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));

@@ -10,19 +10,19 @@ static struct opk_listing *list_about(const struct opk_summary *s)
 {
 	static const char *const kinds[] = { "kernels", "ranges", "devices" };
 	static const char *const times[] = { "", "ns", "cycles" };
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"kind time_unit run machine clocks complete remarks*");
 
 	opk_listing_row(rows, cell_text(kinds[s->kind]), cell_text(times[s->time]),
 	                cell_text(s->words.run), cell_text(s->words.machine),
 	                cell_text(s->words.clocks), cell_text(s->words.complete),
-	                cell_list(opk_strlist_items(&s->remarks), s->remarks.count));
+	                cell_texts(&s->remarks));
 	return rows;
 }
 
 static struct opk_listing *list_columns(const struct opk_summary *s)
 {
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"name metric unit description heading inflated? unknown?");
 
 	for (size_t i = 0; i < s->column_count; i++) {
@@ -38,7 +38,7 @@ static struct opk_listing *list_columns(const struct opk_summary *s)
 
 static struct opk_listing *list_groups(const struct opk_summary *s)
 {
-	struct opk_listing *rows = opk_listing_parse("name count# time% share%");
+	struct opk_listing *rows = opk_listing_new("name count# time% share%");
 
 	for (size_t i = 0; i < s->group_count; i++) {
 		const struct opk_summary_group *group = &s->groups[i];
@@ -69,7 +69,7 @@ static void add_value(struct opk_listing *rows, const struct opk_summary *s, siz
 
 static struct opk_listing *list_values(const struct opk_summary *s)
 {
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"group# column count# sum% mean% min% max% p50% p90% p99% weighted_by "
 		"of_peak%");
 
@@ -82,7 +82,7 @@ static struct opk_listing *list_values(const struct opk_summary *s)
 
 static struct opk_listing *list_launched(const struct opk_summary *s)
 {
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"name launches# time_ns# least_ns# most_ns# share%");
 
 	for (size_t i = 0; i < s->kernel_count; i++) {
@@ -97,7 +97,7 @@ static struct opk_listing *list_launched(const struct opk_summary *s)
 
 static struct opk_listing *list_peaks(const struct opk_summary *s)
 {
-	struct opk_listing *rows = opk_listing_parse("kernel# name share%");
+	struct opk_listing *rows = opk_listing_new("kernel# name share%");
 	size_t count = opk_summary_peak_count(s);
 
 	for (size_t i = 0; i < s->kernel_count * count; i++)

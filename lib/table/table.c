@@ -162,8 +162,7 @@ const char *opk_table_about(const struct opk_table *table, const char *fact)
 
 static struct opk_listing *list_units(const struct opk_table *table)
 {
-	static const struct opk_column columns[] = { { "unit", OPK_CELL_STRING } };
-	struct opk_listing *rows = opk_listing_of(columns);
+	struct opk_listing *rows = opk_listing_new("unit");
 
 	for (size_t i = 0; i < table->column_count; i++)
 		opk_listing_row(rows, cell_text(table->columns[i].unit));
@@ -173,15 +172,17 @@ static struct opk_listing *list_units(const struct opk_table *table)
 /* The facts are the columns of a single row. */
 static struct opk_listing *list_about(const struct opk_table *table)
 {
-	struct opk_column columns[COUNT(files_facts)];
 	union opk_cell cells[COUNT(files_facts)];
+	opk_autobuf struct opk_buf columns = { 0 };
+	opk_autofree char *text = NULL;
 	struct opk_listing *rows;
 
 	for (size_t i = 0; i < COUNT(files_facts); i++) {
-		columns[i] = (struct opk_column){ files_facts[i], OPK_CELL_STRING };
+		opk_buf_add_printf(&columns, "%s%s", i ? " " : "", files_facts[i]);
 		cells[i] = cell_text(opk_table_about(table, files_facts[i]));
 	}
-	rows = opk_listing_of(columns);
+	text = opk_buf_take_text(&columns);
+	rows = opk_listing_new(text);
 	opk_listing_add(rows, cells);
 	return rows;
 }

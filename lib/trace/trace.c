@@ -390,7 +390,7 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 static int list_counts(struct opk_listing **out, struct opk_ctx *ctx,
                        const struct opk_trace_counts *of)
 {
-	struct opk_listing *rows = opk_listing_parse(
+	struct opk_listing *rows = opk_listing_new(
 		"events# samples# values# missing_values# first_samples# "
 		"incomplete_samples# kernels# copies# sets# nvtx_ranges# ranges# "
 		"records_left_out# ranges_without_times# origin_ns#");

@@ -103,7 +103,7 @@ static int print(struct app *app, struct report *report, const char *svg)
 		code = print_record(app, report);
 	for (size_t i = 0; !code && i < COUNT(tables); i++)
 		code = app_list_columns(app, tables[i].name, opk_take(report->lists[i]),
-		                     tables[i].columns);
+		                        tables[i].columns);
 	if (!code)
 		code = app_end_output(app);
 	return code || !svg ? code : opk_newfile_commit(&picture);

@@ -515,13 +515,8 @@ int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 
 static int list_features(struct opk_listing **out, struct opk_ctx *ctx)
 {
-	static const struct opk_column columns[] = {
-		{ "feature", OPK_CELL_STRING },
-		{ "available", OPK_CELL_BOOL },
-		{ "missing", OPK_CELL_STRING },
-		{ "description", OPK_CELL_STRING },
-	};
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_of(columns);
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new(
+		"feature available? missing description");
 	int code = ensure_loaded(ctx);
 
 	for (size_t i = 0; !code && i < NV_FEATURE_COUNT; i++) {
@@ -535,12 +530,11 @@ static int list_features(struct opk_listing **out, struct opk_ctx *ctx)
 
 int opk_nvidia_list(struct opk_listing **out, struct opk_ctx *ctx, enum opk_nvidia_list list)
 {
-	static const struct opk_column columns[] = { { "tried", OPK_CELL_STRING } };
 	struct opk_listing *rows;
 
 	if (list == OPK_NVIDIA_FEATURES)
 		return list_features(out, ctx);
-	rows = opk_listing_of(columns);
+	rows = opk_listing_new("tried");
 	for (size_t i = 0; ctx->nv && i < ctx->nv->tried.count; i++)
 		opk_listing_row(rows, cell_text(ctx->nv->tried.items[i]));
 	return opk_listing_finish(out, ctx, rows);
