@@ -189,10 +189,10 @@ int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void 
 		code = opk_eval_run(&evaluation->spools, ctx, &job, &options);
 	if (!code)
 		code = opk_evaluation_finish(evaluation, ctx);
-	if (!code) {
-		opk_evaluation_note_remarks(evaluation, ctx, "the image");
+	if (!code)
+		code = opk_evaluation_note_remarks(evaluation, ctx, "the image");
+	if (!code)
 		*out = opk_take(evaluation);
-	}
 	opk_evaluation_free(evaluation);
 	return code;
 }
@@ -212,6 +212,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	free(evaluation->values);
 	free(evaluation->also);
 	free(evaluation->measured);
+	opk_strlist_clear(&evaluation->doubts);
 	free(evaluation->explained);
 	free(evaluation->bound);
 	opk_joining_free(evaluation->joining);

@@ -217,6 +217,7 @@ struct opk_evaluation {
 	struct opk_range sample;     /* what times say of one besides */
 	struct opk_joining *joining; /* NULL: each row is a range */
 	struct opk_measured passes;
+	struct opk_strlist doubts;   /* see opk_evaluation_doubts() */
 	bool *explained, *bound; /* one a metric: see opk_evaluation_is_explained() */
 	bool *measured;
 	struct opk_row row;
@@ -230,7 +231,7 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 /* What children have found is there: units, and the profiler that the filter is checked for. */
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 /* Notes which throughputs lack a part or may be more, and which shares are too high. */
-void opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                  const char *of);
 /* Fills in which metrics the current row has, of all passes, and the values of attributes. */
 void opk_evaluation_apply(struct opk_evaluation *evaluation);

@@ -117,9 +117,10 @@ int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
 	struct opk_evaluation *evaluation = task->evaluation;
 	int code = opk_evaluation_finish(evaluation, ctx);
 
+	if (!code)
+		code = opk_evaluation_note_remarks(evaluation, ctx, task->job.file->path);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", task->job.file->path);
-	opk_evaluation_note_remarks(evaluation, ctx, task->job.file->path);
 	evaluation->segments = task->job.segments;
 	evaluation->segment_count = task->job.end;
 	*out = opk_take(task->evaluation);

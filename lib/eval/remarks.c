@@ -66,61 +66,85 @@ static const char *explain(const char *part)
 	               : " was not collected, or not with the instances that it needs";
 }
 
-static void note_lacking(struct opk_ctx *ctx, const char *of, const char *metric,
-                         const struct opk_remark *lacking)
+static const char *plural(const struct opk_remark *of)
+{
+	return of->rows == 1 ? "" : "s";
+}
+
+static char *tell_lacking(const char *metric, const struct opk_remark *lacking)
 {
 	char rest[96];
 
 	print_rest(rest, sizeof rest, lacking);
-	opk_log(ctx,
-	        "%s: %s is nan in %" PRIu64 " row%s, because its part %s%s; its other parts "
-	        "amount to %s",
-	        of, metric, lacking->rows, lacking->rows == 1 ? "" : "s", lacking->part,
-	        explain(lacking->part), rest);
+	return opk_printf("%s is nan in %" PRIu64 " row%s, because its part %s%s; its other parts "
+	                  "amount to %s",
+	                  metric, lacking->rows, plural(lacking), lacking->part,
+	                  explain(lacking->part), rest);
 }
 
-static void note_more(struct opk_ctx *ctx, const char *of, const char *metric,
-                      const struct opk_remark *doubt)
+static char *tell_more(const char *metric, const struct opk_remark *doubt)
 {
 	bool fails = doubt->kind == OPK_PART_FAILS;
 
-	opk_log(ctx, "%s: %s may be more than it shows in %" PRIu64 " row%s: %s%s%s", of, metric,
-	        doubt->rows, doubt->rows == 1 ? "" : "s",
-	        fails ? "its part " : "the library does not name all parts of ", doubt->part,
-	        fails ? " can't be evaluated" : "");
+	return opk_printf("%s may be more than it shows in %" PRIu64 " row%s: %s%s%s", metric,
+	                  doubt->rows, plural(doubt),
+	                  fails ? "its part " : "the library does not name all parts of ",
+	                  doubt->part, fails ? " can't be evaluated" : "");
 }
 
 /* Only counters of different passes are of different runs; which they are may not be known. */
-static void note_above(struct opk_ctx *ctx, const char *of, const struct opk_evaluation *evaluation,
-                       size_t metric, const struct opk_remark *above)
+static bool is_of_passes(const struct opk_evaluation *evaluation, size_t metric)
 {
 	size_t passes = opk_measured_passes(&evaluation->passes, metric)->count;
 
-	if (passes == 1 || (!passes && !(evaluation->meta && evaluation->meta->passes > 1)))
-		return;
-	opk_log(ctx,
-	        "%s: %s is above %g%% in %" PRIu64
-	        " row%s, up to %.4g%%: its counters %s counted in "
-	        "different passes, which took different times; recorded in one pass, if it has "
-	        "room, it is exact",
-	        of, evaluation->metrics.items[metric], WHOLE, above->rows,
-	        above->rows == 1 ? "" : "s", above->most, passes ? "were" : "may have been");
+	return passes ? passes > 1 : evaluation->meta && evaluation->meta->passes > 1;
 }
 
-static void note_metric(struct opk_ctx *ctx, const char *of,
-                        const struct opk_evaluation *evaluation, size_t metric)
+static char *tell_above(const struct opk_evaluation *evaluation, size_t metric,
+                        const struct opk_remark *above)
 {
-	const struct opk_remark *all = &evaluation->spools.remarks[OPK_REMARK_KINDS * metric];
+	bool known = opk_measured_passes(&evaluation->passes, metric)->count != 0;
+
+	return opk_printf("%s is above %g%% in %" PRIu64 " row%s, up to %.4g%%: its counters %s "
+	                  "counted in different passes, which took different times; recorded in "
+	                  "one pass, if it has room, it is exact",
+	                  evaluation->metrics.items[metric], WHOLE, above->rows, plural(above),
+	                  above->most, known ? "were" : "may have been");
+}
+
+/* NULL: memory is out. */
+static char *tell(const struct opk_evaluation *evaluation, size_t metric,
+                  const struct opk_remark *remark)
+{
 	const char *name = evaluation->metrics.items[metric];
 
-	if (all[OPK_PART_LACKS].rows)
-		note_lacking(ctx, of, name, &all[OPK_PART_LACKS]);
-	if (all[OPK_PART_FAILS].rows)
-		note_more(ctx, of, name, &all[OPK_PART_FAILS]);
-	if (all[OPK_PARTS_UNKNOWN].rows)
-		note_more(ctx, of, name, &all[OPK_PARTS_UNKNOWN]);
-	if (all[OPK_ABOVE_WHOLE].rows)
-		note_above(ctx, of, evaluation, metric, &all[OPK_ABOVE_WHOLE]);
+	switch (remark->kind) {
+	case OPK_PART_LACKS:
+		return tell_lacking(name, remark);
+	case OPK_ABOVE_WHOLE:
+		return tell_above(evaluation, metric, remark);
+	default:
+		return tell_more(name, remark);
+	}
+}
+
+static int note_metric(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *of,
+                       size_t metric)
+{
+	const struct opk_remark *all = &evaluation->spools.remarks[OPK_REMARK_KINDS * metric];
+
+	for (size_t i = 0; i < OPK_REMARK_KINDS; i++) {
+		char *text;
+
+		if (!all[i].rows || i == OPK_UNDIVIDED
+		    || (i == OPK_ABOVE_WHOLE && !is_of_passes(evaluation, metric)))
+			continue;
+		text = tell(evaluation, metric, &all[i]);
+		if (!opk_strlist_take(&evaluation->doubts, text))
+			return opk_nomem(ctx, "a remark");
+		opk_log(ctx, "%s: %s", of, text);
+	}
+	return OPK_OK;
 }
 
 static uint64_t stored_rows(const struct opk_spools *spools)
@@ -132,19 +156,26 @@ static uint64_t stored_rows(const struct opk_spools *spools)
 	return rows;
 }
 
-void opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                                 const char *of)
+int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                                const char *of)
 {
 	uint64_t rows = stored_rows(&evaluation->spools);
+	int code = OPK_OK;
 
-	for (size_t i = 0; i < evaluation->metrics.count; i++) {
+	for (size_t i = 0; !code && i < evaluation->metrics.count; i++) {
 		const struct opk_remark *all = &evaluation->spools.remarks[OPK_REMARK_KINDS * i];
 
-		note_metric(ctx, of, evaluation, i);
+		code = note_metric(evaluation, ctx, of, i);
 		evaluation->explained[i] = rows && all[OPK_PART_LACKS].rows == rows;
 		evaluation->bound[i] = all[OPK_PART_FAILS].rows || all[OPK_PARTS_UNKNOWN].rows
 		                       || all[OPK_UNDIVIDED].rows;
 	}
+	return code;
+}
+
+const struct opk_strlist *opk_evaluation_doubts(const struct opk_evaluation *evaluation)
+{
+	return &evaluation->doubts;
 }
 
 /* The metric that a column shows; SIZE_MAX: it is derived. */

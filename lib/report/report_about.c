@@ -61,6 +61,30 @@ static void put_names(struct opk_buf *html, const struct opk_summary *summary,
 	opk_buf_add_text(html, "</p></details></li>\n");
 }
 
+static void put_items(struct opk_buf *html, const struct opk_strlist *texts)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		opk_buf_add_text(html, "<li>");
+		report_text(html, texts->items[i]);
+		opk_buf_add_text(html, "</li>\n");
+	}
+}
+
+/* Many are shown when they are asked for. */
+static void put_doubts(struct opk_buf *html, const struct opk_strlist *doubts)
+{
+	enum { FEW = 4 };
+
+	if (doubts->count <= FEW) {
+		put_items(html, doubts);
+		return;
+	}
+	opk_buf_add_printf(html, "<li><details><summary>%zu values are doubtful</summary><ul>\n",
+	                   doubts->count);
+	put_items(html, doubts);
+	opk_buf_add_text(html, "</ul></details></li>\n");
+}
+
 static void put_remarks(struct report_page *page, const struct opk_summary *summary)
 {
 	struct opk_buf *html = &page->html;
@@ -75,11 +99,9 @@ static void put_remarks(struct report_page *page, const struct opk_summary *summ
 	put_names(html, summary, is_inflated,
 	          "counts idle time around short kernels, because of how it was recorded",
 	          "count idle time around short kernels, because of how they were recorded");
-	for (size_t i = 0; i < summary->remarks.count; i++) {
-		opk_buf_add_text(html, "<li>");
-		report_text(html, summary->remarks.items[i]);
-		opk_buf_add_text(html, "</li>\n");
-	}
+	if (summary->evaluation)
+		put_doubts(html, opk_evaluation_doubts(summary->evaluation));
+	put_items(html, &summary->remarks);
 	opk_buf_add_text(html, "</ul>\n");
 }
 
