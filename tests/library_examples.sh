@@ -119,7 +119,7 @@ linked() {
 
 # What else is installed: the manual pages of functions and types. tests/install.sh has the rest.
 if is_long; then
-	same 'installed pages' "$(cd "$tmp/root" && find . -path '*/man3/*' | sed 's,.*/,,' | grep -cx 'opk_table_open\.3\|opk-tables\.3\|liboffpeak\.3')" 3
+	same 'installed pages' "$(cd "$tmp/root" && find . -path '*/man3/*' | sed 's,.*/,,' | grep -cx 'opk_table_new\.3\|opk-tables\.3\|liboffpeak\.3')" 3
 fi
 
 have_cxx=no

@@ -117,9 +117,7 @@ static int run_in(struct app *app, const struct command *command, void *args, in
 		app_usage(command, false);
 		return end_stdout();
 	}
-	code = app_open(app);
-	if (code)
-		return code;
+	TRY(app_open(app));
 	code = files_open_streams(app);
 	if (!code)
 		code = command->run(app, args);

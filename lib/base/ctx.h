@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/mem.h"
+#include "base/try.h"
 
 struct opk_nv;
 

@@ -279,7 +279,7 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 {
 	opk_autofree char *copy = opk_strdup(path), *temporary = temporary_name(path);
 	struct older older = look_at(path);
-	int fd, code;
+	int fd;
 
 	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .check = check, .output = output };
 	if (opk_stream_find(ctx, path))
@@ -290,9 +290,8 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 		return opk_fail(ctx, OPK_EFAILED, "%s: exists and is not a regular file", path);
 	if (!copy || !temporary)
 		return opk_nomem(ctx, "a file name");
-	code = check ? check(ctx, path, output) : OPK_OK;
-	if (code)
-		return code;
+	if (check)
+		TRY(check(ctx, path, output));
 	fd = create_in_place_of(&older, temporary);
 	if (fd < 0)
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
@@ -374,10 +373,7 @@ bool opk_move_file(const char *from, const char *to)
 
 int opk_newfile_commit(struct opk_newfile *file)
 {
-	int code = finish(file);
-
-	if (code)
-		return code;
+	TRY(finish(file));
 	if (file->temporary && !opk_move_file(file->temporary, file->path))
 		return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 	forget_temporary(file);

@@ -54,11 +54,9 @@ int opk_live_write(struct opk_newfile *file, const void *data, size_t size)
 	const uint8_t *from = data;
 
 	while (size) {
-		int code = opk_live_find(file);
 		ssize_t put;
 
-		if (code)
-			return code;
+		TRY(opk_live_find(file));
 		put = pwrite(file->fd, from, size, (off_t)file->live.size);
 		if (put >= 0) {
 			from += put;
@@ -105,11 +103,9 @@ static int fail(struct opk_newfile *file, const char *what)
 
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
 {
-	int code = begin(file, ctx, path);
 	struct stat info;
 
-	if (code)
-		return code;
+	TRY(begin(file, ctx, path));
 	file->fd = opk_out_of_the_way(
 		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OURS_ALONE));
 	if (!identify(file, file->fd, &info))

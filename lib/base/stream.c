@@ -135,14 +135,12 @@ static int copy(int to, struct opk_ctx *ctx, int from, const char *path, uint64_
 
 static int keep(struct opk_stream *stream, struct opk_ctx *ctx, int from, uint64_t most)
 {
-	int code;
-
 	if (is_whole_file(from)) {
 		stream->fd = fcntl(from, F_DUPFD_CLOEXEC, 3);
 		return stream->fd < 0 ? opk_spool_fail(ctx) : OPK_OK;
 	}
-	code = opk_spool_new(&stream->fd, ctx);
-	return code ? code : copy(stream->fd, ctx, from, stream->path, most);
+	TRY(opk_spool_new(&stream->fd, ctx));
+	return copy(stream->fd, ctx, from, stream->path, most);
 }
 
 int opk_stream_read(struct opk_ctx *ctx, const char *path, uint64_t most)

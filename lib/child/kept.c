@@ -465,11 +465,9 @@ static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
 	enum heard heard = GOES_ON;
 
 	while (heard < DONE && silent <= patience_ms(kept, seconds)) {
-		int code = opk_check_interrupt(ctx);
 		bool says;
 
-		if (code)
-			return code;
+		TRY(opk_check_interrupt(ctx));
 		says = poll(&child, 1, OPK_CHILD_TICK_MS) > 0;
 		silent += opk_awake_ms(&looked);
 		if (!says)

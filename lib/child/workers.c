@@ -34,10 +34,7 @@ static int do_jobs(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&board->next, 1)) < work->count) {
-		int code = workers->job(&board->results[i], ctx, workers->data, i);
-
-		if (code)
-			return code;
+		TRY(workers->job(&board->results[i], ctx, workers->data, i));
 		opk_child_progress(child, ++done, work->count);
 	}
 	return OPK_OK;

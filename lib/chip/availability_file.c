@@ -26,17 +26,14 @@ static int load_from(void **data, size_t *size, struct opk_ctx *ctx, const char 
 	opk_auto(opk_chips) struct opk_chips *chips = NULL;
 	const struct opk_meta *meta;
 	const struct opk_chip *found = NULL;
-	int code = opk_file_open(&file, ctx, path);
 
-	if (!code)
-		code = opk_file_meta(&meta, ctx, file);
-	if (!code && meta->availability_count)
-		code = opk_chips_new(&chips, ctx);
-	if (!code && chips)
-		code = opk_chips_resolve(&found, ctx, chips, chip);
-	return code ? code
-	            : opk_file_availability(data, size, ctx, file, found ? found->name : NULL,
-	                                    profiler);
+	TRY(opk_file_open(&file, ctx, path));
+	TRY(opk_file_meta(&meta, ctx, file));
+	if (meta->availability_count)
+		TRY(opk_chips_new(&chips, ctx));
+	if (chips)
+		TRY(opk_chips_resolve(&found, ctx, chips, chip));
+	return opk_file_availability(data, size, ctx, file, found ? found->name : NULL, profiler);
 }
 
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
@@ -44,10 +41,8 @@ int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const 
 {
 	opk_autofree void *read = NULL;
 	size_t read_size;
-	int code = opk_read_file(&read, &read_size, ctx, path);
 
-	if (code)
-		return code;
+	TRY(opk_read_file(&read, &read_size, ctx, path));
 	if (is_container(read, read_size))
 		return load_from(data, size, ctx, path, chip, profiler);
 	*data = opk_take(read);
@@ -62,14 +57,12 @@ int opk_availability_chip(char **out, struct opk_ctx *ctx, const char *path)
 	const struct opk_meta *meta = NULL;
 	const char *chip;
 	size_t size;
-	int code = opk_read_file(&data, &size, ctx, path);
 
-	if (!code && is_container(data, size))
-		code = opk_file_open(&file, ctx, path);
-	if (!code && file)
-		code = opk_file_meta(&meta, ctx, file);
-	if (code)
-		return code;
+	TRY(opk_read_file(&data, &size, ctx, path));
+	if (is_container(data, size))
+		TRY(opk_file_open(&file, ctx, path));
+	if (file)
+		TRY(opk_file_meta(&meta, ctx, file));
 	chip = meta ? meta->chip : "";
 	for (size_t i = 0; meta && i < meta->availability_count; i++)
 		if (strcmp(meta->availability[i].chip, meta->chip))

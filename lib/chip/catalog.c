@@ -128,18 +128,16 @@ static bool make_metrics(struct opk_catalog *catalog)
 static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
                 enum opk_profiler profiler)
 {
-	int code = OPK_OK;
-
 	catalog->profiler = profiler;
 	catalog->complete = !catalog->set
 	                    && opk_catalog_cache_read(&catalog->table, ctx, chip, profiler);
 	if (catalog->complete)
 		catalog->chip = opk_chip_spelling(chip);
 	else
-		code = opk_catalog_fill_bases(catalog, ctx, chip);
-	if (!code && (!catalog->chip || !make_metrics(catalog)))
-		code = opk_nomem(ctx, "metrics");
-	return code;
+		TRY(opk_catalog_fill_bases(catalog, ctx, chip));
+	if (!catalog->chip || !make_metrics(catalog))
+		return opk_nomem(ctx, "metrics");
+	return OPK_OK;
 }
 
 int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,

@@ -49,10 +49,8 @@ static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx, struct o
 {
 	struct opk_catalog_table *table = &catalog->table;
 	struct opk_metric metric;
-	int code = ask(&metric, ctx, catalog->host, name);
 
-	if (code)
-		return code;
+	TRY(ask(&metric, ctx, catalog->host, name));
 	base->type = metric.type;
 	return opk_catalog_table_text(&base->name, table, name)
 	                       && opk_catalog_table_text(&base->hw_unit, table, metric.hw_unit)
@@ -66,20 +64,16 @@ static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx, struct o
 int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
-	int code = opk_chip_resolve(&catalog->chip, ctx, chip);
 
-	if (!code)
-		code = opk_catalog_need_host(catalog, ctx);
-	if (!code)
-		code = opk_nv_all_base_metrics(&names, ctx, catalog->host);
-	if (code)
-		return code;
+	TRY(opk_chip_resolve(&catalog->chip, ctx, chip));
+	TRY(opk_catalog_need_host(catalog, ctx));
+	TRY(opk_nv_all_base_metrics(&names, ctx, catalog->host));
 	opk_strlist_sort(&names);
 	if (!opk_catalog_table_init(&catalog->table, names.count))
 		return opk_nomem(ctx, "metrics");
-	for (size_t i = 0; !code && i < names.count; i++)
-		code = fill_base(&catalog->table.bases[i], ctx, catalog, names.items[i]);
-	return code;
+	for (size_t i = 0; i < names.count; i++)
+		TRY(fill_base(&catalog->table.bases[i], ctx, catalog, names.items[i]));
+	return OPK_OK;
 }
 
 /*
@@ -181,10 +175,8 @@ static int ask_perfworks(uint32_t *out, struct opk_ctx *ctx, const struct source
                          const char *full)
 {
 	opk_autofree char *unit = NULL;
-	int code = opk_nv_cupti_unit(&unit, ctx, source->evaluator, full);
 
-	if (code)
-		return code;
+	TRY(opk_nv_cupti_unit(&unit, ctx, source->evaluator, full));
 	return opk_catalog_table_text(out, &source->catalog->table, unit)
 	               ? OPK_OK
 	               : opk_nomem(ctx, "submetrics");
@@ -194,10 +186,8 @@ static int ask_cupti(uint32_t *out, struct opk_ctx *ctx, struct opk_catalog *cat
                      const char *full)
 {
 	struct opk_metric metric;
-	int code = opk_nv_properties(&metric, ctx, catalog->host, full);
 
-	if (code)
-		return code;
+	TRY(opk_nv_properties(&metric, ctx, catalog->host, full));
 	return opk_catalog_table_text(out, &catalog->table, metric.dim_unit)
 	               ? OPK_OK
 	               : opk_nomem(ctx, "submetrics");
@@ -226,15 +216,12 @@ static int unit_of(uint32_t *out, struct opk_ctx *ctx, const struct source *sour
 {
 	struct unit_key key = { base->hw_unit, base->dim_unit, base->type, suffix };
 	struct unit *unit;
-	int code;
 
 	if (units->used * 2 >= units->count && !grow_units(units))
 		return opk_nomem(ctx, "submetrics");
 	unit = find_unit(units, &key);
 	if (!unit->key.suffix) {
-		code = ask_unit(&unit->dim_unit, ctx, source, base, suffix);
-		if (code)
-			return code;
+		TRY(ask_unit(&unit->dim_unit, ctx, source, base, suffix));
 		unit->key = key;
 		units->used++;
 	}
@@ -248,14 +235,11 @@ static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, const str
 {
 	struct opk_catalog *catalog = source->catalog;
 	struct opk_sub_record sub = { 0 };
-	int code;
 
 	if (!opk_catalog_table_text(&sub.suffix, &catalog->table, suffix))
 		return opk_nomem(ctx, "submetrics");
-	code = units ? unit_of(&sub.dim_unit, ctx, source, units, base, sub.suffix)
-	             : ask_unit(&sub.dim_unit, ctx, source, base, sub.suffix);
-	if (code)
-		return code;
+	TRY(units ? unit_of(&sub.dim_unit, ctx, source, units, base, sub.suffix)
+	          : ask_unit(&sub.dim_unit, ctx, source, base, sub.suffix));
 	return opk_catalog_table_add(&catalog->table, base, &sub) ? OPK_OK
 	                                                          : opk_nomem(ctx, "submetrics");
 }

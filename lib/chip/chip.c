@@ -245,10 +245,8 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 	opk_autostrlist struct opk_strlist names = { 0 };
 	opk_chip_mask meant = opk_chips_meant(name);
 	opk_autofree char *spelling = opk_chip_spelling(name);
-	int code = spelling ? opk_nv_chips(&names, ctx) : opk_nomem(ctx, "a chip name");
 
-	if (code)
-		return code;
+	TRY(spelling ? opk_nv_chips(&names, ctx) : opk_nomem(ctx, "a chip name"));
 	if (spelt(out, &names, spelling))
 		return *out ? OPK_OK : opk_nomem(ctx, "a chip name");
 	if (meant & (meant - 1))
@@ -269,11 +267,10 @@ int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
                       const struct opk_chips *chips, const char *name)
 {
 	opk_autofree char *known = NULL;
-	int code = opk_chip_resolve(&known, ctx, name);
 
-	if (!code)
-		*out = opk_chips_find(chips, known);
-	return code;
+	TRY(opk_chip_resolve(&known, ctx, name));
+	*out = opk_chips_find(chips, known);
+	return OPK_OK;
 }
 
 /* ---- as a list */
@@ -358,15 +355,14 @@ int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chi
 	opk_auto(opk_chips) struct opk_chips *chips = NULL;
 	opk_auto(opk_listing) struct opk_listing *rows = NULL;
 	const struct opk_chip *one = NULL;
-	int code = opk_chips_new(&chips, ctx);
 
-	if (!code && chip)
-		code = opk_chips_resolve(&one, ctx, chips, chip);
-	if (code)
-		return code;
+	TRY(opk_chips_new(&chips, ctx));
+	if (chip)
+		TRY(opk_chips_resolve(&one, ctx, chips, chip));
 	rows = new_list(wanted);
-	for (size_t i = 0; !code && i < opk_chips_count(chips); i++)
+	for (size_t i = 0; i < opk_chips_count(chips); i++) {
 		if (!one || one == opk_chips_get(chips, i))
-			code = list_chip(rows, ctx, opk_chips_get(chips, i), wanted);
-	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
+			TRY(list_chip(rows, ctx, opk_chips_get(chips, i), wanted));
+	}
+	return opk_listing_finish(out, ctx, opk_take(rows));
 }

@@ -34,16 +34,13 @@ int opk_data_file(char **text, char **path, struct opk_ctx *ctx, const char *nam
 {
 	opk_autofree void *data = NULL;
 	size_t size;
-	int code;
 
 	*path = opk_printf("%s/%s", opk_data_dir(ctx), name);
 	if (!*path)
 		return opk_nomem(ctx, "a shipped file");
 	if (access(*path, F_OK))
 		return OPK_OK;
-	code = opk_read_file(&data, &size, ctx, *path);
-	if (code)
-		return code;
+	TRY(opk_read_file(&data, &size, ctx, *path));
 	if (memchr(data, '\0', size))
 		return opk_fail(ctx, OPK_EINPUT, "%s: not a text file", *path);
 	*text = opk_take(data);

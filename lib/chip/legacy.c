@@ -83,11 +83,9 @@ int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char
 	opk_autofree char *file = NULL;
 	opk_autostrlist struct opk_strlist all = { 0 };
 	struct opk_suggestions suggestions = { .name = name };
-	int code = each_row(&file, ctx, try_name, &suggestions);
 	bool ok = true;
 
-	if (code)
-		return code;
+	TRY(each_row(&file, ctx, try_name, &suggestions));
 	for (size_t i = 0; ok && i < suggestions.count; i++)
 		ok = opk_strlist_add(&all, suggestions.best[i].name);
 	for (size_t i = 0; ok && i < list->count; i++)
@@ -207,10 +205,8 @@ static int find_terms(struct legacy *l, struct opk_ctx *ctx, const struct opk_ca
 		return opk_nomem(ctx, "a formula");
 	rest = l->cut;
 	for (char *name; (name = strsep(&rest, " ()*/+-,"));) {
-		int code = strstr(name, "__") ? add_term(l, ctx, catalog, name) : OPK_OK;
-
-		if (code)
-			return code;
+		if (strstr(name, "__"))
+			TRY(add_term(l, ctx, catalog, name));
 	}
 	l->shown.terms = l->terms;
 	return OPK_OK;
@@ -222,11 +218,10 @@ static int find_terms(struct legacy *l, struct opk_ctx *ctx, const struct opk_ca
 static int formula_of(char **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
                       const struct opk_legacy_row *row)
 {
-	int code = opk_legacy_choose(out, ctx, catalog, row->today);
-
-	if (!code && !*out && !(*out = opk_strdup("")))
-		code = opk_nomem(ctx, "a formula");
-	return code;
+	TRY(opk_legacy_choose(out, ctx, catalog, row->today));
+	if (!*out && !(*out = opk_strdup("")))
+		return opk_nomem(ctx, "a formula");
+	return OPK_OK;
 }
 
 static int fill_other(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog)

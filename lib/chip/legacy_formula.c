@@ -152,10 +152,8 @@ int opk_legacy_choose(char **out, struct opk_ctx *ctx, const struct opk_catalog 
 	while (*copy && rest) {
 		const char *formula = next_formula(&rest), *missing;
 		opk_autofree char *text = NULL;
-		int code = find_missing(&missing, &text, ctx, catalog, formula);
 
-		if (code)
-			return code;
+		TRY(find_missing(&missing, &text, ctx, catalog, formula));
 		if (missing)
 			continue;
 		*out = opk_strdup(formula);
@@ -178,10 +176,8 @@ int opk_legacy_lack(char **out, struct opk_ctx *ctx, const struct opk_catalog *c
 	while (*copy && rest) {
 		opk_autofree char *names = NULL;
 		const char *missing;
-		int code = find_missing(&missing, &names, ctx, catalog, next_formula(&rest));
 
-		if (code)
-			return code;
+		TRY(find_missing(&missing, &names, ctx, catalog, next_formula(&rest)));
 		opk_buf_add_printf(&text, "%s%s", text.size ? " nor " : "it has no ",
 		                   missing ? missing : "");
 	}

@@ -70,15 +70,15 @@ static int ask_type(struct opk_strlist *list, struct opk_ctx *ctx, struct opk_nv
                     enum opk_metric_type type, const char *prefix)
 {
 	opk_autostrlist struct opk_strlist bases = { 0 };
-	int code = opk_nv_base_metrics(&bases, ctx, host, type);
 
-	for (size_t i = 0; !code && i < bases.count; i++) {
+	TRY(opk_nv_base_metrics(&bases, ctx, host, type));
+	for (size_t i = 0; i < bases.count; i++) {
 		if (!add_base(list, prefix, bases.items[i]))
-			code = opk_nomem(ctx, "metric names");
+			return opk_nomem(ctx, "metric names");
 		else if (asks_for_full(prefix, bases.items[i]))
-			code = ask_full(list, ctx, host, type, prefix, bases.items[i]);
+			TRY(ask_full(list, ctx, host, type, prefix, bases.items[i]));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int ask(struct opk_strlist *list, struct opk_ctx *ctx, const char *name,
@@ -86,15 +86,12 @@ static int ask(struct opk_strlist *list, struct opk_ctx *ctx, const char *name,
 {
 	opk_autofree char *chip = NULL;
 	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
-	int code = opk_chip_resolve(&chip, ctx, name);
 
-	if (!code)
-		code = opk_nv_host_new(&host, ctx, chip, profiler, NULL);
-	if (code)
-		return code;
-	for (int type = OPK_COUNTER; !code && type <= OPK_THROUGHPUT; type++)
-		code = ask_type(list, ctx, host, (enum opk_metric_type)type, prefix);
-	return code;
+	TRY(opk_chip_resolve(&chip, ctx, name));
+	TRY(opk_nv_host_new(&host, ctx, chip, profiler, NULL));
+	for (int type = OPK_COUNTER; type <= OPK_THROUGHPUT; type++)
+		TRY(ask_type(list, ctx, host, (enum opk_metric_type)type, prefix));
+	return OPK_OK;
 }
 
 static int fill(struct opk_strlist *list, struct opk_ctx *ctx, const char *chip,

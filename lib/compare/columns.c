@@ -135,27 +135,24 @@ static bool compare_group(struct opk_diff_value *out, const struct opk_diff *dif
 static int read_column(struct sorted *sides, struct opk_diff *diff, struct opk_ctx *ctx,
                        size_t column)
 {
-	int code = OPK_OK;
-
-	for (int i = 0; !code && i < OPK_SIDES; i++)
-		code = opk_column_file_read(sides[i].values, sides[i].present, &diff->values[i],
-		                            ctx, column);
-	return code;
+	for (int i = 0; i < OPK_SIDES; i++)
+		TRY(opk_column_file_read(sides[i].values, sides[i].present, &diff->values[i], ctx,
+		                         column));
+	return OPK_OK;
 }
 
 static int compare_column(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides,
                           const size_t *places, size_t column)
 {
-	int code = read_column(sides, diff, ctx, column);
-
-	for (size_t i = 0; !code && i < diff->groups.count; i++) {
+	TRY(read_column(sides, diff, ctx, column));
+	for (size_t i = 0; i < diff->groups.count; i++) {
 		size_t at = places[i] * diff->columns.count + column;
 
 		diff->beyond_clock[at] = (double)NAN;
 		if (!compare_group(&diff->compared[at], diff, sides, i, 1))
-			code = fail_nomem(ctx);
+			return fail_nomem(ctx);
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- by the clock ----------------------------------------------------------------------- */
@@ -211,19 +208,17 @@ static bool depends_on_clock(const struct opk_compared_column *column)
 static int take_out_clock_of_all(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides,
                                  const size_t *places)
 {
-	int code = OPK_OK;
-
 	diff->clock = find_clock(diff);
 	if (diff->clock == SIZE_MAX)
 		return OPK_OK;
-	for (size_t i = 0; !code && i < diff->columns.count; i++) {
+	for (size_t i = 0; i < diff->columns.count; i++) {
 		if (!depends_on_clock(&diff->columns.items[i]))
 			continue;
-		code = read_column(sides, diff, ctx, i);
-		for (size_t j = 0; !code && j < diff->groups.count; j++)
-			code = take_out_clock(diff, ctx, sides, j, places[j], i);
+		TRY(read_column(sides, diff, ctx, i));
+		for (size_t j = 0; j < diff->groups.count; j++)
+			TRY(take_out_clock(diff, ctx, sides, j, places[j], i));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- of all rows ------------------------------------------------------------------------ */
@@ -233,10 +228,8 @@ static int add_peak(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *s
 	const struct opk_compared_column *of = &diff->columns.items[column];
 	struct opk_compared_values all[OPK_SIDES];
 	struct opk_diff_value value;
-	int code = read_column(sides, diff, ctx, column);
 
-	if (code)
-		return code;
+	TRY(read_column(sides, diff, ctx, column));
 	for (int i = 0; i < OPK_SIDES; i++) {
 		gather(&sides[i], diff->weights[i].items, 0, diff->group_of[i].count);
 		all[i] = sides[i].of_group;
@@ -256,18 +249,17 @@ static int add_peak(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *s
 /* The clock that changes are divided by comes first. */
 static int find_peaks(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides)
 {
-	int code = OPK_OK;
-
 	diff->peaks = opk_alloc_array(diff->columns.count + 1, sizeof *diff->peaks);
 	if (!diff->peaks)
 		return fail_nomem(ctx);
 	diff->found.summary.peaks = diff->peaks;
 	if (diff->clock != SIZE_MAX)
-		code = add_peak(diff, ctx, sides, diff->clock);
-	for (size_t i = 0; !code && i < diff->columns.count; i++)
+		TRY(add_peak(diff, ctx, sides, diff->clock));
+	for (size_t i = 0; i < diff->columns.count; i++) {
 		if (diff->columns.items[i].is_peak && i != diff->clock)
-			code = add_peak(diff, ctx, sides, i);
-	return code;
+			TRY(add_peak(diff, ctx, sides, i));
+	}
+	return OPK_OK;
 }
 
 /* ---- all of them ------------------------------------------------------------------------ */

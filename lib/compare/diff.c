@@ -17,13 +17,12 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_diff_options *options)
 {
-	int code = opk_key_parse(key, ctx, options->by);
-
-	if (!code && options->ignore_shape && *key & OPK_KEY_SHAPE)
+	TRY(opk_key_parse(key, ctx, options->by));
+	if (options->ignore_shape && *key & OPK_KEY_SHAPE)
 		return opk_fail(ctx, OPK_EUSAGE, "rows are to be matched by shape, or without it");
-	if (!code && *key & OPK_KEY_KERNEL && !options->ignore_shape)
+	if (*key & OPK_KEY_KERNEL && !options->ignore_shape)
 		*key |= OPK_KEY_SHAPE | OPK_KEY_SHARED;
-	return code;
+	return OPK_OK;
 }
 
 static int add_sources(struct opk_diff *diff, struct opk_ctx *ctx, struct opk_file *const *files,
@@ -163,16 +162,11 @@ static int by_time_change(const void *a, const void *b)
 static int match(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	opk_autofree size_t *places = opk_alloc_array(diff->groups.count + 1, sizeof *places);
-	int code = places ? place_rows(diff, ctx, places) : fail_nomem(ctx);
 
-	if (!code)
-		code = opk_compare_columns(diff, ctx, places);
-	if (code)
-		return code;
+	TRY(places ? place_rows(diff, ctx, places) : fail_nomem(ctx));
+	TRY(opk_compare_columns(diff, ctx, places));
 	diff->time = find_time(diff);
-	code = find_verdicts(diff, ctx);
-	if (code)
-		return code;
+	TRY(find_verdicts(diff, ctx));
 	find_time_changes(diff);
 	qsort(diff->found.rows, diff->found.row_count, sizeof *diff->found.rows, by_time_change);
 	return OPK_OK;
@@ -183,11 +177,10 @@ static int match(struct opk_diff *diff, struct opk_ctx *ctx)
 /* Those of both sides first, as they are listed. */
 static int name_kernels(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	int code = opk_kernel_names_new(&diff->names, ctx, diff->options.kernel_names);
-
-	for (size_t i = 0; !code && i < diff->found.row_count + diff->found.unmatched_count; i++)
-		code = opk_kernel_names_add(diff->names, ctx, &diff->found.rows[i].range, 1);
-	return code;
+	TRY(opk_kernel_names_new(&diff->names, ctx, diff->options.kernel_names));
+	for (size_t i = 0; i < diff->found.row_count + diff->found.unmatched_count; i++)
+		TRY(opk_kernel_names_add(diff->names, ctx, &diff->found.rows[i].range, 1));
+	return OPK_OK;
 }
 
 static int describe_columns(struct opk_diff *diff, struct opk_ctx *ctx)
@@ -215,23 +208,15 @@ static int describe_columns(struct opk_diff *diff, struct opk_ctx *ctx)
 
 static int make(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	int code = opk_diff_rules_read(&diff->rules, ctx, &diff->options);
-
-	if (!code)
-		code = find_key(&diff->groups.key, ctx, &diff->options);
-	if (!code)
-		code = opk_compared_evaluate(diff, ctx);
-	if (!code)
-		code = opk_compared_read(diff, ctx);
-	if (!code)
-		code = match(diff, ctx);
-	if (!code)
-		code = opk_find_differences(diff, ctx);
-	if (!code)
-		code = describe_columns(diff, ctx);
-	if (!code)
-		code = name_kernels(diff, ctx);
-	return code ? code : opk_compared_judge(diff, ctx);
+	TRY(opk_diff_rules_read(&diff->rules, ctx, &diff->options));
+	TRY(find_key(&diff->groups.key, ctx, &diff->options));
+	TRY(opk_compared_evaluate(diff, ctx));
+	TRY(opk_compared_read(diff, ctx));
+	TRY(match(diff, ctx));
+	TRY(opk_find_differences(diff, ctx));
+	TRY(describe_columns(diff, ctx));
+	TRY(name_kernels(diff, ctx));
+	return opk_compared_judge(diff, ctx);
 }
 
 int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,

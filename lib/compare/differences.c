@@ -135,20 +135,18 @@ static void take_clock(struct clock *clock, uint32_t mhz)
 static int find_clocks(struct clock clocks[OPK_SIDES][CLOCKS], const struct opk_diff *diff,
                        struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < diff->source_count; i++) {
+	for (size_t i = 0; i < diff->source_count; i++) {
 		const struct opk_compared_source *source = &diff->sources[i];
 		const struct opk_range *ranges;
 		size_t count;
 
-		code = opk_file_ranges(&ranges, &count, ctx, source->file);
-		for (size_t j = 0; !code && j < count; j++) {
+		TRY(opk_file_ranges(&ranges, &count, ctx, source->file));
+		for (size_t j = 0; j < count; j++) {
 			take_clock(&clocks[source->side][0], ranges[j].sm_mhz);
 			take_clock(&clocks[source->side][1], ranges[j].memory_mhz);
 		}
 	}
-	return code;
+	return OPK_OK;
 }
 
 static char *clock_text(const struct clock *clock)
@@ -170,15 +168,15 @@ static int add_clocks(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	static const char *const names[CLOCKS] = { "sm_mhz", "memory_mhz" };
 	struct clock clocks[OPK_SIDES][CLOCKS] = { 0 };
-	int code = find_clocks(clocks, diff, ctx);
 
-	for (size_t i = 0; !code && i < CLOCKS; i++) {
+	TRY(find_clocks(clocks, diff, ctx));
+	for (size_t i = 0; i < CLOCKS; i++) {
 		const struct clock *before = &clocks[OPK_BEFORE][i], *after = &clocks[OPK_AFTER][i];
 		char *texts[OPK_SIDES] = { clock_text(before), clock_text(after) };
 
-		code = add(diff, ctx, names[i], texts, is_apart(before, after));
+		TRY(add(diff, ctx, names[i], texts, is_apart(before, after)));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static bool set_differs(const struct opk_diff *diff)
@@ -189,20 +187,18 @@ static bool set_differs(const struct opk_diff *diff)
 
 int opk_find_differences(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
 	diff->found.differences = opk_alloc_array(FACTS + CLOCKS + 1,
 	                                          sizeof *diff->found.differences);
 	if (!diff->found.differences)
 		return nomem(ctx);
-	for (size_t i = 0; !code && i < FACTS; i++) {
+	for (size_t i = 0; i < FACTS; i++) {
 		/* Sets of different names have different contents anyway. */
 		bool known = !strcmp(facts[i].what, "set_hash") && i && set_differs(diff);
 		char *texts[OPK_SIDES] = { join(diff, OPK_BEFORE, facts[i].text),
 			                   join(diff, OPK_AFTER, facts[i].text) };
 		bool differ = !known && texts[0] && texts[1] && strcmp(texts[0], texts[1]) != 0;
 
-		code = add(diff, ctx, facts[i].what, texts, differ);
+		TRY(add(diff, ctx, facts[i].what, texts, differ));
 	}
-	return code ? code : add_clocks(diff, ctx);
+	return add_clocks(diff, ctx);
 }

@@ -159,26 +159,23 @@ static bool looks_at(struct judge *j, const struct opk_diff_row *diff_row)
 
 static int judge_matched(struct judge *j)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < j->diff->found.row_count; i++)
+	for (size_t i = 0; i < j->diff->found.row_count; i++) {
 		if (looks_at(j, &j->diff->found.rows[i]))
-			code = judge_row(j, &j->diff->found.rows[i]);
-	return code;
+			TRY(judge_row(j, &j->diff->found.rows[i]));
+	}
+	return OPK_OK;
 }
 
 /* A limit holds for what is new, too. */
 static int judge_new(struct judge *j)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < j->diff->found.unmatched_count; i++) {
+	for (size_t i = 0; i < j->diff->found.unmatched_count; i++) {
 		const struct opk_diff_row *row = &j->diff->found.unmatched[i];
 
 		if (row->after_launches && looks_at(j, row))
-			code = judge_row(j, row);
+			TRY(judge_row(j, row));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static bool has_value(const struct judge *j, const struct opk_diff_row *rows, size_t count,
@@ -196,10 +193,8 @@ static bool has_value(const struct judge *j, const struct opk_diff_row *rows, si
 static int find_in_meta(bool *found, struct judge *j, const struct opk_meta *meta)
 {
 	struct opk_meta_names names;
-	int code = opk_meta_names_init(&names, j->ctx, meta);
 
-	if (code)
-		return code;
+	TRY(opk_meta_names_init(&names, j->ctx, meta));
 	*found |= opk_meta_names_find(&names, j->rule->rule.metric) != NULL;
 	opk_meta_names_clear(&names);
 	return OPK_OK;
@@ -277,12 +272,10 @@ static int judge(struct judge *j)
 
 int opk_compared_judge(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < diff->rules.rules.count; i++) {
+	for (size_t i = 0; i < diff->rules.rules.count; i++) {
 		struct judge j = { .diff = diff, .ctx = ctx, .rule = &diff->rules.rules.items[i] };
 
-		code = judge(&j);
+		TRY(judge(&j));
 	}
-	return code;
+	return OPK_OK;
 }

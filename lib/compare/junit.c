@@ -75,13 +75,11 @@ int opk_diff_write_junit(const struct opk_diff *diff, struct opk_ctx *ctx, const
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
 	opk_autobuf struct opk_buf out = { 0 };
-	int code;
 
 	put_all(&out, diff);
 	if (out.failed)
 		return opk_nomem(ctx, "a judgement");
-	code = opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_JUNIT);
-	if (!code)
-		code = opk_newfile_write(&file, out.data, out.size);
-	return code ? code : opk_newfile_commit(&file);
+	TRY(opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_JUNIT));
+	TRY(opk_newfile_write(&file, out.data, out.size));
+	return opk_newfile_commit(&file);
 }

@@ -105,13 +105,11 @@ int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const 
 int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
                         const struct opk_diff_options *options)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < options->rule_count; i++)
-		code = opk_diff_rules_add(rules, ctx, options->rules[i]);
-	for (size_t i = 0; !code && i < options->rule_file_count; i++)
-		code = opk_diff_rules_load(rules, ctx, options->rule_files[i]);
-	return code;
+	for (size_t i = 0; i < options->rule_count; i++)
+		TRY(opk_diff_rules_add(rules, ctx, options->rules[i]));
+	for (size_t i = 0; i < options->rule_file_count; i++)
+		TRY(opk_diff_rules_load(rules, ctx, options->rule_files[i]));
+	return OPK_OK;
 }
 
 int opk_diff_check_rules(struct opk_ctx *ctx, const struct opk_diff_options *options)

@@ -21,10 +21,8 @@ static int look_in_names(bool *known, struct check *c, const struct opk_compared
                          const char *name)
 {
 	struct opk_meta_names names = { 0 };
-	int code = opk_meta_names_init(&names, c->ctx, source->names);
 
-	if (code)
-		return code;
+	TRY(opk_meta_names_init(&names, c->ctx, source->names));
 	*known |= opk_meta_names_find(&names, name) != NULL;
 	for (size_t i = 0; i < names.count; i++)
 		opk_nearest_try(&c->nearest, names.items[i].name);
@@ -37,10 +35,10 @@ static int look_in_names(bool *known, struct check *c, const struct opk_compared
 static int open_catalog(struct check *c)
 {
 	const struct opk_meta *meta = c->diff->sources[0].meta;
-	int code = c->catalog ? OPK_OK
-	                      : opk_catalog_new(&c->catalog, c->ctx, meta->chip, meta->profiler);
 
-	return code ? code : opk_catalog_complete(c->catalog, c->ctx);
+	if (!c->catalog)
+		TRY(opk_catalog_new(&c->catalog, c->ctx, meta->chip, meta->profiler));
+	return opk_catalog_complete(c->catalog, c->ctx);
 }
 
 /* Columns that were asked for by name, such as nvprof's names, which metadata lacks. */
@@ -56,13 +54,11 @@ static bool is_asked_for(const struct check *c, const char *name)
 
 static int look_in_recordings(bool *known, struct check *c, const char *name)
 {
-	int code = OPK_OK;
-
 	*known = !strcmp(name, opk_compared_duration) || is_asked_for(c, name);
 	opk_nearest_try(&c->nearest, opk_compared_duration);
-	for (size_t i = 0; !code && !*known && i < c->diff->source_count; i++)
-		code = look_in_names(known, c, &c->diff->sources[i], name);
-	return code;
+	for (size_t i = 0; !*known && i < c->diff->source_count; i++)
+		TRY(look_in_names(known, c, &c->diff->sources[i], name));
+	return OPK_OK;
 }
 
 /* What none of the recordings says of its launches or devices. */

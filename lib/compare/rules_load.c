@@ -207,10 +207,8 @@ static int keep_source(struct opk_source **out, struct opk_ctx *ctx, struct opk_
 	opk_autofree void *text = NULL;
 	struct opk_source **kept;
 	size_t size;
-	int code = opk_read_small_file(&text, &size, ctx, path, MOST_BYTES);
 
-	if (code)
-		return code;
+	TRY(opk_read_small_file(&text, &size, ctx, path, MOST_BYTES));
 	kept = opk_list_add(&rules->sources);
 	if (!kept)
 		return opk_nomem(ctx, "rules");

@@ -64,11 +64,11 @@ static int add_group(size_t *out, struct reader *r, const char *name, const stru
 {
 	struct opk_grouping *groups = &r->diff->groups;
 	size_t before = groups->count;
-	int code = opk_grouping_add(out, groups, r->ctx, name, range);
 
-	if (!code && groups->count > before && !opk_list_add(&r->diff->about))
+	TRY(opk_grouping_add(out, groups, r->ctx, name, range));
+	if (groups->count > before && !opk_list_add(&r->diff->about))
 		return opk_nomem(r->ctx, "a comparison");
-	return code;
+	return OPK_OK;
 }
 
 /*
@@ -81,7 +81,6 @@ static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 	struct opk_grouping *groups = &r->diff->groups;
 	struct opk_range range = { OPK_UNKNOWN_RANGE };
 	bool nameless;
-	int code;
 
 	if (row->range)
 		range = *row->range;
@@ -95,9 +94,7 @@ static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 		range.kernel = row->name;
 	if (r->of_means)
 		return opk_grouping_find(out, groups, r->ctx, row->name, &range);
-	code = add_group(out, r, row->name, &range);
-	if (code)
-		return code;
+	TRY(add_group(out, r, row->name, &range));
 	/* The name goes when the row does. */
 	if (nameless)
 		groups->groups[*out].range.kernel = "";
@@ -283,26 +280,23 @@ static int read_source(struct opk_diff *diff, struct opk_ctx *ctx,
                        struct opk_compared_source *source)
 {
 	opk_autofree bool *seen = opk_alloc_array(diff->columns.count + 1, sizeof *seen);
-	int code;
 
 	source->first_row = diff->group_of[source->side].count;
-	code = seen ? read_evaluation(diff, ctx, source, seen, false)
-	            : opk_nomem(ctx, "a comparison");
+	TRY(seen ? read_evaluation(diff, ctx, source, seen, false)
+	         : opk_nomem(ctx, "a comparison"));
 
-	if (!code && source->means)
-		code = read_evaluation(diff, ctx, source, seen, true);
-	return code;
+	if (source->means)
+		TRY(read_evaluation(diff, ctx, source, seen, true));
+	return OPK_OK;
 }
 
 int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
-	for (int side = 0; !code && side < OPK_SIDES; side++)
-		code = opk_column_file_init(&diff->values[side], ctx, diff->columns.count);
-	for (size_t i = 0; !code && i < diff->source_count; i++)
-		code = read_source(diff, ctx, &diff->sources[i]);
-	if (!code && !diff->groups.count && diff->groups.key == OPK_KEY_NVTX)
+	for (int side = 0; side < OPK_SIDES; side++)
+		TRY(opk_column_file_init(&diff->values[side], ctx, diff->columns.count));
+	for (size_t i = 0; i < diff->source_count; i++)
+		TRY(read_source(diff, ctx, &diff->sources[i]));
+	if (!diff->groups.count && diff->groups.key == OPK_KEY_NVTX)
 		return opk_fail(ctx, OPK_EUSAGE, "no row is in an NVTX range");
-	return code;
+	return OPK_OK;
 }

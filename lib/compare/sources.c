@@ -169,20 +169,18 @@ static int want_clock(struct opk_compared_source *source, struct opk_ctx *ctx)
 static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
                       const struct opk_diff_rules *rules)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < rules->rules.count; i++) {
+	for (size_t i = 0; i < rules->rules.count; i++) {
 		const char *metric = rules->rules.items[i].metric;
 		bool known;
 
 		if (!*metric || !strcmp(metric, opk_compared_duration))
 			continue;
-		code = opk_compared_knows(&known, ctx, source, metric);
-		if (!code && known && !opk_strlist_contains(&source->also, metric)
+		TRY(opk_compared_knows(&known, ctx, source, metric));
+		if (known && !opk_strlist_contains(&source->also, metric)
 		    && !opk_strlist_add(&source->also, metric))
-			code = opk_nomem(ctx, "a comparison");
+			return opk_nomem(ctx, "a comparison");
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- evaluation ------------------------------------------------------------------------- */
@@ -210,16 +208,15 @@ static int evaluate_ran(struct opk_compared_source *source, struct opk_ctx *ctx,
 {
 	struct opk_eval_options none = *options;
 	static const char *const no_metrics[1];
-	int code;
 
 	none.metrics = no_metrics;
 	none.metric_count = 0;
 	none.set = NULL;
 	none.inside = NULL;
-	code = opk_timeline_eval(&source->launches, ctx, source->file, &none, true);
-	if (!code && source->meta->metric_count)
-		code = opk_timeline_eval(&source->means, ctx, source->file, options, false);
-	return code;
+	TRY(opk_timeline_eval(&source->launches, ctx, source->file, &none, true));
+	if (source->meta->metric_count)
+		TRY(opk_timeline_eval(&source->means, ctx, source->file, options, false));
+	return OPK_OK;
 }
 
 /* What needs counters of several passes no range has alone. */
@@ -257,7 +254,6 @@ static int evaluate_alike(struct opk_diff *diff, struct opk_ctx *ctx, size_t fir
 	opk_autofree size_t *numbers = opk_alloc_array(room, sizeof *numbers);
 	struct opk_eval_inside inside;
 	struct opk_eval_options options = options_of(&inside, diff, like);
-	int code;
 
 	if (!done || !files || !numbers)
 		return opk_nomem(ctx, "a comparison");
@@ -269,29 +265,27 @@ static int evaluate_alike(struct opk_diff *diff, struct opk_ctx *ctx, size_t fir
 		numbers[count] = i;
 		files[count++] = source->file;
 	}
-	code = opk_eval_files(done, ctx, files, count, &options);
-	for (size_t i = 0; !code && i < count; i++)
+	TRY(opk_eval_files(done, ctx, files, count, &options));
+	for (size_t i = 0; i < count; i++)
 		diff->sources[numbers[i]].launches = done[i];
-	return code;
+	return OPK_OK;
 }
 
 static int evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < diff->source_count; i++) {
+	for (size_t i = 0; i < diff->source_count; i++) {
 		struct opk_compared_source *source = &diff->sources[i];
 		struct opk_eval_inside inside;
 		struct opk_eval_options options = options_of(&inside, diff, source);
 
 		if (source->mode == OPK_COMPARED_RAN)
-			code = evaluate_ran(source, ctx, &options);
+			TRY(evaluate_ran(source, ctx, &options));
 		else if (!source->launches)
-			code = evaluate_alike(diff, ctx, i);
-		if (!code && source->mode == OPK_COMPARED_PASSES)
-			code = evaluate_passes(source, ctx, &options);
+			TRY(evaluate_alike(diff, ctx, i));
+		if (source->mode == OPK_COMPARED_PASSES)
+			TRY(evaluate_passes(source, ctx, &options));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- columns ---------------------------------------------------------------------------- */
@@ -320,23 +314,20 @@ static int list_shown(size_t *numbers, struct opk_diff *diff, struct opk_ctx *ct
                       const struct opk_evaluation *evaluation, const struct opk_traits *traits)
 {
 	size_t count = opk_evaluation_column_count(evaluation);
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct opk_meta_heading *heading = opk_evaluation_column_heading(evaluation,
 		                                                                       i);
 
-		code = add_column(&numbers[i], diff, ctx, opk_evaluation_column(evaluation, i),
-		                  opk_evaluation_column_unit(evaluation, i), &traits[i]);
-		if (code)
-			break;
+		TRY(add_column(&numbers[i], diff, ctx, opk_evaluation_column(evaluation, i),
+		               opk_evaluation_column_unit(evaluation, i), &traits[i]));
 		diff->columns.items[numbers[i]].shown = true;
 		if (heading && !diff->columns.items[numbers[i]].heading) {
 			diff->columns.items[numbers[i]].heading = heading->title;
 			diff->columns.items[numbers[i]].prose = heading->text;
 		}
 	}
-	return code;
+	return OPK_OK;
 }
 
 static const char *unit_of_metric(const struct opk_evaluation *evaluation, const char *name)
@@ -361,12 +352,10 @@ static int list_also(size_t *numbers, struct opk_diff *diff, struct opk_ctx *ctx
                      const struct opk_strlist *also, const struct opk_evaluation *evaluation,
                      const struct opk_traits *traits)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < also->count; i++)
-		code = add_column(&numbers[i], diff, ctx, also->items[i],
-		                  unit_of_metric(evaluation, also->items[i]), &traits[i]);
-	return code;
+	for (size_t i = 0; i < also->count; i++)
+		TRY(add_column(&numbers[i], diff, ctx, also->items[i],
+		               unit_of_metric(evaluation, also->items[i]), &traits[i]));
+	return OPK_OK;
 }
 
 static int list_columns_of(size_t **out, struct opk_diff *diff, struct opk_ctx *ctx,

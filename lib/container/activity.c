@@ -376,23 +376,18 @@ static int read_rows(struct decoder *d, struct opk_reader *reader, const struct 
 	struct opk_activity_table *table = d->table;
 	struct opk_activity *grown;
 	const char *texts = (const char *)reader->data + reader->left - d->text_bytes;
-	int code = opk_table_check(d->ctx, file, section, d->count, weight_of(table, d->count));
 
-	if (!code)
-		code = read_texts(d, texts, d->text_bytes);
+	TRY(opk_table_check(d->ctx, file, section, d->count, weight_of(table, d->count)));
+	TRY(read_texts(d, texts, d->text_bytes));
 	/* Its texts are known only now. */
-	if (!code)
-		code = opk_table_check(d->ctx, file, section, d->count, weight_of(table, d->count));
-	if (code)
-		return code;
+	TRY(opk_table_check(d->ctx, file, section, d->count, weight_of(table, d->count)));
 	grown = opk_realloc_array(table->rows, table->count + d->count, sizeof *grown);
 	if (!grown)
 		return opk_nomem(d->ctx, "records");
 	table->rows = grown;
-	code = decode_records(d, reader, grown + table->count);
-	if (!code)
-		table->count += drop_unknown(grown + table->count, d->count);
-	return code;
+	TRY(decode_records(d, reader, grown + table->count));
+	table->count += drop_unknown(grown + table->count, d->count);
+	return OPK_OK;
 }
 
 int opk_activity_table_read(struct opk_activity_table *table, struct opk_ctx *ctx,

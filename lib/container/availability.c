@@ -93,10 +93,8 @@ int opk_file_availability(void **data, size_t *size, struct opk_ctx *ctx, struct
 {
 	struct wanted wanted = { chip, profiler };
 	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, ctx, file);
 
-	if (code)
-		return code;
+	TRY(opk_file_meta(&meta, ctx, file));
 	if (opk_meta_is_probe(meta))
 		return read_probed(data, size, ctx, file, meta, &wanted);
 	if (find_image(file, 0) < 0)

@@ -92,12 +92,9 @@ static int decode(struct opk_decoder *decoder, struct opk_buf *plain, struct opk
                   const struct opk_section *section)
 {
 	struct opk_buf *stored = &decoder->stored, *packed = &decoder->packed;
-	int code;
 
 	if (section->flags & OPK_SECTION_SPARSE) {
-		code = inflate_to(packed, section->packed_size, ctx, stored);
-		if (code)
-			return code;
+		TRY(inflate_to(packed, section->packed_size, ctx, stored));
 		if (!make_room(plain, section->plain_size))
 			return opk_nomem(ctx, "a section");
 		return unpack(plain, ctx, section, packed, &decoder->base);
@@ -147,16 +144,11 @@ static int need_base(struct opk_decoder *decoder, struct opk_ctx *ctx, const str
 int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
                     const struct opk_file *file, size_t i, struct opk_decoder *decoder)
 {
-	int code = OPK_OK;
-
 	/* A based section whose flags are all known has a base. */
 	if ((file->sections[i].flags & OPK_SECTION_BASED)
 	    && !(file->sections[i].flags & ~OPK_SECTION_KNOWN))
-		code = need_base(decoder, ctx, file, i);
-	if (!code)
-		code = read_and_decode(decoder, &decoder->plain, ctx, file, i);
-	if (code)
-		return code;
+		TRY(need_base(decoder, ctx, file, i));
+	TRY(read_and_decode(decoder, &decoder->plain, ctx, file, i));
 	*data = decoder->plain.data;
 	*size = decoder->plain.size;
 	return OPK_OK;

@@ -120,10 +120,8 @@ static int find_header(uint64_t *out, struct walk *w, uint64_t at)
 		size_t size = left < window ? (size_t)left : window;
 		size_t ends = size - OPK_SECTION_HEADER_SIZE + 1;
 		struct opk_section section;
-		int code = read_at(w, w->window, size, at);
 
-		if (code)
-			return code;
+		TRY(read_at(w, w->window, size, at));
 		for (size_t i = 0; i < ends; i++)
 			if (may_be_header(w->window + i)
 			    && is_sound_header(&section, w->window + i, at + i)) {
@@ -323,7 +321,6 @@ static int take_section(struct walk *w, struct opk_section *section, const uint8
 	uint64_t end = section->offset + section->stored_size + padding;
 	const char *flaw = opk_section_flaw(section);
 	uint32_t crc = section->crc;
-	int code = OPK_OK;
 
 	if (section->type != OPK_SECTION_END)
 		w->headers_crc = opk_crc32(w->headers_crc, header, OPK_SECTION_SUMMED);
@@ -332,9 +329,7 @@ static int take_section(struct walk *w, struct opk_section *section, const uint8
 	if (flaw)
 		return note(w, NULL, end, flaw, false);
 	if (w->scan)
-		code = opk_section_crc(&crc, w->ctx, w->file, section);
-	if (code)
-		return code;
+		TRY(opk_section_crc(&crc, w->ctx, w->file, section));
 	if (!opk_same_crc(section->crc, crc)) {
 		w->vain += section->stored_size;
 		return lose_section(w, section, end, false);
@@ -346,13 +341,10 @@ static int take_next(struct walk *w)
 {
 	uint8_t bytes[OPK_SECTION_HEADER_SIZE];
 	struct opk_section section = { 0 };
-	int code;
 
 	if (w->file->size - w->at < sizeof bytes)
 		return end_early(w, "cut off: the file ends inside a section header");
-	code = read_at(w, bytes, sizeof bytes, w->at);
-	if (code)
-		return code;
+	TRY(read_at(w, bytes, sizeof bytes, w->at));
 	/* What a strict walk finds wrong with the header it says more precisely later. */
 	if (w->scan ? !is_sound_header(&section, bytes, w->at)
 	            : !parse_header(&section, bytes, w->at))
@@ -459,9 +451,8 @@ static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *pat
 int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path)
 {
 	/* What takes long opens many files, or copies many sections. */
-	int code = opk_check_interrupt(ctx);
-
-	return code ? code : open_file(out, ctx, path, NULL);
+	TRY(opk_check_interrupt(ctx));
+	return open_file(out, ctx, path, NULL);
 }
 
 int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path)

@@ -155,7 +155,6 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 {
 	opk_autobuf struct opk_buf header = { 0 };
 	static const uint8_t zeros[8];
-	int code;
 
 	opk_buf_add_u32(&header, section->type);
 	opk_buf_add_u32(&header, section->flags);
@@ -181,12 +180,9 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 		                                OPK_SECTION_SUMMED);
 		writer->count++;
 	}
-	code = opk_newfile_write(&writer->file, header.data, header.size);
-	if (!code)
-		code = opk_newfile_write(&writer->file, payload, (size_t)section->stored_size);
-	if (!code)
-		code = opk_newfile_write(&writer->file, zeros, opk_padding(section->stored_size));
-	return code;
+	TRY(opk_newfile_write(&writer->file, header.data, header.size));
+	TRY(opk_newfile_write(&writer->file, payload, (size_t)section->stored_size));
+	return opk_newfile_write(&writer->file, zeros, opk_padding(section->stored_size));
 }
 
 static int write_deflated(struct opk_writer *writer, struct opk_section *section, const void *data,
@@ -194,10 +190,8 @@ static int write_deflated(struct opk_writer *writer, struct opk_section *section
 {
 	opk_autofree void *packed = NULL;
 	size_t packed_size;
-	int code = opk_deflate(&packed, &packed_size, writer->ctx, data, size, writer->live);
 
-	if (code)
-		return code;
+	TRY(opk_deflate(&packed, &packed_size, writer->ctx, data, size, writer->live));
 	if (packed_size >= size)
 		return write_section(writer, section, data);
 	section->flags |= OPK_SECTION_DEFLATED;
@@ -212,17 +206,14 @@ static int write_packed(bool *done, struct opk_writer *writer, struct opk_sectio
 	opk_autobuf struct opk_buf packed = { 0 };
 	opk_autofree void *deflated = NULL;
 	size_t deflated_size;
-	int code;
 
 	opk_image_pack(&packed, &section, base, data, size);
 	if (packed.failed)
 		return opk_nomem(writer->ctx, "a section");
 	if (packed.size > UINT32_MAX)
 		return OPK_OK;
-	code = opk_deflate(&deflated, &deflated_size, writer->ctx, packed.data, packed.size,
-	                   writer->live);
-	if (code)
-		return code;
+	TRY(opk_deflate(&deflated, &deflated_size, writer->ctx, packed.data, packed.size,
+	                writer->live));
 	/* A reader would not believe what is as good as empty. */
 	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
 	if (deflated_size >= size || size / opk_section_max_ratio(section.flags) >= deflated_size)
@@ -322,12 +313,11 @@ static int try_section(struct opk_writer *writer, uint32_t type, bool linked, co
                        size_t size)
 {
 	struct opk_section section = { .type = type, .stored_size = size, .plain_size = size };
-	int code = linked ? link_to_image(&section, writer) : OPK_OK;
 
-	if (!code && type == OPK_SECTION_META && has_environment(data, size))
-		code = opk_newfile_make_private(&writer->file);
-	if (code)
-		return code;
+	if (linked)
+		TRY(link_to_image(&section, writer));
+	if (type == OPK_SECTION_META && has_environment(data, size))
+		TRY(opk_newfile_make_private(&writer->file));
 	if (size > OPK_MAX_PLAIN)
 		return opk_fail(writer->ctx, OPK_EUSAGE,
 		                "a section of %zu bytes: at most %ju are written", size,
@@ -353,24 +343,20 @@ int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size
 {
 	opk_autofree void *data = NULL;
 	size_t size;
-	int code = opk_check_interrupt(writer->ctx);
 
-	if (!code)
-		code = opk_file_read(&data, &size, writer->ctx, file, i);
-	return code ? code
-	            : add_section(writer, file->sections[i].type,
-	                          opk_is_attached(&file->sections[i]), data, size);
+	TRY(opk_check_interrupt(writer->ctx));
+	TRY(opk_file_read(&data, &size, writer->ctx, file, i));
+	return add_section(writer, file->sections[i].type, opk_is_attached(&file->sections[i]),
+	                   data, size);
 }
 
 int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *file, size_t image)
 {
-	int code = OPK_OK;
-
-	for (size_t i = image + 1;
-	     !code && i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
+	for (size_t i = image + 1; i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++) {
 		if (file->sections[i].link == image && opk_is_attached(&file->sections[i]))
-			code = opk_writer_copy(writer, file, i);
-	return code;
+			TRY(opk_writer_copy(writer, file, i));
+	}
+	return OPK_OK;
 }
 
 static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
@@ -499,24 +485,22 @@ static int write_end(struct opk_writer *writer)
 
 int opk_writer_finish(struct opk_writer *writer)
 {
-	int code = write_end(writer);
-
-	return code ? code : opk_newfile_commit(&writer->file);
+	TRY(write_end(writer));
+	return opk_newfile_commit(&writer->file);
 }
 
 int opk_writers_finish(struct opk_writer *const *writers, size_t count)
 {
 	opk_autofree struct opk_newfile **files = NULL;
-	int code = OPK_OK;
 
 	if (!count)
 		return OPK_OK;
 	files = opk_alloc_array(count, sizeof *files);
 	if (!files)
 		return opk_nomem(writers[0]->ctx, "files");
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		files[i] = &writers[i]->file;
-		code = write_end(writers[i]);
+		TRY(write_end(writers[i]));
 	}
-	return code ? code : opk_newfiles_commit(files, count);
+	return opk_newfiles_commit(files, count);
 }

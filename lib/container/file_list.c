@@ -131,16 +131,11 @@ static int add_counts(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_
 	const struct opk_time *times;
 	const struct opk_stats *stats;
 	size_t range_count, time_count, activity_count;
-	int code = opk_file_ranges(&ranges, &range_count, ctx, file);
 
-	if (!code)
-		code = opk_file_times(&times, &time_count, ctx, file);
-	if (!code)
-		code = opk_file_activities(&activities, &activity_count, ctx, file);
-	if (!code)
-		code = opk_file_stats(&stats, ctx, file);
-	if (code)
-		return code;
+	TRY(opk_file_ranges(&ranges, &range_count, ctx, file));
+	TRY(opk_file_times(&times, &time_count, ctx, file));
+	TRY(opk_file_activities(&activities, &activity_count, ctx, file));
+	TRY(opk_file_stats(&stats, ctx, file));
 	opk_listing_row(rows, cell_number(file->size),
 	                cell_flag(file->complete && !(stats && stats->drop_count)),
 	                cell_number(range_count ? range_count : time_count),
@@ -160,10 +155,8 @@ static int add_clocks(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_
 	const struct opk_range *ranges;
 	struct opk_clocks clocks;
 	size_t count;
-	int code = opk_file_ranges(&ranges, &count, ctx, file);
 
-	if (code)
-		return code;
+	TRY(opk_file_ranges(&ranges, &count, ctx, file));
 	opk_clocks_find(&clocks, ranges, count);
 	add_clock(rows, "sm", &clocks.sm);
 	add_clock(rows, "memory", &clocks.memory);

@@ -319,16 +319,16 @@ static int copy_placed(struct opk_merger *m, struct opk_writer *writer, const st
                        const struct opk_segment *segment)
 {
 	size_t image = segment->image;
-	int code = opk_writer_copy(writer, file, image);
 
-	for (size_t i = image + 1;
-	     !code && i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
+	TRY(opk_writer_copy(writer, file, image));
+	for (size_t i = image + 1; i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++) {
 		if (file->sections[i].link == image && opk_is_attached(&file->sections[i])
 		    && file->sections[i].type != OPK_SECTION_RANGES)
-			code = opk_writer_copy(writer, file, i);
-	if (!code && opk_segment_is_counted(segment))
-		code = add_placed_rows(m, writer, segment);
-	return code;
+			TRY(opk_writer_copy(writer, file, i));
+	}
+	if (opk_segment_is_counted(segment))
+		TRY(add_placed_rows(m, writer, segment));
+	return OPK_OK;
 }
 
 /* All records of what ran as one section, each with what the facts of its file said. */
@@ -347,18 +347,17 @@ static int copy_part_placed(struct opk_merger *m, struct opk_writer *writer, str
 {
 	const struct opk_segment *segments;
 	size_t count, segment = 0;
-	int code = opk_file_segments(&segments, &count, m->ctx, file);
 
-	if (!code)
-		code = add_placed_activities(m, writer, file);
+	TRY(opk_file_segments(&segments, &count, m->ctx, file));
+	TRY(add_placed_activities(m, writer, file));
 
-	for (size_t i = 0; !code && i < file->section_count; i++) {
+	for (size_t i = 0; i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_STATS)
-			code = opk_writer_copy(writer, file, i);
+			TRY(opk_writer_copy(writer, file, i));
 		else if (file->sections[i].type == OPK_SECTION_DATA)
-			code = copy_placed(m, writer, file, &segments[segment++]);
+			TRY(copy_placed(m, writer, file, &segments[segment++]));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* Images with what names them, and the counts. */
@@ -386,39 +385,33 @@ static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char
 
 static int copy_images(struct opk_writer *writer, const struct opk_file *file)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < file->section_count; i++) {
+	for (size_t i = 0; i < file->section_count; i++) {
 		uint32_t type = file->sections[i].type;
 
 		if (type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX
 		    || type == OPK_SECTION_AVAILABILITY)
-			code = opk_writer_copy(writer, file, i);
+			TRY(opk_writer_copy(writer, file, i));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const char *join)
 {
 	struct opk_meta meta = m->common.meta;
-	int code;
 
 	if (join)
 		meta.join = join;
-	code = opk_writer_add_meta(writer, &meta);
-	return code ? code : copy_images(writer, m->first);
+	TRY(opk_writer_add_meta(writer, &meta));
+	return copy_images(writer, m->first);
 }
 
 static int check_all(struct opk_merger *m, const char *const *paths, size_t count)
 {
-	int code = open_part(&m->first, &m->meta, m->ctx, paths[0]);
-
-	if (code)
-		return code;
-	code = begin_common(&m->common, m->ctx, m->meta);
-	for (size_t i = 0; !code && i < count; i++)
-		code = check_part(m, paths[i]);
-	return code;
+	TRY(open_part(&m->first, &m->meta, m->ctx, paths[0]));
+	TRY(begin_common(&m->common, m->ctx, m->meta));
+	for (size_t i = 0; i < count; i++)
+		TRY(check_part(m, paths[i]));
+	return OPK_OK;
 }
 
 int opk_merger_new(struct opk_merger **out, struct opk_ctx *ctx, const char *const *paths,
@@ -471,11 +464,10 @@ const struct opk_meta *opk_merger_common(const struct opk_merger *m)
 static int write_all(struct opk_merger *m, struct opk_writer *writer, const char *const *paths,
                      size_t count)
 {
-	int code = opk_merger_put_head(m, writer, m->join);
-
-	for (size_t i = 0; !code && i < count; i++)
-		code = copy_part(m, writer, paths[i]);
-	return code ? code : opk_writer_finish(writer);
+	TRY(opk_merger_put_head(m, writer, m->join));
+	for (size_t i = 0; i < count; i++)
+		TRY(copy_part(m, writer, paths[i]));
+	return opk_writer_finish(writer);
 }
 
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,

@@ -25,9 +25,7 @@ int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct 
 		opk_fail(ctx, OPK_EINPUT, "JSON of more than %d bytes", OPK_MAX_JSON);
 		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
 	}
-	code = opk_file_read(&text, &size, ctx, file, section);
-	if (code)
-		return code;
+	TRY(opk_file_read(&text, &size, ctx, file, section));
 	code = opk_json_parse(out, ctx, text, size);
 	return code ? opk_file_add_place(ctx, code, file, section) : OPK_OK;
 }
@@ -375,9 +373,7 @@ static int load(struct opk_meta_storage *storage, struct opk_ctx *ctx, const str
 		                file->path, (uintmax_t)file->size);
 	if (section < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no metadata section", file->path);
-	code = opk_file_read_json(&storage->root, ctx, file, (size_t)section);
-	if (code)
-		return code;
+	TRY(opk_file_read_json(&storage->root, ctx, file, (size_t)section));
 	code = fill(storage, ctx);
 	return code ? opk_file_add_place(ctx, code, file, (size_t)section) : OPK_OK;
 }

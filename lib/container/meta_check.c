@@ -178,7 +178,6 @@ static int check_pass_list(struct opk_ctx *ctx, const struct opk_meta *meta, siz
 static int check_metric_passes(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	size_t total = 0;
-	int code = OPK_OK;
 
 	if (meta->passes > MAX_PASSES)
 		return opk_fail(ctx, OPK_EINPUT, "metadata: %zu passes are more than %d",
@@ -187,15 +186,15 @@ static int check_metric_passes(struct opk_ctx *ctx, const struct opk_meta *meta)
 		return opk_fail(ctx, OPK_EINPUT,
 		                "metadata: passes of %zu metrics, and there are %zu",
 		                meta->metric_pass_count, meta->metric_count);
-	for (size_t i = 0; !code && i < meta->metric_pass_count; i++) {
+	for (size_t i = 0; i < meta->metric_pass_count; i++) {
 		total += meta->metric_passes[i].count;
-		code = total > MAX_METRIC_PASSES
-		               ? opk_fail(ctx, OPK_EINPUT,
-		                          "metadata: the metrics are in more than %d passes",
-		                          MAX_METRIC_PASSES)
-		               : check_pass_list(ctx, meta, i);
+		TRY(total > MAX_METRIC_PASSES
+		            ? opk_fail(ctx, OPK_EINPUT,
+		                       "metadata: the metrics are in more than %d passes",
+		                       MAX_METRIC_PASSES)
+		            : check_pass_list(ctx, meta, i));
 	}
-	return code;
+	return OPK_OK;
 }
 
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric)
@@ -376,27 +375,22 @@ static int check_optional(struct opk_ctx *ctx, const struct opk_meta_names *name
 static int check_roofline(struct opk_ctx *ctx, const struct opk_meta_roofline *roofline,
                           const struct opk_meta_names *names)
 {
-	int code = OPK_OK;
-
 	if (!roofline->roof_count)
 		return OPK_OK;
 	if (roofline->roof_count > MAX_ROOFS || roofline->work_count > MAX_ROOFS)
 		return opk_fail(ctx, OPK_EINPUT, "a roofline of more than %d roofs", MAX_ROOFS);
-	code = check_drawn(ctx, names, roofline->time);
-	for (size_t i = 0; !code && i < roofline->work_count; i++)
-		code = check_drawn(ctx, names, roofline->work[i]);
-	for (size_t i = 0; !code && i < roofline->roof_count; i++) {
+	TRY(check_drawn(ctx, names, roofline->time));
+	for (size_t i = 0; i < roofline->work_count; i++)
+		TRY(check_drawn(ctx, names, roofline->work[i]));
+	for (size_t i = 0; i < roofline->roof_count; i++) {
 		const struct opk_meta_roof *roof = &roofline->roofs[i];
 
-		code = check_drawn(ctx, names, roof->peak);
-		if (!code)
-			code = check_optional(ctx, names, roof->bytes);
-		if (!code)
-			code = check_optional(ctx, names, roof->work);
-		if (!code)
-			code = check_optional(ctx, names, roof->throughput);
+		TRY(check_drawn(ctx, names, roof->peak));
+		TRY(check_optional(ctx, names, roof->bytes));
+		TRY(check_optional(ctx, names, roof->work));
+		TRY(check_optional(ctx, names, roof->throughput));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int check_names(struct opk_ctx *ctx, const struct opk_meta *meta,
@@ -404,15 +398,12 @@ static int check_names(struct opk_ctx *ctx, const struct opk_meta *meta,
 {
 	opk_autofree bool *taken = opk_alloc_array(meta->metric_count + meta->derived_count,
 	                                           sizeof *taken);
-	int code = taken ? check_labels(ctx, meta, names) : opk_nomem(ctx, "metadata");
 
-	if (!code)
-		code = check_hidden(taken, ctx, meta, names);
-	if (!code)
-		code = check_columns(taken, ctx, meta, names);
-	if (!code)
-		code = check_headings(ctx, meta);
-	return code ? code : check_roofline(ctx, &meta->roofline, names);
+	TRY(taken ? check_labels(ctx, meta, names) : opk_nomem(ctx, "metadata"));
+	TRY(check_hidden(taken, ctx, meta, names));
+	TRY(check_columns(taken, ctx, meta, names));
+	TRY(check_headings(ctx, meta));
+	return check_roofline(ctx, &meta->roofline, names);
 }
 
 static int check_set(struct opk_ctx *ctx, const struct opk_meta *meta)
@@ -437,8 +428,6 @@ static int check_set(struct opk_ctx *ctx, const struct opk_meta *meta)
 
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
-	int code;
-
 	if (!meta->chip || !is_chip_name(meta->chip))
 		return opk_fail(ctx, OPK_EINPUT, "the metadata names no usable chip");
 	if ((!meta->metric_count && !is_trace(meta) && !opk_meta_is_probe(meta))
@@ -450,12 +439,9 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 			                i + 1);
 	if (!is_join(meta->join ? meta->join : ""))
 		return opk_fail(ctx, OPK_EINPUT, "'%s' is no way to join ranges", meta->join);
-	code = check_inflated(ctx, meta);
-	if (!code)
-		code = check_run(ctx, meta);
-	if (!code)
-		code = check_availability(ctx, meta);
-	if (!code)
-		code = check_metric_passes(ctx, meta);
-	return code ? code : check_set(ctx, meta);
+	TRY(check_inflated(ctx, meta));
+	TRY(check_run(ctx, meta));
+	TRY(check_availability(ctx, meta));
+	TRY(check_metric_passes(ctx, meta));
+	return check_set(ctx, meta);
 }

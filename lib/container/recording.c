@@ -62,24 +62,22 @@ static int find_segments(struct opk_recording *recording, size_t *bad, struct op
                          const struct opk_file *file)
 {
 	opk_autofree size_t *numbers = opk_alloc_array(file->section_count + 1, sizeof *numbers);
-	int code = OPK_OK;
 
 	recording->segments = opk_alloc_array(file->section_count + 1, sizeof(struct opk_segment));
 	recording->tables = opk_alloc_array(file->section_count + 1, sizeof(struct tables));
 	if (!numbers || !recording->segments || !recording->tables)
 		return opk_nomem(ctx, "a recording");
-	for (size_t i = 0; !code && i < file->section_count; i++) {
+	for (size_t i = 0; i < file->section_count; i++) {
 		const struct opk_section *section = &file->sections[i];
 
 		if (section->type == OPK_SECTION_DATA) {
 			numbers[i] = recording->count;
 			recording->segments[recording->count++].image = i;
-		} else if (opk_is_table(section->type) && section->link != SIZE_MAX) {
-			code = take_table(&recording->tables[numbers[section->link]], bad, ctx,
-			                  file, i);
-		}
+		} else if (opk_is_table(section->type) && section->link != SIZE_MAX)
+			TRY(take_table(&recording->tables[numbers[section->link]], bad, ctx, file,
+			               i));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section, uint64_t rows,
@@ -105,10 +103,8 @@ static int read_ranges(struct opk_recording *recording, struct opk_ctx *ctx,
 	struct opk_range_table *table = &recording->ranges;
 	struct opk_segment *segment = &recording->segments[i];
 	size_t first = table->count;
-	int code = opk_range_table_read(table, ctx, file, recording->tables[i].ranges);
 
-	if (code)
-		return code;
+	TRY(opk_range_table_read(table, ctx, file, recording->tables[i].ranges));
 	segment->has_ranges = true;
 	segment->row_count = table->count - first;
 	if (segment->row_count)
@@ -121,10 +117,8 @@ static int read_times(struct opk_recording *recording, struct opk_ctx *ctx,
 {
 	struct opk_segment *segment = &recording->segments[i];
 	size_t section = recording->tables[i].times, first = recording->times.count, count;
-	int code = opk_time_table_read(&recording->times, ctx, file, section);
 
-	if (code)
-		return code;
+	TRY(opk_time_table_read(&recording->times, ctx, file, section));
 	count = recording->times.count - first;
 	if (segment->has_ranges && segment->row_count != count) {
 		opk_fail(ctx, OPK_EINPUT, "times of %zu samples, and the range table has %zu rows",
@@ -159,21 +153,19 @@ static void set_rows(struct opk_recording *recording)
 static int load(struct opk_recording *recording, size_t *bad, struct opk_ctx *ctx,
                 const struct opk_file *file)
 {
-	int code = find_segments(recording, bad, ctx, file);
-
-	for (size_t i = 0; !code && i < recording->count; i++) {
+	TRY(find_segments(recording, bad, ctx, file));
+	for (size_t i = 0; i < recording->count; i++) {
 		if (recording->tables[i].ranges) {
 			*bad = recording->tables[i].ranges;
-			code = read_ranges(recording, ctx, file, i);
+			TRY(read_ranges(recording, ctx, file, i));
 		}
-		if (!code && recording->tables[i].times) {
+		if (recording->tables[i].times) {
 			*bad = recording->tables[i].times;
-			code = read_times(recording, ctx, file, i);
+			TRY(read_times(recording, ctx, file, i));
 		}
 	}
-	if (!code)
-		set_rows(recording);
-	return code;
+	set_rows(recording);
+	return OPK_OK;
 }
 
 int opk_ranges_check_pass(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
@@ -232,9 +224,7 @@ static int get_recording(size_t *bad, struct opk_ctx *ctx, struct opk_file *file
 
 	if (file->recording)
 		return OPK_OK;
-	code = opk_allow(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT);
-	if (code)
-		return code;
+	TRY(opk_allow(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT));
 	recording = opk_alloc(sizeof *recording);
 	code = recording ? load(recording, bad, ctx, file) : opk_nomem(ctx, "a recording");
 	if (code) {
@@ -250,9 +240,8 @@ static int get_recording(size_t *bad, struct opk_ctx *ctx, struct opk_file *file
 int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_meta *meta)
 {
-	int code = get_recording(bad, ctx, file);
-
-	return code ? code : check_passes(bad, ctx, file, meta->passes);
+	TRY(get_recording(bad, ctx, file));
+	return check_passes(bad, ctx, file, meta->passes);
 }
 
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
@@ -260,12 +249,9 @@ int opk_file_segments(const struct opk_segment **segments, size_t *count, struct
 {
 	const struct opk_meta *meta;
 	size_t bad;
-	int code = opk_file_meta(&meta, ctx, file);
 
-	if (!code)
-		code = opk_file_link(&bad, ctx, file, meta);
-	if (code)
-		return code;
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_link(&bad, ctx, file, meta));
 	*segments = file->recording->segments;
 	*count = file->recording->count;
 	return OPK_OK;
@@ -275,10 +261,8 @@ int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_c
                     struct opk_file *file)
 {
 	size_t bad;
-	int code = get_recording(&bad, ctx, file);
 
-	if (code)
-		return code;
+	TRY(get_recording(&bad, ctx, file));
 	*ranges = file->recording->ranges.rows;
 	*count = file->recording->ranges.count;
 	return OPK_OK;
@@ -288,10 +272,8 @@ int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx 
                    struct opk_file *file)
 {
 	size_t bad;
-	int code = get_recording(&bad, ctx, file);
 
-	if (code)
-		return code;
+	TRY(get_recording(&bad, ctx, file));
 	*times = file->recording->times.rows;
 	*count = file->recording->times.count;
 	return OPK_OK;

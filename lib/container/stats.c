@@ -72,7 +72,6 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 {
 	const struct opk_json *drops = opk_json_get(root, "drops", OPK_JSON_ARRAY);
 	uint64_t launches = 0, ranges = 0, depth = 0, activities = 0;
-	int code = OPK_OK;
 
 	if (root->type != OPK_JSON_OBJECT)
 		return opk_fail(ctx, OPK_EINPUT, "the counts are no object");
@@ -88,14 +87,14 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	if (depth <= UINT32_MAX && depth > storage->stats.depth)
 		storage->stats.depth = (uint32_t)depth;
 	storage->found = true;
-	for (size_t i = 0; !code && drops && i < drops->count; i++) {
+	for (size_t i = 0; drops && i < drops->count; i++) {
 		const struct opk_json *drop = &drops->children[i];
 		uint64_t count = 0;
 
 		opk_json_u64(&count, drop, "count");
-		code = add_drop(storage, ctx, opk_json_string(drop, "reason"), count);
+		TRY(add_drop(storage, ctx, opk_json_string(drop, "reason"), count));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int add_section(struct opk_stats_storage *storage, struct opk_ctx *ctx,

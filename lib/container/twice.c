@@ -139,12 +139,9 @@ static int look_at(struct opk_twice *twice, struct opk_ctx *ctx, struct look *lo
 {
 	const struct opk_segment *segments;
 	size_t count;
-	int code = opk_file_meta(&look->meta, ctx, look->file);
 
-	if (!code)
-		code = opk_file_segments(&segments, &count, ctx, look->file);
-	if (code)
-		return code;
+	TRY(opk_file_meta(&look->meta, ctx, look->file));
+	TRY(opk_file_segments(&segments, &count, ctx, look->file));
 	look->has_images = count > 0;
 	if (!(count ? add_images(twice, look, segments, count) : add_records(twice, look)))
 		return opk_nomem(ctx, "a list of images");

@@ -39,26 +39,22 @@ static int begin(struct opk_database *database, const char *path,
                  const struct opk_database_options *options)
 {
 	struct opk_ctx *ctx = database->ctx;
-	int code = opk_check_output(ctx, path, OPK_OUTPUT_DATABASE);
 
-	if (!code)
-		code = check_beside(ctx, path);
-	for (size_t i = 0; !code && i < options->column_count; i++)
+	TRY(opk_check_output(ctx, path, OPK_OUTPUT_DATABASE));
+	TRY(check_beside(ctx, path));
+	for (size_t i = 0; i < options->column_count; i++) {
 		if (!opk_strlist_add(&database->shown, options->columns[i]))
-			code = opk_nomem(ctx, "a database");
-	if (!code)
-		code = opk_newfile_create(&database->file, ctx, path, opk_check_output,
-		                          OPK_OUTPUT_DATABASE);
-	if (!code && !database->file.temporary)
-		code = opk_fail(ctx, OPK_EUSAGE, "%s: a database can't go into a pipe", path);
-	if (!code)
-		code = opk_sqlite_new(&database->sqlite, ctx, database->file.temporary);
-	if (!code)
-		code = opk_sqlite_run(database->sqlite, opk_database_schema);
-	for (size_t i = 0; !code && i < OPK_TABLES; i++)
-		code = opk_statement_new(&database->into[i], database->sqlite,
-		                         opk_database_inserts[i]);
-	return code;
+			return opk_nomem(ctx, "a database");
+	}
+	TRY(opk_newfile_create(&database->file, ctx, path, opk_check_output, OPK_OUTPUT_DATABASE));
+	if (!database->file.temporary)
+		return opk_fail(ctx, OPK_EUSAGE, "%s: a database can't go into a pipe", path);
+	TRY(opk_sqlite_new(&database->sqlite, ctx, database->file.temporary));
+	TRY(opk_sqlite_run(database->sqlite, opk_database_schema));
+	for (size_t i = 0; i < OPK_TABLES; i++)
+		TRY(opk_statement_new(&database->into[i], database->sqlite,
+		                      opk_database_inserts[i]));
+	return OPK_OK;
 }
 
 int opk_database_new(struct opk_database **out, struct opk_ctx *ctx, const char *path,
@@ -82,15 +78,11 @@ int opk_database_new(struct opk_database **out, struct opk_ctx *ctx, const char 
 
 int opk_database_finish(struct opk_database *database)
 {
-	int code = opk_sqlite_run(database->sqlite, opk_database_indexes);
-
-	if (!code)
-		code = opk_database_add_views(database);
-	if (!code)
-		code = opk_sqlite_finish(database->sqlite);
-	if (!code)
-		code = check_beside(database->ctx, database->file.path);
-	return code ? code : opk_newfile_commit(&database->file);
+	TRY(opk_sqlite_run(database->sqlite, opk_database_indexes));
+	TRY(opk_database_add_views(database));
+	TRY(opk_sqlite_finish(database->sqlite));
+	TRY(check_beside(database->ctx, database->file.path));
+	return opk_newfile_commit(&database->file);
 }
 
 void opk_database_free(struct opk_database *database)
@@ -294,15 +286,14 @@ static int add_run(struct opk_database *database, const struct opk_database_run 
 static int add_facts(struct opk_database *database, const struct opk_meta *meta)
 {
 	struct opk_statement *into = database->into[OPK_INTO_RUN_FACTS];
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < meta->run_count; i++) {
+	for (size_t i = 0; i < meta->run_count; i++) {
 		opk_statement_u64(into, database->run);
 		opk_statement_text(into, meta->run[i].name);
 		opk_statement_text(into, meta->run[i].value);
-		code = opk_statement_run(into);
+		TRY(opk_statement_run(into));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_database_add_run(struct opk_database *database, const struct opk_database_run *given)
@@ -379,13 +370,12 @@ int opk_database_add_row(struct opk_database *database, const struct opk_row *ro
                          const struct opk_joined_row *joined, const double *values,
                          const uint64_t *launches)
 {
-	int code = add_facts_of_row(database, row, joined);
-
-	for (size_t i = 0; !code && i < database->column_count; i++) {
+	TRY(add_facts_of_row(database, row, joined));
+	for (size_t i = 0; i < database->column_count; i++) {
 		size_t column = database->columns[i];
 
-		code = add_value(database, database->metrics[i], values[column],
-		                 launches ? &launches[column] : NULL);
+		TRY(add_value(database, database->metrics[i], values[column],
+		              launches ? &launches[column] : NULL));
 	}
-	return code;
+	return OPK_OK;
 }

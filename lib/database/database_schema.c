@@ -371,15 +371,12 @@ static int add_long(struct opk_database *database, enum opk_profiler profiler)
 
 int opk_database_add_views(struct opk_database *database)
 {
-	int code = OPK_OK;
-
-	for (enum opk_profiler profiler = OPK_PROFILER_RANGE; !code && profiler <= OPK_PROFILER_PM;
+	for (enum opk_profiler profiler = OPK_PROFILER_RANGE; profiler <= OPK_PROFILER_PM;
 	     profiler++) {
 		if (!database->has[profiler])
 			continue;
-		code = add_wide(database, profiler);
-		if (!code)
-			code = add_long(database, profiler);
+		TRY(add_wide(database, profiler));
+		TRY(add_long(database, profiler));
 	}
-	return code;
+	return OPK_OK;
 }

@@ -109,12 +109,11 @@ static int parse(struct maker *m, size_t index)
 /* From the last one on, since each needs none but earlier ones. */
 static int parse_needed(struct maker *m)
 {
-	int code = OPK_OK;
-
-	for (size_t i = m->meta->derived_count; !code && i-- > 0;)
+	for (size_t i = m->meta->derived_count; i-- > 0;) {
 		if (m->needed[i])
-			code = parse(m, i);
-	return code;
+			TRY(parse(m, i));
+	}
+	return OPK_OK;
 }
 
 /* ---- columns ---------------------------------------------------------------------------- */
@@ -221,10 +220,8 @@ static int show_wanted(struct maker *m, const char *name)
 	const struct opk_meta_name *found;
 	const char *metric;
 	size_t source;
-	int code = look_up(&found, m, name, false);
 
-	if (code)
-		return code;
+	TRY(look_up(&found, m, name, false));
 	metric = found && !found->derived ? m->meta->metrics[found->index] : name;
 	if (found && found->derived) {
 		m->needed[found->index] = true;
@@ -244,10 +241,8 @@ static int add_also(struct maker *m, const char *name)
 	struct opk_columns *columns = m->columns;
 	const struct opk_meta_name *found;
 	size_t source;
-	int code = look_up(&found, m, name, true);
 
-	if (code)
-		return code;
+	TRY(look_up(&found, m, name, true));
 	if (found && found->derived) {
 		m->needed[found->index] = true;
 		source = found->index;
@@ -260,11 +255,9 @@ static int add_also(struct maker *m, const char *name)
 
 static int add_all_also(struct maker *m, const struct opk_wanted *wanted)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < wanted->also_count; i++)
-		code = add_also(m, wanted->also[i]);
-	return code;
+	for (size_t i = 0; i < wanted->also_count; i++)
+		TRY(add_also(m, wanted->also[i]));
+	return OPK_OK;
 }
 
 /* ---- all of it -------------------------------------------------------------------------- */
@@ -288,7 +281,6 @@ static int make_all(struct maker *m, const struct opk_wanted *wanted)
 static int make(struct maker *m, const struct opk_wanted *wanted)
 {
 	struct opk_columns *columns = m->columns;
-	int code = OPK_OK;
 
 	for (size_t i = 0; i < m->meta->label_count; i++) {
 		const struct opk_meta_label *label = &m->meta->labels[i];
@@ -301,11 +293,10 @@ static int make(struct maker *m, const struct opk_wanted *wanted)
 			value_of_metric(m, i);
 		return make_all(m, wanted);
 	}
-	for (size_t i = 0; !code && i < wanted->shown_count; i++)
-		code = show_wanted(m, wanted->shown[i]);
-	if (!code)
-		code = add_all_also(m, wanted);
-	return code ? code : parse_needed(m);
+	for (size_t i = 0; i < wanted->shown_count; i++)
+		TRY(show_wanted(m, wanted->shown[i]));
+	TRY(add_all_also(m, wanted));
+	return parse_needed(m);
 }
 
 /* ---- headings ---------------------------------------------------------------------------- */

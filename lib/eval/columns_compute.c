@@ -86,10 +86,9 @@ static int compute_unit(struct opk_columns *columns, struct opk_ctx *ctx, size_t
 int opk_columns_find_units(struct opk_columns *columns, struct opk_ctx *ctx,
                            const struct opk_strlist *units)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < columns->derived_count; i++)
+	for (size_t i = 0; i < columns->derived_count; i++) {
 		if (columns->derived[i].formula && !columns->derived[i].unit)
-			code = compute_unit(columns, ctx, i, units);
-	return code;
+			TRY(compute_unit(columns, ctx, i, units));
+	}
+	return OPK_OK;
 }

@@ -226,6 +226,8 @@ void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evalua
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
+/* What is doubtful of values, in sentences that were noted, too. */
+const struct opk_strlist *opk_evaluation_doubts(const struct opk_evaluation *evaluation);
 
 /* Where a row is that was read, so that rows can be put in order without being kept. */
 struct opk_bookmark {

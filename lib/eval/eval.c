@@ -14,12 +14,9 @@ int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struc
                       const char *chip, enum opk_profiler profiler, const struct opk_meta *recorded)
 {
 	struct opk_meta meta = { 0 };
-	int code = opk_set_resolve(&out->resolved, ctx, set, chip, profiler);
 
-	if (!code)
-		code = opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved);
-	if (code)
-		return code;
+	TRY(opk_set_resolve(&out->resolved, ctx, set, chip, profiler));
+	TRY(opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved));
 	meta.metrics = opk_strlist_items(&out->resolved.metrics);
 	meta.metric_count = out->resolved.metrics.count;
 	/* What its formulas say of devices is the recording's. */
@@ -41,9 +38,9 @@ static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const
                    const struct opk_wanted *wanted)
 {
 	struct opk_set_meta *as = &evaluation->set;
-	int code = opk_set_meta_init(as, ctx, set, chip, profiler, evaluation->meta);
 
-	return code ? code : opk_columns_init(&evaluation->columns, ctx, &as->meta, wanted);
+	TRY(opk_set_meta_init(as, ctx, set, chip, profiler, evaluation->meta));
+	return opk_columns_init(&evaluation->columns, ctx, &as->meta, wanted);
 }
 
 static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
@@ -56,7 +53,6 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 	                                                 sizeof *also);
 	struct opk_wanted wanted = { .also = also, .also_count = conditions + inside->also_count };
 	const struct opk_meta *meta = job->meta;
-	int code;
 
 	evaluation->condition_count = conditions;
 	evaluation->also = opk_alloc_array(wanted.also_count + 1, sizeof *evaluation->also);
@@ -72,8 +68,8 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 		               &wanted);
 	wanted.shown = options->metrics;
 	wanted.shown_count = options->metrics ? options->metric_count : 0;
-	code = opk_nvprof_names_add(&evaluation->nvprof, ctx, &meta, options, &wanted);
-	return code ? code : opk_columns_init(&evaluation->columns, ctx, meta, &wanted);
+	TRY(opk_nvprof_names_add(&evaluation->nvprof, ctx, &meta, options, &wanted));
+	return opk_columns_init(&evaluation->columns, ctx, meta, &wanted);
 }
 
 static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
@@ -97,7 +93,6 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
                          const struct opk_eval_options *options, struct opk_filter *filter)
 {
 	struct opk_evaluation *evaluation = *out = opk_alloc(sizeof *evaluation);
-	int code;
 
 	if (!evaluation) {
 		opk_filter_free(filter);
@@ -105,9 +100,7 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 	}
 	evaluation->meta = job->meta;
 	evaluation->filter = filter;
-	code = choose_columns(evaluation, ctx, job, options);
-	if (code)
-		return code;
+	TRY(choose_columns(evaluation, ctx, job, options));
 	job->plain = opk_eval_inside(options)->cupti_only;
 	job->filter = filter;
 	job->metrics = evaluation->columns.metrics;
@@ -117,13 +110,10 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 {
-	int code = opk_spools_begin(&evaluation->spools, ctx, &evaluation->units,
-	                            evaluation->metrics.count);
-
-	if (!code)
-		code = opk_filter_check(evaluation->filter, ctx,
-		                        opk_evaluation_profiler(evaluation));
-	return code ? code : opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
+	TRY(opk_spools_begin(&evaluation->spools, ctx, &evaluation->units,
+	                     evaluation->metrics.count));
+	TRY(opk_filter_check(evaluation->filter, ctx, opk_evaluation_profiler(evaluation)));
+	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
 /* What every counter data image begins with; all else about it is NVIDIA's secret. */
@@ -423,7 +413,6 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
                     const char *name, uint64_t number)
 {
 	struct opk_row *current = &evaluation->row;
-	int code;
 
 	*current = (struct opk_row){
 		.index = number,
@@ -434,10 +423,9 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
 		.values = evaluation->values,
 		.measured = evaluation->measured,
 	};
-	code = describe_row(evaluation, ctx, stored);
-	if (!code)
-		*row = current;
-	return code;
+	TRY(describe_row(evaluation, ctx, stored));
+	*row = current;
+	return OPK_OK;
 }
 
 static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
@@ -480,15 +468,14 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
 {
 	struct opk_spool_row stored;
 	const char *name;
-	int code;
 
 	if (evaluation->is_made) {
 		*row = opk_made_row(evaluation, mark->number);
 		return OPK_OK;
 	}
-	code = opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools, mark,
-	                         evaluation->metrics.count);
-	return code ? code : take_row(row, ctx, evaluation, &stored, name, mark->number);
+	TRY(opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools, mark,
+	                      evaluation->metrics.count));
+	return take_row(row, ctx, evaluation, &stored, name, mark->number);
 }
 
 int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx,

@@ -425,13 +425,11 @@ static int evaluate_means(struct work *w, size_t number)
 
 static int evaluate_joined(struct work *w)
 {
-	int code = OPK_OK;
-
-	for (size_t i = w->job->first_mean; !code && i < w->job->end_mean; i++)
-		code = evaluate_means(w, i);
-	if (!code && !w->prepared && !w->job->partial)
-		code = prepare(w, NULL, 0);
-	return code;
+	for (size_t i = w->job->first_mean; i < w->job->end_mean; i++)
+		TRY(evaluate_means(w, i));
+	if (!w->prepared && !w->job->partial)
+		TRY(prepare(w, NULL, 0));
+	return OPK_OK;
 }
 
 static int evaluate_bare(struct work *w)

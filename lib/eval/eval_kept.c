@@ -35,10 +35,8 @@ static int evaluate(struct opk_ctx *ctx, const struct opk_strlist *metrics, bool
 {
 	opk_autofree bool *unwanted = NULL;
 	struct opk_eval_job job;
-	int code = opk_eval_job_of_file(&job, &unwanted, ctx, file, NULL);
 
-	if (code)
-		return code;
+	TRY(opk_eval_job_of_file(&job, &unwanted, ctx, file, NULL));
 	job.metrics = opk_strlist_items(metrics);
 	job.metric_count = metrics->count;
 	job.plain = plain;
@@ -53,11 +51,10 @@ static int answer(struct opk_ctx *ctx, struct opk_reader *request, int input,
 	opk_autostrlist struct opk_strlist metrics = { 0 };
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	bool plain = opk_read_u32(request);
-	int code = read_metrics(&metrics, ctx, request);
 
-	if (!code)
-		code = path ? opk_file_open(&file, ctx, path) : OPK_ENOMEM;
-	return code ? code : evaluate(ctx, &metrics, plain, file, child);
+	TRY(read_metrics(&metrics, ctx, request));
+	TRY(path ? opk_file_open(&file, ctx, path) : OPK_ENOMEM);
+	return evaluate(ctx, &metrics, plain, file, child);
 }
 
 /* The library's entry point, where the loader runs it as a program: see opk_as_program(). */

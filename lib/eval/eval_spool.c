@@ -144,9 +144,7 @@ static int run_partial(struct opk_spools *spools, struct opk_ctx *ctx, struct op
 		return code;
 	for (size_t i = 0; i < count; i++)
 		parts[i].partial = true;
-	code = run(results, ctx, parts, count, contain);
-	if (code)
-		return code;
+	TRY(run(results, ctx, parts, count, contain));
 	whole.parts = results;
 	whole.part_count = count;
 	code = run(spools->results, ctx, &whole, 1, contain);
@@ -281,17 +279,14 @@ static void begin_result(struct opk_spools *spools, size_t at)
 int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_strlist *units,
                      size_t metric_count)
 {
-	int code = OPK_OK;
-
 	spools->remarks = opk_alloc_array(OPK_REMARK_KINDS * metric_count + 1,
 	                                  sizeof *spools->remarks);
 	if (!spools->remarks)
 		return opk_nomem(ctx, "an evaluation");
-	for (size_t i = 0; !code && i < spools->count; i++)
-		code = read_header(spools, ctx, i, units, metric_count);
-	if (!code)
-		begin_result(spools, 0);
-	return code;
+	for (size_t i = 0; i < spools->count; i++)
+		TRY(read_header(spools, ctx, i, units, metric_count));
+	begin_result(spools, 0);
+	return OPK_OK;
 }
 
 void opk_spools_rewind(struct opk_spools *spools)

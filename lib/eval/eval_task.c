@@ -30,12 +30,12 @@ int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_
  */
 static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete)
 {
-	int code = opk_eval_check_whole(ctx, file, allow_incomplete);
-
-	for (size_t i = 0; !code && i < file->section_count; i++)
+	TRY(opk_eval_check_whole(ctx, file, allow_incomplete));
+	for (size_t i = 0; i < file->section_count; i++) {
 		if (file->sections[i].type != OPK_SECTION_DATA)
-			code = opk_file_verify(ctx, file, i);
-	return code;
+			TRY(opk_file_verify(ctx, file, i));
+	}
+	return OPK_OK;
 }
 
 int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_ctx *ctx,
@@ -44,14 +44,10 @@ int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_c
 	const struct opk_segment *segments;
 	const struct opk_meta *meta;
 	size_t count;
-	int code = opk_file_meta(&meta, ctx, file);
 
-	if (!code)
-		code = opk_file_segments(&segments, &count, ctx, file);
-	if (!code)
-		code = opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count);
-	if (code)
-		return code;
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_segments(&segments, &count, ctx, file));
+	TRY(opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count));
 	*job = (struct opk_eval_job){
 		.file = file,
 		.meta = meta,
@@ -102,10 +98,8 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_result *result)
 {
 	struct opk_spools *spools = &task->evaluation->spools;
-	int code = opk_spools_init(spools, ctx, 1);
 
-	if (code)
-		return code;
+	TRY(opk_spools_init(spools, ctx, 1));
 	*spools->results = *result;
 	*result = (struct opk_result){ 0 };
 	return OPK_OK;

@@ -188,7 +188,6 @@ static int choose_metrics(struct opk_values *values, struct opk_ctx *ctx, const 
 {
 	struct opk_value_list *asked = &values->asked;
 	size_t size = values->metric_count * sizeof *wanted;
-	int code;
 
 	if ((asked->requests || !values->evaluator) && !memcmp(wanted, values->wanted, size)
 	    && asked->count)
@@ -199,24 +198,21 @@ static int choose_metrics(struct opk_values *values, struct opk_ctx *ctx, const 
 		if (wanted[i])
 			asked->names[asked->count++] = values->metrics[i];
 	choose_parts(values);
-	code = request(values, ctx, asked);
-	return code ? code : request(values, ctx, &values->parts);
+	TRY(request(values, ctx, asked));
+	return request(values, ctx, &values->parts);
 }
 
 int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const void *image,
                         size_t size, const bool *wanted)
 {
-	int code;
-
 	values->image = image;
 	values->image_size = size;
-	code = set_device(values, ctx);
-	if (!code)
-		code = choose_metrics(values, ctx, wanted);
-	if (!code && !values->asked.requests && !values->host)
-		code = opk_nv_host_new_for_set(&values->host, ctx, values->chip, values->profiler,
-		                               NULL, values->single_pass);
-	return code;
+	TRY(set_device(values, ctx));
+	TRY(choose_metrics(values, ctx, wanted));
+	if (!values->asked.requests && !values->host)
+		TRY(opk_nv_host_new_for_set(&values->host, ctx, values->chip, values->profiler,
+		                            NULL, values->single_pass));
+	return OPK_OK;
 }
 
 static int evaluate(struct opk_values *values, struct opk_ctx *ctx, struct opk_value_list *list,
@@ -302,15 +298,12 @@ static int check_throughput(double *value, struct opk_values *values, struct opk
 	for (size_t i = t->first; i < t->end; i++) {
 		const char *part = values->throughputs.parts.items[i];
 		bool idle = false;
-		int code;
 
 		if (failed[i - t->first])
 			failing = failing ? failing : part;
 		if (failed[i - t->first] || !isnan(parts[i - t->first]))
 			continue;
-		code = is_idle(&idle, values, ctx, i, index);
-		if (code)
-			return code;
+		TRY(is_idle(&idle, values, ctx, i, index));
 		if (idle)
 			continue;
 		opk_throughput_remark(t, OPK_PART_LACKS, part,
@@ -384,14 +377,11 @@ static int check_throughputs(double *out, struct opk_values *values, struct opk_
 int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *ctx, size_t index)
 {
 	size_t count = 0;
-	int code = evaluate(values, ctx, &values->asked, index);
 
-	if (code)
-		return code;
+	TRY(evaluate(values, ctx, &values->asked, index));
 	for (size_t i = 0; i < values->metric_count; i++)
 		out[i] = values->wanted[i] ? values->asked.values[count++] : (double)NAN;
-	code = check_throughputs(out, values, ctx, index);
-	if (!code)
-		opk_values_remark(values, out);
-	return code;
+	TRY(check_throughputs(out, values, ctx, index));
+	opk_values_remark(values, out);
+	return OPK_OK;
 }

@@ -267,7 +267,6 @@ int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx 
 {
 	const struct opk_range *range = given ? given : &unknown;
 	opk_autofree char *key = NULL;
-	int code;
 
 	if (is_of_last(grouping, name, range))
 		*out = grouping->last;
@@ -275,9 +274,7 @@ int opk_grouping_add(size_t *out, struct opk_grouping *grouping, struct opk_ctx 
 		return opk_nomem(ctx, "groups of ranges");
 	if (key) {
 		*out = grouping->count;
-		code = add_group(grouping, ctx, name, range, opk_take(key));
-		if (code)
-			return code;
+		TRY(add_group(grouping, ctx, name, range, opk_take(key)));
 	}
 	take(&grouping->groups[*out], grouping->key, name, range);
 	grouping->last = *out;

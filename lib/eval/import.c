@@ -72,20 +72,13 @@ static int add_optional(struct opk_writer *writer, uint32_t type, const void *da
 static int write_sections(struct opk_writer *writer, const struct opk_meta *meta, const void *image,
                           size_t size, const struct opk_import_options *options)
 {
-	int code = opk_writer_add_meta(writer, meta);
-
-	if (!code)
-		code = add_optional(writer, OPK_SECTION_CONFIG, options->config,
-		                    options->config_size);
-	if (!code)
-		code = add_optional(writer, OPK_SECTION_AVAILABILITY, options->availability,
-		                    options->availability_size);
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
-	if (!code)
-		code = add_optional(writer, OPK_SECTION_RANGES, options->ranges,
-		                    options->ranges_size);
-	return code ? code : opk_writer_finish(writer);
+	TRY(opk_writer_add_meta(writer, meta));
+	TRY(add_optional(writer, OPK_SECTION_CONFIG, options->config, options->config_size));
+	TRY(add_optional(writer, OPK_SECTION_AVAILABILITY, options->availability,
+	                 options->availability_size));
+	TRY(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+	TRY(add_optional(writer, OPK_SECTION_RANGES, options->ranges, options->ranges_size));
+	return opk_writer_finish(writer);
 }
 
 /* What is listed: the metrics that were asked for, or what the set became on the image's chip. */
@@ -153,9 +146,7 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 		if (!strstr(eval.metrics[i], "__"))
 			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no full metric name",
 			                eval.metrics[i]);
-	code = opk_eval_image(&evaluation, ctx, image, size, &eval);
-	if (code)
-		return code;
+	TRY(opk_eval_image(&evaluation, ctx, image, size, &eval));
 	code = check_ranges(ctx, &options, evaluation);
 	if (!code)
 		code = write_recording(ctx, evaluation, image, size, &options, path);

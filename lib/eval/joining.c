@@ -84,7 +84,6 @@ static int take_row(struct opk_joining *joining, struct opk_ctx *ctx,
 	struct opk_mean *mean;
 	struct opk_range room;
 	size_t group;
-	int code;
 
 	opk_segment_describe(&row, &room, segment, i);
 	if (job->filter && !opk_filter_accepts(job->filter, OPK_PROFILER_RANGE, &row))
@@ -92,11 +91,9 @@ static int take_row(struct opk_joining *joining, struct opk_ctx *ctx,
 	if (joining->grouping.key & OPK_KEY_NAME && !*row.name)
 		return opk_fail(ctx, OPK_EINPUT,
 		                "its ranges are joined by name, and the range table has none");
-	code = opk_grouping_add(&group, &joining->grouping, ctx, row.name, row.range);
-	if (!code && group == joining->count)
-		code = add_mean(joining, ctx, job->metric_count);
-	if (code)
-		return code;
+	TRY(opk_grouping_add(&group, &joining->grouping, ctx, row.name, row.range));
+	if (group == joining->count)
+		TRY(add_mean(joining, ctx, job->metric_count));
 	mean = &joining->means[group];
 	add_attributes(mean, job, row.range);
 	if (mean->launches[segment->pass] == OPK_MOST_AVERAGED)
@@ -110,21 +107,20 @@ static int take_rows(struct opk_joining *joining, struct opk_ctx *ctx,
                      const struct opk_eval_job *job)
 {
 	size_t number = 0;
-	int code = OPK_OK;
 
-	for (size_t i = job->first; !code && i < job->end; i++) {
+	for (size_t i = job->first; i < job->end; i++) {
 		const struct opk_segment *segment = &job->segments[i];
 
 		joining->left_out += !segment->has_ranges;
-		for (size_t j = 0; !code && j < segment->row_count; j++, number++) {
+		for (size_t j = 0; j < segment->row_count; j++, number++) {
 			joining->group_of[number] = SIZE_MAX;
 			if (segment->has_ranges && !job->unwanted[i])
-				code = take_row(joining, ctx, job, segment, j, number);
+				TRY(take_row(joining, ctx, job, segment, j, number));
 		}
 	}
-	if (!code && !joining->count && joining->left_out)
+	if (!joining->count && joining->left_out)
 		return opk_fail(ctx, OPK_EINPUT, "ranges can't be joined without a range table");
-	return code;
+	return OPK_OK;
 }
 
 /* ---- images ----------------------------------------------------------------------------- */
@@ -186,17 +182,16 @@ static int find_segments(struct opk_joining *joining, struct opk_ctx *ctx,
                          const struct opk_eval_job *job)
 {
 	size_t row = 0;
-	int code = OPK_OK;
 
-	for (size_t i = job->first; !code && i < job->end; row += job->segments[i++].row_count)
-		for (size_t j = 0; !code && j < job->segments[i].row_count; j++) {
+	for (size_t i = job->first; i < job->end; row += job->segments[i++].row_count)
+		for (size_t j = 0; j < job->segments[i].row_count; j++) {
 			size_t group = joining->group_of[row + j];
 
 			if (group != SIZE_MAX)
-				code = add_segment(&joining->images[joining->means[group].image],
-				                   ctx, i, row);
+				TRY(add_segment(&joining->images[joining->means[group].image], ctx,
+				                i, row));
 		}
-	return code;
+	return OPK_OK;
 }
 
 static void order_groups(struct opk_joining *joining)
@@ -216,17 +211,14 @@ static int make_images(struct opk_joining *joining, struct opk_ctx *ctx,
 	opk_autogrouping struct opk_grouping numbers = { .key = OPK_KEY_GPU };
 	opk_autofree size_t *gpu_of = opk_alloc_array(joining->count + 1, sizeof *gpu_of);
 	opk_autofree struct gpu *gpus = opk_alloc_array(joining->count + 1, sizeof *gpus);
-	int code = OPK_OK;
 
 	joining->images = opk_alloc_array(joining->count + 1, sizeof *joining->images);
 	joining->order = opk_alloc_array(joining->count + 1, sizeof *joining->order);
 	if (!gpu_of || !gpus || !joining->images || !joining->order)
 		return fail_nomem(ctx);
-	for (size_t i = 0; !code && i < joining->count; i++)
-		code = opk_grouping_add(&gpu_of[i], &numbers, ctx, "",
-		                        &joining->grouping.groups[i].range);
-	if (code)
-		return code;
+	for (size_t i = 0; i < joining->count; i++)
+		TRY(opk_grouping_add(&gpu_of[i], &numbers, ctx, "",
+		                     &joining->grouping.groups[i].range));
 	find_slot_sizes(gpus, joining, gpu_of, job);
 	for (size_t i = 0; i < joining->count; i++)
 		put_into_image(joining, &gpus[gpu_of[i]], i);

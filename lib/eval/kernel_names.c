@@ -512,11 +512,9 @@ static void shorten_all(struct opk_kernel_names *names)
 int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
                          const struct opk_range *ranges, size_t count)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < count && names->style == OPK_KERNEL_SHORT; i++)
-		code = add(names, ctx, ranges[i].kernel);
-	return code;
+	for (size_t i = 0; i < count && names->style == OPK_KERNEL_SHORT; i++)
+		TRY(add(names, ctx, ranges[i].kernel));
+	return OPK_OK;
 }
 
 const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range)

@@ -50,24 +50,20 @@ static int add_ranges(struct making *m, const struct opk_segment *segment, size_
 	const struct opk_joining *joining = m->job->joining;
 	struct opk_nv_image_info info;
 	size_t rows;
-	int code = opk_blame_image(opk_nv_image_info(&info, m->ctx, image, size));
 
-	if (!code)
-		code = opk_image_check(&rows, m->ctx, &info, size, OPK_PROFILER_RANGE,
-		                       segment->pass);
-	if (!code)
-		code = opk_segment_check(m->ctx, segment, rows);
-	if (!code)
-		code = begin(m, image, size);
-	for (size_t i = 0; !code && i < segment->row_count; i++) {
+	TRY(opk_blame_image(opk_nv_image_info(&info, m->ctx, image, size)));
+	TRY(opk_image_check(&rows, m->ctx, &info, size, OPK_PROFILER_RANGE, segment->pass));
+	TRY(opk_segment_check(m->ctx, segment, rows));
+	TRY(begin(m, image, size));
+	for (size_t i = 0; i < segment->row_count; i++) {
 		size_t group = joining->group_of[first + i];
 
 		if (group != SIZE_MAX && joining->means[group].image == m->number)
-			code = opk_blame_image(opk_nv_combiner_average(m->ctx, m->combiner,
-			                                               joining->means[group].slot,
-			                                               image, i));
+			TRY(opk_blame_image(opk_nv_combiner_average(m->ctx, m->combiner,
+			                                            joining->means[group].slot,
+			                                            image, i)));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int add_source(struct making *m, const struct opk_mean_source *source,
@@ -108,12 +104,12 @@ static int add_file(struct making *m)
 static int check_part(struct making *m, const void *image, size_t size)
 {
 	struct opk_nv_image_info info;
-	int code = opk_blame_image(opk_nv_image_info(&info, m->ctx, image, size));
 
-	if (!code && info.slots != m->plan->slots)
+	TRY(opk_blame_image(opk_nv_image_info(&info, m->ctx, image, size)));
+	if (info.slots != m->plan->slots)
 		return opk_fail(m->ctx, OPK_EINPUT, "a part of a mean has %zu ranges, not %zu",
 		                info.slots, m->plan->slots);
-	return code;
+	return OPK_OK;
 }
 
 /* The image, and for each of its slots whether something is in it. */

@@ -148,10 +148,7 @@ int opk_nvprof_names_add(struct opk_nvprof_names *n, struct opk_ctx *ctx,
 	if (code || !list.size)
 		return code;
 	names = opk_buf_take_text(&list);
-	code = names ? resolve(&n->resolved, ctx, names, chip, profiler)
-	             : opk_nomem(ctx, "metrics");
-	if (code)
-		return code;
+	TRY(names ? resolve(&n->resolved, ctx, names, chip, profiler) : opk_nomem(ctx, "metrics"));
 	n->meta = *meta ? **meta : (struct opk_meta){ 0 };
 	code = extend(n, ctx);
 	*meta = &n->meta;

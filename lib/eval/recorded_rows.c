@@ -22,10 +22,8 @@ static int make_rows(struct opk_made_rows *rows, struct opk_ctx *ctx, struct opk
 {
 	const struct opk_segment *segments;
 	size_t count, most = 0;
-	int code = opk_file_segments(&segments, &count, ctx, file);
 
-	if (code)
-		return code;
+	TRY(opk_file_segments(&segments, &count, ctx, file));
 	for (size_t i = 0; i < count; i++)
 		most += segments[i].row_count;
 	rows->ranges = opk_alloc_array(most + 1, sizeof *rows->ranges);

@@ -146,14 +146,14 @@ static bool are_all_among(const struct opk_strlist *few, const struct opk_strlis
 static int check_whole(const struct maker *m, const char *metric)
 {
 	opk_autostrlist struct opk_strlist whole = { 0 }, parts = { 0 };
-	int code = add_counters(&whole, m->ctx, m->evaluator, metric);
 
-	for (size_t i = m->one->first; !code && i < m->all->parts.count; i++)
-		code = add_counters(&parts, m->ctx, m->evaluator, m->all->parts.items[i]);
+	TRY(add_counters(&whole, m->ctx, m->evaluator, metric));
+	for (size_t i = m->one->first; i < m->all->parts.count; i++)
+		TRY(add_counters(&parts, m->ctx, m->evaluator, m->all->parts.items[i]));
 	opk_strlist_sort(&parts);
-	if (!code && !are_all_among(&whole, &parts))
+	if (!are_all_among(&whole, &parts))
 		name_part(&m->one->remarks[OPK_PARTS_UNKNOWN], metric);
-	return code;
+	return OPK_OK;
 }
 
 static int add_throughput(struct opk_throughputs *t, struct opk_ctx *ctx,
@@ -175,15 +175,14 @@ int opk_throughputs_init(struct opk_throughputs *t, struct opk_ctx *ctx,
                          struct opk_nv_evaluator *evaluator, const char *const *metrics,
                          size_t count)
 {
-	int code = OPK_OK;
-
 	*t = (struct opk_throughputs){ .items = opk_alloc_array(count + 1, sizeof *t->items) };
 	if (!t->items)
 		return opk_nomem(ctx, "throughputs");
-	for (size_t i = 0; !code && i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (opk_may_be_throughput(metrics[i]))
-			code = add_throughput(t, ctx, evaluator, metrics[i], i);
-	return code;
+			TRY(add_throughput(t, ctx, evaluator, metrics[i], i));
+	}
+	return OPK_OK;
 }
 
 void opk_throughputs_clear(struct opk_throughputs *t)
@@ -226,25 +225,24 @@ int opk_throughputs_trust(struct opk_throughputs *t, struct opk_ctx *ctx,
                           const struct opk_meta *meta)
 {
 	opk_autostrlist struct opk_strlist collected = { 0 };
-	int code = OPK_OK;
 
 	for (size_t i = 0; i < t->count; i++)
 		if (is_listed(meta, metrics[t->items[i].metric]))
 			trust(&t->items[i], metrics[t->items[i].metric]);
 	if (!opk_throughputs_in_doubt(t))
 		return OPK_OK;
-	for (size_t i = 0; !code && i < meta->metric_count; i++)
-		code = add_counters(&collected, ctx, evaluator, meta->metrics[i]);
+	for (size_t i = 0; i < meta->metric_count; i++)
+		TRY(add_counters(&collected, ctx, evaluator, meta->metrics[i]));
 	opk_strlist_sort(&collected);
-	for (size_t i = 0; !code && i < t->count; i++) {
+	for (size_t i = 0; i < t->count; i++) {
 		opk_autostrlist struct opk_strlist needed = { 0 };
 		const char *metric = metrics[t->items[i].metric];
 
-		code = add_counters(&needed, ctx, evaluator, metric);
-		if (!code && are_all_among(&needed, &collected))
+		TRY(add_counters(&needed, ctx, evaluator, metric));
+		if (are_all_among(&needed, &collected))
 			trust(&t->items[i], metric);
 	}
-	return code;
+	return OPK_OK;
 }
 
 void opk_throughput_remark(struct opk_throughput *t, enum opk_remark_kind kind, const char *part,

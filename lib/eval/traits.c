@@ -178,7 +178,7 @@ static int find_derived(struct opk_traits *traits, struct opk_ctx *ctx,
                         const struct opk_columns *columns, size_t index)
 {
 	const struct opk_derivation *derivation = &columns->derived[index];
-	int degrees[OPK_MAX_FORMULA_NAMES], clocks[OPK_MAX_FORMULA_NAMES], code;
+	int degrees[OPK_MAX_FORMULA_NAMES], clocks[OPK_MAX_FORMULA_NAMES];
 	struct opk_traits *out = &traits[index];
 	size_t count;
 
@@ -194,8 +194,8 @@ static int find_derived(struct opk_traits *traits, struct opk_ctx *ctx,
 		clocks[i] = operand->clock;
 		out->of_gpu &= operand->of_gpu;
 	}
-	code = opk_formula_degree(&out->degree, ctx, derivation->formula, degrees);
-	return code ? code : opk_formula_degree(&out->clock, ctx, derivation->formula, clocks);
+	TRY(opk_formula_degree(&out->degree, ctx, derivation->formula, degrees));
+	return opk_formula_degree(&out->clock, ctx, derivation->formula, clocks);
 }
 
 int opk_columns_traits(struct opk_traits *out, struct opk_ctx *ctx,
@@ -205,17 +205,16 @@ int opk_columns_traits(struct opk_traits *out, struct opk_ctx *ctx,
 	opk_autofree struct opk_traits *traits = opk_alloc_array(derived + columns->metric_count
 	                                                                 + 1,
 	                                                         sizeof *traits);
-	int code = OPK_OK;
 
 	if (!traits)
 		return opk_nomem(ctx, "columns");
 	for (size_t i = 0; i < columns->metric_count; i++)
 		traits[derived + i] = opk_metric_traits(columns->metrics[i]);
-	for (size_t i = 0; !code && i < derived; i++)
-		code = find_derived(traits, ctx, columns, i);
-	for (size_t i = 0; !code && i < shown; i++)
+	for (size_t i = 0; i < derived; i++)
+		TRY(find_derived(traits, ctx, columns, i));
+	for (size_t i = 0; i < shown; i++)
 		out[i] = traits[columns->sources[i]];
-	for (size_t i = 0; !code && i < columns->also_count; i++)
+	for (size_t i = 0; i < columns->also_count; i++)
 		out[shown + i] = traits[columns->also[i]];
-	return code;
+	return OPK_OK;
 }

@@ -226,9 +226,9 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
                         size_t column)
 {
 	struct opk_statistics *of;
-	int code = opk_column_file_read(o->values, o->present, &a->values, ctx, column);
 
-	for (size_t i = 0; !code && i < a->sums.groups.count; i++) {
+	TRY(opk_column_file_read(o->values, o->present, &a->values, ctx, column));
+	for (size_t i = 0; i < a->sums.groups.count; i++) {
 		const size_t *rows = o->sorted + o->starts[i];
 		size_t count = 0;
 
@@ -248,7 +248,7 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 		if (of->min == of->max)
 			of->weighted_by = NULL;
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* One a row that was not left out when it was read, as they are numbered. */
@@ -276,16 +276,14 @@ static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx,
 	opk_autofree bool *summed = opk_alloc_array(rows, sizeof *summed);
 	struct order order = { sorted,  starts, sorted + rows, sorted + 2 * rows, values, of_group,
 		               present, summed, options };
-	int code = sorted && starts && values && of_group && present && summed ? OPK_OK
-	                                                                       : fail_nomem(ctx);
 
-	if (!code)
-		sort_rows(a, sorted, starts);
-	if (!code)
-		find_rows(order.rows, summed, a);
-	for (size_t i = 0; !code && i < a->column_count; i++)
-		code = order_column(a, ctx, &order, i);
-	return code;
+	if (!(sorted && starts && values && of_group && present && summed))
+		return fail_nomem(ctx);
+	sort_rows(a, sorted, starts);
+	find_rows(order.rows, summed, a);
+	for (size_t i = 0; i < a->column_count; i++)
+		TRY(order_column(a, ctx, &order, i));
+	return OPK_OK;
 }
 
 /* ---- all of it -------------------------------------------------------------------------- */
@@ -335,14 +333,13 @@ static int find_traits(struct opk_aggregate *a, struct opk_ctx *ctx)
 static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
                     const char *text)
 {
-	int code = text ? opk_key_parse(key, ctx, text)
-	                : opk_fail(ctx, OPK_EUSAGE, "statistics of which ranges? A key is needed");
-
-	if (!code && opk_evaluation_profiler(evaluation) == OPK_PROFILER_PM
+	TRY(text ? opk_key_parse(key, ctx, text)
+	         : opk_fail(ctx, OPK_EUSAGE, "statistics of which ranges? A key is needed"));
+	if (opk_evaluation_profiler(evaluation) == OPK_PROFILER_PM
 	    && *key & ~(OPK_KEY_GPU | OPK_KEY_HOST | OPK_KEY_RANK | OPK_KEY_ALL))
 		return opk_fail(ctx, OPK_EUSAGE, "samples have no %s: device, host, rank or all",
 		                text);
-	return code;
+	return OPK_OK;
 }
 
 static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,

@@ -43,23 +43,20 @@ static size_t block_size(const struct opk_column_file *file)
 
 static int put_block(struct opk_column_file *file, struct opk_ctx *ctx)
 {
-	int code = file->fd >= 0 ? OPK_OK : opk_spool_new(&file->fd, ctx);
-
-	if (!code && !opk_write_all(file->fd, file->block, block_size(file)))
-		code = opk_spool_fail(ctx);
-	return code;
+	if (!(file->fd >= 0))
+		TRY(opk_spool_new(&file->fd, ctx));
+	if (!opk_write_all(file->fd, file->block, block_size(file)))
+		TRY(opk_spool_fail(ctx));
+	return OPK_OK;
 }
 
 int opk_column_file_add(struct opk_column_file *file, struct opk_ctx *ctx, const double *values,
                         const bool *present)
 {
 	size_t at = file->row_count % file->block_rows;
-	int code = OPK_OK;
 
 	if (file->row_count && !at && file->columns)
-		code = put_block(file, ctx);
-	if (code)
-		return code;
+		TRY(put_block(file, ctx));
 	for (size_t i = 0; i < file->columns; i++) {
 		uint8_t *column = column_of(file, i);
 

@@ -128,13 +128,12 @@ static int look_up(struct levels *l, size_t row, const char *path, size_t length
 static int find_holders(struct levels *l, size_t row)
 {
 	const char *path = path_of(l->survey, row), *slash = strchr(path, '/');
-	int code = OPK_OK;
 
-	for (; !code && slash; slash = strchr(slash + 1, '/'))
-		code = look_up(l, row, path, (size_t)(slash - path));
-	if (!code && *path && is_kernel(opk_survey_range(l->survey, row)))
-		code = look_up(l, row, path, strlen(path));
-	return code;
+	for (; slash; slash = strchr(slash + 1, '/'))
+		TRY(look_up(l, row, path, (size_t)(slash - path)));
+	if (*path && is_kernel(opk_survey_range(l->survey, row)))
+		TRY(look_up(l, row, path, strlen(path)));
+	return OPK_OK;
 }
 
 /* ---- the choice ------------------------------------------------------------------------- */
@@ -166,26 +165,26 @@ static void explain(const struct levels *l, size_t count, size_t dropped, enum o
 static int choose(struct levels *l, bool *left_out, enum opk_level level)
 {
 	size_t rows = l->survey->row_count, count = 0, first = 0;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < rows; i++) {
+	for (size_t i = 0; i < rows; i++) {
 		l->outer[i] = l->own[i] = SIZE_MAX;
 		if (!left_out[i])
-			code = add_row(l, i);
+			TRY(add_row(l, i));
 	}
-	for (size_t i = 0; !code && i < rows; i++)
+	for (size_t i = 0; i < rows; i++) {
 		if (!left_out[i])
-			code = find_holders(l, i);
-	for (size_t i = rows; !code && i-- > 0;) {
+			TRY(find_holders(l, i));
+	}
+	for (size_t i = rows; i-- > 0;) {
 		if (left_out[i] || !is_dropped(l, i, level))
 			continue;
 		left_out[i] = true;
 		first = i;
 		count++;
 	}
-	if (!code && count)
+	if (count)
 		explain(l, count, first, level);
-	return code;
+	return OPK_OK;
 }
 
 int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_survey *survey,

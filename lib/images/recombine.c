@@ -36,17 +36,15 @@ struct work {
 static int read_source(struct work *w, size_t row)
 {
 	const struct opk_surveyed *source = opk_survey_image(w->job->survey, row);
-	int code;
 
 	if (source == w->source)
 		return OPK_OK;
 	free(w->image);
 	w->image = NULL;
 	w->source = NULL;
-	code = opk_file_read(&w->image, &w->image_size, w->ctx, source->file, source->section);
-	if (!code)
-		w->source = source;
-	return code;
+	TRY(opk_file_read(&w->image, &w->image_size, w->ctx, source->file, source->section));
+	w->source = source;
+	return OPK_OK;
 }
 
 static int finish(struct work *w, size_t target, const void *image, size_t size)

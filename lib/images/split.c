@@ -99,9 +99,7 @@ static int assign(struct opk_split *split, struct opk_ctx *ctx, const char *by)
 
 static int describe(struct opk_split *split, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < split->survey.row_count; i++) {
+	for (size_t i = 0; i < split->survey.row_count; i++) {
 		size_t index = split->part_of[i], group;
 
 		if (index >= MAX_PARTS)
@@ -111,11 +109,11 @@ static int describe(struct opk_split *split, struct opk_ctx *ctx)
 		    && !opk_append(&split->parts, &split->part_capacity, &split->part_count,
 		                   sizeof *split->parts))
 			return opk_nomem(ctx, "parts");
-		code = opk_grouping_add(&group, &split->parts[index].common, ctx,
-		                        opk_survey_name(&split->survey, i),
-		                        opk_survey_range(&split->survey, i));
+		TRY(opk_grouping_add(&group, &split->parts[index].common, ctx,
+		                     opk_survey_name(&split->survey, i),
+		                     opk_survey_range(&split->survey, i)));
 	}
-	for (size_t i = 0; !code && i < split->part_count; i++) {
+	for (size_t i = 0; i < split->part_count; i++) {
 		const struct opk_grouped *common = split->parts[i].common.groups;
 
 		split->parts[i].described = (struct opk_piece){
@@ -126,7 +124,7 @@ static int describe(struct opk_split *split, struct opk_ctx *ctx)
 		};
 		split->parts[i].described.range.duration_ns = 0;
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- which images are to be made -------------------------------------------------------- */
@@ -191,22 +189,21 @@ static bool is_whole(const size_t *counts, const struct opk_split *split,
 static int plan_images(struct opk_split *split, struct opk_ctx *ctx)
 {
 	opk_autofree size_t *counts = opk_alloc_array(split->part_count + 1, sizeof *counts);
-	int code = OPK_OK;
 
 	split->moves = opk_alloc_array(split->survey.row_count + 1, sizeof *split->moves);
 	split->names = opk_alloc_array(split->survey.row_count + 1, sizeof *split->names);
 	if (!counts || !split->moves || !split->names)
 		return opk_nomem(ctx, "parts");
-	for (size_t i = 0; !code && i < split->survey.image_count; i++) {
+	for (size_t i = 0; i < split->survey.image_count; i++) {
 		const struct opk_surveyed *image = &split->survey.images[i];
 
 		if (!image->facts.rows)
 			continue;
 		count_rows(counts, split, image);
 		if (!is_whole(counts, split, image))
-			code = divide(split, ctx, image, counts);
+			TRY(divide(split, ctx, image, counts));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
@@ -285,12 +282,13 @@ static bool goes_into(uint32_t type, bool first)
 static int begin_part(struct opk_split *split, struct opk_ctx *ctx, size_t index, const char *path)
 {
 	struct part *part = &split->parts[index];
-	int code = opk_writer_new_made(&part->writer, ctx, path, OPK_OUTPUT_PART);
 
-	for (size_t i = 0; !code && i < split->file->section_count; i++)
+	TRY(opk_writer_new_made(&part->writer, ctx, path, OPK_OUTPUT_PART));
+	for (size_t i = 0; i < split->file->section_count; i++) {
 		if (goes_into(split->file->sections[i].type, !index))
-			code = opk_writer_copy(part->writer, split->file, i);
-	return code;
+			TRY(opk_writer_copy(part->writer, split->file, i));
+	}
+	return OPK_OK;
 }
 
 static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_writer *writer,
@@ -313,9 +311,9 @@ static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_w
 static int add_whole(struct opk_split *split, const struct opk_surveyed *image)
 {
 	struct opk_writer *writer = split->parts[split->part_of[image->first]].writer;
-	int code = opk_writer_copy(writer, split->file, image->section);
 
-	return code ? code : opk_writer_copy_tables(writer, split->file, image->section);
+	TRY(opk_writer_copy(writer, split->file, image->section));
+	return opk_writer_copy_tables(writer, split->file, image->section);
 }
 
 static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct opk_target *target,
@@ -324,49 +322,46 @@ static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct o
 	struct opk_writer *writer = split->parts[split->part_of[target->moves->row]].writer;
 	opk_autofree void *data = NULL;
 	size_t size;
-	int code = opk_recombine_next(&data, &size, ctx, result);
 
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_DATA, data, size);
-	return code ? code : add_ranges(split, ctx, writer, target->moves, target->move_count);
+	TRY(opk_recombine_next(&data, &size, ctx, result));
+	TRY(opk_writer_add(writer, OPK_SECTION_DATA, data, size));
+	return add_ranges(split, ctx, writer, target->moves, target->move_count);
 }
 
 /* Targets are in the order of the images that they come from. */
 static int add_images(struct opk_split *split, struct opk_ctx *ctx, struct opk_result *result)
 {
 	size_t next = 0;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < split->survey.image_count; i++) {
+	for (size_t i = 0; i < split->survey.image_count; i++) {
 		const struct opk_surveyed *image = &split->survey.images[i];
 		size_t end = image->first + image->facts.rows, before = next;
 
-		while (!code && next < split->target_count && split->targets[next].moves->row < end)
-			code = add_made(split, ctx, &split->targets[next++], result);
-		if (!code && next == before && image->facts.rows)
-			code = add_whole(split, image);
+		while (next < split->target_count && split->targets[next].moves->row < end)
+			TRY(add_made(split, ctx, &split->targets[next++], result));
+		if (next == before && image->facts.rows)
+			TRY(add_whole(split, image));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char *const *paths)
 {
 	opk_autosent struct opk_result result = { 0 };
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < split->part_count; i++)
-		code = opk_check_output(ctx, paths[i], OPK_OUTPUT_PART);
-	if (!code && split->target_count)
-		code = opk_recombine(&result, ctx,
-		                     &(struct opk_recombination){
-					     .survey = &split->survey,
-					     .targets = split->targets,
-					     .target_count = split->target_count,
-				     },
-		                     &split->options);
-	for (size_t i = 0; !code && i < split->part_count; i++)
-		code = begin_part(split, ctx, i, paths[i]);
-	return code ? code : add_images(split, ctx, &result);
+	for (size_t i = 0; i < split->part_count; i++)
+		TRY(opk_check_output(ctx, paths[i], OPK_OUTPUT_PART));
+	if (split->target_count)
+		TRY(opk_recombine(&result, ctx,
+		                  &(struct opk_recombination){
+					  .survey = &split->survey,
+					  .targets = split->targets,
+					  .target_count = split->target_count,
+				  },
+		                  &split->options));
+	for (size_t i = 0; i < split->part_count; i++)
+		TRY(begin_part(split, ctx, i, paths[i]));
+	return add_images(split, ctx, &result);
 }
 
 /* All parts or none: without the last ones the first are incomplete. */

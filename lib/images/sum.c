@@ -59,16 +59,17 @@ static int check_passes(struct sum *s)
 {
 	size_t groups = s->sums.groups.count;
 	opk_autofree const struct opk_summed **firsts = opk_alloc_array(groups + 1, sizeof *firsts);
-	int code = firsts ? OPK_OK : opk_nomem(s->ctx, "sums");
 
-	for (size_t i = 0; !code && i < s->sums.count; i++) {
+	if (!firsts)
+		return opk_nomem(s->ctx, "sums");
+	for (size_t i = 0; i < s->sums.count; i++) {
 		const struct opk_summed *sum = &s->sums.sums[i];
 
 		if (!firsts[sum->group])
 			firsts[sum->group] = sum;
-		code = check_equal(s, firsts[sum->group], sum);
+		TRY(check_equal(s, firsts[sum->group], sum));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -112,26 +113,24 @@ static int plan(struct sum *s)
 	const struct opk_sums_options options = {
 		.key = s->key, .level = s->level, .single = true, .part = s->part
 	};
-	int code = opk_survey_make(&s->survey, s->ctx, s->files, s->file_count, &s->image);
 
-	if (!code)
-		code = opk_sums_init(&s->sums, s->ctx, &s->survey, &options);
-	if (!code && *s->meta->join && !s->part)
-		code = check_passes(s);
-	return code ? code : make_ranges(s);
+	TRY(opk_survey_make(&s->survey, s->ctx, s->files, s->file_count, &s->image));
+	TRY(opk_sums_init(&s->sums, s->ctx, &s->survey, &options));
+	if (*s->meta->join && !s->part)
+		TRY(check_passes(s));
+	return make_ranges(s);
 }
 
 /* ---- the file --------------------------------------------------------------------------- */
 
 static int copy_counts(struct opk_writer *writer, const struct opk_file *file)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < file->section_count; i++)
+	for (size_t i = 0; i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_STATS
 		    || file->sections[i].type == OPK_SECTION_ACTIVITIES)
-			code = opk_writer_copy(writer, file, i);
-	return code;
+			TRY(opk_writer_copy(writer, file, i));
+	}
+	return OPK_OK;
 }
 
 static int write_all(struct sum *s, struct opk_writer *writer, struct opk_result *result)

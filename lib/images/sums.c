@@ -99,23 +99,17 @@ static int add_row(struct opk_sums *sums, struct opk_ctx *ctx, size_t row,
 	const struct opk_range *range = opk_survey_range(sums->survey, row);
 	const char *name = name_of(sums->survey, row, range);
 	size_t source;
-	int code;
 
 	sums->groups.key = group_key(options, range);
 	sums->groups.besides = group_besides(options, range);
-	code = opk_grouping_add(&sums->group_of[row], &sums->groups, ctx, name, range);
-	if (!code)
-		code = find_source(sums, ctx, row, name, options->single);
-	if (!code)
-		code = opk_grouping_add(&source, &sums->sources, ctx, name, range);
-	if (!code)
-		code = opk_grouping_add(&sums->sum_of[row], &sums->parts, ctx, name, range);
-	if (!code && sums->sum_of[row] == sums->count)
-		code = add_sum(sums, ctx, row, source, options->single);
-	if (!code)
-		sums->sums[sums->sum_of[row]].launches[range->pass] += range->count ? range->count
-		                                                                    : 1;
-	return code;
+	TRY(opk_grouping_add(&sums->group_of[row], &sums->groups, ctx, name, range));
+	TRY(find_source(sums, ctx, row, name, options->single));
+	TRY(opk_grouping_add(&source, &sums->sources, ctx, name, range));
+	TRY(opk_grouping_add(&sums->sum_of[row], &sums->parts, ctx, name, range));
+	if (sums->sum_of[row] == sums->count)
+		TRY(add_sum(sums, ctx, row, source, options->single));
+	sums->sums[sums->sum_of[row]].launches[range->pass] += range->count ? range->count : 1;
+	return OPK_OK;
 }
 
 /* ---- images ----------------------------------------------------------------------------- */
@@ -242,25 +236,23 @@ static int choose_rows(struct opk_sums *sums, struct opk_ctx *ctx,
 {
 	size_t rows = sums->survey->row_count;
 	opk_autofree bool *dropped = opk_alloc_array(rows + 1, sizeof *dropped);
-	int code = dropped ? OPK_OK : opk_nomem(ctx, "sums");
 
-	if (!code && options->left_out)
+	if (!dropped)
+		return opk_nomem(ctx, "sums");
+	if (options->left_out)
 		memcpy(dropped, options->left_out, rows);
-	if (!code)
-		code = opk_levels_choose(dropped, ctx, sums->survey, options->key, options->level);
-	for (size_t i = 0; !code && i < rows; i++) {
+	TRY(opk_levels_choose(dropped, ctx, sums->survey, options->key, options->level));
+	for (size_t i = 0; i < rows; i++) {
 		sums->group_of[i] = sums->sum_of[i] = SIZE_MAX;
 		if (!dropped[i])
-			code = add_row(sums, ctx, i, options);
+			TRY(add_row(sums, ctx, i, options));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_survey *survey,
                   const struct opk_sums_options *options)
 {
-	int code;
-
 	*out = (struct opk_sums){
 		.survey = survey,
 		.sources.key = OPK_KEY_GPU,
@@ -269,16 +261,12 @@ int opk_sums_init(struct opk_sums *out, struct opk_ctx *ctx, const struct opk_su
 	for (size_t i = 0; i < survey->image_count; i++)
 		if (out->passes < survey->images[i].segment->pass)
 			out->passes = survey->images[i].segment->pass;
-	code = allocate(out, ctx);
-	if (!code)
-		code = choose_rows(out, ctx, options);
-	if (!code)
-		code = put_in_order(out, ctx);
-	if (!code)
-		code = make_targets(out, ctx, options->single);
-	if (!code)
-		make_moves(out);
-	return code;
+	TRY(allocate(out, ctx));
+	TRY(choose_rows(out, ctx, options));
+	TRY(put_in_order(out, ctx));
+	TRY(make_targets(out, ctx, options->single));
+	make_moves(out);
+	return OPK_OK;
 }
 
 void opk_sums_clear(struct opk_sums *sums)

@@ -27,13 +27,11 @@ static int find_slot_size(struct work *w, struct opk_surveyed_facts *facts, cons
 {
 	opk_autofree void *one = NULL, *two = NULL;
 	size_t one_size, two_size;
-	int code = opk_nv_image_like(&one, &one_size, w->ctx, image, size, 1, 1);
 
-	if (!code)
-		code = opk_nv_image_like(&two, &two_size, w->ctx, image, size, 2, 1);
-	if (!code)
-		facts->slot_size = two_size - one_size;
-	return code;
+	TRY(opk_nv_image_like(&one, &one_size, w->ctx, image, size, 1, 1));
+	TRY(opk_nv_image_like(&two, &two_size, w->ctx, image, size, 2, 1));
+	facts->slot_size = two_size - one_size;
+	return OPK_OK;
 }
 
 static int add_layout(struct work *w, size_t gpu)
@@ -174,17 +172,12 @@ static int check_rows(struct opk_ctx *ctx, const struct opk_surveyed *image)
 static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_result *result,
                       struct opk_surveyed *image)
 {
-	int code;
-
 	if (image->skipped)
 		image->facts.rows = image->segment->row_count;
 	else
 		get_facts(image, result);
-	code = opk_result_check(result, ctx);
-	if (!code)
-		code = check_rows(ctx, image);
-	if (code)
-		return code;
+	TRY(opk_result_check(result, ctx));
+	TRY(check_rows(ctx, image));
 	image->first = survey->row_count;
 	survey->row_count += image->facts.rows;
 	for (uint64_t i = 0; !result->code && i < image->facts.rows; i++) {
@@ -198,26 +191,25 @@ static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk
 
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
 {
-	int code = opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER);
-
-	if (!code && opk_file_find(file, OPK_SECTION_DATA) < 0)
-		code = opk_fail(ctx, OPK_EINPUT, "%s: no counter data", file->path);
-	return code;
+	TRY(opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER));
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data", file->path);
+	return OPK_OK;
 }
 
 /* All but the images that are skipped. */
 static int verify_file(struct opk_ctx *ctx, const struct opk_file *file,
                        const struct opk_survey *survey)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < file->section_count; i++)
+	for (size_t i = 0; i < file->section_count; i++) {
 		if (file->sections[i].type != OPK_SECTION_DATA)
-			code = opk_file_verify(ctx, file, i);
-	for (size_t i = 0; !code && i < survey->image_count; i++)
+			TRY(opk_file_verify(ctx, file, i));
+	}
+	for (size_t i = 0; i < survey->image_count; i++) {
 		if (survey->images[i].file == file && !survey->images[i].skipped)
-			code = opk_file_verify(ctx, file, survey->images[i].section);
-	return code;
+			TRY(opk_file_verify(ctx, file, survey->images[i].section));
+	}
+	return OPK_OK;
 }
 
 static int list_images(struct opk_survey *survey, struct opk_ctx *ctx, struct opk_file *file)
@@ -225,10 +217,8 @@ static int list_images(struct opk_survey *survey, struct opk_ctx *ctx, struct op
 	const struct opk_segment *segments;
 	struct opk_surveyed *grown;
 	size_t count;
-	int code = opk_file_segments(&segments, &count, ctx, file);
 
-	if (code)
-		return code;
+	TRY(opk_file_segments(&segments, &count, ctx, file));
 	grown = opk_realloc_array(survey->images, survey->image_count + count, sizeof *grown);
 	if (!grown)
 		return opk_nomem(ctx, "counter data images");
@@ -275,40 +265,34 @@ static int ask(struct opk_survey *survey, struct opk_ctx *ctx,
 {
 	struct opk_contain_options contain = opk_survey_contain(survey, options);
 	opk_autosent struct opk_result result = { 0 };
-	int code;
 
 	/* Here once, for this child and those that work on the images after it. */
 	opk_nv_load(ctx);
-	code = opk_contain(&result, ctx, survey_in_child, survey, &contain);
+	TRY(opk_contain(&result, ctx, survey_in_child, survey, &contain));
 
-	for (size_t i = 0; !code && i < survey->image_count; i++)
-		code = read_image(survey, ctx, &result, &survey->images[i]);
-	return code;
+	for (size_t i = 0; i < survey->image_count; i++)
+		TRY(read_image(survey, ctx, &result, &survey->images[i]));
+	return OPK_OK;
 }
 
 /* All files' images are listed by now. */
 static int survey(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
                   size_t file_count, const struct opk_image_options *options)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < file_count; i++)
-		code = verify_file(ctx, files[i], out);
-	return code ? code : ask(out, ctx, options);
+	for (size_t i = 0; i < file_count; i++)
+		TRY(verify_file(ctx, files[i], out));
+	return ask(out, ctx, options);
 }
 
 int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
                     size_t file_count, const struct opk_image_options *options)
 {
-	int code = OPK_OK;
-
 	*out = (struct opk_survey){ 0 };
-	for (size_t i = 0; !code && i < file_count; i++) {
-		code = check_file(ctx, files[i]);
-		if (!code)
-			code = list_images(out, ctx, files[i]);
+	for (size_t i = 0; i < file_count; i++) {
+		TRY(check_file(ctx, files[i]));
+		TRY(list_images(out, ctx, files[i]));
 	}
-	return code ? code : survey(out, ctx, files, file_count, options);
+	return survey(out, ctx, files, file_count, options);
 }
 
 /* Whether the segment's rows, from number `first` on, are left out. */
@@ -327,13 +311,12 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
                          const struct opk_image_options *options)
 {
 	size_t first = 0;
-	int code;
 
 	/* The file was evaluated: where it is cut off, that was allowed. */
 	*out = (struct opk_survey){ 0 };
-	code = list_images(out, ctx, file);
+	TRY(list_images(out, ctx, file));
 	/* Rows are numbered up to the first image that has an unknown number of them. */
-	for (size_t i = 0; !code && i < out->image_count; i++) {
+	for (size_t i = 0; i < out->image_count; i++) {
 		const struct opk_segment *segment = out->images[i].segment;
 
 		if (!opk_segment_is_counted(segment))
@@ -341,7 +324,7 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
 		out->images[i].skipped = all_left_out(segment, first, left_out, count);
 		first += segment->row_count;
 	}
-	return code ? code : survey(out, ctx, &file, 1, options);
+	return survey(out, ctx, &file, 1, options);
 }
 
 void opk_survey_clear(struct opk_survey *survey)

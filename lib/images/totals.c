@@ -56,20 +56,18 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 	struct work *w = data;
 	const struct opk_target *made = &w->sums->targets[target];
 	opk_autofree double *values = opk_alloc_array(w->name_count + 1, sizeof *values);
-	int code = values ? OPK_OK : fail_nomem(ctx);
 
-	if (!code && !w->by.wanted)
-		code = begin_values(w, ctx);
-	if (!code)
-		code = opk_values_of_image(&w->by, ctx, image, size,
-		                           opk_measured_by(&w->measured, 0));
-	for (size_t i = 0; !code && i < made->slots; i++) {
+	if (!values)
+		return fail_nomem(ctx);
+	if (!w->by.wanted)
+		TRY(begin_values(w, ctx));
+	TRY(opk_values_of_image(&w->by, ctx, image, size, opk_measured_by(&w->measured, 0)));
+	for (size_t i = 0; i < made->slots; i++) {
 		opk_child_progress(child, i, made->slots);
-		code = opk_values_of_range(values, &w->by, ctx, i);
-		if (!code)
-			opk_put(child, values, w->name_count * sizeof *values);
+		TRY(opk_values_of_range(values, &w->by, ctx, i));
+		opk_put(child, values, w->name_count * sizeof *values);
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* The metrics of each sum, or of the mean of its ranges. */
@@ -78,19 +76,17 @@ static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean
 {
 	size_t cells = w->sums->count * w->name_count;
 	opk_autosent struct opk_result result = { 0 };
-	int code = opk_recombine(&result, ctx,
-	                         &(struct opk_recombination){
-					 .survey = w->sums->survey,
-					 .mean = mean,
-					 .targets = w->sums->targets,
-					 .target_count = w->sums->target_count,
-					 .use = evaluate_image,
-					 .data = w,
-				 },
-	                         options);
 
-	if (code)
-		return code;
+	TRY(opk_recombine(&result, ctx,
+	                  &(struct opk_recombination){
+				  .survey = w->sums->survey,
+				  .mean = mean,
+				  .targets = w->sums->targets,
+				  .target_count = w->sums->target_count,
+				  .use = evaluate_image,
+				  .data = w,
+			  },
+	                  options));
 	*out = opk_alloc_array(cells + 1, sizeof **out);
 	if (!*out)
 		return fail_nomem(ctx);
@@ -284,21 +280,16 @@ static int make(struct work *w, struct opk_ctx *ctx, struct opk_file *file,
                 const struct opk_image_options *options)
 {
 	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, ctx, file);
 
-	if (!code)
-		code = allocate(w, ctx);
-	if (!code)
-		code = name_metrics(w, ctx);
-	if (!code)
-		code = opk_measured_init(&w->measured, ctx, meta, w->names, w->name_count);
-	if (!code)
-		code = evaluate(&w->evaluated, w, ctx, false, options);
-	if (!code && needs_means(w))
-		code = evaluate(&w->means, w, ctx, true, options);
-	if (!code)
-		code = add_sums(w, ctx);
-	return code ? code : combine(w, ctx);
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(allocate(w, ctx));
+	TRY(name_metrics(w, ctx));
+	TRY(opk_measured_init(&w->measured, ctx, meta, w->names, w->name_count));
+	TRY(evaluate(&w->evaluated, w, ctx, false, options));
+	if (needs_means(w))
+		TRY(evaluate(&w->means, w, ctx, true, options));
+	TRY(add_sums(w, ctx));
+	return combine(w, ctx);
 }
 
 int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,

@@ -29,9 +29,8 @@ static int allocate(struct trim *t)
 
 static int plan(struct trim *t)
 {
-	int code = allocate(t);
-
-	for (size_t i = 0; !code && i < t->survey.image_count; i++) {
+	TRY(allocate(t));
+	for (size_t i = 0; i < t->survey.image_count; i++) {
 		const struct opk_surveyed *image = &t->survey.images[i];
 		bool samples = image->facts.profiler == OPK_PROFILER_PM;
 
@@ -48,7 +47,7 @@ static int plan(struct trim *t)
 			.trim = samples,
 		};
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* The image as it was made, where that is smaller, with all that names it. */
@@ -57,27 +56,26 @@ static int copy_segment(struct trim *t, struct opk_writer *writer, size_t sectio
 {
 	opk_autofree void *data = NULL;
 	size_t size = 0;
-	int code = result ? opk_recombine_next(&data, &size, t->ctx, result) : OPK_OK;
 
-	if (!code)
-		code = data && size < t->file->sections[section].plain_size
-		               ? opk_writer_add(writer, OPK_SECTION_DATA, data, size)
-		               : opk_writer_copy(writer, t->file, section);
-	return code ? code : opk_writer_copy_tables(writer, t->file, section);
+	if (result)
+		TRY(opk_recombine_next(&data, &size, t->ctx, result));
+	TRY(data && size < t->file->sections[section].plain_size
+	            ? opk_writer_add(writer, OPK_SECTION_DATA, data, size)
+	            : opk_writer_copy(writer, t->file, section));
+	return opk_writer_copy_tables(writer, t->file, section);
 }
 
 static int write_all(struct trim *t, struct opk_writer *writer, struct opk_result *result)
 {
 	size_t image = 0;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < t->file->section_count; i++) {
+	for (size_t i = 0; i < t->file->section_count; i++) {
 		if (t->file->sections[i].type == OPK_SECTION_DATA)
-			code = copy_segment(t, writer, i, t->trimmed[image++] ? result : NULL);
+			TRY(copy_segment(t, writer, i, t->trimmed[image++] ? result : NULL));
 		else if (!opk_is_attached(&t->file->sections[i]))
-			code = opk_writer_copy(writer, t->file, i);
+			TRY(opk_writer_copy(writer, t->file, i));
 	}
-	return code ? code : opk_writer_finish(writer);
+	return opk_writer_finish(writer);
 }
 
 static int trim(struct trim *t, const struct opk_image_options *options, const char *path)

@@ -268,14 +268,13 @@ static bool index_names(struct opk_definitions *all)
 
 int opk_definitions_resolve(struct opk_definitions *all, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
 	if (!index_names(all))
 		return opk_nomem(ctx, "a formula");
-	for (size_t i = 0; !code && i < all->count; i++)
+	for (size_t i = 0; i < all->count; i++) {
 		if (!all->items[i].formula && !all->items[i].problem)
-			code = resolve_one(all, ctx, &all->items[i]);
-	return code;
+			TRY(resolve_one(all, ctx, &all->items[i]));
+	}
+	return OPK_OK;
 }
 
 void opk_definitions_clear(struct opk_definitions *all)

@@ -298,7 +298,6 @@ static void give_reasons(struct opk_draft *to, struct opk_draft *from)
 static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 {
 	size_t first = largest(drafts);
-	int code;
 
 	if (drafts->left.failed)
 		return opk_nomem(drafts->ctx, "a metric set");
@@ -310,22 +309,21 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 		                "%s: there is no metric of the hardware's in it (%zu others)",
 		                drafts->path, opk_draft_left_out_count(&drafts->left));
 	give_reasons(&drafts->drafts[first], &drafts->left);
-	code = write_set(import, drafts, first, true);
-	for (size_t i = 0; !code && i < OPK_DRAFTS; i++)
+	TRY(write_set(import, drafts, first, true));
+	for (size_t i = 0; i < OPK_DRAFTS; i++) {
 		if (i != first && drafts->drafts[i].metric_count)
-			code = write_set(import, drafts, i, false);
-	return code;
+			TRY(write_set(import, drafts, i, false));
+	}
+	return OPK_OK;
 }
 
 static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
 {
 	opk_auto(opk_source) struct opk_source *source = NULL;
 	opk_autofree void *text = NULL;
-	size_t size = 0, mark; /* of UTF-8, as some editors write it */
-	int code = opk_read_small_file(&text, &size, drafts->ctx, drafts->path, MAX_FILE);
+	size_t size = 0, mark;
 
-	if (code)
-		return code;
+	TRY(opk_read_small_file(&text, &size, drafts->ctx, drafts->path, MAX_FILE));
 	mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 	source = opk_source_new(drafts->path, (char *)text + mark, size - mark);
 	if (!source)

@@ -177,8 +177,6 @@ static int put_line(struct timeline *t, const struct opk_chart_line *line)
 
 static int put_place(struct timeline *t, const struct opk_chart_place *place)
 {
-	int code = OPK_OK;
-
 	if (t->chart->place_count > 1) {
 		opk_svg_label(&t->svg, "label", 12, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
 		              place->title);
@@ -187,9 +185,9 @@ static int put_place(struct timeline *t, const struct opk_chart_place *place)
 	for (size_t i = 0; i < place->lane_count; i++)
 		put_lane(t, &place->lanes[i]);
 	t->y += place->lane_count ? GAP : 0;
-	for (size_t i = 0; !code && i < place->line_count; i++)
-		code = put_line(t, &place->lines[i]);
-	return code;
+	for (size_t i = 0; i < place->line_count; i++)
+		TRY(put_line(t, &place->lines[i]));
+	return OPK_OK;
 }
 
 /* ---- the whole -------------------------------------------------------------------------- */
@@ -235,12 +233,10 @@ static size_t shown(const struct timeline *t)
 
 static int put_places(struct timeline *t)
 {
-	int code = OPK_OK;
-
 	t->y = TOP;
-	for (size_t i = 0; !code && i < shown(t); i++)
-		code = put_place(t, &t->chart->places[i]);
-	return code;
+	for (size_t i = 0; i < shown(t); i++)
+		TRY(put_place(t, &t->chart->places[i]));
+	return OPK_OK;
 }
 
 /* Rows are as high as what is in them, so the picture is measured by drawing it once. */
@@ -268,10 +264,8 @@ static int draw(struct timeline *t, const struct opk_picture_options *options, o
                 void *sink_data)
 {
 	const char *title = options->title ? options->title : "Timeline";
-	int code = measure(t, options->height);
 
-	if (code)
-		return code;
+	TRY(measure(t, options->height));
 	opk_svg_begin(
 		&t->svg, title,
 		"A timeline: ranges and launches as bars, and each metric from its least to its "
@@ -279,9 +273,7 @@ static int draw(struct timeline *t, const struct opk_picture_options *options, o
 		options->dark);
 	opk_svg_heading(&t->svg, 12, 24, title);
 	put_times(t);
-	code = put_places(t);
-	if (code)
-		return code;
+	TRY(put_places(t));
 	put_note(t);
 	return opk_svg_finish(&t->svg, t->ctx, sink, sink_data);
 }
@@ -306,9 +298,7 @@ int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx
 	how.eval = eval;
 	how.points = (size_t)(width - LEFT - RIGHT);
 	how.bars = MOST_BARS;
-	code = opk_chart_new(&chart, ctx, file, &how);
-	if (code)
-		return code;
+	TRY(opk_chart_new(&chart, ctx, file, &how));
 	t.chart = chart;
 	t.x = (struct opk_axis){ .to = (double)(chart->end_ns - chart->start_ns),
 		                 .begin = LEFT,

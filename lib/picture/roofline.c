@@ -65,21 +65,19 @@ static int find(size_t *out, struct opk_ctx *ctx, const struct opk_evaluation *e
 static int find_time(struct roofline *r, struct opk_ctx *ctx,
                      const struct opk_evaluation *evaluation, const char *name)
 {
-	int code = find(&r->time, ctx, evaluation, name);
 	const char *unit;
 
-	if (code)
-		return code;
+	TRY(find(&r->time, ctx, evaluation, name));
 	unit = opk_evaluation_column_unit(evaluation, r->time);
 	if (!strncmp(unit, "nanosecond", 10))
 		r->seconds = 1e-9;
 	else if (!strcmp(unit, "second") || !strcmp(unit, "seconds"))
 		r->seconds = 1;
 	else
-		code = opk_fail(ctx, OPK_EUSAGE,
+		return opk_fail(ctx, OPK_EUSAGE,
 		                "the roofline's time %s is in '%s', neither second nor nanosecond",
 		                name, unit);
-	return code;
+	return OPK_OK;
 }
 
 static int find_optional(size_t *out, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
@@ -93,16 +91,11 @@ static int find_line(struct line *line, struct opk_ctx *ctx,
                      const struct opk_evaluation *evaluation, const struct opk_meta_roof *roof)
 {
 	const char *throughput = roof->throughput ? roof->throughput : "";
-	int code = find(&line->peak, ctx, evaluation, roof->peak);
 
-	if (!code)
-		code = find_optional(&line->bytes, ctx, evaluation, roof->bytes);
-	if (!code)
-		code = find_optional(&line->work, ctx, evaluation, roof->work);
-	if (!code)
-		code = find_optional(&line->throughput, ctx, evaluation, throughput);
-	if (code)
-		return code;
+	TRY(find(&line->peak, ctx, evaluation, roof->peak));
+	TRY(find_optional(&line->bytes, ctx, evaluation, roof->bytes));
+	TRY(find_optional(&line->work, ctx, evaluation, roof->work));
+	TRY(find_optional(&line->throughput, ctx, evaluation, throughput));
 	line->bound = line->throughput != SIZE_MAX
 	              && opk_evaluation_is_bound(evaluation, line->throughput);
 	line->unit = opk_printf("%.*s", (int)strcspn(throughput, "."), throughput);
@@ -417,15 +410,13 @@ static int allocate(struct roofline *r, struct opk_ctx *ctx, const struct opk_me
 static int place(struct roofline *r, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
                  const struct opk_drawn_kernels *kernels, size_t shown)
 {
-	int code = OPK_OK;
-
 	find_units(r, evaluation, kernels->items, kernels->count);
 	find_peaks(r, kernels->items, kernels->count);
-	for (size_t i = 0; !code && i < shown; i++) {
+	for (size_t i = 0; i < shown; i++) {
 		add_dots(r, kernels->items, i);
-		code = judge(&r->kernels[i], ctx, r, &kernels->items[i]);
+		TRY(judge(&r->kernels[i], ctx, r, &kernels->items[i]));
 	}
-	return code ? code : find_lacks(r, ctx);
+	return find_lacks(r, ctx);
 }
 
 int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
@@ -462,10 +453,9 @@ int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
                      const struct opk_summary *summary)
 {
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
-	int code = opk_drawn_kernels_init(&kernels, ctx, summary);
 
-	return code ? code
-	            : opk_roofline_of(out, ctx, summary->evaluation, &kernels, kernels.count);
+	TRY(opk_drawn_kernels_init(&kernels, ctx, summary));
+	return opk_roofline_of(out, ctx, summary->evaluation, &kernels, kernels.count);
 }
 
 void opk_roofline_put_notes(struct opk_buf *out, const struct opk_roofline *r)

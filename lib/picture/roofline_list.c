@@ -53,10 +53,8 @@ int opk_roofline_list(struct opk_listing **out, struct opk_ctx *ctx,
                       const struct opk_summary *summary, enum opk_roofline_list which)
 {
 	opk_auto(opk_roofline) struct opk_roofline *r = NULL;
-	int code = opk_roofline_new(&r, ctx, summary);
 
-	if (code)
-		return code;
+	TRY(opk_roofline_new(&r, ctx, summary));
 	return opk_listing_finish(out, ctx,
 	                          which == OPK_ROOFLINE_ABOUT   ? list_about(r)
 	                          : which == OPK_ROOFLINE_ROOFS ? list_roofs(r)

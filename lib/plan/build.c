@@ -13,13 +13,11 @@
 static int counters_of_config(struct opk_counters *out, struct opk_ctx *ctx,
                               const struct opk_plan *plan)
 {
-	int code = OPK_OK;
-
 	*out = (struct opk_counters){ 0 };
-	for (size_t pass = 0; !code && pass < plan->schedule.passes; pass++)
-		code = opk_nv_config_counters(&out->names, ctx, plan->schedule.config,
-		                              plan->schedule.size, pass);
-	return code;
+	for (size_t pass = 0; pass < plan->schedule.passes; pass++)
+		TRY(opk_nv_config_counters(&out->names, ctx, plan->schedule.config,
+		                           plan->schedule.size, pass));
+	return OPK_OK;
 }
 
 static int counters_of_plan(struct opk_counters *out, struct opk_ctx *ctx,
@@ -82,11 +80,10 @@ static bool needs_columns(const struct opk_plan *plan)
 int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
                      const struct opk_plan *plan)
 {
-	int code = opk_resolved_to_meta(meta, labels, ctx, &plan->resolved);
-
-	if (!code && !needs_columns(plan))
+	TRY(opk_resolved_to_meta(meta, labels, ctx, &plan->resolved));
+	if (!needs_columns(plan))
 		meta->column_count = 0;
-	return code;
+	return OPK_OK;
 }
 
 /* Numbers of the passes that serve each metric, counted from 1. */
@@ -94,16 +91,16 @@ static int list_passes(struct opk_pass_list *lists, uint32_t *numbers, struct op
                        const struct opk_plan *plan, const struct opk_counters *counters)
 {
 	opk_autopassuse struct opk_pass_use use = { 0 };
-	int code = opk_pass_use_find(&use, ctx, plan, counters);
 
-	for (size_t i = 0; !code && i < use.metrics; i++) {
+	TRY(opk_pass_use_find(&use, ctx, plan, counters));
+	for (size_t i = 0; i < use.metrics; i++) {
 		lists[i].passes = numbers;
 		for (size_t pass = 0; pass < use.passes; pass++)
 			if (opk_pass_serves(&use, pass, i))
 				numbers[lists[i].count++] = (uint32_t)pass + 1;
 		numbers += lists[i].count;
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
@@ -128,12 +125,9 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 		.metric_pass_count = passes ? plan->metrics.count : 0,
 	};
 	opk_autofree struct opk_meta_label *labels = NULL;
-	int code = opk_nvidia_get_info(&info, ctx);
 
-	if (!code)
-		code = opk_plan_to_meta(&meta, &labels, ctx, plan);
-	if (code)
-		return code;
+	TRY(opk_nvidia_get_info(&info, ctx));
+	TRY(opk_plan_to_meta(&meta, &labels, ctx, plan));
 	meta.cupti_version = info.cupti_version;
 	opk_config_hash(hash, plan->schedule.config, plan->schedule.size);
 	return opk_writer_add_meta(writer, &meta);
@@ -146,11 +140,12 @@ static int add_plan(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 	size_t metrics = plan->metrics.count, passes = plan->schedule.passes;
 	opk_autofree struct opk_pass_list *lists = opk_alloc_array(metrics + 1, sizeof *lists);
 	opk_autofree uint32_t *numbers = opk_alloc_array(metrics * passes + 1, sizeof *numbers);
-	int code = lists && numbers ? OPK_OK : opk_nomem(ctx, "passes of metrics");
 
-	if (!code && passes > 1)
-		code = list_passes(lists, numbers, ctx, plan, counters);
-	return code ? code : add_meta(writer, ctx, plan, passes > 1 ? lists : NULL, all_instances);
+	if (!(lists && numbers))
+		return opk_nomem(ctx, "passes of metrics");
+	if (passes > 1)
+		TRY(list_passes(lists, numbers, ctx, plan, counters));
+	return add_meta(writer, ctx, plan, passes > 1 ? lists : NULL, all_instances);
 }
 
 static bool are_all(const bool *flags, size_t count)
@@ -169,24 +164,17 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	opk_autofree void *prefix = NULL;
 	opk_autofree bool *keep = NULL;
 	size_t size;
-	int code = counters_of_plan(&counters, ctx, plan);
 
-	if (!code)
-		code = opk_instances_find(&keep, ctx, plan, &counters, instances_of(options));
-	if (!code)
-		code = add_plan(writer, ctx, plan, &counters, are_all(keep, counters.names.count));
-	if (!code)
-		code = fail_prefix(ctx, make_prefix(&prefix, &size, ctx, plan, &counters, keep),
-		                   plan);
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_CONFIG, plan->schedule.config,
-		                      plan->schedule.size);
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, size);
-	if (!code && options->availability)
-		code = opk_writer_add(writer, OPK_SECTION_AVAILABILITY, options->availability,
-		                      options->availability_size);
-	return code;
+	TRY(counters_of_plan(&counters, ctx, plan));
+	TRY(opk_instances_find(&keep, ctx, plan, &counters, instances_of(options)));
+	TRY(add_plan(writer, ctx, plan, &counters, are_all(keep, counters.names.count)));
+	TRY(fail_prefix(ctx, make_prefix(&prefix, &size, ctx, plan, &counters, keep), plan));
+	TRY(opk_writer_add(writer, OPK_SECTION_CONFIG, plan->schedule.config, plan->schedule.size));
+	TRY(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, size));
+	if (options->availability)
+		TRY(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, options->availability,
+		                   options->availability_size));
+	return OPK_OK;
 }
 
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,

@@ -192,11 +192,10 @@ static int assign(struct counting *c, size_t name)
 	opk_autofree char *full = full_name(c, name);
 	opk_autostrlist struct opk_strlist counters = { 0 };
 	uint32_t key = 0;
-	int code = full ? counters_of(&counters, c, full) : opk_nomem(c->ctx, "pass counts");
 
-	if (!code)
-		code = counters.count ? join(&key, c, &counters) : shared_name(&key, c, name);
-	return code ? code : find_set(&c->set_of[name], c, key, &counters, name);
+	TRY(full ? counters_of(&counters, c, full) : opk_nomem(c->ctx, "pass counts"));
+	TRY(counters.count ? join(&key, c, &counters) : shared_name(&key, c, name));
+	return find_set(&c->set_of[name], c, key, &counters, name);
 }
 
 /* ---- what CUPTI says */
@@ -237,12 +236,12 @@ static int ask(struct counting *c)
 		.progress = c->options->progress,
 		.progress_data = c->options->progress_data,
 	};
-	int code = results ? opk_workers_run(results, c->ctx, &workers, c->asked_count)
-	                   : opk_nomem(c->ctx, "pass counts");
 
-	for (size_t i = 0; !code && i < c->asked_count; i++)
+	TRY(results ? opk_workers_run(results, c->ctx, &workers, c->asked_count)
+	            : opk_nomem(c->ctx, "pass counts"));
+	for (size_t i = 0; i < c->asked_count; i++)
 		c->sets[c->asked[i]].passes = results[i];
-	return code;
+	return OPK_OK;
 }
 
 /* The first set with these domains that fits one pass; the others are like it. */
@@ -310,25 +309,19 @@ static int open_perfworks(struct counting *c)
 
 static int count(struct counting *c)
 {
-	int code = OPK_OK;
-
 	c->set_of = opk_alloc_array(c->count + 1, sizeof *c->set_of);
 	if (!c->set_of || !opk_catalog_table_init(&c->text, 0))
 		return opk_nomem(c->ctx, "pass counts");
-	code = open_perfworks(c);
-	for (size_t i = 0; !code && i < c->count; i++)
-		code = assign(c, i);
-	if (code)
-		return code;
+	TRY(open_perfworks(c));
+	for (size_t i = 0; i < c->count; i++)
+		TRY(assign(c, i));
 	c->asked = opk_alloc_array(c->set_count + 1, sizeof *c->asked);
 	if (!c->asked)
 		return opk_nomem(c->ctx, "pass counts");
-	code = ask_first(c);
-	if (!code)
-		code = ask_again(c);
-	if (!code)
-		keep(c);
-	return code;
+	TRY(ask_first(c));
+	TRY(ask_again(c));
+	keep(c);
+	return OPK_OK;
 }
 
 /* ---- with an availability image, in a child: nothing can be checked of one */
@@ -369,7 +362,6 @@ static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chi
 static int read_outcomes(struct counting *c, struct opk_result *result)
 {
 	opk_autofree struct outcome *outcomes = opk_alloc_array(c->count, sizeof *outcomes);
-	int code;
 
 	if (!outcomes)
 		return opk_nomem(c->ctx, "pass counts");
@@ -378,12 +370,12 @@ static int read_outcomes(struct counting *c, struct opk_result *result)
 		opk_result_expect(result, outcomes[i].passes >= -INT32_MAX
 		                                  && outcomes[i].method <= OPK_METHOD_BOTH);
 	}
-	code = opk_result_check(result, c->ctx);
-	for (size_t i = 0; !code && i < c->count; i++) {
+	TRY(opk_result_check(result, c->ctx));
+	for (size_t i = 0; i < c->count; i++) {
 		record_of(c, i)->passes = outcomes[i].passes;
 		record_of(c, i)->method = outcomes[i].method;
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int count_contained(struct counting *c)
@@ -394,11 +386,9 @@ static int count_contained(struct counting *c)
 		.progress_data = c->options->progress_data,
 	};
 	opk_autosent struct opk_result result = { 0 };
-	int code = opk_contain(&result, c->ctx, count_in_child, c, &contain);
 
-	if (!code)
-		code = read_outcomes(c, &result);
-	return code;
+	TRY(opk_contain(&result, c->ctx, count_in_child, c, &contain));
+	return read_outcomes(c, &result);
 }
 
 /* ---- all */

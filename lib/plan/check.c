@@ -214,10 +214,8 @@ static int check_on(struct check *check, const char *chip)
 static int check_named(struct check *check, const char *name)
 {
 	const struct opk_chip *chip;
-	int code = opk_chips_resolve(&chip, check->ctx, check->chips, name);
 
-	if (code)
-		return code;
+	TRY(opk_chips_resolve(&chip, check->ctx, check->chips, name));
 	if (opk_set_has_profiler_on(check->set, chip))
 		return check_on(check, chip->name);
 	return put_row(check, chip->name, NULL, "the chip lacks the set's profiler", false);
@@ -228,18 +226,17 @@ static int check_chips(struct check *check)
 {
 	const struct opk_set_check_options *options = check->options;
 	const struct opk_chip *chip;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < options->chip_count; i++)
-		code = opk_chips_resolve(&chip, check->ctx, check->chips, options->chips[i]);
-	for (size_t i = 0; !code && i < options->chip_count; i++)
-		code = check_named(check, options->chips[i]);
-	for (size_t i = 0; !code && !options->chips && i < opk_chips_count(check->chips); i++) {
+	for (size_t i = 0; i < options->chip_count; i++)
+		TRY(opk_chips_resolve(&chip, check->ctx, check->chips, options->chips[i]));
+	for (size_t i = 0; i < options->chip_count; i++)
+		TRY(check_named(check, options->chips[i]));
+	for (size_t i = 0; !options->chips && i < opk_chips_count(check->chips); i++) {
 		chip = opk_chips_get(check->chips, i);
 		if (opk_set_supports(check->set, chip))
-			code = check_on(check, chip->name);
+			TRY(check_on(check, chip->name));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- all of it */
@@ -290,18 +287,16 @@ static int read_partly(struct opk_set **out, struct check *check)
 static int check_all(struct check *check)
 {
 	opk_auto(opk_set) struct opk_set *partly = NULL;
-	int code = begin(check);
 
-	if (!code && !check->set)
-		code = read_partly(&partly, check);
-	if (code)
-		return code;
+	TRY(begin(check));
+	if (!check->set)
+		TRY(read_partly(&partly, check));
 	check->set = check->set ? check->set : partly;
 	if (!check->set)
 		return OPK_OK;
 	if (opk_set_check_claims(check->ctx, check->set, check->chips))
-		code = take(check, NULL);
-	return code ? code : check_chips(check);
+		TRY(take(check, NULL));
+	return check_chips(check);
 }
 
 int opk_set_check(struct opk_listing **chips, struct opk_listing **errors, struct opk_ctx *ctx,

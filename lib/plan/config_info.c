@@ -49,12 +49,9 @@ static int look_at(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	opk_autostrlist struct opk_strlist chips = { 0 };
 	void *copy = opk_child_guarded_copy(image->data, image->size);
 	const char *chip;
-	int code = copy ? opk_nv_chips(&chips, ctx) : opk_nomem(ctx, "a config image");
 
-	if (!code)
-		code = find_chip(&chip, ctx, &chips, image);
-	if (code)
-		return code;
+	TRY(copy ? opk_nv_chips(&chips, ctx) : opk_nomem(ctx, "a config image"));
+	TRY(find_chip(&chip, ctx, &chips, image));
 	opk_put_bytes(child, chip, strlen(chip));
 	return put_passes(ctx, child, copy, image->size);
 }

@@ -73,15 +73,12 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 	opk_autofree char *nearest = NULL;
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
 	struct opk_nv_release release;
-	int code = OPK_OK;
 
 	if (!opk_catalog_suggest(&near, catalog, name, OPK_MAX_SUGGESTIONS))
 		return opk_nomem(ctx, "names");
 	/* nvprof's names have no double underscore; neither have today's where it was mistyped. */
 	if (!strstr(name, "__") && !(near.count && differs_in_underscores(near.items[0], name)))
-		code = opk_legacy_suggest(&near, ctx, name);
-	if (code)
-		return code;
+		TRY(opk_legacy_suggest(&near, ctx, name));
 	for (size_t i = 0; i < near.count && i < OPK_MAX_SUGGESTIONS; i++)
 		opk_buf_add_printf(&list, "%s%s", i ? ", " : "; the nearest: ", near.items[i]);
 	nearest = opk_buf_take_text(&list);
@@ -195,10 +192,8 @@ static int ask(struct opk_description *d, struct opk_ctx *ctx)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 	bool complete;
-	int code = opk_describe_ask(&text, &complete, ctx, d->catalog, d->of.metric, d->name);
 
-	if (code)
-		return code;
+	TRY(opk_describe_ask(&text, &complete, ctx, d->catalog, d->of.metric, d->name));
 	d->text = opk_buf_take_text(&text);
 	if (d->text && complete)
 		store_cached(ctx, d->catalog, d->name, d->text);
@@ -250,17 +245,11 @@ static int find_sets(struct opk_description *d, struct opk_ctx *ctx)
 
 static int fill_metric(struct opk_description *d, struct opk_ctx *ctx, const char *name)
 {
-	int code = find(&d->of, ctx, d->catalog, name);
-
-	if (!code)
-		code = count_passes(ctx, d->catalog, d->of.metric);
-	if (code)
-		return code;
+	TRY(find(&d->of, ctx, d->catalog, name));
+	TRY(count_passes(ctx, d->catalog, d->of.metric));
 	d->name = opk_printf("%s%s", d->of.metric->name,
 	                     opk_catalog_submetric_of(d->catalog, &d->of).suffix);
-	code = d->name ? find_sets(d, ctx) : opk_nomem(ctx, "a description");
-	if (code)
-		return code;
+	TRY(d->name ? find_sets(d, ctx) : opk_nomem(ctx, "a description"));
 	d->text = load_cached(ctx, d->catalog, d->name);
 	if (d->text && is_sound(d->text))
 		return OPK_OK;
@@ -274,17 +263,14 @@ int opk_catalog_describe(struct opk_description **out, struct opk_ctx *ctx,
                          struct opk_catalog *catalog, const char *name)
 {
 	opk_auto(opk_description) struct opk_description *d = opk_alloc(sizeof *d);
-	int code = OPK_OK;
 
 	if (!d)
 		return opk_nomem(ctx, "a description");
 	d->catalog = catalog;
 	if (!opk_catalog_find(catalog, name))
-		code = opk_legacy_new(&d->legacy, ctx, catalog, name);
-	if (!code && !d->legacy)
-		code = fill_metric(d, ctx, name);
-	if (code)
-		return code;
+		TRY(opk_legacy_new(&d->legacy, ctx, catalog, name));
+	if (!d->legacy)
+		TRY(fill_metric(d, ctx, name));
 	*out = opk_take(d);
 	return OPK_OK;
 }
@@ -295,15 +281,12 @@ int opk_description_new(struct opk_description **out, struct opk_ctx *ctx, const
                         enum opk_profiler profiler, const char *name)
 {
 	opk_auto(opk_catalog) struct opk_catalog *catalog = NULL;
-	int code = opk_catalog_new(&catalog, ctx, chip, profiler);
 
-	if (!code)
-		code = opk_catalog_complete(catalog, ctx);
-	if (!code)
-		code = opk_catalog_describe(out, ctx, catalog, name);
-	if (!code)
-		(*out)->own = opk_take(catalog);
-	return code;
+	TRY(opk_catalog_new(&catalog, ctx, chip, profiler));
+	TRY(opk_catalog_complete(catalog, ctx));
+	TRY(opk_catalog_describe(out, ctx, catalog, name));
+	(*out)->own = opk_take(catalog);
+	return OPK_OK;
 }
 
 void opk_description_free(struct opk_description *d)

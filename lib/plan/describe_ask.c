@@ -27,9 +27,7 @@ static int ask_chip(struct asking *a, const char *chip)
 
 	if (code || !has)
 		return code;
-	code = opk_nv_host_new(&host, a->ctx, chip, a->catalog->profiler, NULL);
-	if (code)
-		return code;
+	TRY(opk_nv_host_new(&host, a->ctx, chip, a->catalog->profiler, NULL));
 	code = opk_nv_all_base_metrics(&names, a->ctx, host);
 	if (!code && opk_strlist_contains(&names, a->metric->name))
 		opk_buf_add_printf(a->text, "chip\t%s\n", chip);
@@ -53,12 +51,13 @@ static int ask_scope(struct asking *a)
 static int ask_chips(struct asking *a)
 {
 	opk_autostrlist struct opk_strlist chips = { 0 };
-	int code = opk_nv_chips(&chips, a->ctx);
 
-	for (size_t i = 0; !code && i < chips.count; i++)
+	TRY(opk_nv_chips(&chips, a->ctx));
+	for (size_t i = 0; i < chips.count; i++) {
 		if (strcmp(chips.items[i], a->catalog->chip))
-			code = ask_chip(a, chips.items[i]);
-	return code;
+			TRY(ask_chip(a, chips.items[i]));
+	}
+	return OPK_OK;
 }
 
 /* ---- raw counters */

@@ -23,10 +23,8 @@ void opk_filling_clear(struct opk_filling *f)
 static int find_software(struct opk_filling *f, struct opk_ctx *ctx)
 {
 	struct opk_parts parts;
-	int code = opk_parts_split(&parts, ctx, &f->counters, f->scheduler);
 
-	if (code)
-		return code;
+	TRY(opk_parts_split(&parts, ctx, &f->counters, f->scheduler));
 	for (size_t i = 0; i < parts.count; i++)
 		for (size_t j = 0; j < parts.all[i].count; j++)
 			f->software[parts.all[i].members[j]] = parts.all[i].software;
@@ -76,16 +74,13 @@ static int place(size_t *pass, struct opk_ctx *ctx, struct opk_filling *f, size_
 	for (*pass = 0; *pass < f->passes; ++*pass) {
 		size_t *members = &f->members[*pass * f->counters.names.count];
 		bool fits;
-		int code;
 
 		if (f->sizes[*pass] && f->of_software[*pass] != f->software[counter])
 			continue;
 		memmove(members + 1, members, f->sizes[*pass] * sizeof *members);
 		members[0] = counter;
-		code = opk_answers_ask(&fits, ctx, &f->answers, &f->counters.names, f->scheduler,
-		                       members, f->sizes[*pass] + 1);
-		if (code)
-			return code;
+		TRY(opk_answers_ask(&fits, ctx, &f->answers, &f->counters.names, f->scheduler,
+		                    members, f->sizes[*pass] + 1));
 		if (fits) {
 			f->of_software[*pass] = f->software[counter];
 			f->sizes[*pass]++;
@@ -110,7 +105,6 @@ int opk_filling_add(bool *fits, struct opk_ctx *ctx, struct opk_filling *f, size
 {
 	const struct opk_counters *counters = &f->counters;
 	size_t added = 0;
-	int code = OPK_OK;
 
 	*fits = true;
 	for (size_t i = counters->first[metric]; *fits && i < counters->first[metric + 1]; i++) {
@@ -118,9 +112,7 @@ int opk_filling_add(bool *fits, struct opk_ctx *ctx, struct opk_filling *f, size
 
 		if (f->placed[counter] || opk_is_trace(counters->names.items[counter]))
 			continue;
-		code = place(&pass, ctx, f, counter);
-		if (code)
-			return code;
+		TRY(place(&pass, ctx, f, counter));
 		*fits = pass < f->passes;
 		if (!*fits)
 			break;

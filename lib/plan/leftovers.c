@@ -79,17 +79,17 @@ static int find_homeless(struct opk_strlist *out, const struct trying *t,
                          const struct opk_strlist *counters)
 {
 	bool fits;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < counters->count; i++) {
-		code = fit_beside(&fits, t, opk_strlist_items(counters) + i, 1);
-		if (!code && !fits && !opk_strlist_add(out, counters->items[i]))
-			code = opk_nomem(t->ctx, "raw counters");
+	for (size_t i = 0; i < counters->count; i++) {
+		TRY(fit_beside(&fits, t, opk_strlist_items(counters) + i, 1));
+		if (!fits && !opk_strlist_add(out, counters->items[i]))
+			return opk_nomem(t->ctx, "raw counters");
 	}
-	for (size_t i = 0; !code && !out->count && i < counters->count; i++)
+	for (size_t i = 0; !out->count && i < counters->count; i++) {
 		if (!opk_strlist_add(out, counters->items[i]))
 			return opk_nomem(t->ctx, "raw counters");
-	return code;
+	}
+	return OPK_OK;
 }
 
 /* PerfWorks says quickly what does not fit; what does, CUPTI is asked about. */
@@ -126,9 +126,7 @@ static int try_one(struct leftover *leftover, const struct trying *t, const char
 	code = ask_perfworks(&may_fit, leftover, t, metric);
 	if (code || !may_fit)
 		return code;
-	code = opk_schedule_try(&result, t->ctx, &t->plan->target, t->names, count + 1);
-	if (code)
-		return code;
+	TRY(opk_schedule_try(&result, t->ctx, &t->plan->target, t->names, count + 1));
 	leftover->would_fit = result.passes == 1;
 	if (result.passes == 1 || !t->scheduler)
 		return OPK_OK;

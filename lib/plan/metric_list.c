@@ -35,15 +35,14 @@ static int add_full(struct opk_metric_list *list, struct opk_ctx *ctx,
 {
 	size_t count = opk_catalog_submetric_count(list->catalog, metric);
 	char full[OPK_METRIC_NAME];
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		snprintf(full, sizeof full, "%s%s", metric->name,
 		         opk_catalog_submetric(list->catalog, metric, i).suffix);
 		if (opk_matcher_match_full(matcher, metric, full))
-			code = add(list, ctx, metric, i);
+			TRY(add(list, ctx, metric, i));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* Asks for each base metric that was found once. */
@@ -88,17 +87,15 @@ static int choose_scope(struct opk_metric_list *list, struct opk_ctx *ctx)
 static int find(struct opk_metric_list *list, struct opk_ctx *ctx,
                 const struct opk_matcher *matcher)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < opk_catalog_count(list->catalog); i++) {
+	for (size_t i = 0; i < opk_catalog_count(list->catalog); i++) {
 		const struct opk_metric *metric = opk_catalog_get(list->catalog, i);
 
 		if (list->options.submetrics)
-			code = add_full(list, ctx, matcher, metric);
+			TRY(add_full(list, ctx, matcher, metric));
 		else if (opk_matcher_match(matcher, metric))
-			code = add(list, ctx, metric, opk_catalog_plainest(list->catalog, metric));
+			TRY(add(list, ctx, metric, opk_catalog_plainest(list->catalog, metric)));
 	}
-	return code ? code : choose_scope(list, ctx);
+	return choose_scope(list, ctx);
 }
 
 /* Those that can be collected, and in few passes. */
@@ -137,20 +134,18 @@ static int open_catalog(struct opk_metric_list *list, struct opk_ctx *ctx, const
                         enum opk_profiler profiler)
 {
 	const struct opk_metric_list_options *options = &list->options;
-	int code = opk_catalog_new(&list->catalog, ctx, chip, profiler);
 
-	if (code)
-		return code;
+	TRY(opk_catalog_new(&list->catalog, ctx, chip, profiler));
 	if (!options->submetrics && !options->passes && !options->max_passes
 	    && !options->availability) {
 		opk_catalog_keep(list->catalog, ctx);
 		return OPK_OK;
 	}
-	code = opk_catalog_complete(list->catalog, ctx);
-	if (!code && options->availability)
-		code = opk_catalog_set_availability(list->catalog, ctx, options->availability,
-		                                    options->availability_size);
-	return code;
+	TRY(opk_catalog_complete(list->catalog, ctx));
+	if (options->availability)
+		TRY(opk_catalog_set_availability(list->catalog, ctx, options->availability,
+		                                 options->availability_size));
+	return OPK_OK;
 }
 
 OPK_DEFINE_AUTO(opk_metric_list)
@@ -161,21 +156,15 @@ int opk_metric_list_new(struct opk_metric_list **out, struct opk_ctx *ctx, const
 {
 	opk_auto(opk_metric_list) struct opk_metric_list *list = opk_alloc(sizeof *list);
 	opk_auto(opk_matcher) struct opk_matcher *matcher = NULL;
-	int code;
 
 	if (!list)
 		return opk_nomem(ctx, "a list of metrics");
 	opk_copy_options(&list->options, sizeof list->options, options);
 	list->options.size = sizeof list->options;
-	code = opk_matcher_new(&matcher, ctx, &list->options);
-	if (!code)
-		code = open_catalog(list, ctx, chip, profiler);
-	if (!code)
-		code = find(list, ctx, matcher);
-	if (!code)
-		code = count_passes(list, ctx);
-	if (code)
-		return code;
+	TRY(opk_matcher_new(&matcher, ctx, &list->options));
+	TRY(open_catalog(list, ctx, chip, profiler));
+	TRY(find(list, ctx, matcher));
+	TRY(count_passes(list, ctx));
 	*out = opk_take(list);
 	return OPK_OK;
 }

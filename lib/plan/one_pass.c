@@ -72,10 +72,8 @@ static int add_leading(struct fitting *f)
 		size_t middle = (too_many - f->count) / 2;
 		size_t end = f->count + middle;
 		bool fits;
-		int code = try_some(&fits, f, f->count, middle);
 
-		if (code)
-			return code;
+		TRY(try_some(&fits, f, f->count, middle));
 		if (!fits)
 			too_many = end;
 	}
@@ -86,17 +84,15 @@ static int explain_none(const struct fitting *f, bool strict_order)
 {
 	opk_autoresult struct opk_schedule_result alone = { 0 };
 	const char *first = f->plan->metrics.items[0];
-	int code;
 
 	if (!strict_order)
 		return opk_fail(f->ctx, OPK_EFAILED,
 		                "each of the metrics needs several passes by itself");
-	code = opk_schedule_try(&alone, f->ctx, &f->plan->target, &first, 1);
-	return code ? code
-	            : opk_fail(f->ctx, OPK_EFAILED,
-	                       "%s needs %zu passes by itself and is the first: take it out, or "
-	                       "take those that fit, in any place, without a strict order",
-	                       first, alone.passes);
+	TRY(opk_schedule_try(&alone, f->ctx, &f->plan->target, &first, 1));
+	return opk_fail(f->ctx, OPK_EFAILED,
+	                "%s needs %zu passes by itself and is the first: take it out, or "
+	                "take those that fit, in any place, without a strict order",
+	                first, alone.passes);
 }
 
 /* PerfWorks knows range metrics, and its scheduler came with 12.9. */

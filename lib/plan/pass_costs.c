@@ -153,10 +153,8 @@ int opk_pass_cost_of(struct opk_pass_cost *out, struct opk_ctx *ctx,
 		return opk_nomem(ctx, "costs of passes");
 	for (size_t i = 0; i < counters->count; i++) {
 		const struct opk_domain_cost *place;
-		int code = find_place(&place, ctx, costs, scheduler, counters->items[i], cheap);
 
-		if (code)
-			return code;
+		TRY(find_place(&place, ctx, costs, scheduler, counters->items[i], cheap));
 		/* A domain that was not measured makes its pass unknown, too. */
 		if (!place)
 			return OPK_OK;

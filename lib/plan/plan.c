@@ -59,9 +59,8 @@ static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 
 static int keep_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool strict_order)
 {
-	int code = opk_plan_fit_one_pass(plan, ctx, strict_order);
-
-	return code ? code : try_all(plan, ctx);
+	TRY(opk_plan_fit_one_pass(plan, ctx, strict_order));
+	return try_all(plan, ctx);
 }
 
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
@@ -93,15 +92,12 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 {
 	const struct contained_plan *job = data;
 	struct opk_plan *plan = job->plan;
-	int code;
 
 	plan->target.availability = opk_child_guarded_copy(job->options->availability,
 	                                                   job->options->availability_size);
 	if (!plan->target.availability)
 		return opk_nomem(ctx, "a counter-availability image");
-	code = schedule(plan, ctx, job->set, job->options);
-	if (code)
-		return code;
+	TRY(schedule(plan, ctx, job->set, job->options));
 	opk_put_number(child, plan->schedule.passes);
 	opk_put_number(child, plan->schedule.apart);
 	opk_put_number(child, plan->schedule.cheap);
@@ -117,7 +113,6 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, struct opk
 	opk_autofree bool *kept = opk_alloc_array(plan->metrics.count + 1, sizeof *kept);
 	opk_autostrlist struct opk_strlist left_out = { 0 };
 	size_t count;
-	int code;
 
 	if (!kept)
 		return opk_nomem(ctx, "a plan");
@@ -129,9 +124,7 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, struct opk
 	count = opk_get_number(result, plan->metrics.count);
 	for (size_t i = 0; i < count; i++)
 		opk_get_text(&left_out, result, OPK_MAX_CONFIG);
-	code = opk_result_check(result, ctx);
-	if (code)
-		return code;
+	TRY(opk_result_check(result, ctx));
 	opk_strlist_sort(&left_out);
 	for (size_t i = 0; i < plan->metrics.count; i++)
 		kept[i] = !opk_strlist_contains_sorted(&left_out, plan->metrics.items[i]);
@@ -179,19 +172,14 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
                 const struct opk_plan_options *options, bool limited)
 {
 	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
-	int code = plan ? prepare(plan, ctx, set, options) : opk_nomem(ctx, "a plan");
 
-	if (!code)
-		code = check_preference(ctx, plan, options);
-	if (code)
-		return code;
+	TRY(plan ? prepare(plan, ctx, set, options) : opk_nomem(ctx, "a plan"));
+	TRY(check_preference(ctx, plan, options));
 	if (limited)
 		plan->limit = plan->target.profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
-	code = schedule_anywhere(plan, ctx, set, options);
-	if (!code && plan->left_out.count)
-		code = opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
-	if (code)
-		return code;
+	TRY(schedule_anywhere(plan, ctx, set, options));
+	if (plan->left_out.count)
+		TRY(opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics));
 	if (!opk_set_claims(set, plan->target.chip))
 		opk_log(ctx, "set %s does not claim to support %s", plan->set_name,
 		        plan->target.chip);
@@ -216,7 +204,6 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
                   const struct opk_strlist *metrics)
 {
 	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
-	int code;
 
 	if (!plan)
 		return opk_nomem(ctx, "a plan");
@@ -233,19 +220,15 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
 	for (size_t i = 0; i < metrics->count; i++)
 		if (!opk_strlist_add(&plan->metrics, metrics->items[i]))
 			return opk_nomem(ctx, "a plan");
-	code = schedule_anywhere(plan, ctx, set, options);
-	if (!code)
-		*out = opk_take(plan);
-	return code;
+	TRY(schedule_anywhere(plan, ctx, set, options));
+	*out = opk_take(plan);
+	return OPK_OK;
 }
 
 int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set)
 {
-	int code = opk_set_resolve(&plan->resolved, ctx, set, plan->target.chip,
-	                           plan->target.profiler);
-
-	return code ? code
-	            : opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
+	TRY(opk_set_resolve(&plan->resolved, ctx, set, plan->target.chip, plan->target.profiler));
+	return opk_resolved_keep(&plan->resolved, ctx, plan->set_name, &plan->metrics);
 }
 
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,

@@ -88,45 +88,42 @@ static int fits(bool *out, const struct saving *s, const struct opk_part *part, 
 {
 	enum opk_room *room = &s->room[counter * s->schedule->passes + pass];
 	bool known = is_unchanged(s, part, pass);
-	int code;
 
 	if (known && *room != ROOM_UNKNOWN) {
 		*out = *room == ROOM;
 		return OPK_OK;
 	}
-	code = ask(out, s, part, pass, counter);
-	if (!code && known)
+	TRY(ask(out, s, part, pass, counter));
+	if (known)
 		*room = *out ? ROOM : NO_ROOM;
-	return code;
+	return OPK_OK;
 }
 
 /* Moves a counter to another of the part's passes that has room. */
 static int move(bool *moved, struct saving *s, const struct opk_part *part, size_t counter,
                 size_t from)
 {
-	int code = OPK_OK;
-
 	*moved = false;
-	for (size_t pass = 0; !code && !*moved && pass < s->schedule->passes; pass++) {
+	for (size_t pass = 0; !*moved && pass < s->schedule->passes; pass++) {
 		if (pass == from)
 			continue;
-		code = fits(moved, s, part, pass, counter);
-		if (!code && *moved)
+		TRY(fits(moved, s, part, pass, counter));
+		if (*moved)
 			s->pass_of[counter] = pass;
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int empty_pass(bool *emptied, struct saving *s, const struct opk_part *part)
 {
 	size_t fewest = 0, pass = emptiest(&fewest, s, part);
-	int code = OPK_OK;
 
 	*emptied = pass != SIZE_MAX && fewest <= MOVABLE && passes_of(s, part) > 1;
-	for (size_t i = 0; !code && *emptied && i < part->count; i++)
+	for (size_t i = 0; *emptied && i < part->count; i++) {
 		if (s->pass_of[part->members[i]] == pass)
-			code = move(emptied, s, part, part->members[i], pass);
-	return code;
+			TRY(move(emptied, s, part, part->members[i], pass));
+	}
+	return OPK_OK;
 }
 
 /* Takes out what the metric alone needs; false where that is nothing. */
@@ -216,12 +213,9 @@ static int describe_part(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 {
 	struct opk_part *part = &detail->parts.all[at];
 	size_t parts = detail->parts.count;
-	int code = opk_part_begin(part, ctx, schedule);
 
-	if (!code)
-		code = opk_part_bound(part, ctx, &detail->patience);
-	if (code)
-		return code;
+	TRY(opk_part_begin(part, ctx, schedule));
+	TRY(opk_part_bound(part, ctx, &detail->patience));
 	for (size_t i = 0; i < part->count; i++)
 		if (schedule->pass_of[part->members[i]] < detail->passes)
 			detail->fill[schedule->pass_of[part->members[i]] * parts + at]++;
@@ -277,16 +271,14 @@ static int find_savings(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 		.names = names,
 		.room = room,
 	};
-	int code = needed && pass_of && counts && names && room ? OPK_OK : opk_nomem(ctx, "a plan");
 
-	if (code)
-		return code;
+	if (!(needed && pass_of && counts && names && room))
+		return opk_nomem(ctx, "a plan");
 	for (size_t i = 0; i < counters->first[counters->metric_count]; i++)
 		needed[counters->needs[i]]++;
-	for (size_t i = 0;
-	     !code && i < counters->metric_count && !opk_patience_over(&detail->patience); i++)
-		code = find_saving(&detail->saves[i], &s, i, schedule->passes);
-	return code;
+	for (size_t i = 0; i < counters->metric_count && !opk_patience_over(&detail->patience); i++)
+		TRY(find_saving(&detail->saves[i], &s, i, schedule->passes));
+	return OPK_OK;
 }
 
 static int find_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,

@@ -87,14 +87,12 @@ int opk_compose_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
 	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
 	opk_autofree const char **names = opk_alloc_array(composed->counters->names.count + 1,
 	                                                  sizeof *names);
-	int code = names ? opk_nv_scheduler_new(&scheduler, ctx, target->chip, target->availability)
-	                 : opk_nomem(ctx, "a plan");
 
-	for (size_t pass = 0; !code && pass < composed->schedule->passes; pass++)
-		code = add_pass(ctx, scheduler, composed, pass, names);
-	if (!code)
-		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, ctx,
-		                              scheduler);
+	TRY(names ? opk_nv_scheduler_new(&scheduler, ctx, target->chip, target->availability)
+	          : opk_nomem(ctx, "a plan"));
+	for (size_t pass = 0; pass < composed->schedule->passes; pass++)
+		TRY(add_pass(ctx, scheduler, composed, pass, names));
+	TRY(opk_nv_scheduler_image(&out->config, &out->size, &out->passes, ctx, scheduler));
 	/* CUPTI's own word counts. */
-	return code ? code : opk_nv_passes(&out->passes, ctx, out->config, out->size);
+	return opk_nv_passes(&out->passes, ctx, out->config, out->size);
 }

@@ -170,16 +170,13 @@ int opk_plan_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_plan
 {
 	opk_auto(opk_listing) struct opk_listing *rows = NULL;
 	const struct list *list;
-	int code = OPK_OK;
 
 	if ((size_t)which >= sizeof lists / sizeof *lists)
 		return opk_fail(ctx, OPK_EUSAGE, "a plan has no list %d", (int)which);
 	if (which >= OPK_PLAN_COSTS && !plan->detail)
-		code = opk_plan_detail_new(&plan->detail, ctx, plan);
-	if (code)
-		return code;
+		TRY(opk_plan_detail_new(&plan->detail, ctx, plan));
 	list = &lists[which];
 	rows = opk_listing_new(list->columns);
-	code = list->add(rows, ctx, plan);
-	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
+	TRY(list->add(rows, ctx, plan));
+	return opk_listing_finish(out, ctx, opk_take(rows));
 }

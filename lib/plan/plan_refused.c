@@ -176,10 +176,8 @@ int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	opk_autofree char *others = NULL;
 	size_t limit = plan->limit, left_out;
-	int code = take_in_order(&others, &left_out, ctx, plan, limit);
 
-	if (code)
-		return code;
+	TRY(take_in_order(&others, &left_out, ctx, plan, limit));
 	opk_fail(ctx, OPK_EFAILED, "%s",
 	         plan->target.profiler == OPK_PROFILER_PM
 	                 ? "PM sampling has one: keep what fits a single pass, or divide the set "

@@ -141,17 +141,16 @@ static bool may_clash(const struct opk_part *part)
 static int ask(struct searching *s, struct opk_part *part)
 {
 	bool early = part->tries == 1 && !part->varied && may_clash(part);
-	int code = OPK_OK;
 
 	if (part->bins.count <= aim(s, part))
 		return OPK_OK;
 	if (part->tries == late_tries(part))
-		code = opk_part_count(part, s->ctx, &s->patience);
-	if (!code && (early || part->tries == late_tries(part)))
-		code = opk_part_clique(part, s->ctx, &s->patience);
-	if (!code && part->tries == TRIES && s->options->effort > 0)
-		code = opk_part_bound(part, s->ctx, &s->patience);
-	return code;
+		TRY(opk_part_count(part, s->ctx, &s->patience));
+	if (early || part->tries == late_tries(part))
+		TRY(opk_part_clique(part, s->ctx, &s->patience));
+	if (part->tries == TRIES && s->options->effort > 0)
+		TRY(opk_part_bound(part, s->ctx, &s->patience));
+	return OPK_OK;
 }
 
 static int improve(struct searching *s, bool software)
@@ -182,18 +181,15 @@ static size_t passes_now(const struct searching *s, size_t *software)
 static int gather(struct searching *s)
 {
 	size_t software, passes = passes_now(s, &software);
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < s->parts.count; i++) {
+	for (size_t i = 0; i < s->parts.count; i++) {
 		struct opk_part *part = &s->parts.all[i];
 
-		code = opk_part_join(part, s->ctx, s->ratios);
-		if (!code)
-			code = opk_part_gather(part, s->ctx,
-			                       part->software ? passes - software : software,
-			                       &s->patience);
+		TRY(opk_part_join(part, s->ctx, s->ratios));
+		TRY(opk_part_gather(part, s->ctx, part->software ? passes - software : software,
+		                    &s->patience));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- the plan */
@@ -271,13 +267,13 @@ static int replace_dear(struct searching *s, struct opk_schedule *ours,
 	opk_autoresult struct opk_schedule_result made = { 0 };
 	struct opk_composed what = composed(s, ours);
 	size_t dear = opk_dear_passes_first(&what), dear_before;
-	int code = count_dear(&dear_before, s, theirs);
 
-	if (!code && dear < dear_before)
-		code = opk_compose_image(&made, s->ctx, &s->plan->target, &what);
-	if (!code && made.passes)
+	TRY(count_dear(&dear_before, s, theirs));
+	if (dear < dear_before)
+		TRY(opk_compose_image(&made, s->ctx, &s->plan->target, &what));
+	if (made.passes)
 		take_image(s->plan, &made, made.passes - dear);
-	return code;
+	return OPK_OK;
 }
 
 static int replace(struct searching *s, struct opk_schedule *ours,
@@ -285,14 +281,13 @@ static int replace(struct searching *s, struct opk_schedule *ours,
 {
 	opk_autoresult struct opk_schedule_result made = { 0 };
 	struct opk_composed what = composed(s, ours);
-	int code;
 
 	if (!is_better(s, ours->passes, ours, theirs))
 		return OPK_OK;
-	code = opk_compose_image(&made, s->ctx, &s->plan->target, &what);
-	if (!code && is_better(s, made.passes, ours, theirs))
+	TRY(opk_compose_image(&made, s->ctx, &s->plan->target, &what));
+	if (is_better(s, made.passes, ours, theirs))
 		take_image(s->plan, &made, 0);
-	return code;
+	return OPK_OK;
 }
 
 /* Counters that PerfWorks has no room for without the dear domains. */

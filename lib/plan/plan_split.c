@@ -239,20 +239,17 @@ static void take_chosen(struct splitting *s)
 static int add_plan(struct opk_plan_split *split, struct splitting *s)
 {
 	opk_auto(opk_plan) struct opk_plan *plan = NULL;
-	int code = choose(s);
 
-	if (!code)
-		code = plan_chosen(&plan, s);
-	if (!code && !plan)
-		code = opk_fail(s->ctx, OPK_EFAILED, "%s does not fit a plan of its own",
+	TRY(choose(s));
+	TRY(plan_chosen(&plan, s));
+	if (!plan)
+		return opk_fail(s->ctx, OPK_EFAILED, "%s does not fit a plan of its own",
 		                s->whole->metrics.items[s->left[0]]);
 	/* Where there are many, the estimate has to do. */
-	if (!code && (!s->estimates || s->left_count - s->chosen_count <= FEW))
-		code = add_others(&plan, s);
-	if (!code && !opk_grow(&split->plans, &split->capacity, split->count, sizeof plan))
-		code = opk_nomem(s->ctx, "a plan");
-	if (code)
-		return code;
+	if (!s->estimates || s->left_count - s->chosen_count <= FEW)
+		TRY(add_others(&plan, s));
+	if (!opk_grow(&split->plans, &split->capacity, split->count, sizeof plan))
+		return opk_nomem(s->ctx, "a plan");
 	split->plans[split->count++] = opk_take(plan);
 	take_chosen(s);
 	report(s);
@@ -281,10 +278,8 @@ static int rank_by_passes(struct ranked *ranked, struct splitting *s)
 {
 	const struct opk_counters *counters = &s->filling.counters;
 	struct opk_schedule schedule;
-	int code = opk_schedule_read(&schedule, s->ctx, counters, &s->whole->schedule);
 
-	if (code)
-		return code;
+	TRY(opk_schedule_read(&schedule, s->ctx, counters, &s->whole->schedule));
 	for (size_t i = 0; i < s->count; i++) {
 		ranked[i].first = SIZE_MAX;
 		for (size_t j = counters->first[i]; j < counters->first[i + 1]; j++) {
@@ -316,14 +311,13 @@ typedef int rank_fn(struct ranked *ranked, struct splitting *s);
 static int order(struct splitting *s, rank_fn *rank)
 {
 	opk_autofree struct ranked *ranked = opk_alloc_array(s->count + 1, sizeof *ranked);
-	int code = ranked ? OPK_OK : opk_nomem(s->ctx, "a plan");
 
-	for (size_t i = 0; !code && i < s->count; i++)
+	if (!ranked)
+		return opk_nomem(s->ctx, "a plan");
+	for (size_t i = 0; i < s->count; i++)
 		ranked[i].metric = i;
-	if (!code && rank)
-		code = rank(ranked, s);
-	if (code)
-		return code;
+	if (rank)
+		TRY(rank(ranked, s));
 	qsort(ranked, s->count, sizeof *ranked, compare_ranks);
 	for (size_t i = 0; i < s->count; i++)
 		s->left[i] = ranked[i].metric;
@@ -411,35 +405,29 @@ static int finish_plan(struct opk_plan **plan, struct splitting *s)
 
 static int finish(struct opk_plan_split *split, struct splitting *s)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < split->count; i++)
-		code = finish_plan(&split->plans[i], s);
-	return code;
+	for (size_t i = 0; i < split->count; i++)
+		TRY(finish_plan(&split->plans[i], s));
+	return OPK_OK;
 }
 
 static int split_metrics(struct opk_plan_split **out, struct splitting *s)
 {
 	static rank_fn *const ranks[] = { rank_by_need, rank_by_passes };
-	int code = check_each(s);
 
-	if (!code)
-		code = begin_estimates(s);
-	if (!code)
-		code = split_by_order(out, s, NULL);
+	TRY(check_each(s));
+	TRY(begin_estimates(s));
+	TRY(split_by_order(out, s, NULL));
 	/* The set's own order stays where no other is better, or could be. */
-	for (size_t i = 0; !code && s->estimates && !is_shortest(*out, s) && i < 2; i++) {
+	for (size_t i = 0; s->estimates && !is_shortest(*out, s) && i < 2; i++) {
 		struct opk_plan_split *other, *worse;
 
 		s->order = i + 1;
-		code = split_by_order(&other, s, ranks[i]);
-		if (code)
-			break;
+		TRY(split_by_order(&other, s, ranks[i]));
 		worse = other->count < (*out)->count ? *out : other;
 		*out = worse == other ? *out : other;
 		opk_plan_split_free(worse);
 	}
-	return code ? code : finish(*out, s);
+	return finish(*out, s);
 }
 
 static int prepare(struct splitting *s)

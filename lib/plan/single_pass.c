@@ -121,19 +121,18 @@ static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, c
 static int add_name(struct packing *p, struct opk_nv_host *host, const char *name)
 {
 	bool taken = false;
-	int code = OPK_OK;
 
 	if (opk_base_length(name) < strlen(name))
 		return take_name(&taken, p, host, name, -1);
-	for (int type = OPK_COUNTER; !code && !taken && type <= OPK_THROUGHPUT; type++) {
+	for (int type = OPK_COUNTER; !taken && type <= OPK_THROUGHPUT; type++) {
 		opk_autofree char *full = opk_printf("%s%s", name,
 		                                     opk_plainest_suffix(
 							     (enum opk_metric_type)type));
 
-		code = full ? take_name(&taken, p, host, full, type)
-		            : opk_nomem(p->ctx, "a single-pass set");
+		TRY(full ? take_name(&taken, p, host, full, type)
+		         : opk_nomem(p->ctx, "a single-pass set"));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* CUPTI lists sets that it can't use: all of GR100's with 13.4 and 13.5. */
@@ -214,29 +213,25 @@ static int ask_names(struct packing *p)
 {
 	opk_autostrlist struct opk_strlist all = { 0 }, sets = { 0 };
 	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
-	int code;
 
 	p->origin = OPK_SINGLE_PASS_EMULATED;
-	code = open_host(&host, p);
-	if (code)
-		return code;
-	code = opk_nv_all_base_metrics(&all, p->ctx, host);
-	if (!code)
-		code = collect_sets(&sets, p->ctx, &all);
-	for (size_t i = 0; !code && i < sets.count; i++) {
+	TRY(open_host(&host, p));
+	TRY(opk_nv_all_base_metrics(&all, p->ctx, host));
+	TRY(collect_sets(&sets, p->ctx, &all));
+	for (size_t i = 0; i < sets.count; i++) {
 		opk_autostrlist struct opk_strlist names = { 0 };
 		const char *set;
 
 		p->set = sets.items[i];
-		for (size_t j = 0; !code && j < all.count; j++)
+		for (size_t j = 0; j < all.count; j++) {
 			if (find_set(&set, all.items[j]) == strlen(p->set)
 			    && !strncmp(set, p->set, strlen(p->set))
 			    && !opk_strlist_add(&names, all.items[j]))
-				code = opk_nomem(p->ctx, "single-pass sets");
-		if (!code)
-			code = make_set(p, &names);
+				return opk_nomem(p->ctx, "single-pass sets");
+		}
+		TRY(make_set(p, &names));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* The lines of `wanted` for this profiler: "pm" and a full name, with a tab between. */
@@ -435,10 +430,8 @@ static int ask(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const cha
                char *wanted, const char *path, const char *whom)
 {
 	opk_autobuf struct opk_buf text = { 0 };
-	int code = ask_all(&text, ctx, chip, wanted, path);
 
-	if (code)
-		return code;
+	TRY(ask_all(&text, ctx, chip, wanted, path));
 	sets->text = opk_buf_take_text(&text);
 	if (sets->text)
 		opk_cache_store(ctx, kind, whom, sets->text, strlen(sets->text));
@@ -450,13 +443,11 @@ static int fill(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const ch
 	opk_autofree char *name = opk_chip_spelling(chip), *whom = NULL;
 	opk_autofree char *path = NULL, *wanted = NULL;
 	size_t size;
-	int code = name ? opk_data_file(&wanted, &path, ctx, "single_pass.tsv")
-	                : opk_nomem(ctx, "single-pass sets");
 
-	if (!code && !wanted && !(wanted = opk_strdup("")))
-		code = opk_nomem(ctx, "single-pass sets");
-	if (code)
-		return code;
+	TRY(name ? opk_data_file(&wanted, &path, ctx, "single_pass.tsv")
+	         : opk_nomem(ctx, "single-pass sets"));
+	if (!wanted && !(wanted = opk_strdup("")))
+		return opk_nomem(ctx, "single-pass sets");
 	whom = opk_cache_whom(ctx, "single-pass sets %08x %s\n",
 	                      opk_crc32(0, wanted, strlen(wanted)), name);
 	sets->text = opk_cache_load(&size, ctx, kind, whom);
@@ -495,11 +486,9 @@ static int new_sets(struct opk_single_pass_sets **out, struct opk_ctx *ctx, cons
 int opk_single_pass_sets_new(struct opk_single_pass_sets **out, struct opk_ctx *ctx,
                              const char *chip)
 {
-	int code = new_sets(out, ctx, chip);
-
-	if (!code)
-		note_unusable(*out, ctx, chip);
-	return code;
+	TRY(new_sets(out, ctx, chip));
+	note_unusable(*out, ctx, chip);
+	return OPK_OK;
 }
 
 void opk_single_pass_sets_free(struct opk_single_pass_sets *sets)
@@ -578,11 +567,8 @@ static int find_single_pass(struct opk_set **out, struct opk_ctx *ctx, const cha
 {
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
 	const struct opk_single_pass_set *single;
-	/* Sets that can't be used matter to who asks for one of them, and that is an error. */
-	int code = new_sets(&sets, ctx, chip);
 
-	if (code)
-		return code;
+	TRY(new_sets(&sets, ctx, chip));
 	single = opk_single_pass_sets_find(sets, name);
 	if (single)
 		return opk_set_from_single_pass(out, ctx, single);

@@ -8,11 +8,9 @@ OPK_DEFINE_AUTO(opk_single_pass_sets)
 int opk_single_pass_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip)
 {
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
-	int code = opk_single_pass_sets_new(&sets, ctx, chip);
 	struct opk_listing *rows;
 
-	if (code)
-		return code;
+	TRY(opk_single_pass_sets_new(&sets, ctx, chip));
 	rows = opk_listing_new(
 		"set profiler origin metrics# left_out# metric_names* left_out_names*");
 	for (size_t i = 0; i < opk_single_pass_sets_count(sets); i++) {

@@ -30,22 +30,19 @@ static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *chi
 {
 	const struct question *question = data;
 	struct opk_decoder decoder = { 0 };
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < question->count; i++) {
+	for (size_t i = 0; i < question->count; i++) {
 		const void *image;
 		uint64_t rows = 0;
 		size_t size;
 
 		opk_child_progress(child, i, question->count);
-		code = opk_file_decode(&image, &size, ctx, question->file, question->images[i],
-		                       &decoder);
-		if (!code)
-			code = count_rows(&rows, ctx, question, question->passes[i], image, size);
-		if (!code)
-			opk_put_number(child, rows);
+		TRY(opk_file_decode(&image, &size, ctx, question->file, question->images[i],
+		                    &decoder));
+		TRY(count_rows(&rows, ctx, question, question->passes[i], image, size));
+		opk_put_number(child, rows);
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_file *file,
@@ -55,7 +52,6 @@ int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_file *f
 	struct question question = { file, profiler, images, passes, count };
 	struct opk_contain_options options = { 0 };
 	opk_autosent struct opk_result result = { 0 };
-	int code;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t memory = 4 * file->sections[images[i]].plain_size;
@@ -63,8 +59,8 @@ int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_file *f
 		if (memory > options.limits.memory)
 			options.limits.memory = memory;
 	}
-	code = opk_contain(&result, ctx, count_in_child, &question, &options);
-	for (size_t i = 0; !code && i < count; i++)
+	TRY(opk_contain(&result, ctx, count_in_child, &question, &options));
+	for (size_t i = 0; i < count; i++)
 		rows[i] = opk_get_number(&result, file->sections[images[i]].plain_size);
-	return code ? code : opk_result_check(&result, ctx);
+	return opk_result_check(&result, ctx);
 }

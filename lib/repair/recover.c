@@ -90,7 +90,6 @@ static int find_meta(struct recovery *r)
 {
 	struct opk_file *file = r->scan.file;
 	long first = opk_file_find(file, OPK_SECTION_META);
-	int code = OPK_OK;
 
 	if (first < 0 || !is_kept(r, (size_t)first))
 		return opk_fail(
@@ -98,10 +97,11 @@ static int find_meta(struct recovery *r)
 			"%s: its metadata is lost, and with it which metrics were counted; 'offpeak "
 			"extract' finds images that are whole",
 			file->path);
-	for (size_t i = (size_t)first + 1; !code && i < file->section_count; i++)
+	for (size_t i = (size_t)first + 1; i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_META)
-			code = leave_out(r, i, "there is other metadata before it");
-	return code ? code : opk_file_meta(&r->meta, r->ctx, file);
+			TRY(leave_out(r, i, "there is other metadata before it"));
+	}
+	return opk_file_meta(&r->meta, r->ctx, file);
 }
 
 /* Counts the rows of a table, and sees whether they name passes, and one that there is. */
@@ -142,18 +142,18 @@ static int count_activities(struct recovery *r, size_t section)
 static int list_parts(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
-	int code = OPK_OK;
 
 	r->parts = opk_alloc_array(file->section_count + 1, sizeof *r->parts);
 	if (!r->parts)
 		return opk_nomem(r->ctx, "sections");
 	r->of_passes = *r->meta->join;
-	for (size_t i = 0; !code && i < file->section_count; i++)
+	for (size_t i = 0; i < file->section_count; i++) {
 		if (opk_is_table(file->sections[i].type) && is_kept(r, i))
-			code = count_rows(r, i);
+			TRY(count_rows(r, i));
 		else if (file->sections[i].type == OPK_SECTION_ACTIVITIES && is_kept(r, i))
-			code = count_activities(r, i);
-	return code;
+			TRY(count_activities(r, i));
+	}
+	return OPK_OK;
 }
 
 /* Each by itself: one of them can't be evaluated, though its checksum is right. */
@@ -260,7 +260,6 @@ static bool is_whole(const struct recovery *r)
 static int choose_numbered(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
-	int code = OPK_OK;
 	size_t sound_until = r->scan.moved ? 0 : r->scan.findings.count;
 
 	for (size_t i = r->scan.findings.count; i-- > 0;) {
@@ -272,15 +271,15 @@ static int choose_numbered(struct recovery *r)
 		            || finding->type == OPK_SECTION_PREFIX)))
 			sound_until = r->scan.moved ? 0 : i;
 	}
-	for (size_t i = 0; !code && i < file->section_count; i++) {
+	for (size_t i = 0; i < file->section_count; i++) {
 		uint32_t type = file->sections[i].type;
 		size_t at = (size_t)(opk_scan_finding(&r->scan, i) - r->scan.findings.items);
 
 		if ((type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX) && at > sound_until)
-			code = leave_out(r, i,
-			                 "one before it is lost: what it belongs to is not known");
+			TRY(leave_out(r, i,
+			              "one before it is lost: what it belongs to is not known"));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* A table goes with its image, which has one of each kind. */
@@ -335,29 +334,28 @@ static int choose_image(struct recovery *r, size_t i)
 static int choose_tables(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < file->section_count; i++)
+	for (size_t i = 0; i < file->section_count; i++) {
 		if (opk_is_table(file->sections[i].type) && is_kept(r, i))
-			code = choose_table(r, i);
-	return code;
+			TRY(choose_table(r, i));
+	}
+	return OPK_OK;
 }
 
 /* What is attached to an image that is left out is left out, too. */
 static int choose_images(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < file->section_count; i++) {
+	for (size_t i = 0; i < file->section_count; i++) {
 		size_t image = file->sections[i].link;
 
 		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
-			code = choose_image(r, i);
+			TRY(choose_image(r, i));
 		else if (image != SIZE_MAX && !is_kept(r, image))
-			code = leave_out(r, i, "the image that it describes is left out");
+			TRY(leave_out(r, i, "the image that it describes is left out"));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* Where nothing is lost an image without tables never had any. */
@@ -389,28 +387,28 @@ static int find_anything(struct recovery *r)
 static int copy_segment(struct recovery *r, size_t image)
 {
 	const struct opk_file *file = r->scan.file;
-	int code = opk_writer_copy(r->writer, file, image);
 
-	for (size_t i = image + 1;
-	     !code && i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
+	TRY(opk_writer_copy(r->writer, file, image));
+	for (size_t i = image + 1; i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++) {
 		if (file->sections[i].link == image && opk_is_attached(&file->sections[i])
 		    && is_kept(r, i))
-			code = opk_writer_copy(r->writer, file, i);
-	return code;
+			TRY(opk_writer_copy(r->writer, file, i));
+	}
+	return OPK_OK;
 }
 
 /* What a section of an unknown type belongs to is unknown, too: it stays where it was. */
 static int copy_sections(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < file->section_count; i++)
+	for (size_t i = 0; i < file->section_count; i++) {
 		if (is_kept(r, i) && !opk_is_attached(&file->sections[i]))
-			code = file->sections[i].type == OPK_SECTION_DATA
-			               ? copy_segment(r, i)
-			               : opk_writer_copy(r->writer, file, i);
-	return code;
+			TRY(file->sections[i].type == OPK_SECTION_DATA
+			            ? copy_segment(r, i)
+			            : opk_writer_copy(r->writer, file, i));
+	}
+	return OPK_OK;
 }
 
 /* Without its end a collector's counts are missing: then the count is of what was kept. */
@@ -437,11 +435,9 @@ static int write_stats(struct recovery *r)
 
 static int write_all(struct recovery *r, const char *to)
 {
-	int code = opk_writer_new_made(&r->writer, r->ctx, to, OPK_OUTPUT_RECOVERED);
-
-	if (!code)
-		code = copy_sections(r);
-	return code ? code : write_stats(r);
+	TRY(opk_writer_new_made(&r->writer, r->ctx, to, OPK_OUTPUT_RECOVERED));
+	TRY(copy_sections(r));
+	return write_stats(r);
 }
 
 static int recover(struct recovery *r, const char *to)

@@ -41,23 +41,21 @@ static bool has_problem(const struct verification *v)
 static int check_formulas(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	struct opk_columns columns;
-	int code = opk_columns_init(&columns, ctx, meta, &(struct opk_wanted){ 0 });
 
-	if (!code)
-		opk_columns_clear(&columns);
-	return code;
+	TRY(opk_columns_init(&columns, ctx, meta, &(struct opk_wanted){ 0 }));
+	opk_columns_clear(&columns);
+	return OPK_OK;
 }
 
 static int check_meta(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 {
 	const struct opk_meta *meta;
-	int code;
 
 	/* Nothing reads another one. */
 	if (opk_file_find(file, OPK_SECTION_META) != (long)i)
 		return OPK_OK;
-	code = opk_file_meta(&meta, ctx, file);
-	return code ? code : check_formulas(ctx, meta);
+	TRY(opk_file_meta(&meta, ctx, file));
+	return check_formulas(ctx, meta);
 }
 
 static int check_ranges(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
@@ -156,12 +154,12 @@ static int check_availability(struct verification *v, const struct opk_meta *met
 static int check_images(struct verification *v, const struct opk_meta *meta)
 {
 	static const uint32_t single[] = { OPK_SECTION_CONFIG, OPK_SECTION_PREFIX };
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < sizeof single / sizeof *single; i++)
+	for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
 		if (count_of(v->scan.file, single[i]) > 1)
-			code = blame_first(v, single[i], "more than one of it", 0, 0);
-	return code ? code : check_availability(v, meta);
+			TRY(blame_first(v, single[i], "more than one of it", 0, 0));
+	}
+	return check_availability(v, meta);
 }
 
 static int check_config_hash(struct verification *v, const struct opk_meta *meta)
@@ -170,13 +168,10 @@ static int check_config_hash(struct verification *v, const struct opk_meta *meta
 	opk_autofree void *config = NULL;
 	char hash[15];
 	size_t size;
-	int code;
 
 	if (section < 0 || !*meta->config_hash)
 		return OPK_OK;
-	code = opk_file_read(&config, &size, v->ctx, v->scan.file, (size_t)section);
-	if (code)
-		return code;
+	TRY(opk_file_read(&config, &size, v->ctx, v->scan.file, (size_t)section));
 	opk_config_hash(hash, config, size);
 	return strcmp(hash, meta->config_hash)
 	               ? blame(v, (size_t)section, "the metadata names another config image")
@@ -197,7 +192,6 @@ static int check_meta_place(struct verification *v)
 	const struct opk_file *file = v->scan.file;
 	long first = opk_file_find(file, OPK_SECTION_META);
 	struct opk_finding none = { .type = OPK_SECTION_META, .byte = OPK_FILE_HEADER_SIZE };
-	int code = OPK_OK;
 
 	if (first < 0) {
 		v->blamed = true;
@@ -205,11 +199,12 @@ static int check_meta_place(struct verification *v)
 		                        "there is no sound metadata section");
 	}
 	if (first > 0)
-		code = blame(v, (size_t)first, "the metadata is not the first section");
-	for (size_t i = (size_t)first + 1; !code && i < file->section_count; i++)
+		TRY(blame(v, (size_t)first, "the metadata is not the first section"));
+	for (size_t i = (size_t)first + 1; i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_META)
-			code = blame(v, i, "there is other metadata before it");
-	return code;
+			TRY(blame(v, i, "there is other metadata before it"));
+	}
+	return OPK_OK;
 }
 
 /* ---- its values */

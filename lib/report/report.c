@@ -149,11 +149,10 @@ static int write_page(struct opk_buf *out, struct report_page *page,
 static int write_file(struct opk_ctx *ctx, const struct opk_buf *text, const char *path)
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
-	int code = opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_HTML);
 
-	if (!code)
-		code = opk_newfile_write(&file, text->data, text->size);
-	return code ? code : opk_newfile_commit(&file);
+	TRY(opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_HTML));
+	TRY(opk_newfile_write(&file, text->data, text->size));
+	return opk_newfile_commit(&file);
 }
 
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,

@@ -21,10 +21,8 @@ static const char *const scripts[] = { "report/page.js",          "report/format
 int report_asset(char **out, struct opk_ctx *ctx, const char *name)
 {
 	opk_autofree char *text = NULL, *path = NULL;
-	int code = opk_data_file(&text, &path, ctx, name);
 
-	if (code)
-		return code;
+	TRY(opk_data_file(&text, &path, ctx, name));
 	if (!text)
 		return opk_fail(ctx, OPK_EFAILED,
 		                "%s is missing: offpeak is not installed as a whole", path);
@@ -36,10 +34,8 @@ static int join(struct opk_buf *out, struct opk_ctx *ctx, const char *const *nam
 {
 	for (size_t i = 0; i < count; i++) {
 		opk_autofree char *text = NULL;
-		int code = report_asset(&text, ctx, names[i]);
 
-		if (code)
-			return code;
+		TRY(report_asset(&text, ctx, names[i]));
 		opk_buf_add_text(out, text);
 		opk_buf_add_text(out, "\n");
 	}
@@ -49,9 +45,10 @@ static int join(struct opk_buf *out, struct opk_ctx *ctx, const char *const *nam
 int report_styles(struct opk_buf *out, struct opk_ctx *ctx, bool dygraphs)
 {
 	const char *const theirs[] = { dygraphs_style };
-	int code = dygraphs ? join(out, ctx, theirs, 1) : OPK_OK;
 
-	return code ? code : join(out, ctx, styles, sizeof styles / sizeof *styles);
+	if (dygraphs)
+		TRY(join(out, ctx, theirs, 1));
+	return join(out, ctx, styles, sizeof styles / sizeof *styles);
 }
 
 int report_scripts(struct opk_buf *out, struct opk_ctx *ctx)

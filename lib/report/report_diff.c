@@ -228,17 +228,15 @@ static void put_diff(struct report_page *page, const struct opk_diff_found *diff
 
 static int name_kernels(struct opk_kernel_names **out, struct report_page *page)
 {
-	int code = opk_kernel_names_new(out, page->ctx, page->style);
-
-	for (size_t i = 0; !code && i < 2; i++) {
+	TRY(opk_kernel_names_new(out, page->ctx, page->style));
+	for (size_t i = 0; i < 2; i++) {
 		const struct opk_range *ranges;
 		size_t count;
 
-		code = opk_file_ranges(&ranges, &count, page->ctx, page->runs[i].file);
-		if (!code)
-			code = opk_kernel_names_add(*out, page->ctx, ranges, count);
+		TRY(opk_file_ranges(&ranges, &count, page->ctx, page->runs[i].file));
+		TRY(opk_kernel_names_add(*out, page->ctx, ranges, count));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* Where each kernel is on the page; the first of those that have one name. */

@@ -224,12 +224,9 @@ static void clear(struct pieces *pieces)
 static int read_dygraphs(struct pieces *pieces, struct opk_ctx *ctx)
 {
 	opk_autofree char *script = NULL, *licence = NULL;
-	int code = report_asset(&script, ctx, "report/dygraph.min.js");
 
-	if (!code)
-		code = report_asset(&licence, ctx, "report/dygraphs-licence.txt");
-	if (code)
-		return code;
+	TRY(report_asset(&script, ctx, "report/dygraph.min.js"));
+	TRY(report_asset(&licence, ctx, "report/dygraphs-licence.txt"));
 	opk_buf_add_text(&pieces->library, script);
 	opk_buf_add_text(&pieces->licence,
 	                 "<details><summary>Timelines are drawn by dygraphs 2.2.1 (MIT licence)"
@@ -302,10 +299,8 @@ static int fill_template(struct opk_buf *out, const struct report_page *page,
 {
 	opk_autofree char *text = NULL;
 	const char *at, *word, *end;
-	int code = report_asset(&text, page->ctx, "report/page.html");
 
-	if (code)
-		return code;
+	TRY(report_asset(&text, page->ctx, "report/page.html"));
 	for (at = text; (word = strchr(at, '@')); at = end + 1) {
 		opk_buf_add(out, at, (size_t)(word - at));
 		end = strchr(++word, '@');

@@ -46,10 +46,8 @@ static int add_nearest(struct report_page *page, const struct report_run *run)
 {
 	enum { MOST = 10, WIDEST = 400 };
 	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
-	int code = opk_roofline_new(&roofline, page->ctx, run->summary);
 
-	if (code)
-		return code;
+	TRY(opk_roofline_new(&roofline, page->ctx, run->summary));
 	opk_buf_add_text(&page->html, "<ul class=\"prose nearest\">\n");
 	for (size_t i = 0; i < roofline->kernel_count && i < MOST; i++) {
 		const char *name = run->summary->groups[i].name;

@@ -79,9 +79,9 @@ static int read_activities(struct timeline *t)
 {
 	const struct opk_activity *activities;
 	size_t count;
-	int code = opk_file_activities(&activities, &count, t->page->ctx, t->run->file);
 
-	return code ? code : opk_lanes_init(&t->lanes, t->page->ctx, activities, count, 0);
+	TRY(opk_file_activities(&activities, &count, t->page->ctx, t->run->file));
+	return opk_lanes_init(&t->lanes, t->page->ctx, activities, count, 0);
 }
 
 static void find_span(struct timeline *t)

@@ -297,7 +297,7 @@ int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *ch
 int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip)
 {
 	opk_autofree char *name = NULL;
-	int code = opk_chip_resolve(&name, ctx, chip);
 
-	return code ? code : opk_set_judge(ctx, set, name, set->profiler);
+	TRY(opk_chip_resolve(&name, ctx, chip));
+	return opk_set_judge(ctx, set, name, set->profiler);
 }

@@ -37,11 +37,11 @@ static void find_labels(struct opk_resolver *r, bool report)
 static int formula_of_legacy(char **out, struct opk_resolver *r, const char *formulas)
 {
 	opk_autofree char *chosen = NULL;
-	int code = opk_legacy_choose(&chosen, r->ctx, r->catalog, formulas);
 
-	if (!code && !chosen && !(chosen = opk_strndup(formulas, strcspn(formulas, "|"))))
-		code = opk_nomem(r->ctx, "a formula");
-	return code ? code : opk_legacy_expand(out, r->ctx, r->catalog, chosen);
+	TRY(opk_legacy_choose(&chosen, r->ctx, r->catalog, formulas));
+	if (!chosen && !(chosen = opk_strndup(formulas, strcspn(formulas, "|"))))
+		return opk_nomem(r->ctx, "a formula");
+	return opk_legacy_expand(out, r->ctx, r->catalog, chosen);
 }
 
 static void choose_legacy(struct opk_resolver *r)

@@ -58,16 +58,12 @@ int opk_answers_ask(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
                     const size_t *counters, size_t count)
 {
 	struct opk_answer key = key_of(counters, count), *known;
-	int code;
 
 	if (answers->used * 2 >= answers->capacity && !grow(answers))
 		return opk_nomem(ctx, "raw counters");
 	known = find(answers, &key);
 	if (!known->key[0] && !known->key[1]) {
-		code = opk_beside_ask(out, ctx, &answers->beside, names, scheduler, counters,
-		                      count);
-		if (code)
-			return code;
+		TRY(opk_beside_ask(out, ctx, &answers->beside, names, scheduler, counters, count));
 		*known = key;
 		known->key[1] |= *out;
 		answers->used++;

@@ -126,12 +126,11 @@ int opk_beside_ask(bool *out, struct opk_ctx *ctx, struct opk_beside *b,
 {
 	opk_autofree const char **asked = opk_alloc_array(count + 1, sizeof *asked);
 	bool held = false;
-	int code = asked ? OPK_OK : opk_nomem(ctx, "raw counters");
 
-	if (!code && b->like == scheduler)
-		code = begin(&held, b, ctx, names, counters, count, asked);
-	if (code)
-		return code;
+	if (!asked)
+		return opk_nomem(ctx, "raw counters");
+	if (b->like == scheduler)
+		TRY(begin(&held, b, ctx, names, counters, count, asked));
 	if (held)
 		return opk_nv_scheduler_fits(out, ctx, b->pass, asked,
 		                             list(asked, b, names, counters, count, 0, HELD));

@@ -28,17 +28,15 @@ static int fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
 	struct opk_part *part = data;
 	opk_autofree size_t *asked = opk_alloc_array(count + 1, sizeof *asked);
 	struct opk_nv_scheduler *scheduler;
-	int code;
 
 	if (!asked)
 		return opk_nomem(ctx, "raw counters");
 	/* What was added last goes first: where it does not fit, that is found soonest. */
 	for (size_t i = 0; i < count; i++)
 		asked[i] = part->members[items[count - 1 - i]];
-	code = scheduler_of(&scheduler, ctx, part, asked, count);
-	return code ? code
-	            : opk_answers_ask(out, ctx, &part->answers, &part->counters->names, scheduler,
-	                              asked, count);
+	TRY(scheduler_of(&scheduler, ctx, part, asked, count));
+	return opk_answers_ask(out, ctx, &part->answers, &part->counters->names, scheduler, asked,
+	                       count);
 }
 
 /* It can't be raised above what is enough. */
@@ -152,7 +150,6 @@ static int ask_chosen(bool *out, const struct gathering *g)
 	opk_autofree size_t *counters = opk_alloc_array(part->count + 1, sizeof *counters);
 	struct opk_nv_scheduler *scheduler;
 	size_t count = 0;
-	int code;
 
 	if (!counters)
 		return opk_nomem(g->ctx, "raw counters");
@@ -164,8 +161,8 @@ static int ask_chosen(bool *out, const struct gathering *g)
 		g->names[count] = part->counters->names.items[part->members[member]];
 		counters[count++] = part->members[member];
 	}
-	code = scheduler_of(&scheduler, g->ctx, part, counters, count);
-	return code ? code : opk_nv_scheduler_fits(out, g->ctx, scheduler, g->names, count);
+	TRY(scheduler_of(&scheduler, g->ctx, part, counters, count));
+	return opk_nv_scheduler_fits(out, g->ctx, scheduler, g->names, count);
 }
 
 static bool in_one_bin(const struct gathering *g)
@@ -186,35 +183,37 @@ static int join(struct gathering *g, const size_t *members, size_t count)
 {
 	size_t first = SIZE_MAX;
 	bool fit;
-	int code;
 
 	memset(g->chosen, 0, g->part->count * sizeof *g->chosen);
 	for (size_t i = 0; i < g->part->count; i++)
 		for (size_t j = 0; !g->chosen[i] && j < count; j++)
 			g->chosen[i] = g->group_of[i] == g->group_of[members[j]];
 	fit = in_one_bin(g);
-	code = fit ? OPK_OK : ask_chosen(&fit, g);
+	if (!fit)
+		TRY(ask_chosen(&fit, g));
 	/* A group's number is its first member, so that is among those that join. */
-	for (size_t i = 0; !code && fit && i < g->part->count; i++)
+	for (size_t i = 0; fit && i < g->part->count; i++) {
 		if (g->chosen[i]) {
 			first = first == SIZE_MAX ? i : first;
 			g->group_of[i] = first;
 		}
-	return code;
+	}
+	return OPK_OK;
 }
 
 static int join_ratios(struct gathering *g, const bool *ratios)
 {
 	opk_autofree size_t *members = opk_alloc_array(g->part->count + 1, sizeof *members);
-	int code = members ? OPK_OK : opk_nomem(g->ctx, "raw counters");
 
-	for (size_t i = 0; !code && i < g->part->counters->metric_count; i++) {
+	if (!members)
+		return opk_nomem(g->ctx, "raw counters");
+	for (size_t i = 0; i < g->part->counters->metric_count; i++) {
 		size_t count = ratios[i] ? needed(members, g->part, i) : 0;
 
 		if (count > 1)
-			code = join(g, members, count);
+			TRY(join(g, members, count));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* Whether the bin has dear counters: another would become dear with them. */
@@ -278,12 +277,12 @@ static int try_bin(bool *moved, const struct gathering *g, size_t group, size_t 
 /* A group that is homeless stays in the bin, or goes to another. */
 static int settle(bool *settled, const struct gathering *g, size_t group, size_t bin)
 {
-	int code = try_bin(settled, g, group, bin);
-
-	for (size_t other = 0; !code && !*settled && other < g->part->bins.count; other++)
+	TRY(try_bin(settled, g, group, bin));
+	for (size_t other = 0; !*settled && other < g->part->bins.count; other++) {
 		if (other != bin)
-			code = try_bin(settled, g, group, other);
-	return code;
+			TRY(try_bin(settled, g, group, other));
+	}
+	return OPK_OK;
 }
 
 /* Those in the bin make room: larger groups settle first, as `whole` says. */
@@ -291,13 +290,13 @@ static int settle_all(bool *settled, const struct gathering *g, const size_t *be
                       bool whole)
 {
 	size_t *bin_of = g->part->bins.bin_of;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && *settled && i < g->part->count; i++)
+	for (size_t i = 0; *settled && i < g->part->count; i++) {
 		if (before[i] == bin && bin_of[i] == SIZE_MAX && g->group_of[i] == i
 		    && (g->part->sizes[i] > 1) == whole)
-			code = settle(settled, g, i, bin);
-	return code;
+			TRY(settle(settled, g, i, bin));
+	}
+	return OPK_OK;
 }
 
 /* The group comes first in the bin, and what does not fit beside it goes elsewhere. */
@@ -334,19 +333,21 @@ static int move(const struct gathering *g, size_t group)
 {
 	const struct opk_bins *bins = &g->part->bins;
 	bool moved = false;
-	int code = OPK_OK;
 
-	for (size_t bin = 0; !code && !moved && bin < bins->count; bin++)
+	for (size_t bin = 0; !moved && bin < bins->count; bin++) {
 		if (has_some(g, group, bin))
-			code = try_bin(&moved, g, group, bin);
-	for (size_t bin = 0, end = bins->count + (bins->count < g->most);
-	     !code && !moved && bin < end; bin++)
+			TRY(try_bin(&moved, g, group, bin));
+	}
+	for (size_t bin = 0, end = bins->count + (bins->count < g->most); !moved && bin < end;
+	     bin++) {
 		if (!has_some(g, group, bin))
-			code = try_bin(&moved, g, group, bin);
-	for (size_t bin = 0; !code && !moved && bin < bins->count; bin++)
+			TRY(try_bin(&moved, g, group, bin));
+	}
+	for (size_t bin = 0; !moved && bin < bins->count; bin++) {
 		if (has_some(g, group, bin) && may_take(g, group, bin))
-			code = displace(&moved, g, group, bin);
-	return code;
+			TRY(displace(&moved, g, group, bin));
+	}
+	return OPK_OK;
 }
 
 static int begin(struct gathering *out, struct opk_ctx *ctx, struct opk_part *part, size_t most)

@@ -35,12 +35,9 @@ static int try_pair(bool *clash, struct opk_packing *packing, struct opk_ctx *ct
 {
 	const size_t items[] = { a, b };
 	bool fits;
-	int code = OPK_OK;
 
 	if (*pair(packing, a, b) == UNKNOWN) {
-		code = packing->fits(&fits, ctx, packing->data, items, 2);
-		if (code)
-			return code;
+		TRY(packing->fits(&fits, ctx, packing->data, items, 2));
 		*pair(packing, a, b) = *pair(packing, b, a) = fits ? FITS : CLASHES;
 	}
 	*clash = *pair(packing, a, b) == CLASHES;
@@ -82,14 +79,12 @@ static int count_clashes(double *out, struct opk_packing *packing, struct opk_ct
 int opk_packing_clashes(double *out, struct opk_ctx *ctx, struct opk_packing *packing)
 {
 	size_t step = packing->count > ALL_PAIRS ? packing->count / PARTNERS : 1;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < packing->count && !opk_patience_over(packing->patience);
-	     i++) {
+	for (size_t i = 0; i < packing->count && !opk_patience_over(packing->patience); i++) {
 		out[i] = 0;
-		code = count_clashes(&out[i], packing, ctx, i, step);
+		TRY(count_clashes(&out[i], packing, ctx, i, step));
 	}
-	return code;
+	return OPK_OK;
 }
 
 void opk_packing_clear(struct opk_packing *packing)
@@ -174,12 +169,8 @@ int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *pac
 	for (size_t i = 0; i < packing->count && !opk_patience_over(packing->patience); i++) {
 		bool clashes = true;
 
-		for (size_t j = 0; clashes && j < size; j++) {
-			int code = try_pair(&clashes, packing, ctx, order[i].item, clique[j]);
-
-			if (code)
-				return code;
-		}
+		for (size_t j = 0; clashes && j < size; j++)
+			TRY(try_pair(&clashes, packing, ctx, order[i].item, clique[j]));
 		if (clashes)
 			clique[size++] = order[i].item;
 	}

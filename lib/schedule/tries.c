@@ -116,18 +116,14 @@ static int pack(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_
 	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
 	opk_autoresult struct opk_schedule_result made = { 0 };
 	opk_autofree const char **names = opk_alloc_array(count + 1, sizeof *names);
-	int code = names ? opk_nv_scheduler_like(&scheduler, ctx, like, &part->domains)
-	                 : opk_nomem(ctx, "raw counters");
 
-	if (code)
-		return code;
+	TRY(names ? opk_nv_scheduler_like(&scheduler, ctx, like, &part->domains)
+	          : opk_nomem(ctx, "raw counters"));
 	for (size_t i = 0; i < count; i++)
 		names[i] = part->counters->names.items[part->members[order[i].item]];
-	code = opk_nv_scheduler_hold(ctx, scheduler, names, count);
-	if (!code)
-		code = opk_nv_scheduler_image(&made.config, &made.size, &made.passes, ctx,
-		                              scheduler);
-	return code ? code : opk_schedule_read(out, ctx, part->counters, &made);
+	TRY(opk_nv_scheduler_hold(ctx, scheduler, names, count));
+	TRY(opk_nv_scheduler_image(&made.config, &made.size, &made.passes, ctx, scheduler));
+	return opk_schedule_read(out, ctx, part->counters, &made);
 }
 
 /* Puts those that are in no bin into bins from `first` on. */
@@ -137,7 +133,6 @@ static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_par
 	opk_autofree struct opk_ranked *left = opk_alloc_array(part->count + 1, sizeof *left);
 	struct opk_schedule schedule;
 	size_t count = 0;
-	int code;
 
 	if (!left)
 		return opk_nomem(ctx, "raw counters");
@@ -146,9 +141,7 @@ static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_par
 			left[count++] = order[i];
 	if (!count)
 		return OPK_OK;
-	code = pack(&schedule, ctx, part, like, left, count);
-	if (code)
-		return code;
+	TRY(pack(&schedule, ctx, part, like, left, count));
 	for (size_t i = 0; i < count; i++) {
 		size_t pass = schedule.pass_of[part->members[left[i].item]];
 

@@ -129,14 +129,10 @@ static int try_apart(size_t *used, const struct together *t, bool device)
 /* In CUPTI's order: for metrics that it plans, this is its image, byte for byte. */
 static int compose(struct opk_schedule_result *out, const struct together *t)
 {
-	int code = opk_nv_scheduler_add_pass(t->ctx, t->scheduler,
-	                                     opk_strlist_items(&t->counters.names),
-	                                     t->counters.names.count);
-
-	if (!code)
-		code = opk_nv_scheduler_image(&out->config, &out->size, &out->passes, t->ctx,
-		                              t->scheduler);
-	return code ? code : opk_nv_passes(&out->passes, t->ctx, out->config, out->size);
+	TRY(opk_nv_scheduler_add_pass(t->ctx, t->scheduler, opk_strlist_items(&t->counters.names),
+	                              t->counters.names.count));
+	TRY(opk_nv_scheduler_image(&out->config, &out->size, &out->passes, t->ctx, t->scheduler));
+	return opk_nv_passes(&out->passes, t->ctx, out->config, out->size);
 }
 
 /*

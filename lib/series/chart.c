@@ -64,15 +64,14 @@ static int nomem(const struct chart *chart)
 
 static int name_kernels(struct chart *chart)
 {
-	int code = opk_kernel_names_new(&chart->kernels, chart->ctx, OPK_KERNEL_SHORT);
-
-	for (size_t i = 0; !code && i < chart->lanes.names.count; i++) {
+	TRY(opk_kernel_names_new(&chart->kernels, chart->ctx, OPK_KERNEL_SHORT));
+	for (size_t i = 0; i < chart->lanes.names.count; i++) {
 		struct opk_range range = opk_activity_range(chart->lanes.names.items[i]);
 
 		if (chart->lanes.names.items[i]->kind == OPK_ACTIVITY_KERNEL)
-			code = opk_kernel_names_add(chart->kernels, chart->ctx, &range, 1);
+			TRY(opk_kernel_names_add(chart->kernels, chart->ctx, &range, 1));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int read_file(struct chart *chart, struct opk_file *file,
@@ -81,22 +80,17 @@ static int read_file(struct chart *chart, struct opk_file *file,
 	const struct opk_activity *activities;
 	const struct opk_meta *meta;
 	size_t count;
-	int code = opk_file_meta(&meta, chart->ctx, file);
 
-	if (!code && meta->profiler == OPK_PROFILER_PM && strcmp(meta->mode, "trace") != 0)
-		code = opk_eval_file(&chart->evaluation, chart->ctx, file, options->eval);
-	if (!code && chart->evaluation)
-		code = opk_series_add(&chart->series, chart->ctx, chart->evaluation, NULL, 0);
-	if (!code)
-		code = opk_file_activities(&activities, &count, chart->ctx, file);
-	if (!code)
-		code = opk_lanes_init(&chart->lanes, chart->ctx, activities, count,
-		                      options->bars ? options->bars : BARS);
-	if (!code)
-		code = name_kernels(chart);
-	return code ? code
-	            : opk_series_places(&chart->series_places, chart->ctx, &chart->series,
-	                                &chart->lanes);
+	TRY(opk_file_meta(&meta, chart->ctx, file));
+	if (meta->profiler == OPK_PROFILER_PM && strcmp(meta->mode, "trace") != 0)
+		TRY(opk_eval_file(&chart->evaluation, chart->ctx, file, options->eval));
+	if (chart->evaluation)
+		TRY(opk_series_add(&chart->series, chart->ctx, chart->evaluation, NULL, 0));
+	TRY(opk_file_activities(&activities, &count, chart->ctx, file));
+	TRY(opk_lanes_init(&chart->lanes, chart->ctx, activities, count,
+	                   options->bars ? options->bars : BARS));
+	TRY(name_kernels(chart));
+	return opk_series_places(&chart->series_places, chart->ctx, &chart->series, &chart->lanes);
 }
 
 static void include(struct opk_chart *chart, uint64_t start, uint64_t end)
@@ -174,14 +168,13 @@ static int make_lane(struct opk_chart_lane *out, struct chart *chart, const stru
 static int make_lanes(struct chart *chart)
 {
 	size_t count = chart->lanes.lanes.count;
-	int code = OPK_OK;
 
 	chart->lane_list = opk_alloc_array(count + 1, sizeof *chart->lane_list);
 	if (!chart->lane_list)
 		return nomem(chart);
-	for (size_t i = 0; !code && i < count; i++)
-		code = make_lane(&chart->lane_list[i], chart, &chart->lanes.lanes.items[i]);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(make_lane(&chart->lane_list[i], chart, &chart->lanes.lanes.items[i]));
+	return OPK_OK;
 }
 
 /* ---- places ----------------------------------------------------------------------------- */
@@ -274,16 +267,15 @@ static int make_place(struct opk_chart_place *out, const struct chart *chart,
 static int make_places(struct chart *chart)
 {
 	size_t count = chart->series_places.count;
-	int code = OPK_OK;
 
 	chart->places = opk_alloc_array(count + 1, sizeof *chart->places);
 	if (!chart->places)
 		return nomem(chart);
 	chart->public.places = chart->places;
 	chart->public.place_count = count;
-	for (size_t i = 0; !code && i < count; i++)
-		code = make_place(&chart->places[i], chart, &chart->series_places.items[i]);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(make_place(&chart->places[i], chart, &chart->series_places.items[i]));
+	return OPK_OK;
 }
 
 int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,

@@ -226,7 +226,6 @@ int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
 {
 	opk_autofree const struct opk_activity **order = opk_alloc_array(count + 1, sizeof *order);
 	size_t known = 0;
-	int code;
 
 	*lanes = (struct opk_lanes){ .records = 0 };
 	if (!order)
@@ -236,10 +235,9 @@ int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
 			order[known++] = &activities[i];
 	lanes->untimed = count - known;
 	qsort(order, known, sizeof *order, by_lane_and_time);
-	code = add_items(lanes, ctx, order, known);
-	if (!code)
-		keep_room(lanes, room ? room : OPK_LANES_ROOM);
-	return code;
+	TRY(add_items(lanes, ctx, order, known));
+	keep_room(lanes, room ? room : OPK_LANES_ROOM);
+	return OPK_OK;
 }
 
 void opk_lanes_clear(struct opk_lanes *lanes)

@@ -58,15 +58,15 @@ static struct opk_track *add_track(struct opk_series *series, const struct opk_r
 int opk_series_fold(struct opk_series *series, struct opk_ctx *ctx)
 {
 	size_t finest = SIZE_MAX;
-	int code = OPK_OK;
 
 	for (size_t i = 0; i < series->count; i++)
 		if (series->tracks[i].fold && series->tracks[i].fold < finest)
 			finest = series->tracks[i].fold;
-	for (size_t i = 0; !code && i < series->count; i++)
+	for (size_t i = 0; i < series->count; i++) {
 		if (series->tracks[i].fold == finest)
-			code = opk_track_fold(&series->tracks[i], ctx);
-	return code;
+			TRY(opk_track_fold(&series->tracks[i], ctx));
+	}
+	return OPK_OK;
 }
 
 static size_t size_of(const struct opk_series *series)
@@ -82,11 +82,10 @@ static size_t size_of(const struct opk_series *series)
 int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
 {
 	size_t room = series->room ? series->room : OPK_SERIES_ROOM;
-	int code = OPK_OK;
 
-	while (!code && size_of(series) > room)
-		code = opk_series_fold(series, ctx);
-	return code;
+	while (size_of(series) > room)
+		TRY(opk_series_fold(series, ctx));
+	return OPK_OK;
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */

@@ -113,22 +113,20 @@ int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, 
 	uint64_t length = end > start ? end - start : 0;
 	uint64_t last = track->count ? track->ends[track->count - 1] : 0;
 	bool earlier = track->count && start < track->starts[track->count - 1];
-	int code = track->fold ? OPK_OK : begin(track, ctx);
 
-	if (code)
-		return code;
+	if (!track->fold)
+		TRY(begin(track, ctx));
 	if (spans_pause(track, length)) {
 		track->pauses++;
 		return OPK_OK;
 	}
 	take_extremes(track, values);
 	if (track->count && track->in_last < track->fold && !earlier
-	    && !is_apart(track, last, start)) {
+	    && !is_apart(track, last, start))
 		add_to_last(track, end, values);
-	} else {
-		code = track->count < track->capacity ? OPK_OK : grow(track, ctx);
-		if (code)
-			return code;
+	else {
+		if (!(track->count < track->capacity))
+			TRY(grow(track, ctx));
 		put_bucket(track, start, end, values);
 	}
 	track->unordered |= earlier;

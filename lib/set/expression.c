@@ -112,12 +112,10 @@ static int find(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	struct work *work = data;
 	regex_t regex;
 	const char *name;
-	int code, status = REG_NOMATCH;
+	int status = REG_NOMATCH;
 
 	set_end(work->seconds);
-	code = compile(&regex, ctx, work->expression);
-	if (code)
-		return code;
+	TRY(compile(&regex, ctx, work->expression));
 	for (size_t i = 0; status != REG_ESPACE && (name = work->names->next(work->names->data));
 	     i++) {
 		status = regexec(&regex, name, 0, NULL, 0);
@@ -199,7 +197,6 @@ int opk_expression_check(struct opk_ctx *ctx, const char *expression, double *se
 	opk_autofree size_t *none = NULL;
 	size_t count;
 	regex_t regex;
-	int code;
 
 	if (!whole)
 		return opk_nomem(ctx, "a regular expression");
@@ -207,8 +204,7 @@ int opk_expression_check(struct opk_ctx *ctx, const char *expression, double *se
 		return opk_expression_match(&none, &count, ctx, expression,
 		                            &(struct opk_names){ .next = no_name,
 		                                                 .seconds = seconds });
-	code = compile(&regex, ctx, whole);
-	if (!code)
-		regfree(&regex);
-	return code;
+	TRY(compile(&regex, ctx, whole));
+	regfree(&regex);
+	return OPK_OK;
 }

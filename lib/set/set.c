@@ -299,7 +299,6 @@ int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set
 {
 	opk_autofree char *name = count ? joined_name(sets, count) : NULL;
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = OPK_OK;
 
 	if (!count)
 		return opk_fail(ctx, OPK_EUSAGE, "no metric set was named");
@@ -308,10 +307,8 @@ int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set
 		return opk_nomem(ctx, "a metric set");
 	set->joined = true;
 	/* They are shared, not changed. */
-	for (size_t i = 0; !code && i < count; i++)
-		code = join(set, ctx, (struct opk_set *)(uintptr_t)sets[i]);
-	if (code)
-		return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(join(set, ctx, (struct opk_set *)(uintptr_t)sets[i]));
 	if ((count == 1 && !copy_claims(set, sets[0])) || !opk_set_complete(set))
 		return opk_nomem(ctx, "a metric set");
 	*out = opk_take(set);

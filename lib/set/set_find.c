@@ -137,12 +137,12 @@ static int add_word(struct words *w, struct opk_ctx *ctx, const char *word)
 static int join_words(struct opk_set **out, struct words *w, struct opk_ctx *ctx)
 {
 	opk_autofree char *names = opk_buf_take_text(&w->names);
-	int code = names ? OPK_OK : opk_nomem(ctx, "a metric set");
 
-	if (!code && w->metrics)
-		code = opk_set_from_names(w->metrics, ctx, names);
-	return code ? code
-	            : opk_set_join(out, ctx, (const struct opk_set *const *)w->sets, w->count);
+	if (!names)
+		return opk_nomem(ctx, "a metric set");
+	if (w->metrics)
+		TRY(opk_set_from_names(w->metrics, ctx, names));
+	return opk_set_join(out, ctx, (const struct opk_set *const *)w->sets, w->count);
 }
 
 static int find_list(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
@@ -177,9 +177,8 @@ int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *s
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = opk_set_find_partly(&set, ctx, spec);
 
-	if (!code)
-		*out = opk_take(set);
-	return code;
+	TRY(opk_set_find_partly(&set, ctx, spec));
+	*out = opk_take(set);
+	return OPK_OK;
 }

@@ -139,10 +139,8 @@ int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near
 	opk_autostrlist struct opk_strlist stems = { 0 };
 	struct opk_nearest nearest = { .name = name };
 	struct opk_set_list *list;
-	int code = opk_set_list_new(&list, ctx);
 
-	if (code)
-		return code;
+	TRY(opk_set_list_new(&list, ctx));
 	if (!list->paths.count) {
 		opk_set_list_free(list);
 		return fail_without_folder(ctx, name);

@@ -62,18 +62,18 @@ OPK_DEFINE_AUTO(opk_set_list)
 static int add_all(struct opk_listing *rows, struct opk_ctx *ctx)
 {
 	opk_auto(opk_set_list) struct opk_set_list *list = NULL;
-	int code = opk_set_list_new(&list, ctx);
 
-	for (size_t i = 0; !code && i < opk_set_list_count(list); i++)
-		code = add_file(rows, ctx, opk_set_list_path(list, i));
-	return code;
+	TRY(opk_set_list_new(&list, ctx));
+	for (size_t i = 0; i < opk_set_list_count(list); i++)
+		TRY(add_file(rows, ctx, opk_set_list_path(list, i)));
+	return OPK_OK;
 }
 
 int opk_set_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_set *set)
 {
 	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new(
 		"set profiler metrics# description path version# chips* entries* error");
-	int code = set ? add_set(rows, ctx, set, set->name) : add_all(rows, ctx);
 
-	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
+	TRY(set ? add_set(rows, ctx, set, set->name) : add_all(rows, ctx));
+	return opk_listing_finish(out, ctx, opk_take(rows));
 }

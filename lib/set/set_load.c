@@ -334,7 +334,6 @@ static int load_text(struct opk_set **out, struct loading *l, const char *text, 
                      const char *name)
 {
 	opk_auto(opk_set) struct opk_set *set = opk_set_create("", "");
-	int code;
 
 	if (size > OPK_MAX_SET_FILE)
 		return opk_fail(l->ctx, OPK_EINPUT,
@@ -344,10 +343,9 @@ static int load_text(struct opk_set **out, struct loading *l, const char *text, 
 		set->source = opk_source_new(name, text, size);
 	if (!set || !set->source)
 		return opk_nomem(l->ctx, "a metric set");
-	code = read_whole(l, set);
-	if (!code)
-		*out = opk_take(set);
-	return code;
+	TRY(read_whole(l, set));
+	*out = opk_take(set);
+	return OPK_OK;
 }
 
 /* The set as a whole, once all of it is there. */
@@ -420,20 +418,18 @@ int opk_set_parse_partly(struct opk_set **out, struct opk_ctx *ctx, const char *
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = opk_set_load_partly(&set, ctx, path);
 
-	if (!code)
-		*out = opk_take(set);
-	return code;
+	TRY(opk_set_load_partly(&set, ctx, path));
+	*out = opk_take(set);
+	return OPK_OK;
 }
 
 int opk_set_parse(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
                   const char *name)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	int code = opk_set_parse_partly(&set, ctx, text, size, name);
 
-	if (!code)
-		*out = opk_take(set);
-	return code;
+	TRY(opk_set_parse_partly(&set, ctx, text, size, name));
+	*out = opk_take(set);
+	return OPK_OK;
 }

@@ -7,12 +7,8 @@
 
 static int find_kind(struct opk_summary *s)
 {
-	int code = opk_file_meta(&s->meta, s->ctx, s->file);
-
-	if (!code)
-		code = opk_file_ranges(&s->ranges, &s->range_count, s->ctx, s->file);
-	if (code)
-		return code;
+	TRY(opk_file_meta(&s->meta, s->ctx, s->file));
+	TRY(opk_file_ranges(&s->ranges, &s->range_count, s->ctx, s->file));
 	s->kind = summary_is_sampled(s) ? OPK_SUMMARY_DEVICES : OPK_SUMMARY_RANGES;
 	for (size_t i = 0; i < s->range_count && s->kind == OPK_SUMMARY_RANGES; i++)
 		if (*s->ranges[i].kernel)
@@ -22,18 +18,15 @@ static int find_kind(struct opk_summary *s)
 
 static int find_names(struct opk_summary *s)
 {
-	int code = opk_kernel_names_new(&s->kernel_names, s->ctx, s->options.kernel_names);
-
-	return code ? code
-	            : opk_kernel_names_add(s->kernel_names, s->ctx, s->ranges, s->range_count);
+	TRY(opk_kernel_names_new(&s->kernel_names, s->ctx, s->options.kernel_names));
+	return opk_kernel_names_add(s->kernel_names, s->ctx, s->ranges, s->range_count);
 }
 
 /* Descriptions and peaks are there for chips that the library knows. */
 static int open_catalog(struct opk_summary *s)
 {
-	int code = opk_catalog_new(&s->catalog, s->ctx, s->meta->chip, s->meta->profiler);
-
-	return code ? code : opk_catalog_complete(s->catalog, s->ctx);
+	TRY(opk_catalog_new(&s->catalog, s->ctx, s->meta->chip, s->meta->profiler));
+	return opk_catalog_complete(s->catalog, s->ctx);
 }
 
 static int make(struct opk_summary *s)

@@ -26,13 +26,10 @@ int opk_summary_make_condition(struct opk_summary *s)
 {
 	const struct opk_activity *activities;
 	size_t count;
-	int code;
 
 	if (!s->options.kernel)
 		return OPK_OK;
-	code = opk_file_activities(&activities, &count, s->ctx, s->file);
-	if (code)
-		return code;
+	TRY(opk_file_activities(&activities, &count, s->ctx, s->file));
 	if (summary_is_sampled(s) && !count)
 		return opk_fail(s->ctx, OPK_EUSAGE, "samples are of no kernel");
 	s->condition = opk_printf("%s=%s",
@@ -46,7 +43,6 @@ static int evaluate(struct opk_summary *s)
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_image_options image = OPK_INIT(image);
 	struct opk_aggregate_options by = OPK_INIT(by);
-	int code;
 
 	options.metrics = opk_strlist_items(&s->names);
 	options.metric_count = s->names.count;
@@ -61,8 +57,8 @@ static int evaluate(struct opk_summary *s)
 	by.image = &image;
 	by.values = s->take.take;
 	by.values_data = s->take.data;
-	code = opk_eval_file(&s->evaluation, s->ctx, s->file, &options);
-	return code ? code : opk_aggregate_new(&s->aggregate, s->ctx, s->evaluation, s->file, &by);
+	TRY(opk_eval_file(&s->evaluation, s->ctx, s->file, &options));
+	return opk_aggregate_new(&s->aggregate, s->ctx, s->evaluation, s->file, &by);
 }
 
 /* ---- times */
@@ -372,29 +368,17 @@ static int make_groups(struct opk_summary *s)
 
 int opk_summary_evaluate(struct opk_summary *s)
 {
-	int code = evaluate(s);
-
-	if (!code)
-		code = make_groups(s);
-	if (!code)
-		code = opk_summary_place_columns(s);
-	if (code)
-		return code;
+	TRY(evaluate(s));
+	TRY(make_groups(s));
+	TRY(opk_summary_place_columns(s));
 	find_times(s);
-	code = find_shares(s);
-	if (!code)
-		code = remark_times(s);
-	if (!code)
-		code = remark_order(s);
-	if (!code)
-		code = remark_samples(s);
-	if (!code)
-		code = remark_gpus(s);
-	if (!code)
-		code = remark_ratios(s);
-	if (!code)
-		code = remark_summed(s);
-	if (!code)
-		code = remark_passes(s);
-	return code ? code : sort(s);
+	TRY(find_shares(s));
+	TRY(remark_times(s));
+	TRY(remark_order(s));
+	TRY(remark_samples(s));
+	TRY(remark_gpus(s));
+	TRY(remark_ratios(s));
+	TRY(remark_summed(s));
+	TRY(remark_passes(s));
+	return sort(s);
 }

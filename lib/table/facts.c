@@ -59,14 +59,10 @@ int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, str
 	const struct opk_range *ranges;
 	const struct opk_time *times;
 	size_t range_count, time_count;
-	int code = opk_file_meta(&meta, ctx, file);
 
-	if (!code)
-		code = opk_file_ranges(&ranges, &range_count, ctx, file);
-	if (!code)
-		code = opk_file_times(&times, &time_count, ctx, file);
-	if (code)
-		return code;
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_ranges(&ranges, &range_count, ctx, file));
+	TRY(opk_file_times(&times, &time_count, ctx, file));
 	for (size_t i = 0; i < time_count; i++)
 		found[OPK_FACT_DEVICE] |= times[i].device > 0;
 	if (meta->profiler == OPK_PROFILER_RANGE)

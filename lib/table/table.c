@@ -145,11 +145,9 @@ static int add_about(struct opk_table *table, struct opk_ctx *ctx, const char *f
 
 static int find_about(struct opk_table *table, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < COUNT(files_facts); i++)
-		code = add_about(table, ctx, files_facts[i]);
-	return code;
+	for (size_t i = 0; i < COUNT(files_facts); i++)
+		TRY(add_about(table, ctx, files_facts[i]));
+	return OPK_OK;
 }
 
 const char *opk_table_about(const struct opk_table *table, const char *fact)
@@ -201,7 +199,6 @@ static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const 
 {
 	opk_auto(opk_table) struct opk_table *table = opk_alloc(sizeof *table);
 	struct opk_ctx_options of_rows = OPK_INIT(of_rows);
-	int code;
 
 	if (!table)
 		return opk_nomem(ctx, "a table");
@@ -212,12 +209,10 @@ static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const 
 	of_rows.log_data = table->options.log_data;
 	if (opk_ctx_new(&table->ctx, &of_rows))
 		return opk_nomem(ctx, "a table");
-	code = take_options(table, ctx);
-	if (!code)
-		code = take_paths(table, ctx, paths, count);
-	if (!code)
-		*out = opk_take(table);
-	return code;
+	TRY(take_options(table, ctx));
+	TRY(take_paths(table, ctx, paths, count));
+	*out = opk_take(table);
+	return OPK_OK;
 }
 
 /* Its inputs are evaluated. */
@@ -242,30 +237,24 @@ int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const
                   size_t count, const struct opk_table_options *options)
 {
 	opk_auto(opk_table) struct opk_table *table = NULL;
-	int code = begin(&table, ctx, paths, count, options);
 
-	if (!code)
-		code = opk_table_read(table, ctx);
-	if (!code)
-		code = finish(table, ctx);
-	if (!code)
-		*out = opk_take(table);
-	return code;
+	TRY(begin(&table, ctx, paths, count, options));
+	TRY(opk_table_read(table, ctx));
+	TRY(finish(table, ctx));
+	*out = opk_take(table);
+	return OPK_OK;
 }
 
 int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
                         const char *name, const struct opk_table_options *options)
 {
 	opk_auto(opk_table) struct opk_table *table = NULL;
-	int code = begin(&table, ctx, &name, 1, options);
 
-	if (!code)
-		code = opk_table_read_image(table, ctx, image, size);
-	if (!code)
-		code = finish(table, ctx);
-	if (!code)
-		*out = opk_take(table);
-	return code;
+	TRY(begin(&table, ctx, &name, 1, options));
+	TRY(opk_table_read_image(table, ctx, image, size));
+	TRY(finish(table, ctx));
+	*out = opk_take(table);
+	return OPK_OK;
 }
 
 void opk_table_free(struct opk_table *table)

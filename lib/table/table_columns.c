@@ -172,10 +172,8 @@ static int add_all(struct opk_table *table, struct opk_ctx *ctx)
 	struct having having = look_at(table);
 	enum opk_fact facts[OPK_FACT_COUNT];
 	size_t count;
-	int code = list_facts(facts, &count, ctx, table, &having);
 
-	if (code)
-		return code;
+	TRY(list_facts(facts, &count, ctx, table, &having));
 	add_kinds(table, OPK_TABLE_GROUP, OPK_TABLE_GROUP);
 	add_facts(table, facts, count);
 	if (table->levels.any)

@@ -11,16 +11,13 @@
 
 static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < table->input_count; i++) {
+	for (size_t i = 0; i < table->input_count; i++) {
 		struct opk_table_file *input = &table->inputs[i];
 
-		code = opk_file_open(&input->file, ctx, input->path);
-		if (!code)
-			code = opk_file_meta(&input->meta, ctx, input->file);
+		TRY(opk_file_open(&input->file, ctx, input->path));
+		TRY(opk_file_meta(&input->meta, ctx, input->file));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* What was asked for that a recording of launches alone can't give. */
@@ -50,15 +47,12 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 {
 	const struct opk_table_file *trace = NULL, *other = NULL;
 	enum opk_rows rows = table->options.aggregate ? OPK_ROWS_KERNELS : OPK_ROWS_LAUNCHES;
-	int code;
 
 	for (size_t i = 0; i < table->input_count; i++)
 		*(opk_table_is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
 	if (!trace || table->options.rows > OPK_ROWS_SINGLE)
 		return OPK_OK;
-	code = check_trace(table, ctx, trace->path);
-	if (code)
-		return code;
+	TRY(check_trace(table, ctx, trace->path));
 	for (size_t i = 0; i < table->input_count; i++)
 		if (opk_table_is_trace(&table->inputs[i]))
 			table->inputs[i].rows = rows;
@@ -75,7 +69,6 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 {
 	size_t count = 0;
-	int code = OPK_OK;
 
 	if (table->options.rows == OPK_ROWS_TABLES) {
 		static const char *const none[] = { NULL };
@@ -85,10 +78,8 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 	}
 	if (table->eval.set || table->eval.metrics || !table->chosen.count)
 		return OPK_OK;
-	for (size_t i = 0; !code && i < table->input_count; i++)
-		code = opk_table_check_recorded(table, ctx, &table->inputs[i]);
-	if (code)
-		return code;
+	for (size_t i = 0; i < table->input_count; i++)
+		TRY(opk_table_check_recorded(table, ctx, &table->inputs[i]));
 	table->wanted = opk_alloc_array(table->chosen.count, sizeof *table->wanted);
 	if (!table->wanted)
 		return opk_nomem(ctx, "a table");
@@ -106,11 +97,9 @@ static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 static int evaluate_tables(struct opk_table *table, struct opk_ctx *ctx,
                            struct opk_table_file *input)
 {
-	int code = OPK_OK;
-
 	if (!table->eval.allow_incomplete)
-		code = opk_file_check_complete(ctx, input->file, OPK_REMEDY_ALLOW_INCOMPLETE);
-	return code ? code : opk_recorded_eval(&input->evaluation, ctx, input->file, &table->eval);
+		TRY(opk_file_check_complete(ctx, input->file, OPK_REMEDY_ALLOW_INCOMPLETE));
+	return opk_recorded_eval(&input->evaluation, ctx, input->file, &table->eval);
 }
 
 static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
@@ -119,16 +108,15 @@ static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
 	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count,
 	                                                                   sizeof *evaluations);
 	opk_autofree struct opk_file **files = opk_alloc_array(count, sizeof *files);
-	int code;
 
 	if (!evaluations || !files)
 		return opk_nomem(ctx, "a table");
 	for (size_t i = 0; i < count; i++)
 		files[i] = inputs[i].file;
-	code = opk_eval_files(evaluations, ctx, files, count, &table->eval);
-	for (size_t i = 0; !code && i < count; i++)
+	TRY(opk_eval_files(evaluations, ctx, files, count, &table->eval));
+	for (size_t i = 0; i < count; i++)
 		inputs[i].evaluation = evaluations[i];
-	return code;
+	return OPK_OK;
 }
 
 static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
@@ -201,12 +189,12 @@ static int add_names_of_ran(struct opk_table *table, struct opk_ctx *ctx,
 {
 	const struct opk_range *ranges;
 	size_t count = opk_evaluation_ranges(&ranges, input->evaluation);
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (*ranges[i].symbol)
-			code = opk_kernel_names_add(table->names, ctx, &ranges[i], 1);
-	return code;
+			TRY(opk_kernel_names_add(table->names, ctx, &ranges[i], 1));
+	}
+	return OPK_OK;
 }
 
 static int add_names(struct opk_table *table, struct opk_ctx *ctx,
@@ -214,22 +202,17 @@ static int add_names(struct opk_table *table, struct opk_ctx *ctx,
 {
 	const struct opk_range *ranges;
 	size_t count;
-	int code;
 
 	if (opk_table_is_timeline(input))
 		return add_names_of_ran(table, ctx, input);
-	code = opk_file_ranges(&ranges, &count, ctx, input->file);
-	return code ? code : opk_kernel_names_add(table->names, ctx, ranges, count);
+	TRY(opk_file_ranges(&ranges, &count, ctx, input->file));
+	return opk_kernel_names_add(table->names, ctx, ranges, count);
 }
 
 static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input)
 {
-	int code = add_names(table, ctx, input);
-
-	if (!code)
-		code = find_inflated(ctx, input);
-	if (code)
-		return code;
+	TRY(add_names(table, ctx, input));
+	TRY(find_inflated(ctx, input));
 	if (table->layout == OPK_TABLE_GROUPS)
 		return opk_table_aggregate(table, ctx, input);
 	if (!*input->meta->join || input->rows != OPK_ROWS_RECORDED)
@@ -260,29 +243,20 @@ static int check_options(const struct opk_table_options *options, struct opk_ctx
 
 int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 {
-	int code = check_options(&table->options, ctx);
-
-	if (!code)
-		code = open_inputs(table, ctx);
-	if (!code)
-		code = opk_table_check_recorded_fit(table, ctx);
-	if (!code)
-		code = choose_rows(table, ctx);
-	if (code)
-		return code;
+	TRY(check_options(&table->options, ctx));
+	TRY(open_inputs(table, ctx));
+	TRY(opk_table_check_recorded_fit(table, ctx));
+	TRY(choose_rows(table, ctx));
 	/* The facts of one table are of one kind; key groups have those of ranges. */
 	table->profiler = table->layout == OPK_TABLE_GROUPS ? OPK_PROFILER_RANGE
 	                                                    : opk_table_profiler_of(table->inputs);
-	code = choose_metrics(table, ctx);
-	if (!code)
-		code = check_twice(table, ctx);
-	if (!code)
-		code = evaluate(table, ctx);
-	for (size_t i = 0; !code && i < table->input_count; i++)
-		code = prepare_rows(table, ctx, &table->inputs[i]);
-	if (!code)
-		number_groups(table);
-	return code;
+	TRY(choose_metrics(table, ctx));
+	TRY(check_twice(table, ctx));
+	TRY(evaluate(table, ctx));
+	for (size_t i = 0; i < table->input_count; i++)
+		TRY(prepare_rows(table, ctx, &table->inputs[i]));
+	number_groups(table);
+	return OPK_OK;
 }
 
 int opk_table_read_image(struct opk_table *table, struct opk_ctx *ctx, const void *image,

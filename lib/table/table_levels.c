@@ -95,15 +95,14 @@ static int add_row(struct opk_table_levels *levels, struct opk_ctx *ctx, size_t 
 static int read_joined(struct opk_table *table, struct opk_ctx *ctx, size_t file)
 {
 	const struct opk_join *join = table->inputs[file].join;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < opk_join_count(join); i++) {
+	for (size_t i = 0; i < opk_join_count(join); i++) {
 		const struct opk_joined_row *row = opk_join_get(join, i);
 
-		code = add_row(&table->levels, ctx, file,
-		               &(struct opk_row){ .name = row->name, .range = &row->range });
+		TRY(add_row(&table->levels, ctx, file,
+		            &(struct opk_row){ .name = row->name, .range = &row->range }));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int read_single(struct opk_table *table, struct opk_ctx *ctx, size_t file)

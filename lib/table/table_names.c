@@ -166,27 +166,23 @@ static int check(const struct opk_table *table, struct opk_ctx *ctx,
 int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
                              const struct opk_table_file *input)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < table->chosen.count; i++) {
+	for (size_t i = 0; i < table->chosen.count; i++) {
 		char *name = table->chosen.items[i];
 
-		code = check(table, ctx, input, name, each_recorded(input->meta, is_same, name),
-		             strstr(name, "__"));
+		TRY(check(table, ctx, input, name, each_recorded(input->meta, is_same, name),
+		          strstr(name, "__")));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_table_check_evaluated(const struct opk_table *table, struct opk_ctx *ctx,
                               const struct opk_table_file *input)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < table->chosen.count; i++) {
+	for (size_t i = 0; i < table->chosen.count; i++) {
 		const char *name = table->chosen.items[i];
 
-		code = check(table, ctx, input, name,
-		             opk_table_find_value(input->evaluation, name) != SIZE_MAX, false);
+		TRY(check(table, ctx, input, name,
+		          opk_table_find_value(input->evaluation, name) != SIZE_MAX, false));
 	}
-	return code;
+	return OPK_OK;
 }

@@ -170,10 +170,7 @@ int opk_table_next(const union opk_cell **cells, const bool **known, struct opk_
 	const struct opk_table_source *source = NULL;
 
 	while (!table->has_source || !fill_next(table)) {
-		int code = opk_table_next_source(&source, table);
-
-		if (code)
-			return code;
+		TRY(opk_table_next_source(&source, table));
 		if (!source) {
 			opk_table_note_rows(table);
 			*cells = NULL;

@@ -319,8 +319,6 @@ static int number_kernels(struct gpu *gpu, struct work *w, const struct opk_run_
 static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
                          size_t count)
 {
-	int code;
-
 	gpu->stretches = opk_ran_stretches(records, count);
 	gpu->times = opk_alloc_array(gpu->sample_count + 1, sizeof *gpu->times);
 	gpu->values = opk_alloc_array(gpu->sample_count + 1, sizeof *gpu->values);
@@ -329,13 +327,11 @@ static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_r
 		return opk_nomem(w->ctx, "kernels on the timeline");
 	for (size_t i = 0; i < gpu->sample_count; i++)
 		gpu->times[i] = gpu->samples[i].time;
-	code = opk_overlaps_init(&gpu->overlaps, w->ctx, gpu->stretches, count, gpu->times,
-	                         gpu->sample_count);
-	if (!code)
-		code = number_kernels(gpu, w, records, count);
-	return code ? code
-	            : opk_estimator_init(&gpu->estimator, w->ctx, &gpu->overlaps, gpu->kernel_of,
-	                                 w->rows->made.count, gpu->kernel_count);
+	TRY(opk_overlaps_init(&gpu->overlaps, w->ctx, gpu->stretches, count, gpu->times,
+	                      gpu->sample_count));
+	TRY(number_kernels(gpu, w, records, count));
+	return opk_estimator_init(&gpu->estimator, w->ctx, &gpu->overlaps, gpu->kernel_of,
+	                          w->rows->made.count, gpu->kernel_count);
 }
 
 /* How many samples are behind each row. */
@@ -509,7 +505,6 @@ static int begin_gpu(struct gpu *gpu, struct work *w, size_t number)
 {
 	size_t first, count = opk_ran_rows_of_gpu(&first, w->rows, number), at = 0;
 	const struct opk_run_record *records = w->rows->records + first;
-	int code;
 
 	while (at < w->sample_count && w->samples[at].gpu < number)
 		at++;
@@ -518,10 +513,9 @@ static int begin_gpu(struct gpu *gpu, struct work *w, size_t number)
 	       && gpu->samples[gpu->sample_count].gpu == number)
 		gpu->sample_count++;
 	add_outer_pauses(w, gpu, records, count);
-	code = find_overlaps(gpu, w, records, count);
-	if (!code)
-		count_samples(w, gpu);
-	return code;
+	TRY(find_overlaps(gpu, w, records, count));
+	count_samples(w, gpu);
+	return OPK_OK;
 }
 
 static int allocate(struct work *w)

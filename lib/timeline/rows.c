@@ -152,7 +152,6 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 {
 	size_t count = rows->each_launch ? rows->count : rows->kernels.count;
 	struct opk_made_rows *made = &rows->made;
-	int code = OPK_OK;
 
 	made->count = count;
 	made->ranges = opk_alloc_array(count + 1, sizeof *made->ranges);
@@ -160,20 +159,19 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 	if (!made->ranges || !made->ran)
 		return opk_nomem(ctx, "what ran");
 	if (rows->each_launch)
-		code = number_launches(rows, ctx);
+		TRY(number_launches(rows, ctx));
 	else
 		number_kernels(rows);
-	for (size_t i = 0; !code && i < rows->count; i++)
+	for (size_t i = 0; i < rows->count; i++)
 		add_launch(&made->ran[rows->records[i].row], rows->records[i].activity);
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		made->ranges[i].duration_ns = opk_mean_of(made->ran[i].time_ns,
 		                                          made->ran[i].launches);
 		/* Where it is of several launches, stream 0 is no stream. */
 		made->ranges[i].count = made->ran[i].launches > 1 ? made->ran[i].launches : 0;
 	}
-	if (!code)
-		add_idle(rows);
-	return code;
+	add_idle(rows);
+	return OPK_OK;
 }
 
 /* For how long others ran beside the launches of one GPU. */
@@ -183,11 +181,9 @@ static int find_shared(struct opk_ran_rows *rows, struct opk_ctx *ctx, size_t gp
 	const struct opk_run_record *records = rows->records + first;
 	opk_autofree struct opk_stretch *stretches = opk_ran_stretches(records, count);
 	struct opk_overlaps overlaps;
-	int code = stretches ? opk_overlaps_init(&overlaps, ctx, stretches, count, NULL, 0)
-	                     : opk_nomem(ctx, "what ran");
 
-	if (code)
-		return code;
+	TRY(stretches ? opk_overlaps_init(&overlaps, ctx, stretches, count, NULL, 0)
+	              : opk_nomem(ctx, "what ran"));
 	for (size_t i = 0; i < count; i++)
 		rows->made.ran[records[i].row].shared_ns += (uint64_t)overlaps.shared_of[i];
 	opk_overlaps_clear(&overlaps);

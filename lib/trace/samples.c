@@ -108,7 +108,6 @@ static int add_source(struct counting *c, const struct opk_trace_place *place)
 {
 	struct opk_trace_process *process = opk_trace_process_of_gpu(&c->trace->tracks, place);
 	struct source *source = process ? opk_list_add(&c->sources) : NULL;
-	int code;
 
 	if (!source)
 		return opk_nomem(c->trace->ctx, "a trace");
@@ -120,8 +119,8 @@ static int add_source(struct counting *c, const struct opk_trace_place *place)
 	snprintf(source->gap, sizeof source->gap, "%ju", (uintmax_t)++c->trace->last_gap);
 	if (!source->host || !source->gpu)
 		return opk_nomem(c->trace->ctx, "a trace");
-	code = opk_trace_name_process(&c->trace->out, process);
-	return code ? code : begin_counters(c, source);
+	TRY(opk_trace_name_process(&c->trace->out, process));
+	return begin_counters(c, source);
 }
 
 static int find_source(struct counting *c, const struct opk_row *row)
@@ -169,12 +168,11 @@ static int put_missing(struct opk_trace *trace, const struct source *source,
 static int put_pause(struct opk_trace *trace, const struct source *source, uint64_t until)
 {
 	char device[24] = "";
-	int code;
 
 	if (source->process->many_devices)
 		snprintf(device, sizeof device, ": GPU %d", source->device);
-	code = put_gap(trace, source, "b", source->gap, "no samples", device, source->end);
-	return code ? code : put_gap(trace, source, "e", source->gap, "no samples", device, until);
+	TRY(put_gap(trace, source, "b", source->gap, "no samples", device, source->end));
+	return put_gap(trace, source, "e", source->gap, "no samples", device, until);
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
@@ -225,13 +223,12 @@ static int put_sample(struct counting *c, const struct opk_row *row)
 static int end_source(struct counting *c, struct source *source)
 {
 	struct opk_trace *trace = c->trace;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < c->count; i++)
-		code = put_missing(trace, source, &source->counters[i], false, source->end);
-	if (!code && trace->last > source->end && trace->last - source->end > source->length)
-		code = put_pause(trace, source, trace->last);
-	return code;
+	for (size_t i = 0; i < c->count; i++)
+		TRY(put_missing(trace, source, &source->counters[i], false, source->end));
+	if (trace->last > source->end && trace->last - source->end > source->length)
+		TRY(put_pause(trace, source, trace->last));
+	return OPK_OK;
 }
 
 static int put_samples(struct counting *c)

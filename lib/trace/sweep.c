@@ -11,11 +11,9 @@
 static int read_block(struct opk_trace_block *block, struct opk_ctx *ctx,
                       const struct opk_trace_sweep *sweep)
 {
-	int code = opk_activity_table_read(&block->table, ctx, sweep->file, block->section);
-
-	if (!code)
-		opk_activities_place(block->table.rows, block->table.count, sweep->meta);
-	return code;
+	TRY(opk_activity_table_read(&block->table, ctx, sweep->file, block->section));
+	opk_activities_place(block->table.rows, block->table.count, sweep->meta);
+	return OPK_OK;
 }
 
 static void close_block(struct opk_trace_block *block)

@@ -124,20 +124,14 @@ static int check_whole(const struct opk_trace *trace, const struct opk_trace_fil
 static int look_at_ran(struct opk_trace *trace, struct opk_trace_file *file)
 {
 	struct looking looking = { trace, file };
-	int code = opk_file_meta(&file->meta, trace->ctx, file->file);
 
-	if (!code)
-		code = check_whole(trace, file);
-	if (code)
-		return code;
+	TRY(opk_file_meta(&file->meta, trace->ctx, file->file));
+	TRY(check_whole(trace, file));
 	file->place = place_of_run(file->meta);
-	code = opk_trace_where_init(&file->where, trace->ctx, trace->eval.where,
-	                            trace->eval.where_count, has_images(file),
-	                            has_images(file) && file->meta->profiler == OPK_PROFILER_PM);
-	if (!code)
-		code = opk_trace_sweep_init(&file->sweep, trace->ctx, file->file, look_at_record,
-		                            &looking);
-	return code;
+	TRY(opk_trace_where_init(&file->where, trace->ctx, trace->eval.where,
+	                         trace->eval.where_count, has_images(file),
+	                         has_images(file) && file->meta->profiler == OPK_PROFILER_PM));
+	return opk_trace_sweep_init(&file->sweep, trace->ctx, file->file, look_at_record, &looking);
 }
 
 /* Ranges without times need no values. Those that no table describes have none, but are counted. */
@@ -166,18 +160,17 @@ static int evaluate_wanted(struct opk_trace *trace, struct opk_trace_file **want
 {
 	opk_autofree struct opk_evaluation **evaluations = opk_alloc_array(count + 1,
 	                                                                   sizeof *evaluations);
-	int code;
 
 	if (!evaluations)
 		return opk_nomem(trace->ctx, "a trace");
-	code = opk_eval_files(evaluations, trace->ctx, files, count, &trace->eval);
-	for (size_t i = 0; !code && i < count; i++) {
+	TRY(opk_eval_files(evaluations, trace->ctx, files, count, &trace->eval));
+	for (size_t i = 0; i < count; i++) {
 		wanted[i]->evaluation = evaluations[i];
 		trace->row_count += opk_evaluation_row_count(evaluations[i]);
 		trace->counts.incomplete_samples += opk_evaluation_incomplete_samples(
 			evaluations[i]);
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int evaluate(struct opk_trace *trace)
@@ -322,12 +315,9 @@ static void put_other_data(struct opk_trace *trace)
 
 static int put_all(struct opk_trace *trace)
 {
-	int code = opk_trace_open(&trace->out, trace->options.gzip);
-
-	for (size_t i = 0; !code && i < trace->file_count; i++)
-		code = put_file(trace, &trace->files[i]);
-	if (code)
-		return code;
+	TRY(opk_trace_open(&trace->out, trace->options.gzip));
+	for (size_t i = 0; i < trace->file_count; i++)
+		TRY(put_file(trace, &trace->files[i]));
 	opk_trace_end_events(&trace->out);
 	put_other_data(trace);
 	trace->counts.events = trace->out.events;
@@ -411,15 +401,11 @@ int opk_trace_save(struct opk_listing **counts, struct opk_ctx *ctx, struct opk_
 	opk_autonewfile struct opk_newfile file = { 0 };
 	opk_auto(opk_listing) struct opk_listing *listed = NULL;
 	struct opk_trace_counts of;
-	int code = opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_TRACE);
 
-	if (!code)
-		code = opk_trace_write(&of, ctx, files, count, options, opk_newfile_write, &file);
-	if (!code)
-		code = list_counts(&listed, ctx, &of);
-	if (!code)
-		code = opk_newfile_commit(&file);
-	if (!code)
-		*counts = opk_take(listed);
-	return code;
+	TRY(opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_TRACE));
+	TRY(opk_trace_write(&of, ctx, files, count, options, opk_newfile_write, &file));
+	TRY(list_counts(&listed, ctx, &of));
+	TRY(opk_newfile_commit(&file));
+	*counts = opk_take(listed);
+	return OPK_OK;
 }

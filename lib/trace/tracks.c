@@ -212,13 +212,12 @@ int opk_trace_name_process(struct opk_trace_out *out, struct opk_trace_process *
 {
 	uint64_t sort = process->rank >= 0 ? (uint64_t)process->rank
 	                                   : (uint64_t)AFTER_RANKS + process->id;
-	int code;
 
 	if (process->named)
 		return OPK_OK;
 	process->named = true;
-	code = put_metadata(out, "process_name", process->id, 0, process->name, 0);
-	return code ? code : put_metadata(out, "process_sort_index", process->id, 0, NULL, sort);
+	TRY(put_metadata(out, "process_name", process->id, 0, process->name, 0));
+	return put_metadata(out, "process_sort_index", process->id, 0, NULL, sort);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -296,17 +295,15 @@ static int name_lane(struct opk_trace_out *out, const struct opk_trace_row *row,
 {
 	opk_autofree char *first = name_row(&row->key), *other = NULL;
 	const char *name = first;
-	int code;
 
 	if (first && row->lanes.count > 1)
 		name = other = opk_printf("%s (%zu)", first, row->lanes.count);
 	if (!name)
 		return opk_nomem(out->ctx, "a trace");
-	code = put_metadata(out, "thread_name", row->process->id, id, name, 0);
+	TRY(put_metadata(out, "thread_name", row->process->id, id, name, 0));
 	/* Lanes have their ids in the order of their first slices. */
-	return code ? code
-	            : put_metadata(out, "thread_sort_index", row->process->id, id, NULL,
-	                           (uint64_t)AFTER_RANKS * row->key.kind + id);
+	return put_metadata(out, "thread_sort_index", row->process->id, id, NULL,
+	                    (uint64_t)AFTER_RANKS * row->key.kind + id);
 }
 
 /* Closes what has ended; whether there is room for a slice of this row. */

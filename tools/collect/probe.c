@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "base/mem.h"
 #include "base/strlist.h"
 #include "collect/profilers/profilers.h"
@@ -133,7 +134,7 @@ static int ask_device(struct probe *probe, int device)
 
 static int ask(struct probe *probe)
 {
-	int wanted = probe->settings.device, count = 0, code = OPK_OK;
+	int wanted = probe->settings.device, count = 0;
 
 	probe->target.cuDeviceGetCount(&count);
 	if (!count)
@@ -145,20 +146,19 @@ static int ask(struct probe *probe)
 	}
 	if (!profiler_initialize(&probe->target))
 		return OPK_ENVIDIA;
-	for (int i = 0; !code && i < count; i++)
+	for (int i = 0; i < count; i++) {
 		if (wanted < 0 || i == wanted)
-			code = ask_device(probe, i);
-	return code;
+			TRY(ask_device(probe, i));
+	}
+	return OPK_OK;
 }
 
 static int write_images(const struct probe *probe, struct opk_writer *writer)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < probe->images.count; i++)
-		code = opk_writer_add(writer, OPK_SECTION_AVAILABILITY, probe->images.items[i].data,
-		                      probe->images.items[i].size);
-	return code ? code : opk_writer_finish(writer);
+	for (size_t i = 0; i < probe->images.count; i++)
+		TRY(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, probe->images.items[i].data,
+		                   probe->images.items[i].size));
+	return opk_writer_finish(writer);
 }
 
 /* The metadata: facts as in a recording, and which image is of what. */

@@ -47,10 +47,8 @@ static int report_one(struct app *app, const struct opk_plan *plan, const char *
 {
 	size_t sample_bytes, left_out = opk_plan_left_out(plan)->count;
 	struct app_fields fields;
-	int code = app_begin_report(app);
 
-	if (code)
-		return code;
+	TRY(app_begin_report(app));
 	describe(&fields, plan, path);
 	if (plan_sample_bytes(app, plan, &sample_bytes))
 		field_number(&fields, "sample_bytes", sample_bytes);
@@ -64,9 +62,9 @@ static int report_split(struct app *app, const struct opk_plan_split *split,
                         const struct opk_strlist *paths)
 {
 	struct app_fields fields;
-	int code = app_begin_report(app);
 
-	for (size_t i = 0; !code && i < opk_plan_split_count(split); i++) {
+	TRY(app_begin_report(app));
+	for (size_t i = 0; i < opk_plan_split_count(split); i++) {
 		const struct opk_plan *plan = opk_plan_split_get(split, i);
 		size_t sample_bytes;
 
@@ -75,9 +73,9 @@ static int report_split(struct app *app, const struct opk_plan_split *split,
 			field_number(&fields, "sample_bytes", sample_bytes);
 		if (!i)
 			app_fields_table(app, "files", &fields);
-		code = opk_out_row(app->out, fields.cells);
+		TRY(opk_out_row(app->out, fields.cells));
 	}
-	return code ? code : app_end_output(app);
+	return app_end_output(app);
 }
 
 /* ---- one file */
@@ -91,27 +89,22 @@ static int write_files(struct app *app, const struct build_args *args, const str
 	opk_autofree void *data = NULL;
 	size_t size, count = 0;
 	const void *image = opk_plan_config(plan, &size);
-	int code = OPK_OK;
 
 	if (args->raw_config) {
 		files[count++] = &config;
-		code = opk_newfile_create(&config, app->ctx, args->raw_config, opk_check_output,
-		                          OPK_OUTPUT_CONFIG);
-		if (!code)
-			code = opk_newfile_write(&config, image, size);
+		TRY(opk_newfile_create(&config, app->ctx, args->raw_config, opk_check_output,
+		                       OPK_OUTPUT_CONFIG));
+		TRY(opk_newfile_write(&config, image, size));
 	}
-	if (!code && args->raw_prefix) {
+	if (args->raw_prefix) {
 		files[count++] = &prefix;
-		code = opk_prefix_new(&data, &size, app->ctx, plan, options);
-		if (!code)
-			code = opk_newfile_create(&prefix, app->ctx, args->raw_prefix,
-			                          opk_check_output, OPK_OUTPUT_PREFIX);
-		if (!code)
-			code = opk_newfile_write(&prefix, data, size);
+		TRY(opk_prefix_new(&data, &size, app->ctx, plan, options));
+		TRY(opk_newfile_create(&prefix, app->ctx, args->raw_prefix, opk_check_output,
+		                       OPK_OUTPUT_PREFIX));
+		TRY(opk_newfile_write(&prefix, data, size));
 	}
-	if (!code)
-		code = opk_build(app->ctx, plan, options, output);
-	return code ? code : opk_newfiles_commit(files, count);
+	TRY(opk_build(app->ctx, plan, options, output));
+	return opk_newfiles_commit(files, count);
 }
 
 static int build_one(struct app *app, const struct build_args *args, const struct opk_set *set,
@@ -119,15 +112,12 @@ static int build_one(struct app *app, const struct build_args *args, const struc
                      const char *output)
 {
 	opk_auto(opk_plan) struct opk_plan *plan = NULL;
-	int code = files_write(app, output, OPK_OUTPUT_SET);
 
-	if (!code)
-		code = opk_plan_new(&plan, app->ctx, set, how);
-	if (code)
-		return code;
+	TRY(files_write(app, output, OPK_OUTPUT_SET));
+	TRY(opk_plan_new(&plan, app->ctx, set, how));
 	note_missing(plan);
-	code = write_files(app, args, plan, options, output);
-	return code ? code : report_one(app, plan, output);
+	TRY(write_files(app, args, plan, options, output));
+	return report_one(app, plan, output);
 }
 
 /* ---- several files */
@@ -165,20 +155,13 @@ static int build_split(struct app *app, const struct opk_set *set, struct opk_pl
 {
 	opk_auto(opk_plan_split) struct opk_plan_split *split = NULL;
 	opk_autostrlist struct opk_strlist paths = { 0 };
-	int code;
 
 	how->progress_data = (char *)"dividing the set, hundredth";
-	code = files_check_first(app, output, OPK_OUTPUT_SET);
-	if (!code)
-		code = opk_plan_split_new(&split, app->ctx, set, how);
-	if (code)
-		return code;
+	TRY(files_check_first(app, output, OPK_OUTPUT_SET));
+	TRY(opk_plan_split_new(&split, app->ctx, set, how));
 	note_lost(split);
-	code = files_number(app, &paths, output, opk_plan_split_count(split), OPK_OUTPUT_SET);
-	if (!code)
-		code = write_split(app, split, options, &paths);
-	if (code)
-		return code;
+	TRY(files_number(app, &paths, output, opk_plan_split_count(split), OPK_OUTPUT_SET));
+	TRY(write_split(app, split, options, &paths));
 	files_note_older(output, paths.count);
 	return report_split(app, split, &paths);
 }
@@ -220,22 +203,13 @@ static int run(struct app *app, void *data)
 	struct opk_plan_options how;
 	opk_auto(opk_set) struct opk_set *set = NULL;
 	opk_autofree void *availability = NULL;
-	int code = plan_options(app, &args->plan, &how);
 
-	if (code)
-		return code;
-	code = check_args(app, args);
-	if (code)
-		return code;
-	code = plan_sets(app, &args->plan, &set);
-	if (code)
-		return code;
-	code = plan_availability(app, &args->plan, set, &availability, &how);
-	if (code)
-		return code;
-	code = args->split ? limit_passes(app, set, &how) : OPK_OK;
-	if (code)
-		return code;
+	TRY(plan_options(app, &args->plan, &how));
+	TRY(check_args(app, args));
+	TRY(plan_sets(app, &args->plan, &set));
+	TRY(plan_availability(app, &args->plan, set, &availability, &how));
+	if (args->split)
+		TRY(limit_passes(app, set, &how));
 	options.availability = availability;
 	options.availability_size = how.availability_size;
 	options.no_instances = args->no_instances;

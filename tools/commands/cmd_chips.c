@@ -20,13 +20,11 @@ static int run(struct app *app, void *data)
 	opk_auto(opk_listing) struct opk_listing *chips = NULL;
 	unsigned columns = (args->details ? OPK_CHIP_FACTS | OPK_CHIP_LIMITS : 0)
 	                   | (args->metrics_count ? OPK_CHIP_COUNTS : 0);
-	int code = opk_chip_list(&chips, app->ctx, NULL, columns);
 
-	if (!code)
-		code = app_begin_output(app);
-	if (!code)
-		code = app_list(app, "chips", opk_take(chips));
-	return code ? code : app_end_output(app);
+	TRY(opk_chip_list(&chips, app->ctx, NULL, columns));
+	TRY(app_begin_output(app));
+	TRY(app_list(app, "chips", opk_take(chips)));
+	return app_end_output(app);
 }
 
 const struct command chips_command = {

@@ -57,10 +57,8 @@ struct comparison {
 static int open_catalog(struct comparison *c, const char *chip)
 {
 	struct opk_catalog **catalog = &c->catalogs[c->chips];
-	int code = opk_catalog_new(catalog, c->app->ctx, chip, profiler_of_word(c->args->profiler));
 
-	if (code)
-		return code;
+	TRY(opk_catalog_new(catalog, c->app->ctx, chip, profiler_of_word(c->args->profiler)));
 	c->names[c->chips++] = opk_catalog_chip(*catalog);
 	for (size_t i = 0; i + 1 < c->chips; i++)
 		if (!strcmp(c->names[i], c->names[c->chips - 1]))
@@ -143,10 +141,7 @@ static int find(struct comparison *c)
 	struct found found, *kept;
 
 	while (take_next(&found, c, next)) {
-		int code = match(c, &found);
-
-		if (code)
-			return code;
+		TRY(match(c, &found));
 		if (!found.shown)
 			continue;
 		kept = opk_append(&c->found, &c->found_capacity, &c->found_count, sizeof *kept);
@@ -211,21 +206,15 @@ static int compare(struct comparison *c)
 	struct opk_metric_list_options filter = OPK_INIT(filter);
 	struct app_fields units = { 0 }, metrics = { 0 };
 	struct app *app = c->app;
-	int code;
 
 	filter.unit = c->args->unit;
 	filter.grep = c->args->grep;
-	code = app_choose_table(app, TABLES, c->args->table, "metrics");
-	if (!code)
-		code = opk_matcher_new(&c->matcher, app->ctx, &filter);
-	for (size_t i = 0; !code && i < app->argument_count; i++)
-		code = open_catalog(c, app->arguments[i]);
-	if (!code)
-		code = find(c);
-	if (!code)
-		code = app_begin_output(app);
-	if (code)
-		return code;
+	TRY(app_choose_table(app, TABLES, c->args->table, "metrics"));
+	TRY(opk_matcher_new(&c->matcher, app->ctx, &filter));
+	for (size_t i = 0; i < app->argument_count; i++)
+		TRY(open_catalog(c, app->arguments[i]));
+	TRY(find(c));
+	TRY(app_begin_output(app));
 	print_record(c);
 	print_units(c, &units);
 	print_metrics(c, &metrics);

@@ -28,9 +28,9 @@ static int print_list(struct app *app, const struct opk_description *d, const ch
                       enum opk_description_list list)
 {
 	struct opk_listing *rows;
-	int code = get(&rows, app, d, list);
 
-	return code ? code : app_list(app, name, rows);
+	TRY(get(&rows, app, d, list));
+	return app_list(app, name, rows);
 }
 
 /* ---- a metric */
@@ -65,33 +65,27 @@ static int print_record(struct app *app, const struct opk_listing *about,
 static int print_submetrics(struct app *app, const struct opk_description *d)
 {
 	struct opk_listing *rows;
-	int code = get(&rows, app, d, OPK_DESCRIPTION_SUBMETRICS);
 
+	TRY(get(&rows, app, d, OPK_DESCRIPTION_SUBMETRICS));
 	/* Without method and status. */
-	return code ? code : app_list_columns(app, "submetrics", rows, 3);
+	return app_list_columns(app, "submetrics", rows, 3);
 }
 
 static int describe_metric(struct app *app, const struct opk_description *d,
                            const struct opk_listing *about)
 {
 	opk_auto(opk_listing) struct opk_listing *constituents = NULL;
-	int code = get(&constituents, app, d, OPK_DESCRIPTION_CONSTITUENTS);
 
-	if (!code)
-		code = app_begin_output(app);
-	if (!code)
-		code = print_record(app, about, constituents);
-	if (!code)
-		code = print_submetrics(app, d);
-	if (!code)
-		code = print_list(app, d, "counters", OPK_DESCRIPTION_COUNTERS);
-	if (code)
-		return code;
+	TRY(get(&constituents, app, d, OPK_DESCRIPTION_CONSTITUENTS));
+	TRY(app_begin_output(app));
+	TRY(print_record(app, about, constituents));
+	TRY(print_submetrics(app, d));
+	TRY(print_list(app, d, "counters", OPK_DESCRIPTION_COUNTERS));
 	/* A counter has none. */
 	if (strcmp(opk_listing_get(about, 0)[TYPE].string, "counter")
 	    || app_wants_table(app, "constituents"))
-		code = app_list(app, "constituents", opk_take(constituents));
-	return code ? code : app_end_output(app);
+		TRY(app_list(app, "constituents", opk_take(constituents)));
+	return app_end_output(app);
 }
 
 /* ---- a name of nvprof's */
@@ -139,14 +133,9 @@ static void note_legacy(const union opk_cell *legacy)
 static int describe_legacy(struct app *app, const struct opk_description *d,
                            const union opk_cell *legacy)
 {
-	int code = app_begin_output(app);
-
-	if (!code)
-		code = print_legacy(app, legacy);
-	if (!code)
-		code = print_list(app, d, "terms", OPK_DESCRIPTION_TERMS);
-	if (code)
-		return code;
+	TRY(app_begin_output(app));
+	TRY(print_legacy(app, legacy));
+	TRY(print_list(app, d, "terms", OPK_DESCRIPTION_TERMS));
 	note_legacy(legacy);
 	return app_end_output(app);
 }
@@ -167,14 +156,10 @@ static int check_table(struct app *app, bool legacy)
 static int describe(struct app *app, const struct opk_description *d)
 {
 	opk_auto(opk_listing) struct opk_listing *legacy = NULL, *metric = NULL;
-	int code = get(&legacy, app, d, OPK_DESCRIPTION_LEGACY);
 
-	if (!code)
-		code = get(&metric, app, d, OPK_DESCRIPTION_METRIC);
-	if (!code)
-		code = check_table(app, opk_listing_count(legacy));
-	if (code)
-		return code;
+	TRY(get(&legacy, app, d, OPK_DESCRIPTION_LEGACY));
+	TRY(get(&metric, app, d, OPK_DESCRIPTION_METRIC));
+	TRY(check_table(app, opk_listing_count(legacy)));
 	return opk_listing_count(legacy) ? describe_legacy(app, d, opk_listing_get(legacy, 0))
 	                                 : describe_metric(app, d, metric);
 }
@@ -183,15 +168,13 @@ static int run(struct app *app, void *data)
 {
 	const struct describe_args *args = data;
 	opk_auto(opk_description) struct opk_description *d = NULL;
-	int code;
 
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "describe: which chip and which metric?");
-	code = app_choose_table(app, TABLES, args->table, "summary");
-	if (!code)
-		code = opk_description_new(&d, app->ctx, app->arguments[0],
-		                           profiler_of_word(args->profiler), app->arguments[1]);
-	return code ? code : describe(app, d);
+	TRY(app_choose_table(app, TABLES, args->table, "summary"));
+	TRY(opk_description_new(&d, app->ctx, app->arguments[0], profiler_of_word(args->profiler),
+	                        app->arguments[1]));
+	return describe(app, d);
 }
 
 const struct command describe_command = {

@@ -17,18 +17,16 @@ static const struct option_spec specs[] = {
 static int print_list(struct app *app, const char *name, enum opk_nvidia_list which)
 {
 	struct opk_listing *rows;
-	int code = opk_nvidia_list(&rows, app->ctx, which);
 
-	return code ? code : app_list(app, name, rows);
+	TRY(opk_nvidia_list(&rows, app->ctx, which));
+	return app_list(app, name, rows);
 }
 
 static int print(struct app *app, const struct opk_nvidia_info *info)
 {
 	struct app_fields fields = { 0 };
-	int code = app_begin_output(app);
 
-	if (code)
-		return code;
+	TRY(app_begin_output(app));
 	field_text(&fields, "offpeak", opk_version());
 	field_text(&fields, "libcupti", info->cupti_path ? info->cupti_path : "not found");
 	field_text(&fields, "libnvperf_host",
@@ -40,10 +38,9 @@ static int print(struct app *app, const struct opk_nvidia_info *info)
 	           : info->needs_libcuda ? "none that serves"
 	                                 : "not needed");
 	app_record(app, &fields);
-	code = print_list(app, "features", OPK_NVIDIA_FEATURES);
-	if (!code)
-		code = print_list(app, "tried", OPK_NVIDIA_TRIED);
-	return code ? code : app_end_output(app);
+	TRY(print_list(app, "features", OPK_NVIDIA_FEATURES));
+	TRY(print_list(app, "tried", OPK_NVIDIA_TRIED));
+	return app_end_output(app);
 }
 
 static int run(struct app *app, void *data)

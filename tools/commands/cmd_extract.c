@@ -136,44 +136,39 @@ static int choose(struct extraction *x, size_t kind)
 /* Checksums and names are right before anything is written. */
 static int choose_all(struct extraction *x)
 {
-	int code = OPK_OK;
-
 	x->items = opk_alloc_array(opk_file_section_count(x->file) + 1, sizeof *x->items);
 	if (!x->items)
 		return app_nomem(x->app);
-	for (size_t kind = 0; !code && kind < KINDS; kind++)
-		code = choose(x, kind);
-	if (!code && !x->count)
-		code = app_error(x->app, OPK_EINPUT, "%s: no image in it", x->app->arguments[0]);
-	for (size_t i = 0; !code && i < x->count; i++) {
-		code = opk_file_verify(x->app->ctx, x->file, x->items[i].section);
-		if (!code)
-			code = files_write(x->app, x->items[i].path,
-			                   kinds[x->items[i].kind].output);
+	for (size_t kind = 0; kind < KINDS; kind++)
+		TRY(choose(x, kind));
+	if (!x->count)
+		TRY(app_error(x->app, OPK_EINPUT, "%s: no image in it", x->app->arguments[0]));
+	for (size_t i = 0; i < x->count; i++) {
+		TRY(opk_file_verify(x->app->ctx, x->file, x->items[i].section));
+		TRY(files_write(x->app, x->items[i].path, kinds[x->items[i].kind].output));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* All or none. */
 static int write_all(struct extraction *x)
 {
 	opk_autofree struct opk_newfile **files = opk_alloc_array(x->count, sizeof *files);
-	int code = files ? OPK_OK : app_nomem(x->app);
 
-	for (size_t i = 0; !code && i < x->count; i++) {
+	if (!files)
+		return app_nomem(x->app);
+	for (size_t i = 0; i < x->count; i++) {
 		struct item *item = &x->items[i];
 		opk_autofree void *data = NULL;
 		size_t size;
 
 		files[i] = &item->out;
-		code = opk_file_read(&data, &size, x->app->ctx, x->file, item->section);
-		if (!code)
-			code = opk_newfile_create(&item->out, x->app->ctx, item->path,
-			                          opk_check_output, kinds[item->kind].output);
-		if (!code)
-			code = opk_newfile_write(&item->out, data, size);
+		TRY(opk_file_read(&data, &size, x->app->ctx, x->file, item->section));
+		TRY(opk_newfile_create(&item->out, x->app->ctx, item->path, opk_check_output,
+		                       kinds[item->kind].output));
+		TRY(opk_newfile_write(&item->out, data, size));
 	}
-	return code ? code : opk_newfiles_commit(files, x->count);
+	return opk_newfiles_commit(files, x->count);
 }
 
 static int extract(struct extraction *x)
@@ -184,14 +179,10 @@ static int extract(struct extraction *x)
 		{ "number", OPK_CELL_UINT },
 		{ "size", OPK_CELL_UINT },
 	};
-	int code = choose_all(x);
 
-	if (!code)
-		code = write_all(x);
-	if (!code)
-		code = app_begin_report(x->app);
-	if (code)
-		return code;
+	TRY(choose_all(x));
+	TRY(write_all(x));
+	TRY(app_begin_report(x->app));
 	app_table(x->app, "files", columns);
 	for (size_t i = 0; i < x->count; i++) {
 		const struct item *item = &x->items[i];
@@ -229,9 +220,7 @@ static int run(struct app *app, void *data)
 			app, OPK_EUSAGE,
 			"extract: one FILE.opk is needed, and --config, --prefix, --availability "
 			"or --data FILE; or -o PREFIX alone for everything");
-	code = opk_file_open(&file, app->ctx, app->arguments[0]);
-	if (code)
-		return code;
+	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
 	if (!opk_file_complete(file))
 		app_note("%s: cut off: its end section is missing", app->arguments[0]);
 	x.file = file;

@@ -187,16 +187,15 @@ static int print_lists(struct app *app, struct opk_file *file)
 		{ OPK_FILE_STATS, "stats" },
 		{ OPK_FILE_DROPS, "drops" },
 	};
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < COUNT(lists); i++) {
+	for (size_t i = 0; i < COUNT(lists); i++) {
 		opk_auto(opk_listing) struct opk_listing *rows = NULL;
 
-		code = opk_file_list_whole(&rows, app->ctx, file, lists[i].list);
-		if (!code && (opk_listing_count(rows) || app_wants_table(app, lists[i].name)))
-			code = app_list(app, lists[i].name, opk_take(rows));
+		TRY(opk_file_list_whole(&rows, app->ctx, file, lists[i].list));
+		if (opk_listing_count(rows) || app_wants_table(app, lists[i].name))
+			TRY(app_list(app, lists[i].name, opk_take(rows)));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* Rows and counts; what is wrong with them is said, unless damage is. All else is shown. */
@@ -232,17 +231,11 @@ static int print(struct app *app, const char *path, struct opk_file *file,
 	if (code && !totals->damaged && opk_file_complete(file))
 		return code;
 	tables = read_tables(app, file, &counted, totals->damaged);
-	code = app_begin_output(app);
-	if (code)
-		return code;
+	TRY(app_begin_output(app));
 	print_summary(app, path, file, meta, totals, &counted);
-	code = app_list(app, "sections", opk_take(*sections));
-	if (code)
-		return code;
+	TRY(app_list(app, "sections", opk_take(*sections)));
 	print_set(app, meta);
-	code = print_lists(app, file);
-	if (code)
-		return code;
+	TRY(print_lists(app, file));
 	print_activities(app, file);
 	code = app_end_output(app);
 	return code ? code : tables;
@@ -299,24 +292,17 @@ static int run(struct app *app, void *data)
 	opk_auto(opk_listing) struct opk_listing *sections = NULL;
 	struct totals totals;
 	const char *path = app->argument_count ? app->arguments[0] : NULL;
-	int code;
 
 	if (app->argument_count + !!args->raw_config != 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "info: one FILE.opk, or --raw-config FILE, is needed");
-	code = choose_table(app, args);
-	if (!code && args->raw_config)
+	TRY(choose_table(app, args));
+	if (args->raw_config)
 		return show_config(app, args->raw_config);
-	if (!code)
-		code = opk_file_open(&file, app->ctx, path);
-	if (!code)
-		code = opk_file_list(&sections, app->ctx, file, OPK_FILE_VERIFIED);
-	if (code)
-		return code;
+	TRY(opk_file_open(&file, app->ctx, path));
+	TRY(opk_file_list(&sections, app->ctx, file, OPK_FILE_VERIFIED));
 	totals = sum(sections);
-	code = print(app, path, file, &sections, &totals);
-	if (code)
-		return code;
+	TRY(print(app, path, file, &sections, &totals));
 	if (totals.damaged)
 		return app_error(
 			app, OPK_EINPUT,

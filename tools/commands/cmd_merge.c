@@ -39,10 +39,8 @@ static int run(struct app *app, void *data)
 {
 	const struct merge_args *args = data;
 	struct opk_merge_options options = OPK_INIT(options);
-	int code = check_given(app, "merge", "FILE.opk...", "-o OUT.opk");
 
-	if (code)
-		return code;
+	TRY(check_given(app, "merge", "FILE.opk...", "-o OUT.opk"));
 	if (args->sum)
 		return sum(app, args);
 	if (args->level)

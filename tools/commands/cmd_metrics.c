@@ -151,14 +151,10 @@ static int find(struct listing *listing, struct opk_metric_list_options *options
 static int list(struct listing *listing, struct opk_metric_list_options *options)
 {
 	struct app *app = listing->app;
-	int code = find(listing, options);
 
-	if (code)
-		return code;
+	TRY(find(listing, options));
 	note_refused(listing);
-	code = app_begin_output(app);
-	if (code)
-		return code;
+	TRY(app_begin_output(app));
 	return listing->args->count ? print_count(listing) : print(listing);
 }
 

@@ -120,10 +120,7 @@ static const char *reason_of(const struct app *app, const char *path, const char
 
 static int print(struct app *app, const struct verdict *verdicts)
 {
-	int code = app_begin_output(app);
-
-	if (code)
-		return code;
+	TRY(app_begin_output(app));
 	findings_table(app);
 	for (size_t i = 0; i < app->argument_count; i++) {
 		const char *path = app->arguments[i];

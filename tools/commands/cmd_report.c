@@ -22,10 +22,8 @@ static int run(struct app *app, void *data)
 {
 	const struct report_args *args = data;
 	struct opk_report_options options = OPK_INIT(options);
-	int code = check_given(app, "report", "RUN.opk...", "-o R.html");
 
-	if (code)
-		return code;
+	TRY(check_given(app, "report", "RUN.opk...", "-o R.html"));
 	options.kernel = args->kernel;
 	options.title = args->title;
 	options.progress = app_progress;

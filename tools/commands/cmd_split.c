@@ -27,10 +27,8 @@ static int describe(struct app_fields *fields, struct app *app, struct opk_fact_
 	const struct opk_row row = { .name = "", .range = &part->range };
 	const struct opk_joined_row joined = { .many_streams = part->many_streams };
 	opk_auto(opk_file) struct opk_file *file = NULL;
-	int code = opk_file_open(&file, app->ctx, path);
 
-	if (code)
-		return code;
+	TRY(opk_file_open(&file, app->ctx, path));
 	fields->count = 0;
 	field_text(fields, "file", path);
 	field_number(fields, "size", opk_file_size(file));
@@ -74,23 +72,15 @@ static int run(struct app *app, void *data)
 	opk_auto(opk_split) struct opk_split *split = NULL;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	opk_autostrlist struct opk_strlist paths = { 0 };
-	int code;
 
 	if (!app->output || !app->argument_count || !args->by)
 		return app_error(app, OPK_EUSAGE,
 		                 "split: FILE.opk, --by and -o OUT.opk are needed");
-	code = files_check_first(app, app->output, OPK_OUTPUT_PART);
-	if (!code)
-		code = opk_file_open(&file, app->ctx, app->arguments[0]);
-	if (!code)
-		code = opk_split_new(&split, app->ctx, file, args->by, &options);
-	if (!code)
-		code = files_number(app, &paths, app->output, opk_split_count(split),
-		                    OPK_OUTPUT_PART);
-	if (!code)
-		code = opk_split_write(app->ctx, split, opk_strlist_items(&paths));
-	if (code)
-		return code;
+	TRY(files_check_first(app, app->output, OPK_OUTPUT_PART));
+	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
+	TRY(opk_split_new(&split, app->ctx, file, args->by, &options));
+	TRY(files_number(app, &paths, app->output, opk_split_count(split), OPK_OUTPUT_PART));
+	TRY(opk_split_write(app->ctx, split, opk_strlist_items(&paths)));
 	files_note_older(app->output, paths.count);
 	return report(app, split, args->by, &paths);
 }

@@ -63,7 +63,6 @@ static void close_inputs(struct inputs *inputs)
 static int report(struct app *app, const char *path, const struct opk_trace_counts *counts)
 {
 	struct app_fields fields = { 0 };
-	int code;
 
 	field_text(&fields, "file", path);
 	field_number(&fields, "events", counts->events);
@@ -77,10 +76,9 @@ static int report(struct app *app, const char *path, const struct opk_trace_coun
 	field_number(&fields, "nvtx_ranges", counts->nvtx_ranges);
 	field_number(&fields, "ranges", counts->ranges);
 	field_number(&fields, "origin_ns", counts->origin_ns);
-	code = app_begin_report(app);
-	if (!code)
-		code = app_record(app, &fields);
-	return code ? code : app_end_output(app);
+	TRY(app_begin_report(app));
+	TRY(app_record(app, &fields));
+	return app_end_output(app);
 }
 
 static void note_left_out(const struct opk_trace_counts *counts)

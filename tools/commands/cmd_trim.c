@@ -17,10 +17,8 @@ static int print_file(struct app *app, const char *path)
 {
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	uint64_t images = 0, bytes = 0;
-	int code = opk_file_open(&file, app->ctx, path);
 
-	if (code)
-		return code;
+	TRY(opk_file_open(&file, app->ctx, path));
 	for (size_t i = 0; i < opk_file_section_count(file); i++) {
 		const struct opk_section *section = opk_file_section(file, i);
 
@@ -41,15 +39,12 @@ static int report(struct app *app, const char *from, const char *to)
 		{ "images", OPK_CELL_UINT },
 		{ "image_bytes", OPK_CELL_UINT },
 	};
-	int code = app_begin_report(app);
 
-	if (!code)
-		code = app_table(app, "files", columns);
-	if (!code)
-		code = print_file(app, from);
-	if (!code)
-		code = print_file(app, to);
-	return code ? code : app_end_output(app);
+	TRY(app_begin_report(app));
+	TRY(app_table(app, "files", columns));
+	TRY(print_file(app, from));
+	TRY(print_file(app, to));
+	return app_end_output(app);
 }
 
 static int run(struct app *app, void *data)
@@ -58,13 +53,11 @@ static int run(struct app *app, void *data)
 	struct opk_image_options options = image_options(args->timeout, "copying range");
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	const char *output = app->output;
-	int code = check_given(app, "trim", "FILE.opk", "-o OUT.opk");
 
-	if (!code)
-		code = opk_file_open(&file, app->ctx, app->arguments[0]);
-	if (!code)
-		code = opk_trim(app->ctx, file, &options, output);
-	return code ? code : report(app, app->arguments[0], output);
+	TRY(check_given(app, "trim", "FILE.opk", "-o OUT.opk"));
+	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
+	TRY(opk_trim(app->ctx, file, &options, output));
+	return report(app, app->arguments[0], output);
 }
 
 const struct command trim_command = {

@@ -118,8 +118,6 @@ static int take_chip(struct app *app, struct plan_args *args)
 
 int plan_options(struct app *app, struct plan_args *args, struct opk_plan_options *options)
 {
-	int code;
-
 	*options = (struct opk_plan_options)OPK_INIT(*options);
 	if (args->strict_order && !args->single_pass)
 		return app_error(app, OPK_EUSAGE, "%s: --strict-order goes with --single-pass",
@@ -134,9 +132,7 @@ int plan_options(struct app *app, struct plan_args *args, struct opk_plan_option
 			app, OPK_EUSAGE,
 			"%s: --prefer cheap looks for a plan, --effort 0 for none: not both",
 			app->command);
-	code = take_chip(app, args);
-	if (code)
-		return code;
+	TRY(take_chip(app, args));
 	options->chip = args->chip;
 	options->max_passes = args->max_passes;
 	options->prefer_cheap = args->prefer == PREFER_CHEAP;
@@ -239,20 +235,15 @@ static int take_metrics(struct app *app, struct opk_eval_options *options,
 static int choose_metrics(struct app *app, const struct raw_args *args,
                           struct opk_eval_options *options, struct raw_metrics *metrics)
 {
-	int code;
-
 	if (args->metrics && args->set)
 		return app_error(app, OPK_EUSAGE, "--metrics or --set, not both");
 	if (args->params.count && !args->set)
 		return app_error(app, OPK_EUSAGE, "--param goes with --set");
 	if (!args->metrics && !args->set)
 		return OPK_OK;
-	code = args->metrics ? opk_set_from_names(&metrics->set, app->ctx, args->metrics)
-	                     : opk_set_find(&metrics->set, app->ctx, args->set);
-	if (!code)
-		code = give_parameters(app, &args->params, metrics->set);
-	if (code)
-		return code;
+	TRY(args->metrics ? opk_set_from_names(&metrics->set, app->ctx, args->metrics)
+	                  : opk_set_find(&metrics->set, app->ctx, args->set));
+	TRY(give_parameters(app, &args->params, metrics->set));
 	if (args->set) {
 		options->set = metrics->set;
 		/* A recording's own counts more. */

@@ -99,17 +99,13 @@ static int check_inputs(struct app *app, const char *path)
 int files_write(struct app *app, const char *path, enum opk_output kind)
 {
 	struct app_output *added;
-	int code = check_inputs(app, path);
 
-	if (code)
-		return code;
+	TRY(check_inputs(app, path));
 	for (size_t i = 0; i < app->output_count; i++)
 		if (strcmp(path, "/dev/null") && is_same_name(path, app->outputs[i].path))
 			return app_error(app, OPK_EUSAGE, "%s: named for two files", path);
 	if (kind == OPK_OUTPUT_TABLE)
-		code = app_choose_format(app);
-	if (code)
-		return code;
+		TRY(app_choose_format(app));
 	added = opk_append(&app->outputs, &app->output_capacity, &app->output_count, sizeof *added);
 	if (!added)
 		return app_nomem(app);
@@ -118,25 +114,25 @@ int files_write(struct app *app, const char *path, enum opk_output kind)
 		return app_nomem(app);
 	if (!app->ctx)
 		return OPK_OK;
-	code = opk_check_output(app->ctx, path, kind);
-	return code ? code : open_output(app, path);
+	TRY(opk_check_output(app->ctx, path, kind));
+	return open_output(app, path);
 }
 
 int files_open_streams(struct app *app)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < app->output_count; i++)
-		code = opk_check_output(app->ctx, app->outputs[i].path, app->outputs[i].kind);
-	for (size_t i = 0; !code && i < app->inputs.count; i++)
+	for (size_t i = 0; i < app->output_count; i++)
+		TRY(opk_check_output(app->ctx, app->outputs[i].path, app->outputs[i].kind));
+	for (size_t i = 0; i < app->inputs.count; i++) {
 		if (opk_names_stream(app->inputs.items[i]))
-			code = opk_stream_read(app->ctx, app->inputs.items[i], MOST_BYTES);
-	for (size_t i = 0; !code && i < app->sets.count; i++)
+			TRY(opk_stream_read(app->ctx, app->inputs.items[i], MOST_BYTES));
+	}
+	for (size_t i = 0; i < app->sets.count; i++) {
 		if (opk_names_stream(app->sets.items[i]))
-			code = opk_stream_read(app->ctx, app->sets.items[i], MOST_OF_SET);
-	for (size_t i = 0; !code && i < app->output_count; i++)
-		code = open_output(app, app->outputs[i].path);
-	return code;
+			TRY(opk_stream_read(app->ctx, app->sets.items[i], MOST_OF_SET));
+	}
+	for (size_t i = 0; i < app->output_count; i++)
+		TRY(open_output(app, app->outputs[i].path));
+	return OPK_OK;
 }
 
 char *files_numbered(const char *name, size_t number)
@@ -158,21 +154,20 @@ int files_check_several(struct app *app, const char *name)
 int files_check_first(struct app *app, const char *name, enum opk_output kind)
 {
 	opk_autofree char *first = files_numbered(name, 1);
-	int code = first ? check_inputs(app, first) : app_nomem(app);
 
-	return code ? code : opk_check_output(app->ctx, first, kind);
+	TRY(first ? check_inputs(app, first) : app_nomem(app));
+	return opk_check_output(app->ctx, first, kind);
 }
 
 int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count,
                  enum opk_output kind)
 {
-	int code = files_check_several(app, name);
-
-	for (size_t i = 0; !code && i < count; i++)
-		code = opk_strlist_take(paths, files_numbered(name, i + 1))
-		               ? files_write(app, paths->items[i], kind)
-		               : app_nomem(app);
-	return code;
+	TRY(files_check_several(app, name));
+	for (size_t i = 0; i < count; i++)
+		TRY(opk_strlist_take(paths, files_numbered(name, i + 1))
+		            ? files_write(app, paths->items[i], kind)
+		            : app_nomem(app));
+	return OPK_OK;
 }
 
 void files_note_older(const char *name, size_t count)

@@ -310,22 +310,23 @@ static int list_output(struct app *app, const struct command *command,
 /* Inputs first: each output is held against them. */
 static int list_files(struct app *app, const struct command *command, const struct parser *parser)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < app->argument_count; i++)
+	for (size_t i = 0; i < app->argument_count; i++) {
 		if (command->arguments == ARGUMENTS_ARE_FILES)
-			code = files_read(app, app->arguments[i]);
+			TRY(files_read(app, app->arguments[i]));
 		else if (command->arguments == ARGUMENTS_ARE_SETS)
-			code = files_read_set(app, app->arguments[i]);
-	for (int i = 0; !code && i < parser->count; i++)
+			TRY(files_read_set(app, app->arguments[i]));
+	}
+	for (int i = 0; i < parser->count; i++) {
 		if (parser->seen[i] && parser->specs[i]->kind == OPTION_INPUT)
-			code = (strcmp(parser->specs[i]->argument, "SET")
-			                ? files_read
-			                : files_read_set)(app, text_of(parser, i));
-	for (int i = 0; !code && i < parser->count; i++)
+			TRY((strcmp(parser->specs[i]->argument, "SET")
+			             ? files_read
+			             : files_read_set)(app, text_of(parser, i)));
+	}
+	for (int i = 0; i < parser->count; i++) {
 		if (names_output(parser->specs[i]) && text_of(parser, i))
-			code = list_output(app, command, parser->specs[i], text_of(parser, i));
-	return code;
+			TRY(list_output(app, command, parser->specs[i], text_of(parser, i)));
+	}
+	return OPK_OK;
 }
 
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)

@@ -225,17 +225,14 @@ static int write_stdout(void *app, const void *bytes, size_t size)
 int app_begin_output(struct app *app)
 {
 	struct opk_out_options options = OPK_INIT(options);
-	int code = OPK_OK;
 
 	options.format = format_of(app);
 	options.csv_safe = app->csv_safe;
 	options.only = app->only;
 	options.width = width_of(app);
 	if (app->output)
-		code = opk_newfile_create(&app->file, app->ctx, app->output, opk_check_output,
-		                          OPK_OUTPUT_TABLE);
-	if (code)
-		return code;
+		TRY(opk_newfile_create(&app->file, app->ctx, app->output, opk_check_output,
+		                       OPK_OUTPUT_TABLE));
 	if (terminal_size(app).ws_col && options.format == OPK_FORMAT_TABLE) {
 		options.bold = !app->env.no_color || !*app->env.no_color;
 		/* As in git, "cat" means no pager. */

@@ -64,23 +64,18 @@ static const struct option_spec specs[] = {
 
 static int check_side(struct app *app, const struct option_list *paths)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < paths->count; i++)
-		code = files_read(app, paths->items[i]);
-	return code;
+	for (size_t i = 0; i < paths->count; i++)
+		TRY(files_read(app, paths->items[i]));
+	return OPK_OK;
 }
 
 static int choose_files(struct diff *diff, const struct diff_args *args)
 {
 	struct app *app = diff->app;
 	bool named = args->before.count || args->after.count;
-	int code = check_side(app, &args->before);
 
-	if (!code)
-		code = check_side(app, &args->after);
-	if (code)
-		return code;
+	TRY(check_side(app, &args->before));
+	TRY(check_side(app, &args->after));
 	if (named ? app->argument_count || !args->before.count || !args->after.count
 	          : app->argument_count != 2)
 		return app_error(app, OPK_EUSAGE,
@@ -126,11 +121,9 @@ static int add_rules(struct opk_diff_options *options, struct app *app,
 
 static int open_files(struct app *app, struct opk_file **files, const struct option_list *paths)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < paths->count; i++)
-		code = opk_file_open(&files[i], app->ctx, paths->items[i]);
-	return code;
+	for (size_t i = 0; i < paths->count; i++)
+		TRY(opk_file_open(&files[i], app->ctx, paths->items[i]));
+	return OPK_OK;
 }
 
 static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **files,
@@ -152,29 +145,24 @@ static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **f
 static int name_kernels(struct diff *diff)
 {
 	struct opk_ctx *ctx = diff->app->ctx;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < diff->found->row_count; i++)
-		code = opk_kernel_names_add(diff->names, ctx, &diff->found->rows[i].range, 1);
-	for (size_t i = 0; !code && i < diff->found->unmatched_count; i++)
-		code = opk_kernel_names_add(diff->names, ctx, &diff->found->unmatched[i].range, 1);
-	return code;
+	for (size_t i = 0; i < diff->found->row_count; i++)
+		TRY(opk_kernel_names_add(diff->names, ctx, &diff->found->rows[i].range, 1));
+	for (size_t i = 0; i < diff->found->unmatched_count; i++)
+		TRY(opk_kernel_names_add(diff->names, ctx, &diff->found->unmatched[i].range, 1));
+	return OPK_OK;
 }
 
 static int print(struct diff *diff, const struct diff_args *args)
 {
 	struct app *app = diff->app;
-	int code = app_choose_table(app, TABLES, args->table, "values");
 
-	if (!code)
-		code = app_begin_output(app);
-	if (!code)
-		code = diff_tables(diff);
-	if (!code)
-		code = app_end_output(app);
-	if (!code)
-		diff_notes(diff);
-	return code;
+	TRY(app_choose_table(app, TABLES, args->table, "values"));
+	TRY(app_begin_output(app));
+	TRY(diff_tables(diff));
+	TRY(app_end_output(app));
+	diff_notes(diff);
+	return OPK_OK;
 }
 
 /* Broken checks are the result, and are said even where their file can't be written. */

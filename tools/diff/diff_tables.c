@@ -199,19 +199,18 @@ static int put_rows(struct diff *diff, struct app_fields *fields)
 {
 	size_t time = time_column(diff), count = diff->found->row_count;
 	struct row_texts texts;
-	int code;
 
 	if (is_left_out(diff, count))
 		return OPK_OK;
 	fill_row(fields, diff, first_row(diff), time, &texts);
-	code = put_row_table(diff, fields, "rows", time);
-	for (size_t i = 0; !code && i < count; i++) {
+	TRY(put_row_table(diff, fields, "rows", time));
+	for (size_t i = 0; i < count; i++) {
 		struct app_fields row;
 
 		fill_row(&row, diff, &diff->found->rows[i], time, &texts);
-		code = opk_out_row(diff->app->out, row.cells);
+		TRY(opk_out_row(diff->app->out, row.cells));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static void fill_unmatched(struct app_fields *fields, const struct diff *diff,
@@ -233,20 +232,19 @@ static int put_unmatched(struct diff *diff, struct app_fields *fields)
 {
 	size_t time = time_column(diff), count = diff->found->unmatched_count;
 	struct fact_texts texts;
-	int code;
 
 	if (is_left_out(diff, count))
 		return OPK_OK;
 	fill_unmatched(fields, diff, count ? &diff->found->unmatched[0] : first_row(diff), time,
 	               &texts);
-	code = put_row_table(diff, fields, "unmatched", time);
-	for (size_t i = 0; !code && i < count; i++) {
+	TRY(put_row_table(diff, fields, "unmatched", time));
+	for (size_t i = 0; i < count; i++) {
 		struct app_fields row;
 
 		fill_unmatched(&row, diff, &diff->found->unmatched[i], time, &texts);
-		code = opk_out_row(diff->app->out, row.cells);
+		TRY(opk_out_row(diff->app->out, row.cells));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* A table whose rows name the units of their values. */
@@ -394,7 +392,6 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 	opk_autofree bool *chosen = choose_columns(diff, &diff->one_sided);
 	struct row_texts texts;
 	bool many;
-	int code;
 
 	if (!chosen)
 		return app_nomem(diff->app);
@@ -404,10 +401,10 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 		columns += chosen[i];
 	many = columns > MOST_SHOWN && !diff->all && app_shows_table(diff->app);
 	fill_value(fields, diff, first_row(diff), 0, &texts);
-	code = put_unit_table(diff, fields, "values");
-	for (size_t i = 0; !code && i < count && i < diff->top; i++)
-		code = put_values_of(diff, i, chosen, many);
-	return code;
+	TRY(put_unit_table(diff, fields, "values"));
+	for (size_t i = 0; i < count && i < diff->top; i++)
+		TRY(put_values_of(diff, i, chosen, many));
+	return OPK_OK;
 }
 
 /* ---- the others ------------------------------------------------------------------------- */
@@ -416,10 +413,8 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 static int put_list(struct diff *diff, const char *name, enum opk_diff_list which)
 {
 	opk_auto(opk_listing) struct opk_listing *rows = NULL;
-	int code = opk_diff_list(&rows, diff->app->ctx, diff->of, which);
 
-	if (code)
-		return code;
+	TRY(opk_diff_list(&rows, diff->app->ctx, diff->of, which));
 	return name ? app_list(diff->app, name, opk_take(rows))
 	            : app_record_list(diff->app, opk_take(rows));
 }
@@ -451,19 +446,18 @@ static int put_peaks(struct diff *diff, struct app_fields *fields)
 	static const struct opk_diff_peak none = { .name = "", .unit = "" };
 	const struct opk_diff_summary *summary = &diff->found->summary;
 	char text[TEXT];
-	int code;
 
 	if (is_left_out(diff, summary->peak_count))
 		return OPK_OK;
 	fill_peak(fields, diff, summary->peak_count ? summary->peaks : &none, text);
-	code = put_unit_table(diff, fields, "peaks");
-	for (size_t i = 0; !code && i < summary->peak_count; i++) {
+	TRY(put_unit_table(diff, fields, "peaks"));
+	for (size_t i = 0; i < summary->peak_count; i++) {
 		struct app_fields row;
 
 		fill_peak(&row, diff, &summary->peaks[i], text);
-		code = opk_out_row(diff->app->out, row.cells);
+		TRY(opk_out_row(diff->app->out, row.cells));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int put_rules(struct diff *diff)
@@ -475,15 +469,16 @@ static int put_rules(struct diff *diff)
 		{ "found", OPK_CELL_STRING },
 	};
 	size_t count = diff->found->judged.count;
-	int code = count ? app_table(diff->app, "rules", columns) : OPK_OK;
 
-	for (size_t i = 0; !code && i < count; i++) {
+	if (count)
+		TRY(app_table(diff->app, "rules", columns));
+	for (size_t i = 0; i < count; i++) {
 		const struct opk_diff_judged *of = &diff->found->judged.items[i];
 
-		code = app_row(diff->app, cell_text(of->rule->text), cell_text(of->row_name),
-		               cell_flag(of->broken), cell_text(of->text));
+		TRY(app_row(diff->app, cell_text(of->rule->text), cell_text(of->row_name),
+		            cell_flag(of->broken), cell_text(of->text)));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int diff_tables(struct diff *diff)

@@ -360,14 +360,12 @@ static int make_table(struct eval *eval, const char *raw_image,
 	struct app *app = eval->app;
 	opk_autofree void *image = NULL;
 	size_t size;
-	int code;
 
 	if (!raw_image)
 		return opk_table_new(&eval->table, app->ctx, (const char *const *)app->arguments,
 		                     app->argument_count, options);
-	code = files_get(app, &image, &size, raw_image);
-	return code ? code
-	            : opk_table_new_image(&eval->table, app->ctx, image, size, raw_image, options);
+	TRY(files_get(app, &image, &size, raw_image));
+	return opk_table_new_image(&eval->table, app->ctx, image, size, raw_image, options);
 }
 
 static int read_files(struct eval *eval, const struct eval_args *args,
@@ -413,11 +411,9 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 static int evaluate(struct eval *eval, const struct eval_args *args,
                     struct opk_eval_options *options)
 {
-	int code = name_option(eval, read_files(eval, args, options));
-
-	if (!code)
-		code = check_files(eval);
-	return code ? code : eval_rows_print(eval);
+	TRY(name_option(eval, read_files(eval, args, options)));
+	TRY(check_files(eval));
+	return eval_rows_print(eval);
 }
 
 static void clear(struct eval *eval)

@@ -87,18 +87,14 @@ static int begin_table(struct eval *eval)
 static int begin(struct eval *eval)
 {
 	struct opk_database_options options = OPK_INIT(options);
-	int code = OPK_OK;
 
 	eval->profiler = opk_evaluation_profiler(opk_table_get_file(eval->table, 0)->evaluation);
 	if (eval->is_tree && eval->profiler == OPK_PROFILER_PM)
 		return app_error(eval->app, OPK_EUSAGE,
 		                 "--layout tree: PM samples are not inside each other");
 	if (!eval->key)
-		code = eval_sorted_check(eval);
-	if (!code)
-		code = list_columns(eval);
-	if (code)
-		return code;
+		TRY(eval_sorted_check(eval));
+	TRY(list_columns(eval));
 	if (!eval->to_database)
 		return begin_table(eval);
 	options.columns = opk_strlist_items(&eval->chosen);
@@ -147,11 +143,9 @@ int eval_rows_begin_file(struct eval *eval, size_t file)
 /* Files without rows are in the database, too. */
 static int begin_files(struct eval *eval, size_t end)
 {
-	int code = OPK_OK;
-
-	while (!code && eval->begun < end && opk_table_get_file(eval->table, eval->begun))
-		code = eval_rows_begin_file(eval, eval->begun++);
-	return code;
+	while (eval->begun < end && opk_table_get_file(eval->table, eval->begun))
+		TRY(eval_rows_begin_file(eval, eval->begun++));
+	return OPK_OK;
 }
 
 /* ---- rows */
@@ -183,19 +177,17 @@ static int print_rows(struct eval *eval, size_t file)
 	const bool *known;
 	const size_t *columns;
 	size_t count = 1;
-	int code = OPK_OK;
 
 	if (!eval_is_wide(eval))
 		count = opk_table_get_values(&columns, eval->table, file);
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (headings)
 			put_heading(eval, opk_evaluation_column_heading(eval->file->evaluation,
 			                                                columns[i]));
-		code = eval_table_result(eval, opk_table_next(&cells, &known, eval->table));
-		if (!code)
-			code = put_row(eval, cells);
+		TRY(eval_table_result(eval, opk_table_next(&cells, &known, eval->table)));
+		TRY(put_row(eval, cells));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int eval_rows_print_source(struct eval *eval, const struct opk_table_source *source)
@@ -212,9 +204,8 @@ int eval_rows_print_source(struct eval *eval, const struct opk_table_source *sou
 
 static int print_in_order(struct eval *eval, const struct opk_table_source *source)
 {
-	int code = begin_files(eval, source->place.file + 1);
-
-	return code ? code : eval_rows_print_source(eval, source);
+	TRY(begin_files(eval, source->place.file + 1));
+	return eval_rows_print_source(eval, source);
 }
 
 /* ---- all of them */
@@ -222,32 +213,28 @@ static int print_in_order(struct eval *eval, const struct opk_table_source *sour
 static int each_source(struct eval *eval, eval_source_fn *fn)
 {
 	const struct opk_table_source *source;
-	int code = OPK_OK;
 
-	while (!code && !(eval->order.top && eval->row_count >= eval->order.top)) {
-		code = eval_table_result(eval, opk_table_next_source(&source, eval->table));
-		if (!code && !source)
+	while (!(eval->order.top && eval->row_count >= eval->order.top)) {
+		TRY(eval_table_result(eval, opk_table_next_source(&source, eval->table)));
+		if (!source)
 			break;
-		if (!code)
-			code = fn(eval, source);
+		TRY(fn(eval, source));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int print_all(struct eval *eval)
 {
-	int code;
-
 	if (eval->is_tree) {
-		code = each_source(eval, eval_tree_take);
-		return code ? code : eval_tree_print(eval);
+		TRY(each_source(eval, eval_tree_take));
+		return eval_tree_print(eval);
 	}
 	if (eval->order.key_count) {
-		code = each_source(eval, eval_sorted_take);
-		return code ? code : eval_sorted_print(eval);
+		TRY(each_source(eval, eval_sorted_take));
+		return eval_sorted_print(eval);
 	}
-	code = each_source(eval, print_in_order);
-	return code ? code : begin_files(eval, SIZE_MAX);
+	TRY(each_source(eval, print_in_order));
+	return begin_files(eval, SIZE_MAX);
 }
 
 static int check_strict(struct eval *eval)

@@ -179,13 +179,12 @@ int eval_sorted_take(struct eval *eval, const struct opk_table_source *source)
 	struct eval_order *order = &eval->order;
 	struct eval_key_cell cells[MAX_SORT_KEYS];
 	struct opk_fact_text texts[MAX_SORT_KEYS];
-	int code = OPK_OK;
 
 	if (!source->group)
 		find_keys(cells, texts, eval, source);
-	for (size_t i = 0; !code && source->group && i < order->key_count; i++)
-		code = key_of_group(&cells[i], &texts[i], eval, source, &order->keys[i]);
-	return code ? code : eval_order_add(order, eval->app, &source->place, cells);
+	for (size_t i = 0; source->group && i < order->key_count; i++)
+		TRY(key_of_group(&cells[i], &texts[i], eval, source, &order->keys[i]));
+	return eval_order_add(order, eval->app, &source->place, cells);
 }
 
 int eval_sorted_print(struct eval *eval)

@@ -108,11 +108,9 @@ int eval_tree_take(struct eval *eval, const struct opk_table_source *source)
 		.start = range->start_ns,
 		.end = range->end_ns ? range->end_ns : range->start_ns + range->duration_ns,
 	};
-	int code = add_node(&eval->tree, eval->app, node);
 
-	if (!code)
-		code = eval_sorted_take(eval, source);
-	return code;
+	TRY(add_node(&eval->tree, eval->app, node));
+	return eval_sorted_take(eval, source);
 }
 
 /* ---- what holds what -------------------------------------------------------------------- */
@@ -217,21 +215,20 @@ enum { MOST_LEVELS = 100 };
 static int add_holders(struct eval_tree *tree, struct app *app, const char *scope, const char *path)
 {
 	size_t length = 0, levels = 1;
-	int code = OPK_OK;
 
 	for (const char *c = path; *c; c++)
 		levels += *c == '/';
-	while (!code && levels <= MOST_LEVELS && path[length]) {
+	while (levels <= MOST_LEVELS && path[length]) {
 		length += path[length] == '/';
 		length += strcspn(path + length, "/");
 		if (find_list(tree, scope, path, length))
 			continue;
-		code = add_node(tree, app,
-		                (struct eval_tree_node){ .path = opk_strndup(path, length),
-		                                         .scope = opk_strdup(scope),
-		                                         .device = -1 });
+		TRY(add_node(tree, app,
+		             (struct eval_tree_node){ .path = opk_strndup(path, length),
+		                                      .scope = opk_strdup(scope),
+		                                      .device = -1 }));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static void nest_list(struct eval_tree *tree, const struct eval_tree_list *inner)
@@ -251,14 +248,14 @@ static void nest_list(struct eval_tree *tree, const struct eval_tree_list *inner
 static int build(struct eval_tree *tree, struct app *app)
 {
 	size_t rows = tree->count;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < rows; i++)
+	for (size_t i = 0; i < rows; i++) {
 		if (tree->nodes[i].is_kernel)
-			code = add_holders(tree, app, tree->nodes[i].scope, tree->nodes[i].path);
-	for (size_t i = 0; !code && i < tree->list_count; i++)
+			TRY(add_holders(tree, app, tree->nodes[i].scope, tree->nodes[i].path));
+	}
+	for (size_t i = 0; i < tree->list_count; i++)
 		nest_list(tree, &tree->lists[i]);
-	return code;
+	return OPK_OK;
 }
 
 /* ---- order ------------------------------------------------------------------------------ */

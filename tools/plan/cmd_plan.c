@@ -69,15 +69,12 @@ static int print_record(struct app *app, const struct report *report)
 	struct app_fields fields = { 0 };
 	opk_autofree char *fit = NULL;
 	size_t sample_bytes;
-	int code;
 
 	field_text(&fields, "chip", opk_plan_chip(plan));
 	field_text(&fields, "profiler", opk_profiler_name(opk_plan_profiler(plan)));
 	field_text(&fields, "set", opk_plan_set_name(plan));
 	field_list(&fields, "metrics", opk_strlist_items(metrics), metrics->count);
-	code = add_fit(&fields, &fit, app, report);
-	if (code)
-		return code;
+	TRY(add_fit(&fields, &fit, app, report));
 	field_number(&fields, "passes", opk_plan_passes(plan));
 	field_number(&fields, "lower_bound", costs[0].uint);
 	if (costs[1].optional.known) {
@@ -125,20 +122,19 @@ static bool is_shown(const struct report *report, enum opk_plan_list list)
 
 static int find(struct app *app, struct report *report)
 {
-	int code = opk_plan_list(&report->costs, app->ctx, report->plan, OPK_PLAN_COSTS);
-
-	for (size_t i = 0; !code && i < COUNT(tables); i++) {
+	TRY(opk_plan_list(&report->costs, app->ctx, report->plan, OPK_PLAN_COSTS));
+	for (size_t i = 0; i < COUNT(tables); i++) {
 		bool wanted = app_wants_table(app, tables[i].name);
 
 		if (!wanted && !is_shown(report, tables[i].list))
 			continue;
-		code = opk_plan_list(&report->lists[i], app->ctx, report->plan, tables[i].list);
+		TRY(opk_plan_list(&report->lists[i], app->ctx, report->plan, tables[i].list));
 		/* A plain list of metrics has no columns. */
-		if (!code && !wanted && tables[i].list == OPK_PLAN_COLUMNS
+		if (!wanted && tables[i].list == OPK_PLAN_COLUMNS
 		    && !opk_listing_count(report->lists[i]))
 			opk_listing_free(opk_take(report->lists[i]));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int plan(struct app *app, struct plan_command_args *args, struct report *report)
@@ -146,26 +142,16 @@ static int plan(struct app *app, struct plan_command_args *args, struct report *
 	opk_auto(opk_set) struct opk_set *set = NULL;
 	opk_autofree void *availability = NULL;
 	struct opk_plan_options options;
-	int code = plan_options(app, &args->plan, &options);
 
-	if (code)
-		return code;
-	code = app_choose_table(app, TABLES, args->table, "summary");
-	if (code)
-		return code;
-	code = plan_sets(app, &args->plan, &set);
-	if (code)
-		return code;
-	code = plan_availability(app, &args->plan, set, &availability, &options);
-	if (code)
-		return code;
-	code = opk_plan_new(&report->plan, app->ctx, set, &options);
-	if (code)
-		return code;
+	TRY(plan_options(app, &args->plan, &options));
+	TRY(app_choose_table(app, TABLES, args->table, "summary"));
+	TRY(plan_sets(app, &args->plan, &set));
+	TRY(plan_availability(app, &args->plan, set, &availability, &options));
+	TRY(opk_plan_new(&report->plan, app->ctx, set, &options));
 	note_missing(report->plan);
 	report->single_pass = options.single_pass;
-	code = find(app, report);
-	return code ? code : print(app, report, args->svg);
+	TRY(find(app, report));
+	return print(app, report, args->svg);
 }
 
 static int run(struct app *app, void *data)

@@ -259,17 +259,14 @@ int plan_svg(struct opk_newfile *out, struct app *app, struct opk_plan *plan, si
 	opk_auto(opk_listing) struct opk_listing *in_passes = NULL, *domains = NULL;
 	opk_autobuf struct opk_buf text = { 0 };
 	struct picture p = { .out = &text, .plan = plan, .lower_bound = lower_bound };
-	int code = opk_plan_list(&in_passes, app->ctx, plan, OPK_PLAN_PASSES);
 
-	if (!code)
-		code = opk_plan_list(&domains, app->ctx, plan, OPK_PLAN_DOMAINS);
-	if (code)
-		return code;
+	TRY(opk_plan_list(&in_passes, app->ctx, plan, OPK_PLAN_PASSES));
+	TRY(opk_plan_list(&domains, app->ctx, plan, OPK_PLAN_DOMAINS));
 	p.in_passes = in_passes;
 	p.domains = domains;
 	put_picture(&p);
 	if (text.failed)
 		return app_nomem(app);
-	code = opk_newfile_create(out, app->ctx, path, opk_check_output, OPK_OUTPUT_SVG);
-	return code ? code : opk_newfile_write(out, text.data, text.size);
+	TRY(opk_newfile_create(out, app->ctx, path, opk_check_output, OPK_OUTPUT_SVG));
+	return opk_newfile_write(out, text.data, text.size);
 }

@@ -195,7 +195,6 @@ static int run(struct app *app, void *data)
 	const struct plot_args *args = data;
 	const struct picture *picture = app->argument_count ? find(app->arguments[0]) : NULL;
 	struct plot p = { .app = app, .args = args, .options = OPK_INIT(p.options) };
-	int code;
 
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "plot: which picture? " PICTURES);
@@ -204,19 +203,16 @@ static int run(struct app *app, void *data)
 		                 app->arguments[0]);
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "plot: which recording?");
-	code = check_use(app, args, picture);
-	if (code)
-		return code;
+	TRY(check_use(app, args, picture));
 	if (!app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "plot: where to? -o FILE.svg, or -o - for stdout");
 	p.options.title = args->title;
 	p.options.dark = args->dark;
 	p.options.top = (size_t)args->top;
-	code = take_pixels(&p.options.width, app, "width", args->width);
-	if (!code)
-		code = take_pixels(&p.options.height, app, "height", args->height);
-	return code ? code : plot(&p, picture, app->arguments[1]);
+	TRY(take_pixels(&p.options.width, app, "width", args->width));
+	TRY(take_pixels(&p.options.height, app, "height", args->height));
+	return plot(&p, picture, app->arguments[1]);
 }
 
 const struct command plot_command = {

@@ -61,26 +61,23 @@ static int list(struct app *app)
 	opk_auto(opk_listing) struct opk_listing *sets = NULL;
 	const struct opk_column *columns;
 	size_t unused;
-	int code = opk_set_list(&sets, app->ctx, NULL);
 
-	if (!code)
-		code = app_begin_output(app);
-	if (code)
-		return code;
+	TRY(opk_set_list(&sets, app->ctx, NULL));
+	TRY(app_begin_output(app));
 	note_bad(sets);
 	columns = opk_listing_columns(sets, &unused);
 	/* People ask for the place of one set, with its name. */
-	code = opk_out_table(app->out, "sets", columns, app_shows_table(app) ? FOR_PEOPLE : SHOWN);
-	for (size_t i = 0; !code && i < opk_listing_count(sets); i++) {
+	TRY(opk_out_table(app->out, "sets", columns, app_shows_table(app) ? FOR_PEOPLE : SHOWN));
+	for (size_t i = 0; i < opk_listing_count(sets); i++) {
 		union opk_cell row[SHOWN];
 
 		memcpy(row, opk_listing_get(sets, i), sizeof row);
 		if (!row[PROFILER].string)
 			row[PROFILER] = cell_text(opk_profiler_name(OPK_PROFILER_RANGE));
 		if (!opk_listing_get(sets, i)[ERROR].string)
-			code = opk_out_row(app->out, row);
+			TRY(opk_out_row(app->out, row));
 	}
-	return code ? code : app_end_output(app);
+	return app_end_output(app);
 }
 
 /* ---- sets as YAML */
@@ -88,12 +85,10 @@ static int list(struct app *app)
 static int write_file(struct app *app, const char *path, const char *text)
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
-	int code = opk_newfile_create(&file, app->ctx, path, opk_check_output,
-	                              OPK_OUTPUT_WRITTEN_SET);
 
-	if (!code)
-		code = opk_newfile_write(&file, text, strlen(text));
-	return code ? code : opk_newfile_commit(&file);
+	TRY(opk_newfile_create(&file, app->ctx, path, opk_check_output, OPK_OUTPUT_WRITTEN_SET));
+	TRY(opk_newfile_write(&file, text, strlen(text)));
+	return opk_newfile_commit(&file);
 }
 
 /* To where -o says, or to stdout. */
@@ -112,33 +107,29 @@ static int name_others(struct app *app, struct opk_strlist *paths,
 {
 	const char *first = app->output;
 	size_t stem = strlen(first) - strlen(opk_ending(first));
-	int code = OPK_OK;
 
-	for (size_t i = 1; !code && i < opk_set_import_count(import); i++) {
+	for (size_t i = 1; i < opk_set_import_count(import); i++) {
 		const char *suffix = opk_set_import_get(import, i)->suffix;
 
 		if (!opk_strlist_take(paths, opk_printf("%.*s%s%s", (int)stem, first, suffix,
 		                                        first + stem)))
 			return app_nomem(app);
-		code = files_write(app, paths->items[i - 1], OPK_OUTPUT_WRITTEN_SET);
+		TRY(files_write(app, paths->items[i - 1], OPK_OUTPUT_WRITTEN_SET));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int write_others(struct app *app, const struct opk_strlist *paths,
                         const struct opk_set_import *import)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < paths->count; i++) {
+	for (size_t i = 0; i < paths->count; i++) {
 		const struct opk_imported_set *set = opk_set_import_get(import, i + 1);
 
-		code = write_file(app, paths->items[i], set->yaml);
-		if (!code)
-			app_note("%s has %zu more, for profiler %s", paths->items[i],
-			         set->metric_count, opk_profiler_name(set->profiler));
+		TRY(write_file(app, paths->items[i], set->yaml));
+		app_note("%s has %zu more, for profiler %s", paths->items[i], set->metric_count,
+		         opk_profiler_name(set->profiler));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static void report(const struct app *app, const struct opk_set_import *import)
@@ -163,18 +154,15 @@ static int import(struct app *app, const char *path)
 {
 	opk_auto(opk_set_import) struct opk_set_import *import = NULL;
 	opk_autostrlist struct opk_strlist others = { 0 };
-	int code = opk_set_import_new(&import, app->ctx, path);
 
+	TRY(opk_set_import_new(&import, app->ctx, path));
 	/* All are known to be writable before the first is written. */
-	if (!code && app->output)
-		code = name_others(app, &others, import);
-	if (!code)
-		code = write_text(app, opk_set_import_get(import, 0)->yaml);
-	if (!code)
-		code = write_others(app, &others, import);
-	if (!code)
-		report(app, import);
-	return code;
+	if (app->output)
+		TRY(name_others(app, &others, import));
+	TRY(write_text(app, opk_set_import_get(import, 0)->yaml));
+	TRY(write_others(app, &others, import));
+	report(app, import);
+	return OPK_OK;
 }
 
 /* ---- single-pass sets */
@@ -182,14 +170,12 @@ static int import(struct app *app, const char *path)
 static int list_single_pass(struct app *app, const char *chip)
 {
 	struct opk_listing *sets = NULL;
-	int code = opk_single_pass_list(&sets, app->ctx, chip);
 
-	if (!code)
-		code = app_begin_output(app);
+	TRY(opk_single_pass_list(&sets, app->ctx, chip));
+	TRY(app_begin_output(app));
 	/* Without the names of the metrics. */
-	if (!code)
-		code = app_list_columns(app, "sets", sets, 5);
-	return code ? code : app_end_output(app);
+	TRY(app_list_columns(app, "sets", sets, 5));
+	return app_end_output(app);
 }
 
 static void print_metric(struct app *app, const struct opk_catalog *catalog, const char *name)
@@ -213,18 +199,13 @@ static int show_single_pass(struct app *app, const struct opk_single_pass_set *s
 		{ "description", OPK_CELL_STRING },
 	};
 	opk_auto(opk_catalog) struct opk_catalog *catalog = NULL;
-	int code = opk_catalog_new(&catalog, app->ctx, chip, set->profiler);
 
-	if (!code)
-		code = opk_catalog_complete(catalog, app->ctx);
-	if (code)
-		return code;
+	TRY(opk_catalog_new(&catalog, app->ctx, chip, set->profiler));
+	TRY(opk_catalog_complete(catalog, app->ctx));
 	if (set->left_out_count)
 		app_note("%zu more metrics of %s don't fit beside these", set->left_out_count,
 		         set->name);
-	code = app_begin_output(app);
-	if (code)
-		return code;
+	TRY(app_begin_output(app));
 	app_table(app, "metrics", columns);
 	for (size_t i = 0; i < set->metric_count; i++)
 		print_metric(app, catalog, set->metrics[i]);
@@ -235,9 +216,9 @@ static int write_single_pass(struct app *app, const struct opk_single_pass_set *
                              const char *chip)
 {
 	opk_autofree char *text = NULL;
-	int code = opk_single_pass_set_yaml(&text, app->ctx, set, chip);
 
-	return code ? code : write_text(app, text);
+	TRY(opk_single_pass_set_yaml(&text, app->ctx, set, chip));
+	return write_text(app, text);
 }
 
 /* As plans refuse it that name it: CUPTI may list it, or have it in a later release alone. */
@@ -255,13 +236,10 @@ static int single_pass(struct app *app, const char *chip, const char *name, bool
 {
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;
 	const struct opk_single_pass_set *set;
-	int code;
 
 	if (!name)
 		return list_single_pass(app, chip);
-	code = opk_single_pass_sets_new(&sets, app->ctx, chip);
-	if (code)
-		return code;
+	TRY(opk_single_pass_sets_new(&sets, app->ctx, chip));
 	set = opk_single_pass_sets_find(sets, name);
 	if (!set)
 		return fail_single_pass(app, chip, name);
@@ -318,15 +296,12 @@ static int run(struct app *app, void *data)
 	struct sets_args *args = data;
 	bool yaml = args->import || args->yaml;
 	double effort = 0;
-	int code = OPK_OK;
 
 	if (check_usage(app, args) || effort_of(app, &effort, args->effort))
 		return OPK_EUSAGE;
 	if (app->output)
-		code = files_write(app, app->output,
-		                   yaml ? OPK_OUTPUT_WRITTEN_SET : OPK_OUTPUT_TABLE);
-	if (code)
-		return code;
+		TRY(files_write(app, app->output,
+		                yaml ? OPK_OUTPUT_WRITTEN_SET : OPK_OUTPUT_TABLE));
 	if (args->single_pass)
 		return single_pass(app, args->single_pass, app->arguments[0], args->yaml);
 	if (args->import)

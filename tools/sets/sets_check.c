@@ -106,11 +106,9 @@ static bool is_good(const struct opk_listing *chips)
 
 static int print_chips(struct app *app, struct opk_listing *chips)
 {
-	int code = app_begin_output(app);
-
-	if (!code)
-		code = app_list_columns(app, "chips", chips, CHIP_COLUMNS);
-	return code ? code : app_end_output(app);
+	TRY(app_begin_output(app));
+	TRY(app_list_columns(app, "chips", chips, CHIP_COLUMNS));
+	return app_end_output(app);
 }
 
 /* `read` is how reading its files ended. */

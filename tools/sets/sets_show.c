@@ -77,18 +77,14 @@ static int plan_set(struct page *page)
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = page->app->ctx;
-	int code;
 
 	options.chip = page->chip->name;
 	options.progress = app_progress;
 	options.progress_data = (void *)"planning, percent";
-	code = opk_plan_new(&page->plan, ctx, page->set, &options);
-	if (!code)
-		code = opk_plan_list(&page->columns, ctx, page->plan, OPK_PLAN_COLUMNS);
-	if (!code)
-		code = opk_catalog_new(&page->catalog, ctx, page->chip->name,
-		                       opk_plan_profiler(page->plan));
-	return code ? code : opk_catalog_complete(page->catalog, ctx);
+	TRY(opk_plan_new(&page->plan, ctx, page->set, &options));
+	TRY(opk_plan_list(&page->columns, ctx, page->plan, OPK_PLAN_COLUMNS));
+	TRY(opk_catalog_new(&page->catalog, ctx, page->chip->name, opk_plan_profiler(page->plan)));
+	return opk_catalog_complete(page->catalog, ctx);
 }
 
 static size_t count_entries(const struct page *page)
@@ -282,12 +278,9 @@ static int print(const struct page *page)
 {
 	struct app *app = page->app;
 	bool for_people = app_shows_table(app) && !app->only;
-	int code = app_begin_output(app);
 
-	if (!code)
-		code = print_summary(page);
-	if (code)
-		return code;
+	TRY(app_begin_output(app));
+	TRY(print_summary(page));
 	(for_people ? print_metrics_for_people : print_metrics)(page);
 	if (!for_people)
 		print_groups(page);

@@ -283,19 +283,19 @@ int show_descriptions(struct show *show)
 {
 	static const struct opk_column columns[] = { { "metric", OPK_CELL_STRING },
 		                                     { "description", OPK_CELL_STRING } };
-	int code = app_table(show->app, "descriptions", columns);
 
-	for (size_t i = 0; !code && i < show->summary->column_count; i++) {
+	TRY(app_table(show->app, "descriptions", columns));
+	for (size_t i = 0; i < show->summary->column_count; i++) {
 		const struct opk_summary_column *column = &show->summary->columns[i];
 		const char *metric = column->metric;
 		bool share = metric && strstr(metric, ".pct_of_peak_sustained");
 		opk_autofree char *text = opk_printf("%s%s", column->description,
 		                                     share ? ", in percent of the peak" : "");
 
-		code = text ? app_row(show->app, cell_text(column->name), cell_text(text))
-		            : app_nomem(show->app);
+		TRY(text ? app_row(show->app, cell_text(column->name), cell_text(text))
+		         : app_nomem(show->app));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- how near they are to the lines of a roofline */
@@ -319,20 +319,17 @@ static int put_roofline(struct show *show)
 	const struct opk_evaluation *evaluation = show->summary->evaluation;
 	struct app_fields row;
 	char device[24];
-	int code;
 
 	if (!opk_evaluation_roofline(evaluation)->roof_count || !most(show))
 		return OPK_OK;
-	code = opk_roofline_new(&roofline, show->app->ctx, show->summary);
-	if (code)
-		return code;
+	TRY(opk_roofline_new(&roofline, show->app->ctx, show->summary));
 	fill_nearness(&show->roofline_fields, show, roofline, 0, device);
-	code = app_fields_table(show->app, "rooflines", &show->roofline_fields);
-	for (size_t i = 0; !code && i < most(show); i++) {
+	TRY(app_fields_table(show->app, "rooflines", &show->roofline_fields));
+	for (size_t i = 0; i < most(show); i++) {
 		fill_nearness(&row, show, roofline, i, device);
-		code = opk_out_row(show->app->out, row.cells);
+		TRY(opk_out_row(show->app->out, row.cells));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int show_tables(struct show *show)

@@ -52,17 +52,16 @@ static int drain(struct opk_gzip *gzip, int flush)
 int opk_gzip_write(void *data, const void *bytes, size_t size)
 {
 	struct opk_gzip *gzip = data;
-	int code = OPK_OK;
 
 	gzip->stream.next_in = (Bytef *)bytes;
-	while (!code && size) {
+	while (size) {
 		uInt piece = size < PIECE ? (uInt)size : PIECE;
 
 		gzip->stream.avail_in = piece;
 		size -= piece;
-		code = drain(gzip, Z_NO_FLUSH);
+		TRY(drain(gzip, Z_NO_FLUSH));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_gzip_finish(struct opk_gzip *gzip)

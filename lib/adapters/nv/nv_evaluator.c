@@ -59,18 +59,15 @@ int opk_nv_evaluator_of_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, 
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = opk_alloc(
 		sizeof *evaluator);
 	bool pm = profiler == OPK_PROFILER_PM;
-	int code;
 
 	if (!evaluator)
 		return opk_nomem(ctx, "a metrics evaluator");
-	code = nv_need(&evaluator->nv, ctx, NV_FEATURE_PREFIX);
-	if (!code && pm)
-		code = nv_need(&evaluator->nv, ctx, NV_FEATURE_PM_UNITS);
-	if (!code)
-		code = (pm ? create_pm : create)(evaluator, ctx, chip);
-	if (!code)
-		*out = opk_take(evaluator);
-	return code;
+	TRY(nv_need(&evaluator->nv, ctx, NV_FEATURE_PREFIX));
+	if (pm)
+		TRY(nv_need(&evaluator->nv, ctx, NV_FEATURE_PM_UNITS));
+	TRY((pm ? create_pm : create)(evaluator, ctx, chip));
+	*out = opk_take(evaluator);
+	return OPK_OK;
 }
 
 int opk_nv_evaluator_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip)
@@ -212,10 +209,8 @@ static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_ev
 {
 	int power = factor->exponent < 0 ? -factor->exponent : factor->exponent;
 	struct names names;
-	int code = find_names(&names, ctx, evaluator, factor, metric);
 
-	if (code)
-		return code;
+	TRY(find_names(&names, ctx, evaluator, factor, metric));
 	/* 12.6 has "bytes/L2_sector", and "l2_sectors" like the others. */
 	if (factor->exponent < 0 && !strncmp(names.one, "L2_", 3))
 		opk_buf_add_printf(buf, "l%s", names.one + 1);
@@ -235,16 +230,12 @@ static int compose_unit(struct opk_buf *buf, struct opk_ctx *ctx,
 		bool first = true;
 
 		for (size_t i = 0; i < count; i++) {
-			int code;
-
 			if ((factors[i].exponent < 0) != below)
 				continue;
 			if (below || !first)
 				opk_buf_add_text(buf, below ? "/" : "*");
 			first = false;
-			code = add_factor(buf, ctx, evaluator, &factors[i], metric);
-			if (code)
-				return code;
+			TRY(add_factor(buf, ctx, evaluator, &factors[i], metric));
 		}
 		if (!below && first && count)
 			opk_buf_add_text(buf, "1");
@@ -312,12 +303,13 @@ static int add_word(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_eval
                     const struct nv_DimUnitFactor *factor, const char *metric)
 {
 	struct names names;
-	int code = find_names(&names, ctx, evaluator, factor, metric);
 
-	for (int i = abs(factor->exponent); !code && i > 0; i--)
+	TRY(find_names(&names, ctx, evaluator, factor, metric));
+	for (int i = abs(factor->exponent); i > 0; i--) {
 		if (strcmp(names.one, "unitless"))
 			opk_buf_add_text(buf, names.one);
-	return code;
+	}
+	return OPK_OK;
 }
 
 int opk_nv_cupti_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
@@ -326,15 +318,13 @@ int opk_nv_cupti_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *
 	opk_autofree struct nv_DimUnitFactor *factors = NULL;
 	opk_autobuf struct opk_buf above = { 0 }, below = { 0 };
 	size_t count = 0;
-	int code = ask_factors(&factors, &count, ctx, evaluator, metric);
 
-	if (!code && is_unknown(factors, count, metric))
+	TRY(ask_factors(&factors, &count, ctx, evaluator, metric));
+	if (is_unknown(factors, count, metric))
 		count = 0;
-	for (size_t i = 0; !code && i < count; i++)
-		code = add_word(factors[i].exponent < 0 ? &below : &above, ctx, evaluator,
-		                &factors[i], metric);
-	if (code)
-		return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(add_word(factors[i].exponent < 0 ? &below : &above, ctx, evaluator, &factors[i],
+		             metric));
 	if (below.size) {
 		opk_buf_add_text(&above, "/");
 		opk_buf_add(&above, below.data, below.size);
@@ -405,19 +395,16 @@ int opk_nv_requests_new(struct opk_nv_requests **out, struct opk_ctx *ctx,
 {
 	opk_autofree struct opk_nv_requests *requests = NULL;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_VALUES);
 
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_VALUES));
 	requests = opk_alloc(sizeof *requests + count * sizeof *requests->requests);
 	if (!requests)
 		return opk_nomem(ctx, "metrics");
 	requests->count = count;
-	for (size_t i = 0; !code && i < count; i++)
-		code = convert(&requests->requests[i], ctx, evaluator, metrics[i]);
-	if (!code)
-		*out = opk_take(requests);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(convert(&requests->requests[i], ctx, evaluator, metrics[i]));
+	*out = opk_take(requests);
+	return OPK_OK;
 }
 
 int opk_nv_set_device(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator, const void *image,

@@ -110,11 +110,9 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 {
 	struct opk_nv *nv;
 	void *object = NULL;
-	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 	int status;
 
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_HOST));
 	status = initialize(nv, &object, chip, profiler, NULL, NULL);
 	*out = status == NV_SUCCESS;
 	if (*out)
@@ -142,11 +140,9 @@ static int make(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
 {
 	opk_autofree struct opk_nv_host *host = opk_alloc(sizeof *host);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 	int status;
 
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_HOST));
 	if (!host)
 		return opk_nomem(ctx, "a host object");
 	host->nv = nv;
@@ -193,11 +189,9 @@ int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk
 
 int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host)
 {
-	int code = OPK_OK;
-
-	for (int type = OPK_COUNTER; !code && type <= OPK_THROUGHPUT; type++)
-		code = opk_nv_base_metrics(out, ctx, host, (enum opk_metric_type)type);
-	return code;
+	for (int type = OPK_COUNTER; type <= OPK_THROUGHPUT; type++)
+		TRY(opk_nv_base_metrics(out, ctx, host, (enum opk_metric_type)type));
+	return OPK_OK;
 }
 
 int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ctx,
@@ -233,10 +227,8 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
 	struct nv_HostGetMetricProperties params = { .pHostObject = host->object,
 		                                     .pMetricName = name };
 	const size_t sizes[] = { without_scope, with_scope };
-	int code = ask_properties(&params, ctx, host->nv, &host->nv->properties_size, sizes);
 
-	if (code)
-		return code;
+	TRY(ask_properties(&params, ctx, host->nv, &host->nv->properties_size, sizes));
 	*out = (struct opk_metric){
 		.name = name,
 		.type = (enum opk_metric_type)params.metricType,
@@ -255,13 +247,12 @@ int opk_nv_scope(enum opk_scope *out, struct opk_ctx *ctx, struct opk_nv_host *h
 		                                     .pMetricName = name,
 		                                     .metricCollectionScope = -1 };
 	const size_t sizes[] = { with_scope, without_scope };
-	int code = ask_properties(&params, ctx, host->nv, &host->nv->scope_size, sizes);
 
-	if (!code)
-		*out = params.metricCollectionScope == NV_SCOPE_CONTEXT  ? OPK_SCOPE_CONTEXT
-		       : params.metricCollectionScope == NV_SCOPE_DEVICE ? OPK_SCOPE_DEVICE
-		                                                         : OPK_SCOPE_UNKNOWN;
-	return code;
+	TRY(ask_properties(&params, ctx, host->nv, &host->nv->scope_size, sizes));
+	*out = params.metricCollectionScope == NV_SCOPE_CONTEXT  ? OPK_SCOPE_CONTEXT
+	       : params.metricCollectionScope == NV_SCOPE_DEVICE ? OPK_SCOPE_DEVICE
+	                                                         : OPK_SCOPE_UNKNOWN;
+	return OPK_OK;
 }
 
 int opk_nv_add_metrics(struct opk_ctx *ctx, struct opk_nv_host *host, const char *const *names,

@@ -219,12 +219,11 @@ int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const v
 		                          .most = size + name_size + MOST_MORE_HEAD };
 	opk_autofree void *prefix = NULL;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
 
-	if (!code)
-		code = extract_prefix(&prefix, &plan.prefix_size, nv, ctx, image, size);
+	TRY(nv_need(&nv, ctx, NV_FEATURE_COMBINE));
+	TRY(extract_prefix(&prefix, &plan.prefix_size, nv, ctx, image, size));
 	plan.prefix = prefix;
-	return code ? code : opk_nv_image_of(out, out_size, ctx, &plan);
+	return opk_nv_image_of(out, out_size, ctx, &plan);
 }
 
 int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void *image)
@@ -274,20 +273,18 @@ int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combi
 int opk_nv_combiner_ranges(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t count,
                            const char *const *names)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		char number[24];
 		const char *name = names ? names[i] : number;
 		size_t slot = i;
 
 		snprintf(number, sizeof number, "%zu", i);
-		code = opk_nv_combiner_range(&slot, ctx, combiner, name);
-		if (!code && slot != i)
-			code = opk_fail(ctx, OPK_EINPUT, "two ranges of one image are called '%s'",
+		TRY(opk_nv_combiner_range(&slot, ctx, combiner, name));
+		if (slot != i)
+			return opk_fail(ctx, OPK_EINPUT, "two ranges of one image are called '%s'",
 			                name);
 	}
-	return code;
+	return OPK_OK;
 }
 
 bool opk_nv_combiner_begun(const struct opk_nv_combiner *combiner, size_t slot)

@@ -449,10 +449,7 @@ static int initialize_nvperf(struct opk_nv *nv, struct opk_ctx *ctx)
 
 int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 {
-	int code = ensure_loaded(ctx);
-
-	if (code)
-		return code;
+	TRY(ensure_loaded(ctx));
 	if (!ctx->nv->cupti && !ctx->nv->call.cuptiProfilerHostInitialize)
 		return fail_not_found(ctx, ctx->nv);
 	if (ctx->nv->lacks_driver)
@@ -470,11 +467,8 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 			ctx->nv->cupti_path);
 	if (!ctx->nv->features[feature].available)
 		return fail_missing(ctx, ctx->nv, &ctx->nv->features[feature]);
-	if (feature != NV_FEATURE_HOST) {
-		code = initialize_nvperf(ctx->nv, ctx);
-		if (code)
-			return code;
-	}
+	if (feature != NV_FEATURE_HOST)
+		TRY(initialize_nvperf(ctx->nv, ctx));
 	*out = ctx->nv;
 	return OPK_OK;
 }
@@ -517,15 +511,15 @@ static int list_features(struct opk_listing **out, struct opk_ctx *ctx)
 {
 	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new(
 		"feature available? missing description");
-	int code = ensure_loaded(ctx);
 
-	for (size_t i = 0; !code && i < NV_FEATURE_COUNT; i++) {
+	TRY(ensure_loaded(ctx));
+	for (size_t i = 0; i < NV_FEATURE_COUNT; i++) {
 		const struct nv_feature_state *feature = &ctx->nv->features[i];
 
 		opk_listing_row(rows, cell_text(feature->name), cell_flag(feature->available),
 		                cell_text(feature->missing), cell_text(feature->description));
 	}
-	return code ? code : opk_listing_finish(out, ctx, opk_take(rows));
+	return opk_listing_finish(out, ctx, opk_take(rows));
 }
 
 int opk_nvidia_list(struct opk_listing **out, struct opk_ctx *ctx, enum opk_nvidia_list list)

@@ -104,13 +104,11 @@ int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, con
                          const void *availability)
 {
 	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
-	int code = create(&scheduler, ctx, chip, availability);
 
-	if (!code)
-		code = find_domains(scheduler, ctx);
-	if (!code)
-		*out = opk_take(scheduler);
-	return code;
+	TRY(create(&scheduler, ctx, chip, availability));
+	TRY(find_domains(scheduler, ctx));
+	*out = opk_take(scheduler);
+	return OPK_OK;
 }
 
 static int name_domain(const char **out, struct opk_ctx *ctx, struct opk_nv *nv, uint32_t domain)
@@ -130,10 +128,9 @@ static int copy_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx,
 		return opk_nomem(ctx, "raw counter domains");
 	for (size_t i = 0; i < other->group_count; i++) {
 		const char *name = NULL;
-		int code = names ? name_domain(&name, ctx, other->nv, other->group[i]) : OPK_OK;
 
-		if (code)
-			return code;
+		if (names)
+			TRY(name_domain(&name, ctx, other->nv, other->group[i]));
 		if (!names || opk_strlist_contains(names, name))
 			scheduler->domains[scheduler->domain_count++] = other->group[i];
 	}
@@ -145,13 +142,11 @@ int opk_nv_scheduler_like(struct opk_nv_scheduler **out, struct opk_ctx *ctx,
                           const struct opk_nv_scheduler *other, const struct opk_strlist *domains)
 {
 	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
-	int code = create(&scheduler, ctx, other->chip, other->availability);
 
-	if (!code)
-		code = copy_domains(scheduler, ctx, other, domains);
-	if (!code)
-		*out = opk_take(scheduler);
-	return code;
+	TRY(create(&scheduler, ctx, other->chip, other->availability));
+	TRY(copy_domains(scheduler, ctx, other, domains));
+	*out = opk_take(scheduler);
+	return OPK_OK;
 }
 
 int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
@@ -226,10 +221,8 @@ static int add_domain(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_n
                       uint32_t domain)
 {
 	const char *name;
-	int code = name_domain(&name, ctx, nv, domain);
 
-	if (code)
-		return code;
+	TRY(name_domain(&name, ctx, nv, domain));
 	if (opk_strlist_contains(out, name) || opk_strlist_add(out, name))
 		return OPK_OK;
 	return opk_nomem(ctx, "raw counter domains");
@@ -278,13 +271,13 @@ int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler, const char *counter)
 {
 	struct domains domains;
-	int code = domains_of(&domains, ctx, scheduler, counter);
 
-	for (size_t i = 0; !code && i < domains.singles; i++)
-		code = add_domain(out, ctx, scheduler->nv, domains.single[i]);
-	for (size_t i = 0; !code && i < domains.pair_count; i++)
-		code = add_domain(out, ctx, scheduler->nv, domains.pairs[i]);
-	return code;
+	TRY(domains_of(&domains, ctx, scheduler, counter));
+	for (size_t i = 0; i < domains.singles; i++)
+		TRY(add_domain(out, ctx, scheduler->nv, domains.single[i]));
+	for (size_t i = 0; i < domains.pair_count; i++)
+		TRY(add_domain(out, ctx, scheduler->nv, domains.pairs[i]));
+	return OPK_OK;
 }
 
 static int add_members(struct opk_strlist *out, struct opk_ctx *ctx,
@@ -306,17 +299,16 @@ int opk_nv_counter_places(struct opk_strlist *out, size_t *ways, struct opk_ctx 
 {
 	struct domains domains;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER);
 
-	if (!code)
-		code = domains_of(&domains, ctx, scheduler, counter);
-	for (size_t i = 0; !code && i < domains.singles; i++)
-		code = add_domain(out, ctx, nv, domains.single[i]);
-	for (size_t i = 0; !code && i < domains.pair_count; i++)
-		code = add_members(out, ctx, scheduler, domains.pairs[i]);
-	if (!code && ways)
+	TRY(nv_need(&nv, ctx, NV_FEATURE_PLANNER));
+	TRY(domains_of(&domains, ctx, scheduler, counter));
+	for (size_t i = 0; i < domains.singles; i++)
+		TRY(add_domain(out, ctx, nv, domains.single[i]));
+	for (size_t i = 0; i < domains.pair_count; i++)
+		TRY(add_members(out, ctx, scheduler, domains.pairs[i]));
+	if (ways)
 		*ways = domains.singles + domains.pair_count;
-	return code;
+	return OPK_OK;
 }
 
 /* ---- config images */
@@ -342,9 +334,8 @@ int opk_nv_scheduler_hold(struct opk_ctx *ctx, struct opk_nv_scheduler *schedule
 int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                               const char *const *counters, size_t count)
 {
-	int code = opk_nv_scheduler_hold(ctx, scheduler, counters, count);
-
-	return code ? code : close_pass(scheduler, ctx);
+	TRY(opk_nv_scheduler_hold(ctx, scheduler, counters, count));
+	return close_pass(scheduler, ctx);
 }
 
 static int count_passes(size_t *out, struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)

@@ -83,12 +83,10 @@ static void free_statements(struct opk_sqlite *sqlite)
 
 int opk_sqlite_finish(struct opk_sqlite *sqlite)
 {
-	int status, code;
+	int status;
 
 	free_statements(sqlite);
-	code = opk_sqlite_run(sqlite, "COMMIT");
-	if (code)
-		return code;
+	TRY(opk_sqlite_run(sqlite, "COMMIT"));
 	status = sqlite3_close(sqlite->handle);
 	if (status)
 		return fail(sqlite, status);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --cache: looks for a kept recording before the program runs, and keeps one after it. */
+#include "base/try.h"
 #include "collect/launcher/cache.h"
 
 #include <errno.h>
@@ -237,15 +238,11 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 	*found = false;
 	if (!settings->cache)
 		return OPK_OK;
-	code = check_settings(settings);
-	if (code)
-		return code;
+	TRY(check_settings(settings));
 	if (!opk_make_folder(settings->cache, 0700))
 		return launcher_fail(OPK_EFAILED, "--cache %s: %s", settings->cache,
 		                     strerror(errno));
-	code = own_check(settings->cache);
-	if (code)
-		return code;
+	TRY(own_check(settings->cache));
 	if (!name_expand(cache.output, sizeof cache.output, settings->output))
 		return OPK_EFAILED;
 	cache.program = program;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/terminal.h"
@@ -119,16 +120,14 @@ static int add_own_files(struct cache_key *key, const struct settings *settings)
 
 static int add_settings(struct cache_key *key)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < SETTINGS_TOTAL; i++) {
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
 		const struct setting *row = &settings_table[i];
 		const char *text = getenv(row->variable);
 
 		if (!(row->uses & NOT_KEYED) && text)
-			code = add_text(key, opk_printf("option --%s", row->name), text);
+			TRY(add_text(key, opk_printf("option --%s", row->name), text));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- the program */
@@ -136,14 +135,14 @@ static int add_settings(struct cache_key *key)
 static int add_program(struct cache_key *key, const char *program)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
-	int code = program_files(&names, program);
 
-	for (size_t i = 0; !code && i < names.count; i++)
-		code = add_file(key,
-		                opk_printf("%s %s", i ? "library or interpreter" : "program",
-		                           names.items[i]),
-		                names.items[i], 0);
-	return code;
+	TRY(program_files(&names, program));
+	for (size_t i = 0; i < names.count; i++)
+		TRY(add_file(key,
+		             opk_printf("%s %s", i ? "library or interpreter" : "program",
+		                        names.items[i]),
+		             names.items[i], 0));
+	return OPK_OK;
 }
 
 /* What a pipe brings can't be known beforehand; terminals and /dev/null bring nothing. */
@@ -186,16 +185,14 @@ const char *key_argument_file(const char *argument)
 
 static int add_arguments(struct cache_key *key, char **program)
 {
-	int code = OPK_OK;
-
-	for (unsigned i = 0; !code && program[i]; i++) {
+	for (unsigned i = 0; program[i]; i++) {
 		const char *file = i ? key_argument_file(program[i]) : NULL;
 
-		code = add_text(key, opk_printf("argument %u", i), program[i]);
-		if (!code && file)
-			code = add_file(key, opk_printf("file %s", file), file, i);
+		TRY(add_text(key, opk_printf("argument %u", i), program[i]));
+		if (file)
+			TRY(add_file(key, opk_printf("file %s", file), file, i));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- what else it depends on */
@@ -205,17 +202,17 @@ static int add_variables(struct cache_key *key, const struct settings *settings)
 	static const char *const always[] = { RECORDED_VARIABLES, "LD_LIBRARY_PATH", "LD_PRELOAD" };
 	opk_autofree char *chosen = opk_strdup(settings->cache_env ? settings->cache_env : "");
 	char *rest = chosen, *name;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < sizeof always / sizeof *always; i++)
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
 		/* Each job has another number. */
 		if (strcmp(always[i], "SLURM_JOB_ID"))
-			code = add_text(key, opk_printf("variable %s", always[i]),
-			                getenv(always[i]));
-	while (!code && (name = strsep(&rest, "\n")) != NULL)
+			TRY(add_text(key, opk_printf("variable %s", always[i]), getenv(always[i])));
+	}
+	while ((name = strsep(&rest, "\n")) != NULL) {
 		if (*name)
-			code = add_text(key, opk_printf("variable %s", name), getenv(name));
-	return code;
+			TRY(add_text(key, opk_printf("variable %s", name), getenv(name)));
+	}
+	return OPK_OK;
 }
 
 /* Lines NAME<tab>VALUE; libcupti is a file. */
@@ -223,18 +220,17 @@ static int add_gpus(struct cache_key *key, const char *facts)
 {
 	opk_autofree char *text = opk_strdup(facts);
 	char *rest = text, *name;
-	int code = OPK_OK;
 
-	while (!code && (name = strsep(&rest, "\n")) != NULL) {
+	while ((name = strsep(&rest, "\n")) != NULL) {
 		char *value = strchr(name, '\t');
 
 		if (!value)
 			continue;
 		*value++ = '\0';
-		code = strcmp(name, "cupti") ? add_text(key, opk_strdup(name), value)
-		                             : add_file(key, opk_strdup("libcupti"), value, 0);
+		TRY(strcmp(name, "cupti") ? add_text(key, opk_strdup(name), value)
+		                          : add_file(key, opk_strdup("libcupti"), value, 0));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* Hidden ones are of editors and git, and Python writes its own as it runs. */
@@ -318,35 +314,26 @@ static int add_inputs(const struct inputs *inputs, const char *lines)
 {
 	opk_autofree char *text = opk_strdup(lines ? lines : "");
 	char *rest = text, *path;
-	int code = OPK_OK;
 
-	while (!code && (path = strsep(&rest, "\n")) != NULL)
+	while ((path = strsep(&rest, "\n")) != NULL) {
 		if (*path)
-			code = add_input(inputs, path, true);
-	return code;
+			TRY(add_input(inputs, path, true));
+	}
+	return OPK_OK;
 }
 
 int key_make(struct cache_key *key, const struct settings *settings, char **program,
              const char *gpus, const char *output)
 {
-	int code = add_inputs(&(struct inputs){ key, output, settings->cache },
-	                      settings->cache_inputs);
-
-	if (!code)
-		code = add_own_files(key, settings);
-	if (!code)
-		code = add_settings(key);
-	if (!code)
-		code = add_program(key, *program);
-	if (!code)
-		code = add_directory(key);
-	if (!code)
-		code = add_stdin(key);
-	if (!code)
-		code = add_arguments(key, program);
-	if (!code)
-		code = add_variables(key, settings);
-	return code ? code : add_gpus(key, gpus);
+	TRY(add_inputs(&(struct inputs){ key, output, settings->cache }, settings->cache_inputs));
+	TRY(add_own_files(key, settings));
+	TRY(add_settings(key));
+	TRY(add_program(key, *program));
+	TRY(add_directory(key));
+	TRY(add_stdin(key));
+	TRY(add_arguments(key, program));
+	TRY(add_variables(key, settings));
+	return add_gpus(key, gpus);
 }
 
 /* The name of a part that is listed; NULL: parts of offpeak and the GPU, and libraries. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts whose process was killed, or became another program, become complete recordings. */
+#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <ctype.h>
@@ -98,22 +99,17 @@ static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct par
 	const struct opk_meta *meta;
 	struct opk_drop drop;
 	struct opk_stats stats = { 0 };
-	int code = opk_file_meta(&meta, ctx, file);
 
-	if (!code)
-		code = count(&stats, ctx, file);
-	if (!code)
-		code = opk_writer_resume(&writer, ctx, file);
-	if (code)
-		return code;
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(count(&stats, ctx, file));
+	TRY(opk_writer_resume(&writer, ctx, file));
 	add_losses(&stats, &drop, part, meta);
 	if (!counted)
-		code = opk_writer_add_stats(writer, &stats);
-	if (!code)
-		code = opk_writer_finish(writer);
-	if (!code && !counted && (stats.drop_count || verbose))
+		TRY(opk_writer_add_stats(writer, &stats));
+	TRY(opk_writer_finish(writer));
+	if (!counted && (stats.drop_count || verbose))
 		report(part, &stats);
-	return code;
+	return OPK_OK;
 }
 
 bool still_runs(unsigned process)

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/library.h"
@@ -128,10 +129,8 @@ static int set_paths(struct settings *settings)
 	char set[PATH_MAX], folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX], *output;
 	char pattern[2 * PATH_MAX];
 	const char *file = name_of_file(settings->output);
-	int code = check_name(settings, name);
 
-	if (code)
-		return code;
+	TRY(check_name(settings, name));
 	if (settings->set_path && !realpath(settings->set_path, set))
 		return launcher_fail(OPK_EINPUT, "%s: %s", settings->set_path, strerror(errno));
 	snprintf(folder, sizeof folder, "%.*s./", (int)(file - settings->output), settings->output);
@@ -139,9 +138,7 @@ static int set_paths(struct settings *settings)
 	    || access(whole, W_OK))
 		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", settings->output,
 		                     strerror(errno));
-	code = check_output(settings, name);
-	if (code)
-		return code;
+	TRY(check_output(settings, name));
 	if (!as_pattern(pattern, whole) || asprintf(&output, "%s/%s", pattern, file) < 0)
 		return launcher_fail(OPK_EFAILED, "out of memory");
 	if (settings->set_path)

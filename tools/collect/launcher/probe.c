@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asks the GPUs in a child process, where NVIDIA's code may do what it likes. */
+#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <dlfcn.h>
@@ -46,15 +47,11 @@ int probe_write(const struct settings *settings)
 {
 	opk_autobuf struct opk_buf nothing = { 0 };
 	char name[4096];
-	int code = strategy_permission();
 
-	if (code)
-		return code;
+	TRY(strategy_permission());
 	if (!name_expand(name, sizeof name, settings->output))
 		return launcher_fail(OPK_EUSAGE, "-o %s: no usable name", settings->output);
-	code = outputs_check(settings, name, OPK_OUTPUT_PROBE);
-	if (code)
-		return code;
+	TRY(outputs_check(settings, name, OPK_OUTPUT_PROBE));
 	return ask("offpeak_probe", &nothing);
 }
 

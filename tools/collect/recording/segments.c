@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The thread that writes a recording while the program runs. */
+#include "base/try.h"
 #include "collect/recording/recording.h"
 
 #include <stdio.h>
@@ -65,13 +66,9 @@ void segment_clear(struct segment *segment)
 
 static int write_segment(struct opk_writer *writer, const struct segment *segment)
 {
-	int code;
-
 	if (segment->activities)
 		return opk_writer_add_activities(writer, segment->activities, segment->count);
-	code = opk_writer_add(writer, OPK_SECTION_DATA, segment->image, segment->image_size);
-	if (code)
-		return code;
+	TRY(opk_writer_add(writer, OPK_SECTION_DATA, segment->image, segment->image_size));
 	return segment->times ? opk_writer_add_times(writer, segment->times, segment->count)
 	                      : opk_writer_add_ranges(writer, segment->ranges, segment->count);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A set's metadata and images, checked byte by byte. */
+#include "base/try.h"
 #include "collect/shared/shared.h"
 
 #include <stdio.h>
@@ -34,10 +35,9 @@ static int read_section(const struct collect_set *set, uint32_t type, void **dat
 static int read_images(struct collect_set *set)
 {
 	struct image_set *images = &set->images;
-	int code = read_section(set, OPK_SECTION_CONFIG, &images->config, &images->config_size);
 
-	return code ? code
-	            : read_section(set, OPK_SECTION_PREFIX, &images->prefix, &images->prefix_size);
+	TRY(read_section(set, OPK_SECTION_CONFIG, &images->config, &images->config_size));
+	return read_section(set, OPK_SECTION_PREFIX, &images->prefix, &images->prefix_size);
 }
 
 int collect_set_open(struct collect_set *set, const char *path)
