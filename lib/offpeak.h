@@ -126,6 +126,17 @@ void opk_env_read(struct opk_env *env);
 /* Takes a note: a sentence without a newline, gone when it returns. It may not use the context. */
 typedef void opk_log_fn(void *data, const char *message);
 
+/* What takes long, and what is counted while it does. */
+enum opk_phase {
+	OPK_PHASE_NONE,
+	OPK_PHASE_EVALUATION, /* ranges or samples */
+	OPK_PHASE_IMAGES,     /* ranges or samples, for new images of them */
+	OPK_PHASE_PLAN,       /* hundredths of the search for a shorter plan */
+	OPK_PHASE_SPLIT,      /* hundredths of dividing a set */
+	OPK_PHASE_PASSES, /* metrics whose passes are counted, those with the same counters once */
+	OPK_PHASE_TRACE,  /* samples that are written */
+};
+
 struct opk_ctx_options {
 	size_t size;
 	const char *cuda_dir;      /* look for NVIDIA's libraries here and nowhere else */
@@ -139,7 +150,11 @@ struct opk_ctx_options {
 	 * OFFPEAK_LIBCUDA, that of the system, or one unpacked into the folder of the toolkit.
 	 */
 	const char *libcuda;
-	bool force; /* new files replace any files of their names: opk_check_output() */
+	bool force;         /* new files replace any files of their names: opk_check_output() */
+	unsigned timeout_s; /* give up on NVIDIA's code after so long without progress; 0: 30 */
+	/* From time to time, while something takes long, on the thread that called. */
+	void (*progress)(void *data, enum opk_phase phase, uint64_t done, uint64_t total);
+	void *progress_data;
 };
 
 /*
@@ -383,9 +398,6 @@ struct opk_metric_list_options {
 	bool scopes;          /* asks for scopes, for which CUPTI takes a millisecond a metric */
 	enum opk_scope scope; /* asks, and lists only metrics of this one; unknown: all */
 	size_t processes;     /* that count passes; 0: one a core */
-	/* From time to time, while it takes long. */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
 	/* How many that match were left out: what can't be scheduled; what takes too many. */
 	size_t *refused, *costly;
 };
@@ -524,9 +536,6 @@ struct opk_set_check_options {
 	const char *text;
 	size_t text_size;
 	const char *name;
-	/* As that of struct opk_plan_options. */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
 };
 
 /*
@@ -582,9 +591,6 @@ struct opk_plan_options {
 	 * has one pass, and with single_pass.
 	 */
 	bool prefer_cheap;
-	/* From time to time, in hundredths or metrics of all, while it takes long. */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
 	/* With single_pass: leave out all from the first metric on that does not fit. */
 	bool strict_order;
 };
@@ -977,9 +983,6 @@ struct opk_eval_options {
 	bool has_gpu_time_shift; /* bare images */
 	int64_t gpu_time_shift;
 	bool allow_incomplete; /* evaluate what a cut-off file still holds */
-	unsigned timeout_s;    /* give up after so long without progress; 0: 30 */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
 	/* Child processes that divide the images among them; 0: as cores and bytes suggest. */
 	size_t workers;
 	/*
@@ -995,14 +998,6 @@ struct opk_eval_options {
 	const char *const *where;
 	size_t where_count;
 	const struct opk_eval_inside *inside; /* the library's own; NULL */
-};
-
-/* How new images are made of others; NULL: defaults. */
-struct opk_image_options {
-	size_t size;
-	unsigned timeout_s; /* give up after so long without progress; 0: 30 */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
 };
 
 /* What the rows of a recording are. */
@@ -1210,9 +1205,6 @@ struct opk_trace_options {
 	const struct opk_eval_options *eval;
 	enum opk_kernel_style kernel_names;
 	bool gzip;
-	/* Samples that were written; evaluation has its own. */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
 };
 /*
  * Recordings in Chrome's trace event format, JSON that Perfetto and chrome://tracing open:
@@ -1355,8 +1347,6 @@ struct opk_summary_options {
 		*kernel;  /* only kernels, or user ranges, like this: a shell pattern; NULL: all */
 	const char *sort; /* "time", which NULL means, "launches", "name" or a column's name */
 	enum opk_kernel_style kernel_names;
-	void (*progress)(void *data, uint64_t done, uint64_t total); /* see opk_eval_options */
-	void *progress_data;
 };
 
 /*
@@ -1511,8 +1501,6 @@ struct opk_report_options {
 	const char
 		*kernel; /* only kernels, or user ranges, like this: a shell pattern; NULL: all */
 	enum opk_kernel_style kernel_names;
-	void (*progress)(void *data, uint64_t done, uint64_t total); /* see opk_eval_options */
-	void *progress_data;
 };
 /*
  * One page of HTML about one or several recordings, which needs no other file and no network. Two
@@ -1563,8 +1551,7 @@ int opk_note_same_files(struct opk_ctx *ctx, const char *const *paths, size_t co
  * OPK_EINPUT: the file is cut off or damaged, has no counter data, or NVIDIA's code can't read an
  * image. OPK_ENVIDIA: a function of the combiner is missing.
  */
-int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *options,
-             const char *path);
+int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const char *path);
 
 struct opk_sum_options {
 	size_t size;
@@ -1573,7 +1560,6 @@ struct opk_sum_options {
 	 * "kernel,rank".
 	 */
 	const char *key;
-	const struct opk_image_options *image;
 	/*
 	 * Ranges may be inside others, "step/forward" in "step", and kernels in those of their
 	 * NVTX ranges. Of those that share a key only one level is added, so that nothing counts
@@ -1614,7 +1600,7 @@ int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
  * cut off or damaged, or NVIDIA's code can't read an image.
  */
 int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
-              const struct opk_image_options *options, const char *path);
+              const char *path);
 
 struct opk_import_options {
 	size_t size;
@@ -1645,9 +1631,6 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 struct opk_verify_options {
 	size_t size;
 	bool deep; /* evaluate all ranges, too, if all else is right; needs NVIDIA's libraries */
-	unsigned timeout_s; /* of that, without progress; 0: 30 */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
 };
 /*
  * All sections of a container, and what is wrong: headers, checksums, encodings, tables that can't

@@ -178,7 +178,7 @@ static void trim(struct chain *c)
 	opk_buf_add_text(&c->story, ", trim");
 	new_path(c, to);
 	chain_ok(c, opk_file_open(&file, c->ctx, c->path));
-	chain_ok(c, opk_trim(c->ctx, file, NULL, to));
+	chain_ok(c, opk_trim(c->ctx, file, to));
 	opk_file_free(file);
 	step_to(c, to);
 }
@@ -269,7 +269,7 @@ static void split_and_merge(struct chain *c, const char *by, size_t *part_of, si
 	opk_buf_add_printf(&c->story, ", split by %s and merge%s", by,
 	                   backwards ? " backwards" : "");
 	chain_ok(c, opk_file_open(&file, c->ctx, c->path));
-	chain_ok(c, opk_split_new(&split, c->ctx, file, by, NULL));
+	chain_ok(c, opk_split_new(&split, c->ctx, file, by));
 	chain_assert(c, opk_split_count(split) == parts, "%zu parts, not %zu",
 	             opk_split_count(split), parts);
 	for (size_t i = 0; i < parts; i++) {

@@ -74,7 +74,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 
 	options.metrics = wanted;
 	options.metric_count = count;
-	options.timeout_s = 20;
+	ctx->timeout_s = 20;
 	options.inside = &(struct opk_eval_inside){ .join = "" };
 	ck_ok(ctx, opk_file_open(file, ctx, path_of()));
 	return opk_eval_file(out, ctx, *file, &options);

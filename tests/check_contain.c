@@ -243,9 +243,8 @@ START_TEST(memory_of_the_largest)
 		                         { .file = &file, .section = 1 },
 		                         { .file = &file, .section = 2 } };
 	struct opk_survey survey = { .images = images, .image_count = COUNT(images) };
-	struct opk_image_options options = OPK_INIT(options);
 
-	ck_assert_uint_eq(opk_survey_contain(&survey, &options).limits.memory, 4 * 5000);
+	ck_assert_uint_eq(opk_survey_contain(&survey).limits.memory, 4 * 5000);
 }
 END_TEST
 

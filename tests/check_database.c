@@ -98,7 +98,7 @@ static void open_source(struct source *source, const struct opk_meta *meta)
 		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, RANGES));
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
-	options.timeout_s = 20;
+	ctx->timeout_s = 20;
 	*source = (struct source){ .ctx = ctx };
 	ck_ok(ctx, opk_file_open(&source->file, ctx, in_folder("t.opk")));
 	ck_ok(ctx, opk_eval_file(&source->evaluation, ctx, source->file, &options));

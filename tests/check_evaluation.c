@@ -15,8 +15,8 @@ static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx,
 		options->metrics = eval_metrics;
 		options->metric_count = 2;
 	}
-	if (!options->timeout_s)
-		options->timeout_s = 20;
+	if (!ctx->timeout_s)
+		ctx->timeout_s = 20;
 	return opk_eval_image(out, ctx, fake_image(), FAKE_IMAGE_SIZE, options);
 }
 
@@ -46,7 +46,7 @@ START_TEST(evaluation_survives)
 
 	fake.evaluate_deed = row->deed;
 	fake.evaluate_at = row->at;
-	options.timeout_s = row->deed == FAKE_LOOPS ? 1 : 20;
+	ctx->timeout_s = row->deed == FAKE_LOOPS ? 1 : 20;
 	code = evaluate(&evaluation, ctx, &options);
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 	ck_row(row, !evaluation == !!code, "out parameter after code %d", code);
@@ -324,10 +324,11 @@ START_TEST(samples)
 }
 END_TEST
 
-static void count_progress(void *data, uint64_t done, uint64_t total)
+static void count_progress(void *data, enum opk_phase phase, uint64_t done, uint64_t total)
 {
 	uint64_t *calls = data;
 
+	ck_assert_int_eq(phase, OPK_PHASE_EVALUATION);
 	ck_assert_uint_le(done, total);
 	ck_assert_uint_eq(total, FAKE_IMAGE_SIZE);
 	++*calls;
@@ -340,8 +341,8 @@ START_TEST(progress)
 	struct opk_evaluation *evaluation;
 	uint64_t calls = 0;
 
-	options.progress = count_progress;
-	options.progress_data = &calls;
+	ctx->progress = count_progress;
+	ctx->progress_data = &calls;
 	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 	ck_assert_uint_ge(calls, 1);
 	opk_evaluation_free(evaluation);

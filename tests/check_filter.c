@@ -359,7 +359,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 
 	options.where = &condition;
 	options.where_count = condition != NULL;
-	options.timeout_s = 20;
+	ctx->timeout_s = 20;
 	options.inside = &(struct opk_eval_inside){ .join = "" };
 	ck_ok(ctx, opk_file_open(file, ctx, in_folder("t.opk")));
 	return opk_eval_file(out, ctx, *file, &options);

@@ -190,7 +190,7 @@ START_TEST(files)
 		opk_ctx_free(ctx);
 		return;
 	}
-	options.timeout_s = 120;
+	ctx->timeout_s = 120;
 	ck_ok(ctx, opk_file_open(&file, ctx, path_of(recording)));
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
 	ck_assert_str_eq(opk_evaluation_chip(evaluation), "GH100");
@@ -239,7 +239,7 @@ START_TEST(bare_images)
 	ck_ok(ctx, opk_file_open(&file, ctx, path_of(recording)));
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 	image = image_of(&size, ctx, file);
-	options.timeout_s = 120;
+	ctx->timeout_s = 120;
 	options.metrics = meta->metrics;
 	options.metric_count = meta->metric_count;
 	ck_ok(ctx, opk_eval_image(&evaluation, ctx, image, size, &options));

@@ -77,7 +77,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 
 	options.where = &condition;
 	options.where_count = condition != NULL;
-	options.timeout_s = 20;
+	ctx->timeout_s = 20;
 	options.workers = workers;
 	options.allow_incomplete = true;
 	ck_ok(ctx, opk_file_open(file, ctx, path_of()));

@@ -52,7 +52,7 @@ static int trim(struct opk_ctx *ctx, const char *from, const char *to)
 {
 	struct opk_file *file = open_file(ctx, from);
 	char *path = strdup(in_folder(to));
-	int code = opk_trim(ctx, file, NULL, path);
+	int code = opk_trim(ctx, file, path);
 
 	free(path);
 	opk_file_free(file);
@@ -123,7 +123,7 @@ static int split(struct opk_ctx *ctx, const char *by, size_t *count)
 		          strdup(in_folder("o3")) };
 	struct opk_file *file = open_file(ctx, "in.opk");
 	struct opk_split *parts = NULL;
-	int code = opk_split_new(&parts, ctx, file, by, NULL);
+	int code = opk_split_new(&parts, ctx, file, by);
 
 	*count = code ? 0 : opk_split_count(parts);
 	if (!code && *count <= COUNT(paths))
@@ -576,7 +576,6 @@ static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 	struct opk_move *moves = opk_alloc_array(all, sizeof *moves);
 	struct opk_target target = { .moves = moves, .move_count = all, .slots = 1 };
 	struct opk_recombination job = { .mean = true, .targets = &target, .target_count = 1 };
-	struct opk_image_options options = OPK_INIT(options);
 	struct opk_eval_options eval = OPK_INIT(eval);
 	opk_autosent struct opk_result result = { 0 };
 	struct opk_file *file = open_file(ctx, "in.opk");
@@ -593,9 +592,9 @@ static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 	eval.metric_count = 1;
 	eval.chip = "FA100";
 	eval.has_profiler = true;
-	ck_ok(ctx, opk_survey_make(&survey, ctx, &file, 1, &options));
+	ck_ok(ctx, opk_survey_make(&survey, ctx, &file, 1));
 	job.survey = &survey;
-	ck_ok(ctx, opk_recombine(&result, ctx, &job, &options));
+	ck_ok(ctx, opk_recombine(&result, ctx, &job));
 	ck_ok(ctx, opk_recombine_next(&image, &size, ctx, &result));
 	ck_ok(ctx, opk_eval_image(&evaluation, ctx, image, size, &eval));
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));

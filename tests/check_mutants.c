@@ -273,7 +273,7 @@ static int evaluate_scratch(struct values *values, struct opk_ctx *ctx)
 	struct opk_file *file = NULL;
 	int code = opk_file_open(&file, ctx, scratch_path());
 
-	options.timeout_s = 5;
+	ctx->timeout_s = 5;
 	if (!code)
 		code = opk_eval_file(&evaluation, ctx, file, &options);
 	if (!code)
@@ -544,7 +544,7 @@ static int evaluate_image(struct values *values, struct opk_ctx *ctx,
 
 	options.metrics = recorded->meta->metrics;
 	options.metric_count = recorded->meta->metric_count;
-	options.timeout_s = 2;
+	ctx->timeout_s = 2;
 	code = opk_eval_image(&evaluation, ctx, image->data, image->size, &options);
 	if (!code)
 		collect(values, ctx, evaluation);
@@ -657,18 +657,16 @@ END_TEST
 static int work_on_scratch(struct opk_ctx *ctx, bool sum, const char *made)
 {
 	const char *path = scratch_path();
-	struct opk_image_options image = OPK_INIT(image);
 	struct opk_sum_options options = OPK_INIT(options);
 	struct opk_file *file;
 	int code;
 
-	image.timeout_s = 5;
-	options.image = &image;
+	ctx->timeout_s = 5;
 	options.key = "device";
 	if (sum)
 		return opk_sum(ctx, &path, 1, &options, made);
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
-	code = opk_trim(ctx, file, &image, made);
+	code = opk_trim(ctx, file, made);
 	opk_file_free(file);
 	return code;
 }

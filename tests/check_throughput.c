@@ -134,7 +134,7 @@ static struct opk_evaluation *evaluate(struct opk_ctx *ctx)
 	*logged = '\0';
 	options.metrics = metrics;
 	options.metric_count = METRICS;
-	options.timeout_s = 20;
+	ctx->timeout_s = 20;
 	/* The catalog does not list the other one. */
 	ck_ok(ctx, opk_eval_image(&evaluation, ctx, fake_image(), FAKE_IMAGE_SIZE, &options));
 	return evaluation;

@@ -187,7 +187,7 @@ START_TEST(verifies_deeply)
 	fake.evaluate_deed = row->deed;
 	fake.evaluate_at = row->at;
 	options.deep = true;
-	options.timeout_s = 20;
+	ctx->timeout_s = 20;
 	write_sketch(row->sketch, plain_meta, 0);
 	code = opk_verify(&findings, ctx, path, &options);
 	ck_row(row, code == row->code, "code %d: %s", code, errors_of(ctx));

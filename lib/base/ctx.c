@@ -87,6 +87,9 @@ int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 	ctx->log = options.log;
 	ctx->log_data = options.log_data;
 	ctx->force = options.force;
+	ctx->timeout_s = options.timeout_s;
+	ctx->progress = options.progress;
+	ctx->progress_data = options.progress_data;
 	if (!copy_setting(&ctx->cuda_dir, options.cuda_dir)
 	    || !copy_setting(&ctx->data_dir, options.data_dir)
 	    || !copy_setting(&ctx->cache_dir, options.cache_dir)
@@ -114,6 +117,14 @@ void opk_ctx_free(struct opk_ctx *ctx)
 	free((char *)ctx->cache_dir);
 	free((char *)ctx->libcuda);
 	free(ctx);
+}
+
+void opk_progress(struct opk_ctx *ctx, enum opk_phase phase, uint64_t done, uint64_t total)
+{
+	if (ctx->whole && phase != ctx->whole)
+		return;
+	if (ctx->progress && phase && total)
+		ctx->progress(ctx->progress_data, phase, done, total);
 }
 
 void opk_ctx_interrupt(struct opk_ctx *ctx)

@@ -22,7 +22,11 @@ struct opk_ctx {
 	const char *cache_dir;
 	const char *libcuda;
 	bool force;
-	struct opk_env env; /* owned copies */
+	unsigned timeout_s; /* of a child without progress; 0: 30 */
+	void (*progress)(void *data, enum opk_phase phase, uint64_t done, uint64_t total);
+	void *progress_data;
+	enum opk_phase whole; /* what other phases are a part of, and silent */
+	struct opk_env env;   /* owned copies */
 	opk_log_fn *log;
 	void *log_data;
 	struct opk_causes causes;
@@ -35,6 +39,8 @@ struct opk_ctx {
 	void (*leave_kept)(void);   /* set once it has asked a child that is kept: child/kept.c */
 };
 
+/* Tells the caller how far it is, if `progress` wants to know. */
+void opk_progress(struct opk_ctx *ctx, enum opk_phase phase, uint64_t done, uint64_t total);
 /* For loops that take long: OPK_EFAILED once the context was interrupted. */
 int opk_check_interrupt(struct opk_ctx *ctx);
 bool opk_interrupted(const struct opk_ctx *ctx);

@@ -132,13 +132,22 @@ void *opk_child_guarded_copy(const void *data, size_t size);
 typedef int opk_contained_fn(struct opk_ctx *ctx, void *data, struct opk_child *child);
 
 struct opk_contain_options {
-	unsigned timeout_s; /* without progress; 0: 30 */
+	unsigned timeout_s; /* without progress; 0: as the context says */
 	struct opk_limits limits;
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
+	enum opk_phase phase; /* what the context is told of; OPK_PHASE_NONE: nothing */
+	uint64_t total;       /* of all children; 0: what each says, together */
 	/* No foreign bytes: it may be silent for any time, and a crash is not the input's fault. */
 	bool trusted;
 };
+
+/* In seconds. */
+static inline unsigned opk_child_timeout(const struct opk_ctx *ctx,
+                                         const struct opk_contain_options *options)
+{
+	return options->timeout_s ? options->timeout_s
+	       : ctx->timeout_s   ? ctx->timeout_s
+	                          : OPK_CHILD_TIMEOUT_S;
+}
 
 /*
  * Runs `work` in a child and waits. Its code and cause chain become those of the caller; a crash
@@ -218,14 +227,9 @@ typedef int opk_worker_job(int32_t *result, struct opk_ctx *ctx, void *data, siz
 
 struct opk_workers {
 	opk_worker_job *job;
-	void *data;       /* of the jobs */
-	size_t processes; /* at most; 0: one a core that this process may use */
-	/*
-	 * In the caller's process, at most five times a second, and when all is done with `count`;
-	 * short work may never call it.
-	 */
-	void (*progress)(void *data, size_t done, size_t count);
-	void *progress_data;
+	void *data;           /* of the jobs */
+	size_t processes;     /* at most; 0: one a core that this process may use */
+	enum opk_phase phase; /* as that of struct opk_contain_options */
 };
 
 /*

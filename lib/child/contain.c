@@ -196,7 +196,7 @@ static void end_and_dismiss(struct crew *crew, size_t i)
 
 /* ---- watching */
 
-static void tell_progress(const struct crew *crew)
+static void tell_progress(const struct crew *crew, struct opk_ctx *ctx)
 {
 	uint64_t done = 0, total = 0;
 
@@ -204,12 +204,12 @@ static void tell_progress(const struct crew *crew)
 		done += crew->children[i].done;
 		total += crew->children[i].total;
 	}
-	if (crew->options->progress && total)
-		crew->options->progress(crew->options->progress_data, done, total);
+	opk_progress(ctx, crew->options->phase, done,
+	             crew->options->total ? crew->options->total : total);
 }
 
 /* Waits for reports of any child, or for one to be too late; false when all have ended. */
-static bool watch(struct crew *crew, struct pollfd *ready)
+static bool watch(struct crew *crew, struct opk_ctx *ctx, struct pollfd *ready)
 {
 	nfds_t live = 0;
 	int64_t passed;
@@ -237,7 +237,7 @@ static bool watch(struct crew *crew, struct pollfd *ready)
 		if (ready[i].revents ? !hear(child) : child->end == LATE)
 			end_and_dismiss(crew, i);
 	}
-	tell_progress(crew);
+	tell_progress(crew, ctx);
 	return true;
 }
 
@@ -370,7 +370,7 @@ static int run_crew(struct crew *crew, struct opk_ctx *ctx, bool spooled)
 		if (!code)
 			code = start(child, ctx, crew, data);
 	}
-	while (!code && watch(crew, ready))
+	while (!code && watch(crew, ctx, ready))
 		code = opk_check_interrupt(ctx);
 	/* If one could not be started, or all are in vain, they are not waited for. */
 	end(crew, 0, crew->jobs->count);
@@ -390,7 +390,7 @@ int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
 	size_t count = contained->count;
 	opk_autofree struct watched *children = opk_alloc_array(count, sizeof *children);
 	struct crew crew = { children, contained, .options = options ? options : &defaults };
-	unsigned wanted = crew.options->timeout_s ? crew.options->timeout_s : OPK_CHILD_TIMEOUT_S;
+	unsigned wanted = opk_child_timeout(ctx, crew.options);
 	int code;
 
 	if (!children)

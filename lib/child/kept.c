@@ -422,7 +422,7 @@ static enum heard take_hello(struct kept *kept, struct opk_kept_hello *hello)
 }
 
 /* All that is not as it has to be is a failure: another child says why. */
-static enum heard hear(struct kept *kept, const struct opk_contain_options *options)
+static enum heard hear(struct kept *kept, struct opk_ctx *ctx, enum opk_phase phase)
 {
 	union {
 		struct opk_kept_hello hello;
@@ -436,10 +436,10 @@ static enum heard hear(struct kept *kept, const struct opk_contain_options *opti
 		return size == sizeof said.hello ? take_hello(kept, &said.hello) : FAILED;
 	if (size != sizeof said.report)
 		return FAILED;
-	if (said.report.kind == REPORT_PROGRESS && options->progress && said.report.total)
-		options->progress(options->progress_data, said.report.progress, said.report.total);
-	if (said.report.kind == REPORT_PROGRESS)
+	if (said.report.kind == REPORT_PROGRESS) {
+		opk_progress(ctx, phase, said.report.progress, said.report.total);
 		return GOES_ON;
+	}
 	return said.report.kind == REPORT_DONE && !said.report.code ? DONE : FAILED;
 }
 
@@ -459,7 +459,7 @@ static int64_t patience_ms(const struct kept *kept, unsigned seconds)
 static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
                     const struct opk_contain_options *options)
 {
-	unsigned seconds = options->timeout_s ? options->timeout_s : OPK_CHILD_TIMEOUT_S;
+	unsigned seconds = opk_child_timeout(ctx, options);
 	struct pollfd child = { .fd = kept->fd, .events = POLLIN };
 	int64_t silent = 0, looked = opk_now_ms();
 	enum heard heard = GOES_ON;
@@ -472,7 +472,7 @@ static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
 		silent += opk_awake_ms(&looked);
 		if (!says)
 			continue;
-		heard = hear(kept, options);
+		heard = hear(kept, ctx, options->phase);
 		silent = 0;
 	}
 	*served = heard == DONE;

@@ -24,8 +24,9 @@ static const size_t settings[] = {
 enum {
 	SETTING_COUNT = sizeof settings / sizeof *settings,
 	OF_OPTIONS = 4,
-	OF_TOOLS = 4,    /* cache, pager, no_color, columns: the library does not look at them */
-	NO_SETTINGS = 5, /* the size, env, log, log_data; force: the child writes no file */
+	OF_TOOLS = 4, /* cache, pager, no_color, columns: the library does not look at them */
+	/* The size, env, log, log_data, progress, progress_data; force with timeout_s. */
+	NO_SETTINGS = 7,
 };
 
 /* A new field is a setting, too, or is counted here as none. */

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { MAX_PROCESSES = 1024, PROGRESS_MS = 200 };
+enum { MAX_PROCESSES = 1024 };
 
 struct board {
 	atomic_size_t next; /* the first job that is not taken */
@@ -20,8 +20,6 @@ struct work {
 	const struct opk_workers *workers;
 	size_t count;
 	struct board *board;
-	int64_t reported; /* when progress was, ms */
-	bool is_long;     /* there was progress to report */
 };
 
 /* One by one: jobs may differ in length, and taking one costs next to nothing. */
@@ -38,20 +36,6 @@ static int do_jobs(struct opk_ctx *ctx, void *data, struct opk_child *child)
 		opk_child_progress(child, ++done, work->count);
 	}
 	return OPK_OK;
-}
-
-/* `total` is the sum over all children, and each has counted all jobs. */
-static void tell_progress(void *data, uint64_t done, uint64_t total)
-{
-	struct work *work = data;
-	int64_t now = opk_now_ms();
-
-	(void)total;
-	if (now - work->reported < PROGRESS_MS)
-		return;
-	work->reported = now;
-	work->is_long = true;
-	work->workers->progress(work->workers->progress_data, done, work->count);
 }
 
 size_t opk_core_count(void)
@@ -105,12 +89,10 @@ int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_work
                     size_t count)
 {
 	size_t processes = process_count(workers->processes, count), size;
-	struct work work = { workers, count, .reported = opk_now_ms() };
-	struct opk_contain_options options = {
-		.trusted = true,
-		.progress = workers->progress ? tell_progress : NULL,
-		.progress_data = &work,
-	};
+	struct work work = { workers, count, NULL };
+	const struct opk_contain_options options = { .trusted = true,
+		                                     .phase = workers->phase,
+		                                     .total = count };
 	struct opk_contained jobs = { do_jobs, &work, .count = processes };
 	int code;
 
@@ -123,8 +105,6 @@ int opk_workers_run(int32_t *results, struct opk_ctx *ctx, const struct opk_work
 	code = opk_contain_all(NULL, ctx, &jobs, &options);
 	if (!code)
 		memcpy(results, work.board->results, count * sizeof *results);
-	if (!code && work.is_long)
-		workers->progress(workers->progress_data, count, count);
 	munmap(work.board, size);
 	return code;
 }

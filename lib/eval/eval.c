@@ -128,7 +128,7 @@ static bool looks_like_image(const void *image, size_t size)
 static int find_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job,
                        struct opk_eval_options *options)
 {
-	struct opk_contain_options contain = opk_eval_contain(options, job->image_size);
+	struct opk_contain_options contain = opk_eval_contain(job->image_size);
 	opk_autosent struct opk_result result = { 0 };
 	int code = opk_contain(&result, ctx, opk_image_origin_in_child, job, &contain);
 

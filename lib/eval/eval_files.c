@@ -134,7 +134,7 @@ static int run_shares(struct many *m)
 {
 	uint64_t largest = 0;
 	int code = make_shares(m, &largest);
-	struct opk_contain_options contain = opk_eval_contain(m->options, largest);
+	struct opk_contain_options contain = opk_eval_contain(largest);
 
 	if (!code)
 		code = opk_contain_all(m->results, m->ctx,

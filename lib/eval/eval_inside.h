@@ -28,8 +28,7 @@ struct opk_spools {
 };
 
 /* How children that evaluate are contained. */
-struct opk_contain_options opk_eval_contain(const struct opk_eval_options *options,
-                                            uint64_t largest_image);
+struct opk_contain_options opk_eval_contain(uint64_t largest_image);
 /* Has children evaluate the job, and takes their results. */
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
                  const struct opk_eval_options *options);
@@ -217,8 +216,8 @@ struct opk_evaluation {
 	struct opk_range sample;     /* what times say of one besides */
 	struct opk_joining *joining; /* NULL: each row is a range */
 	struct opk_measured passes;
-	struct opk_strlist doubts;   /* see opk_evaluation_doubts() */
-	bool *explained, *bound; /* one a metric: see opk_evaluation_is_explained() */
+	struct opk_strlist doubts; /* see opk_evaluation_doubts() */
+	bool *explained, *bound;   /* one a metric: see opk_evaluation_is_explained() */
 	bool *measured;
 	struct opk_row row;
 	struct opk_bookmark mark; /* of that row */
@@ -232,7 +231,7 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 /* Notes which throughputs lack a part or may be more, and which shares are too high. */
 int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                                 const char *of);
+                                const char *of);
 /* Fills in which metrics the current row has, of all passes, and the values of attributes. */
 void opk_evaluation_apply(struct opk_evaluation *evaluation);
 /* Makes a row of what is in memory the current one. */

@@ -99,13 +99,10 @@ static size_t divide_means(struct opk_eval_job *parts, size_t count, const struc
 	return count;
 }
 
-struct opk_contain_options opk_eval_contain(const struct opk_eval_options *options,
-                                            uint64_t largest_image)
+struct opk_contain_options opk_eval_contain(uint64_t largest_image)
 {
 	return (struct opk_contain_options){
-		.timeout_s = options->timeout_s,
-		.progress = options->progress,
-		.progress_data = options->progress_data,
+		.phase = OPK_PHASE_EVALUATION,
 		.limits.memory = 4 * largest_image,
 	};
 }
@@ -186,7 +183,7 @@ int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct op
 		return opk_nomem(ctx, "an evaluation");
 	count = means > 1 ? divide_means(parts, count, job)
 	                  : divide_images(parts, count, job, total);
-	contain = opk_eval_contain(options, largest + (means ? OPK_MEANS_BYTES : 0));
+	contain = opk_eval_contain(largest + (means ? OPK_MEANS_BYTES : 0));
 	return means == 1 && count > 1 ? run_partial(spools, ctx, parts, count, &contain)
 	                               : run_parts(spools, ctx, parts, count, &contain);
 }

@@ -345,19 +345,16 @@ static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluat
 static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_aggregate_options *options)
 {
-	struct opk_image_options image;
 	struct opk_sums_options wanted = { 0 };
 	const struct opk_meta *meta = NULL;
 	int code = find_key(&wanted.key, ctx, a->evaluation, options->key);
 
-	opk_copy_options(&image, sizeof image, options->image);
 	if (!code)
 		code = opk_level_parse(&wanted.level, ctx, options->level);
 	if (!code)
 		code = read_rows(a, ctx, options->keep_first_sample);
 	if (!code)
-		code = opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count,
-		                            &image);
+		code = opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count);
 	if (!code && a->survey.row_count != a->row_count)
 		code = opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
 		                a->survey.row_count, a->row_count);
@@ -367,7 +364,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	if (!code)
 		code = find_traits(a, ctx);
 	if (!code)
-		code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &image);
+		code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums);
 	if (!code)
 		code = opk_file_meta(&meta, ctx, file);
 	if (!code)

@@ -46,8 +46,7 @@ struct opk_aggregate_options {
 	size_t size;
 	const char *key;
 	bool keep_first_sample; /* that begins at an earlier event; left out by default */
-	const struct opk_image_options *image;
-	const char *level; /* as opk_sum() has it */
+	const char *level;      /* as opk_sum() has it */
 	/*
 	 * Called for each column and key group with its ranges' own values, in their order: those
 	 * that `count` of struct opk_statistics counts, and the `index` of the row that each is of.
@@ -89,7 +88,7 @@ struct opk_piece {
 /* What opk_split() does, in two steps, with names that the caller chooses. `file` outlives it. */
 struct opk_split;
 int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const char *by, const struct opk_image_options *options);
+                  const char *by);
 void opk_split_free(struct opk_split *split);
 size_t opk_split_count(const struct opk_split *split);
 const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);

@@ -65,14 +65,13 @@ struct opk_survey {
  * NVIDIA's code about all their images, in a child. The files outlive the result.
  */
 int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
-                    size_t file_count, const struct opk_image_options *options);
+                    size_t file_count);
 /*
  * This surveys one file of which some rows are left out, one a row: images are not read where their
  * tables say that they have no others.
  */
 int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
-                         const bool *left_out, size_t count,
-                         const struct opk_image_options *options);
+                         const bool *left_out, size_t count);
 void opk_survey_clear(struct opk_survey *survey);
 
 /* The image that a row is in. */
@@ -82,8 +81,7 @@ const struct opk_range *opk_survey_range(const struct opk_survey *survey, size_t
 const char *opk_survey_name(const struct opk_survey *survey, size_t row);
 
 /* The limits of a child that works on these images. */
-struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
-                                              const struct opk_image_options *options);
+struct opk_contain_options opk_survey_contain(const struct opk_survey *survey);
 
 /* Makes counter data images of ranges of others: for trim, split, sums and totals. */
 
@@ -125,8 +123,7 @@ size_t opk_recombine_slots(const struct opk_surveyed *image);
 
 /* Makes all images in a child; the result is them, or what `use` puts there. */
 int opk_recombine(struct opk_result *result, struct opk_ctx *ctx,
-                  const struct opk_recombination *recombination,
-                  const struct opk_image_options *options);
+                  const struct opk_recombination *recombination);
 
 /* The next image of the result; free(). */
 int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, struct opk_result *result);
@@ -261,7 +258,7 @@ struct opk_totals {
 };
 int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation, struct opk_file *file,
-                    const struct opk_sums *sums, const struct opk_image_options *options);
+                    const struct opk_sums *sums);
 void opk_totals_clear(struct opk_totals *totals);
 /* Fills in those of the evaluation's metrics that are attributes. attribute_totals.c */
 void opk_totals_add_attributes(struct opk_totals *totals, const struct opk_evaluation *evaluation,

@@ -217,10 +217,9 @@ static int recombine_in_child(struct opk_ctx *ctx, void *data, struct opk_child 
 /* ---- the parent ------------------------------------------------------------------------- */
 
 int opk_recombine(struct opk_result *result, struct opk_ctx *ctx,
-                  const struct opk_recombination *recombination,
-                  const struct opk_image_options *options)
+                  const struct opk_recombination *recombination)
 {
-	struct opk_contain_options contain = opk_survey_contain(recombination->survey, options);
+	struct opk_contain_options contain = opk_survey_contain(recombination->survey);
 
 	contain.limits.memory += 4 * (uint64_t)TARGET_BYTES;
 	return opk_contain(result, ctx, recombine_in_child, (void *)recombination, &contain);

@@ -24,7 +24,6 @@ struct part {
 
 struct opk_split {
 	struct opk_file *file;
-	struct opk_image_options options;
 	struct opk_survey survey;
 	size_t *part_of; /* one a row */
 	struct part *parts;
@@ -207,16 +206,15 @@ static int plan_images(struct opk_split *split, struct opk_ctx *ctx)
 }
 
 int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const char *by, const struct opk_image_options *given)
+                  const char *by)
 {
 	struct opk_split *split = opk_alloc(sizeof *split);
 	int code;
 
 	if (!split)
 		return opk_nomem(ctx, "parts");
-	opk_copy_options(&split->options, sizeof split->options, given);
 	split->file = file;
-	code = opk_survey_make(&split->survey, ctx, &file, 1, &split->options);
+	code = opk_survey_make(&split->survey, ctx, &file, 1);
 	if (!code && !split->survey.row_count)
 		code = opk_fail(ctx, OPK_EINPUT, "%s: no range or sample is whole", file->path);
 	if (!code)
@@ -357,8 +355,7 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 					  .survey = &split->survey,
 					  .targets = split->targets,
 					  .target_count = split->target_count,
-				  },
-		                  &split->options));
+				  }));
 	for (size_t i = 0; i < split->part_count; i++)
 		TRY(begin_part(split, ctx, i, paths[i]));
 	return add_images(split, ctx, &result);
@@ -403,12 +400,12 @@ static int write_numbered(struct opk_ctx *ctx, struct opk_split *split, const ch
 }
 
 int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
-              const struct opk_image_options *options, const char *path)
+              const char *path)
 {
 	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new("name kernel rows#");
 	opk_auto(opk_split) struct opk_split *split = NULL;
 	struct opk_listing *parts = NULL;
-	int code = opk_split_new(&split, ctx, file, by, options);
+	int code = opk_split_new(&split, ctx, file, by);
 
 	for (size_t i = 0; !code && i < split->part_count; i++) {
 		const struct opk_piece *part = &split->parts[i].described;

@@ -11,7 +11,6 @@ struct sum {
 	unsigned key;
 	enum opk_level level;
 	bool part;
-	struct opk_image_options image;
 	struct opk_file **files;
 	size_t file_count;
 	struct opk_merger *merger;
@@ -114,7 +113,7 @@ static int plan(struct sum *s)
 		.key = s->key, .level = s->level, .single = true, .part = s->part
 	};
 
-	TRY(opk_survey_make(&s->survey, s->ctx, s->files, s->file_count, &s->image));
+	TRY(opk_survey_make(&s->survey, s->ctx, s->files, s->file_count));
 	TRY(opk_sums_init(&s->sums, s->ctx, &s->survey, &options));
 	if (*s->meta->join && !s->part)
 		TRY(check_passes(s));
@@ -180,8 +179,7 @@ static int sum(struct sum *s, const char *const *paths, size_t count, const char
 					     .survey = &s->survey,
 					     .targets = s->sums.targets,
 					     .target_count = s->sums.target_count,
-				     },
-		                     &s->image);
+				     });
 	if (!code)
 		code = opk_writer_new_made(&writer, s->ctx, path, OPK_OUTPUT_MERGED);
 	if (code)
@@ -198,7 +196,6 @@ int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	struct sum s = { .ctx = ctx, .part = options.part };
 	int code;
 
-	opk_copy_options(&s.image, sizeof s.image, options.image);
 	if (!options.key)
 		return opk_fail(ctx, OPK_EUSAGE, "sums of which ranges? A key is needed");
 	code = opk_key_parse(&s.key, ctx, options.key);

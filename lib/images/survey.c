@@ -240,14 +240,9 @@ static int list_images(struct opk_survey *survey, struct opk_ctx *ctx, struct op
 	return OPK_OK;
 }
 
-struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
-                                              const struct opk_image_options *options)
+struct opk_contain_options opk_survey_contain(const struct opk_survey *survey)
 {
-	struct opk_contain_options contain = {
-		.timeout_s = options->timeout_s,
-		.progress = options->progress,
-		.progress_data = options->progress_data,
-	};
+	struct opk_contain_options contain = { .phase = OPK_PHASE_IMAGES };
 
 	/* For an image and what is made of it, as in evaluation. One is held at a time. */
 	for (size_t i = 0; i < survey->image_count; i++) {
@@ -260,10 +255,9 @@ struct opk_contain_options opk_survey_contain(const struct opk_survey *survey,
 	return contain;
 }
 
-static int ask(struct opk_survey *survey, struct opk_ctx *ctx,
-               const struct opk_image_options *options)
+static int ask(struct opk_survey *survey, struct opk_ctx *ctx)
 {
-	struct opk_contain_options contain = opk_survey_contain(survey, options);
+	struct opk_contain_options contain = opk_survey_contain(survey);
 	opk_autosent struct opk_result result = { 0 };
 
 	/* Here once, for this child and those that work on the images after it. */
@@ -277,22 +271,22 @@ static int ask(struct opk_survey *survey, struct opk_ctx *ctx,
 
 /* All files' images are listed by now. */
 static int survey(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
-                  size_t file_count, const struct opk_image_options *options)
+                  size_t file_count)
 {
 	for (size_t i = 0; i < file_count; i++)
 		TRY(verify_file(ctx, files[i], out));
-	return ask(out, ctx, options);
+	return ask(out, ctx);
 }
 
 int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
-                    size_t file_count, const struct opk_image_options *options)
+                    size_t file_count)
 {
 	*out = (struct opk_survey){ 0 };
 	for (size_t i = 0; i < file_count; i++) {
 		TRY(check_file(ctx, files[i]));
 		TRY(list_images(out, ctx, files[i]));
 	}
-	return survey(out, ctx, files, file_count, options);
+	return survey(out, ctx, files, file_count);
 }
 
 /* Whether the segment's rows, from number `first` on, are left out. */
@@ -307,8 +301,7 @@ static bool all_left_out(const struct opk_segment *segment, size_t first, const 
 }
 
 int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
-                         const bool *left_out, size_t count,
-                         const struct opk_image_options *options)
+                         const bool *left_out, size_t count)
 {
 	size_t first = 0;
 
@@ -324,7 +317,7 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
 		out->images[i].skipped = all_left_out(segment, first, left_out, count);
 		first += segment->row_count;
 	}
-	return survey(out, ctx, &file, 1, options);
+	return survey(out, ctx, &file, 1);
 }
 
 void opk_survey_clear(struct opk_survey *survey)

@@ -71,8 +71,7 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 }
 
 /* The metrics of each sum, or of the mean of its ranges. */
-static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean,
-                    const struct opk_image_options *options)
+static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean)
 {
 	size_t cells = w->sums->count * w->name_count;
 	opk_autosent struct opk_result result = { 0 };
@@ -85,8 +84,7 @@ static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean
 				  .target_count = w->sums->target_count,
 				  .use = evaluate_image,
 				  .data = w,
-			  },
-	                  options));
+			  }));
 	*out = opk_alloc_array(cells + 1, sizeof **out);
 	if (!*out)
 		return fail_nomem(ctx);
@@ -276,8 +274,7 @@ static int allocate(struct work *w, struct opk_ctx *ctx)
 	               : fail_nomem(ctx);
 }
 
-static int make(struct work *w, struct opk_ctx *ctx, struct opk_file *file,
-                const struct opk_image_options *options)
+static int make(struct work *w, struct opk_ctx *ctx, struct opk_file *file)
 {
 	const struct opk_meta *meta;
 
@@ -285,16 +282,16 @@ static int make(struct work *w, struct opk_ctx *ctx, struct opk_file *file,
 	TRY(allocate(w, ctx));
 	TRY(name_metrics(w, ctx));
 	TRY(opk_measured_init(&w->measured, ctx, meta, w->names, w->name_count));
-	TRY(evaluate(&w->evaluated, w, ctx, false, options));
+	TRY(evaluate(&w->evaluated, w, ctx, false));
 	if (needs_means(w))
-		TRY(evaluate(&w->means, w, ctx, true, options));
+		TRY(evaluate(&w->means, w, ctx, true));
 	TRY(add_sums(w, ctx));
 	return combine(w, ctx);
 }
 
 int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation, struct opk_file *file,
-                    const struct opk_sums *sums, const struct opk_image_options *options)
+                    const struct opk_sums *sums)
 {
 	struct work w = {
 		.totals = totals,
@@ -305,7 +302,7 @@ int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
 	int code;
 
 	*totals = (struct opk_totals){ 0 };
-	code = make(&w, ctx, file, options);
+	code = make(&w, ctx, file);
 	opk_rules_clear(&w.rules);
 	opk_measured_clear(&w.measured);
 	free(w.names);

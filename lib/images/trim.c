@@ -78,14 +78,14 @@ static int write_all(struct trim *t, struct opk_writer *writer, struct opk_resul
 	return opk_writer_finish(writer);
 }
 
-static int trim(struct trim *t, const struct opk_image_options *options, const char *path)
+static int trim(struct trim *t, const char *path)
 {
 	opk_autosent struct opk_result result = { 0 };
 	struct opk_writer *writer;
 	int code = opk_check_output(t->ctx, path, OPK_OUTPUT_TRIMMED);
 
 	if (!code)
-		code = opk_survey_make(&t->survey, t->ctx, &t->file, 1, options);
+		code = opk_survey_make(&t->survey, t->ctx, &t->file, 1);
 	if (!code)
 		code = plan(t);
 	if (!code && t->target_count)
@@ -94,8 +94,7 @@ static int trim(struct trim *t, const struct opk_image_options *options, const c
 					     .survey = &t->survey,
 					     .targets = t->targets,
 					     .target_count = t->target_count,
-				     },
-		                     options);
+				     });
 	if (!code)
 		code = opk_writer_new_made(&writer, t->ctx, path, OPK_OUTPUT_TRIMMED);
 	if (code)
@@ -105,12 +104,10 @@ static int trim(struct trim *t, const struct opk_image_options *options, const c
 	return code;
 }
 
-int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const struct opk_image_options *given,
-             const char *path)
+int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const char *path)
 {
-	OPK_OPTIONS(opk_image_options, options, given);
 	struct trim t = { .ctx = ctx, .file = file };
-	int code = trim(&t, &options, path);
+	int code = trim(&t, path);
 
 	free(t.targets);
 	free(t.moves);

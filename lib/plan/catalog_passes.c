@@ -233,8 +233,7 @@ static int ask(struct counting *c)
 		.job = ask_cupti,
 		.data = c,
 		.processes = c->options->processes,
-		.progress = c->options->progress,
-		.progress_data = c->options->progress_data,
+		.phase = OPK_PHASE_PASSES,
 	};
 
 	TRY(results ? opk_workers_run(results, c->ctx, &workers, c->asked_count)
@@ -331,20 +330,19 @@ struct outcome {
 	uint32_t method;
 };
 
-static void tell_parent(void *child, uint64_t done, uint64_t total)
+static void tell_parent(void *child, enum opk_phase phase, uint64_t done, uint64_t total)
 {
+	(void)phase;
 	opk_child_progress(child, done, total);
 }
 
 static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	struct counting *c = data;
-	struct opk_metric_list_options options = *c->options;
 	int code;
 
-	options.progress = tell_parent;
-	options.progress_data = child;
-	c->options = &options;
+	ctx->progress = tell_parent;
+	ctx->progress_data = child;
 	c->availability = opk_child_guarded_copy(c->catalog->availability,
 	                                         c->catalog->availability_size);
 	if (!c->availability)
@@ -382,8 +380,7 @@ static int count_contained(struct counting *c)
 {
 	const struct opk_contain_options contain = {
 		.timeout_s = 600,
-		.progress = c->options->progress,
-		.progress_data = c->options->progress_data,
+		.phase = OPK_PHASE_PASSES,
 	};
 	opk_autosent struct opk_result result = { 0 };
 

@@ -196,8 +196,6 @@ static int plan_on(struct check *check, const char *chip)
 
 	options.chip = chip;
 	options.effort = effort_left(check);
-	options.progress = check->options->progress;
-	options.progress_data = check->options->progress_data;
 	code = opk_plan_new(&plan, check->ctx, check->set, &options);
 	if (opk_interrupted(check->ctx) || code == OPK_ENVIDIA)
 		return code;

@@ -26,9 +26,6 @@ struct opk_plan {
 	size_t limit; /* of passes; 0: none */
 	/* Processor time for finding out more about the plan: opk_plan_options.effort. */
 	double seconds;
-	void (*progress)(void *data, uint64_t done,
-	                 uint64_t total); /* while its groups are packed */
-	void *progress_data;
 	bool searched;                  /* for a shorter one */
 	const struct opk_strlist *lost; /* its split's; NULL: it is of none */
 	struct opk_plan_detail *detail; /* once a list asked for it */

@@ -124,9 +124,7 @@ static void report(const struct searching *s, const struct opk_part *part)
 	double done = s->options->effort > 0 ? (now() - s->begun) / s->options->effort
 	                                     : (double)part->tries / TRIES;
 
-	if (s->options->progress)
-		s->options->progress(s->options->progress_data,
-		                     (uint64_t)(fmin(done, 1) * PROGRESS), PROGRESS);
+	opk_progress(s->ctx, OPK_PHASE_PLAN, (uint64_t)(fmin(done, 1) * PROGRESS), PROGRESS);
 }
 
 /* Where a pass has room for few counters, as many as passes may clash each with each. */

@@ -35,8 +35,6 @@ struct splitting {
 	struct opk_filling filling;
 	bool estimates; /* the filling is one */
 	size_t order;   /* so many were tried before */
-	void (*progress)(void *data, uint64_t done, uint64_t total);
-	void *progress_data;
 	/* By number, those that are in no plan yet, and what is tried now. */
 	size_t *left, *chosen, *sorted;
 	size_t left_count, chosen_count;
@@ -147,11 +145,9 @@ static int check_each(struct splitting *s)
 /* In hundredths of the three orders that may be tried. */
 static void report(const struct splitting *s)
 {
-	if (s->progress)
-		s->progress(s->progress_data,
-		            100 * (s->order * s->count + s->count - s->left_count)
-		                    / (ORDERS * s->count),
-		            100);
+	opk_progress(s->ctx, OPK_PHASE_SPLIT,
+	             100 * (s->order * s->count + s->count - s->left_count) / (ORDERS * s->count),
+	             100);
 }
 
 /* Those of the ones left, in order, that seem to fit one plan; without an estimate all. */
@@ -432,19 +428,13 @@ static int split_metrics(struct opk_plan_split **out, struct splitting *s)
 
 static int prepare(struct splitting *s)
 {
-	int code;
-
 	s->limit = s->options.max_passes;
 	if (s->options.single_pass || !s->limit)
 		return opk_fail(s->ctx, OPK_EUSAGE,
 		                "a set is split into plans of a number of passes, "
 		                "not cut to one");
-	s->progress = s->options.progress;
-	s->progress_data = s->options.progress_data;
-	code = opk_plan_unlimited(&s->whole, s->ctx, s->set, &s->options);
-	s->options.progress = NULL;
-	if (code)
-		return code;
+	TRY(opk_plan_unlimited(&s->whole, s->ctx, s->set, &s->options));
+	s->ctx->whole = OPK_PHASE_SPLIT;
 	s->count = s->whole->metrics.count;
 	s->left = opk_alloc_array(s->count + 1, sizeof *s->left);
 	s->chosen = opk_alloc_array(s->count + 1, sizeof *s->chosen);
@@ -467,6 +457,7 @@ int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const s
 		                                           : split_metrics(&split, &s);
 	if (!code && s.whole)
 		code = find_lost(split, &s);
+	ctx->whole = OPK_PHASE_NONE;
 	opk_plan_free(s.whole);
 	opk_filling_clear(&s.filling);
 	free(s.left);

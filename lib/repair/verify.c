@@ -246,9 +246,6 @@ static int evaluate(struct verification *v, struct opk_file *file)
 	int code;
 
 	options.allow_incomplete = true;
-	options.timeout_s = v->options->timeout_s;
-	options.progress = v->options->progress;
-	options.progress_data = v->options->progress_data;
 	code = opk_eval_file(&evaluation, v->ctx, file, &options);
 	if (!code) {
 		code = read_rows(v->ctx, evaluation);

@@ -26,8 +26,6 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 
 	summary.kernel = options->kernel;
 	summary.kernel_names = options->kernel_names;
-	summary.progress = options->progress;
-	summary.progress_data = options->progress_data;
 	if (!code)
 		code = opk_file_meta(&run->meta, ctx, run->file);
 	if (!code && !strcmp(run->meta->kind, "set"))
@@ -128,8 +126,6 @@ static int write_page(struct opk_buf *out, struct report_page *page,
 	int code;
 
 	eval.allow_incomplete = true;
-	eval.progress = options->progress;
-	eval.progress_data = options->progress_data;
 	code = make_condition(&condition, page, options->kernel);
 	eval.where = (const char *const *)&condition;
 	eval.where_count = condition != NULL;

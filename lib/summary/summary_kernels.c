@@ -42,8 +42,6 @@ static int evaluate(struct opk_summary *s)
 	options.allow_incomplete = true;
 	options.where = &s->condition;
 	options.where_count = s->condition != NULL;
-	options.progress = s->options.progress;
-	options.progress_data = s->options.progress_data;
 	return opk_timeline_eval(&s->timeline, s->ctx, s->file, &options, false);
 }
 

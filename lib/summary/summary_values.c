@@ -41,7 +41,6 @@ int opk_summary_make_condition(struct opk_summary *s)
 static int evaluate(struct opk_summary *s)
 {
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_image_options image = OPK_INIT(image);
 	struct opk_aggregate_options by = OPK_INIT(by);
 
 	options.metrics = opk_strlist_items(&s->names);
@@ -49,12 +48,9 @@ static int evaluate(struct opk_summary *s)
 	options.allow_incomplete = true;
 	options.where = &s->condition;
 	options.where_count = s->condition && !summary_is_sampled(s);
-	options.progress = image.progress = s->options.progress;
-	options.progress_data = image.progress_data = s->options.progress_data;
 	by.key = summary_is_sampled(s)            ? "device"
 	         : s->kind == OPK_SUMMARY_KERNELS ? "kernel"
 	                                          : "name";
-	by.image = &image;
 	by.values = s->take.take;
 	by.values_data = s->take.data;
 	TRY(opk_eval_file(&s->evaluation, s->ctx, s->file, &options));

@@ -8,9 +8,8 @@
 
 /* What the command alone asks for, beside struct opk_table_options. */
 struct opk_table_inside {
-	const struct opk_image_options *image; /* how statistics are computed; NULL: defaults */
-	bool mark_first_sample;                /* keeps it, too, with the column "spans_earlier" */
-	bool drop_first_sample;                /* as by default, but no note says it */
+	bool mark_first_sample; /* keeps it, too, with the column "spans_earlier" */
+	bool drop_first_sample; /* as by default, but no note says it */
 	/*
 	 * There are no columns and rows, only their sources. Files may have different values;
 	 * `columns` names those that are read.

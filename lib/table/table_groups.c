@@ -31,7 +31,6 @@ int opk_table_aggregate(struct opk_table *table, struct opk_ctx *ctx, struct opk
 	options.key = table->options.aggregate;
 	options.level = table->options.level;
 	options.keep_first_sample = table->options.keep_first_sample;
-	options.image = table->inside.image;
 	if (!code)
 		code = check_key(table, ctx, input);
 	if (code)

@@ -239,9 +239,7 @@ static int put_samples(struct counting *c)
 
 	opk_evaluation_rewind(c->file->evaluation);
 	while (!(code = opk_evaluation_next(&row, trace->ctx, c->file->evaluation)) && row) {
-		if (trace->options.progress)
-			trace->options.progress(trace->options.progress_data, ++trace->row,
-			                        trace->row_count);
+		opk_progress(trace->ctx, OPK_PHASE_TRACE, ++trace->row, trace->row_count);
 		if (row->spans_earlier)
 			trace->counts.first_samples++;
 		else

@@ -129,15 +129,23 @@ class Kept(unittest.TestCase):
     def test_hang(self):
         self.check(
             """
-            from pyoffpeak import _options
+            from pyoffpeak import _context
 
-            def impatient(name):
-                options = sized(name)
-                if name == "opk_eval_options":
-                    options.timeout_s = 1
-                return options
+            class Impatient:
+                def __init__(self, ffi):
+                    self.ffi = ffi
 
-            sized, _options.sized = _options.sized, impatient
+                def __getattr__(self, name):
+                    return getattr(self.ffi, name)
+
+                def new(self, kind, *rest):
+                    made = self.ffi.new(kind, *rest)
+                    if kind == "struct opk_ctx_options *":
+                        made.timeout_s = 1
+                    return made
+
+            _context.ffi = Impatient(_context.ffi)
+            del _context._idle[:]
             # Where this process is the first of a container, it is the parent: PR_SET_CHILD_SUBREAPER.
             import ctypes
             ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)

@@ -156,7 +156,6 @@ static int build_split(struct app *app, const struct opk_set *set, struct opk_pl
 	opk_auto(opk_plan_split) struct opk_plan_split *split = NULL;
 	opk_autostrlist struct opk_strlist paths = { 0 };
 
-	how->progress_data = (char *)"dividing the set, hundredth";
 	TRY(files_check_first(app, output, OPK_OUTPUT_SET));
 	TRY(opk_plan_split_new(&split, app->ctx, set, how));
 	note_lost(split);

@@ -7,7 +7,6 @@
 
 struct merge_args {
 	const char *join, *sum, *level;
-	uint64_t timeout;
 };
 
 static const struct option_spec specs[] = {
@@ -17,20 +16,18 @@ static const struct option_spec specs[] = {
 	  "one range of those that share it: name, kernel, shape, nvtx, device, host, rank",
 	  OPTION_TEXT, offsetof(struct merge_args, sum) },
 	LEVEL_OPTION(struct merge_args, level),
-	TIMEOUT_OPTION(struct merge_args, timeout),
+	TIMEOUT_OPTION,
 	{ 0 },
 };
 
 static int sum(struct app *app, const struct merge_args *args)
 {
-	struct opk_image_options image = image_options(args->timeout, "summing range");
 	struct opk_sum_options options = OPK_INIT(options);
 
 	if (args->join)
 		return app_error(app, OPK_EUSAGE, "merge: --sum or --join, not both");
 	options.key = args->sum;
 	options.level = args->level;
-	options.image = &image;
 	return opk_sum(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
 	               app->output);
 }

@@ -181,8 +181,6 @@ static int run(struct app *app, void *data)
 	options.max_passes = args->max_passes;
 	options.scopes = args->scope != 0;
 	options.scope = scopes[args->scope];
-	options.progress = app_progress;
-	options.progress_data = (void *)"counting passes, set of counters";
 	code = list(&listing, &options);
 	opk_metric_list_free(listing.list);
 	return code;

@@ -74,13 +74,12 @@ static void findings_explain(const struct opk_listing *findings)
 
 struct verify_args {
 	bool deep;
-	uint64_t timeout;
 };
 
 static const struct option_spec specs[] = {
 	{ "deep", 0, NULL, "evaluate every range, too", OPTION_FLAG,
 	  offsetof(struct verify_args, deep) },
-	TIMEOUT_OPTION(struct verify_args, timeout),
+	TIMEOUT_OPTION,
 	{ 0 },
 };
 
@@ -97,8 +96,6 @@ static int verify(struct app *app, const struct verify_args *args, const char *p
 	int code;
 
 	options.deep = args->deep;
-	options.timeout_s = timeout_of(args->timeout);
-	options.progress = app_progress;
 	code = opk_verify(&verdict->findings, app->ctx, path, &options);
 	if (code != OPK_EINPUT)
 		return code;

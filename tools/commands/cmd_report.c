@@ -26,8 +26,6 @@ static int run(struct app *app, void *data)
 	TRY(check_given(app, "report", "RUN.opk...", "-o R.html"));
 	options.kernel = args->kernel;
 	options.title = args->title;
-	options.progress = app_progress;
-	options.progress_data = (void *)"evaluating range";
 	options.kernel_names = kernel_style(app, args->kernel_names ? args->kernel_names : 1);
 	return opk_report(app->ctx, (const char *const *)app->arguments, app->argument_count,
 	                  &options, app->output);

@@ -9,14 +9,13 @@
 #include "table/door.h"
 
 struct split_args {
-	uint64_t timeout;
 	const char *by;
 };
 
 static const struct option_spec specs[] = {
 	{ "by", 0, "KEY", "what the ranges of a part share; or segment; or how many a part gets",
 	  OPTION_TEXT, offsetof(struct split_args, by) },
-	TIMEOUT_OPTION(struct split_args, timeout),
+	TIMEOUT_OPTION,
 	{ 0 },
 };
 
@@ -68,7 +67,6 @@ static int report(struct app *app, const struct opk_split *split, const char *by
 static int run(struct app *app, void *data)
 {
 	const struct split_args *args = data;
-	struct opk_image_options options = image_options(args->timeout, "copying range");
 	opk_auto(opk_split) struct opk_split *split = NULL;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	opk_autostrlist struct opk_strlist paths = { 0 };
@@ -78,7 +76,7 @@ static int run(struct app *app, void *data)
 		                 "split: FILE.opk, --by and -o OUT.opk are needed");
 	TRY(files_check_first(app, app->output, OPK_OUTPUT_PART));
 	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
-	TRY(opk_split_new(&split, app->ctx, file, args->by, &options));
+	TRY(opk_split_new(&split, app->ctx, file, args->by));
 	TRY(files_number(app, &paths, app->output, opk_split_count(split), OPK_OUTPUT_PART));
 	TRY(opk_split_write(app->ctx, split, opk_strlist_items(&paths)));
 	files_note_older(app->output, paths.count);

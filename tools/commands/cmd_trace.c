@@ -28,7 +28,7 @@ static const struct option_spec specs[] = {
 	  offsetof(struct trace_args, kernel_names) },
 	{ "allow-incomplete", 0, NULL, "take what a cut-off recording still holds", OPTION_FLAG,
 	  offsetof(struct trace_args, allow_incomplete) },
-	TIMEOUT_OPTION(struct trace_args, raw.timeout),
+	TIMEOUT_OPTION,
 	{ 0 },
 };
 
@@ -131,14 +131,11 @@ static int run(struct app *app, void *data)
 	code = raw_eval_options(app, &args->raw, &eval, &metrics);
 	if (!code) {
 		eval.allow_incomplete = args->allow_incomplete;
-		eval.progress_data = (char *)"evaluating sample";
 		eval.where = args->where.items;
 		eval.where_count = args->where.count;
 		options.eval = &eval;
 		options.kernel_names = kernel_style(app,
 		                                    args->kernel_names ? args->kernel_names : 1);
-		options.progress = app_progress;
-		options.progress_data = (char *)"writing sample";
 		code = write_trace(app, &options);
 	}
 	raw_metrics_free(&metrics);

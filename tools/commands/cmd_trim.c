@@ -4,12 +4,8 @@
 #include "common/args.h"
 #include "container/door.h"
 
-struct trim_args {
-	uint64_t timeout;
-};
-
 static const struct option_spec specs[] = {
-	TIMEOUT_OPTION(struct trim_args, timeout),
+	TIMEOUT_OPTION,
 	{ 0 },
 };
 
@@ -49,14 +45,13 @@ static int report(struct app *app, const char *from, const char *to)
 
 static int run(struct app *app, void *data)
 {
-	const struct trim_args *args = data;
-	struct opk_image_options options = image_options(args->timeout, "copying range");
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	const char *output = app->output;
 
+	(void)data;
 	TRY(check_given(app, "trim", "FILE.opk", "-o OUT.opk"));
 	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
-	TRY(opk_trim(app->ctx, file, &options, output));
+	TRY(opk_trim(app->ctx, file, output));
 	return report(app, app->arguments[0], output);
 }
 
@@ -79,7 +74,6 @@ const struct command trim_command = {
 		  "the sizes before and after, for scripts" },
 	},
 	.options = specs,
-	.args_size = sizeof(struct trim_args),
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.output = OUTPUT_IS_FILE,

@@ -14,11 +14,20 @@
 
 static bool progress_shown;
 
-void app_progress(void *what, uint64_t done, uint64_t total)
+static void show_progress(void *data, enum opk_phase phase, uint64_t done, uint64_t total)
 {
+	static const char *const doing[] = {
+		[OPK_PHASE_EVALUATION] = "evaluating range",
+		[OPK_PHASE_IMAGES] = "summing range",
+		[OPK_PHASE_PLAN] = "looking for a shorter plan, hundredth",
+		[OPK_PHASE_SPLIT] = "dividing the set, hundredth",
+		[OPK_PHASE_PASSES] = "counting passes, set of counters",
+		[OPK_PHASE_TRACE] = "writing sample",
+	};
 	static struct timespec start, last;
 	struct timespec now;
 
+	(void)data;
 	if (!isatty(STDERR_FILENO))
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -30,8 +39,7 @@ void app_progress(void *what, uint64_t done, uint64_t total)
 		return;
 	last = now;
 	progress_shown = true;
-	fprintf(stderr, "\r%s %ju of %ju\033[K", what ? (const char *)what : "evaluating range",
-	        (uintmax_t)done, (uintmax_t)total);
+	fprintf(stderr, "\r%s %ju of %ju\033[K", doing[phase], (uintmax_t)done, (uintmax_t)total);
 }
 
 void app_progress_end(void)
@@ -167,6 +175,7 @@ static char *find_cache_dir(const struct opk_env *env)
 
 int app_open(struct app *app)
 {
+	enum { A_DAY = 86400 };
 	struct opk_ctx_options options = OPK_INIT(options);
 	opk_autofree char *cache_dir = NULL;
 
@@ -184,6 +193,8 @@ int app_open(struct app *app)
 	options.env = &app->env;
 	options.data_dir = app->data_dir;
 	options.log = app_log;
+	options.progress = show_progress;
+	options.timeout_s = app->timeout < A_DAY ? (unsigned)app->timeout : A_DAY;
 	options.cache_dir = cache_dir;
 	return opk_ctx_new(&app->ctx, &options) ? app_nomem(app) : OPK_OK;
 }

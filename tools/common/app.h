@@ -31,6 +31,7 @@ struct app {
 	bool for_people;   /* tables have a width in a pipe, too */
 	const char *cuda;
 	const char *libcuda;
+	uint64_t timeout;
 	bool no_cache;
 	bool force;
 	bool help;
@@ -74,9 +75,10 @@ opk_log_fn app_log;
 /* Says that a table for people has no rows, unless some note did. */
 void app_note_empty(const struct app *app);
 
-/* On a terminal, after a second: "evaluating range 12 of 383"; for options named progress. */
-void app_progress(void *what, uint64_t done, uint64_t total);
-/* Messages, rows and the end of the command take that line away; before other output, this does. */
+/*
+ * Takes the line away that says on a terminal, after a second, how far the library is: "evaluating
+ * range 12 of 383". Messages, rows and the end of the command do so themselves.
+ */
 void app_progress_end(void);
 
 /* ---- rows out */

@@ -11,11 +11,6 @@
 #include "plan/door.h"
 #include "set/door.h"
 
-unsigned timeout_of(uint64_t seconds)
-{
-	return seconds > 86400 ? 86400 : (unsigned)seconds;
-}
-
 int check_given(struct app *app, const char *command, const char *inputs, const char *output)
 {
 	bool given = app->argument_count > 0;
@@ -56,16 +51,6 @@ int give_parameters(struct app *app, const struct option_list *params, struct op
 			return OPK_EUSAGE;
 	}
 	return OPK_OK;
-}
-
-struct opk_image_options image_options(uint64_t timeout, const char *what)
-{
-	struct opk_image_options options = OPK_INIT(options);
-
-	options.timeout_s = timeout_of(timeout);
-	options.progress = app_progress;
-	options.progress_data = (void *)what;
-	return options;
 }
 
 /* ---- plans */
@@ -140,8 +125,6 @@ int plan_options(struct app *app, struct plan_args *args, struct opk_plan_option
 	options->strict_order = args->strict_order;
 	options->has_profiler = args->profiler != 0;
 	options->profiler = profiler_of_word(args->profiler);
-	options->progress = app_progress;
-	options->progress_data = (char *)"looking for a shorter plan, hundredth";
 	return effort_of(app, &options->effort, args->effort);
 }
 
@@ -270,8 +253,6 @@ int raw_eval_options(struct app *app, const struct raw_args *args, struct opk_ev
 {
 	*options = (struct opk_eval_options)OPK_INIT(*options);
 	options->chip = args->chip;
-	options->timeout_s = timeout_of(args->timeout);
-	options->progress = app_progress;
 	options->has_profiler = args->profiler != 0;
 	options->profiler = profiler_of_word(args->profiler);
 	if (args->time_shift && take_time_shift(app, args->time_shift, options))

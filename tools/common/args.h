@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options that several commands share: on plans, on what is evaluated, and for new images. */
+/* Options that several commands share: on plans, on what is evaluated. */
 #ifndef OPK_ARGS_H
 #define OPK_ARGS_H
 
@@ -12,9 +12,11 @@
 		name, 0, argument, help, kind, offsetof(type, member)                              \
 	}
 #define PROFILER_WORDS "range|pm"
-#define TIMEOUT_OPTION(type, member)                                                               \
-	SHARED_OPTION("timeout", "SECONDS", "give up after so long without progress (30)",         \
-	              OPTION_NUMBER, type, member)
+#define TIMEOUT_OPTION                                                                             \
+	{                                                                                          \
+		"timeout", 0, "SECONDS", "give up after so long without progress (30)",            \
+			OPTION_TIMEOUT, offsetof(struct app, timeout)                              \
+	}
 #define LEVEL_OPTION(type, member)                                                                 \
 	SHARED_OPTION("level", "outermost|innermost|all",                                          \
 	              "which ranges are added where one holds another; default outermost",         \
@@ -42,19 +44,11 @@ static inline enum opk_profiler profiler_of_word(unsigned word)
 	return word ? (enum opk_profiler)(word - 1) : OPK_PROFILER_RANGE;
 }
 
-/* At most a day. */
-unsigned timeout_of(uint64_t seconds);
-
 /* Gives the set's parameters values. */
 int give_parameters(struct app *app, const struct option_list *params, struct opk_set *set);
 
 /* OPK_EUSAGE where a command that makes a file of others lacks these or -o, with what it lacks. */
 int check_given(struct app *app, const char *command, const char *inputs, const char *output);
-
-/* ---- new images: merge, trim, split */
-
-/* `what` is counted on a terminal, as "copying range"; it outlives the result. */
-struct opk_image_options image_options(uint64_t timeout, const char *what);
 
 /* ---- plans: plan, build */
 
@@ -111,7 +105,6 @@ void note_missing(const struct opk_plan *plan);
 struct raw_args {
 	const char *image, *metrics, *set, *chip, *time_shift;
 	unsigned profiler;
-	uint64_t timeout;
 	struct option_list params;
 };
 
@@ -130,7 +123,7 @@ struct raw_args {
 	                      member.profiler),                                                    \
 		SHARED_OPTION("time-shift", "NS", "bare PM image: host time less GPU time",        \
 	                      OPTION_TEXT, type, member.time_shift),                               \
-		TIMEOUT_OPTION(type, member.timeout)
+		TIMEOUT_OPTION
 
 /* What the metric list of opk_eval_options is borrowed from. */
 struct raw_metrics {

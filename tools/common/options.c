@@ -199,6 +199,7 @@ static int store(const struct option_spec *spec, void *target, const char *text)
 		return store_word(spec, field, text);
 	case OPTION_NUMBER:
 	case OPTION_COUNT:
+	case OPTION_TIMEOUT:
 		return store_number(spec, field, text);
 	case OPTION_LIST:
 		return store_again(spec, field, text);
@@ -337,7 +338,8 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	int found;
 
 	for (const struct option_spec *spec = NULL; (spec = app_next_option(command, spec));)
-		add_option(&parser, spec, is_common(spec) ? app : args);
+		add_option(&parser, spec,
+		           is_common(spec) || spec->kind == OPTION_TIMEOUT ? app : args);
 	optind = 1;
 	while ((found = getopt_long(argc, argv, parser.letters, parser.longs, NULL)) != -1) {
 		int i = index_of(&parser, found);

@@ -6,13 +6,14 @@
 #include "common/app.h"
 
 enum option_kind {
-	OPTION_FLAG,   /* bool */
-	OPTION_TEXT,   /* const char * */
-	OPTION_WORD,   /* unsigned: which of the words between '|' it is, from 1; 0: not given */
-	OPTION_NUMBER, /* uint64_t */
-	OPTION_COUNT,  /* uint64_t, from 1 on */
-	OPTION_LIST,   /* struct option_list: the option may be given again */
-	OPTION_INPUT,  /* const char *: a file that is read, or a SET */
+	OPTION_FLAG,    /* bool */
+	OPTION_TEXT,    /* const char * */
+	OPTION_WORD,    /* unsigned: which of the words between '|' it is, from 1; 0: not given */
+	OPTION_NUMBER,  /* uint64_t */
+	OPTION_COUNT,   /* uint64_t, from 1 on */
+	OPTION_TIMEOUT, /* uint64_t, in struct app */
+	OPTION_LIST,    /* struct option_list: the option may be given again */
+	OPTION_INPUT,   /* const char *: a file that is read, or a SET */
 	/* const char *: a file that is written; of another kind than -o: OPTION_OUTPUT_OF() it */
 	OPTION_OUTPUT,
 };

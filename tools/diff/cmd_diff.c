@@ -56,7 +56,7 @@ static const struct option_spec specs[] = {
 	  offsetof(struct diff_args, allow_incomplete) },
 	KERNEL_NAMES_OPTION(struct diff_args, kernel_names),
 	TABLE_OPTION(TABLES, "values", struct diff_args, table),
-	TIMEOUT_OPTION(struct diff_args, raw.timeout),
+	TIMEOUT_OPTION,
 	{ 0 },
 };
 
@@ -243,7 +243,6 @@ static int evaluate(struct diff *diff, const struct diff_args *args)
 		eval.where = args->where.items;
 		eval.where_count = args->where.count;
 		eval.allow_incomplete = args->allow_incomplete;
-		eval.progress_data = (void *)"evaluating row";
 		code = run_with(diff, args, files, &eval);
 	}
 	for (size_t i = 0; files && i < count; i++)

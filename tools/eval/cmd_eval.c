@@ -371,11 +371,9 @@ static int make_table(struct eval *eval, const char *raw_image,
 static int read_files(struct eval *eval, const struct eval_args *args,
                       struct opk_eval_options *eval_options)
 {
-	struct opk_image_options image = image_options(eval_options->timeout_s, "summing range");
 	struct opk_eval_inside eval_inside = { 0 };
 	struct opk_table_options options = OPK_INIT(options);
 	struct opk_table_inside inside = {
-		.image = &image,
 		.mark_first_sample = eval->first_sample == FIRST_MARK,
 		.drop_first_sample = eval->drops_as_told,
 		.only_sources = eval->to_database,

@@ -84,8 +84,6 @@ static int draw_timeline(struct plot *p)
 	int code = raw_eval_options(p->app, &raw, &eval, &metrics);
 
 	eval.allow_incomplete = true;
-	eval.progress = app_progress;
-	eval.progress_data = (void *)"evaluating sample";
 	if (!code)
 		code = opk_picture_timeline(opk_newfile_write, &p->out, p->app->ctx, p->file, &eval,
 		                            &p->options);
@@ -176,8 +174,6 @@ static int plot(struct plot *p, const struct picture *picture, const char *path)
 
 	how.kernel = p->args->kernel;
 	how.kernel_names = OPK_KERNEL_SHORT;
-	how.progress = app_progress;
-	how.progress_data = (void *)"evaluating range";
 	p->file = file;
 	if (!code && picture->draw != draw_timeline)
 		code = opk_summary_new(&summary, ctx, file, &how);

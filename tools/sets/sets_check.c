@@ -162,7 +162,5 @@ int sets_check(struct app *app, const char *spec, const struct option_list *chip
 	options.chips = names.count ? opk_strlist_items(&names) : NULL;
 	options.chip_count = names.count;
 	options.effort = effort;
-	options.progress = app_progress;
-	options.progress_data = (char *)"looking for a shorter plan, hundredth";
 	return check_set(app, set, &options, read);
 }

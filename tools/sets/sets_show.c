@@ -79,8 +79,6 @@ static int plan_set(struct page *page)
 	struct opk_ctx *ctx = page->app->ctx;
 
 	options.chip = page->chip->name;
-	options.progress = app_progress;
-	options.progress_data = (void *)"planning, percent";
 	TRY(opk_plan_new(&page->plan, ctx, page->set, &options));
 	TRY(opk_plan_list(&page->columns, ctx, page->plan, OPK_PLAN_COLUMNS));
 	TRY(opk_catalog_new(&page->catalog, ctx, page->chip->name, opk_plan_profiler(page->plan)));

@@ -35,8 +35,6 @@ static int summarize(struct show *show, const char *path, const struct show_args
 	options.kernel = args->kernel;
 	options.sort = args->sort;
 	options.kernel_names = kernel_style(show->app, args->kernel_names);
-	options.progress = app_progress;
-	options.progress_data = (void *)"evaluating range";
 	if (!code)
 		code = opk_file_meta(&show->meta, ctx, show->file);
 	if (code)

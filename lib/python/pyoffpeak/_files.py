@@ -51,7 +51,7 @@ def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = N
 def trim(source: str, path: Path) -> None:
     ctx = _context.new()
     target = c_path(output(path, [source]))
-    _context.call(ctx, lib.opk_trim, ctx, open_file(ctx, source), ffi.NULL, target)
+    _context.call(ctx, lib.opk_trim, ctx, open_file(ctx, source), target)
 
 
 class Piece(NamedTuple):
@@ -67,7 +67,7 @@ def split(source: str, by: Texts, folder: Path) -> list[Piece]:
     ctx = _context.new()
     file = open_file(ctx, source)
     stem = os.path.join(os.fspath(folder), os.path.splitext(os.path.basename(source))[0])
-    found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), ffi.NULL, c_path(f"{stem}.opk"))
+    found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), c_path(f"{stem}.opk"))
     return [Piece(f"{stem}-{i + 1}.opk", **row) for i, row in enumerate(found)]
 
 
