@@ -430,7 +430,8 @@ err_has '^offpeak-collect: note: cache: kept/.*/0 is damaged$'
 err_has '^offpeak-collect: note: cache: the program runs again$'
 info 'j["integrity"] == "ok"'
 found '' "$prog" init ctx:0 launch:damaged
-sed 's/^part 3/part 4/' "$entry/entry" >changed && cp changed "$entry/entry"
+# Whatever the hashes are in this build.
+sed 's/^part [0-9a-e]/part f/' "$entry/entry" >changed && cp changed "$entry/entry"
 kept '' "$prog" init ctx:0 launch:damaged
 rm "$entry/0"
 kept '' "$prog" init ctx:0 launch:damaged

@@ -13,14 +13,6 @@
 
 static const double flush_interval_s = 1;
 
-struct collector collector = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
-
-static bool complain(const char *what)
-{
-	fprintf(stderr, "offpeak-collect: %s\n", what);
-	return false;
-}
-
 /* No ranges are profiled. */
 static bool over_time(void)
 {
@@ -35,12 +27,12 @@ bool collector_init(void)
 	if (!problem)
 		problem = target_open(&collector.target, cupti_choose(settings));
 	if (problem)
-		return complain(problem);
+		return say(false, "%s", problem);
 	collector.target.verbose = settings->verbose;
 	if (settings->set_path && collect_set_load(&collector.set, settings->set_path))
 		return false;
 	if (settings->set_path && settings->pass > collector.set.meta->passes)
-		return complain("the set has no such pass");
+		return say(false, "the set has no such pass");
 	collector.kernels = kernels_new(settings->kernel);
 	collector.outside = collector_has_scope();
 	collector.pid = getpid();
@@ -88,27 +80,6 @@ void collector_warm_up(void)
 		initialize();
 }
 
-bool collector_lock(void)
-{
-	if (collector.pid != getpid() || pthread_mutex_lock(&collector.lock))
-		return false;
-	if (!collector.ended)
-		return true;
-	pthread_mutex_unlock(&collector.lock);
-	return false;
-}
-
-void collector_unlock(void)
-{
-	pthread_mutex_unlock(&collector.lock);
-}
-
-void collector_leave(const bool *locked)
-{
-	if (*locked)
-		collector_unlock();
-}
-
 /* NULL where CUPTI does not say. */
 static const char *chip_of(int device)
 {
@@ -123,11 +94,8 @@ static bool right_chip(int device)
 
 	if (!chip || !strcmp(chip, wanted))
 		return true;
-	fprintf(stderr,
-	        "offpeak-collect: the set was built for %s, device %d is a %s: build it with "
-	        "--chip %s\n",
-	        wanted, device, chip, chip);
-	return false;
+	return say(false, "the set was built for %s, device %d is a %s: build it with --chip %s",
+	           wanted, device, chip, chip);
 }
 
 /* The first device begins the recording; the others share it. */
@@ -278,7 +246,7 @@ static struct segments *begin_trace(int device)
 	if (meta.chip)
 		return recording_begin(&collector.target, &collector.settings, &collector.set,
 		                       "activity", NULL, 0);
-	fprintf(stderr, "offpeak-collect: CUPTI does not know the chip of device %d\n", device);
+	say(0, "CUPTI does not know the chip of device %d", device);
 	return NULL;
 }
 
@@ -333,7 +301,7 @@ struct session *collector_session(CUcontext context)
 		if (device < 0)
 			return NULL;
 		if (collector.context_count == MAX_CONTEXTS) {
-			collector.drops[DROP_CONTEXTS]++;
+			collector.counts.drops[DROP_CONTEXTS]++;
 			return NULL;
 		}
 		entry = &collector.contexts[collector.context_count++];
@@ -348,7 +316,7 @@ void collector_miss(CUcontext context)
 {
 	const struct collector_context *entry = find(context);
 
-	collector.drops[DROP_PROFILER] += entry && entry->refused;
+	collector.counts.drops[DROP_PROFILER] += entry && entry->refused;
 }
 
 struct opk_range collector_row(CUcontext context)
@@ -366,19 +334,18 @@ struct opk_range collector_row(CUcontext context)
 
 static void close_session(struct collector_context *entry)
 {
-	struct session_counts counts;
 	bool entered;
 
 	if (!entry->session)
 		return;
 	entered = enter(entry->context);
-	collector_end_ranges_of(entry->session);
-	collector_end_launch_of(entry->session);
-	counts = session_close(entry->session);
+	if (collector.range.session == entry->session)
+		collector.range.session = NULL;
+	if (collector.launch == entry->session)
+		collector.launch = NULL;
+	session_close(entry->session, &collector.counts);
 	if (entered)
 		leave();
-	collector.recorded += counts.recorded;
-	collector.drops[DROP_PROFILER] += counts.dropped;
 	entry->session = NULL;
 }
 
@@ -452,17 +419,9 @@ void collector_end_capture(void)
 static void close_samplers(void)
 {
 	for (size_t i = 0; i < MAX_DEVICES; i++) {
-		struct sampler_counts counts;
-
-		if (!collector.samplers[i])
-			continue;
-		counts = sampler_close(collector.samplers[i]);
+		if (collector.samplers[i])
+			sampler_close(collector.samplers[i], &collector.counts);
 		collector.samplers[i] = NULL;
-		collector.samples += counts.samples;
-		collector.reckoned += counts.reckoned;
-		collector.drops[DROP_OVERFLOW] += counts.lost;
-		collector.drops[DROP_ENDED] += counts.never_came;
-		collector.drops[DROP_INTERRUPTED] += counts.interrupted;
 	}
 }
 
@@ -470,35 +429,24 @@ void collector_note_finalize(void)
 {
 	collector_auto bool locked = collector_lock();
 
-	collector.drops[DROP_FINALIZED] += locked;
+	collector.counts.drops[DROP_FINALIZED] += locked;
 }
 
 void collector_note_unheard(void)
 {
 	collector_auto bool locked = collector_lock();
 
-	collector.drops[DROP_UNHEARD] += locked;
+	collector.counts.drops[DROP_UNHEARD] += locked;
 }
 
-static void stop_tracing(void)
-{
-	struct trace_counts counts = trace_stop();
-
-	collector.activities += counts.recorded;
-	collector.drops[DROP_RECORDS] += counts.lost;
-	collector.drops[DROP_TIMELESS] += counts.timeless;
-	collector.drops[DROP_TAKEN] += counts.taken;
-	collector.drops[DROP_HOMELESS] += counts.homeless;
-	collector.drops[DROP_DEAF] += counts.deaf;
-}
-
-static void end_all(void)
+static void end_all(const struct counts *traced)
 {
 	collector_auto bool locked = collector_lock();
 
 	if (!locked)
 		return;
-	collector.drops[DROP_FINALIZED] += subscriber_lost(&collector.target);
+	counts_add(&collector.counts, traced);
+	collector.counts.drops[DROP_FINALIZED] += subscriber_lost(&collector.target);
 	for (size_t i = 0; i < collector.context_count; i++)
 		close_session(&collector.contexts[i]);
 	close_samplers();
@@ -513,10 +461,12 @@ static void end_all(void)
  */
 void collector_finish(void)
 {
+	struct counts traced = { 0 };
+
 	if (!collector_lock())
 		return;
 	collector_unlock();
 	subscriber_stay();
-	stop_tracing();
-	end_all();
+	trace_stop(&traced);
+	end_all(&traced);
 }

@@ -21,29 +21,13 @@ struct collector_context {
 	bool refused;            /* can't be profiled */
 };
 
-/* Ranges that are missing, by reason. */
-enum drop {
-	DROP_PROFILER,
-	DROP_OVERFLOW,
-	DROP_OTHER_RANGE,
-	DROP_OTHER_DOMAIN,
-	DROP_NO_CONTEXT,
-	DROP_NESTED,
-	DROP_CAPTURE,
-	DROP_CUT,
-	DROP_STOPPED,
-	DROP_GRAPH,
-	DROP_ENDED,
-	DROP_INTERRUPTED,
-	DROP_RECORDS,
-	DROP_TIMELESS,
-	DROP_TAKEN, /* times, not records */
-	DROP_HOMELESS,
-	DROP_DEAF, /* times, not records */
-	DROP_CONTEXTS,
-	DROP_FINALIZED, /* times, not ranges */
-	DROP_UNHEARD,   /* the same */
-	DROPS
+/* The range of the program's that is open: one at most, as there is one profiler. */
+struct open_range {
+	struct session *session; /* NULL: none is open */
+	CUcontext context;
+	const struct user_nest *nest; /* NULL: any thread may end it */
+	size_t depth;                 /* its place in the nest, from 1 */
+	uint64_t id;                  /* of one that any thread may end */
 };
 
 struct collector {
@@ -57,12 +41,12 @@ struct collector {
 	size_t context_count; /* ever seen */
 	struct sampler *samplers[MAX_DEVICES];
 	bool sampled[MAX_DEVICES]; /* begun, or tried in vain */
-	uint64_t launches;         /* all */
-	uint64_t matches;          /* those that the name filters let through */
-	uint64_t recorded;
-	uint64_t samples, reckoned; /* reckoned: without a time of CUPTI's */
-	uint64_t activities;
-	uint64_t drops[DROPS];
+	struct open_range range;
+	struct session *launch; /* a launch is under way in it */
+	uint64_t launches;      /* all */
+	uint64_t matches;       /* those that the name filters let through */
+	uint64_t begun;         /* ranges, for --max-ranges */
+	struct counts counts;
 	unsigned captures; /* streams that are being captured into graphs */
 	uint32_t depth;    /* deepest level of user ranges */
 	bool unheard;      /* samples without callbacks from the start */
@@ -73,10 +57,10 @@ struct collector {
 	bool ended;
 };
 
+/* ---- state.c: what all others use ---- */
+
 extern struct collector collector;
 
-/* Reads settings and set, and opens NVIDIA's libraries; false with a message on stderr. */
-bool collector_init(void);
 /*
  * Takes the lock; false, without it, when collection has ended, and in a fork, which shares the
  * state but not the GPU, and where a thread that was not forked may hold it for ever. Also false
@@ -87,6 +71,17 @@ void collector_unlock(void);
 /* For `collector_auto bool locked = collector_lock();`: unlocks at the end of the block. */
 void collector_leave(const bool *locked);
 #define collector_auto __attribute__((cleanup(collector_leave)))
+/* Whether only what is between the program's marks is recorded. */
+bool collector_has_scope(void);
+/* Ends the range that is open. The lock is held. */
+void collector_end_range(void);
+/* Ends the range that may be open, and counts its rest with that reason. The lock is held. */
+void collector_cut_range(enum drop reason);
+
+/* ---- collector.c: contexts and devices ---- */
+
+/* Reads settings and set, and opens NVIDIA's libraries; false with a message on stderr. */
+bool collector_init(void);
 /* Prepares for a context; NULL where its ranges are not recorded. The lock is held. */
 struct session *collector_session(CUcontext context);
 /* Counts what can't be recorded in a context that can't be profiled. */
@@ -114,8 +109,13 @@ void collector_note_unheard(void);
 void collector_finish(void);
 /* Has the program's end call that before NVIDIA's libraries clean up what they have by now. */
 void collector_end_before_nvidia(void);
-/* The end of that, when all is counted: collector_report.c. The lock is held. */
+
+/* ---- collector_report.c ---- */
+
+/* The end of the recording, when all is counted. The lock is held. */
 void collector_end_recording(void);
+
+/* ---- collector_launches.c ---- */
 
 /*
  * Around a launch: true where it is recorded, and then the lock is held until
@@ -130,18 +130,14 @@ void collector_end_launch(bool launched);
 void collector_begin_capture(void);
 void collector_end_capture(void);
 
-/* Whether only what is between the program's marks is recorded; they come between these two. */
-bool collector_has_scope(void);
+/* ---- collector_scope.c: the program's marks ---- */
+
 void collector_begin_scope(void);
 void collector_end_scope(void);
 
+/* ---- collector_ranges.c ---- */
+
 /* Listens to the program's ranges and records them. */
 void collector_listen_to_ranges(void);
-/* A session ends, and with it the range that may be open in it. The lock is held. */
-void collector_end_ranges_of(const struct session *session);
-/* In the same way a launch that may be under way in it. */
-void collector_end_launch_of(const struct session *session);
-/* Ends the range that may be open, and counts its rest with that reason. The lock is held. */
-void collector_cut_range(enum drop reason);
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "collect/collector.h"
 
-static struct session *open_session; /* a launch is under way in it; under the lock */
-
 /* --skip, --every, --count, --max-ranges, in this order. */
 static bool wanted_by_number(void)
 {
@@ -36,8 +34,6 @@ static bool wanted_by_ranges(void)
 	return started_range_match(filter);
 }
 
-static uint64_t begun; /* for --max-ranges */
-
 /*
  * The profiler makes no ranges of graphs, and breaks them where it should replay their kernels:
  * unless ranges are pushed, they run unrecorded.
@@ -48,7 +44,7 @@ static bool begin_session(struct session *session, const struct opk_range *row,
 	if (!launch_is_graph(launch) || settings_push(&collector.settings))
 		return session_begin(session, row, launch_stream(launch));
 	session_suspend(session);
-	collector.drops[DROP_GRAPH]++;
+	collector.counts.drops[DROP_GRAPH]++;
 	return false;
 }
 
@@ -59,7 +55,8 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 	const char *path = user_range_path();
 	struct opk_range row;
 
-	if (!wanted_by_number() || (settings->max_ranges && begun >= settings->max_ranges))
+	if (!wanted_by_number()
+	    || (settings->max_ranges && collector.begun >= settings->max_ranges))
 		return false;
 	if (!session) {
 		collector_miss(launch->context);
@@ -75,8 +72,8 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 		segments_clear_range(&row);
 		return false;
 	}
-	begun++;
-	open_session = session;
+	collector.begun++;
+	collector.launch = session;
 	return true;
 }
 
@@ -102,7 +99,7 @@ static bool begin(const struct launch *launch)
 		return false;
 	if (!collector.captures)
 		return record(launch, kernel, index);
-	collector.drops[DROP_CAPTURE]++;
+	collector.counts.drops[DROP_CAPTURE]++;
 	return false;
 }
 
@@ -121,18 +118,12 @@ bool collector_begin_launch(const struct launch *launch)
 	return false;
 }
 
-void collector_end_launch_of(const struct session *session)
-{
-	if (open_session == session)
-		open_session = NULL;
-}
-
 void collector_end_launch(bool launched)
 {
-	if (open_session && launched)
-		session_end(open_session);
-	else if (open_session)
-		session_cancel(open_session);
-	open_session = NULL;
+	if (collector.launch && launched)
+		session_end(collector.launch);
+	else if (collector.launch)
+		session_cancel(collector.launch);
+	collector.launch = NULL;
 	collector_unlock();
 }

@@ -10,16 +10,6 @@
 #include "collect/collector.h"
 #include "collect/ranges/ranges.h"
 
-/* The range that is open: one at most, as there is one profiler. Under the lock. */
-static struct open_range {
-	struct session *session;
-	CUcontext context;
-	const struct user_nest *nest; /* NULL: any thread may end it */
-	size_t depth;                 /* its place in the nest, from 1 */
-	uint64_t id;                  /* of one that any thread may end */
-} open_range;
-
-static uint64_t begun; /* for --max-ranges */
 static struct repetitions repetitions;
 
 /*
@@ -63,12 +53,6 @@ static CUcontext current_context(void)
 	return collector.target.cuCtxGetCurrent(&context) ? NULL : context;
 }
 
-static void end_range(void)
-{
-	session_end(open_range.session);
-	open_range.session = NULL;
-}
-
 /* `name` is handed over; of the range, session and context are found out. */
 static void begin_range(struct open_range range, char *name, size_t pass)
 {
@@ -77,7 +61,7 @@ static void begin_range(struct open_range range, char *name, size_t pass)
 	struct opk_range row;
 
 	if (!session) {
-		collector.drops[DROP_NO_CONTEXT] += !context;
+		collector.counts.drops[DROP_NO_CONTEXT] += !context;
 		collector_miss(context);
 		free(name);
 		return;
@@ -90,16 +74,17 @@ static void begin_range(struct open_range range, char *name, size_t pass)
 		segments_clear_range(&row);
 		return;
 	}
-	begun++;
-	open_range = range;
-	open_range.session = session;
-	open_range.context = context;
+	collector.begun++;
+	collector.range = range;
+	collector.range.session = session;
+	collector.range.context = context;
 }
 
 /* Why there is no room for a range of this domain; NULL: for one of the process. */
 static enum drop reason_of(const struct user_nest *nest)
 {
-	bool other = nest && open_range.nest && strcmp(nest->domain, open_range.nest->domain) != 0;
+	bool other = nest && collector.range.nest
+	             && strcmp(nest->domain, collector.range.nest->domain) != 0;
 
 	return other ? DROP_OTHER_DOMAIN : DROP_OTHER_RANGE;
 }
@@ -110,11 +95,11 @@ static bool can_begin(const struct user_nest *nest)
 	const struct settings *settings = &collector.settings;
 
 	if (collector.captures)
-		collector.drops[DROP_CAPTURE]++;
-	else if (open_range.session)
-		collector.drops[reason_of(nest)]++;
+		collector.counts.drops[DROP_CAPTURE]++;
+	else if (collector.range.session)
+		collector.counts.drops[reason_of(nest)]++;
 	else
-		return !settings->max_ranges || begun < settings->max_ranges;
+		return !settings->max_ranges || collector.begun < settings->max_ranges;
 	return false;
 }
 
@@ -136,9 +121,9 @@ static void pushed(struct user_nest *nest)
 	if (level == 1 || !nest->turn.level)
 		begin_turn(nest);
 	if (level != nest->turn.level) {
-		collector.drops[DROP_NESTED] += level > nest->turn.level
-		                                && collector.settings.turns == TURNS_NONE
-		                                && !collector.settings.application;
+		collector.counts.drops[DROP_NESTED] += level > nest->turn.level
+		                                       && collector.settings.turns == TURNS_NONE
+		                                       && !collector.settings.application;
 		return;
 	}
 	if (!can_begin(nest))
@@ -152,9 +137,9 @@ static void popping(struct user_nest *nest)
 	collector_auto bool locked = collector_lock();
 
 	nest->outside -= nest->count <= nest->outside;
-	if (locked && open_range.session && open_range.nest == nest
-	    && open_range.depth == nest->count)
-		end_range();
+	if (locked && collector.range.session && collector.range.nest == nest
+	    && collector.range.depth == nest->count)
+		collector_end_range();
 }
 
 /* A range of the whole process is in none, so it is of the first level. */
@@ -183,25 +168,11 @@ static void ended(uint64_t id, const struct user_range *range)
 	CUcontext ours;
 
 	(void)range;
-	if (!locked || !open_range.session || open_range.nest || open_range.id != id
-	    || collector.target.cuCtxPushCurrent(open_range.context))
+	if (!locked || !collector.range.session || collector.range.nest || collector.range.id != id
+	    || collector.target.cuCtxPushCurrent(collector.range.context))
 		return;
-	end_range();
+	collector_end_range();
 	collector.target.cuCtxPopCurrent(&ours);
-}
-
-void collector_end_ranges_of(const struct session *session)
-{
-	if (open_range.session == session)
-		open_range.session = NULL;
-}
-
-void collector_cut_range(enum drop reason)
-{
-	if (!open_range.session)
-		return;
-	end_range();
-	collector.drops[reason]++;
 }
 
 void collector_listen_to_ranges(void)

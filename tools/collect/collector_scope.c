@@ -9,11 +9,6 @@ static void for_samplers(void (*work)(struct sampler *sampler))
 			work(collector.samplers[i]);
 }
 
-bool collector_has_scope(void)
-{
-	return collector.settings.capture_range == CAPTURE_PROFILER_API;
-}
-
 void collector_begin_scope(void)
 {
 	collector_auto bool locked = collector_lock();

@@ -267,19 +267,14 @@ static const char *name_other(const char *other)
 static bool go_without_callbacks(const char *other)
 {
 	other = name_other(other);
-	if (needs_callbacks()) {
-		fprintf(stderr,
-		        "offpeak-collect: CUPTI's callbacks, which one library of a process has, "
-		        "belong to %s: record without it, or with a set for PM sampling, which "
-		        "needs no callbacks\n",
-		        other);
-		return false;
-	}
+	if (needs_callbacks())
+		return say(false,
+		           "CUPTI's callbacks, which one library of a process has, belong to %s: "
+		           "record without it, or with a set for PM sampling, which needs no "
+		           "callbacks",
+		           other);
 	if (collector.settings.verbose)
-		fprintf(stderr,
-		        "offpeak-collect: CUPTI's callbacks belong to %s: sampled "
-		        "without them\n",
-		        other);
+		say(0, "CUPTI's callbacks belong to %s: sampled without them", other);
 	collector.unheard = true;
 	watch_without_callbacks();
 	return true;
@@ -322,10 +317,10 @@ static void renew_subscription(void)
 	if (!lost)
 		enable_all();
 	else if (!told)
-		fprintf(stderr,
-		        "offpeak-collect: since a cuptiFinalize() of the program CUPTI's callbacks "
-		        "belong to %s: what it launches is missing until they are free\n",
-		        name_other(other));
+		say(0,
+		    "since a cuptiFinalize() of the program CUPTI's callbacks belong to %s: what "
+		    "it launches is missing until they are free",
+		    name_other(other));
 	if (lost && !told)
 		collector_note_unheard();
 	told |= lost;

@@ -36,10 +36,10 @@ void cupti_report_other(const struct target *target)
 	char *other = target->cupti_path ? library_loaded(cupti, target->cupti_path) : NULL;
 
 	if (other)
-		fprintf(stderr,
-		        "offpeak-collect: note: the program has loaded %s, and this recording uses "
-		        "%s: of several files of CUPTI in a process the first one works, so the "
-		        "program's own tracing may be empty; with --cupti %s both use the same\n",
-		        other, target->cupti_path, other);
+		say(0,
+		    "note: the program has loaded %s, and this recording uses %s: of several files "
+		    "of CUPTI in a process the first one works, so the program's own tracing may "
+		    "be empty; with --cupti %s both use the same",
+		    other, target->cupti_path, other);
 	free(other);
 }

@@ -33,7 +33,7 @@ int offpeak_describe(int fd);
 
 static int complain(int code, const char *what, const char *why)
 {
-	fprintf(stderr, "offpeak-collect: %s%s\n", what, why);
+	say(0, "%s%s", what, why);
 	return code;
 }
 
@@ -43,7 +43,7 @@ static int driver_failed(const struct probe *probe, const char *call, CUresult s
 
 	if (probe->target.cuGetErrorName(status, &name) || !name)
 		name = "unknown error";
-	fprintf(stderr, "offpeak-collect: %s: %s (%d)\n", call, name, status);
+	say(0, "%s: %s (%d)", call, name, status);
 	return status == CUDA_ERROR_NO_DEVICE ? OPK_EFAILED : OPK_ENVIDIA;
 }
 
@@ -124,11 +124,9 @@ static int ask_device(struct probe *probe, int device)
 	if (!sampled && patience_met())
 		return OPK_EFAILED;
 	if (!sampled)
-		fprintf(stderr, "offpeak-collect: note: device %d, %s: no PM sampling\n", device,
-		        chip);
+		say(0, "note: device %d, %s: no PM sampling", device, chip);
 	else if (probe->settings.verbose)
-		fprintf(stderr, "offpeak-collect: device %d, %s: ranges and PM sampling\n", device,
-		        chip);
+		say(0, "device %d, %s: ranges and PM sampling", device, chip);
 	return OPK_OK;
 }
 
@@ -139,11 +137,8 @@ static int ask(struct probe *probe)
 	probe->target.cuDeviceGetCount(&count);
 	if (!count)
 		return complain(OPK_EFAILED, "there is no GPU", "");
-	if (wanted >= count) {
-		fprintf(stderr, "offpeak-collect: there is no device %d of %d, from 0 on\n", wanted,
-		        count);
-		return OPK_EUSAGE;
-	}
+	if (wanted >= count)
+		return say(OPK_EUSAGE, "there is no device %d of %d, from 0 on", wanted, count);
 	if (!profiler_initialize(&probe->target))
 		return OPK_ENVIDIA;
 	for (int i = 0; i < count; i++) {

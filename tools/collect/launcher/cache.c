@@ -13,9 +13,6 @@
 #include "base/file.h"
 #include "collect/launcher/launcher.h"
 
-OPK_DEFINE_AUTO(opk_ctx)
-OPK_DEFINE_AUTO(opk_file)
-
 enum { MOST_SAID = 20 };
 
 /* This run's. Without `usable` nothing is kept. */
@@ -76,10 +73,10 @@ static void add_output(unsigned argument, bool verbose)
 	leave_out(argument);
 	cache.is_output[argument] = true;
 	if (verbose)
-		launcher_fail(0,
-		              "cache: %s was made by the program: it is an input only if "
-		              "something else changes it",
-		              cache.program[argument]);
+		say(0,
+		    "cache: %s was made by the program: it is an input only if something else "
+		    "changes it",
+		    cache.program[argument]);
 }
 
 /* Whether the program has made the file that an argument names; a part of the key was there. */
@@ -100,7 +97,7 @@ static void say_known(const struct settings *settings)
 	char hash[OPK_SHA256_TEXT];
 
 	if (settings->verbose && list)
-		launcher_fail(0, "cache: inputs that are known: %s", list);
+		say(0, "cache: inputs that are known: %s", list);
 	key_hash(hash, &cache.key, true);
 	settings_export(SETTING_CACHE_KEY, hash);
 	settings_export(SETTING_CACHE_KNOWN, list ? list : "");
@@ -112,15 +109,13 @@ static int make_key(const struct settings *settings, char **program)
 	char hash[OPK_SHA256_TEXT];
 	int code;
 
-	if (!gpus) {
-		launcher_fail(0, "note: without the cache: what the GPUs are is not known");
-		return OPK_EFAILED;
-	}
+	if (!gpus)
+		return say(OPK_EFAILED, "note: without the cache: what the GPUs are is not known");
 	code = key_make(&cache.key, settings, program, gpus, cache.output);
 	if (code == OPK_EUSAGE)
 		return code;
 	if (code) {
-		launcher_fail(0, "note: without the cache, for the reason above");
+		say(0, "note: without the cache, for the reason above");
 		return code;
 	}
 	key_hash(hash, &cache.key, false);
@@ -134,8 +129,8 @@ static void say_miss(const struct settings *settings)
 {
 	opk_autofree char *different = store_nearest(settings->cache, &cache.key);
 
-	launcher_fail(0, different ? "cache: miss: what differs is %s" : "cache: miss: it is empty",
-	              different);
+	say(0, different ? "cache: miss: what differs is %s" : "cache: miss: it is empty",
+	    different);
 }
 
 /* Whether files that the program opens are others now. */
@@ -149,8 +144,8 @@ static bool is_outdated(const struct settings *settings, const struct cache_entr
 	       && !(changed = opened_changed(&entry->opened[kind], (enum opened_kind)kind)))
 		kind++;
 	if (changed && settings->verbose)
-		launcher_fail(0, "cache: miss: what differs is %s, which the program %s", changed,
-		              does[kind]);
+		say(0, "cache: miss: what differs is %s, which the program %s", changed,
+		    does[kind]);
 	return changed;
 }
 
@@ -168,16 +163,15 @@ static void say_restored(const struct cache_entry *entry)
 
 	if (entry->hashes.count > 1)
 		snprintf(more, sizeof more, ", of %zu processes,", entry->hashes.count);
-	launcher_fail(0,
-	              "%s%s is from the cache, recorded %s: nothing has changed, and the program "
-	              "was not started",
-	              cache.output, more, entry->kept);
+	say(0,
+	    "%s%s is from the cache, recorded %s: nothing has changed, and the program was not "
+	    "started",
+	    cache.output, more, entry->kept);
 	if (entry->unseen)
-		launcher_fail(
-			0,
-			"note: cache: when it was recorded, not all that the program read was "
-			"seen (%s): --cache-input names files and folders",
-			entry->unseen);
+		say(0,
+		    "note: cache: when it was recorded, not all that the program read was seen "
+		    "(%s): --cache-input names files and folders",
+		    entry->unseen);
 }
 
 /* Whether the recording of an entry of this key is copied; --cache-verify only remembers it. */
@@ -191,10 +185,8 @@ static bool restore_entry(const struct settings *settings, const struct cache_en
 		remember(settings, entry, hash);
 		return false;
 	}
-	if (!store_restore(entry, settings, hash, cache.output)) {
-		launcher_fail(0, "note: cache: the program runs again");
-		return false;
-	}
+	if (!store_restore(entry, settings, hash, cache.output))
+		return say(false, "note: cache: the program runs again");
 	say_restored(entry);
 	return true;
 }
@@ -221,13 +213,14 @@ static bool restore(const struct settings *settings)
 static int check_settings(const struct settings *settings)
 {
 	if (name_varies(settings->output))
-		return launcher_fail(OPK_EUSAGE,
-		                     "-o %s: with --cache all processes have one name, or --merge",
-		                     settings->output);
+		return say(OPK_EUSAGE,
+		           "-o %s: with --cache all processes have one name, or --merge",
+		           settings->output);
 	if (settings->cache_verify && settings->mode == MODE_SAMPLING && !settings->trace)
-		return launcher_fail(OPK_EUSAGE,
-		                     "--cache-verify compares which kernels and ranges ran, and PM "
-		                     "samples do not say it: add --trace kernels");
+		return say(
+			OPK_EUSAGE,
+			"--cache-verify compares which kernels and ranges ran, and PM samples do "
+			"not say it: add --trace kernels");
 	return OPK_OK;
 }
 
@@ -240,8 +233,7 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 		return OPK_OK;
 	TRY(check_settings(settings));
 	if (!opk_make_folder(settings->cache, 0700))
-		return launcher_fail(OPK_EFAILED, "--cache %s: %s", settings->cache,
-		                     strerror(errno));
+		return say(OPK_EFAILED, "--cache %s: %s", settings->cache, strerror(errno));
 	TRY(own_check(settings->cache));
 	if (!name_expand(cache.output, sizeof cache.output, settings->output))
 		return OPK_EFAILED;
@@ -251,7 +243,7 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 	cache.is_output = opk_alloc_array(cache.arguments, sizeof *cache.is_output);
 	cache.was_there = opk_alloc_array(cache.arguments, sizeof *cache.was_there);
 	if (!cache.is_output || !cache.was_there)
-		return launcher_fail(OPK_EFAILED, "out of memory");
+		return say(OPK_EFAILED, "out of memory");
 	for (unsigned i = 0; i < cache.arguments; i++)
 		cache.was_there[i] = key_argument_file(program[i]);
 	code = make_key(settings, program);
@@ -310,15 +302,15 @@ static void add_read(struct cache_entry *entry, const struct watched *found, boo
 
 	opened_add(&entry->opened[OPENED_READ], paths, OPENED_READ);
 	for (size_t i = 0; verbose && i < paths->count && i < MOST_SAID; i++)
-		launcher_fail(0, "cache: %s was read: it is an input, too", paths->items[i]);
+		say(0, "cache: %s was read: it is an input, too", paths->items[i]);
 	if (verbose && paths->count > MOST_SAID)
-		launcher_fail(0, "cache: %zu more files were read: they are inputs, too",
-		              paths->count - MOST_SAID);
+		say(0, "cache: %zu more files were read: they are inputs, too",
+		    paths->count - MOST_SAID);
 	if (found->unseen)
-		launcher_fail(0,
-		              "cache: not all that the program reads could be seen (%s): "
-		              "--cache-input names files and folders",
-		              found->unseen);
+		say(0,
+		    "cache: not all that the program reads could be seen (%s): --cache-input names "
+		    "files and folders",
+		    found->unseen);
 	entry->unseen = found->unseen ? opk_strdup(found->unseen) : NULL;
 }
 
@@ -346,16 +338,14 @@ static bool has_changed(const struct watched *found)
 	const struct key_part *part = find_changed();
 
 	if (part)
-		launcher_fail(0, "note: not kept in the cache: %s changed while the program ran%s",
-		              part->path,
-		              part->argument ? "; if the program only writes it, delete it before"
-		                             : "");
+		say(0, "note: not kept in the cache: %s changed while the program ran%s",
+		    part->path,
+		    part->argument ? "; if the program only writes it, delete it before" : "");
 	else if (found->changed)
-		launcher_fail(0,
-		              "note: not kept in the cache: %s was read and then changed, so that "
-		              "what was read is not known; --cache-input looks at it before the "
-		              "program runs",
-		              found->changed);
+		say(0,
+		    "note: not kept in the cache: %s was read and then changed, so that what was "
+		    "read is not known; --cache-input looks at it before the program runs",
+		    found->changed);
 	return part || found->changed;
 }
 
@@ -373,9 +363,9 @@ static bool keep_entry(struct cache_entry *entry, const struct settings *setting
 	/* The key is not the entry's own. */
 	entry->key = (struct cache_key){ 0 };
 	if (problem)
-		launcher_fail(0, "note: not kept in the cache: %s", problem);
+		say(0, "note: not kept in the cache: %s", problem);
 	else if (settings->verbose)
-		launcher_fail(0, "cache: kept as %s/%.12s...", settings->cache, hash);
+		say(0, "cache: kept as %s/%.12s...", settings->cache, hash);
 	return !problem;
 }
 
@@ -395,7 +385,7 @@ static bool keep(const struct settings *settings, const struct opk_strlist *reco
 	add_made(&entry, false);
 	add_made(&entry, true);
 	if (found.failed || (found.unseen && !entry.unseen))
-		kept = launcher_fail(0, "note: not kept in the cache: out of memory");
+		kept = say(0, "note: not kept in the cache: out of memory");
 	else
 		kept = !has_changed(&found) && keep_entry(&entry, settings, recordings, seen);
 	watched_clear(&found);
@@ -417,8 +407,8 @@ static struct stat *look_at(const struct opk_strlist *files)
 /* A check that has nothing to compare fails, as `offpeak diff --fail` does. */
 static int fail_unverified(const char *why, bool kept)
 {
-	return launcher_fail(OPK_EFAILED, "cache: nothing was verified: %s%s", why,
-	                     kept ? "; this run is kept, for the next --cache-verify" : "");
+	return say(OPK_EFAILED, "cache: nothing was verified: %s%s", why,
+	           kept ? "; this run is kept, for the next --cache-verify" : "");
 }
 
 /* What was verified stays, with its values. */
@@ -431,12 +421,12 @@ static int verify_or_keep(const struct settings *settings, const struct opk_strl
 	if (!settings->cache_verify)
 		return OPK_OK;
 	if (!cache.kept.count)
-		return fail_unverified(cache.outdated ? "files that the kept recording was made of "
-		                                        "have changed"
-		                                      : "no recording of such a run is kept yet",
-		                       kept);
+		return fail_unverified(
+			cache.outdated ? "files that the kept recording was made of have changed"
+				       : "no recording of such a run is kept yet",
+			kept);
 	if (kept)
-		launcher_fail(0, "cache: the new recording is kept instead");
+		say(0, "cache: the new recording is kept instead");
 	return code;
 }
 
@@ -450,7 +440,7 @@ static int keep_if_sound(const struct settings *settings, const struct opk_strli
 		reason = "a recording is gone";
 	if (!reason)
 		return verify_or_keep(settings, recordings, seen);
-	launcher_fail(0, "note: not kept in the cache: %s", reason);
+	say(0, "note: not kept in the cache: %s", reason);
 	return settings->cache_verify ? fail_unverified(reason, false) : OPK_OK;
 }
 

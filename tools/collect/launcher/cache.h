@@ -120,8 +120,6 @@ void store_clear_entry(struct cache_entry *entry);
 /* Copies its recordings to where -o says; false where one is damaged or can't be written. */
 bool store_restore(const struct cache_entry *entry, const struct settings *settings,
                    const char *hash, const char *output);
-/* What a recording's name has more than that of -o: "-12" in run-12.opk; NULL: it is none. */
-char *recording_suffix(const char *name, const char *output);
 /*
  * A new entry of that key and what was opened, with these recordings, `seen` as they were when they
  * got their names; NULL, or why it is not.

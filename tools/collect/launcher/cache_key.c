@@ -22,7 +22,7 @@ static struct key_part *add(struct cache_key *key, char *name)
 
 	if (!part) {
 		free(name);
-		launcher_fail(0, "out of memory");
+		say(0, "out of memory");
 		return NULL;
 	}
 	/* Names are lines of a file. */
@@ -77,7 +77,7 @@ static int add_file(struct cache_key *key, char *name, const char *path, unsigne
 	part->argument = argument;
 	if (part->path && read_part(part))
 		return OPK_OK;
-	return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+	return say(OPK_EFAILED, "%s: %s", path, strerror(errno));
 }
 
 static bool is_same_time(struct timespec a, struct timespec b)
@@ -154,9 +154,9 @@ static int add_stdin(struct cache_key *key)
 	if (fstat(STDIN_FILENO, &info) || S_ISCHR(info.st_mode) || S_ISDIR(info.st_mode))
 		return OPK_OK;
 	if (!S_ISREG(info.st_mode))
-		return launcher_fail(OPK_EFAILED,
-		                     "note: stdin is a pipe, and what comes from it is "
-		                     "not known: say </dev/null or <FILE");
+		return say(OPK_EFAILED,
+		           "note: stdin is a pipe, and what comes from it is not known: say "
+		           "</dev/null or <FILE");
 	snprintf(offset, sizeof offset, "%jd", (intmax_t)lseek(STDIN_FILENO, 0, SEEK_CUR));
 	if (add_text(key, opk_strdup("stdin's offset"), offset))
 		return OPK_EFAILED;
@@ -169,7 +169,7 @@ static int add_directory(struct cache_key *key)
 	char folder[PATH_MAX];
 
 	if (!getcwd(folder, sizeof folder))
-		return launcher_fail(OPK_EFAILED, "the current folder: %s", strerror(errno));
+		return say(OPK_EFAILED, "the current folder: %s", strerror(errno));
 	return add_text(key, opk_strdup("current folder"), folder);
 }
 
@@ -261,7 +261,7 @@ static int add_folder(const struct inputs *inputs, const char *path)
 	int count = scandir(path, &entries, is_input, alphasort), code = OPK_OK;
 
 	if (count < 0)
-		return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+		return say(OPK_EFAILED, "%s: %s", path, strerror(errno));
 	for (int i = 0; i < count; i++) {
 		opk_autofree char *name = opk_printf("%s/%s", path, entries[i]->d_name);
 
@@ -283,7 +283,7 @@ static int add_link(const struct inputs *inputs, const char *path)
 	int code;
 
 	if (length < 0)
-		return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+		return say(OPK_EFAILED, "%s: %s", path, strerror(errno));
 	target[length] = '\0';
 	code = add_text(inputs->key, opk_printf("input %s, a link", path), target);
 	return code || stat(path, &info) || !S_ISREG(info.st_mode)
@@ -297,16 +297,15 @@ static int add_input(const struct inputs *inputs, const char *path, bool named)
 	struct stat info;
 
 	if (named ? stat(path, &info) : lstat(path, &info))
-		return launcher_fail(named ? OPK_EUSAGE : OPK_EFAILED, "--cache-input %s: %s", path,
-		                     strerror(errno));
+		return say(named ? OPK_EUSAGE : OPK_EFAILED, "--cache-input %s: %s", path,
+		           strerror(errno));
 	if (S_ISDIR(info.st_mode))
 		return add_folder(inputs, path);
 	if (S_ISREG(info.st_mode))
 		return add_file(inputs->key, opk_printf("input %s", path), path, 0);
 	if (S_ISLNK(info.st_mode))
 		return add_link(inputs, path);
-	return named ? launcher_fail(OPK_EUSAGE, "--cache-input %s: neither a file nor a folder",
-	                             path)
+	return named ? say(OPK_EUSAGE, "--cache-input %s: neither a file nor a folder", path)
 	             : OPK_OK;
 }
 

@@ -23,10 +23,10 @@ int opened_begin(const char *folder)
 	int fd;
 
 	if (!whole || snprintf(list, sizeof list, "%s/new-XXXXXX", whole) >= (int)sizeof list)
-		return launcher_fail(OPK_EFAILED, "--cache %s: %s", folder, strerror(errno));
+		return say(OPK_EFAILED, "--cache %s: %s", folder, strerror(errno));
 	fd = mkostemp(list, O_CLOEXEC);
 	if (fd < 0)
-		return launcher_fail(OPK_EFAILED, "--cache %s: %s", folder, strerror(errno));
+		return say(OPK_EFAILED, "--cache %s: %s", folder, strerror(errno));
 	close(fd);
 	settings_export(SETTING_OPENED, list);
 	return OPK_OK;

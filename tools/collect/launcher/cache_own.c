@@ -54,20 +54,17 @@ int own_check(const char *folder)
 	struct stat info;
 
 	if (stat(folder, &info))
-		return launcher_fail(OPK_EFAILED, "--cache %s: %s", folder, strerror(errno));
+		return say(OPK_EFAILED, "--cache %s: %s", folder, strerror(errno));
 	if (!S_ISDIR(info.st_mode))
-		return launcher_fail(OPK_EFAILED, "--cache %s: %s", folder, strerror(ENOTDIR));
+		return say(OPK_EFAILED, "--cache %s: %s", folder, strerror(ENOTDIR));
 	if (info.st_uid != geteuid())
-		return launcher_fail(OPK_EFAILED,
-		                     "--cache %s: it is of another user: name a folder of yours",
-		                     folder);
+		return say(OPK_EFAILED, "--cache %s: it is of another user: name a folder of yours",
+		           folder);
 	if (info.st_mode & S_ISVTX)
-		return launcher_fail(OPK_EFAILED,
-		                     "--cache %s: it is for all users: name a folder of your own",
-		                     folder);
+		return say(OPK_EFAILED,
+		           "--cache %s: it is for all users: name a folder of your own", folder);
 	if (info.st_mode & (S_IWGRP | S_IWOTH))
-		return launcher_fail(OPK_EFAILED,
-		                     "--cache %s: other users may write to it: chmod go-w %s",
-		                     folder, folder);
+		return say(OPK_EFAILED, "--cache %s: other users may write to it: chmod go-w %s",
+		           folder, folder);
 	return OPK_OK;
 }

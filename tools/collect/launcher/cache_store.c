@@ -12,49 +12,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 
-OPK_DEFINE_AUTO(opk_ctx)
-
 static const char first_line[] = "offpeak-cache 1";
 enum { MOST_ENTRY = 64 << 20 }; /* bytes of "entry" */
 
-/* ---- names ------------------------------------------------------------------------------ */
-
-/* Where the ending ".opk" of a recording's name begins, or its end. */
-static size_t stem_length(const char *name)
-{
-	const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
-
-	return dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
-}
-
-char *recording_suffix(const char *name, const char *output)
-{
-	size_t stem = stem_length(output), ending = strlen(output + stem), length = strlen(name);
-
-	if (length < stem + ending || strncmp(name, output, stem)
-	    || strcmp(name + length - ending, output + stem))
-		return NULL;
-	return opk_strndup(name + stem, length - stem - ending);
-}
-
-static char *with_suffix(const char *output, const char *suffix)
-{
-	size_t stem = stem_length(output);
-
-	return opk_printf("%.*s%s%s", (int)stem, output, suffix, output + stem);
-}
+/* ---- reading ---------------------------------------------------------------------------- */
 
 static bool is_hash(const char *text)
 {
 	return strlen(text) == OPK_SHA256_TEXT - 1 && !text[strspn(text, "0123456789abcdef")];
 }
-
-/* ---- reading ---------------------------------------------------------------------------- */
 
 /* "WORD REST" becomes WORD, and *rest; NULL at the end. */
 static char *next_line(char **text, char **rest)
@@ -194,25 +166,22 @@ static bool copy(char hash[OPK_SHA256_TEXT], int from, opk_sink_fn *write_to, vo
 	return true;
 }
 
-/* A new recording is as private as the kept one; one that replaces another has its mode. */
-static int create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int like)
-{
-	struct stat info;
-	mode_t mask = umask(0);
-	int code;
-
-	umask(fstat(like, &info) || !(info.st_mode & 077) ? 077 : mask);
-	code = opk_newfile_create(file, ctx, path, opk_check_output, OPK_OUTPUT_RECORDING);
-	umask(mask);
-	return code;
-}
-
 static bool is_same(const char *path, const char *wanted)
 {
 	opk_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char hash[OPK_SHA256_TEXT];
 
 	return fd >= 0 && opk_sha256_file(hash, fd) && !strcmp(hash, wanted);
+}
+
+/* A new recording is as private as the kept one; one that replaces another has its mode. */
+static int create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int like)
+{
+	struct stat info;
+
+	TRY(opk_newfile_create(file, ctx, path, opk_check_output, OPK_OUTPUT_RECORDING));
+	return fstat(like, &info) || !(info.st_mode & 077) ? opk_newfile_make_private(file)
+	                                                   : OPK_OK;
 }
 
 static bool restore(struct opk_newfile *file, const struct settings *settings, struct opk_ctx *ctx,
@@ -223,35 +192,31 @@ static bool restore(struct opk_newfile *file, const struct settings *settings, s
 
 	if (!is_same(to, wanted))
 		outputs_note_older(settings, to);
-	if (fd < 0 || create(file, ctx, to, fd)) {
-		launcher_fail(0, "note: cache: %s",
-		              fd < 0 ? strerror(errno) : opk_error_message(ctx, 0));
-		return false;
-	}
-	if (!copy(hash, fd, opk_newfile_write, file)) {
-		launcher_fail(0, "note: cache: can't copy %s to %s", from, to);
-		return false;
-	}
-	if (strcmp(hash, wanted))
-		launcher_fail(0, "note: cache: %s is damaged", from);
-	return !strcmp(hash, wanted);
+	if (fd < 0 || create(file, ctx, to, fd))
+		return say(false, "note: cache: %s",
+		           fd < 0 ? strerror(errno) : opk_error_message(ctx, 0));
+	if (!copy(hash, fd, opk_newfile_write, file))
+		return say(false, "note: cache: can't copy %s to %s", from, to);
+	return !strcmp(hash, wanted) || say(false, "note: cache: %s is damaged", from);
 }
 
-static bool restore_all(struct opk_newfile *files, struct opk_newfile **all,
-                        const struct cache_entry *entry, const struct settings *settings,
-                        struct opk_ctx *ctx, const char *folder, const char *output)
+static bool restore_all(struct opk_newfile *files, const struct cache_entry *entry,
+                        const struct settings *settings, struct opk_ctx *ctx, const char *folder,
+                        const char *output)
 {
-	bool good = true;
+	size_t count = entry->hashes.count;
+	opk_autofree struct opk_newfile **all = opk_alloc_array(count, sizeof *all);
 
-	for (size_t i = 0; good && i < entry->hashes.count; i++) {
+	for (size_t i = 0; all && i < count; i++) {
 		opk_autofree char *from = opk_printf("%s/%zu", folder, i);
-		opk_autofree char *to = with_suffix(output, entry->suffixes.items[i]);
+		char to[PATH_MAX];
 
+		recording_name(to, output, entry->suffixes.items[i]);
 		all[i] = &files[i];
-		good = from && to
-		       && restore(&files[i], settings, ctx, from, entry->hashes.items[i], to);
+		if (!from || !restore(&files[i], settings, ctx, from, entry->hashes.items[i], to))
+			return false;
 	}
-	return good && !opk_newfiles_commit(all, entry->hashes.count);
+	return all && !opk_newfiles_commit(all, count);
 }
 
 bool store_restore(const struct cache_entry *entry, const struct settings *settings,
@@ -259,12 +224,11 @@ bool store_restore(const struct cache_entry *entry, const struct settings *setti
 {
 	size_t count = entry->hashes.count;
 	opk_autofree struct opk_newfile *files = opk_alloc_array(count, sizeof *files);
-	opk_autofree struct opk_newfile **all = opk_alloc_array(count, sizeof *all);
-	opk_autofree char *path = opk_printf("%s/%s", settings->cache, hash);
+	opk_autofree char *folder = opk_printf("%s/%s", settings->cache, hash);
 	opk_autofree char *used = opk_printf("%s/%s/entry", settings->cache, hash);
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	bool good = files && all && path && used && !launcher_ctx_new(&ctx, settings)
-	            && restore_all(files, all, entry, settings, ctx, path, output);
+	bool good = files && folder && used && !launcher_ctx_new(&ctx, settings)
+	            && restore_all(files, entry, settings, ctx, folder, output);
 
 	for (size_t i = 0; files && i < count; i++)
 		opk_newfile_discard(&files[i]);

@@ -10,9 +10,6 @@
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 
-OPK_DEFINE_AUTO(opk_ctx)
-OPK_DEFINE_AUTO(opk_file)
-
 static const char *known(const char *text)
 {
 	return text ? text : "";
@@ -89,8 +86,8 @@ static size_t compare(const struct opk_strlist *before, const struct opk_strlist
 		size_t kept = count_of(before, a, row), new = count_of(now, b, row);
 
 		if (kept != new &&different++ < MOST_SAID)
-			launcher_fail(0, "cache: %s: %zu times, and %zu times in what was kept",
-			              row, new, kept);
+			say(0, "cache: %s: %zu times, and %zu times in what was kept", row, new,
+			    kept);
 		a += kept;
 		b += new;
 	}
@@ -103,20 +100,21 @@ int verify_recordings(const struct opk_strlist *before, const struct opk_strlist
 	size_t different;
 
 	if (!read_rows(&kept, before) || !read_rows(&new, now))
-		return launcher_fail(OPK_EFAILED, "cache: a recording can't be read: nothing is "
-		                                  "verified");
+		return say(OPK_EFAILED, "cache: a recording can't be read: nothing is verified");
 	different = compare(&kept, &new);
 	if (different)
-		return launcher_fail(OPK_EFAILED,
-		                     "cache: not verified: the program ran otherwise than when its "
-		                     "recording was kept, so that something it depends on is not "
-		                     "known: --cache-input and --cache-env name such");
+		return say(
+			OPK_EFAILED,
+			"cache: not verified: the program ran otherwise than when its recording "
+			"was kept, so that something it depends on is not known: --cache-input and "
+			"--cache-env name such");
 	if (!new.count)
-		return launcher_fail(OPK_EFAILED, "cache: nothing was verified: neither recording "
-		                                  "has a launch or a range");
-	launcher_fail(0,
-	              "cache: verified: %zu launches and ranges are what was kept; their values: "
-	              "offpeak diff %s %s",
-	              new.count, before->items[0], now->items[0]);
-	return OPK_OK;
+		return say(
+			OPK_EFAILED,
+			"cache: nothing was verified: neither recording has a launch or a range");
+	return say(
+		OPK_OK,
+		"cache: verified: %zu launches and ranges are what was kept; their values: offpeak "
+		"diff %s %s",
+		new.count, before->items[0], now->items[0]);
 }

@@ -139,8 +139,7 @@ static void add_folder_of_program(const char *program, const struct settings *se
 	if (folder && !is_everybodys(folder))
 		add_folder(folder, settings);
 	else if (folder && settings->verbose)
-		launcher_fail(0, "cache: %s is not watched, because all programs read there",
-		              folder);
+		say(0, "cache: %s is not watched, because all programs read there", folder);
 }
 
 /* Hidden ones are of git and other tools; links are not followed. */

@@ -27,7 +27,7 @@ int child_ask(struct opk_buf *text, int (*answer)(const void *question, int fd),
 	pid_t pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
 
 	if (pid < 0)
-		return launcher_fail(-1, "no process: %s", strerror(errno));
+		return say(-1, "no process: %s", strerror(errno));
 	if (!pid)
 		_exit(answer(question, ends[1]));
 	close(ends[1]);

@@ -3,21 +3,21 @@
 #include "collect/launcher/launcher.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/nearest.h"
-#include "base/terminal.h"
 
 static const char help_begin[] =
 	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n"
 	"       offpeak-collect --trace kernels|all -o RUN.opk [options] -- APP ARGS...\n"
 	"       offpeak-collect --probe -o GPU.opk [--device N] [--wait SECONDS]\n\n"
-	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for the\n"
-	"program's own ranges, or, with a PM-sampling set, for each time interval; or which kernels\n"
+	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for "
+	"the\n"
+	"program's own ranges, or, with a PM-sampling set, for each time interval; or which "
+	"kernels\n"
 	"ran, and when.\n";
 
 static const char help_end[] =
@@ -34,19 +34,6 @@ static const char *const headings[SETTINGS_TOTAL] = {
 	[SETTING_INTERVAL] = "PM sampling:\n",
 	[SETTING_BACKEND] = "",
 };
-
-int launcher_fail(int code, const char *format, ...)
-{
-	opk_autofree char *text = NULL;
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	opk_terminal_say(stderr, "offpeak-collect: ", text ? text : "out of memory");
-	return code;
-}
 
 /* Lines of a help text, with the option at the left of the first, or with a word of each. */
 static void print_option(const struct setting *row)
@@ -120,13 +107,14 @@ static int take(struct settings *settings, int option)
 		exit(fflush(stdout) ? OPK_EFAILED : OPK_OK);
 	}
 	if (option == NVTX)
-		return launcher_fail(OPK_EUSAGE,
-		                     "--nvtx is not needed: --nvtx-include RANGE/ alone chooses by "
-		                     "NVTX ranges, and --range user records them");
+		return say(
+			OPK_EUSAGE,
+			"--nvtx is not needed: --nvtx-include RANGE/ alone chooses by NVTX ranges, "
+			"and --range user records them");
 	while (FIRST + (int)id != option && settings_table[id].letter != option)
 		id++;
 	problem = settings_take(settings, (enum setting_id)id, optarg ? optarg : "1");
-	return problem ? launcher_fail(OPK_EUSAGE, "%s", problem) : OPK_OK;
+	return problem ? say(OPK_EUSAGE, "%s", problem) : OPK_OK;
 }
 
 /* What other profilers call what is chosen otherwise here; NULL: nothing here is like it. */
@@ -169,14 +157,14 @@ static int refuse_option(int found, const char *word)
 	opk_autofree char *meant = NULL;
 
 	if (found == ':')
-		return launcher_fail(OPK_EUSAGE, "%s needs a value; --help says which", word);
+		return say(OPK_EUSAGE, "%s needs a value; --help says which", word);
 	if (optopt >= FIRST || optopt == 'h' || optopt == 'V')
-		return launcher_fail(OPK_EUSAGE, "%s: this option has no value", word);
+		return say(OPK_EUSAGE, "%s: this option has no value", word);
 	if (optopt)
-		return launcher_fail(OPK_EUSAGE, "unknown option %s; --help lists them", letter);
+		return say(OPK_EUSAGE, "unknown option %s; --help lists them", letter);
 	meant = option_meant(word);
-	return launcher_fail(OPK_EUSAGE, "unknown option %s%s%s%s; --help lists them", word,
-	                     meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
+	return say(OPK_EUSAGE, "unknown option %s%s%s%s; --help lists them", word,
+	           meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
 }
 
 /* A probe takes fewer options. */
@@ -190,12 +178,12 @@ static int check_probe(const struct settings *settings, const char *program)
 
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
 		if (settings->given[i] && !used[i])
-			return launcher_fail(OPK_EUSAGE, "--%s does nothing with --probe",
-			                     settings_table[i].name);
+			return say(OPK_EUSAGE, "--%s does nothing with --probe",
+			           settings_table[i].name);
 	if (program)
-		return launcher_fail(OPK_EUSAGE, "--probe runs no program: %s", program);
+		return say(OPK_EUSAGE, "--probe runs no program: %s", program);
 	if (!settings->output)
-		return launcher_fail(OPK_EUSAGE, "--probe needs -o GPU.opk");
+		return say(OPK_EUSAGE, "--probe needs -o GPU.opk");
 	return OPK_OK;
 }
 
@@ -206,8 +194,8 @@ static int check_uncached(const struct settings *settings)
 
 	for (size_t i = 0; i < sizeof needing / sizeof *needing; i++)
 		if (settings->given[needing[i]])
-			return launcher_fail(OPK_EUSAGE, "--%s does nothing without --cache DIR",
-			                     settings_table[needing[i]].name);
+			return say(OPK_EUSAGE, "--%s does nothing without --cache DIR",
+			           settings_table[needing[i]].name);
 	return OPK_OK;
 }
 
@@ -231,7 +219,9 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 		code = check_uncached(settings);
 	if (!code
 	    && ((!settings->set_path && !settings->trace) || !settings->output || optind >= argc))
-		return launcher_fail(OPK_EUSAGE, "-c SET.opk or --trace, -o RUN.opk and a program "
-		                                 "are needed; --help says more");
+		return say(
+			OPK_EUSAGE,
+			"-c SET.opk or --trace, -o RUN.opk and a program are needed; --help says "
+			"more");
 	return code;
 }

@@ -19,10 +19,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "container/door.h"
 
-OPK_DEFINE_AUTO(opk_ctx)
-OPK_DEFINE_AUTO(opk_file)
 OPK_DEFINE_AUTO(opk_writer)
 
 static const char lost[] = "not written yet when the process was killed or became another program";
@@ -83,12 +80,11 @@ static void report(const struct part *part, const struct opk_stats *stats)
 	uint64_t recorded = stats->ranges + stats->activities;
 
 	if (drop->reason == unknown)
-		launcher_fail(0, "note: process %u: %" PRIu64 " recorded; %s", part->process,
-		              recorded, unknown);
+		say(0, "note: process %u: %" PRIu64 " recorded; %s", part->process, recorded,
+		    unknown);
 	else
-		launcher_fail(0,
-		              "note: process %u: %" PRIu64 " recorded; %" PRIu64 " are missing: %s",
-		              part->process, recorded, drop->count, drop->reason);
+		say(0, "note: process %u: %" PRIu64 " recorded; %" PRIu64 " are missing: %s",
+		    part->process, recorded, drop->count, drop->reason);
 }
 
 static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct part *part,
@@ -149,19 +145,17 @@ static bool complete_part(bool *runs, const struct part *part, bool verbose)
 		return true;
 	opk_file_open(&file, ctx, part->path);
 	*runs = *runs && !(file && opk_file_complete(file));
-	if (*runs) {
-		launcher_fail(0, "note: process %u still runs: its recording stays %s",
-		              part->process, part->path);
-		return false;
-	}
+	if (*runs)
+		return say(false, "note: process %u still runs: its recording stays %s",
+		           part->process, part->path);
 	if (is_nothing(part->path, file)) {
-		launcher_fail(0, "note: process %u: its recording had not begun when it ended",
-		              part->process);
+		say(0, "note: process %u: its recording had not begun when it ended",
+		    part->process);
 		unlink(part->path);
 		return false;
 	}
 	if (file && !opk_file_complete(file) && complete(ctx, file, part, verbose))
-		launcher_fail(0, "%s", opk_error_message(ctx, 0));
+		say(0, "%s", opk_error_message(ctx, 0));
 	return true;
 }
 
@@ -238,9 +232,9 @@ void running_report(const struct opk_strlist *processes, struct parts *parts,
 			continue;
 		parts->silent++;
 		process_name(name, processes->items[i]);
-		launcher_fail(0,
-		              "note: process %u (%s) still runs: what it records will be in "
-		              "%s.%s-*" PART_ENDING,
-		              process, name, output, settings->token);
+		say(0,
+		    "note: process %u (%s) still runs: what it records will be in "
+		    "%s.%s-*" PART_ENDING,
+		    process, name, output, settings->token);
 	}
 }

@@ -18,39 +18,10 @@
 #include "base/file.h"
 #include "base/library.h"
 #include "base/mem.h"
-#include "base/program.h"
 #include "collect/shared/shared.h"
 #include "collect/launcher/launcher.h"
 
 static volatile sig_atomic_t child;
-
-/*
- * Finds the library from this program's folder: beside it, in the build tree, or installed, also
- * where that was moved as a whole. A build tree takes its own, whatever is installed.
- */
-char *launcher_library(void)
-{
-	static const char *const names[] = {
-		"liboffpeak-inject.so",
-		"../.libs/liboffpeak-inject.so",
-		OPK_LIBRARY_BESIDE "/liboffpeak-inject.so",
-		OPK_LIBRARY_FOLDER "/liboffpeak-inject.so",
-	};
-
-	char *library = opk_beside_program(names, sizeof names / sizeof *names);
-
-	if (!library)
-		launcher_fail(OPK_EFAILED, "liboffpeak-inject.so is not beside this program");
-	return library;
-}
-
-int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings)
-{
-	struct opk_ctx_options options = OPK_INIT(options);
-
-	options.force = settings->force;
-	return opk_ctx_new(out, &options) ? launcher_fail(OPK_EFAILED, "out of memory") : OPK_OK;
-}
 
 static int set_library(const struct settings *settings)
 {
@@ -89,21 +60,20 @@ static int check_output(const struct settings *settings, const char *name)
 	if (stat(name, &output))
 		return OPK_OK;
 	if (S_ISDIR(output.st_mode))
-		return launcher_fail(OPK_EFAILED, "%s is a folder", name);
+		return say(OPK_EFAILED, "%s is a folder", name);
 	/* The names that the processes make will be others. */
 	if (name_varies(settings->output))
 		return OPK_OK;
 	if (!S_ISREG(output.st_mode))
-		return launcher_fail(OPK_EFAILED, "%s: exists and is not a regular file",
-		                     settings->output);
+		return say(OPK_EFAILED, "%s: exists and is not a regular file", settings->output);
 	if (!opk_can_replace(name))
-		return launcher_fail(OPK_EFAILED,
-		                     "%s: belongs to another user, and in its folder nobody else "
-		                     "can replace it",
-		                     settings->output);
+		return say(
+			OPK_EFAILED,
+			"%s: belongs to another user, and in its folder nobody else can replace it",
+			settings->output);
 	if (settings->set_path && !stat(settings->set_path, &set) && set.st_dev == output.st_dev
 	    && set.st_ino == output.st_ino)
-		return launcher_fail(OPK_EUSAGE, "-o %s is the set itself", settings->output);
+		return say(OPK_EUSAGE, "-o %s is the set itself", settings->output);
 	return outputs_check(settings, name, OPK_OUTPUT_RECORDING);
 }
 
@@ -112,15 +82,14 @@ static int check_name(const struct settings *settings, char name[PATH_MAX])
 	const char *problem;
 
 	if (!name_expand(name, PATH_MAX, settings->output))
-		return launcher_fail(
-			OPK_EUSAGE,
-			"-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
-			settings->output);
+		return say(OPK_EUSAGE,
+		           "-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
+		           settings->output);
 	problem = name_problem(settings->output);
 	/* Each process may have a value of its own. */
 	if (!problem || (!*name_of_file(name) && name_varies(settings->output)))
 		return OPK_OK;
-	return launcher_fail(OPK_EUSAGE, "-o %s: would be %s: %s", settings->output, name, problem);
+	return say(OPK_EUSAGE, "-o %s: would be %s: %s", settings->output, name, problem);
 }
 
 /* The program may change its folder: it gets whole paths. */
@@ -132,15 +101,15 @@ static int set_paths(struct settings *settings)
 
 	TRY(check_name(settings, name));
 	if (settings->set_path && !realpath(settings->set_path, set))
-		return launcher_fail(OPK_EINPUT, "%s: %s", settings->set_path, strerror(errno));
+		return say(OPK_EINPUT, "%s: %s", settings->set_path, strerror(errno));
 	snprintf(folder, sizeof folder, "%.*s./", (int)(file - settings->output), settings->output);
 	if (!name_expand(pattern, sizeof pattern, folder) || !realpath(pattern, whole)
 	    || access(whole, W_OK))
-		return launcher_fail(OPK_EFAILED, "%s: can't write there: %s", settings->output,
-		                     strerror(errno));
+		return say(OPK_EFAILED, "%s: can't write there: %s", settings->output,
+		           strerror(errno));
 	TRY(check_output(settings, name));
 	if (!as_pattern(pattern, whole) || asprintf(&output, "%s/%s", pattern, file) < 0)
-		return launcher_fail(OPK_EFAILED, "out of memory");
+		return say(OPK_EFAILED, "out of memory");
 	if (settings->set_path)
 		settings_export(SETTING_SET, set);
 	settings_export(SETTING_OUTPUT, output);
@@ -157,7 +126,7 @@ static int set_cupti(struct settings *settings)
 	if (*path == '/' || !strchr(path, '/'))
 		return OPK_OK;
 	if (!getcwd(folder, sizeof folder) || asprintf(&whole, "%s/%s", folder, path) < 0)
-		return launcher_fail(OPK_EFAILED, "%s: %s", path, strerror(errno));
+		return say(OPK_EFAILED, "%s: %s", path, strerror(errno));
 	settings_export(SETTING_CUPTI, whole);
 	settings->cupti_path = whole;
 	return OPK_OK;
@@ -177,12 +146,9 @@ static void set_command(char **program)
 
 static int set_environment(struct settings *settings, char **program)
 {
-	int code = set_paths(settings);
-
-	if (!code)
-		code = set_cupti(settings);
-	if (!code)
-		code = set_library(settings);
+	TRY(set_paths(settings));
+	TRY(set_cupti(settings));
+	TRY(set_library(settings));
 	settings_export(SETTING_MODE, settings_word(SETTING_MODE, settings->mode));
 	settings_export(SETTING_TURNS, settings_word(SETTING_TURNS, settings->turns));
 	if (settings->tight)
@@ -190,7 +156,7 @@ static int set_environment(struct settings *settings, char **program)
 	if (settings->application)
 		settings_export(SETTING_APPLICATION, "1");
 	set_command(program);
-	return code;
+	return OPK_OK;
 }
 
 /* Signals that are for the program to decide about. */
@@ -240,7 +206,7 @@ static void become(char **program, int report)
 	signal(SIGXFSZ, file_limit);
 	execvp(program[0], program);
 	problem = errno;
-	fprintf(stderr, "offpeak-collect: %s: %s\n", program[0], strerror(problem));
+	say(0, "%s: %s", program[0], strerror(problem));
 	if (write(report, &problem, sizeof problem) < 0)
 		_exit(OPK_EFAILED);
 	_exit(0);
@@ -275,7 +241,7 @@ static int run(char **program)
 	if (pid > 0)
 		return wait_for(pid, ends[0]);
 	not_run = errno;
-	launcher_fail(OPK_EFAILED, "no process: %s", strerror(not_run));
+	say(OPK_EFAILED, "no process: %s", strerror(not_run));
 	if (ends[0] >= 0)
 		close(ends[0]);
 	give_signals_back();
@@ -316,14 +282,11 @@ static bool is_stopped(int status)
 static int report_nothing(const struct settings *settings, bool empty)
 {
 	if (empty)
-		return launcher_fail(OPK_EFAILED, "nothing was recorded: the recording is empty");
+		return say(OPK_EFAILED, "nothing was recorded: the recording is empty");
 	if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
-		return launcher_fail(OPK_ENVIDIA,
-		                     "nothing was recorded: there is no NVIDIA driver here: %s",
-		                     dlerror());
-	launcher_fail(
-		0,
-		"nothing was recorded, for the reason above, or because the program used no GPU");
+		return say(OPK_ENVIDIA, "nothing was recorded: there is no NVIDIA driver here: %s",
+		           dlerror());
+	say(0, "nothing was recorded, for the reason above, or because the program used no GPU");
 	if (opk_library_flaw(settings->cupti_path)
 	    || !dlopen(settings->cupti_path, RTLD_NOW | RTLD_LOCAL))
 		return OPK_ENVIDIA;
@@ -340,9 +303,9 @@ static int end_unrecorded(const struct settings *settings, int status, bool empt
 	code = report_nothing(settings, empty);
 	if (settings->best_effort || is_stopped(status))
 		return end_like(status);
-	return launcher_fail(code, "the program's own %s was %d; --best-effort passes it on",
-	                     WIFSIGNALED(status) ? "signal" : "exit code",
-	                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return say(code, "the program's own %s was %d; --best-effort passes it on",
+	           WIFSIGNALED(status) ? "signal" : "exit code",
+	           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 /* A signal may have come before the first row was written. */
@@ -374,8 +337,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 		code = parts_rename(&made, parts, settings);
 	parts_clear(parts);
 	if (!ended && recorded && settings->cache)
-		launcher_fail(0,
-		              "note: not kept in the cache: a process of the program still runs");
+		say(0, "note: not kept in the cache: a process of the program still runs");
 	if (cache_keep(settings, recorded && ended && !code ? &made : NULL, status))
 		code = OPK_EFAILED;
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
@@ -420,53 +382,56 @@ static int run_all(struct settings *settings, char **program, size_t passes)
 		if (by_level)
 			settings_export_number(SETTING_LEVEL, i / each + 1);
 		if (settings->verbose)
-			launcher_fail(0, "run %zu of %zu", i + 1, runs);
+			say(0, "run %zu of %zu", i + 1, runs);
 		code = run_as(settings, &parts, program, &status);
 		if (!i && by_level)
 			runs = each * parts_depth(&parts);
 	}
 	if (done < runs && !not_run)
-		launcher_fail(0, "the program failed in run %zu of %zu: the others are left out",
-		              done, runs);
+		say(0, "the program failed in run %zu of %zu: the others are left out", done, runs);
 	return code ? code : finish(settings, &parts, status, true, passes ? join : NULL);
+}
+
+/* Whether the program can be recorded, and how; *passes as strategy_choose() says. */
+static int prepare(struct settings *settings, char **program, size_t *passes)
+{
+	TRY(strategy_choose(settings, passes));
+	if ((settings->merge || settings->application) && name_varies(settings->output))
+		return say(OPK_EUSAGE, "-o %s: one file can't have a name for each process",
+		           settings->output);
+	/* CUPTI's records of what ran are for everybody. */
+	if (settings->mode != MODE_TRACE)
+		TRY(strategy_permission());
+	return set_environment(settings, program);
+}
+
+static int run_unrecorded(char **program)
+{
+	say(0, "the program runs all the same, unrecorded");
+	unsetenv("CUDA_INJECTION64_PATH");
+	unsetenv("NVTX_INJECTION64_PATH");
+	return end_like(run(program));
 }
 
 int main(int argc, char **argv)
 {
 	static struct settings settings;
 	char **program;
-	bool cached = false;
+	bool cached;
 	size_t passes;
 	int code;
 
 	opk_reserve_standard();
 	file_limit = signal(SIGXFSZ, SIG_IGN);
-	code = command_line_read(&settings, &program, argc, argv);
-	if (!code && settings.probe)
+	TRY(command_line_read(&settings, &program, argc, argv));
+	if (settings.probe)
 		return probe_write(&settings);
-	if (!code)
-		code = strategy_choose(&settings, &passes);
-	if (!code && (settings.merge || settings.application) && name_varies(settings.output))
-		code = launcher_fail(OPK_EUSAGE,
-		                     "-o %s: one file can't have a name for each process",
-		                     settings.output);
-	if (code == OPK_EUSAGE)
-		return code;
-	/* CUPTI's records of what ran are for everybody. */
-	if (!code && settings.mode != MODE_TRACE)
-		code = strategy_permission();
-	if (!code)
-		code = set_environment(&settings, program);
-	if (code && code != OPK_EUSAGE && settings.best_effort) {
-		launcher_fail(0, "the program runs all the same, unrecorded");
-		unsetenv("CUDA_INJECTION64_PATH");
-		unsetenv("NVTX_INJECTION64_PATH");
-		return end_like(run(program));
-	}
-	if (!code)
-		code = cache_find(&cached, &settings, program);
-	if (code || cached)
-		return code;
+	code = prepare(&settings, program, &passes);
+	if (code)
+		return code != OPK_EUSAGE && settings.best_effort ? run_unrecorded(program) : code;
+	TRY(cache_find(&cached, &settings, program));
+	if (cached)
+		return OPK_OK;
 	parts_report_leftovers(&settings);
 	outputs_begin(&settings);
 	return settings.application ? run_all(&settings, program, passes)

@@ -3,11 +3,15 @@
 #ifndef OPK_COLLECT_LAUNCHER_H
 #define OPK_COLLECT_LAUNCHER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/strlist.h"
 #include "collect/shared/shared.h"
+
+OPK_DEFINE_AUTO(opk_ctx)
+OPK_DEFINE_AUTO(opk_file)
 
 /* The launcher's command line. */
 
@@ -16,11 +20,8 @@
  * and --version end the process.
  */
 int command_line_read(struct settings *settings, char ***program, int argc, char **argv);
-/* Says on stderr what is wrong, and returns the code. */
-__attribute__((format(printf, 2, 3))) int launcher_fail(int code, const char *format, ...);
 
 /* A context for the files that this run writes. */
-struct opk_ctx;
 int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
 
 /* Before the program starts: whether the set can be collected, and how. */
@@ -73,6 +74,11 @@ int outputs_check(const struct settings *settings, const char *path, enum opk_ou
 void outputs_note_older(const struct settings *settings, const char *path);
 /* Remembers what has the recording's name now: what another run puts there later stays. */
 void outputs_begin(const struct settings *settings);
+
+/* The recording's name with a suffix before its ending: "run-12.opk". */
+void recording_name(char path[PATH_MAX], const char *name, const char *suffix);
+/* That suffix of a name: "-12", or "" for that of -o itself; NULL: it is none. free() */
+char *recording_suffix(const char *name, const char *output);
 
 /* The files that a run's processes left, until they have their final names. */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts get their final names, one by one or merged, and the mode that a recording has. */
+#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <errno.h>
@@ -14,10 +15,14 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "container/door.h"
 
-OPK_DEFINE_AUTO(opk_ctx)
-OPK_DEFINE_AUTO(opk_file)
+int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings)
+{
+	struct opk_ctx_options options = OPK_INIT(options);
+
+	options.force = settings->force;
+	return opk_ctx_new(out, &options) ? say(OPK_EFAILED, "out of memory") : OPK_OK;
+}
 
 /* Reports a file without its end: its process was killed, or the disk was full. */
 static void check(const char *path, bool verbose)
@@ -28,13 +33,12 @@ static void check(const char *path, bool verbose)
 	if (opk_ctx_new(&ctx, NULL))
 		return;
 	if (opk_file_open(&file, ctx, path))
-		launcher_fail(0, "%s", opk_error_message(ctx, 0));
+		say(0, "%s", opk_error_message(ctx, 0));
 	else if (!opk_file_complete(file))
-		launcher_fail(
-			0, "%s: cut off; its %zu whole sections evaluate with --allow-incomplete",
-			path, opk_file_section_count(file));
+		say(0, "%s: cut off; its %zu whole sections evaluate with --allow-incomplete", path,
+		    opk_file_section_count(file));
 	else if (verbose)
-		launcher_fail(0, "%s: %" PRIu64 " bytes", path, opk_file_size(file));
+		say(0, "%s: %" PRIu64 " bytes", path, opk_file_size(file));
 }
 
 static bool shares_name(const struct parts *parts, const struct part *part)
@@ -46,13 +50,29 @@ static bool shares_name(const struct parts *parts, const struct part *part)
 	return false;
 }
 
-/* Puts `ids` before the ending of the name: "run-34.opk". */
-static void add_ids(char path[PATH_MAX], const char *name, const char *ids)
+/* Where the ending ".opk" of a recording's name begins, or its end. */
+static size_t stem_length(const char *name)
 {
-	const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
-	size_t length = dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
+	const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
 
-	snprintf(path, PATH_MAX, "%.*s-%s%s", (int)length, name, ids, name + length);
+	return dot && (!slash || dot > slash) ? (size_t)(dot - name) : strlen(name);
+}
+
+void recording_name(char path[PATH_MAX], const char *name, const char *suffix)
+{
+	size_t stem = stem_length(name);
+
+	snprintf(path, PATH_MAX, "%.*s%s%s", (int)stem, name, suffix, name + stem);
+}
+
+char *recording_suffix(const char *name, const char *output)
+{
+	size_t stem = stem_length(output), ending = strlen(output + stem), length = strlen(name);
+
+	if (length < stem + ending || strncmp(name, output, stem)
+	    || strcmp(name + length - ending, output + stem))
+		return NULL;
+	return opk_strndup(name + stem, length - stem - ending);
 }
 
 /* "run.opk", or "run-34.opk" where several processes would have that name. */
@@ -62,13 +82,10 @@ static void final_name(char path[PATH_MAX], const struct part *part, bool shared
 
 	snprintf(name, sizeof name, "%.*s", (int)part->name_length, part->path);
 	if (part->image > 1)
-		snprintf(ids, sizeof ids, "%u-%u", part->process, part->image);
+		snprintf(ids, sizeof ids, "-%u-%u", part->process, part->image);
 	else
-		snprintf(ids, sizeof ids, "%u", part->process);
-	if (shared)
-		add_ids(path, name, ids);
-	else
-		snprintf(path, PATH_MAX, "%s", name);
+		snprintf(ids, sizeof ids, "-%u", part->process);
+	recording_name(path, name, shared ? ids : "");
 }
 
 /* A recording may be all that is left of a run. */
@@ -82,8 +99,8 @@ void outputs_note_older(const struct settings *settings, const char *path)
 	    || opk_file_open(&file, ctx, path) || opk_file_meta(&meta, ctx, file)
 	    || strcmp(meta->kind, "recording") != 0)
 		return;
-	launcher_fail(0, "note: %s will be replaced: it was recorded %s, of: %s", path,
-	              opk_meta_fact(meta, "started"), opk_meta_fact(meta, "command"));
+	say(0, "note: %s will be replaced: it was recorded %s, of: %s", path,
+	    opk_meta_fact(meta, "started"), opk_meta_fact(meta, "command"));
 }
 
 int outputs_check(const struct settings *settings, const char *path, enum opk_output output)
@@ -98,8 +115,8 @@ int outputs_check(const struct settings *settings, const char *path, enum opk_ou
 	if (!code)
 		return OPK_OK;
 	cause = opk_error_cause(ctx, 0);
-	return launcher_fail(code, "%s%s", opk_error_message(ctx, 0),
-	                     cause && cause->remedy ? OPK_GIVE_FORCE : "");
+	return say(code, "%s%s", opk_error_message(ctx, 0),
+	           cause && cause->remedy ? OPK_GIVE_FORCE : "");
 }
 
 /* What was there when the run began, which is what it may replace. */
@@ -151,20 +168,19 @@ static const char *why_taken(const struct settings *settings, const char *path)
 	return NULL;
 }
 
-/* A name that no other run can have, where the one in `path` is taken. */
+/* A name that no other run can have, with "-IDS", where the one in `path` is taken. */
 static void avoid_others(char path[PATH_MAX], const struct settings *settings, const char *ids)
 {
 	const char *why = why_taken(settings, path);
-	char name[PATH_MAX];
+	opk_autofree char *name = opk_strdup(path), *suffix = opk_printf("-%s", ids);
 
 	/* The one name that was known was noted before the program ran. */
 	if (!why && strcmp(path, before.path) != 0)
 		outputs_note_older(settings, path);
-	if (!why)
+	if (!why || !name || !suffix)
 		return;
-	snprintf(name, sizeof name, "%s", path);
-	add_ids(path, name, ids);
-	launcher_fail(0, "note: %s %s: the recording of this one is %s", name, why, path);
+	recording_name(path, name, suffix);
+	say(0, "note: %s %s: the recording of this one is %s", name, why, path);
 }
 
 /* Whether the run's facts, which others may not be meant to see, have some of its environment. */
@@ -203,7 +219,7 @@ static bool take_place(mode_t *mode, const char *path)
 	if (lstat(path, &info) || S_ISLNK(info.st_mode))
 		return true;
 	if (!S_ISREG(info.st_mode))
-		launcher_fail(0, "%s: exists and is not a regular file", path);
+		say(0, "%s: exists and is not a regular file", path);
 	else if (info.st_uid == geteuid())
 		*mode = info.st_mode & 0777;
 	else
@@ -226,35 +242,39 @@ static int rename_part(const struct part *part, const char *path)
 	mode_t mode = new_mode(is_private(part->path));
 
 	if (!take_place(&mode, path))
-		return launcher_fail(OPK_EFAILED, "the recording stays %s", part->path);
+		return say(OPK_EFAILED, "the recording stays %s", part->path);
 	if (!set_mode(part->path, mode) || !opk_move_file(part->path, path))
-		return launcher_fail(OPK_EFAILED, "%s: %s; the recording stays %s", path,
-		                     strerror(errno), part->path);
+		return say(OPK_EFAILED, "%s: %s; the recording stays %s", path, strerror(errno),
+		           part->path);
 	return OPK_OK;
+}
+
+static int name_part(struct opk_strlist *made, const struct part *part, bool shared,
+                     const struct settings *settings)
+{
+	const char *ids = part->path + part->name_length + 1; /* TOKEN-PROCESS.part */
+	opk_autofree char *own = opk_strndup(ids, strlen(ids) - strlen(PART_ENDING));
+	char path[PATH_MAX];
+
+	if (!own)
+		return say(OPK_EFAILED, "out of memory");
+	final_name(path, part, shared);
+	avoid_others(path, settings, own);
+	TRY(rename_part(part, path));
+	check(path, settings->verbose);
+	return opk_strlist_add(made, path) ? OPK_OK : say(OPK_EFAILED, "out of memory");
 }
 
 int parts_rename(struct opk_strlist *made, const struct parts *parts,
                  const struct settings *settings)
 {
-	char path[PATH_MAX], ids[PATH_MAX];
 	int code = OPK_OK;
 
-	for (const struct part *part = parts->items; part < parts->items + parts->count; part++) {
-		int problem;
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct part *part = &parts->items[i];
+		int problem = name_part(made, part, shares_name(parts, part), settings);
 
-		final_name(path, part, shares_name(parts, part));
-		/* TOKEN-PROCESS. */
-		snprintf(ids, sizeof ids, "%.*s",
-		         (int)(strlen(part->path) - strlen(PART_ENDING) - part->name_length - 1),
-		         part->path + part->name_length + 1);
-		avoid_others(path, settings, ids);
-		problem = rename_part(part, path);
-		if (problem)
-			code = problem;
-		else
-			check(path, settings->verbose);
-		if (!problem && !opk_strlist_add(made, path))
-			code = launcher_fail(OPK_EFAILED, "out of memory");
+		code = problem ? problem : code;
 	}
 	return code;
 }
@@ -279,10 +299,10 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 	options.original = true;
 	code = opk_merge(ctx, paths, parts->count, &options, output);
 	if (code)
-		return launcher_fail(code, "%s; the processes' own files stay: %s...",
-		                     opk_error_message(ctx, opk_error_count(ctx) - 1), paths[0]);
+		return say(code, "%s; the processes' own files stay: %s...",
+		           opk_error_message(ctx, opk_error_count(ctx) - 1), paths[0]);
 	for (size_t i = 0; i < parts->count; i++)
 		unlink(paths[i]);
 	check(output, settings->verbose);
-	return opk_strlist_add(made, output) ? OPK_OK : launcher_fail(OPK_EFAILED, "out of memory");
+	return opk_strlist_add(made, output) ? OPK_OK : say(OPK_EFAILED, "out of memory");
 }

@@ -14,10 +14,6 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "container/door.h"
-
-OPK_DEFINE_AUTO(opk_ctx)
-OPK_DEFINE_AUTO(opk_file)
 
 int token_new(struct settings *settings)
 {
@@ -25,7 +21,7 @@ int token_new(struct settings *settings)
 	uint64_t number;
 
 	if (!opk_random(&number, sizeof number))
-		return launcher_fail(OPK_EFAILED, "no random numbers: %s", strerror(errno));
+		return say(OPK_EFAILED, "no random numbers: %s", strerror(errno));
 	snprintf(token, sizeof token, "%016llx", (unsigned long long)number);
 	settings->token = token;
 	settings_export(SETTING_TOKEN, token);
@@ -71,7 +67,7 @@ static bool add_part(struct parts *parts, const char *path, const char *token)
 	if (!part.path || !at || strncmp(at + 1, token, strlen(token))
 	    || !read_ids(&part, at + strlen(token) + 2) || problem) {
 		if (problem)
-			launcher_fail(0, "%s: %s: it is left alone", path, problem);
+			say(0, "%s: %s: it is left alone", path, problem);
 		free(part.path);
 		return part.path != NULL;
 	}
@@ -110,8 +106,7 @@ int parts_find(struct parts *parts, const struct settings *settings)
 		good = good && add_part(parts, found.gl_pathv[i], settings->token);
 	globfree(&found);
 	if (!good)
-		return launcher_fail(OPK_EFAILED, "out of memory; the processes' files stay: %s",
-		                     pattern);
+		return say(OPK_EFAILED, "out of memory; the processes' files stay: %s", pattern);
 	qsort(parts->items + before, parts->count - before, sizeof *parts->items, compare);
 	return OPK_OK;
 }
@@ -192,16 +187,15 @@ static void report_leftover(const char *path)
 	if (!is_left(&whole, path))
 		return;
 	if (whole)
-		launcher_fail(0,
-		              "note: %s is the whole recording of a process that went on after its "
-		              "run: rename it",
-		              path);
+		say(0,
+		    "note: %s is the whole recording of a process that went on after its run: "
+		    "rename it",
+		    path);
 	else
-		launcher_fail(0,
-		              "note: %s is what a run that was killed had recorded: "
-		              "'offpeak recover %s -o OTHER.opk' makes a recording of it; "
-		              "then delete it",
-		              path, path);
+		say(0,
+		    "note: %s is what a run that was killed had recorded: 'offpeak recover %s -o "
+		    "OTHER.opk' makes a recording of it; then delete it",
+		    path, path);
 }
 
 void parts_report_leftovers(const struct settings *settings)

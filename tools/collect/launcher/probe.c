@@ -8,6 +8,26 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
+#include "base/program.h"
+
+/*
+ * Finds the library from this program's folder: beside it, in the build tree, or installed, also
+ * where that was moved as a whole. A build tree takes its own, whatever is installed.
+ */
+char *launcher_library(void)
+{
+	static const char *const names[] = {
+		"liboffpeak-inject.so",
+		"../.libs/liboffpeak-inject.so",
+		OPK_LIBRARY_BESIDE "/liboffpeak-inject.so",
+		OPK_LIBRARY_FOLDER "/liboffpeak-inject.so",
+	};
+	char *library = opk_beside_program(names, sizeof names / sizeof *names);
+
+	if (!library)
+		say(OPK_EFAILED, "liboffpeak-inject.so is not beside this program");
+	return library;
+}
 
 /* A function of the library, which has one argument or ignores it. */
 struct question {
@@ -26,7 +46,7 @@ static int answer(const void *data, int fd)
 	settings_export(SETTING_PROBE, "1");
 	library = dlopen(question->library, RTLD_NOW | RTLD_LOCAL);
 	*(void **)&call = library ? dlsym(library, question->function) : NULL;
-	return call ? call(fd) : launcher_fail(OPK_EFAILED, "%s", dlerror());
+	return call ? call(fd) : say(OPK_EFAILED, "%s", dlerror());
 }
 
 static int ask(const char *function, struct opk_buf *text)
@@ -39,8 +59,8 @@ static int ask(const char *function, struct opk_buf *text)
 		return OPK_EFAILED;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
-	return launcher_fail(OPK_ENVIDIA, "asking the GPUs ended with signal %d (%s)",
-	                     WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return say(OPK_ENVIDIA, "asking the GPUs ended with signal %d (%s)", WTERMSIG(status),
+	           strsignal(WTERMSIG(status)));
 }
 
 int probe_write(const struct settings *settings)
@@ -50,7 +70,7 @@ int probe_write(const struct settings *settings)
 
 	TRY(strategy_permission());
 	if (!name_expand(name, sizeof name, settings->output))
-		return launcher_fail(OPK_EUSAGE, "-o %s: no usable name", settings->output);
+		return say(OPK_EUSAGE, "-o %s: no usable name", settings->output);
 	TRY(outputs_check(settings, name, OPK_OUTPUT_PROBE));
 	return ask("offpeak_probe", &nothing);
 }

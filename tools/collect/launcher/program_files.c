@@ -63,7 +63,7 @@ static int add_interpreters(struct opk_strlist *names, char *line)
 	if (!strcmp(slash ? slash + 1 : path, "env"))
 		program = find_for_env(rest);
 	if (!is_program(path))
-		return launcher_fail(OPK_EFAILED, "%s: no such interpreter", path);
+		return say(OPK_EFAILED, "%s: no such interpreter", path);
 	return program_files(names, program ? program : path);
 }
 
@@ -107,10 +107,10 @@ static int ask_loader(struct opk_strlist *names, const char *loader, const char 
 
 	text = opk_buf_take_text(&buf);
 	if (!text)
-		return launcher_fail(OPK_EFAILED, "out of memory");
+		return say(OPK_EFAILED, "out of memory");
 	if (status)
-		return launcher_fail(OPK_EFAILED, "%s can't load %s", loader, program);
-	return add_libraries(names, text) ? OPK_OK : launcher_fail(OPK_EFAILED, "out of memory");
+		return say(OPK_EFAILED, "%s can't load %s", loader, program);
+	return add_libraries(names, text) ? OPK_OK : say(OPK_EFAILED, "out of memory");
 }
 
 /* The loader of a program that has one, into `path`. */
@@ -142,10 +142,10 @@ int program_files(struct opk_strlist *names, const char *program)
 	char line[PATH_MAX] = "", loader[PATH_MAX];
 
 	if (fd < 0)
-		return launcher_fail(OPK_EFAILED, "%s: %s", program,
-		                     path ? strerror(errno) : "no such program");
+		return say(OPK_EFAILED, "%s: %s", program,
+		           path ? strerror(errno) : "no such program");
 	if (names->count >= MOST_SCRIPTS || !opk_strlist_add(names, path))
-		return launcher_fail(OPK_EFAILED, "%s: too many interpreters", program);
+		return say(OPK_EFAILED, "%s: too many interpreters", program);
 	if (pread(fd, line, sizeof line - 1, 0) > 2 && !memcmp(line, "#!", 2)) {
 		line[strcspn(line, "\n")] = '\0';
 		return add_interpreters(names, line + 2);

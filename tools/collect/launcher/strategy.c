@@ -33,9 +33,8 @@ static int need_one_pass(const struct opk_meta *meta, const char *others)
 {
 	if (meta->passes == 1)
 		return OPK_OK;
-	return launcher_fail(OPK_EUSAGE,
-	                     "the set needs %zu passes: use --replay %s, or build smaller sets",
-	                     meta->passes, others);
+	return say(OPK_EUSAGE, "the set needs %zu passes: use --replay %s, or build smaller sets",
+	           meta->passes, others);
 }
 
 static int choose_for_launches(struct settings *settings, size_t *passes,
@@ -52,10 +51,10 @@ static int choose_for_launches(struct settings *settings, size_t *passes,
 		settings->mode = MODE_KERNEL_REPLAY;
 		if (!settings->push)
 			return OPK_OK;
-		return launcher_fail(OPK_EUSAGE,
-		                     "--push has one pass, the set needs %zu: add --replay "
-		                     "rotate or application",
-		                     meta->passes);
+		return say(OPK_EUSAGE,
+		           "--push has one pass, the set needs %zu: add --replay rotate or "
+		           "application",
+		           meta->passes);
 	case REPLAY_NONE:
 		return need_one_pass(meta, "kernel, rotate or application");
 	case REPLAY_ROTATE:
@@ -64,8 +63,7 @@ static int choose_for_launches(struct settings *settings, size_t *passes,
 		settings->application = true;
 		return take_turns(settings, passes, meta, TURNS_ROTATE);
 	default:
-		return launcher_fail(OPK_EUSAGE,
-		                     "--replay user repeats user ranges: add --range user");
+		return say(OPK_EUSAGE, "--replay user repeats user ranges: add --range user");
 	}
 }
 
@@ -75,19 +73,21 @@ static int choose_for_ranges(struct settings *settings, size_t *passes, const st
 	switch (settings->replay) {
 	case REPLAY_AUTO:
 	case REPLAY_NONE:
-		return need_one_pass(meta,
-		                     "user (the program repeats its ranges) or application (it "
-		                     "is run several times)");
+		return need_one_pass(
+			meta,
+			"user (the program repeats its ranges) or application (it is run several "
+			"times)");
 	case REPLAY_USER:
 		return take_turns(settings, passes, meta, TURNS_REPEAT);
 	case REPLAY_APPLICATION:
 		settings->application = true;
 		return take_turns(settings, passes, meta, TURNS_ROTATE);
 	default:
-		return launcher_fail(OPK_EUSAGE,
-		                     "--replay %s is for launches: use none, user or "
-		                     "application with --range user",
-		                     settings_word(SETTING_REPLAY, settings->replay));
+		return say(
+			OPK_EUSAGE,
+			"--replay %s is for launches: use none, user or application with --range "
+			"user",
+			settings_word(SETTING_REPLAY, settings->replay));
 	}
 }
 
@@ -98,16 +98,16 @@ static int check_use(const struct settings *settings, unsigned use, const char *
 		unsigned uses = settings_table[i].uses & FOR_ANY;
 
 		if (settings->given[i] && uses && !(uses & use))
-			return launcher_fail(OPK_EUSAGE, "--%s does nothing for %s",
-			                     settings_table[i].name, what);
+			return say(OPK_EUSAGE, "--%s does nothing for %s", settings_table[i].name,
+			           what);
 	}
 	if (!(use & (FOR_SAMPLES | FOR_TRACE))
 	    || (settings->range == RANGE_AUTO && settings->replay == REPLAY_AUTO))
 		return OPK_OK;
-	return launcher_fail(OPK_EUSAGE,
-	                     "%s is collected over time: --range and --replay are for sets of the "
-	                     "range profiler",
-	                     what);
+	return say(OPK_EUSAGE,
+	           "%s is collected over time: --range and --replay are for sets of the range "
+	           "profiler",
+	           what);
 }
 
 static int check_options(const struct settings *settings, const struct opk_meta *meta)
@@ -117,9 +117,8 @@ static int check_options(const struct settings *settings, const struct opk_meta 
 	if (settings->range != RANGE_USER)
 		return check_use(settings, FOR_LAUNCHES, "launches of a range-profiler set");
 	if (settings->given[SETTING_LEVEL] && settings->replay == REPLAY_USER)
-		return launcher_fail(OPK_EUSAGE,
-		                     "--level does nothing with --replay user: its turns "
-		                     "take every level");
+		return say(OPK_EUSAGE,
+		           "--level does nothing with --replay user: its turns take every level");
 	return check_use(settings, FOR_RANGES, "--range user");
 }
 
@@ -141,11 +140,12 @@ static int choose(struct settings *settings, size_t *passes, const struct opk_me
 		code = choose_mode(settings, passes, meta);
 	if (code || settings->caches == CACHES_NONE || settings->mode != MODE_KERNEL_REPLAY)
 		return code;
-	return launcher_fail(OPK_EUSAGE,
-	                     "--cache-control flush works once a launch, but kernel replay repeats "
-	                     "a launch for each of the %zu passes, and restores memory in between: "
-	                     "use --replay rotate or application",
-	                     meta->passes);
+	return say(
+		OPK_EUSAGE,
+		"--cache-control flush works once a launch, but kernel replay repeats a launch for "
+		"each of the %zu passes, and restores memory in between: use --replay rotate or "
+		"application",
+		meta->passes);
 }
 
 static void report(const struct settings *settings, size_t passes, const struct opk_meta *meta)
@@ -153,16 +153,15 @@ static void report(const struct settings *settings, size_t passes, const struct 
 	size_t inflated = count_inflated(meta), turns = passes ? passes : 1;
 
 	if (settings->mode == MODE_LAUNCH_RANGE && inflated && settings_push(settings))
-		launcher_fail(
-			OPK_OK,
-			"note: with %s, %zu of %zu metrics count idle time around short kernels; "
-			"the recording marks them, and --replay auto alone avoids it",
-			settings->push ? "--push" : "a filter", inflated, meta->metric_count);
+		say(OPK_OK,
+		    "note: with %s, %zu of %zu metrics count idle time around short kernels; the "
+		    "recording marks them, and --replay auto alone avoids it",
+		    settings->push ? "--push" : "a filter", inflated, meta->metric_count);
 	if (settings->verbose)
-		launcher_fail(OPK_OK, "mode %s, %zu pass%s, %zu turn%s%s",
-		              settings_word(SETTING_MODE, settings->mode), meta->passes,
-		              meta->passes == 1 ? "" : "es", turns, turns == 1 ? "" : "s",
-		              settings->application ? ", each a run of the program" : "");
+		say(OPK_OK, "mode %s, %zu pass%s, %zu turn%s%s",
+		    settings_word(SETTING_MODE, settings->mode), meta->passes,
+		    meta->passes == 1 ? "" : "es", turns, turns == 1 ? "" : "s",
+		    settings->application ? ", each a run of the program" : "");
 }
 
 /* What could not be opened may be a set's name or its YAML. */
@@ -172,9 +171,8 @@ static void advise_build(const char *path)
 	bool is_yaml = !strcmp(ending, ".yaml") || !strcmp(ending, ".yml");
 
 	if (strcmp(ending, ".opk") != 0)
-		launcher_fail(OPK_EINPUT,
-		              "-c takes what 'offpeak build --chip CHIP %s -o SET.opk' makes",
-		              is_yaml ? path : "SET");
+		say(OPK_EINPUT, "-c takes what 'offpeak build --chip CHIP %s -o SET.opk' makes",
+		    is_yaml ? path : "SET");
 }
 
 int strategy_choose(struct settings *settings, size_t *passes)
@@ -191,8 +189,8 @@ int strategy_choose(struct settings *settings, size_t *passes)
 	if (code && !set.file)
 		advise_build(settings->set_path);
 	if (!code && strcmp(set.meta->kind, "set"))
-		code = launcher_fail(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
-		                     settings->set_path, set.meta->kind);
+		code = say(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
+		           settings->set_path, set.meta->kind);
 	if (!code)
 		code = choose(settings, passes, set.meta);
 	if (!code)
@@ -220,10 +218,9 @@ int strategy_permission(void)
 	if (!number_in("/proc/driver/nvidia/params", "RmProfilingAdminOnly: %llu")
 	    || number_in("/proc/self/status", "CapEff: %llx") >> SYS_ADMIN & 1)
 		return OPK_OK;
-	return launcher_fail(
+	return say(
 		OPK_EFAILED,
-		"no permission to read GPU counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "
-		"35): run as root or with CAP_SYS_ADMIN, or load the driver with "
-		"NVreg_RestrictProfilingToAdminUsers=0; --best-effort runs the program "
-		"unrecorded");
+		"no permission to read GPU counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, 35): run "
+		"as root or with CAP_SYS_ADMIN, or load the driver with "
+		"NVreg_RestrictProfilingToAdminUsers=0; --best-effort runs the program unrecorded");
 }

@@ -23,7 +23,7 @@ static bool allocate(struct cache *cache, const struct target *target)
 static bool fail(struct cache *cache, const char *why)
 {
 	if (!cache->failed)
-		fprintf(stderr, "offpeak-collect: --cache-control flush: %s\n", why);
+		say(0, "--cache-control flush: %s", why);
 	cache->failed = true;
 	return false;
 }

@@ -127,10 +127,10 @@ static void report(int device, const char *clock, const struct span *span,
 {
 	if (span->least >= span->most * (1 - OPK_CLOCK_DRIFT))
 		return;
-	fprintf(stderr,
-	        "offpeak-collect: note: device %d: the %s clock was between %u and %u MHz%s; times "
-	        "and rates differ for that alone\n",
-	        device, clock, span->least, span->most, reason(reasons));
+	say(0,
+	    "note: device %d: the %s clock was between %u and %u MHz%s; times and rates differ for "
+	    "that alone",
+	    device, clock, span->least, span->most, reason(reasons));
 }
 
 void clocks_report(void)

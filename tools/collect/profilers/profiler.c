@@ -26,8 +26,7 @@ const struct profiler_ops *profiler_choose(const struct target *target, bool leg
 		return &range_profiler;
 	if (target->cuptiProfilerBeginSession)
 		return &legacy_profiler;
-	fprintf(stderr, "offpeak-collect: %s has no %s profiler\n", target->cupti_path,
-	        legacy ? "legacy" : "range");
+	say(0, "%s has no %s profiler", target->cupti_path, legacy ? "legacy" : "range");
 	return NULL;
 }
 
@@ -60,8 +59,7 @@ static void explain(const struct target *target, int device)
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (*reasons[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED
 		    || *reasons[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED)
-			fprintf(stderr, "offpeak-collect: device %d can't be profiled: %s\n",
-			        device, reasons[i].what);
+			say(0, "device %d can't be profiled: %s", device, reasons[i].what);
 }
 
 /* Asks for the image; *size is its size, which must be known where `image` is not NULL. */

@@ -136,12 +136,8 @@ void session_flush(struct session *session);
 /* Hands on what there is and leaves the GPU alone until the next range begins. */
 void session_suspend(struct session *session);
 
-struct session_counts {
-	uint64_t recorded, dropped;
-};
-
 /* The last flush, and the end of profiling in this context. Frees: nothing may name it any more. */
-struct session_counts session_close(struct session *session);
+void session_close(struct session *session, struct counts *counts);
 /* Seconds since the first range that was not yet handed on; 0 where there is none. */
 double session_age(const struct session *session);
 
@@ -180,20 +176,8 @@ bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool 
 /* Records nothing that is launched, and no range that ends, until it goes on. */
 void trace_pause(bool pause);
 
-struct trace_counts {
-	uint64_t recorded;
-	uint64_t lost; /* records, for want of memory: they came faster than they were written */
-	uint64_t timeless; /* records without times */
-	uint64_t homeless; /* records without a recording, or more than may wait for one */
-	bool taken;        /* the program had CUPTI give it the records at some time */
-	bool deaf;         /* CUPTI refused to hand records over */
-};
-
-/*
- * Ends it, and hands on what is left; calls trace_begin_fn() for it. The counts come once, and
- * are 0 where it was not begun.
- */
-struct trace_counts trace_stop(void);
+/* Ends it, hands on what is left, for which it calls trace_begin_fn(), and adds its counts. */
+void trace_stop(struct counts *counts);
 
 /*
  * The clock of samples: the host's, unless the program has given CUPTI another one, as
@@ -205,7 +189,7 @@ struct sample_clock {
 	} first, last;                /* 0: CUPTI's clock is the host's */
 	bool refused;                 /* CUPTI does not tell its time */
 	uint64_t last_end;            /* of the sample before, ns */
-	uint64_t reckoned;            /* samples whose end is that and an interval */
+	uint64_t *reckoned;           /* counts samples whose end is that and an interval */
 };
 /* Looks at both clocks, often enough to know how fast CUPTI's is. */
 void sample_clock_read(struct sample_clock *clock, const struct target *target);
@@ -223,15 +207,7 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 void sampler_pause(struct sampler *sampler);
 void sampler_resume(struct sampler *sampler);
 
-struct sampler_counts {
-	uint64_t samples;
-	uint64_t lost; /* samples in pauses to empty the hardware's buffer, as far as times show */
-	uint64_t interrupted; /* samples in the time that a longer one spans */
-	uint64_t never_came;  /* samples after an overflow or a failure */
-	uint64_t reckoned;    /* of `samples`: CUPTI had no time of them */
-};
-
 /* Ends sampling, hands on what the buffer still holds, and frees. */
-struct sampler_counts sampler_close(struct sampler *sampler);
+void sampler_close(struct sampler *sampler, struct counts *counts);
 
 #endif

@@ -2,17 +2,7 @@
 /* Times of samples on the host's clock, where the program has given CUPTI a clock of its own. */
 #include "collect/profilers/profilers.h"
 
-#include <time.h>
-
 enum { SECOND_NS = 1000000000 };
-
-static uint64_t host_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
@@ -21,7 +11,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 
 void sample_clock_read(struct sample_clock *clock, const struct target *target)
 {
-	struct clock_reading now = { .host = host_now() };
+	struct clock_reading now = { .host = clock_host_ns() };
 
 	if (clock->refused)
 		return;
@@ -40,7 +30,7 @@ static uint64_t on_host(const struct sample_clock *clock, uint64_t time)
 	const struct clock_reading *first = &clock->first, *last = &clock->last;
 	double rate;
 
-	if (distance(time, host_now()) < (uint64_t)3600 * SECOND_NS)
+	if (distance(time, clock_host_ns()) < (uint64_t)3600 * SECOND_NS)
 		return time;
 	if (!time || last->cupti <= first->cupti)
 		return 0;
@@ -56,7 +46,7 @@ struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time
 
 	if (!end && last) {
 		end = last + interval_ns;
-		clock->reckoned++;
+		++*clock->reckoned;
 	}
 	if (!start && end)
 		start = last ? last : end - interval_ns;

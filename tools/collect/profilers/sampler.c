@@ -51,7 +51,7 @@ struct sampler {
 	struct sample_clock clock;
 	uint64_t last_end; /* of the sample handed on last */
 	bool fresh;        /* no sample since `started` yet */
-	struct sampler_counts counts;
+	struct counts counts;
 	pthread_t thread;
 	bool ending;             /* set by the program's thread, read by ours */
 	bool wanted;             /* to sample: likewise */
@@ -132,8 +132,8 @@ static bool make_image(struct sampler *sampler)
 		return true;
 	if (sampler->instances)
 		return false;
-	fprintf(stderr, "offpeak-collect: note: libnvperf_host makes no images without instances "
-	                "here: the recording will be large\n");
+	say(0, "note: libnvperf_host makes no images without instances here: the recording will be "
+	       "large");
 	sampler->instances = true;
 	return new_image(sampler);
 }
@@ -160,11 +160,8 @@ static bool enable(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Enable, .deviceIndex = (size_t)sampler->device);
 
-	if (!sampler->profiling->target->cuptiPmSamplingEnable) {
-		fprintf(stderr, "offpeak-collect: %s has no PM sampling\n",
-		        sampler->profiling->target->cupti_path);
-		return false;
-	}
+	if (!sampler->profiling->target->cuptiPmSamplingEnable)
+		return say(false, "%s has no PM sampling", sampler->profiling->target->cupti_path);
 	if (!TARGET_CALL(sampler->profiling->target, cuptiPmSamplingEnable, &params))
 		return false;
 	sampler->object = params.pPmSamplingObject;
@@ -271,7 +268,8 @@ static void count_gap(struct sampler *sampler, const struct opk_time *time)
 	uint64_t start = sampler->fresh ? time->end - sampler->interval_ns : time->start;
 
 	if (sampler->last_end && start > sampler->last_end + half)
-		sampler->counts.lost += (start - sampler->last_end + half) / sampler->interval_ns;
+		sampler->counts.drops[DROP_OVERFLOW] += (start - sampler->last_end + half)
+		                                        / sampler->interval_ns;
 	sampler->last_end = time->end;
 }
 
@@ -287,7 +285,7 @@ static void count_interruption(struct sampler *sampler, const struct opk_time *t
 
 	if (!sampler->fresh && length > LONG_NS && missing > LONG_INTERVALS) {
 		sampler->decoded += missing - 1;
-		sampler->counts.interrupted += missing - 1;
+		sampler->counts.drops[DROP_INTERRUPTED] += missing - 1;
 	}
 }
 
@@ -330,10 +328,10 @@ static void hand_on(struct sampler *sampler, size_t completed)
 		memcpy(segment.image, sampler->image, segment.image_size);
 		__atomic_fetch_add(&tally->ranges, completed, __ATOMIC_RELAXED);
 		segments_add(sampler->profiling->segments, &segment);
-		sampler->counts.samples += completed;
+		sampler->counts.ranges += completed;
 	} else {
 		segment_clear(&segment);
-		sampler->counts.lost += completed;
+		sampler->counts.drops[DROP_OVERFLOW] += completed;
 	}
 	sampler->decoded += completed;
 	sampler->waiting = 0;
@@ -398,7 +396,7 @@ static bool decode(struct sampler *sampler)
 static bool enough(const struct sampler *sampler, size_t waiting)
 {
 	return sampler->profiling->settings->max_samples
-	       && sampler->counts.samples + waiting >= sampler->profiling->settings->max_samples;
+	       && sampler->counts.ranges + waiting >= sampler->profiling->settings->max_samples;
 }
 
 /* Decodes all that the hardware wrote before it was stopped. */
@@ -470,7 +468,7 @@ static void count_rest(struct sampler *sampler)
 	uint64_t missing = expected > sampler->decoded ? expected - sampler->decoded : 0;
 
 	if (missing > doubtful)
-		sampler->counts.never_came += missing;
+		sampler->counts.drops[DROP_ENDED] += missing;
 }
 
 /* Starts or stops as the program's thread wants it, which waits no longer than for that. */
@@ -543,6 +541,7 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 		return NULL;
 	sampler->profiling = profiling;
 	sampler->device = device;
+	sampler->clock.reckoned = &sampler->counts.reckoned;
 	perfworks_open(profiling->target->cupti_path);
 	sampler->interval_ns = profiling->settings->interval_ns;
 	sampler->handed_on = clock_now();
@@ -561,10 +560,8 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 	return NULL;
 }
 
-struct sampler_counts sampler_close(struct sampler *sampler)
+void sampler_close(struct sampler *sampler, struct counts *counts)
 {
-	struct sampler_counts counts;
-
 	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
 	pthread_join(sampler->thread, NULL);
 	stop(sampler);
@@ -572,8 +569,6 @@ struct sampler_counts sampler_close(struct sampler *sampler)
 		drain(sampler);
 	if ((sampler->on || sampler->overflowed) && !enough(sampler, 0))
 		count_rest(sampler);
-	counts = sampler->counts;
-	counts.reckoned = sampler->clock.reckoned;
+	counts_add(counts, &sampler->counts);
 	free_sampler(sampler);
-	return counts;
 }

@@ -47,7 +47,7 @@ struct session {
 	struct cache cache;
 	struct timespec first; /* when the first range of this image began */
 	size_t images;         /* handed on */
-	struct session_counts counts;
+	struct counts counts;
 	struct clocks clocks; /* as they were last read, then */
 	struct timespec clocks_at;
 };
@@ -243,7 +243,7 @@ static void match_rows(struct session *session)
 	for (size_t i = found > used ? 0 : found; i < used; i++)
 		segments_clear_range(&present->ranges[i]);
 	present->count = found < used ? found : used;
-	session->counts.dropped += used - present->count;
+	session->counts.drops[DROP_PROFILER] += used - present->count;
 	if (found <= used)
 		return;
 	grown = realloc(present->ranges, found * sizeof *grown);
@@ -288,13 +288,13 @@ static void decode(struct session *session)
 static void hand_on(struct session *session)
 {
 	if (!session->broken && session->present.count) {
-		session->counts.recorded += session->present.count;
+		session->counts.ranges += session->present.count;
 		session->images++;
 		segments_add(session->profiling->segments, &session->present);
 		session->present = (struct segment){ 0 };
 		return;
 	}
-	session->counts.dropped += session->present.count;
+	session->counts.drops[DROP_PROFILER] += session->present.count;
 	segment_clear(&session->present);
 }
 
@@ -348,7 +348,7 @@ static bool push(struct session *session)
 	char name[16];
 
 	snprintf(name, sizeof name, "%ju",
-	         (uintmax_t)(session->counts.recorded + session->present.count));
+	         (uintmax_t)(session->counts.ranges + session->present.count));
 	return session->profiler.ops->push(&session->profiler, name) || fail(session);
 }
 
@@ -366,7 +366,7 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 	if (session->open)
 		return false;
 	if (!ready(session, stream)) {
-		session->counts.dropped++;
+		session->counts.drops[DROP_PROFILER]++;
 		return false;
 	}
 	if (!session->present.count)
@@ -432,29 +432,24 @@ static void report_turns(const struct session *session)
 
 	if (session->images && session->images < passes
 	    && !session->profiling->settings->application)
-		fprintf(stderr,
-		        "offpeak-collect: note: %zu of the %zu passes had no launches, as there "
-		        "were %" PRIu64
-		        ": what needs them is nan; --replay kernel takes all passes of "
-		        "each launch\n",
-		        passes - session->images, passes, session->counts.recorded);
+		say(0,
+		    "note: %zu of the %zu passes had no launches, as there were %" PRIu64
+		    ": what needs them is nan; --replay kernel takes all passes of each launch",
+		    passes - session->images, passes, session->counts.ranges);
 }
 
-struct session_counts session_close(struct session *session)
+void session_close(struct session *session, struct counts *counts)
 {
-	struct session_counts counts;
-
 	/* The program ends inside a range, and the range with it. */
 	session_end(session);
 	session_suspend(session);
 	report_turns(session);
-	session->counts.dropped += session->present.count;
+	session->counts.drops[DROP_PROFILER] += session->present.count;
 	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
 	free_images(session);
-	counts = session->counts;
+	counts_add(counts, &session->counts);
 	free(session);
-	return counts;
 }
 
 double session_age(const struct session *session)

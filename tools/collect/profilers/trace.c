@@ -39,7 +39,7 @@ static struct {
 	pid_t pid;        /* forks share this, but not the GPU */
 	int device;       /* that something ran on; -1: none so far */
 	unsigned buffers; /* that CUPTI has */
-	struct trace_counts counts;
+	struct counts counts;
 } trace = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
 	    .changed = PTHREAD_COND_INITIALIZER,
 	    .device = -1 };
@@ -72,7 +72,8 @@ static struct opk_activity *add(enum opk_activity_kind kind)
 
 	if (trace.refused || trace.count == MAX_PENDING
 	    || !opk_grow(&trace.pending, &trace.capacity, trace.count, sizeof *trace.pending)) {
-		++*(trace.stuck ? &trace.counts.homeless : &trace.counts.lost);
+		++*(trace.stuck ? &trace.counts.drops[DROP_HOMELESS]
+		                : &trace.counts.drops[DROP_RECORDS]);
 		return NULL;
 	}
 	activity = &trace.pending[trace.count++];
@@ -98,7 +99,7 @@ static struct opk_activity *add_work(enum opk_activity_kind kind, uint32_t devic
 		return NULL;
 	/* CUPTI's word for times that it could not take. */
 	if (!start || !end || end < start) {
-		trace.counts.timeless++;
+		trace.counts.drops[DROP_TIMELESS]++;
 		return NULL;
 	}
 	/* Even where there is no room: what waits for a device may go now. */
@@ -220,7 +221,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 	(void)context, (void)stream, (void)size;
 	target->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
 	if (lock()) {
-		trace.counts.lost += dropped;
+		trace.counts.drops[DROP_RECORDS] += dropped;
 		while (valid && !target->cuptiActivityGetNextRecord(buffer, valid, &record))
 			add_record(record);
 		trace.buffers -= trace.buffers > 0;
@@ -298,7 +299,7 @@ static void give_up(void)
 	if (!lock())
 		return;
 	trace.refused = true;
-	trace.counts.homeless += trace.count;
+	trace.counts.drops[DROP_HOMELESS] += trace.count;
 	for (size_t i = 0; i < trace.count; i++)
 		if (trace.pending[i].kind == OPK_ACTIVITY_RANGE)
 			free((char *)trace.pending[i].name);
@@ -327,7 +328,7 @@ static void hand_on(void)
 	if (segments) {
 		segment.activities = opk_take(trace.pending);
 		segment.count = trace.count;
-		trace.counts.recorded += trace.count;
+		trace.counts.activities += trace.count;
 		trace.count = trace.capacity = 0;
 	}
 	unlock();
@@ -341,8 +342,8 @@ static void flush(uint32_t how)
 {
 	const struct target *target = trace.profiling->target;
 
-	if (!trace.counts.deaf)
-		trace.counts.deaf = !TARGET_CALL(target, cuptiActivityFlushAll, how);
+	if (!trace.counts.drops[DROP_DEAF])
+		trace.counts.drops[DROP_DEAF] = !TARGET_CALL(target, cuptiActivityFlushAll, how);
 }
 
 /* Until there is a batch, or some time has passed; false at the end. */
@@ -401,11 +402,8 @@ static bool listen_to_cupti(void)
 {
 	const struct target *target = trace.profiling->target;
 
-	if (!target->cuptiActivityRegisterCallbacks) {
-		fprintf(stderr, "offpeak-collect: %s has no activity records\n",
-		        target->cupti_path);
-		return false;
-	}
+	if (!target->cuptiActivityRegisterCallbacks)
+		return say(false, "%s has no activity records", target->cupti_path);
 	return TARGET_CALL(target, cuptiActivityRegisterCallbacks, buffer_requested,
 	                   buffer_completed);
 }
@@ -448,23 +446,23 @@ bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool 
 	return true;
 }
 
-struct trace_counts trace_stop(void)
+void trace_stop(struct counts *counts)
 {
 	bool running;
 
 	if (trace.pid != getpid() || !lock())
-		return (struct trace_counts){ 0 };
+		return;
 	running = trace.running;
 	trace.running = false;
 	trace.ending = true;
 	pthread_cond_signal(&trace.changed);
 	unlock();
 	if (!running)
-		return (struct trace_counts){ 0 };
+		return;
 	pthread_join(trace.thread, NULL);
 	if (!trace.refused)
 		disable_kinds(wanted_kinds());
 	/* All came back, unless another client of CUPTI's had registered and was given them. */
-	trace.counts.taken = trace.buffers > 0;
-	return trace.counts;
+	trace.counts.drops[DROP_TAKEN] = trace.buffers > 0;
+	counts_add(counts, &trace.counts);
 }

@@ -37,8 +37,7 @@ void opened_append(const char *path)
 	size_t size = 0;
 
 	if (fd < 0 || !maps)
-		fprintf(stderr, "offpeak-collect: can't open %s: %s\n",
-		        fd < 0 ? path : "/proc/self/maps", strerror(errno));
+		say(0, "can't open %s: %s", fd < 0 ? path : "/proc/self/maps", strerror(errno));
 	while (maps && getline(&line, &size, maps) > 0) {
 		const char *file = code_of(line);
 
@@ -47,5 +46,5 @@ void opened_append(const char *path)
 	}
 	/* At once, so that lines of other processes stay apart. */
 	if (!text.failed && text.size && !opk_write_all(fd, text.data, text.size))
-		fprintf(stderr, "offpeak-collect: can't write %s\n", path);
+		say(0, "can't write %s", path);
 }

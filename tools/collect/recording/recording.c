@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The beginning of a recording: its name, its metadata, and its rank. */
+/* The beginning of a recording: its name, its metadata, and its rank; what is counted for it. */
 #include "collect/recording/recording.h"
 
 #include <errno.h>
@@ -37,10 +37,10 @@ int recording_rank(void)
 			return rank;
 		/* Rows are joined by it: a wrong one is worse than none. */
 		if (value && *value)
-			fprintf(stderr,
-			        "offpeak-collect: note: %s=%s is no rank, which is a whole number "
-			        "up to %d: it is kept as env.%s only\n",
-			        rank_variables[i], value, INT_MAX, rank_variables[i]);
+			say(0,
+			    "note: %s=%s is no rank, which is a whole number up to %d: it is kept "
+			    "as env.%s only",
+			    rank_variables[i], value, INT_MAX, rank_variables[i]);
 	}
 	return -1;
 }
@@ -56,9 +56,8 @@ static const char *join_of(const struct settings *settings)
 
 static unsigned no_name(const struct settings *settings, const char *problem)
 {
-	fprintf(stderr, "offpeak-collect: -o %s: nothing is recorded of process %d: %s\n",
-	        settings->output, (int)getpid(), problem);
-	return 0;
+	return say(0, "-o %s: nothing is recorded of process %d: %s", settings->output,
+	           (int)getpid(), problem);
 }
 
 /*
@@ -122,4 +121,13 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	free((void *)meta.inflated);
 	facts_clear(&facts);
 	return segments;
+}
+
+void counts_add(struct counts *to, const struct counts *from)
+{
+	to->ranges += from->ranges;
+	to->activities += from->activities;
+	to->reckoned += from->reckoned;
+	for (size_t i = 0; i < DROPS; i++)
+		to->drops[i] += from->drops[i];
 }

@@ -44,6 +44,50 @@ void segments_clear_range(struct opk_range *range);
 /* Writes what is left and the counts, and ends the file. */
 void segments_finish(struct segments *segments, const struct opk_stats *stats);
 
+/* What is missing of ranges, samples and records, by reason; some count how often it happened. */
+#define DROP_REASONS(X)                                                                            \
+	X(PROFILER, "the profiler refused or dropped them")                                        \
+	X(OVERFLOW, "samples came faster than they could be decoded, and sampling paused; a "      \
+	            "longer --interval or fewer metrics help")                                     \
+	X(OTHER_RANGE, "another range was open")                                                   \
+	X(OTHER_DOMAIN, "a range of another NVTX domain was open; --nvtx-include RANGE/ takes "    \
+	                "those of one domain")                                                     \
+	X(NO_CONTEXT, "the thread had no CUDA context yet")                                        \
+	X(NESTED, "nested in a recorded range; --replay application or user takes each level")     \
+	X(CAPTURE, "begun while a stream was captured into a graph")                               \
+	X(CUT, "the rest of user ranges in which a stream was captured into a graph")              \
+	X(STOPPED, "the rest of user ranges that were open at cudaProfilerStop()")                 \
+	X(GRAPH, "they are graphs: --push records them, in one pass or by rotation")               \
+	X(ENDED, "sampling ended before the program, as after a cuptiFinalize() of its own")       \
+	X(INTERRUPTED, "sampling stood still, as where the program begins to trace itself; one "   \
+	               "sample spans such a time")                                                 \
+	X(RECORDS, "records of what ran: they came faster than they could be written")             \
+	X(TIMELESS, "records of what ran: CUPTI could not take their times")                       \
+	X(TAKEN, "records of what ran after the program asked CUPTI for them itself, counted as "  \
+	         "one")                                                                            \
+	X(HOMELESS, "records of what ran: there was no recording to write them to")                \
+	X(DEAF, "records of what ran after CUPTI refused to hand them over, counted as one")       \
+	X(CONTEXTS, "in a context beyond the 64th of the process")                                 \
+	X(FINALIZED, "what followed a cuptiFinalize() of the program within 0.25 s, counted as "   \
+	             "one")                                                                        \
+	X(UNHEARD, "launched while another library had CUPTI's callbacks after a cuptiFinalize() " \
+	           "of the program, counted as one")
+
+enum drop {
+#define X(id, reason) DROP_##id,
+	DROP_REASONS(X)
+#undef X
+		DROPS
+};
+
+struct counts {
+	uint64_t ranges; /* or samples */
+	uint64_t activities;
+	uint64_t reckoned; /* samples of which CUPTI had no time */
+	uint64_t drops[DROPS];
+};
+void counts_add(struct counts *to, const struct counts *from);
+
 /* The beginning of a process's recording: its name, and what its metadata says. */
 
 /*

@@ -31,8 +31,7 @@ static void report(const struct segments *segments, const char *what)
 {
 	size_t count = segments->ctx ? opk_error_count(segments->ctx) : 0;
 
-	fprintf(stderr, "offpeak-collect: %s%s\n", what,
-	        count ? opk_error_message(segments->ctx, count - 1) : "out of memory");
+	say(0, "%s%s", what, count ? opk_error_message(segments->ctx, count - 1) : "out of memory");
 }
 
 /* Reports the first failure only: what comes after it is lost. */

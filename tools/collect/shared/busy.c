@@ -80,10 +80,8 @@ static void tell(const struct patience *patience)
 	char who[512];
 
 	busy_describe(who, sizeof who);
-	fprintf(stderr,
-	        "offpeak-collect: another profiler has the GPU's counters (%s): waiting for up to "
-	        "%.0f s\n",
-	        who, patience->seconds);
+	say(0, "another profiler has the GPU's counters (%s): waiting for up to %.0f s", who,
+	    patience->seconds);
 }
 
 bool patience_left(struct patience *patience)
@@ -113,6 +111,5 @@ void patience_end(const struct patience *patience, bool good)
 {
 	tolerated = false;
 	if (patience->told && good)
-		fprintf(stderr, "offpeak-collect: recording after %.1f s\n",
-		        clock_seconds_since(&patience->begun));
+		say(0, "recording after %.1f s", clock_seconds_since(&patience->begun));
 }

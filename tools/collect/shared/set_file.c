@@ -56,8 +56,7 @@ int collect_set_open(struct collect_set *set, const char *path)
 		return report(set->ctx, code);
 	if (opk_file_complete(set->file))
 		return OPK_OK;
-	fprintf(stderr, "offpeak-collect: %s is cut off: build it again\n", path);
-	return OPK_EINPUT;
+	return say(OPK_EINPUT, "%s is cut off: build it again", path);
 }
 
 int collect_set_load(struct collect_set *set, const char *path)
@@ -70,8 +69,8 @@ int collect_set_load(struct collect_set *set, const char *path)
 	if (code && opk_error_count(set->ctx))
 		return report(set->ctx, code);
 	if (code)
-		fputs("offpeak-collect: the set has no config image or no counter-data prefix: "
-		      "it was not made by 'offpeak build'\n",
+		fputs("offpeak-collect: the set has no config image or no counter-data prefix: it "
+		      "was not made by 'offpeak build'\n",
 		      stderr);
 	return code;
 }

@@ -389,6 +389,9 @@ bool mapped_find(size_t *first, const char *process, const char *const *files, s
 /* What a process, by number, is called; "?" where nothing is known of it. */
 void process_name(char name[32], const char *process);
 
+/* A message of one line on stderr, with the program's name; returns the code. */
+__attribute__((format(printf, 2, 3))) int say(int code, const char *format, ...);
+
 /* Time, and threads of ours in somebody else's program. */
 
 struct timespec clock_now(void);

@@ -110,7 +110,7 @@ static void tell_time(const struct target *target, const char *call)
 		return;
 	milliseconds = clock_seconds_since(&begun) * 1e3;
 	if (milliseconds >= long_ms)
-		fprintf(stderr, "offpeak-collect: %s took %d ms\n", call, (int)milliseconds);
+		say(0, "%s took %d ms", call, (int)milliseconds);
 }
 
 /* The counters' image, and a session, can't be had while another one of the process is open. */
@@ -150,7 +150,6 @@ bool target_check(const struct target *target, const char *call, CUptiResult sta
 	advice = advice_for(call, status);
 	if (target->cuptiGetResultString(status, &name) || !name)
 		name = "unknown status";
-	fprintf(stderr, "offpeak-collect: %s: %s (%d)%s%s\n", call, name, status,
-	        advice ? ": " : "", advice ? advice : "");
-	return false;
+	return say(false, "%s: %s (%d)%s%s", call, name, status, advice ? ": " : "",
+	           advice ? advice : "");
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages. */
+#include "collect/shared/shared.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/terminal.h"
+
+int say(int code, const char *format, ...)
+{
+	opk_autofree char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	opk_terminal_say(stderr, "offpeak-collect: ", text ? text : "out of memory");
+	return code;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of collection, its lock, and the range of the program's that is open. */
+#include "collect/collector.h"
+
+#include <unistd.h>
+
+struct collector collector = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
+
+bool collector_lock(void)
+{
+	if (collector.pid != getpid() || pthread_mutex_lock(&collector.lock))
+		return false;
+	if (!collector.ended)
+		return true;
+	pthread_mutex_unlock(&collector.lock);
+	return false;
+}
+
+void collector_unlock(void)
+{
+	pthread_mutex_unlock(&collector.lock);
+}
+
+void collector_leave(const bool *locked)
+{
+	if (*locked)
+		collector_unlock();
+}
+
+bool collector_has_scope(void)
+{
+	return collector.settings.capture_range == CAPTURE_PROFILER_API;
+}
+
+void collector_end_range(void)
+{
+	session_end(collector.range.session);
+	collector.range.session = NULL;
+}
+
+void collector_cut_range(enum drop reason)
+{
+	if (!collector.range.session)
+		return;
+	collector_end_range();
+	collector.counts.drops[reason]++;
+}
