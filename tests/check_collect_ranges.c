@@ -218,19 +218,19 @@ static void popping(struct user_nest *nest)
 	hear("-", nest);
 }
 
-static const struct user_range_listener listener = { pushed, popping };
+static const struct range_listener listener = { .pushed = pushed, .popping = popping };
 
 START_TEST(listeners)
 {
 	user_range_push("", "before");
-	user_ranges_listen(&listener);
+	ranges_listen(&listener);
 	do_word("+a");
 	do_word("+d@b");
 	do_word("-");
 	do_word("-");
 	do_word("-");
 	do_word("-d@");
-	user_ranges_listen(NULL);
+	ranges_listen(NULL);
 	do_word("+unheard");
 	empty_stack();
 	ck_assert_str_eq(heard, "+2:before/a +1:d@b -2:before/a -1:before -1:d@b ");
@@ -481,7 +481,7 @@ static bool matches_started(const char *text)
 
 START_TEST(ranges_of_the_process)
 {
-	static const struct started_range_listener hears = { hear_start, hear_end };
+	static const struct range_listener hears = { .started = hear_start, .ended = hear_end };
 	static const char *const named[] = { "a", "d@b\\/c", "x\nd@b\\/c", "*", "d@*" };
 	static const char *const not_named[] = {
 		"a/", "[a", "a]", "d@a", "w", "b", "d@b", "d@b/c"
@@ -489,7 +489,7 @@ START_TEST(ranges_of_the_process)
 	uint64_t a, b, w;
 
 	ck_assert_int_eq(initialize(TABLE_SIZE), 1);
-	started_ranges_listen(&hears);
+	ranges_listen(&hears);
 	a = CALL(core, NVTX_CORE_RANGE_START_A, uint64_t, const char *)("a");
 	b = CALL(core2, NVTX_CORE2_RANGE_START_EX, uint64_t, const char *,
 	         const struct nvtx_attributes *)("d", &(struct nvtx_attributes){
@@ -505,7 +505,7 @@ START_TEST(ranges_of_the_process)
 	ck_assert(!matches_started("a"));
 	CALL(core2, NVTX_CORE2_RANGE_END, void, const char *, uint64_t)("d", b);
 	CALL(core, NVTX_CORE_RANGE_END, void, uint64_t)(w);
-	started_ranges_listen(NULL);
+	ranges_listen(NULL);
 	ck_assert(!matches_started("*"));
 	ck_assert_str_eq(processes, "+1:a +2:d@b\\/c +3:\u00e9 -1 -2 -3 ");
 	ck_assert_str_eq(user_range_path(), "");

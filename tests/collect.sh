@@ -48,7 +48,7 @@ rows_are rank 3
 # Ranks are compared: what is no number becomes none, and stays as text.
 for rank in node7 4294967299 -1 3x 0x3 ' 3' 3.0; do
 	RANK=$rank record '' init ctx:0 launch:k
-	err_is "offpeak-collect: note: RANK=$rank is no rank, which is a whole number up to 2147483647: it is kept as env.RANK only"
+	err_is "offpeak-collect: note: RANK=$rank is not a rank, which is a whole number up to 2147483647: it is kept as env.RANK only"
 	rows_are rank -1
 	info '{r["name"]: r["value"] for r in j["run"]}["env.RANK"] == "'"$rank"'"'
 done

@@ -139,9 +139,9 @@ while IFS=: read -r kind why; do
 	mode_is victim "$(printf %o $((0666 & ~$(umask))))"
 	same "$last: parts" "$(parts)" 'run.opk.T-P.part '
 done <<'KINDS'
--s:is no regular file
+-s:is not a regular file
 -f:has other names, too
-fifo:is no regular file
+fifo:is not a regular file
 KINDS
 rm -f run.opk*
 # A program that deletes its recording hears of it.

@@ -3,6 +3,7 @@
 #ifndef OPK_MEM_H
 #define OPK_MEM_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -59,9 +60,15 @@ static inline void opk_cleanup_fclose(FILE **file)
 	if (*file)
 		fclose(*file);
 }
+static inline void opk_cleanup_closedir(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
 #define opk_autofree __attribute__((cleanup(opk_cleanup_free)))
 #define opk_autoclose __attribute__((cleanup(opk_cleanup_close)))
 #define opk_autofclose __attribute__((cleanup(opk_cleanup_fclose)))
+#define opk_autoclosedir __attribute__((cleanup(opk_cleanup_closedir)))
 /* For any type with its own free function: opk_auto(opk_set) struct opk_set *set = NULL; */
 #define OPK_DEFINE_AUTO(type)                                                                      \
 	static inline void type##_cleanup(struct type **object)                                    \

@@ -262,7 +262,7 @@ static bool may_be_sampled(void)
 	return false;
 }
 
-/* Beside PM sampling, the recording is that of the samples. */
+/* Beside PM sampling, records go into the recording of the samples. */
 static struct segments *find_segments(int device, bool *never)
 {
 	collector_auto bool locked = collector_lock();

@@ -177,10 +177,7 @@ static void ended(uint64_t id, const struct user_range *range)
 
 void collector_listen_to_ranges(void)
 {
-	static const struct user_range_listener listener = { pushed, popping };
+	static const struct range_listener listener = { pushed, popping, started, ended };
 
-	static const struct started_range_listener process_listener = { started, ended };
-
-	user_ranges_listen(&listener);
-	started_ranges_listen(&process_listener);
+	ranges_listen(&listener);
 }

@@ -2,11 +2,11 @@
 /* --capture-range: what the program does between its cudaProfilerStart() and cudaProfilerStop(). */
 #include "collect/collector.h"
 
-static void for_samplers(void (*work)(struct sampler *sampler))
+static void want_samples(bool wanted)
 {
 	for (size_t i = 0; i < MAX_DEVICES; i++)
 		if (collector.samplers[i])
-			work(collector.samplers[i]);
+			sampler_want(collector.samplers[i], wanted);
 }
 
 void collector_begin_scope(void)
@@ -17,7 +17,7 @@ void collector_begin_scope(void)
 		return;
 	collector.outside = false;
 	collector.marked = true;
-	for_samplers(sampler_resume);
+	want_samples(true);
 	trace_pause(false);
 }
 
@@ -30,5 +30,5 @@ void collector_end_scope(void)
 	collector.outside = true;
 	collector_cut_range(DROP_STOPPED);
 	trace_pause(true);
-	for_samplers(sampler_pause);
+	want_samples(false);
 }

@@ -3,10 +3,39 @@
 #include "collect/subscriber.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const char cupti[] = "libcupti.so";
+/* The first libcupti that is loaded, but not `except`. */
+struct search {
+	const char *except;
+	char *found;
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *data)
+{
+	static const char name[] = "libcupti.so";
+	struct search *search = data;
+	const char *slash = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	if (!slash || strncmp(slash + 1, name, strlen(name))
+	    || (search->except && !strcmp(info->dlpi_name, search->except)))
+		return 0;
+	search->found = strdup(info->dlpi_name);
+	return 1;
+}
+
+/* Its file; free(). NULL: there is none. */
+static char *find_loaded(const char *except)
+{
+	struct search search = { .except = except };
+
+	dl_iterate_phdr(look, &search);
+	return search.found;
+}
 
 static bool has(const char *path, const char *symbol)
 {
@@ -22,7 +51,7 @@ const char *cupti_choose(const struct settings *settings)
 {
 	const char *needed = settings->mode == MODE_SAMPLING ? "cuptiPmSamplingEnable"
 	                                                     : "cuptiProfilerInitialize";
-	char *loaded = settings->given[SETTING_CUPTI] ? NULL : library_loaded(cupti, NULL);
+	char *loaded = settings->given[SETTING_CUPTI] ? NULL : find_loaded(NULL);
 
 	/* It is named in the recording, so it stays. */
 	if (loaded && has(loaded, needed))
@@ -33,7 +62,7 @@ const char *cupti_choose(const struct settings *settings)
 
 void cupti_report_other(const struct target *target)
 {
-	char *other = target->cupti_path ? library_loaded(cupti, target->cupti_path) : NULL;
+	char *other = target->cupti_path ? find_loaded(target->cupti_path) : NULL;
 
 	if (other)
 		say(0,

@@ -14,28 +14,34 @@
 #include "collect/recording/recording.h"
 #include "collect/shared/shared.h"
 
-/* An image with what it is of. */
-struct image {
-	struct opk_availability of;
-	uint8_t *data;
-	size_t size;
-};
-
 struct probe {
 	struct settings settings;
 	struct target target;
-	OPK_LIST(struct image) images;
+	/* The images, and what they are of. */
+	OPK_LIST(struct opk_availability) of;
+	OPK_LIST(struct image {
+		uint8_t *data;
+		size_t size;
+	})
+	images;
 	struct opk_strlist chips;
 };
 
+static void probe_clear(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->images.count; i++)
+		free(probe->images.items[i].data);
+	free(probe->images.items);
+	free(probe->of.items);
+	opk_strlist_clear(&probe->chips);
+}
+#define opk_autoprobe __attribute__((cleanup(probe_clear)))
+
+OPK_DEFINE_AUTO(opk_ctx)
+OPK_DEFINE_AUTO(opk_writer)
+
 int offpeak_probe(void);
 int offpeak_describe(int fd);
-
-static int complain(int code, const char *what, const char *why)
-{
-	say(0, "%s%s", what, why);
-	return code;
-}
 
 static int driver_failed(const struct probe *probe, const char *call, CUresult status)
 {
@@ -43,8 +49,8 @@ static int driver_failed(const struct probe *probe, const char *call, CUresult s
 
 	if (probe->target.cuGetErrorName(status, &name) || !name)
 		name = "unknown error";
-	say(0, "%s: %s (%d)", call, name, status);
-	return status == CUDA_ERROR_NO_DEVICE ? OPK_EFAILED : OPK_ENVIDIA;
+	return say(status == CUDA_ERROR_NO_DEVICE ? OPK_EFAILED : OPK_ENVIDIA, "%s: %s (%d)", call,
+	           name, status);
 }
 
 /* The driver and libcupti; there may be no device. */
@@ -56,7 +62,7 @@ static int begin(struct probe *probe)
 	if (!problem)
 		problem = target_open(&probe->target, probe->settings.cupti_path);
 	if (problem)
-		return complain(OPK_ENVIDIA, problem, "");
+		return say(OPK_ENVIDIA, "%s", problem);
 	probe->target.verbose = probe->settings.verbose;
 	status = probe->target.cuInit(0);
 	return status ? driver_failed(probe, "cuInit", status) : OPK_OK;
@@ -64,27 +70,24 @@ static int begin(struct probe *probe)
 
 static int add(struct probe *probe, CUcontext context, int device, const char *chip)
 {
+	struct opk_availability *of = opk_list_add(&probe->of);
+	struct image *image = of ? opk_list_add(&probe->images) : NULL;
 	struct patience patience;
-	struct image *image;
-	uint8_t *data;
-	size_t size;
 
+	if (!image)
+		return say(OPK_ENOMEM, "out of memory");
+	*of = (struct opk_availability){ chip, context ? OPK_PROFILER_RANGE : OPK_PROFILER_PM,
+		                         device };
 	patience_begin(&patience, probe->settings.wait_s);
 	do
-		data = profiler_availability(&probe->target, context, device, &size);
-	while (!data && patience_left(&patience));
+		image->data = profiler_availability(&probe->target, context, device, &image->size);
+	while (!image->data && patience_left(&patience));
 	patience_end(&patience, false);
-	image = data ? opk_list_add(&probe->images) : NULL;
-	if (!image) {
-		free(data);
-		return data ? complain(OPK_ENOMEM, "out of memory", "") : OPK_EFAILED;
-	}
-	*image = (struct image){
-		.of = { chip, context ? OPK_PROFILER_RANGE : OPK_PROFILER_PM, device },
-		.data = data,
-		.size = size,
-	};
-	return OPK_OK;
+	if (image->data)
+		return OPK_OK;
+	probe->of.count--;
+	probe->images.count--;
+	return OPK_EFAILED;
 }
 
 /* The image for ranges is a context's. */
@@ -107,20 +110,17 @@ static int ask_device(struct probe *probe, int device)
 	TARGET_PARAMS(params, Device_GetChipName, .deviceIndex = (size_t)device);
 	bool sampled;
 	char *chip;
-	int code;
 
 	if (!TARGET_CALL(&probe->target, cuptiDeviceGetChipName, &params) || !params.pChipName)
 		return OPK_EFAILED;
 	/* The string may be gone with the next call. */
 	chip = opk_strdup(params.pChipName);
 	if (!opk_strlist_take(&probe->chips, chip))
-		return complain(OPK_ENOMEM, "out of memory", "");
-	code = add_ranges(probe, device, chip);
-	if (code)
-		return code;
+		return say(OPK_ENOMEM, "out of memory");
+	TRY(add_ranges(probe, device, chip));
 	sampled = probe->target.cuptiPmSamplingGetCounterAvailability
 	          && !add(probe, NULL, device, chip);
-	/* That says nothing of what it can do. */
+	/* A busy GPU may well be able to sample. */
 	if (!sampled && patience_met())
 		return OPK_EFAILED;
 	if (!sampled)
@@ -136,7 +136,7 @@ static int ask(struct probe *probe)
 
 	probe->target.cuDeviceGetCount(&count);
 	if (!count)
-		return complain(OPK_EFAILED, "there is no GPU", "");
+		return say(OPK_EFAILED, "there is no GPU");
 	if (wanted >= count)
 		return say(OPK_EUSAGE, "there is no device %d of %d, from 0 on", wanted, count);
 	if (!profiler_initialize(&probe->target))
@@ -159,89 +159,65 @@ static int write_images(const struct probe *probe, struct opk_writer *writer)
 /* The metadata: facts as in a recording, and which image is of what. */
 static int write_meta(const struct probe *probe, struct opk_writer *writer)
 {
-	opk_autofree struct opk_availability *of = opk_alloc_array(probe->images.count, sizeof *of);
-	struct facts facts = { 0 };
-	struct opk_meta meta = { .kind = "probe", .keep_instances = true };
-	char generator[64];
-	int code;
+	opk_autofacts struct facts facts = { 0 };
+	struct opk_meta meta = {
+		.kind = "probe",
+		.keep_instances = true,
+		.chip = probe->of.items->chip,
+		.profiler = probe->of.items->profiler,
+		.availability = probe->of.items,
+		.availability_count = probe->of.count,
+	};
 
-	if (!of)
-		return OPK_ENOMEM;
-	for (size_t i = 0; i < probe->images.count; i++)
-		of[i] = probe->images.items[i].of;
-	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
-	meta.cupti_version = probe->target.cupti_version;
 	facts_collect(&facts, &probe->target);
-	meta.generator = generator;
-	meta.chip = of->chip;
-	meta.profiler = of->profiler;
-	meta.availability = of;
-	meta.availability_count = probe->images.count;
-	meta.run = facts.items;
-	meta.run_count = facts.count;
-	code = opk_writer_add_meta(writer, &meta);
-	facts_clear(&facts);
-	return code;
+	facts_describe(&meta, &facts, &probe->target);
+	return opk_writer_add_meta(writer, &meta);
+}
+
+static int write_all(const struct probe *probe, struct opk_ctx *ctx, const char *path)
+{
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
+
+	TRY(opk_writer_new(&writer, ctx, path));
+	TRY(write_meta(probe, writer));
+	return write_images(probe, writer);
 }
 
 static int write_file(const struct probe *probe)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_writer *writer = NULL;
-	struct opk_ctx *ctx = NULL;
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	char path[4096];
 	int code;
 
 	if (!name_expand(path, sizeof path, probe->settings.output))
-		return complain(OPK_EUSAGE, probe->settings.output, ": no usable name");
+		return say(OPK_EUSAGE, "%s: no usable name", probe->settings.output);
 	options.force = probe->settings.force;
-	code = opk_ctx_new(&ctx, &options);
-	if (!code)
-		code = opk_writer_new(&writer, ctx, path);
-	if (!code)
-		code = write_meta(probe, writer);
-	if (!code)
-		code = write_images(probe, writer);
-	if (code)
-		complain(code,
-		         ctx && opk_error_count(ctx)
-		                 ? opk_error_message(ctx, opk_error_count(ctx) - 1)
-		                 : "out of memory",
-		         "");
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
-	return code;
+	if (opk_ctx_new(&ctx, &options))
+		return say(OPK_ENOMEM, "out of memory");
+	code = write_all(probe, ctx, path);
+	return !code ? OPK_OK : say(code, "%s", outer_cause(ctx));
 }
 
 __attribute__((visibility("default"))) int offpeak_probe(void)
 {
-	struct probe probe = { 0 };
-	int code = begin(&probe);
+	opk_autoprobe struct probe probe = { 0 };
 
-	if (!code)
-		code = ask(&probe);
-	if (!code)
-		code = write_file(&probe);
-	for (size_t i = 0; i < probe.images.count; i++)
-		free(probe.images.items[i].data);
-	free(probe.images.items);
-	opk_strlist_clear(&probe.chips);
-	return code;
+	TRY(begin(&probe));
+	TRY(ask(&probe));
+	return write_file(&probe);
 }
 
 /* A fact a line, with a tab after its name. */
 __attribute__((visibility("default"))) int offpeak_describe(int fd)
 {
 	struct probe probe = { 0 };
-	struct facts facts = { 0 };
-	int code = begin(&probe);
+	opk_autofacts struct facts facts = { 0 };
 
-	if (code)
-		return code;
+	TRY(begin(&probe));
 	dprintf(fd, "cupti_version\t%u\n", probe.target.cupti_version);
 	facts_add_gpus(&facts, &probe.target);
 	for (size_t i = 0; i < facts.count; i++)
 		dprintf(fd, "%s\t%s\n", facts.items[i].name, facts.items[i].value);
-	facts_clear(&facts);
 	return OPK_OK;
 }

@@ -9,7 +9,7 @@
 static CUpti_SubscriberHandle subscriber;
 
 static struct {
-	pthread_mutex_t lock; /* held while somebody leaves */
+	pthread_mutex_t lock; /* held while a thread leaves */
 	bool too_late;
 } leaving = { .lock = PTHREAD_MUTEX_INITIALIZER };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * CUPTI's callbacks, which one library of a process has, unless all of them ask for sharing in the
- * same way: those of a program that traces itself, such as torch.profiler, and ours collide.
+ * same way: ours collide with the callbacks of a program that traces itself (torch.profiler).
  */
 #ifndef OPK_COLLECT_SUBSCRIBER_H
 #define OPK_COLLECT_SUBSCRIBER_H
@@ -35,7 +35,7 @@ bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
 /* Leaves the callbacks to the program, for good. */
 void subscriber_leave(const struct target *target);
 /*
- * The program ends, and CUPTI with it: waits for who is leaving, and nobody leaves from then on. No
+ * The program ends, and CUPTI with it: waits for a thread that is leaving; none leaves later. No
  * lock may be held that callbacks wait for.
  */
 void subscriber_stay(void);

@@ -19,9 +19,11 @@ enum { MOST_SAID = 20 };
 static struct {
 	bool usable;
 	char **program;
-	unsigned arguments;      /* of the program, with its name */
-	bool *is_output;         /* for each: it names a file that the program made */
-	bool *was_there;         /* for each: it names a file that was there before this run */
+	unsigned count;
+	struct argument {
+		bool is_output;  /* it names a file that the program made */
+		bool was_there;  /* it names a file that was there before this run */
+	} * arguments;           /* of the program, with its name */
 	struct opk_strlist kept; /* with --cache-verify: the recordings that are there */
 	bool outdated;           /* there are some, but made of other files */
 	char output[PATH_MAX];
@@ -57,8 +59,8 @@ static void read_outputs(void)
 	unsigned argument;
 
 	while (file && fscanf(file, "%u\n", &argument) == 1)
-		if (argument < cache.arguments) {
-			cache.is_output[argument] = true;
+		if (argument < cache.count) {
+			cache.arguments[argument].is_output = true;
 			leave_out(argument);
 		}
 }
@@ -71,7 +73,7 @@ static void add_output(unsigned argument, bool verbose)
 	if (file)
 		fprintf(file, "%u\n", argument);
 	leave_out(argument);
-	cache.is_output[argument] = true;
+	cache.arguments[argument].is_output = true;
 	if (verbose)
 		say(0,
 		    "cache: %s was made by the program: it is an input only if something else "
@@ -85,7 +87,7 @@ static bool is_new_output(unsigned argument)
 	for (size_t i = 0; i < cache.key.count; i++)
 		if (cache.key.items[i].argument == argument)
 			return false;
-	return !cache.is_output[argument] && key_argument_file(cache.program[argument]);
+	return !cache.arguments[argument].is_output && key_argument_file(cache.program[argument]);
 }
 
 /* ---- before the program ------------------------------------------------------------------ */
@@ -238,14 +240,13 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 	if (!name_expand(cache.output, sizeof cache.output, settings->output))
 		return OPK_EFAILED;
 	cache.program = program;
-	while (program[cache.arguments])
-		cache.arguments++;
-	cache.is_output = opk_alloc_array(cache.arguments, sizeof *cache.is_output);
-	cache.was_there = opk_alloc_array(cache.arguments, sizeof *cache.was_there);
-	if (!cache.is_output || !cache.was_there)
+	while (program[cache.count])
+		cache.count++;
+	cache.arguments = opk_alloc_array(cache.count, sizeof *cache.arguments);
+	if (!cache.arguments)
 		return say(OPK_EFAILED, "out of memory");
-	for (unsigned i = 0; i < cache.arguments; i++)
-		cache.was_there[i] = key_argument_file(program[i]);
+	for (unsigned i = 0; i < cache.count; i++)
+		cache.arguments[i].was_there = key_argument_file(program[i]);
 	code = make_key(settings, program);
 	if (code)
 		return code == OPK_EUSAGE ? code : OPK_OK;
@@ -323,10 +324,10 @@ static void add_made(struct cache_entry *entry, bool earlier)
 	enum opened_kind kind = earlier ? OPENED_READ : OPENED_MADE;
 	opk_autostrlist struct opk_strlist paths = { 0 };
 
-	for (unsigned i = 1; i < cache.arguments; i++) {
+	for (unsigned i = 1; i < cache.count; i++) {
 		const char *file = key_argument_file(cache.program[i]);
 
-		if (file && cache.is_output[i] && cache.was_there[i] == earlier)
+		if (file && cache.arguments[i].is_output && cache.arguments[i].was_there == earlier)
 			opk_strlist_add(&paths, file);
 	}
 	opened_add(&entry->opened[kind], &paths, kind);
@@ -379,7 +380,7 @@ static bool keep(const struct settings *settings, const struct opk_strlist *reco
 
 	watch_end(&found, &cache.key);
 	add_read(&entry, &found, settings->verbose);
-	for (unsigned i = 1; i < cache.arguments; i++)
+	for (unsigned i = 1; i < cache.count; i++)
 		if (is_new_output(i))
 			add_output(i, settings->verbose);
 	add_made(&entry, false);
@@ -458,7 +459,6 @@ int cache_keep(const struct settings *settings, const struct opk_strlist *record
 	watch_end(NULL, NULL);
 	opk_strlist_clear(&cache.kept);
 	key_clear(&cache.key);
-	free(opk_take(cache.is_output));
-	free(opk_take(cache.was_there));
+	free(opk_take(cache.arguments));
 	return code;
 }

@@ -40,7 +40,7 @@ const char *key_argument_file(const char *argument);
 char *key_list(const struct cache_key *key);
 /* Adds a part; false when out of memory. */
 bool key_add_hash(struct cache_key *key, const char *name, const char *hash);
-/* Whether it is the same file, and nobody has written to it since. */
+/* Whether it is the same file, and was not written to since. */
 bool is_as_seen(const struct stat *now, const struct stat *seen);
 /* Whether the file that it is has other bytes by now, or can't be read. */
 bool key_part_changed(const struct key_part *part);
@@ -95,9 +95,9 @@ int verify_recordings(const struct opk_strlist *before, const struct opk_strlist
 
 /* Whether it is there, of this user, and of that kind: S_IFREG, S_IFDIR. */
 bool is_own(const char *path, mode_t kind);
-/* A regular file of this user, created for nobody else where `flags` say so; -1 with errno set. */
+/* A regular file of this user; only this user can read it where it is new. -1 with errno set. */
 int own_open(const char *path, int flags);
-/* A folder of this user, for readdir(); NULL: it is none. */
+/* A folder of this user, for readdir(); NULL: it is not one. */
 DIR *own_folder(const char *path);
 /* Whether --cache's folder can be written to by this user only. OPK_OK, or a message. */
 int own_check(const char *folder);
@@ -127,7 +127,7 @@ bool store_restore(const struct cache_entry *entry, const struct settings *setti
 const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
                        const struct opk_strlist *recordings, const struct stat *seen,
                        const char *output, uint64_t limit);
-/* The parts that differ from those of the most similar entry; NULL where there is no entry. */
+/* Names the parts in which the most similar entry differs; NULL where there is no entry. */
 char *store_nearest(const char *folder, const struct cache_key *key);
 
 #endif

@@ -16,9 +16,7 @@
 
 static struct key_part *add(struct cache_key *key, char *name)
 {
-	struct key_part *part = name ? opk_append(&key->items, &key->capacity, &key->count,
-	                                          sizeof *part)
-	                             : NULL;
+	struct key_part *part = name ? opk_list_add(key) : NULL;
 
 	if (!part) {
 		free(name);
@@ -31,7 +29,7 @@ static struct key_part *add(struct cache_key *key, char *name)
 	return part;
 }
 
-/* Takes the name over. What is not there differs from what is empty. */
+/* Takes the name over. A variable that is not set differs from an empty one. */
 static int add_text(struct cache_key *key, char *name, const char *text)
 {
 	struct key_part *part = add(key, name);
@@ -106,16 +104,14 @@ bool key_part_changed(const struct key_part *part)
 static int add_own_files(struct cache_key *key, const struct settings *settings)
 {
 	opk_autofree char *library = launcher_library();
-	int code = library ? add_file(key, opk_strdup("offpeak's library"), library, 0)
-	                   : OPK_EFAILED;
 
-	if (!code)
-		code = add_file(key, opk_strdup("offpeak-collect"), "/proc/self/exe", 0);
-	if (!code)
-		code = add_text(key, opk_strdup("offpeak's version"), opk_version());
-	return code || !settings->set_path
-	               ? code
-	               : add_file(key, opk_strdup("set"), settings->set_path, 0);
+	if (!library)
+		return OPK_EFAILED;
+	TRY(add_file(key, opk_strdup("offpeak's library"), library, 0));
+	TRY(add_file(key, opk_strdup("offpeak-collect"), "/proc/self/exe", 0));
+	TRY(add_text(key, opk_strdup("offpeak's version"), opk_version()));
+	return settings->set_path ? add_file(key, opk_strdup("set"), settings->set_path, 0)
+	                          : OPK_OK;
 }
 
 static int add_settings(struct cache_key *key)
@@ -158,8 +154,7 @@ static int add_stdin(struct cache_key *key)
 		           "note: stdin is a pipe, and what comes from it is not known: say "
 		           "</dev/null or <FILE");
 	snprintf(offset, sizeof offset, "%jd", (intmax_t)lseek(STDIN_FILENO, 0, SEEK_CUR));
-	if (add_text(key, opk_strdup("stdin's offset"), offset))
-		return OPK_EFAILED;
+	TRY(add_text(key, opk_strdup("stdin's offset"), offset));
 	/* Opened anew, so that the program's offset stays. */
 	return add_file(key, opk_strdup("stdin"), "/proc/self/fd/0", 0);
 }
@@ -239,7 +234,7 @@ static int is_input(const struct dirent *entry)
 	return *entry->d_name != '.' && strcmp(entry->d_name, "__pycache__");
 }
 
-/* Where inputs are looked for, and what is none: recordings of runs, and the cache itself. */
+/* What is looked through for inputs, but for recordings of runs and the cache itself. */
 struct inputs {
 	struct cache_key *key;
 	const char *output, *cache;
@@ -280,14 +275,13 @@ static int add_link(const struct inputs *inputs, const char *path)
 	char target[PATH_MAX];
 	ssize_t length = readlink(path, target, sizeof target - 1);
 	struct stat info;
-	int code;
 
 	if (length < 0)
 		return say(OPK_EFAILED, "%s: %s", path, strerror(errno));
 	target[length] = '\0';
-	code = add_text(inputs->key, opk_printf("input %s, a link", path), target);
-	return code || stat(path, &info) || !S_ISREG(info.st_mode)
-	               ? code
+	TRY(add_text(inputs->key, opk_printf("input %s, a link", path), target));
+	return stat(path, &info) || !S_ISREG(info.st_mode)
+	               ? OPK_OK
 	               : add_file(inputs->key, opk_printf("input %s", path), path, 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files that a program opens as it runs: libraries, as Python's modules are, and what it reads.
- * They can't be known beforehand, but those of the run that was kept can be looked at.
+ * They can't be known beforehand, but the files that the kept run opened can be looked at.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -41,7 +41,7 @@ static char *next_line(char **text, char **rest)
 	return line;
 }
 
-/* "HASH REST"; NULL where it is none. */
+/* "HASH REST"; NULL for other text. */
 static const char *split_hash(char *text)
 {
 	size_t length = strcspn(text, " ");
@@ -321,13 +321,11 @@ static const char *fill(const char *folder, const struct cache_entry *entry,
 /* An entry has no folders in it; of a link only the link goes. */
 static void remove_folder(const char *path)
 {
-	DIR *folder = own_folder(path);
+	opk_autoclosedir DIR *folder = own_folder(path);
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)) != NULL)
 		unlinkat(dirfd(folder), entry->d_name, 0);
-	if (folder)
-		closedir(folder);
 	if (rmdir(path) && errno == ENOTDIR)
 		unlink(path);
 }
@@ -352,7 +350,7 @@ static bool put_in_place(const char *from, const char *to)
 /* Bytes of the files in a folder, and when its entry was last used. */
 static uint64_t weigh(struct timespec *used, const char *path)
 {
-	DIR *folder = own_folder(path);
+	opk_autoclosedir DIR *folder = own_folder(path);
 	struct dirent *entry;
 	uint64_t size = 0;
 	struct stat info;
@@ -366,8 +364,6 @@ static uint64_t weigh(struct timespec *used, const char *path)
 		if (!strcmp(entry->d_name, "entry"))
 			*used = info.st_mtim;
 	}
-	if (folder)
-		closedir(folder);
 	return size;
 }
 
@@ -378,16 +374,15 @@ static bool is_before(struct timespec a, struct timespec b)
 
 /*
  * The size of all entries, which are folders of this user; *oldest is the one that was not used for
- * longest, but for `spared`.
+ * longest, except `spared`; it was NULL before.
  */
 static uint64_t survey(char **oldest, const char *path, const char *spared)
 {
-	DIR *folder = opendir(path);
+	opk_autoclosedir DIR *folder = opendir(path);
 	struct timespec first = { 0 }, used;
 	struct dirent *entry;
 	uint64_t size = 0;
 
-	*oldest = NULL;
 	while (folder && (entry = readdir(folder)) != NULL) {
 		opk_autofree char *name = is_hash(entry->d_name)
 		                                  ? opk_printf("%s/%s", path, entry->d_name)
@@ -402,8 +397,6 @@ static uint64_t survey(char **oldest, const char *path, const char *spared)
 			first = used;
 		}
 	}
-	if (folder)
-		closedir(folder);
 	return size;
 }
 
@@ -420,7 +413,7 @@ static int days_of(const char *name)
 static void sweep(const char *path)
 {
 	enum { DAY = 24 * 60 * 60 };
-	DIR *folder = opendir(path);
+	opk_autoclosedir DIR *folder = opendir(path);
 	struct dirent *entry;
 	struct stat info;
 
@@ -436,25 +429,20 @@ static void sweep(const char *path)
 		else
 			unlink(name);
 	}
-	if (folder)
-		closedir(folder);
 }
 
 static void shrink(const char *folder, const char *spared, uint64_t limit)
 {
-	char *oldest;
+	for (;;) {
+		opk_autofree char *oldest = NULL, *aside = NULL;
 
-	while (survey(&oldest, folder, spared) > limit && oldest) {
-		opk_autofree char *aside = opk_printf("%s-old", oldest);
-
-		if (!aside || rename(oldest, aside)) {
-			free(oldest);
+		if (survey(&oldest, folder, spared) <= limit || !oldest)
 			return;
-		}
+		aside = opk_printf("%s-old", oldest);
+		if (!aside || rename(oldest, aside))
+			return;
 		remove_folder(aside);
-		free(oldest);
 	}
-	free(oldest);
 }
 
 const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
@@ -523,7 +511,7 @@ static char *tell(const struct opk_strlist *names, const char *kept)
 
 char *store_nearest(const char *path, const struct cache_key *key)
 {
-	DIR *folder = opendir(path);
+	opk_autoclosedir DIR *folder = opendir(path);
 	struct dirent *found;
 	char *text = NULL;
 	size_t least = SIZE_MAX;
@@ -542,7 +530,5 @@ char *store_nearest(const char *path, const struct cache_key *key)
 		}
 		store_clear_entry(&entry);
 	}
-	if (folder)
-		closedir(folder);
 	return text;
 }

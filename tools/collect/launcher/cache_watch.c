@@ -154,7 +154,7 @@ static bool is_folder(const char *path, const struct dirent *entry)
 
 static void add_below(const char *path, const struct settings *settings)
 {
-	DIR *folder = path ? opendir(path) : NULL;
+	opk_autoclosedir DIR *folder = path ? opendir(path) : NULL;
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)) != NULL) {
@@ -165,11 +165,9 @@ static void add_below(const char *path, const struct settings *settings)
 		if (watch.folders.count >= MOST_FOLDERS && *watch.unseen)
 			break;
 	}
-	if (folder)
-		closedir(folder);
 }
 
-/* The current folder, those of the program and of files that arguments name, and what is below. */
+/* The current folder, those of the program and of files that arguments name, and all below. */
 static void add_folders(const struct settings *settings, char **program,
                         const struct cache_key *key)
 {
@@ -187,21 +185,20 @@ static void add_folders(const struct settings *settings, char **program,
 
 /* ---- while the program runs --------------------------------------------------------------- */
 
+static int compare_watches(const void *one, const void *other)
+{
+	const struct folder *a = one, *b = other;
+
+	return a->watch < b->watch ? -1 : a->watch > b->watch;
+}
+
 static const char *folder_of(int number)
 {
-	size_t from = 0, to = watch.folders.count;
+	struct folder wanted = { .watch = number };
+	const struct folder *folder = bsearch(&wanted, watch.folders.items, watch.folders.count,
+	                                      sizeof wanted, compare_watches);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (watch.folders.items[middle].watch < number)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < watch.folders.count && watch.folders.items[from].watch == number
-	               ? watch.folders.items[from].path
-	               : NULL;
+	return folder ? folder->path : NULL;
 }
 
 static struct file *find(const char *path)

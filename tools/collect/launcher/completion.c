@@ -42,18 +42,16 @@ static int count(struct opk_stats *stats, struct opk_ctx *ctx, struct opk_file *
 	const struct opk_range *ranges;
 	const struct opk_time *times;
 	size_t range_count = 0, time_count = 0, activity_count = 0;
-	int code = opk_file_ranges(&ranges, &range_count, ctx, file);
 
-	if (!code)
-		code = opk_file_times(&times, &time_count, ctx, file);
-	if (!code)
-		code = opk_file_activities(&activities, &activity_count, ctx, file);
+	TRY(opk_file_ranges(&ranges, &range_count, ctx, file));
+	TRY(opk_file_times(&times, &time_count, ctx, file));
+	TRY(opk_file_activities(&activities, &activity_count, ctx, file));
 	stats->ranges = range_count > time_count ? range_count : time_count;
 	stats->activities = activity_count;
-	return code;
+	return OPK_OK;
 }
 
-/* Samples and what ran come without being asked for: how much more there was nobody knows. */
+/* How many more samples and records of what ran there were is not known. */
 static void add_losses(struct opk_stats *stats, struct opk_drop *drop, const struct part *part,
                        const struct opk_meta *meta)
 {
@@ -123,7 +121,7 @@ bool still_runs(unsigned process)
 	return !found;
 }
 
-/* There is not even metadata in it: it is no recording, and must not replace one. */
+/* There is not even metadata in it: it must not replace a recording. */
 static bool is_nothing(const char *path, const struct opk_file *file)
 {
 	enum { FILE_HEADER = 16 };
@@ -198,15 +196,13 @@ static bool has_token(const char *process, const char *token)
 
 void running_find(struct opk_strlist *processes, const struct settings *settings)
 {
-	DIR *folder = opendir("/proc");
+	opk_autoclosedir DIR *folder = opendir("/proc");
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)) != NULL)
 		if (isdigit((unsigned char)*entry->d_name) && atoi(entry->d_name) != getpid()
 		    && has_token(entry->d_name, settings->token))
 			opk_strlist_add(processes, entry->d_name);
-	if (folder)
-		closedir(folder);
 }
 
 static bool has_part(const struct parts *parts, unsigned process)

@@ -38,7 +38,7 @@ static int set_library(const struct settings *settings)
 	return OPK_OK;
 }
 
-/* A real folder is no pattern: its '%' are doubled. */
+/* A folder's name, with its '%' doubled, so that none of them begins an item. */
 static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 {
 	size_t size = 0;
@@ -173,7 +173,7 @@ static void pass_on(int number)
 		kill((pid_t)child, number);
 }
 
-/* Ctrl-C reaches the program by itself; other signals only reach us. What is ignored stays so. */
+/* Ctrl-C reaches the program by itself; other signals only reach us. Ignored ones stay ignored. */
 static void take_signals(void)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -269,7 +269,7 @@ static int end_like(int status)
 	return 128 + WTERMSIG(status);
 }
 
-/* Somebody stopped the program, and whoever called us has to know that. */
+/* The program was stopped by a signal for both of us: our caller has to see that. */
 static bool is_stopped(int status)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)

@@ -77,7 +77,7 @@ void outputs_begin(const struct settings *settings);
 
 /* The recording's name with a suffix before its ending: "run-12.opk". */
 void recording_name(char path[PATH_MAX], const char *name, const char *suffix);
-/* That suffix of a name: "-12", or "" for that of -o itself; NULL: it is none. free() */
+/* The suffix of such a name: "-12", or "" for the name of -o itself; NULL for others. free() */
 char *recording_suffix(const char *name, const char *output);
 
 /* The files that a run's processes left, until they have their final names. */
@@ -98,14 +98,14 @@ struct parts {
 int token_new(struct settings *settings);
 /*
  * Adds those that the last run's processes left, by the output's name with its %-items; may be
- * none. What others may have put there is left alone, with a message.
+ * none. Files that other users may have put there are left alone, with a message.
  */
 int parts_find(struct parts *parts, const struct settings *settings);
 void parts_clear(struct parts *parts);
 /*
  * Makes complete recordings of those that were cut off, which say how much is missing. A message
  * where that fails: they stay as they are. Those that had not begun are removed. Those of processes
- * that still run are left to them, with a message, and are none of `parts` any more.
+ * that still run are left to them, with a message, and leave `parts`.
  */
 void parts_complete(struct parts *parts, bool verbose);
 /*
@@ -127,7 +127,7 @@ void parts_report_leftovers(const struct settings *settings);
 bool parts_recorded(const struct parts *parts);
 /* The deepest level of user ranges that the processes saw, at least 1. */
 unsigned parts_depth(const struct parts *parts);
-/* One file a process, under its own name. What was made is added to the list. */
+/* One file a process, under its own name. The new names are added to the list. */
 int parts_rename(struct opk_strlist *made, const struct parts *parts,
                  const struct settings *settings);
 /* One file of all of them; then they are gone. `join` as in struct opk_meta, NULL: as recorded. */

@@ -299,8 +299,8 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 	options.original = true;
 	code = opk_merge(ctx, paths, parts->count, &options, output);
 	if (code)
-		return say(code, "%s; the processes' own files stay: %s...",
-		           opk_error_message(ctx, opk_error_count(ctx) - 1), paths[0]);
+		return say(code, "%s; the processes' own files stay: %s...", outer_cause(ctx),
+		           paths[0]);
 	for (size_t i = 0; i < parts->count; i++)
 		unlink(paths[i]);
 	check(output, settings->verbose);

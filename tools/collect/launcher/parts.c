@@ -28,7 +28,7 @@ int token_new(struct settings *settings)
 	return OPK_OK;
 }
 
-/* Where many may write, a part of this name may be another's; no part of ours is a link. */
+/* In a folder that others can write to, a part of this name may be theirs. Ours are not links. */
 static const char *why_foreign(const char *path)
 {
 	opk_autofree char *copy = opk_strdup(path);
@@ -37,7 +37,7 @@ static const char *why_foreign(const char *path)
 	if (lstat(path, &part))
 		return strerror(errno);
 	if (!S_ISREG(part.st_mode))
-		return "is no regular file";
+		return "is not a regular file";
 	if (part.st_nlink != 1)
 		return "has other names, too";
 	if (copy && !stat(dirname(copy), &folder) && folder.st_mode & S_IWOTH
@@ -72,7 +72,7 @@ static bool add_part(struct parts *parts, const char *path, const char *token)
 		return part.path != NULL;
 	}
 	part.name_length = (size_t)(at - path);
-	item = opk_append(&parts->items, &parts->capacity, &parts->count, sizeof *item);
+	item = opk_list_add(parts);
 	if (item)
 		*item = part;
 	else
@@ -90,23 +90,32 @@ static int compare(const void *one, const void *other)
 	return a->image < b->image ? -1 : a->image > b->image;
 }
 
-int parts_find(struct parts *parts, const struct settings *settings)
+/* Files whose names are those of parts of runs with this token, which may be a pattern. */
+static void find_files(glob_t *found, const struct settings *settings, const char *token)
 {
 	char name[PATH_MAX], pattern[PATH_MAX + 64];
+
+	*found = (glob_t){ 0 };
+	if (!name_pattern(name, sizeof name, settings->output))
+		return;
+	snprintf(pattern, sizeof pattern, "%s.%s-*" PART_ENDING, name, token);
+	glob(pattern, GLOB_PERIOD, NULL, found);
+}
+
+int parts_find(struct parts *parts, const struct settings *settings)
+{
 	size_t before = parts->count;
 	bool good = true;
 	glob_t found;
 
-	if (!name_pattern(name, sizeof name, settings->output))
-		return OPK_OK;
-	snprintf(pattern, sizeof pattern, "%s.%s-*" PART_ENDING, name, settings->token);
-	if (glob(pattern, GLOB_PERIOD, NULL, &found))
-		return OPK_OK;
+	find_files(&found, settings, settings->token);
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		good = good && add_part(parts, found.gl_pathv[i], settings->token);
 	globfree(&found);
 	if (!good)
-		return say(OPK_EFAILED, "out of memory; the processes' files stay: %s", pattern);
+		return say(OPK_EFAILED,
+		           "out of memory; the processes' files stay: %s.%s-*" PART_ENDING,
+		           settings->output, settings->token);
 	qsort(parts->items + before, parts->count - before, sizeof *parts->items, compare);
 	return OPK_OK;
 }
@@ -200,14 +209,9 @@ static void report_leftover(const char *path)
 
 void parts_report_leftovers(const struct settings *settings)
 {
-	char name[PATH_MAX], pattern[PATH_MAX + 64];
 	glob_t found;
 
-	if (!name_pattern(name, sizeof name, settings->output))
-		return;
-	snprintf(pattern, sizeof pattern, "%s.*-*" PART_ENDING, name);
-	if (glob(pattern, GLOB_PERIOD, NULL, &found))
-		return;
+	find_files(&found, settings, "*");
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		report_leftover(found.gl_pathv[i]);
 	globfree(&found);

@@ -12,7 +12,7 @@
 
 /*
  * Finds the library from this program's folder: beside it, in the build tree, or installed, also
- * where that was moved as a whole. A build tree takes its own, whatever is installed.
+ * where that was moved as a whole. A build tree takes its own, even if another is installed.
  */
 char *launcher_library(void)
 {

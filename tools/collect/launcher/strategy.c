@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Mode and turns for a set and its options, and what does not go together. */
+#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <stdio.h>
@@ -134,12 +135,10 @@ static int choose_mode(struct settings *settings, size_t *passes, const struct o
 
 static int choose(struct settings *settings, size_t *passes, const struct opk_meta *meta)
 {
-	int code = check_options(settings, meta);
-
-	if (!code)
-		code = choose_mode(settings, passes, meta);
-	if (code || settings->caches == CACHES_NONE || settings->mode != MODE_KERNEL_REPLAY)
-		return code;
+	TRY(check_options(settings, meta));
+	TRY(choose_mode(settings, passes, meta));
+	if (settings->caches == CACHES_NONE || settings->mode != MODE_KERNEL_REPLAY)
+		return OPK_OK;
 	return say(
 		OPK_EUSAGE,
 		"--cache-control flush works once a launch, but kernel replay repeats a launch for "
@@ -175,9 +174,19 @@ static void advise_build(const char *path)
 		    is_yaml ? path : "SET");
 }
 
+static int choose_for_set(struct settings *settings, size_t *passes, const struct collect_set *set)
+{
+	if (strcmp(set->meta->kind, "set") != 0)
+		return say(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
+		           settings->set_path, set->meta->kind);
+	TRY(choose(settings, passes, set->meta));
+	report(settings, *passes, set->meta);
+	return OPK_OK;
+}
+
 int strategy_choose(struct settings *settings, size_t *passes)
 {
-	struct collect_set set;
+	opk_autoset struct collect_set set = { 0 };
 	int code;
 
 	*passes = 0;
@@ -188,15 +197,7 @@ int strategy_choose(struct settings *settings, size_t *passes)
 	code = collect_set_open(&set, settings->set_path);
 	if (code && !set.file)
 		advise_build(settings->set_path);
-	if (!code && strcmp(set.meta->kind, "set"))
-		code = say(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
-		           settings->set_path, set.meta->kind);
-	if (!code)
-		code = choose(settings, passes, set.meta);
-	if (!code)
-		report(settings, *passes, set.meta);
-	collect_set_clear(&set);
-	return code;
+	return code ? code : choose_for_set(settings, passes, &set);
 }
 
 /* The number after a name in a file of /proc; 0 where there is none. */

@@ -31,7 +31,7 @@ static bool fail(struct cache *cache, const char *why)
 /*
  * Reads memory as large as L2. Overwritten memory would do as well, but then a kernel that writes
  * pays for writing it back: 24 us instead of 18 for one that adds two vectors. The driver's copies
- * make no ranges of the profiler's, as a kernel of ours would.
+ * do not count as ranges of the profiler, as a kernel of ours would.
  */
 static bool fill(const struct cache *cache, const struct target *target, CUstream stream)
 {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
+
 /*
  * Up to 12.9 the range profiler leaves an image without ranges that was made of a prefix; the
  * legacy profiler of the same libraries fills it. Seen on an H100 with 12.6, 12.8 and 12.9.
@@ -85,15 +87,13 @@ static bool ask_availability(const struct target *target, CUcontext context, int
 uint8_t *profiler_availability(const struct target *target, CUcontext context, int device,
                                size_t *size)
 {
-	uint8_t *image = NULL;
+	opk_autofree uint8_t *image = NULL;
 
 	*size = 0;
-	if (ask_availability(target, context, device, NULL, size)) {
+	if (ask_availability(target, context, device, NULL, size))
 		image = calloc(1, *size);
-		if (image && ask_availability(target, context, device, image, size))
-			return image;
-	}
-	free(image);
+	if (image && ask_availability(target, context, device, image, size))
+		return opk_take(image);
 	explain(target, device);
 	return NULL;
 }
@@ -114,49 +114,50 @@ static CUpti_Profiler_CounterDataImageOptions options_of(const struct image_set 
 	};
 }
 
-static size_t image_size(const struct target *target, const struct image_set *set, uint32_t ranges)
+static size_t image_size(const struct profiler *profiler, uint32_t ranges)
 {
-	CUpti_Profiler_CounterDataImageOptions options = options_of(set, ranges);
+	CUpti_Profiler_CounterDataImageOptions options = options_of(profiler->images, ranges);
 	TARGET_PARAMS(params, Profiler_CounterDataImage_CalculateSize,
 	              .sizeofCounterDataImageOptions = options.structSize, .pOptions = &options);
 
-	return TARGET_CALL(target, cuptiProfilerCounterDataImageCalculateSize, &params)
+	return TARGET_CALL(profiler->target, cuptiProfilerCounterDataImageCalculateSize, &params)
 	               ? params.counterDataImageSize
 	               : 0;
 }
 
-uint32_t image_ranges(const struct target *target, const struct image_set *set, size_t bytes,
-                      uint32_t most)
+uint32_t image_ranges(const struct profiler *profiler, size_t bytes, uint32_t most)
 {
-	size_t one = image_size(target, set, 1), two = one ? image_size(target, set, 2) : 0;
+	size_t one = image_size(profiler, 1), two = one ? image_size(profiler, 2) : 0;
 	size_t ranges = two > one ? bytes / (two - one) : 1;
 
 	return ranges < 1 ? 1 : ranges > most ? most : (uint32_t)ranges;
 }
 
-uint8_t *image_new(const struct target *target, const struct image_set *set, uint32_t ranges,
-                   size_t *size)
+uint8_t *image_new(const struct profiler *profiler, size_t *size)
 {
-	CUpti_Profiler_CounterDataImageOptions options = options_of(set, ranges);
+	CUpti_Profiler_CounterDataImageOptions options = options_of(profiler->images,
+	                                                            profiler->slots);
 	TARGET_PARAMS(params, Profiler_CounterDataImage_Initialize,
 	              .sizeofCounterDataImageOptions = options.structSize, .pOptions = &options,
-	              .counterDataImageSize = image_size(target, set, ranges));
-	uint8_t *image = params.counterDataImageSize ? calloc(1, params.counterDataImageSize)
-	                                             : NULL;
+	              .counterDataImageSize = image_size(profiler, profiler->slots));
+	opk_autofree uint8_t *image = params.counterDataImageSize
+	                                      ? calloc(1, params.counterDataImageSize)
+	                                      : NULL;
 
 	params.pCounterDataImage = image;
 	*size = params.counterDataImageSize;
-	if (image && TARGET_CALL(target, cuptiProfilerCounterDataImageInitialize, &params))
-		return image;
-	free(image);
-	return NULL;
+	return image
+	                       && TARGET_CALL(profiler->target,
+	                                      cuptiProfilerCounterDataImageInitialize, &params)
+	               ? opk_take(image)
+	               : NULL;
 }
 
 size_t profiler_count(const struct profiler *profiler, size_t expected)
 {
 	TARGET_PARAMS(params, RangeProfiler_GetCounterDataInfo,
-	              .pCounterDataImage = profiler->config.image,
-	              .counterDataImageSize = profiler->config.image_size);
+	              .pCounterDataImage = profiler->image,
+	              .counterDataImageSize = profiler->image_size);
 
 	if (!profiler->target->cuptiRangeProfilerGetCounterDataInfo)
 		return expected;

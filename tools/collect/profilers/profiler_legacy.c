@@ -20,13 +20,12 @@ static bool enable(struct profiler *profiler)
 /* The scratch buffer that the interface wants beside an image; 0 where there is none. */
 static size_t new_scratch(struct profiler *profiler)
 {
-	const struct profiler_config *config = &profiler->config;
 	TARGET_PARAMS(size, Profiler_CounterDataImage_CalculateScratchBufferSize,
-	              .counterDataImageSize = config->image_size,
-	              .pCounterDataImage = config->image);
+	              .counterDataImageSize = profiler->image_size,
+	              .pCounterDataImage = profiler->image);
 	TARGET_PARAMS(params, Profiler_CounterDataImage_InitializeScratchBuffer,
-	              .counterDataImageSize = config->image_size,
-	              .pCounterDataImage = config->image);
+	              .counterDataImageSize = profiler->image_size,
+	              .pCounterDataImage = profiler->image);
 
 	if (!TARGET_CALL(profiler->target, cuptiProfilerCounterDataImageCalculateScratchBufferSize,
 	                 &size))
@@ -43,40 +42,38 @@ static size_t new_scratch(struct profiler *profiler)
 	               : 0;
 }
 
-/* In user replay it begins with the first pass, whatever the config says. */
-static CUpti_ProfilerReplayMode replay_mode(const struct profiler_config *config)
+/* User replay always begins with the first pass. */
+static CUpti_ProfilerReplayMode replay_mode(const struct profiler *profiler)
 {
-	return config->kernel_replay ? CUPTI_KernelReplay
-	       : config->pass        ? CUPTI_ApplicationReplay
-	                             : CUPTI_UserReplay;
+	return profiler->kernel_replay ? CUPTI_KernelReplay
+	       : profiler->pass        ? CUPTI_ApplicationReplay
+	                               : CUPTI_UserReplay;
 }
 
 static bool begin_session(struct profiler *profiler)
 {
-	const struct profiler_config *config = &profiler->config;
 	size_t scratch = new_scratch(profiler);
 
 	profiler->in_session = scratch
 	                       && CALL(profiler, BeginSession,
 	                               .counterDataScratchBufferSize = scratch,
 	                               .pCounterDataScratchBuffer = profiler->scratch,
-	                               .counterDataImageSize = config->image_size,
-	                               .pCounterDataImage = config->image,
-	                               .range = config->push ? CUPTI_UserRange : CUPTI_AutoRange,
-	                               .replayMode = replay_mode(config),
-	                               .maxRangesPerPass = config->slots,
-	                               .maxLaunchesPerPass = config->slots);
+	                               .counterDataImageSize = profiler->image_size,
+	                               .pCounterDataImage = profiler->image,
+	                               .range = profiler->push ? CUPTI_UserRange : CUPTI_AutoRange,
+	                               .replayMode = replay_mode(profiler),
+	                               .maxRangesPerPass = profiler->slots,
+	                               .maxLaunchesPerPass = profiler->slots);
 	return profiler->in_session;
 }
 
 static bool configure(struct profiler *profiler)
 {
 	return begin_session(profiler)
-	       && CALL(profiler, SetConfig, .pConfig = profiler->config.config,
-	               .configSize = profiler->config.config_size, .minNestingLevel = 1,
-	               .numNestingLevels = 1, .passIndex = profiler->config.pass,
-	               .targetNestingLevel = 1)
-	       && (profiler->config.kernel_replay || CALL(profiler, BeginPass));
+	       && CALL(profiler, SetConfig, .pConfig = profiler->images->config,
+	               .configSize = profiler->images->config_size, .minNestingLevel = 1,
+	               .numNestingLevels = 1, .passIndex = profiler->pass, .targetNestingLevel = 1)
+	       && (profiler->kernel_replay || CALL(profiler, BeginPass));
 }
 
 static bool start(struct profiler *profiler)
@@ -109,7 +106,7 @@ static bool end_session(struct profiler *profiler)
 
 static bool decode(struct profiler *profiler)
 {
-	bool good = (profiler->config.kernel_replay || CALL(profiler, EndPass))
+	bool good = (profiler->kernel_replay || CALL(profiler, EndPass))
 	            && CALL(profiler, FlushCounterData);
 
 	return end_session(profiler) && good;

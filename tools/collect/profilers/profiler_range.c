@@ -23,14 +23,13 @@ static bool enable(struct profiler *profiler)
 
 static bool configure(struct profiler *profiler)
 {
-	const struct profiler_config *config = &profiler->config;
-
-	return CALL(profiler, SetConfig, .pConfig = config->config,
-	            .configSize = config->config_size, .pCounterDataImage = config->image,
-	            .counterDataImageSize = config->image_size,
-	            .range = config->push ? CUPTI_UserRange : CUPTI_AutoRange,
-	            .replayMode = config->kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay,
-	            .maxRangesPerPass = config->slots, .passIndex = config->pass,
+	return CALL(profiler, SetConfig, .pConfig = profiler->images->config,
+	            .configSize = profiler->images->config_size,
+	            .pCounterDataImage = profiler->image,
+	            .counterDataImageSize = profiler->image_size,
+	            .range = profiler->push ? CUPTI_UserRange : CUPTI_AutoRange,
+	            .replayMode = profiler->kernel_replay ? CUPTI_KernelReplay : CUPTI_UserReplay,
+	            .maxRangesPerPass = profiler->slots, .passIndex = profiler->pass,
 	            .numNestingLevels = 1, .minNestingLevel = 1, .targetNestingLevel = 1);
 }
 

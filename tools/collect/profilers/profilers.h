@@ -7,21 +7,10 @@
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"
 
-/* Those after it are not looked at. */
+/* Devices after these are not looked at. */
 enum { MAX_DEVICES = 64 };
 
 /* One interface to NVIDIA's two: cuptiRangeProfiler* and the legacy cuptiProfiler*. */
-
-struct profiler_config {
-	const void *config;
-	size_t config_size;
-	size_t pass;    /* of the config image, where replay does not take them all */
-	uint8_t *image; /* receives the ranges */
-	size_t image_size;
-	uint32_t slots;
-	bool push;          /* ranges are pushed and popped; else each launch is one */
-	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one */
-};
 
 #define ANY_PASS SIZE_MAX
 
@@ -29,9 +18,15 @@ struct profiler_config {
 struct profiler {
 	const struct profiler_ops *ops;
 	const struct target *target;
+	const struct image_set *images;
 	CUcontext context;
-	struct profiler_config config;
-	size_t next_pass; /* the next configure() collects it, not config.pass; or ANY_PASS */
+	uint8_t *image; /* receives the ranges */
+	size_t image_size;
+	uint32_t slots;
+	size_t pass; /* from 0: what configure() collects, where replay does not take them all */
+	bool push;   /* ranges are pushed and popped; else each launch is one */
+	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one */
+	size_t next_pass;   /* the next configure() collects it, not `pass`; or ANY_PASS */
 	CUpti_RangeProfiler_Object *object; /* range profiler */
 	uint8_t *scratch;                   /* legacy */
 	bool in_session;                    /* legacy */
@@ -44,7 +39,7 @@ struct profiler {
 struct profiler_ops {
 	const char *name; /* META's `backend` */
 	bool (*enable)(struct profiler *profiler);
-	bool (*configure)(struct profiler *profiler); /* with profiler->config */
+	bool (*configure)(struct profiler *profiler);
 	bool (*start)(struct profiler *profiler);
 	bool (*push)(struct profiler *profiler, const char *name);
 	bool (*pop)(struct profiler *profiler);
@@ -84,11 +79,9 @@ uint8_t *profiler_availability(const struct target *target, CUcontext context, i
                                size_t *size);
 
 /* How many ranges an image of about that size holds, from 1 to `most`. */
-uint32_t image_ranges(const struct target *target, const struct image_set *set, size_t bytes,
-                      uint32_t most);
-/* An empty counter data image: free(). NULL with a message on stderr. */
-uint8_t *image_new(const struct target *target, const struct image_set *set, uint32_t ranges,
-                   size_t *size);
+uint32_t image_ranges(const struct profiler *profiler, size_t bytes, uint32_t most);
+/* An empty counter data image with the profiler's slots: free(). NULL with a message on stderr. */
+uint8_t *image_new(const struct profiler *profiler, size_t *size);
 /* How many ranges an image holds; `expected` where this libcupti can't say. */
 size_t profiler_count(const struct profiler *profiler, size_t expected);
 
@@ -201,11 +194,10 @@ struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time
 
 struct sampler;
 
-/* Begins to sample, or waits for sampler_resume(). NULL with a message on stderr: it can't. */
+/* Begins to sample, or waits for sampler_want(). NULL with a message on stderr: it can't. */
 struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once);
-/* Nothing is sampled in between: sampling has stopped, or started, when they return. */
-void sampler_pause(struct sampler *sampler);
-void sampler_resume(struct sampler *sampler);
+/* Whether it samples from now on: it has stopped, or started, when this returns. */
+void sampler_want(struct sampler *sampler, bool wanted);
 
 /* Ends sampling, hands on what the buffer still holds, and frees. */
 void sampler_close(struct sampler *sampler, struct counts *counts);

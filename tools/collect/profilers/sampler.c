@@ -31,7 +31,10 @@ enum {
 };
 
 struct sampler {
-	const struct profiling *profiling;
+	const struct target *target;
+	const struct settings *settings;
+	const struct collect_set *set;
+	struct segments *segments;
 	CUpti_PmSampling_Object *object;
 	int device;
 	bool instances; /* CUPTI's own images: they have all instances */
@@ -54,8 +57,10 @@ struct sampler {
 	struct counts counts;
 	pthread_t thread;
 	bool ending;             /* set by the program's thread, read by ours */
-	bool wanted;             /* to sample: likewise */
-	bool on, ended;          /* whether it does; our thread has: the other way round */
+	pthread_mutex_t lock;    /* over the next three */
+	pthread_cond_t changed;  /* `on`, or `ended` */
+	bool wanted;             /* to sample: set by the program's thread */
+	bool on, ended;          /* whether it does; our thread has */
 	bool sampling;           /* between start and stop */
 	bool overflowed, broken; /* no more samples will come */
 };
@@ -63,14 +68,12 @@ struct sampler {
 static size_t size_of_image(struct sampler *sampler, uint32_t slots)
 {
 	TARGET_PARAMS(params, PmSampling_GetCounterDataSize, .pPmSamplingObject = sampler->object,
-	              .pMetricNames = (const char **)sampler->profiling->set->meta->metrics,
-	              .numMetrics = sampler->profiling->set->meta->metric_count,
-	              .maxSamples = slots);
+	              .pMetricNames = (const char **)sampler->set->meta->metrics,
+	              .numMetrics = sampler->set->meta->metric_count, .maxSamples = slots);
 
 	if (!sampler->instances)
-		return perfworks_image_size(&sampler->profiling->set->images, slots,
-		                            (size_t)sampler->device);
-	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingGetCounterDataSize, &params)
+		return perfworks_image_size(&sampler->set->images, slots, (size_t)sampler->device);
+	return TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataSize, &params)
 	               ? params.counterDataSize
 	               : 0;
 }
@@ -82,7 +85,7 @@ static bool empty_image(struct sampler *sampler)
 	              .pCounterData = sampler->image);
 
 	if (!sampler->instances)
-		return perfworks_image_init(&sampler->profiling->set->images, sampler->slots,
+		return perfworks_image_init(&sampler->set->images, sampler->slots,
 		                            (size_t)sampler->device, sampler->image,
 		                            sampler->image_size);
 	if (sampler->blank) {
@@ -91,8 +94,7 @@ static bool empty_image(struct sampler *sampler)
 	}
 	sampler->blank = malloc(sampler->image_size);
 	if (!sampler->blank
-	    || !TARGET_CALL(sampler->profiling->target, cuptiPmSamplingCounterDataImageInitialize,
-	                    &params))
+	    || !TARGET_CALL(sampler->target, cuptiPmSamplingCounterDataImageInitialize, &params))
 		return false;
 	memcpy(sampler->blank, sampler->image, sampler->image_size);
 	return true;
@@ -127,7 +129,7 @@ static bool new_image(struct sampler *sampler)
 /* An image without instances where the set was built so; CUPTI's own images have all of them. */
 static bool make_image(struct sampler *sampler)
 {
-	sampler->instances = sampler->profiling->set->meta->keep_instances;
+	sampler->instances = sampler->set->meta->keep_instances;
 	if (new_image(sampler))
 		return true;
 	if (sampler->instances)
@@ -149,8 +151,8 @@ static uint64_t choose_buffer(const struct sampler *sampler, size_t record)
 	wanted = record * 1000 > DECODE_BYTES_PER_US * sampler->interval_ns
 	                 ? most
 	                 : record * (500000000 / sampler->interval_ns + 1);
-	if (sampler->profiling->settings->buffer_bytes)
-		wanted = sampler->profiling->settings->buffer_bytes;
+	if (sampler->settings->buffer_bytes)
+		wanted = sampler->settings->buffer_bytes;
 	if (wanted > record * sampler->slots * 9 / 10)
 		wanted = record * sampler->slots * 9 / 10;
 	return wanted < MIN_BUFFER ? MIN_BUFFER : wanted > most ? most : wanted;
@@ -160,9 +162,9 @@ static bool enable(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Enable, .deviceIndex = (size_t)sampler->device);
 
-	if (!sampler->profiling->target->cuptiPmSamplingEnable)
-		return say(false, "%s has no PM sampling", sampler->profiling->target->cupti_path);
-	if (!TARGET_CALL(sampler->profiling->target, cuptiPmSamplingEnable, &params))
+	if (!sampler->target->cuptiPmSamplingEnable)
+		return say(false, "%s has no PM sampling", sampler->target->cupti_path);
+	if (!TARGET_CALL(sampler->target, cuptiPmSamplingEnable, &params))
 		return false;
 	sampler->object = params.pPmSamplingObject;
 	return true;
@@ -180,21 +182,21 @@ static size_t size_of_config(const struct target *target)
 static bool set_config(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_SetConfig, .pPmSamplingObject = sampler->object,
-	              .configSize = sampler->profiling->set->images.config_size,
-	              .pConfig = sampler->profiling->set->images.config,
+	              .configSize = sampler->set->images.config_size,
+	              .pConfig = sampler->set->images.config,
 	              .hardwareBufferSize = sampler->buffer_bytes,
 	              .samplingInterval = sampler->interval_ns,
 	              .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
 	int khz = 0;
 
-	params.structSize = size_of_config(sampler->profiling->target);
-	if (!sampler->profiling->target->cuptiPmSamplingSetConfig(&params))
+	params.structSize = size_of_config(sampler->target);
+	if (!sampler->target->cuptiPmSamplingSetConfig(&params))
 		return true;
-	sampler->profiling->target->cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
-	                                                 sampler->device);
+	sampler->target->cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+	                                      sampler->device);
 	params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
 	params.samplingInterval = sampler->interval_ns * (uint64_t)khz / 1000000;
-	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingSetConfig, &params);
+	return TARGET_CALL(sampler->target, cuptiPmSamplingSetConfig, &params);
 }
 
 static bool start(struct sampler *sampler)
@@ -205,7 +207,7 @@ static bool start(struct sampler *sampler)
 	sampler->decoded = sampler->waiting = 0;
 	sampler->fresh = true;
 	sampler->clock.last_end = 0;
-	sampler->sampling = TARGET_CALL(sampler->profiling->target, cuptiPmSamplingStart, &params);
+	sampler->sampling = TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
 	sampler->start_s = clock_seconds_since(&sampler->started);
 	return sampler->sampling;
 }
@@ -241,7 +243,7 @@ static bool stop(struct sampler *sampler)
 		return true;
 	sampler->expected = made(sampler);
 	sampler->sampling = false;
-	return TARGET_CALL(sampler->profiling->target, cuptiPmSamplingStop, &params);
+	return TARGET_CALL(sampler->target, cuptiPmSamplingStop, &params);
 }
 
 static struct opk_time time_of(struct sampler *sampler, size_t index)
@@ -250,7 +252,7 @@ static struct opk_time time_of(struct sampler *sampler, size_t index)
 	              .pPmSamplingObject = sampler->object, .pCounterDataImage = sampler->image,
 	              .counterDataImageSize = sampler->image_size, .sampleIndex = index);
 
-	if (sampler->profiling->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
+	if (sampler->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
 		return (struct opk_time){ .device = sampler->device };
 	return sample_clock_convert(&sampler->clock,
 	                            (struct opk_time){ params.startTimestamp, params.endTimestamp,
@@ -319,15 +321,15 @@ static void hand_on(struct sampler *sampler, size_t completed)
 {
 	struct segment segment = { .count = completed };
 
-	sample_clock_read(&sampler->clock, sampler->profiling->target);
+	sample_clock_read(&sampler->clock, sampler->target);
 	segment.times = read_times(sampler, completed);
-	clocks_read(sampler->profiling->target, sampler->device);
+	clocks_read(sampler->target, sampler->device);
 	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
 	if (segment.image) {
 		memcpy(segment.image, sampler->image, segment.image_size);
 		__atomic_fetch_add(&tally->ranges, completed, __ATOMIC_RELAXED);
-		segments_add(sampler->profiling->segments, &segment);
+		segments_add(sampler->segments, &segment);
 		sampler->counts.ranges += completed;
 	} else {
 		segment_clear(&segment);
@@ -351,8 +353,7 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 	size_t completed;
 	bool whole, due;
 
-	sampler->broken |= !TARGET_CALL(sampler->profiling->target,
-	                                cuptiPmSamplingGetCounterDataInfo, &info);
+	sampler->broken |= !TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataInfo, &info);
 	if (sampler->broken)
 		return 0;
 	completed = info.numCompletedSamples;
@@ -374,16 +375,15 @@ static bool decode(struct sampler *sampler)
 	CUptiResult status;
 
 	target_begin();
-	status = sampler->profiling->target->cuptiPmSamplingDecodeData(&params);
+	status = sampler->target->cuptiPmSamplingDecodeData(&params);
 	if (status == CUPTI_ERROR_OUT_OF_MEMORY || (!status && params.overflow)) {
 		sampler->overflowed = true;
-		fputs("offpeak-collect: the hardware's buffer of samples overflowed, and CUPTI "
-		      "gives no more of them: a longer --interval, a larger --buffer or fewer "
-		      "metrics help\n",
-		      stderr);
-		return false;
+		return say(
+			false,
+			"the hardware's buffer of samples overflowed, and CUPTI gives no more of "
+			"them: a longer --interval, a larger --buffer or fewer metrics help");
 	}
-	if (!target_check(sampler->profiling->target, "cuptiPmSamplingDecodeData", status)) {
+	if (!target_check(sampler->target, "cuptiPmSamplingDecodeData", status)) {
 		sampler->broken = true;
 		return false;
 	}
@@ -395,8 +395,8 @@ static bool decode(struct sampler *sampler)
 /* Whether there are enough, with those that wait in the image. */
 static bool enough(const struct sampler *sampler, size_t waiting)
 {
-	return sampler->profiling->settings->max_samples
-	       && sampler->counts.ranges + waiting >= sampler->profiling->settings->max_samples;
+	return sampler->settings->max_samples
+	       && sampler->counts.ranges + waiting >= sampler->settings->max_samples;
 }
 
 /* Decodes all that the hardware wrote before it was stopped. */
@@ -451,14 +451,14 @@ static bool working(const struct sampler *sampler)
 
 static void work(struct sampler *sampler)
 {
-	sample_clock_read(&sampler->clock, sampler->profiling->target);
+	sample_clock_read(&sampler->clock, sampler->target);
 	decode_timed(sampler);
 	if (enough(sampler, sampler->waiting))
 		hand_on_if_due(sampler, true);
 	pause_before_overflow(sampler);
 }
 
-/* Counts samples that never came, after an overflow or a failure, but for what is in doubt. */
+/* Counts samples that never came after an overflow or a failure; a few may be an error of ours. */
 static void count_rest(struct sampler *sampler)
 {
 	uint64_t expected = sampler->overflowed || sampler->broken ? made(sampler)
@@ -471,17 +471,29 @@ static void count_rest(struct sampler *sampler)
 		sampler->counts.drops[DROP_ENDED] += missing;
 }
 
+/* What the program's thread may wait for. */
+static void tell(struct sampler *sampler, bool *what, bool value)
+{
+	pthread_mutex_lock(&sampler->lock);
+	*what = value;
+	pthread_cond_broadcast(&sampler->changed);
+	pthread_mutex_unlock(&sampler->lock);
+}
+
 /* Starts or stops as the program's thread wants it, which waits no longer than for that. */
 static void follow(struct sampler *sampler)
 {
-	bool wanted = __atomic_load_n(&sampler->wanted, __ATOMIC_ACQUIRE);
+	bool wanted;
 
+	pthread_mutex_lock(&sampler->lock);
+	wanted = sampler->wanted;
+	pthread_mutex_unlock(&sampler->lock);
 	if (wanted == sampler->on)
 		return;
-	/* What was not wanted is no gap. */
+	/* The time in which it was not wanted does not count as a gap. */
 	sampler->last_end = 0;
 	sampler->broken |= !(wanted ? start(sampler) : stop(sampler));
-	__atomic_store_n(&sampler->on, wanted, __ATOMIC_RELEASE);
+	tell(sampler, &sampler->on, wanted);
 	if (wanted || sampler->broken)
 		return;
 	drain(sampler);
@@ -498,28 +510,17 @@ static void *run(void *data)
 		if (sampler->on && working(sampler))
 			work(sampler);
 	}
-	__atomic_store_n(&sampler->ended, true, __ATOMIC_RELEASE);
+	tell(sampler, &sampler->ended, true);
 	return NULL;
 }
 
-static void want(struct sampler *sampler, bool wanted)
+void sampler_want(struct sampler *sampler, bool wanted)
 {
-	enum { WAIT_US = 100 };
-
-	__atomic_store_n(&sampler->wanted, wanted, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&sampler->on, __ATOMIC_ACQUIRE) != wanted
-	       && !__atomic_load_n(&sampler->ended, __ATOMIC_ACQUIRE))
-		usleep(WAIT_US);
-}
-
-void sampler_pause(struct sampler *sampler)
-{
-	want(sampler, false);
-}
-
-void sampler_resume(struct sampler *sampler)
-{
-	want(sampler, true);
+	pthread_mutex_lock(&sampler->lock);
+	sampler->wanted = wanted;
+	while (sampler->on != wanted && !sampler->ended)
+		pthread_cond_wait(&sampler->changed, &sampler->lock);
+	pthread_mutex_unlock(&sampler->lock);
 }
 
 static void free_sampler(struct sampler *sampler)
@@ -527,7 +528,7 @@ static void free_sampler(struct sampler *sampler)
 	TARGET_PARAMS(params, PmSampling_Disable, .pPmSamplingObject = sampler->object);
 
 	if (sampler->object)
-		TARGET_CALL(sampler->profiling->target, cuptiPmSamplingDisable, &params);
+		TARGET_CALL(sampler->target, cuptiPmSamplingDisable, &params);
 	free(sampler->image);
 	free(sampler->blank);
 	free(sampler);
@@ -539,8 +540,13 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 
 	if (!sampler)
 		return NULL;
-	sampler->profiling = profiling;
+	sampler->target = profiling->target;
+	sampler->settings = profiling->settings;
+	sampler->set = profiling->set;
+	sampler->segments = profiling->segments;
 	sampler->device = device;
+	pthread_mutex_init(&sampler->lock, NULL);
+	pthread_cond_init(&sampler->changed, NULL);
 	sampler->clock.reckoned = &sampler->counts.reckoned;
 	perfworks_open(profiling->target->cupti_path);
 	sampler->interval_ns = profiling->settings->interval_ns;

@@ -35,14 +35,12 @@ struct session {
 	struct blank blank;
 	struct rotation rotation;
 	struct segment present; /* with a row for each range so far */
-	uint32_t slots;         /* of an image */
 	uint32_t most_slots;    /* after the first round of a rotation */
 	size_t pass;            /* of the present image, or of the next; 0: all of them */
 	bool configured;        /* there is a present image */
 	bool open;              /* a range is under way */
 	bool running;           /* between start and stop */
-	bool push;      /* ranges are pushed and popped; else the profiler makes them of launches */
-	bool selective; /* runs only during launches that are recorded */
+	bool selective;         /* runs only during launches that are recorded */
 	bool broken;
 	struct cache cache;
 	struct timespec first; /* when the first range of this image began */
@@ -61,7 +59,7 @@ static bool rotates(const struct session *session)
 static uint32_t room_of(const struct session *session)
 {
 	return rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
-	                        : session->slots;
+	                        : session->profiler.slots;
 }
 
 static bool fail(struct session *session)
@@ -73,13 +71,11 @@ static bool fail(struct session *session)
 /* A copy of the first one, which takes long to make. */
 static uint8_t *new_image(struct session *session)
 {
-	const struct profiling *profiling = session->profiling;
 	struct blank *blank = &session->blank;
 	uint8_t *image;
 
 	if (!blank->image)
-		blank->image = image_new(profiling->target, &profiling->set->images, session->slots,
-		                         &blank->size);
+		blank->image = image_new(&session->profiler, &blank->size);
 	image = blank->image ? malloc(blank->size) : NULL;
 	if (image)
 		memcpy(image, blank->image, blank->size);
@@ -120,9 +116,9 @@ static bool grow(struct session *session)
 	struct profiler *profiler = &session->profiler;
 	uint32_t room = rotation_room(&session->rotation, session->most_slots);
 
-	if (session->slots == room)
+	if (session->profiler.slots == room)
 		return true;
-	session->slots = room;
+	session->profiler.slots = room;
 	free(session->blank.image);
 	session->blank.image = NULL;
 	profiler->ops->disable(profiler);
@@ -131,20 +127,12 @@ static bool grow(struct session *session)
 
 static bool configure(struct session *session)
 {
-	const struct image_set *images = &session->profiling->set->images;
+	struct profiler *profiler = &session->profiler;
 
-	session->profiler.config = (struct profiler_config){
-		.config = images->config,
-		.config_size = images->config_size,
-		.pass = session->pass ? session->pass - 1 : 0,
-		.image = session->present.image,
-		.image_size = session->present.image_size,
-		.slots = session->slots,
-		.push = session->push,
-		.kernel_replay = session->profiling->settings->mode == MODE_KERNEL_REPLAY,
-	};
-	session->configured = follow(session)
-	                      && session->profiler.ops->configure(&session->profiler);
+	profiler->image = session->present.image;
+	profiler->image_size = session->present.image_size;
+	profiler->pass = session->pass ? session->pass - 1 : 0;
+	session->configured = follow(session) && profiler->ops->configure(profiler);
 	return session->configured;
 }
 
@@ -157,7 +145,7 @@ static bool start(struct session *session)
 			return fail(session);
 	}
 	session->present.image = new_image(session);
-	session->present.ranges = calloc(session->slots, sizeof *session->present.ranges);
+	session->present.ranges = calloc(session->profiler.slots, sizeof *session->present.ranges);
 	if (!session->present.image || !session->present.ranges)
 		return fail(session);
 	session->present.count = 0;
@@ -169,18 +157,17 @@ static bool start(struct session *session)
 /* So many slots fit an image. */
 static uint32_t choose_slots(const struct session *session)
 {
-	const struct profiling *profiling = session->profiling;
 	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
 	uint32_t slots = rotates(session) ? MAX_TURN_SLOTS : MAX_SLOTS;
 
-	return image_ranges(profiling->target, &profiling->set->images, bytes, slots);
+	return image_ranges(&session->profiler, bytes, slots);
 }
 
 static bool prepare(struct session *session)
 {
-	session->slots = session->most_slots = choose_slots(session);
+	session->profiler.slots = session->most_slots = choose_slots(session);
 	if (rotates(session))
-		session->slots = rotation_room(&session->rotation, session->most_slots);
+		session->profiler.slots = rotation_room(&session->rotation, session->most_slots);
 	return session->profiler.ops->enable(&session->profiler) && start(session);
 }
 
@@ -191,7 +178,7 @@ static void free_images(struct session *session)
 	segment_clear(&session->present);
 }
 
-/* Such as those of launches that are not wanted: it runs only during those that are. */
+/* Whether the profiler would make other ranges, too, such as of launches that are not wanted. */
 static bool makes_other_ranges(const struct profiling *profiling)
 {
 	const struct settings *settings = profiling->settings;
@@ -212,7 +199,10 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 	session->profiler = (struct profiler){
 		.ops = profiling->ops,
 		.target = profiling->target,
+		.images = &profiling->set->images,
 		.context = context,
+		.push = settings_push(settings),
+		.kernel_replay = settings->mode == MODE_KERNEL_REPLAY,
 	};
 	if (settings->turns == TURNS_REPEAT && profiling->set->meta->passes > 1)
 		session->pass = 1;
@@ -221,8 +211,7 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 			.passes = profiling->set->meta->passes,
 			.first = settings->pass ? settings->pass - 1 : 0,
 		};
-	session->push = settings_push(settings);
-	session->selective = !session->push && makes_other_ranges(profiling);
+	session->selective = !session->profiler.push && makes_other_ranges(profiling);
 	if (prepare(session))
 		return session;
 	free_images(session);
@@ -298,7 +287,7 @@ static void hand_on(struct session *session)
 	segment_clear(&session->present);
 }
 
-/* `cut`: it was not time, but what the program does that ends it. */
+/* `cut`: the program's doing ends it, not the time. */
 static void finish_image(struct session *session, bool cut)
 {
 	bool used = session->present.count > 0;
@@ -373,7 +362,7 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 		session->first = clock_now();
 	session->present.ranges[session->present.count] = *row;
 	session->present.ranges[session->present.count].pass = (uint32_t)session->pass;
-	if (session->push ? !push(session) : session->selective && !resume(session))
+	if (session->profiler.push ? !push(session) : session->selective && !resume(session))
 		return false;
 	session->present.count++;
 	session->open = true;
@@ -381,7 +370,7 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 	return true;
 }
 
-/* Reading takes a while, and clocks take longer to change. An idle GPU's say nothing of a range. */
+/* Reading takes a while, and clocks take longer to change; an idle GPU has other clocks. */
 static void note_clocks(struct session *session, struct opk_range *row)
 {
 	static const double good_s = 0.05;
@@ -402,7 +391,7 @@ void session_end(struct session *session)
 	if (!session->open)
 		return;
 	session->open = false;
-	if (session->push && !session->profiler.ops->pop(&session->profiler))
+	if (session->profiler.push && !session->profiler.ops->pop(&session->profiler))
 		fail(session);
 	if (session->selective)
 		pause(session);
@@ -419,7 +408,7 @@ void session_cancel(struct session *session)
 {
 	session_end(session);
 	/* A range that was pushed is there all the same, and empty. */
-	if (session->push || !session->present.count)
+	if (session->profiler.push || !session->present.count)
 		return;
 	segments_clear_range(&session->present.ranges[--session->present.count]);
 	tally->ranges--;

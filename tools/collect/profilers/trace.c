@@ -23,7 +23,7 @@ enum {
 };
 static const double flush_interval_s = 1;
 
-/* One a process: CUPTI's callbacks say nothing of whose they are. */
+/* One a process: CUPTI's callbacks do not say for whom they are. */
 static struct {
 	const struct profiling *profiling;
 	trace_begin_fn *begin;
@@ -33,7 +33,7 @@ static struct {
 	pthread_t thread;
 	bool running, ending, paused;
 	bool stuck;   /* what waits can't be handed on yet */
-	bool refused; /* nor ever: there will be no recording */
+	bool refused; /* it never can: there will be no recording */
 	struct opk_activity *pending;
 	size_t count, capacity;
 	pid_t pid;        /* forks share this, but not the GPU */
@@ -63,7 +63,7 @@ static const CUpti_ActivityKind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- records of ours ---------------------------------------------------------------------- */
+/* ---- our records ---------------------------------------------------------------------- */
 
 /* Room for a record, what is the same in all filled in; NULL: it is lost. The lock is held. */
 static struct opk_activity *add(enum opk_activity_kind kind)
@@ -238,11 +238,6 @@ static char *name_of(const struct user_range *range)
 	                      : strdup(range->name);
 }
 
-static void pushed(struct user_nest *nest)
-{
-	(void)nest;
-}
-
 static void add_range(const struct user_range *range, uint64_t thread)
 {
 	uint64_t end = clock_host_ns();
@@ -267,12 +262,7 @@ static void popping(struct user_nest *nest)
 	add_range(&nest->ranges[nest->count - 1], (uint64_t)syscall(SYS_gettid));
 }
 
-static void started(uint64_t id, const struct user_range *range)
-{
-	(void)id, (void)range;
-}
-
-/* It is no thread's: another one may have begun it. */
+/* Without a thread: another one may have begun it. */
 static void ended(uint64_t id, const struct user_range *range)
 {
 	(void)id;
@@ -426,8 +416,7 @@ void trace_pause(bool pause)
 
 bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused)
 {
-	static const struct user_range_listener listener = { pushed, popping };
-	static const struct started_range_listener process_listener = { started, ended };
+	static const struct range_listener listener = { .popping = popping, .ended = ended };
 
 	trace.profiling = profiling;
 	trace.begin = begin;
@@ -441,8 +430,7 @@ bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool 
 		disable_kinds(wanted_kinds());
 		return false;
 	}
-	user_ranges_listen(&listener);
-	started_ranges_listen(&process_listener);
+	ranges_listen(&listener);
 	return true;
 }
 

@@ -44,7 +44,7 @@ bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_Callb
 	case CALL(cuLaunchKernel_ptsz):
 	case CALL(cuLaunchCooperativeKernel):
 	case CALL(cuLaunchCooperativeKernel_ptsz):
-		/* A cooperative launch has the same parameters but for the last one. */
+		/* A cooperative launch has the same parameters, except the last one. */
 		from_kernel(launch, data->functionParams);
 		return true;
 	case CALL(cuLaunchKernelEx):

@@ -22,7 +22,7 @@ bool launch_is_graph(const struct launch *launch);
 CUstream launch_stream(const struct launch *launch);
 /* While a stream is captured into a graph, a launch call launches nothing. */
 bool launch_is_captured(const struct target *target, const struct launch *launch);
-/* Fills what a range's row says of a launch, but for its strings. */
+/* Fills what a range's row says of a launch, except its strings. */
 void launch_describe(struct opk_range *row, const struct target *target,
                      const struct launch *launch);
 

@@ -4,45 +4,22 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "collect/ranges/nvtx_abi.h"
 #include "collect/ranges/ranges.h"
 
 /* The handles that programs get (nvtxDomainHandle_t, nvtxStringHandle_t) are names, in UTF-8. */
 
-/* Writes a character as UTF-8, and returns its length. */
-static size_t put_utf8(char *out, uint32_t c)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | (c >> 18 & 7));
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
+/* NULL for NULL, or when out of memory; free(). */
 static char *from_wide(const wchar_t *text)
 {
-	char *name = malloc(4 * wcslen(text) + 1);
+	char *name = text ? malloc(4 * wcslen(text) + 1) : NULL;
 	size_t size = 0;
 
 	if (!name)
 		return NULL;
 	for (; *text; text++)
-		size += put_utf8(name + size, (uint32_t)*text);
+		size += opk_utf8_encode(name + size, (uint32_t)*text);
 	name[size] = '\0';
 	return name;
 }
@@ -67,7 +44,7 @@ static const char *name_of(const struct nvtx_attributes *event, char **made)
 		return event->message.registered;
 	if (event->message_type != NVTX_MESSAGE_WIDE)
 		return event->message.ascii;
-	*made = event->message.wide ? from_wide(event->message.wide) : NULL;
+	*made = from_wide(event->message.wide);
 	return *made;
 }
 
@@ -103,7 +80,7 @@ static uint64_t range_start_a(const char *message)
 
 static uint64_t range_start_w(const wchar_t *message)
 {
-	opk_autofree char *name = message ? from_wide(message) : NULL;
+	opk_autofree char *name = from_wide(message);
 
 	return start(NULL, name);
 }
@@ -125,7 +102,7 @@ static int range_push_a(const char *message)
 
 static int range_push_w(const wchar_t *message)
 {
-	opk_autofree char *name = message ? from_wide(message) : NULL;
+	opk_autofree char *name = from_wide(message);
 
 	return push(NULL, name);
 }

@@ -46,32 +46,29 @@ const char *user_nest_path(const struct user_nest *nest);
 const char *user_range_path(void);
 
 /*
- * Hears of each push, when the range is the domain's innermost one, and of each pop, while it still
- * is; on the thread that does it. NULL: there is no listener.
- */
-struct user_range_listener {
-	void (*pushed)(struct user_nest *nest);
-	void (*popping)(struct user_nest *nest);
-};
-void user_ranges_listen(const struct user_range_listener *listener);
-
-/*
  * Ranges of the whole process (nvtxRangeStart, nvtxRangeEnd): any thread may end one, and they
  * overlap as they like, so that they nest in nothing, and nothing in them.
  */
 
 /* The id of a range that begins, from 1; 0 where memory is out. */
 uint64_t started_range_begin(const char *domain, const char *name);
-/* Does nothing for an id that is no open range's. */
+/* Does nothing where no open range has this id. */
 void started_range_end(uint64_t id);
 /* Whether one is open that a filter names. */
 bool started_range_match(const struct nvtx_filter *filter);
-/* Hears of each, on the thread that begins it, or has just ended it. NULL: there is no listener. */
-struct started_range_listener {
+/*
+ * Hears, on the thread that does it, of each push, when the range is the domain's innermost one; of
+ * each pop, while it still is; and of each range of the process that begins, or has ended. NULL: of
+ * none of these.
+ */
+struct range_listener {
+	void (*pushed)(struct user_nest *nest);
+	void (*popping)(struct user_nest *nest);
 	void (*started)(uint64_t id, const struct user_range *range);
 	void (*ended)(uint64_t id, const struct user_range *range);
 };
-void started_ranges_listen(const struct started_range_listener *listener);
+/* NULL: there is no listener. */
+void ranges_listen(const struct range_listener *listener);
 /* "DOMAIN@NAME", escaped as in a path; free(). NULL where memory is out. */
 char *user_range_text(const struct user_range *range);
 

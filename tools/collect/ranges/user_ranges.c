@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ranges of each thread, domain by domain, and their paths. */
+/* The ranges of each thread, domain by domain, and their paths; and those of the whole process. */
 #include "collect/ranges/ranges.h"
 
 #include <pthread.h>
@@ -20,11 +20,20 @@ struct nests {
 static __thread struct nests *nests;
 static pthread_key_t nests_key; /* for its end with the thread */
 static pthread_once_t nests_once = PTHREAD_ONCE_INIT;
-static const struct user_range_listener *listener;
+static const struct range_listener *listener;
 
-void user_ranges_listen(const struct user_range_listener *wanted)
+void ranges_listen(const struct range_listener *wanted)
 {
 	__atomic_store_n(&listener, wanted, __ATOMIC_RELEASE);
+}
+
+/* One that hears nothing, where there is none. */
+static const struct range_listener *hearer(void)
+{
+	static const struct range_listener deaf = { 0 };
+	const struct range_listener *to = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+
+	return to ? to : &deaf;
 }
 
 /* A thread that ends takes its open ranges with it. */
@@ -99,7 +108,7 @@ static struct user_nest *find_or_make(const char *domain)
 
 int user_range_push(const char *domain, const char *name)
 {
-	const struct user_range_listener *to = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+	const struct range_listener *to = hearer();
 	struct user_nest *nest = find_or_make(domain);
 	struct user_range *range;
 
@@ -114,14 +123,14 @@ int user_range_push(const char *domain, const char *name)
 	if (!range->name)
 		return -1;
 	nest->count++;
-	if (to)
+	if (to->pushed)
 		to->pushed(nest);
 	return (int)nest->count - 1;
 }
 
 int user_range_pop(const char *domain)
 {
-	const struct user_range_listener *to = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+	const struct range_listener *to = hearer();
 	size_t at;
 	struct user_nest *nest = find(&at, domain);
 
@@ -133,7 +142,7 @@ int user_range_pop(const char *domain)
 	}
 	if (!nest->count)
 		return -1;
-	if (to)
+	if (to->popping)
 		to->popping(nest);
 	free(nest->ranges[--nest->count].name);
 	return (int)nest->count;
@@ -204,6 +213,108 @@ const char *user_range_path(void)
 	*at = '\0';
 	return nests->path;
 }
+
+/* ---- ranges of the whole process, which overlap freely: open ones, by their ids ------------ */
+
+struct started {
+	uint64_t id;
+	struct user_range range;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static OPK_LIST(struct started) open_ranges;
+static uint64_t last_id;
+
+static void hold(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+static void unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+/* No other thread has the lock, nor is in the middle of a change, when the process is forked. */
+static void mind_forks(void)
+{
+	pthread_atfork(hold, unlock, unlock);
+}
+
+static void lock(void)
+{
+	pthread_once(&once, mind_forks);
+	hold();
+}
+
+/* Its id, or 0 where memory is out. */
+static uint64_t add(const struct user_range *range)
+{
+	struct started started = {
+		.range = { .domain = strdup(range->domain),
+		           .name = strdup(range->name),
+		           .begun_ns = clock_host_ns() },
+	};
+	struct started *room;
+
+	lock();
+	room = started.range.domain && started.range.name ? opk_list_add(&open_ranges) : NULL;
+	if (room) {
+		started.id = ++last_id;
+		*room = started;
+	}
+	unlock();
+	if (!started.id) {
+		free(started.range.domain);
+		free(started.range.name);
+	}
+	return started.id;
+}
+
+uint64_t started_range_begin(const char *domain, const char *name)
+{
+	const struct range_listener *to = hearer();
+	struct user_range range = { .domain = (char *)domain, .name = (char *)name };
+	uint64_t id = add(&range);
+
+	if (to->started && id)
+		to->started(id, &range);
+	return id;
+}
+
+void started_range_end(uint64_t id)
+{
+	const struct range_listener *to = hearer();
+	struct started ended = { 0 };
+
+	lock();
+	for (size_t i = 0; i < open_ranges.count; i++) {
+		if (open_ranges.items[i].id != id)
+			continue;
+		ended = open_ranges.items[i];
+		open_ranges.items[i] = open_ranges.items[--open_ranges.count];
+		break;
+	}
+	unlock();
+	if (to->ended && ended.id)
+		to->ended(id, &ended.range);
+	free(ended.range.domain);
+	free(ended.range.name);
+}
+
+bool started_range_match(const struct nvtx_filter *filter)
+{
+	bool found = false;
+
+	lock();
+	for (size_t i = 0; i < open_ranges.count && !found; i++)
+		found = nvtx_filter_match_started(filter, &open_ranges.items[i].range);
+	unlock();
+	return found;
+}
+
+/* ---- offpeak_range.h ----------------------------------------------------------------------- */
 
 __attribute__((visibility("default"))) void offpeak_collect_push(const char *name)
 {

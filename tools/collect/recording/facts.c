@@ -56,9 +56,7 @@ static const struct {
 /* Takes name and value over. */
 static void add(struct facts *facts, char *name, char *value)
 {
-	struct opk_property *item = name && value ? opk_append(&facts->items, &facts->capacity,
-	                                                       &facts->count, sizeof *item)
-	                                          : NULL;
+	struct opk_property *item = name && value ? opk_list_add(facts) : NULL;
 
 	if (item) {
 		*item = (struct opk_property){ name, value };
@@ -179,6 +177,15 @@ void facts_collect(struct facts *facts, const struct target *target)
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		if ((value = getenv(variables[i])))
 			add(facts, opk_printf("env.%s", variables[i]), opk_strdup(value));
+}
+
+void facts_describe(struct opk_meta *meta, struct facts *facts, const struct target *target)
+{
+	snprintf(facts->generator, sizeof facts->generator, "offpeak-collect %s", opk_version());
+	meta->generator = facts->generator;
+	meta->cupti_version = target->cupti_version;
+	meta->run = facts->items;
+	meta->run_count = facts->count;
 }
 
 void facts_clear(struct facts *facts)

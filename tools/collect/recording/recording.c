@@ -38,8 +38,8 @@ int recording_rank(void)
 		/* Rows are joined by it: a wrong one is worse than none. */
 		if (value && *value)
 			say(0,
-			    "note: %s=%s is no rank, which is a whole number up to %d: it is kept "
-			    "as env.%s only",
+			    "note: %s=%s is not a rank, which is a whole number up to %d: it is "
+			    "kept as env.%s only",
 			    rank_variables[i], value, INT_MAX, rank_variables[i]);
 	}
 	return -1;
@@ -92,25 +92,21 @@ struct segments *recording_begin(const struct target *target, const struct setti
                                  const struct collect_set *set, const char *backend,
                                  const void *availability, size_t availability_size)
 {
+	opk_autofacts struct facts facts = { 0 };
 	struct opk_meta meta = *set->meta;
 	struct segments *segments;
-	char generator[64], path[4096];
-	struct facts facts = { 0 };
+	char path[4096];
 	unsigned image = part_path(path, sizeof path, settings);
 	bool taken;
 
 	if (!image)
 		return NULL;
-	snprintf(generator, sizeof generator, "offpeak-collect %s", opk_version());
 	facts_collect(&facts, target);
+	facts_describe(&meta, &facts, target);
 	meta.kind = "recording";
-	meta.generator = generator;
-	meta.cupti_version = target->cupti_version;
 	meta.mode = settings_word(SETTING_MODE, settings->mode);
 	meta.join = join_of(settings);
 	meta.backend = backend;
-	meta.run = facts.items;
-	meta.run_count = facts.count;
 	if (settings->mode == MODE_LAUNCH_RANGE && settings_push(settings))
 		meta.inflated = inflated_metrics(&meta.inflated_count, set->meta);
 	do
@@ -119,7 +115,6 @@ struct segments *recording_begin(const struct target *target, const struct setti
 	if (segments)
 		tally_begin(settings, image);
 	free((void *)meta.inflated);
-	facts_clear(&facts);
 	return segments;
 }
 

@@ -101,18 +101,22 @@ struct segments *recording_begin(const struct target *target, const struct setti
 struct facts {
 	struct opk_property *items;
 	size_t count, capacity;
+	char generator[64];
 };
 
 /* What memory has no room for is left out. The driver must be up. */
 void facts_collect(struct facts *facts, const struct target *target);
 /* Driver, libcupti and devices alone. */
 void facts_add_gpus(struct facts *facts, const struct target *target);
+/* Puts them into metadata, with what makes the file: as long as the facts are there. */
+void facts_describe(struct opk_meta *meta, struct facts *facts, const struct target *target);
 void facts_clear(struct facts *facts);
+#define opk_autofacts __attribute__((cleanup(facts_clear)))
 /* Appends to a file the paths of the libraries that are in memory, one a line; opened.c */
 void opened_append(const char *path);
 /*
  * The rank in an MPI, SLURM or torchrun job, from the environment; -1 where there is none. A note
- * on stderr names what is no number.
+ * on stderr names a value that is not a number.
  */
 int recording_rank(void);
 

@@ -27,18 +27,11 @@ struct segments {
 	bool failed;
 };
 
-static void report(const struct segments *segments, const char *what)
-{
-	size_t count = segments->ctx ? opk_error_count(segments->ctx) : 0;
-
-	say(0, "%s%s", what, count ? opk_error_message(segments->ctx, count - 1) : "out of memory");
-}
-
 /* Reports the first failure only: what comes after it is lost. */
 static void fail(struct segments *segments)
 {
 	if (!segments->failed)
-		report(segments, "the recording ends here: ");
+		say(0, "the recording ends here: %s", outer_cause(segments->ctx));
 	segments->failed = tally->failed = true;
 }
 
@@ -133,7 +126,7 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
 		return segments;
 	*taken = !segments->writer && !lstat(path, &info);
 	if (!*taken)
-		report(segments, "");
+		say(0, "%s", outer_cause(segments->ctx));
 	opk_writer_free(segments->writer);
 	opk_ctx_free(segments->ctx);
 	free(segments);

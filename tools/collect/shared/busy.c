@@ -37,7 +37,7 @@ static const char *sign_of(const char *process)
 
 void busy_describe(char *out, size_t size)
 {
-	DIR *folder = opendir("/proc");
+	opk_autoclosedir DIR *folder = opendir("/proc");
 	struct dirent *entry;
 	size_t used = 0;
 
@@ -54,8 +54,6 @@ void busy_describe(char *out, size_t size)
 		used += (size_t)snprintf(out + used, size - used, "%sprocess %.20s, %s (%s)",
 		                         used ? ", or " : "", entry->d_name, name, what);
 	}
-	if (folder)
-		closedir(folder);
 	if (!*out)
 		snprintf(out, size, "none that can be seen from here; DCGM may be, or Nsight");
 }

@@ -20,3 +20,10 @@ int say(int code, const char *format, ...)
 	opk_terminal_say(stderr, "offpeak-collect: ", text ? text : "out of memory");
 	return code;
 }
+
+const char *outer_cause(const struct opk_ctx *ctx)
+{
+	size_t count = ctx ? opk_error_count(ctx) : 0;
+
+	return count ? opk_error_message(ctx, count - 1) : "out of memory";
+}

@@ -3,25 +3,17 @@
 #include "base/try.h"
 #include "collect/shared/shared.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/terminal.h"
 #include "container/door.h"
 
 /* Reports where it happened, and why. */
 static int report(const struct opk_ctx *ctx, int code)
 {
-	size_t count = ctx ? opk_error_count(ctx) : 0;
-	opk_autofree char *text = !count ? NULL
-	                          : count == 1
-	                                  ? opk_strdup(opk_error_message(ctx, 0))
-	                                  : opk_printf("%s: %s", opk_error_message(ctx, count - 1),
-	                                               opk_error_message(ctx, 0));
-
-	opk_terminal_say(stderr, "offpeak-collect: ", text ? text : "out of memory");
-	return code;
+	if (!ctx || opk_error_count(ctx) < 2)
+		return say(code, "%s", outer_cause(ctx));
+	return say(code, "%s: %s", outer_cause(ctx), opk_error_message(ctx, 0));
 }
 
 static int read_section(const struct collect_set *set, uint32_t type, void **data, size_t *size)
@@ -40,39 +32,41 @@ static int read_images(struct collect_set *set)
 	return read_section(set, OPK_SECTION_PREFIX, &images->prefix, &images->prefix_size);
 }
 
+static int verify(struct collect_set *set, const char *path)
+{
+	TRY(opk_ctx_new(&set->ctx, NULL));
+	TRY(opk_file_open(&set->file, set->ctx, path));
+	TRY(opk_file_meta(&set->meta, set->ctx, set->file));
+	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
+		TRY(opk_file_verify(set->ctx, set->file, i));
+	return OPK_OK;
+}
+
 int collect_set_open(struct collect_set *set, const char *path)
 {
 	int code;
 
 	*set = (struct collect_set){ 0 };
-	code = opk_ctx_new(&set->ctx, NULL);
-	if (!code)
-		code = opk_file_open(&set->file, set->ctx, path);
-	if (!code)
-		code = opk_file_meta(&set->meta, set->ctx, set->file);
-	for (size_t i = 0; !code && i < opk_file_section_count(set->file); i++)
-		code = opk_file_verify(set->ctx, set->file, i);
+	code = verify(set, path);
 	if (code)
 		return report(set->ctx, code);
-	if (opk_file_complete(set->file))
-		return OPK_OK;
-	return say(OPK_EINPUT, "%s is cut off: build it again", path);
+	return opk_file_complete(set->file)
+	               ? OPK_OK
+	               : say(OPK_EINPUT, "%s is cut off: build it again", path);
 }
 
 int collect_set_load(struct collect_set *set, const char *path)
 {
-	int code = collect_set_open(set, path);
+	int code;
 
-	if (code)
-		return code;
+	TRY(collect_set_open(set, path));
 	code = read_images(set);
 	if (code && opk_error_count(set->ctx))
 		return report(set->ctx, code);
-	if (code)
-		fputs("offpeak-collect: the set has no config image or no counter-data prefix: it "
-		      "was not made by 'offpeak build'\n",
-		      stderr);
-	return code;
+	return !code ? OPK_OK
+	             : say(code,
+	                   "the set has no config image or no counter-data prefix: it was not made "
+	                   "by 'offpeak build'");
 }
 
 void collect_set_clear(struct collect_set *set)

@@ -128,9 +128,9 @@ enum {
 
 /*
  * X(ID, field, form, default, what it is for, letter, name, argument, help): the variable is
- * OFFPEAK_COLLECT_ID. Without a default the field is 0. Without help it is no option: the launcher
- * decides. An option without an argument is a flag. With "" it takes words: its help is a line for
- * each, which begins with the word and a tab.
+ * OFFPEAK_COLLECT_ID. Without a default the field is 0. What has no help is not an option: the
+ * launcher decides. An option without an argument is a flag. With "" it takes words: its help is a
+ * line for each, which begins with the word and a tab.
  */
 #define SETTINGS(X)                                                                                \
 	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                             \
@@ -319,6 +319,7 @@ int collect_set_open(struct collect_set *set, const char *path);
 /* Opens it as above, and decodes its images. */
 int collect_set_load(struct collect_set *set, const char *path);
 void collect_set_clear(struct collect_set *set);
+#define opk_autoset __attribute__((cleanup(collect_set_clear)))
 
 /*
  * A range that is pushed around a launch holds some microseconds of idle time, which count into
@@ -326,7 +327,7 @@ void collect_set_clear(struct collect_set *set);
  * active cycles are right.
  */
 bool metric_is_inflated(const char *metric);
-/* The names of such metrics among those of a set, borrowed from it; free() the list. */
+/* A set's metrics of this kind: names that are borrowed from it; free() the list. */
 const char **inflated_metrics(size_t *count, const struct opk_meta *meta);
 
 /* Names of recordings: one a process. */
@@ -369,15 +370,9 @@ struct tally {
 void tallies_new(const struct settings *settings);
 /* What a process of that run counted; NULL where nothing is known. */
 const struct tally *tallies_find(unsigned process, unsigned image);
-/* In the library: this process's tally from now on; without that memory nobody sees it. */
+/* In the library: this process's tally from now on; without that memory it is not seen. */
 void tally_begin(const struct settings *settings, unsigned image);
 extern struct tally *tally;
-
-/*
- * The file of a library that is loaded, whose name begins so, but not `except`; free(). NULL: there
- * is none.
- */
-char *library_loaded(const char *name, const char *except);
 
 /* Part of the path of the library that is put into programs. */
 #define COLLECTOR_LIBRARY "/liboffpeak-inject.so"
@@ -391,6 +386,8 @@ void process_name(char name[32], const char *process);
 
 /* A message of one line on stderr, with the program's name; returns the code. */
 __attribute__((format(printf, 2, 3))) int say(int code, const char *format, ...);
+/* The outermost cause of what failed; NULL is a context that there was no memory for. */
+const char *outer_cause(const struct opk_ctx *ctx);
 
 /* Time, and threads of ours in somebody else's program. */
 

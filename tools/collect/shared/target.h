@@ -154,7 +154,7 @@ void busy_describe(char *out, size_t size);
 
 /*
  * Waits for counters that another process has: this thread's failures for that reason are not
- * reported between begin and end, but for those of the last attempt.
+ * reported between begin and end, except in the last attempt.
  *
  *     patience_begin(&patience, seconds);
  *     do
