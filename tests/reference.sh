@@ -29,7 +29,7 @@ same 'functions without a comment' "$(awk -f "$script" -v undocumented=1 "$heade
 
 # It finds what is missing.
 sed '/^\/\* The library.s version, "/d' "$header" >"$tmp/less.h"
-same 'functions without a comment, one of which has lost it' "$(awk -f "$script" -v undocumented=1 "$tmp/less.h")" opk_version
+same 'functions without a comment, one of which has lost it' "$(awk -f "$script" -v undocumented=1 "$tmp/less.h" | xargs)" 'opk_version opk_version_number'
 sed '/^\/\* Pages of HTML\. \*\/$/d' "$header" >"$tmp/less.h"
 same 'groups without an introduction, one of which has lost it' "$(awk -f "$script" -v undocumented=1 "$tmp/less.h")" opk-reports
 # shellcheck disable=SC2016
