@@ -6,23 +6,6 @@
 #include "rows.h"
 #include "testing.h"
 
-START_TEST(formats_parsed)
-{
-	static const char *const names[FORMATS] = { "table", "csv", "json", "ndjson" };
-	enum opk_format format;
-
-	for (size_t i = 0; i < FORMATS; i++) {
-		ck_assert(opk_format_parse(&format, names[i]));
-		ck_assert_uint_eq(format, i);
-	}
-	format = OPK_FORMAT_JSON;
-	ck_assert(!opk_format_parse(&format, "CSV"));
-	ck_assert(!opk_format_parse(&format, ""));
-	ck_assert(!opk_format_parse(&format, "xml"));
-	ck_assert_uint_eq(format, OPK_FORMAT_JSON);
-}
-END_TEST
-
 /* ---- one table -------------------------------------------------------------------------- */
 
 START_TEST(tables)
@@ -620,7 +603,6 @@ int main(void)
 
 	/* A memory checker is twenty times slower. */
 	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, formats_parsed);
 	tcase_add_test(tests, tables);
 	tcase_add_test(tests, records);
 	tcase_add_test(tests, record_alone);

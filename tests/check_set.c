@@ -39,7 +39,6 @@ START_TEST(sets_from_names)
 		ck_row(&rows[i], !strcmp(metrics_of(set), rows[i].wanted), "%s", metrics_of(set));
 		ck_assert_str_eq(opk_set_name(set), "custom");
 		ck_assert_str_eq(opk_set_path(set), "");
-		ck_assert_str_eq(opk_set_metric_place(set, 0), "");
 		ck_assert(!opk_set_has_profiler(set));
 		opk_set_free(set);
 	}
@@ -77,8 +76,6 @@ START_TEST(joined_sets)
 	ck_assert_str_eq(metrics_of(set), "sm__cycles_elapsed.sum a__b.sum x__y.sum c__d.avg ");
 	ck_assert_str_eq(opk_set_name(set), "minimal+custom+json");
 	ck_assert_str_eq(opk_set_path(set), "");
-	ck_assert_str_eq(opk_set_metric_place(set, 1), "");
-	ck_assert_ptr_nonnull(strstr(opk_set_metric_place(set, 3), "good-json.yaml:2:63"));
 	ck_assert(opk_set_has_profiler(set));
 	ck_assert_int_eq(opk_set_profiler(set), OPK_PROFILER_RANGE);
 	for (size_t i = 0; i < COUNT(sets); i++)

@@ -121,6 +121,8 @@ static void check_good(const struct good *row, const struct opk_set *set, const 
 {
 	const char *profiler = opk_set_has_profiler(set) ? opk_profiler_name(opk_set_profiler(set))
 	                                                 : "(none)";
+	opk_autofree char *found = opk_place_text(
+		&set->items.items[set->items.count - 1].what.place);
 	char place[600];
 
 	snprintf(place, sizeof place, "%s:%s", path, row->last_place);
@@ -131,8 +133,7 @@ static void check_good(const struct good *row, const struct opk_set *set, const 
 	ck_row(row, !strcmp(profiler, row->profiler ? row->profiler : "(none)"), "%s", profiler);
 	ck_row(row, !strcmp(metrics_of(set), row->metrics), "%s", metrics_of(set));
 	ck_row(row, !strcmp(chips_of(set), row->chips), "%s", chips_of(set));
-	ck_row(row, !strcmp(opk_set_metric_place(set, opk_set_metric_count(set) - 1), place), "%s",
-	       opk_set_metric_place(set, opk_set_metric_count(set) - 1));
+	ck_row(row, found && !strcmp(found, place), "%s", found);
 }
 
 START_TEST(good_sets)

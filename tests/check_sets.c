@@ -247,14 +247,14 @@ START_TEST(chips_are_known)
 	for (size_t i = 0; i < set_count; i++) {
 		const struct opk_set *set = sets[i];
 
-		for (size_t c = 0; c < opk_set_chip_count(set); c++) {
-			const char *name = opk_set_chip(set, c);
+		for (size_t c = 0; c < set->chips.count; c++) {
+			const char *name = set->chips.items[c].text;
 
 			ck_assert_msg(is_supported(set, name) || is_later(name),
 			              "%s: no chip %s, or not with its profiler", opk_set_name(set),
 			              name);
 			for (size_t d = 0; d < c; d++)
-				ck_assert_msg(strcasecmp(name, opk_set_chip(set, d)),
+				ck_assert_msg(strcasecmp(name, set->chips.items[d].text),
 				              "%s lists %s twice", opk_set_name(set), name);
 		}
 	}

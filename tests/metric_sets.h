@@ -3,6 +3,7 @@
 #ifndef OPK_METRIC_SETS_H
 #define OPK_METRIC_SETS_H
 
+#include "set/set.h"
 #include "testing.h"
 
 #define FILES TEST_SOURCE_DIR "/files/"
@@ -48,9 +49,14 @@ static inline const char *metrics_of(const struct opk_set *set)
 	return listed(set, opk_set_metric_count(set), opk_set_metric);
 }
 
+static inline const char *chip_of(const struct opk_set *set, size_t i)
+{
+	return set->chips.items[i].text;
+}
+
 static inline const char *chips_of(const struct opk_set *set)
 {
-	return listed(set, opk_set_chip_count(set), opk_set_chip);
+	return listed(set, set->chips.count, chip_of);
 }
 
 static inline TCase *add_case(Suite *suite, const char *name)

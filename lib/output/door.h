@@ -7,8 +7,6 @@
 
 enum opk_format { OPK_FORMAT_TABLE, OPK_FORMAT_CSV, OPK_FORMAT_JSON, OPK_FORMAT_NDJSON };
 
-/* By its name, "table", "csv", "json" or "ndjson"; false for anything else, with *out as it was. */
-bool opk_format_parse(enum opk_format *out, const char *name);
 struct opk_out_options {
 	size_t size;
 	enum opk_format format;

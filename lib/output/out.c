@@ -2,33 +2,19 @@
 /* The writer of rows: which format, which table, and when the sink gets its bytes. */
 #include "output/output.h"
 
-#include <string.h>
-
 #include "base/option_struct.h"
 
 enum { FLUSH_AT = 1 << 16 };
 
 static const struct {
-	const char *name;
 	const struct opk_out_ops *ops;
 	bool lines;
 } formats[] = {
-	[OPK_FORMAT_TABLE] = { "table", &opk_out_table_ops, false },
-	[OPK_FORMAT_CSV] = { "csv", &opk_out_csv_ops, false },
-	[OPK_FORMAT_JSON] = { "json", &opk_out_json_ops, false },
-	[OPK_FORMAT_NDJSON] = { "ndjson", &opk_out_json_ops, true },
+	[OPK_FORMAT_TABLE] = { &opk_out_table_ops, false },
+	[OPK_FORMAT_CSV] = { &opk_out_csv_ops, false },
+	[OPK_FORMAT_JSON] = { &opk_out_json_ops, false },
+	[OPK_FORMAT_NDJSON] = { &opk_out_json_ops, true },
 };
-
-bool opk_format_parse(enum opk_format *out, const char *name)
-{
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-		if (strcmp(name, formats[i].name))
-			continue;
-		*out = (enum opk_format)i;
-		return true;
-	}
-	return false;
-}
 
 int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *given,
                 opk_sink_fn *sink, void *sink_data)

@@ -160,10 +160,9 @@ static void fill_out(struct opk_resolver *r)
 
 static void fill(struct opk_resolver *r)
 {
-	opk_symbols_init(&r->symbols, r->ctx, &r->problems, r->set);
+	opk_symbols_of(&r->symbols, r->ctx, &r->problems, r->set);
 	r->lost = r->symbols.broken;
-	/* A parameter's value may have made errors that the file has not. */
-	if (!r->problems.code && opk_symbols_check(&r->symbols, NULL) && !r->symbols.unfit)
+	if (!r->problems.code && !r->symbols.unfit)
 		make_list(r);
 	if (!r->problems.code && r->list) {
 		add_unlisted(r);
@@ -179,7 +178,7 @@ static void fill(struct opk_resolver *r)
 /* OPK_EUSAGE where names that were given are all that is wrong, or the chip is not the set's. */
 static int code_of(const struct opk_resolver *r, bool claimed)
 {
-	bool all_text = true, in_text = false;
+	bool all_text = r->set->source != NULL, in_text = false;
 
 	for (size_t i = 0; i < r->symbols.sets.count; i++)
 		all_text &= r->symbols.sets.items[i]->source != NULL;

@@ -50,15 +50,12 @@ static void choose_legacy(struct opk_resolver *r)
 
 	for (size_t i = 0; i < symbols->derived.count; i++) {
 		struct opk_derived_symbol *derived = &symbols->derived.items[i];
-		char *formula = NULL;
 
-		if (derived->parsed || !derived->legacy || !opk_resolver_need_catalog(r))
+		if (!derived->legacy || !opk_resolver_need_catalog(r))
 			continue;
-		if (!opk_problems_stop(&r->problems,
-		                       formula_of_legacy(&formula, r, derived->formula)))
+		if (!opk_problems_stop(&r->problems, formula_of_legacy(&derived->formula, r,
+		                                                       derived->legacy_formulas)))
 			return;
-		free(derived->formula);
-		derived->formula = formula;
 		opk_symbols_parse(symbols, derived);
 	}
 }

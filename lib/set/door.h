@@ -28,8 +28,6 @@ bool opk_set_has_profiler(const struct opk_set *set);
 enum opk_profiler opk_set_profiler(const struct opk_set *set);
 size_t opk_set_metric_count(const struct opk_set *set);
 const char *opk_set_metric(const struct opk_set *set, size_t i);
-size_t opk_set_chip_count(const struct opk_set *set);
-const char *opk_set_chip(const struct opk_set *set, size_t i);
 /* Whether the chip has the set's profiler; and it is one that the set claims, too. */
 bool opk_set_has_profiler_on(const struct opk_set *set, const struct opk_chip *chip);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
@@ -39,8 +37,6 @@ bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
  */
 int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
                          const struct opk_chips *chips);
-/* "FILE:LINE:COLUMN" of the i-th metric; "" for metrics from the command line. */
-const char *opk_set_metric_place(const struct opk_set *set, size_t i);
 
 /* The paths of all sets that are found by name, as opk_set_list() has them. */
 struct opk_set_list;

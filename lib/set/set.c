@@ -123,7 +123,9 @@ void opk_set_free(struct opk_set *set)
 	clear_parameters(set->parameters.items, set->parameters.count);
 	clear_parameters(set->given.items, set->given.count);
 	opk_strlist_clear(&set->metrics);
-	opk_strlist_clear(&set->places);
+	if (set->symbols)
+		opk_symbols_clear(set->symbols);
+	free(set->symbols);
 	opk_problems_clear(&set->errors);
 	/* The places of all of these were in it. */
 	opk_source_free(set->source);
@@ -132,16 +134,12 @@ void opk_set_free(struct opk_set *set)
 
 /* ---- the entries as they are written */
 
-static bool list_one(struct opk_set *set, struct opk_index *seen, const char *text, char *place)
+static bool list_one(struct opk_set *set, struct opk_index *seen, const char *text)
 {
 	size_t at;
-	bool ok = place && opk_index_add(seen, text, set->metrics.count, &at);
 
-	if (!ok || at < set->metrics.count) {
-		free(place);
-		return ok;
-	}
-	return opk_strlist_take(&set->places, place) && opk_strlist_add(&set->metrics, text);
+	return opk_index_add(seen, text, set->metrics.count, &at)
+	       && (at < set->metrics.count || opk_strlist_add(&set->metrics, text));
 }
 
 static bool list_items(struct opk_set *set, struct opk_index *seen,
@@ -155,8 +153,7 @@ static bool list_items(struct opk_set *set, struct opk_index *seen,
 		if (item->kind == OPK_SET_ITEM_HEADING)
 			ok = list_items(set, seen, &item->items);
 		else if (item->what.text)
-			ok = list_one(set, seen, item->what.text,
-			              opk_place_text(&item->what.place));
+			ok = list_one(set, seen, item->what.text);
 	}
 	return ok;
 }
@@ -195,8 +192,7 @@ bool opk_set_complete(struct opk_set *set)
 		const struct opk_set *from = set->includes.items[i];
 
 		for (size_t j = 0; ok && j < from->metrics.count; j++)
-			ok = list_one(set, &seen, from->metrics.items[j],
-			              opk_strdup(from->places.items[j]));
+			ok = list_one(set, &seen, from->metrics.items[j]);
 	}
 	return ok && list_items(set, &seen, &set->items);
 }
@@ -348,21 +344,6 @@ size_t opk_set_metric_count(const struct opk_set *set)
 const char *opk_set_metric(const struct opk_set *set, size_t i)
 {
 	return set->metrics.items[i];
-}
-
-const char *opk_set_metric_place(const struct opk_set *set, size_t i)
-{
-	return set->places.items[i];
-}
-
-size_t opk_set_chip_count(const struct opk_set *set)
-{
-	return set->chips.count;
-}
-
-const char *opk_set_chip(const struct opk_set *set, size_t i)
-{
-	return set->chips.items[i].text;
 }
 
 /* ---- chips */

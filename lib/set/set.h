@@ -106,8 +106,10 @@ struct opk_set {
 	OPK_LIST(struct opk_parameter) given;
 	/* The sets that name the chips it claims: this one, or of those that it includes. */
 	OPK_LIST(const struct opk_set *) claiming;
-	/* The entries of all lists of metrics as they are written, each once, and their places. */
-	struct opk_strlist metrics, places;
+	/* The entries of all lists of metrics as they are written, each once. */
+	struct opk_strlist metrics;
+	/* What it and those that it includes define, checked; only sets of files and text have them. */
+	struct opk_symbols *symbols;
 };
 
 /* An empty set of that name. */
@@ -126,7 +128,7 @@ bool opk_set_add_name(struct opk_set *set, const char *name);
  */
 bool opk_set_is_name(const char *text);
 
-/* Fills `claiming`, `metrics` and `places` from what it has and includes; false: no memory. */
+/* Fills `claiming` and `metrics` from what it has and includes; false: no memory. */
 bool opk_set_complete(struct opk_set *set);
 
 /* Whether the set is made for the chip: it names it or its architecture, or none at all. */
@@ -219,18 +221,18 @@ struct opk_derived_symbol {
 	struct opk_word name; /* borrowed, as `unit` and `description` */
 	struct opk_word
 		written; /* the formula in the set's file; no text: from data/legacy_names.tsv */
-	/* With the parameters' values; nvprof's formulas until the chip is known. */
-	char *formula;
-	struct opk_formula *parsed; /* NULL: it is not a formula, or the chip is not known yet */
+	char *formula;   /* with the parameters' values */
+	struct opk_formula *parsed; /* NULL: it is not a formula */
 	struct opk_word unit, description;
-	const struct opk_set *set;
-	char *legacy;      /* the name of nvprof's, possibly its own; else NULL */
-	char *legacy_unit; /* where `unit` is from the table */
+	char *legacy;          /* the name of nvprof's, possibly its own; else NULL */
+	char *legacy_formulas; /* of these the chip decides which is the formula */
+	char *legacy_unit;     /* where `unit` is from the table */
 };
 
 struct opk_symbols {
 	struct opk_ctx *ctx;
 	struct opk_problems *problems; /* what is wrong is reported here */
+	bool borrowed; /* from the set: only formulas of nvprof's names are its own */
 	/* Each set once, and before those that include it. */
 	OPK_LIST(const struct opk_set *) sets;
 	bool broken; /* a set could not be read whole: what is not known may be defined there */
@@ -247,9 +249,17 @@ struct opk_symbols {
 	size_t ordered;
 };
 
-/* Reports what is wrong with the definitions; only without memory is it incomplete. */
+/*
+ * Reports what is wrong with the definitions, entries and changes, as far as they can be judged
+ * without a chip; only without memory is it incomplete. Regular expressions are compiled in the
+ * time that is left, of which they take their part; NULL: they are not, and matching finds what is
+ * wrong with them.
+ */
 void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
-                      struct opk_problems *problems, const struct opk_set *set);
+                      struct opk_problems *problems, const struct opk_set *set, double *seconds);
+/* What the set has kept of its symbols; those of another set, and with other values, are made. */
+void opk_symbols_of(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                    const struct opk_set *set);
 void opk_symbols_clear(struct opk_symbols *symbols);
 #define opk_autosymbols __attribute__((cleanup(opk_symbols_clear)))
 
@@ -265,12 +275,7 @@ struct opk_place opk_symbols_place(const struct opk_symbols *symbols,
 void opk_symbols_try_all(struct opk_nearest *nearest, const struct opk_index *index);
 /* The text with parameters' values for ${name}; free(). NULL: a problem is reported. */
 char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk_word *word);
-/*
- * set_check.c: entries and changes, as far as they can be judged without a chip. Regular
- * expressions are compiled in the time that is left, of which they take their part; NULL: they are
- * not, and matching finds what is wrong with them. False where there is too much to be tried on a
- * chip.
- */
+/* set_check.c: entries and changes. False where there is too much to be tried on a chip. */
 bool opk_symbols_check(const struct opk_symbols *symbols, double *seconds);
 
 /* set_roofline.c: whether what the rooflines are of is defined, or listed. */

@@ -351,11 +351,11 @@ static int load_text(struct opk_set **out, struct loading *l, const char *text, 
 /* The set as a whole, once all of it is there. */
 static void check(struct loading *l, struct opk_set *set)
 {
-	opk_autosymbols struct opk_symbols symbols = { 0 };
-
-	opk_symbols_init(&symbols, l->ctx, &l->problems, set);
-	if (!l->problems.code)
-		set->unfit |= !opk_symbols_check(&symbols, &set->left) || symbols.unfit;
+	set->symbols = opk_alloc(sizeof *set->symbols);
+	if (!opk_problems_need(&l->problems, set->symbols))
+		return;
+	opk_symbols_init(set->symbols, l->ctx, &l->problems, set, &set->left);
+	set->unfit |= set->symbols->unfit;
 }
 
 /* Whether a set with these errors can be checked further: on chips, or those that it claims. */

@@ -137,7 +137,6 @@ static void add_derived(struct opk_symbols *symbols, const struct opk_set *set)
 		derived->written = text->formula;
 		derived->unit = text->unit;
 		derived->description = text->description;
-		derived->set = set;
 	}
 }
 
@@ -200,8 +199,7 @@ static bool is_same_legacy(const struct opk_symbols *symbols, const char *name, 
 }
 
 /* A word without a unit is one of nvprof's names, unless it is defined here. */
-static void add_legacy(struct opk_symbols *symbols, const struct opk_set *set,
-                       const struct opk_set_item *item)
+static void add_legacy(struct opk_symbols *symbols, const struct opk_set_item *item)
 {
 	opk_autofree char *text = final_text(symbols, &item->what);
 	const struct opk_word name = { item->as.text ? item->as.text : text, item->what.place };
@@ -226,11 +224,10 @@ static void add_legacy(struct opk_symbols *symbols, const struct opk_set *set,
 	derived = add_name(symbols, &name);
 	if (!derived)
 		return;
-	derived->formula = opk_take(formulas);
+	derived->legacy_formulas = opk_take(formulas);
 	derived->legacy = opk_take(text);
 	if (*unit)
 		derived->unit.text = derived->legacy_unit = opk_take(unit);
-	derived->set = set;
 }
 
 /* Whether the entry is a derived metric: `as` is then no label. */
@@ -243,23 +240,22 @@ static bool is_derived(const struct opk_symbols *symbols, const struct opk_set_i
 	       && !(item->what.text && strstr(item->what.text, "__"));
 }
 
-static void add_items(struct opk_symbols *symbols, const struct opk_set *set,
-                      const struct opk_set_items *items)
+static void add_items(struct opk_symbols *symbols, const struct opk_set_items *items)
 {
 	for (size_t i = 0; i < items->count; i++) {
 		const struct opk_set_item *item = &items->items[i];
 
 		if (item->kind == OPK_SET_ITEM_HEADING)
-			add_items(symbols, set, &item->items);
+			add_items(symbols, &item->items);
 		else if (item->what.text && item->kind == OPK_SET_ITEM_METRIC)
-			add_legacy(symbols, set, item);
+			add_legacy(symbols, item);
 		if (item->as.text && !is_derived(symbols, item))
 			add_label(symbols, item);
 	}
 }
 
 void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
-                      struct opk_problems *problems, const struct opk_set *set)
+                      struct opk_problems *problems, const struct opk_set *set, double *seconds)
 {
 	*symbols = (struct opk_symbols){ .ctx = ctx, .problems = problems };
 	if (!collect_sets(symbols, set))
@@ -273,24 +269,65 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
 	for (size_t i = 0; i < symbols->sets.count; i++)
 		give_values(symbols, symbols->sets.items[i]);
 	for (size_t i = 0; i < symbols->sets.count; i++) {
-		add_items(symbols, symbols->sets.items[i], &symbols->sets.items[i]->items);
-		for (size_t j = 0; j < symbols->sets.items[i]->changes.count; j++)
-			add_items(symbols, symbols->sets.items[i],
-			          &symbols->sets.items[i]->changes.items[j].add);
+		const struct opk_set *one = symbols->sets.items[i];
+
+		add_items(symbols, &one->items);
+		for (size_t j = 0; j < one->changes.count; j++)
+			add_items(symbols, &one->changes.items[j].add);
 	}
 	if (!problems->code)
 		opk_symbols_check_formulas(symbols);
+	if (!problems->code)
+		symbols->unfit |= !opk_symbols_check(symbols, seconds);
+}
+
+/* Values of parameters may make other formulas; a set that was joined alone is that set. */
+static const struct opk_symbols *kept(const struct opk_set *set)
+{
+	while (!set->given.count && !set->symbols && set->joined && set->includes.count == 1)
+		set = set->includes.items[0];
+	return set->given.count ? NULL : set->symbols;
+}
+
+void opk_symbols_of(struct opk_symbols *symbols, struct opk_ctx *ctx, struct opk_problems *problems,
+                    const struct opk_set *set)
+{
+	const struct opk_symbols *from = kept(set);
+	size_t size = from ? from->derived.count * sizeof *from->derived.items : 0;
+
+	if (!from) {
+		opk_symbols_init(symbols, ctx, problems, set, NULL);
+		return;
+	}
+	*symbols = *from;
+	symbols->ctx = ctx;
+	symbols->problems = problems;
+	symbols->borrowed = true;
+	symbols->derived.items = opk_alloc(size + 1);
+	if (opk_problems_need(problems, symbols->derived.items) && size)
+		memcpy(symbols->derived.items, from->derived.items, size);
+}
+
+static void clear_derived(const struct opk_symbols *symbols, struct opk_derived_symbol *derived)
+{
+	if (derived->legacy || !symbols->borrowed) {
+		free(derived->formula);
+		opk_formula_free(derived->parsed);
+	}
+	if (symbols->borrowed)
+		return;
+	free(derived->legacy);
+	free(derived->legacy_formulas);
+	free(derived->legacy_unit);
 }
 
 void opk_symbols_clear(struct opk_symbols *symbols)
 {
-	for (size_t i = 0; i < symbols->derived.count; i++) {
-		free(symbols->derived.items[i].formula);
-		free(symbols->derived.items[i].legacy);
-		free(symbols->derived.items[i].legacy_unit);
-		opk_formula_free(symbols->derived.items[i].parsed);
-	}
+	for (size_t i = 0; symbols->derived.items && i < symbols->derived.count; i++)
+		clear_derived(symbols, &symbols->derived.items[i]);
 	free(symbols->derived.items);
+	if (symbols->borrowed)
+		return;
 	free(symbols->sets.items);
 	free(symbols->values.items);
 	free(symbols->constant.items);
@@ -322,46 +359,48 @@ static int give(struct opk_set *set, struct opk_ctx *ctx, const char *name, cons
 	return opk_nomem(ctx, "a parameter");
 }
 
-/* "; it has a, b"; "" where it has none. NULL: memory ran out. */
-static char *list_parameters(const struct opk_index *parameters)
+/* The names of its parameters, and of those that it includes; false: memory ran out. */
+static bool list_parameters(struct opk_strlist *out, const struct opk_set *set)
 {
-	opk_autostrlist struct opk_strlist names = { 0 };
-	opk_autobuf struct opk_buf text = { 0 };
+	opk_autosymbols struct opk_symbols symbols = { 0 };
+	bool ok = collect_sets(&symbols, set);
 
-	for (size_t i = 0; i < parameters->count; i++)
-		if (parameters->slots[i].key && !opk_strlist_add(&names, parameters->slots[i].key))
-			return NULL;
-	opk_strlist_sort(&names);
-	for (size_t i = 0; i < names.count; i++)
-		opk_buf_add_printf(&text, "%s%s", i ? ", " : "; it has ", names.items[i]);
-	return opk_buf_take_text(&text);
+	for (size_t i = 0; ok && i < symbols.sets.count; i++) {
+		const struct opk_set *one = symbols.sets.items[i];
+
+		for (size_t j = 0; ok && j < one->parameters.count; j++)
+			ok = opk_strlist_add(out, one->parameters.items[j].name.text);
+	}
+	opk_strlist_sort_unique(out);
+	return ok;
 }
 
+/* "set a has no parameter 'x'; it has y, z" */
 static int fail_unknown(const struct opk_set *set, struct opk_ctx *ctx, const char *name,
-                        const struct opk_symbols *symbols)
+                        const struct opk_strlist *names)
 {
 	struct opk_nearest nearest = { .name = name };
-	opk_autofree char *names = list_parameters(&symbols->parameters);
+	opk_autobuf struct opk_buf list = { 0 };
+	opk_autofree char *text = NULL;
 
-	opk_symbols_try_all(&nearest, &symbols->parameters);
+	for (size_t i = 0; i < names->count; i++) {
+		opk_nearest_try(&nearest, names->items[i]);
+		opk_buf_add_printf(&list, "%s%s", i ? ", " : "; it has ", names->items[i]);
+	}
+	text = opk_buf_take_text(&list);
 	return opk_fail(ctx, OPK_EUSAGE, "set %s has no parameter '%s'" OPK_DID_YOU_MEAN "%s",
-	                set->name, name, OPK_NEAR(nearest.best),
-	                nearest.best || !names ? "" : names);
+	                set->name, name, OPK_NEAR(nearest.best), nearest.best || !text ? "" : text);
 }
 
 int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name, const char *value)
 {
-	opk_autoproblems struct opk_problems quiet = { 0 };
-	opk_autosymbols struct opk_symbols symbols = { 0 };
+	opk_autostrlist struct opk_strlist names = { 0 };
 
-	opk_symbols_init(&symbols, ctx, &quiet, set);
-	opk_clear_errors(ctx);
-	if (quiet.code)
+	if (!list_parameters(&names, set))
 		return opk_nomem(ctx, "a parameter");
 	if (strlen(value) > MAX_VALUE)
 		return opk_fail(ctx, OPK_EUSAGE, "parameter %s: a value has at most %d characters",
 		                name, MAX_VALUE);
-	if (opk_index_find(NULL, &symbols.parameters, name))
-		return give(set, ctx, name, value);
-	return fail_unknown(set, ctx, name, &symbols);
+	return opk_strlist_contains_sorted(&names, name) ? give(set, ctx, name, value)
+	                                                 : fail_unknown(set, ctx, name, &names);
 }
