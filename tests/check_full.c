@@ -89,14 +89,13 @@ static bool is_asked(const struct asked *asked, const struct offer *offer)
 
 static void load_sets(void)
 {
-	struct opk_set_list *list;
+	opk_autostrlist struct opk_strlist paths = { 0 };
 
-	ck_ok(ctx, opk_set_list_new(&list, ctx));
-	set_count = opk_set_list_count(list);
+	ck_ok(ctx, opk_set_paths(&paths, ctx));
+	set_count = paths.count;
 	ck_assert_uint_le(set_count, MAX_SETS);
 	for (size_t i = 0; i < set_count; i++)
-		ck_ok(ctx, opk_set_load(&sets[i], ctx, opk_set_list_path(list, i)));
-	opk_set_list_free(list);
+		ck_ok(ctx, opk_set_load(&sets[i], ctx, paths.items[i]));
 }
 
 static const struct opk_set *set_of_name(const char *name)

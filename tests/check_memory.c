@@ -289,11 +289,9 @@ static int match(struct opk_ctx *ctx)
 
 static int complete(struct opk_ctx *ctx)
 {
-	struct opk_names *all = NULL;
-	int code = opk_names_new(&all, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a.");
+	opk_autostrlist struct opk_strlist all = { 0 };
 
-	opk_names_free(all);
-	return code;
+	return opk_complete_name(&all, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a.");
 }
 
 static int single_pass(struct opk_ctx *ctx)
@@ -317,7 +315,7 @@ static int single_pass(struct opk_ctx *ctx)
 static int sets(struct opk_ctx *ctx)
 {
 	struct opk_set *one = NULL, *other = NULL, *both = NULL;
-	struct opk_set_list *list = NULL;
+	opk_autostrlist struct opk_strlist paths = { 0 };
 	struct opk_chips *all = NULL;
 	int code = opk_set_load(&one, ctx, in_folder("including.yaml"));
 
@@ -328,13 +326,12 @@ static int sets(struct opk_ctx *ctx)
 	if (!code)
 		code = opk_set_parameter(both, ctx, "p", "b");
 	if (!code)
-		code = opk_set_list_new(&list, ctx);
+		code = opk_set_paths(&paths, ctx);
 	if (!code)
 		code = opk_chips_new(&all, ctx);
 	if (!code)
 		code = opk_set_check_claims(ctx, both, all);
 	opk_chips_free(all);
-	opk_set_list_free(list);
 	opk_set_free(one);
 	opk_set_free(other);
 	opk_set_free(both);

@@ -28,13 +28,13 @@ static const struct {
 	{ HERE, ".", "" },
 };
 
-static const char *joined(const struct opk_names *names)
+static const char *joined(const struct opk_strlist *names)
 {
 	static char text[512];
 
 	text[0] = '\0';
-	for (size_t i = 0; i < opk_names_count(names); i++) {
-		strcat(text, opk_names_get(names, i));
+	for (size_t i = 0; i < names->count; i++) {
+		strcat(text, names->items[i]);
 		strcat(text, " ");
 	}
 	return text;
@@ -52,12 +52,12 @@ static struct opk_ctx *caching_ctx(void)
 
 static void check_rows(struct opk_ctx *ctx)
 {
-	struct opk_names *names;
-
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		ck_ok(ctx, opk_names_new(&names, ctx, "fa100", OPK_PROFILER_RANGE, rows[i].prefix));
-		ck_row(&rows[i], !strcmp(joined(names), rows[i].wanted), "%s", joined(names));
-		opk_names_free(names);
+		opk_autostrlist struct opk_strlist names = { 0 };
+
+		ck_ok(ctx,
+		      opk_complete_name(&names, ctx, "fa100", OPK_PROFILER_RANGE, rows[i].prefix));
+		ck_row(&rows[i], !strcmp(joined(&names), rows[i].wanted), "%s", joined(&names));
 	}
 	ck_assert_int_eq(fake.hosts, 0);
 }
@@ -68,7 +68,6 @@ START_TEST(from_libraries)
 
 	check_rows(ctx);
 	ck_assert_uint_eq(fake.calls[FAKE_cuptiProfilerHostGetMetricProperties], 0);
-	opk_names_free(NULL);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -96,15 +95,13 @@ END_TEST
 START_TEST(without_submetrics)
 {
 	struct opk_ctx *ctx = fake_ctx();
-	struct opk_names *names;
+	opk_autostrlist struct opk_strlist names = { 0 };
 
 	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
-	ck_ok(ctx, opk_names_new(&names, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a."));
-	ck_assert_str_eq(joined(names), "");
-	opk_names_free(names);
-	ck_ok(ctx, opk_names_new(&names, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a"));
-	ck_assert_str_eq(joined(names), "fake__a ");
-	opk_names_free(names);
+	ck_ok(ctx, opk_complete_name(&names, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a."));
+	ck_assert_str_eq(joined(&names), "");
+	ck_ok(ctx, opk_complete_name(&names, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a"));
+	ck_assert_str_eq(joined(&names), "fake__a ");
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -130,12 +127,12 @@ START_TEST(refused)
 
 	for (size_t i = 0; i < COUNT(failing_rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
-		struct opk_names *names;
+		opk_autostrlist struct opk_strlist names = { 0 };
 		int code;
 
 		fake.status[failing_rows[i].call] = failing_rows[i].status;
-		code = opk_names_new(&names, ctx, failing_rows[i].chip, failing_rows[i].profiler,
-		                     "fake__a.");
+		code = opk_complete_name(&names, ctx, failing_rows[i].chip,
+		                         failing_rows[i].profiler, "fake__a.");
 		ck_row(&failing_rows[i], code == failing_rows[i].code, "%d: %s", code,
 		       errors_of(ctx));
 		ck_row(&failing_rows[i], told(ctx, "no metric names of"), "%s", errors_of(ctx));
@@ -151,14 +148,13 @@ START_TEST(without_memory)
 	long n = 0;
 
 	for (;; n++) {
-		struct opk_names *names = NULL;
+		opk_autostrlist struct opk_strlist names = { 0 };
 
 		fail_allocation(n);
 		if (!was_short(ctx, n,
-		               opk_names_new(&names, ctx, "FA100", OPK_PROFILER_RANGE,
-		                             "fake__a."))) {
-			ck_assert_str_eq(joined(names), "fake__a.sum ");
-			opk_names_free(names);
+		               opk_complete_name(&names, ctx, "FA100", OPK_PROFILER_RANGE,
+		                                 "fake__a."))) {
+			ck_assert_str_eq(joined(&names), "fake__a.sum ");
 			break;
 		}
 		ck_assert_int_eq(fake.hosts, 0);

@@ -272,16 +272,22 @@ START_TEST(makers_of_copies)
 	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *meta;
 	struct opk_writer *writer;
-	struct opk_file *file;
+	struct opk_file *file = NULL;
 	size_t size;
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		ck_ok(ctx, opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_TRIMMED));
-		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, earlier, sizeof earlier - 1));
+		if (file)
+			ck_ok(ctx, opk_writer_copy(writer, file, 0));
+		else
+			ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, earlier,
+			                          sizeof earlier - 1));
 		ck_ok(ctx, opk_writer_finish(writer));
 		opk_writer_free(writer);
+		opk_file_free(file);
+		ck_ok(ctx, opk_file_open(&file, ctx, path));
+		unlink(path);
 	}
-	ck_ok(ctx, opk_file_open(&file, ctx, path));
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 	ck_assert_str_eq(meta->made_by, "trim");
 	ck_ok(ctx, opk_file_read((void **)&text, &size, ctx, file, 0));

@@ -261,16 +261,15 @@ END_TEST
 START_TEST(own_folder_with_yml)
 {
 	struct opk_ctx *ctx = new_ctx_with_folder();
-	struct opk_set_list *list;
+	opk_autostrlist struct opk_strlist paths = { 0 };
 	struct opk_set *set;
 
 	write_set("mine.yml");
 	write_set(".hidden.yaml");
 	write_set("mine.txt");
-	ck_ok(ctx, opk_set_list_new(&list, ctx));
-	ck_assert_str_eq(opk_set_list_path(list, 0), in_folder("mine.yml"));
-	ck_assert_ptr_null(strstr(opk_set_list_path(list, 1), folder));
-	opk_set_list_free(list);
+	ck_ok(ctx, opk_set_paths(&paths, ctx));
+	ck_assert_str_eq(paths.items[0], in_folder("mine.yml"));
+	ck_assert_ptr_null(strstr(paths.items[1], folder));
 	ck_ok(ctx, opk_set_find(&set, ctx, "mine"));
 	ck_assert_str_eq(opk_set_name(set), "own");
 	opk_set_free(set);
@@ -312,22 +311,20 @@ static void check_shipped(struct opk_ctx *ctx, const char *path)
 START_TEST(shipped_sets)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_set_list *list;
+	opk_autostrlist struct opk_strlist paths = { 0 };
 	char last[64] = "";
 
-	ck_ok(ctx, opk_set_list_new(&list, ctx));
-	ck_assert_uint_gt(opk_set_list_count(list), 20);
-	ck_assert_uint_eq(opk_set_list_count(list), shipped_files());
-	for (size_t i = 0; i < opk_set_list_count(list); i++) {
-		check_shipped(ctx, opk_set_list_path(list, i));
-		const char *name = strrchr(opk_set_list_path(list, i), '/') + 1;
+	ck_ok(ctx, opk_set_paths(&paths, ctx));
+	ck_assert_uint_gt(paths.count, 20);
+	ck_assert_uint_eq(paths.count, shipped_files());
+	for (size_t i = 0; i < paths.count; i++) {
+		check_shipped(ctx, paths.items[i]);
+		const char *name = strrchr(paths.items[i], '/') + 1;
 		int length = (int)strcspn(name, ".");
 
 		ck_assert_int_gt(strncmp(name, last, (size_t)length), 0);
 		snprintf(last, sizeof last, "%.*s", length, name);
 	}
-	opk_set_list_free(list);
-	opk_set_list_free(NULL);
 	opk_ctx_free(ctx);
 }
 END_TEST
@@ -404,18 +401,18 @@ END_TEST
 START_TEST(list_without_memory)
 {
 	struct opk_ctx *ctx = new_ctx();
-	struct opk_set_list *list = NULL;
+	opk_autostrlist struct opk_strlist paths = { 0 };
 	int code;
 
 	for (long n = 0;; n++) {
+		opk_strlist_clear(&paths);
 		fail_allocation(n);
-		code = opk_set_list_new(&list, ctx);
+		code = opk_set_paths(&paths, ctx);
 		if (!allocation_failed())
 			break;
-		ck_assert_msg(code == OPK_ENOMEM && !list, "allocation %ld: %d", n, code);
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d", n, code);
 	}
 	ck_assert_int_eq(code, OPK_OK);
-	opk_set_list_free(list);
 	opk_ctx_free(ctx);
 }
 END_TEST

@@ -13,7 +13,7 @@ enum { MAX_SETS = 100 };
 /* Loaded once, for all tests. */
 static struct opk_ctx *ctx;
 static struct opk_chips *chips;
-static struct opk_set_list *list;
+static struct opk_strlist paths;
 static struct opk_set *sets[MAX_SETS]; /* those of the list */
 static size_t set_count;
 static uint32_t version;
@@ -35,11 +35,11 @@ static void set_up(void)
 	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
 	version = info.cupti_version;
 	ck_ok(ctx, opk_chips_new(&chips, ctx));
-	ck_ok(ctx, opk_set_list_new(&list, ctx));
-	set_count = opk_set_list_count(list);
+	ck_ok(ctx, opk_set_paths(&paths, ctx));
+	set_count = paths.count;
 	ck_assert(set_count > 20 && set_count <= MAX_SETS);
 	for (size_t i = 0; i < set_count; i++)
-		ck_ok(ctx, opk_set_load(&sets[i], ctx, opk_set_list_path(list, i)));
+		ck_ok(ctx, opk_set_load(&sets[i], ctx, paths.items[i]));
 }
 
 static void tear_down(void)
@@ -47,7 +47,7 @@ static void tear_down(void)
 	remove_folder();
 	for (size_t i = 0; i < set_count; i++)
 		opk_set_free(sets[i]);
-	opk_set_list_free(list);
+	opk_strlist_clear(&paths);
 	opk_chips_free(chips);
 	opk_ctx_free(ctx);
 }
@@ -208,8 +208,8 @@ START_TEST(names_match_files)
 		char file[256];
 
 		snprintf(file, sizeof file, "/%s.yaml", opk_set_name(set));
-		ck_assert_msg(strstr(opk_set_list_path(list, i), file), "%s in %s",
-		              opk_set_name(set), opk_set_list_path(list, i));
+		ck_assert_msg(strstr(paths.items[i], file), "%s in %s", opk_set_name(set),
+		              paths.items[i]);
 		ck_ok(ctx, opk_set_find(&found, ctx, opk_set_name(set)));
 		ck_assert_uint_eq(opk_set_metric_count(found), opk_set_metric_count(set));
 		opk_set_free(found);

@@ -128,18 +128,17 @@ static void offer_names(const struct completion *c, size_t kept, const char *aft
 {
 	const char *chip = chip_of(c), *profiler_name = value_of(c, "profiler");
 	enum opk_profiler profiler = OPK_PROFILER_RANGE;
-	struct opk_names *names;
+	opk_autostrlist struct opk_strlist names = { 0 };
 
 	if (profiler_name)
 		opk_profiler_parse(&profiler, profiler_name);
-	if (!chip || opk_names_new(&names, c->app.ctx, chip, profiler, c->word + kept))
+	if (!chip || opk_complete_name(&names, c->app.ctx, chip, profiler, c->word + kept))
 		return;
-	for (size_t i = 0; i < opk_names_count(names); i++) {
-		const char *name = opk_names_get(names, i);
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i];
 
 		printf("%.*s%s%s\n", (int)kept, c->word, name, is_full(name) ? after : "");
 	}
-	opk_names_free(names);
 }
 
 static void offer_metric(const struct completion *c)
@@ -183,16 +182,15 @@ static void offer_yaml(const struct completion *c)
 
 static void offer_sets(const struct completion *c)
 {
-	struct opk_set_list *list;
+	opk_autostrlist struct opk_strlist paths = { 0 };
 
-	if (opk_set_list_new(&list, c->app.ctx))
+	if (opk_set_paths(&paths, c->app.ctx))
 		return;
-	for (size_t i = 0; i < opk_set_list_count(list); i++) {
+	for (size_t i = 0; i < paths.count; i++) {
 		char name[SET_NAME_SIZE];
 
-		offer_file(c, files_set_name(name, opk_set_list_path(list, i)));
+		offer_file(c, files_set_name(name, paths.items[i]));
 	}
-	opk_set_list_free(list);
 	offer_yaml(c);
 	offer_list(c);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "base/utf8.h"
 
 static void separate(struct opk_json_writer *json)
@@ -116,10 +117,15 @@ void opk_json_put_i64(struct opk_json_writer *json, int64_t value)
 	opk_buf_add_printf(json->buf, "%" PRId64, value);
 }
 
-void opk_json_put_bool(struct opk_json_writer *json, bool value)
+static void put_plain(struct opk_json_writer *json, const char *text)
 {
 	separate(json);
-	opk_buf_add_text(json->buf, value ? "true" : "false");
+	opk_buf_add_text(json->buf, text);
+}
+
+void opk_json_put_bool(struct opk_json_writer *json, bool value)
+{
+	put_plain(json, value ? "true" : "false");
 }
 
 void opk_json_put_double(struct opk_json_writer *json, double value)
@@ -129,6 +135,31 @@ void opk_json_put_double(struct opk_json_writer *json, double value)
 		opk_buf_add_double(json->buf, value);
 	else
 		opk_buf_add_text(json->buf, "null");
+}
+
+static void put_children(struct opk_json_writer *json, const struct opk_json *value,
+                         const char *brackets)
+{
+	open(json, brackets);
+	for (size_t i = 0; i < value->count; i++)
+		opk_json_put(json, &value->children[i]);
+	close_bracket(json, brackets + 2);
+}
+
+void opk_json_put(struct opk_json_writer *json, const struct opk_json *value)
+{
+	if (value->key)
+		opk_json_key(json, value->key);
+	if (value->type == OPK_JSON_OBJECT)
+		put_children(json, value, "{ }");
+	else if (value->type == OPK_JSON_ARRAY)
+		put_children(json, value, "[ ]");
+	else if (value->type == OPK_JSON_BOOL)
+		opk_json_put_bool(json, value->boolean);
+	else if (value->type == OPK_JSON_NUMBER)
+		put_plain(json, value->text);
+	else
+		opk_json_put_string(json, value->text);
 }
 
 void opk_json_put_strings(struct opk_json_writer *json, const char *const *items, size_t count)

@@ -23,6 +23,10 @@ void opk_json_put_bool(struct opk_json_writer *json, bool value);
 void opk_json_put_double(struct opk_json_writer *json, double value);
 void opk_json_put_strings(struct opk_json_writer *json, const char *const *items, size_t count);
 
+/* Anything that was read, with its key if it has one. */
+struct opk_json;
+void opk_json_put(struct opk_json_writer *json, const struct opk_json *value);
+
 /* A member of an object, unless it is NULL, "" or 0. */
 void opk_json_add_string(struct opk_json_writer *json, const char *key, const char *text);
 void opk_json_add_u64(struct opk_json_writer *json, const char *key, uint64_t value);

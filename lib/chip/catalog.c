@@ -237,17 +237,16 @@ int opk_catalog_ask_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                            const struct opk_metric *const *metrics, size_t count)
 {
 	size_t known = 0;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (metrics[i]->scope)
 			continue;
-		code = ask_scope(catalog, ctx, (size_t)(metrics[i] - catalog->metrics));
+		TRY(ask_scope(catalog, ctx, (size_t)(metrics[i] - catalog->metrics)));
 		known += metrics[i]->scope != OPK_SCOPE_UNKNOWN;
 	}
-	if (!code && known >= WORTH_KEEPING && catalog->complete && !catalog->set)
+	if (known >= WORTH_KEEPING && catalog->complete && !catalog->set)
 		opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
-	return code;
+	return OPK_OK;
 }
 
 int opk_catalog_set_availability(struct opk_catalog *catalog, struct opk_ctx *ctx,

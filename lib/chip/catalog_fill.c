@@ -314,12 +314,10 @@ static int fill_expected_sub(struct opk_base_record *base, struct opk_ctx *ctx,
 static int fill_expected(struct opk_base_record *base, struct opk_ctx *ctx,
                          const struct source *source)
 {
-	int code = OPK_OK;
-
 	for (const char *const *rollup = expected[base->type].rollups; *rollup; rollup++)
-		for (const char *const *rest = expected[base->type].rests; !code && *rest; rest++)
-			code = fill_expected_sub(base, ctx, source, *rollup, *rest);
-	return code;
+		for (const char *const *rest = expected[base->type].rests; *rest; rest++)
+			TRY(fill_expected_sub(base, ctx, source, *rollup, *rest));
+	return OPK_OK;
 }
 
 static int fill_subs_of(struct opk_base_record *base, struct opk_ctx *ctx,
@@ -340,15 +338,23 @@ static int fill_subs_of(struct opk_base_record *base, struct opk_ctx *ctx,
 	return code;
 }
 
+static void free_units(struct units *units)
+{
+	free(units->slots);
+}
+
+static void close_source(struct source *source)
+{
+	opk_nv_evaluator_free(source->evaluator);
+}
+
 int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx)
 {
-	struct units units = { 0 };
-	struct source source;
-	int code = open_source(&source, ctx, catalog);
+	__attribute__((cleanup(free_units))) struct units units = { 0 };
+	__attribute__((cleanup(close_source))) struct source source = { 0 };
 
-	for (size_t i = 0; !code && i < catalog->table.base_count; i++)
-		code = fill_subs_of(&catalog->table.bases[i], ctx, &source, &units);
-	free(units.slots);
-	opk_nv_evaluator_free(source.evaluator);
-	return code;
+	TRY(open_source(&source, ctx, catalog));
+	for (size_t i = 0; i < catalog->table.base_count; i++)
+		TRY(fill_subs_of(&catalog->table.bases[i], ctx, &source, &units));
+	return OPK_OK;
 }

@@ -107,21 +107,6 @@ int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk
 	            : OPK_OK;
 }
 
-/* How much of a name is its unit's: "lts" of "lts__t_sectors". */
-static size_t unit_length(const char *name)
-{
-	const char *end = strstr(name, "__");
-
-	return end ? (size_t)(end - name) : strlen(name);
-}
-
-static bool same_unit(const char *a, const char *b)
-{
-	size_t length = unit_length(a);
-
-	return length == unit_length(b) && !strncmp(a, b, length);
-}
-
 struct scopes {
 	bool known, device; /* any of those asked about */
 };
@@ -148,19 +133,16 @@ static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_h
 static int find_device_level(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_host *host,
                              const struct opk_strlist *names)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && !scopes->device && i < names->count; i++)
-		if (!i || !same_unit(names->items[i - 1], names->items[i]))
-			code = ask_scope(scopes, ctx, host, names->items[i]);
-	if (!code && !scopes->known)
+	for (size_t i = 0; !scopes->device && i < names->count; i++)
+		if (!i || !opk_same_hardware_unit(names->items[i - 1], names->items[i]))
+			TRY(ask_scope(scopes, ctx, host, names->items[i]));
+	if (!scopes->known)
 		return opk_fail(ctx, OPK_ENVIDIA,
 		                "this libcupti does not report scopes; CUPTI 13.1 and later do");
 	for (size_t stride = MAX_STRIDE; stride; stride /= 2)
-		for (size_t i = stride; !code && !scopes->device && i < names->count;
-		     i += 2 * stride)
-			code = ask_scope(scopes, ctx, host, names->items[i]);
-	return code;
+		for (size_t i = stride; !scopes->device && i < names->count; i += 2 * stride)
+			TRY(ask_scope(scopes, ctx, host, names->items[i]));
+	return OPK_OK;
 }
 
 int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
@@ -315,7 +297,6 @@ static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 	union opk_cell cells[COLUMNS] = { cell_text(chip->name), cell_flag(chip->range),
 		                          cell_flag(chip->pm_sampling) };
 	union opk_cell *next = cells + PLAIN;
-	int code = OPK_OK;
 
 	if (wanted & OPK_CHIP_FACTS) {
 		*next++ = cell_text(facts.architecture);
@@ -323,17 +304,15 @@ static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 		*next++ = cell_list(facts.products, facts.product_count);
 	}
 	if (wanted & OPK_CHIP_LIMITS) {
-		code = ask_limits(next, ctx, chip);
+		TRY(ask_limits(next, ctx, chip));
 		next += LIMITS;
 	}
-	if (!code && wanted & OPK_CHIP_COUNTS) {
-		code = ask_number(&next[0], ctx, chip, OPK_PROFILER_RANGE, opk_chip_metric_count);
-		if (!code)
-			code = ask_number(&next[1], ctx, chip, OPK_PROFILER_PM,
-			                  opk_chip_metric_count);
+	if (wanted & OPK_CHIP_COUNTS) {
+		TRY(ask_number(&next[0], ctx, chip, OPK_PROFILER_RANGE, opk_chip_metric_count));
+		TRY(ask_number(&next[1], ctx, chip, OPK_PROFILER_PM, opk_chip_metric_count));
 	}
 	opk_listing_add(rows, cells);
-	return code;
+	return OPK_OK;
 }
 
 static struct opk_listing *new_list(unsigned wanted)

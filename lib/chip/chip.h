@@ -183,6 +183,8 @@ opk_chip_mask opk_chips_all(void);
 opk_chip_mask opk_chips_meant(const char *word);
 /* Whether it means a chip older than Volta, the first that CUPTI's profilers know. */
 bool opk_chip_is_older(const char *word);
+/* "9.0" as 90 and "10.3" as 103; 0: it is none, or something follows it. */
+unsigned opk_capability_number(const char *text);
 /*
  * Compute capabilities as in sm_90 or CC_100, both ends included. Chips to come are there where
  * there is no upper end. A chip whose capability is not known goes with the one before it.
@@ -252,6 +254,8 @@ struct opk_suggestions {
 	size_t count;
 };
 void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candidate);
+/* Whether two names are of one hardware unit, or both of none: "lts" of "lts__t_sectors". */
+bool opk_same_hardware_unit(const char *a, const char *b);
 
 /*
  * The chip's metrics most like `name`, `max` at most, the likeliest first: base names for a base

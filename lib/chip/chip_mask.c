@@ -14,25 +14,13 @@ opk_chip_mask opk_chips_all(void)
 	return opk_chips_between(OPK_CC_NONE, OPK_CC_OPEN);
 }
 
-/* "10.3" as 103; 0 where it is not known. */
-static unsigned capability(size_t i)
-{
-	const char *text = opk_chip_known_facts(i).compute_capability;
-	unsigned value = 0;
-
-	for (; *text; text++)
-		if (*text != '.')
-			value = value * 10 + (unsigned)(*text - '0');
-	return value;
-}
-
 opk_chip_mask opk_chips_between(unsigned least, unsigned most)
 {
 	opk_chip_mask mask = most >= OPK_CC_OPEN ? OPK_CHIPS_LATER : 0;
 	unsigned known = 0;
 
 	for (size_t i = 0; i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++) {
-		unsigned now = capability(i);
+		unsigned now = opk_capability_number(opk_chip_known_facts(i).compute_capability);
 
 		known = now ? now : known;
 		if (known >= least && known <= most)

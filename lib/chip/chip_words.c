@@ -16,8 +16,7 @@ enum { MAX_WORD = 80 };
 
 /* ---- compute capabilities */
 
-/* "9.0" as 90 and "10.3" as 103; 0: it is none, or something follows it. */
-static unsigned number_of(const char *text)
+unsigned opk_capability_number(const char *text)
 {
 	unsigned value = 0;
 
@@ -51,7 +50,7 @@ static unsigned capability_of(const char *word)
 			text[length - 1] = '\0';
 		break;
 	}
-	found = number_of(text);
+	found = opk_capability_number(text);
 	/* CUDA 12.8 and 12.9 called it so. */
 	return found == 101 ? 110 : found;
 }
@@ -154,8 +153,11 @@ opk_chip_mask opk_chips_meant(const char *word)
 		if (!strcasecmp(opk_chip_known(i), word))
 			return bit;
 		family |= !strcasecmp(facts.architecture, word) ? bit : 0;
-		capable |= capability && number_of(facts.compute_capability) == capability ? bit
-		                                                                           : 0;
+		capable |= capability
+		                           && opk_capability_number(facts.compute_capability)
+		                                      == capability
+		                   ? bit
+		                   : 0;
 	}
 	if (family || capable)
 		return family ? family : capable;

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "base/metric.h"
+#include "base/strlist.h"
 
 /* ---- chips */
 
@@ -136,12 +137,8 @@ size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_
  * can, else from NVIDIA's libraries without the properties (cuptiProfilerHostGetBaseMetrics,
  * cuptiProfilerHostGetSubMetrics). OPK_EFAILED: the chip does not have this profiler.
  */
-struct opk_names;
-int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
-                  enum opk_profiler profiler, const char *prefix);
-void opk_names_free(struct opk_names *names);
-size_t opk_names_count(const struct opk_names *names);
-const char *opk_names_get(const struct opk_names *names, size_t i);
+int opk_complete_name(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip,
+                      enum opk_profiler profiler, const char *prefix);
 
 /*
  * Chooses metrics as the first fields of the options say. OPK_EUSAGE for a malformed regular

@@ -43,12 +43,10 @@ static int each_row(char **file, struct opk_ctx *ctx,
 {
 	opk_autofree char *path = NULL;
 	size_t line_number = 0;
-	int code = opk_data_file(file, &path, ctx, "legacy_names.tsv");
-	char *text = *file;
+	char *text;
 
-	if (code)
-		return code;
-
+	TRY(opk_data_file(file, &path, ctx, "legacy_names.tsv"));
+	text = *file;
 	for (char *line; (line = strsep(&text, "\n"));) {
 		struct opk_legacy_row row = { 0 };
 
@@ -178,7 +176,6 @@ static int add_term(struct legacy *l, struct opk_ctx *ctx, const struct opk_cata
                     const char *name)
 {
 	struct opk_legacy_term *term = &l->terms[l->shown.term_count];
-	int code;
 
 	for (size_t i = 0; i < l->shown.term_count; i++)
 		if (!strcmp(l->terms[i].name, name))
@@ -188,9 +185,9 @@ static int add_term(struct legacy *l, struct opk_ctx *ctx, const struct opk_cata
 	term->exists = opk_catalog_has_full(catalog, ctx, name);
 	if (term->exists)
 		return OPK_OK;
-	code = match(&term->nearest, l, ctx, catalog, name);
+	TRY(match(&term->nearest, l, ctx, catalog, name));
 	term->exists = term->nearest != NULL;
-	return code;
+	return OPK_OK;
 }
 
 /* Metric names are what has a double underscore. */

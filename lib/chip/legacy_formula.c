@@ -113,12 +113,11 @@ int opk_legacy_expand(char **out, struct opk_ctx *ctx, const struct opk_catalog 
 static int find_missing(const char **out, char **text, struct opk_ctx *ctx,
                         const struct opk_catalog *catalog, const char *formula)
 {
-	int code = opk_legacy_expand(text, ctx, catalog, formula);
-	char *rest = *text;
+	char *rest;
 
 	*out = NULL;
-	if (code)
-		return code;
+	TRY(opk_legacy_expand(text, ctx, catalog, formula));
+	rest = *text;
 	for (char *name; (name = strsep(&rest, " ()*/+-,"));)
 		if (strstr(name, "__") && !opk_catalog_has_full(catalog, ctx, name)) {
 			*out = name;

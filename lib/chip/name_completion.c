@@ -6,10 +6,6 @@
 #include "chip/chip.h"
 #include "chip/door.h"
 
-struct opk_names {
-	struct opk_strlist list;
-};
-
 static bool begins(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));
@@ -104,36 +100,11 @@ static int fill(struct opk_strlist *list, struct opk_ctx *ctx, const char *chip,
 	return take_from_table(list, &table, prefix) ? OPK_OK : opk_nomem(ctx, "metric names");
 }
 
-int opk_names_new(struct opk_names **out, struct opk_ctx *ctx, const char *chip,
-                  enum opk_profiler profiler, const char *prefix)
+int opk_complete_name(struct opk_strlist *out, struct opk_ctx *ctx, const char *chip,
+                      enum opk_profiler profiler, const char *prefix)
 {
-	struct opk_names *names = opk_alloc(sizeof *names);
-	int code = names ? fill(&names->list, ctx, chip, profiler, prefix)
-	                 : opk_nomem(ctx, "metric names");
+	int code = fill(out, ctx, chip, profiler, prefix);
 
-	if (code) {
-		opk_names_free(names);
-		return opk_add(ctx, code, "no metric names of %s", chip);
-	}
-	opk_strlist_sort(&names->list);
-	*out = names;
-	return OPK_OK;
-}
-
-void opk_names_free(struct opk_names *names)
-{
-	if (!names)
-		return;
-	opk_strlist_clear(&names->list);
-	free(names);
-}
-
-size_t opk_names_count(const struct opk_names *names)
-{
-	return names->list.count;
-}
-
-const char *opk_names_get(const struct opk_names *names, size_t i)
-{
-	return names->list.items[i];
+	opk_strlist_sort(out);
+	return code ? opk_add(ctx, code, "no metric names of %s", chip) : OPK_OK;
 }

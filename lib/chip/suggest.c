@@ -138,7 +138,7 @@ static bool same_quantity(const char *a, const char *b)
 
 /* ---- all of it */
 
-static bool same_unit(const char *a, const char *b)
+bool opk_same_hardware_unit(const char *a, const char *b)
 {
 	const char *end_a = strstr(a, "__"), *end_b = strstr(b, "__");
 
@@ -153,7 +153,7 @@ void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candid
 	unsigned letters = cost_of_letters(suggestions->name, candidate);
 	unsigned words = cost_of_words(suggestions->name, candidate);
 	unsigned cost = (letters < words ? letters : words)
-	                + (same_unit(suggestions->name, candidate) ? 0 : COST_UNIT);
+	                + (opk_same_hardware_unit(suggestions->name, candidate) ? 0 : COST_UNIT);
 	size_t i;
 
 	if (cost > COST_LIMIT || !same_quantity(suggestions->name, candidate))

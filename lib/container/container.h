@@ -257,8 +257,9 @@ bool opk_meta_hides(const struct opk_meta *meta, const char *metric);
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
 /* meta_write.c */
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
-/* Metadata as they are written, but made by another. */
-void opk_meta_set_maker(struct opk_buf *out, const char *meta, size_t size, const char *maker);
+/* Metadata of a file, with members that no reader knows, as made by another. */
+int opk_meta_set_maker(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_json *meta,
+                       const char *maker);
 /* "crc32:89abcdef"; `out` takes 15 bytes. */
 void opk_config_hash(char out[15], const void *config, size_t size);
 

@@ -297,18 +297,6 @@ static int note_failure(struct opk_writer *writer, int code)
 	return code;
 }
 
-static int write_meta_made(struct opk_writer *writer, const void *data, size_t size)
-{
-	opk_autobuf struct opk_buf text = { 0 };
-	struct opk_section section = { .type = OPK_SECTION_META };
-
-	opk_meta_set_maker(&text, data, size, writer->maker);
-	if (text.failed)
-		return opk_nomem(writer->ctx, "metadata");
-	section.stored_size = section.plain_size = text.size;
-	return write_deflated(writer, &section, text.data, text.size);
-}
-
 static int try_section(struct opk_writer *writer, uint32_t type, bool linked, const void *data,
                        size_t size)
 {
@@ -322,8 +310,6 @@ static int try_section(struct opk_writer *writer, uint32_t type, bool linked, co
 		return opk_fail(writer->ctx, OPK_EUSAGE,
 		                "a section of %zu bytes: at most %ju are written", size,
 		                (uintmax_t)OPK_MAX_PLAIN);
-	if (type == OPK_SECTION_META && writer->maker)
-		return write_meta_made(writer, data, size);
 	return type == OPK_SECTION_DATA && size ? write_data(writer, &section, data, size)
 	                                        : write_deflated(writer, &section, data, size);
 }
@@ -339,6 +325,19 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 	return add_section(writer, type, opk_is_table(type), data, size);
 }
 
+OPK_DEFINE_AUTO(opk_json)
+
+/* What made this file of another made its metadata, too. */
+static int copy_meta(struct opk_writer *writer, const char *data, size_t size)
+{
+	opk_auto(opk_json) struct opk_json *meta = NULL;
+	opk_autobuf struct opk_buf text = { 0 };
+
+	TRY(opk_json_parse(&meta, writer->ctx, data, size));
+	TRY(opk_meta_set_maker(&text, writer->ctx, meta, writer->maker));
+	return opk_writer_add(writer, OPK_SECTION_META, text.data, text.size);
+}
+
 int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size_t i)
 {
 	opk_autofree void *data = NULL;
@@ -346,6 +345,8 @@ int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size
 
 	TRY(opk_check_interrupt(writer->ctx));
 	TRY(opk_file_read(&data, &size, writer->ctx, file, i));
+	if (file->sections[i].type == OPK_SECTION_META && writer->maker)
+		return note_failure(writer, copy_meta(writer, data, size));
 	return add_section(writer, file->sections[i].type, opk_is_attached(&file->sections[i]),
 	                   data, size);
 }
@@ -390,6 +391,7 @@ static int check_place(struct opk_writer *writer, const struct opk_meta *meta)
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 {
 	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_meta made = *meta;
 	int code = opk_meta_check(writer->ctx, meta);
 
 	if (code)
@@ -397,7 +399,9 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 	code = writer->by_meta ? check_place(writer, meta) : OPK_OK;
 	if (code)
 		return note_failure(writer, code);
-	opk_meta_to_json(&text, meta);
+	if (writer->maker)
+		made.made_by = writer->maker;
+	opk_meta_to_json(&text, &made);
 	return add_text(writer, OPK_SECTION_META, &text, "metadata");
 }
 

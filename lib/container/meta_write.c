@@ -2,6 +2,7 @@
 /* Metadata as JSON. */
 #include <string.h>
 
+#include "base/json_read.h"
 #include "base/json_write.h"
 #include "container/container.h"
 
@@ -159,23 +160,18 @@ static void put_lists(struct opk_json_writer *json, const struct opk_meta *meta)
 
 static const char maker_key[] = "made_by";
 
-void opk_meta_set_maker(struct opk_buf *out, const char *meta, size_t size, const char *maker)
+int opk_meta_set_maker(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_json *meta,
+                       const char *maker)
 {
-	opk_autofree char *earlier = opk_printf("{\"%s\":\"", maker_key);
-	size_t start = earlier ? strlen(earlier) : 0;
-	size_t members = 1;
+	struct opk_json_writer json = { .buf = out };
 
-	out->failed |= !earlier;
-	/* It is always the first member; what follows it are a quote and a comma. */
-	if (earlier && size > start && !memcmp(meta, earlier, start)) {
-		for (members = start; members < size && meta[members] != '"'; members++)
-			members += meta[members] == '\\';
-		members += 2;
-	}
-	out->failed |= members >= size;
-	opk_buf_add_printf(out, "{\"%s\":\"%s\",", maker_key, maker);
-	if (!out->failed)
-		opk_buf_add(out, meta + members, size - members);
+	opk_json_begin_object(&json);
+	opk_json_add_string(&json, maker_key, maker);
+	for (size_t i = 0; meta->type == OPK_JSON_OBJECT && i < meta->count; i++)
+		if (strcmp(meta->children[i].key, maker_key))
+			opk_json_put(&json, &meta->children[i]);
+	opk_json_end_object(&json);
+	return out->failed ? opk_nomem(ctx, "metadata") : OPK_OK;
 }
 
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta)

@@ -52,18 +52,16 @@ static int agree(struct value *a, struct opk_ctx *ctx, const struct opk_formula_
 static int combine(struct value *a, struct opk_ctx *ctx, const struct opk_formula_step *step,
                    const struct value *b)
 {
-	int code;
-
 	if (!verb_of(step->op)) {
 		a->known = a->known && b->known
 		           && opk_unit_multiply(&a->unit, &b->unit,
 		                                step->op == OPK_OP_MULTIPLY ? 1 : -1);
 		return OPK_OK;
 	}
-	code = agree(a, ctx, step, b);
+	TRY(agree(a, ctx, step, b));
 	if (step->op >= OPK_OP_LESS && step->op <= OPK_OP_NOT_EQUAL)
 		*a = (struct value){ .known = true };
-	return code;
+	return OPK_OK;
 }
 
 static int apply(struct value *operands, struct opk_ctx *ctx, const struct opk_formula_step *step,

@@ -177,32 +177,25 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	return OPK_OK;
 }
 
+OPK_DEFINE_AUTO(opk_writer)
+
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *given, const char *path)
 {
 	OPK_OPTIONS(opk_build_options, options, given);
-	struct opk_writer *writer;
-	int code = opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_SET);
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 
-	if (code)
-		return code;
-	code = write_set(writer, ctx, plan, &options);
-	if (code)
-		opk_writer_free(writer);
-	else
-		*out = writer;
-	return code;
+	TRY(opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_SET));
+	TRY(write_set(writer, ctx, plan, &options));
+	*out = opk_take(writer);
+	return OPK_OK;
 }
 
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path)
 {
-	struct opk_writer *writer;
-	int code = opk_build_begin(&writer, ctx, plan, options, path);
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 
-	if (code)
-		return code;
-	code = opk_writer_finish(writer);
-	opk_writer_free(writer);
-	return code;
+	TRY(opk_build_begin(&writer, ctx, plan, options, path));
+	return opk_writer_finish(writer);
 }

@@ -201,20 +201,17 @@ int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
 		.complete = true,
 	};
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
-	int code = ask_scope(&a);
 
-	if (!code)
-		code = ask_chips(&a);
+	TRY(ask_scope(&a));
+	TRY(ask_chips(&a));
 	/* Only the range profiler's metrics are known to PerfWorks. */
-	if (!code && catalog->profiler == OPK_PROFILER_RANGE)
-		code = go_on(&a, opk_nv_evaluator_new(&evaluator, ctx, catalog->chip),
-		             "raw counters");
-	if (!code)
-		code = ask_counters(&a, evaluator);
-	if (!code)
-		code = ask_constituents(&a, evaluator);
-	if (!code && text->failed)
-		code = opk_nomem(ctx, "a description");
+	if (catalog->profiler == OPK_PROFILER_RANGE)
+		TRY(go_on(&a, opk_nv_evaluator_new(&evaluator, ctx, catalog->chip),
+		          "raw counters"));
+	TRY(ask_counters(&a, evaluator));
+	TRY(ask_constituents(&a, evaluator));
+	if (text->failed)
+		return opk_nomem(ctx, "a description");
 	*complete = a.complete;
-	return code;
+	return OPK_OK;
 }

@@ -6,12 +6,6 @@
 #include "base/listing.h"
 #include "plan/plan.h"
 
-/* What is found out about one metric. */
-struct leftover {
-	bool would_fit;
-	struct opk_strlist domains; /* full ones */
-};
-
 /* All that is needed for one metric. */
 struct trying {
 	struct opk_ctx *ctx;
@@ -27,16 +21,16 @@ static int split_counters(struct opk_strlist *first, struct opk_strlist *later, 
                           const struct opk_schedule_result *plan)
 {
 	opk_autostrlist struct opk_strlist others = { 0 };
-	int code = opk_nv_config_counters(first, ctx, plan->config, plan->size, 0);
 
+	TRY(opk_nv_config_counters(first, ctx, plan->config, plan->size, 0));
 	opk_strlist_sort(first);
-	for (size_t i = 1; !code && i < plan->passes; i++)
-		code = opk_nv_config_counters(&others, ctx, plan->config, plan->size, i);
-	for (size_t i = 0; !code && i < others.count; i++)
+	for (size_t i = 1; i < plan->passes; i++)
+		TRY(opk_nv_config_counters(&others, ctx, plan->config, plan->size, i));
+	for (size_t i = 0; i < others.count; i++)
 		if (!opk_strlist_contains_sorted(first, others.items[i])
 		    && !opk_strlist_add(later, others.items[i]))
-			code = opk_nomem(ctx, "raw counters");
-	return code;
+			return opk_nomem(ctx, "raw counters");
+	return OPK_OK;
 }
 
 /* The domains of the counters that the kept metrics lack, or else of all. */
@@ -93,7 +87,7 @@ static int find_homeless(struct opk_strlist *out, const struct trying *t,
 }
 
 /* PerfWorks says quickly what does not fit; what does, CUPTI is asked about. */
-static int ask_perfworks(bool *may_fit, struct leftover *leftover, const struct trying *t,
+static int ask_perfworks(bool *may_fit, struct opk_strlist *domains, const struct trying *t,
                          const char *metric)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 }, homeless = { 0 };
@@ -105,35 +99,32 @@ static int ask_perfworks(bool *may_fit, struct leftover *leftover, const struct 
 	code = opk_nv_raw_counters(&counters, t->ctx, t->evaluator, metric);
 	if (code)
 		return opk_allow(t->ctx, code, OPK_EUSAGE);
-	code = fit_beside(may_fit, t, opk_strlist_items(&counters), counters.count);
-	if (code || *may_fit)
-		return code;
-	code = find_homeless(&homeless, t, &counters);
-	if (!code)
-		code = add_domains(&leftover->domains, t, &homeless);
-	return code;
+	TRY(fit_beside(may_fit, t, opk_strlist_items(&counters), counters.count));
+	if (*may_fit)
+		return OPK_OK;
+	TRY(find_homeless(&homeless, t, &counters));
+	return add_domains(domains, t, &homeless);
 }
 
-static int try_one(struct leftover *leftover, const struct trying *t, const char *metric)
+/* Whether it would fit, and else the domains that are full. */
+static int try_one(bool *fits, struct opk_strlist *domains, const struct trying *t,
+                   const char *metric)
 {
 	size_t count = t->plan->metrics.count;
 	opk_autoresult struct opk_schedule_result result = { 0 };
 	opk_autostrlist struct opk_strlist first = { 0 }, later = { 0 };
 	bool may_fit;
-	int code;
 
 	t->names[count] = metric;
-	code = ask_perfworks(&may_fit, leftover, t, metric);
-	if (code || !may_fit)
-		return code;
-	TRY(opk_schedule_try(&result, t->ctx, &t->plan->target, t->names, count + 1));
-	leftover->would_fit = result.passes == 1;
-	if (result.passes == 1 || !t->scheduler)
+	TRY(ask_perfworks(&may_fit, domains, t, metric));
+	if (!may_fit)
 		return OPK_OK;
-	code = split_counters(&first, &later, t->ctx, &result);
-	if (!code)
-		code = add_domains(&leftover->domains, t, &later);
-	return code;
+	TRY(opk_schedule_try(&result, t->ctx, &t->plan->target, t->names, count + 1));
+	*fits = result.passes == 1;
+	if (*fits || !t->scheduler)
+		return OPK_OK;
+	TRY(split_counters(&first, &later, t->ctx, &result));
+	return add_domains(domains, t, &later);
 }
 
 /* The rest is found without PerfWorks' scheduler, too. */
@@ -154,21 +145,20 @@ static int open_scheduler(struct trying *t)
 
 static int add_rows(struct opk_listing *rows, struct trying *t)
 {
-	int code = t->plan->left_out.count ? open_scheduler(t) : OPK_OK;
-
+	if (t->plan->left_out.count)
+		TRY(open_scheduler(t));
 	opk_strlist_sort(&t->kept);
 	for (size_t i = 0; i < t->plan->metrics.count; i++)
 		t->names[i] = t->plan->metrics.items[i];
-	for (size_t i = 0; !code && i < t->plan->left_out.count; i++) {
+	for (size_t i = 0; i < t->plan->left_out.count; i++) {
 		const char *metric = t->plan->left_out.items[i];
-		struct leftover one = { 0 };
+		opk_autostrlist struct opk_strlist domains = { 0 };
+		bool fits = false;
 
-		code = try_one(&one, t, metric);
-		opk_listing_row(rows, cell_text(metric), cell_flag(one.would_fit),
-		                cell_texts(&one.domains));
-		opk_strlist_clear(&one.domains);
+		TRY(try_one(&fits, &domains, t, metric));
+		opk_listing_row(rows, cell_text(metric), cell_flag(fits), cell_texts(&domains));
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_plan_add_left_out(struct opk_listing *rows, struct opk_ctx *ctx,

@@ -238,20 +238,18 @@ int opk_metric_list(struct opk_listing **out, struct opk_ctx *ctx, const char *c
 	opk_auto(opk_metric_list) struct opk_metric_list *list = NULL;
 	struct opk_listed_metric metric;
 	struct opk_listing *rows;
-	int code = opk_metric_list_new(&list, ctx, chip, profiler, &options);
 
-	if (code)
-		return code;
+	TRY(opk_metric_list_new(&list, ctx, chip, profiler, &options));
 	rows = opk_listing_new(list->counted ? COUNTED : UNCOUNTED);
 	opk_listing_set_chip(rows, opk_catalog_chip(list->catalog));
 	for (size_t i = 0; i < list->count; i++) {
 		opk_metric_list_get(&metric, list, i);
 		add_row(rows, &metric);
 	}
-	code = opk_listing_finish(out, ctx, rows);
-	if (!code && options.refused)
+	TRY(opk_listing_finish(out, ctx, rows));
+	if (options.refused)
 		*options.refused = list->refused;
-	if (!code && options.costly)
+	if (options.costly)
 		*options.costly = list->costly;
-	return code;
+	return OPK_OK;
 }

@@ -42,7 +42,6 @@ int opk_pass_use_find(struct opk_pass_use *use, struct opk_ctx *ctx, const struc
 {
 	const struct opk_schedule_result *schedule = &plan->schedule;
 	size_t metrics = plan->metrics.count;
-	int code = OPK_OK;
 
 	*use = (struct opk_pass_use){
 		.passes = schedule->passes,
@@ -52,13 +51,13 @@ int opk_pass_use_find(struct opk_pass_use *use, struct opk_ctx *ctx, const struc
 	};
 	if (!use->counters || !use->serves)
 		return opk_nomem(ctx, "passes of metrics");
-	for (size_t pass = 0; !code && pass < use->passes; pass++)
-		code = opk_nv_config_counters(&use->counters[pass], ctx, schedule->config,
-		                              schedule->size, pass);
-	if (!code && use->passes > 1)
+	for (size_t pass = 0; pass < use->passes; pass++)
+		TRY(opk_nv_config_counters(&use->counters[pass], ctx, schedule->config,
+		                           schedule->size, pass));
+	if (use->passes > 1)
 		return find_served(use, ctx, counters);
 	memset(use->serves, true, use->passes * metrics);
-	return code;
+	return OPK_OK;
 }
 
 void opk_pass_use_clear(struct opk_pass_use *use)

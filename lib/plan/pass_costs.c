@@ -111,16 +111,16 @@ static int find_place(const struct opk_domain_cost **out, struct opk_ctx *ctx,
                       const char *counter, bool cheap)
 {
 	opk_autostrlist struct opk_strlist domains = { 0 };
-	int code = opk_nv_counter_domains(&domains, ctx, scheduler, counter);
 
+	TRY(opk_nv_counter_domains(&domains, ctx, scheduler, counter));
 	*out = NULL;
-	for (size_t i = 0; !code && i < domains.count; i++) {
+	for (size_t i = 0; i < domains.count; i++) {
 		const struct opk_domain_cost *row = find(costs, domains.items[i]);
 
 		if (row && (!*out || (row->launch_us > (*out)->launch_us) != cheap))
 			*out = row;
 	}
-	return code;
+	return OPK_OK;
 }
 
 static bool has_unit(const struct opk_domain_cost *const *places, size_t count, const char *unit)

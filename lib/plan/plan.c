@@ -23,7 +23,6 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
                    const struct opk_plan_options *options)
 {
 	char *chip = NULL;
-	int code;
 
 	plan->target.profiler = options->has_profiler ? options->profiler
 	                        : set->has_profiler   ? set->profiler
@@ -36,15 +35,13 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	if (!plan->set_name || !plan->set_description
 	    || (set->single_pass && !plan->target.single_pass))
 		return opk_nomem(ctx, "a plan");
-	code = opk_chip_resolve(&chip, ctx, options->chip);
+	TRY(opk_chip_resolve(&chip, ctx, options->chip));
 	plan->target.chip = chip;
-	if (!code)
-		code = opk_set_resolve(&plan->resolved, ctx, set, plan->target.chip,
-		                       plan->target.profiler);
-	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++)
+	TRY(opk_set_resolve(&plan->resolved, ctx, set, plan->target.chip, plan->target.profiler));
+	for (size_t i = 0; i < plan->resolved.metrics.count; i++)
 		if (!opk_strlist_add(&plan->metrics, plan->resolved.metrics.items[i]))
-			code = opk_nomem(ctx, "a plan");
-	return code;
+			return opk_nomem(ctx, "a plan");
+	return OPK_OK;
 }
 
 /* A config image names its chip; with another chip's availability image it is another one's. */

@@ -19,21 +19,21 @@ static const char *unit_in(const struct opk_catalog *catalog, const char *name)
 	               : "";
 }
 
+OPK_DEFINE_AUTO(opk_catalog)
+
 /* The unit of each metric of the resolved set; "" where the library has none. */
 static int find_units(struct opk_strlist *units, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
-	struct opk_catalog *catalog = NULL;
-	int code = opk_catalog_of_set_new(&catalog, ctx, plan->target.chip, plan->target.profiler,
-	                                  plan->target.single_pass);
+	opk_auto(opk_catalog) struct opk_catalog *catalog = NULL;
 
+	TRY(opk_catalog_of_set_new(&catalog, ctx, plan->target.chip, plan->target.profiler,
+	                           plan->target.single_pass));
 	/* Metrics without properties have no units. */
-	if (!code)
-		code = opk_allow(ctx, opk_catalog_complete(catalog, ctx), OPK_EUSAGE);
-	for (size_t i = 0; !code && i < plan->resolved.metrics.count; i++)
+	TRY(opk_allow(ctx, opk_catalog_complete(catalog, ctx), OPK_EUSAGE));
+	for (size_t i = 0; i < plan->resolved.metrics.count; i++)
 		if (!opk_strlist_add(units, unit_in(catalog, plan->resolved.metrics.items[i])))
-			code = opk_nomem(ctx, "units");
-	opk_catalog_free(catalog);
-	return code;
+			return opk_nomem(ctx, "units");
+	return OPK_OK;
 }
 
 /* ---- columns */
@@ -134,24 +134,25 @@ static bool says_more(const struct opk_resolved *set)
 	       || set->shown < set->metrics.count;
 }
 
+static void clear(struct names *names)
+{
+	opk_index_clear(&names->index);
+	opk_strlist_clear(&names->units);
+}
+
 int opk_plan_add_columns(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	const struct opk_resolved *set = &plan->resolved;
 	size_t all = set->metrics.count + set->derived_count;
 	opk_autofree bool *listed = opk_alloc_array(all + 1, sizeof *listed);
-	struct names names = { .set = set, .listed = listed };
-	int code;
+	__attribute__((cleanup(clear))) struct names names = { .set = set, .listed = listed };
 
 	if (!says_more(set))
 		return OPK_OK;
-	code = find_units(&names.units, ctx, plan);
-	if (!code && !(listed && index_names(&names)))
-		code = opk_nomem(ctx, "columns");
-	if (!code) {
-		add_shown(rows, &names);
-		add_hidden(rows, &names);
-	}
-	opk_index_clear(&names.index);
-	opk_strlist_clear(&names.units);
-	return code;
+	TRY(find_units(&names.units, ctx, plan));
+	if (!(listed && index_names(&names)))
+		return opk_nomem(ctx, "columns");
+	add_shown(rows, &names);
+	add_hidden(rows, &names);
+	return OPK_OK;
 }

@@ -151,20 +151,17 @@ static bool lost_counters(const struct saving *s, const struct opk_part *part)
 static int find_saving(size_t *out, struct saving *s, size_t metric, size_t passes)
 {
 	size_t first;
-	int code = OPK_OK;
 
 	if (!take_out(s, metric))
 		return OPK_OK;
-	for (size_t i = 0; !code && i < s->parts->count; i++) {
+	for (size_t i = 0; i < s->parts->count; i++) {
 		const struct opk_part *part = &s->parts->all[i];
 		bool emptied = lost_counters(s, part);
 
-		while (!code && emptied && !opk_patience_over(s->patience))
-			code = empty_pass(&emptied, s, part);
+		while (emptied && !opk_patience_over(s->patience))
+			TRY(empty_pass(&emptied, s, part));
 		s->counts[i] = passes_of(s, part);
 	}
-	if (code)
-		return code;
 	first = opk_parts_passes(&first, s->parts, s->counts);
 	*out = first < passes ? passes - first : 0;
 	return OPK_OK;
@@ -227,20 +224,19 @@ static int describe_parts(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 {
 	size_t parts = detail->parts.count, first;
 	opk_autofree size_t *bounds = opk_alloc_array(parts + 1, sizeof *bounds);
-	int code = OPK_OK;
 
 	detail->fill = opk_alloc_array(parts * detail->passes + 1, sizeof *detail->fill);
 	if (!bounds || !detail->fill)
 		return opk_nomem(ctx, "a plan");
-	for (size_t i = 0; !code && i < parts; i++) {
-		code = describe_part(detail, ctx, schedule, i);
+	for (size_t i = 0; i < parts; i++) {
+		TRY(describe_part(detail, ctx, schedule, i));
 		bounds[i] = detail->parts.all[i].bound;
 	}
 	detail->lower_bound = opk_parts_passes(&first, &detail->parts, bounds);
 	/* A counter that no part has a pass of its own for. */
 	if (detail->lower_bound > detail->passes)
 		detail->lower_bound = detail->passes;
-	return code;
+	return OPK_OK;
 }
 
 /*
@@ -284,39 +280,33 @@ static int find_savings(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 static int find_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                         const struct opk_plan *plan, struct opk_nv_scheduler *scheduler)
 {
-	struct opk_schedule schedule = { 0 };
-	int code = opk_parts_split(&detail->parts, ctx, &detail->counters, scheduler);
+	opk_autoschedule struct opk_schedule schedule = { 0 };
 
-	if (!code)
-		code = opk_schedule_read(&schedule, ctx, &detail->counters, &plan->schedule);
-	if (!code)
-		code = describe_parts(detail, ctx, &schedule);
-	if (!code)
-		code = find_savings(detail, ctx, &schedule);
-	for (size_t i = 0; !code && i < detail->metrics; i++)
+	TRY(opk_parts_split(&detail->parts, ctx, &detail->counters, scheduler));
+	TRY(opk_schedule_read(&schedule, ctx, &detail->counters, &plan->schedule));
+	TRY(describe_parts(detail, ctx, &schedule));
+	TRY(find_savings(detail, ctx, &schedule));
+	for (size_t i = 0; i < detail->metrics; i++)
 		detail->splits[i] = detail->splits[i]
 		                    && opk_schedule_splits(&schedule, &detail->counters, i);
-	opk_schedule_clear(&schedule);
-	return code;
+	return OPK_OK;
 }
 
 /* Without the domains, each metric is planned alone. */
 static int bound_by_metrics(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                             const struct opk_plan *plan)
 {
-	int code = OPK_OK;
-
 	memset(detail->splits, false, detail->metrics * sizeof *detail->splits);
 	opk_parts_clear(&detail->parts);
-	for (size_t i = 0; !code && i < detail->metrics; i++) {
+	for (size_t i = 0; i < detail->metrics; i++) {
 		const char *name = plan->metrics.items[i];
 		opk_autoresult struct opk_schedule_result alone = { 0 };
 
-		code = opk_schedule_try(&alone, ctx, &plan->target, &name, 1);
+		TRY(opk_schedule_try(&alone, ctx, &plan->target, &name, 1));
 		if (alone.passes > detail->lower_bound)
 			detail->lower_bound = alone.passes;
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- what launches cost */

@@ -53,6 +53,11 @@ struct places {
 	const struct opk_pass_costs *costs; /* not those that are dear; NULL: any */
 };
 
+static void clear_places(struct places *places)
+{
+	opk_strlist_clear(&places->domains);
+}
+
 static bool is_place(const void *data, const char *domain)
 {
 	const struct places *places = data;
@@ -66,19 +71,14 @@ static int add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                     const struct opk_composed *composed, size_t pass, const char **names)
 {
 	size_t count = list_pass(names, composed, pass);
-	struct places places = { 0 };
-	int code = OPK_OK;
+	__attribute__((cleanup(clear_places))) struct places places = { 0 };
 
 	if (composed->dear && !is_dear(composed, pass))
 		places.costs = composed->costs;
-	for (size_t i = 0; !code && i < count; i++)
-		code = opk_nv_counter_places(&places.domains, NULL, ctx, composed->asked, names[i]);
-	if (!code)
-		code = opk_nv_scheduler_choose(ctx, scheduler, is_place, &places);
-	if (!code)
-		code = opk_nv_scheduler_add_pass(ctx, scheduler, names, count);
-	opk_strlist_clear(&places.domains);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(opk_nv_counter_places(&places.domains, NULL, ctx, composed->asked, names[i]));
+	TRY(opk_nv_scheduler_choose(ctx, scheduler, is_place, &places));
+	return opk_nv_scheduler_add_pass(ctx, scheduler, names, count);
 }
 
 int opk_compose_image(struct opk_schedule_result *out, struct opk_ctx *ctx,

@@ -154,15 +154,13 @@ static int ask(struct searching *s, struct opk_part *part)
 static int improve(struct searching *s, bool software)
 {
 	struct opk_part *part;
-	int code = OPK_OK;
 
-	while (!code && (part = improvable(s, software)) && has_time(s, part)) {
-		code = opk_part_try(part, s->ctx);
-		if (!code)
-			code = ask(s, part);
+	while ((part = improvable(s, software)) && has_time(s, part)) {
+		TRY(opk_part_try(part, s->ctx));
+		TRY(ask(s, part));
 		report(s, part);
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- ratios */
@@ -222,22 +220,22 @@ static size_t count_split(const struct searching *s, const struct opk_schedule *
 static int count_dear(size_t *out, const struct searching *s, const struct opk_schedule *schedule)
 {
 	opk_autofree bool *dear = opk_alloc_array(schedule->passes + 1, sizeof *dear);
-	int code = dear ? OPK_OK : opk_nomem(s->ctx, "a plan");
 
 	*out = 0;
-	for (size_t i = 0; !code && i < s->counters.names.count; i++) {
+	if (!dear)
+		return opk_nomem(s->ctx, "a plan");
+	for (size_t i = 0; i < s->counters.names.count; i++) {
 		opk_autostrlist struct opk_strlist domains = { 0 };
+		size_t pass = schedule->pass_of[i];
 
-		code = opk_nv_counter_domains(&domains, s->ctx, s->scheduler,
-		                              s->counters.names.items[i]);
-		for (size_t j = 0; !code && j < domains.count; j++)
-			if (schedule->pass_of[i] < schedule->passes)
-				dear[schedule->pass_of[i]] |= opk_domain_is_dear(&s->costs,
-				                                                 domains.items[j]);
+		TRY(opk_nv_counter_domains(&domains, s->ctx, s->scheduler,
+		                           s->counters.names.items[i]));
+		for (size_t j = 0; pass < schedule->passes && j < domains.count; j++)
+			dear[pass] |= opk_domain_is_dear(&s->costs, domains.items[j]);
 	}
-	for (size_t i = 0; !code && i < schedule->passes; i++)
+	for (size_t i = 0; i < schedule->passes; i++)
 		*out += dear[i];
-	return code;
+	return OPK_OK;
 }
 
 static bool is_better(const struct searching *s, size_t passes, const struct opk_schedule *ours,
@@ -292,15 +290,14 @@ static int replace(struct searching *s, struct opk_schedule *ours,
 static int find_dear(struct searching *s)
 {
 	size_t count = s->counters.names.count;
-	int code = opk_nv_scheduler_new(&s->cheap, s->ctx, s->plan->target.chip,
-	                                s->plan->target.availability);
 
-	if (!code)
-		code = opk_nv_scheduler_choose(s->ctx, s->cheap, is_cheap, &s->costs);
+	TRY(opk_nv_scheduler_new(&s->cheap, s->ctx, s->plan->target.chip,
+	                         s->plan->target.availability));
+	TRY(opk_nv_scheduler_choose(s->ctx, s->cheap, is_cheap, &s->costs));
 	s->dear = opk_alloc_array(count + 1, sizeof *s->dear);
-	if (!code && !s->dear)
-		code = opk_nomem(s->ctx, "a plan");
-	for (size_t i = 0; !code && i < count; i++) {
+	if (!s->dear)
+		return opk_nomem(s->ctx, "a plan");
+	for (size_t i = 0; i < count; i++) {
 		const char *name = s->counters.names.items[i];
 		bool fits = false;
 
@@ -309,57 +306,55 @@ static int find_dear(struct searching *s)
 			opk_clear_errors(s->ctx);
 		s->dear[i] = !fits;
 	}
-	for (size_t i = 0; !code && i < s->parts.count; i++) {
+	for (size_t i = 0; i < s->parts.count; i++) {
 		s->parts.all[i].cheap = s->cheap;
 		s->parts.all[i].dear = s->dear;
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* All that is known before anything is tried. */
 static int prepare(struct searching *s, const struct opk_schedule *theirs)
 {
 	const struct opk_plan *plan = s->plan;
-	int code = opk_parts_split(&s->parts, s->ctx, &s->counters, s->scheduler);
 
-	if (!code && s->costs.count)
-		code = find_dear(s);
+	TRY(opk_parts_split(&s->parts, s->ctx, &s->counters, s->scheduler));
+	if (s->costs.count)
+		TRY(find_dear(s));
 	s->ratios = opk_alloc_array(plan->metrics.count + 1, sizeof *s->ratios);
 	s->counts = opk_alloc_array(s->parts.count + 1, sizeof *s->counts);
-	if (!code && (!s->ratios || !s->counts))
-		code = opk_nomem(s->ctx, "a plan");
-	for (size_t i = 0; !code && i < plan->metrics.count; i++)
+	if (!s->ratios || !s->counts)
+		return opk_nomem(s->ctx, "a plan");
+	for (size_t i = 0; i < plan->metrics.count; i++)
 		s->ratios[i] = is_ratio_by_itself(plan->metrics.items[i]);
-	for (size_t i = 0; !code && i < s->parts.count; i++)
-		code = opk_part_begin(&s->parts.all[i], s->ctx, theirs);
-	for (size_t i = 0; !code && i < s->parts.count; i++)
-		code = opk_part_join(&s->parts.all[i], s->ctx, s->ratios);
-	return code;
+	for (size_t i = 0; i < s->parts.count; i++) {
+		TRY(opk_part_begin(&s->parts.all[i], s->ctx, theirs));
+		TRY(opk_part_join(&s->parts.all[i], s->ctx, s->ratios));
+	}
+	return OPK_OK;
 }
 
-/* Cheap bins are none of CUPTI's. *done: there was time for all parts. */
+/* CUPTI has no cheap bins to begin with. *done: there was time for all parts. */
 static int begin_cheap(bool *done, struct searching *s)
 {
-	int code = OPK_OK;
-
 	*done = true;
-	for (size_t i = 0; !code && s->cheap && *done && i < s->parts.count; i++) {
+	for (size_t i = 0; s->cheap && i < s->parts.count; i++) {
 		*done = !opk_patience_over(&s->patience);
-		if (*done)
-			code = opk_part_try(&s->parts.all[i], s->ctx);
+		if (!*done)
+			break;
+		TRY(opk_part_try(&s->parts.all[i], s->ctx));
 	}
 	if (!*done)
 		opk_log(s->ctx, "set %s: no plan of fewer costly passes was found in %g seconds",
 		        s->plan->set_name, s->plan->seconds);
-	return code;
+	return OPK_OK;
 }
 
 /* From better bins to the plan. */
 static int finish(struct searching *s, const struct opk_schedule *theirs)
 {
-	struct opk_schedule schedule = { 0 };
+	opk_autoschedule struct opk_schedule schedule = { 0 };
 	size_t software;
-	int code;
 
 	/* Not before: so many counters are divided by cycles that tries would need more passes. */
 	for (size_t i = 0; i < s->counters.metric_count; i++)
@@ -367,83 +362,80 @@ static int finish(struct searching *s, const struct opk_schedule *theirs)
 	/* Then nothing can be better. */
 	if (!s->cheap && passes_now(s, &software) >= theirs->passes && !count_split(s, theirs))
 		return OPK_OK;
-	code = gather(s);
-	if (!code)
-		code = opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->ratios);
-	if (!code)
-		code = s->cheap ? replace_dear(s, &schedule, theirs)
-		                : replace(s, &schedule, theirs);
-	opk_schedule_clear(&schedule);
-	return code;
+	TRY(gather(s));
+	TRY(opk_schedule_compose(&schedule, s->ctx, &s->counters, &s->parts, s->ratios));
+	return (s->cheap ? replace_dear : replace)(s, &schedule, theirs);
 }
 
 static int search(struct searching *s)
 {
 	struct opk_plan *plan = s->plan;
-	struct opk_schedule theirs = { 0 };
+	opk_autoschedule struct opk_schedule theirs = { 0 };
 	bool begun = false;
-	int code = opk_nv_scheduler_new(&s->scheduler, s->ctx, plan->target.chip,
-	                                plan->target.availability);
 
-	if (!code)
-		code = opk_counters_of(&s->counters, s->ctx, plan->target.chip, &plan->metrics);
-	if (!code)
-		code = opk_schedule_read(&theirs, s->ctx, &s->counters, &plan->schedule);
-	if (!code)
-		code = prepare(s, &theirs);
-	if (!code)
-		code = begin_cheap(&begun, s);
-	if (!code && begun)
-		code = improve(s, false);
-	if (!code && begun)
-		code = improve(s, true);
-	if (!code && begun)
-		code = finish(s, &theirs);
-	plan->searched = !code;
-	opk_schedule_clear(&theirs);
-	return code;
+	TRY(opk_nv_scheduler_new(&s->scheduler, s->ctx, plan->target.chip,
+	                         plan->target.availability));
+	TRY(opk_counters_of(&s->counters, s->ctx, plan->target.chip, &plan->metrics));
+	TRY(opk_schedule_read(&theirs, s->ctx, &s->counters, &plan->schedule));
+	TRY(prepare(s, &theirs));
+	TRY(begin_cheap(&begun, s));
+	if (begun) {
+		TRY(improve(s, false));
+		TRY(improve(s, true));
+		TRY(finish(s, &theirs));
+	}
+	plan->searched = true;
+	return OPK_OK;
 }
 
 /* Costs on this chip, or else on the one that was measured: domains have the same names. */
 static int read_costs(struct searching *s)
 {
-	int code = opk_pass_costs_read(&s->costs, s->ctx, s->plan->target.chip);
-
-	if (code || s->costs.count)
-		return code;
+	TRY(opk_pass_costs_read(&s->costs, s->ctx, s->plan->target.chip));
+	if (s->costs.count)
+		return OPK_OK;
 	opk_pass_costs_clear(&s->costs);
-	code = opk_pass_costs_read(&s->costs, s->ctx, "GH100");
-	if (!code && s->costs.count)
+	TRY(opk_pass_costs_read(&s->costs, s->ctx, "GH100"));
+	if (s->costs.count)
 		opk_log(s->ctx, "what a launch costs was not measured on %s: taken to be as on %s",
 		        s->plan->target.chip, s->costs.gpu);
-	return code;
+	return OPK_OK;
 }
 
-int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
-                    const struct opk_plan_options *options)
+static void clear(struct searching *s)
 {
-	struct searching s = {
+	opk_pass_costs_clear(&s->costs);
+	opk_nv_scheduler_free(s->cheap);
+	free(s->dear);
+	opk_parts_clear(&s->parts);
+	opk_counters_clear(&s->counters);
+	opk_nv_scheduler_free(s->scheduler);
+	free(s->ratios);
+	free(s->counts);
+}
+
+static int search_ranges(struct opk_plan *plan, struct opk_ctx *ctx,
+                         const struct opk_plan_options *options)
+{
+	__attribute__((cleanup(clear))) struct searching s = {
 		.ctx = ctx,
 		.plan = plan,
 		.options = options,
 		.begun = now(),
 		.patience = { .end = opk_processor_seconds() + plan->seconds },
 	};
-	bool ranges = plan->target.profiler == OPK_PROFILER_RANGE;
-	int code = OPK_OK;
 
-	if (ranges && options->prefer_cheap)
-		code = read_costs(&s);
-	if (!code && ranges && (plan->schedule.passes > 1 || s.costs.count))
-		code = search(&s);
-	opk_pass_costs_clear(&s.costs);
-	opk_nv_scheduler_free(s.cheap);
-	free(s.dear);
-	opk_parts_clear(&s.parts);
-	opk_counters_clear(&s.counters);
-	opk_nv_scheduler_free(s.scheduler);
-	free(s.ratios);
-	free(s.counts);
+	if (options->prefer_cheap)
+		TRY(read_costs(&s));
+	return plan->schedule.passes > 1 || s.costs.count ? search(&s) : OPK_OK;
+}
+
+int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
+                    const struct opk_plan_options *options)
+{
+	int code = plan->target.profiler == OPK_PROFILER_RANGE ? search_ranges(plan, ctx, options)
+	                                                       : OPK_OK;
+
 	/* CUPTI's plan stays where a library, or what it knows of a counter, is missing. */
 	if (code == OPK_ENVIDIA || code == OPK_EUSAGE) {
 		if (options->effort > 0)

@@ -153,36 +153,33 @@ static void report(const struct splitting *s)
 /* Those of the ones left, in order, that seem to fit one plan; without an estimate all. */
 static int choose(struct splitting *s)
 {
-	int code = OPK_OK;
-
 	s->chosen_count = 0;
 	if (s->estimates)
 		opk_filling_restart(&s->filling);
-	for (size_t i = 0; !code && i < s->left_count; i++) {
+	for (size_t i = 0; i < s->left_count; i++) {
 		bool fits = true;
 
 		if (s->estimates)
-			code = opk_filling_add(&fits, s->ctx, &s->filling, s->left[i]);
+			TRY(opk_filling_add(&fits, s->ctx, &s->filling, s->left[i]));
 		if (fits)
 			s->chosen[s->chosen_count++] = s->left[i];
 	}
 	/* Its counters may share passes in ways that first fit does not find. */
 	if (!s->chosen_count)
 		s->chosen[s->chosen_count++] = s->left[0];
-	return code;
+	return OPK_OK;
 }
 
 /* The plan of the chosen ones, or of the longest prefix that fits. */
 static int plan_chosen(struct opk_plan **out, struct splitting *s)
 {
 	size_t fits = 0, too_many = s->chosen_count + 1, middle = s->chosen_count;
-	int code = OPK_OK;
 
 	*out = NULL;
-	while (!code && too_many - fits > 1) {
+	while (too_many - fits > 1) {
 		struct opk_plan *plan = NULL;
 
-		code = plan_some(&plan, s, s->chosen, middle);
+		TRY(plan_some(&plan, s, s->chosen, middle));
 		if (plan) {
 			opk_plan_free(*out);
 			*out = plan;
@@ -193,15 +190,13 @@ static int plan_chosen(struct opk_plan **out, struct splitting *s)
 		middle = fits + (too_many - fits) / 2;
 	}
 	s->chosen_count = fits;
-	return code;
+	return OPK_OK;
 }
 
 /* Each of the others that still fits. */
 static int add_others(struct opk_plan **plan, struct splitting *s)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < s->left_count; i++) {
+	for (size_t i = 0; i < s->left_count; i++) {
 		struct opk_plan *longer = NULL;
 		bool has = false;
 
@@ -210,14 +205,14 @@ static int add_others(struct opk_plan **plan, struct splitting *s)
 		if (has)
 			continue;
 		s->chosen[s->chosen_count] = s->left[i];
-		code = plan_some(&longer, s, s->chosen, s->chosen_count + 1);
+		TRY(plan_some(&longer, s, s->chosen, s->chosen_count + 1));
 		if (!longer)
 			continue;
 		opk_plan_free(*plan);
 		*plan = longer;
 		s->chosen_count++;
 	}
-	return code;
+	return OPK_OK;
 }
 
 static void take_chosen(struct splitting *s)
@@ -442,28 +437,32 @@ static int prepare(struct splitting *s)
 	return s->left && s->chosen && s->sorted ? OPK_OK : opk_nomem(s->ctx, "a plan");
 }
 
+static void clear(struct splitting *s)
+{
+	s->ctx->whole = OPK_PHASE_NONE;
+	opk_plan_free(s->whole);
+	opk_filling_clear(&s->filling);
+	free(s->left);
+	free(s->chosen);
+	free(s->sorted);
+}
+
 int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
                        const struct opk_plan_options *given)
 {
 	OPK_OPTIONS(opk_plan_options, options, given);
 	opk_auto(opk_plan_split) struct opk_plan_split *split = NULL;
-	struct splitting s = { .ctx = ctx, .set = set, .options = options };
-	int code = prepare(&s);
+	__attribute__((cleanup(clear))) struct splitting s = { .ctx = ctx,
+		                                               .set = set,
+		                                               .options = options };
 
-	if (!code && s.whole->target.profiler == OPK_PROFILER_PM)
+	TRY(prepare(&s));
+	if (s.whole->target.profiler == OPK_PROFILER_PM)
 		s.limit = 1;
-	if (!code)
-		code = s.whole->schedule.passes <= s.limit ? take_whole(&split, &s)
-		                                           : split_metrics(&split, &s);
-	if (!code && s.whole)
-		code = find_lost(split, &s);
-	ctx->whole = OPK_PHASE_NONE;
-	opk_plan_free(s.whole);
-	opk_filling_clear(&s.filling);
-	free(s.left);
-	free(s.chosen);
-	free(s.sorted);
-	if (!code)
-		*out = opk_take(split);
-	return code;
+	TRY(s.whole->schedule.passes <= s.limit ? take_whole(&split, &s)
+	                                        : split_metrics(&split, &s));
+	if (s.whole)
+		TRY(find_lost(split, &s));
+	*out = opk_take(split);
+	return OPK_OK;
 }

@@ -245,30 +245,28 @@ static void clear(struct opk_resolver *r)
 	free(r->suppressed);
 	opk_index_clear(&r->labels);
 	opk_strlist_clear(&r->lost_labels);
-	opk_catalog_free(r->catalog);
 	opk_problems_clear(&r->problems);
 	opk_symbols_clear(&r->symbols);
+	opk_catalog_free(r->catalog);
 }
 
 int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
                     const char *chip, enum opk_profiler profiler)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
-	struct opk_resolver r = { .ctx = ctx,
-		                  .set = set,
-		                  .target = { chip, profiler, NULL, set->single_pass },
-		                  .problems = { .chip = chip },
-		                  .out = &resolved,
-		                  .seconds = set->left };
-	int code;
+	__attribute__((cleanup(clear))) struct opk_resolver r = {
+		.ctx = ctx,
+		.set = set,
+		.target = { chip, profiler, NULL, set->single_pass },
+		.problems = { .chip = chip },
+		.out = &resolved,
+		.seconds = set->left,
+	};
 
 	if (set->errors.count)
 		return opk_fail(ctx, OPK_EINPUT, "set %s was read with errors", set->name);
 	fill(&r);
-	code = finish(&r);
-	clear(&r);
-	if (code)
-		return code;
+	TRY(finish(&r));
 	*out = resolved;
 	resolved = (struct opk_resolved){ 0 };
 	return OPK_OK;
@@ -278,19 +276,18 @@ int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *ch
                   enum opk_profiler profiler)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
-	struct opk_resolver r = { .ctx = ctx,
-		                  .set = set,
-		                  .target = { chip, profiler, NULL },
-		                  .problems = { .chip = chip },
-		                  .out = &resolved,
-		                  .seconds = set->left,
-		                  .check = true };
-	int code;
+	__attribute__((cleanup(clear))) struct opk_resolver r = {
+		.ctx = ctx,
+		.set = set,
+		.target = { chip, profiler, NULL },
+		.problems = { .chip = chip },
+		.out = &resolved,
+		.seconds = set->left,
+		.check = true,
+	};
 
 	fill(&r);
-	code = finish(&r);
-	clear(&r);
-	return code;
+	return finish(&r);
 }
 
 int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char *chip)

@@ -217,15 +217,15 @@ static void keep_metrics(struct kept *kept, struct opk_resolved *resolved)
 static int has_all(bool *out, struct opk_ctx *ctx, struct kept *kept, const char *text)
 {
 	opk_auto(opk_formula) struct opk_formula *formula = NULL;
-	int code = opk_formula_parse(&formula, ctx, text, NULL);
 
+	TRY(opk_formula_parse(&formula, ctx, text, NULL));
 	*out = true;
-	for (size_t i = 0; !code && i < opk_formula_name_count(formula); i++)
+	for (size_t i = 0; i < opk_formula_name_count(formula); i++)
 		*out &= opk_index_find(NULL, &kept->names, opk_formula_name(formula, i))
 		        || opk_attribute_exists(opk_formula_name(formula, i));
-	for (size_t i = 0; !code && *out && i < opk_formula_name_count(formula); i++)
+	for (size_t i = 0; *out && i < opk_formula_name_count(formula); i++)
 		kept->no_memory |= !opk_strlist_add(&kept->used, opk_formula_name(formula, i));
-	return code;
+	return OPK_OK;
 }
 
 static int keep_derived(struct kept *kept, struct opk_ctx *ctx, struct opk_resolved *resolved)
@@ -322,28 +322,29 @@ static void show_unused(struct kept *kept, struct opk_resolved *resolved)
 	}
 }
 
+static void clear_kept(struct kept *kept)
+{
+	opk_index_clear(&kept->metrics);
+	opk_index_clear(&kept->names);
+	opk_strlist_clear(&kept->used);
+}
+
 int opk_resolved_keep(struct opk_resolved *resolved, struct opk_ctx *ctx, const char *name,
                       const struct opk_strlist *metrics)
 {
-	struct kept kept = { 0 };
+	__attribute__((cleanup(clear_kept))) struct kept kept = { 0 };
 	opk_autofree char *hash = NULL;
-	int code = OPK_OK;
 
 	for (size_t i = 0; i < metrics->count; i++)
 		add(&kept, &kept.metrics, metrics->items[i]);
 	if (!kept.no_memory) {
 		keep_metrics(&kept, resolved);
-		code = keep_derived(&kept, ctx, resolved);
+		TRY(keep_derived(&kept, ctx, resolved));
 		keep_columns(&kept, resolved);
 		show_unused(&kept, resolved);
 		opk_resolved_keep_roofline(resolved);
 		hash = opk_resolved_hash(resolved, ctx, name);
 	}
-	opk_index_clear(&kept.metrics);
-	opk_index_clear(&kept.names);
-	opk_strlist_clear(&kept.used);
-	if (code)
-		return code;
 	if (kept.no_memory || !hash)
 		return opk_nomem(ctx, "a plan");
 	free(resolved->hash);

@@ -85,19 +85,16 @@ static int hold(struct opk_beside *b, struct opk_ctx *ctx, const struct opk_strl
                 const size_t *counters, size_t count, const char **room)
 {
 	size_t used;
-	int code = OPK_OK;
 
 	if (!b->pass || holds_other(b)) {
 		opk_nv_scheduler_free(opk_take(b->pass));
 		for (size_t i = 0; i < b->mark_count; i++)
 			b->marks[i] &= FITTING;
-		code = opk_nv_scheduler_like(&b->pass, ctx, b->like, NULL);
+		TRY(opk_nv_scheduler_like(&b->pass, ctx, b->like, NULL));
 	}
 	used = list(room, b, names, counters, count, FITTING, HELD);
-	if (!code && used)
-		code = opk_nv_scheduler_hold(ctx, b->pass, room, used);
-	if (code)
-		return code;
+	if (used)
+		TRY(opk_nv_scheduler_hold(ctx, b->pass, room, used));
 	for (size_t i = 0; i < count; i++)
 		if (b->marks[counters[i]] & FITTING)
 			b->marks[counters[i]] |= HELD;

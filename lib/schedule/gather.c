@@ -10,15 +10,13 @@
 static int scheduler_of(struct opk_nv_scheduler **out, struct opk_ctx *ctx, struct opk_part *part,
                         const size_t *counters, size_t count)
 {
-	int code = OPK_OK;
-
 	if (!part->cheap && !part->own)
-		code = opk_nv_scheduler_like(&part->own, ctx, part->scheduler, &part->domains);
+		TRY(opk_nv_scheduler_like(&part->own, ctx, part->scheduler, &part->domains));
 	*out = part->cheap ? part->cheap : part->own;
 	for (size_t i = 0; part->cheap && i < count; i++)
 		if (part->dear[counters[i]])
 			*out = part->scheduler;
-	return code;
+	return OPK_OK;
 }
 
 /* ---- bounds */
@@ -57,65 +55,54 @@ static int begin_packing(struct opk_packing *out, struct opk_ctx *ctx, struct op
 int opk_part_count(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
 {
 	opk_autofree double *clashes = opk_alloc_array(part->count + 1, sizeof *clashes);
-	struct opk_packing packing;
-	int code = clashes ? begin_packing(&packing, ctx, part, patience)
-	                   : opk_nomem(ctx, "raw counters");
+	opk_autopacking struct opk_packing packing = { 0 };
 
-	if (code)
-		return code;
-	code = opk_packing_clashes(clashes, ctx, &packing);
-	opk_packing_clear(&packing);
-	if (!code) {
-		free(part->clashes);
-		part->clashes = opk_take(clashes);
-		part->counted = part->tries;
-	}
-	return code;
+	if (!clashes)
+		return opk_nomem(ctx, "raw counters");
+	TRY(begin_packing(&packing, ctx, part, patience));
+	TRY(opk_packing_clashes(clashes, ctx, &packing));
+	free(part->clashes);
+	part->clashes = opk_take(clashes);
+	part->counted = part->tries;
+	return OPK_OK;
 }
 
 int opk_part_clique(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
 {
-	struct opk_packing packing;
-	size_t clique = 1;
-	int code = begin_packing(&packing, ctx, part, patience);
+	opk_autopacking struct opk_packing packing = { 0 };
+	size_t clique;
 
-	if (code)
-		return code;
-	code = opk_packing_clique(&clique, ctx, &packing);
-	opk_packing_clear(&packing);
+	TRY(begin_packing(&packing, ctx, part, patience));
+	TRY(opk_packing_clique(&clique, ctx, &packing));
 	raise(part, clique);
-	return code;
+	return OPK_OK;
 }
 
 static int bound_by_size(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
 {
-	struct opk_packing packing;
-	size_t by_size = 1;
-	int code = begin_packing(&packing, ctx, part, patience);
+	opk_autopacking struct opk_packing packing = { 0 };
+	size_t by_size;
 
-	if (code)
-		return code;
-	code = opk_packing_bound(&by_size, ctx, &packing, &part->tried);
-	opk_packing_clear(&packing);
+	TRY(begin_packing(&packing, ctx, part, patience));
+	TRY(opk_packing_bound(&by_size, ctx, &packing, &part->tried));
 	raise(part, by_size);
-	return code;
+	return OPK_OK;
 }
 
 int opk_part_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)
 {
-	int code = part->tries ? OPK_OK : opk_part_try(part, ctx);
-
+	if (!part->tries)
+		TRY(opk_part_try(part, ctx));
 	/* The clique is the larger where counters that clash with most others are first. */
-	if (!code && !part->clashes)
-		code = opk_part_count(part, ctx, patience);
-	if (!code)
-		code = opk_part_clique(part, ctx, patience);
-	if (!code && part->bound < part->bins.count)
-		code = bound_by_size(part, ctx, patience);
+	if (!part->clashes)
+		TRY(opk_part_count(part, ctx, patience));
+	TRY(opk_part_clique(part, ctx, patience));
+	if (part->bound < part->bins.count)
+		TRY(bound_by_size(part, ctx, patience));
 	/* Nothing more is asked of most parts. */
 	opk_answers_clear(&part->answers);
 	opk_nv_scheduler_free(opk_take(part->own));
-	return code;
+	return OPK_OK;
 }
 
 /* ---- ratios */
@@ -304,7 +291,6 @@ static int displace(bool *moved, const struct gathering *g, size_t group, size_t
 {
 	size_t *bin_of = g->part->bins.bin_of, count = g->part->count;
 	opk_autofree size_t *before = opk_alloc_array(count + 1, sizeof *before);
-	int code = OPK_OK;
 
 	if (!before)
 		return opk_nomem(g->ctx, "raw counters");
@@ -316,13 +302,13 @@ static int displace(bool *moved, const struct gathering *g, size_t group, size_t
 			bin_of[i] = SIZE_MAX;
 	}
 	*moved = true;
-	for (int round = 0; !code && *moved && round < 2; round++)
-		code = settle_all(moved, g, before, bin, !round);
+	for (int round = 0; *moved && round < 2; round++)
+		TRY(settle_all(moved, g, before, bin, !round));
 	for (size_t i = 0; i < count; i++)
 		*moved = *moved && bin_of[i] != SIZE_MAX;
 	for (size_t i = 0; !*moved && i < count; i++)
 		bin_of[i] = before[i];
-	return code;
+	return OPK_OK;
 }
 
 /*
@@ -368,14 +354,10 @@ static void end(struct gathering *g)
 
 int opk_part_join(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios)
 {
-	struct gathering g;
-	int code = begin(&g, ctx, part, 0);
+	__attribute__((cleanup(end))) struct gathering g = { 0 };
 
-	if (!code)
-		code = join_ratios(&g, ratios);
-	end(&g);
-	if (code)
-		return code;
+	TRY(begin(&g, ctx, part, 0));
+	TRY(join_ratios(&g, ratios));
 	memset(part->sizes, 0, part->count * sizeof *part->sizes);
 	for (size_t i = 0; i < part->count; i++)
 		part->sizes[part->group_of[i]]++;
@@ -385,14 +367,12 @@ int opk_part_join(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios
 int opk_part_gather(struct opk_part *part, struct opk_ctx *ctx, size_t most,
                     struct opk_patience *patience)
 {
-	struct gathering g;
-	int code = begin(&g, ctx, part, most);
+	__attribute__((cleanup(end))) struct gathering g = { 0 };
 
-	for (size_t i = 0; !code && i < part->count && !opk_patience_over(patience); i++)
+	TRY(begin(&g, ctx, part, most));
+	for (size_t i = 0; i < part->count && !opk_patience_over(patience); i++)
 		if (part->group_of[i] == i && is_split(&g, i))
-			code = move(&g, i);
-	end(&g);
-	return !code && !opk_bins_renumber(&part->bins, part->count)
-	               ? opk_nomem(ctx, "raw counters")
-	               : code;
+			TRY(move(&g, i));
+	return opk_bins_renumber(&part->bins, part->count) ? OPK_OK
+	                                                   : opk_nomem(ctx, "raw counters");
 }

@@ -64,16 +64,14 @@ enum { ALL_PAIRS = 40, PARTNERS = 20 };
 static int count_clashes(double *out, struct opk_packing *packing, struct opk_ctx *ctx, size_t item,
                          size_t step)
 {
-	int code = OPK_OK;
-
-	for (size_t other = item % step; !code && other < packing->count; other += step) {
+	for (size_t other = item % step; other < packing->count; other += step) {
 		bool clash = false;
 
 		if (other != item)
-			code = try_pair(&clash, packing, ctx, item, other);
+			TRY(try_pair(&clash, packing, ctx, item, other));
 		*out += clash;
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_packing_clashes(double *out, struct opk_ctx *ctx, struct opk_packing *packing)
@@ -123,19 +121,6 @@ struct filling {
 	size_t *sizes;
 	size_t bins;
 };
-
-static bool make_filling(struct filling *f)
-{
-	f->items = opk_alloc_array(f->packing->count * f->packing->count + 1, sizeof *f->items);
-	f->sizes = opk_alloc_array(f->packing->count + 1, sizeof *f->sizes);
-	return f->items && f->sizes;
-}
-
-static void clear_filling(struct filling *f)
-{
-	free(f->items);
-	free(f->sizes);
-}
 
 static int fits_bin(bool *out, const struct filling *f, size_t bin, size_t item)
 {
@@ -228,15 +213,19 @@ static size_t bound_by_size(const struct filling *f, const size_t *taken)
 int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
                       const struct opk_bins *bins)
 {
-	opk_autofree size_t *taken = opk_alloc_array(packing->count + 1, sizeof *taken);
-	struct filling f = { .ctx = ctx, .packing = packing };
-	int code = make_filling(&f) && taken ? OPK_OK : opk_nomem(ctx, "a packing");
+	size_t count = packing->count;
+	opk_autofree size_t *taken = opk_alloc_array(count + 1, sizeof *taken);
+	opk_autofree size_t *items = opk_alloc_array(count * count + 1, sizeof *items);
+	opk_autofree size_t *sizes = opk_alloc_array(count + 1, sizeof *sizes);
+	struct filling f = { .ctx = ctx, .packing = packing, .items = items, .sizes = sizes };
 
 	*out = 1;
-	if (!code && bins->count > 1)
-		code = overfill(&f, bins, taken);
-	if (!code && bins->count > 1 && !opk_patience_over(packing->patience))
+	if (!taken || !items || !sizes)
+		return opk_nomem(ctx, "a packing");
+	if (bins->count <= 1)
+		return OPK_OK;
+	TRY(overfill(&f, bins, taken));
+	if (!opk_patience_over(packing->patience))
 		*out = bound_by_size(&f, taken);
-	clear_filling(&f);
-	return code;
+	return OPK_OK;
 }

@@ -121,6 +121,7 @@ int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
                          const struct opk_counters *counters, const struct opk_parts *parts,
                          const bool *ratios);
 void opk_schedule_clear(struct opk_schedule *schedule);
+#define opk_autoschedule __attribute__((cleanup(opk_schedule_clear)))
 
 /* Whether a metric's counters, without the trace, are in more than one pass. */
 bool opk_schedule_splits(const struct opk_schedule *schedule, const struct opk_counters *counters,
@@ -141,6 +142,7 @@ struct opk_bins {
 	size_t *bin_of; /* one an item */
 };
 void opk_bins_clear(struct opk_bins *bins);
+#define opk_autobins __attribute__((cleanup(opk_bins_clear)))
 
 /*
  * How few bins items take, where what fits a bin together has to be asked. What fits stays fit when
@@ -173,6 +175,7 @@ int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
                      opk_packing_fits *fits, void *data, const double *hardness,
                      struct opk_patience *patience);
 void opk_packing_clear(struct opk_packing *packing);
+#define opk_autopacking __attribute__((cleanup(opk_packing_clear)))
 /* One an item: how many others it clashes with, of all where they are few, else of about twenty. */
 int opk_packing_clashes(double *out, struct opk_ctx *ctx, struct opk_packing *packing);
 
@@ -271,5 +274,6 @@ int opk_part_join(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios
 int opk_part_gather(struct opk_part *part, struct opk_ctx *ctx, size_t most,
                     struct opk_patience *patience);
 void opk_parts_clear(struct opk_parts *parts);
+#define opk_autoparts __attribute__((cleanup(opk_parts_clear)))
 
 #endif

@@ -78,28 +78,23 @@ static bool is_of_device(const struct opk_strlist *domains)
 static int look_up(struct together *t, size_t count)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
-	int code;
 
 	for (size_t i = 0; i < count; i++)
 		if (!opk_strlist_add(&names, t->metrics[i]))
 			return opk_nomem(t->ctx, "a plan");
-	code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->target->chip,
-	                            t->target->availability);
-	if (!code)
-		code = opk_counters_of(&t->counters, t->ctx, t->target->chip, &names);
-	if (code)
-		return code;
+	TRY(opk_nv_scheduler_new(&t->scheduler, t->ctx, t->target->chip, t->target->availability));
+	TRY(opk_counters_of(&t->counters, t->ctx, t->target->chip, &names));
 	t->of_device = opk_alloc_array(t->counters.names.count + 1, sizeof *t->of_device);
 	if (!t->of_device)
 		return opk_nomem(t->ctx, "a plan");
-	for (size_t i = 0; !code && i < t->counters.names.count; i++) {
+	for (size_t i = 0; i < t->counters.names.count; i++) {
 		opk_autostrlist struct opk_strlist domains = { 0 };
 
-		code = opk_nv_counter_domains(&domains, t->ctx, t->scheduler,
-		                              t->counters.names.items[i]);
+		TRY(opk_nv_counter_domains(&domains, t->ctx, t->scheduler,
+		                           t->counters.names.items[i]));
 		t->of_device[i] = is_of_device(&domains);
 	}
-	return code;
+	return OPK_OK;
 }
 
 static bool needs_device(const struct together *t, size_t metric)
@@ -135,6 +130,13 @@ static int compose(struct opk_schedule_result *out, const struct together *t)
 	return opk_nv_passes(&out->passes, t->ctx, out->config, out->size);
 }
 
+static void clear(struct together *t)
+{
+	opk_counters_clear(&t->counters);
+	opk_nv_scheduler_free(t->scheduler);
+	free(t->of_device);
+}
+
 /*
  * Range metrics that CUPTI refuses together, but neither those of the device nor the others by
  * themselves: by PerfWorks. Another failure than OPK_ENOMEM only says that they are not such ones.
@@ -142,22 +144,16 @@ static int compose(struct opk_schedule_result *out, const struct together *t)
 static int try_perfworks(struct opk_schedule_result *out, struct opk_ctx *ctx,
                          const struct opk_target *target, const char *const *metrics, size_t count)
 {
-	struct together t = { .ctx = ctx, .target = target, .metrics = metrics };
+	__attribute__((cleanup(clear))) struct together t = { .ctx = ctx,
+		                                              .target = target,
+		                                              .metrics = metrics };
 	opk_autoresult struct opk_schedule_result made = { 0 };
 	size_t others;
-	int code = look_up(&t, count);
 
-	if (!code)
-		code = try_apart(&made.apart, &t, true);
-	if (!code)
-		code = try_apart(&others, &t, false);
-	if (!code)
-		code = compose(&made, &t);
-	opk_counters_clear(&t.counters);
-	opk_nv_scheduler_free(t.scheduler);
-	free(t.of_device);
-	if (code)
-		return code;
+	TRY(look_up(&t, count));
+	TRY(try_apart(&made.apart, &t, true));
+	TRY(try_apart(&others, &t, false));
+	TRY(compose(&made, &t));
 	*out = made;
 	made.config = NULL;
 	return OPK_OK;

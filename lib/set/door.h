@@ -38,11 +38,7 @@ bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
 int opk_set_check_claims(struct opk_ctx *ctx, const struct opk_set *set,
                          const struct opk_chips *chips);
 
-/* The paths of all sets that are found by name, as opk_set_list() has them. */
-struct opk_set_list;
-int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx);
-void opk_set_list_free(struct opk_set_list *list);
-size_t opk_set_list_count(const struct opk_set_list *list);
-const char *opk_set_list_path(const struct opk_set_list *list, size_t i);
+/* Adds the paths of all sets that are found by name, as opk_set_list() has them. */
+int opk_set_paths(struct opk_strlist *out, struct opk_ctx *ctx);
 
 #endif

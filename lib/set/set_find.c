@@ -32,10 +32,10 @@ int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *sp
 static int is_legacy(bool *out, struct opk_ctx *ctx, const char *name)
 {
 	opk_autolegacyrow struct opk_legacy_row row = { 0 };
-	int code = opk_legacy_find(&row, ctx, name);
 
+	TRY(opk_legacy_find(&row, ctx, name));
 	*out = row.name != NULL;
-	return code;
+	return OPK_OK;
 }
 
 /* A file here may have been meant: only a path means one. */
@@ -98,14 +98,13 @@ static int find_word(struct opk_set **out, struct opk_ctx *ctx, const char *word
 static int means_set(bool *out, struct opk_ctx *ctx, const char *word)
 {
 	opk_autofree char *path = NULL;
-	int code = OPK_OK;
 
 	*out = opk_set_is_path(word);
 	if (*out || !*word || strstr(word, "__"))
 		return OPK_OK;
-	code = opk_set_shipped(&path, ctx, word);
+	TRY(opk_set_shipped(&path, ctx, word));
 	*out = path != NULL;
-	return code;
+	return OPK_OK;
 }
 
 /* The sets of a list, and its metrics as one set in the place of the first of them. */
@@ -145,24 +144,29 @@ static int join_words(struct opk_set **out, struct words *w, struct opk_ctx *ctx
 	return opk_set_join(out, ctx, (const struct opk_set *const *)w->sets, w->count);
 }
 
+static void clear(struct words *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		opk_set_free(w->sets[i]);
+	free(w->sets);
+	opk_buf_clear(&w->names);
+}
+
 static int find_list(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
 {
 	opk_autofree char *copy = opk_strdup(spec);
 	char *rest = copy;
-	struct words w = { .sets = opk_alloc_array(strlen(spec) + 1, sizeof *w.sets) };
-	int code = copy && w.sets ? OPK_OK : opk_nomem(ctx, "a metric set");
+	__attribute__((cleanup(clear))) struct words w = {
+		.sets = opk_alloc_array(strlen(spec) + 1, sizeof *w.sets)
+	};
 
-	for (char *word; !code && (word = strsep(&rest, ","));)
-		code = add_word(&w, ctx, word);
+	if (!copy || !w.sets)
+		return opk_nomem(ctx, "a metric set");
+	for (char *word; (word = strsep(&rest, ","));)
+		TRY(add_word(&w, ctx, word));
 	/* Metrics alone are a set of their own. */
-	if (!code)
-		code = w.count > (w.metrics != NULL) ? join_words(out, &w, ctx)
-		                                     : opk_set_from_names(out, ctx, spec);
-	for (size_t i = 0; i < w.count; i++)
-		opk_set_free(w.sets[i]);
-	free(w.sets);
-	opk_buf_clear(&w.names);
-	return code;
+	return w.count > (w.metrics != NULL) ? join_words(out, &w, ctx)
+	                                     : opk_set_from_names(out, ctx, spec);
 }
 
 int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec)

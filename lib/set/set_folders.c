@@ -9,10 +9,6 @@
 #include "set/set.h"
 #include "set/set_read.h"
 
-struct opk_set_list {
-	struct opk_strlist paths;
-};
-
 bool opk_set_folders(struct opk_strlist *out, const struct opk_ctx *ctx)
 {
 	if (ctx->env.sets && !opk_strlist_add(out, ctx->env.sets))
@@ -80,38 +76,14 @@ static bool add_folder(struct opk_strlist *paths, const char *folder)
 	return ok;
 }
 
-int opk_set_list_new(struct opk_set_list **out, struct opk_ctx *ctx)
+int opk_set_paths(struct opk_strlist *out, struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist where = { 0 };
-	struct opk_set_list *list = opk_alloc(sizeof *list);
-	bool ok = list && opk_set_folders(&where, ctx);
+	bool ok = opk_set_folders(&where, ctx);
 
 	for (size_t i = 0; ok && i < where.count; i++)
-		ok = add_folder(&list->paths, where.items[i]);
-	if (!ok) {
-		opk_set_list_free(list);
-		return opk_nomem(ctx, "metric sets");
-	}
-	*out = list;
-	return OPK_OK;
-}
-
-void opk_set_list_free(struct opk_set_list *list)
-{
-	if (!list)
-		return;
-	opk_strlist_clear(&list->paths);
-	free(list);
-}
-
-size_t opk_set_list_count(const struct opk_set_list *list)
-{
-	return list->paths.count;
-}
-
-const char *opk_set_list_path(const struct opk_set_list *list, size_t i)
-{
-	return list->paths.items[i];
+		ok = add_folder(out, where.items[i]);
+	return ok ? OPK_OK : opk_nomem(ctx, "metric sets");
 }
 
 /* "…/memory.yaml" -> "memory" */
@@ -136,19 +108,15 @@ static int fail_without_folder(struct opk_ctx *ctx, const char *name)
 
 int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near)
 {
-	opk_autostrlist struct opk_strlist stems = { 0 };
+	opk_autostrlist struct opk_strlist paths = { 0 }, stems = { 0 };
 	struct opk_nearest nearest = { .name = name };
-	struct opk_set_list *list;
 
-	TRY(opk_set_list_new(&list, ctx));
-	if (!list->paths.count) {
-		opk_set_list_free(list);
+	TRY(opk_set_paths(&paths, ctx));
+	if (!paths.count)
 		return fail_without_folder(ctx, name);
-	}
-	for (size_t i = 0; i < list->paths.count; i++)
-		if (opk_strlist_take(&stems, stem(list->paths.items[i])))
+	for (size_t i = 0; i < paths.count; i++)
+		if (opk_strlist_take(&stems, stem(paths.items[i])))
 			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
-	opk_set_list_free(list);
 	near = nearest.best ? nearest.best : near;
 	return opk_fail(ctx, OPK_EUSAGE,
 	                "no metric set '%s'" OPK_DID_YOU_MEAN

@@ -57,15 +57,13 @@ static int add_file(struct opk_listing *rows, struct opk_ctx *ctx, const char *p
 	return code ? code : add_set(rows, ctx, set, name);
 }
 
-OPK_DEFINE_AUTO(opk_set_list)
-
 static int add_all(struct opk_listing *rows, struct opk_ctx *ctx)
 {
-	opk_auto(opk_set_list) struct opk_set_list *list = NULL;
+	opk_autostrlist struct opk_strlist paths = { 0 };
 
-	TRY(opk_set_list_new(&list, ctx));
-	for (size_t i = 0; i < opk_set_list_count(list); i++)
-		TRY(add_file(rows, ctx, opk_set_list_path(list, i)));
+	TRY(opk_set_paths(&paths, ctx));
+	for (size_t i = 0; i < paths.count; i++)
+		TRY(add_file(rows, ctx, paths.items[i]));
 	return OPK_OK;
 }
 

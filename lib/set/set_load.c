@@ -299,9 +299,7 @@ static int read_whole(struct loading *l, struct opk_set *set)
 	l->depth++;
 	code = read_set(l, set);
 	l->depth--;
-	if (!code && !opk_set_complete(set))
-		code = opk_nomem(l->ctx, "a metric set");
-	return code;
+	return code || opk_set_complete(set) ? code : opk_nomem(l->ctx, "a metric set");
 }
 
 static int load_file(struct opk_set **out, struct loading *l, const char *path)
@@ -385,34 +383,26 @@ static int finish(struct opk_set **out, struct loading *l, struct opk_set *read,
 
 int opk_set_load_partly(struct opk_set **out, struct opk_ctx *ctx, const char *path)
 {
-	struct loading l = { .ctx = ctx };
+	__attribute__((cleanup(clear))) struct loading l = { .ctx = ctx };
 	struct opk_set *set = NULL;
-	int code = find_open_folders(&l, path);
 
 	*out = NULL;
-	if (!code)
-		code = load_file(&set, &l, path);
-	if (!code)
-		code = finish(out, &l, set, path);
-	clear(&l);
-	return code;
+	TRY(find_open_folders(&l, path));
+	TRY(load_file(&set, &l, path));
+	return finish(out, &l, set, path);
 }
 
 int opk_set_parse_partly(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
                          const char *name)
 {
-	struct loading l = { .ctx = ctx };
+	__attribute__((cleanup(clear))) struct loading l = { .ctx = ctx };
 	struct opk_set *set = NULL;
-	int code = find_open_folders(&l, NULL);
 
 	name = name ? name : "<text>";
 	*out = NULL;
-	if (!code)
-		code = load_text(&set, &l, text, size, name);
-	if (!code)
-		code = finish(out, &l, set, name);
-	clear(&l);
-	return code;
+	TRY(find_open_folders(&l, NULL));
+	TRY(load_text(&set, &l, text, size, name));
+	return finish(out, &l, set, name);
 }
 
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path)

@@ -23,34 +23,28 @@ static int create(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const
 {
 	NV_PARAMS(ask, EvaluatorScratchSize, .pChipName = chip);
 	NV_PARAMS(make, EvaluatorInitialize, .pChipName = chip);
-	int code = NV_NVPW(evaluator->nv, ctx,
-	                   NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize, &ask);
 
+	TRY(NV_NVPW(evaluator->nv, ctx, NVPW_CUDA_MetricsEvaluator_CalculateScratchBufferSize,
+	            &ask));
 	make.scratchBufferSize = ask.scratchBufferSize;
-	if (!code)
-		code = add_scratch(&make.pScratchBuffer, evaluator, ctx, ask.scratchBufferSize);
-	if (!code)
-		code = NV_NVPW(evaluator->nv, ctx, NVPW_CUDA_MetricsEvaluator_Initialize, &make);
-	if (!code)
-		evaluator->object = make.pMetricsEvaluator;
-	return code;
+	TRY(add_scratch(&make.pScratchBuffer, evaluator, ctx, ask.scratchBufferSize));
+	TRY(NV_NVPW(evaluator->nv, ctx, NVPW_CUDA_MetricsEvaluator_Initialize, &make));
+	evaluator->object = make.pMetricsEvaluator;
+	return OPK_OK;
 }
 
 static int create_pm(struct opk_nv_evaluator *evaluator, struct opk_ctx *ctx, const char *chip)
 {
 	NV_PARAMS(ask, DeviceScratchSize, .pChipName = chip);
 	NV_PARAMS(make, DeviceInitialize, .pChipName = chip);
-	int code = NV_NVPW(evaluator->nv, ctx,
-	                   NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize, &ask);
 
+	TRY(NV_NVPW(evaluator->nv, ctx, NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize,
+	            &ask));
 	make.scratchBufferSize = ask.scratchBufferSize;
-	if (!code)
-		code = add_scratch(&make.pScratchBuffer, evaluator, ctx, ask.scratchBufferSize);
-	if (!code)
-		code = NV_NVPW(evaluator->nv, ctx, NVPW_Device_MetricsEvaluator_Initialize, &make);
-	if (!code)
-		evaluator->object = make.pMetricsEvaluator;
-	return code;
+	TRY(add_scratch(&make.pScratchBuffer, evaluator, ctx, ask.scratchBufferSize));
+	TRY(NV_NVPW(evaluator->nv, ctx, NVPW_Device_MetricsEvaluator_Initialize, &make));
+	evaluator->object = make.pMetricsEvaluator;
+	return OPK_OK;
 }
 
 int opk_nv_evaluator_of_new(struct opk_nv_evaluator **out, struct opk_ctx *ctx, const char *chip,
@@ -114,18 +108,14 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 	          .metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
 	          .metricEvalRequestStrideSize = sizeof request);
 	opk_autofree const char **names = NULL;
-	int code = convert(&request, ctx, evaluator, metric);
 
-	if (code)
-		return code;
+	TRY(convert(&request, ctx, evaluator, metric));
 	/* First for the number, then for the names. */
 	for (int round = 0; round < 2; round++) {
 		params.ppRawDependencies = names;
 		params.numOptionalRawDependencies = 0;
-		code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_GetMetricRawDependencies,
-		               &params);
-		if (code)
-			return code;
+		TRY(NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_GetMetricRawDependencies,
+		            &params));
 		if (!names && !(names = opk_alloc_array(params.numRawDependencies, sizeof *names)))
 			return opk_nomem(ctx, "raw counters");
 	}
@@ -183,10 +173,8 @@ static int find_names(struct names *out, struct opk_ctx *ctx, struct opk_nv_eval
 {
 	NV_PARAMS(params, EvaluatorDimUnitToString, .pMetricsEvaluator = evaluator->object,
 	          .dimUnit = factor->dimUnit);
-	int code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_DimUnitToString, &params);
 
-	if (code)
-		return code;
+	TRY(NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_DimUnitToString, &params));
 	*out = (struct names){ params.pSingularName, params.pPluralName };
 	if (factor->dimUnit == NV_DIM_UNIT_INVALID)
 		*out = name_nameless(metric);
@@ -255,17 +243,12 @@ static int ask_factors(struct nv_DimUnitFactor **out, size_t *count, struct opk_
 	          .dimUnitFactorStructSize = NV_END(struct nv_DimUnitFactor, exponent));
 	opk_autofree struct nv_DimUnitFactor *factors = NULL;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_UNITS);
 
-	if (!code)
-		code = convert(&request, ctx, evaluator, metric);
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_UNITS));
+	TRY(convert(&request, ctx, evaluator, metric));
 	for (int round = 0; round < 2; round++) {
 		params.pDimUnits = factors;
-		code = NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_GetMetricDimUnits, &params);
-		if (code)
-			return code;
+		TRY(NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_GetMetricDimUnits, &params));
 		/* 12.6 has no factor for what is unitless, and refuses to be asked for none. */
 		if (!params.numDimUnits)
 			break;
@@ -340,13 +323,10 @@ static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
 {
 	NV_PARAMS(params, EvaluatorMetricNames, .pMetricsEvaluator = evaluator->object,
 	          .metricType = (uint8_t)type);
-	int code;
 
 	if (!count)
 		return OPK_OK;
-	code = NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_GetMetricNames, &params);
-	if (code)
-		return code;
+	TRY(NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_GetMetricNames, &params));
 	for (size_t i = 0; i < count; i++) {
 		if (indices[i] >= params.numMetrics)
 			return opk_fail(ctx, OPK_EFAILED, "constituent %zu of %zu metrics",

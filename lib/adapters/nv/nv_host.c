@@ -20,12 +20,9 @@ int opk_nv_chips(struct opk_strlist *out, struct opk_ctx *ctx)
 {
 	NV_PARAMS(params, HostGetSupportedChips);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
-	if (!code)
-		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetSupportedChips, &params);
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_HOST));
+	TRY(NV_CUPTI(nv, ctx, cuptiProfilerHostGetSupportedChips, &params));
 	for (size_t i = 0; i < params.numChips; i++)
 		if (!opk_strlist_add(out, params.ppChipNames[i]))
 			return opk_nomem(ctx, "chip names");
@@ -38,13 +35,11 @@ int opk_nv_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const char *chip,
 	NV_PARAMS(params, HostGetMaxPerPass, .profilerType = profiler_type(profiler),
 	          .pChipName = chip);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_METRICS_PER_PASS);
 
-	if (!code)
-		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, &params);
-	if (!code)
-		*out = params.maxMetricsPerPass;
-	return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_METRICS_PER_PASS));
+	TRY(NV_CUPTI(nv, ctx, cuptiProfilerHostGetMaxNumHardwareMetricsPerPass, &params));
+	*out = params.maxMetricsPerPass;
+	return OPK_OK;
 }
 
 /*
@@ -177,10 +172,8 @@ int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk
                         enum opk_metric_type type)
 {
 	NV_PARAMS(params, HostGetBaseMetrics, .pHostObject = host->object, .metricType = (int)type);
-	int code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetBaseMetrics, &params);
 
-	if (code)
-		return code;
+	TRY(NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetBaseMetrics, &params));
 	for (size_t i = 0; i < params.numMetrics; i++)
 		if (!opk_strlist_add(out, params.ppMetricNames[i]))
 			return opk_nomem(ctx, "metric names");
@@ -277,18 +270,14 @@ int opk_nv_config_image(void **out, size_t *size, struct opk_ctx *ctx, struct op
 	NV_PARAMS(ask, HostGetConfigImageSize, .pHostObject = host->object);
 	NV_PARAMS(get, HostGetConfigImage, .pHostObject = host->object);
 	opk_autofree void *image = NULL;
-	int code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetConfigImageSize, &ask);
 
-	if (code)
-		return code;
+	TRY(NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetConfigImageSize, &ask));
 	image = opk_alloc(ask.configImageSize);
 	if (!image)
 		return opk_nomem(ctx, "a config image");
 	get.configImageSize = ask.configImageSize;
 	get.pConfigImage = image;
-	code = NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetConfigImage, &get);
-	if (code)
-		return code;
+	TRY(NV_CUPTI(host->nv, ctx, cuptiProfilerHostGetConfigImage, &get));
 	*size = ask.configImageSize;
 	*out = opk_take(image);
 	return OPK_OK;
@@ -299,13 +288,11 @@ int opk_nv_passes(size_t *out, struct opk_ctx *ctx, const void *config, size_t s
 	NV_PARAMS(params, HostGetNumOfPasses, .configImageSize = size,
 	          .pConfigImage = (uint8_t *)config);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
-	if (!code)
-		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetNumOfPasses, &params);
-	if (!code)
-		*out = params.numOfPasses;
-	return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_HOST));
+	TRY(NV_CUPTI(nv, ctx, cuptiProfilerHostGetNumOfPasses, &params));
+	*out = params.numOfPasses;
+	return OPK_OK;
 }
 
 int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
@@ -327,25 +314,24 @@ int opk_nv_single_pass_sets(struct opk_strlist *out, struct opk_ctx *ctx, const 
 	NV_PARAMS(params, HostSinglePassSets, .pChipName = chip);
 	opk_autofree const char **names = NULL;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_SINGLE_PASS_SETS);
 
+	TRY(nv_need(&nv, ctx, NV_FEATURE_SINGLE_PASS_SETS));
 	/* First for the number, then for the names. */
-	for (int round = 0; !code && round < 2; round++) {
-		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetSinglePassSets, &params);
-		if (code)
-			return code;
+	for (int round = 0; round < 2; round++) {
+		TRY(NV_CUPTI(nv, ctx, cuptiProfilerHostGetSinglePassSets, &params));
 		if (!params.numOfSinglePassSets)
 			return OPK_OK;
 		if (!names) {
 			names = opk_alloc_array(params.numOfSinglePassSets, sizeof *names);
-			code = names ? OPK_OK : opk_nomem(ctx, "single-pass sets");
+			if (!names)
+				return opk_nomem(ctx, "single-pass sets");
 			params.ppSinglePassSets = names;
 		}
 	}
-	for (size_t i = 0; !code && i < params.numOfSinglePassSets; i++)
+	for (size_t i = 0; i < params.numOfSinglePassSets; i++)
 		if (!opk_strlist_add(out, names[i]))
-			code = opk_nomem(ctx, "single-pass sets");
-	return code;
+			return opk_nomem(ctx, "single-pass sets");
+	return OPK_OK;
 }
 
 /* Names one after the other; a place outside the buffer is the library's mistake. */

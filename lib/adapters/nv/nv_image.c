@@ -12,13 +12,11 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 	NV_PARAMS(params, DataGetChipName, .pCounterDataImage = image,
 	          .counterDataImageSize = size);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_IMAGE_CHIP);
 
-	if (!code)
-		code = NV_NVPW(nv, ctx, NVPW_CounterData_GetChipName, &params);
-	if (!code)
-		*out = params.pChipName;
-	return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_IMAGE_CHIP));
+	TRY(NV_NVPW(nv, ctx, NVPW_CounterData_GetChipName, &params));
+	*out = params.pChipName;
+	return OPK_OK;
 }
 
 /* A range that is begun was counted, whatever CUPTI says. */
@@ -26,16 +24,14 @@ static int count_begun(size_t *populated, struct opk_ctx *ctx, const void *image
 {
 	NV_PARAMS(params, DataGetNumRanges, .pCounterDataImage = image);
 	struct opk_nv *nv;
-	int code;
 
 	if (!ctx->nv->features[NV_FEATURE_RANGE_COUNT].available)
 		return OPK_OK;
-	code = nv_need(&nv, ctx, NV_FEATURE_RANGE_COUNT);
-	if (!code)
-		code = NV_NVPW(nv, ctx, NVPW_CounterData_GetNumRanges, &params);
-	if (!code && *populated < params.numRanges)
+	TRY(nv_need(&nv, ctx, NV_FEATURE_RANGE_COUNT));
+	TRY(NV_NVPW(nv, ctx, NVPW_CounterData_GetNumRanges, &params));
+	if (*populated < params.numRanges)
 		*populated = params.numRanges;
-	return code;
+	return OPK_OK;
 }
 
 /*
@@ -70,15 +66,11 @@ int opk_nv_image_info(struct opk_nv_image_info *out, struct opk_ctx *ctx, const 
 	NV_PARAMS(params, PmGetCounterDataInfo, .counterDataImageSize = size);
 	opk_autofree void *copy = NULL;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
-	if (!code)
-		code = copy_with_room(&copy, nv, ctx, image, size);
+	TRY(nv_need(&nv, ctx, NV_FEATURE_HOST));
+	TRY(copy_with_room(&copy, nv, ctx, image, size));
 	params.pCounterDataImage = copy ? copy : image;
-	if (!code)
-		code = NV_CUPTI(nv, ctx, cuptiPmSamplingGetCounterDataInfo, &params);
-	if (code)
-		return code;
+	TRY(NV_CUPTI(nv, ctx, cuptiPmSamplingGetCounterDataInfo, &params));
 	*out = (struct opk_nv_image_info){ params.numTotalSamples, params.numPopulatedSamples,
 		                           params.numCompletedSamples };
 	return count_begun(&out->populated, ctx, image);
@@ -88,13 +80,12 @@ int opk_nv_image_profiler(enum opk_profiler *out, struct opk_ctx *ctx, const voi
 {
 	NV_PARAMS(params, SamplerGetSampleTime, .pCounterDataImage = image);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_TIMES);
 
-	if (!code)
-		*out = NV_CALL(nv, NVPW_PeriodicSampler_CounterData_GetSampleTime, &params)
-		               ? OPK_PROFILER_RANGE
-		               : OPK_PROFILER_PM;
-	return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_SAMPLE_TIMES));
+	*out = NV_CALL(nv, NVPW_PeriodicSampler_CounterData_GetSampleTime, &params)
+	               ? OPK_PROFILER_RANGE
+	               : OPK_PROFILER_PM;
+	return OPK_OK;
 }
 
 int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, const void *image,
@@ -102,12 +93,9 @@ int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, cons
 {
 	NV_PARAMS(params, SamplerGetSampleTime, .pCounterDataImage = image, .rangeIndex = index);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_TIMES);
 
-	if (!code)
-		code = NV_NVPW(nv, ctx, NVPW_PeriodicSampler_CounterData_GetSampleTime, &params);
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_SAMPLE_TIMES));
+	TRY(NV_NVPW(nv, ctx, NVPW_PeriodicSampler_CounterData_GetSampleTime, &params));
 	*start = params.timestampStart;
 	*end = params.timestampEnd;
 	return OPK_OK;
@@ -118,12 +106,9 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 	NV_PARAMS(params, HostGetRangeName, .pCounterDataImage = image,
 	          .counterDataImageSize = size, .rangeIndex = index, .delimiter = "/");
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_HOST);
 
-	if (!code)
-		code = NV_CUPTI(nv, ctx, cuptiProfilerHostGetRangeName, &params);
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_HOST));
+	TRY(NV_CUPTI(nv, ctx, cuptiProfilerHostGetRangeName, &params));
 	*out = params.pRangeName ? (char *)params.pRangeName : opk_strdup("");
 	return *out ? OPK_OK : opk_nomem(ctx, "a range name");
 }
@@ -143,13 +128,10 @@ static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct op
 	NV_PARAMS(params, DataExtractPrefix, .pCounterDataSrc = image,
 	          .counterDataSrcSize = image_size);
 	opk_autofree void *prefix = NULL;
-	int code;
 
 	/* First for the size, then for the prefix. */
 	for (int round = 0; round < 2; round++) {
-		code = NV_NVPW(nv, ctx, NVPW_CounterData_ExtractCounterDataPrefix, &params);
-		if (code)
-			return code;
+		TRY(NV_NVPW(nv, ctx, NVPW_CounterData_ExtractCounterDataPrefix, &params));
 		/* It is a part of the image. */
 		if (params.counterDataPrefixSize > image_size)
 			return opk_fail(ctx, OPK_EFAILED,
@@ -172,11 +154,10 @@ static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
 	          .maxNumRangeTreeNodes = copy->maxNumRangeTreeNodes,
 	          .maxRangeNameLength = copy->maxRangeNameLength,
 	          .pCounterDataSrc = copy->pCounterDataSrc);
-	int code = NV_NVPW(nv, ctx, NVPW_CounterData_CalculateCounterDataImageCopySize, &params);
 
-	if (!code)
-		*out = params.copyDataImageCounterSize;
-	return code;
+	TRY(NV_NVPW(nv, ctx, NVPW_CounterData_CalculateCounterDataImageCopySize, &params));
+	*out = params.copyDataImageCounterSize;
+	return OPK_OK;
 }
 
 int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
@@ -189,12 +170,9 @@ int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
 	          .maxRangeNameLength = (uint32_t)plan->name_size, .pCounterDataSrc = plan->gpu);
 	opk_autofree void *copy = NULL;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
 
-	if (!code)
-		code = copy_size(out_size, nv, ctx, &params);
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_COMBINE));
+	TRY(copy_size(out_size, nv, ctx, &params));
 	/* A damaged image may say anything. */
 	if (plan->most && *out_size / (plan->slots + 1) > plan->most)
 		return opk_fail(ctx, OPK_EFAILED, "the image's head is larger than the image");
@@ -202,10 +180,9 @@ int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
 	if (!copy)
 		return opk_nomem(ctx, "a counter data image");
 	params.pCounterDataDst = copy;
-	code = NV_NVPW(nv, ctx, NVPW_CounterData_InitializeCounterDataImageCopy, &params);
-	if (!code)
-		*out = opk_take(copy);
-	return code;
+	TRY(NV_NVPW(nv, ctx, NVPW_CounterData_InitializeCounterDataImageCopy, &params));
+	*out = opk_take(copy);
+	return OPK_OK;
 }
 
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
@@ -231,15 +208,11 @@ int opk_nv_combiner_new(struct opk_nv_combiner **out, struct opk_ctx *ctx, void 
 	NV_PARAMS(params, CombinerCreate, .pCounterDataDst = image);
 	opk_autofree struct opk_nv_combiner *combiner = opk_alloc(sizeof *combiner);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_COMBINE);
 
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_COMBINE));
 	if (!combiner)
 		return opk_nomem(ctx, "a combiner");
-	code = NV_NVPW(nv, ctx, NVPW_CounterDataCombiner_Create, &params);
-	if (code)
-		return code;
+	TRY(NV_NVPW(nv, ctx, NVPW_CounterDataCombiner_Create, &params));
 	combiner->nv = nv;
 	combiner->object = params.pCounterDataCombiner;
 	*out = opk_take(combiner);
@@ -263,11 +236,10 @@ int opk_nv_combiner_range(size_t *slot, struct opk_ctx *ctx, struct opk_nv_combi
 {
 	NV_PARAMS(params, CombinerCreateRange, .pCounterDataCombiner = combiner->object,
 	          .numDescriptions = 1, .ppDescriptions = &name);
-	int code = NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_CreateRange, &params);
 
-	if (!code)
-		*slot = params.rangeIndexDst;
-	return code;
+	TRY(NV_NVPW(combiner->nv, ctx, NVPW_CounterDataCombiner_CreateRange, &params));
+	*slot = params.rangeIndexDst;
+	return OPK_OK;
 }
 
 int opk_nv_combiner_ranges(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t count,
@@ -336,11 +308,9 @@ int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image)
 {
 	NV_PARAMS(params, SamplerTrim, .pCounterDataImage = image, .counterDataImageSize = *size);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_TRIM_SAMPLES);
 
-	if (!code)
-		code = NV_NVPW(nv, ctx, NVPW_PeriodicSampler_CounterData_TrimInPlace, &params);
-	if (!code)
-		*size = params.counterDataImageTrimmedSize;
-	return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_TRIM_SAMPLES));
+	TRY(NV_NVPW(nv, ctx, NVPW_PeriodicSampler_CounterData_TrimInPlace, &params));
+	*size = params.counterDataImageTrimmedSize;
+	return OPK_OK;
 }

@@ -47,14 +47,11 @@ static int get_prefix(void **out, size_t *size, struct opk_nv *nv, struct opk_ct
 {
 	NV_PARAMS(params, BuilderGetPrefix, .pCounterDataBuilder = builder);
 	opk_autofree void *prefix = NULL;
-	int code;
 
 	for (int round = 0; round < 2; round++) {
 		params.pBuffer = prefix;
 		params.bytesAllocated = prefix ? params.bytesCopied : 0;
-		code = NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_GetCounterDataPrefix, &params);
-		if (code)
-			return code;
+		TRY(NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_GetCounterDataPrefix, &params));
 		if (!prefix && !(prefix = opk_alloc(params.bytesCopied)))
 			return opk_nomem(ctx, "a counter-data prefix");
 	}
@@ -104,15 +101,11 @@ int opk_nv_config_counters(struct opk_strlist *out, struct opk_ctx *ctx, const v
 	          .passIndex = pass);
 	opk_autofree const char **names = NULL;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_PLAN_DETAIL);
 
-	if (code)
-		return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_PLAN_DETAIL));
 	for (int round = 0; round < 2; round++) {
 		params.ppRawCounterNames = names;
-		code = NV_NVPW(nv, ctx, NVPW_Config_GetRawCounters, &params);
-		if (code)
-			return code;
+		TRY(NV_NVPW(nv, ctx, NVPW_Config_GetRawCounters, &params));
 		if (!names && !(names = opk_alloc_array(params.numRawCounters, sizeof *names)))
 			return opk_nomem(ctx, "raw counters");
 	}
@@ -126,12 +119,9 @@ int opk_nv_sample_size(size_t *out, struct opk_ctx *ctx, const void *config, siz
 {
 	NV_PARAMS(params, SamplerEstimatedSize, .pConfig = config, .configSize = size);
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_SAMPLE_SIZE);
 
-	if (!code)
-		code = NV_NVPW(nv, ctx, NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize,
-		               &params);
-	if (!code)
-		*out = params.sampleSize;
-	return code;
+	TRY(nv_need(&nv, ctx, NV_FEATURE_SAMPLE_SIZE));
+	TRY(NV_NVPW(nv, ctx, NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize, &params));
+	*out = params.sampleSize;
+	return OPK_OK;
 }

@@ -37,14 +37,11 @@ static void choose_all(struct opk_nv_scheduler *scheduler)
 static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	NV_PARAMS(params, SchedulerGetDomains, .pRawCounterConfig = scheduler->object);
-	int code;
 
 	/* First for the number, then for the domains. */
 	for (int round = 0; round < 2; round++) {
-		code = NV_NVPW(scheduler->nv, ctx,
-		               NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains, &params);
-		if (code)
-			return code;
+		TRY(NV_NVPW(scheduler->nv, ctx,
+		            NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains, &params));
 		if (!scheduler->domains && !make_room(scheduler, params.numAvailableDomains))
 			return opk_nomem(ctx, "raw counter domains");
 		params.pAvailableDomains = scheduler->domains;
@@ -86,18 +83,15 @@ static int create(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char
 	NV_PARAMS(params, SchedulerCreate, .pChipName = chip,
 	          .pCounterAvailabilityImage = availability,
 	          .activityKind = NV_ACTIVITY_KIND_PROFILER);
-	int code;
 
 	if (!scheduler)
 		return opk_nomem(ctx, "a raw counter scheduler");
 	scheduler->chip = chip;
 	scheduler->availability = availability;
-	code = nv_need(&scheduler->nv, ctx, NV_FEATURE_SCHEDULER);
-	if (!code)
-		code = NV_NVPW(scheduler->nv, ctx, NVPW_CUDA_RawCounterConfig_Create, &params);
-	if (!code)
-		scheduler->object = params.pRawCounterConfig;
-	return code;
+	TRY(nv_need(&scheduler->nv, ctx, NV_FEATURE_SCHEDULER));
+	TRY(NV_NVPW(scheduler->nv, ctx, NVPW_CUDA_RawCounterConfig_Create, &params));
+	scheduler->object = params.pRawCounterConfig;
+	return OPK_OK;
 }
 
 int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, const char *chip,
@@ -114,10 +108,10 @@ int opk_nv_scheduler_new(struct opk_nv_scheduler **out, struct opk_ctx *ctx, con
 static int name_domain(const char **out, struct opk_ctx *ctx, struct opk_nv *nv, uint32_t domain)
 {
 	NV_PARAMS(params, SchedulerDomainToString, .domain = domain);
-	int code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_RawCounterDomainToString, &params);
 
+	TRY(NV_NVPW(nv, ctx, NVPW_RawCounterConfig_RawCounterDomainToString, &params));
 	*out = params.pDomainName;
-	return code;
+	return OPK_OK;
 }
 
 /* Adds the chosen domains of another one that have these names. */
@@ -152,17 +146,16 @@ int opk_nv_scheduler_like(struct opk_nv_scheduler **out, struct opk_ctx *ctx,
 int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                             bool (*wanted)(const void *data, const char *domain), const void *data)
 {
-	int code = close_pass(scheduler, ctx);
-
+	TRY(close_pass(scheduler, ctx));
 	scheduler->group_count = 0;
-	for (size_t i = 0; !code && i < scheduler->domain_count; i++) {
+	for (size_t i = 0; i < scheduler->domain_count; i++) {
 		const char *name;
 
-		code = name_domain(&name, ctx, scheduler->nv, scheduler->domains[i]);
-		if (!code && wanted(data, name))
+		TRY(name_domain(&name, ctx, scheduler->nv, scheduler->domains[i]));
+		if (wanted(data, name))
 			scheduler->group[scheduler->group_count++] = scheduler->domains[i];
 	}
-	return code;
+	return OPK_OK;
 }
 
 void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
@@ -199,7 +192,6 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 	          .rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances),
 	          .numRawCounterRequests = count, .pRawCounterRequests = requests,
 	          .disallowAddingExtraPasses = 1);
-	int code;
 
 	if (!requests)
 		return opk_nomem(ctx, "raw counters");
@@ -208,13 +200,10 @@ int opk_nv_scheduler_fits(bool *out, struct opk_ctx *ctx, struct opk_nv_schedule
 		*out = true;
 		return OPK_OK;
 	}
-	code = open_pass(scheduler, ctx);
-	if (!code)
-		code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_AreRawCountersSchedulable,
-		               &params);
-	if (!code)
-		*out = params.schedulable;
-	return code;
+	TRY(open_pass(scheduler, ctx));
+	TRY(NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_AreRawCountersSchedulable, &params));
+	*out = params.schedulable;
+	return OPK_OK;
 }
 
 static int add_domain(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv *nv,
@@ -286,12 +275,12 @@ static int add_members(struct opk_strlist *out, struct opk_ctx *ctx,
 	uint32_t members[MAX_DOMAINS];
 	NV_PARAMS(params, SchedulerGetMembers, .pRawCounterConfig = scheduler->object,
 	          .domain = pair, .numMemberDomains = MAX_DOMAINS, .pMemberDomains = members);
-	int code = NV_NVPW(scheduler->nv, ctx,
-	                   NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, &params);
 
-	for (size_t i = 0; !code && i < params.numMemberDomains && i < MAX_DOMAINS; i++)
-		code = add_domain(out, ctx, scheduler->nv, members[i]);
-	return code;
+	TRY(NV_NVPW(scheduler->nv, ctx,
+	            NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains, &params));
+	for (size_t i = 0; i < params.numMemberDomains && i < MAX_DOMAINS; i++)
+		TRY(add_domain(out, ctx, scheduler->nv, members[i]));
+	return OPK_OK;
 }
 
 int opk_nv_counter_places(struct opk_strlist *out, size_t *ways, struct opk_ctx *ctx,
@@ -341,11 +330,10 @@ int opk_nv_scheduler_add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *sche
 static int count_passes(size_t *out, struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
 {
 	NV_PARAMS(params, SchedulerGetNumPasses, .pRawCounterConfig = scheduler->object);
-	int code = NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_GetNumPasses, &params);
 
-	if (!code)
-		*out = params.numPasses;
-	return code;
+	TRY(NV_NVPW(scheduler->nv, ctx, NVPW_RawCounterConfig_GetNumPasses, &params));
+	*out = params.numPasses;
+	return OPK_OK;
 }
 
 static int generate(struct opk_ctx *ctx, const struct opk_nv_scheduler *scheduler)
@@ -361,26 +349,19 @@ int opk_nv_scheduler_image(void **out, size_t *size, size_t *passes, struct opk_
 	NV_PARAMS(params, SchedulerGetImage, .pRawCounterConfig = scheduler->object);
 	opk_autofree void *image = NULL;
 	struct opk_nv *nv;
-	int code = nv_need(&nv, ctx, NV_FEATURE_PLANNER);
 
-	if (!code)
-		code = close_pass(scheduler, ctx);
-	if (!code)
-		code = count_passes(passes, ctx, scheduler);
-	if (!code)
-		code = generate(ctx, scheduler);
+	TRY(nv_need(&nv, ctx, NV_FEATURE_PLANNER));
+	TRY(close_pass(scheduler, ctx));
+	TRY(count_passes(passes, ctx, scheduler));
+	TRY(generate(ctx, scheduler));
 	/* First for the size, then for the image. */
-	for (int round = 0; !code && round < 2; round++) {
-		code = NV_NVPW(nv, ctx, NVPW_RawCounterConfig_GetConfigImage, &params);
-		if (code)
-			return code;
+	for (int round = 0; round < 2; round++) {
+		TRY(NV_NVPW(nv, ctx, NVPW_RawCounterConfig_GetConfigImage, &params));
 		if (!image && !(image = opk_alloc(params.bytesCopied)))
 			return opk_nomem(ctx, "a config image");
 		params.pBuffer = image;
 		params.bytesAllocated = params.bytesCopied;
 	}
-	if (code)
-		return code;
 	*size = params.bytesCopied;
 	*out = opk_take(image);
 	return OPK_OK;
