@@ -90,15 +90,14 @@ struct opk_draft {
 	enum opk_profiler profiler;
 	struct opk_strlist chips; /* that it claims; empty: all chips */
 	opk_chip_mask claimed;    /* a metric for all of these needs no condition */
-	struct opk_draft_metric *metrics;
-	size_t metric_count, metric_capacity;
+	OPK_LIST(struct opk_draft_metric) metrics;
 	struct opk_index names; /* to the metrics */
-	struct opk_draft_heading *headings;
-	size_t heading_count, heading_capacity;
-	struct opk_draft_formula *formulas;
-	size_t formula_count, formula_capacity;
-	struct opk_draft_reason *reasons;
-	size_t reason_count, reason_capacity;
+	OPK_LIST(struct opk_draft_heading) headings;
+	OPK_LIST(struct opk_draft_formula) formulas;
+	struct opk_draft_reasons {
+		struct opk_draft_reason *items;
+		size_t count, capacity;
+	} reasons;
 	bool failed; /* out of memory at some point: the contents are useless */
 };
 

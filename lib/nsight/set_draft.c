@@ -32,25 +32,21 @@ static char *copy_prose(struct opk_draft *draft, const char *text)
 	return prose;
 }
 
-/* One more element; NULL when out of memory. */
-static void *append(struct opk_draft *draft, void *array, size_t *capacity, size_t *count,
-                    size_t size)
+/* The element that was added; NULL when out of memory, now or before. */
+static void *need(struct opk_draft *draft, void *added)
 {
-	void *element = draft->failed ? NULL : opk_append(array, capacity, count, size);
-
-	draft->failed |= !element;
-	return element;
+	draft->failed |= !added;
+	return draft->failed ? NULL : added;
 }
 
 static void add_heading(struct opk_draft *draft, const char *title, const char *text)
 {
-	struct opk_draft_heading *added = append(draft, &draft->headings, &draft->heading_capacity,
-	                                         &draft->heading_count, sizeof *added);
+	struct opk_draft_heading *added = need(draft, opk_list_add(&draft->headings));
 
 	if (added)
 		*added = (struct opk_draft_heading){ .title = copy_prose(draft, title),
 			                             .text = copy_prose(draft, text),
-			                             .first = draft->metric_count };
+			                             .first = draft->metrics.count };
 }
 
 void opk_draft_init(struct opk_draft *draft, const char *name, const char *description,
@@ -71,13 +67,12 @@ struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const cha
 {
 	size_t i;
 
-	return opk_index_find(&i, &draft->names, name) ? &draft->metrics[i] : NULL;
+	return opk_index_find(&i, &draft->names, name) ? &draft->metrics.items[i] : NULL;
 }
 
 void opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric)
 {
-	struct opk_draft_metric *added = append(draft, &draft->metrics, &draft->metric_capacity,
-	                                        &draft->metric_count, sizeof *added);
+	struct opk_draft_metric *added = need(draft, opk_list_add(&draft->metrics));
 
 	if (!added)
 		return;
@@ -85,16 +80,15 @@ void opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metri
 	added->name = copy(draft, metric->name);
 	added->label = copy(draft, metric->label);
 	added->comment = copy(draft, metric->comment);
-	draft->headings[draft->heading_count - 1].count++;
+	draft->headings.items[draft->headings.count - 1].count++;
 	draft->failed |= !added->name
-	                 || !opk_index_add(&draft->names, added->name, draft->metric_count - 1,
+	                 || !opk_index_add(&draft->names, added->name, draft->metrics.count - 1,
 	                                   NULL);
 }
 
 void opk_draft_add_formula(struct opk_draft *draft, const char *name, const char *formula)
 {
-	struct opk_draft_formula *added = append(draft, &draft->formulas, &draft->formula_capacity,
-	                                         &draft->formula_count, sizeof *added);
+	struct opk_draft_formula *added = need(draft, opk_list_add(&draft->formulas));
 
 	if (added)
 		*added = (struct opk_draft_formula){ copy(draft, name), copy(draft, formula) };
@@ -104,11 +98,10 @@ static struct opk_draft_reason *reason_of(struct opk_draft *draft, const char *t
 {
 	struct opk_draft_reason *added;
 
-	for (size_t i = 0; i < draft->reason_count; i++)
-		if (!strcmp(draft->reasons[i].reason, text))
-			return &draft->reasons[i];
-	added = append(draft, &draft->reasons, &draft->reason_capacity, &draft->reason_count,
-	               sizeof *added);
+	for (size_t i = 0; i < draft->reasons.count; i++)
+		if (!strcmp(draft->reasons.items[i].reason, text))
+			return &draft->reasons.items[i];
+	added = need(draft, opk_list_add(&draft->reasons));
 	if (added)
 		added->reason = copy(draft, text);
 	return added;
@@ -129,36 +122,36 @@ size_t opk_draft_left_out_count(const struct opk_draft *draft)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < draft->reason_count; i++)
-		count += draft->reasons[i].names.count;
+	for (size_t i = 0; i < draft->reasons.count; i++)
+		count += draft->reasons.items[i].names.count;
 	return count;
 }
 
 void opk_draft_clear(struct opk_draft *draft)
 {
-	for (size_t i = 0; i < draft->metric_count; i++) {
-		free(draft->metrics[i].name);
-		free(draft->metrics[i].label);
-		free(draft->metrics[i].comment);
+	for (size_t i = 0; i < draft->metrics.count; i++) {
+		free(draft->metrics.items[i].name);
+		free(draft->metrics.items[i].label);
+		free(draft->metrics.items[i].comment);
 	}
-	for (size_t i = 0; i < draft->heading_count; i++) {
-		free(draft->headings[i].title);
-		free(draft->headings[i].text);
+	for (size_t i = 0; i < draft->headings.count; i++) {
+		free(draft->headings.items[i].title);
+		free(draft->headings.items[i].text);
 	}
-	for (size_t i = 0; i < draft->formula_count; i++) {
-		free(draft->formulas[i].name);
-		free(draft->formulas[i].formula);
+	for (size_t i = 0; i < draft->formulas.count; i++) {
+		free(draft->formulas.items[i].name);
+		free(draft->formulas.items[i].formula);
 	}
-	for (size_t i = 0; i < draft->reason_count; i++) {
-		free(draft->reasons[i].reason);
-		opk_strlist_clear(&draft->reasons[i].names);
-		opk_index_clear(&draft->reasons[i].known);
+	for (size_t i = 0; i < draft->reasons.count; i++) {
+		free(draft->reasons.items[i].reason);
+		opk_strlist_clear(&draft->reasons.items[i].names);
+		opk_index_clear(&draft->reasons.items[i].known);
 	}
-	free(draft->metrics);
+	free(draft->metrics.items);
 	opk_index_clear(&draft->names);
-	free(draft->headings);
-	free(draft->formulas);
-	free(draft->reasons);
+	free(draft->headings.items);
+	free(draft->formulas.items);
+	free(draft->reasons.items);
 	opk_strlist_clear(&draft->comments);
 	opk_strlist_clear(&draft->chips);
 	free(draft->name);
@@ -189,12 +182,12 @@ void opk_drafts_put(struct opk_drafts *drafts, size_t which, const char *title, 
 		found->chips |= metric->chips;
 		return;
 	}
-	if (draft->metric_count >= MAX_METRICS) {
+	if (draft->metrics.count >= MAX_METRICS) {
 		drafts->code = opk_fail(drafts->ctx, OPK_EINPUT, "%s: more than %d metrics",
 		                        drafts->path, MAX_METRICS);
 		return;
 	}
-	if (strcmp(draft->headings[draft->heading_count - 1].title, title) != 0)
+	if (strcmp(draft->headings.items[draft->headings.count - 1].title, title) != 0)
 		add_heading(draft, title, text);
 	opk_draft_add(draft, metric);
 }

@@ -218,7 +218,7 @@ static size_t largest(const struct opk_drafts *drafts)
 	size_t best = 0;
 
 	for (size_t i = 1; i < OPK_DRAFTS; i++)
-		if (drafts->drafts[i].metric_count > drafts->drafts[best].metric_count)
+		if (drafts->drafts[i].metrics.count > drafts->drafts[best].metrics.count)
 			best = i;
 	return best;
 }
@@ -252,8 +252,8 @@ static bool add_claims(struct opk_draft *draft)
 {
 	opk_chip_mask chips = 0;
 
-	for (size_t i = 0; i < draft->metric_count; i++)
-		chips |= draft->metrics[i].chips;
+	for (size_t i = 0; i < draft->metrics.count; i++)
+		chips |= draft->metrics.items[i].chips;
 	draft->claimed = chips;
 	return chips == opk_chips_all() || opk_chip_mask_names(&draft->chips, chips);
 }
@@ -279,7 +279,7 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 	add_comments(draft, drafts);
 	set->name = opk_strdup(draft->name);
 	set->profiler = draft->profiler;
-	set->metric_count = draft->metric_count;
+	set->metric_count = draft->metrics.count;
 	set->left_out_count = opk_draft_left_out_count(draft);
 	set->yaml = opk_draft_write(draft);
 	return set->name && set->yaml ? OPK_OK : opk_nomem(drafts->ctx, "a metric set");
@@ -289,10 +289,8 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 static void give_reasons(struct opk_draft *to, struct opk_draft *from)
 {
 	to->failed |= from->failed;
-	to->reasons = opk_take(from->reasons);
-	to->reason_count = from->reason_count;
-	to->reason_capacity = from->reason_capacity;
-	from->reason_count = from->reason_capacity = 0;
+	to->reasons = from->reasons;
+	from->reasons = (struct opk_draft_reasons){ 0 };
 }
 
 static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
@@ -304,14 +302,14 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 	for (size_t i = 0; i < OPK_DRAFTS; i++)
 		if (drafts->drafts[i].failed)
 			return opk_nomem(drafts->ctx, "a metric set");
-	if (!drafts->drafts[first].metric_count)
+	if (!drafts->drafts[first].metrics.count)
 		return opk_fail(drafts->ctx, OPK_EFAILED,
 		                "%s: there is no metric of the hardware's in it (%zu others)",
 		                drafts->path, opk_draft_left_out_count(&drafts->left));
 	give_reasons(&drafts->drafts[first], &drafts->left);
 	TRY(write_set(import, drafts, first, true));
 	for (size_t i = 0; i < OPK_DRAFTS; i++) {
-		if (i != first && drafts->drafts[i].metric_count)
+		if (i != first && drafts->drafts[i].metrics.count)
 			TRY(write_set(import, drafts, i, false));
 	}
 	return OPK_OK;

@@ -37,12 +37,12 @@ static void add_name(struct names *names, struct opk_buf *out, const char *name)
 
 static void collect_names(struct names *names, struct opk_buf *out, const struct opk_draft *draft)
 {
-	for (size_t i = 0; i < draft->formula_count; i++)
-		add_name(names, out, draft->formulas[i].name);
-	for (size_t i = 0; i < draft->metric_count; i++) {
-		add_name(names, out, draft->metrics[i].name);
-		if (draft->metrics[i].label)
-			add_name(names, out, draft->metrics[i].label);
+	for (size_t i = 0; i < draft->formulas.count; i++)
+		add_name(names, out, draft->formulas.items[i].name);
+	for (size_t i = 0; i < draft->metrics.count; i++) {
+		add_name(names, out, draft->metrics.items[i].name);
+		if (draft->metrics.items[i].label)
+			add_name(names, out, draft->metrics.items[i].label);
 	}
 }
 
@@ -112,35 +112,36 @@ static void put_heading(struct opk_buf *out, const struct opk_draft *draft,
 		opk_buf_add_text(out, "    metrics:\n");
 	}
 	for (size_t i = 0; i < heading->count; i++)
-		put_metric(out, titled ? 6 : 2, draft, names, &draft->metrics[heading->first + i]);
+		put_metric(out, titled ? 6 : 2, draft, names,
+		           &draft->metrics.items[heading->first + i]);
 }
 
 static void put_formulas(struct opk_buf *out, const struct opk_draft *draft)
 {
-	if (draft->formula_count)
+	if (draft->formulas.count)
 		opk_buf_add_text(out, "derived:\n");
-	for (size_t i = 0; i < draft->formula_count; i++) {
+	for (size_t i = 0; i < draft->formulas.count; i++) {
 		opk_buf_add_text(out, "  ");
-		opk_yaml_put_text(out, draft->formulas[i].name);
+		opk_yaml_put_text(out, draft->formulas.items[i].name);
 		opk_buf_add_text(out, ": ");
-		opk_yaml_put_text(out, draft->formulas[i].formula);
+		opk_yaml_put_text(out, draft->formulas.items[i].formula);
 		opk_buf_add_text(out, "\n");
 	}
 }
 
 static void put_reasons(struct opk_buf *out, const struct opk_draft *draft)
 {
-	if (draft->reason_count)
+	if (draft->reasons.count)
 		opk_buf_add_text(out, "\n# Left out:\n");
-	for (size_t i = 0; i < draft->reason_count; i++) {
-		opk_autofree char *line = opk_printf("%s:", draft->reasons[i].reason);
+	for (size_t i = 0; i < draft->reasons.count; i++) {
+		opk_autofree char *line = opk_printf("%s:", draft->reasons.items[i].reason);
 
 		out->failed |= !line;
 		if (line)
 			put_line(out, 0, line);
-		for (size_t k = 0; k < draft->reasons[i].names.count; k++) {
-			opk_autofree char *name = opk_printf("    %s",
-			                                     draft->reasons[i].names.items[k]);
+		for (size_t k = 0; k < draft->reasons.items[i].names.count; k++) {
+			opk_autofree char *name = opk_printf("    %s", draft->reasons.items[i]
+			                                                       .names.items[k]);
 
 			out->failed |= !name;
 			if (name)
@@ -170,10 +171,10 @@ char *opk_draft_write(const struct opk_draft *draft)
 		opk_buf_add_text(out, "\n");
 	}
 	put_formulas(out, draft);
-	if (draft->metric_count)
+	if (draft->metrics.count)
 		opk_buf_add_text(out, "metrics:\n");
-	for (size_t i = 0; i < draft->heading_count; i++)
-		put_heading(out, draft, &names, &draft->headings[i]);
+	for (size_t i = 0; i < draft->headings.count; i++)
+		put_heading(out, draft, &names, &draft->headings.items[i]);
 	put_reasons(out, draft);
 	opk_index_clear(&names.known);
 	opk_index_clear(&names.again);

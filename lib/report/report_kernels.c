@@ -318,15 +318,6 @@ static void put_kernel(struct report_page *page, const struct opk_summary *summa
 	opk_json_end_object(json);
 }
 
-/* What no kernel has is not shown: PM sampling may lack the peak. */
-static bool has_peak(const struct opk_summary *summary, size_t peak)
-{
-	for (size_t i = 0; i < summary->kernel_count; i++)
-		if (!isnan(summary->kernels[i].peaks[peak]))
-			return true;
-	return false;
-}
-
 static void put_peak_values(struct opk_json_writer *json, const struct opk_summary *summary,
                             size_t rows, size_t peak)
 {
@@ -351,7 +342,7 @@ static void put_peaks(struct opk_json_writer *json, const struct opk_summary *su
 			.name = name, .metric = name, .unit = "percent", .description = ""
 		};
 
-		if (has_peak(summary, i))
+		if (opk_summary_has_peak(summary, i))
 			put_column(json, &column, 0);
 	}
 	opk_json_end_array(json);
@@ -360,7 +351,7 @@ static void put_peaks(struct opk_json_writer *json, const struct opk_summary *su
 	opk_json_key(json, "values");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count; i++)
-		if (has_peak(summary, i))
+		if (opk_summary_has_peak(summary, i))
 			put_peak_values(json, summary, rows, i);
 	opk_json_end_array(json);
 }

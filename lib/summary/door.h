@@ -112,6 +112,8 @@ int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_f
 /* The metrics of `peaks` of kernels on the timeline, in their order. */
 size_t opk_summary_peak_count(const struct opk_summary *summary);
 const char *opk_summary_peak(const struct opk_summary *summary, size_t i);
+/* Whether any kernel has a value of it: PM sampling may lack the peak. */
+bool opk_summary_has_peak(const struct opk_summary *summary, size_t i);
 
 /*
  * The place of a column of that name among `columns` of struct opk_aggregated; SIZE_MAX: there is

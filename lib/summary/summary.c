@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A recording for people: made step by step, and asked. */
+#include <math.h>
+
 #include "base/option_struct.h"
 #include "chip/door.h"
 #include "images/door.h"
@@ -112,4 +114,12 @@ size_t opk_summary_peak_count(const struct opk_summary *s)
 const char *opk_summary_peak(const struct opk_summary *s, size_t i)
 {
 	return opk_evaluation_column(s->timeline, i);
+}
+
+bool opk_summary_has_peak(const struct opk_summary *s, size_t i)
+{
+	for (size_t k = 0; k < s->kernel_count; k++)
+		if (!isnan(s->kernels[k].peaks[i]))
+			return true;
+	return false;
 }

@@ -56,7 +56,7 @@ static bool has_submetric(const struct opk_summary *s, const struct opk_metric *
 }
 
 /* Elapsed cycles and times are always at their peak. */
-static bool has_peak(const struct opk_metric *metric)
+static bool may_be_below_peak(const struct opk_metric *metric)
 {
 	return metric && metric->type == OPK_COUNTER && !strstr(metric->name, "cycles_elapsed")
 	       && !strstr(metric->name, "cycles_in_") && !strstr(metric->name, "__time_");
@@ -71,7 +71,7 @@ static char *peak_of(const struct opk_summary *s, const char *name)
 
 	if (name && strstr(name, ".pct_of_peak_sustained"))
 		return opk_strdup(name);
-	if (!has_peak(metric))
+	if (!may_be_below_peak(metric))
 		return opk_strdup("");
 	suffix = name + strlen(metric->name);
 	rest = *suffix == '.' ? suffix + 1 + strcspn(suffix + 1, ".") : "?";

@@ -59,15 +59,6 @@ static void put_units(const struct show *show, const struct app_fields *fields)
 	}
 }
 
-/* What no kernel has is not shown: PM sampling may lack the peak. */
-static bool has_peak(const struct opk_summary *summary, size_t peak)
-{
-	for (size_t i = 0; i < summary->kernel_count; i++)
-		if (!isnan(summary->kernels[i].peaks[peak]))
-			return true;
-	return false;
-}
-
 static void fill_kernel(struct app_fields *fields, const struct show *show, size_t at)
 {
 	const struct opk_summary_kernel *kernel = &show->summary->kernels[at];
@@ -89,7 +80,7 @@ static void fill_kernel(struct app_fields *fields, const struct show *show, size
 	if (peaks)
 		field_number(fields, "samples_alone", ran->samples_alone);
 	for (size_t i = 0; i < peaks; i++)
-		if (has_peak(show->summary, i))
+		if (opk_summary_has_peak(show->summary, i))
 			field_add(fields, opk_summary_peak(show->summary, i), OPK_CELL_DOUBLE,
 			          cell_value(kernel->peaks[i]));
 }

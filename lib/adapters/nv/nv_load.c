@@ -116,7 +116,7 @@ static bool add_loader_path(struct opk_strlist *out)
 	return true;
 }
 
-/* Files that may be the library, best first, after the search order of DESIGN. */
+/* Files that may be the library, best first. */
 static bool find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 {
 	const struct opk_env *env = &ctx->env;
