@@ -108,7 +108,7 @@ struct opk_set {
 	OPK_LIST(const struct opk_set *) claiming;
 	/* The entries of all lists of metrics as they are written, each once. */
 	struct opk_strlist metrics;
-	/* What it and those that it includes define, checked; only sets of files and text have them. */
+	/* What it and those that it includes define; sets of files and text have it, checked. */
 	struct opk_symbols *symbols;
 };
 
