@@ -25,10 +25,10 @@ bool collector_init(void)
 	const char *problem = settings_read(settings);
 
 	if (!problem)
-		problem = target_open(&collector.target, cupti_choose(settings));
+		problem = target_open(cupti_choose(settings));
 	if (problem)
 		return say(false, "%s", problem);
-	collector.target.verbose = settings->verbose;
+	target.verbose = settings->verbose;
 	if (settings->set_path && collect_set_load(&collector.set, settings->set_path))
 		return false;
 	if (settings->set_path && settings->pass > collector.set.meta->passes)
@@ -37,13 +37,10 @@ bool collector_init(void)
 	collector.outside = collector_has_scope();
 	collector.pid = getpid();
 	collector.profiling = (struct profiling){
-		.target = &collector.target,
 		.settings = settings,
 		.set = &collector.set,
 		.rank = recording_rank(),
-		.ops = over_time() ? NULL
-		                   : profiler_choose(&collector.target,
-		                                     settings->backend == BACKEND_LEGACY),
+		.ops = over_time() ? NULL : profiler_choose(settings->backend == BACKEND_LEGACY),
 	};
 	return collector.kernels && (collector.profiling.ops || over_time());
 }
@@ -66,7 +63,7 @@ void collector_end_before_nvidia(void)
 static bool initialize(void)
 {
 	if (!collector.initialized) {
-		collector.initialized = profiler_initialize(&collector.target);
+		collector.initialized = profiler_initialize();
 		collector_end_before_nvidia();
 	}
 	return collector.initialized;
@@ -85,7 +82,7 @@ static const char *chip_of(int device)
 {
 	TARGET_PARAMS(params, Device_GetChipName, .deviceIndex = (size_t)device);
 
-	return collector.target.cuptiDeviceGetChipName(&params) ? NULL : params.pChipName;
+	return target.cuptiDeviceGetChipName(&params) ? NULL : params.pChipName;
 }
 
 static bool right_chip(int device)
@@ -110,12 +107,11 @@ static bool begin_device(CUcontext context, int device)
 		return false;
 	if (collector.profiling.segments)
 		return true;
-	availability = profiler_availability(&collector.target, sampling ? NULL : context, device,
-	                                     &size);
+	availability = profiler_availability(sampling ? NULL : context, device, &size);
 	collector_end_before_nvidia();
 	if (availability)
 		collector.profiling.segments =
-			recording_begin(&collector.target, &collector.settings, &collector.set,
+			recording_begin(&collector.settings, &collector.set,
 		                        sampling ? "pm-sampling" : collector.profiling.ops->name,
 		                        availability, size);
 	free(availability);
@@ -142,14 +138,14 @@ static void sample_device(int device)
 /* Makes a context current. Where that fails, leave() would pop the program's own. */
 static bool enter(CUcontext context)
 {
-	return !collector.target.cuCtxPushCurrent(context);
+	return !target.cuCtxPushCurrent(context);
 }
 
 static void leave(void)
 {
 	CUcontext ours;
 
-	collector.target.cuCtxPopCurrent(&ours);
+	target.cuCtxPopCurrent(&ours);
 }
 
 static CUdevice device_of(CUcontext context)
@@ -158,7 +154,7 @@ static CUdevice device_of(CUcontext context)
 
 	if (!enter(context))
 		return -1;
-	if (collector.target.cuCtxGetDevice(&device))
+	if (target.cuCtxGetDevice(&device))
 		device = -1;
 	leave();
 	return device;
@@ -208,7 +204,7 @@ static bool primary_context(int device)
 	unsigned flags;
 	int active = 0;
 
-	return !collector.target.cuDevicePrimaryCtxGetState(device, &flags, &active) && active;
+	return !target.cuDevicePrimaryCtxGetState(device, &flags, &active) && active;
 }
 
 bool collector_watch(void)
@@ -219,7 +215,7 @@ bool collector_watch(void)
 	if (!locked)
 		return false;
 	/* The driver may still be in the middle of cuInit(). */
-	if (collector.target.cuDeviceGetCount(&count))
+	if (target.cuDeviceGetCount(&count))
 		return true;
 	for (int i = 0; i < count && i < MAX_DEVICES; i++) {
 		if (!wanted_device(i) || collector.sampled[i])
@@ -244,8 +240,7 @@ static struct segments *begin_trace(int device)
 	collector.set.meta = &meta;
 	collector_end_before_nvidia();
 	if (meta.chip)
-		return recording_begin(&collector.target, &collector.settings, &collector.set,
-		                       "activity", NULL, 0);
+		return recording_begin(&collector.settings, &collector.set, "activity", NULL, 0);
 	say(0, "CUPTI does not know the chip of device %d", device);
 	return NULL;
 }
@@ -255,7 +250,7 @@ static bool may_be_sampled(void)
 {
 	int count = 0;
 
-	collector.target.cuDeviceGetCount(&count);
+	target.cuDeviceGetCount(&count);
 	for (int i = 0; i < count && i < MAX_DEVICES; i++)
 		if (wanted_device(i) && !collector.sampled[i])
 			return true;
@@ -425,18 +420,11 @@ static void close_samplers(void)
 	}
 }
 
-void collector_note_finalize(void)
+void collector_note(enum drop what)
 {
 	collector_auto bool locked = collector_lock();
 
-	collector.counts.drops[DROP_FINALIZED] += locked;
-}
-
-void collector_note_unheard(void)
-{
-	collector_auto bool locked = collector_lock();
-
-	collector.counts.drops[DROP_UNHEARD] += locked;
+	collector.counts.drops[what] += locked;
 }
 
 static void end_all(const struct counts *traced)
@@ -446,13 +434,13 @@ static void end_all(const struct counts *traced)
 	if (!locked)
 		return;
 	counts_add(&collector.counts, traced);
-	collector.counts.drops[DROP_FINALIZED] += subscriber_lost(&collector.target);
+	collector.counts.drops[DROP_FINALIZED] += subscriber_lost();
 	for (size_t i = 0; i < collector.context_count; i++)
 		close_session(&collector.contexts[i]);
 	close_samplers();
 	collector.ended = true;
 	collector_end_recording();
-	cupti_report_other(&collector.target);
+	cupti_report_other();
 }
 
 /*

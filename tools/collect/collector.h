@@ -32,7 +32,6 @@ struct open_range {
 
 struct collector {
 	pthread_mutex_t lock;
-	struct target target;
 	struct settings settings;
 	struct collect_set set;
 	struct profiling profiling;
@@ -82,7 +81,7 @@ void collector_cut_range(enum drop reason);
 
 /* Reads settings and set, and opens NVIDIA's libraries; false with a message on stderr. */
 bool collector_init(void);
-/* Prepares for a context; NULL where its ranges are not recorded. The lock is held. */
+/* The context's session; NULL where its ranges are not recorded. The lock is held. */
 struct session *collector_session(CUcontext context);
 /* Counts what can't be recorded in a context that can't be profiled. */
 void collector_miss(CUcontext context);
@@ -101,10 +100,8 @@ void collector_trace(void);
 void collector_forget(CUcontext context);
 /* Hands on what has waited for almost the flush interval; false when collection has ended. */
 bool collector_flush(void);
-/* The program called cuptiFinalize(), and what it launched meanwhile was not seen. */
-void collector_note_finalize(void);
-/* Since then another library has the callbacks. */
-void collector_note_unheard(void);
+/* Counts something that has happened. */
+void collector_note(enum drop what);
 /* Writes what is left, ends the recording, and says what is missing. */
 void collector_finish(void);
 /* Has the program's end call that before NVIDIA's libraries clean up what they have by now. */

@@ -63,7 +63,7 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 		return false;
 	}
 	row = collector_row(launch->context);
-	launch_describe(&row, &collector.target, launch);
+	launch_describe(&row, launch);
 	row.symbol = kernel->symbol;
 	row.kernel = kernel->name;
 	row.launch = index;
@@ -105,7 +105,7 @@ static bool begin(const struct launch *launch)
 
 bool collector_begin_launch(const struct launch *launch)
 {
-	if (launch_is_captured(&collector.target, launch))
+	if (launch_is_captured(launch))
 		return false;
 	if (!collector_lock())
 		return false;

@@ -50,7 +50,7 @@ static CUcontext current_context(void)
 {
 	CUcontext context = NULL;
 
-	return collector.target.cuCtxGetCurrent(&context) ? NULL : context;
+	return target.cuCtxGetCurrent(&context) ? NULL : context;
 }
 
 /* `name` is handed over; of the range, session and context are found out. */
@@ -169,10 +169,10 @@ static void ended(uint64_t id, const struct user_range *range)
 
 	(void)range;
 	if (!locked || !collector.range.session || collector.range.nest || collector.range.id != id
-	    || collector.target.cuCtxPushCurrent(collector.range.context))
+	    || target.cuCtxPushCurrent(collector.range.context))
 		return;
 	collector_end_range();
-	collector.target.cuCtxPopCurrent(&ours);
+	target.cuCtxPopCurrent(&ours);
 }
 
 void collector_listen_to_ranges(void)

@@ -152,14 +152,14 @@ static bool needs_callbacks(void)
 	return collector.settings.mode != MODE_SAMPLING || collector_has_scope();
 }
 
-/* For the program, which may trace itself, as torch.profiler does. */
+/* Leaves the callbacks to the program, which may trace itself, as torch.profiler does. */
 static void watch_without_callbacks(void)
 {
 	static bool watching;
 
 	/* A program may end before the thread has begun. */
 	collector_end_before_nvidia();
-	subscriber_leave(&collector.target);
+	subscriber_leave();
 	if (!__atomic_exchange_n(&watching, true, __ATOMIC_RELAXED))
 		thread_detach(watch, NULL);
 }
@@ -241,21 +241,17 @@ static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_Cal
 		context_destroyed(((const CUpti_ResourceData *)details)->context);
 }
 
-static bool enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
-{
-	return subscriber_enable(&collector.target, domain, id);
-}
-
 static bool enable_all(void)
 {
 	for (size_t i = 0; i < DRIVER_CALLS; i++)
 		if (driver_calls[i].modes >> collector.settings.mode & 1
-		    && !enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id))
+		    && !subscriber_enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id))
 			return false;
 	if (collector.settings.mode == MODE_TRACE)
 		return true;
-	return enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-	       && enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	return subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	       && subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE,
+	                            CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
 static const char *name_other(const char *other)
@@ -283,7 +279,7 @@ static bool go_without_callbacks(const char *other)
 /* Where callbacks are shared, activities are recorded by other calls than ours. */
 static CUptiResult take(char other[SUBSCRIBER_NAME])
 {
-	return subscriber_take(&collector.target, callback, other, !collector.settings.trace);
+	return subscriber_take(callback, other, !collector.settings.trace);
 }
 
 static bool subscribe(void)
@@ -293,9 +289,7 @@ static bool subscribe(void)
 
 	if (status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
 		return go_without_callbacks(other);
-	return target_check(&collector.target,
-	                    collector.target.cuptiSubscribe_v2 ? "cuptiSubscribe_v2"
-	                                                       : "cuptiSubscribe",
+	return target_check(target.cuptiSubscribe_v2 ? "cuptiSubscribe_v2" : "cuptiSubscribe",
 	                    status)
 	       && enable_all();
 }
@@ -309,10 +303,10 @@ static void renew_subscription(void)
 	static bool lost, told;
 	char other[SUBSCRIBER_NAME];
 
-	if (!lost && !subscriber_lost(&collector.target))
+	if (!lost && !subscriber_lost())
 		return;
 	if (!lost)
-		collector_note_finalize();
+		collector_note(DROP_FINALIZED);
 	lost = take(other) != CUPTI_SUCCESS;
 	if (!lost)
 		enable_all();
@@ -322,7 +316,7 @@ static void renew_subscription(void)
 		    "it launches is missing until they are free",
 		    name_other(other));
 	if (lost && !told)
-		collector_note_unheard();
+		collector_note(DROP_UNHEARD);
 	told |= lost;
 }
 

@@ -60,15 +60,15 @@ const char *cupti_choose(const struct settings *settings)
 	return settings->cupti_path;
 }
 
-void cupti_report_other(const struct target *target)
+void cupti_report_other(void)
 {
-	char *other = target->cupti_path ? find_loaded(target->cupti_path) : NULL;
+	char *other = target.cupti_path ? find_loaded(target.cupti_path) : NULL;
 
 	if (other)
 		say(0,
 		    "note: the program has loaded %s, and this recording uses %s: of several files "
 		    "of CUPTI in a process the first one works, so the program's own tracing may "
 		    "be empty; with --cupti %s both use the same",
-		    other, target->cupti_path, other);
+		    other, target.cupti_path, other);
 	free(other);
 }

@@ -16,7 +16,6 @@
 
 struct probe {
 	struct settings settings;
-	struct target target;
 	/* The images, and what they are of. */
 	OPK_LIST(struct opk_availability) of;
 	OPK_LIST(struct image {
@@ -43,11 +42,11 @@ OPK_DEFINE_AUTO(opk_writer)
 int offpeak_probe(void);
 int offpeak_describe(int fd);
 
-static int driver_failed(const struct probe *probe, const char *call, CUresult status)
+static int driver_failed(const char *call, CUresult status)
 {
 	const char *name = NULL;
 
-	if (probe->target.cuGetErrorName(status, &name) || !name)
+	if (target.cuGetErrorName(status, &name) || !name)
 		name = "unknown error";
 	return say(status == CUDA_ERROR_NO_DEVICE ? OPK_EFAILED : OPK_ENVIDIA, "%s: %s (%d)", call,
 	           name, status);
@@ -60,12 +59,12 @@ static int begin(struct probe *probe)
 	CUresult status;
 
 	if (!problem)
-		problem = target_open(&probe->target, probe->settings.cupti_path);
+		problem = target_open(probe->settings.cupti_path);
 	if (problem)
 		return say(OPK_ENVIDIA, "%s", problem);
-	probe->target.verbose = probe->settings.verbose;
-	status = probe->target.cuInit(0);
-	return status ? driver_failed(probe, "cuInit", status) : OPK_OK;
+	target.verbose = probe->settings.verbose;
+	status = target.cuInit(0);
+	return status ? driver_failed("cuInit", status) : OPK_OK;
 }
 
 static int add(struct probe *probe, CUcontext context, int device, const char *chip)
@@ -80,7 +79,7 @@ static int add(struct probe *probe, CUcontext context, int device, const char *c
 		                         device };
 	patience_begin(&patience, probe->settings.wait_s);
 	do
-		image->data = profiler_availability(&probe->target, context, device, &image->size);
+		image->data = profiler_availability(context, device, &image->size);
 	while (!image->data && patience_left(&patience));
 	patience_end(&patience, false);
 	if (image->data)
@@ -94,13 +93,13 @@ static int add(struct probe *probe, CUcontext context, int device, const char *c
 static int add_ranges(struct probe *probe, int device, const char *chip)
 {
 	CUcontext context;
-	CUresult status = probe->target.cuDevicePrimaryCtxRetain(&context, device);
+	CUresult status = target.cuDevicePrimaryCtxRetain(&context, device);
 	int code;
 
 	if (status)
-		return driver_failed(probe, "cuDevicePrimaryCtxRetain", status);
+		return driver_failed("cuDevicePrimaryCtxRetain", status);
 	code = add(probe, context, device, chip);
-	probe->target.cuDevicePrimaryCtxRelease(device);
+	target.cuDevicePrimaryCtxRelease(device);
 	return code;
 }
 
@@ -111,15 +110,14 @@ static int ask_device(struct probe *probe, int device)
 	bool sampled;
 	char *chip;
 
-	if (!TARGET_CALL(&probe->target, cuptiDeviceGetChipName, &params) || !params.pChipName)
+	if (!TARGET_CALL(cuptiDeviceGetChipName, &params) || !params.pChipName)
 		return OPK_EFAILED;
 	/* The string may be gone with the next call. */
 	chip = opk_strdup(params.pChipName);
 	if (!opk_strlist_take(&probe->chips, chip))
 		return say(OPK_ENOMEM, "out of memory");
 	TRY(add_ranges(probe, device, chip));
-	sampled = probe->target.cuptiPmSamplingGetCounterAvailability
-	          && !add(probe, NULL, device, chip);
+	sampled = target.cuptiPmSamplingGetCounterAvailability && !add(probe, NULL, device, chip);
 	/* A busy GPU may well be able to sample. */
 	if (!sampled && patience_met())
 		return OPK_EFAILED;
@@ -134,12 +132,12 @@ static int ask(struct probe *probe)
 {
 	int wanted = probe->settings.device, count = 0;
 
-	probe->target.cuDeviceGetCount(&count);
+	target.cuDeviceGetCount(&count);
 	if (!count)
 		return say(OPK_EFAILED, "there is no GPU");
 	if (wanted >= count)
 		return say(OPK_EUSAGE, "there is no device %d of %d, from 0 on", wanted, count);
-	if (!profiler_initialize(&probe->target))
+	if (!profiler_initialize())
 		return OPK_ENVIDIA;
 	for (int i = 0; i < count; i++) {
 		if (wanted < 0 || i == wanted)
@@ -169,8 +167,8 @@ static int write_meta(const struct probe *probe, struct opk_writer *writer)
 		.availability_count = probe->of.count,
 	};
 
-	facts_collect(&facts, &probe->target);
-	facts_describe(&meta, &facts, &probe->target);
+	facts_collect(&facts);
+	facts_describe(&meta, &facts);
 	return opk_writer_add_meta(writer, &meta);
 }
 
@@ -215,8 +213,8 @@ __attribute__((visibility("default"))) int offpeak_describe(int fd)
 	opk_autofacts struct facts facts = { 0 };
 
 	TRY(begin(&probe));
-	dprintf(fd, "cupti_version\t%u\n", probe.target.cupti_version);
-	facts_add_gpus(&facts, &probe.target);
+	dprintf(fd, "cupti_version\t%u\n", target.cupti_version);
+	facts_add_gpus(&facts);
 	for (size_t i = 0; i < facts.count; i++)
 		dprintf(fd, "%s\t%s\n", facts.items[i].name, facts.items[i].value);
 	return OPK_OK;

@@ -22,9 +22,8 @@ static CUpti_SubscriberHandle handle(void)
  * From CUPTI 13.2 on several libraries may subscribe, if all of them do it by this call and say so.
  * Before, the names tell who was first, as Nsight's do.
  */
-static CUptiResult subscribe_by_name(const struct target *target, CUpti_SubscriberHandle *to,
-                                     CUpti_CallbackFunc callback, char other[SUBSCRIBER_NAME],
-                                     bool share)
+static CUptiResult subscribe_by_name(CUpti_SubscriberHandle *to, CUpti_CallbackFunc callback,
+                                     char other[SUBSCRIBER_NAME], bool share)
 {
 	struct subscriber_params params = {
 		.size = share ? offsetof(struct subscriber_params, share) + 1
@@ -35,36 +34,34 @@ static CUptiResult subscribe_by_name(const struct target *target, CUpti_Subscrib
 		.share = share,
 	};
 
-	return target->cuptiSubscribe_v2(to, callback, NULL, &params);
+	return target.cuptiSubscribe_v2(to, callback, NULL, &params);
 }
 
-CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
-                            char other[SUBSCRIBER_NAME], bool share)
+CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_NAME], bool share)
 {
-	bool shares = target->cupti_version >= CUPTI_13_2;
+	bool shares = target.cupti_version >= CUPTI_13_2;
 	CUptiResult status = CUPTI_ERROR_INVALID_PARAMETER;
 	CUpti_SubscriberHandle ours = NULL;
 
 	memset(other, 0, SUBSCRIBER_NAME);
-	if (target->cuptiSubscribe_v2 && share && shares)
-		status = subscribe_by_name(target, &ours, callback, other, true);
-	if (target->cuptiSubscribe_v2 && status && (share || !shares))
-		status = subscribe_by_name(target, &ours, callback, other, false);
+	if (target.cuptiSubscribe_v2 && share && shares)
+		status = subscribe_by_name(&ours, callback, other, true);
+	if (target.cuptiSubscribe_v2 && status && (share || !shares))
+		status = subscribe_by_name(&ours, callback, other, false);
 	other[SUBSCRIBER_NAME - 1] = '\0';
 	if (status == CUPTI_ERROR_INVALID_PARAMETER)
-		status = target->cuptiSubscribe(&ours, callback, NULL);
+		status = target.cuptiSubscribe(&ours, callback, NULL);
 	__atomic_store_n(&subscriber, status ? NULL : ours, __ATOMIC_RELEASE);
 	return status;
 }
 
-bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
-                       CUpti_CallbackId id)
+bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-	return target_check(target, "cuptiEnableCallback",
-	                    target->cuptiEnableCallback(1, handle(), domain, id));
+	return target_check("cuptiEnableCallback",
+	                    target.cuptiEnableCallback(1, handle(), domain, id));
 }
 
-void subscriber_leave(const struct target *target)
+void subscriber_leave(void)
 {
 	CUpti_SubscriberHandle ours = NULL;
 
@@ -72,7 +69,7 @@ void subscriber_leave(const struct target *target)
 	if (!leaving.too_late)
 		ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
 	if (ours)
-		target_check(target, "cuptiUnsubscribe", target->cuptiUnsubscribe(ours));
+		target_check("cuptiUnsubscribe", target.cuptiUnsubscribe(ours));
 	pthread_mutex_unlock(&leaving.lock);
 }
 
@@ -83,13 +80,13 @@ void subscriber_stay(void)
 	pthread_mutex_unlock(&leaving.lock);
 }
 
-bool subscriber_lost(const struct target *target)
+bool subscriber_lost(void)
 {
 	CUpti_SubscriberHandle ours = handle();
 	uint32_t enabled;
 
 	return ours
-	       && target->cuptiGetCallbackState(&enabled, ours, CUPTI_CB_DOMAIN_RESOURCE,
-	                                        CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	       && target.cuptiGetCallbackState(&enabled, ours, CUPTI_CB_DOMAIN_RESOURCE,
+	                                       CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	                  == CUPTI_ERROR_INVALID_PARAMETER;
 }

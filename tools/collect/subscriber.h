@@ -19,7 +19,7 @@
 /* The file to use: --cupti, else the program's where it can do what the mode needs. */
 const char *cupti_choose(const struct settings *settings);
 /* Says so where the program has loaded another one. */
-void cupti_report_other(const struct target *target);
+void cupti_report_other(void);
 
 enum { SUBSCRIBER_NAME = 64 };
 
@@ -27,19 +27,17 @@ enum { SUBSCRIBER_NAME = 64 };
  * Subscribes, from CUPTI 13.2 on with others where `share`. `other` receives who has the callbacks
  * where another library does, as far as CUPTI says; "" where it does not. CUPTI's status.
  */
-CUptiResult subscriber_take(const struct target *target, CUpti_CallbackFunc callback,
-                            char other[SUBSCRIBER_NAME], bool share);
+CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_NAME], bool share);
 /* Asks for the callbacks of a call or an event. False with a message on stderr. */
-bool subscriber_enable(const struct target *target, CUpti_CallbackDomain domain,
-                       CUpti_CallbackId id);
+bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 /* Leaves the callbacks to the program, for good. */
-void subscriber_leave(const struct target *target);
+void subscriber_leave(void);
 /*
  * The program ends, and CUPTI with it: waits for a thread that is leaving; none leaves later. No
  * lock may be held that callbacks wait for.
  */
 void subscriber_stay(void);
 /* Whether the program has ended our subscription: it called cuptiFinalize(). */
-bool subscriber_lost(const struct target *target);
+bool subscriber_lost(void);
 
 #endif

@@ -18,6 +18,7 @@ enum { MOST_SAID = 20 };
 /* This run's. Without `usable` nothing is kept. */
 static struct {
 	bool usable;
+	const struct settings *settings;
 	char **program;
 	unsigned count;
 	struct argument {
@@ -65,7 +66,7 @@ static void read_outputs(void)
 		}
 }
 
-static void add_output(unsigned argument, bool verbose)
+static void add_output(unsigned argument)
 {
 	int fd = own_open(cache.outputs, O_WRONLY | O_APPEND | O_CREAT);
 	opk_autofclose FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
@@ -74,7 +75,7 @@ static void add_output(unsigned argument, bool verbose)
 		fprintf(file, "%u\n", argument);
 	leave_out(argument);
 	cache.arguments[argument].is_output = true;
-	if (verbose)
+	if (cache.settings->verbose)
 		say(0,
 		    "cache: %s was made by the program: it is an input only if something else "
 		    "changes it",
@@ -92,20 +93,20 @@ static bool is_new_output(unsigned argument)
 
 /* ---- before the program ------------------------------------------------------------------ */
 
-/* To the user, and to the recording. */
-static void say_known(const struct settings *settings)
+/* Says to the user, and to the recording, which inputs are known. */
+static void say_known(void)
 {
 	opk_autofree char *list = key_list(&cache.key);
 	char hash[OPK_SHA256_TEXT];
 
-	if (settings->verbose && list)
+	if (cache.settings->verbose && list)
 		say(0, "cache: inputs that are known: %s", list);
 	key_hash(hash, &cache.key, true);
 	settings_export(SETTING_CACHE_KEY, hash);
 	settings_export(SETTING_CACHE_KNOWN, list ? list : "");
 }
 
-static int make_key(const struct settings *settings, char **program)
+static int make_key(char **program)
 {
 	opk_autofree char *gpus = probe_describe();
 	char hash[OPK_SHA256_TEXT];
@@ -113,7 +114,7 @@ static int make_key(const struct settings *settings, char **program)
 
 	if (!gpus)
 		return say(OPK_EFAILED, "note: without the cache: what the GPUs are is not known");
-	code = key_make(&cache.key, settings, program, gpus, cache.output);
+	code = key_make(&cache.key, cache.settings, program, gpus, cache.output);
 	if (code == OPK_EUSAGE)
 		return code;
 	if (code) {
@@ -121,22 +122,22 @@ static int make_key(const struct settings *settings, char **program)
 		return code;
 	}
 	key_hash(hash, &cache.key, false);
-	snprintf(cache.outputs, sizeof cache.outputs, "%s/%s.outputs", settings->cache, hash);
+	snprintf(cache.outputs, sizeof cache.outputs, "%s/%s.outputs", cache.settings->cache, hash);
 	read_outputs();
-	say_known(settings);
+	say_known();
 	return OPK_OK;
 }
 
-static void say_miss(const struct settings *settings)
+static void say_miss(void)
 {
-	opk_autofree char *different = store_nearest(settings->cache, &cache.key);
+	opk_autofree char *different = store_nearest(cache.settings->cache, &cache.key);
 
 	say(0, different ? "cache: miss: what differs is %s" : "cache: miss: it is empty",
 	    different);
 }
 
 /* Whether files that the program opens are others now. */
-static bool is_outdated(const struct settings *settings, const struct cache_entry *entry)
+static bool is_outdated(const struct cache_entry *entry)
 {
 	static const char *const does[] = { "opens", "reads", "made" };
 	const char *changed = NULL;
@@ -145,18 +146,18 @@ static bool is_outdated(const struct settings *settings, const struct cache_entr
 	while (kind < OPENED_KINDS
 	       && !(changed = opened_changed(&entry->opened[kind], (enum opened_kind)kind)))
 		kind++;
-	if (changed && settings->verbose)
+	if (changed && cache.settings->verbose)
 		say(0, "cache: miss: what differs is %s, which the program %s", changed,
 		    does[kind]);
 	return changed;
 }
 
 /* The program runs all the same: the recordings are for a comparison. */
-static void remember(const struct settings *settings, const struct cache_entry *entry,
-                     const char *hash)
+static void remember(const struct cache_entry *entry, const char *hash)
 {
 	for (size_t i = 0; i < entry->hashes.count; i++)
-		opk_strlist_take(&cache.kept, opk_printf("%s/%s/%zu", settings->cache, hash, i));
+		opk_strlist_take(&cache.kept,
+		                 opk_printf("%s/%s/%zu", cache.settings->cache, hash, i));
 }
 
 static void say_restored(const struct cache_entry *entry)
@@ -177,48 +178,44 @@ static void say_restored(const struct cache_entry *entry)
 }
 
 /* Whether the recording of an entry of this key is copied; --cache-verify only remembers it. */
-static bool restore_entry(const struct settings *settings, const struct cache_entry *entry,
-                          const char *hash)
+static bool restore_entry(const struct cache_entry *entry, const char *hash)
 {
-	cache.outdated = is_outdated(settings, entry);
+	cache.outdated = is_outdated(entry);
 	if (cache.outdated)
 		return false;
-	if (settings->cache_verify) {
-		remember(settings, entry, hash);
+	if (cache.settings->cache_verify) {
+		remember(entry, hash);
 		return false;
 	}
-	if (!store_restore(entry, settings, hash, cache.output))
+	if (!store_restore(entry, cache.settings, hash, cache.output))
 		return say(false, "note: cache: the program runs again");
 	say_restored(entry);
 	return true;
 }
 
 /* Whether the recording was there. */
-static bool restore(const struct settings *settings)
+static bool restore(void)
 {
-	struct cache_entry entry;
+	opk_autoentry struct cache_entry entry = { 0 };
 	char hash[OPK_SHA256_TEXT];
-	bool restored;
 
 	key_hash(hash, &cache.key, true);
-	if (!store_read(&entry, settings->cache, hash)) {
-		if (settings->verbose)
-			say_miss(settings);
-		return false;
-	}
-	restored = restore_entry(settings, &entry, hash);
-	store_clear_entry(&entry);
-	return restored;
+	if (store_read(&entry, cache.settings->cache, hash))
+		return restore_entry(&entry, hash);
+	if (cache.settings->verbose)
+		say_miss();
+	return false;
 }
 
 /* What can be said before anything runs. */
-static int check_settings(const struct settings *settings)
+static int check_settings(void)
 {
-	if (name_varies(settings->output))
+	if (name_varies(cache.settings->output))
 		return say(OPK_EUSAGE,
 		           "-o %s: with --cache all processes have one name, or --merge",
-		           settings->output);
-	if (settings->cache_verify && settings->mode == MODE_SAMPLING && !settings->trace)
+		           cache.settings->output);
+	if (cache.settings->cache_verify && cache.settings->mode == MODE_SAMPLING
+	    && !cache.settings->trace)
 		return say(
 			OPK_EUSAGE,
 			"--cache-verify compares which kernels and ranges ran, and PM samples do "
@@ -233,7 +230,8 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 	*found = false;
 	if (!settings->cache)
 		return OPK_OK;
-	TRY(check_settings(settings));
+	cache.settings = settings;
+	TRY(check_settings());
 	if (!opk_make_folder(settings->cache, 0700))
 		return say(OPK_EFAILED, "--cache %s: %s", settings->cache, strerror(errno));
 	TRY(own_check(settings->cache));
@@ -247,15 +245,16 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 		return say(OPK_EFAILED, "out of memory");
 	for (unsigned i = 0; i < cache.count; i++)
 		cache.arguments[i].was_there = key_argument_file(program[i]);
-	code = make_key(settings, program);
+	code = make_key(program);
 	if (code)
 		return code == OPK_EUSAGE ? code : OPK_OK;
 	cache.usable = true;
-	*found = restore(settings);
-	code = *found ? OPK_OK : opened_begin(settings->cache);
-	if (!*found && !code)
-		watch_begin(settings, program, &cache.key);
-	return code;
+	*found = restore();
+	if (*found)
+		return OPK_OK;
+	TRY(opened_begin(settings->cache));
+	watch_begin(settings, program, &cache.key);
+	return OPK_OK;
 }
 
 /* ---- after it ---------------------------------------------------------------------------- */
@@ -297,14 +296,14 @@ static const struct key_part *find_changed(void)
 }
 
 /* What was read below the program's folders is an input from now on. */
-static void add_read(struct cache_entry *entry, const struct watched *found, bool verbose)
+static void add_read(struct cache_entry *entry, const struct watched *found)
 {
 	const struct opk_strlist *paths = &found->read;
 
 	opened_add(&entry->opened[OPENED_READ], paths, OPENED_READ);
-	for (size_t i = 0; verbose && i < paths->count && i < MOST_SAID; i++)
+	for (size_t i = 0; cache.settings->verbose && i < paths->count && i < MOST_SAID; i++)
 		say(0, "cache: %s was read: it is an input, too", paths->items[i]);
-	if (verbose && paths->count > MOST_SAID)
+	if (cache.settings->verbose && paths->count > MOST_SAID)
 		say(0, "cache: %zu more files were read: they are inputs, too",
 		    paths->count - MOST_SAID);
 	if (found->unseen)
@@ -350,8 +349,7 @@ static bool has_changed(const struct watched *found)
 	return part || found->changed;
 }
 
-static bool keep_entry(struct cache_entry *entry, const struct settings *settings,
-                       const struct opk_strlist *recordings, const struct stat *seen)
+static bool keep_entry(struct cache_entry *entry, const struct recordings *made)
 {
 	char hash[OPK_SHA256_TEXT];
 	const char *problem;
@@ -359,39 +357,32 @@ static bool keep_entry(struct cache_entry *entry, const struct settings *setting
 	entry->key = cache.key;
 	opened_end(&entry->opened[OPENED_LIBRARY]);
 	key_hash(hash, &entry->key, true);
-	problem = store_keep(settings->cache, hash, entry, recordings, seen, cache.output,
-	                     settings->cache_limit);
+	problem = store_keep(cache.settings, hash, entry, made);
 	/* The key is not the entry's own. */
 	entry->key = (struct cache_key){ 0 };
 	if (problem)
 		say(0, "note: not kept in the cache: %s", problem);
-	else if (settings->verbose)
-		say(0, "cache: kept as %s/%.12s...", settings->cache, hash);
+	else if (cache.settings->verbose)
+		say(0, "cache: kept as %s/%.12s...", cache.settings->cache, hash);
 	return !problem;
 }
 
 /* False with a message. */
-static bool keep(const struct settings *settings, const struct opk_strlist *recordings,
-                 const struct stat *seen)
+static bool keep(const struct recordings *made)
 {
-	struct cache_entry entry = { 0 };
-	struct watched found = { 0 };
-	bool kept;
+	opk_autoentry struct cache_entry entry = { 0 };
+	opk_autowatched struct watched found = { 0 };
 
 	watch_end(&found, &cache.key);
-	add_read(&entry, &found, settings->verbose);
+	add_read(&entry, &found);
 	for (unsigned i = 1; i < cache.count; i++)
 		if (is_new_output(i))
-			add_output(i, settings->verbose);
+			add_output(i);
 	add_made(&entry, false);
 	add_made(&entry, true);
 	if (found.failed || (found.unseen && !entry.unseen))
-		kept = say(0, "note: not kept in the cache: out of memory");
-	else
-		kept = !has_changed(&found) && keep_entry(&entry, settings, recordings, seen);
-	watched_clear(&found);
-	store_clear_entry(&entry);
-	return kept;
+		return say(false, "note: not kept in the cache: out of memory");
+	return !has_changed(&found) && keep_entry(&entry, made);
 }
 
 /* What files are now; NULL where one is gone, or out of memory. free() it. */
@@ -413,13 +404,12 @@ static int fail_unverified(const char *why, bool kept)
 }
 
 /* What was verified stays, with its values. */
-static int verify_or_keep(const struct settings *settings, const struct opk_strlist *recordings,
-                          const struct stat *seen)
+static int verify_or_keep(const struct recordings *made)
 {
-	int code = cache.kept.count ? verify_recordings(&cache.kept, recordings) : OPK_OK;
-	bool kept = (code || !cache.kept.count) && keep(settings, recordings, seen);
+	int code = cache.kept.count ? verify_recordings(&cache.kept, made->names) : OPK_OK;
+	bool kept = (code || !cache.kept.count) && keep(made);
 
-	if (!settings->cache_verify)
+	if (!cache.settings->cache_verify)
 		return OPK_OK;
 	if (!cache.kept.count)
 		return fail_unverified(
@@ -431,18 +421,17 @@ static int verify_or_keep(const struct settings *settings, const struct opk_strl
 	return code;
 }
 
-static int keep_if_sound(const struct settings *settings, const struct opk_strlist *recordings,
-                         int status)
+static int keep_if_sound(const struct opk_strlist *names, int status)
 {
-	opk_autofree struct stat *seen = look_at(recordings);
-	const char *reason = why_not(recordings, status);
+	opk_autofree struct stat *seen = look_at(names);
+	const char *reason = why_not(names, status);
 
 	if (!reason && !seen)
 		reason = "a recording is gone";
 	if (!reason)
-		return verify_or_keep(settings, recordings, seen);
+		return verify_or_keep(&(struct recordings){ names, seen, cache.output });
 	say(0, "note: not kept in the cache: %s", reason);
-	return settings->cache_verify ? fail_unverified(reason, false) : OPK_OK;
+	return cache.settings->cache_verify ? fail_unverified(reason, false) : OPK_OK;
 }
 
 int cache_keep(const struct settings *settings, const struct opk_strlist *recordings, int status)
@@ -450,7 +439,7 @@ int cache_keep(const struct settings *settings, const struct opk_strlist *record
 	int code = OPK_OK;
 
 	if (cache.usable && recordings)
-		code = keep_if_sound(settings, recordings, status);
+		code = keep_if_sound(recordings, status);
 	else if (settings->cache_verify)
 		code = fail_unverified(cache.usable ? "there is no whole recording of this run"
 		                                    : "what the run depends on is not known",

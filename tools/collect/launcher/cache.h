@@ -42,7 +42,7 @@ char *key_list(const struct cache_key *key);
 bool key_add_hash(struct cache_key *key, const char *name, const char *hash);
 /* Whether it is the same file, and was not written to since. */
 bool is_as_seen(const struct stat *now, const struct stat *seen);
-/* Whether the file that it is has other bytes by now, or can't be read. */
+/* Whether its file has other bytes by now, or can't be read. */
 bool key_part_changed(const struct key_part *part);
 
 /*
@@ -64,9 +64,9 @@ enum opened_kind {
 int opened_begin(const char *folder);
 /* After it: adds libraries with their hashes, unless `opened` is NULL, and removes the list. */
 void opened_end(struct cache_key *opened);
-/* Adds files that can be read: what was there for this run only is left out. */
+/* Adds the files that can be read: some were there only during this run. */
 void opened_add(struct cache_key *opened, const struct opk_strlist *paths, enum opened_kind kind);
-/* The first that is not what it was; NULL: all are. */
+/* The first that has changed; NULL: none has. */
 const char *opened_changed(const struct cache_key *opened, enum opened_kind kind);
 
 /* What was seen of the files below the program's folders; watched_clear(). */
@@ -79,9 +79,10 @@ struct watched {
 
 /* Looks at them from now on. */
 void watch_begin(const struct settings *settings, char **program, const struct cache_key *key);
-/* Says what was seen, unless `found`, which is all zero, is NULL. A second call finds nothing. */
+/* Ends it. `found`, all zero, or NULL, receives what was seen; a second call finds nothing. */
 void watch_end(struct watched *found, const struct cache_key *key);
 void watched_clear(struct watched *found);
+#define opk_autowatched __attribute__((cleanup(watched_clear)))
 
 /* What ran, by two recordings of each process, compared: cache_verify.c. */
 
@@ -91,9 +92,9 @@ void watched_clear(struct watched *found);
  */
 int verify_recordings(const struct opk_strlist *before, const struct opk_strlist *now);
 
-/* What is this user's own in the folder; links are not followed. */
+/* Files and folders of this user; links are not followed. */
 
-/* Whether it is there, of this user, and of that kind: S_IFREG, S_IFDIR. */
+/* Whether this user has such a file (S_IFREG) or folder (S_IFDIR). */
 bool is_own(const char *path, mode_t kind);
 /* A regular file of this user; only this user can read it where it is new. -1 with errno set. */
 int own_open(const char *path, int flags);
@@ -117,16 +118,19 @@ struct cache_entry {
 /* False where there is none, or it is damaged. */
 bool store_read(struct cache_entry *entry, const char *folder, const char *hash);
 void store_clear_entry(struct cache_entry *entry);
+#define opk_autoentry __attribute__((cleanup(store_clear_entry)))
 /* Copies its recordings to where -o says; false where one is damaged or can't be written. */
 bool store_restore(const struct cache_entry *entry, const struct settings *settings,
                    const char *hash, const char *output);
-/*
- * A new entry of that key and what was opened, with these recordings, `seen` as they were when they
- * got their names; NULL, or why it is not.
- */
-const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
-                       const struct opk_strlist *recordings, const struct stat *seen,
-                       const char *output, uint64_t limit);
+/* The recordings of a run. */
+struct recordings {
+	const struct opk_strlist *names;
+	const struct stat *seen; /* the files when they got these names */
+	const char *output;      /* the name that -o says */
+};
+/* A new entry of that key, with what was opened and these recordings; NULL, or why it is not. */
+const char *store_keep(const struct settings *settings, const char *hash,
+                       const struct cache_entry *entry, const struct recordings *made);
 /* Names the parts in which the most similar entry differs; NULL where there is no entry. */
 char *store_nearest(const char *folder, const struct cache_key *key);
 

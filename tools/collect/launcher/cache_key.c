@@ -228,7 +228,7 @@ static int add_gpus(struct cache_key *key, const char *facts)
 	return OPK_OK;
 }
 
-/* Hidden ones are of editors and git, and Python writes its own as it runs. */
+/* Hidden files belong to editors and git; Python writes __pycache__ as it runs. */
 static int is_input(const struct dirent *entry)
 {
 	return *entry->d_name != '.' && strcmp(entry->d_name, "__pycache__");

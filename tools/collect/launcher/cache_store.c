@@ -51,7 +51,7 @@ static const char *split_hash(char *text)
 	return is_hash(text) ? rest : NULL;
 }
 
-/* What this program appends to a name, "-PID" and the like with hexadecimal numbers, or nothing. */
+/* What offpeak-collect adds to names: nothing, or hexadecimal numbers, each after a "-". */
 static bool is_suffix(const char *text)
 {
 	while (*text == '-' && strspn(text + 1, "0123456789abcdef"))
@@ -115,18 +115,17 @@ bool store_read(struct cache_entry *entry, const char *folder, const char *hash)
 	opk_autofree char *path = opk_printf("%s/%s/entry", folder, hash);
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_autofree void *text = NULL;
-	char found[OPK_SHA256_TEXT];
+	char found[OPK_SHA256_TEXT] = "";
 	size_t size;
 
 	*entry = (struct cache_entry){ 0 };
 	if (!path || !folder_has(folder, hash) || !is_own(path, S_IFREG) || opk_ctx_new(&ctx, NULL)
 	    || opk_read_small_file(&text, &size, ctx, path, MOST_ENTRY))
 		return false;
-	if (parse(entry, text)) {
+	if (parse(entry, text))
 		key_hash(found, &entry->key, true);
-		if (!strcmp(found, hash))
-			return true;
-	}
+	if (!strcmp(found, hash))
+		return true;
 	store_clear_entry(entry);
 	return false;
 }
@@ -281,36 +280,43 @@ static void add_parts(struct opk_buf *text, const char *word, const struct cache
 		                   key->items[i].name);
 }
 
+/* One recording, and its line; NULL, or why not. */
+static const char *add_recording(struct opk_buf *text, const char *folder,
+                                 const struct recordings *made, size_t i)
+{
+	const char *name = made->names->items[i], *problem;
+	opk_autofree char *path = opk_printf("%s/%zu", folder, i);
+	/* Where another run had the name meanwhile, a single one has another now. */
+	opk_autofree char *suffix = made->names->count == 1 ? opk_strdup("")
+	                                                    : recording_suffix(name, made->output);
+	char hash[OPK_SHA256_TEXT];
+
+	if (!path || !suffix)
+		return "out of memory";
+	problem = keep(hash, name, &made->seen[i], path);
+	if (!problem)
+		opk_buf_add_printf(text, "recording %s %s\n", hash, suffix);
+	return problem;
+}
+
 /* All of the new entry; its name comes when it is whole. NULL, or why it is not. */
 static const char *fill(const char *folder, const struct cache_entry *entry,
-                        const struct opk_strlist *recordings, const struct stat *seen,
-                        const char *output)
+                        const struct recordings *made)
 {
-	const char *problem;
-
 	opk_autobuf struct opk_buf text = { 0 };
 	time_t now = time(NULL);
-	char kept[32], hash[OPK_SHA256_TEXT];
+	char kept[32];
 	struct tm utc;
 
 	strftime(kept, sizeof kept, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	opk_buf_add_printf(&text, "%s\nkept %s\n", first_line, kept);
 	if (entry->unseen)
 		opk_buf_add_printf(&text, "unseen %s\n", entry->unseen);
-	for (size_t i = 0; i < recordings->count; i++) {
-		opk_autofree char *path = opk_printf("%s/%zu", folder, i);
-		/* Where another run had the name meanwhile, a single one has another now. */
-		opk_autofree char *suffix = recordings->count == 1
-		                                    ? opk_strdup("")
-		                                    : recording_suffix(recordings->items[i],
-		                                                       output);
+	for (size_t i = 0; i < made->names->count; i++) {
+		const char *problem = add_recording(&text, folder, made, i);
 
-		if (!path || !suffix)
-			return "out of memory";
-		problem = keep(hash, recordings->items[i], &seen[i], path);
 		if (problem)
 			return problem;
-		opk_buf_add_printf(&text, "recording %s %s\n", hash, suffix);
 	}
 	add_parts(&text, "part", &entry->key);
 	for (size_t i = 0; i < OPENED_KINDS; i++)
@@ -445,27 +451,28 @@ static void shrink(const char *folder, const char *spared, uint64_t limit)
 	}
 }
 
-const char *store_keep(const char *folder, const char *hash, const struct cache_entry *entry,
-                       const struct opk_strlist *recordings, const struct stat *seen,
-                       const char *output, uint64_t limit)
+const char *store_keep(const struct settings *settings, const char *hash,
+                       const struct cache_entry *entry, const struct recordings *made)
 {
-	opk_autofree char *temporary = opk_printf("%s/new-XXXXXX", folder);
-	opk_autofree char *path = opk_printf("%s/%s", folder, hash);
+	opk_autofree char *temporary = opk_printf("%s/new-XXXXXX", settings->cache);
+	opk_autofree char *path = opk_printf("%s/%s", settings->cache, hash);
 	const char *problem;
 	struct timespec used;
 
-	if (!temporary || !path || !mkdtemp(temporary))
-		return temporary && path ? strerror(errno) : "out of memory";
-	problem = fill(temporary, entry, recordings, seen, output);
-	if (!problem && weigh(&used, temporary) > limit)
+	if (!temporary || !path)
+		return "out of memory";
+	if (!mkdtemp(temporary))
+		return strerror(errno);
+	problem = fill(temporary, entry, made);
+	if (!problem && weigh(&used, temporary) > settings->cache_limit)
 		problem = "it is larger than --cache-limit";
 	else if (!problem && !put_in_place(temporary, path))
 		problem = strerror(errno);
 	if (problem)
 		remove_folder(temporary);
 	else
-		shrink(folder, hash, limit);
-	sweep(folder);
+		shrink(settings->cache, hash, settings->cache_limit);
+	sweep(settings->cache);
 	return problem;
 }
 
@@ -518,7 +525,7 @@ char *store_nearest(const char *path, const struct cache_key *key)
 
 	while (folder && (found = readdir(folder)) != NULL) {
 		opk_autostrlist struct opk_strlist names = { 0 };
-		struct cache_entry entry;
+		opk_autoentry struct cache_entry entry = { 0 };
 
 		if (!is_hash(found->d_name) || !store_read(&entry, path, found->d_name))
 			continue;
@@ -528,7 +535,6 @@ char *store_nearest(const char *path, const struct cache_key *key)
 			free(text);
 			text = tell(&names, entry.kept);
 		}
-		store_clear_entry(&entry);
 	}
 	return text;
 }

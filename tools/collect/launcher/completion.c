@@ -131,7 +131,7 @@ static bool is_nothing(const char *path, const struct opk_file *file)
 	            : !lstat(path, &info) && info.st_size < FILE_HEADER;
 }
 
-/* False for one that is not worth keeping, or that its process (*runs) goes on with. */
+/* False where the part is not worth keeping, or its process still writes it (*runs). */
 static bool complete_part(bool *runs, const struct part *part, bool verbose)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;

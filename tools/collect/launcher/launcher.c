@@ -293,7 +293,7 @@ static int report_nothing(const struct settings *settings, bool empty)
 	return OPK_EFAILED;
 }
 
-/* A program without a recording ends with our code, lest its own is taken for success. */
+/* A program without a recording ends with our code, so that its own is not taken for success. */
 static int end_unrecorded(const struct settings *settings, int status, bool empty)
 {
 	int code;

@@ -128,7 +128,7 @@ void parts_clear(struct parts *parts)
 	*parts = (struct parts){ 0 };
 }
 
-/* A process that was killed wrote no statistics, but no image either before it had something. */
+/* A process that was killed wrote no statistics; it wrote images if it recorded something. */
 static bool has_rows(const char *path)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;

@@ -7,17 +7,17 @@
 /* Copies go to one place of this size, so that few lines stay that are to be written back. */
 enum { STEP = 2 << 20 };
 
-static bool allocate(struct cache *cache, const struct target *target)
+static bool allocate(struct cache *cache)
 {
 	CUdevice device;
 	int bytes = 0;
 
-	if (target->cuCtxGetDevice(&device)
-	    || target->cuDeviceGetAttribute(&bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device)
+	if (target.cuCtxGetDevice(&device)
+	    || target.cuDeviceGetAttribute(&bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device)
 	    || bytes <= 0)
 		return false;
 	cache->bytes = ((size_t)bytes + STEP - 1) / STEP * STEP;
-	return !target->cuMemAlloc(&cache->buffer, cache->bytes + STEP);
+	return !target.cuMemAlloc(&cache->buffer, cache->bytes + STEP);
 }
 
 static bool fail(struct cache *cache, const char *why)
@@ -33,23 +33,23 @@ static bool fail(struct cache *cache, const char *why)
  * pays for writing it back: 24 us instead of 18 for one that adds two vectors. The driver's copies
  * do not count as ranges of the profiler, as a kernel of ours would.
  */
-static bool fill(const struct cache *cache, const struct target *target, CUstream stream)
+static bool fill(const struct cache *cache, CUstream stream)
 {
 	CUdeviceptr into = cache->buffer + cache->bytes;
 
 	for (size_t at = 0; at < cache->bytes; at += STEP)
-		if (target->cuMemcpyDtoDAsync(into, cache->buffer + at, STEP, stream))
+		if (target.cuMemcpyDtoDAsync(into, cache->buffer + at, STEP, stream))
 			return false;
-	return !target->cuStreamSynchronize(stream);
+	return !target.cuStreamSynchronize(stream);
 }
 
-bool cache_flush(struct cache *cache, const struct target *target, CUstream stream)
+bool cache_flush(struct cache *cache, CUstream stream)
 {
 	if (cache->failed)
 		return false;
-	if (!cache->buffer && !allocate(cache, target))
+	if (!cache->buffer && !allocate(cache))
 		return fail(cache, "no memory of the size of the L2 cache is left on the device");
-	if (!fill(cache, target, stream))
+	if (!fill(cache, stream))
 		return fail(cache, "the memory that is to fill the L2 cache can't be copied");
 	return true;
 }

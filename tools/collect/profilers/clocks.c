@@ -49,7 +49,7 @@ static bool bind(void)
 	return found && !nvml.nvmlInit_v2();
 }
 
-static struct watched *find(const struct target *target, int device)
+static struct watched *find(int device)
 {
 	struct watched *watched = &nvml.devices[device];
 	char address[32];
@@ -59,7 +59,7 @@ static struct watched *find(const struct target *target, int device)
 		nvml.usable = bind();
 	}
 	if (!watched->asked && nvml.usable
-	    && (target->cuDeviceGetPCIBusId(address, sizeof address, device)
+	    && (target.cuDeviceGetPCIBusId(address, sizeof address, device)
 	        || nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &watched->handle)))
 		watched->handle = NULL;
 	watched->asked = true;
@@ -89,7 +89,7 @@ static struct clocks read_clocks(struct watched *watched)
 	};
 }
 
-struct clocks clocks_read(const struct target *target, int device)
+struct clocks clocks_read(int device)
 {
 	struct clocks clocks = { 0 };
 	struct watched *watched;
@@ -97,7 +97,7 @@ struct clocks clocks_read(const struct target *target, int device)
 	if (device < 0 || device >= MAX_DEVICES)
 		return clocks;
 	pthread_mutex_lock(&nvml.lock);
-	watched = find(target, device);
+	watched = find(device);
 	if (watched)
 		clocks = read_clocks(watched);
 	pthread_mutex_unlock(&nvml.lock);

@@ -11,36 +11,36 @@
  * Up to 12.9 the range profiler leaves an image without ranges that was made of a prefix; the
  * legacy profiler of the same libraries fills it. Seen on an H100 with 12.6, 12.8 and 12.9.
  */
-static bool range_profiler_fills_images(const struct target *target)
+static bool range_profiler_fills_images(void)
 {
-	return target->cuptiRangeProfilerEnable && target->cupti_version >= CUPTI_13_0;
+	return target.cuptiRangeProfilerEnable && target.cupti_version >= CUPTI_13_0;
 }
 
 /* Seen on an H100 with 12.6, where the GPU does not replay; 12.8 and later do not. */
-bool profiler_counts_memsets(const struct target *target)
+bool profiler_counts_memsets(void)
 {
-	return target->cupti_version < CUPTI_12_8;
+	return target.cupti_version < CUPTI_12_8;
 }
 
-const struct profiler_ops *profiler_choose(const struct target *target, bool legacy)
+const struct profiler_ops *profiler_choose(bool legacy)
 {
-	if (range_profiler_fills_images(target) && !legacy)
+	if (range_profiler_fills_images() && !legacy)
 		return &range_profiler;
-	if (target->cuptiProfilerBeginSession)
+	if (target.cuptiProfilerBeginSession)
 		return &legacy_profiler;
-	say(0, "%s has no %s profiler", target->cupti_path, legacy ? "legacy" : "range");
+	say(0, "%s has no %s profiler", target.cupti_path, legacy ? "legacy" : "range");
 	return NULL;
 }
 
-bool profiler_initialize(const struct target *target)
+bool profiler_initialize(void)
 {
 	TARGET_PARAMS(params, Profiler_Initialize);
 
-	return TARGET_CALL(target, cuptiProfilerInitialize, &params);
+	return TARGET_CALL(cuptiProfilerInitialize, &params);
 }
 
 /* Says after a failure why the device can't be profiled, where CUPTI knows. */
-static void explain(const struct target *target, int device)
+static void explain(int device)
 {
 	TARGET_PARAMS(params, Profiler_DeviceSupported, .cuDevice = device);
 	const struct {
@@ -55,7 +55,7 @@ static void explain(const struct target *target, int device)
 		{ &params.wsl, "WSL does not allow it" },
 	};
 
-	if (target->cuptiProfilerDeviceSupported(&params)
+	if (target.cuptiProfilerDeviceSupported(&params)
 	    || params.isSupported != CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED)
 		return;
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
@@ -65,8 +65,7 @@ static void explain(const struct target *target, int device)
 }
 
 /* Asks for the image; *size is its size, which must be known where `image` is not NULL. */
-static bool ask_availability(const struct target *target, CUcontext context, int device,
-                             uint8_t *image, size_t *size)
+static bool ask_availability(CUcontext context, int device, uint8_t *image, size_t *size)
 {
 	TARGET_PARAMS(ranges, Profiler_GetCounterAvailability, .ctx = context,
 	              .counterAvailabilityImageSize = *size, .pCounterAvailabilityImage = image);
@@ -75,26 +74,25 @@ static bool ask_availability(const struct target *target, CUcontext context, int
 	bool good;
 
 	if (context)
-		good = TARGET_CALL(target, cuptiProfilerGetCounterAvailability, &ranges);
+		good = TARGET_CALL(cuptiProfilerGetCounterAvailability, &ranges);
 	else
-		good = target->cuptiPmSamplingGetCounterAvailability
-		       && TARGET_CALL(target, cuptiPmSamplingGetCounterAvailability, &samples);
+		good = target.cuptiPmSamplingGetCounterAvailability
+		       && TARGET_CALL(cuptiPmSamplingGetCounterAvailability, &samples);
 	*size = context ? ranges.counterAvailabilityImageSize
 	                : samples.counterAvailabilityImageSize;
 	return good;
 }
 
-uint8_t *profiler_availability(const struct target *target, CUcontext context, int device,
-                               size_t *size)
+uint8_t *profiler_availability(CUcontext context, int device, size_t *size)
 {
 	opk_autofree uint8_t *image = NULL;
 
 	*size = 0;
-	if (ask_availability(target, context, device, NULL, size))
+	if (ask_availability(context, device, NULL, size))
 		image = calloc(1, *size);
-	if (image && ask_availability(target, context, device, image, size))
+	if (image && ask_availability(context, device, image, size))
 		return opk_take(image);
-	explain(target, device);
+	explain(device);
 	return NULL;
 }
 
@@ -120,7 +118,7 @@ static size_t image_size(const struct profiler *profiler, uint32_t ranges)
 	TARGET_PARAMS(params, Profiler_CounterDataImage_CalculateSize,
 	              .sizeofCounterDataImageOptions = options.structSize, .pOptions = &options);
 
-	return TARGET_CALL(profiler->target, cuptiProfilerCounterDataImageCalculateSize, &params)
+	return TARGET_CALL(cuptiProfilerCounterDataImageCalculateSize, &params)
 	               ? params.counterDataImageSize
 	               : 0;
 }
@@ -146,9 +144,7 @@ uint8_t *image_new(const struct profiler *profiler, size_t *size)
 
 	params.pCounterDataImage = image;
 	*size = params.counterDataImageSize;
-	return image
-	                       && TARGET_CALL(profiler->target,
-	                                      cuptiProfilerCounterDataImageInitialize, &params)
+	return image && TARGET_CALL(cuptiProfilerCounterDataImageInitialize, &params)
 	               ? opk_take(image)
 	               : NULL;
 }
@@ -159,9 +155,8 @@ size_t profiler_count(const struct profiler *profiler, size_t expected)
 	              .pCounterDataImage = profiler->image,
 	              .counterDataImageSize = profiler->image_size);
 
-	if (!profiler->target->cuptiRangeProfilerGetCounterDataInfo)
+	if (!target.cuptiRangeProfilerGetCounterDataInfo)
 		return expected;
-	return TARGET_CALL(profiler->target, cuptiRangeProfilerGetCounterDataInfo, &params)
-	               ? params.numTotalRanges
-	               : 0;
+	return TARGET_CALL(cuptiRangeProfilerGetCounterDataInfo, &params) ? params.numTotalRanges
+	                                                                  : 0;
 }

@@ -6,7 +6,7 @@
 
 /* A call whose struct holds the context, and these members. */
 #define CALL(profiler, call, ...)                                                                  \
-	TARGET_CALL((profiler)->target, cuptiProfiler##call,                                       \
+	TARGET_CALL(cuptiProfiler##call,                                                           \
 	            &(CUpti_Profiler_##call##_Params)TARGET_STRUCT(Profiler_##call,                \
 	                                                           .ctx = (profiler)->context,     \
 	                                                           ##__VA_ARGS__))
@@ -27,16 +27,14 @@ static size_t new_scratch(struct profiler *profiler)
 	              .counterDataImageSize = profiler->image_size,
 	              .pCounterDataImage = profiler->image);
 
-	if (!TARGET_CALL(profiler->target, cuptiProfilerCounterDataImageCalculateScratchBufferSize,
-	                 &size))
+	if (!TARGET_CALL(cuptiProfilerCounterDataImageCalculateScratchBufferSize, &size))
 		return 0;
 	free(profiler->scratch);
 	profiler->scratch = calloc(1, size.counterDataScratchBufferSize);
 	params.counterDataScratchBufferSize = size.counterDataScratchBufferSize;
 	params.pCounterDataScratchBuffer = profiler->scratch;
 	return profiler->scratch
-	                       && TARGET_CALL(profiler->target,
-	                                      cuptiProfilerCounterDataImageInitializeScratchBuffer,
+	                       && TARGET_CALL(cuptiProfilerCounterDataImageInitializeScratchBuffer,
 	                                      &params)
 	               ? params.counterDataScratchBufferSize
 	               : 0;

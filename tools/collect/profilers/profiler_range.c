@@ -4,7 +4,7 @@
 
 /* A call whose struct holds the object, and these members. */
 #define CALL(profiler, call, ...)                                                                  \
-	TARGET_CALL((profiler)->target, cuptiRangeProfiler##call,                                  \
+	TARGET_CALL(cuptiRangeProfiler##call,                                                      \
 	            &(CUpti_RangeProfiler_##call##_Params)                                         \
 	                    TARGET_STRUCT(RangeProfiler_##call,                                    \
 	                                  .pRangeProfilerObject = (profiler)->object,              \
@@ -14,7 +14,7 @@ static bool enable(struct profiler *profiler)
 {
 	TARGET_PARAMS(params, RangeProfiler_Enable, .ctx = profiler->context);
 
-	if (!TARGET_CALL(profiler->target, cuptiRangeProfilerEnable, &params))
+	if (!TARGET_CALL(cuptiRangeProfilerEnable, &params))
 		return false;
 	profiler->object = params.pRangeProfilerObject;
 	profiler->next_pass = ANY_PASS;
@@ -52,7 +52,7 @@ static bool stop(struct profiler *profiler)
 {
 	TARGET_PARAMS(params, RangeProfiler_Stop, .pRangeProfilerObject = profiler->object);
 
-	if (!TARGET_CALL(profiler->target, cuptiRangeProfilerStop, &params))
+	if (!TARGET_CALL(cuptiRangeProfilerStop, &params))
 		return false;
 	profiler->next_pass = params.passIndex;
 	return true;

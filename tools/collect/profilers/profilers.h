@@ -17,7 +17,6 @@ enum { MAX_DEVICES = 64 };
 /* One context under a profiler. */
 struct profiler {
 	const struct profiler_ops *ops;
-	const struct target *target;
 	const struct image_set *images;
 	CUcontext context;
 	uint8_t *image; /* receives the ranges */
@@ -52,7 +51,6 @@ extern const struct profiler_ops range_profiler, legacy_profiler;
 
 /* What all sessions and samplers of a process share. */
 struct profiling {
-	const struct target *target;
 	const struct settings *settings;
 	const struct collect_set *set;
 	const struct profiler_ops *ops; /* NULL where it is sampled or traced */
@@ -61,22 +59,21 @@ struct profiling {
 };
 
 /* The one that works in this libcupti, the range profiler first; NULL with a message otherwise. */
-const struct profiler_ops *profiler_choose(const struct target *target, bool legacy);
+const struct profiler_ops *profiler_choose(bool legacy);
 /*
  * Whether the profiler makes a range of each memset, too, while it runs. Kernel replay of several
  * passes does not.
  */
-bool profiler_counts_memsets(const struct target *target);
+bool profiler_counts_memsets(void);
 /* Readies CUPTI's profiler, when the driver is up; 60 to 100 ms. False with a message on stderr. */
-bool profiler_initialize(const struct target *target);
+bool profiler_initialize(void);
 /*
  * The counter-availability image of a context, or with NULL that of the device for PM sampling;
  * free(). Must come before the first session: while one is active the call for the image fails, and
  * after one it crashes. Without access to the counters it fails where all else seems to work, so it
  * is the permission check, too. NULL with a message on stderr.
  */
-uint8_t *profiler_availability(const struct target *target, CUcontext context, int device,
-                               size_t *size);
+uint8_t *profiler_availability(CUcontext context, int device, size_t *size);
 
 /* How many ranges an image of about that size holds, from 1 to `most`. */
 uint32_t image_ranges(const struct profiler *profiler, size_t bytes, uint32_t most);
@@ -90,7 +87,7 @@ struct clocks {
 	uint32_t sm_mhz, memory_mhz;
 };
 
-struct clocks clocks_read(const struct target *target, int device);
+struct clocks clocks_read(int device);
 /* Says on stderr which clocks drifted, of all that were read. */
 void clocks_report(void);
 
@@ -105,7 +102,7 @@ struct cache {
  * Fills L2 with lines that the program does not use, nearly all of which need not be written back;
  * done when it returns. False where that can't be, the first time with a message on stderr.
  */
-bool cache_flush(struct cache *cache, const struct target *target, CUstream stream);
+bool cache_flush(struct cache *cache, CUstream stream);
 
 /* One context under a profiler: images that fill with ranges, are decoded and handed on. */
 
@@ -185,7 +182,7 @@ struct sample_clock {
 	uint64_t *reckoned;           /* counts samples whose end is that and an interval */
 };
 /* Looks at both clocks, often enough to know how fast CUPTI's is. */
-void sample_clock_read(struct sample_clock *clock, const struct target *target);
+void sample_clock_read(struct sample_clock *clock);
 /* The times of the next sample on the host's clock; 0 where they can't be told. */
 struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time time,
                                      uint64_t interval_ns);

@@ -9,14 +9,13 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-void sample_clock_read(struct sample_clock *clock, const struct target *target)
+void sample_clock_read(struct sample_clock *clock)
 {
 	struct clock_reading now = { .host = clock_host_ns() };
 
 	if (clock->refused)
 		return;
-	clock->refused = !target_check(target, "cuptiGetTimestamp",
-	                               target->cuptiGetTimestamp(&now.cupti));
+	clock->refused = !target_check("cuptiGetTimestamp", target.cuptiGetTimestamp(&now.cupti));
 	if (clock->refused || distance(now.cupti, now.host) < SECOND_NS)
 		return;
 	if (!clock->first.host || now.cupti < clock->last.cupti)

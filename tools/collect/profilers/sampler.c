@@ -31,7 +31,6 @@ enum {
 };
 
 struct sampler {
-	const struct target *target;
 	const struct settings *settings;
 	const struct collect_set *set;
 	struct segments *segments;
@@ -73,9 +72,7 @@ static size_t size_of_image(struct sampler *sampler, uint32_t slots)
 
 	if (!sampler->instances)
 		return perfworks_image_size(&sampler->set->images, slots, (size_t)sampler->device);
-	return TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataSize, &params)
-	               ? params.counterDataSize
-	               : 0;
+	return TARGET_CALL(cuptiPmSamplingGetCounterDataSize, &params) ? params.counterDataSize : 0;
 }
 
 static bool empty_image(struct sampler *sampler)
@@ -93,8 +90,7 @@ static bool empty_image(struct sampler *sampler)
 		return true;
 	}
 	sampler->blank = malloc(sampler->image_size);
-	if (!sampler->blank
-	    || !TARGET_CALL(sampler->target, cuptiPmSamplingCounterDataImageInitialize, &params))
+	if (!sampler->blank || !TARGET_CALL(cuptiPmSamplingCounterDataImageInitialize, &params))
 		return false;
 	memcpy(sampler->blank, sampler->image, sampler->image_size);
 	return true;
@@ -162,18 +158,18 @@ static bool enable(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Enable, .deviceIndex = (size_t)sampler->device);
 
-	if (!sampler->target->cuptiPmSamplingEnable)
-		return say(false, "%s has no PM sampling", sampler->target->cupti_path);
-	if (!TARGET_CALL(sampler->target, cuptiPmSamplingEnable, &params))
+	if (!target.cuptiPmSamplingEnable)
+		return say(false, "%s has no PM sampling", target.cupti_path);
+	if (!TARGET_CALL(cuptiPmSamplingEnable, &params))
 		return false;
 	sampler->object = params.pPmSamplingObject;
 	return true;
 }
 
 /* 12.6 refuses the larger struct of later releases. */
-static size_t size_of_config(const struct target *target)
+static size_t size_of_config(void)
 {
-	return target->cupti_version < CUPTI_12_8
+	return target.cupti_version < CUPTI_12_8
 	               ? CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode)
 	               : CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
 }
@@ -189,14 +185,13 @@ static bool set_config(struct sampler *sampler)
 	              .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
 	int khz = 0;
 
-	params.structSize = size_of_config(sampler->target);
-	if (!sampler->target->cuptiPmSamplingSetConfig(&params))
+	params.structSize = size_of_config();
+	if (!target.cuptiPmSamplingSetConfig(&params))
 		return true;
-	sampler->target->cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
-	                                      sampler->device);
+	target.cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, sampler->device);
 	params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
 	params.samplingInterval = sampler->interval_ns * (uint64_t)khz / 1000000;
-	return TARGET_CALL(sampler->target, cuptiPmSamplingSetConfig, &params);
+	return TARGET_CALL(cuptiPmSamplingSetConfig, &params);
 }
 
 static bool start(struct sampler *sampler)
@@ -207,7 +202,7 @@ static bool start(struct sampler *sampler)
 	sampler->decoded = sampler->waiting = 0;
 	sampler->fresh = true;
 	sampler->clock.last_end = 0;
-	sampler->sampling = TARGET_CALL(sampler->target, cuptiPmSamplingStart, &params);
+	sampler->sampling = TARGET_CALL(cuptiPmSamplingStart, &params);
 	sampler->start_s = clock_seconds_since(&sampler->started);
 	return sampler->sampling;
 }
@@ -243,7 +238,7 @@ static bool stop(struct sampler *sampler)
 		return true;
 	sampler->expected = made(sampler);
 	sampler->sampling = false;
-	return TARGET_CALL(sampler->target, cuptiPmSamplingStop, &params);
+	return TARGET_CALL(cuptiPmSamplingStop, &params);
 }
 
 static struct opk_time time_of(struct sampler *sampler, size_t index)
@@ -252,7 +247,7 @@ static struct opk_time time_of(struct sampler *sampler, size_t index)
 	              .pPmSamplingObject = sampler->object, .pCounterDataImage = sampler->image,
 	              .counterDataImageSize = sampler->image_size, .sampleIndex = index);
 
-	if (sampler->target->cuptiPmSamplingCounterDataGetSampleInfo(&params))
+	if (target.cuptiPmSamplingCounterDataGetSampleInfo(&params))
 		return (struct opk_time){ .device = sampler->device };
 	return sample_clock_convert(&sampler->clock,
 	                            (struct opk_time){ params.startTimestamp, params.endTimestamp,
@@ -321,9 +316,9 @@ static void hand_on(struct sampler *sampler, size_t completed)
 {
 	struct segment segment = { .count = completed };
 
-	sample_clock_read(&sampler->clock, sampler->target);
+	sample_clock_read(&sampler->clock);
 	segment.times = read_times(sampler, completed);
-	clocks_read(sampler->target, sampler->device);
+	clocks_read(sampler->device);
 	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
 	if (segment.image) {
@@ -353,7 +348,7 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 	size_t completed;
 	bool whole, due;
 
-	sampler->broken |= !TARGET_CALL(sampler->target, cuptiPmSamplingGetCounterDataInfo, &info);
+	sampler->broken |= !TARGET_CALL(cuptiPmSamplingGetCounterDataInfo, &info);
 	if (sampler->broken)
 		return 0;
 	completed = info.numCompletedSamples;
@@ -375,7 +370,7 @@ static bool decode(struct sampler *sampler)
 	CUptiResult status;
 
 	target_begin();
-	status = sampler->target->cuptiPmSamplingDecodeData(&params);
+	status = target.cuptiPmSamplingDecodeData(&params);
 	if (status == CUPTI_ERROR_OUT_OF_MEMORY || (!status && params.overflow)) {
 		sampler->overflowed = true;
 		return say(
@@ -383,7 +378,7 @@ static bool decode(struct sampler *sampler)
 			"the hardware's buffer of samples overflowed, and CUPTI gives no more of "
 			"them: a longer --interval, a larger --buffer or fewer metrics help");
 	}
-	if (!target_check(sampler->target, "cuptiPmSamplingDecodeData", status)) {
+	if (!target_check("cuptiPmSamplingDecodeData", status)) {
 		sampler->broken = true;
 		return false;
 	}
@@ -431,7 +426,7 @@ static void decode_timed(struct sampler *sampler)
 		sampler->decode_s = taken_s / (double)(after - before);
 }
 
-/* It may have stopped for that already. */
+/* read_times() may have stopped it already. */
 static void pause_before_overflow(struct sampler *sampler)
 {
 	if (sampler->sampling && !is_late(sampler, 0))
@@ -451,7 +446,7 @@ static bool working(const struct sampler *sampler)
 
 static void work(struct sampler *sampler)
 {
-	sample_clock_read(&sampler->clock, sampler->target);
+	sample_clock_read(&sampler->clock);
 	decode_timed(sampler);
 	if (enough(sampler, sampler->waiting))
 		hand_on_if_due(sampler, true);
@@ -528,7 +523,7 @@ static void free_sampler(struct sampler *sampler)
 	TARGET_PARAMS(params, PmSampling_Disable, .pPmSamplingObject = sampler->object);
 
 	if (sampler->object)
-		TARGET_CALL(sampler->target, cuptiPmSamplingDisable, &params);
+		TARGET_CALL(cuptiPmSamplingDisable, &params);
 	free(sampler->image);
 	free(sampler->blank);
 	free(sampler);
@@ -540,7 +535,6 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 
 	if (!sampler)
 		return NULL;
-	sampler->target = profiling->target;
 	sampler->settings = profiling->settings;
 	sampler->set = profiling->set;
 	sampler->segments = profiling->segments;
@@ -548,7 +542,7 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 	pthread_mutex_init(&sampler->lock, NULL);
 	pthread_cond_init(&sampler->changed, NULL);
 	sampler->clock.reckoned = &sampler->counts.reckoned;
-	perfworks_open(profiling->target->cupti_path);
+	perfworks_open(target.cupti_path);
 	sampler->interval_ns = profiling->settings->interval_ns;
 	sampler->handed_on = clock_now();
 	if (enable(sampler) && make_image(sampler)) {

@@ -154,7 +154,7 @@ static bool start(struct session *session)
 	return session->selective || resume(session);
 }
 
-/* So many slots fit an image. */
+/* How many slots fit an image. */
 static uint32_t choose_slots(const struct session *session)
 {
 	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
@@ -184,8 +184,7 @@ static bool makes_other_ranges(const struct profiling *profiling)
 	const struct settings *settings = profiling->settings;
 
 	return settings_filter(settings)
-	       || (settings->mode == MODE_LAUNCH_RANGE
-	           && profiler_counts_memsets(profiling->target));
+	       || (settings->mode == MODE_LAUNCH_RANGE && profiler_counts_memsets());
 }
 
 struct session *session_new(const struct profiling *profiling, CUcontext context)
@@ -198,7 +197,6 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 	session->profiling = profiling;
 	session->profiler = (struct profiler){
 		.ops = profiling->ops,
-		.target = profiling->target,
 		.images = &profiling->set->images,
 		.context = context,
 		.push = settings_push(settings),
@@ -347,7 +345,7 @@ static bool ready(struct session *session, CUstream stream)
 
 	return !session->broken && make_room(session)
 	       && (profiling->settings->caches == CACHES_NONE
-	           || cache_flush(&session->cache, profiling->target, stream));
+	           || cache_flush(&session->cache, stream));
 }
 
 bool session_begin(struct session *session, const struct opk_range *row, CUstream stream)
@@ -376,7 +374,7 @@ static void note_clocks(struct session *session, struct opk_range *row)
 	static const double good_s = 0.05;
 
 	if (session->present.count == 1 || clock_seconds_since(&session->clocks_at) > good_s) {
-		session->clocks = clocks_read(session->profiling->target, row->device);
+		session->clocks = clocks_read(row->device);
 		session->clocks_at = clock_now();
 	}
 	row->sm_mhz = session->clocks.sm_mhz;

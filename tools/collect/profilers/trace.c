@@ -214,15 +214,14 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *ma
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
                                       size_t size, size_t valid)
 {
-	const struct target *target = trace.profiling->target;
 	CUpti_Activity *record = NULL;
 	size_t dropped = 0;
 
 	(void)context, (void)stream, (void)size;
-	target->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
+	target.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
 	if (lock()) {
 		trace.counts.drops[DROP_RECORDS] += dropped;
-		while (valid && !target->cuptiActivityGetNextRecord(buffer, valid, &record))
+		while (valid && !target.cuptiActivityGetNextRecord(buffer, valid, &record))
 			add_record(record);
 		trace.buffers -= trace.buffers > 0;
 		unlock();
@@ -279,7 +278,7 @@ static size_t wanted_kinds(void)
 static void disable_kinds(size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		trace.profiling->target->cuptiActivityDisable(kinds[i]);
+		target.cuptiActivityDisable(kinds[i]);
 }
 
 /* Nothing is kept for a recording that never begins. */
@@ -330,10 +329,9 @@ static void hand_on(void)
 
 static void flush(uint32_t how)
 {
-	const struct target *target = trace.profiling->target;
 
 	if (!trace.counts.drops[DROP_DEAF])
-		trace.counts.drops[DROP_DEAF] = !TARGET_CALL(target, cuptiActivityFlushAll, how);
+		trace.counts.drops[DROP_DEAF] = !TARGET_CALL(cuptiActivityFlushAll, how);
 }
 
 /* Until there is a batch, or some time has passed; false at the end. */
@@ -378,10 +376,9 @@ static void *run(void *data)
 /* All of them, or none. */
 static bool enable_kinds(void)
 {
-	const struct target *target = trace.profiling->target;
 
 	for (size_t i = 0; i < wanted_kinds(); i++)
-		if (!TARGET_CALL(target, cuptiActivityEnable, kinds[i])) {
+		if (!TARGET_CALL(cuptiActivityEnable, kinds[i])) {
 			disable_kinds(i);
 			return false;
 		}
@@ -390,12 +387,10 @@ static bool enable_kinds(void)
 
 static bool listen_to_cupti(void)
 {
-	const struct target *target = trace.profiling->target;
 
-	if (!target->cuptiActivityRegisterCallbacks)
-		return say(false, "%s has no activity records", target->cupti_path);
-	return TARGET_CALL(target, cuptiActivityRegisterCallbacks, buffer_requested,
-	                   buffer_completed);
+	if (!target.cuptiActivityRegisterCallbacks)
+		return say(false, "%s has no activity records", target.cupti_path);
+	return TARGET_CALL(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed);
 }
 
 /* Ranges that are open when it begins or ends are recorded as a whole, where they end inside. */

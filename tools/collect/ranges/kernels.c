@@ -62,7 +62,7 @@ static struct kernel *kernel_new(const struct kernels *kernels, const char *symb
 	if (!kernel)
 		return NULL;
 	kernel->symbol = strdup(symbol);
-	/* It would make "float" of "f", too. */
+	/* It would also make "float" of "f". */
 	if (kernels->demangle && !strncmp(symbol, "_Z", 2))
 		kernel->name = kernels->demangle(symbol, NULL, NULL, &status);
 	if (!kernel->name)

@@ -73,40 +73,39 @@ CUstream launch_stream(const struct launch *launch)
 	return launch->stream;
 }
 
-bool launch_is_captured(const struct target *target, const struct launch *launch)
+bool launch_is_captured(const struct launch *launch)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 
 	/* The legacy default stream is never captured, and to ask fails while another one is. */
 	if (!launch->stream && !launch->per_thread)
 		return false;
-	return !target->cuStreamIsCapturing(launch_stream(launch), &status)
+	return !target.cuStreamIsCapturing(launch_stream(launch), &status)
 	       && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-static uint32_t registers_of(const struct target *target, CUfunction function)
+static uint32_t registers_of(CUfunction function)
 {
 	int registers = 0;
 
 	if (!function)
 		return 0;
-	if (target->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function)
-	    && target->cuKernelGetFunction
-	    && !target->cuKernelGetFunction(&function, (CUkernel)function))
-		target->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+	if (target.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function)
+	    && target.cuKernelGetFunction
+	    && !target.cuKernelGetFunction(&function, (CUkernel)function))
+		target.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
 	return registers > 0 ? (uint32_t)registers : 0;
 }
 
-void launch_describe(struct opk_range *row, const struct target *target,
-                     const struct launch *launch)
+void launch_describe(struct opk_range *row, const struct launch *launch)
 {
 	uint32_t stream = 0;
 
 	memcpy(row->grid, launch->grid, sizeof row->grid);
 	memcpy(row->block, launch->block, sizeof row->block);
 	row->shared_bytes = launch->shared_bytes;
-	row->registers = registers_of(target, launch->function);
-	if (!target->cuptiGetStreamIdEx(launch->context, launch->stream, launch->per_thread,
-	                                &stream))
+	row->registers = registers_of(launch->function);
+	if (!target.cuptiGetStreamIdEx(launch->context, launch->stream, launch->per_thread,
+	                               &stream))
 		row->stream = stream;
 }

@@ -21,9 +21,8 @@ bool launch_is_graph(const struct launch *launch);
 /* Its stream by a handle that means the same in every call. */
 CUstream launch_stream(const struct launch *launch);
 /* While a stream is captured into a graph, a launch call launches nothing. */
-bool launch_is_captured(const struct target *target, const struct launch *launch);
+bool launch_is_captured(const struct launch *launch);
 /* Fills what a range's row says of a launch, except its strings. */
-void launch_describe(struct opk_range *row, const struct target *target,
-                     const struct launch *launch);
+void launch_describe(struct opk_range *row, const struct launch *launch);
 
 #endif

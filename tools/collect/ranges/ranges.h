@@ -126,7 +126,7 @@ void rotation_next(struct rotation *rotation, bool cut);
 
 /* The turns of outermost user ranges, by their names. */
 struct repetitions {
-	struct repetition *names;
+	struct repetition *items; /* one a name */
 	size_t count, capacity;
 };
 

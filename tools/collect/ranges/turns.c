@@ -64,12 +64,10 @@ static struct repetition *find(struct repetitions *repetitions, const char *name
 	char *copy;
 
 	for (size_t i = 0; i < repetitions->count; i++)
-		if (!strcmp(repetitions->names[i].name, name))
-			return &repetitions->names[i];
+		if (!strcmp(repetitions->items[i].name, name))
+			return &repetitions->items[i];
 	copy = repetitions->count < MAX_NAMES ? strdup(name) : NULL;
-	added = copy ? opk_append(&repetitions->names, &repetitions->capacity, &repetitions->count,
-	                          sizeof *added)
-	             : NULL;
+	added = copy ? opk_list_add(repetitions) : NULL;
 	if (added)
 		added->name = copy;
 	else
@@ -89,7 +87,7 @@ struct turn repetitions_next(struct repetitions *repetitions, const char *name, 
 void repetitions_clear(struct repetitions *repetitions)
 {
 	for (size_t i = 0; i < repetitions->count; i++)
-		free(repetitions->names[i].name);
-	free(repetitions->names);
+		free(repetitions->items[i].name);
+	free(repetitions->items);
 	*repetitions = (struct repetitions){ 0 };
 }

@@ -92,12 +92,12 @@ static void add_driver(struct facts *facts)
 }
 
 /* As nvidia-smi writes it. */
-static void add_uuid(struct facts *facts, const struct target *target, int device, bool mig)
+static void add_uuid(struct facts *facts, int device, bool mig)
 {
 	char text[2 * sizeof(CUuuid) + 1];
 	CUuuid uuid;
 
-	if (!target->cuDeviceGetUuid_v2 || target->cuDeviceGetUuid_v2(&uuid, device))
+	if (!target.cuDeviceGetUuid_v2 || target.cuDeviceGetUuid_v2(&uuid, device))
 		return;
 	for (size_t i = 0; i < sizeof uuid.bytes; i++)
 		snprintf(text + 2 * i, 3, "%02x", (unsigned char)uuid.bytes[i]);
@@ -115,25 +115,25 @@ static void add_attribute(struct facts *facts, const char *attribute, int value,
 	add(facts, name, opk_printf("%d", value));
 }
 
-static void add_device(struct facts *facts, const struct target *target, int device)
+static void add_device(struct facts *facts, int device)
 {
 	char text[128] = "";
 	size_t bytes;
 	int value;
 	bool mig;
 
-	if (target->cuDeviceGetName(text, sizeof text, device))
+	if (target.cuDeviceGetName(text, sizeof text, device))
 		return;
 	mig = strstr(text, " MIG ");
 	add(facts, opk_printf("device.%d.name", device), opk_strdup(text));
 	add(facts, opk_printf("device.%d.mig", device), opk_strdup(mig ? "yes" : "no"));
-	add_uuid(facts, target, device, mig);
-	if (!target->cuDeviceGetPCIBusId(text, sizeof text, device))
+	add_uuid(facts, device, mig);
+	if (!target.cuDeviceGetPCIBusId(text, sizeof text, device))
 		add(facts, opk_printf("device.%d.pci", device), opk_strdup(text));
-	if (!target->cuDeviceTotalMem(&bytes, device))
+	if (!target.cuDeviceTotalMem(&bytes, device))
 		add(facts, opk_printf("device.%d.memory_bytes", device), opk_printf("%zu", bytes));
 	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
-		if (!target->cuDeviceGetAttribute(&value, attributes[i].attribute, device))
+		if (!target.cuDeviceGetAttribute(&value, attributes[i].attribute, device))
 			add_attribute(facts, attributes[i].name, value, device);
 }
 
@@ -150,21 +150,21 @@ static void add_machine(struct facts *facts)
 	add_number(facts, "process", (int)getpid());
 }
 
-void facts_add_gpus(struct facts *facts, const struct target *target)
+void facts_add_gpus(struct facts *facts)
 {
 	enum { MAX_DEVICES = 16 };
 	int version = 0, devices = 0;
 
 	add_driver(facts);
-	if (!target->cuDriverGetVersion(&version))
+	if (!target.cuDriverGetVersion(&version))
 		add_number(facts, "cuda_version", version);
-	add_text(facts, "cupti", target->cupti_path);
-	if (!target->cuDeviceGetCount(&devices))
+	add_text(facts, "cupti", target.cupti_path);
+	if (!target.cuDeviceGetCount(&devices))
 		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
-			add_device(facts, target, device);
+			add_device(facts, device);
 }
 
-void facts_collect(struct facts *facts, const struct target *target)
+void facts_collect(struct facts *facts)
 {
 	const char *value;
 
@@ -173,17 +173,17 @@ void facts_collect(struct facts *facts, const struct target *target)
 		if (settings_table[i].uses & RECORDED
 		    && (value = getenv(settings_table[i].variable)))
 			add_text(facts, settings_table[i].name, value);
-	facts_add_gpus(facts, target);
+	facts_add_gpus(facts);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		if ((value = getenv(variables[i])))
 			add(facts, opk_printf("env.%s", variables[i]), opk_strdup(value));
 }
 
-void facts_describe(struct opk_meta *meta, struct facts *facts, const struct target *target)
+void facts_describe(struct opk_meta *meta, struct facts *facts)
 {
 	snprintf(facts->generator, sizeof facts->generator, "offpeak-collect %s", opk_version());
 	meta->generator = facts->generator;
-	meta->cupti_version = target->cupti_version;
+	meta->cupti_version = target.cupti_version;
 	meta->run = facts->items;
 	meta->run_count = facts->count;
 }

@@ -88,9 +88,9 @@ static unsigned part_path(char *path, size_t size, const struct settings *settin
 	return no_name(settings, "all names that its file could have are taken");
 }
 
-struct segments *recording_begin(const struct target *target, const struct settings *settings,
-                                 const struct collect_set *set, const char *backend,
-                                 const void *availability, size_t availability_size)
+struct segments *recording_begin(const struct settings *settings, const struct collect_set *set,
+                                 const char *backend, const void *availability,
+                                 size_t availability_size)
 {
 	opk_autofacts struct facts facts = { 0 };
 	struct opk_meta meta = *set->meta;
@@ -101,8 +101,8 @@ struct segments *recording_begin(const struct target *target, const struct setti
 
 	if (!image)
 		return NULL;
-	facts_collect(&facts, target);
-	facts_describe(&meta, &facts, target);
+	facts_collect(&facts);
+	facts_describe(&meta, &facts);
 	meta.kind = "recording";
 	meta.mode = settings_word(SETTING_MODE, settings->mode);
 	meta.join = join_of(settings);

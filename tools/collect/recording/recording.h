@@ -94,9 +94,9 @@ void counts_add(struct counts *to, const struct counts *from);
  * Begins the file with the metadata of this run, of which `backend` is a part, and the
  * counter-availability image, unless NULL. NULL with a message on stderr.
  */
-struct segments *recording_begin(const struct target *target, const struct settings *settings,
-                                 const struct collect_set *set, const char *backend,
-                                 const void *availability, size_t availability_size);
+struct segments *recording_begin(const struct settings *settings, const struct collect_set *set,
+                                 const char *backend, const void *availability,
+                                 size_t availability_size);
 /* What META's `run` says of machine, devices, command and environment. */
 struct facts {
 	struct opk_property *items;
@@ -105,11 +105,11 @@ struct facts {
 };
 
 /* What memory has no room for is left out. The driver must be up. */
-void facts_collect(struct facts *facts, const struct target *target);
+void facts_collect(struct facts *facts);
 /* Driver, libcupti and devices alone. */
-void facts_add_gpus(struct facts *facts, const struct target *target);
+void facts_add_gpus(struct facts *facts);
 /* Puts them into metadata, with what makes the file: as long as the facts are there. */
-void facts_describe(struct opk_meta *meta, struct facts *facts, const struct target *target);
+void facts_describe(struct opk_meta *meta, struct facts *facts);
 void facts_clear(struct facts *facts);
 #define opk_autofacts __attribute__((cleanup(facts_clear)))
 /* Appends to a file the paths of the libraries that are in memory, one a line; opened.c */

@@ -345,11 +345,11 @@ const char **inflated_metrics(size_t *count, const struct opk_meta *meta);
  * where the room is short.
  */
 bool name_expand(char *out, size_t size, const char *format);
-/* Where the name begins that comes after the folders. */
+/* Where the file's name begins, after its folders. */
 const char *name_of_file(const char *format);
-/* What is wrong with that name's value here, which name_expand() has taken; NULL: nothing. */
+/* What is wrong with the file's name here, as name_expand() makes it; NULL: nothing. */
 const char *name_problem(const char *format);
-/* Whether there is an item that may differ from process to process. */
+/* Whether an item in it may differ from process to process. */
 bool name_varies(const char *format);
 /* A pattern for glob(): '*' for each item. False as above. */
 bool name_pattern(char *out, size_t size, const char *format);

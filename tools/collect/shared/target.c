@@ -21,7 +21,7 @@ enum {
 	WSL_DEVICE_NOT_SUPPORTED = 45,
 };
 
-/* What a user can do about a status; the names are CUPTI's. */
+/* What a user can do about a status of CUPTI's. */
 static const struct {
 	CUptiResult status;
 	const char *advice;
@@ -45,6 +45,8 @@ static const struct {
 	{ CUPTI_ERROR_NOT_SUPPORTED, "is the program a client of MPS? It can't be profiled there" },
 };
 
+struct target target;
+
 static const char *bind(void *library, void **slot, const char *symbol)
 {
 	*slot = dlsym(library, symbol);
@@ -58,7 +60,7 @@ static const char *find_path(const void *symbol)
 	return dladdr(symbol, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-const char *target_open(struct target *target, const char *cupti)
+const char *target_open(const char *cupti)
 {
 	static char problem[PATH_MAX + 100];
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -72,25 +74,25 @@ const char *target_open(struct target *target, const char *cupti)
 		return dlerror();
 #define X(symbol)                                                                                  \
 	if (!missing)                                                                              \
-		missing = bind(library, (void **)&target->symbol, #symbol);
+		missing = bind(library, (void **)&target.symbol, #symbol);
 	TARGET_CUPTI(X)
 #undef X
 #define X(symbol)                                                                                  \
 	if (!missing)                                                                              \
-		missing = bind(driver, (void **)&target->symbol, SYMBOL_TEXT(symbol));
+		missing = bind(driver, (void **)&target.symbol, SYMBOL_TEXT(symbol));
 	TARGET_DRIVER(X)
 #undef X
-#define X(symbol) bind(library, (void **)&target->symbol, #symbol);
+#define X(symbol) bind(library, (void **)&target.symbol, #symbol);
 	TARGET_CUPTI_OPTIONAL(X)
 #undef X
-#define X(symbol) bind(driver, (void **)&target->symbol, SYMBOL_TEXT(symbol));
+#define X(symbol) bind(driver, (void **)&target.symbol, SYMBOL_TEXT(symbol));
 	TARGET_DRIVER_OPTIONAL(X)
 #undef X
-	bind(library, (void **)&target->cuptiSubscribe_v2, "cuptiSubscribe_v2");
+	bind(library, (void **)&target.cuptiSubscribe_v2, "cuptiSubscribe_v2");
 	if (missing)
 		return missing;
-	target->cupti_path = find_path((const void *)target->cuptiGetVersion);
-	target->cuptiGetVersion(&target->cupti_version);
+	target.cupti_path = find_path((const void *)target.cuptiGetVersion);
+	target.cuptiGetVersion(&target.cupti_version);
 	return NULL;
 }
 
@@ -101,12 +103,12 @@ void target_begin(void)
 	begun = clock_now();
 }
 
-static void tell_time(const struct target *target, const char *call)
+static void tell_time(const char *call)
 {
 	static const double long_ms = 50;
 	double milliseconds;
 
-	if (!target->verbose || !begun.tv_sec)
+	if (!target.verbose || !begun.tv_sec)
 		return;
 	milliseconds = clock_seconds_since(&begun) * 1e3;
 	if (milliseconds >= long_ms)
@@ -138,17 +140,17 @@ static const char *advice_for(const char *call, CUptiResult status)
 	return busy;
 }
 
-bool target_check(const struct target *target, const char *call, CUptiResult status)
+bool target_check(const char *call, CUptiResult status)
 {
 	const char *name = NULL, *advice;
 
-	tell_time(target, call);
+	tell_time(call);
 	if (!status)
 		return true;
 	if (busy_tolerate(status))
 		return false;
 	advice = advice_for(call, status);
-	if (target->cuptiGetResultString(status, &name) || !name)
+	if (target.cuptiGetResultString(status, &name) || !name)
 		name = "unknown status";
 	return say(false, "%s: %s (%d)%s%s", call, name, status, advice ? ": " : "",
 	           advice ? advice : "");

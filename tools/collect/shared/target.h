@@ -144,10 +144,13 @@ struct target {
 	bool verbose;           /* report calls that take long */
 };
 
+/* The process has one. */
+extern struct target target;
+
 /* NULL on success, else what is missing; `cupti` is a path or a name for dlopen. */
-const char *target_open(struct target *target, const char *cupti);
+const char *target_open(const char *cupti);
 /* True for success; else reports on stderr which call failed, how, and what can be done. */
-bool target_check(const struct target *target, const char *call, CUptiResult status);
+bool target_check(const char *call, CUptiResult status);
 
 /* The processes that may have the GPU's counters, as far as /proc shows them. */
 void busy_describe(char *out, size_t size);
@@ -178,8 +181,7 @@ bool busy_tolerate(CUptiResult status);
 /* Before a call, so that target_check() knows how long it took. */
 void target_begin(void);
 /* target_check() of a call, named by itself. */
-#define TARGET_CALL(target, call, ...)                                                             \
-	(target_begin(), target_check(target, #call, (target)->call(__VA_ARGS__)))
+#define TARGET_CALL(call, ...) (target_begin(), target_check(#call, target.call(__VA_ARGS__)))
 
 /* One of CUPTI's parameter structs, with its size and these members; declared as `name`. */
 #define TARGET_STRUCT(type, ...)                                                                   \
