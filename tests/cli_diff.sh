@@ -101,6 +101,13 @@ notes '^offpeak: note: nothing differs: both sides have the same values of [0-9]
 json 'j["changed"] == 0 and j["missing"] == 0 and j["same"] > 0 and j["noise"] > 0'
 json 'j["unmatched"] == j["differences"] == []'
 
+# The same launches of another stream once more: as many values, of more launches.
+sed 's/"kernel"/"stream":7,"kernel"/g' ranges.json >more.json
+works import --raw image-1 --chip GH100 --metrics lts__t_bytes.sum --ranges more.json -o more.opk
+notes '^offpeak: note: only numbers of launches differ: both sides have the same values of 2 metrics in 2 rows$' \
+	diff --before clock-1760.opk --after clock-1760.opk --after more.opk --metrics lts__t_bytes.sum
+err_has '^offpeak: note: the number of launches changed in 2 rows: --table rows shows them$'
+
 section 'what one launch and one pass a range can tell'
 notes 'nothing differs: both sides have the same values of 1091 metrics in 5 rows$' \
 	diff "$recordings/gh100-rotated.opk" "$recordings/gh100-rotated.opk" --format json

@@ -134,11 +134,23 @@ static bool has_both(bool *all, const struct diff *diff, size_t column)
 	return any;
 }
 
+static size_t count_relaunched(const struct diff *diff)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diff->found->row_count; i++) {
+		const struct opk_diff_row *row = &diff->found->rows[i];
+
+		count += row->before_launches != row->after_launches;
+	}
+	return count;
+}
+
 /* Where no line of a table says that something changed. */
 static void note_equal(const struct diff *diff)
 {
 	const struct opk_diff_summary *summary = &diff->found->summary;
-	size_t rows = diff->found->row_count, metrics = 0;
+	size_t rows = diff->found->row_count, metrics = 0, relaunched = count_relaunched(diff);
 	bool all = !diff->found->unmatched_count;
 
 	for (size_t i = 0; i < diff->found->column_count; i++)
@@ -146,9 +158,12 @@ static void note_equal(const struct diff *diff)
 	for (size_t i = 0; i < summary->peak_count; i++)
 		all &= isnan(summary->peaks[i].change) || summary->peaks[i].change == 0;
 	if (all && metrics)
-		app_note("nothing differs: both sides have the same values of %zu metric%s in %zu "
-		         "row%s",
+		app_note("%s: both sides have the same values of %zu metric%s in %zu row%s",
+		         relaunched ? "only numbers of launches differ" : "nothing differs",
 		         metrics, metrics == 1 ? "" : "s", rows, rows == 1 ? "" : "s");
+	if (all && metrics && relaunched)
+		app_note("the number of launches changed in %zu row%s: --table rows shows them",
+		         relaunched, relaunched == 1 ? "" : "s");
 }
 
 /* Why the table of values is empty. */
