@@ -153,9 +153,17 @@ class Reading(Synchronous):
         self.assertEqual(self.errors(frames[0]).compute()["file"].tolist(), [moved])
 
     def test_a_file_that_is_named_twice(self):
-        with self.assertLogs("pyoffpeak", "WARNING") as logs:
-            self.read([*self.files[:2], self.files[0]], batch_files=1)
-        self.assertRegex(logs.output[0], "rank-0.opk is named twice: it counts twice")
+        broken = os.path.join(self.folder, "twice-broken.opk")
+        with open(broken, "wb") as file:
+            file.write(b"not a recording")
+        files = [self.files[0]] * 2
+        for count, named in ((1, files), (256, files), (256, [*files, broken])):
+            with self.subTest(count=count, files=len(named)), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                with self.assertLogs("pyoffpeak", "WARNING") as logs:
+                    self.read(named, batch_files=count, errors="collect")["file"].compute()
+                self.assertEqual(len(logs.output), 1)
+                self.assertRegex(logs.output[0], "rank-0.opk is named twice: it counts twice")
 
     def test_files_of_other_sets(self):
         """What open() refuses is refused, also where the columns that are used would go together."""

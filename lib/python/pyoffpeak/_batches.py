@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from . import _context
@@ -27,22 +28,27 @@ def _stamp(path: str) -> tuple[int, int]:
     return (found.st_size, found.st_mtime_ns)
 
 
-def _note_same_files(files: list[str]) -> None:
-    """Where two are in one batch, the library notes it once more, when that is evaluated."""
+def note_same_files(files: Iterable[str]) -> None:
     ctx = _context.new()
     array, kept = c_paths(files)
     _context.call(ctx, lib.opk_note_same_files, ctx, array, len(kept))
 
 
+def _without_doubles(paths: Iterable[str]) -> Iterable[str]:
+    return {os.path.realpath(path): path for path in paths}.values()
+
+
 def make_batches(files: list[str], batch_bytes: int, batch_files: int) -> list[Batch]:
-    """Divides the files, in their order: a batch has at most so many bytes and files, or one file."""
+    """Divides the files, in their order: a batch has at most so many bytes and files, or one file.
+
+    Files that are in several batches are noted now; those that are twice in one, when it is evaluated.
+    """
     if batch_bytes < 1 or batch_files < 1:
         raise misuse("batch_bytes and batch_files are at least 1")
     batches: list[Batch] = []
     paths: list[str] = []
     stamps: list[tuple[int, int]] = []
     total = 0
-    _note_same_files(files)
     for path in files:
         stamp = _stamp(path)
         if paths and (total + stamp[0] > batch_bytes or len(paths) == batch_files):
@@ -52,4 +58,5 @@ def make_batches(files: list[str], batch_bytes: int, batch_files: int) -> list[B
         stamps.append(stamp)
         total += stamp[0]
     batches.append(Batch(tuple(paths), tuple(stamps)))
+    note_same_files(path for batch in batches for path in _without_doubles(batch.paths))
     return batches

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Optional, Union
 
 from . import _kinds, _recordings
-from ._batches import Batch
+from ._batches import Batch, note_same_files
 from ._errors import InputError, MissingFileError, OffpeakError, UsageError
 from ._sets import SetLike
 from ._tables import Table
@@ -60,6 +60,7 @@ class Reader:
         import pandas
 
         frames, broken = [], []
+        note_same_files(paths)
         for path, found in self._each(paths, names):
             if isinstance(found, Table):
                 frames.append(self._frame(found, names))
