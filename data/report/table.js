@@ -36,6 +36,8 @@
 	function baseColumns(table) {
 		const rows = table.rows, unit = timeUnit(table), timed = table.time && table.row !== 'device';
 		const mean = i => rows[i].time === undefined ? null : rows[i].time / rows[i].count;
+		// A single launch is the least and the greatest.
+		const extreme = name => i => rows[i][name] !== undefined ? rows[i][name] : rows[i].count === 1 ? mean(i) : null;
 		const columns = [{ title: nouns[table.row][0], get: i => rows[i].name, name: true }];
 
 		if (timed && rows.length > 1)
@@ -46,8 +48,8 @@
 		if (timed)
 			columns.push(numbers(table, 'mean', unit, mean));
 		if (timed && rows.some(row => row.least !== undefined)) {
-			columns.push(numbers(table, 'min', unit, i => rows[i].least === undefined ? null : rows[i].least, {}, mean));
-			columns.push(numbers(table, 'max', unit, i => rows[i].most === undefined ? null : rows[i].most, {}, mean));
+			columns.push(numbers(table, 'min', unit, extreme('least'), {}, mean));
+			columns.push(numbers(table, 'max', unit, extreme('most'), {}, mean));
 		}
 		return columns;
 	}

@@ -41,6 +41,15 @@ def test_table_sorts(browser, tools):
     check(times == sorted(times), "the shortest first: %s" % times)
 
 
+def test_single_launch(browser, tools):
+    open_report(browser, tools, "gh100-training-gemm")
+    titles = browser.js("return [...document.querySelectorAll('section.kernels .rows th')].map(e => e.textContent)")
+    at = {name: next(i + 1 for i, title in enumerate(titles) if title.startswith(name)) for name in ("launches", "mean", "min", "max")}
+    rows = list(zip(*(column(browser, at[name]) for name in at)))
+    check({count == "1" for count, *_ in rows} == {True, False}, "kernels of one launch and of several: %s" % rows)
+    check(all((mean == low == high) == (count == "1") for count, mean, low, high in rows), "%s" % rows)
+
+
 def test_table_searches(browser, tools):
     open_report(browser, tools, "gh100-training-kernels")
     all_of_them = len(kernels(browser))
