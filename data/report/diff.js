@@ -76,7 +76,7 @@
 
 	function remarks(data) {
 		const at = timeColumn(data);
-		const lines = data.differences.map(d => d.what + ' differs: ' + (d.before || 'not known') + ' before, ' + (d.after || 'not known') + ' after.');
+		const lines = data.differences.map(d => d.what + ' differs: ' + (d.before || 'not known') + ' in A, ' + (d.after || 'not known') + ' in B.');
 
 		if (data.launches_least && data.launches_needed > data.launches_least)
 			lines.push('Some have only ' + data.launches_least + ' launches a side; to tell a single change from noise among so many takes '
@@ -86,7 +86,7 @@
 			lines.push(clocked + ' changed in time by as much as the SM’s clock can explain.');
 		if (data.unmatched_total)
 			lines.push(data.unmatched_total + (data.unmatched_total === 1 ? ' is' : ' are') + ' in one recording alone: '
-				+ data.unmatched.slice(0, 8).map(row => row.name + (row.before ? ' (before)' : ' (after)')).join(', ')
+				+ data.unmatched.slice(0, 8).map(row => row.name + (row.before ? ' (A)' : ' (B)')).join(', ')
 				+ (data.unmatched_total > 8 ? ' …' : '') + '.');
 		if (data.total > data.rows.length)
 			lines.push('The table has the ' + data.rows.length + ' that changed most in time, of ' + data.total + '. “offpeak diff” has all.');
@@ -120,9 +120,9 @@
 
 		state.format = offpeak.formatColumn(times, unit);
 		state.all = offpeak.formatColumn(data.rows.map(row => row.time_change), unit);
-		const titles = [['name', 'kernel', ''], ['name', 'shape', ''], ['number', 'launches', 'before / after']].concat(at < 0 ? [] : [
-			['number', 'before', state.format.unit], ['number', 'after', state.format.unit], ['number', 'change', ''], ['number', 'clock’s part', ''], ['name', 'verdict', ''],
-			['number', 'in all launches', state.all.unit]]);
+		const titles = [['name', 'kernel', ''], ['name', 'shape', ''], ['number', 'launches', 'A / B']].concat(at < 0 ? [] : [
+			['number', 'A: before', state.format.unit], ['number', 'B: after', state.format.unit], ['number', 'change', 'from A to B'],
+			['number', 'clock’s part', 'of the change'], ['name', 'verdict', ''], ['number', 'change in all launches', state.all.unit]]);
 		const head = element('tr', {}, titles.map(title => element('th', { class: title[0] }, [element('div', { class: 'head' },
 			[element('span', { text: title[1] }), title[2] ? element('span', { class: 'unit', text: title[2] }) : null])])));
 
@@ -144,7 +144,7 @@
 		const box = (name, y, from, to) => element('rect', { class: name, x: x(from) - 0.7, y, width: Math.max(1.4, x(to) - x(from)), height: 5, rx: 1 });
 
 		return element('svg', { class: 'sides', viewBox: '0 0 100 18', preserveAspectRatio: 'none', role: 'img' }, [
-			element('title', { text: 'the middle half of launches: before above, after below' }),
+			element('title', { text: 'the middle half of launches: A above, B below' }),
 			box('before', 2, known[0], known[1]), box('after', 11, known[2], known[3])]);
 	}
 
@@ -178,8 +178,8 @@
 		state.details.replaceChildren(
 			element('div', { class: 'title' }, [element('h2', { class: 'mono', text: row.name }), element('p', { class: 'muted', text: shape(row) })]),
 			element('div', { class: 'tools' }, [element('label', {}, [box, 'only what changed by more than noise'])]),
-			element('table', { class: 'values' }, [element('thead', {}, [element('tr', {}, [['', 'metric'], ['number', data.before], ['number', data.after],
-				['number', 'change'], ['number', 'clock’s part'], ['', 'verdict'], ['', 'middle half of launches']].map(title => element('th', { class: title[0], text: title[1] })))]), body]));
+			element('table', { class: 'values' }, [element('thead', {}, [element('tr', {}, [['', 'metric'], ['number', 'A: ' + data.before], ['number', 'B: ' + data.after],
+				['number', 'change from A to B'], ['number', 'clock’s part of the change'], ['', 'verdict'], ['', 'middle half, A above B']].map(title => element('th', { class: title[0], text: title[1] })))]), body]));
 	}
 
 	// What the GPU can do, not what the program did: once, and without a verdict.
@@ -191,8 +191,8 @@
 
 		return data.peaks.length ? element('details', { class: 'peaks' }, [
 			element('summary', { text: 'Peaks and clocks over all launches, which are not judged' }),
-			element('table', { class: 'values' }, [element('thead', {}, [element('tr', {}, [['', 'peak or clock'], ['number', data.before],
-				['number', data.after], ['number', 'change']].map(title => element('th', { class: title[0], text: title[1] })))]),
+			element('table', { class: 'values' }, [element('thead', {}, [element('tr', {}, [['', 'peak or clock'], ['number', 'A: ' + data.before],
+				['number', 'B: ' + data.after], ['number', 'change from A to B']].map(title => element('th', { class: title[0], text: title[1] })))]),
 			element('tbody', {}, data.peaks.map(row))])]) : '';
 	}
 
@@ -217,7 +217,8 @@
 		const field = element('input', { type: 'search', placeholder: 'Search  ( / )', 'aria-label': 'Search' });
 		const frame = element('div', { class: 'panel scroll' }, [element('table', { class: 'rows' }, [state.head, state.body])]);
 
-		section.append(element('p', { class: 'intro', text: data.before + ' before, ' + data.after + ' after. A value is the median over launches.' }),
+		section.append(element('p', { class: 'intro', text: 'A, before: ' + data.before + '. B, after: ' + data.after
+			+ '. A value is the median over launches, and a change is from A to B.' }),
 			element('p', { class: 'headline', text: headline(data) }), remarks(data));
 		if (!data.rows.length)
 			return;

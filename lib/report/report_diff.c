@@ -276,14 +276,14 @@ static int compare(struct opk_diff **out, struct report_page *page,
 static int write_rooflines(struct report_page *page, const struct report_run *run)
 {
 	static const struct report_part part = { "rooflines", "Rooflines", NULL };
-	static const char *const titles[] = { "Before", "After" };
+	static const char *const titles[] = { "A: before", "B: after" };
 	int code = OPK_OK;
 
 	if (!report_has_roofline(&page->runs[0]) || !report_has_roofline(&page->runs[1]))
 		return OPK_OK;
 	report_begin(
 		page, run, &part, part.title,
-		"Each kernel at each level of memory, before and after; the chosen one is framed in both.");
+		"Each kernel at each level of memory, in A and in B; the chosen one is framed in both.");
 	for (size_t i = 0; !code && i < 2; i++) {
 		opk_buf_add_printf(&page->html, "<h3>%s</h3>\n", titles[i]);
 		code = report_add_roofline(page, &page->runs[i]);

@@ -141,6 +141,11 @@ def test_comparison(browser, tools):
     part = "[+\u2212]([0-9.]+)%, of which the SM clock\u2019s part is up to [+\u2212]0.[0-9]+%"
     wanted = r"^2 of 5 changed in time by more than noise: transpose \(%s\), axpy \(%s\)\.$" % (part, part)
     check(re.search(wanted, browser.texts(".headline")[0]), "%s" % browser.texts(".headline"))
+    check(browser.texts("section.diff .intro")[0].startswith("A, before: gh100-before.opk. B, after: gh100-after.opk."), "which is which")
+    titles = browser.texts("section.diff .rows th")
+    check([title.split("\n")[0] for title in titles][3:6] == ["A: before", "B: after", "change"], "%s" % titles)
+    titles = browser.texts("section.diff .details th")
+    check(titles[1:4] == ["A: gh100-before.opk", "B: gh100-after.opk", "change from A to B"], "%s" % titles)
     shown = browser.texts("section.diff .details td.metric")
     check(shown and not [name for name in shown if name.endswith("_peak")], "peaks among the values: %s" % shown)
     peaks = browser.js("return [...document.querySelectorAll('section.diff .peaks td.metric')].map(e => e.textContent)")
