@@ -46,6 +46,15 @@ picture dark.svg 'len(marks) == 3 and "The first 2 of 5 kernels by time." in tex
 # What it says of kernels without marks is of those that it shows.
 picture dark.svg '"1 kernel without operations." in text'
 
+# A set that has the inputs alone.
+works extract "$roofline" --data inputs.cd
+works import --raw inputs.cd --chip GH100 --set roofline -o inputs.opk
+refuses 2 'the set of the recording does not say what it is drawn of, .*: record with the set roofline-hierarchical' \
+	plot roofline inputs.opk -o inputs.svg
+notes 'note: there is no roofline: the set roofline does not say what it is drawn of; roofline-hierarchical does$' show inputs.opk
+works report inputs.opk -o inputs.html
+same 'on the page, too' "$(grep -c '<li>there is no roofline: the set roofline does not' inputs.html)" 1
+
 section 'bars'
 works plot kernels "$roofline" -o bars.svg
 picture bars.svg 'len(marks) == 5 and "histogram" in text and "357 us" in text and "0%" in text and "-0%" not in text'

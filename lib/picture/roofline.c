@@ -432,8 +432,9 @@ int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
 	from = opk_evaluation_roofline(evaluation);
 	if (!from->roof_count)
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "no roofline: neither recording nor set says what it is drawn of: "
-		                "record with the set roofline-hierarchical, which does");
+		                "no roofline: the set of the recording does not say what it is "
+		                "drawn of, its roofs and levels of memory: record with the set "
+		                "roofline-hierarchical, which does");
 	r = opk_alloc(sizeof *r);
 	code = r ? allocate(r, ctx, from, shown) : opk_nomem(ctx, "a roofline");
 	if (!code)

@@ -346,6 +346,20 @@ static int remark_passes(struct opk_summary *s)
 	                      s->column_count));
 }
 
+/* Sets for spreadsheets have what a roofline is computed from, and no picture of it. */
+static int remark_roofline(struct opk_summary *s)
+{
+	const char *name = s->meta->set_name;
+
+	if (s->meta->roofline.roof_count
+	    || (strncmp(name, "roofline", 8) != 0 && !strstr(name, "+roofline")))
+		return OPK_OK;
+	return opk_summary_add_remark(
+		s, opk_printf("there is no roofline: the set %s does not say what it is drawn of; "
+	                      "roofline-hierarchical does",
+	                      name));
+}
+
 /* ---- all of it */
 
 static int make_groups(struct opk_summary *s)
@@ -376,5 +390,6 @@ int opk_summary_evaluate(struct opk_summary *s)
 	TRY(remark_ratios(s));
 	TRY(remark_summed(s));
 	TRY(remark_passes(s));
+	TRY(remark_roofline(s));
 	return sort(s);
 }
