@@ -906,6 +906,10 @@ START_TEST(names_from_the_command_line)
 		  "'acheived_occupancy' is no full metric name such as dram__bytes.sum, no derived metric of this "
 		  "set and no name of nvprof's, did you mean achieved_occupancy?\n",
 		  OPK_EUSAGE },
+		{ HERE, "fake__a.sum,sm_throughput",
+		  "'sm_throughput' is no full metric name such as dram__bytes.sum, no derived metric of this "
+		  "set and no name of nvprof's, did you mean sm__throughput?\n",
+		  OPK_EUSAGE },
 		{ HERE, "fake__[a.sum", "'fake__[a.sum': the bracket is not closed\n", OPK_EUSAGE },
 	};
 	struct opk_ctx *ctx = fake_ctx();

@@ -226,6 +226,7 @@ for option in '--metrics smsp__inst*' '--columns kernel,smsp__inst*'; do
 	refuses 2 "GH100 has no metric 'smsp__inst\*': patterns are not taken here; 'offpeak metrics GH100' takes them" eval "$simple" $option
 done
 refuses 2 'did you mean achieved_occupancy[?]' eval "$simple" --metrics achieved_ocupancy
+refuses 2 'did you mean sm__cycles_elapsed.max[?]' eval "$simple" --metrics sm_cycles_elapsed.max
 works eval --raw image --metrics inst_executed --chip GH100
 header_is range,name,inst_executed
 refuses 2 'depends on the chip: name it' eval --raw image --metrics inst_executed

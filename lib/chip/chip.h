@@ -211,6 +211,11 @@ int opk_data_file(char **text, char **path, struct opk_ctx *ctx, const char *nam
 
 /* Legacy names most like a misspelt one, the likeliest first; put before what the list has. */
 int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char *name);
+/*
+ * What a name without "__" may have been where no chip is known: "sm__throughput" for
+ * "sm_throughput", or a legacy name. free(); NULL: none is like it.
+ */
+int opk_name_meant(char **out, struct opk_ctx *ctx, const char *name);
 /* What the table says of a name. */
 struct opk_legacy_row {
 	char *file; /* the text of the others is in it; NULL: nvprof had no such name */

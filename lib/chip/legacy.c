@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* nvprof's names: what the table says of them, and what describes one on a chip. */
 #include "chip/chip.h"
+#include "base/nearest.h"
 #include "chip/door.h"
 
 #include <fnmatch.h>
@@ -94,6 +95,54 @@ int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char
 	*list = all;
 	all = (struct opk_strlist){ 0 };
 	return OPK_OK;
+}
+
+/* All chips' units. */
+static bool begins_with_unit(const char *name)
+{
+	static const char *const units[] = { "ctc",  "dram", "dramc",  "fbpa",  "fe",    "gcc",
+		                             "gpc",  "gpu",  "gr",     "idc",   "l1tex", "lrc",
+		                             "lts",  "mcc",  "nvlrx",  "nvltx", "pcie",  "sm",
+		                             "smsp", "sys",  "syslts", "tpc" };
+	size_t length = strcspn(name, "_");
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strlen(units[i]) == length && !strncmp(units[i], name, length))
+			return true;
+	return false;
+}
+
+/* "sm_eficiency" is sm_efficiency, not a metric of the unit sm; nvprof's names have no ending. */
+static bool is_misspelt(const char *name, const struct opk_strlist *near)
+{
+	struct opk_nearest nearest = { .name = name };
+	size_t unit = strcspn(name, "_") + 1;
+
+	for (size_t i = 0; i < near->count; i++)
+		if (!strncmp(near->items[i], name, unit))
+			opk_nearest_try(&nearest, near->items[i]);
+	return nearest.best != NULL;
+}
+
+int opk_name_meant(char **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autostrlist struct opk_strlist near = { 0 };
+	const char *rest = strchr(name, '_');
+	int code = opk_legacy_suggest(&near, ctx, name);
+
+	*out = NULL;
+	if (code == OPK_ENOMEM)
+		return code;
+	/* The names are a help, no more. */
+	if (code)
+		opk_clear_errors(ctx);
+	if (rest && (strchr(rest, '.') || (begins_with_unit(name) && !is_misspelt(name, &near))))
+		*out = opk_printf("%.*s_%s", (int)(rest - name), name, rest);
+	else if (near.count)
+		*out = opk_strdup(near.items[0]);
+	else
+		return OPK_OK;
+	return *out ? OPK_OK : opk_nomem(ctx, "a name");
 }
 
 /* ---- one name */

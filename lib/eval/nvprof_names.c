@@ -22,18 +22,16 @@ static int is_nvprof(bool *out, struct opk_ctx *ctx, const char *name)
 /* Where nothing but full metric names and nvprof's can be meant, one like the misspelt one. */
 static int explain(struct opk_ctx *ctx, const struct opk_meta *meta, const char *name)
 {
-	opk_autostrlist struct opk_strlist near = { 0 };
-	int code = OPK_OK;
+	opk_autofree char *near = NULL;
 
 	if (strstr(name, "__") || (meta && (meta->label_count || meta->derived_count)))
 		return OPK_OK;
-	code = opk_legacy_suggest(&near, ctx, name);
-	return code || !near.count
-	               ? code
-	               : opk_fail(ctx, OPK_EUSAGE,
-	                          "'%s' is no full metric name and no name of nvprof's, "
-	                          "did you mean %s?",
-	                          name, near.items[0]);
+	TRY(opk_name_meant(&near, ctx, name));
+	if (!near)
+		return OPK_OK;
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "'%s' is no full metric name and no name of nvprof's, did you mean %s?",
+	                name, near);
 }
 
 /* Those that the recording does not know, with commas between. */

@@ -45,7 +45,7 @@ static void report_underscore(struct checker *c, const struct opk_word *word, co
 /* Says what a name without "__" might have been. */
 static void report_unknown(struct checker *c, const struct opk_word *word, const char *name)
 {
-	opk_autostrlist struct opk_strlist near = { 0 };
+	opk_autofree char *near = NULL;
 	struct opk_suggestions derived = { .name = name };
 	const char *best;
 	int code = OPK_OK;
@@ -58,11 +58,11 @@ static void report_unknown(struct checker *c, const struct opk_word *word, const
 	for (size_t i = 0; i < c->symbols->derived.count && !opk_problems_full(c->problems); i++)
 		opk_suggestions_try(&derived, c->symbols->derived.items[i].name.text);
 	if (!opk_problems_full(c->problems))
-		code = opk_legacy_suggest(&near, c->ctx, name);
+		code = opk_name_meant(&near, c->ctx, name);
 	if (code)
 		opk_clear_errors(c->ctx);
 	opk_problems_need(c->problems, code != OPK_ENOMEM);
-	best = derived.count ? derived.best[0].name : near.count ? near.items[0] : NULL;
+	best = derived.count ? derived.best[0].name : near;
 	opk_problems_add(
 		c->problems, &word->place,
 		"'%.200s' is no full metric name such as dram__bytes.sum, no derived metric of this "

@@ -42,9 +42,8 @@ static int is_legacy(bool *out, struct opk_ctx *ctx, const char *name)
 static int no_such_set(struct opk_ctx *ctx, const char *name)
 {
 	static const char *const endings[] = { "yaml", "yml" };
-	opk_autostrlist struct opk_strlist near = { 0 };
+	opk_autofree char *near = NULL;
 	struct stat status;
-	int code;
 
 	if (!stat(name, &status) && S_ISREG(status.st_mode))
 		return opk_fail(ctx, OPK_EUSAGE,
@@ -61,13 +60,8 @@ static int no_such_set(struct opk_ctx *ctx, const char *name)
 			                "no metric set '%s' is shipped; did you mean the file %s?",
 			                name, path);
 	}
-	/* The names are a help, no more. */
-	code = opk_legacy_suggest(&near, ctx, name);
-	if (code == OPK_ENOMEM)
-		return code;
-	if (code)
-		opk_clear_errors(ctx);
-	return opk_set_none_shipped(ctx, name, near.count ? near.items[0] : NULL);
+	TRY(opk_name_meant(&near, ctx, name));
+	return opk_set_none_shipped(ctx, name, near);
 }
 
 /* ---- one word */
