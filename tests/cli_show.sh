@@ -29,11 +29,11 @@ out_has '^fp32_peak +67\.396 +Tflop/s$'
 out_has '^fp64_flop +double-precision operations outside the tensor cores$'
 # The kernel relax is nearest to the roof of fp32, not to one of tensor cores, nor to DRAM.
 run 0 show "$recordings/gh100-before.opk" --kernel relax --format json
-json '[(r["highest_share"], r["roofline"]) for r in j["rooflines"]] == [("fp32 64.8%", "Of the peaks: fp32 64.8%, fp16 0.324%; "
+json '[(r["highest_share"], r["roofline"]) for r in j["rooflines"]] == [("fp32 64.8%", "Of the peaks: fp32 64.8%; "
 	"DRAM 22.1% (dram__throughput 22.1%), L2 10.1% (lts__throughput 19.1%), L1 4.02% (l1tex__throughput 6.26%). Nearest: fp32.")]'
 # Throughputs of levels may be missing, and what is said of the nearest is weaker then.
 run 0 show "$SOURCE/tests/files/roofline-v2.opk" --kernel fma_chain --format json
-json '[r["roofline"] for r in j["rooflines"]] == ["Of the peaks: fp32 48.1%, fp16 0.961%; DRAM 34.2%, L2 15%, L1 tags 0.961%. "
+json '[r["roofline"] for r in j["rooflines"]] == ["Of the peaks: fp32 48.1%; DRAM 34.2%, L2 15%, L1 tags 0.961%. "
 	"Nearest of these: fp32. Throughput not known: DRAM, L2, L1 tags."]'
 works show "$simple" --format json
 json '"rooflines" not in j'

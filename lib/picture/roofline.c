@@ -8,6 +8,9 @@
 #include "picture/picture.h"
 #include "summary/door.h"
 
+/* A type of operations is left out where its share of its peak is below this part of another's. */
+#define SLIGHT 0.05
+
 /* Columns of a line; SIZE_MAX where it has none. */
 struct line {
 	size_t bytes, peak; /* bytes of levels alone */
@@ -162,6 +165,29 @@ static double value_of(const struct opk_drawn *kernel, size_t column)
 	return column == SIZE_MAX ? (double)NAN : kernel->values[column];
 }
 
+static double time_of(const struct roofline *r, const struct opk_drawn *kernel)
+{
+	return kernel->values[r->time] * r->seconds;
+}
+
+/* At the clocks of this kernel. */
+static double share_of(const struct roofline *r, const struct opk_drawn *kernel, size_t column,
+                       size_t roof)
+{
+	return value_of(kernel, column) / time_of(r, kernel) / kernel->values[r->lines[roof].peak];
+}
+
+/* Compilers move constants by a few operations of fp16, which are not what a kernel computes. */
+static bool is_slight(const struct roofline *r, const struct opk_drawn *kernel, size_t roof)
+{
+	double share = share_of(r, kernel, r->lines[roof].work, roof);
+
+	for (size_t i = 0; i < r->public.roof_count; i++)
+		if (share < SLIGHT * share_of(r, kernel, r->lines[i].work, i))
+			return true;
+	return false;
+}
+
 static void find_peaks(struct roofline *r, const struct opk_drawn *kernels, size_t count)
 {
 	for (size_t i = 0; i < r->public.roof_count; i++) {
@@ -174,7 +200,7 @@ static void find_peaks(struct roofline *r, const struct opk_drawn *kernels, size
 			double work = value_of(&kernels[j], line->work);
 
 			roof->peak = fmax(roof->peak, kernels[j].values[line->peak]);
-			roof->idle &= work == 0;
+			roof->idle &= work == 0 || is_slight(r, &kernels[j], i);
 			line->known |= !isnan(work)
 			               || !isnan(value_of(&kernels[j], line->throughput));
 		}
@@ -194,11 +220,6 @@ static double work_of(const struct roofline *r, const struct opk_drawn *kernel)
 	for (size_t i = 0; i < r->work_count; i++)
 		sum += kernel->values[r->work[i]];
 	return sum;
-}
-
-static double time_of(const struct roofline *r, const struct opk_drawn *kernel)
-{
-	return kernel->values[r->time] * r->seconds;
 }
 
 /* A dot at each level that it moved bytes at. */
@@ -235,14 +256,6 @@ struct nearness {
 	bool at_least; /* that share is of a throughput that may be more */
 };
 
-/* At the clocks of this kernel. */
-static double share_of(const struct nearness *n, size_t column, size_t roof)
-{
-	double rate = value_of(n->kernel, column) / time_of(n->r, n->kernel);
-
-	return rate / n->kernel->values[n->r->lines[roof].peak];
-}
-
 /* "fp32 48.1%", "l1tex__throughput at least 12%" */
 static void put_share(struct opk_buf *out, const char *name, double share, bool at_least)
 {
@@ -270,13 +283,15 @@ static void put_operations(struct nearness *n)
 
 	for (size_t i = 0; i < r->public.roof_count; i++) {
 		double work = value_of(n->kernel, r->lines[i].work);
-		double share = share_of(n, r->lines[i].work, i);
+		double share = share_of(r, n->kernel, r->lines[i].work, i);
 
 		if (!is_positive(work) || !is_positive(share))
 			continue;
+		n->covered += work;
+		if (is_slight(r, n->kernel, i))
+			continue;
 		opk_buf_add_text(&n->text, comma);
 		put_share(&n->text, r->roofs[i].name, share, false);
-		n->covered += work;
 		comma = ", ";
 		try_nearest(n, i, share, false);
 	}
@@ -298,7 +313,7 @@ static void put_rest(struct nearness *n)
 static void put_level(struct nearness *n, size_t roof, const char *comma)
 {
 	const struct line *line = &n->r->lines[roof];
-	double bytes = share_of(n, line->bytes, roof);
+	double bytes = share_of(n->r, n->kernel, line->bytes, roof);
 	double throughput = value_of(n->kernel, line->throughput);
 
 	opk_buf_add_text(&n->text, comma);
