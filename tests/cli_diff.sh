@@ -100,6 +100,10 @@ section 'a recording and itself'
 notes '^offpeak: note: nothing differs: both sides have the same values of [0-9]+ metrics in 5 rows$' diff "$before" "$before" --format json
 json 'j["changed"] == 0 and j["missing"] == 0 and j["same"] > 0 and j["noise"] > 0'
 json 'j["unmatched"] == j["differences"] == []'
+err_has '^offpeak: note: .*/gh100-before.opk is the same file before and after$'
+cp "$before" copy.opk
+notes 'nothing differs' diff "$before" copy.opk
+err_lacks 'same file'
 
 # The same launches of another stream once more: as many values, of more launches.
 sed 's/"kernel"/"stream":7,"kernel"/g' ranges.json >more.json

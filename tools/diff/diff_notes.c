@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "diff/diff.h"
 
 /* Kernels of one side that the other one has with another launch shape. */
@@ -25,6 +26,15 @@ static size_t count_reshaped(const struct diff *diff)
 		}
 	}
 	return count;
+}
+
+static void note_same_files(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->before.count; i++)
+		for (size_t j = 0; j < diff->after.count; j++)
+			if (opk_is_same_file(diff->before.items[i], diff->after.items[j]))
+				app_note("%s is the same file before and after",
+				         diff->before.items[i]);
 }
 
 static void note_unmatched(const struct diff *diff)
@@ -206,6 +216,7 @@ static void note_left_out(const struct diff *diff)
 
 void diff_notes(const struct diff *diff)
 {
+	note_same_files(diff);
 	note_equal(diff);
 	note_left_out(diff);
 	note_peaks(diff);
