@@ -369,7 +369,7 @@ START_TEST(live_file_is_ours_alone)
 	umask(mask);
 	ck_assert_int_eq(stat(in_folder("f"), &info), 0);
 	ck_assert_int_eq(info.st_mode & 0777, 0600);
-	ck_assert_int_gt(file.fd, 100);
+	ck_assert_int_gt(file.live.fd, 100);
 	ck_ok(ctx, opk_newfile_commit(&file));
 	check_content("f", "one ");
 	opk_ctx_free(ctx);
@@ -384,16 +384,16 @@ START_TEST(live_file_is_found_again)
 	int other;
 
 	create_live(&file, ctx, "f");
-	close(file.fd);
+	close(file.live.fd);
 	ck_ok(ctx, opk_newfile_write(&file, "two ", 4));
 	other = open(in_folder("other"), O_WRONLY | O_CREAT, 0600);
-	ck_assert_int_ge(dup2(other, file.fd), 0);
+	ck_assert_int_ge(dup2(other, file.live.fd), 0);
 	close(other);
-	other = file.fd;
+	other = file.live.fd;
 	ck_ok(ctx, opk_newfile_write(&file, "three ", 6));
-	ck_assert_int_ne(file.fd, other);
-	ck_assert_int_ge(dup2(other, file.fd), 0);
-	other = file.fd;
+	ck_assert_int_ne(file.live.fd, other);
+	ck_assert_int_ge(dup2(other, file.live.fd), 0);
+	other = file.live.fd;
 	ck_ok(ctx, opk_newfile_commit(&file));
 	ck_assert_int_eq(write(other, "own", 3), 3);
 	close(other);
@@ -421,7 +421,7 @@ START_TEST(live_file_is_gone)
 	ck_assert_int_eq(rename(in_folder("g"), moved), 0);
 	ck_ok(ctx, opk_newfile_write(&file, "two", 3));
 	write_old("g");
-	close(file.fd);
+	close(file.live.fd);
 	ck_assert_int_eq(opk_newfile_write(&file, "three", 5), OPK_EFAILED);
 	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "another file has its name"));
 	opk_newfile_discard(&file);

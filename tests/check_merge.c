@@ -405,7 +405,7 @@ START_TEST(set_is_kept)
 	ck_ok(ctx, merge_two(ctx, &part, &part, NULL));
 	file = open_file(ctx);
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
-	ck_assert(opk_meta_same_set(meta, &full_meta));
+	ck_assert(same_set(meta, &full_meta));
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 }

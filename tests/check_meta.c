@@ -62,7 +62,7 @@ static void check_same_meta(const struct opk_meta *got, const struct opk_meta *w
 	ck_assert_str_eq(got->join, wanted->join);
 	ck_assert_str_eq(got->backend, wanted->backend);
 	check_same_lists(got, wanted);
-	ck_assert(opk_meta_same_set(got, wanted));
+	ck_assert(same_set(got, wanted));
 }
 
 /* The same table twice, of two images. */
@@ -136,9 +136,9 @@ START_TEST(bad_metadata)
 		{ HERE, "", "JSON, byte 0" },
 		{ HERE, "chip: GH100", "JSON, byte 0" },
 		{ HERE, "{" CHIP RANGE METRICS, "an object needs" },
-		{ HERE, "[]", "names no usable chip" },
-		{ HERE, "null", "names no usable chip" },
-		{ HERE, "{}", "names no usable chip" },
+		{ HERE, "[]", "member profiler is missing" },
+		{ HERE, "null", "member profiler is missing" },
+		{ HERE, "{}", "member profiler is missing" },
 		{ HERE, "{" RANGE METRICS "}", "names no usable chip" },
 		{ HERE, "{\"chip\":\"\"," RANGE METRICS "}", "names no usable chip" },
 		{ HERE, "{\"chip\":100," RANGE METRICS "}", "names no usable chip" },
@@ -148,9 +148,9 @@ START_TEST(bad_metadata)
 		{ HERE, "{\"chip\":\"G\xc3\x89\"," RANGE METRICS "}", "names no usable chip" },
 		{ HERE, "{\"chip\":\"ABCDEFGHIJKLMNOP\"," RANGE METRICS "}",
 		  "names no usable chip" },
-		{ HERE, "{" CHIP METRICS "}", "names no known profiler" },
-		{ HERE, "{" CHIP "\"profiler\":\"PM\"," METRICS "}", "names no known profiler" },
-		{ HERE, "{" CHIP "\"profiler\":0," METRICS "}", "names no known profiler" },
+		{ HERE, "{" CHIP METRICS "}", "member profiler is missing" },
+		{ HERE, "{" CHIP "\"profiler\":\"PM\"," METRICS "}", "profiler is out of range" },
+		{ HERE, "{" CHIP "\"profiler\":0," METRICS "}", "profiler is of the wrong type" },
 		{ HERE, "{" CHIP RANGE "\"metrics\":[]}", "no usable list of metrics" },
 		{ HERE, "{" CHIP RANGE "\"metrics\":\"a.b\"}", "no usable list of metrics" },
 		{ HERE, "{" CHIP RANGE "\"metrics\":{\"a\":\"b\"}}", "no usable list of metrics" },
@@ -169,7 +169,7 @@ START_TEST(bad_metadata)
 		{ HERE, GOOD "\"kind\":\"recording\",\"join\":\"kernel\",\"groups\":[[0]]}",
 		  "made in pass groups by an earlier offpeak" },
 		{ HERE, GOOD "\"metric_passes\":{}}", "metric_passes is of the wrong type" },
-		{ HERE, GOOD "\"metric_passes\":[1]}", "the passes of metric 1 are no array" },
+		{ HERE, GOOD "\"metric_passes\":[1]}", "the passes of metric 1 are not an array" },
 		{ HERE, GOOD "\"metric_passes\":[[],[]]}", "passes of 2 metrics, and there are 1" },
 		{ HERE, GOOD "\"metric_passes\":[[1]]}", "none of the 0" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[3]]}", "none of the 2" },
@@ -182,22 +182,22 @@ START_TEST(bad_metadata)
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[2,1]]}", "don't ascend" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[1,1]]}", "don't ascend" },
 		{ HERE, GOOD "\"availability\":{}}", "member availability is of the wrong type" },
-		{ HERE, GOOD "\"availability\":[0]}", "availability 1 is no device" },
+		{ HERE, GOOD "\"availability\":[0]}", "availability 1 is not an object" },
 		{ HERE, GOOD "\"availability\":[{\"chip\":\"GH100\",\"profiler\":\"pm\"}]}",
-		  "availability 1 is no device" },
+		  "availability 1: member device is missing" },
 		{ HERE,
 		  GOOD "\"availability\":[{\"chip\":\"GH100\",\"profiler\":\"pm\",\"device\":-1}]}",
-		  "availability 1 is no device" },
+		  "availability 1: member device is out of range" },
 		{ HERE,
 		  GOOD "\"availability\":[{\"chip\":\"GH100\",\"profiler\":\"x\",\"device\":0}]}",
-		  "availability 1 is no device" },
+		  "availability 1: member profiler is out of range" },
 		{ HERE, GOOD "\"availability\":[{\"chip\":\"\",\"profiler\":\"pm\",\"device\":0}]}",
 		  "availability 1 is of no usable chip" },
 		{ HERE, GOOD "\"inflated\":\"a.b\"}", "member inflated is of the wrong type" },
 		{ HERE, GOOD "\"inflated\":[\"a.c\"]}", "inflated metric 1 is not in" },
-		{ HERE, GOOD "\"inflated\":[\"a.b\",0]}", "inflated metric 2 is not in" },
+		{ HERE, GOOD "\"inflated\":[\"a.b\",0]}", "inflated 2 is not a text" },
 		{ HERE, GOOD "\"run\":[]}", "member run is of the wrong type" },
-		{ HERE, GOOD "\"run\":{\"a\":1}}", "fact 1 about the run is no text" },
+		{ HERE, GOOD "\"run\":{\"a\":1}}", "run: member a is of the wrong type" },
 		{ HERE, GOOD "\"run\":{\"a\":\"\",\"\":\"b\"}}", "fact 2 about the run" },
 	};
 	struct opk_ctx *ctx = new_ctx();
@@ -506,14 +506,14 @@ START_TEST(range_tables)
 		const char *wanted; /* NULL: good, and empty */
 	} rows[] = {
 		{ HERE, "[]", NULL },
-		{ HERE, "{}", "the range table is no array" },
-		{ HERE, "\"r\"", "the range table is no array" },
+		{ HERE, "{}", "the range table is not an array" },
+		{ HERE, "\"r\"", "the range table is not an array" },
 		{ HERE, "", "JSON, byte 0" },
 		{ HERE, "[{}", "an array needs" },
 		{ HERE, "[{},{\"device\":-5}]",
-		  "row 2 of the range table: member device is out of range" },
+		  "range table: row 2: member device is out of range" },
 		{ HERE, "[{\"device\":2147483648}]",
-		  "row 1 of the range table: member device is out of range" },
+		  "range table: row 1: member device is out of range" },
 		{ HERE, "[{\"rank\":2147483648}]", "member rank is out of range" },
 		{ HERE, "[{\"count\":-3}]", "member count is out of range" },
 		{ HERE, "[{\"count\":1.5}]", "member count is out of range" },

@@ -78,14 +78,14 @@ static const struct bad {
 	struct here here;
 	const char *members, *wanted;
 } bad_rows[] = {
-	{ HERE, "\"version\":\"1\"", "version is no number" },
-	{ HERE, "\"version\":-1", "version is no number" },
-	{ HERE, "\"version\":1.5", "version is no number" },
-	{ HERE, "\"version\":4294967296", "version is no number" },
-	{ HERE, "\"set_hash\":1", "hash is no text" },
-	{ HERE, "\"set_hash\":null", "hash is no text" },
+	{ HERE, "\"version\":\"1\"", "version is of the wrong type" },
+	{ HERE, "\"version\":-1", "version is out of range" },
+	{ HERE, "\"version\":1.5", "version is out of range" },
+	{ HERE, "\"version\":4294967296", "version is out of range" },
+	{ HERE, "\"set_hash\":1", "hash is of the wrong type" },
+	{ HERE, "\"set_hash\":null", "hash is of the wrong type" },
 	{ HERE, "\"labels\":[]", "member labels is of the wrong type" },
-	{ HERE, "\"labels\":{\"a.b\":1}", "label 1 is no text" },
+	{ HERE, "\"labels\":{\"a.b\":1}", "labels: member a.b is of the wrong type" },
 	{ HERE, "\"labels\":{\"a.b\":\"\"}", "label 1 is no usable name" },
 	{ HERE, "\"labels\":{\"a.b\":\"x y\"}", "label 1 is no usable name" },
 	{ HERE, "\"labels\":{\"a.b\":\"1x\"}", "label 1 is no usable name" },
@@ -99,17 +99,18 @@ static const struct bad {
 	{ HERE, "\"labels\":{\"a.b\":\"p\",\"c.d\":\"q\",\"e.f\":\"r\",\"a.b\":\"s\"}",
 	  "more labels than metrics" },
 	{ HERE, "\"hidden\":{}", "member hidden is of the wrong type" },
-	{ HERE, "\"hidden\":[1]", "hidden 1 is no text" },
+	{ HERE, "\"hidden\":[1]", "hidden 1 is not a text" },
 	{ HERE, "\"hidden\":[\"x\"]", "'x' is hidden and no metric" },
 	{ HERE, "\"hidden\":[\"a.b\",\"a.b\"]", "'a.b' is hidden twice" },
 	{ HERE, "\"labels\":{\"a.b\":\"x\"},\"hidden\":[\"x\"]", "'x' is hidden and no metric" },
 	{ HERE, "\"derived\":{}", "member derived is of the wrong type" },
-	{ HERE, "\"derived\":[1]", "derived metric 1 is no object of texts" },
-	{ HERE, "\"derived\":[[]]", "derived metric 1 is no object of texts" },
-	{ HERE, "\"derived\":[{\"name\":1,\"formula\":\"1\"}]", "is no object of texts" },
-	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":1}]", "is no object of texts" },
-	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\",\"unit\":[]}]", "object of texts" },
-	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\",\"description\":{}}]", "of texts" },
+	{ HERE, "\"derived\":[1]", "derived 1 is not an object" },
+	{ HERE, "\"derived\":[[]]", "derived 1 is not an object" },
+	{ HERE, "\"derived\":[{\"name\":1,\"formula\":\"1\"}]", "member name is of the wrong" },
+	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":1}]", "derived 1: member formula" },
+	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\",\"unit\":[]}]", "member unit is" },
+	{ HERE, "\"derived\":[{\"name\":\"d\",\"formula\":\"1\",\"description\":{}}]",
+	  "wrong type" },
 	{ HERE, "\"derived\":[{\"formula\":\"1\"}]", "derived metric 1 has no usable name" },
 	{ HERE, "\"derived\":[{\"name\":\"a b\",\"formula\":\"1\"}]",
 	  "metric 1 has no usable name" },
@@ -122,18 +123,20 @@ static const struct bad {
 	{ HERE, "\"labels\":{\"a.b\":\"d\"},\"derived\":[{\"name\":\"d\",\"formula\":\"1\"}]",
 	  "'d' is the name of two" },
 	{ HERE, "\"columns\":\"a.b\"", "member columns is of the wrong type" },
-	{ HERE, "\"columns\":[null]", "columns 1 is no text" },
+	{ HERE, "\"columns\":[null]", "columns 1 is not a text" },
 	{ HERE, "\"columns\":[\"a.b\",\"x\"]", "column 'x' is no metric, label or derived" },
 	{ HERE, "\"columns\":[\"a.b\",\"c.d\",\"a.b\"]", "column 'a.b' is hidden, or is there" },
 	{ HERE, "\"labels\":{\"a.b\":\"x\"},\"columns\":[\"a.b\",\"x\"]",
 	  "column 'x' is hidden, or" },
 	{ HERE, "\"hidden\":[\"a.b\"],\"columns\":[\"a.b\"]", "column 'a.b' is hidden, or" },
 	{ HERE, "\"headings\":{}", "member headings is of the wrong type" },
-	{ HERE, "\"headings\":[\"x\"]", "heading 1 is no title, text, first and count" },
-	{ HERE, "\"headings\":[{\"title\":1,\"first\":0,\"count\":1}]", "heading 1 is no title" },
-	{ HERE, "\"headings\":[{\"text\":1,\"first\":0,\"count\":1}]", "heading 1 is no title" },
-	{ HERE, "\"headings\":[{\"title\":\"t\",\"count\":1}]", "heading 1 is no title" },
-	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":-1}]", "is no title" },
+	{ HERE, "\"headings\":[\"x\"]", "headings 1 is not an object" },
+	{ HERE, "\"headings\":[{\"title\":1,\"first\":0,\"count\":1}]",
+	  "headings 1: member title" },
+	{ HERE, "\"headings\":[{\"text\":1,\"first\":0,\"count\":1}]", "headings 1: member text" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"count\":1}]", "member first is missing" },
+	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":-1}]",
+	  "count is out of range" },
 	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":4,\"count\":0}]",
 	  "not over the 3 columns" },
 	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":1,\"count\":3}]",
@@ -145,11 +148,11 @@ static const struct bad {
 	{ HERE, "\"columns\":[\"a.b\"],\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":2}]",
 	  "not over the 1 columns" },
 	{ HERE, "\"headings\":[{\"title\":\"t\",\"first\":0,\"count\":1,\"draw\":1}]",
-	  "heading 1 is no" },
-	{ HERE, "\"roofline\":[]", "the roofline is no object" },
-	{ HERE, "\"roofline\":{\"time\":1}", "the roofline is no object" },
-	{ HERE, "\"roofline\":{\"work\":[1]}", "work 1 is no text" },
-	{ HERE, "\"roofline\":{\"roofs\":[{\"peak\":1}]}", "roof 1 is no object of texts" },
+	  "headings 1: member draw is" },
+	{ HERE, "\"roofline\":[]", "member roofline is of the wrong type" },
+	{ HERE, "\"roofline\":{\"time\":1}", "roofline: member time is" },
+	{ HERE, "\"roofline\":{\"work\":[1]}", "work 1 is not a text" },
+	{ HERE, "\"roofline\":{\"roofs\":[{\"peak\":1}]}", "roofs 1: member peak is" },
 	{ HERE, "\"roofline\":{\"time\":\"x\",\"roofs\":[{\"peak\":\"a.b\"}]}",
 	  "the roofline: 'x' is no metric" },
 	{ HERE, "\"roofline\":{\"time\":\"a.b\",\"work\":[\"x\"],\"roofs\":[{\"peak\":\"a.b\"}]}",
@@ -285,13 +288,13 @@ START_TEST(differences)
 	struct opk_meta_label label = full_labels[0];
 	struct opk_meta meta = full_meta;
 
-	ck_assert(opk_meta_same_set(&meta, &full_meta));
+	ck_assert(same_set(&meta, &full_meta));
 #define CK_DIFFERS(change)                                                                         \
 	do {                                                                                       \
 		meta = full_meta;                                                                  \
 		change;                                                                            \
-		ck_assert(!opk_meta_same_set(&meta, &full_meta));                                  \
-		ck_assert(!opk_meta_same_set(&full_meta, &meta));                                  \
+		ck_assert(!same_set(&meta, &full_meta));                                           \
+		ck_assert(!same_set(&full_meta, &meta));                                           \
 	} while (0)
 	CK_DIFFERS(meta.set_version = 3);
 	CK_DIFFERS(meta.set_hash = NULL);

@@ -189,8 +189,8 @@ START_TEST(hostile_stats)
 		{ HERE, "{}", NULL },
 		{ HERE, "{\"launches\":-1,\"ranges\":\"2\",\"depth\":4294967296,\"drops\":{}}",
 		  NULL },
-		{ HERE, "[]", "the counts are no object" },
-		{ HERE, "7", "the counts are no object" },
+		{ HERE, "[]", "the counts are not an object" },
+		{ HERE, "7", "the counts are not an object" },
 		{ HERE, "{", "JSON, byte" },
 	};
 	struct opk_ctx *ctx = new_ctx();

@@ -65,7 +65,7 @@ static const struct verify_row {
 	{ HERE, "M D R Eb", plain_meta, 0, "4 E the end section is damaged" },
 	{ HERE, "M D R Ec", plain_meta, 0, "4 E cut off: the file ends inside of it" },
 	/* Sound, and yet not right. */
-	{ HERE, "M D E", "{}", 0, "1 M the metadata names no usable chip" },
+	{ HERE, "M D E", "{}", 0, "1 M metadata: member profiler is missing" },
 	{ HERE, "M D E", "[", 0, "1 M JSON, byte 1: a value is needed here" },
 	{ HERE, "M D E", bad_formula, 0,
 	  "1 M a number, a name or '(' is needed here, not the end" },
@@ -121,11 +121,11 @@ START_TEST(tables_are_read)
 		uint32_t type;
 		const char *payload, *wanted;
 	} rows[] = {
-		{ HERE, OPK_SECTION_RANGES, "{}", "3 R the range table is no array" },
+		{ HERE, OPK_SECTION_RANGES, "{}", "3 R the range table is not an array" },
 		{ HERE, OPK_SECTION_RANGES, "[", "3 R JSON" },
 		{ HERE, OPK_SECTION_TIMES, "123",
 		  "3 T the times of the samples are no whole entries" },
-		{ HERE, OPK_SECTION_STATS, "[]", "3 S the counts are no object" },
+		{ HERE, OPK_SECTION_STATS, "[]", "3 S the counts are not an object" },
 		{ HERE, OPK_SECTION_STATS, "{}", "" },
 	};
 

@@ -77,7 +77,7 @@ ln -s ../other/settings.yaml own/link.yaml
 for target in ../other/shadow ../other/settings.yaml ./notes ./link.yaml "$tmp/other/shadow"; do
 	printf 'name: mine\nmetrics: [sm__cycles_active.sum]\ninclude: [%s]\n' "$target" >own/mine.yaml
 	run 4 sets --check own/mine.yaml
-	err_has 'no sound metric set; .offpeak sets --check'
+	err_has 'not a sound metric set; a check of this file alone shows its errors'
 	err_lacks 'secret|daemon|password'
 	run 4 plan --chip GH100 own/mine.yaml
 	err_lacks 'secret|daemon|password'

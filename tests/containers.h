@@ -268,4 +268,14 @@ static const struct opk_meta full_meta = {
 	.heading_count = 2,
 };
 
+static __attribute__((unused)) bool same_set(const struct opk_meta *a, const struct opk_meta *b)
+{
+	struct opk_ctx *ctx = new_ctx();
+	bool same = false;
+
+	ck_ok(ctx, opk_meta_same_set(&same, ctx, a, b));
+	opk_ctx_free(ctx);
+	return same;
+}
+
 #endif

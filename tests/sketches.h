@@ -190,8 +190,8 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 
 	if (type == OPK_SECTION_RANGES) {
 		ck_ok(ctx, opk_range_table_read(&ranges, ctx, file, i));
-		ck_assert_uint_eq(ranges.count, SKETCH_ROWS);
-		number = (unsigned)ranges.rows[0].launch;
+		ck_assert_uint_eq(ranges.rows.count, SKETCH_ROWS);
+		number = (unsigned)ranges.rows.items[0].launch;
 	} else if (type == OPK_SECTION_TIMES) {
 		ck_ok(ctx, opk_time_table_read(&times, ctx, file, i));
 		ck_assert_uint_eq(times.count, SKETCH_ROWS);

@@ -3,6 +3,7 @@
 #include "base/ctx.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,38 +43,39 @@ void opk_env_read(struct opk_env *env)
 	opk_fill_sized(env, &found, sizeof found);
 }
 
-/* Copies `text`; NULL and "" become NULL. Returns false when out of memory. */
-static bool copy_setting(const char **out, const char *text)
+const char **opk_ctx_setting(const struct opk_ctx *ctx, size_t i)
 {
-	*out = NULL;
-	if (!text || !*text)
-		return true;
-	*out = opk_strdup(text);
-	return *out != NULL;
+	static const size_t settings[] = {
+		offsetof(struct opk_ctx, cuda_dir),
+		offsetof(struct opk_ctx, data_dir),
+		offsetof(struct opk_ctx, cache_dir),
+		offsetof(struct opk_ctx, libcuda),
+		offsetof(struct opk_ctx, env.offpeak_cuda),
+		offsetof(struct opk_ctx, env.cuda_home),
+		offsetof(struct opk_ctx, env.cuda_path),
+		offsetof(struct opk_ctx, env.virtual_env),
+		offsetof(struct opk_ctx, env.home),
+		offsetof(struct opk_ctx, env.wheels),
+		offsetof(struct opk_ctx, env.sets),
+		offsetof(struct opk_ctx, env.tmpdir),
+		offsetof(struct opk_ctx, env.offpeak_libcuda),
+	};
+
+	_Static_assert(sizeof settings / sizeof *settings == OPK_CTX_SETTINGS, "");
+	return (const char **)((char *)ctx + settings[i]);
 }
 
-static bool copy_env(struct opk_env *to, const struct opk_env *from)
+/* Copies the settings; NULL and "" become NULL. False when out of memory. */
+static bool copy_settings(struct opk_ctx *to, const struct opk_ctx *from)
 {
-	return copy_setting(&to->offpeak_cuda, from->offpeak_cuda)
-	       && copy_setting(&to->cuda_home, from->cuda_home)
-	       && copy_setting(&to->cuda_path, from->cuda_path)
-	       && copy_setting(&to->virtual_env, from->virtual_env)
-	       && copy_setting(&to->home, from->home) && copy_setting(&to->wheels, from->wheels)
-	       && copy_setting(&to->sets, from->sets) && copy_setting(&to->tmpdir, from->tmpdir)
-	       && copy_setting(&to->offpeak_libcuda, from->offpeak_libcuda);
-}
+	for (size_t i = 0; i < OPK_CTX_SETTINGS; i++) {
+		const char *text = *opk_ctx_setting(from, i), **copy = opk_ctx_setting(to, i);
 
-static void free_env(struct opk_env *env)
-{
-	free((char *)env->offpeak_cuda);
-	free((char *)env->cuda_home);
-	free((char *)env->cuda_path);
-	free((char *)env->virtual_env);
-	free((char *)env->home);
-	free((char *)env->wheels);
-	free((char *)env->sets);
-	free((char *)env->tmpdir);
-	free((char *)env->offpeak_libcuda);
+		*copy = text && *text ? opk_strdup(text) : NULL;
+		if (text && *text && !*copy)
+			return false;
+	}
+	return true;
 }
 
 int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
@@ -81,6 +83,11 @@ int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 	OPK_OPTIONS(opk_ctx_options, options, given);
 	OPK_OPTIONS(opk_env, env, options.env);
 	struct opk_ctx *ctx = opk_alloc(sizeof *ctx);
+	const struct opk_ctx said = { .cuda_dir = options.cuda_dir,
+		                      .data_dir = options.data_dir,
+		                      .cache_dir = options.cache_dir,
+		                      .libcuda = options.libcuda,
+		                      .env = env };
 
 	if (!ctx)
 		return OPK_ENOMEM;
@@ -90,10 +97,7 @@ int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *given)
 	ctx->timeout_s = options.timeout_s;
 	ctx->progress = options.progress;
 	ctx->progress_data = options.progress_data;
-	if (!copy_setting(&ctx->cuda_dir, options.cuda_dir)
-	    || !copy_setting(&ctx->data_dir, options.data_dir)
-	    || !copy_setting(&ctx->cache_dir, options.cache_dir)
-	    || !copy_setting(&ctx->libcuda, options.libcuda) || !copy_env(&ctx->env, &env)) {
+	if (!copy_settings(ctx, &said)) {
 		opk_ctx_free(ctx);
 		return OPK_ENOMEM;
 	}
@@ -111,11 +115,8 @@ void opk_ctx_free(struct opk_ctx *ctx)
 		ctx->leave_kept();
 	opk_clear_errors(ctx);
 	opk_streams_free(ctx);
-	free_env(&ctx->env);
-	free((char *)ctx->cuda_dir);
-	free((char *)ctx->data_dir);
-	free((char *)ctx->cache_dir);
-	free((char *)ctx->libcuda);
+	for (size_t i = 0; i < OPK_CTX_SETTINGS; i++)
+		free((char *)*opk_ctx_setting(ctx, i));
 	free(ctx);
 }
 

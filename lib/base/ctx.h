@@ -41,6 +41,10 @@ struct opk_ctx {
 
 /* Tells the caller how far it is, if `progress` wants to know. */
 void opk_progress(struct opk_ctx *ctx, enum opk_phase phase, uint64_t done, uint64_t total);
+/* The texts that are options of a context or variables that the library looks at, one by one. */
+enum { OPK_CTX_SETTINGS = 13 };
+const char **opk_ctx_setting(const struct opk_ctx *ctx, size_t i);
+
 /* For loops that take long: OPK_EFAILED once the context was interrupted. */
 int opk_check_interrupt(struct opk_ctx *ctx);
 bool opk_interrupted(const struct opk_ctx *ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers of file descriptors that are better left to the program. */
+/* File descriptors: their numbers, and all of what is read and written. */
 #include "base/descriptor.h"
 
 #include <errno.h>
@@ -67,4 +67,41 @@ int opk_out_of_the_way(int fd)
 		return opk_beyond_standard(fd);
 	close(fd);
 	return copy;
+}
+
+bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset)
+{
+	uint8_t *to = data;
+
+	while (size) {
+		ssize_t got = pread(fd, to, size, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0)
+			errno = 0;
+		if (got <= 0)
+			return false;
+		to += got;
+		offset += (uint64_t)got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+bool opk_write_all(int fd, const void *data, size_t size)
+{
+	const uint8_t *from = data;
+
+	while (size) {
+		ssize_t put = write(fd, from, size);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return false;
+		from += put;
+		size -= (size_t)put;
+	}
+	return true;
 }

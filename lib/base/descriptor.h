@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers of file descriptors that are better left to the program. */
+/* File descriptors: numbers that are better left to the program, and all of what is read and written. */
 #ifndef OPK_DESCRIPTOR_H
 #define OPK_DESCRIPTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * For a program's begin: where one of them is closed, no file that is opened later gets its number.
@@ -26,5 +28,9 @@ bool opk_both_beyond_standard(int ends[2]);
  * program hardly gives to a file of its own. Where there is none, it is beyond the standard ones.
  */
 int opk_out_of_the_way(int fd);
+
+/* All of `size` bytes at `offset`, or false with errno set (0 at the end of the file). */
+bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);
+bool opk_write_all(int fd, const void *data, size_t size);
 
 #endif

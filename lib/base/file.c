@@ -33,43 +33,6 @@ bool opk_make_folder(const char *path, mode_t mode)
 	return !mkdir(path, mode) || errno == EEXIST;
 }
 
-bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset)
-{
-	uint8_t *to = data;
-
-	while (size) {
-		ssize_t got = pread(fd, to, size, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got == 0)
-			errno = 0;
-		if (got <= 0)
-			return false;
-		to += got;
-		offset += (uint64_t)got;
-		size -= (size_t)got;
-	}
-	return true;
-}
-
-bool opk_write_all(int fd, const void *data, size_t size)
-{
-	const uint8_t *from = data;
-
-	while (size) {
-		ssize_t put = write(fd, from, size);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return false;
-		from += put;
-		size -= (size_t)put;
-	}
-	return true;
-}
-
 int opk_read_small_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                         size_t most)
 {
@@ -234,13 +197,38 @@ static int refuse_mode(int fd, const char *temporary)
 	return -1;
 }
 
+static int begin(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
+{
+	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .path = opk_strdup(path) };
+	return file->path ? OPK_OK : opk_nomem(ctx, "a file name");
+}
+
 static int create_for_stream(struct opk_newfile *file, const char *path)
 {
+	TRY(begin(file, file->ctx, path));
 	file->stream = opk_stream_find(file->ctx, path);
-	file->path = opk_strdup(path);
-	if (!file->path)
-		return opk_nomem(file->ctx, "a file name");
 	return opk_stream_create(&file->fd, file->ctx, file->stream);
+}
+
+/* A live file that could not be opened stays where it is. */
+static int begin_live(struct opk_newfile *file, int code)
+{
+	if (code)
+		opk_newfile_discard(file);
+	return code;
+}
+
+int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
+{
+	TRY(begin(file, ctx, path));
+	return begin_live(file, opk_live_create(&file->live, ctx, file->path));
+}
+
+int opk_newfile_resume_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int fd,
+                            uint64_t size)
+{
+	TRY(begin(file, ctx, path));
+	return begin_live(file, opk_live_resume(&file->live, ctx, file->path, fd, size));
 }
 
 /*
@@ -307,7 +295,7 @@ int opk_newfile_make_private(struct opk_newfile *file)
 {
 	struct stat info;
 
-	if (file->code || file->replaces || file->stream || file->live.on)
+	if (file->code || file->replaces || file->stream || file->live.path)
 		return file->code;
 	/* Some file systems have no modes. */
 	if (fstat(file->fd, &info) || (fchmod(file->fd, info.st_mode & 0700) && errno != EPERM))
@@ -319,8 +307,8 @@ int opk_newfile_write(void *newfile, const void *data, size_t size)
 {
 	struct opk_newfile *file = newfile;
 
-	if (!file->code && file->live.on)
-		file->code = opk_live_write(file, data, size);
+	if (!file->code && file->live.path)
+		file->code = opk_live_write(&file->live, data, size);
 	else if (!file->code && !opk_write_all(file->fd, data, size))
 		file->code = opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 	return file->code;
@@ -336,9 +324,11 @@ static void forget_temporary(struct opk_newfile *file)
 /* Makes sure that all of it is on the disk, or in the pipe, and that it may take its place. */
 static int finish(struct opk_newfile *file)
 {
-	if (!file->code && file->live.on)
-		file->code = opk_live_find(file);
-	if (!file->code && !(file->stream ? opk_stream_send(file->stream) : !fsync(file->fd)))
+	if (!file->code && file->live.path)
+		file->code = opk_live_find(&file->live);
+	if (!file->code
+	    && !(file->stream ? opk_stream_send(file->stream)
+	                      : !fsync(file->live.path ? file->live.fd : file->fd)))
 		return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 	if (file->code || !file->check || !file->temporary)
 		return file->code;
@@ -467,11 +457,12 @@ void opk_newfile_discard(struct opk_newfile *file)
 {
 	if (!file->path && !file->temporary)
 		return;
-	if (file->live.on)
-		opk_live_close(file);
+	if (file->live.path)
+		opk_live_close(&file->live);
 	else if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
+	file->live.path = NULL;
 	if (file->temporary)
 		unlink(file->temporary);
 	forget_temporary(file);

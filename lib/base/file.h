@@ -7,6 +7,8 @@
 #include <sys/types.h>
 
 #include "base/ctx.h"
+#include "base/descriptor.h"
+#include "base/live_file.h"
 
 /* Whether a file of that kind may take this name from what has it: opk_check_output(). */
 typedef int opk_check_fn(struct opk_ctx *ctx, const char *path, enum opk_output output);
@@ -27,32 +29,17 @@ struct opk_newfile {
 	struct opk_stream *stream; /* that a commit copies it to; NULL: it is a file of its own */
 	int code; /* the first failure: every later write, and the commit, fails with it */
 	enum { NEWFILE_UNPLACED, NEWFILE_ADDED, NEWFILE_EXCHANGED, NEWFILE_PUT_OVER } placed;
-	/* Says which file a live one is, whatever becomes of name and descriptor. */
-	struct {
-		bool on;
-		dev_t device;
-		ino_t inode;
-		uint64_t size;
-	} live;
+	struct opk_live_file live; /* in the place of `fd`, where it has a path */
 };
 
 /* `check` is asked now, and again at the moment at which the file takes its place. */
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path,
                        opk_check_fn *check, enum opk_output output);
-/*
- * The file has its final name from the start: what was written stays, whatever happens next. There
- * must be nothing of that name; others can't read the file. Its descriptor may be closed under it:
- * then it is opened again, and nothing is written to another file that has the number by then. That
- * is looked at before each write: a file that gets the number right between the two is not seen.
- */
+/* As opk_live_create() does: it has its final name, and what was written stays. */
 int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path);
 /* Goes on with one that is there, opened for reading as `fd`, after its first `size` bytes. */
 int opk_newfile_resume_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int fd,
                             uint64_t size);
-/* Sees to it that file->fd is that file; and writes to it. For file.c alone. */
-int opk_live_find(struct opk_newfile *file);
-int opk_live_write(struct opk_newfile *file, const void *data, size_t size);
-void opk_live_close(struct opk_newfile *file);
 /* Nobody else can read it, unless it replaces a file of ours, whose mode it has. */
 int opk_newfile_make_private(struct opk_newfile *file);
 /* An opk_sink_fn. */
@@ -73,10 +60,6 @@ void opk_newfile_discard(struct opk_newfile *file);
  * stays, if the file system supports that. False with errno set.
  */
 bool opk_move_file(const char *from, const char *to);
-
-/* All of `size` bytes at `offset`, or false with errno set (0 at the end of the file). */
-bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);
-bool opk_write_all(int fd, const void *data, size_t size);
 
 /* Whether this user may put another file in its place: not in a folder like /tmp that of others. */
 bool opk_can_replace(const char *path);

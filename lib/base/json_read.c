@@ -160,11 +160,8 @@ static bool parse_string(struct parser *p, char **out)
 		if (!parse_escape(p, &buf))
 			return false;
 	}
-	opk_buf_add(&buf, "", 1);
-	if (buf.failed)
-		return nomem(p);
-	*out = (char *)opk_take(buf.data);
-	return true;
+	*out = opk_buf_take_text(&buf);
+	return *out ? true : nomem(p);
 }
 
 static bool skip_digits(struct parser *p)
@@ -361,17 +358,14 @@ bool opk_json_u64(uint64_t *out, const struct opk_json *object, const char *key)
 	return found && opk_json_to_u64(out, found);
 }
 
-bool opk_json_i64(int64_t *out, const struct opk_json *object, const char *key)
+bool opk_json_to_i64(int64_t *out, const struct opk_json *number)
 {
-	const struct opk_json *found = opk_json_get(object, key, OPK_JSON_NUMBER);
 	int64_t value;
 	char *end;
 
-	if (!found)
-		return false;
 	errno = 0;
-	value = strtoll(found->text, &end, 10);
-	if (*end || errno)
+	value = number->type == OPK_JSON_NUMBER ? strtoll(number->text, &end, 10) : 0;
+	if (number->type != OPK_JSON_NUMBER || *end || errno)
 		return false;
 	*out = value;
 	return true;

@@ -27,6 +27,7 @@ struct opk_json {
 /* Parses all of `text`; OPK_EINPUT says at which byte and why. */
 int opk_json_parse(struct opk_json **out, struct opk_ctx *ctx, const char *text, size_t size);
 void opk_json_free(struct opk_json *root);
+OPK_DEFINE_AUTO(opk_json)
 
 /* The member of that name, or NULL. */
 const struct opk_json *opk_json_member(const struct opk_json *object, const char *key);
@@ -37,7 +38,7 @@ const struct opk_json *opk_json_get(const struct opk_json *object, const char *k
 const char *opk_json_string(const struct opk_json *object, const char *key);
 /* Whole numbers in range; false, and *out unchanged, if the member is absent or anything else. */
 bool opk_json_u64(uint64_t *out, const struct opk_json *object, const char *key);
-bool opk_json_i64(int64_t *out, const struct opk_json *object, const char *key);
 bool opk_json_to_u64(uint64_t *out, const struct opk_json *number);
+bool opk_json_to_i64(int64_t *out, const struct opk_json *number);
 
 #endif

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/descriptor.h"
-#include "base/file.h"
 #include "base/mem.h"
 
 static const char cut_off[] = "is cut off: install it again";

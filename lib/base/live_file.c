@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A file that grows inside somebody else's program, which may close any descriptor and give its
- * number to a file of its own.
- */
+/* A file that grows inside somebody else's program. */
+#include "base/live_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base/descriptor.h"
-#include "base/file.h"
-#include "base/mem.h"
 
 enum { OURS_ALONE = 0600 };
 
-static bool is_it(const struct opk_newfile *file, int fd, struct stat *info)
+static bool is_it(const struct opk_live_file *file, int fd, struct stat *info)
 {
-	return fd >= 0 && !fstat(fd, info) && info->st_dev == file->live.device
-	       && info->st_ino == file->live.inode;
+	return fd >= 0 && !fstat(fd, info) && info->st_dev == file->device
+	       && info->st_ino == file->inode;
 }
 
 /* Others could have foreseen the name: no link is followed, and no pipe waited for. */
-static int open_again(struct opk_newfile *file)
+static int open_again(struct opk_live_file *file)
 {
 	int fd = opk_out_of_the_way(
 		open(file->path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -38,7 +35,7 @@ static int open_again(struct opk_newfile *file)
 	                file->path);
 }
 
-int opk_live_find(struct opk_newfile *file)
+int opk_live_find(struct opk_live_file *file)
 {
 	struct stat info;
 
@@ -49,7 +46,7 @@ int opk_live_find(struct opk_newfile *file)
 	return opk_fail(file->ctx, OPK_EFAILED, "%s: it was deleted", file->path);
 }
 
-int opk_live_write(struct opk_newfile *file, const void *data, size_t size)
+int opk_live_write(struct opk_live_file *file, const void *data, size_t size)
 {
 	const uint8_t *from = data;
 
@@ -57,11 +54,11 @@ int opk_live_write(struct opk_newfile *file, const void *data, size_t size)
 		ssize_t put;
 
 		TRY(opk_live_find(file));
-		put = pwrite(file->fd, from, size, (off_t)file->live.size);
+		put = pwrite(file->fd, from, size, (off_t)file->size);
 		if (put >= 0) {
 			from += put;
 			size -= (size_t)put;
-			file->live.size += (uint64_t)put;
+			file->size += (uint64_t)put;
 		} else if (errno != EINTR && errno != EBADF) {
 			return opk_fail_errno(file->ctx, OPK_EFAILED, "can't write", file->path);
 		}
@@ -69,7 +66,7 @@ int opk_live_write(struct opk_newfile *file, const void *data, size_t size)
 	return OPK_OK;
 }
 
-void opk_live_close(struct opk_newfile *file)
+void opk_live_close(struct opk_live_file *file)
 {
 	struct stat info;
 
@@ -77,60 +74,40 @@ void opk_live_close(struct opk_newfile *file)
 		close(file->fd);
 }
 
-static int begin(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
-{
-	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .path = opk_strdup(path) };
-	return file->path ? OPK_OK : opk_nomem(ctx, "a file name");
-}
-
-static bool identify(struct opk_newfile *file, int fd, struct stat *info)
+static bool identify(struct opk_live_file *file, int fd, struct stat *info)
 {
 	if (fd < 0 || fstat(fd, info))
 		return false;
-	file->live.on = true;
-	file->live.device = info->st_dev;
-	file->live.inode = info->st_ino;
+	file->device = info->st_dev;
+	file->inode = info->st_ino;
 	return true;
 }
 
-static int fail(struct opk_newfile *file, const char *what)
-{
-	int code = opk_fail_errno(file->ctx, OPK_EFAILED, what, file->path);
-
-	opk_newfile_discard(file);
-	return code;
-}
-
-int opk_newfile_create_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path)
+int opk_live_create(struct opk_live_file *file, struct opk_ctx *ctx, const char *path)
 {
 	struct stat info;
 
-	TRY(begin(file, ctx, path));
+	*file = (struct opk_live_file){ .ctx = ctx, .path = path };
 	file->fd = opk_out_of_the_way(
 		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OURS_ALONE));
 	if (!identify(file, file->fd, &info))
-		return fail(file, "can't create");
+		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
 	/* The program's umask may keep it from us, too; some file systems have no modes. */
 	if ((info.st_mode & 0777) != OURS_ALONE && fchmod(file->fd, OURS_ALONE))
 		errno = 0;
 	return OPK_OK;
 }
 
-int opk_newfile_resume_live(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int fd,
-                            uint64_t size)
+int opk_live_resume(struct opk_live_file *file, struct opk_ctx *ctx, const char *path, int fd,
+                    uint64_t size)
 {
-	int code = begin(file, ctx, path);
 	struct stat info;
 
-	if (code)
-		return code;
+	*file = (struct opk_live_file){ .ctx = ctx, .path = path, .fd = -1, .size = size };
 	if (!identify(file, fd, &info))
-		return fail(file, "can't open");
-	code = opk_live_find(file);
-	if (!code && ftruncate(file->fd, (off_t)size))
-		return fail(file, "can't write");
-	file->live.size = size;
-	if (code)
-		opk_newfile_discard(file);
-	return code;
+		return opk_fail_errno(ctx, OPK_EFAILED, "can't open", path);
+	TRY(opk_live_find(file));
+	return ftruncate(file->fd, (off_t)size)
+	               ? opk_fail_errno(ctx, OPK_EFAILED, "can't write", path)
+	               : OPK_OK;
 }

@@ -100,8 +100,7 @@ static char *put_chip(const char *text, const char *chip)
 			opk_buf_add_text(&out, chip);
 		text += length + !!text[length];
 	}
-	opk_buf_add(&out, "", 1);
-	return out.failed ? NULL : (char *)opk_take(out.data);
+	return opk_buf_take_text(&out);
 }
 
 /* Adds the problem as a cause; without memory it is lost. */
@@ -197,11 +196,10 @@ void opk_problems_hide(struct opk_problems *problems)
 		}
 		if (hidden) {
 			free(problem->text);
-			problem->text = opk_printf(
-				"no sound metric set; 'offpeak sets --check %s' shows its errors: "
-				"here only those of files in the including set's folder that end "
-				"in .yaml or .yml are shown",
-				source->name);
+			problem->text = opk_strdup(
+				"not a sound metric set; a check of this file alone shows its "
+				"errors: here only those of files in the including set's folder "
+				"that end in .yaml or .yml are shown");
 			problem->place.line = problem->place.column = 1;
 		}
 		if (!problem->text) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/terminal.h"
 #include "base/utf8.h"
@@ -144,11 +145,6 @@ static size_t find_text(const struct opk_place *place)
 	return *text == '|' || *text == '>' ? at + size : at + 1;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 struct opk_place opk_place_within(const struct opk_place *place, const char *text, size_t offset)
 {
 	struct opk_source *source = place->source;
@@ -156,10 +152,10 @@ struct opk_place opk_place_within(const struct opk_place *place, const char *tex
 
 	/* Folding lines changes nothing but blanks. */
 	for (size_t i = 0; source && at <= source->size && i <= offset; i++) {
-		if (i < offset && is_blank(text[i]))
+		if (i < offset && opk_is_blank(text[i]))
 			continue;
 		/* The end of the text is right after it. */
-		while (text[i] && at < source->size && is_blank(source->text[at]))
+		while (text[i] && at < source->size && opk_is_blank(source->text[at]))
 			at++;
 		if (i == offset)
 			return opk_place_of_byte(source, at);
@@ -233,9 +229,8 @@ bool opk_place_show(char **line, char **caret, const struct opk_place *place)
 	if (count_chars(text, size) > MAX_SHOWN && wanted > MAX_BEFORE)
 		first = wanted - MAX_BEFORE;
 	at = show_part(&shown, text, size, first, wanted);
-	opk_buf_add(&shown, "", 1);
 	*caret = opk_printf("%*s^", (int)at, "");
-	*line = shown.failed ? NULL : (char *)opk_take(shown.data);
+	*line = opk_buf_take_text(&shown);
 	if (*line && *caret)
 		return true;
 	free(*line);

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/descriptor.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/spool.h"
 

@@ -68,8 +68,7 @@ char *opk_utf8_repair(const char *text)
 			opk_buf_add_text(&repaired, "\xef\xbf\xbd");
 		length += !length;
 	}
-	opk_buf_add(&repaired, "", 1);
-	return repaired.failed ? NULL : (char *)opk_take(repaired.data);
+	return opk_buf_take_text(&repaired);
 }
 
 static bool is_inside(char byte)

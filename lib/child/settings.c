@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A context's settings for a child that was not forked, which looks for the same libraries. */
-#include <stddef.h>
 #include <string.h>
 
 #include "child/kept.h"
 
-static const size_t settings[] = {
-	offsetof(struct opk_ctx, cuda_dir),
-	offsetof(struct opk_ctx, data_dir),
-	offsetof(struct opk_ctx, cache_dir),
-	offsetof(struct opk_ctx, libcuda),
-	offsetof(struct opk_ctx, env.offpeak_cuda),
-	offsetof(struct opk_ctx, env.cuda_home),
-	offsetof(struct opk_ctx, env.cuda_path),
-	offsetof(struct opk_ctx, env.virtual_env),
-	offsetof(struct opk_ctx, env.home),
-	offsetof(struct opk_ctx, env.wheels),
-	offsetof(struct opk_ctx, env.sets),
-	offsetof(struct opk_ctx, env.tmpdir),
-	offsetof(struct opk_ctx, env.offpeak_libcuda),
-};
-
 enum {
-	SETTING_COUNT = sizeof settings / sizeof *settings,
 	OF_OPTIONS = 4,
 	OF_TOOLS = 4, /* cache, pager, no_color, columns: the library does not look at them */
 	/* The size, env, log, log_data, progress, progress_data; force with timeout_s. */
@@ -31,20 +13,16 @@ enum {
 
 /* A new field is a setting, too, or is counted here as none. */
 _Static_assert(sizeof(struct opk_env)
-                       == sizeof(size_t) + (SETTING_COUNT - OF_OPTIONS + OF_TOOLS) * sizeof(char *),
+                       == sizeof(size_t)
+                                  + (OPK_CTX_SETTINGS - OF_OPTIONS + OF_TOOLS) * sizeof(char *),
                "each variable that the library looks at is a setting");
 _Static_assert(sizeof(struct opk_ctx_options) == (OF_OPTIONS + NO_SETTINGS) * sizeof(char *),
                "each option of a context is a setting");
 
-static const char **setting(const struct opk_ctx *ctx, size_t i)
-{
-	return (const char **)((char *)ctx + settings[i]);
-}
-
 void opk_settings_put(struct opk_buf *out, const struct opk_ctx *ctx)
 {
-	for (size_t i = 0; i < SETTING_COUNT; i++) {
-		const char *text = *setting(ctx, i);
+	for (size_t i = 0; i < OPK_CTX_SETTINGS; i++) {
+		const char *text = *opk_ctx_setting(ctx, i);
 
 		/* NULL and "" are the same to a context. */
 		text = text ? text : "";
@@ -59,10 +37,10 @@ struct opk_ctx *opk_settings_get(struct opk_reader *in)
 	struct opk_ctx_options options = { .size = sizeof options, .env = &said.env };
 	struct opk_ctx *ctx = NULL;
 
-	for (size_t i = 0; i < SETTING_COUNT; i++) {
+	for (size_t i = 0; i < OPK_CTX_SETTINGS; i++) {
 		size_t size = opk_read_u32(in);
 
-		*setting(&said, i) = opk_read_bytes(in, size);
+		*opk_ctx_setting(&said, i) = opk_read_bytes(in, size);
 	}
 	options.cuda_dir = said.cuda_dir;
 	options.data_dir = said.data_dir;
@@ -75,8 +53,8 @@ bool opk_settings_are_absolute(const struct opk_ctx *ctx)
 {
 	bool absolute = true;
 
-	for (size_t i = 0; absolute && i < SETTING_COUNT; i++) {
-		const char *text = *setting(ctx, i);
+	for (size_t i = 0; absolute && i < OPK_CTX_SETTINGS; i++) {
+		const char *text = *opk_ctx_setting(ctx, i);
 
 		/* The first of several folders is enough: they have one maker. */
 		absolute = !text || !*text || *text == '/';

@@ -7,7 +7,6 @@
 #include "chip/door.h"
 #include "container/door.h"
 
-OPK_DEFINE_AUTO(opk_file)
 OPK_DEFINE_AUTO(opk_chips)
 
 /* docs/format.md */

@@ -203,41 +203,6 @@ struct decoder {
 	const char **texts; /* as the table keeps them */
 };
 
-/* A text that the table keeps once. */
-static const char *keep(struct opk_activity_table *table, const char *text)
-{
-	size_t known = table->texts.count;
-
-	if (!*text)
-		return "";
-	if (opk_index_find(&known, &table->numbers, text))
-		return table->texts.items[known];
-	if (opk_strlist_add(&table->texts, text)
-	    && opk_index_add(&table->numbers, table->texts.items[known], known, NULL)) {
-		table->text_weight += strlen(text) + OPK_TEXT_WEIGHT;
-		return table->texts.items[known];
-	}
-	table->failed = true;
-	return "";
-}
-
-/* In the one spelling, so that kernels of all files go together. */
-static const char *keep_kernel(struct opk_activity_table *table, const char *text)
-{
-	opk_autofree char *spelled = NULL;
-	size_t known;
-	const char *kept;
-
-	if (!*text || opk_index_find(&known, &table->kernels, text))
-		return *text ? table->texts.items[known] : "";
-	spelled = opk_kernel_spell(text);
-	kept = keep(table, spelled ? spelled : "");
-	if (!spelled || table->failed || !opk_index_find(&known, &table->numbers, kept)
-	    || !opk_index_add(&table->kernels, text, known, NULL))
-		table->failed = true;
-	return kept;
-}
-
 /* ---- the section's sizes */
 
 static int read_columns(struct decoder *d, struct opk_reader *reader)
@@ -283,13 +248,13 @@ static int read_texts(struct decoder *d, const char *text, size_t left)
 		if (length == left || !opk_utf8_valid(text))
 			return opk_fail(d->ctx, OPK_EINPUT,
 			                "text %u of the records is no UTF-8, or has no end", i);
-		d->texts[i] = keep(d->table, text);
+		d->texts[i] = opk_texts_keep(&d->table->texts, text);
 		text += length + 1;
 		left -= length + 1;
 	}
 	if (left)
 		return opk_fail(d->ctx, OPK_EINPUT, "the records' lengths disagree");
-	return d->table->failed ? opk_nomem(d->ctx, "records") : OPK_OK;
+	return d->table->texts.failed ? opk_nomem(d->ctx, "records") : OPK_OK;
 }
 
 /* ---- the records */
@@ -325,7 +290,7 @@ static const char *finish_record(struct opk_activity *activity, struct opk_activ
 	if (__builtin_add_overflow(activity->start_ns, activity->end_ns, &activity->end_ns))
 		return "it ends before it starts";
 	if (activity->kind == OPK_ACTIVITY_KERNEL)
-		activity->name = keep_kernel(table, activity->name);
+		activity->name = opk_texts_keep_kernel(&table->texts, activity->name);
 	return NULL;
 }
 
@@ -351,7 +316,7 @@ static int decode_records(struct decoder *d, struct opk_reader *reader, struct o
 		bad = finish_record(&rows[i], d->table);
 	if (bad)
 		return opk_fail(d->ctx, OPK_EINPUT, "a record of what ran: %s", bad);
-	return d->table->failed ? opk_nomem(d->ctx, "records") : OPK_OK;
+	return d->table->texts.failed ? opk_nomem(d->ctx, "records") : OPK_OK;
 }
 
 /* Records of a kind that a later version knows are left out. */
@@ -367,7 +332,7 @@ static size_t drop_unknown(struct opk_activity *rows, size_t count)
 
 static uint64_t weight_of(const struct opk_activity_table *table, uint64_t more)
 {
-	return (table->count + more) * OPK_ACTIVITY_WEIGHT + table->text_weight;
+	return (table->count + more) * OPK_ACTIVITY_WEIGHT + table->texts.weight;
 }
 
 static int read_rows(struct decoder *d, struct opk_reader *reader, const struct opk_file *file,
@@ -396,13 +361,11 @@ int opk_activity_table_read(struct opk_activity_table *table, struct opk_ctx *ct
 	struct decoder d = { .ctx = ctx, .table = table };
 	struct opk_reader reader = { 0 };
 	opk_autofree void *data = NULL;
-	/* Millions of records are in many tables. */
-	int code = opk_check_interrupt(ctx);
+	int code;
 
-	if (!code)
-		code = opk_file_read(&data, &reader.left, ctx, file, section);
-	if (code)
-		return code;
+	/* Millions of records are in many tables. */
+	TRY(opk_check_interrupt(ctx));
+	TRY(opk_file_read(&data, &reader.left, ctx, file, section));
 	reader.data = data;
 	d.count = opk_read_u32(&reader);
 	d.column_count = opk_read_u32(&reader);
@@ -417,9 +380,7 @@ int opk_activity_table_read(struct opk_activity_table *table, struct opk_ctx *ct
 
 void opk_activity_table_clear(struct opk_activity_table *table)
 {
-	opk_strlist_clear(&table->texts);
-	opk_index_clear(&table->numbers);
-	opk_index_clear(&table->kernels);
+	opk_texts_clear(&table->texts);
 	free(table->rows);
 	*table = (struct opk_activity_table){ 0 };
 }
@@ -469,27 +430,23 @@ const char *opk_activity_word(const struct opk_activity *activity)
 int opk_file_activities(const struct opk_activity **activities, size_t *count, struct opk_ctx *ctx,
                         struct opk_file *file)
 {
-	struct opk_activity_table *table = file->activities;
 	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, ctx, file);
 
-	if (code)
-		return code;
-	if (!table) {
-		table = opk_alloc(sizeof *table);
-		code = table ? OPK_OK : opk_nomem(ctx, "records");
-		for (size_t i = 0; !code && i < file->section_count; i++)
+	TRY(opk_file_meta(&meta, ctx, file));
+	if (!file->activities) {
+		opk_auto(opk_activity_table) struct opk_activity_table *table = opk_alloc(
+			sizeof *table);
+
+		if (!table)
+			return opk_nomem(ctx, "records");
+		for (size_t i = 0; i < file->section_count; i++)
 			if (file->sections[i].type == OPK_SECTION_ACTIVITIES)
-				code = opk_activity_table_read(table, ctx, file, i);
-		if (code) {
-			opk_activity_table_free(table);
-			return code;
-		}
+				TRY(opk_activity_table_read(table, ctx, file, i));
 		opk_activities_place(table->rows, table->count, meta);
-		file->activities = table;
+		file->activities = opk_take(table);
 	}
-	*activities = table->rows;
-	*count = table->count;
+	*activities = file->activities->rows;
+	*count = file->activities->count;
 	return OPK_OK;
 }
 

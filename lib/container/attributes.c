@@ -13,94 +13,65 @@ static double product(const uint32_t shape[3])
 	return (double)shape[0] * shape[1] * shape[2];
 }
 
-/* Shapes are known where any kernel was launched; of summed ranges, what they have in common. */
-static double grid_x(const struct opk_range *range)
-{
-	return range->grid[0];
-}
-static double grid_y(const struct opk_range *range)
-{
-	return range->grid[1];
-}
-static double grid_z(const struct opk_range *range)
-{
-	return range->grid[2];
-}
-static double grid_size(const struct opk_range *range)
-{
-	return product(range->grid);
-}
-static double block_x(const struct opk_range *range)
-{
-	return range->block[0];
-}
-static double block_y(const struct opk_range *range)
-{
-	return range->block[1];
-}
-static double block_z(const struct opk_range *range)
-{
-	return range->block[2];
-}
-static double block_size(const struct opk_range *range)
-{
-	return product(range->block);
-}
-static double threads(const struct opk_range *range)
-{
-	return product(range->grid) * product(range->block);
-}
-static double registers(const struct opk_range *range)
-{
-	return range->registers;
-}
-static double context(const struct opk_range *range)
-{
-	return range->context;
-}
-
 static bool is_launch(const struct opk_range *range)
 {
 	return *range->kernel && range->count < 2;
 }
 
-/* These may be 0 of a launch, which elsewhere means that they are not known. */
-static double shared_bytes(const struct opk_range *range)
-{
-	return range->shared_bytes || is_launch(range) ? range->shared_bytes : (double)NAN;
-}
-static double stream(const struct opk_range *range)
-{
-	return range->stream || is_launch(range) ? (double)range->stream : (double)NAN;
-}
-static double device(const struct opk_range *range)
-{
-	return range->device >= 0 ? range->device : (double)NAN;
-}
+/* What a number is made of: members of a range at `offset`. */
+enum source { WORD, LONG_WORD, DEVICE, SHAPE, THREADS };
 
 static const struct launch_attribute {
 	const char *name;
 	const char *unit;
-	double (*get)(const struct opk_range *range);
-	bool zero; /* 0 is a value, not that it is unknown */
+	enum source source;
+	size_t offset;
+	bool zero; /* 0 is a value of a launch; elsewhere it is not known */
 	bool adds; /* over launches */
 } launch_attributes[] = {
-	{ "launch__block_dim_x", "", block_x, false, false },
-	{ "launch__block_dim_y", "", block_y, false, false },
-	{ "launch__block_dim_z", "", block_z, false, false },
-	{ "launch__block_size", "", block_size, false, false },
-	{ "launch__context_id", "", context, false, false },
-	{ "launch__device_id", "", device, true, false },
-	{ "launch__grid_dim_x", "", grid_x, false, false },
-	{ "launch__grid_dim_y", "", grid_y, false, false },
-	{ "launch__grid_dim_z", "", grid_z, false, false },
-	{ "launch__grid_size", "", grid_size, false, true },
-	{ "launch__registers_per_thread", "register/thread", registers, false, false },
-	{ "launch__shared_mem_per_block_dynamic", "byte", shared_bytes, true, false },
-	{ "launch__stream_id", "", stream, true, false },
-	{ "launch__thread_count", "thread", threads, false, true },
+#define OF(source, member) source, offsetof(struct opk_range, member)
+	{ "launch__block_dim_x", "", OF(WORD, block[0]), false, false },
+	{ "launch__block_dim_y", "", OF(WORD, block[1]), false, false },
+	{ "launch__block_dim_z", "", OF(WORD, block[2]), false, false },
+	{ "launch__block_size", "", OF(SHAPE, block), false, false },
+	{ "launch__context_id", "", OF(WORD, context), false, false },
+	{ "launch__device_id", "", OF(DEVICE, device), true, false },
+	{ "launch__grid_dim_x", "", OF(WORD, grid[0]), false, false },
+	{ "launch__grid_dim_y", "", OF(WORD, grid[1]), false, false },
+	{ "launch__grid_dim_z", "", OF(WORD, grid[2]), false, false },
+	{ "launch__grid_size", "", OF(SHAPE, grid), false, true },
+	{ "launch__registers_per_thread", "register/thread", OF(WORD, registers), false, false },
+	{ "launch__shared_mem_per_block_dynamic", "byte", OF(WORD, shared_bytes), true, false },
+	{ "launch__stream_id", "", OF(LONG_WORD, stream), true, false },
+	{ "launch__thread_count", "thread", OF(THREADS, grid), false, true },
+#undef OF
 };
 enum { LAUNCH_ATTRIBUTES = sizeof launch_attributes / sizeof *launch_attributes };
+
+/* Shapes are known where any kernel was launched; of summed ranges, what they have in common. */
+static double value_of(const struct launch_attribute *attribute, const struct opk_range *range)
+{
+	const void *member = (const char *)range + attribute->offset;
+	double value = 0;
+
+	switch (attribute->source) {
+	case WORD:
+		value = *(const uint32_t *)member;
+		break;
+	case LONG_WORD:
+		value = (double)*(const uint64_t *)member;
+		break;
+	case DEVICE:
+		return range->device >= 0 ? range->device : (double)NAN;
+	case SHAPE:
+		value = product(member);
+		break;
+	case THREADS:
+		value = product(range->grid) * product(range->block);
+		break;
+	}
+	return value != 0 || (attribute->zero && is_launch(range)) ? value : (double)NAN;
+}
 
 /* Where the collector's name of a fact about a device is not that of the driver's attribute. */
 static const struct {
@@ -198,14 +169,10 @@ double opk_attribute_value(const char *name, const struct opk_meta *meta,
 {
 	const struct launch_attribute *launch = find_launch(name);
 	const char *fact = device_fact(name);
-	double value;
 
 	if (fact)
 		return meta ? get_of_device(meta, fact, range ? range->device : -1) : (double)NAN;
-	if (!launch || !range)
-		return (double)NAN;
-	value = launch->get(range);
-	return value != 0 || launch->zero ? value : (double)NAN;
+	return launch && range ? value_of(launch, range) : (double)NAN;
 }
 
 const char *opk_attribute_unit(const char *name)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/strlist.h"
 #include "container/door.h"
+#include "container/members.h"
 
 /* The layout of .opk files, docs/format.md, shared by reader and writer, and an open file. */
 
@@ -110,6 +111,7 @@ struct opk_decoder {
 int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
                     const struct opk_file *file, size_t i, struct opk_decoder *decoder);
 void opk_decoder_clear(struct opk_decoder *decoder);
+#define opk_autodecoder __attribute__((cleanup(opk_decoder_clear)))
 
 /* The first section of a type, or -1. */
 long opk_file_find(const struct opk_file *file, uint32_t type);
@@ -173,6 +175,7 @@ struct opk_scan {
  */
 int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path);
 void opk_scan_clear(struct opk_scan *scan);
+#define opk_autoscan __attribute__((cleanup(opk_scan_clear)))
 /* The finding of a section of `scan->file`. */
 struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
 
@@ -184,8 +187,9 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i);
 
 /* Checks that recordings can become one, and begins the one: merge.c. */
 
-/* Whether two recordings' sets say the same beyond their metrics. */
-bool opk_meta_same_set(const struct opk_meta *a, const struct opk_meta *b);
+/* Whether two recordings' sets say the same beyond their metrics. meta.c */
+int opk_meta_same_set(bool *same, struct opk_ctx *ctx, const struct opk_meta *one,
+                      const struct opk_meta *other);
 
 struct opk_merger;
 /* Checks that the files go together. `join`, unless NULL, replaces theirs, which may differ. */
@@ -232,14 +236,14 @@ enum {
 struct opk_meta_storage {
 	struct opk_meta meta;
 	struct opk_json *root;
-	void *arrays[16]; /* of its lists */
-	size_t array_count;
+	struct opk_arrays arrays; /* its lists */
 };
 /* The members that are lists, but for the metrics, as far as they have the right form. */
 int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
                         const struct opk_json *root);
 void opk_meta_storage_clear(struct opk_meta_storage *storage);
 void opk_meta_storage_free(struct opk_meta_storage *storage);
+OPK_DEFINE_AUTO(opk_meta_storage)
 
 /*
  * OPK_EINPUT where a value is out of range, or a name is no member's. Formulas are text here: the
@@ -255,7 +259,6 @@ bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *met
 bool opk_meta_hides(const struct opk_meta *meta, const char *metric);
 /* Whether it was collected in a way that counts idle time around short kernels. meta_check.c */
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
-/* meta_write.c */
 void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
 /* Metadata of a file, with members that no reader knows, as made by another. */
 int opk_meta_set_maker(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_json *meta,
@@ -281,6 +284,7 @@ struct opk_meta_names {
 int opk_meta_names_init(struct opk_meta_names *names, struct opk_ctx *ctx,
                         const struct opk_meta *meta);
 void opk_meta_names_clear(struct opk_meta_names *names);
+#define opk_autonames __attribute__((cleanup(opk_meta_names_clear)))
 const struct opk_meta_name *opk_meta_names_find(const struct opk_meta_names *names,
                                                 const char *name);
 
@@ -290,6 +294,7 @@ void opk_stats_to_json(struct opk_buf *out, const struct opk_stats *stats);
 /* Whether a section of it can be read. */
 int opk_stats_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section);
 void opk_stats_storage_free(struct opk_stats_storage *storage);
+OPK_DEFINE_AUTO(opk_stats_storage)
 
 /* Decodes and parses a section of JSON; free with opk_json_free(). */
 int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct opk_file *file,
@@ -340,20 +345,29 @@ int opk_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t sec
 	.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1, .host = "",  \
 	.gpu = ""
 
-/* Rows of range tables. Many launches are of few kernels: each text is kept once. Begins zeroed. */
-struct opk_range_table {
-	struct opk_range *rows;
-	size_t count, capacity;
-	struct opk_strlist texts;
-	struct opk_index numbers; /* of the texts */
-	struct opk_index kernels; /* as they are in the file, to the number of the one spelling */
-	uint64_t text_weight;
+/* Texts of a table, each kept once: many launches are of few kernels. Begins zeroed. texts.c */
+struct opk_texts {
+	struct opk_strlist list;
+	struct opk_index numbers; /* of the list */
+	struct opk_index kernels; /* texts of the list, to the number of the one spelling */
+	uint64_t weight;
 	bool failed; /* out of memory */
+};
+const char *opk_texts_keep(struct opk_texts *texts, const char *text);
+/* In the one spelling, so that kernels of all files go together. */
+const char *opk_texts_keep_kernel(struct opk_texts *texts, const char *text);
+void opk_texts_clear(struct opk_texts *texts);
+
+/* Rows of range tables. Begins zeroed. */
+struct opk_range_table {
+	OPK_LIST(struct opk_range) rows;
+	struct opk_texts texts;
 };
 /* Appends the rows of a RNGS section. */
 int opk_range_table_read(struct opk_range_table *table, struct opk_ctx *ctx,
                          const struct opk_file *file, size_t section);
 void opk_range_table_clear(struct opk_range_table *table);
+#define opk_autoranges __attribute__((cleanup(opk_range_table_clear)))
 /* What the run's facts say of a host and a GPU; "" where they say nothing. origin.c */
 const char *opk_meta_host(const struct opk_meta *meta);
 const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device);
@@ -381,25 +395,28 @@ struct opk_time_table {
 /* Appends those of a TIME section. */
 int opk_time_table_read(struct opk_time_table *table, struct opk_ctx *ctx,
                         const struct opk_file *file, size_t section);
+static inline void opk_time_table_clear(struct opk_time_table *table)
+{
+	free(table->rows);
+}
+#define opk_autotimes __attribute__((cleanup(opk_time_table_clear)))
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
 
 /* A record counts as so many bytes, as a row of a range table does. */
 enum { OPK_ACTIVITY_WEIGHT = 256 };
-/* What ran: activity.c. Each text is kept once. Begins zeroed. */
+/* What ran: activity.c. Begins zeroed. */
 struct opk_activity_table {
 	struct opk_activity *rows;
 	size_t count;
-	struct opk_strlist texts;
-	struct opk_index numbers; /* of the texts */
-	struct opk_index kernels; /* texts of the list, to the number of the one spelling */
-	uint64_t text_weight;
-	bool failed; /* out of memory */
+	struct opk_texts texts;
 };
 /* Appends the records of a KERN section. */
 int opk_activity_table_read(struct opk_activity_table *table, struct opk_ctx *ctx,
                             const struct opk_file *file, size_t section);
 void opk_activity_table_clear(struct opk_activity_table *table);
+#define opk_autoactivities __attribute__((cleanup(opk_activity_table_clear)))
 void opk_activity_table_free(struct opk_activity_table *table);
+OPK_DEFINE_AUTO(opk_activity_table)
 /* A record as a range, and its kind in a word: "kernel", "copy", "set", "nvtx". */
 struct opk_range opk_activity_range(const struct opk_activity *activity);
 const char *opk_activity_word(const struct opk_activity *activity);

@@ -44,8 +44,11 @@ static uint8_t *make_room(struct opk_buf *buf, uint64_t size)
 static int read_stored(struct opk_buf *stored, struct opk_ctx *ctx, const struct opk_file *file,
                        const struct opk_section *section)
 {
-	uint8_t *bytes = make_room(stored, section->stored_size);
+	uint8_t *bytes;
 
+	if (section->flags & ~OPK_SECTION_KNOWN)
+		return opk_fail(ctx, OPK_EINPUT, "stored in a way that a later offpeak knows");
+	bytes = make_room(stored, section->stored_size);
 	if (!bytes)
 		return opk_nomem(ctx, "a section");
 	if (!opk_pread_all(file->fd, bytes, stored->size, section->offset))
@@ -111,12 +114,8 @@ static int read_and_decode(struct opk_decoder *decoder, struct opk_buf *plain, s
                            const struct opk_file *file, size_t i)
 {
 	const struct opk_section *section = &file->sections[i];
-	int code;
+	int code = read_stored(&decoder->stored, ctx, file, section);
 
-	if (section->flags & ~OPK_SECTION_KNOWN)
-		code = opk_fail(ctx, OPK_EINPUT, "stored in a way that a later offpeak knows");
-	else
-		code = read_stored(&decoder->stored, ctx, file, section);
 	if (!code)
 		code = decode(decoder, plain, ctx, section);
 	return code ? opk_file_add_place(ctx, code, file, i) : OPK_OK;
@@ -165,12 +164,10 @@ void opk_decoder_clear(struct opk_decoder *decoder)
 int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
                   size_t i)
 {
-	struct opk_decoder decoder = { 0 };
+	opk_autodecoder struct opk_decoder decoder = { 0 };
 	const void *plain;
-	int code = opk_file_decode(&plain, size, ctx, file, i, &decoder);
 
-	if (!code)
-		*data = opk_take(decoder.plain.data);
-	opk_decoder_clear(&decoder);
-	return code;
+	TRY(opk_file_decode(&plain, size, ctx, file, i, &decoder));
+	*data = opk_take(decoder.plain.data);
+	return OPK_OK;
 }

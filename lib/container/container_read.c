@@ -151,22 +151,22 @@ static bool is_header_at(struct walk *w, uint64_t at)
 static int skip(struct walk *w, const char *problem)
 {
 	uint64_t next = w->file->size;
-	int code = w->scan ? find_header(&next, w, w->at + 1) : OPK_OK;
 
-	if (!code)
-		code = note(w, NULL, next, problem, true);
+	if (w->scan)
+		TRY(find_header(&next, w, w->at + 1));
+	TRY(note(w, NULL, next, problem, true));
 	w->at = next;
 	w->gaps = true;
-	return code;
+	return OPK_OK;
 }
 
 /* The file ends before the section that begins here does. */
 static int end_early(struct walk *w, const char *problem)
 {
-	int code = w->scan ? note(w, NULL, w->file->size, problem, true) : OPK_OK;
-
+	if (w->scan)
+		TRY(note(w, NULL, w->file->size, problem, true));
 	w->at = w->file->size;
-	return code;
+	return OPK_OK;
 }
 
 /*
@@ -177,32 +177,29 @@ static int lose_section(struct walk *w, const struct opk_section *section, uint6
 {
 	bool in_place = !cut && (end == w->file->size || is_header_at(w, end));
 	uint64_t next = end;
-	int code = in_place ? OPK_OK : find_header(&next, w, section->offset);
 
 	if (!in_place) {
+		TRY(find_header(&next, w, section->offset));
 		cut = cut && next == w->file->size;
 		next = next < end ? next : end;
 	}
-	if (!code)
-		code = note(w, section, next,
-		            cut ? "cut off: the file ends inside of it"
-		                : "damaged: its CRC-32 differs from the one stored",
-		            !in_place && section->type != OPK_SECTION_END);
+	TRY(note(w, section, next,
+	         cut ? "cut off: the file ends inside of it"
+	             : "damaged: its CRC-32 differs from the one stored",
+	         !in_place && section->type != OPK_SECTION_END));
 	w->at = next;
 	/* Even so, the end section says that all before it is there. */
 	w->ended = section->type == OPK_SECTION_END;
-	return code;
+	return OPK_OK;
 }
 
 /* Sections made to overlap would take a time that grows with the square of their number. */
 static int give_up(struct walk *w)
 {
-	int code = note(w, NULL, w->file->size, "damaged: too many sections claim what others do",
-	                true);
-
+	TRY(note(w, NULL, w->file->size, "damaged: too many sections claim what others do", true));
 	w->at = w->file->size;
 	w->gaps = true;
-	return code;
+	return OPK_OK;
 }
 
 /* ---- sections --------------------------------------------------------------------------- */
@@ -250,12 +247,11 @@ static int keep(struct walk *w, struct opk_section *section, uint64_t end)
 	struct opk_file *file = w->file;
 	uint64_t padding = 0, payload_end = section->offset + section->stored_size;
 	const char *problem = link_section(w, section);
-	int code;
 
 	if (problem) {
-		code = note(w, section, end, problem, false);
+		TRY(note(w, section, end, problem, false));
 		w->at = end;
-		return code;
+		return OPK_OK;
 	}
 	if (!opk_grow(&file->sections, &file->section_capacity, file->section_count,
 	              sizeof *file->sections)
@@ -266,14 +262,13 @@ static int keep(struct walk *w, struct opk_section *section, uint64_t end)
 	if (w->scan)
 		w->scan->places[file->section_count] = w->scan->findings.count;
 	file->sections[file->section_count++] = *section;
-	code = note(w, section, end, NULL, false);
-	if (!code)
-		code = read_at(w, &padding, (size_t)(end - payload_end), payload_end);
+	TRY(note(w, section, end, NULL, false));
+	TRY(read_at(w, &padding, (size_t)(end - payload_end), payload_end));
 	w->at = payload_end;
-	if (!code && padding)
-		code = note(w, NULL, end, "the bytes after a section are not zero", false);
+	if (padding)
+		TRY(note(w, NULL, end, "the bytes after a section are not zero", false));
 	w->at = end;
-	return code;
+	return OPK_OK;
 }
 
 /* The end section counts the sections and sums up their headers. It can't fit if some were lost. */
@@ -282,14 +277,13 @@ static int check_end(const char **problem, struct walk *w, const struct opk_sect
 	uint8_t bytes[OPK_END_SIZE];
 	struct opk_reader reader = { .data = bytes, .left = sizeof bytes };
 	bool fits;
-	int code;
 
 	*problem = "the end section is damaged";
 	if (section->stored_size != sizeof bytes || section->flags)
 		return OPK_OK;
-	code = read_at(w, bytes, sizeof bytes, section->offset);
-	if (code || !opk_same_crc(section->crc, opk_crc32(0, bytes, sizeof bytes)))
-		return code;
+	TRY(read_at(w, bytes, sizeof bytes, section->offset));
+	if (!opk_same_crc(section->crc, opk_crc32(0, bytes, sizeof bytes)))
+		return OPK_OK;
 	fits = opk_read_u32(&reader) == w->found;
 	fits = opk_same_crc(opk_read_u32(&reader), w->headers_crc) && fits;
 	w->file->complete = fits;
@@ -303,15 +297,14 @@ static int check_end(const char **problem, struct walk *w, const struct opk_sect
 static int take_end(struct walk *w, const struct opk_section *section, uint64_t end)
 {
 	const char *problem;
-	int code = check_end(&problem, w, section);
 
+	TRY(check_end(&problem, w, section));
 	w->ended = true;
-	if (!code)
-		code = note(w, section, end, problem, false);
+	TRY(note(w, section, end, problem, false));
 	w->at = end;
-	if (!code && end < w->file->size)
-		code = note(w, NULL, w->file->size, "there is more after the end section", false);
-	return code;
+	return end < w->file->size
+	               ? note(w, NULL, w->file->size, "there is more after the end section", false)
+	               : OPK_OK;
 }
 
 static int take_section(struct walk *w, struct opk_section *section, const uint8_t *header)
@@ -369,41 +362,37 @@ static int read_file_header(struct walk *w)
 	uint8_t bytes[OPK_FILE_HEADER_SIZE];
 	struct opk_reader reader = { .data = bytes, .left = sizeof bytes };
 	const char *problem = NULL;
-	int code;
 
 	if (w->file->size < sizeof bytes)
 		return opk_fail(w->ctx, OPK_EINPUT, "%s: byte 0: too short for an .opk file",
 		                w->file->path);
-	code = read_at(w, bytes, sizeof bytes, 0);
-	if (code)
-		return code;
-	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE))
-		/* A text has no NUL. */
-		problem =
-			memchr(bytes, '\0', sizeof bytes)
-				? "not an .opk file; 'eval --raw' and 'import --raw' take bare counter data images"
-				: "not an .opk file";
-	else
-		code = check_version(w, opk_read_u32(&reader));
-	if (!code && !problem && opk_read_u32(&reader))
-		problem = "the file header is damaged";
+	TRY(read_at(w, bytes, sizeof bytes, 0));
 	w->headers_crc = opk_crc32(0, bytes, sizeof bytes);
+	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE)) {
+		/* A text has no NUL. */
+		problem = memchr(bytes, '\0', sizeof bytes)
+		                  ? "not an .opk file; 'eval --raw' and 'import --raw' take bare "
+		                    "counter data images"
+		                  : "not an .opk file";
+	} else {
+		TRY(check_version(w, opk_read_u32(&reader)));
+		problem = opk_read_u32(&reader) ? "the file header is damaged" : NULL;
+	}
 	w->gaps = problem != NULL;
-	if (!code && problem)
-		code = note(w, NULL, sizeof bytes, w->scan ? "the file header is damaged" : problem,
-		            false);
+	if (problem)
+		TRY(note(w, NULL, sizeof bytes, w->scan ? "the file header is damaged" : problem,
+		         false));
 	w->at = sizeof bytes;
-	return code;
+	return OPK_OK;
 }
 
 static int walk(struct walk *w)
 {
-	int code = read_file_header(w);
-
-	while (!code && !w->ended && w->at < w->file->size)
-		code = w->vain / MAX_VAIN > w->file->size ? give_up(w) : take_next(w);
-	if (code || !w->scan)
-		return code;
+	TRY(read_file_header(w));
+	while (!w->ended && w->at < w->file->size)
+		TRY(w->vain / MAX_VAIN > w->file->size ? give_up(w) : take_next(w));
+	if (!w->scan)
+		return OPK_OK;
 	/* Without a single section it could be anything. */
 	if (!w->found && w->gaps)
 		return opk_fail(w->ctx, OPK_EINPUT,
@@ -417,7 +406,7 @@ static int walk(struct walk *w)
 static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *path,
                      struct opk_scan *scan)
 {
-	struct opk_file *file = opk_alloc(sizeof *file);
+	opk_auto(opk_file) struct opk_file *file = opk_alloc(sizeof *file);
 	struct walk w = { .ctx = ctx, .file = file, .scan = scan };
 	struct stat info;
 	int code;
@@ -425,26 +414,20 @@ static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *pat
 	if (!file)
 		return opk_nomem(ctx, "a file");
 	file->fd = opk_stream_open(ctx, path);
+	if (file->fd < 0 || fstat(file->fd, &info))
+		return opk_fail_errno(ctx, OPK_EINPUT, "can't open", path);
+	if (S_ISDIR(info.st_mode))
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: is a folder; the recordings in it are %s/*.opk", path, path);
+	if (!S_ISREG(info.st_mode))
+		return opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
 	file->path = opk_strdup(path);
 	if (!file->path)
-		code = opk_nomem(ctx, "a file name");
-	else if (file->fd < 0 || fstat(file->fd, &info))
-		code = opk_fail_errno(ctx, OPK_EINPUT, "can't open", path);
-	else if (!S_ISREG(info.st_mode))
-		code = S_ISDIR(info.st_mode)
-		               ? opk_fail(ctx, OPK_EINPUT,
-		                          "%s: is a folder; the recordings in it are %s/*.opk",
-		                          path, path)
-		               : opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
-	else {
-		file->size = (uint64_t)info.st_size;
-		code = walk(&w);
-		free(w.window);
-	}
-	if (code)
-		opk_file_free(file);
-	else
-		*out = file;
+		return opk_nomem(ctx, "a file name");
+	file->size = (uint64_t)info.st_size;
+	code = walk(&w);
+	free(w.window);
+	*out = code ? NULL : opk_take(file);
 	return code;
 }
 

@@ -40,36 +40,26 @@ static struct opk_writer *allocate(struct opk_ctx *ctx, bool live)
 static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live,
                       bool by_meta, enum opk_output output)
 {
+	opk_auto(opk_writer) struct opk_writer *writer = allocate(ctx, live);
 	opk_autobuf struct opk_buf header = { 0 };
-	struct opk_writer *writer = allocate(ctx, live);
 	int code;
 
-	if (!writer)
-		return opk_nomem(ctx, "a writer");
-	writer->by_meta = by_meta;
-	writer->maker = opk_output_maker(output);
 	opk_buf_add(&header, OPK_MAGIC, OPK_MAGIC_SIZE);
 	opk_buf_add_u32(&header, OPK_FORMAT_VERSION);
 	opk_buf_add_u32(&header, 0);
-	if (header.failed) {
-		free(writer);
+	if (!writer || header.failed)
 		return opk_nomem(ctx, "a writer");
-	}
+	writer->by_meta = by_meta;
+	writer->maker = opk_output_maker(output);
 	writer->headers_crc = opk_crc32(0, header.data, header.size);
-	code = live ? opk_newfile_create_live(&writer->file, ctx, path)
-	            : opk_newfile_create(&writer->file, ctx, path,
-	                                 by_meta ? NULL : opk_check_output, output);
-	if (!code) {
-		code = opk_newfile_write(&writer->file, header.data, header.size);
-		if (code && live)
-			unlink(path);
-	}
-	if (code) {
-		opk_writer_free(writer);
-		return code;
-	}
-	*out = writer;
-	return OPK_OK;
+	TRY(live ? opk_newfile_create_live(&writer->file, ctx, path)
+	         : opk_newfile_create(&writer->file, ctx, path, by_meta ? NULL : opk_check_output,
+	                              output));
+	code = opk_newfile_write(&writer->file, header.data, header.size);
+	if (code && live)
+		unlink(path);
+	*out = code ? NULL : opk_take(writer);
+	return code;
 }
 
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
@@ -86,11 +76,6 @@ int opk_writer_new_made(struct opk_writer **out, struct opk_ctx *ctx, const char
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path)
 {
 	return new_writer(out, ctx, path, true, false, OPK_OUTPUT_RECORDING);
-}
-
-static uint64_t section_end(const struct opk_section *section)
-{
-	return section->offset + section->stored_size + opk_padding(section->stored_size);
 }
 
 /* Sums up the headers as if this writer had written them; *end is where the next section goes. */
@@ -110,34 +95,27 @@ static int sum_headers(struct opk_writer *writer, uint64_t *end, const struct op
 		                   section->offset - OPK_SECTION_HEADER_SIZE))
 			return opk_fail_errno(writer->ctx, OPK_EINPUT, "can't read", file->path);
 		writer->headers_crc = opk_crc32(writer->headers_crc, bytes, sizeof bytes);
-		*end = section_end(section);
+		*end = section->offset + section->stored_size + opk_padding(section->stored_size);
 	}
 	return OPK_OK;
 }
 
 int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_file *file)
 {
+	opk_auto(opk_writer) struct opk_writer *writer = allocate(ctx, true);
 	size_t count = file->section_count;
-	struct opk_writer *writer;
 	uint64_t end;
-	int code;
 
 	if (file->complete)
 		return opk_fail(ctx, OPK_EUSAGE, "%s: is complete", file->path);
-	writer = allocate(ctx, true);
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
 	/* What belongs to the last image was to come. */
 	while (count && file->sections[count - 1].type == OPK_SECTION_DATA)
 		count--;
-	code = sum_headers(writer, &end, file, count);
-	if (!code)
-		code = opk_newfile_resume_live(&writer->file, ctx, file->path, file->fd, end);
-	if (code) {
-		opk_writer_free(writer);
-		return code;
-	}
-	*out = writer;
+	TRY(sum_headers(writer, &end, file, count));
+	TRY(opk_newfile_resume_live(&writer->file, ctx, file->path, file->fd, end));
+	*out = opk_take(writer);
 	return OPK_OK;
 }
 
@@ -235,7 +213,6 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 	struct opk_base *base = opk_bases_find(&writer->bases, size, writer->count);
 	bool done = false;
 	size_t stride = base ? base->stride : 0;
-	int code = OPK_OK;
 
 	/* Images of one size have one layout; to find it takes longer than all else here. */
 	if (!stride && !opk_xor_find_stride(&stride, data, size))
@@ -245,18 +222,15 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 		section.flags |= OPK_SECTION_XORED;
 	}
 	if (base) {
-		code = write_packed(&done, writer, section, base, data, size);
+		TRY(write_packed(&done, writer, section, base, data, size));
 		base->based++;
 	}
-	if (code || done)
-		return code;
-	code = write_packed(&done, writer, section, NULL, data, size);
-	if (!code && !done) {
-		section = *plain;
-		code = write_deflated(writer, &section, data, size);
-	}
-	if (code)
-		return code;
+	if (done)
+		return OPK_OK;
+	TRY(write_packed(&done, writer, section, NULL, data, size));
+	section = *plain;
+	if (!done)
+		TRY(write_deflated(writer, &section, data, size));
 	return opk_bases_keep(&writer->bases, data, size,
 	                      &(struct opk_base){ .crc = writer->crc,
 	                                          .section = writer->count - 1,
@@ -282,14 +256,6 @@ static int link_to_image(struct opk_section *section, struct opk_writer *writer)
 	return OPK_OK;
 }
 
-/* Whether the run's facts have some of its environment, which may not be meant for others. */
-static bool has_environment(const void *meta, size_t size)
-{
-	static const char name[] = "\"env.";
-
-	return memmem(meta, size, name, sizeof name - 1) != NULL;
-}
-
 static int note_failure(struct opk_writer *writer, int code)
 {
 	if (code && !writer->failure)
@@ -304,7 +270,8 @@ static int try_section(struct opk_writer *writer, uint32_t type, bool linked, co
 
 	if (linked)
 		TRY(link_to_image(&section, writer));
-	if (type == OPK_SECTION_META && has_environment(data, size))
+	/* The run's environment may not be meant for others. */
+	if (type == OPK_SECTION_META && memmem(data, size, "\"env.", strlen("\"env.")))
 		TRY(opk_newfile_make_private(&writer->file));
 	if (size > OPK_MAX_PLAIN)
 		return opk_fail(writer->ctx, OPK_EUSAGE,
@@ -324,8 +291,6 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 {
 	return add_section(writer, type, opk_is_table(type), data, size);
 }
-
-OPK_DEFINE_AUTO(opk_json)
 
 /* What made this file of another made its metadata, too. */
 static int copy_meta(struct opk_writer *writer, const char *data, size_t size)
@@ -378,27 +343,26 @@ static int add_text(struct opk_writer *writer, uint32_t type, const struct opk_b
 	return add_buf(writer, type, text, what);
 }
 
-/* What the file is shows here. */
-static int check_place(struct opk_writer *writer, const struct opk_meta *meta)
+static int check_meta(struct opk_writer *writer, const struct opk_meta *meta)
 {
-	struct opk_newfile *file = &writer->file;
+	int code = opk_meta_check(writer->ctx, meta);
 
-	file->check = opk_check_output;
-	file->output = opk_output_of_meta(meta);
-	return opk_check_output(writer->ctx, file->path, file->output);
+	if (code)
+		return code == OPK_EINPUT ? OPK_EUSAGE : code;
+	if (!writer->by_meta)
+		return OPK_OK;
+	/* What the file is shows here. */
+	writer->file.check = opk_check_output;
+	writer->file.output = opk_output_of_meta(meta);
+	return opk_check_output(writer->ctx, writer->file.path, writer->file.output);
 }
 
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 	struct opk_meta made = *meta;
-	int code = opk_meta_check(writer->ctx, meta);
 
-	if (code)
-		return note_failure(writer, code == OPK_EINPUT ? OPK_EUSAGE : code);
-	code = writer->by_meta ? check_place(writer, meta) : OPK_OK;
-	if (code)
-		return note_failure(writer, code);
+	TRY(note_failure(writer, check_meta(writer, meta)));
 	if (writer->maker)
 		made.made_by = writer->maker;
 	opk_meta_to_json(&text, &made);
@@ -411,10 +375,8 @@ int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
 	OPK_OPTIONS(opk_recorded, how, given);
 	const struct opk_meta *planned;
 	struct opk_meta meta;
-	int code = opk_file_meta(&planned, writer->ctx, set);
 
-	if (code)
-		return note_failure(writer, code);
+	TRY(note_failure(writer, opk_file_meta(&planned, writer->ctx, set)));
 	meta = *planned;
 	meta.kind = "recording";
 	meta.made_by = "";

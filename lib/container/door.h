@@ -3,7 +3,10 @@
 #ifndef OPK_CONTAINER_DOOR_H
 #define OPK_CONTAINER_DOOR_H
 
-#include "offpeak.h"
+#include "base/mem.h"
+
+OPK_DEFINE_AUTO(opk_file)
+OPK_DEFINE_AUTO(opk_writer)
 
 struct opk_section {
 	uint32_t type;

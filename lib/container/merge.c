@@ -146,35 +146,6 @@ static bool same_names(const char *const *a, size_t a_count, const char *const *
 	return same;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return !strcmp(a ? a : "", b ? b : "");
-}
-
-bool opk_meta_same_set(const struct opk_meta *a, const struct opk_meta *b)
-{
-	bool same = a->set_version == b->set_version && same_text(a->set_hash, b->set_hash)
-	            && a->label_count == b->label_count && a->derived_count == b->derived_count
-	            && a->heading_count == b->heading_count
-	            && same_names(a->hidden, a->hidden_count, b->hidden, b->hidden_count)
-	            && same_names(a->columns, a->column_count, b->columns, b->column_count);
-
-	for (size_t i = 0; same && i < a->label_count; i++)
-		same = same_text(a->labels[i].metric, b->labels[i].metric)
-		       && same_text(a->labels[i].name, b->labels[i].name);
-	for (size_t i = 0; same && i < a->derived_count; i++)
-		same = same_text(a->derived[i].name, b->derived[i].name)
-		       && same_text(a->derived[i].formula, b->derived[i].formula)
-		       && same_text(a->derived[i].unit, b->derived[i].unit)
-		       && same_text(a->derived[i].description, b->derived[i].description);
-	for (size_t i = 0; same && i < a->heading_count; i++)
-		same = same_text(a->headings[i].title, b->headings[i].title)
-		       && same_text(a->headings[i].text, b->headings[i].text)
-		       && a->headings[i].first == b->headings[i].first
-		       && a->headings[i].count == b->headings[i].count;
-	return same;
-}
-
 static bool same_passes(const struct opk_meta *a, const struct opk_meta *b)
 {
 	bool same = a->passes == b->passes && a->metric_pass_count == b->metric_pass_count;
@@ -194,6 +165,7 @@ static int check_meta(struct opk_merger *m, const char *path, const struct opk_m
 {
 	const struct opk_meta *first = m->meta;
 	const char *first_path = m->first->path;
+	bool same;
 
 	if (strcmp(meta->chip, first->chip) || meta->profiler != first->profiler)
 		return opk_fail(m->ctx, OPK_EUSAGE,
@@ -207,7 +179,8 @@ static int check_meta(struct opk_merger *m, const char *path, const struct opk_m
 		return opk_fail(m->ctx, OPK_EUSAGE,
 		                "%s: its metrics are in other passes than those of %s", path,
 		                first_path);
-	if (!opk_meta_same_set(meta, first))
+	TRY(opk_meta_same_set(&same, m->ctx, meta, first));
+	if (!same)
 		return opk_fail(m->ctx, OPK_EUSAGE,
 		                "%s: version, labels, derived metrics or columns of "
 		                "its set differ from those of %s",
@@ -251,47 +224,32 @@ static int check_tables(struct opk_merger *m, const struct opk_file *file, const
 static int open_part(struct opk_file **out, const struct opk_meta **meta, struct opk_ctx *ctx,
                      const char *path)
 {
-	struct opk_file *file;
-	int code = opk_file_open(&file, ctx, path);
+	opk_auto(opk_file) struct opk_file *file = NULL;
 
-	if (code)
-		return code;
-	code = opk_file_meta(meta, ctx, file);
-	if (!code)
-		code = opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER);
-	if (!code && opk_meta_is_probe(*meta))
-		code = opk_fail(ctx, OPK_EUSAGE, "%s: is a probe of a GPU, not a recording", path);
-	if (code) {
-		opk_file_free(file);
-		return code;
-	}
-	*out = file;
+	TRY(opk_file_open(&file, ctx, path));
+	TRY(opk_file_meta(meta, ctx, file));
+	TRY(opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER));
+	if (opk_meta_is_probe(*meta))
+		return opk_fail(ctx, OPK_EUSAGE, "%s: is a probe of a GPU, not a recording", path);
+	*out = opk_take(file);
 	return OPK_OK;
 }
 
 /* All parts are looked at before the first is copied; one at a time, since there may be many. */
 static int check_part(struct opk_merger *m, const char *path)
 {
+	opk_auto(opk_file) struct opk_file *file = NULL;
 	const struct opk_segment *segments;
 	const struct opk_meta *meta;
-	struct opk_file *file;
 	size_t count;
-	int code = open_part(&file, &meta, m->ctx, path);
 
-	if (code)
-		return code;
-	code = check_meta(m, path, meta);
-	if (!code)
-		code = check_tables(m, file, path, meta);
+	TRY(open_part(&file, &meta, m->ctx, path));
+	TRY(check_meta(m, path, meta));
+	TRY(check_tables(m, file, path, meta));
 	/* Its tables and images have to belong together one to one. */
-	if (!code)
-		code = opk_file_segments(&segments, &count, m->ctx, file);
-	if (!code)
-		code = add_common(&m->common, m->ctx, meta);
-	if (!code)
-		code = opk_twice_add(&m->twice, m->ctx, file);
-	opk_file_free(file);
-	return code;
+	TRY(opk_file_segments(&segments, &count, m->ctx, file));
+	TRY(add_common(&m->common, m->ctx, meta));
+	return opk_twice_add(&m->twice, m->ctx, file);
 }
 
 /* What the facts of one file said of its rows, each row says. */
@@ -331,26 +289,20 @@ static int copy_placed(struct opk_merger *m, struct opk_writer *writer, const st
 	return OPK_OK;
 }
 
-/* All records of what ran as one section, each with what the facts of its file said. */
-static int add_placed_activities(struct opk_merger *m, struct opk_writer *writer,
-                                 struct opk_file *file)
-{
-	const struct opk_activity *activities;
-	size_t count;
-	int code = opk_file_activities(&activities, &count, m->ctx, file);
-
-	return code || !count ? code : opk_writer_add_activities(writer, activities, count);
-}
-
-/* Images with what names them, and the counts, where hosts or GPUs differ. */
+/*
+ * Images with what names them, and the counts, where hosts or GPUs differ. All records of what ran
+ * are one section, each with what the facts of its file said.
+ */
 static int copy_part_placed(struct opk_merger *m, struct opk_writer *writer, struct opk_file *file)
 {
+	const struct opk_activity *activities;
 	const struct opk_segment *segments;
 	size_t count, segment = 0;
 
+	TRY(opk_file_activities(&activities, &count, m->ctx, file));
+	if (count)
+		TRY(opk_writer_add_activities(writer, activities, count));
 	TRY(opk_file_segments(&segments, &count, m->ctx, file));
-	TRY(add_placed_activities(m, writer, file));
-
 	for (size_t i = 0; i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_STATS)
 			TRY(opk_writer_copy(writer, file, i));
@@ -363,34 +315,19 @@ static int copy_part_placed(struct opk_merger *m, struct opk_writer *writer, str
 /* Images with what names them, and the counts. */
 static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path)
 {
-	struct opk_file *file;
-	int code = opk_file_open(&file, m->ctx, path);
+	opk_auto(opk_file) struct opk_file *file = NULL;
 
-	if (code)
-		return code;
+	TRY(opk_file_open(&file, m->ctx, path));
 	if (m->common.many_hosts)
-		code = copy_part_placed(m, writer, file);
-	for (size_t i = 0; !m->common.many_hosts && !code && i < file->section_count; i++) {
+		return copy_part_placed(m, writer, file);
+	for (size_t i = 0; i < file->section_count; i++) {
 		uint32_t type = file->sections[i].type;
 
 		if (type == OPK_SECTION_STATS || type == OPK_SECTION_ACTIVITIES
 		    || type == OPK_SECTION_DATA)
-			code = opk_writer_copy(writer, file, i);
-		if (!code && type == OPK_SECTION_DATA)
-			code = opk_writer_copy_tables(writer, file, i);
-	}
-	opk_file_free(file);
-	return code;
-}
-
-static int copy_images(struct opk_writer *writer, const struct opk_file *file)
-{
-	for (size_t i = 0; i < file->section_count; i++) {
-		uint32_t type = file->sections[i].type;
-
-		if (type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX
-		    || type == OPK_SECTION_AVAILABILITY)
 			TRY(opk_writer_copy(writer, file, i));
+		if (type == OPK_SECTION_DATA)
+			TRY(opk_writer_copy_tables(writer, file, i));
 	}
 	return OPK_OK;
 }
@@ -402,7 +339,14 @@ int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const c
 	if (join)
 		meta.join = join;
 	TRY(opk_writer_add_meta(writer, &meta));
-	return copy_images(writer, m->first);
+	for (size_t i = 0; i < m->first->section_count; i++) {
+		uint32_t type = m->first->sections[i].type;
+
+		if (type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX
+		    || type == OPK_SECTION_AVAILABILITY)
+			TRY(opk_writer_copy(writer, m->first, i));
+	}
+	return OPK_OK;
 }
 
 static int check_all(struct opk_merger *m, const char *const *paths, size_t count)
@@ -417,22 +361,16 @@ static int check_all(struct opk_merger *m, const char *const *paths, size_t coun
 int opk_merger_new(struct opk_merger **out, struct opk_ctx *ctx, const char *const *paths,
                    size_t count, const char *join)
 {
-	struct opk_merger *m;
-	int code;
+	opk_auto(opk_merger) struct opk_merger *m = opk_alloc(sizeof *m);
 
 	if (!count)
 		return opk_fail(ctx, OPK_EUSAGE, "nothing to merge");
-	m = opk_alloc(sizeof *m);
 	if (!m)
 		return opk_nomem(ctx, "metadata");
 	m->ctx = ctx;
 	m->join = join;
-	code = check_all(m, paths, count);
-	if (code) {
-		opk_merger_free(m);
-		return code;
-	}
-	*out = m;
+	TRY(check_all(m, paths, count));
+	*out = opk_take(m);
 	return OPK_OK;
 }
 
@@ -461,33 +399,20 @@ const struct opk_meta *opk_merger_common(const struct opk_merger *m)
 	return &m->common.meta;
 }
 
-static int write_all(struct opk_merger *m, struct opk_writer *writer, const char *const *paths,
-                     size_t count)
-{
-	TRY(opk_merger_put_head(m, writer, m->join));
-	for (size_t i = 0; i < count; i++)
-		TRY(copy_part(m, writer, paths[i]));
-	return opk_writer_finish(writer);
-}
-
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *given, const char *path)
 {
 	OPK_OPTIONS(opk_merge_options, options, given);
 	opk_auto(opk_merger) struct opk_merger *m = NULL;
-	struct opk_writer *writer;
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 	enum opk_output output = options.original ? OPK_OUTPUT_RECORDING : OPK_OUTPUT_MERGED;
-	int code = opk_check_output(ctx, path, output);
 
-	if (!code)
-		code = opk_merger_new(&m, ctx, paths, count, options.join);
-	if (!code)
-		opk_twice_note(&m->twice, ctx);
-	if (!code)
-		code = opk_writer_new_made(&writer, ctx, path, output);
-	if (code)
-		return code;
-	code = write_all(m, writer, paths, count);
-	opk_writer_free(writer);
-	return code;
+	TRY(opk_check_output(ctx, path, output));
+	TRY(opk_merger_new(&m, ctx, paths, count, options.join));
+	opk_twice_note(&m->twice, ctx);
+	TRY(opk_writer_new_made(&writer, ctx, path, output));
+	TRY(opk_merger_put_head(m, writer, m->join));
+	for (size_t i = 0; i < count; i++)
+		TRY(copy_part(m, writer, paths[i]));
+	return opk_writer_finish(writer);
 }

@@ -86,6 +86,21 @@ static int find_doubles(const struct opk_meta_names *names, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+static int fill_names(struct opk_meta_names *names, struct opk_ctx *ctx,
+                      const struct opk_meta *meta)
+{
+	if (!names->items)
+		return opk_nomem(ctx, "names");
+	for (size_t i = 0; i < meta->metric_count; i++)
+		add(names, meta->metrics[i], false, false, i);
+	qsort(names->items, names->count, sizeof *names->items, compare);
+	TRY(add_labels(names, ctx, meta));
+	for (size_t i = 0; i < meta->derived_count; i++)
+		add(names, meta->derived[i].name, true, false, i);
+	qsort(names->items, names->count, sizeof *names->items, compare);
+	return find_doubles(names, ctx);
+}
+
 int opk_meta_names_init(struct opk_meta_names *names, struct opk_ctx *ctx,
                         const struct opk_meta *meta)
 {
@@ -93,18 +108,7 @@ int opk_meta_names_init(struct opk_meta_names *names, struct opk_ctx *ctx,
 	int code;
 
 	*names = (struct opk_meta_names){ .items = opk_alloc_array(count, sizeof *names->items) };
-	if (!names->items)
-		return opk_nomem(ctx, "names");
-	for (size_t i = 0; i < meta->metric_count; i++)
-		add(names, meta->metrics[i], false, false, i);
-	qsort(names->items, names->count, sizeof *names->items, compare);
-	code = add_labels(names, ctx, meta);
-	for (size_t i = 0; !code && i < meta->derived_count; i++)
-		add(names, meta->derived[i].name, true, false, i);
-	if (!code) {
-		qsort(names->items, names->count, sizeof *names->items, compare);
-		code = find_doubles(names, ctx);
-	}
+	code = fill_names(names, ctx, meta);
 	if (code)
 		opk_meta_names_clear(names);
 	return code;
@@ -358,18 +362,15 @@ static int check_headings(struct opk_ctx *ctx, const struct opk_meta *meta)
 	return OPK_OK;
 }
 
-static int check_drawn(struct opk_ctx *ctx, const struct opk_meta_names *names, const char *name)
+static int check_drawn(struct opk_ctx *ctx, const struct opk_meta_names *names, const char *name,
+                       bool needed)
 {
-	return opk_meta_names_find(names, name ? name : "")
-	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EINPUT,
-	                          "the roofline: '%s' is no metric, label or derived metric",
-	                          name ? name : "");
-}
+	const char *text = name ? name : "";
 
-static int check_optional(struct opk_ctx *ctx, const struct opk_meta_names *names, const char *name)
-{
-	return name && *name ? check_drawn(ctx, names, name) : OPK_OK;
+	if ((!needed && !*text) || opk_meta_names_find(names, text))
+		return OPK_OK;
+	return opk_fail(ctx, OPK_EINPUT, "the roofline: '%s' is no metric, label or derived metric",
+	                text);
 }
 
 static int check_roofline(struct opk_ctx *ctx, const struct opk_meta_roofline *roofline,
@@ -379,16 +380,16 @@ static int check_roofline(struct opk_ctx *ctx, const struct opk_meta_roofline *r
 		return OPK_OK;
 	if (roofline->roof_count > MAX_ROOFS || roofline->work_count > MAX_ROOFS)
 		return opk_fail(ctx, OPK_EINPUT, "a roofline of more than %d roofs", MAX_ROOFS);
-	TRY(check_drawn(ctx, names, roofline->time));
+	TRY(check_drawn(ctx, names, roofline->time, true));
 	for (size_t i = 0; i < roofline->work_count; i++)
-		TRY(check_drawn(ctx, names, roofline->work[i]));
+		TRY(check_drawn(ctx, names, roofline->work[i], true));
 	for (size_t i = 0; i < roofline->roof_count; i++) {
 		const struct opk_meta_roof *roof = &roofline->roofs[i];
 
-		TRY(check_drawn(ctx, names, roof->peak));
-		TRY(check_optional(ctx, names, roof->bytes));
-		TRY(check_optional(ctx, names, roof->work));
-		TRY(check_optional(ctx, names, roof->throughput));
+		TRY(check_drawn(ctx, names, roof->peak, true));
+		TRY(check_drawn(ctx, names, roof->bytes, false));
+		TRY(check_drawn(ctx, names, roof->work, false));
+		TRY(check_drawn(ctx, names, roof->throughput, false));
 	}
 	return OPK_OK;
 }
@@ -408,20 +409,14 @@ static int check_names(struct opk_ctx *ctx, const struct opk_meta *meta,
 
 static int check_set(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
-	struct opk_meta_names names;
-	int code;
+	opk_autonames struct opk_meta_names names = { 0 };
 
 	if (!meta->label_count && !meta->hidden_count && !meta->derived_count && !meta->column_count
 	    && !meta->heading_count && !meta->roofline.roof_count)
 		return OPK_OK;
-	code = check_texts(ctx, meta);
-	if (!code)
-		code = opk_meta_names_init(&names, ctx, meta);
-	if (code)
-		return code;
-	code = check_names(ctx, meta, &names);
-	opk_meta_names_clear(&names);
-	return code;
+	TRY(check_texts(ctx, meta));
+	TRY(opk_meta_names_init(&names, ctx, meta));
+	return check_names(ctx, meta, &names);
 }
 
 /* ---- all of it -------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ struct opk_recording {
 	struct opk_time_table times;
 };
 
-static void recording_free(struct opk_recording *recording)
+static void opk_recording_free(struct opk_recording *recording)
 {
 	if (!recording)
 		return;
@@ -26,6 +26,7 @@ static void recording_free(struct opk_recording *recording)
 	free(recording->tables);
 	free(recording);
 }
+OPK_DEFINE_AUTO(opk_recording)
 
 void opk_file_free(struct opk_file *file)
 {
@@ -35,7 +36,7 @@ void opk_file_free(struct opk_file *file)
 		close(file->fd);
 	opk_meta_storage_free(file->meta);
 	opk_stats_storage_free(file->stats);
-	recording_free(file->recording);
+	opk_recording_free(file->recording);
 	opk_activity_table_free(file->activities);
 	free(file->sections);
 	free(file->path);
@@ -102,13 +103,13 @@ static int read_ranges(struct opk_recording *recording, struct opk_ctx *ctx,
 {
 	struct opk_range_table *table = &recording->ranges;
 	struct opk_segment *segment = &recording->segments[i];
-	size_t first = table->count;
+	size_t first = table->rows.count;
 
 	TRY(opk_range_table_read(table, ctx, file, recording->tables[i].ranges));
 	segment->has_ranges = true;
-	segment->row_count = table->count - first;
+	segment->row_count = table->rows.count - first;
 	if (segment->row_count)
-		segment->pass = table->rows[first].pass;
+		segment->pass = table->rows.items[first].pass;
 	return OPK_OK;
 }
 
@@ -133,7 +134,7 @@ static int read_times(struct opk_recording *recording, struct opk_ctx *ctx,
 /* Points segments at their rows, now that the tables have stopped growing. */
 static void set_rows(struct opk_recording *recording)
 {
-	const struct opk_range *range = recording->ranges.rows;
+	const struct opk_range *range = recording->ranges.rows.items;
 	const struct opk_time *time = recording->times.rows;
 
 	for (size_t i = 0; i < recording->count; i++) {
@@ -202,7 +203,7 @@ static int check_passes(size_t *bad, struct opk_ctx *ctx, const struct opk_file 
 
 static void place(struct opk_recording *recording, const struct opk_meta *meta)
 {
-	opk_ranges_place(recording->ranges.rows, recording->ranges.count, meta);
+	opk_ranges_place(recording->ranges.rows.items, recording->ranges.rows.count, meta);
 	for (size_t i = 0; i < recording->count; i++) {
 		struct opk_segment *segment = &recording->segments[i];
 		int32_t device = segment->times ? (int32_t)segment->times->device : -1;
@@ -218,22 +219,17 @@ static void place(struct opk_recording *recording, const struct opk_meta *meta)
  */
 static int get_recording(size_t *bad, struct opk_ctx *ctx, struct opk_file *file)
 {
-	struct opk_recording *recording;
+	opk_auto(opk_recording) struct opk_recording *recording = NULL;
 	const struct opk_meta *meta = NULL;
-	int code;
 
 	if (file->recording)
 		return OPK_OK;
 	TRY(opk_allow(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT));
 	recording = opk_alloc(sizeof *recording);
-	code = recording ? load(recording, bad, ctx, file) : opk_nomem(ctx, "a recording");
-	if (code) {
-		recording_free(recording);
-		return code;
-	}
+	TRY(recording ? load(recording, bad, ctx, file) : opk_nomem(ctx, "a recording"));
 	if (meta)
 		place(recording, meta);
-	file->recording = recording;
+	file->recording = opk_take(recording);
 	return OPK_OK;
 }
 
@@ -263,8 +259,8 @@ int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_c
 	size_t bad;
 
 	TRY(get_recording(&bad, ctx, file));
-	*ranges = file->recording->ranges.rows;
-	*count = file->recording->ranges.count;
+	*ranges = file->recording->ranges.rows.items;
+	*count = file->recording->ranges.rows.count;
 	return OPK_OK;
 }
 

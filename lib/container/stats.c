@@ -2,7 +2,6 @@
 /* The STAT sections: what the collector counted, and what it had to leave out. */
 #include <string.h>
 
-#include "base/json_write.h"
 #include "base/sum.h"
 #include "container/container.h"
 
@@ -13,30 +12,32 @@ struct opk_stats_storage {
 	size_t capacity;
 };
 
-static void put_drops(struct opk_json_writer *json, const struct opk_stats *stats)
-{
-	opk_json_key(json, "drops");
-	opk_json_begin_array(json);
-	for (size_t i = 0; i < stats->drop_count; i++) {
-		opk_json_begin_object(json);
-		opk_json_add_string(json, "reason", stats->drops[i].reason);
-		opk_json_add_u64(json, "count", stats->drops[i].count);
-		opk_json_end_object(json);
-	}
-	opk_json_end_array(json);
-}
+#define NUMBER(type, member) OPK_MEMBER(type, member, #member, .form = OPK_MEMBER_NUMBER)
+
+static const struct opk_member drop_members[] = {
+	OPK_MEMBER(opk_drop, reason, "reason"),
+	NUMBER(opk_drop, count),
+};
+static const struct opk_members drop_table = OPK_MEMBERS(drop_members, opk_drop);
+
+static const struct opk_member members[] = {
+	NUMBER(opk_stats, launches),
+	NUMBER(opk_stats, ranges),
+	NUMBER(opk_stats, depth),
+	NUMBER(opk_stats, activities),
+	OPK_MEMBER(opk_stats, drops, "drops", .form = OPK_MEMBER_OBJECTS, .elements = &drop_table,
+	           .count = offsetof(struct opk_stats, drop_count)),
+};
+static const struct opk_members stats_table = OPK_MEMBERS(members, opk_stats);
+/* Drops are read one by one. */
+static const struct opk_members number_table = { members, 4, sizeof(struct opk_stats) };
 
 void opk_stats_to_json(struct opk_buf *out, const struct opk_stats *stats)
 {
 	struct opk_json_writer json = { .buf = out };
 
 	opk_json_begin_object(&json);
-	opk_json_add_u64(&json, "launches", stats->launches);
-	opk_json_add_u64(&json, "ranges", stats->ranges);
-	opk_json_add_u64(&json, "depth", stats->depth);
-	opk_json_add_u64(&json, "activities", stats->activities);
-	if (stats->drop_count)
-		put_drops(&json, stats);
+	opk_members_write(&json, &stats_table, stats);
 	opk_json_end_object(&json);
 }
 
@@ -44,7 +45,7 @@ static int add_drop(struct opk_stats_storage *storage, struct opk_ctx *ctx, cons
                     uint64_t count)
 {
 	struct opk_stats *stats = &storage->stats;
-	char *copy;
+	opk_autofree char *copy = NULL;
 
 	if (strlen(reason) > OPK_MAX_REASON)
 		return opk_fail(ctx, OPK_EINPUT, "a reason of more than %d bytes", OPK_MAX_REASON);
@@ -58,11 +59,9 @@ static int add_drop(struct opk_stats_storage *storage, struct opk_ctx *ctx, cons
 	copy = opk_strdup(reason);
 	if (!copy
 	    || !opk_grow(&storage->drops, &storage->capacity, stats->drop_count,
-	                 sizeof *storage->drops)) {
-		free(copy);
+	                 sizeof *storage->drops))
 		return opk_nomem(ctx, "counts");
-	}
-	storage->drops[stats->drop_count++] = (struct opk_drop){ copy, count };
+	storage->drops[stats->drop_count++] = (struct opk_drop){ opk_take(copy), count };
 	stats->drops = storage->drops;
 	return OPK_OK;
 }
@@ -71,21 +70,18 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
                       const struct opk_json *root)
 {
 	const struct opk_json *drops = opk_json_get(root, "drops", OPK_JSON_ARRAY);
-	uint64_t launches = 0, ranges = 0, depth = 0, activities = 0;
+	const struct opk_members_reader reader = { ctx, NULL, "counts", 0 };
+	struct opk_stats one = { 0 }, *all = &storage->stats;
 
 	if (root->type != OPK_JSON_OBJECT)
-		return opk_fail(ctx, OPK_EINPUT, "the counts are no object");
+		return opk_fail(ctx, OPK_EINPUT, "the counts are not an object");
 	if (drops && drops->count > OPK_MAX_DROPS)
 		return opk_fail(ctx, OPK_EINPUT, "more than %d reasons", OPK_MAX_DROPS);
-	opk_json_u64(&launches, root, "launches");
-	opk_json_u64(&ranges, root, "ranges");
-	opk_json_u64(&depth, root, "depth");
-	opk_json_u64(&activities, root, "activities");
-	opk_sum_add(&storage->stats.activities, activities);
-	opk_sum_add(&storage->stats.launches, launches);
-	opk_sum_add(&storage->stats.ranges, ranges);
-	if (depth <= UINT32_MAX && depth > storage->stats.depth)
-		storage->stats.depth = (uint32_t)depth;
+	TRY(opk_members_read(&one, &number_table, &reader, root));
+	opk_sum_add(&all->activities, one.activities);
+	opk_sum_add(&all->launches, one.launches);
+	opk_sum_add(&all->ranges, one.ranges);
+	all->depth = one.depth > all->depth ? one.depth : all->depth;
 	storage->found = true;
 	for (size_t i = 0; drops && i < drops->count; i++) {
 		const struct opk_json *drop = &drops->children[i];
@@ -100,43 +96,35 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 static int add_section(struct opk_stats_storage *storage, struct opk_ctx *ctx,
                        const struct opk_file *file, size_t section)
 {
-	struct opk_json *root;
-	int code = opk_file_read_json(&root, ctx, file, section);
+	opk_auto(opk_json) struct opk_json *root = NULL;
+	int code;
 
-	if (code)
-		return code;
+	TRY(opk_file_read_json(&root, ctx, file, section));
 	code = add_counts(storage, ctx, root);
-	opk_json_free(root);
 	return code ? opk_file_add_place(ctx, code, file, section) : OPK_OK;
 }
 
 int opk_stats_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section)
 {
-	struct opk_stats_storage *storage = opk_alloc(sizeof *storage);
-	int code = storage ? add_section(storage, ctx, file, section) : opk_nomem(ctx, "counts");
+	opk_auto(opk_stats_storage) struct opk_stats_storage *storage = opk_alloc(sizeof *storage);
 
-	opk_stats_storage_free(storage);
-	return code;
+	return storage ? add_section(storage, ctx, file, section) : opk_nomem(ctx, "counts");
 }
 
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file)
 {
-	struct opk_stats_storage *storage = file->stats;
-	int code;
+	if (!file->stats) {
+		opk_auto(opk_stats_storage) struct opk_stats_storage *storage = opk_alloc(
+			sizeof *storage);
 
-	if (!storage) {
-		storage = opk_alloc(sizeof *storage);
-		code = storage ? OPK_OK : opk_nomem(ctx, "counts");
-		for (size_t i = 0; !code && i < file->section_count; i++)
+		if (!storage)
+			return opk_nomem(ctx, "counts");
+		for (size_t i = 0; i < file->section_count; i++)
 			if (file->sections[i].type == OPK_SECTION_STATS)
-				code = add_section(storage, ctx, file, i);
-		if (code) {
-			opk_stats_storage_free(storage);
-			return code;
-		}
-		file->stats = storage;
+				TRY(add_section(storage, ctx, file, i));
+		file->stats = opk_take(storage);
 	}
-	*stats = storage->found ? &storage->stats : NULL;
+	*stats = file->stats->found ? &file->stats->stats : NULL;
 	return OPK_OK;
 }
 

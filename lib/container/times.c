@@ -46,11 +46,9 @@ int opk_time_table_read(struct opk_time_table *table, struct opk_ctx *ctx,
 
 	if (code)
 		return opk_file_add_place(ctx, code, file, section);
-	code = opk_file_read(&data, &size, ctx, file, section);
-	if (code)
-		return code;
+	TRY(opk_file_read(&data, &size, ctx, file, section));
 	if (size % ENTRY_SIZE != HEADER_SIZE) {
-		opk_fail(ctx, OPK_EINPUT, "the times of the samples are no whole entries");
+		opk_fail(ctx, OPK_EINPUT, "the times of the samples are not whole entries");
 		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
 	}
 	count = size / ENTRY_SIZE;

@@ -11,8 +11,6 @@
 
 /* ---- in the child */
 
-OPK_DEFINE_AUTO(opk_file)
-
 static struct opk_eval_warm warm;
 
 static int read_metrics(struct opk_strlist *metrics, struct opk_ctx *ctx,

@@ -177,8 +177,6 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	return OPK_OK;
 }
 
-OPK_DEFINE_AUTO(opk_writer)
-
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *given, const char *path)
 {

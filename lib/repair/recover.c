@@ -59,6 +59,12 @@ static int leave_out(struct recovery *r, size_t section, const char *problem)
 	return opk_finding_blame(opk_scan_finding(&r->scan, section), r->ctx, problem);
 }
 
+/* Where the code is that of damage, its innermost cause is the problem. */
+static int leave_out_bad(struct recovery *r, size_t section, int code)
+{
+	return code == OPK_EINPUT ? leave_out(r, section, opk_innermost(r->ctx)) : code;
+}
+
 static bool is_kept(struct recovery *r, size_t section)
 {
 	return !opk_scan_finding(&r->scan, section)->problem;
@@ -69,21 +75,17 @@ static bool is_kept(struct recovery *r, size_t section)
 /* Checksums may be right, and what is under them wrong. */
 static int check_sections(struct recovery *r)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < r->scan.file->section_count; i++) {
+	for (size_t i = 0; i < r->scan.file->section_count; i++) {
 		const struct opk_section *section = &r->scan.file->sections[i];
 
-		code = opk_section_check(r->ctx, r->scan.file, i);
-		if (code == OPK_EINPUT)
-			code = leave_out(r, i, opk_innermost(r->ctx));
-		else if (!code && (section->flags & ~OPK_SECTION_KNOWN))
-			code = leave_out(r, i, "stored in a way that a later offpeak knows");
-		else if (!code && !opk_is_table(section->type) && opk_is_attached(section)
+		TRY(leave_out_bad(r, i, opk_section_check(r->ctx, r->scan.file, i)));
+		if (section->flags & ~OPK_SECTION_KNOWN)
+			TRY(leave_out(r, i, "stored in a way that a later offpeak knows"));
+		else if (!opk_is_table(section->type) && opk_is_attached(section)
 		         && section->link == SIZE_MAX)
-			code = leave_out(r, i, "the image that it describes is lost");
+			TRY(leave_out(r, i, "the image that it describes is lost"));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int find_meta(struct recovery *r)
@@ -107,36 +109,31 @@ static int find_meta(struct recovery *r)
 /* Counts the rows of a table, and sees whether they name passes, and one that there is. */
 static int count_rows(struct recovery *r, size_t section)
 {
-	struct opk_range_table ranges = { 0 };
-	struct opk_time_table times = { 0 };
-	int code;
+	const struct opk_section *table = &r->scan.file->sections[section];
+	opk_autoranges struct opk_range_table ranges = { 0 };
+	opk_autotimes struct opk_time_table times = { 0 };
+	int code = table->type == OPK_SECTION_TIMES
+	                   ? opk_time_table_read(&times, r->ctx, r->scan.file, section)
+	                   : opk_range_table_read(&ranges, r->ctx, r->scan.file, section);
 
-	if (r->scan.file->sections[section].type == OPK_SECTION_TIMES)
-		code = opk_time_table_read(&times, r->ctx, r->scan.file, section);
-	else
-		code = opk_range_table_read(&ranges, r->ctx, r->scan.file, section);
-	for (size_t i = 0; i < ranges.count; i++)
-		r->of_passes = r->of_passes || ranges.rows[i].pass;
-	r->parts[section].rows = ranges.count + times.count;
+	for (size_t i = 0; i < ranges.rows.count; i++)
+		r->of_passes = r->of_passes || ranges.rows.items[i].pass;
+	r->parts[section].rows = ranges.rows.count + times.count;
 	if (!code)
-		code = opk_ranges_check_pass(r->ctx, ranges.rows, ranges.count, r->meta->passes);
-	if (!code && ranges.count && r->scan.file->sections[section].link != SIZE_MAX)
-		r->parts[r->scan.file->sections[section].link].pass = ranges.rows->pass;
-	if (code == OPK_EINPUT)
-		code = leave_out(r, section, opk_innermost(r->ctx));
-	opk_range_table_clear(&ranges);
-	free(times.rows);
-	return code;
+		code = opk_ranges_check_pass(r->ctx, ranges.rows.items, ranges.rows.count,
+		                             r->meta->passes);
+	if (!code && ranges.rows.count && r->scan.file->sections[section].link != SIZE_MAX)
+		r->parts[r->scan.file->sections[section].link].pass = ranges.rows.items->pass;
+	return leave_out_bad(r, section, code);
 }
 
 static int count_activities(struct recovery *r, size_t section)
 {
-	struct opk_activity_table table = { 0 };
-	int code = opk_activity_table_read(&table, r->ctx, r->scan.file, section);
+	opk_autoactivities struct opk_activity_table table = { 0 };
 
+	TRY(opk_activity_table_read(&table, r->ctx, r->scan.file, section));
 	r->parts[section].rows = table.count;
-	opk_activity_table_clear(&table);
-	return code;
+	return OPK_OK;
 }
 
 static int list_parts(struct recovery *r)
@@ -160,19 +157,15 @@ static int list_parts(struct recovery *r)
 static int count_each(struct recovery *r, const size_t *images, const uint32_t *passes,
                       size_t count)
 {
-	const struct opk_file *file = r->scan.file;
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct part *part = &r->parts[images[i]];
+		int code = opk_image_rows(&part->ranges, r->ctx, r->scan.file, r->meta->profiler,
+		                          &images[i], &passes[i], 1);
 
-		code = opk_image_rows(&part->ranges, r->ctx, file, r->meta->profiler, &images[i],
-		                      &passes[i], 1);
 		part->counted = !code;
-		if (code == OPK_EINPUT)
-			code = leave_out(r, images[i], opk_innermost(r->ctx));
+		TRY(leave_out_bad(r, images[i], code));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int count_all(struct recovery *r, const size_t *images, size_t count)
@@ -433,62 +426,41 @@ static int write_stats(struct recovery *r)
 	return opk_writer_add_stats(r->writer, &stats);
 }
 
-static int write_all(struct recovery *r, const char *to)
+static int recover(struct recovery *r, const char *to)
 {
+	TRY(check_sections(r));
+	TRY(find_meta(r));
+	TRY(list_parts(r));
+	TRY(count_ranges(r));
+	count_losses(r);
+	TRY(choose(r));
+	TRY(find_anything(r));
 	TRY(opk_writer_new_made(&r->writer, r->ctx, to, OPK_OUTPUT_RECOVERED));
 	TRY(copy_sections(r));
 	return write_stats(r);
 }
 
-static int recover(struct recovery *r, const char *to)
+static void clear(struct recovery *r)
 {
-	int code = check_sections(r);
-
-	if (!code)
-		code = find_meta(r);
-	if (!code)
-		code = list_parts(r);
-	if (!code)
-		code = count_ranges(r);
-	count_losses(r);
-	if (!code)
-		code = choose(r);
-	if (!code)
-		code = find_anything(r);
-	return code ? code : write_all(r, to);
-}
-
-static int scan_and_recover(struct opk_listing **out, struct recovery *r, const char *from,
-                            const char *to)
-{
-	opk_auto(opk_listing) struct opk_listing *findings = NULL;
-	int code = opk_scan_file(&r->scan, r->ctx, from);
-
-	if (code)
-		return code;
-	code = recover(r, to);
-	if (!code)
-		code = opk_findings_list(&findings, r->ctx, &r->scan.findings);
-	if (!code)
-		code = opk_writer_finish(r->writer);
-	if (!code && out)
-		*out = opk_take(findings);
 	opk_scan_clear(&r->scan);
-	return code;
+	opk_writer_free(r->writer);
+	free(r->parts);
 }
 
 int opk_recover(struct opk_listing **out, struct opk_ctx *ctx, const char *from, const char *to)
 {
-	struct recovery r = { .ctx = ctx };
-	int code;
+	__attribute__((cleanup(clear))) struct recovery r = { .ctx = ctx };
+	opk_auto(opk_listing) struct opk_listing *findings = NULL;
 
 	if (opk_is_same_file(from, to))
 		return opk_fail(ctx, OPK_EUSAGE, "%s: is the damaged file itself, which is to stay",
 		                to);
-	code = opk_check_output(ctx, to, OPK_OUTPUT_RECOVERED);
-	if (!code)
-		code = scan_and_recover(out, &r, from, to);
-	opk_writer_free(r.writer);
-	free(r.parts);
-	return code;
+	TRY(opk_check_output(ctx, to, OPK_OUTPUT_RECOVERED));
+	TRY(opk_scan_file(&r.scan, ctx, from));
+	TRY(recover(&r, to));
+	TRY(opk_findings_list(&findings, ctx, &r.scan.findings));
+	TRY(opk_writer_finish(r.writer));
+	if (out)
+		*out = opk_take(findings);
+	return OPK_OK;
 }

@@ -9,6 +9,8 @@
 #include "container/container.h"
 #include "repair/repair_inside.h"
 
+OPK_DEFINE_AUTO(opk_evaluation)
+
 struct verification {
 	struct opk_ctx *ctx;
 	const struct opk_verify_options *options;
@@ -38,79 +40,44 @@ static bool has_problem(const struct verification *v)
 
 /* ---- each section by itself */
 
-static int check_formulas(struct opk_ctx *ctx, const struct opk_meta *meta)
+/* The first one: nothing reads another. Its formulas are more than the container knows of. */
+static int check_meta(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 {
+	const struct opk_meta *meta;
 	struct opk_columns columns;
 
+	if (opk_file_find(file, OPK_SECTION_META) != (long)i)
+		return OPK_OK;
+	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_columns_init(&columns, ctx, meta, &(struct opk_wanted){ 0 }));
 	opk_columns_clear(&columns);
 	return OPK_OK;
 }
 
-static int check_meta(struct opk_ctx *ctx, struct opk_file *file, size_t i)
+int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 {
-	const struct opk_meta *meta;
-
-	/* Nothing reads another one. */
-	if (opk_file_find(file, OPK_SECTION_META) != (long)i)
-		return OPK_OK;
-	TRY(opk_file_meta(&meta, ctx, file));
-	return check_formulas(ctx, meta);
-}
-
-static int check_ranges(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
-{
-	struct opk_range_table table = { 0 };
-	int code = opk_range_table_read(&table, ctx, file, i);
-
-	opk_range_table_clear(&table);
-	return code;
-}
-
-static int check_times(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
-{
-	struct opk_time_table table = { 0 };
-	int code = opk_time_table_read(&table, ctx, file, i);
-
-	free(table.rows);
-	return code;
-}
-
-static int check_activities(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
-{
-	struct opk_activity_table table = { 0 };
-	int code = opk_activity_table_read(&table, ctx, file, i);
-
-	opk_activity_table_clear(&table);
-	return code;
-}
-
-static int check_image(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
-{
+	opk_autoactivities struct opk_activity_table activities = { 0 };
+	opk_autoranges struct opk_range_table ranges = { 0 };
+	opk_autotimes struct opk_time_table times = { 0 };
 	opk_autofree void *data = NULL;
 	size_t size;
 
-	return opk_file_read(&data, &size, ctx, file, i);
-}
-
-int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
-{
 	switch (file->sections[i].type) {
 	case OPK_SECTION_CONFIG:
 	case OPK_SECTION_PREFIX:
 	case OPK_SECTION_AVAILABILITY:
 	case OPK_SECTION_DATA:
-		return check_image(ctx, file, i);
+		return opk_file_read(&data, &size, ctx, file, i);
 	case OPK_SECTION_META:
 		return check_meta(ctx, file, i);
 	case OPK_SECTION_RANGES:
-		return check_ranges(ctx, file, i);
+		return opk_range_table_read(&ranges, ctx, file, i);
 	case OPK_SECTION_TIMES:
-		return check_times(ctx, file, i);
+		return opk_time_table_read(&times, ctx, file, i);
 	case OPK_SECTION_STATS:
 		return opk_stats_check(ctx, file, i);
 	case OPK_SECTION_ACTIVITIES:
-		return check_activities(ctx, file, i);
+		return opk_activity_table_read(&activities, ctx, file, i);
 	default:
 		/* Readers skip what a later version added. */
 		return OPK_OK;
@@ -209,48 +176,37 @@ static int check_meta_place(struct verification *v)
 
 /* ---- its values */
 
-static int read_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation)
-{
-	const struct opk_row *row;
-	int code;
-
-	do {
-		code = opk_evaluation_next(&row, ctx, evaluation);
-	} while (!code && row);
-	return code;
-}
-
 /* The chain but for its outer end, which names the file. A crash names no section. */
 static int blame_evaluation(struct verification *v)
 {
 	long section = opk_file_find(v->scan.file, OPK_SECTION_DATA);
-	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_buf text = { 0 };
 	size_t count = opk_error_count(v->ctx);
+	opk_autofree char *problem = NULL;
 
 	for (size_t i = 0; i < count && (!i || i + 1 < count); i++)
 		opk_buf_add_printf(&text, "%s%s", i ? "; " : "", opk_error_message(v->ctx, i));
-	opk_buf_add(&text, "", 1);
-	if (text.failed)
+	problem = opk_buf_take_text(&text);
+	if (!problem)
 		return opk_nomem(v->ctx, "findings");
 	if (count_of(v->scan.file, OPK_SECTION_DATA) == 1)
-		return blame(v, (size_t)section, (const char *)text.data);
+		return blame(v, (size_t)section, problem);
 	return opk_findings_add(&v->scan.findings, v->ctx,
-	                        (struct opk_finding){ .type = OPK_SECTION_DATA },
-	                        (const char *)text.data);
+	                        (struct opk_finding){ .type = OPK_SECTION_DATA }, problem);
 }
 
 static int evaluate(struct verification *v, struct opk_file *file)
 {
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_evaluation *evaluation;
+	opk_auto(opk_evaluation) struct opk_evaluation *evaluation = NULL;
+	const struct opk_row *row;
 	int code;
 
 	options.allow_incomplete = true;
 	code = opk_eval_file(&evaluation, v->ctx, file, &options);
-	if (!code) {
-		code = read_rows(v->ctx, evaluation);
-		opk_evaluation_free(evaluation);
-	}
+	do
+		code = code ? code : opk_evaluation_next(&row, v->ctx, evaluation);
+	while (!code && row);
 	return code == OPK_EINPUT ? blame_evaluation(v) : code;
 }
 
@@ -260,16 +216,14 @@ static int evaluate(struct verification *v, struct opk_file *file)
 static int check_whole(struct verification *v, struct opk_file *file)
 {
 	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, v->ctx, file);
 
-	if (!code && file->complete)
-		code = check_images(v, meta);
-	if (!code)
-		code = check_config_hash(v, meta);
-	if (!code)
-		code = check_links(v, file, meta);
-	if (code || !v->options->deep || v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
-		return code;
+	TRY(opk_file_meta(&meta, v->ctx, file));
+	if (file->complete)
+		TRY(check_images(v, meta));
+	TRY(check_config_hash(v, meta));
+	TRY(check_links(v, file, meta));
+	if (!v->options->deep || v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return OPK_OK;
 	/* Here once, for the children of this file and of others. */
 	opk_nv_load(v->ctx);
 	return evaluate(v, file);
@@ -278,7 +232,7 @@ static int check_whole(struct verification *v, struct opk_file *file)
 /* Every section is sound, or the last one was cut off: the strict reader has to take the file. */
 static int check_together(struct verification *v, const char *path)
 {
-	struct opk_file *file;
+	opk_auto(opk_file) struct opk_file *file = NULL;
 	int code = opk_file_open(&file, v->ctx, path);
 
 	if (code == OPK_EINPUT && has_problem(v))
@@ -286,32 +240,26 @@ static int check_together(struct verification *v, const char *path)
 	if (code == OPK_EINPUT)
 		return opk_findings_add(&v->scan.findings, v->ctx, (struct opk_finding){ 0 },
 		                        opk_innermost(v->ctx));
-	if (code)
+	if (code || file->section_count != v->scan.file->section_count)
 		return code;
-	if (file->section_count == v->scan.file->section_count)
-		code = check_whole(v, file);
-	opk_file_free(file);
-	return code;
+	return check_whole(v, file);
 }
 
 static int check(struct verification *v, const char *path)
 {
-	int code = check_meta_place(v);
+	const struct opk_file *file = v->scan.file;
 	bool sound;
 
-	for (size_t i = 0; !code && i < v->scan.file->section_count; i++) {
-		code = opk_section_check(v->ctx, v->scan.file, i);
-		if (code)
-			code = blame_input(v, i, code);
-	}
+	TRY(check_meta_place(v));
+	for (size_t i = 0; i < file->section_count; i++)
+		TRY(blame_input(v, i, opk_section_check(v->ctx, v->scan.file, i)));
 	/* Where something is damaged, it may be that image. */
 	sound = !has_problem(v);
-	for (size_t i = 0; sound && !code && !v->blamed && i < v->scan.file->section_count; i++)
-		if (opk_is_attached(&v->scan.file->sections[i])
-		    && v->scan.file->sections[i].link == SIZE_MAX
-		    && !(v->scan.file->sections[i].flags & ~OPK_SECTION_KNOWN))
-			code = blame(v, i, "the image that it describes is not there");
-	return code || v->blamed ? code : check_together(v, path);
+	for (size_t i = 0; sound && !v->blamed && i < file->section_count; i++)
+		if (opk_is_attached(&file->sections[i]) && file->sections[i].link == SIZE_MAX
+		    && !(file->sections[i].flags & ~OPK_SECTION_KNOWN))
+			TRY(blame(v, i, "the image that it describes is not there"));
+	return v->blamed ? OPK_OK : check_together(v, path);
 }
 
 int opk_findings_list(struct opk_listing **out, struct opk_ctx *ctx,
@@ -332,18 +280,18 @@ int opk_findings_list(struct opk_listing **out, struct opk_ctx *ctx,
 	return opk_listing_finish(out, ctx, rows);
 }
 
+static void clear(struct verification *v)
+{
+	opk_scan_clear(&v->scan);
+}
+
 int opk_verify(struct opk_listing **out, struct opk_ctx *ctx, const char *path,
                const struct opk_verify_options *given)
 {
 	OPK_OPTIONS(opk_verify_options, options, given);
-	struct verification v = { .ctx = ctx, .options = &options };
-	int code = opk_scan_file(&v.scan, ctx, path);
+	__attribute__((cleanup(clear))) struct verification v = { .ctx = ctx, .options = &options };
 
-	if (code)
-		return code;
-	code = check(&v, path);
-	if (!code)
-		code = opk_findings_list(out, ctx, &v.scan.findings);
-	opk_scan_clear(&v.scan);
-	return code;
+	TRY(opk_scan_file(&v.scan, ctx, path));
+	TRY(check(&v, path));
+	return opk_findings_list(out, ctx, &v.scan.findings);
 }

@@ -37,7 +37,6 @@ static void probe_clear(struct probe *probe)
 #define opk_autoprobe __attribute__((cleanup(probe_clear)))
 
 OPK_DEFINE_AUTO(opk_ctx)
-OPK_DEFINE_AUTO(opk_writer)
 
 int offpeak_probe(void);
 int offpeak_describe(int fd);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "chip/door.h"
+#include "container/door.h"
 #include "images/door.h"
 #include "nsight/door.h"
 #include "plan/door.h"
@@ -14,7 +15,6 @@ OPK_DEFINE_AUTO(opk_aggregate)
 OPK_DEFINE_AUTO(opk_catalog)
 OPK_DEFINE_AUTO(opk_chips)
 OPK_DEFINE_AUTO(opk_description)
-OPK_DEFINE_AUTO(opk_file)
 OPK_DEFINE_AUTO(opk_matcher)
 OPK_DEFINE_AUTO(opk_plan)
 OPK_DEFINE_AUTO(opk_plan_split)

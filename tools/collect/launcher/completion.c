@@ -20,8 +20,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-OPK_DEFINE_AUTO(opk_writer)
-
 static const char lost[] = "not written yet when the process was killed or became another program";
 static const char unwritten[] = "the file could not be written any more";
 static const char unknown[] =

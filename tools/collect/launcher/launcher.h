@@ -11,7 +11,6 @@
 #include "collect/shared/shared.h"
 
 OPK_DEFINE_AUTO(opk_ctx)
-OPK_DEFINE_AUTO(opk_file)
 
 /* The launcher's command line. */
 

@@ -89,7 +89,7 @@ static bool resume(struct session *session)
 	return session->running || fail(session);
 }
 
-static bool pause(struct session *session)
+static bool pause_session(struct session *session)
 {
 	session->running = false;
 	return session->profiler.ops->stop(&session->profiler) || fail(session);
@@ -253,7 +253,7 @@ static void match_rows(struct session *session)
 
 static void decode(struct session *session)
 {
-	if (session->running && !pause(session))
+	if (session->running && !pause_session(session))
 		return;
 	session->configured = false;
 	/*
@@ -392,7 +392,7 @@ void session_end(struct session *session)
 	if (session->profiler.push && !session->profiler.ops->pop(&session->profiler))
 		fail(session);
 	if (session->selective)
-		pause(session);
+		pause_session(session);
 	row = &session->present.ranges[session->present.count - 1];
 	/* The host's clock may have been set back. */
 	now = clock_host_ns();
