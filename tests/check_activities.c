@@ -264,8 +264,8 @@ static const struct hostile hostile[] = {
 	{ HERE, 7, { 1, 1, 2, 2, 2, 4, 1 }, 2, "k", "text 2 of the records", 0 },
 	{ HERE, 7, { 1, 1, 2, 2, 2, 4, 2 }, 2, "\0", NULL, 0 },
 	{ HERE, 7, { 1, 1, 1, 3, 2, 4, 1 }, 3, "k\0", "the records' lengths disagree", 0 },
-	{ HERE, 7, { 1, 1, 1, 1, 2, 4, 1 }, 1, "k", "text 1 of the records is no UTF-8", 0 },
-	{ HERE, 7, { 1, 1, 1, 2, 2, 4, 1 }, 2, "\xff", "text 1 of the records is no UTF-8", 0 },
+	{ HERE, 7, { 1, 1, 1, 1, 2, 4, 1 }, 1, "k", "text 1 of the records is not UTF-8", 0 },
+	{ HERE, 7, { 1, 1, 1, 2, 2, 4, 1 }, 2, "\xff", "text 1 of the records is not UTF-8", 0 },
 	/* Times: a start, and a length that it can't have. */
 	{ HERE,
 	  12,

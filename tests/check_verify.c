@@ -124,7 +124,7 @@ START_TEST(tables_are_read)
 		{ HERE, OPK_SECTION_RANGES, "{}", "3 R the range table is not an array" },
 		{ HERE, OPK_SECTION_RANGES, "[", "3 R JSON" },
 		{ HERE, OPK_SECTION_TIMES, "123",
-		  "3 T the times of the samples are no whole entries" },
+		  "3 T the times of the samples are not whole entries" },
 		{ HERE, OPK_SECTION_STATS, "[]", "3 S the counts are not an object" },
 		{ HERE, OPK_SECTION_STATS, "{}", "" },
 	};

@@ -43,7 +43,7 @@ info '[a["device"] for a in j["availability"]] == [1, 1]'
 # The fake's images of two devices differ.
 FAKE_GPU_DEVICES=2 collect 0 --probe -o alike.opk
 if "$OFFPEAK" chips >/dev/null 2>&1; then
-	refuses 2 'alike.opk: devices 0 and 1 differ in what they can count: probe one of them with --device N' \
+	refuses 2 'alike.opk: devices 0 and 1 differ in what they can count: probe one of them alone' \
 		plan --chip H100 l1 --availability alike.opk
 	refuses 2 'plan: --chip CHIP is required' plan l1 --availability two-.opk
 	refuses 4 'two-.opk: no counter-availability image of AD102 for the range profiler' \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* File descriptors: numbers that are better left to the program, and all of what is read and written. */
+/* File descriptors: numbers better left to the program, and all of what is read or written. */
 #ifndef OPK_DESCRIPTOR_H
 #define OPK_DESCRIPTOR_H
 

@@ -250,7 +250,7 @@ static struct older look_at(const char *path)
 	return older;
 }
 
-/* Nobody opens it who may not open the older one. */
+/* Never grants more access than the file that it replaces. */
 static int create_in_place_of(const struct older *older, char *temporary)
 {
 	mode_t mode = older->info.st_mode & 0777;

@@ -63,7 +63,7 @@ bool opk_glob_match_part(const char *pattern, const char *text, size_t length)
 			pattern = next;
 			text++;
 		} else if (star) {
-			/* The last star takes one character more; those before it need not. */
+			/* Only the last star has to take one character more. */
 			pattern = star;
 			text = ++from;
 		} else {

@@ -12,7 +12,7 @@
 
 static const char cut_off[] = "is cut off: install it again";
 
-/* The program headers of a library; more of them are none. */
+/* Program headers of a library; a file that claims more is not one. */
 enum { MAX_PARTS = 1000 };
 
 /* What is mapped has to be in the file: else the first look at it raises SIGBUS. */

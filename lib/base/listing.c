@@ -99,7 +99,7 @@ struct opk_listing *opk_listing_new(const char *columns)
 	return rows;
 }
 
-/* A cell that points to nothing of the caller's. */
+/* A cell whose texts and lists are copies. */
 static union opk_cell keep(struct opk_listing *rows, enum opk_cell_type type, union opk_cell cell)
 {
 	switch (type) {

@@ -15,7 +15,7 @@ struct opk_live_file {
 	struct opk_ctx *ctx;
 	const char *path; /* borrowed */
 	int fd;
-	/* Which file it is, whatever becomes of name and descriptor. */
+	/* The file itself, whatever becomes of name and descriptor. */
 	dev_t device;
 	ino_t inode;
 	uint64_t size;

@@ -23,13 +23,13 @@ struct opk_problems {
 	size_t count, capacity;
 	size_t unlisted;  /* further ones, which are only counted */
 	const char *chip; /* borrowed: what OPK_THE_CHIP stands for; NULL: nothing */
-	int code;         /* of what is no error in a text: nothing is looked for any more */
+	int code;         /* of a failure that is not an error in a text: it ends the search */
 };
 
 /* The same text at the same place is kept once. */
 void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
                       const char *format, ...) OPK_PRINTF(3, 4);
-/* Keeps the first code that is no error in a text, or that memory ran out; returns !code. */
+/* Keeps the first code that is not of an error in a text, or OPK_ENOMEM; returns !code. */
 bool opk_problems_stop(struct opk_problems *problems, int code);
 /* Returns `got`; false: memory ran out. */
 static inline bool opk_problems_need(struct opk_problems *problems, bool got)
@@ -54,8 +54,8 @@ void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int c
 int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *format, ...)
 	OPK_PRINTF(3, 4);
 /*
- * Keeps the first problem of each hidden source, without its text, which may quote the source:
- * instead it says how to see all of them.
+ * Keeps one problem of each hidden source. Its text could quote the source: instead it says how to
+ * see all problems.
  */
 void opk_problems_hide(struct opk_problems *problems);
 /* Drops the problems that `known` has, too. */

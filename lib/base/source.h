@@ -45,7 +45,7 @@ struct opk_words {
 char *opk_place_text(const struct opk_place *place);
 /* The place of a byte. */
 struct opk_place opk_place_of_byte(struct opk_source *source, size_t byte);
-/* Moves a place, which is that of the byte *at, to a later byte. */
+/* Moves a place from the byte *at to a later byte. */
 void opk_place_move(struct opk_place *place, size_t *at, size_t byte);
 /*
  * The place of a byte of the text at `place`, where it may be in quotes or go over several lines;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* A file may claim anything, but no sum shall become small for being too large. */
+/* Saturating addition: a sum that overflows stays at the maximum. */
 static inline void opk_sum_add(uint64_t *sum, uint64_t value)
 {
 	if (__builtin_add_overflow(*sum, value, sum))

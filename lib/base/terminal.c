@@ -26,7 +26,7 @@ static unsigned decode(const char *text, size_t length)
 	return code;
 }
 
-/* Its code goes to *code; that of a byte which is no character is its own. */
+/* *code: of the character, or the byte itself where it does not begin one. */
 static size_t find_obeyed(unsigned *code, const char *text, size_t size)
 {
 	unsigned char c = (unsigned char)*text;

@@ -9,14 +9,11 @@
 size_t opk_utf8_length(const unsigned char *text, size_t size)
 {
 	unsigned char c = text[0];
-	size_t length = c < 0x80   ? 1
-	                : c < 0xc2 ? 0
-	                : c < 0xe0 ? 2
-	                : c < 0xf0 ? 3
-	                : c < 0xf5 ? 4
-	                           : 0;
+	size_t length = c < 0xe0 ? 2 : 3 + (c >= 0xf0);
 
-	if (length > size)
+	if (c < 0x80)
+		return size > 0;
+	if (c < 0xc2 || c > 0xf4 || length > size)
 		return 0;
 	for (size_t i = 1; i < length; i++)
 		if ((text[i] & 0xc0) != 0x80)
@@ -38,7 +35,7 @@ size_t opk_utf8_step(const char *text, size_t size)
 size_t opk_utf8_encode(char out[4], unsigned long code)
 {
 	static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	size_t count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	size_t count = 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000);
 
 	for (size_t i = count; i-- > 1; code >>= 6)
 		out[i] = (char)(0x80 | (code & 0x3f));

@@ -41,7 +41,7 @@ enum {
 	SCOPES_SOCKETS_AND_SIGNALS = 3,
 };
 
-/* A kernel refuses rules that it does not know, but for zeros: its version is asked first. */
+/* A kernel refuses rules that it does not know, unless they are 0: its version is asked first. */
 static struct ruleset ruleset_of(long version)
 {
 	struct ruleset rules = { .files = FILES_EXECUTE | FILES_WRITE | FILES_MAKE_AND_REMOVE };
@@ -85,7 +85,7 @@ static void confine(void)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	/* Where lines are counted, the counts are files that a child writes. */
 #ifndef OPK_COVERAGE
-	/* All that it handles is refused, but for the exceptions. */
+	/* Everything that it handles is refused, except what a rule allows. */
 	fd = version > 0 ? syscall(CREATE_RULESET, &rules, sizeof rules, 0) : -1;
 	if (fd < 0)
 		return;

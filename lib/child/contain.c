@@ -81,7 +81,7 @@ static void run(void *data)
 
 	close(task->read_end);
 	opk_clear_errors(ctx);
-	/* A log may be a program's that has other threads, whose locks nobody opens here. */
+	/* A log may take locks that other threads held at the fork: nothing unlocks them here. */
 	ctx->log = NULL;
 	if (task->spool >= 0 && !(child->spool = fdopen(task->spool, "w")))
 		opk_child_end(child, opk_spool_fail(ctx));
@@ -154,7 +154,7 @@ static void let_exit(const struct watched *child)
 		poll(&reports, 1, EXIT_MS);
 }
 
-/* Those from `first` on. All are killed before one is waited for, so that they end side by side. */
+/* Ends `count` children from `first` on: kills all before it waits for one. */
 static void end(struct crew *crew, size_t first, size_t count)
 {
 	for (size_t i = first; i < first + count; i++) {
@@ -164,7 +164,7 @@ static void end(struct crew *crew, size_t first, size_t count)
 		if (child->fd >= 0)
 			close(child->fd);
 		child->fd = -1;
-		/* It may still be running. */
+		/* It may still run. */
 		if (child->pid > 0)
 			kill(child->pid, SIGKILL);
 	}
@@ -179,7 +179,7 @@ static void end(struct crew *crew, size_t first, size_t count)
 	}
 }
 
-/* If one fails, those after it are not needed; of trusted ones, no other is. */
+/* If one fails, those after it are not needed; if it is trusted, no other one is. */
 static void end_and_dismiss(struct crew *crew, size_t i)
 {
 	struct watched *failed = &crew->children[i];

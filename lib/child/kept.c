@@ -96,7 +96,7 @@ static void reap(int process)
 	/* One that is stopped does not see that its socket was closed. */
 	syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
 #endif
-	/* An error says that it is another's child, or that the program took it. */
+	/* ECHILD: not our child, or already reaped. */
 	while (waitid((idtype_t)OF_PIDFD, (id_t)process, &ended, WEXITED) < 0 && errno == EINTR)
 		;
 	close(process);
@@ -166,10 +166,7 @@ static bool find_program(struct program *program, void (*entry)(void))
 	return program->null >= 0 && opk_as_program(&program->loader, &program->library, entry);
 }
 
-/*
- * The new process has the program's memory until exec. What the loader may say is not for the
- * program's streams.
- */
+/* The new process shares the program's memory until exec. Discards the loader's output. */
 static pid_t run(const struct program *program, int fd)
 {
 	char *arguments[] = { program->loader, program->library, NULL };
@@ -289,7 +286,7 @@ static void discard(struct kept *kept)
 	end(kept);
 }
 
-/* Back in front; of several that nobody asks, the one that was idle for longest is too many. */
+/* Back in front. Where too many are idle, the one that was idle for longest ends. */
 static void give_back(struct kept *kept)
 {
 	enum { MOST_IDLE = 4 };

@@ -10,7 +10,7 @@
 
 enum {
 	OPK_KEPT_SOCKET = 3,   /* the child's end; each packet of it is one message */
-	OPK_KEPT_IDLE_S = 60,  /* after which a child that nobody asks ends */
+	OPK_KEPT_IDLE_S = 60,  /* without a request, after which a child ends */
 	OPK_KEPT_VERSION = 32, /* bytes */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A kept child's side: this library, run as a program. It works until nobody is there to ask it. */
+/* A kept child's side: this library, run as a program, until its program ends or asks no more. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

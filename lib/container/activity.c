@@ -96,7 +96,7 @@ struct encoder {
 	bool failed;
 };
 
-/* The number of a text in the section, from 1. What is no UTF-8 in it is replaced. */
+/* The number of a text in the section, from 1. Bytes that are not UTF-8 are replaced. */
 static uint32_t number_of(struct encoder *encoder, const char *text)
 {
 	size_t number = encoder->list.count;
@@ -247,7 +247,7 @@ static int read_texts(struct decoder *d, const char *text, size_t left)
 
 		if (length == left || !opk_utf8_valid(text))
 			return opk_fail(d->ctx, OPK_EINPUT,
-			                "text %u of the records is no UTF-8, or has no end", i);
+			                "text %u of the records is not UTF-8, or has no end", i);
 		d->texts[i] = opk_texts_keep(&d->table->texts, text);
 		text += length + 1;
 		left -= length + 1;

@@ -73,7 +73,7 @@ static double value_of(const struct launch_attribute *attribute, const struct op
 	return value != 0 || (attribute->zero && is_launch(range)) ? value : (double)NAN;
 }
 
-/* Where the collector's name of a fact about a device is not that of the driver's attribute. */
+/* Facts about a device that the collector does not call as the driver calls the attribute. */
 static const struct {
 	const char *attribute, *fact;
 } device_facts[] = {
@@ -112,7 +112,7 @@ bool opk_attribute_exists(const char *name)
 	return find_launch(name) || begins(name, device_prefix);
 }
 
-/* The fact about a device that its attribute is; NULL where the name is no device's attribute. */
+/* The name of a device's attribute as a fact; NULL for other names. */
 static const char *device_fact(const char *name)
 {
 	const char *attribute = name + sizeof device_prefix - 1;
@@ -215,6 +215,6 @@ int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_
 		                "%s: the recording does not say this, did you mean %s?", name,
 		                nearest.best);
 	return opk_fail(ctx, OPK_EUSAGE, "%s: the recording does not say this; %s", name,
-	                opk_attribute_is_of_device(name) ? "'info' lists what it says of devices"
+	                opk_attribute_is_of_device(name) ? "it has other facts of its devices"
 	                                                 : "launches have no such fact");
 }

@@ -72,7 +72,7 @@ static int read_probed(void **data, size_t *size, struct opk_ctx *ctx, const str
 		if (found && (image_size != found_size || memcmp(image, found, found_size)))
 			return opk_fail(ctx, OPK_EUSAGE,
 			                "%s: devices %d and %d differ in what they can count: "
-			                "probe one of them with --device N",
+			                "probe one of them alone",
 			                file->path, meta->availability[first].device,
 			                meta->availability[i].device);
 		if (found)
@@ -105,7 +105,7 @@ int opk_file_availability(void **data, size_t *size, struct opk_ctx *ctx, struct
 	if (meta->profiler != profiler)
 		return opk_fail(ctx, OPK_EINPUT,
 		                "%s: its counter-availability image is for the %s profiler, the "
-		                "%s profiler has another; 'offpeak-collect --probe' asks for both",
+		                "%s profiler has another; a probe has both",
 		                file->path, opk_profiler_name(meta->profiler),
 		                opk_profiler_name(profiler));
 	return read_image(data, size, ctx, file, 0);

@@ -26,7 +26,7 @@ enum {
 	OPK_END_SIZE = 8,
 	/* deflate can't pack tighter than 1032:1, so a section that claims more is lying. */
 	OPK_MAX_RATIO = 1032,
-	/* Packing leaves next to nothing of zeros. What is that empty is stored otherwise. */
+	/* Packed zeros take next to nothing. A section that is emptier is not packed. */
 	OPK_MAX_SPARSE_RATIO = 4 * OPK_MAX_RATIO,
 	/* A section names another one that is at most so many sections before it. */
 	OPK_LINK_DISTANCE = 1000,
@@ -160,7 +160,7 @@ void opk_findings_clear(struct opk_findings *findings);
 struct opk_scan {
 	/* With the sound sections alone; complete: the end section fits what is there. */
 	struct opk_file *file;
-	/* All sections in order, and all stretches of bytes that are none. */
+	/* All sections in order, and all bytes between them. */
 	struct opk_findings findings;
 	bool *breaks; /* of each finding: something unknown is missing there, or after it */
 	size_t breaks_capacity;
@@ -170,7 +170,7 @@ struct opk_scan {
 };
 
 /*
- * Reads the whole file. OPK_EINPUT where it is no container, or one of a later version; damage is
+ * Reads the whole file. OPK_EINPUT where it is not a container, or has a later version; damage is
  * in the findings.
  */
 int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path);
@@ -238,7 +238,7 @@ struct opk_meta_storage {
 	struct opk_json *root;
 	struct opk_arrays arrays; /* its lists */
 };
-/* The members that are lists, but for the metrics, as far as they have the right form. */
+/* The members that are lists, except the metrics, and those of the set. */
 int opk_meta_read_lists(struct opk_meta_storage *storage, struct opk_ctx *ctx,
                         const struct opk_json *root);
 void opk_meta_storage_clear(struct opk_meta_storage *storage);
@@ -246,7 +246,7 @@ void opk_meta_storage_free(struct opk_meta_storage *storage);
 OPK_DEFINE_AUTO(opk_meta_storage)
 
 /*
- * OPK_EINPUT where a value is out of range, or a name is no member's. Formulas are text here: the
+ * OPK_EINPUT where a value is out of range, or a name is unknown. Formulas are text here: the
  * collector knows nothing of them. meta_check.c
  */
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
@@ -304,7 +304,7 @@ int opk_file_read_json(struct opk_json **out, struct opk_ctx *ctx, const struct 
 
 /*
  * The one spelling of a name: "const float *" for "float const*", "list<int>>" for "list<int> >",
- * 4u for (unsigned int)4. What is no such name stays as it is. free(); NULL when out of memory.
+ * 4u for (unsigned int)4. Other texts stay as they are. free(); NULL when out of memory.
  */
 char *opk_kernel_spell(const char *name);
 
@@ -454,7 +454,7 @@ double opk_attribute_value(const char *name, const struct opk_meta *meta,
 const char *opk_attribute_unit(const char *name);
 /* Whether it adds up over launches. */
 bool opk_attribute_adds(const char *name);
-/* Those of launches; NULL past the end. */
+/* Attributes of launches; NULL past the end. */
 const char *opk_attribute_known(size_t i);
 
 #endif

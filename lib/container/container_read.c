@@ -188,7 +188,7 @@ static int lose_section(struct walk *w, const struct opk_section *section, uint6
 	             : "damaged: its CRC-32 differs from the one stored",
 	         !in_place && section->type != OPK_SECTION_END));
 	w->at = next;
-	/* Even so, the end section says that all before it is there. */
+	/* Though damaged, it says that all before it is there. */
 	w->ended = section->type == OPK_SECTION_END;
 	return OPK_OK;
 }
@@ -293,7 +293,7 @@ static int check_end(const char **problem, struct walk *w, const struct opk_sect
 	return OPK_OK;
 }
 
-/* Closes the file, whether it fits or not: what comes after it belongs to no file. */
+/* It ends the file, whether it fits or not. */
 static int take_end(struct walk *w, const struct opk_section *section, uint64_t end)
 {
 	const char *problem;
@@ -371,8 +371,8 @@ static int read_file_header(struct walk *w)
 	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE)) {
 		/* A text has no NUL. */
 		problem = memchr(bytes, '\0', sizeof bytes)
-		                  ? "not an .opk file; 'eval --raw' and 'import --raw' take bare "
-		                    "counter data images"
+		                  ? "not an .opk file; if it is a bare counter data image, "
+		                    "say so, or import it"
 		                  : "not an .opk file";
 	} else {
 		TRY(check_version(w, opk_read_u32(&reader)));

@@ -26,7 +26,7 @@ struct opk_section {
 #define OPK_SECTION_DEFLATED 1u
 #define OPK_SECTION_XORED 2u
 #define OPK_SECTION_SPARSE 4u /* packed, see docs/format.md */
-#define OPK_SECTION_BASED 8u  /* its first block is XORed with that of an earlier section */
+#define OPK_SECTION_BASED 8u  /* its first block is XORed with an earlier section's */
 
 /* The four characters of a type, "META", with unprintable bytes as '?'; `out` takes 5 bytes. */
 void opk_section_type_name(char out[5], uint32_t type);

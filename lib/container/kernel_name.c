@@ -58,7 +58,7 @@ static bool is_builtin(const struct token *token)
 
 /* ---- tokens ----------------------------------------------------------------------------- */
 
-/* "operator()" and "operator<<" are words, whose brackets are none. */
+/* "operator()" and "operator<<" are words: their brackets match nothing. */
 static size_t operator_length(const char *text)
 {
 	size_t length = strlen("operator");
@@ -115,7 +115,7 @@ static char opening_of(char closing)
 	return at && (at - pairs) % 2 ? at[-1] : '\0';
 }
 
-/* Finds the brackets that belong together, which "less" is none of; false if others are left. */
+/* Matches brackets; "<" may mean "less" and stay alone. False if others are left. */
 static bool match(struct tokens *tokens, size_t *open)
 {
 	size_t depth = 0;
@@ -183,7 +183,7 @@ static size_t type_begin(const struct tokens *tokens, size_t at)
 	return is_word(&items[at]) || items[at].match != NO_MATCH ? at : NO_MATCH;
 }
 
-/* "float const" to "const float"; that of a pointer or of a function stays where it is. */
+/* "float const" to "const float"; a pointer's or function's const stays where it is. */
 static void move_qualifier(struct tokens *tokens, size_t i)
 {
 	struct token *token = &tokens->items[i];

@@ -281,7 +281,7 @@ static int read_objects(void *objects, const struct opk_member *member,
 	return OPK_OK;
 }
 
-/* All numbers go into one array. What is not a number is past all passes. */
+/* All numbers go into one array. A value that is not a number becomes one past all passes. */
 static int read_passes(struct opk_pass_list *lists, const struct opk_members_reader *r,
                        const struct opk_json *list)
 {

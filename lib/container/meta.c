@@ -84,7 +84,7 @@ static const struct opk_member image_members[] = {
 };
 static const struct opk_members image_table = OPK_MEMBERS(image_members, opk_availability);
 
-/* In the order in which they are written. What is odd among these is as if it was not there. */
+/* In the order in which they are written. Odd values of these count as missing. */
 static const struct opk_member first_members[] = {
 	META(made_by, "made_by"),
 	META(kind, "kind"),
@@ -167,7 +167,7 @@ int opk_meta_set_maker(struct opk_buf *out, struct opk_ctx *ctx, const struct op
 	return out->failed ? opk_nomem(ctx, "metadata") : OPK_OK;
 }
 
-/* All that the set says, but for its roofline, as JSON. */
+/* What the set says, except its roofline, as JSON. */
 static void put_set(struct opk_buf *out, const struct opk_meta *meta)
 {
 	struct opk_json_writer json = { .buf = out };

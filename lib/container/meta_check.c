@@ -64,7 +64,7 @@ static int add_labels(struct opk_meta_names *names, struct opk_ctx *ctx,
 
 		if (!metric)
 			return opk_fail(ctx, OPK_EINPUT,
-			                "label '%s' is of '%s', which is no metric of "
+			                "label '%s' is of '%s', which is not a metric of "
 			                "the set",
 			                label->name, label->metric);
 		add(names, label->name, false, true, metric->index);
@@ -79,7 +79,7 @@ static int find_doubles(const struct opk_meta_names *names, struct opk_ctx *ctx)
 
 		if ((name->derived || name->label) && !strcmp(name[-1].name, name->name))
 			return opk_fail(ctx, OPK_EINPUT,
-			                "'%s' is the name of two: metrics, labels or "
+			                "'%s' is used twice: as the name of metrics, labels or "
 			                "derived metrics",
 			                name->name);
 	}
@@ -149,7 +149,7 @@ static bool is_metric_name(const char *text)
 	return length > 0 && length < 512;
 }
 
-/* Whoever does not know how rows belong together can't read them right. */
+/* Rows can't be read right unless it is known how they belong together. */
 static bool is_join(const char *text)
 {
 	static const char *const known[] = { "", "launch", "kernel", "name" };
@@ -168,9 +168,10 @@ static int check_pass_list(struct opk_ctx *ctx, const struct opk_meta *meta, siz
 		uint32_t pass = list->passes[i];
 
 		if (!pass || pass > meta->passes)
-			return opk_fail(ctx, OPK_EINPUT,
-			                "metadata: metric %zu is in a pass that is none of the %zu",
-			                metric + 1, meta->passes);
+			return opk_fail(
+				ctx, OPK_EINPUT,
+				"metadata: metric %zu is in a pass that is not one of the %zu",
+				metric + 1, meta->passes);
 		if (i && pass <= list->passes[i - 1])
 			return opk_fail(ctx, OPK_EINPUT,
 			                "metadata: the passes of metric %zu don't ascend",
@@ -243,7 +244,7 @@ static int check_availability(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < meta->availability_count; i++)
 		if (!is_chip_name(meta->availability[i].chip))
-			return opk_fail(ctx, OPK_EINPUT, "availability %zu is of no usable chip",
+			return opk_fail(ctx, OPK_EINPUT, "availability %zu names no usable chip",
 			                i + 1);
 	return OPK_OK;
 }
@@ -285,7 +286,7 @@ static int check_texts(struct opk_ctx *ctx, const struct opk_meta *meta)
 		return opk_fail(ctx, OPK_EINPUT, "more labels than metrics");
 	for (size_t i = 0; i < meta->label_count; i++)
 		if (!meta->labels[i].metric || !is_name(meta->labels[i].name))
-			return opk_fail(ctx, OPK_EINPUT, "label %zu is no usable name", i + 1);
+			return opk_fail(ctx, OPK_EINPUT, "label %zu is not a usable name", i + 1);
 	if (meta->derived_count > MAX_DERIVED)
 		return opk_fail(ctx, OPK_EINPUT, "more than %d derived metrics", MAX_DERIVED);
 	for (size_t i = 0; i < meta->derived_count; i++) {
@@ -312,7 +313,8 @@ static int check_hidden(bool *hidden, struct opk_ctx *ctx, const struct opk_meta
 		const struct opk_meta_name *found = opk_meta_names_find(names, meta->hidden[i]);
 
 		if (!found || found->derived || found->label)
-			return opk_fail(ctx, OPK_EINPUT, "'%s' is hidden and no metric of the set",
+			return opk_fail(ctx, OPK_EINPUT,
+			                "'%s' is hidden and not a metric of the set",
 			                meta->hidden[i]);
 		if (hidden[found->index])
 			return opk_fail(ctx, OPK_EINPUT, "'%s' is hidden twice", meta->hidden[i]);
@@ -331,7 +333,7 @@ static int check_columns(bool *taken, struct opk_ctx *ctx, const struct opk_meta
 
 		if (!found)
 			return opk_fail(ctx, OPK_EINPUT,
-			                "column '%s' is no metric, label or derived metric",
+			                "column '%s' is not a metric, label or derived metric",
 			                meta->columns[i]);
 		at = found->index + (found->derived ? meta->metric_count : 0);
 		if (taken[at])
@@ -369,8 +371,8 @@ static int check_drawn(struct opk_ctx *ctx, const struct opk_meta_names *names, 
 
 	if ((!needed && !*text) || opk_meta_names_find(names, text))
 		return OPK_OK;
-	return opk_fail(ctx, OPK_EINPUT, "the roofline: '%s' is no metric, label or derived metric",
-	                text);
+	return opk_fail(ctx, OPK_EINPUT,
+	                "the roofline: '%s' is not a metric, label or derived metric", text);
 }
 
 static int check_roofline(struct opk_ctx *ctx, const struct opk_meta_roofline *roofline,

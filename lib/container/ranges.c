@@ -6,7 +6,7 @@
 	OPK_MEMBER(opk_range, member, #member, .rules = OPK_MEMBER_BOUNDED, ##__VA_ARGS__)
 #define NUMBER(member) RANGE(member, .form = OPK_MEMBER_NUMBER)
 
-/* In the order in which they are written. What is of another type is not known. */
+/* In the order in which they are written. A value of another type counts as missing. */
 static const struct opk_member members[] = {
 	RANGE(name),
 	RANGE(kernel),

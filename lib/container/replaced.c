@@ -370,7 +370,7 @@ static bool is_word(const char *text, const char *word)
 	return text && !strcmp(text, word);
 }
 
-/* An .opk file by its metadata. What no command says that it made was recorded. */
+/* An .opk file by its metadata. Without a maker it is a recording. */
 static const struct kind *kind_of_meta(const struct opk_meta *meta)
 {
 	if (is_word(meta->kind, "probe"))

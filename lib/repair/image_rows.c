@@ -5,62 +5,41 @@
 #include "eval/eval.h"
 #include "repair/repair_inside.h"
 
-struct question {
-	const struct opk_file *file;
-	enum opk_profiler profiler;
-	const size_t *images; /* sections */
-	const uint32_t *passes;
-	size_t count;
-};
-
-static int count_rows(uint64_t *rows, struct opk_ctx *ctx, const struct question *question,
-                      uint32_t pass, const void *image, size_t size)
-{
-	struct opk_nv_image_info info;
-	size_t found = 0;
-	int code = opk_blame_image(opk_nv_image_info(&info, ctx, image, size));
-
-	if (!code)
-		code = opk_image_check(&found, ctx, &info, size, question->profiler, pass);
-	*rows = found;
-	return code;
-}
-
 static int count_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
-	const struct question *question = data;
-	struct opk_decoder decoder = { 0 };
+	const struct opk_some_images *images = data;
+	opk_autodecoder struct opk_decoder decoder = { 0 };
 
-	for (size_t i = 0; i < question->count; i++) {
+	for (size_t i = 0; i < images->count; i++) {
+		struct opk_nv_image_info info;
 		const void *image;
-		uint64_t rows = 0;
-		size_t size;
+		size_t size, rows;
 
-		opk_child_progress(child, i, question->count);
-		TRY(opk_file_decode(&image, &size, ctx, question->file, question->images[i],
+		opk_child_progress(child, i, images->count);
+		TRY(opk_file_decode(&image, &size, ctx, images->file, images->sections[i],
 		                    &decoder));
-		TRY(count_rows(&rows, ctx, question, question->passes[i], image, size));
+		TRY(opk_blame_image(opk_nv_image_info(&info, ctx, image, size)));
+		TRY(opk_image_check(&rows, ctx, &info, size, images->profiler, images->passes[i]));
 		opk_put_number(child, rows);
 	}
 	return OPK_OK;
 }
 
-int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_file *file,
-                   enum opk_profiler profiler, const size_t *images, const uint32_t *passes,
-                   size_t count)
+static uint64_t size_of(const struct opk_some_images *images, size_t i)
 {
-	struct question question = { file, profiler, images, passes, count };
+	return images->file->sections[images->sections[i]].plain_size;
+}
+
+int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_some_images *images)
+{
 	struct opk_contain_options options = { 0 };
 	opk_autosent struct opk_result result = { 0 };
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t memory = 4 * file->sections[images[i]].plain_size;
-
-		if (memory > options.limits.memory)
-			options.limits.memory = memory;
-	}
-	TRY(opk_contain(&result, ctx, count_in_child, &question, &options));
-	for (size_t i = 0; i < count; i++)
-		rows[i] = opk_get_number(&result, file->sections[images[i]].plain_size);
+	for (size_t i = 0; i < images->count; i++)
+		if (4 * size_of(images, i) > options.limits.memory)
+			options.limits.memory = 4 * size_of(images, i);
+	TRY(opk_contain(&result, ctx, count_in_child, (void *)images, &options));
+	for (size_t i = 0; i < images->count; i++)
+		rows[i] = opk_get_number(&result, size_of(images, i));
 	return opk_result_check(&result, ctx);
 }

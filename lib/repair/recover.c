@@ -94,11 +94,10 @@ static int find_meta(struct recovery *r)
 	long first = opk_file_find(file, OPK_SECTION_META);
 
 	if (first < 0 || !is_kept(r, (size_t)first))
-		return opk_fail(
-			r->ctx, OPK_EINPUT,
-			"%s: its metadata is lost, and with it which metrics were counted; 'offpeak "
-			"extract' finds images that are whole",
-			file->path);
+		return opk_fail(r->ctx, OPK_EINPUT,
+		                "%s: its metadata is lost, and with it which metrics were counted; "
+		                "images that are whole can be extracted",
+		                file->path);
 	for (size_t i = (size_t)first + 1; i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_META)
 			TRY(leave_out(r, i, "there is other metadata before it"));
@@ -154,38 +153,39 @@ static int list_parts(struct recovery *r)
 }
 
 /* Each by itself: one of them can't be evaluated, though its checksum is right. */
-static int count_each(struct recovery *r, const size_t *images, const uint32_t *passes,
-                      size_t count)
+static int count_each(struct recovery *r, const struct opk_some_images *images)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct part *part = &r->parts[images[i]];
-		int code = opk_image_rows(&part->ranges, r->ctx, r->scan.file, r->meta->profiler,
-		                          &images[i], &passes[i], 1);
+	for (size_t i = 0; i < images->count; i++) {
+		struct opk_some_images one = { images->file, images->profiler, &images->sections[i],
+			                       &images->passes[i], 1 };
+		struct part *part = &r->parts[images->sections[i]];
+		int code = opk_image_rows(&part->ranges, r->ctx, &one);
 
 		part->counted = !code;
-		TRY(leave_out_bad(r, images[i], code));
+		TRY(leave_out_bad(r, images->sections[i], code));
 	}
 	return OPK_OK;
 }
 
-static int count_all(struct recovery *r, const size_t *images, size_t count)
+static int count_all(struct recovery *r, const size_t *sections, size_t count)
 {
 	opk_autofree uint64_t *ranges = opk_alloc_array(count + 1, sizeof *ranges);
 	opk_autofree uint32_t *passes = opk_alloc_array(count + 1, sizeof *passes);
+	const struct opk_some_images images = { r->scan.file, r->meta->profiler, sections, passes,
+		                                count };
 	int code;
 
 	if (!ranges || !passes)
 		return opk_nomem(r->ctx, "sections");
 	/* An image whose rows are lost has some pass. */
 	for (size_t i = 0; i < count; i++)
-		passes[i] = r->parts[images[i]].pass ? r->parts[images[i]].pass : r->of_passes;
-	code = opk_image_rows(ranges, r->ctx, r->scan.file, r->meta->profiler, images, passes,
-	                      count);
+		passes[i] = r->parts[sections[i]].pass ? r->parts[sections[i]].pass : r->of_passes;
+	code = opk_image_rows(ranges, r->ctx, &images);
 	if (code == OPK_EINPUT)
-		return count_each(r, images, passes, count);
+		return count_each(r, &images);
 	for (size_t i = 0; !code && i < count; i++) {
-		r->parts[images[i]].ranges = ranges[i];
-		r->parts[images[i]].counted = true;
+		r->parts[sections[i]].ranges = ranges[i];
+		r->parts[sections[i]].counted = true;
 	}
 	return code;
 }
@@ -211,7 +211,7 @@ static int count_ranges(struct recovery *r)
 		return code;
 	opk_log(r->ctx,
 	        "without libcupti, rows are not compared with the ranges that are in images; "
-	        "'offpeak verify --deep' does so where it is");
+	        "a deep verification does so where it is");
 	return opk_allow(r->ctx, code, OPK_ENVIDIA);
 }
 

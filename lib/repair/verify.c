@@ -176,7 +176,7 @@ static int check_meta_place(struct verification *v)
 
 /* ---- its values */
 
-/* The chain but for its outer end, which names the file. A crash names no section. */
+/* The chain without its outer end, which names the file. A crash names no section. */
 static int blame_evaluation(struct verification *v)
 {
 	long section = opk_file_find(v->scan.file, OPK_SECTION_DATA);
