@@ -19,7 +19,7 @@ struct opk_some_images {
 };
 /*
  * How many ranges or samples NVIDIA's code finds in each, in one child process. OPK_EINPUT where
- * one of them can't be evaluated, with the reason as the innermost cause; OPK_ENVIDIA where there is
+ * an image can't be evaluated, with the reason as the innermost cause; OPK_ENVIDIA where there is
  * no library to ask.
  */
 int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_some_images *images);
