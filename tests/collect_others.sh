@@ -125,7 +125,7 @@ set=pm
 # Without --cupti the program's own.
 FAKE_APP_CUPTI=$tmp/libcupti.so.99 named=$cupti cupti=
 LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$fake/cupti/.libs
-quietly '--interval 1ms' load init primary:0 sleep:200 subscribe launch:k heard
+quietly '--interval 1ms' load init primary:0 sleep:500 subscribe launch:k heard
 out_is 'heard 1'
 samples 100
 info '{r["name"]: r["value"] for r in j["run"]}["cupti"] == "'"$tmp/libcupti.so.99"'"'

@@ -2,13 +2,10 @@
 /* Contexts, devices and their profilers, from the first context to the last count. */
 #include "collect/collector.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/shared/shared.h"
-#include "collect/recording/recording.h"
 #include "collect/subscriber.h"
 
 static const double flush_interval_s = 1;

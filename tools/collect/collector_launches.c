@@ -41,7 +41,7 @@ static bool wanted_by_ranges(void)
 static bool begin_session(struct session *session, const struct opk_range *row,
                           const struct launch *launch)
 {
-	if (!launch_is_graph(launch) || settings_push(&collector.settings))
+	if (launch->function || settings_push(&collector.settings))
 		return session_begin(session, row, launch_stream(launch));
 	session_suspend(session);
 	collector.counts.drops[DROP_GRAPH]++;

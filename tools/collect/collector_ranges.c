@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "collect/collector.h"
-#include "collect/ranges/ranges.h"
 
 static struct repetitions repetitions;
 

@@ -3,9 +3,6 @@
 #include "collect/collector.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-
-#include "collect/recording/recording.h"
 
 static const char *const drop_reasons[DROPS] = {
 #define X(id, reason) reason,

@@ -3,12 +3,9 @@
  * The library that CUDA loads into the program: CUDA_INJECTION64_PATH names it, the driver calls
  * InitializeInjection() when the program first uses CUDA.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "collect/collector.h"
-#include "collect/shared/shared.h"
 #include "collect/subscriber.h"
 
 enum { TICK_US = 250000, WATCH_US = 10000 };

@@ -12,7 +12,6 @@
 #include "base/strlist.h"
 #include "collect/profilers/profilers.h"
 #include "collect/recording/recording.h"
-#include "collect/shared/shared.h"
 
 struct probe {
 	struct settings settings;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "collect/launcher/launcher.h"
 

@@ -3,10 +3,8 @@
  * Whether the run that was not spared is like the one that was kept. Counters differ from run to
  * run, and so do times; but a program whose inputs are all known launches the same kernels.
  */
-#include <inttypes.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 

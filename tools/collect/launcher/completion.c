@@ -17,21 +17,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 
 static const char lost[] = "not written yet when the process was killed or became another program";
 static const char unwritten[] = "the file could not be written any more";
 static const char unknown[] =
 	"the process was killed or became another program: what came later is not known";
-
-static bool has_stats(const struct opk_file *file)
-{
-	for (size_t i = 0; i < opk_file_section_count(file); i++)
-		if (opk_file_section(file, i)->type == OPK_SECTION_STATS)
-			return true;
-	return false;
-}
 
 /* What is in the file. */
 static int count(struct opk_stats *stats, struct opk_ctx *ctx, struct opk_file *file)
@@ -87,7 +78,7 @@ static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct par
                     bool verbose)
 {
 	opk_auto(opk_writer) struct opk_writer *writer = NULL;
-	bool counted = has_stats(file);
+	bool counted = part_has(file, OPK_SECTION_STATS);
 	const struct opk_meta *meta;
 	struct opk_drop drop;
 	struct opk_stats stats = { 0 };

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +17,6 @@
 #include "base/file.h"
 #include "base/library.h"
 #include "base/mem.h"
-#include "collect/shared/shared.h"
 #include "collect/launcher/launcher.h"
 
 static volatile sig_atomic_t child;

@@ -122,6 +122,8 @@ void running_report(const struct opk_strlist *processes, struct parts *parts,
                     const struct settings *settings);
 /* Says which files an earlier run with this output left when it was killed. */
 void parts_report_leftovers(const struct settings *settings);
+/* Whether there is such a section. */
+bool part_has(const struct opk_file *file, uint32_t section);
 /* Whether one of them has a range or a sample. */
 bool parts_recorded(const struct parts *parts);
 /* The deepest level of user ranges that the processes saw, at least 1. */

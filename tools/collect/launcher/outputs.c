@@ -199,7 +199,7 @@ static bool is_private(const char *path)
 	return false;
 }
 
-/* A new file has what the umask leaves, or nothing for others. */
+/* What the umask leaves, or nothing for others. No other thread of ours makes files meanwhile. */
 static mode_t new_mode(bool private)
 {
 	mode_t mask = umask(0);

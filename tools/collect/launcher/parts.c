@@ -128,6 +128,14 @@ void parts_clear(struct parts *parts)
 	*parts = (struct parts){ 0 };
 }
 
+bool part_has(const struct opk_file *file, uint32_t section)
+{
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == section)
+			return true;
+	return false;
+}
+
 /* A process that was killed wrote no statistics; it wrote images if it recorded something. */
 static bool has_rows(const char *path)
 {
@@ -139,11 +147,7 @@ static bool has_rows(const char *path)
 		return false;
 	if (!opk_file_stats(&stats, ctx, file) && stats)
 		return stats->ranges || stats->activities;
-	for (size_t i = 0; i < opk_file_section_count(file); i++)
-		if (opk_file_section(file, i)->type == OPK_SECTION_DATA
-		    || opk_file_section(file, i)->type == OPK_SECTION_ACTIVITIES)
-			return true;
-	return false;
+	return part_has(file, OPK_SECTION_DATA) || part_has(file, OPK_SECTION_ACTIVITIES);
 }
 
 bool parts_recorded(const struct parts *parts)

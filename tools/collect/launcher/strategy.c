@@ -6,11 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/ascii.h"
 #include "base/mem.h"
-#include "collect/shared/shared.h"
 
 static size_t count_inflated(const struct opk_meta *meta)
 {

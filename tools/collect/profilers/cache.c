@@ -2,8 +2,6 @@
 /* Empties the L2 cache of what the program left there. */
 #include "collect/profilers/profilers.h"
 
-#include <stdio.h>
-
 /* Copies go to one place of this size, so that few lines stay that are to be written back. */
 enum { STEP = 2 << 20 };
 

@@ -3,7 +3,6 @@
 #include "collect/profilers/profilers.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
 /* NVML's own names for its numbers; its header does not come with CUDA everywhere. */
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };

@@ -2,7 +2,6 @@
 /* What both range profilers, and in part PM sampling, have in common. */
 #include "collect/profilers/profilers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -2,12 +2,9 @@
 /* PM sampling: the thread that decodes, and when sampling pauses. */
 #include "collect/profilers/profilers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "collect/shared/shared.h"
 
 /*
  * One call decodes all that the hardware's buffer holds, and silently drops what the image

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/shared/shared.h"
 #include "collect/ranges/ranges.h"
 
 /*
@@ -23,16 +22,11 @@ enum {
 	MAX_TURN_IMAGE = 24 << 20,
 };
 
-/* An initialised image, copied for each segment. */
-struct blank {
-	uint8_t *image;
-	size_t size;
-};
-
 struct session {
 	const struct profiling *profiling;
 	struct profiler profiler;
-	struct blank blank;
+	uint8_t *blank; /* an initialised image, copied for each segment */
+	size_t image_size;
 	struct rotation rotation;
 	struct segment present; /* with a row for each range so far */
 	uint32_t most_slots;    /* after the first round of a rotation */
@@ -71,15 +65,14 @@ static bool fail(struct session *session)
 /* A copy of the first one, which takes long to make. */
 static uint8_t *new_image(struct session *session)
 {
-	struct blank *blank = &session->blank;
 	uint8_t *image;
 
-	if (!blank->image)
-		blank->image = image_new(&session->profiler, &blank->size);
-	image = blank->image ? malloc(blank->size) : NULL;
+	if (!session->blank)
+		session->blank = image_new(&session->profiler, &session->image_size);
+	image = session->blank ? malloc(session->image_size) : NULL;
 	if (image)
-		memcpy(image, blank->image, blank->size);
-	session->present.image_size = blank->size;
+		memcpy(image, session->blank, session->image_size);
+	session->present.image_size = session->image_size;
 	return image;
 }
 
@@ -119,8 +112,8 @@ static bool grow(struct session *session)
 	if (session->profiler.slots == room)
 		return true;
 	session->profiler.slots = room;
-	free(session->blank.image);
-	session->blank.image = NULL;
+	free(session->blank);
+	session->blank = NULL;
 	profiler->ops->disable(profiler);
 	return profiler->ops->enable(profiler);
 }
@@ -173,8 +166,8 @@ static bool prepare(struct session *session)
 
 static void free_images(struct session *session)
 {
-	free(session->blank.image);
-	session->blank.image = NULL;
+	free(session->blank);
+	session->blank = NULL;
 	segment_clear(&session->present);
 }
 

@@ -4,7 +4,6 @@
  * CUPTI fills buffers and hands them back from a thread of its own; a thread of ours has it do so
  * now and then, and hands the records on.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

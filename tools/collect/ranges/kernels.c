@@ -3,7 +3,6 @@
 #include "collect/ranges/ranges.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -61,11 +61,6 @@ bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_Callb
 	}
 }
 
-bool launch_is_graph(const struct launch *launch)
-{
-	return !launch->function;
-}
-
 CUstream launch_stream(const struct launch *launch)
 {
 	if (!launch->stream)

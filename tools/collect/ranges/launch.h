@@ -17,7 +17,6 @@ struct launch {
 
 /* Fills *launch; false for calls that launch no kernel. */
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data);
-bool launch_is_graph(const struct launch *launch);
 /* Its stream by a handle that means the same in every call. */
 CUstream launch_stream(const struct launch *launch);
 /* While a stream is captured into a graph, a launch call launches nothing. */

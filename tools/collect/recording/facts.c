@@ -3,6 +3,7 @@
 #include "collect/recording/recording.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "collect/shared/shared.h"
 
 static const char *const variables[] = { RECORDED_VARIABLES };
 
@@ -53,27 +53,24 @@ static const struct {
 	NAMED(MPS_ENABLED),
 };
 
-/* Takes name and value over. */
-static void add(struct facts *facts, char *name, char *value)
+/* Takes the value over. */
+__attribute__((format(printf, 3, 4))) static void add(struct facts *facts, char *value,
+                                                      const char *format, ...)
 {
-	struct opk_property *item = name && value ? opk_list_add(facts) : NULL;
+	struct opk_property *item = value ? opk_list_add(facts) : NULL;
+	char *name = NULL;
+	va_list args;
 
-	if (item) {
+	va_start(args, format);
+	if (item && vasprintf(&name, format, args) < 0)
+		name = NULL;
+	va_end(args);
+	if (name) {
 		*item = (struct opk_property){ name, value };
 		return;
 	}
-	free(name);
+	facts->count -= item != NULL;
 	free(value);
-}
-
-static void add_text(struct facts *facts, const char *name, const char *value)
-{
-	add(facts, opk_strdup(name), opk_strdup(value));
-}
-
-static void add_number(struct facts *facts, const char *name, int number)
-{
-	add(facts, opk_strdup(name), opk_printf("%d", number));
 }
 
 /* The first word of numbers in "NVRM version: NVIDIA UNIX ...  580.159.04  ...". */
@@ -86,7 +83,7 @@ static void add_driver(struct facts *facts)
 		return;
 	while ((word = strsep(&rest, " ")) != NULL)
 		if (*word && word[strspn(word, "0123456789.")] == '\0') {
-			add_text(facts, "driver", word);
+			add(facts, opk_strdup(word), "driver");
 			return;
 		}
 }
@@ -101,18 +98,20 @@ static void add_uuid(struct facts *facts, int device, bool mig)
 		return;
 	for (size_t i = 0; i < sizeof uuid.bytes; i++)
 		snprintf(text + 2 * i, 3, "%02x", (unsigned char)uuid.bytes[i]);
-	add(facts, opk_printf("device.%d.uuid", device),
+	add(facts,
 	    opk_printf("%s-%.8s-%.4s-%.4s-%.4s-%s", mig ? "MIG" : "GPU", text, text + 8, text + 12,
-	               text + 16, text + 20));
+	               text + 16, text + 20),
+	    "device.%d.uuid", device);
 }
 
 static void add_attribute(struct facts *facts, const char *attribute, int value, int device)
 {
-	char *name = opk_printf("device.%d.%s", device, attribute);
+	opk_autofree char *name = opk_strdup(attribute);
 
 	for (char *c = name; c && *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	add(facts, name, opk_printf("%d", value));
+	if (name)
+		add(facts, opk_printf("%d", value), "device.%d.%s", device, name);
 }
 
 static void add_device(struct facts *facts, int device)
@@ -125,13 +124,13 @@ static void add_device(struct facts *facts, int device)
 	if (target.cuDeviceGetName(text, sizeof text, device))
 		return;
 	mig = strstr(text, " MIG ");
-	add(facts, opk_printf("device.%d.name", device), opk_strdup(text));
-	add(facts, opk_printf("device.%d.mig", device), opk_strdup(mig ? "yes" : "no"));
+	add(facts, opk_strdup(text), "device.%d.name", device);
+	add(facts, opk_strdup(mig ? "yes" : "no"), "device.%d.mig", device);
 	add_uuid(facts, device, mig);
 	if (!target.cuDeviceGetPCIBusId(text, sizeof text, device))
-		add(facts, opk_printf("device.%d.pci", device), opk_strdup(text));
+		add(facts, opk_strdup(text), "device.%d.pci", device);
 	if (!target.cuDeviceTotalMem(&bytes, device))
-		add(facts, opk_printf("device.%d.memory_bytes", device), opk_printf("%zu", bytes));
+		add(facts, opk_printf("%zu", bytes), "device.%d.memory_bytes", device);
 	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
 		if (!target.cuDeviceGetAttribute(&value, attributes[i].attribute, device))
 			add_attribute(facts, attributes[i].name, value, device);
@@ -144,10 +143,10 @@ static void add_machine(struct facts *facts)
 	struct tm utc;
 
 	gethostname(host, sizeof host - 1);
-	add_text(facts, "hostname", host);
+	add(facts, opk_strdup(host), "hostname");
 	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-	add_text(facts, "started", started);
-	add_number(facts, "process", (int)getpid());
+	add(facts, opk_strdup(started), "started");
+	add(facts, opk_printf("%d", (int)getpid()), "process");
 }
 
 void facts_add_gpus(struct facts *facts)
@@ -157,8 +156,8 @@ void facts_add_gpus(struct facts *facts)
 
 	add_driver(facts);
 	if (!target.cuDriverGetVersion(&version))
-		add_number(facts, "cuda_version", version);
-	add_text(facts, "cupti", target.cupti_path);
+		add(facts, opk_printf("%d", version), "cuda_version");
+	add(facts, opk_strdup(target.cupti_path), "cupti");
 	if (!target.cuDeviceGetCount(&devices))
 		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
 			add_device(facts, device);
@@ -172,11 +171,11 @@ void facts_collect(struct facts *facts)
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
 		if (settings_table[i].uses & RECORDED
 		    && (value = getenv(settings_table[i].variable)))
-			add_text(facts, settings_table[i].name, value);
+			add(facts, opk_strdup(value), "%s", settings_table[i].name);
 	facts_add_gpus(facts);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		if ((value = getenv(variables[i])))
-			add(facts, opk_printf("env.%s", variables[i]), opk_strdup(value));
+			add(facts, opk_strdup(value), "env.%s", variables[i]);
 }
 
 void facts_describe(struct opk_meta *meta, struct facts *facts)

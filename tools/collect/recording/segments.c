@@ -3,13 +3,9 @@
 #include "base/try.h"
 #include "collect/recording/recording.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "collect/shared/shared.h"
-#include "container/door.h"
 
 enum { MAX_WAITING = 4 };
 

@@ -3,7 +3,6 @@
 #include "collect/shared/shared.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
