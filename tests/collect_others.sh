@@ -70,7 +70,7 @@ out_is 'sample: 7'
 samples 50
 
 section 'cuptiFinalize in the program'
-quietly '--interval 1ms' init primary:0 sleep:200 finalize launch:k sleep:200
+quietly '--interval 1ms' init primary:0 sleep:300 finalize launch:k sleep:300
 samples 300
 make_set pmi profiler=pm instances=1
 set=pmi
