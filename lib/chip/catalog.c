@@ -146,25 +146,23 @@ int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *c
 	return opk_catalog_of_set_new(out, ctx, chip, profiler, NULL);
 }
 
+OPK_DEFINE_AUTO(opk_catalog)
+
 int opk_catalog_of_set_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
                            enum opk_profiler profiler, const char *set)
 {
-	struct opk_catalog *catalog = opk_alloc(sizeof *catalog);
-	int code = OPK_OK;
+	opk_auto(opk_catalog) struct opk_catalog *catalog = opk_alloc(sizeof *catalog);
+	int code;
 
 	if (catalog && set)
 		catalog->set = opk_strdup(set);
-	if (!catalog || (set && !catalog->set))
-		code = opk_nomem(ctx, "a catalog");
-	if (!code)
-		code = fill(catalog, ctx, chip, profiler);
-	if (code) {
-		opk_catalog_free(catalog);
-		/* That there is no such chip needs no more words. */
+	code = catalog && !set == !catalog->set ? fill(catalog, ctx, chip, profiler)
+	                                        : opk_nomem(ctx, "a catalog");
+	/* That there is no such chip needs no more words. */
+	if (code)
 		return code == OPK_EUSAGE ? code
 		                          : opk_add(ctx, code, "no metric catalog of %s", chip);
-	}
-	*out = catalog;
+	*out = opk_take(catalog);
 	return OPK_OK;
 }
 

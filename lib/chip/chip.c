@@ -19,12 +19,13 @@ struct opk_chips {
 	struct opk_chip *chips;
 };
 
+OPK_DEFINE_AUTO(opk_chips)
+
 static int fill(struct opk_chips *chips, struct opk_ctx *ctx)
 {
-	int code = opk_nv_chips(&chips->names, ctx);
+	int code;
 
-	if (code)
-		return code;
+	TRY(opk_nv_chips(&chips->names, ctx));
 	chips->chips = opk_alloc_array(chips->names.count, sizeof *chips->chips);
 	if (!chips->chips)
 		return opk_nomem(ctx, "chips");
@@ -45,14 +46,10 @@ static int fill(struct opk_chips *chips, struct opk_ctx *ctx)
 
 int opk_chips_new(struct opk_chips **out, struct opk_ctx *ctx)
 {
-	struct opk_chips *chips = opk_alloc(sizeof *chips);
-	int code = chips ? fill(chips, ctx) : opk_nomem(ctx, "chips");
+	opk_auto(opk_chips) struct opk_chips *chips = opk_alloc(sizeof *chips);
 
-	if (code) {
-		opk_chips_free(chips);
-		return code;
-	}
-	*out = chips;
+	TRY(chips ? fill(chips, ctx) : opk_nomem(ctx, "chips"));
+	*out = opk_take(chips);
 	return OPK_OK;
 }
 
@@ -277,12 +274,10 @@ static int ask_number(union opk_cell *out, struct opk_ctx *ctx, const struct opk
 static int ask_limits(union opk_cell out[LIMITS], struct opk_ctx *ctx, const struct opk_chip *chip)
 {
 	bool device = false;
-	int code = ask_number(&out[0], ctx, chip, OPK_PROFILER_RANGE, opk_chip_metrics_per_pass);
+	int code;
 
-	if (!code)
-		code = ask_number(&out[1], ctx, chip, OPK_PROFILER_PM, opk_chip_metrics_per_pass);
-	if (code)
-		return code;
+	TRY(ask_number(&out[0], ctx, chip, OPK_PROFILER_RANGE, opk_chip_metrics_per_pass));
+	TRY(ask_number(&out[1], ctx, chip, OPK_PROFILER_PM, opk_chip_metrics_per_pass));
 	/* All metrics of PM sampling count the whole device. */
 	code = chip->range ? opk_chip_device_level(&device, ctx, chip, OPK_PROFILER_RANGE)
 	                   : OPK_ENVIDIA;
@@ -326,8 +321,6 @@ static struct opk_listing *new_list(unsigned wanted)
 
 	return opk_listing_new(columns);
 }
-
-OPK_DEFINE_AUTO(opk_chips)
 
 int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip, unsigned wanted)
 {

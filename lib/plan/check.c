@@ -251,24 +251,23 @@ static int finish(struct opk_listing **chips, struct opk_listing **errors, struc
 {
 	opk_auto(opk_listing) struct opk_listing *found = NULL;
 
-	if (!code)
-		code = list_errors(&found, check);
-	if (!code)
-		code = opk_listing_finish(chips, check->ctx, opk_take(check->rows));
-	clear(check);
-	if (!code)
-		*errors = opk_take(found);
-	return code;
+	TRY(code);
+	TRY(list_errors(&found, check));
+	TRY(opk_listing_finish(chips, check->ctx, opk_take(check->rows)));
+	*errors = opk_take(found);
+	return OPK_OK;
 }
 
 int opk_set_check_on_chips(struct opk_listing **chips, struct opk_listing **errors,
                            struct opk_ctx *ctx, const struct opk_set *set,
                            const struct opk_set_check_options *options)
 {
-	struct check check = { .ctx = ctx, .set = set, .options = options };
-	int code = begin(&check);
+	__attribute__((cleanup(clear))) struct check check = { .ctx = ctx,
+		                                               .set = set,
+		                                               .options = options };
 
-	return finish(chips, errors, &check, code ? code : check_chips(&check));
+	TRY(begin(&check));
+	return finish(chips, errors, &check, check_chips(&check));
 }
 
 /* What could be read of a set whose files have errors, and these errors. */
@@ -301,7 +300,9 @@ int opk_set_check(struct opk_listing **chips, struct opk_listing **errors, struc
                   const struct opk_set *set, const struct opk_set_check_options *given)
 {
 	OPK_OPTIONS(opk_set_check_options, options, given);
-	struct check check = { .ctx = ctx, .set = set, .options = &options };
+	__attribute__((cleanup(clear))) struct check check = { .ctx = ctx,
+		                                               .set = set,
+		                                               .options = &options };
 
 	if (!set && !options.spec && !options.text)
 		return opk_fail(ctx, OPK_EUSAGE, "no metric set was named");

@@ -36,12 +36,10 @@ int opk_filling_init(struct opk_filling *out, struct opk_ctx *ctx, const char *c
                      const struct opk_strlist *metrics, size_t passes)
 {
 	size_t counters;
-	int code;
 
 	*out = (struct opk_filling){ 0 };
-	code = opk_nv_scheduler_new(&out->scheduler, ctx, chip, NULL);
-	if (!code)
-		code = opk_counters_of(&out->counters, ctx, chip, metrics);
+	TRY(opk_nv_scheduler_new(&out->scheduler, ctx, chip, NULL));
+	TRY(opk_counters_of(&out->counters, ctx, chip, metrics));
 	counters = out->counters.names.count;
 	/* More passes than counters are never filled. */
 	out->passes = passes < counters ? passes : counters;
@@ -51,15 +49,10 @@ int opk_filling_init(struct opk_filling *out, struct opk_ctx *ctx, const char *c
 	out->of_software = opk_alloc_array(out->passes + 1, sizeof *out->of_software);
 	out->placed = opk_alloc_array(counters + 1, sizeof *out->placed);
 	out->added = opk_alloc_array(2 * counters + 1, sizeof *out->added);
-	if (!code
-	    && (!out->members || !out->sizes || !out->software || !out->of_software || !out->placed
-	        || !out->added))
-		code = opk_nomem(ctx, "raw counters");
-	if (!code)
-		code = find_software(out, ctx);
-	if (code)
-		opk_filling_clear(out);
-	return code;
+	if (!out->members || !out->sizes || !out->software || !out->of_software || !out->placed
+	    || !out->added)
+		return opk_nomem(ctx, "raw counters");
+	return find_software(out, ctx);
 }
 
 void opk_filling_restart(struct opk_filling *f)

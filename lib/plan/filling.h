@@ -23,7 +23,7 @@ struct opk_filling {
 void opk_filling_clear(struct opk_filling *f);
 /*
  * For range metrics by full name, and so many passes. OPK_ENVIDIA without PerfWorks' planner,
- * OPK_EUSAGE where it does not know a counter.
+ * OPK_EUSAGE where it does not know a counter. To be cleared in any case.
  */
 int opk_filling_init(struct opk_filling *out, struct opk_ctx *ctx, const char *chip,
                      const struct opk_strlist *metrics, size_t passes);

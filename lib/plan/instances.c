@@ -100,20 +100,18 @@ int opk_instances_find(bool **out, struct opk_ctx *ctx, const struct opk_plan *p
 	opk_autofree bool *keep = opk_alloc_array(count + 1, sizeof *keep);
 	opk_autofree bool *among = opk_alloc_array(count + 1, sizeof *among);
 	opk_autocounters struct opk_counters known = { 0 };
-	int code = keep && among ? OPK_OK : opk_nomem(ctx, "a counter-data prefix");
 
-	if (!code && instances == OPK_INSTANCES_ALL)
+	if (!keep || !among)
+		return opk_nomem(ctx, "a counter-data prefix");
+	if (instances == OPK_INSTANCES_ALL)
 		memset(keep, true, count * sizeof *keep);
-	if (!code && instances == OPK_INSTANCES_NEEDED) {
-		code = opk_by_instance(&known, ctx, plan->target.chip);
-		if (!code)
-			find_places(&known, counters);
-		if (!code && plan->target.profiler == OPK_PROFILER_PM)
-			mark_samples(keep, among, plan, counters, &known);
-		else if (!code)
-			mark_metrics(keep, among, plan, counters, &known);
+	if (instances == OPK_INSTANCES_NEEDED) {
+		TRY(opk_by_instance(&known, ctx, plan->target.chip));
+		find_places(&known, counters);
+		(plan->target.profiler == OPK_PROFILER_PM
+		         ? mark_samples
+		         : mark_metrics)(keep, among, plan, counters, &known);
 	}
-	if (!code)
-		*out = opk_take(keep);
-	return code;
+	*out = opk_take(keep);
+	return OPK_OK;
 }

@@ -67,15 +67,15 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 
 	if (opk_nv_refused(ctx, code))
 		return opk_plan_explain_refusal(ctx, plan, set, code);
-	if (!code)
-		code = check_chip(ctx, plan);
-	if (!code && options->single_pass && plan->schedule.passes > 1)
-		code = keep_one_pass(plan, ctx, options->strict_order);
-	if (!code && options->effort >= 0)
-		code = opk_plan_search(plan, ctx, options);
-	if (!code && plan->limit && plan->schedule.passes > plan->limit)
-		return opk_plan_explain_passes(ctx, plan);
-	return code;
+	TRY(code);
+	TRY(check_chip(ctx, plan));
+	if (options->single_pass && plan->schedule.passes > 1)
+		TRY(keep_one_pass(plan, ctx, options->strict_order));
+	if (options->effort >= 0)
+		TRY(opk_plan_search(plan, ctx, options));
+	return plan->limit && plan->schedule.passes > plan->limit
+	               ? opk_plan_explain_passes(ctx, plan)
+	               : OPK_OK;
 }
 
 /* Nothing can be checked of an availability image: all that reads it runs in a child. */

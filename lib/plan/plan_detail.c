@@ -338,14 +338,11 @@ static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struc
 {
 	opk_auto(opk_nv_scheduler) struct opk_nv_scheduler *scheduler = NULL;
 	bool single = detail->passes == 1;
-	int code = single ? OPK_OK
-	                  : opk_counters_of(&detail->counters, ctx, plan->target.chip,
-	                                    &plan->metrics);
+	int code;
 
-	if (!code)
-		code = opk_pass_use_find(&detail->use, ctx, plan, &detail->counters);
-	if (code)
-		return code;
+	if (!single)
+		TRY(opk_counters_of(&detail->counters, ctx, plan->target.chip, &plan->metrics));
+	TRY(opk_pass_use_find(&detail->use, ctx, plan, &detail->counters));
 	if (single)
 		return load_single(detail, ctx, plan);
 	for (size_t i = 0; i < detail->metrics; i++)
@@ -359,12 +356,13 @@ static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struc
 	return bound_by_metrics(detail, ctx, plan);
 }
 
+OPK_DEFINE_AUTO(opk_plan_detail)
+
 int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
                         const struct opk_plan *plan)
 {
-	struct opk_plan_detail *detail = opk_alloc(sizeof *detail);
+	opk_auto(opk_plan_detail) struct opk_plan_detail *detail = opk_alloc(sizeof *detail);
 	size_t metrics = plan->metrics.count;
-	int code;
 
 	if (!detail)
 		return opk_nomem(ctx, "a plan");
@@ -374,15 +372,11 @@ int opk_plan_detail_new(struct opk_plan_detail **out, struct opk_ctx *ctx,
 	detail->splits = opk_alloc_array(metrics + 1, sizeof *detail->splits);
 	detail->saves = opk_alloc_array(metrics + 1, sizeof *detail->saves);
 	detail->costs = opk_alloc_array(plan->schedule.passes, sizeof *detail->costs);
-	code = detail->splits && detail->saves && detail->costs ? fill(detail, ctx, plan)
-	                                                        : opk_nomem(ctx, "a plan");
-	if (!code)
-		code = find_costs(detail, ctx, plan);
-	if (code) {
-		opk_plan_detail_free(detail);
-		return code;
-	}
-	*out = detail;
+	if (!detail->splits || !detail->saves || !detail->costs)
+		return opk_nomem(ctx, "a plan");
+	TRY(fill(detail, ctx, plan));
+	TRY(find_costs(detail, ctx, plan));
+	*out = opk_take(detail);
 	return OPK_OK;
 }
 

@@ -97,18 +97,18 @@ static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *m
 {
 	opk_auto(opk_plan) struct opk_plan *plan = NULL;
 	opk_autostrlist struct opk_strlist names = { 0 };
-	int code = OPK_OK;
 
+	*out = NULL;
 	/* In the set's own order. */
 	memcpy(s->sorted, metrics, count * sizeof *metrics);
 	qsort(s->sorted, count, sizeof *s->sorted, compare_numbers);
-	for (size_t i = 0; !code && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!opk_strlist_add(&names, s->whole->metrics.items[s->sorted[i]]))
-			code = opk_nomem(s->ctx, "a plan");
-	if (!code)
-		code = plan_names(&plan, s, &names);
-	*out = !code && plan->schedule.passes <= s->limit ? opk_take(plan) : NULL;
-	return code;
+			return opk_nomem(s->ctx, "a plan");
+	TRY(plan_names(&plan, s, &names));
+	if (plan->schedule.passes <= s->limit)
+		*out = opk_take(plan);
+	return OPK_OK;
 }
 
 /* Names the metrics that no plan has room for. */
@@ -117,18 +117,17 @@ static int check_each(struct splitting *s)
 	opk_autobuf struct opk_buf names = { 0 };
 	opk_autofree char *list = NULL;
 	size_t refused = 0;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < s->count; i++) {
+	for (size_t i = 0; i < s->count; i++) {
 		opk_auto(opk_plan) struct opk_plan *plan = NULL;
 
-		code = plan_some(&plan, s, &i, 1);
-		if (!code && !plan)
+		TRY(plan_some(&plan, s, &i, 1));
+		if (!plan)
 			opk_buf_add_printf(&names, "%s%s", refused++ ? ", " : "",
 			                   s->whole->metrics.items[i]);
 	}
-	if (code || !refused)
-		return code;
+	if (!refused)
+		return OPK_OK;
 	list = opk_buf_take_text(&names);
 	if (!list)
 		return opk_nomem(s->ctx, "a plan");
@@ -319,12 +318,12 @@ static int order(struct splitting *s, rank_fn *rank)
 static int split_by_order(struct opk_plan_split **out, struct splitting *s, rank_fn *rank)
 {
 	opk_auto(opk_plan_split) struct opk_plan_split *split = opk_alloc(sizeof *split);
-	int code = split ? order(s, rank) : opk_nomem(s->ctx, "a plan");
 
-	while (!code && s->left_count)
-		code = add_plan(split, s);
-	*out = code ? NULL : opk_take(split);
-	return code;
+	TRY(split ? order(s, rank) : opk_nomem(s->ctx, "a plan"));
+	while (s->left_count)
+		TRY(add_plan(split, s));
+	*out = opk_take(split);
+	return OPK_OK;
 }
 
 /* ---- all of it */
@@ -382,16 +381,15 @@ static bool is_shortest(const struct opk_plan_split *split, const struct splitti
 static int finish_plan(struct opk_plan **plan, struct splitting *s)
 {
 	struct opk_plan *searched = NULL;
-	int code = OPK_OK;
 
 	if (s->options.effort >= 0 && !(*plan)->searched)
-		code = opk_plan_some(&searched, s->ctx, s->whole, s->set, &s->options,
-		                     &(*plan)->metrics);
+		TRY(opk_plan_some(&searched, s->ctx, s->whole, s->set, &s->options,
+		                  &(*plan)->metrics));
 	if (searched) {
 		opk_plan_free(*plan);
 		*plan = searched;
 	}
-	return code ? code : opk_plan_resolve(*plan, s->ctx, s->set);
+	return opk_plan_resolve(*plan, s->ctx, s->set);
 }
 
 static int finish(struct opk_plan_split *split, struct splitting *s)

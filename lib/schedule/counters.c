@@ -40,26 +40,26 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
                     const struct opk_strlist *metrics)
 {
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
+	opk_autocounters struct opk_counters all = { 0 };
 	size_t capacity = 0;
-	int code = opk_nv_evaluator_new(&evaluator, ctx, chip);
 
-	*out = (struct opk_counters){ 0 };
-	out->first = opk_alloc_array(metrics->count + 1, sizeof *out->first);
-	if (!code && !out->first)
-		code = opk_nomem(ctx, "raw counters");
-	while (!code && out->metric_count < metrics->count) {
+	*out = all;
+	TRY(opk_nv_evaluator_new(&evaluator, ctx, chip));
+	all.first = opk_alloc_array(metrics->count + 1, sizeof *all.first);
+	if (!all.first)
+		return opk_nomem(ctx, "raw counters");
+	while (all.metric_count < metrics->count) {
 		opk_autostrlist struct opk_strlist raw = { 0 };
 
-		code = opk_nv_raw_counters(&raw, ctx, evaluator, metrics->items[out->metric_count]);
+		TRY(opk_nv_raw_counters(&raw, ctx, evaluator, metrics->items[all.metric_count]));
 		/* The end of one is the beginning of the next. */
-		out->metric_count++;
-		out->first[out->metric_count] = out->first[out->metric_count - 1];
-		if (!code)
-			code = add_metric(out, ctx, &capacity, &raw);
+		all.metric_count++;
+		all.first[all.metric_count] = all.first[all.metric_count - 1];
+		TRY(add_metric(&all, ctx, &capacity, &raw));
 	}
-	if (code)
-		opk_counters_clear(out);
-	return code;
+	*out = all;
+	all = (struct opk_counters){ 0 };
+	return OPK_OK;
 }
 
 int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,

@@ -16,6 +16,12 @@ struct forest {
 	size_t capacity;
 };
 
+static void clear_forest(struct forest *forest)
+{
+	opk_strlist_clear(&forest->names);
+	free(forest->parent);
+}
+
 static size_t root_of(const struct forest *forest, size_t i)
 {
 	while (forest->parent[i] != i)
@@ -123,25 +129,23 @@ int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk
 	opk_autofree size_t *domain_of = opk_alloc_array(counters->names.count + 1,
 	                                                 sizeof *domain_of);
 	opk_autofree size_t *ways = opk_alloc_array(counters->names.count + 1, sizeof *ways);
-	struct forest forest = { 0 };
-	int code = domain_of && ways ? OPK_OK : opk_nomem(ctx, "counter domains");
+	__attribute__((cleanup(clear_forest))) struct forest forest = { 0 };
+	opk_autoparts struct opk_parts parts = { 0 };
 
-	*out = (struct opk_parts){ 0 };
-	for (size_t i = 0; !code && i < counters->names.count; i++) {
+	*out = parts;
+	if (!domain_of || !ways)
+		return opk_nomem(ctx, "counter domains");
+	for (size_t i = 0; i < counters->names.count; i++) {
 		opk_autostrlist struct opk_strlist domains = { 0 };
 
-		code = opk_nv_counter_places(&domains, &ways[i], ctx, scheduler,
-		                             counters->names.items[i]);
-		if (!code)
-			code = join_domains(&domain_of[i], &forest, ctx, &domains);
+		TRY(opk_nv_counter_places(&domains, &ways[i], ctx, scheduler,
+		                          counters->names.items[i]));
+		TRY(join_domains(&domain_of[i], &forest, ctx, &domains));
 	}
-	if (!code)
-		code = fill_parts(out, ctx, &forest, domain_of, ways, counters, scheduler);
-	opk_strlist_clear(&forest.names);
-	free(forest.parent);
-	if (code)
-		opk_parts_clear(out);
-	return code;
+	TRY(fill_parts(&parts, ctx, &forest, domain_of, ways, counters, scheduler));
+	*out = parts;
+	parts = (struct opk_parts){ 0 };
+	return OPK_OK;
 }
 
 void opk_parts_clear(struct opk_parts *parts)

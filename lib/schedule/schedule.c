@@ -20,22 +20,22 @@ static int make(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_
 int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
                       const struct opk_counters *counters, const struct opk_schedule_result *plan)
 {
-	int code = make(out, ctx, counters, plan->passes);
+	opk_autoschedule struct opk_schedule read = { 0 };
 
-	for (size_t pass = plan->passes; !code && pass-- > 0;) {
+	TRY(make(&read, ctx, counters, plan->passes));
+	for (size_t pass = plan->passes; pass-- > 0;) {
 		opk_autostrlist struct opk_strlist here = { 0 };
 
-		code = opk_nv_config_counters(&here, ctx, plan->config, plan->size, pass);
+		TRY(opk_nv_config_counters(&here, ctx, plan->config, plan->size, pass));
 		for (size_t i = 0; i < here.count; i++) {
 			size_t at = opk_counters_find(counters, here.items[i]);
 
 			if (at < counters->names.count)
-				out->pass_of[at] = pass;
+				read.pass_of[at] = pass;
 		}
 	}
-	if (code)
-		opk_schedule_clear(out);
-	return code;
+	*out = (struct opk_schedule){ read.passes, opk_take(read.pass_of) };
+	return OPK_OK;
 }
 
 void opk_schedule_clear(struct opk_schedule *schedule)
@@ -173,13 +173,10 @@ int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
 		.bin_placed = flags,
 		.pass_taken = flags + passes,
 	};
-	int code = make(out, ctx, counters, passes);
 
-	if (!code && (!counts || !bin_of || !shared || !flags))
-		code = opk_nomem(ctx, "a plan");
-	if (!code)
-		place_parts(&c, parts, software);
-	if (code)
-		opk_schedule_clear(out);
-	return code;
+	if (!counts || !bin_of || !shared || !flags)
+		return opk_nomem(ctx, "a plan");
+	TRY(make(out, ctx, counters, passes));
+	place_parts(&c, parts, software);
+	return OPK_OK;
 }

@@ -131,7 +131,7 @@ static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_par
                 const struct opk_nv_scheduler *like, const struct opk_ranked *order, size_t first)
 {
 	opk_autofree struct opk_ranked *left = opk_alloc_array(part->count + 1, sizeof *left);
-	struct opk_schedule schedule;
+	opk_autoschedule struct opk_schedule schedule = { 0 };
 	size_t count = 0;
 
 	if (!left)
@@ -147,7 +147,6 @@ static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_par
 
 		bins->bin_of[left[i].item] = first + (pass == SIZE_MAX ? 0 : pass);
 	}
-	opk_schedule_clear(&schedule);
 	return OPK_OK;
 }
 
@@ -168,17 +167,14 @@ static size_t keep_dear(struct opk_bins *bins, const struct opk_part *part)
 static int pack_all(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_part *part,
                     const struct opk_ranked *order)
 {
-	int code;
-
 	bins->bin_of = opk_alloc_array(part->count + 1, sizeof *bins->bin_of);
 	if (!bins->bin_of)
 		return opk_nomem(ctx, "raw counters");
 	memset(bins->bin_of, 0xff, part->count * sizeof *bins->bin_of);
-	code = fill(bins, ctx, part, part->scheduler, order, 0);
-	if (!code && part->cheap)
-		code = fill(bins, ctx, part, part->cheap, order, keep_dear(bins, part));
-	return !code && !opk_bins_renumber(bins, part->count) ? opk_nomem(ctx, "raw counters")
-	                                                      : code;
+	TRY(fill(bins, ctx, part, part->scheduler, order, 0));
+	if (part->cheap)
+		TRY(fill(bins, ctx, part, part->cheap, order, keep_dear(bins, part)));
+	return opk_bins_renumber(bins, part->count) ? OPK_OK : opk_nomem(ctx, "raw counters");
 }
 
 /* SplitMix64: the same numbers everywhere. */
@@ -277,17 +273,14 @@ static int keep_better(struct opk_part *part, struct opk_ctx *ctx, const struct 
 int opk_part_try(struct opk_part *part, struct opk_ctx *ctx)
 {
 	opk_autofree struct opk_ranked *order = make_order(part);
-	struct opk_bins bins = { 0 };
-	int code = order ? pack_all(&bins, ctx, part, order) : opk_nomem(ctx, "raw counters");
+	opk_autobins struct opk_bins bins = { 0 };
 
-	if (code) {
-		opk_bins_clear(&bins);
-		return code;
-	}
+	TRY(order ? pack_all(&bins, ctx, part, order) : opk_nomem(ctx, "raw counters"));
 	opk_bins_clear(&part->tried);
 	part->tried = bins;
+	bins.bin_of = NULL;
 	part->tries++;
 	remember(part, &part->tried);
-	code = keep_better(part, ctx, order);
-	return !code && !expect(part) ? opk_nomem(ctx, "raw counters") : code;
+	TRY(keep_better(part, ctx, order));
+	return expect(part) ? OPK_OK : opk_nomem(ctx, "raw counters");
 }
