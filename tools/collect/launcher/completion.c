@@ -24,6 +24,14 @@ static const char unwritten[] = "the file could not be written any more";
 static const char unknown[] =
 	"the process was killed or became another program: what came later is not known";
 
+bool part_has(const struct opk_file *file, uint32_t section)
+{
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == section)
+			return true;
+	return false;
+}
+
 /* What is in the file. */
 static int count(struct opk_stats *stats, struct opk_ctx *ctx, struct opk_file *file)
 {

@@ -107,6 +107,8 @@ void parts_clear(struct parts *parts);
  * that still run are left to them, with a message, and leave `parts`.
  */
 void parts_complete(struct parts *parts, bool verbose);
+/* Whether there is such a section. */
+bool part_has(const struct opk_file *file, uint32_t section);
 /*
  * Whether the process that writes a part still runs, as where the program left it in the
  * background: it has our library in memory, which another one that got its id since hardly has.
@@ -122,8 +124,6 @@ void running_report(const struct opk_strlist *processes, struct parts *parts,
                     const struct settings *settings);
 /* Says which files an earlier run with this output left when it was killed. */
 void parts_report_leftovers(const struct settings *settings);
-/* Whether there is such a section. */
-bool part_has(const struct opk_file *file, uint32_t section);
 /* Whether one of them has a range or a sample. */
 bool parts_recorded(const struct parts *parts);
 /* The deepest level of user ranges that the processes saw, at least 1. */

@@ -128,14 +128,6 @@ void parts_clear(struct parts *parts)
 	*parts = (struct parts){ 0 };
 }
 
-bool part_has(const struct opk_file *file, uint32_t section)
-{
-	for (size_t i = 0; i < opk_file_section_count(file); i++)
-		if (opk_file_section(file, i)->type == section)
-			return true;
-	return false;
-}
-
 /* A process that was killed wrote no statistics; it wrote images if it recorded something. */
 static bool has_rows(const char *path)
 {
