@@ -440,12 +440,10 @@ static int place_all(struct opk_newfile *const *files, size_t count)
 int opk_newfiles_commit(struct opk_newfile *const *files, size_t count)
 {
 	sigset_t all, before;
-	int code = OPK_OK;
+	int code;
 
-	for (size_t i = 0; !code && i < count; i++)
-		code = finish(files[i]);
-	if (code)
-		return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(finish(files[i]));
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	code = place_all(files, count);

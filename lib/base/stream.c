@@ -183,11 +183,10 @@ int opk_stream_write(struct opk_ctx *ctx, const char *path)
 
 int opk_stream_create(int *fd, struct opk_ctx *ctx, struct opk_stream *stream)
 {
-	int spool, code = opk_spool_new(&spool, ctx);
+	int spool;
 
 	*fd = -1;
-	if (code)
-		return code;
+	TRY(opk_spool_new(&spool, ctx));
 	*fd = fcntl(spool, F_DUPFD_CLOEXEC, 3);
 	if (stream->fd >= 0)
 		close(stream->fd);

@@ -356,30 +356,31 @@ static int start(struct watched *child, struct opk_ctx *ctx, const struct crew *
 	                      : OPK_OK;
 }
 
+/* Starts all, and watches them until they have ended. */
 static int run_crew(struct crew *crew, struct opk_ctx *ctx, bool spooled)
 {
 	opk_autofree struct pollfd *ready = opk_alloc_array(crew->jobs->count, sizeof *ready);
 	uint8_t *data = crew->jobs->data;
-	int code = ready ? OPK_OK : opk_nomem(ctx, "child processes");
 
+	if (!ready)
+		return opk_nomem(ctx, "child processes");
 	crew->looked = opk_now_ms();
-	for (size_t i = 0; !code && i < crew->jobs->count; i++, data += crew->jobs->size) {
-		struct watched *child = &crew->children[i];
-
-		code = spooled ? opk_spool_new(&child->spool, ctx) : OPK_OK;
-		if (!code)
-			code = start(child, ctx, crew, data);
+	for (size_t i = 0; i < crew->jobs->count; i++, data += crew->jobs->size) {
+		if (spooled)
+			TRY(opk_spool_new(&crew->children[i].spool, ctx));
+		TRY(start(&crew->children[i], ctx, crew, data));
 	}
-	while (!code && watch(crew, ctx, ready))
-		code = opk_check_interrupt(ctx);
-	/* If one could not be started, or all are in vain, they are not waited for. */
-	end(crew, 0, crew->jobs->count);
-	if (code)
-		return code;
+	while (watch(crew, ctx, ready))
+		TRY(opk_check_interrupt(ctx));
+	return OPK_OK;
+}
+
+static int judge_all(struct crew *crew, struct opk_ctx *ctx)
+{
 	opk_clear_errors(ctx);
-	for (size_t i = 0; !code && i < crew->jobs->count; i++)
-		code = judge(ctx, &crew->children[i], crew);
-	return code;
+	for (size_t i = 0; i < crew->jobs->count; i++)
+		TRY(judge(ctx, &crew->children[i], crew));
+	return OPK_OK;
 }
 
 int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
@@ -401,6 +402,9 @@ int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
 	if (results)
 		memset(results, 0, count * sizeof *results);
 	code = run_crew(&crew, ctx, results != NULL);
+	/* If one could not be started, or all are in vain, they are not waited for. */
+	end(&crew, 0, count);
+	code = code ? code : judge_all(&crew, ctx);
 	for (size_t i = 0; i < count; i++) {
 		opk_buf_clear(&children[i].heard);
 		if (!code && results)

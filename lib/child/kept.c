@@ -369,9 +369,8 @@ static void join(struct opk_ctx *ctx)
 
 static int put_in_file(int *fd, struct opk_ctx *ctx, const struct opk_buf *bytes)
 {
-	int code = opk_spool_new(fd, ctx);
-
-	return code || opk_write_all(*fd, bytes->data, bytes->size) ? code : opk_spool_fail(ctx);
+	TRY(opk_spool_new(fd, ctx));
+	return opk_write_all(*fd, bytes->data, bytes->size) ? OPK_OK : opk_spool_fail(ctx);
 }
 
 static bool send_question(const struct kept *kept, size_t size, const int *files)

@@ -58,17 +58,14 @@ static int read_probed(void **data, size_t *size, struct opk_ctx *ctx, const str
 {
 	opk_autofree void *found = NULL;
 	size_t found_size = 0, first = 0;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < meta->availability_count; i++) {
+	for (size_t i = 0; i < meta->availability_count; i++) {
 		opk_autofree void *image = NULL;
 		size_t image_size;
 
 		if (!is_wanted(&meta->availability[i], wanted))
 			continue;
-		code = read_image(&image, &image_size, ctx, file, i);
-		if (code)
-			return code;
+		TRY(read_image(&image, &image_size, ctx, file, i));
 		if (found && (image_size != found_size || memcmp(image, found, found_size)))
 			return opk_fail(ctx, OPK_EUSAGE,
 			                "%s: devices %d and %d differ in what they can count: "

@@ -143,6 +143,7 @@ struct opk_finding {
 	size_t section;      /* from 1, as far as sections were found; 0: none */
 	uint32_t type;       /* of the section, or of one that is missing; 0: not known */
 	uint64_t byte, size; /* where it is in the file, its header and padding included */
+	bool breaks;         /* something unknown is missing there, or after it */
 	char *problem;       /* NULL: it is sound */
 };
 /* What was found in a file, one after the other: sound sections, and what is wrong. */
@@ -162,8 +163,6 @@ struct opk_scan {
 	struct opk_file *file;
 	/* All sections in order, and all bytes between them. */
 	struct opk_findings findings;
-	bool *breaks; /* of each finding: something unknown is missing there, or after it */
-	size_t breaks_capacity;
 	size_t *places; /* the finding of each section of `file` */
 	size_t places_capacity;
 	bool moved; /* all are sound, but not those that the end section counted */
@@ -220,6 +219,7 @@ int opk_twice_add(struct opk_twice *twice, struct opk_ctx *ctx, struct opk_file 
 /* Logs what was found. */
 void opk_twice_note(const struct opk_twice *twice, struct opk_ctx *ctx);
 void opk_twice_clear(struct opk_twice *twice);
+#define opk_autotwice __attribute__((cleanup(opk_twice_clear)))
 /* Logs what is several times in these files; where `refuse` is an error, fails with it instead. */
 int opk_twice_check(struct opk_ctx *ctx, struct opk_file *const *files, size_t count, int refuse);
 

@@ -44,11 +44,10 @@ struct walk {
 static int note(struct walk *w, const struct opk_section *section, uint64_t end,
                 const char *problem, bool breaks)
 {
-	struct opk_finding finding = { .byte = w->at, .size = end - w->at };
-	struct opk_scan *scan = w->scan;
+	struct opk_finding finding = { .byte = w->at, .size = end - w->at, .breaks = breaks };
 
 	w->found += section != NULL;
-	if (!scan)
+	if (!w->scan)
 		return problem ? opk_fail(w->ctx, OPK_EINPUT, "%s: byte %ju: %s", w->file->path,
 		                          (uintmax_t)w->at, problem)
 		               : OPK_OK;
@@ -56,11 +55,7 @@ static int note(struct walk *w, const struct opk_section *section, uint64_t end,
 		finding.type = section->type;
 		finding.section = w->found;
 	}
-	if (!opk_grow(&scan->breaks, &scan->breaks_capacity, scan->findings.count,
-	              sizeof *scan->breaks))
-		return opk_nomem(w->ctx, "findings");
-	scan->breaks[scan->findings.count] = breaks;
-	return opk_findings_add(&scan->findings, w->ctx, finding, problem);
+	return opk_findings_add(&w->scan->findings, w->ctx, finding, problem);
 }
 
 static int read_at(struct walk *w, void *to, size_t size, uint64_t at)
@@ -452,7 +447,6 @@ int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path)
 void opk_scan_clear(struct opk_scan *scan)
 {
 	opk_file_free(scan->file);
-	free(scan->breaks);
 	free(scan->places);
 	opk_findings_clear(&scan->findings);
 	*scan = (struct opk_scan){ 0 };

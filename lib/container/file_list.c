@@ -167,10 +167,10 @@ static int add_stats(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_f
                      bool drops)
 {
 	const struct opk_stats *stats;
-	int code = opk_file_stats(&stats, ctx, file);
 
-	if (code || !stats)
-		return code;
+	TRY(opk_file_stats(&stats, ctx, file));
+	if (!stats)
+		return OPK_OK;
 	if (!drops)
 		opk_listing_row(rows, cell_number(stats->launches), cell_number(stats->ranges),
 		                cell_number(stats->depth), cell_number(stats->activities));

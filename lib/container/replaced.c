@@ -432,19 +432,18 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 	const struct kind *kind = kind_of(output), *older;
 	struct start start = { .path = path };
 	bool found;
-	int code;
 
 	if (kind->hint && !opk_names_stream(path) && *opk_ending(path)
 	    && !has_ending(path, kind->endings))
 		return opk_fail(ctx, OPK_EUSAGE, "%s: %s", path, kind->hint);
 	if (ctx->force)
 		return OPK_OK;
-	code = read_start(&found, &start, ctx, path);
-	if (code || !found)
-		return code;
-	code = find_kind(&older, ctx, &start);
-	if (code || older == kind)
-		return code;
+	TRY(read_start(&found, &start, ctx, path));
+	if (!found)
+		return OPK_OK;
+	TRY(find_kind(&older, ctx, &start));
+	if (older == kind)
+		return OPK_OK;
 	/* What looks like a table may be anything. */
 	if (older && older->output != OPK_OUTPUT_TABLE)
 		return refuse(ctx, path, "is", older->name);

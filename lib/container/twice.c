@@ -237,17 +237,14 @@ void opk_twice_clear(struct opk_twice *twice)
 
 int opk_twice_check(struct opk_ctx *ctx, struct opk_file *const *files, size_t count, int refuse)
 {
-	struct opk_twice twice = { 0 };
-	int code = OPK_OK;
+	opk_autotwice struct opk_twice twice = { 0 };
 
-	for (size_t i = 0; !code && i < count; i++)
-		code = opk_twice_add(&twice, ctx, files[i]);
-	if (!code && refuse && twice.found.count)
-		code = opk_fail(ctx, refuse, "%s", twice.found.items[0]);
-	else if (!code)
-		opk_twice_note(&twice, ctx);
-	opk_twice_clear(&twice);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(opk_twice_add(&twice, ctx, files[i]));
+	if (refuse && twice.found.count)
+		return opk_fail(ctx, refuse, "%s", twice.found.items[0]);
+	opk_twice_note(&twice, ctx);
+	return OPK_OK;
 }
 
 /* ---- paths alone */
@@ -270,13 +267,10 @@ static int add_path(struct opk_twice *twice, struct opk_ctx *ctx, const char *co
 
 int opk_note_same_files(struct opk_ctx *ctx, const char *const *paths, size_t count)
 {
-	struct opk_twice twice = { 0 };
-	int code = OPK_OK;
+	opk_autotwice struct opk_twice twice = { 0 };
 
-	for (size_t i = 0; !code && i < count; i++)
-		code = add_path(&twice, ctx, paths, i);
-	if (!code)
-		opk_twice_note(&twice, ctx);
-	opk_twice_clear(&twice);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(add_path(&twice, ctx, paths, i));
+	opk_twice_note(&twice, ctx);
+	return OPK_OK;
 }

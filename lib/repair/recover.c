@@ -215,12 +215,13 @@ static int count_ranges(struct recovery *r)
 	return opk_allow(r->ctx, code, OPK_ENVIDIA);
 }
 
-static void count_loss(struct recovery *r, const struct opk_finding *finding, bool breaks)
+static void count_loss(struct recovery *r, const struct opk_finding *finding)
 {
-	if (!finding->section && breaks && finding->byte + finding->size == r->scan.file->size)
+	if (!finding->section && finding->breaks
+	    && finding->byte + finding->size == r->scan.file->size)
 		r->losses[LOST_END] = 1;
 	else if (!finding->section)
-		r->losses[LOST_STRETCHES] += breaks;
+		r->losses[LOST_STRETCHES] += finding->breaks;
 	else if (!finding->problem)
 		return;
 	else if (finding->type == OPK_SECTION_DATA)
@@ -234,7 +235,7 @@ static void count_loss(struct recovery *r, const struct opk_finding *finding, bo
 static void count_losses(struct recovery *r)
 {
 	for (size_t i = 0; i < r->scan.findings.count; i++)
-		count_loss(r, &r->scan.findings.items[i], r->scan.breaks[i]);
+		count_loss(r, &r->scan.findings.items[i]);
 	r->losses[LOST_PLACES] = r->scan.moved;
 }
 
@@ -258,7 +259,7 @@ static int choose_numbered(struct recovery *r)
 	for (size_t i = r->scan.findings.count; i-- > 0;) {
 		const struct opk_finding *finding = &r->scan.findings.items[i];
 
-		if (r->scan.breaks[i]
+		if (finding->breaks
 		    || (finding->problem
 		        && (finding->type == OPK_SECTION_CONFIG
 		            || finding->type == OPK_SECTION_PREFIX)))
