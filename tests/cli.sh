@@ -15,12 +15,10 @@ refuses 2 '^usage: offpeak COMMAND'
 refuses 2 "^offpeak: no command 'chip'" chip
 refuses 2 "no command 'chip'" help chip
 refuses 2 "no command 'bogus'" --manpage bogus
-works --version
-out_has '^offpeak [0-9]+\.[0-9]+\.[0-9]+$'
+shows '^offpeak [0-9]+\.[0-9]+\.[0-9]+$' --version
 lines_are 1
 for name in $commands; do
-	works "$name" --help
-	out_has "^usage: offpeak $name"
+	shows "^usage: offpeak $name" "$name" --help
 	refuses 2 'unknown option --bogus' "$name" --bogus
 	refuses 2 '--format needs a value' "$name" --format
 	refuses 2 '-o needs a value' "$name" -o
@@ -116,71 +114,54 @@ refuses 4 'nowhere.yaml: .*No such file' sets --check nowhere.yaml
 refuses 4 'nowhere.yaml: .*No such file' plan --chip GH100 nowhere.yaml
 refuses 4 'nowhere: .*No such file' build --chip GH100 l1 -o x.opk --availability nowhere
 printf 'name: x\nmetrics:\n  - %s\nbogus: 1\n' $metric >key.yaml
-run 4 sets --check key.yaml --chip GH100
-err_has "^offpeak: key.yaml:4:1: unknown key 'bogus'"
+says 4 "^offpeak: key.yaml:4:1: unknown key 'bogus'" sets --check key.yaml --chip GH100
 refuses 4 "key.yaml:4:1: unknown key 'bogus'" plan --chip GH100 ./key.yaml
 printf 'name: [x\n' >form.yaml
 refuses 4 '^offpeak: form.yaml:[0-9]+:[0-9]+: ' sets --check form.yaml
 same 'x.opk after failures' "$(ls x.opk 2>/dev/null)" ''
 
 section info
-works info "$simple"
-header_is field,value
+columns field,value info "$simple"
 for line in 'integrity,ok' 'complete,yes' 'kind,recording' 'chip,GH100' 'profiler,range' 'set,simple' \
 	'passes,3' 'keep_instances,yes' 'images,1' 'recorded_ranges,5' "size,$size"; do
 	out_has "^$line\$"
 done
 out_lacks '\['
 keep csv
-works info "$simple" --format csv
-equal out csv
-works info "$simple" --table summary
-equal out csv
-works info "$simple" --table sections
-header_is type,content,stored,plain,encoding,stride,integrity
+prints csv info "$simple" --format csv
+prints csv info "$simple" --table summary
+columns type,content,stored,plain,encoding,stride,integrity info "$simple" --table sections
 same "$last: types" "$(sed 1d "$tmp/out" | cut -d , -f 1 | tr '\n' ' ')" 'META CNFG AVIL DATA RNGS '
-works info "$simple" --table sections --format json
-json '[s["type"] for s in j] == ["META", "CNFG", "AVIL", "DATA", "RNGS"]'
+gives '[s["type"] for s in j] == ["META", "CNFG", "AVIL", "DATA", "RNGS"]' info "$simple" --table sections
 # What was not recorded is an empty table.
-works info "$simple" --table set_facts
-header_is version,hash,columns,hidden
+columns version,hash,columns,hidden info "$simple" --table set_facts
 lines_are 1
 for table in labels derived headings run stats drops; do
-	works info "$simple" --table $table
-	lines_are 1
+	lines 1 info "$simple" --table $table
 done
 refuses 2 '--table section: use summary, sections, set_facts' info "$simple" --table section
-works info "$simple" --format json
-json 'j["chip"] == "GH100" and j["profiler"] == "range" and j["complete"] is True'
+gives 'j["chip"] == "GH100" and j["profiler"] == "range" and j["complete"] is True' info "$simple"
 json 'len(j["metrics"]) == 7 and j["passes"] == 3 and j["integrity"] == "ok"'
 json '[s["type"] for s in j["sections"]] == ["META", "CNFG", "AVIL", "DATA", "RNGS"]'
 json 'all(s["integrity"] == "ok" and s["plain"] >= s["stored"] for s in j["sections"])'
-works info "$simple" --format ndjson
-lines_are 1
-works info "$simple" --format table
-out_has '^chip  +GH100$'
+lines 1 info "$simple" --format ndjson
+shows '^chip  +GH100$' info "$simple" --format table
 out_has '^DATA  +counter data image '
 for file in "$recordings"/*.opk; do
-	works info "$file"
-	out_has '^integrity,ok$'
+	shows '^integrity,ok$' info "$file"
 done
 
 section sets
-works sets
-header_is set,profiler,metrics,description,path,version
+columns set,profiler,metrics,description,path,version sets
 lines_are $(($(ls "$SOURCE"/data/sets/*.yaml | wc -l) + 1))
-out_has '^speed-of-light,range,15,'
-out_has '^pm-overview,pm,2[0-9],'
-works sets --format json
-json 'any(s["set"] == "l1" and s["profiler"] == "range" for s in j)'
+out_has '^speed-of-light,range,15,' '^pm-overview,pm,2[0-9],'
+gives 'any(s["set"] == "l1" and s["profiler"] == "range" for s in j)' sets
 json '[s["set"] for s in j] == sorted(s["set"] for s in j)'
 works sets --format ndjson
 ndjson 'len(j) > 30 and all(len(s) == 6 for s in j)'
-works sets --format table
-out_has '^set  +profiler  +metrics'
+shows '^set  +profiler  +metrics' sets --format table
 fresh
-works sets -o dir/sets.csv
-lines_are 0
+lines 0 sets -o dir/sets.csv
 out_lacks .
 files_are 'sets.csv '
 same "$last: header" "$(head -n 1 dir/sets.csv)" set,profiler,metrics,description,path,version
@@ -188,8 +169,7 @@ mkdir own
 printf 'name: mine\ndescription: My own.\nmetrics: [%s]\n' $metric >own/mine.yaml
 OFFPEAK_SETS=$tmp/own
 export OFFPEAK_SETS
-works sets
-out_has '^mine,range,1,My own\.,'
+shows '^mine,range,1,My own\.,' sets
 unset OFFPEAK_SETS
 refuses 1 "can't create" sets -o nowhere/sets.csv
 refuses 1 'not a regular file' sets -o dir
@@ -213,39 +193,28 @@ if [ -c /dev/full ]; then
 fi
 
 section doctor
-works doctor
-header_is field,value
-out_has '^libcupti,.*libcupti'
-out_has '^cupti_version,[1-9][0-9]+$'
-out_has '^features\[0\]\.available,yes$'
-works doctor --table features
-header_is feature,available,missing,description
-works doctor --format json
-json 'j["cupti_version"] >= 24 and j["features"][0]["available"] is True and j["tried"]'
-works doctor --format ndjson
-lines_are 1
-works doctor --format table
-out_has '^libcupti  +'
+columns field,value doctor
+out_has '^libcupti,.*libcupti' '^cupti_version,[1-9][0-9]+$' '^features\[0\]\.available,yes$'
+columns feature,available,missing,description doctor --table features
+gives 'j["cupti_version"] >= 24 and j["features"][0]["available"] is True and j["tried"]' doctor
+lines 1 doctor --format ndjson
+shows '^libcupti  +' doctor --format table
 
 section chips
-works chips
-header_is chip,range,pm_sampling
+columns chip,range,pm_sampling chips
 out_has '^GH100,yes,yes$'
 keep chips.csv
 same "$last: other lines" "$(tail -n +2 out | grep -Evc '^[A-Z0-9]+,(yes|no),(yes|no)$')" 0
 keep csv
-works chips --format csv
-equal out csv
-works chips --format json
-json 'len(j) > 20 and {"chip": "GH100", "range": True, "pm_sampling": True} in j'
+prints csv chips --format csv
+gives 'len(j) > 20 and {"chip": "GH100", "range": True, "pm_sampling": True} in j' chips
 works chips --format ndjson
 if grep -q '^GV100,' chips.csv; then
 	ndjson '{"chip": "GV100", "range": True, "pm_sampling": False} in j'
 else
 	skip 'a chip without PM sampling: this CUPTI has none'
 fi
-works chips --format table
-out_has '^GH100  +yes  +yes$'
+shows '^GH100  +yes  +yes$' chips --format table
 refuses 2 '--format xml' chips --format xml
 fresh
 works chips -o dir/chips.csv
@@ -255,37 +224,27 @@ files_are 'chips.csv '
 wanted=2 pattern='--format xml' keeps_target chips --format xml
 
 section metrics
-works metrics GH100
-header_is metric,type,hw_unit,dim_unit,description,scope
+columns metric,type,hw_unit,dim_unit,description,scope metrics GH100
 same "$last: enough" "$([ "$(wc -l <out)" -gt 3000 ] && echo yes)" yes
 cut -d , -f 1 out | tail -n +2 >names
 same "$last: sorted" "$(LC_ALL=C sort -c names 2>&1)" ''
 keep csv
-works metrics gh100
-equal out csv
-works metrics GH100 'dram__*'
-out_has '^dram__bytes,counter,dram,'
+prints csv metrics gh100
+shows '^dram__bytes,counter,dram,' metrics GH100 'dram__*'
 same "$last: other names" "$(tail -n +2 out | grep -vc '^dram__')" 0
-works metrics GH100 'dram__*' 'pcie__*'
-out_has '^pcie__'
-works metrics GH100 --unit DRAM
-out_has '^dram__bytes,'
+shows '^pcie__' metrics GH100 'dram__*' 'pcie__*'
+shows '^dram__bytes,' metrics GH100 --unit DRAM
 same "$last: other units" "$(tail -n +2 out | cut -d , -f 3 | grep -vcx dram)" 0
-works metrics GH100 --type ratio --grep 'LOOKUPS that hit'
-out_has '^lts__t_sector_hit_rate,ratio,'
+shows '^lts__t_sector_hit_rate,ratio,' metrics GH100 --type ratio --grep 'LOOKUPS that hit'
 same "$last: other types" "$(tail -n +2 out | cut -d , -f 2 | grep -vcx ratio)" 0
-works metrics GH100 --type throughput
-out_has '^dram__throughput,throughput,'
+shows '^dram__throughput,throughput,' metrics GH100 --type throughput
 notes 'no metric matches' metrics GH100 'nothing*'
 lines_are 1
-works metrics GH100 --profiler pm
-out_has '^sm__cycles_active,'
-works metrics GH100 'dram__*' --format json
-json 'any(m["metric"] == "dram__bytes" and m["type"] == "counter" for m in j)'
+shows '^sm__cycles_active,' metrics GH100 --profiler pm
+gives 'any(m["metric"] == "dram__bytes" and m["type"] == "counter" for m in j)' metrics GH100 'dram__*'
 works metrics GH100 'dram__*' --format ndjson
 ndjson 'j and all(list(m) == ["metric", "type", "hw_unit", "dim_unit", "description", "scope"] for m in j)'
-works metrics GH100 'dram__*' --format table
-out_has '^dram__bytes  +counter  +dram '
+shows '^dram__bytes  +counter  +dram ' metrics GH100 'dram__*' --format table
 refuses 2 "unknown chip 'GH10O', did you mean GH100" metrics GH10O
 refuses 2 "regular expression" metrics GH100 --grep '('
 for command in 'metrics GV100 --profiler pm' 'plan --chip GV100 pm-overview' 'build --chip GV100 pm-overview -o x.opk'; do
@@ -295,34 +254,24 @@ for command in 'metrics GV100 --profiler pm' 'plan --chip GV100 pm-overview' 'bu
 done
 
 section plan
-works plan --chip GH100 roofline
-header_is field,value
-out_has '^chip,GH100$'
-out_has '^passes,[1-9][0-9]*$'
-out_has '^lower_bound,[1-9]'
+columns field,value plan --chip GH100 roofline
+out_has '^chip,GH100$' '^passes,[1-9][0-9]*$' '^lower_bound,[1-9]'
 keep csv
-works plan --chip gh100 "$SOURCE/data/sets/roofline.yaml"
-equal out csv
+prints csv plan --chip gh100 "$SOURCE/data/sets/roofline.yaml"
 works plan --chip GH100 speed-of-light --effort 0 --format json
 json 'j["chip"] == "GH100" and j["profiler"] == "range" and len(j["metrics"]) == 15'
 json '0 < j["lower_bound"] <= j["passes"] == len(j["plan"])'
 json '[p["pass"] for p in j["plan"]] == list(range(1, j["passes"] + 1))'
 json 'set(m for p in j["plan"] for m in p["metrics"]) == set(j["metrics"])'
-works plan --chip GH100 roofline --format ndjson
-lines_are 1
-works plan --chip GH100 roofline --format table
-out_has '^passes  +[0-9]+$'
+lines 1 plan --chip GH100 roofline --format ndjson
+shows '^passes  +[0-9]+$' plan --chip GH100 roofline --format table
 works plan --chip GH100 $metric,dram__bytes.sum --format json
 json 'j["metrics"] == ["smsp__inst_executed.sum", "dram__bytes.sum"]'
-works plan --chip GH100 $metric l1 l1 --effort 0 --format json
-json 'len(j["metrics"]) == 33'
-works plan --chip GH100 pm-overview
-out_has '^profiler,pm$'
-out_has '^passes,1$'
-out_has '^sample_bytes,[1-9]'
+gives 'len(j["metrics"]) == 33' plan --chip GH100 $metric l1 l1 --effort 0
+shows '^profiler,pm$' plan --chip GH100 pm-overview
+out_has '^passes,1$' '^sample_bytes,[1-9]'
 bytes=$(grep '^sample_bytes' out)
-works plan --chip GH100 pm-overview
-out_has "^$bytes\$"
+shows "^$bytes\$" plan --chip GH100 pm-overview
 works plan --chip GH100 l1
 out_lacks sample_bytes
 refuses 1 'needs [0-9]+ passes' plan --chip GH100 roofline --max-passes 1
@@ -344,38 +293,28 @@ refuses 2 '--format xml' plan --chip GH100 l1 --format xml
 wanted=1 pattern='needs [0-9]+ passes' keeps_target plan --chip GH100 l1 --max-passes 1
 
 section 'sets --check'
-works sets --check "$SOURCE/data/sets/stalls.yaml"
-header_is chip,passes,metrics,left_out,status
+columns chip,passes,metrics,left_out,status sets --check "$SOURCE/data/sets/stalls.yaml"
 out_has '^GH100,[0-9]+,[0-9]+,0,ok$'
 printf 'name: x\nchips: [GA100, GH100]\ninclude: [roofline]\n' >two.yaml
-works sets --check two.yaml --format json
-json '[row["chip"] for row in j] == ["GA100", "GH100"]'
+gives '[row["chip"] for row in j] == ["GA100", "GH100"]' sets --check two.yaml
 json 'all(row["passes"] > 0 for row in j)'
 printf 'name: x\nchips: [GH100]\nmetrics:\n  - smsp__inst_execute.sum\n' >metric.yaml
 run 4 sets --check metric.yaml
 err_has "^offpeak: metric.yaml:4:5: GH100 has no metric .*did you mean smsp__inst_executed"
 printf 'name: x\nchips: [GH10O]\nmetrics: [%s]\n' $metric >chip.yaml
-run 4 sets --check chip.yaml
-err_has "chip.yaml.*unknown chip 'GH10O'"
+says 4 "chip.yaml.*unknown chip 'GH10O'" sets --check chip.yaml
 
 section build
 fresh
-works build --chip GH100 speed-of-light --effort 0 -o dir/sol.opk
-header_is field,value
-out_has '^file,dir/sol.opk$'
-out_has '^chip,GH100$'
-out_has '^metrics,15$'
-out_has '^passes,[0-9]+$'
+columns field,value build --chip GH100 speed-of-light --effort 0 -o dir/sol.opk
+out_has '^file,dir/sol.opk$' '^chip,GH100$' '^metrics,15$' '^passes,[0-9]+$'
 files_are 'sol.opk '
 works build --chip gh100 speed-of-light --effort 0 -o dir/again.opk --format json
 json 'j["file"] == "dir/again.opk" and j["set"] == "speed-of-light" and j["passes"] > 1'
-works build --chip GH100 roofline -o dir/table.opk --format table
-out_has '^passes  +[0-9]+$'
-works build --chip GH100 roofline -o dir/ndjson.opk --format ndjson
-lines_are 1
+shows '^passes  +[0-9]+$' build --chip GH100 roofline -o dir/table.opk --format table
+lines 1 build --chip GH100 roofline -o dir/ndjson.opk --format ndjson
 equal dir/sol.opk dir/again.opk
-works info dir/sol.opk --format json
-json 'j["kind"] == "set" and j["set"] == "speed-of-light" and j["keep_instances"] is False'
+gives 'j["kind"] == "set" and j["set"] == "speed-of-light" and j["keep_instances"] is False' info dir/sol.opk
 json '[s["type"] for s in j["sections"]] == ["META", "CNFG", "PRFX"]'
 refuses 4 'no counter data' eval dir/sol.opk
 fresh
@@ -383,10 +322,8 @@ works build --chip GH100 $metric -o dir/noinst.opk --no-instances \
 	--raw-config dir/config --raw-prefix dir/prefix
 files_are 'config noinst.opk prefix '
 works build --chip GH100 $metric -o dir/inst.opk --instances --raw-prefix dir/prefix.inst
-works info dir/inst.opk
-out_has '^keep_instances,yes$'
-works info dir/noinst.opk
-out_has '^keep_instances,no$'
+shows '^keep_instances,yes$' info dir/inst.opk
+shows '^keep_instances,no$' info dir/noinst.opk
 same 'prefixes with and without instances' "$(cmp -s dir/prefix dir/prefix.inst && echo equal)" ''
 if extract CNFG dir/noinst.opk dir/config.opk; then
 	equal dir/config dir/config.opk
@@ -397,15 +334,13 @@ if extract CNFG dir/noinst.opk dir/config.opk; then
 	# An .opk that has one will do, and plan takes it, too.
 	works build --chip GH100 l1 --effort 0 -o dir/avail2.opk --availability "$simple"
 	equal dir/avail.opk dir/avail2.opk
-	works plan --chip GH100 l1 --effort 0 --availability dir/avail.opk --format json
-	json 'j["passes"] > 1'
+	gives 'j["passes"] > 1' plan --chip GH100 l1 --effort 0 --availability dir/avail.opk
 	# It says the chip, too.
 	works build l1 --effort 0 -o dir/avail2.opk --availability "$simple"
 	equal dir/avail.opk dir/avail2.opk
 	refuses 2 '--chip CHIP is required' build l1 -o dir/avail2.opk --availability availability
 	refuses 4 'has no counter-availability image' plan --chip GH100 l1 --availability dir/noinst.opk
-	works info dir/avail.opk --table sections
-	out_has '^AVIL,'
+	shows '^AVIL,' info dir/avail.opk --table sections
 	# LeakSanitizer's own thread crashes after this one, on nothing of ours.
 	(
 		ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
@@ -421,8 +356,7 @@ else
 	skip 'sections as files: no shared library'
 fi
 works build --chip GH100 speed-of-light --effort 0 -o dir/max.opk --max-passes 100
-works info dir/max.opk --format json
-json 'j["passes"] > 1 and sum(s["type"] == "CNFG" for s in j["sections"]) == 1'
+gives 'j["passes"] > 1 and sum(s["type"] == "CNFG" for s in j["sections"]) == 1' info dir/max.opk
 wanted=1 pattern='needs [0-9]+ passes' keeps_target build --chip GH100 roofline --max-passes 1
 wanted=2 pattern="no metric set" keeps_target build --chip GH100 no-such-set
 wanted=2 pattern='unknown chip' keeps_target build --chip GX100 l1
@@ -438,24 +372,19 @@ err_has 'not: [A-Za-z_.]*[a-z0-9]+__[a-z0-9_]+\.sum'
 wanted=4 pattern="GH100 has no metric .* for PM sampling" \
 	keeps_target build --chip GH100 --profiler pm speed-of-light
 fresh
-works build --chip GH100 pm-overview -o dir/pm.opk
-out_has '^profiler,pm$'
+shows '^profiler,pm$' build --chip GH100 pm-overview -o dir/pm.opk
 out_has '^passes,1$'
 # Without minimum and maximum no instances are needed, unless they are asked for.
-works info dir/pm.opk
-out_has '^keep_instances,no$'
+shows '^keep_instances,no$' info dir/pm.opk
 works build --chip GH100 pm-overview -o dir/pm.opk --instances
-works info dir/pm.opk
-out_has '^keep_instances,yes$'
+shows '^keep_instances,yes$' info dir/pm.opk
 for rollup in max min; do
 	works build --chip GH100 --profiler pm sm__cycles_active.$rollup -o dir/pm.opk
-	works info dir/pm.opk
-	out_has '^keep_instances,yes$'
+	shows '^keep_instances,yes$' info dir/pm.opk
 done
 works build --chip GH100 --profiler pm sm__cycles_active.max -o dir/pm.opk --no-instances \
 	--raw-prefix dir/pm.prefix
-works info dir/pm.opk
-out_has '^keep_instances,no$'
+shows '^keep_instances,no$' info dir/pm.opk
 works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk \
 	--raw-prefix dir/pm.prefix.default
 works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk --no-instances \
@@ -463,14 +392,11 @@ works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk --no-
 equal dir/pm.prefix dir/pm.prefix.default
 section merge
 notes 'named twice: it counts twice' merge -o both.opk "$simple" "$simple"
-works info both.opk --format json
-json 'j["images"] == 2 and j["recorded_ranges"] == 10 and j["integrity"] == "ok"'
+gives 'j["images"] == 2 and j["recorded_ranges"] == 10 and j["integrity"] == "ok"' info both.opk
 notes 'named twice: it counts twice' merge -o joined.opk --join launch "$simple" "$simple"
-works info joined.opk
-out_has '^join,launch$'
+shows '^join,launch$' info joined.opk
 works merge -o again.opk --join none joined.opk
-works info again.opk
-out_has '^join,$'
+shows '^join,$' info again.opk
 refuses 2 "'bogus' is no way to join" merge -o unmerged.opk --join bogus "$simple"
 refuses 4 'cut off' merge -o unmerged.opk "$simple" no_end
 refuses 2 'metrics differ' merge -o unmerged.opk "$simple" "$recordings/gh100-training.opk"

@@ -76,8 +76,7 @@ cp other/shadow own/notes
 ln -s ../other/settings.yaml own/link.yaml
 for target in ../other/shadow ../other/settings.yaml ./notes ./link.yaml "$tmp/other/shadow"; do
 	printf 'name: mine\nmetrics: [sm__cycles_active.sum]\ninclude: [%s]\n' "$target" >own/mine.yaml
-	run 4 sets --check own/mine.yaml
-	err_has 'not a sound metric set; a check of this file alone shows its errors'
+	says 4 'not a sound metric set; a check of this file alone shows its errors' sets --check own/mine.yaml
 	err_lacks 'secret|daemon|password'
 	run 4 plan --chip GH100 own/mine.yaml
 	err_lacks 'secret|daemon|password'
@@ -86,8 +85,7 @@ done
 mkdir own/sub
 printf 'name: x\nmetrics: [sm__cycles_active.sum]\nwrong: here\n' >own/sub/beside.yaml
 printf 'name: mine\nmetrics: [sm__cycles_active.sum]\ninclude: [sub/beside.yaml]\n' >own/mine.yaml
-run 4 sets --check own/mine.yaml
-err_has '^ *wrong: here'
+says 4 '^ *wrong: here' sets --check own/mine.yaml
 printf 'name: mine\nmetrics: [sm__cycles_active.sum]\ninclude: [../big.yaml]\n' >own/mine.yaml
 truncate -s 6G big.yaml
 tap_code=0
@@ -133,8 +131,7 @@ section 'options after arguments, whatever POSIXLY_CORRECT says'
 POSIXLY_CORRECT=1
 export POSIXLY_CORRECT
 works sets --format json
-works info "$simple" --format json
-json 'j["chip"] == "GH100"'
+gives 'j["chip"] == "GH100"' info "$simple"
 works info -- "$simple"
 unset POSIXLY_CORRECT
 refuses 2 "surplus argument 'two'" info one --format csv two
@@ -145,8 +142,7 @@ mkdir formula
 printf 'name: evil\ndescription: "=HYPERLINK(1)"\nmetrics: [sm__cycles_active.sum]\n' >formula/evil.yaml
 OFFPEAK_SETS=$tmp/formula
 export OFFPEAK_SETS
-works sets --format csv --csv-safe
-out_has "'=HYPERLINK"
+shows "'=HYPERLINK" sets --format csv --csv-safe
 works sets --format csv
 out_lacks "'="
 unset OFFPEAK_SETS

@@ -26,8 +26,7 @@ if grep -q GV100 plain; then
 fi
 same "$last: malformed lines" "$(tail -n +2 out | grep -Evc \
 	'^[A-Z0-9]+,(yes|no),(yes|no),([A-Z][a-z]+)?,([0-9]+\.[0-9])?,[A-Za-z0-9 -]*,[0-9]*,[0-9]*,(yes|no)?$')" 0
-works chips --details --format json
-json '[c for c in j if c["chip"] == "GA100"][0]["products"] == ["A100", "A30"]'
+gives '[c for c in j if c["chip"] == "GA100"][0]["products"] == ["A100", "A30"]' chips --details
 json 'all((c["metrics_per_pass"] is not None) == c["range"] for c in j)'
 json 'all((c["pm_metrics_per_pass"] is not None) == c["pm_sampling"] for c in j)'
 # CUPTI 13.1 and later tell; with 13.1 every chip has some.
@@ -38,12 +37,10 @@ else
 fi
 
 section 'chips --metrics-count'
-works chips --metrics-count
-header_is chip,range,pm_sampling,range_metrics,pm_metrics
+columns chip,range,pm_sampling,range_metrics,pm_metrics chips --metrics-count
 out_has "^GH100,yes,yes,$(count_of GH100),$(count_of GH100 --profiler pm)\$"
 if grep -q GV100 plain; then
-	out_has '^GV100,yes,no,[1-9][0-9]*,$'
-	out_has '^GV11B,no,no,,$'
+	out_has '^GV100,yes,no,[1-9][0-9]*,$' '^GV11B,no,no,,$'
 fi
 works chips --metrics-count --details
 header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level,range_metrics,pm_metrics
@@ -61,18 +58,15 @@ json 'all(m["GA100"] != m["GH100"] for m in j["metrics"])'
 json "sum(u['GA100'] for u in j['units']) == $(count_of GA100)"
 json "sum(u['GH100'] for u in j['units']) == $(count_of GH100)"
 json "j['in_all'] + sum(m['GH100'] for m in j['metrics']) == $(count_of GH100)"
-works compare GA100 GH100 --all --format json
-json 'len(j["metrics"]) == j["in_all"] + j["in_some"]'
+gives 'len(j["metrics"]) == j["in_all"] + j["in_some"]' compare GA100 GH100 --all
 json 'sum(m["GA100"] and m["GH100"] for m in j["metrics"]) == j["in_all"]'
 # Before 13.0 metrics have no units.
 if "$OFFPEAK" metrics GH100 | grep -q ',dram,'; then
-	works compare GA100 GH100 --unit DRAM --all --format json
-	json '[u["hw_unit"] for u in j["units"]] == ["dram"]'
+	gives '[u["hw_unit"] for u in j["units"]] == ["dram"]' compare GA100 GH100 --unit DRAM --all
 	json 'j["metrics"] and all(m["hw_unit"] == "dram" for m in j["metrics"])'
 	json "j['units'][0]['GH100'] == $(count_of GH100 --unit dram)"
 	# A metric that is the memory controller's here, and the memory's there, is no difference.
-	works compare GA100 GH100 --unit dramc --format json
-	json "j['units'][0]['GH100'] == $(count_of GH100 --unit dramc)"
+	gives "j['units'][0]['GH100'] == $(count_of GH100 --unit dramc)" compare GA100 GH100 --unit dramc
 fi
 # As metrics finds them, by name and description.
 for regex in TENSOR 'bytes.*L2' '^lts__t_sectors$'; do
@@ -84,18 +78,13 @@ works compare GA100 GH100 --grep tensor --unit sm --format json
 json "[u['hw_unit'] for u in j['units']] == ['sm'] and j['units'][0]['GH100'] == $(count_of GH100 --grep tensor --unit sm)"
 refuses 2 'Unmatched|regular expression' compare GA100 GH100 --grep '('
 notes 'no metric matches' compare GA100 GH100 --grep 'no such metric'
-works compare GA100 GH100 --profiler pm --format json
-json 'j["profiler"] == "pm"'
+gives 'j["profiler"] == "pm"' compare GA100 GH100 --profiler pm
 json "sum(u['GH100'] for u in j['units']) == $(count_of GH100 --profiler pm)"
-works compare TU102 GA100 GH100
-header_is metric,hw_unit,TU102,GA100,GH100
+columns metric,hw_unit,TU102,GA100,GH100 compare TU102 GA100 GH100
 same "$last: rows of another form" "$(sed 1d out | grep -Evc '^[A-Za-z0-9_.]+,[A-Za-z0-9_]+(,(yes|no)){3}$')" 0
-works compare TU102 GA100 GH100 --table summary
-out_has '^chips,TU102 GA100 GH100$'
-works compare TU102 GA100 GH100 --table units
-header_is hw_unit,TU102,GA100,GH100
-works compare TU102 GA100 --format table
-out_has '^hw_unit +TU102 +GA100$'
+shows '^chips,TU102 GA100 GH100$' compare TU102 GA100 GH100 --table summary
+columns hw_unit,TU102,GA100,GH100 compare TU102 GA100 GH100 --table units
+shows '^hw_unit +TU102 +GA100$' compare TU102 GA100 --format table
 out_has '^metric +hw_unit +TU102 +GA100$'
 
 section 'compare: as many chips as there may be'
@@ -103,8 +92,7 @@ section 'compare: as many chips as there may be'
 if [ "$("$OFFPEAK" doctor --format csv | sed -n 's/^cupti_version,//p')" -lt 130100 ]; then
 	sed -n 's/,yes,\(yes\|no\)$//p' plain | head -n 30 >names
 	# shellcheck disable=SC2046
-	works compare $(cat names) --format json
-	json "len(j['chips']) == $(wc -l <names)"
+	gives "len(j['chips']) == $(wc -l <names)" compare $(cat names)
 else
 	skip 'compare of all chips'
 fi

@@ -46,23 +46,16 @@ lines_are 6
 out_has ',0,112\.0656634746922,2621440,0,63\.91274214564995,56\.758325033559956,75\.320837508862908,75\.320837508862908,0,nan$'
 out_has ',0,774\.78554216867474,20578304,838860800,44\.648124264743657,394\.1524258269647,80\.906326393393172,80\.906326393393172,1,1$'
 out_has ',0,267\.12066695919265,19480576,0,10\.093254223592766,135\.20197105875005,96\.280875890512007,96\.280875890512007,0,nan$'
-works eval t.opk --format json
-json 'j[1]["flops"] == 838860800 and j[0]["fused"] is None and j[1]["has_flops"] == 1'
+gives 'j[1]["flops"] == 838860800 and j[0]["fused"] is None and j[1]["has_flops"] == 1' eval t.opk
 json '"'$ffma'" not in j[0] and "'$inst'" not in j[0]'
 
 section 'eval --layout long'
-works eval t.opk --layout long
-header_is range,name,kernel,grid,block,device,metric,unit,value
+columns range,name,kernel,grid,block,device,metric,unit,value eval t.opk --layout long
 lines_are 46
-out_has '^1,.*,flops,flop,838860800$'
-out_has '^1,.*,rate,instruction/nanosecond,774\.78554216867474$'
-out_has '^1,.*,ipc,instruction/gpc_cycle,394\.1524258269647$'
-out_has '^1,.*,inst,instructions,20578304$'
-out_has '^1,.*,miss,percent,44\.648124264743657$'
-out_has '^1,.*,highest,percent,80\.906326393393172$'
-out_has '^1,.*,fused,unitless,1$'
-out_has '^0,.*,fused,unitless,nan$'
-out_has '^1,.*,has_flops,,1$'
+out_has '^1,.*,flops,flop,838860800$' '^1,.*,rate,instruction/nanosecond,774\.78554216867474$'
+out_has '^1,.*,ipc,instruction/gpc_cycle,394\.1524258269647$' '^1,.*,inst,instructions,20578304$'
+out_has '^1,.*,miss,percent,44\.648124264743657$' '^1,.*,highest,percent,80\.906326393393172$'
+out_has '^1,.*,fused,unitless,1$' '^0,.*,fused,unitless,nan$' '^1,.*,has_flops,,1$'
 
 section 'eval --format table: headings'
 works eval t.opk --format table
@@ -73,16 +66,14 @@ same 'columns of a heading' "$(awk 'NR == 1 { at = index($0, "Work"); end = inde
 lines_are 8
 works eval t.opk --format table --metrics "inst,$hit,ipc,miss"
 same 'headings over some columns' "$(sed -n 1p out | tr -s ' -')" ' Work - Rest -'
-works eval t.opk --format table --metrics "$hit"
-lines_are 7
+lines 7 eval t.opk --format table --metrics "$hit"
 works eval t.opk --format table --layout long
 same 'headings between rows' "$(grep -c '^Work$' out) $(grep -c '^Rest$' out) $(grep -c '^  What it did\.$' out)" '5 5 1'
 same 'what stands below them' "$(awk '/^ *[0-9]/ && last ~ /^(Work|Rest|  What)/ { print $(NF - 2) } { last = $0 }' out | sort -u | tr '\n' ' ')" \
 	'miss rate '
 works eval t.opk --format table --layout long --metrics "inst,$hit"
 same 'the end of a group' "$(grep -c '^$' out)" 10
-works eval t.opk --format json
-json 'len(j) == 5 and "Work" not in j[0]'
+gives 'len(j) == 5 and "Work" not in j[0]' eval t.opk
 works eval t.opk --layout long
 out_lacks Work
 
@@ -90,8 +81,7 @@ section 'eval --metrics'
 works eval t.opk --metrics "flop_rate,$inst,inst,$cycles,smsp__inst_executed.avg"
 header_is "range,name,kernel,grid,block,device,flop_rate,$inst,inst,$cycles,smsp__inst_executed.avg"
 out_has ',0,31583\.614457831325,20578304,20578304,52209,[0-9.]+$'
-works eval t.opk --metrics flops
-out_has '^1,.*,0,838860800$'
+shows '^1,.*,0,838860800$' eval t.opk --metrics flops
 works eval t.opk --metrics "$hit,$time"
 cut -d , -f 1,2,9- out | sed 's/^\([0-9]*\),.*,\([^,]*,[^,]*\)$/\1,\2/' >plain
 out_has '^1,.*,55\.351875735256343,26560$'
@@ -127,26 +117,21 @@ out_has '^1,r1,.*,nan,nan,nan,nan,nan,80\.906326393393172,nan,nan,nan$'
 
 section 'eval: without columns, and other recordings'
 spliced "$simple" default.opk '"hidden":["'$ffma'"],"derived":[{"name":"flops","formula":"2*'$ffma'"}]'
-works eval default.opk
-header_is "range,name,kernel,grid,block,device,$warps,$dram,$cycles,$inst,$time,$hit,flops"
+columns "range,name,kernel,grid,block,device,$warps,$dram,$cycles,$inst,$time,$hit,flops" eval default.opk
 out_has '^1,.*,55\.351875735256343,838860800$'
 spliced "$simple" version.opk '"version":3'
 works eval "$simple"
 keep wanted
-works eval version.opk
-equal out wanted
+prints wanted eval version.opk
 spliced "$pm" pm.opk '"derived":[{"name":"width","formula":"gpu__time_duration.sum * 1e-3","unit":"microsecond"}],
 	"columns":["width"]'
-works eval pm.opk --first-sample drop
-header_is sample,start_ns,end_ns,width
-out_has '^1,.*,9\.984'
-out_has '^2,.*,10\.016'
+columns sample,start_ns,end_ns,width eval pm.opk --first-sample drop
+out_has '^1,.*,9\.984' '^2,.*,10\.016'
 
 section 'eval: names that the table has'
 spliced "$simple" kernel_name.opk '"derived":[{"name":"kernel","formula":"1"}]'
 refuses 2 'column kernel: the table has one of that name already' eval kernel_name.opk
-works eval kernel_name.opk --layout long
-out_has ',kernel,,1$'
+shows ',kernel,,1$' eval kernel_name.opk --layout long
 
 section 'eval: damaged sets'
 damaged() {
@@ -165,29 +150,22 @@ nested=$(printf '%0300d' 0 | tr 0 '(')
 damaged '"derived":[{"name":"a","formula":"'"$nested"'1"}]' 'nested too deeply'
 
 section 'info'
-works info t.opk --format json
-json 'j["set_facts"][0]["version"] == 3 and j["set_facts"][0]["hash"] == "crc32:89abcdef"'
+gives 'j["set_facts"][0]["version"] == 3 and j["set_facts"][0]["hash"] == "crc32:89abcdef"' info t.opk
 json 'j["set_facts"][0]["columns"][:2] == ["rate", "inst"] and len(j["set_facts"][0]["hidden"]) == 2'
 json 'j["labels"][1] == {"label": "ns", "metric": "'$time'"}'
 json 'j["derived"][0] == {"name": "flops", "unit": "flop", "formula": "2 * '$ffma'", "description": "of single precision"}'
 json 'len(j["derived"]) == 8 and j["headings"][1] == {"title": "Rest", "first": 3, "count": 6, "text": ""}'
-works info t.opk --table set_facts
-out_has '^3,'
-works info t.opk --table derived
-header_is name,unit,formula,description
-works info t.opk --format table
-out_has '^flop_rate +flop/nanosecond +flops / ns'
+shows '^3,' info t.opk --table set_facts
+columns name,unit,formula,description info t.opk --table derived
+shows '^flop_rate +flop/nanosecond +flops / ns' info t.opk --format table
 works info "$simple"
-out_lacks set_facts
-out_lacks derived
+out_lacks set_facts derived
 # What is no formula is text, too.
-works info bad.opk --table derived
-out_has '^a,'
+shows '^a,' info bad.opk --table derived
 
 section 'merge'
 notes 'named twice: it counts twice' merge t.opk t.opk -o both.opk
-works eval both.opk
-lines_are 11
+lines 11 eval both.opk
 out_has '^6,.*,774\.78554216867474,20578304,838860800,'
 refuses 2 'columns of its set differ from those of t.opk' merge t.opk default.opk -o no.opk
 refuses 2 'of its set differ' merge "$simple" version.opk -o no.opk
@@ -254,9 +232,7 @@ derived:
   unknown: 2 * smsp__inst_executed.sum
 END
 works eval "$SOURCE/data/recordings/gh100-simple.opk" --set ./units.yaml --layout long
-out_has ',by_constant,unitless,'
-out_has ',declared,unitless,'
-out_has ',unknown,,'
+out_has ',by_constant,unitless,' ',declared,unitless,' ',unknown,,'
 
 section 'top-down: slots and shares add up to one'
 works eval "$SOURCE/data/recordings/gh100-top-down.opk" --format json

@@ -27,12 +27,9 @@ json '"constituents" not in j and j["single_pass"] == ["offpeak-range"]'
 keep first.json
 
 section 'the second time'
-works describe GH100 dram__bytes.sum.per_second --format json
-equal out first.json
-works describe gh100 dram__bytes.sum.per_second --format json
-equal out first.json
-works describe GH100 dram__bytes.sum.per_second --format json --no-cache
-equal out first.json
+prints first.json describe GH100 dram__bytes.sum.per_second --format json
+prints first.json describe gh100 dram__bytes.sum.per_second --format json
+prints first.json describe GH100 dram__bytes.sum.per_second --format json --no-cache
 same 'descriptions in the cache' "$(ls "$cache" | grep -c description)" 1
 if command -v strace >/dev/null 2>&1; then
 	strace -f -e trace=openat -o trace "$OFFPEAK" describe GH100 dram__bytes.sum.per_second \
@@ -41,14 +38,11 @@ if command -v strace >/dev/null 2>&1; then
 fi
 for name in "$cache"/*.description; do
 	damage "$name"
-	works describe GH100 dram__bytes.sum.per_second --format json
-	equal out first.json
+	prints first.json describe GH100 dram__bytes.sum.per_second --format json
 	: >"$name"
-	works describe GH100 dram__bytes.sum.per_second --format json
-	equal out first.json
+	prints first.json describe GH100 dram__bytes.sum.per_second --format json
 	head -c 30 "$name" >cut && cp cut "$name"
-	works describe GH100 dram__bytes.sum.per_second --format json
-	equal out first.json
+	prints first.json describe GH100 dram__bytes.sum.per_second --format json
 done
 
 section 'near misses'
@@ -56,32 +50,25 @@ refuses 2 'the nearest: dram__bytes,' describe GH100 dram_bytes
 
 section 'chips by product and by compute capability'
 for name in H100 sm_90 90 'NVIDIA H100 80GB HBM3'; do
-	works describe "$name" dram__bytes.sum.per_second --format json
-	equal out first.json
+	prints first.json describe "$name" dram__bytes.sum.per_second --format json
 done
 refuses 2 "'86' means several chips: GA102, GA103, GA104, GA106, GA107; which one" \
 	describe 86 dram__bytes
 refuses 2 "unknown chip 'H10O', did you mean H100" describe H10O dram__bytes
 
 section 'other kinds'
-works describe GH100 dram__bytes
-out_has '^metric,dram__bytes\.sum$'
-works describe GH100 dram__bytes --table counters
-header_is counter,domains
+shows '^metric,dram__bytes\.sum$' describe GH100 dram__bytes
+columns counter,domains describe GH100 dram__bytes --table counters
 out_has ',gpu_fbsp$'
-works describe GH100 dram__bytes --table submetrics
-header_is submetric,dim_unit,passes
-works describe GH100 dram__bytes --table constituents
-lines_are 1
+columns submetric,dim_unit,passes describe GH100 dram__bytes --table submetrics
+lines 1 describe GH100 dram__bytes --table constituents
 refuses 2 '--table terms: dram__bytes is a metric; use summary, submetrics' describe GH100 dram__bytes --table terms
 refuses 2 "--table counters: achieved_occupancy is a name of nvprof's; use summary or terms" \
 	describe GH100 achieved_occupancy --table counters
-works describe GH100 achieved_occupancy --table terms
-header_is term,exists,nearest
+columns term,exists,nearest describe GH100 achieved_occupancy --table terms
 works describe GH100 lts__t_sector_hit_rate.pct --format json
 json '[c["constituent"] for c in j["constituents"]] == ["lts__t_bytes", "lts__t_sectors", "lts__t_sectors_lookup_hit"]'
-works describe GH100 TPC.TriageCompute.sm__cycles_active --profiler pm --format json
-json 'j["single_pass"] == ["TriageCompute"]'
+gives 'j["single_pass"] == ["TriageCompute"]' describe GH100 TPC.TriageCompute.sm__cycles_active --profiler pm
 works describe GH100 sm__throughput --table constituents
 parts=$(sed -n '2,$s/,.*//p' out | tr '\n' ' ')
 works describe GH100 sm__throughput
@@ -93,14 +80,11 @@ works describe GH100 dram__throughput.avg.pct_of_peak_sustained_elapsed --format
 json 'any(c["type"] == "counter" for c in j["constituents"])'
 works describe GH100 smsp__thread_inst_executed_per_inst_executed --format json
 json 'j["metric"].endswith(".ratio") and j["type"] == "ratio"'
-works describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum
-out_has '^method,sass$'
-works describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --table counters
-out_has ',.*gpu_sass'
+shows '^method,sass$' describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum
+shows ',.*gpu_sass' describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --table counters
 works describe GH100 dram__bytes.sum --profiler pm --format json
 json 'j["profiler"] == "pm" and len(j["counters"]) >= 1 and "GV100" not in j["other_chips"]'
-works describe GH100 dram__bytes --format table
-out_has '^metric  *dram__bytes\.sum$'
+shows '^metric  *dram__bytes\.sum$' describe GH100 dram__bytes --format table
 # All of one chip that has several: a name that can't be planned is no failure.
 "$OFFPEAK" metrics GH100 --passes | awk -F , '/unschedulable/ { print $1; exit }' >refused
 while read -r name; do
@@ -127,12 +111,10 @@ refuses 2 'unknown chip|no chip|GX100' describe GX100 dram__bytes
 refuses 2 '--profiler x: use range or pm' describe GH100 dram__bytes --profiler x
 
 section "nvprof's names"
-works describe GH100 achieved_occupancy --format json
-json 'j["legacy"] == "achieved_occupancy" and j["kind"] == "metric"'
+gives 'j["legacy"] == "achieved_occupancy" and j["kind"] == "metric"' describe GH100 achieved_occupancy
 json 'j["formula"] == j["terms"][0]["term"] == "sm__warps_active.avg.pct_of_peak_sustained_active"'
 json 'j["terms"][0]["exists"] is True and j["terms"][0]["nearest"] is None'
-works describe GH100 atomic_transactions_per_request --format json
-json 'len(j["terms"]) == 4'
+gives 'len(j["terms"]) == 4' describe GH100 atomic_transactions_per_request
 works describe GH100 nvlink_total_data_transmitted --format json
 json 'j["formula"] == "nvltx__bytes.sum" and j["nvidia"] == "" and j["terms"][0]["exists"] is True'
 notes "nvprof's nvlink_total_data_transmitted has no counterpart on GB202: it has no nvltx__bytes.sum" \

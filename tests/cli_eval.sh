@@ -14,15 +14,12 @@ echo 'This is a text.' >text
 without_end "$simple" >no_end
 
 section 'eval: ranges'
-works eval "$simple"
-out_has '^range,name,kernel,grid,block,device,sm__warps_active.avg.pct_of_peak_sustained_active,'
+shows '^range,name,kernel,grid,block,device,sm__warps_active.avg.pct_of_peak_sustained_active,' eval "$simple"
 out_has '^0,0,"vadd\(const float \*, const float \*, float \*, int\)",16384x1x1,256x1x1,0,75\.3'
 lines_are 6
 keep simple.csv
-works eval "$nested"
-out_has '^2,step/elementwise,2,step,76\.6'
-works eval "$simple" --format csv
-equal out simple.csv
+shows '^2,step/elementwise,2,step,76\.6' eval "$nested"
+prints simple.csv eval "$simple" --format csv
 
 section 'eval: throughputs'
 half=$SOURCE/tests/files/half-throughput.opk
@@ -40,8 +37,7 @@ notes '1 of 1 metrics, sm__throughput[^,]*, is nan in every row' eval "$half" "$
 notes 'sm__throughput.*because its part' show "$half"
 notes 'sm__throughput.*because its part' diff "$half" "$half"
 notes 'sm__throughput.*because its part' report "$half" -o half.html
-run 1 eval "$half" --metrics sm__throughput.$pct --strict
-err_has 'because its part'
+says 1 'because its part' eval "$half" --metrics sm__throughput.$pct --strict
 # fbpa has no active cycles in this recording, so that its share of a peak is lacking, though its sum is there.
 notes 'gpu__compute_memory_throughput.*its part fbpa__dram_sectors' eval "$recordings/gh100-rotated.opk" --metrics gpu__compute_memory_throughput.avg.pct_of_peak_sustained_active
 works eval "$recordings/gh100-rotated.opk" --metrics gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed
@@ -53,8 +49,7 @@ json 'len(j) == 5 and j[0]["range"] == 0 and j[0]["name"] == "0" and j[0]["block
 json 'j[1]["smsp__inst_executed.sum"] == 20578304'
 works eval "$simple" --format ndjson
 ndjson 'len(j) == 5 and j[4]["kernel"].startswith("dgemm_naive(")'
-works eval "$simple" --format table
-out_has '^range  +name  +kernel '
+shows '^range  +name  +kernel ' eval "$simple" --format table
 notes "1 of 7 metrics, [^,]*, is nan in every row" eval "$noinst"
 err_has '1 of 7 metrics, sm__cycles_elapsed.max, is nan in every row: .*; minima and maxima need a set that names them, or .* instances$'
 out_has '^0,A,.*,nan,'
@@ -66,14 +61,11 @@ notes "1 of 7 metrics, [^,]*, is nan in every row" eval "$noinst" --format json
 json 'j[0]["sm__cycles_elapsed.max"] is None and j[1]["smsp__inst_executed.sum"] == 82313216'
 notes "1 of 7 metrics, [^,]*, is nan in every row" eval "$noinst" --format ndjson
 ndjson 'j[0]["sm__cycles_elapsed.max"] is None'
-works eval "$simple" --layout wide
-equal out simple.csv
-works eval "$simple" --layout long
-header_is range,name,kernel,grid,block,device,metric,unit,value
+prints simple.csv eval "$simple" --layout wide
+columns range,name,kernel,grid,block,device,metric,unit,value eval "$simple" --layout long
 lines_are 36
 out_has ',smsp__inst_executed.sum,[a-z_]+,2621440$'
-works eval "$nested" --layout long
-header_is range,name,level,parent,metric,unit,value
+columns range,name,level,parent,metric,unit,value eval "$nested" --layout long
 lines_are 29
 out_has '^0,step,1,,sm__cycles_elapsed.max,[a-z_]+,1521770$'
 works eval "$noinst" --layout long --format json
@@ -81,15 +73,13 @@ json 'any(r["metric"] == "sm__cycles_elapsed.max" and r["value"] is None for r i
 refuses 2 '--format xml' eval "$simple" --format xml
 
 section 'eval: metrics and sets'
-works eval "$nested" --metrics $metric
-header_is range,name,level,parent,$metric
+columns range,name,level,parent,$metric eval "$nested" --metrics $metric
 lines_are 5
 works eval "$nested" --metrics $metric,sm__cycles_elapsed.max
 header_is range,name,level,parent,$metric,sm__cycles_elapsed.max
 out_has '^0,step,1,,45301760,1521770$'
 printf 'name: x\nmetrics: [%s]\n' $metric >one.yaml
-works eval "$nested" --set ./one.yaml
-header_is range,name,level,parent,$metric
+columns range,name,level,parent,$metric eval "$nested" --set ./one.yaml
 refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed" \
 	eval "$simple" --metrics smsp__inst_execute.sum
 refuses 2 'needs a rollup' eval "$simple" --metrics smsp__inst_executed
@@ -115,43 +105,34 @@ refuses 2 "set two has no parameter 'g'" eval "$nested" --set ./two.yaml --param
 refuses 2 '--param goes with --set' eval "$nested" --metrics $metric --param f=3
 
 section 'eval: PM sampling'
-run 0 eval "$pm" --first-sample keep
-err_has '^offpeak: note: .*1 sample begins at an earlier event.*; kept$'
+says 0 '^offpeak: note: .*1 sample begins at an earlier event.*; kept$' eval "$pm" --first-sample keep
 same "$last: lines on stderr" "$(grep -c . err)" 1
 out_has '^sample,start_ns,end_ns,sm__cycles_active.avg,'
 lines_are 384
 keep pm.csv
-works eval "$pm" --first-sample mark
-out_has '^sample,start_ns,end_ns,spans_earlier,sm__cycles_active.avg,'
+shows '^sample,start_ns,end_ns,spans_earlier,sm__cycles_active.avg,' eval "$pm" --first-sample mark
 same "$last: first sample" "$(sed -n 2p out | cut -d , -f 1,4)" 0,yes
 same "$last: marked samples" "$(tail -n +2 out | cut -d , -f 4 | grep -c yes)" 1
 cut -d , -f 1-3,5- out >plain
 equal plain pm.csv
 # It spoils every statistic: without --first-sample it is left out, and that is said.
-run 0 eval "$pm"
-err_has '1 sample begins at an earlier event.*; left out unless the first sample is kept$'
+says 0 '1 sample begins at an earlier event.*; left out unless the first sample is kept$' eval "$pm"
 same "$last: lines on stderr" "$(grep -c . err)" 1
 lines_are 383
 sed 2d pm.csv >plain
 equal out plain
-works eval "$pm" --first-sample drop
-equal out plain
-run 0 eval "$recordings/gh100-pm-triage.opk"
-err_has '60 samples were begun but not completed; left out'
+prints plain eval "$pm" --first-sample drop
+says 0 '60 samples were begun but not completed; left out' eval "$recordings/gh100-pm-triage.opk"
 lines_are 1
 
 section 'eval: several files'
-works eval "$simple" "$nested"
-out_has '^range,name,file,kernel,grid,block,device,level,parent,'
+shows '^range,name,file,kernel,grid,block,device,level,parent,' eval "$simple" "$nested"
 lines_are 10
 same "$last: rows of the second" "$(grep -c ",$nested," out)" 4
-works eval "$nested" "$simple"
-lines_are 10
+lines 10 eval "$nested" "$simple"
 # The kernels of the second file are not lost for the order of the files.
-out_has '^range,name,file,kernel,grid,block,device,'
-out_has 'vadd\('
-works eval "$nested" "$noinst" --format json
-json '[r["file"] for r in j].count("'"$noinst"'") == 2'
+out_has '^range,name,file,kernel,grid,block,device,' 'vadd\('
+gives '[r["file"] for r in j].count("'"$noinst"'") == 2' eval "$nested" "$noinst"
 refuses 2 "the files don't go into one table" eval "$simple" "$pm"
 refuses 2 "the files don't go into one table" eval "$pm" "$simple" --layout long
 same "$last: in groups" "$(sed 1d err)" "  PM samples: $pm
@@ -165,8 +146,7 @@ run 0 eval "$simple" "$wide" --layout long
 err_has 'wide-auto.opk: smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct is above 101% in 1 row, up to 101.9%: its counters may have been'
 same 'notes of shares' "$(grep -c 'is above 101%' err)" 2
 header_is range,name,file,kernel,grid,block,device,metric,unit,value
-works eval "$nested" "$noinst" --metrics $metric
-header_is range,name,file,level,parent,$metric
+columns range,name,file,level,parent,$metric eval "$nested" "$noinst" --metrics $metric
 refuses 4 'nowhere.opk' eval "$simple" nowhere.opk
 refuses 4 'cut off' eval "$simple" no_end
 # Before anything is evaluated, for which there is nothing here.
@@ -175,8 +155,7 @@ refuses 4 'no_end: cut off' eval --cuda /nowhere "$simple" no_end
 section 'eval: recordings that were cut off'
 notes "cut off" eval no_end --allow-incomplete
 equal out simple.csv
-works eval "$simple" --allow-incomplete
-equal out simple.csv
+prints simple.csv eval "$simple" --allow-incomplete
 
 section 'eval: -o'
 fresh
@@ -207,13 +186,10 @@ extract DATA "$pm" pm.image
 works info "$simple" --format csv
 metrics=$(sed -n 's/^metrics,//p' out | tr ' ' ,)
 hash=$(grep '^config_hash,' out)
-works eval --raw image --metrics "$metrics"
-out_has '^range,name,sm__warps_active'
+shows '^range,name,sm__warps_active' eval --raw image --metrics "$metrics"
 keep raw.csv
-works eval --raw image --metrics "$metrics" --chip gh100 --profiler range
-equal out raw.csv
-works eval --raw image --set ./one.yaml
-header_is range,name,$metric
+prints raw.csv eval --raw image --metrics "$metrics" --chip gh100 --profiler range
+columns range,name,$metric eval --raw image --set ./one.yaml
 refuses 2 'metrics' eval --raw image
 works eval "$simple" --metrics achieved_occupancy,gpu__time_duration.sum --where 'ipc>1'
 header_is range,name,kernel,grid,block,device,achieved_occupancy,gpu__time_duration.sum
@@ -227,8 +203,7 @@ for option in '--metrics smsp__inst*' '--columns kernel,smsp__inst*'; do
 done
 refuses 2 'did you mean achieved_occupancy[?]' eval "$simple" --metrics achieved_ocupancy
 refuses 2 'did you mean sm__cycles_elapsed.max[?]' eval "$simple" --metrics sm_cycles_elapsed.max
-works eval --raw image --metrics inst_executed --chip GH100
-header_is range,name,inst_executed
+columns range,name,inst_executed eval --raw image --metrics inst_executed --chip GH100
 refuses 2 'depends on the chip: name it' eval --raw image --metrics inst_executed
 refuses 2 "'inst_executed' is no full metric name" import --raw image --metrics inst_executed \
 	--chip GH100 -o dir/none.opk
@@ -238,24 +213,16 @@ fresh
 works import --raw image --metrics "$metrics" -o dir/new.opk
 out_lacks .
 files_are 'new.opk '
-works info dir/new.opk
-out_has '^chip,GH100$'
-out_has '^kind,recording$'
-out_has '^source,image$'
-out_has '^images,1$'
-works eval dir/new.opk
-equal out raw.csv
+shows '^chip,GH100$' info dir/new.opk
+out_has '^kind,recording$' '^source,image$' '^images,1$'
+prints raw.csv eval dir/new.opk
 works import --raw image --metrics "$metrics" -o dir/new.opk --ranges ranges --config config \
 	--availability availability --set-name simple
-works info dir/new.opk
-out_has '^set,simple$'
-out_has "^$hash\$"
-out_has '^recorded_ranges,5$'
-works eval dir/new.opk
-equal out simple.csv
+shows '^set,simple$' info dir/new.opk
+out_has "^$hash\$" '^recorded_ranges,5$'
+prints simple.csv eval dir/new.opk
 works import --raw image --set ./one.yaml -o dir/one.opk --chip GH100 --profiler range
-works eval dir/one.opk
-header_is range,name,$metric
+columns range,name,$metric eval dir/one.opk
 # A set with derived metrics, on the chip that the image names.
 cat >derived.yaml <<'END'
 name: work
@@ -269,14 +236,11 @@ keep derived.csv
 works import --raw image --set ./derived.yaml -o dir/derived.opk
 for how in dir/derived.opk '--raw image --set ./derived.yaml' '--raw image --chip gh100 --set ./derived.yaml'; do
 	# shellcheck disable=SC2086 # words
-	works eval $how --columns name,inst,ipc
-	equal out derived.csv
+	prints derived.csv eval $how --columns name,inst,ipc
 done
-works info dir/derived.opk
-out_has '^set,work$'
+shows '^set,work$' info dir/derived.opk
 works import --raw image --set roofline-hierarchical --set-name roofs -o dir/roofs.opk
-works info dir/roofs.opk
-out_has '^set,roofs$'
+shows '^set,roofs$' info dir/roofs.opk
 head -c 60 image >image.cut
 pattern=. wanted=4 keeps_target import --raw image.cut --metrics $metric
 pattern=. wanted=4 keeps_target import --raw image --metrics $metric --ranges text

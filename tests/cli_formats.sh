@@ -19,35 +19,27 @@ works eval "$simple"
 keep simple.csv
 
 section 'eval --columns'
-works eval "$simple" --columns kernel,$inst,name,registers,file
-header_is "kernel,$inst,name,registers,file"
+columns "kernel,$inst,name,registers,file" eval "$simple" --columns kernel,$inst,name,registers,file
 out_has "^\"fma_chain\(float \*, int, int\)\",20578304,1,,$simple\$"
 lines_are 6
-works eval "$simple" --columns "$(head -n 1 simple.csv)"
-equal out simple.csv
-works eval "$simple" --columns range --format json
-json 'j == [{"range": i} for i in range(5)]'
+prints simple.csv eval "$simple" --columns "$(head -n 1 simple.csv)"
+gives 'j == [{"range": i} for i in range(5)]' eval "$simple" --columns range
 works eval "$simple" --columns name,$inst --format ndjson
 ndjson 'list(j[1]) == ["name", "'$inst'"] and j[1]["'$inst'"] == 20578304'
-works eval "$simple" --columns name,$hit --format table
-out_has "^name +$hit\$"
+shows "^name +$hit\$" eval "$simple" --columns name,$hit --format table
 # A metric that the recording does not name, where it can be had.
-works eval "$simple" --columns dram__bytes.sum,name
-out_has '^30576384,1$'
+shows '^30576384,1$' eval "$simple" --columns dram__bytes.sum,name
 works eval "$training" --columns nvtx,launch,stream,process,context,symbol,duration_ns,rank,start_ns
 header_is nvtx,launch,stream,process,context,symbol,duration_ns,rank,start_ns
-works eval "$simple" "$nested" --columns file,name,$inst
-header_is "file,name,$inst"
+columns "file,name,$inst" eval "$simple" "$nested" --columns file,name,$inst
 lines_are 10
-works eval "$simple" "$recordings/gh100-wide-auto.opk" --columns $inst
-lines_are 11
+lines 11 eval "$simple" "$recordings/gh100-wide-auto.opk" --columns $inst
 run 0 eval "$pm" --first-sample keep --columns end_ns,sample,spans_earlier,device
 header_is end_ns,sample,spans_earlier,device
 out_has '^[0-9]+,0,yes,$'
 
 section 'eval --columns: a long table'
-works eval "$simple" --layout long --columns value,name,$hit,$inst
-header_is value,name,metric,unit
+columns value,name,metric,unit eval "$simple" --layout long --columns value,name,$hit,$inst
 same "$last: rows" "$(sed -n '4,5p' out)" "55.351875735256343,1,$hit,percent
 20578304,1,$inst,instructions"
 lines_are 11
@@ -71,8 +63,7 @@ if [ -x "$splice" ]; then
 	"$splice" "$simple" t.opk '"labels":{"'$inst'":"inst"},"derived":[
 		{"name":"kernel","formula":"2 * inst"},{"name":"twice","formula":"2 * inst"}]' ||
 		fail splice
-	works eval t.opk --columns twice,inst,name
-	out_has '^41156608,20578304,1$'
+	shows '^41156608,20578304,1$' eval t.opk --columns twice,inst,name
 	refuses 2 "has no column 'twise', did you mean twice" eval t.opk --columns twise
 	refuses 2 'kernel is a value and a column' eval t.opk --columns kernel
 	refuses 2 'column kernel: the table has one of that name' eval t.opk
@@ -89,27 +80,20 @@ equal out wanted
 works eval "$simple" --where 'kernel=transpose(const float *, float *, int)'
 grep -e ^range -e transpose simple.csv >wanted
 equal out wanted
-works eval "$simple" --where 'kernel=transpose(float const*, float*, int)'
-equal out wanted
-works eval "$simple" --where kernel=transpose
-equal out wanted
-works eval "$simple" --where device=0
-equal out simple.csv
+prints wanted eval "$simple" --where 'kernel=transpose(float const*, float*, int)'
+prints wanted eval "$simple" --where kernel=transpose
+prints simple.csv eval "$simple" --where device=0
 
 section 'eval --kernel-names'
 roofline=$recordings/gh100-roofline.opk
 works eval "$simple" --columns kernel
 keep full
-works eval "$roofline" --columns kernel
-equal out full
+prints full eval "$roofline" --columns kernel
 works eval "$roofline" --columns kernel --kernel-names short
 same 'short names' "$(tr '\n' ' ' <"$tmp/out")" 'kernel vadd fma_chain transpose histogram dgemm_naive '
-works eval "$roofline" --columns kernel --kernel-names symbol
-out_has '^_Z4vaddPKfS0_Pfi$'
-works eval "$simple" --columns kernel --kernel-names symbol
-equal out full
-works eval "$simple" --columns kernel --format table
-out_has '^vadd$'
+shows '^_Z4vaddPKfS0_Pfi$' eval "$roofline" --columns kernel --kernel-names symbol
+prints full eval "$simple" --columns kernel --kernel-names symbol
+shows '^vadd$' eval "$simple" --columns kernel --format table
 works eval "$simple" --columns kernel --format table --kernel-names full
 out_has '^vadd\(const float \*, const float \*, float \*, int\)$'
 works eval "$simple" "$roofline" --aggregate kernel --columns kernel,count,gpu__time_duration.sum --format table
@@ -119,15 +103,12 @@ works eval "$training" --columns kernel,symbol --kernel-names short --format jso
 json 'len({r["symbol"] for r in j}) == len({r["kernel"] for r in j}) > 20'
 json 'max(len(r["kernel"]) for r in j) < 130 and "gemm" in str(j)'
 refuses 2 'a database has kernel and symbol' eval "$simple" --kernel-names full -o x.db
-works eval "$simple" --where 'range=[13]' --where 'kernel=*gram*'
-lines_are 2
+lines 2 eval "$simple" --where 'range=[13]' --where 'kernel=*gram*'
 out_has '^3,3,"histogram'
-works eval "$nested" --where 'range=step/*' --layout long
-lines_are 15
+lines 15 eval "$nested" --where 'range=step/*' --layout long
 works eval "$training" --where 'grid=*x1x1' --columns grid
 out_lacks 'x[2-9]'
-works eval "$simple" "$nested" --where 'name=step*' --columns file,name
-lines_are 4
+lines 4 eval "$simple" "$nested" --where 'name=step*' --columns file,name
 # Numbers and values are compared; what rows are chosen by needs no column.
 works eval "$simple" --where "$inst>1e7" --where 'grid_x > 16' --columns name,$inst
 same "$last" "$(sed 1d out | tr '\n' ' ')" '1,20578304 4,19480576 '
@@ -313,20 +294,16 @@ same "$last" "$(tail -n 1 out)" 7
 section 'eval: derived metrics with their units, in every format'
 roofline=$recordings/gh100-roofline.opk
 set -- "$roofline" --where 'kernel=*fma*' --columns metric,unit,value,flop,dram_intensity,tensor_fp64
-works eval "$@" --layout long
-header_is metric,unit,value
+columns metric,unit,value eval "$@" --layout long
 lines_are 4
-out_has '^flop,flop,872415232$'
-out_has '^dram_intensity,flop/byte,[0-9.]*$'
-out_has '^tensor_fp64,math_ops,0$'
+out_has '^flop,flop,872415232$' '^dram_intensity,flop/byte,[0-9.]*$' '^tensor_fp64,math_ops,0$'
 sed 1d out >rows.csv
 works eval "$@" --layout long --format ndjson
 sed 's/^{"metric":"//; s/","unit":"/,/; s/","value":/,/; s/}$//' out >rows.ndjson
 equal rows.ndjson rows.csv
 works eval "$@" --layout long --format json
 json '[(r["metric"], r["unit"]) for r in j] == [("flop", "flop"), ("dram_intensity", "flop/byte"), ("tensor_fp64", "math_ops")]'
-works eval "$@" --layout long --format table
-out_has '^flop *Mflop *872\.42$'
+shows '^flop *Mflop *872\.42$' eval "$@" --layout long --format table
 works eval "$roofline" --where 'kernel=*fma*' --columns flop,dram_intensity,tensor_fp64 -o derived.db
 asks derived.db 'SELECT metric, unit, value FROM long ORDER BY position'
 sed 1d out | sed 's/\.0$//' >rows.db

@@ -38,14 +38,11 @@ near() {
 }
 
 section 'trim'
-works trim "$simple" -o simple.opk
-header_is file,size,images,image_bytes
+columns file,size,images,image_bytes trim "$simple" -o simple.opk
 lines_are 3
 # Heads are larger from 13.3 on.
-out_has "^simple.opk,[0-9]+,1,30[0-4][0-9]{3}$"
-out_has ',35416,1,479668$'
-works trim "$wide" -o wide.opk
-out_has '^wide.opk,[0-9]+,1,7[0-9]{6}$'
+out_has "^simple.opk,[0-9]+,1,30[0-4][0-9]{3}$" ',35416,1,479668$'
+shows '^wide.opk,[0-9]+,1,7[0-9]{6}$' trim "$wide" -o wide.opk
 
 section 'trim: every recording'
 for file in "$recordings"/*.opk; do
@@ -59,8 +56,7 @@ for file in "$recordings"/*.opk; do
 	# META says which command made it.
 	cupti_from 130100 || json 'j[1]["size"] <= j[0]["size"] + 16 or j[0]["images"] in (2, 3)'
 	json 'j[1]["image_bytes"] <= j[0]["image_bytes"] + 4096 * j[0]["images"]'
-	json 'j[1]["image_bytes"] <= j[0]["image_bytes"]'
-	json 'j[0]["images"] == j[1]["images"]'
+	json 'j[1]["image_bytes"] <= j[0]["image_bytes"]' 'j[0]["images"] == j[1]["images"]'
 	values_of "$file" --launch-columns all >wanted
 	values_of trimmed.opk --launch-columns all >got
 	equal got wanted
@@ -68,10 +64,8 @@ for file in "$recordings"/*.opk; do
 	works trim trimmed.opk -o again.opk
 	equal again.opk trimmed.opk
 done
-works trim "$pm" -o pm.opk --format json
-json 'j[1]["image_bytes"] == 13653067'
-works info pm.opk --format json
-json 'j["recorded_ranges"] == 383 and j["complete"] is True'
+gives 'j[1]["image_bytes"] == 13653067' trim "$pm" -o pm.opk
+gives 'j["recorded_ranges"] == 383 and j["complete"] is True' info pm.opk
 "$splice" "$simple" later.opk '"later":{"a":1}' || fail splice
 works trim later.opk -o later-trimmed.opk
 if extract META later-trimmed.opk meta; then
@@ -140,17 +134,14 @@ keep wanted
 works split "$training" --by 50 -o number.opk
 works merge -o whole.opk number-1.opk number-2.opk number-3.opk number-4.opk number-5.opk \
 	number-6.opk number-7.opk
-works eval whole.opk
-equal out wanted
+prints wanted eval whole.opk
 
 section 'split: passes, counts'
 "$rotate" kernel "$simple" kernel.opk 1 2 2 || fail rotate
 parts kernel.opk segment 3
 works split kernel.opk --by kernel -o counts.opk
-works info counts-1.opk --format json
-json 'j["stats"][0]["launches"] == 30 and j["passes"] == 2 and j["join"] == "kernel"'
-works info counts-2.opk --format json
-json '"stats" not in j or j["stats"] == []'
+gives 'j["stats"][0]["launches"] == 30 and j["passes"] == 2 and j["join"] == "kernel"' info counts-1.opk
+gives '"stats" not in j or j["stats"] == []' info counts-2.opk
 
 section 'split: refused'
 refuses 2 '--by and -o OUT.opk are needed' split "$simple" -o x.opk
@@ -172,8 +163,7 @@ section 'sums are what the GPU counted'
 # is in elapsed cycles and time of the range, and so in whatever is per elapsed cycle.
 works split "$simple" --by 2 -o two.opk
 works merge two-1.opk --sum device -o sum.opk
-works eval sum.opk --layout long
-header_is range,name,count,metric,unit,value
+columns range,name,count,metric,unit,value eval sum.opk --layout long
 lines_are 8
 out_has '^0,0,2,smsp__inst_executed.sum,instructions,23199744$'
 keep sum.long
@@ -205,16 +195,13 @@ near $metric "$(field $metric 1 sum.long)" "$(field $metric 1 range.long)" 0.01
 works merge "$nvtx" --sum name -o names.opk
 works split names.opk --by name -o names.opk
 works merge names-2.opk names-3.opk names-4.opk --sum device -o inside.opk
-works eval inside.opk --format json
-json 'len(j) == 1 and j[0]["count"] == 6 and j[0]["smsp__inst_executed.sum"] == 1017594380'
-works eval names-1.opk --format json
-json 'j[0]["name"] == "step" and j[0]["smsp__inst_executed.sum"] == 1017594380'
+gives 'len(j) == 1 and j[0]["count"] == 6 and j[0]["smsp__inst_executed.sum"] == 1017594380' eval inside.opk
+gives 'j[0]["name"] == "step" and j[0]["smsp__inst_executed.sum"] == 1017594380' eval names-1.opk
 
 section 'merge --sum'
 # A sum of one range is that range, bit for bit.
 works merge "$nested" --sum name -o same.opk
-works eval same.opk
-header_is "range,name,count,level,parent,$(sed -n '1s/^range,//p' "$golden/gh100-nested.csv")"
+columns "range,name,count,level,parent,$(sed -n '1s/^range,//p' "$golden/gh100-nested.csv")" eval same.opk
 without_levels <out | cut -d , -f 2,4- | sed '1s/^name,/range,/' >plain
 equal plain "$golden/gh100-nested.csv"
 works merge "$wide" --sum kernel -o same.opk
@@ -231,25 +218,19 @@ else
 fi
 # Over segments, and over files; what they agree on stays.
 works merge "$training" --sum kernel -o kernels.opk
-works eval kernels.opk --format json --launch-columns all
-json 'len(j) == 40 and sum(r["count"] for r in j) == 327'
+gives 'len(j) == 40 and sum(r["count"] for r in j) == 327' eval kernels.opk --launch-columns all
 json 'all(r["kernel"] and r["device"] == 0 for r in j) and any(r["grid"] is None for r in j)'
 json 'all(r["launch"] is None for r in j if r["count"] > 1)'
 notes 'named twice: it counts twice' merge "$training" "$training" --sum kernel -o twice.opk
-works eval twice.opk --format json
-json 'len(j) == 40 and sum(r["count"] for r in j) == 654'
+gives 'len(j) == 40 and sum(r["count"] for r in j) == 654' eval twice.opk
 # Sums can be summed again, and tell how many ranges they are of.
 works merge kernels.opk --sum device -o all.opk
-works eval all.opk --format json
-json 'len(j) == 1 and j[0]["count"] == 327'
+gives 'len(j) == 1 and j[0]["count"] == 327' eval all.opk
 keep again
 works merge "$training" --sum device -o all.opk
-works eval all.opk --format json
-equal out again
-works info all.opk --format json
-json 'j["recorded_ranges"] == 1 and j["integrity"] == "ok"'
-works eval names.opk --format json
-json '[r["duration_ns"] for r in j] == [382613988, 233371637, 88196675, 62938925]'
+prints again eval all.opk --format json
+gives 'j["recorded_ranges"] == 1 and j["integrity"] == "ok"' info all.opk
+gives '[r["duration_ns"] for r in j] == [382613988, 233371637, 88196675, 62938925]' eval names.opk
 # Instances or not, a GPU or another: refused, and nothing is written.
 noinst=$recordings/gh100-legacy-noinst.opk user=$recordings/gh100-legacy-user.opk
 wanted=2 pattern='ranges of different GPUs, or of other counters or instances'
@@ -270,8 +251,7 @@ works merge "$simple" --sum device -o sum.opk
 values_of sum.opk | cut -d , -f 4-9 >wanted
 values_of even-sum.opk | sed 's/^\([^,]*,\)\{8\}//' | cut -d , -f 1-6 >got
 equal got wanted
-works info even-sum.opk --format json
-json 'j["join"] == "name"'
+gives 'j["join"] == "name"' info even-sum.opk
 "$rotate" kernel "$simple" uneven.opk 1 2 2 || fail rotate
 pattern="5 ranges of pass 1, and 10 of pass 2"
 keeps_target merge uneven.opk --sum device,nvtx
@@ -288,15 +268,13 @@ lines_are 8
 out_has '^0,,0,smsp__inst_executed.sum,instructions,5,49233920,9846784,2621440,20578304,3932160,20139212\.8[0-9]*,'
 out_has '^0,,0,gpu__time_duration.sum,nanoseconds,5,502176,100435\.2,21216,358080,26560,'
 # A ratio of sums, and no mean of ratios: as merge --sum has it.
-works eval sum.opk --format json
-json 'abs(j[0]["lts__t_sector_hit_rate.pct"] - 74.506878719330246) < 1e-12'
+gives 'abs(j[0]["lts__t_sector_hit_rate.pct"] - 74.506878719330246) < 1e-12' eval sum.opk
 works eval "$simple" --aggregate device
 out_has '^0,,0,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,36\.08725785435005,89\.90674577640723'
 out_has '^0,,0,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,5,nan,9\.2021749184557713,2\.2'
 works eval "$simple" --aggregate kernel --format json
 json 'len(j) == 35 and all(r["count"] == 1 and r["mean"] == r["p50"] == r["max"] for r in j)'
-works eval "$training" --aggregate kernel --format json
-json 'len(j) == 40 and sum(r["count"] for r in j) == 327'
+gives 'len(j) == 40 and sum(r["count"] for r in j) == 327' eval "$training" --aggregate kernel
 json 'all(r["min"] <= r["p50"] <= r["p90"] <= r["p99"] <= r["max"] for r in j)'
 works eval "$nvtx" --aggregate name --format json
 json 'j[1]["sum"] == 1017594380 and j[1]["mean"] == 508797190 and j[1]["count"] == 2'
@@ -391,8 +369,7 @@ done
 works merge host-1.opk host-2.opk -o hosts.opk
 works eval hosts.opk --columns name,host,device
 same 'hosts' "$(sed 1d out | tr '\n' ' ')" '0,node1,0 1,node1,0 2,node1,0 3,node2,0 4,node2,0 '
-works eval hosts.opk --columns $inst,name --where host=node2
-lines_are 3
+lines 3 eval hosts.opk --columns $inst,name --where host=node2
 notes 'ranges of up to 2 GPUs,.*device in the key' eval hosts.opk --aggregate all --format json
 keep hosts
 works eval "$simple" --aggregate all --metrics "$metrics" --format json
@@ -428,16 +405,13 @@ lines_are 5
 works eval hosts.opk --aggregate kernel,device --metrics $inst --columns host,device,count
 same 'by device' "$(sed 1d out | cut -d , -f 1-3 | tr '\n' ' ')" 'node1,0,2 node1,0,1 node2,0,1 node2,0,1 '
 works merge hosts.opk --sum kernel -o by-host.opk
-works eval by-host.opk --columns kernel,host,count
-lines_are 5
-works split hosts.opk --by host -o by-host.opk
-lines_are 3
+lines 5 eval by-host.opk --columns kernel,host,count
+lines 3 split hosts.opk --by host -o by-host.opk
 refuses 2 'by goes with --aggregate' eval hosts.opk --by host
 
 section 'eval --aggregate: derived metrics'
 roofline=$recordings/gh100-roofline.opk
-works eval "$roofline" --aggregate device --format json
-json '{r["metric"]: r["sum"] for r in j}["fp32_flop"] == 843055104'
+gives '{r["metric"]: r["sum"] for r in j}["fp32_flop"] == 843055104' eval "$roofline" --aggregate device
 json '{r["metric"]: r["sum"] for r in j}["dram_intensity"] is None'
 keep aggregated
 works merge "$roofline" --sum device -o roofline.opk
@@ -492,8 +466,7 @@ sed 's/^[0-9]*,//' out >got
 sed -n '1p; /,step\//p' all | sed 's/^[0-9]*,//' >wanted
 equal got wanted
 out_has '^0,step/forward,'
-works eval "$nvtx" --aggregate name --where range=step --columns name,p50,$inst,mean
-lines_are 2
+lines 2 eval "$nvtx" --aggregate name --where range=step --columns name,p50,$inst,mean
 header_is name,p50,mean,metric,unit
 out_has "^step,508797190,508797190,$inst,instructions$"
 works eval "$nvtx" --aggregate name --columns $inst,sm__cycles_active.avg

@@ -9,8 +9,7 @@ sections=$SOURCE/tests/files/sections
 cp "$sections"/* .
 
 section 'to stdout'
-works sets --import syntax.section
-equal out "$sections/syntax.yaml"
+prints "$sections/syntax.yaml" sets --import syntax.section
 notes '18 imported for profiler range, 13 left out: the last lines say' sets --import kernel.section
 equal out "$sections/kernel.yaml"
 notes '2 more, for profiler pm, are a set of their own: .* FILE-pm.yaml' sets --import names.txt
@@ -32,15 +31,12 @@ equal a.b/list-pm "$sections/names-pm.yaml"
 section 'what they are'
 sed 's/: *\[.*\]//' <syntax.section >copy
 printf '\n  Identifier : "x"\nMetrics { Name: "a__b.sum" }' >field
-works sets --import field
-out_has '^name: x$'
+shows '^name: x$' sets --import field
 printf '# c\n\nMetrics { Name: "a__b.sum" } Identifier: "why"' >message
-works sets --import message
-out_has '^name: why$'
+shows '^name: why$' sets --import message
 printf 'regex:a{2}\npmsampling:a__b.sum a__c.sum' >list.one
 notes . sets --import list.one
-out_has "^name: list$"
-out_has "'/\.\*\(a\{2\}\)\.\*/'"
+out_has "^name: list$" "'/\.\*\(a\{2\}\)\.\*/'"
 printf 'a__b.sum a__c.sum' >list.section
 refuses 4 "list.section:1:10: ':' or '\{' is needed after a__b|':' or '\{' is needed" sets --import list.section
 
@@ -81,15 +77,13 @@ if have_cupti 130000; then
 		done
 	} >many.section
 	works sets --import many.section -o many.yaml
-	run 1 plan --chip GH100 ./many.yaml
-	err_has 'set Many needs [0-9]+ passes on GH100$'
+	says 1 'set Many needs [0-9]+ passes on GH100$' plan --chip GH100 ./many.yaml
 	err_has 'PM sampling has one: keep what fits a single pass, or divide the set among'
 	mkdir split
 	notes 'left out sm__mio_inst_issued.sum$' build --chip GH100 ./many.yaml --split -o split/many.opk --format json
 	json 'len(j) > 1 and sum(f["metrics"] for f in j) == 8 and all(f["passes"] == 1 for f in j)'
 	for file in split/*; do
-		works info "$file" --format json
-		json 'j["profiler"] == "pm" and j["passes"] == 1 and j["set"] == "Many"'
+		gives 'j["profiler"] == "pm" and j["passes"] == 1 and j["set"] == "Many"' info "$file"
 		"$OFFPEAK" info "$file" --format csv | sed -n 's/^metrics,//p' | tr ' ' '\n' >>sampled
 	done
 	same 'each once' "$(sort -u sampled | wc -l)" 8
@@ -113,11 +107,9 @@ if have_cupti 130000; then
 	works sets --single-pass GH100 offpeak-range --yaml
 	cp out single.yaml
 	out_has '^chips: \[GH100\]$'
-	works sets --check ./single.yaml
-	out_has '^GH100,1,[0-9]*,0,ok$'
+	shows '^GH100,1,[0-9]*,0,ok$' sets --check ./single.yaml
 	works sets --single-pass gh100 TriageCompute --yaml -o triage.yaml
-	works sets --check ./triage.yaml
-	out_has '^GH100,1,[0-9]*,0,ok$'
+	shows '^GH100,1,[0-9]*,0,ok$' sets --check ./triage.yaml
 	# One that is not there is refused as plans refuse it, which know what the release lists.
 	refuses 2 "GH100 has no single-pass set 'nope' with CUPTI" sets --single-pass GH100 nope
 	cp "$tmp/err" "$tmp/nope"

@@ -10,8 +10,7 @@ cd "$tmp" || exit 99
 pass 'what ran alone' "$BUILD/tests/add_kernels" --trace trace.opk 50
 
 section 'what ran alone'
-works eval trace.opk
-header_is 'kernel,kind,stream,start_ns,end_ns,duration_ns,shared_ns,bytes'
+columns 'kernel,kind,stream,start_ns,end_ns,duration_ns,shared_ns,bytes' eval trace.opk
 lines_are 47
 out_has '^memcpy HtoD,copy,7,999950000,1000000000,50000,0,1048576$'
 out_has '^beside\(int\),kernel,9,1001000000,1001900000,900000,900000,$'
@@ -26,12 +25,9 @@ same 'pauses are not launches' "$(sed -n 2p out)" ,25
 works eval trace.opk --where 'kernel=softmax' --where 'duration_ns>1000' --columns name,kernel,start_ns --top 2
 lines_are 3
 out_has '^"softmax\(float \*, int\)","softmax\(float \*, int\)",1005100000$'
-works eval trace.opk --where kind=copy --where stream=7 --columns bytes
-lines_are 5
-works eval trace.opk --per kernel --format json
-json '[r["launches"] for r in j if r["kernel"].startswith("gemm")] == [13]'
-works eval trace.opk --per kernel --format table
-out_has '^gemm  *kernel  *13 '
+lines 5 eval trace.opk --where kind=copy --where stream=7 --columns bytes
+gives '[r["launches"] for r in j if r["kernel"].startswith("gemm")] == [13]' eval trace.opk --per kernel
+shows '^gemm  *kernel  *13 ' eval trace.opk --per kernel --format table
 refuses 2 '--aggregate device: .*put together by kernel' eval trace.opk --aggregate device
 refuses 2 'has no samples' eval trace.opk --per sample
 for option in 'level all --aggregate kernel' 'first-sample keep' 'join none'; do
@@ -61,14 +57,10 @@ without_end trace.opk >torn.opk
 refuses 4 'cut off: its end section is missing; use --allow-incomplete' eval torn.opk
 notes 'torn.opk: cut off: these are the records of its 2 whole sections' eval torn.opk --allow-incomplete
 lines_are 47
-works show torn.opk
-out_has '^complete +no: cut off after 2 whole sections$'
-works show trace.opk
-out_has '^run +42 launches of 4 kernels; the GPU was busy 91.5% of 0.08429 s$'
-out_has '^gemm +65 +8[0-9.]+ +13 +5 +5 +5$'
-out_has '^ +9 +3\.6 +4$'
-out_has '^memcpy HtoD +200 +4 +50 +4\.1943 +20\.972$'
-out_has '^step +160 +4 +40 +40 +40$'
+shows '^complete +no: cut off after 2 whole sections$' show torn.opk
+shows '^run +42 launches of 4 kernels; the GPU was busy 91.5% of 0.08429 s$' show trace.opk
+out_has '^gemm +65 +8[0-9.]+ +13 +5 +5 +5$' '^ +9 +3\.6 +4$'
+out_has '^memcpy HtoD +200 +4 +50 +4\.1943 +20\.972$' '^step +160 +4 +40 +40 +40$'
 works show trace.opk --kernel '*soft*' --format json
 json '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]["stream"] == 7'
 notes '3 more kernels, .*: --top 4 shows them' show trace.opk --sort launches --top 1
@@ -79,14 +71,12 @@ pass 'many kernels of one name' "$BUILD/tests/add_kernels" --trace many.opk 4000
 pass 'their names' timeout 40 "$OFFPEAK" show many.opk
 pass 'a page of them' timeout 40 "$OFFPEAK" report many.opk -o many.html
 pass 'large copies' "$BUILD/tests/add_kernels" --trace large.opk 50 6000000000000000000 12
-works eval large.opk --aggregate kernel --where kind=copy --columns launches,bytes
-out_has '^4,18446744073709551615$'
+shows '^4,18446744073709551615$' eval large.opk --aggregate kernel --where kind=copy --columns launches,bytes
 # --top is of kernels: other tables have ten rows at least.
 notes '2 more streams: --top 12 shows them' show large.opk --top 1
 out_has '^memcpy HtoD +200 +4 +50 +18\.447 '
 same 'streams' "$(awk '!NF { on = 0 } on && /^ +[0-9]/ { n++ } /^stream/ { on = 1 } END { print n }' out)" 10
-works show large.opk --top 12 --format json
-json 'len(j["streams"]) == 12'
+gives 'len(j["streams"]) == 12' show large.opk --top 12
 
 works show "$recordings/gh100-training-trace.opk" --top 40
 out_has '^run +27849 launches of 40 kernels; the GPU was busy 16.5% of 1.554 s$'
@@ -116,20 +106,17 @@ notes '^offpeak: note: 1 of 4 kernels ran for less than a sample, .*: nan' eval 
 header_is 'kernel,launches,samples,samples_alone,gpu__time_duration.sum,lts__t_sectors.sum'
 lines_are 7
 out_has '^"gemm<float>\(.*\)",561,14572,13101,4999[0-9.]+,'
-out_has '^"add\(float \*, const float \*, int\)",560,618,4,nan,nan$'
-out_has '^\(idle\),,'
+out_has '^"add\(float \*, const float \*, int\)",560,618,4,nan,nan$' '^\(idle\),,'
 notes '^offpeak: note: 1 of 4 kernels ran for less than a sample' show both.opk
 out_has '^run +18270 samples .*; 1822 launches of 4 kernels; the GPU was busy 91% of 3.656 s; set custom'
 out_has '^kernel +time +share +launches +mean +min +max +samples_alone +dram__throughput.avg.pct_of_peak'
-out_has '^gemm +2.805 +[0-9.]+ +561 +5 +5 +5 +13101 +0\.0'
-out_has '^0 +3.6538 +18269$'
+out_has '^gemm +2.805 +[0-9.]+ +561 +5 +5 +5 +13101 +0\.0' '^0 +3.6538 +18269$'
 notes '^offpeak: note: 29 of 39 kernels ran for less' eval "$recordings/gh100-training-kernels.opk" --per kernel \
 	--kernel-names short --columns kernel,launches,samples_alone,sm__inst_executed.sum
 lines_are 41
 out_has '^fmha_cutlassB_f32_aligned_64x64_k64_dropout_sm80,58,131,9558124[.]'
 # 14,415,308 of them between the records, where nothing ran for 143 of these 175 ms.
-out_has '^\(idle\),,6682,17600757[.]9'
-out_has '^"?reduce_kernel<func_wrapper_t, 128>"?,232,38,nan'
+out_has '^\(idle\),,6682,17600757[.]9' '^"?reduce_kernel<func_wrapper_t, 128>"?,232,38,nan'
 clock=dram__cycles_elapsed.avg.per_second
 works eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock
 out_has '^beside\(int\),26[0-9]{8}'

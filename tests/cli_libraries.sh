@@ -54,8 +54,7 @@ mkdir mixed
 ln -s "$(echo "$folder"/libcupti.so.1[0-9])" mixed/
 ln -s "$other" mixed/libnvperf_host.so
 pair='is of CUPTI 1[0-9.]+, and [^ ]*libnvperf_host[^ ]* of CUPTI 1[0-9.]+: they come as a pair, .*--cuda DIR'
-run 3 doctor --cuda "$tmp/mixed"
-err_has "^offpeak: note: $tmp/mixed/libcupti.so.1[0-9] $pair"
+says 3 "^offpeak: note: $tmp/mixed/libcupti.so.1[0-9] $pair" doctor --cuda "$tmp/mixed"
 err_has '^offpeak: libcupti and libnvperf_host are of different releases$'
 out_has '^libnvperf_host_version,20[0-9.]+$'
 notes "$pair" eval "$simple" --metrics smsp__inst_executed.sum --cuda "$tmp/mixed"

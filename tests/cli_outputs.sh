@@ -284,14 +284,12 @@ section 'the ending of a name chooses the format'
 # The same bytes as with --format, in a file of this ending.
 for pair in csv:csv json:json JSON:json ndjson:ndjson jsonl:ndjson txt:table; do
 	works verify other.opk -o "out.${pair%:*}"
-	works verify other.opk --format ${pair#*:}
-	equal out "out.${pair%:*}"
+	prints "out.${pair%:*}" verify other.opk --format ${pair#*:}
 done
 mkdir a.b
 works verify other.opk -o a.b/plain
 works verify other.opk --format csv -o as.json
-works verify other.opk --format csv
-equal out a.b/plain
+prints a.b/plain verify other.opk --format csv
 equal out as.json
 refuses 2 "-o x.html: no format is known by the ending .html; use .csv, .json, .ndjson, .txt" verify other.opk -o x.html
 for ending in parquet xlsx csv.gz 2024; do
@@ -361,8 +359,7 @@ for command in merge trim; do
 	[ $command = merge ] || have_cupti || continue
 	(
 		ulimit -f 20
-		run 1 $command "$training" -o dir/big.opk
-		err_has 'File too large'
+		says 1 'File too large' $command "$training" -o dir/big.opk
 		[ $tap_failures = 0 ]
 	)
 	same "$command: failures" $? 0

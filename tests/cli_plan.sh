@@ -67,17 +67,14 @@ cp lts.json out
 json '0 < j["lower_bound"] <= j["passes"]'
 
 section 'one table'
-works plan --chip GH100 roofline
-header_is field,value
+columns field,value plan --chip GH100 roofline
 out_lacks '\['
 keep summary
-works plan --chip GH100 roofline --table summary --format csv
-equal out summary
+prints summary plan --chip GH100 roofline --table summary --format csv
 for table in plan:pass,counters,domains,launch_us,replay_us,metrics domains:domains,counters,passes,lower_bound,fullest \
 	notable:metric,saves,split left_out:metric,would_fit,full_domains \
 	columns:column,shown,unit,group,metric,formula metrics:metric,passes,in,saves,split; do
-	works plan --chip GH100 roofline --table ${table%%:*}
-	header_is "${table#*:}"
+	columns "${table#*:}" plan --chip GH100 roofline --table ${table%%:*}
 done
 same "$last: metrics" "$(sed 1d out | cut -d , -f 1 | tr '\n' ' ')" "$(sed -n 's/^metrics,//p' summary) "
 same "$last: passes of a metric" "$(sed 1d out | grep -Evc '^[a-z0-9_.]+,1,[12],0,no$')" 0
@@ -109,8 +106,7 @@ json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound",
 
 section 'what the set will show'
 # There is nothing to say of a plain list.
-works plan --chip GH100 l2 --effort 0 --format json
-json '"columns" not in j'
+gives '"columns" not in j' plan --chip GH100 l2 --effort 0
 works plan --chip GH100 roofline-hierarchical --format json
 json 'j["columns"] and all(list(c) == ["column", "shown", "unit", "group", "metric", "formula"] for c in j["columns"])'
 keep plan.json
@@ -120,8 +116,7 @@ json '[c["column"] for c in json.load(open("plan.json"))["columns"] if c["shown"
 json '[c["column"] for c in json.load(open("plan.json"))["columns"] if not c["shown"]] == j["set_facts"][0]["hidden"]'
 json '{c["column"]: c["formula"] for c in json.load(open("plan.json"))["columns"] if c["formula"]} == {d["name"]: d["formula"] for d in j["derived"]}'
 json '[c["group"] for c in json.load(open("plan.json"))["columns"]][j["headings"][1]["first"]] == j["headings"][1]["title"]'
-works plan --chip GH100 roofline-hierarchical --format table
-out_has '^dram__bytes\.sum +yes +byte +Bytes$'
+shows '^dram__bytes\.sum +yes +byte +Bytes$' plan --chip GH100 roofline-hierarchical --format table
 out_has '^dram_intensity +yes +flop/byte +Intensities +flop / dram__bytes\.sum$'
 out_has '^gpu__time_duration\.sum +no +nanosecond$'
 printf 'name: short\nmetrics: [{metric: dram__bytes.sum, as: bytes}]\n' >short.yaml
@@ -129,8 +124,7 @@ works plan --chip GH100 ./short.yaml --format json
 json 'j["columns"] == [{"column": "bytes", "shown": True, "unit": "byte", "group": "", "metric": "dram__bytes.sum", "formula": ""}]'
 
 section 'patched code has passes of its own'
-works plan --chip GH100 roofline --format json
-json 'j["passes"] == 2 and j["lower_bound"] == 2'
+gives 'j["passes"] == 2 and j["lower_bound"] == 2' plan --chip GH100 roofline
 json 'all(("gpu_sass" in d) == (len(p["domains"]) == 1) for p in j["plan"] for d in [p["domains"][0].split(":")[0]])'
 
 section 'links beside other metrics'
@@ -147,8 +141,7 @@ for chip in TU102 GH100; do
 	done
 	notes 'CUPTI alone refuses' build --chip $chip "$both" -o both.opk --format json
 	json 'j["passes"] > 1'
-	works info both.opk --format json
-	json 'j["integrity"] == "ok" and len(j["metrics"]) == 5'
+	gives 'j["integrity"] == "ok" and len(j["metrics"]) == 5' info both.opk
 	notes 'CUPTI alone refuses' build --chip $chip "$both" --max-passes 1 --split -o part.opk --format json
 	json 'len(j) == 2 and sum(f["metrics"] for f in j) == 5'
 done
@@ -201,8 +194,7 @@ done
 works build --chip GH100 pm-overview -o pm.opk --raw-config pm.default --format json
 equal pm.0 pm.1
 equal pm.0 pm.default
-works plan --chip GH100 pm-overview --format json
-json 'j["passes"] == 1 and j["lower_bound"] == 1 and j["sample_bytes"] > 0'
+gives 'j["passes"] == 1 and j["lower_bound"] == 1 and j["sample_bytes"] > 0' plan --chip GH100 pm-overview
 
 # svg FILE EXPRESSION: valid XML for which the expression holds; `j` is the plan's report.
 svg() {
@@ -256,8 +248,7 @@ json 'all(p["launch_us"] == 960 and 3000 < p["replay_us"] < 40000 for p in j["pl
 json 'j["replay_us"] == sum(p["replay_us"] for p in j["plan"]) and j["measured"].startswith("H100 80GB HBM3, 20")'
 works plan --chip GH100 compute --prefer cheap --format json
 json 'j["passes"] > 20 and j["launch_us"] < 150 and [p["launch_us"] for p in j["plan"]][:3] == [960, 960, 45]'
-works plan --chip TU102 compute --format json
-json '"launch_us" not in j and j["plan"][0]["launch_us"] is None'
+gives '"launch_us" not in j and j["plan"][0]["launch_us"] is None' plan --chip TU102 compute
 run 0 plan --chip TU102 compute --prefer cheap --format json
 err_has 'what a launch costs was not measured on TU102: taken to be as on H100 80GB HBM3'
 refuses 2 'more passes, --single-pass one: not both' plan --chip GH100 compute --prefer cheap --single-pass

@@ -24,17 +24,14 @@ rows_of() {
 }
 
 section 'verify: sound files'
-works verify "$simple"
-header_is file,section,type,byte,size,status
+columns file,section,type,byte,size,status verify "$simple"
 lines_are 7
-out_has ",1,META,16,344,ok\$"
-out_has ',6,END ,35360,56,ok$'
+out_has ",1,META,16,344,ok\$" ',6,END ,35360,56,ok$'
 works verify "$recordings"/*.opk
 same 'rows that are not ok' "$(sed 1d out | grep -cv ',ok$')" 0
 works verify "$simple" --format json
 json 'all(row["status"] == "ok" for row in j) and j[3]["type"] == "DATA" and j[3]["section"] == 4'
-works verify "$simple" -o rows.csv
-lines_are 0
+lines 0 verify "$simple" -o rows.csv
 same 'rows in a file' "$(wc -l <rows.csv | tr -d ' ')" 7
 
 section 'verify: damage, with section and byte'
@@ -44,24 +41,19 @@ run 4 verify spoilt
 out_has ',4,DATA,1984,33128,damaged: its CRC-32 differs from the one stored$'
 out_has ',5,RNGS,35112,248,ok$'
 # Its only image is lost: recover would find nothing. Of several, others are left.
-err_has '^offpeak: spoilt: 1 problem$'
-err_has '^  section 4 \(DATA\) at byte 1984: damaged'
+err_has '^offpeak: spoilt: 1 problem$' '^  section 4 \(DATA\) at byte 1984: damaged'
 refuses 4 'nothing that was recorded is whole' recover spoilt -o nothing.opk
 cp "$recordings/gh100-training-pm.opk" several
 works verify several
 spoil several "$(awk -F , '$3 == "DATA" { byte = $4 + 200 } END { print byte }' "$tmp/out")"
-run 4 verify several
-err_has "^offpeak: several: [0-9]+ problems?; 'offpeak recover' keeps what is whole"
+says 4 "^offpeak: several: [0-9]+ problems?; 'offpeak recover' keeps what is whole" verify several
 run 4 verify "$simple" spoilt nowhere.opk "$pm"
-out_has '^nowhere.opk,,,0,0,.*No such file'
-out_has "^$pm,6,END ,.*,ok\$"
+out_has '^nowhere.opk,,,0,0,.*No such file' "^$pm,6,END ,.*,ok\$"
 head -c 20000 "$simple" >torn
-run 4 verify torn
-err_has '^  section 4 \(DATA\) at byte 1984: cut off: the file ends inside of it'
+says 4 '^  section 4 \(DATA\) at byte 1984: cut off: the file ends inside of it' verify torn
 err_has '^  byte 20000: cut off: its end section is missing'
 echo 'This is a text.' >text
-run 4 verify text
-err_has 'not an .opk file'
+says 4 'not an .opk file' verify text
 printf '\211OPK\r\n\032\n\001\0\0\0\0\0\0\0' >first
 run 4 verify first
 out_has '^first,,,0,0,"format version 1, this offpeak knows version 2: record it again'
@@ -98,8 +90,7 @@ rows_of "$training" >all.rows
 head -c $(($(byte_of "$training" 9) + 1000)) "$training" >torn
 cp torn torn.before
 refuses 4 'cut off' eval torn
-run 0 recover torn -o out.opk
-err_has 'what is whole of it is in out.opk; lost or left out:'
+says 0 'what is whole of it is in out.opk; lost or left out:' recover torn -o out.opk
 err_has '^  section 9 \(DATA\) at byte [0-9]*: cut off'
 equal torn torn.before
 works verify --deep out.opk
@@ -107,10 +98,8 @@ rows_of out.opk >rows
 same 'rows of three images' "$(wc -l <rows | tr -d ' ')" 167
 head -n 167 all.rows >wanted
 equal rows wanted
-works info out.opk --format json
-json 'j["integrity"] == "ok" and any("cut off" in d["reason"] for d in j["drops"])'
-json 'j["complete"] is False'
-json 'j["stats"][0]["ranges"] == 167'
+gives 'j["integrity"] == "ok" and any("cut off" in d["reason"] for d in j["drops"])' info out.opk
+json 'j["complete"] is False' 'j["stats"][0]["ranges"] == 167'
 run 0 show out.opk --format json
 json 'j["complete"].startswith("no: 1 missing: the file was cut off: what came later is not known; 1 missing: ")'
 if [ -x "$BUILD/tests/query" ]; then
@@ -139,8 +128,7 @@ spoil torn $(($(byte_of "$training" 7) + 100))
 refuses 4 'damaged' eval torn
 run 0 recover torn -o out.opk
 out_has '^torn,7,DATA,.*,damaged: its CRC-32 differs'
-out_has '^torn,8,RNGS,.*,the image that it describes is lost$'
-out_has '^torn,9,DATA,.*,kept$'
+out_has '^torn,8,RNGS,.*,the image that it describes is lost$' '^torn,9,DATA,.*,kept$'
 works verify --deep out.opk
 rows_of out.opk >rows
 sed '104,167d' all.rows >wanted

@@ -85,8 +85,7 @@ refuses 2 'a database has no order' eval "$simple" --sort name -o x.db
 refuses 2 '--top 0' eval "$simple" --top 0
 works eval "$simple" --columns name --top 2
 same "$last" "$(column 1)" '0 1 '
-works eval "$simple" --columns name --top 99
-lines_are 6
+lines 6 eval "$simple" --columns name --top 99
 
 section 'ranges inside others'
 works eval "$nvtx" --format json
@@ -99,8 +98,7 @@ works eval "$nvtx" --where 'range=step/*'
 out_lacks ,level,
 works eval "$nvtx" --where 'range=step/*' --columns level,parent
 same "$last" "$(sort -u out | tr '\n' ' ')" '1, level,parent '
-works eval "$simple" --columns level --top 1
-out_has '^1$'
+shows '^1$' eval "$simple" --columns level --top 1
 refuses 2 "no column 'level'" eval "$nvtx" --aggregate name --columns level
 refuses 2 "no column 'parent'" eval "$recordings/gh100-pm-small.opk" --columns parent
 refuses 2 "no column 'level'" eval "$recordings/gh100-training-trace.opk" --columns level
@@ -187,24 +185,19 @@ fi
 section 'eval --strict'
 works eval "$simple" --strict
 works eval "$simple" --strict --layout long
-run 1 eval "$noinst" --strict
-err_has 'strict: nan in every row: sm__cycles_elapsed.max'
+says 1 'strict: nan in every row: sm__cycles_elapsed.max' eval "$noinst" --strict
 lines_are 3
-run 0 eval "$noinst"
-err_has 'note: 1 of 7 metrics, [^,]*, is nan in every row'
+says 0 'note: 1 of 7 metrics, [^,]*, is nan in every row' eval "$noinst"
 # Only what the table shows counts.
 works eval "$noinst" --strict --columns name,$inst
 works eval "$noinst" --columns name
 run 1 eval "$noinst" --strict --layout long
-run 1 eval "$noinst" --strict --aggregate name
-err_has 'strict: nan in every group: sm__cycles_elapsed.max'
+says 1 'strict: nan in every group: sm__cycles_elapsed.max' eval "$noinst" --strict --aggregate name
 run 1 eval "$noinst" --strict -o x.db
 # In some file it is there.
 works eval "$noinst" "$simple" --strict
-run 1 eval "$simple" --strict --where device=7
-err_has 'strict: there are no rows'
-run 1 eval "$simple" --strict --aggregate name --where device=7
-err_has 'strict: there are no groups'
+says 1 'strict: there are no rows' eval "$simple" --strict --where device=7
+says 1 'strict: there are no groups' eval "$simple" --strict --aggregate name --where device=7
 cp "$simple" copy.opk
 ln -s copy.opk link.opk
 refuses 1 'simple.opk is named twice: it counts twice' eval "$simple" "$simple" --strict

@@ -37,8 +37,7 @@ equal got wanted
 run 4 sets --check bad.yaml --cuda /nonexistent
 out_lacks .
 err_has '^offpeak: note: without NVIDIA.s libraries it was not checked on any chip$'
-run 4 plan --chip GH100 ./bad.yaml
-err_has '^offpeak: ./bad.yaml: 3 errors$'
+says 4 '^offpeak: ./bad.yaml: 3 errors$' plan --chip GH100 ./bad.yaml
 printf 'name: x\nmetrics: [a__b.sum]\n\033[2J: 1\n' >escape.yaml
 run 4 sets --check escape.yaml
 same 'escapes on stderr' "$(tr -d '\n -~' <"$tmp/err" | wc -c)" 0
@@ -62,8 +61,7 @@ fi
 
 section 'names that CUPTI plans and no chip lists'
 printf 'name: x\nmetrics: [sm__cycles_active.avg.per_cycle_in_region]\n' >region.yaml
-run 4 sets --check region.yaml --chip GH100
-err_has 'region.yaml:2:11: .* of regions and frames is 0 or inf'
+says 4 'region.yaml:2:11: .* of regions and frames is 0 or inf' sets --check region.yaml --chip GH100
 
 cat >roof.yaml <<'END'
 name: roof
@@ -84,26 +82,18 @@ metrics:
 END
 
 section 'the matrix'
-works sets --check roof.yaml
-header_is chip,passes,metrics,left_out,status
-out_has '^GH100,[0-9]+,3,1,ok$'
-out_has '^GA10B,[0-9]+,3,1,ok$'
+columns chip,passes,metrics,left_out,status sets --check roof.yaml
+out_has '^GH100,[0-9]+,3,1,ok$' '^GA10B,[0-9]+,3,1,ok$'
 out_lacks '^GB'
-works sets --check roof.yaml --chip gh100
-lines_are 2
-works sets --check roof.yaml --chip GH100,GA100 --chip GA102
-lines_are 4
-works sets --check roof.yaml --chip GH100 GA100
-lines_are 3
-works sets --check roof.yaml --chip h100,A100
-out_has '^GH100,'
+lines 2 sets --check roof.yaml --chip gh100
+lines 4 sets --check roof.yaml --chip GH100,GA100 --chip GA102
+lines 3 sets --check roof.yaml --chip GH100 GA100
+shows '^GH100,' sets --check roof.yaml --chip h100,A100
 out_has '^GA100,'
 refuses 2 "'sm_86' means several chips" sets --check roof.yaml --chip sm_86
 printf 'name: p\nchips: [h100, sm_86]\nmetrics: [dram__bytes.sum, {metric: dram__sectors.sum, only: [H100]}]\n' >p.yaml
-works sets --check p.yaml
-lines_are 7
-out_has '^GH100,[0-9]+,2,'
-out_has '^GA107,[0-9]+,1,'
+lines 7 sets --check p.yaml
+out_has '^GH100,[0-9]+,2,' '^GA107,[0-9]+,1,'
 run 0 sets --check roof.yaml --chip GB202
 out_has '^GB202,[0-9]+,3,1,ok$'
 err_has '^offpeak: note: set roof does not claim to support GB202$'
@@ -112,10 +102,8 @@ json '[r["status"] for r in j] == ["ok", "ok"] and j[0]["left_out"] == 1'
 refuses 2 "unknown chip 'GH10O', did you mean GH100" sets --check roof.yaml --chip GH10O
 
 section "metrics, nvprof's names and sets in one word"
-works plan --chip GH100 achieved_occupancy --effort 0
-out_has '^metrics,sm__warps_active'
-works plan --chip GH100 ./p.yaml,achieved_occupancy,dram__bytes_read.sum --effort 0
-out_has '^set,p\+custom$'
+shows '^metrics,sm__warps_active' plan --chip GH100 achieved_occupancy --effort 0
+shows '^set,p\+custom$' plan --chip GH100 ./p.yaml,achieved_occupancy,dram__bytes_read.sum --effort 0
 out_has '^metrics,dram__bytes.sum dram__sectors.sum dram__bytes_read.sum sm__warps_active'
 refuses 2 "nvprof's cf_issued has no counterpart on GB202: " plan --chip GB202 cf_issued
 refuses 2 "has no counterpart on AD102: it has no nvlrx__bytes.sum" \
@@ -125,11 +113,9 @@ refuses 2 "no metric set 'achieved_ocupancy', did you mean achieved_occupancy" \
 refuses 2 "no metric set 'p' is shipped; did you mean the file ./p.yaml" plan --chip GH100 p
 echo text >plain.md
 refuses 2 "no metric set 'plain.md' is shipped; the file of that name is read as a set where its name ends in .yaml" sets --check plain.md
-works plan --chip GH100 ipc achieved_occupancy --format csv
-out_has '^set,custom$'
+shows '^set,custom$' plan --chip GH100 ipc achieved_occupancy --format csv
 printf 'name: n\nmetrics: [{metric: cf_issued, optional: true}, {metric: stall_constant_memory_dependency, optional: true}, ipc]\n' >n.yaml
-works sets --check n.yaml --chip GH100,GB202
-out_has '^GH100,[0-9]+,2,1,'
+shows '^GH100,[0-9]+,2,1,' sets --check n.yaml --chip GH100,GB202
 out_has '^GB202,[0-9]+,1,2,'
 
 section 'a misspelt metric'
@@ -210,8 +196,7 @@ err_lacks 'on GA100 .*; on GA100'
 err_lacks '^ .*GH100 has'
 same 'errors of both' "$(grep -c '; the same on GH100$' "$tmp/err")" 3
 err_lacks 'metric .*no_such'
-run 4 sets --check mixed.yaml --chip GH100
-err_has '^offpeak: set mixed on GH100: 3 errors$'
+says 4 '^offpeak: set mixed on GH100: 3 errors$' sets --check mixed.yaml --chip GH100
 # One that names no chip is given its chips.
 printf 'name: bare\nmetrics: [sm__cycles_active]\n' >bare.yaml
 run 4 sets --check bare.yaml --chip GH100,GA100
@@ -220,15 +205,12 @@ refuses 2 'unknown option --set: a SET is an argument, .*plan --chip CHIP tensor
 refuses 2 'unknown option --metrics=a: a SET is an argument' build --chip GH100 --metrics=a
 printf 'name: a\nmetrics:\n  - *dram*\n' >star.yaml
 refuses 4 "star.yaml:3:10: .*; a pattern that begins with '\*' goes in quotes" sets --check star.yaml --chip GH100
-run 2 sets --check mixed.yaml --chip GX
-err_has "unknown chip 'GX'"
+says 2 "unknown chip 'GX'" sets --check mixed.yaml --chip GX
 # The same without an error of the text.
 sed -e '/verzion/d; s/az:/as:/; s/maybe/true/; s/, GX999//; /no__other/d' mixed.yaml >names.yaml
-run 4 sets --check names.yaml --chip GH100
-err_has '^offpeak: set mixed on GH100: 3 errors$'
+says 4 '^offpeak: set mixed on GH100: 3 errors$' sets --check names.yaml --chip GH100
 out_has '^GH100,,,,set mixed on GH100: 3 errors$'
-run 4 plan --chip GH100 ./names.yaml
-err_has '^offpeak: set mixed on GH100: 3 errors$'
+says 4 '^offpeak: set mixed on GH100: 3 errors$' plan --chip GH100 ./names.yaml
 
 # Expressions are tried on a chip in a file with other errors, too; what is wrong with one is shown once.
 printf '%s\n' 'name: s' 'verzion: 2' 'metrics:' '  - /dram__no_such.*/' '  - /dram__(/' '  - a__b.sum' >mixed.yaml
@@ -256,8 +238,7 @@ works plan --chip GH100 'dram__bytes_[rw]*.sum' --format json
 json 'j["metrics"] == ["dram__bytes_read.sum", "dram__bytes_write.sum"]'
 works plan --chip GH100 achieved_occupancy,sm__cycles_active.avg --format json
 json 'j["metrics"] == ["sm__cycles_active.avg", "sm__warps_active.avg.pct_of_peak_sustained_active"]'
-run 0 build --chip GH100 ./roof.yaml -o roof.opk
-err_has 'left out no__such.sum'
+says 0 'left out no__such.sum' build --chip GH100 ./roof.yaml -o roof.opk
 works info roof.opk --format json
 keep info
 json 'j["labels"] == [{"label": "bytes", "metric": "dram__bytes.sum"}]'
@@ -282,8 +263,7 @@ same 'hash of a set that is joined with itself' "$(hash_of ./roof.yaml ./roof.ya
 
 section 'a plan cut to one pass'
 run 0 build --chip GH100 --single-pass ./roof.yaml -o single.opk
-works info single.opk --format json
-json 'len(j["metrics"]) == 2'
+gives 'len(j["metrics"]) == 2' info single.opk
 json 'j.get("derived", []) == []'
 json 'j["set_facts"][0].get("columns", ["bytes", "sm__cycles_active.avg"]) == ["bytes", "sm__cycles_active.avg"]'
 section 'more than one error'
@@ -301,12 +281,10 @@ err_has "broken.yaml:5:27: did not find expected ',' or '}'; inside \{...\} and 
 # Each of several files has its errors shown.
 printf 'name: [x\n' >open.yaml
 refuses 4 '^offpeak: ./open.yaml:2:1: ' plan --chip GH100 ./open.yaml broken.yaml memory ./nowhere.yaml
-err_has '^offpeak: broken.yaml: 3 errors'
-err_has "nowhere.yaml: can't open"
+err_has '^offpeak: broken.yaml: 3 errors' "nowhere.yaml: can't open"
 
 section 'what a set lists'
-works sets roofline
-header_is metric,unit,group,shown,short_for,formula,description
+columns metric,unit,group,shown,short_for,formula,description sets roofline
 out_has '^dram__bytes\.sum,byte,,yes,,,# of bytes accessed in DRAM$'
 works sets top-down --format json
 json 'j["chip"] == "GH100" and j["passes"] > 1 and j["description"].startswith("Every cycle of every")'
@@ -314,11 +292,9 @@ json '[g["group"] for g in j["groups"]] == ["Issue slots", "Schedulers", "Stalls
 works sets top-down --table metrics --format json
 json '[m["formula"] for m in j if m["metric"] == "memory_slots"] == ["lost * memory_stalls"]'
 json '{m["group"] for m in j if not m["shown"]} == {""}'
-works sets top-down --table groups
-header_is group,text
+columns group,text sets top-down --table groups
 lines_are 5
-works sets top-down --chip ga100 --table summary
-out_has '^chip,GA100$'
+shows '^chip,GA100$' sets top-down --chip ga100 --table summary
 works plan --chip GA100 top-down
 same 'passes' "$(grep '^passes,' out)" "$("$OFFPEAK" sets top-down --chip GA100 --table summary | grep '^passes,')"
 # The page has all of the prose.
@@ -328,14 +304,11 @@ for text in '^set +top-down$' '^ +slots add up to one; so do' '^Issue slots$' '^
 	out_has "$text"
 done
 # One for other chips is shown on one of theirs; metrics are a set, too.
-works sets memory-soc --table summary
-out_has '^chip,G[AB]1?20?B$|^chip,G[AB][0-9]+B$'
-works sets dram__bytes.sum
-lines_are 2
+shows '^chip,G[AB]1?20?B$|^chip,G[AB][0-9]+B$' sets memory-soc --table summary
+lines 2 sets dram__bytes.sum
 refuses 2 'shown on one chip' sets memory --chip GH100 --chip GB100
 refuses 2 'go with SET or --check SET' sets --chip GH100
-run 0 sets roofline --cuda /nonexistent
-err_has 'as they are written'
+says 0 'as they are written' sets roofline --cuda /nonexistent
 out_has '^dram__bytes\.sum,,,yes,,,$'
 refuses 2 'no metric set' sets no-such-set
 refuses 2 'surplus' sets roofline top-down

@@ -7,8 +7,7 @@ need_cupti_13
 cd "$tmp" || exit 99
 
 section 'sets of a chip'
-works sets --single-pass GH100 --format json
-json '[s["set"] for s in j] == ["TriageCompute", "offpeak-range"]'
+gives '[s["set"] for s in j] == ["TriageCompute", "offpeak-range"]' sets --single-pass GH100
 json '[s["profiler"] for s in j] == ["pm", "range"]'
 json 'all(s["metrics"] > 30 for s in j) and j[1]["origin"] == "offpeak" and j[1]["left_out"] > 0'
 # From 13.1 on all of it fits, from 13.2 on NVIDIA lists it.
@@ -20,12 +19,9 @@ else
 	json 'j[0]["origin"] == "emulated" and j[0]["left_out"] > 0'
 fi
 keep first.json
-works sets --single-pass gh100 --format json
-equal out first.json
-works sets --single-pass GH100 --format json --no-cache
-equal out first.json
-works sets --single-pass GA100
-out_has '^offpeak-pm,pm,offpeak,'
+prints first.json sets --single-pass gh100 --format json
+prints first.json sets --single-pass GH100 --format json --no-cache
+shows '^offpeak-pm,pm,offpeak,' sets --single-pass GA100
 if "$OFFPEAK" chips | grep -q '^GV11B,'; then
 	works sets --single-pass GV11B
 	same 'sets of a chip without a profiler' "$(wc -l <out)" 1
@@ -41,12 +37,10 @@ else
 fi
 out_has '^TPC\.TriageCompute\.sm__cycles_active\.sum,counter,sm,gpc_cycle,'
 names=$(tail -n +2 out | cut -d, -f1 | paste -sd, -)
-works plan --chip GH100 --profiler pm "$names" --format json
-json 'j["passes"] == 1'
+gives 'j["passes"] == 1' plan --chip GH100 --profiler pm "$names"
 works build --chip GH100 single-pass:TriageCompute -o triage.opk --format json
 json 'j["profiler"] == "pm" and j["set"] == "TriageCompute" and j["passes"] == 1 and j["metrics"] > 100'
-works plan --chip GH100 single-pass:offpeak-range --format json
-json 'j["profiler"] == "range" and j["passes"] == 1'
+gives 'j["profiler"] == "range" and j["passes"] == 1' plan --chip GH100 single-pass:offpeak-range
 refuses 2 "GH100 has no single-pass set 'Triage'" plan --chip GH100 single-pass:Triage
 notes 'offpeak-range' sets --single-pass GH100 offpeak-range --format ndjson
 out_has '"metric":"dram__bytes.sum"'
@@ -56,8 +50,7 @@ if works sets --single-pass GB202 --format csv && grep -q '^Top_Level_Overview,p
 	works build --chip GB202 single-pass:Top_Level_Overview -o overview.opk --format json
 	json 'j["profiler"] == "pm" and j["passes"] == 1 and j["metrics"] > 190'
 	notes "more metrics of Top_Level_Overview don't fit" sets --single-pass GB202 Top_Level_Overview
-	out_has '^(Top_Level_Overview\.)?gcc__'
-	out_has '^Top_Level_Overview\.'
+	out_has '^(Top_Level_Overview\.)?gcc__' '^Top_Level_Overview\.'
 else
 	skip 'CUPTI 13.2 and later list single-pass sets'
 fi
@@ -88,8 +81,7 @@ json 'len(j["metrics"]) < 10 and any(m["would_fit"] for m in j["left_out"])'
 python3 -c 'import json; j = json.load(open("out")); print(",".join(j["metrics"] + [m["metric"] for m in j["left_out"]]))' >all
 equal all whole
 refuses 2 'strict-order goes with --single-pass' plan --strict-order --chip GH100 compute
-works plan --single-pass --chip GH100 dram__bytes.sum --format json
-json 'j["left_out"] == []'
+gives 'j["left_out"] == []' plan --single-pass --chip GH100 dram__bytes.sum
 works plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum --format table
 out_has '^fit +1 of 2 metrics$'
 works plan --single-pass --chip GH100 lts__t_sector_hit_rate.pct,dram__bytes.sum --format json
@@ -101,11 +93,8 @@ refuses 1 'each of the metrics needs several passes by itself' plan --single-pas
 refuses 2 . plan --single-pass --chip GH100 dram__bytes.sum,dram__byte.sum
 
 section 'build'
-works build --single-pass --chip GH100 compute l2 -o one.opk --format json
-json 'j["passes"] == 1 and j["left_out"] > 0'
-works info one.opk --format json
-json 'j["passes"] == 1'
-works build --single-pass --chip GH100 dram__bytes.sum -o all.opk --format json
-json '"left_out" not in j'
+gives 'j["passes"] == 1 and j["left_out"] > 0' build --single-pass --chip GH100 compute l2 -o one.opk
+gives 'j["passes"] == 1' info one.opk
+gives '"left_out" not in j' build --single-pass --chip GH100 dram__bytes.sum -o all.opk
 
 finish

@@ -28,8 +28,7 @@ json 'open("listed").read().split() == [f["file"][4:] for f in j]'
 metrics_of plan --chip GH100 $large | sort >wanted
 : >got
 while read -r file; do
-	works info "dir/$file" --format json
-	json "j['passes'] <= $most and j['chip'] == 'GH100'"
+	gives "j['passes'] <= $most and j['chip'] == 'GH100'" info "dir/$file"
 	metrics_of info "dir/$file" >metrics
 	cat metrics >>got
 	# As a plan of these alone.
@@ -49,8 +48,7 @@ done
 
 section 'names'
 fresh
-works build --chip GH100 roofline --max-passes 2 --split -o dir/one.opk --format json
-json 'len(j) == 1 and j[0]["passes"] == 2'
+gives 'len(j) == 1 and j[0]["passes"] == 2' build --chip GH100 roofline --max-passes 2 --split -o dir/one.opk
 files_are 'one-1.opk '
 fresh
 works build --chip GH100 roofline --max-passes 1 --split -o dir/a.b --format json
@@ -66,8 +64,7 @@ works build --chip GH100 pm-overview pm-memory pm-datacenter --max-passes 1 --sp
 json 'len(j) > 1 and all(f["passes"] == 1 and f["sample_bytes"] > 0 for f in j)'
 keep stated.json
 # It has one pass, said or not.
-works build --chip GH100 pm-overview pm-memory pm-datacenter --split -o dir/pm.opk --format json
-equal out stated.json
+prints stated.json build --chip GH100 pm-overview pm-memory pm-datacenter --split -o dir/pm.opk --format json
 refuses 1 'PM sampling has one: keep what fits a single pass, or divide the set among several files' \
 	plan --chip GH100 pm-overview pm-memory pm-datacenter
 
@@ -82,8 +79,7 @@ metrics: [multiplied, added, rate, gpu__time_duration.sum]
 END
 notes '2 columns of the set can.t be computed of one file alone, such as multiplied' \
 	build --chip GH100 ./apart.yaml --max-passes 1 --split -o dir/apart.opk --format json
-works info dir/apart-1.opk --format json
-json '"multiplied" not in j["set_facts"][0]["columns"]'
+gives '"multiplied" not in j["set_facts"][0]["columns"]' info dir/apart-1.opk
 rm dir/apart-*.opk
 works build --chip GH100 ./apart.yaml --max-passes 2 --split -o dir/apart.opk --format json
 

@@ -70,13 +70,11 @@ section 'tables'
 works verify s.opk
 keep wanted
 for name in - /dev/stdout; do
-	works verify s.opk -o $name
-	equal out wanted
+	prints wanted verify s.opk -o $name
 done
 ends 0 '' '"$OFFPEAK" verify s.opk -o /dev/fd/6 6>got'
 equal got wanted
-works verify s.opk -o /dev/null
-lines_are 0
+lines 0 verify s.opk -o /dev/null
 [ ! -c /dev/full ] || ends 1 'No space left' '"$OFFPEAK" verify s.opk -o - >/dev/full'
 
 section 'bounds'

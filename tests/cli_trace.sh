@@ -46,8 +46,7 @@ wanted=2 pattern='there is nothing on a time axis: ranges are recorded without t
 keeps_target trace "$simple"
 
 section 'what is chosen'
-works trace "$pm" -o "$tmp/one.json" --metrics sm__cycles_active.avg --where 'sample<=10'
-out_has '^values,10$'
+shows '^values,10$' trace "$pm" -o "$tmp/one.json" --metrics sm__cycles_active.avg --where 'sample<=10'
 refuses 2 'no sample, launch or range meets the conditions' trace "$pm" -o "$tmp/no.json" --where device=7
 run 0 trace "$recordings/gh100-training-trace.opk" -o "$tmp/none.json" --where kernel=none
 err_has 'note: 27849 launches and NVTX ranges do not meet --where'

@@ -63,14 +63,6 @@ out_is() {
 	same "$last: stdout" "$(cat out)" "$1"
 }
 
-err_lacks() {
-	if grep -Eq -e "$1" err; then
-		fail "$last" "stderr has: $1" "$(head -n 5 err)"
-	else
-		ok
-	fi
-}
-
 # fields FILE KIND KEYS...: of each row, or each image of samples, these fields with blanks between.
 fields() {
 	tap_file=$1 tap_kind=$2
@@ -105,9 +97,7 @@ rows_count() {
 # info EXPRESSION...: what `offpeak info --format json` says of run.opk, as Python over `j`.
 info() {
 	run 0 info --format json "${file-run.opk}"
-	for tap_expression; do
-		json "$tap_expression"
-	done
+	json "$@"
 }
 
 # log_has N PATTERN: so many calls in the log match.

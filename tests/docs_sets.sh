@@ -52,8 +52,7 @@ if [ -n "$chips" ]; then
 	works plan --chip GB202 ./0.yaml --format json
 	json '[c["metric"] for c in j["columns"] if c["column"] == "read"] == ["dram__bytes_op_read.sum"]'
 	name=$(grep -l '^name: levels' [0-9]*.yaml)
-	works plan --chip GH100 "./$name" --param level=l1tex
-	out_has l1tex__t_sectors.sum
+	shows l1tex__t_sectors.sum plan --chip GH100 "./$name" --param level=l1tex
 	# The table in the text.
 	cp "$(grep -l '^name: dram$' [0-9]*.yaml)" dram.yaml
 	sed -n '/^    \$ offpeak sets --check .*dram/,/^$/p' "$document" | sed -n 's/^    //p' | sed 1d >table

@@ -89,9 +89,9 @@ possible() {
 	esac
 }
 
-# shows FOLDER/N: that command ends well and prints what the page shows, on stdout and stderr together;
+# as_shown FOLDER/N: that command ends well and prints what the page shows, on stdout and stderr together;
 # it fails where the page shows an error.
-shows() {
+as_shown() {
 	tap_command=$(cat "$1.command")
 	if ! possible "$tap_command"; then
 		skip "$tap_command"
@@ -116,7 +116,7 @@ shows_all() {
 	same "$1: commands" "$((tap_number >= $2))" 1
 	tap_n=0
 	while [ $((tap_n += 1)) -le "$tap_number" ]; do
-		shows "$tap_folder/$tap_n"
+		as_shown "$tap_folder/$tap_n"
 	done
 }
 

@@ -28,10 +28,8 @@ needs() {
 		refuses 3 "$pattern" import --raw "$image" --metrics $metrics -o "$tmp/new.opk" "$@"
 	fi
 	refuses 3 "$pattern" sets --check "$SOURCE/data/sets/l1.yaml" "$@"
-	run 3 doctor "$@"
-	err_has "$pattern"
-	out_has '^libcupti,'
-	out_has '^features\[0\]\.available,no$'
+	says 3 "$pattern" doctor "$@"
+	out_has '^libcupti,' '^features\[0\]\.available,no$'
 	for file in new.opk new.csv; do
 		same "$last: $file after a failure" "$(ls "$tmp" | grep -F "$file")" ''
 	done
@@ -39,11 +37,9 @@ needs() {
 
 # What works all the same.
 works_without() {
-	works info "$recording" "$@"
-	out_has '^chip,GH100$'
+	shows '^chip,GH100$' info "$recording" "$@"
 	out_has '^integrity,ok$'
-	works sets "$@"
-	out_has '^speed-of-light,'
+	shows '^speed-of-light,' sets "$@"
 	works build --help "$@"
 	works --version
 	works --help
@@ -105,8 +101,7 @@ if ${CC:-cc} -shared -fPIC -o "$tmp/stub/lib64/libcupti.so" "$tmp/stub.c" 2>"$tm
 	needs "$tmp/stub/lib64/libcupti.so lacks the symbol cupti[A-Za-z]+" --cuda "$tmp/stub"
 	works_without --cuda "$tmp/stub"
 	run 3 doctor --cuda "$tmp/stub"
-	out_has "^libcupti,$tmp/stub/lib64/libcupti.so\$"
-	out_has '^features\[0\]\.missing,cupti[A-Za-z]+$'
+	out_has "^libcupti,$tmp/stub/lib64/libcupti.so\$" '^features\[0\]\.missing,cupti[A-Za-z]+$'
 	OFFPEAK_CUDA=$tmp/stub
 	export OFFPEAK_CUDA
 	refuses 3 "$tmp/stub/lib64/libcupti.so lacks the symbol cupti[A-Za-z]+" chips
@@ -160,13 +155,11 @@ OFFPEAK_LIBCUDA=$stub
 export OFFPEAK_LIBCUDA
 refuses 3 "$stub, which is a stub" chips --cuda "$tmp/new"
 run 3 doctor --cuda "$tmp/new"
-out_has '^libcuda,none that serves$'
-out_has '^features\[0\]\.missing,libcuda.so.1$'
+out_has '^libcuda,none that serves$' '^features\[0\]\.missing,libcuda.so.1$'
 out_has "^tried\[[0-9]*\]\.tried,\"$stub, which is a stub"
 unset OFFPEAK_LIBCUDA
 run 3 doctor --cuda "$tmp/new" --libcuda "$driver"
-out_has '^cupti_version,130599$'
-out_has "^libcuda,$driver\$"
+out_has '^cupti_version,130599$' "^libcuda,$driver\$"
 # The system has none: it is looked for beside CUPTI.
 if ! ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
 	run 3 doctor --cuda "$tmp/new"
@@ -214,8 +207,7 @@ if [ -n "$found" ]; then
 	mkdir -p "$tmp/alone"
 	cp -L "$found" "$tmp/alone/libcupti.so.13"
 	run 3 doctor --cuda "$tmp/alone"
-	out_has '^libnvperf_host,not found$'
-	out_has '^features\[[0-9]*\]\.missing,NVPW_[A-Za-z_]+$'
+	out_has '^libnvperf_host,not found$' '^features\[[0-9]*\]\.missing,NVPW_[A-Za-z_]+$'
 	refuses 3 "libnvperf_host.so not found beside $tmp/alone/libcupti.so.13.*NVPW_" \
 		build --chip GH100 $metrics -o "$tmp/new.opk" --cuda "$tmp/alone"
 else

@@ -41,10 +41,8 @@ sed -n '/^commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/command
 same 'commands in --help' "$([ "$(wc -l <"$tmp/commands")" -ge 9 ] && echo enough)" enough
 keep help
 same 'offpeak --help: lines that a terminal of 80 columns breaks' "$(awk 'length > 79' "$tmp/out")" ''
-works help
-equal out help
-works -h
-equal out help
+prints help help
+prints help -h
 
 for way in --help --version --manpage help; do
 	full $way
@@ -96,8 +94,7 @@ while read -r name; do
 	for option in $near --output --cuda --help; do
 		same "offpeak $name --help: $option" "$(grep -c -e "^$option\b" "$tmp/in_help")" 1
 	done
-	works "$name" -h
-	equal out "$name.help"
+	prints "$name.help" "$name" -h
 	works help "$name"
 	keep "$name.all"
 	same "offpeak help $name: lines that a terminal of 80 columns breaks" "$(awk 'length > 79' "$tmp/out")" ''

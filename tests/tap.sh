@@ -133,6 +133,54 @@ works() {
 	fi
 }
 
+# shows PATTERN ARGUMENTS...: it works, and stdout matches the extended regular expression.
+shows() {
+	tap_pattern=$1
+	shift
+	works "$@"
+	out_has "$tap_pattern"
+}
+
+# gives EXPRESSION ARGUMENTS...: it works, and what it prints as JSON is as `json` wants it.
+gives() {
+	tap_expression=$1
+	shift
+	works "$@" --format json
+	json "$tap_expression"
+}
+
+# columns HEADER ARGUMENTS...: it works, and prints a table with this first line.
+columns() {
+	tap_header=$1
+	shift
+	works "$@"
+	header_is "$tap_header"
+}
+
+# lines COUNT ARGUMENTS...: it works, and prints so many lines.
+lines() {
+	tap_count=$1
+	shift
+	works "$@"
+	lines_are "$tap_count"
+}
+
+# prints NAME ARGUMENTS...: it works, and prints what this file has.
+prints() {
+	tap_name=$1
+	shift
+	works "$@"
+	equal out "$tap_name"
+}
+
+# says CODE PATTERN ARGUMENTS...: ends with this code, whatever is on stdout, and stderr matches.
+says() {
+	tap_code_wanted=$1 tap_pattern=$2
+	shift 2
+	run "$tap_code_wanted" "$@"
+	err_has "$tap_pattern"
+}
+
 # notes PATTERN ARGUMENTS...: exit code 0, and on stderr nothing but notes, one of which matches.
 notes() {
 	tap_pattern=$1
@@ -160,36 +208,45 @@ refuses() {
 	err_has "$tap_pattern"
 }
 
+# Each of these takes one pattern or several: all of them are there, or none.
 err_has() {
-	if grep -Eq -e "$1" "$tmp/err"; then
-		ok
-	else
-		fail "$last" "stderr lacks: $1" "$(head -n 5 "$tmp/err")"
-	fi
+	tap_has err "$@"
 }
 
 err_lacks() {
-	if grep -Eq -e "$1" "$tmp/err"; then
-		fail "$last" "stderr has: $1" "$(grep -E -e "$1" "$tmp/err" | head -n 5)"
-	else
-		ok
-	fi
+	tap_lacks err "$@"
 }
 
 out_has() {
-	if grep -Eq -e "$1" "$tmp/out"; then
-		ok
-	else
-		fail "$last" "stdout lacks: $1" "$(head -n 5 "$tmp/out" | cut -c 1-200)"
-	fi
+	tap_has out "$@"
 }
 
 out_lacks() {
-	if grep -Eq -e "$1" "$tmp/out"; then
-		fail "$last" "stdout has: $1" "$(grep -E -e "$1" "$tmp/out" | head -n 5)"
-	else
-		ok
-	fi
+	tap_lacks out "$@"
+}
+
+tap_has() {
+	tap_file=$1
+	shift
+	for tap_one; do
+		if grep -Eq -e "$tap_one" "$tmp/$tap_file"; then
+			ok
+		else
+			fail "$last" "std$tap_file lacks: $tap_one" "$(head -n 5 "$tmp/$tap_file" | cut -c 1-200)"
+		fi
+	done
+}
+
+tap_lacks() {
+	tap_file=$1
+	shift
+	for tap_one; do
+		if grep -Eq -e "$tap_one" "$tmp/$tap_file"; then
+			fail "$last" "std$tap_file has: $tap_one" "$(grep -E -e "$tap_one" "$tmp/$tap_file" | head -n 5)"
+		else
+			ok
+		fi
+	done
 }
 
 # The first line of the last output, and how many lines there are.
@@ -217,7 +274,7 @@ equal() {
 	fi
 }
 
-# json EXPRESSION: the last stdout is JSON for which the Python expression over `j` is true;
+# json EXPRESSION...: the last stdout is JSON for which these Python expressions over `j` are true;
 # ndjson the same, with `j` a list of all lines. They are judged together in the end, since a Python for
 # each would take 30 ms: a file that an expression opens must still be as it was. Left out where there is no Python.
 have_python=no
@@ -254,11 +311,15 @@ tap_judge_json() {
 }
 
 json() {
-	tap_json json "$1"
+	for tap_one; do
+		tap_json json "$tap_one"
+	done
 }
 
 ndjson() {
-	tap_json ndjson "$1"
+	for tap_one; do
+		tap_json ndjson "$tap_one"
+	done
 }
 
 # have_cupti [VERSION]: whether the tool finds NVIDIA's libraries; of CUPTI's release 130000 (13.0) or a later one, for example.
