@@ -21,18 +21,12 @@ section 'a launch and its row'
 quietly '' init ctx:0 launch:vadd:2x3x4:64x2:512 klaunch:lib launch:=plain
 names_are 'run.opk '
 rows_are 'symbol grid block shared registers launch' \
-	'_Z4vaddPKfS0_Pfi 2x3x4 64x2x1 512 40 1
-_Z3libPKfS0_Pfi 1x1x1 32x1x1 0 40 2
-plain 1x1x1 32x1x1 0 40 3'
+	'_Z4vaddPKfS0_Pfi 2x3x4 64x2x1 512 40 1; _Z3libPKfS0_Pfi 1x1x1 32x1x1 0 40 2; plain 1x1x1 32x1x1 0 40 3'
 rows_are 'device context rank pass stream record launches' \
-	'0 1 -1 0 7 0 1
-0 1 -1 0 7 1 1
-0 1 -1 0 7 2 1'
+	'0 1 -1 0 7 0 1; 0 1 -1 0 7 1 1; 0 1 -1 0 7 2 1'
 rows_count 3
 if ldconfig -p 2>/dev/null | grep -q 'libstdc++\.so\.6'; then
-	rows_are kernel 'vadd(const float *, const float *, float *, int)
-lib(const float *, const float *, float *, int)
-plain'
+	rows_are kernel 'vadd(const float *, const float *, float *, int); lib(const float *, const float *, float *, int); plain'
 fi
 # shellcheck disable=SC2016 # Python's
 info 'j["complete"] and j["kind"] == "recording" and j["integrity"] == "ok"' \
@@ -43,8 +37,7 @@ info 'j["complete"] and j["kind"] == "recording" and j["integrity"] == "ok"' \
 info '(lambda run: run["command"].endswith("fake_app init ctx:0 launch:vadd:2x3x4:64x2:512 klaunch:lib launch:=plain") and run["cuda_version"] == "13000" and run["cupti"].endswith("/cupti/.libs/libcupti.so") and run["hostname"] and run["started"].endswith("Z") and run["device.0.name"] == "NVIDIA Fake GH100" and run["device.0.mig"] == "no" and run["device.0.uuid"] == "GPU-fa4e0000-0000-0000-0000-000000000000" and run["device.0.memory_bytes"] == "85899345920" and run["device.0.warp_size"] == "32")({r["name"]: r["value"] for r in j["run"]})'
 
 section 'ranks and the environment'
-RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 quietly '' init ctx:0 launch:k
-rows_are rank 3
+RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 records rank 3 '' init ctx:0 launch:k
 # Ranks are compared: what is no number becomes none, and stays as text.
 for rank in node7 4294967299 -1 3x 0x3 ' 3' 3.0; do
 	RANK=$rank record '' init ctx:0 launch:k
@@ -52,10 +45,8 @@ for rank in node7 4294967299 -1 3x 0x3 ' 3' 3.0; do
 	rows_are rank -1
 	info '{r["name"]: r["value"] for r in j["run"]}["env.RANK"] == "'"$rank"'"'
 done
-RANK=2147483647 quietly '' init ctx:0 launch:k
-rows_are rank 2147483647
-RANK='' PMI_RANK=007 quietly '' init ctx:0 launch:k
-rows_are rank 7
+RANK=2147483647 records rank 2147483647 '' init ctx:0 launch:k
+RANK='' PMI_RANK=007 records rank 7 '' init ctx:0 launch:k
 RANK=node7 SLURM_PROCID=9 record '' init ctx:0 launch:k
 rows_are rank 9
 RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 quietly '' init ctx:0 launch:k
@@ -64,32 +55,17 @@ info '(lambda run: (run["env.RANK"], run["env.SLURM_PROCID"], run["env.CUDA_VISI
 section 'every call that launches'
 # A limit makes the collector push a range around each.
 quietly '--max-ranges 99' init ctx:0 ex:a coop:b launch_ptsz:c graph:3 graph graph_ptsz stream launch:d
-rows_are 'symbol stream launches' '_Z1aPKfS0_Pfi 7 1
-_Z1bPKfS0_Pfi 7 1
-_Z1cPKfS0_Pfi 8 1
-graph 7 3
-graph 7 3
-graph 8 3
-_Z1dPKfS0_Pfi 14 1'
+rows_are 'short stream launches' 'a 7 1; b 7 1; c 8 1; graph 7 3; graph 7 3; graph 8 3; d 14 1'
 log_has 7 '^cuptiRangeProfilerPushRange'
 # Without one, the profiler makes a range of each kernel.
-quietly '' init ctx:0 ex:a coop:b launch_ptsz:c stream launch:d
-rows_are 'symbol stream launches' '_Z1aPKfS0_Pfi 7 1
-_Z1bPKfS0_Pfi 7 1
-_Z1cPKfS0_Pfi 8 1
-_Z1dPKfS0_Pfi 13 1'
+records 'short stream launches' 'a 7 1; b 7 1; c 8 1; d 13 1' '' init ctx:0 ex:a coop:b launch_ptsz:c stream launch:d
 log_has 0 '^cuptiRangeProfilerPushRange'
 log_has 1 '^cuptiRangeProfilerSetConfig auto user config=100 ranges=64 '
 # The profiler makes no ranges of graphs: theirs are pushed, or they are left alone.
 record '' init ctx:0 launch:a graph:3 graph launch:b
 err_is 'offpeak-collect: note: 2 are missing: they are graphs: --push records them, in one pass or by rotation'
-rows_are 'symbol launch launches' '_Z1aPKfS0_Pfi 1 1
-_Z1bPKfS0_Pfi 4 1'
-quietly '--push' init ctx:0 launch:a graph:3 graph launch:b
-rows_are 'symbol launch launches' '_Z1aPKfS0_Pfi 1 1
-graph 2 3
-graph 3 3
-_Z1bPKfS0_Pfi 4 1'
+rows_are 'short launch launches' 'a 1 1; b 4 1'
+records 'short launch launches' 'a 1 1; graph 2 3; graph 3 3; b 4 1' '--push' init ctx:0 launch:a graph:3 graph launch:b
 
 section 'launches that fail'
 for options in '' '--replay kernel' '--replay none --max-ranges 9'; do
@@ -101,24 +77,19 @@ done
 
 section 'captured launches are not recorded, and the capture stays whole'
 quietly '--max-ranges 99' init ctx:0 launch:a capture:begin launch:b launch:c capture:end graph launch:d
-rows_are 'symbol launch launches' '_Z1aPKfS0_Pfi 1 1
-graph 2 2
-_Z1dPKfS0_Pfi 3 1'
+rows_are 'short launch launches' 'a 1 1; graph 2 2; d 3 1'
 log_has 0 '900|901'
-quietly '--replay kernel --kernel d' init ctx:0 capture:begin launch:d capture:end graph launch:d
-rows_count 1
+makes 1 '--replay kernel --kernel d' init ctx:0 capture:begin launch:d capture:end graph launch:d
 
 section 'more launches than an image holds'
-quietly '' init ctx:0 'launch*150:k'
-rows_count 150
+makes 150 '' init ctx:0 'launch*150:k'
 rows_count 64 image=0
 rows_count 22 image=2
 rows_count 0 image=MISSING
 same "$last: launches in order" "$(fields run.opk rows launch | tr '\n' ' ')" "$(seq 150 | tr '\n' ' ')"
 log_has 1 '^cuptiRangeProfilerEnable'
 # A range larger than a slot of 64 in 8 MB.
-FAKE_GPU_RECORD_BYTES=1000000 quietly '' init ctx:0 'launch*20:k'
-rows_count 20
+FAKE_GPU_RECORD_BYTES=1000000 makes 20 '' init ctx:0 'launch*20:k'
 rows_count 8 image=0
 
 section 'a set that says more than its metrics'
@@ -143,8 +114,7 @@ info "$told" 'j["join"] == "launch" and j["images"] == 3'
 
 section 'kernel replay'
 set=three
-quietly '' init ctx:0 launch:a 'launch*70:b'
-rows_count 71
+makes 71 '' init ctx:0 launch:a 'launch*70:b'
 rows_count 71 passes=3
 rows_count 71 pass=0
 log_has 0 'PushRange'
@@ -165,73 +135,46 @@ set=elapsed record '--replay none --max-ranges 9' init ctx:0 launch:k
 err_is 'offpeak-collect: note: with a filter, 1 of 2 metrics count idle time around short kernels; the recording marks them, and --replay auto alone avoids it'
 info 'j["mode"] == "launch" and j["inflated"] == ["sm__cycles_elapsed.max"]'
 # Without --replay none the profiler is started and stopped around what is wanted: no idle time.
-set=elapsed quietly '--every 2' init ctx:0 'launch*5:k'
-rows_are launch '1
-3
-5'
+set=elapsed records launch '1; 3; 5' '--every 2' init ctx:0 'launch*5:k'
 log_has 0 '^cuptiRangeProfilerPushRange'
 log_has 3 '^cuptiRangeProfilerStart'
 info 'j["mode"] == "launch" and j["inflated"] == []'
-set=three record -v init ctx:0 launch:k
-err_has '^offpeak-collect: mode kernel, 3 passes, 1 turn$'
-err_has '^offpeak-collect: 1 launches, 1 ranges recorded$'
-err_has "run.opk: [0-9]* bytes$"
+set=three warns '^offpeak-collect: mode kernel, 3 passes, 1 turn$' -v init ctx:0 launch:k
+err_has '^offpeak-collect: 1 launches, 1 ranges recorded$' "run.opk: [0-9]* bytes$"
 
 section 'filters'
 set=one
-quietly '--kernel ^vadd\(' init ctx:0 launch:vadd launch:saxpy launch:vadd
-rows_are 'launch' '1
-3'
-quietly '-k _Z5saxpyPKf' init ctx:0 launch:vadd launch:saxpy
-rows_are 'launch' 2
-quietly '--skip 3' init ctx:0 'launch*5:k'
-rows_are launch '4
-5'
-quietly '--count 2' init ctx:0 'launch*5:k'
-rows_are launch '1
-2'
-quietly '--skip 1 --every 3' init ctx:0 'launch*9:k'
-rows_are launch '2
-5
-8'
-quietly '--skip 1 --every 3 --count 5' init ctx:0 'launch*12:k'
-rows_are launch '2
-5'
-quietly '--max-ranges 3' init ctx:0 'launch*9:k'
-rows_count 3
+records 'launch' '1; 3' '--kernel ^vadd\(' init ctx:0 launch:vadd launch:saxpy launch:vadd
+records 'launch' 2 '-k _Z5saxpyPKf' init ctx:0 launch:vadd launch:saxpy
+records launch '4; 5' '--skip 3' init ctx:0 'launch*5:k'
+records launch '1; 2' '--count 2' init ctx:0 'launch*5:k'
+records launch '2; 5; 8' '--skip 1 --every 3' init ctx:0 'launch*9:k'
+records launch '2; 5' '--skip 1 --every 3 --count 5' init ctx:0 'launch*12:k'
+makes 3 '--max-ranges 3' init ctx:0 'launch*9:k'
 info 'j["stats"][0]["launches"] == 9 and j["stats"][0]["ranges"] == 3'
-quietly '--kernel b --skip 1 --count 1' init ctx:0 launch:a launch:b launch:a launch:b launch:b
-rows_are launch 4
-quietly '--every 2 --max-ranges 2' init ctx:0 'launch*9:k'
-rows_are launch '1
-3'
+records launch 4 '--kernel b --skip 1 --count 1' init ctx:0 launch:a launch:b launch:a launch:b launch:b
+records launch '1; 3' '--every 2 --max-ranges 2' init ctx:0 'launch*9:k'
 # The profiler hears nothing of launches that are filtered out, in either mode.
 for set in one three; do
 	passes=$([ $set = one ] && echo 1 || echo 3)
 	quietly "--kernel ^wanted" init ctx:0 launch:wanted launch:a launch:b launch:wanted
 	same "$last: profiler calls around other launches" \
 		"$(sed -n '/^cuLaunchKernel .*1aP/,/^cuLaunchKernel .*1bP/p' log | grep -c '^cupti')" 0
-	rows_are 'launch launches' "1 $passes
-4 $passes"
+	rows_are 'launch launches' "1 $passes; 4 $passes"
 done
 set=one
 quietly '--nvtx-include a/b' init ctx:0 launch:k nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop launch:k
 rows_are 'launch nvtx' '3 a/b'
 quietly '--nvtx-include [b --nvtx-include dom@x' init ctx:0 nvtxpush:a nvtxpush:b launch:k nvtxpop nvtxpop \
 	nvtxpush:b launch:k nvtxpop nvtxdpush:dom:x launch:k nvtxdpop:dom
-rows_are 'launch nvtx' '2 b
-3 dom@x'
+rows_are 'launch nvtx' '2 b; 3 dom@x'
 
 section 'the ranges that a launch is in'
 quietly '' init ctx:0 nvtxpush:epoch nvtxpush:a/b launch:k nvtxdpush:lib:gemm launch:k nvtxdpop:lib nvtxpop launch:k nvtxpop launch:k
-rows_are 'launch nvtx' '1 epoch/a\/b
-2 epoch/a\/b/lib@gemm
-3 epoch
-4 '
+rows_are 'launch nvtx' '1 epoch/a\/b; 2 epoch/a\/b/lib@gemm; 3 epoch; 4 '
 # Each domain nests by itself, the program's first.
 quietly '' init ctx:0 nvtxdpush:NCCL:init nvtxpush:step nvtxpush:forward launch:k nvtxpop nvtxdpush:NCCL:in launch:k
-rows_are 'launch nvtx' '1 step/forward/NCCL@init
-2 step/NCCL@init/NCCL@in'
+rows_are 'launch nvtx' '1 step/forward/NCCL@init; 2 step/NCCL@init/NCCL@in'
 
 section 'contexts and devices'
 FAKE_GPU_DEVICES=2
@@ -250,8 +193,7 @@ quietly '--device 1' $words
 same "$last: devices" "$(fields run.opk rows launch device | sort)" '2 1
 5 1'
 # shellcheck disable=SC2086
-quietly '--device all' $words
-rows_count 5
+makes 5 '--device all' $words
 unset FAKE_GPU_DEVICES
 quietly '' init ctx:0 launch:a ctxdestroy ctx:0 launch:b ctxdestroy
 same "$last: rows" "$(fields run.opk rows launch context | sort)" '1 1
@@ -261,13 +203,11 @@ quietly '' init primary:0 launch:a release:0 primary:0 launch:b
 same "$last: rows" "$(fields run.opk rows launch context | sort)" '1 1
 2 2'
 # A context that is destroyed at once, whose handle comes back.
-quietly '' init ctx:0 ctxdestroy ctx:0 ctxdestroy ctx:0 launch:k
-rows_count 1
+makes 1 '' init ctx:0 ctxdestroy ctx:0 ctxdestroy ctx:0 launch:k
 log_has 0 '^lost session'
 
 # One is destroyed before the preparation of the one before it is done; then an exit is.
-FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 quietly '' init ctx:0 sleep:50 ctx:0 ctxdestroy ctx:0 launch:k
-rows_count 1
+FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 makes 1 '' init ctx:0 sleep:50 ctx:0 ctxdestroy ctx:0 launch:k
 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 record --best-effort init ctx:0 sleep:50
 err_is 'offpeak-collect: note: the recording is empty: nothing was launched
 offpeak-collect: nothing was recorded: the recording is empty'
@@ -290,15 +230,13 @@ _Z1bPKfS0_Pfi'
 for f in run-*.opk; do
 	same "$last: $f is of that process" "$(fields "$f" rows process)" "$(expr "$f" : 'run-\([0-9]*\)')"
 done
-quietly '' init fork:begin out:child fork:end ctx:0 launch:a
-rows_count 1
+makes 1 '' init fork:begin out:child fork:end ctx:0 launch:a
 names_are 'run.opk '
 out_is child
 quietly '' fork:begin init ctx:0 launch:a fork:end fork:begin init ctx:0 launch:b fork:end
 same "$last: two files" "$(ls run*.opk | wc -l | tr -d ' ')" 2
 # A child's own end is not the collector's.
-quietly '' init ctx:0 launch:a fork:begin exit:7 fork:end launch:b
-rows_count 2
+makes 2 '' init ctx:0 launch:a fork:begin exit:7 fork:end launch:b
 out_is 'child: exit 7'
 quietly '--range user' init ctx:0 nvtxpush:a fork:begin nvtxpush:b nvtxpop nvtxpop exit:0 fork:end launch:b nvtxpop
 rows_are 'name launches' 'a 1'
@@ -351,8 +289,7 @@ names_are 'run.opk '
 rows_count 3
 same "$last: rows of both processes" "$(fields run.opk rows process | sort -u | wc -l | tr -d ' ')" 2
 info 'sum(s["launches"] for s in j["stats"]) == 3'
-collect 2 -c one.opk -o 'run-%p.opk' --merge -- "$prog"
-err_has 'one file can.t have a name for each process'
+tells 2 'one file can.t have a name for each process' -c one.opk -o 'run-%p.opk' --merge -- "$prog"
 
 section 'the program does not notice'
 set=one
@@ -429,8 +366,7 @@ rows_count 5
 info 'j["complete"] and "drops" not in j'
 code=0
 # By exit without handlers, and in a process of several.
-record '' init ctx:0 'launch*65:a' sleep:100 _exit:0
-err_has 'note: process [0-9]*: 64 recorded; 1 are missing'
+warns 'note: process [0-9]*: 64 recorded; 1 are missing' '' init ctx:0 'launch*65:a' sleep:100 _exit:0
 rows_count 64
 for options in '' --merge; do
 	record "$options" init ctx:0 launch:a spawn:begin init ctx:0 'launch*65:b' sleep:100 kill9 spawn:end launch:c
@@ -449,8 +385,7 @@ code=0
 
 section 'a program that becomes another one'
 # Contexts that are destroyed before take their ranges to the file.
-quietly --merge init ctx:0 'launch*5:a' ctxdestroy exec:begin init ctx:0 launch:b exec:end
-rows_count 6
+makes 6 --merge init ctx:0 'launch*5:a' ctxdestroy exec:begin init ctx:0 launch:b exec:end
 info '"drops" not in j'
 for options in '' --merge; do
 	record "$options" init ctx:0 'launch*70:a' sleep:100 exec:begin init ctx:0 launch:b exec:begin \

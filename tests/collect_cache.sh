@@ -64,14 +64,11 @@ FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:crash collect 3 --probe -o no.
 err_has '^offpeak-collect: asking the GPUs ended with signal [0-9]* \([A-Z]'
 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:35 collect 1 --probe -o no.opk
 err_has 'GetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\): run as root'
-collect 1 --probe -o /nowhere/no.opk
-err_has "can't create /nowhere/no.opk|/nowhere/no.opk: can't create"
-LD_LIBRARY_PATH=/nowhere collect 3 --probe -o no.opk
-err_has 'libcuda.so.1: cannot open'
+tells 1 "can't create /nowhere/no.opk|/nowhere/no.opk: can't create" --probe -o /nowhere/no.opk
+LD_LIBRARY_PATH=/nowhere tells 3 'libcuda.so.1: cannot open' --probe -o no.opk
 same 'files that a failed probe leaves' "$(ls | grep '^no')" ''
 # That the GPU is busy says nothing of what it can do.
-FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26 collect 1 --probe -o no.opk
-err_has 'CUPTI_ERROR_HARDWARE_BUSY'
+FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26 tells 1 'CUPTI_ERROR_HARDWARE_BUSY' --probe -o no.opk
 err_lacks 'no PM sampling'
 FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26:1-2 collect 0 --probe --wait 10 -o waited.opk
 err_lacks 'no PM sampling'
@@ -105,16 +102,14 @@ same 'what is found' "$(cmp first.opk run.opk && echo same)" same
 names_are 'run.opk '
 info 'j["integrity"] == "ok"'
 collect 0 --cache a/b//c/ -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
-collect 0 --cache a/b/c -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
-err_has 'is from the cache'
+tells 0 'is from the cache' --cache a/b/c -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 touch file
 collect 1 --cache file/x -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 err_is 'offpeak-collect: --cache file/x: Not a directory'
 # What makes no difference to a recording, and another name for it.
 found "--best-effort --wait 5 --cache-limit 1G --cupti $(dirname "$cupti")/./libcupti.so" "$prog" init ctx:0 launch:k out:ran
 collect 0 --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
-collect 0 --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
-err_has 'is from the cache'
+tells 0 'is from the cache' --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
 rm -f other.opk
 collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
 same 'under another name' "$(cmp first.opk other.opk && echo same)" same
@@ -274,12 +269,12 @@ found '' sh maker.sh made
 echo second >made
 kept '' sh maker.sh made
 err_has '^offpeak-collect: cache: miss: what differs is made, which the program made$'
-rows_are symbol _Z6secondPKfS0_Pfi
+rows_are short second
 found '' sh maker.sh made
 # It would be made again, but not as it was.
 rm made
 kept '' sh maker.sh made
-rows_are symbol _Z5firstPKfS0_Pfi
+rows_are short first
 rm made
 found '' sh maker.sh made
 
@@ -294,8 +289,7 @@ collect 1 --cache kept --cache-verify -c one.opk -o run.opk -- sh mode.sh x
 err_is 'offpeak-collect: cache: nothing was verified: no recording of such a run is kept yet; this run is kept, for the next --cache-verify'
 same "$last: recordings" "$(ls run*.opk | wc -l)" 2
 rm -f run*.opk
-collect 1 -v --cache kept --cache-verify --merge -c one.opk -o run.opk -- sh mode.sh x
-err_has 'cache: miss: what differs is option --merge'
+tells 1 'cache: miss: what differs is option --merge' -v --cache kept --cache-verify --merge -c one.opk -o run.opk -- sh mode.sh x
 err_has "$nothing no recording of such a run is kept yet; this run is kept"
 rm -f run.opk
 collect 0 -v --cache kept --cache-verify --merge -c one.opk -o run.opk -- sh mode.sh x
@@ -306,14 +300,14 @@ rows_count 6
 # A variable that is not known to matter: the run from the cache is wrong, and this shows it.
 export MODE=b
 found --merge sh mode.sh x
-rows_are symbol "$(yes _Z1aPKfS0_Pfi | head -6)"
+rows_are short 'a; a; a; a; a; a'
 collect 1 -v --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh mode.sh x
 err_has '^offpeak-collect: cache: .*a\(.* 0 times, and 6 times in what was kept$'
 err_has '^offpeak-collect: cache: .*b\(.* 6 times, and 0 times in what was kept$'
 err_has '^offpeak-collect: cache: not verified: the program ran otherwise than when its recording was kept, .*--cache-input and --cache-env name such$'
 err_has '^offpeak-collect: cache: the new recording is kept instead$'
 found --merge sh mode.sh x
-rows_are symbol "$(yes _Z1bPKfS0_Pfi | head -6)"
+rows_are short 'b; b; b; b; b; b'
 collect 2 --cache-verify -c one.opk -o run.opk -- "$prog"
 err_is 'offpeak-collect: --cache-verify does nothing without --cache DIR'
 # What it was made of is another file now.
@@ -324,8 +318,7 @@ kept --merge sh reads.sh x
 echo ': twice' >lib.sh
 collect 1 --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh reads.sh x
 err_is 'offpeak-collect: cache: nothing was verified: files that the kept recording was made of have changed; this run is kept, for the next --cache-verify'
-collect 0 --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh reads.sh x
-err_has 'cache: verified: 6 launches'
+tells 0 'cache: verified: 6 launches' --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh reads.sh x
 # What can't be kept can't be verified; the program's own exit code comes first.
 collect 3 --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k exit:3
 err_has "$nothing the program's exit code is not 0$"
@@ -394,14 +387,12 @@ collect 1 -v --cache kept -c one.opk -o run.opk -- true
 err_lacks 'kept as'
 collect 2 --cache kept --cache-input nowhere -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 err_is 'offpeak-collect: --cache-input nowhere: No such file or directory'
-collect 2 --cache kept -c one.opk -o 'run-%p.opk' -- "$prog"
-err_has 'with --cache all processes have one name, or --merge'
+tells 2 'with --cache all processes have one name, or --merge' --cache kept -c one.opk -o 'run-%p.opk' -- "$prog"
 collect 2 --cache-env X -c one.opk -o run.opk -- "$prog"
 err_is 'offpeak-collect: --cache-env does nothing without --cache DIR'
 LD_LIBRARY_PATH=/nowhere collect 3 --cache kept -c one.opk -o run.opk -- "$prog" out:ran
 err_has '^offpeak-collect: note: without the cache: what the GPUs are is not known$'
-collect 127 --cache kept -c one.opk -o run.opk -- ./no-such-program
-err_has 'without the cache'
+tells 127 'without the cache' --cache kept -c one.opk -o run.opk -- ./no-such-program
 
 section 'several processes'
 set -- "$prog" init fork:begin spawn:begin init ctx:0 launch:a spawn:end fork:end ctx:0 launch:b
@@ -534,8 +525,7 @@ entry"
 # Names of recordings are what this program gives them.
 collect 0 --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 sed -i 's|^\(recording [0-9a-f]*\) $|\1 /../other|' suffix/*/entry
-collect 0 -v --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
-err_has 'cache: kept as suffix/'
+tells 0 'cache: kept as suffix/' -v --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 chmod 770 suffix
 collect 1 --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 err_is 'offpeak-collect: --cache suffix: other users may write to it: chmod go-w suffix'
@@ -547,8 +537,7 @@ if [ "$(id -u)" = 0 ]; then
 	chown 0 suffix
 	entry=$(ls -d suffix/* | grep -E '/[0-9a-f]{64}$')
 	chown 12345 "$entry"
-	collect 0 -v --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
-	err_has 'cache: miss'
+	tells 0 'cache: miss' -v --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 	chown 0 "$entry"
 fi
 (umask 0; "$collector" --cupti "$cupti" --cache fresh -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k) 2>err

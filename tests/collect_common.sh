@@ -63,7 +63,8 @@ out_is() {
 	same "$last: stdout" "$(cat out)" "$1"
 }
 
-# fields FILE KIND KEYS...: of each row, or each image of samples, these fields with blanks between.
+# fields FILE KIND KEYS...: of each row, or each image of samples, these fields with blanks between; `short` is the symbol
+# of a kernel of fake_app without what its arguments make of it.
 fields() {
 	tap_file=$1 tap_kind=$2
 	shift 2
@@ -75,6 +76,9 @@ fields() {
 				at = index($i, "=")
 				value[substr($i, 1, at - 1)] = substr($i, at + 1)
 			}
+			value["short"] = value["symbol"]
+			if (sub(/PKfS0_Pfi$/, "", value["short"]))
+				sub(/^_Z[0-9]+/, "", value["short"])
 			line = ""
 			for (i = 1; i <= count; i++)
 				line = line (i > 1 ? " " : "") value[names[i]]
@@ -82,16 +86,54 @@ fields() {
 		}'
 }
 
-# rows_are KEYS TEXT: the rows of run.opk.
+# in_line: lines as one, with "; " between.
+in_line() {
+	sed ':again; N; s/\n/; /; $!b again'
+}
+
+# rows_are KEYS TEXT: the rows of run.opk, with "; " between them.
 rows_are() {
 	# shellcheck disable=SC2086 # several keys
-	same "$last: $1 of the rows" "$(fields run.opk rows $1)" "$2"
+	same "$last: $1 of the rows" "$(fields run.opk rows $1 | in_line)" "$2"
 }
 
 # rows_count N [KEY=VALUE]: so many rows, or so many that have it.
 rows_count() {
 	same "$last: number of rows ${2-}" "$("$BUILD/tests/collect_files" rows run.opk |
 		tr '\t' '\n' | grep -cxF -e "${2-times=good}")" "$1"
+}
+
+# A run and what is looked at most, in one line.
+# records KEYS TEXT OPTIONS WORDS...: quietly, and these are the rows.
+records() {
+	tap_keys=$1 tap_rows=$2
+	shift 2
+	quietly "$@"
+	rows_are "$tap_keys" "$tap_rows"
+}
+
+# makes N OPTIONS WORDS...: quietly, and so many rows.
+makes() {
+	tap_count=$1
+	shift
+	quietly "$@"
+	rows_count "$tap_count"
+}
+
+# warns PATTERN OPTIONS WORDS...: as `record`, and stderr matches.
+warns() {
+	tap_pattern=$1
+	shift
+	record "$@"
+	err_has "$tap_pattern"
+}
+
+# tells CODE PATTERN ARGUMENTS...: as `collect`, and stderr matches.
+tells() {
+	tap_code_wanted=$1 tap_pattern=$2
+	shift 2
+	collect "$tap_code_wanted" "$@"
+	err_has "$tap_pattern"
 }
 
 # info EXPRESSION...: what `offpeak info --format json` says of run.opk, as Python over `j`.

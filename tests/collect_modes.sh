@@ -25,8 +25,7 @@ counted() {
 
 section 'rotation'
 set=three
-quietly '--replay rotate' init ctx:0 'launch*500:k'
-rows_count 500
+makes 500 '--replay rotate' init ctx:0 'launch*500:k'
 counted
 # Turns of 8 launches, then of 64, then of most of an image.
 same "$last: turns" "$(fields run.opk rows pass | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
@@ -124,9 +123,7 @@ done
 
 section 'clocks'
 # They are read at the first range of an image, and then every 50 ms.
-FAKE_GPU_SM_MHZ=1980,1900 quietly '' init ctx:0 launch:a sleep:60 launch:a sleep:900
-rows_are sm_mhz '1980
-1900'
+FAKE_GPU_SM_MHZ=1980,1900 records sm_mhz '1980; 1900' '' init ctx:0 launch:a sleep:60 launch:a sleep:900
 FAKE_GPU_SM_MHZ=1980,1755,1700 record '' init ctx:0 'launch*130:a'
 err_is 'offpeak-collect: note: device 0: the SM clock was between 1700 and 1980 MHz: it reached its power limit; times and rates differ for that alone'
 same "$last: clocks" "$(fields run.opk rows sm_mhz memory_mhz | uniq | tr ' \n' ': ')" '1980:2619 1755:2619 1700:2619 '
@@ -136,18 +133,13 @@ info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("1900 to 1980", "2
 FAKE_GPU_FAIL=nvmlInit_v2:9 quietly '' init ctx:0 launch:a
 info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("", "", False)'
 set=pm
-FAKE_GPU_SM_MHZ=1980,345 record '' init ctx:0 launch:a sleep:1200 launch:a
-err_has 'the SM clock was between 345 and 1980 MHz'
+FAKE_GPU_SM_MHZ=1980,345 warns 'the SM clock was between 345 and 1980 MHz' '' init ctx:0 launch:a sleep:1200 launch:a
 
 section 'user ranges'
 set=one
 quietly '--range user' init ctx:0 launch:k nvtxpush:a launch:k launch:k nvtxpop nvtxpushex:b 'launch*3:k' nvtxpop \
 	nvtxdpush:dom:c launch:k nvtxdpop:dom nvtxrpush:dom:d nvtxdpop:dom push:e/f launch:k pop launch:k
-rows_are 'name launches context device pass' 'a 2 1 0 0
-b 3 1 0 0
-dom@c 1 1 0 0
-dom@d 0 1 0 0
-e\/f 1 1 0 0'
+rows_are 'name launches context device pass' 'a 2 1 0 0; b 3 1 0 0; dom@c 1 1 0 0; dom@d 0 1 0 0; e\/f 1 1 0 0'
 rows_count 5
 info '(j["mode"], j["join"]) == ("user", "")' '[j["stats"][0][k] for k in ("launches", "ranges", "depth")] == [0, 5, 1]'
 same "$last: launches that are looked at" "$(grep -c '^cuptiEnableCallback 1 driver \(307\|442\|652\|653\) ' log)" 0
@@ -160,27 +152,21 @@ err_is 'offpeak-collect: note: 3 are missing: nested in a recorded range; --repl
 info 'j["stats"][0]["depth"] == 3' '[d["count"] for d in j["drops"]] == [3]'
 # shellcheck disable=SC2086
 record '--range user --level 2' $words
-rows_are 'name launches' 'a/b 6
-a/b 0'
+rows_are 'name launches' 'a/b 6; a/b 0'
 # shellcheck disable=SC2086
 record '--range user --level 3' $words
 rows_are 'name launches' 'a/b/c 4'
 # shellcheck disable=SC2086
 record '--range user --nvtx-include a/b' $words
-rows_are 'name launches' 'a/b 6
-a/b 0'
-quietly '--range user --max-ranges 2' init ctx:0 nvtxpush:a nvtxpop nvtxpush:b nvtxpop nvtxpush:c nvtxpop
-rows_are name 'a
-b'
-quietly '--range user' init ctx:0 nvtxpush:a launch:k
-rows_are 'name launches' 'a 1'
+rows_are 'name launches' 'a/b 6; a/b 0'
+records name 'a; b' '--range user --max-ranges 2' init ctx:0 nvtxpush:a nvtxpop nvtxpush:b nvtxpop nvtxpush:c nvtxpop
+records 'name launches' 'a 1' '--range user' init ctx:0 nvtxpush:a launch:k
 # shellcheck disable=SC2086
 quietly '--range user --level 3' $words
 # The profiler must not be touched during a capture, and what it spoils is the program's.
 record '--range user' init ctx:0 nvtxpush:a launch:k capture:begin launch:k nvtxpop \
 	nvtxpush:c nvtxpop capture:end graph nvtxpush:d launch:k nvtxpop
-rows_are 'name launches' 'a 1
-d 1'
+rows_are 'name launches' 'a 1; d 1'
 err_is "offpeak-collect: note: 1 are missing: begun while a stream was captured into a graph
 offpeak-collect: note: 1 are missing: the rest of user ranges in which a stream was captured into a graph"
 log_has 0 '900|901'
@@ -192,40 +178,33 @@ rows_are name late
 record '--range user' init ctx:0 nvtxpush:mine thread:begin nvtxpush:other launch:k nvtxpop thread:end join launch:k nvtxpop \
 	thread:begin nvtxpush:later launch:k nvtxpop thread:end join
 err_is 'offpeak-collect: note: 1 are missing: another range was open'
-rows_are 'name launches' 'mine 2
-later 1'
+rows_are 'name launches' 'mine 2; later 1'
 # Each domain nests by itself: the recorded range goes on when one of another domain ends.
 quietly '--range user --nvtx-include y@b' init ctx:0 nvtxdpush:x:a nvtxdpush:y:b launch:k nvtxdpop:x launch:k nvtxdpop:y launch:k
 rows_are 'name launches' 'y@b 2'
 # Names and levels are without a library's range that does not end.
 words='init ctx:0 nvtxdpush:NCCL:init nvtxpush:step launch:k nvtxpush:forward launch:k nvtxpop nvtxpop nvtxpush:step nvtxpop'
 # shellcheck disable=SC2086
-quietly '--range user --level 2' $words
-rows_are 'name launches' 'step/forward 1'
+records 'name launches' 'step/forward 1' '--range user --level 2' $words
 info 'j["stats"][0]["depth"] == 2'
 # shellcheck disable=SC2086
 record '--range user --nvtx-include step/' $words
-rows_are 'name launches' 'step 2
-step 0'
+rows_are 'name launches' 'step 2; step 0'
 err_is 'offpeak-collect: note: 1 are missing: nested in a recorded range; --replay application or user takes each level'
 # shellcheck disable=SC2086
-quietly '--range user --nvtx-include NCCL@init' $words
-rows_are 'name launches' 'NCCL@init 2'
+records 'name launches' 'NCCL@init 2' '--range user --nvtx-include NCCL@init' $words
 record '--range user' init ctx:0 nvtxpush:step launch:k nvtxdpush:NCCL:reduce launch:k nvtxdpop:NCCL nvtxpop nvtxdpush:NCCL:reduce nvtxdpop:NCCL
-rows_are 'name launches' 'step 2
-NCCL@reduce 0'
+rows_are 'name launches' 'step 2; NCCL@reduce 0'
 err_is 'offpeak-collect: note: 1 are missing: a range of another NVTX domain was open; --nvtx-include RANGE/ takes those of one domain'
 # NCCL ends its own by an extension of NVTX.
 if "$prog" headers | grep -q payload; then
 	quietly '--range user' init ctx:0 nvtxdpush:NCCL:init nvtxppop:NCCL nvtxpush:step launch:k nvtxpop
-	rows_are 'name launches' 'NCCL@init 0
-step 1'
+	rows_are 'name launches' 'NCCL@init 0; step 1'
 else
 	skip 'no payload extension in the headers of NVTX'
 fi
 quietly '--range user' init ctx:0 nvtxpush:a launch:k ctxdestroy ctx:0 nvtxpop nvtxpush:b launch:k nvtxpop
-rows_are 'name launches context' 'a 1 1
-b 1 2'
+rows_are 'name launches context' 'a 1 1; b 1 2'
 record '--best-effort --range user' init ctx:0 nvtxmark:m launch:k nvtxend:s nvtxpop sleep:100
 err_is 'offpeak-collect: note: the recording is empty: no range that was to be recorded was pushed
 offpeak-collect: nothing was recorded: the recording is empty'
@@ -233,25 +212,19 @@ rows_count 0
 # Ranges of the process: they overlap, and another thread may end them.
 record '--range user' init ctx:0 nvtxstart:s launch:k nvtxend:s nvtxdstart:d:a launch:k nvtxstart:b launch:k nvtxend:a launch:k \
 	nvtxend:b nvtxpush:out nvtxstart:t launch:k thread:begin launch:k nvtxend:t thread:end join launch:k nvtxpop
-rows_are 'name launches' 's 1
-d@a 2
-out 3'
+rows_are 'name launches' 's 1; d@a 2; out 3'
 err_is 'offpeak-collect: note: 2 are missing: another range was open'
 quietly '--range user' init ctx:0 nvtxstart:t launch:k thread:begin launch:k nvtxend:t thread:end join launch:k
 rows_are 'name launches' 't 2'
 record '--range user --level 2' init ctx:0 nvtxstart:s nvtxpush:a nvtxpush:b launch:k nvtxpop nvtxpop nvtxend:s
 rows_are 'name launches' 'a/b 1'
 quietly '--range user --nvtx-include b --nvtx-include d@a' init ctx:0 nvtxstart:a nvtxdstart:d:a launch:k nvtxend:a nvtxstart:b nvtxend:b nvtxend:a
-rows_are 'name launches' 'd@a 1
-b 0'
+rows_are 'name launches' 'd@a 1; b 0'
 quietly '--nvtx-include s' init ctx:0 launch:a nvtxstart:s launch:b thread:begin launch:c nvtxend:s thread:end join launch:d
-rows_are symbol '_Z1bPKfS0_Pfi
-_Z1cPKfS0_Pfi'
+rows_are short 'b; c'
 set=three
 quietly '--range user --replay user' init ctx:0 nvtxstart:s launch:k nvtxend:s nvtxstart:s launch:k nvtxend:s nvtxstart:s launch:k nvtxend:s
-rows_are 'name pass' 's 1
-s 2
-s 3'
+rows_are 'name pass' 's 1; s 2; s 3'
 set=three code=2
 record '--range user' init
 err_is 'offpeak-collect: the set needs 3 passes: use --replay user (the program repeats its ranges) or application (it is run several times), or build smaller sets'
@@ -265,14 +238,7 @@ for i in 1 2 3 4 5 6 7; do
 done
 # shellcheck disable=SC2086
 quietly '--range user --replay user' init ctx:0 $words nvtxpush:end launch:k nvtxpop
-rows_are 'name pass launches' 'step 1 3
-step 2 3
-step 3 3
-step/part 1 1
-step/part 2 1
-step/part 3 1
-step 1 3
-end 1 1'
+rows_are 'name pass launches' 'step 1 3; step 2 3; step 3 3; step/part 1 1; step/part 2 1; step/part 3 1; step 1 3; end 1 1'
 counted
 passes '0 1 2 0 1 2 0 '
 log_has 1 '^cuptiRangeProfilerEnable'
@@ -284,30 +250,17 @@ for i in 1 2 3; do
 done
 # shellcheck disable=SC2086
 record '--range user --replay user' init ctx:0 $others
-rows_are 'name pass launches' 'step 1 2
-step 2 2
-step 3 2'
+rows_are 'name pass launches' 'step 1 2; step 2 2; step 3 2'
 err_has 'note: 3 are missing: a range of another NVTX domain was open'
 # Out of their order, passes want new sessions.
 quietly '--range user --replay user' init ctx:0 push:a launch:k pop push:a launch:k pop push:b launch:k pop push:b launch:k pop \
 	push:c launch:k pop push:b launch:k pop
-rows_are 'name pass counted' 'a 1 1
-a 2 2
-b 1 1
-b 2 2
-c 1 1
-b 3 3'
+rows_are 'name pass counted' 'a 1 1; a 2 2; b 1 1; b 2 2; c 1 1; b 3 3'
 log_has 4 '^cuptiRangeProfilerEnable'
 set=one
 # shellcheck disable=SC2086
 quietly '--range user --replay user' init ctx:0 $words
-rows_are 'name pass' 'step 0
-step/part 0
-step 0
-step/part 0
-step 0
-step/part 0
-step 0'
+rows_are 'name pass' 'step 0; step/part 0; step 0; step/part 0; step 0; step/part 0; step 0'
 
 section 'application replay'
 set=three
@@ -329,12 +282,7 @@ passes '0 1 2 '
 counted
 err_is ''
 names_are 'run.opk '
-rows_are 'symbol launch pass' '_Z1aPKfS0_Pfi 1 1
-_Z1bPKfS0_Pfi 2 1
-_Z1aPKfS0_Pfi 1 2
-_Z1bPKfS0_Pfi 2 2
-_Z1aPKfS0_Pfi 1 3
-_Z1bPKfS0_Pfi 2 3'
+rows_are 'short launch pass' 'a 1 1; b 2 1; a 1 2; b 2 2; a 1 3; b 2 3'
 info '(j["mode"], j["join"], j["passes"]) == ("launch", "launch", 3)'
 # Passes go in order within a run, too; each launch has all of them after all runs, whatever time they take.
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 'launch*20:a' sleep:1100 'launch*40:b'
@@ -347,25 +295,17 @@ collect 0 -c three.opk --range user --replay application -v -o run.opk -- \
 	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
 runs 6
 err_has 'run 6 of 6$'
-rows_are 'name pass launches' 'a 1 2
-a 2 2
-a 3 2
-a/b 1 1
-a/b 2 1
-a/b 3 1'
+rows_are 'name pass launches' 'a 1 2; a 2 2; a 3 2; a/b 1 1; a/b 2 1; a/b 3 1'
 counted
 info '(j["mode"], j["join"]) == ("user", "name")'
 collect 0 -c three.opk --range user --replay application --level 2 -o run.opk -- \
 	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
 runs 3
-rows_are 'name pass' 'a/b 1
-a/b 2
-a/b 3'
+rows_are 'name pass' 'a/b 1; a/b 2; a/b 3'
 collect 0 -c one.opk --range user --replay application -o run.opk -- \
 	./app init ctx:0 nvtxpush:a launch:k nvtxpush:b launch:k nvtxpop nvtxpop
 runs 2
-rows_are 'name pass' 'a 0
-a/b 0'
+rows_are 'name pass' 'a 0; a/b 0'
 collect 0 -c one.opk --replay application -o run.opk -- ./app init ctx:0 launch:k
 runs 1
 rows_count 1
@@ -382,8 +322,7 @@ names_are ''
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end
 rows_count 6
 rm -f runs run.opk
-collect 2 -c three.opk --replay application -o 'run-%p.opk' -- ./app
-err_has "one file can't have a name for each process"
+tells 2 "one file can't have a name for each process" -c three.opk --replay application -o 'run-%p.opk' -- ./app
 
 section 'PM sampling'
 set=pm
@@ -444,21 +383,16 @@ same "$last: what was handed on" "$(fields run.opk samples total times | tail -n
 
 section 'the older interface'
 set=one
-quietly '--backend legacy' init ctx:0 'launch*70:k'
-rows_count 70
+makes 70 '--backend legacy' init ctx:0 'launch*70:k'
 rows_count 64 image=0
 log_has 0 RangeProfilerSetConfig
 info 'j["backend"] == "legacy" and j["mode"] == "launch"'
 # Up to CUPTI 12.9 the range profiler does not fill the image that the set's prefix makes.
-FAKE_GPU_CUPTI_VERSION=28 quietly '' init ctx:0 'launch*70:k'
-rows_count 70
+FAKE_GPU_CUPTI_VERSION=28 makes 70 '' init ctx:0 'launch*70:k'
 log_has 0 RangeProfilerSetConfig
 info 'j["backend"] == "legacy" and j["mode"] == "launch"'
 # Up to 12.6 the profiler makes a range of each memset while it runs.
-FAKE_GPU_CUPTI_VERSION=24 quietly '' init ctx:0 memset:9 'launch*2:k' memset:9 launch:k
-rows_are kernel 'k(const float *, const float *, float *, int)
-k(const float *, const float *, float *, int)
-k(const float *, const float *, float *, int)'
+FAKE_GPU_CUPTI_VERSION=24 records short 'k; k; k' '' init ctx:0 memset:9 'launch*2:k' memset:9 launch:k
 set=three
 quietly '--backend legacy' init ctx:0 'launch*70:k'
 rows_count 70 passes=3
@@ -468,33 +402,23 @@ same "$last: rows" "$(fields run.opk rows pass counted | uniq -c | awk '{ print 
 8 3 3
 6 1 1'
 set=one
-quietly '--backend legacy --range user' init ctx:0 nvtxpush:a launch:k nvtxpop
-rows_are 'name launches' 'a 1'
+records 'name launches' 'a 1' '--backend legacy --range user' init ctx:0 nvtxpush:a launch:k nvtxpop
 set=three
-quietly '--backend legacy --replay kernel --kernel b' init ctx:0 launch:a launch:b
-rows_are 'launch launches' '2 3'
+records 'launch launches' '2 3' '--backend legacy --replay kernel --kernel b' init ctx:0 launch:a launch:b
 set=one
-quietly '--backend legacy' init ctx:0 launch:k ctxdestroy ctx:0 launch:k
-rows_count 2
+makes 2 '--backend legacy' init ctx:0 launch:k ctxdestroy ctx:0 launch:k
 log_has 0 '^lost session'
 
 section 'what does not go together'
 set=three code=2
 record '--replay none' init
 err_is 'offpeak-collect: the set needs 3 passes: use --replay kernel, rotate or application, or build smaller sets'
-record '--replay user' init
-err_has '--replay user repeats user ranges: add --range user$'
-record '--range user --replay kernel' init
-err_has '--replay kernel is for launches'
-record '--interval 10us' init
-err_has '--interval does nothing for launches of a range-profiler set'
-record '--range what' init
-err_has '--range is auto or user$'
-record '--replay what' init
-err_has '--replay is auto, kernel, none, rotate, user or application$'
+warns '--replay user repeats user ranges: add --range user$' '--replay user' init
+warns '--replay kernel is for launches' '--range user --replay kernel' init
+warns '--interval does nothing for launches of a range-profiler set' '--interval 10us' init
+warns '--range is auto or user$' '--range what' init
+warns '--replay is auto, kernel, none, rotate, user or application$' '--replay what' init
 set=pm
-record '--replay kernel' init
-err_has 'a PM-sampling set is collected over time'
-record '--range user' init
-err_has 'a PM-sampling set is collected over time'
+warns 'a PM-sampling set is collected over time' '--replay kernel' init
+warns 'a PM-sampling set is collected over time' '--range user' init
 finish

@@ -72,7 +72,7 @@ SH
 	collect 0 -c one.opk -o run.opk $options -- ./background
 	left=$(echo run.opk.*.part)
 	err_is "offpeak-collect: note: process $(echo "$left" | sed 's/.*-\([0-9]*\)\.part/\1/') still runs: its recording stays $tmp/$left"
-	rows_are symbol _Z1bPKfS0_Pfi
+	rows_are short b
 	until grep -q done late; do sleep 0.05; done
 	sleep 0.3
 	mv "$left" run.opk
@@ -101,7 +101,7 @@ SH
 		record "$options" init ctx:0 launch:k
 		err_is "offpeak-collect: note: $(echo "$tmp"/run.opk.*.part) is the whole recording of a process that went on after its run: rename it"
 		mv run.opk.*.part run.opk
-		rows_are symbol _Z1aPKfS0_Pfi
+		rows_are short a
 		info 'j["complete"] and "drops" not in j'
 	done
 done
@@ -161,8 +161,7 @@ equal victim before
 same "$last: the link" "$(find run.opk -type l)" ''
 rm run.opk
 collect 1 -c one.opk -o 'run%q{NONE}.opk' -- sh -c "mkfifo run.opk; exec '$prog' init ctx:0 launch:k"
-err_has "run.opk: exists and is not a regular file$"
-err_has "the recording stays $tmp/run.opk.*\.part$"
+err_has "run.opk: exists and is not a regular file$" "the recording stays $tmp/run.opk.*\.part$"
 same "$last: parts" "$(parts)" 'run.opk.T-P.part '
 rm -f run.opk*
 
@@ -339,6 +338,5 @@ same "$last: files" "$(ls sub)" run.opk
 collect 1 -c one.opk -o 'run-%q{LATE}.opk' -- env LATE=a/b "$prog" init ctx:0 launch:k
 err_has "nothing is recorded of process [0-9]*: the value of an item of the name has a '/'$"
 long=$(printf '%0220d' 0)
-collect 2 -c one.opk -o "$long.opk" -- "$prog" out:ran
-err_has 'the name is too long$'
+tells 2 'the name is too long$' -c one.opk -o "$long.opk" -- "$prog" out:ran
 finish

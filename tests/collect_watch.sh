@@ -58,8 +58,7 @@ export prog
 not_kept() {
 	tap_text=$1
 	shift
-	collect 0 -v --cache kept -c one.opk -o run.opk -- "$@"
-	err_has "^offpeak-collect: note: not kept in the cache: $tap_text"
+	tells 0 "^offpeak-collect: note: not kept in the cache: $tap_text" -v --cache kept -c one.opk -o run.opk -- "$@"
 	err_lacks 'kept as'
 }
 # Opened for both, and read alone; and opened for what no event shows, as mmap() is.
@@ -121,8 +120,7 @@ unseen() {
 	collect 0 -v --cache "$tmp/kept" -c "$tmp/one.opk" -o "$tmp/run.opk" -- "$@"
 	err_has "^offpeak-collect: cache: not all that the program reads could be seen \\($tap_text\\): --cache-input names files and folders$"
 	err_has 'cache: kept as'
-	collect 0 --cache "$tmp/kept" -c "$tmp/one.opk" -o "$tmp/run.opk" -- "$@"
-	err_has 'is from the cache'
+	tells 0 'is from the cache' --cache "$tmp/kept" -c "$tmp/one.opk" -o "$tmp/run.opk" -- "$@"
 	err_has "^offpeak-collect: note: cache: when it was recorded, not all that the program read was seen \\($tap_text\\): --cache-input names files and folders$"
 }
 # Programs are in the key; what else is in their folder is others'.
