@@ -5,21 +5,14 @@
 # eval and import are in cli_eval.sh.
 . "${SOURCE:?}/tests/tap.sh"
 
-unset OFFPEAK_SETS
 metric=smsp__inst_executed.sum
 commands='chips metrics sets plan build eval import info doctor'
-cd "$tmp" || exit 99
 
 section 'no command, unknown commands and options'
 refuses 2 '^usage: offpeak COMMAND'
-refuses 2 "^offpeak: no command 'chip'" chip
-refuses 2 "no command 'chip'" help chip
-refuses 2 "no command 'bogus'" --manpage bogus
 shows '^offpeak [0-9]+\.[0-9]+\.[0-9]+$' --version
 lines_are 1
 for name in $commands; do
-	shows "^usage: offpeak $name" "$name" --help
-	refuses 2 'unknown option --bogus' "$name" --bogus
 	refuses 2 '--format needs a value' "$name" --format
 	refuses 2 '-o needs a value' "$name" -o
 done
@@ -132,7 +125,6 @@ prints csv info "$simple" --format csv
 prints csv info "$simple" --table summary
 columns type,content,stored,plain,encoding,stride,integrity info "$simple" --table sections
 same "$last: types" "$(sed 1d "$tmp/out" | cut -d , -f 1 | tr '\n' ' ')" 'META CNFG AVIL DATA RNGS '
-gives '[s["type"] for s in j] == ["META", "CNFG", "AVIL", "DATA", "RNGS"]' info "$simple" --table sections
 # What was not recorded is an empty table.
 columns version,hash,columns,hidden info "$simple" --table set_facts
 lines_are 1
@@ -144,7 +136,6 @@ gives 'j["chip"] == "GH100" and j["profiler"] == "range" and j["complete"] is Tr
 json 'len(j["metrics"]) == 7 and j["passes"] == 3 and j["integrity"] == "ok"'
 json '[s["type"] for s in j["sections"]] == ["META", "CNFG", "AVIL", "DATA", "RNGS"]'
 json 'all(s["integrity"] == "ok" and s["plain"] >= s["stored"] for s in j["sections"])'
-lines 1 info "$simple" --format ndjson
 shows '^chip  +GH100$' info "$simple" --format table
 out_has '^DATA  +counter data image '
 for file in "$recordings"/*.opk; do
@@ -155,11 +146,6 @@ section sets
 columns set,profiler,metrics,description,path,version sets
 lines_are $(($(ls "$SOURCE"/data/sets/*.yaml | wc -l) + 1))
 out_has '^speed-of-light,range,15,' '^pm-overview,pm,2[0-9],'
-gives 'any(s["set"] == "l1" and s["profiler"] == "range" for s in j)' sets
-json '[s["set"] for s in j] == sorted(s["set"] for s in j)'
-works sets --format ndjson
-ndjson 'len(j) > 30 and all(len(s) == 6 for s in j)'
-shows '^set  +profiler  +metrics' sets --format table
 fresh
 lines 0 sets -o dir/sets.csv
 out_lacks .
@@ -197,30 +183,14 @@ columns field,value doctor
 out_has '^libcupti,.*libcupti' '^cupti_version,[1-9][0-9]+$' '^features\[0\]\.available,yes$'
 columns feature,available,missing,description doctor --table features
 gives 'j["cupti_version"] >= 24 and j["features"][0]["available"] is True and j["tried"]' doctor
-lines 1 doctor --format ndjson
-shows '^libcupti  +' doctor --format table
 
 section chips
 columns chip,range,pm_sampling chips
 out_has '^GH100,yes,yes$'
 keep chips.csv
 same "$last: other lines" "$(tail -n +2 out | grep -Evc '^[A-Z0-9]+,(yes|no),(yes|no)$')" 0
-keep csv
-prints csv chips --format csv
 gives 'len(j) > 20 and {"chip": "GH100", "range": True, "pm_sampling": True} in j' chips
-works chips --format ndjson
-if grep -q '^GV100,' chips.csv; then
-	ndjson '{"chip": "GV100", "range": True, "pm_sampling": False} in j'
-else
-	skip 'a chip without PM sampling: this CUPTI has none'
-fi
-shows '^GH100  +yes  +yes$' chips --format table
-refuses 2 '--format xml' chips --format xml
-fresh
-works chips -o dir/chips.csv
-out_lacks .
-equal dir/chips.csv csv
-files_are 'chips.csv '
+! grep -q '^GV100,' chips.csv || json '{"chip": "GV100", "range": True, "pm_sampling": False} in j'
 wanted=2 pattern='--format xml' keeps_target chips --format xml
 
 section metrics
@@ -241,12 +211,6 @@ shows '^dram__throughput,throughput,' metrics GH100 --type throughput
 notes 'no metric matches' metrics GH100 'nothing*'
 lines_are 1
 shows '^sm__cycles_active,' metrics GH100 --profiler pm
-gives 'any(m["metric"] == "dram__bytes" and m["type"] == "counter" for m in j)' metrics GH100 'dram__*'
-works metrics GH100 'dram__*' --format ndjson
-ndjson 'j and all(list(m) == ["metric", "type", "hw_unit", "dim_unit", "description", "scope"] for m in j)'
-shows '^dram__bytes  +counter  +dram ' metrics GH100 'dram__*' --format table
-refuses 2 "unknown chip 'GH10O', did you mean GH100" metrics GH10O
-refuses 2 "regular expression" metrics GH100 --grep '('
 for command in 'metrics GV100 --profiler pm' 'plan --chip GV100 pm-overview' 'build --chip GV100 pm-overview -o x.opk'; do
 	grep -q '^GV100,' chips.csv || break
 	# shellcheck disable=SC2086 # several arguments
@@ -260,13 +224,7 @@ keep csv
 prints csv plan --chip gh100 "$SOURCE/data/sets/roofline.yaml"
 works plan --chip GH100 speed-of-light --effort 0 --format json
 json 'j["chip"] == "GH100" and j["profiler"] == "range" and len(j["metrics"]) == 15'
-json '0 < j["lower_bound"] <= j["passes"] == len(j["plan"])'
-json '[p["pass"] for p in j["plan"]] == list(range(1, j["passes"] + 1))'
-json 'set(m for p in j["plan"] for m in p["metrics"]) == set(j["metrics"])'
-lines 1 plan --chip GH100 roofline --format ndjson
-shows '^passes  +[0-9]+$' plan --chip GH100 roofline --format table
-works plan --chip GH100 $metric,dram__bytes.sum --format json
-json 'j["metrics"] == ["smsp__inst_executed.sum", "dram__bytes.sum"]'
+gives 'j["metrics"] == ["smsp__inst_executed.sum", "dram__bytes.sum"]' plan --chip GH100 $metric,dram__bytes.sum
 gives 'len(j["metrics"]) == 33' plan --chip GH100 $metric l1 l1 --effort 0
 shows '^profiler,pm$' plan --chip GH100 pm-overview
 out_has '^passes,1$' '^sample_bytes,[1-9]'
@@ -283,26 +241,11 @@ refuses 2 "unknown chip 'A6000'" plan --chip A6000 l1
 refuses 4 'set tensor is for profiler range; for pm there is pm-tensor$' plan --chip GH100 --profiler pm tensor
 printf 'name: x\nprofiler: pm\ninclude: [tensor]\nmetrics: [dram__bytes.sum]\n' >sampled.yaml
 refuses 4 'is for profiler range, this one for pm: build them apart, or take pm-tensor$' plan --chip GH100 sampled.yaml
-refuses 2 "no metric set 'speed-of-ligth', did you mean speed-of-light" \
-	plan --chip GH100 speed-of-ligth
-refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed" \
-	plan --chip GH100 smsp__inst_execute.sum
+refuses 2 "no metric set 'speed-of-ligth', did you mean speed-of-light" plan --chip GH100 speed-of-ligth
+refuses 2 "no metric 'smsp__inst_execute.sum', did you mean smsp__inst_executed" plan --chip GH100 smsp__inst_execute.sum
 refuses 2 'needs a rollup' plan --chip GH100 smsp__inst_executed
 refuses 2 'profiler' plan --chip GH100 pm-overview speed-of-light
-refuses 2 '--format xml' plan --chip GH100 l1 --format xml
 wanted=1 pattern='needs [0-9]+ passes' keeps_target plan --chip GH100 l1 --max-passes 1
-
-section 'sets --check'
-columns chip,passes,metrics,left_out,status sets --check "$SOURCE/data/sets/stalls.yaml"
-out_has '^GH100,[0-9]+,[0-9]+,0,ok$'
-printf 'name: x\nchips: [GA100, GH100]\ninclude: [roofline]\n' >two.yaml
-gives '[row["chip"] for row in j] == ["GA100", "GH100"]' sets --check two.yaml
-json 'all(row["passes"] > 0 for row in j)'
-printf 'name: x\nchips: [GH100]\nmetrics:\n  - smsp__inst_execute.sum\n' >metric.yaml
-run 4 sets --check metric.yaml
-err_has "^offpeak: metric.yaml:4:5: GH100 has no metric .*did you mean smsp__inst_executed"
-printf 'name: x\nchips: [GH10O]\nmetrics: [%s]\n' $metric >chip.yaml
-says 4 "chip.yaml.*unknown chip 'GH10O'" sets --check chip.yaml
 
 section build
 fresh
@@ -311,15 +254,12 @@ out_has '^file,dir/sol.opk$' '^chip,GH100$' '^metrics,15$' '^passes,[0-9]+$'
 files_are 'sol.opk '
 works build --chip gh100 speed-of-light --effort 0 -o dir/again.opk --format json
 json 'j["file"] == "dir/again.opk" and j["set"] == "speed-of-light" and j["passes"] > 1'
-shows '^passes  +[0-9]+$' build --chip GH100 roofline -o dir/table.opk --format table
-lines 1 build --chip GH100 roofline -o dir/ndjson.opk --format ndjson
 equal dir/sol.opk dir/again.opk
 gives 'j["kind"] == "set" and j["set"] == "speed-of-light" and j["keep_instances"] is False' info dir/sol.opk
 json '[s["type"] for s in j["sections"]] == ["META", "CNFG", "PRFX"]'
 refuses 4 'no counter data' eval dir/sol.opk
 fresh
-works build --chip GH100 $metric -o dir/noinst.opk --no-instances \
-	--raw-config dir/config --raw-prefix dir/prefix
+works build --chip GH100 $metric -o dir/noinst.opk --no-instances --raw-config dir/config --raw-prefix dir/prefix
 files_are 'config noinst.opk prefix '
 works build --chip GH100 $metric -o dir/inst.opk --instances --raw-prefix dir/prefix.inst
 shows '^keep_instances,yes$' info dir/inst.opk
@@ -382,13 +322,10 @@ for rollup in max min; do
 	works build --chip GH100 --profiler pm sm__cycles_active.$rollup -o dir/pm.opk
 	shows '^keep_instances,yes$' info dir/pm.opk
 done
-works build --chip GH100 --profiler pm sm__cycles_active.max -o dir/pm.opk --no-instances \
-	--raw-prefix dir/pm.prefix
+works build --chip GH100 --profiler pm sm__cycles_active.max -o dir/pm.opk --no-instances --raw-prefix dir/pm.prefix
 shows '^keep_instances,no$' info dir/pm.opk
-works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk \
-	--raw-prefix dir/pm.prefix.default
-works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk --no-instances \
-	--raw-prefix dir/pm.prefix
+works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk --raw-prefix dir/pm.prefix.default
+works build --chip GH100 --profiler pm sm__cycles_active.avg -o dir/pm.opk --no-instances --raw-prefix dir/pm.prefix
 equal dir/pm.prefix dir/pm.prefix.default
 section merge
 notes 'named twice: it counts twice' merge -o both.opk "$simple" "$simple"

@@ -5,8 +5,6 @@
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
-cd "$tmp" || exit 99
-
 # quit CODE REDIRECTIONS ARGUMENTS...: offpeak with these redirections ends with this code; its
 # output is in out and err, as far as they are not redirected.
 quit() {
@@ -21,8 +19,7 @@ quit() {
 }
 
 section 'closed descriptors'
-works eval "$simple"
-keep simple.csv
+keeps simple.csv eval "$simple"
 for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-' '>&- 2>&-' '<&- 2>&-'; do
 	rm -f x.csv
 	quit 0 "$closed" eval "$simple" -o x.csv
@@ -41,7 +38,6 @@ fi
 quit 0 '2>&-' metrics GH100 -o m.csv
 same "$last: notes in it" "$(grep -c '^offpeak:' m.csv)" 0
 quit 0 '<&-' verify "$simple"
-
 
 section 'terminal escapes'
 if has_terminals; then
@@ -101,12 +97,10 @@ section 'no /proc'
 ln -s "$OFFPEAK" link
 cat >without.sh <<'END'
 mount -t tmpfs none /proc || exit 77
-unset OFFPEAK_SETS
 cd "$2" && ./link sets --format csv
 "$1" sets --format csv | cmp - "$2/sets.csv"
 END
-works sets --format csv
-keep sets.csv
+keeps sets.csv sets --format csv
 if [ -n "${ASAN_OPTIONS:-}" ]; then
 	skip 'no /proc: sanitizers need it'
 elif unshare -rm true 2>err; then

@@ -8,8 +8,6 @@ cold=yes
 script=$SOURCE/data/completion/offpeak
 command -v bash >/dev/null || skip_all 'no bash'
 bash -c 'type mapfile compopt' >/dev/null 2>&1 || skip_all 'bash is too old'
-cd "$tmp" || exit 99
-unset OFFPEAK_SETS
 
 # replies WORD...: what the last word may become, one a line, in $tmp/out.
 replies() {

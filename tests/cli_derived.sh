@@ -6,14 +6,6 @@
 need_built splice rotate
 
 need_cupti_13
-splice=$BUILD/tests/splice
-rotate=$BUILD/tests/rotate
-[ -x "$splice" ] && [ -x "$rotate" ] || skip_all 'tests/splice and tests/rotate are not built'
-unset OFFPEAK_SETS
-cd "$tmp" || exit 99
-spliced() {
-	"$splice" "$@" || fail "splice $*"
-}
 
 inst=smsp__inst_executed.sum
 ffma=smsp__sass_thread_inst_executed_op_ffma_pred_on.sum
@@ -37,11 +29,10 @@ members='"version":3,"set_hash":"crc32:89abcdef",
 	"columns":["rate","inst","flops","miss","ipc","'$warps'","highest","has_flops","fused"],
 	"headings":[{"title":"Work","text":"What it did.","first":0,"count":3},
 		{"title":"Rest","first":3,"count":6}]'
-spliced "$simple" t.opk "$members"
+splice "$simple" t.opk "$members"
 
 section 'eval: columns, labels, derived values'
-works eval t.opk
-header_is "range,name,kernel,grid,block,device,rate,inst,flops,miss,ipc,$warps,highest,has_flops,fused"
+columns "range,name,kernel,grid,block,device,rate,inst,flops,miss,ipc,$warps,highest,has_flops,fused" eval t.opk
 lines_are 6
 out_has ',0,112\.0656634746922,2621440,0,63\.91274214564995,56\.758325033559956,75\.320837508862908,75\.320837508862908,0,nan$'
 out_has ',0,774\.78554216867474,20578304,838860800,44\.648124264743657,394\.1524258269647,80\.906326393393172,80\.906326393393172,1,1$'
@@ -85,8 +76,7 @@ shows '^1,.*,0,838860800$' eval t.opk --metrics flops
 works eval t.opk --metrics "$hit,$time"
 cut -d , -f 1,2,9- out | sed 's/^\([0-9]*\),.*,\([^,]*,[^,]*\)$/\1,\2/' >plain
 out_has '^1,.*,55\.351875735256343,26560$'
-refuses 2 "'flop' is no metric, label or derived metric of the recording, did you mean flops\\?" \
-	eval t.opk --metrics flop
+refuses 2 "'flop' is no metric, label or derived metric of the recording, did you mean flops\\?" eval t.opk --metrics flop
 refuses 2 'did you mean' eval t.opk --metrics "flops,sm__cycles_elapse.max"
 
 section 'eval: several files'
@@ -99,8 +89,8 @@ notes 'is the same recording as t.opk: it counts twice' eval t.opk "$simple" --m
 out_has "^1,1,t.opk,.*,20578304$"
 
 section 'eval: joined'
-"$rotate" kernel "$simple" plain.opk 1 2 2 || fail rotate
-spliced plain.opk kernel.opk "$members"
+rotate kernel "$simple" plain.opk 1 2 2
+splice plain.opk kernel.opk "$members"
 notes '4 of 9 metrics count idle time.*: rate, inst, flops\.\.\.; --replay' eval kernel.opk \
 	--metrics "rate,inst,flops,$warps,$dram,highest,has_flops,miss,$hit"
 out_has ',launches,launches_min,rate,inst,flops,'
@@ -116,26 +106,25 @@ lines_are 16
 out_has '^1,r1,.*,nan,nan,nan,nan,nan,80\.906326393393172,nan,nan,nan$'
 
 section 'eval: without columns, and other recordings'
-spliced "$simple" default.opk '"hidden":["'$ffma'"],"derived":[{"name":"flops","formula":"2*'$ffma'"}]'
+splice "$simple" default.opk '"hidden":["'$ffma'"],"derived":[{"name":"flops","formula":"2*'$ffma'"}]'
 columns "range,name,kernel,grid,block,device,$warps,$dram,$cycles,$inst,$time,$hit,flops" eval default.opk
 out_has '^1,.*,55\.351875735256343,838860800$'
-spliced "$simple" version.opk '"version":3'
-works eval "$simple"
-keep wanted
+splice "$simple" version.opk '"version":3'
+keeps wanted eval "$simple"
 prints wanted eval version.opk
-spliced "$pm" pm.opk '"derived":[{"name":"width","formula":"gpu__time_duration.sum * 1e-3","unit":"microsecond"}],
+splice "$pm" pm.opk '"derived":[{"name":"width","formula":"gpu__time_duration.sum * 1e-3","unit":"microsecond"}],
 	"columns":["width"]'
 columns sample,start_ns,end_ns,width eval pm.opk --first-sample drop
 out_has '^1,.*,9\.984' '^2,.*,10\.016'
 
 section 'eval: names that the table has'
-spliced "$simple" kernel_name.opk '"derived":[{"name":"kernel","formula":"1"}]'
+splice "$simple" kernel_name.opk '"derived":[{"name":"kernel","formula":"1"}]'
 refuses 2 'column kernel: the table has one of that name already' eval kernel_name.opk
 shows ',kernel,,1$' eval kernel_name.opk --layout long
 
 section 'eval: damaged sets'
 damaged() {
-	spliced "$simple" bad.opk "$1"
+	splice "$simple" bad.opk "$1"
 	refuses 4 "$2" eval bad.opk
 }
 damaged '"derived":[{"name":"a","formula":"1 +"}]' "derived metric 'a', byte 3 of its formula"
@@ -190,8 +179,7 @@ works eval "$tensor" --metrics tensor_fp16_peak,tensor_tf32_peak,tensor_fp64_pea
 	--format json
 json 'all(abs(r[name] / (132 * ops * r["sm__cycles_elapsed.avg.per_second"]) - 1) < 0.01 for r in j
 	for name, ops in (("tensor_fp16_peak", 4096), ("tensor_tf32_peak", 2048), ("tensor_fp64_peak", 256)))'
-works eval "$tensor" --metrics tensor_flop,tensor_dram_intensity,tensor_l1_intensity,dram__bytes.sum,l1_bytes \
-	--format json
+works eval "$tensor" --metrics tensor_flop,tensor_dram_intensity,tensor_l1_intensity,dram__bytes.sum,l1_bytes --format json
 json 'all(abs(r["tensor_" + level + "_intensity"] - r["tensor_flop"] / r[bytes]) <= 1e-9 * r["tensor_flop"] / r[bytes]
 	for r in j for level, bytes in (("dram", "dram__bytes.sum"), ("l1", "l1_bytes")))'
 # L1's slope is that of its data stage, 128 bytes a cycle of each SM, and no kernel is above it; it is a part of L1's throughput.

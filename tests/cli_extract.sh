@@ -3,7 +3,6 @@
 # The command line's contract for extract: bare images, to the files that were named and to no others.
 . "${SOURCE:?}/tests/tap.sh"
 
-cd "$tmp" || exit 99
 training=$recordings/gh100-training.opk
 
 section usage
@@ -20,8 +19,7 @@ done
 
 section 'some images'
 fresh
-works extract "$simple" --config dir/config --availability dir/availability --data dir/image.cd
-header_is file,content,number,size
+columns file,content,number,size extract "$simple" --config dir/config --availability dir/availability --data dir/image.cd
 out_has '^dir/config,config image,0,[0-9]+$' '^dir/availability,counter-availability image,0,9184$'
 out_has '^dir/image.cd,counter data image,1,[0-9]+$'
 files_are 'availability config image.cd '

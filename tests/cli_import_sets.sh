@@ -4,7 +4,6 @@
 # single-pass sets as YAML.
 . "${SOURCE:?}/tests/tap.sh"
 
-cd "$tmp" || exit 99
 sections=$SOURCE/tests/files/sections
 cp "$sections"/* .
 

@@ -6,20 +6,13 @@
 need_built rotate
 
 need_cupti_13
-rotate=$BUILD/tests/rotate
-[ -x "$rotate" ] || skip_all 'tests/rotate is not built'
-unset OFFPEAK_SETS
 golden=$SOURCE/tests/golden/gh100-simple.csv
-cd "$tmp" || exit 99
-made() {
-	"$rotate" "$@" || fail "rotate $*"
-}
 
 # What rows of all passes have: the mean of equal launches is the same, bit for bit.
 cut -d , -f 2- "$golden" >wanted
 
 section 'eval --join: kernel'
-made kernel "$simple" kernel.opk 1 2 2
+rotate kernel "$simple" kernel.opk 1 2 2
 notes '4 of 7 metrics count idle time' eval kernel.opk
 err_has 'sm__cycles_elapsed.max, smsp__inst_executed.sum, gpu__time_duration.sum\.\.\.; --replay kernel'
 out_has '^range,name,kernel,grid,block,device,nvtx,rank,duration_ns,launches,launches_min,sm__warps_'
@@ -28,18 +21,17 @@ lines_are 6
 sed 's/"[^"]*"/k/' out | cut -d , -f 12- >plain
 equal plain wanted
 # One of two passes: what needs the other is nan, and the rows say that they are incomplete.
-made kernel "$simple" part.opk 1
+rotate kernel "$simple" part.opk 1
 notes '4 of 7 metrics, such as .*, are nan in every row' eval part.opk
 out_has ',1000,1,0,75\.3'
 # An image of all passes makes them complete.
-made kernel "$simple" whole.opk 1 0
+rotate kernel "$simple" whole.opk 1 0
 notes 'idle time' eval whole.opk
 out_has ',2,1,75\.320837508862908,.*,36\.08725785435005$'
 
 section "full's passes, as an H100 recorded them in turn"
 rotated=$recordings/gh100-rotated.opk
-works eval "$rotated" --strict --format json
-json 'len(j) == 5 and all(r["launches"] == 53 and r["launches_min"] >= 1 for r in j)'
+gives 'len(j) == 5 and all(r["launches"] == 53 and r["launches_min"] >= 1 for r in j)' eval "$rotated" --strict
 json 'all(len(r) > 1200 and None not in [v for k, v in r.items() if "__" in k] for r in j)'
 works info "$rotated" --format json
 json 'j["passes"] == 32 and len(j["metrics"]) == 1200 and j["join"] == "kernel" and j["keep_instances"] is False'
@@ -84,7 +76,7 @@ refuses 2 'ranges of pass 1, and .* of pass' merge --sum kernel "$rotated" -o su
 
 section 'eval --join: launch and name'
 for how in launch name; do
-	made $how "$simple" $how.opk 2 1
+	rotate $how "$simple" $how.opk 2 1
 	notes 'idle time' eval $how.opk
 	lines_are 6
 	out_has '^0,r0,"vadd.*,2,1,75\.320837508862908,73\.490172215242879,'
@@ -99,10 +91,8 @@ out_has '^0,.*,smsp__inst_executed.sum,instructions,2621440,2,yes$'
 out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,36\.08725785435005,1,no$'
 works eval kernel.opk --layout long --join none
 header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,inflated
-works eval kernel.opk --layout long --format json
-json 'j[3]["launches"] == 2 and j[3]["inflated"] is True and j[6]["launches"] == 1'
-works eval kernel.opk --metrics lts__t_sector_hit_rate.pct,dram__throughput.avg.pct_of_peak_sustained_elapsed \
-	--layout long
+gives 'j[3]["launches"] == 2 and j[3]["inflated"] is True and j[6]["launches"] == 1' eval kernel.opk --layout long
+works eval kernel.opk --metrics lts__t_sector_hit_rate.pct,dram__throughput.avg.pct_of_peak_sustained_elapsed --layout long
 header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches
 # Metrics that the set does not name are computed wherever their counters are.
 works eval kernel.opk --metrics smsp__inst_executed.avg --layout long
@@ -139,8 +129,8 @@ shows '^hostname +node7' info kernel.opk --format table
 out_has '^no memory +5'
 
 section 'merge: application replay'
-made launch "$simple" one.opk 1
-made launch "$simple" two.opk 2
+rotate launch "$simple" one.opk 1
+rotate launch "$simple" two.opk 2
 works merge one.opk two.opk -o both.opk
 notes 'idle time' eval both.opk
 out_has '^0,r0,"vadd.*,2,1,75\.320837508862908,73\.490172215242879,'
@@ -149,7 +139,7 @@ columns reason,count info both.opk --table drops
 out_has ',10$'
 
 section 'times of samples'
-made times "$pm" times.opk 383
+rotate times "$pm" times.opk 383
 notes 'sample begins.*kept' eval times.opk --first-sample keep
 out_has '^0,5000,6000,' '^382,387000,388000,'
 cut -d , -f 1,4- out >plain
@@ -159,7 +149,7 @@ equal plain wanted
 notes 'named twice: it counts twice' merge times.opk times.opk -o twice.opk
 run 0 eval twice.opk --first-sample keep
 out_has '^383,5000,6000,'
-made times "$pm" unfit.opk 382
+rotate times "$pm" unfit.opk 382
 refuses 4 'there are times of 382 samples, and 383 samples' eval unfit.opk
 
 section 'recordings that were cut off'

@@ -6,8 +6,6 @@ cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 have_cupti || skip_all 'no libcupti'
-unset OFFPEAK_SETS
-cd "$tmp" || exit 99
 works doctor
 folder=$(sed -n 's|^libcupti,\(.*\)/[^/]*$|\1|p' out)
 unset OFFPEAK_CUDA

@@ -3,8 +3,6 @@
 # Where results go: never over what is read, whole or not at all, and nothing else is left there.
 . "${SOURCE:?}/tests/tap.sh"
 
-cd "$tmp" || exit 99
-
 # stays FILE ARGUMENTS...: refused before anything is done, and the file is what it was.
 stays() {
 	cp "$1" before
@@ -165,7 +163,7 @@ again diff self.opk self.opk --fail 'gpu__time_duration.sum>1e9%' --junit tests.
 again extract self.opk -o images
 again import --raw images.data --metrics sm__cycles_active.avg -o imported.opk
 
-section 'the same command again, in each format'
+section 'the same command again, in each format, which is what it says'
 top_down=$recordings/gh100-top-down.opk
 while read -r arguments; do
 	for format in table csv json ndjson; do
@@ -174,6 +172,13 @@ while read -r arguments; do
 			# shellcheck disable=SC2086
 			run 0 $arguments --format $format -o values
 		done
+		cp values out
+		case $format in
+		json) json True ;;
+		ndjson) ndjson True ;;
+		csv) out_has '^[a-z_.]+(,|$)' ;;
+		table) out_lacks '^[a-z_.]+,' ;;
+		esac
 	done
 done <<END
 chips

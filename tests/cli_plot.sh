@@ -4,8 +4,6 @@
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
-unset OFFPEAK_SETS
-cd "$tmp" || exit 99
 roofline=$recordings/gh100-roofline.opk
 
 # picture FILE PYTHON: the file is XML, and what Python says of it holds: `marks` are its marks, `text` all text.

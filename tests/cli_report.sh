@@ -5,7 +5,6 @@
 
 need_cupti_13
 need_built rotate
-cd "$tmp" || exit 99
 
 section 'a page'
 works report "$recordings/gh100-roofline.opk" -o page.html

@@ -5,69 +5,61 @@
 need_built rotate
 
 need_cupti_13
-unset OFFPEAK_SETS
 noinst=$recordings/gh100-legacy-noinst.opk
 nvtx=$recordings/gh100-training-nvtx.opk
 inst=smsp__inst_executed.sum
 hit=lts__t_sector_hit_rate.pct
-rotate=$BUILD/tests/rotate
-cd "$tmp" || exit 99
 
 # column N: of the rows, on one line.
 column() {
 	sed 1d out | cut -d , -f "$1" | tr '\n' ' '
 }
 
+# order TEXT ARGUMENTS...: it works, and the first column of the rows is this.
+order() {
+	wanted=$1
+	shift
+	works "$@"
+	same "$last: order" "$(column 1)" "$wanted "
+}
+
 section 'eval --sort'
-works eval "$simple" --columns name,$inst --sort $inst
-same "$last" "$(column 1)" '0 3 2 4 1 '
-works eval "$simple" --columns name,$inst --sort -$inst,-name
-same "$last: by the second where the first is equal" "$(column 1)" '1 4 2 3 0 '
+order '0 3 2 4 1' eval "$simple" --columns name,$inst --sort $inst
+order '1 4 2 3 0' eval "$simple" --columns name,$inst --sort -$inst,-name
 # What is ordered by needs no column, and may be what the recording does not name.
-works eval "$simple" --columns name --sort=-dram__bytes.sum
-same "$last" "$(column 1)" '0 1 2 3 4 '
-works eval "$simple" --columns name,grid --sort -launch__thread_count,-index
-same "$last" "$(column 1)" '3 2 1 0 4 '
+order '0 1 2 3 4' eval "$simple" --columns name --sort=-dram__bytes.sum
+order '3 2 1 0 4' eval "$simple" --columns name,grid --sort -launch__thread_count,-index
 works eval "$simple" --columns kernel,name --sort kernel --top 2
 same "$last" "$(sed 1d out | sed 's/.*,//' | tr '\n' ' ')" '4 1 '
 # nan and what is unknown are last in either direction, and rows that are equal stay in order.
 works eval "$simple" "$noinst" --metrics sm__cycles_elapsed.max --columns file,name --sort sm__cycles_elapsed.max
 same "$last" "$(column 2)" '2 0 1 4 3 A B '
-works eval "$simple" "$noinst" --metrics sm__cycles_elapsed.max --columns name --sort -sm__cycles_elapsed.max
-same "$last" "$(column 1)" '3 4 1 0 2 A B '
-works eval "$nvtx" --columns name,duration_ns --sort -duration_ns --top 3
-same "$last" "$(column 1)" 'step step/forward step/backward '
+order '3 4 1 0 2 A B' eval "$simple" "$noinst" --metrics sm__cycles_elapsed.max --columns name --sort -sm__cycles_elapsed.max
+order 'step step/forward step/backward' eval "$nvtx" --columns name,duration_ns --sort -duration_ns --top 3
 notes 'sort duration_ns orders nothing: it is known of no row$' eval "$simple" --columns duration_ns --sort -duration_ns --top 2
 same "$last: no line is empty" "$(sed 1d out | tr '\n' ' ')" '"" "" '
 # Over all files.
 notes 'named twice: it counts twice' eval "$simple" "$simple" "$nvtx" --columns name,$inst --sort -$inst --top 3
 same "$last" "$(column 1)" 'step step step/backward '
-works eval "$simple" "$nvtx" --columns name --sort=-file --top 1
-same "$last" "$(column 1)" 'step '
+order 'step' eval "$simple" "$nvtx" --columns name --sort=-file --top 1
 run 0 eval "$pm" --columns sample,lts__t_sectors.sum --sort -lts__t_sectors.sum --top 2
 same "$last" "$(column 1)" '276 115 '
 run 0 eval "$pm" --columns sample --sort -start_ns --top 1
 same "$last" "$(column 1)" '382 '
-if [ -x "$rotate" ]; then
-	"$rotate" kernel "$simple" rotated.opk 1 2 2 || fail rotate
-	run 0 eval rotated.opk --columns kernel,launches,sm__cycles_elapsed.max --sort -sm__cycles_elapsed.max
-	keep sorted
-	run 0 eval rotated.opk --columns kernel,launches,sm__cycles_elapsed.max
-	sed 1d sorted | sort >wanted
-	sed 1d out | sort >got
-	equal got wanted
-	same 'joined rows in order' "$(sed 1d sorted | sed 's/.*,//' | sort -c -r -g 2>&1)" ''
-fi
+rotate kernel "$simple" rotated.opk 1 2 2
+run 0 eval rotated.opk --columns kernel,launches,sm__cycles_elapsed.max --sort -sm__cycles_elapsed.max
+keep sorted
+run 0 eval rotated.opk --columns kernel,launches,sm__cycles_elapsed.max
+sed 1d sorted | sort >wanted
+sed 1d out | sort >got
+equal got wanted
+same 'joined rows in order' "$(sed 1d sorted | sed 's/.*,//' | sort -c -r -g 2>&1)" ''
 
 section 'eval --sort: a long table, key groups'
-works eval "$simple" --layout long --metrics $inst,$hit --columns name,value --sort -$inst --top 2
-same "$last" "$(column 1)" '1 1 4 4 '
-works eval "$simple" --aggregate kernel --metrics $inst,$hit --columns name,metric --sort -$hit:max --top 2
-same "$last" "$(column 1)" '4 4 3 3 '
-works eval "$nvtx" --aggregate name --metrics $inst --columns name,sum --sort -sum --top 2
-same "$last" "$(column 1)" 'step step/backward '
-works eval "$nvtx" --aggregate name --metrics $inst --columns name --sort=-name --top 1
-same "$last" "$(column 1)" 'step/optimizer '
+order '1 1 4 4' eval "$simple" --layout long --metrics $inst,$hit --columns name,value --sort -$inst --top 2
+order '4 4 3 3' eval "$simple" --aggregate kernel --metrics $inst,$hit --columns name,metric --sort -$hit:max --top 2
+order 'step step/backward' eval "$nvtx" --aggregate name --metrics $inst --columns name,sum --sort -sum --top 2
+order 'step/optimizer' eval "$nvtx" --aggregate name --metrics $inst --columns name --sort=-name --top 1
 refuses 2 'of which metric\? METRIC:sum' eval "$simple" --aggregate kernel --sort sum
 refuses 2 'a statistic is count, sum' eval "$simple" --aggregate kernel --sort $inst:total
 refuses 2 'key groups are ordered by what they share' eval "$simple" --aggregate kernel --sort range
@@ -83,13 +75,11 @@ refuses 2 'a name is missing' eval "$simple" --sort "$inst,,name"
 refuses 2 'a name is missing' eval "$simple" --sort -
 refuses 2 'a database has no order' eval "$simple" --sort name -o x.db
 refuses 2 '--top 0' eval "$simple" --top 0
-works eval "$simple" --columns name --top 2
-same "$last" "$(column 1)" '0 1 '
+order '0 1' eval "$simple" --columns name --top 2
 lines 6 eval "$simple" --columns name --top 99
 
 section 'ranges inside others'
-works eval "$nvtx" --format json
-json '[(r["name"], r["level"], r["parent"]) for r in j][1:3] == [("step", 1, None), ("step/forward", 2, "step")]'
+gives '[(r["name"], r["level"], r["parent"]) for r in j][1:3] == [("step", 1, None), ("step/forward", 2, "step")]' eval "$nvtx"
 json 'sum(r["'$inst'"] for r in j if r["level"] == 1) == 1017594380'
 works eval "$nvtx" --layout long --columns parent,level,$inst --top 3
 same "$last" "$(cut -d , -f 1-2 out | tr '\n' ' ')" 'parent,level ,1 ,1 step,2 '
@@ -106,8 +96,7 @@ refuses 2 "no column 'level'" eval "$recordings/gh100-training-trace.opk" --colu
 works extract "$simple" --data image
 printf '[{"name":"s"},{"name":"s/t"},{"kernel":"a()","name":"2","nvtx":"s/t"},{"name":"s/t","device":1},{"name":"s\\\\/t"}]' >ranges
 works import --raw image --metrics $inst --ranges ranges -o levels.opk
-works eval levels.opk --columns name,level,parent
-same "$last" "$(sed 1d out | tr '\n' ' ')" 's,1, s/t,2,s 2,3,s/t s/t,1, s\/t,1, '
+rows 's,1, s/t,2,s 2,3,s/t s/t,1, s\/t,1,' eval levels.opk --columns name,level,parent
 works eval "$nvtx" --layout tree --columns range,duration_ns --format table
 same "$last: inner ranges of another run of the program, in order" "$(cat out)" 'name         range  duration_ns
 step             0    376834023
@@ -168,19 +157,15 @@ printf 'name: per_thread\nmetrics: [{metric: %s, as: inst}]\nderived:
   waves: {formula: launch__grid_size / device__attribute_multiprocessor_count}\n' $inst >attributes.yaml
 notes '1 of 3 metrics, waves, is nan in every row' eval "$simple" --set ./attributes.yaml --columns name,inst,each,waves
 out_has '^4,19480576,74.3125,nan$'
-works eval "$recordings/gh100-roofline.opk" --set ./attributes.yaml --columns name,waves
-out_has '^1,124.12121212121212$'
+shows '^1,124.12121212121212$' eval "$recordings/gh100-roofline.opk" --set ./attributes.yaml --columns name,waves
 works build --chip GH100 ./attributes.yaml -o attributes.opk
 sed 's/grid_size/grid_sise/' attributes.yaml >wrong.yaml
 refuses 4 "has no metric 'launch__grid_sise'" plan --chip GH100 ./wrong.yaml
 works eval "$simple" --aggregate device --columns sum,mean,count,launch__thread_count,launch__block_dim_x
 out_has '^17039360,3407872,5,launch__thread_count,thread'
 out_has '^nan,163\.19999999999999,5,launch__block_dim_x,'
-works eval "$nvtx" --aggregate name --where "$inst>3e8" --metrics $inst --columns name,count
-same "$last: only ranges that meet it" "$(column 1)" 'step step/backward '
-if [ -x "$rotate" ]; then
-	refuses 2 "one pass each.*values can't choose ranges" eval rotated.opk --aggregate kernel --where "$inst>1"
-fi
+order 'step step/backward' eval "$nvtx" --aggregate name --where "$inst>3e8" --metrics $inst --columns name,count
+refuses 2 "one pass each.*values can't choose ranges" eval rotated.opk --aggregate kernel --where "$inst>1"
 
 section 'eval --strict'
 works eval "$simple" --strict

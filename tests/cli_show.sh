@@ -7,8 +7,6 @@ COLUMNS=400
 export COLUMNS
 
 need_cupti_13
-unset OFFPEAK_SETS
-cd "$tmp" || exit 99
 roofline=$recordings/gh100-roofline.opk
 training=$recordings/gh100-training.opk
 nvtx=$recordings/gh100-training-nvtx.opk
@@ -41,8 +39,7 @@ json '{d["metric"] for d in j["descriptions"] if "the peak is that of sparse ope
 # The values are those of eval.
 works eval "$roofline" --where kernel=vadd --columns dram__bytes.sum.per_second
 value=$(tail -n 1 out)
-works show "$roofline" --kernel vadd --format json
-json 'len(j["groups"]) == 1 and j["groups"][0]["kernel"].startswith("vadd(const float *")'
+gives 'len(j["groups"]) == 1 and j["groups"][0]["kernel"].startswith("vadd(const float *")' show "$roofline" --kernel vadd
 json "[v['value'] for v in j['values'] if v['metric'] == 'dram__bytes.sum.per_second'] == [$value]"
 json 'j["run"].startswith("1 launch of 1 kernel like vadd; ") and j["groups"][0]["time_ns"] > 1e4'
 
@@ -116,8 +113,7 @@ without_end "$simple" >torn.opk
 shows '^complete +no: cut off after 5 whole sections$' show torn.opk
 out_has '^smsp__inst_executed.sum +2\.6214'
 works build --chip GH100 roofline -o set.opk
-works show set.opk
-out_has '^run +no recording, but what the collector needs for one: set roofline: 26 metrics in 2 passes$'
+shows '^run +no recording, but what the collector needs for one: set roofline: 26 metrics in 2 passes$' show set.opk
 out_has '^dram__bytes.sum +# of bytes accessed in DRAM$'
 
 section 'width'
@@ -139,7 +135,6 @@ section 'formats'
 shows '^groups\[0\]\.time_ns,358080$' show "$simple" --format csv
 works show "$simple" -o show.json
 out_lacks .
-works show "$simple"
-keep piped
+keeps piped show "$simple"
 prints piped show "$simple" --format table
 finish

@@ -5,7 +5,6 @@
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
-cd "$tmp" || exit 99
 cp "$simple" s.opk
 devices=$(ls -ld /dev/stdin /dev/stdout /dev/stderr /dev/null)
 
@@ -67,8 +66,7 @@ if has_terminals; then
 fi
 
 section 'tables'
-works verify s.opk
-keep wanted
+keeps wanted verify s.opk
 for name in - /dev/stdout; do
 	prints wanted verify s.opk -o $name
 done
@@ -84,15 +82,13 @@ same 'the devices' "$(ls -ld /dev/stdin /dev/stdout /dev/stderr /dev/null)" "$de
 have_cupti || { skip 'evaluation, sets and builds: no libcupti'; finish; }
 
 section 'evaluation, sets and builds'
-works eval s.opk
-keep wanted
+keeps wanted eval s.opk
 ends 0 '' 'cat s.opk | "$OFFPEAK" eval -'
 equal out wanted
 ends 0 '' '"$OFFPEAK" merge -o - s.opk | "$OFFPEAK" trim - -o - 2>/dev/null | "$OFFPEAK" eval -'
 equal out wanted
 "$OFFPEAK" extract s.opk --data image >out
-works eval --raw image --metrics smsp__inst_executed.sum
-keep wanted
+keeps wanted eval --raw image --metrics smsp__inst_executed.sum
 ends 0 '' '"$OFFPEAK" eval --raw - --metrics smsp__inst_executed.sum <image'
 equal out wanted
 refuses 2 "a database can't go into a pipe" eval s.opk --format sqlite -o /dev/null

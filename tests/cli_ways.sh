@@ -5,7 +5,6 @@
 
 need_cupti_13
 [ "$have_python" = yes ] || skip_all "there is no python3"
-unset OFFPEAK_SETS
 section 'ways to the same number'
 same 'what disagrees' "$(python3 "$SOURCE/tests/ways.py" "$OFFPEAK" "$recordings" 2>&1 | head -n 20)" ''
 finish

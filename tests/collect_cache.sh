@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # offpeak-collect without running a program: what GPUs are like (--probe), and recordings that are kept for
 # the same run of the same program (--cache).
-# The loader finds the fake GPU.
-cold=yes
-. "${SOURCE:?}/tests/tap.sh"
-. "$SOURCE/tests/collect_common.sh"
+. "${SOURCE:?}/tests/collect_common.sh"
 
-make_set one
-prog=$fake/fake_app
 # As for all runs of collect().
 exec </dev/null
 
@@ -49,8 +44,7 @@ if "$OFFPEAK" chips >/dev/null 2>&1; then
 	refuses 4 'two-.opk: no counter-availability image of AD102 for the range profiler' \
 		plan --chip AD102 l1 --availability two-.opk
 	# Only the chip's own image is looked at; the fake's is no image of NVIDIA's.
-	refuses 4 'the counter-availability image can.t be used' \
-		plan --chip GA102 l1 --effort 0 --availability two-.opk
+	refuses 4 'the counter-availability image can.t be used' plan --chip GA102 l1 --effort 0 --availability two-.opk
 	refuses 4 'is for the range profiler, the pm profiler has another' \
 		plan --chip GH100 --profiler pm sm__cycles_active.avg --availability "$SOURCE/data/recordings/gh100-simple.opk"
 fi

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the end-to-end tests of the collector share, after tap.sh: the fake GPU, sets, recordings.
+# What the end-to-end tests of the collector share, with tap.sh: the fake GPU, sets, recordings.
 # shellcheck shell=sh
 
+# The loader finds the fake GPU.
+cold=yes
+. "${SOURCE:?}/tests/tap.sh"
 fake=$BUILD/tests/fake_gpu
 collector=${COLLECTOR:-$BUILD/tools/offpeak-collect}
 [ -x "$fake/fake_app" ] && [ -x "$collector" ] || skip_all 'built without the collector'
+prog=$fake/fake_app
 cupti=$fake/cupti/.libs/libcupti.so
 FAKE_APP_CUPTI=$cupti
 LD_LIBRARY_PATH=$fake/driver/.libs
 export LD_LIBRARY_PATH FAKE_APP_CUPTI
-cd "$tmp" || exit 99
 
 # What a test under another collector, or a job, would bring along.
 unset RANK OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
@@ -21,6 +24,7 @@ make_set() {
 	"$BUILD/tests/collect_files" set "$tap_name.opk" "$@" ||
 		fail "set $tap_name" "collect_files failed"
 }
+make_set one
 
 # collect CODE ARGUMENTS...: offpeak-collect with the fake CUPTI ends with this code; output in $tmp/out
 # and $tmp/err, calls in $tmp/log. Without --cupti where $cupti is empty.
@@ -46,7 +50,7 @@ record() {
 	tap_options=$1
 	shift
 	# shellcheck disable=SC2086 # several options
-	collect "$code" -c "$set.opk" -o run.opk $tap_options -- "$fake/fake_app" "$@"
+	collect "$code" -c "$set.opk" -o run.opk $tap_options -- "$prog" "$@"
 }
 
 # quietly OPTIONS WORDS...: the same, and nothing on stderr.

@@ -2,15 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The collector where something is wrong: NVIDIA's calls fail, the disk is full, the set is damaged. What can
 # be known is told before the program runs; after that the program goes on as if nothing were.
-# The loader finds the fake GPU.
-cold=yes
-. "${SOURCE:?}/tests/tap.sh"
-. "$SOURCE/tests/collect_common.sh"
+. "${SOURCE:?}/tests/collect_common.sh"
 
-make_set one
 make_set three passes=3
 make_set pm profiler=pm
-prog=$fake/fake_app
 nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
 # The line after it, of a program that ended with the code $own.
 own_code() {

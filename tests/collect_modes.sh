@@ -2,16 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The collector's modes under a fake GPU: turns of passes, user ranges, runs of the program, PM sampling,
 # the older interface.
-# The loader finds the fake GPU.
-cold=yes
-. "${SOURCE:?}/tests/tap.sh"
-. "$SOURCE/tests/collect_common.sh"
+. "${SOURCE:?}/tests/collect_common.sh"
 
-make_set one
 make_set three passes=3
 make_set pm profiler=pm
 make_set pm-instances profiler=pm instances=1
-prog=$fake/fake_app
 
 # passes TEXT: the passes, from 0, in the order that the profiler got them, always of the set's one config image.
 passes() {

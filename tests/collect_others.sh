@@ -1,15 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The collector beside others who profile: the program itself, or another process.
-# The loader finds the fake GPU.
-cold=yes
-. "${SOURCE:?}/tests/tap.sh"
-. "$SOURCE/tests/collect_common.sh"
+. "${SOURCE:?}/tests/collect_common.sh"
 
-make_set one
 make_set three passes=3
 make_set pm profiler=pm
-prog=$fake/fake_app
 nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
 
 # samples N: at least so many in run.opk.

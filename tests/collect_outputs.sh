@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Files that nobody else can spoil: other runs, the program itself, links and pipes at their names; and whom
 # a recording is for.
-# The loader finds the fake GPU.
-cold=yes
-. "${SOURCE:?}/tests/tap.sh"
-. "$SOURCE/tests/collect_common.sh"
+. "${SOURCE:?}/tests/collect_common.sh"
 
-make_set one
-prog=$fake/fake_app
 # parts: the parts that are there, T for their tokens and P for their processes.
 parts() {
 	ls | sed -nE 's/[0-9a-f]{16}-[0-9]+(.*\.part)$/T-P\1/p' | tr '\n' ' '

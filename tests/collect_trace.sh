@@ -2,14 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Records of what ran on the GPU: alone, and beside PM sampling; what is lost is counted, and a killed program
 # leaves what there was.
-# The loader finds the fake GPU.
-cold=yes
-. "${SOURCE:?}/tests/tap.sh"
-. "$SOURCE/tests/collect_common.sh"
+. "${SOURCE:?}/tests/collect_common.sh"
 
-make_set one
 make_set pm profiler=pm
-prog=$fake/fake_app
 
 # trace OPTIONS WORDS...: without a set, into run.opk.
 trace() {

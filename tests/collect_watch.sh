@@ -1,12 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # --cache: files that a program reads as it runs, and folders in which that is not seen.
-cold=yes
-. "${SOURCE:?}/tests/tap.sh"
-. "$SOURCE/tests/collect_common.sh"
+. "${SOURCE:?}/tests/collect_common.sh"
 
-make_set one
-prog=$fake/fake_app
 exec </dev/null
 
 section 'what the program reads below its folders'

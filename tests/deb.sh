@@ -15,7 +15,6 @@ have_cupti || skip_all 'there is no libcupti'
 unset MAKEFLAGS MFLAGS MAKELEVEL
 cache=$BUILD/deb
 mkdir -p "$cache"
-cd "$tmp" || exit 99
 suite=${OFFPEAK_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 
 # The fresh Debian, and CUPTI's wheel for it.

@@ -4,8 +4,6 @@
 # accepts all good sets and refuses wrong ones.
 . "${SOURCE:?}/tests/tap.sh"
 
-unset OFFPEAK_SETS
-cd "$tmp" || exit 99
 document=$SOURCE/docs/metric-sets.md chips=
 
 # Each block of yaml to N.yaml or N.wrong.yaml, and the text after a wrong one to N.wrong.text.
@@ -106,6 +104,5 @@ same 'bad sets that the schema accepts' "$(grep ' valid$' invalid)" ''
 same 'bad sets' "$(wc -l <invalid)" "$(wc -l <wrong)"
 
 section 'installation'
-same 'docs/metric-set.schema.json in Makefile.am' \
-	"$(grep -c 'docs/metric-set.schema.json' "$SOURCE/Makefile.am")" 1
+same 'docs/metric-set.schema.json in Makefile.am' "$(grep -c 'docs/metric-set.schema.json' "$SOURCE/Makefile.am")" 1
 finish

@@ -10,7 +10,6 @@ need_cupti_13
 values=$BUILD/tests/values query=$BUILD/tests/query
 LC_ALL=C
 export LC_ALL
-cd "$tmp" || exit 99
 # The large recordings go all ways in make check-long, and else some.
 all=no
 is_long && all=yes

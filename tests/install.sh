@@ -11,7 +11,6 @@ if nm -D "$BUILD/.libs/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then
 	skip_all 'a sanitized library'
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR PKG_CONFIG_PATH
-cd "$tmp" || exit 99
 sections=$("$OFFPEAK" info "$simple" --table sections --format csv | sed 1d | wc -l)
 sets=$(find "$SOURCE/data/sets" -name '*.yaml' | wc -l)
 cat >program.c <<'END'

@@ -65,8 +65,7 @@ section 'commands, man pages and the list of installed pages'
 same 'MAN_COMMANDS in tools/Makefile.inc' \
 	"$(sed -n 's/^MAN_COMMANDS = //p' "$SOURCE/tools/Makefile.inc" | tr ' ' '\n' | sort)" \
 	"$(sort "$tmp/commands")"
-works --manpage
-keep offpeak.1
+keeps offpeak.1 --manpage
 same 'commands in offpeak.1' \
 	"$(sed -n 's/^\\fBoffpeak\\-\([a-z]*\)\\fR(1)$/\1/p' "$tmp/offpeak.1" | sort)" \
 	"$(sort "$tmp/commands")"
@@ -95,15 +94,13 @@ while read -r name; do
 		same "offpeak $name --help: $option" "$(grep -c -e "^$option\b" "$tmp/in_help")" 1
 	done
 	prints "$name.help" "$name" -h
-	works help "$name"
-	keep "$name.all"
+	keeps "$name.all" help "$name"
 	same "offpeak help $name: lines that a terminal of 80 columns breaks" "$(awk 'length > 79' "$tmp/out")" ''
 	# It has the details, too.
 	same "offpeak help $name: lines of --help that it lacks" \
 		"$(grep -vFx -f "$tmp/$name.all" "$tmp/$name.help")" "'offpeak help $name' says more."
 
-	works --manpage "$name"
-	keep "offpeak-$name.1"
+	keeps "offpeak-$name.1" --manpage "$name"
 	for section in NAME SYNOPSIS DESCRIPTION OPTIONS EXAMPLES 'EXIT STATUS' 'SEE ALSO'; do
 		out_has "^\\.SH $section\$"
 	done

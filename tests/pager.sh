@@ -7,7 +7,6 @@ cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 has_terminals || skip_all 'no script of util-linux, or no /dev/pts, for a terminal'
-cd "$tmp" || exit 99
 unset PAGER LESS NO_COLOR OFFPEAK_SETS
 # What script runs commands with.
 SHELL=/bin/sh

@@ -49,7 +49,6 @@ cases=
 for case in ${PYTHON_CASES:-}; do
 	cases="$cases -k $case"
 done
-cd "$tmp" || exit 99
 # shellcheck disable=SC2086
 LD_PRELOAD=$preloaded PYTHONPATH=$tmp/module PYTHONDONTWRITEBYTECODE=1 "$python" -X faulthandler -W error -W default::DeprecationWarning \
 	-W default::PendingDeprecationWarning -W default::FutureWarning \

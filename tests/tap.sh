@@ -34,6 +34,8 @@ if [ -z "${cold:-}" ] && [ -x "$BUILD/tests/warm/offpeak" ]; then
 fi
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
+cd "$tmp" || exit 99
+unset OFFPEAK_SETS
 
 # The outcome of one check; `fail` takes what was wrong, and files to show, as further lines.
 ok() {
@@ -171,6 +173,22 @@ prints() {
 	shift
 	works "$@"
 	equal out "$tap_name"
+}
+
+# rows TEXT ARGUMENTS...: it works, and these are the lines below the first, with a blank between.
+rows() {
+	tap_rows=$1
+	shift
+	works "$@"
+	same "$last: rows" "$(sed 1d "$tmp/out" | paste -sd ' ')" "$tap_rows"
+}
+
+# keeps NAME ARGUMENTS...: it works, and what it prints has this name in $tmp from now on.
+keeps() {
+	tap_name=$1
+	shift
+	works "$@"
+	keep "$tap_name"
 }
 
 # says CODE PATTERN ARGUMENTS...: ends with this code, whatever is on stdout, and stderr matches.
@@ -357,6 +375,15 @@ need_cupti_13() {
 	recordings=$SOURCE/data/recordings
 	simple=$recordings/gh100-simple.opk
 	pm=$recordings/gh100-pm-small.opk
+}
+
+# rotate ARGUMENTS..., splice ARGUMENTS...: recordings made of others, by tests/rotate.c and tests/splice.c.
+rotate() {
+	"$BUILD/tests/rotate" "$@" || fail "rotate $*"
+}
+
+splice() {
+	"$BUILD/tests/splice" "$@" || fail "splice $*"
 }
 
 # without_end FILE: a container without its end section, as of a writer that was stopped.
