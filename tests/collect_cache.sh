@@ -23,8 +23,7 @@ same 'images in files of their own' "$(tr '\0' ' ' <av-1 | cut -c 1-24)|$(tr '\0
 	'FAKEAVAIL range GH100 0 |FAKEAVAIL pm GH100 0 '
 refuses 4 'gpu.opk: no counter data; it says what a GPU is like' eval gpu.opk
 refuses 2 'gpu.opk: is a probe of a GPU, not a recording' merge -o x.opk gpu.opk
-collect 4 -c gpu.opk -o run.opk -- "$prog"
-err_is "offpeak-collect: gpu.opk is a probe: -c takes what 'offpeak build' makes"
+tells_just 4 "offpeak-collect: gpu.opk is a probe: -c takes what 'offpeak build' makes" -c gpu.opk -o run.opk -- "$prog"
 
 section 'a probe of several devices'
 FAKE_GPU_DEVICES=2 FAKE_GPU_CHIP=GH100,GA102 collect 0 --probe -v -o two-%q{tap_name}.opk
@@ -50,12 +49,9 @@ if "$OFFPEAK" chips >/dev/null 2>&1; then
 fi
 
 section 'what can go wrong with a probe'
-collect 2 --probe --device 1 -o no.opk
-err_is 'offpeak-collect: there is no device 1 of 1, from 0 on'
-FAKE_GPU_FAIL=cuInit:100 collect 1 --probe -o no.opk
-err_is 'offpeak-collect: cuInit: CUDA error 100 (100)'
-FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:crash collect 3 --probe -o no.opk
-err_has '^offpeak-collect: asking the GPUs ended with signal [0-9]* \([A-Z]'
+tells_just 2 'offpeak-collect: there is no device 1 of 1, from 0 on' --probe --device 1 -o no.opk
+FAKE_GPU_FAIL=cuInit:100 tells_just 1 'offpeak-collect: cuInit: CUDA error 100 (100)' --probe -o no.opk
+FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:crash tells 3 '^offpeak-collect: asking the GPUs ended with signal [0-9]* \([A-Z]' --probe -o no.opk
 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:35 collect 1 --probe -o no.opk
 err_has 'GetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\): run as root'
 tells 1 "can't create /nowhere/no.opk|/nowhere/no.opk: can't create" --probe -o /nowhere/no.opk
@@ -66,16 +62,12 @@ FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26 tells 1 'CUPTI_ERROR_HARD
 err_lacks 'no PM sampling'
 FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26:1-2 collect 0 --probe --wait 10 -o waited.opk
 err_lacks 'no PM sampling'
-FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:999 collect 0 --probe -o ranges.opk
-err_has '^offpeak-collect: note: device 0, GH100: no PM sampling$'
+FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:999 tells 0 '^offpeak-collect: note: device 0, GH100: no PM sampling$' --probe -o ranges.opk
 file=ranges.opk
 info '[a["profiler"] for a in j["availability"]] == ["range"]'
-collect 2 --probe
-err_is 'offpeak-collect: --probe needs -o GPU.opk'
-collect 2 --probe -o no.opk -c one.opk
-err_is 'offpeak-collect: --config does nothing with --probe'
-collect 2 --probe -o no.opk -- "$prog"
-err_is "offpeak-collect: --probe runs no program: $prog"
+tells_just 2 'offpeak-collect: --probe needs -o GPU.opk' --probe
+tells_just 2 'offpeak-collect: --config does nothing with --probe' --probe -o no.opk -c one.opk
+tells_just 2 "offpeak-collect: --probe runs no program: $prog" --probe -o no.opk -- "$prog"
 
 section 'the second run'
 # misses WHAT OPTIONS WORDS...: only that differs; and then it is found.
@@ -98,8 +90,7 @@ info 'j["integrity"] == "ok"'
 collect 0 --cache a/b//c/ -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 tells 0 'is from the cache' --cache a/b/c -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 touch file
-collect 1 --cache file/x -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
-err_is 'offpeak-collect: --cache file/x: Not a directory'
+tells_just 1 'offpeak-collect: --cache file/x: Not a directory' --cache file/x -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 # What makes no difference to a recording, and another name for it.
 found "--best-effort --wait 5 --cache-limit 1G --cupti $(dirname "$cupti")/./libcupti.so" "$prog" init ctx:0 launch:k out:ran
 collect 0 --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
@@ -198,8 +189,7 @@ err_has '^offpeak-collect: cache: written was made by the program'
 found '--merge' sh ./job.sh written
 echo '# more' >>job.sh
 misses 'file ./job.sh' '--merge' sh ./job.sh written
-collect 0 -v --cache kept -c one.opk -o run.opk -- sh -c "echo new >name; '$prog' init ctx:0 launch:k" sh name
-err_has 'not kept in the cache: name changed'
+tells 0 'not kept in the cache: name changed' -v --cache kept -c one.opk -o run.opk -- sh -c "echo new >name; '$prog' init ctx:0 launch:k" sh name
 err_lacks 'was made by the program'
 kept '' sh -c "'$prog' init ctx:0 launch:k" sh name
 echo k3 >name
@@ -302,8 +292,7 @@ err_has '^offpeak-collect: cache: not verified: the program ran otherwise than w
 err_has '^offpeak-collect: cache: the new recording is kept instead$'
 found --merge sh mode.sh x
 rows_are short 'b; b; b; b; b; b'
-collect 2 --cache-verify -c one.opk -o run.opk -- "$prog"
-err_is 'offpeak-collect: --cache-verify does nothing without --cache DIR'
+tells_just 2 'offpeak-collect: --cache-verify does nothing without --cache DIR' --cache-verify -c one.opk -o run.opk -- "$prog"
 # What it was made of is another file now.
 echo 'MODE=c; . ./lib.sh' >reads.sh
 echo ': once' >lib.sh
@@ -314,8 +303,7 @@ collect 1 --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- s
 err_is 'offpeak-collect: cache: nothing was verified: files that the kept recording was made of have changed; this run is kept, for the next --cache-verify'
 tells 0 'cache: verified: 6 launches' --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh reads.sh x
 # What can't be kept can't be verified; the program's own exit code comes first.
-collect 3 --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k exit:3
-err_has "$nothing the program's exit code is not 0$"
+tells 3 "$nothing the program's exit code is not 0$" --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k exit:3
 FAKE_GPU_FAIL=cuptiRangeProfilerDecodeData:999:2 collect 1 --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 'launch*140:k'
 err_has "$nothing some of it is missing$"
 echo | "$collector" --cupti "$cupti" --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k >out 2>err
@@ -330,8 +318,7 @@ collect 0 --cache kept --trace kernels -c pm.opk -o pm-run.opk -- "$prog" init c
 collect 0 --cache kept --cache-verify --force --trace kernels -c pm.opk -o pm-run.opk -- "$prog" init ctx:0 launch:k sleep:100
 err_has 'cache: verified: 1 launches'
 for words in 'kept yet; this run is kept' 'neither recording has a launch or a range$'; do
-	collect 1 --cache kept --cache-verify --force --trace kernels -c pm.opk -o pm-run.opk -- "$prog" init ctx:0 sleep:100
-	err_has "$nothing .*$words"
+	tells 1 "$nothing .*$words" --cache kept --cache-verify --force --trace kernels -c pm.opk -o pm-run.opk -- "$prog" init ctx:0 sleep:100
 done
 unset MODE
 rm -f run*.opk
@@ -382,8 +369,7 @@ err_lacks 'kept as'
 collect 2 --cache kept --cache-input nowhere -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 err_is 'offpeak-collect: --cache-input nowhere: No such file or directory'
 tells 2 'with --cache all processes have one name, or --merge' --cache kept -c one.opk -o 'run-%p.opk' -- "$prog"
-collect 2 --cache-env X -c one.opk -o run.opk -- "$prog"
-err_is 'offpeak-collect: --cache-env does nothing without --cache DIR'
+tells_just 2 'offpeak-collect: --cache-env does nothing without --cache DIR' --cache-env X -c one.opk -o run.opk -- "$prog"
 LD_LIBRARY_PATH=/nowhere collect 3 --cache kept -c one.opk -o run.opk -- "$prog" out:ran
 err_has '^offpeak-collect: note: without the cache: what the GPUs are is not known$'
 tells 127 'without the cache' --cache kept -c one.opk -o run.opk -- ./no-such-program

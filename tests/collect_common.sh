@@ -132,12 +132,28 @@ warns() {
 	err_has "$tap_pattern"
 }
 
+# warns_just TEXT OPTIONS WORDS...: and stderr is this text.
+warns_just() {
+	tap_text=$1
+	shift
+	record "$@"
+	err_is "$tap_text"
+}
+
 # tells CODE PATTERN ARGUMENTS...: as `collect`, and stderr matches.
 tells() {
 	tap_code_wanted=$1 tap_pattern=$2
 	shift 2
 	collect "$tap_code_wanted" "$@"
 	err_has "$tap_pattern"
+}
+
+# tells_just CODE TEXT ARGUMENTS...: and stderr is this text.
+tells_just() {
+	tap_code_wanted=$1 tap_text=$2
+	shift 2
+	collect "$tap_code_wanted" "$@"
+	err_is "$tap_text"
 }
 
 # info EXPRESSION...: what `offpeak info --format json` says of run.opk, as Python over `j`.

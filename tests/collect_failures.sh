@@ -6,10 +6,12 @@
 
 make_set three passes=3
 make_set pm profiler=pm
-nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
-# The line after it, of a program that ended with the code $own.
-own_code() {
-	printf "offpeak-collect: the program's own exit code was %d; --best-effort passes it on" "$own"
+
+# nothing_for REASON: this is said, and that nothing was recorded of a program that ended with the code $own.
+nothing_for() {
+	err_is "offpeak-collect: $1
+offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU
+offpeak-collect: the program's own exit code was $own; --best-effort passes it on"
 }
 
 # Calls whose failure costs a detail that nobody needs to hear about: a version, a stream's id, a size that
@@ -85,18 +87,12 @@ same "$last: messages" "$(grep -c GetCounterDataInfo err)" 1
 section 'why a device can not be profiled'
 code=1 own=3
 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:35 record '' init ctx:0 launch:k exit:3
-err_is "offpeak-collect: cuptiProfilerGetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35): run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0
-$nothing
-$(own_code)"
+nothing_for "cuptiProfilerGetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35): run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0"
 names_are ''
 FAKE_GPU_OTHER_PROFILER=1 record '' init ctx:0 launch:k exit:3
-err_is "offpeak-collect: CUPTI's callbacks, which one library of a process has, belong to Nsight Fake: record without it, or with a set for PM sampling, which needs no callbacks
-$nothing
-$(own_code)"
+nothing_for "CUPTI's callbacks, which one library of a process has, belong to Nsight Fake: record without it, or with a set for PM sampling, which needs no callbacks"
 FAKE_GPU_CHIP=GA102 record '' init ctx:0 launch:k exit:3
-err_is "offpeak-collect: the set was built for GH100, device 0 is a GA102: build it with --chip GA102
-$nothing
-$(own_code)"
+nothing_for "the set was built for GH100, device 0 is a GA102: build it with --chip GA102"
 while IFS=: read -r what why; do
 	FAKE_GPU_UNSUPPORTED=$what FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:999 record '' init ctx:0 launch:k exit:3
 	err_has "^offpeak-collect: device 0 can't be profiled: $why$"
@@ -116,24 +112,18 @@ rows_are 'device short' '0 a'
 code=0 own=0
 rm run.opk
 collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
-err_is "offpeak-collect: /nowhere/libcupti.so: cannot open shared object file: No such file or directory
-$nothing
-$(own_code)"
+nothing_for "/nowhere/libcupti.so: cannot open shared object file: No such file or directory"
 # Opening one that is cut off would end in SIGBUS, and opening a pipe never.
 head -c 20000 "$cupti" >cut.so
 mkfifo pipe.so
 for flaw in 'cut.so is cut off: install it again' 'pipe.so is not a regular file'; do
 	collect 3 --cupti "./${flaw%% *}" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
-	err_is "offpeak-collect: $tmp/./$flaw
-$nothing
-$(own_code)"
+	nothing_for "$tmp/./$flaw"
 done
 make_set bare no_prefix=1
 code=1 set=bare record '' init ctx:0 launch:k out:done
 out_is done
-err_is "offpeak-collect: the set has no config image or no counter-data prefix: it was not made by 'offpeak build'
-$nothing
-$(own_code)"
+nothing_for "the set has no config image or no counter-data prefix: it was not made by 'offpeak build'"
 
 section 'sets that are none'
 set=bad code=4
@@ -153,11 +143,9 @@ rm bad.opk
 mkfifo bad.opk
 warns 'bad.opk: ' '' out:ran
 rm bad.opk
-record '' out:ran
-err_is "offpeak-collect: bad.opk: can't open: No such file or directory"
+warns_just "offpeak-collect: bad.opk: can't open: No such file or directory" '' out:ran
 out_is ''
-code=5
-record '--best-effort' out:ran init ctx:0 launch:k exit:5
+code=5 record '--best-effort' out:ran init ctx:0 launch:k exit:5
 out_is ran
 err_is "offpeak-collect: bad.opk: can't open: No such file or directory
 offpeak-collect: the program runs all the same, unrecorded"
@@ -165,17 +153,13 @@ log_has 0 ^cupti
 code=0
 
 section 'outputs that can not be'
-collect 1 -c one.opk -o nowhere/run.opk -- "$prog" out:ran
-err_is "offpeak-collect: nowhere/run.opk: can't write there: No such file or directory"
+tells_just 1 "offpeak-collect: nowhere/run.opk: can't write there: No such file or directory" -c one.opk -o nowhere/run.opk -- "$prog" out:ran
 out_is ''
 mkdir folder
-collect 1 -c one.opk -o folder -- "$prog" out:ran
-err_is 'offpeak-collect: folder is a folder'
+tells_just 1 'offpeak-collect: folder is a folder' -c one.opk -o folder -- "$prog" out:ran
 mkfifo pipe
-collect 1 -c one.opk -o pipe -- "$prog" out:ran
-err_is 'offpeak-collect: pipe: exists and is not a regular file'
-collect 2 -c one.opk -o ./one.opk -- "$prog" out:ran
-err_is 'offpeak-collect: -o ./one.opk is the set itself'
+tells_just 1 'offpeak-collect: pipe: exists and is not a regular file' -c one.opk -o pipe -- "$prog" out:ran
+tells_just 2 'offpeak-collect: -o ./one.opk is the set itself' -c one.opk -o ./one.opk -- "$prog" out:ran
 out_is ''
 if [ "$(id -u)" != 0 ]; then
 	chmod 555 folder
@@ -269,13 +253,10 @@ for name in 'run-%z.opk' 'run-%q{X.opk' 'run%'; do
 done
 for arguments in '' '-c one.opk' '-c one.opk -o run.opk' '-c one.opk fake_app' '-o run.opk fake_app'; do
 	# shellcheck disable=SC2086 # several arguments
-	collect 2 $arguments
-	err_is 'offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed; --help says more'
+	tells_just 2 'offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed; --help says more' $arguments
 done
-collect 2 -c
-err_is 'offpeak-collect: -c needs a value; --help says which'
-collect 2 --kernel
-err_is 'offpeak-collect: --kernel needs a value; --help says which'
+tells_just 2 'offpeak-collect: -c needs a value; --help says which' -c
+tells_just 2 'offpeak-collect: --kernel needs a value; --help says which' --kernel
 printf 'name: mine\nmetrics: [dram__bytes.sum]\n' >mine.yaml
 collect 4 -c mine.yaml -o run.opk -- "$prog" out:ran
 err_is "offpeak-collect: mine.yaml: byte 0: not an .opk file

@@ -106,8 +106,7 @@ for options in '' '--replay kernel'; do
 	err_is 'offpeak-collect: --cache-control flush works once a launch, but kernel replay repeats a launch for each of the 3 passes, and restores memory in between: use --replay rotate or application'
 done
 set=pm
-code=2 record '--cache-control flush' init ctx:0 launch:a
-err_is 'offpeak-collect: --cache-control does nothing for a PM-sampling set'
+code=2 warns_just 'offpeak-collect: --cache-control does nothing for a PM-sampling set' '--cache-control flush' init ctx:0 launch:a
 set=one
 # Ranges of another state of the cache are none.
 for call in cuMemAlloc_v2 cuMemcpyDtoDAsync_v2; do
@@ -193,13 +192,11 @@ rows_are 'name launches' 'step 2; NCCL@reduce 0'
 err_is 'offpeak-collect: note: 1 are missing: a range of another NVTX domain was open; --nvtx-include RANGE/ takes those of one domain'
 # NCCL ends its own by an extension of NVTX.
 if "$prog" headers | grep -q payload; then
-	quietly '--range user' init ctx:0 nvtxdpush:NCCL:init nvtxppop:NCCL nvtxpush:step launch:k nvtxpop
-	rows_are 'name launches' 'NCCL@init 0; step 1'
+	records 'name launches' 'NCCL@init 0; step 1' '--range user' init ctx:0 nvtxdpush:NCCL:init nvtxppop:NCCL nvtxpush:step launch:k nvtxpop
 else
 	skip 'no payload extension in the headers of NVTX'
 fi
-quietly '--range user' init ctx:0 nvtxpush:a launch:k ctxdestroy ctx:0 nvtxpop nvtxpush:b launch:k nvtxpop
-rows_are 'name launches context' 'a 1 1; b 1 2'
+records 'name launches context' 'a 1 1; b 1 2' '--range user' init ctx:0 nvtxpush:a launch:k ctxdestroy ctx:0 nvtxpop nvtxpush:b launch:k nvtxpop
 record '--best-effort --range user' init ctx:0 nvtxmark:m launch:k nvtxend:s nvtxpop sleep:100
 err_is 'offpeak-collect: note: the recording is empty: no range that was to be recorded was pushed
 offpeak-collect: nothing was recorded: the recording is empty'
@@ -209,21 +206,18 @@ record '--range user' init ctx:0 nvtxstart:s launch:k nvtxend:s nvtxdstart:d:a l
 	nvtxend:b nvtxpush:out nvtxstart:t launch:k thread:begin launch:k nvtxend:t thread:end join launch:k nvtxpop
 rows_are 'name launches' 's 1; d@a 2; out 3'
 err_is 'offpeak-collect: note: 2 are missing: another range was open'
-quietly '--range user' init ctx:0 nvtxstart:t launch:k thread:begin launch:k nvtxend:t thread:end join launch:k
-rows_are 'name launches' 't 2'
+records 'name launches' 't 2' '--range user' init ctx:0 nvtxstart:t launch:k thread:begin launch:k nvtxend:t thread:end join launch:k
 record '--range user --level 2' init ctx:0 nvtxstart:s nvtxpush:a nvtxpush:b launch:k nvtxpop nvtxpop nvtxend:s
 rows_are 'name launches' 'a/b 1'
 quietly '--range user --nvtx-include b --nvtx-include d@a' init ctx:0 nvtxstart:a nvtxdstart:d:a launch:k nvtxend:a nvtxstart:b nvtxend:b nvtxend:a
 rows_are 'name launches' 'd@a 1; b 0'
-quietly '--nvtx-include s' init ctx:0 launch:a nvtxstart:s launch:b thread:begin launch:c nvtxend:s thread:end join launch:d
-rows_are short 'b; c'
+records short 'b; c' '--nvtx-include s' init ctx:0 launch:a nvtxstart:s launch:b thread:begin launch:c nvtxend:s thread:end join launch:d
 set=three
 quietly '--range user --replay user' init ctx:0 nvtxstart:s launch:k nvtxend:s nvtxstart:s launch:k nvtxend:s nvtxstart:s launch:k nvtxend:s
 rows_are 'name pass' 's 1; s 2; s 3'
-set=three code=2
-record '--range user' init
+set=three
+code=2 record '--range user' init
 err_is 'offpeak-collect: the set needs 3 passes: use --replay user (the program repeats its ranges) or application (it is run several times), or build smaller sets'
-code=0
 
 section 'user replay'
 set=three
@@ -254,8 +248,7 @@ rows_are 'name pass counted' 'a 1 1; a 2 2; b 1 1; b 2 2; c 1 1; b 3 3'
 log_has 4 '^cuptiRangeProfilerEnable'
 set=one
 # shellcheck disable=SC2086
-quietly '--range user --replay user' init ctx:0 $words
-rows_are 'name pass' 'step 0; step/part 0; step 0; step/part 0; step 0; step/part 0; step 0'
+records 'name pass' 'step 0; step/part 0; step 0; step/part 0; step 0; step/part 0; step 0' '--range user --replay user' init ctx:0 $words
 
 section 'application replay'
 set=three
@@ -305,8 +298,7 @@ collect 0 -c one.opk --replay application -o run.opk -- ./app init ctx:0 launch:
 runs 1
 rows_count 1
 # A run that fails is the last, and what there is stays.
-collect 9 -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:k exit:9
-err_has 'the program failed in run 1 of 3: the others are left out'
+tells 9 'the program failed in run 1 of 3: the others are left out' -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:k exit:9
 runs 1
 rows_are 'pass counted' '1 1'
 rm -f run.opk
@@ -371,9 +363,7 @@ err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than th
 FAKE_GPU_DEVICES=2 FAKE_GPU_PM_SAMPLES=10 record '' init ctx:0 ctx:1 ctx:0 sleep:200
 same "$last: one sampler a device" "$(fields run.opk samples total | tail -n 1)" 20
 log_has 2 '^cuptiPmSamplingEnable'
-code=137
-record '--interval 1ms' init ctx:0 sleep:1100 kill9
-code=0
+code=137 record '--interval 1ms' init ctx:0 sleep:1100 kill9
 same "$last: what was handed on" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 100) }')" 1
 
 section 'the older interface'
@@ -406,14 +396,16 @@ log_has 0 '^lost session'
 
 section 'what does not go together'
 set=three code=2
-record '--replay none' init
-err_is 'offpeak-collect: the set needs 3 passes: use --replay kernel, rotate or application, or build smaller sets'
-warns '--replay user repeats user ranges: add --range user$' '--replay user' init
-warns '--replay kernel is for launches' '--range user --replay kernel' init
-warns '--interval does nothing for launches of a range-profiler set' '--interval 10us' init
-warns '--range is auto or user$' '--range what' init
-warns '--replay is auto, kernel, none, rotate, user or application$' '--replay what' init
-set=pm
-warns 'a PM-sampling set is collected over time' '--replay kernel' init
-warns 'a PM-sampling set is collected over time' '--range user' init
+warns_just 'offpeak-collect: the set needs 3 passes: use --replay kernel, rotate or application, or build smaller sets' '--replay none' init
+while IFS='|' read -r set options why; do
+	warns "$why" "$options" init
+done <<'END'
+three|--replay user|--replay user repeats user ranges: add --range user$
+three|--range user --replay kernel|--replay kernel is for launches
+three|--interval 10us|--interval does nothing for launches of a range-profiler set
+three|--range what|--range is auto or user$
+three|--replay what|--replay is auto, kernel, none, rotate, user or application$
+pm|--replay kernel|a PM-sampling set is collected over time
+pm|--range user|a PM-sampling set is collected over time
+END
 finish

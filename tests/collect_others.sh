@@ -28,10 +28,8 @@ samples 20
 # A second device comes when we hear of contexts no longer.
 FAKE_GPU_DEVICES=2 quietly '--interval 1ms' init primary:0 sleep:200 primary:1 sleep:200
 same "$last: devices" "$(fields run.opk samples device | sort -u | tr -d '\n')" '01'
-code=1
-record '' subscribe init ctx:0 launch:k sleep:50
+code=1 record '' subscribe init ctx:0 launch:k sleep:50
 err_has "^offpeak-collect: note: nothing was recorded of this process: CUPTI's callbacks belong to another library, and without them only contexts of the CUDA runtime are seen$"
-code=0
 # The program waits with its first kernel until it is sampled.
 FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '' init primary:0 launch:k
 same "$last: launches of a sampled program" "$(sed -n '/^cuptiPmSamplingStart/,$p' log | grep -c '^cuLaunchKernel')" 1
@@ -56,10 +54,9 @@ for slow in cuptiProfilerInitialize cuptiDeviceGetChipName cuptiPmSamplingGetCou
 done
 
 section 'the program has the profiler'
-set=pm code=1
-record '' load init sample primary:0 launch:k
+set=pm
+code=1 record '' load init sample primary:0 launch:k
 err_has 'INVALID_PARAMETER \(1\): does the program profile itself\? CUPTI.s profiler serves one at a time$'
-code=0
 quietly '--interval 1ms' load init primary:0 launch:k '?sample' sleep:100
 out_is 'sample: 7'
 samples 50
@@ -91,13 +88,11 @@ set=one
 quietly '' init ctx:0 launch:k '?subscribe' launch:k
 out_is 'subscribe: 39'
 rows_count 2
-code=1
-record '' subscribe init ctx:0 launch:k heard
+code=1 record '' subscribe init ctx:0 launch:k heard
 err_is "offpeak-collect: CUPTI's callbacks, which one library of a process has, belong to CUPTI: record without it, or with a set for PM sampling, which needs no callbacks
 $nothing
 offpeak-collect: the program's own exit code was 0; --best-effort passes it on"
 out_is 'heard 1'
-code=0
 # From CUPTI 13.2 on they can be shared.
 FAKE_GPU_CUPTI_VERSION=130200
 export FAKE_GPU_CUPTI_VERSION
@@ -130,10 +125,9 @@ samples 100
 FAKE_APP_CUPTI=$cupti
 
 section 'the counters belong to another process'
-set=one code=1
-FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 record '' init ctx:0 launch:k
+set=one
+code=1 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 record '' init ctx:0 launch:k
 err_has "^offpeak-collect: cuptiProfilerGetCounterAvailability: CUPTI_ERROR_HARDWARE_BUSY \(26\): another profiler has the GPU's counters: .*; --wait SECONDS waits for it$"
-code=0
 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26:1-3 record '--wait 10' init ctx:0 launch:k
 rows_count 1
 err_has "^offpeak-collect: another profiler has the GPU's counters \(.*\): waiting for up to 10 s$"
@@ -146,10 +140,9 @@ FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:26:1-4 record '--wait 10 --interval 1ms' 
 err_has '^offpeak-collect: recording after 0.[3-9] s$'
 samples 50
 # Too long.
-set=one code=1
-FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 warns 'waiting for up to 1 s$' '--wait 1' init ctx:0 launch:k
+set=one
+code=1 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 warns 'waiting for up to 1 s$' '--wait 1' init ctx:0 launch:k
 err_has 'CUPTI_ERROR_HARDWARE_BUSY'
-code=0
 # Who has them: a program under a collector.
 "$collector" --cupti "$cupti" -c one.opk -o other.opk -- "$prog" init ctx:0 launch:k sleep:3000 >other.out 2>&1 </dev/null &
 other=$!
@@ -181,12 +174,10 @@ err_is 'offpeak-collect: note: 1 are missing: the rest of user ranges that were 
 record "$marks --range user" init ctx:0 nvtxpush:out profstart nvtxpush:in launch:k nvtxpop profstop nvtxpush:not nvtxpop profstart \
 	nvtxpush:in nvtxpush:deep nvtxpop nvtxpop profstop nvtxpop
 rows_are name 'out/in; out/in'
-code=1
-record "$marks" init ctx:0 launch:a
+code=1 record "$marks" init ctx:0 launch:a
 err_is "offpeak-collect: note: the recording is empty: the program did not call cudaProfilerStart(), and --capture-range waits for it
 offpeak-collect: nothing was recorded: the recording is empty
 offpeak-collect: the program's own exit code was 0; --best-effort passes it on"
-code=0
 set=pm
 quietly "$marks --interval 1ms" init primary:0 sleep:300 profstart sleep:100 profstop sleep:400 profstart sleep:100 profstop sleep:100
 same "$last: samples" "$(fields run.opk samples total | tail -n 1 | awk '{ print ($1 >= 150 && $1 <= 300) }')" 1

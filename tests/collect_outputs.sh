@@ -140,8 +140,7 @@ fifo:is not a regular file
 KINDS
 rm -f run.opk*
 # A program that deletes its recording hears of it.
-collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 launch:k sleep:100; rm -f run.opk.*"
-err_has '^offpeak-collect: nothing was recorded'
+tells 1 '^offpeak-collect: nothing was recorded' -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 launch:k sleep:100; rm -f run.opk.*"
 collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 'launch*70:k' sleep:200 'launch*70:k' & sleep 0.15; rm -f run.opk.*; wait"
 err_has 'the recording ends here: .*: it was deleted$'
 rm -f run*.opk*
@@ -190,8 +189,7 @@ head -c 80 run.opk >damaged.opk
 kept_back damaged.opk -c one.opk
 # A recording is replaced, and a note says so; a run that records nothing replaces nothing.
 cp run.opk before
-collect 1 -c one.opk -o run.opk -- true
-err_has "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20.*Z, of: $prog init ctx:0 launch:k$"
+tells 1 "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20.*Z, of: $prog init ctx:0 launch:k$" -c one.opk -o run.opk -- true
 equal run.opk before
 for options in '' --merge; do
 	# shellcheck disable=SC2086
@@ -218,12 +216,10 @@ same "$last: what was there" "$(cat run.opk)" mine
 err_has "^offpeak-collect: note: $tmp/run.opk exists and is not an older recording: the recording of this one is $tmp/run-"
 rm -f run*.opk
 collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
-collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
-err_has "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20"
+tells 0 "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20" -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
 # A probe replaces probes alone, and nothing else replaces it.
 cp run.opk before
-collect 2 --probe -o run.opk
-err_is 'offpeak-collect: run.opk exists and is a recording: it is not replaced; choose another name, or give --force'
+tells_just 2 'offpeak-collect: run.opk exists and is a recording: it is not replaced; choose another name, or give --force' --probe -o run.opk
 same "$last: calls" "$(ls log 2>/dev/null)" ''
 equal run.opk before
 collect 0 --probe -o gpu.opk
@@ -310,8 +306,7 @@ chown 65534 \$name
 exec "$prog" init ctx:0 launch:k
 SH
 	chmod +x forger
-	collect 0 -c one.opk -o sticky/run.opk -- ./forger
-	err_has 'part: belongs to another user, and anybody may write to its folder: it is left alone$'
+	tells 0 'part: belongs to another user, and anybody may write to its folder: it is left alone$' -c one.opk -o sticky/run.opk -- ./forger
 	file=sticky/run.opk info 'j["images"] == 1'
 fi
 

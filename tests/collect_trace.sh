@@ -72,35 +72,29 @@ run 0 verify run.opk
 record '--interval 1ms --trace kernels --capture-range cudaProfilerApi' init primary:0 launch:a profstart nvtxpush:n \
 	launch:b nvtxpop profstop launch:c nvtxpush:o nvtxpop sleep:50
 ran 'kind short' 'range ; kernel b'
-set=one code=2
-warns '--trace does nothing for launches of a range-profiler set' '--trace kernels' init
-code=0
+set=one
+code=2 warns '--trace does nothing for launches of a range-profiler set' '--trace kernels' init
 trace '--trace kernels --capture-range cudaProfilerApi' init ctx:0 launch:a profstart launch:b profstop launch:c profstart launch:d
 ran short 'b; d'
 log_has 0 '^cuptiProfiler'
-code=1
-trace '--trace kernels --capture-range cudaProfilerApi' init ctx:0 launch:a
+code=1 trace '--trace kernels --capture-range cudaProfilerApi' init ctx:0 launch:a
 err_has 'the program did not call cudaProfilerStart\(\)'
-code=0
 
 section 'usage'
 code=2
-trace '--trace some' init
-err_has '^offpeak-collect: --trace is kernels or all$'
-trace '' init
-err_has '^offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed'
-trace '--trace all --interval 1ms' init
-err_has '--interval does nothing for --trace without a set'
-trace '--trace all --wait 3' init
-err_has '--wait does nothing for --trace without a set'
-trace '--trace all --backend legacy' init
-err_has '--backend does nothing for --trace without a set'
-set=pm
-warns '--backend does nothing for a PM-sampling set' '--backend legacy' init
-trace '--trace all --range user' init
-err_has '--trace without a set is collected over time: --range and --replay are for'
-code=1
-trace '--trace kernels' init ctx:0
+while IFS='|' read -r options why; do
+	trace "$options" init
+	err_has "^offpeak-collect: $why"
+done <<'END'
+--trace some|--trace is kernels or all$
+|-c SET.opk or --trace, -o RUN.opk and a program are needed
+--trace all --interval 1ms|--interval does nothing for --trace without a set
+--trace all --wait 3|--wait does nothing for --trace without a set
+--trace all --backend legacy|--backend does nothing for --trace without a set
+--trace all --range user|--trace without a set is collected over time: --range and --replay are for
+END
+set=pm warns '--backend does nothing for a PM-sampling set' '--backend legacy' init
+code=1 trace '--trace kernels' init ctx:0
 err_has '^offpeak-collect: note: nothing was recorded of this process: nothing ran on the GPU, or the program asked'
 names_are ''
 code=0
@@ -120,16 +114,12 @@ export FAKE_APP_CUPTI="$cupti"
 trace '--trace kernels' init ctx:0 launch:a sleep:1600 launch:b activities launch:c
 ran short a
 err_has '^offpeak-collect: note: 1 are missing: records of what ran after the program asked CUPTI for them itself'
-code=1
-trace '--trace kernels' init ctx:0 activities nvtxpush:n launch:a nvtxpop
+code=1 trace '--trace kernels' init ctx:0 activities nvtxpush:n launch:a nvtxpop
 err_has 'nothing was recorded of this process: nothing ran on the GPU, or the program asked CUPTI for activity records'
-code=0
 
 section 'killed midway'
-code=137
-trace '--trace kernels' init ctx:0 'launch*3:k' sleep:1600 launch:k kill9
+code=137 trace '--trace kernels' init ctx:0 'launch*3:k' sleep:1600 launch:k kill9
 err_has 'note: process [0-9]*: 3 recorded; the process was killed or became another program'
-code=0
 info 'not j["complete"] and j["recorded_activities"] == 3 and j["stats"][0]["activities"] == 3'
 ran short 'k; k; k'
 # offpeak-collect as well: the file has no end.
