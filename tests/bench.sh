@@ -3,36 +3,14 @@
 # Times, each beside a baseline of the same run: make bench. No test: nothing fails by being slow.
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}"
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/bench_common.sh"
 XDG_CACHE_HOME=$tmp/cache
 export XDG_CACHE_HOME
-
-# seconds RUNS COMMAND...: of the fastest run.
-seconds() {
-	runs=$1
-	shift
-	best=
-	for _ in $(seq "$runs"); do
-		begun=$(date +%s%N)
-		"$@" >/dev/null
-		took=$(($(date +%s%N) - begun))
-		[ -n "$best" ] && [ "$best" -le "$took" ] || best=$took
-	done
-	awk "BEGIN { printf \"%.4f\", $best / 1e9 }"
-}
-
-# compare WHAT SECONDS BASELINE SECONDS
-compare() {
-	awk -v what="$1" -v a="$2" -v baseline="$3" -v b="$4" \
-		'BEGIN { printf "%-58s %9.4f s   %-42s %9.4f s   %8.1f times\n", what, a, baseline, b, b / a }'
-}
 
 metrics() {
 	"$OFFPEAK" metrics GH100 "$@" --format csv
 }
 
-echo "cores: $(nproc)"
 cold=$(seconds 3 metrics --submetrics --no-cache)
 metrics --submetrics >/dev/null
 warm=$(seconds 5 metrics --submetrics)

@@ -5,32 +5,11 @@
 # runs. No test.
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}" "${SOURCE:?}"
+. "$SOURCE/tests/bench_common.sh"
 bytes=${BYTES:-1000000000}
 names=${RECORDINGS:-wide-auto simple pm-small legacy-user}
 bench=$BUILD/tests/bench_eval
 recordings=$SOURCE/data/recordings
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-
-# seconds RUNS COMMAND...: of the fastest run.
-seconds() {
-	runs=$1
-	shift
-	best=
-	for _ in $(seq "$runs"); do
-		begun=$(date +%s%N)
-		"$@" >/dev/null 2>&1
-		took=$(($(date +%s%N) - begun))
-		[ -n "$best" ] && [ "$best" -le "$took" ] || best=$took
-	done
-	awk "BEGIN { printf \"%.4f\", $best / 1e9 }"
-}
-
-# compare WHAT SECONDS BASELINE SECONDS
-compare() {
-	awk -v what="$1" -v a="$2" -v baseline="$3" -v b="$4" \
-		'BEGIN { printf "%-52s %8.4f s   %-34s %8.4f s   %6.2f times as fast\n", what, a, baseline, b, b / a }'
-}
 
 size() {
 	wc -c <"$1"
@@ -44,7 +23,6 @@ memory() {
 	fi
 }
 
-echo "cores: $(nproc)"
 load=$(seconds 10 "$bench" load)
 echo "NVIDIA's libraries loaded and asked for chips: $load s"
 compare 'eval of a small .opk (simple)' \

@@ -222,8 +222,7 @@ columns field,value plan --chip GH100 roofline
 out_has '^chip,GH100$' '^passes,[1-9][0-9]*$' '^lower_bound,[1-9]'
 keep csv
 prints csv plan --chip gh100 "$SOURCE/data/sets/roofline.yaml"
-works plan --chip GH100 speed-of-light --effort 0 --format json
-json 'j["chip"] == "GH100" and j["profiler"] == "range" and len(j["metrics"]) == 15'
+gives 'j["chip"] == "GH100" and j["profiler"] == "range" and len(j["metrics"]) == 15' plan --chip GH100 speed-of-light --effort 0
 gives 'j["metrics"] == ["smsp__inst_executed.sum", "dram__bytes.sum"]' plan --chip GH100 $metric,dram__bytes.sum
 gives 'len(j["metrics"]) == 33' plan --chip GH100 $metric l1 l1 --effort 0
 shows '^profiler,pm$' plan --chip GH100 pm-overview

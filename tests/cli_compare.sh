@@ -12,8 +12,7 @@ count_of() {
 
 section 'chips --details'
 keeps plain chips
-works chips --details
-header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level
+columns chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level chips --details
 cut -d , -f 1-3 out >first
 equal first plain
 out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*,(yes)?$'

@@ -95,8 +95,7 @@ notes '4 of 9 metrics count idle time.*: rate, inst, flops\.\.\.; --replay' eval
 	--metrics "rate,inst,flops,$warps,$dram,highest,has_flops,miss,$hit"
 out_has ',launches,launches_min,rate,inst,flops,'
 out_has '^1,r1,.*,3,1,774\.78554216867474,20578304,838860800,80\.906326393393172,34\.406975940265497,80\.906326393393172,1,44\.648124264743657,55\.351875735256343$'
-works eval kernel.opk --layout long
-header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches,inflated
+columns range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches,inflated eval kernel.opk --layout long
 out_has '^1,.*,inst,instructions,20578304,2,yes$'
 out_has '^1,.*,rate,instruction/nanosecond,774\.78554216867474,1,yes$'
 out_has '^1,.*,highest,percent,80\.906326393393172,1,no$'

@@ -68,15 +68,13 @@ works describe GH100 sm__throughput --table constituents
 parts=$(sed -n '2,$s/,.*//p' out | tr '\n' ' ')
 works describe GH100 sm__throughput
 same 'parts as CSV' "$(sed -n 's/^constituents,//p' out) " "$parts"
-works describe GH100 sm__throughput --format json
-json 'j["metric"] == "sm__throughput.avg.pct_of_peak_sustained_elapsed" and j["type"] == "throughput"'
+gives 'j["metric"] == "sm__throughput.avg.pct_of_peak_sustained_elapsed" and j["type"] == "throughput"' describe GH100 sm__throughput
 json '{"constituent": "sm__memory_throughput", "type": "throughput"} in j["constituents"]'
 gives 'any(c["type"] == "counter" for c in j["constituents"])' describe GH100 dram__throughput.avg.pct_of_peak_sustained_elapsed
 gives 'j["metric"].endswith(".ratio") and j["type"] == "ratio"' describe GH100 smsp__thread_inst_executed_per_inst_executed
 shows '^method,sass$' describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum
 shows ',.*gpu_sass' describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --table counters
-works describe GH100 dram__bytes.sum --profiler pm --format json
-json 'j["profiler"] == "pm" and len(j["counters"]) >= 1 and "GV100" not in j["other_chips"]'
+gives 'j["profiler"] == "pm" and len(j["counters"]) >= 1 and "GV100" not in j["other_chips"]' describe GH100 dram__bytes.sum --profiler pm
 shows '^metric  *dram__bytes\.sum$' describe GH100 dram__bytes --format table
 # All of one chip that has several: a name that can't be planned is no failure.
 "$OFFPEAK" metrics GH100 --passes | awk -F , '/unschedulable/ { print $1; exit }' >refused

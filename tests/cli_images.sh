@@ -434,8 +434,7 @@ out_has '^0,step/forward,'
 lines 2 eval "$nvtx" --aggregate name --where range=step --columns name,p50,$inst,mean
 header_is name,p50,mean,metric,unit
 out_has "^step,508797190,508797190,$inst,instructions$"
-works eval "$nvtx" --aggregate name --columns $inst,sm__cycles_active.avg
-header_is metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by
+columns metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by eval "$nvtx" --aggregate name --columns $inst,sm__cycles_active.avg
 same 'metrics in their order' "$(sed -n '2,3p' out | cut -d , -f 1 | tr '\n' ' ')" "$inst sm__cycles_active.avg "
 works eval "$nvtx" --aggregate name --columns metric,unit,count,group,file,kernel,inflated --format json
 json 'all(r["count"] == 2 and not r["kernel"] and not r["inflated"] and r["unit"] for r in j)'

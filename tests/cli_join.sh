@@ -33,8 +33,7 @@ section "full's passes, as an H100 recorded them in turn"
 rotated=$recordings/gh100-rotated.opk
 gives 'len(j) == 5 and all(r["launches"] == 53 and r["launches_min"] >= 1 for r in j)' eval "$rotated" --strict
 json 'all(len(r) > 1200 and None not in [v for k, v in r.items() if "__" in k] for r in j)'
-works info "$rotated" --format json
-json 'j["passes"] == 32 and len(j["metrics"]) == 1200 and j["join"] == "kernel" and j["keep_instances"] is False'
+gives 'j["passes"] == 32 and len(j["metrics"]) == 1200 and j["join"] == "kernel" and j["keep_instances"] is False' info "$rotated"
 works verify "$rotated"
 # One pass of 32 has a part of the metrics.
 works eval "$rotated" --join none --metrics smsp__inst_executed.sum --layout long --format json
@@ -63,8 +62,7 @@ prints got eval "$simple" --columns kernel,$alike
 # The hit rate has counters in several passes: no launch by itself has it.
 notes '1 of 1 metrics, lts__t_sector_hit_rate.pct, is nan in every row: no range has all passes' eval "$rotated" --join none \
 	--metrics lts__t_sector_hit_rate.pct
-works eval "$rotated" --where 'kernel=vadd*' --workers 3 --columns launches,launches_min,lts__t_sector_hit_rate.pct
-out_has '^53,2,36\.960790714199'
+shows '^53,2,36\.960790714199' eval "$rotated" --where 'kernel=vadd*' --workers 3 --columns launches,launches_min,lts__t_sector_hit_rate.pct
 notes 'the mean of 1 of 2 metrics.*the column weighted_by' eval "$rotated" --aggregate kernel --where 'kernel=vadd*' --columns count,sum,mean,min \
 	--metrics smsp__inst_executed.sum,lts__t_sector_hit_rate.pct
 out_has '^3,7864320,2621440,2621440,smsp__inst_executed.sum,'
@@ -83,20 +81,17 @@ for how in launch name; do
 done
 
 section 'eval --layout long'
-works eval kernel.opk --layout long
-header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches,inflated
+columns range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches,inflated eval kernel.opk --layout long
 lines_are 36
 out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,75\.320837508862908,1,no$'
 out_has '^0,.*,smsp__inst_executed.sum,instructions,2621440,2,yes$'
 out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,36\.08725785435005,1,no$'
-works eval kernel.opk --layout long --join none
-header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,inflated
+columns range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,inflated eval kernel.opk --layout long --join none
 gives 'j[3]["launches"] == 2 and j[3]["inflated"] is True and j[6]["launches"] == 1' eval kernel.opk --layout long
 works eval kernel.opk --metrics lts__t_sector_hit_rate.pct,dram__throughput.avg.pct_of_peak_sustained_elapsed --layout long
 header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches
 # Metrics that the set does not name are computed wherever their counters are.
-works eval kernel.opk --metrics smsp__inst_executed.avg --layout long
-out_has '^0,.*,smsp__inst_executed.avg,instructions,[0-9.]+,[1-3]$'
+shows '^0,.*,smsp__inst_executed.avg,instructions,[0-9.]+,[1-3]$' eval kernel.opk --metrics smsp__inst_executed.avg --layout long
 
 section 'eval: several files, one of them joined'
 notes 'idle time' eval kernel.opk "$simple"

@@ -57,8 +57,7 @@ shows '^complete +no: cut off after 2 whole sections$' show torn.opk
 shows '^run +42 launches of 4 kernels; the GPU was busy 91.5% of 0.08429 s$' show trace.opk
 out_has '^gemm +65 +8[0-9.]+ +13 +5 +5 +5$' '^ +9 +3\.6 +4$'
 out_has '^memcpy HtoD +200 +4 +50 +4\.1943 +20\.972$' '^step +160 +4 +40 +40 +40$'
-works show trace.opk --kernel '*soft*' --format json
-json '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]["stream"] == 7'
+gives '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]["stream"] == 7' show trace.opk --kernel '*soft*'
 notes '3 more kernels, .*: --top 4 shows them' show trace.opk --sort launches --top 1
 refuses 2 'use time, launches or name' show trace.opk --sort times
 # Sums that have no room are the greatest number.
@@ -74,8 +73,7 @@ out_has '^memcpy HtoD +200 +4 +50 +18\.447 '
 same 'streams' "$(awk '!NF { on = 0 } on && /^ +[0-9]/ { n++ } /^stream/ { on = 1 } END { print n }' out)" 10
 gives 'len(j["streams"]) == 12' show large.opk --top 12
 
-works show "$recordings/gh100-training-trace.opk" --top 40
-out_has '^run +27849 launches of 40 kernels; the GPU was busy 16.5% of 1.554 s$'
+shows '^run +27849 launches of 40 kernels; the GPU was busy 16.5% of 1.554 s$' show "$recordings/gh100-training-trace.opk" --top 40
 out_has '^fmha_cutlassF_f32_aligned_64x64_rf_sm80 +[0-9.]+ +3\.[0-9]+ +400 +21\.[0-9]+'
 out_has '^step +1\.5515 +200 +7\.7574 +3\.9766 +302\.45$'
 

@@ -19,8 +19,7 @@ same "$last: other names" "$(tail -n +2 out | grep -vc '^[^,]*\.max_rate,ratio,l
 works metrics GH100 --submetrics --grep '^dram__bytes\.sum' 'dram__*'
 same "$last: names" "$(tail -n +2 out | cut -d , -f 1 | head -n 2 | tr '\n' ' ')" \
 	'dram__bytes.sum dram__bytes.sum.peak_sustained '
-works metrics GH100 --submetrics --type throughput 'dram__throughput' --format json
-json 'len(j) == 8 and all(m["dim_unit"] == "percent" for m in j)'
+gives 'len(j) == 8 and all(m["dim_unit"] == "percent" for m in j)' metrics GH100 --submetrics --type throughput 'dram__throughput'
 notes 'no metric matches$' metrics GH100 --submetrics 'nothing*'
 notes "no metric matches 'tensor'; '\*tensor\*' matches [1-9]" metrics GH100 tensor
 notes "no metric matches 'nosuch'" metrics GH100 nosuch dram__bytes --count
@@ -53,8 +52,7 @@ if cupti_from 130200; then
 else
 	out_has '^ctc__tx_bytes\.sum\.per_cycle_active,.*,unschedulable,hardware,CUPTI_ERROR_[A-Z_]*,(device)?$'
 fi
-works metrics GH100 --passes 'dram__bytes' 'dram__throughput' 'sm__throughput'
-out_has '^dram__bytes,counter,dram,byte,.*,1,hardware,,(context)?$'
+shows '^dram__bytes,counter,dram,byte,.*,1,hardware,,(context)?$' metrics GH100 --passes 'dram__bytes' 'dram__throughput' 'sm__throughput'
 out_has '^sm__throughput,throughput,sm,percent,.*,[2-9],'
 shows '^dram__throughput,.*,1,,,$' metrics GH100 --passes --profiler pm 'dram__*'
 gives '{m["metric"]: m["passes"] for m in j}["ctc__tx_bytes.sum"] == 1' metrics GH100 --submetrics --passes 'ctc__tx_bytes'

@@ -47,8 +47,7 @@ if [ -n "$chips" ]; then
 	done 2>/dev/null
 	mkdir build
 	works build --chip GH100 ./0.yaml -o build/reads.opk
-	works plan --chip GB202 ./0.yaml --format json
-	json '[c["metric"] for c in j["columns"] if c["column"] == "read"] == ["dram__bytes_op_read.sum"]'
+	gives '[c["metric"] for c in j["columns"] if c["column"] == "read"] == ["dram__bytes_op_read.sum"]' plan --chip GB202 ./0.yaml
 	name=$(grep -l '^name: levels' [0-9]*.yaml)
 	shows l1tex__t_sectors.sum plan --chip GH100 "./$name" --param level=l1tex
 	# The table in the text.

@@ -105,17 +105,7 @@ class Damage(unittest.TestCase):
         self.attack(3, 1, *ATTACKS)
 
     @long
-    def test_config(self):
-        self.attack(300, 5, "config")
-
-    @long
-    def test_availability(self):
-        self.attack(200, 5, "availability")
-
-    @long
-    def test_availability_of_sampling(self):
-        self.attack(200, 5, "availability_pm")
-
-    @long
-    def test_image(self):
-        self.attack(300, 5, "image")
+    def test_much(self):
+        for name, count in (("config", 300), ("availability", 200), ("availability_pm", 200), ("image", 300)):
+            with self.subTest(name):
+                self.attack(count, 5, name)

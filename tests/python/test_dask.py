@@ -186,16 +186,15 @@ class Reading(Synchronous):
 
     @long
     def test_wrong_arguments(self):
-        with self.assertRaises(opk.UsageError):
-            self.read(self.files, columns=["kernle"])
-        with self.assertRaises(opk.InputError):
-            self.read("/nowhere/rank-9.opk")
-        with self.assertRaises(opk.InputError):
-            self.read("/nowhere/*.opk")
-        with self.assertRaises(ValueError):
-            self.read(self.files, errors="ignore")
-        with self.assertRaises(ValueError):
-            self.read(self.files, batch_bytes=0)
+        for files, options, error in (
+            (self.files, {"columns": ["kernle"]}, opk.UsageError),
+            ("/nowhere/rank-9.opk", {}, opk.InputError),
+            ("/nowhere/*.opk", {}, opk.InputError),
+            (self.files, {"errors": "ignore"}, ValueError),
+            (self.files, {"batch_bytes": 0}, ValueError),
+        ):
+            with self.subTest(files=files, options=options), self.assertRaises(error):
+                self.read(files, **options)
 
     @long
     def test_same_work_has_the_same_name(self):

@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What recordings say of themselves, beside what the command prints."""
 
-import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
 
 import pyoffpeak as opk
-from common import command, needs, offpeak, recording
-
-
-def printed(*arguments):
-    result = subprocess.run([offpeak, *arguments, "--format", "json"], check=True, capture_output=True, text=True)
-    return json.loads(result.stdout)
+from common import command, needs, printed, recording
 
 
 class Info(unittest.TestCase):
@@ -81,7 +76,6 @@ try:
 except opk.NvidiaError:
     print("none")
 """
-        import sys
 
         environment = {**os.environ, "OFFPEAK_CUDA": "/nonexistent"}
         done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)

@@ -2,7 +2,6 @@
 """Recordings as tables, beside what the command prints."""
 
 import os
-import shutil
 import struct
 import subprocess
 import tempfile
@@ -49,24 +48,6 @@ class Recordings(unittest.TestCase):
                         opk.open(recording(name)).eval(**{option: value}).to_arrow()
                     lines = [f"offpeak: note: {entry.getMessage()}" for entry in logs.records]
                     self.assertEqual(lines, result.stderr.splitlines())
-
-    def test_what_counts_twice(self):
-        path = recording("before")
-        with tempfile.TemporaryDirectory() as folder:
-            copy, merged, trimmed = (os.path.join(folder, name) for name in ("copy.opk", "merged.opk", "trimmed.opk"))
-            shutil.copy(path, copy)
-            opk.merge([path, recording("after")], merged)
-            opk.open(path).trim(trimmed)
-            for files, note in (
-                ([path, path], "before.opk is named twice: it counts twice"),
-                ([path, copy], "copy.opk is the same recording as .*before.opk: it counts twice"),
-                ([path, trimmed], "trimmed.opk is the same recording as .*before.opk: it counts twice"),
-                ([path, merged], "merged.opk: 3 of its 6 images are also in .*before.opk: they count twice"),
-            ):
-                with self.subTest(note), self.assertLogs("pyoffpeak", "WARNING") as logs:
-                    table = opk.open(files).eval(columns=["kernel"])
-                    self.assertRegex(logs.output[0], note)
-                    self.assertGreaterEqual(len(list(table)), 300)
 
     def test_idle_time_is_no_launch(self):
         run = opk.open(recording("training-kernels"))

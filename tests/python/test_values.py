@@ -71,25 +71,18 @@ class Values(unittest.TestCase):
     def test_parquet(self):
         import pyarrow.parquet
 
-        def read(table):
-            with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "values.parquet")
-                table.to_parquet(path)
-                written = pyarrow.parquet.read_table(path)
-            units = {field.name: field.metadata[b"unit"].decode() for field in written.schema if field.metadata}
-            self.assertEqual({name: unit for name, unit in units.items() if unit}, table.units)
-            return written.to_pydict()
+        def by_arrow(table, path):
+            pyarrow.parquet.write_table(pyarrow.table(table), path)
 
-        self.check(read)
+        for write in (lambda table, path: table.to_parquet(path), by_arrow):
 
-    @needs("pyarrow")
-    def test_parquet_of_arrow(self):
-        import pyarrow.parquet
+            def read(table):
+                with tempfile.TemporaryDirectory() as folder:
+                    path = os.path.join(folder, "values.parquet")
+                    write(table, path)
+                    written = pyarrow.parquet.read_table(path)
+                units = {field.name: field.metadata[b"unit"].decode() for field in written.schema if field.metadata}
+                self.assertEqual({name: unit for name, unit in units.items() if unit}, table.units)
+                return written.to_pydict()
 
-        def read(table):
-            with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "values.parquet")
-                pyarrow.parquet.write_table(pyarrow.table(table), path)
-                return pyarrow.parquet.read_table(path).to_pydict()
-
-        self.check(read)
+            self.check(read)
