@@ -131,11 +131,6 @@ err_has "a number, a name or '\\(' is needed here, not the end"
 damaged '"derived":[{"name":"a","formula":"b"},{"name":"b","formula":"a"}]' "'b' is no metric"
 damaged '"derived":[{"name":"a","formula":"'$cycles' + x__y.sum"}]' "'x__y.sum' is no metric"
 works eval bad.opk --metrics "$cycles"
-damaged '"derived":{}' 'member derived is of the wrong type'
-damaged '"columns":["no"]' "column 'no' is not a metric, label or derived metric"
-damaged '"labels":{"no":"x"}' "'no', which is not a metric"
-nested=$(printf '%0300d' 0 | tr 0 '(')
-damaged '"derived":[{"name":"a","formula":"'"$nested"'1"}]' 'nested too deeply'
 
 section 'info'
 gives 'j["set_facts"][0]["version"] == 3 and j["set_facts"][0]["hash"] == "crc32:89abcdef"' info t.opk

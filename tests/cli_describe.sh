@@ -37,10 +37,6 @@ fi
 for name in "$cache"/*.description; do
 	damage "$name"
 	prints first.json describe GH100 dram__bytes.sum.per_second --format json
-	: >"$name"
-	prints first.json describe GH100 dram__bytes.sum.per_second --format json
-	head -c 30 "$name" >cut && cp cut "$name"
-	prints first.json describe GH100 dram__bytes.sum.per_second --format json
 done
 
 

@@ -436,22 +436,8 @@ header_is name,p50,mean,metric,unit
 out_has "^step,508797190,508797190,$inst,instructions$"
 columns metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by eval "$nvtx" --aggregate name --columns $inst,sm__cycles_active.avg
 same 'metrics in their order' "$(sed -n '2,3p' out | cut -d , -f 1 | tr '\n' ' ')" "$inst sm__cycles_active.avg "
-works eval "$nvtx" --aggregate name --columns metric,unit,count,group,file,kernel,inflated --format json
-json 'all(r["count"] == 2 and not r["kernel"] and not r["inflated"] and r["unit"] for r in j)'
-json '[r["group"] for r in j] == sorted(r["group"] for r in j) and len(j) % 4 == 0'
-works eval "$simple" "$nvtx" --aggregate name --columns $inst,file,sum --where 'name=[1s]*'
-same 'two files' "$(cut -d , -f 1 out | sort -u | wc -l | tr -d ' ')" 3
 notes 'no range meets device=9: there are no groups$' eval "$nvtx" --aggregate name --where device=9
 lines_are 1
-# Ranges with other groups' metrics.
-works eval uneven.opk --aggregate kernel --columns kernel,$inst,count,sum,p50
-grep -F 'fma_chain' out >wanted
-works eval uneven.opk --aggregate kernel --columns kernel,$inst,count,sum,p50 --where 'kernel=fma*'
-sed 1d out >got
-equal got wanted
-works eval "$recordings/gh100-training-pm.opk" --aggregate device --where 'sample=1?'  --columns count,sum,lts__t_sectors.sum
-values_of "$recordings/gh100-training-pm.opk" --where 'sample=1?' --columns lts__t_sectors.sum >wanted
-same 'a sum of samples' "$(sed -n '2s/,lts.*//p' out)" "$(awk 'NR > 1 { n++; s += $1 } END { printf "%d,%.0f", n, s }' wanted)"
 works eval "$roofline" --aggregate kernel --where 'kernel=*fma*' --columns kernel,sum,mean,dram_intensity,fp32_flop
 header_is kernel,sum,mean,metric,unit
 out_has '^"fma_chain.*",nan,[0-9.]*,dram_intensity,flop/byte$'
@@ -463,8 +449,6 @@ for arguments in '--layout wide' '--join none' --allow-incomplete; do
 	refuses 2 'one row a group and metric, of' eval "$simple" --aggregate kernel $arguments
 done
 refuses 2 'no database' eval "$simple" --aggregate kernel -o x.db
-refuses 2 'no database' eval "$simple" --aggregate kernel --format sqlite -o x.db
-refuses 2 "has no column 'sun', did you mean sum" eval "$simple" --aggregate kernel --columns sun
 refuses 2 "has no column 'range'" eval "$simple" --aggregate kernel --columns range
 refuses 2 "has no column 'no__metric.sum'" eval "$simple" --aggregate kernel --metrics $inst --columns no__metric.sum
 refuses 2 'first-sample keep or drop' eval "$pm" --aggregate device --first-sample mark

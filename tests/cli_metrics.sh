@@ -108,22 +108,12 @@ for i in 1 2 3 4; do
 	equal "side$i" first
 done
 same 'files in the cache' "$(find cache -type f | wc -l | tr -d ' ')" 1
-section 'what takes few passes, and scopes'
+section 'what takes few passes'
 works metrics GH100 'lts__*hit_rate*' --max-passes 1 --format json
 one=$(python3 -c 'import json; print(len(json.load(open("out"))))')
 json 'all(m["passes"] == 1 for m in j)'
 works metrics GH100 'lts__*hit_rate*' --max-passes 2 --count
 out_lacks "^$one\$"
-run_scope() {
-	"$OFFPEAK" metrics GH100 'pcie__*' --scope device >out 2>err
-}
-run_scope
-case $? in
-0) out_has '^pcie__' ;;
-3) same 'says why' "$(grep -c '13.1 and later do' err)" 1 ;;
-*) fail 'metrics --scope' "$(cat err)" ;;
-esac
-
 section 'what one GPU can collect'
 gpu=$SOURCE/data/recordings/gh100-simple.opk
 notes '[0-9]+ of [0-9]+ metrics are left out: the GPU of .*gh100-simple\.opk can.t collect them$' \

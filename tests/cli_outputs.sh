@@ -165,13 +165,16 @@ again import --raw images.data --metrics sm__cycles_active.avg -o imported.opk
 
 section 'the same command again, in each format, which is what it says'
 top_down=$recordings/gh100-top-down.opk
+again=0
 while read -r arguments; do
 	for format in table csv json ndjson; do
 		rm -f values
-		for _ in 1 2; do
-			# shellcheck disable=SC2086
-			run 0 $arguments --format $format -o values
-		done
+		# shellcheck disable=SC2086
+		run 0 $arguments --format $format -o values
+		# Every other one is written again in make check.
+		again=$((1 - again))
+		# shellcheck disable=SC2086
+		[ $again = 0 ] && ! is_long || run 0 $arguments --format $format -o values
 		cp values out
 		case $format in
 		json) json True ;;

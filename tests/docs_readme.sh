@@ -56,14 +56,7 @@ same 'pages that are not installed' "$(cat missing)" ''
 
 if ! have_cupti 130000; then
 	skip 'no libcupti of 13.0 or later: the commands are not run'
-	
-# Ten commands on terminals.
-if is_long && possible 'offpeak chips' && has_terminals; then
-	section 'docs/screens.md'
-	(cd "$SOURCE" && sh docs/screens.sh "$OFFPEAK") >screens.md
-	equal screens.md "$SOURCE/docs/screens.md"
-fi
-finish
+	finish
 fi
 
 section 'README.md'

@@ -197,4 +197,8 @@ for name in simple nested wide-auto pm-small pm-triage noinst; do
 		equal got want
 	done
 done
+
+# Sums, means and what is divided of samples, beside rows; tests/python compares the module's values with the command's.
+section 'the same number by several ways of one command'
+[ "$have_python" != yes ] || same 'what disagrees' "$(python3 "$SOURCE/tests/ways.py" "$OFFPEAK" "$recordings" 2>&1 | head -n 20)" ''
 finish
