@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Are the parameter structs of nv_abi.h those of the installed NVIDIA headers? Compiles abi.c
 # against both. CUDA_INCLUDE: the folder of the headers, or several with colons between.
+# shellcheck disable=SC2086 # several words in one variable
 set -u
 
 test -n "${CUDA_INCLUDE:-}" || { echo "no NVIDIA headers: skipped"; exit 77; }
@@ -32,7 +33,6 @@ for name in cupti_profiler_host.h cupti_pmsampling.h cupti_result.h nvperf_commo
 	headers="$headers $header"
 done
 # Without comments, so that a name that is only mentioned does not count.
-# shellcheck disable=SC2086
 cat $headers | sed 's,//.*,,' > "$work/declared"
 # Up to 13.0 NVIDIA's header includes <string>, without need.
 : > "$work/string"
@@ -137,7 +137,6 @@ done < "$work/symbols" >> "$work/abi_rows.h"
 		"$(find_header nvperf_common.h)"
 } > "$work/abi_statuses.h"
 
-# shellcheck disable=SC2086
 ${CC:-cc} -std=gnu11 -Wall -o "$work/abi" -I"$work" -I"$SOURCE/lib" $includes \
 	"$SOURCE/tests/abi.c" "$nv/nv_status.c" 2> "$work/messages" \
 	|| { head -n 20 "$work/messages" >&2; complain "abi.c does not compile"; }

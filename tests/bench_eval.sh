@@ -3,6 +3,7 @@
 # Evaluation of large recordings beside a plain loop over CUPTI's call that reads the same images bare, from the page
 # cache: make bench-eval [BYTES=1000000000] [RECORDINGS='simple legacy-user']. Whole processes, fastest of several
 # runs. No test.
+# shellcheck disable=SC2046,SC2086 # several words in one variable
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}" "${SOURCE:?}"
 . "$SOURCE/tests/bench_common.sh"
@@ -49,7 +50,6 @@ bench() {
 	compare '  the same, one worker' "$(seconds 3 "$OFFPEAK" eval --workers 1 "$tmp/$1.opk")" 'plain loop' "$loop"
 	compare "  the same, two cores, CUPTI's call" \
 		"$(seconds 3 on_two_cores "$OFFPEAK" eval --evaluator cupti "$tmp/$1.opk")" 'plain loop' "$loop"
-	# shellcheck disable=SC2046 # two numbers
 	set -- "$1" $("$bench" unpack "$tmp/$1.opk")
 	awk -v b="$2" -v s="$3" 'BEGIN { printf "  unpacking: %.2f GB/s on one core\n", b / s / 1e9 }'
 	echo "  peak memory: $(memory "$OFFPEAK" eval "$tmp/$1.opk") KB"
@@ -83,7 +83,6 @@ echo '[{"kernel":"needle"},{},{},{},{}]' >"$tmp/ranges"
 	--metrics "$("$OFFPEAK" info "$simple" --format csv | sed -n 's/^metrics,//p' | tr ' ' ,)" >/dev/null
 parts=
 for _ in $(seq 500); do parts="$parts $simple"; done
-# shellcheck disable=SC2086
 "$OFFPEAK" merge -o "$tmp/merged.opk" $parts "$tmp/needle.opk" $parts >/dev/null
 compare 'eval --where kernel=needle, in one of 1,001 images' \
 	"$(seconds 5 "$OFFPEAK" eval --where kernel=needle "$tmp/merged.opk")" 'without --where' \

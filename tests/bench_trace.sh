@@ -2,25 +2,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # make bench-trace: a million PM samples of seven metrics as a trace, and a tenth of them: seconds of processor and by the
 # clock, bytes, peak memory. The samples are those of a shipped recording again and again.
+# shellcheck disable=SC2046,SC2086 # several words in one variable
 set -eu
 : "${OFFPEAK:?}" "${SOURCE:?}"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 one=$SOURCE/data/recordings/gh100-training-pm.opk
 
-# shellcheck disable=SC2086 # several names in one variable
 "$OFFPEAK" merge -o "$tmp/small.opk" $one $one $one $one $one >"$tmp/merged"
 some=
 for _ in 1 2 3 4 5 6 7 8 9 10 11; do
 	some="$some $tmp/small.opk"
 done
-# shellcheck disable=SC2086
 "$OFFPEAK" merge -o "$tmp/large.opk" $some >"$tmp/merged"
 printf 'recording  file     samples  bytes      user_s  wall_s  peak_kB\n'
 for recording in small large; do
 	for ending in json.gz json; do
 		/usr/bin/time -o "$tmp/time" -f '%U %e %M' "$OFFPEAK" trace "$tmp/$recording.opk" -o "$tmp/t.$ending" >"$tmp/said"
-		# shellcheck disable=SC2046
 		printf '%-9s  %-7s  %-7s  %-9s  %-6s  %-6s  %s\n' $recording $ending \
 			"$(sed -n 's/^samples,//p' "$tmp/said")" "$(wc -c <"$tmp/t.$ending")" $(cat "$tmp/time")
 		rm "$tmp/t.$ending"

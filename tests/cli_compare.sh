@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line over several chips: what is known of each, and which metrics they share.
+# shellcheck disable=SC2046 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 
 have_cupti || skip_all 'no libcupti'
@@ -86,13 +87,11 @@ section 'compare: as many chips as there may be'
 # With 13.1 their properties take minutes.
 if [ "$("$OFFPEAK" doctor --format csv | sed -n 's/^cupti_version,//p')" -lt 130100 ]; then
 	sed -n 's/,yes,\(yes\|no\)$//p' plain | head -n 30 >names
-	# shellcheck disable=SC2046
 	gives "len(j['chips']) == $(wc -l <names)" compare $(cat names)
 else
 	skip 'compare of all chips'
 fi
 # One too many is refused before any is looked up.
-# shellcheck disable=SC2046
 refuses 2 'compare: name 2 to 30 chips' compare $(yes GH100 | head -n 31)
 
 section 'compare: mistakes'

@@ -218,12 +218,10 @@ cat >completed <<-'END'
 END
 touch reads.yaml
 mkdir shell
-cat >shell/offpeak <<-'END'
-	#!/bin/sh
+executable shell/offpeak <<-'END'
 	[ "$1" != --complete ] || exec "$OFFPEAK" "$@"
 	echo "$*" >>typed
 END
-chmod +x shell/offpeak
 PATH=$tmp/shell:$PATH
 
 section 'zsh'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line's contract for eval and import: values, formats, layouts, several files, files
 # that appear whole or not at all.
+# shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
@@ -179,7 +180,6 @@ works eval "$simple" --where 'ipc>1' --layout long
 out_lacks ',ipc,'
 refuses 2 'has no counterpart on GH100' eval "$simple" --metrics cf_issued
 for option in '--metrics smsp__inst*' '--columns kernel,smsp__inst*'; do
-	# shellcheck disable=SC2086 # two words
 	refuses 2 "GH100 has no metric 'smsp__inst\*': patterns are not taken here; 'offpeak metrics GH100' takes them" eval "$simple" $option
 done
 refuses 2 'did you mean achieved_occupancy[?]' eval "$simple" --metrics achieved_ocupancy
@@ -214,7 +214,6 @@ END
 keeps derived.csv eval "$simple" --set ./derived.yaml --columns name,inst,ipc
 works import --raw image --set ./derived.yaml -o dir/derived.opk
 for how in dir/derived.opk '--raw image --set ./derived.yaml' '--raw image --chip gh100 --set ./derived.yaml'; do
-	# shellcheck disable=SC2086 # words
 	prints derived.csv eval $how --columns name,inst,ipc
 done
 shows '^set,work$' info dir/derived.opk

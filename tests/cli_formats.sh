@@ -5,9 +5,7 @@
 need_built rotate splice
 
 need_cupti_13
-golden=$SOURCE/tests/golden
 nested=$recordings/gh100-nested.opk
-noinst=$recordings/gh100-legacy-noinst.opk
 training=$recordings/gh100-training.opk
 inst=smsp__inst_executed.sum
 hit=lts__t_sector_hit_rate.pct

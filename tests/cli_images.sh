@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Images worked on: trim, split, merge --sum, eval --aggregate, over recordings of a real GPU. Copies have the same
 # values bit for bit; sums are what the GPU counted in ranges that span the same kernels.
+# shellcheck disable=SC2046,SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 need_built rotate splice
 
@@ -98,7 +99,6 @@ parts() {
 	# Several files have a column that names them.
 	values_of dir/part-*.opk --join none | without_levels | sed '1d; s/,dir\/part-[0-9]*\.opk,/,/' | cut -d , -f 2- | sort >got
 	equal got wanted
-	# shellcheck disable=SC2046
 	run 0 merge -o whole.opk $(ls dir/part-*.opk | sort -t - -k 2 -n)
 	values_of whole.opk --join none | without_levels | sed 1d | cut -d , -f 2- | sort >got
 	equal got wanted
@@ -341,8 +341,7 @@ lines 3 eval hosts.opk --columns $inst,name --where host=node2
 notes 'ranges of up to 2 GPUs,.*device in the key' eval hosts.opk --aggregate all --format json
 keep hosts
 works eval "$simple" --aggregate all --metrics "$metrics" --format json
-if [ "$have_python" = yes ]; then
-	pass 'as on one GPU' python3 - hosts out <<'PYTHON'
+agrees 'as on one GPU' hosts out <<'PYTHON'
 import json, sys
 two, one = ({r["metric"]: r for r in json.load(open(p))} for p in sys.argv[1:])
 assert all(r["weighted_by"] == "denominator" for r in two.values() if r["metric"].endswith((".pct", ".per_second")))
@@ -360,7 +359,6 @@ for m in two:
         assert same or m.endswith((".max", ".min")) and k in ("sum", "mean") or m in weighted, (m, k, r[k], wanted)
     assert m in weighted or (r["sum"] is None) == (w["sum"] is None)
 PYTHON
-fi
 # A weighted mean says so, in its column or in a note.
 ranks=$recordings/gh100-ranks.opk active=sm__warps_active.avg.pct_of_peak_sustained_active
 notes 'ranges of up to 2 GPUs' eval "$ranks" --aggregate kernel --where 'kernel=ncclDevKernel_AllGather*' --metrics "$active"
@@ -384,15 +382,13 @@ json '{r["metric"]: r["sum"] for r in j}["dram_intensity"] is None'
 keep aggregated
 works merge "$roofline" --sum device -o roofline.opk
 keeps summed eval roofline.opk --format json
-if [ "$have_python" = yes ]; then
-	pass 'derived metrics of the sum' python3 - aggregated summed <<'PYTHON'
+agrees 'derived metrics of the sum' aggregated summed <<'PYTHON'
 import json, sys
 rows, (whole,) = (json.load(open(p)) for p in sys.argv[1:])
 assert len(rows) > 20
 for r in rows:
     assert whole[r["metric"]] == (r["mean"] if r["sum"] is None else r["sum"]), r
 PYTHON
-fi
 
 section 'eval --aggregate: passes, PM samples'
 # The images that tests/rotate made have the counters of all passes, so sums are of all of them; ratios and counts are right.
@@ -445,7 +441,6 @@ out_has '^"fma_chain.*",838860800,838860800,fp32_flop,flop$'
 
 section 'eval --aggregate: refused'
 for arguments in '--layout wide' '--join none' --allow-incomplete; do
-	# shellcheck disable=SC2086
 	refuses 2 'one row a group and metric, of' eval "$simple" --aggregate kernel $arguments
 done
 refuses 2 'no database' eval "$simple" --aggregate kernel -o x.db

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Where results go: never over what is read, whole or not at all, and nothing else is left there.
+# shellcheck disable=SC2046,SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 
 # stays FILE ARGUMENTS...: refused before anything is done, and the file is what it was.
@@ -65,9 +66,7 @@ echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >picture
 section_file=$SOURCE/tests/files/sections/kernel.section
 # A command with arguments that do not matter, since nothing is read before; what is written for -o, or for an option's FILE.
 while IFS='|' read -r kind arguments; do
-	# shellcheck disable=SC2086
 	replaces_not recording 'is a recording' $arguments recording
-	# shellcheck disable=SC2086
 	replaces_not notes "is not an? $kind.*" $arguments notes
 	case $kind:$arguments in
 	*:recover*) other=merged is='a merged recording' ;;
@@ -75,7 +74,6 @@ while IFS='|' read -r kind arguments; do
 	HTML*) other=picture is='an SVG picture' ;;
 	*) other=page is='an HTML page' ;;
 	esac
-	# shellcheck disable=SC2086
 	replaces_not $other "is $is" $arguments $other
 	echo "${arguments%% *}" >>had
 done <<END
@@ -137,7 +135,6 @@ section 'an output in place of an older one of its kind'
 # again ARGUMENTS...: done, and then with an input that is missing, which says that the output was fine.
 again() {
 	run 0 "$@"
-	# shellcheck disable=SC2046
 	refuses 4 'no[.]opk' $(echo "$@" | sed 's/self.opk\|other.opk\|images.data/no.opk/g')
 }
 : >new.opk
@@ -169,11 +166,9 @@ again=0
 while read -r arguments; do
 	for format in table csv json ndjson; do
 		rm -f values
-		# shellcheck disable=SC2086
 		run 0 $arguments --format $format -o values
 		# Every other one is written again in make check.
 		again=$((1 - again))
-		# shellcheck disable=SC2086
 		[ $again = 0 ] && ! is_long || run 0 $arguments --format $format -o values
 		cp values out
 		case $format in
@@ -215,7 +210,6 @@ done
 section 'where --force does not help'
 cp recording x.html
 for arguments in 'eval self.opk' sets 'info self.opk'; do
-	# shellcheck disable=SC2086
 	refuses 2 '-o x.html: no format is known by the ending .html' $arguments -o x.html
 done
 equal x.html recording
@@ -356,7 +350,6 @@ many() {
 for signal in HUP:1 TERM:15 INT:2; do
 	[ "$have_python" = yes ] || [ $signal != INT:2 ] || continue
 	fresh
-	# shellcheck disable=SC2046
 	started merge $(many 200) -o dir/m.opk
 	ended ${signal%:*} ${signal#*:} merge
 done
@@ -377,7 +370,6 @@ done
 have_cupti || { skip 'split, builds and evaluation: no libcupti'; finish; }
 
 section 'evaluation that a signal ends'
-# shellcheck disable=SC2046
 "$OFFPEAK" merge $(many 80) -o long.opk
 fresh
 started eval long.opk --layout long --format sqlite -o dir/values

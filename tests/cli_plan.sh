@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Plans of fewer passes than CUPTI's order takes: offpeak plan and build with --effort.
+# shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
-# shellcheck disable=SC2086 # several sets in one variable
 
 need_cupti_13
 
@@ -24,11 +24,9 @@ fi
 for sets in instruction-mix+l2 l1+l2+memory $more; do
 	sets=$(echo "$sets" | tr + ' ')
 	for chip in GH100 AD102; do
-		# shellcheck disable=SC2086
 		run 0 plan --chip $chip $sets --effort 0 --format json
 		json 'j["passes"] >= j["lower_bound"]'
 		theirs=$(passes)
-		# shellcheck disable=SC2086
 		run 0 plan --chip $chip $sets --format json
 		json 'j["passes"] >= j["lower_bound"]'
 		ours=$(passes)
@@ -50,7 +48,6 @@ for wrong in -1 x '' 1s 86401 nan; do
 done
 refuses 2 . plan --chip GH100 compute --effort
 for command in 'plan' 'build -o no.opk'; do
-	# shellcheck disable=SC2086
 	refuses 2 'of regions and frames is 0 or inf' $command --chip GH100 \
 		sm__cycles_active.avg,sm__cycles_active.avg.per_cycle_in_region
 done
@@ -128,7 +125,6 @@ for chip in TU102 GH100; do
 	works plan --chip $chip "${both%,pcie*}" --effort 0 --format json
 	theirs=$(passes)
 	for effort in '--effort 0' ''; do
-		# shellcheck disable=SC2086
 		notes 'CUPTI alone refuses 2 of the metrics' plan --chip $chip "$both" $effort --format json
 		same "$chip $effort: passes" "$(passes)" "$theirs"
 		json 'set().union(*(p["metrics"] for p in j["plan"])) == set(j["metrics"])'
@@ -192,8 +188,7 @@ gives 'j["passes"] == 1 and j["lower_bound"] == 1 and j["sample_bytes"] > 0' pla
 
 # svg FILE EXPRESSION: valid XML for which the expression holds; `j` is the plan's report.
 svg() {
-	[ "$have_python" = yes ] || return 0
-	pass "$1: $2" python3 - "$1" "$2" "$tmp/out" <<'PYTHON'
+	agrees "$1: $2" "$1" "$2" out <<'PYTHON'
 import json, sys
 import xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()

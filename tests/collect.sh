@@ -3,6 +3,7 @@
 # The collector under a fake GPU: launches and their rows, filters, contexts, processes, and a program
 # that does not notice.
 # Whoever runs the tests may ignore signals, and a shell can't undo that.
+# shellcheck disable=SC2086 # several words in one variable
 if [ "$(env --default-signal=HUP sh -c 'echo ok' 2>/dev/null)" = ok ] && [ -z "${SIGNALS_ARE_DEFAULT-}" ]; then
 	export SIGNALS_ARE_DEFAULT=yes
 	exec env --default-signal "$0" "$@"
@@ -65,8 +66,7 @@ section 'launches that fail'
 for options in '' '--replay kernel' '--replay none --max-ranges 9'; do
 	quietly "$options" init ctx:0 launch:a '?launch:b:0' launch:c
 	out_is 'launch:b:0: 1'
-	same "$last: rows of the others" "$(fields run.opk rows symbol launch launches | grep -v 1b)" '_Z1aPKfS0_Pfi 1 1
-_Z1cPKfS0_Pfi 3 1'
+	same "$last: rows of the others" "$(fields run.opk rows symbol launch launches | grep -v 1b | in_line)" '_Z1aPKfS0_Pfi 1 1; _Z1cPKfS0_Pfi 3 1'
 done
 
 section 'captured launches are not recorded, and the capture stays whole'
@@ -173,28 +173,18 @@ section 'contexts and devices'
 FAKE_GPU_DEVICES=2
 export FAKE_GPU_DEVICES
 words='init ctx:0 launch:a ctx:1 launch:b use:1 launch:c ctx:0 launch:d primary:1 launch:e'
-# shellcheck disable=SC2086 # several words
 quietly '' $words
-same "$last: rows by launch" "$(fields run.opk rows launch context device | sort)" '1 1 0
-2 2 1
-3 1 0
-4 3 0
-5 4 1'
+same "$last: rows by launch" "$(fields run.opk rows launch context device | sort | in_line)" '1 1 0; 2 2 1; 3 1 0; 4 3 0; 5 4 1'
 info '"device.1.name" in [r["name"] for r in j["run"]]'
-# shellcheck disable=SC2086
 quietly '--device 1' $words
-same "$last: devices" "$(fields run.opk rows launch device | sort)" '2 1
-5 1'
-# shellcheck disable=SC2086
+same "$last: devices" "$(fields run.opk rows launch device | sort | in_line)" '2 1; 5 1'
 makes 5 '--device all' $words
 unset FAKE_GPU_DEVICES
 quietly '' init ctx:0 launch:a ctxdestroy ctx:0 launch:b ctxdestroy
-same "$last: rows" "$(fields run.opk rows launch context | sort)" '1 1
-2 2'
+same "$last: rows" "$(fields run.opk rows launch context | sort | in_line)" '1 1; 2 2'
 log_has 0 '^lost session'
 quietly '' init primary:0 launch:a release:0 primary:0 launch:b
-same "$last: rows" "$(fields run.opk rows launch context | sort)" '1 1
-2 2'
+same "$last: rows" "$(fields run.opk rows launch context | sort | in_line)" '1 1; 2 2'
 # A context that is destroyed at once, whose handle comes back.
 makes 1 '' init ctx:0 ctxdestroy ctx:0 ctxdestroy ctx:0 launch:k
 log_has 0 '^lost session'
@@ -216,10 +206,8 @@ rows_count 0 launches=0
 
 section 'processes: a file each'
 quietly '' init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end
-same "$last: files with the process's id" "$(ls run*.opk | sed 's/[0-9][0-9]*/N/')" 'run-N.opk
-run-N.opk'
-same "$last: rows of each" "$(for f in run-*.opk; do fields "$f" rows symbol; done | sort)" '_Z1aPKfS0_Pfi
-_Z1bPKfS0_Pfi'
+same "$last: files with the process's id" "$(ls run*.opk | sed 's/[0-9][0-9]*/N/' | in_line)" 'run-N.opk; run-N.opk'
+kernels_are '1 a; 1 b'
 for f in run-*.opk; do
 	same "$last: $f is of that process" "$(fields "$f" rows process)" "$(expr "$f" : 'run-\([0-9]*\)')"
 done
@@ -253,8 +241,7 @@ mkdir 'sub/5%'
 same "$last: files" "$(cd 'sub/5%' && ls *.opk | sed "s/^$(hostname)/HOST/" | sort | tr '\n' ' ')" 'HOST.opk a%.opk run.opk '
 rm -rf sub/*
 WHO=me collect 0 -c one.opk -o 'sub/%q{WHO}.opk' -- "$prog" init ctx:0 launch:k spawn:begin init ctx:0 launch:k spawn:end
-same "$last: files" "$(ls sub | sed 's/[0-9][0-9]*/N/')" 'me-N.opk
-me-N.opk'
+same "$last: files" "$(ls sub | sed 's/[0-9][0-9]*/N/' | in_line)" 'me-N.opk; me-N.opk'
 rm -f sub/*
 collect 0 -c one.opk -o 'sub/a[1]*.opk' -- "$prog" init ctx:0 launch:k
 same "$last: files" "$(ls sub)" 'a[1]*.opk'
@@ -264,8 +251,7 @@ mkdir elsewhere
 same 'a program that changes its folder: files' "$(ls sub)" rel.opk
 rm -f sub/*
 collect 0 -c one.opk -o sub/plain -- "$prog" init ctx:0 launch:k spawn:begin init ctx:0 launch:k spawn:end
-same "$last: files" "$(ls sub | sed 's/[0-9][0-9]*/N/')" 'plain-N
-plain-N'
+same "$last: files" "$(ls sub | sed 's/[0-9][0-9]*/N/' | in_line)" 'plain-N; plain-N'
 quietly '' init ctx:0 launch:old
 cp run.opk old
 collect 1 -c one.opk -o run.opk -- "$prog" out:nothing
@@ -292,9 +278,7 @@ for words in 'out:a err:b init ctx:0 launch:k out:c err:d cat' 'init ctx:0 launc
 	plain=0 collected=0 effort=
 	# Of those that can't be recorded the exit code is theirs where that was asked for.
 	[ "${words#*init ctx:0 launch:k}" != "$words" ] || effort=--best-effort
-	# shellcheck disable=SC2086 # several words
 	echo input | timeout 60 "$prog" $words >plain.out 2>plain.err || plain=$?
-	# shellcheck disable=SC2086
 	echo input | timeout 60 "$collector" --cupti "$cupti" -c one.opk -o run.opk $effort -- "$prog" $words \
 		>out 2>err.all || collected=$?
 	last="offpeak-collect ... $words"
@@ -330,12 +314,10 @@ for signal in TERM HUP; do
 	same "SIG$signal to the launcher: exit code" "$((tap_code > 128))" 1
 	err_has '^offpeak-collect: note: process [0-9]*: 0 recorded; 1 are missing: not written yet when the process was killed'
 done
-cat >inherits <<SH
-#!/bin/sh
+executable inherits <<SH
 sed -n 's/^SigIgn:[^0-9a-f]*//p' /proc/self/status
 exec '$prog' init ctx:0 launch:k
 SH
-chmod +x inherits
 # The tests' own shell may ignore some.
 wanted=$(./inherits 2>/dev/null | head -n 1)
 collect 0 -c three.opk --replay application -o run.opk -- ./inherits
@@ -359,9 +341,7 @@ rows_count 64
 for options in '' --merge; do
 	record "$options" init ctx:0 launch:a spawn:begin init ctx:0 'launch*65:b' sleep:100 kill9 spawn:end launch:c
 	err_has 'note: process [0-9]*: 64 recorded; 1 are missing'
-	same "$last: rows" "$(for f in run*.opk; do fields "$f" rows symbol; done | sort | uniq -c | awk '{ print $1, $2 }')" '1 _Z1aPKfS0_Pfi
-64 _Z1bPKfS0_Pfi
-1 _Z1cPKfS0_Pfi'
+	kernels_are '1 a; 64 b; 1 c'
 done
 
 # Nobody knows how many more samples there were, and how much more ran.
@@ -378,8 +358,7 @@ info '"drops" not in j'
 for options in '' --merge; do
 	record "$options" init ctx:0 'launch*70:a' sleep:100 exec:begin init ctx:0 launch:b exec:begin \
 		init ctx:0 launch:c exec:end exec:end
-	same "$last: rows" "$(for f in run*.opk; do fields "$f" rows symbol; done | sort | uniq -c | awk '{ print $1, $2 }')" '64 _Z1aPKfS0_Pfi
-1 _Z1cPKfS0_Pfi'
+	kernels_are '64 a; 1 c'
 	same "$last: what is missing" "$(sed -n 's/.*note: process [0-9]*: //p' err)" '64 recorded; 6 are missing: not written yet when the process was killed or became another program
 0 recorded; 1 are missing: not written yet when the process was killed or became another program'
 	[ "$options" ] || same "$last: files" "$(ls run*.opk | sed 's/run-[0-9]*/run-N/')" 'run-N-2.opk
@@ -423,7 +402,6 @@ empty() {
 	shift 2
 	code=1
 	for slow in sleep:100 ''; do
-		# shellcheck disable=SC2086 # no word or one
 		warns "^offpeak-collect: note: (the recording is empty|nothing was recorded of this process): $why" "$options" "$@" $slow
 		err_has '^offpeak-collect: nothing was recorded'
 		err_has "^offpeak-collect: the program's own exit code was 0; --best-effort passes it on$"
@@ -445,9 +423,7 @@ code=4 quietly '--merge' spawn:begin init ctx:0 launch:b spawn:end exit:4
 # A program that is not run has the shell's codes, whatever is asked for.
 rm run.opk
 for effort in '' --best-effort; do
-	# shellcheck disable=SC2086
 	tells_just 127 'offpeak-collect: ./no-such-program: No such file or directory' -c one.opk -o run.opk $effort -- ./no-such-program
-	# shellcheck disable=SC2086
 	tells_just 126 'offpeak-collect: ./one.opk: Permission denied' -c one.opk -o run.opk $effort -- ./one.opk
 done
 collect 1 -c one.opk -o run.opk -- sh -c 'exit 127'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # offpeak-collect without running a program: what GPUs are like (--probe), and recordings that are kept for
 # the same run of the same program (--cache).
+# shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
 
 # As for all runs of collect().
@@ -146,11 +147,9 @@ last='another folder'
 err_has 'what differs is (program ../app, )?current folder'
 
 # What a program opens as it runs.
-cat >opener.sh <<OPENER
-#!/bin/sh
+executable opener.sh <<OPENER
 LD_PRELOAD=$tmp/libplugin.so exec ./app init ctx:0 launch:opener
 OPENER
-chmod +x opener.sh
 cp "$fake/cupti/.libs/libnvperf_host.so" libplugin.so
 if LD_PRELOAD=$tmp/libplugin.so "$collector" --version >out 2>&1; then
 	kept '' ./opener.sh
@@ -164,11 +163,9 @@ if LD_PRELOAD=$tmp/libplugin.so "$collector" --version >out 2>&1; then
 fi
 
 section 'files that are read and written'
-cat >job.sh <<JOB
-#!/bin/sh
+executable job.sh <<JOB
 "$prog" init ctx:0 "launch:\$(cat name)" && date >>"\${1-/dev/null}"
 JOB
-chmod +x job.sh
 echo k >name
 kept '--cache-input name' ./job.sh
 found '--cache-input name' ./job.sh
@@ -486,7 +483,6 @@ touch -h -d '3 days ago' safe/new-abcdef
 size=$(cat "$entry"/* | wc -c)
 safe="--cache safe --cache-limit $((size * 5 / 2)) -c one.opk -o run.opk"
 for i in 1 2 3 4; do
-	# shellcheck disable=SC2086 # several options
 	collect 0 $safe -- "$prog" init ctx:0 "launch:k$i"
 done
 same 'what a link leads to' "$(cat precious/letter)" dear
@@ -496,7 +492,6 @@ entry=$(ls -d safe/* | grep -E '/[0-9a-f]{64}$' | grep -v "$link" | head -1)
 mv "$entry" precious/entry.moved
 ln -s "../precious/entry.moved" "$entry"
 for i in 1 2 3 4; do
-	# shellcheck disable=SC2086
 	collect 0 $safe -- "$prog" init ctx:0 "launch:k$i"
 done
 same 'an entry that was a link' "$(find "$entry" -maxdepth 0 -type l)" ''

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the end-to-end tests of the collector share, with tap.sh: the fake GPU, sets, recordings.
 # shellcheck shell=sh
+# shellcheck disable=SC2086 # several words in one variable
 
 # The loader finds the fake GPU.
 cold=yes
@@ -49,7 +50,6 @@ record() {
 	rm -f run.opk run-*.opk
 	tap_options=$1
 	shift
-	# shellcheck disable=SC2086 # several options
 	collect "$code" -c "$set.opk" -o run.opk $tap_options -- "$prog" "$@"
 }
 
@@ -97,8 +97,13 @@ in_line() {
 
 # rows_are KEYS TEXT: the rows of run.opk, with "; " between them.
 rows_are() {
-	# shellcheck disable=SC2086 # several keys
 	same "$last: $1 of the rows" "$(fields run.opk rows $1 | in_line)" "$2"
+}
+
+# kernels_are TEXT: how many rows all recordings here have of each kernel, such as "64 a; 1 b".
+kernels_are() {
+	same "$last: kernels" "$(for tap_one in run*.opk; do fields "$tap_one" rows short; done | sort | uniq -c |
+		awk '{ print $1, $2 }' | in_line)" "$1"
 }
 
 # rows_count N [KEY=VALUE]: so many rows, or so many that have it.
@@ -177,7 +182,6 @@ names_are() {
 kept() {
 	tap_options=$1
 	shift
-	# shellcheck disable=SC2086 # several options
 	collect 0 -v --cache kept $tap_options -c one.opk -o run.opk -- "$@"
 	err_has '^offpeak-collect: cache: kept as kept/[0-9a-f]{12}'
 }
@@ -187,7 +191,6 @@ found() {
 	tap_options=$1
 	shift
 	rm -f run*.opk
-	# shellcheck disable=SC2086 # several options
 	collect 0 --cache kept $tap_options -c one.opk -o run.opk -- "$@"
 	err_has '/run.opk.* is from the cache, recorded 20.*Z: nothing has changed, and the program was not started$'
 	same "$last: lines on stderr" "$(wc -l <err | tr -d ' ')" 1

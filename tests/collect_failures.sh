@@ -168,14 +168,12 @@ if [ "$(id -u)" != 0 ]; then
 	chmod 755 folder
 fi
 # A disk that fills up: a limit on a file's size does the same.
-cat >limited <<SH
-#!/bin/sh
+executable limited <<SH
 trap '' XFSZ
 ulimit -f \$1
 shift
 exec "\$@"
 SH
-chmod +x limited
 rm -f run*.opk
 collect 6 -c one.opk -o run.opk -- ./limited 16 env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*3000:k' out:done exit:6
 out_is done
@@ -194,12 +192,10 @@ equal run.opk old
 names_are 'run.opk '
 rm run.opk
 # The signal that comes with it is none of the program's, and the limit holds for offpeak-collect, too.
-cat >limited-too <<SH
-#!/bin/sh
+executable limited-too <<SH
 ulimit -f \$size
 exec "$collector" "\$@"
 SH
-chmod +x limited-too
 export size
 for size in 16 17 18; do
 	rm -f run.opk

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The collector's modes under a fake GPU: turns of passes, user ranges, runs of the program, PM sampling,
 # the older interface.
+# shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
 
 make_set three passes=3
@@ -43,7 +44,6 @@ for i in $(seq 60); do
 	words="$words launch:a graph:1 launch:b graph"
 done
 for backend in range legacy; do
-	# shellcheck disable=SC2086
 	record "--replay rotate --backend $backend" init ctx:0 $words
 	same "$last: kernels and passes" "$(fields run.opk rows symbol pass | sort -u | tr '\n' ' ')" \
 		'_Z1aPKfS0_Pfi 1 _Z1aPKfS0_Pfi 2 _Z1aPKfS0_Pfi 3 _Z1bPKfS0_Pfi 1 _Z1bPKfS0_Pfi 2 _Z1bPKfS0_Pfi 3 '
@@ -53,17 +53,11 @@ for backend in range legacy; do
 	same "$last: turns" "$(fields run.opk rows pass counted | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:1:8 2:2:1 '
 done
 quietly '--replay rotate --kernel [ab]P' init ctx:0 'launch*8:a' 'launch*5:c' 'launch*8:b:2' 'launch*5:a'
-same "$last: rows" "$(fields run.opk rows symbol pass | sort | uniq -c | awk '{ print $2, $3, $1 }')" '_Z1aPKfS0_Pfi 1 8
-_Z1aPKfS0_Pfi 3 5
-_Z1bPKfS0_Pfi 2 8'
+same "$last: rows" "$(fields run.opk rows short pass | sort | uniq -c | awk '{ print $2, $3, $1 }' | in_line)" 'a 1 8; a 3 5; b 2 8'
 # Each context takes turns of its own; a set of one pass needs none.
 record '--replay rotate' init ctx:0 'launch*9:a' ctx:0 'launch*17:b'
 err_is 'offpeak-collect: note: 1 of the 3 passes had no launches, as there were 9: what needs them is nan; --replay kernel takes all passes of each launch'
-same "$last: rows" "$(fields run.opk rows context pass | sort | uniq -c | awk '{ print $2, $3, $1 }')" '1 1 8
-1 2 1
-2 1 8
-2 2 8
-2 3 1'
+same "$last: rows" "$(fields run.opk rows context pass | sort | uniq -c | awk '{ print $2, $3, $1 }' | in_line)" '1 1 8; 1 2 1; 2 1 8; 2 2 8; 2 3 1'
 set=one
 quietly '--replay rotate' init ctx:0 'launch*20:a'
 rows_count 20 pass=0
@@ -139,23 +133,18 @@ info '(j["mode"], j["join"]) == ("user", "")' '[j["stats"][0][k] for k in ("laun
 same "$last: launches that are looked at" "$(grep -c '^cuptiEnableCallback 1 driver \(307\|442\|652\|653\) ' log)" 0
 log_has 5 '^cuptiRangeProfilerPushRange'
 words='init ctx:0 nvtxpush:a launch:k nvtxpush:b launch*2:k nvtxpush:c launch*4:k nvtxpop nvtxpop nvtxpush:b nvtxpop nvtxpop'
-# shellcheck disable=SC2086 # several words
 record '--range user' $words
 rows_are 'name launches' 'a 7'
 err_is 'offpeak-collect: note: 3 are missing: nested in a recorded range; --replay application or user takes each level'
 info 'j["stats"][0]["depth"] == 3' '[d["count"] for d in j["drops"]] == [3]'
-# shellcheck disable=SC2086
 record '--range user --level 2' $words
 rows_are 'name launches' 'a/b 6; a/b 0'
-# shellcheck disable=SC2086
 record '--range user --level 3' $words
 rows_are 'name launches' 'a/b/c 4'
-# shellcheck disable=SC2086
 record '--range user --nvtx-include a/b' $words
 rows_are 'name launches' 'a/b 6; a/b 0'
 records name 'a; b' '--range user --max-ranges 2' init ctx:0 nvtxpush:a nvtxpop nvtxpush:b nvtxpop nvtxpush:c nvtxpop
 records 'name launches' 'a 1' '--range user' init ctx:0 nvtxpush:a launch:k
-# shellcheck disable=SC2086
 quietly '--range user --level 3' $words
 # The profiler must not be touched during a capture, and what it spoils is the program's.
 record '--range user' init ctx:0 nvtxpush:a launch:k capture:begin launch:k nvtxpop \
@@ -178,14 +167,11 @@ quietly '--range user --nvtx-include y@b' init ctx:0 nvtxdpush:x:a nvtxdpush:y:b
 rows_are 'name launches' 'y@b 2'
 # Names and levels are without a library's range that does not end.
 words='init ctx:0 nvtxdpush:NCCL:init nvtxpush:step launch:k nvtxpush:forward launch:k nvtxpop nvtxpop nvtxpush:step nvtxpop'
-# shellcheck disable=SC2086
 records 'name launches' 'step/forward 1' '--range user --level 2' $words
 info 'j["stats"][0]["depth"] == 2'
-# shellcheck disable=SC2086
 record '--range user --nvtx-include step/' $words
 rows_are 'name launches' 'step 2; step 0'
 err_is 'offpeak-collect: note: 1 are missing: nested in a recorded range; --replay application or user takes each level'
-# shellcheck disable=SC2086
 records 'name launches' 'NCCL@init 2' '--range user --nvtx-include NCCL@init' $words
 record '--range user' init ctx:0 nvtxpush:step launch:k nvtxdpush:NCCL:reduce launch:k nvtxdpop:NCCL nvtxpop nvtxdpush:NCCL:reduce nvtxdpop:NCCL
 rows_are 'name launches' 'step 2; NCCL@reduce 0'
@@ -225,7 +211,6 @@ words=
 for i in 1 2 3 4 5 6 7; do
 	words="$words nvtxpush:step launch*2:k nvtxpush:part launch:k nvtxpop nvtxpop"
 done
-# shellcheck disable=SC2086
 quietly '--range user --replay user' init ctx:0 $words nvtxpush:end launch:k nvtxpop
 rows_are 'name pass launches' 'step 1 3; step 2 3; step 3 3; step/part 1 1; step/part 2 1; step/part 3 1; step 1 3; end 1 1'
 counted
@@ -237,7 +222,6 @@ others=
 for i in 1 2 3; do
 	others="$others nvtxpush:step nvtxdpush:lib:in launch:k nvtxdpop:lib launch:k nvtxpop"
 done
-# shellcheck disable=SC2086
 record '--range user --replay user' init ctx:0 $others
 rows_are 'name pass launches' 'step 1 2; step 2 2; step 3 2'
 err_has 'note: 3 are missing: a range of another NVTX domain was open'
@@ -247,18 +231,15 @@ quietly '--range user --replay user' init ctx:0 push:a launch:k pop push:a launc
 rows_are 'name pass counted' 'a 1 1; a 2 2; b 1 1; b 2 2; c 1 1; b 3 3'
 log_has 4 '^cuptiRangeProfilerEnable'
 set=one
-# shellcheck disable=SC2086
 records 'name pass' 'step 0; step/part 0; step 0; step/part 0; step 0; step/part 0; step 0' '--range user --replay user' init ctx:0 $words
 
 section 'application replay'
 set=three
 rm -f runs
-cat >app <<SH
-#!/bin/sh
+executable app <<SH
 echo run >>runs
 exec '$prog' "\$@"
 SH
-chmod +x app
 runs() {
 	same "$last: runs of the program" "$(wc -l <runs | tr -d ' ')" "$1"
 	rm -f runs
@@ -314,10 +295,8 @@ tells 2 "one file can't have a name for each process" -c three.opk --replay appl
 section 'PM sampling'
 set=pm
 FAKE_GPU_PM_SAMPLES=40 quietly '--interval 100us' init ctx:0 launch:k sleep:50 launch:k
-same "$last: samples" "$(fields run.opk samples total times)" ' 
-40 40'
-same "$last: samples" "$(fields run.opk samples samples room joined interval config first)" '40 40 yes 100000 0 0
-     '
+same "$last: samples" "$(fields run.opk samples total times | in_line)" ' ; 40 40'
+same "$last: samples" "$(fields run.opk samples samples room joined interval config first | in_line)" '40 40 yes 100000 0 0;      '
 info '(j["mode"], j["backend"], j["profiler"], j["join"]) == ("sampling", "pm-sampling", "pm", "")' \
 	'[s["type"] for s in j["sections"]] == ["META", "AVIL", "DATA", "TIME", "STAT"]' \
 	'[j["stats"][0][k] for k in ("launches", "ranges", "depth")] == [0, 40, 0]'
@@ -382,10 +361,7 @@ set=three
 quietly '--backend legacy' init ctx:0 'launch*70:k'
 rows_count 70 passes=3
 quietly '--backend legacy --replay rotate' init ctx:0 'launch*30:k'
-same "$last: rows" "$(fields run.opk rows pass counted | uniq -c | awk '{ print $1, $2, $3 }')" '8 1 1
-8 2 2
-8 3 3
-6 1 1'
+same "$last: rows" "$(fields run.opk rows pass counted | uniq -c | awk '{ print $1, $2, $3 }' | in_line)" '8 1 1; 8 2 2; 8 3 3; 6 1 1'
 set=one
 records 'name launches' 'a 1' '--backend legacy --range user' init ctx:0 nvtxpush:a launch:k nvtxpop
 set=three

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Files that nobody else can spoil: other runs, the program itself, links and pipes at their names; and whom
 # a recording is for.
+# shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
 
 # parts: the parts that are there, T for their tokens and P for their processes.
@@ -18,12 +19,10 @@ mode_is() {
 
 section 'what a killed run left stays, and is named'
 # The program has an image in its file, and ends offpeak-collect and itself.
-cat >killer <<SH
-#!/bin/sh
+executable killer <<SH
 "$prog" init ctx:0 'launch*70:k' sleep:200 kill9 2>/dev/null
 kill -9 \$PPID
 SH
-chmod +x killer
 collect 137 -c one.opk -o run.opk -- ./killer 2>/dev/null
 same "$last: parts" "$(parts)" 'run.opk.T-P.part '
 left=$(echo run.opk.*.part)
@@ -36,15 +35,13 @@ for options in '' --merge; do
 	equal "$tmp/$left" "$tmp/left"
 done
 # An image that a process of this machine still writes is none of it.
-cat >beside <<SH
-#!/bin/sh
+executable beside <<SH
 "$prog" init ctx:0 'launch*70:a' out:ready sleep:1000 &
 while ! ls run.opk.*.part 2>/dev/null | grep -qv "$left"; do sleep 0.02; done
 unset FAKE_GPU_LOG
 "$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:b
 wait
 SH
-chmod +x beside
 collect 0 -c one.opk -o run.opk -- ./beside
 same "$last: notes" "$(grep -c 'run that was killed' err)" 2
 same "$last: of" "$(grep -c "note: $tmp/$left is" err)" 2
@@ -55,15 +52,12 @@ rm -f run.opk.*.part
 
 section 'a process that still runs keeps its recording'
 for options in '' --merge; do
-	cat >background <<SH
-#!/bin/sh
+	executable background <<SH
 "$prog" init ctx:0 'launch*70:k' out:ready sleep:1200 'launch*3:k' out:done >late &
 "$prog" init ctx:0 launch:b
 until ls run.opk.*.part | grep -q "\-\$!.part" && grep -q ready late; do sleep 0.02; done
 SH
-	chmod +x background
 	rm -f run.opk run-*.opk
-	# shellcheck disable=SC2086 # none, or one
 	collect 0 -c one.opk -o run.opk $options -- ./background
 	left=$(echo run.opk.*.part)
 	err_is "offpeak-collect: note: process $(echo "$left" | sed 's/.*-\([0-9]*\)\.part/\1/') still runs: its recording stays $tmp/$left"
@@ -81,13 +75,10 @@ for options in '' --merge; do
 		rm -f run.opk run-*.opk late
 		wanted=1
 		[ "$first" = true ] || wanted=0
-		cat >daemon <<SH
-#!/bin/sh
+		executable daemon <<SH
 sleep 0.5
 exec "$prog" init ctx:0 launch:a out:done
 SH
-		chmod +x daemon
-		# shellcheck disable=SC2086
 		collect $wanted -c one.opk -o run.opk $options -- sh -c "setsid -f ./daemon >late 2>&1 </dev/null; $first"
 		err_has "^offpeak-collect: note: process [0-9]+ \\([a-z]+\\) still runs: what it records will be in $tmp/run.opk.[0-9a-f]{16}-\*.part$"
 		until grep -q done late && "$OFFPEAK" info run.opk.*.part >/dev/null 2>&1; do sleep 0.05; done
@@ -114,8 +105,7 @@ rows_count 1
 
 section 'nothing is followed at the name of a part'
 # Who knows the token can foresee the name; others can't.
-cat >trap <<SH
-#!/bin/sh
+executable trap <<SH
 name=run.opk.\$OFFPEAK_COLLECT_TOKEN-\$\$
 echo victim >victim
 case \$1 in
@@ -124,7 +114,6 @@ fifo) mkfifo \$name.part ;;
 esac
 exec "$prog" init ctx:0 launch:k
 SH
-chmod +x trap
 while IFS=: read -r kind why; do
 	rm -f run.opk* victim
 	collect 0 -c one.opk -o run.opk -- ./trap "$kind"
@@ -192,11 +181,9 @@ cp run.opk before
 tells 1 "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20.*Z, of: $prog init ctx:0 launch:k$" -c one.opk -o run.opk -- true
 equal run.opk before
 for options in '' --merge; do
-	# shellcheck disable=SC2086
 	collect 0 -c one.opk -o run.opk $options -- "$prog" init ctx:0 launch:k
 	err_is "offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded $(info_started before), of: $prog init ctx:0 launch:k"
 	cp run.opk before
-	# shellcheck disable=SC2086
 	collect 0 -c one.opk -o run.opk --force $options -- "$prog" init ctx:0 launch:k
 	err_is ''
 	cp run.opk before
@@ -204,7 +191,6 @@ done
 # What the program puts there stays, as does what is not known beforehand.
 for options in '' --merge; do
 	rm -f run*.opk
-	# shellcheck disable=SC2086
 	collect 0 -c one.opk -o run.opk $options -- sh -c "echo mine >run.opk; exec '$prog' init ctx:0 launch:k"
 	same "$last: what the program wrote" "$(cat run.opk)" mine
 	err_has "^offpeak-collect: note: $tmp/run.opk was written by another run meanwhile: the recording of this one is $tmp/run-"
@@ -264,13 +250,11 @@ done
 
 section 'two runs with one name'
 # The first one to end has it; what was there before both is replaced.
-cat >inner <<SH
-#!/bin/sh
+executable inner <<SH
 "$prog" init ctx:0 launch:a
 unset FAKE_GPU_LOG
 "$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:b launch:b
 SH
-chmod +x inner
 for options in '' --merge; do
 	for older in '' older; do
 		rm -f run*.opk
@@ -298,14 +282,12 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$collector" --ver
 		mode_is sticky/run.opk 600
 	done
 	# A part that somebody else has put there.
-	cat >forger <<SH
-#!/bin/sh
+	executable forger <<SH
 name=sticky/run.opk.\$OFFPEAK_COLLECT_TOKEN-99.part
 cp one.opk \$name
 chown 65534 \$name
 exec "$prog" init ctx:0 launch:k
 SH
-	chmod +x forger
 	tells 0 'part: belongs to another user, and anybody may write to its folder: it is left alone$' -c one.opk -o sticky/run.opk -- ./forger
 	file=sticky/run.opk info 'j["images"] == 1'
 fi

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Records of what ran on the GPU: alone, and beside PM sampling; what is lost is counted, and a killed program
 # leaves what there was.
+# shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
 
 make_set pm profiler=pm
@@ -11,13 +12,11 @@ trace() {
 	rm -f run.opk run-*.opk
 	tap_options=$1
 	shift
-	# shellcheck disable=SC2086 # several options
 	collect "$code" $tap_options -o run.opk -- "$prog" "$@"
 }
 
 # ran KEYS TEXT: the records of run.opk.
 ran() {
-	# shellcheck disable=SC2086 # several keys
 	same "$last: $1 of what ran" "$(fields run.opk activities $1 | in_line)" "$2"
 }
 
@@ -46,9 +45,7 @@ ran 'short device context rank' 'b 1 2 3'
 
 section 'the program'\''s ranges'
 trace '--trace kernels' nvtxpush:early init ctx:0 nvtxdpush:dom:inner launch:a nvtxdpop:dom nvtxpop push:mine pop
-same "$last: ranges" "$(fields run.opk activities kind name device | grep ^range)" 'range dom@inner -1
-range early -1
-range mine -1'
+same "$last: ranges" "$(fields run.opk activities kind name device | grep ^range | in_line)" 'range dom@inner -1; range early -1; range mine -1'
 # They hold what was launched in them.
 same "$last: times" "$("$BUILD/tests/collect_files" activities run.opk | tr '\t' '\n' | sed -n 's/^start=//p' |
 	tr '\n' ' ' | awk '{ print ($2 < $1 && $1 < $4 && $4 < $3) }')" 1
@@ -123,11 +120,9 @@ err_has 'note: process [0-9]*: 3 recorded; the process was killed or became anot
 info 'not j["complete"] and j["recorded_activities"] == 3 and j["stats"][0]["activities"] == 3'
 ran short 'k; k; k'
 # offpeak-collect as well: the file has no end.
-cat >killer <<'SH'
-#!/bin/sh
+executable killer <<'SH'
 exec timeout -s KILL 2.5 "$collector" "$@"
 SH
-chmod +x killer
 export collector
 rm -f run.opk*
 ./killer --cupti "$cupti" --trace kernels -o run.opk -- "$prog" init ctx:0 'launch*3:k' sleep:6000 >/dev/null 2>&1

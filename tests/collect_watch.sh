@@ -7,19 +7,16 @@ exec </dev/null
 
 section 'what the program reads below its folders'
 mkdir -p src/part/__pycache__
-cat >run.sh <<RUN
-#!/bin/sh
+executable run.sh <<RUN
 . src/lib.sh
 src/part/step.sh
 echo \$RANDOM\$\$ >scratch
 cat src/part/__pycache__/m.cpython-312.pyc large scratch >/dev/null
 RUN
 echo ': # a library' >src/lib.sh
-cat >src/part/step.sh <<STEP
-#!/bin/sh
+executable src/part/step.sh <<STEP
 exec "$prog" init ctx:0 launch:step
 STEP
-chmod +x run.sh src/part/step.sh
 touch src/part/m.py src/part/__pycache__/m.cpython-312.pyc
 truncate -s 17M large
 kept '' ./run.sh

@@ -13,15 +13,13 @@ enter_copy() {
 	for tap_folder in data docs tests; do
 		ln -s "$SOURCE/$tap_folder" "$tap_folder"
 	done
-	cat >build/tools/offpeak <<-'END'
-		#!/bin/sh
+	executable build/tools/offpeak <<-'END'
 		[ -p /dev/stdout ] || case " $* " in
 		*' --format '* | ' eval '* | ' plot '* | ' report '*) ;;
 		*) exec "$OFFPEAK" "$@" --format table ;;
 		esac
 		exec "$OFFPEAK" "$@"
 	END
-	chmod +x build/tools/offpeak
 	PATH=$tmp/build/tools:$PATH
 	export OFFPEAK PATH
 	unset OFFPEAK_SETS

@@ -3,6 +3,7 @@
 # An H100's own values, tests/golden, bit for bit through every path: formats and layouts, evaluators, numbers of worker
 # processes; recordings as they came, and after trim, merge, split, recover and extract. Where a recording without
 # instances has no value, nan stays nan.
+# shellcheck disable=SC2046,SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 need_built values
 
@@ -148,7 +149,6 @@ for evaluator in auto cupti; do
 			*nested* | *triage* | auto5* | auto1yes* | cupti2yes*) ;;
 			*) continue ;;
 			esac
-			# shellcheck disable=SC2086 # names without blanks
 			goes csv wide $workers $evaluator $files
 		done
 	done
@@ -161,17 +161,13 @@ while read -r format layout how; do
 	# Tables with a column a metric have the same metrics in all files.
 	case $layout in
 	wide)
-		# shellcheck disable=SC2086
 		goes $format wide $how $five
-		# shellcheck disable=SC2086
 		[ $all = no ] || goes $format wide $how $wide
 		;;
 	*)
-		# shellcheck disable=SC2046,SC2086
 		goes $format $layout $how $five $([ "$all" = no ] || echo "$wide")
 		;;
 	esac
-	# shellcheck disable=SC2086
 	[ $all = no ] || goes $format $layout $how $small
 done <<'HOW'
 json wide 5 auto

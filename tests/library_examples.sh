@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # docs/examples compile against the installed library, through pkg-config, as strict C and C++, and print what the
 # command prints. make check-long runs them all, in both languages, and links them as docs/library.md says.
+# shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 
 command -v pkg-config >/dev/null || skip_all 'no pkg-config'
@@ -16,7 +17,6 @@ fi
 unset MAKEFLAGS MFLAGS MAKELEVEL
 parts='install-includeHEADERS install-pkgconfig install-libLTLIBRARIES'
 is_long && parts=install
-# shellcheck disable=SC2086
 pass "make $parts" make -s -C "$BUILD" DESTDIR="$tmp/root" $parts
 package=$(find "$tmp/root" -name liboffpeak.pc)
 same 'liboffpeak.pc is installed' "$(echo "$package" | wc -w)" 1
@@ -35,7 +35,6 @@ build() {
 	shift
 	mkdir "$folder"
 	for name in $names; do
-		# shellcheck disable=SC2086
 		pass "$* $name.c" "$@" $warnings $flags $sanitizers -o "$folder/$name" "$SOURCE/docs/examples/$name.c" -x none $libraries
 	done
 }
@@ -62,13 +61,11 @@ written() {
 	sum=$(echo "$metrics" | tr ' ' ,)
 	works eval "$simple" --metrics "$sum" --columns "$sum" --format csv
 	sed 1d "$tmp/out" | tr , '\n' >"$tmp/wanted"
-	# shellcheck disable=SC2086
 	example "$1" eval "$simple" $metrics
 	same 'values that eval prints' "$(example_values)" "$(cat "$tmp/wanted")"
 	works extract "$simple" --data "$tmp/image"
 	example "$1" write "$simple" "$tmp/image" "$tmp/written.opk" one two three four five
 	works verify "$tmp/written.opk"
-	# shellcheck disable=SC2086
 	example "$1" eval "$tmp/written.opk" $metrics
 	same 'values of what write wrote' "$(example_values)" "$(cat "$tmp/wanted")"
 	example "$1" eval "$tmp/written.opk" range kernel
@@ -128,19 +125,15 @@ fi
 # Two of them are linked, and all are compiled.
 if ! is_long; then
 	names='eval write'
-	# shellcheck disable=SC2086
 	pass 'examples in C99' ${CC:-cc} -std=c99 $warnings $flags -fsyntax-only "$SOURCE"/docs/examples/*.c
-	# shellcheck disable=SC2086
 	[ $have_cxx = no ] || pass 'examples in C++17' ${CXX:-c++} -std=c++17 $warnings $flags -fsyntax-only -x c++ "$SOURCE"/docs/examples/*.c
 fi
-# shellcheck disable=SC2086
 build c ${CC:-cc} -std=c99
 written c
 is_long || finish
 others c
 for standard in c++11 c++17 c++20; do
 	[ $have_cxx = yes ] || break
-	# shellcheck disable=SC2086
 	build $standard ${CXX:-c++} -std=$standard -x c++
 	written $standard
 	others $standard

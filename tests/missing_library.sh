@@ -3,6 +3,7 @@
 # Without NVIDIA's libraries, or with unusable ones: exit code 3, and a message that names every
 # place tried, the file and the symbol or the loader's reason. What needs no library works.
 # Without the libraries.
+# shellcheck disable=SC2086 # several words in one variable
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
@@ -88,7 +89,6 @@ section 'libcupti lacks its symbols'
 mkdir -p "$tmp/stub/lib64"
 printf 'int nothing;\n' >"$tmp/stub.c"
 # CC may carry options of its own.
-# shellcheck disable=SC2086
 if ${CC:-cc} -shared -fPIC -o "$tmp/stub/lib64/libcupti.so" "$tmp/stub.c" 2>"$tmp/cc.err"; then
 	needs "$tmp/stub/lib64/libcupti.so lacks the symbol cupti[A-Za-z]+" --cuda "$tmp/stub"
 	works_without --cuda "$tmp/stub"
@@ -111,7 +111,6 @@ compiles() {
 	shared=$1
 	shift 2
 	mkdir -p "${shared%/*}"
-	# shellcheck disable=SC2086
 	${CC:-cc} -shared -fPIC -o "$shared" "$tmp/library.c" "$@" || fail "compiling $shared"
 }
 new=$tmp/new/libcupti.so.13

@@ -3,6 +3,7 @@
 # Commands and options agree everywhere: --help, man pages, the list of installed pages; and the
 # man pages are sound troff.
 # No command here needs the libraries.
+# shellcheck disable=SC2086 # several words in one variable
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
@@ -56,7 +57,6 @@ for word in table draw ''; do
 	refuses 2 "no command '$word'; 'offpeak --help' lists them" "$word"
 done
 for way in 'help collect' 'collect --help' 'collect -o run.opk'; do
-	# shellcheck disable=SC2086
 	refuses 2 "recording is done by offpeak-collect, .*'offpeak-collect --help'" $way
 done
 refuses 2 "no command 'nonsensical'; 'offpeak --help' lists them" nonsensical
@@ -120,7 +120,6 @@ while read -r name; do
 	# A misspelt one is understood, in any place of the line.
 	refuses 2 "$name: unknown option $misspelt, did you mean $near\\?; 'offpeak $name --help'" "$name" x "$misspelt"
 	for way in "$name --help" "help $name" "--manpage $name"; do
-		# shellcheck disable=SC2086
 		full $way
 	done
 done <"$tmp/commands"

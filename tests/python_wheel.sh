@@ -3,6 +3,7 @@
 # The release wheel of pyoffpeak, of tools/packaging/wheel.sh, where there is no compiler, no toolkit and no network: in Debian 11, with
 # Python 3.9, and in Debian sid, with the newest one. These are folders with the packages that venv needs, kept in the build folder.
 # OFFPEAK_WHEEL names the wheel, or is "build", which takes ten minutes at first; OFFPEAK_SUITES are other suites.
+# shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 
 [ -n "${OFFPEAK_WHEEL:-}" ] || skip_all 'OFFPEAK_WHEEL names no release wheel; OFFPEAK_WHEEL=build makes one'
@@ -53,7 +54,6 @@ fetch() {
 	for glibc in 5 12 17 24 25 26 27 28 31; do
 		platforms="$platforms --platform manylinux_2_${glibc}_x86_64"
 	done
-	# shellcheck disable=SC2086 # several options in one variable
 	python3 -m pip download -q --disable-pip-version-check --only-binary :all: --python-version "$version" --implementation cp \
 		--abi "$tag" --abi abi3 --abi none $platforms --platform manylinux2014_x86_64 --platform manylinux2010_x86_64 \
 		--platform any -d "$root/wheels" "$wheel[cupti,pandas]" >"$tmp/log" 2>&1
@@ -62,7 +62,6 @@ fetch() {
 # install NAME OPTIONS REQUIREMENTS...: a new environment.
 install() {
 	rm -rf "$root/$1"
-	# shellcheck disable=SC2086
 	inside python3 -m venv $2 "/$1" || return
 	environment=/$1
 	shift 2

@@ -340,6 +340,14 @@ ndjson() {
 	done
 }
 
+# agrees WHAT ARGUMENTS...: the Python program of stdin ends well; left out where there is no Python.
+agrees() {
+	[ "$have_python" = yes ] || return 0
+	tap_what=$1
+	shift
+	pass "$tap_what" python3 - "$@"
+}
+
 # have_cupti [VERSION]: whether the tool finds NVIDIA's libraries; of CUPTI's release 130000 (13.0) or a later one, for example.
 have_cupti() {
 	tap_code=0
@@ -375,6 +383,12 @@ need_cupti_13() {
 	recordings=$SOURCE/data/recordings
 	simple=$recordings/gh100-simple.opk
 	pm=$recordings/gh100-pm-small.opk
+}
+
+# executable NAME: a shell script of this name, of what comes from stdin.
+executable() {
+	{ echo '#!/bin/sh'; cat; } >"$1"
+	chmod +x "$1"
 }
 
 # rotate ARGUMENTS..., splice ARGUMENTS...: recordings made of others, by tests/rotate.c and tests/splice.c.
