@@ -5,8 +5,7 @@
 #   tests/gpu/collect.sh SETS OUT [SECTION...]
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
-# Without sections all of them but releases run: modes overhead rotation filtered startup sampling kill untouched unrecorded capture
-# torch values by_application flushed costs planner links timeline trace ranks cache others endings pair. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# Without sections all of them but releases run. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
