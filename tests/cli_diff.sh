@@ -207,6 +207,7 @@ refuses 2 'which recordings' diff "$before" "$after" --after "$after"
 refuses 2 'junit goes with' diff "$before" "$after" --junit junit.xml
 refuses 2 'did you mean gpu__time_duration.sum' diff "$before" "$after" --fail 'gpu__time_duratoin.sum>5%'
 refuses 2 'device__attribute_nosuch: the recording does not say this' diff "$before" "$after" --fail 'device__attribute_nosuch>1'
+refuses 2 'launch__nosuch: the recording does not say this' diff "$before" "$after" --fail 'launch__nosuch>1'
 run 0 diff "$before" "$after" --fail 'launch__grid_size>1e6' --table rules
 refuses 2 'PM samples that are of no kernel' diff "$recordings/gh100-pm-small.opk" "$recordings/gh100-pm-small.opk"
 refuses 2 "don't go together" diff "$before" "$recordings/gh100-training-trace.opk"
