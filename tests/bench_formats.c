@@ -113,7 +113,7 @@ static void bench_database(void)
 	for (size_t done = 0, row = 0; done < wanted; done += column_count, row++) {
 		const struct opk_row facts = { .index = row, .name = "range" };
 
-		check(opk_database_add_row(database, &facts, NULL, values[row % row_count], NULL));
+		check(opk_database_add_row(database, &facts, values[row % row_count], NULL));
 	}
 	check(opk_database_finish(database));
 	opk_database_free(database);

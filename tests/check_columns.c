@@ -382,9 +382,8 @@ START_TEST(of_joined_rows)
 	static const uint64_t least[] = { 1, 1, 1, UINT64_MAX, 3 };
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
-	const struct opk_joined_row *row;
+	const struct opk_row *row;
 	struct opk_meta meta = base;
-	struct opk_join *join;
 	struct opk_file *file;
 	/* Metrics are asked for in the order a, c, b; b is of ranges 0, 0 and 1. */
 	static const unsigned needed[] = { 1 << 1, 1 << 1, 1 << 2 };
@@ -398,16 +397,14 @@ START_TEST(of_joined_rows)
 	memcpy(fake.needed, needed, sizeof needed);
 	write_recording(ctx, &meta, rotated, 9, 3);
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 5));
-	ck_ok(ctx, opk_join_new(&join, ctx, evaluation));
-	ck_assert_uint_eq(opk_join_count(join), 3);
-	row = opk_join_get(join, 0);
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 3);
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 	opk_evaluation_compute(values, evaluation, row->values);
-	opk_evaluation_least(counts, evaluation, row->counts);
+	opk_evaluation_least(counts, evaluation, row->joined->counts);
 	ck_assert(same(values[4], 2 * b) && same(values[2], 0.5));
 	ck_assert(same(values[0], 2 * b + 0.5 + 1.5) && same(values[1], 1.5 + b));
 	for (size_t i = 0; i < 5; i++)
 		ck_assert_uint_eq(counts[i], least[i]);
-	opk_join_free(join);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);

@@ -120,7 +120,7 @@ static int add_rows(struct opk_database *database, const struct source *source)
 
 	while (!(code = opk_evaluation_next(&row, source->ctx, source->evaluation)) && row) {
 		opk_evaluation_compute(values, source->evaluation, row->values);
-		code = opk_database_add_row(database, row, NULL, values, NULL);
+		code = opk_database_add_row(database, row, values, NULL);
 		if (code)
 			break;
 	}
@@ -393,7 +393,7 @@ START_TEST(values_bit_for_bit)
 		const struct opk_row row = { .index = i, .name = "" };
 		double values[METRICS + 1] = { wanted[i] };
 
-		ck_ok(source.ctx, opk_database_add_row(database, &row, NULL, values, NULL));
+		ck_ok(source.ctx, opk_database_add_row(database, &row, values, NULL));
 	}
 	ck_ok(source.ctx, opk_database_finish(database));
 	opk_database_free(database);
@@ -506,7 +506,7 @@ START_TEST(text_becomes_utf8)
 
 		ck_ok(source.ctx, opk_database_new(&database, source.ctx, path_of(), NULL));
 		ck_ok(source.ctx, opk_database_add_run(database, &run));
-		ck_ok(source.ctx, opk_database_add_row(database, &row, NULL, values, NULL));
+		ck_ok(source.ctx, opk_database_add_row(database, &row, values, NULL));
 		ck_ok(source.ctx, opk_database_finish(database));
 		opk_database_free(database);
 		ck_row(&rows[i], !strcmp(ask(path_of(), "SELECT name FROM ranges"), rows[i].wanted),

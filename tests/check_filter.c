@@ -6,6 +6,15 @@
 #include "fake_nv.h"
 #include "folder.h"
 
+static bool accepts(struct opk_ctx *ctx, const struct opk_filter *filter,
+                    enum opk_profiler profiler, const struct opk_row *row)
+{
+	bool out;
+
+	ck_ok(ctx, opk_filter_accepts(&out, ctx, filter, profiler, row, 0));
+	return out;
+}
+
 static const struct opk_range launched = {
 	.name = "r",
 	.kernel = "gemm<float, 4>(const float *, int [2])",
@@ -163,7 +172,7 @@ START_TEST(conditions)
 		ck_ok(ctx, opk_filter_new(&filter, ctx, texts, rows[i].second ? 2 : 1));
 		for (size_t j = 0; j < COUNT(rows_of); j++)
 			ck_row(&rows[i],
-			       opk_filter_accepts(filter, OPK_PROFILER_RANGE, &rows_of[j])
+			       accepts(ctx, filter, OPK_PROFILER_RANGE, &rows_of[j])
 			               == rows[i].wanted[j],
 			       "row %zu", j);
 		opk_filter_free(filter);
@@ -208,9 +217,8 @@ START_TEST(nvtx_domains)
 
 		range.nvtx = rows[i].text;
 		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
-		ck_row(&rows[i],
-		       opk_filter_accepts(filter, OPK_PROFILER_RANGE, &row) == rows[i].wanted, "%s",
-		       rows[i].condition);
+		ck_row(&rows[i], accepts(ctx, filter, OPK_PROFILER_RANGE, &row) == rows[i].wanted,
+		       "%s", rows[i].condition);
 		opk_filter_free(filter);
 	}
 	opk_ctx_free(ctx);
@@ -417,16 +425,15 @@ START_TEST(joined_rows)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
-	struct opk_join *join;
+	const struct opk_row *row;
 
 	write_recording(ctx, "kernel");
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, "rank=0"));
-	ck_ok(ctx, opk_join_new(&join, ctx, evaluation));
-	ck_assert_uint_eq(opk_join_count(join), 2);
-	ck_assert_uint_eq(opk_join_get(join, 0)->ranges, 1);
-	ck_assert(opk_join_get(join, 0)->values[0] == 0.5);
-	ck_assert_int_eq(opk_join_get(join, 0)->range.rank, 0);
-	opk_join_free(join);
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 2);
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	ck_assert_uint_eq(row->joined->ranges, 1);
+	ck_assert(row->values[0] == 0.5);
+	ck_assert_int_eq(row->range->rank, 0);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);

@@ -9,6 +9,15 @@
 #include "folder.h"
 #include "images/door.h"
 
+static bool accepts(struct opk_ctx *ctx, const struct opk_filter *filter,
+                    enum opk_profiler profiler, const struct opk_row *row)
+{
+	bool out;
+
+	ck_ok(ctx, opk_filter_accepts(&out, ctx, filter, profiler, row, 0));
+	return out;
+}
+
 static const char *const names[] = { "fake__a.sum", "fake__c.sum" };
 
 static const char *path_of(void)
@@ -97,7 +106,7 @@ static void list_rows(char *out, size_t size, struct opk_ctx *ctx,
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		if (!row)
 			return;
-		if (judge && !opk_filter_accepts(judge, opk_evaluation_profiler(evaluation), row))
+		if (judge && !accepts(ctx, judge, opk_evaluation_profiler(evaluation), row))
 			continue;
 		snprintf(out + used, size - used, "%zu %s %s %ju %ju %d %.17g %.17g\n", row->index,
 		         row->name, row->range ? row->range->kernel : "none",

@@ -279,24 +279,32 @@ END_TEST
  * Writes, evaluates and joins; *file and *evaluation are to be freed in any case. The ratio has
  * counters of both passes.
  */
-static int join(struct opk_join **out, struct opk_evaluation **evaluation, struct opk_file **file,
-                struct opk_ctx *ctx, const struct recording *recording, const char *how)
+static int join(struct opk_evaluation **evaluation, struct opk_file **file, struct opk_ctx *ctx,
+                const struct recording *recording, const char *how)
 {
 	static const unsigned needed[METRICS] = { 1 << 1, 1 << 2, 1 << 1 | 1 << 2, 1 << 1 };
-	int code;
 
 	*evaluation = NULL;
 	memcpy(fake.needed, needed, sizeof needed);
 	write_recording(ctx, recording);
-	code = evaluate(evaluation, file, ctx, NULL, 0, how);
-	return code ? code : opk_join_new(out, ctx, *evaluation);
+	return evaluate(evaluation, file, ctx, NULL, 0, how);
 }
 
-static void check_joined(const struct opk_joined_row *row, const double *values,
-                         const uint64_t *counts)
+/* A joined row by its number. */
+static const struct opk_row *row_at(struct opk_ctx *ctx, struct opk_evaluation *evaluation,
+                                    size_t number)
+{
+	const struct opk_bookmark mark = { .number = number };
+	const struct opk_row *row;
+
+	ck_ok(ctx, opk_evaluation_reread(&row, ctx, evaluation, &mark));
+	return row;
+}
+
+static void check_joined(const struct opk_row *row, const double *values, const uint64_t *counts)
 {
 	for (size_t i = 0; i < METRICS; i++) {
-		ck_assert_uint_eq(row->counts[i], counts[i]);
+		ck_assert_uint_eq(row->joined->counts[i], counts[i]);
 		ck_assert_msg(isnan(values[i]) ? isnan(row->values[i])
 		                               : row->values[i] == values[i],
 		              "metric %zu: %g", i, row->values[i]);
@@ -316,24 +324,22 @@ START_TEST(by_kernel)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
-	struct opk_join *joined;
 
-	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, ""));
-	ck_assert_uint_eq(opk_join_count(joined), 2);
-	ck_assert_uint_eq(opk_join_left_out(joined), 0);
+	ck_ok(ctx, join(&evaluation, &file, ctx, &recording, ""));
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 2);
+	ck_assert_uint_eq(opk_evaluation_left_out(evaluation), 0);
 	for (size_t i = 0; i < 2; i++) {
-		const struct opk_joined_row *row = opk_join_get(joined, i);
+		const struct opk_row *row = row_at(ctx, evaluation, i);
 
 		ck_assert_str_eq(row->name, i ? "ny" : "nx");
-		ck_assert_str_eq(row->range.kernel, i ? "y" : "x");
-		ck_assert_uint_eq(row->range.grid[0], 2);
-		ck_assert_uint_eq(row->range.launch, 0);
-		ck_assert_uint_eq(row->range.pass, 0);
-		ck_assert_uint_eq(row->ranges, i ? 2 : 4);
-		ck_assert_uint_eq(row->ranges_min, i ? 1 : 2);
+		ck_assert_str_eq(row->range->kernel, i ? "y" : "x");
+		ck_assert_uint_eq(row->range->grid[0], 2);
+		ck_assert_uint_eq(row->range->launch, 0);
+		ck_assert_uint_eq(row->range->pass, 0);
+		ck_assert_uint_eq(row->joined->ranges, i ? 2 : 4);
+		ck_assert_uint_eq(row->joined->ranges_min, i ? 1 : 2);
 		check_joined(row, values[i], counts[i]);
 	}
-	opk_join_free(joined);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
@@ -351,17 +357,15 @@ START_TEST(incomplete_rows)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
-	struct opk_join *joined;
 
 	fake.nan_or_inf = (double)NAN;
 	fake.evaluate_at = 0;
-	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, ""));
-	ck_assert_uint_eq(opk_join_count(joined), 2);
+	ck_ok(ctx, join(&evaluation, &file, ctx, &recording, ""));
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 2);
 	for (size_t i = 0; i < 2; i++) {
-		ck_assert_uint_eq(opk_join_get(joined, i)->ranges_min, 0);
-		check_joined(opk_join_get(joined, i), values[i], counts[i]);
+		ck_assert_uint_eq(row_at(ctx, evaluation, i)->joined->ranges_min, 0);
+		check_joined(row_at(ctx, evaluation, i), values[i], counts[i]);
 	}
-	opk_join_free(joined);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
@@ -515,13 +519,12 @@ START_TEST(keys)
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_evaluation *evaluation;
 		struct opk_file *file;
-		struct opk_join *joined;
 
-		ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, kinds[i]));
-		ck_row(row, opk_join_count(joined) == (wanted[i] ? 1 : 2), "%s: %zu rows", kinds[i],
-		       opk_join_count(joined));
-		ck_row(row, opk_join_get(joined, 0)->ranges == (wanted[i] ? 3 : 2), "%s", kinds[i]);
-		opk_join_free(joined);
+		ck_ok(ctx, join(&evaluation, &file, ctx, &recording, kinds[i]));
+		ck_row(row, opk_evaluation_row_count(evaluation) == (wanted[i] ? 1 : 2),
+		       "%s: %zu rows", kinds[i], opk_evaluation_row_count(evaluation));
+		ck_row(row, row_at(ctx, evaluation, 0)->joined->ranges == (wanted[i] ? 3 : 2), "%s",
+		       kinds[i]);
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
 		opk_ctx_free(ctx);
@@ -581,19 +584,17 @@ START_TEST(common_facts)
 	struct opk_evaluation *evaluation;
 	const struct opk_range *range;
 	struct opk_file *file;
-	struct opk_join *joined;
 
-	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, ""));
-	ck_assert_uint_eq(opk_join_count(joined), 1);
-	range = &opk_join_get(joined, 0)->range;
+	ck_ok(ctx, join(&evaluation, &file, ctx, &recording, ""));
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 1);
+	range = row_at(ctx, evaluation, 0)->range;
 	ck_assert_str_eq(range->symbol, "s");
 	ck_assert_str_eq(range->nvtx, "");
 	ck_assert_uint_eq(range->registers, 32);
 	ck_assert_uint_eq(range->duration_ns, 151); /* of the two that are known */
 	ck_assert(!range->launch && !range->context && !range->process && !range->start_ns);
 	ck_assert(!range->end_ns && !range->stream && range->rank == -1 && range->pass == 1);
-	ck_assert(opk_join_get(joined, 0)->many_streams);
-	opk_join_free(joined);
+	ck_assert(row_at(ctx, evaluation, 0)->joined->many_streams);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
@@ -618,7 +619,6 @@ START_TEST(many_rows)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
-	struct opk_join *joined;
 	size_t half = IMAGES * RANGES / 2;
 
 	workers = ways[_i].workers;
@@ -630,17 +630,16 @@ START_TEST(many_rows)
 			.rank = -1,
 			.pass = i < half ? 1 : 2,
 		};
-	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, ""));
-	ck_assert_uint_eq(opk_join_count(joined), half);
+	ck_ok(ctx, join(&evaluation, &file, ctx, &recording, ""));
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), half);
 	for (size_t i = 0; i < half; i++) {
-		const struct opk_joined_row *row = opk_join_get(joined, i);
+		const struct opk_row *row = row_at(ctx, evaluation, i);
 
-		ck_assert_uint_eq(row->range.launch, i + 1);
-		ck_assert_uint_eq(row->ranges, 2);
-		ck_assert_uint_eq(row->ranges_min, 1);
+		ck_assert_uint_eq(row->range->launch, i + 1);
+		ck_assert_uint_eq(row->joined->ranges, 2);
+		ck_assert_uint_eq(row->joined->ranges_min, 1);
 		ck_assert_double_eq(row->values[1], (double)(i % 3 * 100) + 1.5);
 	}
-	opk_join_free(joined);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
@@ -664,17 +663,15 @@ START_TEST(other_layouts)
 	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_evaluation *evaluation;
-		struct opk_join *joined = NULL;
 		struct opk_file *file;
 		int code;
 
 		workers = i % 2 ? 2 : 0;
 		memcpy(gpus, rows[i / 2].gpus, sizeof gpus);
-		code = join(&joined, &evaluation, &file, ctx, &recording, "");
+		code = join(&evaluation, &file, ctx, &recording, "");
 		ck_assert_msg(code == (rows[i / 2].joined ? OPK_OK : OPK_EINPUT), "%zu: %d: %s", i,
 		              code, errors_of(ctx));
 		ck_assert(!code || told(ctx, "ranges of different GPUs"));
-		opk_join_free(joined);
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
 		opk_ctx_free(ctx);
@@ -731,11 +728,6 @@ START_TEST(refused_joins)
 	} rows[] = {
 		{ HERE,
 		  { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false },
-		  "",
-		  OPK_EUSAGE,
-		  "rows are single ranges" },
-		{ HERE,
-		  { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false },
 		  "stream",
 		  OPK_EUSAGE,
 		  "'stream' is no way to join" },
@@ -754,13 +746,12 @@ START_TEST(refused_joins)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_evaluation *evaluation;
-		struct opk_join *joined = NULL;
 		struct opk_file *file;
 		int code;
 
 		fake.image_is_pm = rows[i].recording.profiler == OPK_PROFILER_PM;
-		code = join(&joined, &evaluation, &file, ctx, &rows[i].recording, rows[i].how);
-		ck_row(&rows[i], code == rows[i].code && !joined, "code %d", code);
+		code = join(&evaluation, &file, ctx, &rows[i].recording, rows[i].how);
+		ck_row(&rows[i], code == rows[i].code, "code %d", code);
 		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
@@ -777,13 +768,10 @@ START_TEST(cut_off)
 	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
-	struct opk_join *joined;
 
-	ck_ok(ctx, join(&joined, &evaluation, &file, ctx, &recording, ""));
-	ck_assert_uint_eq(opk_join_count(joined), 2);
-	ck_assert_uint_eq(opk_join_left_out(joined), 1);
-	opk_join_free(joined);
-	opk_join_free(NULL);
+	ck_ok(ctx, join(&evaluation, &file, ctx, &recording, ""));
+	ck_assert_uint_eq(opk_evaluation_row_count(evaluation), 2);
+	ck_assert_uint_eq(opk_evaluation_left_out(evaluation), 1);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
@@ -802,7 +790,6 @@ START_TEST(without_memory)
 	write_recording(ctx, &recording);
 	for (long n = 0;; n++) {
 		struct opk_evaluation *evaluation;
-		struct opk_join *joined = NULL;
 		struct opk_file *file;
 		int code;
 
@@ -810,19 +797,16 @@ START_TEST(without_memory)
 		evaluation = NULL;
 		fail_allocation(n);
 		code = opk_eval_file(&evaluation, ctx, file, &options);
-		if (!code)
-			code = opk_join_new(&joined, ctx, evaluation);
 		if (!code) {
 			allocation_failed();
 			ck_assert_int_gt(n, 20);
-			opk_join_free(joined);
 			opk_evaluation_free(evaluation);
 			opk_file_free(file);
 			break;
 		}
 		/* The child's allocations are its own. */
 		allocation_failed();
-		ck_assert_msg(code == OPK_ENOMEM && !joined, "allocation %ld: %d: %s", n, code,
+		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
 		              errors_of(ctx));
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);

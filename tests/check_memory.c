@@ -477,19 +477,16 @@ static int read_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation)
 	return code;
 }
 
-static int evaluated(struct opk_ctx *ctx, const char *name, const struct opk_eval_options *options,
-                     bool join)
+static int evaluated(struct opk_ctx *ctx, const char *name, const struct opk_eval_options *options)
 {
 	struct opk_evaluation *evaluation = NULL;
-	struct opk_join *joined = NULL;
 	struct opk_file *file = NULL;
 	int code = opk_file_open(&file, ctx, in_folder(name));
 
 	if (!code)
 		code = opk_eval_file(&evaluation, ctx, file, options);
 	if (!code)
-		code = join ? opk_join_new(&joined, ctx, evaluation) : read_rows(ctx, evaluation);
-	opk_join_free(joined);
+		code = read_rows(ctx, evaluation);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	return code;
@@ -497,7 +494,7 @@ static int evaluated(struct opk_ctx *ctx, const char *name, const struct opk_eva
 
 static int evaluate(struct opk_ctx *ctx)
 {
-	return evaluated(ctx, "run.opk", NULL, false);
+	return evaluated(ctx, "run.opk", NULL);
 }
 
 static int evaluate_joined(struct opk_ctx *ctx)
@@ -505,13 +502,13 @@ static int evaluate_joined(struct opk_ctx *ctx)
 	struct opk_eval_options options = OPK_INIT(options);
 
 	options.inside = &(struct opk_eval_inside){ .join = "" };
-	return evaluated(ctx, "run.opk", &options, true);
+	return evaluated(ctx, "run.opk", &options);
 }
 
 static int evaluate_samples(struct opk_ctx *ctx)
 {
 	fake.image_is_pm = true;
-	return evaluated(ctx, "samples.opk", NULL, false);
+	return evaluated(ctx, "samples.opk", NULL);
 }
 
 static int evaluate_set(struct opk_ctx *ctx)
@@ -522,7 +519,7 @@ static int evaluate_set(struct opk_ctx *ctx)
 
 	options.set = set;
 	if (!code)
-		code = evaluated(ctx, "run.opk", &options, false);
+		code = evaluated(ctx, "run.opk", &options);
 	opk_set_free(set);
 	return code;
 }

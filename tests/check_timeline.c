@@ -433,7 +433,7 @@ static double add_rows(struct opk_ctx *ctx, struct opk_file *file, bool each_lau
 	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, each_launch));
 	while (!opk_evaluation_next(&row, ctx, evaluation) && row) {
 		struct opk_fact_text text;
-		union opk_cell cell = opk_fact_get(&text, OPK_FACT_LAUNCHES, row, NULL);
+		union opk_cell cell = opk_fact_get(&text, OPK_FACT_LAUNCHES, row);
 		bool idle = !strcmp(row->ran->kind, "idle");
 
 		ck_assert_msg(cell.optional.known == !idle, "%s", row->name);

@@ -147,20 +147,22 @@ static int judge_row(struct judge *j, const struct opk_diff_row *row)
 /* ---- rows ------------------------------------------------------------------------------- */
 
 /* Whether the rule looks at the row, which counts. */
-static bool looks_at(struct judge *j, const struct opk_diff_row *diff_row)
+static int look_at(bool *accepted, struct judge *j, const struct opk_diff_row *diff_row)
 {
 	struct opk_row row = { .name = diff_row->name, .range = &diff_row->range };
-	bool accepted = !j->rule->filter
-	                || opk_filter_accepts(j->rule->filter, OPK_PROFILER_RANGE, &row);
 
-	j->rows += accepted;
-	return accepted;
+	TRY(opk_filter_accepts(accepted, j->ctx, j->rule->filter, OPK_PROFILER_RANGE, &row, 0));
+	j->rows += *accepted;
+	return OPK_OK;
 }
 
 static int judge_matched(struct judge *j)
 {
 	for (size_t i = 0; i < j->diff->found.row_count; i++) {
-		if (looks_at(j, &j->diff->found.rows[i]))
+		bool accepted;
+
+		TRY(look_at(&accepted, j, &j->diff->found.rows[i]));
+		if (accepted)
 			TRY(judge_row(j, &j->diff->found.rows[i]));
 	}
 	return OPK_OK;
@@ -171,8 +173,11 @@ static int judge_new(struct judge *j)
 {
 	for (size_t i = 0; i < j->diff->found.unmatched_count; i++) {
 		const struct opk_diff_row *row = &j->diff->found.unmatched[i];
+		bool accepted = false;
 
-		if (row->after_launches && looks_at(j, row))
+		if (row->after_launches)
+			TRY(look_at(&accepted, j, row));
+		if (accepted)
 			TRY(judge_row(j, row));
 	}
 	return OPK_OK;
@@ -232,22 +237,23 @@ static int judge_values(struct judge *j)
 static int judge_unmatched(struct judge *j)
 {
 	size_t unmatched = 0;
-	int code = OPK_OK;
+	bool accepted;
 
 	for (size_t i = 0; i < j->diff->found.row_count; i++)
-		looks_at(j, &j->diff->found.rows[i]);
-	for (size_t i = 0; !code && i < j->diff->found.unmatched_count; i++) {
+		TRY(look_at(&accepted, j, &j->diff->found.rows[i]));
+	for (size_t i = 0; i < j->diff->found.unmatched_count; i++) {
 		const struct opk_diff_row *row = &j->diff->found.unmatched[i];
 
-		if (!looks_at(j, row))
+		TRY(look_at(&accepted, j, row));
+		if (!accepted)
 			continue;
 		unmatched++;
-		code = put_row(j, row, true,
-		               opk_printf("it is there only %s",
-		                          row->before_launches ? "before" : "after"));
+		TRY(put_row(j, row, true,
+		            opk_printf("it is there only %s",
+		                       row->before_launches ? "before" : "after")));
 	}
-	if (code || unmatched || !j->rows)
-		return code;
+	if (unmatched || !j->rows)
+		return OPK_OK;
 	return put(j, NULL, false, opk_strdup(""), opk_strdup("all rows are on both sides"));
 }
 

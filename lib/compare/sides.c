@@ -198,15 +198,24 @@ static int take(struct reader *r, const struct read_row *row)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
+/* Launches that were joined are one, unless their means are what they have together. */
+static uint64_t weight_of(const struct reader *r, const struct opk_row *row)
+{
+	if (row->ran)
+		return row->ran->launches;
+	if (row->joined)
+		return r->source->mode == OPK_COMPARED_JOINED ? 1 : row->joined->ranges;
+	return row->range && row->range->count ? row->range->count : 1;
+}
+
 static int take_row(struct reader *r, const struct opk_row *row)
 {
-	uint64_t count = row->range && row->range->count ? row->range->count : 1;
 	struct read_row read = {
 		.name = row->name,
 		.range = row->range,
 		.metrics = row->values,
-		.weight = row->ran ? row->ran->launches : count,
-		.is_sum = !row->ran && count > 1,
+		.weight = weight_of(r, row),
+		.is_sum = !row->ran && !row->joined && row->range && row->range->count > 1,
 	};
 
 	if (row->ran && !strcmp(row->ran->kind, "idle"))
@@ -214,31 +223,6 @@ static int take_row(struct reader *r, const struct opk_row *row)
 	for (size_t i = 0; i < r->metric_count; i++)
 		r->measured[i] = row->ran || row->measured[i];
 	return take(r, &read);
-}
-
-static int take_joined(struct reader *r, const struct opk_joined_row *row)
-{
-	bool one = r->source->mode == OPK_COMPARED_JOINED;
-	struct read_row read = {
-		.name = row->name,
-		.range = &row->range,
-		.metrics = row->values,
-		.weight = one ? 1 : row->ranges,
-	};
-
-	memcpy(r->measured, row->counts, r->metric_count * sizeof *r->measured);
-	return take(r, &read);
-}
-
-static int read_joined(struct reader *r)
-{
-	struct opk_join *join = NULL;
-	int code = opk_join_new(&join, r->ctx, r->evaluation);
-
-	for (size_t i = 0; !code && i < opk_join_count(join); i++)
-		code = take_joined(r, opk_join_get(join, i));
-	opk_join_free(join);
-	return code;
 }
 
 static int read_rows(struct reader *r)
@@ -266,12 +250,10 @@ static int read_evaluation(struct opk_diff *diff, struct opk_ctx *ctx,
 		.seen = seen,
 		.of_means = means,
 	};
-	bool joined = source->mode == OPK_COMPARED_JOINED
-	              || (source->mode == OPK_COMPARED_PASSES && means);
 	int code = begin(&r);
 
 	if (!code)
-		code = joined ? read_joined(&r) : read_rows(&r);
+		code = read_rows(&r);
 	clear(&r);
 	return code;
 }

@@ -327,8 +327,7 @@ static void put_cell(struct opk_statement *into, enum opk_cell_type type,
 }
 
 /* The columns of both tables are facts, in their order. */
-static int add_facts_of_row(struct opk_database *database, const struct opk_row *row,
-                            const struct opk_joined_row *joined)
+static int add_facts_of_row(struct opk_database *database, const struct opk_row *row)
 {
 	bool pm = database->profiler == OPK_PROFILER_PM;
 	struct opk_statement *into = database->into[pm ? OPK_INTO_SAMPLES : OPK_INTO_RANGES];
@@ -343,7 +342,7 @@ static int add_facts_of_row(struct opk_database *database, const struct opk_row 
 
 		if (!column)
 			continue;
-		cell = opk_fact_get(&texts[fact], fact, row, joined);
+		cell = opk_fact_get(&texts[fact], fact, row);
 		put_cell(into, column->type, &cell);
 	}
 	return opk_statement_run(into);
@@ -367,10 +366,9 @@ static int add_value(struct opk_database *database, size_t metric, double value,
 }
 
 int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
-                         const struct opk_joined_row *joined, const double *values,
-                         const uint64_t *launches)
+                         const double *values, const uint64_t *launches)
 {
-	TRY(add_facts_of_row(database, row, joined));
+	TRY(add_facts_of_row(database, row));
 	for (size_t i = 0; i < database->column_count; i++) {
 		size_t column = database->columns[i];
 

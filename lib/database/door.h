@@ -47,12 +47,11 @@ struct opk_database_run {
 int opk_database_add_run(struct opk_database *database, const struct opk_database_run *run);
 
 /*
- * A row of that evaluation; `row` and `joined` are as opk_fact_get() takes them. `values` has one
- * for each column of the evaluation; `launches`, too: of how many ranges each is; NULL: of one.
+ * A row of that evaluation. `values` has one for each of its columns; `launches`, too: of how many
+ * ranges each is; NULL: of one.
  */
 int opk_database_add_row(struct opk_database *database, const struct opk_row *row,
-                         const struct opk_joined_row *joined, const double *values,
-                         const uint64_t *launches);
+                         const double *values, const uint64_t *launches);
 /* Makes indexes and views, and the file appears, or replaces an older one. */
 int opk_database_finish(struct opk_database *database);
 /* Without opk_database_finish() nothing is left. */

@@ -17,7 +17,24 @@ struct opk_row {
 	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
 	/* One a metric; false: the range has not all passes of it, and the value is NaN. */
 	const bool *measured;
-	const struct opk_ran *ran; /* of samples divided among what ran; else NULL */
+	const struct opk_ran *ran;       /* of samples divided among what ran; else NULL */
+	const struct opk_joined *joined; /* NULL: the row is a single range or sample */
+};
+
+/*
+ * What a row that several ranges make says besides: its range has what they have in common, what
+ * they differ in is as unknown, and `duration_ns` is the mean of those known.
+ */
+struct opk_joined {
+	bool many_streams;   /* `range.stream` can't say that it is unknown */
+	uint64_t ranges;     /* of this row, also those beyond the most that are taken */
+	uint64_t ranges_min; /* `counts` of the value that has the least */
+	/*
+	 * One a metric: ranges of the pass that has its counters, or of that of its passes that has
+	 * the fewest; 0: a pass of it is missing, and the value is NaN. The first 2^20 - 1 ranges
+	 * of each pass are taken.
+	 */
+	const uint64_t *counts;
 };
 
 /* What a row of what ran says besides its range, which has what several launches share. */
@@ -118,11 +135,12 @@ void opk_filter_free(struct opk_filter *filter);
 OPK_DEFINE_AUTO(opk_filter)
 
 /*
- * Whether it meets the conditions on facts; those on values are not judged. The row is of a
- * profiler whose rows have these facts.
+ * Whether a row meets the conditions on facts, as far as these are known; those in `unknown`,
+ * 1 << fact each, are not yet. Conditions on values are not judged. The row is of a profiler whose
+ * rows have these facts. A filter that is NULL accepts all rows.
  */
-bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
-                        const struct opk_row *row);
+int opk_filter_accepts(bool *out, struct opk_ctx *ctx, const struct opk_filter *filter,
+                       enum opk_profiler profiler, const struct opk_row *row, uint64_t unknown);
 
 /*
  * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges,
@@ -242,44 +260,14 @@ int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
                           struct opk_evaluation *evaluation, const struct opk_bookmark *mark);
 
 /*
- * Ranges that describe the same thing, each of which may have one pass of several, as one row with
- * all passes: see `join` of struct opk_eval_options. Of each pass the counters of all its ranges
+ * Whether its rows are made of ranges that describe the same thing, each of which may have one pass
+ * of several: see `join` of struct opk_eval_inside. Of each pass the counters of all its ranges
  * become those of a mean range (NVPW_CounterDataCombiner_AccumulateIntoRange), and this range,
- * which has the counters of all passes, is evaluated.
+ * which has the counters of all passes, is evaluated. Rows come in the order of their first ranges.
  */
-struct opk_joined_row {
-	const char *name; /* of the first range */
-	/*
-	 * What the ranges have in common; what they differ in is as unknown, except `duration_ns`,
-	 * which is the mean of those known.
-	 */
-	struct opk_range range;
-	bool many_streams;    /* `range.stream` can't say that it is unknown */
-	uint64_t ranges;      /* of this row, also those beyond the most that are taken */
-	uint64_t ranges_min;  /* `counts` of the value that has the least */
-	const double *values; /* one a metric: of the mean range */
-	/*
-	 * One a metric: ranges of the pass that has its counters, or of that of its passes that has
-	 * the fewest; 0: a pass of it is missing, and the value is NaN. The first 2^20 - 1 ranges
-	 * of each pass are taken.
-	 */
-	const uint64_t *counts;
-};
-
-/* Rows of recordings in which a range has one pass of several. */
-struct opk_join;
-
-/*
- * Reads all rows of an evaluation with the option `join`, of which none was read before and which
- * must outlive the result; rows come in the order in which the first range of each appeared.
- * OPK_EUSAGE where its rows are single ranges; otherwise it fails as opk_evaluation_next() does.
- */
-int opk_join_new(struct opk_join **out, struct opk_ctx *ctx, struct opk_evaluation *evaluation);
-void opk_join_free(struct opk_join *join);
-size_t opk_join_count(const struct opk_join *join);
-const struct opk_joined_row *opk_join_get(const struct opk_join *join, size_t i);
-/* Images of a cut-off file that have no range table: their ranges are in no row. */
-uint64_t opk_join_left_out(const struct opk_join *join);
+bool opk_evaluation_is_joined(const struct opk_evaluation *evaluation);
+/* Images of a cut-off file that have no range table: their ranges are in no joined row. */
+uint64_t opk_evaluation_left_out(const struct opk_evaluation *evaluation);
 
 /*
  * The ranges or samples of a recording as its own tables have them, without values: no NVIDIA
@@ -313,11 +301,10 @@ struct opk_fact_text {
 
 /*
  * A row's fact as a cell of the type of opk_fact_column(), borrowed from *text and the row; times
- * are nanoseconds, clocks MHz. A joined row is given as both, `row` with its index, name and range;
- * `joined` is NULL for all others.
+ * are nanoseconds, clocks MHz.
  */
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
-                            const struct opk_row *row, const struct opk_joined_row *joined);
+                            const struct opk_row *row);
 
 /* How kernels are called: see enum opk_kernel_style. */
 struct opk_kernel_names;

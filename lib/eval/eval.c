@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Evaluation as its users see it: a child computes, rows are read from its spool. */
-#include "eval/eval.h"
-
-#include <math.h>
+/* An evaluation: what it shows, and of what. */
 #include <string.h>
 
-#include "base/option_struct.h"
-#include "resolve/resolve.h"
-#include "container/container.h"
 #include "eval/eval_inside.h"
 
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
@@ -116,77 +110,6 @@ int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
-/* What every counter data image begins with; all else about it is NVIDIA's secret. */
-static bool looks_like_image(const void *image, size_t size)
-{
-	static const char magic[] = "LOPDATA";
-
-	return size > 64 && !memcmp(image, magic, sizeof magic);
-}
-
-/* A set means something on a chip alone, and that is the one of the image. */
-static int find_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job,
-                       struct opk_eval_options *options)
-{
-	struct opk_contain_options contain = opk_eval_contain(job->image_size);
-	opk_autosent struct opk_result result = { 0 };
-	int code = opk_contain(&result, ctx, opk_image_origin_in_child, job, &contain);
-
-	if (code)
-		return code;
-	*chip = opk_get_bytes(NULL, &result, sizeof((struct opk_spool_header *)NULL)->chip - 1);
-	options->profiler = (enum opk_profiler)opk_get_number(&result, OPK_PROFILER_PM);
-	code = opk_result_check(&result, ctx);
-	options->chip = job->chip = *chip;
-	return code;
-}
-
-int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
-                   const struct opk_eval_options *given)
-{
-	OPK_OPTIONS(opk_eval_options, options, given);
-	struct opk_eval_job job = {
-		.image = image,
-		.image_size = size,
-		.chip = options.chip,
-		.has_profiler = options.has_profiler,
-		.profiler = options.profiler,
-		.gpu_time_shift = options.gpu_time_shift,
-	};
-	struct opk_evaluation *evaluation = NULL;
-	struct opk_filter *filter = NULL;
-	opk_autofree char *chip = NULL;
-	const char *join = opk_eval_inside(&options)->join;
-	int code = OPK_OK;
-
-	if (!options.set && (!options.metrics || !options.metric_count))
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "a bare image does not say its metrics: name them");
-	if (join && *join)
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "a bare image has no range table, so its ranges can't be joined");
-	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
-		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
-	if (!looks_like_image(image, size))
-		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
-	if (options.set)
-		code = find_origin(&chip, ctx, &job, &options);
-	if (!code)
-		code = opk_filter_of(&filter, ctx, &options);
-	if (!code)
-		code = opk_evaluation_begin(&evaluation, ctx, &job, &options, filter);
-	if (!code)
-		code = opk_eval_run(&evaluation->spools, ctx, &job, &options);
-	if (!code)
-		code = opk_evaluation_finish(evaluation, ctx);
-	if (!code)
-		code = opk_evaluation_note_remarks(evaluation, ctx, "the image");
-	if (!code)
-		*out = opk_take(evaluation);
-	opk_evaluation_free(evaluation);
-	return code;
-}
-
 void opk_evaluation_free(struct opk_evaluation *evaluation)
 {
 	if (!evaluation)
@@ -289,14 +212,6 @@ bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation)
 	return evaluation->condition_count > 0;
 }
 
-bool opk_evaluation_takes(const struct opk_evaluation *evaluation, const double *metrics)
-{
-	if (!evaluation->condition_count)
-		return true;
-	opk_columns_compute_also(evaluation->also, &evaluation->columns, metrics);
-	return opk_filter_takes(evaluation->filter, evaluation->also);
-}
-
 void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
                           const uint64_t *metrics)
 {
@@ -306,11 +221,6 @@ void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evalua
 const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation)
 {
 	return &evaluation->passes;
-}
-
-struct opk_joining *opk_evaluation_joining(const struct opk_evaluation *evaluation)
-{
-	return evaluation->joining;
 }
 
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation)
@@ -326,184 +236,4 @@ uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation)
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation)
 {
 	return evaluation->spools.incomplete_samples;
-}
-
-static void apply_pass(struct opk_evaluation *evaluation, uint32_t pass)
-{
-	opk_measured_by(&evaluation->passes, pass);
-	for (size_t i = 0; i < evaluation->metrics.count; i++)
-		evaluation->measured[i] = opk_measured_has(&evaluation->passes, i, pass,
-		                                           evaluation->values[i]);
-}
-
-/* What the recording says of the launch and its device. */
-static void apply_attributes(struct opk_evaluation *evaluation)
-{
-	const struct opk_measured *passes = &evaluation->passes;
-
-	for (size_t i = 0; i < evaluation->metrics.count; i++) {
-		if (!passes->attribute[i])
-			continue;
-		evaluation->values[i] = opk_attribute_value(evaluation->metrics.items[i],
-		                                            evaluation->meta,
-		                                            evaluation->row.range);
-		evaluation->measured[i] = !isnan(evaluation->values[i]);
-	}
-}
-
-/* Attributes have their values since the rows were planned. */
-static int describe_joined(struct opk_evaluation *evaluation, struct opk_ctx *ctx, uint64_t group)
-{
-	const struct opk_joining *joining = evaluation->joining;
-	const struct opk_mean *mean;
-
-	if (group >= joining->count)
-		return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
-	mean = &joining->means[group];
-	evaluation->row.index = group;
-	evaluation->row.name = joining->grouping.groups[group].name;
-	evaluation->row.range = &joining->grouping.groups[group].range;
-	for (size_t i = 0; i < evaluation->metrics.count; i++) {
-		const struct opk_pass_list *passes = opk_measured_passes(&evaluation->passes, i);
-		double *value = &evaluation->values[i];
-		bool equal;
-
-		if (evaluation->passes.attribute[i])
-			*value = mean->values[i];
-		else if (passes->count || !joining->passes || !isnan(*value))
-			mean->counts[i] = opk_launches_least(&equal, passes, mean->launches,
-			                                     joining->passes);
-		if (!mean->counts[i])
-			*value = (double)NAN;
-		evaluation->measured[i] = mean->counts[i] > 0;
-	}
-	return OPK_OK;
-}
-
-void opk_evaluation_apply(struct opk_evaluation *evaluation)
-{
-	apply_pass(evaluation, 0);
-	apply_attributes(evaluation);
-}
-
-/* What the file's tables say of a row. A child that ran wild may name any. */
-static int describe_row(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
-                        const struct opk_spool_row *stored)
-{
-	const struct opk_segment *segment;
-
-	if (evaluation->joining)
-		return describe_joined(evaluation, ctx, stored->row);
-	if (!evaluation->segment_count) {
-		opk_evaluation_apply(evaluation);
-		return OPK_OK;
-	}
-	if (stored->segment >= evaluation->segment_count)
-		return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
-	segment = &evaluation->segments[stored->segment];
-	opk_segment_describe(&evaluation->row, &evaluation->sample, segment, stored->row);
-	apply_pass(evaluation, segment->pass);
-	apply_attributes(evaluation);
-	return OPK_OK;
-}
-
-/* Makes the row of what was read. */
-static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
-                    struct opk_evaluation *evaluation, const struct opk_spool_row *stored,
-                    const char *name, uint64_t number)
-{
-	struct opk_row *current = &evaluation->row;
-
-	*current = (struct opk_row){
-		.index = number,
-		.name = name,
-		.start_ns = stored->start_ns,
-		.end_ns = stored->end_ns,
-		.spans_earlier = stored->spans_earlier,
-		.values = evaluation->values,
-		.measured = evaluation->measured,
-	};
-	TRY(describe_row(evaluation, ctx, stored));
-	*row = current;
-	return OPK_OK;
-}
-
-static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
-                    struct opk_evaluation *evaluation)
-{
-	struct opk_spool_row stored;
-	const char *name;
-	uint64_t number = 0;
-	int code;
-
-	*row = NULL;
-	if (evaluation->is_made) {
-		evaluation->mark = (struct opk_bookmark){ .number = evaluation->next_made };
-		if (evaluation->next_made < evaluation->made.count)
-			*row = opk_made_row(evaluation, evaluation->next_made++);
-		return OPK_OK;
-	}
-	if (opk_spools_ended(&evaluation->spools))
-		return OPK_OK;
-	opk_spools_mark(&evaluation->mark, &evaluation->spools);
-	code = opk_spools_next(&stored, &number, &name, evaluation->values, ctx,
-	                       &evaluation->spools, evaluation->metrics.count);
-	evaluation->mark.number = number;
-	return code ? code : take_row(row, ctx, evaluation, &stored, name, number);
-}
-
-void opk_evaluation_rewind(struct opk_evaluation *evaluation)
-{
-	evaluation->next_made = 0;
-	opk_spools_rewind(&evaluation->spools);
-}
-
-struct opk_bookmark opk_evaluation_mark(const struct opk_evaluation *evaluation)
-{
-	return evaluation->mark;
-}
-
-int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
-                          struct opk_evaluation *evaluation, const struct opk_bookmark *mark)
-{
-	struct opk_spool_row stored;
-	const char *name;
-
-	if (evaluation->is_made) {
-		*row = opk_made_row(evaluation, mark->number);
-		return OPK_OK;
-	}
-	TRY(opk_spools_reread(&stored, &name, evaluation->values, ctx, &evaluation->spools, mark,
-	                      evaluation->metrics.count));
-	return take_row(row, ctx, evaluation, &stored, name, mark->number);
-}
-
-int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx,
-                                 struct opk_evaluation *evaluation)
-{
-	int code;
-
-	/* Where ranges were joined, those that it refuses are in no row. */
-	do {
-		code = read_row(row, ctx, evaluation);
-	} while (!code && *row && evaluation->filter && !evaluation->joining
-	         && !opk_filter_accepts(evaluation->filter, opk_evaluation_profiler(evaluation),
-	                                *row));
-	return code ? code : opk_filter_judged(evaluation->filter, ctx);
-}
-
-int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
-                        struct opk_evaluation *evaluation)
-{
-	const struct opk_row *next = NULL;
-	int code;
-
-	do {
-		code = opk_check_interrupt(ctx);
-		if (!code)
-			code = opk_evaluation_next_by_facts(&next, ctx, evaluation);
-	} while (!code && next && !opk_evaluation_takes(evaluation, next->values));
-	if (!code)
-		*row = next;
-	return code;
 }

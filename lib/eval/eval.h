@@ -109,11 +109,12 @@ const char *opk_filter_value(const struct opk_filter *filter, size_t i);
 /* opk_evaluation_next() begins with the first row again. */
 void opk_evaluation_rewind(struct opk_evaluation *evaluation);
 
-/* Rows that are not read from images: what ran, and what tables say; `ran` may be NULL. */
+/* Rows in memory: what ran, what tables say, and joined ranges. */
 struct opk_made_rows {
 	struct opk_range *ranges;
-	struct opk_ran *ran;
-	double *values; /* of each row, one a metric */
+	struct opk_ran *ran;       /* or NULL */
+	struct opk_joined *joined; /* or NULL: see struct opk_row */
+	double *values;            /* of each row, one a metric */
 	size_t count;
 };
 void opk_made_rows_clear(struct opk_made_rows *rows);

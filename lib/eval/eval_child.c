@@ -209,19 +209,16 @@ static const struct opk_segment *segment_of(const struct work *w)
 }
 
 /*
- * Whether the parent is sure to leave the image's row number `index` out. `image`: what the image
- * says of it, or NULL before it was asked.
+ * Whether the parent may take the image's row number `index`. `image`: what the image says of it,
+ * or NULL before it was asked.
  */
-static bool is_unwanted(const struct work *w, size_t index, const struct opk_spool_row *image,
-                        const char *name)
+static int is_wanted(bool *wanted, struct work *w, size_t index, const struct opk_spool_row *image,
+                     const char *name)
 {
-	const struct opk_eval_job *job = w->job;
 	struct opk_row row = { .index = w->row, .name = name ? name : "" };
 	struct opk_range room;
 	uint64_t unknown;
 
-	if (!job->filter)
-		return false;
 	if (image) {
 		row.start_ns = image->start_ns;
 		row.end_ns = image->end_ns;
@@ -232,7 +229,7 @@ static bool is_unwanted(const struct work *w, size_t index, const struct opk_spo
 		unknown = 0;
 	if (!w->row_known)
 		unknown |= UINT64_C(1) << OPK_FACT_SAMPLE | UINT64_C(1) << OPK_FACT_RANGE;
-	return !opk_filter_may_accept(job->filter, w->profiler, &row, unknown);
+	return opk_filter_accepts(wanted, w->ctx, w->job->filter, w->profiler, &row, unknown);
 }
 
 static int describe_row(struct work *w, struct opk_spool_row *row, char **name, const void *image,
@@ -246,13 +243,15 @@ static int evaluate_row(struct work *w, const void *image, size_t size, size_t i
 {
 	struct opk_spool_row row = { .segment = w->segment, .row = index };
 	opk_autofree char *name = NULL;
-	bool unwanted = is_unwanted(w, index, NULL, NULL);
-	int code = unwanted ? OPK_OK : describe_row(w, &row, &name, image, size, index);
+	bool wanted = true;
+	int code;
 
-	unwanted = unwanted || (!code && is_unwanted(w, index, &row, name));
-	if (!code)
-		code = opk_filter_judged(w->job->filter, w->ctx);
-	if (!code && unwanted) {
+	if (w->job->filter)
+		TRY(is_wanted(&wanted, w, index, NULL, NULL));
+	code = wanted ? describe_row(w, &row, &name, image, size, index) : OPK_OK;
+	if (!code && wanted && w->job->filter)
+		TRY(is_wanted(&wanted, w, index, &row, name));
+	if (!code && !wanted) {
 		w->dropped++;
 		return OPK_OK;
 	}

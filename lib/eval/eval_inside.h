@@ -14,7 +14,7 @@ struct opk_spools {
 	struct opk_result *results; /* in the order of their rows */
 	struct opk_spool_trailer *trailers;
 	uint64_t *firsts; /* where the first row of each is */
-	size_t count;
+	size_t count, metric_count;
 	size_t at;         /* the result being read */
 	uint64_t left;     /* of its stored rows */
 	uint64_t next;     /* number of the row after the one that was read, over all results */
@@ -48,19 +48,20 @@ void opk_spools_clear(struct opk_spools *spools);
 /* Reads headers and trailers; appends the unit of each metric. */
 int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_strlist *units,
                      size_t metric_count);
-/*
- * The next row that was not dropped, its number and values, one a metric, and its name, which is
- * valid until the next call.
- */
-int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
-                    struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count);
+/* A row that was not dropped, and where it is; the name is valid until the next one is read. */
+struct opk_spooled {
+	struct opk_spool_row row;
+	struct opk_bookmark at;
+	const char *name;
+};
+/* The next one, and its values, one a metric. */
+int opk_spools_next(struct opk_spooled *out, double *values, struct opk_ctx *ctx,
+                    struct opk_spools *spools);
 /* The first row is the next one again. */
 void opk_spools_rewind(struct opk_spools *spools);
-/* Where the next row is, and the row at such a place, of which `number` is known. */
-void opk_spools_mark(struct opk_bookmark *mark, const struct opk_spools *spools);
-int opk_spools_reread(struct opk_spool_row *row, const char **name, double *values,
-                      struct opk_ctx *ctx, struct opk_spools *spools,
-                      const struct opk_bookmark *mark, size_t metric_count);
+/* The one at such a place; which is next stays as it is. */
+int opk_spools_reread(struct opk_spooled *out, double *values, struct opk_ctx *ctx,
+                      struct opk_spools *spools, const struct opk_bookmark *at);
 /* Whether there are no more rows. */
 bool opk_spools_ended(const struct opk_spools *spools);
 
@@ -96,18 +97,6 @@ int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler);
 /* Whether the row with these values, one a condition on values, meets them all. */
 bool opk_filter_takes(const struct opk_filter *filter, const double *values);
-
-/* As opk_evaluation_next(), but conditions on values are left to the caller. */
-int opk_evaluation_next_by_facts(const struct opk_row **row, struct opk_ctx *ctx,
-                                 struct opk_evaluation *evaluation);
-/* Whether a row with these values, one a metric, meets the conditions on values. */
-bool opk_evaluation_takes(const struct opk_evaluation *evaluation, const double *metrics);
-
-/* Whether it may take the row; facts in `unknown`, 1 << fact each, are not known yet. */
-bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
-                           const struct opk_row *row, uint64_t unknown);
-/* OPK_ENOMEM where rows could not be judged so far, which were refused. NULL: no filter. */
-int opk_filter_judged(const struct opk_filter *filter, struct opk_ctx *ctx);
 
 /*
  * Puts what a segment's tables say of its row number `i` into *row, replacing what the image says;
@@ -176,8 +165,8 @@ void opk_joining_free(struct opk_joining *joining);
 int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
                    const struct opk_eval_job *job, size_t number);
 
-/* The evaluation's; NULL: each of its rows is a range. */
-struct opk_joining *opk_evaluation_joining(const struct opk_evaluation *evaluation);
+/* Reads the rows that children made of means, as rows in memory. rows.c */
+int opk_evaluation_read_joined(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 
 /* nvprof's names that are wanted: what a recording says, and what these mean. */
 
@@ -196,7 +185,7 @@ int opk_nvprof_names_add(struct opk_nvprof_names *n, struct opk_ctx *ctx,
                          const struct opk_wanted *wanted);
 void opk_nvprof_names_clear(struct opk_nvprof_names *n);
 
-/* An evaluation: eval.c; rows that it is given instead of images: made_rows.c. */
+/* An evaluation: eval.c; its rows: rows.c. */
 
 struct opk_evaluation {
 	struct opk_spools spools;
@@ -232,9 +221,5 @@ int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 /* Notes which throughputs lack a part or may be more, and which shares are too high. */
 int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                 const char *of);
-/* Fills in which metrics the current row has, of all passes, and the values of attributes. */
-void opk_evaluation_apply(struct opk_evaluation *evaluation);
-/* Makes a row of what is in memory the current one. */
-const struct opk_row *opk_made_row(struct opk_evaluation *evaluation, size_t number);
 
 #endif

@@ -9,6 +9,30 @@
 #include "container/container.h"
 #include "eval/eval_inside.h"
 
+int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_ctx *ctx,
+                         struct opk_file *file, const struct opk_filter *filter)
+{
+	const struct opk_segment *segments;
+	const struct opk_meta *meta;
+	size_t count;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_segments(&segments, &count, ctx, file));
+	TRY(opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count));
+	*job = (struct opk_eval_job){
+		.file = file,
+		.meta = meta,
+		.segments = segments,
+		.unwanted = *unwanted,
+		.end = count,
+		.chip = meta->chip,
+		.has_profiler = true,
+		.profiler = meta->profiler,
+		.gpu_time_shift = meta->gpu_time_shift,
+	};
+	return OPK_OK;
+}
+
 /* ---- in the child */
 
 static struct opk_eval_warm warm;

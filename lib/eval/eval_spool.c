@@ -276,6 +276,7 @@ static void begin_result(struct opk_spools *spools, size_t at)
 int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_strlist *units,
                      size_t metric_count)
 {
+	spools->metric_count = metric_count;
 	spools->remarks = opk_alloc_array(OPK_REMARK_KINDS * metric_count + 1,
 	                                  sizeof *spools->remarks);
 	if (!spools->remarks)
@@ -294,50 +295,41 @@ void opk_spools_rewind(struct opk_spools *spools)
 	begin_result(spools, 0);
 }
 
-void opk_spools_mark(struct opk_bookmark *mark, const struct opk_spools *spools)
+static int read_row(struct opk_spooled *out, double *values, struct opk_ctx *ctx,
+                    struct opk_spools *spools, struct opk_result *result)
 {
-	*mark = (struct opk_bookmark){ .part = spools->at };
-	if (spools->at < spools->count)
-		mark->byte = spools->results[spools->at].at;
-}
-
-static int read_row(struct opk_spool_row *row, const char **name, double *values,
-                    struct opk_ctx *ctx, struct opk_spools *spools, struct opk_result *result,
-                    size_t metric_count)
-{
-	opk_get(result, row, sizeof *row);
+	opk_get(result, &out->row, sizeof out->row);
 	free(spools->name);
-	*name = spools->name = opk_get_bytes(NULL, result, OPK_MAX_RANGE_NAME);
-	opk_get(result, values, metric_count * sizeof *values);
+	out->name = spools->name = opk_get_bytes(NULL, result, OPK_MAX_RANGE_NAME);
+	opk_get(result, values, spools->metric_count * sizeof *values);
 	return opk_result_check(result, ctx);
 }
 
-int opk_spools_reread(struct opk_spool_row *row, const char **name, double *values,
-                      struct opk_ctx *ctx, struct opk_spools *spools,
-                      const struct opk_bookmark *mark, size_t metric_count)
+int opk_spools_reread(struct opk_spooled *out, double *values, struct opk_ctx *ctx,
+                      struct opk_spools *spools, const struct opk_bookmark *at)
 {
-	struct opk_result *result = &spools->results[mark->part];
-	uint64_t at = result->at;
+	struct opk_result *result = &spools->results[at->part];
+	uint64_t before = result->at;
 	int code;
 
-	result->at = mark->byte;
-	code = read_row(row, name, values, ctx, spools, result, metric_count);
-	result->at = at;
+	out->at = *at;
+	result->at = at->byte;
+	code = read_row(out, values, ctx, spools, result);
+	result->at = before;
 	return code;
 }
 
-int opk_spools_next(struct opk_spool_row *row, uint64_t *number, const char **name, double *values,
-                    struct opk_ctx *ctx, struct opk_spools *spools, size_t metric_count)
+int opk_spools_next(struct opk_spooled *out, double *values, struct opk_ctx *ctx,
+                    struct opk_spools *spools)
 {
 	struct opk_result *result = &spools->results[spools->at];
-	int code = read_row(row, name, values, ctx, spools, result, metric_count);
 
-	opk_result_expect(result, row->dropped < spools->next_end - spools->next);
-	code = code ? code : opk_result_check(result, ctx);
-	if (code)
-		return code;
-	*number = spools->next + row->dropped;
-	spools->next = *number + 1;
+	out->at = (struct opk_bookmark){ .part = spools->at, .byte = result->at };
+	TRY(read_row(out, values, ctx, spools, result));
+	opk_result_expect(result, out->row.dropped < spools->next_end - spools->next);
+	TRY(opk_result_check(result, ctx));
+	out->at.number = spools->next + out->row.dropped;
+	spools->next = out->at.number + 1;
 	if (!--spools->left)
 		begin_result(spools, spools->at + 1);
 	return OPK_OK;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A file's evaluation on its way: checked, divided among children, finished. */
+/* The evaluation of a file or image on its way: checked, divided among children, finished. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "base/option_struct.h"
+#include "chip/chip.h"
 #include "container/container.h"
 #include "eval/eval_inside.h"
+
+/* ---- a file --------------------------------------------------------------------------------- */
 
 int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete)
 {
@@ -38,60 +41,46 @@ static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_inc
 	return OPK_OK;
 }
 
-int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_ctx *ctx,
-                         struct opk_file *file, const struct opk_filter *filter)
+/* How its ranges are joined; NULL: each is a row. */
+static const char *join_of(const struct opk_eval_options *options, const struct opk_meta *meta)
 {
-	const struct opk_segment *segments;
-	const struct opk_meta *meta;
-	size_t count;
+	const char *how = opk_eval_inside(options)->join;
 
-	TRY(opk_file_meta(&meta, ctx, file));
-	TRY(opk_file_segments(&segments, &count, ctx, file));
-	TRY(opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count));
-	*job = (struct opk_eval_job){
-		.file = file,
-		.meta = meta,
-		.segments = segments,
-		.unwanted = *unwanted,
-		.end = count,
-		.chip = meta->chip,
-		.has_profiler = true,
-		.profiler = meta->profiler,
-		.gpu_time_shift = meta->gpu_time_shift,
-	};
+	how = how && !*how ? meta->join : how;
+	return how && *how ? how : NULL;
+}
+
+static int begin_task(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_eval_options *options, struct opk_filter *filter)
+{
+	opk_auto(opk_filter) struct opk_filter *taken = filter;
+	struct opk_eval_job *job = &task->job;
+	struct opk_joining *joining;
+	const char *how;
+
+	TRY(opk_eval_job_of_file(job, &task->unwanted, ctx, file, filter));
+	TRY(opk_evaluation_begin(&task->evaluation, ctx, job, options, opk_take(taken)));
+	how = join_of(options, job->meta);
+	if (!how)
+		return OPK_OK;
+	TRY(opk_joining_new(&task->evaluation->joining, ctx, job, how));
+	job->joining = joining = task->evaluation->joining;
+	job->end_mean = joining->image_count;
 	return OPK_OK;
 }
 
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options)
 {
-	const struct opk_eval_inside *inside = opk_eval_inside(options);
 	opk_auto(opk_filter) struct opk_filter *filter = NULL;
-	struct opk_eval_job *job = &task->job;
 	const struct opk_meta *meta;
-	const char *how;
-	int code = check_file(ctx, file, options->allow_incomplete);
+	int code;
 
-	if (!code)
-		code = opk_file_meta(&meta, ctx, file);
-	if (!code)
-		code = opk_filter_of(&filter, ctx, options);
-	if (!code)
-		code = opk_filter_check(filter, ctx, meta->profiler);
-	if (code)
-		return code;
-	how = inside->join && !*inside->join ? meta->join : inside->join;
-	how = how && *how ? how : NULL;
-	code = opk_eval_job_of_file(job, &task->unwanted, ctx, file, filter);
-	if (code)
-		return opk_add(ctx, code, "can't evaluate %s", file->path);
-	code = opk_evaluation_begin(&task->evaluation, ctx, job, options, opk_take(filter));
-	if (!code && how)
-		code = opk_joining_new(&task->evaluation->joining, ctx, job, how);
-	if (!code && how) {
-		job->joining = task->evaluation->joining;
-		job->end_mean = job->joining->image_count;
-	}
+	TRY(check_file(ctx, file, options->allow_incomplete));
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_filter_of(&filter, ctx, options));
+	TRY(opk_filter_check(filter, ctx, meta->profiler));
+	code = begin_task(task, ctx, file, options, opk_take(filter));
 	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
 }
 
@@ -105,14 +94,20 @@ int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct o
 	return OPK_OK;
 }
 
+/* Children have found all there is. */
+static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *of)
+{
+	TRY(opk_evaluation_finish(evaluation, ctx));
+	TRY(opk_evaluation_note_remarks(evaluation, ctx, of));
+	return evaluation->joining ? opk_evaluation_read_joined(evaluation, ctx) : OPK_OK;
+}
+
 int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
                          struct opk_eval_task *task)
 {
 	struct opk_evaluation *evaluation = task->evaluation;
-	int code = opk_evaluation_finish(evaluation, ctx);
+	int code = finish(evaluation, ctx, task->job.file->path);
 
-	if (!code)
-		code = opk_evaluation_note_remarks(evaluation, ctx, task->job.file->path);
 	if (code)
 		return opk_add(ctx, code, "can't evaluate %s", task->job.file->path);
 	evaluation->segments = task->job.segments;
@@ -145,17 +140,94 @@ static int fail_recorded(struct opk_ctx *ctx, uint32_t cupti_version)
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *given)
 {
+	__attribute__((cleanup(opk_eval_task_clear))) struct opk_eval_task task = { 0 };
 	OPK_OPTIONS(opk_eval_options, options, given);
-	struct opk_eval_task task = { 0 };
-	int code = opk_eval_task_begin(&task, ctx, file, &options);
+	int code;
 
-	if (!code) {
-		code = opk_eval_run(&task.evaluation->spools, ctx, &task.job, &options);
-		if (code == OPK_EUSAGE && !options.metrics && !task.evaluation->columns.also_count)
-			code = fail_recorded(ctx, task.job.meta->cupti_version);
-		code = code ? opk_add(ctx, code, "can't evaluate %s", file->path)
-		            : opk_eval_task_finish(out, ctx, &task);
-	}
-	opk_eval_task_clear(&task);
-	return code;
+	TRY(opk_eval_task_begin(&task, ctx, file, &options));
+	code = opk_eval_run(&task.evaluation->spools, ctx, &task.job, &options);
+	if (code == OPK_EUSAGE && !options.metrics && !task.evaluation->columns.also_count)
+		code = fail_recorded(ctx, task.job.meta->cupti_version);
+	return code ? opk_add(ctx, code, "can't evaluate %s", file->path)
+	            : opk_eval_task_finish(out, ctx, &task);
+}
+
+/* ---- a bare image --------------------------------------------------------------------------- */
+
+/* What every counter data image begins with; all else about it is NVIDIA's secret. */
+static bool looks_like_image(const void *image, size_t size)
+{
+	static const char magic[] = "LOPDATA";
+
+	return size > 64 && !memcmp(image, magic, sizeof magic);
+}
+
+/* The chip and profiler that the image says, which only NVIDIA's code can read. */
+static int ask_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job,
+                      struct opk_eval_options *options)
+{
+	struct opk_contain_options contain = opk_eval_contain(job->image_size);
+	opk_autosent struct opk_result result = { 0 };
+
+	TRY(opk_contain(&result, ctx, opk_image_origin_in_child, job, &contain));
+	*chip = opk_get_bytes(NULL, &result, sizeof((struct opk_spool_header *)NULL)->chip - 1);
+	options->profiler = (enum opk_profiler)opk_get_number(&result, OPK_PROFILER_PM);
+	return opk_result_check(&result, ctx);
+}
+
+/* A set means something on a chip alone. */
+static int find_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job,
+                       struct opk_eval_options *options)
+{
+	bool known = options->chip && options->has_profiler;
+
+	TRY(known ? opk_chip_resolve(chip, ctx, options->chip)
+	          : ask_origin(chip, ctx, job, options));
+	options->chip = job->chip = *chip;
+	return OPK_OK;
+}
+
+static int check_image(struct opk_ctx *ctx, const void *image, size_t size,
+                       const struct opk_eval_options *options)
+{
+	const char *join = opk_eval_inside(options)->join;
+
+	if (!options->set && (!options->metrics || !options->metric_count))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "a bare image does not say its metrics: name them");
+	if (join && *join)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "a bare image has no range table, so its ranges can't be joined");
+	if (size >= OPK_MAGIC_SIZE && !memcmp(image, OPK_MAGIC, OPK_MAGIC_SIZE))
+		return opk_fail(ctx, OPK_EINPUT, "this is an .opk file, not a bare image");
+	if (!looks_like_image(image, size))
+		return opk_fail(ctx, OPK_EINPUT, "not a counter data image");
+	return OPK_OK;
+}
+
+int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
+                   const struct opk_eval_options *given)
+{
+	__attribute__((cleanup(opk_eval_task_clear))) struct opk_eval_task task = { 0 };
+	OPK_OPTIONS(opk_eval_options, options, given);
+	opk_auto(opk_filter) struct opk_filter *filter = NULL;
+	opk_autofree char *chip = NULL;
+
+	TRY(check_image(ctx, image, size, &options));
+	task.job = (struct opk_eval_job){
+		.image = image,
+		.image_size = size,
+		.chip = options.chip,
+		.has_profiler = options.has_profiler,
+		.profiler = options.profiler,
+		.gpu_time_shift = options.gpu_time_shift,
+	};
+	if (options.set)
+		TRY(find_origin(&chip, ctx, &task.job, &options));
+	TRY(opk_filter_of(&filter, ctx, &options));
+	TRY(opk_evaluation_begin(&task.evaluation, ctx, &task.job, &options, opk_take(filter)));
+	TRY(opk_eval_run(&task.evaluation->spools, ctx, &task.job, &options));
+	TRY(finish(task.evaluation, ctx, "the image"));
+	*out = opk_take(task.evaluation);
+	return OPK_OK;
 }

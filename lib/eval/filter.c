@@ -24,7 +24,6 @@ struct condition {
 	/* The pattern as a number, where it is one; exactly, where it is whole. */
 	bool is_number, is_whole;
 	bool or_number; /* of a range whose name is none */
-	bool failed;    /* out of memory: a row could not be judged */
 	double number;
 	uint64_t whole;
 	/* One for each profiler; known to neither is a value. */
@@ -328,8 +327,15 @@ static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, 
 	return number;
 }
 
+/* A row, and whether memory was there to judge it. */
+struct judged {
+	const struct opk_row *row;
+	enum opk_profiler profiler;
+	bool failed;
+};
+
 /* A kernel goes by its name, however that is spelled, and by the plain one without arguments. */
-static bool matches(struct condition *condition, const char *text)
+static bool matches(struct judged *judged, const struct condition *condition, const char *text)
 {
 	struct opk_kernel_parts parts;
 
@@ -342,8 +348,7 @@ static bool matches(struct condition *condition, const char *text)
 	/* A plain word is its own base, and has no other spelling. */
 	if (!strpbrk(text, " <("))
 		return false;
-	if (!opk_kernel_find_parts(&parts, text))
-		condition->failed = true;
+	judged->failed |= !opk_kernel_find_parts(&parts, text);
 	return opk_glob_match_part(condition->pattern, parts.base.text, parts.base.length);
 }
 
@@ -351,7 +356,8 @@ static bool matches(struct condition *condition, const char *text)
  * Each NVTX domain nests by itself: of "NCCL@init/step/forward" step/forward is a path, too. What
  * a thread was in (nvtx) has one of each domain, and a range's name that of its own.
  */
-static bool matches_domain(struct condition *condition, const char *text, bool any_domain)
+static bool matches_domain(struct judged *judged, const struct condition *condition,
+                           const char *text, bool any_domain)
 {
 	if (!strchr(text, '@'))
 		return false;
@@ -361,7 +367,7 @@ static bool matches_domain(struct condition *condition, const char *text, bool a
 		end = opk_path_end_part(text, at);
 		if (any_domain || !text[end]) {
 			path = opk_path_of_domain(text, at);
-			condition->failed |= !path;
+			judged->failed |= !path;
 			if (path && opk_glob_match(condition->pattern, path))
 				return true;
 		}
@@ -370,12 +376,14 @@ static bool matches_domain(struct condition *condition, const char *text, bool a
 	}
 }
 
-static bool matches_path(struct condition *condition, enum opk_fact fact, const char *text)
+static bool matches_path(struct judged *judged, const struct condition *condition,
+                         enum opk_fact fact, const char *text)
 {
 	bool nvtx = fact == OPK_FACT_NVTX;
 
-	return matches(condition, text)
-	       || ((nvtx || fact == OPK_FACT_NAME) && matches_domain(condition, text, nvtx));
+	return matches(judged, condition, text)
+	       || ((nvtx || fact == OPK_FACT_NAME)
+	           && matches_domain(judged, condition, text, nvtx));
 }
 
 /* `order`: less than 0, 0 or more, as of the row's number against the condition's. */
@@ -409,14 +417,16 @@ static bool number_meets(const struct condition *condition, double number)
 	return holds(condition->relation, (number > other) - (number < other));
 }
 
-static bool cell_meets(struct condition *condition, enum opk_fact fact, const union opk_cell *cell,
-                       enum opk_cell_type type)
+static bool cell_meets(struct judged *judged, const struct condition *condition,
+                       const union opk_cell *cell)
 {
+	enum opk_fact fact = condition->facts[judged->profiler];
+	enum opk_cell_type type = opk_fact_column(fact, judged->profiler)->type;
 	char text[24];
 	uint64_t number;
 
 	if (!condition->is_number || type == OPK_CELL_STRING || type == OPK_CELL_BOOL)
-		return matches_path(condition, fact, text_of(cell, type, text))
+		return matches_path(judged, condition, fact, text_of(cell, type, text))
 		       != (condition->relation == UNEQUAL);
 	if (type == OPK_CELL_OPTIONAL && !cell->optional.known)
 		return condition->relation == UNEQUAL;
@@ -433,17 +443,16 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-static bool row_meets(struct condition *condition, enum opk_profiler profiler,
-                      const struct opk_row *row)
+static bool row_meets(struct judged *judged, const struct condition *condition)
 {
-	enum opk_fact fact = condition->facts[profiler];
 	struct opk_fact_text text;
-	union opk_cell cell = opk_fact_get(&text, fact, row, NULL);
+	union opk_cell cell = opk_fact_get(&text, condition->facts[judged->profiler], judged->row);
+	size_t index = judged->row->index;
 
 	if (condition->or_number && !is_number(cell.string ? cell.string : ""))
 		return holds(condition->relation,
-		             (row->index > condition->whole) - (row->index < condition->whole));
-	return cell_meets(condition, fact, &cell, opk_fact_column(fact, profiler)->type);
+		             (index > condition->whole) - (index < condition->whole));
+	return cell_meets(judged, condition, &cell);
 }
 
 /* The facts that it is about, as bits. */
@@ -453,26 +462,19 @@ static uint64_t facts_of(const struct condition *condition, enum opk_profiler pr
 	       | (uint64_t)condition->or_number << OPK_FACT_RANGE;
 }
 
-bool opk_filter_may_accept(const struct opk_filter *filter, enum opk_profiler profiler,
-                           const struct opk_row *row, uint64_t unknown)
+int opk_filter_accepts(bool *out, struct opk_ctx *ctx, const struct opk_filter *filter,
+                       enum opk_profiler profiler, const struct opk_row *row, uint64_t unknown)
 {
-	for (size_t i = 0; i < filter->count; i++) {
-		struct condition *condition = &filter->conditions[i];
+	struct judged judged = { row, profiler, false };
 
-		if (is_value(condition) || unknown & facts_of(condition, profiler))
-			continue;
-		if (!row_meets(condition, profiler, row))
-			return false;
+	*out = true;
+	for (size_t i = 0; filter && *out && i < filter->count; i++) {
+		const struct condition *condition = &filter->conditions[i];
+
+		if (!is_value(condition) && !(unknown & facts_of(condition, profiler)))
+			*out = row_meets(&judged, condition);
 	}
-	return true;
-}
-
-int opk_filter_judged(const struct opk_filter *filter, struct opk_ctx *ctx)
-{
-	for (size_t i = 0; filter && i < filter->count; i++)
-		if (filter->conditions[i].failed)
-			return opk_nomem(ctx, "conditions");
-	return OPK_OK;
+	return judged.failed ? opk_nomem(ctx, "conditions") : OPK_OK;
 }
 
 size_t opk_filter_value_count(const struct opk_filter *filter)
@@ -500,12 +502,6 @@ bool opk_filter_takes(const struct opk_filter *filter, const double *values)
 		    && !number_meets(&filter->conditions[i], *values++))
 			return false;
 	return true;
-}
-
-bool opk_filter_accepts(const struct opk_filter *filter, enum opk_profiler profiler,
-                        const struct opk_row *row)
-{
-	return opk_filter_may_accept(filter, profiler, row, 0);
 }
 
 /* ---- segments --------------------------------------------------------------------------- */
@@ -560,43 +556,44 @@ uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
 }
 
 /* `first`: number of its first row, unless images before it have no tables. */
-static bool may_want(const struct opk_filter *filter, enum opk_profiler profiler,
-                     const struct opk_segment *segment, size_t first, bool numbered)
+static int may_want(bool *out, struct opk_ctx *ctx, const struct opk_filter *filter,
+                    enum opk_profiler profiler, const struct opk_segment *segment,
+                    const size_t *first)
 {
-	for (size_t i = 0; i < segment->row_count; i++) {
-		struct opk_row row = { .index = first + i, .name = "" };
+	*out = false;
+	for (size_t i = 0; !*out && i < segment->row_count; i++) {
+		struct opk_row row = { .index = first ? *first + i : 0, .name = "" };
 		struct opk_range room;
 		uint64_t unknown = opk_segment_describe(&row, &room, segment, i);
 
-		if (!numbered)
+		if (!first)
 			unknown |= FACT(OPK_FACT_SAMPLE) | FACT(OPK_FACT_RANGE);
-		if (opk_filter_may_accept(filter, profiler, &row, unknown))
-			return true;
+		TRY(opk_filter_accepts(out, ctx, filter, profiler, &row, unknown));
 	}
-	return false;
+	return OPK_OK;
 }
 
 int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_filter *filter,
                         enum opk_profiler profiler, const struct opk_segment *segments,
                         size_t count)
 {
-	bool numbered = true, *out = opk_alloc_array(count + 1, sizeof *out);
+	opk_autofree bool *out = opk_alloc_array(count + 1, sizeof *out);
+	bool numbered = true, wanted;
 	size_t first = 0;
-	int code;
 
 	if (!out)
 		return opk_nomem(ctx, "an evaluation");
 	for (size_t i = 0; i < count && filter; i++) {
 		bool counted = opk_segment_is_counted(&segments[i]);
 
-		out[i] = counted && !may_want(filter, profiler, &segments[i], first, numbered);
+		if (counted) {
+			TRY(may_want(&wanted, ctx, filter, profiler, &segments[i],
+			             numbered ? &first : NULL));
+			out[i] = !wanted;
+		}
 		numbered = numbered && counted;
 		first += segments[i].row_count;
 	}
-	code = opk_filter_judged(filter, ctx);
-	if (code)
-		free(out);
-	else
-		*unwanted = out;
-	return code;
+	*unwanted = opk_take(out);
+	return OPK_OK;
 }

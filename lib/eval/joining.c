@@ -83,11 +83,13 @@ static int take_row(struct opk_joining *joining, struct opk_ctx *ctx,
 	struct opk_row row = { .index = number, .name = "" };
 	struct opk_mean *mean;
 	struct opk_range room;
+	bool accepted;
 	size_t group;
 
 	opk_segment_describe(&row, &room, segment, i);
-	if (job->filter && !opk_filter_accepts(job->filter, OPK_PROFILER_RANGE, &row))
-		return opk_filter_judged(job->filter, ctx);
+	TRY(opk_filter_accepts(&accepted, ctx, job->filter, OPK_PROFILER_RANGE, &row, 0));
+	if (!accepted)
+		return OPK_OK;
 	if (joining->grouping.key & OPK_KEY_NAME && !*row.name)
 		return opk_fail(ctx, OPK_EINPUT,
 		                "its ranges are joined by name, and the range table has none");

@@ -192,17 +192,17 @@ static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 }
 
 /* Idle time has pauses, not launches, and a sum of launches must not count them. */
-static union opk_cell launches_of(const struct opk_row *row, const struct opk_joined_row *joined)
+static union opk_cell launches_of(const struct opk_row *row)
 {
-	if (joined)
-		return optional(joined->ranges, true);
+	if (row->joined)
+		return optional(row->joined->ranges, true);
 	if (!row->ran)
 		return optional(1, true);
 	return optional(row->ran->launches, strcmp(row->ran->kind, "idle") != 0);
 }
 
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
-                            const struct opk_row *row, const struct opk_joined_row *joined)
+                            const struct opk_row *row)
 {
 	static const struct opk_range unknown = {
 		.name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1
@@ -221,13 +221,13 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
 	case OPK_FACT_NAME:
 		return string(row->name);
 	case OPK_FACT_LAUNCHES:
-		return launches_of(row, joined);
+		return launches_of(row);
 	case OPK_FACT_LAUNCHES_MIN:
-		return number(joined ? joined->ranges_min : 1);
+		return number(row->joined ? row->joined->ranges_min : 1);
 	default:
 		if (fact > OPK_FACT_LAUNCHES_MIN)
 			return get_of_ran(fact, row);
 		return get_of_launch(text, fact, row->range ? row->range : &unknown,
-		                     joined && joined->many_streams);
+		                     row->joined && row->joined->many_streams);
 	}
 }

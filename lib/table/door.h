@@ -74,7 +74,6 @@ struct opk_table_file {
 	const struct opk_meta *meta; /* NULL: a bare image */
 	enum opk_rows rows;          /* that it has */
 	struct opk_evaluation *evaluation;
-	struct opk_join *join;           /* NULL: each row of the evaluation is one */
 	struct opk_aggregate *aggregate; /* NULL: its rows are no statistics */
 	bool *inflated;                  /* one a column of the evaluation; NULL: none is */
 	uint64_t spans_earlier;          /* samples that begin at an earlier event, so far */
@@ -121,16 +120,14 @@ size_t opk_table_get_values(const size_t **columns, struct opk_table *table, siz
 /* Where a range, sample or key group is, so that they can be put in order without being kept. */
 struct opk_table_place {
 	size_t file;
-	size_t number; /* of a joined row or key group */
-	struct opk_bookmark mark;
+	struct opk_bookmark mark; /* of a key group its number alone */
 };
 
 /* It has one row in a wide table, else one a value: opk_table_get_values(). */
 struct opk_table_source {
 	struct opk_table_place place;
-	struct opk_row row;                  /* of a key group the name and range alone */
-	const struct opk_joined_row *joined; /* NULL: it is a single range or a sample */
-	const struct opk_aggregated *group;  /* NULL: it is no key group */
+	struct opk_row row;                 /* of a key group the name and range alone */
+	const struct opk_aggregated *group; /* NULL: it is no key group */
 };
 
 /*

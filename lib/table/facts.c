@@ -16,7 +16,7 @@ static const bool basic[OPK_FACT_COUNT] = {
 static bool has_something(enum opk_fact fact, const struct opk_row *row)
 {
 	struct opk_fact_text text;
-	union opk_cell cell = opk_fact_get(&text, fact, row, NULL);
+	union opk_cell cell = opk_fact_get(&text, fact, row);
 
 	if (opk_fact_column(fact, OPK_PROFILER_RANGE)->type == OPK_CELL_STRING)
 		return cell.string && *cell.string;

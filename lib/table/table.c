@@ -264,7 +264,6 @@ void opk_table_free(struct opk_table *table)
 	opk_table_watch_clear(table);
 	opk_table_clear_levels(&table->levels);
 	for (size_t i = 0; i < table->input_count; i++) {
-		opk_join_free(table->inputs[i].join);
 		opk_aggregate_free(table->inputs[i].aggregate);
 		opk_evaluation_free(table->inputs[i].evaluation);
 		opk_file_free(table->inputs[i].file);

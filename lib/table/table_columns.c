@@ -108,7 +108,7 @@ static struct having look_at(const struct opk_table *table)
 	for (size_t i = 0; i < table->input_count; i++) {
 		const struct opk_table_file *input = &table->inputs[i];
 
-		having.joined |= input->join != NULL;
+		having.joined |= opk_evaluation_is_joined(input->evaluation);
 		having.sampled |= opk_evaluation_metric_count(input->evaluation) > 0;
 		having.inflated |= is_inflated(table, input);
 	}

@@ -213,11 +213,7 @@ static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk
 {
 	TRY(add_names(table, ctx, input));
 	TRY(find_inflated(ctx, input));
-	if (table->layout == OPK_TABLE_GROUPS)
-		return opk_table_aggregate(table, ctx, input);
-	if (!*input->meta->join || input->rows != OPK_ROWS_RECORDED)
-		return OPK_OK;
-	return opk_join_new(&input->join, ctx, input->evaluation);
+	return table->layout == OPK_TABLE_GROUPS ? opk_table_aggregate(table, ctx, input) : OPK_OK;
 }
 
 /* The key groups of all files are numbered through. */

@@ -61,7 +61,7 @@ struct opk_table {
 	/* What the last row was read of, or the next one is; none at the beginning and end. */
 	bool has_source;
 	struct opk_table_source source;
-	struct opk_joined_row of_group; /* as a joined row */
+	struct opk_joined of_group; /* what a row says of it */
 	struct opk_table_levels levels;
 	bool placed;                 /* the next two are known */
 	uint64_t level;              /* from 1; 0: it has no path */
@@ -79,7 +79,7 @@ struct opk_table {
 	const struct opk_table_file *picked_for;
 	size_t *picked;
 	size_t picked_count;
-	/* Where the next one is: `number` of a joined row or key group. */
+	/* Where the next one is: `number` of a key group. */
 	size_t input, number;
 	/* For notes. */
 	bool found;           /* there is a range, sample or key group */

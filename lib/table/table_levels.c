@@ -92,27 +92,17 @@ static int add_row(struct opk_table_levels *levels, struct opk_ctx *ctx, size_t 
 	return good ? OPK_OK : opk_nomem(ctx, "levels of ranges");
 }
 
-static int read_joined(struct opk_table *table, struct opk_ctx *ctx, size_t file)
-{
-	const struct opk_join *join = table->inputs[file].join;
-
-	for (size_t i = 0; i < opk_join_count(join); i++) {
-		const struct opk_joined_row *row = opk_join_get(join, i);
-
-		TRY(add_row(&table->levels, ctx, file,
-		            &(struct opk_row){ .name = row->name, .range = &row->range }));
-	}
-	return OPK_OK;
-}
-
-static int read_single(struct opk_table *table, struct opk_ctx *ctx, size_t file)
+static int read_rows(struct opk_table *table, struct opk_ctx *ctx, size_t file)
 {
 	struct opk_evaluation *evaluation = table->inputs[file].evaluation;
 	const struct opk_row *row;
 	int code;
 
-	while (!(code = opk_evaluation_next(&row, ctx, evaluation)) && row && !code)
+	while (!(code = opk_evaluation_next(&row, ctx, evaluation)) && row) {
 		code = add_row(&table->levels, ctx, file, row);
+		if (code)
+			break;
+	}
 	opk_evaluation_rewind(evaluation);
 	return code;
 }
@@ -151,8 +141,7 @@ int opk_table_find_levels(struct opk_table *table, struct opk_ctx *ctx)
 
 		code = may_nest(&may, ctx, &table->inputs[i]);
 		if (!code && may)
-			code = table->inputs[i].join ? read_joined(table, ctx, i)
-			                             : read_single(table, ctx, i);
+			code = read_rows(table, ctx, i);
 	}
 	for (size_t i = 0; !code && i < levels->inner.count && !levels->any; i++)
 		levels->any = find_holders(&parent, levels, levels->inner.items[i]) > 0;

@@ -52,7 +52,7 @@ static bool has_fact(struct opk_table *table, const struct opk_table_file *input
 	for (size_t i = 0; i < count; i++) {
 		const struct opk_row row = { .name = ranges[i].name, .range = &ranges[i] };
 		struct opk_fact_text text;
-		union opk_cell cell = opk_fact_get(&text, fact, &row, NULL);
+		union opk_cell cell = opk_fact_get(&text, fact, &row);
 
 		if (opk_table_is_known(header, &cell))
 			return true;
@@ -87,11 +87,17 @@ static size_t count_met(struct opk_table *table, const char *text)
 		const struct opk_range *ranges;
 		size_t count = ranges_of(&ranges, table, &table->inputs[i]);
 
-		for (size_t j = 0; j < count; j++)
-			met += opk_filter_accepts(filter, OPK_PROFILER_RANGE,
-			                          &(struct opk_row){ .index = j,
-			                                             .name = ranges[j].name,
-			                                             .range = &ranges[j] });
+		for (size_t j = 0; j < count; j++) {
+			const struct opk_row row = { .index = j,
+				                     .name = ranges[j].name,
+				                     .range = &ranges[j] };
+			bool accepted = false;
+
+			if (opk_filter_accepts(&accepted, table->ctx, filter, OPK_PROFILER_RANGE,
+			                       &row, 0))
+				opk_clear_errors(table->ctx);
+			met += accepted;
+		}
 	}
 	opk_filter_free(filter);
 	return met;
@@ -107,7 +113,7 @@ static const char *find_words(struct opk_table *table, enum opk_fact fact, const
 		for (size_t j = 0; j < count; j++) {
 			const struct opk_row row = { .name = ranges[j].name, .range = &ranges[j] };
 			struct opk_fact_text room;
-			const char *text = opk_fact_get(&room, fact, &row, NULL).string;
+			const char *text = opk_fact_get(&room, fact, &row).string;
 			/* The text may be in the room; names and kernels are not. */
 			const char *at = text && text != room.text ? strcasestr(text, words) : NULL;
 

@@ -258,13 +258,13 @@ static void note_read(const struct opk_table *table, size_t file)
 
 	if (!input->has_rows && file < table->input && table->found && !table->where.count)
 		opk_log(ctx, "%s: there are no rows", input->path);
-	if (!input->join)
+	if (!opk_evaluation_is_joined(input->evaluation))
 		note_samples(table, ctx, input, table->inputs[file].spans_earlier);
-	else if (opk_join_left_out(input->join))
+	else if (opk_evaluation_left_out(input->evaluation))
 		opk_log(ctx,
 		        "%s: cut off: %" PRIu64 " of its images are left out, for nothing says "
 		        "what their ranges are",
-		        input->path, opk_join_left_out(input->join));
+		        input->path, opk_evaluation_left_out(input->evaluation));
 	if (opk_table_is_wide(table))
 		note_inflated(ctx, input);
 }

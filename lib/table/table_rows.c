@@ -51,7 +51,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 	if (column->kind == OPK_TABLE_FILE)
 		cell->string = input->path;
 	else if (column->kind == OPK_TABLE_GROUP)
-		cell->uint = input->first_group + table->source.place.number;
+		cell->uint = input->first_group + table->source.place.mark.number;
 	else if (column->kind == OPK_TABLE_LEVEL || column->kind == OPK_TABLE_PARENT)
 		fill_level(table, cell, column->kind);
 	else if (column->kind != OPK_TABLE_FACT)
@@ -59,7 +59,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 	else if (column->fact == OPK_FACT_KERNEL && row->range)
 		cell->string = opk_kernel_names_get(table->names, row->range);
 	else
-		*cell = opk_fact_get(&table->texts[at], column->fact, row, table->source.joined);
+		*cell = opk_fact_get(&table->texts[at], column->fact, row);
 	table->known[at] = opk_table_is_known(&column->header, cell);
 }
 

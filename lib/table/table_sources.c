@@ -49,7 +49,7 @@ const uint64_t *opk_table_count_launches(struct opk_table *table)
 {
 	const struct opk_table_source *source = &table->source;
 	const struct opk_evaluation *evaluation = table->inputs[source->place.file].evaluation;
-	const struct opk_joined_row *joined = source->joined;
+	const struct opk_joined *joined = source->row.joined;
 	const struct opk_ran *ran = source->row.ran;
 
 	if (table->counted)
@@ -91,27 +91,15 @@ static void take(struct opk_table *table, const struct opk_table_place *place,
 	table->has_source = true;
 }
 
-static void take_joined(struct opk_table *table, const struct opk_table_place *place)
-{
-	const struct opk_joined_row *joined = opk_join_get(table->inputs[place->file].join,
-	                                                   place->number);
-
-	take(table, place,
-	     &(struct opk_row){ .index = place->number,
-	                        .name = joined->name,
-	                        .values = joined->values,
-	                        .range = &joined->range });
-	table->source.joined = joined;
-}
-
 static void take_group(struct opk_table *table, const struct opk_table_place *place)
 {
 	const struct opk_aggregated *group = opk_aggregate_get(table->inputs[place->file].aggregate,
-	                                                       place->number);
+	                                                       place->mark.number);
 
-	take(table, place, &(struct opk_row){ .name = group->name, .range = &group->range });
-	table->of_group = (struct opk_joined_row){ .many_streams = group->many_streams };
-	table->source.joined = &table->of_group;
+	table->of_group = (struct opk_joined){ .many_streams = group->many_streams };
+	take(table, place,
+	     &(struct opk_row){
+		     .name = group->name, .range = &group->range, .joined = &table->of_group });
 	table->source.group = group;
 }
 
@@ -134,7 +122,7 @@ static int take_next_single(struct opk_table *table, struct opk_table_file *inpu
 	} while (row && row->spans_earlier && drops);
 	if (row)
 		take(table,
-		     &(struct opk_table_place){ table->input, 0,
+		     &(struct opk_table_place){ table->input,
 		                                opk_evaluation_mark(input->evaluation) },
 		     row);
 	return OPK_OK;
@@ -143,18 +131,14 @@ static int take_next_single(struct opk_table *table, struct opk_table_file *inpu
 static int take_next(struct opk_table *table)
 {
 	struct opk_table_file *input = &table->inputs[table->input];
-	struct opk_table_place place = { .file = table->input, .number = table->number };
+	struct opk_table_place place = { .file = table->input, .mark.number = table->number };
 
-	if (!input->join && !input->aggregate)
+	if (!input->aggregate)
 		return take_next_single(table, input);
-	if (table->number
-	    == (input->join ? opk_join_count(input->join) : opk_aggregate_count(input->aggregate)))
-		return OPK_OK;
-	table->number++;
-	if (input->join)
-		take_joined(table, &place);
-	else
+	if (table->number < opk_aggregate_count(input->aggregate)) {
+		table->number++;
 		take_group(table, &place);
+	}
 	return OPK_OK;
 }
 
@@ -185,9 +169,7 @@ int opk_table_go_to(const struct opk_table_source **source, struct opk_table *ta
 	const struct opk_row *row;
 	int code;
 
-	if (input->join) {
-		take_joined(table, place);
-	} else if (input->aggregate) {
+	if (input->aggregate) {
 		take_group(table, place);
 	} else {
 		code = opk_evaluation_reread(&row, table->ctx, input->evaluation, &place->mark);
@@ -203,7 +185,7 @@ void opk_table_rewind(struct opk_table *table)
 {
 	for (size_t i = 0; i < table->input_count; i++) {
 		table->inputs[i].spans_earlier = 0;
-		if (!table->inputs[i].join && !table->inputs[i].aggregate)
+		if (!table->inputs[i].aggregate)
 			opk_evaluation_rewind(table->inputs[i].evaluation);
 	}
 	table->input = table->number = 0;

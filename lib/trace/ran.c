@@ -95,20 +95,22 @@ static void count(struct opk_trace_counts *counts, enum opk_activity_kind kind)
 int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file)
 {
 	const struct opk_activity *activity;
-	int code;
 
-	while (!(code = opk_trace_sweep_next(&activity, trace->ctx, &file->sweep)) && activity) {
-		struct opk_range range = opk_activity_range(activity);
-		const char *name = activity->name;
+	for (;;) {
+		struct opk_range range;
+		bool accepted;
 
-		if (!opk_trace_where_accepts(&file->where, activity))
+		TRY(opk_trace_sweep_next(&activity, trace->ctx, &file->sweep));
+		if (!activity)
+			return OPK_OK;
+		TRY(opk_trace_where_accepts(&accepted, trace->ctx, &file->where, activity));
+		if (!accepted)
 			continue;
-		if (activity->kind == OPK_ACTIVITY_KERNEL)
-			name = opk_kernel_names_get(trace->names, &range);
-		code = put_slice(trace, activity, name);
-		if (code)
-			break;
+		range = opk_activity_range(activity);
+		TRY(put_slice(trace, activity,
+		              activity->kind == OPK_ACTIVITY_KERNEL
+		                      ? opk_kernel_names_get(trace->names, &range)
+		                      : activity->name));
 		count(&trace->counts, activity->kind);
 	}
-	return code;
 }

@@ -90,21 +90,21 @@ static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_acti
 		.process = activity->process,
 	};
 	struct opk_trace_process *process = opk_trace_process_of(&trace->tracks, &place);
-	int code = process ? OPK_OK : opk_nomem(ctx, "a trace");
+	bool accepted;
 
-	if (code)
-		return code;
+	if (!process)
+		return opk_nomem(ctx, "a trace");
 	*id = process->id;
 	if (activity->kind != OPK_ACTIVITY_RANGE)
-		code = opk_trace_note_gpu(&trace->tracks, ctx, &place);
-	if (code || !opk_trace_where_accepts(&looking->file->where, activity)) {
-		trace->counts.records_left_out++;
-		return code;
-	}
+		TRY(opk_trace_note_gpu(&trace->tracks, ctx, &place));
+	TRY(opk_trace_where_accepts(&accepted, ctx, &looking->file->where, activity));
+	trace->counts.records_left_out += !accepted;
+	if (!accepted)
+		return OPK_OK;
 	opk_trace_note_span(trace, activity->start_ns, activity->end_ns);
-	if (activity->kind == OPK_ACTIVITY_KERNEL)
-		code = opk_kernel_names_add(trace->names, ctx, &range, 1);
-	return code;
+	return activity->kind == OPK_ACTIVITY_KERNEL
+	               ? opk_kernel_names_add(trace->names, ctx, &range, 1)
+	               : OPK_OK;
 }
 
 static bool has_images(const struct opk_trace_file *file)

@@ -188,8 +188,8 @@ struct opk_trace_where {
  */
 int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
                          const char *const *conditions, size_t count, bool rows, bool samples);
-bool opk_trace_where_accepts(const struct opk_trace_where *where,
-                             const struct opk_activity *activity);
+int opk_trace_where_accepts(bool *out, struct opk_ctx *ctx, const struct opk_trace_where *where,
+                            const struct opk_activity *activity);
 void opk_trace_where_clear(struct opk_trace_where *where);
 
 /* ---- all of it: trace.c */

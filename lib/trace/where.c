@@ -65,8 +65,8 @@ int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
 	return code;
 }
 
-bool opk_trace_where_accepts(const struct opk_trace_where *where,
-                             const struct opk_activity *activity)
+int opk_trace_where_accepts(bool *out, struct opk_ctx *ctx, const struct opk_trace_where *where,
+                            const struct opk_activity *activity)
 {
 	bool nvtx = activity->kind == OPK_ACTIVITY_RANGE;
 	const struct opk_filter *filter = nvtx ? where->nvtx : where->ran;
@@ -87,7 +87,7 @@ bool opk_trace_where_accepts(const struct opk_trace_where *where,
 
 	if (nvtx)
 		range.kernel = "";
-	return !filter || opk_filter_accepts(filter, OPK_PROFILER_RANGE, &row);
+	return opk_filter_accepts(out, ctx, filter, OPK_PROFILER_RANGE, &row, 0);
 }
 
 void opk_trace_where_clear(struct opk_trace_where *where)

@@ -23,8 +23,8 @@ static const struct option_spec specs[] = {
 static int describe(struct app_fields *fields, struct app *app, struct opk_fact_text *texts,
                     const bool *facts, const struct opk_piece *part, const char *path)
 {
-	const struct opk_row row = { .name = "", .range = &part->range };
-	const struct opk_joined_row joined = { .many_streams = part->many_streams };
+	const struct opk_joined joined = { .many_streams = part->many_streams };
+	const struct opk_row row = { .name = "", .range = &part->range, .joined = &joined };
 	opk_auto(opk_file) struct opk_file *file = NULL;
 
 	TRY(opk_file_open(&file, app->ctx, path));
@@ -38,7 +38,7 @@ static int describe(struct app_fields *fields, struct app *app, struct opk_fact_
 
 		if (facts[fact])
 			field_add(fields, column->name, column->type,
-			          opk_fact_get(&texts[fact], fact, &row, &joined));
+			          opk_fact_get(&texts[fact], fact, &row));
 	}
 	return OPK_OK;
 }

@@ -63,7 +63,7 @@ static void add_facts(struct app_fields *fields, const struct diff *diff,
 			field_text(fields, column->name, kernel_of(diff, diff_row));
 		else
 			field_add(fields, column->name, column->type,
-			          opk_fact_get(&texts->of[fact], fact, &row, NULL));
+			          opk_fact_get(&texts->of[fact], fact, &row));
 	}
 }
 

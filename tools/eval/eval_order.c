@@ -169,7 +169,7 @@ struct eval_key_cell eval_key_of_fact(struct opk_fact_text *text, enum opk_fact 
                                       const struct opk_table_source *source)
 {
 	const struct opk_column *column = opk_fact_column(fact, profiler);
-	union opk_cell cell = opk_fact_get(text, fact, &source->row, source->joined);
+	union opk_cell cell = opk_fact_get(text, fact, &source->row);
 
 	switch (column->type) {
 	case OPK_CELL_STRING:

@@ -122,7 +122,7 @@ static int add_run(struct eval *eval, const size_t *columns, size_t count)
 	run.file = eval->file->path;
 	run.meta = eval->file->meta;
 	run.cut_off = is_cut_off(eval, eval->file->file);
-	run.joined = eval->file->join != NULL;
+	run.joined = opk_evaluation_is_joined(eval->file->evaluation);
 	run.evaluation = eval->file->evaluation;
 	run.columns = columns;
 	run.column_count = count;
@@ -197,9 +197,8 @@ int eval_rows_print_source(struct eval *eval, const struct opk_table_source *sou
 	eval->row_count++;
 	if (!eval->database)
 		return print_rows(eval, source->place.file);
-	return opk_database_add_row(eval->database, &source->row, source->joined,
-	                            opk_table_compute(table),
-	                            source->joined ? opk_table_count_launches(table) : NULL);
+	return opk_database_add_row(eval->database, &source->row, opk_table_compute(table),
+	                            source->row.joined ? opk_table_count_launches(table) : NULL);
 }
 
 static int print_in_order(struct eval *eval, const struct opk_table_source *source)
