@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A table as Arrow's C stream: batch after batch, as the consumer asks for them. */
+/* Rows as Arrow's C stream, of a table or a list: batch after batch, as the consumer asks for them. */
 #include <errno.h>
 
 #include "arrow/arrow_inside.h"
+#include "base/listing.h"
 
 struct stream {
-	struct opk_table *table;
+	struct opk_table *table;  /* NULL: the rows are a list's */
+	struct opk_listing *list; /* or NULL */
+	size_t next;              /* row of the list */
+	bool *known;              /* one a column of the list, of that row */
+	struct opk_table_column *of_list;
+	const struct opk_table_column *columns; /* of either, in one piece */
+	size_t column_count;
 	struct opk_arrow_builder builder;
 	int failed;  /* errno of the failure, after which there are no more batches; 0: none */
 	char *error; /* what it was; NULL: none, or out of memory */
@@ -15,6 +22,9 @@ static void free_stream(struct stream *stream)
 {
 	opk_arrow_builder_clear(&stream->builder);
 	opk_table_free(stream->table);
+	opk_listing_free(stream->list);
+	free(stream->known);
+	free(stream->of_list);
 	free(stream->error);
 	free(stream);
 }
@@ -57,17 +67,21 @@ static const char *get_last_error(struct ArrowArrayStream *out)
 
 /* ---- what it gives */
 
-/* The columns are in one piece. */
-static bool describe(struct ArrowSchema *schema, const struct opk_table *table)
+static bool describe(struct ArrowSchema *schema, const struct stream *stream)
 {
 	static const char *const facts[] = { "chip", "profiler", "set", "recorded_set" };
-	struct opk_property about[sizeof facts / sizeof *facts];
-	size_t count = sizeof facts / sizeof *facts, columns;
+	enum { FACTS = sizeof facts / sizeof *facts };
+	struct opk_property about[FACTS] = { { "chip", NULL } };
+	size_t count = FACTS;
 
-	for (size_t i = 0; i < count; i++)
-		about[i] = (struct opk_property){ facts[i], opk_table_about(table, facts[i]) };
-	opk_table_columns(table, &columns);
-	return opk_arrow_schema(schema, opk_table_get_column(table, 0), columns, about, count);
+	for (size_t i = 0; stream->table && i < FACTS; i++)
+		about[i] = (struct opk_property){ facts[i],
+			                          opk_table_about(stream->table, facts[i]) };
+	if (stream->list) {
+		about->value = opk_listing_chip(stream->list);
+		count = about->value != NULL;
+	}
+	return opk_arrow_schema(schema, stream->columns, stream->column_count, about, count);
 }
 
 static int get_schema(struct ArrowArrayStream *out, struct ArrowSchema *schema)
@@ -76,21 +90,35 @@ static int get_schema(struct ArrowArrayStream *out, struct ArrowSchema *schema)
 
 	if (stream->failed)
 		return stream->failed;
-	return describe(schema, stream->table) ? 0 : fail(stream, OPK_ENOMEM);
+	return describe(schema, stream) ? 0 : fail(stream, OPK_ENOMEM);
+}
+
+/* *cells is NULL after the last row. */
+static int next_row(const union opk_cell **cells, const bool **known, struct stream *stream)
+{
+	if (stream->table)
+		return opk_table_next(cells, known, stream->table);
+	*cells = NULL;
+	if (stream->next == opk_listing_count(stream->list))
+		return OPK_OK;
+	*cells = opk_listing_get(stream->list, stream->next++);
+	*known = stream->known;
+	for (size_t i = 0; i < stream->column_count; i++)
+		stream->known[i] = cell_is_known(stream->columns[i].header.type, &(*cells)[i]);
+	return OPK_OK;
 }
 
 static int fill(struct stream *stream)
 {
 	const union opk_cell *cells;
 	const bool *known;
-	int code;
 
 	do {
-		code = opk_table_next(&cells, &known, stream->table);
-		if (!code && cells && !opk_arrow_builder_add(&stream->builder, cells, known))
-			code = OPK_ENOMEM;
-	} while (!code && cells && !opk_arrow_builder_full(&stream->builder));
-	return code;
+		TRY(next_row(&cells, &known, stream));
+		if (cells && !opk_arrow_builder_add(&stream->builder, cells, known))
+			return OPK_ENOMEM;
+	} while (cells && !opk_arrow_builder_full(&stream->builder));
+	return OPK_OK;
 }
 
 /* The end is a released array. */
@@ -108,18 +136,49 @@ static int get_next(struct ArrowArrayStream *out, struct ArrowArray *array)
 	return code ? fail(stream, code) : 0;
 }
 
+/* ---- begin */
+
+static int begin(struct ArrowArrayStream *out, struct stream *stream)
+{
+	if (!opk_arrow_builder_init(&stream->builder, stream->columns, stream->column_count))
+		return OPK_ENOMEM;
+	*out = (struct ArrowArrayStream){ get_schema, get_next, get_last_error, release, stream };
+	return OPK_OK;
+}
+
 int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table)
 {
 	struct stream *stream = opk_alloc(sizeof *stream);
-	size_t columns;
 
-	opk_table_columns(table, &columns);
-	if (!stream
-	    || !opk_arrow_builder_init(&stream->builder, opk_table_get_column(table, 0), columns)) {
-		free(stream);
+	if (!stream)
+		return OPK_ENOMEM;
+	opk_table_columns(table, &stream->column_count);
+	stream->columns = opk_table_get_column(table, 0);
+	if (begin(out, stream)) {
+		free_stream(stream);
 		return OPK_ENOMEM;
 	}
 	stream->table = table;
-	*out = (struct ArrowArrayStream){ get_schema, get_next, get_last_error, release, stream };
+	return OPK_OK;
+}
+
+int opk_listing_export_arrow(struct ArrowArrayStream *out, const struct opk_listing *list)
+{
+	struct stream *stream = opk_alloc(sizeof *stream);
+	const struct opk_column *columns;
+
+	if (!stream)
+		return OPK_ENOMEM;
+	stream->list = opk_listing_hold(list);
+	columns = opk_listing_columns(list, &stream->column_count);
+	stream->known = opk_alloc_array(stream->column_count + 1, sizeof *stream->known);
+	stream->of_list = opk_alloc_array(stream->column_count + 1, sizeof *stream->of_list);
+	stream->columns = stream->of_list;
+	for (size_t i = 0; stream->of_list && i < stream->column_count; i++)
+		stream->of_list[i].header = columns[i];
+	if (!stream->known || !stream->of_list || begin(out, stream)) {
+		free_stream(stream);
+		return OPK_ENOMEM;
+	}
 	return OPK_OK;
 }

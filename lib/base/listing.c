@@ -3,6 +3,7 @@
 #include "base/listing.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { CHUNK = 16384 };
@@ -15,7 +16,8 @@ struct opk_listing {
 	size_t left;                    /* bytes of the last chunk */
 	const char *chip;
 	OPK_LIST(const char **) lists;
-	bool failed; /* out of memory */
+	bool failed;        /* out of memory */
+	atomic_uint others; /* owners beside the first */
 };
 
 static char *take_room(struct opk_listing *rows, size_t size)
@@ -180,9 +182,17 @@ const union opk_cell *opk_listing_get(const struct opk_listing *rows, size_t i)
 	return &rows->cells.items[i * rows->column_count];
 }
 
+struct opk_listing *opk_listing_hold(const struct opk_listing *rows)
+{
+	struct opk_listing *held = (struct opk_listing *)(uintptr_t)rows;
+
+	held->others++;
+	return held;
+}
+
 void opk_listing_free(struct opk_listing *rows)
 {
-	if (!rows)
+	if (!rows || atomic_fetch_sub(&rows->others, 1))
 		return;
 	for (size_t i = 0; i < rows->lists.count; i++)
 		free(rows->lists.items[i]);

@@ -23,9 +23,28 @@ const char *opk_listing_chip(const struct opk_listing *rows);
 /* The list is *out from then on. OPK_ENOMEM: it lacks something; it was freed. */
 int opk_listing_finish(struct opk_listing **out, struct opk_ctx *ctx, struct opk_listing *rows);
 OPK_DEFINE_AUTO(opk_listing)
+/* The same list for one more owner, who frees it, too. */
+struct opk_listing *opk_listing_hold(const struct opk_listing *rows);
 
 /* opk_listing_row(rows, cell_text("dram"), cell_number(12)) */
 #define opk_listing_row(rows, ...) opk_listing_add(rows, (union opk_cell[]){ __VA_ARGS__ })
+
+/* Whether it has a value: "" is none, and lists and words are not looked at. */
+static inline bool cell_is_known(enum opk_cell_type type, const union opk_cell *cell)
+{
+	switch (type) {
+	case OPK_CELL_STRING:
+		return cell->string && *cell->string;
+	case OPK_CELL_OPTIONAL:
+	case OPK_CELL_OPTIONAL_BOOL:
+		return cell->optional.known;
+	case OPK_CELL_LIST:
+	case OPK_CELL_EITHER:
+		return false;
+	default:
+		return true;
+	}
+}
 
 static inline union opk_cell cell_text(const char *text)
 {

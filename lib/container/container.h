@@ -371,6 +371,8 @@ void opk_range_table_clear(struct opk_range_table *table);
 /* What the run's facts say of a host and a GPU; "" where they say nothing. origin.c */
 const char *opk_meta_host(const struct opk_meta *meta);
 const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device);
+/* The rank of its process by the variables that were recorded; -1: they say none. */
+int32_t opk_meta_rank(const struct opk_meta *meta);
 /* Whether it is one of those facts. */
 bool opk_fact_is_origin(const char *name);
 /* Gives it to rows that don't say it themselves. Borrows from the metadata. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* On which host and GPU ranges and samples were recorded. */
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "container/container.h"
@@ -28,6 +30,32 @@ const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device)
 		found = opk_meta_fact(meta, name);
 	}
 	return found;
+}
+
+const char *const opk_rank_variables[] = { "RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+	                                   "PMI_RANK", "SLURM_PROCID",         NULL };
+
+int opk_rank_read(const char *text)
+{
+	long number;
+
+	errno = 0;
+	number = strtol(text, NULL, 10);
+	return !*text || text[strspn(text, "0123456789")] || errno || number > INT_MAX
+	               ? -1
+	               : (int)number;
+}
+
+int32_t opk_meta_rank(const struct opk_meta *meta)
+{
+	for (size_t i = 0; opk_rank_variables[i]; i++) {
+		opk_autofree char *fact = opk_printf("env.%s", opk_rank_variables[i]);
+		int rank = opk_rank_read(fact ? opk_meta_fact(meta, fact) : "");
+
+		if (rank >= 0)
+			return rank;
+	}
+	return -1;
 }
 
 bool opk_fact_is_origin(const char *name)

@@ -124,40 +124,19 @@ static bool add_column(struct opk_columns *columns, const char *name, size_t sou
 	return opk_strlist_add(&columns->names, name);
 }
 
-static bool add_shown_metric(struct maker *m, size_t metric)
+/* What the recording shows: metrics go by their labels, whichever of their names is listed. */
+static int show_listed(struct maker *m, const struct opk_strlist *shown)
 {
-	const char *label = m->labels[metric];
+	for (size_t i = 0; i < shown->count; i++) {
+		const struct opk_meta_name *found = opk_meta_names_find(&m->names, shown->items[i]);
+		const char *label = found->derived ? NULL : m->labels[found->index];
+		const char *name = found->derived ? found->name : m->meta->metrics[found->index];
+		size_t source = found->derived ? found->index : value_of_metric(m, found->index);
 
-	return add_column(m->columns, label ? label : m->meta->metrics[metric],
-	                  value_of_metric(m, metric));
-}
-
-static int show_listed(struct maker *m)
-{
-	for (size_t i = 0; i < m->meta->column_count; i++) {
-		const struct opk_meta_name *found = opk_meta_names_find(&m->names,
-		                                                        m->meta->columns[i]);
-
-		if (found->derived ? !add_column(m->columns, found->name, found->index)
-		                   : !add_shown_metric(m, found->index))
+		if (!add_column(m->columns, label ? label : name, source))
 			return fail_nomem(m->ctx);
 	}
 	return OPK_OK;
-}
-
-static int show_all(struct maker *m)
-{
-	const struct opk_meta *meta = m->meta;
-	opk_autofree bool *hidden = opk_alloc_array(meta->metric_count, sizeof *hidden);
-	bool ok = hidden;
-
-	for (size_t i = 0; ok && i < meta->hidden_count; i++)
-		hidden[opk_meta_names_find(&m->names, meta->hidden[i])->index] = true;
-	for (size_t i = 0; ok && i < meta->metric_count; i++)
-		ok = hidden[i] || add_shown_metric(m, i);
-	for (size_t i = 0; ok && i < meta->derived_count; i++)
-		ok = add_column(m->columns, meta->derived[i].name, i);
-	return ok ? OPK_OK : fail_nomem(m->ctx);
 }
 
 /* "gpu__time" of gpu__time_duration.sum, which no rollup follows; NULL: there is none. */
@@ -265,11 +244,14 @@ static int add_all_also(struct maker *m, const struct opk_wanted *wanted)
 /* A recording that shows all it has evaluates its metrics in their order. */
 static int make_all(struct maker *m, const struct opk_wanted *wanted)
 {
-	int code = m->meta->column_count ? show_listed(m) : show_all(m);
+	opk_autostrlist struct opk_strlist shown = { 0 };
+	int code;
 
+	for (size_t i = 0; i < m->meta->metric_count; i++)
+		value_of_metric(m, i);
 	memset(m->needed, true, m->meta->derived_count * sizeof *m->needed);
-	if (!code)
-		code = add_all_also(m, wanted);
+	TRY(opk_meta_list_columns(&shown, m->meta) ? show_listed(m, &shown) : fail_nomem(m->ctx));
+	code = add_all_also(m, wanted);
 	if (!code)
 		code = parse_needed(m);
 	return code == OPK_EINPUT
@@ -288,11 +270,8 @@ static int make(struct maker *m, const struct opk_wanted *wanted)
 		m->labels[opk_meta_names_find(&m->names, label->metric)->index] = label->name;
 	}
 	columns->metrics = columns->owned;
-	if (!wanted->shown) {
-		for (size_t i = 0; i < m->meta->metric_count; i++)
-			value_of_metric(m, i);
+	if (!wanted->shown)
 		return make_all(m, wanted);
-	}
 	for (size_t i = 0; i < wanted->shown_count; i++)
 		TRY(show_wanted(m, wanted->shown[i]));
 	TRY(add_all_also(m, wanted));
@@ -300,29 +279,6 @@ static int make(struct maker *m, const struct opk_wanted *wanted)
 }
 
 /* ---- headings ---------------------------------------------------------------------------- */
-
-/*
- * Lists what the set shows: its columns, or all metrics that are not hidden and all derived ones.
- * False when out of memory.
- */
-static bool list_shown(struct opk_strlist *out, const struct opk_meta *meta)
-{
-	opk_autoindex struct opk_index hidden = { 0 };
-	bool ok = true;
-
-	for (size_t i = 0; ok && i < meta->column_count; i++)
-		ok = opk_strlist_add(out, meta->columns[i]);
-	if (meta->column_count)
-		return ok;
-	for (size_t i = 0; ok && i < meta->hidden_count; i++)
-		ok = opk_index_add(&hidden, meta->hidden[i], i, NULL);
-	for (size_t i = 0; ok && i < meta->metric_count; i++)
-		ok = opk_index_find(NULL, &hidden, meta->metrics[i])
-		     || opk_strlist_add(out, meta->metrics[i]);
-	for (size_t i = 0; ok && i < meta->derived_count; i++)
-		ok = opk_strlist_add(out, meta->derived[i].name);
-	return ok;
-}
 
 /* A metric is under its heading by either of its names. */
 static bool add_other_names(struct opk_index *index, const struct opk_meta *meta)
@@ -367,7 +323,7 @@ static int find_headings(struct opk_columns *columns, struct opk_ctx *ctx,
 
 	if (!meta->heading_count)
 		return OPK_OK;
-	if (!list_shown(&shown, meta) || !index_headings(&index, &shown, meta))
+	if (!opk_meta_list_columns(&shown, meta) || !index_headings(&index, &shown, meta))
 		return opk_nomem(ctx, "columns");
 	for (size_t i = 0; i < columns->names.count; i++)
 		if (opk_index_find(&at, &index, columns->names.items[i]))

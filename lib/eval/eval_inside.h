@@ -173,7 +173,8 @@ int opk_evaluation_read_joined(struct opk_evaluation *evaluation, struct opk_ctx
 struct opk_nvprof_names {
 	struct opk_resolved resolved;
 	struct opk_meta meta; /* borrows from the recording's, and from the others here */
-	const char **metrics, **hidden, **columns;
+	const char **metrics, **hidden;
+	struct opk_strlist columns;
 	struct opk_meta_derived *derived;
 };
 /*

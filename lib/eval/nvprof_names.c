@@ -82,24 +82,6 @@ static bool has_metric(const struct opk_meta *meta, const char *name)
 	return false;
 }
 
-/* Lists what the recording shows, which nvprof's names are not among; false when out of memory. */
-static bool list_columns(struct opk_nvprof_names *n)
-{
-	struct opk_meta *meta = &n->meta;
-
-	if (meta->column_count)
-		return true;
-	n->columns = opk_alloc_array(meta->metric_count + meta->derived_count + 1,
-	                             sizeof *n->columns);
-	for (size_t i = 0; n->columns && i < meta->metric_count; i++)
-		if (!opk_meta_hides(meta, meta->metrics[i]))
-			n->columns[meta->column_count++] = meta->metrics[i];
-	for (size_t i = 0; n->columns && i < meta->derived_count; i++)
-		n->columns[meta->column_count++] = meta->derived[i].name;
-	meta->columns = n->columns;
-	return n->columns != NULL;
-}
-
 /* The metrics that the recording's set has not are there for formulas alone. */
 static int extend(struct opk_nvprof_names *n, struct opk_ctx *ctx)
 {
@@ -111,8 +93,11 @@ static int extend(struct opk_nvprof_names *n, struct opk_ctx *ctx)
 	n->hidden = opk_alloc_array(meta->hidden_count + room, sizeof *n->hidden);
 	n->derived = opk_alloc_array(meta->derived_count + resolved->derived_count + 1,
 	                             sizeof *n->derived);
-	if (!list_columns(n) || !n->metrics || !n->hidden || !n->derived)
+	if (!opk_meta_list_columns(&n->columns, meta) || !n->metrics || !n->hidden || !n->derived)
 		return opk_nomem(ctx, "metrics");
+	/* The recording shows what it did: nvprof's names are not among it. */
+	meta->columns = opk_strlist_items(&n->columns);
+	meta->column_count = n->columns.count;
 	for (size_t i = 0; i < meta->metric_count; i++)
 		n->metrics[i] = meta->metrics[i];
 	for (size_t i = 0; i < meta->hidden_count; i++)
@@ -158,7 +143,7 @@ void opk_nvprof_names_clear(struct opk_nvprof_names *n)
 	opk_resolved_clear(&n->resolved);
 	free(n->metrics);
 	free(n->hidden);
-	free(n->columns);
+	opk_strlist_clear(&n->columns);
 	free(n->derived);
 	*n = (struct opk_nvprof_names){ 0 };
 }

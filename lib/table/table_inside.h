@@ -194,11 +194,6 @@ int opk_table_find_group_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
 /* A row of the source at hand is read. */
 void opk_table_see(struct opk_table *table);
 
-/* ---- table_rows.c */
-
-/* Whether a fact is known, from its cell. */
-bool opk_table_is_known(const struct opk_column *header, const union opk_cell *cell);
-
 /* ---- table_watch.c, table_notes.c, table_none.c */
 
 /* Watches the values of evaluated inputs. */

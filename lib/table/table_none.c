@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/listing.h"
 #include "table/table_inside.h"
 
 /* A condition on a fact of ranges, taken apart. */
@@ -54,7 +55,7 @@ static bool has_fact(struct opk_table *table, const struct opk_table_file *input
 		struct opk_fact_text text;
 		union opk_cell cell = opk_fact_get(&text, fact, &row);
 
-		if (opk_table_is_known(header, &cell))
+		if (cell_is_known(header->type, &cell))
 			return true;
 	}
 	return false;

@@ -3,22 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/listing.h"
 #include "table/table_inside.h"
 
 /* ---- what a range, sample or key group is in all its rows */
-
-bool opk_table_is_known(const struct opk_column *header, const union opk_cell *cell)
-{
-	switch (header->type) {
-	case OPK_CELL_STRING:
-		return cell->string && *cell->string;
-	case OPK_CELL_OPTIONAL:
-	case OPK_CELL_OPTIONAL_BOOL:
-		return cell->optional.known;
-	default:
-		return true;
-	}
-}
 
 /* Nothing but what was not collected is NaN and not known. */
 static void fill_number(struct opk_table *table, size_t at, size_t value)
@@ -60,7 +48,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 		cell->string = opk_kernel_names_get(table->names, row->range);
 	else
 		*cell = opk_fact_get(&table->texts[at], column->fact, row);
-	table->known[at] = opk_table_is_known(&column->header, cell);
+	table->known[at] = cell_is_known(column->header.type, cell);
 }
 
 static void fill(struct opk_table *table)
@@ -141,7 +129,7 @@ static void fill_value_cell(struct opk_table *table, const struct opk_table_file
 	default:
 		return;
 	}
-	table->known[at] = opk_table_is_known(&table->columns[at].header, cell);
+	table->known[at] = cell_is_known(table->columns[at].header.type, cell);
 }
 
 /* ---- rows */

@@ -74,12 +74,6 @@ void opk_trace_put_time(struct opk_trace_out *out, const char *name, uint64_t ns
 	out->json.comma = true;
 }
 
-void opk_trace_put_span(struct opk_trace_out *out, uint64_t start, uint64_t end)
-{
-	opk_trace_put_time(out, "ts", start - out->origin);
-	opk_trace_put_time(out, "dur", end - start);
-}
-
 void opk_trace_end_events(struct opk_trace_out *out)
 {
 	opk_buf_add_text(&out->text, "\n]");

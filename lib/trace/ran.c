@@ -4,17 +4,6 @@
 
 #include <string.h>
 
-static struct opk_trace_place place_of(const struct opk_activity *activity)
-{
-	return (struct opk_trace_place){
-		.host = activity->host,
-		.gpu = activity->gpu,
-		.device = activity->device,
-		.rank = activity->rank,
-		.process = activity->process,
-	};
-}
-
 static struct opk_trace_row_key row_of(const struct opk_activity *activity)
 {
 	if (activity->kind == OPK_ACTIVITY_RANGE)
@@ -63,23 +52,17 @@ static void put_arguments(struct opk_json_writer *json, const struct opk_activit
 
 static int put_slice(struct opk_trace *trace, const struct opk_activity *activity, const char *name)
 {
-	struct opk_trace_place place = place_of(activity);
-	struct opk_trace_process *process = opk_trace_process_of(&trace->tracks, &place);
-	struct opk_trace_row_key key = row_of(activity);
 	struct opk_trace_out *out = &trace->out;
-	int code = process ? opk_trace_name_process(out, process)
-	                   : opk_nomem(trace->ctx, "a trace");
-	uint32_t lane = code ? 0
-	                     : opk_trace_lane_for(&code, &trace->tracks, out, process, &key,
-	                                          activity->start_ns, activity->end_ns);
 
-	if (code)
-		return code;
-	opk_trace_begin_event(out, "X", process->id, lane);
-	opk_trace_put_span(out, activity->start_ns, activity->end_ns);
-	opk_json_add_string(&out->json, "cat", opk_activity_word(activity));
-	opk_json_key(&out->json, "name");
-	opk_json_put_string(&out->json, name);
+	TRY(opk_trace_begin_slice(out, &trace->tracks,
+	                          &(struct opk_trace_slice){
+					  .place = opk_trace_place_of_record(activity),
+					  .key = row_of(activity),
+					  .start = activity->start_ns,
+					  .end = activity->end_ns,
+					  .category = opk_activity_word(activity),
+					  .name = name,
+				  }));
 	put_arguments(&out->json, activity);
 	return opk_trace_end_event(out);
 }

@@ -181,12 +181,11 @@ static int put_value(struct opk_trace *trace, const struct source *source, struc
                      double value, uint64_t start)
 {
 	struct opk_trace_out *out = &trace->out;
-	int code = put_missing(trace, source, counter, !isfinite(value), start);
 
-	if (code || !isfinite(value)) {
-		trace->counts.missing_values++;
-		return code;
-	}
+	trace->counts.missing_values += !isfinite(value);
+	TRY(put_missing(trace, source, counter, !isfinite(value), start));
+	if (!isfinite(value))
+		return OPK_OK;
 	opk_trace_next_event(out);
 	opk_buf_add(&out->text, counter->head.data, counter->head.size);
 	opk_trace_add_time(&out->text, start - out->origin);
@@ -201,22 +200,20 @@ static int put_sample(struct counting *c, const struct opk_row *row)
 {
 	struct opk_trace *trace = c->trace;
 	struct source *source;
-	int code = find_source(c, row);
 
-	if (code)
-		return code;
+	TRY(find_source(c, row));
 	source = &c->sources.items[c->at];
 	if (source->any && row->start_ns > source->end
 	    && row->start_ns - source->end > source->length)
-		code = put_pause(trace, source, row->start_ns);
+		TRY(put_pause(trace, source, row->start_ns));
 	opk_evaluation_compute(c->values, c->file->evaluation, row->values);
-	for (size_t i = 0; !code && i < c->count; i++)
-		code = put_value(trace, source, &source->counters[i], c->values[i], row->start_ns);
+	for (size_t i = 0; i < c->count; i++)
+		TRY(put_value(trace, source, &source->counters[i], c->values[i], row->start_ns));
 	source->any = true;
 	source->end = row->end_ns > source->end ? row->end_ns : source->end;
 	source->length = row->end_ns - row->start_ns;
 	trace->counts.samples++;
-	return code;
+	return OPK_OK;
 }
 
 /* Other things may go on after the last sample. */
@@ -235,34 +232,30 @@ static int put_samples(struct counting *c)
 {
 	struct opk_trace *trace = c->trace;
 	const struct opk_row *row;
-	int code;
 
 	opk_evaluation_rewind(c->file->evaluation);
-	while (!(code = opk_evaluation_next(&row, trace->ctx, c->file->evaluation)) && row) {
-		opk_progress(trace->ctx, OPK_PHASE_TRACE, ++trace->row, trace->row_count);
-		if (row->spans_earlier)
-			trace->counts.first_samples++;
-		else
-			code = put_sample(c, row);
-		if (code)
+	for (;;) {
+		TRY(opk_evaluation_next(&row, trace->ctx, c->file->evaluation));
+		if (!row)
 			break;
+		opk_progress(trace->ctx, OPK_PHASE_TRACE, ++trace->row, trace->row_count);
+		trace->counts.first_samples += row->spans_earlier;
+		if (!row->spans_earlier)
+			TRY(put_sample(c, row));
 	}
-	for (size_t i = 0; !code && i < c->sources.count; i++)
-		code = end_source(c, &c->sources.items[i]);
-	return code;
+	for (size_t i = 0; i < c->sources.count; i++)
+		TRY(end_source(c, &c->sources.items[i]));
+	return OPK_OK;
 }
 
 int opk_trace_put_samples(struct opk_trace *trace, struct opk_trace_file *file)
 {
-	struct counting c = {
+	__attribute__((cleanup(clear))) struct counting c = {
 		.trace = trace,
 		.file = file,
 		.count = opk_evaluation_column_count(file->evaluation),
 	};
-	int code;
 
 	c.values = opk_alloc_array(c.count + 1, sizeof *c.values);
-	code = c.values ? put_samples(&c) : opk_nomem(trace->ctx, "a trace");
-	clear(&c);
-	return code;
+	return c.values ? put_samples(&c) : opk_nomem(trace->ctx, "a trace");
 }

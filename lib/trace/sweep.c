@@ -61,21 +61,20 @@ static int by_first(const void *a, const void *b)
 int opk_trace_sweep_init(struct opk_trace_sweep *sweep, struct opk_ctx *ctx, struct opk_file *file,
                          opk_trace_record_fn *each, void *data)
 {
-	int code = opk_file_meta(&sweep->meta, ctx, file);
-
 	sweep->file = file;
+	TRY(opk_file_meta(&sweep->meta, ctx, file));
 	sweep->blocks = opk_alloc_array(file->section_count + 1, sizeof *sweep->blocks);
 	sweep->open = opk_alloc_array(file->section_count + 1, sizeof *sweep->open);
-	if (!code && (!sweep->blocks || !sweep->open))
-		code = opk_nomem(ctx, "what ran");
-	for (size_t i = 0; !code && i < file->section_count; i++)
+	if (!sweep->blocks || !sweep->open)
+		return opk_nomem(ctx, "what ran");
+	for (size_t i = 0; i < file->section_count; i++) {
 		if (file->sections[i].type == OPK_SECTION_ACTIVITIES)
-			code = look_at(sweep, ctx, i, each, data);
+			TRY(look_at(sweep, ctx, i, each, data));
+	}
 	for (size_t i = 0; i < sweep->count && sweep->mixed; i++)
 		sweep->blocks[i].process = 0;
-	if (!code)
-		qsort(sweep->blocks, sweep->count, sizeof *sweep->blocks, by_first);
-	return code;
+	qsort(sweep->blocks, sweep->count, sizeof *sweep->blocks, by_first);
+	return OPK_OK;
 }
 
 /* ---- in their order --------------------------------------------------------------------- */

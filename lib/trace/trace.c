@@ -22,22 +22,6 @@ void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
 
 /* ---- what the run's facts say of the process ---------------------------------------------- */
 
-/* As the collector takes it from these variables; tools/collect/recording/recording.c. */
-static int32_t rank_of(const struct opk_meta *meta)
-{
-	static const char *const names[] = { "env.RANK", "env.OMPI_COMM_WORLD_RANK",
-		                             "env.PMIX_RANK", "env.PMI_RANK", "env.SLURM_PROCID" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *text = opk_meta_fact(meta, names[i]);
-		unsigned long number = strtoul(text, NULL, 10);
-
-		if (*text && !text[strspn(text, "0123456789")] && number <= INT32_MAX)
-			return (int32_t)number;
-	}
-	return -1;
-}
-
 struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
                                           const struct opk_range *range)
 {
@@ -58,12 +42,23 @@ struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
 	return place;
 }
 
+struct opk_trace_place opk_trace_place_of_record(const struct opk_activity *activity)
+{
+	return (struct opk_trace_place){
+		.host = activity->host,
+		.gpu = activity->gpu,
+		.device = activity->device,
+		.rank = activity->rank,
+		.process = activity->process,
+	};
+}
+
 static struct opk_trace_place place_of_run(const struct opk_meta *meta)
 {
 	return (struct opk_trace_place){
 		.host = opk_meta_host(meta),
 		.gpu = opk_meta_gpu(meta, 0),
-		.rank = rank_of(meta),
+		.rank = opk_meta_rank(meta),
 		.process = (uint32_t)strtoul(opk_meta_fact(meta, "process"), NULL, 10),
 	};
 }
@@ -82,13 +77,7 @@ static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_acti
 	struct looking *looking = data;
 	struct opk_trace *trace = looking->trace;
 	struct opk_range range = opk_activity_range(activity);
-	struct opk_trace_place place = {
-		.host = activity->host,
-		.gpu = activity->gpu,
-		.device = activity->device,
-		.rank = activity->rank,
-		.process = activity->process,
-	};
+	struct opk_trace_place place = opk_trace_place_of_record(activity);
 	struct opk_trace_process *process = opk_trace_process_of(&trace->tracks, &place);
 	bool accepted;
 
@@ -140,18 +129,17 @@ static int is_wanted(bool *wanted, struct opk_trace *trace, const struct opk_tra
 	const struct opk_range *ranges;
 	size_t count;
 	uint64_t start, end;
-	int code;
 
 	*wanted = has_images(file) && file->meta->profiler == OPK_PROFILER_PM;
 	if (*wanted || !has_images(file))
 		return OPK_OK;
-	code = opk_file_ranges(&ranges, &count, trace->ctx, file->file);
-	for (size_t i = 0; !code && !*wanted && i < count; i++)
+	TRY(opk_file_ranges(&ranges, &count, trace->ctx, file->file));
+	for (size_t i = 0; !*wanted && i < count; i++)
 		*wanted = opk_trace_range_times(&start, &end, &ranges[i]);
-	if (!code && !*wanted)
+	if (!*wanted)
 		trace->counts.ranges_without_times += count;
 	*wanted |= !count;
-	return code;
+	return OPK_OK;
 }
 
 /* All that are wanted at once, since small files share children. Their conditions are the same. */
@@ -178,18 +166,18 @@ static int evaluate(struct opk_trace *trace)
 	size_t most = trace->file_count + 1, count = 0;
 	opk_autofree struct opk_trace_file **wanted = opk_alloc_array(most, sizeof *wanted);
 	opk_autofree struct opk_file **files = opk_alloc_array(most, sizeof *files);
-	int code = wanted && files ? OPK_OK : opk_nomem(trace->ctx, "a trace");
 
-	for (size_t i = 0; !code && i < trace->file_count; i++) {
+	if (!wanted || !files)
+		return opk_nomem(trace->ctx, "a trace");
+	for (size_t i = 0; i < trace->file_count; i++) {
 		bool is;
 
-		code = is_wanted(&is, trace, &trace->files[i]);
-		if (code || !is)
-			continue;
+		TRY(is_wanted(&is, trace, &trace->files[i]));
 		wanted[count] = &trace->files[i];
-		files[count++] = trace->files[i].file;
+		files[count] = trace->files[i].file;
+		count += is;
 	}
-	return code ? code : evaluate_wanted(trace, wanted, files, count);
+	return evaluate_wanted(trace, wanted, files, count);
 }
 
 static int look_at_sample(struct opk_trace *trace, const struct opk_trace_file *file,
@@ -223,17 +211,16 @@ static int look_at_rows(struct opk_trace *trace, const struct opk_trace_file *fi
 {
 	bool samples = file->meta->profiler == OPK_PROFILER_PM;
 	const struct opk_row *row;
-	int code;
 
-	while (!(code = opk_evaluation_next(&row, trace->ctx, file->evaluation)) && row) {
+	for (;;) {
+		TRY(opk_evaluation_next(&row, trace->ctx, file->evaluation));
+		if (!row)
+			return OPK_OK;
 		if (!samples)
-			code = look_at_range(trace, row);
+			TRY(look_at_range(trace, row));
 		else if (!row->spans_earlier)
-			code = look_at_sample(trace, file, row);
-		if (code)
-			return code;
+			TRY(look_at_sample(trace, file, row));
 	}
-	return code;
 }
 
 static int fail_empty(const struct opk_trace *trace)
@@ -253,30 +240,24 @@ static int fail_empty(const struct opk_trace *trace)
 
 static int look_at_all(struct opk_trace *trace)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < trace->file_count; i++)
-		code = look_at_ran(trace, &trace->files[i]);
-	if (!code)
-		code = evaluate(trace);
-	for (size_t i = 0; !code && i < trace->file_count; i++)
+	for (size_t i = 0; i < trace->file_count; i++)
+		TRY(look_at_ran(trace, &trace->files[i]));
+	TRY(evaluate(trace));
+	for (size_t i = 0; i < trace->file_count; i++) {
 		if (trace->files[i].evaluation)
-			code = look_at_rows(trace, &trace->files[i]);
-	if (!code && trace->first == UINT64_MAX)
-		code = fail_empty(trace);
-	trace->out.origin = trace->first;
-	trace->counts.origin_ns = trace->first;
-	return code;
+			TRY(look_at_rows(trace, &trace->files[i]));
+	}
+	trace->out.origin = trace->counts.origin_ns = trace->first;
+	return trace->first == UINT64_MAX ? fail_empty(trace) : OPK_OK;
 }
 
 /* ---- the trace ---------------------------------------------------------------------------- */
 
 static int put_file(struct opk_trace *trace, struct opk_trace_file *file)
 {
-	int code = opk_trace_put_ran(trace, file);
-
-	if (code || !file->evaluation)
-		return code;
+	TRY(opk_trace_put_ran(trace, file));
+	if (!file->evaluation)
+		return OPK_OK;
 	return file->meta->profiler == OPK_PROFILER_PM ? opk_trace_put_samples(trace, file)
 	                                               : opk_trace_put_user_ranges(trace, file);
 }
@@ -356,25 +337,21 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 {
 	OPK_OPTIONS(opk_trace_options, options, given);
 	OPK_OPTIONS(opk_eval_options, eval, options.eval);
-	struct opk_trace trace = {
+	__attribute__((cleanup(clear))) struct opk_trace trace = {
 		.ctx = ctx,
 		.options = options,
 		.eval = eval,
 		.out = { .ctx = ctx, .sink = sink, .sink_data = sink_data },
 		.first = UINT64_MAX,
 	};
-	int code = begin(&trace, files, count);
 
-	if (!code)
-		code = opk_twice_check(ctx, files, count, OPK_OK);
-	if (!code)
-		code = look_at_all(&trace);
-	if (!code)
-		code = put_all(&trace);
-	if (!code && counts)
+	TRY(begin(&trace, files, count));
+	TRY(opk_twice_check(ctx, files, count, OPK_OK));
+	TRY(look_at_all(&trace));
+	TRY(put_all(&trace));
+	if (counts)
 		*counts = trace.counts;
-	clear(&trace);
-	return code;
+	return OPK_OK;
 }
 
 static int list_counts(struct opk_listing **out, struct opk_ctx *ctx,

@@ -40,8 +40,6 @@ int opk_trace_flush(struct opk_trace_out *out);
 /* Microseconds with three digits after the point: a member, or the number alone. */
 void opk_trace_put_time(struct opk_trace_out *out, const char *name, uint64_t ns);
 void opk_trace_add_time(struct opk_buf *text, uint64_t ns);
-/* When a slice is; times are the host's. */
-void opk_trace_put_span(struct opk_trace_out *out, uint64_t start, uint64_t end);
 /* Ends the list of events; a member of the trace follows, and opk_trace_close(). */
 void opk_trace_end_events(struct opk_trace_out *out);
 int opk_trace_close(struct opk_trace_out *out);
@@ -127,14 +125,20 @@ struct opk_trace_process *opk_trace_process_of_gpu(struct opk_trace_tracks *trac
 /* The process has events: its name is written before the first one. */
 int opk_trace_name_process(struct opk_trace_out *out, struct opk_trace_process *process);
 
+/* Something that ran; times are the host's. */
+struct opk_trace_slice {
+	struct opk_trace_place place;
+	struct opk_trace_row_key key;
+	uint64_t start, end;
+	const char *category, *name;
+};
 /*
- * The lane for a slice, whose begin is not before that of any before it in this row. Slices of a
- * stream lie beside each other, others in each other, too. A new lane is named in the trace. 0 when
- * that failed, with *code.
+ * Begins its event in a lane of its row, where it does not begin before any other. Slices of a
+ * stream lie beside each other, others in each other, too. A new process or lane is named in the
+ * trace.
  */
-uint32_t opk_trace_lane_for(int *code, struct opk_trace_tracks *tracks, struct opk_trace_out *out,
-                            const struct opk_trace_process *process,
-                            const struct opk_trace_row_key *key, uint64_t start, uint64_t end);
+int opk_trace_begin_slice(struct opk_trace_out *out, struct opk_trace_tracks *tracks,
+                          const struct opk_trace_slice *slice);
 
 /* ---- what ran, section after section: sweep.c */
 
@@ -223,6 +227,7 @@ void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end);
 /* The place of a sample or range; the range, or else the file, says rank and process. */
 struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
                                           const struct opk_range *range);
+struct opk_trace_place opk_trace_place_of_record(const struct opk_activity *activity);
 
 /* Events of a file: ran.c, samples.c, user_ranges.c. */
 int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file);

@@ -14,16 +14,20 @@ enum { AFTER_RANKS = 1000000 };
 /* No GPU runs as many at once, and nobody could look at them. */
 enum { MAX_LANES = 4096 };
 
+static void free_process(struct opk_trace_process *process)
+{
+	if (!process)
+		return;
+	free(process->key);
+	free(process->name);
+	free(process->host);
+	free(process);
+}
+
 void opk_trace_tracks_clear(struct opk_trace_tracks *tracks)
 {
-	for (size_t i = 0; i < tracks->processes.count; i++) {
-		struct opk_trace_process *process = tracks->processes.items[i];
-
-		free(process->key);
-		free(process->name);
-		free(process->host);
-		free(process);
-	}
+	for (size_t i = 0; i < tracks->processes.count; i++)
+		free_process(tracks->processes.items[i]);
 	for (size_t i = 0; i < tracks->rows.count; i++) {
 		struct opk_trace_row *row = tracks->rows.items[i];
 
@@ -45,38 +49,33 @@ void opk_trace_tracks_clear(struct opk_trace_tracks *tracks)
 
 /* ---- processes -------------------------------------------------------------------------- */
 
+/* Takes key and name over. NULL when out of memory. */
 static struct opk_trace_process *add_process(struct opk_trace_tracks *tracks, char *key, char *name,
                                              const struct opk_trace_place *place)
 {
 	struct opk_trace_process *process = opk_alloc(sizeof *process);
-	struct opk_trace_process **slot = opk_list_add(&tracks->processes);
-	size_t number = tracks->processes.count - 1;
+	struct opk_trace_process **slot = process ? opk_list_add(&tracks->processes) : NULL;
 
-	if (process)
-		*process = (struct opk_trace_process){
-			.key = key,
-			.name = name,
-			.host = opk_strdup(place->host),
-			.rank = place->rank,
-			.process = place->process,
-			.id = ++tracks->last_id,
-		};
-	else
-		free(key), free(name);
-	if (slot)
-		*slot = process;
-	if (slot && process && process->key && process->name && process->host
-	    && opk_index_add(&tracks->process_numbers, process->key, number, NULL))
-		return process;
-	if (slot)
-		tracks->processes.count--;
-	if (process) {
-		free(process->key);
-		free(process->name);
-		free(process->host);
+	if (!slot) {
+		free(key);
+		free(name);
+		free(process);
+		return NULL;
 	}
-	free(process);
-	return NULL;
+	*slot = process;
+	*process = (struct opk_trace_process){
+		.key = key,
+		.name = name,
+		.host = opk_strdup(place->host),
+		.rank = place->rank,
+		.process = place->process,
+		.id = ++tracks->last_id,
+	};
+	return key && name && process->host
+	                       && opk_index_add(&tracks->process_numbers, key,
+	                                        tracks->processes.count - 1, NULL)
+	               ? process
+	               : NULL;
 }
 
 static struct opk_trace_process *find_process(const struct opk_trace_tracks *tracks,
@@ -107,7 +106,7 @@ struct opk_trace_process *opk_trace_process_of(struct opk_trace_tracks *tracks,
                                                const struct opk_trace_place *place)
 {
 	struct opk_trace_process *last = tracks->process;
-	char *key;
+	opk_autofree char *key = NULL;
 
 	if (last && last->rank == place->rank && last->process == place->process
 	    && !strcmp(last->host, place->host))
@@ -115,10 +114,8 @@ struct opk_trace_process *opk_trace_process_of(struct opk_trace_tracks *tracks,
 	key = opk_printf("%d" SEPARATOR "%u" SEPARATOR "%s", place->rank, place->process,
 	                 place->host);
 	last = find_process(tracks, key);
-	if (last)
-		free(key);
-	else
-		last = add_process(tracks, key, name_process(place), place);
+	if (!last)
+		last = add_process(tracks, opk_take(key), name_process(place), place);
 	tracks->process = last;
 	return last;
 }
@@ -169,26 +166,18 @@ struct opk_trace_process *opk_trace_process_of_gpu(struct opk_trace_tracks *trac
                                                    const struct opk_trace_place *place)
 {
 	struct opk_trace_place nobody = *place;
+	opk_autofree char *key = gpu_key(place);
 	struct opk_trace_process *process;
-	char *key = gpu_key(place);
 	size_t known;
 
 	if (key && opk_index_find(&known, &tracks->gpu_numbers, key)
-	    && tracks->gpus.items[known].owner) {
-		free(key);
+	    && tracks->gpus.items[known].owner)
 		return tracks->gpus.items[known].owner;
-	}
-	if (place->process || place->rank >= 0) {
-		free(key);
+	if (place->process || place->rank >= 0)
 		return opk_trace_process_of(tracks, place);
-	}
 	process = find_process(tracks, key);
-	if (process) {
-		free(key);
-		return process;
-	}
 	nobody.rank = -1;
-	return add_process(tracks, key, name_gpu(place), &nobody);
+	return process ? process : add_process(tracks, opk_take(key), name_gpu(place), &nobody);
 }
 
 static int put_metadata(struct opk_trace_out *out, const char *what, uint32_t process,
@@ -252,21 +241,17 @@ static struct opk_trace_row *row_of(struct opk_trace_tracks *tracks,
                                     const struct opk_trace_row_key *key)
 {
 	struct opk_trace_row *row = tracks->row;
-	char *text;
+	opk_autofree char *text = NULL;
 	size_t known;
 
 	if (row && row->process == process && is_key(&row->key, key))
 		return row;
 	text = opk_printf("%u %d %d %u %" PRIu64, process->id, key->kind, key->device, key->context,
 	                  key->number);
-	if (text && opk_index_find(&known, &tracks->row_numbers, text)) {
-		free(text);
-		row = tracks->rows.items[known];
-	} else {
-		row = add_row(tracks, text, process, key);
-	}
-	tracks->row = row;
-	return row;
+	tracks->row = text && opk_index_find(&known, &tracks->row_numbers, text)
+	                      ? tracks->rows.items[known]
+	                      : add_row(tracks, opk_take(text), process, key);
+	return tracks->row;
 }
 
 static char *name_row(const struct opk_trace_row_key *key)
@@ -324,34 +309,55 @@ static bool take_room(struct opk_trace_lane *lane, uint64_t end)
 	return slot != NULL;
 }
 
-uint32_t opk_trace_lane_for(int *code, struct opk_trace_tracks *tracks, struct opk_trace_out *out,
-                            const struct opk_trace_process *process,
-                            const struct opk_trace_row_key *key, uint64_t start, uint64_t end)
+static int fail_crowded(struct opk_trace_out *out, const struct opk_trace_row *row, uint64_t start)
 {
-	struct opk_trace_row *row = row_of(tracks, process, key);
+	opk_autofree char *name = name_row(&row->key);
+
+	return opk_fail(out->ctx, OPK_EFAILED,
+	                "%s: %s: more than %d slices at the same time, at start_ns %" PRIu64
+	                "; leave some out by conditions",
+	                row->process->name, name ? name : "", MAX_LANES, start);
+}
+
+static int find_lane(uint32_t *id, struct opk_trace_tracks *tracks, struct opk_trace_out *out,
+                     const struct opk_trace_process *process, const struct opk_trace_slice *slice)
+{
+	struct opk_trace_row *row = row_of(tracks, process, &slice->key);
 	struct opk_trace_lane *lane = NULL;
 
 	for (size_t i = 0; row && !lane && i < row->lanes.count; i++)
-		if (has_room(&row->lanes.items[i], key->kind, start, end))
+		if (has_room(&row->lanes.items[i], slice->key.kind, slice->start, slice->end))
 			lane = &row->lanes.items[i];
-	if (row && !lane && row->lanes.count == MAX_LANES) {
-		opk_autofree char *name = name_row(key);
+	if (row && !lane) {
+		if (row->lanes.count == MAX_LANES)
+			return fail_crowded(out, row, slice->start);
+		lane = opk_list_add(&row->lanes);
+		if (lane) {
+			lane->id = ++tracks->last_id;
+			TRY(name_lane(out, row, lane->id));
+		}
+	}
+	if (!lane || !take_room(lane, slice->end))
+		return opk_nomem(out->ctx, "a trace");
+	*id = lane->id;
+	return OPK_OK;
+}
 
-		*code = opk_fail(
-			out->ctx, OPK_EFAILED,
-			"%s: %s: more than %d slices at the same time, at start_ns %" PRIu64
-			"; leave some out by conditions",
-			process->name, name ? name : "", MAX_LANES, start);
-		return 0;
-	}
-	if (row && !lane && (lane = opk_list_add(&row->lanes))) {
-		lane->id = ++tracks->last_id;
-		*code = name_lane(out, row, lane->id);
-		if (*code)
-			return 0;
-	}
-	if (lane && take_room(lane, end))
-		return lane->id;
-	*code = opk_nomem(out->ctx, "a trace");
-	return 0;
+int opk_trace_begin_slice(struct opk_trace_out *out, struct opk_trace_tracks *tracks,
+                          const struct opk_trace_slice *slice)
+{
+	struct opk_trace_process *process = opk_trace_process_of(tracks, &slice->place);
+	uint32_t lane = 0;
+
+	if (!process)
+		return opk_nomem(out->ctx, "a trace");
+	TRY(opk_trace_name_process(out, process));
+	TRY(find_lane(&lane, tracks, out, process, slice));
+	opk_trace_begin_event(out, "X", process->id, lane);
+	opk_trace_put_time(out, "ts", slice->start - out->origin);
+	opk_trace_put_time(out, "dur", slice->end - slice->start);
+	opk_json_add_string(&out->json, "cat", slice->category);
+	opk_json_key(&out->json, "name");
+	opk_json_put_string(&out->json, slice->name);
+	return OPK_OK;
 }

@@ -107,33 +107,30 @@ static struct opk_trace_row_key row_of(const struct opk_trace_file *file,
 static int put_range(struct ranging *r, const struct when *when)
 {
 	struct opk_trace *trace = r->trace;
-	struct opk_trace_out *out = &trace->out;
-	struct opk_trace_row_key key;
-	struct opk_trace_place place;
-	struct opk_trace_process *process;
 	const struct opk_row *row;
-	uint32_t lane = 0;
-	int code = opk_evaluation_reread(&row, trace->ctx, r->file->evaluation, &when->mark);
 
-	if (code)
-		return code;
-	place = opk_trace_place_of(r->file, row->range);
-	key = row_of(r->file, row->range);
-	process = opk_trace_process_of(&trace->tracks, &place);
-	code = process ? opk_trace_name_process(out, process) : opk_nomem(trace->ctx, "a trace");
-	if (!code)
-		lane = opk_trace_lane_for(&code, &trace->tracks, out, process, &key, when->start,
-		                          when->end);
-	if (code)
-		return code;
-	opk_trace_begin_event(out, "X", process->id, lane);
-	opk_trace_put_span(out, when->start, when->end);
-	opk_json_add_string(&out->json, "cat", "range");
-	opk_json_key(&out->json, "name");
-	opk_json_put_string(&out->json, name_of(trace, row));
+	TRY(opk_evaluation_reread(&row, trace->ctx, r->file->evaluation, &when->mark));
+	TRY(opk_trace_begin_slice(&trace->out, &trace->tracks,
+	                          &(struct opk_trace_slice){
+					  .place = opk_trace_place_of(r->file, row->range),
+					  .key = row_of(r->file, row->range),
+					  .start = when->start,
+					  .end = when->end,
+					  .category = "range",
+					  .name = name_of(trace, row),
+				  }));
 	put_arguments(r, row);
 	trace->counts.ranges++;
-	return opk_trace_end_event(out);
+	return opk_trace_end_event(&trace->out);
+}
+
+static int put_ranges(struct ranging *r)
+{
+	r->values = opk_alloc_array(r->count + 1, sizeof *r->values);
+	TRY(r->values ? find_ranges(r) : opk_nomem(r->trace->ctx, "a trace"));
+	for (size_t i = 0; i < r->ranges.count; i++)
+		TRY(put_range(r, &r->ranges.items[i]));
+	return OPK_OK;
 }
 
 int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *file)
@@ -143,12 +140,8 @@ int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *fi
 		.file = file,
 		.count = opk_evaluation_column_count(file->evaluation),
 	};
-	int code;
+	int code = put_ranges(&r);
 
-	r.values = opk_alloc_array(r.count + 1, sizeof *r.values);
-	code = r.values ? find_ranges(&r) : opk_nomem(trace->ctx, "a trace");
-	for (size_t i = 0; !code && i < r.ranges.count; i++)
-		code = put_range(&r, &r.ranges.items[i]);
 	free(r.ranges.items);
 	free(r.values);
 	return code;

@@ -10,16 +10,6 @@
 #include "eval/door.h"
 #include "eval/eval.h"
 
-/* The fact that a condition is about, as launches have it; false: they have none such. */
-static bool fact_of(enum opk_fact *out, struct opk_ctx *ctx, const char *condition, int *code)
-{
-	opk_autofree char *name = opk_strndup(condition, strcspn(condition, "=!<>"));
-
-	if (!name)
-		*code = opk_nomem(ctx, "conditions");
-	return name && opk_fact_find(out, name, OPK_PROFILER_RANGE);
-}
-
 static bool is_of_both(enum opk_fact fact)
 {
 	return fact == OPK_FACT_START || fact == OPK_FACT_END || fact == OPK_FACT_DEVICE
@@ -39,15 +29,21 @@ int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
 	opk_autofree const char **nvtx = opk_alloc_array(count + 1, sizeof *nvtx);
 	opk_auto(opk_filter) struct opk_filter *all = NULL;
 	size_t ran_count = 0, nvtx_count = 0;
-	int code = ran && nvtx ? OPK_OK : opk_nomem(ctx, "conditions");
 
-	if (!code && count)
-		code = opk_filter_new(&all, ctx, conditions, count);
-	for (size_t i = 0; !code && i < count; i++) {
-		enum opk_fact fact;
-		bool known = fact_of(&fact, ctx, conditions[i], &code);
+	if (!ran || !nvtx)
+		return opk_nomem(ctx, "conditions");
+	if (count)
+		TRY(opk_filter_new(&all, ctx, conditions, count));
+	for (size_t i = 0; i < count; i++) {
+		opk_autofree char *name = opk_strndup(conditions[i],
+		                                      strcspn(conditions[i], "=!<>"));
+		enum opk_fact fact = OPK_FACT_COUNT;
+		bool known;
 
-		if (!code && !known && !rows)
+		if (!name)
+			return opk_nomem(ctx, "conditions");
+		known = opk_fact_find(&fact, name, OPK_PROFILER_RANGE);
+		if (!known && !rows)
 			return opk_fail(
 				ctx, OPK_EUSAGE,
 				"can't filter by '%s': what ran has no such fact, and there "
@@ -58,11 +54,9 @@ int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
 		if (known && is_of_nvtx(fact))
 			nvtx[nvtx_count++] = conditions[i];
 	}
-	if (!code && ran_count)
-		code = opk_filter_new(&where->ran, ctx, ran, ran_count);
-	if (!code && nvtx_count)
-		code = opk_filter_new(&where->nvtx, ctx, nvtx, nvtx_count);
-	return code;
+	if (ran_count)
+		TRY(opk_filter_new(&where->ran, ctx, ran, ran_count));
+	return nvtx_count ? opk_filter_new(&where->nvtx, ctx, nvtx, nvtx_count) : OPK_OK;
 }
 
 int opk_trace_where_accepts(bool *out, struct opk_ctx *ctx, const struct opk_trace_where *where,

@@ -2,7 +2,6 @@
 /* The beginning of a recording: its name, its metadata, and its rank; what is counted for it. */
 #include "collect/recording/recording.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,25 +11,11 @@
 
 #include "base/mem.h"
 
-static const char *const rank_variables[] = {
-	"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
-};
-
-/* Digits alone, for an int; -1 for anything else. */
-static int read_rank(const char *text)
-{
-	long number;
-
-	errno = 0;
-	number = strtol(text, NULL, 10);
-	return text[strspn(text, "0123456789")] || errno || number > INT_MAX ? -1 : (int)number;
-}
-
 int recording_rank(void)
 {
-	for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
-		const char *value = getenv(rank_variables[i]);
-		int rank = value && *value ? read_rank(value) : -1;
+	for (size_t i = 0; opk_rank_variables[i]; i++) {
+		const char *value = getenv(opk_rank_variables[i]);
+		int rank = value ? opk_rank_read(value) : -1;
 
 		if (rank >= 0)
 			return rank;
@@ -39,7 +24,7 @@ int recording_rank(void)
 			say(0,
 			    "note: %s=%s is not a rank, which is a whole number up to %d: it is "
 			    "kept as env.%s only",
-			    rank_variables[i], value, INT_MAX, rank_variables[i]);
+			    opk_rank_variables[i], value, INT_MAX, opk_rank_variables[i]);
 	}
 	return -1;
 }
