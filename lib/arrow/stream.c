@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows as Arrow's C stream, of a table or a list: batch after batch, as the consumer asks for them. */
+/* Rows of tables and lists as Arrow's C stream: batch after batch, as the consumer asks. */
 #include <errno.h>
 
 #include "arrow/arrow_inside.h"

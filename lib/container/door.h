@@ -260,8 +260,8 @@ int opk_file_list_whole(struct opk_listing **out, struct opk_ctx *ctx, struct op
 int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
 /* The value of a fact of `run`, such as "hostname"; "" without it. It goes with the metadata. */
 const char *opk_meta_fact(const struct opk_meta *meta, const char *name);
-/* The variables that may say which rank a process is, by their precedence; NULL ends them. */
-extern const char *const opk_rank_variables[];
+/* The variables that may say which rank a process is, by their precedence; NULL past the last. */
+const char *opk_rank_variable(size_t i);
 /* What such a variable says: digits alone, for an int; -1 for anything else. */
 int opk_rank_read(const char *text);
 

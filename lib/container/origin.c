@@ -32,8 +32,13 @@ const char *opk_meta_gpu(const struct opk_meta *meta, int32_t device)
 	return found;
 }
 
-const char *const opk_rank_variables[] = { "RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-	                                   "PMI_RANK", "SLURM_PROCID",         NULL };
+const char *opk_rank_variable(size_t i)
+{
+	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+		                             "PMI_RANK", "SLURM_PROCID" };
+
+	return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
 
 int opk_rank_read(const char *text)
 {
@@ -48,10 +53,12 @@ int opk_rank_read(const char *text)
 
 int32_t opk_meta_rank(const struct opk_meta *meta)
 {
-	for (size_t i = 0; opk_rank_variables[i]; i++) {
-		opk_autofree char *fact = opk_printf("env.%s", opk_rank_variables[i]);
-		int rank = opk_rank_read(fact ? opk_meta_fact(meta, fact) : "");
+	for (size_t i = 0; opk_rank_variable(i); i++) {
+		char fact[40];
+		int rank;
 
+		snprintf(fact, sizeof fact, "env.%s", opk_rank_variable(i));
+		rank = opk_rank_read(opk_meta_fact(meta, fact));
 		if (rank >= 0)
 			return rank;
 	}

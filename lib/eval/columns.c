@@ -101,9 +101,9 @@ static int parse(struct maker *m, size_t index)
 		return fail_nomem(m->ctx);
 	if (*derived->unit && !(derivation->unit = opk_strdup(derived->unit)))
 		return fail_nomem(m->ctx);
-	for (size_t i = 0; !code && i < count; i++)
-		code = find_operand(m, index, i);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(find_operand(m, index, i));
+	return OPK_OK;
 }
 
 /* From the last one on, since each needs none but earlier ones. */
@@ -363,12 +363,12 @@ static int make_derived(struct opk_columns *columns, struct opk_ctx *ctx,
 		           .positions = positions,
 		           .labels = labels,
 		           .needed = needed };
-	int code = positions && labels && needed ? OPK_OK : fail_nomem(ctx);
+	int code;
 
-	if (!code)
-		code = opk_meta_names_init(&m.names, ctx, meta);
-	if (!code)
-		code = make(&m, wanted);
+	if (!positions || !labels || !needed)
+		return fail_nomem(ctx);
+	TRY(opk_meta_names_init(&m.names, ctx, meta));
+	code = make(&m, wanted);
 	opk_meta_names_clear(&m.names);
 	return code;
 }
@@ -380,17 +380,17 @@ static int make_plain(struct opk_columns *columns, struct opk_ctx *ctx, const st
 	const char *const *metrics = wanted->shown ? wanted->shown : meta->metrics;
 	size_t count = wanted->shown ? wanted->shown_count : meta->metric_count;
 	struct maker m = { .columns = columns, .ctx = ctx, .meta = meta };
-	int code = OPK_OK;
 
 	columns->metrics = metrics;
-	for (size_t i = 0; !code && i < count; i++) {
-		code = wanted->shown ? check_attribute(ctx, metrics[i], meta) : OPK_OK;
-		if (!code && !add_column(columns, metrics[i], add_metric(columns, metrics[i])))
-			code = fail_nomem(ctx);
+	for (size_t i = 0; i < count; i++) {
+		if (wanted->shown)
+			TRY(check_attribute(ctx, metrics[i], meta));
+		if (!add_column(columns, metrics[i], add_metric(columns, metrics[i])))
+			return fail_nomem(ctx);
 	}
 	if (wanted->also_count)
 		columns->metrics = columns->owned;
-	return code ? code : add_all_also(&m, wanted);
+	return add_all_also(&m, wanted);
 }
 
 static bool says_more(const struct opk_meta *meta)

@@ -167,6 +167,7 @@ struct opk_evaluation;
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
 void opk_evaluation_free(struct opk_evaluation *evaluation);
+OPK_DEFINE_AUTO(opk_evaluation)
 /*
  * What there is to show: the metrics, under their labels where the recording has any and no others
  * were asked for, without hidden ones, and derived metrics. Metrics that these need are evaluated,

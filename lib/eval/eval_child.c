@@ -156,26 +156,19 @@ static void make_evaluator(struct work *w)
  */
 static int prepare(struct work *w, const void *image, size_t size)
 {
-	int code = find_chip(w, image, size);
-
-	if (!code)
-		code = find_profiler(w, image);
-	if (!code)
-		code = opk_filter_check(w->job->filter, w->ctx, w->profiler);
-	if (!code)
-		code = refuse_unlisted(w);
-	if (code)
-		return code;
+	TRY(find_chip(w, image, size));
+	TRY(find_profiler(w, image));
+	TRY(opk_filter_check(w->job->filter, w->ctx, w->profiler));
+	TRY(refuse_unlisted(w));
 	make_evaluator(w);
-	code = opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
-	                       w->job->metric_count, w->job->plain ? NULL : w->evaluator);
-	if (!code && w->job->meta)
-		code = opk_values_trust(&w->by, w->ctx, w->job->meta);
+	TRY(opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
+	                    w->job->metric_count, w->job->plain ? NULL : w->evaluator));
+	if (w->job->meta)
+		TRY(opk_values_trust(&w->by, w->ctx, w->job->meta));
 	w->by.single_pass = set_of(w);
-	w->prepared = !code;
-	if (!code)
-		put_header(w);
-	return code;
+	w->prepared = true;
+	put_header(w);
+	return OPK_OK;
 }
 
 static void put_row(struct work *w, struct opk_spool_row *row, const char *name)
@@ -303,26 +296,22 @@ static int evaluate_image(struct work *w, const void *image, size_t size)
 	struct opk_nv_image_info info;
 	const bool *wanted;
 	size_t rows = 0;
-	int code = w->prepared ? OPK_OK : prepare(w, image, size);
 
-	if (!code)
-		code = opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size));
-	if (!code)
-		code = opk_image_check(&rows, w->ctx, &info, size, w->profiler, segment->pass);
-	if (!code)
-		code = opk_segment_check(w->ctx, segment, rows);
-	if (code)
-		return code;
+	if (!w->prepared)
+		TRY(prepare(w, image, size));
+	TRY(opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size)));
+	TRY(opk_image_check(&rows, w->ctx, &info, size, w->profiler, segment->pass));
+	TRY(opk_segment_check(w->ctx, segment, rows));
 	if (w->profiler == OPK_PROFILER_PM && info.populated > info.completed)
 		w->counts.incomplete_samples += info.populated - info.completed;
 	wanted = opk_measured_by(&w->measured, segment->pass);
-	code = opk_values_of_image(&w->by, w->ctx, image, size, wanted);
-	for (size_t i = 0; !code && i < rows; i++, w->row++, w->counts.rows++) {
+	TRY(opk_values_of_image(&w->by, w->ctx, image, size, wanted));
+	for (size_t i = 0; i < rows; i++, w->row++, w->counts.rows++) {
 		opk_child_progress(w->child, w->done + size * i / rows, w->total);
-		code = evaluate_row(w, image, size, i);
+		TRY(evaluate_row(w, image, size, i));
 	}
 	w->done += size;
-	return code;
+	return OPK_OK;
 }
 
 static int decode_and_evaluate(struct work *w, struct opk_decoder *decoder)
@@ -406,20 +395,18 @@ static int evaluate_means(struct work *w, size_t number)
 	const struct opk_mean_image *made = &w->job->joining->images[number];
 	opk_autofree void *image = NULL;
 	size_t size = 0;
-	int code = opk_means_make(&image, &size, w->ctx, w->child, w->job, number);
 
-	if (code || w->job->partial)
-		return code;
+	TRY(opk_means_make(&image, &size, w->ctx, w->child, w->job, number));
+	if (w->job->partial)
+		return OPK_OK;
 	if (!w->prepared)
-		code = prepare(w, image, size);
-	if (!code)
-		code = opk_values_of_image(&w->by, w->ctx, image, size,
-		                           opk_measured_by(&w->measured, 0));
-	for (size_t i = 0; !code && i < made->slots; i++) {
+		TRY(prepare(w, image, size));
+	TRY(opk_values_of_image(&w->by, w->ctx, image, size, opk_measured_by(&w->measured, 0)));
+	for (size_t i = 0; i < made->slots; i++) {
 		opk_child_progress(w->child, i, made->slots);
-		code = evaluate_mean(w, i, made->groups[i]);
+		TRY(evaluate_mean(w, i, made->groups[i]));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int evaluate_joined(struct work *w)
@@ -469,42 +456,43 @@ static void put_trailer(struct work *w)
 	opk_put(w->child, &w->counts, sizeof w->counts);
 }
 
+static void clear(struct work *w)
+{
+	opk_values_clear(&w->by);
+	if (!w->job->warm)
+		opk_nv_evaluator_free(w->evaluator);
+	opk_measured_clear(&w->measured);
+	free(w->values);
+	free(w->chip);
+}
+
 int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
-	struct work w = { .ctx = ctx, .job = data, .child = child };
-	int code = allocate(&w);
+	__attribute__((cleanup(clear))) struct work w = { .ctx = ctx, .job = data, .child = child };
 
-	if (!code && w.job->joining)
-		code = evaluate_joined(&w);
-	else if (!code)
-		code = w.job->file ? evaluate_file(&w) : evaluate_bare(&w);
+	TRY(allocate(&w));
+	if (w.job->joining)
+		TRY(evaluate_joined(&w));
+	else
+		TRY(w.job->file ? evaluate_file(&w) : evaluate_bare(&w));
+	if (w.job->partial)
+		return OPK_OK;
 	/* Names are checked also where there was no row to refuse them. */
-	if (!code && !w.counts.stored && !w.job->names_known && !w.job->partial)
-		code = check_metrics(&w);
-	if (!code && !w.job->partial)
-		put_trailer(&w);
-	opk_values_clear(&w.by);
-	if (!w.job->warm)
-		opk_nv_evaluator_free(w.evaluator);
-	opk_measured_clear(&w.measured);
-	free(w.values);
-	free(w.chip);
-	return code;
+	if (!w.counts.stored && !w.job->names_known)
+		TRY(check_metrics(&w));
+	put_trailer(&w);
+	return OPK_OK;
 }
 
 int opk_image_origin_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
-	struct work w = { .ctx = ctx, .job = data };
+	__attribute__((cleanup(clear))) struct work w = { .ctx = ctx, .job = data };
 	size_t size = w.job->image_size;
 	void *image = opk_child_guarded_copy(w.job->image, size);
-	int code = image ? find_chip(&w, image, size) : opk_nomem(ctx, "an image");
 
-	if (!code)
-		code = find_profiler(&w, image);
-	if (!code) {
-		opk_put_bytes(child, w.chip, strlen(w.chip));
-		opk_put_number(child, w.profiler);
-	}
-	free(w.chip);
-	return code;
+	TRY(image ? find_chip(&w, image, size) : opk_nomem(ctx, "an image"));
+	TRY(find_profiler(&w, image));
+	opk_put_bytes(child, w.chip, strlen(w.chip));
+	opk_put_number(child, w.profiler);
+	return OPK_OK;
 }

@@ -59,21 +59,21 @@ static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *chi
 {
 	struct share *share = data;
 	opk_autofree uint64_t *ends = opk_alloc_array(share->count, sizeof *ends);
-	int code = ends ? OPK_OK : opk_nomem(ctx, "an evaluation");
 
+	if (!ends)
+		return opk_nomem(ctx, "an evaluation");
 	child->whole = share->size;
-	for (size_t i = 0; !code && i < share->count; i++) {
+	for (size_t i = 0; i < share->count; i++) {
 		struct opk_eval_job *job = &share->tasks[i].job;
 
 		opk_child_progress(child, 0, 0);
 		job->names_known = i && has_same_names(job, &share->tasks[i - 1].job);
-		code = opk_eval_in_child(ctx, job, child);
+		TRY(opk_eval_in_child(ctx, job, child));
 		ends[i] = (uint64_t)ftello(child->spool);
 		child->before += images_size(share->tasks[i].job.file);
 	}
-	if (!code)
-		opk_put(child, ends, share->count * sizeof *ends);
-	return code;
+	opk_put(child, ends, share->count * sizeof *ends);
+	return OPK_OK;
 }
 
 /* A child that ran wild may say anything: ends that go back end the reading. */
@@ -81,28 +81,18 @@ static int divide(struct many *m, const struct share *share, struct opk_result *
 {
 	uint64_t table = share->count * sizeof(uint64_t);
 	opk_autosent struct opk_result ends = opk_result_part(result, result->end - table, table);
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < share->count; i++) {
+	for (size_t i = 0; i < share->count; i++) {
 		uint64_t at = opk_get_number(&ends, result->end - table);
 		opk_autosent struct opk_result part = opk_result_part(result, result->at,
 		                                                      at - result->at);
 
-		code = opk_result_check(&ends, m->ctx);
-		if (!code)
-			code = opk_result_check(&part, m->ctx);
-		if (!code)
-			code = opk_eval_task_take(&share->tasks[i], m->ctx, &part);
+		TRY(opk_result_check(&ends, m->ctx));
+		TRY(opk_result_check(&part, m->ctx));
+		TRY(opk_eval_task_take(&share->tasks[i], m->ctx, &part));
 		result->at = at;
 	}
-	return code;
-}
-
-static int allocate_shares(struct many *m, size_t count)
-{
-	m->shares = opk_alloc_array(count, sizeof *m->shares);
-	m->results = opk_alloc_array(count, sizeof *m->results);
-	return m->shares && m->results ? OPK_OK : opk_nomem(m->ctx, "an evaluation");
+	return OPK_OK;
 }
 
 /* As many as there are cores, each with its part of the bytes. */
@@ -110,14 +100,16 @@ static int make_shares(struct many *m, uint64_t *largest)
 {
 	size_t most = m->options->workers ? m->options->workers : opk_core_count();
 	uint64_t total = 0, done = 0;
-	int code;
 
 	most = most < OPK_MAX_WORKERS ? most : OPK_MAX_WORKERS;
 	most = most < m->count ? most : m->count;
-	code = allocate_shares(m, most);
+	m->shares = opk_alloc_array(most, sizeof *m->shares);
+	m->results = opk_alloc_array(most, sizeof *m->results);
+	if (!m->shares || !m->results)
+		return opk_nomem(m->ctx, "an evaluation");
 	for (size_t i = 0; i < m->count; i++)
 		total += images_size(m->files[i]);
-	for (size_t i = 0; !code && i < m->count; i++) {
+	for (size_t i = 0; i < m->count; i++) {
 		uint64_t size = images_size(m->files[i]);
 
 		if (done >= total / most * m->share_count && m->share_count < most)
@@ -127,23 +119,23 @@ static int make_shares(struct many *m, uint64_t *largest)
 		done += size;
 		*largest = size > *largest ? size : *largest;
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int run_shares(struct many *m)
 {
+	struct opk_contain_options contain;
 	uint64_t largest = 0;
-	int code = make_shares(m, &largest);
-	struct opk_contain_options contain = opk_eval_contain(largest);
 
-	if (!code)
-		code = opk_contain_all(m->results, m->ctx,
-		                       &(struct opk_contained){ evaluate_share, m->shares,
-		                                                sizeof *m->shares, m->share_count },
-		                       &contain);
-	for (size_t i = 0; !code && i < m->share_count; i++)
-		code = divide(m, &m->shares[i], &m->results[i]);
-	return code;
+	TRY(make_shares(m, &largest));
+	contain = opk_eval_contain(largest);
+	TRY(opk_contain_all(m->results, m->ctx,
+	                    &(struct opk_contained){ evaluate_share, m->shares, sizeof *m->shares,
+	                                             m->share_count },
+	                    &contain));
+	for (size_t i = 0; i < m->share_count; i++)
+		TRY(divide(m, &m->shares[i], &m->results[i]));
+	return OPK_OK;
 }
 
 static void clear(struct many *m)
@@ -161,20 +153,19 @@ static int evaluate_together(struct opk_evaluation **out, struct opk_ctx *ctx,
                              struct opk_file *const *files, size_t count,
                              const struct opk_eval_options *options)
 {
-	struct many m = { .ctx = ctx, .options = options, .files = files, .count = count };
-	int code = OPK_OK;
+	__attribute__((cleanup(clear))) struct many m = {
+		.ctx = ctx, .options = options, .files = files, .count = count
+	};
 
 	m.tasks = opk_alloc_array(count, sizeof *m.tasks);
 	if (!m.tasks)
 		return opk_nomem(ctx, "an evaluation");
-	for (size_t i = 0; !code && i < count; i++)
-		code = opk_eval_task_begin(&m.tasks[i], ctx, files[i], options);
-	if (!code)
-		code = run_shares(&m);
-	for (size_t i = 0; !code && i < count; i++)
-		code = opk_eval_task_finish(&out[i], ctx, &m.tasks[i]);
-	clear(&m);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(opk_eval_task_begin(&m.tasks[i], ctx, files[i], options));
+	TRY(run_shares(&m));
+	for (size_t i = 0; i < count; i++)
+		TRY(opk_eval_task_finish(&out[i], ctx, &m.tasks[i]));
+	return OPK_OK;
 }
 
 static void forget(struct opk_evaluation **out, size_t count)
@@ -199,8 +190,8 @@ static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx,
 	forget(out, count);
 	if (code == OPK_ENOMEM)
 		return code;
-	code = evaluate_some(out, ctx, files, half, options);
-	return code ? code : evaluate_some(out + half, ctx, files + half, count - half, options);
+	TRY(evaluate_some(out, ctx, files, half, options));
+	return evaluate_some(out + half, ctx, files + half, count - half, options);
 }
 
 /* Counts one large file, or the small ones up to the next large one. */
@@ -221,10 +212,8 @@ int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_
 
 	memset(out, 0, count * sizeof *out);
 	/* The last of many is not found to be cut off when all others were evaluated. */
-	for (size_t i = 0; !code && i < count; i++)
-		code = opk_eval_check_whole(ctx, files[i], options.allow_incomplete);
-	if (code)
-		return code;
+	for (size_t i = 0; i < count; i++)
+		TRY(opk_eval_check_whole(ctx, files[i], options.allow_incomplete));
 	/* Here once, for all children. Where they are missing, the first one says so. */
 	if (count > 1)
 		opk_nv_load(ctx);

@@ -346,32 +346,31 @@ static int evaluate_parts(struct opk_values *values, struct opk_ctx *ctx, size_t
 	if (!code || code == OPK_ENOMEM)
 		return code;
 	opk_clear_errors(ctx);
-	code = OPK_OK;
-	for (size_t i = 0; !code && i < parts->count; i++)
-		code = evaluate_alone(&parts->values[i], &values->failed[i], values, ctx,
-		                      parts->names[i], index);
-	return code;
+	for (size_t i = 0; i < parts->count; i++)
+		TRY(evaluate_alone(&parts->values[i], &values->failed[i], values, ctx,
+		                   parts->names[i], index));
+	return OPK_OK;
 }
 
 /* One whose part is lacking becomes nan. */
 static int check_throughputs(double *out, struct opk_values *values, struct opk_ctx *ctx,
                              size_t index)
 {
-	int code = evaluate_parts(values, ctx, index);
 	size_t at = 0;
 
-	for (size_t i = 0; !code && i < values->throughputs.count; i++) {
+	TRY(evaluate_parts(values, ctx, index));
+	for (size_t i = 0; i < values->throughputs.count; i++) {
 		struct opk_throughput *t = &values->throughputs.items[i];
 
 		if (!values->wanted[t->metric])
 			continue;
 		if (!isnan(out[t->metric]))
-			code = check_throughput(&out[t->metric], values, ctx, t,
-			                        values->parts.values + at, values->failed + at,
-			                        index);
+			TRY(check_throughput(&out[t->metric], values, ctx, t,
+			                     values->parts.values + at, values->failed + at,
+			                     index));
 		at += t->end - t->first;
 	}
-	return code;
+	return OPK_OK;
 }
 
 int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *ctx, size_t index)

@@ -110,23 +110,17 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *eva
 {
 	struct opk_nvidia_info info = OPK_INIT(info);
 	struct opk_meta meta = meta_of(evaluation, options);
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 	char hash[15] = "";
-	struct opk_writer *writer;
-	int code = passes_of(&meta.passes, ctx, options);
 
-	if (!code)
-		code = opk_nvidia_get_info(&info, ctx);
-	if (!code)
-		code = opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_IMPORTED);
-	if (code)
-		return code;
+	TRY(passes_of(&meta.passes, ctx, options));
+	TRY(opk_nvidia_get_info(&info, ctx));
+	TRY(opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_IMPORTED));
 	meta.cupti_version = info.cupti_version;
 	meta.config_hash = hash;
 	if (options->config)
 		opk_config_hash(hash, options->config, options->config_size);
-	code = write_sections(writer, &meta, image, size, options);
-	opk_writer_free(writer);
-	return code;
+	return write_sections(writer, &meta, image, size, options);
 }
 
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
@@ -134,11 +128,9 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 {
 	OPK_OPTIONS(opk_import_options, options, given);
 	OPK_OPTIONS(opk_eval_options, eval, options.eval);
-	struct opk_evaluation *evaluation;
-	int code = opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED);
+	opk_auto(opk_evaluation) struct opk_evaluation *evaluation = NULL;
 
-	if (code)
-		return code;
+	TRY(opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED));
 	eval.size = sizeof eval;
 	options.eval = &eval;
 	/* A recording lists what its images have. */
@@ -147,9 +139,6 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no full metric name",
 			                eval.metrics[i]);
 	TRY(opk_eval_image(&evaluation, ctx, image, size, &eval));
-	code = check_ranges(ctx, &options, evaluation);
-	if (!code)
-		code = write_recording(ctx, evaluation, image, size, &options, path);
-	opk_evaluation_free(evaluation);
-	return code;
+	TRY(check_ranges(ctx, &options, evaluation));
+	return write_recording(ctx, evaluation, image, size, &options, path);
 }

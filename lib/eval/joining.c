@@ -235,25 +235,19 @@ int opk_joining_new(struct opk_joining **out, struct opk_ctx *ctx, const struct 
 {
 	struct opk_joining *joining = *out = opk_alloc(sizeof *joining);
 	size_t rows = 0;
-	int code;
 
 	if (!joining)
 		return fail_nomem(ctx);
 	if (job->profiler != OPK_PROFILER_RANGE)
 		return opk_fail(ctx, OPK_EUSAGE, "only ranges of a recording can be joined");
-	code = find_key(&joining->grouping.key, ctx, how);
+	TRY(find_key(&joining->grouping.key, ctx, how));
 	for (size_t i = job->first; i < job->end; i++) {
 		rows += job->segments[i].row_count;
 		if (joining->passes < job->segments[i].pass)
 			joining->passes = job->segments[i].pass;
 	}
 	joining->group_of = opk_alloc_array(rows + 1, sizeof *joining->group_of);
-	if (!code && !joining->group_of)
-		code = fail_nomem(ctx);
-	if (!code)
-		code = take_rows(joining, ctx, job);
-	if (code)
-		return code;
+	TRY(joining->group_of ? take_rows(joining, ctx, job) : fail_nomem(ctx));
 	average_attributes(joining, job->metric_count);
 	return make_images(joining, ctx, job);
 }

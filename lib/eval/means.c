@@ -24,21 +24,18 @@ static int begin(struct making *m, const void *image, size_t size)
 {
 	enum { NAME_SIZE = 24 };
 	bool fits = true;
-	int code = opk_layout_fits(&fits, &m->layout, m->ctx, image, size);
 
-	if (!code && !fits)
+	TRY(opk_layout_fits(&fits, &m->layout, m->ctx, image, size));
+	if (!fits)
 		return opk_fail(m->ctx, OPK_EINPUT,
 		                "ranges of different GPUs, or of other counters or instances, "
 		                "can't be joined: evaluate each by itself, without a join");
-	if (code || m->image)
-		return code;
-	code = opk_nv_image_like(&m->image, &m->size, m->ctx, image, size, m->plan->slots,
-	                         NAME_SIZE);
-	if (!code)
-		code = opk_nv_combiner_new(&m->combiner, m->ctx, m->image);
-	if (!code)
-		code = opk_nv_combiner_ranges(m->ctx, m->combiner, m->plan->slots, NULL);
-	return opk_blame_image(code);
+	if (m->image)
+		return OPK_OK;
+	TRY(opk_blame_image(opk_nv_image_like(&m->image, &m->size, m->ctx, image, size,
+	                                      m->plan->slots, NAME_SIZE)));
+	TRY(opk_blame_image(opk_nv_combiner_new(&m->combiner, m->ctx, m->image)));
+	return opk_blame_image(opk_nv_combiner_ranges(m->ctx, m->combiner, m->plan->slots, NULL));
 }
 
 /* ---- of the file's images --------------------------------------------------------------- */
@@ -127,48 +124,49 @@ static int add_part(struct making *m, struct opk_result *result)
 {
 	size_t size;
 	opk_autofree void *image = opk_get_bytes(&size, result, SIZE_MAX);
-	int code = opk_result_check(result, m->ctx);
 
-	if (code || !size)
-		return code;
-	code = check_part(m, image, size);
-	if (!code)
-		code = begin(m, image, size);
-	for (size_t i = 0; !code && i < m->plan->slots; i++) {
+	TRY(opk_result_check(result, m->ctx));
+	if (!size)
+		return OPK_OK;
+	TRY(check_part(m, image, size));
+	TRY(begin(m, image, size));
+	for (size_t i = 0; i < m->plan->slots; i++) {
 		uint8_t begun = 0;
 
 		opk_child_progress(m->child, i, m->plan->slots);
 		opk_get(result, &begun, sizeof begun);
 		if (begun)
-			code = opk_blame_image(
-				opk_nv_combiner_average(m->ctx, m->combiner, i, image, i));
+			TRY(opk_blame_image(
+				opk_nv_combiner_average(m->ctx, m->combiner, i, image, i)));
 	}
-	return code ? code : opk_result_check(result, m->ctx);
+	return opk_result_check(result, m->ctx);
+}
+
+static void clear(struct making *m)
+{
+	opk_nv_combiner_free(m->combiner);
+	opk_layout_clear(&m->layout);
+	free(m->image);
 }
 
 int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
                    const struct opk_eval_job *job, size_t number)
 {
-	struct making m = {
+	__attribute__((cleanup(clear))) struct making m = {
 		.ctx = ctx,
 		.child = child,
 		.job = job,
 		.number = number,
 		.plan = &job->joining->images[number],
 	};
-	int code = job->parts ? OPK_OK : add_file(&m);
 
-	for (size_t i = 0; !code && i < job->part_count; i++)
-		code = add_part(&m, &job->parts[i]);
-	if (!code && job->partial)
+	if (!job->parts)
+		TRY(add_file(&m));
+	for (size_t i = 0; i < job->part_count; i++)
+		TRY(add_part(&m, &job->parts[i]));
+	if (job->partial)
 		put_part(&m);
-	opk_nv_combiner_free(m.combiner);
-	opk_layout_clear(&m.layout);
-	if (code) {
-		free(m.image);
-		return code;
-	}
-	*image = m.image;
+	*image = opk_take(m.image);
 	*size = m.size;
 	return OPK_OK;
 }

@@ -40,29 +40,22 @@ int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
 {
 	static const char *const none[] = { NULL };
 	OPK_OPTIONS(opk_eval_options, options, given);
+	__attribute__((cleanup(opk_made_rows_clear))) struct opk_made_rows rows = { 0 };
+	opk_auto(opk_evaluation) struct opk_evaluation *evaluation = NULL;
 	opk_auto(opk_filter) struct opk_filter *filter = NULL;
-	struct opk_evaluation *evaluation = NULL;
-	struct opk_made_rows rows = { 0 };
 	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, ctx, file);
 
 	options.metrics = none;
 	options.set = NULL;
 	options.inside = NULL;
-	if (!code)
-		code = opk_filter_of(&filter, ctx, &options);
-	if (!code && opk_filter_value_count(filter))
-		code = opk_fail(ctx, OPK_EUSAGE,
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_filter_of(&filter, ctx, &options));
+	if (opk_filter_value_count(filter))
+		return opk_fail(ctx, OPK_EUSAGE,
 		                "conditions on values need values, and these are rows without any");
-	if (!code)
-		code = opk_evaluation_begin_made(&evaluation, ctx, file, meta->profiler, &options);
-	if (!code)
-		code = make_rows(&rows, ctx, file);
-	if (!code)
-		code = opk_evaluation_put_made(evaluation, ctx, &rows, NULL);
-	opk_made_rows_clear(&rows);
-	if (!code)
-		*out = opk_take(evaluation);
-	opk_evaluation_free(evaluation);
-	return code;
+	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, meta->profiler, &options));
+	TRY(make_rows(&rows, ctx, file));
+	TRY(opk_evaluation_put_made(evaluation, ctx, &rows, NULL));
+	*out = opk_take(evaluation);
+	return OPK_OK;
 }

@@ -342,40 +342,6 @@ static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluat
 	return OPK_OK;
 }
 
-static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
-                     const struct opk_aggregate_options *options)
-{
-	struct opk_sums_options wanted = { 0 };
-	const struct opk_meta *meta = NULL;
-	int code = find_key(&wanted.key, ctx, a->evaluation, options->key);
-
-	if (!code)
-		code = opk_level_parse(&wanted.level, ctx, options->level);
-	if (!code)
-		code = read_rows(a, ctx, options->keep_first_sample);
-	if (!code)
-		code = opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count);
-	if (!code && a->survey.row_count != a->row_count)
-		code = opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
-		                a->survey.row_count, a->row_count);
-	wanted.left_out = a->left_out;
-	if (!code)
-		code = opk_sums_init(&a->sums, ctx, &a->survey, &wanted);
-	if (!code)
-		code = find_traits(a, ctx);
-	if (!code)
-		code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums);
-	if (!code)
-		code = opk_file_meta(&meta, ctx, file);
-	if (!code)
-		opk_totals_add_attributes(&a->totals, a->evaluation, meta, &a->sums);
-	if (!code)
-		code = make_rows(a, ctx);
-	if (!code)
-		code = compute_totals(a, ctx);
-	return code ? code : compute_order(a, ctx, options);
-}
-
 /* A range of one pass has no value of another's metrics, by which it could be chosen. */
 static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *evaluation)
 {
@@ -389,30 +355,49 @@ static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *ev
 		"can't choose ranges for statistics, only what is known of them can");
 }
 
+static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                     const struct opk_aggregate_options *options)
+{
+	struct opk_sums_options wanted = { 0 };
+	const struct opk_meta *meta;
+
+	TRY(check_conditions(ctx, a->evaluation));
+	TRY(find_key(&wanted.key, ctx, a->evaluation, options->key));
+	TRY(opk_level_parse(&wanted.level, ctx, options->level));
+	TRY(read_rows(a, ctx, options->keep_first_sample));
+	TRY(opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count));
+	if (a->survey.row_count != a->row_count)
+		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
+		                a->survey.row_count, a->row_count);
+	wanted.left_out = a->left_out;
+	TRY(opk_sums_init(&a->sums, ctx, &a->survey, &wanted));
+	TRY(find_traits(a, ctx));
+	TRY(opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums));
+	TRY(opk_file_meta(&meta, ctx, file));
+	opk_totals_add_attributes(&a->totals, a->evaluation, meta, &a->sums);
+	TRY(make_rows(a, ctx));
+	TRY(compute_totals(a, ctx));
+	TRY(compute_order(a, ctx, options));
+	/* There may be many files: only the statistics stay. */
+	opk_column_file_clear(&a->values);
+	return OPK_OK;
+}
+
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
                       struct opk_evaluation *evaluation, struct opk_file *file,
                       const struct opk_aggregate_options *given)
 {
 	OPK_OPTIONS(opk_aggregate_options, options, given);
-	struct opk_aggregate *a = opk_alloc(sizeof *a);
-	int code;
+	opk_auto(opk_aggregate) struct opk_aggregate *a = opk_alloc(sizeof *a);
 
 	if (!a)
 		return fail_nomem(ctx);
 	a->evaluation = evaluation;
-	code = check_conditions(ctx, evaluation);
 	a->metric_count = opk_evaluation_metric_count(evaluation);
 	a->column_count = opk_evaluation_column_count(evaluation);
 	a->row_count = opk_evaluation_row_count(evaluation);
-	if (!code)
-		code = aggregate(a, ctx, file, &options);
-	if (code) {
-		opk_aggregate_free(a);
-		return code;
-	}
-	/* There may be many files: only the statistics stay. */
-	opk_column_file_clear(&a->values);
-	*out = a;
+	TRY(aggregate(a, ctx, file, &options));
+	*out = opk_take(a);
 	return OPK_OK;
 }
 

@@ -4,6 +4,7 @@
 #define OPK_IMAGES_DOOR_H
 
 #include "base/ctx.h"
+#include "base/mem.h"
 #include "container/door.h"
 #include "eval/door.h"
 
@@ -72,6 +73,7 @@ int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
                       struct opk_evaluation *evaluation, struct opk_file *file,
                       const struct opk_aggregate_options *options);
 void opk_aggregate_free(struct opk_aggregate *aggregate);
+OPK_DEFINE_AUTO(opk_aggregate)
 size_t opk_aggregate_count(const struct opk_aggregate *aggregate);
 const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggregate, size_t i);
 /* Samples that were left out because they begin at an earlier event. */
@@ -90,6 +92,7 @@ struct opk_split;
 int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
                   const char *by);
 void opk_split_free(struct opk_split *split);
+OPK_DEFINE_AUTO(opk_split)
 size_t opk_split_count(const struct opk_split *split);
 const struct opk_piece *opk_split_get(const struct opk_split *split, size_t i);
 /* Writes the parts, each to the path of its number. */

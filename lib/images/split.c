@@ -12,14 +12,11 @@
 #include "images/door.h"
 #include "images/images.h"
 
-OPK_DEFINE_AUTO(opk_split)
-
 enum { MAX_PARTS = 500 }; /* each is an open file until all are written */
 
 struct part {
 	struct opk_piece described;
 	struct opk_grouping common; /* of all its ranges: one group */
-	struct opk_writer *writer;
 };
 
 struct opk_split {
@@ -28,6 +25,7 @@ struct opk_split {
 	size_t *part_of; /* one a row */
 	struct part *parts;
 	size_t part_count, part_capacity;
+	struct opk_writer **writers; /* one a part, while they are written */
 	/* Images to be made, image by image of the source, and of each image part by part. */
 	struct opk_target *targets;
 	size_t target_count, target_capacity;
@@ -56,11 +54,11 @@ static int assign_by_key(struct opk_split *split, struct opk_ctx *ctx, const cha
 	if (code)
 		return opk_add(ctx, code,
 		               "ranges are divided by that, by segment, or into so many each");
-	for (size_t i = 0; !code && i < split->survey.row_count; i++)
-		code = opk_grouping_add(&split->part_of[i], &grouping, ctx,
-		                        opk_survey_name(&split->survey, i),
-		                        opk_survey_range(&split->survey, i));
-	return code;
+	for (size_t i = 0; i < split->survey.row_count; i++)
+		TRY(opk_grouping_add(&split->part_of[i], &grouping, ctx,
+		                     opk_survey_name(&split->survey, i),
+		                     opk_survey_range(&split->survey, i)));
+	return OPK_OK;
 }
 
 /* Images without a whole range are no part. */
@@ -208,26 +206,18 @@ static int plan_images(struct opk_split *split, struct opk_ctx *ctx)
 int opk_split_new(struct opk_split **out, struct opk_ctx *ctx, struct opk_file *file,
                   const char *by)
 {
-	struct opk_split *split = opk_alloc(sizeof *split);
-	int code;
+	opk_auto(opk_split) struct opk_split *split = opk_alloc(sizeof *split);
 
 	if (!split)
 		return opk_nomem(ctx, "parts");
 	split->file = file;
-	code = opk_survey_make(&split->survey, ctx, &file, 1);
-	if (!code && !split->survey.row_count)
-		code = opk_fail(ctx, OPK_EINPUT, "%s: no range or sample is whole", file->path);
-	if (!code)
-		code = assign(split, ctx, by);
-	if (!code)
-		code = describe(split, ctx);
-	if (!code)
-		code = plan_images(split, ctx);
-	if (code) {
-		opk_split_free(split);
-		return code;
-	}
-	*out = split;
+	TRY(opk_survey_make(&split->survey, ctx, &file, 1));
+	if (!split->survey.row_count)
+		return opk_fail(ctx, OPK_EINPUT, "%s: no range or sample is whole", file->path);
+	TRY(assign(split, ctx, by));
+	TRY(describe(split, ctx));
+	TRY(plan_images(split, ctx));
+	*out = opk_take(split);
 	return OPK_OK;
 }
 
@@ -235,11 +225,10 @@ void opk_split_free(struct opk_split *split)
 {
 	if (!split)
 		return;
-	for (size_t i = 0; i < split->part_count; i++) {
+	for (size_t i = 0; i < split->part_count; i++)
 		opk_grouping_clear(&split->parts[i].common);
-		opk_writer_free(split->parts[i].writer);
-	}
 	free(split->parts);
+	free(split->writers);
 	free(split->part_of);
 	free(split->targets);
 	free(split->moves);
@@ -279,12 +268,12 @@ static bool goes_into(uint32_t type, bool first)
 
 static int begin_part(struct opk_split *split, struct opk_ctx *ctx, size_t index, const char *path)
 {
-	struct part *part = &split->parts[index];
+	struct opk_writer **writer = &split->writers[index];
 
-	TRY(opk_writer_new_made(&part->writer, ctx, path, OPK_OUTPUT_PART));
+	TRY(opk_writer_new_made(writer, ctx, path, OPK_OUTPUT_PART));
 	for (size_t i = 0; i < split->file->section_count; i++) {
 		if (goes_into(split->file->sections[i].type, !index))
-			TRY(opk_writer_copy(part->writer, split->file, i));
+			TRY(opk_writer_copy(*writer, split->file, i));
 	}
 	return OPK_OK;
 }
@@ -294,10 +283,10 @@ static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_w
 {
 	opk_autofree struct opk_range *ranges = opk_alloc_array(count, sizeof *ranges);
 	const struct opk_meta *meta;
-	int code = opk_file_meta(&meta, ctx, split->file);
 
-	if (code || !opk_survey_image(&split->survey, moves->row)->segment->ranges)
-		return code;
+	TRY(opk_file_meta(&meta, ctx, split->file));
+	if (!opk_survey_image(&split->survey, moves->row)->segment->ranges)
+		return OPK_OK;
 	if (!ranges)
 		return opk_nomem(ctx, "a range table");
 	for (size_t i = 0; i < count; i++)
@@ -308,7 +297,7 @@ static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_w
 
 static int add_whole(struct opk_split *split, const struct opk_surveyed *image)
 {
-	struct opk_writer *writer = split->parts[split->part_of[image->first]].writer;
+	struct opk_writer *writer = split->writers[split->part_of[image->first]];
 
 	TRY(opk_writer_copy(writer, split->file, image->section));
 	return opk_writer_copy_tables(writer, split->file, image->section);
@@ -317,7 +306,7 @@ static int add_whole(struct opk_split *split, const struct opk_surveyed *image)
 static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct opk_target *target,
                     struct opk_result *result)
 {
-	struct opk_writer *writer = split->parts[split->part_of[target->moves->row]].writer;
+	struct opk_writer *writer = split->writers[split->part_of[target->moves->row]];
 	opk_autofree void *data = NULL;
 	size_t size;
 
@@ -356,34 +345,28 @@ static int write_parts(struct opk_split *split, struct opk_ctx *ctx, const char 
 					  .targets = split->targets,
 					  .target_count = split->target_count,
 				  }));
+	split->writers = opk_alloc_array(split->part_count, sizeof *split->writers);
+	if (!split->writers)
+		return opk_nomem(ctx, "parts");
 	for (size_t i = 0; i < split->part_count; i++)
 		TRY(begin_part(split, ctx, i, paths[i]));
 	return add_images(split, ctx, &result);
 }
 
-/* All parts or none: without the last ones the first are incomplete. */
-static int finish_parts(struct opk_split *split, struct opk_ctx *ctx)
+static void drop_writers(struct opk_split *split)
 {
-	opk_autofree struct opk_writer **writers = opk_alloc_array(split->part_count,
-	                                                           sizeof *writers);
-
-	if (!writers)
-		return opk_nomem(ctx, "parts");
-	for (size_t i = 0; i < split->part_count; i++)
-		writers[i] = split->parts[i].writer;
-	return opk_writers_finish(writers, split->part_count);
+	for (size_t i = 0; split->writers && i < split->part_count; i++)
+		opk_writer_free(opk_take(split->writers[i]));
 }
 
+/* All parts or none: without the last ones the first are incomplete. */
 int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths)
 {
 	int code = write_parts(split, ctx, paths);
 
 	if (!code)
-		code = finish_parts(split, ctx);
-	for (size_t i = 0; i < split->part_count; i++) {
-		opk_writer_free(split->parts[i].writer);
-		split->parts[i].writer = NULL;
-	}
+		code = opk_writers_finish(split->writers, split->part_count);
+	drop_writers(split);
 	return code ? opk_add(ctx, code, "can't split %s", split->file->path) : OPK_OK;
 }
 
@@ -403,23 +386,18 @@ int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *fi
               const char *path)
 {
 	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new("name kernel rows#");
+	opk_auto(opk_listing) struct opk_listing *parts = NULL;
 	opk_auto(opk_split) struct opk_split *split = NULL;
-	struct opk_listing *parts = NULL;
-	int code = opk_split_new(&split, ctx, file, by);
 
-	for (size_t i = 0; !code && i < split->part_count; i++) {
+	TRY(opk_split_new(&split, ctx, file, by));
+	for (size_t i = 0; i < split->part_count; i++) {
 		const struct opk_piece *part = &split->parts[i].described;
 
 		opk_listing_row(rows, cell_text(part->name), cell_text(part->range.kernel),
 		                cell_number(part->rows));
 	}
-	if (!code)
-		code = opk_listing_finish(&parts, ctx, opk_take(rows));
-	if (!code)
-		code = write_numbered(ctx, split, path);
-	if (code)
-		opk_listing_free(parts);
-	else
-		*out = parts;
-	return code;
+	TRY(opk_listing_finish(&parts, ctx, opk_take(rows)));
+	TRY(write_numbered(ctx, split, path));
+	*out = opk_take(parts);
+	return OPK_OK;
 }

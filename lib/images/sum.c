@@ -22,16 +22,12 @@ struct sum {
 
 static int open_files(struct sum *s, const char *const *paths, size_t count)
 {
-	int code = OPK_OK;
-
 	s->files = opk_alloc_array(count, sizeof *s->files);
 	if (!s->files)
 		return opk_nomem(s->ctx, "files");
-	while (!code && s->file_count < count) {
-		code = opk_file_open(&s->files[s->file_count], s->ctx, paths[s->file_count]);
-		s->file_count += !code;
-	}
-	return code;
+	for (; s->file_count < count; s->file_count++)
+		TRY(opk_file_open(&s->files[s->file_count], s->ctx, paths[s->file_count]));
+	return OPK_OK;
 }
 
 /* ---- recordings of one pass an image ---------------------------------------------------- */
@@ -134,81 +130,69 @@ static int copy_counts(struct opk_writer *writer, const struct opk_file *file)
 
 static int write_all(struct sum *s, struct opk_writer *writer, struct opk_result *result)
 {
-	int code = opk_merger_put_head(s->merger, writer, *s->meta->join ? "name" : NULL);
 	const struct opk_range *ranges = s->ranges;
 
-	for (size_t i = 0; !code && i < s->sums.target_count; i++) {
+	TRY(opk_merger_put_head(s->merger, writer, *s->meta->join ? "name" : NULL));
+	for (size_t i = 0; i < s->sums.target_count; i++) {
 		size_t slots = s->sums.targets[i].slots;
 		opk_autofree void *image = NULL;
 		size_t size;
 
-		code = opk_recombine_next(&image, &size, s->ctx, result);
-		if (!code)
-			code = opk_writer_add(writer, OPK_SECTION_DATA, image, size);
-		if (!code)
-			code = opk_writer_add_ranges(writer, ranges, slots);
+		TRY(opk_recombine_next(&image, &size, s->ctx, result));
+		TRY(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+		TRY(opk_writer_add_ranges(writer, ranges, slots));
 		ranges += slots;
 	}
-	for (size_t i = 0; !code && i < s->file_count; i++)
-		code = copy_counts(writer, s->files[i]);
-	return code ? code : opk_writer_finish(writer);
+	for (size_t i = 0; i < s->file_count; i++)
+		TRY(copy_counts(writer, s->files[i]));
+	return opk_writer_finish(writer);
 }
 
 static int sum(struct sum *s, const char *const *paths, size_t count, const char *path)
 {
 	opk_autosent struct opk_result result = { 0 };
-	struct opk_writer *writer;
-	int code = opk_check_output(s->ctx, path, OPK_OUTPUT_MERGED);
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 
-	if (!code)
-		code = opk_merger_new(&s->merger, s->ctx, paths, count, NULL);
-	if (code)
-		return code;
+	TRY(opk_check_output(s->ctx, path, OPK_OUTPUT_MERGED));
+	TRY(opk_merger_new(&s->merger, s->ctx, paths, count, NULL));
 	opk_merger_note_twice(s->merger);
 	s->meta = opk_merger_meta(s->merger);
 	if (s->meta->profiler == OPK_PROFILER_PM)
 		return opk_fail(s->ctx, OPK_EUSAGE,
 		                "samples can't be summed to one of a recording; "
 		                "eval with aggregate device reports their sums");
-	code = open_files(s, paths, count);
-	if (!code)
-		code = plan(s);
-	if (!code)
-		code = opk_recombine(&result, s->ctx,
-		                     &(struct opk_recombination){
-					     .survey = &s->survey,
-					     .targets = s->sums.targets,
-					     .target_count = s->sums.target_count,
-				     });
-	if (!code)
-		code = opk_writer_new_made(&writer, s->ctx, path, OPK_OUTPUT_MERGED);
-	if (code)
-		return code;
-	code = write_all(s, writer, &result);
-	opk_writer_free(writer);
-	return code;
+	TRY(open_files(s, paths, count));
+	TRY(plan(s));
+	TRY(opk_recombine(&result, s->ctx,
+	                  &(struct opk_recombination){
+				  .survey = &s->survey,
+				  .targets = s->sums.targets,
+				  .target_count = s->sums.target_count,
+			  }));
+	TRY(opk_writer_new_made(&writer, s->ctx, path, OPK_OUTPUT_MERGED));
+	return write_all(s, writer, &result);
+}
+
+static void clear(struct sum *s)
+{
+	free(s->ranges);
+	opk_sums_clear(&s->sums);
+	opk_survey_clear(&s->survey);
+	for (size_t i = 0; i < s->file_count; i++)
+		opk_file_free(s->files[i]);
+	free(s->files);
+	opk_merger_free(s->merger);
 }
 
 int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *given, const char *path)
 {
 	OPK_OPTIONS(opk_sum_options, options, given);
-	struct sum s = { .ctx = ctx, .part = options.part };
-	int code;
+	__attribute__((cleanup(clear))) struct sum s = { .ctx = ctx, .part = options.part };
 
 	if (!options.key)
 		return opk_fail(ctx, OPK_EUSAGE, "sums of which ranges? A key is needed");
-	code = opk_key_parse(&s.key, ctx, options.key);
-	if (!code)
-		code = opk_level_parse(&s.level, ctx, options.level);
-	if (!code)
-		code = sum(&s, paths, count, path);
-	free(s.ranges);
-	opk_sums_clear(&s.sums);
-	opk_survey_clear(&s.survey);
-	for (size_t i = 0; i < s.file_count; i++)
-		opk_file_free(s.files[i]);
-	free(s.files);
-	opk_merger_free(s.merger);
-	return code;
+	TRY(opk_key_parse(&s.key, ctx, options.key));
+	TRY(opk_level_parse(&s.level, ctx, options.level));
+	return sum(&s, paths, count, path);
 }

@@ -15,11 +15,11 @@ struct work {
 	struct opk_child *child;
 	const struct opk_survey *survey;
 	struct opk_grouping gpus;
-	struct layout {
+	OPK_LIST(struct layout {
 		size_t gpu;
 		struct opk_layout layout;
-	} * layouts;
-	size_t layout_count, layout_capacity;
+	})
+	layouts;
 };
 
 static int find_slot_size(struct work *w, struct opk_surveyed_facts *facts, const void *image,
@@ -36,12 +36,11 @@ static int find_slot_size(struct work *w, struct opk_surveyed_facts *facts, cons
 
 static int add_layout(struct work *w, size_t gpu)
 {
-	struct layout *added = opk_append(&w->layouts, &w->layout_capacity, &w->layout_count,
-	                                  sizeof *added);
+	struct layout *added = opk_list_add(&w->layouts);
 
 	if (!added)
 		return opk_nomem(w->ctx, "layouts of images");
-	*added = (struct layout){ .gpu = gpu };
+	added->gpu = gpu;
 	return OPK_OK;
 }
 
@@ -52,17 +51,18 @@ static int find_layout(struct work *w, const struct opk_surveyed *surveyed,
 	const struct opk_segment *segment = surveyed->segment;
 	bool fits = false;
 	size_t gpu;
-	int code = opk_grouping_add(&gpu, &w->gpus, w->ctx, "",
-	                            segment->ranges ? segment->ranges : &surveyed->sample);
 
-	for (size_t i = 0; !code && !fits; i++) {
-		if (i == w->layout_count)
-			code = add_layout(w, gpu);
-		if (!code && w->layouts[i].gpu == gpu)
-			code = opk_layout_fits(&fits, &w->layouts[i].layout, w->ctx, image, size);
+	TRY(opk_grouping_add(&gpu, &w->gpus, w->ctx, "",
+	                     segment->ranges ? segment->ranges : &surveyed->sample));
+	for (size_t i = 0; !fits; i++) {
+		if (i == w->layouts.count)
+			TRY(add_layout(w, gpu));
+		if (w->layouts.items[i].gpu == gpu)
+			TRY(opk_layout_fits(&fits, &w->layouts.items[i].layout, w->ctx, image,
+			                    size));
 		facts->layout = i;
 	}
-	return code ? code : find_slot_size(w, facts, image, size);
+	return find_slot_size(w, facts, image, size);
 }
 
 static int find_profiler(struct work *w, struct opk_surveyed_facts *facts, const void *image,
@@ -97,23 +97,28 @@ static int look_at(struct work *w, const struct opk_surveyed *surveyed, const vo
 	struct opk_surveyed_facts facts = { 0 };
 	struct opk_nv_image_info info;
 	size_t rows = 0;
-	int code = opk_nv_image_info(&info, w->ctx, image, size);
 
-	if (!code)
-		code = find_profiler(w, &facts, image, meta);
-	if (!code)
-		code = find_layout(w, surveyed, &facts, image, size);
-	if (code)
-		return opk_blame_image(code);
+	TRY(opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size)));
+	TRY(opk_blame_image(find_profiler(w, &facts, image, meta)));
+	TRY(opk_blame_image(find_layout(w, surveyed, &facts, image, size)));
 	/* The copy would look whole, whatever is missing. */
-	code = opk_image_check(&rows, w->ctx, &info, size, meta->profiler, surveyed->segment->pass);
-	if (code)
-		return code;
+	TRY(opk_image_check(&rows, w->ctx, &info, size, meta->profiler, surveyed->segment->pass));
 	facts.rows = rows;
 	facts.slots = info.slots;
 	opk_put(w->child, &facts, sizeof facts);
 	return meta->profiler == OPK_PROFILER_RANGE ? put_names(w, image, size, facts.rows)
 	                                            : OPK_OK;
+}
+
+static int survey_image(struct work *w, const struct opk_surveyed *surveyed)
+{
+	opk_autofree void *image = NULL;
+	const struct opk_meta *meta;
+	size_t size;
+
+	TRY(opk_file_meta(&meta, w->ctx, surveyed->file));
+	TRY(opk_file_read(&image, &size, w->ctx, surveyed->file, surveyed->section));
+	return look_at(w, surveyed, image, size, meta);
 }
 
 static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -123,24 +128,17 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 
 	for (size_t i = 0; !code && i < w.survey->image_count; i++) {
 		const struct opk_surveyed *surveyed = &w.survey->images[i];
-		opk_autofree void *image = NULL;
-		const struct opk_meta *meta;
-		size_t size;
 
 		if (surveyed->skipped)
 			continue;
 		opk_child_progress(child, i, w.survey->image_count);
-		code = opk_file_meta(&meta, ctx, surveyed->file);
-		if (!code)
-			code = opk_file_read(&image, &size, ctx, surveyed->file, surveyed->section);
-		if (!code)
-			code = look_at(&w, surveyed, image, size, meta);
+		code = survey_image(&w, surveyed);
 		if (code == OPK_EINPUT)
 			opk_file_add_place(ctx, code, surveyed->file, surveyed->section);
 	}
-	for (size_t i = 0; i < w.layout_count; i++)
-		opk_layout_clear(&w.layouts[i].layout);
-	free(w.layouts);
+	for (size_t i = 0; i < w.layouts.count; i++)
+		opk_layout_clear(&w.layouts.items[i].layout);
+	free(w.layouts.items);
 	opk_grouping_clear(&w.gpus);
 	return code;
 }

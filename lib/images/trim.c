@@ -81,27 +81,20 @@ static int write_all(struct trim *t, struct opk_writer *writer, struct opk_resul
 static int trim(struct trim *t, const char *path)
 {
 	opk_autosent struct opk_result result = { 0 };
-	struct opk_writer *writer;
-	int code = opk_check_output(t->ctx, path, OPK_OUTPUT_TRIMMED);
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 
-	if (!code)
-		code = opk_survey_make(&t->survey, t->ctx, &t->file, 1);
-	if (!code)
-		code = plan(t);
-	if (!code && t->target_count)
-		code = opk_recombine(&result, t->ctx,
-		                     &(struct opk_recombination){
-					     .survey = &t->survey,
-					     .targets = t->targets,
-					     .target_count = t->target_count,
-				     });
-	if (!code)
-		code = opk_writer_new_made(&writer, t->ctx, path, OPK_OUTPUT_TRIMMED);
-	if (code)
-		return code;
-	code = write_all(t, writer, &result);
-	opk_writer_free(writer);
-	return code;
+	TRY(opk_check_output(t->ctx, path, OPK_OUTPUT_TRIMMED));
+	TRY(opk_survey_make(&t->survey, t->ctx, &t->file, 1));
+	TRY(plan(t));
+	if (t->target_count)
+		TRY(opk_recombine(&result, t->ctx,
+		                  &(struct opk_recombination){
+					  .survey = &t->survey,
+					  .targets = t->targets,
+					  .target_count = t->target_count,
+				  }));
+	TRY(opk_writer_new_made(&writer, t->ctx, path, OPK_OUTPUT_TRIMMED));
+	return write_all(t, writer, &result);
 }
 
 int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const char *path)

@@ -9,8 +9,6 @@
 #include "container/container.h"
 #include "repair/repair_inside.h"
 
-OPK_DEFINE_AUTO(opk_evaluation)
-
 struct verification {
 	struct opk_ctx *ctx;
 	const struct opk_verify_options *options;

@@ -49,7 +49,8 @@ struct work {
 	bool *in_rest;                  /* those for which the estimate had no room; the same */
 	double *column, *denominators;  /* of all samples */
 	bool *present;
-	double interval; /* mean length of a sample, ns */
+	double interval;  /* mean length of a sample, ns */
+	struct gpu *gpus; /* once they were counted */
 };
 
 /* ---- metrics ---------------------------------------------------------------------------- */
@@ -77,7 +78,6 @@ static int choose_metrics(struct work *w)
 {
 	size_t count = w->columns->metric_count;
 	bool any = false;
-	int code = OPK_OK;
 
 	w->kinds = opk_alloc_array(count + 1, sizeof *w->kinds);
 	if (!w->kinds)
@@ -87,23 +87,24 @@ static int choose_metrics(struct work *w)
 		any |= w->kinds[i] == MEAN;
 	}
 	if (any)
-		code = opk_rules_init(&w->rules, w->ctx, w->columns->meta->chip, OPK_PROFILER_PM,
-		                      w->columns->metrics, count);
+		TRY(opk_rules_init(&w->rules, w->ctx, w->columns->meta->chip, OPK_PROFILER_PM,
+		                   w->columns->metrics, count));
 	w->name_count = count + w->rules.helpers.count;
 	w->names = opk_alloc_array(w->name_count + 1, sizeof *w->names);
 	w->numbers = opk_alloc_array(2 * count + 1, sizeof *w->numbers);
 	w->present = opk_alloc_array(2 * count + 1, sizeof *w->present);
-	if (!code && (!w->names || !w->numbers || !w->present))
-		code = opk_nomem(w->ctx, "kernels on the timeline");
-	for (size_t i = 0; !code && i < w->name_count; i++)
+	if (!w->names || !w->numbers || !w->present)
+		return opk_nomem(w->ctx, "kernels on the timeline");
+	for (size_t i = 0; i < w->name_count; i++)
 		w->names[i] = i < count ? w->columns->metrics[i]
 		                        : w->rules.helpers.items[i - count];
-	return code;
+	return OPK_OK;
 }
 
 /* ---- samples ---------------------------------------------------------------------------- */
 
-static int evaluate(struct work *w, struct opk_file *file, const struct opk_eval_options *options)
+static int evaluate(struct opk_evaluation **out, struct work *w, struct opk_file *file,
+                    const struct opk_eval_options *options)
 {
 	struct opk_eval_inside inside = *opk_eval_inside(options);
 	struct opk_eval_options inner = *options;
@@ -114,7 +115,7 @@ static int evaluate(struct work *w, struct opk_file *file, const struct opk_eval
 	inner.where_count = 0;
 	inner.inside = &inside;
 	inside.also_count = 0;
-	return opk_eval_file(&w->evaluation, w->ctx, file, &inner);
+	return opk_eval_file(out, w->ctx, file, &inner);
 }
 
 static int take_sample(struct work *w, const struct opk_row *row)
@@ -122,11 +123,10 @@ static int take_sample(struct work *w, const struct opk_row *row)
 	struct sample *sample = opk_append(&w->samples, &w->sample_capacity, &w->sample_count,
 	                                   sizeof *sample);
 	size_t gpu, count = w->columns->metric_count;
-	int code;
 
 	if (!sample)
 		return opk_nomem(w->ctx, "kernels on the timeline");
-	code = opk_ran_rows_gpu(&gpu, w->rows, w->ctx, row->range);
+	TRY(opk_ran_rows_gpu(&gpu, w->rows, w->ctx, row->range));
 	*sample = (struct sample){ .time = { row->start_ns, row->end_ns },
 		                   .length = row->end_ns - row->start_ns,
 		                   .gpu = (uint32_t)gpu,
@@ -138,7 +138,7 @@ static int take_sample(struct work *w, const struct opk_row *row)
 		                                : (double)NAN;
 		w->present[i] = w->present[count + i] = true;
 	}
-	return code ? code : opk_column_file_add(&w->values, w->ctx, w->numbers, w->present);
+	return opk_column_file_add(&w->values, w->ctx, w->numbers, w->present);
 }
 
 static int by_gpu_and_time(const void *a, const void *b)
@@ -221,19 +221,17 @@ static int leave_out_pauses(struct work *w)
 static int read_samples(struct work *w)
 {
 	const struct opk_row *row;
-	int code = opk_column_file_init(&w->values, w->ctx, 2 * w->columns->metric_count);
 	size_t all;
 
-	while (!code && !(code = opk_evaluation_next(&row, w->ctx, w->evaluation)) && row)
-		if (!row->spans_earlier)
-			code = take_sample(w, row);
-	if (code)
-		return code;
+	TRY(opk_column_file_init(&w->values, w->ctx, 2 * w->columns->metric_count));
+	do {
+		TRY(opk_evaluation_next(&row, w->ctx, w->evaluation));
+		if (row && !row->spans_earlier)
+			TRY(take_sample(w, row));
+	} while (row);
 	all = w->sample_count + 1;
 	order_samples(w);
-	code = leave_out_pauses(w);
-	if (code)
-		return code;
+	TRY(leave_out_pauses(w));
 	free(w->present);
 	w->column = opk_alloc_array(all, sizeof *w->column);
 	w->denominators = opk_alloc_array(all, sizeof *w->denominators);
@@ -382,15 +380,14 @@ static bool has_denominators(const struct work *w)
 static int read_metric(struct work *w, size_t metric)
 {
 	size_t count = w->columns->metric_count;
-	int code = opk_column_file_read(w->column, w->present, &w->values, w->ctx, metric);
 
-	if (code || w->kinds[metric] != MEAN)
-		return code;
-	code = opk_column_file_read(w->denominators, w->present, &w->values, w->ctx,
-	                            count + metric);
-	if (!code && has_denominators(w))
+	TRY(opk_column_file_read(w->column, w->present, &w->values, w->ctx, metric));
+	if (w->kinds[metric] != MEAN)
+		return OPK_OK;
+	TRY(opk_column_file_read(w->denominators, w->present, &w->values, w->ctx, count + metric));
+	if (has_denominators(w))
 		w->kinds[metric] = DIVIDED;
-	return code;
+	return OPK_OK;
 }
 
 /* Adds what one GPU's samples have of the metric that was read. */
@@ -461,15 +458,16 @@ static double value_of(const struct work *w, size_t row, enum kind kind)
 static int compute_metric(struct work *w, struct gpu *gpus, size_t metric)
 {
 	size_t rows = w->rows->made.count + 1, metrics = w->columns->metric_count;
-	int code = w->kinds[metric] == CONSTANT ? OPK_OK : read_metric(w, metric);
 
+	if (w->kinds[metric] != CONSTANT)
+		TRY(read_metric(w, metric));
 	memset(w->parts, 0, rows * sizeof *w->parts);
 	memset(w->under, 0, rows * sizeof *w->under);
-	for (size_t i = 0; !code && w->kinds[metric] != CONSTANT && i < w->rows->gpus.count; i++)
+	for (size_t i = 0; w->kinds[metric] != CONSTANT && i < w->rows->gpus.count; i++)
 		add_metric(w, &gpus[i], w->kinds[metric]);
 	for (size_t i = 0; i < rows; i++)
 		w->rows->made.values[i * metrics + metric] = value_of(w, i, w->kinds[metric]);
-	return code;
+	return OPK_OK;
 }
 
 /* ---- all of it -------------------------------------------------------------------------- */
@@ -522,13 +520,14 @@ static int allocate(struct work *w)
 {
 	size_t rows = w->rows->made.count + 1;
 
+	w->gpus = opk_alloc_array(w->rows->gpus.count, sizeof *w->gpus);
 	w->parts = opk_alloc_array(rows, sizeof *w->parts);
 	w->under = opk_alloc_array(rows, sizeof *w->under);
 	w->evidence = opk_alloc_array(rows, sizeof *w->evidence);
 	w->in_rest = opk_alloc_array(rows, sizeof *w->in_rest);
 	w->rows->made.values = opk_alloc_array(rows * w->columns->metric_count + 1,
 	                                       sizeof *w->rows->made.values);
-	return w->parts && w->under && w->evidence && w->in_rest && w->rows->made.values
+	return w->gpus && w->parts && w->under && w->evidence && w->in_rest && w->rows->made.values
 	               ? OPK_OK
 	               : opk_nomem(w->ctx, "kernels on the timeline");
 }
@@ -536,26 +535,22 @@ static int allocate(struct work *w)
 static int compute(struct work *w)
 {
 	size_t count = w->rows->gpus.count, rows = w->rows->made.count + 1;
-	struct gpu *gpus = opk_alloc_array(count, sizeof *gpus);
-	int code = gpus ? allocate(w) : opk_nomem(w->ctx, "kernels on the timeline");
 
+	TRY(allocate(w));
 	for (size_t i = 0; i < w->sample_count; i++)
 		w->interval += (double)(w->samples[i].time.end - w->samples[i].time.start)
 		               / (double)w->sample_count;
-	for (size_t i = 0; !code && i < count; i++)
-		code = begin_gpu(&gpus[i], w, i);
-	for (size_t i = 0; !code && i < w->columns->metric_count; i++)
-		code = compute_metric(w, gpus, i);
-	for (size_t i = 0; !code && i < rows; i++) {
+	for (size_t i = 0; i < count; i++)
+		TRY(begin_gpu(&w->gpus[i], w, i));
+	for (size_t i = 0; i < w->columns->metric_count; i++)
+		TRY(compute_metric(w, w->gpus, i));
+	for (size_t i = 0; i < rows; i++) {
 		w->rows->made.ran[i].samples_alone = w->evidence[i] > 0
 		                                             ? (uint64_t)(w->evidence[i] + 0.01)
 		                                             : 0;
 		w->rows->made.ran[i].unknown = !is_known(w, i);
 	}
-	for (size_t i = 0; gpus && i < count; i++)
-		clear_gpu(&gpus[i]);
-	free(gpus);
-	return code;
+	return OPK_OK;
 }
 
 static void clear(struct work *w)
@@ -573,22 +568,21 @@ static void clear(struct work *w)
 	free(w->column);
 	free(w->denominators);
 	free(w->present);
+	for (size_t i = 0; w->gpus && i < w->rows->gpus.count; i++)
+		clear_gpu(&w->gpus[i]);
+	free(w->gpus);
 }
 
 int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, struct opk_ctx *ctx,
                   struct opk_file *file, const struct opk_columns *columns,
                   const struct opk_eval_options *options)
 {
-	struct work w = { .ctx = ctx, .rows = rows, .columns = columns };
-	int code = choose_metrics(&w);
+	__attribute__((
+		cleanup(clear))) struct work w = { .ctx = ctx, .rows = rows, .columns = columns };
 
-	if (!code)
-		code = evaluate(&w, file, options);
-	if (!code)
-		code = read_samples(&w);
-	if (!code)
-		code = compute(&w);
-	clear(&w);
-	*samples = w.evaluation;
-	return code;
+	TRY(choose_metrics(&w));
+	TRY(evaluate(samples, &w, file, options));
+	w.evaluation = *samples;
+	TRY(read_samples(&w));
+	return compute(&w);
 }

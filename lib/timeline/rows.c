@@ -23,31 +23,26 @@ static int by_gpu_and_time(const void *a, const void *b)
 /* Records mostly follow others of their GPU and kernel: these need not be looked for. */
 static int find_groups(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 {
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && i < rows->count; i++) {
+	for (size_t i = 0; i < rows->count; i++) {
 		struct opk_run_record *record = &rows->records[i];
 		const struct opk_range range = opk_activity_range(record->activity);
-		size_t gpu = 0, kernel = 0;
+		size_t gpu, kernel;
 
-		code = opk_grouping_add(&gpu, &rows->gpus, ctx, "", &range);
-		if (!code)
-			code = opk_grouping_add(&kernel, &rows->kernels, ctx,
-			                        opk_activity_word(record->activity), &range);
+		TRY(opk_grouping_add(&gpu, &rows->gpus, ctx, "", &range));
+		TRY(opk_grouping_add(&kernel, &rows->kernels, ctx,
+		                     opk_activity_word(record->activity), &range));
 		record->gpu = (uint32_t)gpu;
 		record->kernel = (uint32_t)kernel;
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file)
 {
 	const struct opk_activity *activities;
 	size_t count;
-	int code = opk_file_activities(&activities, &count, ctx, file);
 
-	if (code)
-		return code;
+	TRY(opk_file_activities(&activities, &count, ctx, file));
 	rows->records = opk_alloc_array(count + 1, sizeof *rows->records);
 	if (!rows->records)
 		return opk_nomem(ctx, "what ran");
@@ -59,9 +54,9 @@ static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct o
 		                "%s does not say which kernels ran when: record it with "
 		                "--trace kernels",
 		                file->path);
-	code = find_groups(rows, ctx);
+	TRY(find_groups(rows, ctx));
 	qsort(rows->records, rows->count, sizeof *rows->records, by_gpu_and_time);
-	return code;
+	return OPK_OK;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -207,22 +202,19 @@ int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk
                       bool each_launch)
 {
 	const struct opk_stats *stats = NULL;
-	int code;
 
 	*rows = (struct opk_ran_rows){
 		.gpus = { .key = OPK_KEY_GPU },
 		.kernels = { .key = OPK_KEY_KERNEL | OPK_KEY_NAME },
 		.each_launch = each_launch,
 	};
-	code = opk_file_stats(&stats, ctx, file);
+	TRY(opk_file_stats(&stats, ctx, file));
 	rows->whole = opk_file_complete(file) && !(stats && stats->drop_count);
-	if (!code)
-		code = take_records(rows, ctx, file);
-	if (!code)
-		code = make_rows(rows, ctx);
-	for (size_t i = 0; !code && i < rows->gpus.count; i++)
-		code = find_shared(rows, ctx, i);
-	return code;
+	TRY(take_records(rows, ctx, file));
+	TRY(make_rows(rows, ctx));
+	for (size_t i = 0; i < rows->gpus.count; i++)
+		TRY(find_shared(rows, ctx, i));
+	return OPK_OK;
 }
 
 void opk_ran_rows_clear(struct opk_ran_rows *rows)

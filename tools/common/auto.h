@@ -11,7 +11,6 @@
 #include "plan/door.h"
 #include "set/door.h"
 
-OPK_DEFINE_AUTO(opk_aggregate)
 OPK_DEFINE_AUTO(opk_catalog)
 OPK_DEFINE_AUTO(opk_chips)
 OPK_DEFINE_AUTO(opk_description)
@@ -21,7 +20,6 @@ OPK_DEFINE_AUTO(opk_plan_split)
 OPK_DEFINE_AUTO(opk_set)
 OPK_DEFINE_AUTO(opk_set_import)
 OPK_DEFINE_AUTO(opk_single_pass_sets)
-OPK_DEFINE_AUTO(opk_split)
 OPK_DEFINE_AUTO(opk_summary)
 
 #endif

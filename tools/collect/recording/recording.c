@@ -13,8 +13,8 @@
 
 int recording_rank(void)
 {
-	for (size_t i = 0; opk_rank_variables[i]; i++) {
-		const char *value = getenv(opk_rank_variables[i]);
+	for (size_t i = 0; opk_rank_variable(i); i++) {
+		const char *value = getenv(opk_rank_variable(i));
 		int rank = value ? opk_rank_read(value) : -1;
 
 		if (rank >= 0)
@@ -24,7 +24,7 @@ int recording_rank(void)
 			say(0,
 			    "note: %s=%s is not a rank, which is a whole number up to %d: it is "
 			    "kept as env.%s only",
-			    opk_rank_variables[i], value, INT_MAX, opk_rank_variables[i]);
+			    opk_rank_variable(i), value, INT_MAX, opk_rank_variable(i));
 	}
 	return -1;
 }
