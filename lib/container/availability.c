@@ -4,11 +4,6 @@
 
 #include "container/container.h"
 
-bool opk_meta_is_probe(const struct opk_meta *meta)
-{
-	return meta->kind && !strcmp(meta->kind, "probe");
-}
-
 /* The section of the n-th image; -1 where there are fewer. */
 static long find_image(const struct opk_file *file, size_t n)
 {

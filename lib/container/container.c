@@ -157,6 +157,23 @@ int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i)
 	return code ? opk_file_add_place(ctx, code, file, i) : OPK_OK;
 }
 
+int opk_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section, uint64_t rows,
+                    uint64_t weight)
+{
+	size_t image = file->sections[section].link;
+
+	if (rows > OPK_FEW_ROWS && image != SIZE_MAX
+	    && rows > file->sections[image].plain_size / OPK_MIN_RANGE)
+		return opk_fail(ctx, OPK_EINPUT, "%ju rows for an image of %ju bytes",
+		                (uintmax_t)rows, (uintmax_t)file->sections[image].plain_size);
+	if (weight > opk_table_limit(file))
+		return opk_fail(ctx, OPK_EINPUT,
+		                "its rows and those before it would take %ju bytes, and those of a "
+		                "file of this size at most %ju",
+		                (uintmax_t)weight, (uintmax_t)opk_table_limit(file));
+	return OPK_OK;
+}
+
 /* ---- findings --------------------------------------------------------------------------- */
 
 int opk_finding_blame(struct opk_finding *finding, struct opk_ctx *ctx, const char *problem)

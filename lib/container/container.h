@@ -250,7 +250,7 @@ OPK_DEFINE_AUTO(opk_meta_storage)
  * collector knows nothing of them. meta_check.c
  */
 int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
-/* Whether it says what GPUs are like, and has neither metrics nor data. availability.c */
+/* Whether it says what GPUs are like, and has neither metrics nor data. meta_check.c */
 bool opk_meta_is_probe(const struct opk_meta *meta);
 /* Adds the names of the columns that it shows, as struct opk_meta says; false: out of memory. */
 struct opk_strlist;
@@ -335,7 +335,7 @@ static inline uint64_t opk_table_limit(const struct opk_file *file)
 }
 /*
  * OPK_EINPUT where a table has more rows than its image can have, or all tables weigh too much with
- * it. recording.c
+ * it. container.c
  */
 int opk_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section, uint64_t rows,
                     uint64_t weight);

@@ -139,6 +139,11 @@ static bool is_trace(const struct opk_meta *meta)
 	return meta->mode && !strcmp(meta->mode, "trace");
 }
 
+bool opk_meta_is_probe(const struct opk_meta *meta)
+{
+	return meta->kind && !strcmp(meta->kind, "probe");
+}
+
 static bool is_metric_name(const char *text)
 {
 	size_t length = strlen(text);
