@@ -110,6 +110,15 @@ int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
+void opk_made_rows_clear(struct opk_made_rows *rows)
+{
+	free(rows->ranges);
+	free(rows->ran);
+	free(rows->joined);
+	free(rows->values);
+	*rows = (struct opk_made_rows){ 0 };
+}
+
 void opk_evaluation_free(struct opk_evaluation *evaluation)
 {
 	if (!evaluation)

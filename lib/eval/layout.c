@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds images whose ranges can be added up. */
+/* Images as their tables say they are, and those whose ranges can be added up. */
 #include "eval/eval.h"
 
 #include <string.h>
@@ -61,4 +61,36 @@ void opk_layout_clear(struct opk_layout *layout)
 {
 	free(layout->head);
 	*layout = (struct opk_layout){ 0 };
+}
+
+/* Each row has its range, and each range its row. */
+int opk_segment_check(struct opk_ctx *ctx, const struct opk_segment *segment, size_t rows)
+{
+	if (!opk_segment_is_counted(segment) || segment->row_count == rows)
+		return OPK_OK;
+	if (segment->has_ranges)
+		return opk_fail(ctx, OPK_EINPUT, "the range table has %zu rows for %zu ranges",
+		                segment->row_count, rows);
+	return opk_fail(ctx, OPK_EINPUT, "there are times of %zu samples, and %zu samples",
+	                segment->row_count, rows);
+}
+
+int opk_image_check(size_t *rows, struct opk_ctx *ctx, const struct opk_nv_image_info *info,
+                    size_t size, enum opk_profiler profiler, uint32_t pass)
+{
+	/* A range with one pass of several is never whole. */
+	*rows = pass ? info->populated : info->completed;
+	/* A range takes more than a word: larger numbers come from damage. */
+	if (*rows > size / 8 || *rows > info->slots)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "the image claims %zu ranges in %zu slots and %zu bytes", *rows,
+		                info->slots, size);
+	/* Samples may have been cut short; a range with missing passes was cut off. */
+	if (profiler == OPK_PROFILER_RANGE && *rows < info->populated)
+		return opk_fail(
+			ctx, OPK_EINPUT,
+			"only %zu of %zu ranges are whole: the image was cut off, or passes "
+			"are missing",
+			info->completed, info->populated);
+	return OPK_OK;
 }

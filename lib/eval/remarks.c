@@ -38,16 +38,6 @@ void opk_values_remark(struct opk_values *values, const double *of_range)
 	}
 }
 
-void opk_remark_add(struct opk_remark *all, const struct opk_remark *one)
-{
-	if (!all->rows)
-		*all = *one;
-	else
-		all->rows += one->rows;
-	all->least = fmin(all->least, one->least);
-	all->most = fmax(all->most, one->most);
-}
-
 /* What the parts that are there amount to, in percent. */
 static void print_rest(char *out, size_t size, const struct opk_remark *lacking)
 {

@@ -63,15 +63,6 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
 
 /* ---- rows in memory ------------------------------------------------------------------------- */
 
-void opk_made_rows_clear(struct opk_made_rows *rows)
-{
-	free(rows->ranges);
-	free(rows->ran);
-	free(rows->joined);
-	free(rows->values);
-	*rows = (struct opk_made_rows){ 0 };
-}
-
 int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
                               struct opk_file *file, enum opk_profiler profiler,
                               const struct opk_eval_options *options)

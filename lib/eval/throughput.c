@@ -245,6 +245,16 @@ int opk_throughputs_trust(struct opk_throughputs *t, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
+void opk_remark_add(struct opk_remark *all, const struct opk_remark *one)
+{
+	if (!all->rows)
+		*all = *one;
+	else
+		all->rows += one->rows;
+	all->least = fmin(all->least, one->least);
+	all->most = fmax(all->most, one->most);
+}
+
 void opk_throughput_remark(struct opk_throughput *t, enum opk_remark_kind kind, const char *part,
                            double value)
 {
