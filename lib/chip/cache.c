@@ -69,7 +69,7 @@ void *opk_cache_load(size_t *size, struct opk_ctx *ctx, const char *kind, const 
 	opk_autofree void *data = NULL;
 	size_t all = 0, from;
 
-	/* That there is no file is no failure. */
+	/* A missing file is not a failure. */
 	opk_errors_mark(&mark, ctx);
 	if (path)
 		opk_read_file(&data, &all, ctx, path);

@@ -158,7 +158,7 @@ int opk_catalog_of_set_new(struct opk_catalog **out, struct opk_ctx *ctx, const 
 		catalog->set = opk_strdup(set);
 	code = catalog && !set == !catalog->set ? fill(catalog, ctx, chip, profiler)
 	                                        : opk_nomem(ctx, "a catalog");
-	/* That there is no such chip needs no more words. */
+	/* The message about an unknown chip is complete. */
 	if (code)
 		return code == OPK_EUSAGE ? code
 		                          : opk_add(ctx, code, "no metric catalog of %s", chip);

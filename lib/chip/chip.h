@@ -179,7 +179,7 @@ enum { OPK_CHIP_MASK_LATER = 63 };
 #define OPK_CHIPS_LATER ((opk_chip_mask)1 << OPK_CHIP_MASK_LATER)
 
 opk_chip_mask opk_chips_all(void);
-/* Those that a word means by name, architecture, compute capability or product; 0: none known. */
+/* The chips that a word means: a name, architecture, compute capability or product; 0: none. */
 opk_chip_mask opk_chips_meant(const char *word);
 /* Whether it means a chip older than Volta, the first that CUPTI's profilers know. */
 bool opk_chip_is_older(const char *word);

@@ -91,7 +91,7 @@ struct opk_chip_facts opk_chip_get_facts(const char *chip)
 	return opk_chip_known_facts(i);
 }
 
-/* Those that one of the releases from 12.6 to 13.5 does not list. */
+/* Chips that one of the releases from 12.6 to 13.5 does not list. */
 static const struct {
 	const char *chip;
 	struct opk_chip_releases releases;

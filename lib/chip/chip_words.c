@@ -199,7 +199,7 @@ bool opk_chip_is_older(const char *word)
 	for (size_t i = 0; i < sizeof products / sizeof *products; i++)
 		if (fit_of_product(products[i], squeezed))
 			return true;
-	/* Such as GP100. */
+	/* A chip of Pascal, Maxwell or Kepler, such as GP100. */
 	return strlen(word) == 5
 	       && (!strncasecmp(word, "GP1", 3) || !strncasecmp(word, "GM1", 3)
 	           || !strncasecmp(word, "GM2", 3) || !strncasecmp(word, "GK1", 3)

@@ -97,7 +97,7 @@ struct opk_full_name {
 	const struct opk_metric *metric;
 	size_t submetric;
 };
-/* That submetric; of a metric without any the metric's own properties. */
+/* The submetric; for a metric without any, the metric's own properties. */
 struct opk_submetric opk_catalog_submetric_of(const struct opk_catalog *catalog,
                                               const struct opk_full_name *name);
 
@@ -169,7 +169,7 @@ struct opk_legacy {
 	const char *formula; /* over full names of the chip; "": it has no counterpart */
 	/* Where a metric and an event have the same name: the other of the two; else NULL. */
 	const char *other_kind, *other_formula;
-	/* Those of the formula, or of the first that the chip would have to have. */
+	/* The terms of the formula, or of the first one that the chip would need. */
 	const struct opk_legacy_term *terms;
 	size_t term_count;
 	const char *nvidia; /* NVIDIA's own formula, which may be another; "": it names none */

@@ -33,7 +33,7 @@ size_t opk_formula_name_offset(const struct opk_formula *formula, size_t i)
 	return formula->names[i].at;
 }
 
-/* -0 is less than 0, whatever their order. */
+/* -0 is less than 0 in either order. */
 static double lesser(double a, double b)
 {
 	return a < b || (a == b && signbit(a)) ? a : b;

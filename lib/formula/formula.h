@@ -93,7 +93,7 @@ struct opk_unit {
 
 /* OPK_EINPUT with the byte and what is wanted there. */
 int opk_unit_parse(struct opk_unit *out, struct opk_ctx *ctx, const char *text);
-/* The same without a word: false, with *out unchanged, where the text is no unit. */
+/* The same without a message: false, with *out unchanged, where the text is not a unit. */
 bool opk_unit_try(struct opk_unit *out, const char *text);
 /* a * b^power; false, with *a unchanged, where that has too many factors or too high a power. */
 bool opk_unit_multiply(struct opk_unit *a, const struct opk_unit *b, int power);

@@ -245,7 +245,7 @@ int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const 
 	return OPK_OK;
 }
 
-/* Those of a name stay in their order. */
+/* Definitions of one name stay in their order. */
 static bool index_names(struct opk_definitions *all)
 {
 	for (size_t i = 0; i < all->count; i++) {

@@ -158,7 +158,7 @@ static struct pass_group *find_group(struct importer *im, const char *name)
 	return added;
 }
 
-/* Those of the chips on which the group is the pass of this number: a chip's groups in order. */
+/* The chips on which the group is the pass of this number: a chip's groups in order. */
 static opk_chip_mask chips_of_pass(struct importer *im, struct pass_group *group,
                                    opk_chip_mask chips, size_t pass)
 {

@@ -96,7 +96,7 @@ static int look_at(struct set *set, struct counting *c, const struct opk_strlist
 		return code;
 	for (size_t i = 0; !code && i < counters->count; i++)
 		code = opk_nv_counter_domains(&domains, c->ctx, c->scheduler, counters->items[i]);
-	/* Some counters that metrics depend on are in no domain of the chip; CUPTI refuses them. */
+	/* No domain of the chip counts some counters that metrics depend on; CUPTI refuses them. */
 	set->fits = set->fits && !code;
 	if (code)
 		return opk_allow(c->ctx, code, OPK_EUSAGE);
@@ -390,7 +390,7 @@ static int count_contained(struct counting *c)
 
 /* ---- all */
 
-/* Those that were not counted before, without names that a metric does not have. */
+/* The names that were not counted before, without names that a metric does not have. */
 static size_t find_unknown(struct opk_full_name *out, struct opk_catalog *catalog,
                            const struct opk_full_name *names, size_t name_count)
 {

@@ -92,7 +92,7 @@ static struct found *add(struct check *check, const struct opk_cause *cause)
 	return NULL;
 }
 
-/* Takes what is wrong but the outermost message, which a row has. */
+/* Takes all messages except the outermost one, which a row has. */
 static int take(struct check *check, const char *chip)
 {
 	const struct opk_ctx *ctx = check->ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a config image of anybody's says: NVIDIA's code crashes on others' bytes, so in a child. */
+/* Reads any config image, in a child process: NVIDIA's code crashes on foreign bytes. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"

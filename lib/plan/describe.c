@@ -225,7 +225,7 @@ static bool is_in(const struct opk_single_pass_set *set, const char *base)
 
 OPK_DEFINE_AUTO(opk_single_pass_sets)
 
-/* Those of this profiler's that have the metric; where the library is missing, none. */
+/* The profiler's sets that have the metric; none where the library is missing. */
 static int find_sets(struct opk_description *d, struct opk_ctx *ctx)
 {
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;

@@ -46,7 +46,7 @@ static int add_domains(struct opk_strlist *out, const struct trying *t,
 		if (own && opk_strlist_contains_sorted(&t->kept, counters->items[i]))
 			continue;
 		code = opk_nv_counter_domains(out, t->ctx, t->scheduler, counters->items[i]);
-		/* Some of GB20x's are in no domain. */
+		/* Some counters of GB20x have no domain. */
 		code = opk_allow(t->ctx, code, OPK_EUSAGE);
 	}
 	return code;
@@ -68,7 +68,7 @@ static int fit_beside(bool *out, const struct trying *t, const char *const *coun
 	return opk_nv_scheduler_fits(out, t->ctx, t->scheduler, names, used);
 }
 
-/* Those of its counters that find no room; where each does, but not together, all. */
+/* The counters that find no room; all of them, if each one does but they do not together. */
 static int find_homeless(struct opk_strlist *out, const struct trying *t,
                          const struct opk_strlist *counters)
 {

@@ -98,7 +98,7 @@ static int find(struct opk_metric_list *list, struct opk_ctx *ctx,
 	return choose_scope(list, ctx);
 }
 
-/* Those that can be collected, and in few passes. */
+/* Keeps metrics that can be collected, and in few passes. */
 static void keep_collectable(struct opk_metric_list *list)
 {
 	uint64_t most = list->options.max_passes ? list->options.max_passes : UINT64_MAX;

@@ -77,7 +77,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* With seconds to spend only what can't be is no use to look for. */
+/* With seconds to spend, only an impossible number of passes is not worth looking for. */
 static size_t aim(const struct searching *s, const struct opk_part *part)
 {
 	return s->options->effort > 0 || part->bound > part->enough ? part->bound : part->enough;
@@ -256,7 +256,7 @@ static void take_image(struct opk_plan *plan, struct opk_schedule_result *made, 
 	*made = old;
 }
 
-/* A plan with fewer dear passes, whatever else it has. */
+/* A plan with fewer dear passes is taken, even if it has more passes. */
 static int replace_dear(struct searching *s, struct opk_schedule *ours,
                         const struct opk_schedule *theirs)
 {

@@ -149,7 +149,7 @@ static void report(const struct splitting *s)
 	             100);
 }
 
-/* Those of the ones left, in order, that seem to fit one plan; without an estimate all. */
+/* Chooses metrics that are left, in order, that seem to fit one plan; without an estimate all. */
 static int choose(struct splitting *s)
 {
 	s->chosen_count = 0;
@@ -263,7 +263,7 @@ static int compare_ranks(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Those with like passes in the plan of the whole set come together. */
+/* Metrics with similar passes in the plan of the whole set come together. */
 static int rank_by_passes(struct ranked *ranked, struct splitting *s)
 {
 	const struct opk_counters *counters = &s->filling.counters;
@@ -285,7 +285,7 @@ static int rank_by_passes(struct ranked *ranked, struct splitting *s)
 	return OPK_OK;
 }
 
-/* Those that need most counters come first. */
+/* Metrics that need most counters come first. */
 static int rank_by_need(struct ranked *ranked, struct splitting *s)
 {
 	const size_t *first = s->filling.counters.first;

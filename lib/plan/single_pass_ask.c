@@ -38,7 +38,7 @@ static int fits(bool *out, const struct packing *p, size_t count)
 	*out = false;
 	TRY(open_host(&host, p));
 	code = opk_nv_add_metrics(p->ctx, host, p->kept, count);
-	/* What is listed need not be schedulable. */
+	/* Some listed metrics cannot be scheduled. */
 	if (code)
 		return code == OPK_ENOMEM ? code : opk_allow(p->ctx, code, code);
 	TRY(opk_schedule_image(&result, p->ctx, host));

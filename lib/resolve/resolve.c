@@ -48,7 +48,7 @@ static void check_names(struct opk_resolver *r)
 	}
 }
 
-/* Planning finds a name that no chip has, but for these few, which CUPTI plans all the same. */
+/* Planning finds names that no chip has, except these few, which CUPTI plans nevertheless. */
 static bool has_unlisted(const struct opk_resolver *r)
 {
 	for (size_t i = 0; i < r->list->count; i++) {
@@ -122,7 +122,7 @@ static void fill_columns(struct opk_resolver *r)
 			                        &entry->place);
 		add_heading(r, entry->heading, entry->heading == under, i);
 		under = entry->heading;
-		/* Those that no list names have no item. */
+		/* A derived metric that no list names has no item. */
 		r->out->listed += entry->item != NULL;
 	}
 	r->out->shown = r->out->metrics.count;

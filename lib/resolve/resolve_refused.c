@@ -40,7 +40,7 @@ static bool may_be_left_out(const struct opk_entry *entry)
 	return entry->derived == OPK_NOT_DERIVED && entry->optional;
 }
 
-/* Those that are refused leave the list. */
+/* Removes the refused metrics from the list. */
 static void drop_refused(struct opk_resolver *r, const bool *refused)
 {
 	opk_autofree bool *marked = opk_alloc_array(r->list->count + 1, sizeof *marked);

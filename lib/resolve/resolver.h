@@ -64,7 +64,7 @@ struct opk_resolver {
 	struct opk_target target;
 	struct opk_problems problems;
 	struct opk_symbols symbols;
-	struct opk_catalog *catalog;      /* NULL before it is needed */
+	struct opk_catalog *catalog;      /* NULL until it is needed */
 	bool full;                        /* that there are too many metrics was reported */
 	bool lost;                        /* an entry whose error was reported is in no list */
 	struct opk_strlist lost_labels;   /* of such entries */
@@ -98,7 +98,7 @@ void opk_resolve_missing(struct opk_resolver *r);
 void opk_resolve_derived(struct opk_resolver *r);
 /* resolve_roofline.c: what of the roofline there is on the chip, once the columns are known. */
 void opk_resolve_roofline(struct opk_resolver *r);
-/* Without what is no column any more. */
+/* Removes what is not a column any more. */
 void opk_resolved_keep_roofline(struct opk_resolved *resolved);
 void opk_resolved_clear_roofline(struct opk_meta_roofline *roofline);
 /* Their units alone, of those whose formulas are sound. */

@@ -272,7 +272,7 @@ static int settle(bool *settled, const struct gathering *g, size_t group, size_t
 	return OPK_OK;
 }
 
-/* Those in the bin make room: larger groups settle first, as `whole` says. */
+/* The groups in the bin make room: larger groups settle first, as `whole` says. */
 static int settle_all(bool *settled, const struct gathering *g, const size_t *before, size_t bin,
                       bool whole)
 {

@@ -78,7 +78,7 @@ struct opk_schedule_result {
  */
 int opk_schedule_try(struct opk_schedule_result *out, struct opk_ctx *ctx,
                      const struct opk_target *target, const char *const *metrics, size_t count);
-/* The same for one metric; that CUPTI refuses it is no failure, and then there is no image. */
+/* The same for one metric; if CUPTI refuses it, this does not fail, and there is no image. */
 int opk_schedule_alone(struct opk_schedule_result *out, struct opk_ctx *ctx,
                        const struct opk_target *target, const char *metric);
 /* The result for metrics that the host object has been given. */

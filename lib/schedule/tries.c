@@ -12,7 +12,7 @@
 
 /* What earlier tries say counts less and less, by this. */
 #define FADING 0.9
-/* As hard as so many for each counter is none. */
+/* No counter is as hard as so many for each of them. */
 #define HARDEST 20
 
 /* ---- bins */
@@ -126,7 +126,7 @@ static int pack(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_
 	return opk_schedule_read(out, ctx, part->counters, &made);
 }
 
-/* Puts those that are in no bin into bins from `first` on. */
+/* Puts members without a bin into bins from `first` on. */
 static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_part *part,
                 const struct opk_nv_scheduler *like, const struct opk_ranked *order, size_t first)
 {

@@ -105,7 +105,7 @@ static bool needs_device(const struct together *t, size_t metric)
 	return false;
 }
 
-/* Whether CUPTI plans those of the device, or the others; `used` of them. */
+/* Asks CUPTI for a plan of the device's metrics alone, or of the others; `used` of them. */
 static int try_apart(size_t *used, const struct together *t, bool device)
 {
 	opk_autofree const char **names = opk_alloc_array(t->counters.metric_count + 1,
@@ -193,7 +193,7 @@ int opk_schedule_alone(struct opk_schedule_result *out, struct opk_ctx *ctx,
 struct search {
 	struct opk_ctx *ctx;
 	const struct opk_refused *what;
-	int code; /* that is no refusal */
+	int code; /* of a failure other than a refusal */
 	bool ended;
 };
 

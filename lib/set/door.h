@@ -6,7 +6,7 @@
 #include "base/ctx.h"
 #include "chip/door.h"
 
-/* From metric names with commas between, whatever they look like. OPK_EUSAGE: there are none. */
+/* From metric names with commas between, which are not checked. OPK_EUSAGE: there are none. */
 int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *names);
 /* opk_set_find_on() without a chip, so without "single-pass:". */
 int opk_set_find(struct opk_set **out, struct opk_ctx *ctx, const char *spec);

@@ -119,7 +119,7 @@ struct opk_set *opk_set_use(struct opk_set *set);
 /* One more; false when out of memory. */
 bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place);
 void opk_words_clear(struct opk_words *words);
-/* Appends a metric that is in no file; false when out of memory. */
+/* Appends a metric that does not come from a file; false when out of memory. */
 bool opk_set_add_name(struct opk_set *set, const char *name);
 
 /*

@@ -25,7 +25,7 @@ static void check_pattern(struct checker *c, const struct opk_pattern *pattern,
 		opk_problems_add(c->problems, place, "more than %d patterns", OPK_MAX_PATTERNS);
 		c->too_much = true;
 	} else if (pattern->kind == OPK_PATTERN_REGEX && c->seconds && *c->seconds > 0) {
-		/* That no time is left is reported once. */
+		/* A lack of time is reported once. */
 		opk_pattern_check(c->ctx, c->problems, pattern, place, c->seconds);
 	}
 }
@@ -54,7 +54,7 @@ static void report_unknown(struct checker *c, const struct opk_word *word, const
 		report_underscore(c, word, name);
 		return;
 	}
-	/* What will not be shown need not be looked for. */
+	/* Suggestions that will not be shown are not looked for. */
 	for (size_t i = 0; i < c->symbols->derived.count && !opk_problems_full(c->problems); i++)
 		opk_suggestions_try(&derived, c->symbols->derived.items[i].name.text);
 	if (!opk_problems_full(c->problems))

@@ -27,7 +27,7 @@ int opk_set_from_names(struct opk_set **out, struct opk_ctx *ctx, const char *sp
 	return OPK_OK;
 }
 
-/* ---- what is no set */
+/* ---- words that are not a set */
 
 static int is_legacy(bool *out, struct opk_ctx *ctx, const char *name)
 {

@@ -25,7 +25,7 @@ static int add_set(struct opk_listing *rows, struct opk_ctx *ctx, const struct o
 	return OPK_OK;
 }
 
-/* One bad file is no reason to hide the others. */
+/* A bad file has a row, too, so that the others are listed. */
 static int add_bad(struct opk_listing *rows, struct opk_ctx *ctx, const char *name,
                    const char *path)
 {

@@ -84,7 +84,7 @@ static struct file *find_file(struct loading *l, const char *path)
 /* Paths are relative to the file that names them. */
 static int find_path(char **out, struct loading *l, const struct opk_set *set, const char *word)
 {
-	/* What comes through a pipe is in no folder. */
+	/* A set that comes through a pipe has no folder. */
 	const char *slash = opk_stream_find(l->ctx, set->path) ? NULL : strrchr(set->path, '/');
 	int code;
 
@@ -195,7 +195,7 @@ static bool add_open_folder(struct loading *l, const char *folder)
 	return !real || opk_strlist_take(&l->open_folders, opk_printf("%s/", real));
 }
 
-/* That of the first set. */
+/* Adds the folder of the first set. */
 static bool add_first_folder(struct loading *l, const char *path)
 {
 	const char *slash = opk_stream_find(l->ctx, path) ? NULL : strrchr(path, '/');
@@ -205,7 +205,7 @@ static bool add_first_folder(struct loading *l, const char *path)
 	return folder && add_open_folder(l, folder);
 }
 
-/* That, if there is a path, and those in which sets are found by name. */
+/* Finds it, if there is a path, and the folders in which sets are found by name. */
 static int find_open_folders(struct loading *l, const char *path)
 {
 	opk_autostrlist struct opk_strlist where = { 0 };

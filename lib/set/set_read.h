@@ -61,7 +61,7 @@ void opk_set_read_word(struct opk_set_reader *r, struct opk_word *out,
 /* A list of at least one, each text and there once. */
 void opk_set_read_words(struct opk_set_reader *r, struct opk_words *out,
                         const struct opk_yaml *value, const char *one, const char *many);
-/* Reports words that are the same in another case; those of the very same letters were reported. */
+/* Reports words that differ in case alone; words that are the same were reported before. */
 void opk_set_check_cases(struct opk_set_reader *r, const struct opk_words *words, const char *one);
 /*
  * The items of a list; another value is a problem, and text as good as a list of it alone. With a

@@ -130,7 +130,7 @@ bool opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yam
 	return false;
 }
 
-/* Hexadecimal numbers, infinity and the like are no numbers of the language. */
+/* Hexadecimal numbers, infinity and the like are not numbers of the language. */
 static enum opk_decimal read_decimal(double *out, const char *text)
 {
 	size_t length = 0;
@@ -261,7 +261,7 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 		struct meant meant;
 		size_t field;
 
-		/* Whatever this key was: it may have been one that is missing. */
+		/* This key may have been one that is missing. */
 		if (key->kind == OPK_YAML_BAD) {
 			seen = ~0U;
 			continue;

@@ -33,7 +33,7 @@ struct opk_nv_release {
 	bool lists_sets; /* from 13.2 on: single-pass sets of its own */
 };
 struct opk_nv_release opk_nv_release_of(uint32_t version);
-/* That of the library in use, which is opened; "this libcupti" where there is none. */
+/* The release of the library in use, which is opened; "this libcupti" where there is none. */
 struct opk_nv_release opk_nv_release(struct opk_ctx *ctx);
 
 /* What the two libraries say that they are; 0 of one that is not loaded. */
@@ -53,7 +53,7 @@ bool opk_nv_refused(struct opk_ctx *ctx, int code);
 /* Loads the libraries now, into this process, if there are any. What needs them says why not. */
 void opk_nv_load(struct opk_ctx *ctx);
 
-/* Whether they are loaded into this process, for whatever context. */
+/* Whether any context has loaded them into this process. */
 bool opk_nv_loaded(void);
 
 /* cuptiProfilerHostGetSupportedChips */
@@ -88,7 +88,7 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 /* cuptiProfilerHostGetBaseMetrics; appends. */
 int opk_nv_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                         enum opk_metric_type type);
-/* Those of all types. */
+/* The base metrics of all types. */
 int opk_nv_all_base_metrics(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_nv_host *host);
 /*
  * cuptiProfilerHostGetSubMetrics of a base metric: what may follow it (".sum.per_second"),

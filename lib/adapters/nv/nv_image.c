@@ -19,7 +19,7 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 	return OPK_OK;
 }
 
-/* A range that is begun was counted, whatever CUPTI says. */
+/* A range that is begun was counted, even if CUPTI does not count it. */
 static int count_begun(size_t *populated, struct opk_ctx *ctx, const void *image)
 {
 	NV_PARAMS(params, DataGetNumRanges, .pCounterDataImage = image);
