@@ -28,7 +28,7 @@
  *
  * Groups, in the order of use: context, errors, rows, NVIDIA libraries, chips, metrics, metric
  * sets, plans, building, files, recordings, what a file replaces, writing, evaluation, tables,
- * Arrow, traces, comparison, summaries, charts, pictures, reports, new recordings, repair.
+ * Arrow, traces, comparison, summaries, pictures, reports, new recordings, repair.
  */
 #ifndef OFFPEAK_H
 #define OFFPEAK_H
@@ -1268,81 +1268,75 @@ enum opk_summary_list {
 int opk_summary_list(struct opk_listing **out, struct opk_ctx *ctx,
                      const struct opk_summary *summary, enum opk_summary_list which);
 
-/* ---- charts ---------------------------------------------------------------------------------- */
+/* ---- pictures -------------------------------------------------------------------------------- */
 
-/* PM samples, and what ran, over time: as numbers to draw. */
+/* What `offpeak plot` draws: as SVG, as the shapes that it has, and as numbers. */
 
-struct opk_chart_options {
+enum opk_picture_kind {
+	OPK_PICTURE_ROOFLINE, /* kernels between the roofs, as the recording or the set says */
+	OPK_PICTURE_KERNELS,  /* kernels by time */
+	OPK_PICTURE_STACK,    /* parts of a whole, a row a kernel */
+	OPK_PICTURE_TIMELINE  /* PM samples over time, with NVTX ranges and launches */
+};
+
+struct opk_picture_options {
 	size_t size;
-	const struct opk_eval_options *eval; /* which metrics, and samples; NULL: all */
-	size_t points;                       /* 0: 1000 */
-	/* What ran close together is joined until so many bars are left; 0: 1500. */
-	size_t bars;
+	double width, height; /* in CSS pixels; 0: what suits the picture */
+	const char *title;    /* NULL: the picture's own */
+	bool dark;
+	size_t top;         /* at most so many kernels; 0: as many as suit the picture */
+	const char *kernel; /* only kernels like this: a shell pattern; NULL: all */
+	const char *group;  /* of a stack: the heading of its columns; NULL: the first */
+	/* Of a timeline: which metrics, and samples; NULL: all. */
+	const struct opk_eval_options *eval;
 };
 
 /*
- * PM samples, and what ran, as so many numbers as can be drawn, in ns of host time. Evaluates the
- * file, which must outlive the result, as opk_table_new() does; up to 2^23 values are in memory at
- * a time. OPK_EUSAGE: neither samples nor what ran was recorded.
+ * Evaluates the file, as opk_table_new() does it. OPK_EUSAGE: the recording lacks what the picture
+ * is drawn of, no kernel is like `kernel`, or the picture is too narrow.
  */
-struct opk_chart;
-int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const struct opk_chart_options *options);
-void opk_chart_free(struct opk_chart *chart);
+struct opk_picture;
+int opk_picture_new(struct opk_picture **out, struct opk_ctx *ctx, struct opk_file *file,
+                    enum opk_picture_kind kind, const struct opk_picture_options *options);
+void opk_picture_free(struct opk_picture *picture);
+/* UTF-8 without scripts; as long as the picture. */
+const char *opk_picture_svg(const struct opk_picture *picture);
 
-enum opk_chart_list {
-	/* One row: start_ns, end_ns, of all samples, else of all that ran; points */
-	OPK_CHART_ABOUT,
-	/* GPUs, or ranks on them: title, "node7 GPU 0 rank 3"; host, gpu, device, rank, samples */
-	OPK_CHART_PLACES,
-	/* place, from 0; name of a metric; unit; lowest and highest, or NaN; missing values */
-	OPK_CHART_LINES,
+enum opk_picture_list {
+	/* Fields between axes: left, top, right, bottom; x_from, x_to, y_from, y_to; x_log, y_log */
+	OPK_PICTURE_PANELS,
 	/*
-	 * place; title, "stream 7"; is_range (NVTX of a thread); row, of the lanes of this stream
-	 * or thread, from 0. Bars of a lane don't overlap.
+	 * kind: "line", "rect", from x, y to x2, y2; "mark", around x, y, of this size: a circle, or
+	 * points in units of it; "area", "path", of points; "text", whose baseline is at y, its
+	 * left, right or center (anchor) at x; "x tick", "y tick", labels of an axis, at x or y.
+	 * panel, from 0; class, as in SVG; angle, in degrees; colour, "#0072b2" of a series, else
+	 * ""; opacity; stroke, the width of lines; kernel, by its number in the order of time.
 	 */
-	OPK_CHART_LANES,
+	OPK_PICTURE_SHAPES,
 	/*
-	 * By start: lane, from 0; start_ns, end_ns; name, short for kernels; full_name, as
-	 * recorded; records, of short ones close to each other, of which this is the first.
+	 * Roofline: kernel; level; intensity, operations a byte, and rate, operations a second, both
+	 * above 0; their unit; share of the time of all kernels, 0 to 1, or NaN; highest: the
+	 * largest share of a peak that is known, "fp32 48.1%", "L2 at least 12%" where not all parts
+	 * of its throughput are known, or ""; text: all shares, and what is not known, in words.
+	 * Kernels: kernel, time, share. Stack: kernel, part, value, unit.
+	 * Timeline: place, "node7 GPU 0 rank 3"; metric; unit; start_ns, end_ns; least, most, or NaN.
 	 */
-	OPK_CHART_BARS
-};
-/* One of the lists above. */
-int opk_chart_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_chart *chart,
-                   enum opk_chart_list which);
-/* The least or the most of a line, from 0, at each of the points; NaN: there is no value. */
-const double *opk_chart_line(const struct opk_chart *chart, size_t line, bool most);
-
-/* ---- pictures -------------------------------------------------------------------------------- */
-
-/* Kernels between their roofs, as numbers to draw. */
-
-enum opk_roofline_list {
+	OPK_PICTURE_NUMBERS,
 	/*
-	 * One row: title; unit of operations, "flop", or "op" where they differ; notes: which
-	 * kernels have no dot, and what every kernel lacks, in sentences, or "".
-	 */
-	OPK_ROOFLINE_ABOUT,
-	/*
-	 * name; is_level: of memory, in bytes a second, else of operations a second; peak, the
-	 * highest of all kernels, since it goes with the clock; idle: no kernel has such
+	 * Roofline: name; is_level: of memory, in bytes a second, else of operations a second; peak,
+	 * the highest of all kernels, since it goes with the clock; idle: no kernel has such
 	 * operations; unit: "byte", "flop", or "op" of integers.
 	 */
-	OPK_ROOFLINE_ROOFS,
+	OPK_PICTURE_ROOFS,
 	/*
-	 * Kernels at levels of memory, kernel by kernel: kernel, its name; roof, the level's, from
-	 * 0; intensity, operations a byte, and rate, operations a second, both above 0; share of
-	 * the time of all kernels, 0 to 1, or NaN; highest: the largest share of a peak that is
-	 * known, "fp32 48.1%", "L2 at least 12%" where not all parts of its throughput are known,
-	 * or ""; text: all shares, and what is not known, in words. Each type of operation has its
-	 * own peak; a level has bytes a second, and its throughput.
+	 * Timeline, what ran: place; lane, "stream 7"; start_ns, end_ns; name, short for kernels;
+	 * full_name, as recorded; records, of short ones close to each other: this is the first.
 	 */
-	OPK_ROOFLINE_DOTS
+	OPK_PICTURE_RAN
 };
-/* OPK_EUSAGE: the recording has no roofline, or the summary lacks a column that it needs. */
-int opk_roofline_list(struct opk_listing **out, struct opk_ctx *ctx,
-                      const struct opk_summary *summary, enum opk_roofline_list which);
+/* One of the lists above, as long as the picture; without rows where it has none. */
+const struct opk_listing *opk_picture_list(const struct opk_picture *picture,
+                                           enum opk_picture_list which);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 

@@ -21,18 +21,6 @@ static void teardown(void)
 	opk_ctx_free(ctx);
 }
 
-static int keep(void *data, const void *bytes, size_t size)
-{
-	opk_buf_add(data, bytes, size);
-	return 0;
-}
-
-static int refuse(void *data, const void *bytes, size_t size)
-{
-	(void)data, (void)bytes, (void)size;
-	return 1;
-}
-
 static size_t count_of(const struct opk_buf *text, const char *part)
 {
 	size_t count = 0;
@@ -193,7 +181,7 @@ static const struct opk_roof roofs[] = { { "DRAM", true, 1e12, false, "byte" },
 	                                 { "fp32", false, 5e13, true, "flop" } };
 
 /* Kernels with a dot at each of two levels. */
-static int draw(struct opk_buf *out, opk_sink_fn *sink, size_t count, size_t top, bool in_page)
+static int draw(struct opk_svg *svg, size_t count, size_t top)
 {
 	opk_autofree struct opk_drawn *items = opk_alloc_array(count, sizeof *items);
 	opk_autofree struct opk_roofline_dot *dots = opk_alloc_array(2 * count, sizeof *dots);
@@ -210,61 +198,62 @@ static int draw(struct opk_buf *out, opk_sink_fn *sink, size_t count, size_t top
 		items[i] = (struct opk_drawn){ "k<script>", 10, 1.0 / (double)count, NULL };
 	}
 	options.top = top;
-	options.in_page = in_page;
-	return opk_draw_roofline(sink, out, ctx, &roofline, &kernels, &options);
+	return opk_draw_roofline(svg, ctx, &roofline, &kernels, &options);
 }
 
 START_TEST(roofline)
 {
-	opk_autobuf struct opk_buf file = { 0 }, page = { 0 };
+	opk_autosvg struct opk_svg svg = { 0 }, in_page = { .in_page = true };
+	struct opk_buf *file = &svg.buf, *page = &in_page.buf;
 
-	ck_assert_int_eq(draw(&file, keep, 3, 0, false), OPK_OK);
-	opk_buf_add(&file, "", 1);
-	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 6);
-	ck_assert_uint_eq(count_of(&file, "data-level=\"DRAM\""), 4);
-	ck_assert_uint_eq(count_of(&file, "data-kernel=\"2\""), 3);
-	ck_assert_uint_eq(count_of(&file, "<g class=\"roof\""), 3);
-	ck_assert_uint_eq(count_of(&file, "fp32 50 Tflop/s"), 2);
-	ck_assert_uint_eq(count_of(&file, "1 kernel without operations."), 1);
-	ck_assert_uint_eq(count_of(&file, "<script"), 0);
-	ck_assert_uint_eq(count_of(&file, "k&lt;script&gt;\nL2: 2 flop/byte, 1 Tflop/s\n"
-	                                  "All &lt;shares&gt;.\n33.3% of the time"),
+	ck_assert_int_eq(draw(&svg, 3, 0), OPK_OK);
+	opk_buf_add(file, "", 1);
+	ck_assert_uint_eq(count_of(file, "class=\"mark dot "), 6);
+	ck_assert_uint_eq(count_of(file, "data-level=\"DRAM\""), 4);
+	ck_assert_uint_eq(count_of(file, "data-kernel=\"2\""), 3);
+	ck_assert_uint_eq(count_of(file, "<line class=\"roof\""), 3);
+	ck_assert_uint_eq(count_of(file, "fp32 50 Tflop/s"), 2);
+	ck_assert_uint_eq(count_of(file, "1 kernel without operations."), 1);
+	ck_assert_uint_eq(count_of(file, "<script"), 0);
+	ck_assert_uint_eq(count_of(file, "k&lt;script&gt;\nL2: 2 flop/byte, 1 Tflop/s\n"
+	                                 "All &lt;shares&gt;.\n33.3% of the time"),
 	                  1);
-	ck_assert_uint_eq(count_of(&file, ">k&lt;script&gt;: L2 50%</text>"), 3);
-	ck_assert_uint_eq(count_of(&file, "1 kernel without operations. Lacks."), 1);
-	ck_assert_uint_eq(count_of(&file, "<g class=\"roof\" stroke-width=\"1.5\" opacity="), 1);
-	ck_assert_uint_eq(count_of(&file, "<style>"), 1);
-	ck_assert_int_eq(draw(&page, keep, 3, 2, true), OPK_OK);
-	opk_buf_add(&page, "", 1);
-	ck_assert_uint_eq(count_of(&page, "class=\"mark dot "), 4);
-	ck_assert_uint_eq(count_of(&page, "The first 2 of 3 kernels by time."), 1);
-	ck_assert_uint_eq(count_of(&page, "<style>") + count_of(&page, "style=\""), 0);
-	ck_assert_int_eq(draw(&page, refuse, 1, 0, false), OPK_EFAILED);
+	ck_assert_uint_eq(count_of(file, ">k&lt;script&gt;: L2 50%</text>"), 3);
+	ck_assert_uint_eq(count_of(file, "1 kernel without operations. Lacks."), 1);
+	ck_assert_uint_eq(count_of(file, "<line class=\"roof\" stroke-width=\"1.5\" opacity="), 1);
+	ck_assert_uint_eq(count_of(file, "<style>"), 1);
+	ck_assert_int_eq(draw(&in_page, 3, 2), OPK_OK);
+	opk_buf_add(page, "", 1);
+	ck_assert_uint_eq(count_of(page, "class=\"mark dot "), 4);
+	ck_assert_uint_eq(count_of(page, "The first 2 of 3 kernels by time."), 1);
+	ck_assert_uint_eq(count_of(page, "<style>") + count_of(page, "style=\""), 0);
 }
 END_TEST
 
 /* More names than find room: the picture says so, and none overlap. */
 START_TEST(crowded)
 {
-	opk_autobuf struct opk_buf file = { 0 };
+	opk_autosvg struct opk_svg svg = { 0 };
+	struct opk_buf *file = &svg.buf;
 
-	ck_assert_int_eq(draw(&file, keep, 400, 400, false), OPK_OK);
-	opk_buf_add(&file, "", 1);
-	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 800);
-	ck_assert_uint_eq(count_of(&file, "No room for "), 1);
-	ck_assert_uint_lt(count_of(&file, ">k&lt;script&gt;: L2 50%</text>"), 100);
+	ck_assert_int_eq(draw(&svg, 400, 400), OPK_OK);
+	opk_buf_add(file, "", 1);
+	ck_assert_uint_eq(count_of(file, "class=\"mark dot "), 800);
+	ck_assert_uint_eq(count_of(file, "No room for "), 1);
+	ck_assert_uint_lt(count_of(file, ">k&lt;script&gt;: L2 50%</text>"), 100);
 }
 END_TEST
 
 /* Where kernels are very many, those are drawn that took most time. */
 START_TEST(many)
 {
-	opk_autobuf struct opk_buf file = { 0 };
+	opk_autosvg struct opk_svg svg = { 0 };
+	struct opk_buf *file = &svg.buf;
 
-	ck_assert_int_eq(draw(&file, keep, 20000, 0, false), OPK_OK);
-	opk_buf_add(&file, "", 1);
-	ck_assert_uint_eq(count_of(&file, "class=\"mark dot "), 2 * OPK_ROOFLINE_KERNELS);
-	ck_assert_uint_eq(count_of(&file, "The first 300 of 20000 kernels by time."), 1);
+	ck_assert_int_eq(draw(&svg, 20000, 0), OPK_OK);
+	opk_buf_add(file, "", 1);
+	ck_assert_uint_eq(count_of(file, "class=\"mark dot "), 2 * OPK_ROOFLINE_KERNELS);
+	ck_assert_uint_eq(count_of(file, "The first 300 of 20000 kernels by time."), 1);
 }
 END_TEST
 
@@ -469,25 +458,26 @@ START_TEST(stacks)
 	struct opk_drawn items[COUNT(shares)];
 	const struct opk_drawn_kernels kernels = { .items = items, .count = COUNT(items) };
 	const struct opk_picture_options options = OPK_INIT(options);
-	opk_autobuf struct opk_buf file = { 0 };
+	opk_autosvg struct opk_svg svg = { 0 };
+	struct opk_buf *file = &svg.buf;
 
 	for (size_t i = 0; i < COUNT(items); i++)
 		items[i] = (struct opk_drawn){ "k", NAN, NAN, shares[i] };
 	opk_stack_measure(&stack, &kernels);
 	ck_assert(stack.shares);
-	ck_assert_int_eq(opk_draw_stack(keep, &file, ctx, &stack, &kernels, &options), OPK_OK);
-	opk_buf_add(&file, "", 1);
-	ck_assert_uint_eq(count_of(&file, "class=\"mark "), 3);
-	ck_assert_uint_eq(count_of(&file, ">no value</text>"), 1);
-	ck_assert_uint_eq(count_of(&file, ">0.0%</text>"), 1);
-	ck_assert_uint_eq(count_of(&file, ">+ nan</text>"), 1);
-	ck_assert_uint_eq(count_of(&file, "3 values are nan."), 1);
+	ck_assert_int_eq(opk_draw_stack(&svg, ctx, &stack, &kernels, &options), OPK_OK);
+	opk_buf_add(file, "", 1);
+	ck_assert_uint_eq(count_of(file, "class=\"mark "), 3);
+	ck_assert_uint_eq(count_of(file, ">no value</text>"), 1);
+	ck_assert_uint_eq(count_of(file, ">0.0%</text>"), 1);
+	ck_assert_uint_eq(count_of(file, ">+ nan</text>"), 1);
+	ck_assert_uint_eq(count_of(file, "3 values are nan."), 1);
 }
 END_TEST
 
 /* ---- timelines -------------------------------------------------------------------------- */
 
-static int draw_timeline(struct opk_buf *out, double width)
+static int draw_timeline(struct opk_picture **out, double width)
 {
 	struct opk_file *file = NULL;
 	struct opk_picture_options options = OPK_INIT(options);
@@ -495,7 +485,7 @@ static int draw_timeline(struct opk_buf *out, double width)
 
 	options.width = width;
 	if (!code)
-		code = opk_picture_timeline(keep, out, ctx, file, NULL, &options);
+		code = opk_picture_new(out, ctx, file, OPK_PICTURE_TIMELINE, &options);
 	opk_file_free(file);
 	return code;
 }
@@ -514,7 +504,8 @@ START_TEST(short_timelines)
 		  .start_ns = base + 100,
 		  .end_ns = base + 200 },
 	};
-	opk_autobuf struct opk_buf file = { 0 };
+	struct opk_picture *drawn = NULL;
+	const union opk_cell *row;
 	struct opk_writer *writer;
 
 	ck_assert_int_eq(opk_writer_new(&writer, ctx, in_folder("ran.opk")), OPK_OK);
@@ -522,14 +513,22 @@ START_TEST(short_timelines)
 	ck_assert_int_eq(opk_writer_add_activities(writer, ran, COUNT(ran)), OPK_OK);
 	ck_assert_int_eq(opk_writer_finish(writer), OPK_OK);
 	opk_writer_free(writer);
-	ck_assert_int_eq(draw_timeline(&file, 1010), OPK_OK);
-	opk_buf_add(&file, "", 1);
+	ck_assert_int_eq(draw_timeline(&drawn, 1010), OPK_OK);
 	/* 700 pixels for 200 ns. */
-	ck_assert_uint_eq(count_of(&file, "x=\"290\" y=\"44\" width=\"175\""), 1);
-	ck_assert_uint_eq(count_of(&file, "x=\"640\" y=\"44\" width=\"350\""), 1);
-	ck_assert_uint_eq(count_of(&file, ">100 ns<"), 1);
-	ck_assert_int_eq(draw_timeline(&file, 509), OPK_EUSAGE);
-	ck_assert_int_eq(draw_timeline(&file, 510), OPK_OK);
+	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"290\" y=\"44\" width=\"175\""));
+	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"640\" y=\"44\" width=\"350\""));
+	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), ">100 ns<"));
+	/* A row and a bar are where the picture has them, and times are exact. */
+	row = opk_listing_get(opk_picture_list(drawn, OPK_PICTURE_PANELS), 0);
+	ck_assert_double_eq(row[0].number, 290);
+	ck_assert_double_eq(row[5].number, 200);
+	row = opk_listing_get(opk_picture_list(drawn, OPK_PICTURE_RAN), 1);
+	ck_assert_uint_eq(row[2].uint, base + 100);
+	ck_assert_str_eq(row[4].string, "b");
+	opk_picture_free(drawn);
+	ck_assert_int_eq(draw_timeline(&drawn, 509), OPK_EUSAGE);
+	ck_assert_int_eq(draw_timeline(&drawn, 510), OPK_OK);
+	opk_picture_free(drawn);
 }
 END_TEST
 

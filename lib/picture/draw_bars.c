@@ -19,10 +19,9 @@ void opk_bars_fit_names(struct opk_bars *bars, const struct opk_drawn_kernels *k
 void opk_bars_measure(struct opk_bars *bars, const struct opk_picture_options *options, size_t rows,
                       double above, double side)
 {
-	struct opk_svg *svg = &bars->svg;
+	struct opk_svg *svg = bars->svg;
 
 	bars->rows = rows ? rows : 1;
-	svg->in_page = options->in_page;
 	svg->width = options->width > 0 ? options->width : WIDTH;
 	bars->top = (svg->in_page ? 6 : TITLE) + above;
 	bars->bottom = bars->top + OPK_BARS_ROW * (double)bars->rows;
@@ -41,29 +40,33 @@ static void put_tick(struct opk_bars *bars, double value, const char *unit, bool
 	opk_autobuf struct opk_buf text = { 0 };
 	double x = opk_axis_at(&bars->x, value);
 
-	opk_svg_line(&bars->svg, "grid", x, bars->top, x, bars->bottom);
+	opk_svg_line(bars->svg, "grid", x, bars->top, x, bars->bottom);
 	if (share)
 		opk_buf_add_printf(&text, "%.3g%%", 100 * value);
 	else
 		opk_put_value(&text, value, unit);
-	opk_svg_put_buffer(&bars->svg, "muted", x, bars->bottom + OPK_SVG_LINE, OPK_ANCHOR_MIDDLE,
-	                   &text);
+	opk_svg_tick(bars->svg, OPK_SHAPE_X_TICK, x, "muted", x, bars->bottom + OPK_SVG_LINE,
+	             &text);
 }
 
 void opk_bars_begin(struct opk_bars *bars, const struct opk_picture_options *options,
                     const char *title, const char *description, const char *unit, bool shares)
 {
 	enum { LABELS = 5 };
+	const struct opk_axis rows = {
+		.from = (double)bars->rows, .to = 0, .begin = bars->bottom, .end = bars->top
+	};
 	struct opk_ticks ticks;
 
 	title = options->title ? options->title : title;
-	opk_svg_begin(&bars->svg, title, description, options->dark);
-	if (!bars->svg.in_page)
-		opk_svg_heading(&bars->svg, LEFT, 24, title);
+	opk_svg_begin(bars->svg, title, description, options->dark);
+	if (!bars->svg->in_page)
+		opk_svg_heading(bars->svg, LEFT, 24, title);
+	opk_svg_panel(bars->svg, &bars->x, &rows);
 	opk_axis_ticks(&ticks, &bars->x, LABELS);
 	for (size_t i = 0; i < ticks.count; i++)
 		put_tick(bars, ticks.values[i], unit, shares);
-	opk_svg_line(&bars->svg, "axis", bars->x.begin, bars->top, bars->x.begin, bars->bottom);
+	opk_svg_line(bars->svg, "axis", bars->x.begin, bars->top, bars->x.begin, bars->bottom);
 }
 
 double opk_bars_y(const struct opk_bars *bars, size_t row)
@@ -75,38 +78,48 @@ double opk_bars_y(const struct opk_bars *bars, size_t row)
 
 void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *name)
 {
-	opk_autofree char *text = opk_label_fit(name, bars->names);
+	opk_autofree char *fitting = opk_label_fit(name, bars->names);
+	double y = opk_bars_y(bars, row);
+	opk_autobuf struct opk_buf text = { 0 };
 
-	if (!text)
-		bars->svg.buf.failed = true;
-	else
-		opk_svg_label(&bars->svg, "label", bars->x.begin - 8, opk_bars_y(bars, row) + 4,
-		              OPK_ANCHOR_END, text);
+	text.failed = !fitting;
+	opk_buf_add_text(&text, fitting ? fitting : "");
+	opk_svg_tick(bars->svg, OPK_SHAPE_Y_TICK, y, "label", bars->x.begin - 8, y + 4, &text);
 }
 
 void opk_bars_put_bar(struct opk_bars *bars, size_t row, double from, double to, const char *class,
                       size_t kernel, struct opk_buf *title)
 {
 	double x = opk_axis_at(&bars->x, from), end = opk_axis_at(&bars->x, to);
+	double y = opk_bars_y(bars, row);
 
-	if (kernel == SIZE_MAX) {
-		opk_svg_put(&bars->svg, "<rect");
-		opk_svg_put_attribute(&bars->svg, "class", class);
-	} else {
-		opk_begin_mark(&bars->svg, "<rect", class, kernel);
-	}
-	opk_svg_put(&bars->svg, " fill-opacity=\".6\"");
-	opk_svg_put_number(&bars->svg, "x", x);
-	opk_svg_put_number(&bars->svg, "y", opk_bars_y(bars, row) - OPK_BARS_BAR / 2.0);
-	/* What is there can be seen. */
-	opk_svg_put_number(&bars->svg, "width", fmax(end - x, to > from ? 0.5 : 0));
-	opk_svg_put_number(&bars->svg, "height", OPK_BARS_BAR);
-	opk_svg_put(&bars->svg, ">");
-	opk_svg_put_title(&bars->svg, title);
-	opk_svg_put(&bars->svg, "</rect>\n");
+	opk_svg_shape(bars->svg, &(struct opk_shape){ .kind = OPK_SHAPE_RECT,
+	                                              .class = class,
+	                                              .x = x,
+	                                              .y = y - OPK_BARS_BAR / 2.0,
+	                                              /* What is there can be seen. */
+	                                              .x2 = fmax(end, to > from ? x + 0.5 : x),
+	                                              .y2 = y + OPK_BARS_BAR / 2.0,
+	                                              .opacity = 0.6,
+	                                              .of_kernel = kernel != SIZE_MAX,
+	                                              .kernel = kernel,
+	                                              .title = title });
+}
+
+void opk_bars_put_key(struct opk_bars *bars, double x, double y, const char *class,
+                      const char *text)
+{
+	opk_svg_shape(bars->svg, &(struct opk_shape){ .kind = OPK_SHAPE_RECT,
+	                                              .class = class,
+	                                              .x = x,
+	                                              .y = y - 9,
+	                                              .x2 = x + 10,
+	                                              .y2 = y + 1,
+	                                              .opacity = 0.6 });
+	opk_svg_label(bars->svg, "label", x + 16, y, OPK_ANCHOR_START, text);
 }
 
 void opk_bars_put_note(struct opk_bars *bars, const char *note)
 {
-	opk_svg_label(&bars->svg, "muted", LEFT, bars->svg.height - 8, OPK_ANCHOR_START, note);
+	opk_svg_label(bars->svg, "muted", LEFT, bars->svg->height - 8, OPK_ANCHOR_START, note);
 }

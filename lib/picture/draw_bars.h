@@ -7,7 +7,7 @@
 #include "picture/picture.h"
 
 struct opk_bars {
-	struct opk_svg svg;
+	struct opk_svg *svg;
 	struct opk_axis x;
 	size_t rows;
 	double top, bottom;
@@ -32,9 +32,12 @@ void opk_bars_begin(struct opk_bars *bars, const struct opk_picture_options *opt
 /* The middle of a row. */
 double opk_bars_y(const struct opk_bars *bars, size_t row);
 void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *name);
-/* A bar between two values, whose title is of opk_svg_put_title(); kernel SIZE_MAX: of none. */
+/* A bar between two values, with this title; kernel SIZE_MAX: of none. */
 void opk_bars_put_bar(struct opk_bars *bars, size_t row, double from, double to, const char *class,
                       size_t kernel, struct opk_buf *title);
+/* A word of the legend, behind its colour. */
+void opk_bars_put_key(struct opk_bars *bars, double x, double y, const char *class,
+                      const char *text);
 void opk_bars_put_note(struct opk_bars *bars, const char *note);
 
 #endif

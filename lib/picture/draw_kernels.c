@@ -27,8 +27,8 @@ static void put_side(struct kernels *k, size_t row, double time, double share)
 
 	put_time(&text, k, time);
 	opk_buf_add_printf(&percent, "%.1f%%", 100 * share);
-	opk_svg_put_buffer(&k->bars.svg, "label", k->bars.x.end + 82, y, OPK_ANCHOR_END, &text);
-	opk_svg_put_buffer(&k->bars.svg, "muted", k->bars.x.end + 138, y, OPK_ANCHOR_END, &percent);
+	opk_svg_put_buffer(k->bars.svg, "label", k->bars.x.end + 82, y, OPK_ANCHOR_END, &text);
+	opk_svg_put_buffer(k->bars.svg, "muted", k->bars.x.end + 138, y, OPK_ANCHOR_END, &percent);
 }
 
 static void put_kernel(struct kernels *k, size_t row)
@@ -64,29 +64,29 @@ static void put_rest(struct kernels *k)
 /* The share of all kernels down to each row. */
 static void put_sum(struct kernels *k)
 {
+	opk_autofree double(*points)[2] = opk_alloc_array(k->shown, sizeof *points);
 	double sum = 0;
 
-	opk_svg_put(&k->bars.svg, "<polyline class=\"c5\" fill=\"none\" fill-opacity=\"0\" "
-	                          "stroke-width=\"1.5\" points=\"");
-	for (size_t i = 0; i < k->shown; i++) {
+	k->bars.svg->buf.failed |= !points;
+	for (size_t i = 0; points && i < k->shown; i++) {
 		sum += isnan(k->of->items[i].share) ? 0 : k->of->items[i].share;
-		opk_svg_put_coordinate(&k->bars.svg, ' ', opk_axis_at(&k->bars.x, fmin(sum, 1)));
-		opk_svg_put_coordinate(&k->bars.svg, ',', opk_bars_y(&k->bars, i));
+		points[i][0] = opk_axis_at(&k->bars.x, fmin(sum, 1));
+		points[i][1] = opk_bars_y(&k->bars, i);
 	}
-	opk_svg_put(&k->bars.svg, "\"/>\n");
+	opk_svg_shape(k->bars.svg, &(struct opk_shape){ .kind = OPK_SHAPE_PATH,
+	                                                .class = "c5",
+	                                                .stroke = 1.5,
+	                                                .points = points,
+	                                                .count = k->shown });
 }
 
 static void put_legend(struct kernels *k)
 {
 	double x = k->bars.x.begin, y = k->bars.top - 9;
 
-	opk_svg_put(&k->bars.svg, "<rect class=\"c0\" fill-opacity=\".6\"");
-	opk_svg_put_number(&k->bars.svg, "x", x);
-	opk_svg_put_number(&k->bars.svg, "y", y - 9);
-	opk_svg_put(&k->bars.svg, " width=\"10\" height=\"10\"/>\n");
-	opk_svg_label(&k->bars.svg, "label", x + 16, y, OPK_ANCHOR_START, "share of the time");
-	opk_svg_line(&k->bars.svg, "c5", x + 150, y - 4, x + 168, y - 4);
-	opk_svg_label(&k->bars.svg, "label", x + 174, y, OPK_ANCHOR_START,
+	opk_bars_put_key(&k->bars, x, y, "c0", "share of the time");
+	opk_svg_line(k->bars.svg, "c5", x + 150, y - 4, x + 168, y - 4);
+	opk_svg_label(k->bars.svg, "label", x + 174, y, OPK_ANCHOR_START,
 	              "of this kernel and those above it");
 }
 
@@ -113,18 +113,15 @@ static bool is_of_devices(const struct opk_summary *summary)
 	return summary->kind == OPK_SUMMARY_DEVICES && !summary->kernel_count;
 }
 
-int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                        const struct opk_summary *summary, const struct opk_picture_options *given)
+int opk_picture_kernels(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_summary *summary,
+                        const struct opk_picture_options *options)
 {
-	OPK_OPTIONS(opk_picture_options, options, given);
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
-	struct kernels k = { .bars.x = { .from = 0, .to = 1 }, .of = &kernels };
-	size_t most = options.top ? options.top : MOST;
-	int code = summary->kernel_count ? opk_drawn_kernels_of_launches(&kernels, ctx, summary)
-	                                 : opk_drawn_kernels_init(&kernels, ctx, summary);
+	struct kernels k = { .bars = { .svg = svg, .x = { .from = 0, .to = 1 } }, .of = &kernels };
+	size_t most = options->top ? options->top : MOST;
 
-	if (code)
-		return code;
+	TRY(summary->kernel_count ? opk_drawn_kernels_of_launches(&kernels, ctx, summary)
+	                          : opk_drawn_kernels_init(&kernels, ctx, summary));
 	/* Groups of samples are devices: that they were sampled is no kernel's time. */
 	if (!kernels.count || !kernels.unit || is_of_devices(summary))
 		return opk_fail(ctx, OPK_EUSAGE,
@@ -133,8 +130,6 @@ int opk_picture_kernels(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
 	k.shown = kernels.count < most ? kernels.count : most;
 	for (size_t i = k.shown; i < kernels.count; i++)
 		k.rest += isnan(kernels.items[i].share) ? 0 : kernels.items[i].share;
-	put_all(&k, &options);
-	code = opk_svg_finish(&k.bars.svg, ctx, sink, sink_data);
-	opk_svg_clear(&k.bars.svg);
-	return code;
+	put_all(&k, options);
+	return opk_svg_finish(svg, ctx);
 }

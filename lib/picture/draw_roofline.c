@@ -62,8 +62,8 @@ static void find_axes(struct opk_roofline_plot *p)
 	opk_axis_round(&p->x);
 	opk_axis_round(&p->y);
 	p->x.begin = LEFT;
-	p->x.end = p->svg.width - RIGHT;
-	p->y.begin = p->svg.height - BOTTOM;
+	p->x.end = p->svg->width - RIGHT;
+	p->y.begin = p->svg->height - BOTTOM;
 	p->y.end = TOP;
 }
 
@@ -78,12 +78,12 @@ static void put_x_ticks(struct opk_roofline_plot *p)
 		opk_autobuf struct opk_buf text = { 0 };
 		double x = opk_axis_at(&p->x, ticks.values[i]);
 
-		opk_svg_line(&p->svg, "grid", x, p->y.begin, x, p->y.end);
+		opk_svg_line(p->svg, "grid", x, p->y.begin, x, p->y.end);
 		if (!ticks.major[i])
 			continue;
 		opk_put_short(&text, ticks.values[i]);
-		opk_svg_put_buffer(&p->svg, "label", x, p->y.begin + OPK_SVG_LINE,
-		                   OPK_ANCHOR_MIDDLE, &text);
+		opk_svg_tick(p->svg, OPK_SHAPE_X_TICK, x, "label", x, p->y.begin + OPK_SVG_LINE,
+		             &text);
 	}
 }
 
@@ -96,11 +96,11 @@ static void put_y_ticks(struct opk_roofline_plot *p)
 		opk_autobuf struct opk_buf text = { 0 };
 		double y = opk_axis_at(&p->y, ticks.values[i]);
 
-		opk_svg_line(&p->svg, "grid", p->x.begin, y, p->x.end, y);
+		opk_svg_line(p->svg, "grid", p->x.begin, y, p->x.end, y);
 		if (!ticks.major[i])
 			continue;
 		opk_put_short(&text, ticks.values[i]);
-		opk_svg_put_buffer(&p->svg, "label", p->x.begin - 6, y + 4, OPK_ANCHOR_END, &text);
+		opk_svg_tick(p->svg, OPK_SHAPE_Y_TICK, y, "label", p->x.begin - 6, y + 4, &text);
 	}
 }
 
@@ -117,20 +117,20 @@ static void put_axes(struct opk_roofline_plot *p)
 	const char *unit = p->roofline->unit;
 	opk_autofree char *x = opk_printf("%s per byte", unit), *y = opk_printf("%s/s", unit);
 
-	opk_svg_put(&p->svg, "<g class=\"axes\" stroke-width=\"1\"");
-	put_range(&p->svg, "data-x-from", p->x.from);
-	put_range(&p->svg, "data-x-to", p->x.to);
-	put_range(&p->svg, "data-y-from", p->y.from);
-	put_range(&p->svg, "data-y-to", p->y.to);
-	opk_svg_put(&p->svg, ">\n");
+	opk_svg_put(p->svg, "<g class=\"axes\" stroke-width=\"1\"");
+	put_range(p->svg, "data-x-from", p->x.from);
+	put_range(p->svg, "data-x-to", p->x.to);
+	put_range(p->svg, "data-y-from", p->y.from);
+	put_range(p->svg, "data-y-to", p->y.to);
+	opk_svg_put(p->svg, ">\n");
 	put_x_ticks(p);
 	put_y_ticks(p);
-	opk_svg_line(&p->svg, "axis", p->x.begin, p->y.begin, p->x.end, p->y.begin);
-	opk_svg_line(&p->svg, "axis", p->x.begin, p->y.begin, p->x.begin, p->y.end);
-	opk_svg_put(&p->svg, "</g>\n");
-	opk_svg_label(&p->svg, "label", (p->x.begin + p->x.end) / 2,
+	opk_svg_line(p->svg, "axis", p->x.begin, p->y.begin, p->x.end, p->y.begin);
+	opk_svg_line(p->svg, "axis", p->x.begin, p->y.begin, p->x.begin, p->y.end);
+	opk_svg_put(p->svg, "</g>\n");
+	opk_svg_label(p->svg, "label", (p->x.begin + p->x.end) / 2,
 	              p->y.begin + 2 * OPK_SVG_LINE + 2, OPK_ANCHOR_MIDDLE, x ? x : "");
-	opk_svg_label(&p->svg, "label", LEFT - 6, TOP - 10, OPK_ANCHOR_END, y ? y : "");
+	opk_svg_label(p->svg, "label", LEFT - 6, TOP - 10, OPK_ANCHOR_END, y ? y : "");
 }
 
 /* ---- dots */
@@ -153,80 +153,62 @@ static double radius_of(const struct opk_roofline_plot *p, size_t kernel)
 	return isnan(share) ? LEAST_RADIUS : fmax(LEAST_RADIUS, MOST_RADIUS * sqrt(share));
 }
 
-/* A closed line through points about x, y; `size` is their unit. */
-static void put_polygon(struct opk_roofline_plot *p, double x, double y, double size,
-                        const double (*points)[2], size_t count)
-{
-	opk_svg_put(&p->svg, " d=\"");
-	for (size_t i = 0; i < count; i++) {
-		opk_svg_put_coordinate(&p->svg, i ? 'L' : 'M', x + points[i][0] * size);
-		opk_svg_put_coordinate(&p->svg, ' ', y + points[i][1] * size);
-	}
-	opk_svg_put(&p->svg, "Z\"");
-}
-
 /* Circle, square, triangle, rhombus, in areas as of the circle: levels differ in print, too. */
-static void put_shape(struct opk_roofline_plot *p, size_t level, double x, double y, double radius)
+static struct opk_shape mark_of(size_t level, double x, double y, double radius)
 {
 	static const double square[][2] = {
 		{ -.886, -.886 }, { .886, -.886 }, { .886, .886 }, { -.886, .886 }
 	};
 	static const double triangle[][2] = { { 0, -1.5 }, { 1.35, .84 }, { -1.35, .84 } };
 	static const double rhombus[][2] = { { 0, -1.25 }, { 1.25, 0 }, { 0, 1.25 }, { -1.25, 0 } };
+	static const struct {
+		const double (*points)[2];
+		size_t count;
+	} forms[] = { { NULL, 0 }, { square, 4 }, { triangle, 3 }, { rhombus, 4 } };
+	static const char *const classes[OPK_SVG_COLOURS] = { "dot c0", "dot c1", "dot c2",
+		                                              "dot c3", "dot c4", "dot c5",
+		                                              "dot c6", "dot c7" };
 
-	if (level % 4 == 1)
-		put_polygon(p, x, y, radius, square, 4);
-	else if (level % 4 == 2)
-		put_polygon(p, x, y, radius, triangle, 3);
-	else if (level % 4 == 3)
-		put_polygon(p, x, y, radius, rhombus, 4);
-	if (level % 4)
-		return;
-	opk_svg_put_number(&p->svg, "cx", x);
-	opk_svg_put_number(&p->svg, "cy", y);
-	opk_svg_put_number(&p->svg, "r", radius);
+	return (struct opk_shape){ .kind = OPK_SHAPE_MARK,
+		                   .class = classes[level % OPK_SVG_COLOURS],
+		                   .x = x,
+		                   .y = y,
+		                   .size = radius,
+		                   .points = forms[level % 4].points,
+		                   .count = forms[level % 4].count };
 }
 
-static const char *element_of(size_t level)
-{
-	return level % 4 ? "<path" : "<circle";
-}
-
-static void put_dot_title(struct opk_roofline_plot *p, const struct opk_roofline_dot *dot)
+static void write_title(struct opk_buf *text, const struct opk_roofline_plot *p,
+                        const struct opk_roofline_dot *dot)
 {
 	const struct opk_roofline *r = p->roofline;
 	double share = p->kernels->items[dot->kernel].share;
 	opk_autofree char *unit = opk_printf("%s/second", r->unit);
-	opk_autobuf struct opk_buf text = { 0 };
 
-	opk_svg_add_name(&text, p->kernels->items[dot->kernel].name);
-	opk_buf_add_printf(&text, "%s: ", r->roofs[dot->roof].name);
-	opk_put_short(&text, dot->intensity);
-	opk_buf_add_printf(&text, " %s/byte, ", r->unit);
-	opk_put_value(&text, dot->rate, unit ? unit : "");
-	opk_buf_add_printf(&text, "\n%s", r->kernels[dot->kernel].text);
+	opk_svg_add_name(text, p->kernels->items[dot->kernel].name);
+	opk_buf_add_printf(text, "%s: ", r->roofs[dot->roof].name);
+	opk_put_short(text, dot->intensity);
+	opk_buf_add_printf(text, " %s/byte, ", r->unit);
+	opk_put_value(text, dot->rate, unit ? unit : "");
+	opk_buf_add_printf(text, "\n%s", r->kernels[dot->kernel].text);
 	if (!isnan(share))
-		opk_buf_add_printf(&text, "\n%.3g%% of the time", 100 * share);
-	opk_svg_put_title(&p->svg, &text);
+		opk_buf_add_printf(text, "\n%.3g%% of the time", 100 * share);
 }
 
 static void put_dot(struct opk_roofline_plot *p, const struct opk_roofline_dot *dot)
 {
-	size_t level = level_of(p->roofline, dot->roof);
-	double x = opk_axis_at(&p->x, dot->intensity), y = opk_axis_at(&p->y, dot->rate);
-	double radius = radius_of(p, dot->kernel);
-	char class[16];
+	struct opk_shape mark = mark_of(level_of(p->roofline, dot->roof),
+	                                opk_axis_at(&p->x, dot->intensity),
+	                                opk_axis_at(&p->y, dot->rate), radius_of(p, dot->kernel));
+	opk_autobuf struct opk_buf title = { 0 };
 
-	snprintf(class, sizeof class, "dot c%zu", level % OPK_SVG_COLOURS);
-	opk_begin_mark(&p->svg, element_of(level), class, dot->kernel);
-	opk_svg_put_attribute(&p->svg, "data-level", p->roofline->roofs[dot->roof].name);
-	opk_svg_put_number(&p->svg, "data-x", x);
-	opk_svg_put_number(&p->svg, "data-y", y);
-	opk_svg_put(&p->svg, " fill-opacity=\".6\"");
-	put_shape(p, level, x, y, radius);
-	opk_svg_put(&p->svg, ">");
-	put_dot_title(p, dot);
-	opk_svg_put(&p->svg, level % 4 ? "</path>\n" : "</circle>\n");
+	write_title(&title, p, dot);
+	mark.opacity = 0.6;
+	mark.of_kernel = true;
+	mark.kernel = dot->kernel;
+	mark.level = p->roofline->roofs[dot->roof].name;
+	mark.title = &title;
+	opk_svg_shape(p->svg, &mark);
 }
 
 /* No name lies on a mark. */
@@ -244,11 +226,11 @@ static void put_dots(struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
 
-	opk_svg_put(&p->svg, "<g class=\"dots\">\n");
+	opk_svg_put(p->svg, "<g class=\"dots\">\n");
 	for (size_t i = 0; i < r->dot_count; i++)
 		if (is_shown(p, &r->dots[i]))
 			put_dot(p, &r->dots[i]);
-	opk_svg_put(&p->svg, "</g>\n");
+	opk_svg_put(p->svg, "</g>\n");
 }
 
 /* ---- names of kernels */
@@ -275,14 +257,14 @@ static bool put_name_at(struct opk_roofline_plot *p, const struct opk_roofline_d
 
 		if (!opk_boxes_take(&p->boxes, &box))
 			continue;
-		opk_svg_put(&p->svg, "<g");
-		opk_buf_add_printf(&p->svg.buf, " data-kernel=\"%zu\"", dot->kernel);
-		opk_svg_put_number(&p->svg, "data-x", x);
-		opk_svg_put_number(&p->svg, "data-y", y);
-		opk_svg_put(&p->svg, ">");
-		opk_svg_label(&p->svg, "label halo", places[i].x, places[i].y, places[i].anchor,
+		opk_svg_put(p->svg, "<g");
+		opk_buf_add_printf(&p->svg->buf, " data-kernel=\"%zu\"", dot->kernel);
+		opk_svg_put_number(p->svg, "data-x", x);
+		opk_svg_put_number(p->svg, "data-y", y);
+		opk_svg_put(p->svg, ">");
+		opk_svg_label(p->svg, "label halo", places[i].x, places[i].y, places[i].anchor,
 		              name);
-		opk_svg_put(&p->svg, "</g>\n");
+		opk_svg_put(p->svg, "</g>\n");
 		return true;
 	}
 	return false;
@@ -324,24 +306,19 @@ static void put_legend(struct opk_roofline_plot *p)
 	double x = p->x.begin + 8, y = TOP - 14;
 
 	for (size_t i = 0; i < r->roof_count; i++) {
-		size_t level = level_of(r, i);
-		char class[16];
+		struct opk_shape mark = mark_of(level_of(r, i), x, y - 4, 5);
 
 		if (!r->roofs[i].is_level)
 			continue;
-		snprintf(class, sizeof class, "c%zu", level % OPK_SVG_COLOURS);
-		opk_svg_put(&p->svg, "<g class=\"level\"");
-		opk_svg_put_attribute(&p->svg, "data-level", r->roofs[i].name);
-		opk_svg_put(&p->svg, ">");
-		opk_svg_put(&p->svg, element_of(level));
-		opk_svg_put_attribute(&p->svg, "class", class);
-		put_shape(p, level, x, y - 4, 5);
-		opk_svg_put(&p->svg, "/>\n");
-		opk_svg_label(&p->svg, "label", x + 10, y, OPK_ANCHOR_START, r->roofs[i].name);
-		opk_svg_put(&p->svg, "</g>\n");
+		opk_svg_put(p->svg, "<g class=\"level\"");
+		opk_svg_put_attribute(p->svg, "data-level", r->roofs[i].name);
+		opk_svg_put(p->svg, ">");
+		opk_svg_shape(p->svg, &mark);
+		opk_svg_label(p->svg, "label", x + 10, y, OPK_ANCHOR_START, r->roofs[i].name);
+		opk_svg_put(p->svg, "</g>\n");
 		x += opk_label_width(r->roofs[i].name) + 32;
 	}
-	opk_svg_label(&p->svg, "muted", x, y, OPK_ANCHOR_START,
+	opk_svg_label(p->svg, "muted", x, y, OPK_ANCHOR_START,
 	              "a mark for each kernel and level; area: share of the time");
 }
 
@@ -370,12 +347,12 @@ static void begin_field(struct opk_roofline_plot *p)
 {
 	double width = p->x.end - p->x.begin, height = p->y.begin - p->y.end;
 
-	opk_svg_put(&p->svg, "<svg class=\"field\"");
-	opk_svg_put_number(&p->svg, "x", p->x.begin);
-	opk_svg_put_number(&p->svg, "y", p->y.end);
-	opk_svg_put_number(&p->svg, "width", width);
-	opk_svg_put_number(&p->svg, "height", height);
-	opk_buf_add_printf(&p->svg.buf, " viewBox=\"%ld %ld %ld %ld\">\n", lround(p->x.begin),
+	opk_svg_put(p->svg, "<svg class=\"field\"");
+	opk_svg_put_number(p->svg, "x", p->x.begin);
+	opk_svg_put_number(p->svg, "y", p->y.end);
+	opk_svg_put_number(p->svg, "width", width);
+	opk_svg_put_number(p->svg, "height", height);
+	opk_buf_add_printf(&p->svg->buf, " viewBox=\"%ld %ld %ld %ld\">\n", lround(p->x.begin),
 	                   lround(p->y.end), lround(width), lround(height));
 }
 
@@ -383,14 +360,15 @@ static void put_all(struct opk_roofline_plot *p, const char *title, bool dark)
 {
 	opk_autofree char *note = NULL;
 
-	opk_svg_begin(&p->svg, title,
+	opk_svg_begin(p->svg, title,
 	              "A roofline: operations a second of each kernel over its operations per byte "
 	              "of each level of memory, on logarithmic axes, below the peaks of this run.",
 	              dark);
-	if (!p->svg.in_page)
-		opk_svg_heading(&p->svg, 12, 24, title);
+	if (!p->svg->in_page)
+		opk_svg_heading(p->svg, 12, 24, title);
 	find_axes(p);
 	p->boxes.inside = (struct opk_box){ p->x.begin, p->y.end - 2, p->x.end, p->y.begin };
+	opk_svg_panel(p->svg, &p->x, &p->y);
 	put_axes(p);
 	put_legend(p);
 	for (size_t i = 0; i < p->roofline->dot_count; i++)
@@ -400,9 +378,9 @@ static void put_all(struct opk_roofline_plot *p, const char *title, bool dark)
 	opk_draw_roofs(p);
 	put_dots(p);
 	put_names(p);
-	opk_svg_put(&p->svg, "</svg>\n");
+	opk_svg_put(p->svg, "</svg>\n");
 	note = notes(p);
-	opk_svg_label(&p->svg, "muted", 12, p->svg.height - 8, OPK_ANCHOR_START, note ? note : "");
+	opk_svg_label(p->svg, "muted", 12, p->svg->height - 8, OPK_ANCHOR_START, note ? note : "");
 }
 
 /* The first ones by time, until there are enough with marks. */
@@ -420,39 +398,31 @@ static size_t shown_of(const struct opk_roofline *r, const struct opk_drawn_kern
 	return kernels->count;
 }
 
-int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                      const struct opk_roofline *roofline, const struct opk_drawn_kernels *kernels,
-                      const struct opk_picture_options *given)
+int opk_draw_roofline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_roofline *roofline,
+                      const struct opk_drawn_kernels *kernels,
+                      const struct opk_picture_options *options)
 {
-	OPK_OPTIONS(opk_picture_options, options, given);
-	struct opk_roofline_plot p = { .roofline = roofline, .kernels = kernels };
-	int code;
+	struct opk_roofline_plot p = { .svg = svg, .roofline = roofline, .kernels = kernels };
 
-	p.shown = shown_of(roofline, kernels, options.top);
-	p.svg.width = options.width > 0 ? options.width : WIDTH;
-	p.svg.height = options.height > 0 ? options.height : HEIGHT;
-	p.svg.in_page = options.in_page;
-	put_all(&p, options.title ? options.title : roofline->title, options.dark);
-	code = opk_svg_finish(&p.svg, ctx, sink, sink_data);
+	p.shown = shown_of(roofline, kernels, options->top);
+	svg->width = options->width > 0 ? options->width : WIDTH;
+	svg->height = options->height > 0 ? options->height : HEIGHT;
+	put_all(&p, options->title ? options->title : roofline->title, options->dark);
 	opk_boxes_clear(&p.boxes);
-	opk_svg_clear(&p.svg);
-	return code;
+	return opk_svg_finish(svg, ctx);
 }
 
-int opk_picture_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
+int opk_picture_roofline(struct opk_svg *svg, struct opk_ctx *ctx,
                          const struct opk_summary *summary, const struct opk_picture_options *given)
 {
-	OPK_OPTIONS(opk_picture_options, options, given);
+	struct opk_picture_options options = *given;
 	const struct opk_evaluation *evaluation = summary->evaluation;
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
 	opk_auto(opk_roofline) struct opk_roofline *all = NULL, *shown = NULL;
-	int code = opk_drawn_kernels_init(&kernels, ctx, summary);
 
-	if (!code)
-		code = opk_roofline_of(&all, ctx, evaluation, &kernels, kernels.count);
-	if (code)
-		return code;
+	TRY(opk_drawn_kernels_init(&kernels, ctx, summary));
+	TRY(opk_roofline_of(&all, ctx, evaluation, &kernels, kernels.count));
 	options.top = shown_of(all, &kernels, options.top);
-	code = opk_roofline_of(&shown, ctx, evaluation, &kernels, options.top);
-	return code ? code : opk_draw_roofline(sink, sink_data, ctx, shown, &kernels, &options);
+	TRY(opk_roofline_of(&shown, ctx, evaluation, &kernels, options.top));
+	return opk_draw_roofline(svg, ctx, shown, &kernels, &options);
 }

@@ -6,7 +6,7 @@
 #include "picture/picture.h"
 
 struct opk_roofline_plot {
-	struct opk_svg svg;
+	struct opk_svg *svg;
 	const struct opk_roofline *roofline;
 	const struct opk_drawn_kernels *kernels;
 	size_t shown; /* of the kernels: the first ones */

@@ -18,23 +18,28 @@ static char *roof_text(const struct opk_roof *roof)
 static void put_roof_line(struct opk_roofline_plot *p, const struct opk_roof *roof,
                           const char *text, double x1, double y1, double x2, double y2)
 {
-	opk_svg_put(&p->svg, "<g class=\"roof\" stroke-width=\"1.5\"");
-	opk_svg_put(&p->svg, roof->idle ? " opacity=\".35\"><title>" : "><title>");
-	opk_svg_put_text(&p->svg, text);
-	opk_svg_put(&p->svg, "</title>");
-	opk_svg_line(&p->svg, "roof", opk_axis_at(&p->x, x1), opk_axis_at(&p->y, y1),
-	             opk_axis_at(&p->x, x2), opk_axis_at(&p->y, y2));
-	opk_svg_put(&p->svg, "</g>\n");
+	opk_autobuf struct opk_buf title = { 0 };
+
+	opk_buf_add_text(&title, text);
+	opk_svg_shape(p->svg, &(struct opk_shape){ .kind = OPK_SHAPE_LINE,
+	                                           .class = "roof",
+	                                           .x = opk_axis_at(&p->x, x1),
+	                                           .y = opk_axis_at(&p->y, y1),
+	                                           .x2 = opk_axis_at(&p->x, x2),
+	                                           .y2 = opk_axis_at(&p->y, y2),
+	                                           .stroke = 1.5,
+	                                           .opacity = roof->idle ? 0.35 : 0,
+	                                           .title = &title });
 }
 
 /* What is at this place moves with it, and keeps its size, when a page shows a part of the plot. */
 static void begin_place(struct opk_roofline_plot *p, double x, double y, const char *class)
 {
-	opk_svg_put(&p->svg, "<g");
-	opk_svg_put_attribute(&p->svg, "class", class);
-	opk_svg_put_number(&p->svg, "data-x", x);
-	opk_svg_put_number(&p->svg, "data-y", y);
-	opk_svg_put(&p->svg, ">");
+	opk_svg_put(p->svg, "<g");
+	opk_svg_put_attribute(p->svg, "class", class);
+	opk_svg_put_number(p->svg, "data-x", x);
+	opk_svg_put_number(p->svg, "data-y", y);
+	opk_svg_put(p->svg, ">");
 }
 
 /* Above the line, as far right as there is room. */
@@ -52,8 +57,8 @@ static void put_roof(struct opk_roofline_plot *p, const struct opk_roof *roof, c
 		if (box.left < opk_axis_at(&p->x, left) || !opk_boxes_take(&p->boxes, &box))
 			continue;
 		begin_place(p, x, y, "at-right");
-		opk_svg_label(&p->svg, "muted halo", x, y - 4, OPK_ANCHOR_END, text);
-		opk_svg_put(&p->svg, "</g>\n");
+		opk_svg_label(p->svg, "muted halo", x, y - 4, OPK_ANCHOR_END, text);
+		opk_svg_put(p->svg, "</g>\n");
 		return;
 	}
 	p->nameless++;
@@ -83,11 +88,8 @@ static void put_slope_text(struct opk_roofline_plot *p, const char *text, double
                            double angle)
 {
 	begin_place(p, x, y, "along");
-	opk_svg_put(&p->svg, "<g transform=\"translate(");
-	opk_buf_add_printf(&p->svg.buf, "%ld %ld) rotate(%ld)\">", lround(x), lround(y),
-	                   lround(-angle * 180 / acos(-1)));
-	opk_svg_label(&p->svg, "muted halo", 0, 0, OPK_ANCHOR_START, text);
-	opk_svg_put(&p->svg, "</g></g>\n");
+	opk_svg_label_along(p->svg, "muted halo", x, y, lround(angle * 180 / acos(-1)), text);
+	opk_svg_put(p->svg, "</g>\n");
 }
 
 /* On the line, as near its beginning as there is room. */

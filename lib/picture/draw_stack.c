@@ -21,33 +21,21 @@ struct stacks {
 /* A place for a word of the legend, on a new line where this one is full. */
 static void find_place(const struct stacks *s, double *x, double *y, const char *text)
 {
-	if (*x > s->bars.x.begin && *x + 20 + opk_label_width(text) > s->bars.svg.width - 8) {
+	if (*x > s->bars.x.begin && *x + 20 + opk_label_width(text) > s->bars.svg->width - 8) {
 		*x = s->bars.x.begin;
 		*y += LEGEND_LINE;
 	}
 }
 
-static void put_key(struct stacks *s, double x, double y, size_t colour, const char *text)
-{
-	struct opk_svg *svg = &s->bars.svg;
-	char class[16];
-
-	snprintf(class, sizeof class, "c%zu", colour);
-	opk_svg_put(svg, "<rect");
-	opk_svg_put_attribute(svg, "class", class);
-	opk_svg_put(svg, " fill-opacity=\".6\" width=\"10\" height=\"10\"");
-	opk_svg_put_number(svg, "x", x);
-	opk_svg_put_number(svg, "y", y - 9);
-	opk_svg_put(svg, "/>\n");
-	opk_svg_label(svg, "label", x + 16, y, OPK_ANCHOR_START, text);
-}
-
 static void put_word(struct stacks *s, double *x, double *y, size_t colour, const char *text,
                      bool draw)
 {
+	char class[16];
+
+	snprintf(class, sizeof class, "c%zu", colour);
 	find_place(s, x, y, text);
 	if (draw)
-		put_key(s, *x, *y, colour, text);
+		opk_bars_put_key(&s->bars, *x, *y, class, text);
 	*x += opk_label_width(text) + 32;
 }
 
@@ -91,7 +79,7 @@ static void put_inside(struct stacks *s, size_t row, double from, double to)
 	opk_buf_add(&text, "", 1);
 	if (text.failed || opk_label_width((char *)text.data) + 6 > end - x)
 		return;
-	opk_svg_label(&s->bars.svg, "label", (x + end) / 2, opk_bars_y(&s->bars, row) + 4,
+	opk_svg_label(s->bars.svg, "label", (x + end) / 2, opk_bars_y(&s->bars, row) + 4,
 	              OPK_ANCHOR_MIDDLE, (char *)text.data);
 }
 
@@ -127,7 +115,7 @@ static void put_remark(struct stacks *s, size_t row, double at, size_t unknown)
 	if (unknown && unknown < s->stack->count)
 		opk_buf_add_printf(&text, "%s+ nan", at == 0 ? " " : "");
 	if (text.size)
-		opk_svg_put_buffer(&s->bars.svg, "muted", opk_axis_at(&s->bars.x, at) + 6,
+		opk_svg_put_buffer(s->bars.svg, "muted", opk_axis_at(&s->bars.x, at) + 6,
 		                   opk_bars_y(&s->bars, row) + 4, OPK_ANCHOR_START, &text);
 }
 
@@ -147,7 +135,7 @@ static void put_kernel(struct stacks *s, size_t row)
 		opk_autobuf struct opk_buf text = { 0 };
 
 		opk_buf_add_printf(&text, "%.1f%%", 100 * s->kernels->items[row].share);
-		opk_svg_put_buffer(&s->bars.svg, "muted", s->bars.svg.width - 12,
+		opk_svg_put_buffer(s->bars.svg, "muted", s->bars.svg->width - 12,
 		                   opk_bars_y(&s->bars, row) + 4, OPK_ANCHOR_END, &text);
 	}
 }
@@ -191,37 +179,26 @@ static void put_all(struct stacks *s, const struct opk_picture_options *options)
 	opk_bars_put_note(&s->bars, note ? note : "");
 }
 
-int opk_draw_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                   const struct opk_stack *stack, const struct opk_drawn_kernels *kernels,
+int opk_draw_stack(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_stack *stack,
+                   const struct opk_drawn_kernels *kernels,
                    const struct opk_picture_options *options)
 {
-	struct stacks s = { .stack = stack, .kernels = kernels };
+	struct stacks s = { .bars.svg = svg, .stack = stack, .kernels = kernels };
 	size_t most = options->top ? options->top : MOST;
-	int code;
 
 	s.shown = kernels->count < most ? kernels->count : most;
 	put_all(&s, options);
-	code = opk_svg_finish(&s.bars.svg, ctx, sink, sink_data);
-	opk_svg_clear(&s.bars.svg);
-	return code;
+	return opk_svg_finish(svg, ctx);
 }
 
-int opk_picture_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                      const struct opk_summary *summary, const struct opk_meta_heading *heading,
-                      const struct opk_picture_options *given)
+int opk_picture_stack(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_summary *summary,
+                      const struct opk_meta_heading *heading,
+                      const struct opk_picture_options *options)
 {
-	OPK_OPTIONS(opk_picture_options, options, given);
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
 	opk_autostack struct opk_stack stack = { 0 };
-	const struct opk_evaluation *evaluation = summary->evaluation;
-	int code;
 
-	if (!heading || !evaluation)
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "no stacked bars: no group of the recording's set has draw: stack, "
-		                "as those of the sets top-down and stalls have");
-	code = opk_drawn_kernels_init(&kernels, ctx, summary);
-	if (!code)
-		code = opk_stack_init(&stack, ctx, evaluation, &kernels, heading);
-	return code ? code : opk_draw_stack(sink, sink_data, ctx, &stack, &kernels, &options);
+	TRY(opk_drawn_kernels_init(&kernels, ctx, summary));
+	TRY(opk_stack_init(&stack, ctx, summary->evaluation, &kernels, heading));
+	return opk_draw_stack(svg, ctx, &stack, &kernels, options);
 }

@@ -18,11 +18,10 @@ enum {
 	GAP = 10,     /* between rows */
 	HEADING = 24, /* of a GPU among several */
 	MOST_PLACES = 16,
-	MOST_BARS = 1500,
 };
 
 struct timeline {
-	struct opk_svg svg;
+	struct opk_svg *svg;
 	struct opk_ctx *ctx;
 	const struct opk_chart *chart;
 	struct opk_axis x; /* ns since its start: doubles are too coarse for host times */
@@ -34,17 +33,15 @@ struct timeline {
 
 /* ---- lanes ------------------------------------------------------------------------------ */
 
-static void put_bar_title(struct timeline *t, const struct opk_chart_bar *bar)
+static void write_title(struct opk_buf *title, const struct opk_chart_bar *bar)
 {
 	enum { WIDEST = 400 };
 	opk_autofree char *text = opk_label_fit(bar->full_name, WIDEST);
-	opk_autobuf struct opk_buf title = { 0 };
 
 	if (bar->records > 1)
-		opk_buf_add_printf(&title, "%u, the first one ", bar->records);
-	opk_buf_add_printf(&title, "%s\n", text ? text : "");
-	opk_put_value(&title, (double)(bar->end_ns - bar->start_ns), "nanosecond");
-	opk_svg_put_title(&t->svg, &title);
+		opk_buf_add_printf(title, "%u, the first one ", bar->records);
+	opk_buf_add_printf(title, "%s\n", text ? text : "");
+	opk_put_value(title, (double)(bar->end_ns - bar->start_ns), "nanosecond");
 }
 
 /* Since the beginning; what lies outside is at its border. */
@@ -61,34 +58,38 @@ static void put_bar(struct timeline *t, const struct opk_chart_bar *bar, const c
 {
 	double from = opk_axis_at(&t->x, since(t->chart, bar->start_ns));
 	double to = opk_axis_at(&t->x, since(t->chart, bar->end_ns));
+	opk_autobuf struct opk_buf title = { 0 };
 	opk_autofree char *name = NULL;
 
 	if (bar->end_ns <= t->chart->start_ns || bar->start_ns >= t->chart->end_ns)
 		return;
-	opk_svg_put(&t->svg, "<rect");
-	opk_svg_put_attribute(&t->svg, "class", class);
-	opk_svg_put(&t->svg, " stroke-width=\"0.4\" fill-opacity=\".55\"");
-	opk_svg_put_number(&t->svg, "x", from);
-	opk_svg_put_number(&t->svg, "y", t->y);
-	opk_svg_put_number(&t->svg, "width", fmax(to - from, 0.3));
-	opk_svg_put_number(&t->svg, "height", LANE - 3);
-	opk_svg_put(&t->svg, ">");
-	put_bar_title(t, bar);
-	opk_svg_put(&t->svg, "</rect>\n");
+	write_title(&title, bar);
+	opk_svg_shape(t->svg, &(struct opk_shape){ .kind = OPK_SHAPE_RECT,
+	                                           .class = class,
+	                                           .x = from,
+	                                           .y = t->y,
+	                                           .x2 = fmax(to, from + 0.3),
+	                                           .y2 = t->y + LANE - 3,
+	                                           .stroke = 0.4,
+	                                           .opacity = 0.55,
+	                                           .title = &title });
 	t->joined += bar->records > 1;
 	if (bar->records > 1 || to - from < 3 * OPK_SVG_FONT)
 		return;
 	name = opk_label_fit(bar->name, to - from - 8);
 	if (name)
-		opk_svg_label(&t->svg, "label", from + 4, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
+		opk_svg_label(t->svg, "label", from + 4, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
 		              name);
 }
 
 static void put_lane(struct timeline *t, const struct opk_chart_lane *lane)
 {
+	opk_autobuf struct opk_buf title = { 0 };
+
+	opk_buf_add_text(&title, lane->title);
 	if (!lane->row)
-		opk_svg_label(&t->svg, "label", LEFT - 10, t->y + OPK_SVG_FONT, OPK_ANCHOR_END,
-		              lane->title);
+		opk_svg_tick(t->svg, OPK_SHAPE_Y_TICK, t->y + LANE / 2.0, "label", LEFT - 10,
+		             t->y + OPK_SVG_FONT, &title);
 	for (size_t i = 0; i < lane->bar_count; i++)
 		put_bar(t, &lane->bars[i], lane->is_range ? "c3" : "c2");
 	t->y += LANE;
@@ -97,30 +98,40 @@ static void put_lane(struct timeline *t, const struct opk_chart_lane *lane)
 /* ---- values ----------------------------------------------------------------------------- */
 
 /* From the least to the most of each pixel, for pixels [from, to). */
-static void put_band(struct timeline *t, const struct opk_axis *y, const double *least,
-                     const double *most, size_t from, size_t to)
+static void put_band(struct timeline *t, const struct opk_axis *y,
+                     const struct opk_chart_line *line, size_t from, size_t to)
 {
-	opk_svg_put(&t->svg, "<path class=\"c0\" fill-opacity=\".5\" stroke-width=\"0.8\" d=\"");
-	for (size_t i = from; i < to; i++) {
-		opk_svg_put_coordinate(&t->svg, i == from ? 'M' : 'L',
-		                       t->x.begin + (double)i + 0.5);
-		opk_svg_put_coordinate(&t->svg, ' ', opk_axis_at(y, most[i]));
+	size_t count = 2 * (to - from);
+	opk_autofree double(*points)[2] = opk_alloc_array(count, sizeof *points);
+
+	t->svg->buf.failed |= !points;
+	for (size_t i = from; points && i < to; i++) {
+		double *most = points[i - from], *least = points[count - 1 - (i - from)];
+
+		most[0] = least[0] = t->x.begin + (double)i + 0.5;
+		most[1] = opk_axis_at(y, line->most[i]);
+		least[1] = opk_axis_at(y, line->least[i]);
 	}
-	for (size_t i = to; i-- > from;) {
-		opk_svg_put_coordinate(&t->svg, 'L', t->x.begin + (double)i + 0.5);
-		opk_svg_put_coordinate(&t->svg, ' ', opk_axis_at(y, least[i]));
-	}
-	opk_svg_put(&t->svg, "Z\"/>\n");
+	opk_svg_shape(t->svg, &(struct opk_shape){ .kind = OPK_SHAPE_AREA,
+	                                           .class = "c0",
+	                                           .x = t->x.begin + (double)from + 0.5,
+	                                           .y = t->y,
+	                                           .stroke = 0.8,
+	                                           .opacity = 0.5,
+	                                           .points = points,
+	                                           .count = points ? count : 0 });
 }
 
-static void put_bands(struct timeline *t, const struct opk_axis *y, const double *least,
-                      const double *most, size_t columns)
+static void put_bands(struct timeline *t, const struct opk_axis *y,
+                      const struct opk_chart_line *line)
 {
+	size_t columns = t->chart->points;
+
 	for (size_t i = 0, from; i < columns; i++) {
-		for (from = i; i < columns && !isnan(most[i]); i++)
+		for (from = i; i < columns && !isnan(line->most[i]); i++)
 			;
 		if (i > from)
-			put_band(t, y, least, most, from, i);
+			put_band(t, y, line, from, i);
 	}
 }
 
@@ -133,9 +144,9 @@ static void put_scale(struct timeline *t, const struct opk_axis *y, const char *
 		double at = opk_axis_at(y, values[i]);
 
 		opk_put_value(&text, values[i], unit);
-		opk_svg_line(&t->svg, "grid", t->x.begin, at, t->x.end, at);
-		opk_svg_put_buffer(&t->svg, "muted", LEFT - 6, at + (i ? 8 : 0), OPK_ANCHOR_END,
-		                   &text);
+		opk_svg_line(t->svg, "grid", t->x.begin, at, t->x.end, at);
+		opk_svg_tick(t->svg, OPK_SHAPE_Y_TICK, at, "muted", LEFT - 6, at + (i ? 8 : 0),
+		             &text);
 	}
 }
 
@@ -159,29 +170,41 @@ static int put_line(struct timeline *t, const struct opk_chart_line *line)
 
 	if (!name)
 		return opk_nomem(t->ctx, "a picture");
-	opk_svg_put(&t->svg, "<g class=\"metric\"><title>");
-	opk_svg_put_text(&t->svg, line->name);
-	opk_svg_put(&t->svg, "</title>\n");
+	opk_svg_put(t->svg, "<g class=\"metric\"><title>");
+	opk_svg_put_text(t->svg, line->name);
+	opk_svg_put(t->svg, "</title>\n");
+	opk_svg_panel(t->svg, &t->x, &y);
 	put_scale(t, &y, line->unit);
-	opk_svg_label(&t->svg, "label", 12, t->y + t->metric / 2 + 4, OPK_ANCHOR_START, name);
-	put_bands(t, &y, line->least, line->most, t->chart->points);
+	opk_svg_label(t->svg, "label", 12, t->y + t->metric / 2 + 4, OPK_ANCHOR_START, name);
+	put_bands(t, &y, line);
 	if (isnan(line->highest))
-		opk_svg_label(&t->svg, "muted", t->x.begin + 6, t->y + t->metric / 2 + 4,
+		opk_svg_label(t->svg, "muted", t->x.begin + 6, t->y + t->metric / 2 + 4,
 		              OPK_ANCHOR_START, "nan in all samples");
-	opk_svg_put(&t->svg, "</g>\n");
+	opk_svg_put(t->svg, "</g>\n");
 	t->y += t->metric + GAP;
 	return OPK_OK;
 }
 
 /* ---- a GPU ------------------------------------------------------------------------------ */
 
+static void begin_lanes(struct timeline *t, size_t count)
+{
+	const struct opk_axis rows = { .from = (double)count,
+		                       .begin = t->y + LANE * (double)count,
+		                       .end = t->y };
+
+	opk_svg_panel(t->svg, &t->x, &rows);
+}
+
 static int put_place(struct timeline *t, const struct opk_chart_place *place)
 {
 	if (t->chart->place_count > 1) {
-		opk_svg_label(&t->svg, "label", 12, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
+		opk_svg_label(t->svg, "label", 12, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
 		              place->title);
 		t->y += HEADING;
 	}
+	if (place->lane_count)
+		begin_lanes(t, place->lane_count);
 	for (size_t i = 0; i < place->lane_count; i++)
 		put_lane(t, &place->lanes[i]);
 	t->y += place->lane_count ? GAP : 0;
@@ -195,7 +218,7 @@ static int put_place(struct timeline *t, const struct opk_chart_place *place)
 /* Time from the beginning on, below all rows; lines through all of them. */
 static void put_times(struct timeline *t)
 {
-	double bottom = t->svg.height - AXIS - 8;
+	double bottom = t->svg->height - AXIS - 8;
 	struct opk_ticks ticks;
 
 	opk_axis_ticks(&ticks, &t->x, 8);
@@ -204,9 +227,8 @@ static void put_times(struct timeline *t)
 		double x = opk_axis_at(&t->x, ticks.values[i]);
 
 		opk_put_value(&text, ticks.values[i], "nanosecond");
-		opk_svg_line(&t->svg, "grid", x, TOP - 4, x, bottom);
-		opk_svg_put_buffer(&t->svg, "muted", x, bottom + OPK_SVG_LINE, OPK_ANCHOR_MIDDLE,
-		                   &text);
+		opk_svg_line(t->svg, "grid", x, TOP - 4, x, bottom);
+		opk_svg_tick(t->svg, OPK_SHAPE_X_TICK, x, "muted", x, bottom + OPK_SVG_LINE, &text);
 	}
 }
 
@@ -223,7 +245,7 @@ static void put_note(struct timeline *t)
 	if (t->chart->place_count > MOST_PLACES)
 		opk_buf_add_printf(&text, "The first %d of %zu GPUs. ", MOST_PLACES,
 		                   t->chart->place_count);
-	opk_svg_put_buffer(&t->svg, "muted", 12, t->svg.height - 8, OPK_ANCHOR_START, &text);
+	opk_svg_put_buffer(t->svg, "muted", 12, t->svg->height - 8, OPK_ANCHOR_START, &text);
 }
 
 static size_t shown(const struct timeline *t)
@@ -242,70 +264,67 @@ static int put_places(struct timeline *t)
 /* Rows are as high as what is in them, so the picture is measured by drawing it once. */
 static int measure(struct timeline *t, double wanted)
 {
+	struct opk_listing *shapes = t->svg->shapes, *panels = t->svg->panels;
 	size_t rows = 0;
 	int code;
 
 	t->metric = METRIC;
+	t->svg->shapes = NULL;
+	t->svg->panels = NULL;
 	code = put_places(t);
+	t->svg->shapes = shapes;
+	t->svg->panels = panels;
+	t->svg->panel = 0;
 	for (size_t i = 0; i < shown(t); i++)
 		rows += t->chart->places[i].line_count;
-	t->svg.height = t->y + AXIS + 8;
-	if (wanted > t->svg.height && rows) {
-		t->metric += (wanted - t->svg.height) / (double)rows;
-		t->svg.height = wanted;
+	t->svg->height = t->y + AXIS + 8;
+	if (wanted > t->svg->height && rows) {
+		t->metric += (wanted - t->svg->height) / (double)rows;
+		t->svg->height = wanted;
 	}
-	opk_buf_clear(&t->svg.buf);
+	opk_buf_clear(&t->svg->buf);
 	t->joined = 0;
 	t->sampled = rows > 0;
 	return code;
 }
 
-static int draw(struct timeline *t, const struct opk_picture_options *options, opk_sink_fn *sink,
-                void *sink_data)
+static int draw(struct timeline *t, const struct opk_picture_options *options)
 {
 	const char *title = options->title ? options->title : "Timeline";
 
 	TRY(measure(t, options->height));
 	opk_svg_begin(
-		&t->svg, title,
+		t->svg, title,
 		"A timeline: ranges and launches as bars, and each metric from its least to its "
 		"most sample.",
 		options->dark);
-	opk_svg_heading(&t->svg, 12, 24, title);
+	opk_svg_heading(t->svg, 12, 24, title);
 	put_times(t);
 	TRY(put_places(t));
 	put_note(t);
-	return opk_svg_finish(&t->svg, t->ctx, sink, sink_data);
+	return opk_svg_finish(t->svg, t->ctx);
 }
 
-OPK_DEFINE_AUTO(opk_chart)
-
-int opk_picture_timeline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                         struct opk_file *file, const struct opk_eval_options *eval,
-                         const struct opk_picture_options *given)
+int opk_picture_chart(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_picture_options *options)
 {
-	OPK_OPTIONS(opk_picture_options, options, given);
-	struct opk_chart_options how = OPK_INIT(how);
-	opk_auto(opk_chart) struct opk_chart *chart = NULL;
-	double width = options.width > 0 ? options.width : WIDTH;
-	struct timeline t = { .ctx = ctx };
-	int code;
+	double width = options->width > 0 ? options->width : WIDTH;
 
 	if (width < LEAST_WIDTH)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%g pixels are too narrow for a timeline: use %d or more", width,
 		                LEAST_WIDTH);
-	how.eval = eval;
-	how.points = (size_t)(width - LEFT - RIGHT);
-	how.bars = MOST_BARS;
-	TRY(opk_chart_new(&chart, ctx, file, &how));
-	t.chart = chart;
+	return opk_chart_new(out, ctx, file, options->eval, (size_t)(width - LEFT - RIGHT));
+}
+
+int opk_draw_timeline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_chart *chart,
+                      const struct opk_picture_options *options)
+{
+	struct timeline t = { .svg = svg, .ctx = ctx, .chart = chart };
+
+	svg->width = options->width > 0 ? options->width : WIDTH;
 	t.x = (struct opk_axis){ .to = (double)(chart->end_ns - chart->start_ns),
 		                 .begin = LEFT,
-		                 .end = width - RIGHT };
-	t.svg.width = width;
-	t.svg.in_page = options.in_page;
-	code = draw(&t, &options, sink, sink_data);
-	opk_svg_clear(&t.svg);
-	return code;
+		                 .end = svg->width - RIGHT };
+	return draw(&t, options);
 }

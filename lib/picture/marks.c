@@ -3,12 +3,6 @@
 #include "picture/picture.h"
 #include "summary/door.h"
 
-void opk_begin_mark(struct opk_svg *svg, const char *element, const char *class, size_t kernel)
-{
-	opk_svg_put(svg, element);
-	opk_buf_add_printf(&svg->buf, " class=\"mark %s\" data-kernel=\"%zu\"", class, kernel);
-}
-
 void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels)
 {
 	free(kernels->items);

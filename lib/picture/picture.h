@@ -20,9 +20,6 @@ static inline size_t opk_find_column(const struct opk_evaluation *evaluation, co
 	return SIZE_MAX;
 }
 
-/* Begins the element of a mark, such as "<circle", up to where its own attributes go. */
-void opk_begin_mark(struct opk_svg *svg, const char *element, const char *class, size_t kernel);
-
 /* What pictures show of a kernel, or of ranges of one name. */
 struct opk_drawn {
 	const char *name;
@@ -55,9 +52,18 @@ int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
 void opk_roofline_put_notes(struct opk_buf *out, const struct opk_roofline *roofline);
 /* draw_roofline.c. Without options.top it shows marks of so many kernels at most. */
 enum { OPK_ROOFLINE_KERNELS = 300 };
-int opk_draw_roofline(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                      const struct opk_roofline *roofline, const struct opk_drawn_kernels *kernels,
+int opk_draw_roofline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_roofline *roofline,
+                      const struct opk_drawn_kernels *kernels,
                       const struct opk_picture_options *options);
-OPK_DEFINE_AUTO(opk_roofline)
+
+/*
+ * draw_timeline.c: PM samples over time, a row a metric, with NVTX ranges and launches where these
+ * were recorded. The chart is as fine as the picture is wide. OPK_EUSAGE: that is too narrow.
+ */
+struct opk_chart;
+int opk_picture_chart(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_picture_options *options);
+int opk_draw_timeline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_chart *chart,
+                      const struct opk_picture_options *options);
 
 #endif

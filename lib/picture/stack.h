@@ -32,8 +32,8 @@ void opk_stack_clear(struct opk_stack *stack);
 /* Sets `shares` and `most`. */
 void opk_stack_measure(struct opk_stack *stack, const struct opk_drawn_kernels *kernels);
 /* draw_stack.c */
-int opk_draw_stack(opk_sink_fn *sink, void *sink_data, struct opk_ctx *ctx,
-                   const struct opk_stack *stack, const struct opk_drawn_kernels *kernels,
+int opk_draw_stack(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_stack *stack,
+                   const struct opk_drawn_kernels *kernels,
                    const struct opk_picture_options *options);
 
 /* What the kernel's parts add up to, without those that are nan. */

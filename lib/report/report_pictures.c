@@ -4,19 +4,13 @@
 #include "picture/picture.h"
 #include "report/report_inside.h"
 
-static int append(void *html, const void *bytes, size_t size)
-{
-	opk_buf_add(html, bytes, size);
-	return 0;
-}
+enum { WIDTH = 1180, HEIGHT = 640 };
 
-static struct opk_picture_options in_page(void)
+static int add(struct report_page *page, int code, const struct opk_svg *svg)
 {
-	struct opk_picture_options options = OPK_INIT(options);
-
-	options.in_page = true;
-	options.width = 1180;
-	return options;
+	opk_buf_add(&page->html, svg->buf.data, svg->buf.size);
+	opk_buf_add_text(&page->html, "</figure>\n");
+	return code;
 }
 
 bool report_has_roofline(const struct report_run *run)
@@ -28,17 +22,14 @@ bool report_has_roofline(const struct report_run *run)
 
 int report_add_roofline(struct report_page *page, const struct report_run *run)
 {
-	struct opk_picture_options options = in_page();
-	int code;
+	const struct opk_picture_options options = { .width = WIDTH, .height = HEIGHT };
+	opk_autosvg struct opk_svg svg = { .in_page = true };
 
-	options.height = 640;
 	opk_buf_add_printf(
 		&page->html,
 		"<figure class=\"panel drawing roofline\" tabindex=\"0\" data-of=\"%zu\">\n",
 		run->number);
-	code = opk_picture_roofline(append, &page->html, page->ctx, run->summary, &options);
-	opk_buf_add_text(&page->html, "</figure>\n");
-	return code;
+	return add(page, opk_picture_roofline(&svg, page->ctx, run->summary, &options), &svg);
 }
 
 /* What the picture says of a kernel under the mouse, for those that took most time. */
@@ -93,23 +84,24 @@ int report_write_stacks(struct report_page *page, const struct report_run *run,
 {
 	enum { MOST = 40 };
 	const struct opk_meta_heading *heading = opk_picture_stack_heading(run->summary, 0);
-	struct opk_picture_options options = in_page();
+	const struct opk_picture_options options = { .width = WIDTH, .top = MOST };
 	int code = OPK_OK;
 
 	if (!heading || !run->summary->evaluation || !run->summary->group_count)
 		return OPK_OK;
-	options.top = MOST;
 	report_begin(page, run, part, part->title,
 	             "What belongs together as one bar a kernel, those that took most time first.");
 	for (size_t i = 0; !code && (heading = opk_picture_stack_heading(run->summary, i)); i++) {
+		opk_autosvg struct opk_svg svg = { .in_page = true };
+
 		opk_buf_add_text(&page->html, "<h3>");
 		report_text(&page->html, heading->title);
 		opk_buf_add_text(&page->html, "</h3>\n<p class=\"prose\">");
 		report_text(&page->html, heading->text ? heading->text : "");
 		opk_buf_add_text(&page->html, "</p>\n<figure class=\"panel drawing\">\n");
-		code = opk_picture_stack(append, &page->html, page->ctx, run->summary, heading,
-		                         &options);
-		opk_buf_add_text(&page->html, "</figure>\n");
+		code = add(page,
+		           opk_picture_stack(&svg, page->ctx, run->summary, heading, &options),
+		           &svg);
 	}
 	report_end(page);
 	return code;

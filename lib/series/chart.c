@@ -4,13 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/option_struct.h"
 #include "container/container.h"
 #include "eval/door.h"
 #include "eval/eval.h"
 #include "series/series.h"
 
-enum { POINTS = 1000, BARS = 1500 };
+enum { MOST_BARS = 1500 };
 
 struct chart {
 	struct opk_chart public;
@@ -75,7 +74,7 @@ static int name_kernels(struct chart *chart)
 }
 
 static int read_file(struct chart *chart, struct opk_file *file,
-                     const struct opk_chart_options *options)
+                     const struct opk_eval_options *eval)
 {
 	const struct opk_activity *activities;
 	const struct opk_meta *meta;
@@ -83,12 +82,11 @@ static int read_file(struct chart *chart, struct opk_file *file,
 
 	TRY(opk_file_meta(&meta, chart->ctx, file));
 	if (meta->profiler == OPK_PROFILER_PM && strcmp(meta->mode, "trace") != 0)
-		TRY(opk_eval_file(&chart->evaluation, chart->ctx, file, options->eval));
+		TRY(opk_eval_file(&chart->evaluation, chart->ctx, file, eval));
 	if (chart->evaluation)
 		TRY(opk_series_add(&chart->series, chart->ctx, chart->evaluation, NULL, 0));
 	TRY(opk_file_activities(&activities, &count, chart->ctx, file));
-	TRY(opk_lanes_init(&chart->lanes, chart->ctx, activities, count,
-	                   options->bars ? options->bars : BARS));
+	TRY(opk_lanes_init(&chart->lanes, chart->ctx, activities, count, MOST_BARS));
 	TRY(name_kernels(chart));
 	return opk_series_places(&chart->series_places, chart->ctx, &chart->series, &chart->lanes);
 }
@@ -219,17 +217,14 @@ static int make_lines(struct opk_chart_place *out, const struct chart *chart,
                       const struct opk_track *track)
 {
 	struct opk_chart_line *lines = opk_alloc_array(track->metrics + 1, sizeof *lines);
-	int code = OPK_OK;
 
 	out->lines = lines;
 	out->samples = track->samples;
 	if (!lines)
 		return nomem(chart);
-	for (size_t i = 0; !code && i < track->metrics; i++) {
-		code = make_line(&lines[i], chart, track, i);
-		out->line_count++;
-	}
-	return code;
+	for (; out->line_count < track->metrics; out->line_count++)
+		TRY(make_line(&lines[out->line_count], chart, track, out->line_count));
+	return OPK_OK;
 }
 
 static int choose_lanes(struct opk_chart_place *out, const struct chart *chart,
@@ -250,18 +245,17 @@ static int choose_lanes(struct opk_chart_place *out, const struct chart *chart,
 static int make_place(struct opk_chart_place *out, const struct chart *chart,
                       const struct opk_series_place *place)
 {
-	int code = choose_lanes(out, chart, place);
-
+	TRY(choose_lanes(out, chart, place));
 	out->host = place->host;
 	out->gpu = place->gpu;
 	out->device = place->device;
 	out->rank = place->rank;
 	out->title = title_of(place);
-	if (!code && !out->title)
-		code = nomem(chart);
-	if (!code && place->track != SIZE_MAX)
-		code = make_lines(out, chart, &chart->series.tracks[place->track]);
-	return code;
+	if (!out->title)
+		return nomem(chart);
+	return place->track != SIZE_MAX
+	               ? make_lines(out, chart, &chart->series.tracks[place->track])
+	               : OPK_OK;
 }
 
 static int make_places(struct chart *chart)
@@ -278,30 +272,30 @@ static int make_places(struct chart *chart)
 	return OPK_OK;
 }
 
-int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const struct opk_chart_options *given)
+static int make(struct chart *chart, struct opk_file *file, const struct opk_eval_options *eval)
 {
-	OPK_OPTIONS(opk_chart_options, options, given);
+	TRY(read_file(chart, file, eval));
+	TRY(find_times(chart));
+	TRY(make_lanes(chart));
+	return make_places(chart);
+}
+
+int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_eval_options *eval, size_t points)
+{
 	struct chart *chart = opk_alloc(sizeof *chart);
 	int code;
 
 	if (!chart)
 		return opk_nomem(ctx, "a timeline");
 	chart->ctx = ctx;
-	chart->public.points = options.points ? options.points : POINTS;
-	code = read_file(chart, file, &options);
-	if (!code)
-		code = find_times(chart);
-	if (!code)
-		code = make_lanes(chart);
-	if (!code)
-		code = make_places(chart);
+	chart->public.points = points;
+	code = make(chart, file, eval);
 	opk_series_clear(&chart->series);
 	chart->series = (struct opk_series){ 0 };
-	if (code) {
+	if (code)
 		opk_chart_free(&chart->public);
-		return code;
-	}
-	*out = &chart->public;
-	return OPK_OK;
+	else
+		*out = &chart->public;
+	return code;
 }

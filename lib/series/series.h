@@ -144,7 +144,7 @@ int opk_series_places(struct opk_series_places *places, struct opk_ctx *ctx,
 bool opk_series_place_shows(const struct opk_series_place *place, const struct opk_lanes *lanes,
                             const struct opk_lane *lane);
 
-/* ---- chart.c: what opk_chart_new() makes ---- */
+/* ---- chart.c ---- */
 
 /* A metric of a GPU's samples: what lies between least and most, in each of equal parts of time. */
 struct opk_chart_line {
@@ -191,6 +191,16 @@ struct opk_chart {
 	const struct opk_chart_place *places;
 	size_t place_count;
 };
+
+/*
+ * PM samples, and what ran, as few numbers as can be drawn: lines have so many points. Evaluates the
+ * file, of which `eval` chooses metrics and samples; NULL: all. The file must outlive the result.
+ * OPK_EUSAGE: neither samples nor what ran was recorded.
+ */
+int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_eval_options *eval, size_t points);
+void opk_chart_free(struct opk_chart *chart);
+OPK_DEFINE_AUTO(opk_chart)
 
 /*
  * As bytes for a page: pack.c. Numbers have seven bits a byte, the lowest first, and the eighth

@@ -21,5 +21,6 @@ OPK_DEFINE_AUTO(opk_set)
 OPK_DEFINE_AUTO(opk_set_import)
 OPK_DEFINE_AUTO(opk_single_pass_sets)
 OPK_DEFINE_AUTO(opk_summary)
+OPK_DEFINE_AUTO(opk_picture)
 
 #endif

@@ -8,7 +8,6 @@
 #include "common/args.h"
 #include "common/files.h"
 #include "container/door.h"
-#include "picture/door.h"
 
 #define PICTURES "roofline, kernels, stack or timeline"
 
@@ -36,79 +35,12 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-struct plot {
-	struct app *app;
-	const struct plot_args *args;
-	struct opk_file *file;
-	const struct opk_summary *summary; /* NULL of a timeline */
-	struct opk_picture_options options;
-	struct opk_newfile out;
+static const char *const pictures[] = {
+	[OPK_PICTURE_ROOFLINE] = "roofline",
+	[OPK_PICTURE_KERNELS] = "kernels",
+	[OPK_PICTURE_STACK] = "stack",
+	[OPK_PICTURE_TIMELINE] = "timeline",
 };
-
-static int draw_roofline(struct plot *p)
-{
-	return opk_picture_roofline(opk_newfile_write, &p->out, p->app->ctx, p->summary,
-	                            &p->options);
-}
-
-static int draw_kernels(struct plot *p)
-{
-	return opk_picture_kernels(opk_newfile_write, &p->out, p->app->ctx, p->summary,
-	                           &p->options);
-}
-
-static int draw_stack(struct plot *p)
-{
-	const char *wanted = p->args->group;
-	const struct opk_meta_heading *heading;
-	opk_autobuf struct opk_buf others = { 0 };
-
-	for (size_t i = 0; (heading = opk_picture_stack_heading(p->summary, i)); i++) {
-		if (!wanted || !strcmp(heading->title, wanted))
-			break;
-		opk_buf_add_printf(&others, "%s%s", i ? ", " : "", heading->title);
-	}
-	opk_buf_add(&others, "", 1);
-	if (wanted && !heading && others.size > 1)
-		return app_error(p->app, OPK_EUSAGE, "--group %s: what can be stacked is %s",
-		                 wanted, (char *)others.data);
-	return opk_picture_stack(opk_newfile_write, &p->out, p->app->ctx, p->summary, heading,
-	                         &p->options);
-}
-
-static int draw_timeline(struct plot *p)
-{
-	struct opk_eval_options eval = OPK_INIT(eval);
-	struct raw_args raw = { .metrics = p->args->metrics };
-	struct raw_metrics metrics = { 0 };
-	int code = raw_eval_options(p->app, &raw, &eval, &metrics);
-
-	eval.allow_incomplete = true;
-	if (!code)
-		code = opk_picture_timeline(opk_newfile_write, &p->out, p->app->ctx, p->file, &eval,
-		                            &p->options);
-	app_progress_end();
-	raw_metrics_free(&metrics);
-	return code;
-}
-
-static const struct picture {
-	const char *name;
-	int (*draw)(struct plot *p);
-} pictures[] = {
-	{ "roofline", draw_roofline },
-	{ "kernels", draw_kernels },
-	{ "stack", draw_stack },
-	{ "timeline", draw_timeline },
-};
-
-static const struct picture *find(const char *name)
-{
-	for (size_t i = 0; i < COUNT(pictures); i++)
-		if (!strcmp(pictures[i].name, name))
-			return &pictures[i];
-	return NULL;
-}
 
 static int take_pixels(double *out, struct app *app, const char *option, const char *text)
 {
@@ -123,92 +55,97 @@ static int take_pixels(double *out, struct app *app, const char *option, const c
 }
 
 /* What would be passed over without a word. */
-static int check_use(struct app *app, const struct plot_args *args, const struct picture *picture)
+static int check_use(struct app *app, const struct plot_args *args, enum opk_picture_kind kind)
 {
-	bool timeline = picture->draw == draw_timeline;
+	bool timeline = kind == OPK_PICTURE_TIMELINE;
 
 	if (args->metrics && !timeline)
 		return app_error(app, OPK_EUSAGE,
 		                 "--metrics is for the timeline: %s has its metrics from the set",
-		                 picture->name);
-	if (args->group && picture->draw != draw_stack)
+		                 pictures[kind]);
+	if (args->group && kind != OPK_PICTURE_STACK)
 		return app_error(app, OPK_EUSAGE, "--group is for stack: %s has no groups",
-		                 picture->name);
+		                 pictures[kind]);
 	if ((args->kernel || args->top) && timeline)
 		return app_error(app, OPK_EUSAGE, "--%s does nothing for the timeline",
 		                 args->kernel ? "kernel" : "top");
 	return OPK_OK;
 }
 
-static int draw(struct plot *p, const struct picture *picture)
+static int write_picture(struct app *app, const struct opk_picture *picture)
 {
-	int code = opk_newfile_create(&p->out, p->app->ctx, p->app->output, opk_check_output,
+	const char *text = opk_picture_svg(picture);
+	struct opk_newfile out = { 0 };
+	int code = opk_newfile_create(&out, app->ctx, app->output, opk_check_output,
 	                              OPK_OUTPUT_SVG);
 
+	if (!code && opk_newfile_write(&out, text, strlen(text)))
+		code = opk_fail(app->ctx, OPK_EFAILED, "the picture can't be written");
 	if (!code)
-		code = picture->draw(p);
-	if (!code)
-		code = opk_newfile_commit(&p->out);
-	opk_newfile_discard(&p->out);
+		code = opk_newfile_commit(&out);
+	opk_newfile_discard(&out);
 	return code;
 }
 
-/* Groups of samples are devices, which are there whatever the kernel. */
-static int check_pattern(struct plot *p, const char *path)
+static int draw(struct opk_picture **out, struct app *app, struct opk_file *file,
+                enum opk_picture_kind kind, struct opk_picture_options *options, const char *names)
 {
-	bool devices = p->summary->kind == OPK_SUMMARY_DEVICES;
+	struct opk_eval_options eval = OPK_INIT(eval);
+	struct raw_args raw = { .metrics = names };
+	struct raw_metrics metrics = { 0 };
+	int code = raw_eval_options(app, &raw, &eval, &metrics);
 
-	if (!p->args->kernel || p->summary->kernel_count || (!devices && p->summary->group_count))
-		return OPK_OK;
-	return app_error(p->app, OPK_EUSAGE, "no kernel is like %s; 'offpeak show %s' lists them",
-	                 p->args->kernel, path);
+	eval.allow_incomplete = true;
+	options->eval = &eval;
+	if (!code)
+		code = opk_picture_new(out, app->ctx, file, kind, options);
+	app_progress_end();
+	raw_metrics_free(&metrics);
+	return code;
 }
 
-static int plot(struct plot *p, const struct picture *picture, const char *path)
+static int plot(struct app *app, enum opk_picture_kind kind, struct opk_picture_options *options,
+                const char *metrics)
 {
-	struct opk_summary_options how = OPK_INIT(how);
 	opk_auto(opk_file) struct opk_file *file = NULL;
-	opk_auto(opk_summary) struct opk_summary *summary = NULL;
-	struct opk_ctx *ctx = p->app->ctx;
-	int code = opk_file_open(&file, ctx, path);
+	opk_auto(opk_picture) struct opk_picture *picture = NULL;
+	const char *path = app->arguments[1];
+	int code = opk_file_open(&file, app->ctx, path);
 
-	how.kernel = p->args->kernel;
-	how.kernel_names = OPK_KERNEL_SHORT;
-	p->file = file;
-	if (!code && picture->draw != draw_timeline)
-		code = opk_summary_new(&summary, ctx, file, &how);
-	app_progress_end();
-	p->summary = summary;
-	if (!code && summary)
-		code = check_pattern(p, path);
 	if (!code)
-		code = draw(p, picture);
-	return code ? opk_add(ctx, code, "can't plot %s", path) : OPK_OK;
+		code = draw(&picture, app, file, kind, options, metrics);
+	if (!code)
+		code = write_picture(app, picture);
+	return code ? opk_add(app->ctx, code, "can't plot %s", path) : OPK_OK;
 }
 
 static int run(struct app *app, void *data)
 {
 	const struct plot_args *args = data;
-	const struct picture *picture = app->argument_count ? find(app->arguments[0]) : NULL;
-	struct plot p = { .app = app, .args = args, .options = OPK_INIT(p.options) };
+	struct opk_picture_options options = OPK_INIT(options);
+	size_t kind = 0;
 
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "plot: which picture? " PICTURES);
-	if (!picture)
+	while (kind < COUNT(pictures) && strcmp(pictures[kind], app->arguments[0]) != 0)
+		kind++;
+	if (kind == COUNT(pictures))
 		return app_error(app, OPK_EUSAGE, "plot: no picture is called %s: use " PICTURES,
 		                 app->arguments[0]);
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "plot: which recording?");
-	TRY(check_use(app, args, picture));
+	TRY(check_use(app, args, (enum opk_picture_kind)kind));
 	if (!app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "plot: where to? -o FILE.svg, or -o - for stdout");
-	p.options.title = args->title;
-	p.options.dark = args->dark;
-	p.options.top = (size_t)args->top;
-	TRY(take_pixels(&p.options.width, app, "width", args->width));
-	TRY(take_pixels(&p.options.height, app, "height", args->height));
-	return plot(&p, picture, app->arguments[1]);
+	options.title = args->title;
+	options.dark = args->dark;
+	options.kernel = args->kernel;
+	options.group = args->group;
+	options.top = (size_t)args->top;
+	TRY(take_pixels(&options.width, app, "width", args->width));
+	TRY(take_pixels(&options.height, app, "height", args->height));
+	return plot(app, (enum opk_picture_kind)kind, &options, args->metrics);
 }
 
 const struct command plot_command = {

@@ -300,8 +300,6 @@ int show_descriptions(struct show *show)
 
 /* ---- how near they are to the lines of a roofline */
 
-OPK_DEFINE_AUTO(opk_roofline)
-
 static void fill_nearness(struct app_fields *fields, const struct show *show,
                           const struct opk_roofline *roofline, size_t i, char device[24])
 {
