@@ -1287,7 +1287,7 @@ struct opk_picture_options {
 	size_t top;         /* at most so many kernels; 0: as many as suit the picture */
 	const char *kernel; /* only kernels like this: a shell pattern; NULL: all */
 	const char *group;  /* of a stack: the heading of its columns; NULL: the first */
-	/* Of a timeline: which metrics, and samples; NULL: all. */
+	/* Which metrics and samples a timeline has; NULL: all. */
 	const struct opk_eval_options *eval;
 };
 

@@ -134,18 +134,11 @@
 
 	// ---- a metric
 
-	function bounds(metric) {
-		const low = Math.min(0, metric.lowest), high = Math.max(0, metric.highest);
-
-		return low === high ? [0, 1] : [low * 1.06, high * 1.06];
-	}
-
 	class MetricRow extends Row {
 		constructor(view, track, number) {
 			const metric = track.metrics[number], about = view.data.columns[number];
 			const value = element('span', { class: 'value' });
-			const size = Math.max(Math.abs(metric.lowest), Math.abs(metric.highest));
-			const [scale, unit] = offpeak.scale(size, about.unit || '');
+			const { unit } = metric;
 
 			super(view, 'metric', element('div', { class: 'name', title: about.about }, [
 				named(about.name),
@@ -155,7 +148,7 @@
 						: 'nan in ' + metric.missing.toLocaleString('en-US') + ' samples') }) : null,
 				value,
 			]));
-			Object.assign(this, { track, number, metric, value, unit, scale, bounds: bounds(metric) });
+			Object.assign(this, { track, number, metric, value, scale: metric.scale, bounds: [metric.from, metric.to] });
 		}
 
 		make() {
@@ -275,11 +268,9 @@
 		fill(i, otherwise) {
 			const name = this.view.data.names[this.lane.names[i]], chosen = this.view.kernel;
 
-			if (name.kernel === undefined)
-				return colour(this.lane.ranges ? '--c6' : '--c4');
-			if (chosen !== null && chosen !== undefined)
+			if (name.kernel !== undefined && chosen !== null && chosen !== undefined)
 				return name.kernel === chosen ? colour('--c1') : colour('--faint');
-			return otherwise || colour('--c' + [0, 2, 3, 5, 7, 4][name.kernel % 6]);
+			return otherwise && name.kernel !== undefined ? otherwise : colour('--c' + name.colour);
 		}
 
 		paintItem(context, area, i, x, width) {

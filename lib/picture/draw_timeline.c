@@ -54,15 +54,17 @@ static double since(const struct opk_chart *chart, uint64_t time)
 	return (double)(inside - chart->start_ns);
 }
 
-static void put_bar(struct timeline *t, const struct opk_chart_bar *bar, const char *class)
+static void put_bar(struct timeline *t, const struct opk_chart_bar *bar)
 {
 	double from = opk_axis_at(&t->x, since(t->chart, bar->start_ns));
 	double to = opk_axis_at(&t->x, since(t->chart, bar->end_ns));
 	opk_autobuf struct opk_buf title = { 0 };
 	opk_autofree char *name = NULL;
+	char class[16];
 
 	if (bar->end_ns <= t->chart->start_ns || bar->start_ns >= t->chart->end_ns)
 		return;
+	snprintf(class, sizeof class, "c%u", bar->colour);
 	write_title(&title, bar);
 	opk_svg_shape(t->svg, &(struct opk_shape){ .kind = OPK_SHAPE_RECT,
 	                                           .class = class,
@@ -91,7 +93,7 @@ static void put_lane(struct timeline *t, const struct opk_chart_lane *lane)
 		opk_svg_tick(t->svg, OPK_SHAPE_Y_TICK, t->y + LANE / 2.0, "label", LEFT - 10,
 		             t->y + OPK_SVG_FONT, &title);
 	for (size_t i = 0; i < lane->bar_count; i++)
-		put_bar(t, &lane->bars[i], lane->is_range ? "c3" : "c2");
+		put_bar(t, &lane->bars[i]);
 	t->y += LANE;
 }
 
@@ -150,26 +152,26 @@ static void put_scale(struct timeline *t, const struct opk_axis *y, const char *
 	}
 }
 
-static struct opk_axis scale_of(const struct timeline *t, const struct opk_chart_line *line)
+struct opk_axis opk_timeline_axis(double lowest, double highest, const char *unit)
 {
-	double least = fmin(line->lowest, 0), most = line->highest;
+	double least = fmin(lowest, 0), most = highest;
 	struct opk_axis y = { .from = least, .to = most > least ? most : least + 1 };
 
-	if (!strncmp(line->unit, "percent", 7) && most <= 100)
+	if (!strncmp(unit, "percent", 7) && most <= 100)
 		y.to = 100;
 	opk_axis_round(&y);
-	y.begin = t->y + t->metric;
-	y.end = t->y;
 	return y;
 }
 
 static int put_line(struct timeline *t, const struct opk_chart_line *line)
 {
 	opk_autofree char *name = opk_label_fit(line->name, LEFT - 76);
-	struct opk_axis y = scale_of(t, line);
+	struct opk_axis y = opk_timeline_axis(line->lowest, line->highest, line->unit);
 
 	if (!name)
 		return opk_nomem(t->ctx, "a picture");
+	y.begin = t->y + t->metric;
+	y.end = t->y;
 	opk_svg_put(t->svg, "<g class=\"metric\"><title>");
 	opk_svg_put_text(t->svg, line->name);
 	opk_svg_put(t->svg, "</title>\n");

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "chip/chip.h"
+#include "picture/svg.h"
 #include "report/report_inside.h"
 
 static const char dygraphs_style[] = "report/dygraph.min.css";
@@ -48,6 +49,7 @@ int report_styles(struct opk_buf *out, struct opk_ctx *ctx, bool dygraphs)
 
 	if (dygraphs)
 		TRY(join(out, ctx, theirs, 1));
+	opk_svg_put_variables(out);
 	return join(out, ctx, styles, sizeof styles / sizeof *styles);
 }
 

@@ -7,6 +7,8 @@
 #include "base/strlist.h"
 #include "container/container.h"
 #include "eval/door.h"
+#include "output/output.h"
+#include "picture/picture.h"
 #include "report/report_inside.h"
 #include "series/series.h"
 
@@ -195,7 +197,6 @@ static void put_columns(struct timeline *t)
 		opk_json_begin_object(json);
 		opk_json_key(json, "name");
 		opk_json_put_string(json, column->name);
-		opk_json_add_string(json, "unit", column->unit);
 		opk_json_add_string(json, "about", column->description);
 		opk_json_end_object(json);
 	}
@@ -206,6 +207,16 @@ static void put_double(struct opk_json_writer *json, const char *key, double num
 {
 	opk_json_key(json, key);
 	opk_json_put_double(json, number);
+}
+
+/* Of the nth column that is shown. */
+static const char *unit_of(const struct opk_summary *summary, size_t n)
+{
+	size_t i = 0;
+
+	while (!is_shown(&summary->columns[i]) || n--)
+		i++;
+	return summary->columns[i].unit;
 }
 
 static void put_track(struct timeline *t, size_t number)
@@ -222,9 +233,18 @@ static void put_track(struct timeline *t, size_t number)
 	opk_json_key(json, "metrics");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < track->metrics; i++) {
+		const char *unit = unit_of(t->run->summary, i);
 		struct opk_packing packing = opk_track_packing(track, i);
+		struct opk_axis axis = opk_timeline_axis(track->lowest[i], track->highest[i], unit);
+		struct opk_scale scale;
 
+		opk_scale_find(&scale, unit, fmax(fabs(axis.from), fabs(axis.to)));
 		opk_json_begin_object(json);
+		put_double(json, "from", axis.from);
+		put_double(json, "to", axis.to);
+		put_double(json, "scale", scale.divisor);
+		opk_json_key(json, "unit");
+		opk_json_put_string(json, scale.unit);
 		put_double(json, "lowest", packing.lowest);
 		put_double(json, "highest", packing.highest);
 		put_double(json, "step", packing.step);
@@ -372,9 +392,12 @@ static void put_kernel(struct timeline *t, const struct opk_activity *activity)
 		put_size(&t->page->json, "kernel", row);
 }
 
-static void put_name(struct timeline *t, const struct opk_activity *activity)
+static void put_name(struct timeline *t, size_t number)
 {
+	const struct opk_activity *activity = t->lanes.names.items[number];
+
 	opk_json_begin_object(&t->page->json);
+	put_size(&t->page->json, "colour", opk_lanes_colour(&t->lanes, (uint32_t)number));
 	if (activity->kind == OPK_ACTIVITY_KERNEL)
 		put_kernel(t, activity);
 	else
@@ -402,7 +425,7 @@ static void put_data(struct timeline *t)
 	opk_json_key(json, "names");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < t->lanes.names.count; i++)
-		put_name(t, t->lanes.names.items[i]);
+		put_name(t, i);
 	opk_json_end_array(json);
 	opk_json_key(json, "devices");
 	opk_json_begin_array(json);

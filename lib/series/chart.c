@@ -143,6 +143,7 @@ static struct opk_chart_bar bar_of(struct chart *chart, const struct opk_lane_it
 		.name = kernel ? opk_kernel_names_get(chart->kernels, &range) : of->name,
 		.full_name = of->name,
 		.records = item->records,
+		.colour = opk_lanes_colour(&chart->lanes, item->name),
 	};
 }
 

@@ -240,6 +240,20 @@ int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
+unsigned opk_lanes_colour(const struct opk_lanes *lanes, uint32_t name)
+{
+	static const unsigned turns[] = { 2, 4, 0, 5, 6 }, range = 3, other = 7;
+
+	switch (lanes->names.items[name]->kind) {
+	case OPK_ACTIVITY_KERNEL:
+		return turns[name % (sizeof turns / sizeof *turns)];
+	case OPK_ACTIVITY_RANGE:
+		return range;
+	default:
+		return other;
+	}
+}
+
 void opk_lanes_clear(struct opk_lanes *lanes)
 {
 	for (size_t i = 0; i < lanes->lanes.count; i++)

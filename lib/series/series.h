@@ -118,6 +118,11 @@ int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
 void opk_lanes_clear(struct opk_lanes *lanes);
 #define opk_autolanes __attribute__((cleanup(opk_lanes_clear)))
 bool opk_lane_is_range(const struct opk_lane *lane);
+/*
+ * The colour of what has this name, by its number among those of pictures: kernels take turns, in
+ * the order in which they ran first.
+ */
+unsigned opk_lanes_colour(const struct opk_lanes *lanes, uint32_t name);
 
 /* A GPU of a host, or a rank on it: where samples were taken and things ran. */
 struct opk_series_place {
@@ -161,6 +166,7 @@ struct opk_chart_bar {
 	const char *name;      /* of kernels as people call them */
 	const char *full_name; /* as it was recorded */
 	uint32_t records; /* several: short ones close to each other, of which this is the first */
+	unsigned colour;  /* of opk_lanes_colour() */
 };
 
 /* Bars of a stream, or NVTX ranges of a thread, that do not overlap. */
@@ -193,8 +199,9 @@ struct opk_chart {
 };
 
 /*
- * PM samples, and what ran, as few numbers as can be drawn: lines have so many points. Evaluates the
- * file, of which `eval` chooses metrics and samples; NULL: all. The file must outlive the result.
+ * PM samples, and what ran, as few numbers as can be drawn: lines have so many points. Evaluates
+ * the file, of which `eval` chooses metrics and samples; NULL: all. The file must outlive the
+ * result.
  * OPK_EUSAGE: neither samples nor what ran was recorded.
  */
 int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,

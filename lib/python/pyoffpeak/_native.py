@@ -60,14 +60,19 @@ def column_names(listing: Any) -> list[str]:
     return [word(columns[i].name) for i in range(count[0])]
 
 
+def dicts(listing: Any) -> list[dict[str, Any]]:
+    """The rows of a struct opk_listing."""
+    names = column_names(listing)
+    columns = lib.opk_listing_columns(listing, ffi.new("size_t *"))
+    cells = [(i, name, CELLS[columns[i].type]) for i, name in enumerate(names)]
+    of = [lib.opk_listing_get(listing, i) for i in range(lib.opk_listing_count(listing))]
+    return [{name: read(row[i]) for i, name, read in cells} for row in of]
+
+
 def rows_of(listing: Any) -> list[dict[str, Any]]:
     """The rows of a struct opk_listing, which is freed."""
     try:
-        names = column_names(listing)
-        columns = lib.opk_listing_columns(listing, ffi.new("size_t *"))
-        cells = [(i, name, CELLS[columns[i].type]) for i, name in enumerate(names)]
-        of = [lib.opk_listing_get(listing, i) for i in range(lib.opk_listing_count(listing))]
-        return [{name: read(row[i]) for i, name, read in cells} for row in of]
+        return dicts(listing)
     finally:
         lib.opk_listing_free(listing)
 

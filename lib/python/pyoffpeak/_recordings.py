@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from . import _context
@@ -17,7 +18,7 @@ from ._summaries import open_file, summarize
 from ._tables import Table
 
 if TYPE_CHECKING:
-    from . import _files, _info, _report, _sets, _summary
+    from . import _files, _info, _pictures, _report, _sets, _summary
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
@@ -182,9 +183,9 @@ class Run(Opened):
         kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: no
         kernel is like that; or the recording has not what a roofline is drawn of: the set roofline-hierarchical has.
         """
-        from . import _roofline  # most need no drawing, and its modules take long to import
+        from . import _pictures  # most need no drawing, and its modules take long to import
 
-        return _roofline.figure(_roofline.read(self._only(), kernel), ax)
+        return _pictures.draw(partial(self.picture, "roofline", kernel), ax=ax)
 
     def timeline(
         self,
@@ -201,9 +202,34 @@ class Run(Opened):
         subfigure. ax: draws in these axes; several rows divide their place in the grid of plt.subplots().
         UsageError: neither samples nor what ran was recorded.
         """
-        from . import _timeline
+        from . import _pictures
 
-        return _timeline.figure(_timeline.read(self._only(), names_of(metrics), listed(where), set), figure, ax)
+        return _pictures.draw(partial(self.picture, "timeline", metrics=metrics, where=where, set=set), figure, ax)
+
+    def picture(
+        self,
+        kind: str,
+        kernel: Optional[str] = None,
+        group: Optional[str] = None,
+        top: int = 0,
+        metrics: Texts = None,
+        where: Texts = None,
+        set: Optional[_sets.SetLike] = None,
+        title: Optional[str] = None,
+        width: float = 0,
+        height: float = 0,
+        dark: bool = False,
+    ) -> _pictures.Picture:
+        """What `offpeak plot` draws: "roofline", "kernels", "stack" or "timeline". Needs no matplotlib; Jupyter shows it.
+
+        svg: as the command writes it. numbers: what it is drawn of, as a table; roofs of a roofline and what ran in a
+        timeline, too. group: of a stack, the heading of its columns. UsageError: the recording lacks what it is drawn of.
+        """
+        from . import _pictures
+
+        evaluation = Evaluation(names_of(metrics), set, allow_incomplete=True, where=listed(where))
+        options = {"kernel": kernel, "group": group, "top": top, "title": title, "width": width, "height": height}
+        return _pictures.Picture(self._only(), kind, evaluation, dark=dark, **options)
 
     def _repr_html_(self) -> str:
         """In Jupyter: the recording in a few lines, and its kernels by time."""

@@ -9,6 +9,7 @@ from ._errors import Cause
 from ._files import Finding, Piece
 from ._info import Clocks, ClockSpan, Derived, Heading, Info, Section, Stats
 from ._metrics import Metric, Metrics
+from ._pictures import Numbers, Picture
 from ._plans import Column, ConfigInfo, Detail, Domains, LeftOut, Pass, PlannedMetric, SplitPlans
 from ._report import TraceCounts
 from ._sets import SetInfo
@@ -41,7 +42,9 @@ __all__ = [
     "LegacyTerm",
     "Metric",
     "Metrics",
+    "Numbers",
     "Pass",
+    "Picture",
     "Piece",
     "PlannedMetric",
     "Section",
