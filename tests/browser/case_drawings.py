@@ -32,7 +32,7 @@ def test_roofline(browser, tools):
     open_part(browser, tools, "gh100-roofline", "roofline")
     # Three of the five kernels compute, and there are three levels.
     check(browser.count(FIGURE + " .mark.dot") == 9, "a mark for each kernel and level")
-    check(browser.count(FIGURE + " .field g.roof") == 12, "levels and roofs are lines")
+    check(browser.count(FIGURE + " .field line.roof") == 12, "levels and roofs are lines")
     ticks = ticks_of(browser)
     start = place(browser, FIGURE + " .mark.dot")
     browser.type(FIGURE, "+")

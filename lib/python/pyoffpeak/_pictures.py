@@ -180,7 +180,7 @@ class _Field:
         outline = [(right, -down) for right, down in _points(shape)]
         reach = max((abs(number) for point in outline for number in point), default=1)
         across = 2 * reach * shape["size"] * POINTS / PIXELS * self.scale
-        marker = [*outline, outline[0]] if outline else "o"
+        marker: Any = [*outline, outline[0]] if outline else "o"
         self.axes.scatter(
             [x], [y], s=across**2, marker=marker, color=shape["colour"], alpha=shape["opacity"], gid=_kernel(shape), **how
         )
@@ -206,7 +206,7 @@ class _Field:
         self.axes.tick_params(labelbottom=below)
         ends = {self.panel["y_from"]: "bottom", self.panel["y_to"]: "top"}
         for (at, _), label in zip(self.ticks["y"], self.axes.get_yticklabels()):
-            label.set_va(ends.get(at, "center"))
+            label.set_verticalalignment(ends.get(at, "center"))
         self.axes.grid(True, axis="x", linewidth=0.5, alpha=0.5)
 
 
@@ -270,7 +270,7 @@ def draw(make: Callable[..., Picture], given: Any = None, ax: Optional[Axes] = N
         else:
             getattr(fields[shape["panel"] or 0], kind)(shape)
     text = {"kind": "text", "panel": None, "class": "muted", "x": 12, "anchor": "left", "angle": 0, "size": 12}
-    for i, sentence in enumerate(_sentences(picture)):
+    for i, sentence in enumerate(_sentences(picture) if below else []):
         fields[0].text({**text, "y": picture.size[1] + LINE * (i + 0.5), "text": sentence})
     for field in fields:
         field.finish(field is fields[-1])
