@@ -1287,7 +1287,7 @@ struct opk_picture_options {
 	size_t top;         /* at most so many kernels; 0: as many as suit the picture */
 	const char *kernel; /* only kernels like this: a shell pattern; NULL: all */
 	const char *group;  /* of a stack: the heading of its columns; NULL: the first */
-	/* Which metrics and samples a timeline has; NULL: all. */
+	/* A timeline has these metrics and samples; NULL: all. */
 	const struct opk_eval_options *eval;
 };
 
@@ -1306,25 +1306,25 @@ enum opk_picture_list {
 	/* Fields between axes: left, top, right, bottom; x_from, x_to, y_from, y_to; x_log, y_log */
 	OPK_PICTURE_PANELS,
 	/*
-	 * kind: "line", "rect", from x, y to x2, y2; "mark", around x, y, of this size: a circle, or
-	 * points in units of it; "area", "path", of points; "text", whose baseline is at y, its
+	 * kind: "line", "rect", from x, y to x2, y2; "mark", around x, y, of this size: a circle,
+	 * or points in units of it; "area", "path", of points; "text", whose baseline is at y, its
 	 * left, right or center (anchor) at x; "x tick", "y tick", labels of an axis, at x or y.
 	 * panel, from 0; class, as in SVG; angle, in degrees; colour, "#0072b2" of a series, else
 	 * ""; opacity; stroke, the width of lines; kernel, by its number in the order of time.
 	 */
 	OPK_PICTURE_SHAPES,
 	/*
-	 * Roofline: kernel; level; intensity, operations a byte, and rate, operations a second, both
-	 * above 0; their unit; share of the time of all kernels, 0 to 1, or NaN; highest: the
-	 * largest share of a peak that is known, "fp32 48.1%", "L2 at least 12%" where not all parts
-	 * of its throughput are known, or ""; text: all shares, and what is not known, in words.
-	 * Kernels: kernel, time, share. Stack: kernel, part, value, unit.
-	 * Timeline: place, "node7 GPU 0 rank 3"; metric; unit; start_ns, end_ns; least, most, or NaN.
+	 * Roofline: kernel; level; intensity, operations a byte, and rate, operations a second,
+	 * both above 0; their unit; share of the time of all kernels, 0 to 1, or NaN; highest: the
+	 * largest share of a peak that is known, "fp32 48.1%", "L2 at least 12%" where not all
+	 * parts of its throughput are known, or ""; text: all shares, and what is not known, in
+	 * words. Kernels: kernel, time, share. Stack: kernel, part, value, unit. Timeline: place,
+	 * "node7 GPU 0 rank 3"; metric; unit; start_ns, end_ns; least, most, or NaN.
 	 */
 	OPK_PICTURE_NUMBERS,
 	/*
-	 * Roofline: name; is_level: of memory, in bytes a second, else of operations a second; peak,
-	 * the highest of all kernels, since it goes with the clock; idle: no kernel has such
+	 * Roofline: name; is_level: of memory, in bytes a second, else of operations a second;
+	 * peak, the highest of all kernels, since it goes with the clock; idle: no kernel has such
 	 * operations; unit: "byte", "flop", or "op" of integers.
 	 */
 	OPK_PICTURE_ROOFS,

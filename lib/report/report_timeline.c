@@ -209,7 +209,7 @@ static void put_double(struct opk_json_writer *json, const char *key, double num
 	opk_json_put_double(json, number);
 }
 
-/* Of the nth column that is shown. */
+/* The nth column that is shown has it. */
 static const char *unit_of(const struct opk_summary *summary, size_t n)
 {
 	size_t i = 0;

@@ -204,7 +204,7 @@ class _Field:
             for label in axis.get_ticklabels():
                 label.set_parse_math(False)
         self.axes.tick_params(labelbottom=below)
-        ends = {self.panel["y_from"]: "bottom", self.panel["y_to"]: "top"}
+        ends: dict[float, Any] = {self.panel["y_from"]: "bottom", self.panel["y_to"]: "top"}
         for (at, _), label in zip(self.ticks["y"], self.axes.get_yticklabels()):
             label.set_verticalalignment(ends.get(at, "center"))
         self.axes.grid(True, axis="x", linewidth=0.5, alpha=0.5)
