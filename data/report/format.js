@@ -25,7 +25,7 @@
 		return value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
 	}
 
-	// Those of time go down, all others up; percentages stay.
+	// Units of time scale down, all others up; percentages stay.
 	function scaleOf(size, unit) {
 		if (/^(ns|nanoseconds?|s|seconds?)$/i.test(unit)) {
 			const second = /^n/i.test(unit) ? 1e9 : 1, step = small.find(s => size / second >= s[0]) || small[3];

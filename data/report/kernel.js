@@ -119,7 +119,7 @@
 		];
 	}
 
-	// Of one value, or of what was recorded as a sum, there is nothing to show.
+	// A single value, or a recorded sum, has no spread to show.
 	function isSpreadLost(table, at, i) {
 		return table.spread && statistic(table, at, 'min', i) !== null;
 	}

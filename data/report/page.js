@@ -9,7 +9,7 @@
 		return document.getElementById('data-' + run.number + '-' + name);
 	}
 
-	// An element whose text is text, whatever is in it.
+	// An element whose text is never parsed as HTML.
 	function element(tag, attributes, children) {
 		const svg = /^(svg|g|path|rect|line|circle|text|title|polyline)$/.test(tag);
 		const made = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);

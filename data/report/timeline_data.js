@@ -201,7 +201,7 @@
 			return i < 0 ? 0 : this.busy[i] + Math.min(time, this.ends[i]) - this.starts[i];
 		}
 
-		// Which item runs at a time, or within some distance of it; -1: none.
+		// The index of the item that runs at a time, or within some distance of it; -1: none.
 		find(time, distance) {
 			const i = after(this.ends, time - distance);
 

@@ -257,7 +257,7 @@ costs() {
 	done
 }
 
-# Plans of ours beside CUPTI's of the same metrics, and how many passes Nsight Compute takes for random sets.
+# Compares offpeak's plans with CUPTI's for the same metrics, and counts how many passes Nsight Compute takes for random sets.
 planner() {
 	for n in 1 2 3; do
 		for set in wide wide-cupti; do

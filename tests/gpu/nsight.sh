@@ -9,7 +9,7 @@
 # flushes the caches before each pass (its default), and ncu-noflush-N.csv, where it leaves them as the
 # pass before left them. The series application runs the program once for each pass instead of saving and
 # restoring memory around each kernel: caches are as the program leaves them. Clocks are left free in all, as offpeak-collect leaves them. The reports
-# (.ncu-rep) hold the values unrounded and stay for whoever wants more digits; the logs say why a run
+# (.ncu-rep) hold the unrounded values and are kept; the logs say why a run
 # failed. NCU names another ncu.
 set -u
 if [ $# -lt 4 ]; then
