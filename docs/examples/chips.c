@@ -42,7 +42,7 @@ int main(void)
 	struct opk_ctx *ctx;
 	int code;
 
-	/* Without this the library looks at no variable, so neither at CUDA_HOME. */
+	/* Without this call the library ignores environment variables such as CUDA_HOME. */
 	opk_env_read(&env);
 	options.env = &env;
 	code = opk_ctx_new(&ctx, &options);

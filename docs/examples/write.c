@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A row for each range of the image that was added last. What is not known is 0, "" or NULL. */
+/* A row for each range of the image that was added last. Unknown values are 0, "" or NULL. */
 static int add_ranges(struct opk_writer *writer, char **kernels, size_t count)
 {
 	struct opk_range *ranges = (struct opk_range *)calloc(count, sizeof *ranges);
