@@ -8,26 +8,12 @@
  * add_kernels --trace OUT.opk [LAUNCHES [BYTES [STREAMS [KERNELS]]]]: what ran alone, without
  * samples; BYTES a copy, and stream 7 is so many streams; so many kernels, of one base name.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "container/door.h"
-#include "offpeak.h"
+#include "program.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static struct opk_ctx *ctx;
 static uint64_t bytes = 1 << 20, streams = 1, kernels;
-
-static void check(int code)
-{
-	if (!code)
-		return;
-	for (size_t i = 0; i < opk_error_count(ctx); i++)
-		fprintf(stderr, "add_kernels: %s\n", opk_error_message(ctx, i));
-	exit(1);
-}
 
 static const struct {
 	const char *name, *symbol;
@@ -130,7 +116,7 @@ static void add_times(struct opk_writer *writer, const struct opk_time *times, s
 		moved[i].start += first + i >= later ? PAUSE : 0;
 		moved[i].end += first + i + 1 >= later ? PAUSE : 0;
 	}
-	check(opk_writer_add_times(writer, moved, count));
+	must(opk_writer_add_times(writer, moved, count));
 	free(moved);
 }
 
@@ -139,7 +125,7 @@ static void copy(struct opk_writer *writer, struct opk_file *file)
 	const struct opk_segment *segments, *next;
 	size_t count, first = 0;
 
-	check(opk_file_segments(&segments, &count, ctx, file));
+	must(opk_file_segments(&segments, &count, ctx, file));
 	next = segments;
 	for (size_t i = 0; i < opk_file_section_count(file); i++) {
 		void *data;
@@ -150,8 +136,8 @@ static void copy(struct opk_writer *writer, struct opk_file *file)
 			first += next++->row_count;
 			continue;
 		}
-		check(opk_file_read(&data, &size, ctx, file, i));
-		check(opk_writer_add(writer, opk_file_section(file, i)->type, data, size));
+		must(opk_file_read(&data, &size, ctx, file, i));
+		must(opk_writer_add(writer, opk_file_section(file, i)->type, data, size));
 		free(data);
 	}
 }
@@ -163,8 +149,8 @@ static size_t add_beside(struct opk_writer *writer, const char *from, struct opk
 	struct opk_file *file;
 	size_t count;
 
-	check(opk_file_open(&file, ctx, from));
-	check(opk_file_times(&times, &count, ctx, file));
+	must(opk_file_open(&file, ctx, from));
+	must(opk_file_times(&times, &count, ctx, file));
 	copy(writer, file);
 	count = count > 2 ? run(room, most, times[1].end,
 	                        times[count - 1].start + (later < count ? PAUSE : 0))
@@ -190,20 +176,20 @@ int main(int argc, char **argv)
 	kernels = argc > 6 ? strtoull(argv[6], NULL, 10) : 0;
 	if (argc < 3 || !room || !streams || opk_ctx_new(&ctx, NULL))
 		return 1;
-	check(opk_writer_new(&writer, ctx, argv[2]));
+	must(opk_writer_new(&writer, ctx, argv[2]));
 	if (trace)
-		check(opk_writer_add_meta(writer, &(struct opk_meta){
-							  .kind = "recording",
-							  .generator = "offpeak",
-							  .chip = "GH100",
-							  .profiler = OPK_PROFILER_PM,
-							  .mode = "trace",
-							  .backend = "",
-						  }));
+		must(opk_writer_add_meta(writer, &(struct opk_meta){
+							 .kind = "recording",
+							 .generator = "offpeak",
+							 .chip = "GH100",
+							 .profiler = OPK_PROFILER_PM,
+							 .mode = "trace",
+							 .backend = "",
+						 }));
 	count = trace ? run(room, most, 1000000000, UINT64_MAX)
 	              : add_beside(writer, argv[1], room, most);
-	check(opk_writer_add_activities(writer, room, count));
-	check(opk_writer_finish(writer));
+	must(opk_writer_add_activities(writer, room, count));
+	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_ctx_free(ctx);
 	free(room);

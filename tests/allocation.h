@@ -51,4 +51,7 @@ static inline bool was_short(struct opk_ctx *ctx, long n, int code)
 	return true;
 }
 
+/* For loops over n: the n-th allocation of a call fails; false when there are no more. */
+#define is_short(ctx, n, call) (fail_allocation(n), was_short(ctx, n, call))
+
 #endif

@@ -3,36 +3,14 @@
  * What offpeak's pass counts save: all full names of a chip, and as baseline a fresh host object
  * for each name, on a sample of them. Prints seconds; tests/bench.sh makes ratios of them.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include "adapters/nv/nv.h"
 #include "base/mem.h"
 #include "chip/door.h"
 #include "plan/door.h"
 #include "schedule/schedule.h"
+#include "program.h"
 
 enum { SAMPLE = 1000 };
-
-static struct opk_ctx *ctx;
-
-static void must(int code)
-{
-	if (!code)
-		return;
-	for (size_t i = 0; i < opk_error_count(ctx); i++)
-		fprintf(stderr, "bench_catalog: %s\n", opk_error_message(ctx, i));
-	exit(code);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static struct opk_full_name *all_names(const struct opk_catalog *catalog, size_t *count)
 {
@@ -69,27 +47,22 @@ static void plan_alone(const struct opk_catalog *catalog, const struct opk_full_
 
 int main(int argc, char **argv)
 {
-	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_catalog *catalog;
 	struct opk_full_name *names;
-	struct opk_env env = OPK_INIT(env);
 	size_t count;
 	double start, counted, alone;
 
-	opk_env_read(&env);
-	options.env = &env;
-	if (opk_ctx_new(&ctx, &options))
-		return 1;
-	start = now();
+	begin_program();
+	start = seconds_of(CLOCK_MONOTONIC);
 	must(opk_catalog_new(&catalog, ctx, argc > 1 ? argv[1] : "GH100", OPK_PROFILER_RANGE));
 	must(opk_catalog_complete(catalog, ctx));
 	names = all_names(catalog, &count);
 	must(opk_catalog_count_passes(catalog, ctx, names, count, NULL));
-	counted = now() - start;
-	start = now();
+	counted = seconds_of(CLOCK_MONOTONIC) - start;
+	start = seconds_of(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < SAMPLE; i++)
 		plan_alone(catalog, &names[i * count / SAMPLE]);
-	alone = (now() - start) / SAMPLE * (double)count;
+	alone = (seconds_of(CLOCK_MONOTONIC) - start) / SAMPLE * (double)count;
 	printf("%zu %.3f %.1f\n", count, counted, alone);
 	free(names);
 	opk_catalog_free(catalog);

@@ -12,25 +12,11 @@
  *   load                                     loads NVIDIA's libraries
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "adapters/nv/nv.h"
 #include "container/container.h"
 #include "container/container_inside.h"
-
-static struct opk_ctx *ctx;
-
-static void must(int code)
-{
-	if (!code)
-		return;
-	for (size_t i = 0; i < opk_error_count(ctx); i++)
-		fprintf(stderr, "bench_eval: %s\n", opk_error_message(ctx, i));
-	exit(code);
-}
+#include "program.h"
 
 static void *must_open(const char *path, const char *mode)
 {
@@ -258,12 +244,8 @@ static void load(void)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_env env = OPK_INIT(env);
 
-	opk_env_read(&env);
-	options.env = &env;
-	must(opk_ctx_new(&ctx, &options));
+	begin_program();
 	if ((!strcmp(what, "make") || !strcmp(what, "vary")) && argc == 6)
 		make(argv[2], argv[3], argv[4], argv[5], *what == 'v');
 	else if (!strcmp(what, "repeat") && argc == 5)

@@ -3,40 +3,17 @@
  * bench_formats RECORDING VALUES: how fast so many values are written in each format. The rows are
  * the recording's, again and again; evaluating them is not in the times.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "database/door.h"
 #include "eval/door.h"
-#include "offpeak.h"
 #include "output/door.h"
+#include "program.h"
 
 enum { MAX_ROWS = 64 };
 
-static struct opk_ctx *ctx;
 static struct opk_evaluation *evaluation;
 static double *values[MAX_ROWS];
 static union opk_cell *cells[MAX_ROWS];
 static size_t row_count, column_count, wanted;
-
-static void check(int code)
-{
-	if (!code)
-		return;
-	for (size_t i = 0; i < opk_error_count(ctx); i++)
-		fprintf(stderr, "bench_formats: %s\n", opk_error_message(ctx, i));
-	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void read_rows(const char *path)
 {
@@ -44,11 +21,11 @@ static void read_rows(const char *path)
 	const struct opk_row *row;
 	struct opk_file *file;
 
-	check(opk_file_open(&file, ctx, path));
-	check(opk_eval_file(&evaluation, ctx, file, &options));
+	must(opk_file_open(&file, ctx, path));
+	must(opk_eval_file(&evaluation, ctx, file, &options));
 	column_count = opk_evaluation_column_count(evaluation);
 	for (; row_count < MAX_ROWS; row_count++) {
-		check(opk_evaluation_next(&row, ctx, evaluation));
+		must(opk_evaluation_next(&row, ctx, evaluation));
 		if (!row)
 			break;
 		values[row_count] = calloc(column_count, sizeof *values[0]);
@@ -68,7 +45,7 @@ static int count_bytes(void *data, const void *bytes, size_t size)
 
 static void report(const char *name, double start, size_t bytes)
 {
-	double seconds = now() - start;
+	double seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - start;
 
 	printf("%-8s %8.3f s  %7.1f ns a value  %12zu bytes\n", name, seconds,
 	       seconds * 1e9 / (double)wanted, bytes);
@@ -80,17 +57,17 @@ static void bench_text(const char *name, enum opk_format format)
 	struct opk_column *columns = calloc(column_count, sizeof *columns);
 	size_t bytes = 0;
 	struct opk_out *out;
-	double start = now();
+	double start = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 
 	options.format = format;
-	check(opk_out_new(&out, ctx, &options, count_bytes, &bytes));
+	must(opk_out_new(&out, ctx, &options, count_bytes, &bytes));
 	for (size_t i = 0; i < column_count; i++)
 		columns[i] = (struct opk_column){ opk_evaluation_column(evaluation, i),
 			                          OPK_CELL_DOUBLE };
-	check(opk_out_table(out, "ranges", columns, column_count));
+	must(opk_out_table(out, "ranges", columns, column_count));
 	for (size_t done = 0, row = 0; done < wanted; done += column_count, row++)
-		check(opk_out_row(out, cells[row % row_count]));
-	check(opk_out_finish(out));
+		must(opk_out_row(out, cells[row % row_count]));
+	must(opk_out_finish(out));
 	opk_out_free(out);
 	free(columns);
 	report(name, start, bytes);
@@ -102,20 +79,20 @@ static void bench_database(void)
 	char path[] = "/tmp/bench_formats.XXXXXX";
 	struct opk_database *database;
 	int fd = mkstemp(path);
-	double start = now();
+	double start = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 
 	if (fd < 0)
 		return;
 	run.file = "bench";
 	run.evaluation = evaluation;
-	check(opk_database_new(&database, ctx, path, NULL));
-	check(opk_database_add_run(database, &run));
+	must(opk_database_new(&database, ctx, path, NULL));
+	must(opk_database_add_run(database, &run));
 	for (size_t done = 0, row = 0; done < wanted; done += column_count, row++) {
 		const struct opk_row facts = { .index = row, .name = "range" };
 
-		check(opk_database_add_row(database, &facts, values[row % row_count], NULL));
+		must(opk_database_add_row(database, &facts, values[row % row_count], NULL));
 	}
-	check(opk_database_finish(database));
+	must(opk_database_finish(database));
 	opk_database_free(database);
 	report("sqlite", start, 0);
 	remove(path);

@@ -8,25 +8,12 @@
  * values each identity holds of.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #include "adapters/nv/nv.h"
 #include "container/container.h"
+#include "program.h"
 
 enum { MOST = 8, REPEATS = 60 };
-
-static struct opk_ctx *ctx;
-
-static void must(int code)
-{
-	if (!code)
-		return;
-	for (size_t i = 0; i < opk_error_count(ctx); i++)
-		fprintf(stderr, "bench_submetrics: %s\n", opk_error_message(ctx, i));
-	exit(code);
-}
 
 /* ---- one image -------------------------------------------------------------------------- */
 
@@ -310,12 +297,7 @@ static void print(void)
 
 int main(int argc, char **argv)
 {
-	struct opk_ctx_options options = OPK_INIT(options);
-	struct opk_env env = OPK_INIT(env);
-
-	opk_env_read(&env);
-	options.env = &env;
-	must(opk_ctx_new(&ctx, &options));
+	begin_program();
 	for (int i = 1; i < argc; i++)
 		take(argv[i]);
 	print();

@@ -82,14 +82,12 @@ static void finish(struct opk_ctx *ctx, struct opk_writer *writer)
 }
 
 /* In one section or in two, and an empty one. */
-START_TEST(round_trip)
+CTX_TEST(round_trip)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t first = 0; first <= COUNT(records); first++) {
 		struct opk_writer *writer = begin(ctx, trace_meta);
 		const struct opk_activity *got, *again;
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		size_t count;
 
 		ck_ok(ctx, opk_writer_add_activities(writer, records, first));
@@ -103,20 +101,16 @@ START_TEST(round_trip)
 			check_same(&got[i], &records[i]);
 		ck_ok(ctx, opk_file_activities(&again, &count, ctx, file));
 		ck_assert_ptr_eq(got, again);
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The host's clock was set back meanwhile: the section stays readable. */
-START_TEST(backwards)
+CTX_TEST(backwards)
 {
 	const struct opk_activity odd = { .kind = OPK_ACTIVITY_RANGE, .start_ns = 9, .end_ns = 7 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer = begin(ctx, trace_meta);
 	const struct opk_activity *got;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	ck_ok(ctx, opk_writer_add_activities(writer, &odd, 1));
@@ -126,23 +120,19 @@ START_TEST(backwards)
 	ck_assert_uint_eq(count, 1);
 	ck_assert_uint_eq(got->start_ns, 9);
 	ck_assert_uint_eq(got->end_ns, 9);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Kernels have the one spelling, ranges their own; bytes that are no text are replaced. */
-START_TEST(names)
+CTX_TEST(names)
 {
 	const struct opk_activity odd[] = {
 		{ .kind = OPK_ACTIVITY_KERNEL, .name = "f(float const*)", .device = -1 },
 		{ .kind = OPK_ACTIVITY_RANGE, .name = "f(float const*)", .device = -1 },
 		{ .kind = OPK_ACTIVITY_RANGE, .name = "a\xff", .device = -1 },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer = begin(ctx, trace_meta);
 	const struct opk_activity *got;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	ck_ok(ctx, opk_writer_add_activities(writer, odd, COUNT(odd)));
@@ -153,13 +143,10 @@ START_TEST(names)
 	ck_assert_str_eq(got[0].name, "f(const float *)");
 	ck_assert_str_eq(got[1].name, "f(float const*)");
 	ck_assert_str_eq(got[2].name, "a\xef\xbf\xbd");
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The layout, byte by byte. */
-START_TEST(layout)
+TEST(layout)
 {
 	const struct opk_activity two[] = {
 		{ .kind = OPK_ACTIVITY_SET,
@@ -186,16 +173,14 @@ START_TEST(layout)
 	ck_assert_uint_eq(got.size, wanted.size);
 	ck_assert_mem_eq(got.data, wanted.data, got.size);
 }
-END_TEST
 
 /* A training's kernels, again and again: some bytes each. */
-START_TEST(they_are_small)
+CTX_TEST(they_are_small)
 {
 	enum { MANY = 100000, KERNELS = 192 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_activity *many = opk_alloc_array(MANY, sizeof *many);
 	struct opk_writer *writer = begin(ctx, trace_meta);
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	char kernel_names[KERNELS][24];
 
 	for (size_t i = 0; i < KERNELS; i++)
@@ -219,11 +204,8 @@ START_TEST(they_are_small)
 	finish(ctx, writer);
 	file = open_file(ctx);
 	ck_assert_uint_lt(opk_file_section(file, 1)->stored_size, 12 * MANY);
-	opk_file_free(file);
 	free(many);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A file of sections with these words and texts after them. */
 struct hostile {
@@ -286,13 +268,11 @@ static void put_words(struct opk_buf *out, const struct hostile *row)
 	opk_buf_add(out, row->texts, row->text_size);
 }
 
-START_TEST(hostile_sections)
+CTX_TEST_EACH(hostile_sections, hostile)
 {
-	const struct hostile *row = &hostile[_i];
 	opk_autobuf struct opk_buf payload = { 0 };
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_activity *got = NULL;
-	struct opk_listing *findings;
+	freed(opk_listing) *findings = NULL;
 	struct opk_file *file;
 	struct image image;
 	size_t count = 77;
@@ -306,81 +286,64 @@ START_TEST(hostile_sections)
 	write_image(&image);
 	file = open_file(ctx);
 	code = opk_file_activities(&got, &count, ctx, file);
-	ck_row(row, code == (row->wanted ? OPK_EINPUT : OPK_OK), "%d %s", code, errors_of(ctx));
-	ck_row(row, !code || strstr(errors_of(ctx), row->wanted), "got %s", errors_of(ctx));
+	ck_row_ends(row, ctx, code, row->wanted ? OPK_EINPUT : OPK_OK, row->wanted);
 	ck_row(row, !code || strstr(errors_of(ctx), "t.opk: section 2 (KERN)"), "got %s",
 	       errors_of(ctx));
 	ck_row(row, count == (code ? 77 : row->count), "%zu", count);
 	opk_file_free(file);
 	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
 	ck_row(row, !finding_of(findings, 1).problem == !row->wanted, "verify differs");
-	opk_listing_free(findings);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A column of zeros is deflated to nothing: what it unpacks to is bounded by the file's size. */
-START_TEST(too_many)
+CTX_TEST(too_many)
 {
 	enum { MANY = 1 << 20 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_activity *many = opk_alloc_array(MANY, sizeof *many);
 	struct opk_writer *writer = begin(ctx, trace_meta);
 	const struct opk_activity *got;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	ck_ok(ctx, opk_writer_add_activities(writer, many, MANY));
 	finish(ctx, writer);
 	file = open_file(ctx);
-	ck_code(ctx, opk_file_activities(&got, &count, ctx, file), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "would take 268435456 bytes"));
-	opk_file_free(file);
+	ck_fails(ctx, opk_file_activities(&got, &count, ctx, file), OPK_EINPUT,
+	         "would take 268435456 bytes");
 	free(many);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *meta;
+	int code;
+} meta_of_a_trace_rows[] = {
+	{ HERE, TRACE_META "}", OPK_OK },
+	{ HERE, "{\"chip\":\"GH100\",\"profiler\":\"pm\",\"metrics\":[]}", OPK_EINPUT },
+	{ HERE, "{\"chip\":\"GH100\",\"profiler\":\"pm\",\"mode\":\"sampling\"}", OPK_EINPUT },
+};
 
 /* Without metrics there is only what ran. */
-START_TEST(meta_of_a_trace)
+CTX_TEST_EACH(meta_of_a_trace, meta_of_a_trace_rows)
 {
-	static const struct {
-		struct here here;
-		const char *meta;
-		int code;
-	} rows[] = {
-		{ HERE, TRACE_META "}", OPK_OK },
-		{ HERE, "{\"chip\":\"GH100\",\"profiler\":\"pm\",\"metrics\":[]}", OPK_EINPUT },
-		{ HERE, "{\"chip\":\"GH100\",\"profiler\":\"pm\",\"mode\":\"sampling\"}",
-		  OPK_EINPUT },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta *meta;
+	freed(opk_file) *file = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const struct opk_meta *meta;
-		struct opk_file *file;
-
-		finish(ctx, begin(ctx, rows[i].meta));
-		file = open_file(ctx);
-		ck_row(&rows[i], opk_file_meta(&meta, ctx, file) == rows[i].code, "%s",
-		       errors_of(ctx));
-		ck_row(&rows[i], rows[i].code || !meta->metric_count, "metrics");
-		opk_file_free(file);
-	}
-	opk_ctx_free(ctx);
+	finish(ctx, begin(ctx, row->meta));
+	file = open_file(ctx);
+	ck_row(row, opk_file_meta(&meta, ctx, file) == row->code, "%s", errors_of(ctx));
+	ck_row(row, row->code || !meta->metric_count, "metrics");
 }
-END_TEST
 
 /* Records are of the host and GPU that the facts of their own file say. */
-START_TEST(merged)
+CTX_TEST(merged)
 {
 	static const char *const hosts[] = { "one", "two" };
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_activity *got;
 	struct opk_activity record = { .kind = OPK_ACTIVITY_KERNEL, .name = "k", .rank = -1 };
 	char paths[2][96];
 	const char *const parts[] = { paths[0], paths[1] };
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -407,69 +370,42 @@ START_TEST(merged)
 		ck_assert_uint_eq(got[i].correlation, i);
 		unlink(paths[i]);
 	}
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int read_again(struct opk_ctx *ctx)
 {
 	const struct opk_activity *got;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 	int code = opk_file_open(&file, ctx, path);
 
 	if (code)
 		return code;
 	code = opk_file_activities(&got, &count, ctx, file);
-	opk_file_free(file);
 	return code;
 }
 
 static int write_again(struct opk_ctx *ctx)
 {
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 	int code = opk_writer_new(&writer, ctx, path);
 
 	if (code)
 		return code;
 	code = opk_writer_add_activities(writer, records, COUNT(records));
-	opk_writer_free(writer);
 	return code;
 }
 
-START_TEST(without_memory)
+CTX_TEST(without_memory)
 {
 	static int (*const work[])(struct opk_ctx *) = { read_again, write_again };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer = begin(ctx, trace_meta);
 
 	ck_ok(ctx, opk_writer_add_activities(writer, records, COUNT(records)));
 	finish(ctx, writer);
 	for (size_t i = 0; i < COUNT(work); i++)
-		for (long n = 0;; n++) {
-			fail_allocation(n);
-			if (!was_short(ctx, n, work[i](ctx)))
-				break;
-		}
-	opk_ctx_free(ctx);
+		for (long n = 0; is_short(ctx, n, work[i](ctx)); n++)
+			;
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("activities");
-	TCase *tests = add_case(suite, "activities");
-
-	tcase_add_test(tests, round_trip);
-	tcase_add_test(tests, names);
-	tcase_add_test(tests, backwards);
-	tcase_add_test(tests, layout);
-	tcase_add_test(tests, they_are_small);
-	tcase_add_loop_test(tests, hostile_sections, 0, COUNT(hostile));
-	tcase_add_test(tests, too_many);
-	tcase_add_test(tests, meta_of_a_trace);
-	tcase_add_test(tests, merged);
-	tcase_add_test(tests, without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

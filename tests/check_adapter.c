@@ -36,10 +36,10 @@ static operation *const operations[] = {
 	do_combine,    do_trim_samples,
 };
 
-START_TEST(all_works)
+TEST(all_works)
 {
 	for (size_t i = 0; i < COUNT(operations); i++) {
-		struct opk_ctx *ctx = fake_ctx();
+		freed(opk_ctx) *ctx = fake_ctx();
 
 		fake.image_is_pm = true;
 		ck_ok(ctx, operations[i](ctx));
@@ -47,10 +47,8 @@ START_TEST(all_works)
 		ck_assert_int_eq(fake.evaluators, 0);
 		ck_assert_int_eq(fake.builders, 0);
 		ck_assert_int_eq(fake.combiners, 0);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* ---- each call fails */
 
@@ -197,28 +195,20 @@ static const struct failing {
 	  OPK_EFAILED, "NVPA_STATUS_INVALID_ARGUMENT (8)" },
 };
 
-START_TEST(each_call_fails)
+FAKE_TEST_EACH(each_call_fails, failing)
 {
-	const struct failing *row = &failing[_i];
-	struct opk_ctx *ctx = fake_ctx();
-	int code;
-
 	fake.image_is_pm = row->run != do_values;
 	fake.status[row->call] = row->status;
 	fake.from[row->call] = row->from;
-	code = row->run(ctx);
-	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
-	ck_row(row, told(ctx, row->symbol), "%s", errors_of(ctx));
+	ck_row_ends(row, ctx, row->run(ctx), row->wanted, row->symbol);
 	ck_row(row, told(ctx, row->status_text), "%s", errors_of(ctx));
 	ck_row(row, !fake.hosts && !fake.evaluators && !fake.builders && !fake.combiners,
 	       "%d hosts, %d evaluators, %d builders, %d combiners left", fake.hosts,
 	       fake.evaluators, fake.builders, fake.combiners);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Every call but those whose outcome changes nothing has its row above. */
-START_TEST(no_call_is_forgotten)
+TEST(no_call_is_forgotten)
 {
 	for (enum fake_call call = 0; call < FAKE_CALL_COUNT; call++) {
 		bool found = call == FAKE_cuptiProfilerHostDeinitialize
@@ -231,7 +221,6 @@ START_TEST(no_call_is_forgotten)
 		ck_assert_msg(found, "call %d has no failing row", (int)call);
 	}
 }
-END_TEST
 
 /* ---- struct sizes */
 
@@ -277,10 +266,8 @@ static void drop_other_sizes(const struct ladder *row)
 	fake.size_count = kept;
 }
 
-START_TEST(size_ladder)
+FAKE_TEST_EACH(size_ladder, ladder)
 {
-	const struct ladder *row = &ladder[_i];
-	struct opk_ctx *ctx = fake_ctx();
 	int code;
 
 	accept_sizes(ctx, row);
@@ -300,26 +287,21 @@ START_TEST(size_ladder)
 	ck_row(row, fake.size_count == (row->accepted ? 1 : row->tried_count), "again: %zu sizes",
 	       fake.size_count);
 	ck_row(row, !row->accepted || fake.sizes[0] == row->accepted, "again: %zu", fake.sizes[0]);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A size that draws another error than INVALID_PARAMETER is a right one. */
-START_TEST(size_is_learnt_from_other_errors)
+FAKE_TEST(size_is_learnt_from_other_errors)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	bool supported;
 
 	ck_ok(ctx, opk_nv_host_supported(&supported, ctx, "FC100", OPK_PROFILER_PM));
 	ck_assert(!supported);
 	ck_assert_uint_eq(ctx->nv->initialize_size, 48);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- what only later releases tell */
 
-START_TEST(scopes)
+TEST(scopes)
 {
 	static const struct {
 		struct here here;
@@ -336,8 +318,8 @@ START_TEST(scopes)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_nv_host *host;
+		freed(opk_ctx) *ctx = fake_ctx();
+		freed(opk_nv_host) *host = NULL;
 		struct opk_metric metric;
 		enum opk_scope scope;
 
@@ -350,20 +332,16 @@ START_TEST(scopes)
 			ck_ok(ctx, opk_nv_properties(&metric, ctx, host, rows[i].name));
 			ck_row(&rows[i], !metric.scope, "%d", metric.scope);
 		}
-		opk_nv_host_free(host);
-		opk_ctx_free(ctx);
 	}
 	ck_assert_ptr_null(opk_scope_name(OPK_SCOPE_UNKNOWN));
 	ck_assert_str_eq(opk_scope_name(OPK_SCOPE_CONTEXT), "context");
 	ck_assert_str_eq(opk_scope_name(OPK_SCOPE_DEVICE), "device");
 }
-END_TEST
 
 /* ---- the combiner */
 
-START_TEST(ranges_are_summed)
+FAKE_TEST(ranges_are_summed)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	opk_autofree void *copy = NULL;
 	struct opk_nv_image_info info;
 	struct opk_nv_combiner *combiner;
@@ -380,9 +358,7 @@ START_TEST(ranges_are_summed)
 	ck_ok(ctx, opk_nv_image_info(&info, ctx, copy, size));
 	ck_assert_uint_eq(info.slots, 3);
 	ck_assert_uint_eq(info.completed, 2);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int say_13_1(uint32_t *version)
 {
@@ -394,14 +370,14 @@ static int say_13_1(uint32_t *version)
  * From 13.1 on CUPTI miscounts, and reads past the image. Without PerfWorks' count its own is what
  * there is.
  */
-START_TEST(begun_ranges_are_counted)
+TEST(begun_ranges_are_counted)
 {
 	void *image = opk_child_guarded_copy(fake_image(), FAKE_IMAGE_SIZE);
 
 	for (int known = 0; known < 2; known++) {
 		struct nv_table table = fake_table();
 		struct opk_nv_image_info info;
-		struct opk_ctx *ctx;
+		freed(opk_ctx) *ctx = NULL;
 
 		fake_reset();
 		fake.miscounts = true;
@@ -411,149 +387,112 @@ START_TEST(begun_ranges_are_counted)
 		ctx = fake_ctx_of(&table);
 		ck_ok(ctx, opk_nv_image_info(&info, ctx, image, FAKE_IMAGE_SIZE));
 		ck_assert_uint_eq(info.populated, known ? fake.populated : 0);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(samples_are_trimmed)
+FAKE_TEST(samples_are_trimmed)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	size_t size = FAKE_IMAGE_SIZE;
 
 	ck_ok(ctx, opk_nv_trim_samples(&size, ctx, (void *)fake_image()));
 	ck_assert_uint_eq(size, FAKE_IMAGE_SIZE / 2);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- prefixes and units */
 
-START_TEST(prefix_by_either_call)
+static const struct {
+	struct here here;
+	bool old, instances;
+} prefix_by_either_call_rows[] = {
+	{ HERE, false, true },
+	{ HERE, false, false },
+	{ HERE, true, true },
+	{ HERE, true, false },
+};
+
+TEST_EACH(prefix_by_either_call, prefix_by_either_call_rows)
 {
-	static const struct {
-		struct here here;
-		bool old, instances;
-	} rows[] = {
-		{ HERE, false, true },
-		{ HERE, false, false },
-		{ HERE, true, true },
-		{ HERE, true, false },
-	};
 	static const char *const names[] = { "raw_a", "raw_b", "raw_shared" };
 	static const bool some[] = { true, false, true }, none[] = { false, false, false };
+	struct nv_table table = fake_table();
+	opk_autofree void *prefix = NULL;
+	freed(opk_ctx) *ctx = NULL;
+	size_t size = 0;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct nv_table table = fake_table();
-		opk_autofree void *prefix = NULL;
-		struct opk_ctx *ctx;
-		size_t size = 0;
-
-		fake_reset();
-		if (rows[i].old)
-			table.NVPW_CounterDataBuilder_AddRawCounters = NULL;
-		ctx = fake_ctx_of(&table);
-		ck_ok(ctx, opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3,
-		                         rows[i].instances ? some : none));
-		ck_row(&rows[i], size == FAKE_PREFIX_SIZE && !memcmp(prefix, "pppp", 4), "%zu",
-		       size);
-		ck_row(&rows[i], fake.prefix_counters == 3, "%zu", fake.prefix_counters);
-		ck_row(&rows[i], fake.prefix_instances == (rows[i].instances ? 2 : 0), "%zu",
-		       fake.prefix_instances);
-		ck_row(&rows[i],
-		       fake.calls[FAKE_NVPW_CounterDataBuilder_AddMetrics] == rows[i].old
-		               && fake.calls[FAKE_NVPW_CounterDataBuilder_AddRawCounters]
-		                          == !rows[i].old,
-		       "the wrong call");
-		opk_ctx_free(ctx);
-	}
+	fake_reset();
+	if (row->old)
+		table.NVPW_CounterDataBuilder_AddRawCounters = NULL;
+	ctx = fake_ctx_of(&table);
+	ck_ok(ctx,
+	      opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3, row->instances ? some : none));
+	ck_row(row, size == FAKE_PREFIX_SIZE && !memcmp(prefix, "pppp", 4), "%zu", size);
+	ck_row(row, fake.prefix_counters == 3, "%zu", fake.prefix_counters);
+	ck_row(row, fake.prefix_instances == (row->instances ? 2 : 0), "%zu",
+	       fake.prefix_instances);
+	ck_row(row,
+	       fake.calls[FAKE_NVPW_CounterDataBuilder_AddMetrics] == row->old
+	               && fake.calls[FAKE_NVPW_CounterDataBuilder_AddRawCounters] == !row->old,
+	       "the wrong call");
 }
-END_TEST
 
-START_TEST(units)
+static const struct {
+	struct here here;
+	struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
+	size_t count;
+	const char *wanted, *cupti, *metric;
+} units_rows[] = {
+	{ HERE, { { 0, 0 } }, 0, "unitless", "", NULL },
+	{ HERE, { { 0, 1 } }, 1, "bytes", "byte", NULL },
+	{ HERE, { { 0, 1 }, { 1, -1 } }, 2, "bytes/second", "byte/second", NULL },
+	{ HERE, { { 1, -1 }, { 0, 1 } }, 2, "bytes/second", "byte/second", NULL },
+	{ HERE, { { 1, -1 } }, 1, "1/second", "/second", NULL },
+	{ HERE,
+	  { { 0, 2 }, { 2, 1 }, { 1, -2 } },
+	  3,
+	  "bytes^2*cycles/second^2",
+	  "bytebytecycle/secondsecond",
+	  NULL },
+	{ HERE,
+	  { { 0, 1 }, { 1, -1 }, { 2, -1 } },
+	  3,
+	  "bytes/second/cycle",
+	  "byte/secondcycle",
+	  NULL },
+	{ HERE, { { 3, 1 } }, 1, "unitless", "", NULL },
+	/* PerfWorks 12.x has no name for some; what the metric counts may say it. */
+	{ HERE,
+	  { { NV_DIM_UNIT_INVALID, 1 }, { 1, -1 } },
+	  2,
+	  "math_ops/second",
+	  "math_op/second",
+	  "sm__ops_path_tensor_src_fp16.sum.per_second" },
+	{ HERE,
+	  { { 0, 1 }, { NV_DIM_UNIT_INVALID, -1 } },
+	  2,
+	  "bytes/gcc_request",
+	  "byte/gcc_request",
+	  "gcc__xbar2gcc_sectors.sum" },
+	{ HERE, { { NV_DIM_UNIT_INVALID, 1 }, { 1, -1 } }, 2, "", "", NULL },
+	{ HERE,
+	  { { NV_DIM_UNIT_INVALID, 1 }, { NV_DIM_UNIT_INVALID, -1 } },
+	  2,
+	  "",
+	  "",
+	  "pvavpu__vpu_cycles_active.sum.per_cycle_elapsed" },
+};
+
+FAKE_TEST_EACH(units, units_rows)
 {
-	static const struct {
-		struct here here;
-		struct nv_DimUnitFactor factors[FAKE_MAX_FACTORS];
-		size_t count;
-		const char *wanted, *cupti, *metric;
-	} rows[] = {
-		{ HERE, { { 0, 0 } }, 0, "unitless", "", NULL },
-		{ HERE, { { 0, 1 } }, 1, "bytes", "byte", NULL },
-		{ HERE, { { 0, 1 }, { 1, -1 } }, 2, "bytes/second", "byte/second", NULL },
-		{ HERE, { { 1, -1 }, { 0, 1 } }, 2, "bytes/second", "byte/second", NULL },
-		{ HERE, { { 1, -1 } }, 1, "1/second", "/second", NULL },
-		{ HERE,
-		  { { 0, 2 }, { 2, 1 }, { 1, -2 } },
-		  3,
-		  "bytes^2*cycles/second^2",
-		  "bytebytecycle/secondsecond",
-		  NULL },
-		{ HERE,
-		  { { 0, 1 }, { 1, -1 }, { 2, -1 } },
-		  3,
-		  "bytes/second/cycle",
-		  "byte/secondcycle",
-		  NULL },
-		{ HERE, { { 3, 1 } }, 1, "unitless", "", NULL },
-		/* PerfWorks 12.x has no name for some; what the metric counts may say it. */
-		{ HERE,
-		  { { NV_DIM_UNIT_INVALID, 1 }, { 1, -1 } },
-		  2,
-		  "math_ops/second",
-		  "math_op/second",
-		  "sm__ops_path_tensor_src_fp16.sum.per_second" },
-		{ HERE,
-		  { { 0, 1 }, { NV_DIM_UNIT_INVALID, -1 } },
-		  2,
-		  "bytes/gcc_request",
-		  "byte/gcc_request",
-		  "gcc__xbar2gcc_sectors.sum" },
-		{ HERE, { { NV_DIM_UNIT_INVALID, 1 }, { 1, -1 } }, 2, "", "", NULL },
-		{ HERE,
-		  { { NV_DIM_UNIT_INVALID, 1 }, { NV_DIM_UNIT_INVALID, -1 } },
-		  2,
-		  "",
-		  "",
-		  "pvavpu__vpu_cycles_active.sum.per_cycle_elapsed" },
-	};
+	opk_autofree char *unit = NULL, *short_unit = NULL;
+	const char *metric = row->metric ? row->metric : "fake__a.sum";
+	struct opk_nv_evaluator *evaluator;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		opk_autofree char *unit = NULL, *short_unit = NULL;
-		const char *metric = rows[i].metric ? rows[i].metric : "fake__a.sum";
-		struct opk_nv_evaluator *evaluator;
-
-		memcpy(fake.factors, rows[i].factors, sizeof fake.factors);
-		fake.factor_count = rows[i].count;
-		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "FA100"));
-		ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, metric));
-		ck_row(&rows[i], !strcmp(unit, rows[i].wanted), "got %s", unit);
-		ck_ok(ctx, opk_nv_cupti_unit(&short_unit, ctx, evaluator, metric));
-		ck_row(&rows[i], !strcmp(short_unit, rows[i].cupti), "got %s", short_unit);
-		opk_nv_evaluator_free(evaluator);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("adapter");
-	TCase *tests = tcase_create("adapter");
-
-	tcase_add_test(tests, all_works);
-	tcase_add_loop_test(tests, each_call_fails, 0, COUNT(failing));
-	tcase_add_test(tests, no_call_is_forgotten);
-	tcase_add_loop_test(tests, size_ladder, 0, COUNT(ladder));
-	tcase_add_test(tests, size_is_learnt_from_other_errors);
-	tcase_add_test(tests, scopes);
-	tcase_add_test(tests, ranges_are_summed);
-	tcase_add_test(tests, samples_are_trimmed);
-	tcase_add_test(tests, begun_ranges_are_counted);
-	tcase_add_test(tests, prefix_by_either_call);
-	tcase_add_test(tests, units);
-	tcase_set_timeout(tests, 60);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	memcpy(fake.factors, row->factors, sizeof fake.factors);
+	fake.factor_count = row->count;
+	ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "FA100"));
+	ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, metric));
+	ck_row(row, !strcmp(unit, row->wanted), "got %s", unit);
+	ck_ok(ctx, opk_nv_cupti_unit(&short_unit, ctx, evaluator, metric));
+	ck_row(row, !strcmp(short_unit, row->cupti), "got %s", short_unit);
+	opk_nv_evaluator_free(evaluator);
 }

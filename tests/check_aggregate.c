@@ -14,9 +14,8 @@
 static int aggregate(struct opk_aggregate **out, struct opk_evaluation **evaluation,
                      struct opk_file **file, struct opk_ctx *ctx, const char *key)
 {
-	struct opk_aggregate_options options = OPK_INIT(options);
+	struct opk_aggregate_options options = OPTIONS(options, .key = key);
 
-	options.key = key;
 	*file = open_file(ctx, "in.opk");
 	ck_ok(ctx, opk_eval_file(evaluation, ctx, *file, NULL));
 	return opk_aggregate_new(out, ctx, *evaluation, *file, &options);
@@ -40,7 +39,7 @@ static void check_statistics(const struct opk_aggregated *row, const struct opk_
 	}
 }
 
-START_TEST(statistics_of_kernels)
+FAKE_TEST(statistics_of_kernels)
 {
 	static const struct recording recording = { .ranges = plain };
 	/* The ratio of x is what the sum of its four ranges evaluates to. */
@@ -52,10 +51,9 @@ START_TEST(statistics_of_kernels)
 		  { 2, NAN, 203, 101.5, 101.5, 101.5, 101.5, 101.5, NULL },
 		  { 2, 205, 102.5, 102.5, 102.5, 102.5, 102.5, 102.5, NULL } },
 	};
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
-	struct opk_aggregate *statistics;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	freed(opk_aggregate) *statistics = NULL;
 
 	put("in.opk", &recording);
 	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
@@ -69,12 +67,7 @@ START_TEST(statistics_of_kernels)
 		ck_assert_uint_eq(row->range.count, i ? 2 : 4);
 		check_statistics(row, wanted[i]);
 	}
-	opk_aggregate_free(statistics);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What a caller was given of the first column. */
 struct given {
@@ -99,16 +92,15 @@ static void take_values(void *data, size_t group, size_t column, const double *v
 }
 
 /* In the order of the ranges, though percentiles need them sorted. */
-START_TEST(values_of_kernels)
+FAKE_TEST(values_of_kernels)
 {
 	static const struct recording recording = { .ranges = plain };
 	struct opk_aggregate_options options = OPK_INIT(options);
 	struct given given = { 0 };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation, *again;
-	struct opk_aggregate *statistics;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL, *again = NULL;
 	const struct opk_row *row;
-	struct opk_file *file;
+	freed(opk_aggregate) *statistics = NULL;
 	size_t of[2] = { 0 };
 
 	put("in.opk", &recording);
@@ -129,16 +121,10 @@ START_TEST(values_of_kernels)
 		ck_assert_double_eq(given.values[group][at], row->values[0]);
 	}
 	ck_assert_uint_eq(of[0] + of[1], 6);
-	opk_aggregate_free(statistics);
-	opk_evaluation_free(again);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each metric over the ranges that have it, whatever their number. */
-START_TEST(statistics_of_groups)
+FAKE_TEST(statistics_of_groups)
 {
 	static const struct recording recording = { .ranges = uneven, .join = "kernel" };
 	static const struct opk_statistics wanted[METRICS] = {
@@ -147,27 +133,21 @@ START_TEST(statistics_of_groups)
 		{ 2, 305, 152.5, 101.5, 201.5, 151.5, 191.5, 200.5, NULL },
 	};
 	static const unsigned needed[METRICS] = { 1 << 1, 1 << 2, 1 << 2 };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
-	struct opk_aggregate *statistics;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	freed(opk_aggregate) *statistics = NULL;
 
 	memcpy(fake.needed, needed, sizeof needed);
 	put("in.opk", &recording);
 	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
 	check_statistics(opk_aggregate_get(statistics, 0), wanted);
-	opk_aggregate_free(statistics);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /*
  * Metrics with counters of both passes have the mean of their passes here. Without as many ranges
  * of each pass it is that of a mean range, there is no sum, and no range by itself has it.
  */
-START_TEST(statistics_over_passes)
+TEST(statistics_over_passes)
 {
 	static const unsigned needed[METRICS] = { 1 << 1, 1 << 1 | 1 << 2, 1 << 1 | 1 << 2 };
 	static const struct {
@@ -188,25 +168,20 @@ START_TEST(statistics_over_passes)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_evaluation *evaluation;
-		struct opk_aggregate *statistics;
-		struct opk_file *file;
+		freed(opk_ctx) *ctx = fake_ctx();
+		freed(opk_file) *file = NULL;
+		freed(opk_evaluation) *evaluation = NULL;
+		freed(opk_aggregate) *statistics = NULL;
 
 		memcpy(fake.needed, needed, sizeof needed);
 		put("in.opk", &rows[i].recording);
 		ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
 		check_statistics(opk_aggregate_get(statistics, 0), rows[i].wanted);
-		opk_aggregate_free(statistics);
-		opk_evaluation_free(evaluation);
-		opk_file_free(file);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* The first sample of each image begins at an earlier event. */
-START_TEST(statistics_of_samples)
+FAKE_TEST(statistics_of_samples)
 {
 	static const struct recording recording = { .samples = true };
 	static const struct opk_statistics wanted[METRICS] = {
@@ -214,7 +189,6 @@ START_TEST(statistics_of_samples)
 		{ 2, NAN, 303, 101.5, 201.5, 151.5, 191.5, 200.5, NULL },
 		{ 2, 305, 152.5, 102.5, 202.5, 152.5, 192.5, 201.5, NULL },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_aggregate *statistics;
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
@@ -231,13 +205,11 @@ START_TEST(statistics_of_samples)
 	opk_aggregate_free(statistics);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
-	ck_code(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "samples have no kernel"), "%s", errors_of(ctx));
+	ck_fails(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"), OPK_EUSAGE,
+	         "samples have no kernel");
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static char logged[1000];
 
@@ -248,64 +220,52 @@ static void remember(void *data, const char *message)
 		snprintf(logged, sizeof logged, "%s", message);
 }
 
+static const struct {
+	struct here here;
+	const char *level, *key;
+	uint64_t count;
+	double sum, max;
+	const char *log;
+} statistics_of_levels_rows[] = {
+	{ HERE, NULL, "device", 3, 101.5, 100.5,
+	  "'s/a' in 's': only the outermost are added, 3 are" },
+	{ HERE, "outermost", "rank", 3, 101.5, 100.5, "only the outermost are added, 3 are" },
+	{ HERE, "innermost", "device", 3, 401.5, 200.5,
+	  "'s/a' in 's': only the innermost are added, 3 are" },
+	{ HERE, "all", "device", 6, 603, 200.5, "" },
+	{ HERE, NULL, "name", 1, 0.5, 0.5, "" },
+};
+
 /* The values of the first metric are 0.5, 100.5, 200.5 twice. */
-START_TEST(statistics_of_levels)
+FAKE_TEST_EACH(statistics_of_levels, statistics_of_levels_rows)
 {
 	static const struct opk_range nested[] = {
 		RANGE("s", "", 0),  RANGE("s/a", "", 0), RANGE("s/a/b", "", 0),
 		RANGE("s2", "", 0), RANGE("x", "", 0),   RANGE("x/y", "", 0),
 	};
 	static const struct recording recording = { .ranges = nested };
-	static const struct {
-		struct here here;
-		const char *level, *key;
-		uint64_t count;
-		double sum, max;
-		const char *log;
-	} rows[] = {
-		{ HERE, NULL, "device", 3, 101.5, 100.5,
-		  "'s/a' in 's': only the outermost are added, 3 are" },
-		{ HERE, "outermost", "rank", 3, 101.5, 100.5,
-		  "only the outermost are added, 3 are" },
-		{ HERE, "innermost", "device", 3, 401.5, 200.5,
-		  "'s/a' in 's': only the innermost are added, 3 are" },
-		{ HERE, "all", "device", 6, 603, 200.5, "" },
-		{ HERE, NULL, "name", 1, 0.5, 0.5, "" },
-	};
+	struct opk_aggregate_options options = OPK_INIT(options);
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	freed(opk_aggregate) *statistics = NULL;
+	const struct opk_statistics *got;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_aggregate_options options = OPK_INIT(options);
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_aggregate *statistics;
-		struct opk_evaluation *evaluation;
-		struct opk_file *file;
-		const struct opk_statistics *got;
-
-		*logged = '\0';
-		ctx->log = remember;
-		put("in.opk", &recording);
-		file = open_file(ctx, "in.opk");
-		options.key = rows[i].key;
-		options.level = rows[i].level;
-		ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
-		ck_ok(ctx, opk_aggregate_new(&statistics, ctx, evaluation, file, &options));
-		got = opk_aggregate_get(statistics, 0)->columns;
-		ck_row(&rows[i],
-		       got->count == rows[i].count && got->sum == rows[i].sum
-		               && got->max == rows[i].max,
-		       "%ju of %g, max %g", (uintmax_t)got->count, got->sum, got->max);
-		ck_row(&rows[i], *rows[i].log ? strstr(logged, rows[i].log) != NULL : !*logged,
-		       "%s", logged);
-		opk_aggregate_free(statistics);
-		opk_evaluation_free(evaluation);
-		opk_file_free(file);
-		opk_ctx_free(ctx);
-	}
+	*logged = '\0';
+	ctx->log = remember;
+	put("in.opk", &recording);
+	file = open_file(ctx, "in.opk");
+	options.key = row->key;
+	options.level = row->level;
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
+	ck_ok(ctx, opk_aggregate_new(&statistics, ctx, evaluation, file, &options));
+	got = opk_aggregate_get(statistics, 0)->columns;
+	ck_row(row, got->count == row->count && got->sum == row->sum && got->max == row->max,
+	       "%ju of %g, max %g", (uintmax_t)got->count, got->sum, got->max);
+	ck_row(row, *row->log ? strstr(logged, row->log) != NULL : !*logged, "%s", logged);
 }
-END_TEST
 
 /* Kernels are in the NVTX ranges that they ran in, if those are recorded, too. */
-START_TEST(statistics_of_kernels_in_ranges)
+FAKE_TEST(statistics_of_kernels_in_ranges)
 {
 	static const struct opk_range nested[] = {
 		RANGE("s", "", 0),
@@ -316,25 +276,19 @@ START_TEST(statistics_of_kernels_in_ranges)
 		{ .name = "s", .kernel = "", .symbol = "", .nvtx = "", .rank = 1 },
 	};
 	static const struct recording recording = { .ranges = nested };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
-	struct opk_aggregate *statistics;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	freed(opk_aggregate) *statistics = NULL;
 
 	ctx->log = remember;
 	put("in.opk", &recording);
 	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "device"));
 	ck_assert_uint_eq(opk_aggregate_get(statistics, 0)->columns->count, 4);
 	ck_assert_msg(strstr(logged, "only the outermost are added, 2 are"), "%s", logged);
-	opk_aggregate_free(statistics);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Images of two GPUs are not summed: what adds up is added, and a ratio is a mean by the ranges. */
-START_TEST(statistics_of_gpus)
+FAKE_TEST(statistics_of_gpus)
 {
 	static const struct opk_range ranges[] = {
 		RANGE("r0", "x", 0), RANGE("r1", "y", 0), RANGE("r2", "y", 0),
@@ -346,11 +300,10 @@ START_TEST(statistics_of_gpus)
 		{ 3, NAN, 202.5, 1.5, 201.5, 101.5, 181.5, 199.5, "count" },
 		{ 3, 307.5, 102.5, 2.5, 202.5, 102.5, 182.5, 200.5, NULL },
 	};
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
-	struct opk_aggregate *statistics;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_aggregated *row;
-	struct opk_file *file;
+	freed(opk_aggregate) *statistics = NULL;
 
 	put("in.opk", &recording);
 	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
@@ -359,15 +312,10 @@ START_TEST(statistics_of_gpus)
 	check_statistics(row, wanted);
 	for (size_t i = 0; i < METRICS; i++)
 		ck_assert_pstr_eq(row->columns[i].weighted_by, wanted[i].weighted_by);
-	opk_aggregate_free(statistics);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A row that is a sum of four says nothing of each: least, greatest and percentiles are unknown. */
-START_TEST(statistics_of_sums)
+FAKE_TEST(statistics_of_sums)
 {
 	static const struct opk_range sums[] = {
 		RANGE("", "x", 0),
@@ -382,10 +330,9 @@ START_TEST(statistics_of_sums)
 		uint64_t count;
 		double sum, min, p50;
 	} wanted[] = { { 5, 1, NAN, NAN }, { 2, 201, 100.5, 100.5 }, { 2, 401, 200.5, 200.5 } };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
-	struct opk_aggregate *statistics;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	freed(opk_aggregate) *statistics = NULL;
 
 	put("in.opk", &recording);
 	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
@@ -400,22 +347,16 @@ START_TEST(statistics_of_sums)
 		                  ? isnan(got->min) && isnan(got->max) && isnan(got->p50)
 		                  : got->min == wanted[i].min && got->p50 == wanted[i].p50);
 	}
-	opk_aggregate_free(statistics);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A value that could not be computed spoils what is computed of it, and nothing else. */
-START_TEST(statistics_with_nan)
+FAKE_TEST(statistics_with_nan)
 {
 	static const struct recording recording = { .ranges = plain };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_aggregate *statistics;
-	struct opk_evaluation *evaluation;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_statistics *columns;
-	struct opk_file *file;
+	freed(opk_aggregate) *statistics = NULL;
 
 	fake.nan_or_inf = (double)NAN;
 	fake.evaluate_at = 1;
@@ -425,12 +366,7 @@ START_TEST(statistics_with_nan)
 	ck_assert(isnan(columns[0].sum) && isnan(columns[0].min) && isnan(columns[0].p99));
 	ck_assert(columns[1].min == 101.5 && columns[2].sum == 205);
 	ck_assert(opk_aggregate_get(statistics, 0)->columns[0].sum == 402);
-	opk_aggregate_free(statistics);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- rows to columns -------------------------------------------------------------------- */
 
@@ -466,12 +402,12 @@ static void check_columns(struct opk_column_file *file, struct opk_ctx *ctx, siz
 }
 
 /* In one block and in several, the last one full or not. */
-START_TEST(columns_of_many_rows)
+TEST(columns_of_many_rows)
 {
 	static const size_t rows[] = { 0, 1, 8191, 8192, 8193, 16384, 30000 };
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = new_ctx();
+		freed(opk_ctx) *ctx = new_ctx();
 		struct opk_column_file file;
 
 		ck_ok(ctx, opk_column_file_init(&file, ctx, 3));
@@ -480,14 +416,11 @@ START_TEST(columns_of_many_rows)
 		ck_assert_int_eq(file.fd >= 0, rows[i] > 8192);
 		check_columns(&file, ctx, rows[i]);
 		opk_column_file_clear(&file);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(columns_without_memory)
+CTX_TEST(columns_without_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_column_file file;
 	double value;
 	bool present;
@@ -502,68 +435,74 @@ START_TEST(columns_without_memory)
 	ck_code(ctx, opk_column_file_read(&value, &present, &file, ctx, 0), OPK_ENOMEM);
 	ck_assert(allocation_failed());
 	opk_column_file_clear(&file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- pieces ----------------------------------------------------------------------------- */
 
-START_TEST(traits_of_metrics)
+static const struct {
+	struct here here;
+	const char *metric;
+	struct opk_traits wanted; /* degree, that in the clock, whether it is the GPU's */
+} traits_of_metrics_rows[] = {
+	{ HERE, "smsp__inst_executed.sum", { 1, 0, false } },
+	{ HERE, "smsp__inst_executed.avg", { 1, 0, false } },
+	{ HERE, "sm__cycles_elapsed.max", { 1, 0, false } },
+	{ HERE, "sm__cycles_elapsed.min", { 1, 0, false } },
+	{ HERE, "smsp__inst_executed.sum.peak_sustained_active", { 1, 0, false } },
+	{ HERE, "smsp__inst_executed.sum.peak_sustained_elapsed", { 1, 0, false } },
+	{ HERE, "U.Triage.sm__inst_executed.sum", { 1, 0, false } },
+	{ HERE, "smsp__inst_executed.sum.peak_sustained", { 0, 0, true } },
+	{ HERE, "smsp__inst_executed.sum.per_second", { 0, 1, false } },
+	{ HERE, "smsp__inst_executed.sum.per_cycle_active", { 0, 0, false } },
+	/* How long it was active is the program's. */
+	{ HERE, "smsp__inst_executed.sum.peak_sustained_active.per_second", { 0, 1, false } },
+	{ HERE, "smsp__inst_executed.sum.peak_sustained_elapsed.per_second", { 0, 1, true } },
+	{ HERE, "sm__warps_active.avg.pct_of_peak_sustained_active", { 0, 0, false } },
+	{ HERE, "lts__t_sector_hit_rate.pct", { 0, 0, false } },
+	{ HERE, "smsp__average_inst.ratio", { 0, 0, false } },
+	{ HERE, "smsp__average_inst.max_rate", { 0, 0, true } },
+	{ HERE, "sm__cycles_elapsed.avg.per_second", { 0, 1, true } },
+	{ HERE, "fbpa__dram_cycles_elapsed.sum.per_second", { 0, 1, true } },
+	{ HERE, "FBSP.TriageCompute.dramc__cycles_elapsed.avg.per_second", { 0, 1, true } },
+	{ HERE, "sm__cycles_active.avg.per_second", { 0, 1, false } },
+	{ HERE, "sm__cycles_elapsed.avg.per_cycle_elapsed", { 0, 0, false } },
+	{ HERE, "gpu__time_duration.sum", { 1, -1, false } },
+	{ HERE, "gpu__time_duration_measured_user.avg", { 1, -1, false } },
+	{ HERE, "gpu__time_duration.sum.per_second", { 0, 0, false } },
+	{ HERE, "gpu__time_start.sum", { OPK_NO_DEGREE, OPK_NO_DEGREE, false } },
+	{ HERE, "gpu__time_end.max", { OPK_NO_DEGREE, OPK_NO_DEGREE, false } },
+	{ HERE, "device__attribute_clock_rate", { 0, 0, true } },
+	{ HERE, "launch__grid_size", { 1, 0, false } },
+	{ HERE, "odd", { 0, 0, false } },
+};
+
+TEST_EACH(traits_of_metrics, traits_of_metrics_rows)
 {
-	static const struct {
-		struct here here;
-		const char *metric;
-		struct opk_traits wanted; /* degree, that in the clock, whether it is the GPU's */
-	} rows[] = {
-		{ HERE, "smsp__inst_executed.sum", { 1, 0, false } },
-		{ HERE, "smsp__inst_executed.avg", { 1, 0, false } },
-		{ HERE, "sm__cycles_elapsed.max", { 1, 0, false } },
-		{ HERE, "sm__cycles_elapsed.min", { 1, 0, false } },
-		{ HERE, "smsp__inst_executed.sum.peak_sustained_active", { 1, 0, false } },
-		{ HERE, "smsp__inst_executed.sum.peak_sustained_elapsed", { 1, 0, false } },
-		{ HERE, "U.Triage.sm__inst_executed.sum", { 1, 0, false } },
-		{ HERE, "smsp__inst_executed.sum.peak_sustained", { 0, 0, true } },
-		{ HERE, "smsp__inst_executed.sum.per_second", { 0, 1, false } },
-		{ HERE, "smsp__inst_executed.sum.per_cycle_active", { 0, 0, false } },
-		/* How long it was active is the program's. */
-		{ HERE,
-		  "smsp__inst_executed.sum.peak_sustained_active.per_second",
-		  { 0, 1, false } },
-		{ HERE,
-		  "smsp__inst_executed.sum.peak_sustained_elapsed.per_second",
-		  { 0, 1, true } },
-		{ HERE, "sm__warps_active.avg.pct_of_peak_sustained_active", { 0, 0, false } },
-		{ HERE, "lts__t_sector_hit_rate.pct", { 0, 0, false } },
-		{ HERE, "smsp__average_inst.ratio", { 0, 0, false } },
-		{ HERE, "smsp__average_inst.max_rate", { 0, 0, true } },
-		{ HERE, "sm__cycles_elapsed.avg.per_second", { 0, 1, true } },
-		{ HERE, "fbpa__dram_cycles_elapsed.sum.per_second", { 0, 1, true } },
-		{ HERE, "FBSP.TriageCompute.dramc__cycles_elapsed.avg.per_second", { 0, 1, true } },
-		{ HERE, "sm__cycles_active.avg.per_second", { 0, 1, false } },
-		{ HERE, "sm__cycles_elapsed.avg.per_cycle_elapsed", { 0, 0, false } },
-		{ HERE, "gpu__time_duration.sum", { 1, -1, false } },
-		{ HERE, "gpu__time_duration_measured_user.avg", { 1, -1, false } },
-		{ HERE, "gpu__time_duration.sum.per_second", { 0, 0, false } },
-		{ HERE, "gpu__time_start.sum", { OPK_NO_DEGREE, OPK_NO_DEGREE, false } },
-		{ HERE, "gpu__time_end.max", { OPK_NO_DEGREE, OPK_NO_DEGREE, false } },
-		{ HERE, "device__attribute_clock_rate", { 0, 0, true } },
-		{ HERE, "launch__grid_size", { 1, 0, false } },
-		{ HERE, "odd", { 0, 0, false } },
-	};
+	struct opk_traits got = opk_metric_traits(row->metric);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_traits got = opk_metric_traits(rows[i].metric);
-
-		ck_row(&rows[i],
-		       got.degree == rows[i].wanted.degree && got.clock == rows[i].wanted.clock
-		               && got.of_gpu == rows[i].wanted.of_gpu,
-		       "%s: %d, %d, %d", rows[i].metric, got.degree, got.clock, got.of_gpu);
-	}
+	ck_row(row,
+	       got.degree == row->wanted.degree && got.clock == row->wanted.clock
+	               && got.of_gpu == row->wanted.of_gpu,
+	       "%s: %d, %d, %d", row->metric, got.degree, got.clock, got.of_gpu);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *formula;
+	int clock;
+	bool of_gpu;
+} traits_of_columns_rows[] = {
+	{ HERE, "2 * peak * clock", 1, true },
+	{ HERE, "bytes / time", 1, false },
+	{ HERE, "bytes / time / (peak * clock)", 0, false },
+	{ HERE, "time * clock", 0, false },
+	{ HERE, "1e-9 * time", -1, false },
+	{ HERE, "max(bytes, time)", OPK_NO_DEGREE, false },
+	{ HERE, "7", 0, false },
+};
 
 /* A derived metric is a peak or a clock where all that it is made of is. */
-START_TEST(traits_of_columns)
+CTX_TEST_EACH(traits_of_columns, traits_of_columns_rows)
 {
 	static const char *const metrics[] = { "gpu__time_duration.sum", "dram__bytes.sum",
 		                               "dram__bytes.sum.peak_sustained",
@@ -574,164 +513,108 @@ START_TEST(traits_of_columns)
 		{ "dram__bytes.sum.peak_sustained", "peak" },
 		{ "sm__cycles_elapsed.avg.per_second", "clock" }
 	};
-	static const struct {
-		struct here here;
-		const char *formula;
-		int clock;
-		bool of_gpu;
-	} rows[] = {
-		{ HERE, "2 * peak * clock", 1, true },
-		{ HERE, "bytes / time", 1, false },
-		{ HERE, "bytes / time / (peak * clock)", 0, false },
-		{ HERE, "time * clock", 0, false },
-		{ HERE, "1e-9 * time", -1, false },
-		{ HERE, "max(bytes, time)", OPK_NO_DEGREE, false },
-		{ HERE, "7", 0, false },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	const struct opk_meta_derived derived = { "d", row->formula, "", "" };
+	const struct opk_meta meta = { .metrics = metrics,
+		                       .metric_count = COUNT(metrics),
+		                       .labels = labels,
+		                       .label_count = COUNT(labels),
+		                       .derived = &derived,
+		                       .derived_count = 1 };
+	struct opk_columns columns;
+	struct opk_traits got[COUNT(metrics) + 1];
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const struct opk_meta_derived derived = { "d", rows[i].formula, "", "" };
-		const struct opk_meta meta = { .metrics = metrics,
-			                       .metric_count = COUNT(metrics),
-			                       .labels = labels,
-			                       .label_count = COUNT(labels),
-			                       .derived = &derived,
-			                       .derived_count = 1 };
-		struct opk_columns columns;
-		struct opk_traits got[COUNT(metrics) + 1];
-
-		ck_ok(ctx, opk_columns_init(&columns, ctx, &meta, &(struct opk_wanted){ 0 }));
-		ck_ok(ctx, opk_columns_traits(got, ctx, &columns));
-		ck_row(&rows[i], got[4].clock == rows[i].clock && got[4].of_gpu == rows[i].of_gpu,
-		       "%s: %d, %d", rows[i].formula, got[4].clock, got[4].of_gpu);
-		opk_columns_clear(&columns);
-	}
-	opk_ctx_free(ctx);
+	ck_ok(ctx, opk_columns_init(&columns, ctx, &meta, &(struct opk_wanted){ 0 }));
+	ck_ok(ctx, opk_columns_traits(got, ctx, &columns));
+	ck_row(row, got[4].clock == row->clock && got[4].of_gpu == row->of_gpu, "%s: %d, %d",
+	       row->formula, got[4].clock, got[4].of_gpu);
+	opk_columns_clear(&columns);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *formula;
+	int wanted;
+} degrees_of_formulas_rows[] = {
+	{ HERE, "a", 1 },
+	{ HERE, "r", 0 },
+	{ HERE, "7", 0 },
+	{ HERE, "0", 0 },
+	{ HERE, "32 * a", 1 },
+	{ HERE, "a + b", 1 },
+	{ HERE, "-abs(a - b)", 1 },
+	{ HERE, "a / b", 0 },
+	{ HERE, "100 * a / (a + b)", 0 },
+	{ HERE, "a * r", 1 },
+	{ HERE, "a * b", 2 },
+	{ HERE, "sqrt(a * b)", 1 },
+	{ HERE, "sqrt(a)", OPK_NO_DEGREE },
+	{ HERE, "1 / a", -1 },
+	{ HERE, "a + 1", OPK_NO_DEGREE },
+	{ HERE, "a + r", OPK_NO_DEGREE },
+	{ HERE, "a + 0", 1 },
+	{ HERE, "max(a, 0)", 1 },
+	{ HERE, "min(a, b, a)", 1 },
+	{ HERE, "max(a, 1)", OPK_NO_DEGREE },
+	{ HERE, "a < b", 0 },
+	{ HERE, "a < 1", OPK_NO_DEGREE },
+	{ HERE, "if(a > b, a, b)", 1 },
+	{ HERE, "if(a > 0, b / a, 0)", 0 },
+	{ HERE, "if(a > 1, a, b)", OPK_NO_DEGREE },
+	{ HERE, "if(a > b, a, r)", OPK_NO_DEGREE },
+};
 
 /* Columns of a and b, which add up, and r, which does not. */
-START_TEST(degrees_of_formulas)
+CTX_TEST_EACH(degrees_of_formulas, degrees_of_formulas_rows)
 {
-	static const struct {
-		struct here here;
-		const char *formula;
-		int wanted;
-	} rows[] = {
-		{ HERE, "a", 1 },
-		{ HERE, "r", 0 },
-		{ HERE, "7", 0 },
-		{ HERE, "0", 0 },
-		{ HERE, "32 * a", 1 },
-		{ HERE, "a + b", 1 },
-		{ HERE, "-abs(a - b)", 1 },
-		{ HERE, "a / b", 0 },
-		{ HERE, "100 * a / (a + b)", 0 },
-		{ HERE, "a * r", 1 },
-		{ HERE, "a * b", 2 },
-		{ HERE, "sqrt(a * b)", 1 },
-		{ HERE, "sqrt(a)", OPK_NO_DEGREE },
-		{ HERE, "1 / a", -1 },
-		{ HERE, "a + 1", OPK_NO_DEGREE },
-		{ HERE, "a + r", OPK_NO_DEGREE },
-		{ HERE, "a + 0", 1 },
-		{ HERE, "max(a, 0)", 1 },
-		{ HERE, "min(a, b, a)", 1 },
-		{ HERE, "max(a, 1)", OPK_NO_DEGREE },
-		{ HERE, "a < b", 0 },
-		{ HERE, "a < 1", OPK_NO_DEGREE },
-		{ HERE, "if(a > b, a, b)", 1 },
-		{ HERE, "if(a > 0, b / a, 0)", 0 },
-		{ HERE, "if(a > 1, a, b)", OPK_NO_DEGREE },
-		{ HERE, "if(a > b, a, r)", OPK_NO_DEGREE },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	int degrees[3], degree;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_auto(opk_formula) struct opk_formula *formula = NULL;
-		int degrees[3], degree;
+	opk_auto(opk_formula) struct opk_formula *formula = NULL;
+	ck_ok(ctx, opk_formula_parse(&formula, ctx, row->formula, NULL));
+	for (size_t j = 0; j < opk_formula_name_count(formula); j++)
+		degrees[j] = strcmp(opk_formula_name(formula, j), "r") != 0;
+	ck_ok(ctx, opk_formula_degree(&degree, ctx, formula, degrees));
+	ck_row(row, degree == row->wanted, "%s: %d", row->formula, degree);
+}
 
-		ck_ok(ctx, opk_formula_parse(&formula, ctx, rows[i].formula, NULL));
-		for (size_t j = 0; j < opk_formula_name_count(formula); j++)
-			degrees[j] = strcmp(opk_formula_name(formula, j), "r") != 0;
-		ck_ok(ctx, opk_formula_degree(&degree, ctx, formula, degrees));
-		ck_row(&rows[i], degree == rows[i].wanted, "%s: %d", rows[i].formula, degree);
+static const struct {
+	struct here here;
+	double values[5];
+	size_t count;
+	double min, max, p50, p90, p99;
+} percentiles_rows[] = {
+	{ HERE, { 0 }, 0, NAN, NAN, NAN, NAN, NAN },
+	{ HERE, { 7 }, 1, 7, 7, 7, 7, 7 },
+	{ HERE, { 3, 1 }, 2, 1, 3, 2, 2.8, 2.98 },
+	{ HERE, { 5, 1, 3, 2, 4 }, 5, 1, 5, 3, 4.6, 4.96 },
+	{ HERE, { 1, NAN, 2 }, 3, NAN, NAN, NAN, NAN, NAN },
+	{ HERE,
+	  { INFINITY, INFINITY, INFINITY },
+	  3,
+	  INFINITY,
+	  INFINITY,
+	  INFINITY,
+	  INFINITY,
+	  INFINITY },
+};
+
+TEST_EACH(percentiles, percentiles_rows)
+{
+	double values[5];
+	struct opk_statistics got;
+
+	memcpy(values, row->values, sizeof values);
+	opk_statistics_order(&got, values, row->count);
+	if (isnan(row->min)) {
+		ck_row(row,
+		       isnan(got.min) && isnan(got.max) && isnan(got.p50) && isnan(got.p90)
+		               && isnan(got.p99),
+		       "not nan");
+		return;
 	}
-	opk_ctx_free(ctx);
+	ck_row(row, got.min == row->min && got.max == row->max, "%g to %g", got.min, got.max);
+	ck_row(row, got.p50 == row->p50, "p50 %.17g", got.p50);
+	ck_row(row, got.p90 == row->p90 || fabs(got.p90 - row->p90) < 1e-12, "p90 %.17g", got.p90);
+	ck_row(row, got.p99 == row->p99 || fabs(got.p99 - row->p99) < 1e-12, "p99 %.17g", got.p99);
 }
-END_TEST
 
-START_TEST(percentiles)
-{
-	static const struct {
-		struct here here;
-		double values[5];
-		size_t count;
-		double min, max, p50, p90, p99;
-	} rows[] = {
-		{ HERE, { 0 }, 0, NAN, NAN, NAN, NAN, NAN },
-		{ HERE, { 7 }, 1, 7, 7, 7, 7, 7 },
-		{ HERE, { 3, 1 }, 2, 1, 3, 2, 2.8, 2.98 },
-		{ HERE, { 5, 1, 3, 2, 4 }, 5, 1, 5, 3, 4.6, 4.96 },
-		{ HERE, { 1, NAN, 2 }, 3, NAN, NAN, NAN, NAN, NAN },
-		{ HERE,
-		  { INFINITY, INFINITY, INFINITY },
-		  3,
-		  INFINITY,
-		  INFINITY,
-		  INFINITY,
-		  INFINITY,
-		  INFINITY },
-	};
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		double values[5];
-		struct opk_statistics got;
-
-		memcpy(values, rows[i].values, sizeof values);
-		opk_statistics_order(&got, values, rows[i].count);
-		if (isnan(rows[i].min)) {
-			ck_row(&rows[i],
-			       isnan(got.min) && isnan(got.max) && isnan(got.p50) && isnan(got.p90)
-			               && isnan(got.p99),
-			       "not nan");
-			continue;
-		}
-		ck_row(&rows[i], got.min == rows[i].min && got.max == rows[i].max, "%g to %g",
-		       got.min, got.max);
-		ck_row(&rows[i], got.p50 == rows[i].p50, "p50 %.17g", got.p50);
-		ck_row(&rows[i], got.p90 == rows[i].p90 || fabs(got.p90 - rows[i].p90) < 1e-12,
-		       "p90 %.17g", got.p90);
-		ck_row(&rows[i], got.p99 == rows[i].p99 || fabs(got.p99 - rows[i].p99) < 1e-12,
-		       "p99 %.17g", got.p99);
-	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("aggregate");
-	TCase *tests = tcase_create("aggregate");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, values_of_kernels);
-	tcase_add_test(tests, statistics_of_kernels);
-	tcase_add_test(tests, statistics_of_groups);
-	tcase_add_test(tests, statistics_over_passes);
-	tcase_add_test(tests, statistics_of_samples);
-	tcase_add_test(tests, statistics_of_levels);
-	tcase_add_test(tests, statistics_of_kernels_in_ranges);
-	tcase_add_test(tests, statistics_of_gpus);
-	tcase_add_test(tests, statistics_of_sums);
-	tcase_add_test(tests, statistics_with_nan);
-	tcase_add_test(tests, columns_of_many_rows);
-	tcase_add_test(tests, columns_without_memory);
-	tcase_add_test(tests, traits_of_metrics);
-	tcase_add_test(tests, traits_of_columns);
-	tcase_add_test(tests, degrees_of_formulas);
-	tcase_add_test(tests, percentiles);
-	tcase_set_timeout(tests, 60);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -124,13 +124,12 @@ static void end(struct ArrowArrayStream *stream, struct ArrowSchema *schema,
 
 #define ck_cell(name, row, wanted) ck_assert_str_eq(cell(&schema, &batch, name, row), wanted)
 
-START_TEST(ranges)
+FAKE_TEST(ranges)
 {
 	static const char *const columns[] = {
 		"range",  "name",        "kernel", "grid",   "block",
 		"device", "duration_ns", names[0], names[1], names[2]
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
 	struct ArrowArray batch;
@@ -162,15 +161,12 @@ START_TEST(ranges)
 	/* Two texts, not six. */
 	ck_assert_int_eq(batch.children[2]->dictionary->length, 2);
 	end(&stream, &schema, &batch);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A range has the metrics of its pass; the others were not collected there. */
-START_TEST(not_collected)
+FAKE_TEST(not_collected)
 {
 	struct opk_table_options options = OPK_INIT(options);
-	struct opk_ctx *ctx = fake_ctx();
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
 	struct ArrowArray batch;
@@ -195,14 +191,11 @@ START_TEST(not_collected)
 	ck_cell("launches_min", 0, "2");
 	ck_assert_int_eq(batch.children[column(&schema, names[1])]->null_count, 0);
 	end(&stream, &schema, &batch);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What CUPTI could not compute is no null. */
-START_TEST(not_a_number)
+FAKE_TEST(not_a_number)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
 	struct ArrowArray batch;
@@ -215,17 +208,14 @@ START_TEST(not_a_number)
 	ck_cell(names[0], 1, "nan");
 	ck_assert_int_eq(batch.children[column(&schema, names[0])]->null_count, 0);
 	end(&stream, &schema, &batch);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(chosen_columns)
+FAKE_TEST(chosen_columns)
 {
 	const char *const columns[] = { names[2], "rank", "file", "symbol", "index" };
 	const char *const where[] = { "kernel=y" };
 	struct opk_eval_options eval = OPK_INIT(eval);
 	struct opk_table_options options = OPK_INIT(options);
-	struct opk_ctx *ctx = fake_ctx();
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
 	struct ArrowArray batch;
@@ -249,15 +239,12 @@ START_TEST(chosen_columns)
 	/* It is the first metric that CUPTI is asked for: no other was evaluated. */
 	ck_cell(names[2], 0, "100.5");
 	end(&stream, &schema, &batch);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(samples)
+FAKE_TEST(samples)
 {
 	const char *const columns[] = { "spans_earlier", "sample", "start_ns", names[0] };
 	struct opk_table_options options = OPK_INIT(options);
-	struct opk_ctx *ctx = fake_ctx();
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
 	struct ArrowArray batch;
@@ -281,9 +268,7 @@ START_TEST(samples)
 	ck_cell("sample", 0, "1");
 	ck_cell("spans_earlier", 0, "false");
 	end(&stream, &schema, &batch);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- what ran: many rows, texts that are no UTF-8 ---------------------------------------- */
 
@@ -295,8 +280,8 @@ static void put_launches(const char *name)
 		.kind = "recording", .chip = "FA100", .profiler = OPK_PROFILER_PM, .mode = "trace"
 	};
 	opk_autofree struct opk_activity *ran = opk_alloc_array(LAUNCHES, sizeof *ran);
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_writer *writer;
+	freed(opk_ctx) *ctx = fake_ctx();
+	freed(opk_writer) *writer = NULL;
 
 	for (uint64_t i = 0; i < LAUNCHES; i++)
 		ran[i] = (struct opk_activity){
@@ -320,13 +305,10 @@ static void put_launches(const char *name)
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_add_activities(writer, ran, LAUNCHES));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
 }
 
-START_TEST(batches)
+CTX_TEST(batches)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
 	struct ArrowArray batch;
@@ -362,14 +344,12 @@ START_TEST(batches)
 	ck_assert_uint_ge(count, 3);
 	schema.release(&schema);
 	stream.release(&stream);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- ownership -------------------------------------------------------------------------- */
 
 /* The context goes first, then a batch, a schema and the stream; columns taken out of them stay. */
-START_TEST(moved_columns)
+TEST(moved_columns)
 {
 	struct opk_ctx *ctx = fake_ctx();
 	struct ArrowArrayStream stream;
@@ -394,12 +374,10 @@ START_TEST(moved_columns)
 	field.release(&field);
 	ck_assert_ptr_null(field.release);
 }
-END_TEST
 
 /* A stream that nobody read, and one that was begun. */
-START_TEST(early_release)
+CTX_TEST(early_release)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct ArrowArrayStream stream;
 	struct ArrowArray batch;
 
@@ -413,54 +391,44 @@ START_TEST(early_release)
 		ck_assert_ptr_null(stream.release);
 	}
 	batch.release(&batch);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- failures --------------------------------------------------------------------------- */
 
-START_TEST(refused)
+static const struct {
+	int line;
+	const char *column, *where;
+	const char *error;
+} refused_rows[] = {
+	{ __LINE__, "kernle", NULL, "has no column 'kernle', did you mean kernel?" },
+	{ __LINE__, "fake__x.sum", NULL, "no metric 'fake__x.sum'" },
+	{ __LINE__, NULL, "kernel", "kernel" },
+};
+
+FAKE_TEST_EACH(refused, refused_rows)
 {
-	static const struct {
-		int line;
-		const char *column, *where;
-		const char *error;
-	} cases[] = {
-		{ __LINE__, "kernle", NULL, "has no column 'kernle', did you mean kernel?" },
-		{ __LINE__, "fake__x.sum", NULL, "no metric 'fake__x.sum'" },
-		{ __LINE__, NULL, "kernel", "kernel" },
-	};
-	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options eval = OPTIONS(eval, .where = &row->where,
+	                                       .where_count = row->where != NULL);
+	struct opk_table_options options = OPTIONS(options, .columns = &row->column,
+	                                           .column_count = row->column != NULL,
+	                                           .eval = &eval);
+	struct opk_table *table = NULL;
+	const char *path;
+	int code;
 
 	put("in.opk", &(struct recording){ .ranges = plain });
 	put("samples.opk", &(struct recording){ .samples = true });
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct opk_eval_options eval = OPK_INIT(eval);
-		struct opk_table_options options = OPK_INIT(options);
-		const char *path = in_folder("in.opk");
-		struct opk_table *table = NULL;
-		int code;
-
-		options.columns = &cases[i].column;
-		options.column_count = cases[i].column != NULL;
-		eval.where = &cases[i].where;
-		eval.where_count = cases[i].where != NULL;
-		options.eval = &eval;
-		code = opk_table_new(&table, ctx, &path, 1, &options);
-		ck_assert_msg(code == OPK_EUSAGE, "line %d: %d", cases[i].line, code);
-		ck_assert_msg(strstr(errors_of(ctx), cases[i].error), "line %d: %s", cases[i].line,
-		              errors_of(ctx));
-		ck_assert_ptr_null(table);
-	}
-	opk_ctx_free(ctx);
+	path = in_folder("in.opk");
+	code = opk_table_new(&table, ctx, &path, 1, &options);
+	ck_assert_msg(code == OPK_EUSAGE, "line %d: %d", row->line, code);
+	ck_assert_msg(strstr(errors_of(ctx), row->error), "line %d: %s", row->line, errors_of(ctx));
+	ck_assert_ptr_null(table);
 }
-END_TEST
 
-START_TEST(not_one_table)
+FAKE_TEST(not_one_table)
 {
 	opk_autofree char *first = NULL, *second = NULL;
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_table *table = NULL;
+	freed(opk_table) *table = NULL;
 
 	put("in.opk", &(struct recording){ .ranges = plain });
 	put("samples.opk", &(struct recording){ .samples = true });
@@ -474,10 +442,7 @@ START_TEST(not_one_table)
 	ctx->log = NULL; /* a note says that it counts twice */
 	ck_ok(ctx, opk_table_new(&table, ctx, (const char *const[]){ first, first }, 2, NULL));
 	ck_assert_str_eq(opk_table_get_column(table, 2)->header.name, "file");
-	opk_table_free(table);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Reads what is left; `first` is what the next row begins with. */
 static size_t read_rest(uint64_t *first, struct opk_table *table)
@@ -518,17 +483,16 @@ static void check_places(struct opk_ctx *ctx, struct opk_table *table)
 }
 
 /* Single ranges, a row a value, key groups. */
-START_TEST(read_again)
+FAKE_TEST(read_again)
 {
 	struct opk_table_options options[3] = { OPK_INIT(*options), OPK_INIT(*options),
 		                                OPK_INIT(*options) };
-	struct opk_ctx *ctx = fake_ctx();
 
 	options[1].is_long = true;
 	options[2].aggregate = "kernel";
 	put("in.opk", &(struct recording){ .ranges = plain });
 	for (size_t i = 0; i < 3; i++) {
-		struct opk_table *table = table_of(ctx, "in.opk", &options[i]);
+		freed(opk_table) *table = table_of(ctx, "in.opk", &options[i]);
 		const union opk_cell *row;
 		const bool *known;
 		uint64_t first = 0, again = 1;
@@ -541,16 +505,12 @@ START_TEST(read_again)
 		ck_assert_uint_eq(read_rest(&again, table), all);
 		ck_assert_uint_eq(again, first);
 		check_places(ctx, table);
-		opk_table_free(table);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Some rows were read when the result of the evaluation proves to be damaged. */
-START_TEST(error_in_mid_stream)
+FAKE_TEST(error_in_mid_stream)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_table_source *source = NULL;
 	const union opk_cell *row;
 	const bool *known;
@@ -587,9 +547,7 @@ START_TEST(error_in_mid_stream)
 	}
 	schema.release(&schema);
 	stream.release(&stream);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each allocation in turn fails: an error, and nothing leaks. */
 static int try_all(struct opk_ctx *ctx, const char *path)
@@ -621,10 +579,9 @@ static int try_all(struct opk_ctx *ctx, const char *path)
 	return code ? OPK_ENOMEM : OPK_OK;
 }
 
-START_TEST(out_of_memory)
+FAKE_TEST(out_of_memory)
 {
 	opk_autofree char *path = NULL;
-	struct opk_ctx *ctx = fake_ctx();
 	int code;
 	long i = 0;
 
@@ -639,29 +596,6 @@ START_TEST(out_of_memory)
 		              code, errors_of(ctx));
 	} while (code);
 	ck_assert_int_gt(i, 50);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("arrow");
-	TCase *tc = tcase_create("streams");
-
-	tcase_add_checked_fixture(tc, make_folder, remove_folder);
-	tcase_add_test(tc, ranges);
-	tcase_add_test(tc, not_collected);
-	tcase_add_test(tc, not_a_number);
-	tcase_add_test(tc, chosen_columns);
-	tcase_add_test(tc, samples);
-	tcase_add_test(tc, batches);
-	tcase_add_test(tc, moved_columns);
-	tcase_add_test(tc, early_release);
-	tcase_add_test(tc, refused);
-	tcase_add_test(tc, not_one_table);
-	tcase_add_test(tc, read_again);
-	tcase_add_test(tc, error_in_mid_stream);
-	tcase_add_test(tc, out_of_memory);
-	suite_add_tcase(suite, tc);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -14,34 +14,31 @@
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-START_TEST(edit_distance)
+static const struct {
+	struct here here;
+	const char *a, *b;
+	size_t limit, wanted;
+} edit_distance_rows[] = {
+	{ HERE, "", "", 3, 0 },
+	{ HERE, "", "abc", 3, 3 },
+	{ HERE, "abc", "", 2, 3 },
+	{ HERE, "dram__bytes", "dram__byte", 3, 1 },
+	{ HERE, "GH100", "gh100", 3, 0 },
+	{ HERE, "kitten", "sitting", 3, 3 },
+	{ HERE, "kitten", "sitting", 2, 3 },
+	{ HERE, "sitting", "kitten", 3, 3 },
+	{ HERE, "ab", "ba", 3, 2 },
+	{ HERE, "abc", "xyz", 0, 1 },
+};
+
+TEST_EACH(edit_distance, edit_distance_rows)
 {
-	static const struct {
-		struct here here;
-		const char *a, *b;
-		size_t limit, wanted;
-	} rows[] = {
-		{ HERE, "", "", 3, 0 },
-		{ HERE, "", "abc", 3, 3 },
-		{ HERE, "abc", "", 2, 3 },
-		{ HERE, "dram__bytes", "dram__byte", 3, 1 },
-		{ HERE, "GH100", "gh100", 3, 0 },
-		{ HERE, "kitten", "sitting", 3, 3 },
-		{ HERE, "kitten", "sitting", 2, 3 },
-		{ HERE, "sitting", "kitten", 3, 3 },
-		{ HERE, "ab", "ba", 3, 2 },
-		{ HERE, "abc", "xyz", 0, 1 },
-	};
+	size_t got = opk_edit_distance(row->a, row->b, row->limit);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		size_t got = opk_edit_distance(rows[i].a, rows[i].b, rows[i].limit);
-
-		ck_row(&rows[i], got == rows[i].wanted, "got %zu", got);
-	}
+	ck_row(row, got == row->wanted, "got %zu", got);
 }
-END_TEST
 
-START_TEST(edit_distance_of_long_names)
+TEST(edit_distance_of_long_names)
 {
 	char a[301], b[301];
 
@@ -54,44 +51,40 @@ START_TEST(edit_distance_of_long_names)
 	b[254] = 'b';
 	ck_assert_uint_eq(opk_edit_distance(a, b, 5), 1);
 }
-END_TEST
 
-START_TEST(nearest_name)
+static const struct {
+	struct here here;
+	const char *name;
+	const char *candidates[4];
+	const char *wanted;
+} nearest_name_rows[] = {
+	{ HERE, "memroy", { "l1", "memory", "nvlink" }, "memory" },
+	{ HERE, "MEMORY", { "memory" }, "memory" },
+	{ HERE, "metrcs", { "metrics", "metric" }, "metrics" },
+	{ HERE, "l3", { "l1", "l2" }, "l1" },
+	{ HERE, "l3", { "l2", "l1", "l3" }, "l3" },
+	{ HERE, "xyz", { "memory", "compute" }, NULL },
+	{ HERE, "abcdef", { "abcxyz" }, "abcxyz" },
+	{ HERE, "abcdef", { "abwxyz" }, NULL },
+	{ HERE, "memory", { NULL }, NULL },
+	{ HERE, "", { "a" }, "a" },
+	{ HERE, "", { "ab" }, NULL },
+};
+
+TEST_EACH(nearest_name, nearest_name_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name;
-		const char *candidates[4];
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "memroy", { "l1", "memory", "nvlink" }, "memory" },
-		{ HERE, "MEMORY", { "memory" }, "memory" },
-		{ HERE, "metrcs", { "metrics", "metric" }, "metrics" },
-		{ HERE, "l3", { "l1", "l2" }, "l1" },
-		{ HERE, "l3", { "l2", "l1", "l3" }, "l3" },
-		{ HERE, "xyz", { "memory", "compute" }, NULL },
-		{ HERE, "abcdef", { "abcxyz" }, "abcxyz" },
-		{ HERE, "abcdef", { "abwxyz" }, NULL },
-		{ HERE, "memory", { NULL }, NULL },
-		{ HERE, "", { "a" }, "a" },
-		{ HERE, "", { "ab" }, NULL },
-	};
+	struct opk_nearest nearest = { .name = row->name };
+	const char *wanted = row->wanted ? row->wanted : "(none)";
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_nearest nearest = { .name = rows[i].name };
-		const char *wanted = rows[i].wanted ? rows[i].wanted : "(none)";
-
-		for (size_t j = 0; rows[i].candidates[j]; j++)
-			opk_nearest_try(&nearest, rows[i].candidates[j]);
-		ck_row(&rows[i], !strcmp(nearest.best ? nearest.best : "(none)", wanted), "got %s",
-		       nearest.best);
-	}
+	for (size_t j = 0; row->candidates[j]; j++)
+		opk_nearest_try(&nearest, row->candidates[j]);
+	ck_row(row, !strcmp(nearest.best ? nearest.best : "(none)", wanted), "got %s",
+	       nearest.best);
 }
-END_TEST
 
 /* ---- memory and bytes ------------------------------------------------------------------- */
 
-START_TEST(memory_is_zeroed_and_bounded)
+TEST(memory_is_zeroed_and_bounded)
 {
 	opk_autofree uint8_t *zeroed = opk_alloc_array(100, 3);
 	opk_autofree char *text = opk_strndup("memory", 3);
@@ -103,9 +96,8 @@ START_TEST(memory_is_zeroed_and_bounded)
 	ck_assert_str_eq(printed, "mem-7");
 	ck_assert_ptr_null(opk_alloc_array(SIZE_MAX / 2, 3));
 }
-END_TEST
 
-START_TEST(grow_doubles)
+TEST(grow_doubles)
 {
 	opk_autofree uint64_t *array = NULL;
 	size_t capacity = 0, huge = SIZE_MAX / 8;
@@ -127,9 +119,8 @@ START_TEST(grow_doubles)
 	ck_assert(allocation_failed());
 	ck_assert_uint_eq(capacity, 128);
 }
-END_TEST
 
-START_TEST(buf_contents)
+TEST(buf_contents)
 {
 	static const uint8_t wanted[] = { 'a',  'b',  0x04, 0x03, 0x02, 0x01, 0x08, 0x07, 0x06,
 		                          0x05, 0x04, 0x03, 0x02, 0x01, 'x',  '=',  '7' };
@@ -147,9 +138,8 @@ START_TEST(buf_contents)
 	ck_assert_ptr_null(buf.data);
 	ck_assert_uint_eq(buf.size, 0);
 }
-END_TEST
 
-START_TEST(buf_grows)
+TEST(buf_grows)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
 
@@ -160,9 +150,8 @@ START_TEST(buf_grows)
 	for (uint32_t i = 0; i < 10000; i++)
 		ck_assert_mem_eq(buf.data + 4 * i, (&(uint32_t){ i }), 4);
 }
-END_TEST
 
-START_TEST(buf_failure_sticks)
+TEST(buf_failure_sticks)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
 
@@ -182,9 +171,8 @@ START_TEST(buf_failure_sticks)
 	opk_buf_clear(&buf);
 	ck_assert(!buf.failed);
 }
-END_TEST
 
-START_TEST(buf_overflow_fails)
+TEST(buf_overflow_fails)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
 	volatile size_t all = SIZE_MAX;
@@ -194,9 +182,8 @@ START_TEST(buf_overflow_fails)
 	ck_assert(buf.failed);
 	ck_assert_uint_eq(buf.size, 1);
 }
-END_TEST
 
-START_TEST(reader_values)
+TEST(reader_values)
 {
 	static const uint8_t bytes[] = { 4, 3, 2, 1, 8, 7, 6, 5, 4, 3, 2, 1, 'o', 'k' };
 	struct opk_reader reader = { .data = bytes, .left = sizeof bytes };
@@ -208,37 +195,33 @@ START_TEST(reader_values)
 	ck_assert_uint_eq(reader.left, 0);
 	ck_assert(!reader.failed);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	size_t size, ask;
+	bool fails;
+} reader_failure_sticks_rows[] = {
+	{ HERE, 0, 0, false },        { HERE, 0, 1, true },
+	{ HERE, 7, 7, false },        { HERE, 7, 8, true },
+	{ HERE, 12, 13, true },       { HERE, 16, 12, false },
+	{ HERE, 16, SIZE_MAX, true }, { HERE, 16, SIZE_MAX - 15, true },
+};
 
 /* After one read past the end, even what would fit gives nothing. */
-START_TEST(reader_failure_sticks)
+TEST_EACH(reader_failure_sticks, reader_failure_sticks_rows)
 {
-	static const struct {
-		struct here here;
-		size_t size, ask;
-		bool fails;
-	} rows[] = {
-		{ HERE, 0, 0, false },        { HERE, 0, 1, true },
-		{ HERE, 7, 7, false },        { HERE, 7, 8, true },
-		{ HERE, 12, 13, true },       { HERE, 16, 12, false },
-		{ HERE, 16, SIZE_MAX, true }, { HERE, 16, SIZE_MAX - 15, true },
-	};
 	static const uint8_t bytes[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	struct opk_reader reader = { .data = bytes, .left = row->size };
+	const void *got = opk_read_bytes(&reader, row->ask);
+	bool fits = !row->fails && row->size - row->ask >= 4;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_reader reader = { .data = bytes, .left = rows[i].size };
-		const void *got = opk_read_bytes(&reader, rows[i].ask);
-		bool fits = !rows[i].fails && rows[i].size - rows[i].ask >= 4;
-
-		ck_row(&rows[i], reader.failed == rows[i].fails, "failed %d", reader.failed);
-		ck_row(&rows[i], !got == rows[i].fails, "got %p", got);
-		ck_row(&rows[i], opk_read_u32(&reader) == (fits ? 0x01010101 : 0), "a later read");
-		ck_row(&rows[i], !opk_read_u64(&reader) && reader.failed, "a last read");
-	}
+	ck_row(row, reader.failed == row->fails, "failed %d", reader.failed);
+	ck_row(row, !got == row->fails, "got %p", got);
+	ck_row(row, opk_read_u32(&reader) == (fits ? 0x01010101 : 0), "a later read");
+	ck_row(row, !opk_read_u64(&reader) && reader.failed, "a last read");
 }
-END_TEST
 
-START_TEST(reader_integers_past_the_end)
+TEST(reader_integers_past_the_end)
 {
 	static const uint8_t bytes[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
 
@@ -252,9 +235,8 @@ START_TEST(reader_integers_past_the_end)
 		ck_assert_int_eq(u64.failed, size < 8);
 	}
 }
-END_TEST
 
-START_TEST(strlist_holds_copies)
+TEST(strlist_holds_copies)
 {
 	opk_autostrlist struct opk_strlist list = { 0 };
 	char text[] = "b";
@@ -276,9 +258,8 @@ START_TEST(strlist_holds_copies)
 	ck_assert_uint_eq(list.count, 0);
 	opk_strlist_sort(&list);
 }
-END_TEST
 
-START_TEST(strlist_without_memory)
+TEST(strlist_without_memory)
 {
 	for (long n = 0; n < 2; n++) {
 		opk_autostrlist struct opk_strlist list = { 0 };
@@ -290,10 +271,9 @@ START_TEST(strlist_without_memory)
 		ck_assert(opk_strlist_add(&list, "a"));
 	}
 }
-END_TEST
 
 /* The text is taken over even where the list can't grow: a sanitizer would tell a leak. */
-START_TEST(strlist_takes_over_without_memory)
+TEST(strlist_takes_over_without_memory)
 {
 	opk_autostrlist struct opk_strlist list = { 0 };
 
@@ -301,14 +281,11 @@ START_TEST(strlist_takes_over_without_memory)
 	ck_assert(!opk_strlist_take(&list, strdup("taken")));
 	ck_assert(allocation_failed());
 }
-END_TEST
 
 /* ---- context ---------------------------------------------------------------------------- */
 
-START_TEST(causes_in_order)
+CTX_TEST(causes_in_order)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	ck_assert_uint_eq(opk_error_count(ctx), 0);
 	ck_assert_ptr_null(opk_error_message(ctx, 0));
 	ck_assert_int_eq(opk_fail(ctx, OPK_EINPUT, "inner %d", 1), OPK_EINPUT);
@@ -319,14 +296,10 @@ START_TEST(causes_in_order)
 	ck_assert_str_eq(opk_error_message(ctx, 1), "middle 2");
 	ck_assert_str_eq(opk_error_message(ctx, 2), "outer");
 	ck_assert_ptr_null(opk_error_message(ctx, 3));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(causes_as_data)
+CTX_TEST(causes_as_data)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	ck_assert_uint_eq(opk_error_cause_count(ctx), 0);
 	ck_assert_ptr_null(opk_error_cause(ctx, 0));
 	ck_assert_str_eq(opk_innermost(ctx), "out of memory");
@@ -346,9 +319,7 @@ START_TEST(causes_as_data)
 	ck_assert_ptr_null(opk_error_cause(ctx, 1)->file);
 	ck_assert_ptr_null(opk_error_cause(ctx, 1)->excerpt);
 	ck_assert_ptr_null(opk_error_cause(ctx, 2));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- chains between processes */
 
@@ -383,9 +354,9 @@ static bool put_and_get(struct opk_ctx *to, const struct opk_ctx *from)
 	return opk_errors_get(to, &(struct opk_reader){ bytes.data, bytes.size, false });
 }
 
-START_TEST(chains_travel)
+TEST(chains_travel)
 {
-	struct opk_ctx *from = ctx_with_chain(), *to = new_ctx();
+	freed(opk_ctx) *from = ctx_with_chain(), *to = new_ctx();
 	const struct opk_cause *cause;
 
 	ck_assert(put_and_get(to, from));
@@ -406,15 +377,12 @@ START_TEST(chains_travel)
 	ck_assert_str_eq(cause->general, "* is wrong");
 	ck_assert_str_eq(cause->caret, "     ^");
 	ck_assert_int_eq(opk_error_cause(to, 2)->kind, OPK_CAUSE_WHILE);
-	opk_ctx_free(from);
-	opk_ctx_free(to);
 }
-END_TEST
 
 /* The outer causes matter most, and the first bytes of a long one. */
-START_TEST(long_chains_are_cut)
+TEST(long_chains_are_cut)
 {
-	struct opk_ctx *from = ctx_with_chain(), *to = new_ctx();
+	freed(opk_ctx) *from = ctx_with_chain(), *to = new_ctx();
 
 	for (int i = 0; i < OPK_MAX_CAUSES; i++)
 		opk_add(from, OPK_EFAILED, "%d%05000d", i, 1);
@@ -423,27 +391,23 @@ START_TEST(long_chains_are_cut)
 	ck_assert_uint_eq(strlen(opk_error_message(to, 0)), OPK_MAX_CAUSE);
 	ck_assert_str_eq(opk_error_message(to, 999) + OPK_MAX_CAUSE - 5, "00000");
 	ck_assert(!strncmp(opk_error_message(to, 999), "9990000", 7));
-	opk_ctx_free(from);
-	opk_ctx_free(to);
 }
-END_TEST
 
 /* Cut off anywhere it is refused; a changed byte is refused or leaves a chain that can be shown. */
-START_TEST(damaged_chains)
+TEST(damaged_chains)
 {
-	struct opk_ctx *from = ctx_with_chain();
+	freed(opk_ctx) *from = ctx_with_chain();
 	opk_autobuf struct opk_buf bytes = { 0 };
 
 	opk_errors_put(&bytes, from);
 	for (size_t size = 0; size < bytes.size; size++) {
-		struct opk_ctx *to = new_ctx();
+		freed(opk_ctx) *to = new_ctx();
 		struct opk_reader in = { bytes.data, size, false };
 
 		ck_assert(!opk_errors_get(to, &in));
-		opk_ctx_free(to);
 	}
 	for (size_t at = 0; at < bytes.size * 256; at++) {
-		struct opk_ctx *to = new_ctx();
+		freed(opk_ctx) *to = new_ctx();
 		uint8_t kept = bytes.data[at / 256];
 
 		bytes.data[at / 256] = (uint8_t)at;
@@ -453,16 +417,11 @@ START_TEST(damaged_chains)
 		for (size_t i = 0; i < opk_error_cause_count(to); i++)
 			ck_assert(opk_error_cause(to, i)->text && opk_error_cause(to, i)->general);
 		bytes.data[at / 256] = kept;
-		opk_ctx_free(to);
 	}
-	opk_ctx_free(from);
 }
-END_TEST
 
-START_TEST(fail_begins_anew)
+CTX_TEST(fail_begins_anew)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	opk_fail(ctx, OPK_EINPUT, "old");
 	opk_add(ctx, OPK_EINPUT, "older");
 	opk_fail(ctx, OPK_EUSAGE, "new");
@@ -474,20 +433,16 @@ START_TEST(fail_begins_anew)
 	ck_assert_str_eq(errors_of(ctx), "a/b: can't open: No such file or directory");
 	opk_clear_errors(ctx);
 	ck_assert_uint_eq(opk_error_count(ctx), 0);
-	opk_ctx_free(ctx);
 	opk_ctx_free(NULL);
 }
-END_TEST
 
-START_TEST(options_are_copied)
+TEST(options_are_copied)
 {
 	char cuda[] = "/cuda", home[] = "/home/u";
 	struct opk_env env = { .size = sizeof env, .offpeak_cuda = "", .home = home };
-	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_ctx_options options = OPTIONS(options, .env = &env, .cuda_dir = cuda);
 	struct opk_ctx *ctx;
 
-	options.env = &env;
-	options.cuda_dir = cuda;
 	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
 	cuda[0] = home[0] = 'x';
 	ck_assert_str_eq(ctx->cuda_dir, "/cuda");
@@ -499,29 +454,24 @@ START_TEST(options_are_copied)
 	ck_assert_int_eq(opk_ctx_new(&ctx, NULL), OPK_OK);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void keep_log(void *data, const char *message)
 {
 	snprintf(data, 64, "%s", message);
 }
 
-START_TEST(log_reaches_the_callback)
+TEST(log_reaches_the_callback)
 {
-	struct opk_ctx_options options = OPK_INIT(options);
 	char text[64] = "";
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
+	struct opk_ctx_options options = OPTIONS(options, .log = keep_log, .log_data = text);
 
-	options.log = keep_log;
-	options.log_data = text;
 	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
 	opk_log(ctx, "%d notes", 3);
 	ck_assert_str_eq(text, "3 notes");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(environment)
+TEST(environment)
 {
 	struct opk_env env = OPK_INIT(env);
 
@@ -533,9 +483,8 @@ START_TEST(environment)
 	ck_assert_str_eq(env.cuda_home, "/home-cuda");
 	ck_assert_ptr_null(env.cuda_path);
 }
-END_TEST
 
-START_TEST(ctx_without_memory)
+TEST(ctx_without_memory)
 {
 	struct opk_env env = { .size = sizeof env,
 		               .cuda_home = "a",
@@ -545,10 +494,9 @@ START_TEST(ctx_without_memory)
 		               .offpeak_cuda = "e",
 		               .virtual_env = "f",
 		               .wheels = "h" };
-	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_ctx_options options = OPTIONS(options, .env = &env);
 	struct opk_ctx *ctx = NULL;
 
-	options.env = &env;
 	options.cuda_dir = options.data_dir = "g";
 	for (long n = 0; n < 10; n++) {
 		fail_allocation(n);
@@ -557,31 +505,11 @@ START_TEST(ctx_without_memory)
 		ck_assert_ptr_null(ctx);
 	}
 }
-END_TEST
-
-static void add_memory_tests(TCase *tests)
-{
-	tcase_add_test(tests, edit_distance);
-	tcase_add_test(tests, edit_distance_of_long_names);
-	tcase_add_test(tests, nearest_name);
-	tcase_add_test(tests, memory_is_zeroed_and_bounded);
-	tcase_add_test(tests, grow_doubles);
-	tcase_add_test(tests, buf_contents);
-	tcase_add_test(tests, buf_grows);
-	tcase_add_test(tests, buf_failure_sticks);
-	tcase_add_test(tests, buf_overflow_fails);
-	tcase_add_test(tests, reader_values);
-	tcase_add_test(tests, reader_failure_sticks);
-	tcase_add_test(tests, reader_integers_past_the_end);
-	tcase_add_test(tests, strlist_holds_copies);
-	tcase_add_test(tests, strlist_without_memory);
-	tcase_add_test(tests, strlist_takes_over_without_memory);
-}
 
 /* ---- terminals */
 
 /* Vectors of FIPS 180-4's examples, and lengths around those of the padding. */
-START_TEST(sha256)
+TEST(sha256)
 {
 	static const struct {
 		struct here here;
@@ -624,59 +552,53 @@ START_TEST(sha256)
 		ck_row(&rows[row], !strcmp(text, rows[row].wanted), "%s", text);
 	}
 }
-END_TEST
 
-START_TEST(terminals_obey_nothing)
+static const struct {
+	struct here here;
+	const char *text;
+	const char *escaped, *bold, *defused;
+} terminals_obey_nothing_rows[] = {
+	{ HERE, "", "", "", "" },
+	{ HERE, "a\tb\nc", "a\tb\nc", "a\tb\nc", "a?b?c" },
+	{ HERE, "\033[31mred\r\a\177", "\\u001b[31mred\\u000d\\u0007\\u007f",
+	  "\\u001b[31mred\\u000d\\u0007\\u007f", "?[31mred???" },
+	{ HERE, "\033[1mb\033[0m\033[1", "\\u001b[1mb\\u001b[0m\\u001b[1",
+	  "\033[1mb\033[0m\\u001b[1", "?[1mb?[0m?[1" },
+	{ HERE,
+	  "\xc2\x9b"
+	  "31m\xc2\x85\xc2\xa0",
+	  "\\u009b31m\\u0085\xc2\xa0", "\\u009b31m\\u0085\xc2\xa0", "?31m?\xc2\xa0" },
+	/* A byte that is no character; a terminal of eight bits obeys it, too. */
+	{ HERE,
+	  "\x9b"
+	  "31m\xff\xe2\x80",
+	  "\\u009b31m\\u00ff\\u00e2\\u0080", "\\u009b31m\\u00ff\\u00e2\\u0080", "?31m???" },
+	{ HERE,
+	  "a\xe2\x80\xae"
+	  "b\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f\xe2\x80\xa8",
+	  "a\\u202eb\\u2066\\u061c\\u200f\\u2028", "a\\u202eb\\u2066\\u061c\\u200f\\u2028",
+	  "a?b????" },
+	{ HERE, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+	  "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
+};
+
+TEST_EACH(terminals_obey_nothing, terminals_obey_nothing_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		const char *escaped, *bold, *defused;
-	} rows[] = {
-		{ HERE, "", "", "", "" },
-		{ HERE, "a\tb\nc", "a\tb\nc", "a\tb\nc", "a?b?c" },
-		{ HERE, "\033[31mred\r\a\177", "\\u001b[31mred\\u000d\\u0007\\u007f",
-		  "\\u001b[31mred\\u000d\\u0007\\u007f", "?[31mred???" },
-		{ HERE, "\033[1mb\033[0m\033[1", "\\u001b[1mb\\u001b[0m\\u001b[1",
-		  "\033[1mb\033[0m\\u001b[1", "?[1mb?[0m?[1" },
-		{ HERE,
-		  "\xc2\x9b"
-		  "31m\xc2\x85\xc2\xa0",
-		  "\\u009b31m\\u0085\xc2\xa0", "\\u009b31m\\u0085\xc2\xa0", "?31m?\xc2\xa0" },
-		/* A byte that is no character; a terminal of eight bits obeys it, too. */
-		{ HERE,
-		  "\x9b"
-		  "31m\xff\xe2\x80",
-		  "\\u009b31m\\u00ff\\u00e2\\u0080", "\\u009b31m\\u00ff\\u00e2\\u0080", "?31m???" },
-		{ HERE,
-		  "a\xe2\x80\xae"
-		  "b\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f\xe2\x80\xa8",
-		  "a\\u202eb\\u2066\\u061c\\u200f\\u2028", "a\\u202eb\\u2066\\u061c\\u200f\\u2028",
-		  "a?b????" },
-		{ HERE, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
-		  "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
-		  "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
-	};
+	for (int bold = 0; bold < 2; bold++) {
+		opk_autobuf struct opk_buf out = { 0 };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		for (int bold = 0; bold < 2; bold++) {
-			opk_autobuf struct opk_buf out = { 0 };
-
-			opk_terminal_escape(&out, rows[i].text, strlen(rows[i].text), bold);
-			opk_buf_add(&out, "", 1);
-			ck_row(&rows[i],
-			       !strcmp((char *)out.data, bold ? rows[i].bold : rows[i].escaped),
-			       "got %s", (char *)out.data);
-		}
-		opk_autofree char *text = opk_strdup(rows[i].text);
-
-		opk_terminal_defuse(text);
-		ck_row(&rows[i], !strcmp(text, rows[i].defused), "got %s", text);
+		opk_terminal_escape(&out, row->text, strlen(row->text), bold);
+		opk_buf_add(&out, "", 1);
+		ck_row(row, !strcmp((char *)out.data, bold ? row->bold : row->escaped), "got %s",
+		       (char *)out.data);
 	}
-}
-END_TEST
+	opk_autofree char *text = opk_strdup(row->text);
 
-START_TEST(extremes)
+	opk_terminal_defuse(text);
+	ck_row(row, !strcmp(text, row->defused), "got %s", text);
+}
+
+TEST(extremes)
 {
 	ck_assert(opk_metric_is_extreme("sm__x.max"));
 	ck_assert(opk_metric_is_extreme("sm__x.min.per_second"));
@@ -685,66 +607,24 @@ START_TEST(extremes)
 	ck_assert(!opk_metric_is_extreme("sm__x.max_rate"));
 	ck_assert(!opk_metric_is_extreme("sm__max"));
 }
-END_TEST
 
-START_TEST(texts_that_fit)
+static const struct {
+	struct here here;
+	const char *text;
+	size_t most;
+	const char *wanted;
+} texts_that_fit_rows[] = {
+	{ HERE, "twelve bytes", 12, "twelve bytes" },
+	{ HERE, "thirteen byte", 12, "thirte\xe2\x80\xa6yte" },
+	{ HERE, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7, "\xc3\xa4\xe2\x80\xa6\xc3\xa4" },
+	/* No text: bytes that only go on. */
+	{ HERE, "\x80\x80\x80\x80\x80\x80\x80\x80", 6, "\xe2\x80\xa6" },
+	{ HERE, "", 3, "" },
+};
+
+TEST_EACH(texts_that_fit, texts_that_fit_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		size_t most;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "twelve bytes", 12, "twelve bytes" },
-		{ HERE, "thirteen byte", 12, "thirte\xe2\x80\xa6yte" },
-		{ HERE, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7, "\xc3\xa4\xe2\x80\xa6\xc3\xa4" },
-		/* No text: bytes that only go on. */
-		{ HERE, "\x80\x80\x80\x80\x80\x80\x80\x80", 6, "\xe2\x80\xa6" },
-		{ HERE, "", 3, "" },
-	};
+	opk_autofree char *got = opk_utf8_fit(row->text, row->most);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *got = opk_utf8_fit(rows[i].text, rows[i].most);
-
-		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got %s", got);
-	}
-}
-END_TEST
-
-static void add_ctx_tests(TCase *tests)
-{
-	tcase_add_test(tests, causes_in_order);
-	tcase_add_test(tests, causes_as_data);
-	tcase_add_test(tests, chains_travel);
-	tcase_add_test(tests, long_chains_are_cut);
-	tcase_add_test(tests, damaged_chains);
-	tcase_add_test(tests, fail_begins_anew);
-	tcase_add_test(tests, options_are_copied);
-	tcase_add_test(tests, log_reaches_the_callback);
-	tcase_add_test(tests, environment);
-	tcase_add_test(tests, ctx_without_memory);
-	tcase_add_test(tests, terminals_obey_nothing);
-	tcase_add_test(tests, extremes);
-	tcase_add_test(tests, sha256);
-	tcase_add_test(tests, texts_that_fit);
-}
-
-int main(void)
-{
-	static const struct {
-		const char *name;
-		void (*add)(TCase *tests);
-	} cases[] = {
-		{ "memory", add_memory_tests },
-		{ "ctx", add_ctx_tests },
-	};
-	Suite *suite = suite_create("base");
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		TCase *tests = tcase_create(cases[i].name);
-
-		cases[i].add(tests);
-		suite_add_tcase(suite, tests);
-	}
-	return run_suite(suite);
+	ck_row(row, !strcmp(got, row->wanted), "got %s", got);
 }

@@ -18,7 +18,7 @@ static void check_text(struct opk_catalog_table *table, const char *text)
 	ck_assert_str_eq(opk_catalog_table_get(table, first), text);
 }
 
-START_TEST(text_is_kept_once)
+TEST(text_is_kept_once)
 {
 	struct opk_catalog_table table;
 	char name[32];
@@ -38,7 +38,6 @@ START_TEST(text_is_kept_once)
 	ck_assert_uint_eq(table.text.size, size);
 	opk_catalog_table_clear(&table);
 }
-END_TEST
 
 static void add_sub(struct opk_catalog_table *table, size_t base, const char *suffix,
                     const char *unit)
@@ -63,7 +62,7 @@ static void fill_table(struct opk_catalog_table *table)
 }
 
 /* A text that did not get in is not found again. */
-START_TEST(tables_without_memory)
+TEST(tables_without_memory)
 {
 	static const char text[] = "dram__bytes";
 	struct opk_catalog_table table;
@@ -77,9 +76,8 @@ START_TEST(tables_without_memory)
 	ck_assert_uint_eq(at, 0);
 	opk_catalog_table_clear(&table);
 }
-END_TEST
 
-START_TEST(tables_are_read_as_written)
+TEST(tables_are_read_as_written)
 {
 	opk_autobuf struct opk_buf bytes = { 0 };
 	struct opk_catalog_table table, again;
@@ -100,10 +98,9 @@ START_TEST(tables_are_read_as_written)
 		ck_assert(!opk_catalog_table_read(&again, bytes.data, size));
 	opk_catalog_table_clear(&table);
 }
-END_TEST
 
 /* No number in it leads outside. What is read is used: sanitizers would tell. */
-START_TEST(tables_are_checked)
+TEST(tables_are_checked)
 {
 	opk_autobuf struct opk_buf bytes = { 0 };
 	struct opk_catalog_table table, again;
@@ -133,7 +130,6 @@ START_TEST(tables_are_checked)
 	}
 	opk_catalog_table_clear(&table);
 }
-END_TEST
 
 /* ---- over the fake */
 
@@ -177,9 +173,8 @@ static void check_fake_passes(const struct opk_catalog *catalog, bool methods)
 	}
 }
 
-START_TEST(fake_catalog)
+FAKE_TEST(fake_catalog)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_catalog *catalog;
 
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "fa100", OPK_PROFILER_RANGE));
@@ -205,51 +200,41 @@ START_TEST(fake_catalog)
 	ck_assert_str_eq(opk_refusal_name(1), "");
 	opk_catalog_free(catalog);
 	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(passes_with_availability)
+static const struct {
+	struct here here;
+	enum fake_deed deed;
+	int wanted;
+} passes_with_availability_rows[] = {
+	{ HERE, FAKE_RETURNS, OPK_OK },
+	{ HERE, FAKE_SEGFAULTS, OPK_EINPUT },
+	{ HERE, FAKE_EXITS_HAPPY, OPK_EINPUT },
+};
+
+FAKE_TEST_EACH(passes_with_availability, passes_with_availability_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_deed deed;
-		int wanted;
-	} rows[] = {
-		{ HERE, FAKE_RETURNS, OPK_OK },
-		{ HERE, FAKE_SEGFAULTS, OPK_EINPUT },
-		{ HERE, FAKE_EXITS_HAPPY, OPK_EINPUT },
-	};
+	freed(opk_catalog) *catalog = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_catalog *catalog;
-		int code;
-
-		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
-		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		ck_ok(ctx, count_all(catalog, ctx));
-		ck_ok(ctx,
-		      opk_catalog_set_availability(catalog, ctx, fake_image(), FAKE_IMAGE_SIZE));
-		ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
-		fake.availability_deed = rows[i].deed;
-		code = count_all(catalog, ctx);
-		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
-		if (!code)
-			check_fake_passes(catalog, true);
-		ck_row(&rows[i], !code || told(ctx, "availability image can't be used"), "%s",
-		       errors_of(ctx));
-		ck_ok(ctx, opk_catalog_set_availability(catalog, ctx, NULL, 0));
-		ck_ok(ctx, count_all(catalog, ctx));
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	ck_ok(ctx, count_all(catalog, ctx));
+	ck_ok(ctx, opk_catalog_set_availability(catalog, ctx, fake_image(), FAKE_IMAGE_SIZE));
+	ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
+	fake.availability_deed = row->deed;
+	code = count_all(catalog, ctx);
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	if (!code)
 		check_fake_passes(catalog, true);
-		opk_catalog_free(catalog);
-		opk_ctx_free(ctx);
-	}
+	ck_row(row, !code || told(ctx, "availability image can't be used"), "%s", errors_of(ctx));
+	ck_ok(ctx, opk_catalog_set_availability(catalog, ctx, NULL, 0));
+	ck_ok(ctx, count_all(catalog, ctx));
+	check_fake_passes(catalog, true);
 }
-END_TEST
 
 /* Without PerfWorks' scheduler, or its evaluator, or for PM sampling CUPTI is asked about each. */
-START_TEST(passes_without_perfworks)
+TEST(passes_without_perfworks)
 {
 	static const enum fake_call missing[] = {
 		FAKE_NVPW_CUDA_RawCounterConfig_Create,
@@ -258,8 +243,8 @@ START_TEST(passes_without_perfworks)
 
 	for (size_t i = 0; i <= COUNT(missing); i++) {
 		struct nv_table table;
-		struct opk_catalog *catalog;
-		struct opk_ctx *ctx;
+		freed(opk_ctx) *ctx = NULL;
+		freed(opk_catalog) *catalog = NULL;
 
 		fake_reset();
 		table = fake_table();
@@ -272,75 +257,59 @@ START_TEST(passes_without_perfworks)
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 		ck_ok(ctx, count_all(catalog, ctx));
 		check_fake_passes(catalog, false);
-		opk_catalog_free(catalog);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* PerfWorks says nothing of counters in no domain, so CUPTI is asked. */
-START_TEST(uncounted_counters)
+TEST(uncounted_counters)
 {
 	static const int statuses[] = { 8, 18 };
 
 	for (size_t i = 0; i < COUNT(statuses); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_catalog *catalog;
+		freed(opk_ctx) *ctx = fake_ctx();
+		freed(opk_catalog) *catalog = NULL;
 
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 		fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = statuses[i];
 		ck_ok(ctx, count_all(catalog, ctx));
 		check_fake_passes(catalog, false);
-		opk_catalog_free(catalog);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(calls_fail)
+static const struct {
+	struct here here;
+	enum fake_call call;
+	int status, wanted;
+} calls_fail_rows[] = {
+	{ HERE, FAKE_cuptiProfilerHostInitialize, 8, OPK_EFAILED },
+	{ HERE, FAKE_cuptiProfilerHostConfigAddMetrics, 8, OPK_ENOMEM },
+	{ HERE, FAKE_cuptiProfilerHostGetConfigImage, 8, OPK_EFAILED },
+	{ HERE, FAKE_cuptiProfilerHostGetNumOfPasses, 1, OPK_EFAILED },
+	{ HERE, FAKE_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, 2, OPK_EFAILED },
+	{ HERE, FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies, 8, OPK_EFAILED },
+	{ HERE, FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable, 8, OPK_EFAILED },
+	{ HERE, FAKE_NVPW_RawCounterConfig_GetRawCounterProperties, 2, OPK_EFAILED },
+	{ HERE, FAKE_NVPW_RawCounterConfig_RawCounterDomainToString, 8, OPK_EFAILED },
+};
+
+FAKE_TEST_EACH(calls_fail, calls_fail_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_call call;
-		int status, wanted;
-	} rows[] = {
-		{ HERE, FAKE_cuptiProfilerHostInitialize, 8, OPK_EFAILED },
-		{ HERE, FAKE_cuptiProfilerHostConfigAddMetrics, 8, OPK_ENOMEM },
-		{ HERE, FAKE_cuptiProfilerHostGetConfigImage, 8, OPK_EFAILED },
-		{ HERE, FAKE_cuptiProfilerHostGetNumOfPasses, 1, OPK_EFAILED },
-		{ HERE, FAKE_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest, 2,
-		  OPK_EFAILED },
-		{ HERE, FAKE_NVPW_MetricsEvaluator_GetMetricRawDependencies, 8, OPK_EFAILED },
-		{ HERE, FAKE_NVPW_RawCounterConfig_AreRawCountersSchedulable, 8, OPK_EFAILED },
-		{ HERE, FAKE_NVPW_RawCounterConfig_GetRawCounterProperties, 2, OPK_EFAILED },
-		{ HERE, FAKE_NVPW_RawCounterConfig_RawCounterDomainToString, 8, OPK_EFAILED },
-	};
+	struct opk_catalog *catalog;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_catalog *catalog;
-		int code;
-
-		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
-		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		fake.status[rows[i].call] = rows[i].status;
-		code = count_all(catalog, ctx);
-		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], told(ctx, "can't be counted"), "%s", errors_of(ctx));
-		ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
-		opk_catalog_free(catalog);
-		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_ctx_free(ctx);
-	}
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
+	fake.status[row->call] = row->status;
+	ck_row_ends(row, ctx, count_all(catalog, ctx), row->wanted, "can't be counted");
+	ck_assert_int_eq(sub_of(catalog, "fake__a.sum").passes, 0);
+	opk_catalog_free(catalog);
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 }
-END_TEST
 
 /* 12.x: those that later releases list, where there are properties for them. */
-START_TEST(submetrics_that_are_not_listed)
+FAKE_TEST(submetrics_that_are_not_listed)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *listed, *catalog;
+	freed(opk_catalog) *listed = NULL, *catalog = NULL;
 
 	ck_ok(ctx, opk_catalog_new(&listed, ctx, "FA100", OPK_PROFILER_RANGE));
 	ck_ok(ctx, opk_catalog_complete(listed, ctx));
@@ -352,57 +321,40 @@ START_TEST(submetrics_that_are_not_listed)
 	check_same(catalog, listed);
 	ck_ok(ctx, count_all(catalog, ctx));
 	check_fake_passes(catalog, true);
-	opk_catalog_free(catalog);
-	opk_catalog_free(listed);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(no_submetrics_at_all)
+FAKE_TEST(no_submetrics_at_all)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog;
+	freed(opk_catalog) *catalog = NULL;
 
 	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
 	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = NV_CUPTI_INVALID_METRIC_NAME;
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 	/* Nothing is known of the metrics, so nothing speaks against the name. */
 	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
-	ck_code(ctx, opk_catalog_complete(catalog, ctx), OPK_ENVIDIA);
-	ck_assert_msg(told(ctx, "this libcupti lists none"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_catalog_complete(catalog, ctx), OPK_ENVIDIA, "this libcupti lists none");
 	ck_assert_uint_eq(total(catalog), 0);
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int make_catalog(struct opk_ctx *ctx)
 {
-	struct opk_catalog *catalog = NULL;
-	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
+	freed(opk_catalog) *catalog = NULL;
 
-	if (!code)
-		code = opk_catalog_complete(catalog, ctx);
-	opk_catalog_free(catalog);
-	return code;
+	TRY(opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	return opk_catalog_complete(catalog, ctx);
 }
 
-START_TEST(without_memory)
+static const bool listless[] = { false, true };
+
+FAKE_TEST_EACH(without_memory, listless)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	long n = 0;
 
-	fake.lists_no_submetrics = _i;
-	for (;; n++) {
-		fail_allocation(n);
-		if (!was_short(ctx, n, make_catalog(ctx)))
-			break;
+	fake.lists_no_submetrics = *row;
+	for (; is_short(ctx, n, make_catalog(ctx)); n++)
 		ck_assert_int_eq(fake.hosts, 0);
-	}
 	ck_assert_int_gt(n, 10);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- the cache, over the fake, for libraries that are only files */
 
@@ -427,8 +379,8 @@ static struct opk_ctx *caching_ctx(const char *cache)
 
 static size_t load_calls(bool *complete)
 {
-	struct opk_ctx *ctx = caching_ctx("cache");
-	struct opk_catalog *catalog;
+	freed(opk_ctx) *ctx = caching_ctx("cache");
+	freed(opk_catalog) *catalog = NULL;
 	size_t calls;
 
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "fa100", OPK_PROFILER_RANGE));
@@ -438,8 +390,6 @@ static size_t load_calls(bool *complete)
 	ck_assert_uint_eq(opk_catalog_count(catalog), 6);
 	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
 	ck_assert_uint_eq(total(catalog), 7);
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 	return calls;
 }
 
@@ -469,7 +419,7 @@ static void empty_cache(void)
 	ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(cache_answers)
+TEST(cache_answers)
 {
 	bool complete;
 
@@ -486,9 +436,8 @@ START_TEST(cache_answers)
 	ck_assert_uint_gt(load_calls(&complete), 0);
 	empty_cache();
 }
-END_TEST
 
-START_TEST(cache_keeps_passes)
+TEST(cache_keeps_passes)
 {
 	struct opk_ctx *ctx;
 	struct opk_catalog *catalog;
@@ -506,7 +455,6 @@ START_TEST(cache_keeps_passes)
 	}
 	empty_cache();
 }
-END_TEST
 
 static void ask_all_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx)
 {
@@ -519,12 +467,12 @@ static void ask_all_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx)
 }
 
 /* What 13.1 reports, and 13.0 does not: with a library, and with a catalog out of the cache. */
-START_TEST(scopes_where_asked)
+TEST(scopes_where_asked)
 {
 	for (int round = 0; round < 4; round++) {
 		bool tells = round >= 2;
-		struct opk_ctx *ctx;
-		struct opk_catalog *catalog;
+		freed(opk_ctx) *ctx = NULL;
+		freed(opk_catalog) *catalog = NULL;
 
 		if (!(round % 2))
 			write_text("libcupti.so.13", tells ? "13.1" : "13.0 and longer");
@@ -541,15 +489,12 @@ START_TEST(scopes_where_asked)
 		                 tells ? OPK_SCOPE_DEVICE : OPK_SCOPE_UNKNOWN);
 		ck_assert_int_eq(opk_catalog_find(catalog, "fake__a")->scope,
 		                 tells ? OPK_SCOPE_CONTEXT : OPK_SCOPE_UNKNOWN);
-		opk_catalog_free(catalog);
-		opk_ctx_free(ctx);
 	}
 	empty_cache();
 }
-END_TEST
 
 /* What is damaged is as if it were not there, and is made anew. */
-START_TEST(cache_is_checked)
+TEST(cache_is_checked)
 {
 	char path[600];
 	uint8_t *bytes = NULL;
@@ -582,10 +527,9 @@ START_TEST(cache_is_checked)
 	free(bytes);
 	empty_cache();
 }
-END_TEST
 
 /* Where nothing can be kept, everything works as without a cache. */
-START_TEST(cache_is_no_need)
+TEST(cache_is_no_need)
 {
 	bool complete;
 
@@ -603,43 +547,39 @@ START_TEST(cache_is_no_need)
 		ck_assert(!complete);
 	}
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *cache;
+	bool in_the_way, wanted;
+} keeps_where_it_can_rows[] = {
+	{ HERE, NULL, false, false },
+	{ HERE, "cache", true, false },
+	{ HERE, "cache", false, true },
+};
 
 /* Without a cache the submetrics are not asked for. */
-START_TEST(keeps_where_it_can)
+TEST_EACH(keeps_where_it_can, keeps_where_it_can_rows)
 {
-	static const struct {
-		struct here here;
-		const char *cache;
-		bool in_the_way, wanted;
-	} rows[] = {
-		{ HERE, NULL, false, false },
-		{ HERE, "cache", true, false },
-		{ HERE, "cache", false, true },
-	};
+	struct opk_ctx *ctx = caching_ctx(row->cache);
+	struct opk_catalog *catalog;
+	unsigned calls;
 
 	write_text("libcupti.so.13", "a library");
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = caching_ctx(rows[i].cache);
-		struct opk_catalog *catalog;
-		unsigned calls;
-
-		if (rows[i].in_the_way)
-			write_text("cache", "a file");
-		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
-		opk_catalog_keep(catalog, ctx);
-		calls = fake.calls[FAKE_cuptiProfilerHostGetSubMetrics];
-		ck_row(&rows[i], catalog->complete == rows[i].wanted, "%d", catalog->complete);
-		ck_row(&rows[i], !calls == !rows[i].wanted, "%u calls", calls);
-		opk_catalog_free(catalog);
-		opk_ctx_free(ctx);
-		empty_cache();
-	}
+	if (row->in_the_way)
+		write_text("cache", "a file");
+	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	opk_catalog_keep(catalog, ctx);
+	calls = fake.calls[FAKE_cuptiProfilerHostGetSubMetrics];
+	ck_row(row, catalog->complete == row->wanted, "%d", catalog->complete);
+	ck_row(row, !calls == !row->wanted, "%u calls", calls);
+	opk_catalog_free(catalog);
+	opk_ctx_free(ctx);
+	empty_cache();
 }
-END_TEST
 
 /* What is there stays. */
-START_TEST(keeping_fails)
+TEST(keeping_fails)
 {
 	struct opk_ctx *ctx;
 	struct opk_catalog *catalog;
@@ -657,35 +597,5 @@ START_TEST(keeping_fails)
 	opk_ctx_free(ctx);
 	empty_cache();
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("catalog");
-	TCase *tests = tcase_create("fake"), *cache = tcase_create("cache");
-
-	tcase_add_test(tests, text_is_kept_once);
-	tcase_add_test(tests, tables_without_memory);
-	tcase_add_test(tests, tables_are_read_as_written);
-	tcase_add_test(tests, tables_are_checked);
-	tcase_add_test(tests, fake_catalog);
-	tcase_add_test(tests, passes_with_availability);
-	tcase_add_test(tests, passes_without_perfworks);
-	tcase_add_test(tests, uncounted_counters);
-	tcase_add_test(tests, calls_fail);
-	tcase_add_test(tests, submetrics_that_are_not_listed);
-	tcase_add_test(tests, no_submetrics_at_all);
-	tcase_add_loop_test(tests, without_memory, 0, 2);
-	suite_add_tcase(suite, tests);
-	tcase_add_checked_fixture(cache, make_folder, remove_folder);
-	tcase_add_test(cache, cache_answers);
-	tcase_add_test(cache, cache_keeps_passes);
-	tcase_add_test(cache, scopes_where_asked);
-	tcase_add_test(cache, cache_is_checked);
-	tcase_add_test(cache, cache_is_no_need);
-	tcase_add_test(cache, keeps_where_it_can);
-	tcase_add_test(cache, keeping_fails);
-	tcase_set_timeout(cache, 60);
-	suite_add_tcase(suite, cache);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -95,13 +95,13 @@ static void add_line(struct rows *rows, const struct opk_evaluation *evaluation,
 
 static void read_rows(struct rows *rows, struct opk_ctx *ctx, const char *path)
 {
-	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_evaluation *evaluation;
+	struct opk_eval_options options = OPTIONS(options, .workers = random64() % 3,
+	                                          .inside = &(struct opk_eval_inside){
+							  .cupti_only = random64() % 4 == 0 });
+	freed(opk_file) *file = NULL;
 	const struct opk_row *row;
-	struct opk_file *file;
+	freed(opk_evaluation) *evaluation = NULL;
 
-	options.workers = random64() % 3;
-	options.inside = &(struct opk_eval_inside){ .cupti_only = random64() % 4 == 0 };
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
 	*rows = (struct rows){ .columns = opk_evaluation_column_count(evaluation) };
@@ -111,8 +111,6 @@ static void read_rows(struct rows *rows, struct opk_ctx *ctx, const char *path)
 			break;
 		add_line(rows, evaluation, row);
 	}
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
 }
 
 /* The sign and payload of NaN are nobody's: that it is none is what counts. */
@@ -351,7 +349,7 @@ static void import(struct chain *c)
 	const struct opk_segment *segments;
 	const char *list[300];
 	char paths[300][200], to[200];
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	chain_ok(c, opk_file_open(&file, c->ctx, c->path));
@@ -369,7 +367,6 @@ static void import(struct chain *c)
 			unlink(paths[i]);
 		step_to(c, to);
 	}
-	opk_file_free(file);
 }
 
 /* ---- what came of it -------------------------------------------------------------------- */
@@ -387,7 +384,7 @@ static char *write_rows(struct chain *c, const struct rows *rows, enum opk_forma
 	union opk_cell *cells = calloc(rows->columns, sizeof *cells);
 	char(*names)[24] = calloc(rows->columns, sizeof *names);
 	struct opk_buf text = { 0 };
-	struct opk_out *out;
+	freed(opk_out) *out = NULL;
 
 	for (size_t i = 0; i < rows->columns; i++) {
 		snprintf(names[i], sizeof names[i], "c%zu", i);
@@ -402,7 +399,6 @@ static char *write_rows(struct chain *c, const struct rows *rows, enum opk_forma
 		chain_ok(c, opk_out_row(out, cells));
 	}
 	chain_ok(c, opk_out_finish(out));
-	opk_out_free(out);
 	free(columns);
 	free(cells);
 	free(names);
@@ -455,11 +451,8 @@ static void compare(struct chain *c)
 static void make_sum(struct chain *c, char to[200], const char *const *paths, size_t count,
                      const char *key, bool part)
 {
-	struct opk_sum_options options = OPK_INIT(options);
+	struct opk_sum_options options = OPTIONS(options, .key = key, .level = "all", .part = part);
 
-	options.key = key;
-	options.level = "all";
-	options.part = part;
 	new_path(c, to);
 	chain_ok(c, opk_sum(c->ctx, paths, count, &options, to));
 }
@@ -588,7 +581,7 @@ static void run_chain(uint64_t seed)
 	opk_ctx_free(c.ctx);
 }
 
-START_TEST(chains)
+TEST(chains)
 {
 	const char *seed = getenv("OFFPEAK_SEED");
 	uint64_t first = is_long() ? 0 : FIRST_OF_FEW;
@@ -600,18 +593,5 @@ START_TEST(chains)
 	for (uint64_t i = 0; i < (is_long() ? MANY_CHAINS : FEW_CHAINS); i++)
 		run_chain(first + i);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("chains");
-	TCase *tests = tcase_create("chains");
-
-	if (!have_cupti())
-		return 77;
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, chains);
-	tcase_set_timeout(tests, 1800);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder, .needs = have_cupti, .seconds = 1800);

@@ -8,6 +8,8 @@
 #include "collect/ranges/ranges.h"
 #include "testing.h"
 
+DEFINE_FREED(nvtx_filter)
+
 /* ---- stacks ----------------------------------------------------------------------------- */
 
 /* Words in a row: "+NAME", "+DOMAIN@NAME", "-", "-DOMAIN@"; what they return, and the path. */
@@ -93,7 +95,7 @@ static const struct user_range *first_range(const char *domain)
 	return NULL;
 }
 
-START_TEST(stacks)
+TEST(stacks)
 {
 	for (size_t i = 0; i < COUNT(stack_rows); i++) {
 		const char *const *word = stack_rows[i].words;
@@ -110,9 +112,8 @@ START_TEST(stacks)
 		empty_stack();
 	}
 }
-END_TEST
 
-START_TEST(names_are_copied)
+TEST(names_are_copied)
 {
 	char domain[] = "d", name[] = "n";
 
@@ -123,7 +124,6 @@ START_TEST(names_are_copied)
 	ck_assert_str_eq(first_range("d")->name, "n");
 	empty_stack();
 }
-END_TEST
 
 static size_t allocations;
 
@@ -134,7 +134,7 @@ static void *counting(void *old, size_t size)
 }
 
 /* A domain's nest is allocated for its first range in the thread alone. */
-START_TEST(nests_are_kept)
+TEST(nests_are_kept)
 {
 	opk_set_realloc(counting);
 	ck_assert_int_eq(user_range_push("d", "n"), 0);
@@ -147,10 +147,9 @@ START_TEST(nests_are_kept)
 	empty_stack();
 	opk_set_realloc(NULL);
 }
-END_TEST
 
 /* Beyond the stack's depth ranges are only counted, and pops find their partners. */
-START_TEST(deeper_than_the_stack)
+TEST(deeper_than_the_stack)
 {
 	for (int i = 0; i < USER_RANGE_DEPTH; i++)
 		ck_assert_int_eq(user_range_push("", "x"), i);
@@ -170,10 +169,9 @@ START_TEST(deeper_than_the_stack)
 	ck_assert_str_eq(user_range_path(), "again");
 	empty_stack();
 }
-END_TEST
 
 /* A path is cut where it does not fit; names themselves are whole. */
-START_TEST(long_names)
+TEST(long_names)
 {
 	static char name[6000];
 	size_t length;
@@ -194,7 +192,6 @@ START_TEST(long_names)
 	ck_assert_str_eq(user_range_path(), "outer");
 	empty_stack();
 }
-END_TEST
 
 /* ---- listeners -------------------------------------------------------------------------- */
 
@@ -220,7 +217,7 @@ static void popping(struct user_nest *nest)
 
 static const struct range_listener listener = { .pushed = pushed, .popping = popping };
 
-START_TEST(listeners)
+TEST(listeners)
 {
 	user_range_push("", "before");
 	ranges_listen(&listener);
@@ -235,16 +232,14 @@ START_TEST(listeners)
 	empty_stack();
 	ck_assert_str_eq(heard, "+2:before/a +1:d@b -2:before/a -1:before -1:d@b ");
 }
-END_TEST
 
-START_TEST(own_header)
+TEST(own_header)
 {
 	offpeak_collect_push("step");
 	ck_assert_str_eq(user_range_path(), "step");
 	offpeak_collect_pop();
 	ck_assert_str_eq(user_range_path(), "");
 }
-END_TEST
 
 /* ---- threads ---------------------------------------------------------------------------- */
 
@@ -262,7 +257,7 @@ static void *other_thread(void *path)
 	return NULL;
 }
 
-START_TEST(threads_have_their_own)
+TEST(threads_have_their_own)
 {
 	static char path[64];
 	pthread_t thread;
@@ -275,7 +270,6 @@ START_TEST(threads_have_their_own)
 	ck_assert_str_eq(user_range_path(), "mine");
 	empty_stack();
 }
-END_TEST
 
 /* ---- NVTX ------------------------------------------------------------------------------- */
 
@@ -326,7 +320,7 @@ static int push_event(const char *domain, int type, const void *message)
 	return CALL(core, NVTX_CORE_RANGE_PUSH_EX, int, const struct nvtx_attributes *)(&event);
 }
 
-START_TEST(nvtx_fills_tables)
+TEST(nvtx_fills_tables)
 {
 	static const unsigned filled[] = { 4, 5, 6, 7, 8, 9, 10, 11 },
 			      filled2[] = { 2, 3, 4, 5, 10, 11, 12, 13, 14 };
@@ -352,9 +346,8 @@ START_TEST(nvtx_fills_tables)
 	callbacks.size = 0;
 	ck_assert_int_eq(InitializeInjectionNvtx2(get_table), 0);
 }
-END_TEST
 
-START_TEST(nvtx_default_domain)
+TEST(nvtx_default_domain)
 {
 	initialize(TABLE_SIZE);
 	ck_assert_int_eq(CALL(core, NVTX_CORE_RANGE_PUSH_A, int, const char *)("ascii"), 0);
@@ -374,9 +367,8 @@ START_TEST(nvtx_default_domain)
 	ck_assert_str_eq(user_range_path(), "//");
 	empty_stack();
 }
-END_TEST
 
-START_TEST(nvtx_domains)
+TEST(nvtx_domains)
 {
 	char *a, *w, *string, *wide_string;
 
@@ -406,10 +398,9 @@ START_TEST(nvtx_domains)
 	free(string);
 	free(wide_string);
 }
-END_TEST
 
 /* NCCL pushes a range with the domain's function, and ends it with the extension's. */
-START_TEST(nvtx_payloads)
+TEST(nvtx_payloads)
 {
 	nvtx_function slots[8] = { 0 };
 	struct nvtx_segment segment = { .slot_count = COUNT(slots), .slots = slots };
@@ -449,7 +440,6 @@ START_TEST(nvtx_payloads)
 	extension.size--;
 	ck_assert_int_eq(InitializeInjectionNvtxExtension(&extension), 0);
 }
-END_TEST
 
 static char processes[256]; /* what the listener of the process's ranges heard */
 
@@ -472,14 +462,13 @@ static void hear_end(uint64_t id, const struct user_range *range)
 
 static bool matches_started(const char *text)
 {
-	struct nvtx_filter *filter = nvtx_filter_new(text);
+	freed(nvtx_filter) *filter = nvtx_filter_new(text);
 	bool matches = started_range_match(filter);
 
-	nvtx_filter_free(filter);
 	return matches;
 }
 
-START_TEST(ranges_of_the_process)
+TEST(ranges_of_the_process)
 {
 	static const struct range_listener hears = { .started = hear_start, .ended = hear_end };
 	static const char *const named[] = { "a", "d@b\\/c", "x\nd@b\\/c", "*", "d@*" };
@@ -510,7 +499,6 @@ START_TEST(ranges_of_the_process)
 	ck_assert_str_eq(processes, "+1:a +2:d@b\\/c +3:\u00e9 -1 -2 -3 ");
 	ck_assert_str_eq(user_range_path(), "");
 }
-END_TEST
 
 /* ---- the filter ------------------------------------------------------------------------- */
 
@@ -623,10 +611,10 @@ static size_t make_ranges(struct user_range *ranges, const char *const *texts, c
 	return count;
 }
 
-START_TEST(filters)
+TEST(filters)
 {
 	for (size_t i = 0; i < COUNT(filter_rows); i++) {
-		struct nvtx_filter *filter = nvtx_filter_new(filter_rows[i].filter);
+		freed(nvtx_filter) *filter = nvtx_filter_new(filter_rows[i].filter);
 		struct user_range ranges[8];
 		char room[256];
 		size_t count = make_ranges(ranges, filter_rows[i].ranges, room);
@@ -637,13 +625,11 @@ START_TEST(filters)
 			ck_row(&filter_rows[i],
 			       nvtx_filter_match(filter, ranges, count) == filter_rows[i].matches,
 			       "%s", filter_rows[i].matches ? "does not match" : "matches");
-		nvtx_filter_free(filter);
 	}
 }
-END_TEST
 
 /* As many parts as fit, and one more. */
-START_TEST(long_filters)
+TEST(long_filters)
 {
 	char text[80] = "";
 
@@ -657,29 +643,4 @@ START_TEST(long_filters)
 		nvtx_filter_free(filter);
 		strcat(text, "a/");
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("collect_ranges");
-	TCase *tests = tcase_create("ranges");
-
-	tcase_add_test(tests, stacks);
-	tcase_add_test(tests, names_are_copied);
-	tcase_add_test(tests, nests_are_kept);
-	tcase_add_test(tests, deeper_than_the_stack);
-	tcase_add_test(tests, long_names);
-	tcase_add_test(tests, listeners);
-	tcase_add_test(tests, own_header);
-	tcase_add_test(tests, threads_have_their_own);
-	tcase_add_test(tests, nvtx_fills_tables);
-	tcase_add_test(tests, nvtx_default_domain);
-	tcase_add_test(tests, nvtx_domains);
-	tcase_add_test(tests, nvtx_payloads);
-	tcase_add_test(tests, ranges_of_the_process);
-	tcase_add_test(tests, filters);
-	tcase_add_test(tests, long_filters);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

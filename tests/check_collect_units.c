@@ -8,9 +8,11 @@
 #include "collect/shared/shared.h"
 #include "testing.h"
 
+DEFINE_FREED(kernels)
+
 /* ---- turns ------------------------------------------------------------------------------ */
 
-START_TEST(rotation)
+TEST(rotation)
 {
 	for (size_t passes = 1; passes < 20; passes++) {
 		struct rotation turns = { .passes = passes };
@@ -43,7 +45,6 @@ START_TEST(rotation)
 			ck_assert_uint_lt(launches[i], launches[0] + launches[0] / 10);
 	}
 }
-END_TEST
 
 static void check_rhythm(size_t passes, uint32_t room, size_t period)
 {
@@ -63,7 +64,7 @@ static void check_rhythm(size_t passes, uint32_t room, size_t period)
 }
 
 /* A program that repeats itself shows each pass each of its launches in time. */
-START_TEST(rotation_does_not_resonate)
+TEST(rotation_does_not_resonate)
 {
 	static const size_t periods[] = { 10, 100, 125, 250, 375, 500, 1000, 1024, 2048 };
 	static const size_t passes[] = { 2, 4, 7, 19 };
@@ -74,10 +75,9 @@ START_TEST(rotation_does_not_resonate)
 			for (size_t k = 0; k < COUNT(rooms); k++)
 				check_rhythm(passes[j], rooms[k], periods[i]);
 }
-END_TEST
 
 /* Nor does one whose own doings end the images. */
-START_TEST(cut_turns_do_not_resonate)
+TEST(cut_turns_do_not_resonate)
 {
 	for (size_t passes = 2; passes < 20; passes++) {
 		struct rotation turns = { .passes = passes };
@@ -91,10 +91,9 @@ START_TEST(cut_turns_do_not_resonate)
 			ck_assert_msg(seen[pass], "pass %zu of %zu", pass, passes);
 	}
 }
-END_TEST
 
 /* Runs of a program begin with different passes, and are alike otherwise. */
-START_TEST(runs_of_rotation)
+TEST(runs_of_rotation)
 {
 	struct rotation runs[3];
 
@@ -113,9 +112,8 @@ START_TEST(runs_of_rotation)
 			rotation_next(&runs[i], turn % 5 == 0);
 	}
 }
-END_TEST
 
-START_TEST(repetitions)
+TEST(repetitions)
 {
 	struct repetitions seen = { 0 };
 
@@ -141,9 +139,8 @@ START_TEST(repetitions)
 	ck_assert_uint_eq(repetitions_next(&seen, "a", 3, 2).pass, 0);
 	repetitions_clear(&seen);
 }
-END_TEST
 
-START_TEST(too_many_names)
+TEST(too_many_names)
 {
 	struct repetitions seen = { 0 };
 	char name[32];
@@ -159,7 +156,6 @@ START_TEST(too_many_names)
 	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).pass, 0);
 	repetitions_clear(&seen);
 }
-END_TEST
 
 /* ---- names ------------------------------------------------------------------------------ */
 
@@ -215,7 +211,7 @@ static const char *fill_in(const char *text)
 	return out;
 }
 
-START_TEST(names)
+TEST(names)
 {
 	setenv("SET", "value", 1);
 	setenv("PERCENT", "%p", 1);
@@ -238,7 +234,6 @@ START_TEST(names)
 		       name_rows[i].varies ? "does not vary" : "varies");
 	}
 }
-END_TEST
 
 static const struct {
 	struct here here;
@@ -256,7 +251,7 @@ static const struct {
 	{ HERE, "%q{LONG}%q{LONG}", "%q{LONG}%q{LONG}", "the name is too long" },
 };
 
-START_TEST(names_of_files)
+TEST(names_of_files)
 {
 	char text[NAME_MAX];
 
@@ -276,9 +271,8 @@ START_TEST(names_of_files)
 		       "%s", problem ? problem : "no problem");
 	}
 }
-END_TEST
 
-START_TEST(names_without_room)
+TEST(names_without_room)
 {
 	static const char *const formats[] = { "12345678", "%q{EIGHT}", "1234%q{FOUR}",
 		                               "%%%%%%%%%%%%%%%%" };
@@ -298,7 +292,6 @@ START_TEST(names_without_room)
 	ck_assert(name_pattern(out, 9, "****"));
 	ck_assert(!name_expand(out, sizeof out, "%q{"));
 }
-END_TEST
 
 /* ---- kernels ---------------------------------------------------------------------------- */
 
@@ -307,7 +300,7 @@ static bool can_demangle(void)
 	return dlopen("libstdc++.so.6", RTLD_LAZY) != NULL;
 }
 
-START_TEST(kernels_by_symbol)
+TEST(kernels_by_symbol)
 {
 	struct kernels *kernels = kernels_new(NULL);
 	char symbol[] = "_Z4vaddPKfS0_Pfi";
@@ -329,14 +322,13 @@ START_TEST(kernels_by_symbol)
 	kernels_free(kernels);
 	kernels_free(NULL);
 }
-END_TEST
 
 /* More than there are buckets: what was found stays where it is. */
-START_TEST(many_kernels)
+TEST(many_kernels)
 {
 	enum { MANY = 5000 };
 	static const struct kernel *found[MANY];
-	struct kernels *kernels = kernels_new(NULL);
+	freed(kernels) *kernels = kernels_new(NULL);
 	char symbol[32];
 
 	for (int i = 0; i < 2 * MANY; i++) {
@@ -350,9 +342,7 @@ START_TEST(many_kernels)
 		else
 			found[i] = kernel;
 	}
-	kernels_free(kernels);
 }
-END_TEST
 
 static const struct {
 	struct here here;
@@ -370,7 +360,7 @@ static const struct {
 	{ HERE, "float", "f", false, false },
 };
 
-START_TEST(kernels_wanted)
+TEST(kernels_wanted)
 {
 	for (size_t i = 0; i < COUNT(kernel_rows); i++) {
 		struct kernels *kernels;
@@ -389,7 +379,6 @@ START_TEST(kernels_wanted)
 		regfree(&regex);
 	}
 }
-END_TEST
 
 /* ---- metrics' names --------------------------------------------------------------------- */
 
@@ -411,7 +400,7 @@ static const struct {
 	{ HERE, "smsp__sass_inst_executed.sum", false },
 };
 
-START_TEST(metric_names)
+TEST(metric_names)
 {
 	const char *metrics[COUNT(metric_rows)];
 	struct opk_meta meta = { .metrics = metrics, .metric_count = COUNT(metric_rows) };
@@ -434,7 +423,6 @@ START_TEST(metric_names)
 	free(inflated_metrics(&count, &meta));
 	ck_assert_uint_eq(count, 0);
 }
-END_TEST
 
 /* ---- settings --------------------------------------------------------------------------- */
 
@@ -448,7 +436,7 @@ static void set_needed(void)
 	setenv(VARIABLE(TOKEN), "42", 1);
 }
 
-START_TEST(settings_by_default)
+TEST(settings_by_default)
 {
 	struct settings settings;
 
@@ -470,11 +458,10 @@ START_TEST(settings_by_default)
 	ck_assert_uint_eq(settings.interval_ns, 10000);
 	ck_assert(!settings_filter(&settings));
 }
-END_TEST
 
 static const char *const needed[] = { VARIABLE(SET), VARIABLE(OUTPUT), VARIABLE(TOKEN) };
 
-START_TEST(settings_that_are_needed)
+TEST(settings_that_are_needed)
 {
 	struct settings settings;
 
@@ -484,7 +471,6 @@ START_TEST(settings_that_are_needed)
 		ck_assert_str_eq(settings_read(&settings), "not started by offpeak-collect");
 	}
 }
-END_TEST
 
 /* Variables, and the field that each is for. */
 static const struct {
@@ -505,7 +491,7 @@ static const struct {
 	{ HERE, VARIABLE(BUFFER), "8589934597", offsetof(struct settings, buffer_bytes), false },
 };
 
-START_TEST(settings_by_number)
+TEST(settings_by_number)
 {
 	for (size_t i = 0; i < COUNT(setting_rows); i++) {
 		struct settings settings;
@@ -520,9 +506,8 @@ START_TEST(settings_by_number)
 		       "filter");
 	}
 }
-END_TEST
 
-START_TEST(settings_by_name)
+TEST(settings_by_name)
 {
 	struct settings settings;
 
@@ -573,10 +558,9 @@ START_TEST(settings_by_name)
 	ck_assert(settings_filter(&settings));
 	nvtx_filter_free(settings.nvtx_include);
 }
-END_TEST
 
 /* Where ranges are pushed: those of the program, and launches that a filter chose. */
-START_TEST(pushing)
+TEST(pushing)
 {
 	for (int mode = MODE_KERNEL_REPLAY; mode <= MODE_SAMPLING; mode++)
 		for (int bits = 0; bits < 4; bits++) {
@@ -591,34 +575,4 @@ START_TEST(pushing)
 			ck_assert_msg(settings_push(&settings) == wanted, "mode %d, %d", mode,
 			              bits);
 		}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("collect_units");
-	TCase *tests = tcase_create("units");
-
-	tcase_add_test(tests, rotation);
-	tcase_add_test(tests, rotation_does_not_resonate);
-	tcase_add_test(tests, cut_turns_do_not_resonate);
-	tcase_add_test(tests, runs_of_rotation);
-	tcase_add_test(tests, repetitions);
-	tcase_add_test(tests, too_many_names);
-	tcase_add_test(tests, names);
-	tcase_add_test(tests, names_of_files);
-	tcase_add_test(tests, names_without_room);
-	tcase_add_test(tests, kernels_by_symbol);
-	tcase_add_test(tests, many_kernels);
-	tcase_add_test(tests, kernels_wanted);
-	tcase_add_test(tests, metric_names);
-	tcase_add_test(tests, settings_by_default);
-	tcase_add_test(tests, settings_that_are_needed);
-	tcase_add_test(tests, settings_by_number);
-	tcase_add_test(tests, settings_by_name);
-	tcase_add_test(tests, pushing);
-	suite_add_tcase(suite, tests);
-	/* A memory checker is twenty times slower. */
-	tcase_set_timeout(tests, 120);
-	return run_suite(suite);
 }

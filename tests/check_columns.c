@@ -49,7 +49,7 @@ static const char *path_of(void)
 static void write_recording(struct opk_ctx *ctx, const struct opk_meta *meta,
                             const struct opk_range *ranges, size_t count, size_t images)
 {
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 	char image[FAKE_IMAGE_SIZE];
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path_of()));
@@ -64,18 +64,16 @@ static void write_recording(struct opk_ctx *ctx, const struct opk_meta *meta,
 			                                 count / images));
 	}
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
 
 static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
                     const char *const *wanted, size_t count)
 {
-	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_options options = OPTIONS(options, .metrics = wanted, .metric_count = count,
+	                                          .inside = &(struct opk_eval_inside){
+							  .join = "" });
 
-	options.metrics = wanted;
-	options.metric_count = count;
 	ctx->timeout_s = 20;
-	options.inside = &(struct opk_eval_inside){ .join = "" };
 	ck_ok(ctx, opk_file_open(file, ctx, path_of()));
 	return opk_eval_file(out, ctx, *file, &options);
 }
@@ -99,10 +97,10 @@ static void check_shown(const struct here *here, struct opk_ctx *ctx, const stru
 	const struct {
 		struct here here;
 	} at = { *here }, *row = &at;
-	struct opk_evaluation *evaluation;
+	freed(opk_file) *file = NULL;
 	const struct opk_row *range;
 	double values[MAX_COLUMNS];
-	struct opk_file *file;
+	freed(opk_evaluation) *evaluation = NULL;
 
 	write_recording(ctx, meta, NULL, 0, 1);
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, wanted, wanted_count));
@@ -119,8 +117,6 @@ static void check_shown(const struct here *here, struct opk_ctx *ctx, const stru
 		ck_row(row, same(values[i], columns[i].value), "%s: %.17g", columns[i].name,
 		       values[i]);
 	}
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
 }
 
 /* Metrics that were evaluated: 100.5, 101.5, 102.5, 103.5. */
@@ -129,7 +125,7 @@ static void check_shown(const struct here *here, struct opk_ctx *ctx, const stru
 #define R 102.5
 #define C 103.5
 
-START_TEST(shown_by_itself)
+FAKE_TEST(shown_by_itself)
 {
 	static const struct column wanted[] = {
 		{ "ratio", "unitless", (2 * B + A + C) / B },
@@ -160,7 +156,6 @@ START_TEST(shown_by_itself)
 		{ "fake__ratio.pct", "bytes", R },
 		{ "c", "bytes", C },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_meta meta = base;
 
 	fake.factors[0] = (struct nv_DimUnitFactor){ .dimUnit = 0, .exponent = 1 };
@@ -173,12 +168,10 @@ START_TEST(shown_by_itself)
 	meta.label_count = 0;
 	meta.set_version = 3;
 	check_shown(&(struct here)HERE, ctx, &meta, NULL, 0, plain, COUNT(plain));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The order of what is asked for is that of the evaluation, so the fake's values differ. */
-START_TEST(asked_for)
+FAKE_TEST(asked_for)
 {
 	static const char *const labels_and_all[] = {
 		"c",   "fake__b.sum", "b",
@@ -202,143 +195,118 @@ START_TEST(asked_for)
 		{ "sum", "byte", 2 * 100.5 + 101.5 + 102.5 },
 		{ "b", "bytes", 100.5 },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 
 	fake.factors[0] = (struct nv_DimUnitFactor){ .dimUnit = 0, .exponent = 1 };
 	fake.factor_count = 1;
 	check_shown(&(struct here)HERE, ctx, &base, labels_and_all, 6, of_labels, 6);
 	check_shown(&(struct here)HERE, ctx, &base, one_derived, 1, of_one, 1);
 	check_shown(&(struct here)HERE, ctx, &base, mixed, 2, of_mixed, 2);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(headings_over_columns)
+static const struct {
+	struct here here;
+	bool listed;                     /* whether the set lists columns, in another order */
+	const char *wanted[MAX_COLUMNS]; /* none: all */
+	const char *told;                /* the first letter of each column's heading */
+} headings_over_columns_rows[] = {
+	{ HERE, true, { NULL }, "OO-T-" },
+	{ HERE, true, { "twice", "b", "fake__b.sum", "sum", "fake__c.sum", "ratio" }, "TOO--O" },
+	{ HERE, false, { NULL }, "OO-T----" },
+	{ HERE, false, { "fake__b.sum", "b", "fake__ratio.pct", "twice" }, "OO-T" },
+};
+
+CTX_TEST_EACH(headings_over_columns, headings_over_columns_rows)
 {
 	static const struct opk_meta_heading headings[] = { { "One", "", 0, 2, "" },
 		                                            { "Two", "prose", 3, 1, "" } };
-	static const struct {
-		struct here here;
-		bool listed; /* whether the set lists columns, in another order */
-		const char *wanted[MAX_COLUMNS]; /* none: all */
-		const char *told;                /* the first letter of each column's heading */
-	} rows[] = {
-		{ HERE, true, { NULL }, "OO-T-" },
-		{ HERE,
-		  true,
-		  { "twice", "b", "fake__b.sum", "sum", "fake__c.sum", "ratio" },
-		  "TOO--O" },
-		{ HERE, false, { NULL }, "OO-T----" },
-		{ HERE, false, { "fake__b.sum", "b", "fake__ratio.pct", "twice" }, "OO-T" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_meta meta = base;
+	struct opk_columns columns;
+	char told[MAX_COLUMNS + 1] = "";
+	size_t count = 0;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_meta meta = base;
-		struct opk_columns columns;
-		char told[MAX_COLUMNS + 1] = "";
-		size_t count = 0;
-
-		while (count < MAX_COLUMNS && rows[i].wanted[count])
-			count++;
-		meta.headings = headings;
-		meta.heading_count = 2;
-		meta.column_count = rows[i].listed ? 5 : 0;
-		ck_ok(ctx,
-		      opk_columns_init(&columns, ctx, &meta,
-		                       &(struct opk_wanted){ .shown = count ? rows[i].wanted : NULL,
-		                                             .shown_count = count }));
-		for (size_t j = 0; j < columns.names.count; j++)
-			told[j] = columns.headings[j] ? *columns.headings[j]->title : '-';
-		ck_row(&rows[i], !strcmp(told, rows[i].told), "%s", told);
-		opk_columns_clear(&columns);
-	}
-	opk_ctx_free(ctx);
+	while (count < MAX_COLUMNS && row->wanted[count])
+		count++;
+	meta.headings = headings;
+	meta.heading_count = 2;
+	meta.column_count = row->listed ? 5 : 0;
+	ck_ok(ctx, opk_columns_init(&columns, ctx, &meta,
+	                            &(struct opk_wanted){ .shown = count ? row->wanted : NULL,
+	                                                  .shown_count = count }));
+	for (size_t j = 0; j < columns.names.count; j++)
+		told[j] = columns.headings[j] ? *columns.headings[j]->title : '-';
+	ck_row(row, !strcmp(told, row->told), "%s", told);
+	opk_columns_clear(&columns);
 }
-END_TEST
 
-START_TEST(names_of_nothing)
+static const struct {
+	struct here here;
+	const char *name;
+	const char *told;
+} names_of_nothing_rows[] = {
+	{ HERE, "rati",
+	  "'rati' is no metric, label or derived metric of the recording, did you "
+	  "mean ratio?" },
+	{ HERE, "xyzzy", "'xyzzy' is no metric, label or derived metric of the recording" },
+	{ HERE, "fake__q.sum", "fake__q" },
+};
+
+FAKE_TEST_EACH(names_of_nothing, names_of_nothing_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name;
-		const char *told;
-	} rows[] = {
-		{ HERE, "rati",
-		  "'rati' is no metric, label or derived metric of the recording, did you "
-		  "mean ratio?" },
-		{ HERE, "xyzzy", "'xyzzy' is no metric, label or derived metric of the recording" },
-		{ HERE, "fake__q.sum", "fake__q" },
-	};
-	struct opk_ctx *ctx = fake_ctx();
+	struct opk_evaluation *evaluation = NULL;
+	freed(opk_file) *file = NULL;
 
 	write_recording(ctx, &base, NULL, 0, 1);
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_evaluation *evaluation = NULL;
-		struct opk_file *file;
-
-		ck_code(ctx, evaluate(&evaluation, &file, ctx, &rows[i].name, 1), OPK_EUSAGE);
-		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
-		ck_row(&rows[i], told(ctx, "can't evaluate"), "%s", errors_of(ctx));
-		ck_assert_ptr_null(evaluation);
-		opk_file_free(file);
-	}
-	opk_ctx_free(ctx);
+	ck_code(ctx, evaluate(&evaluation, &file, ctx, &row->name, 1), OPK_EUSAGE);
+	ck_row(row, told(ctx, row->told), "%s", errors_of(ctx));
+	ck_row(row, told(ctx, "can't evaluate"), "%s", errors_of(ctx));
+	ck_assert_ptr_null(evaluation);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *first, *second;
+	const char *told;
+} bad_formulas_rows[] = {
+	{ HERE, "1 +", "1", "derived metric 'first', byte 3 of its formula" },
+	{ HERE, "1 +", "1", "a number, a name or '(' is needed here, not the end" },
+	{ HERE, "1", "b * fake__q.sum",
+	  "derived metric 'second', byte 4 of its formula: "
+	  "'fake__q.sum' is no metric" },
+	{ HERE, "second", "1", "'second' is no metric, label or earlier derived metric" },
+	{ HERE, "first", "1", "'first' is no metric, label or earlier derived metric" },
+	{ HERE, "second", "first", "'second' is no metric" },
+	{ HERE, "1", "first + B", "byte 8 of its formula: 'B' is no metric" },
+};
 
 /* A recording is anybody's: formulas that are none end in words, and do not hinder the others. */
-START_TEST(bad_formulas)
+FAKE_TEST_EACH(bad_formulas, bad_formulas_rows)
 {
-	static const struct {
-		struct here here;
-		const char *first, *second;
-		const char *told;
-	} rows[] = {
-		{ HERE, "1 +", "1", "derived metric 'first', byte 3 of its formula" },
-		{ HERE, "1 +", "1", "a number, a name or '(' is needed here, not the end" },
-		{ HERE, "1", "b * fake__q.sum",
-		  "derived metric 'second', byte 4 of its formula: "
-		  "'fake__q.sum' is no metric" },
-		{ HERE, "second", "1", "'second' is no metric, label or earlier derived metric" },
-		{ HERE, "first", "1", "'first' is no metric, label or earlier derived metric" },
-		{ HERE, "second", "first", "'second' is no metric" },
-		{ HERE, "1", "first + B", "byte 8 of its formula: 'B' is no metric" },
-	};
 	static const char *const asked[] = { "b", "fake__a.sum" };
-	struct opk_ctx *ctx = fake_ctx();
+	struct opk_meta_derived bad[] = { { "first", row->first, "", "" },
+		                          { "second", row->second, "", "" } };
+	struct opk_evaluation *evaluation = NULL;
+	struct opk_meta meta = base;
+	struct opk_file *file;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_meta_derived bad[] = { { "first", rows[i].first, "", "" },
-			                          { "second", rows[i].second, "", "" } };
-		struct opk_evaluation *evaluation = NULL;
-		struct opk_meta meta = base;
-		struct opk_file *file;
-
-		meta.derived = bad;
-		meta.derived_count = 2;
-		meta.column_count = 0;
-		write_recording(ctx, &meta, NULL, 0, 1);
-		ck_code(ctx, evaluate(&evaluation, &file, ctx, NULL, 0), OPK_EINPUT);
-		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
-		ck_row(&rows[i], told(ctx, "choose metrics to evaluate some"), "%s",
-		       errors_of(ctx));
-		opk_file_free(file);
-		ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 2));
-		opk_evaluation_free(evaluation);
-		opk_file_free(file);
-	}
-	opk_ctx_free(ctx);
+	meta.derived = bad;
+	meta.derived_count = 2;
+	meta.column_count = 0;
+	write_recording(ctx, &meta, NULL, 0, 1);
+	ck_code(ctx, evaluate(&evaluation, &file, ctx, NULL, 0), OPK_EINPUT);
+	ck_row(row, told(ctx, row->told), "%s", errors_of(ctx));
+	ck_row(row, told(ctx, "choose metrics to evaluate some"), "%s", errors_of(ctx));
+	opk_file_free(file);
+	ck_ok(ctx, evaluate(&evaluation, &file, ctx, asked, 2));
+	opk_evaluation_free(evaluation);
+	opk_file_free(file);
 }
-END_TEST
 
-START_TEST(nan_goes_through)
+FAKE_TEST(nan_goes_through)
 {
 	static const char *const asked[] = { "b", "twice", "all", "one" };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
+	freed(opk_file) *file = NULL;
 	const struct opk_row *row;
-	struct opk_file *file;
+	freed(opk_evaluation) *evaluation = NULL;
 	double values[4];
 
 	fake.nan_or_inf = (double)NAN;
@@ -352,11 +320,7 @@ START_TEST(nan_goes_through)
 			ck_assert_int_eq(isnan(values[j]) != 0, i == 0);
 		ck_assert(same(values[3], 1));
 	}
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- joined ----------------------------------------------------------------------------- */
 
@@ -376,15 +340,14 @@ static const struct opk_range rotated[] = {
 	RANGE("z", 2), RANGE("x", 2), RANGE("x", 2), RANGE("z", 2),
 };
 
-START_TEST(of_joined_rows)
+FAKE_TEST(of_joined_rows)
 {
 	static const char *const asked[] = { "sum", "all", "fake__a.sum", "one", "twice" };
 	static const uint64_t least[] = { 1, 1, 1, UINT64_MAX, 3 };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
+	freed(opk_file) *file = NULL;
 	const struct opk_row *row;
 	struct opk_meta meta = base;
-	struct opk_file *file;
+	freed(opk_evaluation) *evaluation = NULL;
 	/* Metrics are asked for in the order a, c, b; b is of ranges 0, 0 and 1. */
 	static const unsigned needed[] = { 1 << 1, 1 << 1, 1 << 2 };
 	double values[5], b = (2.5 + 2.5 + 102.5) / 3;
@@ -405,15 +368,11 @@ START_TEST(of_joined_rows)
 	ck_assert(same(values[0], 2 * b + 0.5 + 1.5) && same(values[1], 1.5 + b));
 	for (size_t i = 0; i < 5; i++)
 		ck_assert_uint_eq(counts[i], least[i]);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- units ------------------------------------------------------------------------------ */
 
-START_TEST(units_of_columns)
+CTX_TEST(units_of_columns)
 {
 	static const struct {
 		struct here here;
@@ -430,7 +389,6 @@ START_TEST(units_of_columns)
 		{ HERE, "d0 * fake__a.sum", "", "byte/second" },
 	};
 	static const char *const given[] = { "bytes/second", "", "percent", "warps/second" };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_strlist units = { 0 };
 
 	for (size_t i = 0; i < COUNT(given); i++)
@@ -453,15 +411,12 @@ START_TEST(units_of_columns)
 		opk_columns_clear(&columns);
 	}
 	opk_strlist_clear(&units);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(without_memory)
+CTX_TEST(without_memory)
 {
 	static const char *const asked[] = { "ratio", "c", "twice" };
 	struct opk_strlist units = { 0 };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < METRICS; i++)
 		ck_assert(opk_strlist_add(&units, "byte"));
@@ -493,59 +448,31 @@ START_TEST(without_memory)
 		ck_assert_int_gt(n, 20);
 	}
 	opk_strlist_clear(&units);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	uint32_t version;
+	const char *wanted;
+} recorded_elsewhere_rows[] = {
+	{ HERE, 0, "it does not say with which CUPTI it was made; choose metrics" },
+	{ HERE, 25, "it was made with CUPTI (API version 25); take that, or choose" },
+	{ HERE, 130100, "it was made with CUPTI 13.1; take that, or choose metrics" },
+};
 
 /* What made a recording has the metrics that it names. */
-START_TEST(recorded_elsewhere)
+FAKE_TEST_EACH(recorded_elsewhere, recorded_elsewhere_rows)
 {
 	static const char *const gone[] = { "fake__aa.sum" };
-	static const struct {
-		struct here here;
-		uint32_t version;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, 0, "it does not say with which CUPTI it was made; choose metrics" },
-		{ HERE, 25, "it was made with CUPTI (API version 25); take that, or choose" },
-		{ HERE, 130100, "it was made with CUPTI 13.1; take that, or choose metrics" },
-	};
+	struct opk_meta meta = { .chip = "FA100", .metrics = gone, .metric_count = 1 };
+	struct opk_evaluation *evaluation;
+	freed(opk_file) *file = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_meta meta = { .chip = "FA100", .metrics = gone, .metric_count = 1 };
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_evaluation *evaluation;
-		struct opk_file *file;
-		int code;
-
-		meta.cupti_version = rows[i].version;
-		write_recording(ctx, &meta, NULL, 0, 1);
-		code = evaluate(&evaluation, &file, ctx, NULL, 0);
-		ck_row(&rows[i], code == OPK_EFAILED && told(ctx, rows[i].wanted), "%d: %s", code,
-		       errors_of(ctx));
-		opk_file_free(file);
-		opk_ctx_free(ctx);
-	}
+	meta.cupti_version = row->version;
+	write_recording(ctx, &meta, NULL, 0, 1);
+	code = evaluate(&evaluation, &file, ctx, NULL, 0);
+	ck_row(row, code == OPK_EFAILED && told(ctx, row->wanted), "%d: %s", code, errors_of(ctx));
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("columns");
-	TCase *tests = tcase_create("columns");
-
-	suite_add_tcase(suite, tests);
-	tcase_set_timeout(tests, 120);
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, shown_by_itself);
-	tcase_add_test(tests, asked_for);
-	tcase_add_test(tests, headings_over_columns);
-	tcase_add_test(tests, names_of_nothing);
-	tcase_add_test(tests, bad_formulas);
-	tcase_add_test(tests, nan_goes_through);
-	tcase_add_test(tests, of_joined_rows);
-	tcase_add_test(tests, units_of_columns);
-	tcase_add_test(tests, recorded_elsewhere);
-	tcase_add_test(tests, without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

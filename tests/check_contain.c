@@ -116,32 +116,29 @@ static int do_deed(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	return OPK_OK;
 }
 
-START_TEST(confined)
+TEST_EACH(confined, deeds)
 {
-	const struct deed *deed = &deeds[_i];
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
 	struct opk_result found;
 	int result;
 
-	if (deed->refused && !has_landlock()) {
+	if (row->refused && !has_landlock()) {
 		printf("skipped: what the kernel would refuse, line %d: no Landlock here\n",
-		       deed->here.line);
+		       row->here.line);
 		return;
 	}
 	ctx = new_ctx();
 	put_file("inside", "sound", 5);
 	snprintf(inside, sizeof inside, "%s", in_folder("inside"));
 	snprintf(made, sizeof made, "%s", in_folder("made"));
-	ck_ok(ctx, opk_contain(&found, ctx, do_deed, (void *)deed, NULL));
+	ck_ok(ctx, opk_contain(&found, ctx, do_deed, (void *)row, NULL));
 	opk_get(&found, &result, sizeof result);
 	ck_ok(ctx, opk_result_check(&found, ctx));
 	opk_result_clear(&found);
-	ck_row(deed, deed->refused ? result == EACCES || result == EXDEV : !result, "errno %d",
+	ck_row(row, row->refused ? result == EACCES || result == EXDEV : !result, "errno %d",
 	       result);
 	ck_assert_uint_eq(entries(false), 1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- limits */
 
@@ -178,11 +175,11 @@ static void check_space(const struct rlimit *space, uint64_t asked)
 #endif
 }
 
-START_TEST(limited)
+static const uint64_t memory_limits[] = { 0, (uint64_t)100 << 30 };
+
+CTX_TEST_EACH(limited, memory_limits)
 {
-	static const uint64_t asked[] = { 0, (uint64_t)100 << 30 };
-	struct opk_contain_options options = { .limits.memory = asked[_i] };
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_contain_options options = { .limits.memory = *row };
 	struct rlimit limits[2];
 	int death[2];
 	struct opk_result found;
@@ -193,14 +190,11 @@ START_TEST(limited)
 	ck_ok(ctx, opk_result_check(&found, ctx));
 	opk_result_clear(&found);
 	ck_assert_uint_eq(limits[0].rlim_max, 0);
-	check_space(&limits[1], asked[_i]);
+	check_space(&limits[1], *row);
 	ck_assert_int_eq(death[0], SIGKILL);
 	ck_assert_int_eq(death[1], 1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-#ifndef __SANITIZE_ADDRESS__
 /* An image may claim any size. */
 static int takes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
@@ -215,10 +209,9 @@ static int takes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	return OPK_OK;
 }
 
-START_TEST(allocation_beyond_the_limit)
+CTX_TEST(allocation_beyond_the_limit, .needs = is_plain_build)
 {
 	struct opk_contain_options options = { .limits.memory = 1 << 20 };
-	struct opk_ctx *ctx = new_ctx();
 	bool refused = false;
 	struct opk_result found;
 
@@ -227,13 +220,10 @@ START_TEST(allocation_beyond_the_limit)
 	ck_ok(ctx, opk_result_check(&found, ctx));
 	ck_assert(refused);
 	opk_result_clear(&found);
-	opk_ctx_free(ctx);
 }
-END_TEST
-#endif
 
 /* Images are held one at a time. */
-START_TEST(memory_of_the_largest)
+TEST(memory_of_the_largest)
 {
 	struct opk_section sections[] = { { .plain_size = 1000 },
 		                          { .plain_size = 5000 },
@@ -246,7 +236,6 @@ START_TEST(memory_of_the_largest)
 
 	ck_assert_uint_eq(opk_survey_contain(&survey).limits.memory, 4 * 5000);
 }
-END_TEST
 
 /* ---- a stop is no silence */
 
@@ -285,12 +274,11 @@ static void stop_both(pid_t parent, volatile struct stopped *stopped)
 	_exit(0);
 }
 
-START_TEST(stop_is_no_silence)
+CTX_TEST(stop_is_no_silence)
 {
 	struct opk_contain_options options = { .timeout_s = 2 };
 	struct stopped *stopped = mmap(NULL, sizeof *stopped, PROT_READ | PROT_WRITE,
 	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct opk_ctx *ctx = new_ctx();
 	pid_t parent = getpid(), pid;
 
 	ck_assert(stopped != MAP_FAILED);
@@ -301,9 +289,7 @@ START_TEST(stop_is_no_silence)
 	ck_assert(stopped->over);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	munmap(stopped, sizeof *stopped);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- the last report */
 
@@ -345,29 +331,24 @@ static int reports_and_hangs(struct opk_ctx *ctx, void *data, struct opk_child *
 		pause();
 }
 
-START_TEST(hangs_after_its_report)
+CTX_TEST_EACH(hangs_after_its_report, endings)
 {
-	const struct ending *ending = &endings[_i];
-	struct opk_contain_options options = { .trusted = ending->trusted };
-	struct opk_ctx *ctx = new_ctx();
-	int code = opk_contain(NULL, ctx, reports_and_hangs, (void *)ending, &options);
+	struct opk_contain_options options = { .trusted = row->trusted };
+	int code = opk_contain(NULL, ctx, reports_and_hangs, (void *)row, &options);
 
-	ck_row(ending, code == ending->wanted, "code %d: %s", code, errors_of(ctx));
-	ck_row(ending, !strcmp(errors_of(ctx), ending->chain), "%s", errors_of(ctx));
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !strcmp(errors_of(ctx), row->chain), "%s", errors_of(ctx));
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- temporary files */
 
 static struct opk_ctx *ctx_with_tmpdir(const char *tmpdir)
 {
-	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_env env = { .size = sizeof env, .tmpdir = tmpdir };
 	struct opk_ctx *ctx;
+	struct opk_ctx_options options = OPTIONS(options, .env = &env);
 
-	options.env = &env;
 	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
 	return ctx;
 }
@@ -386,9 +367,9 @@ static int names_spool(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	return OPK_OK;
 }
 
-START_TEST(spool_lies_where_told)
+TEST(spool_lies_where_told)
 {
-	struct opk_ctx *ctx = ctx_with_tmpdir(folder);
+	freed(opk_ctx) *ctx = ctx_with_tmpdir(folder);
 	struct opk_result found;
 	char *name;
 
@@ -400,22 +381,16 @@ START_TEST(spool_lies_where_told)
 	/* Under no name. */
 	ck_assert_uint_eq(entries(false), 0);
 	opk_result_clear(&found);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(spool_fails_with_reason)
+TEST(spool_fails_with_reason)
 {
-	struct opk_ctx *ctx = ctx_with_tmpdir(in_folder("none"));
+	freed(opk_ctx) *ctx = ctx_with_tmpdir(in_folder("none"));
 
-	ck_code(ctx, opk_contain(NULL, ctx, names_spool, NULL, NULL), OPK_EFAILED);
-	ck_assert_ptr_nonnull(
-		strstr(errors_of(ctx),
-	               "/none: can't write a temporary file: No such file or directory; "
-	               "let TMPDIR name another folder"));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, opk_contain(NULL, ctx, names_spool, NULL, NULL), OPK_EFAILED,
+	         "/none: can't write a temporary file: No such file or directory; "
+	         "let TMPDIR name another folder");
 }
-END_TEST
 
 static int writes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
@@ -427,20 +402,17 @@ static int writes_much(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	return OPK_OK;
 }
 
-START_TEST(full_spool)
+TEST(full_spool)
 {
 	struct rlimit small = { 1000, 1000 };
-	struct opk_ctx *ctx = ctx_with_tmpdir(folder);
+	freed(opk_ctx) *ctx = ctx_with_tmpdir(folder);
 
 	signal(SIGXFSZ, SIG_IGN);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-	ck_code(ctx, opk_contain(NULL, ctx, writes_much, NULL, NULL), OPK_EFAILED);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx),
-	                             ": can't write a temporary file: File too large; "
-	                             "let TMPDIR name a folder with more room"));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, opk_contain(NULL, ctx, writes_much, NULL, NULL), OPK_EFAILED,
+	         ": can't write a temporary file: File too large; "
+	         "let TMPDIR name a folder with more room");
 }
-END_TEST
 
 /* ---- results */
 
@@ -458,9 +430,8 @@ static int puts_all(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	return OPK_OK;
 }
 
-START_TEST(result_as_put)
+CTX_TEST(result_as_put)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_strlist texts = { 0 };
 	struct opk_result result, part;
 	void *bytes;
@@ -485,9 +456,7 @@ START_TEST(result_as_put)
 	opk_result_clear(&part);
 	opk_strlist_clear(&texts);
 	free(bytes);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void read_too_large_number(struct opk_result *result)
 {
@@ -547,14 +516,13 @@ static void (*const misreadings[])(struct opk_result *result) = {
 };
 
 /* One failure, which sticks. */
-START_TEST(result_is_not_believed)
+CTX_TEST_EACH(result_is_not_believed, misreadings)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_strlist texts = { 0 };
 	struct opk_result result;
 
 	ck_ok(ctx, opk_contain(&result, ctx, puts_all, NULL, NULL));
-	misreadings[_i](&result);
+	(*row)(&result);
 	ck_assert_uint_eq(opk_get_number(&result, UINT64_MAX), 0);
 	opk_get_text(&texts, &result, UINT64_MAX);
 	ck_assert_uint_eq(texts.count, 0);
@@ -562,9 +530,7 @@ START_TEST(result_is_not_believed)
 	ck_assert_str_eq(errors_of(ctx),
 	                 "the result of a child process is damaged, as its input must be");
 	opk_result_clear(&result);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Nothing of it comes out, neither there nor here. */
 static int prints(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -577,11 +543,10 @@ static int prints(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	               : OPK_EFAILED;
 }
 
-START_TEST(silent)
+CTX_TEST(silent)
 {
 	int kept[2] = { dup(STDOUT_FILENO), dup(STDERR_FILENO) };
 	int file = open(in_folder("out"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	struct opk_ctx *ctx = new_ctx();
 	struct stat info;
 	int code;
 
@@ -597,9 +562,7 @@ START_TEST(silent)
 	ck_assert_int_eq(info.st_size, 0);
 #endif
 	close(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The child makes 1 and 2 lead nowhere: files of the library must not have these numbers. */
 static int reads_file(struct opk_ctx *ctx, void *data, struct opk_child *child)
@@ -613,12 +576,11 @@ static int reads_file(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	return code;
 }
 
-START_TEST(standard_descriptors_closed)
+CTX_TEST(standard_descriptors_closed)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile new_file = { .fd = -1 };
 	struct opk_result result;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	char put[4] = "";
 	int kept[3], code, fds[2];
 
@@ -643,13 +605,10 @@ START_TEST(standard_descriptors_closed)
 	ck_assert_str_eq(put, "put");
 	opk_result_clear(&result);
 	opk_newfile_discard(&new_file);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A program finds none of its own files in their place. */
-START_TEST(standard_descriptors_reserved)
+TEST(standard_descriptors_reserved)
 {
 	int kept[3], found[3], next, code[2];
 	char byte = 0;
@@ -673,31 +632,5 @@ START_TEST(standard_descriptors_reserved)
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(found[i], FD_CLOEXEC);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("contain");
-	TCase *tests = tcase_create("contain");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_loop_test(tests, confined, 0, COUNT(deeds));
-	tcase_add_loop_test(tests, limited, 0, 2);
-#ifndef __SANITIZE_ADDRESS__
-	tcase_add_test(tests, allocation_beyond_the_limit);
-#endif
-	tcase_add_test(tests, memory_of_the_largest);
-	tcase_add_test(tests, stop_is_no_silence);
-	tcase_add_loop_test(tests, hangs_after_its_report, 0, COUNT(endings));
-	tcase_add_test(tests, spool_lies_where_told);
-	tcase_add_test(tests, spool_fails_with_reason);
-	tcase_add_test(tests, full_spool);
-	tcase_add_test(tests, result_as_put);
-	tcase_add_loop_test(tests, result_is_not_believed, 0, COUNT(misreadings));
-	tcase_add_test(tests, silent);
-	tcase_add_test(tests, standard_descriptors_closed);
-	tcase_add_test(tests, standard_descriptors_reserved);
-	tcase_set_timeout(tests, 60);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -32,34 +32,32 @@ static size_t find_stride(const void *data, size_t size)
 	return stride;
 }
 
-START_TEST(stride_is_found)
+static const struct {
+	struct here here;
+	size_t size, stride, changed;
+} stride_is_found_rows[] = {
+	{ HERE, 100000, 64, 0 },       { HERE, 100000, 1000, 0 },    { HERE, 100000, 1000, 20 },
+	{ HERE, 100000, 4097, 50 },    { HERE, 100000, 333, 3 },     { HERE, 1 << 20, 65536, 100 },
+	{ HERE, 1 << 20, 77777, 100 }, { HERE, 300001, 100003, 10 },
+};
+
+TEST_EACH(stride_is_found, stride_is_found_rows)
 {
-	static const struct {
-		struct here here;
-		size_t size, stride, changed;
-	} rows[] = {
-		{ HERE, 100000, 64, 0 },       { HERE, 100000, 1000, 0 },
-		{ HERE, 100000, 1000, 20 },    { HERE, 100000, 4097, 50 },
-		{ HERE, 100000, 333, 3 },      { HERE, 1 << 20, 65536, 100 },
-		{ HERE, 1 << 20, 77777, 100 }, { HERE, 300001, 100003, 10 },
-	};
+	opk_autofree uint8_t *data = malloc(row->size);
+	size_t got;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree uint8_t *data = malloc(rows[i].size);
-		size_t got;
-
-		repeat(data, rows[i].size, rows[i].stride, rows[i].changed);
-		got = find_stride(data, rows[i].size);
-		ck_row(&rows[i], got == rows[i].stride, "got %zu", got);
-	}
+	random_restart();
+	repeat(data, row->size, row->stride, row->changed);
+	got = find_stride(data, row->size);
+	ck_row(row, got == row->stride, "got %zu", got);
 }
-END_TEST
 
-START_TEST(no_stride_is_found)
+TEST(no_stride_is_found)
 {
 	enum { SIZE = 1 << 18 };
 	opk_autofree uint8_t *data = malloc(SIZE);
 
+	random_restart();
 	noise(data, SIZE);
 	ck_assert_uint_eq(find_stride(data, SIZE), 0);
 	memset(data, 0, SIZE);
@@ -76,20 +74,19 @@ START_TEST(no_stride_is_found)
 		ck_assert_uint_eq(find_stride(tiny, size), 0);
 	}
 }
-END_TEST
 
 /* What repeats once amid zeros costs as many bytes as it saves. */
-START_TEST(stride_without_gain)
+TEST(stride_without_gain)
 {
 	enum { SIZE = 1 << 16, PATTERN = 4096 };
 	opk_autofree uint8_t *data = calloc(SIZE, 1);
 
+	random_restart();
 	noise(data + 10000, PATTERN);
 	memcpy(data + 30000, data + 10000, PATTERN);
 	ck_assert_uint_eq(find_stride(data, SIZE), 0);
 	ck_assert_uint_eq(find_stride(data, 30000 + PATTERN), 20000);
 }
-END_TEST
 
 /* ---- round trip ------------------------------------------------------------------------- */
 
@@ -158,11 +155,10 @@ static void check_section(struct opk_ctx *ctx, const struct opk_file *file, size
 		ck_assert_uint_lt(got->stored_size, size / 2);
 }
 
-START_TEST(all_sections_round_trip)
+CTX_TEST(all_sections_round_trip)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count = 0;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
@@ -188,14 +184,10 @@ START_TEST(all_sections_round_trip)
 		check_section(ctx, file, count++, i);
 	}
 	ck_assert_uint_eq(opk_file_section_count(file), count);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(file_without_sections)
+CTX_TEST(file_without_sections)
 {
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_range *ranges;
 	const struct opk_meta *meta;
 	struct opk_writer *writer;
@@ -209,25 +201,20 @@ START_TEST(file_without_sections)
 	ck_assert(opk_file_complete(file));
 	ck_assert_uint_eq(opk_file_section_count(file), 0);
 	ck_assert_uint_eq(opk_file_size(file), 72);
-	ck_code(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "t.opk: no metadata section"));
+	ck_fails(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT, "t.opk: no metadata section");
 	ck_ok(ctx, opk_file_ranges(&ranges, &count, ctx, file));
 	ck_assert_uint_eq(count, 0);
 	opk_file_free(file);
 	ck_assert_int_eq(truncate(path, 40), 0);
 	file = open_file(ctx);
-	ck_code(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT);
-	ck_assert_ptr_nonnull(
-		strstr(errors_of(ctx), "t.opk: cut off at byte 40, before its metadata are whole"));
+	ck_fails(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT,
+	         "t.opk: cut off at byte 40, before its metadata are whole");
 	opk_file_free(file);
 	opk_file_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(unfinished_writer_leaves_nothing)
+CTX_TEST(unfinished_writer_leaves_nothing)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer = NULL;
 	size_t size;
 
@@ -245,14 +232,11 @@ START_TEST(unfinished_writer_leaves_nothing)
 	writer = NULL;
 	ck_code(ctx, opk_writer_new(&writer, ctx, folder), OPK_EFAILED);
 	ck_assert_ptr_null(writer);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Whoever looks at the result of finish alone is not told that all is well. */
-START_TEST(incomplete_writer_does_not_finish)
+CTX_TEST(incomplete_writer_does_not_finish)
 {
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta wrong = { .kind = "recording", .chip = "no chip" };
 	const struct opk_time time = { 0 };
 	struct opk_writer *writers[2];
@@ -260,8 +244,7 @@ START_TEST(incomplete_writer_does_not_finish)
 	ck_ok(ctx, opk_writer_new(&writers[0], ctx, path));
 	ck_ok(ctx, opk_writer_add(writers[0], OPK_SECTION_META, "{}", 2));
 	ck_code(ctx, opk_writer_add_times(writers[0], &time, 1), OPK_EUSAGE);
-	ck_code(ctx, opk_writer_finish(writers[0]), OPK_EUSAGE);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "lacks a section"));
+	ck_fails(ctx, opk_writer_finish(writers[0]), OPK_EUSAGE, "lacks a section");
 	opk_writer_free(writers[0]);
 	ck_ok(ctx, opk_writer_new(&writers[0], ctx, path));
 	ck_ok(ctx, opk_writer_new(&writers[1], ctx, path));
@@ -270,14 +253,11 @@ START_TEST(incomplete_writer_does_not_finish)
 	opk_writer_free(writers[0]);
 	opk_writer_free(writers[1]);
 	ck_assert_uint_eq(entries(false), 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The library reads what the generator writes, so that its hostile files fail for one reason. */
-START_TEST(generated_file_is_good)
+CTX_TEST(generated_file_is_good)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct image image;
 	bool complete;
 
@@ -289,15 +269,12 @@ START_TEST(generated_file_is_good)
 	write_image(&image);
 	ck_ok(ctx, read_all(ctx, &complete));
 	ck_assert(complete);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(unknown_types_are_skipped)
+CTX_TEST(unknown_types_are_skipped)
 {
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *meta;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	struct image image;
 	char name[5];
 
@@ -316,16 +293,12 @@ START_TEST(unknown_types_are_skipped)
 	ck_assert_str_eq(name, "AA?A");
 	opk_section_type_name(name, OPK_SECTION_END);
 	ck_assert_str_eq(name, "END ");
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A later version may store sections in ways not known here: its lengths can't be judged. */
-START_TEST(unknown_flags_are_refused_on_read)
+CTX_TEST(unknown_flags_are_refused_on_read)
 {
 	static const uint32_t flags[] = { 16, 1u << 31, OPK_SECTION_DEFLATED | 32, 0xffffffff };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(flags); i++) {
 		struct opk_section section = { .type = OPK_SECTION_CONFIG,
@@ -334,7 +307,7 @@ START_TEST(unknown_flags_are_refused_on_read)
 			                       .plain_size = UINT64_MAX,
 			                       .crc = opk_crc32(0, "abc", 3) };
 		void *data = NULL;
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		struct image image;
 		size_t size;
 
@@ -350,11 +323,8 @@ START_TEST(unknown_flags_are_refused_on_read)
 		                 "stored in a way that a later offpeak knows");
 		ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 1), "t.opk: section 1 (CNFG)"));
 		ck_assert_ptr_null(data);
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- out of memory ---------------------------------------------------------------------- */
 
@@ -362,7 +332,7 @@ static int open_and_read(struct opk_ctx *ctx)
 {
 	const struct opk_meta *meta;
 	const struct opk_range *ranges;
-	struct opk_file *file = NULL;
+	freed(opk_file) *file = NULL;
 	size_t count;
 	int code = opk_file_open(&file, ctx, path);
 
@@ -376,13 +346,12 @@ static int open_and_read(struct opk_ctx *ctx)
 
 		code = opk_file_read(&data, &size, ctx, file, i);
 	}
-	opk_file_free(file);
 	return code;
 }
 
 static int write_file(struct opk_ctx *ctx)
 {
-	struct opk_writer *writer = NULL;
+	freed(opk_writer) *writer = NULL;
 	uint8_t data[4096];
 	int code;
 
@@ -396,83 +365,47 @@ static int write_file(struct opk_ctx *ctx)
 		code = opk_writer_add(writer, OPK_SECTION_CONFIG, "abc", 3);
 	if (!code)
 		code = opk_writer_finish(writer);
-	opk_writer_free(writer);
 	return code;
 }
 
 /* Each allocation fails once; what it leaves must be OPK_ENOMEM and nothing else. */
 static void without_memory(int (*work)(struct opk_ctx *ctx), size_t files)
 {
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	long n = 0;
 
-	for (;; n++) {
-		fail_allocation(n);
-		if (!was_short(ctx, n, work(ctx)))
-			break;
+	for (; is_short(ctx, n, work(ctx)); n++) {
 		ck_assert_ptr_nonnull(strstr(errors_of(ctx), "out of memory"));
 		ck_assert_uint_eq(entries(false), files);
 	}
 	ck_assert_int_gt(n, 8);
-	opk_ctx_free(ctx);
 }
 
 /* Readers refuse a second table of a kind for the same image, and so it is not written. */
-START_TEST(one_table_of_a_kind)
+CTX_TEST(one_table_of_a_kind)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	for (int i = 0; i < 2; i++) {
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "an image", 8));
 		ck_ok(ctx, opk_writer_add_ranges(writer, NULL, 0));
-		ck_code(ctx, opk_writer_add_ranges(writer, NULL, 0), OPK_EUSAGE);
-		ck_assert(told(ctx, "an image has one table of a kind"));
+		ck_fails(ctx, opk_writer_add_ranges(writer, NULL, 0), OPK_EUSAGE,
+		         "an image has one table of a kind");
 		ck_ok(ctx, opk_writer_add_times(writer, NULL, 0));
 		ck_code(ctx, opk_writer_add_times(writer, NULL, 0), OPK_EUSAGE);
 	}
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(reading_without_memory)
+CTX_TEST(reading_without_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	write_sample(ctx);
-	opk_ctx_free(ctx);
 	without_memory(open_and_read, 1);
 }
-END_TEST
 
-START_TEST(writing_without_memory)
+TEST(writing_without_memory)
 {
 	without_memory(write_file, 0);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("container");
-	TCase *tests = add_case(suite, "filter");
-
-	tcase_add_checked_fixture(tests, random_restart, NULL);
-	tcase_add_test(tests, stride_is_found);
-	tcase_add_test(tests, no_stride_is_found);
-	tcase_add_test(tests, stride_without_gain);
-	tests = add_case(suite, "sections");
-	tcase_add_test(tests, all_sections_round_trip);
-	tcase_add_test(tests, file_without_sections);
-	tcase_add_test(tests, unfinished_writer_leaves_nothing);
-	tcase_add_test(tests, incomplete_writer_does_not_finish);
-	tcase_add_test(tests, one_table_of_a_kind);
-	tcase_add_test(tests, generated_file_is_good);
-	tcase_add_test(tests, unknown_types_are_skipped);
-	tcase_add_test(tests, unknown_flags_are_refused_on_read);
-	tests = add_case(suite, "memory");
-	tcase_add_test(tests, reading_without_memory);
-	tcase_add_test(tests, writing_without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -140,29 +140,20 @@ struct wanted {
 static int write_database(const struct source *source, const char *path,
                           const struct wanted *wanted)
 {
-	struct opk_database_options options = OPK_INIT(options);
-	struct opk_database_run run = OPK_INIT(run);
-	struct opk_database *database = NULL;
-	int code;
+	struct opk_database_options options = OPTIONS(options, .columns = wanted->shown,
+	                                              .column_count = wanted->shown_count);
+	struct opk_database_run run = OPTIONS(run, .file = "t.opk", .meta = source->meta,
+	                                      .evaluation = source->evaluation,
+	                                      .columns = wanted->columns,
+	                                      .column_count = wanted->column_count,
+	                                      .inflated = wanted->inflated,
+	                                      .set_name = wanted->set_name);
+	freed(opk_database) *database = NULL;
 
-	options.columns = wanted->shown;
-	options.column_count = wanted->shown_count;
-	run.file = "t.opk";
-	run.meta = source->meta;
-	run.evaluation = source->evaluation;
-	run.columns = wanted->columns;
-	run.column_count = wanted->column_count;
-	run.inflated = wanted->inflated;
-	run.set_name = wanted->set_name;
-	code = opk_database_new(&database, source->ctx, path, &options);
-	if (!code)
-		code = opk_database_add_run(database, &run);
-	if (!code)
-		code = add_rows(database, source);
-	if (!code)
-		code = opk_database_finish(database);
-	opk_database_free(database);
-	return code;
+	TRY(opk_database_new(&database, source->ctx, path, &options));
+	TRY(opk_database_add_run(database, &run));
+	TRY(add_rows(database, source));
+	return opk_database_finish(database);
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -218,7 +209,7 @@ static const char *path_of(void)
 
 /* ---- tests ------------------------------------------------------------------------------ */
 
-START_TEST(all_tables)
+TEST(all_tables)
 {
 	static const bool inflated[] = { false, true, false, false };
 	static const struct wanted wanted = { .inflated = inflated, .set_name = "another" };
@@ -273,9 +264,8 @@ START_TEST(all_tables)
 	ck_assert_int_eq(fake.hosts, 0);
 	close_source(&source);
 }
-END_TEST
 
-START_TEST(samples)
+TEST(samples)
 {
 	static const struct wanted wanted = { 0 };
 	struct opk_meta meta = base;
@@ -296,10 +286,9 @@ START_TEST(samples)
 	ck_assert_str_eq(ask(path_of(), "SELECT count(*) FROM ranges"), "0");
 	close_source(&source);
 }
-END_TEST
 
 /* Columns by choice: the view has what was asked for, and values of others are not there. */
-START_TEST(chosen_columns)
+TEST(chosen_columns)
 {
 	static const char *const shown[] = { "twice", "file", "kernel", "name", "fake__a.sum" };
 	static const size_t columns[] = { 3, 0, 3 };
@@ -321,10 +310,9 @@ START_TEST(chosen_columns)
 	                 "6|1|2");
 	close_source(&source);
 }
-END_TEST
 
 /* The columns of both tables are facts, in the order in which rows are filled. */
-START_TEST(columns_are_facts)
+TEST(columns_are_facts)
 {
 	static const struct wanted wanted = { 0 };
 	static const char *const tables[] = { "ranges", "samples" };
@@ -349,10 +337,9 @@ START_TEST(columns_are_facts)
 	}
 	close_source(&source);
 }
-END_TEST
 
 /* Every bit but the sign of 0 and what a NaN carries. */
-START_TEST(values_bit_for_bit)
+TEST(values_bit_for_bit)
 {
 	static const double odd[] = { 5e-324,
 		                      2.2250738585072011e-308,
@@ -416,10 +403,9 @@ START_TEST(values_bit_for_bit)
 	sqlite3_close(sqlite);
 	close_source(&source);
 }
-END_TEST
 
 /* Several runs share the metrics that are the same in all; others stay apart. */
-START_TEST(several_runs)
+TEST(several_runs)
 {
 	static const struct opk_meta_derived other[] = { { "twice", "b + b", "byte",
 		                                           "two of them" } };
@@ -452,9 +438,8 @@ START_TEST(several_runs)
 	close_source(&sources[0]);
 	close_source(&sources[1]);
 }
-END_TEST
 
-START_TEST(samples_after_ranges)
+TEST(samples_after_ranges)
 {
 	struct opk_database_run run = OPK_INIT(run);
 	struct opk_meta meta = base;
@@ -479,10 +464,9 @@ START_TEST(samples_after_ranges)
 	close_source(&sources[0]);
 	close_source(&sources[1]);
 }
-END_TEST
 
 /* A range's name may be any bytes, and readers of databases take UTF-8 alone. */
-START_TEST(text_becomes_utf8)
+TEST(text_becomes_utf8)
 {
 	static const struct {
 		struct here here;
@@ -514,11 +498,10 @@ START_TEST(text_becomes_utf8)
 	}
 	close_source(&source);
 }
-END_TEST
 
 /* ---- the file --------------------------------------------------------------------------- */
 
-START_TEST(replaced_when_complete)
+TEST(replaced_when_complete)
 {
 	static const struct wanted wanted = { 0 };
 	struct opk_database *database;
@@ -536,10 +519,9 @@ START_TEST(replaced_when_complete)
 	ck_assert_uint_eq(entries(false), 2);
 	close_source(&source);
 }
-END_TEST
 
 /* SQLite would take them for names of something else, or of its own files. */
-START_TEST(odd_names)
+TEST(odd_names)
 {
 	static const char *const odd[] = { ":memory:", "file:x?mode=memory", "a'b\"c%41.db", "x" };
 	static const struct wanted wanted = { 0 };
@@ -558,42 +540,37 @@ START_TEST(odd_names)
 	}
 	ck_assert_int_eq(chdir(here), 0);
 }
-END_TEST
 
-START_TEST(another_program_beside)
+static const struct {
+	struct here here;
+	const char *name;
+	size_t size;
+	int code;
+} another_program_beside_rows[] = {
+	{ HERE, "t.db-wal", 4, OPK_EFAILED },
+	{ HERE, "t.db-journal", 4, OPK_EFAILED },
+	{ HERE, "t.db-wal", 0, OPK_OK },
+	{ HERE, "t.db-shm", 4, OPK_OK },
+};
+
+TEST_EACH(another_program_beside, another_program_beside_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name;
-		size_t size;
-		int code;
-	} rows[] = {
-		{ HERE, "t.db-wal", 4, OPK_EFAILED },
-		{ HERE, "t.db-journal", 4, OPK_EFAILED },
-		{ HERE, "t.db-wal", 0, OPK_OK },
-		{ HERE, "t.db-shm", 4, OPK_OK },
-	};
 	static const struct wanted wanted = { 0 };
+	struct source source;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct source source;
-		int code;
-
-		open_source(&source, &base);
-		put_file(rows[i].name, "left", rows[i].size);
-		code = write_database(&source, path_of(), &wanted);
-		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(source.ctx));
-		ck_row(&rows[i], !code || told(source.ctx, rows[i].name), "%s",
-		       errors_of(source.ctx));
-		ck_row(&rows[i], !code == !access(path_of(), F_OK), "there or not");
-		close_source(&source);
-		entries(true);
-	}
+	open_source(&source, &base);
+	put_file(row->name, "left", row->size);
+	code = write_database(&source, path_of(), &wanted);
+	ck_row(row, code == row->code, "%d: %s", code, errors_of(source.ctx));
+	ck_row(row, !code || told(source.ctx, row->name), "%s", errors_of(source.ctx));
+	ck_row(row, !code == !access(path_of(), F_OK), "there or not");
+	close_source(&source);
+	entries(true);
 }
-END_TEST
 
 /* A full disk is noticed at the end at the latest, and nothing stays. */
-START_TEST(disk_full)
+TEST(disk_full)
 {
 	static const struct wanted wanted = { 0 };
 	struct rlimit old, small;
@@ -611,22 +588,18 @@ START_TEST(disk_full)
 	ck_assert_uint_eq(entries(false), 1);
 	close_source(&source);
 }
-END_TEST
 
-START_TEST(no_such_folder)
+FAKE_TEST(no_such_folder)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_database *database = NULL;
 
-	ck_code(ctx, opk_database_new(&database, ctx, in_folder("none/t.db"), NULL), OPK_EFAILED);
-	ck_assert(told(ctx, "can't create"));
+	ck_fails(ctx, opk_database_new(&database, ctx, in_folder("none/t.db"), NULL), OPK_EFAILED,
+	         "can't create");
 	ck_assert_ptr_null(database);
 	opk_database_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(out_of_memory)
+TEST(out_of_memory)
 {
 	static const char *const shown[] = { "twice", "name" };
 	static const struct wanted wanted = { .shown = shown, .shown_count = 2 };
@@ -648,29 +621,5 @@ START_TEST(out_of_memory)
 		close_source(&source);
 	} while (n);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("database");
-	TCase *tests = tcase_create("database");
-
-	tcase_set_timeout(tests, 120);
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, all_tables);
-	tcase_add_test(tests, samples);
-	tcase_add_test(tests, chosen_columns);
-	tcase_add_test(tests, columns_are_facts);
-	tcase_add_test(tests, values_bit_for_bit);
-	tcase_add_test(tests, several_runs);
-	tcase_add_test(tests, samples_after_ranges);
-	tcase_add_test(tests, text_becomes_utf8);
-	tcase_add_test(tests, replaced_when_complete);
-	tcase_add_test(tests, odd_names);
-	tcase_add_test(tests, another_program_beside);
-	tcase_add_test(tests, disk_full);
-	tcase_add_test(tests, no_such_folder);
-	tcase_add_test(tests, out_of_memory);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -3,80 +3,72 @@
 #include <sys/stat.h>
 
 #include "adapters/nv/nv.h"
-#include "allocation.h"
 #include "chip/chip.h"
 #include "fake_nv.h"
 #include "folder.h"
 
 /* ---- suggestions */
 
-START_TEST(suggests)
+static const struct {
+	struct here here;
+	const char *name;
+	const char *first; /* NULL: none */
+} suggests_rows[] = {
+	{ HERE, "dram__byte", "dram__bytes" },
+	{ HERE, "DRAM__BYTES", "dram__bytes" },
+	{ HERE, "dram__read_bytes", "dram__bytes_read" },
+	{ HERE, "dram_write_bytes", "dram__bytes_write" },
+	{ HERE, "smm__inst_executed", "sm__inst_executed" },
+	{ HERE, "sm__active_warps", "sm__warps_active" },
+	{ HERE, "sm__inst_exec", "sm__inst_executed" },
+	{ HERE, "zzzz", NULL },
+	{ HERE, "", NULL },
+	{ HERE, "____", NULL },
+};
+
+TEST_EACH(suggests, suggests_rows)
 {
 	static const char *const candidates[] = {
 		"dram__bytes",       "dram__bytes_read",    "dram__bytes_write", "lts__t_bytes",
 		"sm__inst_executed", "smsp__inst_executed", "sm__warps_active",  "dram__sectors",
 	};
-	static const struct {
-		struct here here;
-		const char *name;
-		const char *first; /* NULL: none */
-	} rows[] = {
-		{ HERE, "dram__byte", "dram__bytes" },
-		{ HERE, "DRAM__BYTES", "dram__bytes" },
-		{ HERE, "dram__read_bytes", "dram__bytes_read" },
-		{ HERE, "dram_write_bytes", "dram__bytes_write" },
-		{ HERE, "smm__inst_executed", "sm__inst_executed" },
-		{ HERE, "sm__active_warps", "sm__warps_active" },
-		{ HERE, "sm__inst_exec", "sm__inst_executed" },
-		{ HERE, "zzzz", NULL },
-		{ HERE, "", NULL },
-		{ HERE, "____", NULL },
-	};
+	struct opk_suggestions s = { .name = row->name };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_suggestions s = { .name = rows[i].name };
-
-		for (size_t j = 0; j < COUNT(candidates); j++)
-			opk_suggestions_try(&s, candidates[j]);
-		ck_row(&rows[i], s.count <= OPK_MAX_SUGGESTIONS, "%zu names", s.count);
-		ck_row(&rows[i], !rows[i].first == !s.count, "%zu names", s.count);
-		ck_row(&rows[i], !s.count || !strcmp(s.best[0].name, rows[i].first), "%s",
-		       s.best[0].name);
-		for (size_t j = 1; j < s.count; j++)
-			ck_row(&rows[i], s.best[j - 1].cost <= s.best[j].cost, "out of order");
-	}
+	for (size_t j = 0; j < COUNT(candidates); j++)
+		opk_suggestions_try(&s, candidates[j]);
+	ck_row(row, s.count <= OPK_MAX_SUGGESTIONS, "%zu names", s.count);
+	ck_row(row, !row->first == !s.count, "%zu names", s.count);
+	ck_row(row, !s.count || !strcmp(s.best[0].name, row->first), "%s", s.best[0].name);
+	for (size_t j = 1; j < s.count; j++)
+		ck_row(row, s.best[j - 1].cost <= s.best[j].cost, "out of order");
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *name, *candidate;
+	bool wanted;
+} suggests_no_other_quantity_rows[] = {
+	{ HERE, "dram__bytes_read", "dram__bytes_op_read", true },
+	{ HERE, "dram__bytes_read", "dram__bytes_write", false },
+	{ HERE, "dram__bytes_raed", "dram__bytes_read", true },
+	{ HERE, "dram__bytes_read", "dram__sectors_read", false },
+	{ HERE, "lts__t_sectors_op_ld", "lts__t_sectors_op_read", true },
+	{ HERE, "lts__t_sectors_op_ld", "lts__t_sectors_op_st", false },
+	{ HERE, "lts__t_sectors_lookup_hit", "lts__t_sectors_lookup_miss", false },
+	{ HERE, "nvlrx__bytes", "nvltx__bytes", false },
+	{ HERE, "half_precision_fu_utilisation", "half_precision_fu_utilization", true },
+	{ HERE, "half_precision_fu_utilisation", "double_precision_fu_utilization", false },
+	{ HERE, "smsp__inst_executed_pipe_fp16", "smsp__inst_executed_pipe_fp64", false },
+};
 
 /* Another direction, unit or precision is no misspelling. */
-START_TEST(suggests_no_other_quantity)
+TEST_EACH(suggests_no_other_quantity, suggests_no_other_quantity_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name, *candidate;
-		bool wanted;
-	} rows[] = {
-		{ HERE, "dram__bytes_read", "dram__bytes_op_read", true },
-		{ HERE, "dram__bytes_read", "dram__bytes_write", false },
-		{ HERE, "dram__bytes_raed", "dram__bytes_read", true },
-		{ HERE, "dram__bytes_read", "dram__sectors_read", false },
-		{ HERE, "lts__t_sectors_op_ld", "lts__t_sectors_op_read", true },
-		{ HERE, "lts__t_sectors_op_ld", "lts__t_sectors_op_st", false },
-		{ HERE, "lts__t_sectors_lookup_hit", "lts__t_sectors_lookup_miss", false },
-		{ HERE, "nvlrx__bytes", "nvltx__bytes", false },
-		{ HERE, "half_precision_fu_utilisation", "half_precision_fu_utilization", true },
-		{ HERE, "half_precision_fu_utilisation", "double_precision_fu_utilization", false },
-		{ HERE, "smsp__inst_executed_pipe_fp16", "smsp__inst_executed_pipe_fp64", false },
-	};
+	struct opk_suggestions s = { .name = row->name };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_suggestions s = { .name = rows[i].name };
-
-		opk_suggestions_try(&s, rows[i].candidate);
-		ck_row(&rows[i], (s.count == 1) == rows[i].wanted, "%zu", s.count);
-	}
+	opk_suggestions_try(&s, row->candidate);
+	ck_row(row, (s.count == 1) == row->wanted, "%zu", s.count);
 }
-END_TEST
 
 /* ---- over the fake */
 
@@ -94,7 +86,7 @@ static const char *rows_of(struct opk_ctx *ctx, const struct opk_description *d,
                            enum opk_description_list list)
 {
 	static char text[1024];
-	struct opk_listing *rows = NULL;
+	freed(opk_listing) *rows = NULL;
 	const struct opk_column *columns;
 	size_t count, used = 0;
 
@@ -110,38 +102,34 @@ static const char *rows_of(struct opk_ctx *ctx, const struct opk_description *d,
 		for (size_t j = 0; columns[1].type == OPK_CELL_LIST && j < row[1].list.count; j++)
 			used += (size_t)sprintf(text + used, ": %s", row[1].list.items[j]);
 	}
-	opk_listing_free(rows);
 	return text;
 }
 
 static size_t count_of(struct opk_ctx *ctx, const struct opk_description *d,
                        enum opk_description_list list)
 {
-	struct opk_listing *rows = NULL;
+	freed(opk_listing) *rows = NULL;
 	size_t count;
 
 	ck_ok(ctx, opk_description_list(&rows, ctx, d, list));
 	count = opk_listing_count(rows);
-	opk_listing_free(rows);
 	return count;
 }
 
 /* How many domains the first raw counter has. */
 static size_t domains_of(struct opk_ctx *ctx, const struct opk_description *d)
 {
-	struct opk_listing *rows = NULL;
+	freed(opk_listing) *rows = NULL;
 	size_t count = 0;
 
 	ck_ok(ctx, opk_description_list(&rows, ctx, d, OPK_DESCRIPTION_COUNTERS));
 	if (opk_listing_count(rows))
 		count = opk_listing_get(rows, 0)[1].list.count;
-	opk_listing_free(rows);
 	return count;
 }
 
-START_TEST(describes)
+FAKE_TEST(describes)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d;
 	struct opk_listing *rows;
@@ -182,11 +170,9 @@ START_TEST(describes)
 	ck_assert_int_eq(fake.hosts, 0);
 	ck_assert_int_eq(fake.evaluators, 0);
 	ck_assert_int_eq(fake.schedulers, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(unknown_names)
+FAKE_TEST(unknown_names)
 {
 	static const struct {
 		struct here here;
@@ -200,8 +186,7 @@ START_TEST(unknown_names)
 		{ HERE, "nothing__like_that", "no metric 'nothing__like_that'" },
 		{ HERE, "achieved_ocupancy", "the nearest: achieved_occupancy" },
 	};
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
+	freed(opk_catalog) *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d = NULL;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -211,16 +196,12 @@ START_TEST(unknown_names)
 		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
 	}
 	ck_assert_ptr_null(d);
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each call fails, one after the other: either it is a failure, or something is left out. */
-START_TEST(calls_fail)
+FAKE_TEST(calls_fail)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
+	freed(opk_catalog) *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d;
 
 	for (size_t call = 0; call < FAKE_SYMBOL_COUNT; call++) {
@@ -242,10 +223,7 @@ START_TEST(calls_fail)
 		ck_assert_msg(!fake.schedulers, "call %zu: %d schedulers", call, fake.schedulers);
 		fake.evaluators = fake.schedulers = 0;
 	}
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Passes are known: what fails here is the question for counters and their domains. */
 static const struct asked {
@@ -284,10 +262,8 @@ static const struct asked {
 	  OPK_EFAILED, 0, 0 },
 };
 
-START_TEST(counters_of)
+FAKE_TEST_EACH(counters_of, asked)
 {
-	const struct asked *row = &asked[_i];
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_catalog *catalog = catalog_of(ctx, row->profiler);
 	struct opk_description *d = NULL;
 	int code;
@@ -296,8 +272,7 @@ START_TEST(counters_of)
 	opk_description_free(opk_take(d));
 	fake.status[row->call] = row->status;
 	code = opk_catalog_describe(&d, ctx, catalog, "fake__a.sum");
-	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
-	ck_row(row, !code || told(ctx, row->symbol), "%s", errors_of(ctx));
+	ck_row_ends(row, ctx, code, row->wanted, row->symbol);
 	ck_row(row, code || !opk_error_count(ctx), "%s", errors_of(ctx));
 	if (!code) {
 		size_t counters = count_of(ctx, d, OPK_DESCRIPTION_COUNTERS);
@@ -308,23 +283,17 @@ START_TEST(counters_of)
 	opk_description_free(d);
 	opk_catalog_free(catalog);
 	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(odd_constituents)
+FAKE_TEST(odd_constituents)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
+	freed(opk_catalog) *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_description *d;
 
 	fake.odd_constituents = true;
-	ck_code(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__throughput"), OPK_EFAILED);
-	ck_assert_msg(told(ctx, "constituent 99 of 1 metrics"), "%s", errors_of(ctx));
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
+	ck_fails(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__throughput"), OPK_EFAILED,
+	         "constituent 99 of 1 metrics");
 }
-END_TEST
 
 static void count_log(void *data, const char *message)
 {
@@ -332,73 +301,40 @@ static void count_log(void *data, const char *message)
 	ck_assert_ptr_nonnull(strstr(message, "left out"));
 }
 
+static const struct {
+	struct here here;
+	enum fake_call call;
+	const char *symbol;
+	size_t counters, domains, constituents;
+} without_a_symbol_rows[] = {
+	{ HERE, CALL(NVPW_MetricsEvaluator_GetMetricNames), 2, 1, 0 },
+	{ HERE, CALL(NVPW_CUDA_RawCounterConfig_Create), 2, 0, 3 },
+};
+
 /* What a missing symbol would say is left out, with a note about it. */
-START_TEST(without_a_symbol)
+TEST_EACH(without_a_symbol, without_a_symbol_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_call call;
-		const char *symbol;
-		size_t counters, domains, constituents;
-	} rows[] = {
-		{ HERE, CALL(NVPW_MetricsEvaluator_GetMetricNames), 2, 1, 0 },
-		{ HERE, CALL(NVPW_CUDA_RawCounterConfig_Create), 2, 0, 3 },
-	};
+	struct nv_table table = fake_table();
+	freed(opk_ctx) *ctx = NULL;
+	freed(opk_catalog) *catalog = NULL;
+	freed(opk_description) *d = NULL;
+	size_t counters, constituents;
+	int logs = 0;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct nv_table table = fake_table();
-		struct opk_catalog *catalog;
-		struct opk_description *d;
-		struct opk_ctx *ctx;
-		size_t counters, constituents;
-		int logs = 0;
-
-		fake_reset();
-		*fake_slot(&table, rows[i].call) = NULL;
-		ctx = fake_ctx_of(&table);
-		ctx->log = count_log;
-		ctx->log_data = &logs;
-		catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
-		ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__throughput"));
-		counters = count_of(ctx, d, OPK_DESCRIPTION_COUNTERS);
-		ck_row(&rows[i], counters == rows[i].counters, "%zu counters", counters);
-		ck_row(&rows[i], !domains_of(ctx, d) == !rows[i].domains, "domains");
-		constituents = count_of(ctx, d, OPK_DESCRIPTION_CONSTITUENTS);
-		ck_row(&rows[i], constituents == rows[i].constituents, "%zu constituents",
-		       constituents);
-		ck_row(&rows[i], logs == 1, "%d logs", logs);
-		opk_description_free(d);
-		opk_catalog_free(catalog);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-START_TEST(without_memory)
-{
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
-	struct opk_description *d;
-	int code = OPK_ENOMEM;
-
-	/* Passes are counted before: their processes are tested elsewhere. */
+	fake_reset();
+	*fake_slot(&table, row->call) = NULL;
+	ctx = fake_ctx_of(&table);
+	ctx->log = count_log;
+	ctx->log_data = &logs;
+	catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__throughput"));
-	opk_description_free(d);
-	for (long n = 0; code; n++) {
-		fail_allocation(n);
-		code = opk_catalog_describe(&d, ctx, catalog, "fake__throughput");
-		opk_set_realloc(NULL);
-		/* opk_catalog_find() can't tell why it finds nothing. */
-		ck_assert_msg(!code || code == OPK_ENOMEM || code == OPK_EUSAGE, "code %d", code);
-		ck_assert_int_eq(fake.hosts, 1);
-		ck_assert_int_eq(fake.evaluators, 0);
-		ck_assert_int_eq(fake.schedulers, 0);
-	}
-	opk_description_free(d);
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
+	counters = count_of(ctx, d, OPK_DESCRIPTION_COUNTERS);
+	ck_row(row, counters == row->counters, "%zu counters", counters);
+	ck_row(row, !domains_of(ctx, d) == !row->domains, "domains");
+	constituents = count_of(ctx, d, OPK_DESCRIPTION_CONSTITUENTS);
+	ck_row(row, constituents == row->constituents, "%zu constituents", constituents);
+	ck_row(row, logs == 1, "%d logs", logs);
 }
-END_TEST
 
 /* ---- nvprof's names */
 
@@ -409,7 +345,7 @@ static void put_legacy(struct opk_ctx *ctx, const char *text, size_t size)
 	ctx->data_dir = strdup(folder);
 }
 
-START_TEST(legacy)
+FAKE_TEST(legacy)
 {
 	static const char text[] = "kind\tlegacy\tperfworks\n"
 				   "metric\tone\t(fake__a.sum + fake__a.sum) / fake__bb.sum\n"
@@ -417,8 +353,7 @@ START_TEST(legacy)
 				   "event\tnone\t\n"
 				   "metric\tbare\tfake__a * 32\n"
 				   "metric\tmany\tfake__{op}.sum * 32";
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
+	freed(opk_catalog) *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
 	struct opk_legacy *l;
 
 	put_legacy(ctx, text, sizeof text - 1);
@@ -446,48 +381,38 @@ START_TEST(legacy)
 	ck_ok(ctx, opk_legacy_new(&l, ctx, catalog, "unknown"));
 	ck_assert_ptr_null(l);
 	opk_legacy_free(l);
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(damaged_legacy)
+static const struct {
+	struct here here;
+	const char *text;
+	size_t size;
+	int wanted;
+} damaged_legacy_rows[] = {
+	{ HERE, "", 0, OPK_OK },
+	{ HERE, "\n\n\n", 3, OPK_OK },
+	{ HERE, "kind\tlegacy\n", 12, OPK_OK },
+	{ HERE, "a\nmetric\n", 9, OPK_EINPUT },
+	{ HERE, "a\nmetric\tone\n", 13, OPK_EINPUT },
+	{ HERE, "a\nmetric\t\t\n", 11, OPK_EINPUT },
+	{ HERE, "a\nmetric\tone\t{__\n", 17, OPK_OK },
+	{ HERE, "a\nmetric\tone\t}__{\n", 18, OPK_OK },
+	{ HERE, "a\0b\n", 4, OPK_EINPUT },
+};
+
+FAKE_TEST_EACH(damaged_legacy, damaged_legacy_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		size_t size;
-		int wanted;
-	} rows[] = {
-		{ HERE, "", 0, OPK_OK },
-		{ HERE, "\n\n\n", 3, OPK_OK },
-		{ HERE, "kind\tlegacy\n", 12, OPK_OK },
-		{ HERE, "a\nmetric\n", 9, OPK_EINPUT },
-		{ HERE, "a\nmetric\tone\n", 13, OPK_EINPUT },
-		{ HERE, "a\nmetric\t\t\n", 11, OPK_EINPUT },
-		{ HERE, "a\nmetric\tone\t{__\n", 17, OPK_OK },
-		{ HERE, "a\nmetric\tone\t}__{\n", 18, OPK_OK },
-		{ HERE, "a\0b\n", 4, OPK_EINPUT },
-	};
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_catalog *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
+	freed(opk_catalog) *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
+	freed(opk_legacy) *l = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_legacy *l = NULL;
-		int code;
-
-		put_legacy(ctx, rows[i].text, rows[i].size);
-		code = opk_legacy_new(&l, ctx, catalog, "one");
-		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
-		opk_legacy_free(l);
-	}
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
+	put_legacy(ctx, row->text, row->size);
+	code = opk_legacy_new(&l, ctx, catalog, "one");
+	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 }
-END_TEST
 
 /* The shipped file: every formula is of names, numbers, and what joins them. */
-START_TEST(shipped_legacy)
+TEST(shipped_legacy)
 {
 	FILE *file = fopen(TEST_DATA_DIR "/legacy_names.tsv", "r");
 	char line[4096];
@@ -506,27 +431,5 @@ START_TEST(shipped_legacy)
 	fclose(file);
 	ck_assert_uint_eq(rows, 262);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("describe");
-	TCase *names = tcase_create("names"), *fakes = tcase_create("fake");
-
-	tcase_add_test(names, suggests);
-	tcase_add_test(names, suggests_no_other_quantity);
-	tcase_add_test(names, shipped_legacy);
-	tcase_add_checked_fixture(fakes, make_folder, remove_folder);
-	tcase_add_test(fakes, describes);
-	tcase_add_test(fakes, unknown_names);
-	tcase_add_test(fakes, calls_fail);
-	tcase_add_loop_test(fakes, counters_of, 0, COUNT(asked));
-	tcase_add_test(fakes, odd_constituents);
-	tcase_add_test(fakes, without_a_symbol);
-	tcase_add_test(fakes, without_memory);
-	tcase_add_test(fakes, legacy);
-	tcase_add_test(fakes, damaged_legacy);
-	suite_add_tcase(suite, names);
-	suite_add_tcase(suite, fakes);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

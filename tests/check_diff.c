@@ -51,7 +51,7 @@ static double count_all(const double *before, size_t n, const double *after, siz
 	return far / count;
 }
 
-START_TEST(exact_for_few)
+TEST(exact_for_few)
 {
 	random_restart();
 	for (size_t i = 0; i < 60; i++) {
@@ -66,10 +66,9 @@ START_TEST(exact_for_few)
 		ck_assert_double_eq_tol(p, count_all(before, n, after, m), 1e-9);
 	}
 }
-END_TEST
 
 /* As scipy 1.16 says: mannwhitneyu(a, b, method="exact" or "asymptotic"). */
-START_TEST(known_answers)
+TEST(known_answers)
 {
 	static const double a[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
 	static const double b[] = { 4.5, 7.5, 8.5, 9.5, 11, 12, 13, 14, 15, 16 };
@@ -94,10 +93,9 @@ START_TEST(known_answers)
 	ck_assert(opk_rank_test(&p, many[0], 60, many[1], 40));
 	ck_assert_double_eq_tol(p, 0.12634439891770757, 1e-12);
 }
-END_TEST
 
 /* One launch of ten that differs from a thousand equal ones is no surprise. */
-START_TEST(rare_values)
+TEST(rare_values)
 {
 	double before[1000] = { 0 }, after[10] = { 0 }, p;
 
@@ -109,7 +107,6 @@ START_TEST(rare_values)
 	ck_assert(opk_rank_test(&p, before, 1000, after, 10));
 	ck_assert(p < 1e-9);
 }
-END_TEST
 
 /* ---- verdicts --------------------------------------------------------------------------- */
 
@@ -158,10 +155,8 @@ static const struct {
 	{ HERE, 30, 30, 0, 1, OPK_VERDICT_NOISE, 5, 1e-9 },
 };
 
-START_TEST(known_cases)
+CTX_TEST(known_cases)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	random_restart();
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		double before[MOST], after[MOST];
@@ -187,38 +182,30 @@ START_TEST(known_cases)
 		ck_row(&cases[i], summary.foremost.launches_needed == 6, "%zu",
 		       summary.foremost.launches_needed);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	double before, after, change;
+} infinite_values_rows[] = {
+	{ HERE, INFINITY, INFINITY, NAN },  { HERE, INFINITY, 5, NAN }, { HERE, 5, INFINITY, NAN },
+	{ HERE, INFINITY, -INFINITY, NAN }, { HERE, 0, INFINITY, NAN }, { HERE, 0, 5, INFINITY },
+	{ HERE, 0, -5, -INFINITY },         { HERE, 0, 0, 0 },
+};
 
 /* No percentage says what became of an infinite value. */
-START_TEST(infinite_values)
+TEST_EACH(infinite_values, infinite_values_rows)
 {
-	static const struct {
-		struct here here;
-		double before, after, change;
-	} rows[] = {
-		{ HERE, INFINITY, INFINITY, NAN }, { HERE, INFINITY, 5, NAN },
-		{ HERE, 5, INFINITY, NAN },        { HERE, INFINITY, -INFINITY, NAN },
-		{ HERE, 0, INFINITY, NAN },        { HERE, 0, 5, INFINITY },
-		{ HERE, 0, -5, -INFINITY },        { HERE, 0, 0, 0 },
-	};
+	double values[] = { row->before, row->after };
+	uint64_t weights[] = { 1, 1 };
+	struct opk_compared_values sides[] = { { &values[0], &weights[0], 1, false },
+		                               { &values[1], &weights[1], 1, false } };
+	struct opk_diff_value value;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		double values[] = { rows[i].before, rows[i].after };
-		uint64_t weights[] = { 1, 1 };
-		struct opk_compared_values sides[] = { { &values[0], &weights[0], 1, false },
-			                               { &values[1], &weights[1], 1, false } };
-		struct opk_diff_value value;
-
-		ck_assert(opk_compare_values(&value, sides));
-		ck_row(&rows[i],
-		       value.change == rows[i].change
-		               || (isnan(value.change) && isnan(rows[i].change)),
-		       "%g", value.change);
-	}
+	ck_assert(opk_compare_values(&value, sides));
+	ck_row(row, value.change == row->change || (isnan(value.change) && isnan(row->change)),
+	       "%g", value.change);
 }
-END_TEST
 
 /* ---- how often it is wrong, and what it finds ------------------------------------------- */
 
@@ -292,12 +279,11 @@ static bool is_alarm(struct opk_ctx *ctx, const struct times *times, size_t laun
 }
 
 /* 52 kernels of a training run: of 1,000 pairs of diffs fewer than 1 in 100 find a change. */
-START_TEST(false_alarms)
+CTX_TEST(false_alarms)
 {
 	static const size_t launches[] = { 30, 2, 6, 12, 60 };
 	static struct times times;
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx, opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-training-trace.opk"));
 	read_times(&times, ctx, file);
@@ -311,10 +297,7 @@ START_TEST(false_alarms)
 		ck_assert_msg(alarms < PAIRS / 100, "%zu launches: %zu alarms of %d pairs",
 		              launches[i], alarms, PAIRS);
 	}
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Values of all metrics of the launches of a recording. */
 enum { MOST_METRICS = 60, SOLVER_KERNELS = 5, SOLVER_LAUNCHES = 30 };
@@ -327,7 +310,7 @@ struct metrics {
 
 static void read_metrics(struct metrics *metrics, struct opk_ctx *ctx, struct opk_file *file)
 {
-	struct opk_evaluation *evaluation;
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
 	double values[MOST_METRICS];
 
@@ -349,7 +332,6 @@ static void read_metrics(struct metrics *metrics, struct opk_ctx *ctx, struct op
 			metrics->of[kernel][i][metrics->counts[kernel]] = values[i];
 		metrics->counts[kernel]++;
 	}
-	opk_evaluation_free(evaluation);
 }
 
 /* Launches are drawn as a whole: their metrics depend on each other. */
@@ -386,7 +368,7 @@ static bool is_alarm_of_metrics(struct opk_ctx *ctx, const struct metrics *metri
 }
 
 /* Five kernels with 44 metrics each, which depend on each other. */
-START_TEST(false_alarms_of_metrics)
+TEST(false_alarms_of_metrics)
 {
 	static const size_t launches[] = { 30, 2, 3, 60 };
 	static struct metrics metrics;
@@ -413,7 +395,6 @@ START_TEST(false_alarms_of_metrics)
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* In noise of 2%, of 30 launches a side; time is 3% longer in the first kernel, or all is same. */
 static void fill_trial(struct opk_diff_value *values, size_t rows, size_t columns, double change)
@@ -431,13 +412,12 @@ static void fill_trial(struct opk_diff_value *values, size_t rows, size_t column
 }
 
 /* One of five kernels is 3% slower, which other metrics don't hide. */
-START_TEST(small_change)
+CTX_TEST(small_change)
 {
 	enum { ROWS = 5, COLUMNS = 10, TRIALS = 200 };
 	static const bool foremost[COLUMNS] = { true };
 	static struct opk_diff_value values[ROWS * COLUMNS];
 	const struct opk_compared_table table = { values, foremost, NULL, ROWS, COLUMNS, NULL };
-	struct opk_ctx *ctx = new_ctx();
 	size_t found = 0, wrong = 0;
 
 	random_restart();
@@ -453,9 +433,7 @@ START_TEST(small_change)
 	}
 	ck_assert_msg(found >= (is_long() ? 10 : 1) * TRIALS * 95 / 100, "found %zu", found);
 	ck_assert_msg(wrong < (is_long() ? 10 : 1) * TRIALS / 50, "%zu others", wrong);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- recordings ------------------------------------------------------------------------- */
 
@@ -472,8 +450,8 @@ static void put_trace(const char *name, uint64_t now, const struct kernel *kerne
 	struct opk_meta meta = {
 		.kind = "recording", .chip = "GH100", .mode = "trace", .profiler = OPK_PROFILER_PM
 	};
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_writer *writer;
+	freed(opk_ctx) *ctx = new_ctx();
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
@@ -494,8 +472,6 @@ static void put_trace(const char *name, uint64_t now, const struct kernel *kerne
 			now = activity.end_ns + 10;
 		}
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
 }
 
 static const struct kernel before[] = {
@@ -550,7 +526,7 @@ static void make_pair(void)
 	put_trace("after.opk", 1000, after, COUNT(after));
 }
 
-START_TEST(matched_rows)
+TEST(matched_rows)
 {
 	static const char *const names[] = { "faster(int)", "slower(int)", "same(int)" };
 	static const enum opk_verdict verdicts[] = { OPK_VERDICT_CHANGED, OPK_VERDICT_CHANGED,
@@ -582,14 +558,12 @@ START_TEST(matched_rows)
 	ck_assert_uint_eq(opk_diff_found(c.diff)->difference_count, 0);
 	clear(&c);
 }
-END_TEST
 
-START_TEST(without_shape)
+TEST(without_shape)
 {
-	struct opk_diff_options options = OPK_INIT(options);
+	struct opk_diff_options options = OPTIONS(options, .ignore_shape = true);
 	struct compared c = { 0 };
 
-	options.ignore_shape = true;
 	compare(&c, 1, 1, &options);
 	ck_assert_uint_eq(opk_diff_found(c.diff)->row_count, 4);
 	ck_assert_uint_eq(opk_diff_found(c.diff)->unmatched_count, 2);
@@ -600,15 +574,13 @@ START_TEST(without_shape)
 	ck_code(c.ctx, opk_diff_new(&c.diff, c.ctx, c.files, 1, c.files, 1, &options), OPK_EUSAGE);
 	clear(&c);
 }
-END_TEST
 
 /* Launches of all files of a side are that side's; of several kernels together it is the mean. */
-START_TEST(several_files)
+TEST(several_files)
 {
-	struct opk_diff_options options = OPK_INIT(options);
+	struct opk_diff_options options = OPTIONS(options, .by = "all");
 	struct compared c = { 0 };
 
-	options.by = "all";
 	compare(&c, 2, 1, &options);
 	ck_assert_uint_eq(opk_diff_found(c.diff)->row_count, 1);
 	ck_assert_uint_eq(opk_diff_found(c.diff)->rows[0].before_launches, 200);
@@ -624,7 +596,6 @@ START_TEST(several_files)
 	ck_code(c.ctx, opk_diff_new(&c.diff, c.ctx, c.files, 1, c.files, 1, &options), OPK_EUSAGE);
 	clear(&c);
 }
-END_TEST
 
 /* ---- rules ------------------------------------------------------------------------------ */
 
@@ -644,15 +615,14 @@ static const struct {
 	{ HERE, "unmatched", 4, 4, "gone(int) 8x1x1 32x1x1", "it is there only before" },
 };
 
-START_TEST(known_rules)
+TEST(known_rules)
 {
 	for (size_t i = 0; i < COUNT(rules); i++) {
-		struct opk_diff_options options = OPK_INIT(options);
+		struct opk_diff_options options = OPTIONS(options, .rules = &rules[i].text,
+		                                          .rule_count = 1);
 		struct compared c = { 0 };
 		size_t first = 0;
 
-		options.rules = &rules[i].text;
-		options.rule_count = 1;
 		compare(&c, 1, 1, &options);
 		ck_row(&rules[i], opk_diff_found(c.diff)->broken == rules[i].broken, "%zu",
 		       opk_diff_found(c.diff)->broken);
@@ -670,7 +640,6 @@ START_TEST(known_rules)
 		clear(&c);
 	}
 }
-END_TEST
 
 static const struct {
 	struct here here;
@@ -689,9 +658,8 @@ static const struct {
 	{ HERE, "duration_ns=5", "a rule is METRIC>5%" },
 };
 
-START_TEST(no_rules)
+CTX_TEST(no_rules)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_diff_rules made = { 0 };
 
 	for (size_t i = 0; i < COUNT(bad_rules); i++) {
@@ -702,9 +670,7 @@ START_TEST(no_rules)
 	}
 	ck_assert_uint_eq(made.rules.count, 0);
 	opk_diff_rules_clear(&made);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct {
 	struct here here;
@@ -730,10 +696,8 @@ static const struct {
 	{ HERE, "", "rules.yaml:" },
 };
 
-START_TEST(files_of_rules)
+CTX_TEST(files_of_rules)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t i = 0; i < COUNT(rule_files); i++) {
 		struct opk_diff_rules made = { 0 };
 		int code;
@@ -746,12 +710,10 @@ START_TEST(files_of_rules)
 		       "%d: %s", code, errors_of(ctx));
 		opk_diff_rules_clear(&made);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Whatever bytes a kernel's name has, the XML is well-formed. */
-START_TEST(names_in_xml)
+CTX_TEST(names_in_xml)
 {
 	static const struct kernel odd[] = { { "<a&\"'>\x01\x1b]]>\xff\xef\xbf\xbe\xc3\xa9\n", "s",
 		                               8, 6, 1000 } };
@@ -761,7 +723,6 @@ START_TEST(names_in_xml)
 	const char *rule = "duration_ns>5";
 	opk_autofree void *xml = NULL;
 	struct compared c = { 0 };
-	struct opk_ctx *ctx = new_ctx();
 	size_t size;
 
 	put_trace("before.opk", 1000, odd, 1);
@@ -775,33 +736,6 @@ START_TEST(names_in_xml)
 	ck_assert_ptr_null(strchr(xml, '\x01'));
 	ck_assert_ptr_null(strchr(xml, '\x1b'));
 	clear(&c);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("diff");
-	TCase *statistics = tcase_create("statistics"), *recordings = tcase_create("recordings");
-
-	tcase_set_timeout(statistics, 120);
-	tcase_add_test(statistics, exact_for_few);
-	tcase_add_test(statistics, known_answers);
-	tcase_add_test(statistics, rare_values);
-	tcase_add_test(statistics, known_cases);
-	tcase_add_test(statistics, infinite_values);
-	tcase_add_test(statistics, false_alarms);
-	tcase_add_test(statistics, false_alarms_of_metrics);
-	tcase_add_test(statistics, small_change);
-	suite_add_tcase(suite, statistics);
-	tcase_add_checked_fixture(recordings, make_pair, remove_folder);
-	tcase_add_test(recordings, matched_rows);
-	tcase_add_test(recordings, without_shape);
-	tcase_add_test(recordings, several_files);
-	tcase_add_test(recordings, known_rules);
-	tcase_add_test(recordings, no_rules);
-	tcase_add_test(recordings, files_of_rules);
-	tcase_add_test(recordings, names_in_xml);
-	suite_add_tcase(suite, recordings);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_pair, .tear_down = remove_folder);

@@ -9,7 +9,7 @@
 #include "fake_nv.h"
 #include "testing.h"
 
-START_TEST(chips_and_profilers)
+FAKE_TEST(chips_and_profilers)
 {
 	static const struct {
 		struct here here;
@@ -20,7 +20,6 @@ START_TEST(chips_and_profilers)
 		{ HERE, "FB100", true, false },
 		{ HERE, "FC100", false, false },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_chips *chips;
 
 	ck_ok(ctx, opk_chips_new(&chips, ctx));
@@ -38,11 +37,8 @@ START_TEST(chips_and_profilers)
 	fake.status[FAKE_cuptiProfilerHostInitialize] = 8;
 	fake.from[FAKE_cuptiProfilerHostInitialize] = fake.calls[FAKE_cuptiProfilerHostInitialize]
 	                                              + 3;
-	ck_code(ctx, opk_chips_new(&chips, ctx), OPK_EFAILED);
-	ck_assert_msg(told(ctx, "profilers of FB100"), "%s", errors_of(ctx));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, opk_chips_new(&chips, ctx), OPK_EFAILED, "profilers of FB100");
 }
-END_TEST
 
 static const struct number {
 	struct here here;
@@ -79,11 +75,9 @@ static const struct number {
 	  "no number of metrics per pass of FA100" },
 };
 
-START_TEST(numbers_of_chips)
+FAKE_TEST_EACH(numbers_of_chips, numbers)
 {
-	const struct number *row = &numbers[_i];
 	const struct opk_chip chip = { .name = row->chip };
-	struct opk_ctx *ctx = fake_ctx();
 	size_t number = 0;
 	int code;
 
@@ -95,32 +89,27 @@ START_TEST(numbers_of_chips)
 	ck_row(row, !code || told(ctx, row->symbol), "%s", errors_of(ctx));
 	ck_row(row, !code || told(ctx, row->told), "%s", errors_of(ctx));
 	ck_assert_int_eq(fake.hosts, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A library without the call. */
-START_TEST(no_metrics_per_pass)
+TEST(no_metrics_per_pass)
 {
 	static const struct opk_chip chip = { .name = "FA100", .range = true };
 	struct nv_table table = fake_table();
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
 	size_t number = 0;
 
 	fake_reset();
 	table.cuptiProfilerHostGetMaxNumHardwareMetricsPerPass = NULL;
 	ctx = fake_ctx_of(&table);
-	ck_code(ctx, opk_chip_metrics_per_pass(&number, ctx, &chip, OPK_PROFILER_RANGE),
-	        OPK_ENVIDIA);
-	ck_assert_msg(told(ctx, "GetMaxNumHardwareMetricsPerPass"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_chip_metrics_per_pass(&number, ctx, &chip, OPK_PROFILER_RANGE),
+	         OPK_ENVIDIA, "GetMaxNumHardwareMetricsPerPass");
 	ck_ok(ctx, opk_chip_metric_count(&number, ctx, &chip, OPK_PROFILER_RANGE));
 	ck_assert_uint_eq(number, 6);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Wherever in the list the metric is; all of the fake's are of one unit. */
-START_TEST(device_level)
+TEST(device_level)
 {
 	static const struct {
 		struct here here;
@@ -144,7 +133,7 @@ START_TEST(device_level)
 	const struct opk_chip chip = { .name = "FA100", .range = true };
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
+		freed(opk_ctx) *ctx = fake_ctx();
 		bool device = false;
 		int code;
 
@@ -156,14 +145,11 @@ START_TEST(device_level)
 		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(ctx));
 		ck_row(&rows[i], device == rows[i].wanted, "%d", device);
 		ck_assert_int_eq(fake.hosts, 0);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(catalog)
+FAKE_TEST(catalog)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_catalog *list;
 
 	ck_ok(ctx, opk_catalog_new(&list, ctx, "fa100", OPK_PROFILER_RANGE));
@@ -173,19 +159,17 @@ START_TEST(catalog)
 	ck_assert_str_eq(opk_catalog_get(list, 0)->description, "a fake metric");
 	ck_assert_str_eq(opk_catalog_get(list, 2)->description, "");
 	opk_catalog_free(list);
-	ck_code(ctx, opk_catalog_new(&list, ctx, "FB100", OPK_PROFILER_PM), OPK_EFAILED);
-	ck_assert_msg(told(ctx, "CUPTI_ERROR_NOT_SUPPORTED (27)"), "%s", errors_of(ctx));
-	ck_code(ctx, opk_catalog_new(&list, ctx, "FA10", OPK_PROFILER_PM), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "did you mean FA100?"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_catalog_new(&list, ctx, "FB100", OPK_PROFILER_PM), OPK_EFAILED,
+	         "CUPTI_ERROR_NOT_SUPPORTED (27)");
+	ck_fails(ctx, opk_catalog_new(&list, ctx, "FA10", OPK_PROFILER_PM), OPK_EUSAGE,
+	         "did you mean FA100?");
 	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = 999;
 	fake.from[FAKE_cuptiProfilerHostGetMetricProperties] =
 		fake.calls[FAKE_cuptiProfilerHostGetMetricProperties] + 4;
-	ck_code(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE), OPK_EFAILED);
-	ck_assert_msg(told(ctx, "no metric catalog of FA100"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE), OPK_EFAILED,
+	         "no metric catalog of FA100");
 	ck_assert_int_eq(fake.hosts, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- plans */
 
@@ -338,27 +322,22 @@ static const struct plan_row {
 static int plan_of(struct opk_plan **plan, struct opk_ctx *ctx, const char *metrics,
                    struct opk_plan_options *options)
 {
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	int code;
 
 	ck_ok(ctx, opk_set_from_names(&set, ctx, metrics));
 	code = opk_plan_new(plan, ctx, set, options);
-	opk_set_free(set);
 	return code;
 }
 
-START_TEST(plan)
+FAKE_TEST_EACH(plan, plan_rows)
 {
-	const struct plan_row *row = &plan_rows[_i];
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options = OPTIONS(options, .chip = "fa100", .has_profiler = true,
+	                                          .profiler = row->profiler,
+	                                          .max_passes = row->max_passes);
 	struct opk_plan *made = NULL;
 	int code;
 
-	options.chip = "fa100";
-	options.has_profiler = true;
-	options.profiler = row->profiler;
-	options.max_passes = row->max_passes;
 	fake.together_status = row->together;
 	code = plan_of(&made, ctx, row->metrics, &options);
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
@@ -372,167 +351,132 @@ START_TEST(plan)
 		ck_row(row, !told(ctx, row->not_told), "%s", errors_of(ctx));
 	opk_plan_free(made);
 	ck_row(row, fake.hosts == 0, "%d host objects left", fake.hosts);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *metric;
+	enum fake_call fails;
+	int code, passes;
+} plan_alone_rows[] = {
+	{ HERE, "fake__a.sum", FAKE_CALL_COUNT, OPK_OK, 1 },
+	{ HERE, "fake__ratio.pct", FAKE_CALL_COUNT, OPK_OK, 2 },
+	{ HERE, "fake__listed.sum", FAKE_CALL_COUNT, OPK_OK, -999 },
+	{ HERE, "fake__gone.sum", FAKE_CALL_COUNT, OPK_OK, -NV_CUPTI_INVALID_METRIC_NAME },
+	{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostInitialize, OPK_EFAILED, 0 },
+	{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetConfigImage, OPK_EFAILED, 0 },
+	{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetNumOfPasses, OPK_EFAILED, 0 },
+};
 
 /* One metric by itself: its passes, or the negative status where it is refused. */
-START_TEST(plan_alone)
+FAKE_TEST_EACH(plan_alone, plan_alone_rows)
 {
-	static const struct {
-		struct here here;
-		const char *metric;
-		enum fake_call fails;
-		int code, passes;
-	} rows[] = {
-		{ HERE, "fake__a.sum", FAKE_CALL_COUNT, OPK_OK, 1 },
-		{ HERE, "fake__ratio.pct", FAKE_CALL_COUNT, OPK_OK, 2 },
-		{ HERE, "fake__listed.sum", FAKE_CALL_COUNT, OPK_OK, -999 },
-		{ HERE, "fake__gone.sum", FAKE_CALL_COUNT, OPK_OK, -NV_CUPTI_INVALID_METRIC_NAME },
-		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostInitialize, OPK_EFAILED, 0 },
-		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetConfigImage, OPK_EFAILED, 0 },
-		{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetNumOfPasses, OPK_EFAILED, 0 },
-	};
+	struct opk_catalog *list;
+	const struct opk_target target = { "FA100", OPK_PROFILER_RANGE, NULL, NULL };
+	opk_autoresult struct opk_schedule_result result = { .passes = 77 };
+	int code, passes;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_catalog *list;
-		const struct opk_target target = { "FA100", OPK_PROFILER_RANGE, NULL, NULL };
-		opk_autoresult struct opk_schedule_result result = { .passes = 77 };
-		int code, passes;
-
-		ck_ok(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE));
-		fake.status[rows[i].fails] = 8;
-		code = opk_schedule_alone(&result, ctx, &target, rows[i].metric);
-		passes = result.refused ? -result.refused : (int)result.passes;
-		ck_row(&rows[i], code == rows[i].code && passes == rows[i].passes,
-		       "%d, %d passes: %s", code, passes, errors_of(ctx));
-		opk_catalog_free(list);
-		ck_row(&rows[i], !fake.hosts, "%d host objects left", fake.hosts);
-		opk_ctx_free(ctx);
-	}
+	ck_ok(ctx, opk_catalog_new(&list, ctx, "FA100", OPK_PROFILER_RANGE));
+	fake.status[row->fails] = 8;
+	code = opk_schedule_alone(&result, ctx, &target, row->metric);
+	passes = result.refused ? -result.refused : (int)result.passes;
+	ck_row(row, code == row->code && passes == row->passes, "%d, %d passes: %s", code, passes,
+	       errors_of(ctx));
+	opk_catalog_free(list);
+	ck_row(row, !fake.hosts, "%d host objects left", fake.hosts);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *before; /* the wrong ones */
+	const char *wrong;  /* with a number in it */
+	const char *title;
+	size_t messages;
+} many_wrong_metrics_rows[] = {
+	{ HERE, "", "x__%d.sum",
+	  "set custom: 9000 of 9000 metrics don't work on FA100, profiler range, with CUPTI 99.0",
+	  101 },
+	{ HERE, "fake__a.sum", "x__%d.sum", "set custom: at least 9000 of 9001 metrics don't work",
+	  101 },
+	{ HERE, "fake__listed.sum,x__a.sum", "fake__a.x%d", "set custom on FA100: 9001 errors",
+	  101 },
+};
 
 /* Thousands of wrong metrics are counted and the first are named; CUPTI is not asked about each. */
-START_TEST(many_wrong_metrics)
+FAKE_TEST_EACH(many_wrong_metrics, many_wrong_metrics_rows)
 {
-	static const struct {
-		struct here here;
-		const char *before; /* the wrong ones */
-		const char *wrong;  /* with a number in it */
-		const char *title;
-		size_t messages;
-	} rows[] = {
-		{ HERE, "", "x__%d.sum",
-		  "set custom: 9000 of 9000 metrics don't work on FA100, profiler range, with CUPTI 99.0",
-		  101 },
-		{ HERE, "fake__a.sum", "x__%d.sum",
-		  "set custom: at least 9000 of 9001 metrics don't work", 101 },
-		{ HERE, "fake__listed.sum,x__a.sum", "fake__a.x%d",
-		  "set custom on FA100: 9001 errors", 101 },
-	};
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan *made = NULL;
+	opk_autobuf struct opk_buf names = { 0 };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan *made = NULL;
-		opk_autobuf struct opk_buf names = { 0 };
-
-		opk_buf_add_text(&names, rows[i].before);
-		for (int n = 0; n < 9000; n++) {
-			opk_buf_add_text(&names, ",");
-			opk_buf_add_printf(&names, rows[i].wrong, n);
-		}
-		opk_buf_add(&names, "", 1);
-		options.chip = "FA100";
-		ck_code(ctx, plan_of(&made, ctx, (char *)names.data, &options), OPK_EUSAGE);
-		ck_row(&rows[i],
-		       strstr(opk_error_message(ctx, opk_error_count(ctx) - 1), rows[i].title),
-		       "%s", opk_error_message(ctx, opk_error_count(ctx) - 1));
-		ck_row(&rows[i], opk_error_count(ctx) == rows[i].messages, "%zu",
-		       opk_error_count(ctx));
-		ck_row(&rows[i], fake.calls[FAKE_cuptiProfilerHostInitialize] < 10,
-		       "%u host objects", fake.calls[FAKE_cuptiProfilerHostInitialize]);
-		opk_ctx_free(ctx);
+	opk_buf_add_text(&names, row->before);
+	for (int n = 0; n < 9000; n++) {
+		opk_buf_add_text(&names, ",");
+		opk_buf_add_printf(&names, row->wrong, n);
 	}
+	opk_buf_add(&names, "", 1);
+	options.chip = "FA100";
+	ck_code(ctx, plan_of(&made, ctx, (char *)names.data, &options), OPK_EUSAGE);
+	ck_row(row, strstr(opk_error_message(ctx, opk_error_count(ctx) - 1), row->title), "%s",
+	       opk_error_message(ctx, opk_error_count(ctx) - 1));
+	ck_row(row, opk_error_count(ctx) == row->messages, "%zu", opk_error_count(ctx));
+	ck_row(row, fake.calls[FAKE_cuptiProfilerHostInitialize] < 10, "%u host objects",
+	       fake.calls[FAKE_cuptiProfilerHostInitialize]);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	enum fake_call call;
+	const char *symbol;
+	int status, wanted;
+} plan_calls_fail_rows[] = {
+	{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 8, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostInitialize), 8, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostGetConfigImageSize), 8, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostGetConfigImage), 8, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 8, OPK_EFAILED },
+};
 
 /* Where the plan's own calls fail, that is said. */
-START_TEST(plan_calls_fail)
+FAKE_TEST_EACH(plan_calls_fail, plan_calls_fail_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_call call;
-		const char *symbol;
-		int status, wanted;
-	} rows[] = {
-		{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 8, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostInitialize), 8, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostGetConfigImageSize), 8, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostGetConfigImage), 8, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 8, OPK_EFAILED },
-	};
+	struct opk_plan_options options = OPTIONS(options, .chip = "FA100");
+	struct opk_plan *made = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan *made = NULL;
-		int code;
-
-		options.chip = "FA100";
-		fake.status[rows[i].call] = rows[i].status;
-		code = plan_of(&made, ctx, "fake__a.sum", &options);
-		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], told(ctx, rows[i].symbol), "%s not named in: %s", rows[i].symbol,
-		       errors_of(ctx));
-		ck_row(&rows[i], !made && !fake.hosts, "left over");
-		opk_ctx_free(ctx);
-	}
+	fake.status[row->call] = row->status;
+	ck_row_ends(row, ctx, plan_of(&made, ctx, "fake__a.sum", &options), row->wanted,
+	            row->symbol);
+	ck_row(row, !made && !fake.hosts, "left over");
 }
-END_TEST
 
-START_TEST(plan_with_availability)
+static const struct {
+	struct here here;
+	enum fake_deed deed;
+	int wanted;
+} plan_with_availability_rows[] = {
+	{ HERE, FAKE_RETURNS, OPK_OK },         { HERE, FAKE_SEGFAULTS, OPK_EINPUT },
+	{ HERE, FAKE_ABORTS, OPK_EINPUT },      { HERE, FAKE_EXITS, OPK_EINPUT },
+	{ HERE, FAKE_EXITS_HAPPY, OPK_EINPUT },
+};
+
+FAKE_TEST_EACH(plan_with_availability, plan_with_availability_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_deed deed;
-		int wanted;
-	} rows[] = {
-		{ HERE, FAKE_RETURNS, OPK_OK },         { HERE, FAKE_SEGFAULTS, OPK_EINPUT },
-		{ HERE, FAKE_ABORTS, OPK_EINPUT },      { HERE, FAKE_EXITS, OPK_EINPUT },
-		{ HERE, FAKE_EXITS_HAPPY, OPK_EINPUT },
-	};
+	struct opk_plan_options options = OPTIONS(options, .chip = "FA100",
+	                                          .availability = fake_image(),
+	                                          .availability_size = FAKE_IMAGE_SIZE);
+	freed(opk_plan) *made = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan *made = NULL;
-		int code;
-
-		options.chip = "FA100";
-		options.availability = fake_image();
-		options.availability_size = FAKE_IMAGE_SIZE;
-		fake.availability_deed = rows[i].deed;
-		code = plan_of(&made, ctx, "fake__a.sum", &options);
-		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], !code || told(ctx, "availability image can't be used"), "%s",
-		       errors_of(ctx));
-		opk_plan_free(made);
-		opk_ctx_free(ctx);
-	}
+	fake.availability_deed = row->deed;
+	ck_row_ends(row, ctx, plan_of(&made, ctx, "fake__a.sum", &options), row->wanted,
+	            "availability image can't be used");
 }
-END_TEST
 
-START_TEST(plan_detail)
+FAKE_TEST(plan_detail)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options = OPTIONS(options, .chip = "FA100");
 	struct opk_plan_detail *detail;
 	struct opk_plan *made;
 
-	options.chip = "FA100";
 	ck_ok(ctx, plan_of(&made, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", &options));
 	ck_ok(ctx, opk_plan_detail_new(&detail, ctx, made));
 	/* Three of two each, where a pass has room for four. */
@@ -552,31 +496,8 @@ START_TEST(plan_detail)
 	fake.status[FAKE_NVPW_Config_GetRawCounters] = 8;
 	fake.from[FAKE_NVPW_Config_GetRawCounters] = fake.calls[FAKE_NVPW_Config_GetRawCounters]
 	                                             + 3;
-	ck_code(ctx, opk_plan_detail_new(&detail, ctx, made), OPK_EFAILED);
-	ck_assert_msg(told(ctx, "NVPW_Config_GetRawCounters"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_plan_detail_new(&detail, ctx, made), OPK_EFAILED,
+	         "NVPW_Config_GetRawCounters");
 	opk_plan_free(made);
 	ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("domain");
-	TCase *tests = tcase_create("domain");
-
-	tcase_add_test(tests, chips_and_profilers);
-	tcase_add_loop_test(tests, numbers_of_chips, 0, COUNT(numbers));
-	tcase_add_test(tests, no_metrics_per_pass);
-	tcase_add_test(tests, device_level);
-	tcase_add_test(tests, catalog);
-	tcase_add_loop_test(tests, plan, 0, COUNT(plan_rows));
-	tcase_add_test(tests, plan_calls_fail);
-	tcase_add_test(tests, plan_alone);
-	tcase_add_test(tests, many_wrong_metrics);
-	tcase_add_test(tests, plan_with_availability);
-	tcase_add_test(tests, plan_detail);
-	tcase_set_timeout(tests, 60);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

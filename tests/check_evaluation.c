@@ -36,12 +36,10 @@ static const struct deed_row {
 	{ HERE, FAKE_LOOPS, 1, OPK_EINPUT, "no progress for 1 s" },
 };
 
-START_TEST(evaluation_survives)
+FAKE_TEST_EACH(evaluation_survives, deed_rows)
 {
-	const struct deed_row *row = &deed_rows[_i];
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_evaluation *evaluation = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
 	int code;
 
 	fake.evaluate_deed = row->deed;
@@ -51,10 +49,7 @@ START_TEST(evaluation_survives)
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 	ck_row(row, !evaluation == !!code, "out parameter after code %d", code);
 	ck_row(row, !row->told || told(ctx, row->told), "%s", errors_of(ctx));
-	opk_evaluation_free(evaluation);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct eval_failure {
 	struct here here;
@@ -104,15 +99,13 @@ static const struct eval_failure {
 	{ HERE, CALL(cuptiProfilerHostInitialize), 0, 8, OPK_EFAILED, { NULL }, true },
 };
 
-START_TEST(evaluation_fails)
+FAKE_TEST_EACH(evaluation_fails, eval_failures)
 {
-	const struct eval_failure *row = &eval_failures[_i];
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_options options = OPTIONS(options, .inside = &(struct opk_eval_inside){
+								   .cupti_only = row->cupti_only });
 	struct opk_evaluation *evaluation = NULL;
 	int code;
 
-	options.inside = &(struct opk_eval_inside){ .cupti_only = row->cupti_only };
 	fake.status[row->call] = row->status;
 	fake.from[row->call] = row->from;
 	code = evaluate(&evaluation, ctx, &options);
@@ -124,12 +117,10 @@ START_TEST(evaluation_fails)
 	for (size_t i = 0; i < 2 && row->told[i]; i++)
 		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i],
 		       errors_of(ctx));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Where PerfWorks' evaluator can't, or images don't tell their device, CUPTI's call serves. */
-START_TEST(evaluation_by_cupti_instead)
+TEST(evaluation_by_cupti_instead)
 {
 	static const enum fake_call failing[] = {
 		FAKE_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest,
@@ -140,9 +131,9 @@ START_TEST(evaluation_by_cupti_instead)
 	};
 
 	for (size_t i = 0; i < COUNT(failing); i++) {
-		struct opk_ctx *ctx = fake_ctx();
+		freed(opk_ctx) *ctx = fake_ctx();
 		struct opk_eval_options options = OPK_INIT(options);
-		struct opk_evaluation *evaluation;
+		freed(opk_evaluation) *evaluation = NULL;
 		const struct opk_row *row;
 
 		fake.status[failing[i]] = 8;
@@ -150,44 +141,33 @@ START_TEST(evaluation_by_cupti_instead)
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		ck_assert(row->values[0] == 100.5 && row->values[1] == 101.5);
-		opk_evaluation_free(evaluation);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(evaluation_of_absurd_counts)
+static const struct {
+	struct here here;
+	size_t slots, completed;
+	int wanted;
+} evaluation_of_absurd_counts_rows[] = {
+	{ HERE, 1000000000, 1000000000, OPK_EINPUT },
+	{ HERE, SIZE_MAX, SIZE_MAX, OPK_EINPUT },
+	{ HERE, FAKE_IMAGE_SIZE / 8 + 1, FAKE_IMAGE_SIZE / 8 + 1, OPK_EINPUT },
+	{ HERE, 3, 4, OPK_EINPUT },
+	{ HERE, FAKE_IMAGE_SIZE / 8, FAKE_IMAGE_SIZE / 8, OPK_OK },
+	{ HERE, 1000000000, 3, OPK_OK },
+	{ HERE, 0, 0, OPK_OK },
+};
+
+FAKE_TEST_EACH(evaluation_of_absurd_counts, evaluation_of_absurd_counts_rows)
 {
-	static const struct {
-		struct here here;
-		size_t slots, completed;
-		int wanted;
-	} rows[] = {
-		{ HERE, 1000000000, 1000000000, OPK_EINPUT },
-		{ HERE, SIZE_MAX, SIZE_MAX, OPK_EINPUT },
-		{ HERE, FAKE_IMAGE_SIZE / 8 + 1, FAKE_IMAGE_SIZE / 8 + 1, OPK_EINPUT },
-		{ HERE, 3, 4, OPK_EINPUT },
-		{ HERE, FAKE_IMAGE_SIZE / 8, FAKE_IMAGE_SIZE / 8, OPK_OK },
-		{ HERE, 1000000000, 3, OPK_OK },
-		{ HERE, 0, 0, OPK_OK },
-	};
+	struct opk_eval_options options = OPK_INIT(options);
+	freed(opk_evaluation) *evaluation = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_eval_options options = OPK_INIT(options);
-		struct opk_evaluation *evaluation = NULL;
-		int code;
-
-		fake.slots = rows[i].slots;
-		fake.populated = fake.completed = rows[i].completed;
-		code = evaluate(&evaluation, ctx, &options);
-		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], !code || told(ctx, "the image claims"), "%s", errors_of(ctx));
-		opk_evaluation_free(evaluation);
-		opk_ctx_free(ctx);
-	}
+	fake.slots = row->slots;
+	fake.populated = fake.completed = row->completed;
+	ck_row_ends(row, ctx, evaluate(&evaluation, ctx, &options), row->wanted,
+	            "the image claims");
 }
-END_TEST
 
 /* All rows in order, with their values; returns how many. */
 static size_t check_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation, size_t odd)
@@ -209,11 +189,10 @@ static size_t check_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation,
 	return count;
 }
 
-START_TEST(rows_in_order)
+FAKE_TEST(rows_in_order)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_evaluation *evaluation;
+	freed(opk_evaluation) *evaluation = NULL;
 
 	fake.slots = fake.populated = fake.completed = 500;
 	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
@@ -224,12 +203,9 @@ START_TEST(rows_in_order)
 	ck_assert_str_eq(opk_evaluation_unit(evaluation, 0), "bytes/second");
 	ck_assert_uint_eq(check_rows(ctx, evaluation, SIZE_MAX), 500);
 	ck_assert_uint_eq(opk_evaluation_incomplete_samples(evaluation), 0);
-	opk_evaluation_free(evaluation);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(values_without_a_number)
+TEST(values_without_a_number)
 {
 	static const struct {
 		struct here here;
@@ -237,7 +213,7 @@ START_TEST(values_without_a_number)
 	} rows[] = { { HERE, NAN }, { HERE, INFINITY }, { HERE, -INFINITY }, { HERE, -1 } };
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
+		freed(opk_ctx) *ctx = fake_ctx();
 		struct opk_eval_options options = OPK_INIT(options);
 		struct opk_evaluation *evaluation;
 		const struct opk_row *row;
@@ -254,12 +230,10 @@ START_TEST(values_without_a_number)
 		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 		ck_assert_uint_eq(check_rows(ctx, evaluation, 0), 3);
 		opk_evaluation_free(evaluation);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(long_names)
+TEST(long_names)
 {
 	static const struct {
 		struct here here;
@@ -271,7 +245,7 @@ START_TEST(long_names)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
+		freed(opk_ctx) *ctx = fake_ctx();
 		struct opk_eval_options options = OPK_INIT(options);
 		struct opk_evaluation *evaluation;
 		const struct opk_row *row;
@@ -286,23 +260,19 @@ START_TEST(long_names)
 		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 		ck_row(&rows[i], check_rows(ctx, evaluation, SIZE_MAX) == 3, "rows");
 		opk_evaluation_free(evaluation);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(samples)
+FAKE_TEST(samples)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_options options = OPTIONS(options, .has_gpu_time_shift = true,
+	                                          .gpu_time_shift = -400);
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
 
 	fake.image_is_pm = true;
 	fake.populated = 7;
 	fake.completed = 3;
-	options.has_gpu_time_shift = true;
-	options.gpu_time_shift = -400;
 	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 	ck_assert_int_eq(opk_evaluation_profiler(evaluation), OPK_PROFILER_PM);
 	ck_assert_uint_eq(opk_evaluation_incomplete_samples(evaluation), 4);
@@ -318,11 +288,9 @@ START_TEST(samples)
 	opk_evaluation_free(evaluation);
 	/* No range may be missing. */
 	fake.image_is_pm = false;
-	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EINPUT);
-	ck_assert_msg(told(ctx, "only 3 of 7 ranges are whole"), "%s", errors_of(ctx));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, evaluate(&evaluation, ctx, &options), OPK_EINPUT,
+	         "only 3 of 7 ranges are whole");
 }
-END_TEST
 
 static void count_progress(void *data, enum opk_phase phase, uint64_t done, uint64_t total)
 {
@@ -334,24 +302,20 @@ static void count_progress(void *data, enum opk_phase phase, uint64_t done, uint
 	++*calls;
 }
 
-START_TEST(progress)
+FAKE_TEST(progress)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_evaluation *evaluation;
+	freed(opk_evaluation) *evaluation = NULL;
 	uint64_t calls = 0;
+	struct opk_eval_options options = OPK_INIT(options);
 
 	ctx->progress = count_progress;
 	ctx->progress_data = &calls;
 	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 	ck_assert_uint_ge(calls, 1);
-	opk_evaluation_free(evaluation);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Units are an extra: without them there are values still. */
-START_TEST(evaluation_without_units)
+TEST(evaluation_without_units)
 {
 	static const enum fake_call missing[] = {
 		FAKE_NVPW_MetricsEvaluator_GetMetricDimUnits,
@@ -361,8 +325,8 @@ START_TEST(evaluation_without_units)
 	for (size_t i = 0; i < COUNT(missing); i++) {
 		struct nv_table table = fake_table();
 		struct opk_eval_options options = OPK_INIT(options);
-		struct opk_evaluation *evaluation;
-		struct opk_ctx *ctx;
+		freed(opk_ctx) *ctx = NULL;
+		freed(opk_evaluation) *evaluation = NULL;
 
 		fake_reset();
 		*fake_slot(&table, missing[i]) = NULL;
@@ -372,50 +336,38 @@ START_TEST(evaluation_without_units)
 		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 		ck_assert_str_eq(opk_evaluation_unit(evaluation, 0), "");
 		ck_assert_uint_eq(check_rows(ctx, evaluation, SIZE_MAX), 3);
-		opk_evaluation_free(evaluation);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	enum fake_call call;
+	const char *symbol;
+} evaluation_without_detection_rows[] = {
+	{ HERE, CALL(NVPW_CounterData_GetChipName) },
+	{ HERE, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime) },
+};
 
 /* Without the calls that read them, a bare image's chip and profiler must be given. */
-START_TEST(evaluation_without_detection)
+TEST_EACH(evaluation_without_detection, evaluation_without_detection_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_call call;
-		const char *symbol;
-	} rows[] = {
-		{ HERE, CALL(NVPW_CounterData_GetChipName) },
-		{ HERE, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime) },
-	};
+	struct nv_table table = fake_table();
+	struct opk_eval_options options = OPK_INIT(options);
+	freed(opk_ctx) *ctx = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct nv_table table = fake_table();
-		struct opk_eval_options options = OPK_INIT(options);
-		struct opk_evaluation *evaluation = NULL;
-		struct opk_ctx *ctx;
-		int code;
-
-		fake_reset();
-		*fake_slot(&table, rows[i].call) = NULL;
-		ctx = fake_ctx_of(&table);
-		code = evaluate(&evaluation, ctx, &options);
-		ck_row(&rows[i], code == OPK_ENVIDIA, "code %d", code);
-		ck_row(&rows[i], told(ctx, rows[i].symbol), "%s", errors_of(ctx));
-		options.chip = "fa100";
-		options.has_profiler = true;
-		ck_ok(ctx, evaluate(&evaluation, ctx, &options));
-		opk_evaluation_free(evaluation);
-		opk_ctx_free(ctx);
-	}
+	fake_reset();
+	*fake_slot(&table, row->call) = NULL;
+	ctx = fake_ctx_of(&table);
+	ck_row_ends(row, ctx, evaluate(&evaluation, ctx, &options), OPK_ENVIDIA, row->symbol);
+	options.chip = "fa100";
+	options.has_profiler = true;
+	ck_ok(ctx, evaluate(&evaluation, ctx, &options));
 }
-END_TEST
 
-START_TEST(evaluation_arguments)
+FAKE_TEST(evaluation_arguments)
 {
 	static const char *const wrong[] = { "fake__a.sum", "fake__aa.sum", "fake__b" };
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_evaluation *evaluation = NULL;
 
@@ -423,15 +375,14 @@ START_TEST(evaluation_arguments)
 	        OPK_EUSAGE);
 	options.metrics = wrong;
 	options.metric_count = 3;
-	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "no metric 'fake__aa.sum', did you mean fake__a.sum?"), "%s",
-	              errors_of(ctx));
+	ck_fails(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE,
+	         "no metric 'fake__aa.sum', did you mean fake__a.sum?");
 	ck_assert_msg(told(ctx, "fake__b needs a rollup"), "%s", errors_of(ctx));
 	ck_assert_msg(!told(ctx, "'fake__a.sum'"), "%s", errors_of(ctx));
 	options.metric_count = 1;
 	options.inside = &(struct opk_eval_inside){ .join = "kernel" };
-	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "a bare image has no range table"), "%s", errors_of(ctx));
+	ck_fails(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE,
+	         "a bare image has no range table");
 	options.inside = &(struct opk_eval_inside){ .join = "" };
 	ck_code(ctx, opk_eval_image(&evaluation, ctx, fake_image(), 64, &options), OPK_EINPUT);
 	ck_code(ctx, opk_eval_image(&evaluation, ctx, "LOPDATe", 8, &options), OPK_EINPUT);
@@ -439,31 +390,6 @@ START_TEST(evaluation_arguments)
 	        opk_eval_image(&evaluation, ctx, (const char *)fake_image() + 8, 1000, &options),
 	        OPK_EINPUT);
 	options.chip = "FX100";
-	ck_code(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "unknown chip 'FX100'"), "%s", errors_of(ctx));
+	ck_fails(ctx, evaluate(&evaluation, ctx, &options), OPK_EUSAGE, "unknown chip 'FX100'");
 	ck_assert_ptr_null(evaluation);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("evaluation");
-	TCase *tests = tcase_create("evaluation");
-
-	tcase_add_loop_test(tests, evaluation_survives, 0, COUNT(deed_rows));
-	tcase_add_loop_test(tests, evaluation_fails, 0, COUNT(eval_failures));
-	tcase_add_test(tests, evaluation_by_cupti_instead);
-	tcase_add_test(tests, evaluation_of_absurd_counts);
-	tcase_add_test(tests, rows_in_order);
-	tcase_add_test(tests, values_without_a_number);
-	tcase_add_test(tests, long_names);
-	tcase_add_test(tests, samples);
-	tcase_add_test(tests, progress);
-	tcase_add_test(tests, evaluation_without_units);
-	tcase_add_test(tests, evaluation_without_detection);
-	tcase_add_test(tests, evaluation_arguments);
-	tcase_set_timeout(tests, 120);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

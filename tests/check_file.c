@@ -23,19 +23,17 @@ static void write_old(const char *name)
 
 static void check_content(const char *name, const char *wanted)
 {
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	opk_autofree void *data = NULL;
 	size_t size;
 
 	ck_ok(ctx, opk_read_file(&data, &size, ctx, in_folder(name)));
 	ck_assert_str_eq(data, wanted);
 	ck_assert_uint_eq(size, strlen(wanted));
-	opk_ctx_free(ctx);
 }
 
-START_TEST(file_replaced_at_once)
+CTX_TEST(file_replaced_at_once)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 
 	write_old("f");
@@ -49,13 +47,10 @@ START_TEST(file_replaced_at_once)
 	opk_newfile_discard(&file);
 	check_content("f", "new");
 	ck_assert_uint_eq(entries(false), 1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(unfinished_file_leaves_nothing)
+CTX_TEST(unfinished_file_leaves_nothing)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 
 	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
@@ -69,15 +64,12 @@ START_TEST(unfinished_file_leaves_nothing)
 	opk_newfile_discard(&file);
 	check_content("f", "old");
 	ck_assert_uint_eq(entries(false), 1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What the handler of a signal does: however many files, and none that was put in place. */
-START_TEST(unfinished_files_can_be_discarded)
+CTX_TEST(unfinished_files_can_be_discarded)
 {
 	enum { MANY = 200 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile files[MANY];
 
 	for (size_t i = 0; i < MANY; i++) {
@@ -96,13 +88,10 @@ START_TEST(unfinished_files_can_be_discarded)
 		if (i != MANY / 2)
 			opk_newfile_discard(&files[i]);
 	ck_assert_uint_eq(entries(false), 1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(file_mode_obeys_umask)
+CTX_TEST(file_mode_obeys_umask)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 	struct stat info;
 
@@ -112,9 +101,7 @@ START_TEST(file_mode_obeys_umask)
 	opk_newfile_discard(&file);
 	ck_assert_int_eq(stat(in_folder("f"), &info), 0);
 	ck_assert_int_eq(info.st_mode & 0777, 0640);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static mode_t mode_of(const char *name)
 {
@@ -124,10 +111,9 @@ static mode_t mode_of(const char *name)
 	return info.st_mode & 0777;
 }
 
-START_TEST(older_mode_stays)
+CTX_TEST(older_mode_stays)
 {
 	static const mode_t modes[] = { 0600, 0640, 0666, 0444 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 
 	umask(022);
@@ -139,12 +125,10 @@ START_TEST(older_mode_stays)
 		opk_newfile_discard(&file);
 		ck_assert_int_eq(mode_of("f"), modes[i]);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Whoever foresees the name can't have our bytes with the mode of a file of theirs. */
-START_TEST(mode_of_others)
+CTX_TEST(mode_of_others)
 {
 	static const struct {
 		struct here here;
@@ -155,7 +139,6 @@ START_TEST(mode_of_others)
 		{ HERE, false, false, 0666, 0644 }, { HERE, false, false, 0600, 0600 },
 		{ HERE, false, true, 0666, 0600 },  { HERE, false, false, 0755, 0644 },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	char target[512];
 
 	umask(022);
@@ -180,14 +163,11 @@ START_TEST(mode_of_others)
 		ck_ok(ctx, opk_newfile_commit(&file));
 		ck_row(&rows[i], mode_of("f") == rows[i].wanted, "%o", mode_of("f"));
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The temporary name is no longer than the final one may be. */
-START_TEST(long_names)
+CTX_TEST(long_names)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 	char name[257];
 
@@ -202,20 +182,16 @@ START_TEST(long_names)
 	ck_assert_uint_eq(entries(false), 0);
 	memset(name, 'x', 256);
 	name[256] = '\0';
-	ck_code(ctx, opk_newfile_create(&file, ctx, in_folder(name), NULL, OPK_OUTPUT_TABLE),
-	        OPK_EFAILED);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "can't create: File name too long"));
+	ck_fails(ctx, opk_newfile_create(&file, ctx, in_folder(name), NULL, OPK_OUTPUT_TABLE),
+	         OPK_EFAILED, "can't create: File name too long");
 	ck_assert_uint_eq(entries(false), 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Where the last can't be put in place, the older files are back, and no new one is left. */
-START_TEST(all_or_none)
+CTX_TEST(all_or_none)
 {
 	static const char *const names[] = { "a", "b", "c" };
 	struct opk_newfile files[3];
-	struct opk_ctx *ctx = new_ctx();
 
 	for (int failing = 1; failing >= 0; failing--) {
 		write_old("a");
@@ -239,11 +215,9 @@ START_TEST(all_or_none)
 			ck_assert_int_eq(rmdir(in_folder("c")), 0);
 	}
 	ck_ok(ctx, opk_newfiles_commit(NULL, 0));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(odd_targets_are_refused)
+CTX_TEST(odd_targets_are_refused)
 {
 	static const struct {
 		struct here here;
@@ -255,7 +229,6 @@ START_TEST(odd_targets_are_refused)
 		{ HERE, "link", "exists and is not a regular file" },
 		{ HERE, "missing/f", "can't create: No such file or directory" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 	struct stat info;
 
@@ -271,16 +244,13 @@ START_TEST(odd_targets_are_refused)
 	}
 	ck_assert_int_eq(lstat(in_folder("link"), &info), 0);
 	ck_assert(S_ISLNK(info.st_mode));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A full disk shows in some write; the first failure fails the commit, and nothing is replaced. */
-START_TEST(failed_write_fails_the_commit)
+CTX_TEST(failed_write_fails_the_commit)
 {
 	static const char much[10000];
 	struct rlimit usual, small = { .rlim_cur = 8192 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &usual), 0);
@@ -289,37 +259,27 @@ START_TEST(failed_write_fails_the_commit)
 	write_old("f");
 	ck_ok(ctx, opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-	ck_code(ctx, opk_newfile_write(&file, much, sizeof much), OPK_EFAILED);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "/f: can't write: File too large"));
+	ck_fails(ctx, opk_newfile_write(&file, much, sizeof much), OPK_EFAILED,
+	         "/f: can't write: File too large");
 	ck_code(ctx, opk_newfile_write(&file, "", 0), OPK_EFAILED);
 	ck_code(ctx, opk_newfile_commit(&file), OPK_EFAILED);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &usual), 0);
 	opk_newfile_discard(&file);
 	check_content("f", "old");
 	ck_assert_uint_eq(entries(false), 1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(newfile_without_memory)
+CTX_TEST(newfile_without_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
-	int code;
 
-	for (long n = 0;; n++) {
-		fail_allocation(n);
-		code = opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE);
-		if (!allocation_failed())
-			break;
-		ck_assert_int_eq(code, OPK_ENOMEM);
+	for (long n = 0;
+	     is_short(ctx, n,
+	              opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE));
+	     n++)
 		ck_assert_uint_eq(entries(false), 0);
-	}
-	ck_assert_int_eq(code, OPK_OK);
 	opk_newfile_discard(&file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- live files */
 
@@ -330,9 +290,8 @@ static void create_live(struct opk_newfile *file, struct opk_ctx *ctx, const cha
 }
 
 /* What has the name is not opened, followed or waited for. */
-START_TEST(live_file_is_new)
+CTX_TEST(live_file_is_new)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 	char target[512];
 
@@ -353,14 +312,11 @@ START_TEST(live_file_is_new)
 	}
 	check_content("old", "old");
 	ck_assert_uint_eq(entries(false), 5);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Others can't read it, and we can, whatever the program's umask. */
-START_TEST(live_file_is_ours_alone)
+CTX_TEST(live_file_is_ours_alone)
 {
-	struct opk_ctx *ctx = new_ctx();
 	mode_t mask = umask(0777);
 	struct opk_newfile file;
 	struct stat info;
@@ -372,14 +328,11 @@ START_TEST(live_file_is_ours_alone)
 	ck_assert_int_gt(file.live.fd, 100);
 	ck_ok(ctx, opk_newfile_commit(&file));
 	check_content("f", "one ");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Its descriptor is closed, or is another file's: that one gets no byte, and stays open. */
-START_TEST(live_file_is_found_again)
+CTX_TEST(live_file_is_found_again)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 	int other;
 
@@ -399,13 +352,10 @@ START_TEST(live_file_is_found_again)
 	close(other);
 	check_content("f", "one two three ");
 	check_content("other", "own");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(live_file_is_gone)
+CTX_TEST(live_file_is_gone)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 	char moved[512];
 
@@ -427,13 +377,10 @@ START_TEST(live_file_is_gone)
 	opk_newfile_discard(&file);
 	check_content("moved", "one two");
 	check_content("g", "old");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(whole_files)
+CTX_TEST(whole_files)
 {
-	struct opk_ctx *ctx = new_ctx();
 	void *data = NULL;
 	size_t size;
 
@@ -441,33 +388,27 @@ START_TEST(whole_files)
 	check_content("f", "old");
 	ck_assert_int_eq(truncate(in_folder("f"), 0), 0);
 	check_content("f", "");
-	ck_code(ctx, opk_read_file(&data, &size, ctx, in_folder("none")), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "/none: can't open: No such file"));
-	ck_code(ctx, opk_read_file(&data, &size, ctx, folder), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "is a folder"));
+	ck_fails(ctx, opk_read_file(&data, &size, ctx, in_folder("none")), OPK_EINPUT,
+	         "/none: can't open: No such file");
+	ck_fails(ctx, opk_read_file(&data, &size, ctx, folder), OPK_EINPUT, "is a folder");
 	fail_allocation(0);
 	ck_code(ctx, opk_read_file(&data, &size, ctx, in_folder("f")), OPK_ENOMEM);
 	ck_assert(allocation_failed());
 	ck_assert_ptr_null(data);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Nobody writes to this pipe: who opens it like a file waits forever. */
-START_TEST(pipe_is_no_file)
+CTX_TEST(pipe_is_no_file)
 {
-	struct opk_ctx *ctx = new_ctx();
 	void *data = NULL;
 	size_t size;
 
 	ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
-	ck_code(ctx, opk_read_file(&data, &size, ctx, in_folder("pipe")), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "not a regular file"));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, opk_read_file(&data, &size, ctx, in_folder("pipe")), OPK_EINPUT,
+	         "not a regular file");
 }
-END_TEST
 
-START_TEST(names_of_streams)
+TEST(names_of_streams)
 {
 	static const struct {
 		struct here here;
@@ -497,10 +438,9 @@ START_TEST(names_of_streams)
 	ck_assert(!opk_names_stream("/dev/null"));
 	ck_assert(!opk_names_stream(folder));
 }
-END_TEST
 
 /* The whole pipe, as often as it is opened, and not a byte more than allowed. */
-START_TEST(pipe_is_kept)
+TEST(pipe_is_kept)
 {
 	struct opk_ctx *ctx = new_ctx();
 	char path[32], *text;
@@ -529,17 +469,14 @@ START_TEST(pipe_is_kept)
 	snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
 	ck_assert_int_eq(write(ends[1], "content", 7), 7);
 	close(ends[1]);
-	ck_code(ctx, opk_stream_read(ctx, path, 6), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "no more is read from a pipe"));
+	ck_fails(ctx, opk_stream_read(ctx, path, 6), OPK_EINPUT, "no more is read from a pipe");
 	close(ends[0]);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Nothing goes into a pipe before the commit, and then all of it, alone or with other files. */
-START_TEST(pipe_is_written_whole)
+CTX_TEST(pipe_is_written_whole)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile files[2] = { 0 }, *both[] = { &files[0], &files[1] };
 	char path[32], got[32] = "";
 	int ends[2];
@@ -567,36 +504,6 @@ START_TEST(pipe_is_written_whole)
 	ck_assert_int_eq(read(ends[0], got, sizeof got), -1);
 	close(ends[0]);
 	close(ends[1]);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("file");
-	TCase *tests = tcase_create("file");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, file_replaced_at_once);
-	tcase_add_test(tests, names_of_streams);
-	tcase_add_test(tests, pipe_is_kept);
-	tcase_add_test(tests, pipe_is_written_whole);
-	tcase_add_test(tests, unfinished_file_leaves_nothing);
-	tcase_add_test(tests, unfinished_files_can_be_discarded);
-	tcase_add_test(tests, file_mode_obeys_umask);
-	tcase_add_test(tests, older_mode_stays);
-	tcase_add_test(tests, mode_of_others);
-	tcase_add_test(tests, long_names);
-	tcase_add_test(tests, all_or_none);
-	tcase_add_test(tests, odd_targets_are_refused);
-	tcase_add_test(tests, failed_write_fails_the_commit);
-	tcase_add_test(tests, newfile_without_memory);
-	tcase_add_test(tests, live_file_is_new);
-	tcase_add_test(tests, live_file_is_ours_alone);
-	tcase_add_test(tests, live_file_is_found_again);
-	tcase_add_test(tests, live_file_is_gone);
-	tcase_add_test(tests, whole_files);
-	tcase_add_test(tests, pipe_is_no_file);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -36,43 +36,40 @@ static const struct opk_range unknown = {
 
 /* ---- facts ------------------------------------------------------------------------------ */
 
-START_TEST(facts_by_name)
+static const struct {
+	struct here here;
+	const char *name;
+	enum opk_profiler profiler;
+	int wanted; /* -1: there is no such row */
+} facts_by_name_rows[] = {
+	{ HERE, "range", OPK_PROFILER_RANGE, OPK_FACT_RANGE },
+	{ HERE, "range", OPK_PROFILER_PM, -1 },
+	{ HERE, "index", OPK_PROFILER_RANGE, OPK_FACT_RANGE },
+	{ HERE, "index", OPK_PROFILER_PM, OPK_FACT_SAMPLE },
+	{ HERE, "block_z", OPK_PROFILER_RANGE, OPK_FACT_BLOCK_Z },
+	{ HERE, "grid_x", OPK_PROFILER_PM, -1 },
+	{ HERE, "sample", OPK_PROFILER_PM, OPK_FACT_SAMPLE },
+	{ HERE, "sample", OPK_PROFILER_RANGE, -1 },
+	{ HERE, "start_ns", OPK_PROFILER_PM, OPK_FACT_SAMPLE_START },
+	{ HERE, "start_ns", OPK_PROFILER_RANGE, OPK_FACT_START },
+	{ HERE, "device", OPK_PROFILER_PM, OPK_FACT_DEVICE },
+	{ HERE, "device", OPK_PROFILER_RANGE, OPK_FACT_DEVICE },
+	{ HERE, "launches_min", OPK_PROFILER_RANGE, OPK_FACT_LAUNCHES_MIN },
+	{ HERE, "Kernel", OPK_PROFILER_RANGE, -1 },
+	{ HERE, "", OPK_PROFILER_RANGE, -1 },
+};
+
+TEST_EACH(facts_by_name, facts_by_name_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name;
-		enum opk_profiler profiler;
-		int wanted; /* -1: there is no such row */
-	} rows[] = {
-		{ HERE, "range", OPK_PROFILER_RANGE, OPK_FACT_RANGE },
-		{ HERE, "range", OPK_PROFILER_PM, -1 },
-		{ HERE, "index", OPK_PROFILER_RANGE, OPK_FACT_RANGE },
-		{ HERE, "index", OPK_PROFILER_PM, OPK_FACT_SAMPLE },
-		{ HERE, "block_z", OPK_PROFILER_RANGE, OPK_FACT_BLOCK_Z },
-		{ HERE, "grid_x", OPK_PROFILER_PM, -1 },
-		{ HERE, "sample", OPK_PROFILER_PM, OPK_FACT_SAMPLE },
-		{ HERE, "sample", OPK_PROFILER_RANGE, -1 },
-		{ HERE, "start_ns", OPK_PROFILER_PM, OPK_FACT_SAMPLE_START },
-		{ HERE, "start_ns", OPK_PROFILER_RANGE, OPK_FACT_START },
-		{ HERE, "device", OPK_PROFILER_PM, OPK_FACT_DEVICE },
-		{ HERE, "device", OPK_PROFILER_RANGE, OPK_FACT_DEVICE },
-		{ HERE, "launches_min", OPK_PROFILER_RANGE, OPK_FACT_LAUNCHES_MIN },
-		{ HERE, "Kernel", OPK_PROFILER_RANGE, -1 },
-		{ HERE, "", OPK_PROFILER_RANGE, -1 },
-	};
+	enum opk_fact fact = OPK_FACT_COUNT;
+	bool found = opk_fact_find(&fact, row->name, row->profiler);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		enum opk_fact fact = OPK_FACT_COUNT;
-		bool found = opk_fact_find(&fact, rows[i].name, rows[i].profiler);
-
-		ck_row(&rows[i], found == (rows[i].wanted >= 0), "found: %d", found);
-		ck_row(&rows[i], !found || (int)fact == rows[i].wanted, "fact %d", (int)fact);
-	}
+	ck_row(row, found == (row->wanted >= 0), "found: %d", found);
+	ck_row(row, !found || (int)fact == row->wanted, "fact %d", (int)fact);
 }
-END_TEST
 
 /* Each has a column somewhere, and names are one fact's. */
-START_TEST(facts_are_columns)
+TEST(facts_are_columns)
 {
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
 		size_t count = 0;
@@ -90,11 +87,10 @@ START_TEST(facts_are_columns)
 		ck_assert_uint_gt(count, 0);
 	}
 }
-END_TEST
 
 /* ---- conditions ------------------------------------------------------------------------- */
 
-START_TEST(conditions)
+CTX_TEST(conditions)
 {
 	static const struct opk_row rows_of[] = {
 		{ .index = 3, .name = "step/mm", .range = &launched },
@@ -163,11 +159,10 @@ START_TEST(conditions)
 		/* Conditions on values wait for them. */
 		{ HERE, "fake__a.sum>1", "device=1", { 1, 0, 0 } },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *texts[] = { rows[i].first, rows[i].second };
-		struct opk_filter *filter;
+		freed(opk_filter) *filter = NULL;
 
 		ck_ok(ctx, opk_filter_new(&filter, ctx, texts, rows[i].second ? 2 : 1));
 		for (size_t j = 0; j < COUNT(rows_of); j++)
@@ -175,14 +170,11 @@ START_TEST(conditions)
 			       accepts(ctx, filter, OPK_PROFILER_RANGE, &rows_of[j])
 			               == rows[i].wanted[j],
 			       "row %zu", j);
-		opk_filter_free(filter);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each NVTX domain nests by itself, and a range's name has that of its last part. */
-START_TEST(nvtx_domains)
+CTX_TEST(nvtx_domains)
 {
 	static const struct {
 		struct here here;
@@ -208,24 +200,20 @@ START_TEST(nvtx_domains)
 		{ HERE, "name=NCCL@a", "step/forward/NCCL@a", true },
 		{ HERE, "symbol=step", "step", false },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_range range = unknown;
 		struct opk_row row = { .name = rows[i].text, .range = &range };
-		struct opk_filter *filter;
+		freed(opk_filter) *filter = NULL;
 
 		range.nvtx = rows[i].text;
 		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
 		ck_row(&rows[i], accepts(ctx, filter, OPK_PROFILER_RANGE, &row) == rows[i].wanted,
 		       "%s", rows[i].condition);
-		opk_filter_free(filter);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(wrong_conditions)
+CTX_TEST(wrong_conditions)
 {
 	static const struct {
 		struct here here;
@@ -264,7 +252,6 @@ START_TEST(wrong_conditions)
 		{ HERE, "launches=1", "did you mean launch" },
 		{ HERE, "kernel=operator[]", "[[] is the character itself" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *const texts[] = { "device=0", rows[i].text };
@@ -277,11 +264,9 @@ START_TEST(wrong_conditions)
 		ck_row(&rows[i], told(ctx, "can't filter by '"), "%s", errors_of(ctx));
 	}
 	opk_filter_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(conditions_of_the_other_profiler)
+CTX_TEST(conditions_of_the_other_profiler)
 {
 	static const struct {
 		struct here here;
@@ -293,13 +278,12 @@ START_TEST(conditions_of_the_other_profiler)
 		{ HERE, "range=x", { NULL, "can't filter by range" } },
 		{ HERE, "sample=0", { "can't filter by sample: that is of PM samples", NULL } },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	ck_ok(ctx, opk_filter_check(NULL, ctx, OPK_PROFILER_PM));
 	for (size_t i = 0; i < COUNT(rows); i++)
 		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++) {
 			const char *wanted = rows[i].wanted[profiler];
-			struct opk_filter *filter;
+			freed(opk_filter) *filter = NULL;
 
 			ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].text, 1));
 			ck_row(&rows[i],
@@ -307,32 +291,25 @@ START_TEST(conditions_of_the_other_profiler)
 			               == (wanted ? OPK_EUSAGE : OPK_OK),
 			       "profiler %d", (int)profiler);
 			ck_row(&rows[i], !wanted || told(ctx, wanted), "%s", errors_of(ctx));
-			opk_filter_free(filter);
 		}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(out_of_memory)
+CTX_TEST(out_of_memory)
 {
 	static const char *const texts[] = { "device=0", "kernel=*" };
-	struct opk_ctx *ctx = new_ctx();
 	long n = 0;
 	int code;
 
 	do {
-		struct opk_filter *filter = NULL;
+		freed(opk_filter) *filter = NULL;
 
 		fail_allocation(n++);
 		code = opk_filter_new(&filter, ctx, texts, 2);
 		if (!allocation_failed())
 			n = 0;
 		ck_assert(code == (n ? OPK_ENOMEM : OPK_OK));
-		opk_filter_free(filter);
 	} while (n);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- evaluations ------------------------------------------------------------------------ */
 
@@ -350,30 +327,29 @@ static void write_recording(struct opk_ctx *ctx, const char *join)
 		                 .metrics = names,
 		                 .metric_count = 1,
 		                 .join = join };
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder("t.opk")));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
 	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
 
 static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
                     const char *condition)
 {
-	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_options options = OPTIONS(options, .where = &condition,
+	                                          .where_count = condition != NULL,
+	                                          .inside = &(struct opk_eval_inside){
+							  .join = "" });
 
-	options.where = &condition;
-	options.where_count = condition != NULL;
 	ctx->timeout_s = 20;
-	options.inside = &(struct opk_eval_inside){ .join = "" };
 	ck_ok(ctx, opk_file_open(file, ctx, in_folder("t.opk")));
 	return opk_eval_file(out, ctx, *file, &options);
 }
 
-START_TEST(rows_of_an_evaluation)
+TEST(rows_of_an_evaluation)
 {
 	static const struct {
 		struct here here;
@@ -393,10 +369,10 @@ START_TEST(rows_of_an_evaluation)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_evaluation *evaluation;
+		freed(opk_ctx) *ctx = fake_ctx();
+		freed(opk_file) *file = NULL;
 		const struct opk_row *row;
-		struct opk_file *file;
+		freed(opk_evaluation) *evaluation = NULL;
 		char got[200] = "";
 
 		write_recording(ctx, "");
@@ -412,19 +388,14 @@ START_TEST(rows_of_an_evaluation)
 			         row->name, row->values[0]);
 		}
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "%s", got);
-		opk_evaluation_free(evaluation);
-		opk_file_free(file);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* Rows are judged before they are joined, when all of them still know their rank. */
-START_TEST(joined_rows)
+FAKE_TEST(joined_rows)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
 
 	write_recording(ctx, "kernel");
@@ -434,38 +405,28 @@ START_TEST(joined_rows)
 	ck_assert_uint_eq(row->joined->ranges, 1);
 	ck_assert(row->values[0] == 0.5);
 	ck_assert_int_eq(row->range->rank, 0);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(filter_that_does_not_fit)
+FAKE_TEST(filter_that_does_not_fit)
 {
 	struct opk_evaluation *evaluation = NULL;
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	write_recording(ctx, "");
-	ck_code(ctx, evaluate(&evaluation, &file, ctx, "sample=1"), OPK_EUSAGE);
-	ck_assert(told(ctx, "of PM samples"));
+	ck_fails(ctx, evaluate(&evaluation, &file, ctx, "sample=1"), OPK_EUSAGE, "of PM samples");
 	ck_assert_ptr_null(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Memory runs out while rows are judged: that is no answer. */
-START_TEST(rows_without_memory)
+CTX_TEST(rows_without_memory)
 {
 	static const char *const texts[] = { "kernel=scale", "kernel!=scale" };
 	struct opk_range range = launched;
 	const struct opk_segment segment = { .has_ranges = true, .row_count = 1, .ranges = &range };
-	struct opk_ctx *ctx = new_ctx();
 
 	range.kernel = "void n::scale<float>(const float *)";
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		struct opk_filter *filter;
+		freed(opk_filter) *filter = NULL;
 		bool *unwanted = NULL;
 
 		ck_ok(ctx, opk_filter_new(&filter, ctx, &texts[i], 1));
@@ -476,30 +437,7 @@ START_TEST(rows_without_memory)
 		        OPK_ENOMEM);
 		ck_assert(allocation_failed());
 		ck_assert_ptr_null(unwanted);
-		opk_filter_free(filter);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("filter");
-	TCase *tests = tcase_create("filter");
-
-	tcase_set_timeout(tests, 60);
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, facts_by_name);
-	tcase_add_test(tests, facts_are_columns);
-	tcase_add_test(tests, conditions);
-	tcase_add_test(tests, nvtx_domains);
-	tcase_add_test(tests, wrong_conditions);
-	tcase_add_test(tests, conditions_of_the_other_profiler);
-	tcase_add_test(tests, out_of_memory);
-	tcase_add_test(tests, rows_of_an_evaluation);
-	tcase_add_test(tests, joined_rows);
-	tcase_add_test(tests, filter_that_does_not_fit);
-	tcase_add_test(tests, rows_without_memory);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

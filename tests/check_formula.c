@@ -51,13 +51,12 @@ static struct opk_formula *parsed(struct opk_ctx *ctx, const char *text)
 
 static double value_of(struct opk_ctx *ctx, const char *text)
 {
-	struct opk_formula *formula = parsed(ctx, text);
+	freed(opk_formula) *formula = parsed(ctx, text);
 	double values[COUNT(named)], value;
 
 	for (size_t i = 0; i < opk_formula_name_count(formula); i++)
 		values[i] = named[index_of(opk_formula_name(formula, i))].value;
 	value = opk_formula_value(formula, values);
-	opk_formula_free(formula);
 	return value;
 }
 
@@ -229,16 +228,12 @@ static const struct value_row {
 	{ HERE, "min(if(n, 1, 2), 1)", (double)NAN },
 };
 
-START_TEST(values_of_formulas)
+CTX_TEST_EACH(values_of_formulas, value_rows)
 {
-	const struct value_row *row = &value_rows[_i];
-	struct opk_ctx *ctx = new_ctx();
 	double value = value_of(ctx, row->text);
 
 	ck_row(row, same(value, row->wanted), "%s is %.17g", row->text, value);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct bad_row {
 	struct here here;
@@ -297,10 +292,8 @@ static const struct bad_row {
 	{ HERE, "if(1, 2, 3, 4)", 0, "if() takes a condition" },
 };
 
-START_TEST(bad_forms)
+CTX_TEST_EACH(bad_forms, bad_rows)
 {
-	const struct bad_row *row = &bad_rows[_i];
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_formula *formula = NULL;
 	size_t offset = 999;
 	int code = opk_formula_parse(&formula, ctx, row->text, &offset);
@@ -309,13 +302,10 @@ START_TEST(bad_forms)
 	ck_row(row, strstr(errors_of(ctx), row->wanted), "%s", errors_of(ctx));
 	ck_row(row, offset == row->offset, "byte %zu", offset);
 	ck_code(ctx, opk_formula_parse(&formula, ctx, row->text, NULL), OPK_EINPUT);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(names_in_order)
+CTX_TEST(names_in_order)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_formula *formula = parsed(ctx, "b + min(a.b, b, ab) * (a.b - a)");
 	static const struct {
 		const char *name;
@@ -333,9 +323,7 @@ START_TEST(names_in_order)
 	ck_assert(same(opk_formula_value(formula, NULL), 3));
 	opk_formula_free(formula);
 	opk_formula_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- limits ----------------------------------------------------------------------------- */
 
@@ -369,29 +357,25 @@ static const struct {
 	{ HERE, "if(", ", 1, 0)", 1 },
 };
 
-START_TEST(depth)
+CTX_TEST_EACH(depth, nests)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_formula *formula = NULL;
-	char *text = nested(nests[_i].before, nests[_i].after, 199);
+	char *text = nested(row->before, row->after, 199);
 	double value = value_of(ctx, text);
 
-	ck_row(&nests[_i], same(value, nests[_i].wanted), "%g", value);
+	ck_row(row, same(value, row->wanted), "%g", value);
 	free(text);
 	for (size_t times = 200; times <= 10000; times += 9800) {
-		text = nested(nests[_i].before, nests[_i].after, times);
+		text = nested(row->before, row->after, times);
 		ck_code(ctx, opk_formula_parse(&formula, ctx, text, NULL), OPK_EINPUT);
-		ck_row(&nests[_i], told(ctx, "nested too deeply") || told(ctx, "65535 bytes"), "%s",
+		ck_row(row, told(ctx, "nested too deeply") || told(ctx, "65535 bytes"), "%s",
 		       errors_of(ctx));
 		free(text);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(longest)
+CTX_TEST(longest)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_formula *formula = NULL;
 	char *text = malloc(70001);
 	size_t offset = 0;
@@ -410,9 +394,7 @@ START_TEST(longest)
 	text[65536] = ' ';
 	ck_code(ctx, opk_formula_parse(&formula, ctx, text, NULL), OPK_EINPUT);
 	free(text);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A sum, or the least, of so many names; of twice so many values. */
 static char *long_list(const char *before, const char *sign, const char *after, size_t count)
@@ -425,13 +407,12 @@ static char *long_list(const char *before, const char *sign, const char *after, 
 	return text;
 }
 
-START_TEST(many_names)
+CTX_TEST(many_names)
 {
 	static const struct {
 		const char *before, *sign, *after;
 		double wanted;
 	} lists[] = { { "", "+", "", 999000 }, { "max(", ",", ")", 999 } };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		char *text = long_list(lists[i].before, lists[i].sign, lists[i].after, 1000);
@@ -445,41 +426,32 @@ START_TEST(many_names)
 		opk_formula_free(formula);
 		free(text);
 		text = long_list(lists[i].before, lists[i].sign, lists[i].after, 1001);
-		ck_code(ctx, opk_formula_parse(&formula, ctx, text, NULL), OPK_EINPUT);
-		ck_assert_msg(told(ctx, "at most 1000 different names"), "%s", errors_of(ctx));
+		ck_fails(ctx, opk_formula_parse(&formula, ctx, text, NULL), OPK_EINPUT,
+		         "at most 1000 different names");
 		free(text);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Where a comma separates decimals, formulas still have points. */
-START_TEST(any_locale)
+CTX_TEST(any_locale)
 {
 	static const char *const locales[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8",
 		                               "ru_RU.UTF-8" };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(locales); i++)
 		if (setlocale(LC_ALL, locales[i]))
 			ck_assert(same(value_of(ctx, "2.5e-1"), 0.25));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(out_of_memory)
+CTX_TEST(out_of_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_formula *formula = NULL;
+	freed(opk_formula) *formula = NULL;
 	bool failed = true;
 
 	for (long n = 0; failed; n++) {
-		int code;
-
-		fail_allocation(n);
-		code = opk_formula_parse(&formula, ctx, "min(a__b.sum, b) / (c + 1e9)", NULL);
-		failed = allocation_failed();
-		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
+		failed = is_short(ctx, n,
+		                  opk_formula_parse(&formula, ctx, "min(a__b.sum, b) / (c + 1e9)",
+		                                    NULL));
 	}
 	for (long n = 0; n < 2; n++) {
 		static const char *const units[] = { "byte", "byte", "byte" };
@@ -489,10 +461,7 @@ START_TEST(out_of_memory)
 		ck_code(ctx, opk_formula_unit(&unit, ctx, formula, units, NULL), OPK_ENOMEM);
 		ck_assert(allocation_failed() && !unit);
 	}
-	opk_formula_free(formula);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- units ------------------------------------------------------------------------------ */
 
@@ -552,11 +521,9 @@ static const struct unit_row {
 	{ HERE, "(u + a) + t", NULL, "byte and second can't be added", 8 },
 };
 
-START_TEST(units_of_formulas)
+CTX_TEST_EACH(units_of_formulas, unit_rows)
 {
-	const struct unit_row *row = &unit_rows[_i];
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_formula *formula = parsed(ctx, row->text);
+	freed(opk_formula) *formula = parsed(ctx, row->text);
 	const char *given[COUNT(named)];
 	opk_autofree char *unit = opk_strdup("untouched");
 	size_t offset = 999;
@@ -576,34 +543,26 @@ START_TEST(units_of_formulas)
 		ck_row(row, !unit == !row->wanted, "unit %s", unit ? unit : "not known");
 		ck_row(row, !unit || !strcmp(unit, row->wanted), "unit %s", unit);
 	}
-	opk_formula_free(formula);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* More factors than a unit holds are as not known. */
-START_TEST(wide_unit)
+CTX_TEST(wide_unit)
 {
 	static const char *const units[] = { "a*b*c*d*e*f*g*h*i", "j*k*l*m*n*o*p*q" };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_formula *formula = parsed(ctx, "x * y");
+	freed(opk_formula) *formula = parsed(ctx, "x * y");
 	char *unit = NULL;
 
 	ck_ok(ctx, opk_formula_unit(&unit, ctx, formula, units, NULL));
 	ck_assert_ptr_null(unit);
-	opk_formula_free(formula);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- the shipped ones ------------------------------------------------------------------- */
 
 /* All names of nvprof's have formulas, except some without counterpart and one for several. */
-START_TEST(legacy_names)
+CTX_TEST(legacy_names)
 {
 	FILE *file = fopen(TEST_DATA_DIR "/legacy_names.tsv", "r");
 	size_t formulas = 0, empty = 0, patterns = 0, named_count = 0;
-	struct opk_ctx *ctx = new_ctx();
 	char line[4096];
 
 	ck_assert_ptr_nonnull(file);
@@ -637,27 +596,4 @@ START_TEST(legacy_names)
 	ck_assert_uint_gt(formulas, 200);
 	ck_assert_uint_gt(named_count, formulas);
 	fclose(file);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("formula");
-	TCase *tests = tcase_create("formula");
-
-	tcase_add_loop_test(tests, values_of_formulas, 0, COUNT(value_rows));
-	tcase_add_loop_test(tests, bad_forms, 0, COUNT(bad_rows));
-	tcase_add_test(tests, names_in_order);
-	tcase_add_loop_test(tests, depth, 0, COUNT(nests));
-	tcase_add_test(tests, longest);
-	tcase_add_test(tests, many_names);
-	tcase_add_test(tests, any_locale);
-	tcase_add_test(tests, out_of_memory);
-	tcase_add_loop_test(tests, units_of_formulas, 0, COUNT(unit_rows));
-	tcase_add_test(tests, wide_unit);
-	tcase_add_test(tests, legacy_names);
-	tcase_set_timeout(tests, 60);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

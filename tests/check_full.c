@@ -175,15 +175,13 @@ static void clear_offer(struct offer *offer)
 /* Whether it could be collected by itself. */
 static bool could_be_had(const struct offer *offer, const char *metric)
 {
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options = OPTIONS(options, .chip = offer->chip->name,
+	                                          .has_profiler = true, .profiler = offer->profiler,
+	                                          .effort = -1);
 	struct opk_plan *plan = NULL;
 	struct opk_set *set;
 	int code;
 
-	options.chip = offer->chip->name;
-	options.has_profiler = true;
-	options.profiler = offer->profiler;
-	options.effort = -1;
 	ck_ok(ctx, opk_set_from_names(&set, ctx, metric));
 	code = opk_plan_new(&plan, ctx, set, &options);
 	opk_plan_free(plan);
@@ -290,20 +288,18 @@ static void compare_all(enum opk_profiler profiler)
 	ck_assert_msg(!missing, "%zu metrics are in no set, see above", missing);
 }
 
-START_TEST(ranges)
+TEST(ranges)
 {
 	compare_all(OPK_PROFILER_RANGE);
 }
-END_TEST
 
-START_TEST(samples)
+TEST(samples)
 {
 	compare_all(OPK_PROFILER_PM);
 }
-END_TEST
 
 /* A metric that no set has is missed. */
-START_TEST(what_is_missing)
+TEST(what_is_missing)
 {
 	struct offer offer = { .chip = opk_chips_find(chips, "GH100"),
 		               .profiler = OPK_PROFILER_RANGE };
@@ -315,23 +311,11 @@ START_TEST(what_is_missing)
 	ck_assert(!is_missing(&offer, "no__such.sum"));
 	clear_offer(&offer);
 }
-END_TEST
 
-int main(void)
+/* Thousands of plans, of code that other tests run: the plain build makes them. */
+static bool can_plan(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-	/* Thousands of plans, of code that other tests run: the plain build makes them. */
-	return 77;
-#endif
-	Suite *suite = suite_create("full");
-	TCase *tests = add_case(suite, "full");
-
-	if (!have_cupti())
-		return 77;
-	tcase_add_unchecked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, ranges);
-	tcase_add_test(tests, samples);
-	tcase_add_test(tests, what_is_missing);
-	tcase_set_timeout(tests, 600);
-	return run_suite(suite);
+	return is_plain_build() && have_cupti();
 }
+
+SUITE(.once = set_up, .finally = tear_down, .needs = can_plan, .seconds = 600);

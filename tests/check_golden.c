@@ -178,33 +178,30 @@ static size_t check_values(const struct recording *recording, struct opk_ctx *ct
 	}
 }
 
-START_TEST(files)
+TEST_EACH(files, recordings)
 {
-	const struct recording *recording = &recordings[_i];
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_evaluation *evaluation;
 	struct opk_file *file;
 
-	if (unknown_metrics(recording, ctx)) {
+	if (unknown_metrics(row, ctx)) {
 		opk_ctx_free(ctx);
 		return;
 	}
 	ctx->timeout_s = 120;
-	ck_ok(ctx, opk_file_open(&file, ctx, path_of(recording)));
+	ck_ok(ctx, opk_file_open(&file, ctx, path_of(row)));
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
 	ck_assert_str_eq(opk_evaluation_chip(evaluation), "GH100");
 	ck_assert_int_eq(opk_evaluation_profiler(evaluation),
-	                 recording->is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE);
-	if (recording->has_golden)
-		ck_assert_uint_eq(check_values(recording, ctx, evaluation, recording->has_times),
-		                  recording->rows);
-	ck_assert_uint_eq(opk_evaluation_incomplete_samples(evaluation), recording->incomplete);
+	                 row->is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE);
+	if (row->has_golden)
+		ck_assert_uint_eq(check_values(row, ctx, evaluation, row->has_times), row->rows);
+	ck_assert_uint_eq(opk_evaluation_incomplete_samples(evaluation), row->incomplete);
 	opk_evaluation_free(evaluation);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void *image_of(size_t *size, struct opk_ctx *ctx, struct opk_file *file)
 {
@@ -221,9 +218,8 @@ static void *image_of(size_t *size, struct opk_ctx *ctx, struct opk_file *file)
 }
 
 /* Chip and profiler are not given: the image has them. */
-START_TEST(bare_images)
+TEST_EACH(bare_images, recordings)
 {
-	const struct recording *recording = &recordings[_i];
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_evaluation *evaluation;
@@ -232,11 +228,11 @@ START_TEST(bare_images)
 	size_t size;
 	void *image;
 
-	if (unknown_metrics(recording, ctx)) {
+	if (unknown_metrics(row, ctx)) {
 		opk_ctx_free(ctx);
 		return;
 	}
-	ck_ok(ctx, opk_file_open(&file, ctx, path_of(recording)));
+	ck_ok(ctx, opk_file_open(&file, ctx, path_of(row)));
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 	image = image_of(&size, ctx, file);
 	ctx->timeout_s = 120;
@@ -245,16 +241,15 @@ START_TEST(bare_images)
 	ck_ok(ctx, opk_eval_image(&evaluation, ctx, image, size, &options));
 	ck_assert_str_eq(opk_evaluation_chip(evaluation), "GH100");
 	ck_assert_int_eq(opk_evaluation_profiler(evaluation),
-	                 recording->is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE);
+	                 row->is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE);
 	/* Its times are the GPU's. */
-	if (recording->has_golden)
-		check_values(recording, ctx, evaluation, false);
+	if (row->has_golden)
+		check_values(row, ctx, evaluation, false);
 	opk_evaluation_free(evaluation);
 	free(image);
 	opk_file_free(file);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct legacy {
 	struct here here;
@@ -266,76 +261,52 @@ static const struct legacy {
 };
 
 /* Without instances there is no maximum; everything else evaluates. */
-START_TEST(legacy_recordings)
+CTX_TEST_EACH(legacy_recordings, legacies)
 {
-	const struct legacy *legacy = &legacies[_i];
-	struct recording recording = { .name = legacy->name };
-	struct opk_ctx *ctx = new_ctx();
+	struct recording recording = { .name = row->name };
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_evaluation *evaluation;
-	const struct opk_row *row;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
+	const struct opk_row *found;
+	freed(opk_evaluation) *evaluation = NULL;
 	size_t rows = 0, nans = 0;
 
 	ck_ok(ctx, opk_file_open(&file, ctx, path_of(&recording)));
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
 	for (;; rows++) {
-		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
-		if (!row)
+		ck_ok(ctx, opk_evaluation_next(&found, ctx, evaluation));
+		if (!found)
 			break;
 		for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++) {
 			const char *metric = opk_evaluation_metric(evaluation, i);
-			bool wanted = legacy->nan_metric && !strcmp(metric, legacy->nan_metric);
+			bool wanted = row->nan_metric && !strcmp(metric, row->nan_metric);
 
-			ck_row(legacy, wanted ? isnan(row->values[i]) : isfinite(row->values[i]),
-			       "row %zu, %s: %g", rows, metric, row->values[i]);
+			ck_row(row, wanted ? isnan(found->values[i]) : isfinite(found->values[i]),
+			       "row %zu, %s: %g", rows, metric, found->values[i]);
 			nans += wanted;
 		}
 	}
-	ck_row(legacy, rows > 0, "no rows");
-	ck_row(legacy, nans == (legacy->nan_metric ? rows : 0), "%zu of %zu", nans, rows);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
+	ck_row(row, rows > 0, "no rows");
+	ck_row(row, nans == (row->nan_metric ? rows : 0), "%zu of %zu", nans, rows);
 }
-END_TEST
 
 /* The point of the format: recordings are small. */
-START_TEST(sizes)
+CTX_TEST(sizes)
 {
-	struct opk_ctx *ctx = new_ctx();
 	uint64_t stored = 0, plain = 0;
 
 	for (size_t i = 0; i < COUNT(recordings); i++) {
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 
 		ck_ok(ctx, opk_file_open(&file, ctx, path_of(&recordings[i])));
 		stored += opk_file_size(file);
 		for (size_t s = 0; s < opk_file_section_count(file); s++)
 			if (opk_file_section(file, s)->type == OPK_SECTION_DATA)
 				plain += opk_file_section(file, s)->plain_size;
-		opk_file_free(file);
 	}
 	ck_assert_uint_gt(plain, 30000000);
 	ck_assert_msg(stored * 100 <= plain * 7, "%ju bytes for %ju", (uintmax_t)stored,
 	              (uintmax_t)plain);
 	ck_assert_uint_lt(stored, 2500000);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("golden");
-	TCase *tests = tcase_create("golden");
-
-	if (!have_cupti())
-		return 77;
-	tcase_add_loop_test(tests, files, 0, COUNT(recordings));
-	tcase_add_loop_test(tests, bare_images, 0, COUNT(recordings));
-	tcase_add_loop_test(tests, legacy_recordings, 0, COUNT(legacies));
-	tcase_add_test(tests, sizes);
-	tcase_set_timeout(tests, 300);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 300);

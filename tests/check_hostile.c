@@ -5,42 +5,37 @@
 #include "containers.h"
 #include "container/container.h"
 
-START_TEST(hostile_file_headers)
+static const struct {
+	struct here here;
+	const char *bytes;
+	size_t size;
+	const char *wanted;
+} hostile_file_headers_rows[] = {
+	{ HERE, "", 0, "byte 0: too short for an .opk file" },
+	{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0", 15, "too short for an .opk file" },
+	{ HERE, "\x89OPK\r\n\x1a\r\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
+	{ HERE, "\x89OPK\n\x1a\n\n\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
+	{ HERE, "\x09OPK\r\n\x1a\n\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
+	{ HERE, "\x89OPK\r\n\x1a\n\3\0\0\0\0\0\0\0", 16,
+	  "format version 3, this offpeak knows version 2" },
+	{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16,
+	  "format version 1, this offpeak knows version 2: record it again, or use the offpeak that wrote it" },
+	{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\0\0\0\0\0", 16, "format version 0" },
+	{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\1\0\0\0\0", 16, "format version 16777216" },
+	{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\1\0\0\0", 16, "the file header is damaged" },
+	{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0\1", 16, "the file header is damaged" },
+};
+
+CTX_TEST_EACH(hostile_file_headers, hostile_file_headers_rows)
 {
-	static const struct {
-		struct here here;
-		const char *bytes;
-		size_t size;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "", 0, "byte 0: too short for an .opk file" },
-		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0", 15, "too short for an .opk file" },
-		{ HERE, "\x89OPK\r\n\x1a\r\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
-		{ HERE, "\x89OPK\n\x1a\n\n\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
-		{ HERE, "\x09OPK\r\n\x1a\n\2\0\0\0\0\0\0\0", 16, "not an .opk file" },
-		{ HERE, "\x89OPK\r\n\x1a\n\3\0\0\0\0\0\0\0", 16,
-		  "format version 3, this offpeak knows version 2" },
-		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16,
-		  "format version 1, this offpeak knows version 2: record it again, or use the offpeak that wrote it" },
-		{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\0\0\0\0\0", 16, "format version 0" },
-		{ HERE, "\x89OPK\r\n\x1a\n\0\0\0\1\0\0\0\0", 16, "format version 16777216" },
-		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\1\0\0\0", 16, "the file header is damaged" },
-		{ HERE, "\x89OPK\r\n\x1a\n\2\0\0\0\0\0\0\1", 16, "the file header is damaged" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_file *file = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_file *file = NULL;
-		int code;
-
-		write_bytes(rows[i].bytes, rows[i].size);
-		code = opk_file_open(&file, ctx, path);
-		ck_row(&rows[i], code == OPK_EINPUT && !file, "code %d", code);
-		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "got %s", errors_of(ctx));
-	}
-	opk_ctx_free(ctx);
+	write_bytes(row->bytes, row->size);
+	code = opk_file_open(&file, ctx, path);
+	ck_row(row, code == OPK_EINPUT && !file, "code %d", code);
+	ck_row(row, strstr(errors_of(ctx), row->wanted), "got %s", errors_of(ctx));
 }
-END_TEST
 
 enum {
 	DEFLATED = OPK_SECTION_DEFLATED,
@@ -100,10 +95,8 @@ static const struct hostile {
 	{ HERE, 0, 0, 0, 73, 73, NULL },
 };
 
-START_TEST(hostile_sections)
+CTX_TEST(hostile_sections)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t i = 0; i < COUNT(hostile); i++) {
 		const struct hostile *row = &hostile[i];
 		struct opk_section section = { .type = OPK_SECTION_DATA,
@@ -111,7 +104,7 @@ START_TEST(hostile_sections)
 			                       .stored_size = row->stored,
 			                       .plain_size = row->plain,
 			                       .stride = row->stride };
-		struct opk_file *file = NULL;
+		freed(opk_file) *file = NULL;
 		struct image image;
 		int code;
 
@@ -127,262 +120,223 @@ START_TEST(hostile_sections)
 		       errors_of(ctx));
 		ck_row(row, code || !opk_file_complete(file), "complete");
 		ck_row(row, code || !opk_file_section_count(file), "a section was believed");
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	uint32_t type, flags, distance, change;
+	const char *wanted; /* NULL: good */
+} hostile_links_rows[] = {
+	{ HERE, OPK_SECTION_RANGES, 0, 2, 0, NULL },
+	{ HERE, OPK_SECTION_TIMES, 0, 2, 0, NULL },
+	{ HERE, OPK_SECTION_RANGES, 0, 0, 0, "a section's link is out of range" },
+	{ HERE, OPK_SECTION_RANGES, 0, 1, 0, "the image that it describes is not there" },
+	{ HERE, OPK_SECTION_RANGES, 0, 3, 0, "the image that it describes is not there" },
+	{ HERE, OPK_SECTION_RANGES, 0, 2, 1, "the image that it describes is not there" },
+	{ HERE, OPK_SECTION_TIMES, 0, 1000, 0, "the image that it describes is not there" },
+	{ HERE, OPK_SECTION_TIMES, 0, 1001, 0, "a section's link is out of range" },
+	{ HERE, OPK_SECTION_TIMES, 0, UINT32_MAX, 0, "a section's link is out of range" },
+	{ HERE, OPK_SECTION_META, 0, 2, 0, "a section names another one without need" },
+	{ HERE, OPK_SECTION_DATA, 0, 2, 0, "a section names another one without need" },
+	{ HERE, OPK_SECTION_STATS, 0, 2, 0, "a section names another one without need" },
+	{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 2, 0, NULL },
+	{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 1, 0,
+	  "it builds on a section that is not there" },
+	{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 2, 1,
+	  "it builds on a section that is not there" },
+	/* A type that a later version knows. */
+	{ HERE, 0x41414141, 0, 2, 0, NULL },
+	{ HERE, 0x41414141, 0, 1, 0, "the image that it describes is not there" },
+	{ HERE, 0x41414141, 16, 1, 0, NULL },
+	{ HERE, 0x41414141, 0, 2000, 0, "a section's link is out of range" },
+};
 
 /* An image, four bytes of another type, and a section that names one of them, or none. */
-START_TEST(hostile_links)
+CTX_TEST_EACH(hostile_links, hostile_links_rows)
 {
-	static const struct {
-		struct here here;
-		uint32_t type, flags, distance, change;
-		const char *wanted; /* NULL: good */
-	} rows[] = {
-		{ HERE, OPK_SECTION_RANGES, 0, 2, 0, NULL },
-		{ HERE, OPK_SECTION_TIMES, 0, 2, 0, NULL },
-		{ HERE, OPK_SECTION_RANGES, 0, 0, 0, "a section's link is out of range" },
-		{ HERE, OPK_SECTION_RANGES, 0, 1, 0, "the image that it describes is not there" },
-		{ HERE, OPK_SECTION_RANGES, 0, 3, 0, "the image that it describes is not there" },
-		{ HERE, OPK_SECTION_RANGES, 0, 2, 1, "the image that it describes is not there" },
-		{ HERE, OPK_SECTION_TIMES, 0, 1000, 0, "the image that it describes is not there" },
-		{ HERE, OPK_SECTION_TIMES, 0, 1001, 0, "a section's link is out of range" },
-		{ HERE, OPK_SECTION_TIMES, 0, UINT32_MAX, 0, "a section's link is out of range" },
-		{ HERE, OPK_SECTION_META, 0, 2, 0, "a section names another one without need" },
-		{ HERE, OPK_SECTION_DATA, 0, 2, 0, "a section names another one without need" },
-		{ HERE, OPK_SECTION_STATS, 0, 2, 0, "a section names another one without need" },
-		{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 2, 0, NULL },
-		{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 1, 0,
-		  "it builds on a section that is not there" },
-		{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 2, 1,
-		  "it builds on a section that is not there" },
-		/* A type that a later version knows. */
-		{ HERE, 0x41414141, 0, 2, 0, NULL },
-		{ HERE, 0x41414141, 0, 1, 0, "the image that it describes is not there" },
-		{ HERE, 0x41414141, 16, 1, 0, NULL },
-		{ HERE, 0x41414141, 0, 2000, 0, "a section's link is out of range" },
+	struct opk_section section = {
+		.type = row->type,
+		.flags = row->flags,
+		.stored_size = 8,
+		.plain_size = 8,
+		.crc = opk_crc32(0, "12345678", 8),
+		.distance = row->distance,
 	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_file) *file = NULL;
+	struct image image;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_section section = {
-			.type = rows[i].type,
-			.flags = rows[i].flags,
-			.stored_size = 8,
-			.plain_size = 8,
-			.crc = opk_crc32(0, "12345678", 8),
-			.distance = rows[i].distance,
-		};
-		struct opk_file *file = NULL;
-		struct image image;
-		int code;
-
-		begin_image(&image);
-		put(&image, OPK_SECTION_DATA, "an image", 8);
-		put(&image, OPK_SECTION_CONFIG, "1234", 4);
-		section.linked_crc = crc_back(&image, 2) + rows[i].change;
-		put_raw(&image, &section, 0, "12345678", 8);
-		put_end(&image);
-		write_image(&image);
-		code = opk_file_open(&file, ctx, path);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "%d %s", code,
-		       errors_of(ctx));
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "got %s",
-		       errors_of(ctx));
-		opk_file_free(file);
-	}
-	opk_ctx_free(ctx);
+	begin_image(&image);
+	put(&image, OPK_SECTION_DATA, "an image", 8);
+	put(&image, OPK_SECTION_CONFIG, "1234", 4);
+	section.linked_crc = crc_back(&image, 2) + row->change;
+	put_raw(&image, &section, 0, "12345678", 8);
+	put_end(&image);
+	write_image(&image);
+	ck_row_ends(row, ctx, opk_file_open(&file, ctx, path), row->wanted ? OPK_EINPUT : OPK_OK,
+	            row->wanted);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	struct opk_section section;
+	const char *wanted; /* NULL: sound */
+} huge_sections_rows[] = {
+	{ HERE,
+	  { .flags = OPK_SECTION_DEFLATED,
+	    .stored_size = (uint64_t)8 << 20,
+	    .plain_size = (uint64_t)4 << 30 },
+	  NULL },
+	{ HERE,
+	  { .flags = OPK_SECTION_DEFLATED,
+	    .stored_size = (uint64_t)8 << 20,
+	    .plain_size = ((uint64_t)4 << 30) + 1 },
+	  "a section of more than 4 GiB" },
+	{ HERE,
+	  { .flags = OPK_SECTION_DEFLATED,
+	    .stored_size = (uint64_t)1 << 40,
+	    .plain_size = (uint64_t)1 << 50 },
+	  "a section of more than 4 GiB" },
+	{ HERE,
+	  { .stored_size = (uint64_t)5 << 30, .plain_size = (uint64_t)5 << 30 },
+	  "a section of more than 4 GiB" },
+	{ HERE,
+	  { .flags = OPK_SECTION_DEFLATED,
+	    .stored_size = 1 << 20,
+	    .plain_size = (uint64_t)4 << 30 },
+	  "a section claims an impossible length" },
+};
 
 /* What claims more than is ever decoded. */
-START_TEST(huge_sections)
+TEST_EACH(huge_sections, huge_sections_rows)
 {
-	static const struct {
-		struct here here;
-		struct opk_section section;
-		const char *wanted; /* NULL: sound */
-	} rows[] = {
-		{ HERE,
-		  { .flags = OPK_SECTION_DEFLATED,
-		    .stored_size = (uint64_t)8 << 20,
-		    .plain_size = (uint64_t)4 << 30 },
-		  NULL },
-		{ HERE,
-		  { .flags = OPK_SECTION_DEFLATED,
-		    .stored_size = (uint64_t)8 << 20,
-		    .plain_size = ((uint64_t)4 << 30) + 1 },
-		  "a section of more than 4 GiB" },
-		{ HERE,
-		  { .flags = OPK_SECTION_DEFLATED,
-		    .stored_size = (uint64_t)1 << 40,
-		    .plain_size = (uint64_t)1 << 50 },
-		  "a section of more than 4 GiB" },
-		{ HERE,
-		  { .stored_size = (uint64_t)5 << 30, .plain_size = (uint64_t)5 << 30 },
-		  "a section of more than 4 GiB" },
-		{ HERE,
-		  { .flags = OPK_SECTION_DEFLATED,
-		    .stored_size = 1 << 20,
-		    .plain_size = (uint64_t)4 << 30 },
-		  "a section claims an impossible length" },
-	};
+	const char *flaw = opk_section_flaw(&row->section);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *flaw = opk_section_flaw(&rows[i].section);
-
-		ck_row(&rows[i], rows[i].wanted ? flaw && !strcmp(flaw, rows[i].wanted) : !flaw,
-		       "%s", flaw ? flaw : "sound");
-	}
+	ck_row(row, row->wanted ? flaw && !strcmp(flaw, row->wanted) : !flaw, "%s",
+	       flaw ? flaw : "sound");
 }
-END_TEST
 
-START_TEST(hostile_end_sections)
+static const struct {
+	struct here here;
+	uint32_t count, crc_change, payload_crc_change, flags;
+	uint64_t stored;
+	const char *wanted;
+} hostile_end_sections_rows[] = {
+	{ HERE, 1, 0, 0, 0, 8, NULL },
+	{ HERE, 0, 0, 0, 0, 8, "sections are missing or were moved" },
+	{ HERE, 2, 0, 0, 0, 8, "sections are missing or were moved" },
+	{ HERE, 1, 1, 0, 0, 8, "sections are missing or were moved" },
+	{ HERE, 1, 0, 1, 0, 8, "the end section is damaged" },
+	{ HERE, 1, 0, 0, DEFLATED, 8, "the end section is damaged" },
+	{ HERE, 1, 0, 0, 16, 8, "the end section is damaged" },
+	{ HERE, 1, 0, 0, 0, 0, "the end section is damaged" },
+	{ HERE, 1, 0, 0, 0, 16, "the end section is damaged" },
+};
+
+CTX_TEST_EACH(hostile_end_sections, hostile_end_sections_rows)
 {
-	static const struct {
-		struct here here;
-		uint32_t count, crc_change, payload_crc_change, flags;
-		uint64_t stored;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, 1, 0, 0, 0, 8, NULL },
-		{ HERE, 0, 0, 0, 0, 8, "sections are missing or were moved" },
-		{ HERE, 2, 0, 0, 0, 8, "sections are missing or were moved" },
-		{ HERE, 1, 1, 0, 0, 8, "sections are missing or were moved" },
-		{ HERE, 1, 0, 1, 0, 8, "the end section is damaged" },
-		{ HERE, 1, 0, 0, DEFLATED, 8, "the end section is damaged" },
-		{ HERE, 1, 0, 0, 16, 8, "the end section is damaged" },
-		{ HERE, 1, 0, 0, 0, 0, "the end section is damaged" },
-		{ HERE, 1, 0, 0, 0, 16, "the end section is damaged" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_section end = { .type = OPK_SECTION_END,
+		                   .flags = row->flags,
+		                   .stored_size = row->stored,
+		                   .plain_size = row->stored };
+	uint32_t payload[4] = { row->count };
+	struct image image;
+	bool complete;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_section end = { .type = OPK_SECTION_END,
-			                   .flags = rows[i].flags,
-			                   .stored_size = rows[i].stored,
-			                   .plain_size = rows[i].stored };
-		uint32_t payload[4] = { rows[i].count };
-		struct image image;
-		bool complete;
-		int code;
-
-		begin_image(&image);
-		put(&image, OPK_SECTION_META, "{}", 2);
-		payload[1] = image.crc ^ rows[i].crc_change;
-		end.crc = opk_crc32(0, payload, 8) ^ rows[i].payload_crc_change;
-		put_raw(&image, &end, 0, payload, rows[i].stored);
-		write_image(&image);
-		code = read_all(ctx, &complete);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
-		ck_row(&rows[i], complete == !rows[i].wanted, "complete %d", complete);
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "got %s",
-		       errors_of(ctx));
-	}
-	opk_ctx_free(ctx);
+	begin_image(&image);
+	put(&image, OPK_SECTION_META, "{}", 2);
+	payload[1] = image.crc ^ row->crc_change;
+	end.crc = opk_crc32(0, payload, 8) ^ row->payload_crc_change;
+	put_raw(&image, &end, 0, payload, row->stored);
+	write_image(&image);
+	code = read_all(ctx, &complete);
+	ck_row(row, code == (row->wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+	ck_row(row, complete == !row->wanted, "complete %d", complete);
+	ck_row(row, !code || strstr(errors_of(ctx), row->wanted), "got %s", errors_of(ctx));
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *bytes;
+	size_t size, plain;
+	uint32_t crc_change;
+	const char *wanted;
+} hostile_payloads_rows[] = {
+	{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 3, 0, NULL },
+	{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 3, 1, "its CRC-32 differs" },
+	{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 2, 0, "differs from the one stated" },
+	{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 4, 0, "differs from the one stated" },
+	{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 0, 0, "compressed data is damaged" },
+	{ HERE, "x\x9cKLJ\6\0\2M\1'?", 12, 3, 0, "differs from the one stated" },
+	{ HERE, "x\x9cKLJ\6\0\2M\1", 10, 3, 0, "compressed data is damaged" },
+	{ HERE, "x\x9cKLJ\6\0\2M\1(", 11, 3, 0, "compressed data is damaged" },
+	{ HERE, "x\x9d", 2, 3, 0, "compressed data is damaged" },
+	{ HERE, "garbage!", 8, 3, 0, "compressed data is damaged" },
+	{ HERE, "x\xbb\0\0\0\1", 6, 3, 0, "compressed data is damaged" },
+	{ HERE, "", 0, 0, 0, "compressed data is damaged" },
+};
 
 /* Sections whose headers are sound and whose payload is not. */
-START_TEST(hostile_payloads)
+CTX_TEST_EACH(hostile_payloads, hostile_payloads_rows)
 {
-	static const struct {
-		struct here here;
-		const char *bytes;
-		size_t size, plain;
-		uint32_t crc_change;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 3, 0, NULL },
-		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 3, 1, "its CRC-32 differs" },
-		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 2, 0, "differs from the one stated" },
-		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 4, 0, "differs from the one stated" },
-		{ HERE, "x\x9cKLJ\6\0\2M\1'", 11, 0, 0, "compressed data is damaged" },
-		{ HERE, "x\x9cKLJ\6\0\2M\1'?", 12, 3, 0, "differs from the one stated" },
-		{ HERE, "x\x9cKLJ\6\0\2M\1", 10, 3, 0, "compressed data is damaged" },
-		{ HERE, "x\x9cKLJ\6\0\2M\1(", 11, 3, 0, "compressed data is damaged" },
-		{ HERE, "x\x9d", 2, 3, 0, "compressed data is damaged" },
-		{ HERE, "garbage!", 8, 3, 0, "compressed data is damaged" },
-		{ HERE, "x\xbb\0\0\0\1", 6, 3, 0, "compressed data is damaged" },
-		{ HERE, "", 0, 0, 0, "compressed data is damaged" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	uint32_t crc = opk_crc32(0, row->bytes, row->size) ^ row->crc_change;
+	struct opk_section section = { .type = OPK_SECTION_CONFIG,
+		                       .flags = DEFLATED,
+		                       .stored_size = row->size,
+		                       .plain_size = row->plain,
+		                       .crc = crc };
+	opk_autofree void *data = NULL;
+	freed(opk_file) *file = NULL;
+	struct image image;
+	size_t size;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		uint32_t crc = opk_crc32(0, rows[i].bytes, rows[i].size) ^ rows[i].crc_change;
-		struct opk_section section = { .type = OPK_SECTION_CONFIG,
-			                       .flags = DEFLATED,
-			                       .stored_size = rows[i].size,
-			                       .plain_size = rows[i].plain,
-			                       .crc = crc };
-		opk_autofree void *data = NULL;
-		struct opk_file *file;
-		struct image image;
-		size_t size;
-		int code;
-
-		begin_image(&image);
-		put_raw(&image, &section, 0, rows[i].bytes, rows[i].size);
-		put_end(&image);
-		write_image(&image);
-		file = open_file(ctx);
-		code = opk_file_read(&data, &size, ctx, file, 0);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "got %s",
-		       errors_of(ctx));
-		ck_row(&rows[i], code || !strcmp(data, "abc"), "got %s", (char *)data);
-		ck_row(&rows[i], !code == (data != NULL), "data %p", data);
-		opk_file_free(file);
-	}
-	opk_ctx_free(ctx);
+	begin_image(&image);
+	put_raw(&image, &section, 0, row->bytes, row->size);
+	put_end(&image);
+	write_image(&image);
+	file = open_file(ctx);
+	code = opk_file_read(&data, &size, ctx, file, 0);
+	ck_row_ends(row, ctx, code, row->wanted ? OPK_EINPUT : OPK_OK, row->wanted);
+	ck_row(row, code || !strcmp(data, "abc"), "got %s", (char *)data);
+	ck_row(row, !code == (data != NULL), "data %p", data);
 }
-END_TEST
 
-START_TEST(not_a_file)
+static const struct {
+	struct here here;
+	const char *path, *wanted;
+} not_a_file_rows[] = {
+	{ HERE, "/nowhere/x.opk", "/nowhere/x.opk: can't open: No such file" },
+	{ HERE, "/dev/null", "/dev/null: not a regular file" },
+	{ HERE, "/tmp", "/tmp: is a folder; the recordings in it are /tmp/*.opk" },
+};
+
+CTX_TEST_EACH(not_a_file, not_a_file_rows)
 {
-	static const struct {
-		struct here here;
-		const char *path, *wanted;
-	} rows[] = {
-		{ HERE, "/nowhere/x.opk", "/nowhere/x.opk: can't open: No such file" },
-		{ HERE, "/dev/null", "/dev/null: not a regular file" },
-		{ HERE, "/tmp", "/tmp: is a folder; the recordings in it are /tmp/*.opk" },
-	};
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_file *file = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		ck_row(&rows[i], opk_file_open(&file, ctx, rows[i].path) == OPK_EINPUT, "opens");
-		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "got %s", errors_of(ctx));
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, opk_file_open(&file, ctx, row->path) == OPK_EINPUT, "opens");
+	ck_row(row, strstr(errors_of(ctx), row->wanted), "got %s", errors_of(ctx));
 }
-END_TEST
 
 /* Nobody writes to this pipe: who opens it like a file waits forever. */
-START_TEST(pipe_is_no_opk_file)
+CTX_TEST(pipe_is_no_opk_file)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_file *file = NULL;
 
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_code(ctx, opk_file_open(&file, ctx, path), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "not a regular file"));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, opk_file_open(&file, ctx, path), OPK_EINPUT, "not a regular file");
 }
-END_TEST
 
 /* ---- damage ----------------------------------------------------------------------------- */
 
-START_TEST(truncated_anywhere)
+CTX_TEST(truncated_anywhere)
 {
-	struct opk_ctx *ctx = new_ctx();
 	size_t whole = write_sample(ctx), sections = 5;
 
 	for (size_t size = whole; size-- > 0;) {
-		struct opk_file *file = NULL;
+		freed(opk_file) *file = NULL;
 		bool complete = true;
 		int code;
 
@@ -398,16 +352,12 @@ START_TEST(truncated_anywhere)
 		ck_assert_uint_le(opk_file_section_count(file), sections);
 		ck_assert_uint_eq(opk_file_size(file), size);
 		sections = opk_file_section_count(file);
-		opk_file_free(file);
 	}
 	ck_assert_uint_eq(sections, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(every_bit_flip_is_noticed)
+CTX_TEST(every_bit_flip_is_noticed)
 {
-	struct opk_ctx *ctx = new_ctx();
 	size_t size = write_sample(ctx);
 	opk_autofree uint8_t *bytes = NULL;
 	size_t got;
@@ -428,9 +378,7 @@ START_TEST(every_bit_flip_is_noticed)
 	write_bytes(bytes, size);
 	ck_ok(ctx, read_all(ctx, &complete));
 	ck_assert(complete);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* One byte each, padded, after a header: all sections of this file are equally long. */
 enum { HEAD = 16, SECTION = 56 };
@@ -458,7 +406,7 @@ static const uint8_t *section_of(const uint8_t *bytes, char letter)
 }
 
 /* The file has sections a, b and c, and its end, E; each row puts them into another order. */
-START_TEST(sections_moved)
+CTX_TEST(sections_moved)
 {
 	static const char moved[] = "sections are missing or were moved";
 	static const char more[] = "there is more after the end section";
@@ -485,12 +433,10 @@ START_TEST(sections_moved)
 		{ HERE, "cccE", "", moved },
 	};
 	uint8_t bytes[HEAD + 4 * SECTION];
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autobuf struct opk_buf buf = { 0 };
 		bool complete;
-		int code;
 
 		write_letters(ctx, bytes);
 		opk_buf_add(&buf, bytes, HEAD);
@@ -498,15 +444,11 @@ START_TEST(sections_moved)
 			opk_buf_add(&buf, section_of(bytes, *c), SECTION);
 		opk_buf_add_text(&buf, rows[i].tail);
 		write_bytes(buf.data, buf.size);
-		code = read_all(ctx, &complete);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "got %s",
-		       errors_of(ctx));
+		ck_row_ends(&rows[i], ctx, read_all(ctx, &complete),
+		            rows[i].wanted ? OPK_EINPUT : OPK_OK, rows[i].wanted);
 		ck_row(&rows[i], complete == !rows[i].wanted, "complete %d", complete);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- rows that take almost no bytes ----------------------------------------------------- */
 
@@ -583,25 +525,22 @@ static const struct {
 	{ HERE, OPK_SECTION_RANGES, 8, 1000, 30000, "those before it would take" },
 };
 
-START_TEST(many_rows_in_few_bytes)
+CTX_TEST_EACH(many_rows_in_few_bytes, many_rows)
 {
-	struct squeezed table = { .type = many_rows[_i].type }, data = { .type = OPK_SECTION_DATA };
+	struct squeezed table = { .type = row->type }, data = { .type = OPK_SECTION_DATA };
 	opk_autofree uint8_t *zeros = opk_alloc(IMAGE_SIZE);
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_segment *segments;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	struct image image;
 	size_t count;
-	int code;
 
 	squeeze(&data, ctx, &(struct opk_buf){ .data = zeros, .size = IMAGE_SIZE });
 	begin_image(&image);
 	put(&image, OPK_SECTION_META, good_meta, strlen(good_meta));
-	for (size_t i = 0; i < many_rows[_i].sections; i++) {
-		if (!table.bytes || many_rows[_i].length) {
+	for (size_t i = 0; i < row->sections; i++) {
+		if (!table.bytes || row->length) {
 			free(table.bytes);
-			squeeze_rows(&table, ctx, i * many_rows[_i].rows, many_rows[_i].rows,
-			             many_rows[_i].length);
+			squeeze_rows(&table, ctx, i * row->rows, row->rows, row->length);
 		}
 		put_squeezed(&image, &data);
 		put_squeezed(&image, &table);
@@ -611,34 +550,8 @@ START_TEST(many_rows_in_few_bytes)
 	free(table.bytes);
 	free(data.bytes);
 	file = open_file(ctx);
-	code = opk_file_segments(&segments, &count, ctx, file);
-	ck_row(&many_rows[_i], code == (many_rows[_i].wanted ? OPK_EINPUT : OPK_OK), "code %d: %s",
-	       code, errors_of(ctx));
-	ck_row(&many_rows[_i], !code || strstr(errors_of(ctx), many_rows[_i].wanted), "%s",
-	       errors_of(ctx));
-	opk_file_free(file);
-	opk_ctx_free(ctx);
+	ck_row_ends(row, ctx, opk_file_segments(&segments, &count, ctx, file),
+	            row->wanted ? OPK_EINPUT : OPK_OK, row->wanted);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("hostile");
-	TCase *tests = add_case(suite, "hostile");
-
-	tcase_add_test(tests, hostile_file_headers);
-	tcase_add_test(tests, hostile_sections);
-	tcase_add_test(tests, hostile_links);
-	tcase_add_test(tests, huge_sections);
-	tcase_add_test(tests, hostile_end_sections);
-	tcase_add_test(tests, hostile_payloads);
-	tcase_add_test(tests, not_a_file);
-	tcase_add_test(tests, truncated_anywhere);
-	tcase_add_test(tests, every_bit_flip_is_noticed);
-	tcase_add_test(tests, sections_moved);
-	tcase_add_loop_test(tests, many_rows_in_few_bytes, 0, COUNT(many_rows) - !is_long());
-	tests = add_case(suite, "pipe");
-	tcase_set_timeout(tests, 4);
-	tcase_add_test(tests, pipe_is_no_opk_file);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -43,7 +43,7 @@ static void write_sections(struct opk_ctx *ctx, const char *sections, bool compl
 	static const struct opk_stats stats = { .launches = 6 };
 	struct opk_range ranges[9];
 	struct opk_time times[9];
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 	size_t row = 0, time = 0;
 
 	unlink(path_of());
@@ -74,7 +74,6 @@ static void write_sections(struct opk_ctx *ctx, const char *sections, bool compl
 	}
 	if (complete)
 		ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
 
 /* ---- filters ---------------------------------------------------------------------------- */
@@ -82,13 +81,11 @@ static void write_sections(struct opk_ctx *ctx, const char *sections, bool compl
 static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct opk_ctx *ctx,
                     const char *condition, size_t workers)
 {
-	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_options options = OPTIONS(options, .where = &condition,
+	                                          .where_count = condition != NULL,
+	                                          .workers = workers, .allow_incomplete = true);
 
-	options.where = &condition;
-	options.where_count = condition != NULL;
 	ctx->timeout_s = 20;
-	options.workers = workers;
-	options.allow_incomplete = true;
 	ck_ok(ctx, opk_file_open(file, ctx, path_of()));
 	return opk_eval_file(out, ctx, *file, &options);
 }
@@ -118,17 +115,15 @@ static void list_rows(char *out, size_t size, struct opk_ctx *ctx,
 static void list_all(char *out, size_t size, struct opk_ctx *ctx, const char *condition,
                      const struct opk_filter *judge, size_t workers)
 {
-	struct opk_evaluation *evaluation;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
 
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, condition, workers));
 	list_rows(out, size, ctx, evaluation, judge);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
 }
 
 /* Where some rows are not evaluated, all others are as ever. */
-START_TEST(same_rows)
+TEST(same_rows)
 {
 	static const struct {
 		struct here here;
@@ -153,9 +148,9 @@ START_TEST(same_rows)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		for (size_t j = 0; j < 9; j++) {
 			const char *text = conditions[rows[i].samples][j];
-			struct opk_ctx *ctx = fake_ctx();
+			freed(opk_ctx) *ctx = fake_ctx();
 			char wanted[2000], got[2000];
-			struct opk_filter *filter;
+			freed(opk_filter) *filter = NULL;
 
 			fake.image_is_pm = rows[i].samples;
 			write_sections(ctx, rows[i].sections, !rows[i].incomplete);
@@ -167,54 +162,40 @@ START_TEST(same_rows)
 				       "%s, %zu workers:\n%sinstead of\n%s", text, workers, got,
 				       wanted);
 			}
-			opk_filter_free(filter);
-			opk_ctx_free(ctx);
 		}
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *sections, *condition;
+	bool harmless;
+} no_needless_values_rows[] = {
+	{ HERE, "DR3DR3", "kernel=k3", true },       { HERE, "DR3DR3", "kernel=k4", false },
+	{ HERE, "DR3DR3", "kernel=no", true },       { HERE, "DDR3", "kernel=k0", true },
+	{ HERE, "DDR3", "kernel=k1", false },        { HERE, "DD", "range=outer/range2", true },
+	{ HERE, "DD", "range=outer/range1", false }, { HERE, "DR3", "range=odd", false },
+	{ HERE, "DR3", "range=outer/range2", true },
+};
 
 /* The second range of each image is one that ends the child, whoever evaluates it. */
-START_TEST(no_needless_values)
+FAKE_TEST_EACH(no_needless_values, no_needless_values_rows)
 {
-	static const struct {
-		struct here here;
-		const char *sections, *condition;
-		bool harmless;
-	} rows[] = {
-		{ HERE, "DR3DR3", "kernel=k3", true },
-		{ HERE, "DR3DR3", "kernel=k4", false },
-		{ HERE, "DR3DR3", "kernel=no", true },
-		{ HERE, "DDR3", "kernel=k0", true },
-		{ HERE, "DDR3", "kernel=k1", false },
-		{ HERE, "DD", "range=outer/range2", true },
-		{ HERE, "DD", "range=outer/range1", false },
-		{ HERE, "DR3", "range=odd", false },
-		{ HERE, "DR3", "range=outer/range2", true },
-	};
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_evaluation *evaluation = NULL;
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_file *file;
-		int code;
-
-		write_sections(ctx, rows[i].sections, true);
-		fake.evaluate_at = 1;
-		fake.evaluate_deed = FAKE_SEGFAULTS;
-		code = evaluate(&evaluation, &file, ctx, rows[i].condition, 1);
-		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s",
-		       rows[i].condition, errors_of(ctx));
-		opk_evaluation_free(evaluation);
-		opk_file_free(file);
-		opk_ctx_free(ctx);
-	}
+	write_sections(ctx, row->sections, true);
+	fake.evaluate_at = 1;
+	fake.evaluate_deed = FAKE_SEGFAULTS;
+	code = evaluate(&evaluation, &file, ctx, row->condition, 1);
+	ck_row(row, code == (row->harmless ? OPK_OK : OPK_EINPUT), "%s: %s", row->condition,
+	       errors_of(ctx));
 }
-END_TEST
 
 /* Flips a bit of the payload of the n-th image. */
 static void damage_image(struct opk_ctx *ctx, size_t n)
 {
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	int fd = open(path_of(), O_RDWR);
 	char byte;
 
@@ -229,11 +210,10 @@ static void damage_image(struct opk_ctx *ctx, size_t n)
 		ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
 	}
 	close(fd);
-	opk_file_free(file);
 }
 
 /* Damage where nothing is wanted does not show; where something is, it does. */
-START_TEST(no_needless_images)
+TEST(no_needless_images)
 {
 	static const struct {
 		struct here here;
@@ -253,9 +233,9 @@ START_TEST(no_needless_images)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_evaluation *evaluation = NULL;
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_file *file;
+		freed(opk_ctx) *ctx = fake_ctx();
+		freed(opk_file) *file = NULL;
+		freed(opk_evaluation) *evaluation = NULL;
 		int code;
 
 		write_sections(ctx, rows[i].sections, true);
@@ -264,24 +244,18 @@ START_TEST(no_needless_images)
 		ck_row(&rows[i], code == (rows[i].harmless ? OPK_OK : OPK_EINPUT), "%s: %s",
 		       rows[i].condition, errors_of(ctx));
 		ck_row(&rows[i], !evaluation || opk_evaluation_row_count(evaluation) == 6, "rows");
-		opk_evaluation_free(evaluation);
-		opk_file_free(file);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* Statistics are over rows that are wanted, and cost no images without any. */
-START_TEST(statistics_of_some)
+FAKE_TEST(statistics_of_some)
 {
 	static const char *const text = "device=0";
-	struct opk_aggregate_options options = OPK_INIT(options);
-	struct opk_evaluation *evaluation;
-	struct opk_aggregate *statistics;
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_file *file;
+	struct opk_aggregate_options options = OPTIONS(options, .key = "device");
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	freed(opk_aggregate) *statistics = NULL;
 
-	options.key = "device";
 	write_sections(ctx, "DR3DR3", true);
 	damage_image(ctx, 1);
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, text, 1));
@@ -291,22 +265,16 @@ START_TEST(statistics_of_some)
 	ck_assert_uint_eq(opk_aggregate_get(statistics, 0)->range.count, 3);
 	ck_assert(opk_aggregate_get(statistics, 0)->columns[0].sum == 301.5);
 	ck_assert(opk_aggregate_get(statistics, 0)->columns[0].max == 200.5);
-	opk_aggregate_free(statistics);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Chip and names are judged where no image is looked at, too. */
-START_TEST(nothing_wanted)
+FAKE_TEST(nothing_wanted)
 {
 	static const char *const text = "kernel=no", *const unknown = "fake__no.sum";
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_evaluation *evaluation;
-	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_row *row;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	write_sections(ctx, "DR3", true);
 	ck_ok(ctx, evaluate(&evaluation, &file, ctx, text, 0));
@@ -319,48 +287,39 @@ START_TEST(nothing_wanted)
 	options.where_count = 1;
 	options.metrics = &unknown;
 	options.metric_count = 1;
-	ck_code(ctx, opk_eval_file(&evaluation, ctx, file, &options), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "fake__no.sum"), "%s", errors_of(ctx));
-	opk_file_free(file);
-	opk_ctx_free(ctx);
+	ck_fails(ctx, opk_eval_file(&evaluation, ctx, file, &options), OPK_EUSAGE, "fake__no.sum");
 }
-END_TEST
 
 /* One row less here and one more there are not each other's. */
-START_TEST(tables_of_other_images)
+TEST(tables_of_other_images)
 {
 	static const char *const sections[] = { "DR2DR4", "DR4DR2", "DT2DT4" };
 
 	for (size_t i = 0; i < COUNT(sections); i++) {
 		struct opk_evaluation *evaluation;
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_file *file;
+		freed(opk_ctx) *ctx = fake_ctx();
+		freed(opk_file) *file = NULL;
 
 		fake.image_is_pm = strchr(sections[i], 'T') != NULL;
 		write_sections(ctx, sections[i], true);
-		ck_code(ctx, evaluate(&evaluation, &file, ctx, NULL, 0), OPK_EINPUT);
-		ck_assert_msg(told(ctx, fake.image_is_pm ? "times of 2 samples, and 3 samples"
-		                                         : " rows for 3 ranges"),
-		              "%s", errors_of(ctx));
-		opk_file_free(file);
-		opk_ctx_free(ctx);
+		ck_fails(ctx, evaluate(&evaluation, &file, ctx, NULL, 0), OPK_EINPUT,
+		         fake.image_is_pm ? "times of 2 samples, and 3 samples"
+		                          : " rows for 3 ranges");
 	}
 }
-END_TEST
 
-START_TEST(out_of_memory)
+FAKE_TEST(out_of_memory)
 {
 	static const char *const text = "kernel=k4";
 	const struct opk_segment *segments;
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_filter *filter;
+	freed(opk_filter) *filter = NULL;
 	long n = 0;
 	int code;
 
 	write_sections(ctx, "DR3T3DR3", true);
 	ck_ok(ctx, opk_filter_new(&filter, ctx, &text, 1));
 	do {
-		struct opk_file *file = NULL;
+		freed(opk_file) *file = NULL;
 		bool *unwanted = NULL;
 		size_t count;
 
@@ -376,27 +335,7 @@ START_TEST(out_of_memory)
 		ck_assert(code == (n ? OPK_ENOMEM : OPK_OK));
 		ck_assert(code || (count == 2 && unwanted[0] && !unwanted[1]));
 		free(unwanted);
-		opk_file_free(file);
 	} while (n);
-	opk_filter_free(filter);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("image rows");
-	TCase *tests = tcase_create("image rows");
-
-	tcase_set_timeout(tests, 120);
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, same_rows);
-	tcase_add_test(tests, no_needless_values);
-	tcase_add_test(tests, no_needless_images);
-	tcase_add_test(tests, statistics_of_some);
-	tcase_add_test(tests, nothing_wanted);
-	tcase_add_test(tests, tables_of_other_images);
-	tcase_add_test(tests, out_of_memory);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -19,8 +19,8 @@ struct wanted {
 static void check_rows(struct opk_ctx *ctx, const char *name, const struct wanted *wanted,
                        size_t count)
 {
-	struct opk_evaluation *evaluation;
-	struct opk_file *file = open_file(ctx, name);
+	freed(opk_file) *file = open_file(ctx, name);
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
 
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
@@ -36,8 +36,6 @@ static void check_rows(struct opk_ctx *ctx, const char *name, const struct wante
 			                      : row->values[j] == wanted[i].values[j],
 			              "%s, row %zu, metric %zu: %g", name, i, j, row->values[j]);
 	}
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
 }
 
 static const struct wanted all_rows[] = {
@@ -50,20 +48,18 @@ static const struct wanted all_rows[] = {
 
 static int trim(struct opk_ctx *ctx, const char *from, const char *to)
 {
-	struct opk_file *file = open_file(ctx, from);
+	freed(opk_file) *file = open_file(ctx, from);
 	char *path = strdup(in_folder(to));
 	int code = opk_trim(ctx, file, path);
 
 	free(path);
-	opk_file_free(file);
 	return code;
 }
 
-START_TEST(trimmed)
+FAKE_TEST(trimmed)
 {
 	static const struct recording recording = { .ranges = plain };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	put("in.opk", &recording);
 	ck_ok(ctx, trim(ctx, "in.opk", "out.opk"));
@@ -73,16 +69,12 @@ START_TEST(trimmed)
 	for (size_t i = 0; i < opk_file_section_count(file); i++)
 		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
 			ck_assert_uint_lt(opk_file_section(file, i)->plain_size, FAKE_IMAGE_SIZE);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Without free slots nothing is made, and only the metadata say that the file was trimmed. */
-START_TEST(nothing_to_trim)
+FAKE_TEST(nothing_to_trim)
 {
 	static const struct recording recording = { .ranges = plain };
-	struct opk_ctx *ctx = fake_ctx();
 	opk_autofree void *in = NULL, *out = NULL;
 	size_t in_size, out_size;
 
@@ -95,25 +87,19 @@ START_TEST(nothing_to_trim)
 	ck_ok(ctx, opk_read_file(&out, &out_size, ctx, in_folder("out.opk")));
 	ck_assert_uint_eq(in_size, out_size);
 	ck_assert(!memcmp(in, out, in_size));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(trimmed_samples)
+FAKE_TEST(trimmed_samples)
 {
 	static const struct recording recording = { .samples = true };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	fake.image_is_pm = true;
 	put("in.opk", &recording);
 	ck_ok(ctx, trim(ctx, "in.opk", "out.opk"));
 	file = open_file(ctx, "out.opk");
 	ck_assert_uint_eq(opk_file_section(file, 2)->plain_size, FAKE_IMAGE_SIZE / 2);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- split ------------------------------------------------------------------------------ */
 
@@ -135,12 +121,11 @@ static int split(struct opk_ctx *ctx, const char *by, size_t *count)
 	return code;
 }
 
-START_TEST(split_by_kernel)
+FAKE_TEST(split_by_kernel)
 {
 	static const struct recording recording = { .ranges = plain };
 	const struct wanted x[] = { all_rows[0], all_rows[2], all_rows[3], all_rows[5] };
 	const struct wanted y[] = { all_rows[1], all_rows[4] };
-	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_stats *stats;
 	struct opk_file *file;
 	size_t count;
@@ -158,14 +143,11 @@ START_TEST(split_by_kernel)
 	ck_ok(ctx, opk_file_stats(&stats, ctx, file));
 	ck_assert_ptr_null(stats);
 	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(split_by_number)
+FAKE_TEST(split_by_number)
 {
 	static const struct recording recording = { .ranges = plain };
-	struct opk_ctx *ctx = fake_ctx();
 	size_t count;
 
 	put("in.opk", &recording);
@@ -173,15 +155,12 @@ START_TEST(split_by_number)
 	ck_assert_uint_eq(count, 2);
 	check_rows(ctx, "o1", all_rows, 4);
 	check_rows(ctx, "o2", all_rows + 4, 2);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Images that stay whole need no combiner. */
-START_TEST(split_by_segment)
+FAKE_TEST(split_by_segment)
 {
 	static const struct recording recording = { .ranges = plain };
-	struct opk_ctx *ctx = fake_ctx();
 	size_t count;
 
 	put("in.opk", &recording);
@@ -190,14 +169,11 @@ START_TEST(split_by_segment)
 	ck_assert_uint_eq(count, 2);
 	check_rows(ctx, "o1", all_rows, 3);
 	check_rows(ctx, "o2", all_rows + 3, 3);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(split_samples)
+FAKE_TEST(split_samples)
 {
 	static const struct recording recording = { .samples = true };
-	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_time *times;
 	struct opk_file *file;
 	size_t count;
@@ -211,28 +187,24 @@ START_TEST(split_samples)
 	ck_assert_uint_eq(count, RANGES);
 	ck_assert_int_eq(times[2].device, 1);
 	opk_file_free(file);
-	ck_code(ctx, split(ctx, "2", &count), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "samples of one image can't be divided"), "%s", errors_of(ctx));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, split(ctx, "2", &count), OPK_EUSAGE, "samples of one image can't be divided");
 }
-END_TEST
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
 static int sum(struct opk_ctx *ctx, const char *key)
 {
-	struct opk_sum_options options = OPK_INIT(options);
+	struct opk_sum_options options = OPTIONS(options, .key = key);
 	char *in = strdup(in_folder("in.opk")), *out = strdup(in_folder("out.opk"));
 	int code;
 
-	options.key = key;
 	code = opk_sum(ctx, (const char *const *)&in, 1, &options, out);
 	free(in);
 	free(out);
 	return code;
 }
 
-START_TEST(summed_by_kernel)
+FAKE_TEST(summed_by_kernel)
 {
 	static const struct recording recording = { .ranges = plain };
 	/* x: ranges 0 and 2 of both images. */
@@ -240,9 +212,8 @@ START_TEST(summed_by_kernel)
 		{ NULL, 4, { 402, 406, 410 } },
 		{ NULL, 2, { 201, 203, 205 } },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_range *ranges;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	put("in.opk", &recording);
@@ -255,13 +226,10 @@ START_TEST(summed_by_kernel)
 	ck_assert_uint_eq(ranges[0].grid[0], 2);
 	ck_assert_uint_eq(ranges[0].duration_ns, 40);
 	ck_assert_uint_eq(ranges[1].count, 2);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Sums of sums tell how many ranges there were at first. */
-START_TEST(summed_names)
+FAKE_TEST(summed_names)
 {
 	static const struct opk_range ranges[] = {
 		RANGE("a", "", 0),
@@ -276,9 +244,8 @@ START_TEST(summed_names)
 		{ "a", 7, { 401.5, 404.5, 407.5 } },
 		{ "b", 3, { 201.5, 204.5, 207.5 } },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_range *summed;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	put("in.opk", &recording);
@@ -289,12 +256,9 @@ START_TEST(summed_names)
 	/* One duration is not known. */
 	ck_assert_uint_eq(summed[0].duration_ns, 0);
 	ck_assert_uint_eq(summed[1].duration_ns, 30);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(summed_passes)
+FAKE_TEST(summed_passes)
 {
 	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
 	static const struct wanted wanted[] = {
@@ -304,7 +268,6 @@ START_TEST(summed_passes)
 		{ NULL, 2, { NAN, 301, 303 } },
 	};
 	static const char *const kernels[] = { "x", "y", "y", "x" };
-	struct opk_ctx *ctx = fake_ctx();
 	const struct opk_range *ranges;
 	const struct opk_meta *meta;
 	struct opk_file *file;
@@ -324,19 +287,16 @@ START_TEST(summed_passes)
 	}
 	opk_file_free(file);
 	check_rows(ctx, "out.opk", wanted, COUNT(wanted));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The names of two hosts' sums are the same, and so are the numbers of their devices. */
-START_TEST(summed_passes_of_hosts)
+FAKE_TEST(summed_passes_of_hosts)
 {
 	struct opk_range ranges[2 * RANGES];
 	const struct recording recording = { .ranges = ranges, .join = "name" };
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
 
 	for (size_t i = 0; i < COUNT(ranges); i++) {
 		ranges[i] = (struct opk_range)RANGE("s", "", i < RANGES ? 1 : 2);
@@ -355,61 +315,43 @@ START_TEST(summed_passes_of_hosts)
 		ck_assert_str_eq(row->range->host, i ? "n2" : "n1");
 		ck_assert(row->values[0] == (i ? 301 : 0.5));
 	}
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(not_summed)
+static const struct {
+	struct here here;
+	struct recording recording;
+	const char *key;
+	int code;
+	const char *wanted;
+} not_summed_rows[] = {
+	{ HERE, { .ranges = plain }, "kernel,shape", OPK_OK, NULL },
+	{ HERE, { .ranges = plain, .gpus = { 2, 1 } }, "kernel", OPK_EUSAGE, "can't be summed" },
+	{ HERE, { .ranges = plain, .gpus = { 2, 1 } }, "name", OPK_OK, NULL },
+	{ HERE, { .ranges = plain, .gpus = { 1, 1 } }, "kernel", OPK_OK, NULL },
+	{ HERE,
+	  { .ranges = uneven, .join = "kernel" },
+	  "kernel",
+	  OPK_EUSAGE,
+	  "2 ranges of pass 1, and 1 of pass 2" },
+	{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
+	{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "is nothing that ranges share" },
+	{ HERE, { .ranges = plain }, "kernel,,rank", OPK_EUSAGE, "is nothing that ranges share" },
+	{ HERE, { .ranges = plain }, "launch", OPK_EUSAGE, "'launch' is nothing" },
+	{ HERE, { .samples = true }, "device", OPK_EUSAGE, "samples can't be summed" },
+};
+
+FAKE_TEST_EACH(not_summed, not_summed_rows)
 {
-	static const struct {
-		struct here here;
-		struct recording recording;
-		const char *key;
-		int code;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, { .ranges = plain }, "kernel,shape", OPK_OK, NULL },
-		{ HERE,
-		  { .ranges = plain, .gpus = { 2, 1 } },
-		  "kernel",
-		  OPK_EUSAGE,
-		  "can't be summed" },
-		{ HERE, { .ranges = plain, .gpus = { 2, 1 } }, "name", OPK_OK, NULL },
-		{ HERE, { .ranges = plain, .gpus = { 1, 1 } }, "kernel", OPK_OK, NULL },
-		{ HERE,
-		  { .ranges = uneven, .join = "kernel" },
-		  "kernel",
-		  OPK_EUSAGE,
-		  "2 ranges of pass 1, and 1 of pass 2" },
-		{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
-		{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "is nothing that ranges share" },
-		{ HERE,
-		  { .ranges = plain },
-		  "kernel,,rank",
-		  OPK_EUSAGE,
-		  "is nothing that ranges share" },
-		{ HERE, { .ranges = plain }, "launch", OPK_EUSAGE, "'launch' is nothing" },
-		{ HERE, { .samples = true }, "device", OPK_EUSAGE, "samples can't be summed" },
-	};
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		int code;
-
-		fake.image_is_pm = rows[i].recording.samples;
-		put("in.opk", &rows[i].recording);
-		code = sum(ctx, rows[i].key);
-		ck_row(&rows[i], code == rows[i].code, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], !rows[i].wanted || told(ctx, rows[i].wanted), "%s",
-		       errors_of(ctx));
-		ck_row(&rows[i], entries(false) == (code ? 1 : 2), "files are left");
-		entries(true);
-		opk_ctx_free(ctx);
-	}
+	fake.image_is_pm = row->recording.samples;
+	put("in.opk", &row->recording);
+	code = sum(ctx, row->key);
+	ck_row(row, code == row->code, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !row->wanted || told(ctx, row->wanted), "%s", errors_of(ctx));
+	ck_row(row, entries(false) == (code ? 1 : 2), "files are left");
+	entries(true);
 }
-END_TEST
 
 /* ---- failures --------------------------------------------------------------------------- */
 
@@ -424,50 +366,41 @@ static int do_all(struct opk_ctx *ctx)
 	return code ? code : sum(ctx, "kernel");
 }
 
-START_TEST(each_call_fails)
+static const struct {
+	struct here here;
+	enum fake_call call;
+	const char *symbol;
+	int wanted;
+} each_call_fails_rows[] = {
+	{ HERE, CALL(NVPW_CounterData_ExtractCounterDataPrefix), OPK_EINPUT },
+	{ HERE, CALL(NVPW_CounterData_CalculateCounterDataImageCopySize), OPK_EINPUT },
+	{ HERE, CALL(NVPW_CounterData_InitializeCounterDataImageCopy), OPK_EINPUT },
+	{ HERE, CALL(NVPW_CounterDataCombiner_Create), OPK_EINPUT },
+	{ HERE, CALL(NVPW_CounterDataCombiner_CreateRange), OPK_EINPUT },
+	{ HERE, CALL(NVPW_CounterDataCombiner_SumIntoRange), OPK_EINPUT },
+	{ HERE, CALL(cuptiPmSamplingGetCounterDataInfo), OPK_EINPUT },
+	{ HERE, CALL(cuptiProfilerHostGetRangeName), OPK_EINPUT },
+};
+
+FAKE_TEST_EACH(each_call_fails, each_call_fails_rows)
 {
 	static const struct recording recording = { .ranges = plain };
-	static const struct {
-		struct here here;
-		enum fake_call call;
-		const char *symbol;
-		int wanted;
-	} rows[] = {
-		{ HERE, CALL(NVPW_CounterData_ExtractCounterDataPrefix), OPK_EINPUT },
-		{ HERE, CALL(NVPW_CounterData_CalculateCounterDataImageCopySize), OPK_EINPUT },
-		{ HERE, CALL(NVPW_CounterData_InitializeCounterDataImageCopy), OPK_EINPUT },
-		{ HERE, CALL(NVPW_CounterDataCombiner_Create), OPK_EINPUT },
-		{ HERE, CALL(NVPW_CounterDataCombiner_CreateRange), OPK_EINPUT },
-		{ HERE, CALL(NVPW_CounterDataCombiner_SumIntoRange), OPK_EINPUT },
-		{ HERE, CALL(cuptiPmSamplingGetCounterDataInfo), OPK_EINPUT },
-		{ HERE, CALL(cuptiProfilerHostGetRangeName), OPK_EINPUT },
-	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		int code;
-
-		put("in.opk", &recording);
-		fake.status[rows[i].call] = 2;
-		code = do_all(ctx);
-		ck_row(&rows[i], code == rows[i].wanted, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], told(ctx, rows[i].symbol), "%s", errors_of(ctx));
-		ck_row(&rows[i], told(ctx, "can't trim") && told(ctx, "section 3 (DATA)"), "%s",
-		       errors_of(ctx));
-		ck_row(&rows[i], entries(false) == 1, "files are left");
-		opk_ctx_free(ctx);
-	}
+	put("in.opk", &recording);
+	fake.status[row->call] = 2;
+	ck_row_ends(row, ctx, do_all(ctx), row->wanted, row->symbol);
+	ck_row(row, told(ctx, "can't trim") && told(ctx, "section 3 (DATA)"), "%s", errors_of(ctx));
+	ck_row(row, entries(false) == 1, "files are left");
 }
-END_TEST
 
-START_TEST(crashes_are_errors)
+TEST(crashes_are_errors)
 {
 	static const enum fake_deed deeds[] = { FAKE_SEGFAULTS, FAKE_ABORTS, FAKE_EXITS,
 		                                FAKE_EXITS_HAPPY };
 	static const struct recording recording = { .ranges = plain };
 
 	for (size_t i = 0; i < COUNT(deeds); i++) {
-		struct opk_ctx *ctx = fake_ctx();
+		freed(opk_ctx) *ctx = fake_ctx();
 		size_t count;
 
 		fake.sum_deed = deeds[i];
@@ -476,16 +409,13 @@ START_TEST(crashes_are_errors)
 		ck_code(ctx, split(ctx, "kernel", &count), OPK_EINPUT);
 		ck_code(ctx, sum(ctx, "kernel"), OPK_EINPUT);
 		ck_assert_uint_eq(entries(false), 1);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* Together they fail as the first of them does alone. */
-START_TEST(many_files_that_crash)
+FAKE_TEST(many_files_that_crash)
 {
 	static const struct recording recording = { .ranges = plain };
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluations[5];
 	struct opk_file *files[5];
 
@@ -493,22 +423,19 @@ START_TEST(many_files_that_crash)
 	for (size_t i = 0; i < COUNT(files); i++)
 		files[i] = open_file(ctx, "in.opk");
 	fake.evaluate_deed = FAKE_SEGFAULTS;
-	ck_code(ctx, opk_eval_files(evaluations, ctx, files, COUNT(files), NULL), OPK_EINPUT);
-	ck_assert_msg(told(ctx, "crashed on these bytes") && told(ctx, "in.opk"), "%s",
-	              errors_of(ctx));
+	ck_fails(ctx, opk_eval_files(evaluations, ctx, files, COUNT(files), NULL), OPK_EINPUT,
+	         "crashed on these bytes");
+	ck_assert(told(ctx, "in.opk"));
 	for (size_t i = 0; i < COUNT(files); i++) {
 		ck_assert_ptr_null(evaluations[i]);
 		opk_file_free(files[i]);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A byte of any section is not what it was: nothing of it reaches NVIDIA's code. */
-START_TEST(damage_is_found_before)
+FAKE_TEST(damage_is_found_before)
 {
 	static const struct recording recording = { .ranges = plain };
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_file *file;
 	uint64_t offset;
 	FILE *out;
@@ -523,47 +450,39 @@ START_TEST(damage_is_found_before)
 	fclose(out);
 	fake.sum_deed = FAKE_ABORTS;
 	fake.status[FAKE_cuptiPmSamplingGetCounterDataInfo] = 999;
-	ck_code(ctx, trim(ctx, "in.opk", "out.opk"), OPK_EINPUT);
-	ck_assert_msg(told(ctx, "CRC-32") && !told(ctx, "999"), "%s", errors_of(ctx));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, trim(ctx, "in.opk", "out.opk"), OPK_EINPUT, "CRC-32");
+	ck_assert(!told(ctx, "999"));
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	struct recording recording;
+	size_t populated;
+	const char *wanted;
+} missing_passes_and_rows_rows[] = {
+	{ HERE, { .ranges = plain }, 4, "only 3 of 4 ranges are whole" },
+	{ HERE, { .ranges = plain, .shifted = true }, 3, "4 rows for 3 ranges" },
+};
 
 /* They are whole by themselves, and the recording is not. */
-START_TEST(missing_passes_and_rows)
+FAKE_TEST_EACH(missing_passes_and_rows, missing_passes_and_rows_rows)
 {
-	static const struct {
-		struct here here;
-		struct recording recording;
-		size_t populated;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, { .ranges = plain }, 4, "only 3 of 4 ranges are whole" },
-		{ HERE, { .ranges = plain, .shifted = true }, 3, "4 rows for 3 ranges" },
-	};
+	struct opk_evaluation *evaluation;
+	freed(opk_file) *file = NULL;
+	size_t count;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_evaluation *evaluation;
-		struct opk_file *file;
-		size_t count;
-
-		fake.populated = rows[i].populated;
-		put("in.opk", &rows[i].recording);
-		file = open_file(ctx, "in.opk");
-		ck_code(ctx, opk_eval_file(&evaluation, ctx, file, NULL), OPK_EINPUT);
-		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
-		ck_code(ctx, trim(ctx, "in.opk", "out.opk"), OPK_EINPUT);
-		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
-		ck_code(ctx, split(ctx, "kernel", &count), OPK_EINPUT);
-		ck_code(ctx, sum(ctx, "kernel"), OPK_EINPUT);
-		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
-		ck_assert_uint_eq(entries(false), 1);
-		opk_file_free(file);
-		opk_ctx_free(ctx);
-	}
+	fake.populated = row->populated;
+	put("in.opk", &row->recording);
+	file = open_file(ctx, "in.opk");
+	ck_code(ctx, opk_eval_file(&evaluation, ctx, file, NULL), OPK_EINPUT);
+	ck_row(row, told(ctx, row->wanted), "%s", errors_of(ctx));
+	ck_code(ctx, trim(ctx, "in.opk", "out.opk"), OPK_EINPUT);
+	ck_row(row, told(ctx, row->wanted), "%s", errors_of(ctx));
+	ck_code(ctx, split(ctx, "kernel", &count), OPK_EINPUT);
+	ck_code(ctx, sum(ctx, "kernel"), OPK_EINPUT);
+	ck_row(row, told(ctx, row->wanted), "%s", errors_of(ctx));
+	ck_assert_uint_eq(entries(false), 1);
 }
-END_TEST
 
 /* ---- means ------------------------------------------------------------------------------ */
 
@@ -576,7 +495,7 @@ static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 	struct opk_recombination job = { .mean = true, .targets = &target, .target_count = 1 };
 	struct opk_eval_options eval = OPK_INIT(eval);
 	opk_autosent struct opk_result result = { 0 };
-	struct opk_file *file = open_file(ctx, "in.opk");
+	freed(opk_file) *file = open_file(ctx, "in.opk");
 	struct opk_evaluation *evaluation;
 	struct opk_survey survey;
 	const struct opk_row *row;
@@ -599,30 +518,25 @@ static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 	value = row->values[0];
 	opk_evaluation_free(evaluation);
 	opk_survey_clear(&survey);
-	opk_file_free(file);
 	free(moves);
 	return value;
 }
 
 /* A mean has no more ranges than counts of 32 bits have room for. */
-START_TEST(too_many_for_a_mean)
+FAKE_TEST(too_many_for_a_mean)
 {
 	static const struct recording recording = { .ranges = plain };
-	struct opk_ctx *ctx = fake_ctx();
 
 	put("in.opk", &recording);
 	ck_assert_double_eq(mean_of(ctx, 3, 4), 25.5);
 	ck_assert_double_eq(mean_of(ctx, OPK_MOST_AVERAGED, OPK_MOST_AVERAGED + 9), 0.5);
 	ck_assert_double_gt(mean_of(ctx, OPK_MOST_AVERAGED - 1, OPK_MOST_AVERAGED + 9), 0.5);
 	ck_assert_uint_lt((uint64_t)OPK_MOST_AVERAGED * 4096, (uint64_t)1 << 32);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(without_memory)
+FAKE_TEST(without_memory)
 {
 	static const struct recording recording = { .ranges = rotated, .join = "kernel" };
-	struct opk_ctx *ctx = fake_ctx();
 	int code = OPK_ENOMEM;
 	long n = 0;
 
@@ -638,36 +552,6 @@ START_TEST(without_memory)
 		ck_assert_int_lt(n, 10000);
 	}
 	ck_assert_int_gt(n, 20);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("images");
-	TCase *tests = tcase_create("images");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, trimmed);
-	tcase_add_test(tests, nothing_to_trim);
-	tcase_add_test(tests, trimmed_samples);
-	tcase_add_test(tests, split_by_kernel);
-	tcase_add_test(tests, split_by_number);
-	tcase_add_test(tests, split_by_segment);
-	tcase_add_test(tests, split_samples);
-	tcase_add_test(tests, summed_by_kernel);
-	tcase_add_test(tests, summed_names);
-	tcase_add_test(tests, summed_passes);
-	tcase_add_test(tests, summed_passes_of_hosts);
-	tcase_add_test(tests, not_summed);
-	tcase_add_test(tests, each_call_fails);
-	tcase_add_test(tests, crashes_are_errors);
-	tcase_add_test(tests, many_files_that_crash);
-	tcase_add_test(tests, damage_is_found_before);
-	tcase_add_test(tests, missing_passes_and_rows);
-	tcase_add_test(tests, too_many_for_a_mean);
-	tcase_add_test(tests, without_memory);
-	tcase_set_timeout(tests, 120);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

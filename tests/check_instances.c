@@ -75,7 +75,7 @@ static void add_name(struct finding *f, const char *name)
 
 static void add_names(struct finding *f)
 {
-	struct opk_catalog *catalog;
+	freed(opk_catalog) *catalog = NULL;
 	size_t count;
 	opk_autofree struct opk_full_name *names = NULL;
 
@@ -92,7 +92,6 @@ static void add_names(struct finding *f)
 			add_name(f, name);
 	}
 	opk_clear_errors(f->ctx);
-	opk_catalog_free(catalog);
 }
 
 /* An image whose one range or sample has no counts. */
@@ -208,7 +207,7 @@ static void compare(const struct finding *f)
 static void *gpu_of(struct opk_ctx *ctx, enum opk_profiler profiler)
 {
 	const struct opk_segment *segments;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count, size;
 	void *image;
 
@@ -218,7 +217,6 @@ static void *gpu_of(struct opk_ctx *ctx, enum opk_profiler profiler)
 	                                 : TEST_DATA_DIR "/recordings/gh100-simple.opk"));
 	ck_ok(ctx, opk_file_segments(&segments, &count, ctx, file));
 	ck_ok(ctx, opk_file_read(&image, &size, ctx, file, segments[0].image));
-	opk_file_free(file);
 	return image;
 }
 
@@ -243,9 +241,8 @@ static void find(struct opk_ctx *ctx, const char *chip, enum opk_profiler profil
 	free(f.gpu);
 }
 
-START_TEST(all_chips)
+CTX_TEST(all_chips)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autostrlist struct opk_strlist chips = { 0 };
 
 	ck_ok(ctx, opk_nv_chips(&chips, ctx));
@@ -255,19 +252,6 @@ START_TEST(all_chips)
 		find(ctx, chips.items[i], OPK_PROFILER_RANGE);
 		find(ctx, chips.items[i], OPK_PROFILER_PM);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("instances");
-	TCase *tests = tcase_create("chips");
-
-	if (have_cupti()) {
-		tcase_add_test(tests, all_chips);
-		tcase_set_timeout(tests, 600);
-	}
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 600);

@@ -49,7 +49,7 @@ static struct opk_json *parse(struct opk_ctx *ctx, const char *text)
 	return root;
 }
 
-START_TEST(json_good)
+CTX_TEST(json_good)
 {
 	static const struct {
 		struct here here;
@@ -89,24 +89,20 @@ START_TEST(json_good)
 		{ HERE, "{\"\":0,\"a\\\"\":0}", "{\"\":0,\"a\\\"\":0}" },
 		{ HERE, "{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autobuf struct opk_buf buf = { 0 };
 		struct opk_json_writer json = { .buf = &buf };
-		struct opk_json *root = NULL;
+		freed(opk_json) *root = NULL;
 		int code = opk_json_parse(&root, ctx, rows[i].text, strlen(rows[i].text));
 
 		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
 		put_node(&json, root);
 		opk_buf_add(&buf, "", 1);
 		ck_row(&rows[i], !strcmp((char *)buf.data, rows[i].wanted), "got %s", buf.data);
-		opk_json_free(root);
 	}
 	opk_json_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct bad_json {
 	struct here here;
@@ -176,10 +172,8 @@ static const struct bad_json {
 	{ HERE, "[/* no */]", "a value is needed here" },
 };
 
-START_TEST(json_bad)
+CTX_TEST(json_bad)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t i = 0; i < COUNT(bad_json); i++) {
 		/* A copy of the exact size: a sanitizer sees each byte read past the end. */
 		size_t size = strlen(bad_json[i].text);
@@ -191,64 +185,51 @@ START_TEST(json_bad)
 		ck_row(&bad_json[i], strstr(errors_of(ctx), bad_json[i].wanted), "got %s",
 		       errors_of(ctx));
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct bad_json json_bad_utf8_rows[] = {
+	{ HERE, "\"\xff\"", "UTF-8" },         { HERE, "\"\x80\"", "UTF-8" },
+	{ HERE, "\"\xc3\"", "UTF-8" },         { HERE, "\"\xc0\xaf\"", "UTF-8" },
+	{ HERE, "\"\xed\xa0\x80\"", "UTF-8" }, { HERE, "\"\xf5\x80\x80\x80\"", "UTF-8" },
+};
 
 /* Text that is not UTF-8 is not JSON, and would make the tools' own JSON invalid. */
-START_TEST(json_bad_utf8)
+CTX_TEST_EACH(json_bad_utf8, json_bad_utf8_rows)
 {
-	static const struct bad_json rows[] = {
-		{ HERE, "\"\xff\"", "UTF-8" },         { HERE, "\"\x80\"", "UTF-8" },
-		{ HERE, "\"\xc3\"", "UTF-8" },         { HERE, "\"\xc0\xaf\"", "UTF-8" },
-		{ HERE, "\"\xed\xa0\x80\"", "UTF-8" }, { HERE, "\"\xf5\x80\x80\x80\"", "UTF-8" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_json *root = NULL;
+	int code = opk_json_parse(&root, ctx, row->text, strlen(row->text));
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_json *root = NULL;
-		int code = opk_json_parse(&root, ctx, rows[i].text, strlen(rows[i].text));
-
-		opk_json_free(root);
-		ck_row(&rows[i], code == OPK_EINPUT, "code %d", code);
-		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "got %s", errors_of(ctx));
-	}
-	opk_ctx_free(ctx);
+	opk_json_free(root);
+	ck_row(row, code == OPK_EINPUT, "code %d", code);
+	ck_row(row, strstr(errors_of(ctx), row->wanted), "got %s", errors_of(ctx));
 }
-END_TEST
 
-START_TEST(json_nul_bytes)
+static const struct {
+	struct here here;
+	const char *text;
+	size_t size;
+	const char *wanted;
+} json_nul_bytes_rows[] = {
+	{ HERE, "\0", 1, "a value is needed here" },
+	{ HERE, "1\0", 2, "byte 1: more text after the value" },
+	{ HERE, "\"a\0b\"", 5, "byte 2: a control character in a string" },
+	{ HERE, "\"\\\0\"", 4, "unknown escape in a string" },
+	{ HERE, "[1\0]", 4, "an array needs" },
+	{ HERE, "tr\0e", 4, "unknown word" },
+};
+
+CTX_TEST_EACH(json_nul_bytes, json_nul_bytes_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		size_t size;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "\0", 1, "a value is needed here" },
-		{ HERE, "1\0", 2, "byte 1: more text after the value" },
-		{ HERE, "\"a\0b\"", 5, "byte 2: a control character in a string" },
-		{ HERE, "\"\\\0\"", 4, "unknown escape in a string" },
-		{ HERE, "[1\0]", 4, "an array needs" },
-		{ HERE, "tr\0e", 4, "unknown word" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_json *root = NULL;
+	int code = opk_json_parse(&root, ctx, row->text, row->size);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_json *root = NULL;
-		int code = opk_json_parse(&root, ctx, rows[i].text, rows[i].size);
-
-		ck_row(&rows[i], code == OPK_EINPUT, "code %d", code);
-		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "got %s", errors_of(ctx));
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, code == OPK_EINPUT, "code %d", code);
+	ck_row(row, strstr(errors_of(ctx), row->wanted), "got %s", errors_of(ctx));
 }
-END_TEST
 
 /* The outermost value is at depth 0. */
-START_TEST(json_depth)
+CTX_TEST(json_depth)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_json *root = NULL;
 	char text[200];
 
@@ -264,62 +245,52 @@ START_TEST(json_depth)
 		else
 			opk_json_free(root);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(json_integers)
+static const struct {
+	struct here here;
+	const char *text;
+	bool is_u64, is_i64;
+	uint64_t value;
+} json_integers_rows[] = {
+	{ HERE, "0", true, true, 0 },
+	{ HERE, "42", true, true, 42 },
+	{ HERE, "-1", false, true, UINT64_MAX },
+	{ HERE, "9223372036854775807", true, true, INT64_MAX },
+	{ HERE, "9223372036854775808", true, false, (uint64_t)INT64_MAX + 1 },
+	{ HERE, "-9223372036854775808", false, true, (uint64_t)INT64_MAX + 1 },
+	{ HERE, "-9223372036854775809", false, false, 0 },
+	{ HERE, "18446744073709551615", true, false, UINT64_MAX },
+	{ HERE, "18446744073709551616", false, false, 0 },
+	{ HERE, "1e3", false, false, 0 },
+	{ HERE, "1.0", false, false, 0 },
+	{ HERE, "\"1\"", false, false, 0 },
+	{ HERE, "true", false, false, 0 },
+	{ HERE, "null", false, false, 0 },
+};
+
+CTX_TEST_EACH(json_integers, json_integers_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		bool is_u64, is_i64;
-		uint64_t value;
-	} rows[] = {
-		{ HERE, "0", true, true, 0 },
-		{ HERE, "42", true, true, 42 },
-		{ HERE, "-1", false, true, UINT64_MAX },
-		{ HERE, "9223372036854775807", true, true, INT64_MAX },
-		{ HERE, "9223372036854775808", true, false, (uint64_t)INT64_MAX + 1 },
-		{ HERE, "-9223372036854775808", false, true, (uint64_t)INT64_MAX + 1 },
-		{ HERE, "-9223372036854775809", false, false, 0 },
-		{ HERE, "18446744073709551615", true, false, UINT64_MAX },
-		{ HERE, "18446744073709551616", false, false, 0 },
-		{ HERE, "1e3", false, false, 0 },
-		{ HERE, "1.0", false, false, 0 },
-		{ HERE, "\"1\"", false, false, 0 },
-		{ HERE, "true", false, false, 0 },
-		{ HERE, "null", false, false, 0 },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	char text[64];
+	freed(opk_json) *root = NULL;
+	uint64_t u64 = 77;
+	int64_t i64 = 77;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		char text[64];
-		struct opk_json *root;
-		uint64_t u64 = 77;
-		int64_t i64 = 77;
-
-		snprintf(text, sizeof text, "{\"n\":%s}", rows[i].text);
-		root = parse(ctx, text);
-		ck_row(&rows[i], opk_json_u64(&u64, root, "n") == rows[i].is_u64, "u64");
-		ck_row(&rows[i], opk_json_to_i64(&i64, root->children) == rows[i].is_i64, "i64");
-		ck_row(&rows[i], !rows[i].is_u64 || u64 == rows[i].value, "got %ju",
-		       (uintmax_t)u64);
-		ck_row(&rows[i], !rows[i].is_i64 || i64 == (int64_t)rows[i].value, "i64 value");
-		/* Callers take what they preset for the answer where there is none. */
-		ck_row(&rows[i], rows[i].is_u64 || u64 == 77, "u64 became %ju", (uintmax_t)u64);
-		ck_row(&rows[i], rows[i].is_i64 || i64 == 77, "i64 became %jd", (intmax_t)i64);
-		opk_json_free(root);
-	}
-	opk_ctx_free(ctx);
+	snprintf(text, sizeof text, "{\"n\":%s}", row->text);
+	root = parse(ctx, text);
+	ck_row(row, opk_json_u64(&u64, root, "n") == row->is_u64, "u64");
+	ck_row(row, opk_json_to_i64(&i64, root->children) == row->is_i64, "i64");
+	ck_row(row, !row->is_u64 || u64 == row->value, "got %ju", (uintmax_t)u64);
+	ck_row(row, !row->is_i64 || i64 == (int64_t)row->value, "i64 value");
+	/* Callers take what they preset for the answer where there is none. */
+	ck_row(row, row->is_u64 || u64 == 77, "u64 became %ju", (uintmax_t)u64);
+	ck_row(row, row->is_i64 || i64 == 77, "i64 became %jd", (intmax_t)i64);
 }
-END_TEST
 
-START_TEST(json_members)
+CTX_TEST(json_members)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_json *root = parse(ctx, "{\"s\":\"x\",\"n\":1,\"s\":\"y\",\"o\":{\"s\":\"z\"}}");
-	struct opk_json *array = parse(ctx, "[\"s\"]");
+	freed(opk_json) *root = parse(ctx, "{\"s\":\"x\",\"n\":1,\"s\":\"y\",\"o\":{\"s\":\"z\"}}");
+	freed(opk_json) *array = parse(ctx, "[\"s\"]");
 	const struct opk_json *inner = opk_json_get(root, "o", OPK_JSON_OBJECT);
 	uint64_t value;
 
@@ -331,16 +302,11 @@ START_TEST(json_members)
 	ck_assert_ptr_nonnull(opk_json_get(root, "n", OPK_JSON_NUMBER));
 	ck_assert_ptr_null(opk_json_get(array, "s", OPK_JSON_STRING));
 	ck_assert(!opk_json_u64(&value, array, "s"));
-	opk_json_free(array);
-	opk_json_free(root);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each character alone and all of them together come back as they went. */
-START_TEST(json_strings_round_trip)
+CTX_TEST(json_strings_round_trip)
 {
-	struct opk_ctx *ctx = new_ctx();
 	char all[160] = "";
 	int count = 0;
 
@@ -351,7 +317,7 @@ START_TEST(json_strings_round_trip)
 		const char *text = c == 128 ? all : (char[]){ (char)c, '\0' };
 		opk_autobuf struct opk_buf buf = { 0 };
 		struct opk_json_writer json = { .buf = &buf };
-		struct opk_json *root = NULL;
+		freed(opk_json) *root = NULL;
 
 		opk_json_begin_object(&json);
 		opk_json_key(&json, text);
@@ -360,13 +326,10 @@ START_TEST(json_strings_round_trip)
 		ck_ok(ctx, opk_json_parse(&root, ctx, (char *)buf.data, buf.size));
 		ck_assert_str_eq(root->children[0].key, text);
 		ck_assert_str_eq(root->children[0].children[0].text, text);
-		opk_json_free(root);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(json_numbers_written)
+TEST(json_numbers_written)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
 	struct opk_json_writer json = { .buf = &buf };
@@ -384,76 +347,41 @@ START_TEST(json_numbers_written)
 	ck_assert_str_eq((char *)buf.data, "[18446744073709551615,-9223372036854775808,"
 	                                   "0.10000000000000001,null,null,[],[\"a\",null]]");
 }
-END_TEST
 
-START_TEST(json_without_memory)
+CTX_TEST(json_without_memory)
 {
 	static const char text[] =
 		"{\"a\":[1,2,3,4,5,6,7,8,9,\"\\u20ac long enough to grow\"],\"b\":{}}";
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_json *root = NULL;
-	int code;
+	freed(opk_json) *root = NULL;
 
-	for (long n = 0;; n++) {
-		fail_allocation(n);
-		code = opk_json_parse(&root, ctx, text, sizeof text - 1);
-		if (!allocation_failed())
-			break;
-		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d", n, code);
+	for (long n = 0; is_short(ctx, n, opk_json_parse(&root, ctx, text, sizeof text - 1)); n++) {
 		ck_assert_str_eq(errors_of(ctx), "out of memory for JSON");
 		ck_assert_ptr_null(root);
 	}
-	ck_assert_int_eq(code, OPK_OK);
-	opk_json_free(root);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *text, *wanted;
+} json_written_from_any_bytes_rows[] = {
+	{ HERE, "plain", "\"plain\"" },
+	{ HERE, "\xc3\xa4", "\"\xc3\xa4\"" },
+	{ HERE,
+	  "a\xff"
+	  "b",
+	  "\"a\xef\xbf\xbd"
+	  "b\"" },
+	{ HERE, "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
+	{ HERE, "\t\"", "\"\\u0009\\\"\"" },
+};
 
 /* Paths and range names may be any bytes; what is written is UTF-8 all the same. */
-START_TEST(json_written_from_any_bytes)
+TEST_EACH(json_written_from_any_bytes, json_written_from_any_bytes_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *wanted;
-	} rows[] = {
-		{ HERE, "plain", "\"plain\"" },
-		{ HERE, "\xc3\xa4", "\"\xc3\xa4\"" },
-		{ HERE,
-		  "a\xff"
-		  "b",
-		  "\"a\xef\xbf\xbd"
-		  "b\"" },
-		{ HERE, "\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\"" },
-		{ HERE, "\t\"", "\"\\u0009\\\"\"" },
-	};
+	opk_autobuf struct opk_buf buf = { 0 };
+	struct opk_json_writer json = { .buf = &buf };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autobuf struct opk_buf buf = { 0 };
-		struct opk_json_writer json = { .buf = &buf };
-
-		opk_json_put_string(&json, rows[i].text);
-		opk_buf_add(&buf, "", 1);
-		ck_row(&rows[i], !strcmp((char *)buf.data, rows[i].wanted), "%s", (char *)buf.data);
-	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("json");
-	TCase *tests = tcase_create("json");
-
-	tcase_add_test(tests, json_good);
-	tcase_add_test(tests, json_bad);
-	tcase_add_test(tests, json_bad_utf8);
-	tcase_add_test(tests, json_nul_bytes);
-	tcase_add_test(tests, json_depth);
-	tcase_add_test(tests, json_integers);
-	tcase_add_test(tests, json_members);
-	tcase_add_test(tests, json_strings_round_trip);
-	tcase_add_test(tests, json_numbers_written);
-	tcase_add_test(tests, json_without_memory);
-	tcase_add_test(tests, json_written_from_any_bytes);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	opk_json_put_string(&json, row->text);
+	opk_buf_add(&buf, "", 1);
+	ck_row(row, !strcmp((char *)buf.data, row->wanted), "%s", (char *)buf.data);
 }

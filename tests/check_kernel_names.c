@@ -16,90 +16,82 @@ static bool accepts(struct opk_ctx *ctx, const struct opk_filter *filter,
 
 /* ---- one spelling ----------------------------------------------------------------------- */
 
-START_TEST(spelling)
+static const struct {
+	struct here here;
+	const char *name, *wanted;
+} spelling_rows[] = {
+	{ HERE, "vadd(float const*, float const*, float*, int)",
+	  "vadd(const float *, const float *, float *, int)" },
+	{ HERE, "vadd(const float *, const float *, float *, int)",
+	  "vadd(const float *, const float *, float *, int)" },
+	{ HERE, "f(unsigned long long const&, float const* const*, char* const)",
+	  "f(const unsigned long long &, const float *const *, char *const)" },
+	{ HERE,
+	  "void ns::g<std::list<int> const, 4u>(ns::map<int, list<char const*> >::item const&)",
+	  "void ns::g<const std::list<int>, 4u>(const ns::map<int, list<const char *>>::item &)" },
+	{ HERE, "void f<(int)4, (unsigned long)1, (bool)1, (bool)0, (long)-3>(T1)",
+	  "void f<4, 1ul, true, false, -3l>(T1)" },
+	{ HERE, "f((anonymous namespace)::t const*, int (*)(float const&), float const (&) [4])",
+	  "f(const (anonymous namespace)::t *, int (*)(const float &), const float (&)[4])" },
+	{ HERE, "void f<(char)97, &g>(int (c::*)(int), t volatile*, t const volatile*)",
+	  "void f<(char)97, &g>(int (c::*)(int), volatile t *, const volatile t *)" },
+	{ HERE, "void k<h(int&)::{lambda()#1}::operator()() const::{lambda(float)#2} const>(int)",
+	  "void k<const h(int &)::{lambda()#1}::operator()() const::{lambda(float)#2}>(int)" },
+	{ HERE, "void k<std::function<void (int)>, ((4)>(3))>(float*&&, T...)",
+	  "void k<std::function<void (int)>, ((4)>(3))>(float *&&, T...)" },
+	{ HERE, "a::operator<< <int>(b const&)", "a::operator<< <int>(const b &)" },
+	{ HERE, "f(float const*) [clone .part.0]", "f(const float *)[clone .part.0]" },
+	/* No such names, and halves of them. */
+	{ HERE, "", "" },
+	{ HERE, "  ", "  " },
+	{ HERE, "sm80_xmma_gemm", "sm80_xmma_gemm" },
+	{ HERE, "const", "const" },
+	{ HERE, "const const const *", "const const const *" },
+	{ HERE, "f(float const*", "f(float const*" },
+	{ HERE, "f)float const*(", "f)float const*(" },
+	{ HERE, "triton; a  b const*\n(", "triton; a  b const*\n(" },
+	{ HERE, "f<(int)>(int const)", "f<(int)>(const int)" },
+};
+
+TEST_EACH(spelling, spelling_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name, *wanted;
-	} rows[] = {
-		{ HERE, "vadd(float const*, float const*, float*, int)",
-		  "vadd(const float *, const float *, float *, int)" },
-		{ HERE, "vadd(const float *, const float *, float *, int)",
-		  "vadd(const float *, const float *, float *, int)" },
-		{ HERE, "f(unsigned long long const&, float const* const*, char* const)",
-		  "f(const unsigned long long &, const float *const *, char *const)" },
-		{ HERE,
-		  "void ns::g<std::list<int> const, 4u>(ns::map<int, list<char const*> >::item const&)",
-		  "void ns::g<const std::list<int>, 4u>(const ns::map<int, list<const char *>>::item &)" },
-		{ HERE, "void f<(int)4, (unsigned long)1, (bool)1, (bool)0, (long)-3>(T1)",
-		  "void f<4, 1ul, true, false, -3l>(T1)" },
-		{ HERE,
-		  "f((anonymous namespace)::t const*, int (*)(float const&), float const (&) [4])",
-		  "f(const (anonymous namespace)::t *, int (*)(const float &), const float (&)[4])" },
-		{ HERE, "void f<(char)97, &g>(int (c::*)(int), t volatile*, t const volatile*)",
-		  "void f<(char)97, &g>(int (c::*)(int), volatile t *, const volatile t *)" },
-		{ HERE,
-		  "void k<h(int&)::{lambda()#1}::operator()() const::{lambda(float)#2} const>(int)",
-		  "void k<const h(int &)::{lambda()#1}::operator()() const::{lambda(float)#2}>(int)" },
-		{ HERE, "void k<std::function<void (int)>, ((4)>(3))>(float*&&, T...)",
-		  "void k<std::function<void (int)>, ((4)>(3))>(float *&&, T...)" },
-		{ HERE, "a::operator<< <int>(b const&)", "a::operator<< <int>(const b &)" },
-		{ HERE, "f(float const*) [clone .part.0]", "f(const float *)[clone .part.0]" },
-		/* No such names, and halves of them. */
-		{ HERE, "", "" },
-		{ HERE, "  ", "  " },
-		{ HERE, "sm80_xmma_gemm", "sm80_xmma_gemm" },
-		{ HERE, "const", "const" },
-		{ HERE, "const const const *", "const const const *" },
-		{ HERE, "f(float const*", "f(float const*" },
-		{ HERE, "f)float const*(", "f)float const*(" },
-		{ HERE, "triton; a  b const*\n(", "triton; a  b const*\n(" },
-		{ HERE, "f<(int)>(int const)", "f<(int)>(const int)" },
-	};
+	opk_autofree char *got = opk_kernel_spell(row->name), *again = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *got = opk_kernel_spell(rows[i].name), *again = NULL;
-
-		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got %s", got);
-		again = opk_kernel_spell(got);
-		ck_row(&rows[i], !strcmp(again, got), "again: %s", again);
-	}
+	ck_row(row, !strcmp(got, row->wanted), "got %s", got);
+	again = opk_kernel_spell(got);
+	ck_row(row, !strcmp(again, got), "again: %s", again);
 }
-END_TEST
 
-START_TEST(parts)
+static const struct {
+	struct here here;
+	const char *name, *base, *templates, *arguments;
+} parts_rows[] = {
+	{ HERE, "vadd(const float *, int)", "vadd", "", "const float *, int" },
+	{ HERE, "void a::(anonymous namespace)::b<float, c<4>>(d<int (*)(int)>) const", "b",
+	  "float, c<4>", "d<int (*)(int)>" },
+	{ HERE, "gemm", "gemm", "", "" },
+	{ HERE, "f(int)[clone .part.0]", "f", "", "int" },
+	{ HERE, "a::operator()<int>(float)", "operator()", "int", "float" },
+	{ HERE, "", "", "", "" },
+	{ HERE, "f((", "f((", "", "" },
+};
+
+TEST_EACH(parts, parts_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name, *base, *templates, *arguments;
-	} rows[] = {
-		{ HERE, "vadd(const float *, int)", "vadd", "", "const float *, int" },
-		{ HERE, "void a::(anonymous namespace)::b<float, c<4>>(d<int (*)(int)>) const", "b",
-		  "float, c<4>", "d<int (*)(int)>" },
-		{ HERE, "gemm", "gemm", "", "" },
-		{ HERE, "f(int)[clone .part.0]", "f", "", "int" },
-		{ HERE, "a::operator()<int>(float)", "operator()", "int", "float" },
-		{ HERE, "", "", "", "" },
-		{ HERE, "f((", "f((", "", "" },
-	};
+	struct opk_kernel_parts got;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_kernel_parts got;
-
-		ck_assert(opk_kernel_find_parts(&got, rows[i].name));
+	ck_assert(opk_kernel_find_parts(&got, row->name));
 #define IS(part)                                                                                   \
-	(got.part.length == strlen(rows[i].part)                                                   \
-	 && !strncmp(got.part.text ? got.part.text : "", rows[i].part, got.part.length))
-		ck_row(&rows[i], IS(base) && IS(templates) && IS(arguments), "%.*s",
-		       (int)got.base.length, got.base.text);
+	(got.part.length == strlen(row->part)                                                      \
+	 && !strncmp(got.part.text ? got.part.text : "", row->part, got.part.length))
+	ck_row(row, IS(base) && IS(templates) && IS(arguments), "%.*s", (int)got.base.length,
+	       got.base.text);
 #undef IS
-	}
 }
-END_TEST
 
 /* ---- short names ------------------------------------------------------------------------ */
 
-START_TEST(short_names)
+CTX_TEST(short_names)
 {
 	static const char *const kernels[][2] = {
 		{ "vadd(const float *, float *)", "vadd" },
@@ -120,7 +112,6 @@ START_TEST(short_names)
 		{ "void f<x<2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>>()", "f #2" },
 	};
 	struct opk_range ranges[COUNT(kernels)];
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_kernel_names *names;
 
 	for (size_t i = 0; i < COUNT(kernels); i++)
@@ -143,12 +134,10 @@ START_TEST(short_names)
 		ck_assert_str_eq(opk_kernel_names_get(names, &ranges[1]), kernels[1][0]);
 		opk_kernel_names_free(names);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A gap makes them short, and they are still different. */
-START_TEST(long_base_names)
+CTX_TEST(long_base_names)
 {
 	enum { COUNT_OF_NAMES = 3, LONGEST = 210 };
 	opk_autofree char *text = opk_printf("%0500d", 0);
@@ -156,7 +145,6 @@ START_TEST(long_base_names)
 	const char *shown[COUNT_OF_NAMES];
 	struct opk_range ranges[COUNT_OF_NAMES];
 	struct opk_kernel_names *names;
-	struct opk_ctx *ctx = new_ctx();
 
 	text[0] = 'k';
 	for (size_t i = 0; i < COUNT_OF_NAMES; i++)
@@ -175,9 +163,7 @@ START_TEST(long_base_names)
 	opk_kernel_names_free(names);
 	for (size_t i = 0; i < COUNT_OF_NAMES; i++)
 		free((char *)ranges[i].kernel);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Their time is about proportional to the text of all names. */
 static void shorten_many(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
@@ -197,13 +183,12 @@ static void shorten_many(struct opk_ctx *ctx, const struct opk_range *ranges, si
 		free((char *)ranges[i].kernel);
 }
 
-START_TEST(many_instances)
+CTX_TEST(many_instances)
 {
 	enum { SHORT = 40000, LONG = 200, WORDS = 2000 };
 	static struct opk_range ranges[SHORT];
 	opk_autobuf struct opk_buf words = { 0 };
 	opk_autofree char *text = NULL;
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < SHORT; i++)
 		ranges[i] = (struct opk_range){
@@ -219,9 +204,7 @@ START_TEST(many_instances)
 			.symbol = ""
 		};
 	shorten_many(ctx, ranges, LONG, "last_");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- recordings, groups and filters ------------------------------------------------------ */
 
@@ -239,10 +222,9 @@ static void add(struct opk_grouping *grouping, struct opk_ctx *ctx, const char *
 }
 
 /* Recordings without symbols go together with those that have them. */
-START_TEST(groups)
+CTX_TEST(groups)
 {
 	opk_autogrouping struct opk_grouping grouping = { .key = OPK_KEY_KERNEL };
-	struct opk_ctx *ctx = new_ctx();
 
 	add(&grouping, ctx, "", 0);
 	add(&grouping, ctx, "_Z1", 0);
@@ -253,11 +235,9 @@ START_TEST(groups)
 	ck_assert_uint_eq(grouping.count, 2);
 	ck_assert_str_eq(grouping.groups[0].range.symbol, "_Z1");
 	ck_assert_str_eq(grouping.groups[1].range.symbol, "_Z2");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(filters)
+CTX_TEST(filters)
 {
 	static const struct {
 		struct here here;
@@ -276,20 +256,16 @@ START_TEST(filters)
 	};
 	struct opk_range range = { OPK_UNKNOWN_RANGE };
 	const struct opk_row row = { .name = "0", .range = &range };
-	struct opk_ctx *ctx = new_ctx();
 
 	range.kernel = "void n::scale<float>(const float *)";
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_filter *filter;
+		freed(opk_filter) *filter = NULL;
 
 		ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].condition, 1));
 		ck_row(&rows[i], accepts(ctx, filter, OPK_PROFILER_RANGE, &row) == rows[i].wanted,
 		       "%d", rows[i].wanted);
-		opk_filter_free(filter);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct opk_range *ranges_of(struct opk_file **file, struct opk_ctx *ctx,
                                          const char *path, size_t *count)
@@ -302,10 +278,9 @@ static const struct opk_range *ranges_of(struct opk_file **file, struct opk_ctx 
 }
 
 /* They were made by two tools, which spell the kernels of one program in two ways. */
-START_TEST(recordings)
+CTX_TEST(recordings)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_file *a, *b;
+	freed(opk_file) *a = NULL, *b = NULL;
 	size_t count, other;
 	const struct opk_range *x = ranges_of(&a, ctx, TEST_DATA_DIR "/recordings/gh100-simple.opk",
 	                                      &count);
@@ -317,25 +292,4 @@ START_TEST(recordings)
 	ck_assert_uint_eq(other, 5);
 	for (size_t i = 0; i < count; i++)
 		ck_assert_str_eq(x[i].kernel, y[i].kernel);
-	opk_file_free(a);
-	opk_file_free(b);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("kernel names");
-	TCase *tests = tcase_create("kernel names");
-
-	tcase_add_test(tests, spelling);
-	tcase_add_test(tests, parts);
-	tcase_add_test(tests, short_names);
-	tcase_add_test(tests, long_base_names);
-	tcase_add_test(tests, many_instances);
-	tcase_add_test(tests, groups);
-	tcase_add_test(tests, filters);
-	tcase_add_test(tests, recordings);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

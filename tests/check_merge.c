@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One recording of several. */
-#include "allocation.h"
 #include "container/container.h"
 #include "parts.h"
 
@@ -23,7 +22,7 @@ static int merge_two(struct opk_ctx *ctx, const struct part *one, const struct p
 	return code;
 }
 
-START_TEST(all_sections_in_order)
+CTX_TEST(all_sections_in_order)
 {
 	static const uint32_t types[] = {
 		OPK_SECTION_META,   OPK_SECTION_CONFIG, OPK_SECTION_PREFIX, OPK_SECTION_DATA,
@@ -43,12 +42,11 @@ START_TEST(all_sections_in_order)
 		                                         { "device.0.name", "H100 NVL" } };
 	struct part part = { .images = true, .ranges = true, .times = true };
 	struct part other = part;
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_range *ranges;
 	const struct opk_stats *stats;
 	const struct opk_time *times;
 	const struct opk_meta *meta;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	/* These may differ. */
@@ -95,10 +93,7 @@ START_TEST(all_sections_in_order)
 	ck_assert_uint_eq(meta->inflated_count, 2);
 	ck_assert_str_eq(meta->mode, "mixed");
 	ck_assert_str_eq(meta->backend, "legacy");
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* How many tables of the file name the host of some row. */
 static size_t tables_with_hosts(struct opk_ctx *ctx, struct opk_file *file)
@@ -121,7 +116,7 @@ static size_t tables_with_hosts(struct opk_ctx *ctx, struct opk_file *file)
  * What the facts of each file say of all its rows, the rows of the merged one say themselves. They
  * have it from the first call on, and no later one changes them.
  */
-START_TEST(hosts_and_gpus)
+TEST(hosts_and_gpus)
 {
 	static const struct opk_property runs[][2] = {
 		{ { "hostname", "a" }, { "device.0.pci", "0000:01" } },
@@ -145,11 +140,11 @@ START_TEST(hosts_and_gpus)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const size_t of[] = { rows[i].one, rows[i].two };
 		struct part parts[2];
-		struct opk_ctx *ctx = new_ctx();
+		freed(opk_ctx) *ctx = new_ctx();
 		const struct opk_segment *segments;
 		const struct opk_range *ranges;
 		struct opk_range first[8];
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		size_t count, size, found;
 
 		for (size_t j = 0; j < 2; j++) {
@@ -188,199 +183,89 @@ START_TEST(hosts_and_gpus)
 			ck_row(&rows[i], !strcmp(gpu, run && run != runs[3] ? run[1].value : ""),
 			       "GPU '%s'", gpu);
 		}
-		opk_file_free(file);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* ---- what goes together */
 
-struct pair {
+static const struct part plain = { .images = true };
+static const struct part nothing = { .images = false };
+static const struct part ranged = { .images = true, .ranges = true };
+static const struct part timed = { .images = true, .times = true };
+static const struct part cut_off = { .images = true, .incomplete = true };
+static const struct part joined = { .images = true, .meta = { .join = "kernel" } };
+/* One without images, of these facts. */
+#define META(...)                                                                                  \
+	&(const struct part)                                                                       \
+	{                                                                                          \
+		.meta = { __VA_ARGS__ }                                                            \
+	}
+#define SHIFTED                                                                                    \
+	{                                                                                          \
+		.gpu_time_shift = 1, .has_gpu_time_shift = true                                    \
+	}
+static const struct part shifted = { .images = true, .meta = SHIFTED };
+static const struct part shifted_times = { .images = true, .times = true, .meta = SHIFTED };
+
+static const char *const other_names[] = { "a__b.sum", "UNIT.Set.a__b.avg" };
+static const struct opk_pass_list other_passes[] = { { pass_2, 1 }, { pass_1, 1 } };
+
+static const struct pair {
 	struct here here;
-	struct part one, two;
+	const struct part *one, *two;
 	const char *join;
 	int code;
 	const char *wanted; /* of the error */
+} pairs[] = {
+	{ HERE, &plain, &plain, NULL, OPK_OK, NULL },
+	/* Each range has all of them. */
+	{ HERE, META(.passes = 3), &plain, NULL, OPK_OK, NULL },
+	{ HERE, META(.join = "name"), &plain, "launch", OPK_OK, NULL },
+	/* A process that launched nothing fits to any. */
+	{ HERE, &nothing, &ranged, NULL, OPK_OK, NULL },
+	{ HERE, &ranged, &nothing, NULL, OPK_OK, NULL },
+	{ HERE, &shifted_times, &timed, NULL, OPK_OK, NULL },
+	/* Metrics that differ; chips and profilers; and the passes that metrics are in. */
+	{ HERE, META(.chip = "GA100"), &plain, NULL, OPK_EUSAGE,
+	  "1.opk: of GH100, profiler range; " },
+	{ HERE, META(.profiler = OPK_PROFILER_PM), &plain, NULL, OPK_EUSAGE,
+	  "0.opk is of GH100, profiler pm" },
+	{ HERE, META(.metrics = other_names, .metric_count = 2), &plain, NULL, OPK_EUSAGE,
+	  "its metrics differ" },
+	{ HERE, META(.metric_passes = other_passes, .metric_pass_count = 2, .join = "kernel"),
+	  &joined, NULL, OPK_EUSAGE, "its metrics are in other passes" },
+	{ HERE, META(.passes = 3, .join = "kernel"), &joined, NULL, OPK_EUSAGE,
+	  "its metrics are in other passes" },
+	/* Sets. */
+	{ HERE, META(.join = "name"), &plain, NULL, OPK_EUSAGE, "joined by ''" },
+	{ HERE, &plain, &plain, "stream", OPK_EUSAGE, "'stream' is no way to join" },
+	{ HERE, META(.set_version = 2), &plain, "launch", OPK_EUSAGE,
+	  "1.opk: version, labels, derived metrics or columns of its set differ" },
+	{ HERE, META(.columns = metric_names, .column_count = 2),
+	  META(.columns = metric_names, .column_count = 1), NULL, OPK_EUSAGE,
+	  "columns of its set differ" },
+	/* Tables, clocks, and files that are cut off. */
+	{ HERE, &plain, &cut_off, NULL, OPK_EINPUT, "1.opk: cut off" },
+	{ HERE, &cut_off, &plain, NULL, OPK_EINPUT, "0.opk: cut off" },
+	{ HERE, &ranged, &plain, NULL, OPK_EUSAGE, "has a range table" },
+	{ HERE, &plain, &timed, NULL, OPK_EUSAGE, "has times of samples" },
+	{ HERE, &shifted, &plain, NULL, OPK_EUSAGE, "its clock differs" },
 };
 
-static void merge_pairs(const struct pair *pairs, size_t count)
+CTX_TEST_EACH(merged_pairs, pairs)
 {
-	struct opk_ctx *ctx = new_ctx();
+	int code = merge_two(ctx, row->one, row->two, row->join);
 
-	for (size_t i = 0; i < count; i++) {
-		int code = merge_two(ctx, &pairs[i].one, &pairs[i].two, pairs[i].join);
-
-		ck_row(&pairs[i], code == pairs[i].code, "code %d: %s", code, errors_of(ctx));
-		ck_row(&pairs[i], !code || strstr(errors_of(ctx), pairs[i].wanted), "%s",
-		       errors_of(ctx));
-		/* Nothing, or all of it. */
-		ck_row(&pairs[i], entries(false) == !code, "%zu files", entries(false));
-		unlink(path);
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, code == row->code, "code %d: %s", code, errors_of(ctx));
+	ck_row(row, !code || strstr(errors_of(ctx), row->wanted), "%s", errors_of(ctx));
+	/* Nothing, or all of it. */
+	ck_row(row, entries(false) == !code, "%zu files", entries(false));
+	unlink(path);
 }
 
-START_TEST(parts_that_fit)
-{
-	static const struct pair pairs[] = {
-		{ HERE, { .images = true }, { .images = true }, NULL, OPK_OK, NULL },
-		/* Each range has all of them. */
-		{ HERE, { .meta = { .passes = 3 } }, { .images = true }, NULL, OPK_OK, NULL },
-		{ HERE,
-		  { .meta = { .join = "name" } },
-		  { .images = true },
-		  "launch",
-		  OPK_OK,
-		  NULL },
-		/* A process that launched nothing fits to any. */
-		{ HERE,
-		  { .images = false },
-		  { .images = true, .ranges = true },
-		  NULL,
-		  OPK_OK,
-		  NULL },
-		{ HERE,
-		  { .images = true, .ranges = true },
-		  { .images = false },
-		  NULL,
-		  OPK_OK,
-		  NULL },
-		{ HERE,
-		  { .meta = { .gpu_time_shift = 1, .has_gpu_time_shift = true },
-		    .images = true,
-		    .times = true },
-		  { .images = true, .times = true },
-		  NULL,
-		  OPK_OK,
-		  NULL },
-	};
-
-	merge_pairs(pairs, COUNT(pairs));
-}
-END_TEST
-
-/* Chips and profilers differ, too; and the passes that metrics are in. */
-START_TEST(metrics_that_differ)
-{
-	static const char *const other_names[] = { "a__b.sum", "UNIT.Set.a__b.avg" };
-	static const struct opk_pass_list other_passes[] = { { pass_2, 1 }, { pass_1, 1 } };
-	static const struct pair pairs[] = {
-		{ HERE,
-		  { .meta = { .chip = "GA100" } },
-		  { .images = true },
-		  NULL,
-		  OPK_EUSAGE,
-		  "1.opk: of GH100, profiler range; " },
-		{ HERE,
-		  { .meta = { .profiler = OPK_PROFILER_PM } },
-		  { .images = true },
-		  NULL,
-		  OPK_EUSAGE,
-		  "0.opk is of GH100, profiler pm" },
-		{ HERE,
-		  { .meta = { .metrics = other_names, .metric_count = 2 } },
-		  { .images = true },
-		  NULL,
-		  OPK_EUSAGE,
-		  "its metrics differ" },
-		{ HERE,
-		  { .meta = { .metric_passes = other_passes,
-		              .metric_pass_count = 2,
-		              .join = "kernel" } },
-		  { .images = true, .meta = { .join = "kernel" } },
-		  NULL,
-		  OPK_EUSAGE,
-		  "its metrics are in other passes" },
-		{ HERE,
-		  { .meta = { .passes = 3, .join = "kernel" } },
-		  { .images = true, .meta = { .join = "kernel" } },
-		  NULL,
-		  OPK_EUSAGE,
-		  "its metrics are in other passes" },
-	};
-
-	merge_pairs(pairs, COUNT(pairs));
-}
-END_TEST
-
-START_TEST(sets_that_differ)
-{
-	static const struct pair pairs[] = {
-		{ HERE,
-		  { .meta = { .join = "name" } },
-		  { .images = true },
-		  NULL,
-		  OPK_EUSAGE,
-		  "joined by ''" },
-		{ HERE,
-		  { .images = true },
-		  { .images = true },
-		  "stream",
-		  OPK_EUSAGE,
-		  "'stream' is no way to join" },
-		{ HERE,
-		  { .meta = { .set_version = 2 } },
-		  { .images = true },
-		  "launch",
-		  OPK_EUSAGE,
-		  "1.opk: version, labels, derived metrics or columns of its set differ" },
-		{ HERE,
-		  { .meta = { .columns = metric_names, .column_count = 2 } },
-		  { .meta = { .columns = metric_names, .column_count = 1 } },
-		  NULL,
-		  OPK_EUSAGE,
-		  "columns of its set differ" },
-	};
-
-	merge_pairs(pairs, COUNT(pairs));
-}
-END_TEST
-
-/* And clocks, and files that are cut off. */
-START_TEST(tables_that_differ)
-{
-	static const struct pair pairs[] = {
-		{ HERE,
-		  { .images = true },
-		  { .images = true, .incomplete = true },
-		  NULL,
-		  OPK_EINPUT,
-		  "1.opk: cut off" },
-		{ HERE,
-		  { .images = true, .incomplete = true },
-		  { .images = true },
-		  NULL,
-		  OPK_EINPUT,
-		  "0.opk: cut off" },
-		{ HERE,
-		  { .images = true, .ranges = true },
-		  { .images = true },
-		  NULL,
-		  OPK_EUSAGE,
-		  "has a range table" },
-		{ HERE,
-		  { .images = true },
-		  { .images = true, .times = true },
-		  NULL,
-		  OPK_EUSAGE,
-		  "has times of samples" },
-		{ HERE,
-		  { .meta = { .gpu_time_shift = 1, .has_gpu_time_shift = true }, .images = true },
-		  { .images = true },
-		  NULL,
-		  OPK_EUSAGE,
-		  "its clock differs" },
-	};
-
-	merge_pairs(pairs, COUNT(pairs));
-}
-END_TEST
-
-START_TEST(join_is_overridden)
+CTX_TEST(join_is_overridden)
 {
 	struct part part = { .images = true, .ranges = true };
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *meta;
 	struct opk_file *file;
 
@@ -390,69 +275,19 @@ START_TEST(join_is_overridden)
 	ck_assert_str_eq(meta->join, "launch");
 	opk_file_free(file);
 	ck_code(ctx, opk_merge(ctx, NULL, 0, NULL, path), OPK_EUSAGE);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What the parts' set says, the whole says. */
-START_TEST(set_is_kept)
+CTX_TEST(set_is_kept)
 {
 	struct part part = { .meta = full_meta, .images = true, .ranges = true };
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *meta;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx, merge_two(ctx, &part, &part, NULL));
 	file = open_file(ctx);
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 	ck_assert(same_set(meta, &full_meta));
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(without_memory)
-{
-	struct part part = { .images = true, .ranges = true, .times = true };
-	struct opk_ctx *ctx = new_ctx();
-	char input[80];
-	const char *const paths[] = { input, input };
-	long n = 0;
-
-	part.meta.inflated = metric_names;
-	part.meta.inflated_count = 2;
-	part.meta.derived = full_derived;
-	part.meta.derived_count = 2;
-	part.meta.labels = full_labels;
-	part.meta.label_count = 1;
-	snprintf(input, sizeof input, "%s/in.opk", folder);
-	write_part(ctx, &part, 1, input);
-	ctx->log = NULL; /* a note says that it counts twice */
-	for (;; n++) {
-		fail_allocation(n);
-		if (!was_short(ctx, n, opk_merge(ctx, paths, 2, NULL, path)))
-			break;
-		ck_assert_uint_eq(entries(false), 1);
-	}
-	ck_assert_int_gt(n, 20);
-	unlink(input);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("merge");
-	TCase *tests = add_case(suite, "merge");
-
-	tcase_add_test(tests, all_sections_in_order);
-	tcase_add_test(tests, hosts_and_gpus);
-	tcase_add_test(tests, parts_that_fit);
-	tcase_add_test(tests, metrics_that_differ);
-	tcase_add_test(tests, sets_that_differ);
-	tcase_add_test(tests, tables_that_differ);
-	tcase_add_test(tests, join_is_overridden);
-	tcase_add_test(tests, set_is_kept);
-	tcase_add_test(tests, without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -8,7 +8,7 @@
 
 static struct opk_file *file_with(struct opk_ctx *ctx, uint32_t type, const char *text)
 {
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
@@ -16,7 +16,6 @@ static struct opk_file *file_with(struct opk_ctx *ctx, uint32_t type, const char
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
 	ck_ok(ctx, opk_writer_add(writer, type, text, strlen(text)));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 	return open_file(ctx);
 }
 
@@ -68,7 +67,7 @@ static void check_same_meta(const struct opk_meta *got, const struct opk_meta *w
 /* The same table twice, of two images. */
 static void write_ranges(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count)
 {
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
@@ -77,7 +76,6 @@ static void write_ranges(struct opk_ctx *ctx, const struct opk_range *ranges, si
 		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count));
 	}
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
 
 static const struct opk_meta small_meta = {
@@ -95,15 +93,14 @@ static const struct opk_meta small_meta = {
 	.backend = "",
 };
 
-START_TEST(meta_round_trip)
+CTX_TEST(meta_round_trip)
 {
 	const struct opk_meta *const metas[] = { &full_meta, &small_meta };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(metas); i++) {
 		const struct opk_meta *got = NULL, *again = NULL;
 		struct opk_writer *writer;
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 
 		unlink(path);
 		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
@@ -115,18 +112,15 @@ START_TEST(meta_round_trip)
 		check_same_meta(got, metas[i]);
 		ck_ok(ctx, opk_file_meta(&again, ctx, file));
 		ck_assert_ptr_eq(got, again);
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 #define CHIP "\"chip\":\"GH100\","
 #define RANGE "\"profiler\":\"range\","
 #define METRICS "\"metrics\":[\"a.b\"]"
 #define GOOD "{" CHIP RANGE METRICS ","
 
-START_TEST(bad_metadata)
+CTX_TEST(bad_metadata)
 {
 	static const char name_512[] = "{" CHIP RANGE "\"metrics\":[\"%0512d\"]}";
 	static const struct {
@@ -200,12 +194,11 @@ START_TEST(bad_metadata)
 		{ HERE, GOOD "\"run\":{\"a\":1}}", "run: member a is of the wrong type" },
 		{ HERE, GOOD "\"run\":{\"a\":\"\",\"\":\"b\"}}", "fact 2 about the run" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autofree char *text = rows[i].text == name_512 ? opk_printf(name_512, 0)
 		                                                   : opk_strdup(rows[i].text);
-		struct opk_file *file = file_with(ctx, OPK_SECTION_META, text);
+		freed(opk_file) *file = file_with(ctx, OPK_SECTION_META, text);
 		const struct opk_meta *meta = NULL;
 		int code = opk_file_meta(&meta, ctx, file);
 
@@ -214,14 +207,11 @@ START_TEST(bad_metadata)
 		       errors_of(ctx));
 		ck_row(&rows[i], strstr(opk_error_message(ctx, 1), "t.opk: section 1 (META)"),
 		       "got %s", errors_of(ctx));
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Wrong types and numbers out of range read as absent. */
-START_TEST(odd_metadata)
+CTX_TEST(odd_metadata)
 {
 	static const char *const texts[] = {
 		"\"kind\":1,\"set\":null,\"source\":[],\"config_hash\":{},\"generator\":true",
@@ -235,26 +225,22 @@ START_TEST(odd_metadata)
 		"\"groups\":[],\"inflated\":[],\"run\":{}",
 	};
 	struct opk_meta wanted = small_meta;
-	struct opk_ctx *ctx = new_ctx();
 
 	wanted.keep_instances = true; /* as in files that say nothing */
 	wanted.metrics = (const char *[]){ "a.b" };
 	wanted.chip = "GH100";
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		opk_autofree char *text = opk_printf("{" CHIP RANGE METRICS ",%s}", texts[i]);
-		struct opk_file *file = file_with(ctx, OPK_SECTION_META, text);
+		freed(opk_file) *file = file_with(ctx, OPK_SECTION_META, text);
 		const struct opk_meta *meta = NULL;
 
 		ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 		check_same_meta(meta, &wanted);
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What no reader would take is not written. */
-START_TEST(refused_metadata)
+CTX_TEST(refused_metadata)
 {
 	static const uint32_t numbers[] = { 3, 1, 0, 4 };
 	static const struct opk_pass_list one[] = { { numbers, 1 } };
@@ -292,12 +278,10 @@ START_TEST(refused_metadata)
 		  "fact 1 about the run lacks a name or a text" },
 		{ HERE, { .run_count = 10001 }, "more than 10000 facts" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_meta meta = rows[i].lists;
-		struct opk_writer *writer;
-		int code;
+		freed(opk_writer) *writer = NULL;
 
 		meta.passes = 3;
 		meta.chip = "A";
@@ -305,24 +289,19 @@ START_TEST(refused_metadata)
 		meta.metric_count = 2;
 		unlink(path);
 		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
-		code = opk_writer_add_meta(writer, &meta);
-		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
-		ck_row(&rows[i], strstr(errors_of(ctx), rows[i].wanted), "%s", errors_of(ctx));
-		opk_writer_free(writer);
+		ck_row_ends(&rows[i], ctx, opk_writer_add_meta(writer, &meta), OPK_EUSAGE,
+		            rows[i].wanted);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Names and environments hold any bytes; JSON does not. */
-START_TEST(facts_become_utf8)
+CTX_TEST(facts_become_utf8)
 {
 	static const struct opk_property run[] = { { "a\xff", "b\xc3" } };
 	struct opk_meta meta = small_meta;
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *got;
 	struct opk_writer *writer;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	meta.run = run;
 	meta.run_count = 1;
@@ -335,19 +314,15 @@ START_TEST(facts_become_utf8)
 	ck_ok(ctx, opk_file_meta(&got, ctx, file));
 	ck_assert_str_eq(got->run[0].name, "a\xef\xbf\xbd");
 	ck_assert_str_eq(got->run[0].value, "b\xef\xbf\xbd");
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Looking each one up in a list took 10 s and more. */
-START_TEST(many_inflated)
+CTX_TEST(many_inflated)
 {
 	enum { COUNT_OF_METRICS = 100000, COUNT_OF_INFLATED = 10000, MOST_SECONDS = 1 };
 	static char texts[COUNT_OF_METRICS][40];
 	static const char *names[COUNT_OF_METRICS];
 	struct opk_meta meta = small_meta;
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *got;
 	struct opk_writer *writer;
 	struct opk_file *file;
@@ -371,13 +346,11 @@ START_TEST(many_inflated)
 	ck_assert_uint_eq(got->inflated_count, COUNT_OF_INFLATED);
 	ck_assert_str_eq(got->inflated[COUNT_OF_INFLATED - 1], names[COUNT_OF_METRICS - 1]);
 	opk_file_free(file);
-	opk_ctx_free(ctx);
 	ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
 	ck_assert_int_le(usage.ru_utime.tv_sec, MOST_SECONDS);
 }
-END_TEST
 
-START_TEST(config_hash)
+TEST(config_hash)
 {
 	char hash[15];
 
@@ -386,7 +359,6 @@ START_TEST(config_hash)
 	opk_config_hash(hash, NULL, 0);
 	ck_assert_str_eq(hash, "crc32:00000000");
 }
-END_TEST
 
 #define UNKNOWN .name = "", .kernel = "", .symbol = "", .nvtx = ""
 #define NOTHING_KNOWN                                                                              \
@@ -424,7 +396,7 @@ static void check_range(const struct here *here, const struct opk_range *got,
 	ck_row(row, got->count == wanted->count, "%ju", (uintmax_t)got->count);
 }
 
-START_TEST(range_rows)
+CTX_TEST(range_rows)
 {
 	static const struct {
 		struct here here;
@@ -480,11 +452,10 @@ START_TEST(range_rows)
 		{ HERE, "{\"device\":2147483647}", { UNKNOWN, .device = INT32_MAX, .rank = -1 } },
 		{ HERE, "{\"end_ns\":\"8\"}", NOTHING_KNOWN },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autofree char *text = opk_printf("[{\"name\":\"first\"},%s]", rows[i].text);
-		struct opk_file *file = file_with(ctx, OPK_SECTION_RANGES, text);
+		freed(opk_file) *file = file_with(ctx, OPK_SECTION_RANGES, text);
 		const struct opk_range *got = NULL, *wanted = &rows[i].wanted;
 		size_t count = 0;
 
@@ -492,64 +463,52 @@ START_TEST(range_rows)
 		ck_row(&rows[i], count == 2 && !strcmp(got->name, "first"), "%zu rows", count);
 		got++;
 		check_range(&rows[i].here, got, wanted);
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(range_tables)
+static const struct {
+	struct here here;
+	const char *text;
+	const char *wanted; /* NULL: good, and empty */
+} range_tables_rows[] = {
+	{ HERE, "[]", NULL },
+	{ HERE, "{}", "the range table is not an array" },
+	{ HERE, "\"r\"", "the range table is not an array" },
+	{ HERE, "", "JSON, byte 0" },
+	{ HERE, "[{}", "an array needs" },
+	{ HERE, "[{},{\"device\":-5}]", "range table: row 2: member device is out of range" },
+	{ HERE, "[{\"device\":2147483648}]", "range table: row 1: member device is out of range" },
+	{ HERE, "[{\"rank\":2147483648}]", "member rank is out of range" },
+	{ HERE, "[{\"count\":-3}]", "member count is out of range" },
+	{ HERE, "[{\"count\":1.5}]", "member count is out of range" },
+	{ HERE, "[{\"grid\":[1,2,-3]}]", "member grid is out of range" },
+	{ HERE, "[{\"block\":[4294967296,1,1]}]", "member block is out of range" },
+	{ HERE, "[{\"registers\":4294967296}]", "member registers is out of range" },
+	{ HERE, "[{\"pass\":4294967296}]", "member pass is out of range" },
+	{ HERE, "[{},{\"group\":1}]", "row 2 of the range table is of a pass group" },
+	{ HERE, "[{\"process\":-3}]", "member process is out of range" },
+	{ HERE, "[{\"context\":1.5}]", "member context is out of range" },
+	{ HERE, "[{\"start_ns\":-7}]", "member start_ns is out of range" },
+	{ HERE, "[{\"end_ns\":18446744073709551616}]", "member end_ns is out of range" },
+	{ HERE, "[{\"stream\":-1}]", "member stream is out of range" },
+};
+
+CTX_TEST_EACH(range_tables, range_tables_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		const char *wanted; /* NULL: good, and empty */
-	} rows[] = {
-		{ HERE, "[]", NULL },
-		{ HERE, "{}", "the range table is not an array" },
-		{ HERE, "\"r\"", "the range table is not an array" },
-		{ HERE, "", "JSON, byte 0" },
-		{ HERE, "[{}", "an array needs" },
-		{ HERE, "[{},{\"device\":-5}]",
-		  "range table: row 2: member device is out of range" },
-		{ HERE, "[{\"device\":2147483648}]",
-		  "range table: row 1: member device is out of range" },
-		{ HERE, "[{\"rank\":2147483648}]", "member rank is out of range" },
-		{ HERE, "[{\"count\":-3}]", "member count is out of range" },
-		{ HERE, "[{\"count\":1.5}]", "member count is out of range" },
-		{ HERE, "[{\"grid\":[1,2,-3]}]", "member grid is out of range" },
-		{ HERE, "[{\"block\":[4294967296,1,1]}]", "member block is out of range" },
-		{ HERE, "[{\"registers\":4294967296}]", "member registers is out of range" },
-		{ HERE, "[{\"pass\":4294967296}]", "member pass is out of range" },
-		{ HERE, "[{},{\"group\":1}]", "row 2 of the range table is of a pass group" },
-		{ HERE, "[{\"process\":-3}]", "member process is out of range" },
-		{ HERE, "[{\"context\":1.5}]", "member context is out of range" },
-		{ HERE, "[{\"start_ns\":-7}]", "member start_ns is out of range" },
-		{ HERE, "[{\"end_ns\":18446744073709551616}]", "member end_ns is out of range" },
-		{ HERE, "[{\"stream\":-1}]", "member stream is out of range" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_file) *file = file_with(ctx, OPK_SECTION_RANGES, row->text);
+	const struct opk_range *ranges;
+	size_t count = 7;
+	int code = opk_file_ranges(&ranges, &count, ctx, file);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_file *file = file_with(ctx, OPK_SECTION_RANGES, rows[i].text);
-		const struct opk_range *ranges;
-		size_t count = 7;
-		int code = opk_file_ranges(&ranges, &count, ctx, file);
-
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
-		ck_row(&rows[i], code || count == 0, "count %zu", count);
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "%s",
-		       errors_of(ctx));
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), "t.opk: section 2 (RNGS)"), "%s",
-		       errors_of(ctx));
-		opk_file_free(file);
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, code == (row->wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+	ck_row(row, code || count == 0, "count %zu", count);
+	ck_row(row, !code || strstr(errors_of(ctx), row->wanted), "%s", errors_of(ctx));
+	ck_row(row, !code || strstr(errors_of(ctx), "t.opk: section 2 (RNGS)"), "%s",
+	       errors_of(ctx));
 }
-END_TEST
 
 /* All that a row can say comes back; and what it does not say is not written. */
-START_TEST(range_round_trip)
+CTX_TEST(range_round_trip)
 {
 	static const struct opk_range ranges[] = {
 		{ .name = "n",
@@ -574,10 +533,9 @@ START_TEST(range_round_trip)
 		{ .name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1 },
 	};
 	static const struct here here = HERE;
-	struct opk_ctx *ctx = new_ctx();
 	opk_autobuf struct opk_buf text = { 0 };
 	const struct opk_range *got;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	opk_ranges_to_json(&text, ranges + 1, 1);
@@ -589,25 +547,6 @@ START_TEST(range_round_trip)
 	ck_assert_uint_eq(count, 2 * COUNT(ranges));
 	for (size_t i = 0; i < count; i++)
 		check_range(&here, &got[i], &ranges[i % 2]);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("meta");
-	TCase *tests = add_case(suite, "meta");
-
-	tcase_add_test(tests, meta_round_trip);
-	tcase_add_test(tests, bad_metadata);
-	tcase_add_test(tests, odd_metadata);
-	tcase_add_test(tests, refused_metadata);
-	tcase_add_test(tests, facts_become_utf8);
-	tcase_add_test(tests, many_inflated);
-	tcase_add_test(tests, config_hash);
-	tcase_add_test(tests, range_rows);
-	tcase_add_test(tests, range_tables);
-	tcase_add_test(tests, range_round_trip);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

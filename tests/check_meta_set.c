@@ -21,11 +21,10 @@ static int read_meta(struct opk_ctx *ctx, struct opk_file **file, const struct o
 	return opk_file_meta(meta, ctx, *file);
 }
 
-START_TEST(read_as_written)
+CTX_TEST(read_as_written)
 {
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *meta;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx,
 	      read_meta(
@@ -69,10 +68,7 @@ START_TEST(read_as_written)
 	ck_assert_str_eq(meta->roofline.roofs[0].throughput, "d");
 	ck_assert_str_eq(meta->roofline.roofs[1].work, "d2");
 	ck_assert_str_eq(meta->roofline.roofs[2].work, "");
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct bad {
 	struct here here;
@@ -168,64 +164,51 @@ static const struct bad {
 	  "the roofline: '' is not a metric" },
 };
 
-START_TEST(bad_members)
+CTX_TEST_EACH(bad_members, bad_rows)
 {
-	const struct bad *row = &bad_rows[_i];
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *meta = NULL;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	int code = read_meta(ctx, &file, &meta, row->members);
 
 	ck_row(row, code == OPK_EINPUT && !meta, "code %d", code);
 	ck_row(row, strstr(opk_error_message(ctx, 0), row->wanted), "%s", errors_of(ctx));
 	ck_row(row, strstr(opk_error_message(ctx, 1), "section 1 (META)"), "%s", errors_of(ctx));
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *key, *item;
+	size_t count;
+	const char *wanted;
+} too_much_rows[] = {
+	{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1\"}", 10001, "more than 10000" },
+	{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1%01100d\"}", 1000,
+	  "formulas of more than 1048576 bytes" },
+	{ HERE, "headings", "{\"title\":\"\",\"first\":0,\"count\":0}", 10001, "more than 10000" },
+	{ HERE, "columns", "\"a.b\"", 100000, "is there twice" },
+};
 
 /* What is too much: quickly refused. */
-START_TEST(too_much)
+CTX_TEST_EACH(too_much, too_much_rows)
 {
-	static const struct {
-		struct here here;
-		const char *key, *item;
-		size_t count;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1\"}", 10001,
-		  "more than 10000" },
-		{ HERE, "derived", "{\"name\":\"d%zu\",\"formula\":\"1%01100d\"}", 1000,
-		  "formulas of more than 1048576 bytes" },
-		{ HERE, "headings", "{\"title\":\"\",\"first\":0,\"count\":0}", 10001,
-		  "more than 10000" },
-		{ HERE, "columns", "\"a.b\"", 100000, "is there twice" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	opk_autobuf struct opk_buf buf = { 0 };
+	const struct opk_meta *meta;
+	freed(opk_file) *file = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autobuf struct opk_buf buf = { 0 };
-		const struct opk_meta *meta;
-		struct opk_file *file;
+	opk_buf_add_printf(&buf, "\"%s\":[", row->key);
+	for (size_t j = 0; j < row->count; j++) {
+		char item[2000];
 
-		opk_buf_add_printf(&buf, "\"%s\":[", rows[i].key);
-		for (size_t j = 0; j < rows[i].count; j++) {
-			char item[2000];
-
-			snprintf(item, sizeof item, rows[i].item, j, 0);
-			opk_buf_add_printf(&buf, "%s%s", j ? "," : "", item);
-		}
-		opk_buf_add(&buf, "]", 2);
-		ck_code(ctx, read_meta(ctx, &file, &meta, (const char *)buf.data), OPK_EINPUT);
-		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
-		opk_file_free(file);
+		snprintf(item, sizeof item, row->item, j, 0);
+		opk_buf_add_printf(&buf, "%s%s", j ? "," : "", item);
 	}
-	opk_ctx_free(ctx);
+	opk_buf_add(&buf, "]", 2);
+	ck_code(ctx, read_meta(ctx, &file, &meta, (const char *)buf.data), OPK_EINPUT);
+	ck_row(row, told(ctx, row->wanted), "%s", errors_of(ctx));
 }
-END_TEST
 
 /* What no reader would take is not written. */
-START_TEST(refused)
+CTX_TEST(refused)
 {
 	static const struct opk_meta_label nowhere[] = { { "x.y", "x" } };
 	static const struct opk_meta_label nameless[] = { { "sm__cycles.sum", NULL } };
@@ -244,29 +227,23 @@ START_TEST(refused)
 		{ HERE, { .columns = none, .column_count = 1 }, "column 'x' is not a metric" },
 		{ HERE, { .headings = wide, .heading_count = 1 }, "not over the 2 columns" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct opk_meta meta = rows[i].lists;
-		struct opk_writer *writer;
-		int code;
+		freed(opk_writer) *writer = NULL;
 
 		meta.chip = "A";
 		meta.metrics = metric_names;
 		meta.metric_count = 2;
 		unlink(path);
 		ck_ok(ctx, opk_writer_new(&writer, ctx, path));
-		code = opk_writer_add_meta(writer, &meta);
-		ck_row(&rows[i], code == OPK_EUSAGE, "code %d", code);
-		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
-		opk_writer_free(writer);
+		ck_row_ends(&rows[i], ctx, opk_writer_add_meta(writer, &meta), OPK_EUSAGE,
+		            rows[i].wanted);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Without a set's members the metadata is what it was before there were any. */
-START_TEST(nothing_to_say)
+TEST(nothing_to_say)
 {
 	static const struct opk_meta plain = {
 		.chip = "A", .metrics = metric_names, .metric_count = 1, .set_hash = ""
@@ -278,9 +255,8 @@ START_TEST(nothing_to_say)
 	ck_assert_str_eq((char *)buf.data, "{\"chip\":\"A\",\"profiler\":\"range\",\"metrics\":["
 	                                   "\"sm__cycles.sum\"],\"keep_instances\":false}");
 }
-END_TEST
 
-START_TEST(differences)
+TEST(differences)
 {
 	static const char *const other[] = { "UNIT.Set.a__b.avg", "x", "y" };
 	struct opk_meta_derived derived[2] = { full_derived[0], full_derived[1] };
@@ -319,11 +295,9 @@ START_TEST(differences)
 	CK_DIFFERS(meta.headings = headings);
 #undef CK_DIFFERS
 }
-END_TEST
 
-START_TEST(meaning_of_names)
+CTX_TEST(meaning_of_names)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_meta_names names;
 	const struct opk_meta_name *found;
 
@@ -337,13 +311,10 @@ START_TEST(meaning_of_names)
 	ck_assert_ptr_null(opk_meta_names_find(&names, "Twice"));
 	opk_meta_names_clear(&names);
 	ck_assert_ptr_null(opk_meta_names_find(&names, "ab"));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(without_memory)
+CTX_TEST(without_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
 	bool failed = true;
 
@@ -353,35 +324,11 @@ START_TEST(without_memory)
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
 	for (long n = 0; failed; n++) {
-		struct opk_file *file = open_file(ctx);
+		freed(opk_file) *file = open_file(ctx);
 		const struct opk_meta *meta;
-		int code;
 
-		fail_allocation(n);
-		code = opk_file_meta(&meta, ctx, file);
-		failed = allocation_failed();
-		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
-		              code, errors_of(ctx));
-		opk_file_free(file);
+		failed = is_short(ctx, n, opk_file_meta(&meta, ctx, file));
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("metadata of sets");
-	TCase *tests = add_case(suite, "members");
-
-	tcase_add_test(tests, read_as_written);
-	tcase_add_loop_test(tests, bad_members, 0, COUNT(bad_rows));
-	tcase_add_test(tests, too_much);
-	tcase_add_test(tests, refused);
-	tcase_add_test(tests, without_memory);
-	tests = tcase_create("values");
-	suite_add_tcase(suite, tests);
-	tcase_add_test(tests, nothing_to_say);
-	tcase_add_test(tests, differences);
-	tcase_add_test(tests, meaning_of_names);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -33,80 +33,64 @@ static const char *text_of(const struct opk_listing *list, const size_t left_out
 	return text;
 }
 
-START_TEST(lists)
+static const struct {
+	struct here here;
+	const char *const *glob;
+	bool submetrics, passes;
+	size_t max_passes;
+	const char *wanted;
+} lists_rows[] = {
+	{ HERE, all, false, false, 0,
+	  "fake__a bytes -; fake__b bytes -; fake__c bytes -; fake__listed bytes -; fake__ratio bytes -; fake__throughput bytes - - 0 0" },
+	{ HERE, one, false, true, 0, "fake__ratio bytes 2 - 0 0" },
+	{ HERE, sums, true, true, 0,
+	  "fake__a.sum bytes 1; fake__b.sum bytes 1; fake__c.sum bytes 1; fake__listed.sum bytes CUPTI_ERROR_UNKNOWN - 0 0" },
+	{ HERE, all, false, false, 1,
+	  "fake__a bytes 1; fake__b bytes 1; fake__c bytes 1; fake__throughput bytes 1 - 1 1" },
+	{ HERE, none, true, true, 0, " - 0 0" },
+};
+
+FAKE_TEST_EACH(lists, lists_rows)
 {
-	static const struct {
-		struct here here;
-		const char *const *glob;
-		bool submetrics, passes;
-		size_t max_passes;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, all, false, false, 0,
-		  "fake__a bytes -; fake__b bytes -; fake__c bytes -; fake__listed bytes -; fake__ratio bytes -; fake__throughput bytes - - 0 0" },
-		{ HERE, one, false, true, 0, "fake__ratio bytes 2 - 0 0" },
-		{ HERE, sums, true, true, 0,
-		  "fake__a.sum bytes 1; fake__b.sum bytes 1; fake__c.sum bytes 1; fake__listed.sum bytes CUPTI_ERROR_UNKNOWN - 0 0" },
-		{ HERE, all, false, false, 1,
-		  "fake__a bytes 1; fake__b bytes 1; fake__c bytes 1; fake__throughput bytes 1 - 1 1" },
-		{ HERE, none, true, true, 0, " - 0 0" },
-	};
-	struct opk_ctx *ctx = fake_ctx();
+	freed(opk_listing) *list = NULL;
+	size_t left_out[2];
+	const char *text;
+	struct opk_metric_list_options options = OPTIONS(options, .globs = row->glob,
+	                                                 .glob_count = 1,
+	                                                 .submetrics = row->submetrics,
+	                                                 .passes = row->passes,
+	                                                 .max_passes = row->max_passes,
+	                                                 .refused = &left_out[0],
+	                                                 .costly = &left_out[1]);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_metric_list_options options = OPK_INIT(options);
-		struct opk_listing *list;
-		size_t left_out[2];
-		const char *text;
-
-		options.globs = rows[i].glob;
-		options.glob_count = 1;
-		options.submetrics = rows[i].submetrics;
-		options.passes = rows[i].passes;
-		options.max_passes = rows[i].max_passes;
-		options.refused = &left_out[0];
-		options.costly = &left_out[1];
-		ck_ok(ctx, opk_metric_list(&list, ctx, "fa100", OPK_PROFILER_RANGE, &options));
-		text = text_of(list, left_out);
-		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "got %s", text);
-		opk_listing_free(list);
-	}
-	opk_ctx_free(ctx);
+	ck_ok(ctx, opk_metric_list(&list, ctx, "fa100", OPK_PROFILER_RANGE, &options));
+	text = text_of(list, left_out);
+	ck_row(row, !strcmp(text, row->wanted), "got %s", text);
 }
-END_TEST
 
-START_TEST(refused)
+FAKE_TEST(refused)
 {
 	struct opk_metric_list_options options = OPK_INIT(options);
 	struct opk_listing *list = NULL;
-	struct opk_ctx *ctx = fake_ctx();
 
 	ck_code(ctx, opk_metric_list(&list, ctx, "FA10", OPK_PROFILER_RANGE, NULL), OPK_EUSAGE);
 	options.scope = OPK_SCOPE_DEVICE;
-	ck_code(ctx, opk_metric_list(&list, ctx, "FA100", OPK_PROFILER_RANGE, &options),
-	        OPK_ENVIDIA);
-	ck_assert(told(ctx, "13.1"));
+	ck_fails(ctx, opk_metric_list(&list, ctx, "FA100", OPK_PROFILER_RANGE, &options),
+	         OPK_ENVIDIA, "13.1");
 	ck_assert_ptr_null(list);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A stream of a list that is gone. */
 static int export(struct ArrowArrayStream *stream, struct opk_ctx *ctx)
 {
-	struct opk_metric_list_options options = OPK_INIT(options);
-	struct opk_listing *list = NULL;
-	int code;
+	struct opk_metric_list_options options = OPTIONS(options, .passes = true);
+	freed(opk_listing) *list = NULL;
 
-	options.passes = true;
-	code = opk_metric_list(&list, ctx, "FA100", OPK_PROFILER_RANGE, &options);
-	if (!code)
-		code = opk_listing_export_arrow(stream, list);
-	opk_listing_free(list);
-	return code;
+	TRY(opk_metric_list(&list, ctx, "FA100", OPK_PROFILER_RANGE, &options));
+	return opk_listing_export_arrow(stream, list);
 }
 
-START_TEST(streams)
+TEST(streams)
 {
 	struct ArrowArrayStream stream;
 	struct ArrowSchema schema;
@@ -131,24 +115,19 @@ START_TEST(streams)
 	batch.release(&batch);
 	schema.release(&schema);
 }
-END_TEST
 
-START_TEST(early_release)
+FAKE_TEST(early_release)
 {
 	struct ArrowArrayStream stream;
-	struct opk_ctx *ctx = fake_ctx();
 
 	ck_ok(ctx, export(&stream, ctx));
 	stream.release(&stream);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(out_of_memory)
+FAKE_TEST(out_of_memory)
 {
 	struct ArrowArrayStream stream = { 0 };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_listing *list;
+	freed(opk_listing) *list = NULL;
 	bool failed;
 	long i = 0;
 	int code;
@@ -164,21 +143,4 @@ START_TEST(out_of_memory)
 			stream.release(&stream);
 	} while (failed);
 	ck_assert_int_gt(i, 20);
-	opk_listing_free(list);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("metric list");
-	TCase *tests = tcase_create("lists");
-
-	suite_add_tcase(suite, tests);
-	tcase_add_test(tests, lists);
-	tcase_add_test(tests, refused);
-	tcase_add_test(tests, streams);
-	tcase_add_test(tests, early_release);
-	tcase_add_test(tests, out_of_memory);
-	return run_suite(suite);
 }

@@ -15,14 +15,12 @@ static const char all_names[] = "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c
 
 static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *chip, const char *names)
 {
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options = OPTIONS(options, .chip = chip);
 	struct opk_plan *plan = NULL;
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 
-	options.chip = chip;
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
 	ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
-	opk_set_free(set);
 	return plan;
 }
 
@@ -73,10 +71,9 @@ static int find_use(struct opk_pass_use *use, struct opk_ctx *ctx, const struct 
 	return code ? code : opk_pass_use_find(use, ctx, plan, &counters);
 }
 
-START_TEST(fake_passes)
+FAKE_TEST(fake_passes)
 {
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
 	struct opk_pass_use use = { 0 };
 
@@ -93,11 +90,9 @@ START_TEST(fake_passes)
 	opk_nv_evaluator_free(opk_take(evaluator));
 	opk_plan_free(plan);
 	ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(calls_fail)
+TEST(calls_fail)
 {
 	static const enum fake_call calls[] = {
 		FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
@@ -106,40 +101,28 @@ START_TEST(calls_fail)
 	};
 
 	for (size_t i = 0; i < COUNT(calls); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
+		freed(opk_ctx) *ctx = fake_ctx();
+		freed(opk_plan) *plan = plan_of(ctx, "FA100", all_names);
 		opk_autopassuse struct opk_pass_use use = { 0 };
 
 		fake.status[calls[i]] = 1;
 		ck_assert_msg(find_use(&use, ctx, plan), "call %zu", i);
 		ck_assert_int_eq(fake.hosts + fake.evaluators, 0);
-		opk_plan_free(plan);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(without_memory)
+FAKE_TEST(without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_plan *plan = plan_of(ctx, "FA100", all_names);
+	freed(opk_plan) *plan = plan_of(ctx, "FA100", all_names);
 	bool failed = true;
 
 	for (long n = 0; failed; n++) {
 		struct opk_pass_use use = { 0 };
-		int code;
 
-		fail_allocation(n);
-		code = find_use(&use, ctx, plan);
-		failed = allocation_failed();
-		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d", n,
-		              code);
+		failed = is_short(ctx, n, find_use(&use, ctx, plan));
 		opk_pass_use_clear(&use);
 	}
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- with NVIDIA's libraries */
 
@@ -148,7 +131,7 @@ static struct opk_plan *plan_recording(struct opk_ctx *ctx, const char *path)
 	struct opk_plan *plan;
 	const struct opk_meta *meta;
 	opk_autofree char *names = opk_strdup("");
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
@@ -159,7 +142,6 @@ static struct opk_plan *plan_recording(struct opk_ctx *ctx, const char *path)
 		names = longer;
 	}
 	plan = plan_of(ctx, meta->chip, names);
-	opk_file_free(file);
 	return plan;
 }
 
@@ -176,7 +158,7 @@ static size_t count_sections(const struct opk_file *file, uint32_t type)
 static void check_built(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	const struct opk_meta *meta;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx, opk_build(ctx, plan, NULL, in_folder("set.opk")));
 	ck_ok(ctx, opk_file_open(&file, ctx, in_folder("set.opk")));
@@ -190,44 +172,34 @@ static void check_built(struct opk_ctx *ctx, const struct opk_plan *plan)
 		ck_assert_uint_eq(meta->metric_pass_count, meta->metric_count);
 		check_passes(ctx, plan, meta->metric_passes);
 	}
-	opk_file_free(file);
 }
 
-START_TEST(built)
+CTX_TEST(built, .needs = have_cupti)
 {
-	struct opk_ctx *ctx = new_ctx();
 	const char *const recordings[] = { RECORDING("simple"), RECORDING("wide-auto") };
 
 	/* Older releases lack metrics of the second. */
 	for (size_t i = 0; i < (version_of(ctx) < 130000 ? 1 : COUNT(recordings)); i++) {
-		struct opk_plan *plan = plan_recording(ctx, recordings[i]);
+		freed(opk_plan) *plan = plan_recording(ctx, recordings[i]);
 
 		check_built(ctx, plan);
-		opk_plan_free(plan);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(built_of_one_pass)
+CTX_TEST(built_of_one_pass, .needs = have_cupti)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_plan *plan = plan_of(ctx, "GH100", "sm__cycles_active.avg");
+	freed(opk_plan) *plan = plan_of(ctx, "GH100", "sm__cycles_active.avg");
 
 	check_built(ctx, plan);
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void *prefix_of(size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan, bool none,
                        bool all)
 {
-	struct opk_build_options options = OPK_INIT(options);
+	struct opk_build_options options = OPTIONS(options, .no_instances = none,
+	                                           .keep_instances = all);
 	void *prefix;
 
-	options.no_instances = none;
-	options.keep_instances = all;
 	ck_ok(ctx, opk_prefix_new(&prefix, size, ctx, plan, &options));
 	return prefix;
 }
@@ -243,7 +215,7 @@ static bool is_same(struct opk_ctx *ctx, const struct opk_plan *plan, bool none,
 }
 
 /* Instances are kept of what needs them: minima, maxima, and what has a counter in it that does. */
-START_TEST(instances)
+CTX_TEST(instances, .needs = have_cupti)
 {
 	enum kept { NONE, SOME, ALL };
 	static const struct {
@@ -266,35 +238,13 @@ START_TEST(instances)
 		{ HERE, "GB100", "sm__throughput.avg.pct_of_peak_sustained_elapsed", NONE },
 		{ HERE, "AD102", "sm__throughput.avg.pct_of_peak_sustained_elapsed", NONE },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_plan *plan = plan_of(ctx, rows[i].chip, rows[i].names);
+		freed(opk_plan) *plan = plan_of(ctx, rows[i].chip, rows[i].names);
 
 		ck_row(&rows[i], is_same(ctx, plan, true, false) == (rows[i].kept == NONE), "none");
 		ck_row(&rows[i], is_same(ctx, plan, false, true) == (rows[i].kept == ALL), "all");
-		opk_plan_free(plan);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("metric passes");
-	TCase *tests = tcase_create("fake"), *real = tcase_create("real");
-
-	tcase_add_test(tests, fake_passes);
-	tcase_add_test(tests, calls_fail);
-	tcase_add_test(tests, without_memory);
-	suite_add_tcase(suite, tests);
-	if (have_cupti()) {
-		tcase_add_checked_fixture(real, make_folder, remove_folder);
-		tcase_add_test(real, built);
-		tcase_add_test(real, built_of_one_pass);
-		tcase_add_test(real, instances);
-		tcase_set_timeout(real, 300);
-		suite_add_tcase(suite, real);
-	}
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder, .seconds = 300);

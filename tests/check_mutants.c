@@ -270,28 +270,24 @@ static int evaluate_scratch(struct values *values, struct opk_ctx *ctx)
 {
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_evaluation *evaluation = NULL;
-	struct opk_file *file = NULL;
-	int code = opk_file_open(&file, ctx, scratch_path());
+	freed(opk_file) *file = NULL;
 
+	TRY(opk_file_open(&file, ctx, scratch_path()));
 	ctx->timeout_s = 5;
-	if (!code)
-		code = opk_eval_file(&evaluation, ctx, file, &options);
-	if (!code)
-		collect(values, ctx, evaluation);
-	opk_file_free(file);
-	return code;
+	TRY(opk_eval_file(&evaluation, ctx, file, &options));
+	collect(values, ctx, evaluation);
+	return OPK_OK;
 }
 
 static void find_headers(struct opk_ctx *ctx)
 {
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx, opk_file_open(&file, ctx, scratch_path()));
 	header_count = opk_file_section_count(file);
 	ck_assert_uint_le(header_count, MAX_HEADERS);
 	for (size_t i = 0; i < header_count; i++)
 		headers[i] = opk_file_section(file, i)->offset - HEADER_SIZE;
-	opk_file_free(file);
 }
 
 static bool has_message(const struct opk_ctx *ctx)
@@ -354,10 +350,9 @@ static void check_file_mutant(struct tally *tally, struct opk_ctx *ctx, const ch
 	free(mutant.data);
 }
 
-START_TEST(damaged_files)
+CTX_TEST_TIMES(damaged_files, slice, SLICES)
 {
 	static struct values wanted;
-	struct opk_ctx *ctx = new_ctx();
 	struct tally tally = { { 0 } };
 
 	for (size_t n = 0; n < COUNT(sounds); n++) {
@@ -366,16 +361,14 @@ START_TEST(damaged_files)
 		ck_ok(ctx, evaluate_scratch(&wanted, ctx));
 		ck_assert_uint_gt(wanted.count, 0);
 		find_headers(ctx);
-		for (size_t i = (size_t)_i; i < file_mutants; i += SLICES)
+		for (size_t i = slice; i < file_mutants; i += SLICES)
 			if (i / SLICES % COUNT(sounds) == n)
 				check_file_mutant(&tally, ctx, sounds[n].name, &sound, &wanted, i);
 		free(sound.data);
 	}
 	unlink(scratch_path());
 	tell("damaged files", &tally);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- what is recovered of them */
 
@@ -390,8 +383,8 @@ struct rows {
 
 static int evaluate_rows(struct rows *rows, struct opk_ctx *ctx, const char *path)
 {
-	struct opk_evaluation *evaluation = NULL;
-	struct opk_file *file = NULL;
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
 	int code = opk_file_open(&file, ctx, path);
 
@@ -403,8 +396,6 @@ static int evaluate_rows(struct rows *rows, struct opk_ctx *ctx, const char *pat
 		rows->values[rows->count] = row->values[0];
 		rows->launches[rows->count++] = row->range ? row->range->launch : 0;
 	}
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
 	return code;
 }
 
@@ -450,10 +441,9 @@ static void check_recovered(struct tally *tally, struct opk_ctx *ctx, const stru
 	free(mutant.data);
 }
 
-START_TEST(recovered_files)
+CTX_TEST_TIMES(recovered_files, slice, SLICES)
 {
 	static struct rows wanted;
-	struct opk_ctx *ctx = new_ctx();
 	struct bytes sound = read_recording(ctx, "training");
 	struct tally tally = { { 0 } };
 
@@ -461,25 +451,25 @@ START_TEST(recovered_files)
 	ck_ok(ctx, evaluate_rows(&wanted, ctx, scratch_path()));
 	ck_assert_uint_gt(wanted.count, 300);
 	find_headers(ctx);
-	for (size_t i = (size_t)_i; i < file_mutants / 5; i += SLICES)
+	for (size_t i = slice; i < file_mutants / 5; i += SLICES)
 		check_recovered(&tally, ctx, &sound, &wanted, i);
 	free(sound.data);
 	unlink(scratch_path());
 	tell("recovered files", &tally);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each byte of some files, or every fifth: a checksum covers it, and no cut goes unseen. */
-START_TEST(every_byte)
+CTX_TEST_TIMES(every_byte, which, 2)
 {
 	static struct values got;
-	struct opk_ctx *ctx = new_ctx();
-	const char *name = sounds[_i].name;
-	struct bytes bytes = read_sound(ctx, &sounds[_i]);
+	const char *name = sounds[which].name;
+	struct bytes bytes = read_sound(ctx, &sounds[which]);
 	size_t size = bytes.size, step = is_long() ? 1 : 5;
 
 	start_mutant(5, 0);
+	/* The packed one where there is time. */
+	if (which && file_mutants <= 500)
+		size = 0;
 	for (size_t i = 0; i < size; i += step) {
 		uint8_t sound = bytes.data[i];
 		int code;
@@ -501,9 +491,7 @@ START_TEST(every_byte)
 	}
 	free(bytes.data);
 	unlink(scratch_path());
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- damaged bare images */
 
@@ -538,12 +526,11 @@ static void unload_image(struct recorded_image *recorded)
 static int evaluate_image(struct values *values, struct opk_ctx *ctx,
                           const struct recorded_image *recorded, const struct bytes *image)
 {
-	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_options options = OPTIONS(options, .metrics = recorded->meta->metrics,
+	                                          .metric_count = recorded->meta->metric_count);
 	struct opk_evaluation *evaluation;
 	int code;
 
-	options.metrics = recorded->meta->metrics;
-	options.metric_count = recorded->meta->metric_count;
 	ctx->timeout_s = 2;
 	code = opk_eval_image(&evaluation, ctx, image->data, image->size, &options);
 	if (!code)
@@ -580,37 +567,33 @@ static void check_image_mutant(struct tally *tally, struct opk_ctx *ctx, const c
 	free(mutant.data);
 }
 
-START_TEST(damaged_images)
+CTX_TEST_TIMES(damaged_images, slice, SLICES)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct tally tally = { { 0 } };
 
 	for (size_t n = 0; n < COUNT(image_names); n++) {
 		struct recorded_image recorded;
 
 		load_image(&recorded, ctx, image_names[n]);
-		for (size_t i = (size_t)_i; i < image_mutants; i += SLICES)
+		for (size_t i = slice; i < image_mutants; i += SLICES)
 			if (i / SLICES % COUNT(image_names) == n)
 				check_image_mutant(&tally, ctx, image_names[n], &recorded, i);
 		unload_image(&recorded);
 	}
 	tell("damaged images", &tally);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- hostile files: damage under a right checksum */
 
 static void write_hostile(struct opk_ctx *ctx, const struct recorded_image *recorded,
                           const struct bytes *image)
 {
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, scratch_path()));
 	ck_ok(ctx, opk_writer_add_meta(writer, recorded->meta));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image->data, image->size));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
 
 static void check_hostile(struct tally *tally, struct opk_ctx *ctx, const char *name,
@@ -632,43 +615,36 @@ static void check_hostile(struct tally *tally, struct opk_ctx *ctx, const char *
 	free(mutant.data);
 }
 
-START_TEST(hostile_files)
+CTX_TEST_TIMES(hostile_files, slice, SLICES)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct tally tally = { { 0 } };
 
 	for (size_t n = 0; n < COUNT(image_names); n++) {
 		struct recorded_image recorded;
 
 		load_image(&recorded, ctx, image_names[n]);
-		for (size_t i = (size_t)_i; i < image_mutants / 5; i += SLICES)
+		for (size_t i = slice; i < image_mutants / 5; i += SLICES)
 			if (i / SLICES % COUNT(image_names) == n)
 				check_hostile(&tally, ctx, image_names[n], &recorded, i);
 		unload_image(&recorded);
 	}
 	unlink(scratch_path());
 	tell("hostile files", &tally);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- the same, worked on: what is made of it is a file, or nothing is */
 
 static int work_on_scratch(struct opk_ctx *ctx, bool sum, const char *made)
 {
 	const char *path = scratch_path();
-	struct opk_sum_options options = OPK_INIT(options);
-	struct opk_file *file;
-	int code;
+	struct opk_sum_options options = OPTIONS(options, .key = "device");
+	freed(opk_file) *file = NULL;
 
 	ctx->timeout_s = 5;
-	options.key = "device";
 	if (sum)
 		return opk_sum(ctx, &path, 1, &options, made);
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
-	code = opk_trim(ctx, file, made);
-	opk_file_free(file);
-	return code;
+	return opk_trim(ctx, file, made);
 }
 
 static void check_worked_on(struct tally *tally, struct opk_ctx *ctx, const char *name,
@@ -699,32 +675,29 @@ static void check_worked_on(struct tally *tally, struct opk_ctx *ctx, const char
 	free(mutant.data);
 }
 
-START_TEST(hostile_files_worked_on)
+CTX_TEST_TIMES(hostile_files_worked_on, slice, SLICES)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct tally tally = { { 0 } };
 
 	for (size_t n = 0; n < COUNT(image_names); n++) {
 		struct recorded_image recorded;
 
 		load_image(&recorded, ctx, image_names[n]);
-		for (size_t i = (size_t)_i; i < enough(WORKED_ON); i += SLICES)
+		for (size_t i = slice; i < enough(WORKED_ON); i += SLICES)
 			if (i / SLICES % COUNT(image_names) == n)
 				check_worked_on(&tally, ctx, image_names[n], &recorded, i);
 		unload_image(&recorded);
 	}
 	unlink(scratch_path());
 	tell("worked on", &tally);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- a built set, damaged: it opens or does not, and its sections read or don't */
 
 static void check_set_mutant(struct opk_ctx *ctx, const struct bytes *sound, size_t number)
 {
 	struct bytes mutant = copy_of(sound);
-	struct opk_file *file = NULL;
+	freed(opk_file) *file = NULL;
 	const struct opk_meta *meta;
 	const char *how;
 	int code;
@@ -745,21 +718,18 @@ static void check_set_mutant(struct opk_ctx *ctx, const struct bytes *sound, siz
 	}
 	if (!code)
 		opk_file_meta(&meta, ctx, file);
-	opk_file_free(file);
 	free(mutant.data);
 }
 
-START_TEST(damaged_sets)
+CTX_TEST(damaged_sets)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options = OPTIONS(options, .chip = "GH100");
 	struct opk_build_options build = OPK_INIT(build);
-	struct opk_plan *plan;
+	freed(opk_set) *set = NULL;
 	struct bytes sound;
-	struct opk_set *set;
+	freed(opk_plan) *plan = NULL;
 	void *data;
 
-	options.chip = "GH100";
 	ck_ok(ctx, opk_set_from_names(&set, ctx, "dram__bytes.sum,sm__cycles_active.avg"));
 	ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
 	ck_ok(ctx, opk_build(ctx, plan, &build, scratch_path()));
@@ -769,11 +739,7 @@ START_TEST(damaged_sets)
 		check_set_mutant(ctx, &sound, i);
 	free(sound.data);
 	unlink(scratch_path());
-	opk_plan_free(plan);
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static size_t from_environment(const char *name, size_t usual)
 {
@@ -782,27 +748,14 @@ static size_t from_environment(const char *name, size_t usual)
 	return given ? (size_t)strtoull(given, NULL, 0) : usual;
 }
 
-int main(void)
+static void read_environment(void)
 {
-	Suite *suite = suite_create("mutants");
-	TCase *tests = tcase_create("mutants");
 	const char *given = getenv("OFFPEAK_TEST_SEED");
 	size_t usual = is_long() ? USUAL_LONG : USUAL;
 
-	if (!have_cupti())
-		return 77;
 	seed = given ? strtoull(given, NULL, 0) : 20240607;
 	file_mutants = from_environment("OFFPEAK_TEST_FILES", usual);
 	image_mutants = from_environment("OFFPEAK_TEST_IMAGES", usual);
-	tcase_add_loop_test(tests, damaged_files, 0, SLICES);
-	tcase_add_loop_test(tests, recovered_files, 0, SLICES);
-	/* The packed one where there is time. */
-	tcase_add_loop_test(tests, every_byte, 0, file_mutants > 500 ? 2 : 1);
-	tcase_add_loop_test(tests, damaged_images, 0, SLICES);
-	tcase_add_loop_test(tests, hostile_files, 0, SLICES);
-	tcase_add_loop_test(tests, hostile_files_worked_on, 0, SLICES);
-	tcase_add_test(tests, damaged_sets);
-	tcase_set_timeout(tests, 300);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }
+
+SUITE(.once = read_environment, .needs = have_cupti, .seconds = 300);

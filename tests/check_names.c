@@ -62,17 +62,13 @@ static void check_rows(struct opk_ctx *ctx)
 	ck_assert_int_eq(fake.hosts, 0);
 }
 
-START_TEST(from_libraries)
+FAKE_TEST(from_libraries)
 {
-	struct opk_ctx *ctx = fake_ctx();
-
 	check_rows(ctx);
 	ck_assert_uint_eq(fake.calls[FAKE_cuptiProfilerHostGetMetricProperties], 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(from_cache)
+TEST(from_cache)
 {
 	struct opk_ctx *ctx;
 	struct opk_catalog *catalog;
@@ -89,12 +85,10 @@ START_TEST(from_cache)
 	ck_assert_uint_eq(fake.calls[FAKE_cuptiProfilerHostInitialize], 0);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* 12.x lists no submetrics. */
-START_TEST(without_submetrics)
+FAKE_TEST(without_submetrics)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	opk_autostrlist struct opk_strlist names = { 0 };
 
 	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
@@ -102,49 +96,37 @@ START_TEST(without_submetrics)
 	ck_assert_str_eq(joined(&names), "");
 	ck_ok(ctx, opk_complete_name(&names, ctx, "FA100", OPK_PROFILER_RANGE, "fake__a"));
 	ck_assert_str_eq(joined(&names), "fake__a ");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(refused)
+static const struct {
+	struct here here;
+	const char *chip;
+	enum opk_profiler profiler;
+	enum fake_call call;
+	int status, code;
+} refused_rows[] = {
+	{ HERE, "FA10", OPK_PROFILER_RANGE, 0, 0, OPK_EUSAGE },
+	{ HERE, "FB100", OPK_PROFILER_PM, 0, 0, OPK_EFAILED },
+	{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetSupportedChips, 999,
+	  OPK_EFAILED },
+	{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetBaseMetrics, 999,
+	  OPK_EFAILED },
+	{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetSubMetrics, 999,
+	  OPK_EFAILED },
+};
+
+FAKE_TEST_EACH(refused, refused_rows)
 {
-	static const struct {
-		struct here here;
-		const char *chip;
-		enum opk_profiler profiler;
-		enum fake_call call;
-		int status, code;
-	} failing_rows[] = {
-		{ HERE, "FA10", OPK_PROFILER_RANGE, 0, 0, OPK_EUSAGE },
-		{ HERE, "FB100", OPK_PROFILER_PM, 0, 0, OPK_EFAILED },
-		{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetSupportedChips, 999,
-		  OPK_EFAILED },
-		{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetBaseMetrics, 999,
-		  OPK_EFAILED },
-		{ HERE, "FA100", OPK_PROFILER_RANGE, FAKE_cuptiProfilerHostGetSubMetrics, 999,
-		  OPK_EFAILED },
-	};
+	opk_autostrlist struct opk_strlist names = { 0 };
 
-	for (size_t i = 0; i < COUNT(failing_rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		opk_autostrlist struct opk_strlist names = { 0 };
-		int code;
-
-		fake.status[failing_rows[i].call] = failing_rows[i].status;
-		code = opk_complete_name(&names, ctx, failing_rows[i].chip,
-		                         failing_rows[i].profiler, "fake__a.");
-		ck_row(&failing_rows[i], code == failing_rows[i].code, "%d: %s", code,
-		       errors_of(ctx));
-		ck_row(&failing_rows[i], told(ctx, "no metric names of"), "%s", errors_of(ctx));
-		ck_assert_int_eq(fake.hosts, 0);
-		opk_ctx_free(ctx);
-	}
+	fake.status[row->call] = row->status;
+	ck_row_ends(row, ctx, opk_complete_name(&names, ctx, row->chip, row->profiler, "fake__a."),
+	            row->code, "no metric names of");
+	ck_assert_int_eq(fake.hosts, 0);
 }
-END_TEST
 
-START_TEST(without_memory)
+FAKE_TEST(without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	long n = 0;
 
 	for (;; n++) {
@@ -160,76 +142,56 @@ START_TEST(without_memory)
 		ck_assert_int_eq(fake.hosts, 0);
 	}
 	ck_assert_int_gt(n, 5);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *word, *spelling, *last; /* of several, the last; NULL: it means none */
+} chip_words_rows[] = {
+	{ HERE, "gh100", "GH100", "GH100" },
+	{ HERE, "h100", "GH100", "GH100" },
+	{ HERE, "B200", "GB100", "GB100" },
+	{ HERE, "sm_90", "GH100", "GH100" },
+	{ HERE, "SM90a", "GH100", "GH100" },
+	{ HERE, "compute_100", "GB100", "GB100" },
+	{ HERE, "90", "GH100", "GH100" },
+	{ HERE, "9.0", "GH100", "GH100" },
+	{ HERE, "101", "GB10B", "GB10B" },
+	{ HERE, "t4", "TU104", "TU104" },
+	{ HERE, "GB10", "GB20B", "GB20B" },
+	{ HERE, "NVIDIA H100 80GB HBM3", "GH100", "GH100" },
+	{ HERE, "Tesla V100-SXM2-16GB", "GV100", "GV100" },
+	{ HERE, "NVIDIA GeForce RTX 4090", "AD102", "AD102" },
+	{ HERE, "rtx3080", "GA102", "GA102" },
+	{ HERE, "hopper", "GH100", "GH100" },
+	{ HERE, "86", "86", "GA107" },
+	{ HERE, "sm_75", "SM_75", "TU117" },
+	{ HERE, "Ada", "ADA", "AD107" },
+	{ HERE, "RTX 4070 Ti Super", "RTX 4070 TI SUPER", NULL },
+	{ HERE, "9.0a", "9.0A", NULL },
+	{ HERE, "sm_", "SM_", NULL },
+	{ HERE, "9000000090", "9000000090", NULL },
+	{ HERE, "gpu", "GPU", NULL },
+	{ HERE, "-", "-", NULL },
+	{ HERE, "", "", NULL },
+};
 
 /* Words mean chips: names apart, without a library. */
-START_TEST(chip_words)
+TEST_EACH(chip_words, chip_words_rows)
 {
-	static const struct {
-		struct here here;
-		const char *word, *spelling, *last; /* of several, the last; NULL: it means none */
-	} chip_rows[] = {
-		{ HERE, "gh100", "GH100", "GH100" },
-		{ HERE, "h100", "GH100", "GH100" },
-		{ HERE, "B200", "GB100", "GB100" },
-		{ HERE, "sm_90", "GH100", "GH100" },
-		{ HERE, "SM90a", "GH100", "GH100" },
-		{ HERE, "compute_100", "GB100", "GB100" },
-		{ HERE, "90", "GH100", "GH100" },
-		{ HERE, "9.0", "GH100", "GH100" },
-		{ HERE, "101", "GB10B", "GB10B" },
-		{ HERE, "t4", "TU104", "TU104" },
-		{ HERE, "GB10", "GB20B", "GB20B" },
-		{ HERE, "NVIDIA H100 80GB HBM3", "GH100", "GH100" },
-		{ HERE, "Tesla V100-SXM2-16GB", "GV100", "GV100" },
-		{ HERE, "NVIDIA GeForce RTX 4090", "AD102", "AD102" },
-		{ HERE, "rtx3080", "GA102", "GA102" },
-		{ HERE, "hopper", "GH100", "GH100" },
-		{ HERE, "86", "86", "GA107" },
-		{ HERE, "sm_75", "SM_75", "TU117" },
-		{ HERE, "Ada", "ADA", "AD107" },
-		{ HERE, "RTX 4070 Ti Super", "RTX 4070 TI SUPER", NULL },
-		{ HERE, "9.0a", "9.0A", NULL },
-		{ HERE, "sm_", "SM_", NULL },
-		{ HERE, "9000000090", "9000000090", NULL },
-		{ HERE, "gpu", "GPU", NULL },
-		{ HERE, "-", "-", NULL },
-		{ HERE, "", "", NULL },
-	};
+	opk_chip_mask meant = opk_chips_meant(row->word);
+	char *spelling = opk_chip_spelling(row->word);
+	const char *last = NULL;
 
-	for (size_t i = 0; i < COUNT(chip_rows); i++) {
-		opk_chip_mask meant = opk_chips_meant(chip_rows[i].word);
-		char *spelling = opk_chip_spelling(chip_rows[i].word);
-		const char *last = NULL;
-
-		for (size_t k = 0; opk_chip_known(k); k++)
-			if (meant >> k & 1)
-				last = opk_chip_known(k);
-		ck_row(&chip_rows[i], !strcmp(spelling, chip_rows[i].spelling), "%s", spelling);
-		ck_row(&chip_rows[i], !last == !chip_rows[i].last, "%s", last ? last : "none");
-		ck_row(&chip_rows[i], !last || !strcmp(last, chip_rows[i].last), "%s", last);
-		ck_row(&chip_rows[i], !last || opk_chip_is_meant(last, chip_rows[i].word), "%s",
-		       last);
-		ck_row(&chip_rows[i], !opk_chip_is_meant("GV11B", chip_rows[i].word), "GV11B");
-		free(spelling);
-	}
+	for (size_t k = 0; opk_chip_known(k); k++)
+		if (meant >> k & 1)
+			last = opk_chip_known(k);
+	ck_row(row, !strcmp(spelling, row->spelling), "%s", spelling);
+	ck_row(row, !last == !row->last, "%s", last ? last : "none");
+	ck_row(row, !last || !strcmp(last, row->last), "%s", last);
+	ck_row(row, !last || opk_chip_is_meant(last, row->word), "%s", last);
+	ck_row(row, !opk_chip_is_meant("GV11B", row->word), "GV11B");
+	free(spelling);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("names");
-	TCase *tests = tcase_create("names");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, from_libraries);
-	tcase_add_test(tests, from_cache);
-	tcase_add_test(tests, without_submetrics);
-	tcase_add_test(tests, refused);
-	tcase_add_test(tests, without_memory);
-	tcase_add_test(tests, chip_words);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -38,7 +38,7 @@ static void compare_around(double number)
 	compare(nextafter(number, -(double)INFINITY));
 }
 
-START_TEST(special_numbers)
+TEST(special_numbers)
 {
 	static const double numbers[] = {
 		0,
@@ -84,10 +84,9 @@ START_TEST(special_numbers)
 	compare((double)NAN);
 	compare(-(double)NAN);
 }
-END_TEST
 
 /* Where the number of digits, the form or the exponent changes. */
-START_TEST(powers)
+TEST(powers)
 {
 	for (int i = -1074; i < 1024; i++)
 		compare_around(ldexp(1, i));
@@ -100,18 +99,16 @@ START_TEST(powers)
 		compare_around(strtod(text, NULL));
 	}
 }
-END_TEST
 
 /* Halves of the last digit: of two numbers equally near the even one is taken. */
-START_TEST(ties)
+TEST(ties)
 {
 	for (int shift = 1; shift < 60; shift++)
 		for (int i = 0; i < (int)enough(20000); i++)
 			compare(ldexp((double)((next() >> (11 + i % 50)) | 1), -shift));
 }
-END_TEST
 
-START_TEST(any_bits)
+TEST(any_bits)
 {
 	for (int i = 0; i < (int)enough(RANDOM) * FACTOR; i++) {
 		uint64_t bits = next();
@@ -121,10 +118,9 @@ START_TEST(any_bits)
 		compare(number);
 	}
 }
-END_TEST
 
 /* Such as metrics have: counts, rates, percentages. */
-START_TEST(usual_numbers)
+TEST(usual_numbers)
 {
 	for (int i = 0; i < (int)enough(RANDOM); i++) {
 		uint64_t a = next() >> (next() % 64), b = (next() >> (next() % 64)) | 1;
@@ -135,19 +131,17 @@ START_TEST(usual_numbers)
 		compare((double)(int64_t)next());
 	}
 }
-END_TEST
 
 /* Few digits: many zeros at the end. */
-START_TEST(short_numbers)
+TEST(short_numbers)
 {
 	for (int i = 0; i < (int)enough(RANDOM); i++)
 		compare((double)(next() % 100000) / 1000.0);
 	for (int i = 0; i < (int)enough(RANDOM); i++)
 		compare((double)(next() % 100000) / 1e8);
 }
-END_TEST
 
-START_TEST(whole_numbers)
+TEST(whole_numbers)
 {
 	char got[OPK_NUMBER_SIZE], wanted[OPK_NUMBER_SIZE];
 
@@ -162,22 +156,5 @@ START_TEST(whole_numbers)
 			ck_abort_msg("%s, %zu bytes, instead of %s", got, length, wanted);
 	}
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("number");
-	TCase *tests = tcase_create("number");
-
-	/* A memory checker is twenty times slower. */
-	tcase_set_timeout(tests, 300);
-	tcase_add_test(tests, special_numbers);
-	tcase_add_test(tests, powers);
-	tcase_add_test(tests, ties);
-	tcase_add_test(tests, any_bits);
-	tcase_add_test(tests, usual_numbers);
-	tcase_add_test(tests, short_numbers);
-	tcase_add_test(tests, whole_numbers);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.seconds = 300);

@@ -116,7 +116,7 @@ static void check_lacks(struct opk_ctx *ctx, const char *names, size_t count, co
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	opk_autofree char *said = opk_printf("has no counterpart on %s: ", chip);
-	struct opk_set *set = NULL;
+	freed(opk_set) *set = NULL;
 	size_t found = 0;
 
 	ck_ok(ctx, opk_set_find(&set, ctx, names));
@@ -125,7 +125,6 @@ static void check_lacks(struct opk_ctx *ctx, const char *names, size_t count, co
 		found += strstr(opk_error_message(ctx, i), said) != NULL;
 	ck_assert_msg(found == count, "%zu of %zu on %s", found, count, chip);
 	opk_clear_errors(ctx);
-	opk_set_free(set);
 }
 
 /* As a SET, all that the chip has at once; the metrics' names go to `all`. */
@@ -133,7 +132,7 @@ static void check_set(struct opk_strlist *all, struct opk_ctx *ctx, const char *
                       const char *chip)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
-	struct opk_set *set = NULL;
+	freed(opk_set) *set = NULL;
 
 	ck_ok(ctx, opk_set_find(&set, ctx, names));
 	ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, chip, OPK_PROFILER_RANGE));
@@ -141,7 +140,6 @@ static void check_set(struct opk_strlist *all, struct opk_ctx *ctx, const char *
 		check_unit(chip, resolved.derived[i].name, resolved.derived[i].unit);
 	for (size_t i = 0; i < resolved.metrics.count; i++)
 		ck_assert(opk_strlist_add(all, resolved.metrics.items[i]));
-	opk_set_free(set);
 }
 
 /* Halves are computed in pairs, of which the chip counts one: nobody should be surprised. */
@@ -155,7 +153,7 @@ static void check_halves(const struct opk_legacy *l)
 static bool check_name(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *name)
 {
 	const char *chip = opk_catalog_chip(catalog);
-	struct opk_legacy *l = NULL;
+	freed(opk_legacy) *l = NULL;
 	bool there;
 
 	ck_ok(ctx, opk_legacy_new(&l, ctx, catalog, name));
@@ -171,7 +169,6 @@ static bool check_name(struct opk_ctx *ctx, const struct opk_catalog *catalog, c
 	if (!there)
 		check_lack(l, chip);
 	check_halves(l);
-	opk_legacy_free(l);
 	return there;
 }
 
@@ -197,20 +194,23 @@ static void check_passes(struct opk_ctx *ctx, struct opk_catalog *catalog,
 		              "%s on %s", names->items[i], opk_catalog_chip(catalog));
 }
 
-START_TEST(all_names)
+/* Those that differ most; the others by make check-long. */
+static bool is_taken(const char *chip)
 {
-	const char *chip = chips[_i];
-	struct opk_ctx *ctx = new_ctx();
+	return is_long() || !strcmp(chip, "GH100") || !strcmp(chip, "GB202");
+}
+
+CTX_TEST_EACH(all_names, chips)
+{
+	const char *chip = *row;
 	opk_autostrlist struct opk_strlist names = { 0 }, all = { 0 };
 	opk_autobuf struct opk_buf there = { 0 }, lacking = { 0 };
-	struct opk_catalog *catalog = NULL;
+	freed(opk_catalog) *catalog = NULL;
 	size_t lacks = 0;
 
 	/* 12.6 knows no Blackwell chip. */
-	if (version_of(ctx) < CUPTI_12_8 && !strncmp(chip, "GB", 2)) {
-		opk_ctx_free(ctx);
+	if (!is_taken(chip) || (version_of(ctx) < CUPTI_12_8 && !strncmp(chip, "GB", 2)))
 		return;
-	}
 	may_lack_units = version_of(ctx) == CUPTI_12_8;
 	list_names(&names);
 	ck_assert_uint_eq(names.count, 261);
@@ -228,23 +228,6 @@ START_TEST(all_names)
 	check_set(&all, ctx, (const char *)there.data, chip);
 	check_lacks(ctx, (const char *)lacking.data, lacks, chip);
 	check_passes(ctx, catalog, &all);
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("nvprof");
-	TCase *tests = tcase_create("names");
-
-	if (!have_cupti())
-		return 77;
-	/* Those that differ most; the others by make check-long. */
-	for (int i = 0; i < (int)COUNT(chips); i++)
-		if (is_long() || !strcmp(chips[i], "GH100") || !strcmp(chips[i], "GB202"))
-			tcase_add_loop_test(tests, all_names, i, i + 1);
-	tcase_set_timeout(tests, 300);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 300);

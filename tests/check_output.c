@@ -8,7 +8,7 @@
 
 /* ---- one table -------------------------------------------------------------------------- */
 
-START_TEST(tables)
+TEST(tables)
 {
 	static const struct {
 		struct here here;
@@ -53,43 +53,39 @@ START_TEST(tables)
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
 	}
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	enum opk_format format;
+	const char *wanted;
+} nested_rows_rows[] = {
+	{ HERE, OPK_FORMAT_JSON,
+	  "[{\"n\":0,\"children\":[{\"n\":1,\"children\":[{\"n\":2},{\"n\":3}]},{\"n\":4}]}\n"
+	  ",{\"n\":5}\n,{\"n\":6,\"children\":[{\"n\":7}]}\n]\n" },
+	{ HERE, OPK_FORMAT_NDJSON,
+	  "{\"n\":0,\"children\":[{\"n\":1,\"children\":[{\"n\":2},{\"n\":3}]},{\"n\":4}]}\n"
+	  "{\"n\":5}\n{\"n\":6,\"children\":[{\"n\":7}]}\n" },
+	{ HERE, OPK_FORMAT_CSV, "n,value\n0,\n1,\n2,\n3,\n4,\n5,\n6,\n7,\n" },
+	{ HERE, OPK_FORMAT_TABLE, "n  value\n0\n1\n2\n3\n4\n5\n6\n7\n" },
+};
 
 /* Depths, and rows that only have the first two cells. */
-START_TEST(nested_rows)
+TEST_EACH(nested_rows, nested_rows_rows)
 {
 	static const size_t depths[] = { 0, 1, 2, 2, 1, 0, 0, 1 };
-	static const struct {
-		struct here here;
-		enum opk_format format;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, OPK_FORMAT_JSON,
-		  "[{\"n\":0,\"children\":[{\"n\":1,\"children\":[{\"n\":2},{\"n\":3}]},{\"n\":4}]}\n"
-		  ",{\"n\":5}\n,{\"n\":6,\"children\":[{\"n\":7}]}\n]\n" },
-		{ HERE, OPK_FORMAT_NDJSON,
-		  "{\"n\":0,\"children\":[{\"n\":1,\"children\":[{\"n\":2},{\"n\":3}]},{\"n\":4}]}\n"
-		  "{\"n\":5}\n{\"n\":6,\"children\":[{\"n\":7}]}\n" },
-		{ HERE, OPK_FORMAT_CSV, "n,value\n0,\n1,\n2,\n3,\n4,\n5,\n6,\n7,\n" },
-		{ HERE, OPK_FORMAT_TABLE, "n  value\n0\n1\n2\n3\n4\n5\n6\n7\n" },
-	};
 	static const struct opk_column two[] = { { "n", OPK_CELL_UINT },
 		                                 { "value", OPK_CELL_DOUBLE } };
+	opk_autofree char *got = NULL;
+	struct writing w;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *got = NULL;
-		struct writing w;
-
-		begin(&w, rows[i].format, 0);
-		ck_ok(w.ctx, opk_out_table(w.out, "t", two, COUNT(two)));
-		for (size_t j = 0; j < COUNT(depths); j++)
-			ck_ok(w.ctx, opk_out_nested_row(w.out, depths[j],
-			                                &(union opk_cell){ .uint = j }, 1));
-		got = end(&w);
-		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
-	}
+	begin(&w, row->format, 0);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", two, COUNT(two)));
+	for (size_t j = 0; j < COUNT(depths); j++)
+		ck_ok(w.ctx,
+		      opk_out_nested_row(w.out, depths[j], &(union opk_cell){ .uint = j }, 1));
+	got = end(&w);
+	ck_row(row, !strcmp(got, row->wanted), "got\n%s", got);
 }
-END_TEST
 
 /* ---- a record with tables ---------------------------------------------------------------- */
 
@@ -110,53 +106,51 @@ static char *write_record(enum opk_format format)
 	return end(&w);
 }
 
-START_TEST(records)
+#define RECORD_AS_JSON                                                                             \
+	"{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"          \
+	"\"units\":[\"sm\",\"l2\"],\"sections\":[{\"type\":\"META\",\"size\":7},"                  \
+	"{\"type\":\"a,b\",\"size\":8}],\"none\":[]}\n"
+
+static const struct {
+	struct here here;
+	enum opk_format format;
+	const char *wanted;
+} records_rows[] = {
+	{ HERE, OPK_FORMAT_CSV,
+	  "field,value\n"
+	  "name,\"a,\"\"b\"\"\"\n"
+	  "n,18446744073709551615\n"
+	  "value,0.5\n"
+	  "ok,yes\n"
+	  "units,sm l2\n"
+	  "sections[0].type,META\n"
+	  "sections[0].size,7\n"
+	  "sections[1].type,\"a,b\"\n"
+	  "sections[1].size,8\n" },
+	{ HERE, OPK_FORMAT_JSON, RECORD_AS_JSON },
+	{ HERE, OPK_FORMAT_NDJSON, RECORD_AS_JSON },
+	{ HERE, OPK_FORMAT_TABLE,
+	  "name   a,\"b\"\n"
+	  "n      18446744073709551615\n"
+	  "value  0.5\n"
+	  "ok     yes\n"
+	  "units  sm l2\n"
+	  "\n"
+	  "type  size\n"
+	  "META     7\n"
+	  "a,b      8\n"
+	  "\n"
+	  "none: no rows\n" },
+};
+
+TEST_EACH(records, records_rows)
 {
-	static const char json[] =
-		"{\"name\":\"a,\\\"b\\\"\",\"n\":18446744073709551615,\"value\":0.5,\"ok\":true,"
-		"\"units\":[\"sm\",\"l2\"],\"sections\":[{\"type\":\"META\",\"size\":7},"
-		"{\"type\":\"a,b\",\"size\":8}],\"none\":[]}\n";
-	static const struct {
-		struct here here;
-		enum opk_format format;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, OPK_FORMAT_CSV,
-		  "field,value\n"
-		  "name,\"a,\"\"b\"\"\"\n"
-		  "n,18446744073709551615\n"
-		  "value,0.5\n"
-		  "ok,yes\n"
-		  "units,sm l2\n"
-		  "sections[0].type,META\n"
-		  "sections[0].size,7\n"
-		  "sections[1].type,\"a,b\"\n"
-		  "sections[1].size,8\n" },
-		{ HERE, OPK_FORMAT_JSON, json },
-		{ HERE, OPK_FORMAT_NDJSON, json },
-		{ HERE, OPK_FORMAT_TABLE,
-		  "name   a,\"b\"\n"
-		  "n      18446744073709551615\n"
-		  "value  0.5\n"
-		  "ok     yes\n"
-		  "units  sm l2\n"
-		  "\n"
-		  "type  size\n"
-		  "META     7\n"
-		  "a,b      8\n"
-		  "\n"
-		  "none: no rows\n" },
-	};
+	opk_autofree char *got = write_record(row->format);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *got = write_record(rows[i].format);
-
-		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
-	}
+	ck_row(row, !strcmp(got, row->wanted), "got\n%s", got);
 }
-END_TEST
 
-START_TEST(record_alone)
+TEST(record_alone)
 {
 	static const char *const wanted[FORMATS] = { "name\n", "field,value\nname,\n",
 		                                     "{\"name\":null}\n", "{\"name\":null}\n" };
@@ -171,56 +165,51 @@ START_TEST(record_alone)
 		ck_assert_str_eq(got, wanted[i]);
 	}
 }
-END_TEST
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
-START_TEST(csv_quoting)
+static const struct {
+	struct here here;
+	const char *text, *wanted;
+} csv_quoting_rows[] = {
+	{ HERE, "plain", "plain" },
+	{ HERE, "", "\"\"" }, /* an empty line is no row to many readers */
+	{ HERE, " a b ", " a b " },
+	{ HERE, "a,b", "\"a,b\"" },
+	{ HERE, "a\"b", "\"a\"\"b\"" },
+	{ HERE, "\"", "\"\"\"\"" },
+	{ HERE, "\"\"", "\"\"\"\"\"\"" },
+	{ HERE, "a\nb", "\"a\nb\"" },
+	{ HERE, "a\r\nb", "\"a\r\nb\"" },
+	{ HERE, "\r", "\"\r\"" },
+	{ HERE, "f<a, b>(\"x\")", "\"f<a, b>(\"\"x\"\")\"" },
+	{ HERE, "a;b\t'c'", "a;b\t'c'" },
+	{ HERE, "\xc3\xa9", "\xc3\xa9" },
+};
+
+TEST_EACH(csv_quoting, csv_quoting_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *wanted;
-	} rows[] = {
-		{ HERE, "plain", "plain" },
-		{ HERE, "", "\"\"" }, /* an empty line is no row to many readers */
-		{ HERE, " a b ", " a b " },
-		{ HERE, "a,b", "\"a,b\"" },
-		{ HERE, "a\"b", "\"a\"\"b\"" },
-		{ HERE, "\"", "\"\"\"\"" },
-		{ HERE, "\"\"", "\"\"\"\"\"\"" },
-		{ HERE, "a\nb", "\"a\nb\"" },
-		{ HERE, "a\r\nb", "\"a\r\nb\"" },
-		{ HERE, "\r", "\"\r\"" },
-		{ HERE, "f<a, b>(\"x\")", "\"f<a, b>(\"\"x\"\")\"" },
-		{ HERE, "a;b\t'c'", "a;b\t'c'" },
-		{ HERE, "\xc3\xa9", "\xc3\xa9" },
-	};
+	const char *items[] = { row->text };
+	opk_autofree char *wanted = opk_printf("c\n%s\n", row->wanted);
+	opk_autofree char *as_name = opk_printf("%s\n1\n", row->wanted);
+	opk_autofree char *string = one_cell(OPK_FORMAT_CSV,
+	                                     (struct opk_column){ "c", OPK_CELL_STRING },
+	                                     (union opk_cell){ .string = row->text }, 0);
+	opk_autofree char *list = one_cell(OPK_FORMAT_CSV,
+	                                   (struct opk_column){ "c", OPK_CELL_LIST },
+	                                   (union opk_cell){ .list = { items, 1 } }, 0);
+	opk_autofree char *name = one_cell(OPK_FORMAT_CSV,
+	                                   (struct opk_column){ row->text, OPK_CELL_UINT },
+	                                   (union opk_cell){ .uint = 1 }, 0);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *items[] = { rows[i].text };
-		opk_autofree char *wanted = opk_printf("c\n%s\n", rows[i].wanted);
-		opk_autofree char *as_name = opk_printf("%s\n1\n", rows[i].wanted);
-		opk_autofree char *string = one_cell(OPK_FORMAT_CSV,
-		                                     (struct opk_column){ "c", OPK_CELL_STRING },
-		                                     (union opk_cell){ .string = rows[i].text }, 0);
-		opk_autofree char *list = one_cell(OPK_FORMAT_CSV,
-		                                   (struct opk_column){ "c", OPK_CELL_LIST },
-		                                   (union opk_cell){ .list = { items, 1 } }, 0);
-		opk_autofree char *name = one_cell(OPK_FORMAT_CSV,
-		                                   (struct opk_column){ rows[i].text,
-		                                                        OPK_CELL_UINT },
-		                                   (union opk_cell){ .uint = 1 }, 0);
-
-		ck_row(&rows[i], !strcmp(string, wanted), "got %s", string);
-		ck_row(&rows[i], !strcmp(list, wanted), "got %s", list);
-		ck_row(&rows[i], !strcmp(name, as_name), "got %s", name);
-	}
+	ck_row(row, !strcmp(string, wanted), "got %s", string);
+	ck_row(row, !strcmp(list, wanted), "got %s", list);
+	ck_row(row, !strcmp(name, as_name), "got %s", name);
 }
-END_TEST
 
 /* The names of fields are fields too. */
 /* Text that a spreadsheet would compute, and what it leaves alone. */
-START_TEST(csv_safe)
+TEST(csv_safe)
 {
 	static const struct {
 		struct here here;
@@ -241,12 +230,11 @@ START_TEST(csv_safe)
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		for (int safe = 0; safe < 2; safe++) {
-			struct opk_out_options options = OPK_INIT(options);
+			struct opk_out_options options = OPTIONS(options, .format = OPK_FORMAT_CSV,
+			                                         .csv_safe = safe);
 			struct writing w = { .ctx = new_ctx() };
 			opk_autofree char *got = NULL, *wanted = NULL;
 
-			options.format = OPK_FORMAT_CSV;
-			options.csv_safe = safe;
 			ck_ok(w.ctx, opk_out_new(&w.out, w.ctx, &options, collect, &w.buf));
 			ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
 			ck_ok(w.ctx,
@@ -258,10 +246,9 @@ START_TEST(csv_safe)
 			       "got %s", got);
 		}
 }
-END_TEST
 
 /* What a terminal would obey takes a column of a table, as it is shown. */
-START_TEST(cells_of_tables_are_harmless)
+TEST(cells_of_tables_are_harmless)
 {
 	static const struct opk_column column = { "c", OPK_CELL_STRING };
 	union opk_cell cell = { .string = "a\033[31m\xc2\x9b"
@@ -270,9 +257,8 @@ START_TEST(cells_of_tables_are_harmless)
 
 	ck_assert_str_eq(got, "c\na?[31m?b??\n");
 }
-END_TEST
 
-START_TEST(csv_quoting_in_records)
+TEST(csv_quoting_in_records)
 {
 	static const struct opk_column odd[] = { { "a,b", OPK_CELL_UINT },
 		                                 { "\"", OPK_CELL_UINT } };
@@ -288,9 +274,8 @@ START_TEST(csv_quoting_in_records)
 	ck_assert_str_eq(got, "field,value\n\"a,b\",1\n\"\"\"\",1\n"
 	                      "\"t[0].a,b\",1\n\"t[0].\"\"\",1\n");
 }
-END_TEST
 
-START_TEST(long_table_name_in_records)
+TEST(long_table_name_in_records)
 {
 	static const struct opk_column column = { "c", OPK_CELL_UINT };
 	static const union opk_cell one = { .uint = 1 };
@@ -308,10 +293,9 @@ START_TEST(long_table_name_in_records)
 	wanted = opk_printf("field,value\nc,1\n%s[0].c,1\n", name);
 	ck_assert_str_eq(got, wanted);
 }
-END_TEST
 
 /* One of the record and its tables is written. */
-START_TEST(one_alone)
+TEST(one_alone)
 {
 	static const struct {
 		struct here here;
@@ -351,52 +335,47 @@ START_TEST(one_alone)
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
 	}
 }
-END_TEST
 
-START_TEST(numbers)
+static const struct {
+	struct here here;
+	double number;
+	const char *csv, *json, *table;
+} numbers_rows[] = {
+	{ HERE, 0, "0", "0", "0" },
+	{ HERE, -0.0, "-0", "-0", "-0" },
+	{ HERE, 1, "1", "1", "1" },
+	{ HERE, 0.1, "0.10000000000000001", "0.10000000000000001", "0.1" },
+	{ HERE, 1e300, "1.0000000000000001e+300", "1.0000000000000001e+300", "1e+300" },
+	{ HERE, 123456789012345678.0, "1.2345678901234568e+17", "1.2345678901234568e+17",
+	  "1.2346e+17" },
+	/* Five digits; but all of a whole number. */
+	{ HERE, 838860800, "838860800", "838860800", "838860800" },
+	{ HERE, 99999.25, "99999.25", "99999.25", "99999" },
+	{ HERE, 36.08725785435005, "36.08725785435005", "36.08725785435005", "36.087" },
+	{ HERE, 5e-324, "4.9406564584124654e-324", "4.9406564584124654e-324", "4.9407e-324" },
+	{ HERE, (double)NAN, "nan", "null", "nan" },
+	{ HERE, -(double)NAN, "nan", "null", "nan" },
+	{ HERE, (double)INFINITY, "inf", "null", "inf" },
+	{ HERE, -(double)INFINITY, "-inf", "null", "-inf" },
+};
+
+TEST_EACH(numbers, numbers_rows)
 {
-	static const struct {
-		struct here here;
-		double number;
-		const char *csv, *json, *table;
-	} rows[] = {
-		{ HERE, 0, "0", "0", "0" },
-		{ HERE, -0.0, "-0", "-0", "-0" },
-		{ HERE, 1, "1", "1", "1" },
-		{ HERE, 0.1, "0.10000000000000001", "0.10000000000000001", "0.1" },
-		{ HERE, 1e300, "1.0000000000000001e+300", "1.0000000000000001e+300", "1e+300" },
-		{ HERE, 123456789012345678.0, "1.2345678901234568e+17", "1.2345678901234568e+17",
-		  "1.2346e+17" },
-		/* Five digits; but all of a whole number. */
-		{ HERE, 838860800, "838860800", "838860800", "838860800" },
-		{ HERE, 99999.25, "99999.25", "99999.25", "99999" },
-		{ HERE, 36.08725785435005, "36.08725785435005", "36.08725785435005", "36.087" },
-		{ HERE, 5e-324, "4.9406564584124654e-324", "4.9406564584124654e-324",
-		  "4.9407e-324" },
-		{ HERE, (double)NAN, "nan", "null", "nan" },
-		{ HERE, -(double)NAN, "nan", "null", "nan" },
-		{ HERE, (double)INFINITY, "inf", "null", "inf" },
-		{ HERE, -(double)INFINITY, "-inf", "null", "-inf" },
-	};
 	static const struct opk_column column = { "c", OPK_CELL_DOUBLE };
+	union opk_cell cell = { .number = row->number };
+	opk_autofree char *csv = one_cell(OPK_FORMAT_CSV, column, cell, 0);
+	opk_autofree char *ndjson = one_cell(OPK_FORMAT_NDJSON, column, cell, 0);
+	opk_autofree char *table = one_cell(OPK_FORMAT_TABLE, column, cell, 0);
+	opk_autofree char *wanted_csv = opk_printf("c\n%s\n", row->csv);
+	opk_autofree char *wanted_json = opk_printf("{\"c\":%s}\n", row->json);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		union opk_cell cell = { .number = rows[i].number };
-		opk_autofree char *csv = one_cell(OPK_FORMAT_CSV, column, cell, 0);
-		opk_autofree char *ndjson = one_cell(OPK_FORMAT_NDJSON, column, cell, 0);
-		opk_autofree char *table = one_cell(OPK_FORMAT_TABLE, column, cell, 0);
-		opk_autofree char *wanted_csv = opk_printf("c\n%s\n", rows[i].csv);
-		opk_autofree char *wanted_json = opk_printf("{\"c\":%s}\n", rows[i].json);
-
-		ck_row(&rows[i], !strcmp(csv, wanted_csv), "got %s", csv);
-		ck_row(&rows[i], !strcmp(ndjson, wanted_json), "got %s", ndjson);
-		ck_row(&rows[i], strstr(table, rows[i].table), "got %s", table);
-	}
+	ck_row(row, !strcmp(csv, wanted_csv), "got %s", csv);
+	ck_row(row, !strcmp(ndjson, wanted_json), "got %s", ndjson);
+	ck_row(row, strstr(table, row->table), "got %s", table);
 }
-END_TEST
 
 /* A number that may be absent, as 0 is one. */
-START_TEST(optional_numbers)
+TEST(optional_numbers)
 {
 	static const struct {
 		struct here here;
@@ -424,41 +403,36 @@ START_TEST(optional_numbers)
 			       "%s", text);
 		}
 }
-END_TEST
 
-START_TEST(optional_booleans)
+static const struct {
+	struct here here;
+	enum opk_format format;
+	const char *wanted;
+} optional_booleans_rows[] = {
+	{ HERE, OPK_FORMAT_CSV, "a,b\nno,7\nyes,7\n,7\n" },
+	{ HERE, OPK_FORMAT_NDJSON,
+	  "{\"a\":false,\"b\":7}\n{\"a\":true,\"b\":7}\n{\"a\":null,\"b\":7}\n" },
+	{ HERE, OPK_FORMAT_TABLE, "a    b\nno   7\nyes  7\n     7\n" },
+};
+
+TEST_EACH(optional_booleans, optional_booleans_rows)
 {
-	static const struct {
-		struct here here;
-		enum opk_format format;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, OPK_FORMAT_CSV, "a,b\nno,7\nyes,7\n,7\n" },
-		{ HERE, OPK_FORMAT_NDJSON,
-		  "{\"a\":false,\"b\":7}\n{\"a\":true,\"b\":7}\n{\"a\":null,\"b\":7}\n" },
-		{ HERE, OPK_FORMAT_TABLE, "a    b\nno   7\nyes  7\n     7\n" },
-	};
 	static const struct opk_column two[] = { { "a", OPK_CELL_OPTIONAL_BOOL },
 		                                 { "b", OPK_CELL_UINT } };
+	opk_autofree char *text = NULL;
+	struct writing w;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *text = NULL;
-		struct writing w;
-
-		begin(&w, rows[i].format, 0);
-		ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
-		for (unsigned value = 0; value < 3; value++)
-			ck_ok(w.ctx,
-			      opk_out_row(w.out,
-			                  (union opk_cell[]){ { .optional = { value, value < 2 } },
-			                                      { .uint = 7 } }));
-		text = end(&w);
-		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "%s", text);
-	}
+	begin(&w, row->format, 0);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", two, 2));
+	for (unsigned value = 0; value < 3; value++)
+		ck_ok(w.ctx,
+		      opk_out_row(w.out, (union opk_cell[]){ { .optional = { value, value < 2 } },
+		                                             { .uint = 7 } }));
+	text = end(&w);
+	ck_row(row, !strcmp(text, row->wanted), "%s", text);
 }
-END_TEST
 
-START_TEST(numbers_or_words)
+TEST(numbers_or_words)
 {
 	static const struct {
 		struct here here;
@@ -488,10 +462,9 @@ START_TEST(numbers_or_words)
 		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "%s", text);
 	}
 }
-END_TEST
 
 /* Values that are compared have one unit; the next column may have its own. */
-START_TEST(columns_share_a_unit)
+TEST(columns_share_a_unit)
 {
 	static const struct opk_column four[] = { { "mean", OPK_CELL_DOUBLE },
 		                                  { "min", OPK_CELL_DOUBLE },
@@ -522,9 +495,8 @@ START_TEST(columns_share_a_unit)
 	                       "  1.0669  0.012608       33     81\n"
 	                       "0.024545  0.010336  0.10106  0.007\n");
 }
-END_TEST
 
-START_TEST(doubles_round_trip)
+TEST(doubles_round_trip)
 {
 	static const struct opk_column column = { "c", OPK_CELL_DOUBLE };
 	uint64_t state = 88172645463325252u;
@@ -547,9 +519,8 @@ START_TEST(doubles_round_trip)
 		ck_assert_mem_eq(&from_json, &wanted, sizeof wanted);
 	}
 }
-END_TEST
 
-START_TEST(json_is_json)
+TEST(json_is_json)
 {
 	static const char *const texts[] = { "\x01\x1f\x7f", "\\\"/\b\f\n\r\t", "\xe2\x82\xac" };
 
@@ -557,70 +528,35 @@ START_TEST(json_is_json)
 		opk_autofree char *got = one_cell(OPK_FORMAT_JSON,
 		                                  (struct opk_column){ texts[i], OPK_CELL_STRING },
 		                                  (union opk_cell){ .string = texts[i] }, 0);
-		struct opk_ctx *ctx = new_ctx();
-		struct opk_json *root = NULL;
+		freed(opk_ctx) *ctx = new_ctx();
+		freed(opk_json) *root = NULL;
 
 		ck_ok(ctx, opk_json_parse(&root, ctx, got, strlen(got)));
 		ck_assert_str_eq(opk_json_string(&root->children[0], texts[i]), texts[i]);
-		opk_json_free(root);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(lists)
+static const struct {
+	struct here here;
+	size_t count;
+	const char *csv, *json;
+} lists_rows[] = {
+	{ HERE, 0, "\"\"", "[]" },
+	{ HERE, 1, "a", "[\"a\"]" },
+	{ HERE, 2, "a ", "[\"a\",\"\"]" },
+	{ HERE, 3, "a  b c", "[\"a\",\"\",\"b c\"]" },
+};
+
+TEST_EACH(lists, lists_rows)
 {
 	static const char *const items[] = { "a", "", "b c" };
-	static const struct {
-		struct here here;
-		size_t count;
-		const char *csv, *json;
-	} rows[] = {
-		{ HERE, 0, "\"\"", "[]" },
-		{ HERE, 1, "a", "[\"a\"]" },
-		{ HERE, 2, "a ", "[\"a\",\"\"]" },
-		{ HERE, 3, "a  b c", "[\"a\",\"\",\"b c\"]" },
-	};
 	static const struct opk_column column = { "c", OPK_CELL_LIST };
+	union opk_cell cell = { .list = { items, row->count } };
+	opk_autofree char *csv = one_cell(OPK_FORMAT_CSV, column, cell, 0);
+	opk_autofree char *ndjson = one_cell(OPK_FORMAT_NDJSON, column, cell, 0);
+	opk_autofree char *wanted_csv = opk_printf("c\n%s\n", row->csv);
+	opk_autofree char *wanted_json = opk_printf("{\"c\":%s}\n", row->json);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		union opk_cell cell = { .list = { items, rows[i].count } };
-		opk_autofree char *csv = one_cell(OPK_FORMAT_CSV, column, cell, 0);
-		opk_autofree char *ndjson = one_cell(OPK_FORMAT_NDJSON, column, cell, 0);
-		opk_autofree char *wanted_csv = opk_printf("c\n%s\n", rows[i].csv);
-		opk_autofree char *wanted_json = opk_printf("{\"c\":%s}\n", rows[i].json);
-
-		ck_row(&rows[i], !strcmp(csv, wanted_csv), "got %s", csv);
-		ck_row(&rows[i], !strcmp(ndjson, wanted_json), "got %s", ndjson);
-	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("output");
-	TCase *tests = tcase_create("output");
-
-	/* A memory checker is twenty times slower. */
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, tables);
-	tcase_add_test(tests, records);
-	tcase_add_test(tests, record_alone);
-	tcase_add_test(tests, csv_quoting);
-	tcase_add_test(tests, csv_safe);
-	tcase_add_test(tests, cells_of_tables_are_harmless);
-	tcase_add_test(tests, csv_quoting_in_records);
-	tcase_add_test(tests, long_table_name_in_records);
-	tcase_add_test(tests, one_alone);
-	tcase_add_test(tests, numbers);
-	tcase_add_test(tests, optional_numbers);
-	tcase_add_test(tests, numbers_or_words);
-	tcase_add_test(tests, columns_share_a_unit);
-	tcase_add_test(tests, optional_booleans);
-	tcase_add_test(tests, doubles_round_trip);
-	tcase_add_test(tests, json_is_json);
-	tcase_add_test(tests, nested_rows);
-	tcase_add_test(tests, lists);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	ck_row(row, !strcmp(csv, wanted_csv), "got %s", csv);
+	ck_row(row, !strcmp(ndjson, wanted_json), "got %s", ndjson);
 }

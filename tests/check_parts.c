@@ -114,7 +114,7 @@ static void check_chip(struct chip *all, const char *name, enum opk_profiler pro
 	all->failing += chip.failing;
 }
 
-START_TEST(parts_of_throughputs)
+TEST(parts_of_throughputs)
 {
 	struct chip all = { .ctx = new_ctx() };
 	opk_autostrlist struct opk_strlist chips = { 0 };
@@ -129,17 +129,5 @@ START_TEST(parts_of_throughputs)
 	ck_assert(all.throughputs > 1000 && all.parts > 2000);
 	opk_ctx_free(all.ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("parts");
-	TCase *tests = tcase_create("chips");
-
-	if (have_cupti()) {
-		tcase_add_test(tests, parts_of_throughputs);
-		tcase_set_timeout(tests, 600);
-	}
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 600);

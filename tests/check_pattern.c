@@ -51,132 +51,112 @@ static const char *selected(struct opk_ctx *ctx, const char *text, size_t times,
 	return out;
 }
 
-START_TEST(matches)
+static const struct {
+	struct here here;
+	const char *text, *wanted;
+} matches_rows[] = {
+	{ HERE, "dram__bytes.sum", "0 " },
+	{ HERE, "dram__bytes", "" },
+	{ HERE, "dram__bytes*.sum", "0 1 2 " },
+	{ HERE, "*", "0 1 2 3 4 5 " },
+	/* It matches whole names, also with alternatives or anchors. */
+	{ HERE, "/dram/", "4 " },
+	{ HERE, "/dram__.*/", "0 1 2 " },
+	{ HERE, "/dram__bytes_(read|write)\\.sum/", "1 2 " },
+	{ HERE, "/dram|lts__t_sectors\\.avg/", "3 4 " },
+	{ HERE, "/lts.*|dram__bytes.sum/", "0 3 " },
+	{ HERE, "/^dram$/", "4 " },
+	{ HERE, "/dram_*bytes.sum/", "0 " },
+	{ HERE, "/dram_{2}bytes.sum/", "0 " },
+	{ HERE, "/drame?/", "4 " },
+	{ HERE, "/[^)]\\)\\([[:alpha:]]/", "5 " },
+	{ HERE, "/a[)](.b|x)/", "5 " },
+	{ HERE, "/a[[:punct:])](.b|x)/", "5 " },
+	{ HERE, "/none/", "" },
+	/* These are no patterns. */
+	{ HERE, "/a(/", "regular expression /a(/: Unmatched ( or \\(" },
+	{ HERE, "/a[[./", "regular expression /a[[./: Unmatched [, [^, [:, [., or [=" },
+	{ HERE, "/a[[.b/", "regular expression /a[[.b/: Unmatched [, [^, [:, [., or [=" },
+	{ HERE, "/a)(b/", "regular expression /a)(b/: a ')' closes nothing" },
+	{ HERE, "/(a)\\1/", "back-references are not allowed in regular expressions" },
+	{ HERE, "/a{99999}/", "regular expression /a{99999}/: Regular expression too big" },
+};
+
+CTX_TEST_EACH(matches, matches_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *wanted;
-	} rows[] = {
-		{ HERE, "dram__bytes.sum", "0 " },
-		{ HERE, "dram__bytes", "" },
-		{ HERE, "dram__bytes*.sum", "0 1 2 " },
-		{ HERE, "*", "0 1 2 3 4 5 " },
-		/* It matches whole names, also with alternatives or anchors. */
-		{ HERE, "/dram/", "4 " },
-		{ HERE, "/dram__.*/", "0 1 2 " },
-		{ HERE, "/dram__bytes_(read|write)\\.sum/", "1 2 " },
-		{ HERE, "/dram|lts__t_sectors\\.avg/", "3 4 " },
-		{ HERE, "/lts.*|dram__bytes.sum/", "0 3 " },
-		{ HERE, "/^dram$/", "4 " },
-		{ HERE, "/dram_*bytes.sum/", "0 " },
-		{ HERE, "/dram_{2}bytes.sum/", "0 " },
-		{ HERE, "/drame?/", "4 " },
-		{ HERE, "/[^)]\\)\\([[:alpha:]]/", "5 " },
-		{ HERE, "/a[)](.b|x)/", "5 " },
-		{ HERE, "/a[[:punct:])](.b|x)/", "5 " },
-		{ HERE, "/none/", "" },
-		/* These are no patterns. */
-		{ HERE, "/a(/", "regular expression /a(/: Unmatched ( or \\(" },
-		{ HERE, "/a[[./", "regular expression /a[[./: Unmatched [, [^, [:, [., or [=" },
-		{ HERE, "/a[[.b/", "regular expression /a[[.b/: Unmatched [, [^, [:, [., or [=" },
-		{ HERE, "/a)(b/", "regular expression /a)(b/: a ')' closes nothing" },
-		{ HERE, "/(a)\\1/", "back-references are not allowed in regular expressions" },
-		{ HERE, "/a{99999}/", "regular expression /a{99999}/: Regular expression too big" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	double seconds = OPK_EXPRESSION_SECONDS;
+	const char *got = selected(ctx, row->text, 1, &seconds);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		double seconds = OPK_EXPRESSION_SECONDS;
-		const char *got = selected(ctx, rows[i].text, 1, &seconds);
-
-		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got %s", got);
-		ck_row(&rows[i], seconds > OPK_EXPRESSION_SECONDS - 1, "%f s are left", seconds);
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, !strcmp(got, row->wanted), "got %s", got);
+	ck_row(row, seconds > OPK_EXPRESSION_SECONDS - 1, "%f s are left", seconds);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *text;
+	int without, with; /* time */
+} alone_rows[] = {
+	{ HERE, "dram*", OPK_OK, OPK_OK },
+	{ HERE, "/dram__bytes(_(read|write))?\\.sum/", OPK_OK, OPK_OK },
+	{ HERE, "/dram.*/", OPK_OK, OPK_OK },
+	{ HERE, "/a(b/", OPK_EUSAGE, OPK_EUSAGE },
+	{ HERE, "/a*/", OPK_EINPUT, OPK_OK },
+	{ HERE, "/.+/", OPK_EINPUT, OPK_OK },
+	{ HERE, "/a{2}/", OPK_EINPUT, OPK_OK },
+	{ HERE, "/^a$/", OPK_EINPUT, OPK_OK },
+	{ HERE, "/[ab]/", OPK_EINPUT, OPK_OK },
+	{ HERE, "/a\\b/", OPK_EINPUT, OPK_OK },
+	{ HERE, "/[/", OPK_EINPUT, OPK_EUSAGE },
+};
 
 /* What is sure to compile quickly needs no child, and so no time. */
-START_TEST(alone)
+CTX_TEST_EACH(alone, alone_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		int without, with; /* time */
-	} rows[] = {
-		{ HERE, "dram*", OPK_OK, OPK_OK },
-		{ HERE, "/dram__bytes(_(read|write))?\\.sum/", OPK_OK, OPK_OK },
-		{ HERE, "/dram.*/", OPK_OK, OPK_OK },
-		{ HERE, "/a(b/", OPK_EUSAGE, OPK_EUSAGE },
-		{ HERE, "/a*/", OPK_EINPUT, OPK_OK },
-		{ HERE, "/.+/", OPK_EINPUT, OPK_OK },
-		{ HERE, "/a{2}/", OPK_EINPUT, OPK_OK },
-		{ HERE, "/^a$/", OPK_EINPUT, OPK_OK },
-		{ HERE, "/[ab]/", OPK_EINPUT, OPK_OK },
-		{ HERE, "/a\\b/", OPK_EINPUT, OPK_OK },
-		{ HERE, "/[/", OPK_EINPUT, OPK_EUSAGE },
-	};
 	const struct opk_place place = { 0 };
-	struct opk_ctx *ctx = new_ctx();
+	opk_autoproblems struct opk_problems problems = { 0 };
+	double none = 0, seconds = OPK_EXPRESSION_SECONDS;
+	struct opk_pattern pattern;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autoproblems struct opk_problems problems = { 0 };
-		double none = 0, seconds = OPK_EXPRESSION_SECONDS;
-		struct opk_pattern pattern;
-
-		ck_row(&rows[i], opk_pattern_init(&pattern, &problems, rows[i].text, &place),
-		       "no pattern");
-		ck_row(&rows[i],
-		       opk_pattern_check(ctx, &problems, &pattern, &place, &none)
-		               == rows[i].without,
-		       "no time");
-		ck_row(&rows[i],
-		       opk_pattern_check(ctx, &problems, &pattern, &place, &seconds)
-		               == rows[i].with,
-		       "time");
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, opk_pattern_init(&pattern, &problems, row->text, &place), "no pattern");
+	ck_row(row, opk_pattern_check(ctx, &problems, &pattern, &place, &none) == row->without,
+	       "no time");
+	ck_row(row, opk_pattern_check(ctx, &problems, &pattern, &place, &seconds) == row->with,
+	       "time");
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *text, *beginning;
+	bool may;
+} beginnings_rows[] = {
+	{ HERE, "dram__*", "dram__bytes", true },
+	{ HERE, "dram__*", "lts__t", false },
+	{ HERE, "/dram__bytes\\.sum/", "dram__bytes", true },
+	{ HERE, "/dram__bytes\\.sum/", "dram__byte", true },
+	{ HERE, "/dram__bytes\\.sum/", "dram__reads", false },
+	{ HERE, "/dram__(a|b)/", "dram__x", true },
+	{ HERE, "/dram__(a|b)/", "lts__a", false },
+	{ HERE, "/dram__a|lts__b/", "lts__b", true },
+	{ HERE, "/dram__a(b)|lts__b/", "lts__b", true },
+	{ HERE, "/dram__a[|]/", "lts__b", false },
+	{ HERE, "/dram__a\\|/", "lts__b", false },
+	{ HERE, "/dram__ab*/", "dram__a", true },
+	{ HERE, "/dram__ab?c/", "dram__ac", true },
+	{ HERE, "/dram__ab{0,1}c/", "dram__ac", true },
+	{ HERE, "/dram__ab+c/", "dram__ac", false },
+	{ HERE, "/.*/", "a", true },
+};
 
 /* Whole branches of a catalog are passed over by what their names begin with. */
-START_TEST(beginnings)
+TEST_EACH(beginnings, beginnings_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *beginning;
-		bool may;
-	} rows[] = {
-		{ HERE, "dram__*", "dram__bytes", true },
-		{ HERE, "dram__*", "lts__t", false },
-		{ HERE, "/dram__bytes\\.sum/", "dram__bytes", true },
-		{ HERE, "/dram__bytes\\.sum/", "dram__byte", true },
-		{ HERE, "/dram__bytes\\.sum/", "dram__reads", false },
-		{ HERE, "/dram__(a|b)/", "dram__x", true },
-		{ HERE, "/dram__(a|b)/", "lts__a", false },
-		{ HERE, "/dram__a|lts__b/", "lts__b", true },
-		{ HERE, "/dram__a(b)|lts__b/", "lts__b", true },
-		{ HERE, "/dram__a[|]/", "lts__b", false },
-		{ HERE, "/dram__a\\|/", "lts__b", false },
-		{ HERE, "/dram__ab*/", "dram__a", true },
-		{ HERE, "/dram__ab?c/", "dram__ac", true },
-		{ HERE, "/dram__ab{0,1}c/", "dram__ac", true },
-		{ HERE, "/dram__ab+c/", "dram__ac", false },
-		{ HERE, "/.*/", "a", true },
-	};
 	opk_autoproblems struct opk_problems problems = { 0 };
 	struct opk_place nowhere = { 0 };
+	struct opk_pattern pattern;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_pattern pattern;
-
-		ck_row(&rows[i], opk_pattern_init(&pattern, &problems, rows[i].text, &nowhere),
-		       "no pattern");
-		ck_row(&rows[i], opk_pattern_may_match(&pattern, rows[i].beginning) == rows[i].may,
-		       "wrong");
-	}
+	ck_row(row, opk_pattern_init(&pattern, &problems, row->text, &nowhere), "no pattern");
+	ck_row(row, opk_pattern_may_match(&pattern, row->beginning) == row->may, "wrong");
 }
-END_TEST
 
 static double seconds_of_children(void)
 {
@@ -188,15 +168,14 @@ static double seconds_of_children(void)
 }
 
 /* Loading takes of what is left for a chip. */
-START_TEST(loading_counts)
+CTX_TEST(loading_counts)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
-	struct opk_ctx *ctx = new_ctx();
 	opk_autofree char *file = opk_strdup("/tmp/offpeak-pattern-XXXXXX.yaml");
 	int fd = mkstemps(file, 5);
 	static const char text[] =
 		"name: slow\nmetrics: ['/(((a{1,40}){1,40}){1,20}|dram__.*)sum/']\n";
-	struct opk_set *joined = NULL;
+	freed(opk_set) *joined = NULL;
 
 	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 	close(fd);
@@ -205,20 +184,16 @@ START_TEST(loading_counts)
 	ck_assert_msg(set->left < OPK_EXPRESSION_SECONDS && set->left > 0, "%f", set->left);
 	ck_ok(ctx, opk_set_join(&joined, ctx, (const struct opk_set *[]){ set, set }, 2));
 	ck_assert(joined->left < set->left);
-	opk_set_free(joined);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Compiling and matching together take no longer than all expressions of a set may. */
-START_TEST(no_pattern_takes_for_ever)
+CTX_TEST(no_pattern_takes_for_ever)
 {
 	static const char *const rows[] = {
 		"/(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*"
 		"(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*/",
 		"/.+/", /* over more names than there can be */
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		double seconds = 0.5;
@@ -235,37 +210,12 @@ START_TEST(no_pattern_takes_for_ever)
 		ck_assert_ptr_nonnull(
 			strstr(selected(ctx, "/dr.m/", 1, &seconds), "more than 5 seconds"));
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-#ifndef __SANITIZE_ADDRESS__
-START_TEST(no_pattern_takes_all_memory)
+CTX_TEST(no_pattern_takes_all_memory, .needs = is_plain_build)
 {
-	struct opk_ctx *ctx = new_ctx();
 	double seconds = OPK_EXPRESSION_SECONDS;
 
 	ck_assert_ptr_nonnull(
 		strstr(selected(ctx, "/(((a{1,99}){1,99}){1,99}){1,99}/", 1, &seconds), "256 MB"));
-	opk_ctx_free(ctx);
-}
-END_TEST
-#endif
-
-int main(void)
-{
-	Suite *suite = suite_create("pattern");
-	TCase *tests = tcase_create("pattern");
-
-	suite_add_tcase(suite, tests);
-	tcase_set_timeout(tests, 120);
-	tcase_add_test(tests, matches);
-	tcase_add_test(tests, alone);
-	tcase_add_test(tests, beginnings);
-	tcase_add_test(tests, loading_counts);
-	tcase_add_test(tests, no_pattern_takes_for_ever);
-#ifndef __SANITIZE_ADDRESS__
-	tcase_add_test(tests, no_pattern_takes_all_memory);
-#endif
-	return run_suite(suite);
 }

@@ -13,12 +13,14 @@ static struct opk_ctx *ctx;
 
 static void setup(void)
 {
+	make_folder();
 	ck_assert_int_eq(opk_ctx_new(&ctx, NULL), OPK_OK);
 }
 
 static void teardown(void)
 {
 	opk_ctx_free(ctx);
+	remove_folder();
 }
 
 static size_t count_of(const struct opk_buf *text, const char *part)
@@ -32,80 +34,71 @@ static size_t count_of(const struct opk_buf *text, const char *part)
 
 /* ---- text ------------------------------------------------------------------------------- */
 
-START_TEST(text)
+static const struct {
+	struct here here;
+	const char *text, *wanted;
+} text_rows[] = {
+	{ HERE, "a<script>\"&'", "a&lt;script&gt;&quot;&amp;'" },
+	{ HERE, "\xc3\xa9\xe2\x82\xac", "\xc3\xa9\xe2\x82\xac" },
+	{ HERE, "a\xff\x01\x7f\xc3", "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	/* What follows an override of the direction would be shown backwards. */
+	{ HERE, "\xe2\x80\xaegnp", "\xef\xbf\xbdgnp" },
+	/* U+FFFE is no character of XML's. */
+	{ HERE, "\xef\xbf\xbe\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd" },
+};
+
+TEST_EACH(text, text_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *wanted;
-	} rows[] = {
-		{ HERE, "a<script>\"&'", "a&lt;script&gt;&quot;&amp;'" },
-		{ HERE, "\xc3\xa9\xe2\x82\xac", "\xc3\xa9\xe2\x82\xac" },
-		{ HERE, "a\xff\x01\x7f\xc3", "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-		/* What follows an override of the direction would be shown backwards. */
-		{ HERE, "\xe2\x80\xaegnp", "\xef\xbf\xbdgnp" },
-		/* U+FFFE is no character of XML's. */
-		{ HERE, "\xef\xbf\xbe\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd" },
-	};
+	opk_autosvg struct opk_svg svg = { .in_page = true };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autosvg struct opk_svg svg = { .in_page = true };
-
-		opk_svg_put_text(&svg, rows[i].text);
-		opk_buf_add(&svg.buf, "", 1);
-		ck_row(&rows[i], !strcmp((char *)svg.buf.data, rows[i].wanted), "%s", svg.buf.data);
-	}
+	opk_svg_put_text(&svg, row->text);
+	opk_buf_add(&svg.buf, "", 1);
+	ck_row(row, !strcmp((char *)svg.buf.data, row->wanted), "%s", svg.buf.data);
 }
-END_TEST
 
-START_TEST(numbers)
+static const struct {
+	struct here here;
+	double number;
+	const char *wanted;
+} numbers_rows[] = {
+	{ HERE, 1, " x=\"1\"" },           { HERE, -0.5, " x=\"-0.5\"" },
+	{ HERE, 12.345, " x=\"12.35\"" },  { HERE, 0.05, " x=\"0.05\"" },
+	{ HERE, (double)NAN, " x=\"0\"" },
+};
+
+TEST_EACH(numbers, numbers_rows)
 {
-	static const struct {
-		struct here here;
-		double number;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, 1, " x=\"1\"" },           { HERE, -0.5, " x=\"-0.5\"" },
-		{ HERE, 12.345, " x=\"12.35\"" },  { HERE, 0.05, " x=\"0.05\"" },
-		{ HERE, (double)NAN, " x=\"0\"" },
-	};
+	opk_autosvg struct opk_svg svg = { .in_page = true };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autosvg struct opk_svg svg = { .in_page = true };
-
-		opk_svg_put_number(&svg, "x", rows[i].number);
-		opk_buf_add(&svg.buf, "", 1);
-		ck_row(&rows[i], !strcmp((char *)svg.buf.data, rows[i].wanted), "%s", svg.buf.data);
-	}
+	opk_svg_put_number(&svg, "x", row->number);
+	opk_buf_add(&svg.buf, "", 1);
+	ck_row(row, !strcmp((char *)svg.buf.data, row->wanted), "%s", svg.buf.data);
 }
-END_TEST
 
-START_TEST(values)
+static const struct {
+	struct here here;
+	double value;
+	const char *unit, *wanted;
+} values_rows[] = {
+	{ HERE, 3.35e12, "byte/second", "3.35 TB/s" },
+	{ HERE, 23232, "nanosecond", "23.2 us" },
+	{ HERE, 75.37, "percent", "75.4 %" },
+	{ HERE, 1234567, "", "1.23 M" },
+	{ HERE, 0.01, "", "0.01" },
+	{ HERE, (double)NAN, "", "nan" },
+	{ HERE, 999.6, "", "1 k" },
+};
+
+TEST_EACH(values, values_rows)
 {
-	static const struct {
-		struct here here;
-		double value;
-		const char *unit, *wanted;
-	} rows[] = {
-		{ HERE, 3.35e12, "byte/second", "3.35 TB/s" },
-		{ HERE, 23232, "nanosecond", "23.2 us" },
-		{ HERE, 75.37, "percent", "75.4 %" },
-		{ HERE, 1234567, "", "1.23 M" },
-		{ HERE, 0.01, "", "0.01" },
-		{ HERE, (double)NAN, "", "nan" },
-		{ HERE, 999.6, "", "1 k" },
-	};
+	opk_autobuf struct opk_buf out = { 0 };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autobuf struct opk_buf out = { 0 };
-
-		opk_put_value(&out, rows[i].value, rows[i].unit);
-		opk_buf_add(&out, "", 1);
-		ck_row(&rows[i], !strcmp((char *)out.data, rows[i].wanted), "%s", out.data);
-	}
+	opk_put_value(&out, row->value, row->unit);
+	opk_buf_add(&out, "", 1);
+	ck_row(row, !strcmp((char *)out.data, row->wanted), "%s", out.data);
 }
-END_TEST
 
-START_TEST(fitting)
+TEST(fitting)
 {
 	opk_autofree char *all = opk_label_fit("vadd", 100);
 	static char endless[64000];
@@ -122,47 +115,43 @@ START_TEST(fitting)
 	little = opk_label_fit(endless, 100);
 	ck_assert_double_le(opk_label_width(little), 100);
 }
-END_TEST
 
 /* ---- scales ----------------------------------------------------------------------------- */
 
-START_TEST(axes)
+static const struct {
+	struct here here;
+	struct opk_axis axis;
+	double from, to; /* after rounding */
+	size_t ticks, major;
+} axes_rows[] = {
+	{ HERE, { .from = 0, .to = 97 }, 0, 100, 6, 6 },
+	{ HERE, { .from = -3, .to = 7 }, -4, 8, 7, 7 },
+	{ HERE, { .from = 0.3, .to = 9, .log = true }, 0.2, 10, 6, 6 },
+	{ HERE, { .from = 1e-3, .to = 1e3, .log = true }, 1e-3, 1e3, 7, 7 },
+	{ HERE, { .from = 1e-30, .to = 1e30, .log = true }, 1e-30, 1e30, 16, 16 },
+};
+
+TEST_EACH(axes, axes_rows)
 {
-	static const struct {
-		struct here here;
-		struct opk_axis axis;
-		double from, to; /* after rounding */
-		size_t ticks, major;
-	} rows[] = {
-		{ HERE, { .from = 0, .to = 97 }, 0, 100, 6, 6 },
-		{ HERE, { .from = -3, .to = 7 }, -4, 8, 7, 7 },
-		{ HERE, { .from = 0.3, .to = 9, .log = true }, 0.2, 10, 6, 6 },
-		{ HERE, { .from = 1e-3, .to = 1e3, .log = true }, 1e-3, 1e3, 7, 7 },
-		{ HERE, { .from = 1e-30, .to = 1e30, .log = true }, 1e-30, 1e30, 16, 16 },
-	};
+	struct opk_axis axis = row->axis;
+	struct opk_ticks ticks;
+	size_t major = 0;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_axis axis = rows[i].axis;
-		struct opk_ticks ticks;
-		size_t major = 0;
-
-		axis.begin = 10;
-		axis.end = 110;
-		opk_axis_round(&axis);
-		opk_axis_ticks(&ticks, &axis, 5);
-		for (size_t j = 0; j < ticks.count; j++)
-			major += ticks.major[j];
-		ck_row(&rows[i], fabs(axis.from - rows[i].from) < 1e-9 * fabs(axis.from) + 1e-40,
-		       "from %g", axis.from);
-		ck_row(&rows[i], fabs(axis.to / rows[i].to - 1) < 1e-9, "to %g", axis.to);
-		ck_row(&rows[i], ticks.count == rows[i].ticks && major == rows[i].major,
-		       "%zu ticks, %zu major", ticks.count, major);
-		ck_row(&rows[i], fabs(opk_axis_at(&axis, axis.to) - 110) < 1e-9, "no end");
-	}
+	axis.begin = 10;
+	axis.end = 110;
+	opk_axis_round(&axis);
+	opk_axis_ticks(&ticks, &axis, 5);
+	for (size_t j = 0; j < ticks.count; j++)
+		major += ticks.major[j];
+	ck_row(row, fabs(axis.from - row->from) < 1e-9 * fabs(axis.from) + 1e-40, "from %g",
+	       axis.from);
+	ck_row(row, fabs(axis.to / row->to - 1) < 1e-9, "to %g", axis.to);
+	ck_row(row, ticks.count == row->ticks && major == row->major, "%zu ticks, %zu major",
+	       ticks.count, major);
+	ck_row(row, fabs(opk_axis_at(&axis, axis.to) - 110) < 1e-9, "no end");
 }
-END_TEST
 
-START_TEST(places)
+TEST(places)
 {
 	opk_autoboxes struct opk_boxes boxes = { .inside = { 0, 0, 100, 100 } };
 
@@ -172,7 +161,6 @@ START_TEST(places)
 	ck_assert(!opk_boxes_take(&boxes, &(struct opk_box){ 95, 50, 101, 60 }));
 	ck_assert_uint_eq(boxes.count, 2);
 }
-END_TEST
 
 /* ---- rooflines -------------------------------------------------------------------------- */
 
@@ -201,7 +189,7 @@ static int draw(struct opk_svg *svg, size_t count, size_t top)
 	return opk_draw_roofline(svg, ctx, &roofline, &kernels, &options);
 }
 
-START_TEST(roofline)
+TEST(roofline)
 {
 	opk_autosvg struct opk_svg svg = { 0 }, in_page = { .in_page = true };
 	struct opk_buf *file = &svg.buf, *page = &in_page.buf;
@@ -228,10 +216,9 @@ START_TEST(roofline)
 	ck_assert_uint_eq(count_of(page, "The first 2 of 3 kernels by time."), 1);
 	ck_assert_uint_eq(count_of(page, "<style>") + count_of(page, "style=\""), 0);
 }
-END_TEST
 
 /* More names than find room: the picture says so, and none overlap. */
-START_TEST(crowded)
+TEST(crowded)
 {
 	opk_autosvg struct opk_svg svg = { 0 };
 	struct opk_buf *file = &svg.buf;
@@ -242,10 +229,9 @@ START_TEST(crowded)
 	ck_assert_uint_eq(count_of(file, "No room for "), 1);
 	ck_assert_uint_lt(count_of(file, ">k&lt;script&gt;: L2 50%</text>"), 100);
 }
-END_TEST
 
 /* Where kernels are very many, those are drawn that took most time. */
-START_TEST(many)
+TEST(many)
 {
 	opk_autosvg struct opk_svg svg = { 0 };
 	struct opk_buf *file = &svg.buf;
@@ -255,7 +241,6 @@ START_TEST(many)
 	ck_assert_uint_eq(count_of(file, "class=\"mark dot "), 2 * OPK_ROOFLINE_KERNELS);
 	ck_assert_uint_eq(count_of(file, "The first 300 of 20000 kernels by time."), 1);
 }
-END_TEST
 
 /* A kernel of one second: operations, bytes of two levels, and their throughputs. */
 struct nearness {
@@ -302,7 +287,7 @@ static void put_kernel(const struct nearness *row, const char *tensor_unit)
 	const struct opk_range range = { .name = "r", .kernel = "k", .symbol = "", .rank = -1 };
 	const struct opk_range ranges[] = { range, range, range };
 	char texts[COUNT(derived)][100];
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	for (size_t i = 0; i < COUNT(derived); i++) {
 		bool is_number = *formulas[i] && formulas[i] != undivided;
@@ -324,129 +309,111 @@ static void put_kernel(const struct nearness *row, const char *tensor_unit)
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
 	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, COUNT(ranges)));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
+
+static const struct nearness nearness_rows[] = {
+	{ HERE, "65", "0", "0", "22.5", "20", "23", "30", "fp32 65%",
+	  "Of the peaks: fp32 65%; DRAM 22.5% (dram__busy 23%), L1 10% (l1busy 30%). "
+	  "Nearest: fp32.",
+	  "" },
+	/* Two types: each by itself, and not their sum. */
+	{ HERE, "40", "500", "0", "1", "2", "1", "1", "tensor fp8 50%",
+	  "Of the peaks: fp32 40%, tensor fp8 50%; DRAM 1% (dram__busy 1%), "
+	  "L1 1% (l1busy 1%). Nearest: tensor fp8.",
+	  "" },
+	/* Where few bytes move, the level may be busy nevertheless. */
+	{ HERE, "10", "0", "0", "5", "10", "5", "93", "L1 93%",
+	  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5% (l1busy 93%). Nearest: L1.", "" },
+	/* What was not recorded may be higher. */
+	{ HERE, "10", "0", "0", "5", "10", "5", "", "fp32 10%",
+	  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5%. Nearest of these: fp32. "
+	  "Throughput not known: L1.",
+	  LACKS_L1 },
+	{ HERE, "10", "0", "0", "5", "10", "5", NAN_, "fp32 10%",
+	  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5%. Nearest of these: fp32. "
+	  "Throughput not known: L1.",
+	  LACKS_L1 },
+	/* A type without a peak: a share of it is not known. */
+	{ HERE, "10", "0", "30", "5", "10", "5", "5", "fp32 10%",
+	  "Of the peaks: fp32 10%, peak not known of 75% of the operations; "
+	  "DRAM 5% (dram__busy 5%), L1 5% (l1busy 5%). Nearest of these: fp32.",
+	  "Not recorded: which operations each peak limits." },
+	{ HERE, "0", "0", "0", "70", "10", "70", "5", "DRAM 70%",
+	  "Of the peaks: flop 0; DRAM 70% (dram__busy 70%), L1 5% (l1busy 5%). "
+	  "Nearest: DRAM.",
+	  "" },
+	{ HERE, "10", NAN_, "0", "5", NAN_, "5", "5", "fp32 10%",
+	  "Of the peaks: fp32 10%, flop nan; DRAM 5% (dram__busy 5%), L1 nan (l1busy 5%). "
+	  "Nearest of these: fp32.",
+	  "Not recorded: which operations each peak limits." },
+	/* What is not divided may have parts that lack. */
+	{ HERE, "10", "0", "0", "5", "1", "5", undivided, "fp32 10%",
+	  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 0.5% "
+	  "(fake__other_throughput at least 1%). Nearest of these: fp32.",
+	  "" },
+	{ HERE, "0.7", "0", "0", "0.1", "1", "0.1", undivided, "L1 at least 1%",
+	  "Of the peaks: fp32 0.7%; DRAM 0.1% (dram__busy 0.1%), L1 0.5% "
+	  "(fake__other_throughput at least 1%). Nearest: L1.",
+	  "" },
+};
 
 /* An operation has the peak of its own type: higher roofs of others do not matter. */
-START_TEST(nearness)
+TEST_EACH(nearness, nearness_rows)
 {
-	static const struct nearness rows[] = {
-		{ HERE, "65", "0", "0", "22.5", "20", "23", "30", "fp32 65%",
-		  "Of the peaks: fp32 65%; DRAM 22.5% (dram__busy 23%), L1 10% (l1busy 30%). "
-		  "Nearest: fp32.",
-		  "" },
-		/* Two types: each by itself, and not their sum. */
-		{ HERE, "40", "500", "0", "1", "2", "1", "1", "tensor fp8 50%",
-		  "Of the peaks: fp32 40%, tensor fp8 50%; DRAM 1% (dram__busy 1%), "
-		  "L1 1% (l1busy 1%). Nearest: tensor fp8.",
-		  "" },
-		/* Where few bytes move, the level may be busy nevertheless. */
-		{ HERE, "10", "0", "0", "5", "10", "5", "93", "L1 93%",
-		  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5% (l1busy 93%). Nearest: L1.",
-		  "" },
-		/* What was not recorded may be higher. */
-		{ HERE, "10", "0", "0", "5", "10", "5", "", "fp32 10%",
-		  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5%. Nearest of these: fp32. "
-		  "Throughput not known: L1.",
-		  LACKS_L1 },
-		{ HERE, "10", "0", "0", "5", "10", "5", NAN_, "fp32 10%",
-		  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5%. Nearest of these: fp32. "
-		  "Throughput not known: L1.",
-		  LACKS_L1 },
-		/* A type without a peak: a share of it is not known. */
-		{ HERE, "10", "0", "30", "5", "10", "5", "5", "fp32 10%",
-		  "Of the peaks: fp32 10%, peak not known of 75% of the operations; "
-		  "DRAM 5% (dram__busy 5%), L1 5% (l1busy 5%). Nearest of these: fp32.",
-		  "Not recorded: which operations each peak limits." },
-		{ HERE, "0", "0", "0", "70", "10", "70", "5", "DRAM 70%",
-		  "Of the peaks: flop 0; DRAM 70% (dram__busy 70%), L1 5% (l1busy 5%). "
-		  "Nearest: DRAM.",
-		  "" },
-		{ HERE, "10", NAN_, "0", "5", NAN_, "5", "5", "fp32 10%",
-		  "Of the peaks: fp32 10%, flop nan; DRAM 5% (dram__busy 5%), L1 nan (l1busy 5%). "
-		  "Nearest of these: fp32.",
-		  "Not recorded: which operations each peak limits." },
-		/* What is not divided may have parts that lack. */
-		{ HERE, "10", "0", "0", "5", "1", "5", undivided, "fp32 10%",
-		  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 0.5% "
-		  "(fake__other_throughput at least 1%). Nearest of these: fp32.",
-		  "" },
-		{ HERE, "0.7", "0", "0", "0.1", "1", "0.1", undivided, "L1 at least 1%",
-		  "Of the peaks: fp32 0.7%; DRAM 0.1% (dram__busy 0.1%), L1 0.5% "
-		  "(fake__other_throughput at least 1%). Nearest: L1.",
-		  "" },
-	};
+	freed(opk_ctx) *nv = fake_ctx();
+	freed(opk_file) *file = NULL;
+	freed(opk_summary) *summary = NULL;
+	freed(opk_roofline) *drawn = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *nv = fake_ctx();
-		struct opk_roofline *drawn;
-		struct opk_summary *summary;
-		struct opk_file *file;
-
-		fake.undivided = true;
-		put_kernel(&rows[i], "flop");
-		ck_ok(nv, opk_file_open(&file, nv, in_folder("near.opk")));
-		ck_ok(nv, opk_summary_new(&summary, nv, file, NULL));
-		ck_ok(nv, opk_roofline_new(&drawn, nv, summary));
-		ck_assert_uint_eq(drawn->kernel_count, 1);
-		ck_row(&rows[i], !strcmp(drawn->kernels[0].text, rows[i].text), "%s",
-		       drawn->kernels[0].text);
-		ck_row(&rows[i], !strcmp(drawn->kernels[0].highest, rows[i].highest), "%s",
-		       drawn->kernels[0].highest);
-		ck_row(&rows[i], !strcmp(drawn->lacks, rows[i].lacks), "%s", drawn->lacks);
-		/* Operations that no kernel has. */
-		ck_row(&rows[i], drawn->roofs[2].idle == !strcmp(rows[i].fp32, "0"), "fp32");
-		ck_assert(!drawn->roofs[0].idle);
-		opk_roofline_free(drawn);
-		opk_summary_free(summary);
-		opk_file_free(file);
-		opk_ctx_free(nv);
-	}
+	fake.undivided = true;
+	put_kernel(row, "flop");
+	ck_ok(nv, opk_file_open(&file, nv, in_folder("near.opk")));
+	ck_ok(nv, opk_summary_new(&summary, nv, file, NULL));
+	ck_ok(nv, opk_roofline_new(&drawn, nv, summary));
+	ck_assert_uint_eq(drawn->kernel_count, 1);
+	ck_row(row, !strcmp(drawn->kernels[0].text, row->text), "%s", drawn->kernels[0].text);
+	ck_row(row, !strcmp(drawn->kernels[0].highest, row->highest), "%s",
+	       drawn->kernels[0].highest);
+	ck_row(row, !strcmp(drawn->lacks, row->lacks), "%s", drawn->lacks);
+	/* Operations that no kernel has. */
+	ck_row(row, drawn->roofs[2].idle == !strcmp(row->fp32, "0"), "fp32");
+	ck_assert(!drawn->roofs[0].idle);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *tensor, *unit, *wanted, *of_tensor;
+} units_of_operations_rows[] = {
+	{ HERE, "5", "flop", "flop", "flop" },
+	{ HERE, "0", "math_op", "flop", "op" },
+	{ HERE, "5", "math_op", "op", "op" },
+	{ HERE, NAN_, "math_op", "flop", "op" },
+};
 
 /* Integer operations are none of floating point: where there are some, all are operations. */
-START_TEST(units_of_operations)
+TEST_EACH(units_of_operations, units_of_operations_rows)
 {
-	static const struct {
-		struct here here;
-		const char *tensor, *unit, *wanted, *of_tensor;
-	} rows[] = {
-		{ HERE, "5", "flop", "flop", "flop" },
-		{ HERE, "0", "math_op", "flop", "op" },
-		{ HERE, "5", "math_op", "op", "op" },
-		{ HERE, NAN_, "math_op", "flop", "op" },
-	};
+	const struct nearness kernel = { HERE, "65", row->tensor, "0", "22", "20",
+		                         "23", "30", "",          "",  "" };
+	freed(opk_ctx) *nv = fake_ctx();
+	freed(opk_file) *file = NULL;
+	freed(opk_summary) *summary = NULL;
+	freed(opk_roofline) *drawn = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const struct nearness kernel = { HERE, "65", rows[i].tensor, "0", "22",
-			                         "20", "23", "30",           "",  "",
-			                         "" };
-		struct opk_ctx *nv = fake_ctx();
-		struct opk_roofline *drawn;
-		struct opk_summary *summary;
-		struct opk_file *file;
-
-		put_kernel(&kernel, rows[i].unit);
-		ck_ok(nv, opk_file_open(&file, nv, in_folder("near.opk")));
-		ck_ok(nv, opk_summary_new(&summary, nv, file, NULL));
-		ck_ok(nv, opk_roofline_new(&drawn, nv, summary));
-		ck_row(&rows[i], !strcmp(drawn->unit, rows[i].wanted), "%s", drawn->unit);
-		ck_row(&rows[i], !strcmp(drawn->roofs[0].unit, "byte"), "a level");
-		ck_row(&rows[i], !strcmp(drawn->roofs[2].unit, "flop"), "fp32");
-		ck_row(&rows[i], !strcmp(drawn->roofs[3].unit, rows[i].of_tensor), "tensor");
-		opk_roofline_free(drawn);
-		opk_summary_free(summary);
-		opk_file_free(file);
-		opk_ctx_free(nv);
-	}
+	put_kernel(&kernel, row->unit);
+	ck_ok(nv, opk_file_open(&file, nv, in_folder("near.opk")));
+	ck_ok(nv, opk_summary_new(&summary, nv, file, NULL));
+	ck_ok(nv, opk_roofline_new(&drawn, nv, summary));
+	ck_row(row, !strcmp(drawn->unit, row->wanted), "%s", drawn->unit);
+	ck_row(row, !strcmp(drawn->roofs[0].unit, "byte"), "a level");
+	ck_row(row, !strcmp(drawn->roofs[2].unit, "flop"), "fp32");
+	ck_row(row, !strcmp(drawn->roofs[3].unit, row->of_tensor), "tensor");
 }
-END_TEST
 
 /* ---- stacks ----------------------------------------------------------------------------- */
 
 /* Zero is a value, and a part that is nan is seen in its row, and changes no other. */
-START_TEST(stacks)
+TEST(stacks)
 {
 	static const struct opk_meta_heading heading = { .title = "Parts" };
 	const double shares[][2] = { { 0.4, 0.6 }, { 0, 0 }, { NAN, NAN }, { NAN, 0.5 } };
@@ -473,25 +440,21 @@ START_TEST(stacks)
 	ck_assert_uint_eq(count_of(file, ">+ nan</text>"), 1);
 	ck_assert_uint_eq(count_of(file, "3 values are nan."), 1);
 }
-END_TEST
 
 /* ---- timelines -------------------------------------------------------------------------- */
 
 static int draw_timeline(struct opk_picture **out, double width)
 {
-	struct opk_file *file = NULL;
+	freed(opk_file) *file = NULL;
 	struct opk_picture_options options = OPK_INIT(options);
-	int code = opk_file_open(&file, ctx, in_folder("ran.opk"));
 
+	TRY(opk_file_open(&file, ctx, in_folder("ran.opk")));
 	options.width = width;
-	if (!code)
-		code = opk_picture_new(out, ctx, file, OPK_PICTURE_TIMELINE, &options);
-	opk_file_free(file);
-	return code;
+	return opk_picture_new(out, ctx, file, OPK_PICTURE_TIMELINE, &options);
 }
 
 /* Doubles tell times of hosts apart by 256 ns only. */
-START_TEST(short_timelines)
+TEST(short_timelines)
 {
 	static const struct opk_meta meta = {
 		.kind = "recording", .chip = "GH100", .profiler = OPK_PROFILER_PM, .mode = "trace"
@@ -530,35 +493,5 @@ START_TEST(short_timelines)
 	ck_assert_int_eq(draw_timeline(&drawn, 510), OPK_OK);
 	opk_picture_free(drawn);
 }
-END_TEST
 
-int main(void)
-{
-	TCase *tests = tcase_create("pictures");
-	Suite *suite = suite_create("pictures");
-
-	suite_add_tcase(suite, tests);
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, text);
-	tcase_add_test(tests, numbers);
-	tcase_add_test(tests, values);
-	tcase_add_test(tests, fitting);
-	tcase_add_test(tests, axes);
-	tcase_add_test(tests, places);
-	tcase_add_test(tests, roofline);
-	tcase_add_test(tests, crowded);
-	tcase_add_test(tests, many);
-	tcase_add_test(tests, stacks);
-	tests = tcase_create("timelines");
-	suite_add_tcase(suite, tests);
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, short_timelines);
-	tests = tcase_create("nearness");
-	suite_add_tcase(suite, tests);
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, nearness);
-	tcase_add_test(tests, units_of_operations);
-	return run_suite(suite);
-}
+SUITE(.set_up = setup, .tear_down = teardown);

@@ -16,16 +16,13 @@ struct made {
 
 static struct made make(struct opk_ctx *ctx, const char *chip, const char *names, bool cheap)
 {
-	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_set *set;
+	struct opk_plan_options options = OPTIONS(options, .chip = chip, .prefer_cheap = cheap);
+	freed(opk_set) *set = NULL;
 	struct made made;
 
-	options.chip = chip;
-	options.prefer_cheap = cheap;
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
 	ck_ok(ctx, opk_plan_new(&made.plan, ctx, set, &options));
 	ck_ok(ctx, opk_plan_detail_new(&made.detail, ctx, made.plan));
-	opk_set_free(set);
 	return made;
 }
 
@@ -61,7 +58,7 @@ static size_t count_counters(struct opk_ctx *ctx, const struct made *made)
 }
 
 /* What PerfWorks has room for outside the SMs' own counters leaves them; all counters are kept. */
-START_TEST(cheap_plans)
+CTX_TEST(cheap_plans, .needs = have_cupti)
 {
 	static const struct {
 		struct here here;
@@ -78,7 +75,6 @@ START_TEST(cheap_plans)
 		  "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
 		  1, 0 },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	/* Older releases count some elsewhere. */
 	bool known = version_of(ctx) >= 130000;
 
@@ -96,12 +92,10 @@ START_TEST(cheap_plans)
 		clear(&usual);
 		clear(&cheap);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What has one pass has no cheaper ones. */
-START_TEST(one_pass_is_not_cheap)
+TEST(one_pass_is_not_cheap, .needs = have_cupti)
 {
 	static const struct {
 		enum opk_profiler profiler;
@@ -113,43 +107,34 @@ START_TEST(one_pass_is_not_cheap)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct opk_ctx *ctx = new_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
+		freed(opk_ctx) *ctx = new_ctx();
+		struct opk_plan_options options = OPTIONS(options, .chip = "GH100",
+		                                          .prefer_cheap = true,
+		                                          .has_profiler = true,
+		                                          .profiler = rows[i].profiler,
+		                                          .single_pass = rows[i].single_pass);
 		struct opk_plan *plan = NULL;
-		struct opk_set *set;
+		freed(opk_set) *set = NULL;
 
-		options.chip = "GH100";
-		options.prefer_cheap = true;
-		options.has_profiler = true;
-		options.profiler = rows[i].profiler;
-		options.single_pass = rows[i].single_pass;
 		ck_ok(ctx, opk_set_from_names(&set, ctx, "sm__cycles_active.avg"));
-		ck_code(ctx, opk_plan_new(&plan, ctx, set, &options), OPK_EUSAGE);
-		ck_assert_msg(told(ctx, rows[i].wanted), "%s", errors_of(ctx));
+		ck_fails(ctx, opk_plan_new(&plan, ctx, set, &options), OPK_EUSAGE, rows[i].wanted);
 		ck_assert(!plan);
-		opk_set_free(set);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* Nothing is said of a chip that was not measured. */
-START_TEST(unmeasured)
+CTX_TEST(unmeasured, .needs = have_cupti)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct made made = make(ctx, "TU102", "smsp__inst_executed.sum", false);
 
 	ck_assert_uint_eq(made.detail->costs[0].launch_us, 0);
 	ck_assert_uint_eq(made.detail->costs[0].replay_us, 0);
 	ck_assert_str_eq(made.detail->measured, "");
 	clear(&made);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(shipped_costs)
+CTX_TEST(shipped_costs)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_pass_costs costs;
 
 	ck_ok(ctx, opk_pass_costs_read(&costs, ctx, "GH100"));
@@ -158,22 +143,6 @@ START_TEST(shipped_costs)
 	ck_assert(!opk_domain_is_dear(&costs, "gpu_sm_a"));
 	ck_assert(!opk_domain_is_dear(&costs, "gpu_no_such"));
 	opk_pass_costs_clear(&costs);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("plan_cheap");
-	TCase *tcase = tcase_create("all");
-
-	tcase_set_timeout(tcase, 300);
-	tcase_add_test(tcase, shipped_costs);
-	if (have_cupti()) {
-		tcase_add_test(tcase, cheap_plans);
-		tcase_add_test(tcase, unmeasured);
-		tcase_add_test(tcase, one_pass_is_not_cheap);
-	}
-	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
-}
+SUITE(.seconds = 300);

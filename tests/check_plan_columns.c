@@ -10,7 +10,7 @@ static int plan_text(struct opk_plan **plan, struct opk_ctx *ctx, const char *te
                      bool single_pass)
 {
 	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_set *set = NULL;
+	freed(opk_set) *set = NULL;
 	int code;
 
 	put_file("t.yaml", text, strlen(text));
@@ -18,7 +18,6 @@ static int plan_text(struct opk_plan **plan, struct opk_ctx *ctx, const char *te
 	options.chip = "FA100";
 	options.single_pass = single_pass;
 	code = opk_plan_new(plan, ctx, set, &options);
-	opk_set_free(set);
 	return code;
 }
 
@@ -46,7 +45,7 @@ static const char much[] =
 	"metrics:\n- {group: g, metrics: [e, {metric: fake__a.sum, as: x}]}\n- fake__ratio.pct\n"
 	"changes: [{for: [FA100], remove: [d]}]\n";
 
-START_TEST(columns_of_plans)
+FAKE_TEST(columns_of_plans)
 {
 	static const struct {
 		struct here here;
@@ -71,31 +70,25 @@ START_TEST(columns_of_plans)
 		  "e [byte] under g = d + fake__b.sum\nx [bytes] under g is fake__a.sum\n"
 		  "hidden d [] = x * 2\nhidden fake__b.sum [bytes]\n" },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_listing *columns = NULL;
-		struct opk_plan *plan = NULL;
+		freed(opk_plan) *plan = NULL;
+		freed(opk_listing) *columns = NULL;
 		opk_autofree char *got = NULL;
 
 		ck_ok(ctx, plan_text(&plan, ctx, rows[i].text, rows[i].single_pass));
 		ck_ok(ctx, opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS));
 		got = describe(columns);
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got:\n%s", got);
-		opk_listing_free(columns);
-		opk_plan_free(plan);
 	}
 	ck_assert_int_eq(fake.hosts, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A metric without properties has no unit; other failures are reported. */
-START_TEST(units_that_fail)
+FAKE_TEST(units_that_fail)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_listing *columns = NULL;
-	struct opk_plan *plan = NULL;
+	freed(opk_plan) *plan = NULL;
 
 	ck_ok(ctx,
 	      plan_text(&plan, ctx, "name: t\nmetrics: [{metric: fake__a.sum, as: a}]\n", false));
@@ -104,48 +97,25 @@ START_TEST(units_that_fail)
 	ck_assert_str_eq(opk_listing_get(columns, 0)[2].string, "");
 	opk_listing_free(columns);
 	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = 999;
-	ck_code(ctx, opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS), OPK_EFAILED);
-	ck_assert_msg(told(ctx, "cuptiProfilerHostGetMetricProperties"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS), OPK_EFAILED,
+	         "cuptiProfilerHostGetMetricProperties");
 	ck_assert_int_eq(fake.hosts, 0);
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(without_memory)
+FAKE_TEST(without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_plan *plan = NULL;
+	freed(opk_plan) *plan = NULL;
 	bool failed = true;
 	long n;
 
 	ck_ok(ctx, plan_text(&plan, ctx, much, false));
 	for (n = 0; failed; n++) {
-		struct opk_listing *columns = NULL;
-		int code;
+		freed(opk_listing) *columns = NULL;
 
-		fail_allocation(n);
-		code = opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS);
-		failed = allocation_failed();
-		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
-		              code, errors_of(ctx));
-		opk_listing_free(columns);
+		failed = is_short(ctx, n, opk_plan_list(&columns, ctx, plan, OPK_PLAN_COLUMNS));
 	}
 	ck_assert_int_gt(n, 8);
 	ck_assert_int_eq(fake.hosts, 0);
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("plan columns");
-	TCase *tests = add_case(suite, "columns");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, columns_of_plans);
-	tcase_add_test(tests, units_that_fail);
-	tcase_add_test(tests, without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Plans cut to one pass, and why metrics are left out of them. */
-#include "allocation.h"
 #include "plan/door.h"
 #include "set/door.h"
 #include "set/set.h"
@@ -16,7 +15,7 @@ static int make_ordered(struct opk_plan **plan, struct opk_ctx *ctx, const char 
                         const void *availability, bool strict_order)
 {
 	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	int code;
 
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
@@ -26,7 +25,6 @@ static int make_ordered(struct opk_plan **plan, struct opk_ctx *ctx, const char 
 	options.availability = availability;
 	options.availability_size = availability ? 8 : 0;
 	code = opk_plan_new(plan, ctx, set, &options);
-	opk_set_free(set);
 	return code;
 }
 
@@ -36,7 +34,7 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *na
 	return make_ordered(plan, ctx, names, availability, false);
 }
 
-START_TEST(one_pass)
+TEST(one_pass)
 {
 	/* A pass has room for a, b or c, twice, or for one of them and t. */
 	static const struct {
@@ -81,25 +79,19 @@ START_TEST(one_pass)
 		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(none_fits)
+FAKE_TEST(none_fits)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_plan *plan;
 
-	ck_code(ctx, make_ordered(&plan, ctx, "fake__ratio.pct,fake__a.sum", NULL, true),
-	        OPK_EFAILED);
-	ck_assert(told(ctx, "fake__ratio.pct needs 2 passes by itself and is the first"));
-	ck_code(ctx, make_plan(&plan, ctx, "fake__ratio.pct,fake__ratio.ratio", NULL), OPK_EFAILED);
-	ck_assert(told(ctx, "each of the metrics needs several passes by itself"));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, make_ordered(&plan, ctx, "fake__ratio.pct,fake__a.sum", NULL, true),
+	         OPK_EFAILED, "fake__ratio.pct needs 2 passes by itself and is the first");
+	ck_fails(ctx, make_plan(&plan, ctx, "fake__ratio.pct,fake__ratio.ratio", NULL), OPK_EFAILED,
+	         "each of the metrics needs several passes by itself");
 }
-END_TEST
 
-START_TEST(explains)
+FAKE_TEST(explains)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_plan *plan;
 	struct opk_listing *leftovers;
 	const union opk_cell *one;
@@ -132,17 +124,15 @@ START_TEST(explains)
 	opk_listing_free(leftovers);
 	opk_listing_free(NULL);
 	opk_plan_free(plan);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(explains_without_scheduler)
+TEST(explains_without_scheduler)
 {
 	static char log[256];
 	struct nv_table table = fake_table();
-	struct opk_ctx *ctx;
-	struct opk_plan *plan;
-	struct opk_listing *leftovers;
+	freed(opk_ctx) *ctx = NULL;
+	freed(opk_plan) *plan = NULL;
+	freed(opk_listing) *leftovers = NULL;
 
 	fake_reset();
 	table.NVPW_CUDA_RawCounterConfig_Create = NULL;
@@ -153,122 +143,46 @@ START_TEST(explains_without_scheduler)
 	ck_ok(ctx, opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT));
 	ck_assert_uint_eq(opk_listing_get(leftovers, 0)[2].list.count, 0);
 	ck_assert(strstr(log, "full domains are left out"));
-	opk_listing_free(leftovers);
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	enum fake_call call;
+	const char *name;
+	unsigned from; /* of what is asked after that */
+	int status;
+	bool explaining;
+} plan_calls_fail_rows[] = {
+	{ HERE, CALL(cuptiProfilerHostInitialize), 2, 999, false },
+	{ HERE, CALL(cuptiProfilerHostConfigAddMetrics), 2, 999, false },
+	{ HERE, CALL(cuptiProfilerHostGetConfigImage), 2, 999, false },
+	{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 3, 999, false },
+	{ HERE, CALL(cuptiProfilerHostInitialize), 0, 999, true },
+	{ HERE, CALL(cuptiProfilerHostConfigAddMetrics), 0, 999, true },
+	{ HERE, CALL(cuptiProfilerHostGetConfigImage), 0, 999, true },
+	{ HERE, CALL(NVPW_CUDA_RawCounterConfig_Create), 0, 2, true },
+	{ HERE, CALL(NVPW_Config_GetRawCounters), 0, 2, true },
+	{ HERE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 0, 2, true },
+};
 
 /* The plan of all is made before it is cut, and the cut one before the others are explained. */
-START_TEST(plan_calls_fail)
+FAKE_TEST_EACH(plan_calls_fail, plan_calls_fail_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_call call;
-		const char *name;
-		unsigned from; /* of what is asked after that */
-		int status;
-		bool explaining;
-	} rows[] = {
-		{ HERE, CALL(cuptiProfilerHostInitialize), 2, 999, false },
-		{ HERE, CALL(cuptiProfilerHostConfigAddMetrics), 2, 999, false },
-		{ HERE, CALL(cuptiProfilerHostGetConfigImage), 2, 999, false },
-		{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 3, 999, false },
-		{ HERE, CALL(cuptiProfilerHostInitialize), 0, 999, true },
-		{ HERE, CALL(cuptiProfilerHostConfigAddMetrics), 0, 999, true },
-		{ HERE, CALL(cuptiProfilerHostGetConfigImage), 0, 999, true },
-		{ HERE, CALL(NVPW_CUDA_RawCounterConfig_Create), 0, 2, true },
-		{ HERE, CALL(NVPW_Config_GetRawCounters), 0, 2, true },
-		{ HERE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 0, 2, true },
-	};
+	struct opk_plan *plan = NULL;
+	struct opk_listing *leftovers = NULL;
+	int code = OPK_OK;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan *plan = NULL;
-		struct opk_listing *leftovers = NULL;
-		int code = OPK_OK;
-
-		/* One of what is left out would fit, and CUPTI is asked about it. */
-		if (rows[i].explaining)
-			ck_ok(ctx,
-			      make_ordered(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum",
-			                   NULL, true));
-		fake.status[rows[i].call] = rows[i].status;
-		fake.from[rows[i].call] = rows[i].from;
-		code = rows[i].explaining
-		               ? opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT)
-		               : make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL);
-		ck_row(&rows[i], code == OPK_EFAILED && !leftovers, "%d", code);
-		ck_row(&rows[i], rows[i].explaining || !plan, "a plan");
-		ck_row(&rows[i], told(ctx, rows[i].name), "%s", errors_of(ctx));
-		opk_plan_free(plan);
-		ck_assert_int_eq(fake.hosts + fake.schedulers, 0);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-START_TEST(explaining_without_memory)
-{
-	bool failed = true;
-
-	for (long n = 0; failed; n++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_listing *leftovers = NULL;
-		struct opk_plan *plan;
-		int code;
-
-		ck_ok(ctx, make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL));
-		fail_allocation(n);
-		code = opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT);
-		failed = allocation_failed();
-		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
-		opk_listing_free(leftovers);
-		opk_plan_free(plan);
-		ck_assert_int_eq(fake.hosts + fake.schedulers, 0);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-START_TEST(planning_without_memory)
-{
-	bool failed = true;
-
-	for (long n = 0; failed; n++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan *plan = NULL;
-		struct opk_set *set;
-		int code;
-
-		ck_ok(ctx, opk_set_from_names(&set, ctx, "fake__a.sum,fake__b.sum,fake__c.sum"));
-		options.chip = "FA100";
-		options.single_pass = true;
-		fail_allocation(n);
-		code = opk_plan_new(&plan, ctx, set, &options);
-		failed = allocation_failed();
-		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
-		opk_plan_free(plan);
-		opk_set_free(set);
-		ck_assert_int_eq(fake.hosts, 0);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("plans of one pass");
-	TCase *tests = tcase_create("plans");
-
-	tcase_add_test(tests, one_pass);
-	tcase_add_test(tests, none_fits);
-	tcase_add_test(tests, explains);
-	tcase_add_test(tests, explains_without_scheduler);
-	tcase_add_test(tests, plan_calls_fail);
-	tcase_add_test(tests, explaining_without_memory);
-	tcase_add_test(tests, planning_without_memory);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	/* One of what is left out would fit, and CUPTI is asked about it. */
+	if (row->explaining)
+		ck_ok(ctx, make_ordered(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum", NULL,
+		                        true));
+	fake.status[row->call] = row->status;
+	fake.from[row->call] = row->from;
+	code = row->explaining ? opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT)
+	                       : make_plan(&plan, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", NULL);
+	ck_row(row, code == OPK_EFAILED && !leftovers, "%d", code);
+	ck_row(row, row->explaining || !plan, "a plan");
+	ck_row(row, told(ctx, row->name), "%s", errors_of(ctx));
+	opk_plan_free(plan);
+	ck_assert_int_eq(fake.hosts + fake.schedulers, 0);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets divided into plans of a few passes each. */
-#include "allocation.h"
 #include "base/buf.h"
 #include "plan/door.h"
 #include "plan/plan.h"
@@ -16,7 +15,7 @@ static int split(struct opk_plan_split **out, struct opk_ctx *ctx, const char *n
                  size_t max_passes, const char *availability)
 {
 	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	int code;
 
 	*out = NULL;
@@ -26,7 +25,6 @@ static int split(struct opk_plan_split **out, struct opk_ctx *ctx, const char *n
 	options.availability = availability;
 	options.availability_size = availability ? 8 : 0;
 	code = opk_plan_split_new(out, ctx, set, &options);
-	opk_set_free(set);
 	return code;
 }
 
@@ -45,7 +43,7 @@ static size_t count_metrics(const struct opk_plan_split *all, size_t max_passes)
 }
 
 /* The fake has room for two metrics in a pass; a ratio needs two passes. */
-START_TEST(splits)
+TEST(splits)
 {
 	static const struct {
 		struct here here;
@@ -61,7 +59,7 @@ START_TEST(splits)
 
 	for (size_t i = 0; i < 3 * COUNT(rows); i++) {
 		struct nv_table table = fake_table();
-		struct opk_ctx *ctx;
+		freed(opk_ctx) *ctx = NULL;
 		struct opk_plan_split *all;
 		size_t row = i % COUNT(rows);
 
@@ -79,10 +77,8 @@ START_TEST(splits)
 		opk_plan_split_free(all);
 		opk_plan_split_free(NULL);
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 static struct opk_set *load_text(struct opk_ctx *ctx, const char *text)
 {
@@ -101,7 +97,7 @@ static void add_columns(struct opk_buf *out, const struct opk_plan *plan)
 }
 
 /* Sets that say more than metrics: what of it each file has, and what none. */
-START_TEST(columns_of_splits)
+FAKE_TEST(columns_of_splits)
 {
 	static const struct {
 		struct here here;
@@ -120,17 +116,15 @@ START_TEST(columns_of_splits)
 		  "metrics: [f, d, {metric: fake__c.sum, as: c}]",
 		  "f c e | fake__b.sum | lost: d " },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autofree char *text = opk_printf("name: t\n%s\n", rows[i].text);
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_set *set = load_text(ctx, text);
-		struct opk_plan_split *all = NULL;
+		struct opk_plan_options options = OPTIONS(options, .chip = "FA100",
+		                                          .max_passes = 1);
+		freed(opk_set) *set = load_text(ctx, text);
+		freed(opk_plan_split) *all = NULL;
 		opk_autobuf struct opk_buf got = { 0 };
 
-		options.chip = "FA100";
-		options.max_passes = 1;
 		ck_ok(ctx, opk_plan_split_new(&all, ctx, set, &options));
 		for (size_t j = 0; j < opk_plan_split_count(all); j++)
 			add_columns(&got, opk_plan_split_get(all, j));
@@ -139,45 +133,36 @@ START_TEST(columns_of_splits)
 			opk_buf_add_printf(&got, "%s ", opk_plan_split_lost(all)->items[j]);
 		opk_buf_add(&got, "", 1);
 		ck_row(&rows[i], !strcmp((char *)got.data, rows[i].wanted), "%s", (char *)got.data);
-		opk_plan_split_free(all);
-		opk_set_free(set);
 	}
 	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(refuses)
+static const struct {
+	struct here here;
+	const char *names;
+	size_t max_passes;
+	int code;
+	const char *told;
+} refuses_rows[] = {
+	{ HERE, "fake__a.sum,fake__ratio.pct", 1, OPK_EFAILED,
+	  "1 of the metrics of set custom needs more than 1 pass by itself on FA100: "
+	  "fake__ratio.pct" },
+	{ HERE, "fake__a.sum,fake__gone.sum", 1, OPK_EUSAGE, "fake__gone.sum" },
+	{ HERE, some, 0, OPK_EUSAGE, "number of passes" },
+};
+
+FAKE_TEST_EACH(refuses, refuses_rows)
 {
-	static const struct {
-		struct here here;
-		const char *names;
-		size_t max_passes;
-		int code;
-		const char *told;
-	} rows[] = {
-		{ HERE, "fake__a.sum,fake__ratio.pct", 1, OPK_EFAILED,
-		  "1 of the metrics of set custom needs more than 1 pass by itself on FA100: "
-		  "fake__ratio.pct" },
-		{ HERE, "fake__a.sum,fake__gone.sum", 1, OPK_EUSAGE, "fake__gone.sum" },
-		{ HERE, some, 0, OPK_EUSAGE, "number of passes" },
-	};
+	struct opk_plan_split *all;
+	int code = split(&all, ctx, row->names, row->max_passes, NULL);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan_split *all;
-		int code = split(&all, ctx, rows[i].names, rows[i].max_passes, NULL);
-
-		ck_row(&rows[i], code == rows[i].code && !all, "%d", code);
-		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
-		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_ctx_free(ctx);
-	}
+	ck_row(row, code == row->code && !all, "%d", code);
+	ck_row(row, told(ctx, row->told), "%s", errors_of(ctx));
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 }
-END_TEST
 
 /* Each call fails, each time it is made; a planner that fails half-way is not ignored. */
-START_TEST(calls_fail)
+TEST(calls_fail)
 {
 	static const enum fake_call calls[] = {
 		FAKE_cuptiProfilerHostInitialize,
@@ -190,7 +175,7 @@ START_TEST(calls_fail)
 
 	for (size_t i = 0; i < COUNT(calls); i++)
 		for (unsigned from = 0; from < 8; from++) {
-			struct opk_ctx *ctx = fake_ctx();
+			freed(opk_ctx) *ctx = fake_ctx();
 			struct opk_plan_split *all;
 
 			fake.status[calls[i]] = 1;
@@ -199,49 +184,7 @@ START_TEST(calls_fail)
 				ck_assert_ptr_null(all);
 			opk_plan_split_free(all);
 			ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-			opk_ctx_free(ctx);
 		}
 }
-END_TEST
 
-START_TEST(without_memory)
-{
-	bool failed = true;
-
-	for (long n = 0; failed; n++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan_split *all = NULL;
-		struct opk_set *set;
-		int code;
-
-		ck_ok(ctx, opk_set_from_names(&set, ctx, some));
-		options.chip = "FA100";
-		options.max_passes = 1;
-		fail_allocation(n);
-		code = opk_plan_split_new(&all, ctx, set, &options);
-		failed = allocation_failed();
-		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
-		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_plan_split_free(all);
-		opk_set_free(set);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sets split into plans");
-	TCase *tests = tcase_create("split");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, splits);
-	tcase_add_test(tests, columns_of_splits);
-	tcase_add_test(tests, refuses);
-	tcase_add_test(tests, calls_fail);
-	tcase_add_test(tests, without_memory);
-	tcase_set_timeout(tests, 60);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

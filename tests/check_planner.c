@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packing, and plans shorter than CUPTI's: over the fake, and with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
-#include "allocation.h"
 #include "base/buf.h"
 #include "plan/door.h"
 #include "plan/plan_detail.h"
@@ -61,12 +60,11 @@ static void first_fit(struct opk_bins *bins, size_t *class, size_t count)
 }
 
 /* As many of each other's kind clash, of all or of a part of them. */
-START_TEST(clashes)
+FAKE_TEST(clashes)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_packing packing;
 	size_t class[ITEMS], bound;
-	double hardness[ITEMS];
+	double hardness[ITEMS] = { 0 };
 
 	make_classes(class);
 	questions = 0;
@@ -80,11 +78,9 @@ START_TEST(clashes)
 	ck_ok(ctx, opk_packing_clique(&bound, ctx, &packing));
 	ck_assert_uint_eq(bound, 15);
 	opk_packing_clear(&packing);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(hardest_first)
+TEST(hardest_first)
 {
 	static const double hardness[] = { 1, 3, 0, 3, 2 };
 	static const size_t wanted[] = { 1, 3, 4, 0, 2 };
@@ -94,10 +90,9 @@ START_TEST(hardest_first)
 	for (size_t i = 0; i < COUNT(wanted); i++)
 		ck_assert_uint_eq(order[i].item, wanted[i]);
 }
-END_TEST
 
 /* Numbers of bins without holes; what is in none is in the first. */
-START_TEST(renumbers)
+TEST(renumbers)
 {
 	size_t bin_of[] = { 7, 2, SIZE_MAX, 7, 4 };
 	static const size_t wanted[] = { 3, 1, 0, 3, 2 };
@@ -107,48 +102,39 @@ START_TEST(renumbers)
 	ck_assert_uint_eq(bins.count, 4);
 	ck_assert_mem_eq(bin_of, wanted, sizeof wanted);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	size_t count, clashing, bins, bound;
+} bounds_rows[] = {
+	{ HERE, 0, 0, 0, 1 }, { HERE, 1, 0, 1, 1 }, { HERE, 4, 0, 1, 1 },  { HERE, 5, 0, 2, 2 },
+	{ HERE, 9, 0, 3, 3 }, { HERE, 3, 3, 3, 3 }, { HERE, 12, 5, 5, 5 },
+};
 
 /* Items that fit everywhere don't count; none at all need no bin. */
-START_TEST(bounds)
+FAKE_TEST_EACH(bounds, bounds_rows)
 {
-	static const struct {
-		struct here here;
-		size_t count, clashing, bins, bound;
-	} rows[] = {
-		{ HERE, 0, 0, 0, 1 },  { HERE, 1, 0, 1, 1 }, { HERE, 4, 0, 1, 1 },
-		{ HERE, 5, 0, 2, 2 },  { HERE, 9, 0, 3, 3 }, { HERE, 3, 3, 3, 3 },
-		{ HERE, 12, 5, 5, 5 },
-	};
+	struct opk_packing packing;
+	struct opk_bins bins;
+	size_t class[ITEMS] = { 0 }, bound, clique;
+	double hardness[ITEMS] = { 0 };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_packing packing;
-		struct opk_bins bins;
-		size_t class[ITEMS] = { 0 }, bound, clique;
-		double hardness[ITEMS] = { 0 };
-
-		for (size_t j = 0; j < rows[i].clashing; j++)
-			class[j] = 1;
-		ck_ok(ctx,
-		      opk_packing_init(&packing, ctx, rows[i].count, fits, class, hardness, NULL));
-		first_fit(&bins, class, rows[i].count);
-		ck_row(&rows[i], bins.count == rows[i].bins, "%zu bins", bins.count);
-		ck_ok(ctx, opk_packing_bound(&bound, ctx, &packing, &bins));
-		ck_ok(ctx, opk_packing_clique(&clique, ctx, &packing));
-		bound = clique > bound ? clique : bound;
-		ck_row(&rows[i], bound == rows[i].bound, "bound %zu", bound);
-		opk_bins_clear(&bins);
-		opk_packing_clear(&packing);
-		opk_ctx_free(ctx);
-	}
+	for (size_t j = 0; j < row->clashing; j++)
+		class[j] = 1;
+	ck_ok(ctx, opk_packing_init(&packing, ctx, row->count, fits, class, hardness, NULL));
+	first_fit(&bins, class, row->count);
+	ck_row(row, bins.count == row->bins, "%zu bins", bins.count);
+	ck_ok(ctx, opk_packing_bound(&bound, ctx, &packing, &bins));
+	ck_ok(ctx, opk_packing_clique(&clique, ctx, &packing));
+	bound = clique > bound ? clique : bound;
+	ck_row(row, bound == row->bound, "bound %zu", bound);
+	opk_bins_clear(&bins);
+	opk_packing_clear(&packing);
 }
-END_TEST
 
 /* A bound that is as true as the one of more time. */
-START_TEST(out_of_patience)
+FAKE_TEST(out_of_patience)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_patience patience = { .end = opk_processor_seconds() };
 	struct opk_packing packing;
 	size_t class[ITEMS], bound;
@@ -163,9 +149,7 @@ START_TEST(out_of_patience)
 	ck_assert_uint_eq(bound, 1);
 	ck_assert_uint_le(questions, 1);
 	opk_packing_clear(&packing);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int fails(bool *out, struct opk_ctx *ctx, void *data, const size_t *items, size_t count)
 {
@@ -175,9 +159,8 @@ static int fails(bool *out, struct opk_ctx *ctx, void *data, const size_t *items
 	return count < 2 ? OPK_OK : opk_fail(ctx, OPK_EFAILED, "no answer");
 }
 
-START_TEST(questions_fail)
+FAKE_TEST(questions_fail)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_packing packing;
 	double hardness[5] = { 0 };
 	size_t bound;
@@ -187,9 +170,7 @@ START_TEST(questions_fail)
 	opk_clear_errors(ctx);
 	ck_code(ctx, opk_packing_clique(&bound, ctx, &packing), OPK_EFAILED);
 	opk_packing_clear(&packing);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- plans over the fake, whose CUPTI wastes passes on demand */
 
@@ -199,46 +180,38 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *ch
                      const char *names, double effort)
 {
 	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	int code;
 
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
 	options.chip = chip;
 	options.effort = effort;
 	code = opk_plan_new(plan, ctx, set, &options);
-	opk_set_free(set);
 	return code;
 }
 
-START_TEST(shortens)
+static const struct {
+	struct here here;
+	unsigned needless;
+	double effort;
+	size_t passes;
+} shortens_rows[] = {
+	{ HERE, 0, 0, 2 },   { HERE, 1, 0, 2 },  { HERE, 5, 0, 2 },
+	{ HERE, 5, 0.1, 2 }, { HERE, 5, -1, 7 },
+};
+
+FAKE_TEST_EACH(shortens, shortens_rows)
 {
-	static const struct {
-		struct here here;
-		unsigned needless;
-		double effort;
-		size_t passes;
-	} rows[] = {
-		{ HERE, 0, 0, 2 },   { HERE, 1, 0, 2 },  { HERE, 5, 0, 2 },
-		{ HERE, 5, 0.1, 2 }, { HERE, 5, -1, 7 },
-	};
+	freed(opk_plan) *plan = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan *plan;
-
-		fake.needless_passes = rows[i].needless;
-		ck_ok(ctx, make_plan(&plan, ctx, "FA100", some, rows[i].effort));
-		ck_row(&rows[i], opk_plan_passes(plan) == rows[i].passes, "%zu",
-		       opk_plan_passes(plan));
-		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_plan_free(plan);
-		opk_ctx_free(ctx);
-	}
+	fake.needless_passes = row->needless;
+	ck_ok(ctx, make_plan(&plan, ctx, "FA100", some, row->effort));
+	ck_row(row, opk_plan_passes(plan) == row->passes, "%zu", opk_plan_passes(plan));
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 }
-END_TEST
 
 /* CUPTI's plan stands where the library lacks a call. */
-START_TEST(without_planner)
+TEST(without_planner)
 {
 	static const enum fake_call calls[] = {
 		FAKE_NVPW_CUDA_RawCounterConfig_Create,
@@ -248,8 +221,8 @@ START_TEST(without_planner)
 
 	for (size_t i = 0; i < COUNT(calls); i++) {
 		struct nv_table table = fake_table();
-		struct opk_ctx *ctx;
-		struct opk_plan *plan;
+		freed(opk_ctx) *ctx = NULL;
+		freed(opk_plan) *plan = NULL;
 
 		fake_reset();
 		fake.needless_passes = 3;
@@ -258,13 +231,10 @@ START_TEST(without_planner)
 		ck_ok(ctx, make_plan(&plan, ctx, "FA100", some, 0));
 		ck_assert_uint_eq(opk_plan_passes(plan), 5);
 		ck_assert_uint_eq(opk_error_count(ctx), 0);
-		opk_plan_free(plan);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
-START_TEST(calls_fail)
+TEST(calls_fail)
 {
 	static const enum fake_call calls[] = {
 		FAKE_NVPW_CUDA_RawCounterConfig_Create,
@@ -276,49 +246,17 @@ START_TEST(calls_fail)
 	};
 
 	for (size_t i = 0; i < COUNT(calls); i++) {
-		struct opk_ctx *ctx = fake_ctx();
+		freed(opk_ctx) *ctx = fake_ctx();
 		struct opk_plan *plan = NULL;
 
 		fake.needless_passes = 3;
 		fake.status[calls[i]] = 1;
-		ck_code(ctx, make_plan(&plan, ctx, "FA100", some, 0), OPK_EFAILED);
-		ck_assert_msg(told(ctx, "no shorter plan of set"), "%s", errors_of(ctx));
+		ck_fails(ctx, make_plan(&plan, ctx, "FA100", some, 0), OPK_EFAILED,
+		         "no shorter plan of set");
 		ck_assert_ptr_null(plan);
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
-
-START_TEST(without_memory)
-{
-	bool failed = true;
-
-	for (long n = 0; failed; n++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan *plan = NULL;
-		struct opk_plan_detail *detail = NULL;
-		struct opk_set *set;
-		int code;
-
-		fake.needless_passes = 1;
-		ck_ok(ctx, opk_set_from_names(&set, ctx, some));
-		options.chip = "FA100";
-		fail_allocation(n);
-		code = opk_plan_new(&plan, ctx, set, &options);
-		if (!code)
-			code = opk_plan_detail_new(&detail, ctx, plan);
-		failed = allocation_failed();
-		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
-		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_plan_detail_free(detail);
-		opk_plan_free(plan);
-		opk_set_free(set);
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
 
 /* ---- NVIDIA's own libraries */
 
@@ -326,7 +264,7 @@ static char *wide_names(struct opk_ctx *ctx)
 {
 	struct opk_buf text = { 0 };
 	const struct opk_meta *meta;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx, opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-wide-auto.opk"));
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
@@ -334,14 +272,12 @@ static char *wide_names(struct opk_ctx *ctx)
 		opk_buf_add_printf(&text, "%s%s", i ? "," : "", meta->metrics[i]);
 	opk_buf_add(&text, "", 1);
 	ck_assert(!text.failed);
-	opk_file_free(file);
 	return (char *)text.data;
 }
 
 /* Nsight Compute takes 19 passes for these, CUPTI's order 16. */
-START_TEST(real_wide)
+CTX_TEST(real_wide, .needs = have_cupti)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_plan_detail *detail;
 	struct opk_plan *plan;
 	opk_autofree char *names = wide_names(ctx);
@@ -362,14 +298,11 @@ START_TEST(real_wide)
 		opk_plan_detail_free(detail);
 		opk_plan_free(plan);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* With the counters of CUPTI's own passes in their order, the image is CUPTI's, byte for byte. */
-START_TEST(real_images_are_the_same)
+CTX_TEST(real_images_are_the_same, .needs = have_cupti)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autofree char *names = wide_names(ctx);
 	struct opk_nv_scheduler *scheduler;
 	struct opk_counters counters;
@@ -395,12 +328,10 @@ START_TEST(real_images_are_the_same)
 		opk_counters_clear(&counters);
 		opk_plan_free(plan);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Every raw counter of every metric is in some pass of the image. */
-START_TEST(real_plans_are_complete)
+CTX_TEST(real_plans_are_complete, .needs = have_cupti)
 {
 	static const char *const chips[] = { "TU102", "GA100", "GH100", "GB202" };
 	static const char names[] =
@@ -411,14 +342,13 @@ START_TEST(real_plans_are_complete)
 		"l1tex__t_sectors.sum,l1tex__t_sector_hit_rate.pct,lts__t_sector_hit_rate.pct,"
 		"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__throughput.avg.pct_of_peak_"
 		"sustained_elapsed";
-	struct opk_ctx *ctx = new_ctx();
 	/* TU102 and GH100, but for make check-long. */
 	size_t step = is_long() ? 1 : 2;
 
 	for (size_t i = 0; version_of(ctx) >= 130000 && i < COUNT(chips); i += step) {
 		struct opk_schedule schedule;
 		struct opk_counters counters;
-		struct opk_plan *ours, *theirs;
+		freed(opk_plan) *ours = NULL, *theirs = NULL;
 
 		ck_ok(ctx, make_plan(&theirs, ctx, chips[i], names, -1));
 		ck_ok(ctx, make_plan(&ours, ctx, chips[i], names, 0));
@@ -431,37 +361,7 @@ START_TEST(real_plans_are_complete)
 			              chips[i], counters.names.items[j]);
 		opk_schedule_clear(&schedule);
 		opk_counters_clear(&counters);
-		opk_plan_free(ours);
-		opk_plan_free(theirs);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("planner");
-	TCase *packing = tcase_create("packing"), *fakes = tcase_create("fake");
-	TCase *real = tcase_create("real");
-
-	tcase_add_test(packing, clashes);
-	tcase_add_test(packing, hardest_first);
-	tcase_add_test(packing, renumbers);
-	tcase_add_test(packing, bounds);
-	tcase_add_test(packing, questions_fail);
-	tcase_add_test(packing, out_of_patience);
-	suite_add_tcase(suite, packing);
-	tcase_add_test(fakes, shortens);
-	tcase_add_test(fakes, without_planner);
-	tcase_add_test(fakes, calls_fail);
-	tcase_add_test(fakes, without_memory);
-	suite_add_tcase(suite, fakes);
-	tcase_set_timeout(real, 300);
-	if (have_cupti()) {
-		tcase_add_test(real, real_wide);
-		tcase_add_test(real, real_images_are_the_same);
-		tcase_add_test(real, real_plans_are_complete);
-	}
-	suite_add_tcase(suite, real);
-	return run_suite(suite);
-}
+SUITE(.seconds = 300);

@@ -14,163 +14,150 @@
 #define FIRST_HALF FIVE("0", "1", "2", "3", "4") FIVE("5", "6", "7", "8", "9")
 #define LONG FIRST_HALF FIVE("a", "b", "c", "d", "e") FIVE("f", "g", "h", "i", "j")
 
-START_TEST(shown_lines)
+static const struct {
+	struct here here;
+	const char *text;
+	size_t line, column;
+	const char *shown; /* NULL: nothing */
+	size_t caret;      /* blanks before it */
+} shown_lines_rows[] = {
+	{ HERE, "a: b", 1, 1, "a: b", 0 },
+	{ HERE, "a: b", 1, 4, "a: b", 3 },
+	{ HERE, "a\nbc\n", 2, 2, "bc", 1 },
+	{ HERE, "a\r\nbc\r\nd", 2, 2, "bc", 1 },
+	{ HERE, "a\rbc\rd", 2, 2, "bc", 1 },
+	{ HERE,
+	  "a\xc2\x85"
+	  "bc",
+	  2, 1, "bc", 0 },
+	{ HERE,
+	  "a\xe2\x80\xa8"
+	  "bc\xe2\x80\xa9"
+	  "d",
+	  3, 1, "d", 0 },
+	/* Behind the end of the line, and of the file. */
+	{ HERE, "ab", 1, 3, "ab", 2 },
+	{ HERE, "ab", 1, 99, "ab", 2 },
+	{ HERE, "ab\n", 2, 1, NULL, 0 },
+	{ HERE, "", 1, 1, NULL, 0 },
+	{ HERE, "ab\n", 3, 1, NULL, 0 },
+	/* Columns are characters. */
+	{ HERE, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 1, 4,
+	  "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 3 },
+	{ HERE,
+	  "\xef\xbb\xbf"
+	  "ab",
+	  1, 2, "ab", 1 },
+	{ HERE, "a\xff\xc3x", 1, 4, "a??x", 3 },
+	/* No terminal shall obey them. */
+	{ HERE, "a\x1b[2Jb", 1, 6, "a?[2Jb", 5 },
+	{ HERE,
+	  "a\x7f"
+	  "b",
+	  1, 3, "a?b", 2 },
+	{ HERE, "\ta", 1, 2, "        a", 8 },
+	{ HERE, "ab\tc\td", 1, 6, "ab      c       d", 16 },
+	{ HERE, "ab\tc", 1, 3, "ab      c", 2 },
+	{ HERE,
+	  "\xff\xfe"
+	  "a\0",
+	  1, 1, NULL, 0 },
+	{ HERE,
+	  "\xfe\xff\0"
+	  "a",
+	  1, 1, NULL, 0 },
+	/* Long lines show the part around the place. */
+	{ HERE, LONG, 1, 1,
+	  TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9")
+	          TEN("a") TEN("b") "...",
+	  0 },
+	{ HERE, LONG, 1, 101,
+	  "..." TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9") TEN("a") TEN("b") TEN("c")
+	          TEN("d") TEN("e") TEN("f") "...",
+	  63 },
+	{ HERE, LONG, 1, 201, "..." TEN("e") TEN("f") TEN("g") TEN("h") TEN("i") TEN("j"), 63 },
+};
+
+TEST_EACH(shown_lines, shown_lines_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		size_t line, column;
-		const char *shown; /* NULL: nothing */
-		size_t caret;      /* blanks before it */
-	} rows[] = {
-		{ HERE, "a: b", 1, 1, "a: b", 0 },
-		{ HERE, "a: b", 1, 4, "a: b", 3 },
-		{ HERE, "a\nbc\n", 2, 2, "bc", 1 },
-		{ HERE, "a\r\nbc\r\nd", 2, 2, "bc", 1 },
-		{ HERE, "a\rbc\rd", 2, 2, "bc", 1 },
-		{ HERE,
-		  "a\xc2\x85"
-		  "bc",
-		  2, 1, "bc", 0 },
-		{ HERE,
-		  "a\xe2\x80\xa8"
-		  "bc\xe2\x80\xa9"
-		  "d",
-		  3, 1, "d", 0 },
-		/* Behind the end of the line, and of the file. */
-		{ HERE, "ab", 1, 3, "ab", 2 },
-		{ HERE, "ab", 1, 99, "ab", 2 },
-		{ HERE, "ab\n", 2, 1, NULL, 0 },
-		{ HERE, "", 1, 1, NULL, 0 },
-		{ HERE, "ab\n", 3, 1, NULL, 0 },
-		/* Columns are characters. */
-		{ HERE, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 1, 4,
-		  "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 3 },
-		{ HERE,
-		  "\xef\xbb\xbf"
-		  "ab",
-		  1, 2, "ab", 1 },
-		{ HERE, "a\xff\xc3x", 1, 4, "a??x", 3 },
-		/* No terminal shall obey them. */
-		{ HERE, "a\x1b[2Jb", 1, 6, "a?[2Jb", 5 },
-		{ HERE,
-		  "a\x7f"
-		  "b",
-		  1, 3, "a?b", 2 },
-		{ HERE, "\ta", 1, 2, "        a", 8 },
-		{ HERE, "ab\tc\td", 1, 6, "ab      c       d", 16 },
-		{ HERE, "ab\tc", 1, 3, "ab      c", 2 },
-		{ HERE,
-		  "\xff\xfe"
-		  "a\0",
-		  1, 1, NULL, 0 },
-		{ HERE,
-		  "\xfe\xff\0"
-		  "a",
-		  1, 1, NULL, 0 },
-		/* Long lines show the part around the place. */
-		{ HERE, LONG, 1, 1,
-		  TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8")
-		          TEN("9") TEN("a") TEN("b") "...",
-		  0 },
-		{ HERE, LONG, 1, 101,
-		  "..." TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9") TEN("a") TEN("b")
-		          TEN("c") TEN("d") TEN("e") TEN("f") "...",
-		  63 },
-		{ HERE, LONG, 1, 201, "..." TEN("e") TEN("f") TEN("g") TEN("h") TEN("i") TEN("j"),
-		  63 },
-	};
+	size_t size = strlen(row->text);
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("t", row->text,
+	                                                                size < 3 ? size : size);
+	struct opk_place place = { source, row->line, row->column };
+	opk_autofree char *line = NULL;
+	opk_autofree char *caret = NULL;
+	bool shown = opk_place_show(&line, &caret, &place);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		size_t size = strlen(rows[i].text);
-		opk_auto(opk_source) struct opk_source *source = opk_source_new("t", rows[i].text,
-		                                                                size < 3 ? size
-		                                                                         : size);
-		struct opk_place place = { source, rows[i].line, rows[i].column };
-		opk_autofree char *line = NULL;
-		opk_autofree char *caret = NULL;
-		bool shown = opk_place_show(&line, &caret, &place);
-
-		ck_row(&rows[i], shown == (rows[i].shown != NULL), "shown: %s", line);
-		if (!shown)
-			continue;
-		ck_row(&rows[i], !strcmp(line, rows[i].shown), "got %s", line);
-		ck_row(&rows[i], strlen(caret) == rows[i].caret + 1 && caret[rows[i].caret] == '^',
-		       "got %s", caret);
-	}
+	ck_row(row, shown == (row->shown != NULL), "shown: %s", line);
+	if (!shown)
+		return;
+	ck_row(row, !strcmp(line, row->shown), "got %s", line);
+	ck_row(row, strlen(caret) == row->caret + 1 && caret[row->caret] == '^', "got %s", caret);
 }
-END_TEST
 
-START_TEST(places_of_bytes)
+static const struct {
+	struct here here;
+	const char *text;
+	size_t byte, line, column;
+} places_of_bytes_rows[] = {
+	{ HERE, "abc", 0, 1, 1 },
+	{ HERE, "abc", 2, 1, 3 },
+	{ HERE, "abc", 9, 1, 4 },
+	{ HERE, "a\nb\nc", 4, 3, 1 },
+	{ HERE, "a\r\nb", 3, 2, 1 },
+	{ HERE,
+	  "\xc3\xa9"
+	  "b",
+	  2, 1, 2 },
+	{ HERE,
+	  "\xef\xbb\xbf"
+	  "ab",
+	  4, 1, 2 },
+};
+
+TEST_EACH(places_of_bytes, places_of_bytes_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		size_t byte, line, column;
-	} rows[] = {
-		{ HERE, "abc", 0, 1, 1 },
-		{ HERE, "abc", 2, 1, 3 },
-		{ HERE, "abc", 9, 1, 4 },
-		{ HERE, "a\nb\nc", 4, 3, 1 },
-		{ HERE, "a\r\nb", 3, 2, 1 },
-		{ HERE,
-		  "\xc3\xa9"
-		  "b",
-		  2, 1, 2 },
-		{ HERE,
-		  "\xef\xbb\xbf"
-		  "ab",
-		  4, 1, 2 },
-	};
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("t", row->text,
+	                                                                strlen(row->text));
+	struct opk_place place = opk_place_of_byte(source, row->byte);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_auto(opk_source) struct opk_source
-			*source = opk_source_new("t", rows[i].text, strlen(rows[i].text));
-		struct opk_place place = opk_place_of_byte(source, rows[i].byte);
-
-		ck_row(&rows[i], place.line == rows[i].line && place.column == rows[i].column,
-		       "%zu:%zu", place.line, place.column);
-	}
+	ck_row(row, place.line == row->line && place.column == row->column, "%zu:%zu", place.line,
+	       place.column);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *file;
+	size_t line, column; /* where the text stands */
+	const char *text;
+	size_t offset, wanted_line, wanted_column;
+} places_within_rows[] = {
+	{ HERE, "f: a + b", 1, 4, "a + b", 4, 1, 8 },
+	{ HERE, "f: 'a + b'", 1, 4, "a + b", 4, 1, 9 },
+	{ HERE, "f: \"a + b\"", 1, 4, "a + b", 0, 1, 5 },
+	{ HERE, "f: a +\n   b", 1, 4, "a + b", 4, 2, 4 },
+	{ HERE, "f: >-\n  a\n  + b\n", 1, 4, "a + b", 2, 3, 3 },
+	{ HERE, "f: >-\n  a\n  + b\n", 1, 4, "a + b", 4, 3, 5 },
+	{ HERE, "f: |\n\n  a\n", 1, 4, "\na\n", 1, 3, 3 },
+	/* The end is right after the text. */
+	{ HERE, "f: a +\ng: b", 1, 4, "a +", 3, 1, 7 },
+	/* An escape is not followed. */
+	{ HERE, "f: \"\\x61 + b\"", 1, 4, "a + b", 4, 1, 4 },
+	{ HERE, "f: a", 1, 4, "a", 0, 1, 4 },
+	{ HERE, "f: a", 9, 4, "a", 0, 9, 4 },
+};
 
 /* A place inside text that the file has in quotes, folded, or otherwise. */
-START_TEST(places_within)
+TEST_EACH(places_within, places_within_rows)
 {
-	static const struct {
-		struct here here;
-		const char *file;
-		size_t line, column; /* where the text stands */
-		const char *text;
-		size_t offset, wanted_line, wanted_column;
-	} rows[] = {
-		{ HERE, "f: a + b", 1, 4, "a + b", 4, 1, 8 },
-		{ HERE, "f: 'a + b'", 1, 4, "a + b", 4, 1, 9 },
-		{ HERE, "f: \"a + b\"", 1, 4, "a + b", 0, 1, 5 },
-		{ HERE, "f: a +\n   b", 1, 4, "a + b", 4, 2, 4 },
-		{ HERE, "f: >-\n  a\n  + b\n", 1, 4, "a + b", 2, 3, 3 },
-		{ HERE, "f: >-\n  a\n  + b\n", 1, 4, "a + b", 4, 3, 5 },
-		{ HERE, "f: |\n\n  a\n", 1, 4, "\na\n", 1, 3, 3 },
-		/* The end is right after the text. */
-		{ HERE, "f: a +\ng: b", 1, 4, "a +", 3, 1, 7 },
-		/* An escape is not followed. */
-		{ HERE, "f: \"\\x61 + b\"", 1, 4, "a + b", 4, 1, 4 },
-		{ HERE, "f: a", 1, 4, "a", 0, 1, 4 },
-		{ HERE, "f: a", 9, 4, "a", 0, 9, 4 },
-	};
+	opk_auto(opk_source) struct opk_source *source = opk_source_new("t", row->file,
+	                                                                strlen(row->file));
+	struct opk_place at = { source, row->line, row->column };
+	struct opk_place place = opk_place_within(&at, row->text, row->offset);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_auto(opk_source) struct opk_source
-			*source = opk_source_new("t", rows[i].file, strlen(rows[i].file));
-		struct opk_place at = { source, rows[i].line, rows[i].column };
-		struct opk_place place = opk_place_within(&at, rows[i].text, rows[i].offset);
-
-		ck_row(&rows[i],
-		       place.line == rows[i].wanted_line && place.column == rows[i].wanted_column,
-		       "%zu:%zu", place.line, place.column);
-	}
+	ck_row(row, place.line == row->wanted_line && place.column == row->wanted_column, "%zu:%zu",
+	       place.line, place.column);
 }
-END_TEST
 
 /* ---- problems --------------------------------------------------------------------------- */
 
@@ -192,9 +179,8 @@ static void add(struct opk_problems *problems, struct opk_source *source, size_t
 	opk_problems_add(problems, &place, "wrong");
 }
 
-START_TEST(chains)
+CTX_TEST(chains)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_auto(opk_source) struct opk_source *a = opk_source_new("a", "one\ntwo", 7);
 	opk_auto(opk_source) struct opk_source *b = opk_source_new("b", "three", 5);
 	opk_autoproblems struct opk_problems problems = { 0 };
@@ -213,14 +199,11 @@ START_TEST(chains)
 	                 "title: 6 errors\na:1:3: wrong\n  one\n    ^\na:2:1: wrong\n  two\n  ^\n"
 	                 "a:2:2: wrong\n  two\n   ^\nb:1:1: wrong\n  three\n  ^\n"
 	                 "b:1:5: wrong\n  three\n      ^\nwrong\n");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The chip is in the text, and not in what errors of several chips are compared by. */
-START_TEST(problems_of_a_chip)
+CTX_TEST(problems_of_a_chip)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_auto(opk_source) struct opk_source *source = opk_source_new("a", "one\ntwo", 7);
 	opk_autoproblems struct opk_problems problems = { .chip = "FA100" };
 	const struct opk_cause *cause;
@@ -243,11 +226,9 @@ START_TEST(problems_of_a_chip)
 	ck_assert_int_eq(cause->kind, OPK_CAUSE_ERROR);
 	ck_assert_str_eq(opk_error_cause(ctx, 2)->general, "on *: 2 errors");
 	ck_assert_int_eq(opk_error_cause(ctx, 2)->kind, OPK_CAUSE_WHILE);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(known_problems_are_dropped)
+TEST(known_problems_are_dropped)
 {
 	opk_auto(opk_source) struct opk_source *source = opk_source_new("a", "one\ntwo", 7);
 	opk_autoproblems struct opk_problems problems = { 0 }, known = { 0 };
@@ -261,11 +242,9 @@ START_TEST(known_problems_are_dropped)
 	ck_assert_uint_eq(problems.items[0].place.column, 2);
 	ck_assert_ptr_null(problems.items[1].place.source);
 }
-END_TEST
 
-START_TEST(many_problems)
+CTX_TEST(many_problems)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autoproblems struct opk_problems problems = { 0 };
 
 	for (size_t i = 0; i < 1000; i++) {
@@ -275,14 +254,11 @@ START_TEST(many_problems)
 	ck_code(ctx, opk_problems_fail(ctx, &problems, OPK_EINPUT, "t"), OPK_EINPUT);
 	ck_assert_uint_eq(opk_error_count(ctx), 101);
 	ck_assert_str_eq(opk_error_message(ctx, 100), "t: 1000 errors, the first 100 of them:");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Two steps may find the same. */
-START_TEST(told_twice)
+CTX_TEST(told_twice)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autoproblems struct opk_problems problems = { 0 };
 
 	add(&problems, NULL, 1, 1);
@@ -291,26 +267,21 @@ START_TEST(told_twice)
 	opk_problems_add(&problems, &(struct opk_place){ NULL, 1, 1 }, "also wrong");
 	ck_code(ctx, opk_problems_fail(ctx, &problems, OPK_EINPUT, "t"), OPK_EINPUT);
 	ck_assert_str_eq(chain(ctx), "t: 3 errors\nwrong\nalso wrong\nwrong\n");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(problems_without_memory)
+CTX_TEST(problems_without_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autoproblems struct opk_problems problems = { 0 };
 
 	fail_allocation(0);
 	add(&problems, NULL, 0, 0);
 	ck_assert(allocation_failed());
 	ck_code(ctx, opk_problems_fail(ctx, &problems, OPK_EINPUT, "t"), OPK_ENOMEM);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- globs and the index ---------------------------------------------------------------- */
 
-START_TEST(globs)
+TEST(globs)
 {
 	static const struct {
 		struct here here;
@@ -365,9 +336,8 @@ START_TEST(globs)
 	ck_assert(!opk_glob_sound("[!]"));
 	ck_assert(!opk_glob_sound("[a]["));
 }
-END_TEST
 
-START_TEST(indices)
+TEST(indices)
 {
 	enum { COUNT_OF_KEYS = 10000 };
 	static char keys[COUNT_OF_KEYS][16];
@@ -386,25 +356,4 @@ START_TEST(indices)
 		ck_assert_uint_eq(found, i);
 	}
 	ck_assert(!opk_index_find(NULL, &index, "k10000"));
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("problems");
-	TCase *tests = tcase_create("problems");
-
-	tcase_add_test(tests, shown_lines);
-	tcase_add_test(tests, places_of_bytes);
-	tcase_add_test(tests, places_within);
-	tcase_add_test(tests, chains);
-	tcase_add_test(tests, problems_of_a_chip);
-	tcase_add_test(tests, known_problems_are_dropped);
-	tcase_add_test(tests, many_problems);
-	tcase_add_test(tests, told_twice);
-	tcase_add_test(tests, problems_without_memory);
-	tcase_add_test(tests, globs);
-	tcase_add_test(tests, indices);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

@@ -11,7 +11,7 @@
 
 /* ---- chips and catalogs */
 
-START_TEST(chips)
+CTX_TEST(chips)
 {
 	static const struct {
 		struct here here;
@@ -24,9 +24,8 @@ START_TEST(chips)
 		{ HERE, "GH10", NULL, false, false },     { HERE, "GH100 ", NULL, false, false },
 		{ HERE, "", NULL, false, false },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	bool known = version_of(ctx) == CUPTI_13_0;
-	struct opk_chips *list;
+	freed(opk_chips) *list = NULL;
 
 	ck_ok(ctx, opk_chips_new(&list, ctx));
 	if (known)
@@ -48,10 +47,7 @@ START_TEST(chips)
 		ck_row(&rows[i], chip->range == rows[i].range, "range %d", chip->range);
 		ck_row(&rows[i], chip->pm_sampling == rows[i].pm, "pm %d", chip->pm_sampling);
 	}
-	opk_chips_free(list);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* NVIDIA describes nearly all metrics; what it leaves out is "", never NULL. */
 static void check_sorted(const struct opk_catalog *catalog, bool described)
@@ -72,7 +68,7 @@ static void check_sorted(const struct opk_catalog *catalog, bool described)
 	              count);
 }
 
-START_TEST(catalogs)
+CTX_TEST(catalogs)
 {
 	static const struct {
 		struct here here;
@@ -84,11 +80,10 @@ START_TEST(catalogs)
 		{ HERE, "gh100", OPK_PROFILER_PM, { 611, 605, 63 } },
 		{ HERE, "GB202", OPK_PROFILER_RANGE, { 3630, 210, 31 } },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	uint32_t version = version_of(ctx);
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_catalog *catalog;
+		freed(opk_catalog) *catalog = NULL;
 		size_t counts[3] = { 0 };
 
 		/* Blackwell came with 12.8, which counts as 26. */
@@ -104,13 +99,10 @@ START_TEST(catalogs)
 			       "type %zu: %zu", type, counts[type]);
 		/* Before 13.0 metrics of single-pass sets have no properties. */
 		check_sorted(catalog, version >= 130000);
-		opk_catalog_free(catalog);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(find_metrics)
+CTX_TEST(find_metrics)
 {
 	static const struct {
 		struct here here;
@@ -131,8 +123,7 @@ START_TEST(find_metrics)
 		{ HERE, ".sum", NULL },
 		{ HERE, "CTC.TriageCompute", NULL },
 	};
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_catalog *catalog;
+	freed(opk_catalog) *catalog = NULL;
 
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "GH100", OPK_PROFILER_RANGE));
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -142,12 +133,9 @@ START_TEST(find_metrics)
 		ck_row(&rows[i], !metric || !strcmp(metric->name, rows[i].wanted), "%s",
 		       metric->name);
 	}
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(nearest_metrics)
+CTX_TEST(nearest_metrics)
 {
 	static const struct {
 		struct here here;
@@ -161,8 +149,7 @@ START_TEST(nearest_metrics)
 		{ HERE, "flop_count_sp_and_nothing_like_a_metric", NULL },
 		{ HERE, "q", NULL },
 	};
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_catalog *catalog;
+	freed(opk_catalog) *catalog = NULL;
 
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "GH100", OPK_PROFILER_RANGE));
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -172,25 +159,21 @@ START_TEST(nearest_metrics)
 		       rows[i].wanted ? metric && !strcmp(metric->name, rows[i].wanted) : !metric,
 		       "%s", metric ? metric->name : "none");
 	}
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static size_t count_matches(struct opk_ctx *ctx, const struct opk_catalog *catalog,
                             const struct opk_metric_list_options *filter)
 {
-	struct opk_matcher *matcher;
+	freed(opk_matcher) *matcher = NULL;
 	size_t count = 0;
 
 	ck_ok(ctx, opk_matcher_new(&matcher, ctx, filter));
 	for (size_t i = 0; i < opk_catalog_count(catalog); i++)
 		count += opk_matcher_match(matcher, opk_catalog_get(catalog, i));
-	opk_matcher_free(matcher);
 	return count;
 }
 
-START_TEST(matchers)
+CTX_TEST(matchers)
 {
 	static const struct {
 		struct here here;
@@ -213,61 +196,49 @@ START_TEST(matchers)
 		{ HERE, { NULL }, 0, NULL, "^DRAM__(bytes|throughput)$", -1, 2 },
 		{ HERE, { NULL }, 0, NULL, "no such text at all", -1, 0 },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	bool known = version_of(ctx) == CUPTI_13_0;
-	struct opk_catalog *catalog;
+	freed(opk_catalog) *catalog = NULL;
 
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "GH100", OPK_PROFILER_RANGE));
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_metric_list_options filter = OPK_INIT(filter);
+		struct opk_metric_list_options filter = OPTIONS(filter, .globs = rows[i].globs,
+		                                                .glob_count = rows[i].glob_count,
+		                                                .unit = rows[i].unit,
+		                                                .grep = rows[i].grep,
+		                                                .has_type = rows[i].type >= 0);
 		size_t got;
 
-		filter.globs = rows[i].globs;
-		filter.glob_count = rows[i].glob_count;
-		filter.unit = rows[i].unit;
-		filter.grep = rows[i].grep;
-		filter.has_type = rows[i].type >= 0;
 		if (filter.has_type)
 			filter.type = (enum opk_metric_type)rows[i].type;
 		got = count_matches(ctx, catalog, &filter);
 		ck_row(&rows[i], got == rows[i].wanted || !known, "%zu", got);
 	}
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(matcher_of_a_wrong_expression)
+CTX_TEST(matcher_of_a_wrong_expression)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_metric_list_options filter = OPK_INIT(filter);
+	struct opk_metric_list_options filter = OPTIONS(filter, .grep = "a(b");
 	struct opk_matcher *matcher = NULL;
 
-	filter.grep = "a(b";
-	ck_code(ctx, opk_matcher_new(&matcher, ctx, &filter), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "'a(b'"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_matcher_new(&matcher, ctx, &filter), OPK_EUSAGE, "'a(b'");
 	ck_assert_ptr_null(matcher);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- where the libraries are */
 
-START_TEST(missing_folder)
+TEST(missing_folder)
 {
-	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_ctx_options options = OPTIONS(options, .cuda_dir = "/nonexistent/cuda",
+	                                         .log = unexpected_log);
 	struct opk_nvidia_info info = OPK_INIT(info);
-	struct opk_listing *tried = NULL;
+	freed(opk_ctx) *ctx = NULL;
 	struct opk_chips *list = NULL;
-	struct opk_ctx *ctx;
+	freed(opk_listing) *tried = NULL;
 
-	options.cuda_dir = "/nonexistent/cuda";
-	options.log = unexpected_log;
 	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
 	ck_code(ctx, opk_nvidia_get_info(&info, ctx), OPK_ENVIDIA);
 	ck_assert_ptr_null(info.cupti_path);
-	ck_code(ctx, opk_chips_new(&list, ctx), OPK_ENVIDIA);
-	ck_assert_msg(told(ctx, "libcupti not found"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_chips_new(&list, ctx), OPK_ENVIDIA, "libcupti not found");
 	/* errors_of() cuts a long chain: the places are asked for one by one. */
 	ck_ok(ctx, opk_nvidia_list(&tried, ctx, OPK_NVIDIA_TRIED));
 	ck_assert_uint_gt(opk_listing_count(tried), 0);
@@ -276,15 +247,11 @@ START_TEST(missing_folder)
 
 		ck_assert_msg(!strncmp(path, "/nonexistent/cuda/", 18), "%s", path);
 	}
-	opk_listing_free(tried);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(features)
+CTX_TEST(features)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_listing *found = NULL;
+	freed(opk_listing) *found = NULL;
 	struct opk_nvidia_info info = OPK_INIT(info);
 
 	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
@@ -302,10 +269,7 @@ START_TEST(features)
 			                      == (strcmp(row[0].string, "single-pass-sets") != 0),
 			              "%s lacks %s", row[0].string, row[2].string);
 	}
-	opk_listing_free(found);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /*
  * The flags of its zeroed data, which is the mapping after those of the file: "rd wr mr ... hg".
@@ -335,9 +299,8 @@ static bool read_flags(bool *told, char *flags, size_t size)
 	return false;
 }
 
-START_TEST(huge_pages)
+CTX_TEST(huge_pages)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_nvidia_info info = OPK_INIT(info);
 	char flags[1024] = "";
 	bool told, found;
@@ -348,17 +311,14 @@ START_TEST(huge_pages)
 		ck_assert_msg(found, "the mapping of libnvperf_host's zeroed data is not found");
 		ck_assert_msg(strstr(flags, " hg"), "%s", flags);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Chips that are known are listed in the releases that are said to list them. */
-START_TEST(chips_of_releases)
+CTX_TEST(chips_of_releases)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_nv_release release = opk_nv_release_of(version_of(ctx));
 	const char *in_use = strrchr(release.name, ' ') + 1;
-	struct opk_chips *listed;
+	freed(opk_chips) *listed = NULL;
 
 	ck_ok(ctx, opk_chips_new(&listed, ctx));
 	for (size_t i = 0; opk_chip_known(i); i++) {
@@ -375,53 +335,22 @@ START_TEST(chips_of_releases)
 		              errors_of(ctx));
 		opk_clear_errors(ctx);
 	}
-	opk_chips_free(listed);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What came with 13.0 is planned with it, and refused by an older one, which is named. */
-START_TEST(set_of_a_later_release)
+CTX_TEST(set_of_a_later_release)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_nv_release release = opk_nv_release_of(version_of(ctx));
-	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_plan *plan = NULL;
-	struct opk_set *set;
+	struct opk_plan_options options = OPTIONS(options, .chip = "GA100", .effort = -1);
+	freed(opk_set) *set = NULL;
+	freed(opk_plan) *plan = NULL;
 	int code;
 
-	options.chip = "GA100";
-	options.effort = -1;
 	ck_ok(ctx, opk_set_find(&set, ctx, "latency"));
 	code = opk_plan_new(&plan, ctx, set, &options);
 	ck_assert_msg(!code == !release.old, "%s", errors_of(ctx));
 	ck_assert_msg(!code || (told(ctx, release.name) && told(ctx, "13.0 has more metrics")),
 	              "%s", errors_of(ctx));
-	opk_plan_free(plan);
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("real");
-	TCase *tests = tcase_create("real");
-
-	if (!have_cupti())
-		return 77;
-	tcase_add_test(tests, chips);
-	tcase_add_test(tests, chips_of_releases);
-	tcase_add_test(tests, set_of_a_later_release);
-	tcase_add_test(tests, catalogs);
-	tcase_add_test(tests, find_metrics);
-	tcase_add_test(tests, nearest_metrics);
-	tcase_add_test(tests, matchers);
-	tcase_add_test(tests, matcher_of_a_wrong_expression);
-	tcase_add_test(tests, missing_folder);
-	tcase_add_test(tests, features);
-	tcase_add_test(tests, huge_pages);
-	tcase_set_timeout(tests, 300);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 300);

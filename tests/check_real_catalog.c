@@ -16,7 +16,7 @@ static char *full_of(const struct opk_catalog *catalog, const struct opk_full_na
 /* The plan of that name alone, or the status that refuses it. */
 static int plan_alone(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *name)
 {
-	struct opk_nv_host *host;
+	freed(opk_nv_host) *host = NULL;
 	opk_autoresult struct opk_schedule_result made = { 0 };
 	int result;
 
@@ -28,7 +28,6 @@ static int plan_alone(struct opk_ctx *ctx, const struct opk_catalog *catalog, co
 		ck_ok(ctx, opk_schedule_image(&made, ctx, host));
 		result = (int)made.passes;
 	}
-	opk_nv_host_free(host);
 	return result;
 }
 
@@ -62,7 +61,7 @@ static uint32_t next_random(uint32_t *state)
 
 static void check_passes(struct opk_ctx *ctx, const char *chip, size_t sample)
 {
-	struct opk_catalog *catalog = complete(ctx, chip, OPK_PROFILER_RANGE);
+	freed(opk_catalog) *catalog = complete(ctx, chip, OPK_PROFILER_RANGE);
 	uint32_t random = 1;
 	size_t count;
 	opk_autofree struct opk_full_name *names = all_names(catalog, &count);
@@ -70,21 +69,17 @@ static void check_passes(struct opk_ctx *ctx, const char *chip, size_t sample)
 	ck_ok(ctx, count_all(catalog, ctx));
 	for (size_t i = 0; i < sample; i++)
 		check_alone(ctx, catalog, &names[next_random(&random) % count]);
-	opk_catalog_free(catalog);
 }
 
-START_TEST(real_passes)
+CTX_TEST(real_passes)
 {
 	static const char *const chips[] = { "TU102", "GA100", "AD102", "GH100", "GB202" };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(chips); i++)
 		/* The quickest, but for make check-long. */
 		if (is_long() || !strcmp(chips[i], "AD102"))
 			check_passes(ctx, chips[i], is_long() ? 400 : 40);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Counts them, and compares each. */
 static void check_all(struct opk_ctx *ctx, struct opk_catalog *catalog,
@@ -96,14 +91,13 @@ static void check_all(struct opk_ctx *ctx, struct opk_catalog *catalog,
 }
 
 /* There names share their passes by what they are called: all names of some metrics. */
-START_TEST(real_pm_passes)
+CTX_TEST(real_pm_passes)
 {
 	static const char *const chips[] = { "TU102", "GA102", "AD102", "GH100", "GB202" };
-	struct opk_ctx *ctx = new_ctx();
 
 	/* TU102 and GH100, but for make check-long. */
 	for (size_t i = 0; i < COUNT(chips); i += is_long() ? 1 : 3) {
-		struct opk_catalog *catalog = complete(ctx, chips[i], OPK_PROFILER_PM);
+		freed(opk_catalog) *catalog = complete(ctx, chips[i], OPK_PROFILER_PM);
 		size_t count, found = 0;
 		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 
@@ -112,14 +106,11 @@ START_TEST(real_pm_passes)
 			    == 0)
 				names[found++] = names[n];
 		check_all(ctx, catalog, names, found);
-		opk_catalog_free(catalog);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Those that CUPTI refuses, in whichever unit they are. */
-START_TEST(real_refusals)
+CTX_TEST(real_refusals)
 {
 	static const struct {
 		const char *chip, *pattern;
@@ -129,11 +120,10 @@ START_TEST(real_refusals)
 		{ "GB202", "lts__t_requests_srcunit_ce_realtime", OPK_PROFILER_RANGE },
 		{ "GB202", "lts__t_requests_srcnode_gpc_realtime", OPK_PROFILER_PM },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	/* 12.6 does not know GB202. */
 	for (size_t i = 0; i < (version_of(ctx) < CUPTI_12_8 ? 1 : COUNT(rows)); i++) {
-		struct opk_catalog *catalog = complete(ctx, rows[i].chip, rows[i].profiler);
+		freed(opk_catalog) *catalog = complete(ctx, rows[i].chip, rows[i].profiler);
 		size_t count, found = 0;
 		opk_autofree struct opk_full_name *names = all_names(catalog, &count);
 
@@ -143,24 +133,20 @@ START_TEST(real_refusals)
 				names[found++] = names[n];
 		check_all(ctx, catalog, names, found);
 		ck_assert(version_of(ctx) != CUPTI_13_0 || found);
-		opk_catalog_free(catalog);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* For both profilers PerfWorks converts each name, and GH100 has as many as it should. */
-START_TEST(real_names)
+CTX_TEST(real_names)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_chips *chips;
+	freed(opk_chips) *chips = NULL;
 
 	ck_ok(ctx, opk_chips_new(&chips, ctx));
 	for (size_t i = 0; i < opk_chips_count(chips); i++) {
 		const struct opk_chip *chip = opk_chips_get(chips, i);
 
 		for (int profiler = 0; profiler < 2; profiler++) {
-			struct opk_catalog *catalog;
+			freed(opk_catalog) *catalog = NULL;
 
 			if (!(profiler == OPK_PROFILER_PM ? chip->pm_sampling : chip->range)
 			    || !is_sampled(chip->name))
@@ -170,23 +156,18 @@ START_TEST(real_names)
 			if (version_of(ctx) == CUPTI_13_0 && !strcmp(chip->name, "GH100")
 			    && profiler == OPK_PROFILER_RANGE)
 				ck_assert_uint_eq(total(catalog), 150179);
-			opk_catalog_free(catalog);
 		}
 	}
-	opk_chips_free(chips);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Up to 13.0 CUPTI reports the same units, each worked out from another name's; and scopes. */
-START_TEST(real_units)
+CTX_TEST(real_units)
 {
 	static const char *const chips[] = { "TU102", "GH100", "GB202" };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < 2 * COUNT(chips); i++) {
 		enum opk_profiler profiler = i % 2 ? OPK_PROFILER_PM : OPK_PROFILER_RANGE;
-		struct opk_catalog *catalog;
+		freed(opk_catalog) *catalog = NULL;
 		size_t count;
 		opk_autofree struct opk_full_name *names = NULL;
 
@@ -207,11 +188,8 @@ START_TEST(real_units)
 			                              .dim_unit),
 			              "%s: %s", full, said.dim_unit);
 		}
-		opk_catalog_free(catalog);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void check_unit(const struct opk_catalog *catalog, const char *name, const char *wanted)
 {
@@ -226,7 +204,7 @@ static void check_unit(const struct opk_catalog *catalog, const char *name, cons
 }
 
 /* Every release says the same, 13.1 and later through PerfWorks. */
-START_TEST(units_of_full_names)
+CTX_TEST(units_of_full_names)
 {
 	static const struct {
 		const char *name, *unit;
@@ -241,19 +219,15 @@ START_TEST(units_of_full_names)
 		{ "sm__throughput.avg.pct_of_peak_sustained_elapsed", "percent" },
 		{ "lts__average_t_sector_srcunit_tex_hit_rate.max_rate", "" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (int profiler = OPK_PROFILER_RANGE; profiler <= OPK_PROFILER_PM; profiler++) {
-		struct opk_catalog *catalog = complete(ctx, "GH100", (enum opk_profiler)profiler);
+		freed(opk_catalog) *catalog = complete(ctx, "GH100", (enum opk_profiler)profiler);
 
 		for (size_t i = 0; i < COUNT(rows); i++)
 			if (opk_catalog_find(catalog, rows[i].name))
 				check_unit(catalog, rows[i].name, rows[i].unit);
-		opk_catalog_free(catalog);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int (*real_properties)(struct nv_HostGetMetricProperties *);
 
@@ -271,14 +245,13 @@ static int no_base_properties(struct nv_HostGetMetricProperties *params)
 }
 
 /* What is expected of 12.x is what later releases list: so here their lists are withheld. */
-START_TEST(real_expected)
+CTX_TEST(real_expected)
 {
 	static const struct {
 		const char *chip;
 		enum opk_profiler profiler;
 	} rows[] = { { "TU102", OPK_PROFILER_RANGE }, { "GH100", OPK_PROFILER_PM } };
 	struct opk_catalog *listed[COUNT(rows)];
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		listed[i] = complete(ctx, rows[i].chip, rows[i].profiler);
@@ -292,15 +265,13 @@ START_TEST(real_expected)
 		opk_catalog_free(catalog);
 		opk_catalog_free(listed[i]);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /*
  * CUPTI has properties for names of regions and frames, plans them and gives 0 or inf for them; it
  * lists none of them.
  */
-START_TEST(unlisted_names)
+CTX_TEST(unlisted_names)
 {
 	static const struct {
 		struct here here;
@@ -314,7 +285,6 @@ START_TEST(unlisted_names)
 		{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapsed", true },
 		{ HERE, "sm__throughput.avg.pct_of_peak_sustained_frame", false },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_catalog *lists[2] = { NULL, complete(ctx, "GH100", OPK_PROFILER_RANGE) };
 
 	ck_ok(ctx, opk_catalog_new(&lists[0], ctx, "GH100", OPK_PROFILER_RANGE));
@@ -325,9 +295,7 @@ START_TEST(unlisted_names)
 			       "%s", rows[i].name);
 	for (size_t j = 0; j < COUNT(lists); j++)
 		opk_catalog_free(lists[j]);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void check_traits(const char *metric, const char *suffix)
 {
@@ -337,13 +305,12 @@ static void check_traits(const char *metric, const char *suffix)
 }
 
 /* Times are those whose unit says so, and elapsed cycles in a second are clocks. */
-START_TEST(traits_of_counters)
+CTX_TEST(traits_of_counters)
 {
 	static const char *const chips[] = { "GH100", "TU102", "GB202" };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(chips); i++) {
-		struct opk_catalog *catalog;
+		freed(opk_catalog) *catalog = NULL;
 
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, chips[i], OPK_PROFILER_RANGE));
 		for (size_t j = 0; j < opk_catalog_count(catalog); j++) {
@@ -359,17 +326,13 @@ START_TEST(traits_of_counters)
 			ck_assert_msg(!time || opk_metric_traits(sum).clock, "%s", sum);
 			ck_assert_msg(opk_metric_traits(rate).of_gpu == clock, "%s", rate);
 		}
-		opk_catalog_free(catalog);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* So that a name by its ending need not be looked up: all that the library lists. */
-START_TEST(listed_suffixes)
+CTX_TEST(listed_suffixes)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_catalog *catalog = complete(ctx, "GH100", OPK_PROFILER_RANGE);
+	freed(opk_catalog) *catalog = complete(ctx, "GH100", OPK_PROFILER_RANGE);
 
 	for (size_t i = 0; i < opk_catalog_count(catalog); i += 50) {
 		const struct opk_metric *metric = opk_catalog_get(catalog, i);
@@ -381,31 +344,6 @@ START_TEST(listed_suffixes)
 			check_traits(metric->name, suffix);
 		}
 	}
-	opk_catalog_free(catalog);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite;
-	TCase *real;
-
-	if (!have_cupti())
-		return 77;
-	suite = suite_create("real catalog");
-	real = tcase_create("real");
-	tcase_add_test(real, real_passes);
-	tcase_add_test(real, real_pm_passes);
-	tcase_add_test(real, real_refusals);
-	tcase_add_test(real, real_names);
-	tcase_add_test(real, real_units);
-	tcase_add_test(real, units_of_full_names);
-	tcase_add_test(real, real_expected);
-	tcase_add_test(real, unlisted_names);
-	tcase_add_test(real, listed_suffixes);
-	tcase_add_test(real, traits_of_counters);
-	tcase_set_timeout(real, 300);
-	suite_add_tcase(suite, real);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 300);

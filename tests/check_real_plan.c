@@ -44,12 +44,11 @@ static char *metrics_of(struct opk_ctx *ctx, struct opk_file *file)
 static int plan_names(struct opk_plan **out, struct opk_ctx *ctx, const char *names,
                       struct opk_plan_options *options)
 {
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	int code;
 
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
 	code = opk_plan_new(out, ctx, set, options);
-	opk_set_free(set);
 	return code;
 }
 
@@ -61,25 +60,23 @@ static bool knows_wide(struct opk_ctx *ctx)
 
 static struct opk_plan *plan_recording(struct opk_ctx *ctx, const char *path)
 {
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options = OPTIONS(options, .chip = "GH100");
 	struct opk_plan *plan;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	char *names;
 
-	options.chip = "GH100";
 	/* They were recorded with CUPTI's own plans. */
 	options.effort = -1;
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
 	names = metrics_of(ctx, file);
 	ck_ok(ctx, plan_names(&plan, ctx, names, &options));
 	free(names);
-	opk_file_free(file);
 	return plan;
 }
 
 /* ---- plans */
 
-START_TEST(plan_of_recordings)
+CTX_TEST(plan_of_recordings)
 {
 	static const struct {
 		struct here here;
@@ -90,14 +87,13 @@ START_TEST(plan_of_recordings)
 		{ HERE, RECORDING("simple"), 3, false },
 		{ HERE, RECORDING("wide-auto"), 16, true },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	bool known = version_of(ctx) == CUPTI_13_0;
 
 	for (size_t i = 0; i < (knows_wide(ctx) ? COUNT(rows) : 1); i++) {
-		struct opk_plan *plan = plan_recording(ctx, rows[i].path);
+		freed(opk_plan) *plan = plan_recording(ctx, rows[i].path);
 		size_t recorded_size, size, passes = opk_plan_passes(plan);
 		const void *config = opk_plan_config(plan, &size);
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		void *recorded;
 
 		ck_row(&rows[i], known ? passes == rows[i].passes : passes > 0, "%zu", passes);
@@ -110,17 +106,12 @@ START_TEST(plan_of_recordings)
 		                   && !memcmp(recorded, config, size)),
 		       "another config image: %zu and %zu bytes", size, recorded_size);
 		free(recorded);
-		opk_file_free(file);
-		opk_plan_free(plan);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(prefixes)
+CTX_TEST(prefixes)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_plan *plan = plan_recording(ctx, RECORDING("simple"));
+	freed(opk_plan) *plan = plan_recording(ctx, RECORDING("simple"));
 	struct opk_build_options all = OPK_INIT(all), none = OPK_INIT(none);
 	void *with, *without;
 	size_t with_size, without_size;
@@ -136,10 +127,7 @@ START_TEST(prefixes)
 	ck_assert_msg(memcmp(with, without, with_size), "instances make no difference");
 	free(with);
 	free(without);
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void check_detail(const struct opk_plan *plan, const struct opk_plan_detail *detail)
 {
@@ -158,23 +146,18 @@ static void check_detail(const struct opk_plan *plan, const struct opk_plan_deta
 	}
 }
 
-START_TEST(plan_details)
+CTX_TEST(plan_details)
 {
 	static const char *const paths[] = { RECORDING("simple"), RECORDING("wide-auto") };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < (knows_wide(ctx) ? COUNT(paths) : 1); i++) {
-		struct opk_plan *plan = plan_recording(ctx, paths[i]);
-		struct opk_plan_detail *detail;
+		freed(opk_plan) *plan = plan_recording(ctx, paths[i]);
+		freed(opk_plan_detail) *detail = NULL;
 
 		ck_ok(ctx, opk_plan_detail_new(&detail, ctx, plan));
 		check_detail(plan, detail);
-		opk_plan_detail_free(detail);
-		opk_plan_free(plan);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct refusal {
 	struct here here;
@@ -245,9 +228,8 @@ static const struct refusal {
 	  { "fit into 1 pass; not: ", "passes on GH100" } },
 };
 
-START_TEST(refused_plans)
+TEST_EACH(refused_plans, refusals)
 {
-	const struct refusal *row = &refusals[_i];
 	struct opk_ctx *ctx = new_ctx();
 	bool known = version_of(ctx) == CUPTI_13_0;
 	struct opk_plan_options options = OPK_INIT(options);
@@ -273,44 +255,33 @@ START_TEST(refused_plans)
 		       errors_of(ctx));
 	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *name, *told;
+} misspelt_submetrics_rows[] = {
+	{ HERE, "sm__cycles_active.avgg",
+	  "sm__cycles_active has no rollup or submetric 'avgg'; a counter takes .sum" },
+	{ HERE, "sm__cycles_active.avg.per_secon",
+	  "sm__cycles_active has no rollup or submetric 'avg.per_secon'; a counter" },
+	{ HERE, "l1tex__t_sector_hit_rate.pc",
+	  "l1tex__t_sector_hit_rate has no rollup or submetric 'pc'; a ratio takes" },
+	{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapse",
+	  "has no rollup or submetric 'avg.pct_of_peak_sustained_elapse'; a throughput" },
+	{ HERE, "sm__cycles_actve.avg", "did you mean sm__cycles_active.avg?" },
+};
 
 /* 13.1 and later take some of these themselves: the message is the same on every release. */
-START_TEST(misspelt_submetrics)
+CTX_TEST_EACH(misspelt_submetrics, misspelt_submetrics_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name, *told;
-	} rows[] = {
-		{ HERE, "sm__cycles_active.avgg",
-		  "sm__cycles_active has no rollup or submetric 'avgg'; a counter takes .sum" },
-		{ HERE, "sm__cycles_active.avg.per_secon",
-		  "sm__cycles_active has no rollup or submetric 'avg.per_secon'; a counter" },
-		{ HERE, "l1tex__t_sector_hit_rate.pc",
-		  "l1tex__t_sector_hit_rate has no rollup or submetric 'pc'; a ratio takes" },
-		{ HERE, "sm__throughput.avg.pct_of_peak_sustained_elapse",
-		  "has no rollup or submetric 'avg.pct_of_peak_sustained_elapse'; a throughput" },
-		{ HERE, "sm__cycles_actve.avg", "did you mean sm__cycles_active.avg?" },
-	};
+	struct opk_plan_options options = OPTIONS(options, .chip = "GH100");
+	freed(opk_plan) *plan = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = new_ctx();
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan *plan = NULL;
-		int code;
-
-		options.chip = "GH100";
-		code = plan_names(&plan, ctx, rows[i].name, &options);
-		ck_row(&rows[i], code == OPK_EUSAGE, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], told(ctx, rows[i].told), "%s", errors_of(ctx));
-		opk_plan_free(plan);
-		opk_ctx_free(ctx);
-	}
+	ck_row_ends(row, ctx, plan_names(&plan, ctx, row->name, &options), OPK_EUSAGE, row->told);
 }
-END_TEST
 
 /* Those that don't fit are named, the others not. */
-START_TEST(refused_pm_plan)
+TEST(refused_pm_plan)
 {
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_plan_options options = OPK_INIT(options);
@@ -324,45 +295,40 @@ START_TEST(refused_pm_plan)
 	options.chip = "GH100";
 	options.has_profiler = true;
 	options.profiler = OPK_PROFILER_PM;
-	ck_code(ctx,
-	        plan_names(&plan, ctx,
-	                   "sm__inst_executed_pipe_cbu.sum,"
-	                   "sm__inst_executed_pipe_lsu_mem_shared_cmd_read.sum,"
-	                   "l1tex__t_sectors_lookup_miss.sum,l1tex__data_bank_writes.sum,"
-	                   "l1tex__texin_requests.sum,lts__t_bytes.sum,"
-	                   "sm__warps_launched_shader_ps.sum",
-	                   &options),
-	        OPK_EFAILED);
-	ck_assert_msg(told(ctx, "PM sampling has one"), "%s", errors_of(ctx));
+	ck_fails(ctx,
+	         plan_names(&plan, ctx,
+	                    "sm__inst_executed_pipe_cbu.sum,"
+	                    "sm__inst_executed_pipe_lsu_mem_shared_cmd_read.sum,"
+	                    "l1tex__t_sectors_lookup_miss.sum,l1tex__data_bank_writes.sum,"
+	                    "l1tex__texin_requests.sum,lts__t_bytes.sum,"
+	                    "sm__warps_launched_shader_ps.sum",
+	                    &options),
+	         OPK_EFAILED, "PM sampling has one");
 	others = strstr(errors_of(ctx), "; not: ");
 	ck_assert_msg(others && strstr(others, "__"), "%s", errors_of(ctx));
 	ck_assert_msg(!strstr(others, "sm__inst_executed_pipe_cbu.sum"), "%s", others);
 	ck_assert_ptr_null(plan);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- counter-availability images */
 
 static int plan_with(struct opk_ctx *ctx, const void *availability, size_t size)
 {
-	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_plan *plan = NULL;
+	struct opk_plan_options options = OPTIONS(options, .chip = "GH100",
+	                                          .availability = availability,
+	                                          .availability_size = size);
+	freed(opk_plan) *plan = NULL;
 	int code;
 
-	options.chip = "GH100";
-	options.availability = availability;
-	options.availability_size = size;
 	code = plan_names(&plan, ctx, "dram__bytes.sum,sm__cycles_active.avg", &options);
 	ck_assert(!plan == !!code);
-	opk_plan_free(plan);
 	return code;
 }
 
-START_TEST(availability)
+CTX_TEST(availability)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t size = 0;
 	void *image;
 
@@ -371,10 +337,7 @@ START_TEST(availability)
 	ck_assert_msg(image, "the recording has no availability image");
 	ck_ok(ctx, plan_with(ctx, image, size));
 	free(image);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A failure with a message, and above all no crash. */
 static void check_refused(struct opk_ctx *ctx, const void *image, size_t size, const char *what)
@@ -397,11 +360,10 @@ static void check_truncated(struct opk_ctx *ctx, const void *image, size_t size)
 	check_refused(ctx, image, size, what);
 }
 
-START_TEST(damaged_availability)
+CTX_TEST(damaged_availability)
 {
 	static const size_t short_sizes[] = { 8, 64 }, long_sizes[] = { 1000, 4096, 9000 };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t size = 0;
 	uint64_t noise[1024];
 	void *image;
@@ -423,10 +385,7 @@ START_TEST(damaged_availability)
 		if (long_sizes[i] < size)
 			plan_with(ctx, image, long_sizes[i]);
 	free(image);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- build */
 
@@ -442,7 +401,7 @@ static const char *scratch_dir(void)
 static void check_built(struct opk_ctx *ctx, const char *path, const struct opk_plan *plan,
                         bool keep_instances)
 {
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	const struct opk_meta *meta;
 	size_t size, config_size;
 	void *config;
@@ -463,75 +422,43 @@ static void check_built(struct opk_ctx *ctx, const char *path, const struct opk_
 	ck_assert(config && !memcmp(config, opk_plan_config(plan, &config_size), size));
 	ck_assert_uint_eq(size, config_size);
 	free(config);
-	opk_file_free(file);
 }
 
-START_TEST(build_and_read)
+CTX_TEST(build_and_read)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_plan *plan = plan_recording(ctx, RECORDING("simple"));
+	freed(opk_plan) *plan = plan_recording(ctx, RECORDING("simple"));
 	const char *dir = scratch_dir();
 	char path[128];
 
 	snprintf(path, sizeof path, "%s/set.opk", dir);
 	for (int keep = 0; keep < 2; keep++) {
-		struct opk_build_options options = OPK_INIT(options);
+		struct opk_build_options options = OPTIONS(options, .keep_instances = keep);
 		struct opk_eval_options eval = OPK_INIT(eval);
 		struct opk_evaluation *evaluation = NULL;
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 
-		options.keep_instances = keep;
 		ck_ok(ctx, opk_build(ctx, plan, &options, path));
 		check_built(ctx, path, plan, keep);
 		/* There is nothing in it to evaluate yet. */
 		ck_ok(ctx, opk_file_open(&file, ctx, path));
-		ck_code(ctx, opk_eval_file(&evaluation, ctx, file, &eval), OPK_EINPUT);
-		ck_assert_msg(told(ctx, "no counter data"), "%s", errors_of(ctx));
-		opk_file_free(file);
+		ck_fails(ctx, opk_eval_file(&evaluation, ctx, file, &eval), OPK_EINPUT,
+		         "no counter data");
 	}
 	unlink(path);
 	ck_assert_int_eq(rmdir(dir), 0); /* and no temporary file is left */
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(build_to_nowhere)
+CTX_TEST(build_to_nowhere)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_plan *plan = plan_recording(ctx, RECORDING("simple"));
+	freed(opk_plan) *plan = plan_recording(ctx, RECORDING("simple"));
 	struct opk_build_options options = OPK_INIT(options);
 	struct opk_file *file = NULL;
 
-	ck_code(ctx, opk_build(ctx, plan, &options, "/nonexistent/folder/set.opk"), OPK_EFAILED);
-	ck_assert_msg(told(ctx, "/nonexistent/folder"), "%s", errors_of(ctx));
-	ck_code(ctx, opk_file_open(&file, ctx, "/nonexistent/folder/set.opk"), OPK_EINPUT);
-	ck_assert_msg(told(ctx, "/nonexistent/folder/set.opk"), "%s", errors_of(ctx));
-	ck_code(ctx, opk_file_open(&file, ctx, "/tmp"), OPK_EINPUT);
-	ck_assert_msg(told(ctx, "/tmp: is a folder"), "%s", errors_of(ctx));
-	opk_plan_free(plan);
-	opk_ctx_free(ctx);
+	ck_fails(ctx, opk_build(ctx, plan, &options, "/nonexistent/folder/set.opk"), OPK_EFAILED,
+	         "/nonexistent/folder");
+	ck_fails(ctx, opk_file_open(&file, ctx, "/nonexistent/folder/set.opk"), OPK_EINPUT,
+	         "/nonexistent/folder/set.opk");
+	ck_fails(ctx, opk_file_open(&file, ctx, "/tmp"), OPK_EINPUT, "/tmp: is a folder");
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("real_plan");
-	TCase *tests = tcase_create("real_plan");
-
-	if (!have_cupti())
-		return 77;
-	tcase_add_test(tests, plan_of_recordings);
-	tcase_add_test(tests, prefixes);
-	tcase_add_test(tests, plan_details);
-	tcase_add_loop_test(tests, refused_plans, 0, COUNT(refusals));
-	tcase_add_test(tests, misspelt_submetrics);
-	tcase_add_test(tests, refused_pm_plan);
-	tcase_add_test(tests, availability);
-	tcase_add_test(tests, damaged_availability);
-	tcase_add_test(tests, build_and_read);
-	tcase_add_test(tests, build_to_nowhere);
-	tcase_set_timeout(tests, 300);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 300);

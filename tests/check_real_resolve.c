@@ -47,7 +47,7 @@ static void add_resolved(struct opk_buf *out, struct opk_ctx *ctx, const struct 
 	opk_buf_add_printf(out, "%s\n", resolved.hash);
 }
 
-START_TEST(good_sets)
+TEST(good_sets)
 {
 	struct opk_ctx *ctx = new_ctx();
 	opk_autostrlist struct opk_strlist names = { 0 };
@@ -60,21 +60,19 @@ START_TEST(good_sets)
 	}
 	list_files(&names);
 	for (size_t i = 0; i < names.count; i++) {
-		struct opk_set *set = load(ctx, names.items[i]);
+		freed(opk_set) *set = load(ctx, names.items[i]);
 
 		for (size_t j = 0; j < COUNT(chips); j++) {
 			opk_buf_add_printf(&out, "== %s on %s\n", names.items[i], chips[j]);
 			add_resolved(&out, ctx, set, chips[j]);
 		}
-		opk_set_free(set);
 	}
 	ck_golden("good-sets.txt", out.data, out.size);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What is resolved can be planned, as a whole. */
-START_TEST(planned_sets)
+CTX_TEST(planned_sets)
 {
 	static const struct {
 		struct here here;
@@ -85,27 +83,21 @@ START_TEST(planned_sets)
 		{ HERE, "good-include.yaml", "GH100" },    { HERE, "good-legacy.yaml", "TU102" },
 		{ HERE, "good-parameters.yaml", "GB202" }, { HERE, "good-pm.yaml", "GH100" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	bool known = version_of(ctx) == CUPTI_13_0;
 
 	for (size_t i = 0; known && i < COUNT(rows); i++) {
-		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_set *set = load(ctx, rows[i].file);
-		struct opk_plan *plan = NULL;
+		freed(opk_set) *set = load(ctx, rows[i].file);
+		freed(opk_plan) *plan = NULL;
 		int code;
+		struct opk_plan_options options = OPTIONS(options, .chip = rows[i].chip,
+		                                          .effort = -1);
 
-		options.chip = rows[i].chip;
-		options.effort = -1;
 		code = opk_plan_new(&plan, ctx, set, &options);
 		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
 		ck_row(&rows[i], opk_plan_metrics(plan)->count == plan->resolved.metrics.count,
 		       "%zu metrics", opk_plan_metrics(plan)->count);
-		opk_plan_free(plan);
-		opk_set_free(set);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static bool has_roof_of(const struct opk_meta_roofline *roofline, const char *work)
 {
@@ -134,15 +126,14 @@ static size_t count_types(const struct opk_resolved *resolved)
 }
 
 /* What is counted by type is below a roof of its own type, integers as well. */
-START_TEST(types_of_operations)
+CTX_TEST(types_of_operations)
 {
 	static const struct {
 		struct here here;
 		const char *chip;
 		size_t types, work; /* floating-point ones have four columns, integers one */
 	} rows[] = { { HERE, "GH100", 6, 5 }, { HERE, "TU102", 3, 5 }, { HERE, "TU116", 0, 4 } };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 
 	ck_ok(ctx, opk_set_load(&set, ctx, TEST_DATA_DIR "/sets/roofline-hierarchical.yaml"));
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -154,22 +145,6 @@ START_TEST(types_of_operations)
 		ck_row(&rows[i], resolved.roofline.work_count == rows[i].work, "%zu columns",
 		       resolved.roofline.work_count);
 	}
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("real resolve");
-	TCase *tests = tcase_create("sets");
-
-	if (!have_cupti())
-		return 77;
-	tcase_add_test(tests, good_sets);
-	tcase_add_test(tests, planned_sets);
-	tcase_add_test(tests, types_of_operations);
-	tcase_set_timeout(tests, 300);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 300);

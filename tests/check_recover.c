@@ -146,18 +146,17 @@ static const struct recovery_row {
 static bool is_readable(struct opk_ctx *ctx)
 {
 	const struct opk_segment *segments;
-	struct opk_file *file = open_file(ctx);
+	freed(opk_file) *file = open_file(ctx);
 	size_t count;
 	int code = opk_file_segments(&segments, &count, ctx, file);
 
-	opk_file_free(file);
 	return !code;
 }
 
 /* "REASON COUNT" is among the drops. */
 static bool is_dropped(struct opk_ctx *ctx, const char *told)
 {
-	struct opk_file *file = open_file(ctx);
+	freed(opk_file) *file = open_file(ctx);
 	const struct opk_stats *stats;
 	bool found = false;
 
@@ -175,14 +174,11 @@ static bool is_dropped(struct opk_ctx *ctx, const char *told)
 		        || (strstr(text, words) && !strcmp(strrchr(text, ' '), strrchr(told, ' ')));
 		free(words);
 	}
-	opk_file_free(file);
 	return found;
 }
 
-START_TEST(recovers)
+FAKE_TEST_EACH(recovers, recovery_rows)
 {
-	const struct recovery_row *row = &recovery_rows[_i];
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_listing *findings = NULL;
 	int code = recover(&findings, ctx, row->sketch, plain_meta, 0);
 
@@ -198,10 +194,8 @@ START_TEST(recovers)
 		ck_row(row, entries(false) == 1, "something was left behind");
 	}
 	opk_listing_free(findings);
-	opk_ctx_free(ctx);
 	tidy();
 }
-END_TEST
 
 /* Where ranges have one pass, an image without rows could be of any. */
 static const struct pass_row {
@@ -224,7 +218,7 @@ static const struct pass_row {
 	{ HERE, META(",\"passes\":2"), 3, "M D R E", NULL },
 };
 
-START_TEST(recovers_passes)
+TEST(recovers_passes)
 {
 	for (size_t i = 0; i < COUNT(pass_rows); i++) {
 		const struct pass_row *row = &pass_rows[i];
@@ -240,7 +234,6 @@ START_TEST(recovers_passes)
 		tidy();
 	}
 }
-END_TEST
 
 static char noted[200];
 
@@ -252,18 +245,16 @@ static void note(void *data, const char *message)
 
 static struct opk_ctx *ctx_without_libraries(void)
 {
-	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_ctx_options options = OPTIONS(options, .cuda_dir = "/nowhere", .log = note);
 	struct opk_ctx *ctx = NULL;
 
-	options.cuda_dir = "/nowhere";
-	options.log = note;
 	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
 	*noted = '\0';
 	return ctx;
 }
 
 /* Images and rows are not counted where there is no library to ask, which is said. */
-START_TEST(without_libraries)
+TEST(without_libraries)
 {
 	struct opk_ctx *ctx = ctx_without_libraries();
 
@@ -276,10 +267,9 @@ START_TEST(without_libraries)
 	opk_ctx_free(ctx);
 	tidy();
 }
-END_TEST
 
 /* Evaluated as it is, a file without an end has each row beside the range that it describes. */
-START_TEST(evaluated_without_an_end)
+TEST(evaluated_without_an_end)
 {
 	static const struct {
 		struct here here;
@@ -297,13 +287,12 @@ START_TEST(evaluated_without_an_end)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_eval_options options = OPK_INIT(options);
+		struct opk_eval_options options = OPTIONS(options, .allow_incomplete = true);
 		struct opk_evaluation *evaluation = NULL;
 		struct opk_ctx *ctx = fake_ctx();
 		struct opk_file *file = NULL;
 		int code;
 
-		options.allow_incomplete = true;
 		write_sketch(rows[i].sketch, plain_meta, 0);
 		code = opk_file_open(&file, ctx, path);
 		if (!code)
@@ -318,104 +307,94 @@ START_TEST(evaluated_without_an_end)
 		tidy();
 	}
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *sketch, *wanted; /* NULL: refused */
+} resumed_rows[] = {
+	{ HERE, "M A D R D R!", "M A1 D1 R1 D2 R2 S" },
+	{ HERE, "M A D R D Rc", "M A1 D1 R1 S" },
+	{ HERE, "M A D R D!", "M A1 D1 R1 S" },
+	{ HERE, "M A D T S!", "M A1 D1 T1 S S" },
+	{ HERE, "M A D R S Ec", "M A1 D1 R1 S S" },
+	{ HERE, "M!", "M S" },
+	{ HERE, "Mc", "S" },
+	{ HERE, "M D R E", NULL },
+};
 
 /* Gone on with where it was cut off, a file is as if nothing had happened. */
-START_TEST(resumed)
+TEST_EACH(resumed, resumed_rows)
 {
-	static const struct {
-		struct here here;
-		const char *sketch, *wanted; /* NULL: refused */
-	} rows[] = {
-		{ HERE, "M A D R D R!", "M A1 D1 R1 D2 R2 S" },
-		{ HERE, "M A D R D Rc", "M A1 D1 R1 S" },
-		{ HERE, "M A D R D!", "M A1 D1 R1 S" },
-		{ HERE, "M A D T S!", "M A1 D1 T1 S S" },
-		{ HERE, "M A D R S Ec", "M A1 D1 R1 S S" },
-		{ HERE, "M!", "M S" },
-		{ HERE, "Mc", "S" },
-		{ HERE, "M D R E", NULL },
-	};
+	static const struct opk_stats stats = { .launches = 7 };
+	struct opk_ctx *ctx = fake_ctx();
+	struct opk_writer *writer = NULL;
+	struct opk_file *file;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		static const struct opk_stats stats = { .launches = 7 };
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_writer *writer = NULL;
-		struct opk_file *file;
-		int code;
-
-		write_sketch(rows[i].sketch, plain_meta, 0);
-		file = open_file(ctx);
-		code = opk_writer_resume(&writer, ctx, file);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_OK : OPK_EUSAGE), "code %d", code);
-		if (!code)
-			code = opk_writer_add_stats(writer, &stats);
-		if (!code)
-			ck_ok(ctx, opk_writer_finish(writer));
-		opk_writer_free(writer);
-		opk_file_free(file);
-		file = open_file(ctx);
-		ck_row(&rows[i], opk_file_complete(file), "not complete");
-		opk_file_free(file);
-		ck_row(&rows[i], !rows[i].wanted || !strcmp(sketch_of(ctx), rows[i].wanted),
-		       "got %s", sketch_of(ctx));
-		opk_ctx_free(ctx);
-		tidy();
-	}
+	write_sketch(row->sketch, plain_meta, 0);
+	file = open_file(ctx);
+	code = opk_writer_resume(&writer, ctx, file);
+	ck_row(row, code == (row->wanted ? OPK_OK : OPK_EUSAGE), "code %d", code);
+	if (!code)
+		code = opk_writer_add_stats(writer, &stats);
+	if (!code)
+		ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	opk_file_free(file);
+	file = open_file(ctx);
+	ck_row(row, opk_file_complete(file), "not complete");
+	opk_file_free(file);
+	ck_row(row, !row->wanted || !strcmp(sketch_of(ctx), row->wanted), "got %s", sketch_of(ctx));
+	opk_ctx_free(ctx);
+	tidy();
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *sketches[2];
+	const char *wanted; /* NULL: refused */
+} merged_in_one_order_rows[] = {
+	{ HERE, { "M D R E", "M D R E" }, "M D1 R1 D1 R1" },
+	{ HERE, { "M D R D R E", "M D R D R E" }, "M D1 R1 D2 R2 D1 R1 D2 R2" },
+	{ HERE, { "M D T R D R T E", "M D T R E" }, "M D1 T1 R1 D2 R2 T2 D1 T1 R1" },
+	{ HERE, { "M D S E", "M S D S E" }, "M D1 S S D1 S" },
+	{ HERE, { "M D V R E", "M D R V E" }, "M D1 V1 R1 D1 R1 V1" },
+	{ HERE, { "M R D E", "M D R E" }, NULL },
+	{ HERE, { "M D R E", "M R D R E" }, NULL },
+	{ HERE, { "M D R E", "M D R R E" }, NULL },
+	{ HERE, { "M D T T E", "M D T E" }, NULL },
+	{ HERE, { "M D R T E", "M D T Rl E" }, NULL },
+};
 
 /* Merged, no table goes to another file's image. */
-START_TEST(merged_in_one_order)
+TEST_EACH(merged_in_one_order, merged_in_one_order_rows)
 {
-	static const struct {
-		struct here here;
-		const char *sketches[2];
-		const char *wanted; /* NULL: refused */
-	} rows[] = {
-		{ HERE, { "M D R E", "M D R E" }, "M D1 R1 D1 R1" },
-		{ HERE, { "M D R D R E", "M D R D R E" }, "M D1 R1 D2 R2 D1 R1 D2 R2" },
-		{ HERE, { "M D T R D R T E", "M D T R E" }, "M D1 T1 R1 D2 R2 T2 D1 T1 R1" },
-		{ HERE, { "M D S E", "M S D S E" }, "M D1 S S D1 S" },
-		{ HERE, { "M D V R E", "M D R V E" }, "M D1 V1 R1 D1 R1 V1" },
-		{ HERE, { "M R D E", "M D R E" }, NULL },
-		{ HERE, { "M D R E", "M R D R E" }, NULL },
-		{ HERE, { "M D R E", "M D R R E" }, NULL },
-		{ HERE, { "M D T T E", "M D T E" }, NULL },
-		{ HERE, { "M D R T E", "M D T Rl E" }, NULL },
-	};
+	struct opk_ctx *ctx = fake_ctx();
+	char first[100], second[100];
+	const char *parts[] = { first, second };
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		char first[100], second[100];
-		const char *parts[] = { first, second };
-		int code;
-
-		snprintf(first, sizeof first, "%s/first", folder);
-		snprintf(second, sizeof second, "%s/second", folder);
-		write_sketch(rows[i].sketches[0], plain_meta, 0);
-		ck_assert_int_eq(rename(path, first), 0);
-		write_sketch(rows[i].sketches[1], plain_meta, 0);
-		ck_assert_int_eq(rename(path, second), 0);
-		ctx->log = NULL; /* some parts are alike, and a note says so */
-		code = opk_merge(ctx, parts, COUNT(parts), NULL, path);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_OK : OPK_EINPUT), "code %d: %s",
-		       code, errors_of(ctx));
-		ck_row(&rows[i], code || !strcmp(sketch_of(ctx), rows[i].wanted), "got %s",
-		       sketch_of(ctx));
-		unlink(first);
-		unlink(second);
-		opk_ctx_free(ctx);
-		tidy();
-	}
+	snprintf(first, sizeof first, "%s/first", folder);
+	snprintf(second, sizeof second, "%s/second", folder);
+	write_sketch(row->sketches[0], plain_meta, 0);
+	ck_assert_int_eq(rename(path, first), 0);
+	write_sketch(row->sketches[1], plain_meta, 0);
+	ck_assert_int_eq(rename(path, second), 0);
+	ctx->log = NULL; /* some parts are alike, and a note says so */
+	code = opk_merge(ctx, parts, COUNT(parts), NULL, path);
+	ck_row(row, code == (row->wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code,
+	       errors_of(ctx));
+	ck_row(row, code || !strcmp(sketch_of(ctx), row->wanted), "got %s", sketch_of(ctx));
+	unlink(first);
+	unlink(second);
+	opk_ctx_free(ctx);
+	tidy();
 }
-END_TEST
 
 /* Found at any byte, the original stays, and what is lost is named with its place. */
-START_TEST(findings_have_places)
+FAKE_TEST(findings_have_places)
 {
 	static const char sketch[] = "M D R Di R D R E";
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_listing *findings;
 	opk_autofree uint8_t *before = NULL, *after = NULL;
 	size_t size, size_after, lost = 0;
@@ -439,34 +418,28 @@ START_TEST(findings_have_places)
 	/* The image, what was pushed out of it, and its rows. */
 	ck_assert_uint_eq(lost, 3);
 	opk_listing_free(findings);
-	opk_ctx_free(ctx);
 	tidy();
 }
-END_TEST
 
-START_TEST(original_stays)
+FAKE_TEST(original_stays)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	char other[100];
 
 	write_sketch("M D R!", plain_meta, 0);
 	ck_code(ctx, opk_recover(NULL, ctx, path, path), OPK_EUSAGE);
 	snprintf(other, sizeof other, "%s/./t.opk", folder);
-	ck_code(ctx, opk_recover(NULL, ctx, path, other), OPK_EUSAGE);
-	ck_assert(told(ctx, "is the damaged file itself"));
+	ck_fails(ctx, opk_recover(NULL, ctx, path, other), OPK_EUSAGE,
+	         "is the damaged file itself");
 	ck_code(ctx, opk_recover(NULL, ctx, path, "/nowhere/x.opk"), OPK_EFAILED);
-	ck_code(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", other), OPK_EUSAGE);
-	ck_assert(told(ctx, "exists and is a recording: it is not replaced"));
+	ck_fails(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", other), OPK_EUSAGE,
+	         "exists and is a recording: it is not replaced");
 	snprintf(other, sizeof other, "%s/new.opk", folder);
 	ck_code(ctx, opk_recover(NULL, ctx, "/nowhere/x.opk", other), OPK_EINPUT);
 	ck_assert_uint_eq(entries(false), 1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(without_memory)
+FAKE_TEST(without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	long n = 0;
 
 	for (;; n++) {
@@ -483,16 +456,14 @@ START_TEST(without_memory)
 		ck_assert_uint_eq(entries(false), 1);
 	}
 	ck_assert_int_gt(n, 50);
-	opk_ctx_free(ctx);
 	tidy();
 }
-END_TEST
 
 /* An image that equals the one before the last section: its payload does not say which that is. */
 static void put_equal(struct image *image, size_t size)
 {
 	const uint8_t packed[] = { (uint8_t)(size / 64), 0 };
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	opk_autofree void *payload = NULL;
 	size_t payload_size;
 	struct opk_section section = {
@@ -507,7 +478,6 @@ static void put_equal(struct image *image, size_t size)
 	section.stored_size = payload_size;
 	section.crc = opk_crc32(0, payload, payload_size);
 	put_raw(image, &section, sizeof packed, payload, payload_size);
-	opk_ctx_free(ctx);
 }
 
 static void put_named(struct image *image, const char *name)
@@ -519,14 +489,13 @@ static void put_named(struct image *image, const char *name)
 }
 
 /* A section that only a later program can decode is lost, and nothing else. */
-START_TEST(later_encodings)
+FAKE_TEST(later_encodings)
 {
 	const struct opk_section section = { .type = LATER_TABLE,
 		                             .flags = 16,
 		                             .stored_size = 8,
 		                             .plain_size = 100,
 		                             .crc = opk_crc32(0, "12345678", 8) };
-	struct opk_ctx *ctx = fake_ctx();
 	struct image image;
 
 	begin_image(&image);
@@ -541,13 +510,11 @@ START_TEST(later_encodings)
 	ck_ok(ctx, opk_recover(NULL, ctx, torn, path));
 	ck_assert(is_dropped(ctx, "other sections that were damaged 1"));
 	ck_assert_str_eq(sketch_of(ctx), "M D1 R1 S");
-	opk_ctx_free(ctx);
 	tidy();
 }
-END_TEST
 
 /* Two images on two bases, which differ from them alike, are not taken for each other. */
-START_TEST(like_images_on_other_bases)
+TEST(like_images_on_other_bases)
 {
 	struct opk_ctx *ctx = ctx_without_libraries();
 	const struct opk_segment *segments;
@@ -583,23 +550,5 @@ START_TEST(like_images_on_other_bases)
 	opk_ctx_free(ctx);
 	tidy();
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("recover");
-	TCase *tests = add_case(suite, "recover");
-
-	tcase_add_loop_test(tests, recovers, 0, COUNT(recovery_rows));
-	tcase_add_test(tests, recovers_passes);
-	tcase_add_test(tests, without_libraries);
-	tcase_add_test(tests, like_images_on_other_bases);
-	tcase_add_test(tests, later_encodings);
-	tcase_add_test(tests, evaluated_without_an_end);
-	tcase_add_test(tests, resumed);
-	tcase_add_test(tests, merged_in_one_order);
-	tcase_add_test(tests, findings_have_places);
-	tcase_add_test(tests, original_stays);
-	tcase_add_test(tests, without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

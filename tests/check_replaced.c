@@ -144,7 +144,7 @@ static const struct older texts[] = {
 };
 
 /* The first line of a table may be longer than what is read, and so may its second one. */
-START_TEST(long_lines)
+CTX_TEST(long_lines)
 {
 	enum { LONG = 9000 };
 	static const struct {
@@ -157,7 +157,6 @@ START_TEST(long_lines)
 		{ HERE, "name", "b", false },    { HERE, "name", " b", false },
 		{ HERE, "name\nb", "b", false },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autobuf struct opk_buf text = { 0 };
@@ -171,20 +170,13 @@ START_TEST(long_lines)
 		               == (rows[i].table ? OPK_OK : OPK_EUSAGE),
 		       "%s", errors_of(ctx));
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(kinds_by_content)
+CTX_TEST_EACH(kinds_by_content, texts)
 {
-	const struct older *older = &texts[_i];
-	struct opk_ctx *ctx = new_ctx();
-
-	write_bytes(older->text, older->size ? older->size : strlen(older->text));
-	check_outputs(ctx, older);
-	opk_ctx_free(ctx);
+	write_bytes(row->text, row->size ? row->size : strlen(row->text));
+	check_outputs(ctx, row);
 }
-END_TEST
 
 /* Metadata and nothing more. */
 static void write_opk(struct opk_ctx *ctx, const char *kind, const char *made_by, int output)
@@ -196,83 +188,70 @@ static void write_opk(struct opk_ctx *ctx, const char *kind, const char *made_by
 		.metric_count = strcmp(kind, "probe") ? 1 : 0,
 		.made_by = made_by,
 	};
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new_made(&writer, ctx, path, (enum opk_output)output));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
 
-START_TEST(kinds_by_metadata)
+static const struct {
+	struct older older;
+	const char *kind, *made_by;
+	int output;
+} kinds_by_metadata_rows[] = {
+	{ { HERE, "r", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
+	  "recording",
+	  "",
+	  OPK_OUTPUT_RECORDING },
+	{ { HERE, "r.csv", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
+	  "recording",
+	  NULL,
+	  OPK_OUTPUT_RECORDING },
+	{ { HERE, "later", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
+	  "recording",
+	  "mix",
+	  OPK_OUTPUT_RECORDING },
+	{ { HERE, "p", "", 0, OPK_OUTPUT_PROBE, "a probe" }, "probe", "", OPK_OUTPUT_RECORDING },
+	{ { HERE, "set", "", 0, OPK_OUTPUT_SET, "a built set" }, "set", "", OPK_OUTPUT_SET },
+	{ { HERE, "m", "", 0, OPK_OUTPUT_MERGED, "a merged recording" },
+	  "recording",
+	  "",
+	  OPK_OUTPUT_MERGED },
+	{ { HERE, "t", "", 0, OPK_OUTPUT_TRIMMED, "a trimmed recording" },
+	  "recording",
+	  "merge",
+	  OPK_OUTPUT_TRIMMED },
+	{ { HERE, "s", "", 0, OPK_OUTPUT_PART, "a part of" },
+	  "recording",
+	  "a\"b",
+	  OPK_OUTPUT_PART },
+	{ { HERE, "f", "", 0, OPK_OUTPUT_RECOVERED, "a recovered recording" },
+	  "recording",
+	  "",
+	  OPK_OUTPUT_RECOVERED },
+	{ { HERE, "i", "", 0, OPK_OUTPUT_IMPORTED, "an imported recording" },
+	  "recording",
+	  "",
+	  OPK_OUTPUT_IMPORTED },
+};
+
+CTX_TEST_EACH(kinds_by_metadata, kinds_by_metadata_rows)
 {
-	static const struct {
-		struct older older;
-		const char *kind, *made_by;
-		int output;
-	} rows[] = {
-		{ { HERE, "r", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
-		  "recording",
-		  "",
-		  OPK_OUTPUT_RECORDING },
-		{ { HERE, "r.csv", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
-		  "recording",
-		  NULL,
-		  OPK_OUTPUT_RECORDING },
-		{ { HERE, "later", "", 0, OPK_OUTPUT_RECORDING, "a recording" },
-		  "recording",
-		  "mix",
-		  OPK_OUTPUT_RECORDING },
-		{ { HERE, "p", "", 0, OPK_OUTPUT_PROBE, "a probe" },
-		  "probe",
-		  "",
-		  OPK_OUTPUT_RECORDING },
-		{ { HERE, "set", "", 0, OPK_OUTPUT_SET, "a built set" },
-		  "set",
-		  "",
-		  OPK_OUTPUT_SET },
-		{ { HERE, "m", "", 0, OPK_OUTPUT_MERGED, "a merged recording" },
-		  "recording",
-		  "",
-		  OPK_OUTPUT_MERGED },
-		{ { HERE, "t", "", 0, OPK_OUTPUT_TRIMMED, "a trimmed recording" },
-		  "recording",
-		  "merge",
-		  OPK_OUTPUT_TRIMMED },
-		{ { HERE, "s", "", 0, OPK_OUTPUT_PART, "a part of" },
-		  "recording",
-		  "a\"b",
-		  OPK_OUTPUT_PART },
-		{ { HERE, "f", "", 0, OPK_OUTPUT_RECOVERED, "a recovered recording" },
-		  "recording",
-		  "",
-		  OPK_OUTPUT_RECOVERED },
-		{ { HERE, "i", "", 0, OPK_OUTPUT_IMPORTED, "an imported recording" },
-		  "recording",
-		  "",
-		  OPK_OUTPUT_IMPORTED },
-	};
-	struct opk_ctx *ctx = new_ctx();
-
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		write_opk(ctx, rows[i].kind, rows[i].made_by, rows[i].output);
-		check_outputs(ctx, &rows[i].older);
-	}
-	opk_ctx_free(ctx);
+	write_opk(ctx, row->kind, row->made_by, row->output);
+	check_outputs(ctx, &row->older);
 }
-END_TEST
 
 /* Members that no reader knows stay. */
-START_TEST(makers_of_copies)
+CTX_TEST(makers_of_copies)
 {
 	static const char earlier[] =
 		"{\"made_by\":\"merge\",\"kind\":\"recording\",\"chip\":\"GH100\","
 		"\"profiler\":\"range\",\"metrics\":[\"a__b.sum\"],\"later\":1}";
 	opk_autofree char *text = NULL;
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_meta *meta;
 	struct opk_writer *writer;
-	struct opk_file *file = NULL;
+	freed(opk_file) *file = NULL;
 	size_t size;
 
 	for (int i = 0; i < 3; i++) {
@@ -292,18 +271,14 @@ START_TEST(makers_of_copies)
 	ck_assert_str_eq(meta->made_by, "trim");
 	ck_ok(ctx, opk_file_read((void **)&text, &size, ctx, file, 0));
 	ck_assert(memmem(text, size, "\"later\":1}", 10) && !memmem(text, size, "merge", 5));
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /*
  * Metadata that cannot be read may be of a recording; and who cannot open a file knows nothing of
  * it.
  */
-START_TEST(what_cant_be_read)
+CTX_TEST(what_cant_be_read)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct rlimit before, none;
 	const struct opk_cause *cause;
 
@@ -329,12 +304,10 @@ START_TEST(what_cant_be_read)
 	ck_code(ctx, opk_check_output(ctx, path, OPK_OUTPUT_RECORDING), OPK_EUSAGE);
 	setrlimit(RLIMIT_NOFILE, &before);
 	ck_assert(told(ctx, "exists and can't be read: Too many open files: it is not replaced"));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* --force is advised only where this user may replace the file. */
-START_TEST(who_may_replace)
+CTX_TEST(who_may_replace)
 {
 	static const struct {
 		struct here here;
@@ -348,7 +321,6 @@ START_TEST(who_may_replace)
 		{ HERE, 01777, false, false, true },
 		{ HERE, 01777, true, true, true },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	bool root = !geteuid();
 
 	write_bytes("<svg>", 5);
@@ -366,12 +338,10 @@ START_TEST(who_may_replace)
 		ck_assert_int_eq(root && setresuid(0, 0, 0), 0);
 	}
 	chmod(folder, 0700);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Another program has put something there while the file was written; nothing is left of it. */
-START_TEST(what_came_meanwhile)
+CTX_TEST(what_came_meanwhile)
 {
 	static const struct {
 		struct here here;
@@ -383,7 +353,6 @@ START_TEST(what_came_meanwhile)
 		{ HERE, "notes\n", OPK_EUSAGE },
 		{ HERE, OPK_MAGIC "\1\0\0\0", OPK_EUSAGE },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	opk_autofree void *bytes = NULL;
 	size_t size;
 
@@ -404,16 +373,13 @@ START_TEST(what_came_meanwhile)
 		ck_ok(ctx, opk_read_file(&bytes, &size, ctx, path));
 		ck_row(&rows[i / 2], !strcmp(bytes, code ? text : "new"), "%s", (char *)bytes);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The metadata of a file that opk_writer_new() makes say what it is. */
-START_TEST(kinds_of_new_files)
+CTX_TEST(kinds_of_new_files)
 {
 	static const char *const kinds[] = { "recording", "set", "probe" };
 	struct opk_meta meta = { .chip = "GH100", .metrics = metric_names };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
 
 	for (size_t i = 0; i < 2 * COUNT(kinds) * COUNT(kinds); i++) {
@@ -431,58 +397,35 @@ START_TEST(kinds_of_new_files)
 		opk_writer_free(writer);
 		ctx->force = false;
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(endings_and_devices)
+static const struct {
+	struct here here;
+	const char *name;
+	enum opk_output output;
+	const char *message; /* NULL: it is fine */
+} endings_and_devices_rows[] = {
+	{ HERE, "/nowhere/x.SVG", OPK_OUTPUT_SVG, NULL },
+	{ HERE, "/no.where/x", OPK_OUTPUT_SVG, NULL },
+	{ HERE, "/nowhere/.x", OPK_OUTPUT_SVG, NULL },
+	{ HERE, "/nowhere/x.png", OPK_OUTPUT_SVG, "use .svg" },
+	{ HERE, "/nowhere/x.htm", OPK_OUTPUT_HTML, NULL },
+	{ HERE, "/nowhere/x.txt", OPK_OUTPUT_HTML, "use .html" },
+	{ HERE, "/nowhere/x.json.gz", OPK_OUTPUT_TRACE, NULL },
+	{ HERE, "/nowhere/x.trace", OPK_OUTPUT_TRACE, "use .json.gz or .json" },
+	{ HERE, "/nowhere/x.y", OPK_OUTPUT_DATABASE, NULL },
+	{ HERE, "/dev/null", OPK_OUTPUT_HTML, NULL },
+	{ HERE, "/dev/stdout", OPK_OUTPUT_RECORDING, NULL },
+	{ HERE, "/", OPK_OUTPUT_TABLE, NULL }, /* which nobody can write */
+};
+
+CTX_TEST_EACH(endings_and_devices, endings_and_devices_rows)
 {
-	static const struct {
-		struct here here;
-		const char *name;
-		enum opk_output output;
-		const char *message; /* NULL: it is fine */
-	} rows[] = {
-		{ HERE, "/nowhere/x.SVG", OPK_OUTPUT_SVG, NULL },
-		{ HERE, "/no.where/x", OPK_OUTPUT_SVG, NULL },
-		{ HERE, "/nowhere/.x", OPK_OUTPUT_SVG, NULL },
-		{ HERE, "/nowhere/x.png", OPK_OUTPUT_SVG, "use .svg" },
-		{ HERE, "/nowhere/x.htm", OPK_OUTPUT_HTML, NULL },
-		{ HERE, "/nowhere/x.txt", OPK_OUTPUT_HTML, "use .html" },
-		{ HERE, "/nowhere/x.json.gz", OPK_OUTPUT_TRACE, NULL },
-		{ HERE, "/nowhere/x.trace", OPK_OUTPUT_TRACE, "use .json.gz or .json" },
-		{ HERE, "/nowhere/x.y", OPK_OUTPUT_DATABASE, NULL },
-		{ HERE, "/dev/null", OPK_OUTPUT_HTML, NULL },
-		{ HERE, "/dev/stdout", OPK_OUTPUT_RECORDING, NULL },
-		{ HERE, "/", OPK_OUTPUT_TABLE, NULL }, /* which nobody can write */
-	};
-	struct opk_ctx *ctx = new_ctx();
+	int code = opk_check_output(ctx, row->name, row->output);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		int code = opk_check_output(ctx, rows[i].name, rows[i].output);
-
-		ck_row(&rows[i], code == (rows[i].message ? OPK_EUSAGE : OPK_OK), "%d: %s", code,
-		       errors_of(ctx));
-		if (code)
-			ck_row(&rows[i], told(ctx, rows[i].message), "%s", errors_of(ctx));
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, code == (row->message ? OPK_EUSAGE : OPK_OK), "%d: %s", code, errors_of(ctx));
+	if (code)
+		ck_row(row, told(ctx, row->message), "%s", errors_of(ctx));
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("replaced");
-	TCase *tests = add_case(suite, "replaced");
-
-	tcase_add_loop_test(tests, kinds_by_content, 0, COUNT(texts));
-	tcase_add_test(tests, long_lines);
-	tcase_add_test(tests, kinds_by_metadata);
-	tcase_add_test(tests, makers_of_copies);
-	tcase_add_test(tests, what_cant_be_read);
-	tcase_add_test(tests, who_may_replace);
-	tcase_add_test(tests, what_came_meanwhile);
-	tcase_add_test(tests, kinds_of_new_files);
-	tcase_add_test(tests, endings_and_devices);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

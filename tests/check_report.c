@@ -46,8 +46,8 @@ static void write_recording(const char *name, const char *kind)
 		                 .inflated = inflated,
 		                 .inflated_count = 1,
 		                 .set_description = "</dl>" };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_writer *writer;
+	freed(opk_ctx) *ctx = new_ctx();
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
@@ -61,8 +61,6 @@ static void write_recording(const char *name, const char *kind)
 	}
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
 }
 
 static struct opk_ctx *report_ctx(void)
@@ -77,7 +75,7 @@ static struct opk_ctx *report_ctx(void)
 /* The page about in.opk; free(). */
 static char *make_page(const struct opk_report_options *options)
 {
-	struct opk_ctx *ctx = report_ctx();
+	freed(opk_ctx) *ctx = report_ctx();
 	char path[512];
 	const char *const paths[] = { path };
 	void *page;
@@ -88,7 +86,6 @@ static char *make_page(const struct opk_report_options *options)
 	ck_ok(ctx, opk_report(ctx, paths, 1, options, in_folder("out.html")));
 	ck_ok(ctx, opk_read_file(&page, &size, ctx, in_folder("out.html")));
 	ck_assert_uint_eq(strlen(page), size);
-	opk_ctx_free(ctx);
 	return page;
 }
 
@@ -101,7 +98,7 @@ static size_t count_of(const char *text, const char *part)
 	return count;
 }
 
-START_TEST(words_of_a_page)
+TEST(words_of_a_page)
 {
 	static const struct words {
 		struct here here;
@@ -119,25 +116,22 @@ START_TEST(words_of_a_page)
 		{ HERE, "\"kernels\":[0,1,2],\"total\":3,\"metrics\":", 1 },
 		{ HERE, "Timelines are drawn by", 0 }, /* there is nothing over time */
 	};
-	struct opk_report_options options = OPK_INIT(options);
+	struct opk_report_options options = OPTIONS(options, .kernel_names = OPK_KERNEL_SHORT);
 	char *page;
 
-	options.kernel_names = OPK_KERNEL_SHORT;
 	page = make_page(&options);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		ck_row(&rows[i], count_of(page, rows[i].text) == rows[i].count, "%s: %zu times",
 		       rows[i].text, count_of(page, rows[i].text));
 	free(page);
 }
-END_TEST
 
 /* A name is in JSON with escapes, or as text with entities; and nowhere else. */
-START_TEST(names_are_text)
+TEST(names_are_text)
 {
-	struct opk_report_options options = OPK_INIT(options);
+	struct opk_report_options options = OPTIONS(options, .title = "<t>\xff\x01\xe2\x80\xae");
 	char *page, *end;
 
-	options.title = "<t>\xff\x01\xe2\x80\xae";
 	page = make_page(&options);
 	ck_assert_uint_eq(count_of(page,
 	                           "<title>&lt;t&gt;\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd</title>"),
@@ -158,58 +152,51 @@ START_TEST(names_are_text)
 	ck_assert_uint_eq(count_of(page, "<script"), count_of(page, "</script"));
 	free(page);
 }
-END_TEST
 
-START_TEST(a_kernel_alone)
+TEST(a_kernel_alone)
 {
-	struct opk_report_options options = OPK_INIT(options);
+	struct opk_report_options options = OPTIONS(options, .kernel = "pl*",
+	                                            .kernel_names = OPK_KERNEL_SHORT);
 	char *page;
 
-	options.kernel = "pl*";
-	options.kernel_names = OPK_KERNEL_SHORT;
 	page = make_page(&options);
 	ck_assert_uint_eq(count_of(page, "2 launches of 1 kernel like pl*"), 1);
 	ck_assert_uint_eq(count_of(page, "</b>") + count_of(page, "\\u003cb"), 1);
 	free(page);
 }
-END_TEST
 
-START_TEST(refused)
+static const struct refusal {
+	struct here here;
+	const char *name;
+	size_t count;
+	int code;
+	const char *message;
+} refused_rows[] = {
+	{ HERE, "in.opk", 0, OPK_EUSAGE, "of which recordings" },
+	{ HERE, "set.opk", 1, OPK_EINPUT, "there is nothing to report yet" },
+	{ HERE, "none.opk", 1, OPK_EINPUT, "none.opk" },
+};
+
+TEST_EACH(refused, refused_rows)
 {
-	static const struct refusal {
-		struct here here;
-		const char *name;
-		size_t count;
-		int code;
-		const char *message;
-	} rows[] = {
-		{ HERE, "in.opk", 0, OPK_EUSAGE, "of which recordings" },
-		{ HERE, "set.opk", 1, OPK_EINPUT, "there is nothing to report yet" },
-		{ HERE, "none.opk", 1, OPK_EINPUT, "none.opk" },
-	};
+	freed(opk_ctx) *ctx = report_ctx();
+	char path[512];
+	const char *const paths[] = { path };
+	int code;
 
 	write_recording("in.opk", "recording");
 	write_recording("set.opk", "set");
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = report_ctx();
-		char path[512];
-		const char *const paths[] = { path };
-		int code;
-
-		snprintf(path, sizeof path, "%s", in_folder(rows[i].name));
-		code = opk_report(ctx, paths, rows[i].count, NULL, in_folder("out.html"));
-		ck_row(&rows[i], code == rows[i].code && strstr(errors_of(ctx), rows[i].message),
-		       "%d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], entries(false) == 2, "files are left");
-		opk_ctx_free(ctx);
-	}
+	snprintf(path, sizeof path, "%s", in_folder(row->name));
+	code = opk_report(ctx, paths, row->count, NULL, in_folder("out.html"));
+	ck_row(row, code == row->code && strstr(errors_of(ctx), row->message), "%d: %s", code,
+	       errors_of(ctx));
+	ck_row(row, entries(false) == 2, "files are left");
 }
-END_TEST
 
 /* Without the files that pages are made of. */
-START_TEST(not_installed)
+TEST(not_installed)
 {
-	struct opk_ctx *ctx = report_ctx();
+	freed(opk_ctx) *ctx = report_ctx();
 	char path[512];
 	const char *const paths[] = { path };
 
@@ -219,62 +206,35 @@ START_TEST(not_installed)
 	ctx->data_dir = strdup(folder);
 	ck_assert_int_eq(opk_report(ctx, paths, 1, NULL, in_folder("out.html")), OPK_EFAILED);
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "is missing: offpeak is not installed"));
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct sorted {
+	struct here here;
+	const char *sort, *first;
+	int code;
+} summary_sorted_rows[] = {
+	{ HERE, NULL, "plain", OPK_OK },         { HERE, "launches", "plain", OPK_OK },
+	{ HERE, "name", "<b>", OPK_OK },         { HERE, "fake__a.sum", "a", OPK_OK },
+	{ HERE, "fake__a.sun", "", OPK_EUSAGE },
+};
 
 /* The n-th kernel has the values 100 n + metric + 0.5 in both images. */
-START_TEST(summary_sorted)
+FAKE_TEST_EACH(summary_sorted, summary_sorted_rows)
 {
-	static const struct sorted {
-		struct here here;
-		const char *sort, *first;
-		int code;
-	} rows[] = {
-		{ HERE, NULL, "plain", OPK_OK },         { HERE, "launches", "plain", OPK_OK },
-		{ HERE, "name", "<b>", OPK_OK },         { HERE, "fake__a.sum", "a", OPK_OK },
-		{ HERE, "fake__a.sun", "", OPK_EUSAGE },
-	};
+	struct opk_summary_options options = OPTIONS(options, .sort = row->sort);
+	freed(opk_file) *file = NULL;
+	freed(opk_summary) *summary = NULL;
+	int code;
 
 	write_recording("in.opk", "recording");
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_summary_options options = OPK_INIT(options);
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_summary *summary = NULL;
-		struct opk_file *file;
-		int code;
-
-		options.sort = rows[i].sort;
-		ck_ok(ctx, opk_file_open(&file, ctx, in_folder("in.opk")));
-		code = opk_summary_new(&summary, ctx, file, &options);
-		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(ctx));
-		if (!code)
-			ck_row(&rows[i],
-			       !strncmp(summary->groups[0].name, rows[i].first,
-			                strlen(rows[i].first)),
-			       "%s", summary->groups[0].name);
-		else
-			ck_row(&rows[i], strstr(errors_of(ctx), "such as fake__a.sum?"), "%s",
-			       errors_of(ctx));
-		opk_summary_free(summary);
-		opk_file_free(file);
-		opk_ctx_free(ctx);
-	}
+	ck_ok(ctx, opk_file_open(&file, ctx, in_folder("in.opk")));
+	code = opk_summary_new(&summary, ctx, file, &options);
+	ck_row(row, code == row->code, "%d: %s", code, errors_of(ctx));
+	if (!code)
+		ck_row(row, !strncmp(summary->groups[0].name, row->first, strlen(row->first)), "%s",
+		       summary->groups[0].name);
+	else
+		ck_row(row, strstr(errors_of(ctx), "such as fake__a.sum?"), "%s", errors_of(ctx));
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("report");
-	TCase *tests = tcase_create("report");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, words_of_a_page);
-	tcase_add_test(tests, names_are_text);
-	tcase_add_test(tests, a_kernel_alone);
-	tcase_add_test(tests, refused);
-	tcase_add_test(tests, not_installed);
-	tcase_add_test(tests, summary_sorted);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

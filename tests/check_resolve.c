@@ -52,244 +52,313 @@ static char *resolve(struct opk_ctx *ctx, const struct opk_set *set, const char 
 	return (char *)opk_take(out.data);
 }
 
-struct row {
+/* What a text means, or is said of it. */
+static const struct {
 	struct here here;
 	const char *text;   /* after "name: t" */
 	const char *wanted; /* on FA100 with the range profiler */
+} meanings[] = {
+	/* ---- lists of metrics */
+	{ HERE, "metrics: [fake__b.sum, fake__a.sum]", "fake__b.sum\nfake__a.sum\n" },
+	/* Nobody asks whether there is such a metric: planning will tell. */
+	{ HERE, "metrics: [no__such.sum]", "no__such.sum\n" },
+	{ HERE, "metrics: [fake__?.sum]", "fake__a.sum\nfake__b.sum\nfake__c.sum\n" },
+	{ HERE, "metrics: ['*.pct', fake__a.sum]", "fake__ratio.pct\nfake__a.sum\n" },
+	{ HERE, "metrics: [fake__c.sum, fake__*.sum]",
+	  "fake__c.sum\nfake__a.sum\nfake__b.sum\nfake__listed.sum\n" },
+	{ HERE, "metrics: ['fake__[!a]*.sum']", "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
+	{ HERE, "metrics: [/fake__(b|c)\\.sum/]", "fake__b.sum\nfake__c.sum\n" },
+	/* However they begin. */
+	{ HERE, "metrics: [/fake__a?b?\\.sum/]", "fake__a.sum\nfake__b.sum\n" },
+	{ HERE, "metrics: ['/fake__ax*\\.sum|fake__c\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
+	{ HERE, "metrics: ['/fake__bx{0,1}\\.sum/']", "fake__b.sum\n" },
+	{ HERE, "metrics: [/fa+ke__b\\.sum/]", "fake__b.sum\n" },
+	{ HERE, "metrics: ['/[f]ake__b\\.sum/']", "fake__b.sum\n" },
+	{ HERE, "metrics: ['/(no|fake)__(a|c)\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
+	/* Patterns match whole names. */
+	{ HERE, "metrics: [/a\\.sum/]",
+	  "t.yaml:2:11: FA100 has no metric that matches /a\\.sum/\n"
+	  "  metrics: [/a\\.sum/]\n            ^\n" },
+	{ HERE, "metrics: [fake__d*]",
+	  "t.yaml:2:11: FA100 has no metric that matches fake__d*\n"
+	  "  metrics: [fake__d*]\n            ^\n" },
+	{ HERE, "metrics: [fake__a.sum, {metric: fake__d*, optional: true}]",
+	  "fake__a.sum\nleft out fake__d*\n" },
+	/* Where the catalog is open all names are looked at. */
+	{ HERE, "metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]",
+	  "set t on FA100: 3 errors\n"
+	  "t.yaml:2:24: fake__a needs a rollup, for example fake__a.sum\n"
+	  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
+	  "                         ^\n"
+	  "t.yaml:2:33: FA100 has no metric 'fake__x.sum', did you mean fake__a.sum?\n"
+	  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
+	  "                                  ^\n"
+	  "t.yaml:2:46: fake__a has no rollup or submetric 'max'; a counter takes .sum, .avg, .min or "
+	  ".max, and after it possibly .per_second, .per_cycle_active, .pct_of_peak_sustained_elapsed "
+	  "and the like\n"
+	  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
+	  "                                               ^\n" },
+	/* ---- options of metrics */
+	{ HERE, "metrics: [{metric: fake__a.sum, as: a}, {metric: fake__b.sum}]",
+	  "fake__a.sum as a\nfake__b.sum\ncolumns a fake__b.sum\n" },
+	/* Optional: not there, or refused. */
+	{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]",
+	  "fake__a.sum\nleft out no__such.sum\n" },
+	{ HERE, "metrics: [fake__a.sum, {metric: fake__listed.sum, as: l, optional: true}]",
+	  "fake__a.sum\nleft out l\n" },
+	{ HERE,
+	  "derived: {d: fake__listed.sum / 2, e: d + 1}\n"
+	  "metrics: [fake__a.sum, {metric: e, optional: true}]",
+	  "fake__a.sum\nleft out fake__listed.sum e d\n" },
+	{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}]",
+	  "fake__a.sum\nfake__b.sum\nfake__c.sum\nleft out fake__listed.sum\n" },
+	{ HERE, "metrics: [{metric: fake__a.sum, optional: false}]", "fake__a.sum\n" },
+	{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [FB100]}]", "fake__a.sum\n" },
+	{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [fb100, fa100]}]",
+	  "fake__a.sum\nfake__b.sum\n" },
+	{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [pm, Hopper]}]",
+	  "fake__a.sum\n" },
+	{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [range]}]",
+	  "fake__a.sum\nfake__b.sum\n" },
+	{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FA100]}]", "fake__a.sum\n" },
+	{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FB100, pm]}]",
+	  "fake__a.sum\nfake__b.sum\n" },
+	/* The same metric under two names, one for each chip. */
+	{ HERE,
+	  "metrics:\n- {metric: fake__a.sum, as: x, only: [FA100]}\n"
+	  "- {metric: fake__b.sum, as: x, except: [FA100]}",
+	  "fake__a.sum as x\ncolumns x\n" },
+	{ HERE, "metrics:\n- {metric: fake__a.sum, as: x}\n- {metric: fake__b.sum, as: x}",
+	  "t.yaml:4:29: on FA100 'x' is also the name of fake__a.sum\n"
+	  "  - {metric: fake__b.sum, as: x}\n                              ^\n" },
+	{ HERE, "metrics: [{any: [no__such.sum, fake__b.sum, fake__a.sum], as: x}]",
+	  "fake__b.sum as x\ncolumns x\n" },
+	{ HERE, "metrics: [{any: [fake__listed.sum, fake__b.sum], as: x}]",
+	  "fake__b.sum as x\ncolumns x\n" },
+	{ HERE, "metrics: [fake__b.sum, {any: [fake__listed.sum, fake__b.sum], as: x}]",
+	  "fake__b.sum as x\ncolumns x\n" },
+	{ HERE, "metrics: [fake__a.sum, {any: [no__such.sum, no__other.sum], optional: true}]",
+	  "fake__a.sum\nleft out no__such.sum\n" },
+	{ HERE, "metrics: [fake__a.sum, {any: [fake__listed.sum], optional: true}]",
+	  "fake__a.sum\nleft out fake__listed.sum\n" },
+	{ HERE, "metrics: [{any: [no__such.sum, no__other.sum]}]",
+	  "t.yaml:2:18: FA100 has none of these 2 metrics\n"
+	  "  metrics: [{any: [no__such.sum, no__other.sum]}]\n                   ^\n" },
+	{ HERE, "metrics: [{metric: fake__a.sum, only: [FB100]}]",
+	  "set t has no metric on FA100\n" },
+	/* Asked for twice: once is optional, once it is not. */
+	{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}, fake__listed.sum]",
+	  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
+	/* ---- groups */
+	{ HERE,
+	  "metrics:\n- fake__a.sum\n- group: G\n  text: prose\n  metrics: [fake__c.sum, fake__b.sum]\n"
+	  "- fake__ratio.pct",
+	  "fake__a.sum\nfake__c.sum\nfake__b.sum\nfake__ratio.pct\nheading G: prose: 2 from 1\n" },
+	{ HERE,
+	  "metrics:\n- group: G\n  metrics: [fake__a.sum]\n- group: H\n  metrics: [fake__b.sum]",
+	  "fake__a.sum\nfake__b.sum\nheading G: : 1 from 0\nheading H: : 1 from 1\n" },
+	/* A metric that is there already keeps its place; an empty heading is left out. */
+	{ HERE, "metrics:\n- fake__?.sum\n- group: G\n  metrics: ['*b.sum']\n",
+	  "fake__a.sum\nfake__b.sum\n"
+	  "fake__c.sum\n" },
+	{ HERE,
+	  "metrics:\n- group: G\n  metrics: [fake__a.sum, fake__b.sum, fake__c.sum]\n"
+	  "changes:\n- for: [FA100]\n  remove: [fake__b.sum]\n",
+	  "fake__a.sum\nfake__c.sum\nheading G: : 2 from 0\n" },
+	/* ---- changes */
+	{ HERE,
+	  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum]}\n"
+	  "- {for: [FB100], add: [fake__c.sum]}",
+	  "fake__a.sum\nfake__b.sum\n" },
+	{ HERE, "metrics: [fake__?.sum]\nchanges:\n- {for: [range], remove: ['*b.sum', /.*a.sum/]}",
+	  "fake__c.sum\n" },
+	/* Whatever the order of the keys, what is removed goes first. */
+	{ HERE,
+	  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum], remove: ['*.sum']}",
+	  "fake__b.sum\n" },
+	{ HERE,
+	  "metrics: [{metric: fake__a.sum, as: x}, fake__b.sum]\n"
+	  "changes:\n- {for: [FA100], remove: [x]}",
+	  "fake__b.sum\n" },
+	{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__b.sum]}",
+	  "t.yaml:4:27: on FA100 the set has no fake__b.sum that could be removed, did you mean "
+	  "fake__a.sum?\n  - {for: [FA100], remove: [fake__b.sum]}\n                            ^\n" },
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
+	  "changes:\n- {for: [FA100], remove: [no__such.sum]}",
+	  "fake__a.sum\n" },
+	/* What the chip lacks is not missed where it is removed. */
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true},"
+	  " {metric: other__such.sum, optional: true}]\n"
+	  "changes:\n- {for: [FA100], remove: ['no__*']}",
+	  "fake__a.sum\nleft out other__such.sum\n" },
+	{ HERE,
+	  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__a.sum]}\n"
+	  "- {for: [range], add: [fake__a.sum, fake__c.sum]}",
+	  "fake__a.sum\nfake__c.sum\n" },
+	/* ---- parameters */
+	{ HERE, "parameters: {x: a, y: sum}\nmetrics: ['fake__${x}.${y}']", "fake__a.sum\n" },
+	{ HERE, "parameters: {x: '*'}\nmetrics: ['fake__${x}.sum']\n",
+	  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
+	{ HERE, "parameters: {x: '[ab]'}\nmetrics: ['/fake__${x}\\.sum/']\n",
+	  "fake__a.sum\nfake__b.sum\n" },
+	/* A value is not looked through again. */
+	{ HERE,
+	  "parameters: {x: '${y}', y: b}\nmetrics:\n- group: '${x}: ${y}'\n  text: '$ {x} $'\n"
+	  "  metrics: ['fake__${y}.sum']",
+	  "fake__b.sum\nheading ${y}: b: $ {x} $: 1 from 0\n" },
+	{ HERE, "parameters: {x: a, n: 2}\nderived: {d: 'fake__${x}.sum * ${n}'}",
+	  "hidden fake__a.sum\nd = fake__a.sum * 2\ncolumns d\n" },
+	/* In a formula a value is one operand, or a part of a name. */
+	{ HERE,
+	  "parameters: {x: 2 + 3, n: -1e9}\nderived: {d: 'fake__a.sum * ${x} - ${n} / ${x}'}\n",
+	  "hidden fake__a.sum\nd = fake__a.sum * (2 + 3) - (-1e9) / (2 + 3)\ncolumns d\n" },
+	{ HERE, "parameters: {x: achieved_occupancy}\nmetrics: ['${x}', fake__a.sum]",
+	  "t.yaml:3:11: nvprof's achieved_occupancy has no counterpart on FA100: it has no "
+	  "sm__warps_active.avg.pct_of_peak_sustained_active\n"
+	  "  metrics: ['${x}', fake__a.sum]\n            ^\n" },
+	/* ---- derived metrics */
+	{ HERE, "derived: {d: fake__a.sum + fake__b.sum}\nmetrics: [fake__a.sum]",
+	  "fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum + fake__b.sum [byte]\ncolumns fake__a.sum d\n" },
+	{ HERE, "derived: {d: x + 1, e: d / x}\nmetrics: [e, {metric: fake__a.sum, as: x}]",
+	  "fake__a.sum as x\nd = x + 1 [byte]\ne = d / x [unitless]\ncolumns e x d\n" },
+	/* Used before it is defined. */
+	{ HERE, "derived: {d: e * 2, e: fake__a.sum}",
+	  "hidden fake__a.sum\ne = fake__a.sum [byte]\nd = e * 2\ncolumns d e\n" },
+	{ HERE, "derived: {d: {formula: fake__a.sum / fake__b.sum, unit: '', description: prose}}",
+	  "hidden fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum / fake__b.sum [unitless] (prose)\ncolumns d\n" },
+	{ HERE, "derived: {d: {formula: 2 * fake__a.sum, unit: flop}}",
+	  "hidden fake__a.sum\nd = 2 * fake__a.sum [flop]\ncolumns d\n" },
+	{ HERE, "derived: {d: {formula: fake__a.sum, unit: bytes}}",
+	  "hidden fake__a.sum\nd = fake__a.sum [byte]\ncolumns d\n" },
+	{ HERE, "derived: {d: {formula: fake__a.sum, unit: second}}",
+	  "t.yaml:2:43: on FA100 the formula gives byte, not second\n"
+	  "  derived: {d: {formula: fake__a.sum, unit: second}}\n"
+	  "                                            ^\n" },
+	{ HERE, "constants: {c: {unit: second, default: 1}}\nderived: {d: 2 * (fake__a.sum + c)}",
+	  "t.yaml:3:31: on FA100 byte and second can't be added\n"
+	  "  derived: {d: 2 * (fake__a.sum + c)}\n                                ^\n" },
+	{ HERE, "derived: {d: no__such.sum}",
+	  "t.yaml:2:14: FA100 has no metric 'no__such.sum'\n  derived: {d: no__such.sum}\n"
+	  "               ^\n" },
+	{ HERE, "derived:\n  d: >-\n    fake__a.sum\n    + no__such.sum\n",
+	  "t.yaml:5:7: FA100 has no metric 'no__such.sum'\n      + no__such.sum\n        ^\n" },
+	/* Told once, though two need it. */
+	{ HERE, "derived: {d: no__such.sum, e: d, f: e}",
+	  "t.yaml:2:14: FA100 has no metric 'no__such.sum'\n  derived: {d: no__such.sum, e: d, f: e}\n"
+	  "               ^\n" },
+	/* What is not there for a good reason takes what is made of it with it. */
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true}]\n"
+	  "derived: {d: x * 2, e: d + 1, f: fake__a.sum}",
+	  "fake__a.sum\nf = fake__a.sum [byte]\ncolumns fake__a.sum f\nleft out no__such.sum d e\n" },
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
+	  "derived: {d: no__such.sum * 2}",
+	  "fake__a.sum\nleft out no__such.sum d\n" },
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100]}]\nderived: {d: x * 2}",
+	  "fake__a.sum\nleft out d\n" },
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: d, optional: true}]\nderived: {d: no__such.sum * 2}",
+	  "fake__a.sum\nleft out d\n" },
+	/* A number instead. */
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100], else: 0}]\n"
+	  "derived: {d: {formula: fake__a.sum + x, unit: byte}, e: x - 1}",
+	  "fake__a.sum\nd = fake__a.sum + 0 [byte]\ne = 0 - 1\ncolumns fake__a.sum d e\n" },
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true, else: -2.5e3}]\n"
+	  "derived: {d: x * 2}",
+	  "fake__a.sum\nd = (-2500) * 2\ncolumns fake__a.sum d\nleft out no__such.sum\n" },
+	{ HERE,
+	  "metrics: [{any: [no__such.sum], as: x, optional: true, else: 1}, fake__b.sum]\n"
+	  "derived: {d: x * fake__b.sum}",
+	  "fake__b.sum\nd = 1 * fake__b.sum\ncolumns fake__b.sum d\nleft out x\n" },
+	{ HERE,
+	  "metrics:\n- {metric: fake__b.sum, as: x, only: [FB100], else: 7}\n"
+	  "- {metric: fake__a.sum, as: x, only: [FA100]}\nderived: {d: x * 2}",
+	  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
+	{ HERE, "metrics: [{metric: fake__a.sum, as: x, else: 7}]\nderived: {d: x * 2}",
+	  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
+	/* Listed for another chip: neither here nor at the end, but of use to others. */
+	{ HERE,
+	  "metrics: [fake__a.sum, {metric: d, only: [FB100]}]\nderived: {d: fake__b.sum * 2, e: d + 1}",
+	  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ne = d + 1\ncolumns fake__a.sum e\n" },
+	{ HERE,
+	  "metrics: [fake__a.sum]\nderived: {d: fake__b.sum * 2}\n"
+	  "changes: [{for: [FA100], remove: [d]}]",
+	  "fake__a.sum\n" },
+	{ HERE,
+	  "metrics: [fake__a.sum, d]\nderived: {d: fake__b.sum * 2}\n"
+	  "changes: [{for: [FA100], remove: [d]}, {for: [FA100], add: [d]}]",
+	  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ncolumns fake__a.sum d\n" },
+	/* ---- constants */
+	{ HERE, "constants: {c: 2.5, e: 1e300, n: -3}\nderived: {d: fake__a.sum * c - n / e + 1e3}",
+	  "hidden fake__a.sum\nd = fake__a.sum * 2.5 - (-3) / 1e+300 + 1e3\ncolumns d\n" },
+	{ HERE, "constants: {c: {default: 1, FA100: 0.1}}\nderived: {d: fake__a.sum * c}",
+	  "hidden fake__a.sum\nd = fake__a.sum * 0.1\ncolumns d\n" },
+	{ HERE, "constants: {c: {default: 1, Hopper: 2}}\nderived: {d: fake__a.sum * c}",
+	  "hidden fake__a.sum\nd = fake__a.sum * 1\ncolumns d\n" },
+	{ HERE, "constants: {c: {Hopper: 2}}\nderived: {d: fake__a.sum * c}",
+	  "t.yaml:3:28: constant c has no value for FA100: give it one, or a default\n"
+	  "  derived: {d: fake__a.sum * c}\n                             ^\n" },
+	/* Nobody misses it. */
+	{ HERE, "constants: {c: {Hopper: 2}}\nmetrics: [fake__a.sum]", "fake__a.sum\n" },
+	{ HERE, "constants: {c: {unit: byte/second, default: 2}}\nderived: {d: fake__a.sum / c}",
+	  "hidden fake__a.sum\nd = fake__a.sum / 2 [second]\ncolumns d\n" },
+	/* ---- all errors at once */
+	/* Each name that a formula lacks, and those of the formulas that it uses. */
+	{ HERE, "derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\nmetrics: [e]",
+	  "set t on FA100: 3 errors\n"
+	  "t.yaml:2:14: FA100 has no metric 'no__x.sum'\n"
+	  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n               ^\n"
+	  "t.yaml:2:26: FA100 has no metric 'no__y.sum'\n"
+	  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n                           ^\n"
+	  "t.yaml:2:44: FA100 has no metric 'no__z.sum'\n"
+	  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n"
+	  "                                             ^\n" },
+	/* Who does without one of them is no reason to tell. */
+	{ HERE,
+	  "derived: {d: no__x.sum, e: d + x}\n"
+	  "metrics: [fake__a.sum, {metric: d, optional: true}, {metric: no__y.sum, as: x, optional: true}]",
+	  "fake__a.sum\nleft out no__y.sum d e\n" },
+	/* Units, names and what CUPTI refuses; a plain list is not examined. */
+	{ HERE,
+	  "derived: {d: {formula: fake__b.sum, unit: second}}\nmetrics: [no__x.sum, fake__a.sum]",
+	  "set t on FA100: 2 errors\n"
+	  "t.yaml:2:43: on FA100 the formula gives byte, not second\n"
+	  "  derived: {d: {formula: fake__b.sum, unit: second}}\n"
+	  "                                            ^\n"
+	  "t.yaml:3:11: FA100 has no metric 'no__x.sum'\n"
+	  "  metrics: [no__x.sum, fake__a.sum]\n            ^\n" },
+	{ HERE, "metrics: [fake__listed.sum, fake__x*]",
+	  "set t on FA100: 2 errors\n"
+	  "t.yaml:2:11: fake__listed.sum is listed for FA100 but can't be scheduled on it, profiler range "
+	  "(cuptiProfilerHostConfigAddMetrics: CUPTI_ERROR_UNKNOWN (999); the library gives no reason; a "
+	  "metric may be listed and yet not be schedulable)\n"
+	  "  metrics: [fake__listed.sum, fake__x*]\n            ^\n"
+	  "t.yaml:2:29: FA100 has no metric that matches fake__x*\n"
+	  "  metrics: [fake__listed.sum, fake__x*]\n                              ^\n" },
 };
 
-static void check_rows(const struct row *rows, size_t count)
+FAKE_TEST_EACH(meaning, meanings)
 {
-	struct opk_ctx *ctx = fake_ctx();
+	opk_autofree char *text = opk_printf("name: t\n%s", row->text);
+	freed(opk_set) *set = load_text(ctx, text);
+	opk_autofree char *got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
 
-	for (size_t i = 0; i < count; i++) {
-		opk_autofree char *text = opk_printf("name: t\n%s", rows[i].text);
-		struct opk_set *set = load_text(ctx, text);
-		opk_autofree char *got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
-
-		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got:\n%s", got);
-		opk_set_free(set);
-	}
+	ck_row(row, !strcmp(got, row->wanted), "got:\n%s", got);
 	ck_assert_int_eq(fake.hosts, 0);
-	opk_ctx_free(ctx);
 }
-
-/* ---- lists of metrics ------------------------------------------------------------------- */
-
-START_TEST(names_and_patterns)
-{
-	static const struct row rows[] = {
-		{ HERE, "metrics: [fake__b.sum, fake__a.sum]", "fake__b.sum\nfake__a.sum\n" },
-		/* Nobody asks whether there is such a metric: planning will tell. */
-		{ HERE, "metrics: [no__such.sum]", "no__such.sum\n" },
-		{ HERE, "metrics: [fake__?.sum]", "fake__a.sum\nfake__b.sum\nfake__c.sum\n" },
-		{ HERE, "metrics: ['*.pct', fake__a.sum]", "fake__ratio.pct\nfake__a.sum\n" },
-		{ HERE, "metrics: [fake__c.sum, fake__*.sum]",
-		  "fake__c.sum\nfake__a.sum\nfake__b.sum\nfake__listed.sum\n" },
-		{ HERE, "metrics: ['fake__[!a]*.sum']",
-		  "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
-		{ HERE, "metrics: [/fake__(b|c)\\.sum/]", "fake__b.sum\nfake__c.sum\n" },
-		/* However they begin. */
-		{ HERE, "metrics: [/fake__a?b?\\.sum/]", "fake__a.sum\nfake__b.sum\n" },
-		{ HERE, "metrics: ['/fake__ax*\\.sum|fake__c\\.sum/']",
-		  "fake__a.sum\nfake__c.sum\n" },
-		{ HERE, "metrics: ['/fake__bx{0,1}\\.sum/']", "fake__b.sum\n" },
-		{ HERE, "metrics: [/fa+ke__b\\.sum/]", "fake__b.sum\n" },
-		{ HERE, "metrics: ['/[f]ake__b\\.sum/']", "fake__b.sum\n" },
-		{ HERE, "metrics: ['/(no|fake)__(a|c)\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
-		/* Patterns match whole names. */
-		{ HERE, "metrics: [/a\\.sum/]",
-		  "t.yaml:2:11: FA100 has no metric that matches /a\\.sum/\n"
-		  "  metrics: [/a\\.sum/]\n            ^\n" },
-		{ HERE, "metrics: [fake__d*]",
-		  "t.yaml:2:11: FA100 has no metric that matches fake__d*\n"
-		  "  metrics: [fake__d*]\n            ^\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__d*, optional: true}]",
-		  "fake__a.sum\nleft out fake__d*\n" },
-		/* Where the catalog is open all names are looked at. */
-		{ HERE, "metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]",
-		  "set t on FA100: 3 errors\n"
-		  "t.yaml:2:24: fake__a needs a rollup, for example fake__a.sum\n"
-		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
-		  "                         ^\n"
-		  "t.yaml:2:33: FA100 has no metric 'fake__x.sum', did you mean fake__a.sum?\n"
-		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
-		  "                                  ^\n"
-		  "t.yaml:2:46: fake__a has no rollup or submetric 'max'; a counter takes .sum, .avg, .min or "
-		  ".max, and after it possibly .per_second, .per_cycle_active, .pct_of_peak_sustained_elapsed "
-		  "and the like\n"
-		  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
-		  "                                               ^\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
-
-START_TEST(options_of_metrics)
-{
-	static const struct row rows[] = {
-		{ HERE, "metrics: [{metric: fake__a.sum, as: a}, {metric: fake__b.sum}]",
-		  "fake__a.sum as a\nfake__b.sum\ncolumns a fake__b.sum\n" },
-		/* Optional: not there, or refused. */
-		{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]",
-		  "fake__a.sum\nleft out no__such.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__listed.sum, as: l, optional: true}]",
-		  "fake__a.sum\nleft out l\n" },
-		{ HERE,
-		  "derived: {d: fake__listed.sum / 2, e: d + 1}\n"
-		  "metrics: [fake__a.sum, {metric: e, optional: true}]",
-		  "fake__a.sum\nleft out fake__listed.sum e d\n" },
-		{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}]",
-		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nleft out fake__listed.sum\n" },
-		{ HERE, "metrics: [{metric: fake__a.sum, optional: false}]", "fake__a.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [FB100]}]",
-		  "fake__a.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [fb100, fa100]}]",
-		  "fake__a.sum\nfake__b.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [pm, Hopper]}]",
-		  "fake__a.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, only: [range]}]",
-		  "fake__a.sum\nfake__b.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FA100]}]",
-		  "fake__a.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {metric: fake__b.sum, except: [FB100, pm]}]",
-		  "fake__a.sum\nfake__b.sum\n" },
-		/* The same metric under two names, one for each chip. */
-		{ HERE,
-		  "metrics:\n- {metric: fake__a.sum, as: x, only: [FA100]}\n"
-		  "- {metric: fake__b.sum, as: x, except: [FA100]}",
-		  "fake__a.sum as x\ncolumns x\n" },
-		{ HERE, "metrics:\n- {metric: fake__a.sum, as: x}\n- {metric: fake__b.sum, as: x}",
-		  "t.yaml:4:29: on FA100 'x' is also the name of fake__a.sum\n"
-		  "  - {metric: fake__b.sum, as: x}\n                              ^\n" },
-		{ HERE, "metrics: [{any: [no__such.sum, fake__b.sum, fake__a.sum], as: x}]",
-		  "fake__b.sum as x\ncolumns x\n" },
-		{ HERE, "metrics: [{any: [fake__listed.sum, fake__b.sum], as: x}]",
-		  "fake__b.sum as x\ncolumns x\n" },
-		{ HERE, "metrics: [fake__b.sum, {any: [fake__listed.sum, fake__b.sum], as: x}]",
-		  "fake__b.sum as x\ncolumns x\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum, {any: [no__such.sum, no__other.sum], optional: true}]",
-		  "fake__a.sum\nleft out no__such.sum\n" },
-		{ HERE, "metrics: [fake__a.sum, {any: [fake__listed.sum], optional: true}]",
-		  "fake__a.sum\nleft out fake__listed.sum\n" },
-		{ HERE, "metrics: [{any: [no__such.sum, no__other.sum]}]",
-		  "t.yaml:2:18: FA100 has none of these 2 metrics\n"
-		  "  metrics: [{any: [no__such.sum, no__other.sum]}]\n                   ^\n" },
-		{ HERE, "metrics: [{metric: fake__a.sum, only: [FB100]}]",
-		  "set t has no metric on FA100\n" },
-		/* Asked for twice: once is optional, once it is not. */
-		{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}, fake__listed.sum]",
-		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
-
-START_TEST(groups)
-{
-	static const struct row rows[] = {
-		{ HERE,
-		  "metrics:\n- fake__a.sum\n- group: G\n  text: prose\n  metrics: [fake__c.sum, fake__b.sum]\n"
-		  "- fake__ratio.pct",
-		  "fake__a.sum\nfake__c.sum\nfake__b.sum\nfake__ratio.pct\nheading G: prose: 2 from 1\n" },
-		{ HERE,
-		  "metrics:\n- group: G\n  metrics: [fake__a.sum]\n- group: H\n  metrics: [fake__b.sum]",
-		  "fake__a.sum\nfake__b.sum\nheading G: : 1 from 0\nheading H: : 1 from 1\n" },
-		/* A metric that is there already keeps its place; an empty heading is left out. */
-		{ HERE, "metrics:\n- fake__?.sum\n- group: G\n  metrics: ['*b.sum']\n",
-		  "fake__a.sum\nfake__b.sum\n"
-		  "fake__c.sum\n" },
-		{ HERE,
-		  "metrics:\n- group: G\n  metrics: [fake__a.sum, fake__b.sum, fake__c.sum]\n"
-		  "changes:\n- for: [FA100]\n  remove: [fake__b.sum]\n",
-		  "fake__a.sum\nfake__c.sum\nheading G: : 2 from 0\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
-
-START_TEST(changes)
-{
-	static const struct row rows[] = {
-		{ HERE,
-		  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum]}\n"
-		  "- {for: [FB100], add: [fake__c.sum]}",
-		  "fake__a.sum\nfake__b.sum\n" },
-		{ HERE,
-		  "metrics: [fake__?.sum]\nchanges:\n- {for: [range], remove: ['*b.sum', /.*a.sum/]}",
-		  "fake__c.sum\n" },
-		/* Whatever the order of the keys, what is removed goes first. */
-		{ HERE,
-		  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum], remove: ['*.sum']}",
-		  "fake__b.sum\n" },
-		{ HERE,
-		  "metrics: [{metric: fake__a.sum, as: x}, fake__b.sum]\n"
-		  "changes:\n- {for: [FA100], remove: [x]}",
-		  "fake__b.sum\n" },
-		{ HERE, "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__b.sum]}",
-		  "t.yaml:4:27: on FA100 the set has no fake__b.sum that could be removed, did you mean "
-		  "fake__a.sum?\n  - {for: [FA100], remove: [fake__b.sum]}\n                            ^\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
-		  "changes:\n- {for: [FA100], remove: [no__such.sum]}",
-		  "fake__a.sum\n" },
-		/* What the chip lacks is not missed where it is removed. */
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true},"
-		  " {metric: other__such.sum, optional: true}]\n"
-		  "changes:\n- {for: [FA100], remove: ['no__*']}",
-		  "fake__a.sum\nleft out other__such.sum\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], remove: [fake__a.sum]}\n"
-		  "- {for: [range], add: [fake__a.sum, fake__c.sum]}",
-		  "fake__a.sum\nfake__c.sum\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-START_TEST(parameters)
-{
-	static const struct row rows[] = {
-		{ HERE, "parameters: {x: a, y: sum}\nmetrics: ['fake__${x}.${y}']",
-		  "fake__a.sum\n" },
-		{ HERE, "parameters: {x: '*'}\nmetrics: ['fake__${x}.sum']\n",
-		  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
-		{ HERE, "parameters: {x: '[ab]'}\nmetrics: ['/fake__${x}\\.sum/']\n",
-		  "fake__a.sum\nfake__b.sum\n" },
-		/* A value is not looked through again. */
-		{ HERE,
-		  "parameters: {x: '${y}', y: b}\nmetrics:\n- group: '${x}: ${y}'\n  text: '$ {x} $'\n"
-		  "  metrics: ['fake__${y}.sum']",
-		  "fake__b.sum\nheading ${y}: b: $ {x} $: 1 from 0\n" },
-		{ HERE, "parameters: {x: a, n: 2}\nderived: {d: 'fake__${x}.sum * ${n}'}",
-		  "hidden fake__a.sum\nd = fake__a.sum * 2\ncolumns d\n" },
-		/* In a formula a value is one operand, or a part of a name. */
-		{ HERE,
-		  "parameters: {x: 2 + 3, n: -1e9}\nderived: {d: 'fake__a.sum * ${x} - ${n} / ${x}'}\n",
-		  "hidden fake__a.sum\nd = fake__a.sum * (2 + 3) - (-1e9) / (2 + 3)\ncolumns d\n" },
-		{ HERE, "parameters: {x: achieved_occupancy}\nmetrics: ['${x}', fake__a.sum]",
-		  "t.yaml:3:11: nvprof's achieved_occupancy has no counterpart on FA100: it has no "
-		  "sm__warps_active.avg.pct_of_peak_sustained_active\n"
-		  "  metrics: ['${x}', fake__a.sum]\n            ^\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
-
-START_TEST(given_parameters)
+FAKE_TEST(given_parameters)
 {
 	static const char text[] = "name: t\nparameters: {x: a}\nmetrics: ['fake__${x}.sum']\n";
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set = load_text(ctx, text), *joined;
+	freed(opk_set) *set = load_text(ctx, text), *joined = NULL;
 	char *got;
 
 	ck_ok(ctx, opk_set_parameter(set, ctx, "x", "b"));
@@ -312,178 +381,11 @@ START_TEST(given_parameters)
 	ck_assert_str_eq(cause(ctx), "set t has no parameter 'z', did you mean x?");
 	ck_code(ctx, opk_set_parameter(joined, ctx, "level", "1"), OPK_EUSAGE);
 	ck_assert_str_eq(cause(ctx), "set t has no parameter 'level'; it has x");
-	opk_set_free(joined);
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
-
-START_TEST(derived)
-{
-	static const struct row rows[] = {
-		{ HERE, "derived: {d: fake__a.sum + fake__b.sum}\nmetrics: [fake__a.sum]",
-		  "fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum + fake__b.sum [byte]\ncolumns fake__a.sum d\n" },
-		{ HERE, "derived: {d: x + 1, e: d / x}\nmetrics: [e, {metric: fake__a.sum, as: x}]",
-		  "fake__a.sum as x\nd = x + 1 [byte]\ne = d / x [unitless]\ncolumns e x d\n" },
-		/* Used before it is defined. */
-		{ HERE, "derived: {d: e * 2, e: fake__a.sum}",
-		  "hidden fake__a.sum\ne = fake__a.sum [byte]\nd = e * 2\ncolumns d e\n" },
-		{ HERE,
-		  "derived: {d: {formula: fake__a.sum / fake__b.sum, unit: '', description: prose}}",
-		  "hidden fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum / fake__b.sum [unitless] (prose)\ncolumns d\n" },
-		{ HERE, "derived: {d: {formula: 2 * fake__a.sum, unit: flop}}",
-		  "hidden fake__a.sum\nd = 2 * fake__a.sum [flop]\ncolumns d\n" },
-		{ HERE, "derived: {d: {formula: fake__a.sum, unit: bytes}}",
-		  "hidden fake__a.sum\nd = fake__a.sum [byte]\ncolumns d\n" },
-		{ HERE, "derived: {d: {formula: fake__a.sum, unit: second}}",
-		  "t.yaml:2:43: on FA100 the formula gives byte, not second\n"
-		  "  derived: {d: {formula: fake__a.sum, unit: second}}\n"
-		  "                                            ^\n" },
-		{ HERE,
-		  "constants: {c: {unit: second, default: 1}}\nderived: {d: 2 * (fake__a.sum + c)}",
-		  "t.yaml:3:31: on FA100 byte and second can't be added\n"
-		  "  derived: {d: 2 * (fake__a.sum + c)}\n                                ^\n" },
-		{ HERE, "derived: {d: no__such.sum}",
-		  "t.yaml:2:14: FA100 has no metric 'no__such.sum'\n  derived: {d: no__such.sum}\n"
-		  "               ^\n" },
-		{ HERE, "derived:\n  d: >-\n    fake__a.sum\n    + no__such.sum\n",
-		  "t.yaml:5:7: FA100 has no metric 'no__such.sum'\n      + no__such.sum\n        ^\n" },
-		/* Told once, though two need it. */
-		{ HERE, "derived: {d: no__such.sum, e: d, f: e}",
-		  "t.yaml:2:14: FA100 has no metric 'no__such.sum'\n  derived: {d: no__such.sum, e: d, f: e}\n"
-		  "               ^\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
-
-/* What is not there for a good reason takes what is made of it with it. */
-START_TEST(derived_without)
-{
-	static const struct row rows[] = {
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true}]\n"
-		  "derived: {d: x * 2, e: d + 1, f: fake__a.sum}",
-		  "fake__a.sum\nf = fake__a.sum [byte]\ncolumns fake__a.sum f\nleft out no__such.sum d e\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
-		  "derived: {d: no__such.sum * 2}",
-		  "fake__a.sum\nleft out no__such.sum d\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100]}]\nderived: {d: x * 2}",
-		  "fake__a.sum\nleft out d\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: d, optional: true}]\nderived: {d: no__such.sum * 2}",
-		  "fake__a.sum\nleft out d\n" },
-		/* A number instead. */
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100], else: 0}]\n"
-		  "derived: {d: {formula: fake__a.sum + x, unit: byte}, e: x - 1}",
-		  "fake__a.sum\nd = fake__a.sum + 0 [byte]\ne = 0 - 1\ncolumns fake__a.sum d e\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true, else: -2.5e3}]\n"
-		  "derived: {d: x * 2}",
-		  "fake__a.sum\nd = (-2500) * 2\ncolumns fake__a.sum d\nleft out no__such.sum\n" },
-		{ HERE,
-		  "metrics: [{any: [no__such.sum], as: x, optional: true, else: 1}, fake__b.sum]\n"
-		  "derived: {d: x * fake__b.sum}",
-		  "fake__b.sum\nd = 1 * fake__b.sum\ncolumns fake__b.sum d\nleft out x\n" },
-		{ HERE,
-		  "metrics:\n- {metric: fake__b.sum, as: x, only: [FB100], else: 7}\n"
-		  "- {metric: fake__a.sum, as: x, only: [FA100]}\nderived: {d: x * 2}",
-		  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
-		{ HERE, "metrics: [{metric: fake__a.sum, as: x, else: 7}]\nderived: {d: x * 2}",
-		  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
-		/* Listed for another chip: neither here nor at the end, but of use to others. */
-		{ HERE,
-		  "metrics: [fake__a.sum, {metric: d, only: [FB100]}]\nderived: {d: fake__b.sum * 2, e: d + 1}",
-		  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ne = d + 1\ncolumns fake__a.sum e\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum]\nderived: {d: fake__b.sum * 2}\n"
-		  "changes: [{for: [FA100], remove: [d]}]",
-		  "fake__a.sum\n" },
-		{ HERE,
-		  "metrics: [fake__a.sum, d]\nderived: {d: fake__b.sum * 2}\n"
-		  "changes: [{for: [FA100], remove: [d]}, {for: [FA100], add: [d]}]",
-		  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ncolumns fake__a.sum d\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
-
-START_TEST(constants)
-{
-	static const struct row rows[] = {
-		{ HERE,
-		  "constants: {c: 2.5, e: 1e300, n: -3}\nderived: {d: fake__a.sum * c - n / e + 1e3}",
-		  "hidden fake__a.sum\nd = fake__a.sum * 2.5 - (-3) / 1e+300 + 1e3\ncolumns d\n" },
-		{ HERE, "constants: {c: {default: 1, FA100: 0.1}}\nderived: {d: fake__a.sum * c}",
-		  "hidden fake__a.sum\nd = fake__a.sum * 0.1\ncolumns d\n" },
-		{ HERE, "constants: {c: {default: 1, Hopper: 2}}\nderived: {d: fake__a.sum * c}",
-		  "hidden fake__a.sum\nd = fake__a.sum * 1\ncolumns d\n" },
-		{ HERE, "constants: {c: {Hopper: 2}}\nderived: {d: fake__a.sum * c}",
-		  "t.yaml:3:28: constant c has no value for FA100: give it one, or a default\n"
-		  "  derived: {d: fake__a.sum * c}\n                             ^\n" },
-		/* Nobody misses it. */
-		{ HERE, "constants: {c: {Hopper: 2}}\nmetrics: [fake__a.sum]", "fake__a.sum\n" },
-		{ HERE,
-		  "constants: {c: {unit: byte/second, default: 2}}\nderived: {d: fake__a.sum / c}",
-		  "hidden fake__a.sum\nd = fake__a.sum / 2 [second]\ncolumns d\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
-
-/* ---- all errors at once ---------------------------------------------------------------- */
-
-START_TEST(all_errors)
-{
-	static const struct row rows[] = {
-		/* Each name that a formula lacks, and those of the formulas that it uses. */
-		{ HERE, "derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\nmetrics: [e]",
-		  "set t on FA100: 3 errors\n"
-		  "t.yaml:2:14: FA100 has no metric 'no__x.sum'\n"
-		  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n               ^\n"
-		  "t.yaml:2:26: FA100 has no metric 'no__y.sum'\n"
-		  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n                           ^\n"
-		  "t.yaml:2:44: FA100 has no metric 'no__z.sum'\n"
-		  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n"
-		  "                                             ^\n" },
-		/* Who does without one of them is no reason to tell. */
-		{ HERE,
-		  "derived: {d: no__x.sum, e: d + x}\n"
-		  "metrics: [fake__a.sum, {metric: d, optional: true}, {metric: no__y.sum, as: x, optional: true}]",
-		  "fake__a.sum\nleft out no__y.sum d e\n" },
-		/* Units, names and what CUPTI refuses; a plain list is not examined. */
-		{ HERE,
-		  "derived: {d: {formula: fake__b.sum, unit: second}}\nmetrics: [no__x.sum, fake__a.sum]",
-		  "set t on FA100: 2 errors\n"
-		  "t.yaml:2:43: on FA100 the formula gives byte, not second\n"
-		  "  derived: {d: {formula: fake__b.sum, unit: second}}\n"
-		  "                                            ^\n"
-		  "t.yaml:3:11: FA100 has no metric 'no__x.sum'\n"
-		  "  metrics: [no__x.sum, fake__a.sum]\n            ^\n" },
-		{ HERE, "metrics: [fake__listed.sum, fake__x*]",
-		  "set t on FA100: 2 errors\n"
-		  "t.yaml:2:11: fake__listed.sum is listed for FA100 but can't be scheduled on it, profiler range "
-		  "(cuptiProfilerHostConfigAddMetrics: CUPTI_ERROR_UNKNOWN (999); the library gives no reason; a "
-		  "metric may be listed and yet not be schedulable)\n"
-		  "  metrics: [fake__listed.sum, fake__x*]\n            ^\n"
-		  "t.yaml:2:29: FA100 has no metric that matches fake__x*\n"
-		  "  metrics: [fake__listed.sum, fake__x*]\n                              ^\n" },
-	};
-
-	check_rows(rows, COUNT(rows));
-}
-END_TEST
 
 /* What is known to be wrong is so without a library. */
-START_TEST(errors_without_a_library)
+FAKE_TEST(errors_without_a_library)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set = load_text(
 		ctx, "name: t\nparameters: {x: a}\nmetrics: ['fake__${x}.sum', no__x.sum]\n");
 	opk_autofree char *got = NULL;
@@ -494,15 +396,12 @@ START_TEST(errors_without_a_library)
 	ck_assert_str_eq(got, "t.yaml:3:11: 'fake__a b.sum' is no metric name\n"
 	                      "  metrics: ['fake__${x}.sum', no__x.sum]\n            ^\n");
 	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A set that was read with errors can be checked, and nothing else. */
-START_TEST(a_set_with_errors)
+FAKE_TEST(a_set_with_errors)
 {
 	static const char text[] = "name: t\nverzion: 1\nmetrics: [fake__a.sum, fake__bb.sum]\n";
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set = NULL, *joined = NULL;
 	struct opk_plan_options options = OPK_INIT(options);
 	struct opk_plan *plan = NULL;
@@ -529,9 +428,7 @@ START_TEST(a_set_with_errors)
 	ck_ok(ctx, opk_set_find_partly(&set, ctx, "fake__a.sum"));
 	ck_ok(ctx, opk_set_check_on(ctx, set, "FA100"));
 	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- several sets ----------------------------------------------------------------------- */
 
@@ -547,7 +444,7 @@ struct included {
 
 static void check_included(const struct included *row, struct opk_ctx *ctx)
 {
-	struct opk_set *set = NULL;
+	freed(opk_set) *set = NULL;
 	opk_autofree char *got = NULL;
 	int code;
 
@@ -556,10 +453,9 @@ static void check_included(const struct included *row, struct opk_ctx *ctx)
 	code = opk_set_load(&set, ctx, in_folder(row->files[0].name));
 	got = code ? strdup(errors(ctx)) : resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
 	ck_row(row, !strcmp(got, row->wanted), "got:\n%s", got);
-	opk_set_free(set);
 }
 
-START_TEST(included_sets)
+FAKE_TEST(included_sets)
 {
 	static const struct included rows[] = {
 		{ HERE,
@@ -613,15 +509,12 @@ START_TEST(included_sets)
 		  "a.yaml:6:37: the name 'd' is defined a second time, first at FOLDER/b.yaml:3:13\n"
 		  "  metrics: [{metric: fake__b.sum, as: d}]\n                                      ^\n" },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check_included(&rows[i], ctx);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(sets_that_can_not_be_included)
+FAKE_TEST(sets_that_can_not_be_included)
 {
 	static const struct included rows[] = {
 		{ HERE,
@@ -649,13 +542,10 @@ START_TEST(sets_that_can_not_be_included)
 		  "b.yaml:2:1: unknown key 'metric', did you mean metrics?\n"
 		  "  metric: [fake__a.sum]\n  ^\n" },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check_included(&rows[i], ctx);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A chain of so many sets, each in a file of its own. */
 static int load_chain(struct opk_set **set, struct opk_ctx *ctx, int length)
@@ -673,9 +563,8 @@ static int load_chain(struct opk_set **set, struct opk_ctx *ctx, int length)
 	return opk_set_load(set, ctx, in_folder("1.yaml"));
 }
 
-START_TEST(deep_includes)
+FAKE_TEST(deep_includes)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set = NULL;
 	opk_autofree char *got = NULL;
 
@@ -687,15 +576,12 @@ START_TEST(deep_includes)
 	ck_assert_str_eq(errors(ctx),
 	                 "16.yaml:2:11: sets include each other more than 16 levels deep\n"
 	                 "  include: [17.yaml]\n            ^\n");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each level includes both sets of the next: 65,536 ways, but 31 files. */
-START_TEST(many_ways_to_a_set)
+FAKE_TEST(many_ways_to_a_set)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set = NULL;
+	freed(opk_set) *set = NULL;
 	opk_autofree char *got = NULL;
 
 	for (int level = 0; level < 16; level++) {
@@ -714,14 +600,10 @@ START_TEST(many_ways_to_a_set)
 	ck_assert(opk_set_claims(set, "FA100"));
 	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
 	ck_assert_str_eq(got, "fake__a.sum\n");
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(too_many_files)
+FAKE_TEST(too_many_files)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set = NULL;
 	opk_autobuf struct opk_buf text = { 0 };
 
@@ -737,41 +619,33 @@ START_TEST(too_many_files)
 	ck_code(ctx, opk_set_load(&set, ctx, in_folder("n.yaml")), OPK_EINPUT);
 	ck_assert_ptr_nonnull(
 		strstr(errors(ctx), "n.yaml:102:3: more than 100 sets are included\n"));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(claims_of_including_sets)
+static const struct {
+	struct here here;
+	const char *chips, *chip;
+	bool wanted;
+} claims_of_including_sets_rows[] = {
+	{ HERE, "", "GH100", true },
+	{ HERE, "", "GA100", true },
+	{ HERE, "", "GB202", false },
+	{ HERE, "chips: [GB202]", "GB202", true },
+	{ HERE, "chips: [GB202]", "GH100", false },
+	{ HERE, "chips: [blackwell]", "GB100", true },
+	{ HERE, "chips: [Blackwell]", "GH100", false },
+};
+
+FAKE_TEST_EACH(claims_of_including_sets, claims_of_including_sets_rows)
 {
-	static const struct {
-		struct here here;
-		const char *chips, *chip;
-		bool wanted;
-	} rows[] = {
-		{ HERE, "", "GH100", true },
-		{ HERE, "", "GA100", true },
-		{ HERE, "", "GB202", false },
-		{ HERE, "chips: [GB202]", "GB202", true },
-		{ HERE, "chips: [GB202]", "GH100", false },
-		{ HERE, "chips: [blackwell]", "GB100", true },
-		{ HERE, "chips: [Blackwell]", "GH100", false },
-	};
-	struct opk_ctx *ctx = fake_ctx();
+	opk_autofree char *text = opk_printf("name: a\ninclude: [b.yaml, c.yaml]\n%s\n",
+	                                     row->chips);
+	freed(opk_set) *set = NULL;
 
 	put_file("b.yaml", "name: b\nchips: [Hopper, GA100]\nmetrics: [fake__a.sum]\n", 53);
 	put_file("c.yaml", "name: c\nmetrics: [fake__a.sum]\n", 31);
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *text = opk_printf("name: a\ninclude: [b.yaml, c.yaml]\n%s\n",
-		                                     rows[i].chips);
-		struct opk_set *set = load_text(ctx, text);
-
-		ck_row(&rows[i], opk_set_claims(set, rows[i].chip) == rows[i].wanted, "%s",
-		       rows[i].chip);
-		opk_set_free(set);
-	}
-	opk_ctx_free(ctx);
+	set = load_text(ctx, text);
+	ck_row(row, opk_set_claims(set, row->chip) == row->wanted, "%s", row->chip);
 }
-END_TEST
 
 /* ---- the hash --------------------------------------------------------------------------- */
 
@@ -781,17 +655,16 @@ static const char hashed[] =
 
 static char *hash_of(struct opk_ctx *ctx, const char *text, enum opk_profiler profiler)
 {
-	struct opk_set *set = load_text(ctx, text);
+	freed(opk_set) *set = load_text(ctx, text);
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	char *hash;
 
 	ck_ok(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", profiler));
 	hash = opk_take(resolved.hash);
-	opk_set_free(set);
 	return hash;
 }
 
-START_TEST(hashes)
+FAKE_TEST(hashes)
 {
 	static const struct {
 		struct here here;
@@ -840,7 +713,6 @@ START_TEST(hashes)
 		  "metrics: [{metric: fake__a.sum, as: x}, {group: g, metrics: [fake__b.sum]}]\n",
 		  false },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	opk_autofree char *wanted = hash_of(ctx, hashed, OPK_PROFILER_RANGE);
 
 	ck_assert_msg(!strncmp(wanted, "crc32:", 6) && strlen(wanted) == 14, "%s", wanted);
@@ -849,106 +721,86 @@ START_TEST(hashes)
 
 		ck_row(&rows[i], !strcmp(hash, wanted) == rows[i].same, "%s, not %s", hash, wanted);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *one, *other;
+	bool same;
+} hashes_of_formulas_rows[] = {
+	{ HERE, "constants: {c: -5}\nderived: {d: x - c}", "derived: {d: x - -5}", true },
+	{ HERE, "constants: {c: 0.1}\nderived: {d: x * c}", "derived: {d: (x) * 1e-1}", true },
+	{ HERE, "parameters: {p: 1 + x}\nderived: {d: '${p}'}", "derived: {d: ((1)+x)}", true },
+	{ HERE, "derived: {d: x - (1 - 2)}", "derived: {d: x - 1 - 2}", false },
+	{ HERE, "derived: {d: x - 5}", "derived: {d: x - -5}", false },
+	{ HERE, "derived: {d: x + 5}", "derived: {d: 5 + x}", false },
+	{ HERE, "derived: {d: 'min(x, 2)'}", "derived: {d: 'max(x, 2)'}", false },
+	{ HERE, "derived: {d: x / 2}", "derived: {d: fake__a.sum / 2}", false },
+};
 
 /* Formulas that compute the same, in whatever words, and others that don't. */
-START_TEST(hashes_of_formulas)
+FAKE_TEST_EACH(hashes_of_formulas, hashes_of_formulas_rows)
 {
-	static const struct {
-		struct here here;
-		const char *one, *other;
-		bool same;
-	} rows[] = {
-		{ HERE, "constants: {c: -5}\nderived: {d: x - c}", "derived: {d: x - -5}", true },
-		{ HERE, "constants: {c: 0.1}\nderived: {d: x * c}", "derived: {d: (x) * 1e-1}",
-		  true },
-		{ HERE, "parameters: {p: 1 + x}\nderived: {d: '${p}'}", "derived: {d: ((1)+x)}",
-		  true },
-		{ HERE, "derived: {d: x - (1 - 2)}", "derived: {d: x - 1 - 2}", false },
-		{ HERE, "derived: {d: x - 5}", "derived: {d: x - -5}", false },
-		{ HERE, "derived: {d: x + 5}", "derived: {d: 5 + x}", false },
-		{ HERE, "derived: {d: 'min(x, 2)'}", "derived: {d: 'max(x, 2)'}", false },
-		{ HERE, "derived: {d: x / 2}", "derived: {d: fake__a.sum / 2}", false },
-	};
 	static const char metrics[] = "metrics: [{metric: fake__a.sum, as: x}]\n";
-	struct opk_ctx *ctx = fake_ctx();
+	opk_autofree char *one = opk_printf("name: t\n%s\n%s", row->one, metrics);
+	opk_autofree char *other = opk_printf("name: t\n%s\n%s", row->other, metrics);
+	opk_autofree char *a = hash_of(ctx, one, OPK_PROFILER_RANGE);
+	opk_autofree char *b = hash_of(ctx, other, OPK_PROFILER_RANGE);
+	opk_autofree char *c = hash_of(ctx, one, OPK_PROFILER_PM);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *one = opk_printf("name: t\n%s\n%s", rows[i].one, metrics);
-		opk_autofree char *other = opk_printf("name: t\n%s\n%s", rows[i].other, metrics);
-		opk_autofree char *a = hash_of(ctx, one, OPK_PROFILER_RANGE);
-		opk_autofree char *b = hash_of(ctx, other, OPK_PROFILER_RANGE);
-		opk_autofree char *c = hash_of(ctx, one, OPK_PROFILER_PM);
-
-		ck_row(&rows[i], !strcmp(a, b) == rows[i].same, "%s and %s", a, b);
-		ck_row(&rows[i], strcmp(a, c), "%s for both profilers", a);
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, !strcmp(a, b) == row->same, "%s and %s", a, b);
+	ck_row(row, strcmp(a, c), "%s for both profilers", a);
 }
-END_TEST
 
 /* ---- from the command line, and failures ------------------------------------------------ */
 
-START_TEST(names_from_the_command_line)
+static const struct {
+	struct here here;
+	const char *names, *wanted;
+	int code;
+} names_from_the_command_line_rows[] = {
+	{ HERE, "fake__b.sum,fake__a.sum,fake__b.sum", "fake__b.sum\nfake__a.sum\n", OPK_OK },
+	{ HERE, "fake__?.sum", "fake__a.sum\nfake__b.sum\nfake__c.sum\n", OPK_OK },
+	{ HERE, "fake__d*", "FA100 has no metric that matches fake__d*\n", OPK_EUSAGE },
+	{ HERE, "fake__a.sum,acheived_occupancy",
+	  "'acheived_occupancy' is no full metric name such as dram__bytes.sum, no derived metric of this "
+	  "set and no name of nvprof's, did you mean achieved_occupancy?\n",
+	  OPK_EUSAGE },
+	{ HERE, "fake__a.sum,sm_throughput",
+	  "'sm_throughput' is no full metric name such as dram__bytes.sum, no derived metric of this "
+	  "set and no name of nvprof's, did you mean sm__throughput?\n",
+	  OPK_EUSAGE },
+	{ HERE, "fake__[a.sum", "'fake__[a.sum': the bracket is not closed\n", OPK_EUSAGE },
+};
+
+FAKE_TEST_EACH(names_from_the_command_line, names_from_the_command_line_rows)
 {
-	static const struct {
-		struct here here;
-		const char *names, *wanted;
-		int code;
-	} rows[] = {
-		{ HERE, "fake__b.sum,fake__a.sum,fake__b.sum", "fake__b.sum\nfake__a.sum\n",
-		  OPK_OK },
-		{ HERE, "fake__?.sum", "fake__a.sum\nfake__b.sum\nfake__c.sum\n", OPK_OK },
-		{ HERE, "fake__d*", "FA100 has no metric that matches fake__d*\n", OPK_EUSAGE },
-		{ HERE, "fake__a.sum,acheived_occupancy",
-		  "'acheived_occupancy' is no full metric name such as dram__bytes.sum, no derived metric of this "
-		  "set and no name of nvprof's, did you mean achieved_occupancy?\n",
-		  OPK_EUSAGE },
-		{ HERE, "fake__a.sum,sm_throughput",
-		  "'sm_throughput' is no full metric name such as dram__bytes.sum, no derived metric of this "
-		  "set and no name of nvprof's, did you mean sm__throughput?\n",
-		  OPK_EUSAGE },
-		{ HERE, "fake__[a.sum", "'fake__[a.sum': the bracket is not closed\n", OPK_EUSAGE },
-	};
-	struct opk_ctx *ctx = fake_ctx();
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	opk_autobuf struct opk_buf out = { 0 };
+	freed(opk_set) *set = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autoresolved struct opk_resolved resolved = { 0 };
-		opk_autobuf struct opk_buf out = { 0 };
-		struct opk_set *set;
-		int code;
-
-		ck_ok(ctx, opk_set_from_names(&set, ctx, rows[i].names));
-		code = opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE);
-		ck_row(&rows[i], code == rows[i].code, "code %d", code);
-		if (!code)
-			describe_resolved(&out, &resolved);
-		opk_buf_add(&out, "", 1);
-		ck_row(&rows[i], !strcmp(code ? errors(ctx) : (char *)out.data, rows[i].wanted),
-		       "got:\n%s", code ? errors(ctx) : (char *)out.data);
-		opk_set_free(set);
-	}
-	opk_ctx_free(ctx);
+	ck_ok(ctx, opk_set_from_names(&set, ctx, row->names));
+	code = opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE);
+	ck_row(row, code == row->code, "code %d", code);
+	if (!code)
+		describe_resolved(&out, &resolved);
+	opk_buf_add(&out, "", 1);
+	ck_row(row, !strcmp(code ? errors(ctx) : (char *)out.data, row->wanted), "got:\n%s",
+	       code ? errors(ctx) : (char *)out.data);
 }
-END_TEST
 
 /* The set is right and the chip is not. */
-START_TEST(a_chip_that_is_not_claimed)
+FAKE_TEST(a_chip_that_is_not_claimed)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set = load_text(ctx, "name: t\nchips: [FB100]\nmetrics: [fake__d*]\n");
+	freed(opk_set) *set = load_text(ctx, "name: t\nchips: [FB100]\nmetrics: [fake__d*]\n");
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 
 	ck_code(ctx, opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE), OPK_EUSAGE);
 	ck_assert_str_eq(errors(ctx), "set t is made for other chips, such as FB100\n"
 	                              "t.yaml:3:11: FA100 has no metric that matches fake__d*\n"
 	                              "  metrics: [fake__d*]\n            ^\n");
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const char everything[] =
 	"name: t\nversion: 3\nparameters: {p: a}\nconstants: {c: {unit: byte, default: 2, FA100: 3}}\n"
@@ -965,22 +817,18 @@ static const char everything_resolved[] =
 	"columns x fake__b.sum e r fake__throughput.avg.pct_of_peak_sustained_elapsed d\n"
 	"heading g: h: 2 from 1\nleft out y f\n";
 
-START_TEST(all_together)
+FAKE_TEST(all_together)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	opk_autofree char *got = NULL;
 
 	set = load_text(ctx, everything);
 	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
 	ck_assert_str_eq(got, everything_resolved);
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* With a part of the operations marks would be too low: then there is no roofline. */
-START_TEST(rooflines_of_parts)
+FAKE_TEST(rooflines_of_parts)
 {
 	static const struct {
 		struct here here;
@@ -1002,7 +850,6 @@ START_TEST(rooflines_of_parts)
 		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__listed.sum" }, 0, "" },
 		{ HERE, { "fake__a.sum", "fake__b.sum", "fake__c.sum" }, 0, "" },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set = load_text(
 		ctx,
 		"name: t\nmetrics: [fake__a.sum, fake__b.sum, fake__c.sum, fake__listed.sum, fake__ratio.pct]\n"
@@ -1030,9 +877,7 @@ START_TEST(rooflines_of_parts)
 			       "%s", resolved.roofline.roofs[0].throughput);
 	}
 	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Allocation n fails; false: there are fewer. Only caches may be left out, else nothing changes. */
 static bool resolve_without(struct opk_ctx *ctx, const struct opk_set *set, long n)
@@ -1059,24 +904,19 @@ static bool resolve_without(struct opk_ctx *ctx, const struct opk_set *set, long
 	return failed;
 }
 
-START_TEST(resolving_without_memory)
+FAKE_TEST(resolving_without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	long n = 0;
 
 	set = load_text(ctx, everything);
 	while (resolve_without(ctx, set, n))
 		n++;
 	ck_assert_int_gt(n, 100);
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(loading_without_memory)
+FAKE_TEST(loading_without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set = NULL;
 	opk_autofree char *got = NULL;
 	bool failed = true;
@@ -1098,9 +938,7 @@ START_TEST(loading_without_memory)
 		free(opk_take(got));
 		opk_set_free(opk_take(set));
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const char with_errors[] =
 	"name: t\nverzion: 3\nchips: [FA100]\nparameters: {p: [a]}\nconstants: {c: {Hoper: 2}}\n"
@@ -1133,9 +971,8 @@ static char *check_without(struct opk_ctx *ctx, long n, bool *failed)
 	return all;
 }
 
-START_TEST(checking_without_memory)
+FAKE_TEST(checking_without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	opk_autofree char *told = NULL;
 	bool failed = true;
 
@@ -1145,41 +982,32 @@ START_TEST(checking_without_memory)
 	ck_assert_msg(strstr(told, "t.yaml: 7 errors\n"), "%s", told);
 	ck_assert_msg(strstr(told, "set t on FA100: 6 errors\n"), "%s", told);
 	ck_assert_int_eq(fake.hosts, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(a_library_that_fails)
+static const struct {
+	struct here here;
+	enum fake_call call;
+} a_library_that_fails_rows[] = {
+	{ HERE, FAKE_cuptiProfilerHostInitialize },
+	{ HERE, FAKE_cuptiProfilerHostGetBaseMetrics },
+};
+
+FAKE_TEST_EACH(a_library_that_fails, a_library_that_fails_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_call call;
-	} rows[] = {
-		{ HERE, FAKE_cuptiProfilerHostInitialize },
-		{ HERE, FAKE_cuptiProfilerHostGetBaseMetrics },
-	};
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_set *set = load_text(ctx, "name: t\nmetrics: [fake__?.sum]\n");
+	freed(opk_set) *set = load_text(ctx, "name: t\nmetrics: [fake__?.sum]\n");
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autoresolved struct opk_resolved resolved = { 0 };
-		int code;
-
-		fake.status[rows[i].call] = 999;
-		code = opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE);
-		fake.status[rows[i].call] = 0;
-		ck_row(&rows[i], code == OPK_EFAILED, "code %d", code);
-		ck_row(&rows[i], told(ctx, "no metric catalog of FA100"), "%s", errors(ctx));
-	}
-	opk_set_free(set);
-	opk_ctx_free(ctx);
+	fake.status[row->call] = 999;
+	code = opk_set_resolve(&resolved, ctx, set, "FA100", OPK_PROFILER_RANGE);
+	fake.status[row->call] = 0;
+	ck_row(row, code == OPK_EFAILED, "code %d", code);
+	ck_row(row, told(ctx, "no metric catalog of FA100"), "%s", errors(ctx));
 }
-END_TEST
 
 /* CUPTI 12.x lists no full names: the catalog knows them nevertheless. */
-START_TEST(a_library_without_full_names)
+FAKE_TEST(a_library_without_full_names)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set =
 		load_text(ctx, "name: t\nmetrics: [{any: [no__such.sum, fake__b.sum]}, '*.pct']\n"
 	                       "derived: {d: {formula: fake__a.sum * 2, unit: flop}}\n");
@@ -1192,14 +1020,11 @@ START_TEST(a_library_without_full_names)
 		"fake__b.sum\nfake__ratio.pct\nhidden fake__a.sum\nd = fake__a.sum * 2 [flop]\n"
 		"columns fake__b.sum fake__ratio.pct d\n");
 	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Plain sets are planned without a look at the catalog. */
-START_TEST(plain_sets_open_no_catalog)
+FAKE_TEST(plain_sets_open_no_catalog)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_set *set =
 		load_text(ctx, "name: t\nmetrics: [fake__a.sum, {metric: fake__b.sum, as: b}]\n");
 	opk_autofree char *got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
@@ -1208,48 +1033,6 @@ START_TEST(plain_sets_open_no_catalog)
 	for (size_t i = 0; i < FAKE_SYMBOL_COUNT; i++)
 		ck_assert_uint_eq(fake.calls[i], 0);
 	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("resolve");
-	TCase *tests = add_case(suite, "resolve");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, names_and_patterns);
-	tcase_add_test(tests, options_of_metrics);
-	tcase_add_test(tests, groups);
-	tcase_add_test(tests, changes);
-	tcase_add_test(tests, parameters);
-	tcase_add_test(tests, given_parameters);
-	tcase_add_test(tests, derived);
-	tcase_add_test(tests, derived_without);
-	tcase_add_test(tests, constants);
-	tcase_add_test(tests, all_errors);
-	tcase_add_test(tests, errors_without_a_library);
-	tcase_add_test(tests, a_set_with_errors);
-	tcase_add_test(tests, included_sets);
-	tcase_add_test(tests, sets_that_can_not_be_included);
-	tcase_add_test(tests, deep_includes);
-	tcase_add_test(tests, many_ways_to_a_set);
-	tcase_add_test(tests, too_many_files);
-	tcase_add_test(tests, claims_of_including_sets);
-	tcase_add_test(tests, hashes);
-	tcase_add_test(tests, hashes_of_formulas);
-	tcase_add_test(tests, names_from_the_command_line);
-	tcase_add_test(tests, a_chip_that_is_not_claimed);
-	tcase_add_test(tests, all_together);
-	tcase_add_test(tests, rooflines_of_parts);
-	tcase_add_test(tests, a_library_that_fails);
-	tcase_add_test(tests, a_library_without_full_names);
-	tcase_add_test(tests, plain_sets_open_no_catalog);
-	tests = add_case(suite, "memory");
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_set_timeout(tests, 300);
-	tcase_add_test(tests, resolving_without_memory);
-	tcase_add_test(tests, checking_without_memory);
-	tcase_add_test(tests, loading_without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder, .seconds = 300);

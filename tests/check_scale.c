@@ -21,12 +21,11 @@ static const struct manner manners[] = {
 static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct manner *manner, const char *const *metrics, size_t count)
 {
-	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_options options =
+		OPTIONS(options, .workers = manner->workers,
+	                .inside = &(struct opk_eval_inside){ .cupti_only = manner->cupti_only },
+	                .metrics = metrics, .metric_count = count);
 
-	options.workers = manner->workers;
-	options.inside = &(struct opk_eval_inside){ .cupti_only = manner->cupti_only };
-	options.metrics = metrics;
-	options.metric_count = count;
 	return opk_eval_file(out, ctx, file, &options);
 }
 
@@ -34,7 +33,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk
 static void collect(struct opk_buf *out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct manner *manner)
 {
-	struct opk_evaluation *evaluation;
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
 
 	ck_ok(ctx, evaluate(&evaluation, ctx, file, manner, NULL, 0));
@@ -48,16 +47,13 @@ static void collect(struct opk_buf *out, struct opk_ctx *ctx, struct opk_file *f
 		opk_buf_add_u64(out, row->start_ns);
 		opk_buf_add_u64(out, row->end_ns);
 	}
-	opk_evaluation_free(evaluation);
 }
 
-START_TEST(same_bits_in_any_manner)
+CTX_TEST_EACH(same_bits_in_any_manner, recordings)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autobuf struct opk_buf wanted = { 0 };
-	opk_autofree char *name = opk_printf(TEST_DATA_DIR "/recordings/gh100-%s.opk",
-	                                     recordings[_i]);
-	struct opk_file *file;
+	opk_autofree char *name = opk_printf(TEST_DATA_DIR "/recordings/gh100-%s.opk", *row);
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx, opk_file_open(&file, ctx, name));
 	collect(&wanted, ctx, file, &manners[0]);
@@ -69,10 +65,7 @@ START_TEST(same_bits_in_any_manner)
 		              "%s: %zu workers, cupti %d", name, manners[i].workers,
 		              manners[i].cupti_only);
 	}
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- devices that differ ------------------------------------------------------------------ */
 
@@ -83,9 +76,9 @@ static const char *const peaks[] = { "sm__inst_executed.sum.peak_sustained",
 
 static void write_devices(struct opk_ctx *ctx)
 {
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	const struct opk_meta *meta;
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 	uint8_t *image;
 	size_t size;
 
@@ -100,20 +93,17 @@ static void write_devices(struct opk_ctx *ctx)
 		image[UNITS] ^= 1;
 	}
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 	free(image);
-	opk_file_free(file);
 }
 
-START_TEST(each_image_has_its_devices_peaks)
+CTX_TEST(each_image_has_its_devices_peaks)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	write_devices(ctx);
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
 	for (size_t i = 0; i < COUNT(manners); i++) {
-		struct opk_evaluation *evaluation;
+		freed(opk_evaluation) *evaluation = NULL;
 		const struct opk_row *row;
 
 		ck_ok(ctx, evaluate(&evaluation, ctx, file, &manners[i], peaks, COUNT(peaks)));
@@ -123,12 +113,8 @@ START_TEST(each_image_has_its_devices_peaks)
 			ck_assert_ptr_nonnull(row);
 			ck_assert_double_eq(row->values[0], j / 2 == 1 ? 464 : 528);
 		}
-		opk_evaluation_free(evaluation);
 	}
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
@@ -158,7 +144,7 @@ static void write_damaged(struct opk_ctx *ctx, unsigned damaged)
 }
 
 /* The first of several damaged images is reported, in whatever order they were found. */
-START_TEST(same_error_in_any_manner)
+CTX_TEST(same_error_in_any_manner)
 {
 	static const struct {
 		struct here here;
@@ -169,10 +155,9 @@ START_TEST(same_error_in_any_manner)
 		{ HERE, 32, "section 13 (DATA)" }, { HERE, 63, "section 3 (DATA)" },
 		{ HERE, 40, "section 9 (DATA)" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t d = 0; d < COUNT(rows); d++) {
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 
 		write_damaged(ctx, rows[d].damaged);
 		ck_ok(ctx, opk_file_open(&file, ctx, path));
@@ -184,11 +169,8 @@ START_TEST(same_error_in_any_manner)
 			ck_row(&rows[d], strstr(errors_of(ctx), rows[d].wanted), "%s",
 			       errors_of(ctx));
 		}
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- many files --------------------------------------------------------------------------- */
 
@@ -208,10 +190,9 @@ static void gather(struct opk_buf *out, struct opk_ctx *ctx, struct opk_evaluati
 }
 
 /* Every recording three times, so that each child has several, and several children have each. */
-START_TEST(many_files_as_each_alone)
+CTX_TEST(many_files_as_each_alone)
 {
 	enum { MANY = 3 * COUNT(recordings) };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_evaluation *evaluations[MANY], *alone;
 	struct opk_file *files[MANY];
 
@@ -222,9 +203,8 @@ START_TEST(many_files_as_each_alone)
 		ck_ok(ctx, opk_file_open(&files[i], ctx, name));
 	}
 	for (size_t workers = 0; workers < 4; workers += is_long() ? 1 : 2) {
-		struct opk_eval_options options = OPK_INIT(options);
+		struct opk_eval_options options = OPTIONS(options, .workers = workers);
 
-		options.workers = workers;
 		ck_ok(ctx, opk_eval_files(evaluations, ctx, files, MANY, &options));
 		for (size_t i = 0; i < MANY; i++) {
 			opk_autobuf struct opk_buf together = { 0 }, wanted = { 0 };
@@ -242,15 +222,12 @@ START_TEST(many_files_as_each_alone)
 	}
 	for (size_t i = 0; i < MANY; i++)
 		opk_file_free(files[i]);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* One damaged file among many is named, and nothing comes of the others. */
-START_TEST(one_of_many_is_damaged)
+CTX_TEST(one_of_many_is_damaged)
 {
 	enum { MANY = 9 };
-	struct opk_ctx *ctx = new_ctx();
 
 	write_damaged(ctx, 4);
 	for (size_t damaged = 0; damaged < MANY; damaged += 4) {
@@ -262,22 +239,20 @@ START_TEST(one_of_many_is_damaged)
 			                         i == damaged ? path
 			                                      : TEST_DATA_DIR
 			                                 "/recordings/gh100-simple.opk"));
-		ck_code(ctx, opk_eval_files(evaluations, ctx, files, MANY, NULL), OPK_EINPUT);
-		ck_assert_ptr_nonnull(strstr(errors_of(ctx), path));
+		ck_fails(ctx, opk_eval_files(evaluations, ctx, files, MANY, NULL), OPK_EINPUT,
+		         path);
 		ck_assert_ptr_nonnull(strstr(errors_of(ctx), "section 7 (DATA)"));
 		for (size_t i = 0; i < MANY; i++) {
 			ck_assert_ptr_null(evaluations[i]);
 			opk_file_free(files[i]);
 		}
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static bool has_metrics(void)
 {
 	struct opk_ctx *ctx = new_ctx();
-	bool has = version_of(ctx) >= CUPTI_13_0;
+	bool has = have_cupti() && version_of(ctx) >= CUPTI_13_0;
 
 	opk_ctx_free(ctx);
 	if (!has)
@@ -285,17 +260,4 @@ static bool has_metrics(void)
 	return has;
 }
 
-int main(void)
-{
-	Suite *suite = suite_create("scale");
-	TCase *tests = add_case(suite, "scale");
-
-	if (!have_cupti() || !has_metrics())
-		return 77;
-	tcase_add_loop_test(tests, same_bits_in_any_manner, 0, COUNT(recordings));
-	tcase_add_test(tests, each_image_has_its_devices_peaks);
-	tcase_add_test(tests, same_error_in_any_manner);
-	tcase_add_test(tests, many_files_as_each_alone);
-	tcase_add_test(tests, one_of_many_is_damaged);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path, .needs = has_metrics);

@@ -20,7 +20,7 @@ static size_t count_of(const char *const *counters)
 
 /* ---- over the fake: a pass has room for four, of which raw_a, b and c take two each, raw_r six */
 
-START_TEST(fits)
+FAKE_TEST(fits)
 {
 	static const struct {
 		struct here here;
@@ -36,7 +36,6 @@ START_TEST(fits)
 		{ HERE, { NULL }, true },
 		{ HERE, { "raw_a" }, true },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_nv_scheduler *scheduler;
 
 	ck_ok(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL));
@@ -51,9 +50,7 @@ START_TEST(fits)
 	ck_assert_uint_eq(fake.calls[FAKE_NVPW_RawCounterConfig_BeginPassGroup], 1);
 	opk_nv_scheduler_free(scheduler);
 	ck_assert_int_eq(fake.schedulers, 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void check_domains(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                           const char *counter, struct opk_strlist *list, const char *wanted)
@@ -69,9 +66,8 @@ static void check_domains(struct opk_ctx *ctx, struct opk_nv_scheduler *schedule
 	ck_assert_str_eq(text, wanted);
 }
 
-START_TEST(counter_domains)
+FAKE_TEST(counter_domains)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	opk_autostrlist struct opk_strlist list = { 0 };
 	struct opk_nv_scheduler *scheduler;
 
@@ -79,8 +75,8 @@ START_TEST(counter_domains)
 	check_domains(ctx, scheduler, "raw_t", &list, "gpu_sass");
 	check_domains(ctx, scheduler, "raw_c", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
 	check_domains(ctx, scheduler, "raw_a", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
-	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_unknown"), OPK_EUSAGE);
-	ck_assert_msg(told(ctx, "raw counter raw_unknown"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_unknown"), OPK_EUSAGE,
+	         "raw counter raw_unknown");
 	/* A counter in no domain counts as unknown; any other failure is not the name's fault. */
 	fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = 18;
 	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_a"), OPK_EUSAGE);
@@ -89,9 +85,7 @@ START_TEST(counter_domains)
 	ck_assert_uint_eq(list.count, 4);
 	opk_nv_scheduler_free(scheduler);
 	opk_nv_scheduler_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- what fails */
 
@@ -101,7 +95,7 @@ static int do_all(struct opk_ctx *ctx)
 	static const char *const counters[] = { "raw_a", "raw_c" };
 	opk_autostrlist struct opk_strlist list = { 0 }, places = { 0 };
 	opk_autofree void *image = NULL;
-	struct opk_nv_scheduler *scheduler;
+	freed(opk_nv_scheduler) *scheduler = NULL;
 	size_t size, passes;
 	bool yes;
 	int code = opk_nv_scheduler_new(&scheduler, ctx, "FA100", NULL);
@@ -117,7 +111,6 @@ static int do_all(struct opk_ctx *ctx)
 		code = opk_nv_scheduler_add_pass(ctx, scheduler, &counters[i], 1);
 	if (!code)
 		code = opk_nv_scheduler_image(&image, &size, &passes, ctx, scheduler);
-	opk_nv_scheduler_free(scheduler);
 	return code;
 }
 
@@ -149,25 +142,17 @@ static const struct failing {
 	{ HERE, CALL(NVPW_RawCounterConfig_GetConfigImage), 2, OPK_EFAILED },
 };
 
-START_TEST(each_call_fails)
+FAKE_TEST_EACH(each_call_fails, failing_calls)
 {
-	const struct failing *row = &failing_calls[_i];
-	struct opk_ctx *ctx = fake_ctx();
-	int code;
-
 	fake.status[row->call] = 19;
 	fake.from[row->call] = row->from;
-	code = do_all(ctx);
-	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
-	ck_row(row, told(ctx, row->symbol), "%s", errors_of(ctx));
+	ck_row_ends(row, ctx, do_all(ctx), row->wanted, row->symbol);
 	ck_row(row, told(ctx, "NVPA_STATUS_INVALID_OBJECT_STATE (19)"), "%s", errors_of(ctx));
 	ck_row(row, !fake.schedulers, "%d schedulers left", fake.schedulers);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* check_adapter.c sees to the calls before these. The outcome of Destroy changes nothing. */
-START_TEST(no_call_is_forgotten)
+TEST(no_call_is_forgotten)
 {
 	for (int call = FAKE_CALL_COUNT; call < FAKE_SYMBOL_COUNT; call++) {
 		bool found = call == FAKE_NVPW_RawCounterConfig_Destroy;
@@ -177,7 +162,6 @@ START_TEST(no_call_is_forgotten)
 		ck_assert_msg(found, "call %d has no failing row", call);
 	}
 }
-END_TEST
 
 static const struct symbol_row {
 	const char *symbol;
@@ -189,55 +173,43 @@ static const struct symbol_row {
 };
 
 /* As before 12.9: all else works. */
-START_TEST(missing_symbol)
+TEST_TIMES(missing_symbol, i, FAKE_SYMBOL_COUNT - FAKE_CALL_COUNT)
 {
-	enum nv_feature feature = symbol_rows[_i].feature;
+	size_t call = FAKE_CALL_COUNT + i;
+	enum nv_feature feature = symbol_rows[call].feature;
 	struct nv_table table = fake_table();
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
 
 	fake_reset();
 	ck_assert(feature == NV_FEATURE_SCHEDULER || feature == NV_FEATURE_PLANNER);
-	*fake_slot(&table, (enum fake_call)_i) = NULL;
+	*fake_slot(&table, (enum fake_call)call) = NULL;
 	ctx = fake_ctx_of(&table);
-	ck_code(ctx, do_all(ctx), OPK_ENVIDIA);
-	ck_assert_msg(told(ctx, symbol_rows[_i].symbol), "%s", errors_of(ctx));
+	ck_fails(ctx, do_all(ctx), OPK_ENVIDIA, symbol_rows[call].symbol);
 	ck_assert_msg(told(ctx, feature == NV_FEATURE_PLANNER ? "'planner'" : "'scheduler'"), "%s",
 	              errors_of(ctx));
 	ck_assert_int_eq(fake.schedulers, 0);
-	for (size_t i = 0; i < NV_FEATURE_COUNT; i++)
-		ck_assert(ctx->nv->features[i].available == (i != feature));
-	opk_ctx_free(ctx);
+	for (size_t f = 0; f < NV_FEATURE_COUNT; f++)
+		ck_assert(ctx->nv->features[f].available == (f != feature));
 }
-END_TEST
 
-START_TEST(unknown_chip)
+FAKE_TEST(unknown_chip)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_nv_scheduler *scheduler = NULL;
 
 	ck_code(ctx, opk_nv_scheduler_new(&scheduler, ctx, "FX100", NULL), OPK_EFAILED);
 	ck_assert_ptr_null(scheduler);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(without_memory)
+FAKE_TEST(without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	long n = 0;
 
-	for (;; n++) {
-		fail_allocation(n);
-		if (!was_short(ctx, n, do_all(ctx)))
-			break;
+	for (; is_short(ctx, n, do_all(ctx)); n++)
 		ck_assert_int_eq(fake.schedulers, 0);
-	}
 	ck_assert_int_eq(fake.schedulers, 0);
 	/* The object, its domains, the requests, and three names in a list. */
 	ck_assert_int_ge(n, 6);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- with NVIDIA's own libraries */
 
@@ -254,21 +226,19 @@ static bool real_scheduler(struct opk_nv_scheduler **out, struct opk_ctx *ctx)
 		return true;
 	}
 	ck_assert(!wanted);
-	ck_code(ctx, opk_nv_scheduler_new(out, ctx, "GH100", NULL), OPK_ENVIDIA);
-	ck_assert_msg(told(ctx, "NVPW_CUDA_RawCounterConfig_Create"), "%s", errors_of(ctx));
+	ck_fails(ctx, opk_nv_scheduler_new(out, ctx, "GH100", NULL), OPK_ENVIDIA,
+	         "NVPW_CUDA_RawCounterConfig_Create");
 	return false;
 }
 
 static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *names)
 {
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options = OPTIONS(options, .chip = "GH100");
 	struct opk_plan *plan = NULL;
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 
-	options.chip = "GH100";
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
 	ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
-	opk_set_free(set);
 	return plan;
 }
 
@@ -289,7 +259,7 @@ static const struct agreed {
 };
 
 /* What PerfWorks schedules in one pass is what CUPTI plans in one. */
-START_TEST(real_agreement)
+TEST(real_agreement, .needs = have_cupti)
 {
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_nv_scheduler *scheduler;
@@ -320,7 +290,6 @@ START_TEST(real_agreement)
 	opk_plan_free(plan);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct counted {
 	struct here here;
@@ -332,7 +301,7 @@ static const struct counted {
 	{ HERE, "dram__bytes.sum", "gpu_fbsp", "gpu_sm_a" },
 };
 
-START_TEST(real_domains)
+TEST(real_domains, .needs = have_cupti)
 {
 	struct opk_ctx *ctx = new_ctx();
 	struct opk_nv_scheduler *scheduler;
@@ -358,12 +327,10 @@ START_TEST(real_domains)
 	opk_nv_scheduler_free(scheduler);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(real_unknown)
+CTX_TEST(real_unknown, .needs = have_cupti)
 {
 	static const char *const counters[] = { "no_such_counter" };
-	struct opk_ctx *ctx = new_ctx();
 	opk_autostrlist struct opk_strlist domains = { 0 };
 	struct opk_nv_scheduler *scheduler, *none = NULL;
 	bool yes = true;
@@ -377,14 +344,11 @@ START_TEST(real_unknown)
 		ck_assert_ptr_null(none);
 		opk_nv_scheduler_free(scheduler);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* One that metrics of GB202 need, and none of its domains can count. */
-START_TEST(real_uncounted)
+CTX_TEST(real_uncounted, .needs = have_cupti)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autostrlist struct opk_strlist raw = { 0 }, domains = { 0 };
 	struct opk_nv_scheduler *scheduler;
 	struct opk_nv_evaluator *evaluator;
@@ -396,38 +360,13 @@ START_TEST(real_uncounted)
 		ck_ok(ctx, opk_nv_raw_counters(&raw, ctx, evaluator,
 		                               "lts__t_requests_srcunit_ce_realtime.sum"));
 		ck_assert_uint_eq(raw.count, 1);
-		ck_code(ctx, opk_nv_counter_domains(&domains, ctx, scheduler, raw.items[0]),
-		        OPK_EUSAGE);
-		ck_assert_msg(told(ctx, "INVALID_CONTEXT_STATE (18)"), "%s", errors_of(ctx));
+		ck_fails(ctx, opk_nv_counter_domains(&domains, ctx, scheduler, raw.items[0]),
+		         OPK_EUSAGE, "INVALID_CONTEXT_STATE (18)");
 		ck_ok(ctx, opk_nv_scheduler_fits(&yes, ctx, scheduler, opk_strlist_items(&raw), 1));
 		ck_assert(!yes);
 		opk_nv_evaluator_free(evaluator);
 		opk_nv_scheduler_free(scheduler);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("scheduler");
-	TCase *tests = tcase_create("fake"), *real = tcase_create("real");
-
-	tcase_add_test(tests, fits);
-	tcase_add_test(tests, counter_domains);
-	tcase_add_loop_test(tests, each_call_fails, 0, COUNT(failing_calls));
-	tcase_add_test(tests, no_call_is_forgotten);
-	tcase_add_loop_test(tests, missing_symbol, FAKE_CALL_COUNT, FAKE_SYMBOL_COUNT);
-	tcase_add_test(tests, unknown_chip);
-	tcase_add_test(tests, without_memory);
-	suite_add_tcase(suite, tests);
-	if (have_cupti()) {
-		tcase_add_test(real, real_agreement);
-		tcase_add_test(real, real_domains);
-		tcase_add_test(real, real_unknown);
-		tcase_add_test(real, real_uncounted);
-		tcase_set_timeout(real, 300);
-		suite_add_tcase(suite, real);
-	}
-	return run_suite(suite);
-}
+SUITE(.seconds = 300);

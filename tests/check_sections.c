@@ -23,7 +23,7 @@ static const struct opk_time times[] = {
 
 static void write_times(struct opk_ctx *ctx, size_t first)
 {
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
@@ -32,16 +32,13 @@ static void write_times(struct opk_ctx *ctx, size_t first)
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
 	ck_ok(ctx, opk_writer_add_times(writer, times + first, COUNT(times) - first));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
 
-START_TEST(times_round_trip)
+CTX_TEST(times_round_trip)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t first = 0; first <= COUNT(times); first++) {
 		const struct opk_time *got, *again;
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		size_t count;
 
 		write_times(ctx, first);
@@ -51,22 +48,18 @@ START_TEST(times_round_trip)
 		ck_assert_mem_eq(got, times, sizeof times);
 		ck_ok(ctx, opk_file_times(&again, &count, ctx, file));
 		ck_assert_ptr_eq(got, again);
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The layout, byte by byte; and a long table is nearly nothing. */
-START_TEST(times_are_small)
+CTX_TEST(times_are_small)
 {
 	enum { MANY = 100000 };
 	static const struct opk_time two[] = { { 100, 110, 3 }, { 108, 120, 3 } };
 	static const uint64_t wanted[] = { 3, 100, 10, (uint64_t)-2, 12 };
 	static struct opk_time many[MANY];
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	void *data;
 	size_t size;
 
@@ -87,20 +80,16 @@ START_TEST(times_are_small)
 	ck_assert_uint_eq(opk_file_section(file, 3)->plain_size, 8 + 16 * MANY);
 	ck_assert_uint_lt(opk_file_section(file, 3)->stored_size, 16 * MANY / 200);
 	free(data);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(hostile_times)
+CTX_TEST(hostile_times)
 {
 	static const size_t sizes[] = { 0, 1, 7, 16, 17, 31, 32 };
 	static const uint8_t zeros[32];
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(sizes); i++) {
 		const struct opk_time *got = NULL;
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		struct image image;
 		size_t count = 7;
 
@@ -110,14 +99,11 @@ START_TEST(hostile_times)
 		put_end(&image);
 		write_image(&image);
 		file = open_file(ctx);
-		ck_code(ctx, opk_file_times(&got, &count, ctx, file), OPK_EINPUT);
-		ck_assert_ptr_nonnull(strstr(errors_of(ctx), "t.opk: section 2 (TIME)"));
+		ck_fails(ctx, opk_file_times(&got, &count, ctx, file), OPK_EINPUT,
+		         "t.opk: section 2 (TIME)");
 		ck_assert(!got && count == 7);
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- STAT ------------------------------------------------------------------------------- */
 
@@ -127,13 +113,12 @@ static const struct opk_drop drops[] = {
 	{ "", 1 },
 };
 
-START_TEST(stats_round_trip)
+CTX_TEST(stats_round_trip)
 {
 	struct opk_stats first = { 100, 90, 3, drops, 2, 4 }, second = { 7, 5, 2, drops + 1, 2, 8 };
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_stats *got, *again;
 	struct opk_writer *writer;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
@@ -155,17 +140,13 @@ START_TEST(stats_round_trip)
 	}
 	ck_ok(ctx, opk_file_stats(&again, ctx, file));
 	ck_assert_ptr_eq(got, again);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(no_sections)
+CTX_TEST(no_sections)
 {
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_stats *stats = &(struct opk_stats){ 0 };
 	const struct opk_time *got;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count = 7;
 
 	write_sample(ctx);
@@ -174,64 +155,47 @@ START_TEST(no_sections)
 	ck_assert_ptr_null(stats);
 	ck_ok(ctx, opk_file_times(&got, &count, ctx, file));
 	ck_assert_uint_eq(count, 0);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(hostile_stats)
+static const struct {
+	struct here here;
+	const char *text;
+	const char *wanted; /* NULL: read as nothing */
+} hostile_stats_rows[] = {
+	{ HERE, "{}", NULL },
+	{ HERE, "{\"launches\":-1,\"ranges\":\"2\",\"depth\":4294967296,\"drops\":{}}", NULL },
+	{ HERE, "[]", "the counts are not an object" },
+	{ HERE, "7", "the counts are not an object" },
+	{ HERE, "{", "JSON, byte" },
+};
+
+CTX_TEST_EACH(hostile_stats, hostile_stats_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text;
-		const char *wanted; /* NULL: read as nothing */
-	} rows[] = {
-		{ HERE, "{}", NULL },
-		{ HERE, "{\"launches\":-1,\"ranges\":\"2\",\"depth\":4294967296,\"drops\":{}}",
-		  NULL },
-		{ HERE, "[]", "the counts are not an object" },
-		{ HERE, "7", "the counts are not an object" },
-		{ HERE, "{", "JSON, byte" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	const struct opk_stats *stats = NULL;
+	freed(opk_file) *file = NULL;
+	struct image image;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const struct opk_stats *stats = NULL;
-		struct opk_file *file;
-		struct image image;
-		int code;
-
-		begin_image(&image);
-		put(&image, OPK_SECTION_STATS, rows[i].text, strlen(rows[i].text));
-		put_end(&image);
-		write_image(&image);
-		file = open_file(ctx);
-		code = opk_file_stats(&stats, ctx, file);
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), rows[i].wanted), "%s",
-		       errors_of(ctx));
-		ck_row(&rows[i], !code || strstr(errors_of(ctx), "section 1 (STAT)"), "%s",
-		       errors_of(ctx));
-		ck_row(&rows[i],
-		       code
-		               || (!stats->launches && !stats->ranges && !stats->depth
-		                   && !stats->drop_count),
-		       "counts of nothing");
-		opk_file_free(file);
-	}
-	opk_ctx_free(ctx);
+	begin_image(&image);
+	put(&image, OPK_SECTION_STATS, row->text, strlen(row->text));
+	put_end(&image);
+	write_image(&image);
+	file = open_file(ctx);
+	code = opk_file_stats(&stats, ctx, file);
+	ck_row_ends(row, ctx, code, row->wanted ? OPK_EINPUT : OPK_OK, row->wanted);
+	ck_row(row, !code || strstr(errors_of(ctx), "section 1 (STAT)"), "%s", errors_of(ctx));
+	ck_row(row,
+	       code || (!stats->launches && !stats->ranges && !stats->depth && !stats->drop_count),
+	       "counts of nothing");
 }
-END_TEST
 
 /* As many reasons as there can be, and one more. */
-START_TEST(too_many_reasons)
+CTX_TEST(too_many_reasons)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (int more = 0; more < 2; more++) {
 		opk_autobuf struct opk_buf text = { 0 };
 		const struct opk_stats *stats;
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		struct image image;
 
 		opk_buf_add_text(&text, "{\"drops\":[0");
@@ -245,11 +209,8 @@ START_TEST(too_many_reasons)
 		write_image(&image);
 		file = open_file(ctx);
 		ck_code(ctx, opk_file_stats(&stats, ctx, file), more ? OPK_EINPUT : OPK_OK);
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- segments --------------------------------------------------------------------------- */
 
@@ -270,15 +231,14 @@ static void put_table(struct image *image, uint32_t type, uint32_t distance, con
 }
 
 /* Tables find their images in any order, and rows are in that of the images. */
-START_TEST(order_means_nothing)
+CTX_TEST(order_means_nothing)
 {
 	static const char one[] = "[{\"launch\":1,\"pass\":2},{\"launch\":2,\"pass\":2}]";
 	static const char two[] = "[{\"launch\":3,\"pass\":1}]";
-	struct opk_ctx *ctx = new_ctx();
 	const struct opk_segment *segments;
 	const struct opk_range *ranges;
 	opk_autobuf struct opk_buf moments = { 0 };
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	struct image image;
 	size_t count;
 
@@ -309,13 +269,10 @@ START_TEST(order_means_nothing)
 	ck_assert_uint_eq(count, 3);
 	for (size_t i = 0; i < 3; i++)
 		ck_assert_uint_eq(ranges[i].launch, i + 1);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Two tables of an image, M after it, and what is wrong with them. */
-START_TEST(inconsistent_links)
+CTX_TEST(inconsistent_links)
 {
 	static const struct {
 		struct here here;
@@ -331,13 +288,12 @@ START_TEST(inconsistent_links)
 		  "a range is of pass 3, and there are 2" },
 		{ HERE, "[{\"pass\":2},{\"pass\":1}]", NULL, "its ranges are of passes 2 and 1" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	opk_autobuf struct opk_buf moments = { 0 };
 
 	opk_times_encode(&moments, times, 2);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct opk_segment *segments;
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		struct image image;
 		size_t count;
 		int code;
@@ -360,11 +316,8 @@ START_TEST(inconsistent_links)
 		               || (strstr(errors_of(ctx), rows[i].wanted)
 		                   && strstr(errors_of(ctx), "t.opk: section ")),
 		       "got %s", errors_of(ctx));
-		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- out of memory ---------------------------------------------------------------------- */
 
@@ -372,22 +325,17 @@ static int read_both(struct opk_ctx *ctx)
 {
 	const struct opk_stats *stats;
 	const struct opk_time *got;
-	struct opk_file *file = NULL;
+	freed(opk_file) *file = NULL;
 	size_t count;
-	int code = opk_file_open(&file, ctx, path);
 
-	if (!code)
-		code = opk_file_times(&got, &count, ctx, file);
-	if (!code)
-		code = opk_file_stats(&stats, ctx, file);
-	opk_file_free(file);
-	return code;
+	TRY(opk_file_open(&file, ctx, path));
+	TRY(opk_file_times(&got, &count, ctx, file));
+	return opk_file_stats(&stats, ctx, file);
 }
 
-START_TEST(without_memory)
+CTX_TEST(without_memory)
 {
 	struct opk_stats stats = { 100, 90, 3, drops, 3, 0 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_writer *writer;
 
 	unlink(path);
@@ -397,29 +345,8 @@ START_TEST(without_memory)
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
-	for (long n = 0;; n++) {
-		fail_allocation(n);
-		if (!was_short(ctx, n, read_both(ctx)))
-			break;
-	}
-	opk_ctx_free(ctx);
+	for (long n = 0; is_short(ctx, n, read_both(ctx)); n++)
+		;
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("sections");
-	TCase *tests = add_case(suite, "sections");
-
-	tcase_add_test(tests, times_round_trip);
-	tcase_add_test(tests, times_are_small);
-	tcase_add_test(tests, hostile_times);
-	tcase_add_test(tests, stats_round_trip);
-	tcase_add_test(tests, no_sections);
-	tcase_add_test(tests, hostile_stats);
-	tcase_add_test(tests, too_many_reasons);
-	tcase_add_test(tests, order_means_nothing);
-	tcase_add_test(tests, inconsistent_links);
-	tcase_add_test(tests, without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -72,9 +72,8 @@ static const struct {
 	{ HERE, "1..2..3..4", 1, "1-2 | 3-4" },
 };
 
-START_TEST(folding)
+TEST_EACH(folding, folds)
 {
-	const __typeof__(*folds) *row = &folds[_i];
 	struct opk_track track = { .metrics = 1 };
 	char found[256];
 
@@ -85,10 +84,9 @@ START_TEST(folding)
 	ck_row(row, !strcmp(found, row->buckets), "%s: %s", row->samples, found);
 	opk_track_clear(&track);
 }
-END_TEST
 
 /* Samples that come after a fold go into buckets of the same length. */
-START_TEST(later_samples_fill_folded_buckets)
+TEST(later_samples_fill_folded_buckets)
 {
 	struct opk_track track = { .metrics = 1 };
 	char found[256];
@@ -105,10 +103,9 @@ START_TEST(later_samples_fill_folded_buckets)
 	ck_assert_double_eq(track.highest[0], 9);
 	opk_track_clear(&track);
 }
-END_TEST
 
 /* A sample that spans a pause tells nothing, and the time that it took is a gap. */
-START_TEST(pauses_are_gaps)
+TEST(pauses_are_gaps)
 {
 	struct opk_track track = { .metrics = 1 };
 	char found[256];
@@ -122,10 +119,9 @@ START_TEST(pauses_are_gaps)
 	ck_assert_uint_eq(track.pauses, 1);
 	opk_track_clear(&track);
 }
-END_TEST
 
 /* A track whose interval becomes longer loses one sample; one whose first is empty, none. */
-START_TEST(intervals_may_change)
+TEST(intervals_may_change)
 {
 	struct opk_track track = { .metrics = 1 };
 	double value = 1;
@@ -140,9 +136,8 @@ START_TEST(intervals_may_change)
 	ck_assert_uint_eq(track.samples, 190);
 	opk_track_clear(&track);
 }
-END_TEST
 
-START_TEST(missing_values_are_counted)
+TEST(missing_values_are_counted)
 {
 	struct opk_track track = { .metrics = 1 };
 
@@ -154,10 +149,9 @@ START_TEST(missing_values_are_counted)
 	ck_assert_double_eq(track.highest[0], 3);
 	opk_track_clear(&track);
 }
-END_TEST
 
 /* Parts of recordings need not be in the order of time. */
-START_TEST(buckets_are_ordered)
+TEST(buckets_are_ordered)
 {
 	struct opk_track track = { .metrics = 1 };
 	char found[256];
@@ -173,7 +167,6 @@ START_TEST(buckets_are_ordered)
 	ck_assert_str_eq(found, "1 2 3 4 5");
 	opk_track_clear(&track);
 }
-END_TEST
 
 static const struct {
 	struct here here;
@@ -189,9 +182,8 @@ static const struct {
 	{ HERE, 500, 600, { NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN } },
 };
 
-START_TEST(envelope)
+TEST_EACH(envelope, envelopes)
 {
-	const __typeof__(*envelopes) *row = &envelopes[_i];
 	struct opk_track track = { .metrics = 1 };
 	double least[4], most[4];
 
@@ -202,10 +194,9 @@ START_TEST(envelope)
 		       "%d: %g-%g", i, least[i], most[i]);
 	opk_track_clear(&track);
 }
-END_TEST
 
 /* However many samples there are, there is room for them, and each spike stays. */
-START_TEST(room_is_bounded_and_spikes_stay)
+TEST(room_is_bounded_and_spikes_stay)
 {
 	enum { SAMPLES = 10000, ROOM = 1000 };
 	struct opk_series series = { .room = ROOM };
@@ -228,7 +219,6 @@ START_TEST(room_is_bounded_and_spikes_stay)
 	ck_assert_double_eq(track->least[4321 / 64 * 2], 1);
 	opk_series_clear(&series);
 }
-END_TEST
 
 /* ---- bytes ------------------------------------------------------------------------------ */
 
@@ -274,9 +264,8 @@ static const struct {
 	{ HERE, { 0, 1e12, 123456789, 5e11 }, false },
 };
 
-START_TEST(packed_values)
+TEST_EACH(packed_values, packings)
 {
-	const __typeof__(*packings) *row = &packings[_i];
 	struct opk_track track = { .metrics = 1 };
 	opk_autobuf struct opk_buf bytes = { 0 };
 	struct opk_packing packing;
@@ -298,10 +287,9 @@ START_TEST(packed_values)
 	}
 	opk_track_clear(&track);
 }
-END_TEST
 
 /* Times come back as they were, also those that overlap a little, or by days apart. */
-START_TEST(packed_times)
+TEST(packed_times)
 {
 	static const uint64_t times[][2] = {
 		{ 1795360921498251214, 1795360921498271182 },
@@ -330,7 +318,6 @@ START_TEST(packed_times)
 	ck_assert_ptr_eq(at, bytes.data + bytes.size);
 	opk_track_clear(&track);
 }
-END_TEST
 
 /* ---- what ran --------------------------------------------------------------------------- */
 
@@ -400,9 +387,8 @@ static const struct {
 	  "s1: a+1 | s2: c" },
 };
 
-START_TEST(lanes_of_records)
+TEST_EACH(lanes_of_records, laned)
 {
-	const __typeof__(*laned) *row = &laned[_i];
 	struct opk_lanes lanes;
 	char found[256];
 
@@ -412,10 +398,9 @@ START_TEST(lanes_of_records)
 	ck_row(row, !strcmp(found, row->lanes), "%s", found);
 	opk_lanes_clear(&lanes);
 }
-END_TEST
 
 /* However many run at once in a stream, lanes are not more than can be seen. */
-START_TEST(lanes_are_bounded)
+TEST(lanes_are_bounded)
 {
 	enum { MANY = 3 * OPK_LANE_ROWS };
 	struct opk_activity records[MANY];
@@ -433,10 +418,9 @@ START_TEST(lanes_are_bounded)
 	ck_assert_uint_eq(lanes.names.count, 1);
 	opk_lanes_clear(&lanes);
 }
-END_TEST
 
 /* Ranges are where their process launched, and on each GPU that nothing is known of. */
-START_TEST(ranges_are_with_their_process)
+TEST(ranges_are_with_their_process)
 {
 	const struct opk_activity records[] = {
 		{ .kind = OPK_ACTIVITY_RANGE,
@@ -488,9 +472,8 @@ START_TEST(ranges_are_with_their_process)
 	}
 	free(places.items);
 }
-END_TEST
 
-START_TEST(packed_lanes)
+TEST(packed_lanes)
 {
 	static const struct opk_activity records[] = { RAN(1, 300, 500, "a"), RAN(1, 700, 710, "b"),
 		                                       RAN(1, 1000, 1000, "a") };
@@ -507,28 +490,5 @@ START_TEST(packed_lanes)
 	ck_assert_ptr_eq(at, bytes.data + bytes.size);
 	opk_lanes_clear(&lanes);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("series");
-	TCase *tests = tcase_create("series");
-
-	suite_add_tcase(suite, tests);
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, folding, 0, COUNT(folds));
-	tcase_add_test(tests, later_samples_fill_folded_buckets);
-	tcase_add_test(tests, pauses_are_gaps);
-	tcase_add_test(tests, intervals_may_change);
-	tcase_add_test(tests, missing_values_are_counted);
-	tcase_add_test(tests, buckets_are_ordered);
-	tcase_add_loop_test(tests, envelope, 0, COUNT(envelopes));
-	tcase_add_test(tests, room_is_bounded_and_spikes_stay);
-	tcase_add_loop_test(tests, packed_values, 0, COUNT(packings));
-	tcase_add_test(tests, packed_times);
-	tcase_add_loop_test(tests, lanes_of_records, 0, COUNT(laned));
-	tcase_add_test(tests, lanes_are_bounded);
-	tcase_add_test(tests, ranges_are_with_their_process);
-	tcase_add_test(tests, packed_lanes);
-	return run_suite(suite);
-}
+SUITE(.set_up = setup, .tear_down = teardown);

@@ -10,7 +10,7 @@
 
 /* ---- sets from names, joined sets -------------------------------------------------------- */
 
-START_TEST(sets_from_names)
+CTX_TEST(sets_from_names)
 {
 	static const struct {
 		struct here here;
@@ -25,10 +25,9 @@ START_TEST(sets_from_names)
 		{ HERE, "", NULL },
 		{ HERE, ",,", NULL },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = NULL;
+		freed(opk_set) *set = NULL;
 		int code = opk_set_from_names(&set, ctx, rows[i].names);
 
 		ck_row(&rows[i], code == (rows[i].wanted ? OPK_OK : OPK_EUSAGE), "code %d", code);
@@ -40,12 +39,9 @@ START_TEST(sets_from_names)
 		ck_assert_str_eq(opk_set_name(set), "custom");
 		ck_assert_str_eq(opk_set_path(set), "");
 		ck_assert(!opk_set_has_profiler(set));
-		opk_set_free(set);
 	}
 	opk_set_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static struct opk_set *load(struct opk_ctx *ctx, const char *file)
 {
@@ -65,12 +61,11 @@ static struct opk_set *names(struct opk_ctx *ctx, const char *text)
 	return set;
 }
 
-START_TEST(joined_sets)
+CTX_TEST(joined_sets)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_set *sets[] = { load(ctx, "good-minimal.yaml"), names(ctx, "a__b.sum,x__y.sum"),
 		                   load(ctx, "good-json.yaml") };
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 
 	ck_ok(ctx, opk_set_join(&set, ctx, (const struct opk_set *const *)sets, 3));
 	ck_assert_str_eq(metrics_of(set), "sm__cycles_elapsed.sum a__b.sum x__y.sum c__d.avg ");
@@ -82,15 +77,11 @@ START_TEST(joined_sets)
 		opk_set_free(sets[i]);
 	/* What was joined lives on. */
 	ck_assert_str_eq(opk_set_metric(set, 3), "c__d.avg");
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(one_set_joined)
+CTX_TEST(one_set_joined)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_set *full = load(ctx, "good-full.yaml"), *set;
+	freed(opk_set) *full = load(ctx, "good-full.yaml"), *set = NULL;
 
 	ck_ok(ctx, opk_set_join(&set, ctx, (const struct opk_set *const *)&full, 1));
 	ck_assert_str_eq(opk_set_name(set), "full");
@@ -99,15 +90,10 @@ START_TEST(one_set_joined)
 	ck_assert_uint_eq(opk_set_metric_count(set), 3);
 	ck_assert_int_eq(opk_set_profiler(set), OPK_PROFILER_PM);
 	ck_assert_str_eq(chips_of(set), "GH100 GB100 ");
-	opk_set_free(set);
-	opk_set_free(full);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(sets_that_do_not_join)
+CTX_TEST(sets_that_do_not_join)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_set *sets[] = { load(ctx, "good-full.yaml"), names(ctx, "a__b.sum"),
 		                   load(ctx, "good-json.yaml") };
 	struct opk_set *set = NULL;
@@ -120,109 +106,85 @@ START_TEST(sets_that_do_not_join)
 	ck_assert_ptr_null(set);
 	for (size_t i = 0; i < COUNT(sets); i++)
 		opk_set_free(sets[i]);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(supported_chips)
+static const struct {
+	struct here here;
+	const char *file;
+	struct opk_chip chip;
+	bool wanted;
+} supported_chips_rows[] = {
+	{ HERE, "good-full.yaml", { "GH100", true, true }, true },
+	{ HERE, "good-full.yaml", { "GB100", false, true }, true },
+	{ HERE, "good-full.yaml", { "GH100", true, false }, false },
+	{ HERE, "good-full.yaml", { "GA100", true, true }, false },
+	{ HERE, "good-json.yaml", { "GA100", true, false }, true },
+	{ HERE, "good-json.yaml", { "GA100", false, true }, false },
+	{ HERE, "good-minimal.yaml", { "GA100", true, false }, true },
+	{ HERE, "good-minimal.yaml", { "GA100", false, true }, false },
+};
+
+CTX_TEST_EACH(supported_chips, supported_chips_rows)
 {
-	static const struct {
-		struct here here;
-		const char *file;
-		struct opk_chip chip;
-		bool wanted;
-	} rows[] = {
-		{ HERE, "good-full.yaml", { "GH100", true, true }, true },
-		{ HERE, "good-full.yaml", { "GB100", false, true }, true },
-		{ HERE, "good-full.yaml", { "GH100", true, false }, false },
-		{ HERE, "good-full.yaml", { "GA100", true, true }, false },
-		{ HERE, "good-json.yaml", { "GA100", true, false }, true },
-		{ HERE, "good-json.yaml", { "GA100", false, true }, false },
-		{ HERE, "good-minimal.yaml", { "GA100", true, false }, true },
-		{ HERE, "good-minimal.yaml", { "GA100", false, true }, false },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_set) *set = load(ctx, row->file);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = load(ctx, rows[i].file);
-
-		ck_row(&rows[i], opk_set_supports(set, &rows[i].chip) == rows[i].wanted, "%s",
-		       rows[i].chip.name);
-		opk_set_free(set);
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, opk_set_supports(set, &row->chip) == row->wanted, "%s", row->chip.name);
 }
-END_TEST
 
 /* ---- finding sets ----------------------------------------------------------------------- */
 
-START_TEST(found_sets)
+static const struct {
+	struct here here;
+	const char *spec, *name;
+} found_sets_rows[] = {
+	{ HERE, "memory", "memory" },
+	{ HERE, "pm-overview", "pm-overview" },
+	{ HERE, FILES "good-json.yaml", "json" },
+	{ HERE, "sm__cycles_elapsed.sum", "custom" },
+	{ HERE, "sm__cycles_elapsed.sum,ipc", "custom" },
+	{ HERE, "achieved_occupancy", "custom" },
+	{ HERE, "memory,roofline", "memory+roofline" },
+	{ HERE, "ipc,memory,dram__bytes.sum," FILES "good-json.yaml,", "custom+memory+json" },
+};
+
+CTX_TEST_EACH(found_sets, found_sets_rows)
 {
-	static const struct {
-		struct here here;
-		const char *spec, *name;
-	} rows[] = {
-		{ HERE, "memory", "memory" },
-		{ HERE, "pm-overview", "pm-overview" },
-		{ HERE, FILES "good-json.yaml", "json" },
-		{ HERE, "sm__cycles_elapsed.sum", "custom" },
-		{ HERE, "sm__cycles_elapsed.sum,ipc", "custom" },
-		{ HERE, "achieved_occupancy", "custom" },
-		{ HERE, "memory,roofline", "memory+roofline" },
-		{ HERE, "ipc,memory,dram__bytes.sum," FILES "good-json.yaml,",
-		  "custom+memory+json" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_set) *set = NULL;
+	int code = opk_set_find(&set, ctx, row->spec);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = NULL;
-		int code = opk_set_find(&set, ctx, rows[i].spec);
-
-		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
-		ck_row(&rows[i], !strcmp(opk_set_name(set), rows[i].name), "%s", opk_set_name(set));
-		opk_set_free(set);
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, code == OPK_OK, "%s", errors_of(ctx));
+	ck_row(row, !strcmp(opk_set_name(set), row->name), "%s", opk_set_name(set));
 }
-END_TEST
 
-START_TEST(sets_not_found)
+static const struct {
+	struct here here;
+	const char *spec;
+	int code;
+	const char *wanted;
+} sets_not_found_rows[] = {
+	{ HERE, "memroy", OPK_EUSAGE, "no metric set 'memroy', did you mean memory?; 'offpeak" },
+	{ HERE, "speed-of-ligth", OPK_EUSAGE, "did you mean speed-of-light?" },
+	{ HERE, "Memory", OPK_EUSAGE, "did you mean memory?" },
+	{ HERE, "somethingelse", OPK_EUSAGE, "no metric set 'somethingelse'; 'offpeak sets'" },
+	{ HERE, "sm_throughput", OPK_EUSAGE,
+	  "no metric set 'sm_throughput', did you mean sm__throughput?; 'offpeak" },
+	{ HERE, "sm_cycles_active.avg", OPK_EUSAGE, ", did you mean sm__cycles_active.avg?;" },
+	{ HERE, "sm_eficiency", OPK_EUSAGE, ", did you mean sm_efficiency?;" },
+	{ HERE, "", OPK_EUSAGE, "no metric set ''" },
+	{ HERE, ",", OPK_EUSAGE, "',' names no metric" },
+	{ HERE, "none.yaml", OPK_EINPUT, "none.yaml: can't open" },
+	{ HERE, "none.yml", OPK_EINPUT, "none.yml: can't open" },
+	{ HERE, "no/ne", OPK_EINPUT, "no/ne: can't open" },
+};
+
+CTX_TEST_EACH(sets_not_found, sets_not_found_rows)
 {
-	static const struct {
-		struct here here;
-		const char *spec;
-		int code;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "memroy", OPK_EUSAGE,
-		  "no metric set 'memroy', did you mean memory?; 'offpeak" },
-		{ HERE, "speed-of-ligth", OPK_EUSAGE, "did you mean speed-of-light?" },
-		{ HERE, "Memory", OPK_EUSAGE, "did you mean memory?" },
-		{ HERE, "somethingelse", OPK_EUSAGE,
-		  "no metric set 'somethingelse'; 'offpeak sets'" },
-		{ HERE, "sm_throughput", OPK_EUSAGE,
-		  "no metric set 'sm_throughput', did you mean sm__throughput?; 'offpeak" },
-		{ HERE, "sm_cycles_active.avg", OPK_EUSAGE,
-		  ", did you mean sm__cycles_active.avg?;" },
-		{ HERE, "sm_eficiency", OPK_EUSAGE, ", did you mean sm_efficiency?;" },
-		{ HERE, "", OPK_EUSAGE, "no metric set ''" },
-		{ HERE, ",", OPK_EUSAGE, "',' names no metric" },
-		{ HERE, "none.yaml", OPK_EINPUT, "none.yaml: can't open" },
-		{ HERE, "none.yml", OPK_EINPUT, "none.yml: can't open" },
-		{ HERE, "no/ne", OPK_EINPUT, "no/ne: can't open" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_set *set = NULL;
+	int code = opk_set_find(&set, ctx, row->spec);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = NULL;
-		int code = opk_set_find(&set, ctx, rows[i].spec);
-
-		ck_row(&rows[i], code == rows[i].code && !set, "code %d", code);
-		ck_row(&rows[i], strstr(cause(ctx), rows[i].wanted), "got %s", cause(ctx));
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, code == row->code && !set, "code %d", code);
+	ck_row(row, strstr(cause(ctx), row->wanted), "got %s", cause(ctx));
 }
-END_TEST
 
 /* One metric set in the scratch folder. */
 static void write_set(const char *name)
@@ -235,20 +197,18 @@ static void write_set(const char *name)
 /* A context whose OFFPEAK_SETS is the scratch folder. */
 static struct opk_ctx *new_ctx_with_folder(void)
 {
-	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_env env = { .size = sizeof env, .sets = folder };
 	struct opk_ctx *ctx;
+	struct opk_ctx_options options = OPTIONS(options, .env = &env, .log = unexpected_log,
+	                                         .data_dir = TEST_DATA_DIR);
 
-	options.env = &env;
-	options.log = unexpected_log;
-	options.data_dir = TEST_DATA_DIR;
 	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
 	return ctx;
 }
 
-START_TEST(own_folder_comes_first)
+TEST(own_folder_comes_first)
 {
-	struct opk_ctx *ctx = new_ctx_with_folder();
+	freed(opk_ctx) *ctx = new_ctx_with_folder();
 	struct opk_set *set;
 
 	write_set("memory.yaml");
@@ -258,16 +218,14 @@ START_TEST(own_folder_comes_first)
 	ck_ok(ctx, opk_set_find(&set, ctx, "roofline"));
 	ck_assert_str_eq(opk_set_name(set), "roofline");
 	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What the list names can be found. */
-START_TEST(own_folder_with_yml)
+TEST(own_folder_with_yml)
 {
-	struct opk_ctx *ctx = new_ctx_with_folder();
+	freed(opk_ctx) *ctx = new_ctx_with_folder();
 	opk_autostrlist struct opk_strlist paths = { 0 };
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 
 	write_set("mine.yml");
 	write_set(".hidden.yaml");
@@ -277,10 +235,7 @@ START_TEST(own_folder_with_yml)
 	ck_assert_ptr_null(strstr(paths.items[1], folder));
 	ck_ok(ctx, opk_set_find(&set, ctx, "mine"));
 	ck_assert_str_eq(opk_set_name(set), "own");
-	opk_set_free(set);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- shipped sets ----------------------------------------------------------------------- */
 
@@ -298,7 +253,7 @@ static size_t shipped_files(void)
 
 static void check_shipped(struct opk_ctx *ctx, const char *path)
 {
-	struct opk_set *set = NULL, *found = NULL;
+	freed(opk_set) *set = NULL, *found = NULL;
 	char wanted[600];
 
 	ck_ok(ctx, opk_set_load(&set, ctx, path));
@@ -309,13 +264,10 @@ static void check_shipped(struct opk_ctx *ctx, const char *path)
 	ck_ok(ctx, opk_set_find(&found, ctx, opk_set_name(set)));
 	ck_assert_str_eq(opk_set_path(found), path);
 	ck_assert_uint_eq(opk_set_metric_count(found), opk_set_metric_count(set));
-	opk_set_free(found);
-	opk_set_free(set);
 }
 
-START_TEST(shipped_sets)
+CTX_TEST(shipped_sets)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autostrlist struct opk_strlist paths = { 0 };
 	char last[64] = "";
 
@@ -330,9 +282,7 @@ START_TEST(shipped_sets)
 		ck_assert_int_gt(strncmp(name, last, (size_t)length), 0);
 		snprintf(last, sizeof last, "%.*s", length, name);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- out of memory ---------------------------------------------------------------------- */
 
@@ -368,7 +318,7 @@ static int join_one(struct opk_set **out, struct opk_ctx *ctx)
 	return opk_set_join(out, ctx, to_join, 1);
 }
 
-START_TEST(sets_without_memory)
+TEST(sets_without_memory)
 {
 	static const struct {
 		struct here here;
@@ -377,13 +327,13 @@ START_TEST(sets_without_memory)
 		{ HERE, load_full }, { HERE, find_memory }, { HERE, find_names },
 		{ HERE, find_list }, { HERE, join_two },    { HERE, join_one },
 	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	struct opk_set *sets[] = { load(ctx, "good-minimal.yaml"), load(ctx, "good-json.yaml") };
 
 	to_join[0] = sets[0];
 	to_join[1] = sets[1];
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = NULL;
+		freed(opk_set) *set = NULL;
 		int code;
 
 		for (long n = 0;; n++) {
@@ -395,37 +345,14 @@ START_TEST(sets_without_memory)
 			ck_row(&rows[i], strstr(cause(ctx), "out of memory"), "%s", cause(ctx));
 		}
 		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
-		opk_set_free(set);
 	}
 	opk_set_free(sets[0]);
 	opk_set_free(sets[1]);
-	opk_ctx_free(ctx);
 }
-END_TEST
-
-START_TEST(list_without_memory)
-{
-	struct opk_ctx *ctx = new_ctx();
-	opk_autostrlist struct opk_strlist paths = { 0 };
-	int code;
-
-	for (long n = 0;; n++) {
-		opk_strlist_clear(&paths);
-		fail_allocation(n);
-		code = opk_set_paths(&paths, ctx);
-		if (!allocation_failed())
-			break;
-		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d", n, code);
-	}
-	ck_assert_int_eq(code, OPK_OK);
-	opk_ctx_free(ctx);
-}
-END_TEST
 
 /* The suggestion may be lost with the memory, the answer may not. */
-START_TEST(misspelt_without_memory)
+CTX_TEST(misspelt_without_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_set *set = NULL;
 	int code;
 
@@ -439,30 +366,6 @@ START_TEST(misspelt_without_memory)
 	}
 	ck_assert_int_eq(code, OPK_EUSAGE);
 	ck_assert_ptr_nonnull(strstr(cause(ctx), "did you mean memory?"));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("set");
-	TCase *tests = add_case(suite, "sets");
-
-	tcase_add_test(tests, sets_from_names);
-	tcase_add_test(tests, joined_sets);
-	tcase_add_test(tests, one_set_joined);
-	tcase_add_test(tests, sets_that_do_not_join);
-	tcase_add_test(tests, supported_chips);
-	tcase_add_test(tests, found_sets);
-	tcase_add_test(tests, sets_not_found);
-	tcase_add_test(tests, shipped_sets);
-	tests = add_case(suite, "folder");
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, own_folder_comes_first);
-	tcase_add_test(tests, own_folder_with_yml);
-	tests = add_case(suite, "memory");
-	tcase_add_test(tests, sets_without_memory);
-	tcase_add_test(tests, list_without_memory);
-	tcase_add_test(tests, misspelt_without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

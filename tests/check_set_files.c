@@ -58,8 +58,8 @@ static void add_errors(struct opk_buf *out, struct opk_ctx *ctx, const char *fil
 static void add_errors_on(struct opk_buf *out, struct opk_ctx *ctx, const char *file)
 {
 	char path[512];
-	struct opk_set *set = NULL;
-	struct opk_chips *chips = NULL;
+	freed(opk_set) *set = NULL;
+	freed(opk_chips) *chips = NULL;
 
 	snprintf(path, sizeof path, FILES "%s", file);
 	ck_code(ctx, opk_set_find_partly(&set, ctx, path), OPK_EINPUT);
@@ -71,12 +71,10 @@ static void add_errors_on(struct opk_buf *out, struct opk_ctx *ctx, const char *
 	opk_buf_add_text(out, "-- FA100\n");
 	if (opk_set_check_on(ctx, set, "fa100"))
 		add_messages(out, ctx);
-	opk_chips_free(chips);
-	opk_set_free(set);
 }
 
 /* Every word of every error; where that is not as it should be, the file has what it is. */
-START_TEST(bad_sets)
+TEST(bad_sets)
 {
 	struct opk_ctx *ctx = new_ctx(), *with_chips = fake_ctx();
 	opk_autostrlist struct opk_strlist names = { 0 };
@@ -96,7 +94,6 @@ START_TEST(bad_sets)
 	ck_golden("bad-sets.txt", told.data, told.size);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- good files ------------------------------------------------------------------------- */
 
@@ -136,47 +133,38 @@ static void check_good(const struct good *row, const struct opk_set *set, const 
 	ck_row(row, found && !strcmp(found, place), "%s", found);
 }
 
-START_TEST(good_sets)
+CTX_TEST(good_sets)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t i = 0; i < COUNT(good); i++) {
 		char path[512];
-		struct opk_set *set = NULL;
+		freed(opk_set) *set = NULL;
 		int code;
 
 		snprintf(path, sizeof path, FILES "%s", good[i].file);
 		code = opk_set_load(&set, ctx, path);
 		ck_row(&good[i], code == OPK_OK, "%s", errors_of(ctx));
 		check_good(&good[i], set, path);
-		opk_set_free(set);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* check_real_resolve.c checks what they mean. */
-START_TEST(all_good_sets_load)
+CTX_TEST(all_good_sets_load)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autostrlist struct opk_strlist names = { 0 };
 
 	list_files(&names, "good-");
 	ck_assert_uint_gt(names.count, COUNT(good));
 	for (size_t i = 0; i < names.count; i++) {
 		char path[600];
-		struct opk_set *set = NULL;
+		freed(opk_set) *set = NULL;
 
 		snprintf(path, sizeof path, FILES "%s", names.items[i]);
 		ck_ok(ctx, opk_set_load(&set, ctx, path));
-		opk_set_free(set);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A file that explains nothing helps nobody. */
-START_TEST(files_are_explained)
+TEST(files_are_explained)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
 
@@ -192,51 +180,41 @@ START_TEST(files_are_explained)
 		fclose(file);
 	}
 }
-END_TEST
 
 /* ---- other files ------------------------------------------------------------------------ */
 
-START_TEST(unreadable_sets)
+static const struct {
+	struct here here;
+	const char *file, *wanted;
+} unreadable_sets_rows[] = {
+	{ HERE, "/nowhere/set.yaml", "/nowhere/set.yaml: can't open: No such file or directory" },
+	{ HERE, "/dev/null", "/dev/null: not a regular file" },
+	{ HERE, "/tmp", "/tmp: is a folder" },
+	{ HERE, TEST_SOURCE_DIR "/../data/recordings/gh100-simple.opk",
+	  TEST_SOURCE_DIR
+	  "/../data/recordings/gh100-simple.opk: is an .opk file, not the YAML of a metric set" },
+};
+
+CTX_TEST_EACH(unreadable_sets, unreadable_sets_rows)
 {
-	static const struct {
-		struct here here;
-		const char *file, *wanted;
-	} rows[] = {
-		{ HERE, "/nowhere/set.yaml",
-		  "/nowhere/set.yaml: can't open: No such file or directory" },
-		{ HERE, "/dev/null", "/dev/null: not a regular file" },
-		{ HERE, "/tmp", "/tmp: is a folder" },
-		{ HERE, TEST_SOURCE_DIR "/../data/recordings/gh100-simple.opk",
-		  TEST_SOURCE_DIR
-		  "/../data/recordings/gh100-simple.opk: is an .opk file, not the YAML of a metric set" },
-	};
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_set *set = NULL;
+	int code = opk_set_load(&set, ctx, row->file);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		int code = opk_set_load(&set, ctx, rows[i].file);
-
-		ck_row(&rows[i], code == OPK_EINPUT && !set, "code %d", code);
-		ck_row(&rows[i], !strcmp(cause(ctx), rows[i].wanted), "got %s", cause(ctx));
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, code == OPK_EINPUT && !set, "code %d", code);
+	ck_row(row, !strcmp(cause(ctx), row->wanted), "got %s", cause(ctx));
 }
-END_TEST
 
-START_TEST(no_folder_of_sets)
+TEST(no_folder_of_sets)
 {
-	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_ctx_options options = OPTIONS(options, .data_dir = "/nowhere");
 	struct opk_set *set = NULL;
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
 
-	options.data_dir = "/nowhere";
 	ck_assert_int_eq(opk_ctx_new(&ctx, &options), OPK_OK);
 	ck_code(ctx, opk_set_find(&set, ctx, "roofline"), OPK_EUSAGE);
 	ck_assert_ptr_nonnull(strstr(cause(ctx), "no shipped sets were found"));
 	ck_assert_ptr_nonnull(strstr(cause(ctx), "none in /nowhere/sets;"));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A set of `count` metrics, filled up with a comment to `size` bytes. */
 static void write_large(size_t count, size_t size)
@@ -252,33 +230,26 @@ static void write_large(size_t count, size_t size)
 	put_file("large.yaml", buf.data, buf.size);
 }
 
-START_TEST(large_sets)
+static const struct {
+	struct here here;
+	size_t count, size;
+	const char *wanted; /* NULL: good */
+} large_sets_rows[] = {
+	{ HERE, 5, 1 << 20, NULL },
+	{ HERE, 5, (1 << 20) + 1, "more than 1048576 bytes" },
+	{ HERE, 10001, 0, "large.yaml:3:1: more than 10000 metrics" },
+};
+
+CTX_TEST_EACH(large_sets, large_sets_rows)
 {
-	static const struct {
-		struct here here;
-		size_t count, size;
-		const char *wanted; /* NULL: good */
-	} rows[] = {
-		{ HERE, 5, 1 << 20, NULL },
-		{ HERE, 5, (1 << 20) + 1, "more than 1048576 bytes" },
-		{ HERE, 10001, 0, "large.yaml:3:1: more than 10000 metrics" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_set) *set = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = NULL;
-		int code;
-
-		write_large(rows[i].count, rows[i].size);
-		code = opk_set_load(&set, ctx, in_folder("large.yaml"));
-		ck_row(&rows[i], code == (rows[i].wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
-		ck_row(&rows[i], !rows[i].wanted || strstr(cause(ctx), rows[i].wanted), "got %s",
-		       cause(ctx));
-		opk_set_free(set);
-	}
-	opk_ctx_free(ctx);
+	write_large(row->count, row->size);
+	code = opk_set_load(&set, ctx, in_folder("large.yaml"));
+	ck_row(row, code == (row->wanted ? OPK_EINPUT : OPK_OK), "code %d", code);
+	ck_row(row, !row->wanted || strstr(cause(ctx), row->wanted), "got %s", cause(ctx));
 }
-END_TEST
 
 /* So many lines after "name: x" and a beginning. */
 static void write_lines(const char *beginning, const char *line, int count)
@@ -294,81 +265,67 @@ static void write_lines(const char *beginning, const char *line, int count)
 	put_file("lines.yaml", buf.data, buf.size);
 }
 
-START_TEST(bounds)
+static const struct {
+	struct here here;
+	const char *beginning, *line;
+	int most;
+	const char *wanted;
+} bounds_rows[] = {
+	{ HERE, "metrics:", "- a__#*", 500, "lines.yaml:503:3: more than 500 patterns" },
+	{ HERE, "metrics:", "- /a__#/", 500, "lines.yaml:503:3: more than 500 patterns" },
+	{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b.sum#]}", 1000,
+	  "lines.yaml:1004:3: more than 1000 changes" },
+	{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b*#]}", 500,
+	  "lines.yaml:504:24: more than 500 patterns" },
+	{ HERE, "metrics: [a__b.sum]\nparameters:", "  p#: 1", 10000,
+	  "lines.yaml:10004:3: more than 10000 keys" },
+	{ HERE, "derived:", "  d#: a__b.sum", 10000, "lines.yaml:10003:3: more than 10000 keys" },
+};
+
+CTX_TEST_EACH(bounds, bounds_rows)
 {
-	static const struct {
-		struct here here;
-		const char *beginning, *line;
-		int most;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, "metrics:", "- a__#*", 500, "lines.yaml:503:3: more than 500 patterns" },
-		{ HERE, "metrics:", "- /a__#/", 500, "lines.yaml:503:3: more than 500 patterns" },
-		{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b.sum#]}", 1000,
-		  "lines.yaml:1004:3: more than 1000 changes" },
-		{ HERE, "metrics: [a__b.sum]\nchanges:", "- {for: [pm], remove: [a__b*#]}", 500,
-		  "lines.yaml:504:24: more than 500 patterns" },
-		{ HERE, "metrics: [a__b.sum]\nparameters:", "  p#: 1", 10000,
-		  "lines.yaml:10004:3: more than 10000 keys" },
-		{ HERE, "derived:", "  d#: a__b.sum", 10000,
-		  "lines.yaml:10003:3: more than 10000 keys" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_set *set = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = NULL;
-		int code;
-
-		write_lines(rows[i].beginning, rows[i].line, rows[i].most);
-		code = opk_set_load(&set, ctx, in_folder("lines.yaml"));
-		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
-		opk_set_free(opk_take(set));
-		write_lines(rows[i].beginning, rows[i].line, rows[i].most + 1);
-		code = opk_set_load(&set, ctx, in_folder("lines.yaml"));
-		ck_row(&rows[i], code == OPK_EINPUT, "code %d", code);
-		ck_row(&rows[i], strstr(cause(ctx), rows[i].wanted), "got %s", cause(ctx));
-	}
-	opk_ctx_free(ctx);
+	write_lines(row->beginning, row->line, row->most);
+	code = opk_set_load(&set, ctx, in_folder("lines.yaml"));
+	ck_row(row, code == OPK_OK, "%s", errors_of(ctx));
+	opk_set_free(opk_take(set));
+	write_lines(row->beginning, row->line, row->most + 1);
+	code = opk_set_load(&set, ctx, in_folder("lines.yaml"));
+	ck_row(row, code == OPK_EINPUT, "code %d", code);
+	ck_row(row, strstr(cause(ctx), row->wanted), "got %s", cause(ctx));
 }
-END_TEST
 
 /* ---- text without a file ----------------------------------------------------------------- */
 
-START_TEST(sets_of_text)
+static const struct {
+	struct here here;
+	const char *text, *name;
+	const char *wanted; /* the metrics; or what the error begins with */
+} sets_of_text_rows[] = {
+	{ HERE, "name: a\nmetrics: [a__b.sum]\n", NULL, "a__b.sum " },
+	{ HERE, "{\"name\": \"a\", \"metrics\": [\"a__b.sum\"]}", NULL, "a__b.sum " },
+	{ HERE, "metrics: [a__b.sum]\n", NULL, "<text>:1:1: " },
+	{ HERE, "name: a\nmetrcs: [a__b.sum]\n", "cell 1", "cell 1:2:1: unknown key" },
+	{ HERE, "name: a\ninclude: [./set.yaml]\n", NULL,
+	  "<text>:2:11: './set.yaml' is relative to a file" },
+	{ HERE, "name: a\ninclude: [nothing]\n", NULL, "<text>:2:11: no metric set" },
+};
+
+CTX_TEST_EACH(sets_of_text, sets_of_text_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *name;
-		const char *wanted; /* the metrics; or what the error begins with */
-	} rows[] = {
-		{ HERE, "name: a\nmetrics: [a__b.sum]\n", NULL, "a__b.sum " },
-		{ HERE, "{\"name\": \"a\", \"metrics\": [\"a__b.sum\"]}", NULL, "a__b.sum " },
-		{ HERE, "metrics: [a__b.sum]\n", NULL, "<text>:1:1: " },
-		{ HERE, "name: a\nmetrcs: [a__b.sum]\n", "cell 1", "cell 1:2:1: unknown key" },
-		{ HERE, "name: a\ninclude: [./set.yaml]\n", NULL,
-		  "<text>:2:11: './set.yaml' is relative to a file" },
-		{ HERE, "name: a\ninclude: [nothing]\n", NULL, "<text>:2:11: no metric set" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_set) *set = NULL;
+	int code = opk_set_parse(&set, ctx, row->text, strlen(row->text), row->name);
+	const char *got = code ? errors_of(ctx) : metrics_of(set);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set *set = NULL;
-		int code = opk_set_parse(&set, ctx, rows[i].text, strlen(rows[i].text),
-		                         rows[i].name);
-		const char *got = code ? errors_of(ctx) : metrics_of(set);
-
-		ck_row(&rows[i], strstr(got, rows[i].wanted), "got %s", got);
-		ck_assert(!set || !*opk_set_path(set));
-		opk_set_free(set);
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, strstr(got, row->wanted), "got %s", got);
+	ck_assert(!set || !*opk_set_path(set));
 }
-END_TEST
 
 /* It may include a file by its whole path, of which errors show nothing. */
-START_TEST(text_that_includes)
+CTX_TEST(text_that_includes)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autofree char *text = opk_printf("name: a\ninclude: [%s]\nmetrics: [c__d.sum]\n",
 	                                     in_folder("set.yaml"));
 	struct opk_set *set = NULL;
@@ -381,13 +338,10 @@ START_TEST(text_that_includes)
 	put_file("set.yaml", "root:x:0:0\n", 11);
 	ck_code(ctx, opk_set_parse(&set, ctx, text, strlen(text), NULL), OPK_EINPUT);
 	ck_assert_ptr_null(strstr(errors_of(ctx), "root:x"));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(text_too_large)
+CTX_TEST(text_too_large)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autofree char *text = opk_alloc(2 << 20);
 	struct opk_set *set = NULL;
 
@@ -395,26 +349,6 @@ START_TEST(text_too_large)
 	memset(text, ' ', 2 << 20);
 	ck_code(ctx, opk_set_parse(&set, ctx, text, 2 << 20, NULL), OPK_EINPUT);
 	ck_assert_ptr_nonnull(strstr(cause(ctx), "too large"));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("set files");
-	TCase *tests = add_case(suite, "files");
-
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, bad_sets);
-	tcase_add_test(tests, good_sets);
-	tcase_add_test(tests, all_good_sets_load);
-	tcase_add_test(tests, files_are_explained);
-	tcase_add_test(tests, unreadable_sets);
-	tcase_add_test(tests, no_folder_of_sets);
-	tcase_add_test(tests, large_sets);
-	tcase_add_test(tests, bounds);
-	tcase_add_test(tests, sets_of_text);
-	tcase_add_test(tests, text_that_includes);
-	tcase_add_test(tests, text_too_large);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -26,7 +26,7 @@ static int parse(struct opk_yaml **out, struct opk_ctx *ctx, const void *text, s
 }
 
 /* What is written is read back to the same, but for bytes that are no UTF-8. */
-START_TEST(yaml_comes_back)
+CTX_TEST(yaml_comes_back)
 {
 	static const char *const texts[] = {
 		"",
@@ -93,12 +93,11 @@ START_TEST(yaml_comes_back)
 		"characters as it goes on.",
 		"averylongwordwhichhasmorethanahundredcharactersandcannotbefoldedanywhereforithasnoblanksanywhereatallno",
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		opk_autobuf struct opk_buf buf = { 0 };
 		opk_autostrlist struct opk_strlist list = { 0 };
-		struct opk_yaml *root = NULL;
+		freed(opk_yaml) *root = NULL;
 
 		ck_assert(opk_strlist_add(&list, texts[i]) && opk_strlist_add(&list, "x"));
 		opk_yaml_put_prose(&buf, 0, "prose", texts[i]);
@@ -119,13 +118,10 @@ START_TEST(yaml_comes_back)
 		ck_assert_str_eq(root->items[3].items[0].text, texts[i]);
 		ck_assert_str_eq(root->items[5].items[0].text, texts[i]);
 		ck_assert_str_eq(root->items[7].items[1].text, texts[i]);
-		opk_yaml_free(root);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(yaml_of_other_bytes)
+TEST(yaml_of_other_bytes)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
 
@@ -136,7 +132,6 @@ START_TEST(yaml_of_other_bytes)
 	opk_buf_add(&buf, "", 1);
 	ck_assert_str_eq((char *)buf.data, "\"a\\ufffd\\ufffdb\"# a   b");
 }
-END_TEST
 
 /* ---- sets ------------------------------------------------------------------------------- */
 
@@ -171,10 +166,8 @@ static const struct bad {
 	{ HERE, "bad-value.section", "3:8: a value is needed after Order:" },
 };
 
-START_TEST(bad_files)
+CTX_TEST(bad_files)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct opk_set_import *import = NULL;
 		char path[600], wanted[300];
@@ -186,9 +179,7 @@ START_TEST(bad_files)
 		ck_row(&bad[i], code == OPK_EINPUT && !import, "code %d", code);
 		ck_row(&bad[i], !strcmp(cause(ctx), wanted), "got %s", cause(ctx));
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct good {
 	struct here here;
@@ -206,9 +197,9 @@ static const struct good {
 static void check_golden(const struct good *row, const struct opk_imported_set *set,
                          const char *file)
 {
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	opk_autofree void *text = NULL;
-	struct opk_set *read = NULL;
+	freed(opk_set) *read = NULL;
 	char path[600];
 	size_t size;
 
@@ -219,17 +210,13 @@ static void check_golden(const struct good *row, const struct opk_imported_set *
 	ck_row(row, opk_set_load(&read, ctx, path) == OPK_OK, "%s", errors_of(ctx));
 	ck_row(row, !strcmp(opk_set_name(read), set->name), "named %s", opk_set_name(read));
 	ck_row(row, opk_set_profiler(read) == set->profiler, "profiler %d", opk_set_profiler(read));
-	opk_set_free(read);
-	opk_ctx_free(ctx);
 }
 
-START_TEST(good_files)
+CTX_TEST(good_files)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t i = 0; i < COUNT(good); i++) {
 		opk_autofree char *copy = opk_strdup(good[i].sets);
-		struct opk_set_import *import = NULL;
+		freed(opk_set_import) *import = NULL;
 		char path[600], *rest = copy;
 		size_t count = 0;
 		int code;
@@ -245,12 +232,9 @@ START_TEST(good_files)
 		       count);
 		ck_row(&good[i], opk_set_import_get(import, 0)->left_out_count == good[i].left_out,
 		       "%zu left out", opk_set_import_get(import, 0)->left_out_count);
-		opk_set_import_free(import);
 	}
 	opk_set_import_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static bool in_tables(const char *file)
 {
@@ -264,7 +248,7 @@ static bool in_tables(const char *file)
 }
 
 /* A file that no table names tests nothing, and one that explains nothing helps nobody. */
-START_TEST(files_are_listed_and_explained)
+TEST(files_are_listed_and_explained)
 {
 	DIR *dir = opendir(SECTIONS);
 
@@ -283,13 +267,11 @@ START_TEST(files_are_listed_and_explained)
 	}
 	closedir(dir);
 }
-END_TEST
 
-START_TEST(import_without_memory)
+CTX_TEST(import_without_memory)
 {
 	static const char *const files[] = { SECTIONS "kernel.section", SECTIONS "sampling.section",
 		                             SECTIONS "names.txt" };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(files); i++)
 		for (long n = 0;; n++) {
@@ -306,9 +288,7 @@ START_TEST(import_without_memory)
 			if (!failed)
 				break;
 		}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What a text, put into a file, is refused for. */
 static const char *refusal(struct opk_ctx *ctx, const char *file, const struct opk_buf *text,
@@ -324,11 +304,10 @@ static const char *refusal(struct opk_ctx *ctx, const char *file, const struct o
 	return colon ? colon : cause(ctx);
 }
 
-START_TEST(limits_of_files)
+CTX_TEST(limits_of_files)
 {
 	opk_autobuf struct opk_buf many = { 0 }, often = { 0 }, large = { 0 }, none = { 0 },
 				   defined = { 0 };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < 10001; i++)
 		opk_buf_add_printf(&many, "a__%zu.sum\n", i);
@@ -349,16 +328,13 @@ START_TEST(limits_of_files)
 	opk_buf_add_text(&defined, "}");
 	ck_assert_str_eq(refusal(ctx, "x", &defined, OPK_EINPUT),
 	                 "more than 1000 definitions of metrics");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* As many as there may be, in time: to look each up among all others takes some seconds. */
-START_TEST(many_names)
+CTX_TEST(many_names)
 {
 	opk_autobuf struct opk_buf text = { 0 };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_set_import *import = NULL;
+	freed(opk_set_import) *import = NULL;
 	clock_t before;
 
 	for (size_t i = 0; i < 10000; i++)
@@ -371,74 +347,60 @@ START_TEST(many_names)
 	ck_assert_int_lt(clock() - before, 2 * CLOCKS_PER_SEC);
 	ck_assert_uint_eq(opk_set_import_get(import, 0)->metric_count, 10000);
 	ck_assert_uint_eq(opk_set_import_get(import, 0)->left_out_count, 40000);
-	opk_set_import_free(import);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *text, *wanted;
+	bool bad;
+} lists_rows[] = {
+	{ HERE,
+	  "\xef\xbb\xbf"
+	  "dram__bytes.sum\n",
+	  "  - dram__bytes.sum\n", false },
+	{ HERE,
+	  "\xef\xbb\xbf"
+	  "dram__bytes;sum\n",
+	  "x.txt:1:1: 'dram__bytes;sum' is no metric name", true },
+	/* Lists of Nsight Compute's own are left out, as in sections. */
+	{ HERE, "a__b.sum\ngroup:foo\n",
+	  "# lists of metrics that Nsight Compute has built in:\n#     group:foo\n", false },
+	{ HERE, "a__b.sum\ngroup:smsp__pcsamp_warp\n", "#     group:smsp__pcsamp_warp\n", false },
+	{ HERE, "regex:^a|b$", "  - '/.*(^a|b$).*/'\n", false },
+	{ HERE, "regex:^(a|b)$", "  - '/^(a|b)$/'\n", false },
+	{ HERE, "regex:[)]|x", "  - '/.*([)]|x).*/'\n", false },
+	/* What the set could not have. */
+	{ HERE, "a__b.sum\nregex:dram__(",
+	  "x.txt:2:1: regular expression /dram__(/: Unmatched ( or \\(", true },
+	{ HERE, "regex:)(|", "x.txt:1:1: regular expression /)(|/: a ')' closes nothing", true },
+	{ HERE, "regex:(a)\\1", "x.txt:1:1: back-references are not allowed in regular expressions",
+	  true },
+	{ HERE, "regex:a$", "  - '/.*(a$).*/'\n", false },
+	{ HERE, "regex:${x}", "x.txt:1:1: '${' stands for a parameter in sets", true },
+	{ HERE, "a__b.sum\n a:b", "x.txt:2:2: 'a:b' is no metric name", true },
+	{ HERE, "# \xe2\x80\xa8 \xc3\xa9\nb__c.sum # \xc3\xa9\n, a:b",
+	  "x.txt:4:3: 'a:b' is no metric name", true },
+};
 
 /* Pieces of lists, and what is in the set that they become; of a bad one the error. */
-START_TEST(lists)
+CTX_TEST_EACH(lists, lists_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *wanted;
-		bool bad;
-	} rows[] = {
-		{ HERE,
-		  "\xef\xbb\xbf"
-		  "dram__bytes.sum\n",
-		  "  - dram__bytes.sum\n", false },
-		{ HERE,
-		  "\xef\xbb\xbf"
-		  "dram__bytes;sum\n",
-		  "x.txt:1:1: 'dram__bytes;sum' is no metric name", true },
-		/* Lists of Nsight Compute's own are left out, as in sections. */
-		{ HERE, "a__b.sum\ngroup:foo\n",
-		  "# lists of metrics that Nsight Compute has built in:\n#     group:foo\n",
-		  false },
-		{ HERE, "a__b.sum\ngroup:smsp__pcsamp_warp\n", "#     group:smsp__pcsamp_warp\n",
-		  false },
-		{ HERE, "regex:^a|b$", "  - '/.*(^a|b$).*/'\n", false },
-		{ HERE, "regex:^(a|b)$", "  - '/^(a|b)$/'\n", false },
-		{ HERE, "regex:[)]|x", "  - '/.*([)]|x).*/'\n", false },
-		/* What the set could not have. */
-		{ HERE, "a__b.sum\nregex:dram__(",
-		  "x.txt:2:1: regular expression /dram__(/: Unmatched ( or \\(", true },
-		{ HERE, "regex:)(|", "x.txt:1:1: regular expression /)(|/: a ')' closes nothing",
-		  true },
-		{ HERE, "regex:(a)\\1",
-		  "x.txt:1:1: back-references are not allowed in regular expressions", true },
-		{ HERE, "regex:a$", "  - '/.*(a$).*/'\n", false },
-		{ HERE, "regex:${x}", "x.txt:1:1: '${' stands for a parameter in sets", true },
-		{ HERE, "a__b.sum\n a:b", "x.txt:2:2: 'a:b' is no metric name", true },
-		{ HERE, "# \xe2\x80\xa8 \xc3\xa9\nb__c.sum # \xc3\xa9\n, a:b",
-		  "x.txt:4:3: 'a:b' is no metric name", true },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_set_import) *import = NULL;
+	const char *got;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_set_import *import = NULL;
-		const char *got;
-		int code;
-
-		put_file("x.txt", rows[i].text, strlen(rows[i].text));
-		code = opk_set_import_new(&import, ctx, in_folder("x.txt"));
-		ck_row(&rows[i], code == (rows[i].bad ? OPK_EINPUT : OPK_OK), "%d: %s", code,
-		       errors_of(ctx));
-		got = code ? strstr(cause(ctx), "x.txt:") : opk_set_import_get(import, 0)->yaml;
-		ck_row(&rows[i], strstr(got, rows[i].wanted), "got %s", got);
-		opk_set_import_free(import);
-	}
-	opk_ctx_free(ctx);
+	put_file("x.txt", row->text, strlen(row->text));
+	code = opk_set_import_new(&import, ctx, in_folder("x.txt"));
+	ck_row(row, code == (row->bad ? OPK_EINPUT : OPK_OK), "%d: %s", code, errors_of(ctx));
+	got = code ? strstr(cause(ctx), "x.txt:") : opk_set_import_get(import, 0)->yaml;
+	ck_row(row, strstr(got, row->wanted), "got %s", got);
 }
-END_TEST
 
 /* A chip with more passes than there are sets. */
-START_TEST(many_passes)
+CTX_TEST(many_passes)
 {
 	opk_autobuf struct opk_buf text = { 0 };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_set_import *import = NULL;
+	freed(opk_set_import) *import = NULL;
 
 	opk_buf_add_text(&text, "Identifier: 'x'");
 	for (size_t i = 0; i < 400; i++)
@@ -450,27 +412,6 @@ START_TEST(many_passes)
 	ck_assert_uint_eq(opk_set_import_count(import), 16);
 	ck_assert_uint_eq(opk_set_import_get(import, 0)->left_out_count, 384);
 	ck_assert_str_eq(opk_set_import_get(import, 15)->name, "x-pm16");
-	opk_set_import_free(import);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("set import");
-	TCase *tests = add_case(suite, "yaml");
-
-	tcase_add_test(tests, yaml_comes_back);
-	tcase_add_test(tests, yaml_of_other_bytes);
-	tests = add_case(suite, "files");
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, bad_files);
-	tcase_add_test(tests, good_files);
-	tcase_add_test(tests, files_are_listed_and_explained);
-	tcase_add_test(tests, import_without_memory);
-	tcase_add_test(tests, limits_of_files);
-	tcase_add_test(tests, lists);
-	tcase_add_test(tests, many_names);
-	tcase_add_test(tests, many_passes);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -114,9 +114,8 @@ static bool may_lack(const struct opk_chip *chip)
 
 static int plan_on(struct opk_plan **out, const struct opk_set *set, const struct opk_chip *chip)
 {
-	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan_options options = OPTIONS(options, .chip = chip->name);
 
-	options.chip = chip->name;
 	options.effort = -1; /* a shorter plan is not the point here */
 	return opk_plan_new(out, ctx, set, &options);
 }
@@ -150,7 +149,7 @@ static bool plans(const struct opk_set *set, const struct opk_chip *chip)
 	return false;
 }
 
-START_TEST(plan_everywhere)
+TEST(plan_everywhere)
 {
 	size_t planned = 0, failed = 0;
 
@@ -179,9 +178,8 @@ START_TEST(plan_everywhere)
 	ck_assert_uint_gt(planned, is_long() ? 400 : 50);
 	ck_assert_msg(!failed, "%zu of %zu plans failed, see above", failed, planned);
 }
-END_TEST
 
-START_TEST(metrics_are_unique)
+TEST(metrics_are_unique)
 {
 	for (size_t i = 0; i < set_count; i++) {
 		const struct opk_set *set = sets[i];
@@ -197,14 +195,13 @@ START_TEST(metrics_are_unique)
 		}
 	}
 }
-END_TEST
 
 /* A set is known by its file's name. */
-START_TEST(names_match_files)
+TEST(names_match_files)
 {
 	for (size_t i = 0; i < set_count; i++) {
 		const struct opk_set *set = sets[i];
-		struct opk_set *found;
+		freed(opk_set) *found = NULL;
 		char file[256];
 
 		snprintf(file, sizeof file, "/%s.yaml", opk_set_name(set));
@@ -212,10 +209,8 @@ START_TEST(names_match_files)
 		              paths.items[i]);
 		ck_ok(ctx, opk_set_find(&found, ctx, opk_set_name(set)));
 		ck_assert_uint_eq(opk_set_metric_count(found), opk_set_metric_count(set));
-		opk_set_free(found);
 	}
 }
-END_TEST
 
 /* Whether the set supports the chip, or one of the architecture. */
 static bool is_supported(const struct opk_set *set, const char *word)
@@ -240,7 +235,7 @@ static bool is_later(const char *name)
 	return false;
 }
 
-START_TEST(chips_are_known)
+TEST(chips_are_known)
 {
 	if (version != CUPTI_13_0)
 		return;
@@ -259,9 +254,8 @@ START_TEST(chips_are_known)
 		}
 	}
 }
-END_TEST
 
-START_TEST(every_chip_is_covered)
+TEST(every_chip_is_covered)
 {
 	for (size_t c = 0; c < opk_chips_count(chips); c++) {
 		const struct opk_chip *chip = opk_chips_get(chips, c);
@@ -272,26 +266,11 @@ START_TEST(every_chip_is_covered)
 		ck_assert_msg(covered, "no set for %s", chip->name);
 	}
 }
-END_TEST
 
-int main(void)
+/* Thousands of plans, of code that other tests run: the plain build makes them. */
+static bool can_plan(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-	/* Thousands of plans, of code that other tests run: the plain build makes them. */
-	return 77;
-#endif
-	Suite *suite = suite_create("sets");
-	TCase *tests = tcase_create("sets");
-
-	if (!have_cupti())
-		return 77;
-	tcase_add_unchecked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, plan_everywhere);
-	tcase_add_test(tests, metrics_are_unique);
-	tcase_add_test(tests, names_match_files);
-	tcase_add_test(tests, chips_are_known);
-	tcase_add_test(tests, every_chip_is_covered);
-	tcase_set_timeout(tests, 600);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return is_plain_build() && have_cupti();
 }
+
+SUITE(.once = set_up, .finally = tear_down, .needs = can_plan, .seconds = 600);

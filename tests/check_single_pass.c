@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Single-pass sets: over the fake, and with NVIDIA's own libraries. */
 #include "adapters/nv/nv.h"
-#include "allocation.h"
 #include "chip/chip.h"
 #include "plan/door.h"
 #include "plan/plan.h"
@@ -76,7 +75,7 @@ static const char wanted[] = "# ours\n"
 	"offpeak-range range offpeak: fake__throughput.avg.pct_of_peak_sustained_elapsed "         \
 	"fake__c.sum - fake__b.sum"
 
-START_TEST(of_cupti)
+TEST(of_cupti)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 
@@ -85,10 +84,9 @@ START_TEST(of_cupti)
 		"Triage pm cupti: fake__a.sum fake__c.sum - fake__listed.sum fake__b.sum; " OUR_RANGE_SET);
 	free_ctx(ctx);
 }
-END_TEST
 
 /* What the library may know by the set's name alone is asked with it. */
-START_TEST(hosts_know_the_set)
+TEST(hosts_know_the_set)
 {
 	struct opk_ctx *ctx = ctx_with("");
 
@@ -99,10 +97,9 @@ START_TEST(hosts_know_the_set)
 	ck_assert_uint_eq(fake.hosts_of_sets, 8);
 	free_ctx(ctx);
 }
-END_TEST
 
 /* Planning asks everything with it, too, and the plan keeps it for who evaluates. */
-START_TEST(plans_know_the_set)
+TEST(plans_know_the_set)
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = ctx_with("");
@@ -125,7 +122,6 @@ START_TEST(plans_know_the_set)
 	opk_set_free(set);
 	free_ctx(ctx);
 }
-END_TEST
 
 static void keep_note(void *data, const char *message)
 {
@@ -133,7 +129,7 @@ static void keep_note(void *data, const char *message)
 }
 
 /* One that CUPTI can't use is left out with a note; another one serves. */
-START_TEST(unusable_sets)
+TEST(unusable_sets)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 	char note[400] = "";
@@ -152,9 +148,8 @@ START_TEST(unusable_sets)
 	ck_assert_str_eq(note, "");
 	free_ctx(ctx);
 }
-END_TEST
 
-START_TEST(of_names)
+TEST(of_names)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 
@@ -164,9 +159,8 @@ START_TEST(of_names)
 	           "Other pm emulated: - U.Other.fake__z.sum; " OUR_RANGE_SET);
 	free_ctx(ctx);
 }
-END_TEST
 
-START_TEST(of_ours)
+TEST(of_ours)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 
@@ -177,9 +171,8 @@ START_TEST(of_ours)
 	check_sets(ctx, "FC100", "");
 	free_ctx(ctx);
 }
-END_TEST
 
-START_TEST(before_13_2)
+TEST(before_13_2)
 {
 	struct nv_table table = fake_table();
 	struct opk_ctx *ctx;
@@ -192,76 +185,68 @@ START_TEST(before_13_2)
 	check_sets(ctx, "FA100", "offpeak-pm pm offpeak: fake__b.sum -");
 	free_ctx(ctx);
 }
-END_TEST
 
-START_TEST(bad_lists)
+static const struct {
+	struct here here;
+	const char *text, *error;
+} bad_lists_rows[] = {
+	{ HERE, "pm\n", "/single_pass.tsv:1: not a profiler and a metric" },
+	{ HERE, "pm\tfake__a.sum\nrange\t\n", "/single_pass.tsv:2: not a profiler" },
+	{ HERE, "# x\nrage\tfake__a.sum\n", "/single_pass.tsv:2: not a profiler" },
+};
+
+TEST_EACH(bad_lists, bad_lists_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *error;
-	} rows[] = {
-		{ HERE, "pm\n", "/single_pass.tsv:1: not a profiler and a metric" },
-		{ HERE, "pm\tfake__a.sum\nrange\t\n", "/single_pass.tsv:2: not a profiler" },
-		{ HERE, "# x\nrage\tfake__a.sum\n", "/single_pass.tsv:2: not a profiler" },
-	};
+	struct opk_ctx *ctx = ctx_with(row->text);
+	struct opk_single_pass_sets *sets = NULL;
+	int code = opk_single_pass_sets_new(&sets, ctx, "FA100");
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = ctx_with(rows[i].text);
-		struct opk_single_pass_sets *sets = NULL;
-		int code = opk_single_pass_sets_new(&sets, ctx, "FA100");
-
-		ck_row(&rows[i], code == OPK_EINPUT && !sets, "%d", code);
-		ck_row(&rows[i], told(ctx, rows[i].error), "%s", errors_of(ctx));
-		free_ctx(ctx);
-	}
+	ck_row(row, code == OPK_EINPUT && !sets, "%d", code);
+	ck_row(row, told(ctx, row->error), "%s", errors_of(ctx));
+	free_ctx(ctx);
 }
-END_TEST
 
-START_TEST(unknown_chip)
+TEST(unknown_chip)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 	struct opk_single_pass_sets *sets;
 
-	ck_code(ctx, opk_single_pass_sets_new(&sets, ctx, "FA10"), OPK_EUSAGE);
-	ck_assert(told(ctx, "did you mean FA100?"));
+	ck_fails(ctx, opk_single_pass_sets_new(&sets, ctx, "FA10"), OPK_EUSAGE,
+	         "did you mean FA100?");
 	free_ctx(ctx);
 }
-END_TEST
 
-START_TEST(calls_fail)
+static const struct {
+	struct here here;
+	enum fake_call call;
+	const char *name;
+	unsigned from;
+	int code;
+} calls_fail_rows[] = {
+	{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 0, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostInitialize), 0, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostInitialize), 5, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostGetSinglePassSets), 0, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostGetMetricsInSinglePassSet), 0, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostGetMetricProperties), 2, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostGetConfigImage), 0, OPK_EFAILED },
+	{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 0, OPK_EFAILED },
+};
+
+TEST_EACH(calls_fail, calls_fail_rows)
 {
-	static const struct {
-		struct here here;
-		enum fake_call call;
-		const char *name;
-		unsigned from;
-		int code;
-	} rows[] = {
-		{ HERE, CALL(cuptiProfilerHostGetSupportedChips), 0, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostInitialize), 0, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostInitialize), 5, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostGetSinglePassSets), 0, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostGetMetricsInSinglePassSet), 0, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostGetMetricProperties), 2, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostGetConfigImage), 0, OPK_EFAILED },
-		{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 0, OPK_EFAILED },
-	};
+	struct opk_ctx *ctx = ctx_with(wanted);
+	struct opk_single_pass_sets *sets = NULL;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = ctx_with(wanted);
-		struct opk_single_pass_sets *sets = NULL;
-		int code;
-
-		fake.status[rows[i].call] = 999;
-		fake.from[rows[i].call] = rows[i].from;
-		code = opk_single_pass_sets_new(&sets, ctx, "FA100");
-		ck_row(&rows[i], code == rows[i].code && !sets, "%d", code);
-		ck_row(&rows[i], told(ctx, rows[i].name), "%s", errors_of(ctx));
-		ck_assert_int_eq(fake.hosts, 0);
-		free_ctx(ctx);
-	}
+	fake.status[row->call] = 999;
+	fake.from[row->call] = row->from;
+	code = opk_single_pass_sets_new(&sets, ctx, "FA100");
+	ck_row(row, code == row->code && !sets, "%d", code);
+	ck_row(row, told(ctx, row->name), "%s", errors_of(ctx));
+	ck_assert_int_eq(fake.hosts, 0);
+	free_ctx(ctx);
 }
-END_TEST
 
 /* The file in the folder that has this ending. */
 static const char *cached_file(const char *ending)
@@ -278,7 +263,7 @@ static const char *cached_file(const char *ending)
 }
 
 /* A second query asks CUPTI nothing, unless our list or the cached file has changed. */
-START_TEST(cached)
+TEST(cached)
 {
 	static const struct {
 		struct here here;
@@ -311,22 +296,20 @@ START_TEST(cached)
 		free_ctx(ctx);
 	}
 }
-END_TEST
 
-START_TEST(names_outside_the_buffer)
+TEST(names_outside_the_buffer)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 	struct opk_single_pass_sets *sets;
 
 	fake.name_beyond = 100;
-	ck_code(ctx, opk_single_pass_sets_new(&sets, ctx, "FA100"), OPK_EFAILED);
-	ck_assert(told(ctx, "single-pass set Triage: a name has no end"));
+	ck_fails(ctx, opk_single_pass_sets_new(&sets, ctx, "FA100"), OPK_EFAILED,
+	         "single-pass set Triage: a name has no end");
 	free_ctx(ctx);
 }
-END_TEST
 
 /* Out of memory says nothing of a metric. */
-START_TEST(cupti_without_memory)
+TEST(cupti_without_memory)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
 	struct opk_single_pass_sets *sets;
@@ -335,27 +318,6 @@ START_TEST(cupti_without_memory)
 	ck_code(ctx, opk_single_pass_sets_new(&sets, ctx, "FA100"), OPK_ENOMEM);
 	free_ctx(ctx);
 }
-END_TEST
-
-START_TEST(without_memory)
-{
-	bool failed = true;
-
-	for (long n = 0; failed; n++) {
-		struct opk_ctx *ctx = ctx_with(wanted);
-		struct opk_single_pass_sets *sets = NULL;
-		int code;
-
-		fail_allocation(n);
-		code = opk_single_pass_sets_new(&sets, ctx, "FA100");
-		failed = allocation_failed();
-		ck_assert_int_eq(code, failed ? OPK_ENOMEM : OPK_OK);
-		opk_single_pass_sets_free(sets);
-		ck_assert_int_eq(fake.hosts, 0);
-		free_ctx(ctx);
-	}
-}
-END_TEST
 
 /* ---- NVIDIA's own libraries */
 
@@ -385,7 +347,7 @@ static void replan(struct opk_ctx *ctx, const char *chip, const struct opk_singl
 	}
 }
 
-START_TEST(real_sets)
+CTX_TEST(real_sets, .needs = have_cupti)
 {
 	static const struct {
 		const char *chip;
@@ -403,10 +365,9 @@ START_TEST(real_sets)
 	};
 	/* These have every origin. */
 	size_t count = is_long() ? COUNT(rows) : 4;
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; version_of(ctx) == CUPTI_13_0 && i < count; i++) {
-		struct opk_single_pass_sets *sets;
+		freed(opk_single_pass_sets) *sets = NULL;
 
 		ck_ok(ctx, opk_single_pass_sets_new(&sets, ctx, rows[i].chip));
 		ck_assert_uint_eq(opk_single_pass_sets_count(sets), rows[i].sets);
@@ -414,17 +375,13 @@ START_TEST(real_sets)
 		ck_assert_int_eq(opk_single_pass_sets_get(sets, 0)->origin, rows[i].origin);
 		for (size_t j = 0; j < rows[i].sets; j++)
 			replan(ctx, rows[i].chip, opk_single_pass_sets_get(sets, j));
-		opk_single_pass_sets_free(sets);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The 127 metrics that names count to it are eight passes as a whole. */
-START_TEST(real_triage)
+CTX_TEST(real_triage, .needs = have_cupti)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_single_pass_sets *sets;
+	freed(opk_single_pass_sets) *sets = NULL;
 	const struct opk_single_pass_set *set;
 
 	ck_ok(ctx, opk_single_pass_sets_new(&sets, ctx, "GH100"));
@@ -433,10 +390,7 @@ START_TEST(real_triage)
 		ck_assert_uint_eq(set->metric_count, 114);
 		ck_assert_uint_eq(set->left_out_count, 13);
 	}
-	opk_single_pass_sets_free(sets);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Every chip under both profilers, where it has them. */
 struct hosts {
@@ -446,7 +400,7 @@ struct hosts {
 
 static void open_hosts(struct hosts *hosts, struct opk_ctx *ctx)
 {
-	struct opk_chips *chips;
+	freed(opk_chips) *chips = NULL;
 
 	*hosts = (struct hosts){ 0 };
 	ck_ok(ctx, opk_chips_new(&chips, ctx));
@@ -455,7 +409,6 @@ static void open_hosts(struct hosts *hosts, struct opk_ctx *ctx)
 	for (size_t i = 0; i < 2 * hosts->count; i++)
 		opk_nv_host_new(&hosts->items[i % 2][i / 2], ctx, opk_chips_get(chips, i / 2)->name,
 		                (enum opk_profiler)(i % 2), NULL);
-	opk_chips_free(chips);
 }
 
 /* Whether any chip has the metric. */
@@ -475,13 +428,12 @@ static bool is_known(struct opk_ctx *ctx, const struct hosts *hosts, enum opk_pr
 }
 
 /* A misspelt name would be skipped as one that the chip lacks. */
-START_TEST(real_list_of_ours)
+CTX_TEST(real_list_of_ours, .needs = have_cupti)
 {
 	/* In PerfWorks' text, but of no chip yet. */
 	static const char later[] = "sm__pipe_fp64_cycles_active_realtime";
 	opk_autofree char *text = NULL, *path = NULL;
 	opk_autostrlist struct opk_strlist seen = { 0 };
-	struct opk_ctx *ctx = new_ctx();
 	struct hosts hosts;
 	char *rest;
 
@@ -503,37 +455,6 @@ START_TEST(real_list_of_ours)
 	ck_assert(version_of(ctx) != CUPTI_13_0 || seen.count > 100);
 	for (size_t i = 0; i < 2 * hosts.count; i++)
 		opk_nv_host_free(hosts.items[i % 2][i / 2]);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("single pass");
-	TCase *fakes = tcase_create("fake"), *real = tcase_create("real");
-
-	tcase_add_checked_fixture(fakes, make_folder, remove_folder);
-	tcase_add_test(fakes, of_cupti);
-	tcase_add_test(fakes, hosts_know_the_set);
-	tcase_add_test(fakes, plans_know_the_set);
-	tcase_add_test(fakes, unusable_sets);
-	tcase_add_test(fakes, of_names);
-	tcase_add_test(fakes, of_ours);
-	tcase_add_test(fakes, before_13_2);
-	tcase_add_test(fakes, bad_lists);
-	tcase_add_test(fakes, unknown_chip);
-	tcase_add_test(fakes, calls_fail);
-	tcase_add_test(fakes, cached);
-	tcase_add_test(fakes, names_outside_the_buffer);
-	tcase_add_test(fakes, cupti_without_memory);
-	tcase_add_test(fakes, without_memory);
-	suite_add_tcase(suite, fakes);
-	tcase_set_timeout(real, 300);
-	if (have_cupti()) {
-		tcase_add_test(real, real_list_of_ours);
-		tcase_add_test(real, real_sets);
-		tcase_add_test(real, real_triage);
-	}
-	suite_add_tcase(suite, real);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder, .seconds = 300);

@@ -27,10 +27,9 @@ static int take_some(void *data, const void *bytes, size_t size)
 static struct opk_out *new_out(struct opk_ctx *ctx, enum opk_format format, opk_sink_fn *sink,
                                void *data)
 {
-	struct opk_out_options options = OPK_INIT(options);
+	struct opk_out_options options = OPTIONS(options, .format = format);
 	struct opk_out *out = NULL;
 
-	options.format = format;
 	ck_ok(ctx, opk_out_new(&out, ctx, &options, sink, data));
 	return out;
 }
@@ -46,70 +45,56 @@ static int write_much(struct opk_out *out)
 	return code ? code : opk_out_finish(out);
 }
 
-START_TEST(much_output_comes_in_pieces)
+CTX_TEST(much_output_comes_in_pieces)
 {
 	/* Ten digits a row; the header of a table is padded to its column's width. */
 	static const size_t wanted[FORMATS] = { 30001 * 11, 2 + 30000 * 11, 30000 * 17 + 29999 + 3,
 		                                30000 * 17 };
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < FORMATS; i++) {
 		struct sink sink = { .left = -1 };
-		struct opk_out *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
+		freed(opk_out) *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
 
 		ck_ok(ctx, write_much(out));
 		ck_assert_uint_eq(sink.bytes, wanted[i]);
 		ck_assert_uint_gt(sink.calls, i == OPK_FORMAT_TABLE ? 0 : 3);
-		opk_out_free(out);
 	}
 	opk_out_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(sink_failure)
+CTX_TEST(sink_failure)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t i = 0; i < FORMATS; i++) {
 		for (long left = 0; left < (i == OPK_FORMAT_TABLE ? 1 : 3); left++) {
 			struct sink sink = { .left = left };
-			struct opk_out *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
+			freed(opk_out) *out = new_out(ctx, (enum opk_format)i, take_some, &sink);
 
 			ck_code(ctx, write_much(out), OPK_EFAILED);
 			ck_assert_uint_eq(sink.calls, (size_t)left + 1);
 			ck_assert_ptr_nonnull(strstr(errors_of(ctx), "can't write the output"));
-			opk_out_free(out);
 		}
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Output with a hole is no output: whoever asks at the end gets the failure. */
-START_TEST(sink_failure_sticks)
+CTX_TEST(sink_failure_sticks)
 {
 	static const struct opk_column column = { "c", OPK_CELL_UINT };
-	struct opk_ctx *ctx = new_ctx();
 	struct sink sink = { .left = 1 };
-	struct opk_out *out = new_out(ctx, OPK_FORMAT_CSV, take_some, &sink);
+	freed(opk_out) *out = new_out(ctx, OPK_FORMAT_CSV, take_some, &sink);
 
 	ck_ok(ctx, opk_out_table(out, "t", &column, 1));
 	for (uint64_t i = 0; i < 30000; i++)
 		opk_out_row(out, &(union opk_cell){ .uint = 1000000000 + i });
 	ck_code(ctx, opk_out_finish(out), OPK_EFAILED);
 	ck_assert_uint_eq(sink.calls, 2);
-	opk_out_free(out);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The sink's own cause is what the user needs: which file, and why. */
-START_TEST(full_disk_is_told)
+CTX_TEST(full_disk_is_told)
 {
 	char path[] = "/tmp/check_output.XXXXXX";
 	struct rlimit usual, small = { .rlim_cur = 4096 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_newfile file;
 	struct opk_out *out;
 
@@ -127,18 +112,15 @@ START_TEST(full_disk_is_told)
 	unlink(path);
 	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), path));
 	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "File too large"));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int write_all_kinds(struct opk_ctx *ctx, enum opk_format format, bool record)
 {
-	struct opk_out_options options = OPK_INIT(options);
+	struct opk_out_options options = OPTIONS(options, .format = format);
 	struct sink sink = { .left = -1 };
-	struct opk_out *out = NULL;
+	freed(opk_out) *out = NULL;
 	int code;
 
-	options.format = format;
 	code = opk_out_new(&out, ctx, &options, take_some, &sink);
 	if (!code && record)
 		code = opk_out_record(out, columns, cells[0], COUNT(columns));
@@ -153,45 +135,16 @@ static int write_all_kinds(struct opk_ctx *ctx, enum opk_format format, bool rec
 	}
 	if (!code)
 		code = opk_out_finish(out);
-	opk_out_free(out);
 	return code;
 }
 
-START_TEST(output_without_memory)
+CTX_TEST(output_without_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
-
 	for (size_t i = 0; i < 2 * FORMATS; i++) {
 		long n = 0;
-		int code;
 
-		for (;; n++) {
-			fail_allocation(n);
-			code = write_all_kinds(ctx, (enum opk_format)(i / 2), i % 2);
-			if (!allocation_failed())
-				break;
-			ck_assert_msg(code == OPK_ENOMEM, "format %zu, allocation %ld: %d", i / 2,
-			              n, code);
-		}
-		ck_ok(ctx, code);
+		for (; is_short(ctx, n, write_all_kinds(ctx, (enum opk_format)(i / 2), i % 2)); n++)
+			;
 		ck_assert_int_gt(n, 2);
 	}
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("sink");
-	TCase *tests = tcase_create("sink");
-
-	/* A memory checker is twenty times slower. */
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, much_output_comes_in_pieces);
-	tcase_add_test(tests, sink_failure);
-	tcase_add_test(tests, sink_failure_sticks);
-	tcase_add_test(tests, full_disk_is_told);
-	tcase_add_test(tests, output_without_memory);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

@@ -16,7 +16,7 @@ static void scatter(uint8_t *to, size_t size, size_t rarity)
 			to[i] = (uint8_t)random64();
 }
 
-START_TEST(packing_is_reversible)
+TEST(packing_is_reversible)
 {
 	static const size_t rarities[] = { 1, 2, 10, 100, 100000 };
 	static uint8_t data[MOST], before[MOST], back[MOST + 1];
@@ -43,76 +43,67 @@ START_TEST(packing_is_reversible)
 		ck_assert_uint_eq(back[size], GUARD);
 	}
 }
-END_TEST
 
-START_TEST(packed_forms)
+static const struct {
+	struct here here;
+	const char *plain;
+	size_t size;
+	const char *packed;
+	size_t packed_size;
+} packed_forms_rows[] = {
+	{ HERE, "", 0, "", 0 },
+	{ HERE, "\0", 1, "\1\0", 2 },
+	{ HERE, "a", 1, "\0\1\1\1a", 5 },
+	{ HERE, "\0\0\0\0\0\0\0b\0c", 10,
+	  "\0\1\3\x80"
+	  "b\2c",
+	  7 },
+};
+
+TEST_EACH(packed_forms, packed_forms_rows)
 {
-	static const struct {
-		struct here here;
-		const char *plain;
-		size_t size;
-		const char *packed;
-		size_t packed_size;
-	} rows[] = {
-		{ HERE, "", 0, "", 0 },
-		{ HERE, "\0", 1, "\1\0", 2 },
-		{ HERE, "a", 1, "\0\1\1\1a", 5 },
-		{ HERE, "\0\0\0\0\0\0\0b\0c", 10,
-		  "\0\1\3\x80"
-		  "b\2c",
-		  7 },
-	};
+	opk_autobuf struct opk_buf packed = { 0 };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autobuf struct opk_buf packed = { 0 };
-
-		opk_sparse_pack(&packed, rows[i].plain, NULL, rows[i].size);
-		ck_row(&rows[i],
-		       packed.size == rows[i].packed_size
-		               && !memcmp(packed.size ? packed.data : (void *)"", rows[i].packed,
-		                          packed.size),
-		       "%zu bytes", packed.size);
-	}
+	opk_sparse_pack(&packed, row->plain, NULL, row->size);
+	ck_row(row,
+	       packed.size == row->packed_size
+	               && !memcmp(packed.size ? packed.data : (void *)"", row->packed, packed.size),
+	       "%zu bytes", packed.size);
 }
-END_TEST
 
-START_TEST(damage_is_refused)
+static const struct {
+	struct here here;
+	const char *packed;
+	size_t packed_size, size;
+} damage_is_refused_rows[] = {
+	{ HERE, "", 0, 1 },      /* nothing */
+	{ HERE, "\0", 1, 1 },    /* one count */
+	{ HERE, "\0\0", 2, 1 },  /* no progress */
+	{ HERE, "\2\0", 2, 64 }, /* more groups than there are */
+	{ HERE, "\0\2\0\0", 4, 64 },
+	{ HERE, "\1\1\0", 3, 64 },
+	{ HERE, "\0\1", 2, 64 }, /* the group is missing */
+	{ HERE, "\0\1\1", 3, 64 },
+	{ HERE, "\0\1\1\3a", 5, 64 }, /* a byte is missing */
+	{ HERE, "\0\1\1\2a", 5, 1 },  /* after the end */
+	{ HERE, "\0\1\2\1a", 5, 8 },
+	{ HERE, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11, 64 }, /* too long a count */
+	{ HERE, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\1", 10, 64 },
+};
+
+TEST_EACH(damage_is_refused, damage_is_refused_rows)
 {
-	static const struct {
-		struct here here;
-		const char *packed;
-		size_t packed_size, size;
-	} rows[] = {
-		{ HERE, "", 0, 1 },      /* nothing */
-		{ HERE, "\0", 1, 1 },    /* one count */
-		{ HERE, "\0\0", 2, 1 },  /* no progress */
-		{ HERE, "\2\0", 2, 64 }, /* more groups than there are */
-		{ HERE, "\0\2\0\0", 4, 64 },
-		{ HERE, "\1\1\0", 3, 64 },
-		{ HERE, "\0\1", 2, 64 }, /* the group is missing */
-		{ HERE, "\0\1\1", 3, 64 },
-		{ HERE, "\0\1\1\3a", 5, 64 }, /* a byte is missing */
-		{ HERE, "\0\1\1\2a", 5, 1 },  /* after the end */
-		{ HERE, "\0\1\2\1a", 5, 8 },
-		{ HERE, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11,
-		  64 }, /* too long a count */
-		{ HERE, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\1", 10, 64 },
-	};
+	struct opk_reader reader = { .data = (const uint8_t *)row->packed,
+		                     .left = row->packed_size };
+	uint8_t to[65] = { 0 };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_reader reader = { .data = (const uint8_t *)rows[i].packed,
-			                     .left = rows[i].packed_size };
-		uint8_t to[65] = { 0 };
-
-		to[rows[i].size] = GUARD;
-		ck_row(&rows[i], !opk_sparse_unpack(&reader, to, rows[i].size), "was taken");
-		ck_row(&rows[i], to[rows[i].size] == GUARD, "wrote after the end");
-	}
+	to[row->size] = GUARD;
+	ck_row(row, !opk_sparse_unpack(&reader, to, row->size), "was taken");
+	ck_row(row, to[row->size] == GUARD, "wrote after the end");
 }
-END_TEST
 
 /* Whatever it gets, it stays inside. */
-START_TEST(noise_is_survived)
+TEST(noise_is_survived)
 {
 	for (int i = 0; i < 20000; i++) {
 		size_t size = random64() % 300, packed_size = random64() % 100;
@@ -127,7 +118,6 @@ START_TEST(noise_is_survived)
 		ck_assert_uint_le(reader.left, packed_size);
 	}
 }
-END_TEST
 
 /* ---- images that build on others ---------------------------------------------------------- */
 
@@ -147,7 +137,7 @@ static void make_image(uint8_t *to, unsigned number)
 static void write_images(struct opk_ctx *ctx)
 {
 	static uint8_t image[IMAGE];
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	for (unsigned i = 0; i < IMAGES; i++) {
@@ -155,7 +145,6 @@ static void write_images(struct opk_ctx *ctx)
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, IMAGE));
 	}
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
 }
 
 static bool is_based(const struct opk_file *file, size_t i)
@@ -163,12 +152,11 @@ static bool is_based(const struct opk_file *file, size_t i)
 	return opk_file_section(file, i)->flags & OPK_SECTION_BASED;
 }
 
-START_TEST(what_repeats_is_stored_once)
+CTX_TEST(what_repeats_is_stored_once)
 {
 	static uint8_t wanted[IMAGE];
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_decoder decoder = { 0 };
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	const void *data;
 	size_t size;
 
@@ -186,18 +174,14 @@ START_TEST(what_repeats_is_stored_once)
 			                  opk_file_section(file, 0)->stored_size);
 	}
 	opk_decoder_clear(&decoder);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(copies_cost_next_to_nothing)
+CTX_TEST(copies_cost_next_to_nothing)
 {
 	enum { BIG = 12 << 20, COPIES = 20 };
-	struct opk_ctx *ctx = new_ctx();
 	opk_autofree uint8_t *image = opk_alloc_array(BIG, 1);
 	struct opk_writer *writer;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	for (size_t i = 0; i < BIG; i += 500)
 		image[i] = (uint8_t)random64();
@@ -218,15 +202,12 @@ START_TEST(copies_cost_next_to_nothing)
 		ck_assert_uint_eq(size, BIG);
 		ck_assert_mem_eq(data, image, BIG);
 	}
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The payload of section `i` gets another byte. */
 static void damage(struct opk_ctx *ctx, size_t i)
 {
-	struct opk_file *file = open_file(ctx);
+	freed(opk_file) *file = open_file(ctx);
 	uint64_t at = opk_file_section(file, i)->offset + 20;
 	int fd = open(path, O_RDWR);
 	uint8_t byte;
@@ -235,13 +216,11 @@ static void damage(struct opk_ctx *ctx, size_t i)
 	byte ^= 1;
 	ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)at), 1);
 	close(fd);
-	opk_file_free(file);
 }
 
-START_TEST(a_damaged_base_takes_fifteen_with_it)
+CTX_TEST(a_damaged_base_takes_fifteen_with_it)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t size;
 
 	write_images(ctx);
@@ -253,21 +232,17 @@ START_TEST(a_damaged_base_takes_fifteen_with_it)
 
 		ck_assert_int_eq(code, i / 16 == 1 ? OPK_EINPUT : OPK_OK);
 	}
-	ck_code(ctx, opk_file_read(&(void *){ NULL }, &size, ctx, file, 20), OPK_EINPUT);
-	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "section 17 (DATA)"));
+	ck_fails(ctx, opk_file_read(&(void *){ NULL }, &size, ctx, file, 20), OPK_EINPUT,
+	         "section 17 (DATA)");
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "section 21 builds on it"));
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* An empty image would be packed into nothing: it is deflated, and can be a base all the same. */
-START_TEST(empty_images)
+CTX_TEST(empty_images)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autofree uint8_t *image = calloc(1, 1 << 20);
 	struct opk_writer *writer;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	for (int i = 0; i < 3; i++) {
@@ -287,23 +262,6 @@ START_TEST(empty_images)
 		data[5000] = 0;
 		ck_assert(!data[0] && !memcmp(data, data + 1, size - 1));
 	}
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("sparse");
-	TCase *tests = add_case(suite, "sparse");
-
-	tcase_add_test(tests, packing_is_reversible);
-	tcase_add_test(tests, packed_forms);
-	tcase_add_test(tests, damage_is_refused);
-	tcase_add_test(tests, noise_is_survived);
-	tcase_add_test(tests, what_repeats_is_stored_once);
-	tcase_add_test(tests, copies_cost_next_to_nothing);
-	tcase_add_test(tests, a_damaged_base_takes_fifteen_with_it);
-	tcase_add_test(tests, empty_images);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -31,14 +31,13 @@ static void check_table(const struct nv_status *table, const char *prefix)
 	}
 }
 
-START_TEST(tables_are_sound)
+TEST(tables_are_sound)
 {
 	check_table(nv_cupti_statuses, "CUPTI_");
 	check_table(nv_nvpa_statuses, "NVPA_STATUS_");
 }
-END_TEST
 
-START_TEST(known_and_unknown)
+TEST(known_and_unknown)
 {
 	static const struct {
 		struct here here;
@@ -72,38 +71,33 @@ START_TEST(known_and_unknown)
 		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got %s", got);
 	}
 }
-END_TEST
 
-START_TEST(releases)
+static const struct {
+	struct here here;
+	uint32_t version;
+	const char *name;
+	bool old;
+} releases_rows[] = {
+	{ HERE, 0, "", false },
+	{ HERE, 18, "CUPTI (API version 18)", true },
+	{ HERE, 24, "CUPTI 12.6", true },
+	{ HERE, 25, "CUPTI (API version 25)", true },
+	{ HERE, 26, "CUPTI 12.8", true },
+	{ HERE, 28, "CUPTI 12.9", true },
+	{ HERE, 130001, "CUPTI 13.0", false },
+	{ HERE, 130100, "CUPTI 13.1", false },
+	{ HERE, 141203, "CUPTI 14.12", false },
+	{ HERE, UINT32_MAX, "CUPTI 429496.72", false },
+};
+
+TEST_EACH(releases, releases_rows)
 {
-	static const struct {
-		struct here here;
-		uint32_t version;
-		const char *name;
-		bool old;
-	} rows[] = {
-		{ HERE, 0, "", false },
-		{ HERE, 18, "CUPTI (API version 18)", true },
-		{ HERE, 24, "CUPTI 12.6", true },
-		{ HERE, 25, "CUPTI (API version 25)", true },
-		{ HERE, 26, "CUPTI 12.8", true },
-		{ HERE, 28, "CUPTI 12.9", true },
-		{ HERE, 130001, "CUPTI 13.0", false },
-		{ HERE, 130100, "CUPTI 13.1", false },
-		{ HERE, 141203, "CUPTI 14.12", false },
-		{ HERE, UINT32_MAX, "CUPTI 429496.72", false },
-	};
+	struct opk_nv_release got = opk_nv_release_of(row->version);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_nv_release got = opk_nv_release_of(rows[i].version);
-
-		ck_row(&rows[i], !strcmp(got.name, rows[i].name) && got.old == rows[i].old,
-		       "got %s", got.name);
-	}
+	ck_row(row, !strcmp(got.name, row->name) && got.old == row->old, "got %s", got.name);
 }
-END_TEST
 
-START_TEST(failure_messages)
+TEST(failure_messages)
 {
 	static const struct {
 		struct here here;
@@ -118,7 +112,7 @@ START_TEST(failure_messages)
 		{ HERE, nv_check_nvpw, 8, "f: NVPA_STATUS_INVALID_ARGUMENT (8)" },
 		{ HERE, nv_check_nvpw, 12345, "f: unknown status (12345)" },
 	};
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int code = rows[i].start(ctx, "f", rows[i].status);
@@ -128,19 +122,4 @@ START_TEST(failure_messages)
 		ck_row(&rows[i], !strcmp(opk_error_message(ctx, 0), rows[i].wanted), "%s",
 		       opk_error_message(ctx, 0));
 	}
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("status");
-	TCase *tests = tcase_create("status");
-
-	tcase_add_test(tests, tables_are_sound);
-	tcase_add_test(tests, known_and_unknown);
-	tcase_add_test(tests, releases);
-	tcase_add_test(tests, failure_messages);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

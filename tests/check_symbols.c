@@ -21,15 +21,15 @@ static const char *const feature_titles[] = {
 };
 
 /* Without one symbol: that feature is off, the others on, and the error names both. */
-START_TEST(missing_symbol)
+TEST_TIMES(missing_symbol, call, FAKE_CALL_COUNT)
 {
-	const struct symbol_row *row = &symbol_rows[_i];
+	const struct symbol_row *row = &symbol_rows[call];
 	struct nv_table table = fake_table();
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
 	struct opk_nv *nv;
 
 	fake_reset();
-	*fake_slot(&table, (enum fake_call)_i) = NULL;
+	*fake_slot(&table, (enum fake_call)call) = NULL;
 	ctx = fake_ctx_of(&table);
 	for (size_t i = 0; i < NV_FEATURE_COUNT; i++) {
 		const struct nv_feature_state *feature = &ctx->nv->features[i];
@@ -41,7 +41,7 @@ START_TEST(missing_symbol)
 	}
 	/* Without cuptiProfilerHostInitialize there is no libcupti at all. */
 	ck_code(ctx, nv_need(&nv, ctx, row->feature), OPK_ENVIDIA);
-	if (_i != FAKE_cuptiProfilerHostInitialize) {
+	if (call != FAKE_cuptiProfilerHostInitialize) {
 		ck_assert_msg(told(ctx, row->symbol), "%s: %s", row->symbol, errors_of(ctx));
 		ck_assert_msg(told(ctx, feature_titles[row->feature]), "%s", errors_of(ctx));
 	}
@@ -51,91 +51,75 @@ START_TEST(missing_symbol)
 			ck_code(ctx, nv_need(&nv, ctx, (enum nv_feature)i), OPK_ENVIDIA);
 		else if (i != row->feature)
 			ck_ok(ctx, nv_need(&nv, ctx, (enum nv_feature)i));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(missing_for_operation)
-{
-	static const struct {
-		struct here here;
-		operation *run;
-		enum fake_call call;
-		const char *symbol;
-		const char *feature;
-	} rows[] = {
-		{ HERE, do_chips, CALL(cuptiProfilerHostGetRangeName), "'host'" },
-		{ HERE, do_raw_counters, CALL(NVPW_InitializeHost), "'prefix'" },
-		{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_Destroy), "'prefix'" },
-		{ HERE, do_prefix, CALL(NVPW_CUDA_CounterDataBuilder_Create), "'prefix'" },
-		{ HERE, do_old_prefix, CALL(NVPW_CounterDataBuilder_AddMetrics),
-		  "'prefix-raw-metrics'" },
-		{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), "'units'" },
-		{ HERE, do_pm_unit, CALL(NVPW_Device_MetricsEvaluator_Initialize), "'pm-units'" },
-		{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_GetMetricNames),
-		  "'constituents'" },
-		{ HERE, do_config_counters, CALL(NVPW_Config_GetRawCounters), "'plan-detail'" },
-		{ HERE, do_image_chip, CALL(NVPW_CounterData_GetChipName), "'image-chip'" },
-		{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime),
-		  "'sample-times'" },
-		{ HERE, do_sample_size, CALL(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize),
-		  "'sample-size'" },
-		{ HERE, do_image_profiler, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime),
-		  "'sample-times'" },
-		{ HERE, do_image_like, CALL(NVPW_CounterData_ExtractCounterDataPrefix),
-		  "'combine'" },
-		{ HERE, do_combine, CALL(NVPW_CounterDataCombiner_SumIntoRange), "'combine'" },
-		{ HERE, do_trim_samples, CALL(NVPW_PeriodicSampler_CounterData_TrimInPlace),
-		  "'trim-samples'" },
-	};
+static const struct {
+	struct here here;
+	operation *run;
+	enum fake_call call;
+	const char *symbol;
+	const char *feature;
+} missing_for_operation_rows[] = {
+	{ HERE, do_chips, CALL(cuptiProfilerHostGetRangeName), "'host'" },
+	{ HERE, do_raw_counters, CALL(NVPW_InitializeHost), "'prefix'" },
+	{ HERE, do_raw_counters, CALL(NVPW_MetricsEvaluator_Destroy), "'prefix'" },
+	{ HERE, do_prefix, CALL(NVPW_CUDA_CounterDataBuilder_Create), "'prefix'" },
+	{ HERE, do_old_prefix, CALL(NVPW_CounterDataBuilder_AddMetrics), "'prefix-raw-metrics'" },
+	{ HERE, do_unit, CALL(NVPW_MetricsEvaluator_GetMetricDimUnits), "'units'" },
+	{ HERE, do_pm_unit, CALL(NVPW_Device_MetricsEvaluator_Initialize), "'pm-units'" },
+	{ HERE, do_constituents, CALL(NVPW_MetricsEvaluator_GetMetricNames), "'constituents'" },
+	{ HERE, do_config_counters, CALL(NVPW_Config_GetRawCounters), "'plan-detail'" },
+	{ HERE, do_image_chip, CALL(NVPW_CounterData_GetChipName), "'image-chip'" },
+	{ HERE, do_sample_time, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime),
+	  "'sample-times'" },
+	{ HERE, do_sample_size, CALL(NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize),
+	  "'sample-size'" },
+	{ HERE, do_image_profiler, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime),
+	  "'sample-times'" },
+	{ HERE, do_image_like, CALL(NVPW_CounterData_ExtractCounterDataPrefix), "'combine'" },
+	{ HERE, do_combine, CALL(NVPW_CounterDataCombiner_SumIntoRange), "'combine'" },
+	{ HERE, do_trim_samples, CALL(NVPW_PeriodicSampler_CounterData_TrimInPlace),
+	  "'trim-samples'" },
+};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct nv_table table = fake_table();
-		struct opk_ctx *ctx;
-		int code;
-
-		fake_reset();
-		*fake_slot(&table, rows[i].call) = NULL;
-		ctx = fake_ctx_of(&table);
-		code = rows[i].run(ctx);
-		ck_row(&rows[i], code == OPK_ENVIDIA, "code %d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], told(ctx, rows[i].symbol), "%s", errors_of(ctx));
-		ck_row(&rows[i], told(ctx, rows[i].feature), "%s", errors_of(ctx));
-		ck_row(&rows[i], !fake.hosts && !fake.evaluators && !fake.builders, "left over");
-		opk_ctx_free(ctx);
-	}
-}
-END_TEST
-
-/* A libnvperf_host that lacks a symbol is another thing than a missing one. */
-START_TEST(missing_library_or_symbol)
+TEST_EACH(missing_for_operation, missing_for_operation_rows)
 {
 	struct nv_table table = fake_table();
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
+
+	fake_reset();
+	*fake_slot(&table, row->call) = NULL;
+	ctx = fake_ctx_of(&table);
+	ck_row_ends(row, ctx, row->run(ctx), OPK_ENVIDIA, row->symbol);
+	ck_row(row, told(ctx, row->feature), "%s", errors_of(ctx));
+	ck_row(row, !fake.hosts && !fake.evaluators && !fake.builders, "left over");
+}
+
+/* A libnvperf_host that lacks a symbol is another thing than a missing one. */
+TEST(missing_library_or_symbol)
+{
+	struct nv_table table = fake_table();
+	freed(opk_ctx) *ctx = NULL;
 
 	fake_reset();
 	table.NVPW_Config_GetRawCounters = NULL;
 	ctx = fake_ctx_of(&table);
 	ctx->nv->cupti = &fake;
 	ctx->nv->cupti_path = strdup("/somewhere/libcupti.so");
-	ck_code(ctx, do_chips(ctx), OPK_ENVIDIA);
-	ck_assert_msg(told(ctx, "libnvperf_host.so not found beside /somewhere/libcupti.so"), "%s",
-	              errors_of(ctx));
+	ck_fails(ctx, do_chips(ctx), OPK_ENVIDIA,
+	         "libnvperf_host.so not found beside /somewhere/libcupti.so");
 	ctx->nv->nvperf = &fake;
 	ctx->nv->nvperf_path = strdup("/somewhere/libnvperf_host.so");
 	ck_ok(ctx, do_chips(ctx));
-	ck_code(ctx, do_config_counters(ctx), OPK_ENVIDIA);
-	ck_assert_msg(told(ctx, "/somewhere/libnvperf_host.so lacks the symbol "
-	                        "NVPW_Config_GetRawCounters"),
-	              "%s", errors_of(ctx));
-	opk_ctx_free(ctx);
+	ck_fails(ctx, do_config_counters(ctx), OPK_ENVIDIA,
+	         "/somewhere/libnvperf_host.so lacks the symbol "
+	         "NVPW_Config_GetRawCounters");
 }
-END_TEST
 
-START_TEST(no_library)
+TEST(no_library)
 {
 	struct nv_table table = { 0 };
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
 	struct opk_nvidia_info info = OPK_INIT(info);
 
 	fake_reset();
@@ -144,9 +128,7 @@ START_TEST(no_library)
 	ck_assert_ptr_null(info.cupti_path);
 	ck_assert_uint_eq(info.cupti_version, 0);
 	ck_assert_msg(told(ctx, "libcupti not found"), "%s", errors_of(ctx));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int say_version(uint32_t *version)
 {
@@ -173,49 +155,43 @@ static void remember(void *data, const char *message)
 	snprintf(noted, sizeof noted, "%s", message);
 }
 
+static const struct {
+	struct here here;
+	uint32_t year, number;
+	const char *wanted;
+} mixed_pair_rows[] = {
+	{ HERE, 2025, 4, NULL },
+	{ HERE, 2024, 1, "libcupti is of CUPTI 13.0, and libnvperf_host of CUPTI 12.6" },
+	{ HERE, 2026, 4, "libnvperf_host of CUPTI 13.5: they come as a pair" },
+	{ HERE, 2027, 1, "libnvperf_host of PerfWorks 2027.1: " },
+	{ HERE, 2025, 3, "libnvperf_host of PerfWorks 2025.3: " },
+};
+
 /* Both are there, of different releases: a note says it once, and doctor is told. */
-START_TEST(mixed_pair)
+TEST_EACH(mixed_pair, mixed_pair_rows)
 {
-	static const struct {
-		struct here here;
-		uint32_t year, number;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, 2025, 4, NULL },
-		{ HERE, 2024, 1, "libcupti is of CUPTI 13.0, and libnvperf_host of CUPTI 12.6" },
-		{ HERE, 2026, 4, "libnvperf_host of CUPTI 13.5: they come as a pair" },
-		{ HERE, 2027, 1, "libnvperf_host of PerfWorks 2027.1: " },
-		{ HERE, 2025, 3, "libnvperf_host of PerfWorks 2025.3: " },
-	};
+	struct opk_nvidia_info info = OPK_INIT(info);
+	struct nv_table table = fake_table();
+	freed(opk_ctx) *ctx = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_nvidia_info info = OPK_INIT(info);
-		struct nv_table table = fake_table();
-		struct opk_ctx *ctx;
-
-		*noted = '\0';
-		perfworks[0] = rows[i].year;
-		perfworks[1] = rows[i].number;
-		table.cuptiGetVersion = say_version;
-		table.NVPW_QueryVersionNumber = say_perfworks;
-		fake_reset();
-		ctx = fake_ctx_of(&table);
-		ctx->log = remember;
-		ck_ok(ctx, do_chips(ctx));
-		ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
-		ck_row(&rows[i], !info.mixed == !rows[i].wanted, "%s", noted);
-		ck_row(&rows[i], rows[i].wanted ? !strcmp(info.mixed, noted) : !*noted, "%s",
-		       noted);
-		ck_row(&rows[i], !rows[i].wanted || strstr(noted, rows[i].wanted), "%s", noted);
-		ck_row(&rows[i], strstr(info.nvperf_host_version, ".7"), "%s",
-		       info.nvperf_host_version);
-		opk_ctx_free(ctx);
-	}
+	*noted = '\0';
+	perfworks[0] = row->year;
+	perfworks[1] = row->number;
+	table.cuptiGetVersion = say_version;
+	table.NVPW_QueryVersionNumber = say_perfworks;
+	fake_reset();
+	ctx = fake_ctx_of(&table);
+	ctx->log = remember;
+	ck_ok(ctx, do_chips(ctx));
+	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
+	ck_row(row, !info.mixed == !row->wanted, "%s", noted);
+	ck_row(row, row->wanted ? !strcmp(info.mixed, noted) : !*noted, "%s", noted);
+	ck_row(row, !row->wanted || strstr(noted, row->wanted), "%s", noted);
+	ck_row(row, strstr(info.nvperf_host_version, ".7"), "%s", info.nvperf_host_version);
 }
-END_TEST
 
 /* As far as it is known what releases have. */
-START_TEST(pairs)
+TEST(pairs)
 {
 	static const struct {
 		struct here here;
@@ -232,21 +208,4 @@ START_TEST(pairs)
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		ck_row(&rows[i], nv_is_mixed(of, &rows[i].versions) == rows[i].mixed, "%s", of);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("symbols");
-	TCase *tests = tcase_create("symbols");
-
-	tcase_add_loop_test(tests, missing_symbol, 0, FAKE_CALL_COUNT);
-	tcase_add_test(tests, missing_for_operation);
-	tcase_add_test(tests, missing_library_or_symbol);
-	tcase_add_test(tests, no_library);
-	tcase_add_test(tests, mixed_pair);
-	tcase_add_test(tests, pairs);
-	tcase_set_timeout(tests, 60);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

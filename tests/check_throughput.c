@@ -41,7 +41,7 @@ static void end(struct evaluator *e)
 }
 
 /* A part that can't be had leaves the other throughput, and the other part of its own, checked. */
-START_TEST(failing_parts)
+TEST(failing_parts)
 {
 	static const struct {
 		struct here here;
@@ -85,10 +85,9 @@ START_TEST(failing_parts)
 		end(&e);
 	}
 }
-END_TEST
 
 /* Whether a unit was idle is asked in each row, with the same requests. */
-START_TEST(requests_made_once)
+TEST(requests_made_once)
 {
 	for (int idle = 0; idle < 2; idle++) {
 		struct opk_ctx *ctx = fake_ctx();
@@ -111,7 +110,6 @@ START_TEST(requests_made_once)
 		end(&e);
 	}
 }
-END_TEST
 
 /* ---- what is said of them */
 
@@ -140,98 +138,89 @@ static struct opk_evaluation *evaluate(struct opk_ctx *ctx)
 	return evaluation;
 }
 
-START_TEST(notes)
+static const struct {
+	struct here here;
+	const char *refused, *failing, *nan_part;
+	bool undivided, hides_parts;
+	const char *told;
+	bool explained, bound[METRICS];
+} notes_rows[] = {
+	{ HERE, NULL, NULL, NULL, false, false, "", false, { false, false } },
+	{ HERE,
+	  NULL,
+	  NULL,
+	  "fake__c",
+	  false,
+	  false,
+	  "the image: fake__other_throughput" SHARE
+	  " is nan in 3 rows, because its part fake__c" SHARE
+	  " was not collected, or not with the instances that it needs; its other parts "
+	  "amount to at least 1%\n",
+	  true,
+	  { false, false } },
+	{ HERE,
+	  "fake__b" SHARE,
+	  NULL,
+	  NULL,
+	  false,
+	  false,
+	  "the image: fake__throughput" SHARE
+	  " may be more than it shows in 3 rows: its part fake__b" SHARE " can't be evaluated\n",
+	  false,
+	  { true, false } },
+	{ HERE,
+	  NULL,
+	  "fake__a" SHARE,
+	  NULL,
+	  false,
+	  false,
+	  "the image: fake__throughput" SHARE
+	  " may be more than it shows in 3 rows: its part fake__a" SHARE " can't be evaluated\n",
+	  false,
+	  { true, false } },
+	{ HERE,
+	  NULL,
+	  NULL,
+	  NULL,
+	  true,
+	  false,
+	  "the image: fake__other_throughput" SHARE
+	  " may be more than it shows in 3 rows: the library does not name all parts of "
+	  "fake__other_throughput" SHARE "\n",
+	  false,
+	  { false, true } },
+	{ HERE,
+	  NULL,
+	  NULL,
+	  NULL,
+	  false,
+	  true,
+	  "the image: fake__throughput" SHARE
+	  " may be more than it shows in 3 rows: the library does not name all parts of "
+	  "fake__throughput" SHARE "\n",
+	  false,
+	  { true, false } },
+};
+
+FAKE_TEST_EACH(notes, notes_rows)
 {
-	static const struct {
-		struct here here;
-		const char *refused, *failing, *nan_part;
-		bool undivided, hides_parts;
-		const char *told;
-		bool explained, bound[METRICS];
-	} rows[] = {
-		{ HERE, NULL, NULL, NULL, false, false, "", false, { false, false } },
-		{ HERE,
-		  NULL,
-		  NULL,
-		  "fake__c",
-		  false,
-		  false,
-		  "the image: fake__other_throughput" SHARE
-		  " is nan in 3 rows, because its part fake__c" SHARE
-		  " was not collected, or not with the instances that it needs; its other parts "
-		  "amount to at least 1%\n",
-		  true,
-		  { false, false } },
-		{ HERE,
-		  "fake__b" SHARE,
-		  NULL,
-		  NULL,
-		  false,
-		  false,
-		  "the image: fake__throughput" SHARE
-		  " may be more than it shows in 3 rows: its part fake__b" SHARE
-		  " can't be evaluated\n",
-		  false,
-		  { true, false } },
-		{ HERE,
-		  NULL,
-		  "fake__a" SHARE,
-		  NULL,
-		  false,
-		  false,
-		  "the image: fake__throughput" SHARE
-		  " may be more than it shows in 3 rows: its part fake__a" SHARE
-		  " can't be evaluated\n",
-		  false,
-		  { true, false } },
-		{ HERE,
-		  NULL,
-		  NULL,
-		  NULL,
-		  true,
-		  false,
-		  "the image: fake__other_throughput" SHARE
-		  " may be more than it shows in 3 rows: the library does not name all parts of "
-		  "fake__other_throughput" SHARE "\n",
-		  false,
-		  { false, true } },
-		{ HERE,
-		  NULL,
-		  NULL,
-		  NULL,
-		  false,
-		  true,
-		  "the image: fake__throughput" SHARE
-		  " may be more than it shows in 3 rows: the library does not name all parts of "
-		  "fake__throughput" SHARE "\n",
-		  false,
-		  { true, false } },
-	};
+	freed(opk_evaluation) *evaluation = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_evaluation *evaluation;
-
-		fake.refused = rows[i].refused;
-		fake.failing = rows[i].failing;
-		fake.nan_part = rows[i].nan_part;
-		fake.undivided = rows[i].undivided;
-		fake.hides_parts = rows[i].hides_parts;
-		evaluation = evaluate(ctx);
-		ck_row(&rows[i], !strcmp(logged, rows[i].told), "%s", logged);
-		ck_row(&rows[i], opk_evaluation_is_explained(evaluation, 1) == rows[i].explained,
-		       "explained");
-		for (size_t j = 0; j < METRICS; j++)
-			ck_row(&rows[i], opk_evaluation_is_bound(evaluation, j) == rows[i].bound[j],
-			       "%s: bound", metrics[j]);
-		opk_evaluation_free(evaluation);
-		opk_ctx_free(ctx);
-	}
+	fake.refused = row->refused;
+	fake.failing = row->failing;
+	fake.nan_part = row->nan_part;
+	fake.undivided = row->undivided;
+	fake.hides_parts = row->hides_parts;
+	evaluation = evaluate(ctx);
+	ck_row(row, !strcmp(logged, row->told), "%s", logged);
+	ck_row(row, opk_evaluation_is_explained(evaluation, 1) == row->explained, "explained");
+	for (size_t j = 0; j < METRICS; j++)
+		ck_row(row, opk_evaluation_is_bound(evaluation, j) == row->bound[j], "%s: bound",
+		       metrics[j]);
 }
-END_TEST
 
 /* What a recording has all counters of is as it was planned, but was not looked at part by part. */
-START_TEST(recorded)
+TEST(recorded)
 {
 	static const char *const all[] = { "fake__throughput" SHARE,
 		                           "fake__other_throughput" SHARE };
@@ -257,19 +246,4 @@ START_TEST(recorded)
 		ck_row(&rows[i], remarks[OPK_UNDIVIDED].rows == rows[i].trusted, "undivided");
 		end(&e);
 	}
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("throughput");
-	TCase *tests = tcase_create("parts");
-
-	tcase_add_test(tests, failing_parts);
-	tcase_add_test(tests, requests_made_once);
-	tcase_add_test(tests, notes);
-	tcase_add_test(tests, recorded);
-	tcase_set_timeout(tests, 60);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

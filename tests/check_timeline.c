@@ -94,7 +94,7 @@ static void free_run(struct run *run)
 static void divide(struct opk_part parts[MAX_KERNELS + 1], double evidence[MAX_KERNELS + 1],
                    const struct run *run)
 {
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	struct opk_overlaps overlaps;
 	struct opk_estimator estimator;
 
@@ -107,7 +107,6 @@ static void divide(struct opk_part parts[MAX_KERNELS + 1], double evidence[MAX_K
 	memcpy(evidence, estimator.evidence, (run->kernel_count + 1) * sizeof *evidence);
 	opk_estimator_clear(&estimator);
 	opk_overlaps_clear(&overlaps);
-	opk_ctx_free(ctx);
 }
 
 static void check_rate(const struct opk_part *part, double wanted, double within, const char *what)
@@ -118,7 +117,7 @@ static void check_rate(const struct opk_part *part, double wanted, double within
 	              wanted);
 }
 
-START_TEST(long_kernels)
+TEST(long_kernels)
 {
 	static const struct step steps[] = {
 		{ 0, 1000000, 80 }, { 1, 300000, 20 }, { IDLE, 25000, 0 },
@@ -144,10 +143,9 @@ START_TEST(long_kernels)
 	ck_assert(fabs(sum - all) < 1e-6 * all);
 	free_run(run);
 }
-END_TEST
 
 /* Shorter than a sample, never alone in one; many launches make up for it. */
-START_TEST(short_kernels)
+TEST(short_kernels)
 {
 	static const struct step steps[] = {
 		{ 0, 23000, 60 },
@@ -167,10 +165,9 @@ START_TEST(short_kernels)
 	ck_assert(evidence[1] > 100);
 	free_run(run);
 }
-END_TEST
 
 /* Always in the same proportion: no sample tells them apart, and each has its share. */
-START_TEST(inseparable_kernels)
+TEST(inseparable_kernels)
 {
 	static const struct step steps[] = { { 0, 1000, 30 }, { 1, 1000, 10 } };
 	struct run *run = make_run(steps, COUNT(steps), 5000);
@@ -190,10 +187,9 @@ START_TEST(inseparable_kernels)
 	ck_assert_msg(evidence[0] < 1 && evidence[1] < 1, "%g %g", evidence[0], evidence[1]);
 	free_run(run);
 }
-END_TEST
 
 /* Two streams: what runs beside others adds up with them. */
-START_TEST(kernels_at_once)
+TEST(kernels_at_once)
 {
 	static const struct step steps[] = { { 0, 400000, 40 }, { IDLE, 10000, 0 } };
 	struct run *run = make_run(steps, COUNT(steps), 50);
@@ -221,10 +217,9 @@ START_TEST(kernels_at_once)
 	check_rate(&parts[1], 15, 0.05, "the second");
 	free_run(run);
 }
-END_TEST
 
 /* A million samples in which 100,000 kernels ran: seconds, or this test takes too long. */
-START_TEST(many)
+TEST(many)
 {
 	static const struct step steps[] = {
 		{ 0, 100000, 60 }, { 1, 60000, 10 },  { 2, 200000, 90 },
@@ -243,9 +238,8 @@ START_TEST(many)
 	check_rate(&parts[3], 30, 0.02, "16 us");
 	free_run(run);
 }
-END_TEST
 
-START_TEST(times_of_samples)
+CTX_TEST(times_of_samples)
 {
 	static const struct opk_stretch stretches[] = {
 		{ 100, 200, 0 },
@@ -254,7 +248,6 @@ START_TEST(times_of_samples)
 		{ 250, 300, 0 },
 	};
 	static const struct opk_sample_time samples[] = { { 0, 100 }, { 100, 240 }, { 240, 400 } };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_overlaps o;
 
 	ck_ok(ctx, opk_overlaps_init(&o, ctx, stretches, COUNT(stretches), samples, 3));
@@ -270,12 +263,10 @@ START_TEST(times_of_samples)
 	ck_assert(fabs(o.busy - 200) < 1e-9 && fabs(o.shared - 50) < 1e-9);
 	ck_assert(fabs(o.shared_of[0] - 50) < 1e-9 && o.shared_of[3] == 0);
 	opk_overlaps_clear(&o);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* A row that runs beside itself has one item in each sample. */
-START_TEST(row_beside_itself)
+CTX_TEST(row_beside_itself)
 {
 	static const struct opk_stretch stretches[] = {
 		{ 0, 300, 0 }, { 50, 250, 1 }, { 110, 190, 0 }, { 220, 290, 0 }, { 310, 320, 0 }
@@ -284,7 +275,6 @@ START_TEST(row_beside_itself)
 		{ 0, 100 }, { 100, 200 }, { 200, 300 }, { 300, 400 }
 	};
 	static const float times[] = { 100, 50, 180, 100, 170, 50, 10 };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_overlaps o;
 
 	ck_ok(ctx, opk_overlaps_init(&o, ctx, stretches, COUNT(stretches), samples, 4));
@@ -295,17 +285,14 @@ START_TEST(row_beside_itself)
 		              (double)o.items[i].time);
 	}
 	opk_overlaps_clear(&o);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Half a million launches in one sample, each a row: a search among them took minutes. */
-START_TEST(launches_of_a_sample)
+CTX_TEST(launches_of_a_sample)
 {
 	enum { LAUNCHES = 500000 };
 	static struct opk_stretch stretches[LAUNCHES];
 	const struct opk_sample_time sample = { 0, 10 * LAUNCHES };
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_overlaps o;
 
 	for (uint32_t i = 0; i < LAUNCHES; i++)
@@ -314,9 +301,7 @@ START_TEST(launches_of_a_sample)
 	ck_assert_uint_eq(o.first[1], LAUNCHES);
 	ck_assert(o.items[LAUNCHES - 1].row == LAUNCHES - 1 && o.items[LAUNCHES - 1].time == 5);
 	opk_overlaps_clear(&o);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- recordings ------------------------------------------------------------------------- */
 
@@ -350,8 +335,8 @@ static void put_images(const char *name, const struct opk_activity *activities, 
 		                       .metric_count = METRICS,
 		                       .passes = 1,
 		                       .profiler = OPK_PROFILER_PM };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_writer *writer;
+	freed(opk_ctx) *ctx = new_ctx();
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
@@ -369,8 +354,6 @@ static void put_images(const char *name, const struct opk_activity *activities, 
 	if (count)
 		ck_ok(ctx, opk_writer_add_activities(writer, activities, count));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
 }
 
 static void put_samples(const char *name, size_t count)
@@ -389,14 +372,13 @@ static void check_row(const struct opk_row *row, const char *name, uint64_t laun
 		              "%s: metric %zu: %.17g", name, i, row->values[i]);
 }
 
-START_TEST(values_of_kernels)
+FAKE_TEST(values_of_kernels)
 {
 	/* What adds up is the mean launch's, also of the launch that has no samples. */
 	static const double of_x[] = { 301, 151.5, 305 }, none[] = { NAN, NAN, NAN };
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
+	freed(opk_file) *file = NULL;
 	const struct opk_row *row;
-	struct opk_file *file;
+	freed(opk_evaluation) *evaluation = NULL;
 
 	fake.image_is_pm = true;
 	put_samples("in.opk", COUNT(ran));
@@ -417,16 +399,12 @@ START_TEST(values_of_kernels)
 	ck_assert_uint_eq(row->ran->time_ns, 1000);
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 	ck_assert_ptr_null(row);
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The sum over all rows: a kernel has the value of one launch, and idle time all of its own. */
 static double add_rows(struct opk_ctx *ctx, struct opk_file *file, bool each_launch)
 {
-	struct opk_evaluation *evaluation;
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
 	double sum = 0;
 
@@ -439,36 +417,33 @@ static double add_rows(struct opk_ctx *ctx, struct opk_file *file, bool each_lau
 		ck_assert_msg(cell.optional.known == !idle, "%s", row->name);
 		sum += row->values[0] * (idle ? 1 : (double)cell.optional.uint);
 	}
-	opk_evaluation_free(evaluation);
 	return sum;
 }
 
 static double add_samples(struct opk_ctx *ctx, struct opk_file *file)
 {
-	struct opk_evaluation *evaluation;
+	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
 	double sum = 0;
 
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
 	while (!opk_evaluation_next(&row, ctx, evaluation) && row)
 		sum += row->spans_earlier ? 0 : row->values[0];
-	opk_evaluation_free(evaluation);
 	return sum;
 }
 
 /* Nothing is lost, nor made: sampling begins before the first record, and ends after the last. */
-START_TEST(all_that_was_sampled)
+FAKE_TEST(all_that_was_sampled)
 {
 	static const struct opk_activity inside[][2] = {
 		{ RAN("x", 5000, 7000), RAN("y", 5000, 7000) },
 		{ RAN("x", 2000, 4000), RAN("y", 2000, 4000) },
 		{ RAN("x", 11000, 13000), RAN("y", 11000, 13000) },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 
 	fake.image_is_pm = true;
 	for (size_t i = 0; i < 4 * COUNT(inside); i++) {
-		struct opk_file *file;
+		freed(opk_file) *file = NULL;
 		double sampled, divided;
 
 		/* Nothing ran on the second device. */
@@ -479,18 +454,14 @@ START_TEST(all_that_was_sampled)
 		divided = add_rows(ctx, file, i % 2);
 		ck_assert_msg(fabs(divided - sampled) < 1e-6 * sampled, "%zu: %.17g of %.17g", i,
 		              divided, sampled);
-		opk_file_free(file);
 	}
 	devices = 1;
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Two recordings of the same time: what the one has is not had once more of the other. */
-START_TEST(samples_twice)
+FAKE_TEST(samples_twice)
 {
 	static const double of_x[] = { 301, 151.5, 305 };
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
 	struct opk_file *file;
@@ -509,20 +480,17 @@ START_TEST(samples_twice)
 		opk_evaluation_free(evaluation);
 		opk_file_free(file);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The estimate has room for 767 kernels: of the others too little is known, also side by side. */
-START_TEST(many_kernels_at_once)
+FAKE_TEST(many_kernels_at_once)
 {
 	enum { KERNELS = 800, ROOM = OPK_MAX_ESTIMATED - 1 };
 	static struct opk_activity beside[KERNELS];
 	static char kernels[KERNELS][8];
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_evaluation *evaluation;
+	freed(opk_file) *file = NULL;
 	const struct opk_row *row;
-	struct opk_file *file;
+	freed(opk_evaluation) *evaluation = NULL;
 
 	for (size_t i = 0; i < KERNELS; i++) {
 		snprintf(kernels[i], sizeof kernels[i], "k%zu", i);
@@ -539,16 +507,11 @@ START_TEST(many_kernels_at_once)
 		ck_assert_msg(row->ran->unknown == (i >= ROOM), "%zu", i);
 		ck_assert(isnan(row->values[0]) == (i >= ROOM));
 	}
-	opk_evaluation_free(evaluation);
-	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Launches come in the order of time; one of two samples is too few. */
-START_TEST(values_of_launches)
+FAKE_TEST(values_of_launches)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_evaluation *evaluation;
 	const struct opk_row *row;
 	struct opk_file *file;
@@ -570,34 +533,9 @@ START_TEST(values_of_launches)
 	opk_file_free(file);
 	put_samples("none.opk", 0);
 	file = open_file(ctx, "none.opk");
-	ck_code(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, false), OPK_EUSAGE);
-	ck_assert(told(ctx, "does not say which kernels ran when"));
+	ck_fails(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, false), OPK_EUSAGE,
+	         "does not say which kernels ran when");
 	opk_file_free(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("timeline");
-	TCase *tests = tcase_create("samples of kernels");
-
-	tcase_add_test(tests, times_of_samples);
-	tcase_add_test(tests, row_beside_itself);
-	tcase_add_test(tests, launches_of_a_sample);
-	tcase_add_test(tests, long_kernels);
-	tcase_add_test(tests, short_kernels);
-	tcase_add_test(tests, inseparable_kernels);
-	tcase_add_test(tests, kernels_at_once);
-	tcase_add_test(tests, many);
-	suite_add_tcase(suite, tests);
-	tests = tcase_create("recordings");
-	tcase_add_checked_fixture(tests, make_folder, remove_folder);
-	tcase_add_test(tests, values_of_kernels);
-	tcase_add_test(tests, values_of_launches);
-	tcase_add_test(tests, samples_twice);
-	tcase_add_test(tests, all_that_was_sampled);
-	tcase_add_test(tests, many_kernels_at_once);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

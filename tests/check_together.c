@@ -23,7 +23,7 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *ch
                      const char *names, double effort, const char *availability)
 {
 	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	int code;
 
 	*plan = NULL;
@@ -35,7 +35,6 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *ch
 	options.availability = availability;
 	options.availability_size = availability ? 8 : 0;
 	code = opk_plan_new(plan, ctx, set, &options);
-	opk_set_free(set);
 	return code;
 }
 
@@ -51,133 +50,111 @@ static struct opk_ctx *link_ctx(void)
 	return ctx;
 }
 
-START_TEST(plans)
+static const struct {
+	struct here here;
+	const char *names;
+	const char *availability;
+	size_t passes;
+	const char *told;
+} plans_rows[] = {
+	{ HERE, "fake__a.sum,fake__b.sum", NULL, 1, "refuses 1 of the metrics" },
+	{ HERE, mixed, NULL, 2, "refuses 1 of the metrics" },
+	{ HERE, mixed, "avail   ", 2, "refuses 1 of the metrics" },
+	/* CUPTI's own. */
+	{ HERE, "fake__b.sum", NULL, 1, NULL },
+	{ HERE, "fake__a.sum,fake__c.sum", NULL, 1, NULL },
+};
+
+TEST_EACH(plans, plans_rows)
 {
-	static const struct {
-		struct here here;
-		const char *names;
-		const char *availability;
-		size_t passes;
-		const char *told;
-	} rows[] = {
-		{ HERE, "fake__a.sum,fake__b.sum", NULL, 1, "refuses 1 of the metrics" },
-		{ HERE, mixed, NULL, 2, "refuses 1 of the metrics" },
-		{ HERE, mixed, "avail   ", 2, "refuses 1 of the metrics" },
-		/* CUPTI's own. */
-		{ HERE, "fake__b.sum", NULL, 1, NULL },
-		{ HERE, "fake__a.sum,fake__c.sum", NULL, 1, NULL },
-	};
+	freed(opk_ctx) *ctx = link_ctx();
+	freed(opk_plan) *plan = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = link_ctx();
-		struct opk_plan *plan;
-
-		ck_ok(ctx, make_plan(&plan, ctx, "FA100", rows[i].names, 0, rows[i].availability));
-		ck_row(&rows[i], opk_plan_passes(plan) == rows[i].passes, "%zu passes",
-		       opk_plan_passes(plan));
-		ck_row(&rows[i], rows[i].told ? strstr(logged, rows[i].told) != NULL : !*logged,
-		       "%s", logged);
-		ck_assert_uint_eq(opk_error_count(ctx), 0);
-		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_plan_free(plan);
-		opk_ctx_free(ctx);
-	}
+	ck_ok(ctx, make_plan(&plan, ctx, "FA100", row->names, 0, row->availability));
+	ck_row(row, opk_plan_passes(plan) == row->passes, "%zu passes", opk_plan_passes(plan));
+	ck_row(row, row->told ? strstr(logged, row->told) != NULL : !*logged, "%s", logged);
+	ck_assert_uint_eq(opk_error_count(ctx), 0);
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	const char *names;
+	enum fake_call missing; /* or failing */
+	int status;
+	const char *told[3];
+} refuses_rows[] = {
+	{ HERE,
+	  mixed,
+	  FAKE_NVPW_RawCounterConfig_AddRawCounters,
+	  0,
+	  { "NOT_SUPPORTED (27)", "1 of 3 metrics are refused with those before: fake__b.sum",
+	    "FA100 refuses the metrics of set custom together, not one by one" } },
+	{ HERE,
+	  mixed,
+	  FAKE_NVPW_RawCounterConfig_AddRawCounters,
+	  18,
+	  { "NOT_SUPPORTED (27)", "refused with those before: fake__b.sum" } },
+	{ HERE,
+	  mixed,
+	  FAKE_NVPW_RawCounterConfig_GenerateConfigImage,
+	  1,
+	  { "NOT_SUPPORTED (27)", "refused with those before: fake__b.sum" } },
+	{ HERE,
+	  mixed,
+	  FAKE_NVPW_RawCounterConfig_GetRawCounterProperties,
+	  1,
+	  { "NOT_SUPPORTED (27)", "refused with those before: fake__b.sum" } },
+	{ HERE,
+	  mixed,
+	  FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
+	  1,
+	  { "NOT_SUPPORTED (27)", "refused with those before: fake__b.sum" } },
+	{ HERE,
+	  "fake__a.sum,fake__b.sum,fake__listed.sum",
+	  0,
+	  0,
+	  { "fake__listed.sum is listed for FA100 but can't be scheduled", "1 of 3 metrics" } },
+};
 
 /* Metrics that PerfWorks cannot plan are named; what CUPTI refuses alone stays refused. */
-START_TEST(refuses)
+TEST_EACH(refuses, refuses_rows)
 {
-	static const struct {
-		struct here here;
-		const char *names;
-		enum fake_call missing; /* or failing */
-		int status;
-		const char *told[3];
-	} rows[] = {
-		{ HERE,
-		  mixed,
-		  FAKE_NVPW_RawCounterConfig_AddRawCounters,
-		  0,
-		  { "NOT_SUPPORTED (27)",
-		    "1 of 3 metrics are refused with those before: fake__b.sum",
-		    "FA100 refuses the metrics of set custom together, not one by one" } },
-		{ HERE,
-		  mixed,
-		  FAKE_NVPW_RawCounterConfig_AddRawCounters,
-		  18,
-		  { "NOT_SUPPORTED (27)", "refused with those before: fake__b.sum" } },
-		{ HERE,
-		  mixed,
-		  FAKE_NVPW_RawCounterConfig_GenerateConfigImage,
-		  1,
-		  { "NOT_SUPPORTED (27)", "refused with those before: fake__b.sum" } },
-		{ HERE,
-		  mixed,
-		  FAKE_NVPW_RawCounterConfig_GetRawCounterProperties,
-		  1,
-		  { "NOT_SUPPORTED (27)", "refused with those before: fake__b.sum" } },
-		{ HERE,
-		  mixed,
-		  FAKE_NVPW_CUDA_MetricsEvaluator_Initialize,
-		  1,
-		  { "NOT_SUPPORTED (27)", "refused with those before: fake__b.sum" } },
-		{ HERE,
-		  "fake__a.sum,fake__b.sum,fake__listed.sum",
-		  0,
-		  0,
-		  { "fake__listed.sum is listed for FA100 but can't be scheduled",
-		    "1 of 3 metrics" } },
-	};
+	struct nv_table table = fake_table();
+	struct opk_plan *plan;
+	freed(opk_ctx) *ctx = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct nv_table table = fake_table();
-		struct opk_plan *plan;
-		struct opk_ctx *ctx;
-
-		fake_reset();
-		fake.link = "raw_b";
-		if (rows[i].missing && !rows[i].status)
-			*fake_slot(&table, rows[i].missing) = NULL;
-		else
-			fake.status[rows[i].missing] = rows[i].status;
-		ctx = fake_ctx_of(&table);
-		ck_code(ctx, make_plan(&plan, ctx, "FA100", rows[i].names, 0, NULL), OPK_EFAILED);
-		ck_assert_ptr_null(plan);
-		for (size_t j = 0; j < 3 && rows[i].told[j]; j++)
-			ck_row(&rows[i], told(ctx, rows[i].told[j]), "%s", errors_of(ctx));
-		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_ctx_free(ctx);
-	}
+	fake_reset();
+	fake.link = "raw_b";
+	if (row->missing && !row->status)
+		*fake_slot(&table, row->missing) = NULL;
+	else
+		fake.status[row->missing] = row->status;
+	ctx = fake_ctx_of(&table);
+	ck_code(ctx, make_plan(&plan, ctx, "FA100", row->names, 0, NULL), OPK_EFAILED);
+	ck_assert_ptr_null(plan);
+	for (size_t j = 0; j < 3 && row->told[j]; j++)
+		ck_row(row, told(ctx, row->told[j]), "%s", errors_of(ctx));
+	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 }
-END_TEST
 
-START_TEST(without_memory)
+TEST(without_memory)
 {
 	bool failed = true;
 
 	for (long n = 0; failed; n++) {
-		struct opk_ctx *ctx = link_ctx();
+		freed(opk_ctx) *ctx = link_ctx();
 		struct opk_plan_options options = OPK_INIT(options);
-		struct opk_plan *plan = NULL;
-		struct opk_set *set;
-		int code;
+		freed(opk_set) *set = NULL;
+		freed(opk_plan) *plan = NULL;
 
 		ctx->log = keep_log;
 		ck_ok(ctx, opk_set_from_names(&set, ctx, mixed));
 		options.chip = "FA100";
-		fail_allocation(n);
-		code = opk_plan_new(&plan, ctx, set, &options);
-		failed = allocation_failed();
-		ck_assert_msg(code == (failed ? OPK_ENOMEM : OPK_OK), "allocation %ld: %d: %s", n,
-		              code, errors_of(ctx));
+		failed = is_short(ctx, n, opk_plan_new(&plan, ctx, set, &options));
 		ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
-		opk_plan_free(plan);
-		opk_set_free(set);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* ---- NVIDIA's own libraries */
 
@@ -221,9 +198,8 @@ static void check_complete(struct opk_ctx *ctx, const struct real_row *row, stru
 }
 
 /* CUPTI's order: the device's share passes with the others, and cost none. */
-START_TEST(real_plans)
+TEST_EACH(real_plans, real_rows, .needs = have_cupti)
 {
-	const struct real_row *row = &real_rows[_i];
 	struct opk_plan *others, *device, *all, *ours;
 	struct opk_ctx *ctx = new_ctx();
 	size_t passes, most;
@@ -258,21 +234,5 @@ START_TEST(real_plans)
 	opk_plan_free(ours);
 	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("together");
-	TCase *fakes = tcase_create("fake"), *real = tcase_create("real");
-
-	tcase_add_test(fakes, plans);
-	tcase_add_test(fakes, refuses);
-	tcase_add_test(fakes, without_memory);
-	suite_add_tcase(suite, fakes);
-	if (have_cupti()) {
-		tcase_add_loop_test(real, real_plans, 0, COUNT(real_rows));
-		tcase_set_timeout(real, 300);
-		suite_add_tcase(suite, real);
-	}
-	return run_suite(suite);
-}
+SUITE(.seconds = 300);

@@ -33,16 +33,14 @@ static const struct opk_meta trace_meta = {
 static void put_ran(const char *name, const struct opk_activity *activities, const size_t *counts,
                     size_t sections)
 {
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_writer *writer;
+	freed(opk_ctx) *ctx = new_ctx();
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &trace_meta));
 	for (size_t i = 0; i < sections; activities += counts[i++])
 		ck_ok(ctx, opk_writer_add_activities(writer, activities, counts[i]));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
 }
 
 /* Samples of 1,000 ns from there on, three an image: the first one of each begins earlier. */
@@ -67,8 +65,8 @@ static void put_samples(const char *name, const struct sampled *images, size_t c
 		                       .profiler = OPK_PROFILER_PM,
 		                       .run = run,
 		                       .run_count = COUNT(run) };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_writer *writer;
+	freed(opk_ctx) *ctx = new_ctx();
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
@@ -85,8 +83,6 @@ static void put_samples(const char *name, const struct sampled *images, size_t c
 	if (activity_count)
 		ck_ok(ctx, opk_writer_add_activities(writer, activities, activity_count));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
 }
 
 /* ---- traces ----------------------------------------------------------------------------- */
@@ -204,7 +200,7 @@ static void check_events(const struct traced *t, const char *const *wanted, size
 /* ---- what ran --------------------------------------------------------------------------- */
 
 /* Rows of streams: what runs at once lies in a second one; what touches lies in one. */
-START_TEST(rows_of_streams)
+CTX_TEST(rows_of_streams)
 {
 	static const struct opk_activity ran[] = {
 		RAN("a(int)", 1000000000000000000, 1000000000000002001),
@@ -226,12 +222,10 @@ START_TEST(rows_of_streams)
 		"X process 10 on node|GPU 0, stream 7, context 2|memset|5.000+0.001",
 		"X rank 2, process 10 on node|stream 7|x|5.000+0.001",
 	};
-	struct opk_trace_options options = OPK_INIT(options);
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_trace_options options = OPTIONS(options, .kernel_names = OPK_KERNEL_SHORT);
 	struct traced t;
 	uint64_t bytes;
 
-	options.kernel_names = OPK_KERNEL_SHORT;
 	put_ran("in.opk", ran, (size_t[]){ COUNT(ran) }, 1);
 	trace_files(&t, ctx, "in.opk", NULL, &options);
 	check_events(&t, wanted, COUNT(wanted));
@@ -242,12 +236,10 @@ START_TEST(rows_of_streams)
 	                 "1000000000000000000");
 	ck_assert(t.counts.kernels == 5 && t.counts.copies == 1 && t.counts.sets == 1);
 	end(&t);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Ranges of a thread lie in each other; a pair that only overlaps takes two rows. */
-START_TEST(rows_of_ranges)
+CTX_TEST(rows_of_ranges)
 {
 	static const struct opk_activity ran[] = {
 		NVTX("inner", 2000, 3000), NVTX("outer", 1000, 5000),  NVTX("crossing", 4000, 6000),
@@ -260,7 +252,6 @@ START_TEST(rows_of_ranges)
 		"X process 10 on node|NVTX, thread 5 (2)|crossing|3.000+2.000",
 		"X process 10 on node|NVTX, thread 5|after|4.000+0.500",
 	};
-	struct opk_ctx *ctx = new_ctx();
 	struct traced t;
 
 	put_ran("in.opk", ran, (size_t[]){ COUNT(ran) }, 1);
@@ -268,17 +259,14 @@ START_TEST(rows_of_ranges)
 	check_events(&t, wanted, COUNT(wanted));
 	ck_assert_uint_eq(t.counts.nvtx_ranges, 5);
 	end(&t);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* However records are divided among sections, and in whatever order, the trace is the same. */
-START_TEST(order_of_sections)
+CTX_TEST(order_of_sections)
 {
 	enum { RECORDS = 300 };
 	static struct opk_activity ran[RECORDS], shuffled[RECORDS];
 	static char kernels[RECORDS][16];
-	struct opk_ctx *ctx = new_ctx();
 	struct traced sorted, other;
 
 	for (size_t i = 0; i < RECORDS; i++) {
@@ -298,19 +286,16 @@ START_TEST(order_of_sections)
 		end(&other);
 	}
 	end(&sorted);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Any bytes in a name come out as they are, or, where they are no UTF-8, replaced. */
-START_TEST(hostile_names)
+CTX_TEST(hostile_names)
 {
 	static const char *const hostile[] = {
 		"\"quoted\" \\ back\\slash",     "line\nand\ttab\rand\x01\x1f\x7f", "</script><!--",
 		"\xe2\x80\xa8 \xf0\x9f\x98\x80", "]}}],\"traceEvents\":[",          "",
 	};
 	struct opk_activity ran[COUNT(hostile) + 1];
-	struct opk_ctx *ctx = new_ctx();
 	struct traced t;
 
 	for (size_t i = 0; i < COUNT(hostile); i++)
@@ -327,9 +312,7 @@ START_TEST(hostile_names)
 	ck_assert_str_eq(name_of(&t, "process_name", t.events[0], "pid"),
 	                 "process 10 on \"host\"\n");
 	end(&t);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static uint64_t ns_of(const struct opk_json *event, const char *name)
 {
@@ -360,10 +343,9 @@ static void check_rows(const struct traced *t)
 }
 
 /* Whatever records say, the trace is JSON and has them all, and no slices of a row cross. */
-START_TEST(any_records)
+CTX_TEST(any_records)
 {
 	enum { RECORDS = 40 };
-	struct opk_ctx *ctx = new_ctx();
 	struct traced t;
 
 	random_restart();
@@ -393,16 +375,13 @@ START_TEST(any_records)
 		check_rows(&t);
 		end(&t);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Nobody could look at so many, and rows for them would take forever. */
-START_TEST(too_many_at_once)
+CTX_TEST(too_many_at_once)
 {
 	enum { RECORDS = 5000 };
 	static struct opk_activity ran[RECORDS];
-	struct opk_ctx *ctx = new_ctx();
 	struct traced t;
 
 	for (size_t i = 0; i < RECORDS; i++)
@@ -413,12 +392,10 @@ START_TEST(too_many_at_once)
 	ck_assert(
 		told(ctx, "GPU 0, stream 7: more than 4096 slices at the same time, at start_ns"));
 	end(&t);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The clock's ends: nothing overflows, nothing is below zero. */
-START_TEST(odd_times)
+CTX_TEST(odd_times)
 {
 	static const struct opk_activity ran[] = {
 		RAN("all", 0, UINT64_MAX),
@@ -430,20 +407,17 @@ START_TEST(odd_times)
 		"X process 10 on node|GPU 0, stream 7 (2)|early|0.000+0.000",
 		"X process 10 on node|GPU 0, stream 7|late|18446744073709551.615+0.000",
 	};
-	struct opk_ctx *ctx = new_ctx();
 	struct traced t;
 
 	put_ran("in.opk", ran, (size_t[]){ COUNT(ran) }, 1);
 	trace_files(&t, ctx, "in.opk", NULL, NULL);
 	check_events(&t, wanted, COUNT(wanted));
 	end(&t);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- samples ---------------------------------------------------------------------------- */
 
-START_TEST(counters)
+FAKE_TEST(counters)
 {
 	/* The first sample of each image, which begins earlier, is left out. */
 	static const struct sampled images[] = { { 1000, 0 }, { 3000, 0 }, { 90000, 0 } };
@@ -473,7 +447,6 @@ START_TEST(counters)
 		"b rank 3, process 10 on node||no samples|91.000",
 		"e rank 3, process 10 on node||no samples|98.000",
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	struct traced t;
 
 	fake.image_is_pm = true;
@@ -483,12 +456,10 @@ START_TEST(counters)
 	ck_assert(t.counts.samples == 6 && t.counts.values == 18 && !t.counts.missing_values);
 	ck_assert_uint_eq(t.counts.first_samples, 3);
 	end(&t);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* nan and infinities are no events: a slice says from where to where. */
-START_TEST(missing_values)
+FAKE_TEST(missing_values)
 {
 	static const struct sampled images[] = { { 1000, 0 } };
 	static const char *const wanted[] = {
@@ -500,13 +471,11 @@ START_TEST(missing_values)
 	};
 	static const char *const asked[] = { "fake__a.sum", "fake__ratio.pct" };
 	struct opk_trace_options options = OPK_INIT(options);
-	struct opk_eval_options eval = OPK_INIT(eval);
-	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options eval = OPTIONS(eval, .metrics = asked,
+	                                       .metric_count = COUNT(asked));
 	struct traced t;
 
 	fake.image_is_pm = true;
-	eval.metrics = asked;
-	eval.metric_count = COUNT(asked);
 	options.eval = &eval;
 	put_samples("in.opk", images, COUNT(images), NULL, 0);
 	for (int i = 0; i < 2; i++) {
@@ -517,12 +486,10 @@ START_TEST(missing_values)
 		ck_assert(t.counts.values == 3 && t.counts.missing_values == 1);
 		end(&t);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Counters are in the process that used the GPU, and those of several GPUs say whose they are. */
-START_TEST(processes_of_counters)
+FAKE_TEST(processes_of_counters)
 {
 	static const struct sampled both[] = { { 1000, 0 }, { 1000, 1 } };
 	static const struct opk_activity ran[] = { RAN("k", 1, 2, .gpu = "GPU-2", .device = 1) };
@@ -541,13 +508,10 @@ START_TEST(processes_of_counters)
 	};
 	static const char *const device[] = { "device=1" };
 	struct opk_trace_options options = OPK_INIT(options);
-	struct opk_eval_options eval = OPK_INIT(eval);
-	struct opk_ctx *ctx = fake_ctx();
+	struct opk_eval_options eval = OPTIONS(eval, .metrics = names, .metric_count = 1);
 	struct traced t;
 
 	fake.image_is_pm = true;
-	eval.metrics = names;
-	eval.metric_count = 1;
 	options.eval = &eval;
 	put_samples("apart.opk", both, COUNT(both), ran, COUNT(ran));
 	put_samples("together.opk", both, COUNT(both), NULL, 0);
@@ -562,9 +526,7 @@ START_TEST(processes_of_counters)
 	trace_files(&t, ctx, "apart.opk", NULL, &options);
 	ck_assert(t.counts.kernels == 1 && t.counts.samples == 2);
 	end(&t);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- conditions and failures ------------------------------------------------------------ */
 
@@ -574,48 +536,43 @@ static const struct opk_activity few[] = {
 	NVTX("n", 50, 500),
 };
 
-START_TEST(conditions)
+static const struct {
+	const char *condition;
+	uint64_t kernels, ranges;
+	const char *refused;
+} conditions_rows[] = {
+	{ "kernel=a", 1, 1, NULL },
+	{ "stream=9", 1, 1, NULL },
+	{ "start_ns>=100", 2, 0, NULL },
+	{ "end_ns<=400", 2, 0, NULL },
+	{ "duration_ns>100", 0, 1, NULL },
+	{ "fake__a.sum>1", 0, 0, "what ran has no such fact, and there are no samples" },
+};
+
+CTX_TEST_EACH(conditions, conditions_rows)
 {
-	static const struct {
-		const char *condition;
-		uint64_t kernels, ranges;
-		const char *refused;
-	} cases[] = {
-		{ "kernel=a", 1, 1, NULL },
-		{ "stream=9", 1, 1, NULL },
-		{ "start_ns>=100", 2, 0, NULL },
-		{ "end_ns<=400", 2, 0, NULL },
-		{ "duration_ns>100", 0, 1, NULL },
-		{ "fake__a.sum>1", 0, 0, "what ran has no such fact, and there are no samples" },
-	};
-	struct opk_ctx *ctx = new_ctx();
 	struct traced t;
+	struct opk_trace_options options = OPK_INIT(options);
+	struct opk_eval_options eval = OPK_INIT(eval);
 
 	put_ran("in.opk", few, (size_t[]){ COUNT(few) }, 1);
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct opk_trace_options options = OPK_INIT(options);
-		struct opk_eval_options eval = OPK_INIT(eval);
-
-		options.eval = &eval;
-		eval.where = &cases[i].condition;
-		eval.where_count = 1;
-		begin(&t, ctx, "in.opk", NULL);
-		if (cases[i].refused) {
-			ck_assert_int_eq(trace(&t, &options), OPK_EUSAGE);
-			ck_assert(told(ctx, cases[i].refused));
-			ck_assert(!t.text.size);
-		} else {
-			ck_ok(ctx, trace(&t, &options));
-			ck_assert_msg(t.counts.kernels == cases[i].kernels
-			                      && t.counts.nvtx_ranges == cases[i].ranges,
-			              "%s: %" PRIu64 ", %" PRIu64, cases[i].condition,
-			              t.counts.kernels, t.counts.nvtx_ranges);
-		}
-		end(&t);
+	options.eval = &eval;
+	eval.where = &row->condition;
+	eval.where_count = 1;
+	begin(&t, ctx, "in.opk", NULL);
+	if (row->refused) {
+		ck_assert_int_eq(trace(&t, &options), OPK_EUSAGE);
+		ck_assert(told(ctx, row->refused));
+		ck_assert(!t.text.size);
+	} else {
+		ck_ok(ctx, trace(&t, &options));
+		ck_assert_msg(t.counts.kernels == row->kernels
+		                      && t.counts.nvtx_ranges == row->ranges,
+		              "%s: %" PRIu64 ", %" PRIu64, row->condition, t.counts.kernels,
+		              t.counts.nvtx_ranges);
 	}
-	opk_ctx_free(ctx);
+	end(&t);
 }
-END_TEST
 
 static int refuse(void *left, const void *bytes, size_t size)
 {
@@ -624,10 +581,9 @@ static int refuse(void *left, const void *bytes, size_t size)
 	return --*(int *)left < 0 ? OPK_EFAILED : 0;
 }
 
-START_TEST(failures)
+CTX_TEST(failures)
 {
 	struct opk_trace_options options = OPK_INIT(options);
-	struct opk_ctx *ctx = new_ctx();
 	struct traced t;
 	int left = 0;
 
@@ -646,16 +602,13 @@ START_TEST(failures)
 		                 OPK_EFAILED);
 	}
 	end(&t);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each allocation in turn fails: an error, and nothing leaks. */
-START_TEST(out_of_memory)
+CTX_TEST(out_of_memory)
 {
 	struct opk_eval_options eval = OPK_INIT(eval);
 	struct opk_trace_options options = OPK_INIT(options);
-	struct opk_ctx *ctx = new_ctx();
 	int room = INT_MAX;
 	bool failed;
 	long i = 0;
@@ -676,11 +629,8 @@ START_TEST(out_of_memory)
 		end(&t);
 	} while (failed);
 	ck_assert_int_gt(i, 50);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-#ifndef __SANITIZE_ADDRESS__
 /* Peak memory, in kB, of a trace of so many sections, one after the other in time. */
 static long peak_of(struct opk_ctx *ctx, size_t sections)
 {
@@ -710,41 +660,13 @@ static long peak_of(struct opk_ctx *ctx, size_t sections)
 	end(&t);
 	return usage.ru_maxrss;
 }
-#endif
 
 /* Memory does not grow with the number of launches. Sanitizers keep what was freed. */
-START_TEST(memory)
+CTX_TEST(memory, .needs = is_plain_build)
 {
-#ifndef __SANITIZE_ADDRESS__
-	struct opk_ctx *ctx = new_ctx();
 	long few_sections = peak_of(ctx, 4), many = peak_of(ctx, is_long() ? 200 : 20);
 
 	ck_assert_msg(many < few_sections + 2000, "%ld kB, and %ld kB", few_sections, many);
-	opk_ctx_free(ctx);
-#endif
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("trace");
-	TCase *tc = tcase_create("events");
-
-	tcase_add_checked_fixture(tc, make_folder, remove_folder);
-	tcase_add_test(tc, rows_of_streams);
-	tcase_add_test(tc, rows_of_ranges);
-	tcase_add_test(tc, order_of_sections);
-	tcase_add_test(tc, hostile_names);
-	tcase_add_test(tc, any_records);
-	tcase_add_test(tc, too_many_at_once);
-	tcase_add_test(tc, odd_times);
-	tcase_add_test(tc, counters);
-	tcase_add_test(tc, missing_values);
-	tcase_add_test(tc, processes_of_counters);
-	tcase_add_test(tc, conditions);
-	tcase_add_test(tc, failures);
-	tcase_add_test(tc, out_of_memory);
-	tcase_add_test(tc, memory);
-	suite_add_tcase(suite, tc);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -59,7 +59,7 @@ static void merge_named(struct opk_ctx *ctx, const char *one, const char *other,
 }
 
 /* Images of the same time on the same GPU are the same, wherever they are. */
-START_TEST(what_counts_twice)
+CTX_TEST(what_counts_twice)
 {
 	static const struct {
 		struct here here;
@@ -85,7 +85,6 @@ START_TEST(what_counts_twice)
 	static const struct opk_property run[] = { { "started", "2026-11-22T14:41:08Z" } };
 	struct part timed = { .images = true, .ranges = true, .times = true };
 	struct part old = { .images = true }, older = old;
-	struct opk_ctx *ctx = new_ctx();
 	char name[100];
 
 	older.meta.run = run;
@@ -124,12 +123,10 @@ START_TEST(what_counts_twice)
 			opk_file_free(files[j]);
 	}
 	run_in_folder("rm *.opk");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* By their names alone: nothing is opened, and missing files are passed over. */
-START_TEST(same_files)
+CTX_TEST(same_files)
 {
 	static const struct {
 		struct here here;
@@ -140,7 +137,6 @@ START_TEST(same_files)
 		{ HERE, "a b link", "link.opk is the same file as a.opk: it counts twice" },
 		{ HERE, "missing missing", "" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	ctx->log = keep_line;
 	run_in_folder("echo a >a.opk; echo b >b.opk; cp a.opk copy.opk; ln a.opk link.opk");
@@ -154,16 +150,6 @@ START_TEST(same_files)
 		       "note '%s'", found);
 	}
 	run_in_folder("rm *.opk");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("twice");
-	TCase *tests = add_case(suite, "twice");
-
-	tcase_add_test(tests, what_counts_twice);
-	tcase_add_test(tests, same_files);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -56,104 +56,89 @@ static const struct {
 	{ HERE, "byte^99", "byte^99" },
 };
 
-START_TEST(one_spelling)
+CTX_TEST_EACH(one_spelling, spellings)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_unit unit, again;
-	int code = opk_unit_parse(&unit, ctx, spellings[_i].text);
+	int code = opk_unit_parse(&unit, ctx, row->text);
 	opk_autofree char *text = code ? NULL : opk_unit_text(&unit);
 
-	ck_row(&spellings[_i], !code == !!spellings[_i].wanted, "%s", errors_of(ctx));
+	ck_row(row, !code == !!row->wanted, "%s", errors_of(ctx));
 	if (!code) {
-		ck_row(&spellings[_i], !strcmp(text, spellings[_i].wanted), "got %s", text);
+		ck_row(row, !strcmp(text, row->wanted), "got %s", text);
 		again = parsed(ctx, text);
-		ck_row(&spellings[_i], opk_unit_equal(&unit, &again), "%s reads otherwise", text);
+		ck_row(row, opk_unit_equal(&unit, &again), "%s reads otherwise", text);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 #define TEN "abcdefghij"
 #define FORTY_EIGHT TEN TEN TEN TEN "abcdefgh"
 #define SEVENTEEN "a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*q"
 
-START_TEST(no_units)
+static const struct {
+	struct here here;
+	const char *text, *wanted;
+} no_units_rows[] = {
+	{ HERE, "/second", "'/second' is no unit: byte 0: the name of a unit is needed" },
+	{ HERE, "byte//second", "byte 5: the name of a unit" },
+	{ HERE, "byte/", "byte 5: the name of a unit" },
+	{ HERE, "byte second", "byte 5: '*', '/' or the end is needed" },
+	{ HERE, "(byte)", "byte 0: the name of a unit" },
+	{ HERE, "2*byte", "byte 0: the name of a unit" },
+	{ HERE, "10", "byte 0: the name of a unit" },
+	{ HERE, "%", "byte 0: the name of a unit" },
+	{ HERE, "byte+warp", "byte 4: '*', '/' or the end" },
+	{ HERE, "b\xc3\xa9", "byte 1: '*', '/' or the end" },
+	{ HERE, "byte^", "byte 5: a power is a whole number" },
+	{ HERE, "byte^x", "byte 5: a power is a whole number" },
+	{ HERE, "byte^1.5", "byte 6: '*', '/' or the end" },
+	{ HERE, "byte^100", "byte 7: powers go up to 99" },
+	{ HERE, "byte^99999999999999999999", "powers go up to 99" },
+	{ HERE, "byte^99*byte", "too many factors, or too high a power" },
+	{ HERE, "byte^-99/byte", "too many factors, or too high a power" },
+	{ HERE, FORTY_EIGHT, "byte 0: this name is too long" },
+	{ HERE, SEVENTEEN, "too many factors" },
+};
+
+CTX_TEST_EACH(no_units, no_units_rows)
 {
-	static const struct {
-		struct here here;
-		const char *text, *wanted;
-	} rows[] = {
-		{ HERE, "/second", "'/second' is no unit: byte 0: the name of a unit is needed" },
-		{ HERE, "byte//second", "byte 5: the name of a unit" },
-		{ HERE, "byte/", "byte 5: the name of a unit" },
-		{ HERE, "byte second", "byte 5: '*', '/' or the end is needed" },
-		{ HERE, "(byte)", "byte 0: the name of a unit" },
-		{ HERE, "2*byte", "byte 0: the name of a unit" },
-		{ HERE, "10", "byte 0: the name of a unit" },
-		{ HERE, "%", "byte 0: the name of a unit" },
-		{ HERE, "byte+warp", "byte 4: '*', '/' or the end" },
-		{ HERE, "b\xc3\xa9", "byte 1: '*', '/' or the end" },
-		{ HERE, "byte^", "byte 5: a power is a whole number" },
-		{ HERE, "byte^x", "byte 5: a power is a whole number" },
-		{ HERE, "byte^1.5", "byte 6: '*', '/' or the end" },
-		{ HERE, "byte^100", "byte 7: powers go up to 99" },
-		{ HERE, "byte^99999999999999999999", "powers go up to 99" },
-		{ HERE, "byte^99*byte", "too many factors, or too high a power" },
-		{ HERE, "byte^-99/byte", "too many factors, or too high a power" },
-		{ HERE, FORTY_EIGHT, "byte 0: this name is too long" },
-		{ HERE, SEVENTEEN, "too many factors" },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_unit unit = { .count = 77 };
+	int code = opk_unit_parse(&unit, ctx, row->text);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_unit unit = { .count = 77 };
-		int code = opk_unit_parse(&unit, ctx, rows[i].text);
-
-		ck_row(&rows[i], code == OPK_EINPUT && unit.count == 77, "code %d", code);
-		ck_row(&rows[i], told(ctx, rows[i].wanted), "%s", errors_of(ctx));
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, code == OPK_EINPUT && unit.count == 77, "code %d", code);
+	ck_row(row, told(ctx, row->wanted), "%s", errors_of(ctx));
 }
-END_TEST
 
-START_TEST(products)
+static const struct {
+	struct here here;
+	const char *a, *b;
+	int power;
+	const char *wanted; /* NULL: refused */
+} products_rows[] = {
+	{ HERE, "byte", "second", -1, "byte/second" },
+	{ HERE, "byte/second", "second", 1, "byte" },
+	{ HERE, "byte/second", "byte/second", -1, "" },
+	{ HERE, "", "second", -1, "1/second" },
+	{ HERE, "byte", "", 1, "byte" },
+	{ HERE, "byte", "byte", 1, "byte^2" },
+	{ HERE, "percent", "byte/warp", 1, "byte*percent/warp" },
+	{ HERE, "a*b*c*d*e*f*g*h", "i*j*k*l*m*n*o*p", 1, "a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p" },
+	{ HERE, "a*b*c*d*e*f*g*h", "i*j*k*l*m*n*o*p*q", 1, NULL },
+	{ HERE, "byte^99", "byte", 1, NULL },
+};
+
+CTX_TEST_EACH(products, products_rows)
 {
-	static const struct {
-		struct here here;
-		const char *a, *b;
-		int power;
-		const char *wanted; /* NULL: refused */
-	} rows[] = {
-		{ HERE, "byte", "second", -1, "byte/second" },
-		{ HERE, "byte/second", "second", 1, "byte" },
-		{ HERE, "byte/second", "byte/second", -1, "" },
-		{ HERE, "", "second", -1, "1/second" },
-		{ HERE, "byte", "", 1, "byte" },
-		{ HERE, "byte", "byte", 1, "byte^2" },
-		{ HERE, "percent", "byte/warp", 1, "byte*percent/warp" },
-		{ HERE, "a*b*c*d*e*f*g*h", "i*j*k*l*m*n*o*p", 1,
-		  "a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p" },
-		{ HERE, "a*b*c*d*e*f*g*h", "i*j*k*l*m*n*o*p*q", 1, NULL },
-		{ HERE, "byte^99", "byte", 1, NULL },
-	};
-	struct opk_ctx *ctx = new_ctx();
+	struct opk_unit a = parsed(ctx, row->a), b = parsed(ctx, row->b), before = a;
+	bool ok = opk_unit_multiply(&a, &b, row->power);
+	opk_autofree char *text = opk_unit_text(&a);
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_unit a = parsed(ctx, rows[i].a), b = parsed(ctx, rows[i].b), before = a;
-		bool ok = opk_unit_multiply(&a, &b, rows[i].power);
-		opk_autofree char *text = opk_unit_text(&a);
-
-		ck_row(&rows[i], ok == !!rows[i].wanted, "refused or not");
-		ck_row(&rows[i], ok || opk_unit_equal(&a, &before), "changed to %s", text);
-		ck_row(&rows[i], !ok || !strcmp(text, rows[i].wanted), "got %s", text);
-	}
-	opk_ctx_free(ctx);
+	ck_row(row, ok == !!row->wanted, "refused or not");
+	ck_row(row, ok || opk_unit_equal(&a, &before), "changed to %s", text);
+	ck_row(row, !ok || !strcmp(text, row->wanted), "got %s", text);
 }
-END_TEST
 
-START_TEST(roots_and_equality)
+CTX_TEST(roots_and_equality)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_unit square = parsed(ctx, "byte^2/second^4"), odd = parsed(ctx, "byte^2*warp");
 	struct opk_unit wanted = parsed(ctx, "byte/second^2"), none = parsed(ctx, "");
 
@@ -168,13 +153,10 @@ START_TEST(roots_and_equality)
 	fail_allocation(0);
 	ck_assert_ptr_null(opk_unit_text(&wanted));
 	ck_assert(allocation_failed());
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(table_is_sound)
+CTX_TEST(table_is_sound)
 {
-	struct opk_ctx *ctx = new_ctx();
 	const char *before = "", *plural = NULL;
 	size_t count = 0;
 
@@ -190,15 +172,12 @@ START_TEST(table_is_sound)
 		before = name;
 	}
 	ck_assert_uint_gt(count, 60);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What all chips' catalogs of CUDA 13.0 say, what PerfWorks says of the same metrics, and ours. */
-START_TEST(spellings_of_nvidia)
+CTX_TEST(spellings_of_nvidia)
 {
 	FILE *file = fopen(TEST_SOURCE_DIR "/files/units.tsv", "r");
-	struct opk_ctx *ctx = new_ctx();
 	char line[256];
 	size_t count = 0;
 
@@ -223,15 +202,13 @@ START_TEST(spellings_of_nvidia)
 	}
 	ck_assert_uint_gt(count, 200);
 	fclose(file);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static void check_chip(struct opk_ctx *ctx, const char *chip)
 {
 	opk_autostrlist struct opk_strlist seen = { 0 };
 	struct opk_nv_evaluator *evaluator = NULL;
-	struct opk_catalog *catalog;
+	freed(opk_catalog) *catalog = NULL;
 
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip, OPK_PROFILER_RANGE));
 	ck_ok(ctx, opk_catalog_complete(catalog, ctx));
@@ -257,11 +234,10 @@ static void check_chip(struct opk_ctx *ctx, const char *chip)
 	}
 	ck_assert_uint_gt(seen.count, 50);
 	opk_nv_evaluator_free(evaluator);
-	opk_catalog_free(catalog);
 }
 
 /* Also of 12.x, whose PerfWorks has no name for some. */
-START_TEST(real_names)
+CTX_TEST(real_names)
 {
 	static const struct {
 		struct here here;
@@ -280,7 +256,6 @@ START_TEST(real_names)
 		{ HERE, "smsp__sass_average_data_bytes_per_sector_mem_global.ratio",
 		  "bytes/l2_sector" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_nv_evaluator *evaluator = NULL;
 
 	if (have_cupti())
@@ -292,35 +267,12 @@ START_TEST(real_names)
 		ck_row(&rows[i], !strcmp(unit, rows[i].wanted), "got %s", unit);
 	}
 	opk_nv_evaluator_free(evaluator);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(real_catalogs)
+static const char *const chips[] = { "GH100", "TU102", "GB202" };
+
+CTX_TEST_EACH(real_catalogs, chips)
 {
-	static const char *const chips[] = { "GH100", "TU102", "GB202" };
-	struct opk_ctx *ctx = new_ctx();
-
 	if (have_cupti() && version_of(ctx) >= CUPTI_13_0)
-		check_chip(ctx, chips[_i]);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("units");
-	TCase *tests = tcase_create("units");
-
-	tcase_add_loop_test(tests, one_spelling, 0, COUNT(spellings));
-	tcase_add_test(tests, no_units);
-	tcase_add_test(tests, products);
-	tcase_add_test(tests, roots_and_equality);
-	tcase_add_test(tests, table_is_sound);
-	tcase_add_test(tests, spellings_of_nvidia);
-	tcase_add_test(tests, real_names);
-	tcase_add_loop_test(tests, real_catalogs, 0, 3);
-	tcase_set_timeout(tests, 120);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+		check_chip(ctx, *row);
 }

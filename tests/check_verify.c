@@ -96,11 +96,9 @@ static const struct verify_row {
 	  "3 D damaged: its CRC-32 differs from the one stored" },
 };
 
-START_TEST(verifies)
+FAKE_TEST_EACH(verifies, verify_rows)
 {
-	const struct verify_row *row = &verify_rows[_i];
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_listing *findings = NULL;
+	freed(opk_listing) *findings = NULL;
 
 	write_sketch(row->sketch, row->meta, row->pass);
 	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
@@ -108,48 +106,38 @@ START_TEST(verifies)
 	       !strncmp(problems_of(findings), row->wanted, strlen(row->wanted))
 	               && !*row->wanted == !*problems_of(findings),
 	       "got %s", problems_of(findings));
-	opk_listing_free(findings);
-	opk_ctx_free(ctx);
 }
-END_TEST
+
+static const struct {
+	struct here here;
+	uint32_t type;
+	const char *payload, *wanted;
+} tables_are_read_rows[] = {
+	{ HERE, OPK_SECTION_RANGES, "{}", "3 R the range table is not an array" },
+	{ HERE, OPK_SECTION_RANGES, "[", "3 R JSON" },
+	{ HERE, OPK_SECTION_TIMES, "123", "3 T the times of the samples are not whole entries" },
+	{ HERE, OPK_SECTION_STATS, "[]", "3 S the counts are not an object" },
+	{ HERE, OPK_SECTION_STATS, "{}", "" },
+};
 
 /* A table whose checksum is right. */
-START_TEST(tables_are_read)
+FAKE_TEST_EACH(tables_are_read, tables_are_read_rows)
 {
-	static const struct {
-		struct here here;
-		uint32_t type;
-		const char *payload, *wanted;
-	} rows[] = {
-		{ HERE, OPK_SECTION_RANGES, "{}", "3 R the range table is not an array" },
-		{ HERE, OPK_SECTION_RANGES, "[", "3 R JSON" },
-		{ HERE, OPK_SECTION_TIMES, "123",
-		  "3 T the times of the samples are not whole entries" },
-		{ HERE, OPK_SECTION_STATS, "[]", "3 S the counts are not an object" },
-		{ HERE, OPK_SECTION_STATS, "{}", "" },
-	};
+	freed(opk_listing) *findings = NULL;
+	struct image image;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct opk_ctx *ctx = fake_ctx();
-		struct opk_listing *findings;
-		struct image image;
-
-		begin_image(&image);
-		put(&image, OPK_SECTION_META, plain_meta, strlen(plain_meta));
-		put(&image, OPK_SECTION_DATA, "image", 5);
-		put(&image, rows[i].type, rows[i].payload, strlen(rows[i].payload));
-		put_end(&image);
-		write_image(&image);
-		ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
-		ck_row(&rows[i],
-		       !strncmp(problems_of(findings), rows[i].wanted, strlen(rows[i].wanted))
-		               && !*rows[i].wanted == !*problems_of(findings),
-		       "got %s", problems_of(findings));
-		opk_listing_free(findings);
-		opk_ctx_free(ctx);
-	}
+	begin_image(&image);
+	put(&image, OPK_SECTION_META, plain_meta, strlen(plain_meta));
+	put(&image, OPK_SECTION_DATA, "image", 5);
+	put(&image, row->type, row->payload, strlen(row->payload));
+	put_end(&image);
+	write_image(&image);
+	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
+	ck_row(row,
+	       !strncmp(problems_of(findings), row->wanted, strlen(row->wanted))
+	               && !*row->wanted == !*problems_of(findings),
+	       "got %s", problems_of(findings));
 }
-END_TEST
 
 static const struct deep_row {
 	struct here here;
@@ -176,17 +164,14 @@ static const struct deep_row {
 	{ HERE, "M C E", FAKE_SEGFAULTS, 0, OPK_OK, NULL },
 };
 
-START_TEST(verifies_deeply)
+FAKE_TEST_EACH(verifies_deeply, deep_rows)
 {
-	const struct deep_row *row = &deep_rows[_i];
-	struct opk_verify_options options = OPK_INIT(options);
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_listing *findings = NULL;
+	struct opk_verify_options options = OPTIONS(options, .deep = true);
+	freed(opk_listing) *findings = NULL;
 	int code;
 
 	fake.evaluate_deed = row->deed;
 	fake.evaluate_at = row->at;
-	options.deep = true;
 	ctx->timeout_s = 20;
 	write_sketch(row->sketch, plain_meta, 0);
 	code = opk_verify(&findings, ctx, path, &options);
@@ -195,12 +180,9 @@ START_TEST(verifies_deeply)
 	       row->wanted ? strncmp(problems_of(findings), row->wanted, strlen(row->wanted)) == 0
 	                   : !*problems_of(findings),
 	       "got %s", problems_of(findings));
-	opk_listing_free(findings);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(not_a_container)
+FAKE_TEST(not_a_container)
 {
 	static const struct {
 		struct here here;
@@ -212,7 +194,6 @@ START_TEST(not_a_container)
 		{ HERE, "a text that is long enough to be one", 36, "not an .opk file" },
 		{ HERE, "\x89OPK\r\n\x1a\n\1\0\0\0\0\0\0\0", 16, "format version 1" },
 	};
-	struct opk_ctx *ctx = fake_ctx();
 	struct opk_listing *findings = NULL;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -222,15 +203,12 @@ START_TEST(not_a_container)
 	}
 	ck_code(ctx, opk_verify(&findings, ctx, "/nowhere", NULL), OPK_EINPUT);
 	ck_code(ctx, opk_verify(&findings, ctx, "/dev/null", NULL), OPK_EINPUT);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The time grows with the number of sections, not with its square. */
-START_TEST(many_sections)
+FAKE_TEST(many_sections)
 {
-	struct opk_ctx *ctx = fake_ctx();
-	struct opk_listing *findings;
+	freed(opk_listing) *findings = NULL;
 	struct image image;
 	clock_t start;
 
@@ -243,15 +221,11 @@ START_TEST(many_sections)
 	start = clock();
 	ck_ok(ctx, opk_verify(&findings, ctx, path, NULL));
 	ck_assert((clock() - start) / CLOCKS_PER_SEC < 15);
-	opk_listing_free(findings);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Whatever byte is changed: it is found, in the section where it is. */
-START_TEST(every_byte_is_found)
+FAKE_TEST(every_byte_is_found)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	opk_autofree uint8_t *bytes = NULL;
 	struct opk_listing *findings;
 	size_t size;
@@ -280,13 +254,10 @@ START_TEST(every_byte_is_found)
 		ck_assert_msg(found, "byte %zu: %s", at, problems_of(findings));
 		opk_listing_free(findings);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(without_memory)
+FAKE_TEST(without_memory)
 {
-	struct opk_ctx *ctx = fake_ctx();
 	long n = 0;
 
 	write_sketch("M C A D R T Dx E", META(",\"config_hash\":\"crc32:00000000\""), 0);
@@ -300,21 +271,6 @@ START_TEST(without_memory)
 		}
 	}
 	ck_assert_int_gt(n, 20);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("verify");
-	TCase *tests = add_case(suite, "verify");
-
-	tcase_add_loop_test(tests, verifies, 0, COUNT(verify_rows));
-	tcase_add_test(tests, tables_are_read);
-	tcase_add_loop_test(tests, verifies_deeply, 0, COUNT(deep_rows));
-	tcase_add_test(tests, not_a_container);
-	tcase_add_test(tests, many_sections);
-	tcase_add_test(tests, every_byte_is_found);
-	tcase_add_test(tests, without_memory);
-	return run_suite(suite);
-}
+SUITE(.set_up = make_path, .tear_down = remove_path);

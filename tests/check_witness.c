@@ -544,7 +544,7 @@ static size_t witness(struct opk_ctx *ctx, const char *path, enum fault fault, s
 	struct witness w = { .ctx = ctx, .fault = fault, .recording = path };
 	struct opk_nvidia_info info = OPK_INIT(info);
 	const struct opk_segment *segments;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
@@ -561,7 +561,6 @@ static size_t witness(struct opk_ctx *ctx, const char *path, enum fault fault, s
 		free(image);
 	}
 	end(&w);
-	opk_file_free(file);
 	return w.broken;
 }
 
@@ -583,9 +582,8 @@ static const char *const recordings[] = {
 	RECORDING("training-pm"),   RECORDING("training-kernels"),
 };
 
-START_TEST(identities_hold)
+CTX_TEST(identities_hold)
 {
-	struct opk_ctx *ctx = new_ctx();
 	size_t count = is_long() ? COUNT(recordings) : 4, broken = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -595,14 +593,11 @@ START_TEST(identities_hold)
 		fprintf(stderr, "%-13s %8zu\n", identities[i].name, identities[i].claims);
 		ck_assert_msg(identities[i].claims, "%s: nothing to check", identities[i].name);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What a witness is for. */
-START_TEST(faults_are_found)
+CTX_TEST(faults_are_found)
 {
-	struct opk_ctx *ctx = new_ctx();
 	static const struct {
 		struct here here;
 		const char *path;
@@ -617,20 +612,6 @@ START_TEST(faults_are_found)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		ck_row(&rows[i], witness(ctx, rows[i].path, rows[i].fault, 2) > 0, "not found");
 	ck_assert_uint_eq(witness(ctx, rows[COUNT(rows) - 1].path, NO_FAULT, 2), 0);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("witness");
-	TCase *tests = tcase_create("identities");
-
-	if (have_cupti()) {
-		tcase_add_test(tests, identities_hold);
-		tcase_add_test(tests, faults_are_found);
-		tcase_set_timeout(tests, 600);
-	}
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
-}
+SUITE(.needs = have_cupti, .seconds = 600);

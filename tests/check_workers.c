@@ -81,7 +81,7 @@ static size_t open_files(void)
 	return count;
 }
 
-START_TEST(results_in_order)
+TEST(results_in_order)
 {
 	static const struct {
 		struct here here;
@@ -94,7 +94,7 @@ START_TEST(results_in_order)
 	};
 
 	for (size_t row = 0; row < COUNT(rows); row++) {
-		struct opk_ctx *ctx = new_ctx();
+		freed(opk_ctx) *ctx = new_ctx();
 		struct deeds deeds = { .parent = getpid() };
 		struct opk_workers workers = { .job = job, .data = &deeds };
 		size_t count = rows[row].count, files = open_files();
@@ -110,10 +110,8 @@ START_TEST(results_in_order)
 		ck_assert_uint_eq(opk_error_count(ctx), 0);
 		ck_assert_uint_eq(open_files(), files);
 		free(results);
-		opk_ctx_free(ctx);
 	}
 }
-END_TEST
 
 /* ---- failures */
 
@@ -196,7 +194,7 @@ static const struct deed_row {
 
 static void check_failure(const struct deed_row *row, size_t at, size_t count, size_t processes)
 {
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	struct deeds deeds = { .deed = row->deed, .at = at, .parent = getpid() };
 	struct opk_workers workers = { .job = job, .data = &deeds, .processes = processes };
 	int32_t *results = fresh(count);
@@ -207,24 +205,21 @@ static void check_failure(const struct deed_row *row, size_t at, size_t count, s
 	check_untouched(results, 0, count + 1);
 	check_no_child();
 	free(results);
-	opk_ctx_free(ctx);
 }
 
-START_TEST(job_fails)
+TEST_EACH(job_fails, deed_rows)
 {
 	static const size_t counts[] = { 1, 7, 1000 };
 
 	for (size_t i = 0; i < COUNT(counts); i++)
 		for (size_t processes = 1; processes <= 4; processes += 3) {
-			check_failure(&deed_rows[_i], 0, counts[i], processes);
-			check_failure(&deed_rows[_i], counts[i] - 1, counts[i], processes);
+			check_failure(row, 0, counts[i], processes);
+			check_failure(row, counts[i] - 1, counts[i], processes);
 		}
 }
-END_TEST
 
-START_TEST(job_fails_at_length)
+CTX_TEST(job_fails_at_length)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct deeds deeds = { .deed = fails_at_length, .at = 5, .parent = getpid() };
 	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 3 };
 	int32_t results[10];
@@ -234,14 +229,11 @@ START_TEST(job_fails_at_length)
 	ck_assert_str_eq(opk_error_message(ctx, 0), "innermost");
 	ck_assert_uint_eq(strlen(opk_error_message(ctx, 1)), 1024);
 	ck_assert_str_eq(opk_error_message(ctx, 21), "outermost");
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Without a SIGCHLD there is no status, but what children say of themselves holds. */
-START_TEST(children_that_nobody_waits_for)
+CTX_TEST(children_that_nobody_waits_for)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct deeds deeds = { .parent = getpid(), .at = 3 };
 	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 3 };
 	int32_t results[10];
@@ -255,15 +247,12 @@ START_TEST(children_that_nobody_waits_for)
 	ck_code(ctx, opk_workers_run(results, ctx, &workers, 10), OPK_ENVIDIA);
 	signal(SIGCHLD, SIG_DFL);
 	check_no_child();
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- what the system refuses */
 
-START_TEST(no_process)
+CTX_TEST(no_process)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct deeds deeds = { .parent = getpid() };
 	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 4 };
 	size_t files = open_files();
@@ -282,13 +271,10 @@ START_TEST(no_process)
 		ck_assert_uint_eq(open_files(), files);
 		free(results);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(no_pipe)
+CTX_TEST(no_pipe)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct deeds deeds = { .parent = getpid() };
 	struct opk_workers workers = { .job = job, .data = &deeds };
 	struct rlimit limit, tight;
@@ -304,14 +290,11 @@ START_TEST(no_pipe)
 	ck_assert_int_eq(code, OPK_EFAILED);
 	ck_assert_str_eq(errors_of(ctx), "no pipe: Too many open files; raise 'ulimit -n'");
 	ck_assert_int_eq(result, -1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Each process needs a pipe: there are fewer processes than asked for, and no error. */
-START_TEST(few_open_files)
+CTX_TEST(few_open_files)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct deeds deeds = { .parent = getpid() };
 	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 500 };
 	struct rlimit limit, tight;
@@ -328,24 +311,19 @@ START_TEST(few_open_files)
 	for (size_t i = 0; i < COUNT(results); i++)
 		ck_assert_int_eq(results[i], expected(i));
 	check_no_child();
-	opk_ctx_free(ctx);
 }
-END_TEST
 
-START_TEST(absurd_counts)
+CTX_TEST(absurd_counts)
 {
 	static const size_t counts[] = { SIZE_MAX, SIZE_MAX / 4, SIZE_MAX / 8 };
-	struct opk_ctx *ctx = new_ctx();
 	struct deeds deeds = { .parent = getpid() };
 	struct opk_workers workers = { .job = job, .data = &deeds };
 
 	for (size_t i = 0; i < COUNT(counts); i++) {
-		ck_code(ctx, opk_workers_run(NULL, ctx, &workers, counts[i]), OPK_ENOMEM);
-		ck_assert(told(ctx, "out of memory for results"));
+		ck_fails(ctx, opk_workers_run(NULL, ctx, &workers, counts[i]), OPK_ENOMEM,
+		         "out of memory for results");
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* In the job that `data` names there is no memory. */
 static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
@@ -363,9 +341,8 @@ static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size
 }
 
 /* Two allocations here before there is a child. */
-START_TEST(no_memory)
+CTX_TEST(no_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_workers workers = { .job = allocating_job, .processes = 1 };
 	int32_t results[3] = { -1, -1, -1 };
 
@@ -388,9 +365,7 @@ START_TEST(no_memory)
 	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 3));
 	ck_assert(!allocation_failed());
 	ck_assert_int_eq(results[2], expected(2));
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* ---- time */
 
@@ -421,9 +396,8 @@ static int slow_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 	return OPK_OK;
 }
 
-START_TEST(progress)
+CTX_TEST(progress)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct seen seen = { .pid = getpid() };
 	struct opk_workers workers = { .job = slow_job, .processes = 2, .phase = OPK_PHASE_PASSES };
 	int32_t results[100];
@@ -433,9 +407,7 @@ START_TEST(progress)
 	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 100));
 	ck_assert_uint_ge(seen.calls, 1);
 	ck_assert_uint_ge(seen.done, 1);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int endless_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
@@ -447,18 +419,15 @@ static int endless_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t 
 		pause();
 }
 
-START_TEST(one_failure_ends_all)
+CTX_TEST(one_failure_ends_all)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct opk_workers workers = { .job = endless_job, .processes = 4 };
 	int32_t results[8];
 
 	ck_code(ctx, opk_workers_run(results, ctx, &workers, 8), OPK_EFAILED);
 	ck_assert_str_eq(errors_of(ctx), "the fourth");
 	check_no_child();
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static int pipe_ends[2];
 
@@ -474,10 +443,9 @@ static int telling_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t 
 }
 
 /* The pipe hangs up when the last child is gone. */
-START_TEST(no_orphans)
+CTX_TEST(no_orphans)
 {
 	struct opk_workers workers = { .job = telling_job, .processes = 3 };
-	struct opk_ctx *ctx = new_ctx();
 	char byte;
 	pid_t pid;
 
@@ -495,14 +463,11 @@ START_TEST(no_orphans)
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(read(pipe_ends[0], &byte, 1), 0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* What stdio holds at the fork is written once, by the parent. */
-START_TEST(stdio_is_the_parents)
+CTX_TEST(stdio_is_the_parents)
 {
-	struct opk_ctx *ctx = new_ctx();
 	struct deeds deeds = { .parent = getpid() };
 	struct opk_workers workers = { .job = job, .data = &deeds, .processes = 4 };
 	FILE *file = tmpfile();
@@ -512,29 +477,4 @@ START_TEST(stdio_is_the_parents)
 	ck_ok(ctx, opk_workers_run(results, ctx, &workers, 10));
 	ck_assert_int_eq(lseek(fileno(file), 0, SEEK_END), 0);
 	fclose(file);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("workers");
-	TCase *tests = tcase_create("workers");
-
-	tcase_add_test(tests, results_in_order);
-	tcase_add_loop_test(tests, job_fails, 0, COUNT(deed_rows));
-	tcase_add_test(tests, job_fails_at_length);
-	tcase_add_test(tests, children_that_nobody_waits_for);
-	tcase_add_test(tests, no_process);
-	tcase_add_test(tests, no_pipe);
-	tcase_add_test(tests, few_open_files);
-	tcase_add_test(tests, absurd_counts);
-	tcase_add_test(tests, no_memory);
-	tcase_add_test(tests, progress);
-	tcase_add_test(tests, one_failure_ends_all);
-	tcase_add_test(tests, no_orphans);
-	tcase_add_test(tests, stdio_is_the_parents);
-	tcase_set_timeout(tests, 120);
-	suite_add_tcase(suite, tests);
-	return run_suite(suite);
 }

@@ -35,7 +35,7 @@ static int parse(struct opk_yaml **root, struct opk_ctx *ctx, const char *text, 
 	return code == OPK_ENOMEM ? code : opk_problems_fail(ctx, &problems, OPK_EINPUT, "t");
 }
 
-START_TEST(trees)
+CTX_TEST(trees)
 {
 	static const struct {
 		struct here here;
@@ -56,23 +56,19 @@ START_TEST(trees)
 		{ HERE, "\"\\u20ac\"", "\xe2\x82\xac@1:1" },
 		{ HERE, "!!str 1", "1@1:1" },
 	};
-	struct opk_ctx *ctx = new_ctx();
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		opk_autobuf struct opk_buf buf = { 0 };
-		struct opk_yaml *root = NULL;
+		freed(opk_yaml) *root = NULL;
 		int code = parse(&root, ctx, rows[i].text, strlen(rows[i].text));
 
 		ck_row(&rows[i], code == OPK_OK, "%s", errors_of(ctx));
 		describe(&buf, root);
 		opk_buf_add(&buf, "", 1);
 		ck_row(&rows[i], !strcmp((char *)buf.data, rows[i].wanted), "got %s", buf.data);
-		opk_yaml_free(root);
 	}
 	opk_yaml_free(NULL);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const struct bad {
 	struct here here;
@@ -141,12 +137,10 @@ static const char *messages_of(const struct opk_ctx *ctx)
 	return text;
 }
 
-START_TEST(bad_trees)
+CTX_TEST_EACH(bad_trees, bad)
 {
-	const struct bad *row = &bad[_i];
-	struct opk_ctx *ctx = new_ctx();
 	opk_autobuf struct opk_buf buf = { 0 };
-	struct opk_yaml *root = NULL;
+	freed(opk_yaml) *root = NULL;
 	int code = parse(&root, ctx, row->text, strlen(row->text));
 
 	ck_row(row, code == OPK_EINPUT, "code %d", code);
@@ -156,15 +150,11 @@ START_TEST(bad_trees)
 		describe(&buf, root);
 	opk_buf_add(&buf, "", 1);
 	ck_row(row, !row->tree || !strcmp((char *)buf.data, row->tree), "got %s", buf.data);
-	opk_yaml_free(root);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* Too many keys end the parsing. */
-START_TEST(many_keys)
+CTX_TEST(many_keys)
 {
-	struct opk_ctx *ctx = new_ctx();
 	opk_autobuf struct opk_buf buf = { 0 };
 	struct opk_yaml *root = NULL;
 
@@ -179,18 +169,15 @@ START_TEST(many_keys)
 	ck_assert_str_eq(messages_of(ctx), "t:10001:1: more than 10000 keys|");
 	ck_assert_uint_eq(root->count, 20002 + 2);
 	opk_yaml_free(root);
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 /* The outermost node is at depth 0. */
-START_TEST(tree_depth)
+CTX_TEST(tree_depth)
 {
-	struct opk_ctx *ctx = new_ctx();
 	char text[200];
 
 	for (size_t levels = 10; levels < 100; levels++) {
-		struct opk_yaml *root = NULL;
+		freed(opk_yaml) *root = NULL;
 		int code;
 
 		memset(text, '[', levels);
@@ -199,17 +186,13 @@ START_TEST(tree_depth)
 		ck_assert_int_eq(code, levels <= 17 ? OPK_OK : OPK_EINPUT);
 		if (code)
 			ck_assert_str_eq(cause(ctx), "t:1:18: nested too deeply");
-		opk_yaml_free(root);
 	}
-	opk_ctx_free(ctx);
 }
-END_TEST
 
 static const char every_kind[] = "{a: [b, {c: \"d\"}], &e a: *f, [g]: h}";
 
-START_TEST(trees_without_memory)
+CTX_TEST(trees_without_memory)
 {
-	struct opk_ctx *ctx = new_ctx();
 	int code;
 
 	for (long n = 0;; n++) {
@@ -232,19 +215,4 @@ START_TEST(trees_without_memory)
 			break;
 	}
 	ck_assert_int_eq(code, OPK_OK);
-	opk_ctx_free(ctx);
-}
-END_TEST
-
-int main(void)
-{
-	Suite *suite = suite_create("yaml");
-	TCase *tests = add_case(suite, "tree");
-
-	tcase_add_test(tests, trees);
-	tcase_add_loop_test(tests, bad_trees, 0, (int)COUNT(bad));
-	tcase_add_test(tests, many_keys);
-	tcase_add_test(tests, tree_depth);
-	tcase_add_test(tests, trees_without_memory);
-	return run_suite(suite);
 }

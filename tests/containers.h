@@ -30,18 +30,6 @@ static inline void remove_path(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
-/* A case whose tests have such a file. */
-static inline TCase *add_case(Suite *suite, const char *name)
-{
-	TCase *tests = tcase_create(name);
-
-	suite_add_tcase(suite, tests);
-	/* A memory checker is twenty times slower. */
-	tcase_set_timeout(tests, 120);
-	tcase_add_checked_fixture(tests, make_path, remove_path);
-	return tests;
-}
-
 /* A row of opk_verify(). */
 struct finding {
 	uint64_t section;

@@ -59,14 +59,4 @@ static inline const char *chips_of(const struct opk_set *set)
 	return listed(set, set->chips.count, chip_of);
 }
 
-static inline TCase *add_case(Suite *suite, const char *name)
-{
-	TCase *tests = tcase_create(name);
-
-	suite_add_tcase(suite, tests);
-	/* A memory checker is twenty times slower. */
-	tcase_set_timeout(tests, 60);
-	return tests;
-}
-
 #endif

@@ -187,14 +187,11 @@ static int values_step(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator)
 {
 	opk_autofree struct opk_nv_requests *requests = NULL;
 	double value;
-	int code = opk_nv_requests_new(&requests, ctx, evaluator, one_name, 1);
 
-	if (!code)
-		code = opk_nv_set_device(ctx, evaluator, fake_image(), FAKE_IMAGE_SIZE);
-	if (!code)
-		code = opk_nv_request_values(&value, ctx, evaluator, requests, fake_image(),
-		                             FAKE_IMAGE_SIZE, 0);
-	return code;
+	TRY(opk_nv_requests_new(&requests, ctx, evaluator, one_name, 1));
+	TRY(opk_nv_set_device(ctx, evaluator, fake_image(), FAKE_IMAGE_SIZE));
+	return opk_nv_request_values(&value, ctx, evaluator, requests, fake_image(),
+	                             FAKE_IMAGE_SIZE, 0);
 }
 
 int do_values(struct opk_ctx *ctx)

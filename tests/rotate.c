@@ -10,25 +10,10 @@
  * times of their own. HOW kernels: the first image NUMBER times, each range a
  * kernel of its own, all of one base name, which a second NUMBER makes longer by so many letters.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "container/door.h"
-#include "offpeak.h"
+#include "program.h"
 
 enum { MAX_METRICS = 1000, MAX_RANGES = 1000 };
-
-static struct opk_ctx *ctx;
-
-static void check(int code)
-{
-	if (!code)
-		return;
-	for (size_t i = 0; i < opk_error_count(ctx); i++)
-		fprintf(stderr, "rotate: %s\n", opk_error_message(ctx, i));
-	exit(1);
-}
 
 static void *read_image(size_t *size, const struct opk_file *file)
 {
@@ -36,7 +21,7 @@ static void *read_image(size_t *size, const struct opk_file *file)
 
 	for (size_t i = 0; i < opk_file_section_count(file); i++)
 		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
-			check(opk_file_read(&data, size, ctx, file, i));
+			must(opk_file_read(&data, size, ctx, file, i));
 	return data;
 }
 
@@ -77,7 +62,7 @@ static void write_ranges(struct opk_writer *writer, const struct opk_range *reco
 		ranges[i].rank = 3;
 		ranges[i].pass = pass;
 	}
-	check(opk_writer_add_ranges(writer, ranges, count));
+	must(opk_writer_add_ranges(writer, ranges, count));
 }
 
 static void write_rotated(struct opk_writer *writer, struct opk_file *file, char **numbers)
@@ -88,14 +73,14 @@ static void write_rotated(struct opk_writer *writer, struct opk_file *file, char
 	void *image = read_image(&size, file);
 	struct opk_stats stats = { .depth = 2, .drops = &drop, .drop_count = 1 };
 
-	check(opk_file_ranges(&ranges, &count, ctx, file));
+	must(opk_file_ranges(&ranges, &count, ctx, file));
 	for (uint32_t n = 0; numbers[n]; n++) {
-		check(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+		must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
 		write_ranges(writer, ranges, count, (uint32_t)atoi(numbers[n]), n);
 		stats.launches += count + 5;
 		stats.ranges += count;
 	}
-	check(opk_writer_add_stats(writer, &stats));
+	must(opk_writer_add_stats(writer, &stats));
 	free(image);
 }
 
@@ -107,8 +92,8 @@ static void write_times(struct opk_writer *writer, const struct opk_file *file, 
 
 	for (size_t i = 0; i < count; i++)
 		times[i] = (struct opk_time){ 5000 + 1000 * i, 6000 + 1000 * i, 0 };
-	check(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
-	check(opk_writer_add_times(writer, times, count));
+	must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+	must(opk_writer_add_times(writer, times, count));
 	free(times);
 	free(image);
 }
@@ -130,8 +115,8 @@ static void write_images(struct opk_writer *writer, const struct opk_segment *se
 			ranges[i].kernel = names[i];
 			ranges[i].symbol = "";
 		}
-		check(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
-		check(opk_writer_add_ranges(writer, ranges, segment->row_count));
+		must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+		must(opk_writer_add_ranges(writer, ranges, segment->row_count));
 		for (size_t i = 0; i < segment->row_count; i++)
 			free(names[i]);
 	}
@@ -145,8 +130,8 @@ static void write_kernels(struct opk_writer *writer, struct opk_file *file, char
 	void *image;
 
 	memset(letters, 'o', length);
-	check(opk_file_segments(&segments, &count, ctx, file));
-	check(opk_file_read(&image, &size, ctx, file, segments->image));
+	must(opk_file_segments(&segments, &count, ctx, file));
+	must(opk_file_read(&image, &size, ctx, file, segments->image));
 	write_images(writer, segments, image, size, (size_t)atoi(numbers[0]), letters);
 	free(letters);
 	free(image);
@@ -165,8 +150,8 @@ int main(int argc, char **argv)
 		return 1;
 	times = !strcmp(argv[1], "times");
 	kernels = !strcmp(argv[1], "kernels");
-	check(opk_file_open(&file, ctx, argv[2]));
-	check(opk_file_meta(&recorded, ctx, file));
+	must(opk_file_open(&file, ctx, argv[2]));
+	must(opk_file_meta(&recorded, ctx, file));
 	meta = *recorded;
 	meta.run = run;
 	meta.run_count = 2;
@@ -177,15 +162,15 @@ int main(int argc, char **argv)
 		meta.inflated = meta.metrics + 2;
 		meta.inflated_count = 4;
 	}
-	check(opk_writer_new(&writer, ctx, argv[3]));
-	check(opk_writer_add_meta(writer, &meta));
+	must(opk_writer_new(&writer, ctx, argv[3]));
+	must(opk_writer_add_meta(writer, &meta));
 	if (times)
 		write_times(writer, file, argv[4]);
 	else if (kernels)
 		write_kernels(writer, file, argv + 4);
 	else
 		write_rotated(writer, file, argv + 4);
-	check(opk_writer_finish(writer));
+	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_file_free(file);
 	opk_ctx_free(ctx);

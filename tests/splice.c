@@ -3,23 +3,8 @@
  * splice IN.opk OUT.opk MEMBERS: a copy whose metadata has these members of JSON more, as
  * '"version":2,"hidden":["a__b.sum"]'. They are written as they are, right or wrong.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "offpeak.h"
 #include "container/door.h"
-
-static struct opk_ctx *ctx;
-
-static void check(int code)
-{
-	if (!code)
-		return;
-	for (size_t i = 0; i < opk_error_count(ctx); i++)
-		fprintf(stderr, "splice: %s\n", opk_error_message(ctx, i));
-	exit(1);
-}
+#include "program.h"
 
 /* An object of JSON, with more members before its last brace. */
 static char *extend(const char *object, size_t size, const char *members)
@@ -38,12 +23,12 @@ static void copy(struct opk_writer *writer, const struct opk_file *file, size_t 
 	void *data;
 	size_t size;
 
-	check(opk_file_read(&data, &size, ctx, file, section));
+	must(opk_file_read(&data, &size, ctx, file, section));
 	if (type == OPK_SECTION_META) {
 		text = extend(data, size, members);
-		check(opk_writer_add(writer, type, text, strlen(text)));
+		must(opk_writer_add(writer, type, text, strlen(text)));
 	} else {
-		check(opk_writer_add(writer, type, data, size));
+		must(opk_writer_add(writer, type, data, size));
 	}
 	free(text);
 	free(data);
@@ -56,12 +41,12 @@ int main(int argc, char **argv)
 
 	if (argc != 4 || opk_ctx_new(&ctx, NULL))
 		return 1;
-	check(opk_file_open(&file, ctx, argv[1]));
+	must(opk_file_open(&file, ctx, argv[1]));
 	remove(argv[2]);
-	check(opk_writer_new(&writer, ctx, argv[2]));
+	must(opk_writer_new(&writer, ctx, argv[2]));
 	for (size_t i = 0; i < opk_file_section_count(file); i++)
 		copy(writer, file, i, argv[3]);
-	check(opk_writer_finish(writer));
+	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_file_free(file);
 	opk_ctx_free(ctx);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the unit tests share: check, a context, table rows that name themselves when they fail. */
+/* What the unit tests share: a context, table rows that name themselves when they fail. */
 #ifndef OPK_TESTING_H
 #define OPK_TESTING_H
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/ctx.h"
+#include "freed.h"
 #include "plan/door.h"
 #include "set/door.h"
+#include "suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -30,6 +31,12 @@ static inline void mark_new_point(const char *file, int line)
 }
 
 #define _mark_point(file, line) mark_new_point(file, line)
+
+/* As OPK_INIT, with fields: struct opk_eval_options options = OPTIONS(options, .workers = 2); */
+#define OPTIONS(variable, ...)                                                                     \
+	{                                                                                          \
+		.size = sizeof(variable), __VA_ARGS__                                              \
+	}
 
 /* Whether this is make check-long: all of what is otherwise sampled. */
 static inline bool is_long(void)
@@ -150,6 +157,20 @@ static inline bool told(const struct opk_ctx *ctx, const char *text)
 		              (int)(wanted), errors_of(ctx));                                      \
 	} while (0)
 
+/* A call that fails with that code, and says so in its chain. */
+#define ck_fails(ctx, call, wanted, text)                                                          \
+	do {                                                                                       \
+		ck_code(ctx, call, wanted);                                                        \
+		ck_assert_msg(told(ctx, text), "'%s' is not in: %s", text, errors_of(ctx));        \
+	} while (0)
+/* A row's call ends with that code, and where it fails says so. */
+#define ck_row_ends(row, ctx, call, wanted, text)                                                  \
+	do {                                                                                       \
+		int ck_code_ = (call);                                                             \
+		ck_row(row, ck_code_ == (wanted) && (!ck_code_ || told(ctx, text)),                \
+		       "code %d, not %d: %s", ck_code_, wanted, errors_of(ctx));                   \
+	} while (0)
+
 /* Whether real-library tests can run: 77 from main skips them where libcupti is missing. */
 static inline bool have_cupti(void)
 {
@@ -161,15 +182,14 @@ static inline bool have_cupti(void)
 	return found;
 }
 
-static inline int run_suite(Suite *suite)
+/* Whether no sanitizer makes it several times as slow. */
+static inline bool is_plain_build(void)
 {
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+#ifdef __SANITIZE_ADDRESS__
+	return false;
+#else
+	return true;
+#endif
 }
 
 #endif

@@ -142,10 +142,21 @@ extern struct contract_api {
 struct contract_test {
 	const char *name;
 	void (*run)(void);
+	struct contract_test *next;
 };
 
-/* Ended by a row without a name. */
-extern const struct contract_test driver_tests[], range_tests[], sample_tests[];
+/* Called before main(). */
+void know_contract_test(struct contract_test *test);
+
+#define CONTRACT_TEST(name_)                                                                       \
+	static void test_##name_(void);                                                            \
+	static void __attribute__((constructor)) know_##name_(void)                                \
+	{                                                                                          \
+		static struct contract_test test = { #name_, test_##name_, NULL };                 \
+                                                                                                   \
+		know_contract_test(&test);                                                         \
+	}                                                                                          \
+	static void test_##name_(void)
 
 #define EXPECT(condition, ...)                                                                     \
 	do {                                                                                       \
@@ -173,10 +184,15 @@ extern const struct contract_test driver_tests[], range_tests[], sample_tests[];
 		EXPECT(status_ == (int)(wanted), "%s: %d, not %d", #call, status_, (int)(wanted)); \
 	} while (0)
 
-/* A call with the struct of that type; members follow. */
-#define CALL(symbol, type, ...)                                                                    \
-	api.symbol(&(CUpti_##type##_Params){ .structSize = CUpti_##type##_Params_STRUCT_SIZE,      \
-	                                     ##__VA_ARGS__ })
+#define OK(call) EXPECT_STATUS(call, 0)
+
+/* A struct of that type; members follow. */
+#define PARAMS(type, ...)                                                                          \
+	{                                                                                          \
+		.structSize = CUpti_##type##_Params_STRUCT_SIZE, ##__VA_ARGS__                     \
+	}
+/* A call with such a struct. */
+#define CALL(symbol, type, ...) api.symbol(&(CUpti_##type##_Params)PARAMS(type, ##__VA_ARGS__))
 
 void load(void);
 /* The driver is up, and a context is current. */

@@ -4,7 +4,7 @@
 
 #include "fake_gpu/contract.h"
 
-static void test_nothing_works_before_init(void)
+CONTRACT_TEST(nothing_works_before_init)
 {
 	CUdevice device;
 	int count;
@@ -13,13 +13,13 @@ static void test_nothing_works_before_init(void)
 	EXPECT_STATUS(api.cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
 	EXPECT_STATUS(api.cuCtxGetDevice(&device), CUDA_ERROR_NOT_INITIALIZED);
 	EXPECT_STATUS(api.cuInit(1), CUDA_ERROR_INVALID_VALUE);
-	EXPECT_STATUS(api.cuInit(0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuInit(0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuDeviceGetCount(&count), CUDA_SUCCESS);
+	OK(api.cuInit(0));
+	OK(api.cuInit(0));
+	OK(api.cuDeviceGetCount(&count));
 	EXPECT(count >= 1, "%d devices", count);
 }
 
-static void test_devices(void)
+CONTRACT_TEST(devices)
 {
 	char name[64], id[32];
 	CUuuid uuid;
@@ -27,59 +27,57 @@ static void test_devices(void)
 	int value, count;
 
 	load();
-	EXPECT_STATUS(api.cuInit(0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuDeviceGetCount(&count), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuDeviceGetName(name, sizeof name, 0), CUDA_SUCCESS);
+	OK(api.cuInit(0));
+	OK(api.cuDeviceGetCount(&count));
+	OK(api.cuDeviceGetName(name, sizeof name, 0));
 	EXPECT_STATUS(api.cuDeviceGetName(name, sizeof name, count), CUDA_ERROR_INVALID_DEVICE);
-	EXPECT_STATUS(api.cuDeviceGetPCIBusId(id, sizeof id, 0), CUDA_SUCCESS);
+	OK(api.cuDeviceGetPCIBusId(id, sizeof id, 0));
 	EXPECT_NUMBER(strlen(id), strlen("0000:02:00.0"));
-	EXPECT_STATUS(api.cuDeviceGetUuid(&uuid, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuDeviceTotalMem(&bytes, 0), CUDA_SUCCESS);
+	OK(api.cuDeviceGetUuid(&uuid, 0));
+	OK(api.cuDeviceTotalMem(&bytes, 0));
 	EXPECT(bytes > 0, "no memory");
-	EXPECT_STATUS(api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-	                                       0),
-	              CUDA_SUCCESS);
+	OK(api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
 }
 
-static void test_contexts(void)
+CONTRACT_TEST(contexts)
 {
 	CUcontext first, second, popped, current;
 	CUdevice device = -1;
 
 	load();
 	first = make_context();
-	EXPECT_STATUS(api.cuCtxCreate(&second, NULL, 0, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuCtxGetDevice(&device), CUDA_SUCCESS);
+	OK(api.cuCtxCreate(&second, NULL, 0, 0));
+	OK(api.cuCtxGetDevice(&device));
 	EXPECT_NUMBER(device, 0);
-	EXPECT_STATUS(api.cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+	OK(api.cuCtxPopCurrent(&popped));
 	EXPECT(popped == second, "another context was popped");
-	EXPECT_STATUS(api.cuCtxGetCurrent(&current), CUDA_SUCCESS);
+	OK(api.cuCtxGetCurrent(&current));
 	EXPECT(current == first, "another context is current");
-	EXPECT_STATUS(api.cuCtxPushCurrent(second), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuCtxSynchronize(), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuCtxDestroy(second), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuCtxSynchronize(), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuCtxSetCurrent(NULL), CUDA_SUCCESS);
+	OK(api.cuCtxPushCurrent(second));
+	OK(api.cuCtxSynchronize());
+	OK(api.cuCtxDestroy(second));
+	OK(api.cuCtxSynchronize());
+	OK(api.cuCtxSetCurrent(NULL));
 	EXPECT_STATUS(api.cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-static void test_primary_context(void)
+CONTRACT_TEST(primary_context)
 {
 	CUcontext first, second;
 
 	load();
-	EXPECT_STATUS(api.cuInit(0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuDevicePrimaryCtxRetain(&first, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuDevicePrimaryCtxRetain(&second, 0), CUDA_SUCCESS);
+	OK(api.cuInit(0));
+	OK(api.cuDevicePrimaryCtxRetain(&first, 0));
+	OK(api.cuDevicePrimaryCtxRetain(&second, 0));
 	EXPECT(first == second, "two primary contexts");
-	EXPECT_STATUS(api.cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuCtxSetCurrent(first), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+	OK(api.cuDevicePrimaryCtxRelease(0));
+	OK(api.cuCtxSetCurrent(first));
+	OK(api.cuDevicePrimaryCtxRelease(0));
 	EXPECT(api.cuCtxSynchronize(), "a released context works");
 	EXPECT_STATUS(api.cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-static void test_functions_and_kernels(void)
+CONTRACT_TEST(functions_and_kernels)
 {
 	static const char code[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 				   ".visible .entry other()\n{\nret;\n}\n";
@@ -91,21 +89,19 @@ static void test_functions_and_kernels(void)
 
 	load();
 	make_context();
-	EXPECT_STATUS(api.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, make_kernel()),
-	              CUDA_SUCCESS);
+	OK(api.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, make_kernel()));
 	EXPECT(registers > 0, "no registers");
-	EXPECT_STATUS(api.cuLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0),
-	              CUDA_SUCCESS);
+	OK(api.cuLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0));
 	EXPECT_STATUS(api.cuLibraryGetKernel(&kernel, library, "none"), CUDA_ERROR_NOT_FOUND);
-	EXPECT_STATUS(api.cuLibraryGetKernel(&kernel, library, "other"), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuKernelGetFunction(&function, kernel), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuFuncGetName(&name, function), CUDA_SUCCESS);
+	OK(api.cuLibraryGetKernel(&kernel, library, "other"));
+	OK(api.cuKernelGetFunction(&function, kernel));
+	OK(api.cuFuncGetName(&name, function));
 	EXPECT_TEXT(name, "other");
-	EXPECT_STATUS(launch_kernel((CUfunction)kernel, NULL), CUDA_SUCCESS);
+	OK(launch_kernel((CUfunction)kernel, NULL));
 	EXPECT(launch_kernel(NULL, NULL), "no kernel was launched, with success");
 }
 
-static void test_events(void)
+CONTRACT_TEST(events)
 {
 	CUevent before, after;
 	CUfunction kernel;
@@ -114,20 +110,20 @@ static void test_events(void)
 	load();
 	make_context();
 	kernel = make_kernel();
-	EXPECT_STATUS(api.cuEventCreate(&before, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuEventCreate(&after, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuEventRecord(before, NULL), CUDA_SUCCESS);
+	OK(api.cuEventCreate(&before, 0));
+	OK(api.cuEventCreate(&after, 0));
+	OK(api.cuEventRecord(before, NULL));
 	EXPECT_STATUS(api.cuEventElapsedTime(&ms, before, after), CUDA_ERROR_INVALID_HANDLE);
-	EXPECT_STATUS(launch_kernel(kernel, NULL), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuEventRecord(after, NULL), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuEventSynchronize(after), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuEventElapsedTime(&ms, before, after), CUDA_SUCCESS);
+	OK(launch_kernel(kernel, NULL));
+	OK(api.cuEventRecord(after, NULL));
+	OK(api.cuEventSynchronize(after));
+	OK(api.cuEventElapsedTime(&ms, before, after));
 	EXPECT(ms > 0, "%g ms", (double)ms);
-	EXPECT_STATUS(api.cuEventDestroy(before), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuEventDestroy(after), CUDA_SUCCESS);
+	OK(api.cuEventDestroy(before));
+	OK(api.cuEventDestroy(after));
 }
 
-static void test_capture(void)
+CONTRACT_TEST(capture)
 {
 	CUstreamCaptureStatus status;
 	CUfunction kernel;
@@ -138,20 +134,19 @@ static void test_capture(void)
 	load();
 	make_context();
 	kernel = make_kernel();
-	EXPECT_STATUS(api.cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+	OK(api.cuStreamCreate(&stream, 0));
 	EXPECT_STATUS(api.cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL),
 	              CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-	EXPECT_STATUS(api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
-	              CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuStreamIsCapturing(stream, &status), CUDA_SUCCESS);
+	OK(api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	OK(api.cuStreamIsCapturing(stream, &status));
 	EXPECT_NUMBER(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
-	EXPECT_STATUS(launch_kernel(kernel, stream), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuGraphLaunch(exec, NULL), CUDA_SUCCESS);
+	OK(launch_kernel(kernel, stream));
+	OK(api.cuStreamEndCapture(stream, &graph));
+	OK(api.cuGraphInstantiate(&exec, graph, 0));
+	OK(api.cuGraphLaunch(exec, NULL));
 }
 
-static void test_capture_is_spoilt(void)
+CONTRACT_TEST(capture_is_spoilt)
 {
 	CUstreamCaptureStatus status;
 	CUstream stream;
@@ -159,18 +154,17 @@ static void test_capture_is_spoilt(void)
 
 	load();
 	make_context();
-	EXPECT_STATUS(api.cuStreamCreate(&stream, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
-	              CUDA_SUCCESS);
+	OK(api.cuStreamCreate(&stream, 0));
+	OK(api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	EXPECT_STATUS(api.cuStreamIsCapturing(NULL, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 	EXPECT_STATUS(api.cuCtxSynchronize(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-	EXPECT_STATUS(api.cuStreamIsCapturing(stream, &status), CUDA_SUCCESS);
+	OK(api.cuStreamIsCapturing(stream, &status));
 	EXPECT_NUMBER(status, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
 	EXPECT_STATUS(api.cuStreamEndCapture(stream, &graph),
 	              CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-static void test_child_of_a_user_has_no_cuda(void)
+CONTRACT_TEST(child_of_a_user_has_no_cuda)
 {
 	int status;
 
@@ -182,14 +176,14 @@ static void test_child_of_a_user_has_no_cuda(void)
 	EXPECT_NUMBER(status, 0);
 }
 
-static void test_symbols_by_name(void)
+CONTRACT_TEST(symbols_by_name)
 {
 	CUdriverProcAddressQueryResult result;
 	void *function = NULL;
 
 	load();
-	EXPECT_STATUS(api.cuInit(0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuGetProcAddress("cuCtxDestroy", &function, 12000, 0, &result), 0);
+	OK(api.cuInit(0));
+	OK(api.cuGetProcAddress("cuCtxDestroy", &function, 12000, 0, &result));
 	EXPECT(function, "no cuCtxDestroy");
 	api.cuGetProcAddress("cuNothing", &function, 12000, 0, &result);
 	EXPECT_NUMBER(result, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
@@ -240,12 +234,12 @@ static CUpti_SubscriberHandle subscribe(void)
 	static char data[] = "data";
 	CUpti_SubscriberHandle subscriber;
 
-	EXPECT_STATUS(api.cuptiSubscribe(&subscriber, hear, data), CUPTI_SUCCESS);
+	OK(api.cuptiSubscribe(&subscriber, hear, data));
 	heard[0] = '\0';
 	return subscriber;
 }
 
-static void test_one_subscriber(void)
+CONTRACT_TEST(one_subscriber)
 {
 	CUpti_SubscriberHandle first, second;
 
@@ -253,25 +247,23 @@ static void test_one_subscriber(void)
 	first = subscribe();
 	EXPECT_STATUS(api.cuptiSubscribe(&second, hear, NULL),
 	              CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-	EXPECT_STATUS(api.cuptiUnsubscribe(first), CUPTI_SUCCESS);
-	EXPECT_STATUS(api.cuptiSubscribe(&second, hear, NULL), CUPTI_SUCCESS);
+	OK(api.cuptiUnsubscribe(first));
+	OK(api.cuptiSubscribe(&second, hear, NULL));
 }
 
-static void test_resource_callbacks(void)
+CONTRACT_TEST(resource_callbacks)
 {
 	CUpti_SubscriberHandle subscriber;
 	CUcontext context;
 
 	load();
 	subscriber = subscribe();
-	EXPECT_STATUS(api.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE),
-	              CUPTI_SUCCESS);
+	OK(api.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE));
 	context = make_context();
-	EXPECT_STATUS(api.cuptiEnableCallback(0, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-	                                      CUPTI_CBID_RESOURCE_CONTEXT_CREATED),
-	              CUPTI_SUCCESS);
+	OK(api.cuptiEnableCallback(0, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+	                           CUPTI_CBID_RESOURCE_CONTEXT_CREATED));
 	make_context();
-	EXPECT_STATUS(api.cuCtxDestroy(context), CUDA_SUCCESS);
+	OK(api.cuCtxDestroy(context));
 	EXPECT_TEXT(heard, "resource 5\nresource 1\nresource 2\n");
 }
 
@@ -290,21 +282,19 @@ static void launch_each_way(CUfunction kernel)
 	CUgraph graph;
 	CUgraphExec exec;
 
-	EXPECT_STATUS(api.cuStreamCreate(&stream, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
-	              CUDA_SUCCESS);
-	EXPECT_STATUS(launch_kernel(kernel, stream), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuGraphLaunch(exec, NULL), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuLaunchKernelEx(&config, kernel, NULL, NULL), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuLaunchCooperativeKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL),
-	              CUDA_SUCCESS);
+	OK(api.cuStreamCreate(&stream, 0));
+	OK(api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	OK(launch_kernel(kernel, stream));
+	OK(api.cuStreamEndCapture(stream, &graph));
+	OK(api.cuGraphInstantiate(&exec, graph, 0));
+	OK(api.cuGraphLaunch(exec, NULL));
+	OK(api.cuLaunchKernelEx(&config, kernel, NULL, NULL));
+	OK(api.cuLaunchCooperativeKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL));
 	config.blockDimX = 2048;
 	EXPECT_STATUS(api.cuLaunchKernelEx(&config, kernel, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void test_launch_callbacks(void)
+CONTRACT_TEST(launch_callbacks)
 {
 	CUpti_SubscriberHandle subscriber;
 	CUfunction kernel;
@@ -315,8 +305,7 @@ static void test_launch_callbacks(void)
 	kernel = make_kernel();
 	launch_each_way(kernel);
 	EXPECT_TEXT(heard, "");
-	EXPECT_STATUS(api.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API),
-	              CUPTI_SUCCESS);
+	OK(api.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API));
 	launch_each_way(kernel);
 	EXPECT_TEXT(heard, "cuStreamBeginCapture_v2(\n0)\n"
 	                   "cuLaunchKernel(kernel\n0)\n"
@@ -325,7 +314,7 @@ static void test_launch_callbacks(void)
 	                   "cuLaunchKernelEx(kernel\n0)\n"
 	                   "cuLaunchCooperativeKernel(kernel\n0)\n"
 	                   "cuLaunchKernelEx(kernel\n1)\n");
-	EXPECT_STATUS(api.cuptiUnsubscribe(subscriber), CUPTI_SUCCESS);
+	OK(api.cuptiUnsubscribe(subscriber));
 	launch_each_way(kernel);
 	EXPECT(!strstr(heard, "1)\ncu"), "calls back after cuptiUnsubscribe");
 }
@@ -348,22 +337,21 @@ static void CUPTIAPI look(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
 		EXPECT_NUMBER(*call->correlationData, call->correlationId + 7);
 }
 
-static void test_what_a_launch_says(void)
+CONTRACT_TEST(what_a_launch_says)
 {
 	CUpti_SubscriberHandle subscriber;
 	CUcontext context;
 
 	load();
 	context = make_context();
-	EXPECT_STATUS(api.cuptiSubscribe(&subscriber, look, &context), CUPTI_SUCCESS);
-	EXPECT_STATUS(api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
-	                                      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel),
-	              CUPTI_SUCCESS);
-	EXPECT_STATUS(launch_kernel(make_kernel(), NULL), CUDA_SUCCESS);
-	EXPECT_STATUS(launch_kernel(make_kernel(), NULL), CUDA_SUCCESS);
+	OK(api.cuptiSubscribe(&subscriber, look, &context));
+	OK(api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+	                           CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
+	OK(launch_kernel(make_kernel(), NULL));
+	OK(launch_kernel(make_kernel(), NULL));
 }
 
-static void test_ids(void)
+CONTRACT_TEST(ids)
 {
 	uint32_t version, first, second, id;
 	CUcontext context;
@@ -373,43 +361,19 @@ static void test_ids(void)
 
 	load();
 	context = make_context();
-	EXPECT_STATUS(api.cuptiGetVersion(&version), CUPTI_SUCCESS);
+	OK(api.cuptiGetVersion(&version));
 	EXPECT(version > 0, "no version");
-	EXPECT_STATUS(api.cuptiGetDeviceId(context, &id), CUPTI_SUCCESS);
+	OK(api.cuptiGetDeviceId(context, &id));
 	EXPECT_NUMBER(id, 0);
-	EXPECT_STATUS(api.cuStreamCreate(&stream, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuptiGetStreamIdEx(context, NULL, 0, &first), CUPTI_SUCCESS);
-	EXPECT_STATUS(api.cuptiGetStreamIdEx(context, NULL, 1, &second), CUPTI_SUCCESS);
+	OK(api.cuStreamCreate(&stream, 0));
+	OK(api.cuptiGetStreamIdEx(context, NULL, 0, &first));
+	OK(api.cuptiGetStreamIdEx(context, NULL, 1, &second));
 	EXPECT(first != second, "default streams have one id");
-	EXPECT_STATUS(api.cuptiGetStreamIdEx(context, stream, 0, &second), CUPTI_SUCCESS);
+	OK(api.cuptiGetStreamIdEx(context, stream, 0, &second));
 	EXPECT(first != second, "two streams have one id");
-	EXPECT_STATUS(api.cuptiGetTimestamp(&time), CUPTI_SUCCESS);
+	OK(api.cuptiGetTimestamp(&time));
 	EXPECT(time > 0, "no time");
-	EXPECT_STATUS(api.cuptiGetResultString(CUPTI_ERROR_INVALID_DEVICE, &text), CUPTI_SUCCESS);
+	OK(api.cuptiGetResultString(CUPTI_ERROR_INVALID_DEVICE, &text));
 	EXPECT_TEXT(text, "CUPTI_ERROR_INVALID_DEVICE");
 	EXPECT_STATUS(api.cuptiGetResultString(12345, &text), CUPTI_ERROR_INVALID_PARAMETER);
 }
-
-#define ROW(test)                                                                                  \
-	{                                                                                          \
-#test, test_##test                                                                 \
-	}
-
-const struct contract_test driver_tests[] = {
-	ROW(nothing_works_before_init),
-	ROW(devices),
-	ROW(contexts),
-	ROW(primary_context),
-	ROW(functions_and_kernels),
-	ROW(events),
-	ROW(capture),
-	ROW(capture_is_spoilt),
-	ROW(child_of_a_user_has_no_cuda),
-	ROW(symbols_by_name),
-	ROW(one_subscriber),
-	ROW(resource_callbacks),
-	ROW(launch_callbacks),
-	ROW(what_a_launch_says),
-	ROW(ids),
-	{ NULL, NULL },
-};

@@ -27,13 +27,11 @@ static CUpti_Profiler_CounterDataImageOptions options_of(uint32_t ranges)
 static size_t image_size(uint32_t ranges)
 {
 	CUpti_Profiler_CounterDataImageOptions options = options_of(ranges);
-	CUpti_Profiler_CounterDataImage_CalculateSize_Params params = {
-		.structSize = CUpti_Profiler_CounterDataImage_CalculateSize_Params_STRUCT_SIZE,
-		.sizeofCounterDataImageOptions = options.structSize,
-		.pOptions = &options,
-	};
+	CUpti_Profiler_CounterDataImage_CalculateSize_Params params =
+		PARAMS(Profiler_CounterDataImage_CalculateSize,
+	               .sizeofCounterDataImageOptions = options.structSize, .pOptions = &options);
 
-	EXPECT_STATUS(api.cuptiProfilerCounterDataImageCalculateSize(&params), CUPTI_SUCCESS);
+	OK(api.cuptiProfilerCounterDataImageCalculateSize(&params));
 	return params.counterDataImageSize;
 }
 
@@ -41,12 +39,9 @@ static void init_image(uint8_t *image, uint32_t ranges)
 {
 	CUpti_Profiler_CounterDataImageOptions options = options_of(ranges);
 
-	EXPECT_STATUS(CALL(cuptiProfilerCounterDataImageInitialize,
-	                   Profiler_CounterDataImage_Initialize,
-	                   .sizeofCounterDataImageOptions = options.structSize,
-	                   .pOptions = &options, .counterDataImageSize = image_size(ranges),
-	                   .pCounterDataImage = image),
-	              CUPTI_SUCCESS);
+	OK(CALL(cuptiProfilerCounterDataImageInitialize, Profiler_CounterDataImage_Initialize,
+	        .sizeofCounterDataImageOptions = options.structSize, .pOptions = &options,
+	        .counterDataImageSize = image_size(ranges), .pCounterDataImage = image));
 }
 
 static void set_up(unsigned passes)
@@ -56,7 +51,7 @@ static void set_up(unsigned passes)
 	t.kernel = make_kernel();
 	t.config = config_of(passes);
 	t.prefix = prefix_of(passes);
-	EXPECT_STATUS(CALL(cuptiProfilerInitialize, Profiler_Initialize), CUPTI_SUCCESS);
+	OK(CALL(cuptiProfilerInitialize, Profiler_Initialize));
 }
 
 static void new_image(uint32_t ranges)
@@ -69,12 +64,9 @@ static void new_image(uint32_t ranges)
 
 static void enable(void)
 {
-	CUpti_RangeProfiler_Enable_Params params = {
-		.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE,
-		.ctx = t.context,
-	};
+	CUpti_RangeProfiler_Enable_Params params = PARAMS(RangeProfiler_Enable, .ctx = t.context);
 
-	EXPECT_STATUS(api.cuptiRangeProfilerEnable(&params), CUPTI_SUCCESS);
+	OK(api.cuptiRangeProfilerEnable(&params));
 	t.object = params.pRangeProfilerObject;
 }
 
@@ -98,10 +90,8 @@ static CUpti_RangeProfiler_Stop_Params stopped;
 
 static int stop(void)
 {
-	stopped = (CUpti_RangeProfiler_Stop_Params){
-		.structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE,
-		.pRangeProfilerObject = t.object,
-	};
+	stopped = (CUpti_RangeProfiler_Stop_Params)PARAMS(RangeProfiler_Stop,
+	                                                  .pRangeProfilerObject = t.object);
 	return api.cuptiRangeProfilerStop(&stopped);
 }
 
@@ -125,37 +115,48 @@ static int decode(void)
 
 static size_t count(void)
 {
-	CUpti_RangeProfiler_GetCounterDataInfo_Params params = {
-		.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
-		.pCounterDataImage = t.image,
-		.counterDataImageSize = t.image_size,
-	};
+	CUpti_RangeProfiler_GetCounterDataInfo_Params params =
+		PARAMS(RangeProfiler_GetCounterDataInfo, .pCounterDataImage = t.image,
+	               .counterDataImageSize = t.image_size);
 
-	EXPECT_STATUS(api.cuptiRangeProfilerGetCounterDataInfo(&params), CUPTI_SUCCESS);
+	OK(api.cuptiRangeProfilerGetCounterDataInfo(&params));
 	return params.numTotalRanges;
 }
 
 static const char *name_of(size_t index)
 {
-	CUpti_RangeProfiler_CounterData_GetRangeInfo_Params params = {
-		.structSize = CUpti_RangeProfiler_CounterData_GetRangeInfo_Params_STRUCT_SIZE,
-		.pCounterDataImage = t.image,
-		.counterDataImageSize = t.image_size,
-		.rangeIndex = index,
-		.rangeDelimiter = " > ",
-	};
+	CUpti_RangeProfiler_CounterData_GetRangeInfo_Params params = PARAMS(
+		RangeProfiler_CounterData_GetRangeInfo, .pCounterDataImage = t.image,
+		.counterDataImageSize = t.image_size, .rangeIndex = index, .rangeDelimiter = " > ");
 
-	EXPECT_STATUS(api.cuptiRangeProfilerCounterDataGetRangeInfo(&params), CUPTI_SUCCESS);
+	OK(api.cuptiRangeProfilerCounterDataGetRangeInfo(&params));
 	return params.rangeName;
 }
 
 static void launch(void)
 {
-	EXPECT_STATUS(launch_kernel(t.kernel, NULL), CUDA_SUCCESS);
+	OK(launch_kernel(t.kernel, NULL));
+}
+
+/* One pass begins, into a new image of so many ranges. */
+static void begin(CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay, uint32_t ranges)
+{
+	set_up(1);
+	new_image(ranges);
+	enable();
+	OK(set_config(range, replay, ranges, 1));
+	OK(start());
+}
+
+static void end(size_t ranges)
+{
+	OK(stop());
+	OK(decode());
+	EXPECT_NUMBER(count(), ranges);
 }
 
 /* But for the two that only say that it begins and ends. */
-static void test_struct_sizes_are_exact(void)
+CONTRACT_TEST(struct_sizes_are_exact)
 {
 	set_up(1);
 #define X(symbol, type)                                                                            \
@@ -169,18 +170,17 @@ static void test_struct_sizes_are_exact(void)
 #undef X
 }
 
-static void test_profiler_wants_the_driver_first(void)
+CONTRACT_TEST(profiler_wants_the_driver_first)
 {
 	load();
 	EXPECT(CALL(cuptiProfilerInitialize, Profiler_Initialize), "before cuInit, with success");
 	t.context = make_context();
-	EXPECT_STATUS(CALL(cuptiProfilerInitialize, Profiler_Initialize), CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiRangeProfilerEnable, RangeProfiler_Enable, .ctx = t.context),
-	              CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiProfilerDeInitialize, Profiler_DeInitialize), CUPTI_SUCCESS);
+	OK(CALL(cuptiProfilerInitialize, Profiler_Initialize));
+	OK(CALL(cuptiRangeProfilerEnable, RangeProfiler_Enable, .ctx = t.context));
+	OK(CALL(cuptiProfilerDeInitialize, Profiler_DeInitialize));
 }
 
-static void test_image_sizes(void)
+CONTRACT_TEST(image_sizes)
 {
 	size_t one, two;
 
@@ -191,43 +191,37 @@ static void test_image_sizes(void)
 	EXPECT_NUMBER(image_size(10), one + 9 * (two - one));
 }
 
-static void test_kernel_replay(void)
+CONTRACT_TEST(kernel_replay)
 {
 	set_up(2);
 	new_image(4);
 	enable();
-	EXPECT_STATUS(set_config(CUPTI_AutoRange, CUPTI_KernelReplay, 4, 1), CUPTI_SUCCESS);
+	OK(set_config(CUPTI_AutoRange, CUPTI_KernelReplay, 4, 1));
 	launch();
 	for (size_t i = 0; i < 2; i++) {
-		EXPECT_STATUS(start(), CUPTI_SUCCESS);
+		OK(start());
 		launch();
-		EXPECT_STATUS(stop(), CUPTI_SUCCESS);
+		OK(stop());
 		EXPECT(stopped.isAllPassSubmitted,
 		       "all passes are submitted too early, or too late");
 		launch();
 	}
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(decode());
 	EXPECT_NUMBER(count(), 2);
 	EXPECT_TEXT(name_of(0), "0");
 	EXPECT_TEXT(name_of(1), "1");
 }
 
-static void test_kernel_replay_drops(void)
+CONTRACT_TEST(kernel_replay_drops)
 {
-	set_up(1);
-	new_image(4);
-	enable();
-	EXPECT_STATUS(set_config(CUPTI_AutoRange, CUPTI_KernelReplay, 4, 1), CUPTI_SUCCESS);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	begin(CUPTI_AutoRange, CUPTI_KernelReplay, 4);
 	for (size_t i = 0; i < 6; i++)
 		launch();
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
-	EXPECT_NUMBER(count(), 4);
+	end(4);
 }
 
 /* What flushes the cache before a launch is no range of its own. */
-static void test_copies_are_no_ranges(void)
+CONTRACT_TEST(copies_are_no_ranges)
 {
 	enum { BYTES = 1 << 20 };
 	CUdeviceptr memory;
@@ -235,17 +229,14 @@ static void test_copies_are_no_ranges(void)
 	set_up(1);
 	new_image(4);
 	enable();
-	EXPECT_STATUS(api.cuMemAlloc(&memory, 2 * BYTES), CUDA_SUCCESS);
-	EXPECT_STATUS(set_config(CUPTI_AutoRange, CUPTI_UserReplay, 4, 1), CUPTI_SUCCESS);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	OK(api.cuMemAlloc(&memory, 2 * BYTES));
+	OK(set_config(CUPTI_AutoRange, CUPTI_UserReplay, 4, 1));
+	OK(start());
 	for (size_t i = 0; i < 2; i++) {
-		EXPECT_STATUS(api.cuMemcpyDtoDAsync(memory, memory + BYTES, BYTES, NULL),
-		              CUDA_SUCCESS);
+		OK(api.cuMemcpyDtoDAsync(memory, memory + BYTES, BYTES, NULL));
 		launch();
 	}
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
-	EXPECT_NUMBER(count(), 2);
+	end(2);
 }
 
 static void push_and_pop(size_t ranges)
@@ -253,75 +244,61 @@ static void push_and_pop(size_t ranges)
 	static const char *const names[] = { "0", "1", "2", "3" };
 
 	for (size_t i = 0; i < ranges; i++) {
-		EXPECT_STATUS(push(names[i]), CUPTI_SUCCESS);
+		OK(push(names[i]));
 		launch();
-		EXPECT_STATUS(pop(), CUPTI_SUCCESS);
+		OK(pop());
 	}
 }
 
-static void test_user_ranges(void)
+CONTRACT_TEST(user_ranges)
 {
-	set_up(1);
-	new_image(2);
-	enable();
-	EXPECT_STATUS(set_config(CUPTI_UserRange, CUPTI_UserReplay, 2, 1), CUPTI_SUCCESS);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	begin(CUPTI_UserRange, CUPTI_UserReplay, 2);
 	launch();
 	push_and_pop(2);
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
+	OK(stop());
 	EXPECT(stopped.isAllPassSubmitted, "there is another pass");
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(decode());
 	EXPECT_NUMBER(count(), 2);
 }
 
-static void test_one_name_is_one_range(void)
+CONTRACT_TEST(one_name_is_one_range)
 {
-	set_up(1);
-	new_image(2);
-	enable();
-	EXPECT_STATUS(set_config(CUPTI_UserRange, CUPTI_UserReplay, 2, 1), CUPTI_SUCCESS);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	begin(CUPTI_UserRange, CUPTI_UserReplay, 2);
 	push_and_pop(1);
 	push_and_pop(1);
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
-	EXPECT_NUMBER(count(), 1);
+	end(1);
 }
 
 static void nested_round(void)
 {
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
-	EXPECT_STATUS(push("step"), CUPTI_SUCCESS);
+	OK(start());
+	OK(push("step"));
 	launch();
-	EXPECT_STATUS(push("inner"), CUPTI_SUCCESS);
+	OK(push("inner"));
 	launch();
-	EXPECT_STATUS(pop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(pop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(push("tail"), CUPTI_SUCCESS);
-	EXPECT_STATUS(pop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
+	OK(pop());
+	OK(pop());
+	OK(push("tail"));
+	OK(pop());
+	OK(stop());
 }
 
 static void one_pass(size_t pass)
 {
 	new_image(8);
-	EXPECT_STATUS(CALL(cuptiRangeProfilerSetConfig, RangeProfiler_SetConfig,
-	                   .pRangeProfilerObject = t.object, .configSize = t.config.size,
-	                   .pConfig = t.config.data, .counterDataImageSize = t.image_size,
-	                   .pCounterDataImage = t.image, .range = CUPTI_AutoRange,
-	                   .replayMode = CUPTI_UserReplay, .maxRangesPerPass = 8,
-	                   .numNestingLevels = 1, .minNestingLevel = 1, .passIndex = pass,
-	                   .targetNestingLevel = 1),
-	              CUPTI_SUCCESS);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	OK(CALL(cuptiRangeProfilerSetConfig, RangeProfiler_SetConfig,
+	        .pRangeProfilerObject = t.object, .configSize = t.config.size,
+	        .pConfig = t.config.data, .counterDataImageSize = t.image_size,
+	        .pCounterDataImage = t.image, .range = CUPTI_AutoRange,
+	        .replayMode = CUPTI_UserReplay, .maxRangesPerPass = 8, .numNestingLevels = 1,
+	        .minNestingLevel = 1, .passIndex = pass, .targetNestingLevel = 1));
+	OK(start());
 	launch();
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
-	EXPECT_NUMBER(count(), 1);
+	end(1);
 }
 
 /* A session begins with any pass of a config image and goes on in order. */
-static void test_passes_follow(void)
+CONTRACT_TEST(passes_follow)
 {
 	static const struct {
 		size_t asked, next;
@@ -335,20 +312,20 @@ static void test_passes_follow(void)
 	}
 }
 
-static void test_nested_ranges_in_passes(void)
+CONTRACT_TEST(nested_ranges_in_passes)
 {
 	size_t rounds = 0;
 
 	set_up(2);
 	new_image(8);
 	enable();
-	EXPECT_STATUS(set_config(CUPTI_UserRange, CUPTI_UserReplay, 8, 2), CUPTI_SUCCESS);
+	OK(set_config(CUPTI_UserRange, CUPTI_UserReplay, 8, 2));
 	do {
 		nested_round();
 		rounds++;
 	} while (!stopped.isAllPassSubmitted && rounds < 10);
 	EXPECT_NUMBER(rounds, 4);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(decode());
 	EXPECT_NUMBER(count(), 3);
 	EXPECT_TEXT(name_of(0), "step");
 	EXPECT_TEXT(name_of(1), "tail");
@@ -358,10 +335,8 @@ static void test_nested_ranges_in_passes(void)
 /* Size, then image. */
 static int availability(void)
 {
-	CUpti_Profiler_GetCounterAvailability_Params params = {
-		.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
-		.ctx = t.context,
-	};
+	CUpti_Profiler_GetCounterAvailability_Params params =
+		PARAMS(Profiler_GetCounterAvailability, .ctx = t.context);
 	int status = api.cuptiProfilerGetCounterAvailability(&params);
 
 	if (status)
@@ -375,32 +350,27 @@ static void begin_session(void)
 {
 	new_image(2);
 	enable();
-	EXPECT_STATUS(set_config(CUPTI_UserRange, CUPTI_UserReplay, 2, 1), CUPTI_SUCCESS);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	OK(set_config(CUPTI_UserRange, CUPTI_UserReplay, 2, 1));
+	OK(start());
 	push_and_pop(2);
 }
 
-static void test_availability_goes_before_sessions(void)
+CONTRACT_TEST(availability_goes_before_sessions)
 {
 	set_up(1);
-	EXPECT_STATUS(availability(), CUPTI_SUCCESS);
+	OK(availability());
 	begin_session();
 	EXPECT(availability(), "there is an image in a session");
 }
 
-static void test_profiler_calls_spoil_a_capture(void)
+CONTRACT_TEST(profiler_calls_spoil_a_capture)
 {
 	CUstream stream;
 	CUgraph graph;
 
-	set_up(1);
-	new_image(2);
-	enable();
-	EXPECT_STATUS(set_config(CUPTI_UserRange, CUPTI_UserReplay, 2, 1), CUPTI_SUCCESS);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
-	EXPECT_STATUS(api.cuStreamCreate(&stream, 0), CUDA_SUCCESS);
-	EXPECT_STATUS(api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
-	              CUDA_SUCCESS);
+	begin(CUPTI_UserRange, CUPTI_UserReplay, 2);
+	OK(api.cuStreamCreate(&stream, 0));
+	OK(api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	EXPECT(stop(), "a profiler call in a capture, with success");
 	EXPECT_STATUS(api.cuStreamEndCapture(stream, &graph),
 	              CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
@@ -408,15 +378,11 @@ static void test_profiler_calls_spoil_a_capture(void)
 
 static size_t scratch_size(void)
 {
-	CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params params = {
-		.structSize =
-			CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params_STRUCT_SIZE,
-		.counterDataImageSize = t.image_size,
-		.pCounterDataImage = t.image,
-	};
+	CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params params =
+		PARAMS(Profiler_CounterDataImage_CalculateScratchBufferSize,
+	               .counterDataImageSize = t.image_size, .pCounterDataImage = t.image);
 
-	EXPECT_STATUS(api.cuptiProfilerCounterDataImageCalculateScratchBufferSize(&params),
-	              CUPTI_SUCCESS);
+	OK(api.cuptiProfilerCounterDataImageCalculateScratchBufferSize(&params));
 	return params.counterDataScratchBufferSize;
 }
 
@@ -426,53 +392,44 @@ static void begin_legacy(CUpti_ProfilerRange range, CUpti_ProfilerReplayMode rep
 	uint8_t *scratch = calloc(1, size);
 
 	EXPECT(scratch, "out of memory");
-	EXPECT_STATUS(CALL(cuptiProfilerCounterDataImageInitializeScratchBuffer,
-	                   Profiler_CounterDataImage_InitializeScratchBuffer,
-	                   .counterDataImageSize = t.image_size, .pCounterDataImage = t.image,
-	                   .counterDataScratchBufferSize = size,
-	                   .pCounterDataScratchBuffer = scratch),
-	              CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiProfilerBeginSession, Profiler_BeginSession,
-	                   .counterDataImageSize = t.image_size, .pCounterDataImage = t.image,
-	                   .counterDataScratchBufferSize = size,
-	                   .pCounterDataScratchBuffer = scratch, .range = range,
-	                   .replayMode = replay, .maxRangesPerPass = 4, .maxLaunchesPerPass = 4),
-	              CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiProfilerSetConfig, Profiler_SetConfig, .pConfig = t.config.data,
-	                   .configSize = t.config.size, .minNestingLevel = 1, .numNestingLevels = 1,
-	                   .targetNestingLevel = 1),
-	              CUPTI_SUCCESS);
+	OK(CALL(cuptiProfilerCounterDataImageInitializeScratchBuffer,
+	        Profiler_CounterDataImage_InitializeScratchBuffer,
+	        .counterDataImageSize = t.image_size, .pCounterDataImage = t.image,
+	        .counterDataScratchBufferSize = size, .pCounterDataScratchBuffer = scratch));
+	OK(CALL(cuptiProfilerBeginSession, Profiler_BeginSession,
+	        .counterDataImageSize = t.image_size, .pCounterDataImage = t.image,
+	        .counterDataScratchBufferSize = size, .pCounterDataScratchBuffer = scratch,
+	        .range = range, .replayMode = replay, .maxRangesPerPass = 4,
+	        .maxLaunchesPerPass = 4));
+	OK(CALL(cuptiProfilerSetConfig, Profiler_SetConfig, .pConfig = t.config.data,
+	        .configSize = t.config.size, .minNestingLevel = 1, .numNestingLevels = 1,
+	        .targetNestingLevel = 1));
 }
 
 static void end_legacy(void)
 {
-	EXPECT_STATUS(CALL(cuptiProfilerFlushCounterData, Profiler_FlushCounterData),
-	              CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiProfilerUnsetConfig, Profiler_UnsetConfig), CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiProfilerEndSession, Profiler_EndSession), CUPTI_SUCCESS);
+	OK(CALL(cuptiProfilerFlushCounterData, Profiler_FlushCounterData));
+	OK(CALL(cuptiProfilerUnsetConfig, Profiler_UnsetConfig));
+	OK(CALL(cuptiProfilerEndSession, Profiler_EndSession));
 	EXPECT_STATUS(CALL(cuptiProfilerEndSession, Profiler_EndSession),
 	              CUPTI_ERROR_INVALID_OPERATION);
 }
 
 static bool legacy_pass(void)
 {
-	CUpti_Profiler_EndPass_Params end = {
-		.structSize = CUpti_Profiler_EndPass_Params_STRUCT_SIZE,
-	};
+	CUpti_Profiler_EndPass_Params end = PARAMS(Profiler_EndPass);
 
-	EXPECT_STATUS(CALL(cuptiProfilerBeginPass, Profiler_BeginPass), CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiProfilerEnableProfiling, Profiler_EnableProfiling), CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiProfilerPushRange, Profiler_PushRange, .pRangeName = "A"),
-	              CUPTI_SUCCESS);
+	OK(CALL(cuptiProfilerBeginPass, Profiler_BeginPass));
+	OK(CALL(cuptiProfilerEnableProfiling, Profiler_EnableProfiling));
+	OK(CALL(cuptiProfilerPushRange, Profiler_PushRange, .pRangeName = "A"));
 	launch();
-	EXPECT_STATUS(CALL(cuptiProfilerPopRange, Profiler_PopRange), CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiProfilerDisableProfiling, Profiler_DisableProfiling),
-	              CUPTI_SUCCESS);
-	EXPECT_STATUS(api.cuptiProfilerEndPass(&end), CUPTI_SUCCESS);
+	OK(CALL(cuptiProfilerPopRange, Profiler_PopRange));
+	OK(CALL(cuptiProfilerDisableProfiling, Profiler_DisableProfiling));
+	OK(api.cuptiProfilerEndPass(&end));
 	return end.allPassesSubmitted;
 }
 
-static void test_legacy_user_replay(void)
+CONTRACT_TEST(legacy_user_replay)
 {
 	set_up(2);
 	new_image(4);
@@ -484,42 +441,17 @@ static void test_legacy_user_replay(void)
 	EXPECT_TEXT(name_of(0), "A");
 }
 
-static void test_legacy_kernel_replay(void)
+CONTRACT_TEST(legacy_kernel_replay)
 {
 	set_up(1);
 	new_image(4);
 	begin_legacy(CUPTI_AutoRange, CUPTI_KernelReplay);
 	for (size_t i = 0; i < 2; i++) {
-		EXPECT_STATUS(CALL(cuptiProfilerEnableProfiling, Profiler_EnableProfiling),
-		              CUPTI_SUCCESS);
+		OK(CALL(cuptiProfilerEnableProfiling, Profiler_EnableProfiling));
 		launch();
-		EXPECT_STATUS(CALL(cuptiProfilerDisableProfiling, Profiler_DisableProfiling),
-		              CUPTI_SUCCESS);
+		OK(CALL(cuptiProfilerDisableProfiling, Profiler_DisableProfiling));
 		launch();
 	}
 	end_legacy();
 	EXPECT_NUMBER(count(), 2);
 }
-
-#define ROW(test)                                                                                  \
-	{                                                                                          \
-#test, test_##test                                                                 \
-	}
-
-const struct contract_test range_tests[] = {
-	ROW(struct_sizes_are_exact),
-	ROW(profiler_wants_the_driver_first),
-	ROW(image_sizes),
-	ROW(kernel_replay),
-	ROW(kernel_replay_drops),
-	ROW(copies_are_no_ranges),
-	ROW(user_ranges),
-	ROW(one_name_is_one_range),
-	ROW(passes_follow),
-	ROW(nested_ranges_in_passes),
-	ROW(availability_goes_before_sessions),
-	ROW(profiler_calls_spoil_a_capture),
-	ROW(legacy_user_replay),
-	ROW(legacy_kernel_replay),
-	{ NULL, NULL },
-};

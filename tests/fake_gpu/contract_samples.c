@@ -14,10 +14,7 @@ static struct {
 
 static int enable(size_t device)
 {
-	CUpti_PmSampling_Enable_Params params = {
-		.structSize = CUpti_PmSampling_Enable_Params_STRUCT_SIZE,
-		.deviceIndex = device,
-	};
+	CUpti_PmSampling_Enable_Params params = PARAMS(PmSampling_Enable, .deviceIndex = device);
 	int status = api.cuptiPmSamplingEnable(&params);
 
 	if (!status)
@@ -31,8 +28,8 @@ static void set_up(void)
 	make_context();
 	t.config = config_of(0);
 	t.prefix = prefix_of(0);
-	EXPECT_STATUS(CALL(cuptiProfilerInitialize, Profiler_Initialize), CUPTI_SUCCESS);
-	EXPECT_STATUS(enable(0), CUPTI_SUCCESS);
+	OK(CALL(cuptiProfilerInitialize, Profiler_Initialize));
+	OK(enable(0));
 }
 
 static int set_config(uint64_t interval)
@@ -56,64 +53,54 @@ static int stop(void)
 static void new_image(uint32_t samples)
 {
 	const char *metrics[] = { PM_METRIC };
-	CUpti_PmSampling_GetCounterDataSize_Params params = {
-		.structSize = CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE,
-		.pPmSamplingObject = t.object,
-		.pMetricNames = metrics,
-		.numMetrics = 1,
-		.maxSamples = samples,
-	};
+	CUpti_PmSampling_GetCounterDataSize_Params params = PARAMS(PmSampling_GetCounterDataSize,
+	                                                           .pPmSamplingObject = t.object,
+	                                                           .pMetricNames = metrics,
+	                                                           .numMetrics = 1,
+	                                                           .maxSamples = samples);
 
-	EXPECT_STATUS(api.cuptiPmSamplingGetCounterDataSize(&params), CUPTI_SUCCESS);
+	OK(api.cuptiPmSamplingGetCounterDataSize(&params));
 	t.image_size = params.counterDataSize;
 	t.image = calloc(1, t.image_size);
 	EXPECT(t.image, "out of memory");
-	EXPECT_STATUS(CALL(cuptiPmSamplingCounterDataImageInitialize,
-	                   PmSampling_CounterDataImage_Initialize, .pPmSamplingObject = t.object,
-	                   .counterDataSize = t.image_size, .pCounterData = t.image),
-	              CUPTI_SUCCESS);
+	OK(CALL(cuptiPmSamplingCounterDataImageInitialize, PmSampling_CounterDataImage_Initialize,
+	        .pPmSamplingObject = t.object, .counterDataSize = t.image_size,
+	        .pCounterData = t.image));
 }
 
 static CUpti_PmSampling_DecodeData_Params decoded;
 
 static int decode(void)
 {
-	decoded = (CUpti_PmSampling_DecodeData_Params){
-		.structSize = CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE,
-		.pPmSamplingObject = t.object,
-		.pCounterDataImage = t.image,
-		.counterDataImageSize = t.image_size,
-	};
+	decoded = (CUpti_PmSampling_DecodeData_Params)PARAMS(PmSampling_DecodeData,
+	                                                     .pPmSamplingObject = t.object,
+	                                                     .pCounterDataImage = t.image,
+	                                                     .counterDataImageSize = t.image_size);
 	return api.cuptiPmSamplingDecodeData(&decoded);
 }
 
 static size_t completed(void)
 {
-	CUpti_PmSampling_GetCounterDataInfo_Params params = {
-		.structSize = CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE,
-		.pCounterDataImage = t.image,
-		.counterDataImageSize = t.image_size,
-	};
+	CUpti_PmSampling_GetCounterDataInfo_Params params =
+		PARAMS(PmSampling_GetCounterDataInfo, .pCounterDataImage = t.image,
+	               .counterDataImageSize = t.image_size);
 
-	EXPECT_STATUS(api.cuptiPmSamplingGetCounterDataInfo(&params), CUPTI_SUCCESS);
+	OK(api.cuptiPmSamplingGetCounterDataInfo(&params));
 	return params.numCompletedSamples;
 }
 
 static CUpti_PmSampling_CounterData_GetSampleInfo_Params sample(size_t index)
 {
-	CUpti_PmSampling_CounterData_GetSampleInfo_Params params = {
-		.structSize = CUpti_PmSampling_CounterData_GetSampleInfo_Params_STRUCT_SIZE,
-		.pPmSamplingObject = t.object,
-		.pCounterDataImage = t.image,
-		.counterDataImageSize = t.image_size,
-		.sampleIndex = index,
-	};
+	CUpti_PmSampling_CounterData_GetSampleInfo_Params params =
+		PARAMS(PmSampling_CounterData_GetSampleInfo, .pPmSamplingObject = t.object,
+	               .pCounterDataImage = t.image, .counterDataImageSize = t.image_size,
+	               .sampleIndex = index);
 
-	EXPECT_STATUS(api.cuptiPmSamplingCounterDataGetSampleInfo(&params), CUPTI_SUCCESS);
+	OK(api.cuptiPmSamplingCounterDataGetSampleInfo(&params));
 	return params;
 }
 
-static void test_states(void)
+CONTRACT_TEST(states)
 {
 	set_up();
 	EXPECT_STATUS(enable(0), CUPTI_ERROR_INVALID_OPERATION);
@@ -122,22 +109,19 @@ static void test_states(void)
 	EXPECT_STATUS(start(), CUPTI_ERROR_INVALID_OPERATION);
 	EXPECT_STATUS(decode(), CUPTI_ERROR_INVALID_OPERATION);
 	EXPECT_STATUS(set_config(0), CUPTI_ERROR_INVALID_PARAMETER);
-	EXPECT_STATUS(set_config(1000000), CUPTI_SUCCESS);
+	OK(set_config(1000000));
 	EXPECT_STATUS(stop(), CUPTI_ERROR_INVALID_OPERATION);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	OK(start());
 	EXPECT_STATUS(start(), CUPTI_ERROR_INVALID_OPERATION);
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(CALL(cuptiPmSamplingDisable, PmSampling_Disable,
-	                   .pPmSamplingObject = t.object),
-	              CUPTI_SUCCESS);
+	OK(stop());
+	OK(CALL(cuptiPmSamplingDisable, PmSampling_Disable, .pPmSamplingObject = t.object));
 	EXPECT(start(), "sampling without a sampler");
 }
 
 static int availability(void)
 {
-	CUpti_PmSampling_GetCounterAvailability_Params params = {
-		.structSize = CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE,
-	};
+	CUpti_PmSampling_GetCounterAvailability_Params params = PARAMS(
+		PmSampling_GetCounterAvailability);
 	int status = api.cuptiPmSamplingGetCounterAvailability(&params);
 
 	if (status)
@@ -151,28 +135,28 @@ static void sample_for(uint32_t slots, unsigned microseconds)
 {
 	set_up();
 	new_image(slots);
-	EXPECT_STATUS(set_config(1000000), CUPTI_SUCCESS);
-	EXPECT_STATUS(start(), CUPTI_SUCCESS);
+	OK(set_config(1000000));
+	OK(start());
 	usleep(microseconds);
 }
 
-static void test_samples_follow_time(void)
+CONTRACT_TEST(samples_follow_time)
 {
 	size_t found;
 
 	sample_for(1000, 40000);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(decode());
 	found = completed();
 	EXPECT(found >= 20, "%zu samples in 40 ms", found);
 	usleep(20000);
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(stop());
+	OK(decode());
 	EXPECT_NUMBER(decoded.decodeStopReason,
 	              CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS);
 	EXPECT(completed() >= found + 10, "%zu samples, then %zu", found, completed());
 	found = completed();
 	usleep(5000);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(decode());
 	EXPECT_NUMBER(completed(), found);
 	for (size_t i = 1; i < found; i++)
 		EXPECT_NUMBER(sample(i).startTimestamp, sample(i - 1).endTimestamp);
@@ -180,22 +164,22 @@ static void test_samples_follow_time(void)
 	EXPECT(sample(0).endTimestamp - sample(0).startTimestamp > 1000000, "no longer than 1 ms");
 }
 
-static void test_availability_goes_before_sampling(void)
+CONTRACT_TEST(availability_goes_before_sampling)
 {
 	sample_for(1000, 1000);
 	EXPECT(availability(), "there is an image while a device is sampled");
 }
 
-static void test_full_image_drops(void)
+CONTRACT_TEST(full_image_drops)
 {
 	sample_for(10, 60000);
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(stop());
+	OK(decode());
 	EXPECT_NUMBER(decoded.decodeStopReason,
 	              CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL);
 	EXPECT_NUMBER(completed(), 10);
 	new_image(10);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(decode());
 	EXPECT_NUMBER(decoded.decodeStopReason,
 	              CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS);
 	EXPECT_NUMBER(completed(), 0);
@@ -203,7 +187,7 @@ static void test_full_image_drops(void)
 
 #define FUNCTION(symbol) ((__typeof__(symbol) *)dlsym(api.perfworks, #symbol))
 
-static void test_images_without_instances(void)
+CONTRACT_TEST(images_without_instances)
 {
 	struct fake_image_options options = { .size = sizeof options, .max_samples = 100 };
 	struct fake_image_size_params sized = { .size = sizeof sized, .options = &options };
@@ -215,26 +199,16 @@ static void test_images_without_instances(void)
 	EXPECT(api.perfworks, "no libnvperf_host beside libcupti");
 	options.prefix = t.prefix.data;
 	options.prefix_size = t.prefix.size;
-	EXPECT_STATUS(FUNCTION(NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize)(&sized), 0);
+	OK(FUNCTION(NVPW_GPU_PeriodicSampler_CounterDataImage_CalculateSize)(&sized));
 	t.image = init.image = trimmed.image = calloc(1, sized.image_size);
 	t.image_size = init.image_size = trimmed.image_size = sized.image_size;
-	EXPECT_STATUS(FUNCTION(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize)(&init), 0);
-	EXPECT_STATUS(stop(), CUPTI_SUCCESS);
-	EXPECT_STATUS(decode(), CUPTI_SUCCESS);
+	OK(FUNCTION(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize)(&init));
+	OK(stop());
+	OK(decode());
 	found = completed();
 	EXPECT(found >= 10, "%zu samples in 20 ms", found);
-	EXPECT_STATUS(FUNCTION(NVPW_PeriodicSampler_CounterData_TrimInPlace)(&trimmed), 0);
+	OK(FUNCTION(NVPW_PeriodicSampler_CounterData_TrimInPlace)(&trimmed));
 	EXPECT(trimmed.trimmed_size < t.image_size, "nothing is cut off");
 	t.image_size = trimmed.trimmed_size;
 	EXPECT_NUMBER(completed(), found);
 }
-
-#define ROW(test)                                                                                  \
-	{                                                                                          \
-#test, test_##test                                                                 \
-	}
-
-const struct contract_test sample_tests[] = {
-	ROW(states),           ROW(availability_goes_before_sampling), ROW(samples_follow_time),
-	ROW(full_image_drops), ROW(images_without_instances),          { 0 },
-};
