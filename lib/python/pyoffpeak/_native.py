@@ -98,7 +98,7 @@ def c_path(path: Path) -> Any:
     return ffi.new("char[]", os.fsencode(path))
 
 
-def c_paths(paths: Sequence[Path]) -> tuple[Any, Any]:
+def c_paths(paths: Iterable[Path]) -> tuple[Any, Any]:
     """An array of paths, and what has to live as long as it."""
     items = [c_path(path) for path in paths]
     return ffi.new("const char *[]", items or [ffi.NULL]), items
