@@ -9,7 +9,7 @@ enter_copy
 
 section 'lengths'
 same 'README.md has at most 160 lines' "$(($(wc -l <"$SOURCE/README.md") <= 160))" 1
-same 'docs/ARCHITECTURE.md has at most 150 lines' "$(($(wc -l <"$SOURCE/docs/ARCHITECTURE.md") <= 150))" 1
+same 'docs/ARCHITECTURE.md has at most 180 lines' "$(($(wc -l <"$SOURCE/docs/ARCHITECTURE.md") <= 180))" 1
 
 section 'the map'
 map=$SOURCE/docs/ARCHITECTURE.md
