@@ -607,6 +607,8 @@ static void check_hostile(struct tally *tally, struct opk_ctx *ctx, const char *
 	start_mutant(3, number);
 	how = damage(&mutant);
 	write_hostile(ctx, recorded, &mutant);
+	/* Damaged counters may give any share. */
+	ctx->log = NULL;
 	code = evaluate_scratch(&got, ctx);
 	count_code(tally, code);
 	ck_mutant(code == OPK_OK || code == OPK_EINPUT, name, number, how, "code %d: %s", code,

@@ -116,7 +116,8 @@ int parts_find(struct parts *parts, const struct settings *settings)
 		return say(OPK_EFAILED,
 		           "out of memory; the processes' files stay: %s.%s-*" PART_ENDING,
 		           settings->output, settings->token);
-	qsort(parts->items + before, parts->count - before, sizeof *parts->items, compare);
+	if (parts->count > before)
+		qsort(parts->items + before, parts->count - before, sizeof *parts->items, compare);
 	return OPK_OK;
 }
 
