@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns of a recording, and what they are computed of. */
+/* The columns of a recording, and what they are computed from. */
 #include "eval/eval.h"
 
 #include <string.h>
@@ -9,19 +9,19 @@
 #include "container/container.h"
 #include "eval/door.h"
 
-/* All formulas together have at most so many: a device has 150. */
+/* The most attributes in all formulas together: a device has 150. */
 enum { MAX_ATTRIBUTES = 1000 };
 
-/* Columns in the making, where the recording's set says more than its metrics. */
+/* Columns in the making, if the recording has labels, derived metrics or headings. */
 struct maker {
 	struct opk_columns *columns;
 	struct opk_ctx *ctx;
 	const struct opk_meta *meta;
 	struct opk_meta_names names;
-	size_t *positions; /* of the set's metrics among those to evaluate, from 1; 0: not there */
+	size_t *positions;      /* of the set's metrics among those to evaluate, from 1; 0: none */
 	const char **labels;    /* of the set's metrics, or NULL */
 	bool *needed;           /* derived ones */
-	size_t attribute_count; /* that formulas name */
+	size_t attribute_count; /* in formulas */
 };
 
 static int fail_nomem(struct opk_ctx *ctx)
@@ -37,7 +37,7 @@ static size_t add_metric(struct opk_columns *columns, const char *name)
 	return columns->derived_count + columns->metric_count++;
 }
 
-/* The value of a metric that no set has. */
+/* The number of the value of a metric that the set lacks. */
 static size_t value_of_other(struct opk_columns *columns, const char *name)
 {
 	for (size_t i = 0; i < columns->metric_count; i++)
@@ -46,7 +46,7 @@ static size_t value_of_other(struct opk_columns *columns, const char *name)
 	return add_metric(columns, name);
 }
 
-/* The value of one of the set's metrics, which is evaluated from now on. */
+/* The number of the value of one of the set's metrics; marks it for evaluation. */
 static size_t value_of_metric(struct maker *m, size_t metric)
 {
 	if (!m->positions[metric]) {
@@ -106,7 +106,7 @@ static int parse(struct maker *m, size_t index)
 	return OPK_OK;
 }
 
-/* From the last one on, since each needs none but earlier ones. */
+/* Goes backwards, since a derived metric needs only earlier ones. */
 static int parse_needed(struct maker *m)
 {
 	for (size_t i = m->meta->derived_count; i-- > 0;) {
@@ -124,7 +124,7 @@ static bool add_column(struct opk_columns *columns, const char *name, size_t sou
 	return opk_strlist_add(&columns->names, name);
 }
 
-/* What the recording shows: metrics go by their labels, whichever of their names is listed. */
+/* Shows what the recording lists. Metrics with labels go by these, even if listed by full name. */
 static int show_listed(struct maker *m, const struct opk_strlist *shown)
 {
 	for (size_t i = 0; i < shown->count; i++) {
@@ -139,7 +139,7 @@ static int show_listed(struct maker *m, const struct opk_strlist *shown)
 	return OPK_OK;
 }
 
-/* "gpu__time" of gpu__time_duration.sum, which no rollup follows; NULL: there is none. */
+/* Finds gpu__time_duration.sum by "gpu__time", which no rollup follows; NULL: no match. */
 static const char *find_beginning(const struct opk_meta *meta, const char *name)
 {
 	size_t length = strlen(name);
@@ -153,7 +153,7 @@ static const char *find_beginning(const struct opk_meta *meta, const char *name)
 	return NULL;
 }
 
-/* Full metric names have a double underscore: others mean a label or a derived metric. */
+/* Full metric names have a double underscore; other names are labels or derived metrics. */
 static bool is_unknown(const struct opk_meta *meta, const char *name)
 {
 	return !strstr(name, "__") || (!opk_attribute_is_name(name) && find_beginning(meta, name));
@@ -183,7 +183,7 @@ static int check_attribute(struct opk_ctx *ctx, const char *name, const struct o
 	return opk_attribute_is_name(name) ? opk_attribute_check(ctx, name, meta) : OPK_OK;
 }
 
-/* *found is NULL for an attribute, or a metric besides those of the metadata. */
+/* *found is NULL for an attribute, or a metric that the metadata lack. */
 static int look_up(const struct opk_meta_name **found, struct maker *m, const char *name, bool also)
 {
 	*found = opk_meta_names_find(&m->names, name);
@@ -193,7 +193,7 @@ static int look_up(const struct opk_meta_name **found, struct maker *m, const ch
 	                                 : check_attribute(m->ctx, name, m->meta);
 }
 
-/* Columns are called as they were asked for. A metric that is asked for twice is there twice. */
+/* Columns have the names that were asked for. A metric that is asked for twice has two columns. */
 static int show_wanted(struct maker *m, const char *name)
 {
 	const struct opk_meta_name *found;
@@ -241,7 +241,7 @@ static int add_all_also(struct maker *m, const struct opk_wanted *wanted)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-/* A recording that shows all it has evaluates its metrics in their order. */
+/* A recording that shows all evaluates its metrics in their order. */
 static int make_all(struct maker *m, const struct opk_wanted *wanted)
 {
 	opk_autostrlist struct opk_strlist shown = { 0 };
@@ -280,7 +280,7 @@ static int make(struct maker *m, const struct opk_wanted *wanted)
 
 /* ---- headings ---------------------------------------------------------------------------- */
 
-/* A metric is under its heading by either of its names. */
+/* A heading holds a metric by its label and by its full name. */
 static bool add_other_names(struct opk_index *index, const struct opk_meta *meta)
 {
 	bool ok = true;
@@ -297,7 +297,7 @@ static bool add_other_names(struct opk_index *index, const struct opk_meta *meta
 	return ok;
 }
 
-/* Headings come in order; what lies under one already is under no other. */
+/* Headings come in order; a column belongs to the first one that holds it. */
 static bool index_headings(struct opk_index *index, const struct opk_strlist *shown,
                            const struct opk_meta *meta)
 {
@@ -331,7 +331,7 @@ static int find_headings(struct opk_columns *columns, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* Room for all that is wanted, and all that the recording has. */
+/* Allocates for all that is wanted and all that the recording has. */
 static int allocate(struct opk_columns *columns, struct opk_ctx *ctx, size_t metrics,
                     size_t derived, size_t also)
 {
@@ -373,7 +373,7 @@ static int make_derived(struct opk_columns *columns, struct opk_ctx *ctx,
 	return code;
 }
 
-/* A column a metric. */
+/* One column per metric. */
 static int make_plain(struct opk_columns *columns, struct opk_ctx *ctx, const struct opk_meta *meta,
                       const struct opk_wanted *wanted)
 {

@@ -52,7 +52,7 @@ void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const u
 		out[i] = numbers[columns->sources[i]];
 }
 
-/* Units that don't go together were reported for the set: here the result's unit is unknown. */
+/* Units that don't go together were reported with the set; here the unit is unknown. */
 static int compute_unit(struct opk_columns *columns, struct opk_ctx *ctx, size_t index,
                         const struct opk_strlist *units)
 {
@@ -74,7 +74,7 @@ static int compute_unit(struct opk_columns *columns, struct opk_ctx *ctx, size_t
 		opk_clear_errors(ctx);
 	else if (code)
 		return code;
-	/* PerfWorks says so, too, and "" is an unknown unit. */
+	/* The word is PerfWorks', since "" is an unknown unit. */
 	if (derivation->unit && !*derivation->unit) {
 		free(derivation->unit);
 		derivation->unit = opk_strdup("unitless");

@@ -15,59 +15,59 @@ struct opk_row {
 	bool spans_earlier;            /* first sample of a session: begins at an earlier event */
 	const double *values;          /* one a metric; NaN: CUPTI could not compute it */
 	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
-	/* One a metric; false: the range has not all passes of it, and the value is NaN. */
+	/* One per metric; false: the range lacks a pass of it, and the value is NaN. */
 	const bool *measured;
 	const struct opk_ran *ran;       /* of samples divided among what ran; else NULL */
 	const struct opk_joined *joined; /* NULL: the row is a single range or sample */
 };
 
 /*
- * What a row that several ranges make says besides: its range has what they have in common, what
- * they differ in is as unknown, and `duration_ns` is the mean of those known.
+ * A row made of several ranges. Its `range` has what they have in common; what differs is as if
+ * unknown, and `duration_ns` is the mean of the known durations.
  */
 struct opk_joined {
 	bool many_streams;   /* `range.stream` can't say that it is unknown */
-	uint64_t ranges;     /* of this row, also those beyond the most that are taken */
-	uint64_t ranges_min; /* `counts` of the value that has the least */
+	uint64_t ranges;     /* in this row, with those beyond the limit */
+	uint64_t ranges_min; /* the least of the `counts` of its values */
 	/*
-	 * One a metric: ranges of the pass that has its counters, or of that of its passes that has
-	 * the fewest; 0: a pass of it is missing, and the value is NaN. The first 2^20 - 1 ranges
-	 * of each pass are taken.
+	 * One per metric: how many ranges have the pass with its counters; with several passes, the
+	 * least of their counts. 0: a pass is missing, and the value is NaN. Only the first 2^20 -
+	 * 1 ranges of each pass are used.
 	 */
 	const uint64_t *counts;
 };
 
-/* What a row of what ran says besides its range, which has what several launches share. */
+/* A row of what ran. The row's `range` has what its launches have in common. */
 struct opk_ran {
 	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
-	uint64_t launches; /* that the row is of; of idle time: pauses */
-	uint64_t time_ns;  /* of all; range.duration_ns is the mean launch, and all idle time */
+	uint64_t launches; /* in the row; for idle time: pauses */
+	uint64_t time_ns;  /* of all; range.duration_ns: of the mean launch; of all idle time */
 	uint64_t least_ns, most_ns;
-	uint64_t shared_ns; /* of this time, others ran on the GPU, too */
+	uint64_t shared_ns; /* part of this time in which others ran on the GPU, too */
 	uint64_t bytes;     /* of copies and sets */
-	uint64_t samples;   /* it ran in so many */
-	/* As good as so many in which it ran alone; 0 also where there is no telling it apart. */
+	uint64_t samples;   /* samples in which it ran */
+	/* Its evidence is worth this many samples of it alone; 0 also if it can't be told apart. */
 	uint64_t samples_alone;
 	/* It has no values: too short, or too few samples tell it apart. */
 	bool unknown;
 };
 
-/* What rooms and the command ask for beside struct opk_eval_options. */
+/* Options for rooms and the command, besides struct opk_eval_options. */
 struct opk_eval_inside {
-	/* What else is evaluated, beside the columns: as `metrics`, borrowed. */
+	/* Further names to evaluate besides the columns, in the form of `metrics`; borrowed. */
 	const char *const *also;
 	size_t also_count;
 	/*
-	 * NULL: each range is a row. "kernel": launches of the same kernel, symbol, launch shape,
-	 * shared memory and GPU are one; "launch": those of the same kernel and shape with the same
-	 * index, GPU and rank; "name": ranges of the same name, GPU and rank. "": as the recording
-	 * says. OPK_EINPUT where there is no range table; OPK_EUSAGE for any other word, and for
-	 * any but "" with samples or a bare image.
+	 * NULL: each range is a row. "kernel": launches with the same kernel, symbol, launch shape,
+	 * shared memory and GPU make one row; "launch": launches with the same kernel, shape,
+	 * index, GPU and rank; "name": ranges with the same name, GPU and rank. "": as the
+	 * recording says. OPK_EINPUT where there is no range table; OPK_EUSAGE for any other word,
+	 * and for any but "" with samples or a bare image.
 	 */
 	const char *join;
-	bool cupti_only; /* not by PerfWorks' evaluator, which gives the same bits in less time */
+	bool cupti_only; /* skips PerfWorks' evaluator, which gives the same bits in less time */
 };
-/* What the options point to, or nothing of it. */
+/* The options' `inside`, or one with all zeros. */
 static inline const struct opk_eval_inside *opk_eval_inside(const struct opk_eval_options *options)
 {
 	static const struct opk_eval_inside none = { 0 };
@@ -76,8 +76,8 @@ static inline const struct opk_eval_inside *opk_eval_inside(const struct opk_eva
 }
 
 /*
- * What rows have besides values, names, kernels, launch shapes, times: the columns before the
- * values, in their order; what conditions and databases take, too.
+ * Facts of rows, that is, all but values: names, kernels, launch shapes, times. They are the
+ * columns before the values, in this order; conditions and databases use them, too.
  */
 enum opk_fact {
 	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
@@ -110,11 +110,11 @@ enum opk_fact {
 	OPK_FACT_SM_MHZ,
 	OPK_FACT_MEMORY_MHZ,
 	OPK_FACT_START,
-	OPK_FACT_SUMMED, /* ranges of which this one is the sum */
+	OPK_FACT_SUMMED, /* how many ranges this one is the sum of */
 	OPK_FACT_DURATION,
 	OPK_FACT_LAUNCHES, /* ranges joined in the row */
 	OPK_FACT_LAUNCHES_MIN,
-	/* What ran: struct opk_ran. Other rows have none of it. */
+	/* From struct opk_ran; only rows of what ran have these. */
 	OPK_FACT_KIND,
 	OPK_FACT_END,
 	OPK_FACT_TIME,
@@ -135,52 +135,50 @@ void opk_filter_free(struct opk_filter *filter);
 OPK_DEFINE_AUTO(opk_filter)
 
 /*
- * Whether a row meets the conditions on facts, as far as these are known; those in `unknown`,
- * 1 << fact each, are not yet. Conditions on values are not judged. The row is of a profiler whose
- * rows have these facts. A filter that is NULL accepts all rows.
+ * Whether a row meets the conditions on known facts; `unknown` has 1 << fact for each fact that is
+ * not known yet. Conditions on values are ignored. `profiler` is the row's, and must have the facts
+ * of the conditions. A NULL filter accepts all rows.
  */
 int opk_filter_accepts(bool *out, struct opk_ctx *ctx, const struct opk_filter *filter,
                        enum opk_profiler profiler, const struct opk_row *row, uint64_t unknown);
 
 /*
- * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues where it can be had for ranges,
- * else cuptiProfilerHostEvaluateToGpuValues) in child processes, because NVIDIA's code crashes,
- * hangs or runs wild on damaged images: such an end is OPK_EINPUT here. All rows are computed
- * before the first can be read, and they and errors are the same however many children there are.
- * Children are forked and not replaced by exec. Other threads may work meanwhile, with contexts of
- * their own: none of them is in NVIDIA's code at a fork. One that is in the dynamic loader may hold
- * a child up; after opk_nvidia_get_info() children do not use the loader. Small recordings are
- * evaluated by a child that stays for the next ones, where the shared library is used: it is the
- * library itself, run as a program, has none of this process's memory and files, and no wait() of
- * this process finds it. It ends with the last context, or after a minute without work. Where there
- * can be none, or it ends otherwise, a forked child does the work. From an .opk file every
- * checksum is verified before a byte reaches NVIDIA's code; a bare image can't be verified. With a
- * filter only rows that it takes are evaluated, and images that have none, as the file's tables
- * say, are not even read.
+ * Evaluates counter data (NVPW_MetricsEvaluator_EvaluateToGpuValues for ranges where it is
+ * available, else cuptiProfilerHostEvaluateToGpuValues) in child processes, because NVIDIA's code
+ * crashes, hangs or runs wild on damaged images: such an end is OPK_EINPUT here. All rows are
+ * computed before the first can be read. Rows and errors do not depend on the number of children.
+ * Children are forked without exec. Other threads may use contexts of their own meanwhile: none of
+ * them is in NVIDIA's code at a fork. A thread in the dynamic loader may delay a child; after
+ * opk_nvidia_get_info() children do not use the loader. With the shared library, a child that stays
+ * for later ones evaluates small recordings. It is the library itself, run as a program; it shares
+ * no memory or files with this process, and no wait() of this process finds it. It ends with the
+ * last context, or after a minute without work. Where it can't start or fails, a forked child does
+ * the work. From an .opk file every checksum is verified before a byte reaches NVIDIA's code; a
+ * bare image can't be verified. With a filter, only rows that it takes are evaluated; images
+ * without such rows, by the file's tables, are not even read.
  */
 struct opk_evaluation;
 /*
  * `file` must outlive the evaluation. OPK_EUSAGE: metrics that can't be evaluated on the chip, or a
- * filter on values that there are not. OPK_EINPUT: the file is damaged or cut off, or NVIDIA's code
- * can't read an image. OPK_EFAILED: there is no room for rows in the folder of temporary files.
+ * filter on values that don't exist. OPK_EINPUT: the file is damaged or cut off, or NVIDIA's code
+ * can't read an image. OPK_EFAILED: the folder of temporary files has no space for the rows.
  */
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options);
 void opk_evaluation_free(struct opk_evaluation *evaluation);
 OPK_DEFINE_AUTO(opk_evaluation)
 /*
- * What there is to show: the metrics, under their labels where the recording has any and no others
- * were asked for, without hidden ones, and derived metrics. Metrics that these need are evaluated,
- * asked for or not.
+ * The columns to show: the metrics that are not hidden, and derived metrics. Without metrics in the
+ * options, metrics with labels go by these. Metrics that derived ones need are evaluated even if
+ * nobody asked for them.
  */
 size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
-/* NVIDIA's, or for derived metrics as declared or as the formula makes it; "": it is not known. */
+/* NVIDIA's unit; for derived metrics the declared one or that of the formula; "": not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
- * Fills opk_evaluation_column_count() values, each in its column's unit, from the
- * `values` of a row. NaN: a metric that it needs is
- * NaN, or the formula has no value.
+ * Fills opk_evaluation_column_count() values, each in its column's unit, from the `values` of a
+ * row. NaN: a metric that the column needs is NaN, or its formula has no value.
  */
 void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
                             const double *metrics);
@@ -192,21 +190,22 @@ int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
 
 /*
- * As opk_eval_file() for each of many files, such as those of the ranks of a job, in less time:
- * NVIDIA's libraries are loaded once, into this process (110 MB), and small files share children.
- * `out` has room for `count` evaluations, in the order of the files. All or none; the error is that
- * of the first file that has one.
+ * As opk_eval_file() for each of many files, such as one per rank of a job, in less time: NVIDIA's
+ * libraries are loaded once, into this process (110 MB), and small files share children. `out` has
+ * room for `count` evaluations, in the order of the files. Either all succeed or none does; the
+ * error is the first failing file's.
  */
 int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *const *files,
                    size_t count, const struct opk_eval_options *options);
 
 /*
- * A bare counter data image of `size` bytes, which is read before this returns; where the options
- * name no chip, NVPW_CounterData_GetChipName does. OPK_EUSAGE: neither metrics nor a set.
+ * Evaluates a bare counter data image, which is not used after the return.
+ * NVPW_CounterData_GetChipName gives the chip if the options don't. OPK_EUSAGE: the options have
+ * neither metrics nor a set.
  */
 int opk_eval_image(struct opk_evaluation **out, struct opk_ctx *ctx, const void *image, size_t size,
                    const struct opk_eval_options *options);
-/* The chip that it was collected on, "GH100", and the profiler whose rows they are. */
+/* The chip that the data was collected on, such as "GH100", and the profiler of the rows. */
 const char *opk_evaluation_chip(const struct opk_evaluation *evaluation);
 enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation);
 
@@ -220,35 +219,35 @@ const char *opk_evaluation_metric(const struct opk_evaluation *evaluation, size_
 const char *opk_evaluation_unit(const struct opk_evaluation *evaluation, size_t i);
 
 /*
- * The heading that the set has over a column, with `first` and `count` of the set's columns,
- * whatever is shown here; NULL: none. Borrowed: the recording or the set has to stay open.
+ * The set's heading over a column, or NULL. `first` and `count` refer to the columns of the set,
+ * not to those shown here. Borrowed: the recording or the set has to stay open.
  */
 const struct opk_meta_heading *opk_evaluation_column_heading(
 	const struct opk_evaluation *evaluation, size_t i);
 
 /*
- * What a roofline is drawn of, by names of columns, as the recording or the set says; no roofs:
- * there is none. Borrowed, as headings are.
+ * The columns that a roofline is drawn from, as the recording or the set names them; without roofs
+ * there is no roofline. Borrowed, as headings are.
  */
 const struct opk_meta_roofline *opk_evaluation_roofline(const struct opk_evaluation *evaluation);
-/* In the same way a value for each of the names in `also` of the options. */
+/* As opk_evaluation_compute(), for the names in `also` of the options. */
 void opk_evaluation_compute_also(double *also, const struct opk_evaluation *evaluation,
                                  const double *metrics);
 
 /*
- * From numbers, one a metric, such as `counts` of a joined row: for each column the least of those
- * that it is computed from; UINT64_MAX where it is computed from none.
+ * Takes a number per metric, such as `counts` of a joined row. Gives for each column the least
+ * number of the metrics it is computed from; UINT64_MAX if it needs no metric.
  */
 void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
                           const uint64_t *metrics);
-/* Ranges or samples; those that a filter leaves out count, too, and joined ones each. */
+/* Counts ranges or samples, with those that a filter leaves out; each joined range counts. */
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */
 uint64_t opk_evaluation_incomplete_samples(const struct opk_evaluation *evaluation);
-/* What is doubtful of values, in sentences that were noted, too. */
+/* Doubts about values, as sentences; the log has them as notes, too. */
 const struct opk_strlist *opk_evaluation_doubts(const struct opk_evaluation *evaluation);
 
-/* Where a row is that was read, so that rows can be put in order without being kept. */
+/* The place of a row that was read, so that rows can be sorted without being kept. */
 struct opk_bookmark {
 	size_t part, number;
 	uint64_t byte;
@@ -256,46 +255,45 @@ struct opk_bookmark {
 
 /* The place of the row that opk_evaluation_next() gave last. */
 struct opk_bookmark opk_evaluation_mark(const struct opk_evaluation *evaluation);
-/* That row again, as opk_evaluation_next() gives it; this goes on where it was. */
+/* Gives the row at a place again, and does not move opk_evaluation_next(). */
 int opk_evaluation_reread(const struct opk_row **row, struct opk_ctx *ctx,
                           struct opk_evaluation *evaluation, const struct opk_bookmark *mark);
 
 /*
- * Whether its rows are made of ranges that describe the same thing, each of which may have one pass
- * of several: see `join` of struct opk_eval_inside. Of each pass the counters of all its ranges
- * become those of a mean range (NVPW_CounterDataCombiner_AccumulateIntoRange), and this range,
- * which has the counters of all passes, is evaluated. Rows come in the order of their first ranges.
+ * Whether rows are made of several ranges that describe the same thing, where each range may have
+ * only one of several passes: see `join` of struct opk_eval_inside. For each pass the counters of
+ * its ranges are averaged (NVPW_CounterDataCombiner_AccumulateIntoRange). The mean range has the
+ * counters of all passes, and is evaluated. Rows are in the order of their first ranges.
  */
 bool opk_evaluation_is_joined(const struct opk_evaluation *evaluation);
-/* Images of a cut-off file that have no range table: their ranges are in no joined row. */
+/* How many images of a cut-off file lack a range table: no joined row has their ranges. */
 uint64_t opk_evaluation_left_out(const struct opk_evaluation *evaluation);
 
 /*
- * The ranges or samples of a recording as its own tables have them, without values: no NVIDIA
- * library is needed, and images are not read, so that one without a table has no rows here. Names
- * are "" where only the image has them. Of the options only conditions count. `file` must outlive
- * the evaluation. OPK_EUSAGE: there are conditions on values.
+ * The ranges or samples of a recording from its own tables, without values. It needs no NVIDIA
+ * library and reads no images: an image without a table has no rows here. Names are "" where only
+ * the image has them. Only the conditions of the options are used. `file` must outlive the
+ * evaluation. OPK_EUSAGE: there are conditions on values.
  */
 int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_eval_options *options);
 
 /*
- * The ranges of all rows of opk_timeline_eval() and opk_recorded_eval(), also of those that a
- * filter refuses: how many there are, and in *ranges an array of them, borrowed. Of another
- * evaluation 0.
+ * The ranges of all rows of opk_timeline_eval() and opk_recorded_eval(), with rows that a filter
+ * refuses. Returns their number and puts a borrowed array into *ranges. Other evaluations have 0.
  */
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation);
-/* Name and type of its column, of static life; NULL where rows of this profiler don't have it. */
+/* The fact's column, a constant; NULL if rows of this profiler don't have the fact. */
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
 
 /*
- * By the column's name, or "index" for `range` and `sample`; false, with *out as it was, where rows
- * of this profiler have no such fact.
+ * Finds a fact by its column's name, or by "index" for `range` and `sample`. Returns false and
+ * leaves *out alone if rows of this profiler have no such fact.
  */
 bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler);
 
-/* Room for text that a cell may point to: it has to be there as long as the cell is used. */
+/* Memory for text that a cell may point to; it must live as long as the cell is used. */
 struct opk_fact_text {
 	char text[40];
 };
@@ -307,20 +305,20 @@ struct opk_fact_text {
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row);
 
-/* How kernels are called: see enum opk_kernel_style. */
+/* Names of kernels for people: see enum opk_kernel_style. */
 struct opk_kernel_names;
 int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
                          enum opk_kernel_style style);
 void opk_kernel_names_free(struct opk_kernel_names *names);
 /*
- * The kernels of these ranges are among those to be kept apart: add all of them before the first
+ * Adds the kernels of these ranges to those that get distinct names. Add all before the first
  * opk_kernel_names_get(). Texts are copied.
  */
 int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
                          const struct opk_range *ranges, size_t count);
 /*
- * What the kernel of the range is called, borrowed from `names` or the range. One that was not
- * added has its full name, and "" stays "". It can't fail: where memory runs out names are full.
+ * The name of the range's kernel, borrowed from `names` or the range. A kernel that was not added
+ * has its full name, and "" stays "". It can't fail: when out of memory it gives full names.
  */
 const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
 OPK_DEFINE_AUTO(opk_kernel_names)

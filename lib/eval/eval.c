@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An evaluation: what it shows, and of what. */
+/* An evaluation: its columns, and what they are computed from. */
 #include <string.h>
 
 #include "eval/eval_inside.h"
@@ -13,7 +13,7 @@ int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struc
 	TRY(opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved));
 	meta.metrics = opk_strlist_items(&out->resolved.metrics);
 	meta.metric_count = out->resolved.metrics.count;
-	/* What its formulas say of devices is the recording's. */
+	/* Device attributes in its formulas have the recording's values. */
 	meta.run = recorded ? recorded->run : NULL;
 	meta.run_count = recorded ? recorded->run_count : 0;
 	out->meta = meta;
@@ -26,7 +26,7 @@ void opk_set_meta_clear(struct opk_set_meta *meta)
 	opk_resolved_clear(&meta->resolved);
 }
 
-/* The set on the recording's chip, with what it derives, instead of what the recording says. */
+/* Uses a set, resolved for the recording's chip, instead of the recording's metadata. */
 static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *chip,
                    enum opk_profiler profiler, const struct opk_set *set,
                    const struct opk_wanted *wanted)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The part of evaluation that meets NVIDIA's code, in a process of its own. */
+/* The part of evaluation that calls NVIDIA's code, in a process of its own. */
 #include <string.h>
 #include <strings.h>
 
@@ -15,20 +15,20 @@ struct work {
 	struct opk_child *child;
 	char *chip;
 	enum opk_profiler profiler;
-	struct opk_nv_evaluator *evaluator; /* PerfWorks'; NULL: not to be had */
+	struct opk_nv_evaluator *evaluator; /* PerfWorks'; NULL: not available */
 	bool prepared;
 	struct opk_values by;
 	double *values;
 	struct opk_measured measured;
 	uint64_t done, total; /* bytes of images */
 	size_t segment;       /* the one at hand */
-	bool row_known;       /* else nothing says how many images before this one have */
-	uint64_t row;         /* the next one's number, over all images of the file */
+	bool row_known;       /* else earlier images have an unknown number of rows */
+	uint64_t row;         /* the next row's number, over all images of the file */
 	uint64_t dropped;     /* rows since the last one that was stored */
 	struct opk_spool_trailer counts;
 };
 
-/* And the unit of each metric, "" where the library does not know it. */
+/* Sends the header and the unit of each metric; "": the library does not know it. */
 static void put_header(struct work *w)
 {
 	struct opk_spool_header header = { .profiler = (int32_t)w->profiler,
@@ -47,7 +47,7 @@ static void put_header(struct work *w)
 	opk_clear_errors(w->ctx);
 }
 
-/* The chip that the caller or the recording names, or the image; if both are known, they agree. */
+/* The chip from the caller or recording, or from the image. If both name one, they must agree. */
 static int find_chip(struct work *w, const void *image, size_t size)
 {
 	const char *given = w->job->chip, *stated = NULL;
@@ -86,7 +86,7 @@ static int find_profiler(struct work *w, const void *image)
 	return OPK_OK;
 }
 
-/* CUPTI's single-pass set that was collected; NULL: none. */
+/* CUPTI's single-pass set that was collected, or NULL. */
 static const char *set_of(const struct work *w)
 {
 	const struct opk_meta *meta = w->job->meta;
@@ -94,7 +94,7 @@ static const char *set_of(const struct work *w)
 	return meta && meta->single_pass && *meta->single_pass ? meta->single_pass : NULL;
 }
 
-/* OPK_EUSAGE and which of the names it is, where CUPTI refuses the list as a whole. */
+/* CUPTI refuses the list as a whole: OPK_EUSAGE says which names are wrong. */
 static int check_metrics(struct work *w)
 {
 	struct opk_catalog *catalog = NULL;
@@ -103,7 +103,7 @@ static int check_metrics(struct work *w)
 	if (code)
 		return code;
 	opk_clear_errors(w->ctx);
-	/* Backwards, since the chain is read from its outer end. */
+	/* Backwards, since the chain is read from its last cause. */
 	for (size_t i = w->job->metric_count; i-- > 0;) {
 		const char *name = w->job->metrics[i];
 		struct opk_cause cause = { .code = OPK_EUSAGE, .kind = OPK_CAUSE_ERROR };
@@ -121,7 +121,7 @@ static int check_metrics(struct work *w)
 	            : OPK_OK;
 }
 
-/* CUPTI computes something of names that no chip lists: they are refused here. */
+/* CUPTI gives values even for names that no chip lists: this refuses them. */
 static int refuse_unlisted(struct work *w)
 {
 	for (size_t i = 0; i < w->job->metric_count; i++)
@@ -131,7 +131,7 @@ static int refuse_unlisted(struct work *w)
 	return OPK_OK;
 }
 
-/* That of the job before, where it was of the same chip. */
+/* Takes the previous job's evaluator if that had the same chip. */
 static void make_evaluator(struct work *w)
 {
 	struct opk_eval_warm *warm = w->job->warm;
@@ -151,8 +151,8 @@ static void make_evaluator(struct work *w)
 }
 
 /*
- * Finds chip and profiler and makes the evaluators, with the first image, or with the metadata
- * alone where no image is wanted.
+ * Finds chip and profiler and makes the evaluators, from the first image, or from the metadata
+ * alone if no image is wanted.
  */
 static int prepare(struct work *w, const void *image, size_t size)
 {
@@ -202,8 +202,8 @@ static const struct opk_segment *segment_of(const struct work *w)
 }
 
 /*
- * Whether the parent may take the image's row number `index`. `image`: what the image says of it,
- * or NULL before it was asked.
+ * Whether the parent may want row number `index` of the image. `image`: what the image says of the
+ * row; NULL: not yet read.
  */
 static int is_wanted(bool *wanted, struct work *w, size_t index, const struct opk_spool_row *image,
                      const char *name)
@@ -293,7 +293,7 @@ static int decode_and_evaluate(struct work *w, struct opk_decoder *decoder)
 	if (code)
 		return code;
 	code = evaluate_image(w, image, size);
-	/* A missing library is not the section's fault. */
+	/* Only damage is the section's fault, not a missing library. */
 	return code == OPK_EINPUT ? opk_file_add_place(w->ctx, code, file, section) : code;
 }
 
@@ -306,7 +306,7 @@ static void drop_segment(struct work *w)
 	w->counts.rows += count;
 }
 
-/* Numbers of rows go on after those of the images before, where these are known. */
+/* Row numbers continue those of the images before, if these are known. */
 static void begin_rows(struct work *w)
 {
 	const struct opk_eval_job *job = w->job;
@@ -327,7 +327,7 @@ static int evaluate_file(struct work *w)
 	struct opk_decoder own = { 0 }, *decoder = job->warm ? &job->warm->decoder : &own;
 	int code = OPK_OK;
 
-	/* The base is another file's. */
+	/* The decoder's base is from another file. */
 	decoder->base.size = 0;
 	begin_rows(w);
 	for (w->segment = job->first; !code && w->segment < job->end; w->segment++) {
@@ -413,7 +413,7 @@ static void put_remark(struct work *w, const struct opk_remark *remark)
 	w->counts.remarks++;
 }
 
-/* What is remarkable of the values, and how much else there is. */
+/* Sends the remarks on values, and the trailer. */
 static void put_trailer(struct work *w)
 {
 	for (size_t i = 0; i < w->by.throughputs.count; i++)
@@ -445,7 +445,7 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 		TRY(w.job->file ? evaluate_file(&w) : evaluate_bare(&w));
 	if (w.job->partial)
 		return OPK_OK;
-	/* Names are checked also where there was no row to refuse them. */
+	/* Names are checked even if there was no row that could have refused them. */
 	if (!w.counts.stored && !w.job->names_known)
 		TRY(check_metrics(&w));
 	put_trailer(&w);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many recordings, such as those of the ranks of a job: neighbours share a child, as its start
- * takes long.
+ * Many recordings, such as one per rank of a job: small ones share a child, since it starts slowly.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "eval/eval_inside.h"
 #include "child/child.h"
 
-/* Plain bytes of all its images. */
+/* The decoded size of all its images. */
 static uint64_t images_size(const struct opk_file *file)
 {
 	uint64_t size = 0;
@@ -22,14 +21,14 @@ static uint64_t images_size(const struct opk_file *file)
 	return size;
 }
 
-/* What one child evaluates. After all of it, its result says where each file's part ends. */
+/* What one child evaluates. Its result ends with a table of where each file's part ends. */
 struct share {
 	struct opk_eval_task *tasks;
 	size_t count;
 	uint64_t size; /* bytes of images */
 };
 
-/* Several children may have a part of a larger file. */
+/* Several children may share a larger file. */
 static const uint64_t small_file = 32 << 20;
 
 struct many {
@@ -43,7 +42,7 @@ struct many {
 	size_t share_count;
 };
 
-/* Names that the file before was evaluated by need no check. */
+/* Names that were checked for the file before need no new check. */
 static bool has_same_names(const struct opk_eval_job *one, const struct opk_eval_job *other)
 {
 	bool same = !strcmp(one->chip, other->chip) && one->profiler == other->profiler
@@ -76,7 +75,7 @@ static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *chi
 	return OPK_OK;
 }
 
-/* A child that ran wild may say anything: ends that go back end the reading. */
+/* A child that ran wild may send anything: reading stops at ends that go back. */
 static int divide(struct many *m, const struct share *share, struct opk_result *result)
 {
 	uint64_t table = share->count * sizeof(uint64_t);
@@ -95,7 +94,7 @@ static int divide(struct many *m, const struct share *share, struct opk_result *
 	return OPK_OK;
 }
 
-/* As many as there are cores, each with its part of the bytes. */
+/* Makes a share per core, each with its part of the bytes. */
 static int make_shares(struct many *m, uint64_t *largest)
 {
 	size_t most = m->options->workers ? m->options->workers : opk_core_count();
@@ -174,7 +173,7 @@ static void forget(struct opk_evaluation **out, size_t count)
 		opk_evaluation_free(opk_take(out[i]));
 }
 
-/* Where they fail together, halves show which one it was: alone it says what is wrong. */
+/* If files fail together, halving finds the bad one, whose own evaluation gives the error. */
 static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx,
                          struct opk_file *const *files, size_t count,
                          const struct opk_eval_options *options)
@@ -211,10 +210,10 @@ int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_
 	int code = OPK_OK;
 
 	memset(out, 0, count * sizeof *out);
-	/* The last of many is not found to be cut off when all others were evaluated. */
+	/* Checks all files first, so that a cut-off one is found before others are evaluated. */
 	for (size_t i = 0; i < count; i++)
 		TRY(opk_eval_check_whole(ctx, files[i], options.allow_incomplete));
-	/* Here once, for all children. Where they are missing, the first one says so. */
+	/* Loads libraries once for all children. The first child says if they are missing. */
 	if (count > 1)
 		opk_nv_load(ctx);
 	for (size_t at = 0, next; !code && at < count; at += next) {

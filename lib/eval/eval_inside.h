@@ -13,53 +13,52 @@
 struct opk_spools {
 	struct opk_result *results; /* in the order of their rows */
 	struct opk_spool_trailer *trailers;
-	uint64_t *firsts; /* where the first row of each is */
+	uint64_t *firsts; /* the place of the first row of each */
 	size_t count, metric_count;
-	size_t at;         /* the result being read */
-	uint64_t left;     /* of its stored rows */
-	uint64_t next;     /* number of the row after the one that was read, over all results */
-	uint64_t next_end; /* number of the first row of the next result */
+	size_t at;                      /* the result being read */
+	uint64_t left;                  /* of its stored rows */
+	uint64_t next;                  /* number of the next row, over all results */
+	uint64_t next_end;              /* number of the first row of the next result */
 	struct opk_spool_header header; /* the first one's */
 	uint64_t total_rows;
 	uint64_t incomplete_samples;
-	struct opk_remark
-		*remarks; /* OPK_REMARK_KINDS a metric; without rows, where there is none */
+	struct opk_remark *remarks; /* OPK_REMARK_KINDS per metric; without rows: no such remark */
 	char *name;
 };
 
-/* How children that evaluate are contained. */
+/* The limits of children that evaluate. */
 struct opk_contain_options opk_eval_contain(uint64_t largest_image);
-/* Has children evaluate the job, and takes their results. */
+/* Lets children evaluate the job, and collects their results. */
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
                  const struct opk_eval_options *options);
 
-/* What costs little to check before anything is evaluated: it has data, and is not cut off. */
+/* The cheap checks before evaluation: the file has data, and is not cut off. */
 int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete);
-/* Has a child that is kept evaluate a job of a whole file: see opk_kept_ask(). */
+/* Lets the kept child evaluate a job of a whole file: see opk_kept_ask(). */
 int opk_eval_by_kept(bool *served, struct opk_result *result, struct opk_ctx *ctx,
                      const struct opk_eval_job *job, const struct opk_contain_options *contain);
 
-/* What that child begins with. */
+/* The entry point of that child. */
 void opk_evaluator_main(void);
 
-/* Room for `count` results, to be filled in. */
+/* Makes room for `count` results, to be filled in. */
 int opk_spools_init(struct opk_spools *spools, struct opk_ctx *ctx, size_t count);
 void opk_spools_clear(struct opk_spools *spools);
 /* Reads headers and trailers; appends the unit of each metric. */
 int opk_spools_begin(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_strlist *units,
                      size_t metric_count);
-/* A row that was not dropped, and where it is; the name is valid until the next one is read. */
+/* A row that was not dropped, and its place; the name is valid until the next row is read. */
 struct opk_spooled {
 	struct opk_spool_row row;
 	struct opk_bookmark at;
 	const char *name;
 };
-/* The next one, and its values, one a metric. */
+/* Reads the next row and its values, one per metric. */
 int opk_spools_next(struct opk_spooled *out, double *values, struct opk_ctx *ctx,
                     struct opk_spools *spools);
-/* The first row is the next one again. */
+/* Makes the first row the next one again. */
 void opk_spools_rewind(struct opk_spools *spools);
-/* The one at such a place; which is next stays as it is. */
+/* Reads the row at a place, and does not move the next one. */
 int opk_spools_reread(struct opk_spooled *out, double *values, struct opk_ctx *ctx,
                       struct opk_spools *spools, const struct opk_bookmark *at);
 /* Whether there are no more rows. */
@@ -67,15 +66,15 @@ bool opk_spools_ended(const struct opk_spools *spools);
 
 /* The throughputs among metrics and all parts of each: throughput.c. */
 
-/* Whether it may be a throughput, by its name; whether one of them may be. */
+/* Whether a name may be that of a throughput; whether any of them may be. */
 bool opk_may_be_throughput(const char *metric);
 bool opk_any_throughput(const char *const *metrics, size_t count);
-/* `evaluator` may be NULL: then no parts are known. To be cleared if it fails, too. */
+/* `evaluator` may be NULL: then no parts are known. Clear *throughputs even after a failure. */
 int opk_throughputs_init(struct opk_throughputs *throughputs, struct opk_ctx *ctx,
                          struct opk_nv_evaluator *evaluator, const char *const *metrics,
                          size_t count);
 void opk_throughputs_clear(struct opk_throughputs *throughputs);
-/* Whether there is one of which not all parts are known; and less doubt of such: see eval.h. */
+/* Whether the parts of some throughput are not all known; and opk_values_trust() for these. */
 bool opk_throughputs_in_doubt(const struct opk_throughputs *throughputs);
 int opk_throughputs_trust(struct opk_throughputs *throughputs, struct opk_ctx *ctx,
                           struct opk_nv_evaluator *evaluator, const char *const *metrics,
@@ -83,74 +82,74 @@ int opk_throughputs_trust(struct opk_throughputs *throughputs, struct opk_ctx *c
 /* The names of the sum of what a part counts, and of the peak that it is a share of; free(). */
 char *opk_throughput_part_sum(const char *part);
 char *opk_throughput_part_peak(const char *part);
-/* One row more, in which it has this value, or its other parts amount to it. */
+/* Counts a row in which the throughput has this value, or its other parts amount to it. */
 void opk_throughput_remark(struct opk_throughput *throughput, enum opk_remark_kind kind,
                            const char *part, double value);
 
-/* The rows that are wanted, and what is known of a row before its image is decoded. */
+/* Which rows are wanted, and what is known of a row before its image is decoded. */
 
-/* Makes one of the conditions in `where` of the options; NULL without any. */
+/* Makes a filter from the conditions in `where` of the options; NULL without conditions. */
 int opk_filter_of(struct opk_filter **out, struct opk_ctx *ctx,
                   const struct opk_eval_options *options);
-/* OPK_EUSAGE where rows of this profiler lack a fact that a condition names. NULL: no filter. */
+/* OPK_EUSAGE if rows of this profiler lack a fact that a condition names. `filter` may be NULL. */
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler);
-/* Whether the row with these values, one a condition on values, meets them all. */
+/* Whether a row with these values, one per condition on values, meets all these conditions. */
 bool opk_filter_takes(const struct opk_filter *filter, const double *values);
 
 /*
- * Puts what a segment's tables say of its row number `i` into *row, replacing what the image says;
- * `room` is for what it points to. Returns the facts that only the image says, 1 << fact each.
+ * Puts what a segment's tables say of its row number `i` into *row, instead of what the image says;
+ * *row may point into *room. Returns the facts that only the image has, 1 << fact each.
  */
 uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
                               const struct opk_segment *segment, uint64_t i);
 /*
- * For each segment whether the filter, which may be NULL, is sure to take none of its rows: its
- * tables say so. free()
+ * One per segment: whether its tables show that the filter takes none of its rows. `filter` may be
+ * NULL. free()
  */
 int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_filter *filter,
                         enum opk_profiler profiler, const struct opk_segment *segments,
                         size_t count);
 
 /*
- * Rows that are made of several ranges, each of which may have one pass alone: the ranges' counters
- * make a mean range, and that is evaluated. joining.c plans it, means.c makes the images.
+ * Rows made of several ranges, each of which may have only one pass: their counters make a mean
+ * range, which is evaluated. joining.c plans it, means.c makes the images.
  */
 
-/* An image of means takes at most so much: where there are more, the ranges are read again. */
+/* The most bytes of an image of means. Where one is not enough, the ranges are read again. */
 enum { OPK_MEANS_BYTES = 256 << 20 };
 
-/* A row to be. */
+/* A future row. */
 struct opk_mean {
 	size_t image, slot;
-	uint64_t *launches; /* of all passes, and then of each pass: ranges that it is made of */
-	/* One a metric: values, and how many ranges they are of. */
+	uint64_t *launches; /* how many of its ranges have all passes, then each pass */
+	/* One per metric: values, and how many ranges each is from. */
 	double *values;
 	uint64_t *counts;
 };
 
-/* A segment that has ranges of an image to be made, and the number of its first row. */
+/* A segment with ranges for an image of means, and the number of its first row. */
 struct opk_mean_source {
 	size_t segment, row;
 };
 
-/* An image to be made. */
+/* An image of means to be made. */
 struct opk_mean_image {
 	struct opk_mean_source *sources; /* in the order of the segments */
 	size_t source_count, capacity;
 	size_t slots;
-	size_t *groups; /* one a slot */
+	size_t *groups; /* one per slot */
 };
 
 struct opk_joining {
 	struct opk_grouping grouping;
-	struct opk_mean *means; /* one a group */
+	struct opk_mean *means; /* one per group */
 	size_t count, capacity;
-	size_t passes;    /* the greatest number of one */
-	size_t *group_of; /* one a row of the segments; SIZE_MAX: it is in none */
+	size_t passes;    /* the greatest number of a pass */
+	size_t *group_of; /* one per row of the segments; SIZE_MAX: in no group */
 	struct opk_mean_image *images;
 	size_t image_count;
-	size_t *order;     /* groups, image by image */
+	size_t *order;     /* of groups, image by image */
 	uint64_t left_out; /* images without a range table */
 };
 /* `how`: "kernel", "launch" or "name". *out is to be freed in any case. */
@@ -159,27 +158,27 @@ int opk_joining_new(struct opk_joining **out, struct opk_ctx *ctx, const struct 
 void opk_joining_free(struct opk_joining *joining);
 
 /*
- * In a child: the image of this number, or NULL where the job's segments have nothing of it. Of a
- * partial job it is also sent.
+ * In a child: makes the image of this number; NULL if the job's segments have no ranges for it. A
+ * partial job also sends it.
  */
 int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
                    const struct opk_eval_job *job, size_t number);
 
-/* Reads the rows that children made of means, as rows in memory. rows.c */
+/* Reads the rows that children made from means, as rows in memory. rows.c */
 int opk_evaluation_read_joined(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 
-/* nvprof's names that are wanted: what a recording says, and what these mean. */
+/* nvprof's names that are wanted: the recording's metadata with what these names mean. */
 
 struct opk_nvprof_names {
 	struct opk_resolved resolved;
-	struct opk_meta meta; /* borrows from the recording's, and from the others here */
+	struct opk_meta meta; /* borrows from the recording's, and from the fields here */
 	const char **metrics, **hidden;
 	struct opk_strlist columns;
 	struct opk_meta_derived *derived;
 };
 /*
- * Where names of nvprof's are wanted that the recording does not know, *meta, which may be NULL,
- * becomes `n`'s, which has them as derived metrics.
+ * If names of nvprof are wanted that the recording lacks, *meta, which may be NULL, becomes that of
+ * `n`, where they are derived metrics.
  */
 int opk_nvprof_names_add(struct opk_nvprof_names *n, struct opk_ctx *ctx,
                          const struct opk_meta **meta, const struct opk_eval_options *options,
@@ -194,16 +193,16 @@ struct opk_evaluation {
 	size_t next_made;
 	bool is_made;
 	struct opk_filter *filter;   /* NULL: every row is wanted */
-	size_t condition_count;      /* on values, the first of those besides columns */
+	size_t condition_count;      /* on values: the first ones of `also` */
 	const struct opk_meta *meta; /* of the recording; NULL: a bare image */
 	struct opk_columns columns;
-	struct opk_set_meta set;        /* that was asked for: `columns` borrows from it */
+	struct opk_set_meta set;        /* asked for instead: `columns` borrows from it */
 	struct opk_nvprof_names nvprof; /* as well */
 	struct opk_strlist metrics;
 	struct opk_strlist units;
 	const struct opk_segment *segments; /* of the file, which outlives the evaluation */
 	size_t segment_count;
-	struct opk_range sample;     /* what times say of one besides */
+	struct opk_range sample;     /* facts of samples that have only times */
 	struct opk_joining *joining; /* NULL: each row is a range */
 	struct opk_measured passes;
 	struct opk_strlist doubts; /* see opk_evaluation_doubts() */
@@ -214,12 +213,12 @@ struct opk_evaluation {
 	double *values, *also;
 };
 
-/* Everything but the values. Takes the filter over. The job borrows from the evaluation. */
+/* Prepares all but the values. Takes over the filter. The job borrows from the evaluation. */
 int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
                          const struct opk_eval_options *options, struct opk_filter *filter);
-/* What children have found is there: units, and the profiler that the filter is checked for. */
+/* Uses what children found: units, and the profiler, for which it checks the filter. */
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
-/* Notes which throughputs lack a part or may be more, and which shares are too high. */
+/* Notes which throughputs lack a part or may be higher, and which shares are too high. */
 int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                 const char *of);
 

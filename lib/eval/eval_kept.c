@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Small recordings are evaluated by a child that is kept, with what it needs for each of them. */
+/* Evaluates small recordings in a kept child, which keeps what each of them needs. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ static int answer(struct opk_ctx *ctx, struct opk_reader *request, int input,
 
 /* The library's entry point, where the loader runs it as a program: see opk_as_program(). */
 #ifdef __x86_64__
-/* Nobody has called it, so the stack is not where a caller leaves it. */
+/* It has no caller, so the stack is not aligned as after a call. */
 __attribute__((force_align_arg_pointer))
 #endif
 void opk_evaluator_main(void)
@@ -92,8 +92,8 @@ void opk_evaluator_main(void)
 /* ---- its parent's side */
 
 /*
- * Where NVIDIA's libraries are loaded here, a forked child has them at once, and one that is kept
- * would load them again: that pays when more is to come.
+ * If NVIDIA's libraries are loaded here, a forked child has them at once, while a kept one loads
+ * them again: that pays only if more jobs follow.
  */
 static bool pays(void)
 {
@@ -103,7 +103,7 @@ static bool pays(void)
 	return !opk_nv_loaded() || atomic_fetch_add(&asked, 1) >= FEW;
 }
 
-/* The child evaluates all rows of a file, also those that a filter refuses. */
+/* The child evaluates all rows of a file, even those that a filter refuses. */
 static bool suits(const struct opk_eval_job *job)
 {
 	uint64_t size = 0;

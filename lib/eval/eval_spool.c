@@ -39,8 +39,8 @@ void opk_spools_clear(struct opk_spools *spools)
 /* ---- children evaluate, each a part of the images */
 
 /*
- * What images cost, as bytes that take as long to unpack and to evaluate. A child takes some
- * milliseconds to begin, in which another does so much.
+ * Costs in bytes that take as long to unpack and evaluate: the fixed cost of an image; the work
+ * that makes up for a child's start of some milliseconds.
  */
 static const uint64_t image_cost = 64 << 10, worthwhile = 16 << 20;
 
@@ -49,7 +49,7 @@ static uint64_t size_of(const struct opk_eval_job *job, size_t i)
 	return job->file->sections[job->segments[i].image].plain_size;
 }
 
-/* As many as cores and bytes make worthwhile, or at most as many as were asked for. */
+/* As many parts as cores and bytes make worthwhile, or as were asked for. */
 static size_t count_parts(uint64_t total, size_t images, size_t workers)
 {
 	size_t most = workers ? workers : opk_core_count();
@@ -62,7 +62,7 @@ static size_t count_parts(uint64_t total, size_t images, size_t workers)
 	return most ? most : 1;
 }
 
-/* Each part but the last ends once it and those before it have their share of the bytes. */
+/* A part ends once it and the parts before it have their share of the bytes. */
 static size_t divide_images(struct opk_eval_job *parts, size_t count,
                             const struct opk_eval_job *job, uint64_t total)
 {
@@ -81,11 +81,11 @@ static size_t divide_images(struct opk_eval_job *parts, size_t count,
 		done += size_of(job, i) + image_cost;
 	}
 	parts[part].end = job->end;
-	/* Few large images may leave parts without any. */
+	/* With few large images some parts may get none. */
 	return part + 1;
 }
 
-/* Ranges that make one row may be anywhere: parts of the file with the same rows to be. */
+/* Ranges of one row may be anywhere: each part makes some images of means, from all segments. */
 static size_t divide_means(struct opk_eval_job *parts, size_t count, const struct opk_eval_job *job)
 {
 	size_t means = job->joining->image_count;
@@ -108,8 +108,8 @@ struct opk_contain_options opk_eval_contain(uint64_t largest_image)
 }
 
 /*
- * A forked child finds the libraries loaded, where another thread may be in the dynamic loader,
- * whose lock the child would wait for, and where this process does not evaluate for the first time.
+ * Loads the libraries before the fork if there are several children, if another thread may hold the
+ * dynamic loader's lock, which a child would wait for, or if this process has evaluated before.
  */
 static void load_if_it_helps(struct opk_ctx *ctx, size_t children)
 {
@@ -129,7 +129,7 @@ static int run(struct opk_result *results, struct opk_ctx *ctx, const struct opk
 	                       contain);
 }
 
-/* One image of means: each child makes it of its part of the segments, and another one of these. */
+/* One image of means: children make it from parts of the segments, and a last child joins these. */
 static int run_partial(struct opk_spools *spools, struct opk_ctx *ctx, struct opk_eval_job *parts,
                        size_t count, const struct opk_contain_options *contain)
 {
@@ -207,7 +207,7 @@ static void read_trailer(struct opk_spools *spools, size_t i)
 	spools->incomplete_samples += trailer->incomplete_samples;
 }
 
-/* What is remarkable, which is before the trailer. */
+/* Reads the remarks, which precede the trailer. */
 static void read_remarks(struct opk_spools *spools, size_t i, size_t metric_count)
 {
 	uint64_t count = spools->trailers[i].remarks, size = count * sizeof(struct opk_remark);
@@ -234,7 +234,7 @@ static void read_remarks(struct opk_spools *spools, size_t i, size_t metric_coun
 	opk_result_clear(&part);
 }
 
-/* Children evaluate parts of the same thing, and say the same of it. */
+/* Children that evaluate parts of the same data must send the same header and units. */
 static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
                        struct opk_strlist *units, size_t metric_count)
 {
@@ -260,7 +260,7 @@ static int read_header(struct opk_spools *spools, struct opk_ctx *ctx, size_t i,
 	return opk_result_check(result, ctx);
 }
 
-/* The first one from `at` on that has rows. */
+/* Begins the first result from `at` on that has rows. */
 static void begin_result(struct opk_spools *spools, size_t at)
 {
 	spools->left = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The evaluation of a file or image on its way: checked, divided among children, finished. */
+/* The evaluation of a file or image step by step: check, divide among children, finish. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -28,7 +28,7 @@ int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_
 }
 
 /*
- * No byte of a file goes on unless it is whole, has data and every checksum is right. Images are
+ * Uses no byte of a file unless the file is whole, has data and all checksums match. Images are
  * checked where they are decoded.
  */
 static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete)
@@ -41,7 +41,7 @@ static int check_file(struct opk_ctx *ctx, struct opk_file *file, bool allow_inc
 	return OPK_OK;
 }
 
-/* How its ranges are joined; NULL: each is a row. */
+/* How ranges are joined; NULL: each is a row. */
 static const char *join_of(const struct opk_eval_options *options, const struct opk_meta *meta)
 {
 	const char *how = opk_eval_inside(options)->join;
@@ -94,7 +94,7 @@ int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct o
 	return OPK_OK;
 }
 
-/* Children have found all there is. */
+/* Finishes once all children have ended. */
 static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *of)
 {
 	TRY(opk_evaluation_finish(evaluation, ctx));
@@ -123,7 +123,7 @@ void opk_eval_task_clear(struct opk_eval_task *task)
 	*task = (struct opk_eval_task){ 0 };
 }
 
-/* What it names is not known, and the recording named it, not the caller. */
+/* An unknown name came from the recording, not from the caller. */
 static int fail_recorded(struct opk_ctx *ctx, uint32_t cupti_version)
 {
 	const struct opk_nv_release release = opk_nv_release_of(cupti_version);
@@ -154,7 +154,7 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 
 /* ---- a bare image --------------------------------------------------------------------------- */
 
-/* What every counter data image begins with; all else about it is NVIDIA's secret. */
+/* Every counter data image begins with this; the rest of its format is not public. */
 static bool looks_like_image(const void *image, size_t size)
 {
 	static const char magic[] = "LOPDATA";
@@ -162,7 +162,7 @@ static bool looks_like_image(const void *image, size_t size)
 	return size > 64 && !memcmp(image, magic, sizeof magic);
 }
 
-/* The chip and profiler that the image says, which only NVIDIA's code can read. */
+/* Reads the image's chip and profiler, which only NVIDIA's code can do. */
 static int ask_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job,
                       struct opk_eval_options *options)
 {
@@ -175,7 +175,7 @@ static int ask_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job
 	return opk_result_check(&result, ctx);
 }
 
-/* A set means something on a chip alone. */
+/* A set has metrics only once the chip is known. */
 static int find_origin(char **chip, struct opk_ctx *ctx, struct opk_eval_job *job,
                        struct opk_eval_options *options)
 {

@@ -21,7 +21,7 @@ static void list_clear(struct opk_value_list *list)
 	free(list->requests);
 }
 
-/* The evaluator of samples is another one; it is asked for the parts of throughputs alone. */
+/* Makes the evaluator of the profiler; samples use it only for the parts of throughputs. */
 static struct opk_nv_evaluator *make_evaluator(const struct opk_values *values, struct opk_ctx *ctx)
 {
 	struct opk_nv_evaluator *own = NULL;
@@ -78,7 +78,7 @@ int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *
 		.profiler = profiler,
 		.metrics = metrics,
 		.metric_count = count,
-		/* It knows nothing of PM samples. */
+		/* This evaluator does not know PM samples. */
 		.evaluator = profiler == OPK_PROFILER_RANGE ? evaluator : NULL,
 		.wanted = opk_alloc_array(count, sizeof *values->wanted),
 		.above = opk_alloc_array(count, sizeof *values->above),
@@ -115,7 +115,7 @@ void opk_values_clear(struct opk_values *values)
 	*values = (struct opk_values){ 0 };
 }
 
-/* CUPTI where PerfWorks won't: it knows the metrics, or says what is wrong with them. */
+/* Leaves all to CUPTI, which knows the metrics or says what is wrong with them. */
 static void give_up_perfworks(struct opk_values *values, struct opk_ctx *ctx)
 {
 	free(opk_take(values->asked.requests));
@@ -132,7 +132,7 @@ static bool is_same_device(const struct opk_values *values, const void *head, si
 	       && !memcmp(head, values->head, size);
 }
 
-/* Peaks are of the device that the evaluator was set to, and that is CUPTI's first image's. */
+/* Peaks are those of the evaluator's device. CUPTI keeps that of its first image. */
 static int set_device(struct opk_values *values, struct opk_ctx *ctx)
 {
 	opk_autofree void *head = NULL;
@@ -155,7 +155,7 @@ static int set_device(struct opk_values *values, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* Converts the names, where PerfWorks evaluates. */
+/* Converts the names if PerfWorks evaluates. */
 static int request(struct opk_values *values, struct opk_ctx *ctx, struct opk_value_list *list)
 {
 	int code;
@@ -172,7 +172,7 @@ static int request(struct opk_values *values, struct opk_ctx *ctx, struct opk_va
 	return OPK_OK;
 }
 
-/* The parts of those throughputs that are wanted. */
+/* Selects the parts of the wanted throughputs. */
 static void choose_parts(struct opk_values *values)
 {
 	const struct opk_throughputs *all = &values->throughputs;
@@ -227,7 +227,7 @@ static int evaluate(struct opk_values *values, struct opk_ctx *ctx, struct opk_v
 	                       index, list->names, list->count);
 }
 
-/* Names and requests of what says whether a part's unit was idle. */
+/* Makes names and requests of the metrics that tell whether a part's unit was idle. */
 static int make_idleness(struct opk_idleness *out, struct opk_values *values, struct opk_ctx *ctx,
                          const char *part)
 {
@@ -241,12 +241,12 @@ static int make_idleness(struct opk_idleness *out, struct opk_values *values, st
 		code = opk_nv_requests_new(&out->requests, ctx, values->evaluator,
 		                           (const char *const *)out->names, 2);
 	out->made = true;
-	/* A throughput that PerfWorks does not divide has neither. */
+	/* A throughput that PerfWorks can't divide has neither metric. */
 	out->refused = code != OPK_OK;
 	return code;
 }
 
-/* Whether a unit had nothing to do: its part counted, and the peak that it is a share of is 0. */
+/* Whether a unit was idle: its part was counted, and the peak of which it is a share is 0. */
 static int is_idle(bool *out, struct opk_values *values, struct opk_ctx *ctx, size_t part,
                    size_t index)
 {
@@ -270,7 +270,7 @@ static int is_idle(bool *out, struct opk_values *values, struct opk_ctx *ctx, si
 	return OPK_OK;
 }
 
-/* What is known of a throughput: its value, and each part, of which CUPTI leaves out more. */
+/* The highest of a throughput's value and its known parts: CUPTI leaves out more parts. */
 static double highest(double value, const double *parts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -278,7 +278,7 @@ static double highest(double value, const double *parts, size_t count)
 	return value;
 }
 
-/* Takes down where there may be more to a throughput than its value says. */
+/* Records that a throughput may be higher than its value. */
 static void remark_doubts(struct opk_throughput *t, const char *failed, double value)
 {
 	if (failed || *t->remarks[OPK_PART_FAILS].part)
@@ -288,7 +288,7 @@ static void remark_doubts(struct opk_throughput *t, const char *failed, double v
 			opk_throughput_remark(t, (enum opk_remark_kind)i, "", value);
 }
 
-/* `parts` and `failed` have one a part. */
+/* `parts` and `failed` have one item per part. */
 static int check_throughput(double *value, struct opk_values *values, struct opk_ctx *ctx,
                             struct opk_throughput *t, const double *parts, const bool *failed,
                             size_t index)
@@ -336,7 +336,7 @@ static int evaluate_alone(double *out, bool *failed, struct opk_values *values, 
 	return OPK_OK;
 }
 
-/* Where the library can't compute all parts together, those that it can are computed. */
+/* If the library can't compute all parts together, computes those that it can. */
 static int evaluate_parts(struct opk_values *values, struct opk_ctx *ctx, size_t index)
 {
 	struct opk_value_list *parts = &values->parts;
@@ -352,7 +352,7 @@ static int evaluate_parts(struct opk_values *values, struct opk_ctx *ctx, size_t
 	return OPK_OK;
 }
 
-/* One whose part is lacking becomes nan. */
+/* A throughput that lacks a part becomes NaN. */
 static int check_throughputs(double *out, struct opk_values *values, struct opk_ctx *ctx,
                              size_t index)
 {

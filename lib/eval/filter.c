@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chooses rows: patterns over their facts, and comparisons. */
+/* Chooses rows by patterns over their facts, and by comparisons. */
 #include "eval/eval_inside.h"
 
 #include <ctype.h>
@@ -21,12 +21,12 @@ struct condition {
 	const char *pattern; /* in the same memory */
 	char *spelled;       /* of kernels: the pattern in the one spelling of names */
 	enum relation relation;
-	/* The pattern as a number, where it is one; exactly, where it is whole. */
+	/* The pattern as a number, if it is one; exact if it is whole. */
 	bool is_number, is_whole;
-	bool or_number; /* of a range whose name is none */
+	bool or_number; /* or the range's number, if it has no name */
 	double number;
 	uint64_t whole;
-	/* One for each profiler; known to neither is a value. */
+	/* One per profiler; a name that neither knows is a value. */
 	bool known[2];
 	enum opk_fact facts[2];
 };
@@ -41,15 +41,15 @@ static bool is_value(const struct condition *condition)
 	return !condition->known[OPK_PROFILER_RANGE] && !condition->known[OPK_PROFILER_PM];
 }
 
-/* What a row only has once it is joined. */
+/* Only joined rows have these facts. */
 static bool is_of_joined(enum opk_fact fact)
 {
 	return fact == OPK_FACT_LAUNCHES || fact == OPK_FACT_LAUNCHES_MIN;
 }
 
 /*
- * Facts that rows have before they are joined. A range goes by its name, or by its number, as its
- * column has it: where numbers are compared, and where the name is none.
+ * Finds a fact that rows have before they are joined. "range" is its name; its number if the
+ * condition compares numbers, or if the range has no name.
  */
 static bool find(struct condition *condition, enum opk_profiler profiler)
 {
@@ -90,7 +90,7 @@ static bool cut(struct condition *condition)
 	                      : *at == '!' ? UNEQUAL
 	                      : *at == '<' ? LESS
 	                                   : GREATER;
-	/* Who writes == means =, but a name could begin with it. */
+	/* == is refused: the user meant =, but a name could begin with =. */
 	if (!*at || (*at == '!' && !or_equal) || (*at == '=' && or_equal))
 		return false;
 	if (or_equal && *at != '!')
@@ -126,7 +126,7 @@ static bool is_text(const struct condition *condition, enum opk_profiler profile
 	return type == OPK_CELL_STRING || type == OPK_CELL_BOOL;
 }
 
-/* "us", "GB/s", "%": the unit's name, and what its prefix stands for. NULL: not a unit. */
+/* For "us", "GB/s", "%": the unit's name and its prefix's factor. NULL: not a unit. */
 static const char *find_base_unit(double *factor, const char *text)
 {
 	static const struct {
@@ -178,7 +178,7 @@ static bool find_measure(struct measure *out, const char *pattern)
 	return out->unit != NULL;
 }
 
-/* Times of facts and of the chip's metrics are nanoseconds; what sets define may be seconds. */
+/* Times of facts and of the chip's metrics are nanoseconds; a set may define values in seconds. */
 static int explain_measure(struct opk_ctx *ctx, const struct condition *condition,
                            const struct measure *measure)
 {
@@ -314,7 +314,7 @@ int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* The text that CSV has; unknown is "". `number` has room for 64 bits. */
+/* The text as in CSV; "" if unknown. `number` has room for 64 bits. */
 static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, char number[24])
 {
 	if (type == OPK_CELL_STRING)
@@ -327,14 +327,14 @@ static const char *text_of(const union opk_cell *cell, enum opk_cell_type type, 
 	return number;
 }
 
-/* A row, and whether memory was there to judge it. */
+/* A row, and whether judging it ran out of memory. */
 struct judged {
 	const struct opk_row *row;
 	enum opk_profiler profiler;
 	bool failed;
 };
 
-/* A kernel goes by its name, however that is spelled, and by the plain one without arguments. */
+/* A kernel matches by its name in any spelling, and by its base name without arguments. */
 static bool matches(struct judged *judged, const struct condition *condition, const char *text)
 {
 	struct opk_kernel_parts parts;
@@ -353,8 +353,8 @@ static bool matches(struct judged *judged, const struct condition *condition, co
 }
 
 /*
- * Each NVTX domain nests by itself: of "NCCL@init/step/forward" step/forward is a path, too. What
- * a thread was in (nvtx) has one of each domain, and a range's name that of its own.
+ * Each NVTX domain nests by itself: "NCCL@init/step/forward" also has the path step/forward. The
+ * fact nvtx has a path for each domain, a range's name only that of its own domain.
  */
 static bool matches_domain(struct judged *judged, const struct condition *condition,
                            const char *text, bool any_domain)
@@ -386,7 +386,7 @@ static bool matches_path(struct judged *judged, const struct condition *conditio
 	           && matches_domain(judged, condition, text, nvtx));
 }
 
-/* `order`: less than 0, 0 or more, as of the row's number against the condition's. */
+/* `order` is below, at or above 0, as the row's number is below, at or above the condition's. */
 static bool holds(enum relation relation, int order)
 {
 	switch (relation) {
@@ -405,7 +405,7 @@ static bool holds(enum relation relation, int order)
 	}
 }
 
-/* nan is equal to nan alone, so that rows without a value can be asked for. */
+/* NaN equals only NaN, so that conditions can choose rows without a value. */
 static bool number_meets(const struct condition *condition, double number)
 {
 	double other = condition->number;
@@ -455,7 +455,7 @@ static bool row_meets(struct judged *judged, const struct condition *condition)
 	return cell_meets(judged, condition, &cell);
 }
 
-/* The facts that it is about, as bits. */
+/* The facts that a condition is on, as bits. */
 static uint64_t facts_of(const struct condition *condition, enum opk_profiler profiler)
 {
 	return UINT64_C(1) << condition->facts[profiler]
@@ -508,7 +508,7 @@ bool opk_filter_takes(const struct opk_filter *filter, const double *values)
 
 #define FACT(fact) (UINT64_C(1) << (fact))
 
-/* What was recorded of the launch or the sample is better than what the image says. */
+/* The record of a launch or sample takes precedence over the image. */
 static uint64_t describe_by_range(struct opk_row *row, const struct opk_range *range)
 {
 	uint64_t unknown = 0;
@@ -555,7 +555,7 @@ uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
 	return unknown | FACT(OPK_FACT_SPANS_EARLIER);
 }
 
-/* `first`: number of its first row, unless images before it have no tables. */
+/* `first`: the number of its first row; NULL if an image before it has no table. */
 static int may_want(bool *out, struct opk_ctx *ctx, const struct opk_filter *filter,
                     enum opk_profiler profiler, const struct opk_segment *segment,
                     const size_t *first)

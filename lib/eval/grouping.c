@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranges with the same key: an index of their keys as text. */
+/* Groups ranges by key, in an index of keys as text. */
 #include "eval/eval.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 /* ---- keys ------------------------------------------------------------------------------- */
 
-/* The words that users have for them. */
+/* The parts of keys by the words that users write. */
 static const struct {
 	const char *word;
 	unsigned parts;
@@ -59,7 +59,7 @@ int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text)
 	return OPK_OK;
 }
 
-/* A UUID names a GPU whatever the host is called: each container has a name of its own. */
+/* A UUID names a GPU without its host: containers on one host have different host names. */
 static bool has_uuid(const struct opk_range *range)
 {
 	return range->gpu && (!strncmp(range->gpu, "GPU-", 4) || !strncmp(range->gpu, "MIG-", 4));
@@ -71,8 +71,8 @@ static void put_text(struct opk_buf *out, const char *text)
 }
 
 /*
- * The same text for ranges of the same key alone: texts have their lengths before them. Kernels of
- * one name may have several symbols.
+ * Writes the same text only for ranges of the same key, since each string follows its length.
+ * Kernels of one name may have several symbols.
  */
 static void write_key(struct opk_buf *out, unsigned key, const char *name,
                       const struct opk_range *range, const char *symbol)
@@ -186,8 +186,8 @@ static char *key_of(const struct opk_grouping *grouping, const char *name,
 }
 
 /*
- * Not all recordings have symbols: a range without one goes with the first kernel of its name. The
- * range's group, or the key of a new one; false when out of memory.
+ * Finds the range's group, or the key of a new one; false when out of memory. Not all recordings
+ * have symbols: a range without one joins the first kernel of its name.
  */
 static bool find_group(size_t *out, char **new_key, const struct opk_grouping *grouping,
                        const char *name, const struct opk_range *range)
@@ -217,7 +217,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || !strcmp(a ? a : "", b ? b : "");
 }
 
-/* Whether it is surely of this group: all that may be in a key is the same. */
+/* Whether the range surely belongs to this group: all parts of the key agree. */
 static bool is_of(const struct opk_grouped *group, unsigned key, const char *name,
                   const struct opk_range *range)
 {

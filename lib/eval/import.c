@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A bare counter data image becomes a recording, once it has shown that it evaluates. */
+/* Turns a bare counter data image into a recording, once it has been evaluated. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -9,7 +9,7 @@
 #include "container/container.h"
 #include "eval/eval_inside.h"
 
-/* In the child: how many passes does the config image have? Damaged ones crash. */
+/* In the child, since damaged config images crash: counts the passes of one. */
 static int count_passes(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	const struct opk_import_options *options = data;
@@ -81,7 +81,7 @@ static int write_sections(struct opk_writer *writer, const struct opk_meta *meta
 	return opk_writer_finish(writer);
 }
 
-/* What is listed: the metrics that were asked for, or what the set became on the image's chip. */
+/* The metadata list the metrics asked for, or the set as resolved for the image's chip. */
 static struct opk_meta meta_of(const struct opk_evaluation *evaluation,
                                const struct opk_import_options *options)
 {
@@ -133,7 +133,7 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 	TRY(opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED));
 	eval.size = sizeof eval;
 	options.eval = &eval;
-	/* A recording lists what its images have. */
+	/* A recording lists full names of metrics. */
 	for (size_t i = 0; !eval.set && i < eval.metric_count; i++)
 		if (!strstr(eval.metrics[i], "__"))
 			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no full metric name",

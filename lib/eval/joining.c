@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Plans rows that are made of several ranges: which ranges, and in which image their mean is. */
+/* Plans rows made of several ranges: which ranges, and which image has their mean. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 static int find_key(unsigned *key, struct opk_ctx *ctx, const char *how)
 {
-	/* The same index with another kernel is another launch: that program took another way. */
+	/* Launches match only by index and kernel: programs may take different paths. */
 	static const struct {
 		const char *how;
 		unsigned key;
@@ -51,7 +51,7 @@ static int add_mean(struct opk_joining *joining, struct opk_ctx *ctx, size_t met
 	return mean->launches && mean->values && mean->counts ? OPK_OK : fail_nomem(ctx);
 }
 
-/* No image has them. */
+/* Attributes are in no image. */
 static void add_attributes(struct opk_mean *mean, const struct opk_eval_job *job,
                            const struct opk_range *range)
 {
@@ -127,13 +127,13 @@ static int take_rows(struct opk_joining *joining, struct opk_ctx *ctx,
 
 /* ---- images ----------------------------------------------------------------------------- */
 
-/* There is one for each GPU. */
+/* One per GPU. */
 struct gpu {
 	uint64_t slot_size;           /* bytes that a range takes at most */
-	struct opk_mean_image *image; /* that is being filled; NULL: none yet */
+	struct opk_mean_image *image; /* now being filled, or NULL */
 };
 
-/* An image may have free slots, but few have many. */
+/* Takes the least size of a slot over images, since some images have free slots. */
 static void find_slot_sizes(struct gpu *gpus, const struct opk_joining *joining,
                             const size_t *gpu_of, const struct opk_eval_job *job)
 {
@@ -206,7 +206,7 @@ static void order_groups(struct opk_joining *joining)
 		joining->images[joining->means[i].image].groups[joining->means[i].slot] = i;
 }
 
-/* Ranges of one GPU alone can be added up. */
+/* One GPU per image: only ranges of the same GPU can be added up. */
 static int make_images(struct opk_joining *joining, struct opk_ctx *ctx,
                        const struct opk_eval_job *job)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of kernels for people: short ones that are still those of one kernel each. */
+/* Short names of kernels for people, each of them unique. */
 #include <string.h>
 
 #include "base/ascii.h"
@@ -10,7 +10,7 @@
 
 /*
  * Kernels of one base name are told apart by the arguments that differ, if these are short; else by
- * a few words of the arguments, which no other has together; else by a number.
+ * a few words of the arguments that together are unique; else by a number.
  */
 enum {
 	MOST_BASE = 200,
@@ -20,13 +20,13 @@ enum {
 	MOST_WORDS = 3,
 	MOST_PEERS = 200
 };
-/* Names with more text than this are not told apart by words: there would be millions. */
+/* With more text than this, words are not tried: there would be millions. */
 enum { MOST_TEXT = 4 << 20 };
 
 struct kernel {
 	char *full, *shown;
 	struct opk_kernel_parts parts; /* of the full name */
-	size_t base;                   /* its base name's number */
+	size_t base;                   /* number of its base name */
 	struct kernel *next;           /* of the same base name */
 	size_t number;                 /* among those of its base name, from 1 */
 };
@@ -35,7 +35,7 @@ struct kernel {
 struct peers {
 	char *key, *base; /* the base name; and as it is shown, where it is very long */
 	struct kernel *first, *last;
-	size_t count, text; /* bytes of all their names */
+	size_t count, text; /* text: bytes of all their names */
 	bool different[2][MOST_ARGUMENTS];
 	struct vocabulary *vocabulary; /* NULL: no kernel has needed it yet */
 };
@@ -44,7 +44,7 @@ struct opk_kernel_names {
 	enum opk_kernel_style style;
 	OPK_LIST(struct kernel) kernels;
 	struct opk_index numbers; /* of the kernels, by their full names */
-	bool shortened;           /* all have what is shown */
+	bool shortened;           /* `shown` of all is set */
 };
 
 int opk_kernel_names_new(struct opk_kernel_names **out, struct opk_ctx *ctx,
@@ -93,7 +93,7 @@ struct arguments {
 	size_t count;
 };
 
-/* Those between the commas that are in no brackets. */
+/* Cuts the list at commas outside of brackets. */
 static void cut(struct arguments *out, struct opk_span_of_text list)
 {
 	size_t depth = 0, begin = 0;
@@ -119,7 +119,7 @@ static bool same(struct opk_span_of_text a, struct opk_span_of_text b)
 	return a.length == b.length && !memcmp(a.text, b.text, a.length);
 }
 
-/* Without namespaces: "at::native::Fill<float>" is "Fill<float>". */
+/* Drops namespaces: "at::native::Fill<float>" becomes "Fill<float>". */
 static void put_plain(struct opk_buf *out, struct opk_span_of_text text)
 {
 	static const char unnamed[] = "(anonymous namespace)";
@@ -147,7 +147,7 @@ static struct opk_span_of_text list_of(const struct kernel *kernel, bool templat
 	return templates ? kernel->parts.templates : kernel->parts.arguments;
 }
 
-/* Any two that differ in a place: then each differs from one of them. */
+/* Marks where any two peers differ: it is enough to compare each one with the first. */
 static void find_different(struct peers *peers, bool templates)
 {
 	bool *different = peers->different[templates];
@@ -162,7 +162,7 @@ static void find_different(struct peers *peers, bool templates)
 	}
 }
 
-/* "scale<float>" where others of this base name have another type there; NULL: that is too long. */
+/* "scale<float>" if others of this base name have another type there; NULL if that is too long. */
 static char *detailed(const struct peers *peers, const struct kernel *kernel)
 {
 	bool templates = kernel->parts.templates.text != NULL;
@@ -189,12 +189,12 @@ static char *detailed(const struct peers *peers, const struct kernel *kernel)
 
 /* ---- words that tell them apart ----------------------------------------------------------- */
 
-/* Some of the peers, by their numbers. */
+/* A set of peers, by their numbers. */
 struct peer_set {
 	uint64_t bits[(MOST_PEERS + 1) / 64 + 1];
 };
 
-/* Words of all peers' names, in their order. */
+/* The words of all peers' names, in the order of peers. */
 struct vocabulary {
 	OPK_LIST(struct word {
 		struct opk_span_of_text text;
@@ -283,7 +283,7 @@ static struct vocabulary *vocabulary_new(const struct peers *peers)
 	return vocabulary;
 }
 
-/* Types of the language, numbers and namespaces say little. */
+/* Built-in types, numbers and namespaces say little. */
 static bool is_dull(struct opk_span_of_text word)
 {
 	static const char *const dull[] = { "char",     "short",     "int",       "long",
@@ -318,8 +318,8 @@ static struct peer_set without(const struct peer_set *set, const struct peer_set
 }
 
 /*
- * The word that tells most of the remaining peers apart, a dull one only if there is no other.
- * NULL: none does.
+ * The word that tells apart the most remaining peers; a dull word only if no other does. NULL: no
+ * word does.
  */
 static const struct word *find_word(const struct vocabulary *vocabulary,
                                     const struct kernel *kernel, const struct peer_set *left)
@@ -353,7 +353,7 @@ struct words {
 	size_t count;
 };
 
-/* False: these kernels can't be told apart so, or memory is out. */
+/* False: words can't tell these kernels apart, or out of memory. */
 static bool find_words(struct words *words, struct peers *peers, const struct kernel *kernel)
 {
 	struct peer_set left = { 0 };
@@ -376,7 +376,7 @@ static bool find_words(struct words *words, struct peers *peers, const struct ke
 	return !count_peers(&left);
 }
 
-/* "reduce<MeanOps>"; NULL: there are no such words. */
+/* "reduce<MeanOps>"; NULL: no words tell it apart. */
 static char *worded(struct peers *peers, const struct kernel *kernel)
 {
 	opk_autobuf struct opk_buf out = { 0 };
@@ -400,7 +400,7 @@ static char *worded(struct peers *peers, const struct kernel *kernel)
 
 /* ---- short names -------------------------------------------------------------------------- */
 
-/* Takes the text if no kernel before has it. False when out of memory. */
+/* Takes the text as the name unless an earlier kernel has it. False when out of memory. */
 static bool try_name(struct kernel *kernel, struct opk_index *taken, char *text)
 {
 	size_t known = 0;
@@ -415,7 +415,7 @@ static bool try_name(struct kernel *kernel, struct opk_index *taken, char *text)
 	return opk_index_add(taken, text, 1, NULL);
 }
 
-/* Each is tried until one is free: the base name, what differs, words of it, a number. */
+/* Tries until a name is free: base name, arguments that differ, words of them, a number. */
 static bool shorten(struct peers *peers, struct kernel *kernel, struct opk_index *taken)
 {
 	bool good = true;
@@ -498,7 +498,7 @@ static void shorten_all(struct opk_kernel_names *names)
 	opk_autoindex struct opk_index taken = { 0 };
 
 	names->shortened = true;
-	/* Without memory the full name is shown. */
+	/* When out of memory, the full names are shown. */
 	if (!sort_by_base(&bases, names))
 		return;
 	for (size_t i = 0; i < names->kernels.count; i++) {

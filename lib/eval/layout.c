@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Images as their tables say they are, and those whose ranges can be added up. */
+/* Checks images against their tables, and finds those whose ranges can be added up. */
 #include "eval/eval.h"
 
 #include <string.h>
@@ -7,13 +7,12 @@
 #include "base/mem.h"
 
 /*
- * What an image says before its first slot depends on the GPU and the counters alone, but where it
- * has one pass of several, the numbers of the units of all other counters are 0. Each of these has
- * 16 bits.
+ * The head of an image, before its first slot, depends only on the GPU and the counters. In an
+ * image of one pass of several, the unit numbers of all other counters are 0; each has 16 bits.
  */
 typedef uint16_t field;
 
-/* The last one may be cut off. */
+/* The last field may be cut off. */
 static field field_at(const uint8_t *head, size_t at, size_t size)
 {
 	field out = 0;
@@ -51,7 +50,7 @@ int opk_layout_fits(bool *fits, struct opk_layout *layout, struct opk_ctx *ctx, 
 	}
 	bytes = head;
 	*fits = head_size == layout->size && agree(layout->head, bytes, head_size);
-	/* Fields are the same or 0 in one of them: bytes do. */
+	/* Fields are equal, or 0 in one head: OR of bytes merges them. */
 	for (size_t i = 0; *fits && i < head_size; i++)
 		layout->head[i] |= bytes[i];
 	return OPK_OK;
@@ -63,7 +62,7 @@ void opk_layout_clear(struct opk_layout *layout)
 	*layout = (struct opk_layout){ 0 };
 }
 
-/* Each row has its range, and each range its row. */
+/* The table must have a row for each range, and no others. */
 int opk_segment_check(struct opk_ctx *ctx, const struct opk_segment *segment, size_t rows)
 {
 	if (!opk_segment_is_counted(segment) || segment->row_count == rows)
@@ -78,14 +77,14 @@ int opk_segment_check(struct opk_ctx *ctx, const struct opk_segment *segment, si
 int opk_image_check(size_t *rows, struct opk_ctx *ctx, const struct opk_nv_image_info *info,
                     size_t size, enum opk_profiler profiler, uint32_t pass)
 {
-	/* A range with one pass of several is never whole. */
+	/* NVIDIA never marks a range with one of several passes as completed. */
 	*rows = pass ? info->populated : info->completed;
 	/* A range takes more than a word: larger numbers come from damage. */
 	if (*rows > size / 8 || *rows > info->slots)
 		return opk_fail(ctx, OPK_EINPUT,
 		                "the image claims %zu ranges in %zu slots and %zu bytes", *rows,
 		                info->slots, size);
-	/* Samples may have been cut short; a range with missing passes was cut off. */
+	/* Samples may be incomplete; an incomplete range was cut off or lacks passes. */
 	if (profiler == OPK_PROFILER_RANGE && *rows < info->populated)
 		return opk_fail(
 			ctx, OPK_EINPUT,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes images of the means of ranges, in a child, by PerfWorks' combiner. */
+/* Makes images of mean ranges with PerfWorks' combiner, in a child. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -12,14 +12,14 @@ struct making {
 	const struct opk_eval_job *job;
 	size_t number; /* of the image */
 	const struct opk_mean_image *plan;
-	/* What is made, once there is a first range. */
+	/* The image being made, after the first range. */
 	void *image;
 	size_t size;
 	struct opk_nv_combiner *combiner;
-	struct opk_layout layout; /* of the images whose ranges go into it */
+	struct opk_layout layout; /* of the images whose ranges are in it */
 };
 
-/* The combiner crashes on ranges of images of another layout. */
+/* The combiner crashes on ranges from images of another layout. */
 static int begin(struct making *m, const void *image, size_t size)
 {
 	enum { NAME_SIZE = 24 };
@@ -40,7 +40,7 @@ static int begin(struct making *m, const void *image, size_t size)
 
 /* ---- of the file's images --------------------------------------------------------------- */
 
-/* `first`: number of its first row. */
+/* `first`: the number of the segment's first row. */
 static int add_ranges(struct making *m, const struct opk_segment *segment, size_t first,
                       const void *image, size_t size)
 {
@@ -109,7 +109,7 @@ static int check_part(struct making *m, const void *image, size_t size)
 	return OPK_OK;
 }
 
-/* The image, and for each of its slots whether something is in it. */
+/* Sends the image, and for each slot whether it has data. */
 static void put_part(const struct making *m)
 {
 	opk_put_bytes(m->child, m->image, m->size);

@@ -84,7 +84,7 @@ uint64_t opk_launches_least(bool *equal, const struct opk_pass_list *needed,
 
 const bool *opk_measured_by(struct opk_measured *measured, uint32_t pass)
 {
-	/* Ranges of one pass follow upon each other. */
+	/* Ranges of the same pass follow each other. */
 	if (measured->known && measured->pass == pass)
 		return measured->current;
 	measured->known = true;

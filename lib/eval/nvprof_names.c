@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nvprof's names among the metrics that are wanted of a recording: they become derived metrics, as
- * if the recording's set had them.
+ * nvprof's names among the wanted metrics become derived metrics, as if the recording's set had
+ * them.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int is_nvprof(bool *out, struct opk_ctx *ctx, const char *name)
 	return code;
 }
 
-/* Where nothing but full metric names and nvprof's can be meant, one like the misspelt one. */
+/* If only full metric names and nvprof's are possible, suggests one like the misspelt name. */
 static int explain(struct opk_ctx *ctx, const struct opk_meta *meta, const char *name)
 {
 	opk_autofree char *near = NULL;
@@ -34,7 +34,7 @@ static int explain(struct opk_ctx *ctx, const struct opk_meta *meta, const char 
 	                name, near);
 }
 
-/* Those that the recording does not know, with commas between. */
+/* Lists nvprof's names that the recording does not know, separated by commas. */
 static int list_names(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_meta *meta,
                       const struct opk_wanted *wanted)
 {
@@ -82,7 +82,7 @@ static bool has_metric(const struct opk_meta *meta, const char *name)
 	return false;
 }
 
-/* The metrics that the recording's set has not are there for formulas alone. */
+/* Metrics that the recording's set lacks are hidden: only formulas use them. */
 static int extend(struct opk_nvprof_names *n, struct opk_ctx *ctx)
 {
 	const struct opk_resolved *resolved = &n->resolved;
@@ -95,7 +95,7 @@ static int extend(struct opk_nvprof_names *n, struct opk_ctx *ctx)
 	                             sizeof *n->derived);
 	if (!opk_meta_list_columns(&n->columns, meta) || !n->metrics || !n->hidden || !n->derived)
 		return opk_nomem(ctx, "metrics");
-	/* The recording shows what it did: nvprof's names are not among it. */
+	/* The default columns stay as they were, without nvprof's names. */
 	meta->columns = opk_strlist_items(&n->columns);
 	meta->column_count = n->columns.count;
 	for (size_t i = 0; i < meta->metric_count; i++)

@@ -13,7 +13,7 @@ size_t opk_path_end_part(const char *path, size_t at)
 	return at;
 }
 
-/* How long the domain of a part is, with its '@'; 0: it is the default one. */
+/* The length of a part's domain with its '@'; 0: the default domain. */
 static size_t domain_length(const char *path, size_t at, size_t end)
 {
 	for (size_t i = at; i < end; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of a recording as its own tables have them: no values, and no NVIDIA library needed. */
+/* Rows of a recording from its own tables: without values, and without an NVIDIA library. */
 #include "base/option_struct.h"
 #include "eval/eval_inside.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is remarkable of values: throughputs that lack a part, and shares above the whole. */
+/* Remarks on values: throughputs that lack a part, and shares above the whole. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include "chip/chip.h"
 #include "eval/eval_inside.h"
 
-/* Percent; within a pass, cycles that are counted apart from what they divide may differ a bit. */
+/* Percent. Within a pass, cycles are counted apart from what they divide, and differ slightly. */
 static const double WHOLE = 101;
 
 bool opk_is_share(const char *metric)
 {
 	const char *suffix = metric + opk_base_length(metric);
 
-	/* Not averages, as of stalled warps per issued instruction, nor more cycles than active. */
+	/* Excludes averages, such as stalled warps per issued instruction, and elapsed cycles. */
 	if (!strcmp(suffix, ".pct"))
 		return !strstr(metric, "__average_");
 	if (strstr(metric, "__cycles_elapsed."))
@@ -38,7 +38,7 @@ void opk_values_remark(struct opk_values *values, const double *of_range)
 	}
 }
 
-/* What the parts that are there amount to, in percent. */
+/* Prints what the known parts amount to, in percent. */
 static void print_rest(char *out, size_t size, const struct opk_remark *lacking)
 {
 	if (lacking->least < lacking->most)
@@ -48,7 +48,7 @@ static void print_rest(char *out, size_t size, const struct opk_remark *lacking)
 		snprintf(out, size, "at least %.4g%%", lacking->most);
 }
 
-/* It is not known whether the unit of a part that is not divided was idle. */
+/* If a part is not divided, nothing tells whether its unit was idle. */
 static const char *explain(const char *part)
 {
 	return opk_may_be_throughput(part)
@@ -82,7 +82,7 @@ static char *tell_more(const char *metric, const struct opk_remark *doubt)
 	                  doubt->part, fails ? " can't be evaluated" : "");
 }
 
-/* Only counters of different passes are of different runs; which they are may not be known. */
+/* Only counters of different passes are from different runs; the passes may not be known. */
 static bool is_of_passes(const struct opk_evaluation *evaluation, size_t metric)
 {
 	size_t passes = opk_measured_passes(&evaluation->passes, metric)->count;
@@ -102,7 +102,7 @@ static char *tell_above(const struct opk_evaluation *evaluation, size_t metric,
 	                  above->most, known ? "were" : "may have been");
 }
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 static char *tell(const struct opk_evaluation *evaluation, size_t metric,
                   const struct opk_remark *remark)
 {
@@ -168,7 +168,7 @@ const struct opk_strlist *opk_evaluation_doubts(const struct opk_evaluation *eva
 	return &evaluation->doubts;
 }
 
-/* The metric that a column shows; SIZE_MAX: it is derived. */
+/* The metric that a column shows; SIZE_MAX: the column is derived. */
 static size_t metric_of(const struct opk_evaluation *evaluation, size_t column)
 {
 	const struct opk_columns *columns = &evaluation->columns;

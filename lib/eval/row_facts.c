@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The facts of a row besides its values: one list for tables, filters and databases. */
+/* The facts of rows: one list for tables, filters and databases. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -65,7 +65,7 @@ const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler p
 
 bool opk_fact_find(enum opk_fact *out, const char *name, enum opk_profiler profiler)
 {
-	/* `range` may be taken for the name, which conditions mean by it. */
+	/* "range" could be mistaken for the name, which it is in conditions. */
 	if (!strcmp(name, "index")) {
 		*out = profiler == OPK_PROFILER_PM ? OPK_FACT_SAMPLE : OPK_FACT_RANGE;
 		return true;
@@ -104,7 +104,7 @@ static union opk_cell optional(uint64_t value, bool known)
 	return (union opk_cell){ .optional = { value, known } };
 }
 
-/* A fact of the launch. No shared memory and the default stream are 0, known if one kernel ran. */
+/* A fact of the launch. 0 shared bytes and stream 0 are known values if one kernel ran. */
 static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fact,
                                     const struct opk_range *range, bool many_streams)
 {
@@ -162,7 +162,7 @@ static union opk_cell get_of_launch(struct opk_fact_text *text, enum opk_fact fa
 	}
 }
 
-/* A fact of what ran, as far as the row is of such. */
+/* A fact of what ran; unknown for other rows. */
 static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 {
 	static const struct opk_ran none;
@@ -191,7 +191,7 @@ static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 	}
 }
 
-/* Idle time has pauses, not launches, and a sum of launches must not count them. */
+/* Idle time has pauses, which a sum of launches must not count. */
 static union opk_cell launches_of(const struct opk_row *row)
 {
 	if (row->joined)

@@ -16,7 +16,7 @@ static void apply_pass(struct opk_evaluation *evaluation, uint32_t pass)
 		                                           evaluation->values[i]);
 }
 
-/* What the recording says of the launch and its device. */
+/* Fills in attributes: what the recording says of the launch and its device. */
 static void apply_attributes(struct opk_evaluation *evaluation)
 {
 	const struct opk_measured *passes = &evaluation->passes;
@@ -31,7 +31,7 @@ static void apply_attributes(struct opk_evaluation *evaluation)
 	}
 }
 
-/* What the file's tables say of a row. A child that ran wild may name any. */
+/* Adds what the file's tables say of a row. A child that ran wild may name any row. */
 static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
                     struct opk_evaluation *evaluation, const struct opk_spooled *read)
 {
@@ -141,7 +141,7 @@ static const struct opk_row *make_row(struct opk_evaluation *evaluation, size_t 
 
 /* ---- joined ranges -------------------------------------------------------------------------- */
 
-/* The values of a group, and of how many ranges each is; attributes are known since the plan. */
+/* Fills in a group's values, and how many ranges each is from; the plan has the attributes. */
 static void fill_joined(struct opk_evaluation *evaluation, double *values, struct opk_mean *mean)
 {
 	for (size_t i = 0; i < evaluation->metrics.count; i++) {
@@ -179,7 +179,7 @@ static int read_joined(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 	               : opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
 }
 
-/* Whether a metric could have been there: its passes are known, or some range has it. */
+/* Whether the recording should have a metric: its passes are known, or some range has it. */
 static bool is_expected(const struct opk_evaluation *evaluation, size_t metric)
 {
 	const struct opk_joining *joining = evaluation->joining;
@@ -255,7 +255,7 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	return take_row(row, ctx, evaluation, &read);
 }
 
-/* Ranges that were joined met the conditions on facts before. */
+/* Joined ranges already met the conditions on facts. */
 static int is_wanted(bool *wanted, struct opk_ctx *ctx, struct opk_evaluation *evaluation,
                      const struct opk_row *row)
 {

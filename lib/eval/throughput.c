@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A throughput is the highest of its parts, and CUPTI leaves out those that it can't compute: where
- * a part was not collected, what it makes of the others is too low. Here that becomes nan.
+ * A throughput is the highest of its parts, but CUPTI ignores parts that it can't compute: if a
+ * part was not collected, its result is too low. Such values become NaN here.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +18,7 @@ static const char *suffix_of(const char *metric)
 	return metric + opk_base_length(metric);
 }
 
-/* Every throughput has this in its name: nothing is asked about others. */
+/* Every throughput has this word in its name; other metrics are not looked up. */
 bool opk_may_be_throughput(const char *metric)
 {
 	return strstr(metric, "throughput") != NULL;
@@ -73,7 +73,7 @@ static bool has_part(const struct maker *m, const char *name)
 	return false;
 }
 
-/* A part that the library names and can't compute is left out: of GR100 there are some. */
+/* Leaves out a part that the library lists but can't compute, as for GR100. */
 static int add_part(const struct maker *m, const char *name)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 };
@@ -95,7 +95,7 @@ static int add_undivided(const struct maker *m, const char *metric, int level)
 	return level ? add_part(m, metric) : OPK_OK;
 }
 
-/* The parts of a throughput and of those among them; one that PerfWorks does not divide is one. */
+/* Adds the parts of a throughput, recursively. One that PerfWorks can't divide is its own part. */
 static int add_parts(const struct maker *m, const char *metric, int level)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
@@ -122,7 +122,7 @@ static int add_parts(const struct maker *m, const char *metric, int level)
 	return code;
 }
 
-/* Appends what a metric counts; what has no counters is no metric of the library's. */
+/* Appends the counters of a metric; a metric without counters is unknown to the library. */
 static int add_counters(struct opk_strlist *out, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const char *metric)
 {
@@ -142,7 +142,7 @@ static bool are_all_among(const struct opk_strlist *few, const struct opk_strlis
 	return few->count > 0;
 }
 
-/* The library names only some parts of lts__throughput of samples: it counts more than they do. */
+/* For samples the library lists only some parts of lts__throughput, which has more counters. */
 static int check_whole(const struct maker *m, const char *metric)
 {
 	opk_autostrlist struct opk_strlist whole = { 0 }, parts = { 0 };
@@ -202,7 +202,7 @@ bool opk_throughputs_in_doubt(const struct opk_throughputs *t)
 	return false;
 }
 
-/* One that is divided was checked as far as it is; of one that is not there is no check. */
+/* Drops the doubt: listed parts were checked. An undivided throughput gets another remark. */
 static void trust(struct opk_throughput *t, const char *metric)
 {
 	char *part = t->remarks[OPK_PARTS_UNKNOWN].part;

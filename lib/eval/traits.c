@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What names of metrics, and formulas over them, say about values: sums, times, peaks, clocks. */
+/* What names of metrics, and formulas, reveal about values: sums, times, peaks, clocks. */
 #include <string.h>
 
 #include "container/container.h"
 #include "eval/eval.h"
 
-/* Counters of time and of a unit's clock: the end of what is before the first '.'. */
+/* Counters of time and of a unit's clock, by the end of the name before the first '.'. */
 static const struct {
 	const char *ending;
 	enum { TIME, MOMENT, CYCLES } kind;
@@ -22,10 +22,10 @@ static const struct {
 	{ "__dram_cycles_elapsed", CYCLES },
 };
 
-/* What comes after a rollup, and after the name of a ratio. */
+/* Suffixes after a rollup, or after the name of a ratio. */
 static const struct {
 	const char *text;
-	bool of_base; /* the counter itself, perhaps per second: a time is one there */
+	bool of_base; /* the counter itself, perhaps per second: here a time stays a time */
 	struct opk_traits traits;
 } submetrics[] = {
 	{ "", true, { 1, 0, false } },
@@ -47,7 +47,7 @@ enum { BASES = sizeof bases / sizeof *bases, SUBMETRICS = sizeof submetrics / si
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-/* "unit__name" and what comes after the rollup, which ratios don't have. */
+/* "unit__name" and what follows the rollup; ratios have no rollup. */
 struct parts {
 	const char *name;
 	size_t length;
@@ -64,7 +64,7 @@ static bool is_rollup(const char *text, size_t length)
 	return false;
 }
 
-/* False where the name has nothing after the counter's. */
+/* False if nothing follows the counter's name. */
 static bool find_parts(struct parts *out, const char *metric)
 {
 	const char *unit = strstr(metric, "__"), *dot = unit ? strchr(unit, '.') : NULL;
@@ -86,7 +86,7 @@ static bool ends_with(const struct parts *parts, const char *ending)
 	       && !memcmp(parts->name + parts->length - length, ending, length);
 }
 
-/* BASES: it is another counter. */
+/* The counter's place in `bases`; BASES: it is another counter. */
 static size_t find_base(const struct parts *parts)
 {
 	size_t i = 0;
@@ -139,7 +139,7 @@ struct opk_traits opk_metric_traits(const char *metric)
 		traits.degree = traits.clock = OPK_NO_DEGREE;
 	else if (submetric < SUBMETRICS && submetrics[submetric].of_base)
 		traits.clock -= bases[base].kind == TIME;
-	/* Elapsed cycles in a second are the clock. */
+	/* Elapsed cycles per second are the clock. */
 	traits.of_gpu |= bases[base].kind == CYCLES && traits.clock == 1;
 	return traits;
 }
@@ -157,7 +157,7 @@ bool opk_metric_is_cycles(const char *metric)
 	return base < BASES && bases[base].kind == CYCLES && !*parts.rest;
 }
 
-/* Units on the SM's clock; the sum over a unit's instances is not a clock. */
+/* These units run at the SM's clock. Only .avg is a clock, not the sum over instances. */
 bool opk_metric_is_sm_clock(const char *metric)
 {
 	static const char *const units[] = { "sm", "smsp", "gpc", "tpc", "l1tex" };
