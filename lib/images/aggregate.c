@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statistics over ranges: totals of their summed counters, and what their own values are. */
+/* Statistics over ranges: totals from their summed counters, and the order of their own values. */
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ struct opk_aggregate {
 	struct opk_evaluation *evaluation;
 	size_t metric_count, column_count;
 	size_t row_count;
-	bool *left_out;          /* one a row: by the filter, or because it spans earlier samples */
-	uint64_t left_out_count; /* of the latter */
+	bool *left_out;          /* one per row: by the filter, or for spanning an earlier event */
+	uint64_t left_out_count; /* for spanning an earlier event */
 	struct opk_column_file values; /* of the rows that are not left out */
 	struct opk_survey survey;
 	struct opk_sums sums;
@@ -33,7 +33,7 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 /* ---- the ranges' own values ------------------------------------------------------------- */
 
-/* Room for one row: whether each metric is measured, 1 or 0, and what follows for its columns. */
+/* Room for one row: whether each metric is measured, 1 or 0, and the same for its columns. */
 struct row {
 	uint64_t *measured, *least;
 	double *values;
@@ -68,7 +68,7 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 	a->left_out = opk_alloc_array(a->row_count + 1, sizeof *a->left_out);
 	if (!measured || !least || !values || !present || !a->left_out)
 		return fail_nomem(ctx);
-	/* Rows that the filter refuses don't come. */
+	/* Rows that the filter refuses are not read, and stay left out. */
 	memset(a->left_out, true, a->row_count);
 	code = opk_column_file_init(&a->values, ctx, a->column_count);
 	while (!code && !(code = opk_evaluation_next(&row, ctx, a->evaluation)) && row) {
@@ -82,7 +82,7 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 
 /* ---- columns ---------------------------------------------------------------------------- */
 
-/* Room for one group's columns, computed in each way. */
+/* Room for one group's columns, computed in several ways. */
 struct columns {
 	double *means_of_metrics, *of_totals, *of_added, *of_means;
 	uint64_t *numbers, *least, *least_rest, *weights, *even;
@@ -115,7 +115,7 @@ static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group
 	opk_evaluation_least(c->weights, a->evaluation, c->numbers);
 }
 
-/* A ratio, percentage or rate of counters; an attribute of launches has a plain mean. */
+/* Whether a column is a ratio, percentage or rate of counters. Attributes have a plain mean. */
 static bool is_ratio(const struct opk_aggregate *a, size_t column)
 {
 	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
@@ -148,7 +148,7 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 {
 	struct opk_statistics *out = &a->statistics[group * a->column_count + column];
 	bool constant = c->least[column] == UINT64_MAX;
-	/* Totals of different numbers of ranges don't go together, but means do. */
+	/* A formula can't mix totals over different numbers of ranges, but it can mix means. */
 	bool equal = constant
 	             || (c->even[column]
 	                 && c->least[column] == UINT64_MAX - 1 - c->least_rest[column]);
@@ -192,8 +192,8 @@ static int compute_totals(struct opk_aggregate *a, struct opk_ctx *ctx)
 }
 
 /*
- * Sorts rows by group, numbered without those that were left out when they were read; those of
- * group i begin at starts[i].
+ * Sorts rows by group; the rows of group i begin at starts[i]. Numbers of rows skip those that were
+ * left out when read.
  */
 static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *starts)
 {
@@ -212,13 +212,13 @@ static void sort_rows(const struct opk_aggregate *a, size_t *sorted, size_t *sta
 		starts[i] -= a->sums.groups.groups[i].rows;
 }
 
-/* One column at a time: all of them may be more than there is memory. */
+/* Works on one column at a time: all together may not fit into memory. */
 struct order {
 	size_t *sorted, *starts;
-	size_t *rows, *rows_of_group; /* the index of each; of those of a group that have a value */
+	size_t *rows, *rows_of_group; /* the index of each row; of a group's rows with a value */
 	double *values, *of_group;
 	bool *present;
-	const bool *summed; /* the row is a sum: its ranges' own values are not known */
+	const bool *summed; /* the row is a sum of ranges, whose own values are not known */
 	const struct opk_aggregate_options *options;
 };
 
@@ -251,7 +251,7 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 	return OPK_OK;
 }
 
-/* One a row that was not left out when it was read, as they are numbered. */
+/* Fills in one item per row that was not left out when read. */
 static void find_rows(size_t *rows, bool *summed, const struct opk_aggregate *a)
 {
 	for (size_t i = 0, number = 0; i < a->row_count; i++) {
@@ -329,7 +329,7 @@ static int find_traits(struct opk_aggregate *a, struct opk_ctx *ctx)
 	return opk_columns_traits(a->column_traits, ctx, columns);
 }
 
-/* Samples share nothing but where they were taken. */
+/* Samples can only share where they were taken. */
 static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
                     const char *text)
 {
@@ -342,7 +342,7 @@ static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_evaluat
 	return OPK_OK;
 }
 
-/* A range of one pass has no value of another's metrics, by which it could be chosen. */
+/* A range with one pass lacks metrics of other passes, so values can't choose ranges. */
 static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *evaluation)
 {
 	const struct opk_meta *meta = opk_evaluation_passes(evaluation)->meta;
@@ -378,7 +378,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	TRY(make_rows(a, ctx));
 	TRY(compute_totals(a, ctx));
 	TRY(compute_order(a, ctx, options));
-	/* There may be many files: only the statistics stay. */
+	/* Keeps only the statistics, since there may be many files. */
 	opk_column_file_clear(&a->values);
 	return OPK_OK;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Attributes of key groups: what recordings say of launches, which no image holds. */
+/* Attributes of key groups: facts of launches that are in recordings, but not in images. */
 #include <math.h>
 
 #include "eval/door.h"
 #include "eval/eval.h"
 #include "images/images.h"
 
-/* A row that is the sum of launches has their common shape. */
+/* The launches of a row. A sum of launches has their common shape. */
 static uint64_t launches_of(const struct opk_range *range)
 {
 	return range && range->count ? range->count : 1;
@@ -25,7 +25,7 @@ static void add_row(struct opk_totals *totals, const struct opk_sums *sums,
 	totals->counts[at] += launches;
 }
 
-/* Numbers of blocks and threads add up; of the others there is a mean. */
+/* Numbers of blocks and threads add up; other attributes have a mean. */
 static void finish_group(struct opk_totals *totals, const char *name, size_t at)
 {
 	if (!totals->counts[at])

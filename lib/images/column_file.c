@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A temporary file of blocks of rows, from which a column is read at once. */
+/* A temporary file of blocks of rows, from which whole columns are read. */
 #include "images/images.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 enum {
 	CELL = sizeof(double) + sizeof(bool),
 	BLOCK_BYTES = 8 << 20,
-	/* A column of a block is read at once: no less than a page of it. */
+	/* A block's column is read at once, and should be a page at least. */
 	MIN_ROWS = 512,
 	MAX_ROWS = 8192,
 };
@@ -68,7 +68,7 @@ int opk_column_file_add(struct opk_column_file *file, struct opk_ctx *ctx, const
 	return OPK_OK;
 }
 
-/* `part`: of a column, as in a block. */
+/* `part`: a block's column. */
 static void take_part(double *values, bool *present, const struct opk_column_file *file,
                       const uint8_t *part, size_t count)
 {

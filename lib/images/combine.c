@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of several GPUs as one value: each kind of metric has its rule, docs/formats.md. */
+/* Combines the values of several GPUs, with a rule for each kind of metric: docs/formats.md. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -11,16 +11,16 @@ enum { NONE = -1, EXACT_WEIGHTS = 2 };
 
 /* A weight: the product of two metrics, divided by two others. */
 struct weight {
-	bool known; /* the chip has all of them */
+	bool known; /* the chip has all these metrics */
 	long over[2], under[2];
-	/* The value is this metric, divided by the weight, times the scale; 0: no guess. */
+	/* For guessed weights: value = numerator / weight * scale; 0: not a guess. */
 	double scale;
 	long numerator;
 };
 
 struct opk_rule {
 	enum { ADD, GREATEST, LEAST, WEIGH } kind;
-	/* The denominator of the metric, so that the weighted mean is the ratio of the sums. */
+	/* Possible denominators of the metric: weights that give the ratio of the sums. */
 	struct weight exact[EXACT_WEIGHTS];
 };
 
@@ -34,7 +34,7 @@ struct maker {
 	bool failed;
 };
 
-/* Number of a metric that may have to be evaluated besides, or NONE. */
+/* The number of a metric, which becomes a helper if it is new; or NONE. */
 OPK_PRINTF(2, 3) static long find(struct maker *m, const char *format, ...)
 {
 	struct opk_strlist *helpers = &m->rules->helpers;
@@ -74,8 +74,8 @@ static bool begins(const char *text, const char *with)
 }
 
 /*
- * For the average over instances: their number is the sum's share of it. `length`: of the name
- * before the rollup; `rest`: after it.
+ * Weighs an average over instances by their number, which is the sum over the average. `length`: of
+ * the name before the rollup; `rest`: the text after it.
  */
 static void weigh_average(struct maker *m, struct opk_rule *rule, const char *name, int length,
                           const char *rest, long self)
@@ -88,7 +88,7 @@ static void weigh_average(struct maker *m, struct opk_rule *rule, const char *na
 	rule->exact[1] = make_weight(all >= 0 && one >= 0, all, one);
 }
 
-/* Per second or cycle: time or cycles, for an average those of all instances. */
+/* Weighs rates by time or cycles; an average rate by time or cycles of all instances. */
 static void weigh_rate(struct maker *m, struct opk_rule *rule, const char *name, int length,
                        const char *rest, long self, bool average)
 {
@@ -127,7 +127,7 @@ static void find_exact(struct maker *m, struct opk_rule *rule, const char *name,
 	}
 }
 
-/* A name with its first "sector", "request" or "warp" in the plural. */
+/* Appends a name with its first "sector", "request" or "warp" in the plural. */
 static void put_plural(struct opk_buf *out, const char *name, size_t length)
 {
 	static const char *const words[] = { "sector", "request", "warp" };
@@ -146,7 +146,7 @@ static void put_plural(struct opk_buf *out, const char *name, size_t length)
 	opk_buf_add(out, name, length);
 }
 
-/* The sum of the counter unit__NAME, where NAME may be in the plural. */
+/* Finds the sum of the counter unit__NAME, where NAME may be in the plural. */
 static long find_counter(struct maker *m, const char *unit, int unit_length, const char *name,
                          size_t length, const char *end)
 {
@@ -162,8 +162,8 @@ static long find_counter(struct maker *m, const char *unit, int unit_length, con
 }
 
 /*
- * Names of ratios say of what, mostly: unit__average_A_per_B, unit__A_per_B, unit__A_hit_rate.
- * Where the counters by these names don't give the value, they are not what it is computed of.
+ * Guesses a ratio's counters from names such as unit__average_A_per_B, unit__A_per_B and
+ * unit__A_hit_rate. The guess is wrong if these counters don't give the value.
  */
 static void find_ratio(struct maker *m, struct opk_rule *rule, const char *name)
 {
@@ -273,7 +273,7 @@ static bool is_denominator(const struct weight *weight, double one,
 	return fabs(value - part->value) <= 1e-9 * fabs(value);
 }
 
-/* False where a weight is no number above 0, or not what it was taken for. */
+/* False if a weight is not a number above 0, or the guessed denominator is wrong. */
 static bool mean_by(double *out, const struct weight *weight, const struct opk_part_value *parts,
                     size_t count)
 {
@@ -332,7 +332,7 @@ enum opk_weight opk_combine(double *out, const struct opk_rules *rules, size_t m
 		least = fmin(least, parts[i].value);
 		greatest = fmax(greatest, parts[i].value);
 	}
-	/* What one GPU's counters don't tell is not known of all. */
+	/* If one GPU's value is unknown, so is that of all GPUs. */
 	if (isnan(sum) || rule->kind == ADD)
 		*out = sum;
 	else if (rule->kind == LEAST)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranges inside others: of those with one key, which are added up, so that nothing counts twice. */
+/* Ranges inside others: chooses the ranges of a key to add up, so that nothing counts twice. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -25,11 +25,11 @@ int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text)
 	            : OPK_OK;
 }
 
-/* Ranges of one name, key, GPU and rank. */
+/* Ranges with the same name, key, GPU and rank. */
 struct holder {
 	char *key;
 	size_t row;   /* the first of them */
-	size_t inner; /* a row inside; SIZE_MAX: there is none */
+	size_t inner; /* a row inside; SIZE_MAX: none */
 };
 
 enum { LENGTHS = 4096 };
@@ -42,9 +42,9 @@ struct levels {
 	struct holder *holders;
 	size_t holder_count, holder_capacity;
 	struct opk_index numbers; /* of holders */
-	bool lengths[LENGTHS];    /* of their paths, modulo LENGTHS: names may be all slashes */
-	size_t *outer;            /* of each row, the outermost holder that it is in, or SIZE_MAX */
-	size_t *own;              /* of each row, the holder that it is, or SIZE_MAX */
+	bool lengths[LENGTHS];    /* of their paths, modulo LENGTHS: avoids most look-ups */
+	size_t *outer;            /* one per row: the outermost holder that it is in, or SIZE_MAX */
+	size_t *own;              /* one per row: the holder that it is, or SIZE_MAX */
 };
 
 static bool is_kernel(const struct opk_range *range)
@@ -52,7 +52,7 @@ static bool is_kernel(const struct opk_range *range)
 	return range && *range->kernel;
 }
 
-/* Ranges are named by their path; kernels have that of the NVTX ranges that they ran in. */
+/* A range's name is its path; a kernel has the path of the NVTX ranges that it ran in. */
 static const char *path_of(const struct opk_survey *survey, size_t row)
 {
 	const struct opk_range *range = opk_survey_range(survey, row);
@@ -124,7 +124,7 @@ static int look_up(struct levels *l, size_t row, const char *path, size_t length
 	return OPK_OK;
 }
 
-/* All that hold the row: "a" and "a/b" hold "a/b/c". */
+/* Finds all holders of the row: "a" and "a/b" hold "a/b/c". */
 static int find_holders(struct levels *l, size_t row)
 {
 	const char *path = path_of(l->survey, row), *slash = strchr(path, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PerfWorks' combiner makes the images, in a child. */
+/* Makes images with PerfWorks' combiner, in a child. */
 #include "images/images.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "container/container.h"
 
 enum {
-	TARGET_BYTES = 256 << 20, /* of one image: sources are read again for the next */
-	MAX_TARGET_SLOTS = 1000,  /* its rows are one table: kernels' names have kilobytes */
+	TARGET_BYTES = 256 << 20, /* per image: the next one reads the sources again */
+	MAX_TARGET_SLOTS = 1000,  /* its rows are one table, and kernel names take kilobytes */
 };
 
 size_t opk_recombine_slots(const struct opk_surveyed *image)
@@ -26,7 +26,7 @@ struct work {
 	struct opk_ctx *ctx;
 	struct opk_child *child;
 	const struct opk_recombination *job;
-	/* The image that was read last. */
+	/* The image read last. */
 	const struct opk_surveyed *source;
 	void *image;
 	size_t image_size;
@@ -62,10 +62,10 @@ static bool is_sampled(const struct work *w)
 	return w->source->facts.profiler == OPK_PROFILER_PM;
 }
 
-/* How many ranges of each slot and pass are in its mean; NULL where there can't be too many. */
+/* How many ranges of each slot and pass are in its mean; NULL if there can't be too many. */
 struct averaged {
 	uint32_t *counts;
-	size_t passes; /* and one for ranges of all of them */
+	size_t passes; /* plus one for ranges with all passes */
 };
 
 static int begin_averaged(struct averaged *averaged, struct work *w,
@@ -124,7 +124,7 @@ static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
 	return code;
 }
 
-/* Ranges that are not marked as whole would not be rows, unless these say that they have a pass. */
+/* Checks that all ranges will be rows: they must be marked as whole, unless they have one pass. */
 static int check_image(struct work *w, const struct opk_target *target, const void *image,
                        size_t size)
 {
@@ -181,7 +181,7 @@ static int trim_image(struct work *w, size_t index)
 	size_t size = w->image_size;
 	int code = opk_blame_image(opk_nv_trim_samples(&size, w->ctx, w->image));
 
-	/* It is not what was read any more. */
+	/* The image in memory is no longer the source. */
 	w->source = NULL;
 	if (!code && size > w->image_size)
 		return opk_fail(w->ctx, OPK_EINPUT, "PerfWorks made the image larger");

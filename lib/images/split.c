@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A recording as several. */
+/* Splits a recording into several. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,11 +12,11 @@
 #include "images/door.h"
 #include "images/images.h"
 
-enum { MAX_PARTS = 500 }; /* each is an open file until all are written */
+enum { MAX_PARTS = 500 }; /* each file stays open until all are written */
 
 struct part {
 	struct opk_piece described;
-	struct opk_grouping common; /* of all its ranges: one group */
+	struct opk_grouping common; /* one group with all its ranges */
 };
 
 struct opk_split {
@@ -25,8 +25,8 @@ struct opk_split {
 	size_t *part_of; /* one a row */
 	struct part *parts;
 	size_t part_count, part_capacity;
-	struct opk_writer **writers; /* one a part, while they are written */
-	/* Images to be made, image by image of the source, and of each image part by part. */
+	struct opk_writer **writers; /* one per part, while parts are written */
+	/* Images to be made, in the order of the source's images, then of parts. */
 	struct opk_target *targets;
 	size_t target_count, target_capacity;
 	struct opk_move *moves; /* one a row */
@@ -61,7 +61,7 @@ static int assign_by_key(struct opk_split *split, struct opk_ctx *ctx, const cha
 	return OPK_OK;
 }
 
-/* Images without a whole range are no part. */
+/* Each image becomes a part, unless it has no whole range. */
 static void assign_by_image(struct opk_split *split)
 {
 	size_t part = 0;
@@ -126,7 +126,7 @@ static int describe(struct opk_split *split, struct opk_ctx *ctx)
 
 /* ---- which images are to be made -------------------------------------------------------- */
 
-/* Places the rows of one part in one image, after those that were placed before. */
+/* Places an image's rows of one part, after the rows placed before. */
 static void place_rows(struct opk_split *split, const struct opk_surveyed *image, size_t part,
                        struct opk_target *target, size_t at)
 {
@@ -315,7 +315,7 @@ static int add_made(struct opk_split *split, struct opk_ctx *ctx, const struct o
 	return add_ranges(split, ctx, writer, target->moves, target->move_count);
 }
 
-/* Targets are in the order of the images that they come from. */
+/* Targets are in the order of their source images. */
 static int add_images(struct opk_split *split, struct opk_ctx *ctx, struct opk_result *result)
 {
 	size_t next = 0;
@@ -359,7 +359,7 @@ static void drop_writers(struct opk_split *split)
 		opk_writer_free(opk_take(split->writers[i]));
 }
 
-/* All parts or none: without the last ones the first are incomplete. */
+/* Writes all parts or none: the first parts are incomplete without the last ones. */
 int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths)
 {
 	int code = write_parts(split, ctx, paths);

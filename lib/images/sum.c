@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One recording of several, of sums of their ranges. */
+/* Merges recordings into one with sums of their ranges. */
 #include <string.h>
 
 #include "base/option_struct.h"
@@ -17,7 +17,7 @@ struct sum {
 	const struct opk_meta *meta;
 	struct opk_survey survey;
 	struct opk_sums sums;
-	struct opk_range *ranges; /* one a sum, in their order */
+	struct opk_range *ranges; /* one per sum, in their order */
 };
 
 static int open_files(struct sum *s, const char *const *paths, size_t count)
@@ -30,7 +30,7 @@ static int open_files(struct sum *s, const char *const *paths, size_t count)
 	return OPK_OK;
 }
 
-/* ---- recordings of one pass an image ---------------------------------------------------- */
+/* ---- recordings with one pass per image ---------------------------------------------------- */
 
 static int check_equal(struct sum *s, const struct opk_summed *a, const struct opk_summed *b)
 {
@@ -49,7 +49,7 @@ static int check_equal(struct sum *s, const struct opk_summed *a, const struct o
 		first == 1 ? "" : "s", a->pass, (uintmax_t)other, b->pass);
 }
 
-/* A row of such a recording is joined of one sum of each pass. */
+/* In such a recording one sum of each pass makes a joined row. */
 static int check_passes(struct sum *s)
 {
 	size_t groups = s->sums.groups.count;
@@ -70,8 +70,8 @@ static int check_passes(struct sum *s)
 /* ---- rows ------------------------------------------------------------------------------- */
 
 /*
- * Joined rows go by name and GPU: the name of the group, or that of the slot, a number. A part
- * keeps names for the sum that it is for.
+ * Whether sums have names. Joined rows match by name and GPU: the group's name, or the slot's
+ * number. A part keeps names for the final sum.
  */
 static bool is_named(const struct sum *s)
 {

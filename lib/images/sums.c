@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Plans sums: which ranges go together, into which images. */
+/* Plans sums: which ranges are added, and into which images. */
 #include "images/images.h"
 
 #include <string.h>
@@ -25,14 +25,14 @@ static int fail_layout(const struct opk_sums *sums, struct opk_ctx *ctx, size_t 
 
 enum { MAX_LAYOUTS = 1 << 20 };
 
-/* A sum of ranges of different names has none: that in its image is a number. */
+/* A row that sums ranges of different names has no name; its image has a number instead. */
 static const char *name_of(const struct opk_survey *survey, size_t row,
                            const struct opk_range *range)
 {
 	return range->count && !*range->name ? "" : opk_survey_name(survey, row);
 }
 
-/* A source of its own for each layout of the same group, GPU and metrics: numbered from 0. */
+/* Finds a row's source: each layout of a group, GPU and metrics has its own, from 0. */
 static int find_source(struct opk_sums *sums, struct opk_ctx *ctx, size_t row, const char *name,
                        bool single)
 {
@@ -76,13 +76,13 @@ static unsigned group_key(const struct opk_sums_options *options, const struct o
 
 	if (!options->part || options->level == OPK_ALL_LEVELS)
 		return key;
-	/* The sum that the part is for finds out which ranges hold others. */
+	/* The final sum of the parts finds which ranges hold others. */
 	return key | OPK_KEY_RANK | (*range->kernel ? 0 : OPK_KEY_NAME);
 }
 
 /*
- * With which kernel of its name a range without a symbol goes is found out when all are there. Keys
- * of kernels and of other ranges have different words.
+ * Keeps ranges without a symbol apart: only the final sum knows which kernel of that name they
+ * join. Keys of kernels and of other ranges differ.
  */
 static uint64_t group_besides(const struct opk_sums_options *options, const struct opk_range *range)
 {
@@ -119,7 +119,7 @@ static bool go_together(const struct opk_summed *a, const struct opk_summed *b)
 	return a->layout == b->layout && a->pass == b->pass;
 }
 
-/* Puts sums of one layout and the same metrics one after the other, where the first of them is. */
+/* Sorts sums so that those of the same layout and metrics follow the first of them. */
 static int put_in_order(struct opk_sums *sums, struct opk_ctx *ctx)
 {
 	opk_autofree bool *placed = opk_alloc_array(sums->count + 1, sizeof *placed);
@@ -141,7 +141,7 @@ static int put_in_order(struct opk_sums *sums, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* Whether the image takes one more. */
+/* Whether the sum at `place` fits into the image. */
 static bool fits(const struct opk_sums *sums, const struct opk_target *target, size_t place)
 {
 	const struct opk_summed *first = &sums->sums[sums->order[place - target->slots]];
@@ -152,9 +152,9 @@ static bool fits(const struct opk_sums *sums, const struct opk_target *target, s
 }
 
 /*
- * Slots have numbers as names, each once in an image: where a group has one sum for each
- * pass, that of the group, by which they are joined. Groups are numbered in the order of the file,
- * so that a sum of sums has the same numbers.
+ * Names slots by numbers, without repetition in an image. If a group has one sum per pass, the
+ * number is the group's, by which the sums are joined. Groups are numbered in the order of the
+ * file, so that a sum of sums has the same numbers.
  */
 static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx, bool single)
 {
@@ -181,13 +181,13 @@ static int make_targets(struct opk_sums *sums, struct opk_ctx *ctx, bool single)
 		sum->target = (size_t)(target - sums->targets);
 		sum->slot = target->slots++;
 	}
-	/* Names are borrowed once their list has stopped growing. */
+	/* Names can be borrowed now that their list no longer grows. */
 	for (size_t i = 0, first = 0; i < sums->target_count; first += sums->targets[i++].slots)
 		sums->targets[i].names = opk_strlist_items(&sums->numbers) + first;
 	return OPK_OK;
 }
 
-/* Rows come in order, and so do those of each target. */
+/* Adds the moves in the order of rows, for each target. */
 static void make_moves(struct opk_sums *sums)
 {
 	size_t at = 0;

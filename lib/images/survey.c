@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Asks NVIDIA's code, in a child, what images are. */
+/* Asks NVIDIA's code what images hold, in a child. */
 #include "images/images.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static int add_layout(struct work *w, size_t gpu)
 	return OPK_OK;
 }
 
-/* The number of one of the image's GPU that it fits, or of a new one. */
+/* Finds the number of a layout of the image's GPU that fits, or of a new layout. */
 static int find_layout(struct work *w, const struct opk_surveyed *surveyed,
                        struct opk_surveyed_facts *facts, const void *image, size_t size)
 {
@@ -101,7 +101,7 @@ static int look_at(struct work *w, const struct opk_surveyed *surveyed, const vo
 	TRY(opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size)));
 	TRY(opk_blame_image(find_profiler(w, &facts, image, meta)));
 	TRY(opk_blame_image(find_layout(w, surveyed, &facts, image, size)));
-	/* The copy would look whole, whatever is missing. */
+	/* Checks before copying: a copy looks whole even if passes are missing. */
 	TRY(opk_image_check(&rows, w->ctx, &info, size, meta->profiler, surveyed->segment->pass));
 	facts.rows = rows;
 	facts.slots = info.slots;
@@ -145,7 +145,7 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 
 /* ---- the parent ------------------------------------------------------------------------- */
 
-/* A child that ran wild may say anything: a row has a byte at least. */
+/* A child that ran wild may send anything; but a row has a byte at least. */
 static void get_facts(struct opk_surveyed *image, struct opk_result *result)
 {
 	uint64_t size = image->file->sections[image->section].plain_size;
@@ -195,7 +195,7 @@ static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
 	return OPK_OK;
 }
 
-/* All but the images that are skipped. */
+/* Verifies all sections except skipped images. */
 static int verify_file(struct opk_ctx *ctx, const struct opk_file *file,
                        const struct opk_survey *survey)
 {
@@ -242,7 +242,7 @@ struct opk_contain_options opk_survey_contain(const struct opk_survey *survey)
 {
 	struct opk_contain_options contain = { .phase = OPK_PHASE_IMAGES };
 
-	/* For an image and what is made of it, as in evaluation. One is held at a time. */
+	/* Memory for an image and what is made from it, as in evaluation; one image at a time. */
 	for (size_t i = 0; i < survey->image_count; i++) {
 		const struct opk_surveyed *surveyed = &survey->images[i];
 		uint64_t memory = 4 * surveyed->file->sections[surveyed->section].plain_size;
@@ -258,7 +258,7 @@ static int ask(struct opk_survey *survey, struct opk_ctx *ctx)
 	struct opk_contain_options contain = opk_survey_contain(survey);
 	opk_autosent struct opk_result result = { 0 };
 
-	/* Here once, for this child and those that work on the images after it. */
+	/* Loads once for this child and for later ones that work on the images. */
 	opk_nv_load(ctx);
 	TRY(opk_contain(&result, ctx, survey_in_child, survey, &contain));
 
@@ -267,7 +267,7 @@ static int ask(struct opk_survey *survey, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* All files' images are listed by now. */
+/* Surveys the listed images of all files. */
 static int survey(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *const *files,
                   size_t file_count)
 {
@@ -287,7 +287,7 @@ int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file
 	return survey(out, ctx, files, file_count);
 }
 
-/* Whether the segment's rows, from number `first` on, are left out. */
+/* Whether all rows of the segment, which begin at number `first`, are left out. */
 static bool all_left_out(const struct opk_segment *segment, size_t first, const bool *left_out,
                          size_t count)
 {
@@ -303,10 +303,10 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
 {
 	size_t first = 0;
 
-	/* The file was evaluated: where it is cut off, that was allowed. */
+	/* The file was evaluated: if it is cut off, that was allowed. */
 	*out = (struct opk_survey){ 0 };
 	TRY(list_images(out, ctx, file));
-	/* Rows are numbered up to the first image that has an unknown number of them. */
+	/* Row numbers are known up to the first image with an unknown number of rows. */
 	for (size_t i = 0; i < out->image_count; i++) {
 		const struct opk_segment *segment = out->images[i].segment;
 
@@ -325,7 +325,7 @@ void opk_survey_clear(struct opk_survey *survey)
 	*survey = (struct opk_survey){ 0 };
 }
 
-/* Some images may be empty. */
+/* Empty images share `first` with the next one: takes the last image. */
 const struct opk_surveyed *opk_survey_image(const struct opk_survey *survey, size_t row)
 {
 	size_t low = 0, high = survey->image_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metrics of key groups: those of their summed counters, and over several GPUs of the values. */
+/* Metrics of key groups, from summed counters; over several GPUs, from the GPUs' values. */
 #include <math.h>
 #include <string.h>
 
@@ -11,19 +11,19 @@ struct work {
 	struct opk_totals *totals;
 	const struct opk_evaluation *evaluation;
 	const struct opk_sums *sums;
-	size_t metric_count, name_count; /* without helpers, and with them */
+	size_t metric_count, name_count; /* without helpers; with helpers */
 	const char **names;
-	struct opk_rules rules; /* where some group is of several GPUs */
+	struct opk_rules rules; /* if some group has several sources */
 	struct opk_measured measured;
 	int *degrees;
-	/* Only the child has them. */
+	/* Only in the child. */
 	struct opk_nv_evaluator *evaluator;
 	struct opk_values by;
 	double *evaluated; /* metrics of each sum, image by image and slot by slot */
-	double *means;     /* the same of means, where some metric needs them; or NULL */
+	double *means;     /* the same for means if a metric needs them; or NULL */
 	/*
-	 * Metrics of each source: values, totals, ranges, the place of the sum, or SIZE_MAX; and
-	 * whether passes of it have different numbers of ranges.
+	 * For each metric of each source: value, total, number of ranges, place of the sum or
+	 * SIZE_MAX; and whether its passes have different numbers of ranges.
 	 */
 	double *values, *added;
 	uint64_t *counts;
@@ -70,7 +70,7 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 	return OPK_OK;
 }
 
-/* The metrics of each sum, or of the mean of its ranges. */
+/* Evaluates the metrics of each sum, or of the mean of its ranges. */
 static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean)
 {
 	size_t cells = w->sums->count * w->name_count;
@@ -92,7 +92,7 @@ static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean
 	return opk_result_check(&result, ctx);
 }
 
-/* Ranges of the metric's passes, and whether they are as many in each of these. */
+/* How many ranges the metric's passes have, and whether each pass has as many. */
 static uint64_t count_ranges(bool *equal, const struct work *w, const struct opk_summed *sum,
                              size_t metric)
 {
@@ -100,7 +100,7 @@ static uint64_t count_ranges(bool *equal, const struct work *w, const struct opk
 	                          w->sums->passes);
 }
 
-/* Where some metric is of different numbers of ranges, its counters don't go together as sums. */
+/* If a metric's passes have different numbers of ranges, sums of its counters don't match. */
 static bool needs_means(const struct work *w)
 {
 	for (size_t i = 0; i < w->sums->count; i++)
@@ -115,7 +115,7 @@ static bool needs_means(const struct work *w)
 
 /* ---- sources ---------------------------------------------------------------------------- */
 
-/* The mean of sums is not that of their ranges. */
+/* Whether some rows are sums: their mean is not the mean of the ranges. */
 static bool has_sums(const struct work *w, size_t sum)
 {
 	const struct opk_grouped *part = &w->sums->parts.groups[sum];
@@ -167,7 +167,7 @@ static int add_sums(struct work *w, struct opk_ctx *ctx)
 
 /* ---- groups ----------------------------------------------------------------------------- */
 
-/* The sources of each group: those of group i are at `starts[i]` and before `starts[i + 1]`. */
+/* Sorts sources by group: those of group i are from `starts[i]` until before `starts[i + 1]`. */
 static void sort_sources(const struct work *w, size_t *starts, size_t *sorted, size_t *group_of)
 {
 	size_t groups = w->sums->groups.count, sources = w->sums->sources.count;

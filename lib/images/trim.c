@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A recording whose images have no free slots. */
+/* Removes free slots from a recording's images. */
 #include "base/option_struct.h"
 #include "container/container.h"
 #include "images/images.h"
@@ -8,9 +8,9 @@ struct trim {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
 	struct opk_survey survey;
-	struct opk_target *targets; /* those of some images, in their order */
+	struct opk_target *targets; /* one per trimmed image, in their order */
 	size_t target_count;
-	struct opk_move *moves; /* one a row: all stay where they are */
+	struct opk_move *moves; /* one per row, which keeps its place */
 	bool *trimmed;          /* one an image */
 };
 
@@ -50,7 +50,7 @@ static int plan(struct trim *t)
 	return OPK_OK;
 }
 
-/* The image as it was made, where that is smaller, with all that names it. */
+/* Copies an image, or its trimmed form if that is smaller, with its tables. */
 static int copy_segment(struct trim *t, struct opk_writer *writer, size_t section,
                         struct opk_result *result)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds facts that are worth a column: those that rows have, in the order of tables. */
+/* Finds the facts that become columns: those that rows have, in the order of tables. */
 #include <string.h>
 
 #include "table/table_inside.h"
 
-/* Shown where some range has something there; the others only where all are asked for. */
+/* These are columns by default if some range has them; the others only on request. */
 static const bool basic[OPK_FACT_COUNT] = {
 	[OPK_FACT_NVTX] = true,
 	[OPK_FACT_RANK] = true,
@@ -12,7 +12,7 @@ static const bool basic[OPK_FACT_COUNT] = {
 	[OPK_FACT_DURATION] = true,
 };
 
-/* Rank 0 is one; of all other numbers 0 is nothing to show. */
+/* Rank 0 is a value; for other numbers 0 means nothing to show. */
 static bool has_something(enum opk_fact fact, const struct opk_row *row)
 {
 	struct opk_fact_text text;
@@ -98,7 +98,7 @@ static bool is_shown(const struct opk_facts_options *options, enum opk_fact fact
 	}
 }
 
-/* What ran: of kernels their launches and times, of launches when and where. */
+/* Columns of what ran: launches and times of kernels; when and where for launches. */
 static size_t list_ran(enum opk_fact *facts, const struct opk_facts_options *options)
 {
 	static const struct {

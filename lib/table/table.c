@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Recordings as one table: what was asked for, and what it is about. */
+/* Recordings as one table: its options, and the facts of its files. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -19,7 +19,7 @@ static bool copy_texts(struct opk_strlist *to, const char *const *texts, size_t 
 	return true;
 }
 
-/* What the table keeps of options, whose texts are the caller's. */
+/* Copies the options that the table keeps; their texts are the caller's. */
 static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 {
 	static const char *const none[] = { NULL };
@@ -36,7 +36,7 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 	    || !copy_texts(&table->where, table->eval.where, table->eval.where_count))
 		return opk_nomem(ctx, "a table");
 	table->metrics_named = table->eval.metrics != NULL;
-	/* A list of none is not NULL, which means all. */
+	/* An empty list is not NULL, which means all. */
 	if (table->eval.metrics)
 		table->eval.metrics = table->metrics.count ? opk_strlist_items(&table->metrics)
 		                                           : none;
@@ -46,7 +46,7 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 		code = opk_set_join(&table->set, ctx, &table->eval.set, 1);
 	table->eval.set = table->set;
 	table->eval.where = opk_strlist_items(&table->where);
-	/* What is no condition is found before any file is read. */
+	/* Malformed conditions are found before any file is read. */
 	if (!code && table->where.count)
 		code = opk_filter_new(&filter, ctx, table->eval.where, table->where.count);
 	table->layout = options->aggregate ? OPK_TABLE_GROUPS
@@ -215,7 +215,7 @@ static int begin(struct opk_table **out, struct opk_ctx *ctx, const char *const 
 	return OPK_OK;
 }
 
-/* Its inputs are evaluated. */
+/* Finishes a table whose inputs are evaluated. */
 static int finish(struct opk_table *table, struct opk_ctx *ctx)
 {
 	int code = opk_table_list_columns(table, ctx);

@@ -43,8 +43,8 @@ static bool is_listed(const struct opk_table *table, enum opk_table_kind first,
 /* ---- chosen ones */
 
 /*
- * Except in a wide table, names of values are rows, and what makes a row of them follows where it
- * is not named: of key groups all statistics, unless some are.
+ * Outside of wide tables, names of values choose rows, and the columns that describe a value follow
+ * unless they are chosen; so do all statistics of key groups, unless some are chosen.
  */
 static void add_chosen(struct opk_table *table)
 {
@@ -85,12 +85,12 @@ static int find_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* Whether a table of several inputs has columns that not all of them need. */
+/* Whether some input of the table needs these columns. */
 struct having {
 	bool joined, sampled, inflated;
 };
 
-/* Statistics have the column where a recording names any such metric. */
+/* Statistics have the column if a recording names any inflated metric. */
 static bool is_inflated(const struct opk_table *table, const struct opk_table_file *input)
 {
 	size_t values = opk_evaluation_column_count(input->evaluation);
@@ -138,7 +138,7 @@ static int list_facts(enum opk_fact facts[OPK_FACT_COUNT], size_t *count, struct
 	return code;
 }
 
-/* Whether columns may need them: chosen ones, or all. */
+/* Whether columns may need levels: the chosen ones, or all. */
 static bool wants_levels(const struct opk_table *table)
 {
 	struct opk_table_column column;
@@ -192,7 +192,7 @@ static int add_all(struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- checks */
 
-/* Labels and derived metrics may be called anything. */
+/* Labels and derived metrics may have the names of other columns. */
 static int check_names(const struct opk_table *table, struct opk_ctx *ctx)
 {
 	for (size_t i = 0; i < table->column_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether files go together in a table; where not, which of them do. */
+/* Whether files fit into one table; if not, which of them fit together. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -7,10 +7,10 @@
 #include "container/container.h"
 #include "table/table_inside.h"
 
-/* Many names make a message that nobody reads. */
+/* A message with too many names is not read. */
 enum { MOST_FILES = 4, MOST_KINDS = 16 };
 
-/* Files that have the same. */
+/* Files with the same columns. */
 struct kind {
 	struct opk_buf what, files;
 	size_t count;
@@ -35,7 +35,7 @@ static void clear(struct kinds *kinds)
 	opk_strlist_clear(&kinds->keys);
 }
 
-/* The kind with this key, which is taken; NULL: out of memory. */
+/* Finds the kind with this key, and takes over the key; NULL: out of memory. */
 static struct kind *find(struct kinds *kinds, char *key)
 {
 	size_t at;
@@ -86,7 +86,7 @@ static void describe(struct kind *kind, const char *rows, const char *set,
 		                   names->count == 1 ? "" : ", ...");
 }
 
-/* A file with these columns, whose key has this start; `rows` are its rows in words. */
+/* Adds a file with these columns. Its key begins with `start`; `rows` names its rows in words. */
 static int add(struct kinds *kinds, const char *start, const char *rows, const char *set,
                const struct opk_strlist *names, const char *path)
 {
@@ -120,7 +120,7 @@ static int add_kind(struct kinds *kinds, int code, const struct kind *kind)
 	               more ? more : "");
 }
 
-/* The chain is read from its outer end. */
+/* Adds errors in reverse, since the chain is read from its last cause. */
 static int refuse(struct kinds *kinds, const char *headline)
 {
 	size_t shown = kinds->count < MOST_KINDS ? kinds->count : MOST_KINDS;
@@ -139,7 +139,7 @@ static const char other_rows[] = "the files don't go into one table: evaluate th
 static const char other_metrics[] = "the files have different metrics: choose the long layout, "
 				    "metrics that all have, or a database";
 
-/* What a file shows by itself is known before anything is evaluated. */
+/* The default columns of a file are known before evaluation. */
 static int add_recorded(struct kinds *kinds, const struct opk_table *table,
                         const struct opk_table_file *input)
 {
@@ -171,7 +171,7 @@ int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *
 	return code;
 }
 
-/* Chips may have different metrics of one set. */
+/* A set may have different metrics on different chips. */
 int opk_table_check_evaluated_fit(const struct opk_table *table, struct opk_ctx *ctx)
 {
 	struct kinds kinds = { .ctx = ctx };

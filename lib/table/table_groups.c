@@ -5,7 +5,7 @@
 #include "images/door.h"
 #include "table/table_inside.h"
 
-/* Samples are of no kernel, but there is a way to divide them among those that ran. */
+/* Refuses the key "kernel" for samples if rows per kernel can divide them among what ran. */
 static int check_key(const struct opk_table *table, struct opk_ctx *ctx,
                      const struct opk_table_file *input)
 {

@@ -20,7 +20,7 @@ static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* What was asked for that a recording of launches alone can't give. */
+/* Refuses options that a recording of launches alone can't satisfy. */
 static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const char *path)
 {
 	const char *what = table->options.rows == OPK_ROWS_SINGLE             ? "join none"
@@ -42,7 +42,7 @@ static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const
 	            : OPK_OK;
 }
 
-/* What only says what ran has no other rows, and those of values don't go with them. */
+/* A recording of only what ran has just such rows, which don't mix with rows of values. */
 static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 {
 	const struct opk_table_file *trace = NULL, *other = NULL;
@@ -65,7 +65,7 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- evaluated */
 
-/* Where columns alone say which metrics are wanted, no others are evaluated. */
+/* If only columns say which metrics are wanted, no others are evaluated. */
 static int choose_metrics(struct opk_table *table, struct opk_ctx *ctx)
 {
 	size_t count = 0;
@@ -160,7 +160,7 @@ static int check_twice(const struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- what they have besides values */
 
-/* Values are inflated where the metadata name a metric that they need. */
+/* Marks values that need a metric that the metadata call inflated. */
 static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
 {
 	const struct opk_meta *meta = input->meta;
@@ -183,7 +183,7 @@ static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
 	return OPK_OK;
 }
 
-/* Only kernels have names of theirs: not idle time and copies. */
+/* Only kernels get short names; idle time and copies have no symbol. */
 static int add_names_of_ran(struct opk_table *table, struct opk_ctx *ctx,
                             const struct opk_table_file *input)
 {
@@ -216,7 +216,7 @@ static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk
 	return table->layout == OPK_TABLE_GROUPS ? opk_table_aggregate(table, ctx, input) : OPK_OK;
 }
 
-/* The key groups of all files are numbered through. */
+/* Numbers the key groups across all files. */
 static void number_groups(struct opk_table *table)
 {
 	for (size_t i = 1; table->layout == OPK_TABLE_GROUPS && i < table->input_count; i++)
@@ -243,7 +243,7 @@ int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 	TRY(open_inputs(table, ctx));
 	TRY(opk_table_check_recorded_fit(table, ctx));
 	TRY(choose_rows(table, ctx));
-	/* The facts of one table are of one kind; key groups have those of ranges. */
+	/* All rows of a table have the same facts; key groups have those of ranges. */
 	table->profiler = table->layout == OPK_TABLE_GROUPS ? OPK_PROFILER_RANGE
 	                                                    : opk_table_profiler_of(table->inputs);
 	TRY(choose_metrics(table, ctx));

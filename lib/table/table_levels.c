@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranges inside others: the level of each row among the rows of its file, and what it is inside. */
+/* Ranges inside others: the level of each row among the rows of its file, and its parent. */
 #include <string.h>
 
 #include "eval/eval.h"
@@ -11,8 +11,8 @@ static bool is_kernel(const struct opk_row *row)
 }
 
 /*
- * The path of a row among those of its file, GPU and rank; free(). A range has its name, and a
- * kernel is a part without a name of the ranges that it ran in. NULL where memory is out.
+ * A key of a row: its file, GPU, rank and path; free(). The path of a range is its name; a kernel
+ * is an unnamed part of the ranges that it ran in. NULL: out of memory.
  */
 static char *key_of(size_t file, const struct opk_row *row)
 {
@@ -34,7 +34,7 @@ static size_t path_in(const char *key)
 	return (size_t)(at - key);
 }
 
-/* "a" and "a/b" hold "a/b/c". Returns how many ranges do; *parent becomes the last of them. */
+/* Counts the ranges that hold this path: "a" and "a/b" hold "a/b/c". *parent: the innermost. */
 static size_t find_holders(const char **parent, const struct opk_table_levels *levels, char *key)
 {
 	size_t path = path_in(key), found = 0, holder, end;
@@ -67,7 +67,7 @@ void opk_table_find_level(struct opk_table *table)
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* Adds it to the list unless the index has it; takes the key over. */
+/* Adds a key to the list unless the index has it; takes over the key. */
 static bool add(struct opk_strlist *keys, struct opk_index *index, char *key)
 {
 	if (key && opk_index_find(NULL, index, key)) {
@@ -77,7 +77,7 @@ static bool add(struct opk_strlist *keys, struct opk_index *index, char *key)
 	return opk_strlist_take(keys, key) && opk_index_add(index, key, keys->count - 1, NULL);
 }
 
-/* What may be inside others, and what may hold others. */
+/* Adds a row to those that may be inside others, and to those that may hold others. */
 static int add_row(struct opk_table_levels *levels, struct opk_ctx *ctx, size_t file,
                    const struct opk_row *row)
 {
@@ -107,7 +107,7 @@ static int read_rows(struct opk_table *table, struct opk_ctx *ctx, size_t file)
 	return code;
 }
 
-/* Where tables name all rows, reading them may not be needed. */
+/* If tables name all rows, they may show that no row is inside another one. */
 static int may_nest(bool *out, struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	const struct opk_segment *segments;

@@ -5,12 +5,12 @@
 #include "base/nearest.h"
 #include "table/table_inside.h"
 
-/* ---- columns that are no values */
+/* ---- columns other than values */
 
 enum { WIDE = 1 << OPK_TABLE_WIDE, LONG = 1 << OPK_TABLE_LONG, GROUPS = 1 << OPK_TABLE_GROUPS };
 static const struct {
 	struct opk_column header;
-	unsigned layouts; /* that have it */
+	unsigned layouts; /* layouts with this column */
 } kinds[OPK_TABLE_KINDS] = {
 	[OPK_TABLE_FILE] = { { "file", OPK_CELL_STRING }, WIDE | LONG | GROUPS },
 	[OPK_TABLE_LEVEL] = { { "level", OPK_CELL_OPTIONAL }, WIDE | LONG },
@@ -36,7 +36,7 @@ const struct opk_column *opk_table_fact_header(const struct opk_table *table, en
 {
 	if (table->layout != OPK_TABLE_GROUPS)
 		return opk_fact_column(fact, table->profiler);
-	/* What ranges have in common; each value has a count of its own. */
+	/* Groups have the facts that their ranges share; each value has its own count. */
 	if (fact < OPK_FACT_NAME || fact > OPK_FACT_DURATION || fact == OPK_FACT_SUMMED)
 		return NULL;
 	return opk_fact_column(fact, OPK_PROFILER_RANGE);
@@ -65,7 +65,7 @@ bool opk_table_find(struct opk_table_column *out, const struct opk_table *table,
 {
 	enum opk_fact fact;
 
-	/* In a long table launches are those of a value. */
+	/* In a long table `launches` is that of the value. */
 	for (enum opk_table_kind kind = 0; kind < OPK_TABLE_KINDS; kind++)
 		if (kinds[kind].layouts && !strcmp(name, kinds[kind].header.name)
 		    && opk_table_kind_column(out, table, kind))
@@ -96,7 +96,7 @@ size_t opk_table_find_value(const struct opk_evaluation *evaluation, const char 
 
 typedef bool name_fn(void *data, const char *name);
 
-/* Calls it for all that a recording names, until it is true. */
+/* Calls `fn` for all names of a recording until it returns true. */
 static bool each_recorded(const struct opk_meta *meta, name_fn *fn, void *data)
 {
 	for (size_t i = 0; meta && i < meta->metric_count; i++)

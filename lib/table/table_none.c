@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why a table has no rows: which condition none meets, and what would meet it. */
+/* Why a table has no rows: which condition no row meets, and what rows would meet. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -10,7 +10,7 @@
 struct condition {
 	const char *text;
 	char *name;
-	const char *pattern; /* NULL: it is not NAME=PATTERN */
+	const char *pattern; /* NULL: not of the form NAME=PATTERN */
 	enum opk_fact fact;
 };
 
@@ -22,13 +22,13 @@ static bool read_condition(struct condition *out, const char *text)
 	*out = (struct condition){ .text = text, .name = opk_strndup(text, length) };
 	if (*rest == '=' && strcmp(out->name ? out->name : "", "index") != 0)
 		out->pattern = rest + 1 + strspn(rest + 1, "= \t");
-	/* A range goes by its name. */
+	/* "range" is the range's name. */
 	return out->name
 	       && opk_fact_find(&out->fact, strcmp(out->name, "range") ? out->name : "name",
 	                        OPK_PROFILER_RANGE);
 }
 
-/* The ranges of an input as its tables have them: none where only images have any. */
+/* The ranges in an input's tables; none if only images have ranges. */
 static size_t ranges_of(const struct opk_range **ranges, struct opk_table *table,
                         const struct opk_table_file *input)
 {
@@ -41,7 +41,7 @@ static size_t ranges_of(const struct opk_range **ranges, struct opk_table *table
 	return count;
 }
 
-/* ---- what is recorded nowhere */
+/* ---- facts that no file has */
 
 static bool has_fact(struct opk_table *table, const struct opk_table_file *input,
                      enum opk_fact fact)
@@ -61,7 +61,7 @@ static bool has_fact(struct opk_table *table, const struct opk_table_file *input
 	return false;
 }
 
-/* Numbers and names may come of images, all else is in tables of ranges. */
+/* Numbers and names may be in images alone; all other facts are in range tables. */
 static bool is_recorded(struct opk_table *table, enum opk_fact fact)
 {
 	if (fact == OPK_FACT_RANGE || fact == OPK_FACT_NAME)
@@ -72,9 +72,9 @@ static bool is_recorded(struct opk_table *table, enum opk_fact fact)
 	return false;
 }
 
-/* ---- what would be met */
+/* ---- conditions that rows would meet */
 
-/* How many ranges meet it; those of bare images are not known. */
+/* How many ranges meet a condition; ranges of bare images are not known. */
 static size_t count_met(struct opk_table *table, const char *text)
 {
 	struct opk_filter *filter;
@@ -104,7 +104,7 @@ static size_t count_met(struct opk_table *table, const char *text)
 	return met;
 }
 
-/* The first text of a range that has these words somewhere, in whatever case: where they are. */
+/* Finds the words, in any case, in the text of the first range that has them. */
 static const char *find_words(struct opk_table *table, enum opk_fact fact, const char *words)
 {
 	for (size_t i = 0; i < table->input_count; i++) {
@@ -115,7 +115,7 @@ static const char *find_words(struct opk_table *table, enum opk_fact fact, const
 			const struct opk_row row = { .name = ranges[j].name, .range = &ranges[j] };
 			struct opk_fact_text room;
 			const char *text = opk_fact_get(&room, fact, &row).string;
-			/* The text may be in the room; names and kernels are not. */
+			/* Skips text in `room`, which does not last. */
 			const char *at = text && text != room.text ? strcasestr(text, words) : NULL;
 
 			if (at)
@@ -125,7 +125,7 @@ static const char *find_words(struct opk_table *table, enum opk_fact fact, const
 	return NULL;
 }
 
-/* The same with a pattern that matches a part of a text; NULL where nothing matches. */
+/* The condition with a pattern that matches a part of a text; NULL if nothing matches. */
 static char *loosen(struct opk_table *table, const struct condition *condition)
 {
 	size_t begin = condition->pattern ? strspn(condition->pattern, "*") : 0, length;
@@ -148,7 +148,7 @@ static void hint(struct opk_buf *out, struct opk_table *table, const struct cond
 	opk_autofree char *loose = NULL;
 	size_t met;
 
-	/* A number is that of the column of the name. */
+	/* The user may mean a range's number, but "range" is its name. */
 	if (!strcmp(condition->name, "range") && condition->pattern && *condition->pattern
 	    && !condition->pattern[strspn(condition->pattern, "0123456789")]) {
 		opk_buf_add_printf(out,

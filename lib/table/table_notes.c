@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is to be known of a table's files, key groups and rows, as notes. */
+/* Notes on a table's files, key groups and rows. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void note_state(const struct opk_table *table, struct opk_ctx *ctx,
 	const char *own = opk_profiler_name(input->meta->profiler);
 	const struct opk_set *set = table->set;
 
-	/* What the set has for another profiler alone is not in the table, and is no error. */
+	/* Metrics that the set has only for another profiler are left out without an error. */
 	if (set && opk_set_has_profiler(set) && opk_set_profiler(set) != input->meta->profiler)
 		opk_log(ctx,
 		        "%s: of profiler %s, and set %s is for %s: evaluated is what it has for %s",
@@ -27,7 +27,7 @@ static void note_state(const struct opk_table *table, struct opk_ctx *ctx,
 		        opk_file_section_count(input->file));
 }
 
-/* `earlier`: samples that begin before sampling did. */
+/* `earlier`: how many samples begin before sampling began. */
 static void note_samples(const struct opk_table *table, struct opk_ctx *ctx,
                          const struct opk_table_file *input, uint64_t earlier)
 {
@@ -48,7 +48,7 @@ static void note_samples(const struct opk_table *table, struct opk_ctx *ctx,
 
 /* ---- key groups */
 
-/* One group of everything is not what was asked for. */
+/* Notes that grouping had no effect. */
 static void note_undivided(struct opk_ctx *ctx, const struct opk_table_file *input, const char *key)
 {
 	const struct opk_range *range;
@@ -63,7 +63,7 @@ static void note_undivided(struct opk_ctx *ctx, const struct opk_table_file *inp
 		        key, input->meta->profiler == OPK_PROFILER_PM ? "samples" : "ranges");
 }
 
-/* Only the total and the mean of a sum are those of its ranges. */
+/* A row that is a sum keeps only the total and mean of its ranges. */
 static void note_summed(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
@@ -77,7 +77,7 @@ static void note_summed(struct opk_ctx *ctx, const struct opk_table_file *input)
 		        input->path, count, groups);
 }
 
-/* Where launches of different kernels have one pass each, each pass has its own mix of them. */
+/* If launches of different kernels have one pass each, each pass has another mix of kernels. */
 static void note_mixed(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	size_t groups = opk_aggregate_count(input->aggregate), count = 0;
@@ -97,7 +97,7 @@ static void note_mixed(struct opk_ctx *ctx, const struct opk_table_file *input)
 		        input->path, count, groups);
 }
 
-/* How many columns have such means in some group; the first of them. */
+/* Counts the columns for which `is` holds in some group, and finds the first one. */
 static size_t count_weighted(const struct opk_table_file *input,
                              bool (*is)(const struct opk_statistics *of),
                              const struct opk_statistics **first, size_t *column)
@@ -126,7 +126,7 @@ static bool has_kind(const struct opk_table *table, enum opk_table_kind kind)
 	return false;
 }
 
-/* Where the column that says it was not chosen. */
+/* Explains means of ratios if the column that says so was not chosen. */
 static void note_ratios(const struct opk_table *table, struct opk_ctx *ctx,
                         const struct opk_table_file *input)
 {
@@ -146,7 +146,7 @@ static void note_ratios(const struct opk_table *table, struct opk_ctx *ctx,
 		        input->meta->profiler == OPK_PROFILER_PM ? "samples" : "ranges");
 }
 
-/* Several GPUs in one group, and which means of theirs are not exact. */
+/* Notes that a group has several GPUs, and which of its means are not exact. */
 static void note_gpus(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	const struct opk_statistics *first;
@@ -189,7 +189,7 @@ void opk_table_note_files(const struct opk_table *table, struct opk_ctx *ctx)
 
 /* ---- rows */
 
-/* Names metrics to distrust; a long table has a column for it. */
+/* Names inflated metrics; a long table has a column for them. */
 static void note_inflated(struct opk_ctx *ctx, const struct opk_table_file *input)
 {
 	size_t total = opk_evaluation_column_count(input->evaluation), count = 0, named = 0;
@@ -210,7 +210,7 @@ static void note_inflated(struct opk_ctx *ctx, const struct opk_table_file *inpu
 		        named > 2 ? ", " : "", names[2], count > 3 ? "..." : "");
 }
 
-/* Kernels of which samples say too little. */
+/* Notes kernels with too little data in samples. */
 static void note_unknown(const struct opk_table *table)
 {
 	if (table->unknown_count)
@@ -241,7 +241,7 @@ static void note_clocks(struct opk_ctx *ctx, const struct opk_table_file *input)
 
 	if (!input->file)
 		return;
-	/* A note that can't be made is no error of the table. */
+	/* Failing to make a note is not an error. */
 	if (opk_file_ranges(&ranges, &count, ctx, input->file)) {
 		opk_clear_errors(ctx);
 		return;

@@ -6,9 +6,9 @@
 #include "base/listing.h"
 #include "table/table_inside.h"
 
-/* ---- what a range, sample or key group is in all its rows */
+/* ---- cells that all rows of a range, sample or key group share */
 
-/* Nothing but what was not collected is NaN and not known. */
+/* A NaN is unknown only if the metric was not collected. */
 static void fill_number(struct opk_table *table, size_t at, size_t value)
 {
 	double number = opk_table_compute(table)[value];
@@ -61,7 +61,7 @@ static void fill(struct opk_table *table)
 		fill_cell(table, input, at);
 }
 
-/* ---- what a row is of one value */
+/* ---- cells of a row for one value */
 
 static double statistic(enum opk_table_kind kind, const struct opk_statistics *of)
 {
@@ -134,7 +134,7 @@ static void fill_value_cell(struct opk_table *table, const struct opk_table_file
 
 /* ---- rows */
 
-/* False: all rows of the range, sample or key group at hand were read. */
+/* False: all rows of the current source were read. */
 static bool fill_next(struct opk_table *table)
 {
 	size_t file = table->source.place.file, count = 1;

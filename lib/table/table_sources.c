@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the rows of a table are read of: ranges, samples and key groups. */
+/* The sources of a table's rows: ranges, samples and key groups. */
 #include "eval/eval.h"
 #include "images/door.h"
 #include "table/table_inside.h"
 
 /* ---- its values */
 
-/* The chosen ones of the input's values in their order, or else all. */
+/* Picks the chosen values of the input in their order, or else all. */
 static void pick(struct opk_table *table, const struct opk_table_file *input)
 {
 	size_t all = opk_evaluation_column_count(input->evaluation), count = 0;
@@ -59,7 +59,7 @@ const uint64_t *opk_table_count_launches(struct opk_table *table)
 		                     : ran  ? ran->launches
 		                            : source->row.measured[i];
 	opk_evaluation_least(table->counts, evaluation, table->measured);
-	/* What is computed of no metric is of all of them. */
+	/* A value that needs no metric is from all ranges. */
 	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
 		if (table->counts[i] == UINT64_MAX)
 			table->counts[i] = joined ? joined->ranges : 1;
@@ -67,7 +67,7 @@ const uint64_t *opk_table_count_launches(struct opk_table *table)
 	return table->counts;
 }
 
-/* ---- the one at hand */
+/* ---- the current source */
 
 void opk_table_see(struct opk_table *table)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Watches for values of a table that are nan in all rows. */
+/* Watches for values of a table that are NaN in all rows. */
 #include <math.h>
 
 #include "base/extreme.h"
@@ -9,14 +9,14 @@
 
 struct opk_table_watched {
 	const char *name;
-	bool has_rows; /* some row was read that could have it */
-	bool in_doubt; /* of some input no note has said yet why it is nan */
-	bool too_few;  /* some row could not: samples say too little of what ran */
-	bool computed; /* in some row it is not nan */
-	bool measured; /* in some row there is all that it is computed of */
+	bool has_rows; /* some row that could have it was read */
+	bool in_doubt; /* for some input no note has said why it is NaN */
+	bool too_few;  /* some row can't have it: too little data in samples */
+	bool computed; /* in some row it is not NaN */
+	bool measured; /* some row has all that it is computed from */
 };
 
-/* ---- values of several inputs go together by name */
+/* ---- values of several inputs are matched by name */
 
 static bool add(struct opk_table_watch *watch, const char *name, size_t *number)
 {
@@ -87,7 +87,7 @@ void opk_table_watch_clear(struct opk_table *table)
 
 /* ---- rows */
 
-/* Finds whether values that are nan have in this row all that they are computed of. */
+/* Finds whether this row has all metrics that its NaN values are computed from. */
 static void see_measured(struct opk_table *table, const struct opk_table_file *input,
                          const size_t *columns, size_t count)
 {
@@ -122,12 +122,12 @@ void opk_table_watch_row(struct opk_table *table)
 		value->too_few |= too_few;
 		in_doubt |= !value->computed && !value->measured;
 	}
-	/* Only notes tell these apart. */
+	/* Only notes need this distinction. */
 	if (in_doubt && table->ctx->log)
 		see_measured(table, input, columns, count);
 }
 
-/* ---- what is said of them */
+/* ---- notes */
 
 enum cause { NOT_COLLECTED, NO_VALUE, TOO_FEW, NO_ROWS, EXPLAINED };
 
@@ -140,7 +140,7 @@ static enum cause find_cause(const struct opk_table_watched *value)
 	return value->too_few ? TOO_FEW : NO_ROWS;
 }
 
-/* `extremes`: any of them is a minimum or maximum, which only what kept its instances has. */
+/* *extremes: some are minima or maxima, which need data of each instance. */
 static size_t count_nan(const struct opk_table_watch *watch, enum cause cause, const char **first,
                         bool *extremes)
 {
@@ -174,7 +174,7 @@ static void note(const struct opk_table *table, enum cause cause, const char *wh
 		                : "");
 }
 
-/* Whether ranges of one pass each are rows by themselves. */
+/* Whether ranges of one pass each have rows of their own. */
 static bool has_passes_apart(const struct opk_table *table)
 {
 	for (size_t i = 0; i < table->input_count; i++)
@@ -191,7 +191,7 @@ void opk_table_note_nan(const struct opk_table *table)
 	                             : "what is needed was not collected");
 	note(table, NO_VALUE,
 	     "all that is needed is there, and the formula has no value, as 0 / 0 has none");
-	/* There is a note on kernels already. */
+	/* note_unknown() already noted this for kernels. */
 	if (!table->unknown_count)
 		note(table, TOO_FEW,
 		     "it ran for less than a sample, or too few samples tell it apart");
