@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* RFC 4180: a header line, commas, quotes where needed, CRLF left to those who want it. */
+/* RFC 4180 with a header line, commas, and quotes where needed, but LF instead of CRLF. */
 #include <string.h>
 
 #include "output/output.h"
@@ -28,7 +28,7 @@ static void put_text(struct opk_buf *buf, struct opk_buf *text)
 		put_field(buf, (const char *)text->data);
 }
 
-/* What a spreadsheet takes for a formula. */
+/* Whether a spreadsheet would take the text for a formula. */
 static bool is_formula(const struct opk_buf *text)
 {
 	return text->size && memchr("=+-@\t\r", text->data[0], 6);
@@ -58,7 +58,7 @@ static void put_cell(struct opk_out *out, enum opk_cell_type type, const union o
 		put_string(out, type, cell);
 		return;
 	}
-	/* Numbers need no quotes: straight into the output. */
+	/* Numbers need no quotes, and go straight to the output. */
 	if (type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE || type == OPK_CELL_BOOL) {
 		opk_cell_text(buf, type, cell);
 		return;
@@ -87,7 +87,7 @@ static void record(struct opk_out *out, const struct opk_column *columns,
 		put_pair(out, "", &columns[i], &cells[i]);
 }
 
-/* Readers skip empty lines, and so a row of one empty cell would be lost to them. */
+/* Readers skip empty lines, so a row of one empty cell is written as "". */
 static void end_line(struct opk_out *out, size_t begin)
 {
 	if (out->buf.size == begin && out->column_count)
@@ -109,7 +109,7 @@ static void begin_table(struct opk_out *out)
 	end_line(out, begin);
 }
 
-/* A table that belongs to a record becomes more of its fields: sections[0].type,META. */
+/* A table of a record becomes further fields of the record: sections[0].type,META. */
 static void row_of_record(struct opk_out *out, const union opk_cell *cells)
 {
 	opk_autofree char *prefix = opk_printf("%s[%zu].", out->table, out->row_count);

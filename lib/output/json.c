@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* JSON: an array of objects, or a record as one object; NDJSON: an object a line. */
+/* JSON: an array of objects, or a record as one object; NDJSON: one object per line. */
 #include "output/output.h"
 
 static void put_cell(struct opk_json_writer *json, const struct opk_column *column,
@@ -54,7 +54,7 @@ static void record(struct opk_out *out, const struct opk_column *columns,
 	put_cells(out, columns, cells, count);
 }
 
-/* NDJSON; but a record is no stream of rows, and is as in JSON. */
+/* Whether this is NDJSON; records are not rows, and are written as in JSON. */
 static bool has_lines(const struct opk_out *out)
 {
 	return out->lines && !out->has_record;
@@ -76,12 +76,12 @@ static void row(struct opk_out *out, const union opk_cell *cells)
 	opk_json_begin_object(&out->json);
 	put_cells(out, out->columns, cells, out->column_count);
 	opk_json_end_object(&out->json);
-	/* A new line for each row of a plain table keeps diffs and eyes happy. */
+	/* Each row of a plain table has its own line, for diffs and readers. */
 	if (!out->has_record)
 		opk_buf_add(&out->buf, "\n", 1);
 }
 
-/* Ends rows until so many are open. */
+/* Ends rows until `open` are open. */
 static void close_rows(struct opk_out *out, size_t open)
 {
 	for (; out->open > open; out->open--) {

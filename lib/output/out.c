@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The writer of rows: which format, which table, and when the sink gets its bytes. */
+/* The writer of rows: chooses format and tables, and sends bytes to the sink. */
 #include "output/output.h"
 
 #include "base/option_struct.h"
@@ -52,7 +52,7 @@ static void clear_headings(struct opk_out_headings *headings)
 	*headings = (struct opk_out_headings){ 0 };
 }
 
-/* What waited for the table's end. */
+/* Frees what waited for the table's end. */
 static void clear_table(struct opk_out *out)
 {
 	for (size_t i = 0; i < out->cells.count; i++)
@@ -85,7 +85,7 @@ static int flush(struct opk_out *out, size_t least)
 	}
 	if (out->buf.size < least || !out->buf.size)
 		return OPK_OK;
-	/* A sink of the library's own leaves its cause. */
+	/* If the sink is the library's own, its cause stays in the chain. */
 	opk_clear_errors(out->ctx);
 	if (out->sink(out->sink_data, out->buf.data, out->buf.size))
 		out->code = opk_add(out->ctx, OPK_EFAILED, "can't write the output");

@@ -11,7 +11,7 @@ static bool is_one_of(const char *text, size_t length, const char *name, const c
 	       || (strlen(plural) == length && !memcmp(text, plural, length));
 }
 
-/* The largest of the steps that is not above the number; the first one in any case. */
+/* The largest step that is not above the number, or else the first step. */
 static size_t step_below(const double *steps, size_t count, double number)
 {
 	size_t at = 0;
@@ -31,7 +31,7 @@ static void scale_time(struct opk_scale *scale, double second, double most)
 	snprintf(scale->unit, sizeof scale->unit, "%s", names[at]);
 }
 
-/* Counts are whole as long as they have five digits. */
+/* Counts of up to five digits stay whole. */
 static void scale_count(struct opk_scale *scale, const char *unit, size_t length, bool small,
                         double most)
 {
@@ -70,7 +70,7 @@ void opk_scale_find(struct opk_scale *scale, const char *unit, double most)
 		            most);
 }
 
-/* A whole number has all its digits, for none may be cut. */
+/* A whole number keeps all its digits. */
 void opk_put_readable(struct opk_buf *out, double number)
 {
 	if (isnan(number))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables for people: cells wait until the table ends, when widths and units are known. */
+/* Tables for people: cells wait until the table ends, since widths and units depend on all rows. */
 #include <string.h>
 
 #include "base/terminal.h"
 #include "output/output.h"
 
-/* Harmless for a terminal; a line break would forge a row. */
+/* The text of a cell, safe for terminals, without line breaks, which could forge a row. */
 static char *text_of(enum opk_cell_type type, const union opk_cell *cell)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -34,7 +34,7 @@ bool opk_cell_is_number(enum opk_cell_type type)
 
 /* ---- records */
 
-/* The value beside its name, on as many lines as it takes; of a long list the first ones. */
+/* Writes a value after its name, wrapped; of a long list only the first lines. */
 static void put_field(struct opk_out *out, const struct opk_column *column, const char *text,
                       size_t indent)
 {
@@ -151,7 +151,7 @@ static void write_number(struct opk_out *out, struct opk_out_cell *cell, double 
 {
 	opk_autobuf struct opk_buf text = { 0 };
 
-	/* A row that has no such cell. */
+	/* A text means that the row has no such cell. */
 	if (cell->text)
 		return;
 	opk_put_readable(&text, cell->number / divisor);
@@ -174,8 +174,8 @@ static bool is_shared(const struct opk_out *out, size_t column)
 }
 
 /*
- * Writes the doubles of one column, and of the next ones that share its unit, in one scale. The
- * first column with a number above 0 decides it. Returns the column after them.
+ * Writes the doubles of a column, and of the next columns that share its unit, in one scale. The
+ * first column with a number above 0 decides the scale. Returns the column after them.
  */
 static size_t write_columns(struct opk_out *out, size_t first)
 {
@@ -196,7 +196,7 @@ static size_t write_columns(struct opk_out *out, size_t first)
 	return end;
 }
 
-/* And so are those of one row. */
+/* Writes the doubles of a row in one scale. */
 static void write_row(struct opk_out *out, struct opk_out_cell *cells)
 {
 	struct opk_out_cell *unit_cell = &cells[out->unit_column];

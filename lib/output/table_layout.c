@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the columns of a table go: side by side, narrowed, or in blocks. */
+/* Lays out the columns of a table: side by side, narrowed, or in blocks. */
 #include <string.h>
 
 #include "base/utf8.h"
 #include "output/output.h"
 
 enum {
-	NAME_WIDTH = 14, /* names of columns are broken into lines of about this width */
+	NAME_WIDTH = 14, /* names of columns wrap at about this width */
 	NAME_LINES = 5,
-	TEXT_WIDTH = 16,  /* texts that take several lines are not narrower */
-	FIRST_WIDTH = 24, /* nor is the first column, which says what a row is */
+	TEXT_WIDTH = 16,  /* the least width of texts that wrap */
+	FIRST_WIDTH = 24, /* the same for the first column, which identifies the row */
 	ROW_LINES = 3,
 };
 
@@ -24,7 +24,7 @@ size_t opk_text_width(const char *text, size_t size)
 	return width;
 }
 
-/* The bytes of so many characters, or all. */
+/* The bytes of the first `width` characters, or of all. */
 static size_t bytes_of(const char *text, size_t width)
 {
 	size_t i = 0;
@@ -35,7 +35,7 @@ static size_t bytes_of(const char *text, size_t width)
 	return i;
 }
 
-/* A blank before the edge is best, then a sign in a name; a whole word else. */
+/* Breaks at a blank before the edge, else at a sign in a name, else inside a word. */
 size_t opk_line_length(const char *text, size_t width, size_t *skipped)
 {
 	size_t most = bytes_of(text, width ? width : 1), least = most / 3;
@@ -90,7 +90,7 @@ static void measure(struct opk_table_layout *layout)
 	}
 }
 
-/* A name on as many lines as there may be, if its column is narrower. */
+/* The width of a name, wrapped to the allowed lines if its column is narrower. */
 static size_t name_width(const struct opk_table_layout *layout, size_t column)
 {
 	const char *name = layout->out->columns[column].name;
@@ -150,7 +150,7 @@ static bool repeats_another(const struct opk_table_layout *layout, size_t column
 	return false;
 }
 
-/* Values stay, and so does the first column. What is the same in all rows is said once. */
+/* Hides columns that are the same in all rows, except values and the first column. */
 static void hide(struct opk_table_layout *layout)
 {
 	const struct opk_out *out = layout->out;
@@ -174,7 +174,7 @@ static void hide(struct opk_table_layout *layout)
 
 /* ---- narrower, without some, or in blocks */
 
-/* The widest text that may be narrower; the first column only where no other can be. */
+/* The widest text that can shrink; the first column only if no other can. */
 static size_t *find_widest(struct opk_table_layout *layout)
 {
 	size_t *widest = NULL;
@@ -192,7 +192,7 @@ static size_t *find_widest(struct opk_table_layout *layout)
 	return widest;
 }
 
-/* Texts get less room. */
+/* Makes texts narrower. */
 static void shrink(struct opk_table_layout *layout)
 {
 	size_t all = total(layout), *widest = NULL;
@@ -219,7 +219,7 @@ static void leave_out(struct opk_table_layout *layout)
 	}
 }
 
-/* Moves a column to a place before its own. */
+/* Moves a column to an earlier place. */
 static void move_column(struct opk_table_layout *layout, size_t from, size_t to)
 {
 	size_t column = layout->shown[from];
@@ -234,7 +234,7 @@ static bool is_text(const struct opk_table_layout *layout, size_t at)
 }
 
 /*
- * In a long table a row is told by its first text, by the metric before the unit, and by that: they
+ * In a long table the first text, the metric before the unit, and the unit identify a row: they
  * come first, in three fifths of the width.
  */
 static bool find_long_key(struct opk_table_layout *layout)
@@ -262,7 +262,7 @@ static bool find_long_key(struct opk_table_layout *layout)
 	return true;
 }
 
-/* The columns up to the first text say what a row is. */
+/* The columns up to the first text identify a row. */
 static void find_key(struct opk_table_layout *layout)
 {
 	size_t width = 0, half = layout->out->width / 2;
@@ -294,7 +294,7 @@ static size_t key_width(const struct opk_table_layout *layout)
 	return width;
 }
 
-/* No other text is wider than what the key leaves. */
+/* Limits other texts to the width that the key leaves. */
 static void fit_to_block(struct opk_table_layout *layout)
 {
 	size_t left = layout->out->width - key_width(layout);
@@ -343,7 +343,7 @@ static size_t lines_of_row(const struct opk_table_layout *layout, size_t row)
 		size_t column = layout->shown[i];
 		size_t lines = opk_line_count(cell(layout, row, column), layout->widths[column]);
 
-		/* The others will be left out. */
+		/* Further lines will be left out. */
 		if (layout->out->columns[column].type == OPK_CELL_LIST && lines > OPK_LIST_LINES)
 			lines = OPK_LIST_LINES;
 		most = lines > most ? lines : most;
@@ -352,8 +352,8 @@ static size_t lines_of_row(const struct opk_table_layout *layout, size_t row)
 }
 
 /*
- * Whether a screen has room for it, or rows take few lines each and need no scrolling sideways. In
- * blocks they are there several times.
+ * Whether the table fits a screen, or each row takes few lines without scrolling sideways. With
+ * blocks each row appears several times.
  */
 static bool is_low(const struct opk_table_layout *layout)
 {
@@ -383,7 +383,7 @@ static void abridge(char *text, size_t width)
 	memcpy(text + at, dots, strlen(dots) + 1);
 }
 
-/* The first names of a long list of metrics show what it is. */
+/* Shortens long lists of metrics to their first names. */
 static void abridge_lists(const struct opk_table_layout *layout)
 {
 	const struct opk_out *out = layout->out;
@@ -393,7 +393,7 @@ static void abridge_lists(const struct opk_table_layout *layout)
 			abridge(out->cells.items[i].text, layout->widths[i % out->column_count]);
 }
 
-/* Who scrolls sideways sees more than the names at first. */
+/* Limits names to half the width, so that a sideways scroller sees values at once. */
 static void keep_in_view(struct opk_table_layout *layout)
 {
 	size_t most = layout->out->width / 2 + 1;
@@ -415,7 +415,7 @@ static bool fits(struct opk_table_layout *layout)
 	return total(layout) <= layout->out->width;
 }
 
-/* Texts on several lines; else without some columns; else blocks of columns. */
+/* Wraps texts; else leaves out columns; else makes blocks of columns. */
 static void fold(struct opk_table_layout *layout)
 {
 	if (fits(layout))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A table's lines: titles, names of columns, units, rows. */
+/* Writes a table's lines: titles, names of columns, units, rows. */
 #include <string.h>
 
 #include "output/output.h"
 
-/* Width of prose, where the terminal does not say. */
+/* The width of prose if the terminal's is not known. */
 enum { PROSE = 100 };
 
 void opk_table_pad(struct opk_buf *line, size_t count)
@@ -25,7 +25,7 @@ void opk_table_line(struct opk_out *out, struct opk_buf *line, bool bold)
 	out->buf.failed |= line->failed;
 }
 
-/* Columns that are side by side, and what is left to write of the cell of each. */
+/* Columns side by side, and the rest of each cell's text. */
 struct block {
 	const struct opk_table_layout *layout;
 	size_t *columns;
@@ -54,7 +54,7 @@ static void put_cell(struct opk_buf *line, const struct block *block, size_t i, 
 	opk_table_pad(line, OPK_TABLE_GAP);
 }
 
-/* The next line of all cells; those `from` columns on only: others have nothing more. */
+/* Writes the next line of all cells. `skip_lines`: lines to leave empty first, per column. */
 static bool put_cells(struct opk_out *out, struct block *block, bool bold, const size_t *skip_lines)
 {
 	opk_autobuf struct opk_buf line = { 0 };
@@ -81,7 +81,7 @@ static void put_row(struct opk_out *out, struct block *block, const struct opk_o
 		;
 }
 
-/* Names stand on the line above the rows: a short one begins further down. */
+/* Names end on the line above the rows: those with fewer lines begin further down. */
 static bool put_names(struct opk_out *out, struct block *block)
 {
 	opk_autofree size_t *skip = opk_alloc_array(block->count + 1, sizeof *skip);
@@ -123,7 +123,7 @@ static bool is_under(const struct opk_out_heading *span, size_t column)
 	return column >= span->first && column < span->first + span->count;
 }
 
-/* Where in the line the columns of a span begin and end; false where the block has none. */
+/* Finds where the columns of a span begin and end in the line; false if the block has none. */
 static bool find_extent(size_t *begin, size_t *end, const struct block *block,
                         const struct opk_out_heading *span)
 {
@@ -141,7 +141,7 @@ static bool find_extent(size_t *begin, size_t *end, const struct block *block,
 	return any;
 }
 
-/* A line of titles, each drawn out over its columns, or cut to them. */
+/* Writes a line of titles, each extended over its columns or cut to their width. */
 static void put_spans(struct opk_out *out, const struct block *block)
 {
 	opk_autobuf struct opk_buf line = { 0 };
@@ -166,7 +166,7 @@ static void put_spans(struct opk_out *out, const struct block *block)
 		opk_table_line(out, &line, out->bold);
 }
 
-/* The last of a span's columns makes room for a long title, where there is room. */
+/* Widens the last column of a span for a long title, unless the table is narrow. */
 static void make_room(const struct opk_out *out, const struct block *block)
 {
 	for (size_t i = 0; i < out->spans.count && !block->layout->narrow; i++) {
@@ -181,7 +181,7 @@ static void make_room(const struct opk_out *out, const struct block *block)
 
 /* ---- titles between rows */
 
-/* As many words to a line as there is room for. */
+/* Writes prose, wrapped to the width. */
 static void put_prose(struct opk_out *out, const char *text, size_t indent, bool bold)
 {
 	size_t width = out->width > 4 * OPK_TABLE_GAP ? out->width : PROSE;

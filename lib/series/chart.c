@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples and what ran as numbers to draw: a place for each GPU, with lines and lanes. */
+/* Makes a chart from samples and what ran: a place for each GPU, with lines and lanes. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,13 +14,13 @@ enum { MOST_BARS = 1500 };
 struct chart {
 	struct opk_chart public;
 	struct opk_ctx *ctx;
-	struct opk_evaluation *evaluation; /* NULL: there are no samples */
+	struct opk_evaluation *evaluation; /* NULL: no samples */
 	struct opk_series series;
 	struct opk_lanes lanes;
 	struct opk_series_places series_places;
 	struct opk_kernel_names *kernels;
 	struct opk_chart_place *places;
-	struct opk_chart_lane *lane_list; /* all of them, to be copied to places */
+	struct opk_chart_lane *lane_list; /* all lanes, to be copied to places */
 };
 
 static void clear_place(struct opk_chart_place *place)
@@ -113,7 +113,7 @@ static int fail_empty(const struct chart *chart)
 	                        : "no timeline: neither samples nor what ran was recorded");
 }
 
-/* The time of all samples; without any, that of all that ran. */
+/* Finds the time of all samples; without samples, of all that ran. */
 static int find_times(struct chart *chart)
 {
 	for (size_t i = 0; i < chart->series.count; i++) {
@@ -191,7 +191,7 @@ static char *title_of(const struct opk_series_place *place)
 	return opk_buf_take_text(&text);
 }
 
-/* Least and most are one block. */
+/* `least` and `most` share one allocation. */
 static int make_line(struct opk_chart_line *line, const struct chart *chart,
                      const struct opk_track *track, size_t metric)
 {

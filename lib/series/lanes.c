@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records of what ran to lanes, in which nothing overlaps. */
+/* Divides records of what ran among lanes, in which nothing overlaps. */
 #include "series/series.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static int by_text(const char *a, const char *b)
 	if ((a) != (b))                                                                            \
 	return (a) < (b) ? -1 : 1
 
-/* 0: they are of the same stream or thread. */
+/* 0: the same stream or thread. */
 static int by_lane(const struct opk_activity *x, const struct opk_activity *y)
 {
 	bool x_range = x->kind == OPK_ACTIVITY_RANGE, y_range = y->kind == OPK_ACTIVITY_RANGE;
@@ -56,7 +56,7 @@ static int by_lane_and_time(const void *a, const void *b)
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-/* Records share their strings, so that most names are found by their addresses. */
+/* Records share strings, so most names are found by their addresses. */
 struct names {
 	struct opk_lanes *lanes;
 	struct opk_index numbers;
@@ -106,7 +106,7 @@ static bool number_of(uint32_t *out, struct names *names, const struct opk_activ
 
 /* The lanes of the stream or thread at hand. */
 struct rows {
-	size_t lanes[OPK_LANE_ROWS]; /* which they are */
+	size_t lanes[OPK_LANE_ROWS]; /* their numbers */
 	uint64_t ends[OPK_LANE_ROWS];
 	size_t count;
 };
@@ -124,7 +124,7 @@ static struct opk_lane *add_lane(struct opk_lanes *lanes, struct rows *rows,
 	return lane;
 }
 
-/* The first lane that is free again; the last one has what there is no other for. */
+/* Chooses the first free lane, or else the last lane. */
 static struct opk_lane *choose_lane(struct opk_lanes *lanes, struct rows *rows,
                                     const struct opk_activity *activity)
 {
@@ -204,13 +204,13 @@ static size_t join_close(struct opk_lane *lane, uint64_t distance)
 	return lane->items.count;
 }
 
-/* What is joined is shorter than a ten-thousandth of all, and than more only if it has to be. */
+/* Joins records within a ten-thousandth of the whole time, or more if that is not enough. */
 static void keep_room(struct opk_lanes *lanes, size_t room)
 {
 	uint64_t distance = (lanes->end - lanes->start) / 10000 + 1;
 	size_t count = lanes->records > SIZE_MAX ? SIZE_MAX : (size_t)lanes->records;
 
-	/* One item of each lane is left when all is joined. */
+	/* Each lane keeps at least one item. */
 	while (count > room && count > lanes->lanes.count) {
 		count = 0;
 		for (size_t i = 0; i < lanes->lanes.count; i++)

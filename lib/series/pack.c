@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tracks and lanes as bytes, which a page unpacks. */
+/* Packs tracks and lanes as bytes, which a page unpacks. */
 #include "series/series.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static uint16_t pack(const struct opk_packing *packing, double value)
 
 	if (isnan(value))
 		return OPK_PACKED_NAN;
-	/* One step may be less than there is between two numbers of that size. */
+	/* A step may be less than the distance of two doubles of that size: limits the result. */
 	return steps > OPK_PACKED_HIGHEST ? OPK_PACKED_HIGHEST : steps > 0 ? (uint16_t)steps : 0;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* GPUs, or ranks on them, as those that samples and what ran are of. */
+/* Finds the GPUs, or ranks on them, of samples and of what ran. */
 #include "series/series.h"
 
 #include <string.h>
 
-/* What is unknown may be the same. */
+/* An unknown text may be the same. */
 static bool may_be_same(const char *a, const char *b)
 {
 	return !a || !b || !*a || !*b || !strcmp(a, b);
@@ -15,7 +15,7 @@ static bool is_of_rank(const struct opk_series_place *place, int32_t rank)
 	return place->rank < 0 || place->rank == rank;
 }
 
-/* With samples it is always another one. */
+/* Adds a place unless it is known; one with samples is always new. */
 static bool add(struct opk_series_places *places, const struct opk_series_place *wanted)
 {
 	struct opk_series_place *place;
@@ -62,7 +62,7 @@ int opk_series_places(struct opk_series_places *places, struct opk_ctx *ctx,
 	return good ? OPK_OK : opk_nomem(ctx, "a timeline");
 }
 
-/* Whether a process launched something at a place, or none of those that were recorded did. */
+/* Whether a process launched something at a place, or no launch at the place was recorded. */
 static bool uses(const struct opk_series_place *place, const struct opk_lanes *lanes,
                  uint32_t process)
 {

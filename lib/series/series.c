@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Evaluations to tracks, one a GPU and rank, within bounded memory. */
+/* Turns evaluations into tracks, one per GPU and rank, in bounded memory. */
 #include "series/series.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static bool is_of(const struct opk_track *track, const struct opk_range *range)
 	       && same_text(track->range.host, range->host);
 }
 
-/* Samples mostly follow others of their GPU. */
+/* Finds a row's track, which mostly is that of the row before. */
 static struct opk_track *find_track(struct opk_series *series, const struct opk_range *range)
 {
 	if (series->at < series->count && series->tracks[series->at].part == series->parts
@@ -78,7 +78,7 @@ static size_t size_of(const struct opk_series *series)
 	return size;
 }
 
-/* A fold of single samples to pairs makes none fewer: the next one does. */
+/* The fold of single samples to pairs saves no memory; later folds do. */
 int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
 {
 	size_t room = series->room ? series->room : OPK_SERIES_ROOM;
@@ -90,14 +90,14 @@ int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-/* The columns of an evaluation that are kept. */
+/* The kept columns of an evaluation. */
 struct choice {
 	struct opk_evaluation *evaluation;
 	const size_t *columns; /* NULL: all */
 	size_t count;
 };
 
-/* What was divided by 0 is nowhere on an axis. */
+/* Keeps infinities as NaN, since an axis can't show them. */
 static void choose(struct opk_series *series, const struct choice *choice)
 {
 	for (size_t i = 0; i < choice->count; i++) {

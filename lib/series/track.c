@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A track: samples as buckets, which become fewer and longer. */
+/* A track: samples as buckets, which folding makes fewer and longer. */
 #include "series/series.h"
 
 #include <math.h>
 #include <string.h>
 
-/* NaN where there is neither. */
+/* NaN if both are NaN. */
 static double least_of(double a, double b)
 {
 	return isnan(a) || b < a ? b : a;
@@ -46,7 +46,7 @@ static int grow(struct opk_track *track, struct opk_ctx *ctx)
 	double *most = track->most ? opk_realloc_array(track->most, values, sizeof *most) : NULL;
 	bool failed = !starts || !ends || !least || (track->most && !most);
 
-	/* What did grow has moved. */
+	/* Arrays that did grow have moved. */
 	track->starts = starts ? starts : track->starts;
 	track->ends = ends ? ends : track->ends;
 	track->least = least ? least : track->least;
@@ -66,7 +66,7 @@ static void take_extremes(struct opk_track *track, const double *values)
 	}
 }
 
-/* Whether it is later than `end` by more than a sample takes. */
+/* Whether `start` is later than `end` by more than a sample's mean length. */
 static bool is_apart(const struct opk_track *track, uint64_t end, uint64_t start)
 {
 	return start > end && start - end > track->time_ns / track->samples;
@@ -96,7 +96,7 @@ static void add_to_last(struct opk_track *track, uint64_t end, const double *val
 	track->in_last++;
 }
 
-/* An interval may change, so only the last samples say how long one is. */
+/* The interval may change, so a sample is compared only with the two before. */
 static bool spans_pause(struct opk_track *track, uint64_t length)
 {
 	uint64_t longer = track->lengths[0] > track->lengths[1] ? track->lengths[0]
@@ -164,7 +164,7 @@ static void join_bucket(struct opk_track *track, size_t to, size_t from)
 	}
 }
 
-/* Joins buckets in pairs, but none over a gap or back in time, unless even that is wanted. */
+/* Joins buckets in pairs; not across gaps or back in time unless `over_gaps`. */
 static void join_pairs(struct opk_track *track, bool over_gaps)
 {
 	size_t kept = 0;
@@ -196,7 +196,7 @@ int opk_track_fold(struct opk_track *track, struct opk_ctx *ctx)
 		       track->count * track->metrics * sizeof *track->most);
 	}
 	join_pairs(track, false);
-	/* Gaps would leave as many samples where all are apart. */
+	/* If gaps left more than nine tenths of the buckets, joins across gaps, too. */
 	if (before > 1 && track->count * 10 > before * 9)
 		join_pairs(track, true);
 	return OPK_OK;
@@ -209,7 +209,7 @@ size_t opk_track_size(const struct opk_track *track)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-/* Where the buckets begin that end after this time. */
+/* The first bucket that ends after this time. */
 static size_t first_after(const struct opk_track *track, uint64_t time)
 {
 	size_t low = 0, high = track->count;
@@ -255,7 +255,7 @@ static int by_start(const void *a, const void *b, void *starts)
 	return of[x] != of[y] ? (of[x] > of[y]) - (of[x] < of[y]) : (x > y) - (x < y);
 }
 
-/* array[i] = array[order[i]] for elements of so many bytes; `room` takes all. */
+/* array[i] = array[order[i]] for elements of `size` bytes; `room` has space for all. */
 static void permute(void *array, void *room, const size_t *order, size_t count, size_t size)
 {
 	if (!array)

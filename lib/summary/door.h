@@ -7,54 +7,54 @@
 #include "base/strlist.h"
 #include "images/door.h"
 
-/* What the groups of a summary are. */
+/* The kind of a summary's groups. */
 enum opk_summary_kind {
 	OPK_SUMMARY_KERNELS,
 	OPK_SUMMARY_RANGES, /* of the program */
 	OPK_SUMMARY_DEVICES /* of PM samples */
 };
 
-/* What time is known of groups. */
+/* Which time of groups is known. */
 enum opk_summary_time { OPK_SUMMARY_NO_TIME, OPK_SUMMARY_NS, OPK_SUMMARY_CYCLES };
 
 /* A kernel with all its launches, a user range or a device. */
 struct opk_summary_group {
 	const struct opk_aggregated *of; /* range.count: its launches, ranges or samples */
-	size_t number;                   /* of it in the order in which they were recorded */
-	const char *name;                /* as people call it */
+	size_t number;                   /* its place in the recorded order */
+	const char *name;                /* the short name */
 	double time;  /* of all launches, in the unit of `time` of the summary; NaN: unknown */
 	double share; /* of the time of all groups, in percent */
 };
 
-/* What the recording shows, in its order. */
+/* A column of the recording, in its order. */
 struct opk_summary_column {
 	const char *name;                       /* a metric, a label or a derived metric */
-	const char *metric;                     /* its full name; NULL: it is derived */
-	const char *unit;                       /* "" where it is not known */
-	const char *description;                /* "" where it is not known */
-	const struct opk_meta_heading *heading; /* over it; NULL: none */
-	/* Its place among `columns` of struct opk_aggregated; and that of its share of the peak. */
-	size_t at, peak; /* SIZE_MAX: there is none */
+	const char *metric;                     /* its full name; NULL: derived */
+	const char *unit;                       /* "": not known */
+	const char *description;                /* "": not known */
+	const struct opk_meta_heading *heading; /* or NULL */
+	/* Places in `columns` of struct opk_aggregated: its own, and its share of the peak. */
+	size_t at, peak; /* SIZE_MAX: none */
 	bool inflated;   /* counts idle time around short kernels, because of how it was recorded */
 	bool unknown;    /* no group has a value */
-	bool sparse_peak; /* the peak is that of sparse operands, higher than that of dense ones */
+	bool sparse_peak; /* the peak is for sparse operands, above the peak for dense ones */
 };
 
-/* A kernel on the timeline: launches that were recorded beside samples, or alone. */
+/* A kernel on the timeline: its launches were recorded with samples or without. */
 struct opk_summary_kernel {
 	const char *name;
 	const struct opk_range *range; /* what its launches have in common */
-	const struct opk_ran *ran;     /* how often, and how long */
+	const struct opk_ran *ran;     /* how often and how long it ran */
 	double share;                  /* of the time of all kernels, in percent */
-	const double *peaks; /* its shares of peaks in percent, see opk_summary_peak(); or NaN */
-	double key;          /* it is ordered by this one, the greatest first */
+	const double *peaks; /* its shares of peaks in percent or NaN, see opk_summary_peak() */
+	double key;          /* the sort key, the greatest first */
 };
 
 /* The recording in a few lines. */
 struct opk_summary_words {
 	const char *run;      /* what was recorded */
 	const char *machine;  /* where, when */
-	const char *clocks;   /* "" where they are not known */
+	const char *clocks;   /* "": not known */
 	const char *complete; /* "yes", or what is missing */
 };
 
@@ -65,8 +65,8 @@ struct opk_summary_values {
 	void *data;
 };
 /*
- * Other rooms read it. Kernels, ranges or devices in the order of `sort`, columns in that of the
- * recording, kernels on the timeline by time, and remarks, a sentence each.
+ * A summary, for other rooms to read: kernels, ranges or devices in the order of `sort`; columns in
+ * the order of the recording; kernels on the timeline by time; remarks, a sentence each.
  */
 struct opk_summary {
 	enum opk_summary_kind kind;
@@ -75,15 +75,15 @@ struct opk_summary {
 	size_t group_count;
 	struct opk_summary_column *columns;
 	size_t column_count;
-	struct opk_summary_kernel *kernels; /* none where it was not recorded what ran */
+	struct opk_summary_kernel *kernels; /* none if what ran was not recorded */
 	size_t kernel_count, kernel_capacity;
 	struct opk_summary_words words;
 	struct opk_strlist remarks;
-	struct opk_kernel_names *kernel_names; /* those of the file are among them */
-	/* Its rows were all read; NULL: a set, or only what ran was recorded. */
+	struct opk_kernel_names *kernel_names; /* with the kernels of the file */
+	/* All its rows were read; NULL: a set, or a recording of only what ran. */
 	struct opk_evaluation *evaluation;
 
-	/* What the files of this room need besides. */
+	/* For the files of this room. */
 	struct opk_ctx *ctx;
 	struct opk_summary_options options;
 	struct opk_file *file;
@@ -91,34 +91,31 @@ struct opk_summary {
 	const struct opk_range *ranges;
 	size_t range_count;
 	struct opk_summary_values take;
-	/* Columns that the recording shows; then those that only their peaks and times need. */
+	/* Columns that the recording shows, then columns that only their peaks and times need. */
 	struct opk_strlist names;
-	struct opk_strlist peaks; /* for each shown one the name of its share of the peak; or "" */
-	struct opk_strlist descriptions; /* one a column */
-	struct opk_catalog *catalog; /* while columns are listed; NULL: not to be had, or freed */
-	const char *condition;       /* the option `kernel`; NULL */
+	struct opk_strlist peaks;        /* per shown column: its share of the peak, or "" */
+	struct opk_strlist descriptions; /* one per column */
+	struct opk_catalog *catalog; /* while columns are listed; NULL: not available, or freed */
+	const char *condition;       /* from the option `kernel`; or NULL */
 	struct opk_aggregate *aggregate;
-	struct opk_evaluation *timeline; /* what ran, where that was recorded */
+	struct opk_evaluation *timeline; /* what ran, if it was recorded */
 	const struct opk_activity *activities;
 	size_t activity_count;
-	/* Sums over GPUs: recorded, and with something running. */
+	/* Sums over GPUs: recorded time, and busy time. */
 	uint64_t span_ns, busy_ns;
-	size_t gpu_count; /* on which anything ran */
+	size_t gpu_count; /* GPUs on which anything ran */
 };
 /* As opk_summary_new(). NULL: no values are taken. */
 int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_summary_options *options,
                      const struct opk_summary_values *values);
-/* The metrics of `peaks` of kernels on the timeline, in their order. */
+/* The metrics in `peaks` of kernels on the timeline, in that order. */
 size_t opk_summary_peak_count(const struct opk_summary *summary);
 const char *opk_summary_peak(const struct opk_summary *summary, size_t i);
-/* Whether any kernel has a value of it: PM sampling may lack the peak. */
+/* Whether any kernel has a value of the peak: PM sampling may lack it. */
 bool opk_summary_has_peak(const struct opk_summary *summary, size_t i);
 
-/*
- * The place of a column of that name among `columns` of struct opk_aggregated; SIZE_MAX: there is
- * none.
- */
+/* The place of a column in `columns` of struct opk_aggregated, by name; SIZE_MAX: none. */
 size_t opk_summary_find(const struct opk_summary *summary, const char *column);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A recording for people: made step by step, and asked. */
+/* The summary of a recording: makes it step by step, and gives its parts. */
 #include <math.h>
 
 #include "base/option_struct.h"
@@ -24,7 +24,7 @@ static int find_names(struct opk_summary *s)
 	return opk_kernel_names_add(s->kernel_names, s->ctx, s->ranges, s->range_count);
 }
 
-/* Descriptions and peaks are there for chips that the library knows. */
+/* Opens the source of descriptions and peaks, for chips that the library knows. */
 static int open_catalog(struct opk_summary *s)
 {
 	TRY(opk_catalog_new(&s->catalog, s->ctx, s->meta->chip, s->meta->profiler));
@@ -67,7 +67,7 @@ int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_f
 	if (values)
 		s->take = *values;
 	code = make(s);
-	/* Texts of the caller's were for making it. */
+	/* The caller's texts were valid only while it was made. */
 	s->options = (struct opk_summary_options){ 0 };
 	if (code) {
 		opk_summary_free(s);

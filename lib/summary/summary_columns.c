@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A recording's columns: what they are called and what they mean, and their share of a peak. */
+/* A recording's columns: names, descriptions and shares of peaks. */
 #include <math.h>
 
 #include "base/index.h"
@@ -16,7 +16,7 @@ static const struct opk_meta_derived *find_derived(const struct opk_meta *meta, 
 	return NULL;
 }
 
-/* The full name of the metric that a column shows; NULL: it is derived. */
+/* The full name of the metric that a column shows; NULL: derived. */
 static const char *metric_of(const struct opk_meta *meta, const char *column)
 {
 	for (size_t i = 0; i < meta->label_count; i++)
@@ -36,7 +36,7 @@ static const char *description_of(const struct opk_summary *s, const char *colum
 	return metric ? metric->description : "";
 }
 
-/* Takes no memory of the catalog, of 4 MB, which goes before this summary does. */
+/* Copies the description: the catalog, 4 MB, is freed before the summary. */
 static bool add_description(struct opk_summary *s, const char *column, bool sparse)
 {
 	return opk_strlist_take(&s->descriptions,
@@ -86,8 +86,8 @@ static char *peak_of(const struct opk_summary *s, const char *name)
 static const char tensor[] = "__ops_path_tensor_", realtime[] = "_realtime";
 
 /*
- * Whether the share is one of the peak of sparse operands: so it is for types of operands that the
- * chip also counts sparse, where the name does not say which is meant.
+ * Whether the share is of the peak for sparse operands. This is so if the chip also counts sparse
+ * operands of the type, and the name does not say which it means.
  */
 static bool has_sparse_peak(const struct opk_summary *s, const char *name)
 {
@@ -152,7 +152,7 @@ int opk_summary_list_columns(struct opk_summary *s)
 		const char *metric = metric_of(s->meta, s->names.items[i]);
 
 		good = opk_strlist_take(&s->peaks, peak_of(s, metric));
-		/* A share that is there under a short name is evaluated once more. */
+		/* A share that already is a column under a label is evaluated once more. */
 		good = good && add_once(&s->names, s->peaks.items[i]);
 	}
 	if (good && !summary_is_sampled(s) && opk_catalog_find(s->catalog, opk_summary_time_metric))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of this folder share: a summary while it is made. */
+/* Shared by the files of this folder: a summary while it is made. */
 #ifndef OPK_SUMMARY_INSIDE_H
 #define OPK_SUMMARY_INSIDE_H
 
@@ -22,7 +22,7 @@ static inline bool summary_is_sampled(const struct opk_summary *s)
 {
 	return s->meta->profiler == OPK_PROFILER_PM;
 }
-/* Whether it only says what ran and when. */
+/* Whether the recording only has what ran and when. */
 static inline bool summary_is_trace(const struct opk_summary *s)
 {
 	return !strcmp(s->meta->mode, "trace");
@@ -32,15 +32,15 @@ static inline bool summary_is_set(const struct opk_summary *s)
 	return !strcmp(s->meta->kind, "set");
 }
 
-/* What the columns are, and what they are called; after the evaluation, where they are in it. */
+/* Lists the columns and their names; after the evaluation, finds their places in it. */
 int opk_summary_list_columns(struct opk_summary *s);
 int opk_summary_place_columns(struct opk_summary *s);
-/* The option `kernel` as a condition; evaluates, and orders the groups. */
+/* Makes a condition from the option `kernel`; evaluates, and sorts the groups. */
 int opk_summary_make_condition(struct opk_summary *s);
 int opk_summary_evaluate(struct opk_summary *s);
-/* Takes the text; NULL: memory is out. */
+/* Takes over the text; NULL: out of memory. */
 int opk_summary_add_remark(struct opk_summary *s, char *text);
-/* What ran: read, with what samples say of it. */
+/* Reads what ran, with values from samples. */
 int opk_summary_read_kernels(struct opk_summary *s);
 void opk_summary_clear_kernels(struct opk_summary *s);
 int opk_summary_write_words(struct opk_summary *s);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ran and when: kernels by time and what samples say of them, and how busy the GPUs were. */
+/* What ran and when: kernels by time with values from samples, and how busy the GPUs were. */
 #include <math.h>
 
 #include "summary/summary_inside.h"
 #include "timeline/door.h"
 
-/* Beside the others. */
+/* The most shares of peaks per kernel. */
 enum { MOST_PEAKS = 6 };
 
 static bool is_ran(const struct opk_activity *activity)
@@ -15,7 +15,7 @@ static bool is_ran(const struct opk_activity *activity)
 
 /* ---- kernels ---------------------------------------------------------------------------- */
 
-/* What has a share of a peak is shown by it. */
+/* Lists the shares of peaks of the columns that have one. */
 static size_t list_peaks(const char *names[MOST_PEAKS], const struct opk_summary *s)
 {
 	size_t count = 0;
@@ -64,7 +64,7 @@ static int take_row(struct opk_summary *s, const struct opk_row *row)
 	return opk_kernel_names_add(s->kernel_names, s->ctx, row->range, 1);
 }
 
-/* Copies are not kernels, and of idle time the words say enough. */
+/* Skips copies, and idle time, which the words of the summary have. */
 static int read_kernels(struct opk_summary *s)
 {
 	const struct opk_row *row;
@@ -150,7 +150,7 @@ static int by_gpu_and_start(const void *a, const void *b)
 	return order ? order : (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* From the first record to the last one of each GPU, and how long anything ran in it. */
+/* Sums up for each GPU the time from its first to its last record, and its busy time. */
 static int find_busy(struct opk_summary *s)
 {
 	opk_autofree const struct opk_activity **order = opk_alloc_array(s->activity_count + 1,
@@ -180,7 +180,7 @@ static int find_busy(struct opk_summary *s)
 	return OPK_OK;
 }
 
-/* Why kernels that ran beside samples have no values. */
+/* Says why kernels have no values from samples. */
 static int remark_unknown(struct opk_summary *s)
 {
 	size_t count = 0;

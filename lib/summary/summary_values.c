@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a recording's kernels, ranges or devices come to, in the order in which they are shown. */
+/* Values of a recording's kernels, ranges or devices, in the order in which they are shown. */
 #include <math.h>
 
 #include "base/index.h"
@@ -21,7 +21,7 @@ size_t opk_summary_find(const struct opk_summary *s, const char *column)
 
 /* ---- evaluation */
 
-/* With samples, a pattern chooses among the kernels that ran beside them. */
+/* For samples, the pattern chooses among the kernels recorded with them. */
 int opk_summary_make_condition(struct opk_summary *s)
 {
 	const struct opk_activity *activities;
@@ -79,7 +79,7 @@ static double time_of(const struct opk_summary *s, const struct opk_aggregated *
 
 	if (which == OPK_SUMMARY_CYCLES)
 		return cycles_of(s, of);
-	/* Where launches have one pass each, not all of them were timed. */
+	/* If launches have one pass each, only some of them were timed. */
 	if (column != SIZE_MAX && of->columns[column].count < of->range.count)
 		time = of->columns[column].mean * (double)of->range.count;
 	else if (column != SIZE_MAX)
@@ -87,7 +87,7 @@ static double time_of(const struct opk_summary *s, const struct opk_aggregated *
 	return isnan(time) && of->range.duration_ns ? (double)of->range.duration_ns : time;
 }
 
-/* Nanoseconds where any group has them, else cycles. */
+/* Uses nanoseconds if any group has them, else cycles. */
 static void find_times(struct opk_summary *s)
 {
 	for (int which = OPK_SUMMARY_NS; which <= OPK_SUMMARY_CYCLES && !s->time; which++)
@@ -116,7 +116,7 @@ static int find_inside(bool *out, const struct opk_summary *s, const struct opk_
 	return OPK_OK;
 }
 
-/* Shares are those of the time of all groups that are in no other one. */
+/* Shares are of the total time of all groups that are not inside another group. */
 static int find_shares(struct opk_summary *s)
 {
 	opk_autoindex struct opk_index names = { 0 };
@@ -227,7 +227,7 @@ static size_t count_columns(const struct opk_summary *s,
 	return count;
 }
 
-/* A ratio of sums may lie far from the middle of the values beside it. */
+/* Explains means that are ratios of sums, which may differ from the mean of the values. */
 static int remark_ratios(struct opk_summary *s)
 {
 	size_t count = count_columns(s, opk_is_ratio_of_sums);
@@ -263,7 +263,7 @@ static int remark_gpus(struct opk_summary *s)
 	                      most, means, s->kind == OPK_SUMMARY_KERNELS ? "kernel" : "name"));
 }
 
-/* Shares of time are of the time that is known. */
+/* Says that shares are of the known time if some times are unknown. */
 static int remark_times(struct opk_summary *s)
 {
 	const char *word = s->kind == OPK_SUMMARY_KERNELS ? "kernel" : "range";
@@ -301,7 +301,7 @@ static int remark_order(struct opk_summary *s)
 	                                                       : "range"));
 }
 
-/* Only the total and the mean of a sum are those of its ranges. */
+/* A row that is a sum keeps only the total and mean of its ranges. */
 static int remark_summed(struct opk_summary *s)
 {
 	bool kernels = s->kind == OPK_SUMMARY_KERNELS;
@@ -330,7 +330,7 @@ static bool lacks_extremes(const struct opk_summary *s, size_t column)
 	return false;
 }
 
-/* What is computed of counters of several passes has no value of a launch that has one pass. */
+/* A launch with one pass has no value of what needs counters of several passes. */
 static int remark_passes(struct opk_summary *s)
 {
 	size_t count = 0;
@@ -346,7 +346,7 @@ static int remark_passes(struct opk_summary *s)
 	                      s->column_count));
 }
 
-/* Sets for spreadsheets have what a roofline is computed from, and no picture of it. */
+/* Sets for spreadsheets have the values of a roofline, but don't describe the drawing. */
 static int remark_roofline(struct opk_summary *s)
 {
 	const char *name = s->meta->set_name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The run in a few lines: what, where, at which clocks, how complete. */
+/* Describes the run in a few lines: what, where, at which clocks, how complete. */
 #include <inttypes.h>
 
 #include "container/door.h"
@@ -15,8 +15,8 @@ static const char *plural(uint64_t count)
 /* ---- what */
 
 /*
- * How much time a sample takes, as far as the recording says: of samples that follow one upon the
- * other, since those of another device or after a pause begin elsewhere.
+ * Writes the mean length of a sample, if the recording has times. Only samples that follow each
+ * other count: others are of another device or after a pause.
  */
 static void put_interval(struct opk_buf *out, struct opk_summary *s)
 {
@@ -70,7 +70,7 @@ static void put_ranges(struct opk_buf *out, const struct opk_summary *s)
 		opk_buf_add_printf(out, " like %s", s->options.kernel);
 }
 
-/* GPUs run beside each other: what is said of several is of their mean. */
+/* GPUs run at the same time, so the text for several GPUs gives their mean. */
 static void put_busy(struct opk_buf *out, const struct opk_summary *s)
 {
 	double busy = 100 * (double)s->busy_ns / (double)s->span_ns;
@@ -87,7 +87,7 @@ static void put_busy(struct opk_buf *out, const struct opk_summary *s)
 		                   s->gpu_count, busy, span / (double)s->gpu_count);
 }
 
-/* What ran, and how much of the time something did. */
+/* Writes what ran, and how busy the GPUs were. */
 static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 {
 	uint64_t launches = 0;
@@ -113,7 +113,7 @@ static void put_set(struct opk_buf *out, const struct opk_meta *meta)
 		opk_buf_add_text(out, ", PM sampling");
 }
 
-/* How values of several passes were come by. */
+/* Writes how values of several passes were collected. */
 static void put_mode(struct opk_buf *out, const struct opk_meta *meta)
 {
 	static const struct {
@@ -198,7 +198,7 @@ static void put_drops(struct opk_buf *out, const char *before, const struct opk_
 		                   stats->drops[i].reason);
 }
 
-/* Metrics that no group has a value of. */
+/* Counts metrics without a value in any group. */
 static size_t count_nan(const struct opk_summary *s)
 {
 	size_t count = 0;
@@ -208,7 +208,7 @@ static size_t count_nan(const struct opk_summary *s)
 	return count;
 }
 
-/* A whole file may still lack what the collector or `recover` lost, or hold no whole sample. */
+/* Writes whether all is there: a whole file may lack rows that were lost, or whole samples. */
 static void put_whether(struct opk_buf *out, const struct opk_summary *s,
                         const struct opk_stats *stats)
 {
@@ -246,7 +246,7 @@ static char *how_complete(struct opk_summary *s)
 	return opk_buf_take_text(&out);
 }
 
-/* Clocks of the ranges; "" where they are unknown. */
+/* The clocks of the ranges; "": unknown. */
 static char *how_fast(const struct opk_summary *s)
 {
 	char sm[OPK_CLOCK_TEXT], memory[OPK_CLOCK_TEXT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PM samples divided among what ran: values of kernels, or of each launch, and of idle time. */
+/* Divides PM samples among what ran: values of kernels, or of each launch, and of idle time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,24 +8,24 @@
 #include "images/images.h"
 #include "timeline/timeline_inside.h"
 
-/* In samples: what is known of anything that ran for less, or is told apart by fewer, is no use. */
+/* In samples: values are NaN for what ran for less, or has less evidence. */
 static const double LEAST_LENGTH = 1, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 3.99;
 
-/* How a metric's values go together: docs/formats.md. */
+/* How values of a metric are combined: docs/formats.md. */
 enum kind {
 	ADDS,     /* a count: divided among what ran */
-	ELAPSES,  /* time itself, or its cycles: each of those that ran at once has all */
-	CLOCK,    /* cycles of a clock per time: the same whatever runs */
-	LASTS,    /* per time, or in percent of what is possible in it: the same, over time */
+	ELAPSES,  /* time itself, or its cycles: all that ran at once get all of it */
+	CLOCK,    /* cycles of a clock per time: independent of what runs */
+	LASTS,    /* per time, or in percent of the peak: divided, then over time */
 	DIVIDED,  /* a ratio of known counts, which add up */
-	MEAN,     /* any other: samples that a kernel had for itself weigh most */
+	MEAN,     /* any other: samples of a kernel alone weigh most */
 	CONSTANT, /* an attribute: no sample has it */
 };
 
-/* One sample: where it is, and its place among the rows of the evaluation. */
+/* A sample, and its row in the evaluation. */
 struct sample {
-	struct opk_sample_time time; /* without what another one has already */
-	uint64_t length;             /* that its values are of, ns */
+	struct opk_sample_time time; /* without time that an earlier sample covers */
+	uint64_t length;             /* that its values are from, ns */
 	uint32_t gpu;
 	uint32_t row;
 };
@@ -43,14 +43,14 @@ struct work {
 	struct opk_column_file values;
 	struct sample *samples;
 	size_t sample_count, sample_capacity;
-	/* All GPUs. */
-	struct opk_part *parts, *under; /* one a row, and idle time */
-	double *evidence;               /* the same */
-	bool *in_rest;                  /* those for which the estimate had no room; the same */
+	/* Over all GPUs. */
+	struct opk_part *parts, *under; /* one per row, then idle time */
+	double *evidence;               /* likewise */
+	bool *in_rest;                  /* likewise: the estimate had no room for it */
 	double *column, *denominators;  /* of all samples */
 	bool *present;
 	double interval;  /* mean length of a sample, ns */
-	struct gpu *gpus; /* once they were counted */
+	struct gpu *gpus; /* set once GPUs are counted */
 };
 
 /* ---- metrics ---------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static enum kind kind_of(const char *metric)
 	return MEAN;
 }
 
-/* Denominators are only asked for where a metric needs one. */
+/* Evaluates denominators only if a metric needs them. */
 static int choose_metrics(struct work *w)
 {
 	size_t count = w->columns->metric_count;
@@ -153,8 +153,8 @@ static int by_gpu_and_time(const void *a, const void *b)
 }
 
 /*
- * Those of unknown GPUs are not of use, nor is what others have already: a sample begins where the
- * one before it ends, and what has no time left is left out.
+ * Leaves out samples of unknown GPUs, and time that an earlier sample covers: a sample begins where
+ * the one before it ends, and is dropped if no time is left.
  */
 static void order_samples(struct work *w)
 {
@@ -182,7 +182,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The samples are of one GPU. */
+/* All samples are from one GPU. */
 static uint64_t median_length(uint64_t *room, const struct sample *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -192,8 +192,8 @@ static uint64_t median_length(uint64_t *room, const struct sample *samples, size
 }
 
 /*
- * A sample that is much longer than the others spans a time in which sampling stood still, and its
- * counters may have, too: it tells nothing of what ran.
+ * Leaves out samples that are much longer than others: sampling stood still in them, maybe
+ * counters, too, so that they say nothing about what ran.
  */
 static int leave_out_pauses(struct work *w)
 {
@@ -243,17 +243,17 @@ static int read_samples(struct work *w)
 
 /* ---- one GPU ---------------------------------------------------------------------------- */
 
-/* Its samples and what ran on it, one after the other. */
+/* A GPU's samples and what ran on it, in the order of time. */
 struct gpu {
 	struct opk_stretch *stretches;
 	struct opk_sample_time *times;
 	const struct sample *samples;
 	size_t sample_count;
-	uint32_t *kernel_of; /* of each row */
+	uint32_t *kernel_of; /* one per row */
 	size_t kernel_count;
 	struct opk_overlaps overlaps;
 	struct opk_estimator estimator;
-	double *values, *under; /* of its samples */
+	double *values, *under; /* one per sample */
 };
 
 static void clear_gpu(struct gpu *gpu)
@@ -280,10 +280,7 @@ static int by_longest(const void *a, const void *b)
 	                          : (x->kernel > y->kernel) - (x->kernel < y->kernel);
 }
 
-/*
- * Numbers the kernels from the one that ran longest on; the last number is that of all for which
- * there is no room.
- */
+/* Numbers the kernels by time, the longest first; kernels beyond the room share the last number. */
 static int number_kernels(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
                           size_t count)
 {
@@ -295,7 +292,7 @@ static int number_kernels(struct gpu *gpu, struct work *w, const struct opk_run_
 	if (!times || !numbers || !gpu->kernel_of)
 		return opk_nomem(w->ctx, "kernels on the timeline");
 	memset(gpu->kernel_of, 0xff, w->rows->made.count * sizeof *gpu->kernel_of);
-	/* Where nothing ran, all is idle time's. */
+	/* If nothing ran, all is idle time. */
 	if (!count)
 		return OPK_OK;
 	for (size_t i = 0; i < kernels; i++)
@@ -332,7 +329,7 @@ static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_r
 	                          w->rows->made.count, gpu->kernel_count);
 }
 
-/* How many samples are behind each row. */
+/* Counts the samples of each row. */
 static void count_samples(struct work *w, const struct gpu *gpu)
 {
 	const struct opk_overlaps *o = &gpu->overlaps;
@@ -349,7 +346,7 @@ static void count_samples(struct work *w, const struct gpu *gpu)
 		}
 		ran[idle].samples += o->idle[i] > 0;
 	}
-	/* Those for which there was no room are not known apart. */
+	/* Kernels beyond the room can't be told apart. */
 	for (size_t i = 0; i < idle; i++) {
 		uint32_t kernel = gpu->kernel_of[i];
 
@@ -362,7 +359,7 @@ static void count_samples(struct work *w, const struct gpu *gpu)
 
 /* ---- values ----------------------------------------------------------------------------- */
 
-/* Whether the counters are known of every sample that has a value. */
+/* Whether every sample with a value has its denominator. */
 static bool has_denominators(const struct work *w)
 {
 	bool any = false;
@@ -390,7 +387,7 @@ static int read_metric(struct work *w, size_t metric)
 	return OPK_OK;
 }
 
-/* Adds what one GPU's samples have of the metric that was read. */
+/* Adds the values of one GPU's samples for the current metric. */
 static void add_metric(struct work *w, struct gpu *gpu, enum kind kind)
 {
 	for (size_t i = 0; i < gpu->sample_count; i++) {
@@ -415,7 +412,7 @@ static void add_metric(struct work *w, struct gpu *gpu, enum kind kind)
 		opk_estimator_divide(w->under, &gpu->estimator, gpu->under);
 }
 
-/* How long what a row has values of is: a launch on average; idle time is one, with all pauses. */
+/* The mean length of a row's launches; idle time counts as one launch with all pauses. */
 static double length_of(const struct work *w, size_t row)
 {
 	const struct opk_ran *ran = &w->rows->made.ran[row];
@@ -425,8 +422,8 @@ static double length_of(const struct work *w, size_t row)
 }
 
 /*
- * Too short, or too seldom, for samples to say anything of it by itself. What runs beside others
- * all the time can't be told apart from these, and has its share.
+ * Whether samples can say anything of a row by itself: it is not too short or too rare. What always
+ * runs beside others can't be told apart, and gets its share.
  */
 static bool is_known(const struct work *w, size_t row)
 {
@@ -473,8 +470,8 @@ static int compute_metric(struct work *w, struct gpu *gpus, size_t metric)
 /* ---- all of it -------------------------------------------------------------------------- */
 
 /*
- * Nothing ran in samples before the first record and after the last one: all that was sampled is
- * divided, and that is idle time's part. Without records it is all of them.
+ * Adds the samples before the first record and after the last one to idle time, since all that was
+ * sampled is divided. Without records this is all samples.
  */
 static void add_outer_pauses(struct work *w, const struct gpu *gpu,
                              const struct opk_run_record *records, size_t count)

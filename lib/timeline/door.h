@@ -7,17 +7,17 @@
 #include "eval/door.h"
 
 /*
- * What was recorded of kernels, copies and sets as rows, and the values of PM samples that were
- * recorded beside it divided among them; docs/formats.md says how. Without samples there are no
- * values. `each_launch`: a row for each, in the order of their starts; else for each kernel. Idle
- * time of the GPU is the last row, but among launches only where there are samples: its values are
- * of all pauses together, and it has no launches in OPK_FACT_LAUNCHES. Rows are those of ranges:
- * their names are those of kernels and "(idle)".
+ * Gives recorded kernels, copies and sets as rows, and divides the values of PM samples recorded
+ * beside them among the rows; docs/formats.md says how. Without samples there are no values.
+ * `each_launch`: a row per launch, in the order of starts; else a row per kernel. The last row is
+ * the GPU's idle time; with `each_launch` it needs samples. Its values are of all pauses together,
+ * and OPK_FACT_LAUNCHES is unknown for it. Rows have the facts of ranges, and kernels or "(idle)"
+ * as names.
  *
- * The options say what samples are evaluated for, and their conditions choose the rows here. `file`
- * must outlive the evaluation. OPK_EUSAGE: it does not say what ran, or it has no samples, which
- * metrics were asked for. OPK_EINPUT: it is cut off or damaged. Samples are evaluated as
- * opk_eval_file() does it.
+ * Samples are evaluated for the metrics of the options, whose conditions choose rows. `file` must
+ * outlive the evaluation. OPK_EUSAGE: it does not record what ran, or metrics were asked for and it
+ * has no samples. OPK_EINPUT: it is cut off or damaged. Samples are evaluated as opk_eval_file()
+ * does it.
  */
 int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_eval_options *options, bool each_launch);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples divided among the kernels that ran in them. A sample in which one kernel ran says all of
- * it. Where several did, how much of it is whose follows from how fast each kernel counts, and that
- * from all samples together: least squares over the times that each ran in each sample, drawn a
- * little to the kernels' shares, so that those that no sample tells apart have these. The sample
- * is then divided in proportion, so that nothing of it is lost, and a kernel's beginning and end,
- * where it counts otherwise, stay its own.
+ * Divides samples among the kernels that ran in them. A sample in which one kernel ran belongs to
+ * it. A sample of several kernels is divided by how fast each kernel counts. These rates come from
+ * all samples together: least squares over the time that each kernel ran in each sample, drawn
+ * slightly to the kernels' shares, so that kernels that no sample tells apart get their shares.
+ * Dividing each sample in proportion loses nothing, and a kernel keeps its own beginning and end,
+ * where its rate differs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #include "timeline/timeline.h"
 
-/* Shares weigh as much as a tenth of a sample. */
+/* Shares weigh as much as 0.1 samples. */
 static const double to_shares = 0.1;
 
-/* What ran in a sample, kernel by kernel: `inside` and `weights`; returns how many. */
+/* Lists the kernels of a sample in `inside` and `weights`; returns their number. */
 static size_t gather(struct opk_estimator *e, size_t sample)
 {
 	const struct opk_overlaps *o = e->overlaps;
@@ -62,7 +62,7 @@ static void add_products(struct opk_estimator *e)
 	}
 }
 
-/* Cholesky's: positive, for to_shares is on the diagonal. */
+/* Cholesky factorisation; to_shares on the diagonal keeps the matrix positive definite. */
 static void factorise(double *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ static double not_less_than_0(double number)
 	return number < 0 ? 0 : number;
 }
 
-/* One over the variance that a kernel's rate has where that of a sample is 1. */
+/* Evidence is 1 / variance of a kernel's rate, if a sample has variance 1. */
 static void find_evidence(struct opk_estimator *e)
 {
 	size_t n = e->kernel_count + 1;
@@ -160,13 +160,13 @@ void opk_estimator_clear(struct opk_estimator *e)
 
 /* ---- rates ------------------------------------------------------------------------------ */
 
-/* What came to each kernel by its shares alone, over its time. */
+/* The rate of each kernel by its shares alone. */
 static void find_share_rates(struct opk_estimator *e, const double *values)
 {
 	const struct opk_overlaps *o = e->overlaps;
 	size_t n = e->kernel_count + 1;
 
-	/* `residuals` has the times. */
+	/* `residuals` holds the times. */
 	memset(e->rates, 0, n * sizeof *e->rates);
 	memset(e->residuals, 0, n * sizeof *e->residuals);
 	for (size_t sample = 0; sample < o->sample_count; sample++) {

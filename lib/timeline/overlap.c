@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ran in each sample, and for how long. */
+/* Finds what ran in each sample, and for how long. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "timeline/timeline.h"
 
-/* Kernels that one GPU runs at once: 128 by NVIDIA's documentation, and some room. */
+/* The most kernels that a GPU runs at once: 128 by NVIDIA's documentation, with some reserve. */
 enum { MOST_AT_ONCE = 1024 };
 
 /*
- * Sums over time from the first boundary on: at each one, what they have come to. Between two
- * boundaries the same stretches run.
+ * Sums over time, from the first boundary until each boundary. Between two boundaries the same
+ * stretches run.
  */
 struct sums {
 	uint64_t *times;
-	double *share; /* of each stretch that runs all the time */
+	double *share; /* of a stretch that runs all the time */
 	double *idle, *shared;
-	uint32_t *running; /* from here on */
+	uint32_t *running; /* after the boundary */
 	size_t count;
 };
 
@@ -76,7 +76,7 @@ static int make_sums(struct sums *sums, struct opk_ctx *ctx, const struct opk_st
 		                                                : stretches[i].start;
 	qsort(ends, count, sizeof *ends, by_time);
 	for (size_t i = 0, end = 0; end < count;) {
-		/* At one time, those that begin come first: ends stay behind starts. */
+		/* At equal times starts come before ends, so that `running` never drops below 0. */
 		if (i < count && stretches[i].start <= ends[end])
 			add_boundary(sums, stretches[i++].start, ++running);
 		else
@@ -89,7 +89,7 @@ static int make_sums(struct sums *sums, struct opk_ctx *ctx, const struct opk_st
 	return OPK_OK;
 }
 
-/* What the sums come to at a time. */
+/* The sums at a time. */
 struct sum {
 	double share, idle, shared;
 };
@@ -100,7 +100,7 @@ static struct sum sum_at(const struct sums *sums, uint64_t time)
 	double passed;
 	uint32_t running;
 
-	/* The last boundary at or before it. */
+	/* Finds the last boundary at or before `time`. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -133,7 +133,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The first sample that ends after each stretch has begun: it moves on with their starts. */
+/* The first sample that ends after the stretch begins; it only moves forward, as starts do. */
 static size_t next_sample(size_t at, const struct opk_stretch *stretch,
                           const struct opk_sample_time *samples, size_t count)
 {
@@ -151,7 +151,7 @@ static uint32_t count_rows(const struct opk_stretch *stretches, size_t count)
 	return rows;
 }
 
-/* A row has one item in a sample: what of it was counted already ends at a sample of its own. */
+/* Counts a row once per sample: `counted` has the end of the samples already counted for it. */
 static int count_items(struct opk_overlaps *out, struct opk_ctx *ctx,
                        const struct opk_stretch *stretches, size_t count,
                        const struct opk_sample_time *samples)
@@ -179,12 +179,12 @@ static int count_items(struct opk_overlaps *out, struct opk_ctx *ctx,
 	return out->items ? OPK_OK : opk_nomem(ctx, "kernels on the timeline");
 }
 
-/* The last sample in which a row has an item, and one more than this item's place; 0: none. */
+/* The last sample with an item of a row, and this item's place + 1; 0: none. */
 struct last_item {
 	size_t sample, after;
 };
 
-/* To the row's item of the sample. Only rows that run beside themselves go back to earlier ones. */
+/* Adds to the row's item of a sample. Only overlapping stretches of a row revisit samples. */
 static void add_item(struct opk_overlaps *out, struct last_item *last, size_t *ends, size_t sample,
                      struct opk_overlap item)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records of what ran as rows: each launch by itself, or those of a kernel together. */
+/* Makes rows from records of what ran: one per launch, or one per kernel. */
 #include "timeline/timeline_inside.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int by_gpu_and_time(const void *a, const void *b)
 	return x->activity < y->activity ? -1 : x->activity > y->activity;
 }
 
-/* Records mostly follow others of their GPU and kernel: these need not be looked for. */
+/* Finds each record's GPU and kernel, which mostly are those of the record before. */
 static int find_groups(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 {
 	for (size_t i = 0; i < rows->count; i++) {
@@ -86,7 +86,7 @@ static int by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Launches of all GPUs in the order of their starts. */
+/* Numbers the launches of all GPUs in the order of their starts. */
 static int number_launches(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 {
 	opk_autofree struct opk_run_record **order = opk_alloc_array(rows->count, sizeof *order);
@@ -123,7 +123,7 @@ void opk_ran_rows_add_pause(struct opk_ran_rows *rows, uint64_t time)
 	range->count = idle->launches > 1 ? idle->launches : 0;
 }
 
-/* The row after the others: pauses between the first and the last record of each GPU. */
+/* Adds the last row: pauses between the first and last record of each GPU. */
 static void add_idle(struct opk_ran_rows *rows)
 {
 	struct opk_range *range = &rows->made.ranges[rows->made.count];
@@ -162,14 +162,14 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 	for (size_t i = 0; i < count; i++) {
 		made->ranges[i].duration_ns = opk_mean_of(made->ran[i].time_ns,
 		                                          made->ran[i].launches);
-		/* Where it is of several launches, stream 0 is no stream. */
+		/* In a row of several launches, stream 0 means an unknown stream. */
 		made->ranges[i].count = made->ran[i].launches > 1 ? made->ran[i].launches : 0;
 	}
 	add_idle(rows);
 	return OPK_OK;
 }
 
-/* For how long others ran beside the launches of one GPU. */
+/* Finds how long others ran beside each launch of one GPU. */
 static int find_shared(struct opk_ran_rows *rows, struct opk_ctx *ctx, size_t gpu)
 {
 	size_t first, count = opk_ran_rows_of_gpu(&first, rows, gpu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ran as an evaluation, whose rows are read as those of images are. */
+/* What ran as an evaluation, with rows like those of images. */
 #include <string.h>
 
 #include "base/option_struct.h"
@@ -33,7 +33,7 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluatio
 		TRY(opk_attribute(rows, &samples, ctx, file, columns, options));
 	else
 		rows->made.values = opk_alloc_array(1, sizeof *rows->made.values);
-	/* Idle time is none of the launches, but some samples are its own. */
+	/* Idle time is not a launch; among launches it has a row only for its samples' values. */
 	rows->made.count += values || !rows->each_launch;
 	if (!rows->made.values)
 		return opk_nomem(ctx, "what ran");

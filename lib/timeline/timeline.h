@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When kernels ran: samples attributed to them, and how busy a GPU was. */
+/* When kernels ran: attributes samples to them, and finds how busy a GPU was. */
 #ifndef OPK_TIMELINE_H
 #define OPK_TIMELINE_H
 
 #include "base/ctx.h"
 #include "base/mem.h"
 
-/* What ran on one device from `start` until before `end`, ns, for a row of the result. */
+/* A time, from `start` until before `end`, ns, in which a row of the result ran on a device. */
 struct opk_stretch {
 	uint64_t start, end;
 	uint32_t row;
@@ -15,19 +15,19 @@ struct opk_stretch {
 /* How long a row's stretches ran in a sample, and its share of the sample's time, both in ns. */
 struct opk_overlap {
 	uint32_t row;
-	float time;  /* of all its stretches: more than the sample's where several ran at once */
-	float share; /* time during which n stretches ran counts 1/n for each */
+	float time;  /* of all its stretches: longer than the sample if several ran at once */
+	float share; /* of time in which n stretches ran, each gets 1/n */
 };
 
 /* The samples of one device and what ran in them. overlap.c */
 struct opk_overlaps {
 	size_t sample_count;
-	size_t *first; /* of each sample's items; one more than there are samples */
+	size_t *first; /* the first item of each sample, then the end of the items */
 	struct opk_overlap *items;
-	float *lengths, *idle; /* of each sample, ns */
-	/* Time during which something ran, and during which several did; ns. */
+	float *lengths, *idle; /* per sample, ns */
+	/* Time in which something ran, and in which several things ran; ns. */
 	double busy, shared;
-	double *shared_of; /* one a stretch: time during which others ran, too */
+	double *shared_of; /* one per stretch: time in which others ran, too */
 };
 
 struct opk_sample_time {
@@ -35,8 +35,8 @@ struct opk_sample_time {
 };
 
 /*
- * Both are in the order of their starts; samples don't overlap. OPK_EINPUT where more stretches run
- * at once than any GPU runs.
+ * Stretches and samples are in the order of their starts; samples don't overlap. OPK_EINPUT: more
+ * stretches run at once than a GPU can run.
  */
 int opk_overlaps_init(struct opk_overlaps *out, struct opk_ctx *ctx,
                       const struct opk_stretch *stretches, size_t count,
@@ -44,46 +44,46 @@ int opk_overlaps_init(struct opk_overlaps *out, struct opk_ctx *ctx,
 void opk_overlaps_clear(struct opk_overlaps *overlaps);
 
 /*
- * How fast each kernel counts, from samples in which several ran: a weighted regression over how
- * long each ran in each sample. Where samples can't tell kernels apart, because they always run in
- * the same proportion, each has its share. estimate.c
+ * Estimates how fast each kernel counts from samples in which several ran, by a weighted regression
+ * over how long each ran in each sample. If kernels always run in the same proportion, samples
+ * can't tell them apart, and each gets its share. estimate.c
  */
 struct opk_estimator {
 	const struct opk_overlaps *overlaps;
-	const uint32_t *kernel_of; /* of each row, borrowed */
+	const uint32_t *kernel_of; /* one per row, borrowed */
 	size_t row_count;
-	size_t kernel_count; /* idle time is one more */
+	size_t kernel_count; /* without idle time */
 	double *factor;      /* of the normal equations: lower, row by row */
-	double *evidence;    /* of each kernel: as much as so many samples of it alone */
+	double *evidence;    /* per kernel: equals this many samples of it alone */
 	double *rates, *residuals, *weights;
 	size_t *inside; /* room for the kernels of a sample */
 };
 
 enum { OPK_MAX_ESTIMATED = 768 };
 
-/* `kernel_of` has one a row, each less than `kernel_count`: OPK_MAX_ESTIMATED at most. */
+/* `kernel_of`: one per row, each below `kernel_count`, which is at most OPK_MAX_ESTIMATED. */
 int opk_estimator_init(struct opk_estimator *estimator, struct opk_ctx *ctx,
                        const struct opk_overlaps *overlaps, const uint32_t *kernel_of,
                        size_t row_count, size_t kernel_count);
 void opk_estimator_clear(struct opk_estimator *estimator);
 
-/* What came to a row: the sum of its parts of the samples, and how long it ran in these. */
+/* A row's part: the sum of its parts of the samples, and how long it ran in these. */
 struct opk_part {
 	double amount, time;
 };
 /*
- * Divides `values`, one a sample and per ns, among what ran: adds to one part a row, and the last
- * for idle time. All of them together have what all samples have. NaN: the sample has none.
+ * Divides `values`, one per sample and per ns, among one part per row and a last one for idle time.
+ * The parts add up to the total of all samples. NaN: the sample has no value.
  */
 void opk_estimator_divide(struct opk_part *parts, struct opk_estimator *estimator,
                           const double *values);
 /*
- * For what neither adds up nor lasts, such as ratios of unknown counters: adds to `amount` the
- * values, weighted by how much of a sample's busy time the row had, squared, to `time` the weights.
+ * For metrics that neither add up nor last, such as ratios of unknown counters: adds weighted
+ * values to `amount`, weights to `time`. A weight is the squared share of a sample's busy time.
  */
 void opk_overlaps_mean(struct opk_part *parts, const struct opk_overlaps *overlaps,
                        size_t row_count, const double *values);
-/* For what goes on whoever runs, as time does: each row has all of it while it runs. */
+/* For metrics that go on whatever runs, as time does: each row gets all of it while it runs. */
 void opk_overlaps_whole(struct opk_part *parts, const struct opk_overlaps *overlaps,
                         size_t row_count, const double *values);
 

@@ -5,20 +5,20 @@
 
 #include "base/ctx.h"
 
-/* What became events. */
+/* Counts of what became events. */
 struct opk_trace_counts {
-	uint64_t events;  /* all, with those that name processes and threads, or mark gaps */
-	uint64_t samples; /* each is an event for every metric of which it has a value */
-	uint64_t values, missing_values; /* nan: no event, but a slice says so */
-	uint64_t first_samples;          /* that begin at an earlier event: left out */
-	uint64_t incomplete_samples;     /* that were begun but not completed: left out */
+	uint64_t events;  /* all, with those for names of processes and threads, and gaps */
+	uint64_t samples; /* each makes an event per metric with a value */
+	uint64_t values, missing_values; /* NaN: a slice instead of an event */
+	uint64_t first_samples;          /* begin at an earlier event: left out */
+	uint64_t incomplete_samples;     /* begun but not completed: left out */
 	uint64_t kernels, copies, sets, nvtx_ranges, ranges;
-	uint64_t records_left_out;     /* of what ran, because of `where` */
+	uint64_t records_left_out;     /* of what ran, refused by `where` */
 	uint64_t ranges_without_times; /* left out */
 	uint64_t origin_ns;            /* host time that is 0 in the trace */
 };
 
-/* As opk_trace_save(), piece by piece; `counts` may be NULL. OPK_EFAILED: the sink refused, too. */
+/* As opk_trace_save(), but to a sink; `counts` may be NULL. OPK_EFAILED also if the sink fails. */
 int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                     struct opk_file *const *files, size_t count,
                     const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);

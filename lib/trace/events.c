@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events as JSON, a line each, on their way to the sink. */
+/* Writes events as JSON, one per line, to the sink. */
 #include "trace/trace_inside.h"
 
 #include <string.h>

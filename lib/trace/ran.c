@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Kernels, copies and sets in the rows of their streams; NVTX ranges in those of their threads. */
+/* Kernels, copies and sets in rows of streams; NVTX ranges in rows of threads. */
 #include "trace/trace_inside.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PM samples as counters: each value holds from the sample's start until the next one. Viewers draw
- * it until then, whatever happens: where there is no value, or no sample, a slice beside the
- * counter says so.
+ * PM samples as counters: a value holds from its sample's start until the next one. Viewers draw it
+ * until then even if a value or sample is missing, so a slice beside the counter marks such gaps.
  */
 #include "trace/trace_inside.h"
 
@@ -16,7 +15,7 @@ struct counter {
 	char *name;
 	struct opk_buf head, middle; /* of its events, around the time */
 	char gap[24];                /* the id of its gaps */
-	bool missing;                /* it has no value since some sample */
+	bool missing;                /* it has no value at present */
 };
 
 /* A GPU that was sampled. */
@@ -27,7 +26,7 @@ struct source {
 	struct counter *counters;
 	char gap[24];
 	bool any;             /* it had a sample */
-	uint64_t end, length; /* of its last one */
+	uint64_t end, length; /* of its last sample */
 };
 
 struct counting {
@@ -137,7 +136,7 @@ static int find_source(struct counting *c, const struct opk_row *row)
 
 /* ---- gaps ------------------------------------------------------------------------------- */
 
-/* The begin or end, "b" or "e", of a slice beside the rows. */
+/* Writes the begin "b" or end "e" of a slice beside the rows. */
 static int put_gap(struct opk_trace *trace, const struct source *source, const char *phase,
                    const char *id, const char *what, const char *metric, uint64_t time)
 {
@@ -164,7 +163,7 @@ static int put_missing(struct opk_trace *trace, const struct source *source,
 	               "no value: ", counter->name, time);
 }
 
-/* Sampling stood still, or --where left samples out. */
+/* Marks a time without samples: sampling stood still, or --where left samples out. */
 static int put_pause(struct opk_trace *trace, const struct source *source, uint64_t until)
 {
 	char device[24] = "";
@@ -216,7 +215,7 @@ static int put_sample(struct counting *c, const struct opk_row *row)
 	return OPK_OK;
 }
 
-/* Other things may go on after the last sample. */
+/* Ends open gaps, and marks the time after the last sample if other events follow. */
 static int end_source(struct counting *c, struct source *source)
 {
 	struct opk_trace *trace = c->trace;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of what ran, by process and time. A section's records are those of some milliseconds of
- * one process, mostly: it is read when the sweep comes to its first one, and given up after its
- * last one.
+ * Sweeps records of what ran by process and time. A section mostly has some milliseconds of one
+ * process: it is read when the sweep reaches its first record, and freed after its last one.
  */
 #include "trace/trace_inside.h"
 
@@ -79,7 +78,7 @@ int opk_trace_sweep_init(struct opk_trace_sweep *sweep, struct opk_ctx *ctx, str
 
 /* ---- in their order --------------------------------------------------------------------- */
 
-/* What holds others comes before them. */
+/* Outer records come before inner ones. */
 static int compare(const struct opk_activity *x, const struct opk_activity *y)
 {
 	if (x->start_ns != y->start_ns)
@@ -120,7 +119,7 @@ static const struct opk_activity *next_of(const struct opk_trace_block *block)
 	return &block->table.rows[block->order[block->next]];
 }
 
-/* The open block with the record that is next; NULL: none. Those that have none are closed. */
+/* The open block with the next record, or NULL. Closes blocks without further records. */
 static struct opk_trace_block *find_next(struct opk_trace_sweep *sweep)
 {
 	struct opk_trace_block *found = NULL;
@@ -140,7 +139,7 @@ static struct opk_trace_block *find_next(struct opk_trace_sweep *sweep)
 	return found;
 }
 
-/* Whether a block that is not open may have a record before those of the open ones. */
+/* Whether a closed block may have a record before those of the open blocks. */
 static bool is_due(const struct opk_trace_block *block, const struct opk_trace_block *open)
 {
 	return !open
@@ -150,7 +149,7 @@ static bool is_due(const struct opk_trace_block *block, const struct opk_trace_b
 int opk_trace_sweep_next(const struct opk_activity **activity, struct opk_ctx *ctx,
                          struct opk_trace_sweep *sweep)
 {
-	/* The record that was given last is not used any more. */
+	/* The caller no longer uses the last record, so its block may be closed. */
 	struct opk_trace_block *block = find_next(sweep);
 
 	while (sweep->begun < sweep->count && is_due(&sweep->blocks[sweep->begun], block)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recordings as a trace. First all are looked at: what the earliest time is, which process ran on
- * which GPU. Then each is written.
+ * Writes recordings as a trace. A first look at all files finds the earliest time, and which
+ * process ran on which GPU. Then each file is written.
  */
 #include "trace/trace_inside.h"
 
@@ -20,7 +20,7 @@ void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
 	trace->last = end > trace->last ? end : trace->last;
 }
 
-/* ---- what the run's facts say of the process ---------------------------------------------- */
+/* ---- the process, from the facts of the run ---------------------------------------------- */
 
 struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
                                           const struct opk_range *range)
@@ -30,7 +30,7 @@ struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
 	if (!range)
 		return place;
 	place.device = range->device >= 0 ? range->device : 0;
-	/* A merged recording has ranges of other hosts than the facts'. */
+	/* A merged recording has ranges of hosts other than the run's. */
 	if (range->host && *range->host)
 		place.host = range->host;
 	if (range->gpu)
@@ -65,7 +65,7 @@ static struct opk_trace_place place_of_run(const struct opk_meta *meta)
 
 /* ---- a look at all of them ---------------------------------------------------------------- */
 
-/* What is looked at. */
+/* The file at hand. */
 struct looking {
 	struct opk_trace *trace;
 	const struct opk_trace_file *file;
@@ -123,7 +123,7 @@ static int look_at_ran(struct opk_trace *trace, struct opk_trace_file *file)
 	return opk_trace_sweep_init(&file->sweep, trace->ctx, file->file, look_at_record, &looking);
 }
 
-/* Ranges without times need no values. Those that no table describes have none, but are counted. */
+/* Whether values are needed. Ranges without times or without a table are only counted. */
 static int is_wanted(bool *wanted, struct opk_trace *trace, const struct opk_trace_file *file)
 {
 	const struct opk_range *ranges;
@@ -142,7 +142,7 @@ static int is_wanted(bool *wanted, struct opk_trace *trace, const struct opk_tra
 	return OPK_OK;
 }
 
-/* All that are wanted at once, since small files share children. Their conditions are the same. */
+/* Evaluates all wanted files at once, since small files share children. */
 static int evaluate_wanted(struct opk_trace *trace, struct opk_trace_file **wanted,
                            struct opk_file **files, size_t count)
 {
@@ -270,7 +270,7 @@ static void put_text_of_number(struct opk_json_writer *json, const char *name, u
 	opk_json_add_string(json, name, text);
 }
 
-/* Numbers are texts here: viewers show these, and 64 bits don't fit JavaScript's numbers. */
+/* Writes numbers as text: viewers show it, and JavaScript's numbers can't hold 64 bits. */
 static void put_other_data(struct opk_trace *trace)
 {
 	struct opk_json_writer *json = &trace->out.json;

@@ -22,25 +22,25 @@ struct opk_trace_out {
 	struct opk_buf text;   /* not yet written */
 	struct opk_json_writer json;
 	uint64_t origin; /* host time that is 0 in the trace, ns */
-	uint64_t events; /* all of them, with those that name what there is */
+	uint64_t events; /* all, with those that name things */
 };
 
 int opk_trace_open(struct opk_trace_out *out, bool gzip);
 /*
- * What comes next belongs to an event of this kind ("X", "M"): its other members, and its end.
- * `thread` may be 0: it is of the whole process.
+ * Begins an event of a kind ("X", "M"); its other members and its end follow. `thread` 0: the event
+ * belongs to the whole process.
  */
 void opk_trace_begin_event(struct opk_trace_out *out, const char *phase, uint32_t process,
                            uint32_t thread);
 int opk_trace_end_event(struct opk_trace_out *out);
-/* An event that was written into `text` as it is. */
+/* Counts an event that was written into `text` directly. */
 void opk_trace_next_event(struct opk_trace_out *out);
-/* What has gathered in `text` goes on its way, if it is worth it. */
+/* Sends `text` on if enough has gathered. */
 int opk_trace_flush(struct opk_trace_out *out);
-/* Microseconds with three digits after the point: a member, or the number alone. */
+/* Writes microseconds with three decimals: as a member, or the number alone. */
 void opk_trace_put_time(struct opk_trace_out *out, const char *name, uint64_t ns);
 void opk_trace_add_time(struct opk_buf *text, uint64_t ns);
-/* Ends the list of events; a member of the trace follows, and opk_trace_close(). */
+/* Ends the list of events; call it before another member and opk_trace_close(). */
 void opk_trace_end_events(struct opk_trace_out *out);
 int opk_trace_close(struct opk_trace_out *out);
 void opk_trace_out_clear(struct opk_trace_out *out);
@@ -61,16 +61,16 @@ struct opk_trace_process {
 	int32_t rank;
 	uint32_t process; /* pid */
 	uint32_t id;      /* in the trace */
-	bool named;       /* in the trace already */
-	/* The devices of its counters, as far as they were looked at. */
+	bool named;       /* its name is in the trace */
+	/* The devices of its counters found so far. */
 	bool has_device, many_devices;
 	int32_t device;
 };
 
-/* A row of slices, which lie in each other or beside each other; several where they don't. */
+/* A lane of slices, which nest or follow each other; slices that cross need several lanes. */
 struct opk_trace_lane {
 	uint32_t id;
-	uint64_t *ends; /* of the slices that are open, outermost first */
+	uint64_t *ends; /* of the open slices, outermost first */
 	size_t depth, capacity;
 };
 enum opk_trace_row_kind {
@@ -79,7 +79,7 @@ enum opk_trace_row_kind {
 	OPK_TRACE_PROFILED, /* launches, with values, for as long as profiling them took */
 	OPK_TRACE_STREAM
 };
-/* A row of its process: a thread's NVTX ranges; a stream of a device. */
+/* A row of a process: a thread's NVTX ranges, or a stream of a device. */
 struct opk_trace_row_key {
 	enum opk_trace_row_kind kind;
 	int32_t device;
@@ -87,7 +87,7 @@ struct opk_trace_row_key {
 	uint64_t number; /* of thread or stream */
 };
 struct opk_trace_row {
-	char *text; /* the key, with that of the process */
+	char *text; /* the key, with the process's key */
 	struct opk_trace_row_key key;
 	const struct opk_trace_process *process;
 	OPK_LIST(struct opk_trace_lane) lanes;
@@ -103,26 +103,26 @@ struct opk_trace_tracks {
 	OPK_LIST(struct opk_trace_row *) rows;
 	OPK_LIST(struct opk_trace_gpu) gpus;
 	struct opk_index process_numbers, row_numbers, gpu_numbers;
-	/* Those that were asked for last: mostly they are asked for again. */
+	/* The last ones looked up: the next look-up mostly is the same. */
 	struct opk_trace_process *process;
 	struct opk_trace_row *row;
-	uint32_t last_id; /* processes and lanes have ids of their own all over the trace */
+	uint32_t last_id; /* ids of processes and lanes are unique in the trace */
 };
 
 void opk_trace_tracks_clear(struct opk_trace_tracks *tracks);
-/* The process that something ran in. NULL when out of memory. */
+/* Finds or adds the process that something ran in. NULL when out of memory. */
 struct opk_trace_process *opk_trace_process_of(struct opk_trace_tracks *tracks,
                                                const struct opk_trace_place *place);
-/* That process ran something on that GPU. */
+/* Notes that a process ran something on a GPU. */
 int opk_trace_note_gpu(struct opk_trace_tracks *tracks, struct opk_ctx *ctx,
                        const struct opk_trace_place *place);
 /*
- * The process that a GPU's samples belong to: the one that ran on it, if it was one alone; else the
- * recorded one, if the place says which; else one that stands for the GPU.
+ * The process that a GPU's samples belong to: the only one that ran on it; else the recorded one,
+ * if the place names it; else an artificial one for the GPU.
  */
 struct opk_trace_process *opk_trace_process_of_gpu(struct opk_trace_tracks *tracks,
                                                    const struct opk_trace_place *place);
-/* The process has events: its name is written before the first one. */
+/* Writes the process's name before its first event. */
 int opk_trace_name_process(struct opk_trace_out *out, struct opk_trace_process *process);
 
 /* Something that ran; times are the host's. */
@@ -133,9 +133,8 @@ struct opk_trace_slice {
 	const char *category, *name;
 };
 /*
- * Begins its event in a lane of its row, where it does not begin before any other. Slices of a
- * stream lie beside each other, others in each other, too. A new process or lane is named in the
- * trace.
+ * Begins the slice's event in a lane of its row; starts in a row must not decrease. Slices of a
+ * stream only follow each other, others may nest. Names a new process or lane in the trace.
  */
 int opk_trace_begin_slice(struct opk_trace_out *out, struct opk_trace_tracks *tracks,
                           const struct opk_trace_slice *slice);
@@ -144,20 +143,20 @@ int opk_trace_begin_slice(struct opk_trace_out *out, struct opk_trace_tracks *tr
 
 struct opk_trace_block {
 	size_t section;
-	uint32_t process;                /* that its records are of */
+	uint32_t process;                /* of its records */
 	uint64_t first;                  /* start of its first record */
-	struct opk_activity_table table; /* while it is open */
-	size_t *order;                   /* of its records */
-	size_t next;                     /* of the order */
+	struct opk_activity_table table; /* set while it is open */
+	size_t *order;                   /* sorted records */
+	size_t next;                     /* in `order` */
 };
 
 struct opk_trace_sweep {
 	struct opk_file *file;
 	const struct opk_meta *meta;
-	struct opk_trace_block *blocks; /* by their first records */
+	struct opk_trace_block *blocks; /* by first record */
 	size_t count;
-	bool mixed;   /* a section has records of several processes: all are swept at once */
-	size_t begun; /* blocks before it were opened */
+	bool mixed;   /* a section has several processes: all are swept at once */
+	size_t begun; /* blocks opened so far */
 	struct opk_trace_block **open;
 	size_t open_count;
 };
@@ -165,15 +164,14 @@ struct opk_trace_sweep {
 typedef int opk_trace_record_fn(void *data, struct opk_ctx *ctx,
                                 const struct opk_activity *activity, uint32_t *process);
 /*
- * Reads each section once, and calls `each` for its records in the order of the file, which says
- * what process they are of.
+ * Reads each section once, and calls `each` for its records in the order of the file; `each` gives
+ * the record's process.
  */
 int opk_trace_sweep_init(struct opk_trace_sweep *sweep, struct opk_ctx *ctx, struct opk_file *file,
                          opk_trace_record_fn *each, void *data);
 /*
- * Then process by process, by their starts, the longest first. Only sections whose times overlap
- * are in memory.
- * *activity is NULL after the last one.
+ * Gives records process by process, by start, the longest first. Only sections whose times overlap
+ * are in memory. *activity is NULL after the last record.
  */
 int opk_trace_sweep_next(const struct opk_activity **activity, struct opk_ctx *ctx,
                          struct opk_trace_sweep *sweep);
@@ -187,7 +185,7 @@ struct opk_trace_where {
 };
 
 /*
- * `rows`: the file has samples or ranges, so that conditions may be on values; `samples`: these are
+ * `rows`: the file has samples or ranges, so that conditions may be on values; `samples`: it has
  * samples.
  */
 int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
@@ -203,14 +201,14 @@ struct opk_trace_file {
 	const struct opk_meta *meta;
 	struct opk_trace_where where;
 	struct opk_trace_sweep sweep;
-	struct opk_evaluation *evaluation; /* NULL: it has nothing to evaluate */
-	struct opk_trace_place place;      /* what the run's facts say of its process */
+	struct opk_evaluation *evaluation; /* NULL: nothing to evaluate */
+	struct opk_trace_place place;      /* its process, from the facts of the run */
 };
 
 struct opk_trace {
 	struct opk_ctx *ctx;
 	struct opk_trace_options options;
-	struct opk_eval_options eval; /* of these */
+	struct opk_eval_options eval; /* from these options */
 	struct opk_trace_file *files;
 	size_t file_count;
 	struct opk_trace_out out;
@@ -219,12 +217,12 @@ struct opk_trace {
 	struct opk_trace_counts counts;
 	uint64_t first,
 		last;      /* host time of the beginning and the end; UINT64_MAX, 0: nothing yet */
-	uint64_t last_gap; /* number of the last id of gaps */
-	uint64_t row_count, row; /* samples of all files, and how many of them were read */
+	uint64_t last_gap; /* the last gap id */
+	uint64_t row_count, row; /* samples of all files; how many were read */
 };
 
 void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end);
-/* The place of a sample or range; the range, or else the file, says rank and process. */
+/* The place of a sample or range. Rank and process come from the range, or else from the file. */
 struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
                                           const struct opk_range *range);
 struct opk_trace_place opk_trace_place_of_record(const struct opk_activity *activity);
@@ -233,9 +231,9 @@ struct opk_trace_place opk_trace_place_of_record(const struct opk_activity *acti
 int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file);
 int opk_trace_put_samples(struct opk_trace *trace, struct opk_trace_file *file);
 int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *file);
-/* Members of an object: kernel, shape, registers, shared memory, as far as they are known. */
+/* Writes members of an object: kernel, shape, registers, shared memory, if known. */
 void opk_trace_put_launch(struct opk_json_writer *json, const struct opk_range *range);
-/* The start and end of a range; false: it has no times. */
+/* Gives a range's start and end; false: it has no times. */
 bool opk_trace_range_times(uint64_t *start, uint64_t *end, const struct opk_range *range);
 
 #endif

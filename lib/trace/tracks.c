@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What sets texts of a key apart, which may themselves be anything else. */
+/* Separates the texts of a key, which may have any other character. */
 #define SEPARATOR "\x1f"
 
-/* Those of unknown rank, and what is no process, come after the ranks. */
+/* The sort index of processes without a rank, which come after all ranks. */
 enum { AFTER_RANKS = 1000000 };
 
-/* No GPU runs as many at once, and nobody could look at them. */
+/* More than a GPU runs at once, and than a viewer can show. */
 enum { MAX_LANES = 4096 };
 
 static void free_process(struct opk_trace_process *process)
@@ -49,7 +49,7 @@ void opk_trace_tracks_clear(struct opk_trace_tracks *tracks)
 
 /* ---- processes -------------------------------------------------------------------------- */
 
-/* Takes key and name over. NULL when out of memory. */
+/* Takes over key and name. NULL when out of memory. */
 static struct opk_trace_process *add_process(struct opk_trace_tracks *tracks, char *key, char *name,
                                              const struct opk_trace_place *place)
 {
@@ -286,12 +286,12 @@ static int name_lane(struct opk_trace_out *out, const struct opk_trace_row *row,
 	if (!name)
 		return opk_nomem(out->ctx, "a trace");
 	TRY(put_metadata(out, "thread_name", row->process->id, id, name, 0));
-	/* Lanes have their ids in the order of their first slices. */
+	/* Lane ids are in the order of first slices. */
 	return put_metadata(out, "thread_sort_index", row->process->id, id, NULL,
 	                    (uint64_t)AFTER_RANKS * row->key.kind + id);
 }
 
-/* Closes what has ended; whether there is room for a slice of this row. */
+/* Closes slices that have ended; returns whether the lane has room for a slice of this row. */
 static bool has_room(struct opk_trace_lane *lane, enum opk_trace_row_kind kind, uint64_t start,
                      uint64_t end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranges with their values, where a recording says when they were. */
+/* Ranges with values, if the recording has their times. */
 #include "trace/trace_inside.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "eval/door.h"
 #include "eval/eval.h"
 
-/* Where a range is in the evaluation, and when it was. */
+/* A range's place in the evaluation, and its time. */
 struct when {
 	struct opk_bookmark mark;
 	uint64_t start, end;
@@ -65,7 +65,7 @@ static int find_ranges(struct ranging *r)
 	return code;
 }
 
-/* JSON has no words for nan and infinities: a text says it. */
+/* JSON has no NaN and infinities: they are written as text. */
 static void put_arguments(struct ranging *r, const struct opk_row *row)
 {
 	struct opk_json_writer *json = &r->trace->out.json;
@@ -89,13 +89,13 @@ static void put_arguments(struct ranging *r, const struct opk_row *row)
 	opk_json_end_object(json);
 }
 
-/* Launches that were profiled one by one have a number as their name. */
+/* A profiled launch has its kernel's name; its own name is only a number. */
 static const char *name_of(struct opk_trace *trace, const struct opk_row *row)
 {
 	return *row->range->kernel ? opk_kernel_names_get(trace->names, row->range) : row->name;
 }
 
-/* Launches of several GPUs are profiled at the same time. */
+/* Profiled launches have a row per device, since several GPUs are profiled at the same time. */
 static struct opk_trace_row_key row_of(const struct opk_trace_file *file,
                                        const struct opk_range *range)
 {

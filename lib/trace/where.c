@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What conditions are about. Beside samples, which have few facts, what ran has to meet only
- * those on facts that both have; where there is nothing but what ran, all.
+ * Which conditions apply. Samples have few facts: beside samples, records of what ran have to meet
+ * only conditions on facts that both have; without samples, all conditions.
  */
 #include "trace/trace_inside.h"
 
