@@ -13,7 +13,7 @@ struct opk_row {
 	/* For samples: host time where recorded or shifted, else GPU time. */
 	uint64_t start_ns, end_ns;
 	bool spans_earlier;            /* first sample of a session: begins at an earlier event */
-	const double *values;          /* one a metric; NaN: CUPTI could not compute it */
+	const double *values;          /* one per metric; NaN: CUPTI could not compute it */
 	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
 	/* One per metric; false: the range lacks a pass of it, and the value is NaN. */
 	const bool *measured;
@@ -76,8 +76,8 @@ static inline const struct opk_eval_inside *opk_eval_inside(const struct opk_eva
 }
 
 /*
- * Facts of rows, that is, all but values: names, kernels, launch shapes, times. They are the
- * columns before the values, in this order; conditions and databases use them, too.
+ * Facts of rows, such as names, kernels, launch shapes and times. They are the columns before the
+ * values, in this order; conditions and databases use them, too.
  */
 enum opk_fact {
 	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
@@ -170,11 +170,11 @@ OPK_DEFINE_AUTO(opk_evaluation)
 /*
  * The columns to show: the metrics that are not hidden, and derived metrics. Without metrics in the
  * options, metrics with labels go by these. Metrics that derived ones need are evaluated even if
- * nobody asked for them.
+ * not asked for.
  */
 size_t opk_evaluation_column_count(const struct opk_evaluation *evaluation);
 const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_t i);
-/* NVIDIA's unit; for derived metrics the declared one or that of the formula; "": not known. */
+/* NVIDIA's unit; for derived metrics the declared or the formula's unit; "": not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
  * Fills opk_evaluation_column_count() values, each in its column's unit, from the `values` of a

@@ -314,8 +314,8 @@ struct opk_values {
 	struct opk_value_list asked, parts;
 	bool *failed; /* one per part: it could not be evaluated in the row at hand */
 	struct opk_throughputs throughputs;
-	struct opk_remark *above;      /* one a metric */
-	struct opk_idleness *idleness; /* one a part of the throughputs */
+	struct opk_remark *above;      /* one per metric */
+	struct opk_idleness *idleness; /* one per part of the throughputs */
 };
 
 /* Records which shares of a range are above the whole. */

@@ -306,7 +306,7 @@ static void drop_segment(struct work *w)
 	w->counts.rows += count;
 }
 
-/* Row numbers continue those of the images before, if these are known. */
+/* Row numbers continue from the images before, if their row counts are known. */
 static void begin_rows(struct work *w)
 {
 	const struct opk_eval_job *job = w->job;

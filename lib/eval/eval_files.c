@@ -35,10 +35,10 @@ struct many {
 	struct opk_ctx *ctx;
 	const struct opk_eval_options *options;
 	struct opk_file *const *files;
-	struct opk_eval_task *tasks; /* one a file */
+	struct opk_eval_task *tasks; /* one per file */
 	size_t count;
 	struct share *shares;
-	struct opk_result *results; /* one a share */
+	struct opk_result *results; /* one per share */
 	size_t share_count;
 };
 

@@ -28,13 +28,13 @@ struct opk_spools {
 
 /* The limits of children that evaluate. */
 struct opk_contain_options opk_eval_contain(uint64_t largest_image);
-/* Lets children evaluate the job, and collects their results. */
+/* Runs the job in children, and collects their results. */
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
                  const struct opk_eval_options *options);
 
 /* The cheap checks before evaluation: the file has data, and is not cut off. */
 int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_incomplete);
-/* Lets the kept child evaluate a job of a whole file: see opk_kept_ask(). */
+/* Runs a job of a whole file in the kept child: see opk_kept_ask(). */
 int opk_eval_by_kept(bool *served, struct opk_result *result, struct opk_ctx *ctx,
                      const struct opk_eval_job *job, const struct opk_contain_options *contain);
 
@@ -66,7 +66,7 @@ bool opk_spools_ended(const struct opk_spools *spools);
 
 /* The throughputs among metrics and all parts of each: throughput.c. */
 
-/* Whether a name may be that of a throughput; whether any of them may be. */
+/* Whether a metric may be a throughput, by its name; whether any of several may be. */
 bool opk_may_be_throughput(const char *metric);
 bool opk_any_throughput(const char *const *metrics, size_t count);
 /* `evaluator` may be NULL: then no parts are known. Clear *throughputs even after a failure. */
@@ -86,7 +86,7 @@ char *opk_throughput_part_peak(const char *part);
 void opk_throughput_remark(struct opk_throughput *throughput, enum opk_remark_kind kind,
                            const char *part, double value);
 
-/* Which rows are wanted, and what is known of a row before its image is decoded. */
+/* Filters choose the wanted rows by what is known before their images are decoded. */
 
 /* Makes a filter from the conditions in `where` of the options; NULL without conditions. */
 int opk_filter_of(struct opk_filter **out, struct opk_ctx *ctx,
@@ -206,14 +206,14 @@ struct opk_evaluation {
 	struct opk_joining *joining; /* NULL: each row is a range */
 	struct opk_measured passes;
 	struct opk_strlist doubts; /* see opk_evaluation_doubts() */
-	bool *explained, *bound;   /* one a metric: see opk_evaluation_is_explained() */
+	bool *explained, *bound;   /* one per metric: see opk_evaluation_is_explained() */
 	bool *measured;
 	struct opk_row row;
 	struct opk_bookmark mark; /* of that row */
 	double *values, *also;
 };
 
-/* Prepares all but the values. Takes over the filter. The job borrows from the evaluation. */
+/* Prepares everything except values. Takes over the filter. The job borrows from the evaluation. */
 int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
                          const struct opk_eval_options *options, struct opk_filter *filter);
 /* Uses what children found: units, and the profiler, for which it checks the filter. */

@@ -90,7 +90,7 @@ static bool cut(struct condition *condition)
 	                      : *at == '!' ? UNEQUAL
 	                      : *at == '<' ? LESS
 	                                   : GREATER;
-	/* == is refused: the user meant =, but a name could begin with =. */
+	/* == is refused: the user meant =, and a pattern could begin with =. */
 	if (!*at || (*at == '!' && !or_equal) || (*at == '=' && or_equal))
 		return false;
 	if (or_equal && *at != '!')

@@ -51,7 +51,7 @@ static int add_mean(struct opk_joining *joining, struct opk_ctx *ctx, size_t met
 	return mean->launches && mean->values && mean->counts ? OPK_OK : fail_nomem(ctx);
 }
 
-/* Attributes are in no image. */
+/* Adds attributes, which images lack. */
 static void add_attributes(struct opk_mean *mean, const struct opk_eval_job *job,
                            const struct opk_range *range)
 {

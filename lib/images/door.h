@@ -38,7 +38,7 @@ struct opk_aggregated {
 	const char *name;                     /* "" if they have different names */
 	struct opk_range range;               /* what they have in common; `count`: how many */
 	bool many_streams;                    /* `range.stream` can't say that it is unknown */
-	const struct opk_statistics *columns; /* one a column of the evaluation */
+	const struct opk_statistics *columns; /* one per column of the evaluation */
 	size_t gpus;                          /* of the ranges */
 	bool summed; /* some rows are sums of ranges, whose own values are not known */
 };
@@ -61,7 +61,7 @@ struct opk_aggregate_options {
  * Statistics of an evaluation of `file`, from which no row was read yet; both must outlive the
  * result. Rows that the evaluation's filter refuses are left out. Key groups are in the order of
  * their first ranges. If each range has one pass, each metric is over the ranges of its passes; if
- * these passes have different numbers of ranges, its mean is that of the mean range, and it has no
+ * these passes have different numbers of ranges, its mean is the mean range's value, and it has no
  * sum. Derived metrics are computed from totals, or from means if their metrics have different
  * counts. Ranges of several GPUs share a group unless the key separates them; docs/formats.md says
  * how their values are combined. OPK_EUSAGE: `key` or `level` is not what opk_sum() takes, or the

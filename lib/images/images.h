@@ -13,7 +13,7 @@
 
 /*
  * Stores values row by row and reads them column by column, in little memory. It keeps blocks of
- * rows, stored by columns; all but the last block are in a temporary file.
+ * rows, stored by columns, and has all except the last one in a temporary file.
  */
 
 struct opk_column_file {
@@ -220,7 +220,7 @@ static inline bool opk_is_approximate(const struct opk_statistics *of)
 enum opk_weight { OPK_BY_COUNT, OPK_BY_CYCLES, OPK_BY_TIME, OPK_EXACT };
 
 struct opk_rules {
-	struct opk_rule *rules; /* one a metric */
+	struct opk_rule *rules; /* one per metric */
 	size_t metric_count;
 	struct opk_strlist helpers; /* further metrics for rules; numbered after the others */
 	long weights[OPK_EXACT];    /* the metric of each enum opk_weight; -1: none */
@@ -251,7 +251,7 @@ struct opk_totals {
 	uint8_t *weights; /* enum opk_weight */
 	/*
 	 * The metric's passes have different numbers of ranges; `counts` is the least. The value is
-	 * that of the mean range; there is no total, and `added` is the mean times the count.
+	 * the mean range's; there is no total, and `added` is the mean times the count.
 	 */
 	bool *uneven;
 	size_t *sources; /* one per group: the number of its sources */

@@ -38,7 +38,7 @@ struct levels {
 	struct opk_ctx *ctx;
 	const struct opk_survey *survey;
 	struct opk_grouping scopes;
-	size_t *scope_of; /* one a row */
+	size_t *scope_of; /* one per row */
 	struct holder *holders;
 	size_t holder_count, holder_capacity;
 	struct opk_index numbers; /* of holders */

@@ -22,15 +22,15 @@ struct part {
 struct opk_split {
 	struct opk_file *file;
 	struct opk_survey survey;
-	size_t *part_of; /* one a row */
+	size_t *part_of; /* one per row */
 	struct part *parts;
 	size_t part_count, part_capacity;
 	struct opk_writer **writers; /* one per part, while parts are written */
 	/* Images to be made, in the order of the source's images, then of parts. */
 	struct opk_target *targets;
 	size_t target_count, target_capacity;
-	struct opk_move *moves; /* one a row */
-	const char **names;     /* one a row */
+	struct opk_move *moves; /* one per row */
+	const char **names;     /* one per row */
 };
 
 /* ---- which range goes where ------------------------------------------------------------- */

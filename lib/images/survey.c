@@ -145,7 +145,7 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 
 /* ---- the parent ------------------------------------------------------------------------- */
 
-/* A child that ran wild may send anything; but a row has a byte at least. */
+/* A child that ran wild may send anything: the limit is a byte per row. */
 static void get_facts(struct opk_surveyed *image, struct opk_result *result)
 {
 	uint64_t size = image->file->sections[image->section].plain_size;

@@ -11,7 +11,7 @@ struct trim {
 	struct opk_target *targets; /* one per trimmed image, in their order */
 	size_t target_count;
 	struct opk_move *moves; /* one per row, which keeps its place */
-	bool *trimmed;          /* one an image */
+	bool *trimmed;          /* one per image */
 };
 
 static bool has_free_slots(const struct opk_surveyed *image)

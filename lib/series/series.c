@@ -20,7 +20,7 @@ static bool is_of(const struct opk_track *track, const struct opk_range *range)
 	       && same_text(track->range.host, range->host);
 }
 
-/* Finds a row's track, which mostly is that of the row before. */
+/* Finds a row's track, mostly the same as for the row before. */
 static struct opk_track *find_track(struct opk_series *series, const struct opk_range *range)
 {
 	if (series->at < series->count && series->tracks[series->at].part == series->parts

@@ -14,7 +14,7 @@ enum opk_summary_kind {
 	OPK_SUMMARY_DEVICES /* of PM samples */
 };
 
-/* Which time of groups is known. */
+/* The kind of time that is known of groups. */
 enum opk_summary_time { OPK_SUMMARY_NO_TIME, OPK_SUMMARY_NS, OPK_SUMMARY_CYCLES };
 
 /* A kernel with all its launches, a user range or a device. */

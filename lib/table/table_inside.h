@@ -25,7 +25,7 @@ struct opk_table_watch {
 	struct opk_index numbers; /* of values, by name */
 };
 
-/* Which ranges are inside others; begin with { 0 }. */
+/* Finds which ranges are inside others; begin with { 0 }. */
 struct opk_table_levels {
 	struct opk_strlist keys;  /* of ranges: file, GPU, rank and path */
 	struct opk_index holders; /* numbers of these keys */
@@ -79,13 +79,13 @@ struct opk_table {
 	const struct opk_table_file *picked_for;
 	size_t *picked;
 	size_t picked_count;
-	/* The place of the next source; `number` is that of a key group. */
+	/* The place of the next source; `number` is a key group's. */
 	size_t input, number;
 	/* For notes. */
 	bool found;           /* there is a range, sample or key group */
 	bool seen;            /* a row of the source at hand was read */
 	size_t seen_count;    /* rows of kernels that ran, not of copies and idle time */
-	size_t unknown_count; /* those of them with too little data in samples */
+	size_t unknown_count; /* such rows with too little data in samples */
 	bool noted;
 	struct opk_table_watch watch;
 };

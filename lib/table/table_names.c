@@ -65,7 +65,7 @@ bool opk_table_find(struct opk_table_column *out, const struct opk_table *table,
 {
 	enum opk_fact fact;
 
-	/* In a long table `launches` is that of the value. */
+	/* In a long table `launches` is the value's. */
 	for (enum opk_table_kind kind = 0; kind < OPK_TABLE_KINDS; kind++)
 		if (kinds[kind].layouts && !strcmp(name, kinds[kind].header.name)
 		    && opk_table_kind_column(out, table, kind))

@@ -20,7 +20,7 @@ static int by_gpu_and_time(const void *a, const void *b)
 	return x->activity < y->activity ? -1 : x->activity > y->activity;
 }
 
-/* Finds each record's GPU and kernel, which mostly are those of the record before. */
+/* Finds each record's GPU and kernel, mostly the same as for the record before. */
 static int find_groups(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 {
 	for (size_t i = 0; i < rows->count; i++) {

@@ -33,7 +33,7 @@ struct counting {
 	struct opk_trace *trace;
 	struct opk_trace_file *file;
 	size_t count;   /* of columns */
-	double *values; /* one a column */
+	double *values; /* one per column */
 	OPK_LIST(struct source) sources;
 	size_t at; /* the source of the last sample */
 };
