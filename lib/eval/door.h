@@ -61,8 +61,8 @@ struct opk_eval_inside {
 	 * NULL: each range is a row. "kernel": launches with the same kernel, symbol, launch shape,
 	 * shared memory and GPU make one row; "launch": launches with the same kernel, shape,
 	 * index, GPU and rank; "name": ranges with the same name, GPU and rank. "": as the
-	 * recording says. OPK_EINPUT where there is no range table; OPK_EUSAGE for any other word,
-	 * and for any but "" with samples or a bare image.
+	 * recording says. OPK_EINPUT: there is no range table. OPK_EUSAGE: any other word, and for
+	 * any but "" with samples or a bare image.
 	 */
 	const char *join;
 	bool cupti_only; /* skips PerfWorks' evaluator, which gives the same bits in less time */

@@ -119,7 +119,7 @@ void opk_made_rows_clear(struct opk_made_rows *rows);
 int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
                               struct opk_file *file, enum opk_profiler profiler,
                               const struct opk_eval_options *options);
-/* Takes over the rows. The first metrics have the units of `samples`' metrics; NULL: no units. */
+/* Takes over the rows. Units are those of the first metrics of `samples`; NULL: no units. */
 int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                             struct opk_made_rows *rows, const struct opk_evaluation *samples);
 
@@ -305,14 +305,14 @@ struct opk_values {
 	size_t metric_count;
 	struct opk_nv_evaluator *evaluator; /* PerfWorks', borrowed; NULL: CUPTI alone */
 	struct opk_nv_host *host;           /* CUPTI's, where it is needed */
-	/* The image at hand. */
+	/* The current image. */
 	const void *image;
 	size_t image_size;
 	void *head; /* an image head of the evaluators' device; NULL: not known */
 	size_t head_size;
 	bool *wanted; /* the metrics that its ranges have */
 	struct opk_value_list asked, parts;
-	bool *failed; /* one per part: it could not be evaluated in the row at hand */
+	bool *failed; /* one per part: it could not be evaluated in the current row */
 	struct opk_throughputs throughputs;
 	struct opk_remark *above;      /* one per metric */
 	struct opk_idleness *idleness; /* one per part of the throughputs */

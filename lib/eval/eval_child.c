@@ -21,7 +21,7 @@ struct work {
 	double *values;
 	struct opk_measured measured;
 	uint64_t done, total; /* bytes of images */
-	size_t segment;       /* the one at hand */
+	size_t segment;       /* the current one */
 	bool row_known;       /* else earlier images have an unknown number of rows */
 	uint64_t row;         /* the next row's number, over all images of the file */
 	uint64_t dropped;     /* rows since the last one that was stored */

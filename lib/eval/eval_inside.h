@@ -197,7 +197,7 @@ struct opk_evaluation {
 	const struct opk_meta *meta; /* of the recording; NULL: a bare image */
 	struct opk_columns columns;
 	struct opk_set_meta set;        /* asked for instead: `columns` borrows from it */
-	struct opk_nvprof_names nvprof; /* as well */
+	struct opk_nvprof_names nvprof; /* nvprof's names, likewise */
 	struct opk_strlist metrics;
 	struct opk_strlist units;
 	const struct opk_segment *segments; /* of the file, which outlives the evaluation */

@@ -86,7 +86,7 @@ static int add(struct opk_kernel_names *names, struct opk_ctx *ctx, const char *
 	return OPK_OK;
 }
 
-/* ---- what tells them apart ---------------------------------------------------------------- */
+/* ---- arguments that differ ---------------------------------------------------------------- */
 
 struct arguments {
 	struct opk_span_of_text items[MOST_ARGUMENTS];
@@ -187,7 +187,7 @@ static char *detailed(const struct peers *peers, const struct kernel *kernel)
 	return opk_buf_take_text(&out);
 }
 
-/* ---- words that tell them apart ----------------------------------------------------------- */
+/* ---- words of arguments ----------------------------------------------------------- */
 
 /* A set of peers, by their numbers. */
 struct peer_set {

@@ -6,7 +6,7 @@
 #include "base/sum.h"
 #include "eval/eval_inside.h"
 
-/* ---- what is known of a row besides --------------------------------------------------------- */
+/* ---- facts and attributes of a row --------------------------------------------------------- */
 
 static void apply_pass(struct opk_evaluation *evaluation, uint32_t pass)
 {

@@ -104,7 +104,7 @@ static bool number_of(uint32_t *out, struct names *names, const struct opk_activ
 
 /* ---- lanes ------------------------------------------------------------------------------ */
 
-/* The lanes of the stream or thread at hand. */
+/* The lanes of the current stream or thread. */
 struct rows {
 	size_t lanes[OPK_LANE_ROWS]; /* their numbers */
 	uint64_t ends[OPK_LANE_ROWS];

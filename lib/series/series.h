@@ -45,7 +45,7 @@ struct opk_series {
 	size_t parts; /* evaluations added */
 	struct opk_track *tracks;
 	size_t count, capacity;
-	size_t at;       /* the track of the row at hand */
+	size_t at;       /* the track of the current row */
 	double *columns; /* values of that row, and those that are kept */
 	double *kept;
 };

@@ -158,7 +158,7 @@ static int check_twice(const struct opk_table *table, struct opk_ctx *ctx)
 	                       table->inside.refuse_twice ? OPK_EFAILED : OPK_OK);
 }
 
-/* ---- what they have besides values */
+/* ---- inflated values, and names */
 
 /* Marks values that need a metric that the metadata call inflated. */
 static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)

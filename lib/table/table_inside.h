@@ -83,7 +83,7 @@ struct opk_table {
 	size_t input, number;
 	/* For notes. */
 	bool found;           /* there is a range, sample or key group */
-	bool seen;            /* a row of the source at hand was read */
+	bool seen;            /* a row of the current source was read */
 	size_t seen_count;    /* rows of kernels that ran, not of copies and idle time */
 	size_t unknown_count; /* such rows with too little data in samples */
 	bool noted;

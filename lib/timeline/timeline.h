@@ -83,9 +83,7 @@ void opk_estimator_divide(struct opk_part *parts, struct opk_estimator *estimato
  */
 void opk_overlaps_mean(struct opk_part *parts, const struct opk_overlaps *overlaps,
                        size_t row_count, const double *values);
-/*
- * For metrics that don't depend on what runs, such as time: each row gets all of it while it runs.
- */
+/* For metrics that don't depend on what runs, such as time: a row gets all while it runs. */
 void opk_overlaps_whole(struct opk_part *parts, const struct opk_overlaps *overlaps,
                         size_t row_count, const double *values);
 

@@ -139,7 +139,7 @@ static struct opk_trace_block *find_next(struct opk_trace_sweep *sweep)
 	return found;
 }
 
-/* Whether a closed block may have the next record, before all open blocks. */
+/* Whether a block that is not open yet may have a record before those in open blocks. */
 static bool is_due(const struct opk_trace_block *block, const struct opk_trace_block *open)
 {
 	return !open

@@ -65,7 +65,7 @@ static struct opk_trace_place place_of_run(const struct opk_meta *meta)
 
 /* ---- a look at all of them ---------------------------------------------------------------- */
 
-/* The file at hand. */
+/* The current file. */
 struct looking {
 	struct opk_trace *trace;
 	const struct opk_trace_file *file;
