@@ -21,7 +21,7 @@ static void list_clear(struct opk_value_list *list)
 	free(list->requests);
 }
 
-/* Makes the evaluator of the profiler; samples use it only for the parts of throughputs. */
+/* Makes an evaluator that only lists the parts of throughputs, as for samples. */
 static struct opk_nv_evaluator *make_evaluator(const struct opk_values *values, struct opk_ctx *ctx)
 {
 	struct opk_nv_evaluator *own = NULL;

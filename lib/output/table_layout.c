@@ -393,7 +393,7 @@ static void abridge_lists(const struct opk_table_layout *layout)
 			abridge(out->cells.items[i].text, layout->widths[i % out->column_count]);
 }
 
-/* Limits names to half the width, so that a sideways scroller sees values at once. */
+/* Limits the first text to half the width, so that values are in view before scrolling. */
 static void keep_in_view(struct opk_table_layout *layout)
 {
 	size_t most = layout->out->width / 2 + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sweeps records of what ran by process and time. A section mostly has some milliseconds of one
+ * Gives records of what ran by process and time. A section mostly has some milliseconds of one
  * process: it is read when the sweep reaches its first record, and freed after its last one.
  */
 #include "trace/trace_inside.h"
