@@ -31,8 +31,8 @@ struct opk_joined {
 	uint64_t ranges_min; /* the least of the `counts` of its values */
 	/*
 	 * One per metric: how many ranges have the pass with its counters; with several passes, the
-	 * least of their counts. 0: a pass is missing, and the value is NaN. Only the first 2^20 -
-	 * 1 ranges of each pass are used.
+	 * least of their counts. 0: a pass is missing, and the value is NaN. Of each pass only the
+	 * first OPK_MOST_AVERAGED ranges are used.
 	 */
 	const uint64_t *counts;
 };

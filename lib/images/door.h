@@ -65,8 +65,8 @@ struct opk_aggregate_options {
  * sum. Derived metrics are computed from totals, or from means if their metrics have different
  * counts. Ranges of several GPUs share a group unless the key separates them; docs/formats.md says
  * how their values are combined. OPK_EUSAGE: `key` or `level` is not what opk_sum() takes, or the
- * filter judges values of ranges that have one pass each. OPK_EINPUT: the file was evaluated with
- * other options, or an image can't be read.
+ * filter judges values of ranges that have one pass each. OPK_EINPUT: the evaluation has other rows
+ * than the file, or an image can't be read.
  */
 struct opk_aggregate;
 int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
