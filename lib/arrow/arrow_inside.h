@@ -15,7 +15,7 @@ enum opk_arrow_type opk_arrow_type_of(const struct opk_table_column *column);
 
 /* ---- schema.c */
 
-/* With facts as metadata, and the version. false when out of memory: *out is as released. */
+/* Metadata: `about` and the library's version. False when out of memory: *out is released. */
 bool opk_arrow_schema(struct ArrowSchema *out, const struct opk_table_column *columns, size_t count,
                       const struct opk_property *about, size_t about_count);
 
@@ -25,7 +25,7 @@ struct opk_arrow_column {
 	enum opk_arrow_type type;
 	enum opk_cell_type cell_type;
 	struct opk_buf cells; /* values, indices or bits */
-	struct opk_buf nulls; /* a bit a row, 1: there is a value; empty: all have one */
+	struct opk_buf nulls; /* one bit for each row, 1: it has a value; empty: all rows do */
 	size_t null_count;
 	/* The dictionary, and where its texts are in it. */
 	struct opk_strlist texts;
@@ -41,12 +41,12 @@ struct opk_arrow_builder {
 bool opk_arrow_builder_init(struct opk_arrow_builder *builder,
                             const struct opk_table_column *columns, size_t count);
 void opk_arrow_builder_clear(struct opk_arrow_builder *builder);
-/* false when out of memory: the builder is of no use then. */
+/* False when out of memory: the builder can't be used any more. */
 bool opk_arrow_builder_add(struct opk_arrow_builder *builder, const union opk_cell *cells,
                            const bool *known);
 /* Whether the batch has enough rows, or bytes of text. */
 bool opk_arrow_builder_full(const struct opk_arrow_builder *builder);
-/* The rows become a batch, and the builder is empty. false when out of memory. */
+/* Makes a batch of the rows and empties the builder. False when out of memory. */
 bool opk_arrow_builder_finish(struct ArrowArray *out, struct opk_arrow_builder *builder);
 
 #endif

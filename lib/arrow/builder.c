@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows become a batch: an array a column, whose buffers it owns. */
+/* Makes a batch of rows: one array for each column. The array owns its buffers. */
 #include <string.h>
 
 #include "arrow/arrow_inside.h"
 #include "base/utf8.h"
 
-/* A batch has so many cells, and texts so many bytes: offsets have 31 bits. */
+/* Limits of a batch. MAX_TEXT is in bytes: offsets of texts have 31 bits. */
 enum { MAX_CELLS = 1 << 20, MIN_ROWS = 1 << 10, MAX_ROWS = 1 << 16, MAX_TEXT = 1 << 26 };
 
 bool opk_arrow_builder_init(struct opk_arrow_builder *builder,
@@ -72,7 +72,7 @@ static void put_known(struct opk_arrow_column *column, size_t row, bool known)
 		set_bit(&column->nulls, row, known);
 }
 
-/* The text's number in the dictionary, which gets it if it is new. */
+/* Finds the text's number in the dictionary; adds a new text to it. */
 static bool find_text(int32_t *out, struct opk_arrow_column *column, const char *text)
 {
 	size_t number = column->texts.count;
@@ -87,7 +87,7 @@ static bool find_text(int32_t *out, struct opk_arrow_column *column, const char 
 	return true;
 }
 
-/* false: it does not fit, and is null. */
+/* False: the number does not fit, and the cell is null. */
 static bool find_number(int64_t *out, const struct opk_arrow_column *column,
                         const union opk_cell *cell)
 {
@@ -152,7 +152,7 @@ bool opk_arrow_builder_full(const struct opk_arrow_builder *builder)
 
 /* ---- arrays */
 
-/* What an array owns; its children are in one piece, from which consumers may move them. */
+/* What an array owns. Its children are in one allocation; consumers may move them out of it. */
 struct held {
 	void *buffers[3];
 	const void *pointers[3];
@@ -193,7 +193,7 @@ static struct held *begin(struct ArrowArray *out, size_t length)
 	return held;
 }
 
-/* The array's next buffer; it takes the bytes over, without room that they do not need. */
+/* Makes the bytes the array's next buffer: shrinks them to their size and takes them over. */
 static void take_buffer(struct ArrowArray *array, struct opk_buf *bytes)
 {
 	struct held *held = array->private_data;

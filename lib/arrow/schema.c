@@ -5,7 +5,7 @@
 #include "arrow/arrow_inside.h"
 #include "base/utf8.h"
 
-/* What a schema owns; its children are in one piece, from which consumers may move them. */
+/* What a schema owns. Its children are in one allocation; consumers may move them out of it. */
 struct held {
 	char *name;
 	struct opk_buf metadata;
@@ -48,7 +48,7 @@ static bool begin(struct ArrowSchema *out, const char *format, const char *name)
 	return held->name != NULL;
 }
 
-/* ---- metadata: a count of pairs, and each text after its length, in 32 bits of this machine */
+/* ---- metadata: a count of pairs, then texts, each after its length; numbers are native int32 */
 
 static void add_int(struct opk_buf *metadata, size_t number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of tables and lists as Arrow's C stream: batch after batch, as the consumer asks. */
+/* Rows of tables and lists as an Arrow C stream, which makes a batch when the consumer asks. */
 #include <errno.h>
 
 #include "arrow/arrow_inside.h"
@@ -8,14 +8,14 @@
 struct stream {
 	struct opk_table *table;  /* NULL: the rows are a list's */
 	struct opk_listing *list; /* or NULL */
-	size_t next;              /* row of the list */
-	bool *known;              /* one a column of the list, of that row */
+	size_t next;              /* the next row of the list */
+	bool *known;              /* one for each column: the list's current row has a value */
 	struct opk_table_column *of_list;
-	const struct opk_table_column *columns; /* of either, in one piece */
+	const struct opk_table_column *columns; /* of the table or the list */
 	size_t column_count;
 	struct opk_arrow_builder builder;
-	int failed;  /* errno of the failure, after which there are no more batches; 0: none */
-	char *error; /* what it was; NULL: none, or out of memory */
+	int failed;  /* errno of the failure that ended the stream; 0: no failure */
+	char *error; /* the failure's text; NULL: no failure, or out of memory */
 };
 
 static void free_stream(struct stream *stream)
@@ -65,7 +65,7 @@ static const char *get_last_error(struct ArrowArrayStream *out)
 	return stream->failed ? "out of memory" : NULL;
 }
 
-/* ---- what it gives */
+/* ---- schema and batches */
 
 static bool describe(struct ArrowSchema *schema, const struct stream *stream)
 {
@@ -121,7 +121,7 @@ static int fill(struct stream *stream)
 	return OPK_OK;
 }
 
-/* The end is a released array. */
+/* A released array marks the end of the stream. */
 static int get_next(struct ArrowArrayStream *out, struct ArrowArray *array)
 {
 	struct stream *stream = out->private_data;

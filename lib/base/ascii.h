@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What kind of character a byte is, and what names end in, whatever the locale. */
+/* Classes of ASCII characters and endings of names, independent of the locale. */
 #ifndef OPK_ASCII_H
 #define OPK_ASCII_H
 
@@ -13,19 +13,19 @@ static inline bool opk_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* May begin a name. */
+/* Whether a name may begin with it. */
 static inline bool opk_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* May follow in a name. */
+/* Whether a name may contain it. */
 static inline bool opk_in_name(char c)
 {
 	return opk_is_letter(c) || opk_is_digit(c);
 }
 
-/* May follow in a metric's full name. */
+/* Whether a metric's full name may contain it. */
 static inline bool opk_in_full_name(char c)
 {
 	return opk_in_name(c) || c == '.';
@@ -36,7 +36,7 @@ static inline bool opk_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Its value; -1: not a hexadecimal digit. */
+/* The digit's value; -1: not a hexadecimal digit. */
 static inline int opk_hex_digit(char c)
 {
 	if (opk_is_digit(c))
@@ -44,7 +44,7 @@ static inline int opk_hex_digit(char c)
 	return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* In any case. */
+/* Whether `text` ends with `with`; upper and lower case are the same. */
 static inline bool opk_ends(const char *text, const char *with)
 {
 	size_t length = strlen(text), end = strlen(with);
@@ -52,7 +52,7 @@ static inline bool opk_ends(const char *text, const char *with)
 	return length >= end && !strcasecmp(text + length - end, with);
 }
 
-/* ".csv"; "" where the name has no ending. */
+/* A file name's ending, such as ".csv"; "" if it has none. */
 static inline const char *opk_ending(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The context: its settings, its log, and what it closes in the end. */
+/* The context: its settings, its log, and what it closes when it is freed. */
 #include "base/ctx.h"
 
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the number ends that C reads on as hexadecimal: "0x10" begins with a 0 here; or NULL. */
+/* Where the 0 of "0x10" ends: only C reads this as hexadecimal. NULL: not hexadecimal. */
 static const char *find_hexadecimal(const char *text)
 {
 	text += strspn(text, " \t\n\v\f\r");

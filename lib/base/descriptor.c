@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* File descriptors: their numbers, and all of what is read and written. */
+/* File descriptors: their numbers, and complete reads and writes. */
 #include "base/descriptor.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Open the wrong way round, so that using it fails. It gets the lowest number that is free. */
+/* Opens stdin for writing, and others for reading, so that using them fails. Lowest free number. */
 static int open_useless(int number)
 {
 	int flags = O_CLOEXEC | (number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -23,7 +23,7 @@ void opk_reserve_standard(void)
 			return;
 }
 
-/* A copy with this number or a higher one takes its place. */
+/* Replaces `fd` by a copy whose number is at least `lowest`. */
 static int move(int fd, int lowest)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, lowest), error = errno;
@@ -53,7 +53,7 @@ bool opk_both_beyond_standard(int ends[2])
 
 int opk_out_of_the_way(int fd)
 {
-	/* Each fork copies a table up to the highest number, so that one is not too high. */
+	/* Each fork copies the table up to the highest number: a very high one would be slow. */
 	enum { END = 1024, ROOM = 32 };
 	struct rlimit limit;
 	int copy, end = END;

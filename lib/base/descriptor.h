@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* File descriptors: numbers better left to the program, and all of what is read or written. */
+/* File descriptors: numbers to leave to the program, and complete reads and writes. */
 #ifndef OPK_DESCRIPTOR_H
 #define OPK_DESCRIPTOR_H
 
@@ -8,28 +8,28 @@
 #include <stdint.h>
 
 /*
- * For a program's begin: where one of them is closed, no file that is opened later gets its number.
- * Reading and writing fail with EBADF, as before. A program that this one runs finds them closed.
+ * For the start of a program: if descriptor 0, 1 or 2 is closed, no later file gets its number.
+ * Using it still fails with EBADF, and programs that this one runs find it closed.
  */
 void opk_reserve_standard(void);
 
 /*
- * The library's own files keep clear of these numbers: in a process of others, messages that any
- * code writes to descriptor 2 would get into a recording. Returns `fd`, or a copy beyond them,
- * close on exec, in its place; on failure -1 with errno set, and `fd` is closed. -1 stays -1.
+ * Keeps the library's files away from these numbers: in another program's process, messages
+ * written to descriptor 2 would get into a recording. Returns `fd`, or a close-on-exec copy beyond
+ * them, which replaces it; on failure -1 with errno set, and `fd` is closed. -1 stays -1.
  */
 int opk_beyond_standard(int fd);
 
-/* The same for two ends; on failure false with errno EMFILE, and both are closed. */
+/* The same for both ends of a pipe; on failure false with errno EMFILE, and both are closed. */
 bool opk_both_beyond_standard(int ends[2]);
 
 /*
- * The same for a file that stays open in a process of others: the number is a high one, which the
- * program hardly gives to a file of its own. Where there is none, it is beyond the standard ones.
+ * The same for a file that stays open in another program's process: picks a high number, which the
+ * program is unlikely to use. If no high one is free, any number beyond the standard ones.
  */
 int opk_out_of_the_way(int fd);
 
-/* All of `size` bytes at `offset`, or false with errno set (0 at the end of the file). */
+/* Reads all `size` bytes at `offset`; false with errno set (0 at the end of the file). */
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);
 bool opk_write_all(int fd, const void *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cause chain of a context: added to, set aside, shown, and sent between processes. */
+/* Cause chains of contexts: adds causes, sets a chain aside, shows it, sends it to a process. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ int opk_errors_keep(struct opk_ctx *ctx, struct opk_errors_mark *mark, int code)
 
 /* ---- adding */
 
-/* Without memory the cause is lost; the code still says what happened. */
+/* When out of memory, the cause is lost; the code still says what happened. */
 void opk_add_cause(struct opk_ctx *ctx, struct opk_cause cause)
 {
 	struct opk_causes *causes = &ctx->causes;
@@ -160,7 +160,7 @@ const char *opk_outermost(const struct opk_ctx *ctx)
 	return ctx->causes.count ? ctx->causes.items[ctx->causes.count - 1].text : "out of memory";
 }
 
-/* Callers print the last one first, so a caret, its line and its message are in this order. */
+/* Callers print the last one first, so the order is: caret, line, message. */
 const char *opk_error_message(const struct opk_ctx *ctx, size_t i)
 {
 	for (size_t at = 0; at < ctx->causes.count; at++) {
@@ -250,7 +250,7 @@ static void get_cause(struct opk_ctx *ctx, struct opk_reader *in)
 	cause.caret = get_text(in);
 	if (cause.message)
 		cause.text = cause.message + strnlen(cause.message, place);
-	/* A caret without its line shows nothing. */
+	/* A caret is useless without its line. */
 	if (!cause.excerpt)
 		free((char *)opk_take(cause.caret));
 	if (in->failed)

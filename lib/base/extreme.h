@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metrics that are minima and maxima: only what kept its instances has them. */
+/* Metrics that are minima or maxima, which need the values of all instances. */
 #ifndef OPK_EXTREME_H
 #define OPK_EXTREME_H
 
 #include <stdbool.h>
 #include <string.h>
 
-/* ".min" or ".max" is a whole part of its name. */
+/* Whether ".min" or ".max" is a whole part of the name. */
 static inline bool opk_metric_is_extreme(const char *metric)
 {
 	for (const char *part = strchr(metric, '.'); part; part = strchr(part + 1, '.'))

@@ -97,8 +97,8 @@ bool opk_random(void *out, size_t size)
 }
 
 /*
- * Like mkstemp(), but the kernel applies the umask to the mode: to ask for the umask is to change
- * it, and another thread may be making a file just then.
+ * Like mkstemp(), but the kernel applies the umask to the mode. Asking for the umask would change
+ * it, while another thread may be creating a file.
  */
 static int create_temporary(char *path, mode_t mode)
 {
@@ -121,7 +121,7 @@ static int create_temporary(char *path, mode_t mode)
 }
 
 /*
- * The unfinished files. A signal's handler reads them without the lock, so each change is one
+ * The unfinished files. Signal handlers read the list without the lock, so each change is one
  * store. A child process has a copy of the list, but does not own the files.
  */
 static struct opk_newfile *volatile unfinished;
@@ -139,7 +139,7 @@ static void unlock_unfinished(void)
 	pthread_mutex_unlock(&unfinished_lock);
 }
 
-/* A child process must not wait for a thread that it lacks. */
+/* A forked child must not wait for a lock whose holder exists in the parent only. */
 static void watch_forks(void)
 {
 	pthread_atfork(lock_unfinished, unlock_unfinished, unlock_unfinished);
@@ -175,18 +175,18 @@ void opk_discard_unfinished(void)
 		unlink(file->temporary);
 }
 
-/* A long name is cut off, so that the letters after it still fit the file system's limit. */
+/* Cuts a long name off, so that it fits the file system's limit with the letters after it. */
 static char *temporary_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
 	size_t length = strlen(path + folder), most = NAME_MAX - 1 - TEMPORARY_LETTERS;
 
-	return opk_printf("%.*s.XXXXXX", /* so many letters */
+	return opk_printf("%.*s.XXXXXX", /* as many letters as create_temporary() replaces */
 	                  (int)(folder + (length < most ? length : most)), path);
 }
 
-/* With the wrong mode, others could read what the file that it replaces kept from them. */
+/* With the wrong mode, other users could read a file whose older version they could not. */
 static int refuse_mode(int fd, const char *temporary)
 {
 	int error = errno;
@@ -232,8 +232,8 @@ int opk_newfile_resume_live(struct opk_newfile *file, struct opk_ctx *ctx, const
 }
 
 /*
- * What is at a name that a new file gets. Others may have put it there, to have our bytes with its
- * mode: of a link that means nothing, and another user's file only takes from the new one's mode.
+ * What already has the name of a new file. Another user may have put it there to choose our file's
+ * mode: the mode of a link is ignored, and that of another user's file only takes permissions away.
  */
 struct older {
 	bool exists, replaced, ours;
@@ -321,7 +321,7 @@ static void forget_temporary(struct opk_newfile *file)
 	free(opk_take(file->temporary));
 }
 
-/* Makes sure that all of it is on the disk, or in the pipe, and that it may take its place. */
+/* Makes sure that all bytes are on disk or in the pipe, and that the file may take its place. */
 static int finish(struct opk_newfile *file)
 {
 	if (!file->code && file->live.path)
@@ -383,7 +383,7 @@ static bool exchange(const struct opk_newfile *file)
 #endif
 }
 
-/* Where names can be exchanged, the old file has the temporary name then. */
+/* If names can be exchanged, the older file gets the temporary name. */
 static bool place(struct opk_newfile *file)
 {
 	struct stat info;
@@ -407,7 +407,7 @@ static bool place(struct opk_newfile *file)
 	return true;
 }
 
-/* A file that can't be taken back stays, and the one that it replaced keeps the temporary name. */
+/* If taking back fails, the new file stays, and the older one keeps the temporary name. */
 static void take_back(struct opk_newfile *file)
 {
 	if (file->placed == NEWFILE_EXCHANGED && !exchange(file))
@@ -436,7 +436,7 @@ static int place_all(struct opk_newfile *const *files, size_t count)
 	return code;
 }
 
-/* Signals wait: in between, temporary names are those of older files. */
+/* Blocks signals: meanwhile temporary names belong to older files, which a handler would remove. */
 int opk_newfiles_commit(struct opk_newfile *const *files, size_t count)
 {
 	sigset_t all, before;

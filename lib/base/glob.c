@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The ']' that closes this bracket, or NULL. A ']' that comes first is one of its characters. */
+/* The ']' that closes this bracket, or NULL. A leading ']' is one of its characters. */
 static const char *bracket_end(const char *open)
 {
 	const char *first = open + 1 + (open[1] == '!' || open[1] == '^');
@@ -37,7 +37,7 @@ static bool in_bracket(const char *open, const char *end, char c)
 	return found != inverted;
 }
 
-/* Whether this place of the pattern takes the character; *next is the place after it. */
+/* Whether this element of the pattern matches the character; *next is the element after it. */
 static bool match_one(const char *pattern, char c, const char **next)
 {
 	const char *end = *pattern == '[' ? bracket_end(pattern) : NULL;
@@ -63,7 +63,7 @@ bool opk_glob_match_part(const char *pattern, const char *text, size_t length)
 			pattern = next;
 			text++;
 		} else if (star) {
-			/* Only the last star has to take one character more. */
+			/* It is enough that the last star takes one more character. */
 			pattern = star;
 			text = ++from;
 		} else {

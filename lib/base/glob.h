@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shell patterns: * ? [abc] [a-z] [!a]. Never slower than pattern times text. */
+/* Shell patterns: * ? [abc] [a-z] [!a]. Time is at most pattern length times text length. */
 #ifndef OPK_GLOB_H
 #define OPK_GLOB_H
 
@@ -10,7 +10,7 @@
 bool opk_glob_sound(const char *pattern);
 /* Whether the pattern matches the whole text. */
 bool opk_glob_match(const char *pattern, const char *text);
-/* The same for so many bytes of text, none of them NUL. */
+/* The same for `length` bytes of text without a NUL. */
 bool opk_glob_match_part(const char *pattern, const char *text, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* FNV-1a: quick, and good enough for input that is not an attack. */
+/* FNV-1a: fast, and good enough where input is not an attack. */
 #ifndef OPK_HASH_H
 #define OPK_HASH_H
 

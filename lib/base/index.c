@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A hash table with open slots. */
+/* A hash table with open addressing. */
 #include "base/index.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static size_t hash(const char *text)
 	return (size_t)(value ^ (value >> 32));
 }
 
-/* Where the key is, or belongs. */
+/* The key's slot, or the free slot for it. */
 static struct opk_index_slot *find(const struct opk_index *index, const char *key)
 {
 	size_t i = hash(key) & (index->count - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text to number: finds one of many strings at once. The strings are borrowed. */
+/* A hash table from strings to numbers. The strings are borrowed. */
 #ifndef OPK_INDEX_H
 #define OPK_INDEX_H
 
@@ -7,7 +7,7 @@
 
 struct opk_index {
 	struct opk_index_slot {
-		const char *key; /* NULL: free */
+		const char *key; /* NULL: the slot is free */
 		size_t value;
 	} * slots;
 	size_t count, used;

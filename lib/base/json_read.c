@@ -16,7 +16,7 @@ struct parser {
 	size_t size;
 	size_t at;
 	size_t nodes;
-	const char *problem; /* the first one found */
+	const char *problem; /* the first that was found */
 	bool nomem;
 };
 
@@ -83,7 +83,7 @@ static bool parse_hex4(struct parser *p, unsigned *out)
 	return true;
 }
 
-/* \uXXXX, or two of them that make one character beyond the basic plane. */
+/* \uXXXX, or two of them: a surrogate pair for one character. */
 static bool parse_unicode(struct parser *p, struct opk_buf *buf)
 {
 	unsigned code, low;

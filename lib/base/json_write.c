@@ -49,7 +49,7 @@ void opk_json_end_array(struct opk_json_writer *json)
 	close_bracket(json, "]");
 }
 
-/* The length of what needs neither an escape nor a look at its UTF-8: mostly all of it. */
+/* The length of the beginning that is ASCII and needs no escape: mostly all of the text. */
 static size_t plain_length(const char *text)
 {
 	const char *end = text;

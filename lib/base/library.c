@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared libraries, before they are opened. */
+/* Checks shared libraries before they are opened. */
 #include "base/library.h"
 
 #include <elf.h>
@@ -12,10 +12,10 @@
 
 static const char cut_off[] = "is cut off: install it again";
 
-/* Program headers of a library; a file that claims more is not one. */
+/* The most program headers of a library; a file that claims more is not a library. */
 enum { MAX_PARTS = 1000 };
 
-/* What is mapped has to be in the file: else the first look at it raises SIGBUS. */
+/* The file must have all bytes that are mapped: reading a missing one raises SIGBUS. */
 static const char *check_parts(int fd, uint64_t size, const Elf64_Ehdr *header)
 {
 	for (uint64_t i = 0; i < header->e_phnum && i < MAX_PARTS; i++) {
@@ -46,7 +46,7 @@ static const char *check(int fd, const struct stat *info)
 
 const char *opk_library_flaw(const char *path)
 {
-	/* The loader finds a bare name elsewhere. */
+	/* The loader searches its own folders for a bare name. */
 	bool bare = !strchr(path, '/');
 	opk_autoclose int fd = bare ? -1
 	                            : opk_beyond_standard(

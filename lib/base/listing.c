@@ -17,7 +17,7 @@ struct opk_listing {
 	const char *chip;
 	OPK_LIST(const char **) lists;
 	bool failed;        /* out of memory */
-	atomic_uint others; /* owners beside the first */
+	atomic_uint others; /* number of owners besides the first */
 };
 
 static char *take_room(struct opk_listing *rows, size_t size)
@@ -30,7 +30,7 @@ static char *take_room(struct opk_listing *rows, size_t size)
 		chunk = opk_list_add(&rows->chunks);
 		if (!chunk || !(*chunk = opk_alloc(whole)))
 			return NULL;
-		/* What comes first is at its end. */
+		/* A chunk is filled from its end. */
 		rows->left = whole;
 	}
 	rows->left -= size;
@@ -62,7 +62,7 @@ static const char **keep_list(struct opk_listing *rows, const char *const *items
 	return kept;
 }
 
-/* A column from its text, "passes#", which becomes its name. */
+/* Reads a column from text such as "passes#"; the text without its suffix becomes the name. */
 static struct opk_column read_column(struct opk_listing *rows, char *text)
 {
 	static const enum opk_cell_type types[UCHAR_MAX + 1] = {
@@ -121,7 +121,7 @@ static union opk_cell keep(struct opk_listing *rows, enum opk_cell_type type, un
 	return cell;
 }
 
-/* A text that is the same as in the row before is shared with it. */
+/* Shares a text with the row before if both are the same. */
 static bool is_again(union opk_cell *out, const struct opk_listing *rows, size_t column,
                      const char *text)
 {

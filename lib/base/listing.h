@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How the library makes lists that callers read as rows: struct opk_listing of offpeak.h. */
+/* Makes lists that callers read as rows: struct opk_listing of offpeak.h. */
 #ifndef OPK_LISTING_H
 #define OPK_LISTING_H
 
@@ -7,29 +7,29 @@
 #include "base/strlist.h"
 
 /*
- * An empty list with these columns: "metric passes# optional? full_domains*". A name alone is that of
- * texts; # OPK_CELL_UINT, ? _BOOL, * _LIST, ~ _OPTIONAL, % _DOUBLE, | _EITHER, ! _OPTIONAL_BOOL.
- * NULL: out of memory, or `columns` is NULL.
+ * Makes an empty list with columns such as "metric passes# optional? full_domains*". The suffix is
+ * the type: none: text, # OPK_CELL_UINT, ? _BOOL, * _LIST, ~ _OPTIONAL, % _DOUBLE, | _EITHER,
+ * ! _OPTIONAL_BOOL. NULL: out of memory, or `columns` is NULL.
  */
 struct opk_listing *opk_listing_new(const char *columns);
 /*
- * Adds a row: a cell for each column. Texts and lists are copied. Where memory runs out, or `rows`
- * is NULL, nothing happens, and opk_listing_finish() says so.
+ * Adds a row: a cell for each column. Texts and lists are copied. When out of memory, or if `rows`
+ * is NULL, nothing is added, and opk_listing_finish() fails.
  */
 void opk_listing_add(struct opk_listing *rows, const union opk_cell *cells);
-/* The chip that all rows are of, which is copied; and back, NULL unless it was set. */
+/* Sets the chip of all rows, a copy; and returns it, NULL if it was not set. */
 void opk_listing_set_chip(struct opk_listing *rows, const char *chip);
 const char *opk_listing_chip(const struct opk_listing *rows);
-/* The list is *out from then on. OPK_ENOMEM: it lacks something; it was freed. */
+/* Hands the list over as *out. OPK_ENOMEM: something could not be added; the list was freed. */
 int opk_listing_finish(struct opk_listing **out, struct opk_ctx *ctx, struct opk_listing *rows);
 OPK_DEFINE_AUTO(opk_listing)
-/* The same list for one more owner, who frees it, too. */
+/* Returns the same list for one more owner, who also frees it. */
 struct opk_listing *opk_listing_hold(const struct opk_listing *rows);
 
 /* opk_listing_row(rows, cell_text("dram"), cell_number(12)) */
 #define opk_listing_row(rows, ...) opk_listing_add(rows, (union opk_cell[]){ __VA_ARGS__ })
 
-/* Whether it has a value: "" is none, and lists and words are not looked at. */
+/* Whether the cell has a value: "" is not a value; lists and OPK_CELL_EITHER never count. */
 static inline bool cell_is_known(enum opk_cell_type type, const union opk_cell *cell)
 {
 	switch (type) {
@@ -80,7 +80,7 @@ static inline union opk_cell cell_either(const char *word, uint64_t number)
 {
 	return (union opk_cell){ .either = { word, number } };
 }
-/* OPK_CELL_EITHER: a number of passes, "unschedulable", or nothing where it is not known. */
+/* OPK_CELL_EITHER: a number of passes, "unschedulable", or empty if not known. */
 static inline union opk_cell cell_passes(int passes)
 {
 	return passes > 0 ? cell_either(NULL, (uint64_t)passes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A file that grows inside somebody else's program. */
+/* A file that the library writes in another program's process. */
 #include "base/live_file.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static bool is_it(const struct opk_live_file *file, int fd, struct stat *info)
 	       && info->st_ino == file->inode;
 }
 
-/* Others could have foreseen the name: no link is followed, and no pipe waited for. */
+/* Another user could have guessed the name: follows no link, and does not wait for a pipe. */
 static int open_again(struct opk_live_file *file)
 {
 	int fd = opk_out_of_the_way(
@@ -92,7 +92,7 @@ int opk_live_create(struct opk_live_file *file, struct opk_ctx *ctx, const char 
 		open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OURS_ALONE));
 	if (!identify(file, file->fd, &info))
 		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
-	/* The program's umask may keep it from us, too; some file systems have no modes. */
+	/* The program's umask may deny even us access; some file systems have no modes. */
 	if ((info.st_mode & 0777) != OURS_ALONE && fchmod(file->fd, OURS_ALONE))
 		errno = 0;
 	return OPK_OK;

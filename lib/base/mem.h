@@ -16,21 +16,21 @@
 #define OPK_PRINTF(fmt, args)
 #endif
 
-/* Zeroed; NULL when out of memory. All results go back with free(). */
+/* Zeroed memory; NULL when out of memory. Callers release all results with free(). */
 void *opk_alloc(size_t size);
 void *opk_alloc_array(size_t count, size_t size);
-/* Grows without zeroing. */
+/* Does not zero the added bytes. */
 void *opk_realloc(void *old, size_t size);
 void *opk_realloc_array(void *old, size_t count, size_t size);
 char *opk_strdup(const char *text);
 char *opk_strndup(const char *text, size_t length);
 char *opk_printf(const char *format, ...) OPK_PRINTF(1, 2);
 
-/* Room for one more element in an array that doubles; false when out of memory. */
+/* Makes room for one more element by doubling the array; false when out of memory. */
 bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size);
-/* Adds an element, zeroed and counted, to such an array; NULL when out of memory. */
+/* Adds a zeroed element to such an array and counts it; NULL when out of memory. */
 void *opk_append(void *array, size_t *capacity, size_t *count, size_t element_size);
-/* A list that opk_list_add() adds such an element to. */
+/* An array with its count and capacity; opk_list_add() adds an element. */
 #define OPK_LIST(type)                                                                             \
 	struct {                                                                                   \
 		type *items;                                                                       \
@@ -40,8 +40,8 @@ void *opk_append(void *array, size_t *capacity, size_t *count, size_t element_si
 	opk_append(&(list)->items, &(list)->capacity, &(list)->count, sizeof *(list)->items)
 
 /*
- * Replaces malloc and realloc for the whole process, for failure injection: `hook` behaves like
- * realloc(), its result is released with free(). NULL restores the default.
+ * Replaces the library's allocator in the whole process, to inject failures: `hook` behaves like
+ * realloc(), and its result is released with free(). NULL restores the default.
  */
 typedef void *opk_realloc_fn(void *old, size_t size);
 void opk_set_realloc(opk_realloc_fn *hook);
@@ -77,7 +77,7 @@ static inline void opk_cleanup_closedir(DIR **folder)
 	}
 #define opk_auto(type) __attribute__((cleanup(type##_cleanup)))
 
-/* Hands a cleaned-up variable over to its new owner. */
+/* Hands the value of an automatically freed variable over to a new owner. */
 #define opk_take(variable)                                                                         \
 	({                                                                                         \
 		__typeof__(variable) taken_ = (variable);                                          \

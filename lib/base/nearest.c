@@ -51,7 +51,7 @@ size_t opk_edit_distance(const char *a, const char *b, size_t limit)
 
 void opk_nearest_try(struct opk_nearest *nearest, const char *candidate)
 {
-	/* A third of the letters wrong is no longer a misspelling. */
+	/* With a third of its letters wrong, a name is not a misspelling but another name. */
 	size_t limit = nearest->best ? nearest->distance : strlen(nearest->name) / 3 + 1;
 	size_t distance = opk_edit_distance(nearest->name, candidate, limit);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The name that was meant by a misspelt one. */
+/* Finds the name that is most like a misspelt one. */
 #ifndef OPK_NEAREST_H
 #define OPK_NEAREST_H
 
 #include "offpeak.h"
 
-/* Levenshtein distance without regard to case; more than `limit` is reported as limit + 1. */
+/* Levenshtein distance, ignoring case; returns limit + 1 if it is more than `limit`. */
 size_t opk_edit_distance(const char *a, const char *b, size_t limit);
 
-/* Keeps the best candidate seen; begin with { .name = misspelt }. */
+/* Keeps the best candidate so far; begin with { .name = misspelt }. */
 struct opk_nearest {
 	const char *name;
 	const char *except; /* never suggested; may be NULL */

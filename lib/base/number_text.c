@@ -12,7 +12,7 @@ enum { DIGITS = 17, MANTISSA_BITS = 52, EXPONENT_OF_ONE = 1023 };
 
 typedef unsigned __int128 wide;
 
-/* Two digits at a time, from the last on, so that they end at `end`; returns where they begin. */
+/* Writes digits backwards from `end`, two at a time; returns their beginning. */
 static char *put_backwards(char *end, uint64_t number)
 {
 	static const char pairs[] =
@@ -66,7 +66,7 @@ static wide power_of_ten(int n)
 	return n < 20 ? powers[n] : (wide)powers[19] * powers[n - 19];
 }
 
-/* mantissa * 10^decimals / 2^shift, rounded to the nearest integer, and a half to the even one. */
+/* mantissa * 10^decimals / 2^shift, rounded to the nearest integer, half to even. */
 static uint64_t scale(uint64_t mantissa, int shift, int decimals)
 {
 	wide product = mantissa * power_of_ten(decimals);
@@ -76,7 +76,7 @@ static uint64_t scale(uint64_t mantissa, int shift, int decimals)
 	return (uint64_t)(whole + (rest > half || (rest == half && (whole & 1))));
 }
 
-/* Writes DIGITS digits, `decimals` of them after the point, without zeros at the end. */
+/* Writes DIGITS digits, `decimals` of them after the point, without trailing zeros. */
 static size_t put_decimals(char *out, uint64_t digits, int decimals)
 {
 	char text[OPK_NUMBER_SIZE], *end = text + sizeof text, *begin;
@@ -99,9 +99,9 @@ static size_t put_decimals(char *out, uint64_t digits, int decimals)
 }
 
 /*
- * Fractions that "%.17g" writes without an exponent, from 0.0001 to 10^17; 0 for other numbers.
- * Such a number is a mantissa of 53 bits over a power of two. It is multiplied by at most 10^21 <
- * 2^70, so that the product fits 128 bits, and all of this is exact.
+ * Writes fractions that have no exponent in "%.17g", from 0.0001 to 10^17; returns 0 for others.
+ * Such a number is a 53-bit mantissa over a power of two, multiplied by at most 10^21 < 2^70: the
+ * product fits 128 bits, so all of this is exact.
  */
 static size_t put_fraction(char *out, double number)
 {
@@ -113,7 +113,7 @@ static size_t put_fraction(char *out, double number)
 	memcpy(&bits, &number, sizeof bits);
 	mantissa = (bits & (MANTISSA_ONE - 1)) | MANTISSA_ONE;
 	shift = EXPONENT_OF_ONE + MANTISSA_BITS - (int)(bits >> MANTISSA_BITS);
-	/* log10(2) is 78913 / 2^18: the exponent is right, or one too low with a digit more. */
+	/* log10(2) is about 78913 / 2^18: the exponent is right, or one too low. */
 	decimals = DIGITS - (((MANTISSA_BITS - shift) * 78913) >> 18);
 	do {
 		digits = scale(mantissa, shift, --decimals);

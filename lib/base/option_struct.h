@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Copies what the caller's struct has, by its size; the rest is zero. NULL: all is zero. */
+/* Copies the fields within the caller's `size`; the rest is zero. NULL: all fields are zero. */
 static inline void opk_copy_options(void *to, size_t to_size, const void *from)
 {
 	size_t size = from ? *(const size_t *)from : 0;
@@ -21,7 +21,7 @@ static inline void opk_copy_options(void *to, size_t to_size, const void *from)
 	struct type local;                                                                         \
 	opk_copy_options(&local, sizeof local, given)
 
-/* Fills a caller's struct, as far as its size goes, from one in this library's layout. */
+/* Fills a caller's struct up to its `size` from one in this library's layout. */
 static inline void opk_fill_sized(void *to, const void *from, size_t from_size)
 {
 	size_t size = *(size_t *)to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Gathers errors in text files, and makes them a cause chain. */
+/* Collects errors in text files and makes a cause chain of them. */
 #include "base/problems.h"
 
 #include <stdarg.h>
@@ -64,7 +64,7 @@ void opk_problems_add(struct opk_problems *problems, const struct opk_place *pla
 	opk_source_use(place->source);
 }
 
-/* By place; files come in the order of their first problems. */
+/* Sorts by place; files stay in the order of their first problems. */
 static void sort(struct opk_problems *problems)
 {
 	for (size_t i = 1; i < problems->count; i++) {
@@ -86,7 +86,7 @@ static void sort(struct opk_problems *problems)
 	}
 }
 
-/* The text with the chip for each OPK_THE_CHIP; NULL if it has none, or when out of memory. */
+/* Replaces each OPK_THE_CHIP by the chip; NULL if the text has none, or when out of memory. */
 static char *put_chip(const char *text, const char *chip)
 {
 	opk_autobuf struct opk_buf out = { 0 };
@@ -103,7 +103,7 @@ static char *put_chip(const char *text, const char *chip)
 	return opk_buf_take_text(&out);
 }
 
-/* Adds the problem as a cause; without memory it is lost. */
+/* Adds the problem as a cause; it is lost when out of memory. */
 static void push(struct opk_ctx *ctx, int code, enum opk_cause_kind kind, const char *chip,
                  const struct opk_problem *problem)
 {

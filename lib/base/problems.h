@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Errors in text files: one run gathers all of them, and shows each with its line and a caret. */
+/* Errors in text files: one run collects all of them and shows each with its line and a caret. */
 #ifndef OPK_PROBLEMS_H
 #define OPK_PROBLEMS_H
 
@@ -7,58 +7,58 @@
 #include "base/source.h"
 #include "base/strlist.h"
 
-/* More are not kept: people would not read them. */
+/* No more are kept: people would not read them. */
 enum { OPK_MAX_PROBLEMS = 100 };
 
 struct opk_problem {
-	struct opk_place place; /* whose source is kept, too */
+	struct opk_place place; /* the problem holds its source */
 	char *text;
 };
 
-/* Stands for the chip in a text, so that errors of several chips can be compared. */
+/* A placeholder for the chip in texts, so that errors for several chips can be compared. */
 #define OPK_THE_CHIP "\1"
 
 struct opk_problems {
 	struct opk_problem *items;
 	size_t count, capacity;
-	size_t unlisted;  /* further ones, which are only counted */
-	const char *chip; /* borrowed: what OPK_THE_CHIP stands for; NULL: nothing */
-	int code;         /* of a failure that is not an error in a text: it ends the search */
+	size_t unlisted;  /* further problems, which are only counted */
+	const char *chip; /* borrowed: replaces OPK_THE_CHIP; NULL: no chip */
+	int code;         /* a failure that is not an error in a text; it ends the search */
 };
 
-/* The same text at the same place is kept once. */
+/* Keeps the same text at the same place once. */
 void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
                       const char *format, ...) OPK_PRINTF(3, 4);
-/* Keeps the first code that is not of an error in a text, or OPK_ENOMEM; returns !code. */
+/* Keeps the first code that is not an error in a text, or OPK_ENOMEM; returns !code. */
 bool opk_problems_stop(struct opk_problems *problems, int code);
 /* Returns `got`; false: memory ran out. */
 static inline bool opk_problems_need(struct opk_problems *problems, bool got)
 {
 	return opk_problems_stop(problems, got ? OPK_OK : OPK_ENOMEM);
 }
-/* Whether one more would only be counted: then its text need not be made. */
+/* Whether a further problem would only be counted: then callers can skip making its text. */
 bool opk_problems_full(const struct opk_problems *problems);
 /* For the end of a message: ", did you mean NAME?", or "" if `near` is NULL. */
 #define OPK_DID_YOU_MEAN "%s%s%s"
 #define OPK_NEAR(near) (near) ? ", did you mean " : "", (near) ? (near) : "", (near) ? "?" : ""
 /*
- * Makes them the cause chain, outermost first in the order of files and places, and returns `code`,
- * OPK_ENOMEM, or OPK_OK if there are none. If there are several, the outermost message is "TITLE: N
- * errors".
+ * Makes the problems the cause chain, outermost first in the order of files and places. Returns
+ * `code`, OPK_ENOMEM, or OPK_OK if there are no problems. If there are several, the outermost
+ * message is "TITLE: N errors".
  */
 int opk_problems_fail(struct opk_ctx *ctx, struct opk_problems *problems, int code,
                       const char *title);
-/* Adds them to the cause chain, without a title. */
+/* Adds the problems to the cause chain, without a title. */
 void opk_problems_push(struct opk_ctx *ctx, struct opk_problems *problems, int code);
-/* OPK_EINPUT, with one error that ends the reading of a file. */
+/* Reports one error that ends the reading of a file; returns OPK_EINPUT. */
 int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *format, ...)
 	OPK_PRINTF(3, 4);
 /*
- * Keeps one problem of each hidden source. Its text could quote the source: instead it says how to
- * see all problems.
+ * Keeps one problem of each hidden source. Its text could quote the source, so it is replaced by
+ * how to see all problems.
  */
 void opk_problems_hide(struct opk_problems *problems);
-/* Drops the problems that `known` has, too. */
+/* Drops the problems that are also in `known`. */
 void opk_problems_drop(struct opk_problems *problems, const struct opk_problems *known);
 void opk_problems_clear(struct opk_problems *problems);
 #define opk_autoproblems __attribute__((cleanup(opk_problems_clear)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where this program lies, and the library. */
+/* The paths of this program and of the library. */
 #include "base/program.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-/* The kernel itself says what /proc/self/exe links to, also after the program was moved. */
+/* /proc/self/exe is right even after the program was moved. */
 static char *find_program(void)
 {
 	char *path = realpath("/proc/self/exe", NULL);
@@ -22,7 +22,7 @@ static char *find_program(void)
 	return path || !run_as ? path : realpath(run_as, NULL);
 }
 
-/* What has this name, seen from the folder of the file, or as a whole path. */
+/* The path of `name`, relative to the folder of `file`, or absolute. */
 static char *find_beside(const char *file, const char *name)
 {
 	bool whole = *name == '/';
@@ -44,8 +44,8 @@ char *opk_beside_program(const char *const *names, unsigned long count)
 }
 
 /*
- * The file that this code is in: a shared library, or a program that was linked with it statically.
- * The loader calls a program as it was called itself, which may be a name without a folder.
+ * The file that this code is in: a shared library, or a program that was statically linked with it.
+ * The loader's name for a program is the one it was called by, which may lack a folder.
  */
 static char *find_library(void)
 {
@@ -74,7 +74,7 @@ bool opk_as_program(char **loader, char **library, void (*entry)(void))
 	if (!dladdr((void *)(uintptr_t)entry, &own) || !own.dli_fname || *own.dli_fname != '/'
 	    || !dladdr((void *)getauxval(AT_BASE), &ld) || !ld.dli_fname)
 		return false;
-	/* A program of its own begins elsewhere. */
+	/* Another entry point: this is a program that the code was linked into. */
 	head = own.dli_fbase;
 	if (!head->e_entry || (uintptr_t)own.dli_fbase + head->e_entry != (uintptr_t)entry)
 		return false;

@@ -24,10 +24,10 @@ static const uint32_t constants[64] = {
 #include <cpuid.h>
 #include <immintrin.h>
 
-/* Instructions for it, which are seven times as fast: leaf 7 has them, leaf 1 has SSE 4.1. */
+/* SHA instructions are seven times as fast: CPUID leaf 7 reports them, leaf 1 reports SSE 4.1. */
 static bool has_instructions(void)
 {
-	static bool asked, found; /* in a virtual machine it takes long to ask */
+	static bool asked, found; /* CPUID is slow in a virtual machine */
 	unsigned a, b, c, d, b7, c1;
 
 	if (!asked)
@@ -37,7 +37,7 @@ static bool has_instructions(void)
 	return found;
 }
 
-/* Four words of the schedule at a time; the state's words are where the instructions want them. */
+/* Computes four schedule words at a time; keeps the state in the order of the instructions. */
 __attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t state[8],
                                                                 const uint8_t *block)
 {
@@ -99,7 +99,7 @@ static void expand(uint32_t w[64], const uint8_t *block)
 	}
 }
 
-/* Where the eight words go on by one place each round, their names go on instead. */
+/* Each round, the names of the eight words rotate by one place instead of the words. */
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
 	do {                                                                                       \
 		uint32_t one = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25))                  \

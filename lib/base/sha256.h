@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SHA-256 (FIPS 180-4): tells files apart, also where somebody wants two to look the same. */
+/* SHA-256 (FIPS 180-4): tells files apart even if an attacker wants two to look the same. */
 #ifndef OPK_SHA256_H
 #define OPK_SHA256_H
 
@@ -13,13 +13,13 @@ struct opk_sha256 {
 	uint32_t state[8];
 	uint64_t size;
 	uint8_t block[64];
-	bool plainly; /* without the processor's instructions for it; set after begin() by tests */
+	bool plainly; /* don't use SHA instructions; tests set it after opk_sha256_begin() */
 };
 
 void opk_sha256_begin(struct opk_sha256 *hash);
 void opk_sha256_add(struct opk_sha256 *hash, const void *data, size_t size);
 void opk_sha256_end(struct opk_sha256 *hash, char out[OPK_SHA256_TEXT]);
-/* Hashes all that can be read from here on; false with errno set. */
+/* Hashes the rest of the file; false with errno set. */
 bool opk_sha256_file(char out[OPK_SHA256_TEXT], int fd);
 
 #endif

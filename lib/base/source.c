@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Places in text files, and how a line is shown with a caret. */
+/* Finds places in text files, and shows their lines with a caret. */
 #include "base/source.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum {
 	MAX_SHOWN = 120, /* characters of a line */
-	MAX_BEFORE = 60, /* of those before the place, where not all are shown */
+	MAX_BEFORE = 60, /* characters shown before the place in a longer line */
 	TAB = 8,
 };
 
@@ -51,10 +51,10 @@ char *opk_place_text(const struct opk_place *place)
 	               : opk_strdup("");
 }
 
-/* The length of the line break here, in bytes; 0: there is none. */
+/* The length of the line break here, in bytes; 0: not a line break. */
 static size_t break_length(const char *text, size_t size)
 {
-	/* So it is nearly always. */
+	/* Fast path for nearly all bytes. */
 	if (!size || ((unsigned char)*text < 0xc2 && *text != '\r' && *text != '\n'))
 		return 0;
 	if (*text == '\r')
@@ -68,7 +68,7 @@ static size_t break_length(const char *text, size_t size)
 	               : 0;
 }
 
-/* The byte order mark, for which libyaml counts no column. */
+/* The byte order mark: libyaml does not count it as a column. */
 static size_t mark_length(const struct opk_source *source)
 {
 	return source->size >= 3 && !memcmp(source->text, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -96,14 +96,14 @@ struct opk_place opk_place_of_byte(struct opk_source *source, size_t byte)
 	return place;
 }
 
-/* libyaml reads UTF-16, too, and we can't show it. */
+/* libyaml also reads UTF-16, which we can't show. */
 static bool is_utf16(const struct opk_source *source)
 {
 	return source->size >= 2
 	       && (!memcmp(source->text, "\xff\xfe", 2) || !memcmp(source->text, "\xfe\xff", 2));
 }
 
-/* The line without its end; false if the text has not so many. */
+/* The place's line without its end; false if the text has fewer lines. */
 static bool find_line(const char **start, size_t *size, const struct opk_place *place)
 {
 	const struct opk_source *source = place->source;
@@ -124,7 +124,7 @@ static bool find_line(const char **start, size_t *size, const struct opk_place *
 	return line == place->line;
 }
 
-/* Where a place's text begins: after a quote, or below | or >. Past the end: nowhere. */
+/* The byte at which a place's text begins: after a quote, or below | or >. */
 static size_t find_text(const struct opk_place *place)
 {
 	const char *text;
@@ -150,11 +150,11 @@ struct opk_place opk_place_within(const struct opk_place *place, const char *tex
 	struct opk_source *source = place->source;
 	size_t at = source ? find_text(place) : 0;
 
-	/* Folding lines changes nothing but blanks. */
+	/* Folding lines changes blanks only. */
 	for (size_t i = 0; source && at <= source->size && i <= offset; i++) {
 		if (i < offset && opk_is_blank(text[i]))
 			continue;
-		/* The end of the text is right after it. */
+		/* The text ends right after its last byte, before blanks of the source. */
 		while (text[i] && at < source->size && opk_is_blank(source->text[at]))
 			at++;
 		if (i == offset)
@@ -165,7 +165,7 @@ struct opk_place opk_place_within(const struct opk_place *place, const char *tex
 	return *place;
 }
 
-/* Writes a character as it can be shown; returns how many columns it takes. */
+/* Writes a character, or a printable replacement; returns its number of columns. */
 static size_t show(struct opk_buf *out, const char *text, size_t length, size_t column)
 {
 	static const char blanks[] = "        ";
@@ -223,7 +223,7 @@ bool opk_place_show(char **line, char **caret, const struct opk_place *place)
 	*line = *caret = NULL;
 	if (place->source && place->source->hidden)
 		return false;
-	/* An empty line shows nothing. */
+	/* An empty line is not worth showing. */
 	if (!find_line(&text, &size, place) || !size)
 		return false;
 	if (count_chars(text, size) > MAX_SHOWN && wanted > MAX_BEFORE)

@@ -26,7 +26,7 @@ int opk_spool_fail(struct opk_ctx *ctx)
 	                                : "; let TMPDIR name another folder");
 }
 
-/* For file systems that can't make a file without a name: it has one for a moment. */
+/* For file systems that can't create nameless files: the file has a name for a moment. */
 static int open_named(const struct opk_ctx *ctx)
 {
 	opk_autofree char *path = opk_printf("%s/offpeak.XXXXXX", folder(ctx));

@@ -5,9 +5,9 @@
 
 #include "base/ctx.h"
 
-/* A file without a name in the folder that TMPDIR names, else in /tmp; it is gone once closed. */
+/* Opens a nameless file in TMPDIR, otherwise in /tmp; it is gone once closed. */
 int opk_spool_new(int *fd, struct opk_ctx *ctx);
-/* Reports errno: in which folder it can't be written, why, and what helps. */
+/* Reports errno: names the folder, the reason, and a remedy. */
 int opk_spool_fail(struct opk_ctx *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What comes through pipes, kept in temporary files; what goes into them, once it is whole. */
+/* Pipes: keeps their input in temporary files, and writes output to them once it is complete. */
 #include "base/stream.h"
 
 #include <ctype.h>
@@ -89,7 +89,7 @@ static struct opk_stream *add(struct opk_ctx *ctx, const char *path)
 	return stream;
 }
 
-/* A named pipe is waited for, as by any program. */
+/* Opening a named pipe waits for its other end, as in any program. */
 static int open_end(const char *path, int flags)
 {
 	int number = opk_stream_number(path);
@@ -101,7 +101,7 @@ static int open_end(const char *path, int flags)
 
 /* ---- reading */
 
-/* The file that a shell's "<" opened needs no copy. */
+/* A regular file at its beginning, as from a shell's "<", needs no copy. */
 static bool is_whole_file(int fd)
 {
 	struct stat info;
@@ -162,7 +162,7 @@ int opk_stream_open(const struct opk_ctx *ctx, const char *path)
 
 	if (stream)
 		return fcntl(stream->fd, F_DUPFD_CLOEXEC, 3);
-	/* Without O_NONBLOCK a pipe would be waited for before it can be refused. */
+	/* Without O_NONBLOCK, opening a pipe would wait before the caller can refuse it. */
 	return opk_beyond_standard(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 

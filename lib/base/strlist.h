@@ -11,12 +11,12 @@ struct opk_strlist {
 	size_t capacity;
 };
 
-/* false when out of memory. */
+/* False when out of memory. */
 bool opk_strlist_add(struct opk_strlist *list, const char *text);
-/* Takes `text` over, also on failure; a NULL text is a failure. */
+/* Takes `text` over, even on failure; a NULL text is a failure. */
 bool opk_strlist_take(struct opk_strlist *list, char *text);
 bool opk_strlist_contains(const struct opk_strlist *list, const char *text);
-/* Faster, for a list that was sorted. */
+/* A faster search in a sorted list. */
 bool opk_strlist_contains_sorted(const struct opk_strlist *list, const char *text);
 void opk_strlist_remove(struct opk_strlist *list, size_t i);
 void opk_strlist_clear(struct opk_strlist *list);

@@ -12,7 +12,7 @@ static inline void opk_sum_add(uint64_t *sum, uint64_t value)
 		*sum = UINT64_MAX;
 }
 
-/* To the nearest whole number; 0 of none. */
+/* The mean, rounded to the nearest whole number; 0 if `count` is 0. */
 static inline uint64_t opk_mean_of(uint64_t sum, uint64_t count)
 {
 	uint64_t rest = count ? sum % count : 0;

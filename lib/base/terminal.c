@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text of others on a terminal, which obeys control characters. */
+/* Makes untrusted text safe for a terminal, which obeys control characters. */
 #include "base/terminal.h"
 
 #include <string.h>
 
 #include "base/utf8.h"
 
-/* Beyond ASCII. */
+/* Characters beyond ASCII that a terminal obeys. */
 static const struct {
 	unsigned first, last;
 } obeyed[] = {
 	{ 0x80, 0x9f },     /* C1 */
 	{ 0x61c, 0x61c },   /* Arabic letter mark */
-	{ 0x200e, 0x200f }, /* marks of direction */
-	{ 0x2028, 0x202e }, /* separators of lines and paragraphs; embeddings and overrides */
-	{ 0x2066, 0x2069 }, /* isolates */
+	{ 0x200e, 0x200f }, /* direction marks */
+	{ 0x2028, 0x202e }, /* line and paragraph separators; direction embeddings and overrides */
+	{ 0x2066, 0x2069 }, /* direction isolates */
 };
 
 static unsigned decode(const char *text, size_t length)
@@ -26,7 +26,7 @@ static unsigned decode(const char *text, size_t length)
 	return code;
 }
 
-/* *code: of the character, or the byte itself where it does not begin one. */
+/* *code is the character, or the byte itself if no character begins there. */
 static size_t find_obeyed(unsigned *code, const char *text, size_t size)
 {
 	unsigned char c = (unsigned char)*text;
@@ -52,7 +52,7 @@ size_t opk_terminal_obeys(const char *text, size_t size)
 	return find_obeyed(&code, text, size);
 }
 
-/* The length of a sequence that tables write. */
+/* The length of a bold sequence, which tables write; 0: there is none. */
 static size_t bold_length(const char *text, size_t size)
 {
 	static const char *const sequences[] = { "\033[1m", "\033[0m" };

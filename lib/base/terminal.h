@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text of others on a terminal, which obeys control characters. */
+/* Makes untrusted text safe for a terminal, which obeys control characters. */
 #ifndef OPK_TERMINAL_H
 #define OPK_TERMINAL_H
 
@@ -8,20 +8,20 @@
 #include "base/buf.h"
 
 /*
- * The length of what `text` begins with, if a terminal obeys it, or shows what follows in another
- * order: control characters, those of C1 like U+009B, too, overrides of the writing direction, and
- * bytes that are no character. 0: it is harmless. Line ends and tabs are control characters here.
+ * The length of a harmful sequence at the start of `text`; 0: harmless. Harmful are control
+ * characters, also of C1 such as U+009B, changes of the writing direction, and bytes that are not
+ * UTF-8. Line ends and tabs are control characters here.
  */
 size_t opk_terminal_obeys(const char *text, size_t size);
 
 /*
- * Appends output with \u009b in place of what a terminal obeys, as JSON would have it; line ends
- * and tabs stay. `bold`: so do the sequences for bold text and its end.
+ * Appends the text with harmful characters escaped as in JSON, such as \u009b. Line ends and tabs
+ * stay. `bold`: so do the sequences for bold text and its end.
  */
 void opk_terminal_escape(struct opk_buf *out, const char *text, size_t size, bool bold);
-/* In place: a '?' for each such character, line ends and tabs, too: for a cell, or a message. */
+/* Replaces each harmful character by '?', also line ends and tabs: for a cell or a message. */
 void opk_terminal_defuse(char *text);
-/* A message of one line, defused, with the line's end. */
+/* Prints a defused message as one line. */
 void opk_terminal_say(FILE *to, const char *prefix, const char *message);
 
 #endif

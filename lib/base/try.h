@@ -3,7 +3,7 @@
 #ifndef OPK_TRY_H
 #define OPK_TRY_H
 
-/* Returns what the call returns, if it failed. What is open is then left to its cleanup. */
+/* Returns the call's code if it failed. Cleanup attributes then release what is open. */
 #define TRY(call)                                                                                  \
 	do {                                                                                       \
 		int try_code = (call);                                                             \

@@ -18,7 +18,7 @@ size_t opk_utf8_length(const unsigned char *text, size_t size)
 	for (size_t i = 1; i < length; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong forms, surrogates, and what lies beyond the last character. */
+	/* Overlong forms, surrogates, and codes after U+10FFFF. */
 	if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f)
 	    || (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Landlock and limits for a child. */
+/* Confines a child with Landlock and resource limits. */
 #include "child/child.h"
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ enum {
 	SCOPES_SOCKETS_AND_SIGNALS = 3,
 };
 
-/* A kernel refuses rules that it does not know, unless they are 0: its version is asked first. */
+/* A kernel refuses unknown rules unless they are 0, so the rules depend on its version. */
 static struct ruleset ruleset_of(long version)
 {
 	struct ruleset rules = { .files = FILES_EXECUTE | FILES_WRITE | FILES_MAKE_AND_REMOVE };
@@ -57,7 +57,7 @@ static struct ruleset ruleset_of(long version)
 	return rules;
 }
 
-/* CUPTI may ask a driver, if there is one, and drivers are asked through their devices. */
+/* CUPTI may use the driver, if there is one, through its device files. */
 static void allow_devices(long ruleset)
 {
 	glob_t devices;
@@ -83,9 +83,9 @@ static void confine(void)
 	long fd;
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	/* Where lines are counted, the counts are files that a child writes. */
+	/* In a coverage build, children write files with their counts. */
 #ifndef OPK_COVERAGE
-	/* Everything that it handles is refused, except what a rule allows. */
+	/* The ruleset refuses all that it handles, except what a rule allows. */
 	fd = version > 0 ? syscall(CREATE_RULESET, &rules, sizeof rules, 0) : -1;
 	if (fd < 0)
 		return;
@@ -100,10 +100,10 @@ static void confine(void)
 /* ---- limits */
 
 #ifndef __SANITIZE_ADDRESS__
-/* What NVIDIA's libraries may map for themselves. */
+/* Bytes that NVIDIA's libraries may map. */
 static const uint64_t base_memory = (uint64_t)8 << 30;
 
-/* What this process has mapped already, and what of it is data: limits count that, too. */
+/* The bytes that this process has mapped, and those that are data: limits include them. */
 static void measure(uint64_t *mapped, uint64_t *data)
 {
 	opk_autofclose FILE *file = fopen("/proc/self/statm", "re");
@@ -126,7 +126,7 @@ static void lower(int resource, uint64_t wanted)
 	setrlimit(resource, &limit);
 }
 
-/* A sanitizer maps terabytes and reports on stderr: neither may be cut off. */
+/* A sanitizer maps terabytes and reports on stderr: its builds get neither limit. */
 static void limit(const struct opk_limits *limits)
 {
 	struct rlimit none = { 0, 0 };
@@ -166,9 +166,9 @@ pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_lim
 	pid = fork();
 	if (pid)
 		return pid;
-	/* Nothing else would end a child that hangs after its parent was killed. */
+	/* Ends a child that hangs after its parent was killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* A terminal sends it to all of a group, and the parent knows what to do. */
+	/* A terminal sends SIGINT to the whole process group; the parent handles it. */
 	signal(SIGINT, SIG_IGN);
 	if (getppid() == parent) {
 		opk_child_confine(limits);

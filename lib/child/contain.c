@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A crew of children: starts them, watches them, and makes an error of how one ended. */
+/* A crew of children: starts and watches them, and reports an error if one ends badly. */
 #include "child/child.h"
 
 #include <errno.h>
@@ -35,30 +35,30 @@ void *opk_child_guarded_copy(const void *data, size_t size)
 	return copy;
 }
 
-/* What the parent knows of a child. */
+/* A child, as its parent sees it. */
 struct watched {
-	pid_t pid;      /* 0: it was waited for, or not started */
-	int fd;         /* its reports; -1: there are no more */
-	int spool;      /* -1: none, or handed over */
+	pid_t pid;      /* 0: reaped, or not started */
+	int fd;         /* its reports; -1: closed */
+	int spool;      /* -1: no spool, or handed over */
 	int64_t silent; /* ms since its last report */
 	uint64_t done, total;
 	enum {
-		SILENT,    /* it has not reported how it ended */
-		REPORTED,  /* it has: code and causes */
+		SILENT,    /* it has not reported its end */
+		REPORTED,  /* it has reported its code and causes */
 		LATE,      /* it was silent too long */
 		WILD,      /* its reports make no sense */
 		DISMISSED, /* another one failed */
 	} end;
 	int code;
 	int status;           /* of waitpid */
-	struct opk_buf heard; /* the report that is not whole yet, in the end the causes */
+	struct opk_buf heard; /* an incomplete report; at the end, the causes */
 };
 
 struct crew {
 	struct watched *children;
-	const struct opk_contained *jobs; /* one a child */
+	const struct opk_contained *jobs; /* one for each child */
 	unsigned timeout_s;
-	int64_t looked; /* when it was last looked after, ms */
+	int64_t looked; /* when it was last looked at, ms */
 	const struct opk_contain_options *options;
 };
 
@@ -68,7 +68,7 @@ struct task {
 	struct opk_child child;
 	const struct crew *crew;
 	void *data;
-	int read_end; /* the parent's */
+	int read_end; /* the parent's end of the pipe */
 	int spool;
 };
 
@@ -81,7 +81,7 @@ static void run(void *data)
 
 	close(task->read_end);
 	opk_clear_errors(ctx);
-	/* A log may take locks that other threads held at the fork: nothing unlocks them here. */
+	/* A log may take locks that other threads held at the fork; nothing unlocks them here. */
 	ctx->log = NULL;
 	if (task->spool >= 0 && !(child->spool = fdopen(task->spool, "w")))
 		opk_child_end(child, opk_spool_fail(ctx));
@@ -99,7 +99,7 @@ static void forget(struct opk_buf *heard, size_t size)
 	memmove(heard->data, heard->data + size, heard->size);
 }
 
-/* Takes all that is whole; false when there will be no more. A wild child may write anything. */
+/* Takes all complete reports; false if no more will come. A wild child may write anything. */
 static bool understand(struct watched *child)
 {
 	struct opk_buf *heard = &child->heard;
@@ -128,7 +128,7 @@ static bool understand(struct watched *child)
 	return true;
 }
 
-/* Reads what is there; false when there will be no more. */
+/* Reads the available reports; false if no more will come. */
 static bool hear(struct watched *child)
 {
 	uint8_t bytes[1 << 12];
@@ -145,7 +145,7 @@ static bool hear(struct watched *child)
 
 /* ---- ends */
 
-/* Its work is done and its result written; it has a second to exit, since it may hang. */
+/* Gives a child that has finished its work a second to exit, since it may hang. */
 static void let_exit(const struct watched *child)
 {
 	struct pollfd reports = { .fd = child->fd };
@@ -154,7 +154,7 @@ static void let_exit(const struct watched *child)
 		poll(&reports, 1, EXIT_MS);
 }
 
-/* Ends `count` children from `first` on: kills all before it waits for one. */
+/* Ends `count` children from `first` on: first kills all, then waits for them. */
 static void end(struct crew *crew, size_t first, size_t count)
 {
 	for (size_t i = first; i < first + count; i++) {
@@ -171,7 +171,7 @@ static void end(struct crew *crew, size_t first, size_t count)
 	for (size_t i = first; i < first + count; i++) {
 		struct watched *child = &crew->children[i];
 
-		/* Where the program ignores SIGCHLD, there is no status. */
+		/* If the program ignores SIGCHLD, there is no status. */
 		while (child->pid > 0 && waitpid(child->pid, &child->status, 0) < 0
 		       && errno == EINTR)
 			;
@@ -179,7 +179,7 @@ static void end(struct crew *crew, size_t first, size_t count)
 	}
 }
 
-/* If one fails, those after it are not needed; if it is trusted, no other one is. */
+/* If a child fails, dismisses the children after it, or all others if they are trusted. */
 static void end_and_dismiss(struct crew *crew, size_t i)
 {
 	struct watched *failed = &crew->children[i];
@@ -208,7 +208,7 @@ static void tell_progress(const struct crew *crew, struct opk_ctx *ctx)
 	             crew->options->total ? crew->options->total : total);
 }
 
-/* Waits for reports of any child, or for one to be too late; false when all have ended. */
+/* Waits until a child reports or is late; false when all have ended. */
 static bool watch(struct crew *crew, struct opk_ctx *ctx, struct pollfd *ready)
 {
 	nfds_t live = 0;
@@ -243,7 +243,7 @@ static bool watch(struct crew *crew, struct opk_ctx *ctx, struct pollfd *ready)
 
 /* ---- errors */
 
-/* "SIGSEGV", or NULL for a signal that no crash raises. */
+/* "SIGSEGV"; NULL for a signal that does not mean a crash. */
 static const char *crash_name(int signal_number)
 {
 	static const struct {
@@ -270,7 +270,7 @@ static int take_causes(struct opk_ctx *ctx, const struct watched *child)
 	return child->code;
 }
 
-/* The error of a child that ended without a report. */
+/* The error for a child that ended without a report. */
 static int judge_end(struct opk_ctx *ctx, int status, bool trusted)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -402,7 +402,7 @@ int opk_contain_all(struct opk_result *results, struct opk_ctx *ctx,
 	if (results)
 		memset(results, 0, count * sizeof *results);
 	code = run_crew(&crew, ctx, results != NULL);
-	/* If one could not be started, or all are in vain, they are not waited for. */
+	/* Kills what still runs, if a child could not be started, or the crew failed. */
 	end(&crew, 0, count);
 	code = code ? code : judge_all(&crew, ctx);
 	for (size_t i = 0; i < count; i++) {

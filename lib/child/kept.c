@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Children that stay and are asked again. They are this library, run as a program: they hold none
- * of the program's memory and files, and starting one takes no longer in a large program. The
- * kernel makes them children of the container's first process, so wait() finds them in no other.
+ * Kept children stay and are asked again. They are this library, run as a program: they hold none
+ * of the program's memory and files, and start as fast from a large program. The kernel makes them
+ * children of the container's first process, so the program's wait() does not return them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,23 +24,23 @@
 
 struct kept {
 	struct kept *next;
-	struct opk_buf settings; /* it works for contexts with the same */
+	struct opk_buf settings; /* it works for contexts with the same settings */
 	int fd;
-	pid_t starter;       /* our child, until the kept one has said hello; 0: no longer */
-	int starter_process; /* its pidfd, where there is one */
+	pid_t starter;       /* our child, which forks the kept child; 0: reaped after the hello */
+	int starter_process; /* the starter's pidfd, or -1 */
 	bool greeted;
-	int process; /* its pidfd, where there is one */
+	int process; /* the kept child's pidfd, or -1 */
 	bool busy;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct kept *all;     /* the last started first */
-static atomic_bool refused;  /* the library's file is now one of another version */
-static size_t users;         /* contexts */
-static atomic_uint failures; /* since one has served */
+static struct kept *all;     /* most recently used first */
+static atomic_bool refused;  /* the library's file now has another version */
+static size_t users;         /* contexts that have asked */
+static atomic_uint failures; /* since the last success */
 
-/* ---- forks: a process has children of its own */
+/* ---- forks: each process has its own kept children */
 
 static void before_fork(void)
 {
@@ -52,7 +52,7 @@ static void after_fork(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* As long as their sockets are open here, they would outlive the other process. */
+/* A socket that stays open here would keep a child alive after the parent process ends. */
 static void in_forked(void)
 {
 	for (struct kept *kept = all; kept; kept = kept->next) {
@@ -73,7 +73,7 @@ static void watch_forks(void)
 
 /* ---- begin and end */
 
-/* A name of the process that no other gets later; -1 before Linux 5.4. */
+/* A pidfd, which is never reused like a pid; -1 before Linux 5.4. */
 static int process_of(pid_t pid)
 {
 #ifdef SYS_pidfd_open
@@ -84,7 +84,7 @@ static int process_of(pid_t pid)
 #endif
 }
 
-/* Ends what the pidfd names and takes its status, where it is our child and has not been taken. */
+/* Kills the process of the pidfd, and reaps it if it is our child. */
 static void reap(int process)
 {
 	enum { OF_PIDFD = 3 }; /* P_PIDFD, which C libraries before 2.36 lack */
@@ -93,7 +93,7 @@ static void reap(int process)
 	if (process < 0)
 		return;
 #ifdef SYS_pidfd_send_signal
-	/* One that is stopped does not see that its socket was closed. */
+	/* A stopped process does not notice that its socket was closed. */
 	syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
 #endif
 	/* ECHILD: not our child, or already reaped. */
@@ -103,8 +103,8 @@ static void reap(int process)
 }
 
 /*
- * After the hello it ends by itself; without one it hangs. A program that waits for all its
- * children may have taken its status, and a new child its number: the pidfd names the starter.
+ * After the hello the starter ends by itself; without a hello it hangs. A program that waits for
+ * all its children may have reaped it, and a new child may have its pid: the pidfd is still right.
  */
 static void end_starter(struct kept *kept)
 {
@@ -121,7 +121,7 @@ static void end_starter(struct kept *kept)
 		;
 }
 
-/* Ends it. The lock is held, lest a process that is forked now keeps the socket open. */
+/* Ends the child. Callers hold the lock, so that no new fork keeps the socket open. */
 static void hang_up(struct kept *kept)
 {
 	close(kept->fd);
@@ -131,7 +131,7 @@ static void hang_up(struct kept *kept)
 static void end(struct kept *kept)
 {
 	end_starter(kept);
-	/* The first process of a container is the parent of all that have none. */
+	/* In a container's first process, the kept child is our child. */
 	reap(kept->process);
 	opk_buf_clear(&kept->settings);
 	free(kept);
@@ -166,7 +166,7 @@ static bool find_program(struct program *program, void (*entry)(void))
 	return program->null >= 0 && opk_as_program(&program->loader, &program->library, entry);
 }
 
-/* The new process shares the program's memory until exec. Discards the loader's output. */
+/* The new process shares this program's memory until exec. Discards the loader's output. */
 static pid_t run(const struct program *program, int fd)
 {
 	char *arguments[] = { program->loader, program->library, NULL };
@@ -186,8 +186,8 @@ static pid_t run(const struct program *program, int fd)
 }
 
 /*
- * The process that is started forks the child and ends, so that it is not ours. Where that fails,
- * nothing says hello. Signals are blocked: handlers would run in both.
+ * Starts the starter, which forks the kept child and ends, so that the kept child is not ours. If
+ * that fails, no hello comes. Signals are blocked: handlers would run in both processes.
  */
 static pid_t start(const struct program *program, int fd)
 {
@@ -207,7 +207,7 @@ static bool connect_ends(int ends[2])
 	       && opk_both_beyond_standard(ends);
 }
 
-/* The lock is held: a process that is forked meanwhile would have the child's end, too. */
+/* Callers hold the lock: a process forked meanwhile would also have the child's end open. */
 static struct kept *start_kept(struct opk_buf *settings, const struct program *program)
 {
 	struct kept *kept = opk_alloc(sizeof *kept);
@@ -239,7 +239,7 @@ static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
 	__attribute__((cleanup(program_clear))) struct program program = { .null = -1 };
 	struct kept *kept;
 
-	/* Before the lock: this asks for the loader's, whose holder may be in a fork. */
+	/* Not under our lock: this takes the loader's lock, whose holder may be forking. */
 	if (!find_program(&program, entry))
 		return NULL;
 	pthread_mutex_lock(&lock);
@@ -250,7 +250,7 @@ static struct kept *new_kept(struct opk_buf *settings, void (*entry)(void))
 
 /* ---- which one */
 
-/* Whether it has ended, such as after long idleness. */
+/* Whether the child has ended, for example after long idleness. */
 static bool has_ended(const struct kept *kept)
 {
 	struct pollfd child = { .fd = kept->fd };
@@ -286,7 +286,7 @@ static void discard(struct kept *kept)
 	end(kept);
 }
 
-/* Back in front. Where too many are idle, the one that was idle for longest ends. */
+/* Moves the child to the front. If too many are idle, ends the one that was idle for longest. */
 static void give_back(struct kept *kept)
 {
 	enum { MOST_IDLE = 4 };
@@ -314,7 +314,7 @@ static void give_back(struct kept *kept)
 		end(last);
 }
 
-/* Where one after the other fails, as over many damaged files, few are started. */
+/* If children keep failing, as over many damaged files, only every SELDOM-th request starts one. */
 static bool is_promising(void)
 {
 	enum { FEW = 3, SELDOM = 16 };
@@ -336,7 +336,7 @@ static struct kept *take(struct opk_buf *settings, const struct opk_kept_ask *as
 	                                                        : new_kept(settings, ask->entry);
 }
 
-/* The last context that has asked is freed. */
+/* A context that has asked is freed; after the last one, all kept children end. */
 static void leave(void)
 {
 	struct kept *ended = NULL, *next;
@@ -417,7 +417,7 @@ static enum heard take_hello(struct kept *kept, struct opk_kept_hello *hello)
 	return refused ? FAILED : GOES_ON;
 }
 
-/* All that is not as it has to be is a failure: another child says why. */
+/* Anything unexpected is a failure: the caller repeats the work in a new child to learn why. */
 static enum heard hear(struct kept *kept, struct opk_ctx *ctx, enum opk_phase phase)
 {
 	union {
@@ -439,7 +439,7 @@ static enum heard hear(struct kept *kept, struct opk_ctx *ctx, enum opk_phase ph
 	return said.report.kind == REPORT_DONE && !said.report.code ? DONE : FAILED;
 }
 
-/* Until the hello it is the loader that may hang, which is not the input's fault. */
+/* Before the hello only the loader can hang, which is not the input's fault. */
 static int64_t patience_ms(const struct kept *kept, unsigned seconds)
 {
 	enum { HELLO_MS = 5000 };
@@ -449,8 +449,8 @@ static int64_t patience_ms(const struct kept *kept, unsigned seconds)
 }
 
 /*
- * `served`: it has done the work. A code: interrupted, or it was silent for so long that another
- * child would be in vain.
+ * `served`: the child has done the work. A failure code: interrupted, or the child was silent for
+ * so long that another child would be, too.
  */
 static int wait_for(bool *served, struct opk_ctx *ctx, struct kept *kept,
                     const struct opk_contain_options *options)
@@ -493,7 +493,7 @@ static int ask(bool *served, struct opk_ctx *ctx, struct kept *kept, const struc
 	return code;
 }
 
-/* Who gives up a right, such as root's, has untrusted files read by another child from then on. */
+/* After the process drops a privilege, such as root's, other children serve it. */
 static void put_rights(struct opk_buf *out)
 {
 	const uint32_t rights[] = { getuid(), geteuid(), getgid(), getegid() };

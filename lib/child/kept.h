@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a kept child and the process that asks it send each other: kept.c, serve.c. */
+/* Messages between a kept child and the process that asks it: kept.c, serve.c. */
 #ifndef OPK_KEPT_H
 #define OPK_KEPT_H
 
@@ -9,8 +9,8 @@
 #include "child/child.h"
 
 enum {
-	OPK_KEPT_SOCKET = 3,   /* the child's end; each packet of it is one message */
-	OPK_KEPT_IDLE_S = 60,  /* without a request, after which a child ends */
+	OPK_KEPT_SOCKET = 3,   /* the child's descriptor; each packet is one message */
+	OPK_KEPT_IDLE_S = 60,  /* a child ends after so long without a request */
 	OPK_KEPT_VERSION = 32, /* bytes */
 };
 
@@ -21,18 +21,18 @@ struct opk_kept_hello {
 };
 
 /*
- * The other side's, for each work, with its files. The first file has the settings and then the
- * request. The child answers with struct opk_report, the last of which has the code.
+ * The message for each work, sent with its files. The first file has the settings and then the
+ * request. The child answers with several struct opk_report; the last one has the code.
  */
 enum { OPK_KEPT_REQUEST, OPK_KEPT_INPUT, OPK_KEPT_RESULT, OPK_KEPT_FILES };
 struct opk_kept_question {
 	uint64_t size; /* of the request with the settings */
 };
 
-/* The settings of a context, and one with such settings; NULL when out of memory. */
+/* Writes a context's settings, and makes a context from them; NULL when out of memory. */
 void opk_settings_put(struct opk_buf *out, const struct opk_ctx *ctx);
 struct opk_ctx *opk_settings_get(struct opk_reader *in);
-/* Whether they mean the same in every folder. */
+/* Whether the context's paths mean the same in every folder. */
 bool opk_settings_are_absolute(const struct opk_ctx *ctx);
 
 #endif

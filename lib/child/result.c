@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The one codec for what children send. Native layout, since it never leaves the machine. */
+/* Writes and reads what children send, in native layout, since it never leaves the machine. */
 #include "child/child.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ void opk_child_end(struct opk_child *child, int code)
 
 	if (code)
 		opk_errors_put(&causes, child->ctx);
-	/* Without memory the causes are lost, not the error. */
+	/* When out of memory the causes are lost, but not the code. */
 	done.length = causes.failed ? 0 : (uint32_t)causes.size;
 	opk_write_all(child->reports, &done, sizeof done);
 	opk_write_all(child->reports, causes.data, done.length);
@@ -83,7 +83,7 @@ void opk_put_bytes(struct opk_child *child, const void *data, size_t size)
 
 /* ---- the parent's side */
 
-/* Parts of a result share it. */
+/* A spool that all parts of a result share. */
 struct opk_shared_spool {
 	int fd;
 	size_t users;
@@ -133,13 +133,13 @@ static void fail(struct opk_result *result, int code)
 		result->code = code;
 }
 
-/* The next bytes are in the buffer, as many as it holds. */
+/* Reads the next bytes into the buffer, as many as it holds. */
 static bool fill(struct opk_result *result)
 {
 	uint64_t left = result->end - result->at;
 	size_t wanted = left < BUFFER ? (size_t)left : BUFFER;
 
-	/* What is left becomes less: the first size is enough for the next ones. */
+	/* Later reads have fewer bytes left, so the first size is always enough. */
 	if (!result->buffer)
 		result->buffer = opk_realloc(NULL, wanted);
 	if (!result->buffer) {

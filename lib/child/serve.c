@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A kept child's side: this library, run as a program, until its program ends or asks no more. */
+/* The kept child's side: this library, run as a program, until its program ends or stops asking. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 /* ---- alone */
 
-/* The program waits for this process alone, and not for the one that goes on. */
+/* Forks and ends the starter: the program waits for the starter only, not for the kept child. */
 static void leave_starter(void)
 {
 	pid_t pid = fork();
@@ -27,7 +27,7 @@ static void leave_starter(void)
 	setsid();
 }
 
-/* What the program had open is not kept open by this process. */
+/* Closes all files that the program had open. */
 static void close_files(void)
 {
 	enum { MOST = 1 << 20 };
@@ -60,12 +60,12 @@ static void forget_program(void)
 	close(STDOUT_FILENO);
 	close(STDERR_FILENO);
 	opk_reserve_standard();
-	/* No file system is held. */
+	/* The child's working folder must not keep a file system busy. */
 	if (chdir("/"))
 		_exit(1);
 }
 
-/* Also while NVIDIA's code hangs. */
+/* A thread that ends this process with the program, even while NVIDIA's code hangs. */
 static void *end_with_program(void *unused)
 {
 	struct pollfd program = { .fd = OPK_KEPT_SOCKET, .events = POLLRDHUP };
@@ -102,7 +102,7 @@ static bool take_files(struct question *question, struct msghdr *message)
 	return true;
 }
 
-/* False when there will be no more, or for long none came. */
+/* False if no more questions will come, or none came for long. */
 static bool hear(struct question *question)
 {
 	struct pollfd program = { .fd = OPK_KEPT_SOCKET, .events = POLLIN };
@@ -134,7 +134,7 @@ static uint8_t *read_request(const struct question *question)
 	return NULL;
 }
 
-/* The context of the first request serves all: a child's requests have the same settings. */
+/* Uses the context of the first request for all: their settings are the same. */
 static int work_on(struct opk_ctx **kept, opk_kept_work *work, const struct question *question)
 {
 	opk_autofree uint8_t *bytes = read_request(question);

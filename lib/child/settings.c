@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A context's settings for a child that was not forked, which looks for the same libraries. */
+/* Sends a context's settings to a kept child, so that it finds the same libraries. */
 #include <string.h>
 
 #include "child/kept.h"
 
 enum {
 	OF_OPTIONS = 4,
-	OF_TOOLS = 4, /* cache, pager, no_color, columns: the library does not look at them */
-	/* The size, env, log, log_data, progress, progress_data; force with timeout_s. */
+	OF_TOOLS = 4, /* cache, pager, no_color, columns: the library does not read them */
+	/* size, env, log, log_data, progress, progress_data; and force with timeout_s. */
 	NO_SETTINGS = 7,
 };
 
-/* A new field is a setting, too, or is counted here as none. */
+/* Fails for a new field: make it a setting, or count it in NO_SETTINGS or OF_TOOLS. */
 _Static_assert(sizeof(struct opk_env)
                        == sizeof(size_t)
                                   + (OPK_CTX_SETTINGS - OF_OPTIONS + OF_TOOLS) * sizeof(char *),
@@ -56,7 +56,7 @@ bool opk_settings_are_absolute(const struct opk_ctx *ctx)
 	for (size_t i = 0; absolute && i < OPK_CTX_SETTINGS; i++) {
 		const char *text = *opk_ctx_setting(ctx, i);
 
-		/* The first of several folders is enough: they have one maker. */
+		/* Of several folders, checking the first is enough: one author wrote them all. */
 		absolute = !text || !*text || *text == '/';
 	}
 	return absolute;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Jobs and their results lie in memory that a crew of trusted children shares. */
+/* A crew of trusted children shares memory with the next job's number and the results. */
 #include "child/child.h"
 
 #include <sched.h>
@@ -12,7 +12,7 @@
 enum { MAX_PROCESSES = 1024 };
 
 struct board {
-	atomic_size_t next; /* the first job that is not taken */
+	atomic_size_t next; /* the next job to take */
 	int32_t results[];
 };
 
@@ -22,7 +22,7 @@ struct work {
 	struct board *board;
 };
 
-/* One by one: jobs may differ in length, and taking one costs next to nothing. */
+/* Takes jobs one by one: their durations differ, and taking one costs almost nothing. */
 static int do_jobs(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	const struct work *work = data;
@@ -45,7 +45,7 @@ size_t opk_core_count(void)
 
 	if (!sched_getaffinity(0, sizeof cores, &cores))
 		return (size_t)CPU_COUNT(&cores);
-	/* More cores than a cpu_set_t holds. */
+	/* The machine has more cores than a cpu_set_t holds. */
 	online = sysconf(_SC_NPROCESSORS_ONLN);
 	return online > 0 ? (size_t)online : 1;
 }
@@ -54,7 +54,7 @@ size_t opk_thread_count(void)
 {
 	struct stat tasks;
 
-	/* A folder has a link of its own, one in its parent, and one in each folder in it. */
+	/* A folder's link count is 2 and one for each folder in it, here one a thread. */
 	return stat("/proc/self/task", &tasks) || tasks.st_nlink < 3 ? 2 : tasks.st_nlink - 2;
 }
 
@@ -63,7 +63,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Each process takes a pipe: half of the files that may be open are left for all else. */
+/* Each process takes a pipe. Leaves half of the allowed open files for other uses. */
 static size_t process_count(size_t wanted, size_t count)
 {
 	size_t most = least(MAX_PROCESSES, count);

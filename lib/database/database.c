@@ -14,7 +14,7 @@
 
 /* ---- the file --------------------------------------------------------------------------- */
 
-/* What SQLite left beside a database of this name would be taken for a part of the new one. */
+/* Refuses files that SQLite left of an older database: they would become parts of the new one. */
 static int check_beside(struct opk_ctx *ctx, const char *path)
 {
 	static const char *const endings[] = { "-journal", "-wal" };
@@ -101,9 +101,9 @@ void opk_database_free(struct opk_database *database)
 	free(database);
 }
 
-/* ---- metrics, each once for all runs that have the same --------------------------------- */
+/* ---- metrics, each stored once for all runs that have it -------------------------------- */
 
-/* The table's columns after the number; NULL: not known, or not of its kind. */
+/* The table's columns after the number; NULL: not known, or this kind of metric lacks it. */
 enum { NAME, METRIC, TYPE, HW_UNIT, UNIT, DESCRIPTION, FORMULA, METRIC_FIELDS };
 struct metric {
 	const char *fields[METRIC_FIELDS];
@@ -114,7 +114,7 @@ static const char *known(const char *text)
 	return text && *text ? text : NULL;
 }
 
-/* What CUPTI has no properties for stays undescribed; its values are as good. */
+/* A metric without CUPTI properties is stored without a description. */
 static void describe_full(struct metric *metric, struct opk_ctx *ctx, struct opk_nv_host *host)
 {
 	struct opk_errors_mark mark;
@@ -164,7 +164,7 @@ static int insert(struct opk_database *database, const struct metric *metric)
 	return opk_statement_run(into);
 }
 
-/* Its number, from 1, known from an earlier run or new. */
+/* The metric's number, from 1; inserts a metric that no earlier run had. */
 static int find_or_insert(size_t *out, struct opk_database *database, const struct metric *metric)
 {
 	opk_autobuf struct opk_buf key = { 0 };
@@ -193,7 +193,7 @@ static int add_run_metric(struct opk_database *database, size_t metric, bool inf
 	return opk_statement_run(into);
 }
 
-/* A column that shows what another one does has nothing to add. */
+/* Skips a column that shows the same metric as an earlier one. */
 static int add_column(struct opk_database *database, const struct opk_database_run *run,
                       size_t column, struct opk_nv_host *host)
 {
@@ -228,7 +228,7 @@ static int add_metrics(struct opk_database *database, const struct opk_database_
 	struct opk_nv_host *host = NULL;
 	int code = reserve(database, count);
 
-	/* Without it, as where the library is gone, descriptions are missing. */
+	/* Without a host object, for example without libcupti, descriptions are missing. */
 	if (!code
 	    && opk_nv_host_new(&host, database->ctx, opk_evaluation_chip(run->evaluation),
 	                       opk_evaluation_profiler(run->evaluation), NULL))
@@ -326,7 +326,7 @@ static void put_cell(struct opk_statement *into, enum opk_cell_type type,
 		opk_statement_null(into);
 }
 
-/* The columns of both tables are facts, in their order. */
+/* The columns of both tables are facts, in the order of enum opk_fact. */
 static int add_facts_of_row(struct opk_database *database, const struct opk_row *row)
 {
 	bool pm = database->profiler == OPK_PROFILER_PM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the writers of a database share: docs/formats.md has its tables. */
+/* Shared by the files that write a database; docs/formats.md has its tables. */
 #ifndef OPK_DATABASE_H
 #define OPK_DATABASE_H
 
@@ -20,9 +20,9 @@ enum opk_database_table {
 	OPK_TABLES
 };
 
-/* A metric, beside its name. */
+/* Where a metric is used. */
 struct opk_database_use {
-	uint64_t last_run; /* that has it */
+	uint64_t last_run; /* the last run that has it */
 	bool by[OPK_PROFILER_PM + 1];
 };
 
@@ -31,19 +31,19 @@ struct opk_database {
 	struct opk_newfile file;
 	struct opk_sqlite *sqlite;
 	struct opk_statement *into[OPK_TABLES];
-	struct opk_strlist shown; /* the view wide; empty: all */
-	/* Numbers are those of the last row of each table. */
+	struct opk_strlist shown; /* columns of the view `wide`; empty: all */
+	/* The numbers of the last row of each table. */
 	uint64_t run, row;
 	enum opk_profiler profiler; /* of the current run */
 	bool has[OPK_PROFILER_PM + 1];
-	bool has_ran; /* some row is of what ran */
-	/* One a metric. */
+	bool has_ran; /* some row describes what ran */
+	/* One for each metric. */
 	struct opk_strlist names;
 	struct opk_database_use *uses;
 	size_t use_capacity;
-	struct opk_strlist keys; /* all that makes metrics different */
+	struct opk_strlist keys; /* all fields that make metrics different */
 	struct opk_index by_key;
-	/* The current run's: columns of its evaluation, and which metrics they are, from 1. */
+	/* Of the current run: columns of its evaluation, and the numbers of their metrics, from 1. */
 	size_t *columns;
 	size_t *metrics;
 	size_t column_count;
@@ -52,7 +52,7 @@ struct opk_database {
 extern const char opk_database_schema[], opk_database_indexes[];
 extern const char *const opk_database_inserts[OPK_TABLES];
 
-/* Views, which depend on what there is. */
+/* Adds the views, which depend on the contents. */
 int opk_database_add_views(struct opk_database *database);
 
 #endif

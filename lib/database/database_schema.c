@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A database's tables and views, as docs/formats.md has them; a test compares the two. */
+/* A database's tables and views. A test compares them with docs/formats.md. */
 #include "database/database.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "eval/door.h"
 
-/* ---- tables, which computers like ---------------------------------------------------- */
+/* ---- tables, for programs ------------------------------------------------------------ */
 
 const char opk_database_schema[] =
 	/* "opk" and the version of these tables. */
@@ -139,8 +139,8 @@ const char opk_database_schema[] =
 	"	UNION ALL SELECT NULL, sample_id, metric_id, value FROM sample_values;\n";
 
 /*
- * Made once all rows are there, which is faster. Devices are those that ranges, samples and the
- * run's facts name.
+ * Runs after all rows were added, which is faster. The table of devices has those that ranges,
+ * samples and the run's facts name.
  */
 const char opk_database_indexes[] =
 	"INSERT INTO devices\n"
@@ -157,7 +157,7 @@ const char opk_database_indexes[] =
 	"		SELECT run_id, CAST(substr(name, 8) AS INTEGER) AS device,\n"
 	"			substr(name, 8 + instr(substr(name, 8), '.')) AS fact, value\n"
 	"		FROM run_facts WHERE name GLOB 'device.[0-9]*.*'\n"
-	/* "0x" and "00" are no device's number. */
+	/* "0x" and "00" are not numbers of devices. */
 	"			AND name GLOB 'device.' || CAST(substr(name, 8) AS INTEGER) || '.*'\n"
 	"		UNION ALL SELECT DISTINCT run_id, device, NULL, NULL FROM ranges\n"
 	"		UNION ALL SELECT DISTINCT run_id, device, NULL, NULL FROM samples\n"
@@ -185,11 +185,11 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_SAMPLE_VALUES] = "INSERT INTO sample_values VALUES (?,?,?)",
 };
 
-/* ---- the views long and wide, which people want to see --------------------------------- */
+/* ---- the views long and wide, for people ------------------------------------------------ */
 
-enum { MOST_COLUMNS = 2000 }; /* as SQLite is usually built */
+enum { MOST_COLUMNS = 2000 }; /* SQLite's default limit */
 
-/* A view's text in the making: of ranges, or of samples. */
+/* The text of a view of ranges or samples, while it is written. */
 struct view {
 	const struct opk_database *database;
 	enum opk_profiler profiler;
@@ -234,7 +234,7 @@ static void put_file(struct view *view)
 	put(view, "runs.file");
 }
 
-/* What ran has facts that no other row has. */
+/* Some facts exist only for rows that describe what ran. */
 static bool has_fact(const struct view *view, enum opk_fact fact, bool joined)
 {
 	if (fact > OPK_FACT_LAUNCHES_MIN)
@@ -242,7 +242,7 @@ static bool has_fact(const struct view *view, enum opk_fact fact, bool joined)
 	return joined || fact < OPK_FACT_LAUNCHES;
 }
 
-/* All facts, and the file where tables have it. */
+/* All facts, and the file if tables show it. */
 static void put_facts(struct view *view, bool joined)
 {
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
@@ -261,7 +261,7 @@ static void put_from(struct view *view)
 	                      : "\nFROM ranges r JOIN runs ON runs.id = r.run_id");
 }
 
-/* One value of the row: of the metric by this name, whichever of the runs' it is. */
+/* The row's value of the metric of this name: runs may have different metrics of one name. */
 static void put_metric(struct view *view, const char *name)
 {
 	const struct opk_strlist *names = &view->database->names;
@@ -319,7 +319,7 @@ static int create(struct view *view)
 	               : opk_sqlite_run(view->database->sqlite, (const char *)view->text.data);
 }
 
-/* Where there are both, those of samples have names of their own. */
+/* If there are ranges and samples, views of samples have their own names. */
 static void begin_view(struct view *view, const char *name)
 {
 	put(view, "CREATE VIEW ");

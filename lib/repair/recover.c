@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A complete recording of what is whole in a damaged one. Sections are read and written anew, none
- * is copied as it lies there: what one may build on could be lost.
+ * Makes a complete recording of the sound parts of a damaged one. Sections are decoded and written
+ * again: a copied section could depend on one that is lost.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "repair/repair_inside.h"
 
-/* Why something is missing: the drops of the new file say so. */
+/* Why something is missing; the new file's drops report it. */
 enum loss {
 	LOST_END,
 	LOST_STRETCHES,
@@ -36,10 +36,10 @@ static const char *const loss_texts[LOSSES] = {
 
 /* A sound section. */
 struct part {
-	unsigned tables; /* of an image: those that it has */
-	size_t rows;     /* of a table or of records, and of an image that has a table */
-	uint32_t pass;   /* of an image: that its rows name; 0: all, or there are no rows */
-	bool counted;    /* of an image: NVIDIA's code found so many ranges or samples in it */
+	unsigned tables; /* of an image: the tables that it has */
+	size_t rows;     /* of a table, of records, or of an image that has a table */
+	uint32_t pass;   /* of an image: the pass that its rows name; 0: all, or it has no rows */
+	bool counted;    /* of an image: NVIDIA's code found `ranges` ranges or samples in it */
 	uint64_t ranges;
 };
 
@@ -47,9 +47,9 @@ struct recovery {
 	struct opk_ctx *ctx;
 	struct opk_scan scan;
 	const struct opk_meta *meta;
-	struct part *parts; /* one a section of the scan's file */
-	bool of_passes;     /* ranges are of one pass each, and need a row that says which */
-	unsigned needed;    /* tables that images have */
+	struct part *parts; /* one for each section of the scan's file */
+	bool of_passes;     /* each range is of one pass, which its row names */
+	unsigned needed;    /* tables that each image needs */
 	uint64_t losses[LOSSES];
 	struct opk_writer *writer;
 };
@@ -59,7 +59,7 @@ static int leave_out(struct recovery *r, size_t section, const char *problem)
 	return opk_finding_blame(opk_scan_finding(&r->scan, section), r->ctx, problem);
 }
 
-/* Where the code is that of damage, its innermost cause is the problem. */
+/* If the code means damage, leaves the section out: the innermost cause is the problem. */
 static int leave_out_bad(struct recovery *r, size_t section, int code)
 {
 	return code == OPK_EINPUT ? leave_out(r, section, opk_innermost(r->ctx)) : code;
@@ -72,7 +72,7 @@ static bool is_kept(struct recovery *r, size_t section)
 
 /* ---- what is there */
 
-/* Checksums may be right, and what is under them wrong. */
+/* A section may be wrong although its checksum is right. */
 static int check_sections(struct recovery *r)
 {
 	for (size_t i = 0; i < r->scan.file->section_count; i++) {
@@ -105,7 +105,7 @@ static int find_meta(struct recovery *r)
 	return opk_file_meta(&r->meta, r->ctx, file);
 }
 
-/* Counts the rows of a table, and sees whether they name passes, and one that there is. */
+/* Counts the rows of a table, and checks that the passes that they name exist. */
 static int count_rows(struct recovery *r, size_t section)
 {
 	const struct opk_section *table = &r->scan.file->sections[section];
@@ -152,7 +152,7 @@ static int list_parts(struct recovery *r)
 	return OPK_OK;
 }
 
-/* Each by itself: one of them can't be evaluated, though its checksum is right. */
+/* Counts each image by itself, to find the one that can't be evaluated. */
 static int count_each(struct recovery *r, const struct opk_some_images *images)
 {
 	for (size_t i = 0; i < images->count; i++) {
@@ -177,7 +177,7 @@ static int count_all(struct recovery *r, const size_t *sections, size_t count)
 
 	if (!ranges || !passes)
 		return opk_nomem(r->ctx, "sections");
-	/* An image whose rows are lost has some pass. */
+	/* An image whose rows are lost has one pass: which one does not matter here. */
 	for (size_t i = 0; i < count; i++)
 		passes[i] = r->parts[sections[i]].pass ? r->parts[sections[i]].pass : r->of_passes;
 	code = opk_image_rows(ranges, r->ctx, &images);
@@ -190,7 +190,7 @@ static int count_all(struct recovery *r, const size_t *sections, size_t count)
 	return code;
 }
 
-/* A table with a row too many or too few has right checksums, and no reader takes it. */
+/* Readers refuse a table with a row too many or too few, though its checksum is right. */
 static int count_ranges(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
@@ -241,7 +241,7 @@ static void count_losses(struct recovery *r)
 
 /* ---- what can be kept */
 
-/* Nothing is lost, so that there is nothing to be careful about. */
+/* Whether nothing is lost, so that everything can be kept. */
 static bool is_whole(const struct recovery *r)
 {
 	for (size_t i = 0; i < r->scan.findings.count; i++)
@@ -250,7 +250,7 @@ static bool is_whole(const struct recovery *r)
 	return r->scan.file->complete;
 }
 
-/* Config images and prefixes are numbered by their order: after a loss they would be others'. */
+/* Config images and prefixes are numbered by their order: a lost one would shift the numbers. */
 static int choose_numbered(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
@@ -276,7 +276,7 @@ static int choose_numbered(struct recovery *r)
 	return OPK_OK;
 }
 
-/* A table goes with its image, which has one of each kind. */
+/* Keeps a table only with its image, which has at most one of each kind. */
 static int choose_table(struct recovery *r, size_t i)
 {
 	const struct opk_section *table = &r->scan.file->sections[i];
@@ -308,7 +308,7 @@ static int choose_table(struct recovery *r, size_t i)
 	return OPK_OK;
 }
 
-/* An image that lacks rows that others have. */
+/* Leaves out an image that lacks rows that it needs. */
 static int choose_image(struct recovery *r, size_t i)
 {
 	unsigned missing = r->needed & ~r->parts[i].tables;
@@ -336,7 +336,7 @@ static int choose_tables(struct recovery *r)
 	return OPK_OK;
 }
 
-/* What is attached to an image that is left out is left out, too. */
+/* Sections that are attached to an image are left out with it. */
 static int choose_images(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
@@ -352,7 +352,7 @@ static int choose_images(struct recovery *r)
 	return OPK_OK;
 }
 
-/* Where nothing is lost an image without tables never had any. */
+/* If nothing is lost, an image without tables never had any, and stays. */
 static int choose(struct recovery *r)
 {
 	int code = choose_tables(r);
@@ -391,7 +391,7 @@ static int copy_segment(struct recovery *r, size_t image)
 	return OPK_OK;
 }
 
-/* What a section of an unknown type belongs to is unknown, too: it stays where it was. */
+/* A section of an unknown type stays where it was, as it may belong to its neighbors. */
 static int copy_sections(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
@@ -405,7 +405,7 @@ static int copy_sections(struct recovery *r)
 	return OPK_OK;
 }
 
-/* Without its end a collector's counts are missing: then the count is of what was kept. */
+/* A recording without its end lacks the collector's counts: counts what was kept instead. */
 static int write_stats(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;

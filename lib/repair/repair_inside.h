@@ -6,7 +6,7 @@
 #include "base/listing.h"
 #include "container/container.h"
 
-/* The list that opk_verify() makes of what was found. verify.c */
+/* Makes opk_verify()'s list of the findings. verify.c */
 int opk_findings_list(struct opk_listing **out, struct opk_ctx *ctx,
                       const struct opk_findings *findings);
 
@@ -14,13 +14,13 @@ struct opk_some_images {
 	const struct opk_file *file;
 	enum opk_profiler profiler;
 	const size_t *sections;
-	const uint32_t *passes; /* the one that an image has; 0: it has all */
+	const uint32_t *passes; /* the pass of each image; 0: all passes */
 	size_t count;
 };
 /*
- * How many ranges or samples NVIDIA's code finds in each, in one child process. OPK_EINPUT where
- * an image can't be evaluated, with the reason as the innermost cause; OPK_ENVIDIA where there is
- * no library to ask.
+ * Asks NVIDIA's code, in one child process, how many ranges or samples each image has. OPK_EINPUT:
+ * an image can't be evaluated, and the innermost cause is the reason; OPK_ENVIDIA: the library is
+ * missing.
  */
 int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_some_images *images);
 

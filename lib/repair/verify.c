@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Is a container sound? Checks each section, then how they fit together, then the values. */
+/* Verifies a container: checks each section, then how sections fit together, then the values. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -13,7 +13,7 @@ struct verification {
 	struct opk_ctx *ctx;
 	const struct opk_verify_options *options;
 	struct opk_scan scan;
-	bool blamed; /* anything beyond what the scan found */
+	bool blamed; /* a problem was found after the scan */
 };
 
 static int blame(struct verification *v, size_t section, const char *problem)
@@ -38,7 +38,7 @@ static bool has_problem(const struct verification *v)
 
 /* ---- each section by itself */
 
-/* The first one: nothing reads another. Its formulas are more than the container knows of. */
+/* Checks the first metadata section, as others are never read, and its formulas. */
 static int check_meta(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 {
 	const struct opk_meta *meta;
@@ -82,7 +82,7 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 	}
 }
 
-/* ---- what they say of each other */
+/* ---- how sections fit together */
 
 static size_t count_of(const struct opk_file *file, uint32_t type)
 {
@@ -103,7 +103,7 @@ static int blame_first(struct verification *v, uint32_t type, const char *format
 	return section < 0 ? OPK_OK : blame(v, (size_t)section, problem);
 }
 
-/* A probe says what each is of; all else has one. */
+/* A probe's metadata describes each availability image; other files have at most one. */
 static int check_availability(struct verification *v, const struct opk_meta *meta)
 {
 	size_t count = count_of(v->scan.file, OPK_SECTION_AVAILABILITY);
@@ -143,7 +143,7 @@ static int check_config_hash(struct verification *v, const struct opk_meta *meta
 	               : OPK_OK;
 }
 
-/* Each image has its own tables, and they fit together. */
+/* Checks that each image has its own tables, and that they fit together. */
 static int check_links(struct verification *v, struct opk_file *file, const struct opk_meta *meta)
 {
 	size_t bad;
@@ -172,9 +172,9 @@ static int check_meta_place(struct verification *v)
 	return OPK_OK;
 }
 
-/* ---- its values */
+/* ---- values */
 
-/* The chain without its outer end, which names the file. A crash names no section. */
+/* Blames with the chain without its outermost cause, which names the file. */
 static int blame_evaluation(struct verification *v)
 {
 	long section = opk_file_find(v->scan.file, OPK_SECTION_DATA);
@@ -222,12 +222,12 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	TRY(check_links(v, file, meta));
 	if (!v->options->deep || v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return OPK_OK;
-	/* Here once, for the children of this file and of others. */
+	/* Loads once, before the fork, for the children of this file and of later ones. */
 	opk_nv_load(v->ctx);
 	return evaluate(v, file);
 }
 
-/* Every section is sound, or the last one was cut off: the strict reader has to take the file. */
+/* Every section is sound, or the last one was cut off: the strict reader must accept the file. */
 static int check_together(struct verification *v, const char *path)
 {
 	opk_auto(opk_file) struct opk_file *file = NULL;
@@ -251,7 +251,7 @@ static int check(struct verification *v, const char *path)
 	TRY(check_meta_place(v));
 	for (size_t i = 0; i < file->section_count; i++)
 		TRY(blame_input(v, i, opk_section_check(v->ctx, v->scan.file, i)));
-	/* Where something is damaged, it may be that image. */
+	/* If something is damaged, it may be that image. */
 	sound = !has_problem(v);
 	for (size_t i = 0; sound && !v->blamed && i < file->section_count; i++)
 		if (opk_is_attached(&file->sections[i]) && file->sections[i].link == SIZE_MAX
