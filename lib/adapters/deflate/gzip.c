@@ -33,7 +33,7 @@ int opk_gzip_new(struct opk_gzip **out, struct opk_ctx *ctx, opk_sink_fn *sink, 
 	return OPK_OK;
 }
 
-/* Compresses what there is to read; `flush` is Z_FINISH at the end. */
+/* Compresses the pending input; `flush` is Z_FINISH at the end. */
 static int drain(struct opk_gzip *gzip, int flush)
 {
 	size_t size;

@@ -10,7 +10,7 @@ uint32_t opk_crc32(uint32_t crc, const void *data, size_t size)
 	return (uint32_t)crc32_z(crc, data, size);
 }
 
-/* zlib counts in 32 bits: larger pieces are fed one after the other. */
+/* zlib counts in 32 bits: larger input is passed in pieces. */
 static uInt piece(size_t left)
 {
 	return left > UINT_MAX ? UINT_MAX : (uInt)left;

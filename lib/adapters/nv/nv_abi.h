@@ -12,17 +12,17 @@
 #include <stdint.h>
 
 #define NV_END(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
-/* Every struct begins so. */
+/* Each struct begins with these fields. */
 #define NV_HEAD                                                                                    \
 	size_t structSize;                                                                         \
 	void *pPriv
 
-/* The numbers of 13.1. */
+/* The values of 13.1. */
 enum nv_metric_scope { NV_SCOPE_CONTEXT = 0, NV_SCOPE_DEVICE = 1 };
 enum nv_profiler_type { NV_PROFILER_RANGE = 0, NV_PROFILER_PM_SAMPLING = 1 };
-/* The range profiler's kind of work, as PerfWorks calls it. */
+/* PerfWorks' name for the range profiler's kind of work. */
 enum nv_activity_kind { NV_ACTIVITY_KIND_PROFILER = 1 };
-/* PerfWorks' unit that has no name. */
+/* PerfWorks' unit without a name. */
 #define NV_DIM_UNIT_INVALID 3518299157u
 
 /* ---- libcupti: cupti_profiler_host.h, cupti_pmsampling.h */
@@ -163,7 +163,7 @@ struct nv_InitializeHost {
 	NV_HEAD;
 };
 
-/* What to ask the version of: PerfWorks as a whole. */
+/* Asks for the version of PerfWorks as a whole. */
 #define NV_SDK_VERSION 0x1e128b6f001423fcULL
 
 struct nv_QueryVersion {
@@ -189,7 +189,7 @@ struct nv_DimUnitFactor {
 	int8_t exponent;
 };
 
-/* The newer and the older form; domain 0 is the scheduler's choice. */
+/* The newer and the older form; with domain 0 the scheduler chooses. */
 struct nv_RawCounterRequest {
 	void *pPriv;
 	const char *pRawCounterName;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The driver's libcuda.so.1. CUPTI 13.2 and later ask it for its version even in host calls, and
- * cuptiGetVersion: without one they return 999 or recurse until the stack is gone. Any real one
- * will do, wherever it was unpacked, with no GPU and no kernel module. A toolkit's stub has the
- * symbols alone: 13.2 crashes with it, and 13.5 returns 999.
+ * The driver's libcuda.so.1. CUPTI 13.2 and later ask it for its version even in host calls and in
+ * cuptiGetVersion: without it they return 999 or recurse until the stack overflows. Any real driver
+ * library will do, unpacked anywhere, without a GPU or kernel module. A toolkit's stub has only the
+ * symbols: 13.2 crashes with it, and 13.5 returns 999.
  */
 #include <dlfcn.h>
 #include <glob.h>
@@ -14,7 +14,7 @@
 #include "base/library.h"
 #include "config.h"
 
-/* libcupti opens it by this name, which is that of the file that has it as its SONAME. */
+/* libcupti opens the library by this name, which is its SONAME and its file's name. */
 static const char soname[] = "libcuda.so.1";
 
 /* Below a folder where a package was unpacked: Debian's, Ubuntu's, NVIDIA's for older drivers. */
@@ -56,8 +56,8 @@ static bool find_driver(struct opk_strlist *out, const struct opk_ctx *ctx)
 	const char *root = ctx->cuda_dir ? ctx->cuda_dir : ctx->env.offpeak_cuda;
 
 	/*
-	 * A file that was named is the only one: another library would be a surprise. The loader
-	 * looks for a bare name elsewhere.
+	 * A file that the user named is the only candidate: another would be a surprise. "./" keeps
+	 * the loader from searching its path for a bare name.
 	 */
 	if (named)
 		return opk_strlist_take(out,
@@ -66,7 +66,7 @@ static bool find_driver(struct opk_strlist *out, const struct opk_ctx *ctx)
 	       && add_unpacked(out, OPK_DEFAULT_CUDA);
 }
 
-/* Why an open library does not serve; NULL: it does. */
+/* Why an open library can't be used; NULL: it can. */
 static const char *flaw_of(void *library)
 {
 	int (*get_version)(int *);
@@ -106,7 +106,7 @@ static int try_driver(bool *found, struct opk_nv *nv, const char *path)
 	                               : opk_strdup(reason ? reason : path));
 }
 
-/* A file found by its bare name has another one, too. */
+/* The full path of a library that was opened by its bare name. */
 static char *path_of(const char *name)
 {
 	void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);

@@ -110,7 +110,7 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 	opk_autofree const char **names = NULL;
 
 	TRY(convert(&request, ctx, evaluator, metric));
-	/* First for the number, then for the names. */
+	/* The first call returns the number, the second the names. */
 	for (int round = 0; round < 2; round++) {
 		params.ppRawDependencies = names;
 		params.numOptionalRawDependencies = 0;
@@ -125,14 +125,14 @@ int opk_nv_raw_counters(struct opk_strlist *out, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* What PerfWorks calls a factor of a unit. */
+/* PerfWorks' names of a factor of a unit. */
 struct names {
 	const char *one, *many;
 };
 
 /*
- * PerfWorks 12.x knows fewer units than it has metrics, and calls the others "invalid". In 13.0
- * they have these names, by what the metric counts.
+ * PerfWorks 12.x lacks names for the units of some metrics, and calls them "invalid". 13.0 has
+ * these names, which follow from what the metric counts.
  */
 static const struct {
 	const char *part; /* of the metric's name */
@@ -159,7 +159,7 @@ static const struct {
 	{ "vic__", { "vic_cycle", "vic_cycles" } },
 };
 
-/* Names that are NULL: it is not known. */
+/* Names that are NULL mean not known. */
 static struct names name_nameless(const char *metric)
 {
 	for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++)
@@ -181,7 +181,7 @@ static int find_names(struct names *out, struct opk_ctx *ctx, struct opk_nv_eval
 	return OPK_OK;
 }
 
-/* Where two factors have no name, nothing says which is which. */
+/* If two factors have no name, they can't be told apart. */
 static bool is_unknown(const struct nv_DimUnitFactor *factors, size_t count, const char *metric)
 {
 	size_t invalid = 0;
@@ -249,7 +249,7 @@ static int ask_factors(struct nv_DimUnitFactor **out, size_t *count, struct opk_
 	for (int round = 0; round < 2; round++) {
 		params.pDimUnits = factors;
 		TRY(NV_NVPW(nv, ctx, NVPW_MetricsEvaluator_GetMetricDimUnits, &params));
-		/* 12.6 has no factor for what is unitless, and refuses to be asked for none. */
+		/* 12.6 has no factor for unitless metrics; a second call for 0 factors fails. */
 		if (!params.numDimUnits)
 			break;
 		if (!factors && !(factors = opk_alloc_array(params.numDimUnits, sizeof *factors)))
@@ -281,7 +281,7 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 	return code;
 }
 
-/* "second" as often as its exponent is; nothing for what PerfWorks calls unitless. */
+/* Repeats a factor as often as its exponent says; adds nothing for a unitless factor. */
 static int add_word(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                     const struct nv_DimUnitFactor *factor, const char *metric)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One thread at a time is in NVIDIA's code: nothing says that its host objects may be used side by
- * side. And none is there while the process forks, for a child would wait forever for a lock that
- * it had.
+ * One thread at a time calls NVIDIA's code: nothing says that its host objects are thread-safe.
+ * No thread is in it during a fork: the child would wait forever for a lock of that thread.
  */
 #include <pthread.h>
 

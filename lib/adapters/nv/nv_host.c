@@ -8,7 +8,7 @@
 struct opk_nv_host {
 	struct opk_nv *nv;
 	void *object;
-	int status; /* with which metrics were refused */
+	int status; /* of the call that refused metrics */
 };
 
 static int profiler_type(enum opk_profiler profiler)
@@ -43,8 +43,8 @@ int opk_nv_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const char *chip,
 }
 
 /*
- * structSize is compared exactly, and releases append fields: the newest size first, then the
- * older ones, and what was accepted is kept for the next call.
+ * Libraries compare structSize exactly, and releases append fields. Tries the newest size first,
+ * then older ones, and keeps the accepted one for the next call.
  */
 static int try_sizes(struct opk_nv *nv, void *params, size_t *known, const size_t *sizes,
                      size_t count, int (*call)(struct opk_nv *nv, void *params))
@@ -201,7 +201,7 @@ int opk_nv_submetrics(const char *const **out, size_t *count, struct opk_ctx *ct
 	return OPK_OK;
 }
 
-/* Properties with these sizes in turn; `nv_size` keeps which one was accepted. */
+/* Asks for properties with these sizes in turn; *nv_size keeps the accepted one. */
 static int ask_properties(struct nv_HostGetMetricProperties *params, struct opk_ctx *ctx,
                           struct opk_nv *nv, size_t *nv_size, const size_t sizes[2])
 {
@@ -235,7 +235,7 @@ int opk_nv_properties(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv
 int opk_nv_scope(enum opk_scope *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                  const char *name)
 {
-	/* -1 stays where the library does not know the field. */
+	/* -1 stays if the library does not know the field. */
 	struct nv_HostGetMetricProperties params = { .pHostObject = host->object,
 		                                     .pMetricName = name,
 		                                     .metricCollectionScope = -1 };
@@ -316,7 +316,7 @@ int opk_nv_single_pass_sets(struct opk_strlist *out, struct opk_ctx *ctx, const 
 	struct opk_nv *nv;
 
 	TRY(nv_need(&nv, ctx, NV_FEATURE_SINGLE_PASS_SETS));
-	/* First for the number, then for the names. */
+	/* The first call returns the number, the second the names. */
 	for (int round = 0; round < 2; round++) {
 		TRY(NV_CUPTI(nv, ctx, cuptiProfilerHostGetSinglePassSets, &params));
 		if (!params.numOfSinglePassSets)
@@ -334,7 +334,7 @@ int opk_nv_single_pass_sets(struct opk_strlist *out, struct opk_ctx *ctx, const 
 	return OPK_OK;
 }
 
-/* Names one after the other; a place outside the buffer is the library's mistake. */
+/* Adds names from one buffer; an offset outside the buffer is the library's mistake. */
 static int add_names(struct opk_strlist *out, struct opk_ctx *ctx,
                      const struct nv_HostMetricsInSet *params)
 {

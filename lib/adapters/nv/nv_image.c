@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counter data images: what they say of themselves, and new ones of others' ranges and sums. */
+/* Counter data images: their properties, and new images of combined ranges. */
 #include "adapters/nv/nv.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ int opk_nv_image_chip(const char **out, struct opk_ctx *ctx, const void *image, 
 	return OPK_OK;
 }
 
-/* A range that is begun was counted, even if CUPTI does not count it. */
+/* The number of begun ranges: CUPTI leaves some of them out. */
 static int count_begun(size_t *populated, struct opk_ctx *ctx, const void *image)
 {
 	NV_PARAMS(params, DataGetNumRanges, .pCounterDataImage = image);
@@ -35,9 +35,9 @@ static int count_begun(size_t *populated, struct opk_ctx *ctx, const void *image
 }
 
 /*
- * From 13.1 on CUPTI reads a slot more than there are, where these are of ranges: a copy with zeros
- * behind it, free(); NULL where none is needed. Of a large one most zeros are never touched, and
- * take no memory.
+ * From 13.1 on, CUPTI reads one slot past the end of an image of ranges. Makes a copy with zeros
+ * after it, free(); NULL if none is needed. In a large copy most zeros are never touched, and take
+ * no memory.
  */
 static int copy_with_room(void **out, struct opk_nv *nv, struct opk_ctx *ctx, const void *image,
                           size_t size)
@@ -118,7 +118,7 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 struct opk_nv_combiner {
 	struct opk_nv *nv;
 	void *object;
-	bool *begun; /* slots that have something in them */
+	bool *begun; /* for each slot, whether it has content */
 	size_t slots;
 };
 
@@ -129,10 +129,10 @@ static int extract_prefix(void **out, size_t *size, struct opk_nv *nv, struct op
 	          .counterDataSrcSize = image_size);
 	opk_autofree void *prefix = NULL;
 
-	/* First for the size, then for the prefix. */
+	/* The first call returns the size, the second the prefix. */
 	for (int round = 0; round < 2; round++) {
 		TRY(NV_NVPW(nv, ctx, NVPW_CounterData_ExtractCounterDataPrefix, &params));
-		/* It is a part of the image. */
+		/* The prefix is a part of the image. */
 		if (params.counterDataPrefixSize > image_size)
 			return opk_fail(ctx, OPK_EFAILED,
 			                "the image's prefix is larger than the image");
@@ -163,7 +163,7 @@ static int copy_size(size_t *out, struct opk_nv *nv, struct opk_ctx *ctx,
 int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
                     const struct opk_nv_image_plan *plan)
 {
-	/* Names are of one level here, so that a range is a node. */
+	/* Names have one level here, so each range is one node. */
 	NV_PARAMS(params, DataCopyInitialize, .pCounterDataPrefix = plan->prefix,
 	          .counterDataPrefixSize = plan->prefix_size, .maxNumRanges = (uint32_t)plan->slots,
 	          .maxNumRangeTreeNodes = (uint32_t)plan->slots,
@@ -173,7 +173,7 @@ int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
 
 	TRY(nv_need(&nv, ctx, NV_FEATURE_COMBINE));
 	TRY(copy_size(out_size, nv, ctx, &params));
-	/* A damaged image may say anything. */
+	/* A damaged image may claim any size. */
 	if (plan->most && *out_size / (plan->slots + 1) > plan->most)
 		return opk_fail(ctx, OPK_EFAILED, "the image's head is larger than the image");
 	copy = opk_alloc(*out_size);
@@ -188,7 +188,7 @@ int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
                       size_t size, size_t slots, size_t name_size)
 {
-	/* Heads are larger from 13.3 on than in older images. */
+	/* From 13.3 on, heads are larger than in older images. */
 	enum { MOST_MORE_HEAD = 1 << 16 };
 	struct opk_nv_image_plan plan = { .gpu = image,
 		                          .slots = slots,
@@ -291,7 +291,7 @@ int opk_nv_combiner_sum(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, s
 	return code ? code : begin_slot(ctx, combiner, slot);
 }
 
-/* What is in a new slot is taken for a range by 13.5. */
+/* 13.5 takes the content of a new slot for a range. */
 int opk_nv_combiner_average(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
                             const void *image, size_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds NVIDIA's libraries, opens them once a context, and binds the function table. */
+/* Finds NVIDIA's libraries, opens them once for each context, and binds the function table. */
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
@@ -121,7 +121,7 @@ static bool find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 {
 	const struct opk_env *env = &ctx->env;
 
-	/* A folder that was named is the only one: another library would be a surprise. */
+	/* A folder that the user named is the only candidate: another would be a surprise. */
 	if (ctx->cuda_dir)
 		return add_root(out, ctx->cuda_dir);
 	if (env->offpeak_cuda)
@@ -144,7 +144,7 @@ static char *sibling(const char *path, const char *name)
 
 static char *identity_of(const char *name)
 {
-	/* Relative names mean other files elsewhere. */
+	/* A relative name means another file in another folder, so the full path is used. */
 	char path[PATH_MAX];
 	struct stat info;
 
@@ -169,7 +169,7 @@ char *opk_nv_identity(const struct opk_ctx *ctx)
 	opk_autostrlist struct opk_strlist candidates = { 0 };
 	char *identity = NULL;
 
-	/* The first that is there may be one that can't be opened. */
+	/* The open library, as the first file that exists may be one that can't be opened. */
 	if (ctx->nv && ctx->nv->cupti_path)
 		return identity_of_pair(ctx->nv->cupti_path);
 	if (!find_cupti(&candidates, ctx))
@@ -228,7 +228,7 @@ void nv_set_features(struct opk_nv *nv)
 	}
 }
 
-/* What is wrong, and what to do; NULL: nothing is, or memory is out. free() */
+/* What is wrong, and what to do; free(). NULL: nothing is wrong, or out of memory. */
 static char *explain_mixed(const struct opk_nv_versions *versions, const char *cupti,
                            const char *nvperf)
 {
@@ -294,7 +294,7 @@ void nv_free(struct opk_nv *nv)
 {
 	if (!nv)
 		return;
-	/* The libraries stay loaded: they keep threads and exit handlers of their own. */
+	/* The libraries stay loaded: they have their own threads and exit handlers. */
 	opk_strlist_clear(&nv->tried);
 	free(nv->cupti_path);
 	free(nv->nvperf_path);
@@ -332,7 +332,7 @@ int nv_give_reason(struct opk_nv *nv, char *reason)
 	return opk_strlist_take(&nv->tried, reason) ? OPK_OK : OPK_ENOMEM;
 }
 
-/* libnvperf_host first, from the same folder, so that libcupti uses that very one. */
+/* Opens libnvperf_host of the same folder first, so that libcupti uses that one. */
 static int open_pair(struct opk_nv *nv, const char *cupti_path)
 {
 	opk_autofree char *nvperf_path = sibling(cupti_path, "libnvperf_host.so");
@@ -458,7 +458,7 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 		opk_nv_note_mixed(ctx, &ctx->nv->versions);
 	if (!ctx->nv->features[NV_FEATURE_HOST].available)
 		feature = NV_FEATURE_HOST;
-	/* libcupti can do nothing without it. */
+	/* libcupti is useless without libnvperf_host. */
 	if (ctx->nv->cupti && !ctx->nv->nvperf && ctx->nv->features[NV_FEATURE_HOST].available)
 		return opk_fail(
 			ctx, OPK_ENVIDIA,
@@ -474,8 +474,8 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 }
 
 /*
- * libcupti opens libnvperf_host by itself with its first call. Child processes must find that done:
- * while another thread is in the loader, they would wait for its lock forever.
+ * libcupti's first call opens libnvperf_host, which must happen before a fork: a child that was
+ * forked while another thread was in the loader would wait for the loader's lock forever.
  */
 static void first_call(struct opk_nv *nv)
 {
@@ -547,7 +547,7 @@ struct opk_nv_release opk_nv_release(struct opk_ctx *ctx)
 {
 	struct opk_nv_release out;
 
-	/* What was asked may have come from the cache; causes that are there stay. */
+	/* Earlier answers may have come from the cache. Does not overwrite existing causes. */
 	if (!ctx->nv && !opk_error_count(ctx))
 		opk_nv_load(ctx);
 	out = opk_nv_release_of(ctx->nv ? ctx->nv->version : 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * NVIDIA's libraries write to 100 MB of zeroed data while they are loaded. These are 26,000 pages:
- * the faults take 60 ms, and a fork() that copies an entry for each takes 4 ms, and its end 6; huge
- * pages take next to nothing. The kernel has to be asked for them after the loader has mapped the
- * library and before its constructors run, and the loader calls nobody in between: another thread
- * looks for the mapping meanwhile.
+ * the faults take 60 ms, a fork(), which copies an entry for each page, takes 4 ms, and the child's
+ * end 6 ms; with huge pages all this takes almost no time. The kernel must be asked for them after
+ * the loader maps the library and before its constructors run. The loader has no callback at that
+ * time, so another thread looks for the mapping.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -42,7 +42,7 @@ static void *look_for_mapping(void *data)
 	atomic_bool *opened = data;
 	bool last;
 
-	/* Late is better than never: the kernel also makes huge pages of small ones in time. */
+	/* Asking late still helps: the kernel also merges small pages into huge ones later. */
 	do {
 		last = atomic_load(opened);
 		if (dl_iterate_phdr(ask_for_huge_pages, NULL))
@@ -52,7 +52,7 @@ static void *look_for_mapping(void *data)
 	return NULL;
 }
 
-/* The program's signals are for threads of its own. */
+/* Blocks signals in the thread: the program's own threads handle them. */
 static bool start_thread(pthread_t *thread, void *data)
 {
 	sigset_t every, before;

@@ -22,7 +22,7 @@ static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builde
 	return NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_AddRawCounters, &params);
 }
 
-/* The call before it. */
+/* The call of earlier releases. */
 static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
                            const char *const *names, size_t count, const bool *keep_instances)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PerfWorks' scheduler of raw counters: what fits one pass, where a counter is counted, and config
- * images of passes that the caller composes.
+ * PerfWorks' scheduler of raw counters: which counters fit one pass, which domains count them, and
+ * config images of passes that the caller composes.
  */
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 
 struct opk_nv_scheduler {
 	struct opk_nv *nv;
-	const char *chip;         /* borrowed, as is: */
-	const void *availability; /* of the GPU, or NULL */
+	const char *chip;         /* borrowed */
+	const void *availability; /* of the GPU, borrowed, or NULL */
 	void *object;
-	uint32_t *domains; /* all that it may use */
-	uint32_t *group;   /* those of the pass group that is open, or is opened next */
+	uint32_t *domains; /* all that the scheduler may use */
+	uint32_t *group;   /* domains of the open or next pass group */
 	size_t domain_count, group_count;
 	bool open;
 };
@@ -38,7 +38,7 @@ static int find_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx)
 {
 	NV_PARAMS(params, SchedulerGetDomains, .pRawCounterConfig = scheduler->object);
 
-	/* First for the number, then for the domains. */
+	/* The first call returns the number, the second the domains. */
 	for (int round = 0; round < 2; round++) {
 		TRY(NV_NVPW(scheduler->nv, ctx,
 		            NVPW_RawCounterConfig_GetAllAvailableRawCounterDomains, &params));
@@ -114,7 +114,7 @@ static int name_domain(const char **out, struct opk_ctx *ctx, struct opk_nv *nv,
 	return OPK_OK;
 }
 
-/* Adds the chosen domains of another one that have these names. */
+/* Copies another scheduler's chosen domains of these names. */
 static int copy_domains(struct opk_nv_scheduler *scheduler, struct opk_ctx *ctx,
                         const struct opk_nv_scheduler *other, const struct opk_strlist *names)
 {
@@ -172,7 +172,7 @@ void opk_nv_scheduler_free(struct opk_nv_scheduler *scheduler)
 	free(scheduler);
 }
 
-/* Their domain stays 0: the scheduler chooses. */
+/* The requests' domain stays 0: the scheduler chooses. */
 static struct nv_RawCounterRequest *make_requests(const char *const *counters, size_t count)
 {
 	struct nv_RawCounterRequest *requests = opk_alloc_array(count, sizeof *requests);
@@ -218,9 +218,9 @@ static int add_domain(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_n
 }
 
 /*
- * The one status is of a name that PerfWorks does not know, the other one of a counter in no domain
- * of the open pass group, which has all of the chip's: GB202 has 34 such among those that its
- * metrics need.
+ * The first status means that PerfWorks does not know the name, the second that no domain of the
+ * open pass group has the counter. The group has all of the chip's domains: 34 counters that
+ * GB202's metrics need are in none.
  */
 static bool is_uncounted(int status)
 {
@@ -354,7 +354,7 @@ int opk_nv_scheduler_image(void **out, size_t *size, size_t *passes, struct opk_
 	TRY(close_pass(scheduler, ctx));
 	TRY(count_passes(passes, ctx, scheduler));
 	TRY(generate(ctx, scheduler));
-	/* First for the size, then for the image. */
+	/* The first call returns the size, the second the image. */
 	for (int round = 0; round < 2; round++) {
 		TRY(NV_NVPW(nv, ctx, NVPW_RawCounterConfig_GetConfigImage, &params));
 		if (!image && !(image = opk_alloc(params.bytesCopied)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * NVIDIA's numbers in words: CUptiResult and NVPA_Status, with advice where a user can act, and
+ * Names for NVIDIA's numbers: CUptiResult and NVPA_Status, with advice if a user can act, and
  * releases.
  */
 #include <inttypes.h>
@@ -96,7 +96,7 @@ const struct nv_status nv_nvpa_statuses[] = {
 	{ 0, NULL, NULL },
 };
 
-/* Its row, or the last one, which has no name. */
+/* The number's row, or the last one, which has no name. */
 static const struct nv_status *row_of(const struct nv_status *row, int number)
 {
 	while (row->name && row->number != number)
@@ -145,7 +145,7 @@ bool opk_nv_refused(struct opk_ctx *ctx, int code)
 
 struct opk_nv_release opk_nv_release_of(uint32_t version)
 {
-	/* As cupti_version.h lists them; from 13.0 on the number says it. */
+	/* As in cupti_version.h. From 13.0 on, the number contains the release. */
 	static const struct {
 		uint32_t version;
 		const char *name;
@@ -171,7 +171,7 @@ struct opk_nv_release opk_nv_release_of(uint32_t version)
 
 bool nv_is_mixed(char of[36], const struct opk_nv_versions *versions)
 {
-	/* What NVPW_QueryVersionNumber says of each release: its first and last wheel agree. */
+	/* NVPW_QueryVersionNumber's answers for each release: its first and last wheel agree. */
 	static const struct {
 		uint32_t year, number;
 		const char *name;
@@ -195,7 +195,7 @@ bool nv_is_mixed(char of[36], const struct opk_nv_versions *versions)
 	else
 		snprintf(of, 36, "PerfWorks %" PRIu32 ".%" PRIu32, versions->nvperf_year,
 		         versions->nvperf_number);
-	/* The newest release may have a patch with another number, and later ones are not known. */
+	/* Unknown: a patch of the newest release, with another number, or a later release. */
 	if (!versions->cupti || !versions->nvperf_year
 	    || (of_nvperf == count && of_cupti >= count - 1))
 		return false;

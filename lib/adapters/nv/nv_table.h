@@ -34,7 +34,7 @@ struct nv_feature_state {
 	const char *name;
 	const char *description;
 	bool available;
-	const char *missing; /* "libnvperf_host: NVPW_..."; NULL where available */
+	const char *missing; /* "libnvperf_host: NVPW_..."; NULL if available */
 };
 
 struct opk_nv {
@@ -47,11 +47,11 @@ struct opk_nv {
 	uint32_t version;
 	struct opk_nv_versions versions;
 	char nvperf_version[40]; /* "2025.4.2"; "" */
-	char *mixed;             /* what is wrong where the two are not of one release; NULL */
+	char *mixed;             /* the problem if the two are of different releases; or NULL */
 	bool lacks_driver;       /* libcupti is there, but can't work on this machine */
 	bool nvperf_ready;       /* NVPW_InitializeHost was called */
 	struct opk_strlist tried;
-	size_t driver_tried; /* where libcuda's begin among these */
+	size_t driver_tried; /* index in `tried` of the first path of libcuda */
 	struct nv_feature_state features[NV_FEATURE_COUNT];
 	/* Struct sizes that this library accepted, see nv_host.c; 0: not known yet. */
 	size_t initialize_size;
@@ -61,53 +61,53 @@ struct opk_nv {
 /* An adapter over a table that the caller filled in; missing entries are NULL. */
 struct opk_nv *nv_from_table(const struct nv_table *table);
 void nv_free(struct opk_nv *nv);
-/* Sets the features that the bound symbols give. */
+/* Sets the features whose symbols are bound. */
 void nv_set_features(struct opk_nv *nv);
 
-/* Puts what was wrong in the place of the path that was tried last; `reason` is taken over. */
+/* Replaces the path that was tried last by the reason it failed; takes `reason` over. */
 int nv_give_reason(struct opk_nv *nv, char *reason);
-/* dlopen() of libnvperf_host, with huge pages where the kernel has any; as is where it has none. */
+/* dlopen() of libnvperf_host, with huge pages if the kernel has them. */
 void *nv_open_host(const char *path);
 /*
- * Where this libcupti wants the driver's library, opens one that serves, or leaves lacks_driver.
- * Before the first call. OPK_ENOMEM.
+ * If this libcupti needs the driver's library, opens a usable one, or sets lacks_driver. Call it
+ * before any call of libcupti. May fail with OPK_ENOMEM.
  */
 int nv_open_driver(struct opk_nv *nv, const struct opk_ctx *ctx);
-/* OPK_ENVIDIA: what was tried in vain, and where one is to be had. */
+/* OPK_ENVIDIA: lists the paths that were tried, and says where to get the library. */
 int nv_fail_driver(struct opk_ctx *ctx, const struct opk_nv *nv);
 
 /*
- * Finds and opens the libraries on first use; OPK_ENVIDIA with the missing symbol if the feature is
- * not there.
+ * Finds and opens the libraries on first use; OPK_ENVIDIA names the missing symbol if the feature
+ * is missing.
  */
 int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
 
-/* Whether they are of different releases, as far as both are known; `of`: what PerfWorks is of. */
+/* Whether two known releases differ; `of` becomes the release of PerfWorks. */
 bool nv_is_mixed(char of[36], const struct opk_nv_versions *versions);
 
 /* One of NVIDIA's status codes: tables that a NULL name ends. */
 struct nv_status {
 	int number;
 	const char *name;
-	const char *advice; /* NULL: there is none */
+	const char *advice; /* or NULL */
 };
 extern const struct nv_status nv_cupti_statuses[];
 extern const struct nv_status nv_nvpa_statuses[];
-/* "unknown status" where the table has none of this number. */
+/* "unknown status" if the table lacks the number. */
 const char *nv_status_name(const struct nv_status *table, int number);
 /*
- * OPK_OK, or a code and a cause chain: "cuptiX: NAME (number)", with advice where there is any.
- * OPK_EUSAGE: CUPTI knows no such metric; OPK_EFAILED: all else, or the context was interrupted.
+ * OPK_OK, or a code and a cause chain: "cuptiX: NAME (number)", with any advice. OPK_EUSAGE: CUPTI
+ * knows no such metric; OPK_EFAILED: any other status, or the context was interrupted.
  */
 int nv_check_cupti(struct opk_ctx *ctx, const char *function, int status);
 int nv_check_nvpw(struct opk_ctx *ctx, const char *function, int status);
 
-/* Around each call into NVIDIA's code; the first time also before forks. */
+/* Surround each call into NVIDIA's code. nv_enter_first() also installs the fork handlers. */
 void nv_enter(void);
 void nv_enter_first(void);
 void nv_leave(void);
 
-/* The status of an entry point. */
+/* Calls an entry point and returns its status. */
 #define NV_CALL(nv, symbol, params)                                                                \
 	({                                                                                         \
 		int nv_status_;                                                                    \
@@ -133,14 +133,14 @@ enum {
 	NV_NVPA_INVALID_CONTEXT_STATE = 18,
 };
 
-/* The size of a call's parameters that all releases know. */
+/* The size of a call's parameters in all releases. */
 enum {
 #define X(symbol, params, last, feature) NV_SIZE_##params = NV_END(struct nv_##params, last),
 	NV_CUPTI_SYMBOLS(X) NV_NVPERF_SYMBOLS(X)
 #undef X
 };
 
-/* Declares the parameters of a call; what is not given is 0. */
+/* Declares the parameters of a call; other fields are 0. */
 #define NV_PARAMS(name, type, ...)                                                                 \
 	struct nv_##type name = { .structSize = NV_SIZE_##type, ##__VA_ARGS__ }
 

@@ -12,7 +12,7 @@ struct opk_statement {
 	struct opk_sqlite *sqlite;
 	sqlite3_stmt *handle;
 	int bound;
-	int status; /* of the first parameter that could not be bound */
+	int status; /* of the first parameter that failed to bind */
 	struct opk_statement *next;
 };
 
@@ -38,7 +38,7 @@ int opk_sqlite_run(struct opk_sqlite *sqlite, const char *sql)
 	return status ? fail(sqlite, status) : OPK_OK;
 }
 
-/* Nothing reads the file before it is whole: it needs neither a journal nor a lock for others. */
+/* Nothing else opens the file before it is complete, so it needs no journal and no lock. */
 static int begin(struct opk_sqlite *sqlite)
 {
 	int status = sqlite3_open_v2(sqlite->path, &sqlite->handle,
@@ -60,7 +60,7 @@ int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *pat
 	if (!sqlite)
 		return opk_nomem(ctx, "a database");
 	sqlite->ctx = ctx;
-	/* A name that begins with "file:" or ':' would not be one. */
+	/* SQLite would not take a name that begins with "file:" or ':' as a path. */
 	sqlite->path = opk_printf("%s%s", *path == '/' ? "" : "./", path);
 	code = sqlite->path ? begin(sqlite) : opk_nomem(ctx, "a database");
 	if (code) {

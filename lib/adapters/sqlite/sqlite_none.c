@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In the place of sqlite_file.c where SQLite's header or library was not found. */
+/* Replaces sqlite_file.c in builds without SQLite's header or library. */
 #include "adapters/sqlite/sqlite_file.h"
 
 int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
@@ -12,7 +12,7 @@ int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *pat
 		path);
 }
 
-/* Nothing comes here, for there is no database. */
+/* Never called, as no database can be opened. */
 int opk_sqlite_run(struct opk_sqlite *sqlite, const char *sql)
 {
 	(void)sqlite;

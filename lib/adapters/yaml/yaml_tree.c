@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Builds the tree from libyaml's events, and says what is wrong where. */
+/* Builds the tree from libyaml's events, and reports problems with their places. */
 #include "adapters/yaml/yaml_tree.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ struct builder {
 	yaml_parser_t parser;
 	yaml_event_t event;
 	size_t alias_line; /* of the last alias that was reported */
-	int code;          /* why the tree can't go on */
+	int code;          /* the failure that ended the tree */
 };
 
 static void end(struct builder *b, int code)
@@ -59,7 +59,7 @@ static const char *advice_on(const char *problem)
 	return "";
 }
 
-/* "${op}" in a list or map of braces is a text, an opening brace and so on: the usual slip. */
+/* A common mistake: in a flow list or map, YAML reads "${op}" as "$" and an opening brace. */
 static bool has_parameter(const struct builder *b, size_t line)
 {
 	const char *at = b->source->text;
@@ -69,7 +69,7 @@ static bool has_parameter(const struct builder *b, size_t line)
 	return at && memmem(at, strcspn(at, "\n"), "${", 2);
 }
 
-/* Says why libyaml can't go on. Its reader gives a byte, its parser a line and column. */
+/* Reports why libyaml stopped: its reader gives a byte, its parser a line and column. */
 static void fail_to_parse(struct builder *b)
 {
 	const yaml_parser_t *parser = &b->parser;
@@ -81,7 +81,7 @@ static void fail_to_parse(struct builder *b)
 	                             ? "; inside {...} and [...] a text with ${...} goes in quotes"
 	                             : advice_on(problem);
 
-	/* At the end of the file it helps to know what is still open. */
+	/* For a problem far below, it helps to know what is still open. */
 	if (parser->context && parser->context_mark.line < parser->problem_mark.line)
 		opk_problems_add(b->problems, &place, "%s, %s that begins on line %zu%s", problem,
 		                 parser->context, parser->context_mark.line + 1, advice);
@@ -119,7 +119,7 @@ static void fail_here(struct builder *b, const char *what)
 	end(b, OPK_EINPUT);
 }
 
-/* The first of two equal keys counts. */
+/* Reports a key that is used twice; the first one counts. */
 static void check_twice(struct builder *b, struct opk_index *keys, struct opk_yaml *key)
 {
 	size_t first = 0;
@@ -149,14 +149,14 @@ static void check_key(struct builder *b, struct opk_yaml *map, struct opk_index 
 }
 
 /*
- * The tree goes no further: what is missing here, and the value of the last key, may follow.
- * Nothing can be said of a list or map in brackets that is not closed.
+ * Ends the tree with BAD nodes, as missing items and the last key's value may have followed.
+ * A list or map in brackets that is not closed becomes BAD as a whole.
  */
 static void break_off(struct builder *b, struct opk_yaml *out, bool bracketed)
 {
 	size_t bad = out->kind == OPK_YAML_MAP ? 2 + out->count % 2 : 1;
 
-	/* The last key is a list or map that ends here, and no text. */
+	/* The last key is an unfinished list or map, not a text. */
 	if (bad == 3 && !out->items[out->count - 1].text)
 		out->items[out->count - 1].kind = OPK_YAML_BAD;
 	if (bracketed)
@@ -176,7 +176,7 @@ static void break_off(struct builder *b, struct opk_yaml *out, bool bracketed)
 
 static void build(struct builder *b, struct opk_yaml *out, int depth);
 
-/* Begins at the event that opened the list or map, and ends at the one that closes it. */
+/* Builds from the event that opened the list or map to the one that closes it. */
 static void build_items(struct builder *b, struct opk_yaml *out, yaml_event_type_t end_type,
                         int depth, bool bracketed)
 {
@@ -212,7 +212,7 @@ static void build_scalar(struct builder *b, struct opk_yaml *out)
 		end_without_memory(b);
 }
 
-/* One for each line is enough. */
+/* Reports one alias for each line. */
 static void report_alias(struct builder *b, size_t line)
 {
 	if (line != b->alias_line)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libyaml's events as a small tree whose nodes know their place. */
+/* Reads YAML into a small tree whose nodes know their places. */
 #ifndef OPK_YAML_TREE_H
 #define OPK_YAML_TREE_H
 
@@ -9,7 +9,7 @@ enum opk_yaml_kind {
 	OPK_YAML_SCALAR,
 	OPK_YAML_LIST,
 	OPK_YAML_MAP,
-	OPK_YAML_BAD, /* the error was reported: nothing more can be said about it */
+	OPK_YAML_BAD, /* not readable; its error was reported */
 };
 
 struct opk_yaml {
@@ -23,10 +23,10 @@ struct opk_yaml {
 
 /*
  * Parses one document. Anchors, aliases, duplicate keys, keys that are not plain text, NUL
- * characters and further documents are problems, and there is a tree all the same. Malformed
- * text, nesting beyond 16 levels, and maps of more than 10,000 keys are OPK_EINPUT and a
- * problem; the tree is what comes before it then, and what it breaks off in ends with BAD nodes,
- * or NULL where there is nothing. OPK_ENOMEM has its cause in ctx, and there is no tree.
+ * characters and further documents are problems, but do not end the tree. Malformed text, nesting
+ * beyond 16 levels, and maps of more than 10,000 keys are OPK_EINPUT and a problem: the tree then
+ * has what comes before, with BAD nodes at the end of unfinished lists and maps, or is NULL if
+ * nothing does. OPK_ENOMEM has its cause in ctx, and there is no tree.
  */
 int opk_yaml_parse(struct opk_yaml **out, struct opk_ctx *ctx, struct opk_problems *problems,
                    struct opk_source *source);
