@@ -17,7 +17,7 @@ static bool is_container(const void *data, size_t size)
 	return size >= sizeof magic - 1 && !memcmp(data, magic, sizeof magic - 1);
 }
 
-/* A probe may be of several chips; the user's name of one is looked up for it alone. */
+/* A probe may have several chips; only then is the user's word for a chip looked up. */
 static int load_from(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                      const char *chip, enum opk_profiler profiler)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file is a line that names the form, a CRC-32 of the rest, what it describes, and what is kept.
- * It appears by its last name all at once, so that runs side by side see a whole one or none.
+ * A file has a line that names the form, a CRC-32 of the rest, what it describes, and the data. It
+ * gets its final name when complete, so that other processes never see a part of it.
  */
 #include "chip/chip.h"
 
@@ -18,7 +18,7 @@
 
 static const char magic[] = "offpeak cache 1\n";
 
-/* Goes up whenever what is kept means something else. */
+/* Increase it when the meaning of the data changes. */
 enum { FORM = 4 };
 
 enum { CRC_AT = sizeof magic - 1, BODY_AT = CRC_AT + 4 };
@@ -33,7 +33,7 @@ char *opk_cache_whom(struct opk_ctx *ctx, const char *format, ...)
 	va_start(args, format);
 	length = vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	/* What we make of NVIDIA's words changes, too. */
+	/* Our version counts, too: it interprets NVIDIA's answers. */
 	return identity && length >= 0 && (size_t)length < sizeof text
 	               ? opk_printf("%soffpeak " PACKAGE_VERSION " form %d\n%s", identity, FORM,
 	                            text)
@@ -47,7 +47,7 @@ static char *path_of(struct opk_ctx *ctx, const char *kind, const char *whom)
 	return opk_printf("%s/%016jx.%s", ctx->cache_dir, (uintmax_t)hash, kind);
 }
 
-/* Where in a file the kept bytes begin; 0 where it is not sound, or describes something else. */
+/* The offset of the data in a file; 0 if the file is not sound, or describes something else. */
 static size_t find_kept(const uint8_t *data, size_t size, const char *whom)
 {
 	size_t length = strlen(whom) + 1;

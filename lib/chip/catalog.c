@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A chip's metrics: from the cache, or asked for and kept there; names among them. */
+/* A chip's metrics, from the cache or from NVIDIA's libraries; finds names among them. */
 #include "chip/chip.h"
 
 #include <string.h>
@@ -101,9 +101,9 @@ void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_catalog_table
 		opk_cache_store(ctx, cache_kind, whom, bytes.data, bytes.size);
 }
 
-/* ---- all of it */
+/* ---- the catalog */
 
-/* The array stays where it is; its text does not. */
+/* The array does not move, but its text does. */
 static bool make_metrics(struct opk_catalog *catalog)
 {
 	const struct opk_catalog_table *table = &catalog->table;
@@ -206,7 +206,7 @@ void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
 
 /* ---- scopes */
 
-/* From this many on they are worth a file: CUPTI takes a millisecond for each. */
+/* So many scopes are worth a file: CUPTI takes a millisecond for each. */
 enum { WORTH_KEEPING = 50 };
 
 int opk_catalog_need_host(struct opk_catalog *catalog, struct opk_ctx *ctx)
@@ -223,7 +223,7 @@ static int ask_scope(struct opk_catalog *catalog, struct opk_ctx *ctx, size_t i)
 
 	if (!code)
 		code = opk_nv_scope(&scope, ctx, catalog->host, catalog->metrics[i].name);
-	/* 12.x lists some that it has no properties of. */
+	/* 12.x lists some metrics without properties. */
 	if (code)
 		return opk_allow(ctx, code, OPK_EUSAGE);
 	catalog->metrics[i].scope = scope;
@@ -397,7 +397,7 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
 	return best;
 }
 
-/* Where the library lists the metric's submetrics, whether this one is among them. */
+/* If the library lists the metric's submetrics, whether this one is among them. */
 static bool ask_listed(bool *listed, const struct opk_catalog *catalog, struct opk_ctx *ctx,
                        const struct opk_metric *base, const char *suffix)
 {
@@ -415,7 +415,7 @@ static bool ask_listed(bool *listed, const struct opk_catalog *catalog, struct o
 	return count > 0;
 }
 
-/* 12.x lists none: its properties are found for full names only where they are right. */
+/* 12.x lists no submetrics: a full name is right if the library has properties for it. */
 static bool has_properties(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name)
 {
 	struct opk_errors_mark mark;
@@ -436,7 +436,7 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx
 
 	if (!base || !strcmp(base->name, name))
 		return false;
-	/* 12.x describes some metrics with nothing. */
+	/* 12.x has empty descriptions of some metrics. */
 	if (usual && is_undescribed(base))
 		return true;
 	if (catalog->complete)
@@ -447,7 +447,7 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx
 	return usual && has_properties(catalog, ctx, name);
 }
 
-/* PerfWorks has these for graphics; no range or sample of CUPTI's has a region or frame. */
+/* PerfWorks has regions and frames for graphics; ranges and samples of CUPTI have neither. */
 static bool is_of_graphics(const char *name)
 {
 	const char *suffix = name + opk_base_length(name);
@@ -490,7 +490,7 @@ void opk_catalog_report(struct opk_problems *problems, const struct opk_place *p
 {
 	opk_autofree char *text = NULL;
 
-	/* The nearest name takes a while. */
+	/* Finding the nearest name is slow. */
 	if (!opk_problems_full(problems))
 		text = opk_catalog_explain(catalog, OPK_THE_CHIP, name);
 	opk_problems_need(problems, opk_problems_full(problems) || text);

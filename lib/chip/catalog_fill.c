@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What NVIDIA's libraries say of a chip's metrics, as a table. */
+/* Fills a catalog's table from NVIDIA's libraries. */
 #include <string.h>
 
 #include "chip/chip.h"
@@ -16,9 +16,9 @@ const char *opk_plainest_suffix(enum opk_metric_type type)
 }
 
 /*
- * 12.x has properties for full names alone; the plainest of a metric, which shows its type, has the
- * same as its base name: checked for all metrics of all chips of 13.0, and by check_real_catalog
- * for some.
+ * 12.x has properties only for full names. The plainest full name of a metric shows its type, and
+ * has the properties of the base name: checked for all metrics of all chips of 13.0, and by
+ * check_real_catalog for some.
  */
 static int ask(struct opk_metric *out, struct opk_ctx *ctx, struct opk_nv_host *host,
                const char *name)
@@ -77,13 +77,12 @@ int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, con
 }
 
 /*
- * Where a full name's unit comes from. CUPTI itself says it up to 13.0; from 13.1 on it answers
- * with the unit of the base metric, and PerfWorks says it, with the same words for all names of all
- * chips of 13.0.
+ * The source of a full name's unit: CUPTI up to 13.0. From 13.1 on CUPTI returns the unit of the
+ * base metric, and PerfWorks is the source. Both agree for all names of all chips of 13.0.
  */
 struct source {
 	struct opk_catalog *catalog;
-	bool with_base;                     /* CUPTI answers with the base metric's */
+	bool with_base;                     /* CUPTI returns the base metric's unit */
 	struct opk_nv_evaluator *evaluator; /* NULL: PerfWorks does not know the chip */
 };
 
@@ -92,7 +91,7 @@ static const char *name_of(const struct opk_catalog *catalog, const struct opk_b
 	return opk_catalog_table_get(&catalog->table, base->name);
 }
 
-/* Whether CUPTI takes a share of the peak to have the unit of what is shared. */
+/* Whether CUPTI gives a percentage of the peak the unit of its base metric. */
 static int check_answers(bool *with_base, struct opk_ctx *ctx, const struct opk_catalog *catalog,
                          const struct opk_base_record *base)
 {
@@ -127,7 +126,7 @@ static int open_source(struct source *source, struct opk_ctx *ctx, struct opk_ca
 /*
  * The unit of a full name follows from the base metric's hardware unit, its own unit, its type and
  * the suffix: checked for all names of all chips of 13.0, and by check_catalog for some of the
- * library at hand. So each combination is asked for once, which saves nine in ten of 150,000 calls.
+ * installed library. Asking once for each combination saves nine in ten of 150,000 calls.
  */
 struct unit_key {
 	uint32_t hw_unit, dim_unit, type, suffix;
@@ -170,7 +169,7 @@ static bool grow_units(struct units *units)
 	return true;
 }
 
-/* PerfWorks does not know each name that CUPTI has: OPK_EUSAGE. */
+/* OPK_EUSAGE: PerfWorks lacks some of CUPTI's names. */
 static int ask_perfworks(uint32_t *out, struct opk_ctx *ctx, const struct source *source,
                          const char *full)
 {
@@ -205,7 +204,7 @@ static int ask_unit(uint32_t *out, struct opk_ctx *ctx, const struct source *sou
 		return opk_nomem(ctx, "submetrics");
 	if (!source->with_base)
 		return ask_cupti(out, ctx, catalog, full);
-	/* No unit is better than one that is wrong. */
+	/* No unit is better than a wrong one. */
 	*out = 0;
 	code = source->evaluator ? ask_perfworks(out, ctx, source, full) : OPK_OK;
 	return opk_allow(ctx, code, OPK_EUSAGE);
@@ -229,7 +228,7 @@ static int unit_of(uint32_t *out, struct opk_ctx *ctx, const struct source *sour
 	return OPK_OK;
 }
 
-/* Without `units` the library is asked for the unit: OPK_EUSAGE where it lacks the name. */
+/* Without `units`, asks the library for the unit: OPK_EUSAGE if it lacks the name. */
 static int fill_sub(struct opk_base_record *base, struct opk_ctx *ctx, const struct source *source,
                     struct units *units, const char *suffix)
 {

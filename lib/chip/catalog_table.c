@@ -29,7 +29,7 @@ static uint32_t hash_of(const char *text)
 	return hash;
 }
 
-/* The slot that has the text, or the free one where it belongs. There is always a free one. */
+/* The slot of the text, or the free slot for it. There is always a free slot. */
 static uint32_t *find_slot(const struct opk_catalog_table *table, uint32_t *slots, size_t count,
                            const char *text)
 {

@@ -11,7 +11,7 @@
 #include "base/problems.h"
 #include "chip/door.h"
 
-/* A power of two; no chip has that many metrics. */
+/* A power of two that is more than any chip's number of metrics. */
 enum { MAX_STRIDE = 1 << 16 };
 
 struct opk_chips {
@@ -105,7 +105,7 @@ int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk
 }
 
 struct scopes {
-	bool known, device; /* any of those asked about */
+	bool known, device; /* true for any metric asked about */
 };
 
 static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_host *host,
@@ -114,7 +114,7 @@ static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_h
 	enum opk_scope scope;
 	int code = opk_nv_scope(&scope, ctx, host, name);
 
-	/* 12.x lists some that it has no properties of. */
+	/* 12.x lists some metrics without properties. */
 	if (code)
 		return opk_allow(ctx, code, OPK_EUSAGE);
 	scopes->known |= scope != OPK_SCOPE_UNKNOWN;
@@ -123,9 +123,9 @@ static int ask_scope(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_h
 }
 
 /*
- * Most units' metrics have one scope, so one of each is asked about first; then others at strides
- * that halve, for metrics of a kind lie together. With 13.1 the first of the device is among the
- * first 12 of 3,000, or 250 where only some of a unit are (GB20B).
+ * Most units' metrics have one scope, so asks about one metric of each unit first; then about
+ * others at strides that halve, as similar metrics are neighbors. With 13.1 a device metric is
+ * among the first 12 of 3,000, or the first 250 if only some of a unit's are (GB20B).
  */
 static int find_device_level(struct scopes *scopes, struct opk_ctx *ctx, struct opk_nv_host *host,
                              const struct opk_strlist *names)
@@ -162,7 +162,7 @@ int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip 
 	return OPK_OK;
 }
 
-/* ---- words that mean one */
+/* ---- words that mean one chip */
 
 static bool spelt(char **out, const struct opk_strlist *names, const char *name)
 {
@@ -254,10 +254,10 @@ int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
 
 /* ---- as a list */
 
-/* How many columns there are always, of OPK_CHIP_LIMITS, and at most. */
+/* Numbers of columns: always present, of OPK_CHIP_LIMITS, and at most. */
 enum { PLAIN = 3, LIMITS = 3, COLUMNS = 11 };
 
-/* A number of metrics, absent where the chip lacks the profiler, or the library the function. */
+/* A number of metrics; absent if the chip lacks the profiler, or the library the function. */
 static int ask_number(union opk_cell *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                       enum opk_profiler profiler,
                       int ask(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,

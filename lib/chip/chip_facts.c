@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What no call of NVIDIA's returns without a GPU: a chip's architecture, its compute capability and
- * products that have it. Only what is sure: the rest is absent, and stays so until NVIDIA says. And
- * which releases of CUPTI list it.
+ * Facts about chips that no NVIDIA call returns without a GPU: architecture, compute capability,
+ * products; and the releases of CUPTI that list a chip. Facts that NVIDIA has not published are
+ * absent.
  */
 #include <string.h>
 
@@ -11,8 +11,8 @@
 enum { MAX_PRODUCTS = 4 };
 
 /*
- * In the order of cuptiProfilerHostGetSupportedChips. Products are examples, and spelt without
- * blanks, for lists in CSV have blanks between.
+ * In the order of cuptiProfilerHostGetSupportedChips. Products are examples, spelt without blanks,
+ * because lists in CSV are separated by blanks.
  */
 static const struct facts {
 	const char *chip, *architecture, *compute_capability;
@@ -52,7 +52,7 @@ static const struct facts {
 	{ "GB207", "Blackwell", "12.0", { "RTX-5050" } },
 	{ "GB20B", "Blackwell", "12.1", { "GB10", "DGX-Spark" } },
 	{ "GB20C", "Blackwell", "", { 0 } },
-	/* So its library calls it. */
+	/* The name in NVIDIA's library. */
 	{ "GR100", "Rubin", "", { 0 } },
 };
 

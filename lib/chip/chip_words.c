@@ -64,7 +64,7 @@ static bool begins_a_number(const char *piece, const char *ending)
 	return digits && !strcmp(piece + digits, ending);
 }
 
-/* What nvidia-smi and shops add, and what all of one product's chips have in common. */
+/* Words that nvidia-smi and shops add, and that don't tell chips apart. */
 static bool is_noise(const char *piece)
 {
 	static const char *const noise[] = { "nvidia", "geforce",     "gpu",     "pcie",      "nvl",
@@ -92,7 +92,7 @@ static void squeeze(char out[MAX_WORD], const char *name)
 			strcat(out, piece);
 }
 
-/* How well it is named: wholly, or by an end of its name, as "T4" names the Tesla-T4. */
+/* Whether a word is a product's whole name, or the end of it: "T4" of Tesla-T4. */
 enum fit { FITS_NOT, FITS_END, FITS_WHOLE };
 
 static enum fit fit_of_product(const char *product, const char *squeezed)
@@ -139,7 +139,7 @@ static opk_chip_mask of_product(const char *word)
 	return whole ? whole : end;
 }
 
-/* ---- all of it */
+/* ---- words of all kinds */
 
 opk_chip_mask opk_chips_meant(const char *word)
 {
@@ -189,7 +189,7 @@ bool opk_chip_is_older(const char *word)
 	unsigned capability = capability_of(word);
 	char squeezed[MAX_WORD];
 
-	/* Kepler's least is 3.0, Pascal's greatest 6.2. */
+	/* From Kepler's 3.0 to Pascal's 6.2. */
 	if (capability >= 30 && capability <= 62)
 		return true;
 	for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)

@@ -14,7 +14,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char *beside_library;
 
-/* Kept for the life of the process, as the library's place is. */
+/* Kept for the life of the process, as the library does not move. */
 static void find_beside_library(void)
 {
 	beside_library = opk_beside_library("../share/offpeak/sets");

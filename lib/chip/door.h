@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the command and other rooms use of this one, beside the public functions. */
+/* What the command and other folders use of lib/chip, besides the public functions. */
 #ifndef OPK_CHIP_DOOR_H
 #define OPK_CHIP_DOOR_H
 
@@ -21,9 +21,9 @@ int opk_chips_new(struct opk_chips **out, struct opk_ctx *ctx);
 void opk_chips_free(struct opk_chips *chips);
 size_t opk_chips_count(const struct opk_chips *chips);
 const struct opk_chip *opk_chips_get(const struct opk_chips *chips, size_t i);
-/* By its very name, in any case; NULL where unknown. */
+/* Finds a chip by its name, ignoring case; NULL if unknown. */
 const struct opk_chip *opk_chips_find(const struct opk_chips *chips, const char *name);
-/* As opk_chip_list() takes it. */
+/* Finds a chip by any word that opk_chip_list() accepts. */
 int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
                       const struct opk_chips *chips, const char *name);
 /* OPK_EFAILED: the chip does not have this profiler. */
@@ -33,29 +33,29 @@ int opk_chip_metric_count(size_t *out, struct opk_ctx *ctx, const struct opk_chi
 int opk_chip_metrics_per_pass(size_t *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                               enum opk_profiler profiler);
 /*
- * Whether any metric of a profiler that the chip has counts the whole device: enum opk_scope. Asks
- * about few metrics where it can, for CUPTI 13.1 takes a millisecond for each. OPK_ENVIDIA:
- * libcupti has no such function.
+ * Whether any metric of the profiler, which the chip must have, counts the whole device: enum
+ * opk_scope. Asks about as few metrics as it can: CUPTI 13.1 takes a millisecond for each.
+ * OPK_ENVIDIA: libcupti has no such function.
  */
 int opk_chip_device_level(bool *out, struct opk_ctx *ctx, const struct opk_chip *chip,
                           enum opk_profiler profiler);
 
 /* ---- metrics */
 
-/* "counter", "ratio", "throughput", and back; the latter returns false for anything else. */
+/* "counter", "ratio", "throughput", and back; parsing any other name returns false. */
 const char *opk_metric_type_name(enum opk_metric_type type);
 bool opk_metric_type_parse(enum opk_metric_type *out, const char *name);
-/* "context", "device"; NULL where unknown. */
+/* "context", "device"; NULL if unknown. */
 const char *opk_scope_name(enum opk_scope scope);
 
 /* How the GPU counts: by its hardware, by code that CUPTI patches into kernels (SASS), or both. */
 enum opk_method { OPK_METHOD_UNKNOWN, OPK_METHOD_HARDWARE, OPK_METHOD_SASS, OPK_METHOD_BOTH };
 const char *opk_method_name(enum opk_method method); /* "hardware", "sass", "both"; "" */
 
-/* What makes a full name of a base metric. */
+/* A suffix that makes a full name of a base metric. */
 struct opk_submetric {
 	const char *suffix;   /* ".sum.per_second" */
-	const char *dim_unit; /* of this very submetric: "byte/second", "percent" */
+	const char *dim_unit; /* the submetric's own unit: "byte/second", "percent" */
 	int passes;           /* 0: not counted; negative: CUPTI refuses it with this status */
 	enum opk_method
 		method; /* known with the passes; not for PM sampling, nor before CUPTI 12.9 */
@@ -64,9 +64,9 @@ struct opk_submetric {
 const char *opk_refusal_name(int passes);
 
 /*
- * All base metrics of one chip and profiler with their properties, sorted by name. With a cache
- * folder in the context's options it comes from there where it can, without NVIDIA's libraries.
- * OPK_EFAILED: the chip does not have this profiler.
+ * All base metrics of one chip and profiler with their properties, sorted by name. If the cache
+ * folder of the context's options has them, NVIDIA's libraries are not needed. OPK_EFAILED: the
+ * chip does not have this profiler.
  */
 struct opk_catalog;
 int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
@@ -76,9 +76,9 @@ const char *opk_catalog_chip(const struct opk_catalog *catalog);
 /*
  * Asks for the submetrics of all metrics, where they did not come from the cache
  * (cuptiProfilerHostGetSubMetrics; 0.1 s for the 150,179 full names of GH100), and fills the cache.
- * Metrics stay where they are, and their text moves: it is borrowed anew. CUPTI 12.x lists none:
- * there they are those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties).
- * OPK_ENVIDIA: it has none.
+ * Metrics don't move, but their text does: borrow it again. CUPTI 12.x lists no submetrics: it gets
+ * those of 13.0 that it has properties for (cuptiProfilerHostGetMetricProperties). OPK_ENVIDIA: it
+ * has neither function.
  */
 int opk_catalog_complete(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /*
@@ -89,7 +89,7 @@ size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
                                    const struct opk_metric *metric);
 struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
                                            const struct opk_metric *metric, size_t i);
-/* The base metric of a base or full name; NULL where the chip has no such metric. */
+/* The base metric of a base or full name; NULL if the chip has no such metric. */
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
 
 /* A full name: a metric of a catalog, and one of its submetrics. */
@@ -103,7 +103,7 @@ struct opk_submetric opk_catalog_submetric_of(const struct opk_catalog *catalog,
 
 size_t opk_catalog_count(const struct opk_catalog *catalog);
 const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size_t i);
-/* Completes the catalog where there is a cache to fill for the next query; it can't fail. */
+/* Completes the catalog if there is a cache to fill for the next query; failures are ignored. */
 void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
 
 /*
@@ -115,19 +115,19 @@ int opk_catalog_ask_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx,
                            const struct opk_metric *const *metrics, size_t count);
 
 /*
- * From here on passes are counted for a GPU with this counter-availability image, which is copied;
- * NULL: for any. Names whose counters the GPU lacks are refused then. Earlier counts are forgotten,
- * and counts with an image don't go to the cache. Nothing is checked here: where the image is
- * damaged or another chip's, opk_catalog_count_passes() is OPK_EINPUT.
+ * Counts passes for a GPU with this counter-availability image, which is copied; NULL: for any GPU.
+ * Names whose counters the GPU lacks are then refused. Forgets earlier counts; counts with an image
+ * are not cached. Nothing is checked here: if the image is damaged or another chip's,
+ * opk_catalog_count_passes() returns OPK_EINPUT.
  */
 int opk_catalog_set_availability(struct opk_catalog *catalog, struct opk_ctx *ctx,
                                  const void *image, size_t size);
-/* The base metric of the chip that is most like a misspelt name; NULL where none is near. */
+/* The base metric of the chip that is most like a misspelt name; NULL if none is near. */
 const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, const char *name);
 
 /*
- * The number of the submetric that stands for its base metric: .sum, .ratio or, of a throughput,
- * .avg.pct_of_peak_sustained_elapsed; else the first. The catalog must be complete.
+ * The number of the metric's plainest submetric: .sum, .ratio or, of a throughput,
+ * .avg.pct_of_peak_sustained_elapsed; otherwise the first. The catalog must be complete.
  */
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
 
@@ -158,7 +158,7 @@ bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_
 struct opk_legacy_term {
 	const char *name;
 	bool exists; /* the chip has it */
-	/* A term with {op} means several: the first of them. NULL: it means one. */
+	/* The first metric of a term with {op}, which means several. NULL: it means one. */
 	const char *nearest;
 };
 
@@ -167,26 +167,26 @@ struct opk_legacy {
 	const char *name;
 	const char *kind;    /* "metric" or "event" */
 	const char *formula; /* over full names of the chip; "": it has no counterpart */
-	/* Where a metric and an event have the same name: the other of the two; else NULL. */
+	/* If a metric and an event have the same name: the other of the two; otherwise NULL. */
 	const char *other_kind, *other_formula;
 	/* The terms of the formula, or of the first one that the chip would need. */
 	const struct opk_legacy_term *terms;
 	size_t term_count;
-	const char *nvidia; /* NVIDIA's own formula, which may be another; "": it names none */
-	const char *unit;   /* of the formula's value; "": what follows from its metrics */
-	const char *note; /* what is to be known of it, such as why it is not NVIDIA's; may be "" */
-	const char *lack; /* why the chip has no counterpart; NULL: it has one */
+	const char *nvidia; /* NVIDIA's own formula, which may differ; "": NVIDIA names none */
+	const char *unit;   /* of the formula's value; "": it follows from its metrics */
+	const char *note;   /* such as why the formula is not NVIDIA's; may be "" */
+	const char *lack;   /* why the chip has no counterpart; NULL: it has one */
 };
 
 /*
- * A name of nvprof's on the catalog's chip; OPK_OK and NULL where nvprof had no such name. The
- * catalog must be complete, and outlive the result. Needs the shipped data.
+ * What one of nvprof's names means on the catalog's chip; OPK_OK and NULL if nvprof had no such
+ * name. The catalog must be complete, and outlive the result. Needs the shipped data.
  */
 int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
                    const char *name);
 void opk_legacy_free(struct opk_legacy *legacy);
 
-/* The chip that such a file is of, free(); "" of a bare image, and of a probe of several chips. */
+/* The chip of an availability file, free(); "" for a bare image and a probe of several chips. */
 int opk_availability_chip(char **out, struct opk_ctx *ctx, const char *path);
 
 #endif

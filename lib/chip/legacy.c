@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* nvprof's names: what the table says of them, and what describes one on a chip. */
+/* nvprof's names: reads their table, and describes a name on a chip. */
 #include "chip/chip.h"
 #include "base/nearest.h"
 #include "chip/door.h"
@@ -20,7 +20,7 @@ struct legacy {
 
 /* ---- the file */
 
-/* False where it has not the first three columns. */
+/* False if the line lacks one of the first three columns. */
 static bool cut_line(struct opk_legacy_row *out, char *line)
 {
 	const char **const cells[] = { &out->kind,  &out->name, &out->nvidia,
@@ -64,7 +64,7 @@ static int each_row(char **file, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* ---- names like it */
+/* ---- similar names */
 
 static bool try_name(void *data, const struct opk_legacy_row *row)
 {
@@ -133,7 +133,7 @@ int opk_name_meant(char **out, struct opk_ctx *ctx, const char *name)
 	*out = NULL;
 	if (code == OPK_ENOMEM)
 		return code;
-	/* The names are a help, no more. */
+	/* Suggestions are optional, so a failure is ignored. */
 	if (code)
 		opk_clear_errors(ctx);
 	if (rest && (strchr(rest, '.') || (begins_with_unit(name) && !is_misspelt(name, &near))))
@@ -191,7 +191,7 @@ void opk_legacy_row_clear(struct opk_legacy_row *row)
 
 /* ---- terms */
 
-/* "..._op_{op}.sum" stands for several metrics; *found is the first of them. */
+/* "..._op_{op}.sum" means several metrics; *found is the first of them. */
 static int match(const char **found, struct legacy *l, struct opk_ctx *ctx,
                  const struct opk_catalog *catalog, const char *term)
 {
@@ -239,7 +239,7 @@ static int add_term(struct legacy *l, struct opk_ctx *ctx, const struct opk_cata
 	return OPK_OK;
 }
 
-/* Metric names are what has a double underscore. */
+/* Words with a double underscore are metric names. */
 static int find_terms(struct legacy *l, struct opk_ctx *ctx, const struct opk_catalog *catalog,
                       const char *formula)
 {
@@ -258,7 +258,7 @@ static int find_terms(struct legacy *l, struct opk_ctx *ctx, const struct opk_ca
 	return OPK_OK;
 }
 
-/* ---- all about one */
+/* ---- the description of a name */
 
 /* What a row means on the chip; "" for nothing. */
 static int formula_of(char **out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
@@ -326,7 +326,7 @@ int opk_legacy_new(struct opk_legacy **out, struct opk_ctx *ctx, const struct op
 
 void opk_legacy_free(struct opk_legacy *legacy)
 {
-	/* `shown` comes first. */
+	/* `shown` is the first member. */
 	struct legacy *l = (struct legacy *)legacy;
 
 	if (!l)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Formulas of nvprof's names on a chip: of several with '|' between, the first that the chip has
- * all metrics of; and terms that stand for several metrics.
+ * Formulas of nvprof's names on a chip: chooses the first of several whose metrics the chip has,
+ * and expands terms that mean several metrics.
  */
 #include "chip/chip.h"
 
@@ -19,7 +19,7 @@ struct several {
 	size_t before_size;
 };
 
-/* The first such term from `text` on; false where there is none. */
+/* The first such term from `text` on; false if there is none. */
 static bool find_several(struct several *out, const char *formula, const char *text)
 {
 	const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
@@ -53,7 +53,7 @@ static bool all_exist(const struct opk_catalog *catalog, struct opk_ctx *ctx, co
 	return true;
 }
 
-/* What the names of the chip have in the place of {op}: "ld", "st". */
+/* The words that the chip's names have in place of {op}: "ld", "st". */
 static bool find_words(struct opk_strlist *words, struct opk_ctx *ctx,
                        const struct opk_catalog *catalog, const char *formula,
                        const struct several *term)

@@ -14,7 +14,7 @@
 struct opk_matcher {
 	struct opk_metric_list_options filter; /* strings borrowed from the caller */
 	regex_t grep;
-	/* The globs, borrowed: whole names first, which are sorted, and then patterns. */
+	/* The globs, borrowed: first plain names, sorted, then patterns. */
 	const char **globs;
 	size_t name_count;
 };
@@ -29,7 +29,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* There may be hundreds of names, and all metrics are compared with them. */
+/* Sorts names for a fast search: there may be hundreds, and all metrics are compared. */
 static bool sort_globs(struct opk_matcher *matcher)
 {
 	const struct opk_metric_list_options *filter = &matcher->filter;

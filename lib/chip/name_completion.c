@@ -58,7 +58,7 @@ static int ask_full(struct opk_strlist *list, struct opk_ctx *ctx, struct opk_nv
 	for (size_t i = 0; !code && i < count; i++)
 		if (!add_full(list, prefix, base, suffixes[i]))
 			code = opk_nomem(ctx, "metric names");
-	/* 12.x has the call and knows no metric by it. */
+	/* 12.x has the call, but it finds no metric. */
 	return opk_allow(ctx, code, OPK_EUSAGE);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How like a misspelt name others are. */
+/* Rates how similar names are to a misspelt one. */
 #include "chip/chip.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 enum {
 	MAX_NAME = 256,
 	MAX_WORDS = 40,
-	/* Costs, in thousandths of a name that is wholly another one. */
+	/* Costs, in thousandths of the cost of an unrelated name. */
 	COST_OTHER = 1000,
 	COST_UNIT = 100, /* another hardware unit */
 	COST_LIMIT = 600,
@@ -34,7 +34,7 @@ static void cut(struct words *out, const char *name)
 			out->word[out->count++] = word;
 }
 
-/* How like two words are, 0 to 10: one misspelt or cut short counts less than the same one. */
+/* The likeness of two words, 0 to 10: misspelt or shortened words count less than equal ones. */
 static unsigned likeness(const char *a, const char *b)
 {
 	size_t length = strlen(a);
@@ -63,7 +63,7 @@ static unsigned cost_of_words(const char *a, const char *b)
 	}
 	if (!first.count || !second.count)
 		return COST_OTHER;
-	/* Words that come twice may be found more often than there are. */
+	/* Repeated words may be found more often than they occur. */
 	shared = 2 * shared * (COST_OTHER / 10) / (unsigned)(first.count + second.count);
 	return shared < COST_OTHER ? COST_OTHER - shared : 0;
 }
@@ -79,8 +79,8 @@ static unsigned cost_of_letters(const char *a, const char *b)
 /* ---- quantities */
 
 /*
- * Words that say what is counted, in which direction, how precise: a name that has one of them is
- * nothing like one that has another of the same kind.
+ * Words for what is counted, its direction or its precision: two names with different words of one
+ * kind are not alike.
  */
 static const struct quantity {
 	const char *word;
@@ -111,7 +111,7 @@ static const struct quantity {
 
 enum { KINDS = 5 };
 
-/* A bit a value that the name has of each kind. */
+/* Sets a bit for each word of a kind that the name has. */
 static void find_quantities(unsigned out[KINDS], const struct words *words)
 {
 	memset(out, 0, KINDS * sizeof *out);
@@ -136,13 +136,13 @@ static bool same_quantity(const char *a, const char *b)
 	return true;
 }
 
-/* ---- all of it */
+/* ---- suggestions */
 
 bool opk_same_hardware_unit(const char *a, const char *b)
 {
 	const char *end_a = strstr(a, "__"), *end_b = strstr(b, "__");
 
-	/* Endings and legacy names have none. */
+	/* Endings and legacy names have no hardware unit. */
 	if (!end_a && !end_b)
 		return true;
 	return end_a && end_b && end_a - a == end_b - b && !strncmp(a, b, (size_t)(end_a - a));
@@ -162,14 +162,14 @@ void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candid
 		suggestions->count++;
 	else if (suggestions->best[OPK_MAX_SUGGESTIONS - 1].cost <= cost)
 		return;
-	/* If two cost the same, the first one stays first. */
+	/* Of two with the same cost, the first stays first. */
 	for (i = suggestions->count - 1; i && suggestions->best[i - 1].cost > cost; i--)
 		suggestions->best[i] = suggestions->best[i - 1];
 	suggestions->best[i].name = candidate;
 	suggestions->best[i].cost = cost;
 }
 
-/* Full names of a metric that has not the one asked for; of a bare one, the plainest. */
+/* Suggests full names of a metric that lacks this one; for a base name, the plainest. */
 static bool suggest_endings(struct opk_strlist *out, const struct opk_catalog *catalog,
                             const struct opk_metric *metric, const char *ending, size_t max)
 {
@@ -189,7 +189,7 @@ static bool suggest_endings(struct opk_strlist *out, const struct opk_catalog *c
 	return ok;
 }
 
-/* Where the catalog is not complete, endings of the metric's type will do. */
+/* If the catalog is not complete, accepts any ending of the metric's type. */
 static bool takes_ending(const struct opk_catalog *catalog, const struct opk_metric *metric,
                          const char *ending)
 {

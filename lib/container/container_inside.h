@@ -31,17 +31,17 @@ bool opk_sparse_unpack(struct opk_reader *packed, void *to, size_t size);
  */
 bool opk_xor_find_stride(size_t *stride, const void *data, size_t size);
 
-/* Images as what differs from others: container_pack.c. */
+/* Stores images as differences from others: container_pack.c. */
 
-/* Images of passes come in turns. */
+/* Images of different passes alternate, so several bases are kept. */
 enum { OPK_MAX_BASES = 32 };
 
-/* An image that others of its size build on. */
+/* An image from which others of its size are stored as differences. */
 struct opk_base {
 	struct opk_buf image;
 	uint32_t crc; /* of its section's header */
 	uint32_t section;
-	unsigned based; /* so many build on it */
+	unsigned based; /* number of images that build on it */
 	size_t stride;  /* 0: none was found */
 };
 /* Begins zeroed. */
@@ -49,11 +49,11 @@ struct opk_bases {
 	struct opk_base items[OPK_MAX_BASES];
 };
 /*
- * One of this size that is near enough to the section with this number, and that not too many build
- * on yet; NULL: there is none.
+ * Finds a base of this size that is near enough to the section of this number, and that few enough
+ * images build on; NULL: there is none.
  */
 struct opk_base *opk_bases_find(struct opk_bases *bases, size_t size, uint32_t section);
-/* Keeps a copy of an image, if there is room; all else about it is as in `as`. False: no memory. */
+/* Keeps a copy of an image, if there is room; `as` has its other fields. False: no memory. */
 bool opk_bases_keep(struct opk_bases *bases, const void *data, size_t size,
                     const struct opk_base *as);
 void opk_bases_clear(struct opk_bases *bases);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the command and other rooms use of this one, beside the public functions. */
+/* What the command and other folders use of lib/container, besides the public functions. */
 #ifndef OPK_CONTAINER_DOOR_H
 #define OPK_CONTAINER_DOOR_H
 
@@ -11,16 +11,16 @@ OPK_DEFINE_AUTO(opk_writer)
 struct opk_section {
 	uint32_t type;
 	uint32_t flags;       /* OPK_SECTION_DEFLATED, OPK_SECTION_XORED, ... */
-	uint32_t stride;      /* of the XOR filter in bytes, 0 where unused */
+	uint32_t stride;      /* of the XOR filter in bytes, 0 if unused */
 	uint32_t crc;         /* CRC-32 of the stored payload */
 	uint64_t offset;      /* of the payload in the file */
 	uint64_t stored_size; /* bytes in the file */
 	uint64_t plain_size;  /* bytes after decoding */
 	uint32_t packed_size; /* with OPK_SECTION_SPARSE: bytes after inflating, before unpacking */
-	uint32_t distance;    /* how many sections before it the one is that it names; 0: none */
-	uint32_t linked_crc;  /* CRC-32 of that one's header */
-	uint32_t header_crc;  /* of its own, which covers all of the above but for `offset` */
-	size_t link; /* its number: of the base with OPK_SECTION_BASED, of the image of a table */
+	uint32_t distance;    /* the section that it names is so many before it; 0: names none */
+	uint32_t linked_crc;  /* CRC-32 of that section's header */
+	uint32_t header_crc;  /* CRC-32 of all header fields above; `offset` is not in the header */
+	size_t link; /* number of that section: the base with OPK_SECTION_BASED; a table's image */
 };
 
 #define OPK_SECTION_DEFLATED 1u
@@ -47,18 +47,18 @@ struct opk_property {
 	const char *value;
 };
 
-/* A short name that stands for a metric in formulas and over columns. */
+/* A short name for a metric in formulas and over columns. */
 struct opk_meta_label {
 	const char *metric;
 	const char *name;
 };
 
-/* What is computed of others' values after collection. */
+/* A derived metric, computed from other values after collection. */
 struct opk_meta_derived {
 	const char *name;
 	/* Over metrics, labels and derived ones before it; only evaluation reads it. */
 	const char *formula;
-	const char *unit; /* as in "byte/second"; "": it is not known; "unitless": there is none */
+	const char *unit; /* such as "byte/second"; "": not known; "unitless": it has no unit */
 	const char *description;
 };
 
@@ -67,21 +67,21 @@ struct opk_meta_heading {
 	const char *title;
 	const char *text;
 	size_t first, count;
-	const char *draw; /* "stack": they are parts of a whole; "" or NULL: nothing is said */
+	const char *draw; /* "stack": the columns are parts of a whole; "" or NULL: not known */
 };
 
 /* A line of a roofline: a level of memory, whose bytes are counted, or a peak of operations. */
 struct opk_meta_roof {
 	const char *name;  /* "DRAM", "fp32" */
-	const char *bytes; /* of a level: metric, label or derived metric; "" or NULL: it is none */
-	const char *peak;  /* so many bytes or operations a second; as above */
-	/* The operations that a peak limits; "" or NULL: they are not known. */
+	const char *bytes; /* of a level: metric, label or derived metric; "" or NULL: a peak */
+	const char *peak;  /* bytes or operations a second: metric, label or derived metric */
+	/* The operations that a peak limits; "" or NULL: not known. */
 	const char *work;
-	/* How busy the busiest part of a level was, in percent; "" or NULL: it is not known. */
+	/* How busy the busiest part of a level was, in percent; "" or NULL: not known. */
 	const char *throughput;
 };
 
-/* What a roofline is drawn of: metrics by name or label, and derived metrics. */
+/* The values of a roofline: metrics by name or label, and derived metrics. */
 struct opk_meta_roofline {
 	const char *title;       /* may be "" */
 	const char *const *work; /* operations; their sum counts */
@@ -98,7 +98,7 @@ struct opk_availability {
 	int32_t device; /* its index on that machine */
 };
 
-/* What the META section says; strings are "" and numbers 0 where absent. */
+/* The META section; absent strings are "" and absent numbers 0. */
 struct opk_meta {
 	/* "set": made by build; "recording": has counter data; "probe": what GPUs are like */
 	const char *kind;
@@ -124,12 +124,12 @@ struct opk_meta {
 	const char *mode;
 	int64_t gpu_time_shift; /* ns: host time = GPU time + shift; PM sampling */
 	bool has_gpu_time_shift;
-	const struct opk_pass_list *metric_passes; /* one a metric */
-	size_t metric_pass_count;                  /* 0: they are not known; or metric_count */
+	const struct opk_pass_list *metric_passes; /* one for each metric */
+	size_t metric_pass_count;                  /* metric_count, or 0: not known */
 	/*
-	 * Ranges of different passes that make one row together: those of the same "kernel" and
-	 * launch shape (rotation), "launch" index (application replay), or "name" (repeated user
-	 * ranges); "": every range has all passes.
+	 * How ranges of different passes are joined to one row: by the same "kernel" and launch
+	 * shape (rotation), "launch" index (application replay), or "name" (repeated user ranges);
+	 * "": each range has all passes.
 	 */
 	const char *join;
 	const char *backend; /* "range-profiler", "legacy", "pm-sampling" or "mixed" */
@@ -138,9 +138,9 @@ struct opk_meta {
 	size_t inflated_count;
 	const struct opk_property *run; /* facts about machine, command and environment */
 	size_t run_count;
-	/* What the set says beyond its metrics. Labels and derived ones have names of their own. */
+	/* The rest of the set. Labels and derived metrics must not share names. */
 	uint32_t set_version;
-	const char *set_hash; /* of all that the set became on this chip */
+	const char *set_hash; /* of the whole set, resolved for this chip */
 	const struct opk_meta_label *labels;
 	size_t label_count;
 	const char *const *hidden; /* metrics that only formulas need */
@@ -148,8 +148,8 @@ struct opk_meta {
 	const struct opk_meta_derived *derived;
 	size_t derived_count;
 	/*
-	 * Metrics, by name or label, and derived ones in the order in which they are shown; none:
-	 * all metrics that are not hidden, then all derived ones.
+	 * Shown columns in order: metrics, by name or label, and derived metrics; empty: all
+	 * metrics that are not hidden, then all derived metrics.
 	 */
 	const char *const *columns;
 	size_t column_count;
@@ -159,17 +159,17 @@ struct opk_meta {
 	/* A probe has one for each counter-availability image, in their order. */
 	const struct opk_availability *availability;
 	size_t availability_count;
-	/* "merge", "trim", "split", "recover" or "import", of other files; "": it was recorded */
+	/* made of other files by "merge", "trim", "split", "recover" or "import"; "": recorded */
 	const char *made_by;
 };
 
 /*
- * Reads and checks the metadata; *meta is borrowed from the file. OPK_EINPUT: there are none, or
- * they are wrong.
+ * Reads and checks the metadata; *meta is borrowed from the file. OPK_EINPUT: it is missing or
+ * wrong.
  */
 int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_file *file);
 
-/* Clocks of a GPU so far apart, as a share of the higher, make times and rates differ. */
+/* A GPU's clocks drifted if they differ by this share of the higher: then times differ, too. */
 #define OPK_CLOCK_DRIFT 0.05
 /*
  * The rows of all range tables, in the order of their images; *count is 0 without any. They go with
@@ -213,8 +213,8 @@ struct opk_activity {
 	const char *host, *gpu; /* as in struct opk_range */
 };
 /*
- * All that was recorded of what ran, in the order of the file, which is not always that of time;
- * *count is 0 without any. It goes with the file.
+ * All records of what ran, in the order of the file, which is not always that of time; *count is 0
+ * if there are none. The file owns them.
  */
 int opk_file_activities(const struct opk_activity **activities, size_t *count, struct opk_ctx *ctx,
                         struct opk_file *file);
@@ -224,7 +224,7 @@ struct opk_drop {
 	const char *reason;
 	uint64_t count;
 };
-/* What the collector counted over the run; a killed one leaves none. */
+/* The collector's counts over the run; a killed collector leaves none. */
 struct opk_stats {
 	uint64_t launches; /* seen */
 	uint64_t ranges;   /* recorded; or samples */
@@ -234,14 +234,14 @@ struct opk_stats {
 	uint64_t activities; /* recorded */
 };
 /*
- * *stats is NULL where the file has none; of several, numbers are added up. It goes with the file.
+ * *stats is NULL if the file has none; adds the numbers of several. The file owns it.
  */
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
 
 /* Clocks of the GPUs while ranges were recorded. */
 struct opk_clock_span {
-	uint32_t least, most; /* MHz, over all GPUs; 0 where unknown */
-	bool drifted;         /* those of some GPU, by more than OPK_CLOCK_DRIFT */
+	uint32_t least, most; /* MHz, over all GPUs; 0 if unknown */
+	bool drifted;         /* some GPU's clocks differ by more than OPK_CLOCK_DRIFT */
 };
 struct opk_clocks {
 	struct opk_clock_span sm, memory;
@@ -252,71 +252,71 @@ void opk_clocks_find(struct opk_clocks *out, const struct opk_range *ranges, siz
 enum { OPK_CLOCK_TEXT = 32 };
 void opk_clock_text(char out[OPK_CLOCK_TEXT], const struct opk_clock_span *span);
 
-/* What is wrong with metadata or tables is as if it was not there: for damaged files. */
+/* For damaged files: ignores wrong metadata and tables. */
 int opk_file_list_whole(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file,
                         enum opk_file_list list);
 
 /* Checks one section's CRC without decoding it. OPK_EINPUT: it is wrong. */
 int opk_file_verify(struct opk_ctx *ctx, const struct opk_file *file, size_t i);
-/* The value of a fact of `run`, such as "hostname"; "" without it. It goes with the metadata. */
+/* The value of a fact of `run`, such as "hostname", or "". The metadata owns it. */
 const char *opk_meta_fact(const struct opk_meta *meta, const char *name);
 /* The variables that may say which rank a process is, by their precedence; NULL past the last. */
 const char *opk_rank_variable(size_t i);
-/* What such a variable says: digits alone, for an int; -1 for anything else. */
+/* Parses such a variable: only digits that fit an int; -1 for anything else. */
 int opk_rank_read(const char *text);
 
 /*
  * The counter-availability image in a set, a recording or a probe, for this profiler: free() it.
- * `chip`, as "GH100", chooses among the chips of a probe; NULL: there is one only. OPK_EINPUT where
- * there is none: NVIDIA has an image of its own for each profiler. OPK_EUSAGE where GPUs of a probe
- * differ, as one without NVLink does.
+ * `chip`, such as "GH100", chooses among the chips of a probe; NULL: it has only one. OPK_EINPUT:
+ * no image for this profiler: NVIDIA has one for each. OPK_EUSAGE: GPUs of a probe differ, for
+ * example because one lacks NVLink.
  */
 int opk_file_availability(void **data, size_t *size, struct opk_ctx *ctx, struct opk_file *file,
                           const char *chip, enum opk_profiler profiler);
 
-/* A counter data image of a recording, and what the tables that name it say. */
+/* A counter data image of a recording with its tables. */
 struct opk_segment {
 	size_t image;                   /* its section */
-	bool has_ranges, has_times;     /* which tables there are */
+	bool has_ranges, has_times;     /* the tables that it has */
 	size_t row_count;               /* of each; 0 without a table */
 	const struct opk_range *ranges; /* NULL where it has none */
 	const struct opk_time *times;   /* NULL where it has none */
-	uint32_t pass;          /* the pass that it has counters of, from 1; 0: it has all passes */
-	const char *host, *gpu; /* of samples that no range table describes; "" where unknown */
+	uint32_t pass;                  /* the pass of its counters, from 1; 0: all passes */
+	const char *host, *gpu;         /* of samples without a range table; "" if unknown */
 };
 
 /*
- * All segments in the order of their images; they go with the file. OPK_EINPUT where a link is
- * inconsistent: two tables of a kind for one image, tables of different lengths, a pass that is not
- * there. That an image has as many ranges as its tables have rows is seen when it is evaluated.
+ * All segments in the order of their images; the file owns them. OPK_EINPUT: a link is
+ * inconsistent: two tables of a kind for one image, tables of different lengths, an unknown pass.
+ * Only evaluation checks that an image has as many ranges as its tables have rows.
  */
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
                       struct opk_file *file);
 
 /*
- * Under the final name from the start, for a recording in the making: each section is in the file
- * when opk_writer_add() returns, and stays there if the process is killed. OPK_EFAILED where
- * something has that name, be it a link; nobody else can read the file. Should the program close
- * its descriptor, or give the number to another file, it is opened again by its name.
+ * Writes under the final name from the start, while recording: each section is in the file when
+ * opk_writer_add() returns, and stays there if the process is killed. OPK_EFAILED: the name exists,
+ * even as a link. Other users can't read the file. If the program closes its descriptor, or reuses
+ * the number for another file, the writer opens the file again by its name.
  */
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 
 /*
- * Goes on with a recording that was cut off, after its whole sections; an image that ends them,
- * whose table is missing, is cut off, too. OPK_EUSAGE for a file that is complete. What is added is
- * in the file at once; opk_writer_finish() completes it.
+ * Continues a recording that was cut off, after its complete sections; removes a last image whose
+ * table is missing. OPK_EUSAGE: the file is complete. Added sections are in the file at once;
+ * opk_writer_finish() completes it.
  */
 int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_file *file);
-/* OPK_EUSAGE: no reader would take it, and the message says why. */
+/* OPK_EUSAGE: readers would refuse the metadata; the message says why. */
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
-/* Any number of such sections; where strings are NULL it is as if they were "". */
+/* Adds one of any number of such sections; NULL strings mean "". */
 int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activity *activities,
                               size_t count);
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
 
 /*
- * Several at once, all or none: where one can't be put in place, what the others have replaced is
- * there again.
+ * Finishes all writers or none: if one file can't be put in place, the files that the others
+ * replaced come back.
  */
 int opk_writers_finish(struct opk_writer *const *writers, size_t count);
 

@@ -7,7 +7,7 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 
-/* The struct's member, the value in JSON, and what it is where JSON has none. */
+/* For each form: the struct's member, the value in JSON, and the default without one. */
 enum opk_member_form {
 	OPK_MEMBER_TEXT,     /* const char *: a text; "" */
 	OPK_MEMBER_NUMBER,   /* of 4 or 8 bytes, unsigned; 0 */
@@ -25,10 +25,9 @@ enum opk_member_form {
 };
 
 enum {
-	OPK_MEMBER_BOUNDED =
-		1, /* a number out of range is refused; else it is as if it was not there */
-	OPK_MEMBER_STRICT = 2, /* so is a value of another type */
-	OPK_MEMBER_NEEDED = 4, /* it is always written, and must be there unless it is texts */
+	OPK_MEMBER_BOUNDED = 1, /* refuses a number out of range; otherwise it is ignored */
+	OPK_MEMBER_STRICT = 2,  /* also refuses a value of another type */
+	OPK_MEMBER_NEEDED = 4,  /* always written; must exist when read, unless it is texts */
 };
 
 struct opk_member {
@@ -43,7 +42,7 @@ struct opk_members {
 	size_t count, size; /* of the struct, in bytes */
 };
 
-/* A member of a struct, the key, and what differs from a text that has no rules. */
+/* A member of a struct, its key, and the fields that differ from a text without rules. */
 #define OPK_MEMBER(type, member, name, ...)                                                        \
 	{                                                                                          \
 		.key = (name), .offset = offsetof(struct type, member),                            \
@@ -57,12 +56,12 @@ struct opk_members {
 void opk_members_write(struct opk_json_writer *json, const struct opk_members *table,
                        const void *from);
 
-/* Where objects are read: errors are of "WHAT", or of "WHAT 3". */
+/* The object that is read: errors name "WHAT", or "WHAT 3". */
 struct opk_members_reader {
 	struct opk_ctx *ctx;
-	struct opk_arrays *arrays; /* owns the lists; NULL: there are none */
+	struct opk_arrays *arrays; /* owns the lists; NULL: no lists */
 	const char *what;
-	size_t number; /* 0: there is one only */
+	size_t number; /* 0: the only object */
 };
 struct opk_arrays {
 	void **items;
