@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What recordings say of launches and devices as numbers, under Nsight Compute's names. */
+/* Recordings' numbers about launches and devices, with Nsight Compute's names. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static double value_of(const struct launch_attribute *attribute, const struct op
 	return value != 0 || (attribute->zero && is_launch(range)) ? value : (double)NAN;
 }
 
-/* Facts about a device that the collector does not call as the driver calls the attribute. */
+/* Facts about a device for which the collector and the driver use different names. */
 static const struct {
 	const char *attribute, *fact;
 } device_facts[] = {
@@ -147,7 +147,7 @@ static double number_of(const char *text)
 	return end != text && !*end ? number : (double)NAN;
 }
 
-/* A range without a device is of the only one, where there is only one. */
+/* If there is only one device, a range without a device is of that one. */
 static double get_of_device(const struct opk_meta *meta, const char *fact, int32_t device)
 {
 	double found = (double)NAN;

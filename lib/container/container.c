@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an open container says of its sections, and what was found in a damaged one. */
+/* Checks of sections of an open container, and the findings of a damaged one. */
 #include "container/container.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ void opk_section_type_name(char out[5], uint32_t type)
 	out[4] = '\0';
 }
 
-/* A fuzzer can't guess checksums: its build lets all of them pass, to reach what comes after. */
+/* A fuzzer can't guess checksums: its build accepts all of them, to reach the code after them. */
 bool opk_same_crc(uint32_t stored, uint32_t computed)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
@@ -113,7 +113,7 @@ int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *fil
 	return opk_add(ctx, code, "%s: section %zu (%s)", file->path, i + 1, type);
 }
 
-/* Threads of other programs may have little stack. */
+/* Small, as threads of other programs may have little stack. */
 enum { PIECE = 1 << 16 };
 
 int opk_section_crc(uint32_t *crc, struct opk_ctx *ctx, const struct opk_file *file,

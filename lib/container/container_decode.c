@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A section's payload to the bytes it was made of: CRC, inflate, unpack. */
+/* Decodes a section's payload: CRC, inflate, unpack. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -9,8 +9,8 @@
 #include "container/container_inside.h"
 
 /*
- * An image has megabytes, and the kernel takes longer to give them page by page than they take to
- * decode. Where it has no huge pages to give, all stays as it is.
+ * An image has megabytes, and mapping them page by page takes longer than decoding them. Has no
+ * effect if the kernel has no huge pages.
  */
 static void want_huge_pages(uint8_t *data, size_t size)
 {
@@ -22,7 +22,7 @@ static void want_huge_pages(uint8_t *data, size_t size)
 		madvise((void *)start, end - start, MADV_HUGEPAGE);
 }
 
-/* Room for `size` bytes, whatever is in them, and a NUL after them. */
+/* Makes room for `size` uninitialized bytes, and a NUL after them. */
 static uint8_t *make_room(struct opk_buf *buf, uint64_t size)
 {
 	if (size >= SIZE_MAX)
@@ -40,7 +40,7 @@ static uint8_t *make_room(struct opk_buf *buf, uint64_t size)
 	return buf->data;
 }
 
-/* The payload as it is stored, once its CRC is right. */
+/* Reads the stored payload and checks its CRC. */
 static int read_stored(struct opk_buf *stored, struct opk_ctx *ctx, const struct opk_file *file,
                        const struct opk_section *section)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Images as what differs from others: from one range to the next, and from earlier images. */
+/* Stores images as differences: from one range to the next, and from earlier images. */
 #include "container/container.h"
 #include "container/container_inside.h"
 
 enum {
-	/* A damaged base takes with it what builds on it: no more than so many sections. */
+	/* The most sections that are lost with a damaged base. */
 	MAX_BASED = 15,
 	MAX_BASE_BYTES = 64 << 20,
 };
 
-/* ---- what differs */
+/* ---- differences */
 
-/* Takes over what is shorter. */
+/* Keeps the shorter of the two. */
 static bool take_if_shorter(struct opk_buf *out, struct opk_buf *other)
 {
 	out->failed |= other->failed;
@@ -60,7 +60,7 @@ void opk_image_pack(struct opk_buf *out, struct opk_section *section, const stru
 	section->stride = 0;
 }
 
-/* ---- images that are kept */
+/* ---- kept images */
 
 struct opk_base *opk_bases_find(struct opk_bases *bases, size_t size, uint32_t section)
 {
@@ -74,7 +74,7 @@ struct opk_base *opk_bases_find(struct opk_bases *bases, size_t size, uint32_t s
 	return NULL;
 }
 
-/* The one of this size, or else the oldest. */
+/* The base of this size, or else the oldest. */
 static struct opk_base *find_victim(struct opk_bases *bases, size_t size)
 {
 	struct opk_base *oldest = bases->items;
@@ -88,7 +88,7 @@ static struct opk_base *find_victim(struct opk_bases *bases, size_t size)
 	return oldest;
 }
 
-/* Memory beside a running program is not ours to take. */
+/* Limits the memory that is taken from the running program. */
 static bool has_room(struct opk_bases *bases, size_t size)
 {
 	size_t total = size;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one reader of containers. It believes no length before it is checked. Strict, for
- * opk_file_open(), the first problem is an error. Lenient, for opk_scan_file(), each is noted, and
- * after damage it looks for the next section header, which has a checksum of its own, at every
- * byte: what was inserted or lost may have moved the rest.
+ * The only reader of containers. It checks each length before it uses it. The strict reader,
+ * opk_file_open(), fails at the first problem. The lenient one, opk_scan_file(), notes all of them.
+ * After damage it looks at every byte for the next section header, which has its own checksum:
+ * inserted or lost bytes may have moved the rest.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -26,12 +26,12 @@ struct walk {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
 	struct opk_scan *scan; /* NULL: strict */
-	uint8_t *window;       /* where headers are looked for; NULL until they are */
+	uint8_t *window;       /* bytes in which headers are searched; NULL before a search */
 	uint64_t at;
 	uint64_t vain;        /* bytes of payloads that were damaged */
-	size_t found;         /* sections, damaged ones, too */
-	uint32_t headers_crc; /* as the end section sums them up */
-	bool gaps;            /* headers were lost, so that the end section can't fit */
+	size_t found;         /* sections, including damaged ones */
+	uint32_t headers_crc; /* to compare with the end section's */
+	bool gaps;            /* headers were lost, so the end section can't match */
 	bool ended;
 };
 
@@ -67,7 +67,7 @@ static int read_at(struct walk *w, void *to, size_t size, uint64_t at)
 
 /* ---- headers ---------------------------------------------------------------------------- */
 
-/* False where its checksum differs. */
+/* False if its checksum differs. */
 static bool parse_header(struct opk_section *section, const uint8_t *bytes, uint64_t at)
 {
 	struct opk_reader reader = { .data = bytes, .left = OPK_SECTION_HEADER_SIZE };
@@ -92,7 +92,7 @@ static bool is_sound_header(struct opk_section *section, const uint8_t *bytes, u
 	return parse_header(section, bytes, at) && !opk_section_flaw(section);
 }
 
-/* Quickly, whether this may be a header: a type in letters, and few flags. */
+/* A quick check whether this may be a header: a type in letters, and few flags. */
 static bool may_be_header(const uint8_t *bytes)
 {
 	for (int i = 0; i < 4; i++)
@@ -165,8 +165,8 @@ static int end_early(struct walk *w, const char *problem)
 }
 
 /*
- * The header is sound and its payload is not. Where another header follows right after it, only
- * bytes were changed. Else some are missing or too many, and what follows is to be looked for.
+ * The header is sound, but its payload is not. If another header follows right after it, bytes were
+ * only changed. Otherwise some were lost or inserted, and the next header must be searched.
  */
 static int lose_section(struct walk *w, const struct opk_section *section, uint64_t end, bool cut)
 {
@@ -183,12 +183,12 @@ static int lose_section(struct walk *w, const struct opk_section *section, uint6
 	             : "damaged: its CRC-32 differs from the one stored",
 	         !in_place && section->type != OPK_SECTION_END));
 	w->at = next;
-	/* Though damaged, it says that all before it is there. */
+	/* Even a damaged end section means that the file was completed. */
 	w->ended = section->type == OPK_SECTION_END;
 	return OPK_OK;
 }
 
-/* Sections made to overlap would take a time that grows with the square of their number. */
+/* Crafted, overlapping sections would take a time that grows with the square of their number. */
 static int give_up(struct walk *w)
 {
 	TRY(note(w, NULL, w->file->size, "damaged: too many sections claim what others do", true));
@@ -209,8 +209,8 @@ static bool can_name(const struct opk_section *section, const struct opk_section
 }
 
 /*
- * Fills in the section that this one names, which comes next in the file. Where some are missing
- * between the two it is nearer than it was, and its checksum says which it is.
+ * Finds the section that this one names. If sections between the two were lost, it is nearer than
+ * `distance` says, and its header's checksum identifies it.
  */
 static bool find_link(const struct walk *w, struct opk_section *section)
 {
@@ -227,7 +227,7 @@ static bool find_link(const struct walk *w, struct opk_section *section)
 	return false;
 }
 
-/* The problem, or NULL. A lenient walk keeps what describes an image that is not there. */
+/* The problem, or NULL. A lenient walk keeps tables of a missing image. */
 static const char *link_section(const struct walk *w, struct opk_section *section)
 {
 	if (!section->distance || (section->flags & ~OPK_SECTION_KNOWN) || find_link(w, section))
@@ -288,7 +288,7 @@ static int check_end(const char **problem, struct walk *w, const struct opk_sect
 	return OPK_OK;
 }
 
-/* It ends the file, whether it fits or not. */
+/* The end section ends the file, even if it does not match. */
 static int take_end(struct walk *w, const struct opk_section *section, uint64_t end)
 {
 	const char *problem;
@@ -388,7 +388,7 @@ static int walk(struct walk *w)
 		TRY(w->vain / MAX_VAIN > w->file->size ? give_up(w) : take_next(w));
 	if (!w->scan)
 		return OPK_OK;
-	/* Without a single section it could be anything. */
+	/* A file without any section may be anything. */
 	if (!w->found && w->gaps)
 		return opk_fail(w->ctx, OPK_EINPUT,
 		                "%s: not an .opk file: there is no section in it", w->file->path);

@@ -11,14 +11,14 @@
 struct opk_writer {
 	struct opk_ctx *ctx;
 	struct opk_newfile file;
-	bool live;    /* beside a running program: speed before size */
-	int failure;  /* of the first section that could not be added: the file is never finished */
-	bool by_meta; /* metadata say what the file is, and so what it may replace */
-	const char *maker; /* what metadata say that made it of other files; NULL: nothing */
+	bool live;         /* written while a program runs: speed matters more than size */
+	int failure;       /* the first section that failed: the file is never finished */
+	bool by_meta;      /* metadata say what kind of file it is, and so what it may replace */
+	const char *maker; /* `made_by` for the metadata; NULL: leave it as it is */
 	uint32_t count;
 	uint32_t headers_crc;
 	uint32_t crc;    /* of the last section's header */
-	unsigned tables; /* that name the last image */
+	unsigned tables; /* tables that name the last image */
 	/* The last image, which tables name; its number is SIZE_MAX before the first. */
 	size_t image;
 	uint32_t image_crc;
@@ -110,7 +110,7 @@ int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct
 		return opk_fail(ctx, OPK_EUSAGE, "%s: is complete", file->path);
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
-	/* What belongs to the last image was to come. */
+	/* The tables of these last images are missing. */
 	while (count && file->sections[count - 1].type == OPK_SECTION_DATA)
 		count--;
 	TRY(sum_headers(writer, &end, file, count));
@@ -177,7 +177,7 @@ static int write_deflated(struct opk_writer *writer, struct opk_section *section
 	return write_section(writer, section, packed);
 }
 
-/* *done is false where packing does not help. */
+/* *done is false if packing does not help. */
 static int write_packed(bool *done, struct opk_writer *writer, struct opk_section section,
                         const struct opk_base *base, const void *data, size_t size)
 {
@@ -192,7 +192,7 @@ static int write_packed(bool *done, struct opk_writer *writer, struct opk_sectio
 		return OPK_OK;
 	TRY(opk_deflate(&deflated, &deflated_size, writer->ctx, packed.data, packed.size,
 	                writer->live));
-	/* A reader would not believe what is as good as empty. */
+	/* Readers refuse a section that is almost empty. */
 	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
 	if (deflated_size >= size || size / opk_section_max_ratio(section.flags) >= deflated_size)
 		return OPK_OK;
@@ -214,7 +214,7 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 	bool done = false;
 	size_t stride = base ? base->stride : 0;
 
-	/* Images of one size have one layout; to find it takes longer than all else here. */
+	/* Images of one size have one layout. Finding it is the slowest step. */
 	if (!stride && !opk_xor_find_stride(&stride, data, size))
 		return opk_nomem(writer->ctx, "a section");
 	if (stride && stride <= UINT32_MAX) {
@@ -270,7 +270,7 @@ static int try_section(struct opk_writer *writer, uint32_t type, bool linked, co
 
 	if (linked)
 		TRY(link_to_image(&section, writer));
-	/* The run's environment may not be meant for others. */
+	/* The run's environment may be private. */
 	if (type == OPK_SECTION_META && memmem(data, size, "\"env.", strlen("\"env.")))
 		TRY(opk_newfile_make_private(&writer->file));
 	if (size > OPK_MAX_PLAIN)
@@ -443,7 +443,7 @@ static int write_end(struct opk_writer *writer)
 	opk_buf_add_u32(&payload, writer->headers_crc);
 	if (payload.failed)
 		return opk_nomem(writer->ctx, "the end section");
-	/* Metadata that came as bytes showed nothing yet. */
+	/* Metadata that were added as bytes were not looked at yet. */
 	if (writer->by_meta)
 		writer->file.check = opk_check_output;
 	return write_section(writer, &section, payload.data);

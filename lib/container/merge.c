@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One recording of several. */
+/* Merges recordings. */
 #include <string.h>
 
 #include "base/index.h"
 #include "base/option_struct.h"
 #include "container/container.h"
 
-/* ---- what the metadata of several recordings say of all of them ------------------------ */
+/* ---- metadata that all recordings share -------------------------------------------------- */
 
 /* Borrows from the first recording's metadata. */
 struct common_meta {
@@ -14,8 +14,8 @@ struct common_meta {
 	struct opk_index metrics; /* of the first: name to number */
 	bool *is_inflated;        /* one a metric: in any recording */
 	const char **inflated;
-	struct opk_property *run; /* what all say */
-	bool many_hosts;          /* or GPUs: rows have to say theirs */
+	struct opk_property *run; /* facts that all share */
+	bool many_hosts;          /* several hosts or GPUs: each row must name its own */
 };
 
 static bool allocate_common(struct common_meta *common, const struct opk_meta *first)
@@ -55,7 +55,7 @@ static void clear_common(struct common_meta *common)
 	*common = (struct common_meta){ 0 };
 }
 
-/* A metric that is inflated in one recording is not to be trusted in all. */
+/* A metric that is inflated in one recording counts as inflated in all. */
 static void add_inflated(struct common_meta *common, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < meta->inflated_count; i++) {
@@ -77,7 +77,7 @@ static bool has_fact(const struct opk_property *run, size_t count, const char *n
 	return false;
 }
 
-/* Drops the facts that differ: one host's would seem to be true of the others' ranges. */
+/* Drops facts that differ: one host's facts would seem true for ranges of others. */
 static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
                              const struct opk_meta *meta)
 {
@@ -118,7 +118,7 @@ static int add_common(struct common_meta *common, struct opk_ctx *ctx, const str
 	return keep_common_facts(common, ctx, meta);
 }
 
-/* ---- whether recordings fit ------------------------------------------------------------- */
+/* ---- whether recordings can be merged --------------------------------------------------- */
 
 /* The tables that describe the images of the first part that has any. */
 struct tables {
@@ -160,7 +160,7 @@ static bool same_passes(const struct opk_meta *a, const struct opk_meta *b)
 	return same;
 }
 
-/* Every part has to agree on how the rows of the merged file are read. */
+/* All parts must agree on how the rows of the merged file are read. */
 static int check_meta(struct opk_merger *m, const char *path, const struct opk_meta *meta)
 {
 	const struct opk_meta *first = m->meta;
@@ -193,7 +193,7 @@ static int check_meta(struct opk_merger *m, const char *path, const struct opk_m
 	return OPK_OK;
 }
 
-/* Some rows with facts and others without, or on two clocks, are no one recording. */
+/* Refuses to mix rows with and without facts, or rows on two clocks. */
 static int check_tables(struct opk_merger *m, const struct opk_file *file, const char *path,
                         const struct opk_meta *meta)
 {
@@ -235,7 +235,7 @@ static int open_part(struct opk_file **out, const struct opk_meta **meta, struct
 	return OPK_OK;
 }
 
-/* All parts are looked at before the first is copied; one at a time, since there may be many. */
+/* Checks one part; all are checked before the first is copied. Closes it, as parts may be many. */
 static int check_part(struct opk_merger *m, const char *path)
 {
 	opk_auto(opk_file) struct opk_file *file = NULL;
@@ -252,7 +252,7 @@ static int check_part(struct opk_merger *m, const char *path)
 	return opk_twice_add(&m->twice, m->ctx, file);
 }
 
-/* What the facts of one file said of its rows, each row says. */
+/* Writes rows with the host and GPU of their file's facts. */
 static int add_placed_rows(struct opk_merger *m, struct opk_writer *writer,
                            const struct opk_segment *segment)
 {

@@ -191,8 +191,8 @@ int opk_meta_same_set(bool *same, struct opk_ctx *ctx, const struct opk_meta *on
 /* ---- all of it -------------------------------------------------------------------------- */
 
 /*
- * Sets used to have images of groups of metrics beside those of the whole set. A recording whose
- * ranges have all metrics is what it would be without them.
+ * Older sets also had images for groups of metrics. If its ranges have all metrics, a recording of
+ * such a set is the same without these.
  */
 static bool has_pass_groups(const struct opk_meta *meta, const struct opk_json *root)
 {
@@ -258,7 +258,7 @@ void opk_meta_storage_free(struct opk_meta_storage *storage)
 	free(storage);
 }
 
-/* ---- what is shown */
+/* ---- shown columns */
 
 static const char *label_of(const struct opk_meta *meta, const char *metric)
 {

@@ -120,7 +120,7 @@ void opk_meta_names_clear(struct opk_meta_names *names)
 	*names = (struct opk_meta_names){ 0 };
 }
 
-/* ---- what the run says ------------------------------------------------------------------ */
+/* ---- the run ---------------------------------------------------------------------------- */
 
 /* Chip names go to NVIDIA's code: letters and digits, and not many. */
 static bool is_chip_name(const char *text)
@@ -154,7 +154,7 @@ static bool is_metric_name(const char *text)
 	return length > 0 && length < 512;
 }
 
-/* Rows can't be read right unless it is known how they belong together. */
+/* An unknown join would join rows wrongly. */
 static bool is_join(const char *text)
 {
 	static const char *const known[] = { "", "launch", "kernel", "name" };
@@ -254,9 +254,9 @@ static int check_availability(struct opk_ctx *ctx, const struct opk_meta *meta)
 	return OPK_OK;
 }
 
-/* ---- what the set says ------------------------------------------------------------------ */
+/* ---- the set ---------------------------------------------------------------------------- */
 
-/* What a formula takes for a name. */
+/* Whether formulas can use the text as a name. */
 static bool is_name(const char *text)
 {
 	size_t length = text && opk_is_letter(*text) ? opk_span(text, opk_in_full_name) : 0;
@@ -282,7 +282,7 @@ static int check_labels(struct opk_ctx *ctx, const struct opk_meta *meta,
 	return OPK_OK;
 }
 
-/* Before anybody looks for a name. */
+/* Runs before any lookup of names. */
 static int check_texts(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	size_t total = 0;
@@ -351,7 +351,7 @@ static int check_columns(bool *taken, struct opk_ctx *ctx, const struct opk_meta
 
 static int check_headings(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
-	/* Without a list of columns, all that is not hidden is shown. */
+	/* Without a list of columns, all metrics that are not hidden are shown. */
 	size_t all = meta->metric_count - meta->hidden_count + meta->derived_count;
 	size_t columns = meta->column_count ? meta->column_count : all;
 

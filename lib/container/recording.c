@@ -197,8 +197,8 @@ static void place(struct opk_recording *recording, const struct opk_meta *meta)
 }
 
 /*
- * Rows are complete before anybody has them, and don't change afterwards. Where the metadata is
- * damaged or missing, its host and GPU are unknown.
+ * Rows are complete before callers get them, and don't change afterwards. If the metadata is
+ * damaged or missing, host and GPU are unknown.
  */
 static int get_recording(size_t *bad, struct opk_ctx *ctx, struct opk_file *file)
 {

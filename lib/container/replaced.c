@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a new file may replace: an older one of its own kind, by its content or its ending. */
+/* A new file may replace an older one of the same kind. Finds kinds by content or ending. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/stream.h"
 #include "container/container.h"
 
-/* Kinds are told by so many bytes: comments may stand before what matters. */
+/* Bytes that are read to find the kind: comments may come first. */
 enum { START = 4096 };
 struct start {
 	char bytes[START + 1]; /* and zeros */
@@ -98,7 +98,7 @@ static bool is_json(const struct start *start)
 
 static const char *const trace_endings[] = { ".json", ".json.gz", NULL };
 
-/* What is compressed goes by its name. */
+/* A compressed file has its kind by its name. */
 static bool is_trace(const struct start *start)
 {
 	if (begins(start, "\x1f\x8b", 2))
@@ -278,8 +278,8 @@ static bool is_table(const struct start *start)
 /* ---- kinds */
 
 /*
- * In the order in which they are asked. A name must have one of the endings, or none; without a
- * hint any will do. Those of a maker are .opk files that metadata say it made.
+ * Checked in this order. A name must have one of the endings, or no ending; without a `hint` any
+ * ending will do. Kinds with a maker are .opk files with that `made_by`.
  */
 static const struct kind {
 	enum opk_output output;
@@ -334,7 +334,7 @@ const char *opk_output_maker(enum opk_output output)
 	return kind_of(output)->maker;
 }
 
-/* ---- what is there */
+/* ---- the older file */
 
 static int refuse(struct opk_ctx *ctx, const char *path, const char *is, const char *what)
 {
@@ -345,7 +345,7 @@ static int refuse(struct opk_ctx *ctx, const char *path, const char *is, const c
 	return opk_can_replace(path) ? opk_advise(ctx, code, OPK_REMEDY_FORCE) : code;
 }
 
-/* False where nothing can be lost: there is no file, an empty one, or what no file replaces. */
+/* False if nothing can be lost: no file, an empty one, or one that is never replaced. */
 static int read_start(bool *found, struct start *start, struct opk_ctx *ctx, const char *path)
 {
 	opk_autoclose int fd = -1;
@@ -415,7 +415,7 @@ static int read_opk_kind(const struct kind **out, struct opk_ctx *ctx, const str
 	return opk_advise(ctx, code, OPK_REMEDY_RECOVER);
 }
 
-/* NULL: of none that is known. */
+/* NULL: no known kind. */
 static int find_kind(const struct kind **out, struct opk_ctx *ctx, const struct start *start)
 {
 	*out = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is in several recordings, or several times in one: it would count as often. */
+/* Finds data that occurs several times in recordings: it would count as often. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_OTHERS = 3, MOST_FOUND = 8 };
 
-/* ---- images, and what tells one from all others */
+/* ---- images and their keys */
 
 static bool has_start(const struct opk_segment *segment)
 {
@@ -22,8 +22,8 @@ static bool has_start(const struct opk_segment *segment)
 }
 
 /*
- * Two images are the same if their rows are of the same time on the same GPU, however they are
- * stored: in a merged or trimmed copy, too.
+ * Two images are the same if their rows have the same times on the same GPU, even if one is in a
+ * merged or trimmed copy.
  */
 static char *key_of_times(const struct opk_segment *segment)
 {
@@ -32,7 +32,7 @@ static char *key_of_times(const struct opk_segment *segment)
 	const char *host = first && first->host ? first->host : segment->host;
 	const char *gpu = first && first->gpu ? first->gpu : segment->gpu;
 
-	/* Neither is known of a file whose metadata are damaged. */
+	/* A file with damaged metadata has neither. */
 	host = host ? host : "";
 	gpu = gpu ? gpu : "";
 	if (times)
@@ -148,7 +148,7 @@ static int look_at(struct opk_twice *twice, struct opk_ctx *ctx, struct look *lo
 	return OPK_OK;
 }
 
-/* ---- what was found, in words */
+/* ---- messages */
 
 static bool is_whole(const struct opk_twice *twice, const struct look *look)
 {
