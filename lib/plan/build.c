@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From a plan to what travels: prefix, set.opk. */
+/* Builds from a plan what goes to the GPU machine: the counter-data prefix and the file set.opk. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -9,7 +9,7 @@
 #include "plan/door.h"
 #include "plan/plan.h"
 
-/* PerfWorks' evaluator does not know PM-sampling metrics: all that the config image collects. */
+/* All counters of the config image: PerfWorks' evaluator knows no PM-sampling metrics. */
 static int counters_of_config(struct opk_counters *out, struct opk_ctx *ctx,
                               const struct opk_plan *plan)
 {
@@ -64,7 +64,7 @@ int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct o
 	return fail_prefix(ctx, code, plan);
 }
 
-/* The metrics as they are scheduled are the columns, unless the set says otherwise. */
+/* Columns are needed unless they are simply the metrics in the order of scheduling. */
 static bool needs_columns(const struct opk_plan *plan)
 {
 	const struct opk_resolved *set = &plan->resolved;
@@ -86,7 +86,7 @@ int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, stru
 	return OPK_OK;
 }
 
-/* Numbers of the passes that serve each metric, counted from 1. */
+/* Lists the numbers, from 1, of the passes that serve each metric. */
 static int list_passes(struct opk_pass_list *lists, uint32_t *numbers, struct opk_ctx *ctx,
                        const struct opk_plan *plan, const struct opk_counters *counters)
 {
@@ -133,7 +133,7 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 	return opk_writer_add_meta(writer, &meta);
 }
 
-/* One pass has all metrics. */
+/* With one pass, that pass has all metrics. */
 static int add_plan(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_counters *counters, bool all_instances)
 {

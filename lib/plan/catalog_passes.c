@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pass counts of many full names. Names that depend on the same raw counters take the same passes,
- * and of most of these sets PerfWorks' scheduler says in 0.02 ms that one pass is enough. CUPTI is
- * asked about the others, on a host object each, over all cores. CUPTI also refuses some that
- * PerfWorks would schedule, by the domains that count them: so it is asked about one set of each
- * combination of domains, too, and about all of a combination where it refuses that one. PerfWorks
- * knows no PM-sampling metrics; their names show which take the same passes. With a GPU's
+ * Counts the passes of many full names. Names that depend on the same raw counters take the same
+ * passes, and PerfWorks' scheduler finds in 0.02 ms that most of these sets fit one pass. CUPTI is
+ * asked about the others, each on its own host object, over all cores. CUPTI also refuses some sets
+ * that PerfWorks would schedule, because of their domains: so it is asked about one set of each
+ * combination of domains, and about all sets of a combination if it refuses that one. PerfWorks
+ * does not know PM-sampling metrics; their names show which take the same passes. With a GPU's
  * availability image all this happens in a child.
  */
 #include <string.h>
@@ -18,11 +18,11 @@
 #include "child/child.h"
 
 struct set {
-	/* Its raw counters, or what its names share, as text; ascending over all sets. */
+	/* Its raw counters, or what its names share, as text: each counter once, sorted. */
 	uint32_t key;
-	uint32_t domains; /* of those, as text; 0: not known */
-	size_t name;      /* one that depends on them */
-	bool fits;        /* one pass, as PerfWorks says */
+	uint32_t domains; /* the domains of these counters, as text; 0: not known */
+	size_t name;      /* one of the names that depend on them */
+	bool fits;        /* in one pass, according to PerfWorks */
 	uint32_t method;
 	int32_t passes;
 };
@@ -33,14 +33,14 @@ struct counting {
 	const struct opk_full_name *names;
 	size_t count;
 	const struct opk_metric_list_options *options;
-	const void *availability;           /* in the child alone */
-	struct opk_nv_evaluator *evaluator; /* NULL: names decide about the sets */
+	const void *availability;           /* only in the child */
+	struct opk_nv_evaluator *evaluator; /* NULL: sets are made by name */
 	struct opk_nv_scheduler *scheduler; /* NULL: CUPTI is asked about all sets */
 	struct opk_catalog_table text;
 	struct set *sets;
 	size_t set_count, set_capacity;
-	size_t *set_of; /* one a name */
-	size_t *asked;  /* sets that CUPTI is asked about now */
+	size_t *set_of; /* one set for each name */
+	size_t *asked;  /* sets to ask CUPTI about now */
 	size_t asked_count;
 };
 
@@ -59,7 +59,7 @@ static char *full_name(const struct counting *c, size_t name)
 	                  opk_catalog_table_get(&c->catalog->table, record_of(c, name)->suffix));
 }
 
-/* Sorted and joined by blanks. */
+/* Joins the list's items, sorted, by blanks. */
 static int join(uint32_t *out, struct counting *c, struct opk_strlist *list)
 {
 	opk_autobuf struct opk_buf joined = { 0 };
@@ -96,7 +96,7 @@ static int look_at(struct set *set, struct counting *c, const struct opk_strlist
 		return code;
 	for (size_t i = 0; !code && i < counters->count; i++)
 		code = opk_nv_counter_domains(&domains, c->ctx, c->scheduler, counters->items[i]);
-	/* No domain of the chip counts some counters that metrics depend on; CUPTI refuses them. */
+	/* CUPTI refuses metrics with counters that no domain of the chip counts. */
 	set->fits = set->fits && !code;
 	if (code)
 		return opk_allow(c->ctx, code, OPK_EUSAGE);
@@ -129,7 +129,7 @@ static int find_set(size_t *out, struct counting *c, uint32_t key,
 	return c->scheduler && counters->count ? look_at(&c->sets[*out], c, counters) : OPK_OK;
 }
 
-/* Its raw counters; none where PerfWorks does not know the name. */
+/* The name's raw counters; an empty list if PerfWorks does not know the name. */
 static int counters_of(struct opk_strlist *out, struct counting *c, const char *name)
 {
 	int code = c->evaluator ? opk_nv_raw_counters(out, c->ctx, c->evaluator, name) : OPK_EUSAGE;
@@ -140,9 +140,9 @@ static int counters_of(struct opk_strlist *out, struct counting *c, const char *
 }
 
 /*
- * PM-sampling names take the same passes where they differ in the rollup, in a constant factor (the
- * peak's, or 100), or by time, which comes with each sample: so do all names of all 28 chips of
- * 13.0, and check_real_catalog looks at some of the library at hand.
+ * PM-sampling names take the same passes if they differ only in the rollup, in a constant factor
+ * (the peak's, or 100), or in a division by time, which comes with each sample. This holds for all
+ * names of all 28 chips of 13.0; check_real_catalog checks some of the library in use.
  */
 static const char *without_rollup(const char *suffix)
 {
@@ -174,7 +174,7 @@ static const char *likeness(const char *suffix)
 	return rest;
 }
 
-/* What a name shares with its set; a name of the range profiler is a set by itself here. */
+/* What a name shares with its set; here each name of the range profiler is its own set. */
 static int shared_name(uint32_t *out, struct counting *c, size_t name)
 {
 	const char *suffix = opk_catalog_table_get(&c->catalog->table, record_of(c, name)->suffix);
@@ -200,7 +200,7 @@ static int assign(struct counting *c, size_t name)
 
 /* ---- what CUPTI says */
 
-/* A config image names its chip; with another chip's availability image it is another one's. */
+/* A config image names its chip: check that the availability image is not another chip's. */
 static int check_chip(struct opk_ctx *ctx, const struct counting *c,
                       const struct opk_schedule_result *plan)
 {
@@ -243,7 +243,7 @@ static int ask(struct counting *c)
 	return OPK_OK;
 }
 
-/* The first set with these domains that fits one pass; the others are like it. */
+/* The first set with these domains that fits one pass; it represents the others. */
 static struct set *example_of(const struct counting *c, const struct set *set)
 {
 	struct set *example = c->sets;
@@ -292,7 +292,7 @@ static void keep(const struct counting *c)
 	}
 }
 
-/* Only the range profiler's metrics are known to PerfWorks, and its scheduler came with 12.9. */
+/* PerfWorks knows only the range profiler's metrics, and its scheduler came with 12.9. */
 static int open_perfworks(struct counting *c)
 {
 	int code;
@@ -323,7 +323,7 @@ static int count(struct counting *c)
 	return OPK_OK;
 }
 
-/* ---- with an availability image, in a child: nothing can be checked of one */
+/* ---- with an availability image, in a child: such an image can't be checked */
 
 struct outcome {
 	int32_t passes;
@@ -390,7 +390,7 @@ static int count_contained(struct counting *c)
 
 /* ---- all */
 
-/* The names that were not counted before, without names that a metric does not have. */
+/* Finds the names without a count, except names that the metric does not have. */
 static size_t find_unknown(struct opk_full_name *out, struct opk_catalog *catalog,
                            const struct opk_full_name *names, size_t name_count)
 {
@@ -433,7 +433,7 @@ int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
 		                       ? "the counter-availability image can't be used for %s"
 		                       : "passes of the metrics of %s can't be counted",
 		               catalog->chip);
-	/* What one GPU has is not what its chip has. */
+	/* Counts for one GPU may differ from its chip's. */
 	if (!catalog->availability)
 		opk_catalog_cache_write(ctx, &catalog->table, catalog->chip, catalog->profiler);
 	return OPK_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is wrong with a set: in its files, and on each chip. */
+/* Finds what is wrong with a set: in its files, and on each chip. */
 #include <string.h>
 #include <time.h>
 
@@ -10,7 +10,7 @@
 #include "resolve/resolve.h"
 #include "set/set.h"
 
-/* An error, which several chips may have; the texts are those of the first. */
+/* An error, which several chips may share; the texts are the first chip's. */
 struct found {
 	struct opk_cause cause; /* its texts are owned */
 	struct opk_strlist chips;
@@ -24,10 +24,10 @@ struct check {
 	struct opk_chips *chips;
 	struct opk_listing *rows;
 	OPK_LIST(struct found) errors;
-	double begun; /* when it was, by CLOCK_MONOTONIC */
+	double begun; /* start time, by CLOCK_MONOTONIC */
 };
 
-/* ---- errors: each once, for all chips that have it */
+/* ---- errors: each listed once, for all chips that have it */
 
 static void forget(struct found *found)
 {
@@ -84,7 +84,7 @@ static struct found *add(struct check *check, const struct opk_cause *cause)
 		return NULL;
 	kept = &added->cause;
 	*kept = *cause;
-	/* All of them, so that forget() finds no text that is borrowed. */
+	/* Copy all texts, so that forget() never frees a borrowed one. */
 	if ((int)(copy(&kept->file) == file) & (copy(&kept->excerpt) == excerpt)
 	    & (copy(&kept->caret) == caret) & copy(&kept->text) & copy(&kept->general)
 	    & copy(&kept->message))
@@ -92,7 +92,7 @@ static struct found *add(struct check *check, const struct opk_cause *cause)
 	return NULL;
 }
 
-/* Takes all messages except the outermost one, which a row has. */
+/* Takes all messages except the outermost one, which the chip's row shows. */
 static int take(struct check *check, const char *chip)
 {
 	const struct opk_ctx *ctx = check->ctx;
@@ -145,7 +145,7 @@ static int put_row(struct check *check, const char *chip, const struct opk_plan 
 	return OPK_OK;
 }
 
-/* A chip that has errors: its row. */
+/* Adds the row of a chip that has errors. */
 static int put_failed(struct check *check, const char *chip)
 {
 	size_t lines = opk_error_count(check->ctx);
@@ -165,7 +165,7 @@ static int judge_on(struct check *check, const char *chip)
 	return code == OPK_EINPUT || code == OPK_EUSAGE ? put_failed(check, chip) : code;
 }
 
-/* Where no effort is given. */
+/* Used if no effort is given. */
 enum { ALL_SECONDS = 60 };
 
 static double seconds_of(clockid_t clock)
@@ -176,7 +176,7 @@ static double seconds_of(clockid_t clock)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* For all chips together; when it is over they are planned as CUPTI does. */
+/* For all chips together; after it, they are planned as CUPTI does. */
 static double effort_left(const struct check *check)
 {
 	double effort = check->options->effort;
@@ -184,7 +184,7 @@ static double effort_left(const struct check *check)
 
 	if (effort > 0)
 		return left > 0 ? left : -1;
-	/* Processor time, so that the load of the machine changes nothing. */
+	/* Processor time, so that the machine's load does not matter. */
 	return seconds_of(CLOCK_PROCESS_CPUTIME_ID) < ALL_SECONDS ? effort : -1;
 }
 
@@ -219,7 +219,7 @@ static int check_named(struct check *check, const char *name)
 	return put_row(check, chip->name, NULL, "the chip lacks the set's profiler", false);
 }
 
-/* Each that is named has to be a chip before the first is checked. */
+/* Checks that every given name is a chip before the first chip is checked. */
 static int check_chips(struct check *check)
 {
 	const struct opk_set_check_options *options = check->options;
@@ -270,7 +270,7 @@ int opk_set_check_on_chips(struct opk_listing **chips, struct opk_listing **erro
 	return finish(chips, errors, &check, check_chips(&check));
 }
 
-/* What could be read of a set whose files have errors, and these errors. */
+/* Reads what it can of a set whose files have errors, and keeps these errors. */
 static int read_partly(struct opk_set **out, struct check *check)
 {
 	const struct opk_set_check_options *options = check->options;

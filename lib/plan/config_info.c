@@ -12,7 +12,7 @@ struct image {
 	size_t size;
 };
 
-/* The first chip whose name is in the image, as a word of its own. */
+/* The first chip whose name is in the image as a whole word. */
 static int find_chip(const char **out, struct opk_ctx *ctx, const struct opk_strlist *chips,
                      const struct image *image)
 {

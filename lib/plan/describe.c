@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One metric with all that is known of it, from the cache or describe_ask.c, whose text it keeps:
- * lines of "chip NAME", "scope NAME", "counter NAME DOMAIN..." and "constituent TYPE NAME" with tabs
- * between.
+ * Describes one metric with all that is known about it, from the cache or from describe_ask.c,
+ * whose text it caches: lines of "chip NAME", "scope NAME", "counter NAME DOMAIN..." and
+ * "constituent TYPE NAME", with tabs between the words.
  */
 #include <string.h>
 
@@ -41,8 +41,8 @@ static void store_cached(struct opk_ctx *ctx, const struct opk_catalog *catalog,
 /* ---- the description */
 
 struct opk_description {
-	struct opk_catalog *catalog, *own; /* the latter is NULL where it is the caller's */
-	struct opk_legacy *legacy;         /* NULL: it is a metric */
+	struct opk_catalog *catalog, *own; /* `own` is NULL if the caller owns the catalog */
+	struct opk_legacy *legacy;         /* NULL: a metric's description */
 	struct opk_full_name of;
 	char *name;
 	char *text;
@@ -76,7 +76,7 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 
 	if (!opk_catalog_suggest(&near, catalog, name, OPK_MAX_SUGGESTIONS))
 		return opk_nomem(ctx, "names");
-	/* nvprof's names have no double underscore; neither have today's where it was mistyped. */
+	/* Names of nvprof have no double underscore; a mistyped name of today may lack it, too. */
 	if (!strstr(name, "__") && !(near.count && differs_in_underscores(near.items[0], name)))
 		TRY(opk_legacy_suggest(&near, ctx, name));
 	for (size_t i = 0; i < near.count && i < OPK_MAX_SUGGESTIONS; i++)
@@ -167,7 +167,7 @@ static bool take_line(struct pieces *pieces, char *line)
 	return true;
 }
 
-/* False where the text is not ours, or memory is out. Lists that are NULL stay so. */
+/* False if the text is not ours, or memory is out. Lists that are NULL stay NULL. */
 static bool cut(struct pieces *pieces, const char *text)
 {
 	opk_autofree char *copy = opk_strdup(text);
@@ -225,7 +225,7 @@ static bool is_in(const struct opk_single_pass_set *set, const char *base)
 
 OPK_DEFINE_AUTO(opk_single_pass_sets)
 
-/* The profiler's sets that have the metric; none where the library is missing. */
+/* The profiler's single-pass sets that have the metric; no sets if the library is missing. */
 static int find_sets(struct opk_description *d, struct opk_ctx *ctx)
 {
 	opk_auto(opk_single_pass_sets) struct opk_single_pass_sets *sets = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What NVIDIA's libraries say of one metric, as the text that describe.c reads. */
+/* Asks NVIDIA's libraries about one metric, and writes the text that describe.c reads. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -44,7 +44,7 @@ static int ask_scope(struct asking *a)
 		code = opk_nv_scope(&scope, a->ctx, host, a->metric->name);
 	if (scope)
 		opk_buf_add_printf(a->text, "scope\t%s\n", opk_scope_name(scope));
-	/* 12.x lists some that it has no properties of. */
+	/* 12.x lists some metrics that it has no properties for. */
 	return opk_allow(a->ctx, code, OPK_EUSAGE);
 }
 
@@ -62,7 +62,7 @@ static int ask_chips(struct asking *a)
 
 /* ---- raw counters */
 
-/* If a library is missing, the rest is described, and a log says what is left out. */
+/* If a library is missing, describes the rest, and logs what is left out. */
 static int go_on(struct asking *a, int code, const char *without)
 {
 	if (code != OPK_ENVIDIA)
@@ -72,7 +72,7 @@ static int go_on(struct asking *a, int code, const char *without)
 	return opk_allow(a->ctx, code, OPK_ENVIDIA);
 }
 
-/* From the config image of the metric alone; none where it is refused. */
+/* From the config image of the metric alone; an empty list if CUPTI refuses the metric. */
 static int counters_of_config(struct opk_strlist *out, struct asking *a)
 {
 	const struct opk_target target = { a->catalog->chip, a->catalog->profiler, NULL, NULL };
@@ -94,7 +94,7 @@ static int add_counter(struct asking *a, struct opk_nv_scheduler *scheduler, con
 	for (size_t i = 0; i < domains.count; i++)
 		opk_buf_add_printf(a->text, "\t%s", domains.items[i]);
 	opk_buf_add_text(a->text, "\n");
-	/* A name that PerfWorks does not know may well be one of CUPTI's own. */
+	/* A name that PerfWorks does not know may be one that only CUPTI knows. */
 	return opk_allow(a->ctx, code, OPK_EUSAGE);
 }
 
@@ -204,7 +204,7 @@ int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
 
 	TRY(ask_scope(&a));
 	TRY(ask_chips(&a));
-	/* Only the range profiler's metrics are known to PerfWorks. */
+	/* PerfWorks knows only the range profiler's metrics. */
 	if (catalog->profiler == OPK_PROFILER_RANGE)
 		TRY(go_on(&a, opk_nv_evaluator_new(&evaluator, ctx, catalog->chip),
 		          "raw counters"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the command and other rooms use of this one, beside the public functions. */
+/* What the command and other folders use of this one, besides the public functions. */
 #ifndef OPK_PLAN_DOOR_H
 #define OPK_PLAN_DOOR_H
 
@@ -8,8 +8,8 @@
 #include "chip/door.h"
 
 /*
- * How many passes each of the names takes alone, where it is not known: as many as CUPTI plans for
- * it, or the status with which it refuses (cuptiProfilerHostConfigAddMetrics,
+ * How many passes each name takes alone, for names not counted yet: as many as CUPTI plans, or the
+ * status with which it refuses the name (cuptiProfilerHostConfigAddMetrics,
  * cuptiProfilerHostGetNumOfPasses; most need only NVPW_RawCounterConfig_AreRawCountersSchedulable).
  * The catalog must be complete; it keeps the counts, and so does the cache.
  */
@@ -19,10 +19,10 @@ int opk_catalog_count_passes(struct opk_catalog *catalog, struct opk_ctx *ctx,
 
 enum { OPK_METRIC_NAME = 1024 };
 
-/* Valid as long as the list, and `name` as long as the struct. */
+/* Valid as long as the list is; `name` as long as this struct is. */
 struct opk_listed_metric {
 	const struct opk_metric *of;
-	/* Its properties; of a base metric `dim_unit` is its own, and the rest the plainest's. */
+	/* For a base metric `dim_unit` is its own, the rest is its plainest full name's. */
 	struct opk_submetric sub;
 	char name[OPK_METRIC_NAME]; /* a base or a full name */
 };
@@ -35,23 +35,23 @@ void opk_metric_list_free(struct opk_metric_list *list);
 size_t opk_metric_list_count(const struct opk_metric_list *list);
 void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_list *list,
                          size_t i);
-/* How many that match were left out, as they can't be scheduled, or take too many passes. */
+/* How many matches were left out: they can't be scheduled, or take too many passes. */
 size_t opk_metric_list_refused(const struct opk_metric_list *list);
 size_t opk_metric_list_costly(const struct opk_metric_list *list);
-/* The catalog that it is from; borrowed. */
+/* The catalog that the list is from; borrowed. */
 const struct opk_catalog *opk_metric_list_catalog(const struct opk_metric_list *list);
 
-/* opk_description_new() with a complete catalog, which must outlive the result. */
+/* opk_description_new() from a complete catalog, which must outlive the result. */
 int opk_catalog_describe(struct opk_description **out, struct opk_ctx *ctx,
                          struct opk_catalog *catalog, const char *name);
-/* opk_set_check() without what it finds in files. */
+/* opk_set_check() without the errors in files. */
 int opk_set_check_on_chips(struct opk_listing **chips, struct opk_listing **errors,
                            struct opk_ctx *ctx, const struct opk_set *set,
                            const struct opk_set_check_options *options);
 
 /* ---- single-pass sets */
 
-/* Who says which metrics make a single-pass set. */
+/* The source that says which metrics make a single-pass set. */
 enum opk_single_pass_origin {
 	OPK_SINGLE_PASS_CUPTI,    /* cuptiProfilerHostGetSinglePassSets */
 	OPK_SINGLE_PASS_EMULATED, /* the metrics' names: UNIT.SET.metric */
@@ -64,9 +64,9 @@ struct opk_single_pass_set {
 	const char *name;
 	enum opk_profiler profiler;
 	enum opk_single_pass_origin origin;
-	const char *const *metrics; /* full names; of a base metric its plainest */
+	const char *const *metrics; /* full names; the plainest one of a base metric */
 	size_t metric_count;
-	const char *const *left_out; /* did not fit beside the ones before them */
+	const char *const *left_out; /* did not fit beside the metrics before them */
 	size_t left_out_count;
 };
 
@@ -81,11 +81,11 @@ const struct opk_single_pass_set *opk_single_pass_sets_get(const struct opk_sing
 /* By name, in any case; NULL where there is no such set. */
 const struct opk_single_pass_set *opk_single_pass_sets_find(const struct opk_single_pass_sets *sets,
                                                             const char *name);
-/* As a metric set, for plans; it is independent of the single-pass set. */
+/* Makes a metric set of it, for plans; independent of the single-pass set. */
 int opk_set_from_single_pass(struct opk_set **out, struct opk_ctx *ctx,
                              const struct opk_single_pass_set *set);
 
-/* What opk_plan_list() has as lists; borrowed from the plan. */
+/* What opk_plan_list() shows as lists; borrowed from the plan. */
 const char *opk_plan_chip(const struct opk_plan *plan);
 enum opk_profiler opk_plan_profiler(const struct opk_plan *plan);
 const char *opk_plan_set_name(const struct opk_plan *plan);
@@ -93,14 +93,14 @@ size_t opk_plan_passes(const struct opk_plan *plan);
 const struct opk_strlist *opk_plan_metrics(const struct opk_plan *plan);
 const struct opk_strlist *opk_plan_missing(const struct opk_plan *plan);
 const struct opk_strlist *opk_plan_left_out(const struct opk_plan *plan);
-/* OPK_EUSAGE for the range profiler; OPK_ENVIDIA where the function is missing. */
+/* OPK_EUSAGE for the range profiler; OPK_ENVIDIA if the library lacks the function. */
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan);
 size_t opk_plan_split_count(const struct opk_plan_split *split);
 const struct opk_strlist *opk_plan_split_lost(const struct opk_plan_split *split);
 
 /*
- * As opk_build(), under a temporary name, for files that appear together or not at all:
- * opk_writer_finish() puts it in place, and opk_writer_free() alone leaves nothing.
+ * Like opk_build(), but under a temporary name, for files that appear together or not at all:
+ * opk_writer_finish() renames the file, and opk_writer_free() alone leaves no file.
  */
 int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                     const struct opk_build_options *options, const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fills passes with the counters of metrics, each into the first with room. */
+/* Fills passes with the counters of metrics: each counter goes into the first pass with room. */
 #include "plan/filling.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ int opk_filling_init(struct opk_filling *out, struct opk_ctx *ctx, const char *c
 	TRY(opk_nv_scheduler_new(&out->scheduler, ctx, chip, NULL));
 	TRY(opk_counters_of(&out->counters, ctx, chip, metrics));
 	counters = out->counters.names.count;
-	/* More passes than counters are never filled. */
+	/* There is no use for more passes than counters. */
 	out->passes = passes < counters ? passes : counters;
 	out->members = opk_alloc_array(out->passes * counters + 1, sizeof *out->members);
 	out->sizes = opk_alloc_array(out->passes + 1, sizeof *out->sizes);
@@ -61,7 +61,7 @@ void opk_filling_restart(struct opk_filling *f)
 	memset(f->placed, 0, f->counters.names.count * sizeof *f->placed);
 }
 
-/* Into the first pass that has room; `pass` is the number of passes where none has. */
+/* Finds the first pass with room; `pass` is the number of passes if there is none. */
 static int place(size_t *pass, struct opk_ctx *ctx, struct opk_filling *f, size_t counter)
 {
 	for (*pass = 0; *pass < f->passes; ++*pass) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the raw counters whose instances are kept in counter data, because a sum is not enough. */
+/* Finds the raw counters that need their instances kept in counter data, not only their sum. */
 #include <string.h>
 
 #include "base/extreme.h"
@@ -8,10 +8,10 @@
 /*
  * Besides minima and maxima, CUPTI computes these instance by instance: without instances they are
  * nan, and so is what contains them. Found by tests/check_instances.c, on all chips of CUPTI 12.6
- * to 13.5 and for both profilers. Other metrics with the same raw counters need it, too.
+ * to 13.5 and for both profilers. Other metrics with the same raw counters need instances, too.
  */
 static const struct {
-	const char *chips, *metric; /* each chip whose name begins so */
+	const char *chips, *metric; /* all chips whose names begin so */
 } by_instance[] = {
 	{ "GH100", "sm__mio2rf_writeback_active.sum" },
 	{ "GH100", "smsp__mio2rf_writeback_active_pipe_lsu_op_gmma.sum" },
@@ -29,7 +29,7 @@ int opk_by_instance(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 	return metrics.count ? opk_counters_of(out, ctx, chip, &metrics) : OPK_OK;
 }
 
-/* The numbers of what is known to need instances become those among the plan's counters. */
+/* Replaces numbers among the known counters by numbers among the plan's counters. */
 static void find_places(struct opk_counters *known, const struct opk_counters *counters)
 {
 	size_t count = known->metric_count ? known->first[known->metric_count] : 0;
@@ -38,7 +38,7 @@ static void find_places(struct opk_counters *known, const struct opk_counters *c
 		known->needs[i] = opk_counters_find(counters, known->names.items[known->needs[i]]);
 }
 
-/* Marks the counters of a known metric, if all of them are in `among`; else nothing. */
+/* Marks the counters of a known metric, if all of them are in `among`; else marks none. */
 static bool mark_if_all(bool *keep, const struct opk_counters *known, size_t metric,
                         const struct opk_counters *counters, const bool *among)
 {
@@ -53,7 +53,7 @@ static bool mark_if_all(bool *keep, const struct opk_counters *known, size_t met
 	return true;
 }
 
-/* What the metric needs instances of, where `among` are its counters. */
+/* Marks the counters whose instances the metric needs; `among` are its counters. */
 static bool mark(bool *keep, const struct opk_counters *counters, const bool *among,
                  const struct opk_counters *known)
 {
@@ -79,7 +79,7 @@ static void mark_metrics(bool *keep, bool *among, const struct opk_plan *plan,
 	}
 }
 
-/* It is not known of samples which counters are which metric's: all have instances, or none. */
+/* It is unknown which counters a sampled metric needs: all keep their instances, or none do. */
 static void mark_samples(bool *keep, bool *among, const struct opk_plan *plan,
                          const struct opk_counters *counters, const struct opk_counters *known)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why metrics did not get into the one pass of a plan. */
+/* Finds why metrics did not fit the one pass of a plan. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
 #include "base/listing.h"
 #include "plan/plan.h"
 
-/* All that is needed for one metric. */
+/* What trying one metric needs. */
 struct trying {
 	struct opk_ctx *ctx;
 	const struct opk_plan *plan;
 	const char **names;                 /* the kept ones, and room for one more */
 	struct opk_strlist kept;            /* their raw counters, sorted */
-	struct opk_nv_scheduler *scheduler; /* NULL: domains are not known */
-	struct opk_nv_evaluator *evaluator; /* NULL: it knows nothing of these metrics */
+	struct opk_nv_scheduler *scheduler; /* NULL: domains are unknown */
+	struct opk_nv_evaluator *evaluator; /* NULL: it does not know these metrics */
 };
 
-/* The raw counters of a plan's first pass, and those of later ones alone. */
+/* The raw counters of a plan's first pass, and those only in later passes. */
 static int split_counters(struct opk_strlist *first, struct opk_strlist *later, struct opk_ctx *ctx,
                           const struct opk_schedule_result *plan)
 {
@@ -33,7 +33,7 @@ static int split_counters(struct opk_strlist *first, struct opk_strlist *later, 
 	return OPK_OK;
 }
 
-/* The domains of the counters that the kept metrics lack, or else of all. */
+/* The domains of the counters that the kept metrics lack, or else of all counters. */
 static int add_domains(struct opk_strlist *out, const struct trying *t,
                        const struct opk_strlist *counters)
 {
@@ -52,7 +52,7 @@ static int add_domains(struct opk_strlist *out, const struct trying *t,
 	return code;
 }
 
-/* Whether the kept counters leave room for one or for all of these. */
+/* Whether this counter, or all of these together, fit beside the kept counters. */
 static int fit_beside(bool *out, const struct trying *t, const char *const *counters, size_t count)
 {
 	opk_autofree const char **names = opk_alloc_array(t->kept.count + count + 1, sizeof *names);
@@ -68,7 +68,7 @@ static int fit_beside(bool *out, const struct trying *t, const char *const *coun
 	return opk_nv_scheduler_fits(out, t->ctx, t->scheduler, names, used);
 }
 
-/* The counters that find no room; all of them, if each one does but they do not together. */
+/* The counters that do not fit; all of them, if each one fits alone but not all together. */
 static int find_homeless(struct opk_strlist *out, const struct trying *t,
                          const struct opk_strlist *counters)
 {
@@ -86,7 +86,7 @@ static int find_homeless(struct opk_strlist *out, const struct trying *t,
 	return OPK_OK;
 }
 
-/* PerfWorks says quickly what does not fit; what does, CUPTI is asked about. */
+/* PerfWorks finds quickly what does not fit; CUPTI is asked only about the rest. */
 static int ask_perfworks(bool *may_fit, struct opk_strlist *domains, const struct trying *t,
                          const char *metric)
 {
@@ -106,7 +106,7 @@ static int ask_perfworks(bool *may_fit, struct opk_strlist *domains, const struc
 	return add_domains(domains, t, &homeless);
 }
 
-/* Whether it would fit, and else the domains that are full. */
+/* Whether the metric would fit, and if not, which domains are full. */
 static int try_one(bool *fits, struct opk_strlist *domains, const struct trying *t,
                    const char *metric)
 {
@@ -127,7 +127,7 @@ static int try_one(bool *fits, struct opk_strlist *domains, const struct trying 
 	return add_domains(domains, t, &later);
 }
 
-/* The rest is found without PerfWorks' scheduler, too. */
+/* Without PerfWorks' scheduler the rest is still found. */
 static int open_scheduler(struct trying *t)
 {
 	int code = opk_nv_scheduler_new(&t->scheduler, t->ctx, t->plan->target.chip, NULL);

@@ -8,7 +8,7 @@
 #include "chip/door.h"
 #include "plan/door.h"
 
-/* Where passes are counted, a base name means one of its full names. */
+/* If passes are counted, a base name means one of its full names. */
 struct opk_metric_list {
 	struct opk_catalog *catalog;
 	struct opk_metric_list_options options;
@@ -45,7 +45,7 @@ static int add_full(struct opk_metric_list *list, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* Asks for each base metric that was found once. */
+/* Asks once for each base metric found. */
 static int ask_scopes(const struct opk_metric_list *list, struct opk_ctx *ctx)
 {
 	opk_autofree const struct opk_metric **metrics = opk_alloc_array(list->count + 1,
@@ -59,7 +59,7 @@ static int ask_scopes(const struct opk_metric_list *list, struct opk_ctx *ctx)
 	               : opk_nomem(ctx, "a list of metrics");
 }
 
-/* A library that says nothing about scopes would leave nothing. */
+/* If the library reports no scopes, the filter would leave nothing. */
 static int choose_scope(struct opk_metric_list *list, struct opk_ctx *ctx)
 {
 	enum opk_scope scope = list->options.scope;
@@ -98,7 +98,7 @@ static int find(struct opk_metric_list *list, struct opk_ctx *ctx,
 	return choose_scope(list, ctx);
 }
 
-/* Keeps metrics that can be collected, and in few passes. */
+/* Keeps metrics that can be collected in few passes. */
 static void keep_collectable(struct opk_metric_list *list)
 {
 	uint64_t most = list->options.max_passes ? list->options.max_passes : UINT64_MAX;
@@ -213,7 +213,7 @@ void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_
 
 /* ---- as rows */
 
-/* The last three only if passes were counted. */
+/* The last three columns need pass counts. */
 #define UNCOUNTED "metric type hw_unit dim_unit description scope"
 #define COUNTED UNCOUNTED " passes~ method status"
 

@@ -6,7 +6,7 @@
 #include "base/index.h"
 #include "plan/plan.h"
 
-/* Marks the metrics that need any of the counters that are marked. */
+/* Marks the metrics that need any marked counter. */
 static void mark_metrics(bool *serves, const struct opk_counters *counters, const bool *here)
 {
 	for (size_t i = 0; i < counters->metric_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Keeps the metrics of a plan that fit one pass, by their order, where all of them don't. */
+/* If a plan needs several passes, keeps the metrics that fit one pass, in order. */
 #include "plan/plan.h"
 
 #include <string.h>
@@ -9,13 +9,13 @@
 struct fitting {
 	struct opk_ctx *ctx;
 	const struct opk_plan *plan;
-	const char **names; /* of those that are kept, and of what is tried with them */
+	const char **names; /* of the kept metrics, then of those being tried */
 	size_t count;       /* kept so far */
 	bool *kept;         /* one a metric */
-	size_t *numbers;    /* those of the names */
-	/* What PerfWorks does not fit into a pass, CUPTI does not, and takes longer to say so. */
+	size_t *numbers;    /* the numbers of these metrics */
+	/* What PerfWorks does not fit into a pass, CUPTI does not either, and it takes longer. */
 	struct opk_counters counters;
-	struct opk_nv_scheduler *scheduler; /* NULL: it knows nothing of these metrics */
+	struct opk_nv_scheduler *scheduler; /* NULL: it does not know these metrics */
 	struct opk_answers answers;
 };
 
@@ -27,7 +27,7 @@ static int may_fit(bool *out, struct fitting *f, size_t count)
 	                    : OPK_OK;
 }
 
-/* Whether these fit beside what is kept; then they are kept, too. */
+/* Whether these fit beside the kept metrics; if so, they are kept, too. */
 static int try_some(bool *fits, struct fitting *f, size_t first, size_t count)
 {
 	opk_autoresult struct opk_schedule_result result = { 0 };
@@ -51,7 +51,7 @@ static int try_some(bool *fits, struct fitting *f, size_t first, size_t count)
 	return OPK_OK;
 }
 
-/* Adds those that fit with what is kept, in order: all at once, or else half by half. */
+/* Adds those that fit beside the kept ones, in order: all at once, or else half by half. */
 static int add_fitting(struct fitting *f, size_t first, size_t count)
 {
 	bool fits;
@@ -63,7 +63,7 @@ static int add_fitting(struct fitting *f, size_t first, size_t count)
 	return code ? code : add_fitting(f, first + count / 2, count - count / 2);
 }
 
-/* The same up to the first one that does not fit. */
+/* Adds metrics up to the first one that does not fit. */
 static int add_leading(struct fitting *f)
 {
 	size_t too_many = f->plan->metrics.count;
@@ -95,7 +95,7 @@ static int explain_none(const struct fitting *f, bool strict_order)
 	                first, alone.passes);
 }
 
-/* PerfWorks knows range metrics, and its scheduler came with 12.9. */
+/* PerfWorks knows only range metrics, and its scheduler came with 12.9. */
 static int open_perfworks(struct fitting *f)
 {
 	const struct opk_target *target = &f->plan->target;

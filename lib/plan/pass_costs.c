@@ -10,7 +10,7 @@
 
 enum { COLUMNS = 8, MAX_COST = 1000000000 };
 
-/* Domains that make a launch so many times dearer than the cheapest are no part of cheap passes. */
+/* Domains that make a launch so many times dearer than the cheapest one are not in cheap passes. */
 enum { DEAR = 10 };
 
 struct row {
@@ -105,7 +105,7 @@ bool opk_domain_is_dear(const struct opk_pass_costs *costs, const char *domain)
 	return row && row->launch_us > DEAR * (uint64_t)least;
 }
 
-/* Where PerfWorks counts it: in the dearest of its domains, or in a cheap pass in the cheapest. */
+/* The domain where PerfWorks counts it: the dearest one, or in a cheap pass the cheapest. */
 static int find_place(const struct opk_domain_cost **out, struct opk_ctx *ctx,
                       const struct opk_pass_costs *costs, struct opk_nv_scheduler *scheduler,
                       const char *counter, bool cheap)
@@ -155,7 +155,7 @@ int opk_pass_cost_of(struct opk_pass_cost *out, struct opk_ctx *ctx,
 		const struct opk_domain_cost *place;
 
 		TRY(find_place(&place, ctx, costs, scheduler, counters->items[i], cheap));
-		/* A domain that was not measured makes its pass unknown, too. */
+		/* One domain without a measurement makes the cost of the pass unknown. */
 		if (!place)
 			return OPK_OK;
 		add(&cost, place, !has_unit(places, used, place->unit));

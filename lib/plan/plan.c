@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From set and chip to config image and number of passes. */
+/* Makes a config image and a number of passes from a set and a chip. */
 #include "plan/plan_detail.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "plan/door.h"
 #include "set/set.h"
 
-/* Schedules all of its metrics. */
+/* Schedules all metrics of the plan. */
 static int try_all(struct opk_plan *plan, struct opk_ctx *ctx)
 {
 	opk_schedule_result_clear(&plan->schedule);
@@ -44,7 +44,7 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	return OPK_OK;
 }
 
-/* A config image names its chip; with another chip's availability image it is another one's. */
+/* A config image names its chip: check that the availability image is not another chip's. */
 static int check_chip(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	if (!plan->target.availability
@@ -78,7 +78,7 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 	               : OPK_OK;
 }
 
-/* Nothing can be checked of an availability image: all that reads it runs in a child. */
+/* An availability image can't be checked: all that reads it runs in a child. */
 struct contained_plan {
 	struct opk_plan *plan;
 	const struct opk_set *set;
@@ -137,7 +137,7 @@ static int schedule_contained(struct opk_plan *plan, struct opk_ctx *ctx, const 
 
 	if (!code)
 		code = read_contained(plan, ctx, &result);
-	/* Other failures are the set's. */
+	/* The set causes all other failures. */
 	return code == OPK_EINPUT
 	               ? opk_add(ctx, code, "the counter-availability image can't be used")
 	               : code;

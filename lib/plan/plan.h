@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Plans: the fewest passes, single-pass sets, config images, what one metric costs.
- */
+/* Plans: the fewest passes, single-pass sets, config images, what one metric costs. */
 #ifndef OPK_PLAN_H
 #define OPK_PLAN_H
 
@@ -10,36 +8,36 @@
 #include "resolve/resolve.h"
 #include "schedule/schedule.h"
 
-/* A plan: the set on a chip, how it is scheduled, and the steps on the way there. */
+/* A plan: the set on a chip, its schedule, and what led to it. */
 
-/* Bytes that a child may say a config image has. */
+/* The most bytes of a config image that is taken from a child. */
 enum { OPK_MAX_CONFIG = 1 << 28 };
 
 struct opk_plan {
-	struct opk_target target; /* owns its text; the availability image is in the child alone */
+	struct opk_target target; /* owns its text; only the child has the availability image */
 	char *set_name;
 	char *set_description;
 	struct opk_resolved resolved; /* the set on this chip */
 	struct opk_strlist metrics;   /* in the order in which they are scheduled */
-	struct opk_strlist left_out;  /* of the set's metrics, those after `metrics` */
+	struct opk_strlist left_out;  /* the set's metrics that are not in `metrics` */
 	struct opk_schedule_result schedule;
 	size_t limit; /* of passes; 0: none */
-	/* Processor time for finding out more about the plan: opk_plan_options.effort. */
+	/* Processor time for improving and explaining the plan: opk_plan_options.effort. */
 	double seconds;
-	bool searched;                  /* for a shorter one */
-	const struct opk_strlist *lost; /* its split's; NULL: it is of none */
-	struct opk_plan_detail *detail; /* once a list asked for it */
+	bool searched;                  /* for fewer passes */
+	const struct opk_strlist *lost; /* from the plan's split; NULL: not part of one */
+	struct opk_plan_detail *detail; /* made when a list asks for it */
 };
 
 OPK_DEFINE_AUTO(opk_plan)
 
-/* opk_plan_new() of however many passes, with options that are complete. */
+/* opk_plan_new() without a limit of passes, with complete options. */
 int opk_plan_unlimited(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
                        const struct opk_plan_options *options);
 
 /*
- * A plan of some metrics of a plan of the whole set. Cheap to try: only opk_plan_resolve()
- * adds what the set computes from these metrics alone.
+ * A plan of some metrics of a plan of the whole set. Cheap to try: what the set computes from these
+ * metrics is added only by opk_plan_resolve().
  */
 int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_plan *whole,
                   const struct opk_set *set, const struct opk_plan_options *options,
@@ -47,22 +45,22 @@ int opk_plan_some(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_p
 int opk_plan_resolve(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set);
 
 /*
- * Leaves out what does not fit one pass beside the metrics before it; with `strict_order` all from
- * the first such one on. OPK_EFAILED where nothing is left. The image is still that of all.
+ * Leaves out each metric that does not fit one pass beside those before it; with `strict_order`
+ * also all after the first such one. OPK_EFAILED if none is left. The image is still that of all.
  */
 int opk_plan_fit_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool strict_order);
-/* Moves the others to those that are left out; one flag a metric. */
+/* Keeps the flagged metrics and moves the others to left_out; one flag per metric. */
 int opk_plan_keep(struct opk_plan *plan, struct opk_ctx *ctx, const bool *kept);
 
 /* ---- plan_search.c */
 
-/* Processor time that may be taken where no effort is given, and with any. */
+/* Processor time: the default without an effort, and the least with any effort. */
 enum { OPK_DEFAULT_SECONDS = 60, OPK_LEAST_SECONDS = 1 };
 double opk_plan_seconds(const struct opk_plan_options *options);
 
 /*
- * Replaces the plan's image and passes where fewer passes are enough, or as many keep more ratios
- * whole. Leaves the plan as it is where PerfWorks' planner is missing, and for PM sampling.
+ * Replaces the plan's image and passes if fewer passes are enough, or if as many passes split fewer
+ * ratios. Leaves the plan unchanged without PerfWorks' planner, and for PM sampling.
  */
 int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
                     const struct opk_plan_options *options);
@@ -73,58 +71,58 @@ int opk_plan_add_left_out(struct opk_listing *rows, struct opk_ctx *ctx,
 int opk_plan_add_columns(struct opk_listing *rows, struct opk_ctx *ctx,
                          const struct opk_plan *plan);
 
-/* Whether a full metric name is a ratio's, or a counter's that is divided by cycles. */
+/* Whether a full metric name is a ratio, or a counter divided by cycles. */
 bool opk_is_ratio(const char *metric);
 
-/* build.c: opk_resolved_to_meta() for the set; no columns where they are simply the metrics. */
+/* build.c: opk_resolved_to_meta() for the set; no columns if they are simply the metrics. */
 int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, struct opk_ctx *ctx,
                      const struct opk_plan *plan);
 
 /*
- * The raw counters that have each hardware instance's value in counter data, not their sum alone:
- * images shrink up to 90-fold without any. instances.c
+ * Which raw counters keep each hardware instance's value in counter data, not only their sum:
+ * images are up to 90 times smaller without instances. instances.c
  */
 enum opk_instances {
 	OPK_INSTANCES_NONE,
 	OPK_INSTANCES_ALL,
-	OPK_INSTANCES_NEEDED, /* what the plan's metrics are nan without, or their parts */
+	OPK_INSTANCES_NEEDED, /* those without which the plan's metrics, or their parts, are nan */
 };
 /*
- * Whether each counter of the plan's metrics is to have its instances; for PM sampling all or
- * none are needed. free()
+ * Whether each counter of the plan's metrics shall keep its instances; PM sampling needs all or
+ * none. free()
  */
 int opk_instances_find(bool **out, struct opk_ctx *ctx, const struct opk_plan *plan,
                        const struct opk_counters *counters, enum opk_instances instances);
 /*
- * What CUPTI computes instance by instance on a chip besides minima and maxima: each metric's raw
- * counters, which need instances wherever they are together. There may be none.
+ * Metrics besides minima and maxima that CUPTI computes instance by instance on a chip: the raw
+ * counters of each, which need instances wherever all of them are collected. May be empty.
  */
 int opk_by_instance(struct opk_counters *out, struct opk_ctx *ctx, const char *chip);
 
-/* plan_refused.c: why CUPTI refused them, with `code`, and why they take too many passes. */
+/* plan_refused.c: explains why CUPTI refused with `code`, or why there are too many passes. */
 int opk_plan_explain_refusal(struct opk_ctx *ctx, const struct opk_plan *plan,
                              const struct opk_set *set, int code);
 int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan);
 
 /*
  * describe_ask.c: what describe.c shows of a full name of the metric, as lines of text. *complete:
- * whether all of the libraries could be asked.
+ * whether all libraries could be asked.
  */
 int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
                      const struct opk_catalog *catalog, const struct opk_metric *metric,
                      const char *full);
 
-/* What the passes of a plan count, and which metrics that serves: metric_passes.c. */
+/* metric_passes.c: what the passes of a plan count, and which metrics each pass serves. */
 
 struct opk_pass_use {
 	size_t passes, metrics;
-	struct opk_strlist *counters; /* raw ones, one list a pass */
+	struct opk_strlist *counters; /* raw counters, one list per pass */
 	bool *serves;                 /* [pass * metrics + metric] */
 };
 
 /*
- * `counters` are those of the plan's metrics; one pass serves all, and needs none. To be cleared
- * whether it succeeds or not.
+ * `counters` are the counters of the plan's metrics. With one pass they are not needed: it serves
+ * all metrics. Clear it whether this succeeds or not.
  */
 int opk_pass_use_find(struct opk_pass_use *out, struct opk_ctx *ctx, const struct opk_plan *plan,
                       const struct opk_counters *counters);

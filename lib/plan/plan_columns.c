@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a plan's set shows beyond plain metrics, and what it collects for formulas alone. */
+/* What a plan's set shows besides plain metrics, and what it collects only for formulas. */
 #include <string.h>
 
 #include "base/index.h"
@@ -111,7 +111,7 @@ static void add_shown(struct opk_listing *rows, struct names *names)
 	}
 }
 
-/* What only formulas need: derived metrics, then metrics. */
+/* Lists what only formulas need: derived metrics, then metrics. */
 static void add_hidden(struct opk_listing *rows, const struct names *names)
 {
 	size_t metrics = names->set->metrics.count, all = metrics + names->set->derived_count;

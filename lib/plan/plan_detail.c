@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each pass of a plan is for: raw counters per pass against raw counters per metric, and
- * domains; what each metric costs.
+ * What each pass of a plan is for: raw counters and domains per pass, raw counters per metric, and
+ * what each metric costs.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* ---- what a plan saves without a metric */
 
-/* More than so many counters of a pass are not moved: they rarely find room. */
+/* If a pass has more counters, they are not moved: they rarely fit elsewhere. */
 enum { MOVABLE = 4 };
 
 struct saving {
@@ -20,11 +20,11 @@ struct saving {
 	const struct opk_counters *counters;
 	const struct opk_parts *parts;
 	const struct opk_schedule *schedule;
-	size_t *needed;  /* by so many metrics, one a counter */
-	size_t *pass_of; /* a copy to move counters in; SIZE_MAX: taken out */
-	size_t *counts;  /* passes, one a part */
+	size_t *needed;  /* one per counter: how many metrics need it */
+	size_t *pass_of; /* a copy to move counters in; SIZE_MAX: removed */
+	size_t *counts;  /* passes, one per part */
 	const char **names;
-	/* For each counter and pass, while the pass is as it was: it has room, or has not. */
+	/* For each counter and pass, while the pass is unchanged: whether it has room. */
 	enum opk_room { ROOM_UNKNOWN, ROOM, NO_ROOM } * room;
 };
 
@@ -41,7 +41,7 @@ static size_t passes_of(const struct saving *s, const struct opk_part *part)
 	return count;
 }
 
-/* The part's pass with the fewest counters, and how many; SIZE_MAX where it has none. */
+/* The part's pass with the fewest counters, and their number; SIZE_MAX if it has no pass. */
 static size_t emptiest(size_t *fewest, const struct saving *s, const struct opk_part *part)
 {
 	size_t best = SIZE_MAX;
@@ -72,7 +72,7 @@ static int ask(bool *out, const struct saving *s, const struct opk_part *part, s
 	return *out ? opk_nv_scheduler_fits(out, s->ctx, part->scheduler, s->names, used) : OPK_OK;
 }
 
-/* No counter of the part has come or gone. */
+/* No counter of the part was added to the pass, or removed. */
 static bool is_unchanged(const struct saving *s, const struct opk_part *part, size_t pass)
 {
 	for (size_t i = 0; i < part->count; i++)
@@ -82,7 +82,7 @@ static bool is_unchanged(const struct saving *s, const struct opk_part *part, si
 	return true;
 }
 
-/* Nearly all passes are as they were, so most is asked only once. */
+/* Nearly all passes are unchanged, so most questions are asked only once. */
 static int fits(bool *out, const struct saving *s, const struct opk_part *part, size_t pass,
                 size_t counter)
 {
@@ -126,7 +126,7 @@ static int empty_pass(bool *emptied, struct saving *s, const struct opk_part *pa
 	return OPK_OK;
 }
 
-/* Takes out what the metric alone needs; false where that is nothing. */
+/* Removes the counters that only this metric needs; false if there are none. */
 static bool take_out(struct saving *s, size_t metric)
 {
 	bool any = false;
@@ -169,7 +169,7 @@ static int find_saving(size_t *out, struct saving *s, size_t metric, size_t pass
 
 /* ---- passes */
 
-/* Where the counters of the one pass are counted. */
+/* Finds the domains of the counters in the plan's only pass. */
 static int find_single_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                                const struct opk_plan *plan)
 {
@@ -190,7 +190,7 @@ static int find_single_domains(struct opk_plan_detail *detail, struct opk_ctx *c
 	return OPK_OK;
 }
 
-/* PerfWorks' evaluator does not know PM-sampling metrics: the image says what they need. */
+/* PerfWorks' evaluator does not know PM-sampling metrics: the image lists their counters. */
 static int load_single(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                        const struct opk_plan *plan)
 {
@@ -233,16 +233,16 @@ static int describe_parts(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 		bounds[i] = detail->parts.all[i].bound;
 	}
 	detail->lower_bound = opk_parts_passes(&first, &detail->parts, bounds);
-	/* A counter that no part has a pass of its own for. */
+	/* The plan may have no separate pass for some part. */
 	if (detail->lower_bound > detail->passes)
 		detail->lower_bound = detail->passes;
 	return OPK_OK;
 }
 
 /*
- * Fills saves[i] for each metric: so many passes fewer would do without it, when its own counters
- * are taken out and what is left in the emptiest pass of a part, a few counters, is moved into the
- * others. Those for which there is no time left save nothing.
+ * Fills saves[i] for each metric: how many passes the plan would save without it. Its own counters
+ * are removed, and the few counters left in the emptiest pass of a part are moved to the other
+ * passes. Metrics for which no time is left save nothing.
  */
 static int find_savings(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                         const struct opk_schedule *schedule)
@@ -292,7 +292,7 @@ static int find_domains(struct opk_plan_detail *detail, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* Without the domains, each metric is planned alone. */
+/* Without the domains, plans each metric alone. */
 static int bound_by_metrics(struct opk_plan_detail *detail, struct opk_ctx *ctx,
                             const struct opk_plan *plan)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Passes that were composed as a config image: what CUPTI would make of the same passes. */
+/* Makes a config image of composed passes, as CUPTI would of the same passes. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -30,7 +30,7 @@ size_t opk_dear_passes_first(const struct opk_composed *composed)
 	return dear;
 }
 
-/* The counters of a pass; the counters of a part are in the order in which it was packed. */
+/* Lists the counters of a pass; those of a part come in the order in which they were packed. */
 static size_t list_pass(const char **out, const struct opk_composed *composed, size_t pass)
 {
 	size_t count = 0;
@@ -50,7 +50,7 @@ static size_t list_pass(const char **out, const struct opk_composed *composed, s
 
 struct places {
 	struct opk_strlist domains;
-	const struct opk_pass_costs *costs; /* not those that are dear; NULL: any */
+	const struct opk_pass_costs *costs; /* for passes without dear domains; NULL: any domain */
 };
 
 static void clear_places(struct places *places)
@@ -66,7 +66,7 @@ static bool is_place(const void *data, const char *domain)
 	       && (!places->costs || !opk_domain_is_dear(places->costs, domain));
 }
 
-/* With those domains alone where its counters can be: PerfWorks takes half the time then. */
+/* Restricts the pass to the domains that its counters need: PerfWorks takes half the time then. */
 static int add_pass(struct opk_ctx *ctx, struct opk_nv_scheduler *scheduler,
                     const struct opk_composed *composed, size_t pass, const char **names)
 {
@@ -93,6 +93,6 @@ int opk_compose_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
 	for (size_t pass = 0; pass < composed->schedule->passes; pass++)
 		TRY(add_pass(ctx, scheduler, composed, pass, names));
 	TRY(opk_nv_scheduler_image(&out->config, &out->size, &out->passes, ctx, scheduler));
-	/* CUPTI's own word counts. */
+	/* CUPTI has the last word on the number of passes. */
 	return opk_nv_passes(&out->passes, ctx, out->config, out->size);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lists of what is known of a plan. */
+/* Lists about a plan. */
 #include "adapters/nv/nv.h"
 #include "base/listing.h"
 #include "plan/door.h"
 #include "plan/plan_detail.h"
 
-/* ---- what costs nothing */
+/* ---- lists that cost nothing */
 
 int opk_plan_sample_bytes(size_t *out, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
@@ -31,9 +31,9 @@ static int add_about(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 	return OPK_OK;
 }
 
-/* ---- what takes long */
+/* ---- lists that take long */
 
-/* The mean of what a launch costs, and the sum of all passes of replay. */
+/* Adds the mean cost of a launch, and the sum over all passes of replay. */
 static int add_costs(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	const struct opk_plan_detail *detail = plan->detail;
@@ -52,7 +52,7 @@ static int add_costs(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 	return OPK_OK;
 }
 
-/* The domains of which the pass has counters, each with how many: "gpu_lts:8". */
+/* The domains in which the pass has counters, with their number: "gpu_lts:8". */
 static bool list_fill(struct opk_strlist *out, const struct opk_plan_detail *detail, size_t pass)
 {
 	for (size_t i = 0; i < detail->parts.count; i++) {
@@ -89,7 +89,7 @@ static int add_passes(struct opk_listing *rows, struct opk_ctx *ctx, const struc
 	return OPK_OK;
 }
 
-/* The other way round: a row a metric. */
+/* The reverse: a row per metric. */
 static int add_metrics(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	const struct opk_plan_detail *detail = plan->detail;

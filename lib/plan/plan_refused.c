@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why a set is refused: metrics that the chip lacks or can't count, or too many passes. */
+/* Explains why a set is refused: the chip lacks metrics or can't count them, or too many passes. */
 #include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/problems.h"
@@ -8,8 +8,8 @@
 #include "set/set.h"
 
 /*
- * Takes the metrics in order, keeps those that fit into so many passes, and names the first of the
- * others, free(). Without a limit, those that are refused with the kept ones.
+ * Takes the metrics in order, keeps those that fit the limit of passes, and names the first of the
+ * others, free(). Without a limit, names those that CUPTI refuses beside the kept ones.
  */
 static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
                          const struct opk_plan *plan, size_t limit)
@@ -40,7 +40,7 @@ static int take_in_order(char **others, size_t *left_out, struct opk_ctx *ctx,
 	return *others ? OPK_OK : opk_nomem(ctx, "a plan");
 }
 
-/* Where no metric is refused by itself. */
+/* For sets in which no metric is refused by itself. */
 static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, int code,
                             const char *cause)
 {
@@ -59,14 +59,14 @@ static int explain_together(struct opk_ctx *ctx, const struct opk_plan *plan, in
 	               plan->target.chip, plan->set_name);
 }
 
-/* Why a set was refused, metric by metric. */
+/* The reasons for a refusal, metric by metric. */
 struct refusal {
 	const struct opk_plan *plan;
 	struct opk_catalog *catalog;
 	struct opk_problems problems;
-	const char **listed; /* names that the catalog has, and which metrics they are */
+	const char **listed; /* names that the catalog has, and the numbers of their metrics */
 	size_t *metrics, count;
-	int worst; /* OPK_OK: no name is wrong */
+	int worst; /* OPK_OK: all names are right */
 	bool ended;
 };
 
@@ -100,7 +100,7 @@ static bool report_refused(void *data, size_t i, const char *reason)
 	return !refusal->ended;
 }
 
-/* The title over what is wrong with metrics. */
+/* Adds the title above the errors of the metrics. */
 static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal, int code)
 {
 	const struct opk_plan *plan = refusal->plan;
@@ -110,7 +110,7 @@ static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal
 	/* A wrong name is worse than a metric that can't be scheduled. */
 	code = refusal->worst ? refusal->worst : code;
 	opk_problems_push(ctx, &refusal->problems, code);
-	/* The set is right and the chip is not. */
+	/* The set is right, but not for this chip. */
 	return opk_add(ctx, claimed ? code : OPK_EUSAGE,
 	               "set %s: %s%zu of %zu metrics don't work on %s, profiler %s, with %s%s%s",
 	               plan->set_name, refusal->ended ? "at least " : "",
@@ -125,7 +125,7 @@ static int sum_up(struct opk_ctx *ctx, const struct opk_set *set, struct refusal
 static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct refusal *refusal,
                         int code)
 {
-	/* What NVIDIA said of the whole set is the innermost cause. */
+	/* NVIDIA's message about the whole set is the innermost cause. */
 	opk_autofree char *cause = opk_strdup(opk_error_count(ctx) ? opk_innermost(ctx)
 	                                                           : "no reason was given");
 	struct opk_refused refused = { .target = &refusal->plan->target,
@@ -145,7 +145,7 @@ static int explain_each(struct opk_ctx *ctx, const struct opk_set *set, struct r
 		return found;
 	if (!refusal->problems.count)
 		return explain_together(ctx, refusal->plan, code, cause);
-	/* Each metric has its reason; what was said of all of them adds nothing. */
+	/* Each metric has its reason; the message about all of them adds nothing. */
 	opk_clear_errors(ctx);
 	return sum_up(ctx, set, refusal, code);
 }

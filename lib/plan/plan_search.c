@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A plan of fewer passes than CUPTI's. CUPTI takes the metrics in order and each raw counter into
- * the first pass with room; here counters that clash with many others go first, and the parts of
- * the GPU that share no counter domain are packed apart. What comes of it is a config image as
+ * Finds a plan with fewer passes than CUPTI's. CUPTI takes the metrics in order and puts each raw
+ * counter into the first pass with room. Here, counters that clash with many others go first, and
+ * parts of the GPU that share no counter domain are packed apart. The result is a config image as
  * CUPTI would make it.
  */
 #include <math.h>
@@ -17,13 +17,13 @@
 enum { PROGRESS = 100 };
 
 /*
- * A part is tried by how late its counters found room, and then by how many others they clash with,
- * until there were so many tries in all; with seconds to spend the latter go on.
+ * Tries of a part rank its counters by how late they found room, and later by how many others they
+ * clash with, up to a number of tries in all; with seconds to spend, the tries by clashes go on.
  */
 enum { LATE_TRIES = 8, TRIES = 26 };
 /*
- * Where some counters can be counted in more ways than others, clashes say more than lateness does.
- * With many ways a try is costly, and after so many without a gain there hardly comes one.
+ * If some counters can be counted in more ways than others, clashes matter more than lateness. With
+ * many ways a try is costly; after so many tries without a gain, another gain is unlikely.
  */
 enum { LATE_TRIES_OF_VARIED = 3, MANY_CHOICES = 56, TRIES_WITHOUT_GAIN = 6 };
 
@@ -39,8 +39,8 @@ struct searching {
 	struct opk_nv_scheduler *cheap;
 	bool *dear;
 	struct opk_parts parts;
-	bool *ratios;   /* one a metric */
-	size_t *counts; /* room for one a part */
+	bool *ratios;   /* one per metric */
+	size_t *counts; /* room for one per part */
 	struct opk_patience patience;
 	double begun;
 };
@@ -77,13 +77,13 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* With seconds to spend, only an impossible number of passes is not worth looking for. */
+/* With seconds to spend, only the bound ends the search: no packing has fewer bins. */
 static size_t aim(const struct searching *s, const struct opk_part *part)
 {
 	return s->options->effort > 0 || part->bound > part->enough ? part->bound : part->enough;
 }
 
-/* The longest of the hardware's or the software's parts, unless one needs as much in any case. */
+/* The longest hardware or software part, unless some part needs as many passes in any case. */
 static struct opk_part *improvable(const struct searching *s, bool software)
 {
 	struct opk_part *longest = NULL;
@@ -127,7 +127,7 @@ static void report(const struct searching *s, const struct opk_part *part)
 	opk_progress(s->ctx, OPK_PHASE_PLAN, (uint64_t)(fmin(done, 1) * PROGRESS), PROGRESS);
 }
 
-/* Where a pass has room for few counters, as many as passes may clash each with each. */
+/* In passes with room for few counters, as many as there are passes may all clash. */
 static bool may_clash(const struct opk_part *part)
 {
 	enum { FEW = 4 };
@@ -135,7 +135,7 @@ static bool may_clash(const struct opk_part *part)
 	return part->count < FEW * part->bins.count;
 }
 
-/* Questions cost as much as tries: they are asked where it may well end with them, or must. */
+/* Questions cost as much as tries: ask if they are likely to end the search, or are required. */
 static int ask(struct searching *s, struct opk_part *part)
 {
 	bool early = part->tries == 1 && !part->varied && may_clash(part);
@@ -165,7 +165,7 @@ static int improve(struct searching *s, bool software)
 
 /* ---- ratios */
 
-/* The passes that the best bins so far come to, and the first one of software. */
+/* The number of passes that the best bins so far make, and the first one of software. */
 static size_t passes_now(const struct searching *s, size_t *software)
 {
 	for (size_t i = 0; i < s->parts.count; i++)
@@ -173,7 +173,7 @@ static size_t passes_now(const struct searching *s, size_t *software)
 	return opk_parts_passes(software, &s->parts, s->counts);
 }
 
-/* Each part may have as many passes as the longest has. */
+/* Each part may use as many passes as the longest part has. */
 static int gather(struct searching *s)
 {
 	size_t software, passes = passes_now(s, &software);
@@ -216,7 +216,7 @@ static size_t count_split(const struct searching *s, const struct opk_schedule *
 	return count;
 }
 
-/* Passes with counters that CUPTI counts in a dear domain. */
+/* Counts the passes with counters that CUPTI counts in a dear domain. */
 static int count_dear(size_t *out, const struct searching *s, const struct opk_schedule *schedule)
 {
 	opk_autofree bool *dear = opk_alloc_array(schedule->passes + 1, sizeof *dear);
@@ -286,7 +286,7 @@ static int replace(struct searching *s, struct opk_schedule *ours,
 	return OPK_OK;
 }
 
-/* Counters that PerfWorks has no room for without the dear domains. */
+/* Finds counters that PerfWorks can't place without the dear domains. */
 static int find_dear(struct searching *s)
 {
 	size_t count = s->counters.names.count;
@@ -301,7 +301,7 @@ static int find_dear(struct searching *s)
 		const char *name = s->counters.names.items[i];
 		bool fits = false;
 
-		/* One that has no other domain is an error to it. */
+		/* PerfWorks reports an error if a counter has no other domain. */
 		if (opk_nv_scheduler_fits(&fits, s->ctx, s->cheap, &name, 1))
 			opk_clear_errors(s->ctx);
 		s->dear[i] = !fits;
@@ -313,7 +313,7 @@ static int find_dear(struct searching *s)
 	return OPK_OK;
 }
 
-/* All that is known before anything is tried. */
+/* Collects what is known before the first try. */
 static int prepare(struct searching *s, const struct opk_schedule *theirs)
 {
 	const struct opk_plan *plan = s->plan;
@@ -334,7 +334,7 @@ static int prepare(struct searching *s, const struct opk_schedule *theirs)
 	return OPK_OK;
 }
 
-/* CUPTI has no cheap bins to begin with. *done: there was time for all parts. */
+/* CUPTI's plan has no cheap bins to begin with. *done: there was time for all parts. */
 static int begin_cheap(bool *done, struct searching *s)
 {
 	*done = true;
@@ -350,16 +350,16 @@ static int begin_cheap(bool *done, struct searching *s)
 	return OPK_OK;
 }
 
-/* From better bins to the plan. */
+/* Makes the plan from the better bins. */
 static int finish(struct searching *s, const struct opk_schedule *theirs)
 {
 	opk_autoschedule struct opk_schedule schedule = { 0 };
 	size_t software;
 
-	/* Not before: so many counters are divided by cycles that tries would need more passes. */
+	/* Not earlier: so many counters are divided by cycles that tries would need more passes. */
 	for (size_t i = 0; i < s->counters.metric_count; i++)
 		s->ratios[i] = opk_is_ratio(s->plan->metrics.items[i]);
-	/* Then nothing can be better. */
+	/* The plan can't become better. */
 	if (!s->cheap && passes_now(s, &software) >= theirs->passes && !count_split(s, theirs))
 		return OPK_OK;
 	TRY(gather(s));
@@ -388,7 +388,7 @@ static int search(struct searching *s)
 	return OPK_OK;
 }
 
-/* Costs on this chip, or else on the one that was measured: domains have the same names. */
+/* Costs on this chip, or else on the measured one: their domains have the same names. */
 static int read_costs(struct searching *s)
 {
 	TRY(opk_pass_costs_read(&s->costs, s->ctx, s->plan->target.chip));
@@ -436,7 +436,7 @@ int opk_plan_search(struct opk_plan *plan, struct opk_ctx *ctx,
 	int code = plan->target.profiler == OPK_PROFILER_RANGE ? search_ranges(plan, ctx, options)
 	                                                       : OPK_OK;
 
-	/* CUPTI's plan stays where a library, or what it knows of a counter, is missing. */
+	/* CUPTI's plan stays if a library is missing, or does not know a counter. */
 	if (code == OPK_ENVIDIA || code == OPK_EUSAGE) {
 		if (options->effort > 0)
 			opk_log(ctx, "no shorter plan is looked for: %s", opk_innermost(ctx));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A set divided into plans of a few passes each; what goes into one is estimated. */
+/* Divides a set into plans of a few passes each; an estimate chooses the metrics of each plan. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -14,28 +14,28 @@
 
 /* ---- the division */
 
-/* So many metrics are tried one by one. */
+/* If at most so many metrics are left, they are tried one by one. */
 enum { FEW = 8 };
 
-/* At most: the set's own, and the two of split_metrics(). */
+/* The most orders: the set's own, and the two of split_metrics(). */
 enum { ORDERS = 3 };
 
 struct opk_plan_split {
 	struct opk_plan **plans;
 	size_t count, capacity;
-	struct opk_strlist lost; /* columns of the whole set that no plan has */
+	struct opk_strlist lost; /* columns of the whole set that are in no plan */
 };
 
 struct splitting {
 	struct opk_ctx *ctx;
 	const struct opk_set *set;
 	struct opk_plan_options options;
-	size_t limit, count; /* of passes, and of metrics */
+	size_t limit, count; /* maximal passes; number of metrics */
 	struct opk_plan *whole;
 	struct opk_filling filling;
-	bool estimates; /* the filling is one */
-	size_t order;   /* so many were tried before */
-	/* By number, those that are in no plan yet, and what is tried now. */
+	bool estimates; /* the filling is used */
+	size_t order;   /* number of the current order */
+	/* Numbers of metrics: those in no plan yet, and those tried now. */
 	size_t *left, *chosen, *sorted;
 	size_t left_count, chosen_count;
 };
@@ -77,7 +77,7 @@ static int compare_numbers(const void *a, const void *b)
 
 /* ---- plans of some metrics */
 
-/* By CUPTI's own plan, and where that is too long, by a search. */
+/* Uses CUPTI's own plan, or if that is too long, searches for a shorter one. */
 static int plan_names(struct opk_plan **out, struct splitting *s, const struct opk_strlist *names)
 {
 	struct opk_plan_options quick = s->options;
@@ -91,7 +91,7 @@ static int plan_names(struct opk_plan **out, struct splitting *s, const struct o
 	return opk_plan_some(out, s->ctx, s->whole, s->set, &s->options, names);
 }
 
-/* NULL where they need more passes than are allowed. */
+/* Makes a plan; NULL if these metrics need more passes than allowed. */
 static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *metrics,
                      size_t count)
 {
@@ -99,7 +99,7 @@ static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *m
 	opk_autostrlist struct opk_strlist names = { 0 };
 
 	*out = NULL;
-	/* In the set's own order. */
+	/* Restore the set's own order. */
 	memcpy(s->sorted, metrics, count * sizeof *metrics);
 	qsort(s->sorted, count, sizeof *s->sorted, compare_numbers);
 	for (size_t i = 0; i < count; i++)
@@ -111,7 +111,7 @@ static int plan_some(struct opk_plan **out, struct splitting *s, const size_t *m
 	return OPK_OK;
 }
 
-/* Names the metrics that no plan has room for. */
+/* Reports the metrics that fit no plan. */
 static int check_each(struct splitting *s)
 {
 	opk_autobuf struct opk_buf names = { 0 };
@@ -141,7 +141,7 @@ static int check_each(struct splitting *s)
 
 /* ---- one plan after another */
 
-/* In hundredths of the three orders that may be tried. */
+/* Reports progress in hundredths of the three orders. */
 static void report(const struct splitting *s)
 {
 	opk_progress(s->ctx, OPK_PHASE_SPLIT,
@@ -149,7 +149,7 @@ static void report(const struct splitting *s)
 	             100);
 }
 
-/* Chooses metrics that are left, in order, that seem to fit one plan; without an estimate all. */
+/* Chooses remaining metrics, in order, that seem to fit one plan; without an estimate all. */
 static int choose(struct splitting *s)
 {
 	s->chosen_count = 0;
@@ -163,13 +163,13 @@ static int choose(struct splitting *s)
 		if (fits)
 			s->chosen[s->chosen_count++] = s->left[i];
 	}
-	/* Its counters may share passes in ways that first fit does not find. */
+	/* The first metric's counters may share passes in ways that first fit does not find. */
 	if (!s->chosen_count)
 		s->chosen[s->chosen_count++] = s->left[0];
 	return OPK_OK;
 }
 
-/* The plan of the chosen ones, or of the longest prefix that fits. */
+/* Plans the chosen metrics, or the longest prefix of them that fits. */
 static int plan_chosen(struct opk_plan **out, struct splitting *s)
 {
 	size_t fits = 0, too_many = s->chosen_count + 1, middle = s->chosen_count;
@@ -192,7 +192,7 @@ static int plan_chosen(struct opk_plan **out, struct splitting *s)
 	return OPK_OK;
 }
 
-/* Each of the others that still fits. */
+/* Adds each remaining metric that still fits. */
 static int add_others(struct opk_plan **plan, struct splitting *s)
 {
 	for (size_t i = 0; i < s->left_count; i++) {
@@ -235,7 +235,7 @@ static int add_plan(struct opk_plan_split *split, struct splitting *s)
 	if (!plan)
 		return opk_fail(s->ctx, OPK_EFAILED, "%s does not fit a plan of its own",
 		                s->whole->metrics.items[s->left[0]]);
-	/* Where there are many, the estimate has to do. */
+	/* If many are left, the estimate has to be enough. */
 	if (!s->estimates || s->left_count - s->chosen_count <= FEW)
 		TRY(add_others(&plan, s));
 	if (!opk_grow(&split->plans, &split->capacity, split->count, sizeof plan))
@@ -263,7 +263,7 @@ static int compare_ranks(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Metrics with similar passes in the plan of the whole set come together. */
+/* Ranks metrics so that those with similar passes in the plan of the whole set are adjacent. */
 static int rank_by_passes(struct ranked *ranked, struct splitting *s)
 {
 	const struct opk_counters *counters = &s->filling.counters;
@@ -285,7 +285,7 @@ static int rank_by_passes(struct ranked *ranked, struct splitting *s)
 	return OPK_OK;
 }
 
-/* Metrics that need most counters come first. */
+/* Ranks metrics that need the most counters first. */
 static int rank_by_need(struct ranked *ranked, struct splitting *s)
 {
 	const size_t *first = s->filling.counters.first;
@@ -297,7 +297,7 @@ static int rank_by_need(struct ranked *ranked, struct splitting *s)
 
 typedef int rank_fn(struct ranked *ranked, struct splitting *s);
 
-/* In the set's own order without `rank`. */
+/* Orders the metrics; without `rank`, as the set does. */
 static int order(struct splitting *s, rank_fn *rank)
 {
 	opk_autofree struct ranked *ranked = opk_alloc_array(s->count + 1, sizeof *ranked);
@@ -328,7 +328,7 @@ static int split_by_order(struct opk_plan_split **out, struct splitting *s, rank
 
 /* ---- all of it */
 
-/* All in one. */
+/* Makes a single plan of all metrics. */
 static int take_whole(struct opk_plan_split **out, struct splitting *s)
 {
 	*out = opk_alloc(sizeof **out);
@@ -338,7 +338,7 @@ static int take_whole(struct opk_plan_split **out, struct splitting *s)
 	return OPK_OK;
 }
 
-/* Formulas over metrics that are in several plans now. */
+/* Finds formulas whose metrics are now in several plans. */
 static int find_lost(struct opk_plan_split *split, struct splitting *s)
 {
 	const struct opk_strlist *columns = &s->whole->resolved.columns;
@@ -358,7 +358,7 @@ static int find_lost(struct opk_plan_split *split, struct splitting *s)
 	return ok ? OPK_OK : opk_nomem(s->ctx, "a plan");
 }
 
-/* PerfWorks knows range metrics. */
+/* PerfWorks knows only range metrics. */
 static int begin_estimates(struct splitting *s)
 {
 	int code;
@@ -371,13 +371,13 @@ static int begin_estimates(struct splitting *s)
 	return opk_allow(s->ctx, opk_allow(s->ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
 }
 
-/* As few as the passes of the whole set, well divided, would make. */
+/* Whether there are as few plans as the passes of the whole set, divided well, would need. */
 static bool is_shortest(const struct opk_plan_split *split, const struct splitting *s)
 {
 	return (split->count - 1) * s->limit < s->whole->schedule.passes;
 }
 
-/* Each plan as opk_plan_new() would make it: with a search, and with what it shows. */
+/* Finishes a plan as opk_plan_new() does: with a search, and with what it shows. */
 static int finish_plan(struct opk_plan **plan, struct splitting *s)
 {
 	struct opk_plan *searched = NULL;
@@ -406,7 +406,7 @@ static int split_metrics(struct opk_plan_split **out, struct splitting *s)
 	TRY(check_each(s));
 	TRY(begin_estimates(s));
 	TRY(split_by_order(out, s, NULL));
-	/* The set's own order stays where no other is better, or could be. */
+	/* The set's own order stays unless another is better. */
 	for (size_t i = 0; s->estimates && !is_shortest(*out, s) && i < 2; i++) {
 		struct opk_plan_split *other, *worse;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics that fit one pass together: from the cache, or asked for and kept there. As text, a line
- * "set NAME PROFILER ORIGIN" and after it lines of "metric NAME" and "left_out NAME", with tabs
- * between; it is the same in the cache.
+ * Metrics that fit one pass together: read from the cache, or asked for and cached. The text, the
+ * same in the cache, has a line "set NAME PROFILER ORIGIN", and after it lines of "metric NAME" and
+ * "left_out NAME", with tabs between the words.
  */
 #include "plan/single_pass.h"
 
@@ -56,7 +56,7 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
-/* False where the text is not ours, or memory is out: then it is asked for. */
+/* False if the text is not ours, or memory is out: then the libraries are asked. */
 static bool cut(struct opk_single_pass_sets *sets)
 {
 	size_t lines = count_lines(sets->text), metrics = 0, left_out = 0;
@@ -109,7 +109,7 @@ static void forget(struct opk_single_pass_sets *sets)
 
 /* ---- all of it */
 
-/* Asks, and keeps the answer under the name `whom`, which may be NULL. */
+/* Asks, and caches the answer under the name `whom`, which may be NULL. */
 static int ask(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const char *chip,
                char *wanted, const char *path, const char *whom)
 {
@@ -141,7 +141,7 @@ static int fill(struct opk_single_pass_sets *sets, struct opk_ctx *ctx, const ch
 	return ask(sets, ctx, chip, wanted, path, whom);
 }
 
-/* CUPTI's sets that are left out, with the reason of the first. */
+/* Logs CUPTI's sets that are left out, with the reason of the first. */
 static void note_unusable(const struct opk_single_pass_sets *sets, struct opk_ctx *ctx,
                           const char *chip)
 {

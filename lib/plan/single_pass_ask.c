@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Asks which metrics might make a set of one pass, and which of them CUPTI plans in one. */
+/* Asks which metrics might make a single-pass set, and which of them CUPTI plans in one pass. */
 #include <string.h>
 
 #include "adapters/nv/nv.h"
@@ -14,11 +14,11 @@ struct packing {
 	const char *set;
 	enum opk_profiler profiler;
 	enum opk_single_pass_origin origin;
-	struct opk_strlist names; /* full ones */
+	struct opk_strlist names; /* full names */
 	const char **kept;
 	size_t kept_count;
 	struct opk_buf *text;
-	size_t set_count; /* in the text, which also has those that can't be used */
+	size_t set_count; /* in the text, including sets that can't be used */
 };
 
 static int open_host(struct opk_nv_host **out, const struct packing *p)
@@ -46,7 +46,7 @@ static int fits(bool *out, const struct packing *p, size_t count)
 	return OPK_OK;
 }
 
-/* Adds those that fit with what is kept, in order: all at once, or else half by half. */
+/* Adds those that fit beside the kept ones, in order: all at once, or else half by half. */
 static int pack(struct packing *p, size_t first, size_t count)
 {
 	const char *const *names = opk_strlist_items(&p->names);
@@ -87,7 +87,7 @@ static int pack_set(struct packing *p)
 
 /* ---- which metrics */
 
-/* Takes the name where the chip has it, and as a metric of this type; -1: of any. */
+/* Takes the name if the chip has it as a metric of this type; -1: any type. */
 static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, const char *name,
                      int type)
 {
@@ -102,9 +102,9 @@ static int take_name(bool *taken, struct packing *p, struct opk_nv_host *host, c
 }
 
 /*
- * A base metric by its plainest full name: the types' are tried, as CUPTI 12.x does not know the
- * type of a bare base name, and 13.1 and later have properties for names of any ending. What the
- * chip lacks is skipped.
+ * Adds the plainest full name of a base metric. It tries each type, because CUPTI 12.x does not
+ * know the type of a bare base name, and 13.1 and later have properties for names of any ending.
+ * Metrics that the chip lacks are skipped.
  */
 static int add_name(struct packing *p, struct opk_nv_host *host, const char *name)
 {
@@ -123,20 +123,20 @@ static int add_name(struct packing *p, struct opk_nv_host *host, const char *nam
 	return OPK_OK;
 }
 
-/* CUPTI lists sets that it can't use: all of GR100's with 13.4 and 13.5. */
+/* CUPTI lists sets that it can't use: all of GR100's in 13.4 and 13.5. */
 static int leave_out_set(struct packing *p, int code)
 {
 	opk_buf_add_printf(p->text, "unusable\t%s\t%s\n", p->set, opk_innermost(p->ctx));
 	return opk_allow(p->ctx, code, code);
 }
 
-/* A set of these names that the chip has. */
+/* Makes a set of those names that the chip has. */
 static int make_set(struct packing *p, const struct opk_strlist *names)
 {
 	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
 	int code;
 
-	/* CUPTI lists a set of GH100's that has no metrics. */
+	/* CUPTI lists a set of GH100 that has no metrics. */
 	if (!names->count)
 		return OPK_OK;
 	code = open_host(&host, p);
@@ -169,7 +169,7 @@ static int ask_cupti(struct packing *p)
 	return OPK_OK;
 }
 
-/* SET of "UNIT.SET.metric" and "SET.metric"; 0 where the name has none. */
+/* The length of SET in "UNIT.SET.metric" and "SET.metric"; 0 if the name has none. */
 static size_t find_set(const char **set, const char *name)
 {
 	const char *end = strrchr(name, '.'),
@@ -220,7 +220,7 @@ static int ask_names(struct packing *p)
 	return OPK_OK;
 }
 
-/* The lines of `wanted` for this profiler: "pm" and a full name, with a tab between. */
+/* The lines of `wanted` for this profiler: "pm" and a full name, with a tab between them. */
 static int ask_offpeak(struct packing *p, const struct opk_strlist *wanted)
 {
 	opk_autofree char *name = opk_printf("offpeak-%s", opk_profiler_name(p->profiler));
@@ -230,7 +230,7 @@ static int ask_offpeak(struct packing *p, const struct opk_strlist *wanted)
 	return name ? make_set(p, wanted) : opk_nomem(p->ctx, "single-pass sets");
 }
 
-/* One list a profiler. */
+/* Reads one list per profiler. */
 static int read_wanted(struct opk_strlist lists[2], struct opk_ctx *ctx, char *text,
                        const char *path)
 {
