@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A set on a chip: the steps in their order, and what comes of them. */
+/* Resolves a set on a chip: the steps in their order, and the result. */
 #include "resolve/resolver.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "adapters/nv/nv.h"
 #include "chip/chip.h"
 
-/* What no list names comes last, unless a list took it away. */
+/* Derived metrics in no list come last, unless a list removed them. */
 static void add_unlisted(struct opk_resolver *r)
 {
 	for (size_t i = 0; i < r->symbols.derived.count; i++) {
@@ -35,26 +35,26 @@ static void make_list(struct opk_resolver *r)
 	r->list = &r->lists[count - 1];
 }
 
-/* Where the catalog is open anyway, all wrong names are found at once; else planning finds them. */
+/* An open catalog lets this report all wrong names at once; otherwise planning finds them. */
 static void check_names(struct opk_resolver *r)
 {
 	for (size_t i = 0; r->catalog && i < r->list->count; i++) {
 		const struct opk_entry *entry = &r->list->items[i];
 
-		/* What can't be a full name was reported. */
+		/* A name that can't be a full name is already reported. */
 		if (entry->derived == OPK_NOT_DERIVED && strstr(entry->name, "__")
 		    && !opk_catalog_has_full(r->catalog, r->ctx, entry->name))
 			opk_resolver_explain(r, entry->name, &entry->place);
 	}
 }
 
-/* Planning finds names that no chip has, except these few, which CUPTI plans nevertheless. */
+/* Planning finds names that no chip has, except the few that CUPTI plans although it lists none. */
 static bool has_unlisted(const struct opk_resolver *r)
 {
 	for (size_t i = 0; i < r->list->count; i++) {
 		const char *name = r->list->items[i].name;
 
-		/* It refuses a base name alone. */
+		/* CUPTI refuses only a base name. */
 		if (r->list->items[i].derived == OPK_NOT_DERIVED && strstr(name, "__")
 		    && name[opk_base_length(name)] && !opk_has_listed_suffix(name))
 			return true;
@@ -62,7 +62,7 @@ static bool has_unlisted(const struct opk_resolver *r)
 	return false;
 }
 
-/* With one error, all others are looked for, too. */
+/* After one error, still looks for all others. */
 static void check(struct opk_resolver *r)
 {
 	if (r->check || r->problems.count || has_unlisted(r))
@@ -80,7 +80,7 @@ static const char *column_of(const struct opk_entry *entry)
 	return entry->label ? entry->label->text : entry->name;
 }
 
-/* A heading goes on as long as its entries follow each other. */
+/* A heading covers entries as long as they are adjacent. */
 static void add_heading(struct opk_resolver *r, const struct opk_set_item *under, bool goes_on,
                         size_t column)
 {
@@ -122,7 +122,7 @@ static void fill_columns(struct opk_resolver *r)
 			                        &entry->place);
 		add_heading(r, entry->heading, entry->heading == under, i);
 		under = entry->heading;
-		/* A derived metric that no list names has no item. */
+		/* A derived metric that is in no list has no item. */
 		r->out->listed += entry->item != NULL;
 	}
 	r->out->shown = r->out->metrics.count;
@@ -175,7 +175,7 @@ static void fill(struct opk_resolver *r)
 		fill_out(r);
 }
 
-/* OPK_EUSAGE where names that were given are all that is wrong, or the chip is not the set's. */
+/* OPK_EUSAGE if only names from the command line are wrong, or the set does not claim the chip. */
 static int code_of(const struct opk_resolver *r, bool claimed)
 {
 	bool all_text = r->set->source != NULL, in_text = false;
@@ -187,7 +187,7 @@ static int code_of(const struct opk_resolver *r, bool claimed)
 	return claimed && (all_text || in_text) ? OPK_EINPUT : OPK_EUSAGE;
 }
 
-/* Over what is wrong. An old library may be why. */
+/* The title above the errors. An old library may be the cause. */
 static char *title_of(const struct opk_resolver *r)
 {
 	struct opk_nv_release release = { .old = false };
@@ -199,7 +199,7 @@ static char *title_of(const struct opk_resolver *r)
 	                  release.old ? " (13.0 has more metrics)" : "");
 }
 
-/* A set for launches, planned for PM sampling: its like for that may be shipped. */
+/* For a set for launches that is planned for PM sampling: names the shipped set for PM sampling. */
 static int advise_sampled(const struct opk_resolver *r, int code)
 {
 	opk_autofree char *sampled = NULL;
@@ -219,7 +219,7 @@ static int finish(struct opk_resolver *r)
 	int code;
 
 	opk_problems_drop(&r->problems, &r->set->errors);
-	/* What is known to be wrong is so without a library, too. */
+	/* Errors already found are errors without a library, too. */
 	if (r->problems.code && r->problems.code != OPK_ENOMEM && !r->problems.count)
 		return r->problems.code;
 	r->out->version = r->set->version;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Derived metrics on a chip: units, formulas with numbers for constants, metrics in them. */
+/* Derived metrics on a chip: their units, metrics, and formulas with numbers for constants. */
 #include <string.h>
 
 #include "container/container.h"
@@ -15,7 +15,7 @@ static const char *unit_of_metric(struct opk_resolver *r, const char *name)
 	                                          : NULL;
 	size_t i;
 
-	/* 12.x describes some metrics with nothing. */
+	/* 12.x describes some metrics with empty text. */
 	if (!metric
 	    || !opk_catalog_find_submetric(&i, r->catalog, metric, name + strlen(metric->name))
 	    || (!*metric->hw_unit && !*metric->dim_unit && !*metric->description))
@@ -40,8 +40,8 @@ static const char *unit_of(struct opk_resolver *r, const char *name)
 }
 
 /*
- * What the set says of the unit against what the formula says. The table of nvprof's names knows
- * better than a formula: there, operations are counted by instructions.
+ * Compares the unit that the set gives with the formula's unit. The table of nvprof's names is more
+ * reliable than a formula: its operations are counted by instructions.
  */
 static void compare_units(struct opk_resolver *r, struct opk_derived_state *state,
                           const struct opk_derived_symbol *derived)
@@ -87,13 +87,13 @@ static void find_unit(struct opk_resolver *r, size_t i)
 
 /* ---- formulas */
 
-/* A number in a formula for a constant, or for what is not there. */
+/* A number that replaces a constant, or a metric that the chip lacks, in a formula. */
 struct value_text {
 	struct opk_resolver *r;
 	char text[64];
 };
 
-/* The shortest text that is this very number, with a point in every locale. */
+/* The shortest text that reads back as this number, with a point in every locale. */
 static void write_number(char text[64], double value)
 {
 	int digits = 15;
@@ -105,14 +105,14 @@ static void write_number(char text[64], double value)
 		*c = *c == ',' ? '.' : *c;
 }
 
-/* The short name of a metric that is not for this chip means a number. */
+/* The short name of a metric that is not for this chip: `else` gives its number. */
 static bool is_else(const struct opk_resolver *r, const char *name, size_t *at)
 {
 	return opk_index_find(at, &r->symbols.labels, name)
 	       && !opk_index_find(NULL, &r->labels, name);
 }
 
-/* NULL: the name stays. */
+/* NULL: keep the name. */
 static const char *value_of(void *data, const char *name)
 {
 	struct value_text *value = data;
@@ -130,7 +130,7 @@ static const char *value_of(void *data, const char *name)
 
 /* ---- the result */
 
-/* Metrics that only formulas name join the others. */
+/* Adds the metrics that only formulas name. */
 static void add_hidden(struct opk_resolver *r, struct opk_index *hidden,
                        const struct opk_derived_symbol *derived)
 {
@@ -155,7 +155,7 @@ static void add_hidden(struct opk_resolver *r, struct opk_index *hidden,
 static void add_derived(struct opk_resolver *r, size_t i)
 {
 	const struct opk_derived_symbol *from = &r->symbols.derived.items[i];
-	const char *unit = r->states[i].unit; /* "": it is known to be none */
+	const char *unit = r->states[i].unit; /* "" means that it has no unit */
 	struct value_text value = { .r = r };
 	struct opk_meta_derived *derived = opk_append(&r->out->derived, &r->out->derived_capacity,
 	                                              &r->out->derived_count, sizeof *derived);

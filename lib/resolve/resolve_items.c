@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Entries of a set to full names of a chip. */
+/* Expands entries of a set to full names of a chip. */
 #include <string.h>
 
 #include "base/nearest.h"
@@ -9,13 +9,13 @@
 
 enum { MAX_NAMES = 10000, MAX_LENGTH = 1024 };
 
-/* What is being expanded, and into what. */
+/* What is being expanded, and the result. */
 struct expansion {
 	struct opk_entries *list;
 	const struct opk_set_item *heading;
 };
 
-/* Adds it, if there is room; that there is no room is reported once. */
+/* Adds the entry, if there is room; reports a lack of room once. */
 static void add_entry(struct opk_resolver *r, struct opk_entries *list,
                       const struct opk_entry *entry)
 {
@@ -45,7 +45,7 @@ static void add(struct opk_resolver *r, const struct expansion *e, const struct 
 	add_entry(r, e->list, &entry);
 }
 
-/* The error in the entry was reported: that it is missing is not. */
+/* The entry's error is reported: don't report the entry as missing, too. */
 static void lose(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	r->lost = true;
@@ -55,7 +55,7 @@ static void lose(struct opk_resolver *r, const struct opk_set_item *item)
 
 /* ---- patterns */
 
-/* What matches; false, with a problem reported, where that can't be found. */
+/* Finds the matching names; false, with a problem reported, if it can't. */
 static bool select_names(struct opk_resolver *r, struct opk_selection *out,
                          const struct opk_pattern *pattern, const struct opk_place *place,
                          const char *next(void *data), void *data)
@@ -172,7 +172,7 @@ static char *find_candidate(struct opk_resolver *r, const struct opk_set_item *i
 	return NULL;
 }
 
-/* What can't be a full name was reported, and may have been the one that the chip has. */
+/* Text that can't be a full name is already reported; the chip may have the metric it meant. */
 static bool may_all_be_metrics(struct opk_resolver *r, const struct opk_set_item *item)
 {
 	for (size_t i = 0; i < item->any.count; i++) {
@@ -212,7 +212,7 @@ static bool applies(const struct opk_resolver *r, const struct opk_set_item *ite
 	       && !opk_where_any(&item->except, r->target.chip, r->target.profiler);
 }
 
-/* A derived metric that is listed for other chips is not for this one. */
+/* A derived metric that is listed for other chips is not shown on this one. */
 static void pass_over(struct opk_resolver *r, const char *name)
 {
 	size_t derived;
@@ -256,7 +256,7 @@ static void expand(struct opk_resolver *r, const struct expansion *e,
 
 /* ---- changes */
 
-/* The entries of a list, after them all derived metrics, and then what was left out. */
+/* Names by number: the list's entries, then all derived metrics, then what was left out. */
 struct listed_names {
 	const struct opk_resolver *r;
 	const struct opk_entries *list;
@@ -278,7 +278,7 @@ static const char *next_listed_name(void *data)
 	return i < left_out->count ? left_out->items[i] : NULL;
 }
 
-/* An entry's short name is one of its names, too. */
+/* An entry's short name is also one of its names. */
 static size_t mark_label(const struct opk_entries *list, const char *text, bool *marked)
 {
 	size_t count = 0;
@@ -293,8 +293,8 @@ static size_t mark_label(const struct opk_entries *list, const char *text, bool 
 }
 
 /*
- * Drops what is selected; derived metrics that no list has named yet are kept from being shown, and
- * optional metrics that the chip lacks are no longer missed.
+ * Drops what is selected. Derived metrics that are in no list yet will not be shown, and optional
+ * metrics that the chip lacks are no longer reported as left out.
  */
 static size_t drop(struct opk_resolver *r, struct opk_entries *list,
                    const struct opk_pattern *pattern, const struct opk_selection *selection)
@@ -326,7 +326,7 @@ static void report_nothing(struct opk_resolver *r, const struct opk_entries *lis
 {
 	struct opk_nearest nearest = { .name = text };
 
-	/* It may have been optional, or wrong. */
+	/* The name may be an optional or a wrong entry. */
 	if (r->lost || opk_strlist_contains(&r->out->left_out, text))
 		return;
 	for (size_t i = 0; i < list->count && !opk_problems_full(&r->problems); i++)

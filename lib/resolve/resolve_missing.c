@@ -33,7 +33,7 @@ static void find_labels(struct opk_resolver *r, bool report)
 	}
 }
 
-/* What one of nvprof's names means on the chip; where that is nothing, what it would mean. */
+/* The formula of one of nvprof's names on the chip; the first formula if the chip has none. */
 static int formula_of_legacy(char **out, struct opk_resolver *r, const char *formulas)
 {
 	opk_autofree char *chosen = NULL;
@@ -126,10 +126,10 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 		                       || symbols->label.items[at]->has_else
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_OPTIONAL;
-	/* Recordings say it, or evaluation says that they don't. */
+	/* Recordings contain it, or evaluation reports that they don't. */
 	if (opk_attribute_exists(name))
 		return OPK_LACKS_NOTHING;
-	/* What is not a name at all was reported. */
+	/* What is not a name at all is already reported. */
 	return strstr(name, "__") ? lack_of_metric(r, name) : OPK_LACKS_NOTHING;
 }
 
@@ -183,7 +183,7 @@ static void report_no_counterpart(struct opk_resolver *r, const struct opk_deriv
 		                 lack);
 }
 
-/* What the formula itself lacks; what is lacking in others that it uses is reported there. */
+/* Reports what the formula itself lacks; formulas that it uses report what they lack. */
 static void report_missing(struct opk_resolver *r, size_t derived)
 {
 	const struct opk_formula *formula = formula_of(r, derived);
@@ -203,7 +203,7 @@ static void report_missing(struct opk_resolver *r, size_t derived)
 	}
 }
 
-/* What is blamed comes after what it uses. */
+/* A formula is reported after the formulas that it uses. */
 static void report_blamed(struct opk_resolver *r)
 {
 	for (size_t i = r->symbols.ordered; i-- > 0;)
@@ -211,7 +211,7 @@ static void report_blamed(struct opk_resolver *r)
 			report_missing(r, r->symbols.order[i]);
 }
 
-/* Returns whether it leaves the list. */
+/* Returns whether the entry leaves the list. */
 static bool leaves(struct opk_resolver *r, const struct opk_entry *entry,
                    struct opk_derived_state *state)
 {
@@ -224,7 +224,7 @@ static bool leaves(struct opk_resolver *r, const struct opk_entry *entry,
 	return out;
 }
 
-/* Drops those that the chip lacks something for. */
+/* Drops the derived metrics for which the chip lacks something. */
 static void drop(struct opk_resolver *r)
 {
 	opk_autofree bool *marked = opk_alloc_array(r->list->count + 1, sizeof *marked);
@@ -256,7 +256,7 @@ void opk_resolve_missing(struct opk_resolver *r)
 	if (r->problems.code)
 		return;
 	drop(r);
-	/* The entries have moved. */
+	/* Entries have moved. */
 	find_labels(r, false);
 	find_needed(r);
 }

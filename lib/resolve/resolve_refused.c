@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics that the chip's catalog lists, and CUPTI refuses: optional ones are tried and left out,
- * the others are reported with a set's other errors.
+ * Handles metrics that the chip's catalog lists but CUPTI refuses: optional ones are tried and left
+ * out, the others are reported with the set's other errors.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static void drop_refused(struct opk_resolver *r, const bool *refused)
 		opk_entries_drop(r->list, &r->problems, marked);
 }
 
-/* What is tried: optional entries, and what only formulas of optional ones need. */
+/* What is tried: optional entries, and metrics that only formulas of optional entries need. */
 struct trial {
 	const char **names;
 	size_t count, capacity;
@@ -99,7 +99,7 @@ static void add_all_operands(struct opk_resolver *r, struct trial *trial)
 	for (size_t i = 0; optional && i < r->list->count; i++)
 		if (r->list->items[i].derived != OPK_NOT_DERIVED && r->list->items[i].optional)
 			optional[r->list->items[i].derived] = true;
-	/* What uses another comes after it. */
+	/* Each derived metric is after those that it uses. */
 	for (size_t i = r->symbols.ordered; optional && i-- > 0;)
 		if (optional[r->symbols.order[i]])
 			add_operands(r, trial, r->symbols.order[i], optional);
@@ -108,7 +108,7 @@ static void add_all_operands(struct opk_resolver *r, struct trial *trial)
 static void try(struct opk_resolver *r, const struct trial *trial, size_t entries)
 {
 	opk_autofree bool *refused = opk_alloc_array(trial->count + 1, sizeof *refused);
-	/* PM sampling has one pass, so what needs two can't be sampled. */
+	/* PM sampling has one pass, so a metric that needs two can't be sampled. */
 	struct opk_refused find = { .target = &r->target,
 		                    .names = trial->names,
 		                    .count = trial->count,
@@ -121,7 +121,7 @@ static void try(struct opk_resolver *r, const struct trial *trial, size_t entrie
 		opk_problems_stop(&r->problems, opk_find_refused(r->ctx, &find));
 	if (!refused || r->problems.code)
 		return;
-	/* Derived metrics that need what is left out are left out, too: resolve_missing.c. */
+	/* resolve_missing.c also leaves out derived metrics that need what is left out here. */
 	for (size_t i = entries; i < trial->count; i++)
 		if (refused[i])
 			opk_resolver_leave_out(r, trial->names[i]);
@@ -146,7 +146,7 @@ void opk_resolve_optional(struct opk_resolver *r)
 
 /* ---- the others */
 
-/* What the set wants of the chip, each once, and where it says so. */
+/* Names that the set wants from the chip, each once, with their places. */
 struct wanted {
 	struct opk_resolver *r;
 	struct opk_index seen;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The roofline of a set on a chip: what of it the chip has, by the names of columns. */
+/* The roofline of a set on a chip: the parts that the chip has, by names of columns. */
 #include <string.h>
 
 #include "resolve/resolver.h"
@@ -26,7 +26,7 @@ void opk_resolved_clear_roofline(struct opk_meta_roofline *roofline)
 	*roofline = (struct opk_meta_roofline){ 0 };
 }
 
-/* The column that shows what the set calls so; NULL where the chip has no such one. */
+/* The column with this name in the set; NULL if the chip has no such column. */
 static const char *column_of(const struct opk_resolver *r, const struct opk_word *word)
 {
 	const struct opk_entry *entry;
@@ -39,7 +39,7 @@ static const char *column_of(const struct opk_resolver *r, const struct opk_word
 	return !entry ? NULL : entry->label ? entry->label->text : entry->name;
 }
 
-/* As many operations as the chip counts. */
+/* Adds those kinds of operations that the chip counts. */
 static bool add_work(struct opk_meta_roofline *out, const struct opk_resolver *r,
                      const struct opk_words *work)
 {
@@ -55,7 +55,7 @@ static bool add_work(struct opk_meta_roofline *out, const struct opk_resolver *r
 	return names != NULL;
 }
 
-/* A copy, "" where there is none; NULL: memory is out. */
+/* A copy, "" for no column; NULL: memory is out. */
 static char *copy_column(const struct opk_resolver *r, const struct opk_word *word)
 {
 	const char *column = column_of(r, word);
@@ -91,7 +91,7 @@ static bool add_roofs(struct opk_meta_roofline *out, const struct opk_resolver *
 	return roofs != NULL;
 }
 
-/* Without operations, time or a level of memory there is no dot to draw. */
+/* Without operations, time or a level of memory no dot can be drawn. */
 static bool is_whole(const struct opk_meta_roofline *roofline)
 {
 	bool level = false;
@@ -101,7 +101,7 @@ static bool is_whole(const struct opk_meta_roofline *roofline)
 	return level && roofline->work_count && roofline->time;
 }
 
-/* The one of several sets that includes the others, or comes last. */
+/* Of several sets, the one that includes the others, or the last one. */
 static const struct opk_set_roofline *find(const struct opk_symbols *symbols)
 {
 	for (size_t i = symbols->sets.count; i-- > 0;)
@@ -126,21 +126,21 @@ void opk_resolve_roofline(struct opk_resolver *r)
 		opk_resolved_clear_roofline(out);
 }
 
-/* ---- what only some columns suffice for */
+/* ---- after columns were removed */
 
 static bool has_column(const struct opk_resolved *resolved, const char *name)
 {
 	return !*name || opk_strlist_contains(&resolved->columns, name);
 }
 
-/* Else the roof is without it: a line remains, and the picture says what is not known. */
+/* Clears a missing column: the roof stays a line, and the picture says what is unknown. */
 static void keep_column(const char *name, const struct opk_resolved *resolved)
 {
 	if (!has_column(resolved, name))
 		*(char *)name = '\0';
 }
 
-/* Without a part of the operations all marks would be too low. */
+/* Without some of the operations all marks would be too low. */
 static bool has_dots(const struct opk_resolved *resolved)
 {
 	const struct opk_meta_roofline *roofline = &resolved->roofline;

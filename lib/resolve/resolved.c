@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A set that is resolved: its hash, what is left where only some metrics are kept, its metadata. */
+/* A resolved set: its hash, what is left if only some metrics are kept, its metadata. */
 #include "resolve/resolver.h"
 
 #include <string.h>
@@ -75,13 +75,13 @@ int opk_resolved_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, 
 /* ---- hash */
 
 /*
- * A number for what a set means on a chip. It is the same however the file is written, and in
- * whatever order derived metrics are defined; it is another one for another profiler, metric,
- * formula, constant or parameter. 32 bits are enough for the few versions that a set has; nothing
- * is looked up by it, and it does not prevent forging.
+ * The hash identifies what a set means on a chip. It does not depend on how the file is written,
+ * nor on the order of derived metrics; it differs for another profiler, metric, formula, constant
+ * or parameter. 32 bits are enough for the few versions of a set; the hash is not a key for
+ * look-ups, and does not prevent forging.
  */
 
-/* A line; what it has in it makes no second one. */
+/* Adds a line with its length, so that a line break in the text can't imitate another line. */
 static void add_line(struct opk_buf *out, const char *kind, const char *text)
 {
 	opk_buf_add_text(out, kind);
@@ -95,7 +95,7 @@ static void add_list(struct opk_buf *out, const char *kind, const struct opk_str
 		add_line(out, kind, list->items[i]);
 }
 
-/* However it is written: "a - c" with c = -5 is "a - -5". */
+/* Adds the parsed form, so that spelling does not matter: "a - c" with c = -5 is "a - -5". */
 static bool add_formula(struct opk_buf *out, struct opk_ctx *ctx, const char *text)
 {
 	opk_auto(opk_formula) struct opk_formula *formula = NULL;
@@ -136,7 +136,7 @@ static bool add_derived(struct opk_buf *out, struct opk_ctx *ctx,
 	return true;
 }
 
-/* Hidden metrics come in the order of the formulas, which does not matter. */
+/* Hidden metrics come in the order of the formulas, which shall not matter. */
 static bool add_hidden(struct opk_buf *out, const struct opk_resolved *resolved)
 {
 	opk_autostrlist struct opk_strlist hidden = { 0 };
@@ -172,12 +172,12 @@ char *opk_resolved_hash(const struct opk_resolved *resolved, struct opk_ctx *ctx
 	return opk_printf("crc32:%08x", (unsigned)opk_crc32(0, out.data, out.size));
 }
 
-/* ---- what only some metrics suffice for */
+/* ---- keeping only some metrics */
 
-/* What is still there, by name: metrics, labels, derived metrics. */
+/* The names that are kept: metrics, labels, derived metrics. */
 struct kept {
 	struct opk_index metrics, names;
-	struct opk_strlist used; /* by formulas that are kept */
+	struct opk_strlist used; /* by kept formulas */
 	bool no_memory;
 };
 
@@ -250,7 +250,7 @@ static int keep_derived(struct kept *kept, struct opk_ctx *ctx, struct opk_resol
 	return code;
 }
 
-/* Headings lose the columns that go, and go with the last. */
+/* Removes the column from its heading, and a heading without columns. */
 static void shrink_headings(struct opk_resolved *resolved, size_t column)
 {
 	for (size_t i = 0; i < resolved->heading_count; i++) {
@@ -302,7 +302,7 @@ static void move_item(struct opk_strlist *list, size_t from, size_t to)
 	list->items[to] = item;
 }
 
-/* What was collected for formulas that are gone is worth a column of its own. */
+/* Metrics collected only for formulas that are gone get columns. */
 static void show_unused(struct kept *kept, struct opk_resolved *resolved)
 {
 	opk_strlist_sort(&kept->used);

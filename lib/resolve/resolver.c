@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all steps of a resolution share: its list in the making, the catalog. */
+/* What all steps of a resolution share: the list in the making, and the catalog. */
 #include "resolve/resolver.h"
 
 #include <string.h>

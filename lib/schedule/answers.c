@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Remembers what PerfWorks said of sets of counters: many questions come twice. */
+/* Remembers PerfWorks' answers about sets of counters: many questions come twice. */
 #include "schedule/schedule.h"
 
-/* A sum of 128 bits a counter stands for the set; the lowest bit is the answer. */
+/* The key is the sum of 128 bits per counter of the set; its lowest bit is the answer. */
 struct opk_answer {
 	uint64_t key[2]; /* both 0: a free slot */
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Asks what fits a pass beside counters that are in it: PerfWorks takes the less time, the fewer
- * counters it is asked about, and a pass that grows is asked about many times.
+ * Asks which counters fit a pass beside those already in it: PerfWorks answers sooner if it is
+ * asked about fewer counters, and a growing pass is asked about many times.
  */
 #include "schedule/beside.h"
 
 #include "adapters/nv/nv.h"
 
-/* So few counters are asked about together: no pass is made for them. */
+/* Up to so many counters are asked about at once: no pass is made for them. */
 enum { FEW = 3 };
 
-/* Marks of counters. */
+/* Marks of a counter. */
 enum { HELD = 1, FITTING = 2 };
 
 static void forget(struct opk_beside *b)
@@ -48,7 +48,7 @@ bool opk_beside_note(struct opk_beside *b, const struct opk_strlist *names,
 	return true;
 }
 
-/* Whether these are the counters that fit, and more. */
+/* Whether these are all fitting counters and at least one more. */
 static bool are_more(const struct opk_beside *b, const size_t *counters, size_t count)
 {
 	size_t found = 0;
@@ -58,7 +58,7 @@ static bool are_more(const struct opk_beside *b, const size_t *counters, size_t 
 	return found == b->fitting_count && count > found;
 }
 
-/* The names of those that have the one mark and not the other. */
+/* Lists the names of counters with the one mark and without the other. */
 static size_t list(const char **out, const struct opk_beside *b, const struct opk_strlist *names,
                    const size_t *counters, size_t count, uint8_t mark, uint8_t without)
 {
@@ -70,7 +70,7 @@ static size_t list(const char **out, const struct opk_beside *b, const struct op
 	return used;
 }
 
-/* Whether something is held that is not among those that fit. */
+/* Whether the pass holds a counter that is not marked as fitting. */
 static bool holds_other(const struct opk_beside *b)
 {
 	size_t both = 0;
@@ -80,7 +80,7 @@ static bool holds_other(const struct opk_beside *b)
 	return both < b->held_count;
 }
 
-/* The pass holds those that fit, which are among these. */
+/* Makes the pass hold the fitting counters, which are among these. */
 static int hold(struct opk_beside *b, struct opk_ctx *ctx, const struct opk_strlist *names,
                 const size_t *counters, size_t count, const char **room)
 {
@@ -102,7 +102,7 @@ static int hold(struct opk_beside *b, struct opk_ctx *ctx, const struct opk_strl
 	return OPK_OK;
 }
 
-/* Where a library can't hold counters, all are asked about. */
+/* If the library can't hold counters, all of them are asked about. */
 static int begin(bool *held, struct opk_beside *b, struct opk_ctx *ctx,
                  const struct opk_strlist *names, const size_t *counters, size_t count,
                  const char **room)

@@ -52,7 +52,7 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 		opk_autostrlist struct opk_strlist raw = { 0 };
 
 		TRY(opk_nv_raw_counters(&raw, ctx, evaluator, metrics->items[all.metric_count]));
-		/* The end of one is the beginning of the next. */
+		/* The end of one metric's needs is the beginning of the next one's. */
 		all.metric_count++;
 		all.first[all.metric_count] = all.first[all.metric_count - 1];
 		TRY(add_metric(&all, ctx, &capacity, &raw));
@@ -72,7 +72,7 @@ int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers
 
 	if (!asked || !seen)
 		return opk_nomem(ctx, "raw counters");
-	/* What was added last goes first: where it does not fit, that is found soonest. */
+	/* Start with the counters added last: a misfit is found soonest there. */
 	for (size_t i = count; i-- > 0;)
 		for (size_t j = counters->first[metrics[i]]; j < counters->first[metrics[i] + 1];
 		     j++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is asked of a part's counters: how few passes they take, and which ratios stay whole. */
+/* Questions about a part's counters: how few passes they take, and which ratios stay whole. */
 #include "schedule/schedule.h"
 
 #include <string.h>
 
 #include "adapters/nv/nv.h"
 
-/* Who answers for counters that share a pass; without dear domains only where none is dear. */
+/* The scheduler to ask about counters that share a pass; the cheap one only if none is dear. */
 static int scheduler_of(struct opk_nv_scheduler **out, struct opk_ctx *ctx, struct opk_part *part,
                         const size_t *counters, size_t count)
 {
@@ -29,7 +29,7 @@ static int fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
 
 	if (!asked)
 		return opk_nomem(ctx, "raw counters");
-	/* What was added last goes first: where it does not fit, that is found soonest. */
+	/* Start with the counters added last: a misfit is found soonest there. */
 	for (size_t i = 0; i < count; i++)
 		asked[i] = part->members[items[count - 1 - i]];
 	TRY(scheduler_of(&scheduler, ctx, part, asked, count));
@@ -37,14 +37,14 @@ static int fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
 	                       count);
 }
 
-/* It can't be raised above what is enough. */
+/* Raises the bound, to the number of bins at most. */
 static void raise(struct opk_part *part, size_t bound)
 {
 	bound = bound < part->bins.count ? bound : part->bins.count;
 	part->bound = bound > part->bound ? bound : part->bound;
 }
 
-/* What is known of pairs stays known, since no question is asked twice. */
+/* Keeps answers about pairs, since no question is asked twice. */
 static int begin_packing(struct opk_packing *out, struct opk_ctx *ctx, struct opk_part *part,
                          struct opk_patience *patience)
 {
@@ -93,13 +93,13 @@ int opk_part_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_patien
 {
 	if (!part->tries)
 		TRY(opk_part_try(part, ctx));
-	/* The clique is the larger where counters that clash with most others are first. */
+	/* The clique is larger if counters that clash with the most others come first. */
 	if (!part->clashes)
 		TRY(opk_part_count(part, ctx, patience));
 	TRY(opk_part_clique(part, ctx, patience));
 	if (part->bound < part->bins.count)
 		TRY(bound_by_size(part, ctx, patience));
-	/* Nothing more is asked of most parts. */
+	/* Most parts need no further answers. */
 	opk_answers_clear(&part->answers);
 	opk_nv_scheduler_free(opk_take(part->own));
 	return OPK_OK;
@@ -110,13 +110,13 @@ int opk_part_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_patien
 struct gathering {
 	struct opk_part *part;
 	struct opk_ctx *ctx;
-	size_t most;        /* bins */
-	size_t *group_of;   /* the part's */
-	bool *chosen;       /* one a member */
-	const char **names; /* room for all */
+	size_t most;        /* limit of bins */
+	size_t *group_of;   /* borrowed from the part */
+	bool *chosen;       /* one per member */
+	const char **names; /* room for all names */
 };
 
-/* The members that a metric needs; the trace is no matter. */
+/* Lists the members that a metric needs, except the trace. */
 static size_t needed(size_t *out, const struct opk_part *part, size_t metric)
 {
 	const struct opk_counters *counters = part->counters;
@@ -130,7 +130,7 @@ static size_t needed(size_t *out, const struct opk_part *part, size_t metric)
 	return count;
 }
 
-/* Whether those that are chosen fit a pass, in the order in which they would be put there. */
+/* Whether the chosen members fit a pass, in the order in which they would be put there. */
 static int ask_chosen(bool *out, const struct gathering *g)
 {
 	struct opk_part *part = g->part;
@@ -165,7 +165,7 @@ static bool in_one_bin(const struct gathering *g)
 	return bins->count;
 }
 
-/* Joins the groups of a ratio's members where a pass has room for all of them. */
+/* Joins the groups of a ratio's members if a pass has room for all of them. */
 static int join(struct gathering *g, const size_t *members, size_t count)
 {
 	size_t first = SIZE_MAX;
@@ -178,7 +178,7 @@ static int join(struct gathering *g, const size_t *members, size_t count)
 	fit = in_one_bin(g);
 	if (!fit)
 		TRY(ask_chosen(&fit, g));
-	/* A group's number is its first member, so that is among those that join. */
+	/* A group's number is its first member, which is among the members to join. */
 	for (size_t i = 0; fit && i < g->part->count; i++) {
 		if (g->chosen[i]) {
 			first = first == SIZE_MAX ? i : first;
@@ -203,7 +203,7 @@ static int join_ratios(struct gathering *g, const bool *ratios)
 	return OPK_OK;
 }
 
-/* Whether the bin has dear counters: another would become dear with them. */
+/* Whether the bin may take the group: dear counters must not make another bin dear. */
 static bool may_take(const struct gathering *g, size_t group, size_t bin)
 {
 	bool wants = false, is = false;
@@ -217,7 +217,7 @@ static bool may_take(const struct gathering *g, size_t group, size_t bin)
 	return is || !wants;
 }
 
-/* Whether a group fits a bin as it is now. */
+/* Whether a group fits a bin in its present state. */
 static int has_room(bool *out, const struct gathering *g, size_t group, size_t bin)
 {
 	*out = may_take(g, group, bin);
@@ -261,7 +261,7 @@ static int try_bin(bool *moved, const struct gathering *g, size_t group, size_t 
 	return OPK_OK;
 }
 
-/* A group that is homeless stays in the bin, or goes to another. */
+/* A group without a bin returns to this bin, or goes to another one. */
 static int settle(bool *settled, const struct gathering *g, size_t group, size_t bin)
 {
 	TRY(try_bin(settled, g, group, bin));
@@ -272,7 +272,7 @@ static int settle(bool *settled, const struct gathering *g, size_t group, size_t
 	return OPK_OK;
 }
 
-/* The groups in the bin make room: larger groups settle first, as `whole` says. */
+/* Places the groups that left the bin; `whole`: groups of several counters, else single ones. */
 static int settle_all(bool *settled, const struct gathering *g, const size_t *before, size_t bin,
                       bool whole)
 {
@@ -286,7 +286,7 @@ static int settle_all(bool *settled, const struct gathering *g, const size_t *be
 	return OPK_OK;
 }
 
-/* The group comes first in the bin, and what does not fit beside it goes elsewhere. */
+/* Puts the group first in the bin; what does not fit beside it goes elsewhere. */
 static int displace(bool *moved, const struct gathering *g, size_t group, size_t bin)
 {
 	size_t *bin_of = g->part->bins.bin_of, count = g->part->count;
@@ -312,8 +312,8 @@ static int displace(bool *moved, const struct gathering *g, size_t group, size_t
 }
 
 /*
- * Into a bin that has some of it, else into another one, or a new one, else into one whose counters
- * can be moved.
+ * Moves the group to a bin that has some of it, else to another or a new bin, else to a bin whose
+ * counters can be moved.
  */
 static int move(const struct gathering *g, size_t group)
 {

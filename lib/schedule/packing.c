@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What fits with what, asked one by one, and how few bins it takes at least. */
+/* Finds which items fit together, one question at a time, and how few bins suffice. */
 #include "schedule/schedule.h"
 
 #include <time.h>
@@ -57,10 +57,10 @@ int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
 	return out->pairs ? OPK_OK : opk_nomem(ctx, "a packing");
 }
 
-/* Beyond so many items only some pairs are tried: enough to see which items clash much. */
+/* With more items only some pairs are tried: enough to see which items clash most. */
 enum { ALL_PAIRS = 40, PARTNERS = 20 };
 
-/* Against every step-th other one. */
+/* Counts clashes of an item with every step-th other one. */
 static int count_clashes(double *out, struct opk_packing *packing, struct opk_ctx *ctx, size_t item,
                          size_t step)
 {
@@ -111,9 +111,9 @@ struct opk_ranked *opk_hardest_first(const double *hardness, size_t count)
 	return order;
 }
 
-/* ---- bins with more in them */
+/* ---- overfilled bins */
 
-/* The bins while they are filled: items of bin b are those from b * count on. */
+/* Bins during the filling: the items of bin b start at b * count. */
 struct filling {
 	struct opk_ctx *ctx;
 	struct opk_packing *packing;
@@ -140,7 +140,7 @@ void opk_bins_clear(struct opk_bins *bins)
 	bins->count = 0;
 }
 
-/* ---- how few there could be */
+/* ---- the fewest bins */
 
 int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing)
 {
@@ -164,8 +164,8 @@ int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *pac
 }
 
 /*
- * Puts every item into every bin that still takes it. Those of later bins were tried in each one
- * before theirs, when it held no more than now.
+ * Puts every item into every bin that still takes it. Items of later bins were already tried in the
+ * earlier bins, which held no more then than now.
  */
 static int overfill(struct filling *f, const struct opk_bins *bins, size_t *taken)
 {
@@ -174,7 +174,7 @@ static int overfill(struct filling *f, const struct opk_bins *bins, size_t *take
 	f->bins = bins->count;
 	for (size_t bin = 0; bin < f->bins; bin++) {
 		bool fits;
-		/* This is known, and what is asked next is beside it. */
+		/* The answer is known; with it, the next questions cost less (beside.h). */
 		int code = f->packing->fits(&fits, f->ctx, f->packing->data,
 		                            &f->items[bin * f->packing->count], f->sizes[bin]);
 
@@ -193,7 +193,7 @@ static int overfill(struct filling *f, const struct opk_bins *bins, size_t *take
 	return OPK_OK;
 }
 
-/* How many items want room, and how many of these the fullest bin has. */
+/* How many items don't fit every bin, divided by the most of these in one bin. */
 static size_t bound_by_size(const struct filling *f, const size_t *taken)
 {
 	size_t wanting = 0, most = 1;

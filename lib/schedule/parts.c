@@ -9,7 +9,7 @@
 
 /* ---- which counters share domains */
 
-/* Sets of domains that grow together: each knows one nearer to its set's first. */
+/* Growing sets of domains: each domain refers to one nearer to the first of its set. */
 struct forest {
 	struct opk_strlist names;
 	size_t *parent;
@@ -41,7 +41,7 @@ static bool find_domain(size_t *out, struct forest *forest, const char *name)
 	return true;
 }
 
-/* The set of the counter's domains, which are one from now on. */
+/* Joins the domains of the counter into one set. */
 static int join_domains(size_t *out, struct forest *forest, struct opk_ctx *ctx,
                         const struct opk_strlist *domains)
 {
@@ -116,7 +116,7 @@ size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size
 
 		*most = counts[i] > *most ? counts[i] : *most;
 	}
-	/* The trace goes with either. */
+	/* The trace shares passes with either. */
 	if (hardware && trace > hardware)
 		hardware = trace;
 	*first = hardware;

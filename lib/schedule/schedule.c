@@ -67,10 +67,10 @@ struct composing {
 	struct opk_schedule *out;
 	const struct opk_counters *counters;
 	const bool *ratios;
-	size_t *bin_of; /* of the part's counters, one a counter; SIZE_MAX: another part's */
-	size_t *shared; /* [bin * passes + pass]: ratios with a counter in both */
+	size_t *bin_of; /* one per counter of the part; SIZE_MAX: in another part */
+	size_t *shared; /* [bin * passes + pass]: number of ratios with a counter in both */
 	bool *bin_placed, *pass_taken;
-	size_t from, to; /* the passes that are the part's to choose from */
+	size_t from, to; /* the range of passes that the part may use */
 };
 
 static void find_bins(struct composing *c, const struct opk_part *part)
@@ -80,7 +80,7 @@ static void find_bins(struct composing *c, const struct opk_part *part)
 		c->bin_of[part->members[i]] = part->bins.bin_of[i];
 }
 
-/* Every counter of the ratio that is in this part, with every one that has its pass already. */
+/* Counts each pair of the ratio's counters in this part and its counters that have passes. */
 static void count_ratio(struct composing *c, size_t metric)
 {
 	const size_t *needs = c->counters->needs;
@@ -93,7 +93,7 @@ static void count_ratio(struct composing *c, size_t metric)
 				          + c->out->pass_of[needs[j]]]++;
 }
 
-/* The bin and the pass, of those left, that have most in common; else the first ones. */
+/* The remaining bin and pass that share the most ratios; else the first ones. */
 static void best_match(const struct composing *c, size_t bins, size_t *bin, size_t *pass)
 {
 	size_t best = 0;
@@ -133,7 +133,7 @@ static void place_part(struct composing *c, const struct opk_part *part)
 	}
 }
 
-/* One with the most bins comes first: it has no choice. */
+/* The parts with the most bins come first: they have no choice. */
 static void place_parts(struct composing *c, const struct opk_parts *parts, size_t software)
 {
 	for (size_t bins = c->out->passes; bins > 0; bins--)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What CUPTI and PerfWorks say fits a pass. */
+/* Which counters and metrics fit a pass, according to CUPTI and PerfWorks. */
 #ifndef OPK_SCHEDULE_H
 #define OPK_SCHEDULE_H
 
@@ -8,11 +8,11 @@
 #include "base/strlist.h"
 #include "schedule/beside.h"
 
-/* The raw counters of some metrics, and which metric needs which. */
+/* The raw counters of some metrics, and which metric needs which counters. */
 
 struct opk_counters {
 	struct opk_strlist names; /* each once, in the order in which metrics need them */
-	/* Metric i needs those at needs[first[i]] to needs[first[i + 1] - 1]. */
+	/* Metric i needs the counters needs[first[i]] to needs[first[i + 1] - 1]. */
 	size_t *first;
 	size_t *needs;
 	size_t metric_count;
@@ -26,7 +26,7 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 void opk_counters_clear(struct opk_counters *counters);
 #define opk_autocounters __attribute__((cleanup(opk_counters_clear)))
 
-/* What PerfWorks said of sets of counters, which are numbers among some names: begins zeroed. */
+/* PerfWorks' answers about sets of counters, given as numbers of names: start with it zeroed. */
 struct opk_answers {
 	struct opk_answer *slots;
 	size_t capacity, used;
@@ -34,28 +34,28 @@ struct opk_answers {
 };
 
 /*
- * Whether PerfWorks schedules these counters, each given once, in one pass; what was asked before
- * is not asked again. The names and what the scheduler knows stay the same.
+ * Whether PerfWorks schedules these counters, each given once, in one pass; a question is not asked
+ * twice. The names and the scheduler's domains must stay the same.
  */
 int opk_answers_ask(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
                     const struct opk_strlist *names, struct opk_nv_scheduler *scheduler,
                     const size_t *counters, size_t count);
 void opk_answers_clear(struct opk_answers *answers);
-/* The same for all counters of these metrics. */
+/* Like opk_answers_ask(), for all counters of these metrics. */
 int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
                      const struct opk_counters *counters, struct opk_nv_scheduler *scheduler,
                      const size_t *metrics, size_t count);
-/* Where it is among the names; their number where it is not. */
+/* The number of the counter; the count of names if it is not there. */
 size_t opk_counters_find(const struct opk_counters *counters, const char *name);
 
 /* The trace of when work began and ended: nearly every metric needs it, and it takes no room. */
 bool opk_is_trace(const char *counter);
 
-/* What CUPTI, or PerfWorks for it, makes of some metrics when they are tried together. */
+/* The schedule that CUPTI, or PerfWorks instead, makes of metrics tried together. */
 
 struct opk_nv_host;
 
-/* For what metrics are scheduled. */
+/* The chip or GPU for which metrics are scheduled. */
 struct opk_target {
 	const char *chip; /* as the library spells it */
 	enum opk_profiler profiler;
@@ -65,88 +65,88 @@ struct opk_target {
 
 struct opk_schedule_result {
 	size_t passes;
-	size_t apart; /* so many metrics CUPTI plans only apart from the others: PerfWorks did it */
+	size_t apart; /* CUPTI plans so many metrics only apart, so PerfWorks planned all */
 	void *config; /* the config image */
 	size_t size;
-	size_t cheap; /* in so many passes, the last ones, no counter is in a dear domain */
-	int refused;  /* the CUPTI status with which it refused the metrics; 0: it did not */
+	size_t cheap; /* number of passes, the last ones, without a counter in a dear domain */
+	int refused;  /* CUPTI's status if it refused the metrics; else 0 */
 };
 
 /*
- * Schedules metrics in CUPTI's order, and by CUPTI where it can be. OPK_EUSAGE where it does not
- * know one, OPK_EFAILED where they can't be scheduled; *out is to be cleared only after OPK_OK.
+ * Schedules metrics in CUPTI's order, by CUPTI if possible. OPK_EUSAGE if it does not know a
+ * metric, OPK_EFAILED if they can't be scheduled; *out is to be cleared only after OPK_OK.
  */
 int opk_schedule_try(struct opk_schedule_result *out, struct opk_ctx *ctx,
                      const struct opk_target *target, const char *const *metrics, size_t count);
-/* The same for one metric; if CUPTI refuses it, this does not fail, and there is no image. */
+/* Schedules one metric; if CUPTI refuses it, this succeeds without an image. */
 int opk_schedule_alone(struct opk_schedule_result *out, struct opk_ctx *ctx,
                        const struct opk_target *target, const char *metric);
-/* The result for metrics that the host object has been given. */
+/* The result for the metrics that were added to the host object. */
 int opk_schedule_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
                        struct opk_nv_host *host);
 void opk_schedule_result_clear(struct opk_schedule_result *result);
 #define opk_autoresult __attribute__((cleanup(opk_schedule_result_clear)))
 
-/* Finds the metrics that CUPTI refuses by themselves, or plans in too many passes. */
+/* Finds metrics that CUPTI refuses by themselves, or plans in too many passes. */
 struct opk_refused {
 	const struct opk_target *target;
 	const char *const *names;
 	size_t count;
-	size_t max_passes; /* a metric that needs more is refused, too; 0: any number will do */
-	/* Reports the i-th name, with what NVIDIA said; false: enough are known. */
+	size_t max_passes; /* a metric that needs more is refused, too; 0: no limit */
+	/* Reports the i-th name, with NVIDIA's message; false: stop. */
 	bool (*report)(void *data, size_t i, const char *reason);
 	void *data;
 };
 
-/* Reports them in order. Anything but OPK_OK says why nothing can be planned at all. */
+/* Reports them in order. Any code but OPK_OK says why nothing can be planned at all. */
 int opk_find_refused(struct opk_ctx *ctx, const struct opk_refused *refused);
-/* Adds the problem that a metric is listed, but refused. */
+/* Adds the problem that CUPTI lists a metric but refuses it. */
 void opk_refused_problem(struct opk_problems *problems, const struct opk_place *place,
                          const struct opk_target *target, const char *name, const char *reason);
 
-/* The pass of a plan that counts each raw counter. */
+/* Which pass of a plan counts each raw counter. */
 
 struct opk_parts;
 
 struct opk_schedule {
 	size_t passes;
-	size_t *pass_of; /* one a counter: its first pass; SIZE_MAX: none */
+	size_t *pass_of; /* one per counter: its first pass; SIZE_MAX: none */
 };
 
-/* What a config image does. */
+/* Reads which passes a config image has. */
 int opk_schedule_read(struct opk_schedule *out, struct opk_ctx *ctx,
                       const struct opk_counters *counters, const struct opk_schedule_result *plan);
-/* The bins of each part as passes, so that counters of as many ratios as can be come together. */
+/* Puts the bins of each part into passes, so that most ratios keep their counters together. */
 int opk_schedule_compose(struct opk_schedule *out, struct opk_ctx *ctx,
                          const struct opk_counters *counters, const struct opk_parts *parts,
                          const bool *ratios);
 void opk_schedule_clear(struct opk_schedule *schedule);
 #define opk_autoschedule __attribute__((cleanup(opk_schedule_clear)))
 
-/* Whether a metric's counters, without the trace, are in more than one pass. */
+/* Whether a metric's counters, except the trace, are in more than one pass. */
 bool opk_schedule_splits(const struct opk_schedule *schedule, const struct opk_counters *counters,
                          size_t metric);
 
-/* How much processor time packing may take. */
+/* A limit of the processor time for packing. */
 struct opk_patience {
-	double end; /* of opk_processor_seconds(); 0: never */
+	double end; /* in opk_processor_seconds(); 0: never */
 };
 
-/* This process's, without its children's. */
+/* Of this process, without its children. */
 double opk_processor_seconds(void);
 bool opk_patience_over(const struct opk_patience *patience);
 
 /* The bin of each item. */
 struct opk_bins {
-	size_t count;   /* 0: there are none */
-	size_t *bin_of; /* one an item */
+	size_t count;   /* 0: no bins */
+	size_t *bin_of; /* one per item */
 };
 void opk_bins_clear(struct opk_bins *bins);
 #define opk_autobins __attribute__((cleanup(opk_bins_clear)))
 
 /*
- * How few bins items take, where what fits a bin together has to be asked. What fits stays fit when
- * an item is taken out.
+ * Estimates how few bins items need, if only questions show what fits a bin together. Items that
+ * fit still fit when one is taken out.
  */
 
 struct opk_ranked {
@@ -154,7 +154,7 @@ struct opk_ranked {
 	double rank;
 };
 
-/* All items, those of equal rank by number; NULL: out of memory. */
+/* All items, hardest first, those of equal rank by number; NULL: out of memory. */
 struct opk_ranked *opk_hardest_first(const double *hardness, size_t count);
 
 /* Whether these items, by number, fit one bin. */
@@ -162,35 +162,35 @@ typedef int opk_packing_fits(bool *out, struct opk_ctx *ctx, void *data, const s
                              size_t count);
 
 struct opk_packing {
-	size_t count; /* of items */
+	size_t count; /* number of items */
 	opk_packing_fits *fits;
 	void *data;
-	const double *hardness; /* one an item: those that hardly find room have most */
+	const double *hardness; /* one per item: high for items that hardly fit */
 	struct opk_patience *patience;
-	uint8_t *pairs; /* what is known of each two: count * count */
+	uint8_t *pairs; /* known answers for each pair: count * count */
 };
 
-/* Asks nothing. `hardness` and `patience`, which may be NULL, outlive it. */
+/* Asks nothing yet. `hardness` and `patience`, which may be NULL, must outlive it. */
 int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
                      opk_packing_fits *fits, void *data, const double *hardness,
                      struct opk_patience *patience);
 void opk_packing_clear(struct opk_packing *packing);
 #define opk_autopacking __attribute__((cleanup(opk_packing_clear)))
-/* One an item: how many others it clashes with, of all where they are few, else of about twenty. */
+/* One per item: how many others it clashes with; of many items only about twenty are tried. */
 int opk_packing_clashes(double *out, struct opk_ctx *ctx, struct opk_packing *packing);
 
-/* No packing has fewer bins: items that clash each with each, so far as there is time. */
+/* A lower bound of the bins: a set, found in time, of items that all clash in pairs. */
 int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing);
 /*
- * The same, unless a bin can hold more items than the fullest of `bins` with all that still fits
- * it: items that fit every bin aside, there are so many to a bin. 1 where there is no time for it.
- * In these bins no item fits one before its own.
+ * A lower bound like opk_packing_clique(), but only if no bin can hold more items than the fullest
+ * of `bins` after adding all that still fits it; items that fit every bin don't count. 1 if time
+ * runs out. In `bins` no item may fit a bin before its own.
  */
 int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
                       const struct opk_bins *bins);
 
 /*
- * Raw counters by where they are counted: those of different parts share no counter domain, so that
+ * Raw counters by where they are counted: counters of different parts share no counter domain, so
  * each part is packed into passes by itself.
  */
 
@@ -198,33 +198,33 @@ struct opk_part {
 	struct opk_strlist domains;
 	/* Counted by code patched into kernels: such counters share no pass with the hardware's. */
 	bool software;
-	bool has_trace_only; /* counters that take no room of the hardware's */
+	bool has_trace_only; /* its counters take no room in hardware passes */
 	size_t count;
 	size_t *members;      /* numbers of counters */
-	size_t *ways;         /* one a member: domains and pairs of domains that can count it */
-	bool varied;          /* not all have the same number of ways */
-	double choices;       /* how many ways there are for all of them, as a power of 2 */
-	struct opk_bins bins; /* the best so far; an item is a member */
-	/* In this order PerfWorks finds the bins: in another it may not find room. */
+	size_t *ways;         /* one per member: domains and pairs of domains that can count it */
+	bool varied;          /* members differ in their number of ways */
+	double choices;       /* the ways of all of them together, as a power of 2 */
+	struct opk_bins bins; /* the best so far; items are members */
+	/* The order in which PerfWorks finds these bins: in another it may not find room. */
 	size_t *order;
-	struct opk_bins tried; /* the last try's */
+	struct opk_bins tried; /* by the last try */
 	size_t tries;
-	size_t gained; /* the number of the try that made the bins fewer; 0: none did */
-	/* One a member: the first of those that go into one bin with it, and how many there are. */
+	size_t gained; /* the last try that needed fewer bins; 0: none */
+	/* One per member: the first of the members in its group, and the group's size. */
 	size_t *group_of, *sizes;
-	double *clashes; /* one a member: with how many others it clashes; NULL: not counted */
-	size_t counted;  /* after so many tries */
-	double *late;    /* one a member: how far behind it found room */
-	bool *easy;      /* one a member: the first pass had room for it each time */
-	size_t bound;    /* no packing has fewer bins, so far as is known */
-	size_t enough;   /* nor is one expected to, by how full bins are */
-	/* What the questions need. */
+	double *clashes; /* one per member: how many others it clashes with; NULL: not counted */
+	size_t counted;  /* the number of tries before counting */
+	double *late;    /* one per member: how late it found room */
+	bool *easy;      /* one per member: the first pass always had room */
+	size_t bound;    /* no packing is known to have fewer bins */
+	size_t enough;   /* no packing is expected to have fewer, by how full bins are */
+	/* For questions. */
 	const struct opk_counters *counters;
 	struct opk_nv_scheduler *scheduler;
-	struct opk_nv_scheduler *own; /* with the part's domains alone, which answers sooner */
+	struct opk_nv_scheduler *own; /* only with the part's domains, which is faster */
 	/*
-	 * Where bins are to be cheap: PerfWorks without the dear domains, and the counters, one a
-	 * counter, that it has no room for. A bin with one of these has all domains.
+	 * For cheap bins: PerfWorks without the dear domains, and, one per counter, whether it
+	 * needs a dear domain. A bin with such a counter may use all domains.
 	 */
 	struct opk_nv_scheduler *cheap;
 	const bool *dear;
@@ -237,40 +237,40 @@ struct opk_parts {
 };
 
 /*
- * Passes of a plan where part i takes counts[i]: those of the hardware, whose parts go side by
- * side, and after them those of software. `first` is the first one of software.
+ * The number of passes of a plan in which part i takes counts[i]: first the hardware's, whose parts
+ * share passes, then the software's. `first` is the first software pass.
  */
 size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size_t *counts);
 
-/* Splits the counters. OPK_EUSAGE: one is in no domain; OPK_ENVIDIA: no PerfWorks' planner. */
+/* Splits the counters. OPK_EUSAGE: one has no domain; OPK_ENVIDIA: no PerfWorks planner. */
 int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk_counters *counters,
                     struct opk_nv_scheduler *scheduler);
 
-/* The passes that a plan has for its counters as bins. */
+/* Makes bins of the plan's passes. */
 int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_schedule *plan);
 /*
- * Lets PerfWorks take the counters, each into the first pass with room, those first that can be
- * counted in fewest ways and found it late until now, or that clash with most others where that is
- * known. Fewer bins than there were are kept. The same tries come one after the other each time.
+ * Lets PerfWorks put each counter into the first pass with room. Counters with the fewest ways that
+ * found room late come first, or once clashes are counted, those that clash with most others. Keeps
+ * the bins if there are fewer. The sequence of tries is always the same.
  */
 int opk_part_try(struct opk_part *part, struct opk_ctx *ctx);
-/* Bins of nothing are no more; SIZE_MAX is the first. false: out of memory. */
+/* Removes empty bins; SIZE_MAX becomes the first. false: out of memory. */
 bool opk_bins_renumber(struct opk_bins *bins, size_t items);
 /* Counts clashes. */
 int opk_part_count(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
 /* Raises the bound to opk_packing_clique(). */
 int opk_part_clique(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
 /*
- * Raises it to opk_packing_bound(), too; for that it counts clashes, and tries where nothing was
- * tried.
+ * Also raises the bound to opk_packing_bound(); counts clashes for it, and makes a first try if
+ * there was none.
  */
 int opk_part_bound(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
 /*
- * Joins the counters of each ratio, where a pass has room for them, and of those that share some;
- * ratios[i] says whether metric i is one.
+ * Joins the counters of each ratio, and of ratios that share some, if a pass has room for them;
+ * ratios[i] says whether metric i is a ratio.
  */
 int opk_part_join(struct opk_part *part, struct opk_ctx *ctx, const bool *ratios);
-/* Moves what is joined into one bin, of `most` at most, where one has room. */
+/* Moves joined counters into one bin, if one of at most `most` bins has room. */
 int opk_part_gather(struct opk_part *part, struct opk_ctx *ctx, size_t most,
                     struct opk_patience *patience);
 void opk_parts_clear(struct opk_parts *parts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Packs a part by tries. PerfWorks takes its counters in an order, each into the first pass with
- * room, in a single call, as it does CUPTI's; those that found room late come earlier in the next.
+ * room, in a single call; the counters that found room late come earlier in the next try.
  */
 #include "schedule/schedule.h"
 
@@ -10,9 +10,9 @@
 
 #include "adapters/nv/nv.h"
 
-/* What earlier tries say counts less and less, by this. */
+/* Each further try gives earlier ones less weight, by this factor. */
 #define FADING 0.9
-/* No counter is as hard as so many for each of them. */
+/* No counter's hardness reaches this much per counter. */
 #define HARDEST 20
 
 /* ---- bins */
@@ -39,7 +39,7 @@ bool opk_bins_renumber(struct opk_bins *bins, size_t items)
 	return true;
 }
 
-/* Items that did not find room in the first bin each time, in the bin that has most of them. */
+/* The most items of any bin, without the items that always found room in the first bin. */
 static size_t fullest(const struct opk_part *part, const struct opk_bins *bins, size_t *sizes)
 {
 	size_t most = 0;
@@ -51,7 +51,7 @@ static size_t fullest(const struct opk_part *part, const struct opk_bins *bins, 
 	return most;
 }
 
-/* As many bins as it takes when each is as full as the fullest. */
+/* Expects each bin to be as full as the fullest one. */
 static bool expect(struct opk_part *part)
 {
 	opk_autofree size_t *sizes = opk_alloc_array(part->count + 1, sizeof *sizes);
@@ -101,7 +101,7 @@ int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_
 	if (!opk_bins_renumber(&part->bins, part->count))
 		return opk_nomem(ctx, "raw counters");
 	remember(part, &part->bins);
-	/* These are dear bins. */
+	/* CUPTI's passes are dear bins. */
 	if (part->cheap)
 		opk_bins_clear(&part->bins);
 	return OPK_OK;
@@ -109,7 +109,7 @@ int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_
 
 /* ---- a try */
 
-/* Takes the members in this order; pass_of is one a counter. */
+/* Packs the members in this order; pass_of has one entry per counter. */
 static int pack(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_part *part,
                 const struct opk_nv_scheduler *like, const struct opk_ranked *order, size_t count)
 {
@@ -150,7 +150,7 @@ static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_par
 	return OPK_OK;
 }
 
-/* Dear counters are first: what is in a pass after theirs has not found room beside them. */
+/* Dear counters come first: a counter in a later pass did not fit beside them. */
 static size_t keep_dear(struct opk_bins *bins, const struct opk_part *part)
 {
 	size_t count = 0;
@@ -177,7 +177,7 @@ static int pack_all(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk
 	return opk_bins_renumber(bins, part->count) ? OPK_OK : opk_nomem(ctx, "raw counters");
 }
 
-/* SplitMix64: the same numbers everywhere. */
+/* SplitMix64: the same numbers on every machine. */
 static double next_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15U;
@@ -187,7 +187,7 @@ static double next_random(uint64_t *state)
 	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* Each as hard as the hardest of its group, which comes so much sooner, one after other. */
+/* Gives each counter the hardness of its group's hardest, plus `sooner`; groups stay together. */
 static void group_up(double *hardness, const struct opk_part *part, double sooner)
 {
 	for (size_t i = 0; i < part->count; i++)
@@ -203,9 +203,9 @@ static void group_up(double *hardness, const struct opk_part *part, double soone
 }
 
 /*
- * Those with fewest ways come before all others: PerfWorks looks through the ways of all counters
- * of a pass before it gives up, so passes that are full of these are soon seen to be full. Among
- * equals the first two tries turn CUPTI's order, and then its passes, round.
+ * Counters with the fewest ways come first: PerfWorks tries the ways of all counters of a pass
+ * before it gives up, so passes full of such counters are soon found to be full. Among equals, the
+ * first try reverses CUPTI's order, and the second the order of its passes.
  */
 static double soonest(const struct opk_part *part, size_t i)
 {
@@ -218,7 +218,7 @@ static double soonest(const struct opk_part *part, size_t i)
 	return part->tries == 1 ? fewer - part->late[i] : fewer + part->late[i];
 }
 
-/* By lateness, and by clashes since they were counted; two such tries, then shaken. */
+/* By lateness, or by clashes once counted: two tries as they are, the next ones randomized. */
 static void rank(double *hardness, const struct opk_part *part)
 {
 	size_t since = part->clashes ? part->tries - part->counted : 0;
@@ -230,14 +230,14 @@ static void rank(double *hardness, const struct opk_part *part)
 			hardness[i] = hardness[i] * (0.6 + 0.8 * next_random(&state))
 			              + next_random(&state);
 	}
-	/* Without groups there may be fewer bins. */
+	/* Bins may be fewer without groups. */
 	if (!part->clashes)
 		group_up(hardness, part, 2);
 	else if (since % 2)
 		group_up(hardness, part, 0);
 }
 
-/* Dear ones first. */
+/* Dear counters come first. */
 static struct opk_ranked *make_order(const struct opk_part *part)
 {
 	opk_autofree double *hardness = opk_alloc_array(part->count + 1, sizeof *hardness);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The one way to try metrics: by CUPTI, else by PerfWorks in CUPTI's order. */
+/* The only way to try metrics: by CUPTI, else by PerfWorks in CUPTI's order. */
 #include "schedule/schedule.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ int opk_schedule_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
 	return code;
 }
 
-/* On a host object of its own. */
+/* Uses its own host object. */
 static int try_cupti(struct opk_schedule_result *out, struct opk_ctx *ctx,
                      const struct opk_target *target, const char *const *metrics, size_t count)
 {
@@ -45,13 +45,12 @@ static int try_cupti(struct opk_schedule_result *out, struct opk_ctx *ctx,
 	return code;
 }
 
-/* ---- metrics that CUPTI refuses beside each other */
+/* ---- metrics that CUPTI refuses together */
 
 /*
- * Counters of links, buses and memory controllers are the device's, the others a context's. CUPTI
- * refuses them beside each other, in one call and in several (27). PerfWorks does not, and neither
- * does the GPU. These are all domains that CUPTI 12.9 to 13.1 refuses beside others, on any of 30
- * chips.
+ * Counters of links, buses and memory controllers belong to the device, the others to a context.
+ * CUPTI refuses to combine them, in one call or several (27); PerfWorks and the GPU do not. These
+ * are all domains that CUPTI 12.9 to 13.1 refuses beside others, on any of 30 chips.
  */
 static const char *const device_domains[] = {
 	"gpu_ctc", "gpu_ctc_a", "gpu_ctc_b", "gpu_nvlrx", "gpu_nvltx", "gpu_pci", "soc_mcc",
@@ -63,7 +62,7 @@ struct together {
 	const char *const *metrics;
 	struct opk_counters counters;
 	struct opk_nv_scheduler *scheduler;
-	bool *of_device; /* one a counter */
+	bool *of_device; /* one per counter */
 };
 
 static bool is_of_device(const struct opk_strlist *domains)
@@ -105,7 +104,7 @@ static bool needs_device(const struct together *t, size_t metric)
 	return false;
 }
 
-/* Asks CUPTI for a plan of the device's metrics alone, or of the others; `used` of them. */
+/* Asks CUPTI to plan only the device's metrics, or only the others; `used` is their number. */
 static int try_apart(size_t *used, const struct together *t, bool device)
 {
 	opk_autofree const char **names = opk_alloc_array(t->counters.metric_count + 1,
@@ -121,7 +120,7 @@ static int try_apart(size_t *used, const struct together *t, bool device)
 	return *used ? try_cupti(&result, t->ctx, t->target, names, *used) : OPK_EUSAGE;
 }
 
-/* In CUPTI's order: for metrics that it plans, this is its image, byte for byte. */
+/* In CUPTI's order: for metrics that CUPTI plans, the image is CUPTI's, byte for byte. */
 static int compose(struct opk_schedule_result *out, const struct together *t)
 {
 	TRY(opk_nv_scheduler_add_pass(t->ctx, t->scheduler, opk_strlist_items(&t->counters.names),
@@ -138,8 +137,8 @@ static void clear(struct together *t)
 }
 
 /*
- * Range metrics that CUPTI refuses together, but neither those of the device nor the others by
- * themselves: by PerfWorks. Another failure than OPK_ENOMEM only says that they are not such ones.
+ * Plans by PerfWorks range metrics that CUPTI refuses together, but accepts when the device's and
+ * the others are apart. A failure except OPK_ENOMEM only means that this is not the case.
  */
 static int try_perfworks(struct opk_schedule_result *out, struct opk_ctx *ctx,
                          const struct opk_target *target, const char *const *metrics, size_t count)
@@ -167,7 +166,7 @@ int opk_schedule_try(struct opk_schedule_result *out, struct opk_ctx *ctx,
 
 	if (code != OPK_EFAILED || count < 2 || target->profiler != OPK_PROFILER_RANGE)
 		return code;
-	/* What counts is why CUPTI refused them. */
+	/* Only CUPTI's reason for the refusal matters. */
 	opk_errors_mark(&mark, ctx);
 	composed = try_perfworks(out, ctx, target, metrics, count);
 	opk_errors_rewind(ctx, &mark);
@@ -193,7 +192,7 @@ int opk_schedule_alone(struct opk_schedule_result *out, struct opk_ctx *ctx,
 struct search {
 	struct opk_ctx *ctx;
 	const struct opk_refused *what;
-	int code; /* of a failure other than a refusal */
+	int code; /* of a failure that is not a refusal */
 	bool ended;
 };
 
@@ -218,10 +217,10 @@ static bool is_refused(struct search *s, size_t from, size_t to)
 	return code;
 }
 
-/* Many metrics take more than their share of time together. */
+/* Time grows faster than the number of metrics that are tried together. */
 enum { CHUNK = 64 };
 
-/* Halves by halves, since few are refused. */
+/* Searches by halves, since few metrics are refused. */
 static void search(struct search *s, size_t from, size_t to)
 {
 	size_t middle = from + (to - from) / 2;

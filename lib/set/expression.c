@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Regular expressions in a child process with limits, since glibc has none. */
+/* Runs regular expressions in a child process with limits, since glibc sets none. */
 #include "set/set.h"
 
 #include <regex.h>
@@ -13,14 +13,14 @@
 #include "child/child.h"
 
 struct work {
-	const char *expression; /* of a whole name */
+	const char *expression; /* matches a whole name */
 	const struct opk_names *names;
 	double seconds;
 };
 
-/* ---- which need none */
+/* ---- expressions that need no child */
 
-/* Without anchors, classes and repetition but ".*": glibc copies nodes for those. */
+/* Without anchors, classes and repetition except ".*": glibc copies nodes for those. */
 static bool is_plain(const char *expression)
 {
 	for (const char *c = expression; *c; c++)
@@ -32,9 +32,9 @@ static bool is_plain(const char *expression)
 }
 
 /*
- * Whether it costs less than a child: without ".", and with few of ".*". glibc has a state for each
- * choice of places that a name may have come to, and these are then hardly more than the expression
- * has characters.
+ * Whether it costs less than a child: it has no ".", and few ".*". glibc has a state for each
+ * combination of positions that matching may have reached; here these are hardly more than the
+ * expression has characters.
  */
 static bool is_quick(const char *expression)
 {
@@ -97,7 +97,7 @@ static void end_late(int number)
 	raise(SIGXCPU);
 }
 
-/* The process's own time, to the millisecond; the limit of the system counts seconds. */
+/* Limits the process's own time, to the millisecond; the system's limit counts seconds. */
 static void set_end(double seconds)
 {
 	struct itimerval timer = { .it_value = { .tv_sec = (time_t)seconds } };
@@ -143,7 +143,7 @@ static int read_numbers(size_t **out, size_t *count, struct opk_ctx *ctx, struct
 	return opk_result_check(result, ctx);
 }
 
-/* The time of all children that have ended, without what the system took to make and end them. */
+/* The processor time of ended children, without the system's time to make and end them. */
 static double seconds_of_children(void)
 {
 	struct rusage usage = { 0 };
@@ -158,7 +158,7 @@ int opk_expression_match(size_t **out, size_t *count, struct opk_ctx *ctx, const
 	opk_autofree char *whole = opk_printf("^(%s)$", expression);
 	opk_autosent struct opk_result result = { 0 };
 	struct work work = { whole, names, *names->seconds };
-	/* Too long is as bad as a crash; without memory glibc says so itself. */
+	/* A timeout counts as a crash; glibc itself reports a lack of memory. */
 	struct opk_contain_options options = {
 		.limits = { .data = (uint64_t)OPK_EXPRESSION_MEGABYTES << 20,
 		            .seconds = *names->seconds > 0 ? 1 + (unsigned)*names->seconds : 0 },

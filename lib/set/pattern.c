@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The form of names, globs and regular expressions, and which names match. */
+/* The syntax of names, globs and regular expressions, and which names match. */
 #include "set/set.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ enum opk_pattern_kind opk_pattern_kind(const char *text)
 	return strpbrk(text, "*?[") ? OPK_PATTERN_GLOB : OPK_PATTERN_NAME;
 }
 
-/* After the ":]", ".]" or "=]" of what begins here with "[:", "[." or "[=", or the end. */
+/* Text after the ":]", ".]" or "=]" that closes the "[:", "[." or "[=" here, or the end. */
 static const char *class_end(const char *open)
 {
 	const char close[] = { open[1], ']', '\0' };
@@ -25,7 +25,7 @@ static const char *class_end(const char *open)
 	return at ? at + 2 : strchr(open, '\0');
 }
 
-/* The ']' that ends the bracket which begins here, or the end. */
+/* The ']' that closes the bracket here, or the end. */
 static const char *bracket_end(const char *open)
 {
 	const char *at = open + 1 + (open[1] == '^');
@@ -37,7 +37,7 @@ static const char *bracket_end(const char *open)
 	return at;
 }
 
-/* The next of these signs that is one, or the end. */
+/* The next of these characters that is an operator, or the end. */
 static const char *next_sign(const char *regex, const char *signs)
 {
 	for (; *regex && !strchr(signs, *regex); regex += *regex != '\0')
@@ -48,7 +48,7 @@ static const char *next_sign(const char *regex, const char *signs)
 	return regex;
 }
 
-/* glibc takes a ')' that closes nothing for a character: in parentheses "a)(b" would be sound. */
+/* glibc takes an unmatched ')' as a character: inside parentheses "a)(b" would look sound. */
 static bool closes_too_much(const char *regex)
 {
 	size_t depth = 0;
@@ -73,7 +73,7 @@ bool opk_regex_is_choice(const char *regex)
 	return false;
 }
 
-/* With how many characters all that matches begins; "ab*" begins with a. */
+/* The length of the text with which all matches begin; "ab*" begins with a. */
 static size_t regex_literal(const char *regex)
 {
 	size_t length = opk_regex_is_choice(regex) ? 0 : opk_span(regex, opk_in_name);
@@ -91,7 +91,7 @@ static bool has_back_reference(const char *regex)
 	return false;
 }
 
-/* Its form; whether POSIX takes it for an expression is found where it is compiled. */
+/* Checks the syntax; compiling shows whether POSIX accepts the expression. */
 static bool check_regex(struct opk_problems *problems, const char *text,
                         const struct opk_place *place)
 {
@@ -115,7 +115,7 @@ static bool check_regex(struct opk_problems *problems, const char *text,
 	return false;
 }
 
-/* A glob has more than that in it, but nothing that divides. */
+/* A glob may have other characters, too, but no separators. */
 static bool is_sound(const struct opk_pattern *pattern)
 {
 	if (pattern->kind == OPK_PATTERN_GLOB)
@@ -176,7 +176,7 @@ static int select_plain(struct opk_selection *out, const struct opk_pattern *pat
 	return OPK_OK;
 }
 
-/* Without names it is checked alone. */
+/* Without names, only checks the expression. */
 static int select_regex(struct opk_selection *out, struct opk_ctx *ctx,
                         struct opk_problems *problems, const struct opk_pattern *pattern,
                         const struct opk_place *place, const struct opk_names *names)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metric sets as objects: what they are made of, joining them, for which chips they are made. */
+/* Metric sets as objects: their contents, joining them, the chips they are made for. */
 #include "set/set.h"
 
 #include <math.h>
@@ -127,12 +127,12 @@ void opk_set_free(struct opk_set *set)
 		opk_symbols_clear(set->symbols);
 	free(set->symbols);
 	opk_problems_clear(&set->errors);
-	/* The places of all of these were in it. */
+	/* All these places pointed into it. */
 	opk_source_free(set->source);
 	free(set);
 }
 
-/* ---- the entries as they are written */
+/* ---- the entries as written */
 
 static bool list_one(struct opk_set *set, struct opk_index *seen, const char *text)
 {
@@ -229,7 +229,7 @@ static bool has_namesake(const struct opk_set *const *sets, size_t i)
 	return false;
 }
 
-/* "memory+roofline" for what a recording of both is called; each name once. */
+/* "memory+roofline": the name of the set in a recording of both; each name once. */
 static char *joined_name(const struct opk_set *const *sets, size_t count)
 {
 	char *name = opk_strdup(sets[0]->name);
@@ -271,12 +271,12 @@ static int join(struct opk_set *to, struct opk_ctx *ctx, struct opk_set *from)
 	if (!slot || (from->single_pass && !to->single_pass))
 		return opk_nomem(ctx, "a metric set");
 	*slot = opk_set_use(from);
-	/* At least a moment, so that it is said where it does not do. */
+	/* Leave at least a moment, so that the lack of time is reported. */
 	to->left = fmax(to->left - (OPK_EXPRESSION_SECONDS - from->left), 0.1);
 	return OPK_OK;
 }
 
-/* What holds of one set alone, not of several together. */
+/* Copies what holds only for a single set. */
 static bool copy_claims(struct opk_set *to, const struct opk_set *from)
 {
 	free(to->description);
@@ -302,7 +302,7 @@ int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set
 	if (!set)
 		return opk_nomem(ctx, "a metric set");
 	set->joined = true;
-	/* They are shared, not changed. */
+	/* The sets are shared, not changed. */
 	for (size_t i = 0; i < count; i++)
 		TRY(join(set, ctx, (struct opk_set *)(uintptr_t)sets[i]));
 	if ((count == 1 && !copy_claims(set, sets[0])) || !opk_set_complete(set))
@@ -407,7 +407,7 @@ static void check(struct opk_problems *problems, const struct opk_set *set,
 		known = true;
 		supported |= opk_set_has_profiler_on(set, chip);
 	}
-	/* One of another release of CUPTI may well be claimed. */
+	/* Another release of CUPTI may know the claimed chip. */
 	if (!known && opk_chips_meant(word->text))
 		return;
 	if (!known)

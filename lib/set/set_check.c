@@ -13,7 +13,7 @@ struct checker {
 	struct opk_problems *problems;
 	size_t patterns;
 	bool too_much;
-	double *seconds; /* that are left for expressions; NULL: they are not compiled */
+	double *seconds; /* left for expressions; NULL: don't compile them */
 };
 
 static void check_pattern(struct checker *c, const struct opk_pattern *pattern,
@@ -25,7 +25,7 @@ static void check_pattern(struct checker *c, const struct opk_pattern *pattern,
 		opk_problems_add(c->problems, place, "more than %d patterns", OPK_MAX_PATTERNS);
 		c->too_much = true;
 	} else if (pattern->kind == OPK_PATTERN_REGEX && c->seconds && *c->seconds > 0) {
-		/* A lack of time is reported once. */
+		/* Report a lack of time only once. */
 		opk_pattern_check(c->ctx, c->problems, pattern, place, c->seconds);
 	}
 }
@@ -42,7 +42,7 @@ static void report_underscore(struct checker *c, const struct opk_word *word, co
 		name, (int)(underscore - name), name, underscore);
 }
 
-/* Says what a name without "__" might have been. */
+/* Suggests the name that a name without "__" might mean. */
 static void report_unknown(struct checker *c, const struct opk_word *word, const char *name)
 {
 	opk_autofree char *near = NULL;
@@ -54,7 +54,7 @@ static void report_unknown(struct checker *c, const struct opk_word *word, const
 		report_underscore(c, word, name);
 		return;
 	}
-	/* Suggestions that will not be shown are not looked for. */
+	/* Look for suggestions only if they will be shown. */
 	for (size_t i = 0; i < c->symbols->derived.count && !opk_problems_full(c->problems); i++)
 		opk_suggestions_try(&derived, c->symbols->derived.items[i].name.text);
 	if (!opk_problems_full(c->problems))
@@ -77,7 +77,7 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 	size_t at;
 	int code;
 
-	/* nvprof's names may have another. */
+	/* nvprof's names may have another label. */
 	if (item->as.text && opk_index_find(&at, names, item->as.text)
 	    && c->symbols->derived.items[at].legacy)
 		return;
@@ -89,7 +89,7 @@ static void check_word(struct checker *c, const struct opk_set_item *item, const
 				name);
 		return;
 	}
-	/* What could not be read may define it, if it can be a name. */
+	/* A file that could not be read may define it, if it can be a name. */
 	code = opk_legacy_find(&row, c->ctx, name);
 	opk_problems_need(c->problems, code != OPK_ENOMEM);
 	if (code || (c->symbols->broken && !strchr(name, '.')))

@@ -6,7 +6,7 @@
 #include "set/set_read.h"
 #include "set/set.h"
 
-/* Calls `take` with each key, if it can be a name, and its value. */
+/* Calls `take` with the value of each key that can be a name. */
 static void each(struct opk_set_reader *r, const struct opk_yaml *map, const char *what,
                  void (*take)(struct opk_set_reader *r, const struct opk_word *name,
                               const struct opk_yaml *value))
@@ -20,7 +20,7 @@ static void each(struct opk_set_reader *r, const struct opk_yaml *map, const cha
 	for (size_t i = 0; map->kind == OPK_YAML_MAP && i + 1 < map->count; i += 2) {
 		struct opk_word name = { map->items[i].text, map->items[i].place };
 
-		/* A bad name defines nothing, but its value is looked at. */
+		/* A bad name defines nothing, but its value is checked. */
 		if (map->items[i].kind == OPK_YAML_SCALAR) {
 			opk_set_check_name(r, &name, what);
 			take(r, &name, &map->items[i + 1]);
@@ -35,7 +35,7 @@ static void take_name(struct opk_set_reader *r, struct opk_word *out, const stru
 	opk_problems_need(r->problems, out->text);
 }
 
-/* "" is a unit: a number without one. */
+/* "" is valid: a number without a unit. */
 static void read_unit(struct opk_set_reader *r, struct opk_word *out, const struct opk_yaml *value)
 {
 	char nothing[] = "";
@@ -246,7 +246,7 @@ static void read_profiler(struct opk_set_reader *r, void *object, const struct o
 	r->set->has_profiler = true;
 	if (value->kind == OPK_YAML_SCALAR && opk_profiler_parse(&r->set->profiler, value->text))
 		return;
-	/* Each profiler has its own metrics. */
+	/* The profilers have different metrics. */
 	r->set->unfit = true;
 	if (value->kind != OPK_YAML_BAD)
 		opk_problems_add(r->problems, &value->place, "profiler must be range or pm");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The set that words mean: names of sets, paths, metrics, names of nvprof, lists of these. */
+/* Finds the set that words mean: names of sets, paths, metrics, names of nvprof, lists of these. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ static int is_legacy(bool *out, struct opk_ctx *ctx, const char *name)
 	return OPK_OK;
 }
 
-/* A file here may have been meant: only a path means one. */
+/* The user may have meant a file here: it needs a path. */
 static int no_such_set(struct opk_ctx *ctx, const char *name)
 {
 	static const char *const endings[] = { "yaml", "yml" };
@@ -88,7 +88,7 @@ static int find_word(struct opk_set **out, struct opk_ctx *ctx, const char *word
 
 /* ---- lists */
 
-/* Whether the word means a set: what is neither a path nor shipped can only be a metric. */
+/* Whether the word means a set: a word that is neither a path nor shipped can only be a metric. */
 static int means_set(bool *out, struct opk_ctx *ctx, const char *word)
 {
 	opk_autofree char *path = NULL;
@@ -101,12 +101,12 @@ static int means_set(bool *out, struct opk_ctx *ctx, const char *word)
 	return OPK_OK;
 }
 
-/* The sets of a list, and its metrics as one set in the place of the first of them. */
+/* The sets of a list; its metrics are one set, in the place of the first metric. */
 struct words {
 	struct opk_set **sets;
 	size_t count;
 	struct opk_buf names;
-	struct opk_set **metrics; /* among the sets; NULL: there are none */
+	struct opk_set **metrics; /* the place of that set among the sets; NULL: none */
 };
 
 static int add_word(struct words *w, struct opk_ctx *ctx, const char *word)
@@ -158,7 +158,7 @@ static int find_list(struct opk_set **out, struct opk_ctx *ctx, const char *spec
 		return opk_nomem(ctx, "a metric set");
 	for (char *word; (word = strsep(&rest, ","));)
 		TRY(add_word(&w, ctx, word));
-	/* Metrics alone are a set of their own. */
+	/* Metrics alone are returned as one set. */
 	return w.count > (w.metrics != NULL) ? join_words(out, &w, ctx)
 	                                     : opk_set_from_names(out, ctx, spec);
 }
@@ -166,7 +166,7 @@ static int find_list(struct opk_set **out, struct opk_ctx *ctx, const char *spec
 int opk_set_find_partly(struct opk_set **out, struct opk_ctx *ctx, const char *spec)
 {
 	*out = NULL;
-	/* A path may have a comma. */
+	/* A comma may be part of a path. */
 	if (!strchr(spec, ',') || (opk_set_is_path(spec) && !access(spec, F_OK)))
 		return find_word(out, ctx, spec);
 	return find_list(out, ctx, spec);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sets by name: the folders in which they are. */
+/* Finds sets by name in the folders for sets. */
 #include <dirent.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ static bool list_folder(struct opk_strlist *out, const char *folder)
 	return ok;
 }
 
-/* The ending does not count, so that "l1" comes before "l1-more". */
+/* Compares without the ending, so that "l1" comes before "l1-more". */
 static int compare_names(const void *a, const void *b)
 {
 	const char *first = strrchr(*(char *const *)a, '/'),
@@ -62,7 +62,7 @@ static bool is_listed(const struct opk_strlist *paths, char *path)
 	return false;
 }
 
-/* A folder's sets by name, without those that a folder before it shadows. */
+/* Adds a folder's sets by name, except those that an earlier folder has, too. */
 static bool add_folder(struct opk_strlist *paths, const char *folder)
 {
 	opk_autostrlist struct opk_strlist found = { 0 };
@@ -95,7 +95,7 @@ static char *stem(const char *path)
 	return opk_strndup(name, (size_t)(strrchr(name, '.') - name));
 }
 
-/* Nothing was installed beside the library, or it was moved: says where it looks. */
+/* The data was not installed beside the library, or was moved: says where it was looked for. */
 static int fail_without_folder(struct opk_ctx *ctx, const char *name)
 {
 	return opk_fail(ctx, OPK_EUSAGE,

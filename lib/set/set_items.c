@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lists of metrics as a set's file has them, and the changes to them. */
+/* Reads a file's lists of metrics, and the changes to them. */
 #include <string.h>
 
 #include "set/set_read.h"
@@ -139,12 +139,12 @@ static void read_map(struct opk_set_reader *r, struct opk_set_item *item,
 	opk_problems_add(r->problems, &value->place,
 	                 "%s of the keys metric, any and group is needed here",
 	                 metric || any || group ? "only one" : "one");
-	/* It may define a name. */
+	/* The entry may define a name. */
 	item->wrong = true;
 	opk_set_read_quietly(r, item, value, &(struct opk_set_field){ .read = read_kind });
 }
 
-/* A file names a metric once, unless it depends on chips. */
+/* A file may name a metric twice only if that depends on chips. */
 static void check_twice(struct opk_set_reader *r, struct opk_set_item *item)
 {
 	const struct opk_word *word = &item->what;
@@ -172,7 +172,7 @@ static void read_item(struct opk_set_reader *r, struct opk_set_items *out,
 {
 	struct opk_set_item *item;
 
-	/* An alias may have stood for anything. */
+	/* An alias may have meant anything. */
 	r->set->broken |= value->kind == OPK_YAML_BAD;
 	if (value->kind == OPK_YAML_BAD)
 		return;
@@ -211,7 +211,7 @@ static void read_for(struct opk_set_reader *r, void *object, const struct opk_ya
 {
 	struct opk_change *change = object;
 
-	/* On which chips the list is another one is not clear. */
+	/* It is unclear on which chips the list is changed. */
 	r->set->unfit |= !opk_set_read_where(r, &change->where, value);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sets as a list: what their files say. */
+/* Lists sets, with what their files say. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -25,7 +25,7 @@ static int add_set(struct opk_listing *rows, struct opk_ctx *ctx, const struct o
 	return OPK_OK;
 }
 
-/* A bad file has a row, too, so that the others are listed. */
+/* Adds a row for a bad file, so that the others are still listed. */
 static int add_bad(struct opk_listing *rows, struct opk_ctx *ctx, const char *name,
                    const char *path)
 {

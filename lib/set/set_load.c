@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sets of files or text, and the files that they include. */
+/* Loads sets from files or text, with the files that they include. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,17 +11,17 @@
 
 enum { MAX_DEPTH = 16, MAX_FILES = 100 };
 
-/* A file that was begun. */
+/* A file whose reading has begun. */
 struct file {
 	dev_t device;
 	ino_t inode;
 	char *path;
-	struct opk_set *set; /* NULL: it is still being read, or can't be */
+	struct opk_set *set; /* NULL: still being read, or unreadable */
 	struct opk_source *source;
 	bool open;
 };
 
-/* One call of opk_set_load(), through all files. */
+/* State of one opk_set_load(), over all files. */
 struct loading {
 	struct opk_ctx *ctx;
 	struct opk_problems problems;
@@ -30,7 +30,7 @@ struct loading {
 		size_t count, capacity;
 	} files;
 	size_t depth;
-	struct opk_strlist open_folders; /* whose sets errors may show */
+	struct opk_strlist open_folders; /* folders whose sets errors may quote */
 };
 
 static void clear(struct loading *l)
@@ -49,7 +49,7 @@ static int load_file(struct opk_set **out, struct loading *l, const char *path);
 
 /* ---- including */
 
-/* "a.yaml includes b.yaml includes a.yaml" */
+/* Reports "a.yaml includes b.yaml includes a.yaml". */
 static void report_cycle(struct loading *l, const struct opk_word *word, const struct file *begin)
 {
 	opk_autofree char *chain = opk_strdup(begin->path);
@@ -81,10 +81,10 @@ static struct file *find_file(struct loading *l, const char *path)
 	return NULL;
 }
 
-/* Paths are relative to the file that names them. */
+/* Paths are relative to the folder of the file that names them. */
 static int find_path(char **out, struct loading *l, const struct opk_set *set, const char *word)
 {
-	/* A set that comes through a pipe has no folder. */
+	/* A set from a pipe has no folder. */
 	const char *slash = opk_stream_find(l->ctx, set->path) ? NULL : strrchr(set->path, '/');
 	int code;
 
@@ -141,7 +141,7 @@ static int load_included(struct opk_set **out, struct loading *l, const struct o
 	return code;
 }
 
-/* An including set is for the profiler of those that it includes. */
+/* An including set takes the profiler of the sets that it includes. */
 static void check_profiler(struct loading *l, struct opk_set *set, const struct opk_set *from,
                            const struct opk_word *word)
 {
@@ -185,9 +185,9 @@ static void include(struct loading *l, struct opk_set *set, const struct opk_wor
 	}
 }
 
-/* ---- what errors may show */
+/* ---- what errors may quote */
 
-/* The folder with its links resolved, if it is there. */
+/* Adds the folder with its links resolved, if it exists. */
 static bool add_open_folder(struct loading *l, const char *folder)
 {
 	opk_autofree char *real = realpath(folder, NULL);
@@ -205,7 +205,7 @@ static bool add_first_folder(struct loading *l, const char *path)
 	return folder && add_open_folder(l, folder);
 }
 
-/* Finds it, if there is a path, and the folders in which sets are found by name. */
+/* Adds the folder of the path, if any, and the folders in which sets are found by name. */
 static int find_open_folders(struct loading *l, const char *path)
 {
 	opk_autostrlist struct opk_strlist where = { 0 };
@@ -216,7 +216,7 @@ static int find_open_folders(struct loading *l, const char *path)
 	return ok ? OPK_OK : opk_nomem(l->ctx, "metric sets");
 }
 
-/* An included file may be any that can be read, and errors go where its owner does not look. */
+/* An include may name any readable file, and its owner may not be the reader of the errors. */
 static bool may_show(const struct loading *l, const char *path)
 {
 	opk_autofree char *real = realpath(path, NULL);
@@ -229,7 +229,7 @@ static bool may_show(const struct loading *l, const char *path)
 	return false;
 }
 
-/* ---- one file, or text without one */
+/* ---- one file or text */
 
 static struct opk_source *read_source(struct loading *l, struct stat *status, const char *path,
                                       int *code)
@@ -254,7 +254,7 @@ static struct opk_source *read_source(struct loading *l, struct stat *status, co
 	return source;
 }
 
-/* What is wrong with it is reported; there is a set in any case. */
+/* Reads the set and reports its errors; there is a set in any case. */
 static int read_set(struct loading *l, struct opk_set *set)
 {
 	struct opk_set_reader reader = { .ctx = l->ctx, .problems = &l->problems, .set = set };
@@ -263,7 +263,7 @@ static int read_set(struct loading *l, struct opk_set *set)
 
 	if (code == OPK_ENOMEM)
 		return code;
-	/* What comes before malformed text may have errors, too. */
+	/* The part before malformed text may have errors, too. */
 	set->broken = set->unfit = code != OPK_OK;
 	if (root)
 		opk_set_read(&reader, root);
@@ -291,7 +291,7 @@ static struct file *open_file(struct loading *l, const char *path, int *code)
 	return file;
 }
 
-/* Reads it with all that it includes. */
+/* Reads the set with all its includes. */
 static int read_whole(struct loading *l, struct opk_set *set)
 {
 	int code;
@@ -318,7 +318,7 @@ static int load_file(struct opk_set **out, struct loading *l, const char *path)
 	set->device = file->device;
 	set->inode = file->inode;
 	code = read_whole(l, set);
-	/* The files may have moved. */
+	/* `files` may have moved. */
 	l->files.items[place].open = false;
 	if (code)
 		return code;
@@ -327,7 +327,7 @@ static int load_file(struct opk_set **out, struct loading *l, const char *path)
 	return OPK_OK;
 }
 
-/* `name` is what errors call it. */
+/* `name` is its name in errors. */
 static int load_text(struct opk_set **out, struct loading *l, const char *text, size_t size,
                      const char *name)
 {
@@ -346,7 +346,7 @@ static int load_text(struct opk_set **out, struct loading *l, const char *text, 
 	return OPK_OK;
 }
 
-/* The set as a whole, once all of it is there. */
+/* Checks the set as a whole, after all files are read. */
 static void check(struct loading *l, struct opk_set *set)
 {
 	set->symbols = opk_alloc(sizeof *set->symbols);
@@ -356,13 +356,13 @@ static void check(struct loading *l, struct opk_set *set)
 	set->unfit |= set->symbols->unfit;
 }
 
-/* Whether a set with these errors can be checked further: on chips, or those that it claims. */
+/* Whether a set with these errors can still be checked: on chips, or for the chips it claims. */
 static bool is_of_use(const struct loading *l, const struct opk_set *set)
 {
 	return l->problems.count && !l->problems.unlisted && (!set->unfit || set->claiming.count);
 }
 
-/* Takes the set over, which was read, with all that is wrong with it. */
+/* Takes over the set that was read, with all its errors. */
 static int finish(struct opk_set **out, struct loading *l, struct opk_set *read, const char *name)
 {
 	opk_auto(opk_set) struct opk_set *set = read;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a set says a roofline is drawn of: its form, and whether the names in it mean something. */
+/* Reads what a set's roofline is drawn from, and checks that its names mean something. */
 #include <string.h>
 
 #include "base/nearest.h"
@@ -40,7 +40,7 @@ static struct opk_set_roof *add_roof(struct opk_set_reader *r, struct opk_set_ro
 	return roof;
 }
 
-/* Calls `read` with each key and value of a map from names to something. */
+/* Calls `read` with each key and value of a map from names to values. */
 static void each(struct opk_set_reader *r, struct opk_set_roofline *roofline,
                  const struct opk_yaml *map, const char *what,
                  void (*read)(struct opk_set_reader *r, struct opk_set_roof *roof,
@@ -82,7 +82,7 @@ static const struct opk_set_field peak_fields[] = {
 	{ "peak", .word = offsetof(struct opk_set_roof, peak) },
 };
 
-/* The peak alone is a line in the picture: no kernel is judged by it. */
+/* A peak alone is only a line in the picture: no kernel is judged by it. */
 static void read_peak(struct opk_set_reader *r, struct opk_set_roof *roof,
                       const struct opk_yaml *value)
 {
@@ -141,7 +141,7 @@ static bool is_listed(const struct opk_set_items *items, const char *name)
 	return false;
 }
 
-/* As the lists of metrics have it, word for word; what changes add counts, too. */
+/* Compares with the lists of metrics word for word; what changes add counts, too. */
 static bool is_listed_anywhere(const struct opk_symbols *symbols, const char *name)
 {
 	for (size_t i = 0; i < symbols->sets.count; i++) {

@@ -49,7 +49,7 @@ const struct opk_yaml *opk_set_check_list(struct opk_set_reader *r, size_t *coun
 		                 many);
 	else
 		opk_problems_add(r->problems, &value->place, "a list of %s is needed here", many);
-	/* Meant as a list of one. */
+	/* Text is read as a list of one item. */
 	*count = value->kind == OPK_YAML_SCALAR && *value->text;
 	return value;
 }
@@ -87,7 +87,7 @@ void opk_set_check_cases(struct opk_set_reader *r, const struct opk_words *words
 			                 "%s %.100s is listed twice", one, words->items[i].text);
 }
 
-/* Takes the word that was probably meant; false where there is none. */
+/* Replaces the word by the one that was probably meant; false if none is near. */
 static bool correct(struct opk_set_reader *r, struct opk_word *word)
 {
 	const char *near = opk_where_nearest(word->text, true);
@@ -130,7 +130,7 @@ bool opk_set_read_bool(struct opk_set_reader *r, bool *out, const struct opk_yam
 	return false;
 }
 
-/* Hexadecimal numbers, infinity and the like are not numbers of the language. */
+/* Hexadecimal numbers, infinity and the like are not valid numbers in sets. */
 static enum opk_decimal read_decimal(double *out, const char *text)
 {
 	size_t length = 0;
@@ -181,9 +181,9 @@ bool opk_set_check_name(struct opk_set_reader *r, const struct opk_word *name, c
 
 /* ---- maps */
 
-/* What an unknown key was probably meant to be. */
+/* The key that an unknown key was probably meant to be. */
 struct meant {
-	size_t field; /* the number of fields: nothing */
+	size_t field; /* the number of fields: no key */
 	bool sure;
 };
 
@@ -208,7 +208,7 @@ static struct meant report_unknown(struct opk_set_reader *r, const struct opk_ya
 			meant.field = i;
 	}
 	meant.sure = nearest.best && 3 * nearest.distance <= strlen(key->text);
-	/* {formula: max(a, b)} is two keys to YAML. */
+	/* YAML reads {formula: max(a, b)} as two keys. */
 	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN "%s",
 	                 key->text, OPK_NEAR(nearest.best),
 	                 strpbrk(key->text, " ()") ? "; text with commas goes in quotes" : "");
@@ -223,7 +223,7 @@ bool opk_yaml_has_key(const struct opk_yaml *map, const char *name)
 	return false;
 }
 
-/* Whether a problem is reported or not, what can be read is read. */
+/* Reads what it can, whether problems are reported or not. */
 static void read_field(struct opk_set_reader *r, void *object, const struct opk_yaml *value,
                        const struct opk_set_field *field, bool report)
 {
@@ -261,7 +261,7 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 		struct meant meant;
 		size_t field;
 
-		/* This key may have been one that is missing. */
+		/* This key may be a missing one. */
 		if (key->kind == OPK_YAML_BAD) {
 			seen = ~0U;
 			continue;
@@ -275,7 +275,7 @@ unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct o
 		if (meant.field == count)
 			continue;
 		seen |= 1U << meant.field;
-		/* Errors under the key are reported only where it is clear which was meant. */
+		/* Errors below the key are reported only if the intended key is certain. */
 		if (!opk_yaml_has_key(map, fields[meant.field].name))
 			read_field(r, object, value, &fields[meant.field], meant.sure);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parameters: ${name} becomes a value, which is not looked through again. The formulas among
- * symbols: parsed, their names known, in an order in which they can be computed.
+ * Replaces ${name} by a parameter's value, once: values are not searched again. Parses the formulas
+ * of the symbols, checks their names, and orders them so that they can be computed.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct piece {
 	size_t name_size;
 };
 
-/* False where "${" has no end. */
+/* False if "${" is not closed. */
 static bool next_piece(struct piece *out, const char *text)
 {
 	const char *open = strstr(text, "${"), *close;
@@ -83,13 +83,13 @@ static void report_unknown(const struct opk_symbols *symbols, const struct opk_w
 		                 OPK_NEAR(nearest.best));
 }
 
-/* In a formula a part of a name or number; all else is an operand, and has parentheses. */
+/* Whether the value is an operand, and so needs parentheses: not a part of a name or number. */
 static bool is_operand(const char *value)
 {
 	return value[opk_span(value, opk_in_full_name)];
 }
 
-/* Whether parentheses around it are a pair: "1)+(2" would close them. */
+/* Whether parentheses around the value form a pair: "1)+(2" would close them. */
 static bool is_whole(const char *value)
 {
 	size_t depth = 0;
@@ -102,7 +102,7 @@ static bool is_whole(const char *value)
 	return !depth;
 }
 
-/* In a formula, what is more than a part of a name or number is put in parentheses. */
+/* In a formula, a value that is more than a part of a name or number gets parentheses. */
 static char *substitute(const struct opk_symbols *symbols, const struct opk_word *word,
                         bool formula)
 {
@@ -119,7 +119,7 @@ static char *substitute(const struct opk_symbols *symbols, const struct opk_word
 			return NULL;
 		}
 		value = piece.name ? value_of(symbols, &piece, &known) : NULL;
-		/* One without a value was reported where it is defined. */
+		/* A parameter without a value is reported at its definition. */
 		if (piece.name && !known)
 			report_unknown(symbols, word, at, &piece);
 		if (piece.name && !value)
@@ -149,7 +149,7 @@ char *opk_symbols_substitute(const struct opk_symbols *symbols, const struct opk
 	return substitute(symbols, word, false);
 }
 
-/* The byte of the written formula that became that byte of the result. */
+/* The position in the written formula of a byte of the result. */
 static size_t written_at(const struct opk_symbols *symbols, const char *written, size_t offset)
 {
 	struct piece piece;
@@ -241,7 +241,7 @@ static void check_names(const struct opk_symbols *symbols, const struct opk_deri
 
 enum state { NEW, BEGUN, DONE };
 
-/* A derived metric on the way to one that it uses. */
+/* A derived metric on the path to one that it uses. */
 struct step {
 	size_t derived, name;
 };
@@ -253,7 +253,7 @@ struct walk {
 	size_t depth;
 };
 
-/* "a uses b uses a" */
+/* Reports "a uses b uses a". */
 static void report_cycle(struct walk *w, size_t begin)
 {
 	const struct opk_derived_symbol *all = w->symbols->derived.items;
@@ -276,7 +276,7 @@ static void report_cycle(struct walk *w, size_t begin)
 		w->symbols->problems->code = OPK_ENOMEM;
 }
 
-/* Goes one step: to a metric that the last one uses and that is new, or back. */
+/* Goes one step: to a new metric that the last one uses, or back. */
 static void step(struct walk *w)
 {
 	struct step *last = &w->steps[w->depth - 1];
@@ -331,7 +331,7 @@ void opk_symbols_check_formulas(struct opk_symbols *symbols)
 		check_unit(symbols->ctx, symbols->problems, &derived->unit);
 		if (derived->written.text)
 			derived->formula = substitute(symbols, &derived->written, true);
-		/* What nvprof's names mean depends on the chip. */
+		/* The meaning of nvprof's names depends on the chip. */
 		if (derived->formula && !derived->legacy)
 			opk_symbols_parse(symbols, derived);
 		if (derived->parsed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Collects what a set and those that it includes define by name. */
+/* Collects what a set and its included sets define by name. */
 #include "set/set.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ enum { MAX_VALUE = 256 };
 
 /* ---- the sets */
 
-/* A set comes after what it includes; one that is there needs no second look. */
+/* Adds a set after the sets that it includes; a set that is already there is skipped. */
 static bool collect_sets(struct opk_symbols *symbols, const struct opk_set *set)
 {
 	const struct opk_set **slot;
@@ -44,7 +44,7 @@ static void report_twice(struct opk_problems *problems, const struct opk_word *n
 	                 place && *place ? place : "another set");
 }
 
-/* Where the name was defined before, other than as a parameter; NULL where it was not. */
+/* The earlier definition of the name, except as a parameter; NULL: none. */
 static const struct opk_word *defined(const struct opk_symbols *symbols, const char *name)
 {
 	size_t i;
@@ -70,7 +70,7 @@ static void add_parameters(struct opk_symbols *symbols, const struct opk_set *se
 			return;
 		}
 		*slot = parameter->value;
-		/* It does not matter much which one was first: it is not kept. */
+		/* Which set was first is not kept: it hardly matters. */
 		if (known != symbols->values.count - 1)
 			opk_problems_add(symbols->problems, &parameter->name.place,
 			                 "parameter '%.100s' is one of an included set already",
@@ -142,7 +142,7 @@ static void add_derived(struct opk_symbols *symbols, const struct opk_set *set)
 
 /* ---- names in the lists */
 
-/* Several metrics may have the same label, on different chips. */
+/* Chips may have different metrics with the same label. */
 static void add_label(struct opk_symbols *symbols, const struct opk_set_item *item)
 {
 	const struct opk_word *label = &item->as;
@@ -165,7 +165,7 @@ static void add_label(struct opk_symbols *symbols, const struct opk_set_item *it
 		symbols->problems->code = OPK_ENOMEM;
 }
 
-/* The name with parameters put in; NULL where that fails, which is reported elsewhere. */
+/* The name with parameters replaced; NULL if that fails, which is reported elsewhere. */
 static char *final_text(struct opk_symbols *symbols, const struct opk_word *word)
 {
 	opk_autoproblems struct opk_problems quiet = { 0 };
@@ -189,7 +189,7 @@ static void find_row(struct opk_legacy_row *out, const struct opk_symbols *symbo
 		                 opk_innermost(symbols->ctx));
 }
 
-/* Another list may have it under the same name. */
+/* Whether another list has the legacy name under the same name. */
 static bool is_same_legacy(const struct opk_symbols *symbols, const char *name, const char *legacy)
 {
 	size_t i;
@@ -198,7 +198,7 @@ static bool is_same_legacy(const struct opk_symbols *symbols, const char *name, 
 	       && !strcmp(symbols->derived.items[i].legacy, legacy);
 }
 
-/* A word without a unit is one of nvprof's names, unless it is defined here. */
+/* A word without a unit is one of nvprof's names, unless the set defines it. */
 static void add_legacy(struct opk_symbols *symbols, const struct opk_set_item *item)
 {
 	opk_autofree char *text = final_text(symbols, &item->what);
@@ -230,7 +230,7 @@ static void add_legacy(struct opk_symbols *symbols, const struct opk_set_item *i
 		derived->unit.text = derived->legacy_unit = opk_take(unit);
 }
 
-/* Whether the entry is a derived metric: `as` is then no label. */
+/* Whether the entry is a derived metric: then `as` is not a label. */
 static bool is_derived(const struct opk_symbols *symbols, const struct opk_set_item *item)
 {
 	const struct opk_word *word = item->as.text ? &item->as : &item->what;
@@ -265,7 +265,7 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
 		add_constants(symbols, symbols->sets.items[i]);
 		add_derived(symbols, symbols->sets.items[i]);
 	}
-	/* The outer one's word is the last. */
+	/* The definition of the outer set comes last. */
 	for (size_t i = 0; i < symbols->sets.count; i++)
 		give_values(symbols, symbols->sets.items[i]);
 	for (size_t i = 0; i < symbols->sets.count; i++) {
@@ -281,7 +281,7 @@ void opk_symbols_init(struct opk_symbols *symbols, struct opk_ctx *ctx,
 		symbols->unfit |= !opk_symbols_check(symbols, seconds);
 }
 
-/* Values of parameters may make other formulas; a set that was joined alone is that set. */
+/* Other parameter values may make other formulas; a set joined alone equals that set. */
 static const struct opk_symbols *kept(const struct opk_set *set)
 {
 	while (!set->given.count && !set->symbols && set->joined && set->includes.count == 1)
@@ -359,7 +359,7 @@ static int give(struct opk_set *set, struct opk_ctx *ctx, const char *name, cons
 	return opk_nomem(ctx, "a parameter");
 }
 
-/* The names of its parameters, and of those that it includes; false: memory ran out. */
+/* Lists the parameters of the set and of its included sets; false: out of memory. */
 static bool list_parameters(struct opk_strlist *out, const struct opk_set *set)
 {
 	opk_autosymbols struct opk_symbols symbols = { 0 };
@@ -375,7 +375,7 @@ static bool list_parameters(struct opk_strlist *out, const struct opk_set *set)
 	return ok;
 }
 
-/* "set a has no parameter 'x'; it has y, z" */
+/* Reports "set a has no parameter 'x'; it has y, z". */
 static int fail_unknown(const struct opk_set *set, struct opk_ctx *ctx, const char *name,
                         const struct opk_strlist *names)
 {

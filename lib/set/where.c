@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words that name chips, architectures or profilers, and whether they name this one. */
+/* Words that name chips, architectures or profilers, and whether they name a given one. */
 #include "set/set.h"
 
 #include <strings.h>
