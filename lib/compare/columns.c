@@ -12,13 +12,13 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* Rows of one side by group: those of group i begin at starts[i]. */
+/* One side's rows by group: group i begins at starts[i]. */
 struct sorted {
 	size_t *rows, *starts;
-	double *values; /* of a column, one a row */
+	double *values; /* of one column, one per row */
 	bool *present;
 	struct opk_compared_values of_group;
-	size_t *present_rows; /* those of the group's values */
+	size_t *present_rows; /* the rows of the group's values */
 };
 
 static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_diff *diff,
@@ -37,7 +37,7 @@ static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_d
 	if (!out->present_rows || !out->rows || !out->starts || !out->values || !out->present
 	    || !out->of_group.values || !out->of_group.weights)
 		return fail_nomem(ctx);
-	/* Counted two places on, so that they begin one place on while they are filled in. */
+	/* Counts go two places on, so that starts[i + 1] can fill in group i below. */
 	for (size_t i = 0; i < count; i++)
 		out->starts[group_of[i] + 2]++;
 	for (size_t i = 2; i < groups + 2; i++)
@@ -68,7 +68,7 @@ static size_t source_of(const struct opk_diff *diff, enum opk_compared_side side
 	return i;
 }
 
-/* Values of one source become one, which is the mean of their launches. */
+/* Replaces the values of each source by the mean of its launches. */
 static void join_sources(struct opk_compared_values *out, const struct opk_diff *diff,
                          enum opk_compared_side side, const size_t *rows)
 {
@@ -93,7 +93,7 @@ static void join_sources(struct opk_compared_values *out, const struct opk_diff 
 	out->count = count;
 }
 
-/* The rows from `first` on, before `end`, as far as they have the column. */
+/* Collects the rows from `first` to before `end` that have a value in the column. */
 static void gather(struct sorted *side, const uint64_t *weights, size_t first, size_t end)
 {
 	struct opk_compared_values *out = &side->of_group;
@@ -110,7 +110,7 @@ static void gather(struct sorted *side, const uint64_t *weights, size_t first, s
 	}
 }
 
-/* What was before is multiplied by the factor. */
+/* Multiplies the values of the side before by the factor. */
 static bool compare_group(struct opk_diff_value *out, const struct opk_diff *diff,
                           struct sorted *sides, size_t group, double factor)
 {
@@ -131,7 +131,7 @@ static bool compare_group(struct opk_diff_value *out, const struct opk_diff *dif
 	return opk_compare_values(out, of_group);
 }
 
-/* One column at a time: all of them may be more than there is memory. */
+/* Reads one column at a time: all of them may not fit into memory. */
 static int read_column(struct sorted *sides, struct opk_diff *diff, struct opk_ctx *ctx,
                        size_t column)
 {
@@ -165,7 +165,7 @@ bool opk_compared_has_both(const struct opk_diff *diff, size_t column)
 	return false;
 }
 
-/* What was counted in the very launches, else what NVML said of them. */
+/* The clock counted in the launches themselves, else the clock that NVML reported. */
 static size_t find_clock(const struct opk_diff *diff)
 {
 	size_t mhz = 0;
@@ -178,7 +178,7 @@ static size_t find_clock(const struct opk_diff *diff)
 	return opk_compared_has_both(diff, mhz) ? mhz : SIZE_MAX;
 }
 
-/* Compares once more, as if before the clock had been what it was afterwards. */
+/* Compares again as if the clock before had been the clock afterwards. */
 static int take_out_clock(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides,
                           size_t group, size_t place, size_t column)
 {
@@ -246,7 +246,7 @@ static int add_peak(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *s
 	return OPK_OK;
 }
 
-/* The clock that changes are divided by comes first. */
+/* The clock by which changes are divided comes first. */
 static int find_peaks(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted *sides)
 {
 	diff->peaks = opk_alloc_array(diff->columns.count + 1, sizeof *diff->peaks);
@@ -264,7 +264,7 @@ static int find_peaks(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted 
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* Times that no row has need no column. */
+/* Hides the column of times if no row has a time. */
 static void hide_duration(struct opk_diff *diff)
 {
 	size_t column = 0;

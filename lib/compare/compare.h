@@ -15,12 +15,12 @@ enum opk_compared_side { OPK_BEFORE, OPK_AFTER, OPK_SIDES };
 /* ---- rank_test.c ---- */
 
 /*
- * How often values as far apart would come about if both sides were alike, by Mann and Whitney's U
- * test; exactly for few launches. No value may be NaN. False when out of memory.
+ * The probability of values at least as far apart if both sides are alike, by Mann and Whitney's U
+ * test; exact for few launches. No value may be NaN. False when out of memory.
  */
 bool opk_rank_test(double *out, const double *before, size_t before_count, const double *after,
                    size_t after_count);
-/* The least that this can be for so many launches. */
+/* The smallest possible result for these numbers of launches. */
 double opk_rank_test_least(size_t before, size_t after);
 
 /* ---- verdicts.c ---- */
@@ -28,26 +28,26 @@ double opk_rank_test_least(size_t before, size_t after);
 /* The values of one metric and side of a row. */
 struct opk_compared_values {
 	double *values;
-	uint64_t *weights; /* how many launches each stands for */
+	uint64_t *weights; /* the number of launches of each value */
 	size_t count;
-	bool mixed; /* they are of different kernels, a value a recording */
+	bool mixed; /* each value is of one recording's different kernels */
 };
-/* Fills in all but the verdicts of those that a test tells; sorts the values. */
+/* Fills in everything except the verdicts that need a test; sorts the values. */
 bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values sides[OPK_SIDES]);
-/* All rows' values, one a column, and whether a column is of the foremost family. */
+/* The values of all rows, one per column, and which columns belong to the foremost family. */
 struct opk_compared_table {
 	struct opk_diff_value *values;
 	const bool *foremost;
-	const bool *hidden; /* neither tested nor counted; NULL: no column is */
+	const bool *hidden; /* columns that are neither tested nor counted; NULL: none */
 	size_t rows, columns;
 	/*
-	 * p of the same test, once more as if the clock had been the same; NaN: it is not known, or
-	 * the value does not depend on it. NULL: none is known.
+	 * p of the same test as if the clock were equal on both sides; NaN: unknown, or the value
+	 * does not depend on the clock. NULL: all are unknown.
 	 */
 	const double *beyond_clock;
 };
 /*
- * Tells changes from noise. Fills in what was tested, and from how many launches on it can tell;
+ * Separates changes from noise. Fills in what was tested, and how many launches are needed;
  * summary->level is given.
  */
 int opk_find_verdicts(struct opk_diff_summary *summary, struct opk_ctx *ctx,
@@ -56,32 +56,32 @@ int opk_find_verdicts(struct opk_diff_summary *summary, struct opk_ctx *ctx,
 /* ---- rules.c ---- */
 
 struct opk_compared_rule {
-	struct opk_diff_rule rule; /* borrows from the others */
+	struct opk_diff_rule rule; /* borrows from the other members */
 	char *text, *metric, *reason;
 	struct opk_strlist where;
-	struct opk_filter *filter; /* NULL: all rows are its */
+	struct opk_filter *filter; /* NULL: the rule applies to all rows */
 	struct opk_place place;    /* of a rule from a file */
 };
-/* Begin with zeros. */
+/* Start with zeros. */
 struct opk_diff_rules {
 	OPK_LIST(struct opk_compared_rule) rules;
 	OPK_LIST(struct opk_source *) sources;
 };
-/* Adds one, OPK_EUSAGE: it is none; or those of a YAML file, OPK_EINPUT with all errors in it. */
+/* Adds a rule (OPK_EUSAGE: invalid), or a YAML file's rules (OPK_EINPUT, with all its errors). */
 int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *text);
 int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path);
-/* All of the options. */
+/* Reads all rules of the options. */
 int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
                         const struct opk_diff_options *options);
 void opk_diff_rules_clear(struct opk_diff_rules *rules);
-/* "METRIC>5%"; *wrong is what is wrong with it. False also when out of memory: it is NULL then. */
+/* Parses "METRIC>5%"; *wrong is the error. False, with *wrong NULL, when out of memory. */
 bool opk_compared_rule_parse(struct opk_compared_rule *out, const char **wrong, const char *text);
 void opk_compared_rule_clear(struct opk_compared_rule *rule);
 bool opk_compared_is_ruled(const struct opk_diff_rules *rules, const char *metric);
 
 /* ---- sources.c: recordings, evaluated ---- */
 
-/* What a row of a recording is. */
+/* What a row of a recording consists of. */
 enum opk_compared_mode {
 	OPK_COMPARED_RANGES, /* each range has all passes */
 	OPK_COMPARED_JOINED, /* ranges of several runs are one launch */
@@ -92,27 +92,27 @@ enum opk_compared_mode {
 struct opk_compared_source {
 	struct opk_file *file;
 	const struct opk_meta *meta;
-	struct opk_set_meta set;      /* that is evaluated instead of the recorded one */
-	const struct opk_meta *names; /* what names of values mean: that of the set, or `meta` */
+	struct opk_set_meta set;      /* evaluated instead of the recorded set */
+	const struct opk_meta *names; /* the meanings of names, from the set or `meta` */
 	enum opk_compared_side side;
 	enum opk_compared_mode mode;
-	struct opk_strlist also;         /* what is compared, or the time, and not shown */
-	struct opk_evaluation *launches; /* a row each */
-	struct opk_evaluation *means;    /* a row for what several launches are together; NULL */
-	/* The diff's column that each column is, and then each of `also`. */
+	struct opk_strlist also;         /* the time, and compared names that are not shown */
+	struct opk_evaluation *launches; /* one row per launch */
+	struct opk_evaluation *means;    /* one row per group of launches; NULL */
+	/* The diff's column for each column, and then for each of `also`. */
 	size_t *columns, *columns_of_means;
-	size_t first_row; /* among those of its side */
+	size_t first_row; /* index among the rows of its side */
 };
 
 struct opk_compared_column {
 	char *name, *unit;
-	const char *heading, *prose; /* of the set's group; NULL */
+	const char *heading, *prose; /* of the set's group; NULL: none */
 	struct opk_traits traits;
 	bool shown;
-	bool is_peak; /* or a clock, which is stated once instead */
+	bool is_peak; /* a peak or clock, which is listed once instead */
 };
 
-/* What is known of a group besides what its ranges have in common. */
+/* Facts about a group besides those that its ranges share. */
 struct opk_compared_group {
 	uint64_t launches[OPK_SIDES];
 	bool mixed; /* of different kernels */
@@ -127,26 +127,26 @@ struct opk_diff {
 	size_t source_count;
 	OPK_LIST(struct opk_compared_column) columns;
 	struct opk_index numbers; /* of columns */
-	size_t time;              /* the column of times; SIZE_MAX */
-	size_t clock;             /* that of the SM's clock; SIZE_MAX */
+	size_t time;              /* the column of times; SIZE_MAX: none */
+	size_t clock;             /* the column of the SM's clock; SIZE_MAX: none */
 	struct opk_grouping groups;
-	OPK_LIST(struct opk_compared_group) about; /* one a group */
+	OPK_LIST(struct opk_compared_group) about; /* one per group */
 	struct opk_column_file values[OPK_SIDES];
-	OPK_LIST(size_t) group_of[OPK_SIDES];  /* one a row of values */
-	OPK_LIST(uint64_t) weights[OPK_SIDES]; /* the same */
-	struct opk_diff_value *compared;       /* of each group, one a column */
-	double *beyond_clock;                  /* the same: as opk_compared_table has it */
+	OPK_LIST(size_t) group_of[OPK_SIDES];  /* one per row of values */
+	OPK_LIST(uint64_t) weights[OPK_SIDES]; /* one per row of values */
+	struct opk_diff_value *compared;       /* for each group, one per column */
+	double *beyond_clock;                  /* parallel to it: as in opk_compared_table */
 	struct opk_diff_peak *peaks;
 	struct opk_diff_found found;
-	struct opk_strlist texts; /* that they borrow */
+	struct opk_strlist texts; /* owned texts that `found` borrows */
 };
 
-/* Columns that are not metrics: times, and the clock as NVML has it. */
+/* Columns that are not metrics: times, and the clock from NVML. */
 extern const char opk_compared_duration[], opk_compared_mhz[];
 
 /* Evaluates all sources, and lists the columns. */
 int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx);
-/* Whether a recording has a value of this name, as far as that is known before it is evaluated. */
+/* Whether a recording seems to have a value of this name; it is not evaluated yet. */
 int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared_source *source,
                        const char *name);
 void opk_compared_source_clear(struct opk_compared_source *source);
@@ -154,18 +154,18 @@ void opk_compared_source_clear(struct opk_compared_source *source);
 /* sides.c: reads the rows of all sources, group by group. */
 int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx);
 
-/* columns.c: the values of each column, group by group; places: the row of each group. */
+/* columns.c: the values of each column, by group; places: the row of each group. */
 int opk_compare_columns(struct opk_diff *diff, struct opk_ctx *ctx, const size_t *places);
 bool opk_compared_has_both(const struct opk_diff *diff, size_t column);
 
-/* differences.c: what makes recordings differ besides the program. */
+/* differences.c: finds other reasons why recordings differ than the program. */
 int opk_find_differences(struct opk_diff *diff, struct opk_ctx *ctx);
 
 /* ---- rules ---- */
 
-/* rules_check.c: OPK_EUSAGE, or OPK_EINPUT for those from files, where one names nothing. */
+/* rules_check.c: finds rules with unknown names. OPK_EUSAGE, or OPK_EINPUT for rules from files. */
 int opk_compared_check_rules(struct opk_diff *diff, struct opk_ctx *ctx);
-/* judge.c: finds those that are broken. */
+/* judge.c: finds broken rules. */
 int opk_compared_judge(struct opk_diff *diff, struct opk_ctx *ctx);
 
 #endif

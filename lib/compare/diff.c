@@ -48,7 +48,7 @@ static bool is_matched(const struct opk_diff *diff, size_t group)
 	return launches[OPK_BEFORE] && launches[OPK_AFTER];
 }
 
-/* Rows of both sides first, then the others, each in the order in which they appeared. */
+/* Rows on both sides come first, then the others, each in order of appearance. */
 static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places)
 {
 	size_t groups = diff->groups.count;
@@ -111,7 +111,7 @@ static bool find_column(size_t *out, const struct opk_diff *diff, const char *na
 	return opk_index_find(out, &diff->numbers, name) && opk_compared_has_both(diff, *out);
 }
 
-/* A kernel's own time, else the host's of a range, else cycles: as far as both sides have it. */
+/* The kernel's own time, else the host's time of a range, else cycles: what both sides have. */
 static size_t find_time(const struct opk_diff *diff)
 {
 	bool ran = diff->sources[0].mode == OPK_COMPARED_RAN;
@@ -145,7 +145,7 @@ static void find_time_changes(struct opk_diff *diff)
 	}
 }
 
-/* What is more than noise first, then by how much; equal ones stay in order. */
+/* Rows with more than noise come first, then by size of the change; equal ones stay in order. */
 static int by_time_change(const void *a, const void *b)
 {
 	const struct opk_diff_row *x = a, *y = b;
@@ -174,7 +174,7 @@ static int match(struct opk_diff *diff, struct opk_ctx *ctx)
 
 /* ---- all of it -------------------------------------------------------------------------- */
 
-/* Those of both sides first, as they are listed. */
+/* Names the kernels on both sides first, in listed order. */
 static int name_kernels(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	TRY(opk_kernel_names_new(&diff->names, ctx, diff->options.kernel_names));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What else differs between two sides: it may be why values do. */
+/* Finds what else differs between two sides: it may be why values do. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "compare/compare.h"
 
-/* Clocks that are so far apart, as a share, show in times. */
+/* Clocks that differ by a larger share affect times. */
 static const double clock_drift = 0.01;
 
 typedef const char *text_fn(const struct opk_meta *meta, char room[64]);
@@ -48,7 +48,7 @@ static const char *driver_of(const struct opk_meta *meta, char room[64])
 	return opk_meta_fact(meta, "driver");
 }
 
-/* The first device's; others of a host are most often the same. */
+/* The first device's GPU; other devices of a host are most often the same. */
 static const char *gpu_of(const struct opk_meta *meta, char room[64])
 {
 	(void)room;
@@ -78,7 +78,7 @@ static int nomem(struct opk_ctx *ctx)
 	return opk_nomem(ctx, "a comparison");
 }
 
-/* What both differ in where both are known; takes the texts over. */
+/* Adds a fact that is known on both sides and differs; takes the texts over. */
 static int add(struct opk_diff *diff, struct opk_ctx *ctx, const char *what, char *texts[OPK_SIDES],
                bool differ)
 {
@@ -86,7 +86,7 @@ static int add(struct opk_diff *diff, struct opk_ctx *ctx, const char *what, cha
 	size_t first = diff->texts.count;
 	bool good = opk_strlist_take(&diff->texts, texts[OPK_BEFORE]);
 
-	/* Both are taken over, whatever became of the first. */
+	/* Take both texts over, even if the first one failed. */
 	if (!opk_strlist_take(&diff->texts, texts[OPK_AFTER]) || !good)
 		return nomem(ctx);
 	*out = (struct opk_diff_difference){ what, diff->texts.items[first],
@@ -95,7 +95,7 @@ static int add(struct opk_diff *diff, struct opk_ctx *ctx, const char *what, cha
 	return OPK_OK;
 }
 
-/* Each text of a side once, with ", " between; NULL when out of memory. */
+/* Joins each text of a side once, with ", " between; NULL when out of memory. */
 static char *join(const struct opk_diff *diff, enum opk_compared_side side, text_fn *text_of)
 {
 	opk_autostrlist struct opk_strlist known = { 0 };
@@ -192,7 +192,7 @@ int opk_find_differences(struct opk_diff *diff, struct opk_ctx *ctx)
 	if (!diff->found.differences)
 		return nomem(ctx);
 	for (size_t i = 0; i < FACTS; i++) {
-		/* Sets of different names have different contents anyway. */
+		/* Sets with different names differ in contents anyway. */
 		bool known = !strcmp(facts[i].what, "set_hash") && i && set_differs(diff);
 		char *texts[OPK_SIDES] = { join(diff, OPK_BEFORE, facts[i].text),
 			                   join(diff, OPK_AFTER, facts[i].text) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rules and the rows that they are about. */
+/* Applies rules to rows. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -13,8 +13,8 @@ struct judge {
 	struct opk_ctx *ctx;
 	const struct opk_compared_rule *rule;
 	size_t column;         /* SIZE_MAX: neither side has it */
-	bool lacks[OPK_SIDES]; /* no recording of the side lists it, and it has no value there */
-	size_t rows;           /* that the rule looks at */
+	bool lacks[OPK_SIDES]; /* no recording of the side lists it, and the side has no value */
+	size_t rows;           /* the rule looks at */
 };
 
 static int nomem(struct opk_ctx *ctx)
@@ -48,7 +48,7 @@ static int put_row(struct judge *j, const struct opk_diff_row *row, bool broken,
 	return put(j, row, broken, opk_diff_row_name(j->diff, row, j->diff->names), text);
 }
 
-/* How sure the change is; of what does change, how much of it is the clock's. */
+/* Adds how certain the change is, and how much of it the clock explains. */
 static void put_evidence(struct opk_buf *out, const struct opk_diff_value *value)
 {
 	if (value->verdict == OPK_VERDICT_NOISE) {
@@ -80,7 +80,7 @@ static char *describe_change(const struct judge *j, const struct opk_diff_value 
 	return opk_buf_take_text(&out);
 }
 
-/* Why there is no percentage: "nan before", "infinite on both sides"; free(). */
+/* The reason why there is no percentage: "nan before", "infinite on both sides"; free(). */
 static char *describe_unknown(const struct judge *j, const struct opk_diff_value *value)
 {
 	double before = value->before.value, after = value->after.value;
@@ -146,7 +146,7 @@ static int judge_row(struct judge *j, const struct opk_diff_row *row)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* Whether the rule looks at the row, which counts. */
+/* Whether the rule looks at the row; if so, counts the row. */
 static int look_at(bool *accepted, struct judge *j, const struct opk_diff_row *diff_row)
 {
 	struct opk_row row = { .name = diff_row->name, .range = &diff_row->range };
@@ -168,7 +168,7 @@ static int judge_matched(struct judge *j)
 	return OPK_OK;
 }
 
-/* A limit holds for what is new, too. */
+/* A limit holds for new rows, too. */
 static int judge_new(struct judge *j)
 {
 	for (size_t i = 0; i < j->diff->found.unmatched_count; i++) {
@@ -205,7 +205,7 @@ static int find_in_meta(bool *found, struct judge *j, const struct opk_meta *met
 	return OPK_OK;
 }
 
-/* Any metric of the chip may be in a rule, and those that were not recorded are nan. */
+/* A rule may name any metric of the chip; a metric that was not recorded is nan. */
 static int find_lacking(struct judge *j, enum opk_compared_side side)
 {
 	const struct opk_diff *diff = j->diff;
@@ -257,7 +257,7 @@ static int judge_unmatched(struct judge *j)
 	return put(j, NULL, false, opk_strdup(""), opk_strdup("all rows are on both sides"));
 }
 
-/* What is wrong with a gate that looks at nothing, which holds for all rules; NULL: nothing. */
+/* Why a gate looks at nothing, considering all rules; NULL: it looks at something. */
 static const char *find_nothing(const struct judge *j)
 {
 	if (!j->diff->found.row_count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What became of rules, as JUnit's XML. */
+/* Writes the results of rules as JUnit's XML. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "compare/compare.h"
 
-/* What XML 1.0 can't have, be it escaped, is U+FFFD: control characters, and what is no UTF-8. */
+/* Control characters, which XML 1.0 forbids even escaped, and invalid UTF-8 become U+FFFD. */
 static void put_character(struct opk_buf *out, const char *text, size_t length)
 {
 	static const char not_characters[][4] = { "\xef\xbf\xbe", "\xef\xbf\xbf" };

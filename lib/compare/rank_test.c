@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mann and Whitney's U test: whether the values of one side tend to be the greater ones. */
+/* Mann and Whitney's U test: whether one side's values tend to be greater. */
 #include <math.h>
 #include <string.h>
 
 #include "compare/compare.h"
 
-/* Beyond this the exact distribution takes long, and the normal one is on the safe side. */
+/* With more launches the exact distribution takes long, and the normal one is conservative. */
 enum { MOST_EXACT = 500 };
 
 struct ranked {
@@ -14,12 +14,12 @@ struct ranked {
 };
 
 struct ranks {
-	size_t *doubled; /* one a value, in order: mean ranks of equal values, times two */
+	size_t *doubled; /* one per value, in order: mean ranks of equal values, times two */
 	size_t count, before, after;
 	size_t sum;       /* of the lesser side */
-	double ties;      /* sum of t^3 - t over the values that t launches share */
-	size_t mode;      /* launches that have the commonest value */
-	size_t mode_less; /* those of them that are of the lesser side */
+	double ties;      /* sum of t^3 - t over values that t launches share */
+	size_t mode;      /* launches with the most common value */
+	size_t mode_less; /* those of the lesser side among them */
 };
 
 static int by_value(const void *a, const void *b)
@@ -34,7 +34,7 @@ static size_t lesser(const struct ranks *ranks)
 	return ranks->before < ranks->after ? ranks->before : ranks->after;
 }
 
-/* Equal values from `first` to before `end` share their mean rank. */
+/* Gives equal values, from `first` to before `end`, their mean rank. */
 static void rank_equals(struct ranks *ranks, const struct ranked *values, size_t first, size_t end)
 {
 	bool lesser_is_after = ranks->after < ranks->before;
@@ -66,8 +66,8 @@ static void rank(struct ranks *ranks, struct ranked *values)
 }
 
 /*
- * The share of all ways to choose the lesser side's launches among all whose sum of ranks is as
- * far from the mean, or farther. ways[k][s] counts those of k launches with the sum s.
+ * Among all ways to choose the lesser side's launches from all launches, the share whose sum of
+ * ranks is at least as far from the mean. ways[k][s] counts the ways with k launches and the sum s.
  */
 static double find_exact(const struct ranks *ranks, double *ways, size_t most)
 {
@@ -110,8 +110,8 @@ static double log_choose(double n, double k)
 }
 
 /*
- * Fisher's test of how many launches of each side have the commonest value. Where most have it, the
- * sum of ranks is far from normal: one launch of ten that differs from a thousand is no surprise.
+ * Fisher's test of how many launches of each side have the most common value. If most have it, the
+ * sum of ranks is far from normal: one different launch of ten against a thousand is likely.
  */
 static double test_mode(const struct ranks *ranks)
 {
@@ -129,7 +129,7 @@ static double test_mode(const struct ranks *ranks)
 	return p < 1 ? p : 1;
 }
 
-/* The normal distribution that the sum of ranks tends to, for ties and with whole steps. */
+/* The normal approximation of the sum of ranks, corrected for ties and for whole steps. */
 static double test_normally(const struct ranks *ranks)
 {
 	double n = (double)ranks->before, m = (double)ranks->after, count = (double)ranks->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a row is called: all that rows were matched by. */
+/* The name of a row: all that rows were matched by. */
 #include <string.h>
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rules as people write them on a command line. */
+/* Parses rules as people write them on a command line. */
 #include <string.h>
 
 #include "base/decimal.h"
@@ -34,7 +34,7 @@ static size_t skip_blanks(const char *text)
 	return strspn(text, " \t");
 }
 
-/* Without blanks around it; NULL when out of memory. */
+/* A copy without surrounding blanks; NULL when out of memory. */
 static char *trimmed(const char *text, size_t length)
 {
 	size_t begin = skip_blanks(text);

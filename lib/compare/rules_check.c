@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether rules name what the recordings, or their chips, have. */
+/* Checks that the recordings, or their chips, have what rules name. */
 #include <string.h>
 
 #include "base/nearest.h"
@@ -12,11 +12,11 @@ struct check {
 	struct opk_diff *diff;
 	struct opk_ctx *ctx;
 	struct opk_problems problems; /* of rules from files */
-	struct opk_catalog *catalog;  /* of the first recording's chip; NULL: not yet needed */
+	struct opk_catalog *catalog;  /* for the first recording's chip; NULL: not opened yet */
 	struct opk_nearest nearest;
 };
 
-/* The names that a recording, or the set instead, has for values. */
+/* Searches the names of values of a recording, or of the set used instead. */
 static int look_in_names(bool *known, struct check *c, const struct opk_compared_source *source,
                          const char *name)
 {
@@ -27,11 +27,11 @@ static int look_in_names(bool *known, struct check *c, const struct opk_compared
 	for (size_t i = 0; i < names.count; i++)
 		opk_nearest_try(&c->nearest, names.items[i].name);
 	opk_meta_names_clear(&names);
-	/* The nearest one's text is the metadata's. */
+	/* The nearest name's text belongs to the metadata. */
 	return OPK_OK;
 }
 
-/* Any full name of the chip's can be evaluated, and is nan where it was not measured. */
+/* Any full name of the chip can be evaluated; it is nan if it was not measured. */
 static int open_catalog(struct check *c)
 {
 	const struct opk_meta *meta = c->diff->sources[0].meta;
@@ -41,7 +41,7 @@ static int open_catalog(struct check *c)
 	return opk_catalog_complete(c->catalog, c->ctx);
 }
 
-/* Columns that were asked for by name, such as nvprof's names, which metadata lacks. */
+/* Columns requested by name, such as nvprof's names, which the metadata lacks. */
 static bool is_asked_for(const struct check *c, const char *name)
 {
 	OPK_OPTIONS(opk_eval_options, eval, c->diff->options.eval);
@@ -61,7 +61,7 @@ static int look_in_recordings(bool *known, struct check *c, const char *name)
 	return OPK_OK;
 }
 
-/* What none of the recordings says of its launches or devices. */
+/* Explains that no recording has this fact about launches or devices. */
 static int explain_attribute(char **out, struct check *c, const char *name)
 {
 	int code = OPK_EUSAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rules from a YAML file: docs/ci.md. */
+/* Loads rules from a YAML file: docs/ci.md. */
 #include <string.h>
 
 #include "base/file.h"
@@ -14,7 +14,7 @@ struct reading {
 	struct opk_diff_rules *rules;
 };
 
-/* A key of a map, and what reads its value. */
+/* A key of a map, and the function for its value. */
 struct key {
 	const char *name;
 	void (*read)(struct reading *r, struct opk_compared_rule *rule,
@@ -38,7 +38,7 @@ static const struct key *find_key(struct reading *r, const struct opk_yaml *word
 	return NULL;
 }
 
-/* Whether the map has the key `needed`, or may have had it. */
+/* Whether the map has the key `needed`, or one that may be a misspelling of it. */
 static bool read_map(struct reading *r, struct opk_compared_rule *rule, const struct opk_yaml *map,
                      const struct key *keys, const char *needed)
 {
@@ -57,7 +57,7 @@ static bool read_map(struct reading *r, struct opk_compared_rule *rule, const st
 	return seen;
 }
 
-/* NULL: it is none, which is reported. */
+/* NULL: not a text, which is reported. */
 static const char *read_text(struct reading *r, const struct opk_yaml *value)
 {
 	if (value->kind == OPK_YAML_SCALAR && *value->text)
@@ -77,7 +77,7 @@ static void read_fail(struct reading *r, struct opk_compared_rule *rule,
 	if (!text)
 		return;
 	rule->place = value->place;
-	/* A key that is there twice was reported. */
+	/* A duplicate key is already reported. */
 	if (rule->text || opk_compared_rule_parse(rule, &wrong, text))
 		return;
 	if (opk_problems_need(&r->problems, wrong))
@@ -173,7 +173,7 @@ static void read_rules(struct reading *r, struct opk_compared_rule *rule,
 		read_rule(r, &value->items[i]);
 }
 
-/* For people who read the file. */
+/* Text for people who read the file. */
 static void read_prose(struct reading *r, struct opk_compared_rule *rule,
                        const struct opk_yaml *value)
 {

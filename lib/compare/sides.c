@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of all recordings with their values, in groups of the same key. */
+/* Reads the rows of all recordings with their values, in groups with the same key. */
 #include <math.h>
 #include <string.h>
 
@@ -7,29 +7,29 @@
 #include "compare/compare.h"
 #include "eval/door.h"
 
-/* One evaluation of a source, and room for a row of it. */
+/* One evaluation of a source, with buffers for one row. */
 struct reader {
 	struct opk_diff *diff;
 	struct opk_ctx *ctx;
 	const struct opk_compared_source *source;
 	struct opk_evaluation *evaluation;
-	const size_t *numbers; /* of its columns, and then of what it also has, in the diff */
+	const size_t *numbers; /* the diff's numbers of its columns and of its other values */
 	size_t column_count, metric_count;
 	double *own; /* in the evaluation's order */
 	uint64_t *measured, *least;
 	double *values; /* in the diff's order */
 	bool *present;
-	bool *seen; /* columns that launches have by themselves */
+	bool *seen; /* columns that single launches have */
 	bool of_means;
 };
 
-/* What a row is, whether of a launch or of several. */
+/* A row of one launch or of several. */
 struct read_row {
 	const char *name;
 	const struct opk_range *range;
 	const double *metrics;
-	uint64_t weight; /* launches */
-	bool is_sum;     /* its values are of all of them, not of one */
+	uint64_t weight; /* number of launches */
+	bool is_sum;     /* its values are of all launches, not of one */
 };
 
 static void clear(struct reader *r)
@@ -72,9 +72,9 @@ static int add_group(size_t *out, struct reader *r, const char *name, const stru
 }
 
 /*
- * Kernels are matched by their names: a symbol differs where the same source is compiled once more
- * in an unnamed namespace. A row of no kernel is matched by its own name. What is known of several
- * launches together goes to their group, or nowhere: they may be of several shapes.
+ * Kernels are matched by name: their symbols differ if the same source in an unnamed namespace is
+ * compiled again. A row without a kernel is matched by its own name. Facts about several launches
+ * go to their group or are dropped: the launches may have several shapes.
  */
 static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 {
@@ -86,7 +86,7 @@ static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 		range = *row->range;
 	range.symbol = "";
 	*out = SIZE_MAX;
-	/* What ran in no NVTX range has nothing to be matched by. */
+	/* A row outside all NVTX ranges has nothing to match by. */
 	if (groups->key == OPK_KEY_NVTX && !*range.nvtx)
 		return OPK_OK;
 	nameless = groups->key & OPK_KEY_KERNEL && !*range.kernel;
@@ -95,7 +95,7 @@ static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 	if (r->of_means)
 		return opk_grouping_find(out, groups, r->ctx, row->name, &range);
 	TRY(add_group(out, r, row->name, &range));
-	/* The name goes when the row does. */
+	/* The name is freed with the row. */
 	if (nameless)
 		groups->groups[*out].range.kernel = "";
 	else if (*range.kernel && !*groups->groups[*out].range.kernel)
@@ -140,7 +140,7 @@ static void put_value(struct reader *r, size_t number, double value, bool presen
 		r->seen[number] = true;
 }
 
-/* Sums are of launches as `merge --sum` makes them. */
+/* Divides a sum by the launches that `merge --sum` added. */
 static double of_launch(const struct reader *r, const struct read_row *row, size_t number,
                         double value)
 {
@@ -190,7 +190,7 @@ static int take(struct reader *r, const struct read_row *row)
 	if (range && range->sm_mhz)
 		put_value(r, mhz, range->sm_mhz, true);
 	fill_columns(r, row);
-	/* Launches on the timeline have none of it. */
+	/* Launches on the timeline have no such values. */
 	if (r->source->mode != OPK_COMPARED_RAN || r->of_means)
 		fill_also(r, row);
 	return keep_row(r, row);
@@ -198,7 +198,7 @@ static int take(struct reader *r, const struct read_row *row)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* Launches that were joined are one, unless their means are what they have together. */
+/* Ranges joined into one launch count as one; otherwise each range counts. */
 static uint64_t weight_of(const struct reader *r, const struct opk_row *row)
 {
 	if (row->ran)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The recordings of both sides, evaluated, and the columns that they have together. */
+/* Evaluates the recordings of both sides, and collects their columns. */
 #include <string.h>
 
 #include "base/option_struct.h"
@@ -13,7 +13,7 @@ const char opk_compared_duration[] = "duration_ns", opk_compared_mhz[] = "sm_mhz
 
 static const char time_metric[] = "gpu__time_duration.sum";
 
-/* ---- what they are ---------------------------------------------------------------------- */
+/* ---- the recordings -------------------------------------------------------------------- */
 
 static bool has_ran(const struct opk_activity *activities, size_t count)
 {
@@ -46,7 +46,7 @@ static int find_mode(struct opk_compared_source *source, struct opk_ctx *ctx)
 	return code;
 }
 
-/* Launches that count twice are twice the evidence. */
+/* Launches that count twice would be twice the evidence. */
 static int check_twice(const struct opk_diff *diff, struct opk_ctx *ctx,
                        enum opk_compared_side side)
 {
@@ -100,7 +100,7 @@ static int check_alike(const struct opk_diff *diff, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* ---- which values are wanted besides those that are shown ------------------------------- */
+/* ---- values that are needed but not shown ---------------------------------------------- */
 
 int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared_source *source,
                        const char *name)
@@ -138,7 +138,7 @@ static const char *find_cycles(const struct opk_meta *meta)
 	return NULL;
 }
 
-/* Rows are in order of time, which may not be shown. */
+/* Rows are ordered by time, which may not be shown. */
 static int want_time(struct opk_compared_source *source, struct opk_ctx *ctx)
 {
 	const char *cycles = find_cycles(source->meta);
@@ -153,7 +153,7 @@ static int want_time(struct opk_compared_source *source, struct opk_ctx *ctx)
 	return good ? OPK_OK : opk_nomem(ctx, "a comparison");
 }
 
-/* Times and rates depend on it. */
+/* Times and rates depend on the clock. */
 static int want_clock(struct opk_compared_source *source, struct opk_ctx *ctx)
 {
 	const struct opk_meta *meta = source->meta;
@@ -185,7 +185,7 @@ static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
 
 /* ---- evaluation ------------------------------------------------------------------------- */
 
-/* The options point to *inside. */
+/* The options point into *inside. */
 static struct opk_eval_options options_of(struct opk_eval_inside *inside,
                                           const struct opk_diff *diff,
                                           const struct opk_compared_source *source)
@@ -202,7 +202,7 @@ static struct opk_eval_options options_of(struct opk_eval_inside *inside,
 	return options;
 }
 
-/* Launches have their times, and what samples say of them is said of each kernel alone. */
+/* Launches have their times; what samples show is only known for each kernel. */
 static int evaluate_ran(struct opk_compared_source *source, struct opk_ctx *ctx,
                         const struct opk_eval_options *options)
 {
@@ -219,7 +219,7 @@ static int evaluate_ran(struct opk_compared_source *source, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* What needs counters of several passes no range has alone. */
+/* Values from counters of several passes exist only for several ranges together. */
 static int evaluate_passes(struct opk_compared_source *source, struct opk_ctx *ctx,
                            struct opk_eval_options *options)
 {
@@ -244,7 +244,7 @@ static bool same_list(const struct opk_strlist *a, const struct opk_strlist *b)
 	return same;
 }
 
-/* Files of which the same is wanted are evaluated in one go, which takes less time. */
+/* Evaluates files with the same needs in one go, which takes less time. */
 static int evaluate_alike(struct opk_diff *diff, struct opk_ctx *ctx, size_t first)
 {
 	struct opk_compared_source *like = &diff->sources[first];
@@ -338,7 +338,7 @@ static const char *unit_of_metric(const struct opk_evaluation *evaluation, const
 	return NULL;
 }
 
-/* Those of the evaluation's columns, and of what `also` names; free(). */
+/* The traits of the evaluation's columns, and of the names in `also`; free(). */
 static int find_traits(struct opk_traits **out, struct opk_ctx *ctx,
                        const struct opk_evaluation *evaluation)
 {
@@ -372,14 +372,14 @@ static int list_columns_of(size_t **out, struct opk_diff *diff, struct opk_ctx *
 	code = find_traits(&traits, ctx, evaluation);
 	if (!code)
 		code = list_shown(numbers, diff, ctx, evaluation, traits);
-	/* What conditions are on comes first. */
+	/* The columns for conditions come first. */
 	all = count + opk_evaluation_columns(evaluation)->also_count;
 	return code ? code
 	            : list_also(numbers + count, diff, ctx, &source->also, evaluation,
 	                        traits + all - source->also.count);
 }
 
-/* They are stated once, and judged where a rule asks for it alone. */
+/* Peaks are listed once, and judged only if a rule names them. */
 static void choose_peaks(struct opk_diff *diff)
 {
 	for (size_t i = 0; i < diff->columns.count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the changes that are more than what launches differ by anyway. */
+/* Finds the changes that exceed the differences between launches. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static double mean(const struct opk_compared_values *side)
 	return sum / weight;
 }
 
-/* Values of several launches each, or of different kernels, have no median that means much. */
+/* For values of several launches each, or of different kernels, a median means little. */
 static bool is_weighted(const struct opk_compared_values *side)
 {
 	for (size_t i = 0; i < side->count; i++)
@@ -60,7 +60,7 @@ static void describe(struct opk_diff_side *out, struct opk_compared_values *side
 
 /* ---- both ------------------------------------------------------------------------------- */
 
-/* NaN where either is infinite: no percentage says what became of it. */
+/* NaN if either is infinite: a percentage would mean nothing. */
 static double change_of(double before, double after)
 {
 	if (!isfinite(before) || !isfinite(after))
@@ -77,11 +77,11 @@ static bool has_spread(const struct opk_compared_values *side)
 	return side->values[0] != side->values[side->count - 1];
 }
 
-/* Without spread on both sides a test need not be made: TOO_FEW, and p is NaN. */
+/* Without spread on both sides no test is needed: TOO_FEW, and p is NaN. */
 bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values sides[OPK_SIDES])
 {
 	struct opk_compared_values *before = &sides[OPK_BEFORE], *after = &sides[OPK_AFTER];
-	/* A median does not go with the mean of several launches. */
+	/* A median can't be compared with the mean of several launches. */
 	bool weighted = is_weighted(before) || is_weighted(after);
 
 	*out = (struct opk_diff_value){ .p = (double)NAN, .clock = (double)NAN };
@@ -110,8 +110,8 @@ bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values s
 
 struct tested {
 	struct opk_diff_value *value;
-	double least;        /* that p can be */
-	double beyond_clock; /* p without the clock's part; NaN: that is not known */
+	double least;        /* the least possible p */
+	double beyond_clock; /* p without the clock's part; NaN: unknown */
 };
 
 static int by_p(const void *a, const void *b)
@@ -121,7 +121,7 @@ static int by_p(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Times of two launches may well be equal by chance: they are multiples of 32 ns. */
+/* Times of two launches may be equal by chance: they are multiples of 32 ns. */
 enum { CONSTANT = 3 };
 
 static bool is_constant(const struct opk_diff_value *value)
@@ -131,8 +131,8 @@ static bool is_constant(const struct opk_diff_value *value)
 }
 
 /*
- * What differs by more than noise: the clock can be why where it makes as much, or where the rest
- * is noise, so that p without its part is above the limit.
+ * The verdict for more than noise: the clock if it can cause a change as large, or if the rest is
+ * noise, so that p without the clock's part is above the limit.
  */
 static enum opk_verdict changed(const struct opk_diff_value *value, double beyond_clock,
                                 double limit)
@@ -143,8 +143,8 @@ static enum opk_verdict changed(const struct opk_diff_value *value, double beyon
 }
 
 /*
- * A counter that is the same in each launch of a row, and has no spread in any other one, does not
- * vary by itself: a difference is a change.
+ * A counter with the same value in each launch of a row, and without spread in all other rows, does
+ * not vary: a difference is a change.
  */
 static void judge_constant(const struct opk_compared_table *table, size_t column)
 {
@@ -161,7 +161,7 @@ static void judge_constant(const struct opk_compared_table *table, size_t column
 	}
 }
 
-/* Whether a test is to tell, as long as none has. */
+/* Whether the value needs a test that is not made yet. */
 static bool is_tested(const struct opk_compared_table *table, size_t i)
 {
 	return table->values[i].verdict == OPK_VERDICT_TOO_FEW
@@ -184,7 +184,7 @@ static void count(struct opk_diff_summary *summary, const struct opk_diff_value 
 		summary->others.compared++;
 }
 
-/* The foremost are fewer, and matter more. */
+/* The foremost family is smaller, and matters more. */
 static void divide_level(struct opk_diff_summary *summary)
 {
 	bool both = summary->foremost.compared && summary->others.compared;
@@ -201,7 +201,7 @@ static void count_all(struct opk_diff_summary *summary, const struct opk_compare
 	divide_level(summary);
 }
 
-/* Those of a family that a test of so many launches could find. */
+/* Lists a family's values for which a test of their launches could find a change. */
 static size_t list_tested(struct tested *out, const struct opk_compared_table *table, bool foremost,
                           double level)
 {
@@ -221,8 +221,8 @@ static size_t list_tested(struct tested *out, const struct opk_compared_table *t
 }
 
 /*
- * Benjamini and Hochberg: of all changes that are found at most the share `level` is none. Where
- * nothing has changed, so often any is found at all.
+ * Benjamini and Hochberg: at most the share `level` of the changes found is false. If nothing has
+ * changed, that is the probability of finding any change.
  */
 static void judge_tested(struct tested *tested, size_t count, double level)
 {
@@ -242,7 +242,7 @@ static void judge_tested(struct tested *tested, size_t count, double level)
 			tested[i].value->verdict = OPK_VERDICT_NOISE;
 }
 
-/* Launches a side from which a single change among so many comparisons can be told. */
+/* How many launches per side are needed to detect a single change among so many comparisons. */
 static size_t find_needed(const struct opk_diff_family *family)
 {
 	double level = family->level / (double)(family->compared ? family->compared : 1);
@@ -275,7 +275,7 @@ int opk_find_verdicts(struct opk_diff_summary *summary, struct opk_ctx *ctx,
 	count_all(summary, table);
 	judge_family(&summary->foremost, room, table, true);
 	judge_family(&summary->others, room, table, false);
-	/* What neither side has is no value. */
+	/* If both sides lack a value, it is not compared. */
 	for (size_t i = 0; i < all; i++)
 		if ((table->values[i].before.count || table->values[i].after.count)
 		    && !(table->hidden && table->hidden[i % table->columns]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a parsed formula names, its value, and its text. */
+/* A parsed formula: its names, value, and text. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static double greater(double a, double b)
 	return a > b || (a == b && !signbit(a)) ? a : b;
 }
 
-/* What the processor does to NaN by itself, and what it does not. */
+/* NaN in, NaN out: processors ensure that only for some operations. */
 static double combine(enum opk_formula_op op, double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -117,13 +117,13 @@ double opk_formula_value(const struct opk_formula *formula, const double *values
 		stack[height] = apply(step, stack + height, values);
 		height++;
 	}
-	/* Without a sign, which 0 / 0 has on some processors. */
+	/* Drop the sign that 0 / 0 has on some processors. */
 	return isnan(stack[0]) ? (double)NAN : stack[0];
 }
 
 /* ---- as text */
 
-/* With one blank for any number of them. */
+/* Replaces each run of blanks by one blank. */
 static void add_piece(struct opk_buf *out, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -139,7 +139,7 @@ char *opk_formula_text(const struct opk_formula *formula, const char *text,
 	opk_autobuf struct opk_buf out = { 0 };
 	size_t from = 0;
 
-	/* The steps have the names in the order of the text. */
+	/* The steps have the names in the text's order. */
 	for (size_t i = 0; i < formula->step_count; i++) {
 		const struct opk_formula_step *step = &formula->steps[i];
 		const char *name = step->op == OPK_OP_NAME ? formula->names[step->name].text : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A parsed formula: steps for a machine with a stack. formula_parse.c makes them. */
+/* A parsed formula: steps for a stack machine. formula_parse.c makes them. */
 #ifndef OPK_FORMULA_CODE_H
 #define OPK_FORMULA_CODE_H
 
@@ -31,7 +31,7 @@ enum opk_formula_op {
 
 struct opk_formula_step {
 	enum opk_formula_op op;
-	uint32_t at; /* in the text */
+	uint32_t at; /* position in the text */
 	union {
 		double number;
 		uint32_t name;
@@ -43,7 +43,7 @@ struct opk_formula_name {
 	size_t at;
 };
 
-/* Five for each level: a comparison, a sum, a product, and two arguments of if(). */
+/* Five per level: a comparison, a sum, a product, and two arguments of if(). */
 enum { OPK_MAX_FORMULA_STACK = 5 * (OPK_MAX_FORMULA_DEPTH + 1) };
 
 struct opk_formula {
@@ -51,7 +51,7 @@ struct opk_formula {
 	size_t step_count, step_capacity;
 	struct opk_formula_name *names;
 	size_t name_count, name_capacity;
-	size_t stack; /* the most that the steps need */
+	size_t stack; /* the most entries that the steps need */
 };
 
 static inline size_t opk_formula_operands(enum opk_formula_op op)

@@ -2,7 +2,7 @@
 /* The degree of a formula in the values of its names. */
 #include "formula/formula_code.h"
 
-/* A 0 goes with everything, as in max(a, 0). */
+/* 0 has any degree, as in max(a, 0). */
 enum { ANY_DEGREE = OPK_NO_DEGREE + 1 };
 
 static int agree(int a, int b)
@@ -22,7 +22,7 @@ static int product(int a, int b, int sign)
 	return a + sign * b;
 }
 
-/* Values that grow alike stay in their order. */
+/* Values of the same degree keep their order. */
 static int compare(int a, int b)
 {
 	return agree(a, b) == OPK_NO_DEGREE ? OPK_NO_DEGREE : 0;
@@ -34,7 +34,7 @@ static int root(int a)
 	                                                             : OPK_NO_DEGREE;
 }
 
-/* A condition that depends on the scale takes one branch here and the other there. */
+/* A condition that depends on the scale may take either branch. */
 static int choose(const int *operands)
 {
 	return operands[0] == 0 || operands[0] == ANY_DEGREE ? agree(operands[1], operands[2])

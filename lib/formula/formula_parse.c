@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A formula's text to steps, by recursive descent of bounded depth. */
+/* Parses a formula into steps, by recursive descent of bounded depth. */
 #include <string.h>
 
 #include "base/ascii.h"
@@ -12,10 +12,10 @@ struct parser {
 	const char *text;
 	size_t size;
 	size_t at;
-	size_t stack; /* what is on it after the steps so far */
+	size_t stack; /* entries on it after the steps so far */
 	int depth;
-	const char *wanted; /* NULL: nothing is wrong yet */
-	const char *wrong;  /* instead: what is wrong, in full */
+	const char *wanted; /* NULL: no error yet */
+	const char *wrong;  /* instead: the full error */
 	bool nomem;
 };
 
@@ -23,7 +23,7 @@ static bool parse_comparison(struct parser *p);
 
 /* ---- problems --------------------------------------------------------------------------- */
 
-/* "X is needed here", at the place reached. */
+/* Reports "X is needed here" at the current position. */
 static bool need(struct parser *p, const char *what)
 {
 	p->wanted = what;
@@ -43,7 +43,7 @@ static bool nomem(struct parser *p)
 	return false;
 }
 
-/* What is at the place reached, for a message. */
+/* Describes the character at the current position, for a message. */
 static void describe(char out[16], const struct parser *p)
 {
 	const char *text = p->text + p->at;
@@ -121,7 +121,7 @@ static void skip_blanks(struct parser *p)
 		p->at++;
 }
 
-/* The next character after blanks; the text ends with a NUL. */
+/* The next character after blanks; NUL at the end of the text. */
 static char peek(struct parser *p)
 {
 	skip_blanks(p);
@@ -203,7 +203,7 @@ bool opk_formula_is_function(const char *name)
 	return find_function(name, strlen(name));
 }
 
-/* Begins after the '('. min() and max() of many are steps of two each: the stack stays low. */
+/* Starts after the '('. min() and max() of many become steps of two: the stack stays low. */
 static bool parse_arguments(struct parser *p, const struct function *function, size_t at)
 {
 	size_t count = 0;
@@ -288,7 +288,7 @@ static bool parse_value(struct parser *p)
 	return ok;
 }
 
-/* Operands of equal rank from left to right; `signs` are the operators, `ops` what they do. */
+/* Parses left-associative operators of equal rank; `signs` are their signs, `ops` their steps. */
 static bool parse_rank(struct parser *p, bool (*operand)(struct parser *), const char *signs,
                        const enum opk_formula_op *ops)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The unit of a formula, and which units in it don't go together. */
+/* The unit of a formula, and conflicts between its units. */
 #include "formula/formula_code.h"
 #include "formula/formula.h"
 
@@ -8,7 +8,7 @@ struct value {
 	struct opk_unit unit;
 };
 
-/* What can't be done to values of unequal units; NULL: anything can. */
+/* The operation that needs equal units, for a message; NULL: any units will do. */
 static const char *verb_of(enum opk_formula_op op)
 {
 	switch (op) {
@@ -38,7 +38,7 @@ static int refuse(struct opk_ctx *ctx, const struct opk_formula_step *step, cons
 	                *second ? second : "unitless", verb_of(step->op));
 }
 
-/* Equal units where both are known; *a becomes the known one. */
+/* Checks that units are equal if both are known; *a becomes the known one. */
 static int agree(struct value *a, struct opk_ctx *ctx, const struct opk_formula_step *step,
                  const struct value *b)
 {

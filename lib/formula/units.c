@@ -9,7 +9,7 @@
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-/* All that the libraries of CUDA 13.0 name for any chip; plural NULL: the name and an s. */
+/* All units of any chip in CUDA 13.0's libraries; plural NULL: the name and an s. */
 static const struct known {
 	const char *name, *plural;
 } known[] = {
@@ -200,8 +200,8 @@ static void skip_blanks(struct parser *p)
 }
 
 /*
- * How long the first of several known names is that follow each other without a sign between; 0
- * for any other text. It starts at the end, so that each place is looked at once.
+ * The length of the first of several known names that are joined without a sign; 0 for any other
+ * text. Scans from the end, so that it looks at each position once.
  */
 static size_t first_of_joined(const char *text, size_t length)
 {
@@ -237,7 +237,7 @@ static bool add_name(struct parser *p, const char *name, size_t length, int powe
 	return !length || add_factor(p->unit, name, length, power);
 }
 
-/* "^2"; 1 without one. */
+/* Parses "^2"; the power is 1 without it. */
 static bool parse_power(struct parser *p, int *power)
 {
 	bool negative;

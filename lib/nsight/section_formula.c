@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Turns expressions of Nsight Compute into formulas of metric sets. */
+/* Converts expressions of Nsight Compute to formulas of metric sets. */
 #include "nsight/nsight.h"
 
 #include <string.h>
@@ -17,13 +17,13 @@ struct reader {
 	struct opk_definition *of;
 	const char *at;
 	struct opk_buf out;
-	int code; /* why reading ended; OPK_EINPUT: the definition's problem says why */
+	int code; /* why reading ended; OPK_EINPUT: see the definition's problem */
 };
 
 static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx,
                        struct opk_definition *item);
 
-/* There is no formula, and why. */
+/* Records the reason why there is no formula. */
 static void refuse(struct reader *r, const char *format, const char *text, size_t length)
 {
 	opk_autofree char *word = opk_strndup(text, length);
@@ -56,7 +56,7 @@ static bool is_metric(const char *name)
 	return !asked.reason && asked.name == name && opk_asked_has_rollup(name);
 }
 
-/* Two operands that nothing joins stay two. */
+/* Two operands without an operator stay separate. */
 static void put_operand(struct reader *r, const char *text, size_t length)
 {
 	if (r->out.size && opk_in_full_name((char)r->out.data[r->out.size - 1]))
@@ -96,7 +96,7 @@ static bool in_word(char c)
 	return opk_in_full_name(c) || c == ':';
 }
 
-/* A name, or simplify(), which is about instances and leaves a value as it is. */
+/* Reads a name, or simplify(), which concerns instances and does not change a value. */
 static void read_word(struct reader *r)
 {
 	size_t length = opk_span(r->at, in_word);
@@ -110,7 +110,7 @@ static void read_word(struct reader *r)
 		refuse(r, "uses %s()", word, length);
 }
 
-/* The length of the digits after `skipped` characters, with those characters; 0: no digits. */
+/* The length of the digits after `skipped` characters, plus these characters; 0: no digits. */
 static size_t digits(const char *at, size_t skipped)
 {
 	size_t count = opk_span(at + skipped, opk_is_digit);
@@ -118,7 +118,7 @@ static size_t digits(const char *at, size_t skipped)
 	return count ? skipped + count : 0;
 }
 
-/* Formulas want digits on both sides of a point: ".5" and "5." become 0.5 and 5. */
+/* Formulas need digits on both sides of a point: ".5" and "5." become 0.5 and 5. */
 static void read_number(struct reader *r)
 {
 	size_t whole = opk_span(r->at, opk_is_digit),
@@ -137,7 +137,7 @@ static void read_number(struct reader *r)
 	r->at = after + power;
 }
 
-/* Whether a sign here belongs to the next operand: nothing, or no operand, is before it. */
+/* Whether a sign here belongs to the next operand: it follows '(' or an operator, or is first. */
 static bool is_unary(const struct opk_buf *out)
 {
 	return !out->size || strchr("( -", out->data[out->size - 1]);
@@ -172,7 +172,7 @@ static void read_expression(struct reader *r)
 	}
 }
 
-/* Each word and sign is right by itself; the parser of formulas knows whether all of them are. */
+/* Each word and sign is valid; the parser of formulas checks the whole. */
 static void check_formula(struct reader *r)
 {
 	opk_auto(opk_formula) struct opk_formula *formula = NULL;
@@ -205,7 +205,7 @@ static int resolve_one(struct opk_definitions *all, struct opk_ctx *ctx,
 	return r.code == OPK_EINPUT ? OPK_OK : r.code;
 }
 
-/* "derived__l1tex__bytes.sum" -> "l1tex_bytes_sum", with a number after it if that is taken. */
+/* "derived__l1tex__bytes.sum" -> "l1tex_bytes_sum", with a number appended if it is taken. */
 static char *short_name(const struct opk_definitions *all, const char *name)
 {
 	opk_autofree char *base = opk_strdup(strncmp(name, "derived__", 9) ? name : name + 9);
@@ -245,7 +245,7 @@ int opk_definitions_add(struct opk_definitions *all, struct opk_ctx *ctx, const 
 	return OPK_OK;
 }
 
-/* Definitions of one name stay in their order. */
+/* Definitions with one name stay in order. */
 static bool index_names(struct opk_definitions *all)
 {
 	for (size_t i = 0; i < all->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a section file asks for: metrics wherever a chart, table or list names one, and formulas. */
+/* Collects a section file's metrics, from charts, tables and lists, and its formulas. */
 #include "nsight/nsight.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ enum { PASS_CHIPS = 64, MAX_PASS_GROUPS = 1000 };
 /* A pass group of PM sampling: one pass collects its metrics. */
 struct pass_group {
 	const char *name;   /* borrowed */
-	opk_chip_mask seen; /* chips on which it has its pass */
+	opk_chip_mask seen; /* chips on which the group has a pass number */
 	uint8_t pass[PASS_CHIPS];
 };
 
@@ -22,13 +22,13 @@ struct importer {
 	struct opk_definitions definitions;
 	struct pass_group *groups;
 	size_t group_count, group_capacity;
-	uint8_t passes[PASS_CHIPS]; /* so far, of each chip */
+	uint8_t passes[PASS_CHIPS]; /* on each chip so far */
 };
 
-/* The chips that a part of a section is for. */
+/* The chips to which a part of a section applies. */
 struct filter {
 	opk_chip_mask chips;
-	bool old_driver; /* it is only for drivers up to a version */
+	bool old_driver; /* only for drivers up to a version */
 };
 
 /* What applies to everything inside a message. */
@@ -37,9 +37,9 @@ struct scope {
 	const char *title, *text; /* the heading */
 };
 
-/* One name that the section asks for, on some chips. */
+/* One name that the section asks for on some chips. */
 struct request {
-	const struct opk_field *message; /* that has the name */
+	const struct opk_field *message; /* the message with the name */
 	const char *name, *label, *group;
 	opk_chip_mask chips;
 	bool covered; /* options replace it on some of its chips */
@@ -76,7 +76,7 @@ static unsigned read_arch(struct importer *im, const struct opk_field *filter, c
 	return otherwise;
 }
 
-/* One filter without its items. */
+/* Reads one filter without its items. */
 static struct filter read_bounds(struct importer *im, const struct opk_field *filter)
 {
 	unsigned least = read_arch(im, filter, "MinArch", OPK_CC_NONE);
@@ -86,7 +86,7 @@ static struct filter read_bounds(struct importer *im, const struct opk_field *fi
 		                opk_field_find(filter, "MaxKmd", OPK_FIELD_WORD) != NULL };
 }
 
-/* MinArch and MaxArch, and any of several Items of them. */
+/* Reads MinArch and MaxArch, and any of several Items with them. */
 static struct filter read_filter(struct importer *im, const struct opk_field *filter)
 {
 	struct filter out = read_bounds(im, filter);
@@ -108,8 +108,8 @@ static struct filter read_filter(struct importer *im, const struct opk_field *fi
 }
 
 /*
- * What the message's own filters say. Conditions that are not about chips (how it is collected,
- * which platform) let all pass.
+ * Reads the message's own filters. Conditions that are not about chips (how to collect, which
+ * platform) exclude nothing.
  */
 static struct filter filter_of(struct importer *im, const struct opk_field *message)
 {
@@ -140,7 +140,7 @@ static struct scope scope_of(struct importer *im, const struct opk_field *messag
 
 /* ---- passes of PM sampling */
 
-/* The group of that name; NULL if there are too many. */
+/* The group with that name; NULL if there are too many. */
 static struct pass_group *find_group(struct importer *im, const char *name)
 {
 	struct pass_group *added;
@@ -158,7 +158,7 @@ static struct pass_group *find_group(struct importer *im, const char *name)
 	return added;
 }
 
-/* The chips on which the group is the pass of this number: a chip's groups in order. */
+/* The chips on which the group is this pass: each chip numbers its groups in order. */
 static opk_chip_mask chips_of_pass(struct importer *im, struct pass_group *group,
                                    opk_chip_mask chips, size_t pass)
 {
@@ -207,7 +207,7 @@ static void put(struct importer *im, size_t which, const struct request *request
 	                                           .optional = true });
 }
 
-/* PM sampling: a set for each of a chip's passes. */
+/* PM sampling: each pass of a chip goes into its own set. */
 static void put_sampled(struct importer *im, const struct request *request, const char *name)
 {
 	struct pass_group *group = find_group(im, request->group ? request->group : "");
@@ -236,7 +236,7 @@ static bool put_defined(struct importer *im, const struct request *request)
 	return first;
 }
 
-/* Why the metric is not in the set; NULL: it is. */
+/* Why the metric is not in the set; NULL: it is in the set. */
 static const char *reason_against(const struct request *request, const struct opk_asked *asked)
 {
 	if (opk_field_find(request->message, "UserMetricExpr", OPK_FIELD_STRING))
@@ -257,7 +257,7 @@ static void ask(struct importer *im, const struct request *request)
 	opk_autofree char *name = NULL;
 	const char *reason;
 
-	/* No name is a placeholder in a table. */
+	/* An empty name is a placeholder in a table. */
 	if (!*request->name || !opk_drafts_count(im->drafts) || put_defined(im, request))
 		return;
 	if (asked.reason) {
@@ -297,7 +297,7 @@ static opk_chip_mask chips_of_options(struct importer *im, const struct opk_fiel
 	return chips;
 }
 
-/* The first option whose filter a chip passes is the chip's. */
+/* A chip takes the first option whose filter includes it. */
 static void ask_options(struct importer *im, const struct opk_field *metric,
                         const struct request *around)
 {
@@ -322,7 +322,7 @@ static void ask_options(struct importer *im, const struct opk_field *metric,
 	}
 }
 
-/* A metric for its own chips less those of its options, and the options. */
+/* Asks for a metric on its own chips without those of its options, and for the options. */
 static void ask_metric(struct importer *im, const struct opk_field *metric,
                        const struct scope *scope)
 {
@@ -340,7 +340,7 @@ static void ask_metric(struct importer *im, const struct opk_field *metric,
 	ask_options(im, metric, &request);
 }
 
-/* Each base name with each suffix. */
+/* Asks for each base name with each suffix. */
 static void ask_table(struct importer *im, const struct opk_field *bases,
                       const struct opk_field *suffixes, const struct scope *scope)
 {
@@ -387,7 +387,7 @@ static bool has_messages(const struct opk_field *message)
 
 static void walk(struct importer *im, const struct opk_field *message, const struct scope *scope);
 
-/* What a heading takes from a chart, a table, a row of charts. */
+/* Takes the heading of a chart, a table, or a row of charts. */
 static void take_heading(struct scope *scope, const struct opk_field *message)
 {
 	static const char *const rows[] = { "MetricRows", NULL };
@@ -402,7 +402,7 @@ static void take_heading(struct scope *scope, const struct opk_field *message)
 	scope->text = text ? text : "";
 }
 
-/* Any message inside the section: a metric, a table of names, or something with such in it. */
+/* Any message in the section: a metric, a table of names, or a message that contains such. */
 static void enter(struct importer *im, const struct opk_field *message,
                   const struct opk_field *parent, const struct scope *around)
 {
@@ -428,7 +428,7 @@ static void enter(struct importer *im, const struct opk_field *message,
 
 static void walk(struct importer *im, const struct opk_field *message, const struct scope *scope)
 {
-	/* These have no names of metrics, or were read before. */
+	/* These contain no metric names, or were read before. */
 	static const char *const others[] = { "Filter", "Group", "Sets", "MetricDefinitions",
 		                              NULL };
 
@@ -440,7 +440,7 @@ static void walk(struct importer *im, const struct opk_field *message, const str
 
 /* ---- definitions */
 
-/* MetricDefinitions, which hold others of their name. */
+/* Finds MetricDefinitions, which contain others with that field name. */
 static void find_definitions(struct importer *im, const struct opk_field *message)
 {
 	for (size_t i = 0; !im->drafts->code && i < message->count; i++) {
@@ -460,7 +460,7 @@ static void find_definitions(struct importer *im, const struct opk_field *messag
 	}
 }
 
-/* A formula that no chart shows is an optional metric at the end: else it would be required. */
+/* A formula that no chart shows is optional and comes last: else it would be required. */
 static void take_formula(struct importer *im, const struct opk_definition *item)
 {
 	struct opk_draft *draft = &im->drafts->drafts[OPK_DRAFT_RANGE];
@@ -473,7 +473,7 @@ static void take_formula(struct importer *im, const struct opk_definition *item)
 		                                           .optional = true });
 }
 
-/* The formulas of the set, and what has none. */
+/* Takes the section's formulas, and leaves out definitions without one. */
 static void take_definitions(struct importer *im)
 {
 	for (size_t i = 0; !im->drafts->code && i < im->definitions.count; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Says what a name asks for: which profiler, and whether hardware counts it at all. */
+/* Classifies a name: its profiler, and whether hardware counts it at all. */
 #include "nsight/nsight.h"
 
 #include <string.h>
 
-/* Families of names that no hardware counter has; the first that fits counts. */
+/* Families of names that no hardware counter has; the first match counts. */
 static const struct {
 	const char *prefix, *reason;
 } families[] = {
@@ -49,7 +49,7 @@ static const char *reason_against(const char *name)
 	return strstr(name, "__") ? NULL : "counted for each line of source";
 }
 
-/* PM sampling's "SM_A.TriageCompute.sm__cycles_active.avg": a dot before the double underscore. */
+/* Names of PM sampling like "SM_A.TriageCompute.sm__cycles_active.avg": a dot before "__". */
 static bool has_set(const char *name)
 {
 	const char *dot = strchr(name, '.'), *base = strstr(name, "__");
@@ -57,7 +57,7 @@ static bool has_set(const char *name)
 	return dot && base && dot < base;
 }
 
-/* Links, buses and memory controllers outside the GPU's own units, as CUPTI has them. */
+/* Links, buses and memory controllers outside the GPU's own units, according to CUPTI. */
 static bool counts_device(const char *name)
 {
 	static const char *const units[] = { "ctc", "mcc", "nvlrx", "nvltx", "pcie" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads protobuf's text format: characters, then fields. */
+/* Parses protobuf's text format: characters, then fields. */
 #include "nsight/nsight.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ struct scanner {
 	struct opk_ctx *ctx;
 	const char *text;
 	size_t size, at;
-	struct opk_place place; /* of `at` */
-	size_t fields;          /* how many there are so far */
+	struct opk_place place; /* of the byte `at` */
+	size_t fields;          /* number of fields so far */
 	int code;               /* of the first failure, which ends the text */
 };
 
@@ -52,7 +52,7 @@ static void next(struct scanner *s)
 
 	s->at++;
 	s->place.line += c == '\n';
-	/* A character, not a byte, is a column. */
+	/* Columns count characters, not bytes. */
 	s->place.column = c == '\n' ? 1 : s->place.column + ((c & 0xc0) != 0x80);
 }
 
@@ -69,7 +69,7 @@ static bool is_one_of(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-/* Over blanks and comments. */
+/* Skips blanks and comments. */
 static void skip(struct scanner *s)
 {
 	while (is_one_of(peek(s), " \t\r\n\f\v#"))
@@ -80,7 +80,7 @@ static void skip(struct scanner *s)
 			next(s);
 }
 
-/* What was read since `start`; NULL, and the text ends, when out of memory. */
+/* The text since `start`; NULL when out of memory, which ends the text. */
 static char *copy_from(struct scanner *s, size_t start)
 {
 	char *copy = opk_strndup(s->text + start, s->at - start);
@@ -92,7 +92,7 @@ static char *copy_from(struct scanner *s, size_t start)
 
 /* ---- names and values */
 
-/* The name of a field, free(); NULL: the text has ended. */
+/* The name of a field, free(); NULL: the text ended. */
 static char *read_name(struct scanner *s)
 {
 	char c = peek(s);
@@ -120,7 +120,7 @@ static size_t digits(const char **text)
 	return count;
 }
 
-/* Without its sign: 12, 0x1f, 1.5, .5, 2e-3, 1.5f. */
+/* Whether it is a number without a sign: 12, 0x1f, 1.5, .5, 2e-3, 1.5f. */
 static bool is_number(const char *text)
 {
 	size_t count;
@@ -142,7 +142,7 @@ static bool is_number(const char *text)
 	return count && (!*text || !strcmp(text, "f") || !strcmp(text, "F"));
 }
 
-/* A number or the name of an enum's value, free(); NULL: the text has ended. */
+/* A number or the name of an enum's value, free(); NULL: the text ended. */
 static char *read_word(struct scanner *s, const char *field)
 {
 	struct opk_place place = s->place;
@@ -155,7 +155,7 @@ static char *read_word(struct scanner *s, const char *field)
 		fail(s, &s->place, "a value is needed after %s:", field);
 		return NULL;
 	}
-	/* The sign of an exponent belongs to a number. */
+	/* The sign of an exponent is a part of the number. */
 	while (opk_in_full_name(peek(s))
 	       || (is_one_of(peek(s), "+-") && (s->text[s->at - 1] | 32) == 'e'))
 		next(s);
@@ -175,7 +175,7 @@ static bool add_code_point(struct opk_buf *out, unsigned long code)
 	return opk_utf8_length((unsigned char *)bytes, count) == count;
 }
 
-/* Up to `most` digits of a base; false where there are fewer than `least`. */
+/* Reads up to `most` digits of a base; false if there are fewer than `least`. */
 static bool read_digits(struct scanner *s, unsigned long *out, unsigned base, size_t least,
                         size_t most)
 {
@@ -192,7 +192,7 @@ static bool read_digits(struct scanner *s, unsigned long *out, unsigned base, si
 	return count >= least;
 }
 
-/* What comes after the backslash. */
+/* Reads the rest of an escape after the backslash. */
 static void read_escape(struct scanner *s, struct opk_buf *out)
 {
 	static const char from[] = "abfnrtv?\\'\"", to[] = "\a\b\f\n\r\t\v?\\'\"";
@@ -222,7 +222,7 @@ static void read_escape(struct scanner *s, struct opk_buf *out)
 		fail(s, &s->place, "a NUL character in a string");
 }
 
-/* Bytes may be escaped one by one, so the string is looked at when it is whole. */
+/* Bytes may be escaped one by one, so only the whole string is checked. */
 static bool is_utf8(const uint8_t *text, size_t size)
 {
 	for (size_t i = 0; i < size;) {
@@ -235,7 +235,7 @@ static bool is_utf8(const uint8_t *text, size_t size)
 	return true;
 }
 
-/* A quoted string, without quotes and escapes, onto the buffer. */
+/* Appends a quoted string, without quotes and escapes, to the buffer. */
 static void read_string(struct scanner *s, struct opk_buf *out)
 {
 	struct opk_place place = s->place;
@@ -265,7 +265,7 @@ static void read_string(struct scanner *s, struct opk_buf *out)
 
 /* ---- fields */
 
-/* A message that is open: where its bracket is, and what closes it. */
+/* An open message: the place of its bracket, and what closes it. */
 struct bracket {
 	struct opk_place place;
 	char open, close;
@@ -312,7 +312,7 @@ static void parse_message(struct scanner *s, struct opk_field *out, struct opk_p
 	parse_fields(s, out, &bracket, depth);
 }
 
-/* "a" 'b' beside each other are one string. */
+/* Adjacent strings "a" 'b' are one string. */
 static void parse_strings(struct scanner *s, struct opk_field *out)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
@@ -386,7 +386,7 @@ static void parse_field(struct scanner *s, struct opk_field *message, int depth)
 		accept(s, ',');
 }
 
-/* Up to the bracket that closes the message, or the end of the file. */
+/* Parses up to the bracket that closes the message, or to the end of the file. */
 static void parse_fields(struct scanner *s, struct opk_field *message,
                          const struct bracket *bracket, int depth)
 {

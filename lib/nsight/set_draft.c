@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metric sets in the making: what they take, under which name, and how much of it. */
+/* Metric sets in the making: adds metrics under their names, up to the limits. */
 #include "nsight/nsight.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static char *copy(struct opk_draft *draft, const char *text)
 	return out;
 }
 
-/* "${" is where a set's own parameters are put in. */
+/* Escapes "${", which marks parameters of sets. */
 static char *copy_prose(struct opk_draft *draft, const char *text)
 {
 	char *prose = copy(draft, text);
@@ -32,7 +32,7 @@ static char *copy_prose(struct opk_draft *draft, const char *text)
 	return prose;
 }
 
-/* The element that was added; NULL when out of memory, now or before. */
+/* The added element; NULL when out of memory, now or before. */
 static void *need(struct opk_draft *draft, void *added)
 {
 	draft->failed |= !added;
@@ -203,9 +203,9 @@ void opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const c
 	drafts->left.failed |= !text;
 }
 
-/* ---- names as Nsight Compute has them, in the language of sets */
+/* ---- names of Nsight Compute in the syntax of sets */
 
-/* A base metric stands for its first submetrics, as for ncu. */
+/* A base metric means its first submetrics, as for ncu. */
 static char *first_submetrics(const char *name)
 {
 	size_t length = strlen(name);
@@ -216,11 +216,11 @@ static char *first_submetrics(const char *name)
 	                  name);
 }
 
-/* Nsight Compute's expressions match a part of the name, ours all of it. */
+/* Nsight Compute's expressions match a part of a name, those of sets all of it. */
 static char *whole_expression(const char *expression)
 {
 	size_t length = strlen(expression);
-	/* "^a|b$" begins with a or ends with b. */
+	/* "^a|b$" matches names that begin with a or end with b. */
 	bool anchored = *expression == '^' && expression[length - 1] == '$'
 	                && !opk_regex_is_choice(expression);
 
@@ -236,7 +236,7 @@ static char *text_of(const struct opk_asked *asked)
 	               : first_submetrics(asked->name);
 }
 
-/* Checked before anything is put around it: in parentheses, ")(" would pass. */
+/* Checks the expression before parentheses are put around it: then ")(" would be valid. */
 static void check_expression(struct opk_drafts *drafts, struct opk_problems *problems,
                              const char *expression, const struct opk_place *place)
 {

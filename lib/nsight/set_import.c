@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metric sets from section files of Nsight Compute, lists of names and single-pass sets. */
+/* Makes metric sets from section files of Nsight Compute, lists of names and single-pass sets. */
 #include <string.h>
 
 #include "base/ascii.h"
@@ -23,10 +23,10 @@ struct opk_set_import {
 struct list {
 	struct opk_drafts *drafts;
 	struct opk_source *source;
-	const char *text;       /* of the source */
-	size_t size, at, start; /* start: of the line */
-	char *comment;          /* alone on its line, for the metric that comes next */
-	struct opk_place place; /* of the byte `placed`, not beyond `at` */
+	const char *text;       /* the source's text */
+	size_t size, at, start; /* `start`: of the line */
+	char *comment;          /* alone on its line, for the next metric */
+	struct opk_place place; /* of the byte `placed`, which is not after `at` */
 	size_t placed;
 };
 
@@ -47,7 +47,7 @@ static bool ends_line(const struct list *list, size_t at)
 	return at >= list->size || list->text[at] == '\n';
 }
 
-/* The comment that begins with this '#', without it and the blanks around; free(). */
+/* The comment at this '#', without it and surrounding blanks; free(). */
 static char *comment_at(const struct list *list, size_t at)
 {
 	size_t end;
@@ -86,7 +86,7 @@ static void put(struct list *list, const char *text, const char *label)
 	free(opk_take(list->comment));
 }
 
-/* One name, from `list->at` on. */
+/* Reads one name from `list->at` on. */
 static void read_name(struct list *list)
 {
 	size_t from = list->at, end = from, after;
@@ -117,7 +117,7 @@ static void read_name(struct list *list)
 		put(list, name, label && *label ? label : NULL);
 }
 
-/* A comment after a name was read with it, as its label; here are those on lines of their own. */
+/* Reads a comment on a separate line; a comment after a name was read as its label. */
 static void read_comment(struct list *list)
 {
 	bool alone = true;
@@ -190,7 +190,7 @@ static size_t first_character(const char *text, size_t size)
 	return at;
 }
 
-/* Whether this is a section rather than names: it is called so, or begins with a field. */
+/* Whether this is a section, not a list of names: by its file name, or by a field at its start. */
 static bool is_section(const char *path, const char *text, size_t size)
 {
 	static const char *const prefixes[] = { "pmsampling", "breakdown", "regex", "group" };
@@ -200,7 +200,7 @@ static bool is_section(const char *path, const char *text, size_t size)
 
 	if (dot && !strcmp(dot, ".section"))
 		return true;
-	/* A NUL follows the text. */
+	/* The text is NUL-terminated. */
 	end += opk_span(end, opk_in_name);
 	length = (size_t)(end - word);
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -210,7 +210,7 @@ static bool is_section(const char *path, const char *text, size_t size)
 	return length && *end && strchr("{<:", *end);
 }
 
-/* ---- the sets that come of it */
+/* ---- the resulting sets */
 
 /* The set that lists what was left out: the one with the most metrics. */
 static size_t largest(const struct opk_drafts *drafts)
@@ -223,7 +223,7 @@ static size_t largest(const struct opk_drafts *drafts)
 	return best;
 }
 
-/* How the names of a file's sets differ: "", "-range", "-device", "-pm", "-pm2". */
+/* The suffix of a set's name: "", "-range", "-device", "-pm", "-pm2". */
 static char *suffix_of(size_t which, bool first)
 {
 	if (first)
@@ -247,7 +247,7 @@ static void add_comments(struct opk_draft *draft, const struct opk_drafts *draft
 		                                    "out there."));
 }
 
-/* The chips that any of the metrics is for. */
+/* Adds the chips that any of the metrics is for. */
 static bool add_claims(struct opk_draft *draft)
 {
 	opk_chip_mask chips = 0;
@@ -285,7 +285,7 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 	return set->name && set->yaml ? OPK_OK : opk_nomem(drafts->ctx, "a metric set");
 }
 
-/* The first set lists what was left out. */
+/* Moves what was left out to the first set. */
 static void give_reasons(struct opk_draft *to, struct opk_draft *from)
 {
 	to->failed |= from->failed;

@@ -15,14 +15,14 @@ static void put_line(struct opk_buf *out, size_t indent, const char *comment)
 	opk_buf_add_text(out, "\n");
 }
 
-/* Whether formulas can use it as a name: the language's own words are not names. */
+/* Whether formulas can use the text as a name: words of the language are excluded. */
 static bool is_name(const char *text)
 {
 	return strlen(text) <= LONGEST_SHORT_NAME && opk_set_is_name(text)
 	       && !opk_formula_is_function(text);
 }
 
-/* The names in the set, and those that are there twice. */
+/* The names in the set, and the duplicate ones. */
 struct names {
 	struct opk_index known, again;
 };
@@ -46,7 +46,7 @@ static void collect_names(struct names *names, struct opk_buf *out, const struct
 	}
 }
 
-/* Patterns have no short name, and formulas are names themselves. */
+/* Patterns have no short name, and a formula's own name is its short name. */
 static bool has_short_name(const struct names *names, const struct opk_draft_metric *metric)
 {
 	const char *label = metric->label;
@@ -55,7 +55,7 @@ static bool has_short_name(const struct names *names, const struct opk_draft_met
 	       && !opk_index_find(NULL, &names->again, label);
 }
 
-/* A condition by the shorter list; one for chips to come has to list those that it excludes. */
+/* Writes the shorter list as the condition; to include future chips, it must exclude chips. */
 static void put_chips(struct opk_buf *out, size_t indent, opk_chip_mask chips)
 {
 	opk_autostrlist struct opk_strlist only = { 0 }, except = { 0 };

@@ -10,7 +10,7 @@
 
 enum { WIDTH = 100, NO_CHARACTER = 0x110000 };
 
-/* One character and its length in bytes; NO_CHARACTER, and 1, for a byte that is not UTF-8. */
+/* One character and its length in bytes; NO_CHARACTER, with length 1, if it is not UTF-8. */
 static unsigned long character(const char *text, size_t *length)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
@@ -29,7 +29,7 @@ static unsigned long character(const char *text, size_t *length)
 	return code;
 }
 
-/* What libyaml takes as printable, without line breaks and byte order marks. */
+/* What libyaml regards as printable, except line breaks and byte order marks. */
 static bool is_printable(unsigned long code)
 {
 	return (code >= 0x20 && code < 0x7f)
@@ -48,7 +48,7 @@ static bool all_printable(const char *text)
 	return true;
 }
 
-/* Words that other readers of YAML don't take as text. */
+/* Words that other readers of YAML don't read as text. */
 static bool is_reserved(const char *text)
 {
 	static const char *const words[] = { "null", "true", "false", "yes", "no",
@@ -128,7 +128,7 @@ void opk_yaml_put_indent(struct opk_buf *out, size_t indent)
 	opk_buf_add_printf(out, "%*s", (int)indent, "");
 }
 
-/* A folded block gives back words with single blanks between. */
+/* A folded block is read back as words with single blanks between them. */
 static bool can_fold(const char *text)
 {
 	return *text && *text != ' ' && text[strlen(text) - 1] != ' ' && !strstr(text, "  ")

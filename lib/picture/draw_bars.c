@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What pictures of horizontal bars share: rows, names, the axis below. */
+/* Common parts of pictures with horizontal bars: rows, names, the axis below. */
 #include "picture/draw_bars.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ void opk_bars_put_bar(struct opk_bars *bars, size_t row, double from, double to,
 	                                              .class = class,
 	                                              .x = x,
 	                                              .y = y - OPK_BARS_BAR / 2.0,
-	                                              /* What is there can be seen. */
+	                                              /* Keep nonzero bars visible. */
 	                                              .x2 = fmax(end, to > from ? x + 0.5 : x),
 	                                              .y2 = y + OPK_BARS_BAR / 2.0,
 	                                              .opacity = 0.6,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A row a kernel: its name, and a place for bars. draw_bars.c */
+/* A row per kernel: its name, and a place for bars. draw_bars.c */
 #ifndef OPK_DRAW_BARS_H
 #define OPK_DRAW_BARS_H
 
@@ -11,31 +11,31 @@ struct opk_bars {
 	struct opk_axis x;
 	size_t rows;
 	double top, bottom;
-	double names; /* how wide they are */
+	double names; /* their width */
 };
 
 enum { OPK_BARS_ROW = 24, OPK_BARS_BAR = 16, OPK_BARS_SIDE = 150 };
 
-/* Makes room for the names of the first so many kernels, before the picture is measured. */
+/* Makes room for the names of the first `count` kernels; call it before opk_bars_measure(). */
 void opk_bars_fit_names(struct opk_bars *bars, const struct opk_drawn_kernels *kernels,
                         size_t shown);
 
 /*
- * Measures the picture, whose axis has its values; `above` is left free for a legend below the
- * title, `side` right of the bars. A height that was asked for is that of the whole.
+ * Measures the picture, for an axis with its values set; leaves `above` free for a legend below the
+ * title, and `side` right of the bars. A given height is the height of the whole picture.
  */
 void opk_bars_measure(struct opk_bars *bars, const struct opk_picture_options *options, size_t rows,
                       double above, double side);
-/* Title, grid, and the axis, whose numbers are followed by `unit`, or are shares of one. */
+/* Draws title, grid and axis; numbers of the axis have `unit` after them, or are shares of one. */
 void opk_bars_begin(struct opk_bars *bars, const struct opk_picture_options *options,
                     const char *title, const char *description, const char *unit, bool shares);
-/* The middle of a row. */
+/* The y coordinate of a row's middle. */
 double opk_bars_y(const struct opk_bars *bars, size_t row);
 void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *name);
-/* A bar between two values, with this title; kernel SIZE_MAX: of none. */
+/* A bar between two values, with this title; kernel SIZE_MAX: not of a kernel. */
 void opk_bars_put_bar(struct opk_bars *bars, size_t row, double from, double to, const char *class,
                       size_t kernel, struct opk_buf *title);
-/* A word of the legend, behind its colour. */
+/* A word of the legend, after its colour. */
 void opk_bars_put_key(struct opk_bars *bars, double x, double y, const char *class,
                       const char *text);
 void opk_bars_put_note(struct opk_bars *bars, const char *note);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Kernels by time: a bar each, and how much of all time they come to one after the other. */
+/* Kernels by time: a bar each, and the cumulative share of all time. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,7 +11,7 @@ struct kernels {
 	struct opk_bars bars;
 	const struct opk_drawn_kernels *of;
 	size_t shown;
-	double rest; /* share of the kernels that are not shown */
+	double rest; /* share of the kernels not shown */
 };
 
 static void put_time(struct opk_buf *out, const struct kernels *k, double time)
@@ -45,7 +45,7 @@ static void put_kernel(struct kernels *k, size_t row)
 	put_side(k, row, kernel->time, kernel->share);
 }
 
-/* All others in one bar. */
+/* Draws all other kernels as one bar. */
 static void put_rest(struct kernels *k)
 {
 	size_t row = k->shown;
@@ -61,7 +61,7 @@ static void put_rest(struct kernels *k)
 	put_side(k, row, time, k->rest);
 }
 
-/* The share of all kernels down to each row. */
+/* Draws the cumulative share of the kernels down to each row. */
 static void put_sum(struct kernels *k)
 {
 	opk_autofree double(*points)[2] = opk_alloc_array(k->shown, sizeof *points);
@@ -122,7 +122,7 @@ int opk_picture_kernels(struct opk_svg *svg, struct opk_ctx *ctx, const struct o
 
 	TRY(summary->kernel_count ? opk_drawn_kernels_of_launches(&kernels, ctx, summary)
 	                          : opk_drawn_kernels_init(&kernels, ctx, summary));
-	/* Groups of samples are devices: that they were sampled is no kernel's time. */
+	/* Groups of samples are devices: their time is not a kernel's time. */
 	if (!kernels.count || !kernels.unit || is_of_devices(summary))
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "no kernels by time: the recording has no kernel, or no time of "

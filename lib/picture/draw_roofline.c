@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Draws a roofline: both axes logarithmic, so that a level of memory is a line, too. */
+/* Draws a roofline: both axes are logarithmic, so that levels of memory are straight lines, too. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void include(struct opk_axis *axis, double value)
 	axis->to = fmax(axis->to, value);
 }
 
-/* All dots, and the corners where levels meet the highest roof. */
+/* The axes cover all dots, and the corners where levels meet the highest roof. */
 static void find_axes(struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
@@ -104,7 +104,7 @@ static void put_y_ticks(struct opk_roofline_plot *p)
 	}
 }
 
-/* With all digits, for scripts. */
+/* Writes all digits, for scripts. */
 static void put_range(struct opk_svg *svg, const char *name, double number)
 {
 	opk_buf_add_printf(&svg->buf, " %s=\"", name);
@@ -135,7 +135,7 @@ static void put_axes(struct opk_roofline_plot *p)
 
 /* ---- dots */
 
-/* The number of a level among the levels: its colour and its shape. */
+/* The number of a level among all levels selects its colour and shape. */
 static size_t level_of(const struct opk_roofline *r, size_t roof)
 {
 	size_t level = 0;
@@ -145,7 +145,7 @@ static size_t level_of(const struct opk_roofline *r, size_t roof)
 	return level;
 }
 
-/* The area goes with the share of all time. */
+/* The area is proportional to the share of all time. */
 static double radius_of(const struct opk_roofline_plot *p, size_t kernel)
 {
 	double share = p->kernels->items[kernel].share;
@@ -153,7 +153,7 @@ static double radius_of(const struct opk_roofline_plot *p, size_t kernel)
 	return isnan(share) ? LEAST_RADIUS : fmax(LEAST_RADIUS, MOST_RADIUS * sqrt(share));
 }
 
-/* Circle, square, triangle, rhombus, in areas as of the circle: levels differ in print, too. */
+/* Circle, square, triangle, rhombus, all of equal area: levels differ in print, too. */
 static struct opk_shape mark_of(size_t level, double x, double y, double radius)
 {
 	static const double square[][2] = {
@@ -211,7 +211,7 @@ static void put_dot(struct opk_roofline_plot *p, const struct opk_roofline_dot *
 	opk_svg_shape(p->svg, &mark);
 }
 
-/* No name lies on a mark. */
+/* Keeps names off the mark. */
 static void take_dot(struct opk_roofline_plot *p, const struct opk_roofline_dot *dot)
 {
 	double x = opk_axis_at(&p->x, dot->intensity), y = opk_axis_at(&p->y, dot->rate);
@@ -221,7 +221,7 @@ static void take_dot(struct opk_roofline_plot *p, const struct opk_roofline_dot 
 	              &(struct opk_box){ x - radius, y - radius, x + radius, y + radius });
 }
 
-/* Kernels come by time, so that small marks lie on large ones. */
+/* Kernels are sorted by time, so small marks are on top of large ones. */
 static void put_dots(struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
@@ -235,7 +235,7 @@ static void put_dots(struct opk_roofline_plot *p)
 
 /* ---- names of kernels */
 
-/* Beside one of the kernel's dots, above or below it. */
+/* Puts the name beside one of the kernel's dots, above or below it. */
 static bool put_name_at(struct opk_roofline_plot *p, const struct opk_roofline_dot *dot,
                         const char *name)
 {
@@ -270,7 +270,7 @@ static bool put_name_at(struct opk_roofline_plot *p, const struct opk_roofline_d
 	return false;
 }
 
-/* The kernel's, and the line that it is nearest to; from its last dot to the first. */
+/* Puts the kernel's name and its nearest line; tries its dots from the last to the first. */
 static void put_name(struct opk_roofline_plot *p, const struct opk_roofline_dot *dots, size_t count)
 {
 	enum { WIDEST = 170 };
@@ -286,7 +286,7 @@ static void put_name(struct opk_roofline_plot *p, const struct opk_roofline_dot 
 	p->nameless++;
 }
 
-/* Dots of a kernel are one after the other. */
+/* Dots of a kernel are adjacent. */
 static void put_names(struct opk_roofline_plot *p)
 {
 	const struct opk_roofline *r = p->roofline;
@@ -327,7 +327,7 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* What is not in the picture. */
+/* Says what is not in the picture. */
 static char *notes(const struct opk_roofline_plot *p)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -342,7 +342,7 @@ static char *notes(const struct opk_roofline_plot *p)
 	return opk_buf_take_text(&text);
 }
 
-/* What is in the plot alone: a part of the picture with the same coordinates, and clipped. */
+/* Begins the plot area: a part of the picture with the same coordinates, but clipped. */
 static void begin_field(struct opk_roofline_plot *p)
 {
 	double width = p->x.end - p->x.begin, height = p->y.begin - p->y.end;
@@ -383,7 +383,7 @@ static void put_all(struct opk_roofline_plot *p, const char *title, bool dark)
 	opk_svg_label(p->svg, "muted", 12, p->svg->height - 8, OPK_ANCHOR_START, note ? note : "");
 }
 
-/* The first ones by time, until there are enough with marks. */
+/* The number of first kernels, by time, that includes enough kernels with marks. */
 static size_t shown_of(const struct opk_roofline *r, const struct opk_drawn_kernels *kernels,
                        size_t top)
 {

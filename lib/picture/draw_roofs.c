@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines of a roofline: peaks of operations, levels of memory, and their names. */
+/* Draws the lines of a roofline: peaks of operations, levels of memory, and their names. */
 #include <math.h>
 
 #include "picture/draw_roofline.h"
@@ -14,7 +14,7 @@ static char *roof_text(const struct opk_roof *roof)
 	return opk_buf_take_text(&text);
 }
 
-/* The line, which says its value under the mouse; faint where no kernel has such operations. */
+/* The line shows its value under the mouse; it is faint if no kernel has such operations. */
 static void put_roof_line(struct opk_roofline_plot *p, const struct opk_roof *roof,
                           const char *text, double x1, double y1, double x2, double y2)
 {
@@ -32,7 +32,7 @@ static void put_roof_line(struct opk_roofline_plot *p, const struct opk_roof *ro
 	                                           .title = &title });
 }
 
-/* What is at this place moves with it, and keeps its size, when a page shows a part of the plot. */
+/* Begins elements at this place that move with it, but keep their size, when a page zooms in. */
 static void begin_place(struct opk_roofline_plot *p, double x, double y, const char *class)
 {
 	opk_svg_put(p->svg, "<g");
@@ -42,7 +42,7 @@ static void begin_place(struct opk_roofline_plot *p, double x, double y, const c
 	opk_svg_put(p->svg, ">");
 }
 
-/* Above the line, as far right as there is room. */
+/* The name is above the line, as far right as there is room. */
 static void put_roof(struct opk_roofline_plot *p, const struct opk_roof *roof, const char *text)
 {
 	enum { STEPS = 24 };
@@ -64,7 +64,7 @@ static void put_roof(struct opk_roofline_plot *p, const struct opk_roof *roof, c
 	p->nameless++;
 }
 
-/* Text along a slope covers a row of small boxes. */
+/* Text along a slope takes a row of small boxes. */
 static bool take_slope(struct opk_roofline_plot *p, double x, double y, double cosine, double sine,
                        double width)
 {
@@ -92,7 +92,7 @@ static void put_slope_text(struct opk_roofline_plot *p, const char *text, double
 	opk_svg_put(p->svg, "</g>\n");
 }
 
-/* On the line, as near its beginning as there is room. */
+/* The name is on the line, as near its beginning as there is room. */
 static void put_level(struct opk_roofline_plot *p, const struct opk_roof *roof, const char *text)
 {
 	enum { STEPS = 24, ABOVE = 5 };

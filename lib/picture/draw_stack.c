@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stacked bars: a row a kernel, by time, and a colour a part. */
+/* Stacked bars: a row per kernel, by time, and a colour per part. */
 #include <math.h>
 #include <string.h>
 
@@ -13,12 +13,12 @@ struct stacks {
 	struct opk_bars bars;
 	const struct opk_stack *stack;
 	const struct opk_drawn_kernels *kernels;
-	size_t shown, unknown; /* kernels that are shown; values that are nan */
+	size_t shown, unknown; /* kernels shown; nan values */
 };
 
 /* ---- legend */
 
-/* A place for a word of the legend, on a new line where this one is full. */
+/* Finds a place for a word of the legend, on a new line if this one is full. */
 static void find_place(const struct stacks *s, double *x, double *y, const char *text)
 {
 	if (*x > s->bars.x.begin && *x + 20 + opk_label_width(text) > s->bars.svg->width - 8) {
@@ -39,7 +39,7 @@ static void put_word(struct stacks *s, double *x, double *y, size_t colour, cons
 	*x += opk_label_width(text) + 32;
 }
 
-/* Draws it, or only counts its lines; `y` is the first. */
+/* Draws the legend, or only counts its lines; `y` is the first line. */
 static size_t put_legend(struct stacks *s, double y, bool draw)
 {
 	const struct opk_stack *stack = s->stack;
@@ -69,7 +69,7 @@ static void put_value(struct opk_buf *out, const struct stacks *s, double value)
 		opk_put_value(out, value, s->stack->unit);
 }
 
-/* A part that is wide enough has its value in it. */
+/* A part that is wide enough shows its value inside. */
 static void put_inside(struct stacks *s, size_t row, double from, double to)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -103,7 +103,7 @@ static void put_part(struct stacks *s, size_t row, const struct opk_stack_part *
 	*at += value;
 }
 
-/* Beside the bar: that it is of no length, or that something is missing. */
+/* Notes beside the bar that it has no length, or that something is missing. */
 static void put_remark(struct stacks *s, size_t row, double at, size_t unknown)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -119,7 +119,7 @@ static void put_remark(struct stacks *s, size_t row, double at, size_t unknown)
 		                   opk_bars_y(&s->bars, row) + 4, OPK_ANCHOR_START, &text);
 }
 
-/* The parts with a colour of their own in the set's order, then the others. */
+/* Draws the parts that have a separate colour in the set's order, then the others. */
 static void put_kernel(struct stacks *s, size_t row)
 {
 	size_t unknown = s->unknown;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PM samples over time: a row a metric with all that lies between least and most, and what ran. */
+/* PM samples over time: a row per metric with the band from least to most, and what ran. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum {
 	LANE = 18,    /* a row of bars */
 	METRIC = 58,  /* a row of values */
 	GAP = 10,     /* between rows */
-	HEADING = 24, /* of a GPU among several */
+	HEADING = 24, /* of a GPU, if there are several */
 	MOST_PLACES = 16,
 };
 
@@ -25,9 +25,9 @@ struct timeline {
 	struct opk_ctx *ctx;
 	const struct opk_chart *chart;
 	struct opk_axis x; /* ns since its start: doubles are too coarse for host times */
-	double y;          /* what is drawn so far ends here */
+	double y;          /* end of what is drawn so far */
 	double metric;     /* height of a row of values */
-	size_t joined;     /* bars of several records */
+	size_t joined;     /* bars that show several records */
 	bool sampled;
 };
 
@@ -44,7 +44,7 @@ static void write_title(struct opk_buf *title, const struct opk_chart_bar *bar)
 	opk_put_value(title, (double)(bar->end_ns - bar->start_ns), "nanosecond");
 }
 
-/* Since the beginning; what lies outside is at its border. */
+/* Nanoseconds since the beginning; clamped to the chart's range. */
 static double since(const struct opk_chart *chart, uint64_t time)
 {
 	uint64_t inside = time < chart->start_ns ? chart->start_ns
@@ -99,7 +99,7 @@ static void put_lane(struct timeline *t, const struct opk_chart_lane *lane)
 
 /* ---- values ----------------------------------------------------------------------------- */
 
-/* From the least to the most of each pixel, for pixels [from, to). */
+/* Draws a band from the least to the most value of each pixel, for pixels [from, to). */
 static void put_band(struct timeline *t, const struct opk_axis *y,
                      const struct opk_chart_line *line, size_t from, size_t to)
 {
@@ -217,7 +217,7 @@ static int put_place(struct timeline *t, const struct opk_chart_place *place)
 
 /* ---- the whole -------------------------------------------------------------------------- */
 
-/* Time from the beginning on, below all rows; lines through all of them. */
+/* Draws the time axis below all rows, and vertical lines through them. */
 static void put_times(struct timeline *t)
 {
 	double bottom = t->svg->height - AXIS - 8;
@@ -263,7 +263,7 @@ static int put_places(struct timeline *t)
 	return OPK_OK;
 }
 
-/* Rows are as high as what is in them, so the picture is measured by drawing it once. */
+/* The height of rows depends on their content, so the picture is drawn once to measure it. */
 static int measure(struct timeline *t, double wanted)
 {
 	struct opk_listing *shapes = t->svg->shapes, *panels = t->svg->panels;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How wide text is, without a font; and places for labels, of which no two overlap. */
+/* The width of text, without a font; and places for labels that must not overlap. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -7,7 +7,7 @@
 
 /* ---- widths */
 
-/* Helvetica's, in thousandths of its size, from blank to ~. */
+/* Widths in Helvetica, in thousandths of its size, from blank to ~. */
 static const unsigned short widths[] = {
 	278,  278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,
 	556,  556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,
@@ -17,10 +17,10 @@ static const unsigned short widths[] = {
 	556,  556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 };
 
-/* Fonts that take its place are wider. */
+/* Fonts used instead of it are wider. */
 static const double allowance = 1.13;
 
-/* The width of the character at the start, whose length it sets. */
+/* The width of the first character; sets its length. */
 static double width_of(const char *text, size_t *length)
 {
 	enum { LONGEST = 4 }; /* character */
@@ -30,7 +30,7 @@ static double width_of(const char *text, size_t *length)
 	*length = *length ? *length : 1;
 	if (first >= ' ' && first <= '~')
 		return widths[first - ' '];
-	/* From three bytes on there is writing in square characters. */
+	/* Characters of three and more bytes belong to scripts with square characters. */
 	return *length < 3 ? 600 : 1000;
 }
 
@@ -43,7 +43,7 @@ double opk_label_width(const char *text)
 	return sum / 1000 * OPK_SVG_FONT * allowance;
 }
 
-/* How many bytes of the text are no wider. */
+/* The number of bytes of the longest beginning that is no wider than that. */
 static size_t fit_beginning(const char *text, double width)
 {
 	size_t used = 0, length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all pictures of kernels share. */
+/* Common parts of all pictures of kernels. */
 #include "picture/picture.h"
 #include "summary/door.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A picture of a recording: as SVG, as shapes, and as the numbers that it is drawn of. */
+/* A picture of a recording: as SVG, as shapes, and as the numbers drawn. */
 #include "base/listing.h"
 #include "base/option_struct.h"
 #include "picture/picture.h"
@@ -10,7 +10,7 @@ enum { LISTS = OPK_PICTURE_RAN + 1 };
 
 struct opk_picture {
 	struct opk_svg svg;
-	struct opk_listing *lists[LISTS]; /* but those of `svg` */
+	struct opk_listing *lists[LISTS]; /* except those of `svg` */
 	char *text;                       /* of `svg` */
 };
 
@@ -200,7 +200,7 @@ static int draw_timeline(struct opk_picture *p, struct opk_ctx *ctx, struct opk_
 	return opk_draw_timeline(&p->svg, ctx, chart, options);
 }
 
-/* Groups of samples are devices, which are there whatever the kernel. */
+/* Groups of samples are devices: a pattern for kernels does not remove them. */
 static int summarize(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_picture_options *options)
 {
@@ -233,7 +233,7 @@ static int draw(struct opk_picture *p, struct opk_ctx *ctx, struct opk_file *fil
 	return draws[kind](p, ctx, summary, options);
 }
 
-/* The lists are whole, or the picture fails. */
+/* Either the lists are complete, or the picture fails. */
 static int finish(struct opk_picture *p, struct opk_ctx *ctx)
 {
 	p->lists[OPK_PICTURE_PANELS] = opk_take(p->svg.panels);

@@ -11,7 +11,7 @@
 #include "picture/door.h"
 #include "picture/svg.h"
 
-/* The evaluation's column of that name; SIZE_MAX. */
+/* The evaluation's column with that name; SIZE_MAX: none. */
 static inline size_t opk_find_column(const struct opk_evaluation *evaluation, const char *name)
 {
 	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
@@ -20,12 +20,12 @@ static inline size_t opk_find_column(const struct opk_evaluation *evaluation, co
 	return SIZE_MAX;
 }
 
-/* What pictures show of a kernel, or of ranges of one name. */
+/* What pictures show of a kernel, or of ranges with one name. */
 struct opk_drawn {
 	const char *name;
-	double time;          /* of all its launches; NaN where it is not known */
+	double time;          /* of all its launches; NaN: unknown */
 	double share;         /* of all kernels' time, 0 to 1; or NaN */
-	const double *values; /* one a column of the evaluation: means over launches */
+	const double *values; /* one per column of the evaluation: means over launches */
 };
 struct opk_drawn_kernels {
 	struct opk_drawn *items; /* by their numbers in the summary */
@@ -35,35 +35,35 @@ struct opk_drawn_kernels {
 };
 int opk_drawn_kernels_init(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
                            const struct opk_summary *summary);
-/* Those on the timeline, which have no values. */
+/* Collects kernels from the timeline; they have no values. */
 int opk_drawn_kernels_of_launches(struct opk_drawn_kernels *out, struct opk_ctx *ctx,
                                   const struct opk_summary *summary);
 void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels);
 #define opk_autodrawn __attribute__((cleanup(opk_drawn_kernels_clear)))
 
 /*
- * roofline.c: the first `shown` of kernels that are there already, below the peaks of all of them.
- * An evaluation that is NULL has no roofline.
+ * roofline.c: the first `shown` of the given kernels, below the peaks of all of them. If the
+ * evaluation is NULL, there is no roofline.
  */
 int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation,
                     const struct opk_drawn_kernels *kernels, size_t shown);
-/* Adds which kernels have no dot, and what is not known: sentences with a blank after each. */
+/* Adds which kernels have no dot, and what is unknown: sentences, each with a blank after it. */
 void opk_roofline_put_notes(struct opk_buf *out, const struct opk_roofline *roofline);
-/* draw_roofline.c. Without options.top it shows marks of so many kernels at most. */
+/* draw_roofline.c. The most kernels that it shows marks of without options.top. */
 enum { OPK_ROOFLINE_KERNELS = 300 };
 int opk_draw_roofline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_roofline *roofline,
                       const struct opk_drawn_kernels *kernels,
                       const struct opk_picture_options *options);
 
 /*
- * draw_timeline.c: PM samples over time, a row a metric, with NVTX ranges and launches where these
- * were recorded. The chart is as fine as the picture is wide. OPK_EUSAGE: that is too narrow.
+ * draw_timeline.c: PM samples over time, a row per metric, with recorded NVTX ranges and launches.
+ * The chart's resolution is the picture's width. OPK_EUSAGE: the picture is too narrow.
  */
 struct opk_chart;
 int opk_picture_chart(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_picture_options *options);
-/* The values at both ends of a metric's row, whose samples lie between the others. */
+/* The values at the ends of a metric's row whose samples lie between `lowest` and `highest`. */
 struct opk_axis opk_timeline_axis(double lowest, double highest, const char *unit);
 int opk_draw_timeline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_chart *chart,
                       const struct opk_picture_options *options);

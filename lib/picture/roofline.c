@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where kernels are between the roofs: operations, bytes and time become intensities and rates. */
+/* Places kernels below roofs: turns operations, bytes and time into intensities and rates. */
 #include <math.h>
 #include <string.h>
 
@@ -8,23 +8,23 @@
 #include "picture/picture.h"
 #include "summary/door.h"
 
-/* A type of operations is left out where its share of its peak is below this part of another's. */
+/* A type of operations is ignored if its share of its peak is this much less than another's. */
 #define SLIGHT 0.05
 
-/* Columns of a line; SIZE_MAX where it has none. */
+/* The columns of a line; SIZE_MAX: no column. */
 struct line {
-	size_t bytes, peak; /* bytes of levels alone */
+	size_t bytes, peak; /* bytes: only of levels */
 	size_t work;        /* the operations that a peak limits */
 	size_t throughput;  /* of a level */
 	char *unit;         /* the throughput's name without its rollup */
-	bool known;         /* the work or the throughput, of any kernel */
-	bool bound;         /* the throughput may be more: not all of its parts are known */
+	bool known;         /* some kernel's work or throughput is known */
+	bool bound;         /* the throughput may be higher: parts of it are unknown */
 };
 
 struct roofline {
 	struct opk_roofline public;
 	struct opk_roof *roofs;
-	struct line *lines; /* one a roof */
+	struct line *lines; /* one per roof */
 	size_t *work;
 	size_t work_count, time;
 	double seconds; /* of the time column's unit */
@@ -121,7 +121,7 @@ static int find_columns(struct roofline *r, struct opk_ctx *ctx,
 	return code;
 }
 
-/* That of some operations, if it is the first ones', such as "flop"; else all are operations. */
+/* The unit of some operations, if it is that of the first, such as "flop"; else "op". */
 static const char *unit_of(const struct roofline *r, const struct opk_evaluation *evaluation,
                            size_t work)
 {
@@ -131,7 +131,7 @@ static const char *unit_of(const struct roofline *r, const struct opk_evaluation
 	return strcmp(unit, first) ? "op" : first;
 }
 
-/* A peak of operations that are not added up by themselves is of the first ones, or a part. */
+/* A peak whose operations are not one of the sums has the roofline's unit. */
 static void find_roof_units(struct roofline *r, const struct opk_evaluation *evaluation)
 {
 	for (size_t i = 0; i < r->public.roof_count; i++) {
@@ -142,7 +142,7 @@ static void find_roof_units(struct roofline *r, const struct opk_evaluation *eva
 	}
 }
 
-/* What kernels did has this unit; where some of it has another one, all are operations. */
+/* Finds the unit of all operations: the first one's, or "op" if they differ. */
 static void find_units(struct roofline *r, const struct opk_evaluation *evaluation,
                        const struct opk_drawn *kernels, size_t count)
 {
@@ -159,7 +159,7 @@ static void find_units(struct roofline *r, const struct opk_evaluation *evaluati
 
 /* ---- roofs and dots */
 
-/* NaN where there is no such column. */
+/* NaN if there is no such column. */
 static double value_of(const struct opk_drawn *kernel, size_t column)
 {
 	return column == SIZE_MAX ? (double)NAN : kernel->values[column];
@@ -170,14 +170,14 @@ static double time_of(const struct roofline *r, const struct opk_drawn *kernel)
 	return kernel->values[r->time] * r->seconds;
 }
 
-/* At the clocks of this kernel. */
+/* At this kernel's clocks. */
 static double share_of(const struct roofline *r, const struct opk_drawn *kernel, size_t column,
                        size_t roof)
 {
 	return value_of(kernel, column) / time_of(r, kernel) / kernel->values[r->lines[roof].peak];
 }
 
-/* Compilers move constants by a few operations of fp16, which are not what a kernel computes. */
+/* Compilers move constants by a few fp16 operations, which are not a kernel's real work. */
 static bool is_slight(const struct roofline *r, const struct opk_drawn *kernel, size_t roof)
 {
 	double share = share_of(r, kernel, r->lines[roof].work, roof);
@@ -212,7 +212,7 @@ static bool is_positive(double number)
 	return isfinite(number) && number > 0;
 }
 
-/* NaN where any of it is. */
+/* NaN if any part is NaN. */
 static double work_of(const struct roofline *r, const struct opk_drawn *kernel)
 {
 	double sum = 0;
@@ -222,7 +222,7 @@ static double work_of(const struct roofline *r, const struct opk_drawn *kernel)
 	return sum;
 }
 
-/* A dot at each level that it moved bytes at. */
+/* Adds a dot at each level at which the kernel moved bytes. */
 static void add_dots(struct roofline *r, const struct opk_drawn *kernels, size_t kernel)
 {
 	const double *values = kernels[kernel].values;
@@ -244,16 +244,16 @@ static void add_dots(struct roofline *r, const struct opk_drawn *kernels, size_t
 
 /* ---- how near a kernel is to the lines */
 
-/* What is known of a kernel while its sentence is written. */
+/* State while a kernel's sentence is written. */
 struct nearness {
 	const struct roofline *r;
 	const struct opk_drawn *kernel;
 	struct opk_buf text;
-	struct opk_buf unknown; /* names of levels whose throughput is not known */
-	double covered;         /* operations that have a peak of their own */
-	size_t nearest;         /* a line; SIZE_MAX before any is known */
+	struct opk_buf unknown; /* names of levels with unknown throughput */
+	double covered;         /* operations with a peak of their type */
+	size_t nearest;         /* a line; SIZE_MAX: none is known yet */
 	double share;
-	bool at_least; /* that share is of a throughput that may be more */
+	bool at_least; /* the share is of a throughput that may be higher */
 };
 
 /* "fp32 48.1%", "l1tex__throughput at least 12%" */
@@ -275,7 +275,7 @@ static void try_nearest(struct nearness *n, size_t roof, double share, bool at_l
 	n->at_least = at_least;
 }
 
-/* Units for different types can work at the same time, so their shares are not added up. */
+/* Units for different types work at the same time, so their shares are not added up. */
 static void put_operations(struct nearness *n)
 {
 	const struct roofline *r = n->r;
@@ -297,7 +297,7 @@ static void put_operations(struct nearness *n)
 	}
 }
 
-/* Says where there are no operations, where they are nan, and where a peak is missing. */
+/* Notes operations that are zero or nan, and missing peaks. */
 static void put_rest(struct nearness *n)
 {
 	double work = work_of(n->r, n->kernel), rest = work - n->covered;
@@ -330,7 +330,7 @@ static void put_level(struct nearness *n, size_t roof, const char *comma)
 	opk_buf_add_text(&n->text, ")");
 }
 
-/* Whether a level that is not the nearest may be it, because its throughput may be more. */
+/* Whether another level may be the nearest, because its throughput may be higher. */
 static bool may_be_nearer(const struct nearness *n)
 {
 	for (size_t i = 0; i < n->r->public.roof_count; i++)
@@ -339,7 +339,7 @@ static bool may_be_nearer(const struct nearness *n)
 	return false;
 }
 
-/* No more is said than is known: a throughput that is missing may be the highest of all. */
+/* Claims no more than is known: a missing throughput may be the highest of all. */
 static void put_verdict(struct nearness *n)
 {
 	double work = work_of(n->r, n->kernel);
@@ -378,7 +378,7 @@ static int judge(struct opk_roofline_kernel *out, struct opk_ctx *ctx, const str
 	return out->text && out->highest ? OPK_OK : opk_nomem(ctx, "a roofline");
 }
 
-/* What is missing in every kernel. */
+/* Finds what is missing in every kernel. */
 static int find_lacks(struct roofline *r, struct opk_ctx *ctx)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -421,7 +421,7 @@ static int allocate(struct roofline *r, struct opk_ctx *ctx, const struct opk_me
 	               : opk_nomem(ctx, "a roofline");
 }
 
-/* Once the columns are known. */
+/* Called when the columns are known. */
 static int place(struct roofline *r, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
                  const struct opk_drawn_kernels *kernels, size_t shown)
 {

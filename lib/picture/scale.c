@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From values to places, round numbers between, and numbers that are short enough for labels. */
+/* Converts values to places; round numbers for axes, and short numbers for labels. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ double opk_axis_at(const struct opk_axis *axis, double value)
 	return axis->begin + (at - from) / (to - from) * (axis->end - axis->begin);
 }
 
-/* 1, 2, 5 and 10 times a power of ten: the next one that is not below the number. */
+/* The next of 1, 2, 5 and 10 times a power of ten that is not below the number. */
 static double round_up(double number)
 {
 	static const double steps[] = { 1, 2, 5, 10 };
@@ -27,7 +27,7 @@ static double round_up(double number)
 	return 10 * power;
 }
 
-/* And the next one that is not above it. */
+/* The next such number that is not above it. */
 static double round_down(double number)
 {
 	return 1 / round_up(1 / number);
@@ -63,7 +63,7 @@ static void add(struct opk_ticks *ticks, const struct opk_axis *axis, double val
 	ticks->major[ticks->count++] = major;
 }
 
-/* Powers of ten; on short axes 2 and 5 of them, too. */
+/* Adds powers of ten; on short axes also 2 and 5 times these. */
 static void add_log(struct opk_ticks *ticks, const struct opk_axis *axis)
 {
 	int from = (int)floor(log10(axis->from) + 1e-9), to = (int)ceil(log10(axis->to) - 1e-9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts of a whole: which columns, what they are called side by side, which have a colour each. */
+/* Parts of a whole: their columns, their short names, and which of them get colours. */
 #include "eval/door.h"
 #include "picture/stack.h"
 
@@ -13,7 +13,7 @@ static bool is_boundary(char c)
 	return c == '_' || c == '.' || c == ' ';
 }
 
-/* How much the names begin with in common, up to a boundary. */
+/* The length of the beginning that all names share, up to a boundary. */
 static size_t common_beginning(const struct opk_stack *stack)
 {
 	const char *first = stack->parts[0].name;
@@ -29,7 +29,7 @@ static size_t common_beginning(const struct opk_stack *stack)
 	return length;
 }
 
-/* And what they end with, from a boundary on. */
+/* The length of the ending that all names share, from a boundary on. */
 static size_t common_ending(const struct opk_stack *stack)
 {
 	const char *first = stack->parts[0].name;
@@ -70,7 +70,7 @@ static int shorten(struct opk_stack *stack, struct opk_ctx *ctx)
 
 /* ---- colours */
 
-/* The parts that take most of the time of all kernels have a colour each. */
+/* The parts with the most time over all kernels get a colour each. */
 static void find_colours(struct opk_stack *stack, const struct opk_drawn_kernels *kernels)
 {
 	size_t own = stack->count <= OPK_SVG_COLOURS ? stack->count : OPK_SVG_COLOURS - 1;
@@ -124,7 +124,7 @@ static bool has_nan(const struct opk_stack *stack, const struct opk_drawn *kerne
 	return false;
 }
 
-/* Whether the parts of every kernel that has them all add up to one, and so are shares. */
+/* Whether the parts of every kernel that has them all add up to one. */
 static bool are_shares(const struct opk_stack *stack, const struct opk_drawn_kernels *kernels)
 {
 	size_t whole = 0;

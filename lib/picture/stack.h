@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts of a whole, which are drawn as stacked bars. stack.c */
+/* Parts of a whole, drawn as stacked bars. stack.c */
 #ifndef OPK_STACK_H
 #define OPK_STACK_H
 
@@ -8,10 +8,10 @@
 
 struct opk_stack_part {
 	const char *name;
-	char *text; /* without what all names begin and end with */
+	char *text; /* without the beginning and end that all names share */
 	size_t column, colour;
-	double weight; /* over all kernels' time */
-	bool own;      /* has a colour that no other part has */
+	double weight; /* over the time of all kernels */
+	bool own;      /* has a separate colour */
 };
 
 struct opk_stack {
@@ -19,8 +19,8 @@ struct opk_stack {
 	const char *unit; /* of the first part */
 	struct opk_stack_part *parts;
 	size_t count;
-	bool shares; /* each kernel's add up to one */
-	double most; /* what any kernel's add up to */
+	bool shares; /* the parts of each kernel add up to one */
+	double most; /* the largest sum of any kernel */
 };
 
 int opk_stack_init(struct opk_stack *stack, struct opk_ctx *ctx,
@@ -36,7 +36,7 @@ int opk_draw_stack(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_st
                    const struct opk_drawn_kernels *kernels,
                    const struct opk_picture_options *options);
 
-/* What the kernel's parts add up to, without those that are nan. */
+/* The sum of the kernel's parts that are not nan. */
 double opk_stack_sum(const struct opk_stack *stack, const struct opk_drawn *kernel);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes SVG: no script, no fonts of its own, and no attribute "style", which pages may refuse. */
+/* Writes SVG: no script, no fonts, and no attribute "style", which pages may refuse. */
 #include "picture/svg.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "base/utf8.h"
 
 /*
- * Okabe and Ito's colours, on light and on dark paper; the last one is for what has none of its
- * own. The command, pages and Python have them from here.
+ * Okabe and Ito's colours, on light and on dark paper; the last one is for all without a separate
+ * colour. The command, pages and Python take them from here.
  */
 static const char *const colours[OPK_SVG_COLOURS][2] = {
 	{ "#0072b2", "#4aa3df" }, { "#e69f00", "#f0b541" }, { "#009e73", "#2fbf95" },
@@ -71,8 +71,8 @@ void opk_svg_put_number(struct opk_svg *svg, const char *name, double number)
 }
 
 /*
- * A character of so many bytes; 0: a byte that is none. XML has no control characters, and after an
- * override of the writing direction text is shown backwards.
+ * Writes a character of `length` bytes; 0: an invalid byte. XML forbids control characters, and
+ * after an override of the writing direction text would be shown backwards.
  */
 static void put_character(struct opk_buf *out, const char *text, size_t length)
 {
@@ -140,7 +140,7 @@ static void put_box(struct opk_svg *svg)
 	opk_svg_put_number(svg, "font-size", OPK_SVG_FONT);
 }
 
-/* The page is as wide as it is, and its style is not ours. */
+/* The page determines width and style. */
 static void begin_in_page(struct opk_svg *svg, const char *title, const char *description)
 {
 	opk_svg_put(svg, "<svg class=\"picture\" role=\"group\"");
@@ -199,7 +199,7 @@ static bool is_inside(const struct opk_svg *svg, double x, double y)
 	       && y < svg->bottom + 0.5;
 }
 
-/* The colour of the class, "" where it is that of all that is not a series. */
+/* The colour of the class; "" if the class is not a series. */
 static const char *colour_of(const struct opk_svg *svg, const char *class)
 {
 	const char *last = strrchr(class, ' ');
@@ -360,7 +360,7 @@ static void put_label(struct opk_svg *svg, const char *class, double x, double y
 	opk_svg_put_attribute(svg, "class", class);
 	opk_svg_put_number(svg, "x", x);
 	opk_svg_put_number(svg, "y", y);
-	/* Lines end before the letters of what has a halo. */
+	/* With a halo, the outline is painted before the letters. */
 	if (strstr(class, "halo"))
 		opk_svg_put(svg, " paint-order=\"stroke\" stroke-width=\"3\"");
 	if (anchors[anchor])
