@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One page of one or several recordings. */
+/* Writes one page about one or several recordings. */
 #include "base/file.h"
 #include "base/option_struct.h"
 #include "report/report_inside.h"
 
-/* In the order of the page. */
+/* In the page's order. */
 static const struct report_part parts[] = {
 	{ "about", "Run", report_write_about },
 	{ "kernels", "Kernels", report_write_kernels },
@@ -41,14 +41,14 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
 }
 
-/* Groups of samples are devices, which are there whatever the kernel. */
+/* Groups of samples are devices: a pattern for kernels does not remove them. */
 static bool has_rows(const struct opk_summary *summary)
 {
 	return summary->kernel_count
 	       || (summary->kind != OPK_SUMMARY_DEVICES && summary->group_count);
 }
 
-/* A pattern that only one of several recordings has something of is no mistake. */
+/* It is not an error if a pattern matches in only one of several recordings. */
 static int check_pattern(const struct report_page *page, const char *kernel)
 {
 	size_t found = 0;
@@ -104,7 +104,7 @@ static int write_run(struct report_page *page, const struct report_run *run)
 	return code;
 }
 
-/* The comparison is of the kernels, or ranges, that the page has. */
+/* The comparison shows the page's kernels, or ranges. */
 static int make_condition(char **out, struct report_page *page, const char *kernel)
 {
 	bool ranges = page->runs[0].summary->kind == OPK_SUMMARY_RANGES

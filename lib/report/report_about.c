@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ran where, how complete the recording is, and what its values don't say: in words. */
+/* Says in words what ran where, how complete the recording is, and which values to doubt. */
 #include "report/report_inside.h"
 
 static void put_line(struct opk_buf *html, const char *name, const char *text)
@@ -26,7 +26,7 @@ static void put_run(struct opk_buf *html, const struct report_run *run)
 	opk_buf_add_text(html, "</dl>\n");
 }
 
-/* ---- what is to be known of values ------------------------------------------------------ */
+/* ---- remarks on values ------------------------------------------------------------------ */
 
 static bool is_inflated(const struct opk_summary_column *column)
 {
@@ -38,7 +38,7 @@ static bool is_unknown(const struct opk_summary_column *column)
 	return column->unknown;
 }
 
-/* A remark on those metrics of which it is true, with their names. */
+/* Writes a remark with the names of the metrics to which it applies. */
 static void put_names(struct opk_buf *html, const struct opk_summary *summary,
                       bool (*is)(const struct opk_summary_column *column), const char *one,
                       const char *many)
@@ -70,7 +70,7 @@ static void put_items(struct opk_buf *html, const struct opk_strlist *texts)
 	}
 }
 
-/* Many are shown when they are asked for. */
+/* Folds many remarks, until a click shows them. */
 static void put_doubts(struct opk_buf *html, const struct opk_strlist *doubts)
 {
 	enum { FEW = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Styles and scripts of the data folder, joined, and their hashes. */
+/* Joins styles and scripts of the data folder, and computes their hashes. */
 #include "base/file.h"
 #include "base/sha256.h"
 #include "chip/chip.h"
@@ -8,7 +8,7 @@
 
 static const char dygraphs_style[] = "report/dygraph.min.css";
 
-/* In the order in which they are joined. */
+/* In the order of joining. */
 static const char *const styles[] = {
 	"report/page.css",  "report/table.css", "report/picture.css",
 	"report/ranks.css", "report/diff.css",  "report/timeline.css"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What changed from the first recording to the second, and whether it is noise. */
+/* Shows what changed from the first recording to the second, and whether it is noise. */
 #include <math.h>
 
 #include "compare/door.h"
@@ -103,7 +103,7 @@ static void put_columns(struct opk_json_writer *json, const struct opk_diff_foun
 
 /* ---- rows */
 
-/* The kernel of the row in each recording: its number on the page. */
+/* Writes the row's kernel in each recording: its number on the page. */
 static void put_kernels(struct opk_json_writer *json, const struct report_page *page,
                         const char *kernel)
 {
@@ -239,7 +239,7 @@ static int name_kernels(struct opk_kernel_names **out, struct report_page *page)
 	return OPK_OK;
 }
 
-/* Where each kernel is on the page; the first of those that have one name. */
+/* Maps each kernel's name to its number on the page; the first of several with that name. */
 static int index_kernels(struct report_page *page)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -262,7 +262,7 @@ static int compare(struct opk_diff **out, struct report_page *page,
 	options.eval = eval;
 	code = opk_diff_new(out, page->ctx, &page->runs[0].file, 1, &page->runs[1].file, 1,
 	                    &options);
-	/* Recordings that can't be compared are on one page nevertheless. */
+	/* Recordings that can't be compared are still on one page. */
 	if (code == OPK_EUSAGE) {
 		opk_log(page->ctx, "the recordings are not compared: %s", opk_innermost(page->ctx));
 		page->not_compared = opk_strdup(opk_innermost(page->ctx));
@@ -272,7 +272,7 @@ static int compare(struct opk_diff **out, struct report_page *page,
 	return opk_allow(page->ctx, code, OPK_EUSAGE);
 }
 
-/* Both in one section, so that what moved is seen. */
+/* Both rooflines are in one section, so that movements are visible. */
 static int write_rooflines(struct report_page *page, const struct report_run *run)
 {
 	static const struct report_part part = { "rooflines", "Rooflines", NULL };

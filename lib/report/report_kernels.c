@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Kernels, ranges and devices as data of the page's tables, with all values of each. */
+/* Writes kernels, ranges and devices as data for the page's tables, with all their values. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "report/report_inside.h"
 
-/* So that a page stays one that can be sent: rows with values, and single values. */
+/* Limits of rows with values and of single values, which keep pages small enough to send. */
 enum { MOST_CELLS = 100000, LEAST_WITH_VALUES = 20, MOST_SPREAD = 300000 };
 
 /* ---- columns ---------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static void put_flag(struct opk_json_writer *json, const char *key, bool flag)
 	opk_json_put_bool(json, true);
 }
 
-/* Whether it is itself a share of a peak. */
+/* Whether the metric is a share of a peak. */
 static bool is_share(const char *metric)
 {
 	return metric && strstr(metric, ".pct_of_peak_sustained");
@@ -98,7 +98,7 @@ static void put_shape(struct opk_json_writer *json, const char *key, const uint3
 	opk_json_add_string(json, key, text);
 }
 
-/* What is known of all launches of a row. */
+/* Writes facts about all launches of a row. */
 static void put_facts(struct report_page *page, const struct opk_range *range, bool kernel)
 {
 	struct opk_json_writer *json = &page->json;
@@ -153,7 +153,7 @@ static void put_group(struct report_page *page, const struct opk_summary *summar
 
 /* ---- values ----------------------------------------------------------------------------- */
 
-/* One list a statistic: of a row that is of one launch, only the mean says something. */
+/* Writes a list per statistic; for a row of one launch, only the mean matters. */
 static void put_list(struct opk_json_writer *json, const char *key,
                      const struct opk_summary *summary, size_t rows, size_t column, size_t offset)
 {
@@ -199,7 +199,7 @@ static void put_statistics(struct opk_json_writer *json, const struct opk_summar
 	opk_json_end_object(json);
 }
 
-/* [1, VALUE...] or [EACH, LEAST, GREATEST...]; null where there is none, or no more room. */
+/* [1, VALUE...] or [EACH, LEAST, GREATEST...]; null if there are no values, or no room. */
 static void put_spread(struct opk_json_writer *json, const struct report_run *run, size_t group,
                        size_t column, size_t *left)
 {
@@ -219,7 +219,7 @@ static void put_spread(struct opk_json_writer *json, const struct report_run *ru
 	opk_json_end_array(json);
 }
 
-/* A list a row, in the order of rows: those that took most time come first. */
+/* Writes a list per row, in the order of rows: those with the most time come first. */
 static void put_spreads(struct opk_json_writer *json, const struct report_run *run, size_t rows)
 {
 	const struct opk_summary *summary = run->summary;

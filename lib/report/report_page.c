@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The page: text as markup, sections, data blocks, and all of it in the template. */
+/* Writes the page: text as markup, sections, data blocks, and the template around them. */
 #include <math.h>
 
 #include "base/terminal.h"
@@ -26,7 +26,7 @@ static const char *entity(char c)
 	}
 }
 
-/* Control characters can't be shown, and some make a page differ from what it looks like. */
+/* Control characters are invisible, and some make a page differ from its look. */
 static bool is_control(const char *text, size_t length)
 {
 	return *text != '\n' && *text != '\t' && opk_terminal_obeys(text, length);
@@ -154,8 +154,8 @@ void report_begin_data(struct report_page *page, const struct report_run *run, c
 }
 
 /*
- * A character of data, all of which are inside strings: escaped, no parser of HTML sees it. What
- * shows text in another order becomes U+FFFD, as outside of data. NULL: it stays.
+ * What replaces a character of data, all of which is inside strings: escaped, so that HTML parsers
+ * don't see markup. Characters that reorder text become U+FFFD, as outside of data. NULL: it stays.
  */
 static const char *instead_of(const char *text, size_t length)
 {
@@ -236,7 +236,7 @@ static int read_dygraphs(struct pieces *pieces, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* Nothing is loaded, sent or embedded, and no other script runs than ours. */
+/* The page can't load, send or embed anything, and only its own scripts run. */
 static void write_policy(struct pieces *pieces)
 {
 	struct opk_buf *policy = &pieces->policy;
@@ -267,7 +267,7 @@ static void add_buf(struct opk_buf *out, const struct opk_buf *text)
 	out->failed |= text->failed;
 }
 
-/* What a "@word@" of the template becomes. */
+/* Replaces an "@word@" of the template. */
 static bool fill(struct opk_buf *out, const struct report_page *page, const struct pieces *pieces,
                  const char *word, size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The roofline, and stacked bars: pictures of lib/picture inside the page. */
+/* Puts pictures of lib/picture into the page: the roofline, and stacked bars. */
 #include "eval/door.h"
 #include "picture/picture.h"
 #include "report/report_inside.h"
@@ -32,7 +32,7 @@ int report_add_roofline(struct report_page *page, const struct report_run *run)
 	return add(page, opk_picture_roofline(&svg, page->ctx, run->summary, &options), &svg);
 }
 
-/* What the picture says of a kernel under the mouse, for those that took most time. */
+/* Adds what the picture shows under the mouse, for kernels with the most time. */
 static int add_nearest(struct report_page *page, const struct report_run *run)
 {
 	enum { MOST = 10, WIDEST = 400 };

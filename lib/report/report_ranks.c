@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Kernel by rank, or by GPU where ranks are not known: who is slower than the others. */
+/* Compares kernels by rank, or by GPU if ranks are unknown: shows which rank is slow. */
 #include <math.h>
 
 #include "base/index.h"
 #include "report/report_inside.h"
 
-/* On the page: kernels, and numbers of all metrics. */
+/* Limits for the page: kernels, and numbers of all metrics. */
 enum { MOST_KERNELS = 60, MOST_NUMBERS = 150000 };
 
 static const char time_metric[] = "gpu__time_duration.sum";
@@ -21,7 +21,7 @@ static char *name_of(const struct opk_range *range, bool by_rank)
 	                  range->device < 0 ? 0 : range->device);
 }
 
-/* Ranks tell more than GPUs, which they may share. */
+/* Prefers ranks: several can share a GPU. */
 static bool has_ranks(const struct opk_range *ranges, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -70,7 +70,7 @@ static int find_lanes(struct report_lanes *lanes, struct opk_ctx *ctx,
 		return opk_nomem(ctx, "ranks");
 	lanes->row_count = count;
 	for (size_t i = 0; i < count; i++) {
-		/* Mostly a range is of the same rank as the one before it. */
+		/* Most ranges have the same rank as the one before. */
 		if (i && is_same(&ranges[i], &ranges[i - 1]))
 			lanes->of_row[i] = lanes->of_row[i - 1];
 		else if (!add_lane(&lanes->of_row[i], lanes, &index, name_of(&ranges[i], by_rank)))
@@ -117,7 +117,7 @@ static size_t count_kernels(const struct report_run *run)
 	return count < MOST_KERNELS ? count : MOST_KERNELS;
 }
 
-/* What is nan in all of them was not recorded. */
+/* A column that is nan in all lanes was not recorded. */
 static bool has_lanes(const struct report_run *run, size_t at)
 {
 	for (size_t i = 0; i < count_kernels(run); i++) {
@@ -130,7 +130,7 @@ static bool has_lanes(const struct report_run *run, size_t at)
 	return false;
 }
 
-/* A list of a number a lane: the mean of launches, "nan", or null where there are none. */
+/* Writes one number per lane: the mean of launches, "nan", or null if there are none. */
 static void put_lanes(struct opk_json_writer *json, const struct report_sum *sums, size_t count)
 {
 	opk_json_begin_array(json);
@@ -155,7 +155,7 @@ static void put_means(struct opk_json_writer *json, const struct report_run *run
 	}
 }
 
-/* All kernels count, also those that the map leaves out. */
+/* Counts all kernels, including those that the map leaves out. */
 static void put_total(struct opk_json_writer *json, size_t total)
 {
 	opk_json_key(json, "total");
@@ -179,7 +179,7 @@ static void end_metric(struct opk_json_writer *json)
 	opk_json_end_object(json);
 }
 
-/* Where there is no room for it any more, it counts as left out. */
+/* A metric without room is counted as left out. */
 static void put_metric(struct opk_json_writer *json, const struct report_run *run, size_t at,
                        size_t *left, uint64_t *left_out)
 {
@@ -231,12 +231,12 @@ static void put_groups(struct opk_json_writer *json, const struct report_run *ru
 
 /* ---- launches on a timeline ------------------------------------------------------------- */
 
-/* Times of launches by kernel and lane; a kernel is the first row of its name. */
+/* Times of launches by kernel and lane; a kernel is the first row with its name. */
 struct times {
 	struct report_lanes lanes;
-	struct opk_index rows; /* of names: which of `kernels` */
+	struct opk_index rows; /* name -> index in `kernels` */
 	size_t kernels[MOST_KERNELS], count;
-	size_t total; /* also those for which the map has no row */
+	size_t total; /* includes kernels without a row on the map */
 	struct report_sum *sums;
 };
 
@@ -263,7 +263,7 @@ static int find_kernels(struct times *times, const struct report_page *page,
 	return OPK_OK;
 }
 
-/* Launches as ranges, so that both have the same lanes; what is no launch is as the one before. */
+/* Launches as ranges, so that both have the same lanes; other records have the last one's. */
 static int find_launch_lanes(struct times *times, const struct report_page *page,
                              const struct opk_activity *activities, size_t count)
 {

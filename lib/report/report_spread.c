@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each launch measured, as much of it as can be seen: none is averaged away. */
+/* Keeps what each launch measured, as far as it can be shown, without averaging. */
 #include <math.h>
 
 #include "report/report_inside.h"
 
-/* Values of a metric and kernel; of more launches the least and greatest of several. */
+/* Limits: values of a metric and kernel (more become pairs of least and greatest), sizes. */
 enum { MOST_VALUES = 120, MOST_LANE_SUMS = 8 << 20, MOST_SPREADS = 2 << 20 };
 
 static struct report_spread *find_spread(struct report_run *run, size_t group, size_t column)
@@ -12,7 +12,7 @@ static struct report_spread *find_spread(struct report_run *run, size_t group, s
 	return &run->spreads[group * run->spread_columns + column];
 }
 
-/* Room in the table, where what was not there before is empty; NULL: it would be too large. */
+/* Makes room in the table, with new entries empty; NULL: it would be too large. */
 static struct report_spread *make_room(struct report_run *run, size_t group, size_t column)
 {
 	size_t columns = column + 1 > run->spread_columns ? 2 * (column + 1) : run->spread_columns;
@@ -39,7 +39,7 @@ static struct report_spread *make_room(struct report_run *run, size_t group, siz
 	return find_spread(run, group, column);
 }
 
-/* NaN among them stays: a launch without a value is seen. */
+/* NaN values stay NaN: a launch without a value is visible. */
 static void reduce(float pair[2], const double *values, size_t count)
 {
 	pair[0] = INFINITY;
@@ -67,7 +67,7 @@ static void fill(struct report_spread *spread, const double *values, size_t coun
 	}
 }
 
-/* What came of each lane, as long as that is not too much for memory. */
+/* Adds the values of each lane, unless that needs too much memory. */
 static bool take_lanes(struct report_run *run, struct report_spread *spread, const double *values,
                        const size_t *rows, size_t count)
 {
@@ -94,7 +94,7 @@ void report_take_values(void *data, size_t group, size_t column, const double *v
 	struct report_run *run = data;
 	struct report_spread *spread;
 
-	/* A single launch is its mean. */
+	/* A single launch equals its mean. */
 	if (run->failed || (count < 2 && run->lanes.count < 2))
 		return;
 	spread = make_room(run, group, column);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The timeline: samples and what ran as data of the page, which its script draws. */
+/* The timeline: samples and what ran, as data that the page's script draws. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -13,8 +13,8 @@
 #include "series/series.h"
 
 /*
- * For samples and what ran in all timelines of a page, deflated: seven metrics and the times of
- * a million samples take 7 MB. As base64 it is a third more, and the page stays below 15 MB.
+ * The limit for samples and records in all timelines of a page, deflated: seven metrics and the
+ * times of a million samples take 7 MB. Base64 adds a third, and the page stays below 15 MB.
  */
 enum { MOST_BYTES = 10 << 20 };
 
@@ -27,9 +27,9 @@ struct timeline {
 	uint64_t base, end;
 	struct opk_buf *packed; /* of each track, deflated */
 	size_t packed_count;
-	struct opk_buf packed_lanes; /* of all of them */
+	struct opk_buf packed_lanes; /* of all lanes */
 	struct opk_strlist keys;
-	struct opk_index rows; /* of kernels that can be chosen, by these keys */
+	struct opk_index rows; /* by keys of the kernels that can be chosen */
 };
 
 static void clear(struct timeline *t)
@@ -50,15 +50,15 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-/* ---- what there is ---------------------------------------------------------------------- */
+/* ---- available data --------------------------------------------------------------------- */
 
-/* Columns of the evaluation that the summary shows are there; those of peaks are not drawn. */
+/* Whether the column is drawn: one of the evaluation that the summary shows, not a peak's. */
 static bool is_shown(const struct opk_summary_column *column)
 {
 	return column->at != SIZE_MAX;
 }
 
-/* What the summary has evaluated is read once more. */
+/* Reads the samples of the evaluated file once more. */
 static int read_samples(struct timeline *t)
 {
 	const struct opk_summary *summary = t->run->summary;
@@ -141,7 +141,7 @@ static int pack_lanes(struct timeline *t)
 	return plain.size ? deflate_into(&t->packed_lanes, t->page->ctx, &plain) : OPK_OK;
 }
 
-/* Folds until they are small enough. */
+/* Folds the samples until they are small enough. */
 static int pack_samples(struct timeline *t)
 {
 	size_t most = MOST_BYTES / t->page->run_count, bytes;
@@ -174,7 +174,7 @@ static void put_bytes(struct timeline *t)
 		             t->packed_lanes.size);
 }
 
-/* ---- what bytes are --------------------------------------------------------------------- */
+/* ---- what the bytes mean ---------------------------------------------------------------- */
 
 static void put_size(struct opk_json_writer *json, const char *key, uint64_t number)
 {
@@ -209,7 +209,7 @@ static void put_double(struct opk_json_writer *json, const char *key, double num
 	opk_json_put_double(json, number);
 }
 
-/* The nth column that is shown has it. */
+/* The unit of the nth shown column. */
 static const char *unit_of(const struct opk_summary *summary, size_t n)
 {
 	size_t i = 0;
@@ -255,7 +255,7 @@ static void put_track(struct timeline *t, size_t number)
 	opk_json_end_object(json);
 }
 
-/* Its rank, or that of all that ran on it; -1: there is none, or are several. */
+/* The place's rank, or the rank of all that ran on it; -1: none, or several. */
 static int32_t rank_of(const struct timeline *t, const struct opk_series_place *place)
 {
 	int32_t rank = place->rank;
@@ -360,7 +360,7 @@ static char *kernel_key(const char *name, const char *symbol)
 	return opk_printf("%s\n%s", name ? name : "", symbol ? symbol : "");
 }
 
-/* The rows of the table of kernels, by their names and symbols. */
+/* Maps names and symbols to the rows of the table of kernels. */
 static int index_rows(struct timeline *t)
 {
 	size_t count = t->run->summary->kernel_count;
@@ -410,14 +410,14 @@ static void put_data(struct timeline *t)
 	struct opk_json_writer *json = &t->page->json;
 	char base[24];
 
-	/* JavaScript's numbers have no room for it. */
+	/* JavaScript's numbers can't represent it exactly. */
 	snprintf(base, sizeof base, "%" PRIu64, t->base);
 	report_begin_data(t->page, t->run, "timeline");
 	opk_json_begin_object(json);
 	opk_json_key(json, "base");
 	opk_json_put_string(json, base);
 	put_size(json, "length", t->end - t->base ? t->end - t->base : 1);
-	/* A clock of a host began in 1970, that of a GPU when it was switched on. */
+	/* A host's clock began in 1970, a GPU's clock when it was switched on. */
 	opk_json_key(json, "host");
 	opk_json_put_bool(json, t->base > (uint64_t)1 << 60);
 	put_columns(t);
@@ -436,9 +436,9 @@ static void put_data(struct timeline *t)
 	report_end_data(t->page);
 }
 
-/* ---- words ------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------- */
 
-/* What the page has of what was recorded. */
+/* Says what part of the recording the page shows. */
 static void describe(struct opk_buf *out, const struct timeline *t)
 {
 	uint64_t samples = 0, pauses = 0, items = 0;

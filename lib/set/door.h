@@ -28,7 +28,7 @@ bool opk_set_has_profiler(const struct opk_set *set);
 enum opk_profiler opk_set_profiler(const struct opk_set *set);
 size_t opk_set_metric_count(const struct opk_set *set);
 const char *opk_set_metric(const struct opk_set *set, size_t i);
-/* Whether the chip has the set's profiler, and (second function) the set also claims the chip. */
+/* Whether the chip has the set's profiler; opk_set_supports(): and the set claims the chip. */
 bool opk_set_has_profiler_on(const struct opk_set *set, const struct opk_chip *chip);
 bool opk_set_supports(const struct opk_set *set, const struct opk_chip *chip);
 /*
