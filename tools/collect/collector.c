@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Contexts, devices and their profilers, from the first context to the last count. */
+/* Contexts, devices and their profilers, from the first context to the final counts. */
 #include "collect/collector.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static const double flush_interval_s = 1;
 
-/* No ranges are profiled. */
+/* Whether collection goes over time, without profiled ranges. */
 static bool over_time(void)
 {
 	return collector.settings.mode == MODE_SAMPLING || collector.settings.mode == MODE_TRACE;
@@ -43,9 +43,9 @@ bool collector_init(void)
 }
 
 /*
- * Exit handlers run in the reverse order of their registration. NVIDIA's libraries register theirs
- * when they are loaded and with the first calls, and crash or hang where those have run while a
- * session is prepared: so the recording's end is registered again after each call that may do so.
+ * Exit handlers run in reverse order of registration. NVIDIA's libraries register theirs when they
+ * are loaded and with the first calls; preparing a session after these ran crashes or hangs. So the
+ * recording's end is registered again after each call that may register one.
  */
 void collector_end_before_nvidia(void)
 {
@@ -56,7 +56,7 @@ void collector_end_before_nvidia(void)
 		atexit(collector_finish);
 }
 
-/* Works once, and again after a failure. The lock is held. */
+/* Initializes once, and tries again after a failure. The lock is held. */
 static bool initialize(void)
 {
 	if (!collector.initialized) {
@@ -74,7 +74,7 @@ void collector_warm_up(void)
 		initialize();
 }
 
-/* NULL where CUPTI does not say. */
+/* NULL if CUPTI can't tell. */
 static const char *chip_of(int device)
 {
 	TARGET_PARAMS(params, Device_GetChipName, .deviceIndex = (size_t)device);
@@ -132,7 +132,7 @@ static void sample_device(int device)
 	patience_end(&patience, collector.samplers[device]);
 }
 
-/* Makes a context current. Where that fails, leave() would pop the program's own. */
+/* Makes a context current. If that fails, leave() would pop the program's own context. */
 static bool enter(CUcontext context)
 {
 	return !target.cuCtxPushCurrent(context);
@@ -211,7 +211,7 @@ bool collector_watch(void)
 
 	if (!locked)
 		return false;
-	/* The driver may still be in the middle of cuInit(). */
+	/* The driver may not have finished cuInit(). */
 	if (target.cuDeviceGetCount(&count))
 		return true;
 	for (int i = 0; i < count && i < MAX_DEVICES; i++) {
@@ -224,7 +224,7 @@ bool collector_watch(void)
 	return left > 0;
 }
 
-/* A recording without a set: its metadata say no more than the chip. */
+/* Begins a recording without a set: its metadata have only the chip. */
 static struct segments *begin_trace(int device)
 {
 	static struct opk_meta meta = { .profiler = OPK_PROFILER_PM, .keep_instances = true };
@@ -242,7 +242,7 @@ static struct segments *begin_trace(int device)
 	return NULL;
 }
 
-/* Whether another device may still begin to be sampled. */
+/* Whether sampling of another device may still begin. */
 static bool may_be_sampled(void)
 {
 	int count = 0;
@@ -254,7 +254,7 @@ static bool may_be_sampled(void)
 	return false;
 }
 
-/* Beside PM sampling, records go into the recording of the samples. */
+/* With PM sampling, records go into the recording of the samples. */
 static struct segments *find_segments(int device, bool *never)
 {
 	collector_auto bool locked = collector_lock();
@@ -289,7 +289,7 @@ struct session *collector_session(CUcontext context)
 	if (!entry) {
 		int device = device_of(context);
 
-		/* It is gone already: its handle may come back as another context. */
+		/* The context is gone; its handle may be reused. */
 		if (device < 0)
 			return NULL;
 		if (collector.context_count == MAX_CONTEXTS) {
@@ -348,7 +348,7 @@ void collector_forget(CUcontext context)
 
 	if (!entry)
 		return;
-	/* A program that tidies up before it becomes another one loses nothing. */
+	/* A program that tidies up before exec() loses nothing. */
 	if (entry->session) {
 		close_session(entry);
 		segments_settle(collector.profiling.segments);
@@ -356,7 +356,7 @@ void collector_forget(CUcontext context)
 	entry->context = NULL;
 }
 
-/* Calls work() for each session, with its context current. The lock is held. */
+/* Calls work() for each session, with the session's context current. The lock is held. */
 static void for_sessions(void (*work)(struct session *session))
 {
 	for (size_t i = 0; i < collector.context_count; i++) {
@@ -369,7 +369,7 @@ static void for_sessions(void (*work)(struct session *session))
 	}
 }
 
-/* Each run of a program that is run again has images of the same launches. */
+/* Whether to keep images: repeated runs of a program have images of the same launches. */
 static bool keeps_images(void)
 {
 	return collector.settings.application && collector.settings.turns == TURNS_ROTATE;
@@ -441,8 +441,8 @@ static void end_all(const struct counts *traced)
 }
 
 /*
- * The trace's thread has to end without the lock, which it takes itself: where this thread has the
- * lock, and a signal ends the program, nothing can be done.
+ * The trace's thread needs the lock to end, so this waits for it without the lock. If this thread
+ * holds the lock when a signal ends the program, nothing can be done.
  */
 void collector_finish(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of collection in a process: its contexts and their sessions, its devices and their
- * samplers, filters, and counts. One lock is over all of it and over the profiler.
+ * The state of collection in a process: contexts and their sessions, devices and their samplers,
+ * filters, and counts. One lock protects all of it and the profiler.
  */
 #ifndef OPK_COLLECTOR_H
 #define OPK_COLLECTOR_H
@@ -17,17 +17,17 @@ enum { MAX_CONTEXTS = 64 };
 struct collector_context {
 	CUcontext context;
 	int device;
-	struct session *session; /* NULL: can't be profiled, is not to be, or is sampled */
+	struct session *session; /* NULL: can't or shall not be profiled, or is sampled */
 	bool refused;            /* can't be profiled */
 };
 
-/* The range of the program's that is open: one at most, as there is one profiler. */
+/* The program's open range: at most one, as there is one profiler. */
 struct open_range {
-	struct session *session; /* NULL: none is open */
+	struct session *session; /* NULL: no range is open */
 	CUcontext context;
-	const struct user_nest *nest; /* NULL: any thread may end it */
-	size_t depth;                 /* its place in the nest, from 1 */
-	uint64_t id;                  /* of one that any thread may end */
+	const struct user_nest *nest; /* NULL: any thread may end the range */
+	size_t depth;                 /* its depth in the nest, from 1 */
+	uint64_t id;                  /* of a range that any thread may end */
 };
 
 struct collector {
@@ -37,92 +37,92 @@ struct collector {
 	struct profiling profiling;
 	struct kernels *kernels;
 	struct collector_context contexts[MAX_CONTEXTS];
-	size_t context_count; /* ever seen */
+	size_t context_count; /* number of contexts ever seen */
 	struct sampler *samplers[MAX_DEVICES];
-	bool sampled[MAX_DEVICES]; /* begun, or tried in vain */
+	bool sampled[MAX_DEVICES]; /* sampling began, or failed to */
 	struct open_range range;
-	struct session *launch; /* a launch is under way in it */
+	struct session *launch; /* a launch is in progress in it */
 	uint64_t launches;      /* all */
-	uint64_t matches;       /* those that the name filters let through */
+	uint64_t matches;       /* launches that match the name filters */
 	uint64_t begun;         /* ranges, for --max-ranges */
 	struct counts counts;
-	unsigned captures; /* streams that are being captured into graphs */
-	uint32_t depth;    /* deepest level of user ranges */
-	bool unheard;      /* samples without callbacks from the start */
-	bool outside;      /* of what --capture-range lets in */
-	bool marked;       /* has been inside */
-	bool initialized;  /* CUPTI's profiler */
+	unsigned captures; /* number of streams being captured into graphs */
+	uint32_t depth;    /* the deepest level of user ranges */
+	bool unheard;      /* sampling without callbacks from the start */
+	bool outside;      /* outside of --capture-range */
+	bool marked;       /* was inside of it */
+	bool initialized;  /* CUPTI's profiler is initialized */
 	pid_t pid;
 	bool ended;
 };
 
-/* ---- state.c: what all others use ---- */
+/* ---- state.c: shared by all other files ---- */
 
 extern struct collector collector;
 
 /*
- * Takes the lock; false, without it, when collection has ended, and in a fork, which shares the
- * state but not the GPU, and where a thread that was not forked may hold it for ever. Also false
- * where this thread has it: a signal that arrives during a launch may end the program.
+ * Takes the lock. False, without it, when collection has ended; in a fork, which shares the state
+ * but not the GPU, and where another thread may have held the lock forever; and if this thread
+ * already has it: a signal that arrives during a launch may end the program.
  */
 bool collector_lock(void);
 void collector_unlock(void);
 /* For `collector_auto bool locked = collector_lock();`: unlocks at the end of the block. */
 void collector_leave(const bool *locked);
 #define collector_auto __attribute__((cleanup(collector_leave)))
-/* Whether only what is between the program's marks is recorded. */
+/* Whether to record only between the program's marks. */
 bool collector_has_scope(void);
-/* Ends the range that is open. The lock is held. */
+/* Ends the open range. The lock is held. */
 void collector_end_range(void);
-/* Ends the range that may be open, and counts its rest with that reason. The lock is held. */
+/* Ends a range that may be open, and counts its rest with that reason. The lock is held. */
 void collector_cut_range(enum drop reason);
 
 /* ---- collector.c: contexts and devices ---- */
 
-/* Reads settings and set, and opens NVIDIA's libraries; false with a message on stderr. */
+/* Reads settings and set, and opens NVIDIA's libraries; false, with a message on stderr. */
 bool collector_init(void);
-/* The context's session; NULL where its ranges are not recorded. The lock is held. */
+/* The context's session; NULL if its ranges are not recorded. The lock is held. */
 struct session *collector_session(CUcontext context);
-/* Counts what can't be recorded in a context that can't be profiled. */
+/* Counts what is lost in a context that can't be profiled. */
 void collector_miss(CUcontext context);
-/* The row of a range in that context, as far as the context says. The lock is held. */
+/* The row of a range in that context, with the context's facts. The lock is held. */
 struct opk_range collector_row(CUcontext context);
-/* Before the first context: readies CUPTI's profiler while the driver makes the context. */
+/* Prepares CUPTI's profiler while the driver creates the first context. */
 void collector_warm_up(void);
 /*
- * PM sampling without callbacks: samples the devices whose primary context the program has made by
- * now. False when there are no others to wait for, or collection has ended.
+ * PM sampling without callbacks: samples the devices whose primary context the program has created
+ * so far. False if there are no others to wait for, or collection has ended.
  */
 bool collector_watch(void);
 /* Begins to record what runs on the GPU. */
 void collector_trace(void);
-/* Before the driver destroys a context. */
+/* Call it before the driver destroys a context. */
 void collector_forget(CUcontext context);
-/* Hands on what has waited for almost the flush interval; false when collection has ended. */
+/* Writes what has waited for almost the flush interval; false when collection has ended. */
 bool collector_flush(void);
-/* Counts something that has happened. */
+/* Counts a loss or event. */
 void collector_note(enum drop what);
-/* Writes what is left, ends the recording, and says what is missing. */
+/* Writes the rest, ends the recording, and reports what is missing. */
 void collector_finish(void);
-/* Has the program's end call that before NVIDIA's libraries clean up what they have by now. */
+/* Registers collector_finish() to run at exit before NVIDIA's libraries clean up. */
 void collector_end_before_nvidia(void);
 
 /* ---- collector_report.c ---- */
 
-/* The end of the recording, when all is counted. The lock is held. */
+/* Ends the recording after all is counted. The lock is held. */
 void collector_end_recording(void);
 
 /* ---- collector_launches.c ---- */
 
 /*
- * Around a launch: true where it is recorded, and then the lock is held until
+ * Called around a launch: true if it is recorded; then the lock is held until
  * collector_end_launch(): one range at a time.
  */
 bool collector_begin_launch(const struct launch *launch);
 void collector_end_launch(bool launched);
 /*
- * While a stream is captured into a graph the profiler must not be touched, nor run: its calls
- * fail, and then crash. Nothing is recorded in between.
+ * During capture of a stream into a graph the profiler must be neither used nor running: its calls
+ * fail, and then crash. Nothing is recorded meanwhile.
  */
 void collector_begin_capture(void);
 void collector_end_capture(void);
@@ -134,7 +134,7 @@ void collector_end_scope(void);
 
 /* ---- collector_ranges.c ---- */
 
-/* Listens to the program's ranges and records them. */
+/* Records the program's ranges as they begin and end. */
 void collector_listen_to_ranges(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Launches: which are recorded, and what their rows say. */
+/* Launches: which ones are recorded, and the contents of their rows. */
 #include <string.h>
 
 #include "collect/collector.h"
 
-/* --skip, --every, --count, --max-ranges, in this order. */
+/* Applies --skip, --every, --count, --max-ranges, in this order. */
 static bool wanted_by_number(void)
 {
 	const struct settings *settings = &collector.settings;
@@ -24,7 +24,7 @@ static bool wanted_by_ranges(void)
 	struct user_nest *const *nests;
 	size_t count;
 
-	/* Some hold outside of all ranges, too. */
+	/* Some filters match outside of all ranges, too. */
 	if (!filter || nvtx_filter_match(filter, NULL, 0))
 		return true;
 	nests = user_nests(&count);
@@ -35,8 +35,8 @@ static bool wanted_by_ranges(void)
 }
 
 /*
- * The profiler makes no ranges of graphs, and breaks them where it should replay their kernels:
- * unless ranges are pushed, they run unrecorded.
+ * The profiler makes no ranges for graphs, and breaks graphs whose kernels it should replay: unless
+ * ranges are pushed, graphs run unrecorded.
  */
 static bool begin_session(struct session *session, const struct opk_range *row,
                           const struct launch *launch)
@@ -77,7 +77,7 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 	return true;
 }
 
-/* The profiler would make a range of a launch that is not to be recorded. */
+/* Stops the profiler: it would make a range for a launch that shall not be recorded. */
 static bool rest(const struct launch *launch)
 {
 	struct session *session = collector.captures ? NULL : collector_session(launch->context);
@@ -109,7 +109,7 @@ bool collector_begin_launch(const struct launch *launch)
 		return false;
 	if (!collector_lock())
 		return false;
-	/* Sampling begins before the first kernel, and that is all. */
+	/* Sampling only has to begin before the first kernel. */
 	if (collector.settings.mode == MODE_SAMPLING)
 		collector_session(launch->context);
 	else if (begin(launch))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program's own ranges, of one nesting level at a time: the profiler sees them side by side, so
- * levels cost no passes. Turns choose the level and the pass.
+ * The program's own ranges, one nesting level at a time: the profiler gets ranges without nesting,
+ * so levels cost no passes. Turns choose the level and the pass.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 static struct repetitions repetitions;
 
 /*
- * The innermost range's level: they are counted from the first range of its domain that
- * --nvtx-include and --capture-range let in; 0: it is in none.
+ * The level of the innermost range, counted from the first range of its domain that --nvtx-include
+ * and --capture-range admit; 0: in no such range.
  */
 static size_t level_of(const struct user_nest *nest)
 {
@@ -52,7 +52,7 @@ static CUcontext current_context(void)
 	return target.cuCtxGetCurrent(&context) ? NULL : context;
 }
 
-/* `name` is handed over; of the range, session and context are found out. */
+/* Takes over `name`; finds out the session and context of the range. */
 static void begin_range(struct open_range range, char *name, size_t pass)
 {
 	CUcontext context = current_context();
@@ -79,7 +79,7 @@ static void begin_range(struct open_range range, char *name, size_t pass)
 	collector.range.context = context;
 }
 
-/* Why there is no room for a range of this domain; NULL: for one of the process. */
+/* Why a range of this domain does not fit; NULL: a range of the process. */
 static enum drop reason_of(const struct user_nest *nest)
 {
 	bool other = nest && collector.range.nest
@@ -88,7 +88,7 @@ static enum drop reason_of(const struct user_nest *nest)
 	return other ? DROP_OTHER_DOMAIN : DROP_OTHER_RANGE;
 }
 
-/* Whether the profiler has room for a range that is to be recorded. */
+/* Whether the profiler has room for a range that shall be recorded. */
 static bool can_begin(const struct user_nest *nest)
 {
 	const struct settings *settings = &collector.settings;
@@ -116,7 +116,7 @@ static void pushed(struct user_nest *nest)
 		return;
 	if (level > collector.depth)
 		tally->depth = collector.depth = (uint32_t)level;
-	/* The first ones may be older than us: begun before the program first used CUDA. */
+	/* The first ranges may have begun before the program used CUDA and loaded this library. */
 	if (level == 1 || !nest->turn.level)
 		begin_turn(nest);
 	if (level != nest->turn.level) {
@@ -141,7 +141,7 @@ static void popping(struct user_nest *nest)
 		collector_end_range();
 }
 
-/* A range of the whole process is in none, so it is of the first level. */
+/* A range of the whole process is not nested, so its level is 1. */
 static void started(uint64_t id, const struct user_range *range)
 {
 	collector_auto bool locked = collector_lock();
@@ -160,7 +160,7 @@ static void started(uint64_t id, const struct user_range *range)
 	begin_range((struct open_range){ .id = id }, opk_take(name), next.pass);
 }
 
-/* On any thread, whose context may be another one. */
+/* Runs on any thread, which may have another context. */
 static void ended(uint64_t id, const struct user_range *range)
 {
 	collector_auto bool locked = collector_lock();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a process recorded and what it missed: statistics of the recording, and messages. */
+/* What a process recorded and missed: statistics for the recording, and messages. */
 #include "collect/collector.h"
 
 #include <inttypes.h>
@@ -49,7 +49,7 @@ static void report(const struct opk_stats *stats)
 {
 	if (collector.settings.verbose)
 		report_counts(stats);
-	/* Where a session was refused, that was said. */
+	/* The refusal of a session was already reported. */
 	if (!stats->ranges && !stats->activities && !stats->drop_count
 	    && (collector.profiling.segments || !collector.context_count))
 		say(0, "note: %s: %s",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --capture-range: what the program does between its cudaProfilerStart() and cudaProfilerStop(). */
+/* --capture-range: records between the program's cudaProfilerStart() and cudaProfilerStop(). */
 #include "collect/collector.h"
 
 static void want_samples(bool wanted)

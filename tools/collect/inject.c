@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The library that CUDA loads into the program: CUDA_INJECTION64_PATH names it, the driver calls
- * InitializeInjection() when the program first uses CUDA.
+ * The library that CUDA loads into the program: CUDA_INJECTION64_PATH names it, and the driver
+ * calls InitializeInjection() when the program first uses CUDA.
  */
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ static void *warm_up(void *data)
 	return data;
 }
 
-/* CUPTI's profiler is readied while the driver makes the context. */
+/* Prepares CUPTI's profiler while the driver creates the context. */
 static void context_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	static bool begun;
@@ -52,7 +52,7 @@ static void capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 		collector_end_capture();
 }
 
-/* A spoiled capture ends, too; one that this call may not end goes on. */
+/* A failed capture ends, too; a capture that this call may not end goes on. */
 static void end_capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	CUresult result = call->callbackSite == CUPTI_API_EXIT
@@ -85,7 +85,7 @@ static void stop_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 		CUPTI_DRIVER_TRACE_CBID_##name, function, modes                                    \
 	}
 
-/* Modes, a bit each. */
+/* One bit per mode. */
 enum {
 	LAUNCHES = 1 << MODE_KERNEL_REPLAY | 1 << MODE_LAUNCH_RANGE,
 	RANGES = LAUNCHES | 1 << MODE_USER_RANGE,
@@ -94,7 +94,7 @@ enum {
 	EVERY_MODE = ALL_MODES | 1 << MODE_TRACE,
 };
 
-/* The driver's calls that matter, each in the modes of the last column. */
+/* The relevant driver calls, each with its modes in the last column. */
 static const struct {
 	CUpti_CallbackId id;
 	void (*called)(CUpti_CallbackId id, const CUpti_CallbackData *call);
@@ -143,7 +143,7 @@ static void *watch(void *data)
 	return data;
 }
 
-/* Sampling is of devices: callbacks say sooner than a look at them that one is in use. */
+/* Sampling is per device: callbacks show earlier than polling that a device is in use. */
 static bool needs_callbacks(void)
 {
 	return collector.settings.mode != MODE_SAMPLING || collector_has_scope();
@@ -154,14 +154,14 @@ static void watch_without_callbacks(void)
 {
 	static bool watching;
 
-	/* A program may end before the thread has begun. */
+	/* The program may end before the thread starts. */
 	collector_end_before_nvidia();
 	subscriber_leave();
 	if (!__atomic_exchange_n(&watching, true, __ATOMIC_RELAXED))
 		thread_detach(watch, NULL);
 }
 
-/* Contexts that wait for their preparation, until they are destroyed. */
+/* Contexts that wait for their preparation; a destroyed one is removed. */
 static struct {
 	pthread_mutex_t lock;
 	CUcontext contexts[MAX_CONTEXTS];
@@ -180,7 +180,7 @@ static bool add_waiting(CUcontext context)
 	return room;
 }
 
-/* False where it does not wait. */
+/* False if the context does not wait. */
 static bool take_waiting(CUcontext context)
 {
 	size_t i = 0;
@@ -197,8 +197,8 @@ static bool take_waiting(CUcontext context)
 }
 
 /*
- * Preparing takes a quarter of a second, in a thread of its own: the program waits for it only
- * when it launches its first kernel.
+ * Preparation takes a quarter of a second in a separate thread: the program waits for it only at
+ * its first kernel launch.
  */
 static void *prepare(void *context)
 {
@@ -207,7 +207,7 @@ static void *prepare(void *context)
 			collector_session(context);
 		collector_unlock();
 	}
-	/* CUPTI may wait for callbacks that are under way, and those for the lock. */
+	/* CUPTI may wait for running callbacks, and these for the lock. */
 	if (!needs_callbacks())
 		watch_without_callbacks();
 	return NULL;
@@ -256,7 +256,7 @@ static const char *name_other(const char *other)
 	return *other ? other : "the program itself, a profiler or a debugger";
 }
 
-/* Another library of the program was first. */
+/* Handles that another library of the program subscribed first. */
 static bool go_without_callbacks(const char *other)
 {
 	other = name_other(other);
@@ -273,7 +273,7 @@ static bool go_without_callbacks(const char *other)
 	return true;
 }
 
-/* Where callbacks are shared, activities are recorded by other calls than ours. */
+/* If callbacks are shared, the other subscriber's calls record activities. */
 static CUptiResult take(char other[SUBSCRIBER_NAME])
 {
 	return subscriber_take(callback, other, !collector.settings.trace);
@@ -292,8 +292,8 @@ static bool subscribe(void)
 }
 
 /*
- * A program that calls cuptiFinalize() ends our subscription with its own. Where it, or another
- * library, has subscribed by now, we wait until the callbacks are free.
+ * If a program calls cuptiFinalize(), that ends our subscription, too. If the program or another
+ * library has subscribed since, wait until the callbacks are free.
  */
 static void renew_subscription(void)
 {
@@ -317,7 +317,7 @@ static void renew_subscription(void)
 	told |= lost;
 }
 
-/* Hands on what was recorded, even when no more launches come. */
+/* Writes recorded data even when no more launches come. */
 static void *tick(void *data)
 {
 	do {
@@ -333,7 +333,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 		return 1;
 	if (collector.settings.trace)
 		collector_trace();
-	/* The driver's other calls say nothing that CUPTI's records don't. */
+	/* CUPTI's records already contain what the driver's other calls would show. */
 	if (collector.settings.mode == MODE_TRACE && !collector_has_scope())
 		return 1;
 	if (!subscribe())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --cache: looks for a kept recording before the program runs, and keeps one after it. */
+/* --cache: looks for a kept recording before the program runs, and keeps one afterwards. */
 #include "base/try.h"
 #include "collect/launcher/cache.h"
 
@@ -14,26 +14,26 @@
 
 enum { MOST_SAID = 20 };
 
-/* This run's. Without `usable` nothing is kept. */
+/* The state of this run. Unless `usable`, nothing is kept. */
 static struct {
 	bool usable;
 	const struct settings *settings;
 	char **program;
 	unsigned count;
 	struct argument {
-		bool is_output;  /* it names a file that the program made */
-		bool was_there;  /* it names a file that was there before this run */
+		bool is_output;  /* names a file that the program made */
+		bool was_there;  /* names a file that existed before this run */
 	} * arguments;           /* of the program, with its name */
-	struct opk_strlist kept; /* with --cache-verify: the recordings that are there */
-	bool outdated;           /* there are some, but made of other files */
+	struct opk_strlist kept; /* with --cache-verify: the existing recordings */
+	bool outdated;           /* recordings exist, but of changed files */
 	char output[PATH_MAX];
 	struct cache_key key;
-	char outputs[2 * PATH_MAX]; /* a file with the numbers of these arguments */
+	char outputs[2 * PATH_MAX]; /* path of the list of output arguments */
 } cache;
 
 /* ---- files that arguments name and the program writes ------------------------------------ */
 
-/* A recording does not depend on them. */
+/* A recording does not depend on the contents of these files. */
 static void leave_out(unsigned argument)
 {
 	size_t kept = 0;
@@ -51,7 +51,7 @@ static void leave_out(unsigned argument)
 	cache.key.count = kept;
 }
 
-/* What earlier runs found out, a number a line. */
+/* Reads the findings of earlier runs, a number per line. */
 static void read_outputs(void)
 {
 	int fd = own_open(cache.outputs, O_RDONLY);
@@ -81,7 +81,7 @@ static void add_output(unsigned argument)
 		    cache.program[argument]);
 }
 
-/* Whether the program has made the file that an argument names; a part of the key was there. */
+/* Whether the program made the file that an argument names; parts of the key existed before. */
 static bool is_new_output(unsigned argument)
 {
 	for (size_t i = 0; i < cache.key.count; i++)
@@ -92,7 +92,7 @@ static bool is_new_output(unsigned argument)
 
 /* ---- before the program ------------------------------------------------------------------ */
 
-/* Says to the user, and to the recording, which inputs are known. */
+/* Reports to the user, and to the recording, which inputs are known. */
 static void say_known(void)
 {
 	opk_autofree char *list = key_list(&cache.key);
@@ -135,7 +135,7 @@ static void say_miss(void)
 	    different);
 }
 
-/* Whether files that the program opens are others now. */
+/* Whether files that the program opens have changed. */
 static bool is_outdated(const struct cache_entry *entry)
 {
 	static const char *const does[] = { "opens", "reads", "made" };
@@ -151,7 +151,7 @@ static bool is_outdated(const struct cache_entry *entry)
 	return changed;
 }
 
-/* The program runs all the same: the recordings are for a comparison. */
+/* The program runs anyway: the recordings are for a comparison. */
 static void remember(const struct cache_entry *entry, const char *hash)
 {
 	for (size_t i = 0; i < entry->hashes.count; i++)
@@ -176,7 +176,7 @@ static void say_restored(const struct cache_entry *entry)
 		    entry->unseen);
 }
 
-/* Whether the recording of an entry of this key is copied; --cache-verify only remembers it. */
+/* Copies the recording of an entry with this key; --cache-verify only remembers it. */
 static bool restore_entry(const struct cache_entry *entry, const char *hash)
 {
 	cache.outdated = is_outdated(entry);
@@ -192,7 +192,7 @@ static bool restore_entry(const struct cache_entry *entry, const char *hash)
 	return true;
 }
 
-/* Whether the recording was there. */
+/* Whether there was a recording. */
 static bool restore(void)
 {
 	opk_autoentry struct cache_entry entry = { 0 };
@@ -206,7 +206,7 @@ static bool restore(void)
 	return false;
 }
 
-/* What can be said before anything runs. */
+/* Checks what can be checked before anything runs. */
 static int check_settings(void)
 {
 	if (name_varies(cache.settings->output))
@@ -256,9 +256,9 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 	return OPK_OK;
 }
 
-/* ---- after it ---------------------------------------------------------------------------- */
+/* ---- after the program ------------------------------------------------------------------- */
 
-/* Why a recording is not kept; NULL: it is sound. */
+/* Why a recording is not kept; NULL: it is complete. */
 static const char *flaw_of(const char *path)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
@@ -285,7 +285,7 @@ static const char *why_not(const struct opk_strlist *recordings, int status)
 	return flaw;
 }
 
-/* A part that is not as it was read. */
+/* A part of the key that has changed since it was read. */
 static const struct key_part *find_changed(void)
 {
 	for (size_t i = 0; i < cache.key.count; i++)
@@ -294,7 +294,7 @@ static const struct key_part *find_changed(void)
 	return NULL;
 }
 
-/* What was read below the program's folders is an input from now on. */
+/* Files read below the program's folders become inputs. */
 static void add_read(struct cache_entry *entry, const struct watched *found)
 {
 	const struct opk_strlist *paths = &found->read;
@@ -314,8 +314,8 @@ static void add_read(struct cache_entry *entry, const struct watched *found)
 }
 
 /*
- * Adds files that arguments name and the program made, as they are now. A file that an earlier run
- * made has to be there again: this run may have read it.
+ * Adds files that arguments name and the program made, in their present state. A file from an
+ * earlier run must exist again: this run may have read it.
  */
 static void add_made(struct cache_entry *entry, bool earlier)
 {
@@ -331,7 +331,7 @@ static void add_made(struct cache_entry *entry, bool earlier)
 	opened_add(&entry->opened[kind], &paths, kind);
 }
 
-/* Whether something changed that the run may have read before: what it read is not known then. */
+/* Whether a file changed after this run may have read it: then what it read is unknown. */
 static bool has_changed(const struct watched *found)
 {
 	const struct key_part *part = find_changed();
@@ -357,7 +357,7 @@ static bool keep_entry(struct cache_entry *entry, const struct recordings *made)
 	opened_end(&entry->opened[OPENED_LIBRARY]);
 	key_hash(hash, &entry->key, true);
 	problem = store_keep(cache.settings, hash, entry, made);
-	/* The key is not the entry's own. */
+	/* The entry only borrowed the key. */
 	entry->key = (struct cache_key){ 0 };
 	if (problem)
 		say(0, "note: not kept in the cache: %s", problem);
@@ -366,7 +366,7 @@ static bool keep_entry(struct cache_entry *entry, const struct recordings *made)
 	return !problem;
 }
 
-/* False with a message. */
+/* False, with a message. */
 static bool keep(const struct recordings *made)
 {
 	opk_autoentry struct cache_entry entry = { 0 };
@@ -384,7 +384,7 @@ static bool keep(const struct recordings *made)
 	return !has_changed(&found) && keep_entry(&entry, made);
 }
 
-/* What files are now; NULL where one is gone, or out of memory. free() it. */
+/* The present state of files; NULL if one is gone, or when out of memory. free() it. */
 static struct stat *look_at(const struct opk_strlist *files)
 {
 	opk_autofree struct stat *seen = opk_alloc_array(files->count, sizeof *seen);
@@ -395,14 +395,14 @@ static struct stat *look_at(const struct opk_strlist *files)
 	return opk_take(seen);
 }
 
-/* A check that has nothing to compare fails, as `offpeak diff --fail` does. */
+/* Without anything to compare, the check fails, as `offpeak diff --fail` does. */
 static int fail_unverified(const char *why, bool kept)
 {
 	return say(OPK_EFAILED, "cache: nothing was verified: %s%s", why,
 	           kept ? "; this run is kept, for the next --cache-verify" : "");
 }
 
-/* What was verified stays, with its values. */
+/* Verified recordings stay, with their values. */
 static int verify_or_keep(const struct recordings *made)
 {
 	int code = cache.kept.count ? verify_recordings(&cache.kept, made->names) : OPK_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Recordings that are kept for the next time that nothing has changed. */
+/* Recordings that are kept for later runs in which nothing has changed. */
 #ifndef OPK_COLLECT_CACHE_H
 #define OPK_COLLECT_CACHE_H
 
@@ -10,14 +10,14 @@
 #include "base/strlist.h"
 #include "collect/shared/shared.h"
 
-/* What a recording depends on, part by part. */
+/* What a recording depends on, in parts. */
 
 struct key_part {
 	char *name;                 /* for people: "argument 2", "library /lib/libm.so.6" */
-	char hash[OPK_SHA256_TEXT]; /* of what it is */
+	char hash[OPK_SHA256_TEXT]; /* of the contents */
 	char *path;                 /* of a file; else NULL */
 	unsigned argument;          /* of a file: the number of the argument that names it, or 0 */
-	struct stat seen;           /* the file when it was read */
+	struct stat seen;           /* the file's state when it was read */
 };
 
 struct cache_key {
@@ -26,112 +26,112 @@ struct cache_key {
 };
 
 /*
- * All that the run of this program depends on, as far as that can be known beforehand: `gpus` is
- * what probe_describe() says, `output` the recording's name. OPK_OK, or a message.
+ * Everything known beforehand that the program's run depends on: `gpus` is the text of
+ * probe_describe(), `output` the recording's name. OPK_OK, or a message.
  */
 int key_make(struct cache_key *key, const struct settings *settings, char **program,
              const char *gpus, const char *output);
 void key_clear(struct cache_key *key);
-/* The parts as one hash, with or without the files that arguments name. */
+/* One hash of the parts, with or without the files that arguments name. */
 void key_hash(char out[OPK_SHA256_TEXT], const struct cache_key *key, bool files);
 /* The existing file that an argument names, as FILE or NAME=FILE; NULL: none. */
 const char *key_argument_file(const char *argument);
-/* The files and variables of the key, for people and for the recording: free(). NULL: no memory. */
+/* The files and variables of the key, for people and the recording: free(). NULL: no memory. */
 char *key_list(const struct cache_key *key);
 /* Adds a part; false when out of memory. */
 bool key_add_hash(struct cache_key *key, const char *name, const char *hash);
-/* Whether it is the same file, and was not written to since. */
+/* Whether it is the same file, unmodified since then. */
 bool is_as_seen(const struct stat *now, const struct stat *seen);
-/* Whether its file has other bytes by now, or can't be read. */
+/* Whether the part's file has changed, or can't be read. */
 bool key_part_changed(const struct key_part *part);
 
 /*
- * Adds the files that a program is made of: its own, and its interpreter where it is a script, and
- * the libraries that the loader will give it. OPK_OK, or a message.
+ * Adds the files of a program: the program itself, the interpreter of a script, and the libraries
+ * that the loader finds for it. OPK_OK, or a message.
  */
 int program_files(struct opk_strlist *names, const char *program);
 
-/* Files that the program opens as it runs. */
+/* Files that the program opens while it runs. */
 
 enum opened_kind {
 	OPENED_LIBRARY, /* in memory at the end */
 	OPENED_READ,    /* below folders of the program: cache_watch.c */
-	OPENED_MADE,    /* named by an argument, and not there before: it may be gone again */
+	OPENED_MADE,    /* named by an argument and new; may be gone again */
 	OPENED_KINDS,
 };
 
-/* Before it: where its processes will list them, in the cache's folder. OPK_OK, or a message. */
+/* Before the program: prepares the list in the cache's folder. OPK_OK, or a message. */
 int opened_begin(const char *folder);
-/* After it: adds libraries with their hashes, unless `opened` is NULL, and removes the list. */
+/* After the program: adds libraries with hashes, unless `opened` is NULL; removes the list. */
 void opened_end(struct cache_key *opened);
-/* Adds the files that can be read: some were there only during this run. */
+/* Adds the readable files: some existed only during this run. */
 void opened_add(struct cache_key *opened, const struct opk_strlist *paths, enum opened_kind kind);
-/* The first that has changed; NULL: none has. */
+/* The first changed file; NULL: none. */
 const char *opened_changed(const struct cache_key *opened, enum opened_kind kind);
 
-/* What was seen of the files below the program's folders; watched_clear(). */
+/* What was seen of files below the program's folders; watched_clear(). */
 struct watched {
 	struct opk_strlist read; /* inputs that are not in the key */
-	char *changed;           /* one that was written or removed after it was read; or NULL */
-	char *unseen;            /* why not all could be seen; NULL: all was */
-	bool failed;             /* out of memory: it lacks something of that */
+	char *changed;           /* a file that was written or removed after it was read; or NULL */
+	char *unseen;            /* why not all could be seen; NULL: all was seen */
+	bool failed;             /* out of memory: the lists are incomplete */
 };
 
-/* Looks at them from now on. */
+/* Begins to watch these files. */
 void watch_begin(const struct settings *settings, char **program, const struct cache_key *key);
-/* Ends it. `found`, all zero, or NULL, receives what was seen; a second call finds nothing. */
+/* Stops watching. `found`, zeroed, or NULL, receives the result; a second call finds nothing. */
 void watch_end(struct watched *found, const struct cache_key *key);
 void watched_clear(struct watched *found);
 #define opk_autowatched __attribute__((cleanup(watched_clear)))
 
-/* What ran, by two recordings of each process, compared: cache_verify.c. */
+/* cache_verify.c: compares what ran in two recordings of each process. */
 
 /*
- * OPK_OK where the same kernels ran as often in the same shapes, in both sets of recordings, else
- * OPK_EFAILED; a message in either case. The first of `before` is named for a comparison of values.
+ * OPK_OK if both sets of recordings have the same kernels, as often and in the same shapes, else
+ * OPK_EFAILED; a message in either case. It names the first of `before` for a comparison of values.
  */
 int verify_recordings(const struct opk_strlist *before, const struct opk_strlist *now);
 
 /* Files and folders of this user; links are not followed. */
 
-/* Whether this user has such a file (S_IFREG) or folder (S_IFDIR). */
+/* Whether the path is a file (S_IFREG) or folder (S_IFDIR) of this user. */
 bool is_own(const char *path, mode_t kind);
-/* A regular file of this user; only this user can read it where it is new. -1 with errno set. */
+/* Opens this user's regular file; a new file is readable only by this user. -1 with errno set. */
 int own_open(const char *path, int flags);
-/* A folder of this user, for readdir(); NULL: it is not one. */
+/* Opens a folder of this user, for readdir(); NULL: the path is something else. */
 DIR *own_folder(const char *path);
-/* Whether --cache's folder can be written to by this user only. OPK_OK, or a message. */
+/* Whether only this user can write to --cache's folder. OPK_OK, or a message. */
 int own_check(const char *folder);
 
-/* A folder of entries, each a folder with the hash of its key for a name. */
+/* A folder of entries; each entry is a folder named after the hash of its key. */
 
-/* What one entry holds. */
+/* The contents of an entry. */
 struct cache_entry {
-	char *kept;                  /* when */
-	char *unseen;                /* why not all files that were read are known; NULL: all are */
+	char *kept;                  /* time of keeping */
+	char *unseen;                /* why not all files that were read are known; or NULL */
 	struct opk_strlist hashes;   /* of its recordings, 0, 1 and so on */
-	struct opk_strlist suffixes; /* what each one's name has more than that of -o: "-1234" */
+	struct opk_strlist suffixes; /* each one's addition to the name of -o: "-1234" */
 	struct cache_key key;        /* names and hashes only */
 	struct cache_key opened[OPENED_KINDS];
 };
 
-/* False where there is none, or it is damaged. */
+/* False if there is no entry, or a damaged one. */
 bool store_read(struct cache_entry *entry, const char *folder, const char *hash);
 void store_clear_entry(struct cache_entry *entry);
 #define opk_autoentry __attribute__((cleanup(store_clear_entry)))
-/* Copies its recordings to where -o says; false where one is damaged or can't be written. */
+/* Copies the recordings to the name of -o; false if one is damaged or can't be written. */
 bool store_restore(const struct cache_entry *entry, const struct settings *settings,
                    const char *hash, const char *output);
 /* The recordings of a run. */
 struct recordings {
 	const struct opk_strlist *names;
-	const struct stat *seen; /* the files when they got these names */
-	const char *output;      /* the name that -o says */
+	const struct stat *seen; /* the files' states when they got these names */
+	const char *output;      /* the name from -o */
 };
-/* A new entry of that key, with what was opened and these recordings; NULL, or why it is not. */
+/* Adds an entry with that key, opened files and recordings; NULL, or the error. */
 const char *store_keep(const struct settings *settings, const char *hash,
                        const struct cache_entry *entry, const struct recordings *made);
-/* Names the parts in which the most similar entry differs; NULL where there is no entry. */
+/* Names the parts in which the most similar entry differs; NULL: no entry. */
 char *store_nearest(const char *folder, const struct cache_key *key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a recording depends on, as a list of hashes. */
+/* Lists what a recording depends on, as hashes. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +23,13 @@ static struct key_part *add(struct cache_key *key, char *name)
 		say(0, "out of memory");
 		return NULL;
 	}
-	/* Names are lines of a file. */
+	/* A name is one line of a file. */
 	opk_terminal_defuse(name);
 	part->name = name;
 	return part;
 }
 
-/* Takes the name over. A variable that is not set differs from an empty one. */
+/* Takes the name over. An unset variable differs from an empty one. */
 static int add_text(struct cache_key *key, char *name, const char *text)
 {
 	struct key_part *part = add(key, name);
@@ -141,7 +141,7 @@ static int add_program(struct cache_key *key, const char *program)
 	return OPK_OK;
 }
 
-/* What a pipe brings can't be known beforehand; terminals and /dev/null bring nothing. */
+/* A pipe's contents can't be known beforehand; terminals and /dev/null have none. */
 static int add_stdin(struct cache_key *key)
 {
 	struct stat info;
@@ -155,7 +155,7 @@ static int add_stdin(struct cache_key *key)
 		           "</dev/null or <FILE");
 	snprintf(offset, sizeof offset, "%jd", (intmax_t)lseek(STDIN_FILENO, 0, SEEK_CUR));
 	TRY(add_text(key, opk_strdup("stdin's offset"), offset));
-	/* Opened anew, so that the program's offset stays. */
+	/* Open it anew, so that the program's offset stays. */
 	return add_file(key, opk_strdup("stdin"), "/proc/self/fd/0", 0);
 }
 
@@ -190,7 +190,7 @@ static int add_arguments(struct cache_key *key, char **program)
 	return OPK_OK;
 }
 
-/* ---- what else it depends on */
+/* ---- other dependencies */
 
 static int add_variables(struct cache_key *key, const struct settings *settings)
 {
@@ -199,7 +199,7 @@ static int add_variables(struct cache_key *key, const struct settings *settings)
 	char *rest = chosen, *name;
 
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-		/* Each job has another number. */
+		/* The number differs for each job. */
 		if (strcmp(always[i], "SLURM_JOB_ID"))
 			TRY(add_text(key, opk_printf("variable %s", always[i]), getenv(always[i])));
 	}
@@ -210,7 +210,7 @@ static int add_variables(struct cache_key *key, const struct settings *settings)
 	return OPK_OK;
 }
 
-/* Lines NAME<tab>VALUE; libcupti is a file. */
+/* Adds lines NAME<tab>VALUE; libcupti is a file. */
 static int add_gpus(struct cache_key *key, const char *facts)
 {
 	opk_autofree char *text = opk_strdup(facts);
@@ -234,7 +234,7 @@ static int is_input(const struct dirent *entry)
 	return *entry->d_name != '.' && strcmp(entry->d_name, "__pycache__");
 }
 
-/* What is looked through for inputs, but for recordings of runs and the cache itself. */
+/* Where to look for inputs, except recordings of runs and the cache itself. */
 struct inputs {
 	struct cache_key *key;
 	const char *output, *cache;
@@ -269,7 +269,7 @@ static int add_folder(const struct inputs *inputs, const char *path)
 	return code;
 }
 
-/* A link is its text, and the file that it leads to; folders that it leads to are not entered. */
+/* Adds a link's text, and the file that it leads to; folders behind links are not searched. */
 static int add_link(const struct inputs *inputs, const char *path)
 {
 	char target[PATH_MAX];
@@ -285,7 +285,7 @@ static int add_link(const struct inputs *inputs, const char *path)
 	               : add_file(inputs->key, opk_printf("input %s", path), path, 0);
 }
 
-/* Below the folder that is named, only files, folders and links count. */
+/* Below the named folder, only files, folders and links count. */
 static int add_input(const struct inputs *inputs, const char *path, bool named)
 {
 	struct stat info;
@@ -329,7 +329,7 @@ int key_make(struct cache_key *key, const struct settings *settings, char **prog
 	return add_gpus(key, gpus);
 }
 
-/* The name of a part that is listed; NULL: parts of offpeak and the GPU, and libraries. */
+/* The name of a part to list; NULL: parts of offpeak and the GPU, and libraries. */
 static const char *listed(const struct key_part *part)
 {
 	static const char *const known[] = { "program ", "file ", "input ", "stdin", "variable " };

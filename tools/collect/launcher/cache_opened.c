@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that a program opens as it runs: libraries, as Python's modules are, and what it reads.
- * They can't be known beforehand, but the files that the kept run opened can be looked at.
+ * Files that a program opens while it runs: libraries, such as Python's modules, and data. They
+ * can't be known beforehand, but the files that the kept run opened can be checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 
-/* The processes of all runs write to it; in the cache's folder, where it is swept up. */
+/* All processes of all runs write to this file; it is in the cache's folder, which is swept. */
 static char list[PATH_MAX];
 
 int opened_begin(const char *folder)
@@ -32,7 +32,7 @@ int opened_begin(const char *folder)
 	return OPK_OK;
 }
 
-/* The driver's version is a part of its own, and so is our library. */
+/* The driver's version is a separate part of the key, and so is this library. */
 static bool is_known(const char *path)
 {
 	static const char *const known[] = { "libcuda.so", "libnvidia-", "liboffpeak-inject.so" };
@@ -44,16 +44,16 @@ static bool is_known(const char *path)
 	return false;
 }
 
-/* ---- hashes, by several threads: of PyTorch there are gigabytes ---------------------------- */
+/* ---- hashes, by several threads: PyTorch has gigabytes ------------------------------------- */
 
 struct work {
 	char *const *paths;
-	char (*hashes)[OPK_SHA256_TEXT]; /* "" where the file can't be read */
+	char (*hashes)[OPK_SHA256_TEXT]; /* "" if the file can't be read */
 	size_t count, next;
 	enum opened_kind kind;
 };
 
-/* Data may be too much to read: of a large file, size and time of change are looked at. */
+/* Data may be too much to read: for a large file, only size and time of change are hashed. */
 static bool hash_one(char hash[OPK_SHA256_TEXT], int fd, enum opened_kind kind)
 {
 	enum { LARGE = 16 << 20 };
@@ -137,7 +137,7 @@ void opened_end(struct cache_key *opened)
 	*list = '\0';
 }
 
-/* What the program made it makes again. */
+/* The program will make these files again. */
 static bool is_gone(const char *path, enum opened_kind kind)
 {
 	return kind == OPENED_MADE && access(path, F_OK);

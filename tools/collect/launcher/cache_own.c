@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cache believes only what is this user's own, and follows no links in its folder. */
+/* The cache trusts only this user's files, and follows no links in its folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

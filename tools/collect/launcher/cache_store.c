@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The folder of kept recordings. An entry is a folder: its recordings, by number, and "entry", which says
- * their hashes and the parts of the key. It appears and goes by a rename, so that others may use
- * the folder at the same time.
+ * The folder of kept recordings. An entry is a folder with numbered recordings and a file "entry",
+ * which has their hashes and the parts of the key. Entries appear and disappear by a rename, so
+ * that several runs can use the folder at the same time.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "collect/launcher/launcher.h"
 
 static const char first_line[] = "offpeak-cache 1";
-enum { MOST_ENTRY = 64 << 20 }; /* bytes of "entry" */
+enum { MOST_ENTRY = 64 << 20 }; /* limit of the file "entry", in bytes */
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static bool is_hash(const char *text)
 	return strlen(text) == OPK_SHA256_TEXT - 1 && !text[strspn(text, "0123456789abcdef")];
 }
 
-/* "WORD REST" becomes WORD, and *rest; NULL at the end. */
+/* Splits "WORD REST" into WORD and *rest; NULL at the end. */
 static char *next_line(char **text, char **rest)
 {
 	char *line = strsep(text, "\n");
@@ -41,7 +41,7 @@ static char *next_line(char **text, char **rest)
 	return line;
 }
 
-/* "HASH REST"; NULL for other text. */
+/* Splits "HASH REST"; NULL for other text. */
 static const char *split_hash(char *text)
 {
 	size_t length = strcspn(text, " ");
@@ -51,7 +51,7 @@ static const char *split_hash(char *text)
 	return is_hash(text) ? rest : NULL;
 }
 
-/* What offpeak-collect adds to names: nothing, or hexadecimal numbers, each after a "-". */
+/* The suffixes of offpeak-collect: nothing, or hexadecimal numbers, each after a "-". */
 static bool is_suffix(const char *text)
 {
 	while (*text == '-' && strspn(text + 1, "0123456789abcdef"))
@@ -144,7 +144,7 @@ void store_clear_entry(struct cache_entry *entry)
 
 /* ---- copying ---------------------------------------------------------------------------- */
 
-/* Hands all bytes to a sink, and says their hash; false where reading or writing fails. */
+/* Writes all bytes to a sink and computes their hash; false if reading or writing fails. */
 static bool copy(char hash[OPK_SHA256_TEXT], int from, opk_sink_fn *write_to, void *to)
 {
 	struct opk_sha256 sha;
@@ -173,7 +173,7 @@ static bool is_same(const char *path, const char *wanted)
 	return fd >= 0 && opk_sha256_file(hash, fd) && !strcmp(hash, wanted);
 }
 
-/* A new recording is as private as the kept one; one that replaces another has its mode. */
+/* A new recording is as private as the kept one; one that replaces another keeps its mode. */
 static int create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path, int like)
 {
 	struct stat info;
@@ -231,7 +231,7 @@ bool store_restore(const struct cache_entry *entry, const struct settings *setti
 
 	for (size_t i = 0; files && i < count; i++)
 		opk_newfile_discard(&files[i]);
-	/* It was used last now. */
+	/* Record the time of last use. */
 	if (good)
 		utimensat(AT_FDCWD, used, NULL, 0);
 	return good;
@@ -249,7 +249,7 @@ static const char *reason(void)
 	return errno ? strerror(errno) : "out of memory";
 }
 
-/* One recording into the new entry, as private as it is; NULL, or why not. */
+/* Copies a recording into the new entry, as private as it is; NULL, or the error. */
 static const char *keep(char hash[OPK_SHA256_TEXT], const char *recording, const struct stat *seen,
                         const char *path)
 {
@@ -280,13 +280,13 @@ static void add_parts(struct opk_buf *text, const char *word, const struct cache
 		                   key->items[i].name);
 }
 
-/* One recording, and its line; NULL, or why not. */
+/* Adds a recording and its line; NULL, or the error. */
 static const char *add_recording(struct opk_buf *text, const char *folder,
                                  const struct recordings *made, size_t i)
 {
 	const char *name = made->names->items[i], *problem;
 	opk_autofree char *path = opk_printf("%s/%zu", folder, i);
-	/* Where another run had the name meanwhile, a single one has another now. */
+	/* If another run took the name meanwhile, a single recording has another name now. */
 	opk_autofree char *suffix = made->names->count == 1 ? opk_strdup("")
 	                                                    : recording_suffix(name, made->output);
 	char hash[OPK_SHA256_TEXT];
@@ -299,7 +299,7 @@ static const char *add_recording(struct opk_buf *text, const char *folder,
 	return problem;
 }
 
-/* All of the new entry; its name comes when it is whole. NULL, or why it is not. */
+/* Fills the new entry; it gets its name when it is complete. NULL, or the error. */
 static const char *fill(const char *folder, const struct cache_entry *entry,
                         const struct recordings *made)
 {
@@ -324,7 +324,7 @@ static const char *fill(const char *folder, const struct cache_entry *entry,
 	return write_text(folder, "entry", &text) ? NULL : reason();
 }
 
-/* An entry has no folders in it; of a link only the link goes. */
+/* Removes an entry, which has no folders in it; of a link, only the link. */
 static void remove_folder(const char *path)
 {
 	opk_autoclosedir DIR *folder = own_folder(path);
@@ -336,7 +336,7 @@ static void remove_folder(const char *path)
 		unlink(path);
 }
 
-/* An older entry of that name goes: it may be damaged. */
+/* Removes an older entry with that name: it may be damaged. */
 static bool put_in_place(const char *from, const char *to)
 {
 	opk_autofree char *aside = opk_printf("%s-old", from);
@@ -353,7 +353,7 @@ static bool put_in_place(const char *from, const char *to)
 	return false;
 }
 
-/* Bytes of the files in a folder, and when its entry was last used. */
+/* The size of the files in a folder, and the entry's time of last use. */
 static uint64_t weigh(struct timespec *used, const char *path)
 {
 	opk_autoclosedir DIR *folder = own_folder(path);
@@ -379,8 +379,8 @@ static bool is_before(struct timespec a, struct timespec b)
 }
 
 /*
- * The size of all entries, which are folders of this user; *oldest is the one that was not used for
- * longest, except `spared`; it was NULL before.
+ * The size of all entries, which are folders of this user; *oldest, NULL before, becomes the least
+ * recently used one, except `spared`.
  */
 static uint64_t survey(char **oldest, const char *path, const char *spared)
 {
@@ -406,7 +406,7 @@ static uint64_t survey(char **oldest, const char *path, const char *spared)
 	return size;
 }
 
-/* How many days a file or folder stays: what killed runs left, and lists of outputs. */
+/* After how many days to remove a file or folder: remains of killed runs, lists of outputs. */
 static int days_of(const char *name)
 {
 	const char *dash = strrchr(name, '-'), *dot = strrchr(name, '.');
@@ -476,7 +476,7 @@ const char *store_keep(const struct settings *settings, const char *hash,
 	return problem;
 }
 
-/* ---- what is different ------------------------------------------------------------------ */
+/* ---- differences ------------------------------------------------------------------------ */
 
 static const struct key_part *find(const struct cache_key *key, const char *name, size_t from)
 {
@@ -489,7 +489,7 @@ static const struct key_part *find(const struct cache_key *key, const char *name
 	return NULL;
 }
 
-/* Adds the names of parts of `a` that `b` has not, or, unless `absent`, has otherwise. */
+/* Adds the names of parts of `a` that `b` lacks, or, unless `absent`, that differ in `b`. */
 static bool add_differences(struct opk_strlist *names, const struct cache_key *a,
                             const struct cache_key *b, bool absent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether the run that was not spared is like the one that was kept. Counters differ from run to
- * run, and so do times; but a program whose inputs are all known launches the same kernels.
+ * Compares a run that the cache could have spared with the kept one. Counters and times vary, but a
+ * program with all inputs known launches the same kernels in every run.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ static bool add_activities(struct opk_strlist *rows, struct opk_ctx *ctx, struct
 	return good;
 }
 
-/* A text for each launch and range; false where a file can't be read. */
+/* Adds a text for each launch and range; false if a file can't be read. */
 static bool read_rows(struct opk_strlist *rows, const struct opk_strlist *paths)
 {
 	for (size_t i = 0; i < paths->count; i++) {
@@ -71,7 +71,7 @@ static size_t count_of(const struct opk_strlist *rows, size_t from, const char *
 	return count;
 }
 
-/* Both are sorted. How many rows differ in how often they are there; the first ones are said. */
+/* Counts rows that occur more often on one side, and prints the first ones. Both are sorted. */
 static size_t compare(const struct opk_strlist *before, const struct opk_strlist *now)
 {
 	enum { MOST_SAID = 5 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that are read in the program's folders while it runs. The kernel reports by inotify what
- * happens to which file, in its order, but not who does it: what others read there counts, too.
- * Nothing is known of files elsewhere, which --cache-input names.
+ * Watches which files in the program's folders are read while it runs. inotify reports events of
+ * files in order, but not which process causes them: reads by others count, too. Files elsewhere
+ * are unknown; --cache-input names them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,16 +31,16 @@ struct folder {
 
 struct file {
 	char *path;
-	bool input;   /* was read before anything was written to it */
-	bool changed; /* after that */
+	bool input;   /* read before it was written */
+	bool changed; /* written or removed afterwards */
 };
 
 static struct {
 	bool on;
-	char unseen[2 * PATH_MAX]; /* the first reason why not all could be seen, or "" */
+	char unseen[2 * PATH_MAX]; /* the first reason why something could not be seen, or "" */
 	int fd, stop[2];
 	pthread_t thread;
-	OPK_LIST(struct folder) folders; /* by watch, which is how they are added */
+	OPK_LIST(struct folder) folders; /* in the order of watch numbers, as they are added */
 	OPK_LIST(struct file) files;
 	struct opk_index by_path;
 } watch;
@@ -53,9 +53,9 @@ static void miss(const char *what, const char *why)
 	opk_terminal_defuse(watch.unseen);
 }
 
-/* ---- which folders ------------------------------------------------------------------------ */
+/* ---- folders to watch --------------------------------------------------------------------- */
 
-/* All programs read there, all the time: programs, libraries, settings, devices. */
+/* Folders that all programs read: programs, libraries, settings, devices. */
 static bool is_everybodys(const char *path)
 {
 	static const char *const exactly[] = { "/", "/home", "/run", "/tmp", "/usr", "/var/tmp" };
@@ -82,7 +82,7 @@ static const char *add_problem(void)
 	return strerror(errno);
 }
 
-/* The kernel's number for the folder, or -1: it is not watched, which is said where it matters. */
+/* The watch number of the folder, or -1 if it can't be watched; reports that if it matters. */
 static int add_watch(const char *path)
 {
 	enum { WHAT = IN_ACCESS | IN_MODIFY | IN_CLOSE | IN_CREATE | IN_DELETE | IN_MOVE };
@@ -110,7 +110,7 @@ static void add_folder(const char *path, const struct settings *settings)
 		return;
 	}
 	number = add_watch(path);
-	/* A folder that has a watch gets the same number again. */
+	/* A folder that already has a watch gets the same number. */
 	if (number < 0
 	    || (watch.folders.count
 	        && number <= watch.folders.items[watch.folders.count - 1].watch))
@@ -130,7 +130,7 @@ static void add_folder_of(const char *file, const struct settings *settings)
 		add_folder(dirname(real), settings);
 }
 
-/* The program itself is known: where others are, its folder says nothing more. */
+/* The program itself is known; a folder that all programs read adds nothing. */
 static void add_folder_of_program(const char *program, const struct settings *settings)
 {
 	opk_autofree char *real = strchr(program, '/') ? realpath(program, NULL) : NULL;
@@ -142,7 +142,7 @@ static void add_folder_of_program(const char *program, const struct settings *se
 		say(0, "cache: %s is not watched, because all programs read there", folder);
 }
 
-/* Hidden ones are of git and other tools; links are not followed. */
+/* Hidden folders belong to git and other tools; links are not followed. */
 static bool is_folder(const char *path, const struct dirent *entry)
 {
 	struct stat info;
@@ -167,7 +167,7 @@ static void add_below(const char *path, const struct settings *settings)
 	}
 }
 
-/* The current folder, those of the program and of files that arguments name, and all below. */
+/* The current folder, the folders of the program and of files in arguments, and all below. */
 static void add_folders(const struct settings *settings, char **program,
                         const struct cache_key *key)
 {
@@ -208,7 +208,7 @@ static struct file *find(const char *path)
 	return opk_index_find(&at, &watch.by_path, path) ? &watch.files.items[at] : NULL;
 }
 
-/* NULL: there are too many. */
+/* NULL: too many files. */
 static struct file *add(const char *path)
 {
 	struct file *file = watch.files.count < MOST_FILES ? opk_list_add(&watch.files) : NULL;
@@ -224,9 +224,9 @@ static struct file *add(const char *path)
 }
 
 /*
- * What happens to a file first says whether it is an input: one that is created, or emptied, is
- * none. Who opens a file for both and writes nothing may have read it, by mmap(), which no event
- * reports.
+ * The first event of a file decides whether it is an input: a file that is created or emptied is
+ * not. A program that opens a file for reading and writing, but writes nothing, may have read it by
+ * mmap(), which causes no event.
  */
 static void note(const char *path, bool writes)
 {
@@ -259,7 +259,7 @@ static void take(const struct inotify_event *event)
 		miss(folder, "a name in it is too long");
 }
 
-/* The number of events that were there. */
+/* Returns the number of events. */
 static size_t take_all(void)
 {
 	_Alignas(struct inotify_event) char events[1 << 16];
@@ -277,8 +277,8 @@ static size_t take_all(void)
 }
 
 /*
- * In turns: to be woken for each file would slow the program down. They are shorter while much is
- * read, for the queue has 16,384 places.
+ * Sleeps between reads: waking up for each file would slow the program down. The pauses are shorter
+ * while much is read, because the queue holds 16,384 events.
  */
 static void *run(void *data)
 {
@@ -315,9 +315,9 @@ void watch_begin(const struct settings *settings, char **program, const struct c
 	close(watch.stop[1]);
 }
 
-/* ---- after it ----------------------------------------------------------------------------- */
+/* ---- after the program -------------------------------------------------------------------- */
 
-/* Python reads the file of bytes that it made of a module: it makes it again where that changes. */
+/* The source of a file of Python bytecode: Python makes it again if the source changes. */
 static char *source_of(const char *path)
 {
 	static const char folder[] = "/__pycache__/";
@@ -330,7 +330,7 @@ static char *source_of(const char *path)
 	return source && !access(source, F_OK) ? opk_take(source) : NULL;
 }
 
-/* Whether the key has what the file was before the program ran; it may be named by another path. */
+/* Whether the key has the file's state before the run, maybe by another path. */
 static bool is_in_key(const struct cache_key *key, const char *path, const struct stat *info,
                       bool changed)
 {
@@ -345,7 +345,7 @@ static bool is_in_key(const struct cache_key *key, const char *path, const struc
 	return false;
 }
 
-/* Recordings are not inputs, files of the key are known, and a file that is gone was temporary. */
+/* Skips recordings, files of the key, and temporary files, which are gone. */
 static void choose(struct watched *found, const char *path, bool changed,
                    const struct cache_key *key)
 {
@@ -361,14 +361,14 @@ static void choose(struct watched *found, const char *path, bool changed,
 		found->failed |= !(found->changed = opk_strdup(path));
 }
 
-/* A file that was written before it was read, by any program, is made of other inputs. */
+/* A file that any program wrote before it was read depends on other inputs. */
 static void choose_all(struct watched *found, const struct cache_key *key)
 {
 	for (size_t i = 0; i < watch.files.count; i++) {
 		const struct file *file = &watch.files.items[i];
 		opk_autofree char *source = file->input ? source_of(file->path) : NULL;
 
-		/* A source that was looked at itself is among the files. */
+		/* A source that was opened itself is among the files. */
 		if (file->input && (!source || !find(source)))
 			choose(found, source ? source : file->path, !source && file->changed, key);
 	}

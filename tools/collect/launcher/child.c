@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Child processes that answer in text. */
+/* Child processes that answer with text. */
 #include "collect/launcher/launcher.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-/* The child has the pipe's other end alone. */
+/* Only the child has the pipe's other end. */
 static void read_all(struct opk_buf *text, int fd)
 {
 	char piece[4096];

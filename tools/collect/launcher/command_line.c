@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options and help from the table of settings. */
+/* Options and help, made from the table of settings. */
 #include "collect/launcher/launcher.h"
 
 #include <getopt.h>
@@ -26,7 +26,7 @@ static const char help_end[] =
 	"the exit code says so: 3 without a driver or a usable libcupti, else 1, such as after\n"
 	"a program that launched nothing. With --best-effort it is the program's all the same.\n";
 
-/* Lines above options in the help. */
+/* Headings above options in the help. */
 static const char *const headings[SETTINGS_TOTAL] = {
 	[SETTING_SET] = "",
 	[SETTING_RANGE] = "What a range is, and how a set of several passes is collected:\n",
@@ -35,7 +35,7 @@ static const char *const headings[SETTINGS_TOTAL] = {
 	[SETTING_BACKEND] = "",
 };
 
-/* Lines of a help text, with the option at the left of the first, or with a word of each. */
+/* Prints a help text, with the option left of the first line, or a word left of each. */
 static void print_option(const struct setting *row)
 {
 	const char letter[] = { '-', row->letter, ',', '\0' };
@@ -70,10 +70,10 @@ static void print_help(void)
 	fputs(help_end, stdout);
 }
 
-/* What getopt_long() returns for a long option: this and its place in the table. */
+/* getopt_long() returns for a long option this plus its index in the table. */
 enum { FIRST = 1000, NVTX = FIRST + SETTINGS_TOTAL };
 
-/* What getopt_long() wants to know; the letters begin as its manual says. */
+/* Fills the tables for getopt_long(); the letters begin as its manual says. */
 static void list_options(struct option options[SETTINGS_TOTAL + 4], char *letters)
 {
 	letters += sprintf(letters, "+:h");
@@ -87,7 +87,7 @@ static void list_options(struct option options[SETTINGS_TOTAL + 4], char *letter
 		if (row->letter)
 			letters += sprintf(letters, "%c%s", row->letter, row->argument ? ":" : "");
 	}
-	/* Else it would be short for --nvtx-include, and take the next word for its value. */
+	/* Without this, it would abbreviate --nvtx-include, and take the next word as its value. */
 	*options++ = (struct option){ "nvtx", no_argument, NULL, NVTX };
 	*options++ = (struct option){ "help", no_argument, NULL, 'h' };
 	*options++ = (struct option){ "version", no_argument, NULL, 'V' };
@@ -117,7 +117,7 @@ static int take(struct settings *settings, int option)
 	return problem ? say(OPK_EUSAGE, "%s", problem) : OPK_OK;
 }
 
-/* What other profilers call what is chosen otherwise here; NULL: nothing here is like it. */
+/* Names in other profilers for options that are called otherwise here; NULL: no counterpart. */
 static const struct {
 	const char *theirs, *ours;
 } others[] = {
@@ -135,7 +135,7 @@ static const struct {
 	{ "page", NULL },
 };
 
-/* What was meant by a long option, for people; NULL: who knows. free() */
+/* A suggestion for a mistyped long option; NULL: none. free() */
 static char *option_meant(const char *word)
 {
 	opk_autofree char *name = opk_strndup(word + 2, strcspn(word + 2, "="));
@@ -150,7 +150,7 @@ static char *option_meant(const char *word)
 	return nearest.best ? opk_printf("--%s", nearest.best) : NULL;
 }
 
-/* A letter among several is not the whole word. */
+/* Names an unknown letter by itself: the word may contain several. */
 static int refuse_option(int found, const char *word)
 {
 	const char letter[] = { '-', (char)optopt, '\0' };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts whose process was killed, or became another program, become complete recordings. */
+/* Completes the parts of processes that were killed, or became another program. */
 #include "base/try.h"
 #include "collect/launcher/launcher.h"
 
@@ -32,7 +32,7 @@ bool part_has(const struct opk_file *file, uint32_t section)
 	return false;
 }
 
-/* What is in the file. */
+/* Counts the contents of the file. */
 static int count(struct opk_stats *stats, struct opk_ctx *ctx, struct opk_file *file)
 {
 	const struct opk_activity *activities;
@@ -48,7 +48,7 @@ static int count(struct opk_stats *stats, struct opk_ctx *ctx, struct opk_file *
 	return OPK_OK;
 }
 
-/* How many more samples and records of what ran there were is not known. */
+/* The number of further lost samples and records is unknown. */
 static void add_losses(struct opk_stats *stats, struct opk_drop *drop, const struct part *part,
                        const struct opk_meta *meta)
 {
@@ -112,13 +112,13 @@ bool still_runs(unsigned process)
 	if (!process || (kill((pid_t)process, 0) && errno != EPERM))
 		return false;
 	snprintf(number, sizeof number, "%u", process);
-	/* Nothing is known of a process that can't be looked at: what it writes must not be cut. */
+	/* If the process can't be inspected, assume that it runs: its file must not be cut. */
 	if (!mapped_find(&found, number, ours, 1))
 		return errno != ENOENT;
 	return !found;
 }
 
-/* There is not even metadata in it: it must not replace a recording. */
+/* Without even metadata, the file must not replace a recording. */
 static bool is_nothing(const char *path, const struct opk_file *file)
 {
 	enum { FILE_HEADER = 16 };
@@ -128,13 +128,13 @@ static bool is_nothing(const char *path, const struct opk_file *file)
 	            : !lstat(path, &info) && info.st_size < FILE_HEADER;
 }
 
-/* False where the part is not worth keeping, or its process still writes it (*runs). */
+/* False if the part is not worth keeping, or its process is still writing it (*runs). */
 static bool complete_part(bool *runs, const struct part *part, bool verbose)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 
-	/* Before the file is read: it may end in between. */
+	/* Check before reading the file: the process may end in between. */
 	*runs = still_runs(part->process);
 	if (opk_ctx_new(&ctx, NULL))
 		return true;
@@ -172,7 +172,7 @@ void parts_complete(struct parts *parts, bool verbose)
 
 /* ---- processes without a part ------------------------------------------------------------ */
 
-/* A program may write over its environment: then its processes are not found. */
+/* A program that overwrites its environment hides its processes. */
 static bool has_token(const char *process, const char *token)
 {
 	enum { MOST_ENVIRONMENT = 4 << 20 };
@@ -210,7 +210,7 @@ static bool has_part(const struct parts *parts, unsigned process)
 	return false;
 }
 
-/* In another namespace the process has another number: the name of its part has it. */
+/* In another namespace the process has another number: the part's name contains that one. */
 void running_report(const struct opk_strlist *processes, struct parts *parts,
                     const struct settings *settings)
 {

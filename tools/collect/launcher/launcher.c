@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak-collect: checks what can be checked, then runs a program with the library in it. */
+/* offpeak-collect: checks what it can, then runs a program with the library in it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static int set_library(const struct settings *settings)
 	if (!library)
 		return OPK_EFAILED;
 	setenv("CUDA_INJECTION64_PATH", library, 1);
-	/* Samples have no ranges. */
+	/* Only ranges need this; samples have none. */
 	if (settings->mode != MODE_SAMPLING || settings->trace) {
 		setenv("NVTX_INJECTION64_PATH", library, 1);
 		setenv(SETTING_LIBRARY, library, 1);
@@ -36,7 +36,7 @@ static int set_library(const struct settings *settings)
 	return OPK_OK;
 }
 
-/* A folder's name, with its '%' doubled, so that none of them begins an item. */
+/* A folder's name with each '%' doubled, so that it begins no item. */
 static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 {
 	size_t size = 0;
@@ -50,7 +50,7 @@ static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 	return !*folder;
 }
 
-/* What is there is replaced when the program has ended, and must not be needed before. */
+/* An existing file is replaced only after the program has ended; the program must not need it. */
 static int check_output(const struct settings *settings, const char *name)
 {
 	struct stat output, set;
@@ -59,7 +59,7 @@ static int check_output(const struct settings *settings, const char *name)
 		return OPK_OK;
 	if (S_ISDIR(output.st_mode))
 		return say(OPK_EFAILED, "%s is a folder", name);
-	/* The names that the processes make will be others. */
+	/* The processes will use other names. */
 	if (name_varies(settings->output))
 		return OPK_OK;
 	if (!S_ISREG(output.st_mode))
@@ -84,13 +84,13 @@ static int check_name(const struct settings *settings, char name[PATH_MAX])
 		           "-o %s: of the %%-items only %%h, %%p, %%q{NAME} and %%%% are known",
 		           settings->output);
 	problem = name_problem(settings->output);
-	/* Each process may have a value of its own. */
+	/* Each process may have a different value. */
 	if (!problem || (!*name_of_file(name) && name_varies(settings->output)))
 		return OPK_OK;
 	return say(OPK_EUSAGE, "-o %s: would be %s: %s", settings->output, name, problem);
 }
 
-/* The program may change its folder: it gets whole paths. */
+/* The program may change its current folder, so it gets absolute paths. */
 static int set_paths(struct settings *settings)
 {
 	char set[PATH_MAX], folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX], *output;
@@ -115,7 +115,9 @@ static int set_paths(struct settings *settings)
 	return OPK_OK;
 }
 
-/* The library is opened in the program's folder; a name without '/' is looked up by the loader. */
+/*
+ * Makes a path absolute, since the program may change its folder; the loader looks up plain names.
+ */
 static int set_cupti(struct settings *settings)
 {
 	const char *path = settings->cupti_path;
@@ -130,7 +132,7 @@ static int set_cupti(struct settings *settings)
 	return OPK_OK;
 }
 
-/* The command as one line, for the recording. */
+/* Records the command as one line. */
 static void set_command(char **program)
 {
 	char line[4096] = "";
@@ -157,7 +159,7 @@ static int set_environment(struct settings *settings, char **program)
 	return OPK_OK;
 }
 
-/* Signals that are for the program to decide about. */
+/* Signals that the program shall handle. */
 static struct {
 	int number;
 	void (*inherited)(int);
@@ -171,7 +173,7 @@ static void pass_on(int number)
 		kill((pid_t)child, number);
 }
 
-/* Ctrl-C reaches the program by itself; other signals only reach us. Ignored ones stay ignored. */
+/* Ctrl-C also reaches the program; other signals reach only us. Ignored ones stay ignored. */
 static void take_signals(void)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -183,7 +185,7 @@ static void take_signals(void)
 	}
 }
 
-/* Where a file may not grow, writing it fails; the program has this signal as it was. */
+/* With a limit on file sizes, let writing fail; the program gets the signal's old handler. */
 static void (*file_limit)(int);
 
 static void give_signals_back(void)
@@ -192,10 +194,10 @@ static void give_signals_back(void)
 		signal(signals[i].number, signals[i].inherited);
 }
 
-/* What kept the program from being run, or 0. */
+/* The error that prevented the program's start, or 0. */
 static int not_run;
 
-/* The child has its number on the pipe, which a program that runs closes. */
+/* The child writes its error to the pipe; a started program closes the pipe. */
 static void become(char **program, int report)
 {
 	int problem;
@@ -246,7 +248,7 @@ static int run(char **program)
 	return OPK_EFAILED << 8;
 }
 
-/* As a shell says it. */
+/* The exit code that a shell would use. */
 static int not_run_code(void)
 {
 	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
@@ -254,7 +256,7 @@ static int not_run_code(void)
 	return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
 }
 
-/* Ends as the program ended. */
+/* Ends in the same way as the program. */
 static int end_like(int status)
 {
 	if (not_run)
@@ -263,11 +265,11 @@ static int end_like(int status)
 		return WEXITSTATUS(status);
 	signal(WTERMSIG(status), SIG_DFL);
 	kill(getpid(), WTERMSIG(status));
-	/* We block that signal. */
+	/* That signal is blocked here. */
 	return 128 + WTERMSIG(status);
 }
 
-/* The program was stopped by a signal for both of us: our caller has to see that. */
+/* A signal to both processes stopped the program: let the caller see that we stop, too. */
 static bool is_stopped(int status)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -276,7 +278,7 @@ static bool is_stopped(int status)
 	return false;
 }
 
-/* Says why nothing was recorded; the code that is for it. */
+/* Explains why nothing was recorded, and returns the exit code. */
 static int report_nothing(const struct settings *settings, bool empty)
 {
 	if (empty)
@@ -291,7 +293,7 @@ static int report_nothing(const struct settings *settings, bool empty)
 	return OPK_EFAILED;
 }
 
-/* A program without a recording ends with our code, so that its own is not taken for success. */
+/* Without a recording, ends with our exit code, so that the program's is not taken for success. */
 static int end_unrecorded(const struct settings *settings, int status, bool empty)
 {
 	int code;
@@ -306,29 +308,29 @@ static int end_unrecorded(const struct settings *settings, int status, bool empt
 	           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/* A signal may have come before the first row was written. */
+/* A signal may have ended the program before its first row was written. */
 static bool was_recorded(const struct parts *parts, int status)
 {
 	return parts_recorded(parts) || (parts->count && WIFSIGNALED(status));
 }
 
-/* The program's end, unless it was good and its recording was not. */
+/* The program's end, unless the program succeeded but its recording did not. */
 static int end_recorded(int status, int code)
 {
 	return status || !code ? end_like(status) : code;
 }
 
-/* The recordings get their names, and offpeak-collect ends. */
+/* Gives the recordings their names, and ends offpeak-collect. */
 static int finish(const struct settings *settings, struct parts *parts, int status, bool merged,
                   const char *join)
 {
 	bool any = parts->count, running = parts->running > 0;
-	bool ended = !running && !parts->silent; /* nothing is recorded any more */
+	bool ended = !running && !parts->silent; /* no process records any more */
 	bool recorded = was_recorded(parts, status) || running;
 	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
 
-	/* What is one file already needs no copy, for which there may be no room. */
+	/* A single file needs no merged copy, for which there may be no room. */
 	if (merged && (parts->count > 1 || (any && join)))
 		code = parts_merge(&made, parts, settings, join);
 	else
@@ -341,7 +343,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
 }
 
-/* Runs it under a token of its own, and adds what it left. */
+/* Runs the program with a new token, and adds the parts that it left. */
 static int run_as(struct settings *settings, struct parts *parts, char **program, int *status)
 {
 	opk_autostrlist struct opk_strlist processes = { 0 };
@@ -366,7 +368,7 @@ static int run_once(struct settings *settings, char **program)
 	return code ? code : finish(settings, &parts, status, settings->merge, NULL);
 }
 
-/* Runs it once for each level of user ranges and pass; the first run shows all levels. */
+/* Runs the program once per level of user ranges and pass; the first run shows all levels. */
 static int run_all(struct settings *settings, char **program, size_t passes)
 {
 	bool by_level = settings->mode == MODE_USER_RANGE && !settings->given[SETTING_LEVEL];
@@ -390,14 +392,14 @@ static int run_all(struct settings *settings, char **program, size_t passes)
 	return code ? code : finish(settings, &parts, status, true, passes ? join : NULL);
 }
 
-/* Whether the program can be recorded, and how; *passes as strategy_choose() says. */
+/* Whether and how the program can be recorded; *passes as from strategy_choose(). */
 static int prepare(struct settings *settings, char **program, size_t *passes)
 {
 	TRY(strategy_choose(settings, passes));
 	if ((settings->merge || settings->application) && name_varies(settings->output))
 		return say(OPK_EUSAGE, "-o %s: one file can't have a name for each process",
 		           settings->output);
-	/* CUPTI's records of what ran are for everybody. */
+	/* Any user may have CUPTI's records of what ran. */
 	if (settings->mode != MODE_TRACE)
 		TRY(strategy_permission());
 	return set_environment(settings, program);
