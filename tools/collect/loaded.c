@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first libcupti that is loaded, but not `except`. */
+/* Searches for the first loaded libcupti other than `except`. */
 struct search {
 	const char *except;
 	char *found;
@@ -27,7 +27,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Its file; free(). NULL: there is none. */
+/* The path of its file; free(). NULL: none. */
 static char *find_loaded(const char *except)
 {
 	struct search search = { .except = except };
@@ -52,7 +52,7 @@ const char *cupti_choose(const struct settings *settings)
 	                                                     : "cuptiProfilerInitialize";
 	char *loaded = settings->given[SETTING_CUPTI] ? NULL : find_loaded(NULL);
 
-	/* It is named in the recording, so it stays. */
+	/* The recording names it, so it is not freed. */
 	if (loaded && has(loaded, needed))
 		return loaded;
 	free(loaded);

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* The collector's function of that name, or NULL; offpeak-collect names its library. */
+/* The collector's function with that name, or NULL; offpeak-collect names its library. */
 static inline void *offpeak_range_find(const char *symbol)
 {
 	const char *path = getenv("OFFPEAK_COLLECT_LIBRARY");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the GPUs of this machine are and can count, without a program. The launcher opens the
+ * Finds out what this machine's GPUs are and can count, without a program. The launcher opens the
  * library for this in a child process: NVIDIA's code may crash or print.
  */
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 struct probe {
 	struct settings settings;
-	/* The images, and what they are of. */
+	/* The images, and what each is for. */
 	OPK_LIST(struct opk_availability) of;
 	OPK_LIST(struct image {
 		uint8_t *data;
@@ -50,7 +50,7 @@ static int driver_failed(const char *call, CUresult status)
 	           name, status);
 }
 
-/* The driver and libcupti; there may be no device. */
+/* Opens the driver and libcupti; the machine may have no device. */
 static int begin(struct probe *probe)
 {
 	const char *problem = settings_read(&probe->settings);
@@ -87,7 +87,7 @@ static int add(struct probe *probe, CUcontext context, int device, const char *c
 	return OPK_EFAILED;
 }
 
-/* The image for ranges is a context's. */
+/* The image for ranges belongs to a context. */
 static int add_ranges(struct probe *probe, int device, const char *chip)
 {
 	CUcontext context;
@@ -101,7 +101,7 @@ static int add_ranges(struct probe *probe, int device, const char *chip)
 	return code;
 }
 
-/* Every chip that can be profiled has ranges; some have no PM sampling, and so no image for it. */
+/* Every chip that can be profiled has ranges; chips without PM sampling have no image for it. */
 static int ask_device(struct probe *probe, int device)
 {
 	TARGET_PARAMS(params, Device_GetChipName, .deviceIndex = (size_t)device);
@@ -110,13 +110,13 @@ static int ask_device(struct probe *probe, int device)
 
 	if (!TARGET_CALL(cuptiDeviceGetChipName, &params) || !params.pChipName)
 		return OPK_EFAILED;
-	/* The string may be gone with the next call. */
+	/* The next call may free the string. */
 	chip = opk_strdup(params.pChipName);
 	if (!opk_strlist_take(&probe->chips, chip))
 		return say(OPK_ENOMEM, "out of memory");
 	TRY(add_ranges(probe, device, chip));
 	sampled = target.cuptiPmSamplingGetCounterAvailability && !add(probe, NULL, device, chip);
-	/* A busy GPU may well be able to sample. */
+	/* A busy GPU may still be able to sample. */
 	if (!sampled && patience_met())
 		return OPK_EFAILED;
 	if (!sampled)
@@ -152,7 +152,7 @@ static int write_images(const struct probe *probe, struct opk_writer *writer)
 	return opk_writer_finish(writer);
 }
 
-/* The metadata: facts as in a recording, and which image is of what. */
+/* Writes the metadata: facts as in a recording, and what each image is for. */
 static int write_meta(const struct probe *probe, struct opk_writer *writer)
 {
 	opk_autofacts struct facts facts = { 0 };
@@ -204,7 +204,7 @@ __attribute__((visibility("default"))) int offpeak_probe(void)
 	return write_file(&probe);
 }
 
-/* A fact a line, with a tab after its name. */
+/* Writes a fact per line, with a tab after its name. */
 __attribute__((visibility("default"))) int offpeak_describe(int fd)
 {
 	struct probe probe = { 0 };

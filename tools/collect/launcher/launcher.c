@@ -115,9 +115,7 @@ static int set_paths(struct settings *settings)
 	return OPK_OK;
 }
 
-/*
- * Makes a path absolute, since the program may change its folder; the loader looks up plain names.
- */
+/* Makes a path absolute: the program may change its folder. The loader looks up plain names. */
 static int set_cupti(struct settings *settings)
 {
 	const char *path = settings->cupti_path;

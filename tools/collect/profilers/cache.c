@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Empties the L2 cache of what the program left there. */
+/* Removes the program's data from the L2 cache. */
 #include "collect/profilers/profilers.h"
 
-/* Copies go to one place of this size, so that few lines stay that are to be written back. */
+/* Copies go to one buffer of this size, so that few lines need to be written back. */
 enum { STEP = 2 << 20 };
 
 static bool allocate(struct cache *cache)
@@ -27,9 +27,9 @@ static bool fail(struct cache *cache, const char *why)
 }
 
 /*
- * Reads memory as large as L2. Overwritten memory would do as well, but then a kernel that writes
- * pays for writing it back: 24 us instead of 18 for one that adds two vectors. The driver's copies
- * do not count as ranges of the profiler, as a kernel of ours would.
+ * Reads memory as large as L2. Overwriting memory would also work, but then a kernel that writes
+ * pays for the write-back: 24 us instead of 18 for one that adds two vectors. The driver's copies
+ * do not count as ranges of the profiler; a kernel would.
  */
 static bool fill(const struct cache *cache, CUstream stream)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Clocks of the devices, as NVML gives them, and how far they drifted. */
+/* Reads clocks of the devices from NVML, and finds how far they drifted. */
 #include "collect/profilers/profilers.h"
 
 #include <dlfcn.h>
 
-/* NVML's own names for its numbers; its header does not come with CUDA everywhere. */
+/* NVML's names for its numbers; not every CUDA comes with its header. */
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 
 typedef struct nvml_device nvml_device;
@@ -20,7 +20,7 @@ struct span {
 	uint32_t least, most;
 };
 
-/* Each sampler has a thread of its own. */
+/* Each sampler has its own thread. */
 static struct {
 	pthread_mutex_t lock;
 	bool opened, usable;
@@ -29,9 +29,9 @@ static struct {
 #undef X
 	struct watched {
 		bool asked;
-		nvml_device *handle; /* NULL: NVML does not know it */
+		nvml_device *handle; /* NULL: unknown to NVML */
 		struct span sm, memory;
-		unsigned long long reasons; /* all that there were */
+		unsigned long long reasons; /* all reasons seen */
 	} devices[MAX_DEVICES];
 } nvml = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -103,7 +103,7 @@ struct clocks clocks_read(int device)
 	return clocks;
 }
 
-/* Why a clock is lower than it could be: NVML's bits that say more than "idle" or "as set". */
+/* Why a clock is lower than possible: NVML's bits that say more than "idle" or "as set". */
 static const char *reason(unsigned long long reasons)
 {
 	static const struct {

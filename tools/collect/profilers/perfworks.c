@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The calls of libnvperf_host. */
+/* Calls libnvperf_host. */
 #include "base/library.h"
 #include "collect/profilers/profilers.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NVIDIA's parameter structs, as far as they are needed. */
+/* The parts of NVIDIA's parameter structs that are needed. */
 struct record_size_params {
 	size_t size;
 	void *priv;
@@ -55,7 +55,7 @@ struct trim_params {
 	X(NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize, image_init_params)                 \
 	X(NVPW_PeriodicSampler_CounterData_TrimInPlace, trim_params)
 
-/* All devices share it. */
+/* Shared by all devices. */
 static struct {
 	void *library;
 #define X(symbol, params) int (*symbol)(struct params *);
@@ -63,7 +63,7 @@ static struct {
 #undef X
 } perfworks;
 
-/* Whether the function is there, and succeeds. */
+/* Whether the function exists and succeeds. */
 #define CALL(symbol, ...) (perfworks.symbol && !perfworks.symbol(__VA_ARGS__))
 
 void perfworks_open(const char *cupti_path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What both range profilers, and in part PM sampling, have in common. */
+/* Common parts of both range profilers, and partly of PM sampling. */
 #include "collect/profilers/profilers.h"
 
 #include <stdlib.h>
@@ -7,15 +7,15 @@
 #include "base/mem.h"
 
 /*
- * Up to 12.9 the range profiler leaves an image without ranges that was made of a prefix; the
- * legacy profiler of the same libraries fills it. Seen on an H100 with 12.6, 12.8 and 12.9.
+ * Up to 12.9 the range profiler leaves an image without ranges if the image was made from a prefix;
+ * the legacy profiler of the same libraries fills it. Seen on an H100 with 12.6, 12.8 and 12.9.
  */
 static bool range_profiler_fills_images(void)
 {
 	return target.cuptiRangeProfilerEnable && target.cupti_version >= CUPTI_13_0;
 }
 
-/* Seen on an H100 with 12.6, where the GPU does not replay; 12.8 and later do not. */
+/* Seen on an H100 with 12.6, without replay by the GPU; 12.8 and later do not count them. */
 bool profiler_counts_memsets(void)
 {
 	return target.cupti_version < CUPTI_12_8;
@@ -38,7 +38,7 @@ bool profiler_initialize(void)
 	return TARGET_CALL(cuptiProfilerInitialize, &params);
 }
 
-/* Says after a failure why the device can't be profiled, where CUPTI knows. */
+/* Explains after a failure why the device can't be profiled, if CUPTI knows. */
 static void explain(int device)
 {
 	TARGET_PARAMS(params, Profiler_DeviceSupported, .cuDevice = device);
@@ -63,7 +63,7 @@ static void explain(int device)
 			say(0, "device %d can't be profiled: %s", device, reasons[i].what);
 }
 
-/* Asks for the image; *size is its size, which must be known where `image` is not NULL. */
+/* Asks for the image, and its *size; if `image` is not NULL, the size must be known. */
 static bool ask_availability(CUcontext context, int device, uint8_t *image, size_t *size)
 {
 	TARGET_PARAMS(ranges, Profiler_GetCounterAvailability, .ctx = context,

@@ -4,7 +4,7 @@
 
 #include "collect/profilers/profilers.h"
 
-/* A call whose struct holds the context, and these members. */
+/* A call whose struct has the context and these members. */
 #define CALL(profiler, call, ...)                                                                  \
 	TARGET_CALL(cuptiProfiler##call,                                                           \
 	            &(CUpti_Profiler_##call##_Params)TARGET_STRUCT(Profiler_##call,                \
@@ -17,7 +17,7 @@ static bool enable(struct profiler *profiler)
 	return true;
 }
 
-/* The scratch buffer that the interface wants beside an image; 0 where there is none. */
+/* The scratch buffer that the interface needs besides an image; 0: none. */
 static size_t new_scratch(struct profiler *profiler)
 {
 	TARGET_PARAMS(size, Profiler_CounterDataImage_CalculateScratchBufferSize,
@@ -40,7 +40,7 @@ static size_t new_scratch(struct profiler *profiler)
 	               : 0;
 }
 
-/* User replay always begins with the first pass. */
+/* User replay always starts at the first pass. */
 static CUpti_ProfilerReplayMode replay_mode(const struct profiler *profiler)
 {
 	return profiler->kernel_replay ? CUPTI_KernelReplay
@@ -110,7 +110,7 @@ static bool decode(struct profiler *profiler)
 	return end_session(profiler) && good;
 }
 
-/* A broken session still uses our buffers: it must end before they are freed. */
+/* A broken session still uses the buffers: it must end before they are freed. */
 static void disable(struct profiler *profiler)
 {
 	if (profiler->in_session)

@@ -2,7 +2,7 @@
 /* The range profiler: cuptiRangeProfiler*. */
 #include "collect/profilers/profilers.h"
 
-/* A call whose struct holds the object, and these members. */
+/* A call whose struct has the object and these members. */
 #define CALL(profiler, call, ...)                                                                  \
 	TARGET_CALL(cuptiRangeProfiler##call,                                                      \
 	            &(CUpti_RangeProfiler_##call##_Params)                                         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Profilers of ranges, sessions with them, and PM sampling. */
+/* Profilers of ranges, sessions that use them, and PM sampling. */
 #ifndef OPK_COLLECT_PROFILERS_H
 #define OPK_COLLECT_PROFILERS_H
 
@@ -7,14 +7,14 @@
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"
 
-/* Devices after these are not looked at. */
+/* Further devices are ignored. */
 enum { MAX_DEVICES = 64 };
 
-/* One interface to NVIDIA's two: cuptiRangeProfiler* and the legacy cuptiProfiler*. */
+/* One interface to NVIDIA's two profilers: cuptiRangeProfiler* and the legacy cuptiProfiler*. */
 
 #define ANY_PASS SIZE_MAX
 
-/* One context under a profiler. */
+/* A profiler of one context. */
 struct profiler {
 	const struct profiler_ops *ops;
 	const struct image_set *images;
@@ -22,18 +22,18 @@ struct profiler {
 	uint8_t *image; /* receives the ranges */
 	size_t image_size;
 	uint32_t slots;
-	size_t pass; /* from 0: what configure() collects, where replay does not take them all */
-	bool push;   /* ranges are pushed and popped; else each launch is one */
-	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one */
-	size_t next_pass;   /* the next configure() collects it, not `pass`; or ANY_PASS */
+	size_t pass;        /* from 0: what configure() collects, unless replay takes all passes */
+	bool push;          /* ranges are pushed and popped; else each launch is one range */
+	bool kernel_replay; /* the GPU repeats launches for each pass; else there is one pass */
+	size_t next_pass;   /* collected by the next configure(), instead of `pass`; or ANY_PASS */
 	CUpti_RangeProfiler_Object *object; /* range profiler */
 	uint8_t *scratch;                   /* legacy */
 	bool in_session;                    /* legacy */
 };
 
 /*
- * In the order of their calls; each reports its failure on stderr. The context is current, or
- * `context` names it. configure() to decode() repeat, start() and stop() may repeat in between.
+ * In the order of their calls; each reports failures on stderr. The context must be current, unless
+ * `context` names it. configure() to decode() can repeat; so can start() and stop() in between.
  */
 struct profiler_ops {
 	const char *name; /* META's `backend` */
@@ -43,35 +43,37 @@ struct profiler_ops {
 	bool (*push)(struct profiler *profiler, const char *name);
 	bool (*pop)(struct profiler *profiler);
 	bool (*stop)(struct profiler *profiler);
-	bool (*decode)(struct profiler *profiler); /* the image holds its ranges now */
+	bool (*decode)(struct profiler *profiler); /* afterwards the image has its ranges */
 	void (*disable)(struct profiler *profiler);
 };
 
 extern const struct profiler_ops range_profiler, legacy_profiler;
 
-/* What all sessions and samplers of a process share. */
+/* Shared by all sessions and samplers of a process. */
 struct profiling {
 	const struct settings *settings;
 	const struct collect_set *set;
-	const struct profiler_ops *ops; /* NULL where it is sampled or traced */
+	const struct profiler_ops *ops; /* NULL for sampling or tracing */
 	struct segments *segments;
 	int rank;
 };
 
-/* The one that works in this libcupti, the range profiler first; NULL with a message otherwise. */
+/* The profiler that works in this libcupti, the range profiler first; else NULL with a message. */
 const struct profiler_ops *profiler_choose(bool legacy);
 /*
- * Whether the profiler makes a range of each memset, too, while it runs. Kernel replay of several
- * passes does not.
+ * Whether the running profiler also makes a range for each memset. Kernel replay of several passes
+ * does not.
  */
 bool profiler_counts_memsets(void);
-/* Readies CUPTI's profiler, when the driver is up; 60 to 100 ms. False with a message on stderr. */
+/*
+ * Prepares CUPTI's profiler after the driver; takes 60 to 100 ms. False, and a message on stderr.
+ */
 bool profiler_initialize(void);
 /*
- * The counter-availability image of a context, or with NULL that of the device for PM sampling;
- * free(). Must come before the first session: while one is active the call for the image fails, and
- * after one it crashes. Without access to the counters it fails where all else seems to work, so it
- * is the permission check, too. NULL with a message on stderr.
+ * The counter-availability image of a context, or with NULL of the device for PM sampling; free().
+ * Call it before the first session: during a session the call for the image fails, and after one it
+ * crashes. Without access to the counters this fails while all else seems to work, so it is also
+ * the permission check. NULL with a message on stderr.
  */
 uint8_t *profiler_availability(CUcontext context, int device, size_t *size);
 
@@ -79,19 +81,19 @@ uint8_t *profiler_availability(CUcontext context, int device, size_t *size);
 uint32_t image_ranges(const struct profiler *profiler, size_t bytes, uint32_t most);
 /* An empty counter data image with the profiler's slots: free(). NULL with a message on stderr. */
 uint8_t *image_new(const struct profiler *profiler, size_t *size);
-/* How many ranges an image holds; `expected` where this libcupti can't say. */
+/* The number of ranges in an image; `expected` if this libcupti can't tell. */
 size_t profiler_count(const struct profiler *profiler, size_t expected);
 
-/* Clocks of a device, now; 0 where NVML is missing or does not know. */
+/* A device's current clocks; 0 if NVML is missing or does not know them. */
 struct clocks {
 	uint32_t sm_mhz, memory_mhz;
 };
 
 struct clocks clocks_read(int device);
-/* Says on stderr which clocks drifted, of all that were read. */
+/* Reports on stderr which of the clocks read have drifted. */
 void clocks_report(void);
 
-/* Memory as large as a context's L2 cache, and a bit to copy it to. Zeroed at first. */
+/* Memory as large as a context's L2 cache, and a buffer to copy it to. Start with zeros. */
 struct cache {
 	CUdeviceptr buffer; /* the driver frees it with the context */
 	size_t bytes;
@@ -99,104 +101,104 @@ struct cache {
 };
 
 /*
- * Fills L2 with lines that the program does not use, nearly all of which need not be written back;
- * done when it returns. False where that can't be, the first time with a message on stderr.
+ * Fills L2 with lines that the program does not use; almost none of them must be written back.
+ * Finished when it returns. False if it fails, the first time with a message on stderr.
  */
 bool cache_flush(struct cache *cache, CUstream stream);
 
-/* One context under a profiler: images that fill with ranges, are decoded and handed on. */
+/* Profiles ranges of one context into images, decodes these and hands them on. */
 
 struct session;
 
-/* Profiles the current context. NULL with a message on stderr where it can't be profiled. */
+/* Starts profiling the current context. NULL with a message on stderr if it can't be profiled. */
 struct session *session_new(const struct profiling *profiling, CUcontext context);
 /*
- * Begins a range; false where it is not recorded. `row` is what is known of it: with true its name
- * and nvtx are handed over (NULL or malloc'ed); other strings must outlive the session. The cache
- * is flushed in `stream`, where that is wanted.
+ * Begins a range; false if it is not recorded. `row` has the facts about it: if true, its name and
+ * nvtx are handed over (NULL or malloc'ed); other strings must outlive the session. Flushes the
+ * cache in `stream`, if the settings say so.
  */
 bool session_begin(struct session *session, const struct opk_range *row, CUstream stream);
 void session_end(struct session *session);
-/* Ends a range whose launch failed: the profiler makes no range of it. */
+/* Ends a range whose launch failed: the profiler makes no range for it. */
 void session_cancel(struct session *session);
-/* Chooses the next ranges' pass; ends the present image where that is another one's. */
+/* Selects the pass of the next ranges; ends the present image if it is of another pass. */
 void session_select(struct session *session, size_t pass);
-/* Decodes what the current image holds and hands it on; nothing while a range is open. */
+/* Decodes the current image and hands it on; does nothing during a range. */
 void session_flush(struct session *session);
-/* Hands on what there is and leaves the GPU alone until the next range begins. */
+/* Hands on what is recorded, and releases the GPU until the next range begins. */
 void session_suspend(struct session *session);
 
-/* The last flush, and the end of profiling in this context. Frees: nothing may name it any more. */
+/* Flushes, ends profiling in this context, and frees the session, which must not be used again. */
 void session_close(struct session *session, struct counts *counts);
-/* Seconds since the first range that was not yet handed on; 0 where there is none. */
+/* Seconds since the first range that was not handed on; 0: none. */
 double session_age(const struct session *session);
 
 /*
- * What libnvperf_host adds to PM sampling, where it is beside libcupti: images without instances,
- * images cut to their samples, the size of a hardware record. Its calls are not in CUDA's headers;
- * where they are missing or refuse, sampling works all the same, with larger images.
+ * What libnvperf_host adds to PM sampling, if it is beside libcupti: images without instances,
+ * images cut to their samples, the size of a hardware record. CUDA's headers do not declare its
+ * calls; if they are missing or fail, sampling still works, with larger images.
  */
 
 /*
- * Opens it beside that libcupti, which must be initialised, or on the loader's path. It stays:
- * NVIDIA's code does not expect to be unloaded. Without it the rest does nothing.
+ * Opens it beside that libcupti, which must be initialised, or on the loader's path. It is never
+ * closed: NVIDIA's code can't be unloaded safely. Without it the other functions do nothing.
  */
 void perfworks_open(const char *cupti_path);
-/* Bytes of hardware records a sample; 0 where unknown. */
+/* Bytes of hardware records per sample; 0: unknown. */
 size_t perfworks_record_bytes(const struct image_set *images);
-/* Bytes of an image for so many samples made from the set's prefix; 0 where that can't be had. */
+/* Bytes of an image for so many samples made from the set's prefix; 0: unknown. */
 size_t perfworks_image_size(const struct image_set *images, uint32_t samples, size_t device);
 bool perfworks_image_init(const struct image_set *images, uint32_t samples, size_t device,
                           uint8_t *image, size_t size);
-/* Cuts an image after its last sample; its new size, the old one where it can't be cut. */
+/* Cuts an image after its last sample; returns its new size, or the old one if it can't. */
 size_t perfworks_trim(uint8_t *image, size_t size);
 
 /*
- * What runs on the GPU and when, as CUPTI's activity records, beside PM sampling or alone; and the
- * program's ranges that end meanwhile. One a process.
+ * Traces what runs on the GPU and when, from CUPTI's activity records, with PM sampling or alone;
+ * and the program's ranges that end meanwhile. One per process.
  */
 
 /*
- * Gives the recording, once something ran on that device; NULL where there is none yet, and `never`
- * is true where there will be none. Called on a thread of its own.
+ * Returns the recording after something ran on that device; NULL if there is none yet, with *never
+ * true if there will be none. Called on a separate thread.
  */
 typedef struct segments *trace_begin_fn(int device, bool *never);
-/* Right after the driver's start; false with a message on stderr where CUPTI refuses. */
+/* Call it right after the driver's start; false with a message on stderr if CUPTI refuses. */
 bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused);
-/* Records nothing that is launched, and no range that ends, until it goes on. */
+/* While paused, records neither new launches nor ranges that end. */
 void trace_pause(bool pause);
 
-/* Ends it, hands on what is left, for which it calls trace_begin_fn(), and adds its counts. */
+/* Ends tracing, hands on the rest, for which it calls trace_begin_fn(), and adds its counts. */
 void trace_stop(struct counts *counts);
 
 /*
- * The clock of samples: the host's, unless the program has given CUPTI another one, as
- * torch.profiler does with the processor's time stamps. CUPTI then tells no times for a while.
+ * The clock of samples: the host's, unless the program gave CUPTI another one, as torch.profiler
+ * does with the processor's time stamps. CUPTI can't tell the time for a while then.
  */
 struct sample_clock {
 	struct clock_reading {
 		uint64_t cupti, host; /* at the same moment; ns on the host */
 	} first, last;                /* 0: CUPTI's clock is the host's */
-	bool refused;                 /* CUPTI does not tell its time */
-	uint64_t last_end;            /* of the sample before, ns */
-	uint64_t *reckoned;           /* counts samples whose end is that and an interval */
+	bool refused;                 /* CUPTI can't tell its time */
+	uint64_t last_end;            /* of the previous sample, ns */
+	uint64_t *reckoned;           /* counts samples whose end was computed by an interval */
 };
-/* Looks at both clocks, often enough to know how fast CUPTI's is. */
+/* Reads both clocks, often enough to know the speed of CUPTI's clock. */
 void sample_clock_read(struct sample_clock *clock);
-/* The times of the next sample on the host's clock; 0 where they can't be told. */
+/* The times of the next sample on the host's clock; 0: unknown. */
 struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time time,
                                      uint64_t interval_ns);
 
-/* PM sampling of one device: a thread decodes what the hardware wrote and hands it on. */
+/* PM sampling of one device: a thread decodes the hardware's records and hands them on. */
 
 struct sampler;
 
-/* Begins to sample, or waits for sampler_want(). NULL with a message on stderr: it can't. */
+/* Begins to sample, or waits for sampler_want(). NULL with a message on stderr if it can't. */
 struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once);
-/* Whether it samples from now on: it has stopped, or started, when this returns. */
+/* Starts or stops sampling; when this returns, it has started or stopped. */
 void sampler_want(struct sampler *sampler, bool wanted);
 
-/* Ends sampling, hands on what the buffer still holds, and frees. */
+/* Ends sampling, hands on the rest of the buffer, and frees the sampler. */
 void sampler_close(struct sampler *sampler, struct counts *counts);
 
 #endif

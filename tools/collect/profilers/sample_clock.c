@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Times of samples on the host's clock, where the program has given CUPTI a clock of its own. */
+/* Converts times of samples to the host's clock, if the program gave CUPTI another clock. */
 #include "collect/profilers/profilers.h"
 
 enum { SECOND_NS = 1000000000 };
@@ -23,7 +23,7 @@ void sample_clock_read(struct sample_clock *clock)
 	clock->last = now;
 }
 
-/* 0: it can't be told. */
+/* 0: unknown. */
 static uint64_t on_host(const struct sample_clock *clock, uint64_t time)
 {
 	const struct clock_reading *first = &clock->first, *last = &clock->last;
@@ -49,7 +49,7 @@ struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time
 	}
 	if (!start && end)
 		start = last ? last : end - interval_ns;
-	/* How fast the other clock is becomes better known as time goes by. */
+	/* The speed of the other clock is known better after a longer time. */
 	if (clock->first.host && distance(start, last) < interval_ns / 2)
 		start = last;
 	clock->last_end = end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PM sampling: the thread that decodes, and when sampling pauses. */
+/* PM sampling: the decoding thread, and pauses in sampling. */
 #include "collect/profilers/profilers.h"
 
 #include <stdlib.h>
@@ -7,13 +7,11 @@
 #include <unistd.h>
 
 /*
- * One call decodes all that the hardware's buffer holds, and silently drops what the image
- * has no slot for. So the image has a slot for all that the buffer can hold, and the buffer is no
- * larger.
+ * One call decodes the whole hardware buffer, and silently drops samples for which the image has no
+ * slot. So the image has slots for a full buffer, and the buffer is no larger.
  *
- * When the hardware's buffer overflows, its content is lost and CUPTI can't be brought to sample
- * again. So sampling pauses when the buffer must be almost full, until it is decoded: a gap that is
- * counted.
+ * When the hardware's buffer overflows, its content is lost and CUPTI can't sample again. So
+ * sampling pauses before the buffer can be full, until it is decoded: that gap is counted.
  */
 enum {
 	IMAGE_BYTES = 192 << 20,
@@ -21,9 +19,9 @@ enum {
 	MIN_SLOTS = 256,
 	MIN_BUFFER = 16 << 20,
 	MAX_BUFFER_MB = 4095, /* CUPTI 13.0 takes larger numbers for 4 GB */
-	RECORD_BYTES = 16384, /* of a sample, where it is not known */
+	RECORD_BYTES = 16384, /* of a sample, if unknown */
 	POLL_US = 2000,
-	DRAIN_S = 10,              /* without a new sample: CUPTI does not come to the end */
+	DRAIN_S = 10,              /* without a new sample: CUPTI does not reach the end */
 	DECODE_BYTES_PER_US = 500, /* on the machine of docs/gpu-results.md */
 };
 
@@ -33,30 +31,30 @@ struct sampler {
 	struct segments *segments;
 	CUpti_PmSampling_Object *object;
 	int device;
-	bool instances; /* CUPTI's own images: they have all instances */
+	bool instances; /* CUPTI makes the images: with all instances */
 	uint8_t *image;
-	uint8_t *blank; /* CUPTI initialises it once: after cuptiFinalize() that would crash */
+	uint8_t *blank; /* initialised once by CUPTI: doing so after cuptiFinalize() would crash */
 	size_t image_size;
 	uint32_t slots;
 	uint64_t interval_ns, buffer_bytes;
-	uint64_t buffer_samples; /* that certainly fit into the hardware's buffer */
-	uint64_t decoded;        /* samples since `started`, or known to be none */
-	uint64_t waiting;        /* more of them, which are in the image still */
-	double decode_s;         /* that one sample takes, as far as it is known */
-	double init_s;           /* that emptying the image takes */
-	double start_s;          /* that starting took: when it began in there is not known */
+	uint64_t buffer_samples; /* that are sure to fit into the hardware's buffer */
+	uint64_t decoded;        /* samples since `started`, including those known to be missing */
+	uint64_t waiting;        /* decoded samples that are still in the image */
+	double decode_s;         /* per sample, as far as known */
+	double init_s;           /* for emptying the image */
+	double start_s;          /* for starting: the exact start is within this time */
 	uint64_t expected;       /* samples from `started` to the stop */
 	struct timespec started, handed_on;
 	struct sample_clock clock;
-	uint64_t last_end; /* of the sample handed on last */
+	uint64_t last_end; /* end of the last sample handed on */
 	bool fresh;        /* no sample since `started` yet */
 	struct counts counts;
 	pthread_t thread;
-	bool ending;             /* set by the program's thread, read by ours */
+	bool ending;             /* set by the program's thread, read by this one */
 	pthread_mutex_t lock;    /* over the next three */
 	pthread_cond_t changed;  /* `on`, or `ended` */
-	bool wanted;             /* to sample: set by the program's thread */
-	bool on, ended;          /* whether it does; our thread has */
+	bool wanted;             /* set by the program's thread: whether to sample */
+	bool on, ended;          /* set by this thread: whether it samples, or has ended */
 	bool sampling;           /* between start and stop */
 	bool overflowed, broken; /* no more samples will come */
 };
@@ -119,7 +117,7 @@ static bool new_image(struct sampler *sampler)
 	return sampler->image && init_image(sampler);
 }
 
-/* An image without instances where the set was built so; CUPTI's own images have all of them. */
+/* Makes an image without instances if the set was built so; CUPTI's own images have them all. */
 static bool make_image(struct sampler *sampler)
 {
 	sampler->instances = sampler->set->meta->keep_instances;
@@ -134,8 +132,8 @@ static bool make_image(struct sampler *sampler)
 }
 
 /*
- * Half a second of records where decoding keeps up, as much as the hardware takes where it does
- * not; never more than the image has slots for.
+ * Room for half a second of records if decoding keeps up, else as much as the hardware allows;
+ * never more than the image has slots for.
  */
 static uint64_t choose_buffer(const struct sampler *sampler, size_t record)
 {
@@ -163,7 +161,7 @@ static bool enable(struct sampler *sampler)
 	return true;
 }
 
-/* 12.6 refuses the larger struct of later releases. */
+/* 12.6 refuses later releases' larger struct. */
 static size_t size_of_config(void)
 {
 	return target.cupti_version < CUPTI_12_8
@@ -171,7 +169,7 @@ static size_t size_of_config(void)
 	               : CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
 }
 
-/* Turing and GA100 count the interval in clocks of SYSCLK: about the SM's clock. */
+/* Turing and GA100 count the interval in SYSCLK cycles: about the SM's clock. */
 static bool set_config(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_SetConfig, .pPmSamplingObject = sampler->object,
@@ -204,7 +202,7 @@ static bool start(struct sampler *sampler)
 	return sampler->sampling;
 }
 
-/* Samples that the hardware must have made since it was started. */
+/* The number of samples that the hardware must have made since its start. */
 static uint64_t made(const struct sampler *sampler)
 {
 	return (uint64_t)(clock_seconds_since(&sampler->started) * 1e9
@@ -212,8 +210,8 @@ static uint64_t made(const struct sampler *sampler)
 }
 
 /*
- * Whether the hardware's buffer may overflow while we are busy for so long, and as long as the
- * samples take that it holds now: these leave the buffer last.
+ * Whether the hardware's buffer may overflow during so many busy seconds plus the time for decoding
+ * the samples that it holds now, which are decoded first.
  */
 static bool is_late(const struct sampler *sampler, double busy_s)
 {
@@ -226,7 +224,7 @@ static bool is_late(const struct sampler *sampler, double busy_s)
 	                  >= (double)sampler->buffer_samples;
 }
 
-/* Must not run while another thread decodes: samples not decoded yet would be lost. */
+/* No other thread may be decoding: samples not decoded yet would be lost. */
 static bool stop(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Stop, .pPmSamplingObject = sampler->object);
@@ -253,8 +251,8 @@ static struct opk_time time_of(struct sampler *sampler, size_t index)
 }
 
 /*
- * Samples follow one another without a gap; a gap is samples that are lost. The first one after a
- * pause begins where the last one before it ended, but holds no more than others.
+ * Samples are contiguous; a gap means lost samples. The first sample after a pause begins where the
+ * last one before the pause ended, but holds no more than others.
  */
 static void count_gap(struct sampler *sampler, const struct opk_time *time)
 {
@@ -268,8 +266,8 @@ static void count_gap(struct sampler *sampler, const struct opk_time *time)
 }
 
 /*
- * Where CUPTI is set up or torn down by the program itself, sampling stands still, and a sample
- * spans that time. The first one begins at an earlier event.
+ * If the program itself starts or stops CUPTI, sampling stands still, and one sample spans that
+ * time. The first sample begins at an earlier event.
  */
 static void count_interruption(struct sampler *sampler, const struct opk_time *time)
 {
@@ -283,7 +281,7 @@ static void count_interruption(struct sampler *sampler, const struct opk_time *t
 	}
 }
 
-/* Start is 0 where there is no time. */
+/* The start is 0 if the time is unknown. */
 static void count_missing(struct sampler *sampler, const struct opk_time *time)
 {
 	if (time->start) {
@@ -301,14 +299,14 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 	for (size_t i = 0; times && i < count; i++) {
 		times[i] = time_of(sampler, i);
 		count_missing(sampler, &times[i]);
-		/* After this the image has to be copied, which takes about as long, and emptied. */
+		/* Afterwards the image has to be copied, which takes about as long, and emptied. */
 		if (i % CHECK_EVERY == 0 && is_late(sampler, 2 * sampler->init_s))
 			sampler->broken |= !stop(sampler);
 	}
 	return times;
 }
 
-/* Copies what the image holds to the writer, and empties it. */
+/* Copies the image's samples to the writer, and empties the image. */
 static void hand_on(struct sampler *sampler, size_t completed)
 {
 	struct segment segment = { .count = completed };
@@ -335,8 +333,8 @@ static void hand_on(struct sampler *sampler, size_t completed)
 }
 
 /*
- * A sample that is still incomplete would be cut in two: it waits, unless room is short. Returns
- * the number of samples that stay in the image.
+ * An incomplete sample would be cut in two: it waits, unless room is short. Returns the number of
+ * samples that stay in the image.
  */
 static size_t hand_on_if_due(struct sampler *sampler, bool last)
 {
@@ -358,7 +356,7 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 	return 0;
 }
 
-/* False when no more samples will come. */
+/* False when there will be no more samples. */
 static bool decode(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_DecodeData, .pPmSamplingObject = sampler->object,
@@ -384,14 +382,14 @@ static bool decode(struct sampler *sampler)
 	return params.decodeStopReason != CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
 }
 
-/* Whether there are enough, with those that wait in the image. */
+/* Whether there are enough samples, including those waiting in the image. */
 static bool enough(const struct sampler *sampler, size_t waiting)
 {
 	return sampler->settings->max_samples
 	       && sampler->counts.ranges + waiting >= sampler->settings->max_samples;
 }
 
-/* Decodes all that the hardware wrote before it was stopped. */
+/* Decodes all that the hardware wrote before it stopped. */
 static void drain(struct sampler *sampler)
 {
 	uint64_t before = 0, now;
@@ -407,7 +405,7 @@ static void drain(struct sampler *sampler)
 	hand_on_if_due(sampler, true);
 }
 
-/* The time that decoding takes is known when there were enough samples. */
+/* Measures the time of decoding if there were enough samples. */
 static void decode_timed(struct sampler *sampler)
 {
 	enum { ENOUGH = 1000 };
@@ -423,7 +421,7 @@ static void decode_timed(struct sampler *sampler)
 		sampler->decode_s = taken_s / (double)(after - before);
 }
 
-/* read_times() may have stopped it already. */
+/* read_times() may already have stopped sampling. */
 static void pause_before_overflow(struct sampler *sampler)
 {
 	if (sampler->sampling && !is_late(sampler, 0))
@@ -450,7 +448,7 @@ static void work(struct sampler *sampler)
 	pause_before_overflow(sampler);
 }
 
-/* Counts samples that never came after an overflow or a failure; a few may be an error of ours. */
+/* Counts samples lost after an overflow or a failure; the count may be off by a few. */
 static void count_rest(struct sampler *sampler)
 {
 	uint64_t expected = sampler->overflowed || sampler->broken ? made(sampler)
@@ -463,7 +461,7 @@ static void count_rest(struct sampler *sampler)
 		sampler->counts.drops[DROP_ENDED] += missing;
 }
 
-/* What the program's thread may wait for. */
+/* Sets a flag for which the program's thread may wait. */
 static void tell(struct sampler *sampler, bool *what, bool value)
 {
 	pthread_mutex_lock(&sampler->lock);
@@ -472,7 +470,7 @@ static void tell(struct sampler *sampler, bool *what, bool value)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
-/* Starts or stops as the program's thread wants it, which waits no longer than for that. */
+/* Starts or stops as the program's thread wants; that thread waits only for this. */
 static void follow(struct sampler *sampler)
 {
 	bool wanted;
@@ -482,7 +480,7 @@ static void follow(struct sampler *sampler)
 	pthread_mutex_unlock(&sampler->lock);
 	if (wanted == sampler->on)
 		return;
-	/* The time in which it was not wanted does not count as a gap. */
+	/* The time without sampling does not count as a gap. */
 	sampler->last_end = 0;
 	sampler->broken |= !(wanted ? start(sampler) : stop(sampler));
 	tell(sampler, &sampler->on, wanted);

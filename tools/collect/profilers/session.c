@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranges into images, images through the profiler, and on to the writer. */
+/* Profiles ranges into images, decodes these, and hands them to the writer. */
 #include "collect/profilers/profilers.h"
 
 #include <inttypes.h>
@@ -10,14 +10,13 @@
 #include "collect/ranges/ranges.h"
 
 /*
- * The first Start takes about 1 ms a slot; each Stop, Decode and Start after it takes 9 to 52 ms,
- * more the more counters there are, whatever the number of slots. More slots in a later SetConfig
- * are accepted and then lose ranges silently, so the number stays as long as the profiler is
- * enabled.
+ * The first Start takes about 1 ms per slot; each later Stop, Decode and Start takes 9 to 52 ms,
+ * more for more counters, independent of the number of slots. More slots in a later SetConfig are
+ * accepted, but then ranges are lost silently, so the number stays while the profiler is enabled.
  */
 enum {
 	MAX_SLOTS = 64,
-	MAX_IMAGE = 8 << 20, /* bytes an image aims at */
+	MAX_IMAGE = 8 << 20, /* target size of an image in bytes */
 	MAX_TURN_SLOTS = 512,
 	MAX_TURN_IMAGE = 24 << 20,
 };
@@ -28,19 +27,19 @@ struct session {
 	uint8_t *blank; /* an initialised image, copied for each segment */
 	size_t image_size;
 	struct rotation rotation;
-	struct segment present; /* with a row for each range so far */
+	struct segment present; /* with a row per range so far */
 	uint32_t most_slots;    /* after the first round of a rotation */
-	size_t pass;            /* of the present image, or of the next; 0: all of them */
-	bool configured;        /* there is a present image */
-	bool open;              /* a range is under way */
+	size_t pass;            /* of the present image, or of the next; 0: all passes */
+	bool configured;        /* a present image exists */
+	bool open;              /* a range is in progress */
 	bool running;           /* between start and stop */
-	bool selective;         /* runs only during launches that are recorded */
+	bool selective;         /* runs only during recorded launches */
 	bool broken;
 	struct cache cache;
-	struct timespec first; /* when the first range of this image began */
-	size_t images;         /* handed on */
+	struct timespec first; /* start of the first range of this image */
+	size_t images;         /* number handed on */
 	struct counts counts;
-	struct clocks clocks; /* as they were last read, then */
+	struct clocks clocks; /* as last read, and when */
 	struct timespec clocks_at;
 };
 
@@ -49,7 +48,7 @@ static bool rotates(const struct session *session)
 	return session->rotation.passes > 0;
 }
 
-/* How many ranges the present image takes. */
+/* The number of ranges that the present image can hold. */
 static uint32_t room_of(const struct session *session)
 {
 	return rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
@@ -62,7 +61,7 @@ static bool fail(struct session *session)
 	return false;
 }
 
-/* A copy of the first one, which takes long to make. */
+/* Copies the first image, which takes long to make. */
 static uint8_t *new_image(struct session *session)
 {
 	uint8_t *image;
@@ -89,8 +88,8 @@ static bool pause_session(struct session *session)
 }
 
 /*
- * A profiler goes through the passes of its config image in order. For another order it is enabled
- * anew, which takes 0.2 s.
+ * A profiler goes through the passes of its config image in order. Another order needs enabling it
+ * again, which takes 0.2 s.
  */
 static bool follow(struct session *session)
 {
@@ -103,7 +102,7 @@ static bool follow(struct session *session)
 	return profiler->ops->enable(profiler);
 }
 
-/* After the small images of the first rounds come large ones. */
+/* After the small images of the first rounds, images are large. */
 static bool grow(struct session *session)
 {
 	struct profiler *profiler = &session->profiler;
@@ -129,7 +128,7 @@ static bool configure(struct session *session)
 	return session->configured;
 }
 
-/* A fresh image for the present pass. */
+/* Starts a fresh image for the present pass. */
 static bool start(struct session *session)
 {
 	if (rotates(session)) {
@@ -147,7 +146,7 @@ static bool start(struct session *session)
 	return session->selective || resume(session);
 }
 
-/* How many slots fit an image. */
+/* The number of slots that fit an image. */
 static uint32_t choose_slots(const struct session *session)
 {
 	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
@@ -171,7 +170,7 @@ static void free_images(struct session *session)
 	segment_clear(&session->present);
 }
 
-/* Whether the profiler would make other ranges, too, such as of launches that are not wanted. */
+/* Whether the profiler would make other ranges, too, such as of unwanted launches. */
 static bool makes_other_ranges(const struct profiling *profiling)
 {
 	const struct settings *settings = profiling->settings;
@@ -211,8 +210,8 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 }
 
 /*
- * Fewer ranges than rows: the later ones were dropped. More, where launches came by a call that we
- * don't see: which row is whose is not known.
+ * Fewer ranges than rows: the last ones were dropped. More ranges, if launches came by a call
+ * without a callback: then it is unknown which row belongs to which range.
  */
 static void match_rows(struct session *session)
 {
@@ -264,7 +263,7 @@ static void decode(struct session *session)
 		fail(session);
 }
 
-/* Gives the image and its rows to the writer, or frees them where there is nothing to write. */
+/* Hands the image and its rows to the writer, or frees them if there is nothing to write. */
 static void hand_on(struct session *session)
 {
 	if (!session->broken && session->present.count) {
@@ -278,7 +277,7 @@ static void hand_on(struct session *session)
 	segment_clear(&session->present);
 }
 
-/* `cut`: the program's doing ends it, not the time. */
+/* `cut`: the program ended the image, not the time. */
 static void finish_image(struct session *session, bool cut)
 {
 	bool used = session->present.count > 0;
@@ -286,7 +285,7 @@ static void finish_image(struct session *session, bool cut)
 	cut = cut && session->present.count < room_of(session);
 	decode(session);
 	hand_on(session);
-	/* A pass whose image stayed empty still has its turn. */
+	/* A pass with an empty image keeps its turn. */
 	if (rotates(session) && used)
 		rotation_next(&session->rotation, cut);
 }
@@ -296,7 +295,7 @@ void session_flush(struct session *session)
 	if (session->broken || session->open || !session->present.count)
 		return;
 	finish_image(session, false);
-	/* Where passes are selected, the next range brings its own. */
+	/* If passes are selected, the next range chooses its own. */
 	if (!session->broken && session->profiling->settings->turns != TURNS_REPEAT)
 		start(session);
 }
@@ -315,7 +314,7 @@ void session_suspend(struct session *session)
 		finish_image(session, true);
 }
 
-/* Room for another range: the next image, and with rotation the next pass. */
+/* Makes room for another range: the next image, and with rotation the next pass. */
 static bool make_room(struct session *session)
 {
 	if (session->present.count >= room_of(session))
@@ -361,7 +360,7 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 	return true;
 }
 
-/* Reading takes a while, and clocks take longer to change; an idle GPU has other clocks. */
+/* Reading clocks takes a while, and they change slowly; an idle GPU has other clocks. */
 static void note_clocks(struct session *session, struct opk_range *row)
 {
 	static const double good_s = 0.05;
@@ -398,14 +397,14 @@ void session_end(struct session *session)
 void session_cancel(struct session *session)
 {
 	session_end(session);
-	/* A range that was pushed is there all the same, and empty. */
+	/* A pushed range is there anyway, but empty. */
 	if (session->profiler.push || !session->present.count)
 		return;
 	segments_clear_range(&session->present.ranges[--session->present.count]);
 	tally->ranges--;
 }
 
-/* Runs of a program that is run again bring the others. */
+/* Repeated runs of the program bring the other passes. */
 static void report_turns(const struct session *session)
 {
 	size_t passes = session->rotation.passes;
@@ -420,7 +419,7 @@ static void report_turns(const struct session *session)
 
 void session_close(struct session *session, struct counts *counts)
 {
-	/* The program ends inside a range, and the range with it. */
+	/* The program ends inside a range: end the range, too. */
 	session_end(session);
 	session_suspend(session);
 	report_turns(session);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What runs on the GPU, and when, as CUPTI's activity records; and the program's ranges beside it.
- * CUPTI fills buffers and hands them back from a thread of its own; a thread of ours has it do so
+ * Records what runs on the GPU, and when, from CUPTI's activity records; and the program's ranges.
+ * CUPTI fills buffers and returns them on its own thread; a thread of this library makes it do so
  * now and then, and hands the records on.
  */
 #include <stdlib.h>
@@ -17,12 +17,12 @@ enum {
 	BUFFER_BYTES = 1 << 20, /* 4600 kernels */
 	MAX_BUFFERS = 32,
 	MAX_PENDING = 1 << 17, /* records: 20 MB */
-	BATCH = 1 << 15,       /* so many are handed on at once */
+	BATCH = 1 << 15,       /* records handed on at once */
 	WAIT_MS = 250,
 };
 static const double flush_interval_s = 1;
 
-/* One a process: CUPTI's callbacks do not say for whom they are. */
+/* One per process: CUPTI's callbacks do not say for whom they are. */
 static struct {
 	const struct profiling *profiling;
 	trace_begin_fn *begin;
@@ -31,19 +31,19 @@ static struct {
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool running, ending, paused;
-	bool stuck;   /* what waits can't be handed on yet */
-	bool refused; /* it never can: there will be no recording */
+	bool stuck;   /* records can't be handed on yet */
+	bool refused; /* they never can: there will be no recording */
 	struct opk_activity *pending;
 	size_t count, capacity;
-	pid_t pid;        /* forks share this, but not the GPU */
-	int device;       /* that something ran on; -1: none so far */
-	unsigned buffers; /* that CUPTI has */
+	pid_t pid;        /* forks share this state, but not the GPU */
+	int device;       /* on which something ran; -1: none so far */
+	unsigned buffers; /* number that CUPTI has */
 	struct counts counts;
 } trace = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
 	    .changed = PTHREAD_COND_INITIALIZER,
 	    .device = -1 };
 
-/* False where this thread has the lock: a signal that arrived meanwhile ends the program. */
+/* False if this thread has the lock: a signal that arrived meanwhile ends the program. */
 static bool lock(void)
 {
 	return !pthread_mutex_lock(&trace.lock);
@@ -62,9 +62,9 @@ static const CUpti_ActivityKind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- our records ---------------------------------------------------------------------- */
+/* ---- records of this library --------------------------------------------------------------- */
 
-/* Room for a record, what is the same in all filled in; NULL: it is lost. The lock is held. */
+/* Adds a record, with the common members filled in; NULL: it is lost. The lock is held. */
 static struct opk_activity *add(enum opk_activity_kind kind)
 {
 	struct opk_activity *activity;
@@ -87,7 +87,7 @@ static struct opk_activity *add(enum opk_activity_kind kind)
 	return activity;
 }
 
-/* What records of the GPU's work have in common. NULL: it is lost, or not wanted. */
+/* Adds a record of GPU work. NULL: it is lost, or not wanted. */
 static struct opk_activity *add_work(enum opk_activity_kind kind, uint32_t device, uint64_t start,
                                      uint64_t end)
 {
@@ -96,12 +96,12 @@ static struct opk_activity *add_work(enum opk_activity_kind kind, uint32_t devic
 
 	if (wanted >= 0 && (uint32_t)wanted != device)
 		return NULL;
-	/* CUPTI's word for times that it could not take. */
+	/* This is how CUPTI marks missing times. */
 	if (!start || !end || end < start) {
 		trace.counts.drops[DROP_TIMELESS]++;
 		return NULL;
 	}
-	/* Even where there is no room: what waits for a device may go now. */
+	/* Set it even without room: records that wait for a device can be handed on now. */
 	trace.device = (int)device;
 	activity = add(kind);
 	if (!activity)
@@ -114,7 +114,7 @@ static struct opk_activity *add_work(enum opk_activity_kind kind, uint32_t devic
 
 /* ---- CUPTI's records ---------------------------------------------------------------------- */
 
-/* Later versions of these structs have more members at their ends. */
+/* Later versions of these structs are longer. */
 static void add_kernel(const CUpti_ActivityKernel9 *record)
 {
 	struct opk_activity *activity = add_work(OPK_ACTIVITY_KERNEL, record->deviceId,
@@ -197,7 +197,7 @@ static void add_record(const CUpti_Activity *record)
 	}
 }
 
-/* Memory is bounded: where CUPTI gets no buffer, it counts what it drops. */
+/* Limits memory: if CUPTI gets no buffer, it counts what it drops. */
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	bool locked = lock();
@@ -241,7 +241,7 @@ static void add_range(const struct user_range *range, uint64_t thread)
 	uint64_t end = clock_host_ns();
 	struct opk_activity *activity;
 
-	/* Another thread may have had the lock when this process was forked. */
+	/* Another thread may have held the lock when this process was forked. */
 	if (trace.pid != getpid() || !lock())
 		return;
 	activity = trace.ending || trace.paused ? NULL : add(OPK_ACTIVITY_RANGE);
@@ -260,7 +260,7 @@ static void popping(struct user_nest *nest)
 	add_range(&nest->ranges[nest->count - 1], (uint64_t)syscall(SYS_gettid));
 }
 
-/* Without a thread: another one may have begun it. */
+/* Has no thread: another one may have begun the range. */
 static void ended(uint64_t id, const struct user_range *range)
 {
 	(void)id;
@@ -280,7 +280,7 @@ static void disable_kinds(size_t count)
 		target.cuptiActivityDisable(kinds[i]);
 }
 
-/* Nothing is kept for a recording that never begins. */
+/* Drops everything, since the recording never begins. */
 static void give_up(void)
 {
 	disable_kinds(wanted_kinds());
@@ -296,7 +296,7 @@ static void give_up(void)
 	unlock();
 }
 
-/* Nothing is written before something ran: until then the device is not known. */
+/* Writes nothing until something ran: before that the device is unknown. */
 static void hand_on(void)
 {
 	struct segments *segments = NULL;
@@ -333,7 +333,7 @@ static void flush(uint32_t how)
 		trace.counts.drops[DROP_DEAF] = !TARGET_CALL(cuptiActivityFlushAll, how);
 }
 
-/* Until there is a batch, or some time has passed; false at the end. */
+/* Waits until there is a batch, or for some time; false at the end. */
 static bool wait_a_while(void)
 {
 	struct timespec until;
@@ -363,7 +363,7 @@ static void *run(void *data)
 		}
 		hand_on();
 	}
-	/* First those that are whole, then the others, too. */
+	/* First take the complete buffers, then the others, too. */
 	flush(0);
 	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	hand_on();
@@ -372,7 +372,7 @@ static void *run(void *data)
 
 /* ---- beginning and end -------------------------------------------------------------------- */
 
-/* All of them, or none. */
+/* Enables all kinds of records, or none. */
 static bool enable_kinds(void)
 {
 
@@ -392,7 +392,7 @@ static bool listen_to_cupti(void)
 	return TARGET_CALL(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed);
 }
 
-/* Ranges that are open when it begins or ends are recorded as a whole, where they end inside. */
+/* A range open at the beginning or end is recorded as a whole if it ends inside. */
 void trace_pause(bool pause)
 {
 	bool active;
@@ -444,7 +444,7 @@ void trace_stop(struct counts *counts)
 	pthread_join(trace.thread, NULL);
 	if (!trace.refused)
 		disable_kinds(wanted_kinds());
-	/* All came back, unless another client of CUPTI's had registered and was given them. */
+	/* All buffers came back, unless another client of CUPTI registered and received them. */
 	trace.counts.drops[DROP_TAKEN] = trace.buffers > 0;
 	counts_add(counts, &trace.counts);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of kernels, demangled once, and the filter over them. */
+/* Names of kernels, demangled once, and the filter for them. */
 #include "collect/ranges/ranges.h"
 
 #include <dlfcn.h>
@@ -13,13 +13,13 @@ typedef char *demangle_fn(const char *symbol, char *buffer, size_t *length, int 
 
 struct kernels {
 	const regex_t *filter;
-	demangle_fn *demangle;  /* NULL: symbols stay as they are */
-	struct opk_index index; /* symbols to their numbers in `list` */
+	demangle_fn *demangle;  /* NULL: symbols are not demangled */
+	struct opk_index index; /* symbol -> number in `list` */
 	struct kernel **list;
 	size_t count, capacity;
 };
 
-/* libstdc++ has it; most programs that launch kernels have libstdc++. */
+/* libstdc++ has it; most programs that launch kernels use libstdc++. */
 static demangle_fn *find_demangle(void)
 {
 	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
@@ -61,7 +61,7 @@ static struct kernel *kernel_new(const struct kernels *kernels, const char *symb
 	if (!kernel)
 		return NULL;
 	kernel->symbol = strdup(symbol);
-	/* It would also make "float" of "f". */
+	/* It would also turn "f" into "float". */
 	if (kernels->demangle && !strncmp(symbol, "_Z", 2))
 		kernel->name = kernels->demangle(symbol, NULL, NULL, &status);
 	if (!kernel->name)

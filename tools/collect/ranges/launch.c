@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parameters of each launch call say. */
+/* Reads the parameters of each launch call. */
 #include "collect/ranges/launch.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ bool launch_is_captured(const struct launch *launch)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 
-	/* The legacy default stream is never captured, and to ask fails while another one is. */
+	/* The legacy default stream is never captured, and asking fails while another one is. */
 	if (!launch->stream && !launch->per_thread)
 		return false;
 	return !target.cuStreamIsCapturing(launch_stream(launch), &status)

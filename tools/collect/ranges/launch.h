@@ -6,22 +6,22 @@
 #include "collect/shared/target.h"
 
 struct launch {
-	const char *symbol; /* mangled; borrowed from CUPTI for the call */
+	const char *symbol; /* mangled; borrowed from CUPTI during the call */
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; /* dynamic */
 	CUcontext context;
 	CUstream stream;
 	bool per_thread;     /* stream 0 is the thread's own default stream */
-	CUfunction function; /* NULL: a graph, of any number of kernels */
+	CUfunction function; /* NULL: a graph with any number of kernels */
 };
 
-/* Fills *launch; false for calls that launch no kernel. */
+/* Fills *launch; false if the call launches no kernel. */
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data);
-/* Its stream by a handle that means the same in every call. */
+/* The launch's stream, as a handle with the same meaning in every call. */
 CUstream launch_stream(const struct launch *launch);
-/* While a stream is captured into a graph, a launch call launches nothing. */
+/* During capture of its stream into a graph, a launch call launches nothing. */
 bool launch_is_captured(const struct launch *launch);
-/* Fills what a range's row says of a launch, except its strings. */
+/* Fills a range's row with facts about the launch, except its strings. */
 void launch_describe(struct opk_range *row, const struct launch *launch);
 
 #endif

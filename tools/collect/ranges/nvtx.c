@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* NVTX's calls, as the program makes them, onto a thread's stack of ranges, or the process's. */
+/* Handles the program's NVTX calls: changes a thread's stack of ranges, or the process's ranges. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "collect/ranges/nvtx_abi.h"
 #include "collect/ranges/ranges.h"
 
-/* The handles that programs get (nvtxDomainHandle_t, nvtxStringHandle_t) are names, in UTF-8. */
+/* Handles for programs (nvtxDomainHandle_t, nvtxStringHandle_t) are pointers to UTF-8 names. */
 
-/* NULL for NULL, or when out of memory; free(). */
+/* NULL for NULL, and when out of memory; free(). */
 static char *from_wide(const wchar_t *text)
 {
 	char *name = text ? malloc(4 * wcslen(text) + 1) : NULL;
@@ -24,7 +24,7 @@ static char *from_wide(const wchar_t *text)
 	return name;
 }
 
-/* NULL is an empty name, and the default domain. */
+/* NULL means an empty name, or the default domain. */
 static int push(const char *domain, const char *name)
 {
 	return user_range_push(domain ? domain : "", name ? name : "");
@@ -35,7 +35,7 @@ static uint64_t start(const char *domain, const char *name)
 	return started_range_begin(domain ? domain : "", name ? name : "");
 }
 
-/* The name of an event; *made is to be freed. */
+/* The name of an event; free *made. */
 static const char *name_of(const struct nvtx_attributes *event, char **made)
 {
 	if (!event)
@@ -127,13 +127,13 @@ static char *domain_create_w(const wchar_t *text)
 	return from_wide(text ? text : L"");
 }
 
-/* Ranges of the domain may still be open, and hold copies of its name. */
+/* Open ranges of the domain have copies of its name. */
 static void domain_destroy(char *domain)
 {
 	free(domain);
 }
 
-/* Registered strings live as long as the process: NVTX has no call that ends them. */
+/* Registered strings live as long as the process: NVTX can't unregister them. */
 static char *register_a(const char *domain, const char *text)
 {
 	(void)domain;
@@ -146,7 +146,7 @@ static char *register_w(const char *domain, const wchar_t *text)
 	return domain_create_w(text);
 }
 
-/* What is in payloads has a layout that the program registers: names there are not read. */
+/* A payload's layout is registered by the program: names in payloads are not read. */
 static int push_payload(const char *domain, const void *payload, size_t count)
 {
 	(void)payload, (void)count;
@@ -237,7 +237,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_tab
 	return 1;
 }
 
-/* Functions of extensions that have no entry here do nothing, as without a tool. */
+/* Functions of extensions without an entry here do nothing, as without a tool. */
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
 	struct nvtx_extension *extension)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What NVTX 3 hands to a tool: its header finds the library that NVTX_INJECTION64_PATH names, calls
- * InitializeInjectionNvtx2() in it, and lets it fill tables of function pointers. Declared here
- * because these layouts are stable and NVTX's own headers need not be installed.
+ * NVTX 3's interface to a tool: its header finds the library that NVTX_INJECTION64_PATH names,
+ * calls InitializeInjectionNvtx2() in it, and lets it fill tables of function pointers. It is
+ * declared here because these layouts are stable, and NVTX's headers may not be installed.
  */
 #ifndef OPK_NVTX_ABI_H
 #define OPK_NVTX_ABI_H
@@ -64,12 +64,12 @@ enum { NVTX_TABLE_CALLBACKS = 1 };
 
 typedef const void *nvtx_get_table(uint32_t id);
 
-/* NVTX's entry into a tool; non-zero: the tool is there. */
+/* NVTX calls this in a tool; non-zero: the tool is present. */
 int InitializeInjectionNvtx2(nvtx_get_table *get_table);
 
 /*
- * Extensions have an entry of their own, which is called for each one that the program uses. Of the
- * payload extension a range may be ended that was pushed without it: NCCL does so.
+ * Extensions have a separate entry, called for each extension that the program uses. A call of the
+ * payload extension may end a range that was pushed without it: NCCL does so.
  */
 enum { NVTX_EXTENSION_PAYLOAD = 2 };
 

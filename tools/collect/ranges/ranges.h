@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the program does: kernels, its own ranges, and whose turn a launch is. */
+/* What the program does: its kernels and ranges, and which pass a launch gets. */
 #ifndef OPK_COLLECT_RANGES_H
 #define OPK_COLLECT_RANGES_H
 
@@ -10,39 +10,39 @@
 
 #include "collect/shared/shared.h"
 
-/* A turn of a user range that repeats: which pass, and which level of ranges. */
+/* A turn of a repeating user range: a pass, and a level of ranges. */
 struct turn {
 	size_t pass;  /* from 0 */
 	size_t level; /* from 1 */
 };
 
 /*
- * The ranges of one NVTX domain that a thread pushed and did not pop yet. Each domain nests by
- * itself: a library's ranges are neither inside the program's nor around them.
+ * The ranges of one NVTX domain that a thread pushed and has not popped. Domains nest
+ * independently: a library's ranges are neither inside nor around the program's.
  */
 struct user_nest {
-	char *domain;                               /* "": the default one */
+	char *domain;                               /* "": the default domain */
 	struct user_range ranges[USER_RANGE_DEPTH]; /* outermost first */
 	size_t count;
-	size_t beyond; /* pushed where there was no room */
-	/* What the collector keeps here. */
+	size_t beyond; /* number of ranges pushed without room */
+	/* For the collector. */
 	struct turn turn; /* of the outermost range */
-	size_t outside;   /* so many outer ranges began where --capture-range lets nothing in */
+	size_t outside;   /* number of outer ranges that began outside of --capture-range */
 };
 
-/* What NVTX returns: the level of the range in its domain, from 0; negative: out of memory. */
+/* As NVTX returns it: the level of the range in its domain, from 0; negative: out of memory. */
 int user_range_push(const char *domain, const char *name);
-/* Ends the innermost range of the domain; negative where there is none. */
+/* Ends the innermost range of the domain; negative if there is none. */
 int user_range_pop(const char *domain);
 
-/* The calling thread's, the default domain first and then by their names; some may be empty. */
+/* The calling thread's nests, the default domain first, then by name; some may be empty. */
 struct user_nest *const *user_nests(size_t *count);
 /*
  * The names of a domain's ranges with '/' between, "DOMAIN@" before those of a domain, '/' and '\'
  * inside a name after a '\'; "" where there are none. It stays until the thread asks again.
  */
 const char *user_nest_path(const struct user_nest *nest);
-/* The paths of all domains, with '/' between, in the order of user_nests(). */
+/* The paths of all domains, joined by '/', in the order of user_nests(). */
 const char *user_range_path(void);
 
 /*
@@ -50,16 +50,16 @@ const char *user_range_path(void);
  * overlap as they like, so that they nest in nothing, and nothing in them.
  */
 
-/* The id of a range that begins, from 1; 0 where memory is out. */
+/* The id of a new range, from 1; 0: memory is out. */
 uint64_t started_range_begin(const char *domain, const char *name);
-/* Does nothing where no open range has this id. */
+/* Does nothing if no open range has this id. */
 void started_range_end(uint64_t id);
-/* Whether one is open that a filter names. */
+/* Whether an open range matches the filter. */
 bool started_range_match(const struct nvtx_filter *filter);
 /*
- * Hears, on the thread that does it, of each push, when the range is the domain's innermost one; of
- * each pop, while it still is; and of each range of the process that begins, or has ended. NULL: of
- * none of these.
+ * Called, on the acting thread, after each push, when the range is innermost in its domain; before
+ * each pop, while it still is; and after each range of the process begins or ends. NULL members are
+ * skipped.
  */
 struct range_listener {
 	void (*pushed)(struct user_nest *nest);
@@ -67,28 +67,28 @@ struct range_listener {
 	void (*started)(uint64_t id, const struct user_range *range);
 	void (*ended)(uint64_t id, const struct user_range *range);
 };
-/* NULL: there is no listener. */
+/* NULL: no listener. */
 void ranges_listen(const struct range_listener *listener);
-/* "DOMAIN@NAME", escaped as in a path; free(). NULL where memory is out. */
+/* "DOMAIN@NAME", escaped as in a path; free(). NULL: memory is out. */
 char *user_range_text(const struct user_range *range);
 
-/* What offpeak_range.h finds here. */
+/* offpeak_range.h finds these here. */
 void offpeak_collect_push(const char *name);
 void offpeak_collect_pop(void);
 
-/* The kernels that were launched so far, each once: its names, and whether a filter wants it. */
+/* The kernels launched so far, each once: their names, and whether a filter wants them. */
 
 struct kernel {
 	char *symbol; /* mangled */
-	char *name;   /* demangled; the symbol itself where that can't be done */
-	bool wanted;  /* symbol or name match the filter, or there is none */
+	char *name;   /* demangled; the symbol itself if that fails */
+	bool wanted;  /* symbol or name matches the filter, or there is no filter */
 };
 
 struct kernels;
 
-/* `filter` is borrowed; NULL wants all. NULL where memory is out. */
+/* `filter` is borrowed; NULL wants all. NULL: memory is out. */
 struct kernels *kernels_new(const regex_t *filter);
-/* Stays valid until kernels_free(); NULL where memory is out. */
+/* Valid until kernels_free(); NULL: memory is out. */
 const struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
 void kernels_free(struct kernels *kernels);
 
@@ -102,37 +102,37 @@ void kernels_free(struct kernels *kernels);
 struct rotation {
 	size_t passes;
 	size_t first; /* the pass of the first image, from 0 */
-	size_t turn;  /* images before the present one */
+	size_t turn;  /* number of images before the present one */
 };
 
 /* Whether each pass has had a turn. */
 bool rotation_is_round(const struct rotation *rotation);
-/* How much room images of the present round should have, `most` at most: 8, 64, and then all. */
+/* How many ranges images of the present round should hold: 8, 64, then `most`. */
 uint32_t rotation_room(const struct rotation *rotation, uint32_t most);
 
 /* The present pass, from 0. */
 size_t rotation_pass(const struct rotation *rotation);
 /*
- * How many launches the present image takes, where it has room for `most` at most. The first rounds
- * are short, so that short programs see every pass. From then on turns are of uneven length, so
- * that a program which repeats itself shows every pass all of its launches in time.
+ * How many launches the present image takes, if it has room for `most`. The first rounds are short,
+ * so that short programs get every pass. Later turns vary in length, so that in time every pass
+ * sees all launches of a program that repeats itself.
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t most);
 /*
- * `cut`: the image ended early. After the first round one turn in eight is left out then, in case
- * it was the program's rhythm that did it.
+ * `cut`: the image ended early. After the first round this then skips one turn in eight, in case
+ * the program's rhythm ended the image.
  */
 void rotation_next(struct rotation *rotation, bool cut);
 
-/* The turns of outermost user ranges, by their names. */
+/* The turns of outermost user ranges, by name. */
 struct repetitions {
-	struct repetition *items; /* one a name */
+	struct repetition *items; /* one per name */
 	size_t count, capacity;
 };
 
 /*
  * The turn of this repetition: all passes at level 1, then all at level 2, up to `levels`, then
- * from the start. Beyond memory or 4096 names it is always the first.
+ * again from the start. Without memory, or beyond 4096 names, always the first turn.
  */
 struct turn repetitions_next(struct repetitions *repetitions, const char *name, size_t passes,
                              size_t levels);

@@ -23,7 +23,7 @@ bool rotation_is_round(const struct rotation *rotation)
 	return rotation->turn >= rotation->passes;
 }
 
-/* A number without any pattern that a program could share. */
+/* A number without a pattern that a program could share. */
 static uint32_t scatter(size_t turn)
 {
 	uint32_t hash = (uint32_t)turn * 0x9e3779b1U;

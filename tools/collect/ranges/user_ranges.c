@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ranges of each thread, domain by domain, and their paths; and those of the whole process. */
+/* The ranges of each thread, by domain, and their paths; and ranges of the whole process. */
 #include "collect/ranges/ranges.h"
 
 #include <pthread.h>
@@ -13,12 +13,12 @@ enum { MAX_PATH_SIZE = 4096 };
 struct nests {
 	struct user_nest **list; /* sorted by domain */
 	size_t count, capacity;
-	char path[MAX_PATH_SIZE]; /* as it was asked for last */
+	char path[MAX_PATH_SIZE]; /* the last requested path */
 };
 
-/* Allocated when a thread pushes its first range. */
+/* Allocated at a thread's first push. */
 static __thread struct nests *nests;
-static pthread_key_t nests_key; /* for its end with the thread */
+static pthread_key_t nests_key; /* frees them when the thread ends */
 static pthread_once_t nests_once = PTHREAD_ONCE_INIT;
 static const struct range_listener *listener;
 
@@ -27,7 +27,7 @@ void ranges_listen(const struct range_listener *wanted)
 	__atomic_store_n(&listener, wanted, __ATOMIC_RELEASE);
 }
 
-/* One that hears nothing, where there is none. */
+/* The listener; without one, a listener that does nothing. */
 static const struct range_listener *hearer(void)
 {
 	static const struct range_listener deaf = { 0 };
@@ -70,7 +70,7 @@ static bool begin_nests(void)
 	return nests != NULL;
 }
 
-/* The domain's, or NULL; *at becomes its place in the list. */
+/* The domain's nest, or NULL; *at becomes its place in the list. */
 static struct user_nest *find(size_t *at, const char *domain)
 {
 	for (*at = 0; nests && *at < nests->count; ++*at) {
@@ -154,7 +154,7 @@ struct user_nest *const *user_nests(size_t *count)
 	return nests ? nests->list : NULL;
 }
 
-/* A path that is too long is cut. */
+/* Cuts a path that is too long. */
 static char *put(char *at, const char *end, const char *text, const char *escaped)
 {
 	for (; *text && at + 2 < end; text++) {
@@ -182,7 +182,7 @@ char *user_range_text(const struct user_range *range)
 	return text;
 }
 
-/* *any: there are names before these, maybe empty ones. */
+/* *any: names were put before these, maybe empty ones. */
 static char *put_nest(char *at, const char *end, bool *any, const struct user_nest *nest)
 {
 	for (size_t i = 0; i < nest->count; i++) {
@@ -236,7 +236,7 @@ static void unlock(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* No other thread has the lock, nor is in the middle of a change, when the process is forked. */
+/* When the process forks, no other thread may have the lock, or be changing the list. */
 static void mind_forks(void)
 {
 	pthread_atfork(hold, unlock, unlock);
@@ -248,7 +248,7 @@ static void lock(void)
 	hold();
 }
 
-/* Its id, or 0 where memory is out. */
+/* The id of the range, or 0 if memory is out. */
 static uint64_t add(const struct user_range *range)
 {
 	struct started started = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a recording says of machine, devices, command and environment. */
+/* Collects a recording's facts about machine, devices, command and environment. */
 #include "collect/recording/recording.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 
 static const char *const variables[] = { RECORDED_VARIABLES };
 
-/* The driver's own names, in lower case here, which `device__attribute_NAME` finds again. */
+/* The driver's names, here in lower case, which `device__attribute_NAME` uses, too. */
 #define NAMED(attribute)                                                                           \
 	{                                                                                          \
 #attribute, CU_DEVICE_ATTRIBUTE_##attribute                                        \
@@ -88,7 +88,7 @@ static void add_driver(struct facts *facts)
 		}
 }
 
-/* As nvidia-smi writes it. */
+/* Formats it like nvidia-smi. */
 static void add_uuid(struct facts *facts, int device, bool mig)
 {
 	char text[2 * sizeof(CUuuid) + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The libraries that a program has in memory at its end, for the cache: its key has them. */
+/* Lists the libraries in the program's memory at its end, for the key of the cache. */
 #include "collect/recording/recording.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 
-/* The file that a line of /proc/self/maps has code of; NULL: none, or one that is deleted. */
+/* The file whose code a line of /proc/self/maps shows; NULL: none, or a deleted file. */
 static char *code_of(char *line)
 {
 	char permissions[5] = "";
@@ -42,7 +42,7 @@ void opened_append(const char *path)
 		if (file)
 			opk_buf_add_printf(&text, "%s\n", file);
 	}
-	/* At once, so that lines of other processes stay apart. */
+	/* One write, so that lines of several processes don't mix. */
 	if (!text.failed && text.size && !opk_write_all(fd, text.data, text.size))
 		say(0, "can't write %s", path);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The beginning of a recording: its name, its metadata, and its rank; what is counted for it. */
+/* Begins a recording: its name, metadata, rank, and counts. */
 #include "collect/recording/recording.h"
 
 #include <limits.h>
@@ -19,7 +19,7 @@ int recording_rank(void)
 
 		if (rank >= 0)
 			return rank;
-		/* Rows are joined by it: a wrong one is worse than none. */
+		/* Rows are joined by rank: a wrong rank is worse than none. */
 		if (value && *value)
 			say(0,
 			    "note: %s=%s is not a rank, which is a whole number up to %d: it is "
@@ -45,8 +45,8 @@ static unsigned no_name(const struct settings *settings, const char *problem)
 }
 
 /*
- * A name that no other run can have. Its number is 2 or more where the process was another program
- * before, or another one in a container has its id; 0: there is none.
+ * A name that no other run can have. Its number is 2 or more if the process ran another program
+ * before, or if a process in another container has its id; 0: no name is free.
  */
 static unsigned part_path(char *path, size_t size, const struct settings *settings)
 {

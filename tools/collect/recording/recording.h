@@ -8,15 +8,15 @@
 #include "container/door.h"
 
 /*
- * The recording of one process: a thread compresses and appends each segment, a counter data
- * image with a row for each range or the times of its samples, while the program runs on.
+ * The recording of one process: a thread compresses and appends each segment, which is a counter
+ * data image with a row per range or the times of its samples, while the program continues.
  */
 
 struct segments;
 
 /*
  * Begins the file with its metadata and, unless NULL, the counter-availability image. NULL with a
- * message, or where *taken: another process has just made a file of that name.
+ * message, or with *taken: another process has just made a file with that name.
  */
 struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
                               const void *availability, size_t availability_size);
@@ -32,19 +32,19 @@ struct segment {
 };
 
 /*
- * Takes over what the segment holds, with the ranges' names and nvtx strings, and the names of NVTX
- * ranges among the records; waits only while several segments are already in line.
+ * Takes over the segment's contents, including the ranges' names and nvtx strings, and the names of
+ * NVTX ranges among the records; waits only while several segments are already queued.
  */
 void segments_add(struct segments *segments, const struct segment *segment);
-/* Waits until all of them are in the file. */
+/* Waits until all segments are in the file. */
 void segments_settle(struct segments *segments);
-/* Frees what a segment or a range holds, where segments_add() does not get it. */
+/* Frees the contents of a segment that segments_add() does not get. */
 void segment_clear(struct segment *segment);
 void segments_clear_range(struct opk_range *range);
-/* Writes what is left and the counts, and ends the file. */
+/* Writes the rest and the counts, and ends the file. */
 void segments_finish(struct segments *segments, const struct opk_stats *stats);
 
-/* What is missing of ranges, samples and records, by reason; some count how often it happened. */
+/* Losses of ranges, samples and records, by reason; some reasons count events instead. */
 #define DROP_REASONS(X)                                                                            \
 	X(PROFILER, "the profiler refused or dropped them")                                        \
 	X(OVERFLOW, "samples came faster than they could be decoded, and sampling paused; a "      \
@@ -83,40 +83,40 @@ enum drop {
 struct counts {
 	uint64_t ranges; /* or samples */
 	uint64_t activities;
-	uint64_t reckoned; /* samples of which CUPTI had no time */
+	uint64_t reckoned; /* samples without a time from CUPTI */
 	uint64_t drops[DROPS];
 };
 void counts_add(struct counts *to, const struct counts *from);
 
-/* The beginning of a process's recording: its name, and what its metadata says. */
+/* Begins a process's recording: its name, and its metadata. */
 
 /*
- * Begins the file with the metadata of this run, of which `backend` is a part, and the
- * counter-availability image, unless NULL. NULL with a message on stderr.
+ * Begins the file with the metadata of this run, including `backend`, and the counter-availability
+ * image, unless NULL. NULL with a message on stderr.
  */
 struct segments *recording_begin(const struct settings *settings, const struct collect_set *set,
                                  const char *backend, const void *availability,
                                  size_t availability_size);
-/* What META's `run` says of machine, devices, command and environment. */
+/* META's `run`: machine, devices, command and environment. */
 struct facts {
 	struct opk_property *items;
 	size_t count, capacity;
 	char generator[64];
 };
 
-/* What memory has no room for is left out. The driver must be up. */
+/* Leaves out facts for which memory is short. The driver must be initialized. */
 void facts_collect(struct facts *facts);
-/* Driver, libcupti and devices alone. */
+/* Adds only driver, libcupti and devices. */
 void facts_add_gpus(struct facts *facts);
-/* Puts them into metadata, with what makes the file: as long as the facts are there. */
+/* Points metadata to the facts, and to the collector's name: valid as long as the facts are. */
 void facts_describe(struct opk_meta *meta, struct facts *facts);
 void facts_clear(struct facts *facts);
 #define opk_autofacts __attribute__((cleanup(facts_clear)))
-/* Appends to a file the paths of the libraries that are in memory, one a line; opened.c */
+/* Appends the paths of the libraries in memory to a file, one per line; opened.c */
 void opened_append(const char *path);
 /*
- * The rank in an MPI, SLURM or torchrun job, from the environment; -1 where there is none. A note
- * on stderr names a value that is not a number.
+ * The rank in an MPI, SLURM or torchrun job, from the environment; -1: none. A note on stderr names
+ * a value that is not a number.
  */
 int recording_rank(void);
 

@@ -10,20 +10,20 @@
 enum { MAX_WAITING = 4 };
 
 struct segments {
-	struct opk_ctx *ctx; /* of the thread, once it runs */
+	struct opk_ctx *ctx; /* used by the thread once it runs */
 	struct opk_writer *writer;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct segment waiting[MAX_WAITING];
 	size_t count;
-	bool writing; /* one that has left the line */
+	bool writing; /* a segment that left the queue */
 	bool ending;
-	const struct opk_stats *stats; /* the last thing that is written */
+	const struct opk_stats *stats; /* written last */
 	bool failed;
 };
 
-/* Reports the first failure only: what comes after it is lost. */
+/* Reports only the first failure: all later segments are lost. */
 static void fail(struct segments *segments)
 {
 	if (!segments->failed)
@@ -61,7 +61,7 @@ static int write_segment(struct opk_writer *writer, const struct segment *segmen
 	                      : opk_writer_add_ranges(writer, segment->ranges, segment->count);
 }
 
-/* False when there will be no more. */
+/* False when there are no more segments. */
 static bool take(struct segments *segments, struct segment *segment)
 {
 	bool any;
@@ -93,7 +93,7 @@ static void *run(void *data)
 			fail(segments);
 		segment_clear(&segment);
 	}
-	/* The signal of a file that may not grow stays in this thread. */
+	/* Keep the signal for a file-size limit in this thread. */
 	if (!segments->failed
 	    && (opk_writer_add_stats(segments->writer, segments->stats)
 	        || opk_writer_finish(segments->writer)))

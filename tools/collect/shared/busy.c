@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Another process has the GPU's counters: who that is, and waiting for it. */
+/* Another process uses the GPU's counters: finds out which, and waits. */
 #include "collect/shared/target.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "collect/shared/shared.h"
 
-/* What a process that has the counters has in memory; the most telling first. */
+/* Libraries in the memory of a process that uses counters; the most specific one first. */
 static const struct {
 	const char *file, *what;
 } signs[] = {
@@ -92,7 +92,7 @@ bool patience_left(struct patience *patience)
 	if (!patience->told)
 		tell(patience);
 	patience->told = true;
-	/* The last attempt says what is wrong. */
+	/* Let the last attempt report the error. */
 	if (clock_seconds_since(&patience->begun) >= patience->seconds)
 		tolerated = false;
 	else

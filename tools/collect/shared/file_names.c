@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The %-items in names of recordings. */
+/* Expands %-items in names of recordings. */
 #include "collect/shared/shared.h"
 
 #include <limits.h>
@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-/* Letters that a part's name has more than the recording's: ".TOKEN-PROCESS-N.part". */
+/* The length of what a part's name adds to the recording's: ".TOKEN-PROCESS-N.part". */
 enum { PART_ROOM = 40 };
 
 /* Reads "q{NAME}"; false for anything else. */
@@ -25,7 +25,7 @@ static bool variable_name(char name[256], const char **format)
 	return true;
 }
 
-/* Adds one item's value; *format is at its letter, and then at its last character. */
+/* Adds an item's value; moves *format from the item's letter to its last character. */
 static bool add_value(struct opk_buf *out, const char **format)
 {
 	char value[256] = "";
@@ -58,7 +58,7 @@ static bool add_star(struct opk_buf *out, const char **format)
 	return **format == 'q' ? variable_name(name, format) : **format == 'h' || **format == 'p';
 }
 
-/* `special`: characters that get a '\\' before them. */
+/* `special`: characters that need a '\\' before them. */
 static bool expand(char *out, size_t size, const char *format, const char *special,
                    bool (*item)(struct opk_buf *out, const char **format))
 {

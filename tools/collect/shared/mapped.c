@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Libraries that a process has in memory. */
+/* Finds libraries in the memory of a process. */
 #include "collect/shared/shared.h"
 
 #include <stdio.h>

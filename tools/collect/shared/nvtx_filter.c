@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads --nvtx-include, and compares ranges with it. */
+/* Parses --nvtx-include, and matches ranges with it. */
 #include "collect/shared/shared.h"
 
 #include <stdlib.h>
@@ -17,13 +17,13 @@ struct part {
 struct nvtx_filter {
 	struct nvtx_filter *next;
 	char *domain;
-	bool outermost, innermost; /* the first, or last, part is */
-	bool nested;               /* there is a '/' */
+	bool outermost, innermost; /* the first, or last, part has to be it */
+	bool nested;               /* has a '/' */
 	struct part parts[MAX_PARTS];
 	size_t count;
 };
 
-/* Copies up to one of `ends` or the line's end, without the escapes; *at is after it then. */
+/* Copies up to one of `ends` or the end of the line, without escapes; moves *at after it. */
 static char *take_word(const char **at, const char *ends)
 {
 	char *word = malloc(strlen(*at) + 1);
@@ -59,7 +59,7 @@ static bool skip(const char **at, char c)
 	return found;
 }
 
-/* "a/b/" has nothing after its last '/'. */
+/* "a/b/" has no part after its last '/'. */
 static bool add_part(struct nvtx_filter *filter, const char **at)
 {
 	bool escaped = **at == '\\';

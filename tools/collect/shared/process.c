@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time, and threads that leave the program's signals alone. */
+/* Time, and threads that do not receive the program's signals. */
 #include "collect/shared/shared.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A set's metadata and images, checked byte by byte. */
+/* Reads a set's metadata and images, and checks all bytes. */
 #include "base/try.h"
 #include "collect/shared/shared.h"
 
@@ -8,7 +8,7 @@
 
 #include "container/door.h"
 
-/* Reports where it happened, and why. */
+/* Reports the place and the reason of an error. */
 static int report(const struct opk_ctx *ctx, int code)
 {
 	if (!ctx || opk_error_count(ctx) < 2)

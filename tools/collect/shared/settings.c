@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of settings, and how values are read: by the launcher and by the library. */
+/* The table of settings, and how the launcher and the library read values. */
 #include "collect/shared/shared.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 
 struct setting_form {
-	const char *what; /* "is not WHAT"; with words all of them */
+	const char *what; /* "is not WHAT"; for words, a list of them */
 	bool (*read)(void *out, const char *text);
-	const char *const *words; /* ended by NULL: the value is the number of one of them */
+	const char *const *words; /* ends with NULL: the value is the index of one of them */
 };
 
 static bool read_text(void *out, const char *text)
@@ -31,7 +31,7 @@ struct unit {
 	uint64_t factor;
 };
 
-/* A number and one of the units, which end with a factor of 0; false for anything else. */
+/* Reads a number and a unit from a list that ends with factor 0; false for anything else. */
 static bool read_number(uint64_t *out, const char *text, const struct unit *units)
 {
 	unsigned long long number;
@@ -88,13 +88,13 @@ static bool read_device(void *out, const char *text)
 	return true;
 }
 
-/* As Nsight Compute writes it, which takes a name without this prefix for the whole of it. */
+/* Accepts Nsight Compute's prefix; there a name without it has to match as a whole. */
 static const char *without_prefix(const char *text)
 {
 	static const char prefix[] = "regex:";
 	size_t length = sizeof prefix - 1;
 
-	/* "regex::match" is a name of C++. */
+	/* "regex::match" is a C++ name. */
 	return strncmp(text, prefix, length) || text[length] == ':' ? text : text + length;
 }
 
@@ -247,7 +247,7 @@ void settings_export_number(enum setting_id id, size_t number)
 	settings_export(id, text);
 }
 
-/* Programs write over their environment, as setproctitle() does. */
+/* Programs overwrite their environment, as setproctitle() does. */
 static const char *keep_value(enum setting_id id)
 {
 	static char *kept[SETTINGS_TOTAL];
