@@ -15,13 +15,13 @@ extern const struct command *const commands[];
 const struct command *find_command(const char *name);
 
 /*
- * offpeak --complete INDEX WORD...: what the word of this index, counted from the program's name,
- * may become; data/completion/offpeak asks. A candidate a line, with a blank after it where the
- * word is done. Exit code 0: a file may be given there, too; 1: none may.
+ * offpeak --complete INDEX WORD...: completes the word of this index, counted from the program's
+ * name, for data/completion/offpeak. Prints a candidate per line, with a blank after it if the word
+ * is complete. Exit code 0: files are candidates, too; 1: they are not.
  */
 int complete(int argc, char **argv);
 
-/* The man page of one subcommand, or of offpeak itself for NULL, as troff on stdout. */
+/* Prints the man page of a subcommand, or for NULL of offpeak, as troff. */
 void print_manpage(const struct command *command);
 
 #endif

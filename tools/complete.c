@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Completion on the shell, from the same table as --help: commands, options and their values. */
+/* Shell completion from the tables of --help: commands, options and their values. */
 #include <ctype.h>
 #include <dirent.h>
 #include <string.h>
@@ -15,8 +15,8 @@ struct completion {
 	struct app app;
 	const struct command *command;
 	char **words;        /* of the command line, from the program's name on */
-	size_t count, index; /* which one is to be completed */
-	const char *word;    /* as far as it is written */
+	size_t count, index; /* `index`: of the word to complete */
+	const char *word;    /* the part that is written */
 };
 
 static void offer(const struct completion *c, const char *text, const char *after)
@@ -25,9 +25,9 @@ static void offer(const struct completion *c, const char *text, const char *afte
 		printf("%s%s\n", text, after);
 }
 
-/* ---- what was written before */
+/* ---- the words before */
 
-/* The value of an option anywhere on the line; NULL where it is not given, or takes none. */
+/* The value of an option anywhere on the line; NULL if it is not given, or takes none. */
 static const char *value_of(const struct completion *c, const char *name)
 {
 	for (size_t i = FIRST_ARGUMENT; i + 1 < c->count; i++) {
@@ -39,7 +39,7 @@ static const char *value_of(const struct completion *c, const char *name)
 	return NULL;
 }
 
-/* How many arguments come before the word, and the first of them. */
+/* The number of arguments before the word, and the first of them. */
 static size_t arguments_before(const struct completion *c, const char **first)
 {
 	size_t count = 0;
@@ -85,7 +85,7 @@ static void find_placeholder(char out[MAX_PLACEHOLDER], const char *synopsis, si
 	}
 }
 
-/* That of --chip, or else the first argument where that is one. */
+/* The chip of --chip, or the first argument if it is a chip. */
 static const char *chip_of(const struct completion *c)
 {
 	const char *chip = value_of(c, "chip");
@@ -99,7 +99,7 @@ static const char *chip_of(const struct completion *c)
 
 /* ---- candidates */
 
-/* Found in any case, as commands take them. */
+/* Accepts any case, as commands do. */
 static void offer_chips(const struct completion *c)
 {
 	struct opk_chips *chips;
@@ -123,7 +123,7 @@ static bool is_full(const char *name)
 	return unit_end && strchr(unit_end, '.');
 }
 
-/* The named chip's; `kept` bytes of the word stay in front. A base name may go on. */
+/* Names of the chip; keeps the first `kept` bytes of the word. A base name may be continued. */
 static void offer_names(const struct completion *c, size_t kept, const char *after)
 {
 	const char *chip = chip_of(c), *profiler_name = value_of(c, "profiler");
@@ -146,7 +146,7 @@ static void offer_metric(const struct completion *c)
 	offer_names(c, 0, " ");
 }
 
-/* The last of those with commas between. */
+/* Completes the last item of a list with commas. */
 static void offer_list(const struct completion *c)
 {
 	const char *comma = strrchr(c->word, ',');
@@ -154,7 +154,7 @@ static void offer_list(const struct completion *c)
 	offer_names(c, comma ? (size_t)(comma - c->word) + 1 : 0, "");
 }
 
-/* The shell does not quote what is offered; names that want quotes it finds by itself. */
+/* The shell does not quote candidates, but itself finds names that need quotes. */
 static void offer_file(const struct completion *c, const char *name)
 {
 	bool plain = *name != '-';
@@ -165,7 +165,7 @@ static void offer_file(const struct completion *c, const char *name)
 		offer(c, name, " ");
 }
 
-/* YAML files in this folder; for those of others there is the shell. */
+/* YAML files in this folder; the shell completes paths. */
 static void offer_yaml(const struct completion *c)
 {
 	DIR *folder = opendir(".");
@@ -234,7 +234,7 @@ static void offer_words(const struct completion *c, const char *words)
 	}
 }
 
-/* ---- what is wanted */
+/* ---- the word to complete */
 
 /* The placeholders of option tables and synopses. */
 static const struct {
@@ -245,7 +245,7 @@ static const struct {
 	{ "A,B", offer_list },   { "SET", offer_sets },
 };
 
-/* Whether a file may be given there, too. */
+/* Whether files are candidates, too. */
 static bool offer_kind(const struct completion *c, const char *placeholder)
 {
 	if (strchr(placeholder, '|'))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak: dispatch to the subcommands. */
+/* offpeak: runs the subcommands. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -64,7 +64,7 @@ const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* The full disk that stdout leads to is known when its buffer is empty. */
+/* A full disk shows only when stdout's buffer is written. */
 static int end_stdout(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))
@@ -73,8 +73,8 @@ static int end_stdout(void)
 }
 
 /*
- * Names of commands are so short that other words are near them: less than a third of the letters
- * are wrong, or one is, or two that stand side by side have changed places.
+ * Commands have short names, similar to many words: a misspelling has less than a third of its
+ * letters wrong, or one wrong letter, or two adjacent letters exchanged.
  */
 static bool is_misspelt(const char *name, const char *command)
 {
@@ -88,7 +88,7 @@ static bool is_misspelt(const char *name, const char *command)
 	       && !strcmp(name + i + 2, command + i + 2);
 }
 
-/* Every word that may come after "offpeak" is a candidate. */
+/* Suggests any word that can follow "offpeak". */
 static int unknown_command(const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
@@ -166,7 +166,7 @@ static void end(int number)
 	raise(number);
 }
 
-/* Whoever started this may have chosen to ignore it. */
+/* The parent process may have set the signal to be ignored. */
 static void catch (int number)
 {
 	struct sigaction action;
@@ -176,8 +176,8 @@ static void catch (int number)
 }
 
 /*
- * A signal that ends the process leaves no file under a temporary name; a file that grows too large
- * is an error like a full disk; and as many files may be open as the system lets.
+ * A signal that ends the process must not leave temporary files; a file that grows too large is an
+ * error like a full disk; the limit of open files is raised to the maximum.
  */
 static void prepare_process(void)
 {

@@ -2,7 +2,7 @@
 /* Man pages, from the same table as --help. */
 #include "commands.h"
 
-/* Text with troff's special characters defused; an empty line begins a paragraph. */
+/* Escapes troff's special characters; an empty line begins a paragraph. */
 static void put_text(const char *text)
 {
 	bool line_start = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state of collection, its lock, and the range of the program's that is open. */
+/* The state of collection, its lock, and the program's open range. */
 #include "collect/collector.h"
 
 #include <unistd.h>

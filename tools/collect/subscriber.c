@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <string.h>
 
-/* NULL: none, or given up. Threads that leave at the same time leave once. */
+/* NULL: none, or given up. If several threads unsubscribe at once, only one does. */
 static CUpti_SubscriberHandle subscriber;
 
 static struct {
-	pthread_mutex_t lock; /* held while a thread leaves */
+	pthread_mutex_t lock; /* held while a thread unsubscribes */
 	bool too_late;
 } leaving = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -19,8 +19,8 @@ static CUpti_SubscriberHandle handle(void)
 }
 
 /*
- * From CUPTI 13.2 on several libraries may subscribe, if all of them do it by this call and say so.
- * Before, the names tell who was first, as Nsight's do.
+ * From CUPTI 13.2 on several libraries may subscribe, if all use this call and allow sharing.
+ * Before that, names show who subscribed first, such as Nsight.
  */
 static CUptiResult subscribe_by_name(CUpti_SubscriberHandle *to, CUpti_CallbackFunc callback,
                                      char other[SUBSCRIBER_NAME], bool share)

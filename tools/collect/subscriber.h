@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CUPTI's callbacks, which one library of a process has, unless all of them ask for sharing in the
- * same way: ours collide with the callbacks of a program that traces itself (torch.profiler).
+ * CUPTI's callbacks, which only one library of a process can have, unless all request sharing in
+ * the same way: they collide with a program that traces itself (torch.profiler).
  */
 #ifndef OPK_COLLECT_SUBSCRIBER_H
 #define OPK_COLLECT_SUBSCRIBER_H
@@ -12,20 +12,20 @@
 #include "collect/shared/target.h"
 
 /*
- * Where a process has several files of CUPTI, such as PyTorch's and the toolkit's, only the first
- * one that is used works: the others find its callbacks taken for good, or crash.
+ * If a process has several files of CUPTI, such as PyTorch's and the toolkit's, only the first one
+ * used works: the others find its callbacks taken for good, or crash.
  */
 
-/* The file to use: --cupti, else the program's where it can do what the mode needs. */
+/* The file to use: --cupti, else the program's if it can do what the mode needs. */
 const char *cupti_choose(const struct settings *settings);
-/* Says so where the program has loaded another one. */
+/* Reports it if the program has loaded another one. */
 void cupti_report_other(void);
 
 enum { SUBSCRIBER_NAME = 64 };
 
 /*
- * Subscribes, from CUPTI 13.2 on with others where `share`. `other` receives who has the callbacks
- * where another library does, as far as CUPTI says; "" where it does not. CUPTI's status.
+ * Subscribes, from CUPTI 13.2 on together with others if `share`. If another library has the
+ * callbacks, `other` receives its name, if known; else "". Returns CUPTI's status.
  */
 CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_NAME], bool share);
 /* Asks for the callbacks of a call or an event. False with a message on stderr. */

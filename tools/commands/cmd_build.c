@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak build: a set as one container or several. */
+/* offpeak build: writes a set as one or several containers. */
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
@@ -80,7 +80,7 @@ static int report_split(struct app *app, const struct opk_plan_split *split,
 
 /* ---- one file */
 
-/* All files or none, as far as can be seen before the first is renamed. */
+/* Writes all files or none, as far as can be checked before the first is renamed. */
 static int write_files(struct app *app, const struct build_args *args, const struct opk_plan *plan,
                        const struct opk_build_options *options, const char *output)
 {
@@ -122,7 +122,7 @@ static int build_one(struct app *app, const struct build_args *args, const struc
 
 /* ---- several files */
 
-/* What the set would show, and no file can compute; and what the chip has not. */
+/* Notes columns of the set that no file can compute, and metrics that the chip lacks. */
 static void note_lost(const struct opk_plan_split *split)
 {
 	const struct opk_strlist *lost = opk_plan_split_lost(split);
@@ -133,7 +133,7 @@ static void note_lost(const struct opk_plan_split *split)
 		         lost->count, lost->count == 1 ? "" : "s", lost->items[0]);
 }
 
-/* All of them or none: without the last ones the first are no set. */
+/* Writes all files or none: the first ones alone are not the set. */
 static int write_split(struct app *app, const struct opk_plan_split *split,
                        const struct opk_build_options *options, const struct opk_strlist *paths)
 {
@@ -182,7 +182,7 @@ static int check_args(struct app *app, const struct build_args *args)
 	return OPK_OK;
 }
 
-/* In how many passes the files may be collected; PM sampling has one. */
+/* The most passes per file; PM sampling has one. */
 static int limit_passes(struct app *app, const struct opk_set *set, struct opk_plan_options *how)
 {
 	enum opk_profiler profiler = how->has_profiler ? how->profiler : opk_set_profiler(set);

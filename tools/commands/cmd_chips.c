@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak chips: what there is, and what each offers. */
+/* offpeak chips: lists chips, and what each offers. */
 #include "commands.h"
 
 struct chips_args {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak compare: what some chips count and others do not. */
+/* offpeak compare: what only some chips count. */
 #include <string.h>
 
 #include "chip/door.h"
@@ -36,8 +36,8 @@ struct unit {
 
 /* A base metric that at least one of the chips has. */
 struct found {
-	const struct opk_metric *shown;         /* the first of them that the filters let through */
-	const struct opk_metric *of[MAX_CHIPS]; /* NULL where the chip lacks it */
+	const struct opk_metric *shown;         /* the first that the filters admit */
+	const struct opk_metric *of[MAX_CHIPS]; /* NULL if the chip lacks it */
 };
 
 struct comparison {
@@ -53,7 +53,7 @@ struct comparison {
 	size_t unit_count, unit_capacity;
 };
 
-/* A chip named twice would be two columns of one name. */
+/* The same chip twice would make two columns with one name. */
 static int open_catalog(struct comparison *c, const char *chip)
 {
 	struct opk_catalog **catalog = &c->catalogs[c->chips];
@@ -67,8 +67,7 @@ static int open_catalog(struct comparison *c, const char *chip)
 }
 
 /*
- * The catalogs are sorted: takes the least name off all that begin with it; false at the end of
- * all of them.
+ * Takes the least name from all sorted catalogs that have it next; false at the end of all of them.
  */
 static bool take_next(struct found *out, const struct comparison *c, size_t *next)
 {
@@ -113,7 +112,7 @@ static int count_unit(struct comparison *c, size_t chip, const char *name)
 	return OPK_OK;
 }
 
-/* A few metrics have another unit or description on another chip: each chip counts for its own. */
+/* A metric's unit or description may differ between chips: each chip is matched with its own. */
 static int match(struct comparison *c, struct found *found)
 {
 	int code = OPK_OK;
@@ -166,7 +165,7 @@ static void print_record(const struct comparison *c)
 	app_record(c->app, &fields);
 }
 
-/* Columns are read until the next table begins: `row` is the caller's, here and below. */
+/* Columns are valid until the next table: here and below, `row` belongs to the caller. */
 static void print_units(const struct comparison *c, struct app_fields *row)
 {
 	field_text(row, "hw_unit", NULL);

@@ -38,7 +38,7 @@ static int print_list(struct app *app, const struct opk_description *d, const ch
 /* A column of OPK_DESCRIPTION_METRIC. */
 enum { TYPE = 4 };
 
-/* Where the summary is all that is printed, as in CSV, the constituents' names go with it. */
+/* If only the summary is printed, as in CSV, it includes the constituents' names. */
 static int print_record(struct app *app, const struct opk_listing *about,
                         const struct opk_listing *constituents)
 {
@@ -53,7 +53,7 @@ static int print_record(struct app *app, const struct opk_listing *about,
 		return app_nomem(app);
 	for (size_t i = 0; i < parts; i++)
 		names[i] = opk_listing_get(constituents, i)->string;
-	/* People need no line that says nothing: of a scope that is not known. */
+	/* Omit lines that tell people nothing: an unknown scope. */
 	for (size_t i = 0; i < count; i++)
 		if (!people || columns[i].type != OPK_CELL_STRING || cells[i].string)
 			field_add(&fields, columns[i].name, columns[i].type, cells[i]);
@@ -67,7 +67,7 @@ static int print_submetrics(struct app *app, const struct opk_description *d)
 	struct opk_listing *rows;
 
 	TRY(get(&rows, app, d, OPK_DESCRIPTION_SUBMETRICS));
-	/* Without method and status. */
+	/* Leave out method and status. */
 	return app_list_columns(app, "submetrics", rows, 3);
 }
 
@@ -81,7 +81,7 @@ static int describe_metric(struct app *app, const struct opk_description *d,
 	TRY(print_record(app, about, constituents));
 	TRY(print_submetrics(app, d));
 	TRY(print_list(app, d, "counters", OPK_DESCRIPTION_COUNTERS));
-	/* A counter has none. */
+	/* A counter has no constituents. */
 	if (strcmp(opk_listing_get(about, 0)[TYPE].string, "counter")
 	    || app_wants_table(app, "constituents"))
 		TRY(app_list(app, "constituents", opk_take(constituents)));
@@ -93,7 +93,7 @@ static int describe_metric(struct app *app, const struct opk_description *d,
 /* The columns of OPK_DESCRIPTION_LEGACY. */
 enum { CHIP, NAME, KIND, FORMULA, UNIT, NVIDIA, NOTE, LACK, OTHER_KIND, OTHER_FORMULA };
 
-/* People need no line that says nothing. */
+/* Omits lines that tell people nothing. */
 static void field_note(struct app *app, struct app_fields *fields, const char *name,
                        const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak doctor: NVIDIA's libraries, and what works with them. */
+/* offpeak doctor: finds NVIDIA's libraries, and what works with them. */
 #include "commands.h"
 
 struct doctor_args {
@@ -56,7 +56,7 @@ static int run(struct app *app, void *data)
 		code = print(app, &info);
 	if (code)
 		code = app_fail(app, code);
-	/* A note says more of it. */
+	/* A note explains it. */
 	if (!found && info.mixed)
 		found = app_error(app, OPK_ENVIDIA,
 		                  "libcupti and libnvperf_host are of different releases");

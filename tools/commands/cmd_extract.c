@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak extract: bare images out of a container. */
+/* offpeak extract: writes a container's images to files. */
 #include <string.h>
 
 #include "commands.h"
@@ -44,7 +44,7 @@ static const struct {
 	[DATA] = { OPK_SECTION_DATA, "data", "counter data image", OPK_OUTPUT_IMAGE },
 };
 
-/* One image on its way into a file. */
+/* An image to be written to a file. */
 struct item {
 	size_t kind, section, number;
 	char *path;
@@ -68,7 +68,7 @@ static size_t count_of(const struct opk_file *file, uint32_t type)
 	return count;
 }
 
-/* Whether the images of this kind go to files of several numbers. */
+/* Whether images of this kind go to several numbered files. */
 static bool are_several(const struct extraction *x, size_t kind)
 {
 	bool all = kind == AVAILABILITY || (kind == DATA && !x->args->image);
@@ -76,7 +76,7 @@ static bool are_several(const struct extraction *x, size_t kind)
 	return all && count_of(x->file, kinds[kind].type) > 1;
 }
 
-/* All go to names that begin with that of -o; else to the file of their kind's option. */
+/* With -o, all names begin with its value; else the option of the image's kind names the file. */
 static char *path_of(const struct extraction *x, const struct item *item)
 {
 	const char *output = x->app->output, *given = x->args->files[item->kind];
@@ -99,7 +99,7 @@ static bool is_wanted(const struct extraction *x, const struct item *item)
 	return x->args->files[item->kind] && (!number || item->number == number);
 }
 
-/* What was asked for and is not there. */
+/* Reports a requested image that is not there. */
 static int miss(const struct extraction *x, size_t kind)
 {
 	char which[32] = "";
@@ -133,7 +133,7 @@ static int choose(struct extraction *x, size_t kind)
 	return x->args->files[kind] && x->count == before ? miss(x, kind) : OPK_OK;
 }
 
-/* Checksums and names are right before anything is written. */
+/* Checks all checksums and names before anything is written. */
 static int choose_all(struct extraction *x)
 {
 	x->items = opk_alloc_array(opk_file_section_count(x->file) + 1, sizeof *x->items);
@@ -150,7 +150,7 @@ static int choose_all(struct extraction *x)
 	return OPK_OK;
 }
 
-/* All or none. */
+/* Writes all files or none. */
 static int write_all(struct extraction *x)
 {
 	opk_autofree struct opk_newfile **files = opk_alloc_array(x->count, sizeof *files);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak import: a recording of a bare image. */
+/* offpeak import: makes a recording from a bare image. */
 #include <string.h>
 
 #include "commands.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak info: what a container holds, and whether it is whole. */
+/* offpeak info: the contents of a container, and whether it is intact. */
 #include <string.h>
 
 #include "commands.h"
@@ -26,7 +26,7 @@ static const struct option_spec specs[] = {
 /* Cells of OPK_FILE_VERIFIED. */
 enum { TYPE, CONTENT, STORED, PLAIN, ENCODING, STRIDE, INTEGRITY };
 
-/* What all sections sum up to. */
+/* Sums over all sections. */
 struct totals {
 	uint64_t plain;
 	uint64_t images;
@@ -49,11 +49,11 @@ static struct totals sum(const struct opk_listing *sections)
 
 /* ---- metadata */
 
-/* What the tables come to. */
+/* Totals over the tables. */
 struct counted {
 	size_t ranges, activities;
 	struct opk_clocks clocks;
-	const struct opk_stats *stats; /* NULL: there are none */
+	const struct opk_stats *stats; /* NULL: none */
 };
 
 static void print_summary(struct app *app, const char *path, struct opk_file *file,
@@ -100,7 +100,7 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	app_record(app, &fields);
 }
 
-/* What the set says beyond its metrics. */
+/* Prints what the set has besides its metrics. */
 static void print_set(struct app *app, const struct opk_meta *meta)
 {
 	struct app_fields fields = { 0 };
@@ -143,7 +143,7 @@ static void print_activity(struct app *app, const struct opk_activity *activity)
 	        cell_text(activity->symbol), cell_text(activity->host), cell_text(activity->gpu));
 }
 
-/* There may be millions: only where it is asked for. */
+/* Activities may be millions: print them only if asked for. */
 static void print_activities(struct app *app, struct opk_file *file)
 {
 	static const struct opk_column columns[] = {
@@ -172,7 +172,7 @@ static void print_activities(struct app *app, struct opk_file *file)
 
 /* ---- all of it */
 
-/* Tables that are there only where they have rows, or were asked for. */
+/* Prints tables that have rows, or were asked for. */
 static int print_lists(struct app *app, struct opk_file *file)
 {
 	static const struct {
@@ -198,7 +198,7 @@ static int print_lists(struct app *app, struct opk_file *file)
 	return OPK_OK;
 }
 
-/* Rows and counts; what is wrong with them is said, unless damage is. All else is shown. */
+/* Reads rows and counts; reports their errors, unless damage was reported. All else is shown. */
 static int read_tables(struct app *app, struct opk_file *file, struct counted *counted,
                        bool damaged)
 {
@@ -222,7 +222,7 @@ static int read_tables(struct app *app, struct opk_file *file, struct counted *c
 static int print(struct app *app, const char *path, struct opk_file *file,
                  struct opk_listing **sections, const struct totals *totals)
 {
-	/* A file may be cut off before its metadata: then there is less to say. */
+	/* A file may be cut off before its metadata: then less can be shown. */
 	static const struct opk_meta nothing = { .keep_instances = true };
 	const struct opk_meta *meta = &nothing;
 	struct counted counted = { 0 };
@@ -273,7 +273,7 @@ static int show_config(struct app *app, const char *path)
 	return code ? opk_add(app->ctx, code, "%s", path) : print_config(app, path, size, passes);
 }
 
-/* A config image has the table plan, and a container all others. */
+/* A config image has the table plan, a container all others. */
 static int choose_table(struct app *app, const struct info_args *args)
 {
 	int code = app_choose_table(app, TABLES, args->table, "summary");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak merge: one recording of several, or the sums of their ranges. */
+/* offpeak merge: makes one recording of several, or sums their ranges. */
 #include <string.h>
 
 #include "commands.h"

@@ -36,7 +36,7 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* What is printed of a list, and how. */
+/* What to print of a list, and how. */
 struct listing {
 	struct app *app;
 	const struct metrics_args *args;
@@ -63,7 +63,7 @@ static void describe(struct app_fields *fields, const struct listing *listing,
 
 	fields->count = 0;
 	field_text(fields, "metric", listed->name);
-	/* What was asked for stands beside the name, for a terminal has room for little more. */
+	/* On a terminal, the requested fact is beside the name: there is little room for more. */
 	if (listing->for_people)
 		add_passes(fields, listing, &listed->sub);
 	field_text(fields, "type", opk_metric_type_name(metric->type));
@@ -88,7 +88,7 @@ static int print(struct listing *listing)
 	size_t count = opk_metric_list_count(listing->list);
 	struct app_fields fields;
 
-	/* Rows for programs always have a scope; an empty column is no use to people. */
+	/* Rows for programs always have a scope; people don't need an empty column. */
 	listing->for_people = app_shows_table(listing->app);
 	listing->scope = listing->args->scope || !listing->for_people;
 	describe(&fields, listing, &listed);

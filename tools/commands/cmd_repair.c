@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak verify and offpeak recover: what is wrong with containers, and what is whole of them. */
+/* offpeak verify and offpeak recover: find damage in containers, and save what is intact. */
 #include <string.h>
 
 #include "commands.h"
@@ -7,7 +7,7 @@
 
 /* ---- findings: one table, and one way to explain them */
 
-/* With a row a finding. */
+/* Begins the table, with a row per finding. */
 static void findings_table(struct app *app)
 {
 	static const struct opk_column columns[] = {
@@ -22,7 +22,7 @@ static void findings_table(struct app *app)
 /* Cells of a finding: opk_verify() */
 enum { SECTION, TYPE, BYTE, SIZE, PROBLEM };
 
-/* `sound` is the status of what has no problem. */
+/* `sound` is the status of sections without a problem. */
 static void findings_print(struct app *app, const char *path, const struct opk_listing *findings,
                            const char *sound)
 {
@@ -45,7 +45,7 @@ static size_t findings_problems(const struct opk_listing *findings)
 	return count;
 }
 
-/* Each problem on stderr, indented, as the causes of a message. */
+/* Prints each problem on stderr, indented like the causes of a message. */
 static void findings_explain(const struct opk_listing *findings)
 {
 	enum { MOST = 20 };
@@ -83,7 +83,7 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* What became of one file: its findings, or why it has none. */
+/* The result for one file: its findings, or why it has none. */
 struct verdict {
 	struct opk_listing *findings;
 	char *refused;
@@ -103,7 +103,7 @@ static int verify(struct app *app, const struct verify_args *args, const char *p
 	return verdict->refused ? OPK_OK : app_nomem(app);
 }
 
-/* Beside the name of the file; people read all of it below the table. */
+/* The reason beside the file's name; people read it below the table. */
 static const char *reason_of(const struct app *app, const char *path, const char *refused)
 {
 	size_t length = strlen(path);
@@ -144,13 +144,13 @@ static bool has_sound(const struct opk_listing *findings, const char *type)
 	return false;
 }
 
-/* Without metadata or without a whole image nothing would come of it. */
+/* Without metadata or an intact image nothing can be recovered. */
 static bool is_worth_recovering(const struct opk_listing *findings)
 {
 	return has_sound(findings, "META") && has_sound(findings, "DATA");
 }
 
-/* What is wrong with one file, on stderr; the exit code for it. */
+/* Reports what is wrong with a file on stderr; returns the exit code. */
 static int judge(struct app *app, const char *path, const struct verdict *verdict)
 {
 	size_t problems = verdict->findings ? findings_problems(verdict->findings) : 0;

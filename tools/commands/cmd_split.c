@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak split: several recordings of one. */
+/* offpeak split: makes several recordings of one. */
 #include <string.h>
 
 #include "commands.h"
@@ -19,7 +19,7 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* A part's file, and what its ranges have in common, as far as any part's have. */
+/* Describes a part's file, and facts that its ranges share, if any part's ranges share them. */
 static int describe(struct app_fields *fields, struct app *app, struct opk_fact_text *texts,
                     const bool *facts, const struct opk_piece *part, const char *path)
 {

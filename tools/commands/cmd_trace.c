@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak trace: recordings for Perfetto. */
+/* offpeak trace: converts recordings for Perfetto. */
 #include <string.h>
 
 #include "base/ascii.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak trim: a recording without free slots in its images. */
+/* offpeak trim: removes free slots from a recording's images. */
 #include "commands.h"
 #include "common/args.h"
 #include "container/door.h"

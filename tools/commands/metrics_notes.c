@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Notes for lists of metrics that turn out empty: units that there are, patterns that match. */
+/* Notes for empty lists of metrics: units that exist, patterns that match. */
 #include "commands/metrics_notes.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static bool has_unit(const struct opk_strlist *units, const char *unit)
 	return false;
 }
 
-/* Whether the unit is why, and that was said. */
+/* Whether the unit is the reason; if so, notes it. */
 static bool note_unit(const struct opk_catalog *catalog, const char *unit)
 {
 	opk_autostrlist struct opk_strlist units = { 0 };
@@ -57,7 +57,7 @@ static bool is_plain(const char *glob)
 	return *glob && !strpbrk(glob, "*?[\\");
 }
 
-/* How many base metrics meet all conditions with this pattern. */
+/* Counts the base metrics that meet all conditions with this pattern. */
 static size_t count_matches(struct app *app, const struct opk_catalog *catalog,
                             const struct opk_metric_list_options *filter, const char *glob)
 {
@@ -77,7 +77,7 @@ static size_t count_matches(struct app *app, const struct opk_catalog *catalog,
 	return count;
 }
 
-/* Whether nvprof had the name. */
+/* Whether the name is nvprof's; if so, notes it. */
 static bool note_nvprof(struct app *app, const struct opk_catalog *catalog, const char *name)
 {
 	struct opk_legacy *legacy = NULL;
@@ -93,7 +93,7 @@ static bool note_nvprof(struct app *app, const struct opk_catalog *catalog, cons
 	return true;
 }
 
-/* Whether there is something to be said of a name without wildcards. */
+/* Whether there is a note on a name without wildcards. */
 static bool note_name(struct app *app, const struct opk_catalog *catalog,
                       const struct opk_metric_list_options *filter, const char *name,
                       bool submetrics)
@@ -122,7 +122,7 @@ static bool note_name(struct app *app, const struct opk_catalog *catalog,
 	return metric != NULL;
 }
 
-/* A pattern that matches nothing: whether there is a metric like the words in it. */
+/* For a pattern that matches nothing: whether a metric resembles its words. */
 static bool note_pattern(const struct opk_catalog *catalog, const char *glob)
 {
 	opk_autofree char *words = opk_strdup(glob);
@@ -141,7 +141,7 @@ static bool note_pattern(const struct opk_catalog *catalog, const char *glob)
 	return nearest != NULL;
 }
 
-/* Words of an expression with blanks between, which names don't have. */
+/* Notes an expression with blanks, which names don't have. */
 static bool note_blanks(struct app *app, const struct opk_catalog *catalog,
                         const struct opk_metric_list_options *filter)
 {
@@ -183,7 +183,7 @@ void note_no_metric(struct app *app, const struct opk_catalog *catalog,
 	                 : "no metric matches");
 }
 
-/* A name without wildcards: whether there is such a metric. */
+/* Whether a name without wildcards exists. */
 static bool is_known(const struct opk_catalog *catalog, const char *name, bool submetrics)
 {
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
@@ -196,7 +196,7 @@ static bool is_known(const struct opk_catalog *catalog, const char *name, bool s
 	return metric && !*suffix;
 }
 
-/* Whether any name matches this pattern alone, whatever the other conditions. */
+/* Whether any name matches this pattern, ignoring all other conditions. */
 static bool matches_any(const struct opk_matcher *matcher, const struct opk_catalog *catalog,
                         bool submetrics)
 {

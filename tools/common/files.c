@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of input and output files, held against each other. */
+/* Checks names of input and output files against each other. */
 #include "common/files.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static const char *name_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "." where no folder is named; free() */
+/* "." if the path has no folder; free() */
 static char *folder_of(const char *path)
 {
 	size_t length = (size_t)(name_of(path) - path);
@@ -49,7 +49,7 @@ static char *folder_of(const char *path)
 	return length ? opk_strndup(path, length) : opk_strdup(".");
 }
 
-/* Names are replaced, not what they lead to: the same name in the same folder. */
+/* Output replaces names, not link targets: compare folder and name. */
 static bool is_same_name(const char *one, const char *other)
 {
 	opk_autofree char *a = folder_of(one), *b = folder_of(other);
@@ -57,7 +57,7 @@ static bool is_same_name(const char *one, const char *other)
 	return !strcmp(name_of(one), name_of(other)) && a && b && opk_is_same_file(a, b);
 }
 
-/* A terminal that shows the bytes of a recording has to be reset. */
+/* Refuses a terminal: the bytes of a recording would disturb it. */
 static int open_output(struct app *app, const char *path)
 {
 	int number = opk_stream_number(path);
@@ -79,7 +79,7 @@ static bool is_among(const char *path, const struct opk_strlist *inputs)
 	return false;
 }
 
-/* What is written there replaces nothing. */
+/* Writing to a device replaces nothing. */
 static bool is_device(const char *path)
 {
 	struct stat info;

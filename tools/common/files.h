@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* No file is written over one that is read or of another kind, and none twice. */
+/* Protects files: an output never replaces an input, another output, or another kind of file. */
 #ifndef OPK_FILES_H
 #define OPK_FILES_H
 
 #include "common/app.h"
 
-/* The command's input files: arguments, and values of options. */
+/* Notes an input file of the command: an argument, or an option's value. */
 int files_read(struct app *app, const char *path);
-/* For a SET: the name of a shipped one, or of metrics, is no file. */
+/* For a SET: the name of a shipped set, or of metrics, is not a file. */
 int files_read_set(struct app *app, const char *text);
-/* Contents of a file that the user named, or nothing where path is NULL. */
+/* The contents of a file that the user named, or nothing if path is NULL. */
 int files_get(struct app *app, void **data, size_t *size, const char *path);
 /*
- * Called before anything is written: OPK_EUSAGE where that is one of the inputs, by any of its
- * names, goes where another output goes, is a table whose ending chooses no format, or, once there
- * is a context, may not replace what is there: opk_check_output().
+ * Call it before anything is written. OPK_EUSAGE if the path is one of the inputs, by any name, or
+ * another output, or a table whose ending selects no format, or, once there is a context, may not
+ * replace the existing file: opk_check_output().
  */
 int files_write(struct app *app, const char *path, enum opk_output kind);
 /*
- * Called when there is a context: outputs are checked, pipes among the inputs are read, as far as
- * their bound, and those among the outputs opened.
+ * Call it when there is a context: checks outputs, reads pipes among the inputs, up to a limit, and
+ * opens those among the outputs.
  */
 int files_open_streams(struct app *app);
 
 /* "dir/out.opk" and 2: "dir/out-2.opk"; 0: the name itself. NULL: out of memory; free(). */
 char *files_numbered(const char *name, size_t number);
-/* OPK_EUSAGE where the name is of a pipe or device, which has room for one file. */
+/* OPK_EUSAGE if the name is a pipe or device, which takes only one file. */
 int files_check_several(struct app *app, const char *name);
 /* Adds the names from "out-1.opk" on, each of which will be written. */
 int files_number(struct app *app, struct opk_strlist *paths, const char *name, size_t count,
                  enum opk_output kind);
-/* Whether "out-1.opk" may be written, before it is known how many there are. */
+/* Whether "out-1.opk" may be written, while the number of files is unknown. */
 int files_check_first(struct app *app, const char *name, enum opk_output kind);
-/* After "out-1.opk" to "out-3.opk" were written: a note where there is an older "out-4.opk". */
+/* Call it after writing "out-1.opk" to "out-3.opk": notes an older "out-4.opk". */
 void files_note_older(const char *name, size_t count);
 
 /* The name by which commands take a set of opk_set_list_path(): that of its file. */

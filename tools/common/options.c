@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Option tables to getopt_long, and back to help text. */
+/* Parses options with getopt_long() by their tables, and prints the tables as help. */
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "common/options.h"
 
 enum { MAX_OPTIONS = 48, FIRST_CODE = 256 };
-/* The width of help: a terminal of 80 columns may break a line that fills it. */
+/* The width of help: a terminal of 80 columns may break a full line. */
 enum { HELP_WIDTH = 79, LEFT_WIDTH = 28 };
 
 #define OUTPUT_HELP                                                                                \
@@ -59,7 +59,7 @@ static bool is_common(const struct option_spec *spec)
 	return spec >= common_options && spec < common_options + COUNT(common_options);
 }
 
-/* Whether the command goes without this common option, or has its own. */
+/* Whether the command lacks this common option, or has its own. */
 static bool is_left_out(const struct command *command, const struct option_spec *common)
 {
 	size_t other = command->output >= OUTPUT_IS_FILE ? OUTPUT_OR_STDOUT : OUTPUT_ALONE;
@@ -108,7 +108,7 @@ static void add_option(struct parser *parser, const struct option_spec *spec, vo
 		         spec->letter, spec->argument ? ":" : "");
 }
 
-/* The option that getopt_long found, by its code or its letter; -1: there is no such option. */
+/* The option that getopt_long() found, by its code or letter; -1: none. */
 static int index_of(const struct parser *parser, int found)
 {
 	if (found >= FIRST_CODE)
@@ -141,7 +141,7 @@ static int store_number(const struct option_spec *spec, uint64_t *out, const cha
 	                 least ? " from 1 on" : "");
 }
 
-/* "a|b|c" as "a, b or c". */
+/* Turns "a|b|c" into "a, b or c". */
 static char *list_words(const char *words)
 {
 	struct opk_buf list = { 0 };
@@ -219,7 +219,7 @@ static const char *text_of(const struct parser *parser, int i)
 	return *text_at(parser, i);
 }
 
-/* One of two values would be lost without a word. */
+/* Refuses a second value: one of the two would be lost silently. */
 static int store_once(struct parser *parser, int i, const char *text)
 {
 	const struct option_spec *spec = parser->specs[i];
@@ -230,7 +230,7 @@ static int store_once(struct parser *parser, int i, const char *text)
 	return store(spec, parser->targets[i], text);
 }
 
-/* "--columns" for "--colums=name"; NULL where no option of the command is near. free() */
+/* "--columns" for "--colums=name"; NULL if no option of the command is near. free() */
 static char *nearest_option(const struct command *command, const char *word)
 {
 	opk_autofree char *name = opk_strndup(word + 2, strcspn(word + 2, "="));
@@ -250,7 +250,7 @@ static bool is_option(const char *word, const char *option)
 	return !strncmp(word, option, length) && (!word[length] || word[length] == '=');
 }
 
-/* A letter among several is not the whole word. */
+/* Names an unknown letter by itself: the word may contain several. */
 static int unknown_option(struct app *app, const struct command *command, char **argv)
 {
 	char letter[] = { '-', (char)optopt, '\0' };
@@ -258,7 +258,7 @@ static int unknown_option(struct app *app, const struct command *command, char *
 	const char *word = is_letter ? letter : argv[optind - 1];
 	opk_autofree char *near = is_letter ? NULL : nearest_option(command, word);
 
-	/* Elsewhere these options say what is measured. */
+	/* For other commands these options select what is measured. */
 	if (command->arguments == ARGUMENTS_ARE_SETS
 	    && (is_option(word, "--set") || is_option(word, "--metrics")))
 		return app_error(app, OPK_EUSAGE,
@@ -276,7 +276,7 @@ static bool is_stream_name(const char *text, const char *device)
 	return text && (!strcmp(text, "-") || !strcmp(text, device));
 }
 
-/* "-" by the name that a file would have; a table goes to stdout anyway. */
+/* Replaces "-" by the stream's file name; a table goes to stdout anyway. */
 static void name_streams(struct app *app, const struct command *command,
                          const struct parser *parser)
 {
@@ -297,7 +297,7 @@ static void name_streams(struct app *app, const struct command *command,
 		app->output = NULL;
 }
 
-/* What -o names is the command's own to list where it alone knows the files, or their kind. */
+/* The command lists the value of -o itself if only it knows the files, or their kind. */
 static int list_output(struct app *app, const struct command *command,
                        const struct option_spec *spec, const char *path)
 {
@@ -308,7 +308,7 @@ static int list_output(struct app *app, const struct command *command,
 	               : files_write(app, path, command->writes);
 }
 
-/* Inputs first: each output is held against them. */
+/* Lists inputs first: each output is checked against them. */
 static int list_files(struct app *app, const struct command *command, const struct parser *parser)
 {
 	for (size_t i = 0; i < app->argument_count; i++) {
@@ -332,7 +332,7 @@ static int list_files(struct app *app, const struct command *command, const stru
 
 int app_parse(struct app *app, const struct command *command, void *args, int argc, char **argv)
 {
-	/* With "-" what is no option comes as one, in its place, whatever POSIXLY_CORRECT says. */
+	/* With "-" getopt_long() returns arguments in place, even with POSIXLY_CORRECT. */
 	struct parser parser = { .letters = "-:" };
 	size_t count = 0;
 	int found;
@@ -356,7 +356,7 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 		if (store_once(&parser, i, optarg))
 			return OPK_EUSAGE;
 	}
-	/* And those after "--". */
+	/* Add the arguments after "--". */
 	for (; optind < argc; optind++)
 		argv[1 + count++] = argv[optind];
 	argv[1 + count] = NULL;
@@ -412,7 +412,7 @@ void help_wrap(FILE *to, size_t column, size_t indent, const char *text)
 	putc('\n', to);
 }
 
-/* What an option may be goes on in another line behind a '|'. */
+/* Breaks an option's list of words after a '|'. */
 static void print_long_left(const char *left)
 {
 	enum { INDENT = 8 };
@@ -440,7 +440,7 @@ static void print_option(const struct option_spec *spec)
 	snprintf(left, sizeof left, "%c%c%c --%s%s%s", spec->letter ? '-' : ' ',
 	         spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
 	         spec->argument ? " " : "", spec->argument ? spec->argument : "");
-	/* What is longer has a line of its own. */
+	/* Text that is longer gets a separate line. */
 	if (strlen(left) > LEFT_WIDTH) {
 		print_long_left(left);
 		printf("%*s", (int)indent, "");
@@ -450,7 +450,7 @@ static void print_option(const struct option_spec *spec)
 	help_wrap(stdout, indent, indent, spec->help);
 }
 
-/* The last blank outside of quotes before which `room` is enough; NULL: there is none. */
+/* The last blank outside of quotes within `room`; NULL: none. */
 static const char *find_cut(const char *line, size_t room)
 {
 	const char *cut = NULL;
@@ -464,7 +464,7 @@ static const char *find_cut(const char *line, size_t room)
 	return cut;
 }
 
-/* One that is too long goes on in another line, so that a shell takes it as it is. */
+/* Continues a long example on another line so that a shell still accepts it. */
 static void print_example(const struct example *example)
 {
 	enum { INDENT = 8 };

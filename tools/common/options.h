@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A subcommand and its options, as a table that feeds dispatch, --help, man page and completion. */
+/* A subcommand and its options, as a table for dispatch, --help, man page and completion. */
 #ifndef OPK_OPTIONS_TABLE_H
 #define OPK_OPTIONS_TABLE_H
 
@@ -35,7 +35,7 @@ struct option_spec {
 	size_t offset;
 };
 
-/* For commands of several tables: `words` are their names, "summary" that of the record. */
+/* For commands with several tables: `words` are their names, "summary" is the record. */
 #define TABLE_OPTION(words, main, type, member)                                                    \
 	{                                                                                          \
 		"table", 0, words, "print this table alone; CSV has one, else " main, OPTION_WORD, \
@@ -59,7 +59,7 @@ struct command {
 	struct example examples[EXAMPLES];
 	const struct option_spec *options; /* ended by a NULL name */
 	size_t args_size;                  /* of the struct that options are parsed into */
-	size_t max_arguments;              /* besides options; ANY_NUMBER: no limit */
+	size_t max_arguments;              /* without options; ANY_NUMBER: no limit */
 	enum { ARGUMENTS_ARE_NAMES, ARGUMENTS_ARE_FILES, ARGUMENTS_ARE_SETS } arguments;
 	/*
 	 * What -o names: a table; a table or something else, so that the command calls
@@ -68,17 +68,17 @@ struct command {
 	 */
 	enum { OUTPUT_IS_TABLE, OUTPUT_IS_ANY, OUTPUT_IS_FILE, OUTPUT_IS_NUMBERED } output;
 	enum opk_output writes;
-	bool no_table; /* it prints none, so that it has no --format and no --csv-safe */
-	/* Returns an exit code; what failed is on the context, or was reported: see app_fail(). */
+	bool no_table; /* prints no table, so it has no --format and no --csv-safe */
+	/* Returns an exit code; the failure is on the context, or was reported: see app_fail(). */
 	int (*run)(struct app *app, void *args);
 };
 
-/* The option that a word of the command line is, "--name" or its letter; NULL where none. */
+/* The option that a word of the command line is, "--name" or its letter; NULL: none. */
 const struct option_spec *app_option(const struct command *command, const char *word);
 
 /*
  * The option after `spec`, the first after NULL; NULL at the end. The command's own come first,
- * then --format, -o, --force, --cuda, --no-cache and --help, unless it has one of its own by that
+ * then --format, -o, --force, --cuda, --no-cache and --help, unless the command has one with that
  * name, or prints no table.
  */
 const struct option_spec *app_next_option(const struct command *command,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows to stdout, to a file or through a pager. */
+/* Writes rows to stdout, to a file or through a pager. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 
 /* ---- the pager */
 
-/* What a shell exits with where it can't run a program, or finds none. */
+/* The exit codes of a shell that can't run a program, or can't find it. */
 enum { CANT_RUN = 126, NOT_FOUND = 127 };
 
-/* A user who named no pager needs no message that there is none. */
+/* Without less, the user, who did not choose a pager, sees no message. */
 static const char default_pager[] = "command -v less >/dev/null || exit 127; exec less";
 
 static bool is_less(const char *command)
@@ -30,7 +30,7 @@ static bool is_less(const char *command)
 	return !strncmp(name, "less", 4) && (!name[4] || name[4] == ' ');
 }
 
-/* Where there is no pager to be had, tables fit the terminal. */
+/* Without a pager, tables fit the terminal. */
 static bool has_pager(const struct app *app)
 {
 	if (app->env.pager && *app->env.pager)
@@ -52,7 +52,7 @@ static bool has_wide_lines(const char *text, size_t width)
 	return false;
 }
 
-/* NULL or "" mean less. False where there is no such program: nothing was shown then. */
+/* NULL or "" mean less. False if the program is missing: then nothing was shown. */
 static bool page(const char *command, const char *text, size_t size, size_t width)
 {
 	FILE *pager;
@@ -66,7 +66,7 @@ static bool page(const char *command, const char *text, size_t size, size_t widt
 	pager = popen(command && *command ? command : default_pager, "w");
 	if (!pager)
 		return false;
-	/* Who leaves the pager early has seen enough, and an interrupt is the pager's to heed. */
+	/* Leaving the pager early is not an error, and interrupts are for the pager. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	fwrite(text, 1, size, pager);
@@ -89,7 +89,7 @@ static const struct {
 	{ ".sqlite", DATABASE },          { ".sqlite3", DATABASE },
 };
 
-/* An index of endings[]; COUNT(endings) where it is none of them. */
+/* An index of endings[]; COUNT(endings): none of them. */
 static size_t find_ending(const char *path)
 {
 	size_t i = 0;
@@ -128,7 +128,7 @@ int app_choose_format(struct app *app)
 	return OPK_OK;
 }
 
-/* Where a table goes that no -o sends elsewhere. */
+/* Where a table goes without -o. */
 static FILE *table_file(const struct app *app)
 {
 	return app->stdout_taken ? stderr : stdout;
@@ -163,7 +163,7 @@ bool app_wants_table(const struct app *app, const char *name)
 
 enum { LEAST_WIDTH = 20, WIDTH_DIGITS = 5, PIPE_WIDTH = 80 };
 
-/* Zero where the output is not shown on a terminal. */
+/* Zero if the output is not a terminal. */
 static struct winsize terminal_size(const struct app *app)
 {
 	struct winsize size;
@@ -174,7 +174,7 @@ static struct winsize terminal_size(const struct app *app)
 	return size;
 }
 
-/* What COLUMNS says; zero where it is no number from LEAST_WIDTH on. */
+/* The value of COLUMNS; zero if it is not a number or below LEAST_WIDTH. */
 static size_t width_asked_for(const struct app *app)
 {
 	const char *text = app->env.columns;
@@ -185,7 +185,7 @@ static size_t width_asked_for(const struct app *app)
 	return (size_t)atoi(text);
 }
 
-/* Zero: lines are as long as they are. */
+/* Zero: no limit. */
 static size_t width_of(const struct app *app)
 {
 	size_t terminal = terminal_size(app).ws_col, asked = width_asked_for(app);
@@ -202,7 +202,7 @@ int app_print(struct app *app, const void *bytes, size_t size)
 	FILE *to = app->gathered ? app->gathered : table_file(app);
 	opk_autobuf struct opk_buf escaped = { 0 };
 
-	/* What the pager gets was escaped when it was gathered. */
+	/* Text for the pager was escaped when it was gathered. */
 	if (app->gathered || isatty(fileno(to))) {
 		opk_terminal_escape(&escaped, bytes, size, format_of(app) == OPK_FORMAT_TABLE);
 		if (escaped.failed)
@@ -238,7 +238,7 @@ int app_begin_output(struct app *app)
 		/* As in git, "cat" means no pager. */
 		if (!app->stdout_taken && has_pager(app))
 			app->gathered = open_memstream(&app->text, &app->text_size);
-		/* What less would show at once is made to fit; other pagers get whole lines. */
+		/* Make text fit that less shows at once; other pagers get whole lines. */
 		if (app->gathered)
 			options.height = is_less(app->env.pager) ? terminal_size(app).ws_row : 1;
 	}
@@ -253,7 +253,7 @@ int app_begin_report(struct app *app)
 	return app_begin_output(app);
 }
 
-/* What was gathered, if anything; without a pager it goes to the terminal as it is. */
+/* Shows gathered text, if any; without a pager on the terminal. */
 static int show(struct app *app)
 {
 	FILE *gathered = opk_take(app->gathered);

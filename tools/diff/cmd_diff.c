@@ -60,7 +60,7 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* ---- what was asked for ----------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------------ */
 
 static int check_side(struct app *app, const struct option_list *paths)
 {
@@ -103,7 +103,7 @@ static int parse_level(struct app *app, double *out, const char *text)
 	return app_error(app, OPK_EUSAGE, "--level %s: use a share such as 0.005", text);
 }
 
-/* Those that are wrong are reported before any file is opened. */
+/* Reports wrong rules before any file is opened. */
 static int add_rules(struct opk_diff_options *options, struct app *app,
                      const struct diff_args *args)
 {
@@ -165,7 +165,7 @@ static int print(struct diff *diff, const struct diff_args *args)
 	return OPK_OK;
 }
 
-/* Broken checks are the result, and are said even where their file can't be written. */
+/* Broken checks are the result, and are reported even if their file can't be written. */
 static int write_junit(struct diff *diff, const char *path, const char *broken)
 {
 	int code = opk_diff_write_junit(diff->of, diff->app->ctx, path);
@@ -177,7 +177,7 @@ static int write_junit(struct diff *diff, const char *path, const char *broken)
 	return opk_add(diff->app->ctx, code, "can't write the file of --junit");
 }
 
-/* "1 of 5 checks is broken"; NULL: none is. */
+/* "1 of 5 checks is broken"; NULL: none is broken. */
 static int describe_broken(char **out, struct diff *diff)
 {
 	size_t broken = diff->found->broken;
@@ -190,7 +190,7 @@ static int describe_broken(char **out, struct diff *diff)
 	return *out ? OPK_OK : app_nomem(diff->app);
 }
 
-/* Says which rules are broken; fails where any is. */
+/* Reports broken rules; fails if there are any. */
 static int end_gate(struct diff *diff, const struct diff_args *args)
 {
 	opk_autofree char *broken = NULL;
@@ -214,7 +214,7 @@ static int run_with(struct diff *diff, const struct diff_args *args, struct opk_
 	options.by = diff->by;
 	options.ignore_shape = args->ignore == IGNORE_SHAPE;
 	options.eval = eval;
-	/* Lines of a log are short unless they are wanted otherwise. */
+	/* A log has short lines unless the user chooses otherwise. */
 	options.kernel_names = kernel_style(diff->app, args->kernel_names ? args->kernel_names : 1);
 	diff->has_rules = args->fail.count || args->rules;
 	if (!code)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak diff: what is compared, and the parts of what is shown. */
+/* offpeak diff: what it compares, and the parts of its output. */
 #ifndef OPK_TOOL_DIFF_H
 #define OPK_TOOL_DIFF_H
 
@@ -12,23 +12,23 @@ OPK_DEFINE_AUTO(opk_diff)
 struct diff {
 	struct app *app;
 	const struct opk_diff *of;
-	const struct opk_diff_found *found; /* of it */
+	const struct opk_diff_found *found; /* borrowed from the comparison */
 	struct option_list before, after;
 	bool has_rules;
 	struct opk_kernel_names *names; /* for tables */
 	const char *by;
-	bool all; /* people see what is the same, too */
+	bool all; /* people see unchanged values, too */
 	size_t top;
-	size_t left_out;            /* values that people are not shown: the same, or noise */
-	size_t one_sided;           /* metrics that they are not shown */
-	bool facts[OPK_FACT_COUNT]; /* columns that tell rows apart */
+	size_t left_out;            /* values hidden from people: the same, or noise */
+	size_t one_sided;           /* metrics hidden from them */
+	bool facts[OPK_FACT_COUNT]; /* columns that distinguish rows */
 };
 
-/* All tables: diff_tables.c. */
+/* diff_tables.c: prints all tables. */
 int diff_tables(struct diff *diff);
-/* What is to be known of the comparison as a whole, as notes: diff_notes.c. */
+/* diff_notes.c: prints notes on the comparison as a whole. */
 void diff_notes(const struct diff *diff);
-/* Each broken rule on stderr: diff_notes.c. */
+/* diff_notes.c: prints each broken rule on stderr. */
 void diff_breaches(const struct diff *diff);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What people should know of a comparison, and which rules are broken. */
+/* Notes on a comparison for people, and its broken rules. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "diff/diff.h"
 
-/* Kernels of one side that the other one has with another launch shape. */
+/* Counts kernels of one side that the other side has with another launch shape. */
 static size_t count_reshaped(const struct diff *diff)
 {
 	size_t all = diff->found->unmatched_count, count = 0;
@@ -97,7 +97,7 @@ static char *describe_power(const struct diff *diff)
 	                  time->launches_needed, what, others->launches_needed);
 }
 
-/* Whether there is anything to be told from noise. */
+/* Whether there are differences to be tested. */
 static bool has_changes(const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->found->row_count; i++)
@@ -130,7 +130,7 @@ static bool differ(const struct opk_diff_value *value)
 	       || (!isnan(value->change) && value->change != 0);
 }
 
-/* Whether any row has the column on both sides; *all becomes false where the two differ. */
+/* Whether any row has the column on both sides; *all becomes false if both differ. */
 static bool has_both(bool *all, const struct diff *diff, size_t column)
 {
 	bool any = false;
@@ -156,7 +156,7 @@ static size_t count_relaunched(const struct diff *diff)
 	return count;
 }
 
-/* Where no line of a table says that something changed. */
+/* Notes that no table shows a change. */
 static void note_equal(const struct diff *diff)
 {
 	const struct opk_diff_summary *summary = &diff->found->summary;
@@ -176,7 +176,7 @@ static void note_equal(const struct diff *diff)
 		         relaunched, relaunched == 1 ? "" : "s");
 }
 
-/* Why the table of values is empty. */
+/* Explains why the table of values is empty. */
 static void note_peaks(const struct diff *diff)
 {
 	const char *only = diff->app->only;

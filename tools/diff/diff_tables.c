@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A comparison as tables: what differs besides, rows, their values, rows of one side, rules. */
+/* A comparison as tables: other differences, rows, their values, rows of one side, rules. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "diff/diff.h"
 #include "eval/door.h"
 
-/* Sets with more metrics are shown to people as far as something changed. */
+/* Of sets with more metrics, people see only those that changed. */
 enum { MOST_SHOWN = 30, TEXT = 24 };
 
 /* ---- names of rows ---------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void choose_facts(struct diff *diff)
 		find_facts(diff, &diff->found->unmatched[i]);
 }
 
-/* Room for the texts of a row's facts. */
+/* Buffers for the texts of a row's facts. */
 struct fact_texts {
 	struct opk_fact_text of[OPK_FACT_COUNT];
 };
@@ -79,7 +79,7 @@ static void write_change(char out[TEXT], double change)
 		snprintf(out, TEXT, change == 0 ? "%.3g%%" : "%+.3g%%", change);
 }
 
-/* What the SM's clock makes of a change; "": that is not known. */
+/* The part of a change that the SM's clock explains; "": unknown. */
 static void write_clock(char out[TEXT], const struct opk_diff_value *value)
 {
 	*out = '\0';
@@ -87,7 +87,7 @@ static void write_clock(char out[TEXT], const struct opk_diff_value *value)
 		write_change(out, value->clock);
 }
 
-/* Half the way from one quartile to the other, as a share of the median. */
+/* Half the distance between the quartiles, as a share of the median. */
 static void write_spread(char out[TEXT], const struct opk_diff_side *side)
 {
 	double spread = 50 * (side->high - side->low) / fabs(side->value);
@@ -97,7 +97,7 @@ static void write_spread(char out[TEXT], const struct opk_diff_side *side)
 		snprintf(out, TEXT, spread > 0 && spread < 0.01 ? "<0.01%%" : "%.2g%%", spread);
 }
 
-/* ---- tables without rows: programs get their columns ------------------------------------ */
+/* ---- tables without rows: for programs, with columns ------------------------------------ */
 
 static const struct opk_diff_row *first_row(const struct diff *diff)
 {
@@ -111,7 +111,7 @@ static const struct opk_diff_row *first_row(const struct diff *diff)
 	                                      : &none;
 }
 
-/* NULL: there is no such column. */
+/* NULL: no such column. */
 static const struct opk_diff_value *value_of(const struct opk_diff_row *row, size_t column)
 {
 	static const struct opk_diff_value none = { .change = 0 };
@@ -146,7 +146,7 @@ struct row_texts {
 	char change[TEXT], clock[TEXT], before[TEXT], after[TEXT];
 };
 
-/* Names of a column for people, who get a text, and for programs. */
+/* Names of a column for people (text) and for programs. */
 static const char *const change_names[] = { "change", "change_pct" };
 static const char *const clock_names[] = { "clock", "clock_pct" };
 
@@ -194,7 +194,7 @@ static int put_row_table(struct diff *diff, struct app_fields *fields, const cha
 	return code;
 }
 
-/* `fields` are the table's columns, which have to stay where they are. */
+/* `fields` are the table's columns, and must stay in place. */
 static int put_rows(struct diff *diff, struct app_fields *fields)
 {
 	size_t time = time_column(diff), count = diff->found->row_count;
@@ -247,7 +247,7 @@ static int put_unmatched(struct diff *diff, struct app_fields *fields)
 	return OPK_OK;
 }
 
-/* A table whose rows name the units of their values. */
+/* Prints a table whose rows have the units of their values. */
 static int put_unit_table(struct diff *diff, struct app_fields *fields, const char *name)
 {
 	int code = app_fields_table(diff->app, name, fields);
@@ -308,7 +308,7 @@ static void fill_value(struct app_fields *fields, const struct diff *diff,
 		add_for_programs(fields, value);
 }
 
-/* Nothing of one side has it in any row. */
+/* Whether one side lacks the column in all rows. */
 static bool is_one_sided(const struct diff *diff, size_t column)
 {
 	for (size_t i = 0; i < diff->found->row_count; i++)
@@ -322,7 +322,7 @@ static bool is_shown(const struct opk_diff_value *value, bool many)
 	return !many || (value->verdict != OPK_VERDICT_SAME && value->verdict != OPK_VERDICT_NOISE);
 }
 
-/* Columns that have rows: people need not see one for each metric that one side lacks. */
+/* Chooses columns that have rows: people don't need one for each metric that one side lacks. */
 static bool *choose_columns(const struct diff *diff, size_t *one_sided)
 {
 	size_t count = diff->found->column_count;
@@ -348,7 +348,7 @@ static int put_title(struct diff *diff, size_t i)
 	return title ? opk_out_heading(diff->app->out, title, "") : app_nomem(diff->app);
 }
 
-/* A heading of the set, where another one begins. */
+/* Prints a heading of the set before its first column. */
 static int put_heading(struct diff *diff, const struct opk_diff_column *column, const char **last)
 {
 	const char *heading = column->heading ? column->heading : *last ? "Other" : NULL;
@@ -409,7 +409,7 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 
 /* ---- the others ------------------------------------------------------------------------- */
 
-/* The table or the record `name` of a list of the library's. */
+/* Prints a list of the library as the table or record `name`. */
 static int put_list(struct diff *diff, const char *name, enum opk_diff_list which)
 {
 	opk_auto(opk_listing) struct opk_listing *rows = NULL;
@@ -440,7 +440,7 @@ static void fill_peak(struct app_fields *fields, const struct diff *diff,
 	add_percent(fields, diff, change_names, text, peak->change);
 }
 
-/* What the GPU can do is stated once, not row by row, and without a verdict. */
+/* Prints what the GPU can do once, not for each row, and without a verdict. */
 static int put_peaks(struct diff *diff, struct app_fields *fields)
 {
 	static const struct opk_diff_peak none = { .name = "", .unit = "" };

@@ -114,7 +114,7 @@ static int check_tree(struct app *app, const struct eval *eval)
 	return OPK_OK;
 }
 
-/* A row a group and metric needs no rows of ranges, and no bare image has groups. */
+/* A row per group and metric excludes rows of ranges, and a bare image has no groups. */
 static int check_aggregate(struct app *app, const struct eval_args *args, const struct eval *eval)
 {
 	if (args->raw.image)
@@ -136,7 +136,7 @@ static int check_aggregate(struct app *app, const struct eval_args *args, const 
 	return OPK_OK;
 }
 
-/* A value of a long table is of a metric, and a database's rows have no order. */
+/* A long table's value belongs to a metric, and a database's rows have no order. */
 static int check_sort(const struct eval *eval)
 {
 	static const char *const words[] = { "value", "metric", "unit" };
@@ -215,7 +215,7 @@ static int choose_columns(struct eval *eval, const char *list)
 	return OPK_OK;
 }
 
-/* What was asked for. */
+/* Takes the options over. */
 static int choose(struct eval *eval, const struct eval_args *args)
 {
 	int code = OPK_OK;
@@ -265,7 +265,7 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	return code;
 }
 
-/* What is about samples, or about ranges and their statistics. */
+/* Options for samples, or for ranges and their statistics. */
 static int check_trace(struct eval *eval, const char *path)
 {
 	bool first = eval->drops_as_told || eval->first_sample != FIRST_DROP;
@@ -298,7 +298,7 @@ static int check_trace(struct eval *eval, const char *path)
 	return OPK_OK;
 }
 
-/* What was asked for, and what the files turned out to be. */
+/* Checks the options against the files. */
 static int check_files(struct eval *eval)
 {
 	const struct opk_table_file *file;
@@ -307,7 +307,7 @@ static int check_files(struct eval *eval)
 	for (size_t i = 0; !code && (file = opk_table_get_file(eval->table, i)); i++)
 		if (file->meta && !strcmp(file->meta->mode, "trace"))
 			code = check_trace(eval, file->path);
-	/* There all launches of a kernel are a row, and no key group. */
+	/* Here a row is all launches of a kernel, not a key group. */
 	if (!opk_table_get_file(eval->table, 0)->aggregate) {
 		free(eval->key);
 		eval->key = NULL;
@@ -324,7 +324,7 @@ static bool is_trace(struct app *app, const char *path)
 	       && !strcmp(meta->mode, "trace");
 }
 
-/* The table knows no options: which one it is that recordings of what ran can't have. */
+/* The table does not know options: names the one that recordings of what ran don't allow. */
 static int name_option(struct eval *eval, int failure)
 {
 	struct app *app = eval->app;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The order of rows: keys in memory, while the rows stay where children have left them. */
+/* The order of rows: keys in memory; the rows stay where child processes left them. */
 #include "eval/eval_order.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static int compare_known(const struct eval_key_cell *a, const struct eval_key_ce
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* What is unknown or nan comes last, in either direction. */
+/* Unknown and nan values come last in both directions. */
 static int compare_cells(const struct eval_key_cell *a, const struct eval_key_cell *b,
                          bool descending)
 {
@@ -89,7 +89,7 @@ static int compare(const void *a, const void *b, void *data)
 		if (result)
 			return result;
 	}
-	/* What is equal stays in order. */
+	/* Equal rows stay in order. */
 	return (one->place.serial > other->place.serial)
 	       - (one->place.serial < other->place.serial);
 }
@@ -123,7 +123,7 @@ void eval_order_note_unknown(const struct eval_order *order)
 			         order->keys[i].name);
 }
 
-/* Few kernels have many launches. */
+/* Keeps each text once: many launches have few kernels. */
 static const char *keep_text(struct eval_order *order, const char *text)
 {
 	size_t at;

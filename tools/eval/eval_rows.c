@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of a table, wide or long, or in a database. */
+/* Prints the rows of a table, wide or long, or writes them to a database. */
 #include "base/buf.h"
 #include "database/door.h"
 #include "eval/eval_table.h"
@@ -15,7 +15,7 @@ int eval_table_result(struct eval *eval, int code)
 
 /* ---- the table or database begins */
 
-/* A tree begins with the name of each row, asked for or not, and other columns follow. */
+/* A tree's first column is always the row's name; others follow. */
 size_t eval_rows_column(const struct eval *eval, size_t i)
 {
 	return !i ? eval->name_at : i <= eval->name_at ? i - 1 : i;
@@ -47,7 +47,7 @@ static int list_columns(struct eval *eval)
 	return OPK_OK;
 }
 
-/* Headings of the set over its columns, as far as these are side by side. */
+/* Puts headings of the set above adjacent columns. */
 static void put_spans(const struct eval *eval)
 {
 	for (size_t i = 0, next; i < eval->column_count; i = next) {
@@ -104,7 +104,7 @@ static int begin(struct eval *eval)
 
 /* ---- files */
 
-/* Whether its end is missing, or rows that the collector or `recover` lost. */
+/* Whether the end is missing, or rows that the collector or `recover` lost. */
 static bool is_cut_off(struct eval *eval, struct opk_file *file)
 {
 	const struct opk_stats *stats = NULL;
@@ -140,7 +140,7 @@ int eval_rows_begin_file(struct eval *eval, size_t file)
 	return eval->database ? add_run(eval, columns, count) : OPK_OK;
 }
 
-/* Files without rows are in the database, too. */
+/* The database includes files without rows. */
 static int begin_files(struct eval *eval, size_t end)
 {
 	while (eval->begun < end && opk_table_get_file(eval->table, eval->begun))
@@ -150,7 +150,7 @@ static int begin_files(struct eval *eval, size_t end)
 
 /* ---- rows */
 
-/* A heading between the rows, where the group changes; its prose once. */
+/* Prints a heading when the group changes; its prose only once. */
 static void put_heading(struct eval *eval, const struct opk_meta_heading *heading)
 {
 	if (heading != eval->heading)
@@ -159,7 +159,7 @@ static void put_heading(struct eval *eval, const struct opk_meta_heading *headin
 	eval->heading = heading;
 }
 
-/* Key groups have the numbers in which they are printed, whatever their order. */
+/* Key groups are numbered as printed, in any order. */
 static int put_row(struct eval *eval, const union opk_cell *cells)
 {
 	for (size_t i = 0; eval->key && i < eval->column_count; i++) {

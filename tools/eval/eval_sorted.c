@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* eval --sort: what rows and key groups are ordered by. */
+/* eval --sort: the keys of rows and key groups. */
 #include <math.h>
 #include <string.h>
 
@@ -111,7 +111,7 @@ static int refuse_key(struct eval *eval, const struct eval_key *key, const char 
 	                 key->statistic ? ":" : "", key->statistic ? key->statistic : "", why);
 }
 
-/* The total where there is one, else the mean: what a group is worth. */
+/* The key of a group is its total if it has one, else its mean. */
 static int key_of_metric(struct eval_key_cell *out, struct eval *eval,
                          const struct opk_table_source *source, const struct eval_key *key,
                          const char *statistic, size_t column)

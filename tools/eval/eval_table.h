@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak eval: what was asked for, and the table that is printed, or becomes a database. */
+/* offpeak eval: the request, and the table to print or to write to a database. */
 #ifndef OPK_TOOL_EVAL_H
 #define OPK_TOOL_EVAL_H
 
@@ -15,35 +15,35 @@ enum eval_per { PER_DEFAULT, PER_SAMPLE, PER_KERNEL, PER_LAUNCH };
 
 struct eval {
 	struct app *app;
-	/* What was asked for. */
+	/* The request. */
 	enum first_sample first_sample;
-	bool drops_as_told; /* the first sample */
+	bool drops_as_told; /* drops the first sample because the user said so */
 	bool single;        /* no joined rows */
 	enum eval_per per;
 	bool to_database;          /* instead of a table */
-	struct opk_strlist chosen; /* columns; none: whatever there is */
+	struct opk_strlist chosen; /* columns; empty: all */
 	const char *level;         /* of key groups */
-	char *key;                 /* likewise; NULL: there are none */
+	char *key;                 /* of key groups; NULL: none */
 	struct eval_order order;
-	const char *also[MAX_SORT_KEYS]; /* its keys that are values; the table borrows them */
+	const char *also[MAX_SORT_KEYS]; /* sort keys that are values; the table borrows them */
 	bool strict;
 	bool is_tree; /* of a wide layout */
-	bool is_long; /* was asked for; statistics are long without it */
+	bool is_long; /* requested; statistics are always long */
 	struct eval_tree tree;
-	/* What is printed. */
+	/* The output. */
 	struct opk_table *table;
 	enum opk_profiler profiler;
 	struct opk_column *headers;
-	union opk_cell *cells; /* where rows are not printed as the table has them */
+	union opk_cell *cells; /* for rows that are not printed as the table has them */
 	size_t column_count, name_at;
 	struct opk_database *database;
-	const struct opk_table_file *file; /* whose rows are being printed */
-	size_t begun; /* files before this one were, where rows have no order */
-	const struct opk_meta_heading *heading; /* over the last row of a long table */
+	const struct opk_table_file *file;      /* its rows are being printed */
+	size_t begun;                           /* number of files begun, if rows have no order */
+	const struct opk_meta_heading *heading; /* of a long table's last row */
 	uint64_t row_count;
 };
 
-/* Where each value has a row of its own, rows only need be of one kind. */
+/* If each value has its own row, rows may only be of one kind. */
 static inline bool eval_is_wide(const struct eval *eval)
 {
 	return !eval->is_long && !eval->key && !eval->to_database;
@@ -53,33 +53,33 @@ typedef int eval_source_fn(struct eval *eval, const struct opk_table_source *sou
 
 /* ---- eval_rows.c */
 
-/* Makes the causes of a failure in the table those of the command; returns `code`. */
+/* Makes the table's error causes those of the command; returns `code`. */
 int eval_table_result(struct eval *eval, int code);
-/* The rows that follow are of this file. */
+/* Begins the rows of this file. */
 int eval_rows_begin_file(struct eval *eval, size_t file);
-/* Counts and prints the rows of it. */
+/* Counts and prints a source's rows. */
 eval_source_fn eval_rows_print_source;
-/* The column of the table that is printed as the i-th one. */
+/* The table's column that is printed as the i-th. */
 size_t eval_rows_column(const struct eval *eval, size_t i);
 /* Prints the table. */
 int eval_rows_print(struct eval *eval);
 
 /* ---- eval_sorted.c */
 
-/* Fills eval->also with those keys of --sort that are no facts; returns how many there are. */
+/* Fills eval->also with the keys of --sort that are not facts; returns their number. */
 size_t eval_sorted_values(struct eval *eval);
-/* Whether rows of this profiler have the facts among the keys. */
+/* Checks that rows of this profiler have the facts among the keys. */
 int eval_sorted_check(struct eval *eval);
-/* Takes it into eval->order. */
+/* Adds a source's rows to eval->order. */
 eval_source_fn eval_sorted_take;
-/* Has what was taken printed in its order. */
+/* Prints the added rows in their order. */
 int eval_sorted_print(struct eval *eval);
 
 /* ---- eval_tree.c */
 
-/* Takes it into eval->tree, and into eval->order. */
+/* Adds a source's rows to eval->tree, and to eval->order. */
 eval_source_fn eval_tree_take;
-/* Prints the rows of what was taken, each after the one that it is in. */
+/* Prints the added rows, each after the row that contains it. */
 int eval_tree_print(struct eval *eval);
 
 #endif

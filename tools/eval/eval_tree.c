@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Nested ranges: which held which, as names and times tell, and the rows in that order. */
+/* Nested ranges: finds by names and times which range contains which, and orders the rows. */
 #include "eval/eval_tree.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static char *make_key(const char *scope, bool kernel, const char *path, size_t l
 	return opk_buf_take_text(&text);
 }
 
-/* NULL: there is none, or no memory for the key, which then fails elsewhere, too. */
+/* NULL: none, or no memory for the key, which then also fails elsewhere. */
 static struct eval_tree_list *find_list(const struct eval_tree *tree, const char *scope,
                                         const char *path, size_t length)
 {
@@ -62,7 +62,7 @@ static struct eval_tree_list *list_of(struct eval_tree *tree, const struct eval_
 	return opk_index_add(&tree->numbers, list->key, tree->list_count - 1, NULL) ? list : NULL;
 }
 
-/* Takes the texts over. */
+/* Takes over the texts. */
 static int add_node(struct eval_tree *tree, struct app *app, struct eval_tree_node node)
 {
 	struct eval_tree_node *added = opk_append(&tree->nodes, &tree->capacity, &tree->count,
@@ -113,9 +113,9 @@ int eval_tree_take(struct eval *eval, const struct opk_table_source *source)
 	return eval_sorted_take(eval, source);
 }
 
-/* ---- what holds what -------------------------------------------------------------------- */
+/* ---- containment ------------------------------------------------------------------------ */
 
-/* The list of the longest path that holds this one; *length is that path's. */
+/* The list with the longest path that contains this one; *length is that path's length. */
 static struct eval_tree_list *find_holder(const struct eval_tree *tree, const char *scope,
                                           const char *path, size_t *length)
 {
@@ -132,7 +132,7 @@ static struct eval_tree_list *find_holder(const struct eval_tree *tree, const ch
 	return NULL;
 }
 
-/* What was measured on one GPU is no part of what was measured on another. */
+/* A range measured on one GPU contains none measured on another. */
 static bool may_hold(const struct eval_tree_node *outer, const struct eval_tree_node *inner)
 {
 	return outer->device < 0 || inner->device < 0 || outer->device == inner->device;
@@ -164,7 +164,7 @@ static bool nest_by_time(struct eval_tree *tree, const struct eval_tree_list *ou
 	return true;
 }
 
-/* Another run of the program has other times: equally many are in each, in their order. */
+/* Another run has other times: each outer range contains equally many, in order. */
 static bool nest_by_number(struct eval_tree *tree, const struct eval_tree_list *outer,
                            const struct eval_tree_list *inner)
 {
@@ -185,7 +185,7 @@ static bool nest_by_number(struct eval_tree *tree, const struct eval_tree_list *
 	return true;
 }
 
-/* `label`: from this byte of its path on a range is called so. */
+/* `label`: the range's name begins at this byte of its path. */
 static void nest(struct eval_tree *tree, const struct eval_tree_list *outer,
                  const struct eval_tree_list *inner, size_t label)
 {
@@ -205,12 +205,12 @@ static void nest(struct eval_tree *tree, const struct eval_tree_list *outer,
 	}
 }
 
-/* No program nests so many ranges; a damaged file might. */
+/* No program has so many levels of ranges; a damaged file might. */
 enum { MOST_LEVELS = 100 };
 
 /*
- * The NVTX ranges that kernels ran in hold them, though nothing was measured of them. Kernels in
- * more levels than there may be stay outside.
+ * Adds the NVTX ranges in which kernels ran, though these were not measured. Kernels with too many
+ * levels stay outside.
  */
 static int add_holders(struct eval_tree *tree, struct app *app, const char *scope, const char *path)
 {
@@ -277,7 +277,7 @@ static void attach(struct eval_tree *tree, size_t i)
 		else
 			tree->nodes[*last].next = i;
 		*last = i;
-		/* What is no row has the place of its first part. */
+		/* A node without a row takes the place of its first part. */
 		if (!parent || parent->is_row)
 			return;
 		i = node->parent;
@@ -297,7 +297,7 @@ static void attach_all(struct eval_tree *tree, struct eval_order *order)
 	}
 }
 
-/* The node after this one, parts before what follows; *depth becomes that one's. */
+/* The next node, with parts before siblings; *depth becomes that node's. */
 static size_t after(const struct eval_tree *tree, size_t i, size_t *depth)
 {
 	if (tree->nodes[i].first != TREE_NONE) {
@@ -315,7 +315,7 @@ static size_t after(const struct eval_tree *tree, size_t i, size_t *depth)
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* For people inside its parent, as the parent's name is above; else in full. */
+/* For people, without the parent's name, which is printed above; else in full. */
 static char *name_of(const struct eval *eval, const struct eval_tree_node *node)
 {
 	const char *name = node->is_kernel ? node->name : node->path;
@@ -348,7 +348,7 @@ static int print_row(struct eval *eval, const struct eval_tree_node *node)
 	                          eval->column_count);
 }
 
-/* It has a name and nothing else. */
+/* Prints only the name of the range. */
 static int print_holder(struct eval *eval, const struct eval_tree_node *node)
 {
 	opk_autofree char *name = name_of(eval, node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* eval --layout tree: ranges inside the ranges that they ran in. */
+/* eval --layout tree: ranges below the ranges in which they ran. */
 #ifndef OPK_TOOL_EVAL_TREE_H
 #define OPK_TOOL_EVAL_TREE_H
 
@@ -10,35 +10,35 @@
 
 struct eval_tree_node {
 	struct opk_table_place place;
-	bool is_row;    /* else it only holds others: nothing was recorded of it itself */
-	bool is_kernel; /* holds none */
-	char *path;     /* of a kernel, that of the ranges that it ran in */
+	bool is_row;    /* else it only contains others, and was not recorded itself */
+	bool is_kernel; /* contains no others */
+	char *path;     /* for a kernel, the path of the ranges around it */
 	char *name;     /* of a kernel */
-	size_t label;   /* from this byte of the path on it is called so inside its parent */
+	size_t label;   /* its name inside its parent begins at this byte of the path */
 	char *scope;    /* file, host and rank */
-	int32_t device; /* of a row; -1: not known, or of no row */
+	int32_t device; /* of a row; -1: unknown, or not a row */
 	uint64_t start, end;
-	size_t next_alike; /* of the same path, scope and kind */
+	size_t next_alike; /* the next with the same path, scope and kind */
 	size_t parent, first, last, next;
 	bool attached;
 };
 
-/* Nodes of one path, scope and kind, in the order of their rows. */
+/* Nodes with one path, scope and kind, in the order of their rows. */
 struct eval_tree_list {
 	char *key;
 	size_t first, last, count;
 };
 
-/* Begin with { 0 }. */
+/* Start with { 0 }. */
 struct eval_tree {
 	struct eval_tree_node *nodes;
 	size_t count, capacity;
 	struct eval_tree_list *lists;
 	size_t list_count, list_capacity;
 	struct opk_index numbers; /* of lists */
-	size_t first, last;       /* of those without a parent */
-	size_t depth, at;         /* the node that is being printed */
-	uint64_t strays;          /* rows of which it is not known which range held them */
+	size_t first, last;       /* nodes without a parent */
+	size_t depth, at;         /* `at`: the node being printed */
+	uint64_t strays;          /* rows for which the containing range is unknown */
 	const char *stray;
 };
 

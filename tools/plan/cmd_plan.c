@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak plan: passes, what they are for, and what evaluation will show. */
+/* offpeak plan: the passes, their purpose, and what evaluation will show. */
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
@@ -26,14 +26,14 @@ static const struct option_spec specs[] = {
 static const struct {
 	const char *name;
 	enum opk_plan_list list;
-	size_t columns; /* so many of the list are shown */
+	size_t columns; /* number of the list's columns to show */
 } tables[] = {
 	{ "metrics", OPK_PLAN_METRICS, 5 },   { "plan", OPK_PLAN_PASSES, 6 },
 	{ "domains", OPK_PLAN_DOMAINS, 5 },   { "notable", OPK_PLAN_NOTABLE, 3 },
 	{ "left_out", OPK_PLAN_LEFT_OUT, 3 }, { "columns", OPK_PLAN_COLUMNS, 6 },
 };
 
-/* All that is reported about a plan. */
+/* The report about a plan. */
 struct report {
 	struct opk_plan *plan;
 	bool single_pass;
@@ -41,7 +41,7 @@ struct report {
 	struct opk_listing *lists[COUNT(tables)]; /* NULL: not shown */
 };
 
-/* How much of what was asked for fits one pass; `text` holds what people read of it. */
+/* Adds how much of the request fits one pass; `text` owns the text for people. */
 static int add_fit(struct app_fields *fields, char **text, struct app *app,
                    const struct report *report)
 {
@@ -87,7 +87,7 @@ static int print_record(struct app *app, const struct report *report)
 	return app_record(app, &fields);
 }
 
-/* The picture, where one is wanted, is in place when the rows are printed. */
+/* Writes the picture, if requested, before it prints the rows. */
 static int print(struct app *app, struct report *report, const char *svg)
 {
 	opk_autonewfile struct opk_newfile picture = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The drawing: measures, then its parts from top to bottom. */
+/* Draws a plan: measures, then draws the parts from top to bottom. */
 #include "plan/plan_svg.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum {
 	CELL_WIDTH = 40,
 	CELL_HEIGHT = 28,
 	GAP = 3,
-	LETTER = 7, /* at most, of the small text */
+	LETTER = 7, /* the widest of the small text */
 	BOUND = 96, /* the lower bound's column */
 	LEAST_WIDTH = 600,
 	HEADING_LETTER = 10,
@@ -33,7 +33,7 @@ struct picture {
 	size_t rows, passes, label_width;
 };
 
-/* Light or dark as the reader has it; bars are see-through, so that numbers stay readable. */
+/* Light or dark like the reader's setting; bars are transparent, so that numbers stay readable. */
 static const char style[] =
 	"<style>\n"
 	"svg { background: #fff; color: #1f2328; font: 12px sans-serif }\n"
@@ -67,19 +67,19 @@ static void put_text(struct opk_buf *out, const char *text)
 		case '"':
 			opk_buf_add_text(out, "&quot;");
 			break;
-		/* XML has no way to write the other control characters. */
+		/* XML can't represent other control characters. */
 		default:
 			opk_buf_add(out, (unsigned char)*text < ' ' ? " " : text, 1);
 		}
 }
 
-/* What a row shows; NULL where it is all counters. */
+/* The domains of a row; NULL: the row has all counters. */
 static const union opk_cell *domains_of(const struct picture *p, size_t row)
 {
 	return opk_listing_count(p->domains) ? opk_listing_get(p->domains, row) : NULL;
 }
 
-/* The label of a row; `whole`: with all names of its domains. */
+/* The label of a row; `whole`: with the names of all its domains. */
 static void put_label(struct opk_buf *out, const struct picture *p, size_t row, bool whole)
 {
 	static const char *const all[] = { "counters" };
@@ -100,7 +100,7 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* ---- where things are */
+/* ---- positions */
 
 static size_t column_x(const struct picture *p, size_t pass)
 {
@@ -127,7 +127,7 @@ static void measure(struct picture *p)
 	}
 }
 
-/* ---- the parts of it */
+/* ---- the parts */
 
 static void put_heading(const struct picture *p)
 {
@@ -165,7 +165,7 @@ static void put_row_label(const struct picture *p, size_t row)
 		column_x(p, p->passes) + GAP, y, bound, bound == 1 ? "" : "es");
 }
 
-/* The counters of a pass in a row's domains, which are listed as "gpu_lts:8". */
+/* The number of a pass's counters in a row's domains, listed as "gpu_lts:8". */
 static size_t fill_of(const union opk_cell *pass, const union opk_cell *domains)
 {
 	const char *name = domains[DOMAINS_NAMES].list.items[0];
@@ -180,7 +180,7 @@ static size_t fill_of(const union opk_cell *pass, const union opk_cell *domains)
 	return 0;
 }
 
-/* A bar from the cell's floor: its height is the share of the fullest pass. */
+/* A bar at the cell's bottom: its height is relative to the fullest pass. */
 static void put_cell(const struct picture *p, const union opk_cell *in_pass, size_t pass,
                      size_t row)
 {

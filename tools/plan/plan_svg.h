@@ -6,8 +6,8 @@
 #include "common/app.h"
 
 /*
- * A column a pass, a row for each group of counter domains, or one for all where no domains are
- * known. Under a temporary name until opk_newfile_commit().
+ * A column per pass, and a row per group of counter domains, or one row if domains are unknown. Has
+ * a temporary name until opk_newfile_commit().
  */
 int plan_svg(struct opk_newfile *out, struct app *app, struct opk_plan *plan, size_t lower_bound,
              const char *path);

@@ -54,7 +54,7 @@ static int take_pixels(double *out, struct app *app, const char *option, const c
 	                 MOST);
 }
 
-/* What would be passed over without a word. */
+/* Refuses options that would be ignored silently. */
 static int check_use(struct app *app, const struct plot_args *args, enum opk_picture_kind kind)
 {
 	bool timeline = kind == OPK_PICTURE_TIMELINE;

@@ -42,10 +42,10 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
-/* Columns of opk_set_list(): those that are shown, to people without path and version. */
+/* Columns of opk_set_list() to show; people don't see path and version. */
 enum { PROFILER = 1, FOR_PEOPLE = 4, SHOWN = 6, ERROR = 8 };
 
-/* One bad file is no reason to hide the others. */
+/* A bad file must not hide the others. */
 static void note_bad(const struct opk_listing *sets)
 {
 	for (size_t i = 0; i < opk_listing_count(sets); i++) {
@@ -66,7 +66,7 @@ static int list(struct app *app)
 	TRY(app_begin_output(app));
 	note_bad(sets);
 	columns = opk_listing_columns(sets, &unused);
-	/* People ask for the place of one set, with its name. */
+	/* For one set, people can ask for its path. */
 	TRY(opk_out_table(app->out, "sets", columns, app_shows_table(app) ? FOR_PEOPLE : SHOWN));
 	for (size_t i = 0; i < opk_listing_count(sets); i++) {
 		union opk_cell row[SHOWN];
@@ -91,7 +91,7 @@ static int write_file(struct app *app, const char *path, const char *text)
 	return opk_newfile_commit(&file);
 }
 
-/* To where -o says, or to stdout. */
+/* Writes to the file of -o, or to stdout. */
 static int write_text(struct app *app, const char *text)
 {
 	if (app->output)
@@ -101,7 +101,7 @@ static int write_text(struct app *app, const char *text)
 	return OPK_OK;
 }
 
-/* The names of the others, after the first set's: "pm.yaml", "pm-pm2.yaml". */
+/* Names the other sets after the first: "pm.yaml", "pm-pm2.yaml". */
 static int name_others(struct app *app, struct opk_strlist *paths,
                        const struct opk_set_import *import)
 {
@@ -156,7 +156,7 @@ static int import(struct app *app, const char *path)
 	opk_autostrlist struct opk_strlist others = { 0 };
 
 	TRY(opk_set_import_new(&import, app->ctx, path));
-	/* All are known to be writable before the first is written. */
+	/* Check that all can be written before the first is written. */
 	if (app->output)
 		TRY(name_others(app, &others, import));
 	TRY(write_text(app, opk_set_import_get(import, 0)->yaml));
@@ -173,7 +173,7 @@ static int list_single_pass(struct app *app, const char *chip)
 
 	TRY(opk_single_pass_list(&sets, app->ctx, chip));
 	TRY(app_begin_output(app));
-	/* Without the names of the metrics. */
+	/* Leave out the metrics' names. */
 	TRY(app_list_columns(app, "sets", sets, 5));
 	return app_end_output(app);
 }
@@ -189,7 +189,7 @@ static void print_metric(struct app *app, const struct opk_catalog *catalog, con
 	        cell_text(metric->hw_unit), cell_text(unit), cell_text(metric->description));
 }
 
-/* The metrics of one set, with what the catalog says of them. */
+/* Shows the metrics of one set, with facts from the catalog. */
 static int show_single_pass(struct app *app, const struct opk_single_pass_set *set,
                             const char *chip)
 {
@@ -221,7 +221,7 @@ static int write_single_pass(struct app *app, const struct opk_single_pass_set *
 	return write_text(app, text);
 }
 
-/* As plans refuse it that name it: CUPTI may list it, or have it in a later release alone. */
+/* Fails like a plan with this name: CUPTI may list it, or only a later release may have it. */
 static int fail_single_pass(struct app *app, const char *chip, const char *name)
 {
 	opk_autofree char *spec = opk_printf("single-pass:%s", name);
@@ -280,7 +280,7 @@ static int check_usage(struct app *app, const struct sets_args *args)
 	return OPK_OK;
 }
 
-/* Words after --chip CHIP are chips, too. */
+/* Words after --chip CHIP are also chips. */
 static int take_chips(struct app *app, struct option_list *chips)
 {
 	for (size_t i = 0; i < app->argument_count; i++) {

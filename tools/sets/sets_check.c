@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak sets --check: a set's own errors, and what it is on each chip. */
+/* offpeak sets --check: a set's errors, and its result on each chip. */
 #include "sets/sets_check.h"
 
 #include <string.h>
@@ -12,9 +12,9 @@
 enum { STATUS = 4, FAILED, CHIP_COLUMNS = 5 };
 enum { MESSAGE, EXCERPT = 5, CARET, IS_ERROR, CHIPS };
 
-/* ---- errors: each once, for all chips that have it */
+/* ---- errors: each once, with all chips that have it */
 
-/* The message is the first chip's, and may name it. */
+/* The message is the first chip's, and may contain its name. */
 static void add_chips(struct opk_buf *text, const union opk_cell *error)
 {
 	enum { NAMED = 3 };
@@ -45,7 +45,7 @@ static void print_error(const char *prefix, const union opk_cell *error)
 		app_print_cause("  ", error[CARET].string);
 }
 
-/* What all of them have in common, if there are several. */
+/* Prints what all chips have in common, if there are several. */
 static void print_heading(const struct opk_set *set, const struct opk_listing *chips,
                           const struct opk_listing *errors)
 {
@@ -81,7 +81,7 @@ static void print_errors(const struct opk_set *set, const struct opk_listing *ch
 
 /* ---- the command */
 
-/* "GH100,GA100" is two. */
+/* "GH100,GA100" are two chips. */
 static bool split(struct opk_strlist *names, const struct option_list *wanted)
 {
 	for (size_t i = 0; i < wanted->count; i++) {
@@ -111,7 +111,7 @@ static int print_chips(struct app *app, struct opk_listing *chips)
 	return app_end_output(app);
 }
 
-/* `read` is how reading its files ended. */
+/* `read` is the result of reading its files. */
 static int check_set(struct app *app, const struct opk_set *set,
                      const struct opk_set_check_options *options, int read)
 {

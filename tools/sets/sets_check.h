@@ -5,7 +5,7 @@
 
 #include "common/options.h"
 
-/* Checks the set's form, and plans it on the chips: those that are named, or all that it claims. */
+/* Checks the set's form, and plans it on the named chips, or on all that it claims. */
 int sets_check(struct app *app, const char *spec, const struct option_list *chips,
                const struct option_list *params, double effort);
 

@@ -7,7 +7,7 @@
 #include "common/args.h"
 #include "plan/door.h"
 
-/* What a set claims is shown on this chip, if it claims it. */
+/* A set is shown for this chip, if it claims it. */
 static const char usual_chip[] = "GH100";
 
 struct page {
@@ -15,7 +15,7 @@ struct page {
 	struct opk_set *set;
 	const struct opk_chip *chip;
 	struct opk_chips *chips;
-	struct opk_plan *plan; /* NULL: there is no library */
+	struct opk_plan *plan; /* NULL: no library */
 	struct opk_listing *columns;
 	struct opk_catalog *catalog;
 };
@@ -40,7 +40,7 @@ const struct opk_metric *sets_find_metric(const struct opk_catalog *catalog, con
 	return metric;
 }
 
-/* ---- what there is to show */
+/* ---- what can be shown */
 
 static bool is_possible(const struct page *page, const struct opk_chip *chip)
 {
@@ -49,7 +49,7 @@ static bool is_possible(const struct page *page, const struct opk_chip *chip)
 	                                                          : chip->range);
 }
 
-/* The one that is named; the usual one; or the last of those that the set claims. */
+/* The named chip; the usual chip; or the last chip that the set claims. */
 static int choose_chip(struct page *page, const struct option_list *named)
 {
 	struct opk_ctx *ctx = page->app->ctx;
@@ -108,7 +108,7 @@ static struct entry entry_of(const union opk_cell *cells)
 	};
 }
 
-/* A plain list of metrics has no columns, and without a library there is what was written. */
+/* A plain list of metrics has no columns; without a library, show the names in the file. */
 static struct entry entry_at(const struct page *page, size_t i)
 {
 	struct entry entry = {
@@ -134,7 +134,7 @@ static struct entry entry_at(const struct page *page, size_t i)
 
 /* ---- the page */
 
-/* Prose as lines of its own, so that none is cut: only the first one has the field's name. */
+/* Adds prose as several lines, so that none is cut: only the first has the field's name. */
 static bool add_prose(struct app_fields *fields, struct opk_strlist *lines, const char *text)
 {
 	enum { WIDTH = 66, MOST = 12 };
@@ -142,7 +142,7 @@ static bool add_prose(struct app_fields *fields, struct opk_strlist *lines, cons
 	for (size_t i = 0; *text; i++) {
 		size_t length = strlen(text), end = length;
 
-		/* The last line takes what is left. */
+		/* The last line takes the rest. */
 		if (length > WIDTH && i < MOST)
 			for (end = WIDTH; end && text[end] != ' ';)
 				end--;
@@ -177,7 +177,7 @@ static int print_summary(const struct page *page)
 	return app_record(page->app, &fields);
 }
 
-/* The title where a group begins; its prose where it is shown for the first time. */
+/* Prints a group's title at its start, and its prose only the first time. */
 static void print_heading(struct app *app, const char **last, const struct entry *entry)
 {
 	const char *title = entry->shown ? entry->group : "For formulas alone";
@@ -189,7 +189,7 @@ static void print_heading(struct app *app, const char **last, const struct entry
 	*last = title;
 }
 
-/* Apart, because they are long. */
+/* Prints formulas separately, because they are long. */
 static void print_formulas(const struct page *page)
 {
 	static const struct opk_column columns[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak show: a recording for people. */
+/* offpeak show: shows a recording to people. */
 #include <string.h>
 
 #include "base/ctx.h"
@@ -43,7 +43,7 @@ static int summarize(struct show *show, const char *path, const struct show_args
 	return code ? opk_add(ctx, code, "can't show %s", path) : OPK_OK;
 }
 
-/* The record of a few lines: what ran, where, and how complete it is. */
+/* Prints a few lines: what ran, where, and how complete the recording is. */
 static int show_run(struct show *show)
 {
 	const struct opk_summary_words *words = &show->summary->words;
@@ -87,7 +87,7 @@ static int run(struct app *app, void *data)
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "show: which recording?");
 	show.top = args->top ? args->top : TOP;
-	/* It is for people wherever it goes, unless another format is asked for. */
+	/* The output is for people, to any destination, unless another format is requested. */
 	app->for_people = !app->output;
 	if (!app->format && !app->output)
 		app->format = OPK_FORMAT_TABLE + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak show: what is shown, and its parts. */
+/* offpeak show: its data, and its parts. */
 #ifndef OPK_TOOL_SHOW_H
 #define OPK_TOOL_SHOW_H
 
@@ -15,20 +15,20 @@ struct show {
 	struct opk_file *file;
 	const struct opk_meta *meta;
 	struct opk_summary *summary;
-	/* What ran, where that was recorded: show_kernels.c. */
+	/* What ran, if that was recorded: show_kernels.c. */
 	const struct opk_activity *activities;
 	size_t activity_count;
-	bool has_devices; /* other than the first */
-	/* What the tables' columns are. */
+	bool has_devices; /* besides the first */
+	/* The columns of the tables. */
 	struct app_fields group_fields, value_fields, roofline_fields;
 	struct app_fields kernel_fields, stream_fields, copy_fields, nvtx_fields;
 };
 
-/* Tables: of the groups, of their values, of what the columns mean. show_tables.c */
+/* show_tables.c: tables of the groups, of their values, and of the columns' meanings. */
 int show_tables(struct show *show);
-/* Tables of what ran: show_kernels.c */
+/* show_kernels.c: tables of what ran. */
 int show_kernels(struct show *show);
-/* Shows the columns of a set and what they mean. */
+/* Shows a set's columns and their meanings. */
 int show_descriptions(struct show *show);
 
 #endif

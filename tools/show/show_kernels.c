@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables of what ran: kernels by time and what samples say of them, streams, copies, ranges. */
+/* Tables of what ran: kernels by time, with facts from samples; streams, copies, ranges. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "container/door.h"
 #include "show/show.h"
 
-/* Rows of tables that are not of kernels, at least: --top may ask for more. */
+/* The least rows of tables without kernels: --top may ask for more. */
 enum { OTHERS = 10 };
 
-/* A stream, a kind of copy or an NVTX range, all of it. */
+/* Totals of a stream, a kind of copy or an NVTX range. */
 struct total {
 	const struct opk_activity *first;
 	uint64_t count, time, bytes, least, greatest;
@@ -33,7 +33,7 @@ static bool is_ran(const struct opk_activity *activity)
 
 /* ---- tables ----------------------------------------------------------------------------- */
 
-/* A table's column of times, whose name has the unit where numbers are in it. */
+/* Adds a column of times; for numbers, its name includes the unit. */
 static void add_time(struct app_fields *fields, const struct show *show, const char *name,
                      const char *name_ns, double time)
 {
@@ -159,7 +159,7 @@ static int by_time(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* What the records of a table have in common. */
+/* The key of a record in its table. */
 static char *stream_of(const struct opk_activity *a)
 {
 	return is_ran(a) ? opk_printf("%s/%s/%d/%u/%u/%" PRIu64, a->host, a->gpu, a->device,
@@ -270,7 +270,7 @@ static int put_totals(struct show *show, const char *table,
 	return code;
 }
 
-/* Kernels were read only of what they can be shown of. */
+/* Kernels were read only as far as they are shown. */
 static bool has_timeline(const struct show *show)
 {
 	return (show->meta->profiler == OPK_PROFILER_PM || !strcmp(show->meta->mode, "trace"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The groups by time, their values, and what the columns mean: rows for people, or for programs. */
+/* The groups by time, their values, and what the columns mean: rows for people or programs. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "picture/door.h"
 #include "show/show.h"
 
-/* Lengths of a bar, and of a kernel's whole name, whose rest is templates' arguments. */
+/* Lengths: of a bar, and of a kernel's full name, which ends with template arguments. */
 enum { BAR = 8, LONG_NAME = 160 };
 
 static size_t most(const struct show *show)
@@ -60,7 +60,7 @@ static void add_time(struct app_fields *fields, const struct show *show,
 		field_add(fields, "share", OPK_CELL_DOUBLE, cell_value(group->share));
 }
 
-/* The first device goes without saying, where it is the only one. */
+/* The device is only shown if there is another than the first. */
 static bool has_devices(const struct show *show)
 {
 	for (size_t i = 0; i < show->summary->group_count && !is_sampled(show); i++)
@@ -133,7 +133,7 @@ static int put_groups(struct show *show)
 
 /* ---- their values */
 
-/* "73.5% #######" of the peak, which may be that of sparse operands; "" where there is none. */
+/* "73.5% #######" of the peak, which may be for sparse operands; "": no peak. */
 static void write_bar(char bar[32], double share, bool sparse)
 {
 	size_t full = share >= 100 ? BAR : share > 0 ? (size_t)(share / 100 * BAR + 0.5) : 0;
@@ -152,7 +152,7 @@ static bool has_extremes(const struct show *show)
 	return false;
 }
 
-/* A cell of each column; programs get the group and the heading in each row, and no bar. */
+/* Fills a cell per column; programs get group and heading in each row, and no bar. */
 static void fill_value(struct app_fields *fields, const struct show *show,
                        const struct opk_summary_group *group, size_t i, char text[32],
                        char device[24])
@@ -169,14 +169,14 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 		field_text(fields, "heading", column->heading ? column->heading->title : NULL);
 	}
 	field_text(fields, "metric", column->name);
-	/* Programs find it under one name. */
+	/* For programs the name is always the same. */
 	field_add(fields, people && extremes ? "mean" : "value", OPK_CELL_DOUBLE,
 	          cell_value(of->mean));
 	if (extremes) {
 		field_add(fields, "min", OPK_CELL_DOUBLE, cell_value(of->min));
 		field_add(fields, "max", OPK_CELL_DOUBLE, cell_value(of->max));
 	}
-	/* A note says so beside text. */
+	/* In text, a note explains it. */
 	if (extremes && !people)
 		field_text(fields, "weighted_by", of->weighted_by);
 	field_text(fields, "unit", column->unit);
@@ -222,7 +222,7 @@ static const struct opk_meta_heading *heading_of(const struct show *show, size_t
 	return show->summary->columns[i].heading;
 }
 
-/* A heading of the set, where another one begins; its prose once. */
+/* Prints a heading of the set before its first column; its prose only once. */
 static int put_heading(struct show *show, size_t i, bool first)
 {
 	const struct opk_meta_heading *heading = heading_of(show, i);
@@ -277,7 +277,7 @@ static int put_values(struct show *show)
 	return code;
 }
 
-/* ---- what they mean */
+/* ---- the meanings of columns */
 
 int show_descriptions(struct show *show)
 {
@@ -298,7 +298,7 @@ int show_descriptions(struct show *show)
 	return OPK_OK;
 }
 
-/* ---- how near they are to the lines of a roofline */
+/* ---- distances from the lines of a roofline */
 
 static void fill_nearness(struct app_fields *fields, const struct show *show,
                           const struct opk_roofline *roofline, size_t i, char device[24])
@@ -340,7 +340,7 @@ int show_tables(struct show *show)
 		code = put_values(show);
 	if (!code && show->summary->group_count)
 		code = show_descriptions(show);
-	/* A remark says it of samples. */
+	/* For samples, a remark explains it. */
 	if (!code && !show->summary->group_count && !is_sampled(show))
 		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"
 		                            : "the recording has no ranges: nothing to show");

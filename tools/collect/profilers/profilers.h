@@ -65,9 +65,7 @@ const struct profiler_ops *profiler_choose(bool legacy);
  * does not.
  */
 bool profiler_counts_memsets(void);
-/*
- * Prepares CUPTI's profiler after the driver; takes 60 to 100 ms. False, and a message on stderr.
- */
+/* Prepares CUPTI's profiler after the driver, in 60 to 100 ms. False with a message on stderr. */
 bool profiler_initialize(void);
 /*
  * The counter-availability image of a context, or with NULL of the device for PM sampling; free().

@@ -30,27 +30,27 @@
 
 enum { USER_RANGE_DEPTH = 64 };
 
-/* A range that the program pushed and did not pop yet. */
+/* A range that the program pushed and has not popped. */
 struct user_range {
-	char *domain; /* "": the default one */
+	char *domain; /* "": the default domain */
 	char *name;
 	uint64_t begun_ns; /* clock_host_ns() */
 };
 
 struct nvtx_filter;
 
-/* From filters, one a line; NULL where one is malformed, or memory is out. */
+/* Parses filters, one per line; NULL if one is malformed, or memory is out. */
 struct nvtx_filter *nvtx_filter_new(const char *lines);
 void nvtx_filter_free(struct nvtx_filter *filter);
-/* Whether one of the filters names this range of the whole process: without any '/', '[' or ']'. */
+/* Whether a filter without '/', '[' and ']' names this range of the whole process. */
 bool nvtx_filter_match_started(const struct nvtx_filter *filter, const struct user_range *range);
-/* Whether any of the filters holds for these ranges, outermost first. */
+/* Whether any of the filters matches these ranges, outermost first. */
 bool nvtx_filter_match(const struct nvtx_filter *filter, const struct user_range *ranges,
                        size_t count);
 
 /*
- * The settings of a run: one table from which come the command line, its help, the environment that
- * hands them from launcher to library, and the checks of what goes with what.
+ * The settings of a run: one table for the command line, its help, the environment that passes them
+ * from launcher to library, and the checks of combinations.
  */
 
 enum collect_mode {
@@ -58,12 +58,12 @@ enum collect_mode {
 	MODE_LAUNCH_RANGE,  /* a range around each launch; one pass */
 	MODE_USER_RANGE,    /* the program's own ranges; one pass */
 	MODE_SAMPLING,      /* PM sampling */
-	MODE_TRACE,         /* without a set: what runs and when, alone */
+	MODE_TRACE,         /* no set: only what runs and when */
 };
 
-/* What takes the passes of a set in turn, where it needs several. */
+/* What takes turns with the passes of a set that needs several. */
 enum collect_turns {
-	TURNS_NONE,   /* there is one, or replay takes them all */
+	TURNS_NONE,   /* one pass, or replay takes them all */
 	TURNS_ROTATE, /* launches, or ranges, image by image */
 	TURNS_REPEAT, /* repetitions of an outermost user range */
 };
@@ -89,18 +89,18 @@ enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
 enum collect_caches { CACHES_NONE, CACHES_FLUSH };
 
-/* Records of what runs on the GPU: of kernels; of copies and sets of memory, too. */
+/* What is recorded of GPU work: kernels; or also copies and sets of memory. */
 enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL };
 
-/* Environment variables that change what runs where: recordings say their values. */
+/* Environment variables that affect what runs where: recordings have their values. */
 #define RECORDED_VARIABLES                                                                         \
 	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING",                       \
 		"CUDA_MODULE_LOADING", "CUDA_MPS_PIPE_DIRECTORY", "NVIDIA_TF32_OVERRIDE",          \
 		"OMP_NUM_THREADS", "WORLD_SIZE", "RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK",     \
 		"PMI_RANK", "PMIX_RANK", "SLURM_JOB_ID", "SLURM_PROCID"
 
-/* How values are written, and the type of what they are read into. */
-typedef const char *setting_text, *setting_lines; /* lines: several, one a line */
+/* How values are written, and the types that they are read into. */
+typedef const char *setting_text, *setting_lines; /* lines: several values, one per line */
 typedef bool setting_flag;
 typedef uint64_t setting_count, setting_positive, setting_time, setting_size;
 typedef int setting_device; /* -1: all */
@@ -115,7 +115,7 @@ typedef enum collect_capture setting_capture;
 typedef enum collect_caches setting_caches;
 typedef enum collect_trace setting_trace;
 
-/* What a setting is for: without any of the first three for everything. */
+/* What a setting is for; none of the first three: for everything. */
 enum {
 	FOR_LAUNCHES = 1,
 	FOR_RANGES = 2, /* the program's own */
@@ -272,33 +272,33 @@ struct setting {
 
 extern const struct setting settings_table[SETTINGS_TOTAL];
 
-/* For programs that mark ranges with offpeak_range.h: the library that takes them. */
+/* Names the library for programs that mark ranges with offpeak_range.h. */
 #define SETTING_LIBRARY "OFFPEAK_COLLECT_LIBRARY"
 
-/* The defaults; what an outer offpeak-collect left in the environment goes. */
+/* Sets the defaults; removes an outer offpeak-collect's settings from the environment. */
 void settings_begin(struct settings *settings);
-/* From the command line, and on to the library. NULL on success, else what is wrong. */
+/* From the command line, and passed on to the library. NULL, or what is wrong. */
 const char *settings_take(struct settings *settings, enum setting_id id, const char *text);
-/* To the library alone. */
+/* Passes a value only to the library. */
 void settings_export(enum setting_id id, const char *text);
 void settings_export_number(enum setting_id id, size_t number);
-/* In the library, from the environment, which is copied. NULL on success, else what is wrong. */
+/* In the library, from a copy of the environment. NULL, or what is wrong. */
 const char *settings_read(struct settings *settings);
 
-/* How a value of an enum above is written, as in META's `mode`. */
+/* The word for a value of an enum above, as in META's `mode`. */
 const char *settings_word(enum setting_id id, unsigned value);
-/* Whether some launches are left out. */
+/* Whether some launches are excluded. */
 bool settings_filter(const struct settings *settings);
 /*
  * Whether ranges are pushed and popped. Without a filter the profiler makes a range of each launch,
- * tightly around the kernel; with one it would have to start and stop around those that are wanted,
- * which takes it 9 to 18 ms.
+ * tightly around the kernel; with a filter it would have to start and stop around each wanted
+ * launch, which takes 9 to 18 ms.
  */
 bool settings_push(const struct settings *settings);
 
-/* What set.opk holds for the collector. */
+/* The contents of set.opk for the collector. */
 
-/* Config image and counter-data prefix that belong together. */
+/* A config image and its counter-data prefix. */
 struct image_set {
 	void *config, *prefix;
 	size_t config_size, prefix_size;
@@ -312,94 +312,94 @@ struct collect_set {
 };
 
 /*
- * Opens the set and checks that it is whole, byte by byte; its images stay in the file. OPK_OK, or
- * a message on stderr. collect_set_clear() in either case.
+ * Opens the set and verifies every byte; its images stay in the file. OPK_OK, or a message on
+ * stderr. Call collect_set_clear() in either case.
  */
 int collect_set_open(struct collect_set *set, const char *path);
-/* Opens it as above, and decodes its images. */
+/* As collect_set_open(), and decodes the images. */
 int collect_set_load(struct collect_set *set, const char *path);
 void collect_set_clear(struct collect_set *set);
 #define opk_autoset __attribute__((cleanup(collect_set_clear)))
 
 /*
- * A range that is pushed around a launch holds some microseconds of idle time, which count into
- * elapsed cycles and times, and so into what is divided by them. Counts and what is counted in
- * active cycles are right.
+ * A range pushed around a launch contains some microseconds of idle time, which count in elapsed
+ * cycles and times, and so in what is divided by them. Counts, and ratios to active cycles, are
+ * right.
  */
 bool metric_is_inflated(const char *metric);
-/* A set's metrics of this kind: names that are borrowed from it; free() the list. */
+/* A set's inflated metrics: names borrowed from the set; free() the list. */
 const char **inflated_metrics(size_t *count, const struct opk_meta *meta);
 
-/* Names of recordings: one a process. */
+/* Names of recordings: one per process. */
 
 /*
- * Ends the name while a process writes the file: NAME.TOKEN-PROCESS.part, with its id. One of a
- * process that became another program, or whose id another process of the run has, ends with
- * PROCESS-N.part, N from 2.
+ * The ending of the name while a process writes the file: NAME.TOKEN-PROCESS.part, with the process
+ * id. If the process became another program, or its id was used before in the run, the name ends
+ * with PROCESS-N.part, N from 2.
  */
 #define PART_ENDING ".part"
 
 /*
  * Writes `format` with its items replaced, as in Nsight Compute: %h host name, %p process id,
- * %q{NAME} environment variable ("" where unset), %% a percent sign. False for any other item, or
- * where the room is short.
+ * %q{NAME} environment variable ("" if unset), %% a percent sign. False for any other item, or if
+ * room is short.
  */
 bool name_expand(char *out, size_t size, const char *format);
-/* Where the file's name begins, after its folders. */
+/* The beginning of the file's name, after its folders. */
 const char *name_of_file(const char *format);
-/* What is wrong with the file's name here, as name_expand() makes it; NULL: nothing. */
+/* What is wrong with the file's name that name_expand() makes here; NULL: nothing. */
 const char *name_problem(const char *format);
-/* Whether an item in it may differ from process to process. */
+/* Whether an item in it may differ between processes. */
 bool name_varies(const char *format);
-/* A pattern for glob(): '*' for each item. False as above. */
+/* A pattern for glob(): '*' for each item. False like name_expand(). */
 bool name_pattern(char *out, size_t size, const char *format);
 
 /*
- * What a process has seen so far, in memory that outlives it: where it is killed, or becomes
- * another program, what it had not written is at least counted.
+ * What a process has counted so far, in memory that outlives it: if it is killed, or becomes
+ * another program, its unwritten data is at least counted.
  */
 struct tally {
 	unsigned process, image; /* as in its part's name */
 	uint64_t launches;
-	uint64_t ranges; /* begun; or samples that were decoded */
+	uint64_t ranges; /* begun; or decoded samples */
 	uint32_t depth;  /* of user ranges */
-	bool failed;     /* the file could not be written any more */
+	bool failed;     /* writing the file failed */
 };
 
-/* In the launcher: memory for the run that the token names; without it nothing is counted. */
+/* In the launcher: makes memory for the token's run; without it nothing is counted. */
 void tallies_new(const struct settings *settings);
-/* What a process of that run counted; NULL where nothing is known. */
+/* The tally of a process of that run; NULL: unknown. */
 const struct tally *tallies_find(unsigned process, unsigned image);
-/* In the library: this process's tally from now on; without that memory it is not seen. */
+/* In the library: begins this process's tally; without the memory it is not seen. */
 void tally_begin(const struct settings *settings, unsigned image);
 extern struct tally *tally;
 
-/* Part of the path of the library that is put into programs. */
+/* The end of the path of the library that is loaded into programs. */
 #define COLLECTOR_LIBRARY "/liboffpeak-inject.so"
 /*
- * The first of these files that a process, by number, has in memory; `count` where it has none.
- * False with errno where it can't be looked at.
+ * The first of these files that is in a process's memory; `count` if none is. False with errno if
+ * the process can't be inspected.
  */
 bool mapped_find(size_t *first, const char *process, const char *const *files, size_t count);
-/* What a process, by number, is called; "?" where nothing is known of it. */
+/* The name of a process, by number; "?" if unknown. */
 void process_name(char name[32], const char *process);
 
 /* A message of one line on stderr, with the program's name; returns the code. */
 __attribute__((format(printf, 2, 3))) int say(int code, const char *format, ...);
-/* The outermost cause of what failed; NULL is a context that there was no memory for. */
+/* The outermost cause of a failure; NULL stands for a context that memory was short for. */
 const char *outer_cause(const struct opk_ctx *ctx);
 
-/* Time, and threads of ours in somebody else's program. */
+/* Time, and this library's threads in the program. */
 
 struct timespec clock_now(void);
-/* Seconds since clock_now() gave that moment. */
+/* Seconds since a time from clock_now(). */
 double clock_seconds_since(const struct timespec *then);
-/* Nanoseconds since 1970, as start_ns and end_ns have them. */
+/* Nanoseconds since 1970, like start_ns and end_ns. */
 uint64_t clock_host_ns(void);
 
-/* The program's signals are the program's: none is delivered to this thread. */
+/* Starts a thread that receives none of the program's signals. */
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data);
-/* Starts a thread that nothing waits for. */
+/* Starts a thread that is never joined. */
 bool thread_detach(void *(*run)(void *data), void *data);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counts that outlive a process: memory of System V, which needs no file and no descriptor. */
+/* Counts that outlive a process: in System V memory, which needs no file and no descriptor. */
 #include "collect/shared/shared.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 enum { MOST_TALLIES = 4096 };
 
 struct tallies {
-	char token[24]; /* ids mean something else elsewhere: of the run that it belongs to */
+	char token[24]; /* the run's: the same id may be of other memory elsewhere */
 	uint32_t count;
 	struct tally tallies[MOST_TALLIES];
 };
@@ -23,11 +23,11 @@ static struct tallies *attach(int id)
 {
 	void *memory = shmat(id, NULL, 0);
 
-	/* shmat() says so. */
+	/* shmat() returns this on failure. */
 	return memory == (void *)-1 ? NULL : memory; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-/* Its id is good while it is attached, and it is gone with the last process that has it. */
+/* The id is valid while the memory is attached; the last process to detach removes it. */
 void tallies_new(const struct settings *settings)
 {
 	int id = shmget(IPC_PRIVATE, sizeof *shared, IPC_CREAT | 0600);

@@ -10,7 +10,7 @@
 #include "base/library.h"
 #include "collect/shared/shared.h"
 
-/* cuda.h renames some entry points to their newer versions: the symbol is what the macro gives. */
+/* cuda.h renames some entry points to newer versions: the macro's result is the symbol. */
 #define SYMBOL_TEXT(symbol) SYMBOL_TEXT_(symbol)
 #define SYMBOL_TEXT_(symbol) #symbol
 
@@ -21,7 +21,7 @@ enum {
 	WSL_DEVICE_NOT_SUPPORTED = 45,
 };
 
-/* What a user can do about a status of CUPTI's. */
+/* What a user can do about a CUPTI status. */
 static const struct {
 	CUptiResult status;
 	const char *advice;
@@ -115,7 +115,7 @@ static void tell_time(const char *call)
 		say(0, "%s took %d ms", call, (int)milliseconds);
 }
 
-/* The counters' image, and a session, can't be had while another one of the process is open. */
+/* The counters' image and a session are refused while the process has another one open. */
 static bool is_taken(const char *call, CUptiResult status)
 {
 	return (status == CUPTI_ERROR_INVALID_PARAMETER || status == CUPTI_ERROR_INVALID_OPERATION)

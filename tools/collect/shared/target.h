@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CUPTI's and the driver's entry points, found with dlsym: nothing is undefined at load. */
+/* CUPTI's and the driver's entry points, found by dlsym(): loading needs no symbol of theirs. */
 #ifndef OPK_TARGET_H
 #define OPK_TARGET_H
 
@@ -15,9 +15,9 @@
 #include "container/door.h"
 
 /*
- * Structs that have grown since 13.0. A library takes the sizes of its own and of earlier releases,
- * and refuses larger ones; here they have the size of 12.6, whatever headers these are, so that one
- * collector works with all libraries. What was added later would be 0.
+ * Structs that have grown since 13.0. A library accepts its own and earlier sizes, and refuses
+ * larger ones. Here they have the size of 12.6 with all headers, so that one collector works with
+ * all libraries. Later members would be 0.
  */
 #undef CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE
 #define CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE                                          \
@@ -30,7 +30,7 @@
 #define CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE                                              \
 	CUPTI_PROFILER_STRUCT_SIZE(CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject)
 
-/* X(symbol): typed by the header's own declaration. */
+/* X(symbol): the type is that of the header's declaration. */
 #define TARGET_CUPTI(X)                                                                            \
 	X(cuptiSubscribe)                                                                          \
 	X(cuptiUnsubscribe)                                                                        \
@@ -46,7 +46,7 @@
 	X(cuptiProfilerCounterDataImageCalculateSize)                                              \
 	X(cuptiProfilerCounterDataImageInitialize)
 
-/* NULL in libraries that lack them. The legacy profiler went with CUPTI 13.4 on newer chips. */
+/* NULL if the library lacks them. CUPTI 13.4 dropped the legacy profiler on newer chips. */
 #define TARGET_CUPTI_OPTIONAL(X)                                                                   \
 	X(cuptiRangeProfilerEnable)                                                                \
 	X(cuptiRangeProfilerDisable)                                                               \
@@ -111,7 +111,7 @@
 	X(cuStreamIsCapturing)                                                                     \
 	X(cuStreamSynchronize)
 
-/* Newer than the oldest driver that the rest works with, under the names of these headers. */
+/* Newer than the oldest supported driver; named as in these headers. */
 #define TARGET_DRIVER_OPTIONAL(X)                                                                  \
 	X(cuDeviceGetUuid_v2)                                                                      \
 	X(cuKernelGetFunction)
@@ -120,12 +120,12 @@
 struct subscriber_params {
 	size_t size;
 	const char *name;
-	char *other; /* receives who has the callbacks where they can't be shared */
+	char *other; /* receives the owner of callbacks that can't be shared */
 	size_t other_size;
 	uint8_t share; /* from 13.2 on */
 };
 
-/* As cuptiGetVersion() counts them: those that change what is done. */
+/* Releases that differ in behaviour, in the numbers of cuptiGetVersion(). */
 enum cupti_release { CUPTI_12_8 = 26, CUPTI_13_0 = 130000, CUPTI_13_2 = 130200 };
 
 struct target {
@@ -139,20 +139,20 @@ struct target {
 	CUptiResult (*cuptiSubscribe_v2)(CUpti_SubscriberHandle *subscriber,
 	                                 CUpti_CallbackFunc callback, void *data,
 	                                 struct subscriber_params *params);
-	const char *cupti_path; /* where libcupti was found */
-	uint32_t cupti_version; /* an enum cupti_release, or between them */
+	const char *cupti_path; /* the path of libcupti */
+	uint32_t cupti_version; /* an enum cupti_release, or a number between */
 	bool verbose;           /* report calls that take long */
 };
 
-/* The process has one. */
+/* One per process. */
 extern struct target target;
 
-/* NULL on success, else what is missing; `cupti` is a path or a name for dlopen. */
+/* NULL, or what is missing; `cupti` is a path or a name for dlopen(). */
 const char *target_open(const char *cupti);
-/* True for success; else reports on stderr which call failed, how, and what can be done. */
+/* True for success; else reports on stderr which call failed, how, and what to do. */
 bool target_check(const char *call, CUptiResult status);
 
-/* The processes that may have the GPU's counters, as far as /proc shows them. */
+/* Lists the processes that may use the GPU's counters, as far as /proc shows them. */
 void busy_describe(char *out, size_t size);
 
 /*
@@ -175,15 +175,15 @@ bool patience_left(struct patience *patience);
 /* Whether the last attempt failed for that reason. */
 bool patience_met(void);
 void patience_end(const struct patience *patience, bool good);
-/* Whether this status is not to be reported now. */
+/* Whether not to report this status now. */
 bool busy_tolerate(CUptiResult status);
 
-/* Before a call, so that target_check() knows how long it took. */
+/* Call it before a call, so that target_check() can measure the call. */
 void target_begin(void);
-/* target_check() of a call, named by itself. */
+/* target_check() of a call, with the call's name. */
 #define TARGET_CALL(call, ...) (target_begin(), target_check(#call, target.call(__VA_ARGS__)))
 
-/* One of CUPTI's parameter structs, with its size and these members; declared as `name`. */
+/* Declares `name`: a CUPTI parameter struct, with its size and these members. */
 #define TARGET_STRUCT(type, ...)                                                                   \
 	{                                                                                          \
 		.structSize = CUpti_##type##_Params_STRUCT_SIZE, ##__VA_ARGS__                     \
