@@ -28,16 +28,16 @@ enum { SUBSCRIBER_NAME = 64 };
  * callbacks, `other` receives its name, if known; else "". Returns CUPTI's status.
  */
 CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_NAME], bool share);
-/* Asks for the callbacks of a call or an event. False with a message on stderr. */
+/* Enables the callbacks of a call or an event. False with a message on stderr. */
 bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id);
-/* Leaves the callbacks to the program, for good. */
+/* Unsubscribes for good: the program may have the callbacks. */
 void subscriber_leave(void);
 /*
- * The program ends, and CUPTI with it: waits for a thread that is leaving; none leaves later. No
- * lock may be held that callbacks wait for.
+ * Call it when the program ends, and CUPTI with it: waits for a thread that unsubscribes; none does
+ * later. The caller may hold no lock that callbacks wait for.
  */
 void subscriber_stay(void);
-/* Whether the program has ended our subscription: it called cuptiFinalize(). */
+/* Whether the program ended this subscription by cuptiFinalize(). */
 bool subscriber_lost(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The context of a command, and what it says on stderr. */
+/* The context of a command, and its messages on stderr. */
 #include "common/app.h"
 
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void show_progress(void *data, enum opk_phase phase, uint64_t done, uint6
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!start.tv_sec)
 		start = now;
-	/* Nothing in the first second, then four times a second at most. */
+	/* Print nothing in the first second, then at most four times a second. */
 	if (now.tv_sec - start.tv_sec < 1
 	    || (now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000 < 250)
 		return;
@@ -51,7 +51,7 @@ void app_progress_end(void)
 
 /* ---- messages */
 
-/* Files have their say in these: no terminal shall obey them. */
+/* Messages may quote files: make them harmless to terminals. */
 void app_print_cause(const char *prefix, const char *message)
 {
 	app_progress_end();
@@ -139,8 +139,8 @@ void app_note_empty(const struct app *app)
 /* ---- the context */
 
 /*
- * Shipped data lies beside the program: ../share/offpeak where it was installed, ../data in the
- * build tree. Otherwise the library's own default serves.
+ * Shipped data is beside the program: ../share/offpeak when installed, ../data in the build tree.
+ * Otherwise the library's default applies.
  */
 static char *find_data_dir(void)
 {
@@ -152,7 +152,7 @@ static char *find_data_dir(void)
 	return sets;
 }
 
-/* NVIDIA's wheels lie beside the Python package that brings this program in its folder bin. */
+/* NVIDIA's wheels are beside the Python package whose folder bin has this program. */
 static char *find_wheels(void)
 {
 	static const char *const beside[] = { "../../pyoffpeak" };
@@ -163,7 +163,7 @@ static char *find_wheels(void)
 	return package;
 }
 
-/* $XDG_CACHE_HOME/offpeak, or ~/.cache/offpeak; NULL where there is neither. */
+/* $XDG_CACHE_HOME/offpeak, or ~/.cache/offpeak; NULL if neither is known. */
 static char *find_cache_dir(const struct opk_env *env)
 {
 	if (env->cache && *env->cache == '/')

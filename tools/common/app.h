@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What all subcommands share: context, messages, exit codes, and rows out. */
+/* Shared by all subcommands: context, messages, exit codes, and output of rows. */
 #ifndef OPK_APP_H
 #define OPK_APP_H
 
@@ -11,7 +11,7 @@
 #include "common/auto.h"
 #include "output/door.h"
 
-/* A file that is written. */
+/* A file to be written. */
 struct app_output {
 	char *path;
 	enum opk_output kind;
@@ -19,16 +19,16 @@ struct app_output {
 
 struct app {
 	const char *command;
-	char **arguments; /* what is left after the options; ends with NULL */
+	char **arguments; /* without the options; ends with NULL */
 	size_t argument_count;
-	unsigned format; /* of --format, an enum opk_format from 1; 0: not given */
+	unsigned format; /* from --format, an enum opk_format from 1; 0: not given */
 	bool csv_safe;
 	const char *output;
 	struct opk_strlist inputs, sets; /* common/files.h */
 	struct app_output *outputs;
 	size_t output_count, output_capacity;
-	bool stdout_taken; /* a file goes there: tables go to stderr */
-	bool for_people;   /* tables have a width in a pipe, too */
+	bool stdout_taken; /* a file goes to stdout: tables go to stderr */
+	bool for_people;   /* tables have a limited width in a pipe, too */
 	const char *cuda;
 	const char *libcuda;
 	uint64_t timeout;
@@ -38,16 +38,16 @@ struct app {
 	struct opk_ctx *ctx;
 	bool empty; /* the table for people has no rows, and so no heading */
 	bool has_record;
-	bool reported; /* the failure that ends the command is on stderr */
+	bool reported; /* the failure that ends the command was printed */
 	struct opk_out *out;
-	struct opk_newfile file; /* where -o names one */
+	struct opk_newfile file; /* if -o names a file */
 	char *data_dir;
-	char *wheels; /* the folder of Python packages that this program is in one of */
+	char *wheels; /* the folder of Python packages that includes this program's */
 	struct opk_env env;
-	OPK_LIST(struct opk_listing *) lists; /* of which output has the names of columns */
-	char *only;                           /* the table that alone is written; NULL: all are */
+	OPK_LIST(struct opk_listing *) lists; /* kept, because output borrows names of columns */
+	char *only;                           /* the only table to write; NULL: all */
 	FILE *gathered;                       /* a table for the pager */
-	char *text;                           /* of it */
+	char *text;                           /* of `gathered` */
 	size_t text_size;
 };
 
@@ -58,58 +58,57 @@ void app_close(struct app *app);
 /* ---- messages */
 
 /*
- * Where a command fails, the causes are on the context, and main() reports them. This adds one of
- * the tool's own, and returns `code`; before there is a context it prints it.
+ * If a command fails, the causes are on the context, and main() reports them. This adds a cause of
+ * the tool's own, and returns `code`; before there is a context it prints the cause.
  */
 int app_error(struct app *app, int code, const char *format, ...) OPK_PRINTF(3, 4);
 int app_nomem(struct app *app);
-/* Prints "offpeak: message" with its causes now; returns the exit code for `code`. */
+/* Prints "offpeak: message" and its causes now; returns the exit code for `code`. */
 int app_fail(struct app *app, int code);
-/* One message on stderr, without control characters. */
+/* Prints a message on stderr, without control characters. */
 void app_print_cause(const char *prefix, const char *message);
-/* A remark on stderr: "offpeak: note: ..." */
+/* Prints a remark on stderr: "offpeak: note: ..." */
 void app_note(const char *format, ...) OPK_PRINTF(1, 2);
-/* A note of the library's as such a remark. */
+/* Prints a note from the library as a remark. */
 opk_log_fn app_log;
 
-/* Says that a table for people has no rows, unless some note did. */
+/* Notes that a table for people has no rows, unless another note did. */
 void app_note_empty(const struct app *app);
 
 /*
- * Takes the line away that says on a terminal, after a second, how far the library is: "evaluating
- * range 12 of 383". Messages, rows and the end of the command do so themselves.
+ * Removes the progress line that a terminal shows after a second: "evaluating range 12 of 383".
+ * Messages, rows and the end of the command call it themselves.
  */
 void app_progress_end(void);
 
-/* ---- rows out */
+/* ---- output of rows */
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /*
- * The row writer over stdout or -o FILE: a table on a terminal, CSV elsewhere, unless a format was
- * asked for. A table for a terminal is gathered, and shown through the pager when it ends: what
- * goes to stderr comes before it.
+ * Begins rows on stdout or in -o FILE: a table on a terminal, CSV elsewhere, unless --format is
+ * given. A table for a terminal is gathered, and shown by the pager at its end: messages on stderr
+ * come before it.
  */
 int app_begin_output(struct app *app);
-/* To stdout, for commands whose -o names other files than this table. */
+/* Begins rows on stdout, for commands whose -o names other files than this table. */
 int app_begin_report(struct app *app);
-/* Where no --format is given, the ending of -o FILE chooses one; OPK_EUSAGE where it is unknown. */
+/* Without --format, the ending of -o FILE selects one; OPK_EUSAGE if the ending is unknown. */
 int app_choose_format(struct app *app);
 /*
- * Before the output of a command of several tables: which one is written alone, if any. `word` is
- * the value of --table, whose words these are; `main` is what CSV has where it was not given,
- * NULL for all of them.
+ * Call it before the output of a command with several tables: selects one table, if any. `word` is
+ * the value of --table, one of `words`; `main` is CSV's default table, NULL for all tables.
  */
 int app_choose_table(struct app *app, const char *words, unsigned word, const char *main);
-/* Whether --table names this one, which is printed then though it is empty. */
+/* Whether --table names this table, which is then printed even if it is empty. */
 bool app_wants_table(const struct app *app, const char *name);
-/* Whether -o FILE has the ending of a database, which the command itself writes. */
+/* Whether -o FILE ends like a database, which the command itself writes. */
 bool app_names_database(const struct app *app);
-/* Whether the format is that which people read. */
+/* Whether the format is for people. */
 bool app_shows_table(const struct app *app);
-/* Text to stdout, or where it is gathered for the pager; a terminal gets it harmless. */
+/* Prints text to stdout, or gathers it for the pager; for a terminal, makes it harmless. */
 int app_print(struct app *app, const void *bytes, size_t size);
-/* Ends the output. The first failure of all since its beginning is returned here. */
+/* Ends the output. Returns the first failure since its beginning. */
 int app_end_output(struct app *app);
 
 #define app_table(app, name, columns) opk_out_table((app)->out, name, columns, COUNT(columns))
@@ -117,15 +116,14 @@ int app_end_output(struct app *app);
 #define app_row(app, ...) opk_out_row((app)->out, (union opk_cell[]){ __VA_ARGS__ })
 
 /*
- * A table of a list, which is the app's from then on, and its first row as a record. Where it is
- * NULL, nothing happens.
+ * Prints a list as a table, and its first row as a record. Takes the list over; NULL: does nothing.
  */
 int app_list(struct app *app, const char *name, struct opk_listing *rows);
-/* So many columns of it, the first ones. */
+/* app_list() with only the first `most` columns. */
 int app_list_columns(struct app *app, const char *name, struct opk_listing *rows, size_t most);
 int app_record_list(struct app *app, struct opk_listing *rows);
 
-/* The columns of a record or a row and what is in them, said once. */
+/* The columns of a record or row with their values, defined once. */
 enum { MAX_FIELDS = 32 };
 struct app_fields {
 	struct opk_column columns[MAX_FIELDS];
@@ -141,7 +139,7 @@ void field_flag(struct app_fields *fields, const char *name, bool flag);
 void field_list(struct app_fields *fields, const char *name, const char *const *items,
                 size_t count);
 int app_record(struct app *app, const struct app_fields *fields);
-/* A table that has these columns; they stay where they are until the next one. */
+/* Begins a table with these columns, which must stay in place until the next table. */
 int app_fields_table(struct app *app, const char *name, const struct app_fields *fields);
 
 #endif

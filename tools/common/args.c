@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options that several commands share, made into options of the library. */
+/* Converts options that several commands share to options of the library. */
 #include "common/args.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ int check_given(struct app *app, const char *command, const char *inputs, const 
 	return app_error(app, OPK_EUSAGE, "%s: %s and %s are needed", command, inputs, output);
 }
 
-/* "NAME=" of an earlier one. */
+/* Whether an earlier parameter begins with the same "NAME=". */
 static bool is_given(const struct option_list *params, size_t i)
 {
 	size_t length = strcspn(params->items[i], "=") + 1;
@@ -64,12 +64,12 @@ int effort_of(struct app *app, double *out, const char *text)
 	*out = strtod(text, &end);
 	if (end == text || *end || !(*out >= 0 && *out <= 86400))
 		return app_error(app, OPK_EUSAGE, "--effort %s: use seconds, at most a day", text);
-	/* To the library 0 is the default. */
+	/* 0 is the library's default. */
 	*out = *out > 0 ? *out : -1;
 	return OPK_OK;
 }
 
-/* Other commands take the chip as their first word. */
+/* Other commands take the chip as their first argument. */
 static int refuse_without_chip(struct app *app)
 {
 	opk_auto(opk_chips) struct opk_chips *chips = NULL;
@@ -84,7 +84,7 @@ static int refuse_without_chip(struct app *app)
 	                 chip ? ", did you mean --chip " : "", chip ? first : "", chip ? "?" : "");
 }
 
-/* A bare image does not say its chip, and GPUs of several may have been probed. */
+/* A bare image does not contain its chip, and GPUs of several chips may have been probed. */
 static int take_chip(struct app *app, struct plan_args *args)
 {
 	opk_autofree char *chip = NULL;
@@ -172,7 +172,7 @@ int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **ou
 		                 app->command);
 	if (!sets)
 		return app_nomem(app);
-	/* The errors of each one, not of the first alone. */
+	/* Report the errors of each set, not only of the first. */
 	for (size_t i = 0; i < app->argument_count; i++) {
 		int found = opk_set_find_on(&sets[count], app->ctx, app->arguments[i], args->chip);
 
@@ -229,7 +229,7 @@ static int choose_metrics(struct app *app, const struct raw_args *args,
 	TRY(give_parameters(app, &args->params, metrics->set));
 	if (args->set) {
 		options->set = metrics->set;
-		/* A recording's own counts more. */
+		/* The recording's own profiler has priority. */
 		if (!args->profiler)
 			options->profiler = opk_set_profiler(metrics->set);
 	}

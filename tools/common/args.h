@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options that several commands share: on plans, on what is evaluated. */
+/* Options that several commands share: for plans, and for evaluation. */
 #ifndef OPK_ARGS_H
 #define OPK_ARGS_H
 
 #include "common/options.h"
 #include "eval/door.h"
 
-/* In these tables `member` is the struct inside the command's own struct `type`. */
+/* In these tables `member` is the struct inside the command's struct `type`. */
 #define SHARED_OPTION(name, argument, help, kind, type, member)                                    \
 	{                                                                                          \
 		name, 0, argument, help, kind, offsetof(type, member)                              \
@@ -34,17 +34,17 @@
 	SHARED_OPTION("kernel-names", "short|full|symbol",                                         \
 	              "short: without arguments, as in tables; full, as elsewhere; or mangled",    \
 	              OPTION_WORD, type, member)
-/* The style of that option's word; without it short in tables, and full elsewhere. */
+/* The style for the option's word; by default short in tables, else full. */
 enum opk_kernel_style kernel_style(const struct app *app, unsigned word);
 int kernel_names_new(struct opk_kernel_names **out, struct app *app, unsigned word);
 
-/* The profiler of an OPTION_WORD; the first one where it is not given. */
+/* The profiler for an OPTION_WORD; the first one if it is not given. */
 static inline enum opk_profiler profiler_of_word(unsigned word)
 {
 	return word ? (enum opk_profiler)(word - 1) : OPK_PROFILER_RANGE;
 }
 
-/* Gives the set's parameters values. */
+/* Sets the set's parameters. */
 int give_parameters(struct app *app, const struct option_list *params, struct opk_set *set);
 
 /* OPK_EUSAGE where a command that makes a file of others lacks these or -o, with what it lacks. */
@@ -57,7 +57,7 @@ enum { PREFER_FEWEST = 1, PREFER_CHEAP };
 
 struct plan_args {
 	const char *chip, *effort, *availability;
-	char file_chip[20]; /* that of the .opk of --availability, where no other is given */
+	char file_chip[20]; /* the chip of the .opk in --availability, if no other is given */
 	unsigned profiler, prefer;
 	uint64_t max_passes;
 	bool single_pass, strict_order;
@@ -86,21 +86,21 @@ struct plan_args {
 	                      "look so long for a plan of fewer passes; 0: take CUPTI's own",      \
 	                      OPTION_TEXT, type, member.effort)
 
-/* What --effort says, as opk_plan_options has it; 0 where it is not given. */
+/* The value of --effort as in opk_plan_options; 0 if it is not given. */
 int effort_of(struct app *app, double *out, const char *text);
-/* Fills the plan's options from the arguments, which get the chip from --availability. */
+/* Fills the plan's options from the arguments; takes a missing chip from --availability. */
 int plan_options(struct app *app, struct plan_args *args, struct opk_plan_options *options);
-/* The bytes of a PM sample; false for ranges, and where the library has no such function. */
+/* The bytes of a PM sample; false for ranges, and if the library can't tell. */
 bool plan_sample_bytes(struct app *app, const struct opk_plan *plan, size_t *out);
-/* The SET arguments as one set, with the parameters that were given. */
+/* Joins the SET arguments to one set, with the given parameters. */
 int plan_sets(struct app *app, const struct plan_args *args, struct opk_set **out);
-/* What --availability names, for the profiler that the set is planned for; free() the image. */
+/* Reads --availability, for the profiler of the plan; free() the image. */
 int plan_availability(struct app *app, const struct plan_args *args, const struct opk_set *set,
                       void **image, struct opk_plan_options *options);
-/* What the plan does without on this chip, as a note. */
+/* Notes what the plan leaves out on this chip. */
 void note_missing(const struct opk_plan *plan);
 
-/* ---- what is evaluated: eval, import */
+/* ---- evaluation: eval, import */
 
 struct raw_args {
 	const char *image, *metrics, *set, *chip, *time_shift;
@@ -125,7 +125,7 @@ struct raw_args {
 	                      OPTION_TEXT, type, member.time_shift),                               \
 		TIMEOUT_OPTION
 
-/* What the metric list of opk_eval_options is borrowed from. */
+/* Owns what the metric list of opk_eval_options borrows. */
 struct raw_metrics {
 	struct opk_set *set;
 	const char **names;

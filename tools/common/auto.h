@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* opk_auto(opk_file) struct opk_file *file = NULL; for what commands open. */
+/* opk_auto(opk_file) struct opk_file *file = NULL; frees what commands open. */
 #ifndef OPK_TOOLS_AUTO_H
 #define OPK_TOOLS_AUTO_H
 

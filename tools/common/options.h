@@ -8,7 +8,7 @@
 enum option_kind {
 	OPTION_FLAG,    /* bool */
 	OPTION_TEXT,    /* const char * */
-	OPTION_WORD,    /* unsigned: which of the words between '|' it is, from 1; 0: not given */
+	OPTION_WORD,    /* unsigned: index from 1 of a word between '|'; 0: not given */
 	OPTION_NUMBER,  /* uint64_t */
 	OPTION_COUNT,   /* uint64_t, from 1 on */
 	OPTION_TIMEOUT, /* uint64_t, in struct app */

@@ -16,7 +16,7 @@
 /* The exit codes of a shell that can't run a program, or can't find it. */
 enum { CANT_RUN = 126, NOT_FOUND = 127 };
 
-/* Without less, the user, who did not choose a pager, sees no message. */
+/* Prints no message if less is missing: the user named no pager. */
 static const char default_pager[] = "command -v less >/dev/null || exit 127; exec less";
 
 static bool is_less(const char *command)

@@ -159,7 +159,7 @@ static void put_heading(struct eval *eval, const struct opk_meta_heading *headin
 	eval->heading = heading;
 }
 
-/* Key groups are numbered as printed, in any order. */
+/* Numbers key groups in the order of printing. */
 static int put_row(struct eval *eval, const union opk_cell *cells)
 {
 	for (size_t i = 0; eval->key && i < eval->column_count; i++) {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/collector.sh FOLDER
 # Makes offpeak-collect-VERSION-x86_64.tar.gz in the folder: the collector's two files for every Linux with glibc 2.17 (2012) or later,
-# with zlib inside. Needs a Debian with what quickstart installs; nothing is installed. CUDA's headers are those of the wheels of 13.0:
-# what they declare, libcupti 12.6 and later has. OFFPEAK_CUDA names another folder of them. What is slow to make is kept in build-release.
+# with zlib inside. Needs a Debian with what quickstart installs; installs nothing. CUDA's headers come from the wheels of 13.0: libcupti
+# 12.6 and later has all that they declare. OFFPEAK_CUDA names another folder of headers. build-release keeps results that are slow to make.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/cuda_headers.sh"
@@ -20,7 +20,7 @@ built() {
 	make -s -C "$build" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 
-# What the loader would say on the GPU machine, said here.
+# Reports here what the loader would report on the GPU machine.
 checked() {
 	"$top/tools/packaging/runs_with.sh" 2.17 "$build/tools/offpeak-collect" "$build/.libs/liboffpeak-inject.so"
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# For the scripts beside this one, which set `work`: CUDA's headers, for the collector. They are those of the wheels of 13.0, where
-# OFFPEAK_CUDA names no other folder: what they declare, libcupti 12.6 and later has.
+# Finds CUDA's headers for the collector; the scripts in this folder use it, and set `work`. The headers come from the wheels of 13.0,
+# unless OFFPEAK_CUDA names another folder: libcupti 12.6 and later has all that they declare.
 
 cuda_folder() {
 	printf '%s\n' "${OFFPEAK_CUDA:-$work/cuda-headers}"
@@ -9,7 +9,7 @@ cuda_folder() {
 
 cuda_headers() {
 	local folder=$work/cuda-headers
-	# Several scripts may want them at once.
+	# Several scripts may need the headers at once.
 	exec 9>"$work/cuda-headers.lock"
 	flock 9
 	if [ -n "${OFFPEAK_CUDA:-}" ] || [ -f "$folder/nvidia/cu13/include/crt/host_defines.h" ]; then

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/deb.sh FOLDER
-# Makes Debian packages in the folder, and their source: offpeak, offpeak-data, liboffpeak0, liboffpeak-dev, and offpeak-collect where
-# CUDA's headers are to be had: in the folder that OFFPEAK_CUDA names, or from pip; OFFPEAK_CUDA=no leaves it out. Needs debhelper, what
-# debian/control names, and what quickstart installs; nothing is installed. lintian has one remark: the changelog closes no bug.
-# DEBFULLNAME and DEBEMAIL say who makes them. The tests are run with make check, not here; DEB_BUILD_OPTIONS= runs them here, too.
+# Makes Debian packages in the folder, and their source: offpeak, offpeak-data, liboffpeak0, liboffpeak-dev, and offpeak-collect if
+# CUDA's headers are in the folder that OFFPEAK_CUDA names, or come from pip; OFFPEAK_CUDA=no leaves it out. Needs debhelper, what
+# debian/control names, and what quickstart installs; installs nothing. lintian has one remark: the changelog closes no bug.
+# DEBFULLNAME and DEBEMAIL say who makes them. make check runs the tests; DEB_BUILD_OPTIONS= runs them here, too.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/cuda_headers.sh"
 
-# configure in a folder of its own, for its make dist.
+# Runs configure in a separate folder, for its make dist.
 tarball() {
 	rm -rf "$work/dist" "$work/deb"
 	mkdir "$work/dist" "$work/deb"
@@ -19,7 +19,7 @@ tarball() {
 	mv "offpeak-$version.tar.gz" "$work/deb/offpeak_$version.orig.tar.gz"
 }
 
-# debian/ is put in place, with this version and this maintainer.
+# Puts debian/ in place, with this version and this maintainer.
 source_folder() {
 	local who="${DEBFULLNAME:-The offpeak authors} <${DEBEMAIL:-offpeak@example.org}>"
 	cd "$work/deb"

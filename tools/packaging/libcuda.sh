@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/libcuda.sh FOLDER
-# Unpacks Debian's package libcuda1, the NVIDIA driver's library, into the folder: CUPTI 13.2 and later want it even where
-# there is no GPU. It is in non-free, which need not be among the machine's sources of packages.
+# Unpacks Debian's package libcuda1, the NVIDIA driver's library, into the folder: CUPTI 13.2 and later need it even
+# without a GPU. The package is in non-free, which the machine's sources of packages may lack.
 set -euo pipefail
 . "$(dirname "$0")/private_apt.sh"
 

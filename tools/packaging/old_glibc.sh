@@ -4,7 +4,7 @@
 # A compiler for old systems, on any Debian: FOLDER/bin/cc makes programs that run with glibc 2.17 (2012) and later, and
 # FOLDER/lib has zlib, libyaml, libdeflate and SQLite, or those that are named (zlib libyaml libdeflate sqlite3), as static
 # libraries, of this Debian's sources; FOLDER/licences has their texts. The compiler is clang, as the Python package ziglang brings it with the symbols of each glibc.
-# OFFPEAK_GLIBC names another version. What is there already is kept.
+# OFFPEAK_GLIBC names another version. Existing results are kept.
 set -euo pipefail
 . "$(dirname "$0")/private_apt.sh"
 
@@ -32,7 +32,7 @@ compiler() {
 	export CC=$folder/bin/cc CFLAGS='-O2 -fPIC'
 }
 
-# Each is built in its source folder.
+# Each library is built in its source folder.
 build_zlib() {
 	./configure --static --prefix="$folder"
 	make -s -j "$jobs" libz.a
@@ -65,7 +65,7 @@ library() {
 	printf 'old_glibc.sh: building %s\n' "$1"
 	rm -rf "$folder/source/$1"
 	mkdir -p "$folder/source/$1" "$folder/built" "$folder/licences"
-	# Beside || the first failure would not end it.
+	# With ||, the first failure would not end the command.
 	set +e
 	(
 		set -e
@@ -101,6 +101,6 @@ private_apt_kind deb-src main
 private_apt -q update >"$folder/apt.log" 2>&1 || true
 for name; do
 	library "$name"
-	# libtool leaves static libraries out of shared ones where it knows what they are.
+	# libtool leaves static libraries out of shared ones if it recognizes them.
 	rm -f "$folder"/lib/*.la
 done

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# For other scripts: what apt has that the machine's own lists lack. Its sources of packages are read, and the lists go into a folder
-# of their own. Nothing is installed, and root is not needed.
+# For other scripts: gets packages that the machine's own apt lists lack. Reads its sources of packages, and keeps the lists in a
+# separate folder. Installs nothing, and does not need root.
 #
 #   private_apt_begin FOLDER              first
 #   private_apt_kind TYPE COMPONENT      the machine's own suites: deb or deb-src, main or non-free
@@ -15,7 +15,7 @@ private_apt_begin() {
 	private_apt_options=()
 }
 
-# A machine's sources have either of two forms.
+# Lists of sources have one of two formats.
 private_apt_kind() {
 	local file
 	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/runs_with.sh 2.17 FILE...
-# Fails where a file needs a newer glibc than this, or any library that is not glibc's, and says what.
+# Fails if a file needs a newer glibc than this, or a library that is not glibc's, and prints what it needs.
 set -eu
 export LC_ALL=C
 glibc=$1

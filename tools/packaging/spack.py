@@ -34,7 +34,7 @@ class Offpeak(AutotoolsPackage):
     depends_on("libyaml")
     depends_on("sqlite@3.20:")
     depends_on("zlib-api")
-    # Opened at run time; any other of the machine serves, too.
+    # Opened at run time; any other on the machine works, too.
     depends_on("cuda@12.6:", when="+collector")
 
     def configure_args(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# For the scripts beside this one, which set `top`, the sources, and `work`, a folder for logs.
+# For the scripts in this folder, which set `top`, the sources, and `work`, a folder for logs.
 
 die() {
 	printf '%s: %s\n' "${0##*/}" "$1" >&2
@@ -14,7 +14,7 @@ step() {
 	local text=$1 log=$work/${2##*/}.log code
 	shift
 	printf '%s: %s\n' "${0##*/}" "$text"
-	# Beside || the first failure would not end it.
+	# With ||, the first failure would not end the command.
 	set +e
 	(set -e && "$@") >"$log" 2>&1 </dev/null
 	code=$?

@@ -3,7 +3,7 @@
 # usage: tools/packaging/wheel.sh FOLDER
 # Makes the sdist of pyoffpeak in the folder, and of that a wheel for Python 3.9 and later on every x86-64 Linux with glibc 2.17 or
 # later: zlib, libyaml, libdeflate and SQLite are inside, with their licences. Needs a Debian with what
-# quickstart installs; nothing is installed. PYTHON is the interpreter (python3). What is slow to make is kept in build-release.
+# quickstart installs; installs nothing. PYTHON is the interpreter (python3). build-release keeps results that are slow to make.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 
@@ -16,7 +16,7 @@ sdist() {
 	"$work/venv/bin/python" -m build --sdist -o "$work/sdist" "$top/lib/python"
 }
 
-# The licences of what is linked in lie beside ours.
+# Puts the licences of linked libraries beside this project's.
 unpack() {
 	rm -rf "$work/source"
 	mkdir "$work/source"
@@ -32,7 +32,7 @@ wheel() {
 		"$work/venv/bin/python" -m build --wheel -o "$work/wheel" "$work/source"
 }
 
-# Names the wheel after the oldest systems that it runs on, and fails where it needs newer ones.
+# Names the wheel after the oldest systems that it runs on, and fails if it needs newer ones.
 repair() {
 	PATH=$work/venv/bin:$PATH "$work/venv/bin/python" -m auditwheel repair --plat "manylinux_2_17_$(uname -m)" -w "$work/repaired" "$work/wheel"/*.whl
 	"$work/venv/bin/python" -m auditwheel show "$work/repaired"/*.whl

@@ -159,7 +159,7 @@ static int by_time(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The key of a record in its table. */
+/* Records with the same key are added up; NULL: not in the table. */
 static char *stream_of(const struct opk_activity *a)
 {
 	return is_ran(a) ? opk_printf("%s/%s/%d/%u/%u/%" PRIu64, a->host, a->gpu, a->device,

@@ -17,7 +17,7 @@ struct segments {
 	pthread_cond_t changed;
 	struct segment waiting[MAX_WAITING];
 	size_t count;
-	bool writing; /* a segment that left the queue */
+	bool writing; /* a segment outside of the queue */
 	bool ending;
 	const struct opk_stats *stats; /* written last */
 	bool failed;

@@ -10,7 +10,7 @@
 enum { MOST_TALLIES = 4096 };
 
 struct tallies {
-	char token[24]; /* the run's: the same id may be of other memory elsewhere */
+	char token[24]; /* the run's token; in another namespace the id may mean other memory */
 	uint32_t count;
 	struct tally tallies[MOST_TALLIES];
 };
