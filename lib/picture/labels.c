@@ -43,7 +43,7 @@ double opk_label_width(const char *text)
 	return sum / 1000 * OPK_SVG_FONT * allowance;
 }
 
-/* The number of bytes of the longest beginning that is no wider than that. */
+/* The number of bytes of the longest beginning that fits the width. */
 static size_t fit_beginning(const char *text, double width)
 {
 	size_t used = 0, length;

@@ -101,7 +101,7 @@ static bool is_whole(const struct opk_meta_roofline *roofline)
 	return level && roofline->work_count && roofline->time;
 }
 
-/* Of several sets, the one that includes the others, or the last one. */
+/* The set that includes the others; if none does, the last one. */
 static const struct opk_set_roofline *find(const struct opk_symbols *symbols)
 {
 	for (size_t i = symbols->sets.count; i-- > 0;)

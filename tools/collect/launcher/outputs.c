@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts get their final names, one by one or merged, and the mode that a recording has. */
+/* Gives parts their final names, one by one or merged, and the mode of a recording. */
 #include "base/try.h"
 #include "collect/launcher/launcher.h"
 
@@ -50,7 +50,7 @@ static bool shares_name(const struct parts *parts, const struct part *part)
 	return false;
 }
 
-/* Where the ending ".opk" of a recording's name begins, or its end. */
+/* The length of a recording's name before its ending ".opk". */
 static size_t stem_length(const char *name)
 {
 	const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
@@ -75,7 +75,7 @@ char *recording_suffix(const char *name, const char *output)
 	return opk_strndup(name + stem, length - stem - ending);
 }
 
-/* "run.opk", or "run-34.opk" where several processes would have that name. */
+/* "run.opk", or "run-34.opk" if several processes share the name. */
 static void final_name(char path[PATH_MAX], const struct part *part, bool shared)
 {
 	char name[PATH_MAX], ids[32];
@@ -88,7 +88,7 @@ static void final_name(char path[PATH_MAX], const struct part *part, bool shared
 	recording_name(path, name, shared ? ids : "");
 }
 
-/* A recording may be all that is left of a run. */
+/* A recording may be the only result of a run. */
 void outputs_note_older(const struct settings *settings, const char *path)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
@@ -119,7 +119,7 @@ int outputs_check(const struct settings *settings, const char *path, enum opk_ou
 	           cause && cause->remedy ? OPK_GIVE_FORCE : "");
 }
 
-/* What was there when the run began, which is what it may replace. */
+/* The file that existed when the run began: only this one may be replaced. */
 static struct {
 	char path[PATH_MAX];
 	bool exists;
@@ -143,7 +143,7 @@ static bool is_later(const struct timespec *time, const struct timespec *than)
 	       || (time->tv_sec == than->tv_sec && time->tv_nsec > than->tv_nsec);
 }
 
-/* Whether another run has put its recording there in the meantime. */
+/* Whether another run has put its recording there meanwhile. */
 static bool is_anothers(const char *path)
 {
 	struct stat now;
@@ -156,7 +156,7 @@ static bool is_anothers(const char *path)
 	       || now.st_ino != before.info.st_ino || is_later(&now.st_mtim, &before.info.st_mtim);
 }
 
-/* Why a recording may not have this name; NULL: it may. */
+/* Why a recording can't have this name; NULL: it can. */
 static const char *why_taken(const struct settings *settings, const char *path)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
@@ -168,13 +168,13 @@ static const char *why_taken(const struct settings *settings, const char *path)
 	return NULL;
 }
 
-/* A name that no other run can have, with "-IDS", where the one in `path` is taken. */
+/* If the name in `path` is taken, adds "-IDS", which makes a name that no other run can have. */
 static void avoid_others(char path[PATH_MAX], const struct settings *settings, const char *ids)
 {
 	const char *why = why_taken(settings, path);
 	opk_autofree char *name = opk_strdup(path), *suffix = opk_printf("-%s", ids);
 
-	/* The one name that was known was noted before the program ran. */
+	/* A single known name was reported before the program ran. */
 	if (!why && strcmp(path, before.path) != 0)
 		outputs_note_older(settings, path);
 	if (!why || !name || !suffix)
@@ -183,7 +183,7 @@ static void avoid_others(char path[PATH_MAX], const struct settings *settings, c
 	say(0, "note: %s %s: the recording of this one is %s", name, why, path);
 }
 
-/* Whether the run's facts, which others may not be meant to see, have some of its environment. */
+/* Whether the facts contain environment variables, which others may not be meant to see. */
 static bool is_private(const char *path)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
@@ -199,7 +199,7 @@ static bool is_private(const char *path)
 	return false;
 }
 
-/* What the umask leaves, or nothing for others. No other thread of ours makes files meanwhile. */
+/* The mode from the umask, or none for others. No other thread makes files meanwhile. */
 static mode_t new_mode(bool private)
 {
 	mode_t mask = umask(0);
@@ -227,7 +227,7 @@ static bool take_place(mode_t *mode, const char *path)
 	return S_ISREG(info.st_mode);
 }
 
-/* File systems without modes refuse, and are asked only where it matters. */
+/* File systems without modes refuse this: only ask them if it matters. */
 static bool set_mode(const char *path, mode_t mode)
 {
 	opk_autoclose int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

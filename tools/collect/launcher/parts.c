@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts that a run's processes left, and those of runs that were killed. */
+/* The parts left by a run's processes, and by runs that were killed. */
 #include "collect/launcher/launcher.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ int token_new(struct settings *settings)
 	return OPK_OK;
 }
 
-/* In a folder that others can write to, a part of this name may be theirs. Ours are not links. */
+/* In a folder that others can write to, such a part may be another user's. Ours are no links. */
 static const char *why_foreign(const char *path)
 {
 	opk_autofree char *copy = opk_strdup(path);
@@ -80,7 +80,7 @@ static bool add_part(struct parts *parts, const char *path, const char *token)
 	return item != NULL;
 }
 
-/* A process's earlier program comes before its later one. */
+/* A process's earlier program comes first. */
 static int compare(const void *one, const void *other)
 {
 	const struct part *a = one, *b = other;
@@ -90,7 +90,7 @@ static int compare(const void *one, const void *other)
 	return a->image < b->image ? -1 : a->image > b->image;
 }
 
-/* Files whose names are those of parts of runs with this token, which may be a pattern. */
+/* Finds files with the names of parts of runs with this token, which may be a pattern. */
 static void find_files(glob_t *found, const struct settings *settings, const char *token)
 {
 	char name[PATH_MAX], pattern[PATH_MAX + 64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Asks the GPUs in a child process, where NVIDIA's code may do what it likes. */
+/* Asks about GPUs in a child process, so that crashes of NVIDIA's code do no harm. */
 #include "base/try.h"
 #include "collect/launcher/launcher.h"
 
@@ -29,12 +29,12 @@ char *launcher_library(void)
 	return library;
 }
 
-/* A function of the library, which has one argument or ignores it. */
+/* A function of the library, with one argument, which it may ignore. */
 struct question {
 	const char *library, *function;
 };
 
-/* In the child: another tool's library must not get into it. */
+/* In the child: keep other tools' libraries out. */
 static int answer(const void *data, int fd)
 {
 	const struct question *question = data;

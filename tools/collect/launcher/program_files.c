@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files that a program is made of: found as the kernel, env and the loader will find them. */
+/* The files of a program, found in the same way as by the kernel, env and the loader. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ static bool is_program(const char *path)
 	return !stat(path, &info) && S_ISREG(info.st_mode) && !access(path, X_OK);
 }
 
-/* As execvp() does; free(). NULL: it is not there. */
+/* Searches like execvp(); free(). NULL: not found. */
 static char *find_program(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -39,7 +39,7 @@ static char *find_program(const char *name)
 	return found;
 }
 
-/* The program that "env [OPTION...] [NAME=VALUE...] PROGRAM" runs; free(). */
+/* The program in "env [OPTION...] [NAME=VALUE...] PROGRAM"; free(). */
 static char *find_for_env(char *words)
 {
 	char *word;
@@ -71,7 +71,7 @@ struct loading {
 	const char *loader, *program;
 };
 
-/* In the child: the loader lists what it would load, and does not start the program. */
+/* In the child: the loader lists what it would load, without starting the program. */
 static int list(const void *data, int fd)
 {
 	const struct loading *loading = data;
@@ -113,7 +113,7 @@ static int ask_loader(struct opk_strlist *names, const char *loader, const char 
 	return add_libraries(names, text) ? OPK_OK : say(OPK_EFAILED, "out of memory");
 }
 
-/* The loader of a program that has one, into `path`. */
+/* Writes the path of the program's loader, if it has one, to `path`. */
 static bool find_loader(char path[PATH_MAX], int fd)
 {
 	Elf64_Ehdr header;

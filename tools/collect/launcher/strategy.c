@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mode and turns for a set and its options, and what does not go together. */
+/* Chooses mode and turns for a set and its options, and refuses conflicts. */
 #include "base/try.h"
 #include "collect/launcher/launcher.h"
 
@@ -18,7 +18,7 @@ static size_t count_inflated(const struct opk_meta *meta)
 	return count;
 }
 
-/* One pass a turn, where there are several; repeated ranges take levels in turn besides. */
+/* One pass per turn, if there are several; for repeated ranges, levels also take turns. */
 static int take_turns(struct settings *settings, size_t *passes, const struct opk_meta *meta,
                       enum collect_turns turns)
 {
@@ -90,7 +90,7 @@ static int choose_for_ranges(struct settings *settings, size_t *passes, const st
 	}
 }
 
-/* Options that would do nothing are mistakes. */
+/* Refuses options that would have no effect. */
 static int check_use(const struct settings *settings, unsigned use, const char *what)
 {
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
@@ -161,7 +161,7 @@ static void report(const struct settings *settings, size_t passes, const struct 
 		    settings->application ? ", each a run of the program" : "");
 }
 
-/* What could not be opened may be a set's name or its YAML. */
+/* A file that can't be opened may be meant as a set's name, or contain YAML. */
 static void advise_build(const char *path)
 {
 	const char *ending = opk_ending(path);
@@ -198,7 +198,7 @@ int strategy_choose(struct settings *settings, size_t *passes)
 	return code ? code : choose_for_set(settings, passes, &set);
 }
 
-/* The number after a name in a file of /proc; 0 where there is none. */
+/* The number after a name in a file of /proc; 0: none. */
 static unsigned long long number_in(const char *path, const char *format)
 {
 	opk_autofclose FILE *file = fopen(path, "r");

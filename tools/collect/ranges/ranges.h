@@ -46,8 +46,8 @@ const char *user_nest_path(const struct user_nest *nest);
 const char *user_range_path(void);
 
 /*
- * Ranges of the whole process (nvtxRangeStart, nvtxRangeEnd): any thread may end one, and they
- * overlap as they like, so that they nest in nothing, and nothing in them.
+ * Ranges of the whole process (nvtxRangeStart, nvtxRangeEnd): any thread may end one. They overlap
+ * freely, so they do not nest.
  */
 
 /* The id of a new range, from 1; 0: memory is out. */

@@ -30,7 +30,7 @@
 #define CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE                                              \
 	CUPTI_PROFILER_STRUCT_SIZE(CUpti_RangeProfiler_Enable_Params, pRangeProfilerObject)
 
-/* X(symbol): the type is that of the header's declaration. */
+/* X(symbol): the header's declaration gives the type. */
 #define TARGET_CUPTI(X)                                                                            \
 	X(cuptiSubscribe)                                                                          \
 	X(cuptiUnsubscribe)                                                                        \
