@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "testing.h"
 
-/* Those of child processes count, too. */
+/* Child processes count their allocations, too. */
 static inline long *until_failure(void)
 {
 	static long *shared;
@@ -22,7 +22,7 @@ static inline long *until_failure(void)
 	return shared;
 }
 
-/* Fails one allocation and serves all others: what fails must notice by itself. */
+/* Fails one allocation and serves all others: the code must notice the failure by itself. */
 static inline void *failing(void *old, size_t size)
 {
 	return (*until_failure())-- == 0 ? NULL : realloc(old, size);
@@ -40,7 +40,7 @@ static inline bool allocation_failed(void)
 	return *until_failure() < 0;
 }
 
-/* Whether the n-th allocation failed, which the code has to say; where none did, it is OPK_OK. */
+/* Whether the n-th allocation failed: then code must be OPK_ENOMEM, otherwise OPK_OK. */
 static inline bool was_short(struct opk_ctx *ctx, long n, int code)
 {
 	if (!allocation_failed()) {
@@ -51,7 +51,7 @@ static inline bool was_short(struct opk_ctx *ctx, long n, int code)
 	return true;
 }
 
-/* For loops over n: the n-th allocation of a call fails; false when there are no more. */
+/* For loops over n: the n-th allocation of the call fails. False when there are fewer. */
 #define is_short(ctx, n, call) (fail_allocation(n), was_short(ctx, n, call))
 
 #endif

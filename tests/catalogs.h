@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All full names of a catalog, for tests of what is known of them. */
+/* All full names of a catalog, for tests of their properties. */
 #ifndef OPK_CATALOGS_H
 #define OPK_CATALOGS_H
 
@@ -17,7 +17,7 @@ static inline size_t total(const struct opk_catalog *catalog)
 	return count;
 }
 
-/* All full names; free(). */
+/* All full names; the caller frees them. */
 static inline struct opk_full_name *all_names(const struct opk_catalog *catalog, size_t *count)
 {
 	struct opk_full_name *names = calloc(total(catalog) + 1, sizeof *names);
@@ -42,7 +42,7 @@ static inline int count_all(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	return opk_catalog_count_passes(catalog, ctx, names, count, &options);
 }
 
-/* The same metrics with the same properties and full names. */
+/* Checks that both have the same metrics, with the same properties and full names. */
 static inline void check_same(const struct opk_catalog *a, const struct opk_catalog *b)
 {
 	ck_assert_uint_eq(opk_catalog_count(a), opk_catalog_count(b));

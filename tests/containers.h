@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * .opk files for tests: a writer that shares no code with the library's own, and so can write what
- * that would not; a sound sample; and a reader of everything.
+ * that refuses to write; a valid sample; and a reader of everything.
  */
 #ifndef OPK_CONTAINERS_H
 #define OPK_CONTAINERS_H
@@ -23,7 +23,7 @@ static inline void make_path(void)
 	snprintf(path, sizeof path, "%s/t.opk", folder);
 }
 
-/* Fails where anything else was left in the folder. */
+/* Fails if the folder holds any other file. */
 static inline void remove_path(void)
 {
 	unlink(path);
@@ -33,7 +33,7 @@ static inline void remove_path(void)
 /* A row of opk_verify(). */
 struct finding {
 	uint64_t section;
-	uint32_t type; /* 0: not known */
+	uint32_t type; /* 0: unknown */
 	uint64_t byte, size;
 	const char *problem;
 };
@@ -48,13 +48,13 @@ static inline struct finding finding_of(const struct opk_listing *findings, size
 	return finding;
 }
 
-/* The bytes of each section header that the end section sums up. */
+/* The end section sums up this many bytes of each section header. */
 enum { SUMMED = 44 };
 
-/* "XTRB", which no program knows yet and which names an image. */
+/* "XTRB": a type that no program knows yet, and that names an image. */
 enum { LATER_TABLE = 0x42525458 };
 
-/* Written from the format alone, sharing no code with the library's writer. */
+/* Written after the format's specification; shares no code with the library's writer. */
 struct image {
 	struct opk_buf buf;
 	uint32_t crc, count;      /* for the end section */
@@ -69,7 +69,7 @@ static inline void begin_image(struct image *image)
 	image->crc = opk_crc32(0, image->buf.data, 16);
 }
 
-/* A section header exactly as given, with a right checksum; its payload, padded. */
+/* Writes a section header exactly as given, with a correct checksum, and the padded payload. */
 static inline void put_raw(struct image *image, const struct opk_section *section,
                            uint32_t reserved, const void *payload, size_t size)
 {
@@ -97,13 +97,13 @@ static inline void put_raw(struct image *image, const struct opk_section *sectio
 	image->count++;
 }
 
-/* The CRC by which a section names one so many sections before it. */
+/* The CRC by which a section names the one `distance` sections before it. */
 static inline uint32_t crc_back(const struct image *image, uint32_t distance)
 {
 	return image->header_crcs[(image->count - distance) % 64];
 }
 
-/* A table names the last image; without images, one that is not there. */
+/* A table names the last image; if there is no image, it names one that does not exist. */
 static inline void put(struct image *image, uint32_t type, const void *payload, size_t size)
 {
 	struct opk_section section = { .type = type,
@@ -168,7 +168,7 @@ static inline size_t write_sample(struct opk_ctx *ctx)
 	return (size_t)info.st_size;
 }
 
-/* Opens, verifies and reads everything; the first code that is not OPK_OK. */
+/* Opens, verifies and reads everything; returns the first code that is not OPK_OK. */
 static inline int read_all(struct opk_ctx *ctx, bool *complete)
 {
 	struct opk_file *file = NULL;

@@ -16,10 +16,10 @@ static const char *const named_counters[] = { "U.Triage.fake__x", "Triage.fake__
 static const char *const ratios[] = { "fake__ratio" };
 static const char *const throughputs[] = { "fake__throughput" };
 
-/* A pass has room for a cost of 4. */
+/* A pass holds a cost of 4. */
 static const struct full_metric {
 	const char *name;
-	int status; /* of adding it */
+	int status; /* returned when it is added */
 	unsigned cost;
 	const char *raw;
 } full_metrics[] = {
@@ -30,11 +30,11 @@ static const struct full_metric {
 	{ "fake__ratio.ratio", 0, 6, "raw_r" },
 	{ "fake__throughput.avg.pct_of_peak_sustained_elapsed", 0, 1, "raw_t" },
 	{ "fake__listed.sum", NV_CUPTI_UNKNOWN, 1, "raw_l" },
-	/* Listed on request alone. */
+	/* Listed only on request. */
 	{ "U.Triage.fake__x.sum", 0, 3, "raw_1" },
 	{ "Triage.fake__y.sum", 0, 2, "raw_2" },
 	{ "U.Other.fake__z.sum", NV_CUPTI_UNKNOWN, 1, "raw_3" },
-	/* Not listed: what PerfWorks 12.x has no unit for. */
+	/* Not listed, like metrics for which PerfWorks 12.x has no unit. */
 	{ "sm__ops_path_tensor_src_fp16.sum.per_second", 0, 1, "raw_4" },
 	{ "gcc__xbar2gcc_sectors.sum", 0, 1, "raw_4" },
 	{ "pvavpu__vpu_cycles_active.sum.per_cycle_elapsed", 0, 1, "raw_4" },
@@ -48,7 +48,7 @@ enum {
 #define SHARE ".avg.pct_of_peak_sustained_elapsed"
 #define PEAK ".avg.peak_sustained_elapsed"
 
-/* Listed nowhere: what throughputs are the highest of, and another throughput. */
+/* Not listed: constituents of throughputs, and another throughput. */
 static const char *const unlisted[] = {
 	"fake__a" SHARE,
 	"fake__b" SHARE,
@@ -73,7 +73,7 @@ static void do_deed(enum fake_deed deed)
 	case FAKE_RETURNS:
 		return;
 	case FAKE_SEGFAULTS:
-		/* A sanitizer would report and exit: the signal itself is meant. */
+		/* Restores the signal's default: a sanitizer would report it and exit. */
 		signal(SIGSEGV, SIG_DFL);
 		raise(SIGSEGV);
 		return;
@@ -98,7 +98,7 @@ static const struct full_metric *find_full(const char *name)
 	return NULL;
 }
 
-/* Its number among all names that are evaluated; SIZE_MAX. */
+/* The metric's index among all names that are evaluated; SIZE_MAX if it is unknown. */
 static size_t find_evaluated(const char *name)
 {
 	const struct full_metric *metric = find_full(name);
@@ -218,7 +218,7 @@ static int do_cuptiProfilerHostGetSubMetrics(struct nv_HostGetSubMetrics *params
 
 static int scope_of(const char *name)
 {
-	/* 13.1 calls it invalid. */
+	/* 13.1 returns invalid parameter. */
 	if (strstr(name, "__c"))
 		return 2;
 	return strstr(name, fake.device_metric) ? NV_SCOPE_DEVICE : NV_SCOPE_CONTEXT;
@@ -232,7 +232,7 @@ static int do_cuptiProfilerHostGetMetricProperties(struct nv_HostGetMetricProper
 	if (!find_full(params->pMetricName)
 	    && (fake.lists_no_submetrics || !is_base(params->pMetricName)))
 		return NV_CUPTI_INVALID_METRIC_NAME;
-	/* NULL is what the real one never gives. */
+	/* NULL: the real one never returns it. */
 	params->pDescription = strstr(params->pMetricName, "__c") ? NULL : "a fake metric";
 	params->pHwUnit = "fake";
 	params->pDimUnit = "bytes";
@@ -273,7 +273,7 @@ static int do_cuptiProfilerHostConfigAddMetrics(struct nv_HostConfigAddMetrics *
 		return NV_CUPTI_UNKNOWN;
 	if (params->numMetrics > 1 && fake.together_status)
 		return fake.together_status;
-	/* What one call adds shares no pass with what another one does. */
+	/* Metrics of different calls share no pass. */
 	if (fake.calls_share_passes && host->cost)
 		return 0;
 	host->cost = (host->cost + 3) / 4 * 4;
@@ -292,7 +292,7 @@ static void write_config(uint8_t *image, uint32_t passes)
 {
 	memset(image, 'c', FAKE_CONFIG_SIZE);
 	memcpy(image, &passes, sizeof passes);
-	/* Real ones name their chip, too. */
+	/* Real images name their chip, too. */
 	memcpy(image + sizeof passes, "FA100", 5);
 }
 
@@ -302,7 +302,7 @@ static int do_cuptiProfilerHostGetConfigImage(struct nv_HostGetConfigImage *para
 
 	if (params->configImageSize != FAKE_CONFIG_SIZE)
 		return NV_CUPTI_INVALID_PARAMETER;
-	/* As if CUPTI's order were not the best. */
+	/* CUPTI's plan need not be the best. */
 	write_config(params->pConfigImage, (host->cost + 3) / 4 + fake.needless_passes);
 	return 0;
 }
@@ -366,15 +366,15 @@ static int do_cuptiProfilerHostGetRangeName(struct nv_HostGetRangeName *params)
 
 enum { FAKE_PASSES = 4 };
 
-/* What the combiner makes: metrics are sums or means of those of the ranges in a slot. */
+/* An image that the combiner makes: each metric is a sum or mean over the ranges in a slot. */
 struct fake_copy {
 	char magic[8];
 	uint64_t is_copy;
-	uint64_t gpu; /* of its source, where it stands at the same place */
+	uint64_t gpu; /* of its source; at the same offset */
 	uint64_t slots, used;
 	struct fake_slot {
 		struct fake_part {
-			uint64_t ranges, indices, times; /* times: that sums are divided by */
+			uint64_t ranges, indices, times; /* times: the divisor of sums */
 		} passes[FAKE_PASSES];
 		char name[64];
 	} sums[];
@@ -419,7 +419,7 @@ static double value_of_part(const struct fake_part *part, size_t metric)
 	return sum / (double)part->times;
 }
 
-/* The mean over several passes. */
+/* The value over all passes, or the mean of the passes that have the metric. */
 static double value_of_slot(const struct fake_slot *slot, size_t metric)
 {
 	unsigned needed = metric < FAKE_MAX_NEEDED ? fake.needed[metric] : 0;
@@ -457,7 +457,7 @@ static void make_values(double *values, size_t count, const void *image, size_t 
 		values[0] = fake.nan_or_inf;
 }
 
-/* Some values go by their names: those of parts of throughputs. 1: one can't be had. */
+/* Values that depend on the name: those of parts of throughputs. 1: the value is not available. */
 static int change_value(double *value, const char *name)
 {
 	size_t length = fake.nan_part ? strcspn(fake.nan_part, ".") : 0;
@@ -498,7 +498,7 @@ static int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *
 		params->numCompletedSamples = copy->used;
 		return 0;
 	}
-	/* One slot more than there are. */
+	/* Reports one slot too many. */
 	if (fake.miscounts)
 		ck_assert_uint_eq(params->pCounterDataImage[params->counterDataImageSize], 0);
 	params->numTotalSamples = fake.slots;
@@ -566,7 +566,7 @@ static int do_NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest(
 	return 0;
 }
 
-/* PerfWorks knows nothing of PM samples. */
+/* PerfWorks does not know PM sampling. */
 static int do_NVPW_MetricsEvaluator_SetDeviceAttributes(struct nv_EvaluatorSetDevice *params)
 {
 	return fake.image_is_pm || !params->counterDataImageSize ? NVPA_INVALID_ARGUMENT : 0;
@@ -584,7 +584,7 @@ static int do_NVPW_MetricsEvaluator_EvaluateToGpuValues(struct nv_EvaluatorValue
 	return failed;
 }
 
-/* Parts have those of their throughputs. */
+/* Parts have the raw counters of their throughputs. */
 static const char *raw_of(size_t evaluated)
 {
 	const char *name = name_of(evaluated);
@@ -596,7 +596,7 @@ static const char *raw_of(size_t evaluated)
 	return fake.hides_parts ? "raw_a" : "raw_t";
 }
 
-/* Two raw counters each, one of them the same for all. */
+/* Each metric has two raw counters; one of them is common to all. */
 static int do_NVPW_MetricsEvaluator_GetMetricRawDependencies(
 	struct nv_EvaluatorRawDependencies *params)
 {
@@ -688,7 +688,7 @@ static int do_NVPW_MetricsEvaluator_DimUnitToString(struct nv_EvaluatorDimUnitTo
 	return 0;
 }
 
-/* PerfWorks' own order: as CUPTI's lists here. */
+/* PerfWorks' own order, here the same as CUPTI's. */
 static int do_NVPW_MetricsEvaluator_GetMetricNames(struct nv_EvaluatorMetricNames *params)
 {
 	static const size_t begins[] = { 0, 8, 16 };
@@ -700,7 +700,7 @@ static int do_NVPW_MetricsEvaluator_GetMetricNames(struct nv_EvaluatorMetricName
 	return 0;
 }
 
-/* The highest of a and b, and of itself, which NVIDIA's are not; the other one: of c. */
+/* The maximum of a and b and, unlike NVIDIA's, of itself; the other throughput: of c. */
 static int do_NVPW_MetricsEvaluator_GetThroughputMetricProperties(
 	struct nv_EvaluatorThroughput *params)
 {
@@ -719,7 +719,7 @@ static int do_NVPW_MetricsEvaluator_GetThroughputMetricProperties(
 	return 0;
 }
 
-/* Pass 0 holds the counters of a and b, later ones those of c. */
+/* Pass 0 holds the counters of a and b; later passes hold those of c. */
 static int do_NVPW_Config_GetRawCounters(struct nv_ConfigGetRawCounters *params)
 {
 	static const char *const passes[2][2] = { { "raw_b", "raw_a" }, { "raw_c", "raw_x" } };
@@ -748,7 +748,7 @@ static int do_NVPW_PeriodicSampler_CounterData_GetSampleTime(struct nv_SamplerGe
 {
 	if (!fake.image_is_pm)
 		return NVPA_INVALID_ARGUMENT;
-	/* The first sample of a session has no start of its own. */
+	/* The first sample of a session has no start time. */
 	params->timestampStart = params->rangeIndex ? 1000 + 10 * params->rangeIndex : 0;
 	params->timestampEnd = 1010 + 10 * params->rangeIndex;
 	return 0;
@@ -842,7 +842,7 @@ static int do_NVPW_CounterDataCombiner_SumIntoRange(struct nv_CombinerSumIntoRan
 	return 0;
 }
 
-/* What is in another one counts as a range on 13.5: nothing may be made of it. */
+/* Whether the slot has a range: on 13.5 an empty one with multiplier 1 would count as a range. */
 static bool is_begun(const struct fake_slot *slot)
 {
 	for (size_t i = 0; i < FAKE_PASSES; i++)
@@ -893,8 +893,8 @@ enum { GPU_SASS = 2, GPU_SM_C = 4, GPU_PCI = 29, GPU_SM_A = 32, GPU_SM_C_SM_A = 
 static const uint32_t domains[] = { GPU_SASS, GPU_SM_C, GPU_PCI, GPU_SM_A };
 
 struct fake_scheduler {
-	bool open[COUNT(domains)]; /* in a pass group that was begun */
-	unsigned cost, passes;     /* of the pass group, and of those that were ended */
+	bool open[COUNT(domains)]; /* in the open pass group */
+	unsigned cost, passes;     /* cost of the open pass group; passes of ended ones */
 };
 
 static size_t find_fake_domain(uint32_t domain)
@@ -906,7 +906,7 @@ static size_t find_fake_domain(uint32_t domain)
 	return i;
 }
 
-/* Whether it can be asked of these. */
+/* Whether it accepts requests now. */
 static bool is_open(const struct fake_scheduler *scheduler)
 {
 	for (size_t i = 0; i < COUNT(domains); i++)
@@ -972,7 +972,7 @@ static int do_NVPW_RawCounterConfig_AreRawCountersSchedulable(
 	const struct fake_scheduler *scheduler = params->pRawCounterConfig;
 	unsigned cost = scheduler->cost;
 
-	/* Without an open pass group the real one knows no counter. */
+	/* Without an open pass group the real one does not know any counter. */
 	params->schedulable = is_open(scheduler);
 	if (!params->numRawCounterRequests || !params->disallowAddingExtraPasses
 	    || params->rawCounterRequestStructSize
@@ -992,7 +992,7 @@ static int do_NVPW_RawCounterConfig_AreRawCountersSchedulable(
 	return 0;
 }
 
-/* raw_t is software's, raw_c wants one of two domains or both together, the others have one. */
+/* raw_t is a software counter, raw_c needs one of two domains or both, others have one domain. */
 static int do_NVPW_RawCounterConfig_GetRawCounterProperties(
 	struct nv_SchedulerGetProperties *params)
 {
@@ -1025,7 +1025,7 @@ static int do_NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains(
 	return 0;
 }
 
-/* Counters go into passes by their cost alone. */
+/* Only its cost decides into which pass a counter goes. */
 static int do_NVPW_RawCounterConfig_AddRawCounters(struct nv_SchedulerAddRawCounters *params)
 {
 	struct fake_scheduler *scheduler = params->pRawCounterConfig;
@@ -1038,7 +1038,7 @@ static int do_NVPW_RawCounterConfig_AddRawCounters(struct nv_SchedulerAddRawCoun
 		const struct nv_RawCounterRequest *request = &params->pRawCounterRequests[i];
 		const struct full_metric *metric = find_raw(request->pRawCounterName);
 
-		/* As CUPTI asks for them. */
+		/* Accepts only requests like CUPTI's. */
 		if (request->domain || !request->keepInstances)
 			return NVPA_INVALID_ARGUMENT;
 		scheduler->cost += metric ? metric->cost : 0;
@@ -1070,7 +1070,7 @@ static int do_NVPW_RawCounterConfig_GetNumPasses(struct nv_SchedulerGetNumPasses
 
 static int do_NVPW_RawCounterConfig_GenerateConfigImage(struct nv_SchedulerGenerate *params)
 {
-	/* Not while a pass group is open. */
+	/* Fails while a pass group is open. */
 	return is_open(params->pRawCounterConfig) ? NVPA_INVALID_ARGUMENT : 0;
 }
 

@@ -23,7 +23,7 @@ static inline const char *in_folder(const char *name)
 	return path;
 }
 
-/* Counts what is in the folder, and removes it on request. */
+/* Counts the entries of the folder, and removes them on request. */
 static inline size_t entries(bool remove)
 {
 	DIR *dir = opendir(folder);
@@ -46,7 +46,7 @@ static inline void remove_folder(void)
 	rmdir(folder);
 }
 
-/* A file in the folder, of these bytes. */
+/* Writes a file of these bytes into the folder. */
 static inline void put_file(const char *name, const void *text, size_t size)
 {
 	FILE *file = fopen(in_folder(name), "w");

@@ -5,7 +5,7 @@
 
 #define freed(type) __attribute__((cleanup(free_##type))) struct type
 
-/* The library has such functions for some types where it needs them; these are for all tests. */
+/* The library has such functions for a few types; tests have them for all. */
 #define DEFINE_FREED(type)                                                                         \
 	struct type;                                                                               \
 	void type##_free(struct type *object);                                                     \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text that was looked at once and is to stay as it is: tests/golden. */
+/* Text that was checked once and must stay as it is: tests/golden. */
 #ifndef OPK_GOLDEN_H
 #define OPK_GOLDEN_H
 
 #include "base/file.h"
 #include "testing.h"
 
-/* The number of the line where the texts part; 0: they don't. */
+/* The number of the first line that differs; 0: the texts are equal. */
 static inline size_t golden_line(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	size_t line = 1, i = 0;
@@ -16,7 +16,7 @@ static inline size_t golden_line(const char *a, size_t a_size, const char *b, si
 	return i == a_size && i == b_size ? 0 : line;
 }
 
-/* Compares with tests/golden/NAME; where they differ, NAME.new is left where the test runs. */
+/* Compares with tests/golden/NAME; if they differ, writes NAME.new into the current folder. */
 static inline void ck_golden(const char *name, const void *data, size_t size)
 {
 	struct opk_ctx *ctx = new_ctx();

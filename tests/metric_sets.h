@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the tests of metric sets share: their files, and sets and errors in short form. */
+/* Shared by the tests of metric sets: their files, and sets and errors in short form. */
 #ifndef OPK_METRIC_SETS_H
 #define OPK_METRIC_SETS_H
 
@@ -8,7 +8,7 @@
 
 #define FILES TEST_SOURCE_DIR "/files/"
 
-/* The i-th message from the outer end without the folder, wherever that stands in it. */
+/* The i-th message from the outer end, with the folder's name removed. */
 static inline const char *message(const struct opk_ctx *ctx, size_t i)
 {
 	static char text[2048];
@@ -30,7 +30,7 @@ static inline const char *cause(const struct opk_ctx *ctx)
 	return message(ctx, 0);
 }
 
-/* All names, a blank after each. */
+/* All names, with a blank after each. */
 static inline const char *listed(const struct opk_set *set, size_t count,
                                  const char *get(const struct opk_set *set, size_t i))
 {

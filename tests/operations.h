@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One operation for each function of the nv adapter, over the fake; each gives back what it was
- * given, whether or not it fails.
+ * One operation for each function of the nv adapter, over the fake; each frees what it was given,
+ * whether or not it fails.
  */
 #ifndef OPK_OPERATIONS_H
 #define OPK_OPERATIONS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Small recordings that are to become one, or that are there twice. */
+/* Small recordings: parts to be merged, or duplicates. */
 #ifndef OPK_PARTS_H
 #define OPK_PARTS_H
 
@@ -8,9 +8,9 @@
 static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
 static const struct opk_pass_list metric_passes[] = { { pass_1, 1 }, { pass_2, 1 } };
 
-/* What a part may differ in. */
+/* How a part differs from a plain one. */
 struct part {
-	struct opk_meta meta; /* what is 0 is that of a plain part */
+	struct opk_meta meta; /* 0 and NULL: as in a plain part */
 	bool images, ranges, times, incomplete;
 };
 
@@ -31,7 +31,7 @@ static inline struct opk_meta fill_meta(const struct opk_meta *given)
 	return meta;
 }
 
-/* Two images of two samples each, and what belongs to them, marked with the part's number. */
+/* Writes two images of two samples each with their tables, marked with the part's number. */
 static inline void write_part(struct opk_ctx *ctx, const struct part *part, uint32_t number,
                               const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What PerfWorks says of throughputs, asked here and by index: lib/eval/throughput.c asks the
- * adapter, by name.
+ * Asks PerfWorks about throughputs directly, by index; lib/eval/throughput.c asks the adapter, by
+ * name.
  */
 #ifndef OPK_PERFWORKS_H
 #define OPK_PERFWORKS_H
@@ -80,7 +80,7 @@ static inline const char *perfworks_name(const struct nv_EvaluatorMetricNames *n
 	return names->pMetricNames + names->pMetricNameBeginIndices[index];
 }
 
-/* Base names of counters, and of throughputs that are not divided; each may come twice. */
+/* Base names of counters, and of throughputs without parts; each may be there twice. */
 static inline void perfworks_add_parts(struct opk_strlist *out, struct perfworks *p, size_t index)
 {
 	NV_PARAMS(params, EvaluatorThroughput, .pMetricsEvaluator = p->evaluator,
@@ -96,7 +96,7 @@ static inline void perfworks_add_parts(struct opk_strlist *out, struct perfworks
 		perfworks_add_parts(out, p, params.pSubThroughputIndices[i]);
 }
 
-/* Each once, in the order of their names; the throughput itself, where it is not divided. */
+/* Each name once, sorted; the throughput itself if it has no parts. */
 static inline void perfworks_parts(struct opk_strlist *out, struct perfworks *p, const char *base)
 {
 	size_t i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What programs for scripts share: one context, and an end where a call fails. */
+/* Shared by programs for scripts: one context, and an exit if a call fails. */
 #ifndef OPK_PROGRAM_H
 #define OPK_PROGRAM_H
 

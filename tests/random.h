@@ -8,7 +8,7 @@
 #define RANDOM_SEED 88172645463325252u
 static uint64_t random_state = RANDOM_SEED;
 
-/* A fixture: a test has the same bytes alone and after others in one process. */
+/* A fixture: a test gets the same bytes alone and after other tests in one process. */
 static inline void random_restart(void)
 {
 	random_state = RANDOM_SEED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recordings of two images of the fake's, in the scratch folder: an image has three whole ranges in
- * eight slots; the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it,
- * and in a sum that of all its ranges.
+ * Recordings of two images of the fake, in the scratch folder. An image has three complete ranges
+ * in eight slots. In each range the n-th metric has the value 100 * range + n + 0.5; a sum of
+ * ranges has the sum of their values.
  */
 #ifndef OPK_RECORDINGS_H
 #define OPK_RECORDINGS_H
@@ -36,18 +36,18 @@ static const struct opk_range rotated[] = {
 	RANGE("r0", "x", 1), RANGE("r1", "y", 1), RANGE("r2", "x", 1),
 	RANGE("r3", "y", 2), RANGE("r4", "x", 2), RANGE("r5", "x", 2),
 };
-/* Kernel x has one range with the first group's metrics, and two with the second's. */
+/* Kernel x has one range with the first group's metrics, and two with the second group's. */
 static const struct opk_range uneven[] = {
 	RANGE("r0", "x", 1), RANGE("r1", "y", 1), RANGE("r2", "y", 1),
 	RANGE("r3", "y", 2), RANGE("r4", "x", 2), RANGE("r5", "x", 2),
 };
 
-/* What a recording of two images is made of. */
+/* How a recording of two images is made. */
 struct recording {
 	const struct opk_range *ranges;
 	const char *join;
 	bool samples;
-	bool shared; /* all metrics but the first have counters of both passes */
+	bool shared; /* all metrics except the first have counters in both passes */
 	unsigned char gpus[2];
 	bool shifted; /* the first image's table has a row of the second one's */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a set means on a chip, as text. */
+/* A resolved set as text. */
 #ifndef OPK_RESOLVED_TEXT_H
 #define OPK_RESOLVED_TEXT_H
 
@@ -17,7 +17,7 @@ static inline void add_list(struct opk_buf *out, const char *name, const struct 
 	opk_buf_add_text(out, "\n");
 }
 
-/* Columns only where they are not simply the metrics that are shown. */
+/* Columns are listed only if they differ from the metrics that are shown. */
 static inline bool plain_columns(const struct opk_resolved *resolved)
 {
 	if (resolved->columns.count != resolved->shown)

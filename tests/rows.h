@@ -58,7 +58,7 @@ static inline void begin(struct writing *w, enum opk_format format, size_t width
 	begin_only(w, format, width, NULL);
 }
 
-/* What was written, to be freed. */
+/* What was written; the caller frees it. */
 static inline char *end(struct writing *w)
 {
 	ck_ok(w->ctx, opk_out_finish(w->out));

@@ -21,7 +21,7 @@
 #include "containers.h"
 #include "container/container.h"
 
-enum { SKETCH_ROWS = 3 }; /* of each table, and ranges of each of the fake's images */
+enum { SKETCH_ROWS = 3 }; /* in each table, and ranges in each of the fake's images */
 
 static const struct {
 	char letter;
@@ -85,7 +85,7 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 	case 'S':
 		opk_buf_add_text(&payload, "{\"launches\":7}");
 		break;
-	/* With padding after it. */
+	/* These bytes need padding. */
 	default:
 		opk_buf_add_printf(&payload, "LOPDATA%1c%c%050u.", 1, (char)number, number);
 		break;
@@ -151,7 +151,7 @@ static inline bool hurt(struct opk_buf *buf, size_t start, char how)
 	return true;
 }
 
-/* At `path`. */
+/* Writes the sketch to `path`. */
 static inline void write_sketch(const char *sketch, const char *meta, unsigned pass)
 {
 	unsigned numbers[128] = { 0 };
@@ -206,7 +206,7 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 		ck_ok(ctx, opk_file_read((void **)&data, &size, ctx, file, i));
 		number = data[8];
 	}
-	/* A table has the number of its image. */
+	/* A table names its image by number. */
 	ck_assert(type != LATER_TABLE || file->sections[i].link != SIZE_MAX);
 	if (opk_is_table(type))
 		ck_assert_uint_eq(number, number_in(ctx, file, file->sections[i].link));
@@ -216,7 +216,7 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 	return number;
 }
 
-/* "M D1 R1 S": a whole file at `path` as such a sketch, with the numbers of what has one. */
+/* The whole file at `path` as a sketch: "M D1 R1 S", with the numbers of sections that have one. */
 static inline const char *sketch_of(struct opk_ctx *ctx)
 {
 	static char text[256];

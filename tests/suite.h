@@ -14,19 +14,19 @@
 #include <check.h>
 #include <stdbool.h>
 
-/* What the tests of a program share, once in it or not at all: SUITE(.set_up = make_folder). */
+/* What the tests of a program share; at most once in a program: SUITE(.set_up = make_folder). */
 struct suite {
-	void (*set_up)(void), (*tear_down)(void); /* around each test, in its process */
-	void (*once)(void), (*finally)(void);     /* around all of them */
-	bool (*needs)(void);                      /* the program is skipped where it is false */
-	int seconds;                              /* after which a test hangs; 0: 120 */
+	void (*set_up)(void), (*tear_down)(void); /* before and after each test, in its process */
+	void (*once)(void), (*finally)(void);     /* before and after all of them */
+	bool (*needs)(void);                      /* if it returns false, the program is skipped */
+	int seconds;                              /* time limit of a test; 0: 120 */
 };
 
 #define SUITE(...) const struct suite the_suite = { __VA_ARGS__ }
 extern const struct suite the_suite __attribute__((weak));
 
 struct test {
-	int line; /* they run in this order */
+	int line; /* tests run in this order */
 	void (*add)(TCase *tests);
 	bool (*needs)(void);
 	struct test *next;
@@ -56,7 +56,7 @@ void know_test(struct test *test);
 	}                                                                                          \
 	static void name##_test parameters
 
-/* What a test is given: a row of a table, a context. */
+/* Arguments of a test: a row of a table, a context. */
 #define OPK_ROW(table) __typeof__(&(table)[0]) row
 #define OPK_CTX struct opk_ctx *ctx
 #define OPK_OVER(make_ctx, call)                                                                   \
@@ -68,7 +68,7 @@ void know_test(struct test *test);
 #define TEST(name, ...) OPK_TEST(name, 1, (void), name##_test(), __VA_ARGS__)
 #define TEST_EACH(name, table, ...)                                                                \
 	OPK_TEST(name, COUNT(table), (OPK_ROW(table)), name##_test(&(table)[_i]), __VA_ARGS__)
-/* One test for each number below the count, which it has under a name of its choice. */
+/* One test for each number below the count; the test gets it under the given name. */
 #define TEST_TIMES(name, number, count, ...)                                                       \
 	OPK_TEST(name, count, (size_t number), name##_test((size_t)_i), __VA_ARGS__)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the unit tests share: a context, table rows that name themselves when they fail. */
+/* Shared by the unit tests: a context, and table rows whose line a failure shows. */
 #ifndef OPK_TESTING_H
 #define OPK_TESTING_H
 
@@ -17,8 +17,8 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /*
- * libcheck writes each check that passes into a file, to tell about where a program crashed. Once a
- * line is enough: millions of writes, for checks in loops, take half of a test's time.
+ * libcheck writes each passing check into a file, to report where a program crashed. This writes
+ * once a line: millions of writes, for checks in loops, take half of a test's time.
  */
 static inline void mark_new_point(const char *file, int line)
 {
@@ -38,7 +38,7 @@ static inline void mark_new_point(const char *file, int line)
 		.size = sizeof(variable), __VA_ARGS__                                              \
 	}
 
-/* Whether this is make check-long: all of what is otherwise sampled. */
+/* Whether make check-long runs: it tests everything that is otherwise sampled. */
 static inline bool is_long(void)
 {
 	const char *given = getenv("OFFPEAK_LONG");
@@ -46,13 +46,13 @@ static inline bool is_long(void)
 	return given && *given;
 }
 
-/* How many of so many like cases are enough, but for make check-long. */
+/* How many of `count` similar cases to test; make check-long tests all. */
 static inline size_t enough(size_t count)
 {
 	return is_long() ? count : (count + 4) / 5;
 }
 
-/* Whether what holds for each chip is tested for this one: one of most architectures. */
+/* Whether tests of each chip include this one: one chip of most architectures. */
 static inline bool is_sampled(const char *chip)
 {
 	static const char *const names[] = { "TU102", "GA100", "AD102", "GH100", "GB202" };
@@ -83,7 +83,7 @@ struct here {
 		}                                                                                  \
 	} while (0)
 
-/* A fake library's values are no shares, and passes of these metrics did not take equal times. */
+/* Expected warnings: fake values are not shares, and passes of these metrics had unequal times. */
 static inline bool is_about_shares(const char *message)
 {
 	static const char *const known[] = {
@@ -100,7 +100,7 @@ static inline bool is_about_shares(const char *message)
 	return false;
 }
 
-/* Tests fail on a log message that they did not ask for. */
+/* A log message that a test does not expect fails it. */
 static inline void unexpected_log(void *data, const char *message)
 {
 	(void)data;
@@ -118,7 +118,7 @@ static inline struct opk_ctx *new_ctx(void)
 	options.env = &env;
 	options.log = unexpected_log;
 	options.data_dir = TEST_DATA_DIR;
-	/* Not ck_assert: have_cupti() asks where no test runs. */
+	/* Not ck_assert: have_cupti() calls this outside of tests. */
 	if (opk_ctx_new(&ctx, &options))
 		abort();
 	return ctx;
@@ -139,7 +139,7 @@ static inline const char *errors_of(const struct opk_ctx *ctx)
 	return text;
 }
 
-/* The whole chain, since a wanted text may stand at any place in it. */
+/* Searches the whole chain: the text may be at any level. */
 static inline bool told(const struct opk_ctx *ctx, const char *text)
 {
 	return strstr(errors_of(ctx), text) != NULL;
@@ -157,13 +157,13 @@ static inline bool told(const struct opk_ctx *ctx, const char *text)
 		              (int)(wanted), errors_of(ctx));                                      \
 	} while (0)
 
-/* A call that fails with that code, and says so in its chain. */
+/* The call fails with that code, and its chain has the text. */
 #define ck_fails(ctx, call, wanted, text)                                                          \
 	do {                                                                                       \
 		ck_code(ctx, call, wanted);                                                        \
 		ck_assert_msg(told(ctx, text), "'%s' is not in: %s", text, errors_of(ctx));        \
 	} while (0)
-/* A row's call ends with that code, and where it fails says so. */
+/* A row's call ends with that code; if it fails, its chain has the text. */
 #define ck_row_ends(row, ctx, call, wanted, text)                                                  \
 	do {                                                                                       \
 		int ck_code_ = (call);                                                             \
@@ -171,7 +171,7 @@ static inline bool told(const struct opk_ctx *ctx, const char *text)
 		       "code %d, not %d: %s", ck_code_, wanted, errors_of(ctx));                   \
 	} while (0)
 
-/* Whether real-library tests can run: 77 from main skips them where libcupti is missing. */
+/* Whether libcupti is found; without it main returns 77, which skips the tests that need it. */
 static inline bool have_cupti(void)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -182,7 +182,7 @@ static inline bool have_cupti(void)
 	return found;
 }
 
-/* Whether no sanitizer makes it several times as slow. */
+/* Whether it runs without a sanitizer, which would make it several times as slow. */
 static inline bool is_plain_build(void)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes pyoffpeak._offpeak of offpeak.h, so that the C compiler checks every struct and call.
+"""Makes pyoffpeak._offpeak from offpeak.h, so that the C compiler checks every struct and call.
 
-OFFPEAK_INCLUDE and OFFPEAK_LIB are the folders of offpeak.h and a liboffpeak.so that is to be used where it is; without
-them the binding is over the one that build_native.py puts into the package.
+OFFPEAK_INCLUDE and OFFPEAK_LIB are the folders of offpeak.h and of a liboffpeak.so that is used in place; without
+them the binding uses the library that build_native.py puts into the package.
 """
 
 import os
@@ -15,8 +15,8 @@ import cffi
 
 
 def declarations(include):
-    """The header as cffi takes it: its own lines, preprocessed, without what compilers add."""
-    # CC may bring options of its own, as "ccache gcc".
+    """The header in the form that cffi accepts: its own lines, preprocessed, without compiler extensions."""
+    # CC may contain options, as in "ccache gcc".
     command = [*shlex.split(os.environ.get("CC", "cc")), "-E", "-D__attribute__(x)=", os.path.join(include, "offpeak.h")]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     lines, ours = [], False
@@ -127,7 +127,7 @@ static void free_capsule(void *capsule)
     include_dirs=[include],
     library_dirs=[library],
     libraries=["offpeak"],
-    # Without folders' names, so that the same bytes come of each folder, and without what the interpreter is debugged with.
+    # Without folder names, so that every folder gives the same bytes, and without the interpreter's debug options.
     extra_compile_args=[] if "OFFPEAK_LIB" in os.environ else ["-g0", f"-ffile-prefix-map={build_native.BASE}=."],
     extra_link_args=[] if "OFFPEAK_LIB" in os.environ else ["-Wl,-s"],
     runtime_library_dirs=[library if "OFFPEAK_LIB" in os.environ else "$ORIGIN/lib"],

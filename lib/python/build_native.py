@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Builds liboffpeak and the program with configure and make, and packs both with their data for a wheel.
 
-The source is the tree that this folder belongs to, or in an sdist the folder `source`. OFFPEAK_CONFIGURE has more arguments
+The source is the tree that contains this folder or, in an sdist, the folder `source`. OFFPEAK_CONFIGURE has more arguments
 for configure.
 """
 
@@ -17,11 +17,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 IN_SDIST = (HERE / "source").is_dir()
 TOP = HERE / "source" if IN_SDIST else HERE.parent.parent
-BASE = (HERE if IN_SDIST else TOP) / "build-python"  # what setuptools writes lies there, too
+BASE = (HERE if IN_SDIST else TOP) / "build-python"  # setuptools writes there, too
 NATIVE = BASE / "native"
 LIBRARIES = NATIVE / ".libs"
 
-# What the library and the program are made of.
+# The sources of the library and the program.
 SOURCES = [
     "LICENSE", "Makefile.am", "Makefile.in", "aclocal.m4", "build-aux/*", "config.h.in", "configure", "configure.ac", "m4/*.m4",
     "data/Makefile.inc", "data/*.tsv", "data/report/*", "data/sets/*.yaml",
@@ -41,7 +41,7 @@ def run(*command: str | Path, folder: Path) -> None:
 
 
 def make_configure() -> None:
-    """A checkout has no configure, or one from before a change; that of an sdist serves."""
+    """Makes configure in a checkout, where it is missing or out of date; an sdist has it."""
     made = [TOP / "configure", TOP / "Makefile.in"]
     made_of = [path for pattern in ("configure.ac", "Makefile.am", "*/Makefile.inc", "*/*/Makefile.inc") for path in TOP.glob(pattern)]
     if IN_SDIST:
@@ -53,11 +53,11 @@ def make_configure() -> None:
 def configure_arguments() -> list[str]:
     flags = os.environ.get("CFLAGS", "-O2")
     return [
-        # Files of an sdist may be unpacked in any order: none is made anew because of its time.
+        # Files of an sdist may be unpacked in any order: none is rebuilt because of its time.
         "--disable-maintainer-mode",
         "--enable-collector=no",
         "--prefix=/usr",
-        # The same binaries come of each folder, without its name.
+        # Every folder gives the same binaries: they do not contain its name.
         f"CFLAGS={flags} -ffile-prefix-map={TOP}=.",
         f"LDFLAGS={os.environ.get('LDFLAGS', '')} -Wl,-s",
         *shlex.split(os.environ.get("OFFPEAK_CONFIGURE", "")),
@@ -67,7 +67,7 @@ def configure_arguments() -> list[str]:
 def build() -> None:
     make_configure()
     NATIVE.mkdir(parents=True, exist_ok=True)
-    # Whoever changes the arguments or the compiler gets a new build.
+    # New arguments or another compiler need a new build.
     wanted = "\n".join([*configure_arguments(), os.environ.get("CC", "")])
     configured = NATIVE / "configured"
     if not (NATIVE / "Makefile").exists() or not configured.exists() or configured.read_text() != wanted:
@@ -79,7 +79,7 @@ def build() -> None:
 
 
 def pack(package: Path) -> None:
-    """Fills bin, lib and share of the package, as below any other prefix."""
+    """Fills bin, lib and share of the package, like any other prefix."""
     share = package / "share/offpeak"
     files = {package / "bin/offpeak": NATIVE / "tools/offpeak",
              package / "lib/liboffpeak.so.0": LIBRARIES / "liboffpeak.so.0"}  # fmt: skip
@@ -91,7 +91,7 @@ def pack(package: Path) -> None:
 
 
 def copy_sources(folder: Path) -> None:
-    """The C part of an sdist; times are kept, for make looks at them."""
+    """The C part of an sdist; keeps times, which make compares."""
     make_configure()
     for pattern in SOURCES:
         for path in TOP.glob(pattern):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Packs liboffpeak, the program and their data beside the binding.
 
-With OFFPEAK_INCLUDE and OFFPEAK_LIB, `setup.py build_ext --inplace` builds the binding alone, over a library that is there.
+With OFFPEAK_INCLUDE and OFFPEAK_LIB, `setup.py build_ext --inplace` builds only the binding, over an existing library.
 """
 
 import os
@@ -34,7 +34,7 @@ class SourceDistribution(sdist):
 options = {"bdist_wheel": {"py_limited_api": "cp39"}}
 packed = "OFFPEAK_LIB" not in os.environ
 if packed:
-    # The tree itself stays as it is.
+    # The tree itself does not change.
     build_native.BASE.mkdir(exist_ok=True)
     options |= {"build": {"build_base": str(build_native.BASE)}, "egg_info": {"egg_base": str(build_native.BASE)}}
 setup(

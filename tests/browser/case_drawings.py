@@ -18,7 +18,7 @@ def zoom(browser):
 
 
 def place(browser, selector):
-    """In the picture, wherever that is."""
+    """An element's place relative to the picture."""
     return browser.js("const b = document.querySelector(arguments[0]).getBoundingClientRect();"
                       "const p = document.querySelector('%s svg').getBoundingClientRect();"
                       "return [b.x - p.x, b.y - p.y]" % FIGURE, selector)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""That the harness sees what it is there to see: other cases rely on it."""
+"""The harness detects what it must detect: other cases rely on it."""
 from harness import Failure
 from run import check
 

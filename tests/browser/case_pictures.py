@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The pictures of the documentation can be taken again, are small, and are all there."""
+"""The pictures of the documentation can be made again, are small, and are complete."""
 import importlib.util
 import os
 import re
@@ -18,7 +18,7 @@ def test_pictures(browser, tools):
     check(sorted(shown) == sorted(pictures.PICTURES), "docs/pictures.md shows %s" % shown)
     for name in shown:
         with open(os.path.join(folder, name + ".png"), "rb") as old, open(tools.path(name + ".png"), "rb") as new:
-            # Fonts differ between machines: the pictures are of the same size, at least.
+            # Fonts differ between machines: only the size of a picture must be equal.
             old, new = old.read(), new.read()
         check(old[:24] == new[:24], "docs/%s.png: docs/pictures.py takes another one" % name)
         check(len(old) <= pictures.LARGEST, "docs/%s.png has %d bytes" % (name, len(old)))

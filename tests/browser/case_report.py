@@ -76,7 +76,7 @@ def test_kernel(browser, tools):
     check("What was computed, and how fast." in browser.texts(".details .prose"), "prose of the set")
     browser.click(".details .values tbody button")
     check(browser.count(".more-row .launches circle") == 30, "a dot a launch: %d" % browser.count(".more-row circle"))
-    # Values are those of eval.
+    # Values equal those of eval.
     page = json.loads(browser.js("return document.getElementById('data-0-kernels').textContent"))
     check(len(page["rows"]) == 5 and all(len(values["mean"]) == 5 for values in page["values"]), "values of each")
 
@@ -154,7 +154,7 @@ def test_comparison(browser, tools):
     only = browser.count("section.diff .values td.verdict")
     browser.click("section.diff .details input")
     check(browser.count("section.diff .values td.verdict") > only, "what did not change is shown, too")
-    # The pictures of both have the chosen kernel framed, which has another number in each.
+    # The chosen kernel is framed in both pictures, though its number differs.
     browser.click("section.diff .rows tbody tr:nth-child(2)")
     framed = browser.js("return [...document.querySelectorAll('.rooflines .selected')].map(e => e.closest('figure').dataset.of"
                         " + ' ' + e.dataset.kernel)")
@@ -177,7 +177,7 @@ def test_narrow_window(browser, tools):
 
 
 def make_ranks(tools):
-    """A recording of three ranks, of which the last has the times of gh100-after."""
+    """A recording of three ranks; the last one has the times of gh100-after."""
     parts = []
     for rank, name in enumerate(["gh100-before", "gh100-before", "gh100-after"]):
         tools.offpeak("split", tools.recording(name), "--by", "50", "-o", tools.path("part.opk"))
@@ -207,7 +207,7 @@ def test_ranks(browser, tools):
 
 
 def test_units(browser, tools):
-    """Mean, min and max have one unit, though the least is microseconds and the greatest milliseconds."""
+    """Mean, min and max have one unit, though the least is some microseconds and the greatest some milliseconds."""
     open_report(browser, tools, "gh100-ranks-pm")
     heads = dict(line.split("\n") for line in browser.texts("section.kernels thead th") if line.count("\n") == 1)
     check([heads[name] for name in ("mean", "min", "max")] == ["ms", "ms", "ms"], "%s" % heads)

@@ -19,7 +19,7 @@ def open_page(browser, page):
 
 
 def open_report(browser, tools, name):
-    """A page of a shipped recording."""
+    """Opens the report of a shipped recording."""
     page = tools.path(name + ".html")
     tools.offpeak("report", tools.recording(name), "-o", page)
     open_page(browser, page)
@@ -84,7 +84,7 @@ def test_lanes(browser, tools):
     titles = browser.texts(".timeline-row.lane .name b")
     check(titles == ["NVTX, thread 5794", "level 2", "stream 7"], "lanes of ranges and launches: %s" % titles)
     check(painted(browser, ".timeline-row.lane:nth-of-type(4) canvas") > 500, "launches are drawn")
-    # So close that single launches can be seen: the one in the middle of the lane is clicked on.
+    # Zooms in until single launches can be seen, and clicks on the one in the middle of the lane.
     name, kernel = browser.js("""
         const view = %s, lane = view.data.lanes.find(lane => !lane.ranges), i = 1234;
         view.show(lane.starts[i] - 1000, lane.ends[i] + 1000);
@@ -103,20 +103,20 @@ def test_launches_without_samples(browser, tools):
 
 
 def test_gaps(browser, tools):
-    """Where nothing was sampled nothing is drawn, and it is said."""
+    """Gaps between samples are not drawn, and the page says so."""
     names = tools.offpeak("info", tools.recording("gh100-pm-small"), "--format", "csv")
     metrics = next(line for line in names.splitlines() if line.startswith("metrics,"))[8:].replace(" ", ",")
     tools.offpeak("extract", tools.recording("gh100-pm-small"), "--data", tools.path("samples"))
     rows = tools.offpeak("eval", tools.recording("gh100-pm-small"), "--first-sample", "keep").splitlines()[1:]
     times = [[int(time) for time in row.split(",")[1:3]] for row in rows]
-    # From the 200th sample on all is 5 ms later.
+    # From the 200th sample on, everything is 5 ms later.
     table = [{"start_ns": start + 5000000 * (i >= 200), "end_ns": end + 5000000 * (i >= 200)}
              for i, (start, end) in enumerate(times)]
     tools.offpeak("import", "--raw", tools.path("samples"), "--metrics", metrics, "-o", tools.path("gaps.opk"),
                   "--ranges", tools.write("gaps.json", json.dumps(table)))
     tools.offpeak("report", tools.path("gaps.opk"), "-o", tools.path("gaps.html"))
     open_page(browser, tools.path("gaps.html"))
-    # Of 8.8 ms it is from 2 to 7.
+    # The gap is from 2 to 7 of 8.8 ms.
     browser.mouse(".timeline-row.metric .plot", (0.6, 0.5))
     values = browser.texts(".timeline-row.metric .value")
     check(set(values) == {"not sampled"}, "in a gap there are no values: %s" % values)
@@ -126,7 +126,7 @@ def test_gaps(browser, tools):
 
 
 def test_ranks(browser, tools):
-    """Each rank's samples, launches and ranges are together; one is shown, or all."""
+    """Each rank's samples, launches and ranges are together; the page shows one rank, or all."""
     open_report(browser, tools, "gh100-ranks-pm")
     titles = browser.js("return Array.from(document.querySelectorAll('.timeline-tools option'), o => o.text)")
     check(titles == ["rank 0, GPU 0", "rank 1, GPU 1", "all, one below the other"], "GPUs to choose: %s" % titles)
@@ -139,7 +139,7 @@ def test_ranks(browser, tools):
 
 
 def test_gpus_of_different_days(browser, tools):
-    """The time of the chosen GPU is shown, not all that lies between two recordings."""
+    """The page shows the time of the chosen GPU, not the time between two recordings."""
     tools.offpeak("merge", "-o", tools.path("days.opk"), tools.recording("gh100-training-kernels"),
                   tools.recording("gh100-ranks-pm"))
     tools.offpeak("report", tools.path("days.opk"), "-o", tools.path("days.html"))
@@ -157,7 +157,7 @@ def test_gpus_of_different_days(browser, tools):
 
 
 def test_print(browser, tools):
-    """On paper is all of it, wherever one has zoomed to."""
+    """The whole timeline is printed, whatever the zoom."""
     open_report(browser, tools, "gh100-training-kernels")
     browser.js("const v = %s; v.show(1e6, 2e6); dispatchEvent(new Event('beforeprint'))" % VIEW)
     start, end, length = window(browser)
@@ -178,8 +178,8 @@ def test_a_million_samples(browser, tools):
     open_page(browser, tools.path("million.html"))
     samples, fold = browser.js("const t = %s.data.devices[0].track; return [t.samples, t.fold]" % VIEW)
     check(samples > 1e6 and fold == 1, "every sample is there: %d, in %d" % (samples, fold))
-    # Zooming in from all of it: what a frame's own work takes. Time is lost to others on a busy machine, so the
-    # bound is four times the 16 ms of a screen; it is 4 to 7 ms where the machine is quiet.
+    # Zooming in from the whole timeline: the work of a frame. A busy machine adds time, so the bound is four
+    # times the 16 ms of a frame; a quiet machine needs 4 to 7 ms.
     work = browser.js("""
         const view = %s, work = [];
         for (let i = 0; i < 60; i++) {
@@ -190,7 +190,7 @@ def test_a_million_samples(browser, tools):
         }
         return work.sort((a, b) => a - b)[30];""" % VIEW)
     check(work < 64, "half of the frames take more than %.1f ms" % work)
-    # The highest of all samples is in the first picture, however many share its pixel.
+    # The first picture shows the highest of all samples, however many share its pixel.
     highest, shown = browser.js("""
         const view = %s, track = view.data.devices[0].track;
         return [track.metrics[0].highest, track.range(0, 0, track.count)[1]];""" % VIEW)

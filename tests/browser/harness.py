@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Drives Debian's chromium, headless, through chromium-driver's WebDriver; needs Python's standard library alone.
 
-What a page writes to the console, and what it asks of the network, is collected: Browser.problems().
+Browser.problems() returns what a page wrote to the console, and what it requested from the network.
 """
 import base64
 import json
@@ -57,7 +57,7 @@ class Browser:
         self.close()
 
     def close(self):
-        """Ends chromium and its driver, and whatever is left of them."""
+        """Ends chromium and its driver, with all their processes."""
         try:
             if self.session:
                 self._call("DELETE", "/" + self.session)
@@ -120,8 +120,8 @@ class Browser:
         return [self.do("se/log", {"type": kind}) for kind in ("browser", "performance")]
 
     def problems(self):
-        """What went wrong since the last call, a line each: warnings and errors of the console, uncaught
-        exceptions, and requests of anything but the page itself. Waits for what a page does a moment later."""
+        """Problems since the last call, one a line: warnings and errors of the console, uncaught
+        exceptions, and requests beyond the page itself. Waits for what a page does a moment later."""
         self.js("return new Promise(done => setTimeout(done, 200))")
         console, events = self._logs()
         found = ["console: " + entry["message"] for entry in console if entry["level"] in ("SEVERE", "WARNING")]
@@ -141,7 +141,7 @@ class Browser:
                       mobile=False)
 
     def media(self, **features):
-        """What media queries say from now on: media(prefers_color_scheme="dark"), media(type="print")."""
+        """Sets what media queries see: media(prefers_color_scheme="dark"), media(type="print")."""
         kind = features.pop("type", "")
         self.devtools("Emulation.setEmulatedMedia", media=kind, features=[
             {"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
@@ -149,7 +149,7 @@ class Browser:
     # ---- what is on a page ------------------------------------------------------------------
 
     def js(self, script, *arguments):
-        """What a function body returns; arguments[0] is the first argument. A promise is waited for."""
+        """The value that a function body returns; arguments[0] is the first argument. Waits for a promise."""
         return self.do("execute/sync", {"script": script, "args": list(arguments)})
 
     def wait(self, expression, seconds=10):
@@ -164,20 +164,20 @@ class Browser:
             time.sleep(0.05)
 
     def find(self, selector):
-        """The first element of a CSS selector."""
+        """The first element that a CSS selector matches."""
         return self.do("element", {"using": "css selector", "value": selector})[ELEMENT]
 
     def count(self, selector):
-        """How many elements a CSS selector has."""
+        """How many elements a CSS selector matches."""
         return self.js("return document.querySelectorAll(arguments[0]).length", selector)
 
     def texts(self, selector):
-        """The texts of a CSS selector's elements, as a person sees them; of those that are hidden none."""
+        """The visible texts of the elements that a CSS selector matches; hidden elements have none."""
         return self.js("return Array.from(document.querySelectorAll(arguments[0])).filter(e => e.checkVisibility())"
                        ".map(e => e.innerText.trim())", selector)
 
     def click(self, selector):
-        """Clicks an element as a person does: it must be visible, and nothing in front of it."""
+        """Clicks an element as a person does: it must be visible, with nothing in front of it."""
         self.do("element/%s/click" % self.find(selector))
 
     def type(self, selector, text):
@@ -208,7 +208,7 @@ class Browser:
         self.mouse(selector, start, "down", ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2), end, "up")
 
     def screenshot(self, path, selector=None):
-        """A PNG of what is visible, or of one element."""
+        """Saves a PNG of the visible page, or of one element."""
         what = "element/%s/screenshot" % self.find(selector) if selector else "screenshot"
         with open(path, "wb") as out:
             out.write(base64.b64decode(self.do(what, method="GET")))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs what is called test_* in tests/browser/case_*.py, each with one page of its own; tests/browser.sh calls it.
+"""Runs the functions test_* of tests/browser/case_*.py, each with a page of its own; tests/browser.sh calls it.
 
-usage: run.py TOOL SOURCE FOLDER [NAME...]: only cases whose file or function has one of the names in it.
+usage: run.py TOOL SOURCE FOLDER [NAME...]: only cases whose file or function name contains one of the names.
 """
 import glob
 import importlib.util
@@ -24,24 +24,24 @@ class Tools:
         return os.path.join(self.source, "data", "recordings", name + ".opk")
 
     def path(self, name):
-        """A file in a folder that goes away after the test."""
+        """The path of a file in a folder that is removed after the test."""
         return os.path.join(self.folder, name)
 
     def write(self, name, text):
-        """Writes such a file and returns its path."""
+        """Writes a file there and returns its path."""
         with open(self.path(name), "w", encoding="utf-8") as out:
             out.write(text)
         return self.path(name)
 
     def made(self, name, program, *arguments):
-        """The path of a file that such a program of make check writes: made("new.opk", "rotate", "kernels", IN, OUT, "400")."""
+        """The path of a file that a test program writes: made("new.opk", "rotate", "kernels", IN, OUT, "400")."""
         path = self.path(name)
         command = [os.path.join(os.environ["BUILD"], "tests", program)] + [path if a == "OUT" else a for a in arguments]
         subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
         return path
 
     def offpeak(self, *arguments):
-        """Runs offpeak, which must succeed; what it wrote to stdout."""
+        """Runs offpeak, which must succeed, and returns its stdout."""
         done = subprocess.run([self.tool, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                               encoding="utf-8", errors="replace", check=False)
         check(done.returncode == 0, "offpeak %s: exit code %d: %s"
@@ -63,7 +63,7 @@ def load(path):
 
 
 def cases(names):
-    """(name, function), in the order of the files and, in a file, of its lines."""
+    """(name, function) of each case, in the order of the files and of the lines in a file."""
     for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "case_*.py"))):
         module = load(path)
         for name, function in vars(module).items():
@@ -73,7 +73,7 @@ def cases(names):
 
 
 def run(browser, tools, name, function):
-    """Whether a case passed. A page that went wrong in silence is a failure, too."""
+    """Whether a case passed. It also fails if its page had problems."""
     try:
         browser.size(1280, 900)
         browser.media()
@@ -98,7 +98,7 @@ def main(tool, source, folder, *names):
             browser = browser or harness.Browser(folder)
             if not run(browser, tools, name, function):
                 failed += 1
-                # What is left of it is nothing for the next case.
+                # The next case starts a new browser.
                 browser.close()
                 browser = None
     finally:

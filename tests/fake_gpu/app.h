@@ -14,12 +14,12 @@ struct word {
 	int (*run)(const char *const *fields);
 };
 
-/* Ended by a word without a name. */
+/* The last word has no name. */
 extern const struct word cuda_words[], range_words[], cupti_words[];
 
-/* Ends the program where there is no driver. */
+/* Exits if there is no driver. */
 void app_load_cuda(void);
-/* The context that a new thread shall have, and giving it that. */
+/* Get and set the context that a new thread starts with. */
 void *app_context(void);
 void app_use_context(void *context);
 

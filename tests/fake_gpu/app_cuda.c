@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words that call the driver, which is opened as the CUDA runtime opens it. */
+/* Words that call the driver, which this opens as the CUDA runtime does. */
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <dlfcn.h>
@@ -37,7 +37,7 @@
 	X(cuProfilerStart)                                                                         \
 	X(cuProfilerStop)
 
-/* cuda.h has these for programs built with a default stream of each thread's own. */
+/* cuda.h uses these names in programs built with a default stream for each thread. */
 #define cuLaunchKernel_ptsz_t __typeof__(cuLaunchKernel)
 #define cuGraphLaunch_ptsz_t __typeof__(cuGraphLaunch)
 
@@ -55,7 +55,7 @@ static struct {
 } cuda;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static CUcontext contexts[MAX_CONTEXTS]; /* in the order of their words */
+static CUcontext contexts[MAX_CONTEXTS]; /* in the order of the words that made them */
 static size_t context_count;
 static struct {
 	CUcontext context;
@@ -65,7 +65,7 @@ static struct {
 } kernels[MAX_KERNELS];
 static size_t kernel_count;
 
-static __thread CUcontext current; /* not asked for each time: that would fill the log */
+static __thread CUcontext current; /* kept, since asking the driver each time would fill the log */
 static __thread CUstream stream;
 static __thread CUgraphExec graph;
 
@@ -142,7 +142,7 @@ static int word_primary(const char *const *fields)
 	return keep_context(status ? status : (int)cuda.cuCtxSetCurrent(context), context);
 }
 
-/* Handles come back with another meaning, so nothing of this context may be found again. */
+/* Handles are reused with another meaning, so all of this context's kernels are forgotten. */
 static void forget_kernels(CUcontext context)
 {
 	pthread_mutex_lock(&lock);
@@ -156,12 +156,12 @@ static int word_release(const char *const *fields)
 {
 	int status = cuda.cuDevicePrimaryCtxRelease(atoi(fields[0]));
 
-	/* What was loaded into it is gone, and its handle comes back. */
+	/* Modules loaded into it are gone, and its handle may be reused. */
 	forget_kernels(current);
 	return status;
 }
 
-/* The Nth context that a word made; 0 is none. */
+/* Makes the Nth context that a word made current; 0: no context. */
 static int word_use(const char *const *fields)
 {
 	size_t n = strtoul(fields[0], NULL, 10);
@@ -189,7 +189,7 @@ static int word_sync(const char *const *fields)
 	return cuda.cuCtxSynchronize();
 }
 
-/* A new stream for this thread's launches; "stream:0" goes back to the default one. */
+/* Uses a new stream for this thread's launches; "stream:0" returns to the default stream. */
 static int word_stream(const char *const *fields)
 {
 	stream = NULL;
@@ -324,7 +324,7 @@ static int word_launch_ex(const char *const *fields)
 	return status ? status : (int)cuda.cuLaunchKernelEx(&config, r.function, NULL, NULL);
 }
 
-/* BYTES, in memory of their own */
+/* BYTES, in memory allocated for it */
 static int word_memset(const char *const *fields)
 {
 	size_t bytes = strtoul(fields[0], NULL, 10);
@@ -347,7 +347,7 @@ static int word_copy(const char *const *fields)
 	return status;
 }
 
-/* "capture:begin" needs a stream of its own and makes one. */
+/* "capture:begin" needs a stream other than the default one, and makes it if there is none. */
 static int begin_capture(void)
 {
 	int status = stream ? 0 : (int)cuda.cuStreamCreate(&stream, 0);
@@ -370,12 +370,12 @@ static int word_capture(const char *const *fields)
 	return strcmp(fields[0], "begin") ? end_capture() : begin_capture();
 }
 
-/* "graph:N" makes one of N kernels; "graph" launches the last, which may be a captured one. */
+/* "graph:N" makes a graph of N kernels; "graph" launches the last graph, made or captured. */
 static int make_graph(unsigned long count)
 {
 	const char *const fields[MAX_FIELDS] = { "node", "", "", "", "" };
 	struct request warm_up;
-	/* Loading is no work to be captured. */
+	/* Loads the module first: loading can't be captured. */
 	int status = read_request(&warm_up, fields, false);
 
 	if (!status)

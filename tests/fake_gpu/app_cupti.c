@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words of a program that uses CUPTI itself, from the library that FAKE_APP_CUPTI names. */
+/* Words that call CUPTI, from the library that FAKE_APP_CUPTI names. */
 #include <cupti.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_target.h>
@@ -67,7 +67,7 @@ static int word_unsubscribe(const char *const *fields)
 	return CALL(cuptiUnsubscribe)(subscriber);
 }
 
-/* How many launches it has heard of. */
+/* Prints how many launches the callback was called for. */
 static int word_heard(const char *const *fields)
 {
 	(void)fields;
@@ -81,7 +81,7 @@ static int word_finalize(const char *const *fields)
 	return CALL(cuptiFinalize)();
 }
 
-/* The profiler's interface, as CUPTI's own samples use it: sampling of device 0. */
+/* Samples device 0 through the profiler's API, as CUPTI's own examples do. */
 static int word_sample(const char *const *fields)
 {
 	CUpti_Profiler_Initialize_Params initialize = {
@@ -109,7 +109,7 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
 	(void)context, (void)stream, (void)buffer, (void)size, (void)valid;
 }
 
-/* As torch.profiler does. */
+/* Records activities as torch.profiler does. */
 static int word_activities(const char *const *fields)
 {
 	int status = CALL(cuptiActivityRegisterCallbacks)(give_buffer, take_buffer);

@@ -24,7 +24,7 @@ static struct {
 	char name[64];
 	nvtxDomainHandle_t handle;
 } domains[MAX_DOMAINS];
-/* Ranges of the process, by their names; any thread may end one. */
+/* Ranges of the process by name; any thread may end one. */
 static struct {
 	char name[64];
 	nvtxRangeId_t id;
@@ -103,7 +103,7 @@ static int word_nvtx_domain_pop(const char *const *fields)
 	return 0;
 }
 
-/* As NCCL does it: with the payload extension, of a range that was pushed without. */
+/* As NCCL does: pops with the payload extension a range that was pushed without it. */
 static int word_nvtx_payload_pop(const char *const *fields)
 {
 #if __has_include(<nvtx3/nvToolsExtPayload.h>)
@@ -196,7 +196,7 @@ static int no_header(const char *const *fields)
 #define word_pop no_header
 #endif
 
-/* Says which headers there were: "nvtx payload offpeak_range" or less. */
+/* Prints which headers the program was built with: "nvtx payload offpeak_range" or less. */
 static int word_headers(const char *const *fields)
 {
 	(void)fields;

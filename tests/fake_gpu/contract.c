@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs the contract's tests: against the fake GPU that this was built with, or against a real one,
- * where CONTRACT_IMAGES names the folder that tests/gpu/contract.sh fills, and CONTRACT_CUPTI a
- * libcupti. Arguments choose tests by name.
+ * Runs the contract's tests against the fake GPU that this was built with, or against a real one if
+ * CONTRACT_IMAGES names the folder that tests/gpu/contract.sh fills, and CONTRACT_CUPTI a libcupti.
+ * Arguments select tests by name.
  */
 #include "fake_gpu/contract.h"
 
@@ -129,7 +129,7 @@ static bool chosen(const char *name, char **names)
 	return !any;
 }
 
-/* Whether the test went as it should. */
+/* Whether the test passed. */
 static bool run(const struct contract_test *test)
 {
 	pid_t child = fork();

@@ -76,7 +76,7 @@
 	X(cuptiGetDeviceId)                                                                        \
 	X(cuptiGetTimestamp)
 
-/* Those with a parameter struct, and its name. */
+/* Functions that take a parameter struct, and the struct's name. */
 #define CUPTI_CALLS(X)                                                                             \
 	X(cuptiDeviceGetChipName, CUpti_Device_GetChipName_Params)                                 \
 	X(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params)                               \
@@ -136,7 +136,7 @@ extern struct contract_api {
 #define X(symbol, params) __typeof__(symbol) *symbol;
 	CUPTI_CALLS(X)
 #undef X
-	void *perfworks; /* the library; NULL where there is none */
+	void *perfworks; /* NULL: no library */
 } api;
 
 struct contract_test {
@@ -177,7 +177,7 @@ void know_contract_test(struct contract_test *test);
 		const char *value_ = (value), *wanted_ = (wanted);                                 \
 		EXPECT(!strcmp(value_, wanted_), "'%s', not '%s'", value_, wanted_);               \
 	} while (0)
-/* A call's status. */
+/* Checks the status that a call returns. */
 #define EXPECT_STATUS(call, wanted)                                                                \
 	do {                                                                                       \
 		int status_ = (int)(call);                                                         \
@@ -186,27 +186,27 @@ void know_contract_test(struct contract_test *test);
 
 #define OK(call) EXPECT_STATUS(call, 0)
 
-/* A struct of that type; members follow. */
+/* A parameter struct of that type; members follow. */
 #define PARAMS(type, ...)                                                                          \
 	{                                                                                          \
 		.structSize = CUpti_##type##_Params_STRUCT_SIZE, ##__VA_ARGS__                     \
 	}
-/* A call with such a struct. */
+/* Calls a function with such a struct. */
 #define CALL(symbol, type, ...) api.symbol(&(CUpti_##type##_Params)PARAMS(type, ##__VA_ARGS__))
 
 void load(void);
-/* The driver is up, and a context is current. */
+/* Starts the driver and makes a context current. */
 CUcontext make_context(void);
 CUfunction make_kernel(void);
 CUresult launch_kernel(CUfunction function, CUstream stream);
 
-/* A file's bytes; the fake takes any. */
+/* A file's bytes; the fake accepts any. */
 struct bytes {
 	uint8_t *data;
 	size_t size;
 };
 
-/* Config image and prefix of a set that needs so many passes, 1 or 2; 0: for PM sampling. */
+/* Config image and prefix of a set that needs 1 or 2 passes; 0: of the set for PM sampling. */
 struct bytes config_of(unsigned passes);
 struct bytes prefix_of(unsigned passes);
 /* The one metric of the PM set. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The contract: the driver, and the callbacks that it gives through CUPTI. */
+/* The contract: the driver, and its callbacks through CUPTI. */
 #include <sys/wait.h>
 
 #include "fake_gpu/contract.h"
@@ -189,10 +189,10 @@ CONTRACT_TEST(symbols_by_name)
 	EXPECT_NUMBER(result, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
 }
 
-/* What the subscriber hears, one line a callback. */
+/* The callbacks that the subscriber received, one a line. */
 static char heard[4096];
 
-/* A real driver calls back for more than the fake does. */
+/* A real driver makes more callbacks than the fake. */
 static bool in_contract(const CUpti_CallbackData *call)
 {
 	static const char *const names[] = {
@@ -267,7 +267,7 @@ CONTRACT_TEST(resource_callbacks)
 	EXPECT_TEXT(heard, "resource 5\nresource 1\nresource 2\n");
 }
 
-/* The graph is made first, so that its capture is heard, too. */
+/* The graph is made first, so that the subscriber receives its capture's callbacks, too. */
 static void launch_each_way(CUfunction kernel)
 {
 	CUlaunchConfig config = {

@@ -2,7 +2,7 @@
 /* The contract: CUPTI's range profilers. */
 #include "fake_gpu/contract.h"
 
-/* All that a test of ranges has at hand. */
+/* The state that all tests of ranges use. */
 static struct {
 	CUcontext context;
 	CUfunction kernel;
@@ -138,7 +138,7 @@ static void launch(void)
 	OK(launch_kernel(t.kernel, NULL));
 }
 
-/* One pass begins, into a new image of so many ranges. */
+/* Begins one pass, into a new image with room for so many ranges. */
 static void begin(CUpti_ProfilerRange range, CUpti_ProfilerReplayMode replay, uint32_t ranges)
 {
 	set_up(1);
@@ -155,7 +155,7 @@ static void end(size_t ranges)
 	EXPECT_NUMBER(count(), ranges);
 }
 
-/* But for the two that only say that it begins and ends. */
+/* The two calls that initialize and deinitialize the profiler are exempt. */
 CONTRACT_TEST(struct_sizes_are_exact)
 {
 	set_up(1);
@@ -220,7 +220,7 @@ CONTRACT_TEST(kernel_replay_drops)
 	end(4);
 }
 
-/* What flushes the cache before a launch is no range of its own. */
+/* The kernel or copy that flushes the cache before a launch does not become a range. */
 CONTRACT_TEST(copies_are_no_ranges)
 {
 	enum { BYTES = 1 << 20 };
@@ -297,7 +297,7 @@ static void one_pass(size_t pass)
 	end(1);
 }
 
-/* A session begins with any pass of a config image and goes on in order. */
+/* A session begins with any pass of a config image and continues in order. */
 CONTRACT_TEST(passes_follow)
 {
 	static const struct {
@@ -332,7 +332,7 @@ CONTRACT_TEST(nested_ranges_in_passes)
 	EXPECT_TEXT(name_of(2), "step > inner");
 }
 
-/* Size, then image. */
+/* Asks for the size, then the image. */
 static int availability(void)
 {
 	CUpti_Profiler_GetCounterAvailability_Params params =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The contract: PM sampling, and what libnvperf_host adds to it. */
+/* The contract: PM sampling, and the part of it in libnvperf_host. */
 #include <dlfcn.h>
 
 #include "fake_gpu/contract.h"
@@ -160,7 +160,7 @@ CONTRACT_TEST(samples_follow_time)
 	EXPECT_NUMBER(completed(), found);
 	for (size_t i = 1; i < found; i++)
 		EXPECT_NUMBER(sample(i).startTimestamp, sample(i - 1).endTimestamp);
-	/* The first one spans from an earlier event. */
+	/* The first sample begins at an earlier event. */
 	EXPECT(sample(0).endTimestamp - sample(0).startTimestamp > 1000000, "no longer than 1 ms");
 }
 

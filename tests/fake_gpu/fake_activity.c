@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fake's activity records: of each kernel that ran, and of copies and sets, in buffers that the
- * client gives. A buffer goes back where it is full, or with a flush.
+ * The fake's activity records of kernels, copies and memsets, in buffers that the client provides.
+ * A buffer returns to the client when it is full, or with a flush.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@ static CUpti_BuffersCallbackRequestFunc requested;
 static CUpti_BuffersCallbackCompleteFunc completed;
 static bool enabled[MAX_KINDS];
 static struct buffer {
-	struct buffer *next; /* of those that are full */
+	struct buffer *next; /* in the list of full buffers */
 	uint8_t *bytes;
 	size_t size, used, records, most;
 } current, *full;
-static size_t dropped; /* since that was last asked for */
+static size_t dropped; /* since the client last asked */
 static uint64_t made;
 
 static bool is_wanted(CUpti_ActivityKind kind)
@@ -36,7 +36,7 @@ static bool take_buffer(void)
 	return current.bytes;
 }
 
-/* It waits for the next flush, the last full one first. */
+/* The buffer waits for the next flush; the last full one comes first. */
 static void put_aside(void)
 {
 	struct buffer *aside = current.records ? calloc(1, sizeof *aside) : NULL;
@@ -73,7 +73,7 @@ static struct buffer *take_all(void)
 	return all;
 }
 
-/* Not under the lock: the client asks for records, and may use the driver. */
+/* Not under the lock: the client reads the records, and may call the driver. */
 static void deliver(struct buffer *buffers)
 {
 	while (buffers) {
@@ -85,7 +85,7 @@ static void deliver(struct buffer *buffers)
 	}
 }
 
-/* FAKE_GPU_TIMELESS: one in so many has no times. */
+/* FAKE_GPU_TIMELESS=N: every N-th record has no times. */
 static bool has_times(void)
 {
 	uint64_t every = fake_number("FAKE_GPU_TIMELESS", 0);
@@ -235,7 +235,7 @@ static size_t size_of(const CUpti_Activity *record)
 	}
 }
 
-/* Each record is called for once: these two are too many for the log. */
+/* Not logged: both are called for each record. */
 CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
 {
 	uint8_t *next = *record ? (uint8_t *)*record + size_of(*record) : buffer;

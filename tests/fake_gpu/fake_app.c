@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program whose arguments are what it does, in order: fake_app init ctx:0 launch*3:vadd. It is
- * linked with no CUDA library; README.md lists the words.
+ * A program whose arguments say what it does, in order: fake_app init ctx:0 launch*3:vadd. It is
+ * not linked with a CUDA library; README.md lists the words.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ static int word_env(const char *const *fields)
 	return fflush(stdout);
 }
 
-/* As setproctitle() does it. */
+/* Overwrites the arguments, as setproctitle() does. */
 static int word_overwrite(const char *const *fields)
 {
 	extern char **environ;
@@ -115,7 +115,7 @@ static int word_umask(const char *const *fields)
 	return 0;
 }
 
-/* One more than the last number that a descriptor can have, as far as a test goes. */
+/* One more than the highest possible descriptor, limited for tests. */
 static int descriptors_end(void)
 {
 	enum { MOST = 1 << 16 };
@@ -125,7 +125,7 @@ static int descriptors_end(void)
 	                                                                 : (int)limit.rlim_cur;
 }
 
-/* As a daemon does it. */
+/* Closes all descriptors, as a daemon does. */
 static int word_close_all(const char *const *fields)
 {
 	(void)fields;
@@ -134,7 +134,7 @@ static int word_close_all(const char *const *fields)
 	return 0;
 }
 
-/* A file of the program's own at each number but the standard ones, and but each 64th. */
+/* Opens a file at each descriptor except the standard ones and every 64th. */
 static int word_grab(const char *const *fields)
 {
 	int file = open(fields[0], O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -206,7 +206,7 @@ static const struct word *find_word(const char *name)
 	return word;
 }
 
-/* What out: and err: print may have colons in it. */
+/* The text that out: and err: print may contain colons. */
 static void split(const char *fields[MAX_FIELDS], char *text, bool whole)
 {
 	for (size_t i = 0; i < MAX_FIELDS; i++) {
@@ -249,7 +249,7 @@ static void run_words(char **words, size_t count);
 struct block {
 	char **words;
 	size_t count;
-	void *context; /* of the thread that began it */
+	void *context; /* of the thread that started it */
 };
 
 static void *run_thread(void *data)
@@ -262,7 +262,7 @@ static void *run_thread(void *data)
 	return NULL;
 }
 
-/* A thread begins with its parent's context, as one that uses the runtime would. */
+/* A thread starts with its parent's context, like one that uses the runtime. */
 static void begin_thread(char **words, size_t count)
 {
 	struct block *block = malloc(sizeof *block);
@@ -286,7 +286,7 @@ static void await(pid_t child)
 	fflush(stdout);
 }
 
-/* A child that goes on from here, and is waited for. */
+/* Forks a child that runs the following words, and waits for it. */
 static void run_fork(char **words, size_t count)
 {
 	pid_t child;
@@ -301,7 +301,7 @@ static void run_fork(char **words, size_t count)
 	await(child);
 }
 
-/* This program anew, in this process. */
+/* Executes this program again in the same process. */
 static void run_exec(char **words, size_t count)
 {
 	char **arguments = calloc(count + 2, sizeof *arguments);
@@ -315,7 +315,7 @@ static void run_exec(char **words, size_t count)
 	_exit(127);
 }
 
-/* A child that is this program anew. */
+/* Starts this program again in a child. */
 static void run_spawn(char **words, size_t count)
 {
 	pid_t child;
@@ -337,7 +337,7 @@ static const struct {
 	{ "exec:begin", "exec:end", run_exec },
 };
 
-/* The place of the block's last word. */
+/* The index of the block's last word. */
 static size_t find_end(char **words, size_t count, const char *begin, const char *end)
 {
 	size_t depth = 0;

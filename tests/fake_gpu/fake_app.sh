@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# fake_app under the fake driver: its words, and what an injected library sees.
+# fake_app under the fake driver: its words, and what an injected library observes.
 . "${SOURCE:?}/tests/tap.sh"
 
 fake=$BUILD/tests/fake_gpu
@@ -9,7 +9,7 @@ LD_LIBRARY_PATH=$fake/driver/.libs
 export LD_LIBRARY_PATH
 cd "$tmp" || exit 99
 
-# app CODE WORDS...: the program ends with this code.
+# app CODE WORDS...: the program exits with this code.
 app() {
 	tap_wanted=$1
 	shift
@@ -19,7 +19,7 @@ app() {
 	same "$last: exit code" "$tap_code" "$tap_wanted"
 }
 
-# says TEXT: the last stdout.
+# says TEXT: the stdout of the last call is TEXT.
 says() {
 	same "$last: stdout" "$(cat out)" "$1"
 }

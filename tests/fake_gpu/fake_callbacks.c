@@ -30,7 +30,7 @@ void callbacks_emit(int domain, uint32_t id, const void *data)
 			who->callback(who->data, (CUpti_CallbackDomain)domain, id, data);
 }
 
-/* Who stands in the way: somebody, and not both of them share. */
+/* The name of a subscriber that prevents another one, unless both share. */
 static const char *taken_by(bool shares)
 {
 	if (fake_number("FAKE_GPU_OTHER_PROFILER", 0))
@@ -69,7 +69,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callb
 	return FAKE_CALL(CUptiResult, subscribe(out, callback, data, NULL, false), "%s", "");
 }
 
-/* The struct of 13.2 has one member more than that of 13.0. */
+/* The struct of 13.2 has one member more than 13.0's. */
 static int subscribe_by_name(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *data,
                              CUpti_SubscriberParams *params)
 {
@@ -191,7 +191,7 @@ static const struct {
 	NAME(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES),
 	NAME(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED),
 	NAME(CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES),
-	/* Not in the headers of 12.6. */
+	/* 12.6's headers lack it. */
 	{ (CUptiResult)43, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED" },
 	NAME(CUPTI_ERROR_INVALID_CHIP_NAME),
 	NAME(CUPTI_ERROR_UNKNOWN),

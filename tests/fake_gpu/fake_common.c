@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the fake libraries share: the log, failures on demand, numbers from the environment. */
+/* Shared by the fake libraries: the log, failures on demand, numbers from the environment. */
 #include "fake_gpu/fake_common.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Below STATUS_SLEEP, how many milliseconds. */
+/* A status below STATUS_SLEEP is a sleep in milliseconds. */
 enum { MAX_FAILURES = 16, STATUS_CRASH = -1, STATUS_HANG = -2, STATUS_SLEEP = -3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -81,7 +81,7 @@ static bool find_failure(const char *function, int *status)
 }
 
 static bool cleaned_up;
-static int asleep; /* calls that take their time */
+static int asleep; /* calls that are sleeping */
 
 static void clean_up(void)
 {
@@ -128,7 +128,7 @@ bool fake_fails(const char *function, int *status)
 		pause();
 }
 
-/* "%p" in the name is the process, so that each of several may have a log of its own. */
+/* "%p" in the name becomes the process id, so that each process has a log of its own. */
 static int open_log(const char *name)
 {
 	const char *place = strstr(name, "%p");
@@ -140,7 +140,7 @@ static int open_log(const char *name)
 	return open(place ? path : name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 }
 
-/* Opened anew in a forked child; -1 where nobody wants a log. */
+/* Opened again in a forked child; -1 without a log. */
 static int log_file(void)
 {
 	static int file = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the fake driver and the fake CUPTI share, each with a copy of its own: a log of the calls,
- * and calls that fail when a test wants them to. README.md has the environment variables.
+ * The fake driver and the fake CUPTI each have a copy of this: a log of the calls, and calls that
+ * fail when a test wants them to. README.md lists the environment variables.
  */
 #ifndef FAKE_COMMON_H
 #define FAKE_COMMON_H
@@ -9,21 +9,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True, with the status to return, where FAKE_GPU_FAIL names this call. May not return at all. */
+/* Whether FAKE_GPU_FAIL names this call, and the status to return. May not return at all. */
 bool fake_fails(const char *function, int *status);
-/* As NVIDIA's libraries do with their first calls: what is called after that handler crashes. */
+/* NVIDIA's libraries register such a handler in their first calls; calls after it ran crash. */
 void fake_clean_up_at_exit(void);
-/* One line, written at once, when the call returns: "function detail -> status". */
+/* Writes one line at once, when the call returns: "function detail -> status". */
 __attribute__((format(printf, 3, 4))) void fake_log(const char *function, int status,
                                                     const char *format, ...);
 /* A whole number from the environment. */
 uint64_t fake_number(const char *variable, uint64_t otherwise);
-/* The chip of a device: FAKE_GPU_CHIP may list one a device, and the last goes on. */
+/* The chip of a device. FAKE_GPU_CHIP may list chips by device; the last one serves the rest. */
 const char *fake_chip(unsigned device);
 /* Host time in ns. */
 uint64_t fake_now(void);
 
-/* `work` is an int expression, left alone where the call is made to fail. */
+/* Evaluates `work`, an int expression, unless the call is made to fail. */
 #define FAKE_CALL(type, work, ...)                                                                 \
 	__extension__({                                                                            \
 		int status_;                                                                       \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Contexts of the fake driver, and which one a thread has. */
+/* Contexts of the fake driver, and the current one of each thread. */
 #include <cupti_callbacks.h>
 
 #include "fake_gpu/fake_driver.h"
@@ -7,7 +7,7 @@
 enum { MAX_STACK = 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* The first free place is the next context's, so that a handle comes back, as they really do. */
+/* A new context gets the first free place, so that handles are reused as by the real driver. */
 static struct CUctx_st contexts[MAX_CONTEXTS];
 static uint32_t last_id;
 static __thread CUcontext stack[MAX_STACK];
@@ -91,7 +91,7 @@ static int destroy(CUcontext context)
 	return CUDA_SUCCESS;
 }
 
-/* The id before it is gone, for the log. */
+/* Taken before the context is destroyed, for the log. */
 static uint32_t id_of(CUcontext context)
 {
 	return context_alive(context) ? context->id : 0;
@@ -141,7 +141,7 @@ static int primary_state(CUdevice device, unsigned *flags, int *active)
 	return CUDA_SUCCESS;
 }
 
-/* No line in the log: whoever asks, asks often. */
+/* Not logged: it is called too often. */
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
 {
 	return (CUresult)(driver_ready() ?: primary_state(device, flags, active));

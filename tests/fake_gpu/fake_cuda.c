@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fake driver's start, and its devices. */
+/* Initialization of the fake driver, and its devices. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "fake_gpu/fake_driver.h"
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
-static pid_t initialized_by; /* 0: nobody yet */
+static pid_t initialized_by; /* 0: not initialized */
 static __thread bool initializing;
 static const struct fake_hooks *hooks;
 
@@ -57,7 +57,7 @@ void driver_destroyed(CUcontext context)
 		hooks->destroyed(context);
 }
 
-/* What the real driver does with CUDA_INJECTION64_PATH; what it does on errors is not copied. */
+/* Loads CUDA_INJECTION64_PATH as the real driver does, but handles errors differently. */
 static void inject(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -153,7 +153,7 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
 	return DRIVER_CALL(valid(device), "%d", device);
 }
 
-/* Ten times the compute capability, for chips that tests use. */
+/* Ten times the compute capability, for the chips that tests use. */
 static int capability(CUdevice device)
 {
 	static const struct {
@@ -223,7 +223,7 @@ CUresult cuGetErrorName(CUresult error, const char **name)
 	return CUDA_SUCCESS;
 }
 
-/* The newest of the versions that there are, which is the one that cuda.h's macros name. */
+/* Finds a symbol's newest version, which is the one that cuda.h's macros name. */
 static int find_symbol(void **function, const char *symbol)
 {
 	static const char *const endings[] = { "_v4", "_v3", "_v2", "" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fake CUPTI: the driver it belongs to, the profiler's state, what a device supports. */
+/* The fake CUPTI: its driver, the profiler's state, which devices it supports. */
 #include "fake_gpu/fake_cupti.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ static uint32_t cupti_version(void)
 	return (uint32_t)fake_number("FAKE_GPU_CUPTI_VERSION", CUPTI_API_VERSION);
 }
 
-/* Up to 12.6 a memset is one of the kernels that the profiler counts. */
+/* Up to 12.6 the profiler counts a memset as a kernel. */
 static void worked(const struct fake_work *work)
 {
 	enum { CUPTI_12_8 = 26 };
@@ -123,7 +123,7 @@ CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *params
 	return CUPTI_CALL(CUpti_Profiler_DeInitialize_Params, params, deinitialize(), "%s", "");
 }
 
-/* Subscriptions end; samplers and sessions go on, until they are to be disabled. */
+/* Ends subscriptions; samplers and sessions stay until they are disabled. */
 static int finalize(void)
 {
 	callbacks_end();
@@ -140,7 +140,7 @@ CUptiResult cuptiFinalize(void)
 
 enum { AVAILABILITY_SIZE = 64 };
 
-/* Both profilers' images: sixteen bytes of text, then the device. */
+/* Images for both profilers: sixteen bytes of text, then the device. */
 static int availability(uint8_t *image, size_t *size, const char *kind, unsigned device)
 {
 	char text[AVAILABILITY_SIZE] = "";
@@ -157,7 +157,7 @@ static int availability(uint8_t *image, size_t *size, const char *kind, unsigned
 	return CUPTI_SUCCESS;
 }
 
-/* It fails with a session; after one the real call has crashed. */
+/* Fails while a session exists; after a session the real call has crashed. */
 static int range_availability(CUpti_Profiler_GetCounterAvailability_Params *params)
 {
 	CUcontext context = params->ctx ? params->ctx : cupti_driver()->current();
@@ -204,7 +204,7 @@ CUptiResult cuptiPmSamplingGetCounterAvailability(
 	                  params->pCounterAvailabilityImage ? "image" : "size");
 }
 
-/* FAKE_GPU_UNSUPPORTED names what stands in the way, as one of the struct's members. */
+/* FAKE_GPU_UNSUPPORTED names the member of the struct that prevents support. */
 static CUpti_Profiler_Support_Level support(const char *what)
 {
 	const char *reason = getenv("FAKE_GPU_UNSUPPORTED");
@@ -261,7 +261,7 @@ bool cupti_takes_size(const char *type, size_t size, size_t known)
 	}
 	static const struct {
 		const char *type;
-		size_t before; /* its size up to there */
+		size_t before; /* the struct's size up to that member */
 		uint32_t since;
 	} grown[] = {
 		GROWN(PmSampling_SetConfig, triggerMode, 26),
@@ -284,7 +284,7 @@ CUptiResult cuptiGetVersion(uint32_t *version)
 	return FAKE_CALL(CUptiResult, CUPTI_SUCCESS, "%s", "");
 }
 
-/* FAKE_GPU_CLOCK: ms after which a clock of the program's own, of 2 GHz, is CUPTI's. */
+/* FAKE_GPU_CLOCK: after so many ms the program's own 2 GHz clock replaces CUPTI's. */
 static uint64_t on_other_clock(uint64_t host, uint64_t without_ns)
 {
 	static uint64_t begin;

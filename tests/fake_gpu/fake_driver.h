@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside the fake driver. */
+/* Internals of the fake driver. */
 #ifndef FAKE_DRIVER_H
 #define FAKE_DRIVER_H
 
@@ -14,52 +14,52 @@ enum { MAX_CONTEXTS = 256, MAX_STREAMS = 256 };
 struct CUctx_st {
 	bool alive;
 	bool primary;
-	unsigned references; /* of a primary context */
+	unsigned references; /* of the primary context */
 	unsigned device;
 	uint32_t id;
 };
 
-/* CUfunction and CUkernel both reach cuLaunchKernel, so each says which it is. */
+/* cuLaunchKernel takes both CUfunction and CUkernel, so each handle begins with its kind. */
 enum handle_kind { HANDLE_FUNCTION = 0x66756e63, HANDLE_KERNEL = 0x6b65726e };
 
 struct CUfunc_st {
 	uint32_t kind;
-	struct CUfunc_st *next; /* of all */
+	struct CUfunc_st *next; /* in the list of all */
 	char name[256];
 };
 
 struct CUkern_st {
 	uint32_t kind;
 	struct CUfunc_st *function;
-	struct CUkern_st *next; /* of all */
+	struct CUkern_st *next; /* in the list of all */
 };
 
-/* 0 once cuInit has returned in this process; else the status that every call returns. */
+/* 0 if cuInit has returned in this process; else the status that every call returns. */
 int driver_ready(void);
 unsigned driver_device_count(void);
 void driver_emit(int domain, uint32_t id, const void *data);
 void driver_ran(CUcontext context, size_t kernels);
 void driver_destroyed(CUcontext context);
-/* Fills in device and context. */
+/* Reports the work, with device and context filled in. */
 void driver_worked(struct fake_work work);
-/* The number of the next call that has the GPU do something. */
+/* The number of the next call that gives the GPU work. */
 uint32_t driver_correlation(void);
 
 CUcontext context_current(void);
 bool context_alive(CUcontext context);
 
-/* The stream's state of capture; kernels launched into a capture become nodes. */
+/* The capture state of a stream; kernels launched into a capture become nodes. */
 bool stream_valid(CUstream stream);
 bool stream_captures(CUstream stream, size_t kernels);
 uint32_t stream_id(CUstream stream);
 bool capture_under_way(void);
 bool capture_spoil(void);
-/* How many kernels a graph launches; 0: no such graph. */
+/* How many kernels a graph launches; 0: there is no such graph. */
 size_t graph_kernels(CUgraphExec graph);
-/* The GPU's own clock goes on with each kernel and with nothing else. */
+/* The GPU's own clock advances only when a kernel runs. */
 void gpu_clock_advance(size_t kernels);
 
-/* Calls that need an initialised driver. */
+/* Calls that need an initialized driver. */
 #define DRIVER_CALL(work, ...) FAKE_CALL(CUresult, driver_ready() ?: (int)(work), __VA_ARGS__)
 
 #endif

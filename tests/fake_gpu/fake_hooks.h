@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the fake driver and the fake CUPTI know of each other; exchanged when CUPTI first calls. */
+/* Functions that the fake driver and the fake CUPTI exchange when CUPTI is first called. */
 #ifndef FAKE_HOOKS_H
 #define FAKE_HOOKS_H
 
@@ -8,38 +8,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the GPU does, for records of it. */
+/* Work of the GPU, for activity records. */
 struct fake_work {
 	enum { FAKE_KERNEL, FAKE_COPY, FAKE_SET } kind;
-	const char *name; /* of a kernel; stays */
+	const char *name; /* of a kernel; never freed */
 	unsigned grid[3], block[3], shared;
 	uint32_t device, context, stream, correlation;
 	uint64_t node; /* of a graph */
 	uint64_t bytes;
 };
 
-/* CUPTI's, called by the driver. */
+/* Functions of CUPTI that the driver calls. */
 struct fake_hooks {
-	/* Domains and callback ids are CUPTI's; the data is what they say it is. */
+	/* Domain, callback id and data are as CUPTI defines them. */
 	void (*emit)(int domain, uint32_t id, const void *data);
-	/* Kernels run: one, or those of a graph. */
+	/* One kernel ran, or all kernels of a graph. */
 	void (*ran)(CUcontext context, size_t kernels);
 	void (*destroyed)(CUcontext context);
 	void (*worked)(const struct fake_work *work);
 };
 
-/* The driver's, called by CUPTI. */
+/* Functions of the driver that CUPTI calls. */
 struct fake_driver {
-	bool (*ready)(void); /* cuInit has returned, in this process */
+	bool (*ready)(void); /* cuInit has returned in this process */
 	unsigned (*device_count)(void);
 	CUcontext (*current)(void);
 	bool (*alive)(CUcontext context);
 	unsigned (*device_of)(CUcontext context);
 	uint32_t (*id_of)(CUcontext context);
 	uint32_t (*stream_id_of)(CUstream stream); /* 0: no stream */
-	/* Work on the GPU spoils a capture that is open; false: there is none. */
+	/* An open capture fails as work reaches the GPU; false: there is no open capture. */
 	bool (*spoil_capture)(void);
-	/* Whether these hooks are called: those of the first file of CUPTI that is used. */
+	/* Whether the driver calls these hooks: only those of the first CUPTI file in use. */
 	bool (*serves)(const struct fake_hooks *hooks);
 };
 

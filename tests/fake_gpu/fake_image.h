@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fake's counter data images: a header, then records of the same size. They have nothing in
- * common with NVIDIA's but that their size grows with the ranges, and that they say how many ranges
- * they hold. Tests read them with these structs.
+ * The fake's counter data images: a header, then records of equal size. Like NVIDIA's, they grow
+ * with the number of ranges and store how many they hold; all else differs. Tests read them with
+ * these structs.
  */
 #ifndef FAKE_IMAGE_H
 #define FAKE_IMAGE_H
@@ -13,7 +13,7 @@
 
 #define FAKE_CONFIG_MAGIC "FAKECFG1"
 
-/* At the head of a config image, if at all. */
+/* May be at the head of a config image. */
 struct fake_config {
 	char magic[8];
 	uint32_t passes;
@@ -21,7 +21,7 @@ struct fake_config {
 
 enum fake_image_kind { FAKE_IMAGE_RANGES = 1, FAKE_IMAGE_SAMPLES = 2 };
 
-/* Between the names of nested ranges. */
+/* Separates the names of nested ranges. */
 #define FAKE_RANGE_SEPARATOR '\x1f'
 
 struct fake_image {
@@ -35,13 +35,13 @@ struct fake_image {
 
 struct fake_range_record {
 	uint64_t launches; /* kernels, over all passes */
-	uint32_t passes;   /* that have been decoded */
+	uint32_t passes;   /* decoded so far */
 	uint32_t depth;
 	uint32_t pass; /* the last one */
 	char path[];   /* names joined by FAKE_RANGE_SEPARATOR, ended by 0 */
 };
 
-/* GPU time, which is not the host's. */
+/* Times on the GPU's clock, which differs from the host's. */
 struct fake_sample_record {
 	uint64_t start, end;
 	uint64_t value;

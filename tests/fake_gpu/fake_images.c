@@ -33,7 +33,7 @@ void image_init(uint8_t *bytes, size_t size, enum fake_image_kind kind, size_t r
 	image->prefix_size = prefix_size;
 }
 
-/* For a path and the 0 behind it. */
+/* Room for a path and its final 0. */
 size_t image_path_room(const struct fake_image *image)
 {
 	return image->record_size - sizeof(struct fake_range_record);
@@ -41,7 +41,7 @@ size_t image_path_room(const struct fake_image *image)
 
 typedef CUpti_Profiler_CounterDataImageOptions options;
 
-/* FAKE_GPU_RECORD_BYTES makes images as big as those with all instances of a unit. */
+/* FAKE_GPU_RECORD_BYTES makes images as large as images with all instances of a unit. */
 static size_t record_size(const options *of)
 {
 	size_t path = (of->maxRangeNameLength + (size_t)8) & ~(size_t)7;

@@ -9,7 +9,7 @@
 
 #include "fake_gpu/fake_driver.h"
 
-/* A module or library keeps its text, which must be PTX: its entries are what it holds. */
+/* A module or library keeps its text, which must be PTX: its entries are its kernels. */
 struct CUmod_st {
 	char *text;
 	struct CUmod_st *next;
@@ -19,7 +19,7 @@ struct CUlib_st {
 	struct CUmod_st module;
 };
 
-/* Everything stays for good: handles are few. */
+/* Nothing is freed: there are few handles. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUmod_st *modules;
 static struct CUfunc_st *functions;
@@ -194,7 +194,7 @@ struct launch {
 	struct fake_work work; /* of a kernel */
 };
 
-/* A graph's kernels are its nodes. */
+/* A graph reports each kernel as a node. */
 static void tell_work(const struct launch *launch, uint32_t correlation)
 {
 	struct fake_work work = launch->work;
@@ -221,7 +221,7 @@ static int execute(const struct launch *launch, uint32_t correlation)
 	return CUDA_SUCCESS;
 }
 
-/* Logged between the callbacks, so that the log shows what happened around the kernel. */
+/* Logs between the callbacks, so that the log shows what happened around the kernel. */
 static int execute_logged(const struct launch *launch, uint32_t correlation)
 {
 	int status;
@@ -260,7 +260,7 @@ static CUresult run(const struct launch *launch)
 	return result;
 }
 
-/* Grid and block have the same members in both kinds of parameters. */
+/* Both kinds of parameters have the same members for grid and block. */
 #define VALID_SHAPE(p)                                                                             \
 	((p)->gridDimX && (p)->gridDimY && (p)->gridDimZ && (p)->blockDimX && (p)->blockDimY       \
 	 && (p)->blockDimZ && (uint64_t)(p)->blockDimX * (p)->blockDimY * (p)->blockDimZ <= 1024)
@@ -272,7 +272,7 @@ static CUresult run(const struct launch *launch)
 		.shared = (p)->sharedMemBytes,                                                     \
 	}
 
-/* A cooperative launch's parameters are the first of a plain one's. */
+/* A cooperative launch's parameters are a prefix of a plain launch's. */
 static CUresult run_kernel(const char *call, CUpti_CallbackId id, const void *params)
 {
 	const cuLaunchCooperativeKernel_params *kernel = params;
@@ -318,7 +318,7 @@ static CUresult run_graph(const char *call, CUpti_CallbackId id, const cuGraphLa
 	});
 }
 
-/* A program's own marks of what a tool shall look at. */
+/* A program's own start and stop of profiling. */
 static CUresult mark(const char *call, CUpti_CallbackId id)
 {
 	CUresult result = CUDA_SUCCESS;
@@ -348,7 +348,7 @@ CUresult cuProfilerStop(void)
 	return mark("cuProfilerStop", CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
 }
 
-/* Each call twice: the second is for programs with a default stream of each thread's own. */
+/* Defines each call twice: the second one is for programs with a default stream for each thread. */
 #define LAUNCH_KERNEL(symbol)                                                                      \
 	CUresult symbol(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,          \
 	                unsigned by, unsigned bz, unsigned shared, CUstream stream,                \

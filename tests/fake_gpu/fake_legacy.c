@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fake's older range API: a session that is given its parts one by one. */
+/* The fake's older range API: each call configures one part of a session. */
 #include <string.h>
 
 #include "fake_gpu/fake_session.h"
@@ -107,7 +107,7 @@ CUptiResult cuptiProfilerEndPass(CUpti_Profiler_EndPass_Params *params)
 	                       params->targetNestingLevel, params->allPassesSubmitted);
 }
 
-/* In kernel replay there are no passes to begin: profiling is on or off. */
+/* In kernel replay passes are not begun: profiling is on or off. */
 static int enable(struct session *session)
 {
 	int status = CUPTI_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Device memory of the fake driver: addresses without anything behind them. */
+/* Device memory of the fake driver: addresses without memory. */
 #include "fake_gpu/fake_driver.h"
 
 enum { MAX_BLOCKS = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A libnvidia-ml with the clocks that a test wants. NVML's header does not come with CUDA. */
+/* A libnvidia-ml with the clocks that a test chooses. CUDA does not include NVML's header. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ int nvmlInit_v2(void)
 	return FAKE_CALL(int, SUCCESS, "%s", "");
 }
 
-/* As cuDeviceGetPCIBusId() has them: 0000:01:00.0 is device 0. */
+/* Addresses are as cuDeviceGetPCIBusId() returns them: 0000:01:00.0 is device 0. */
 static int find(void **device, const char *address)
 {
 	unsigned bus = 0;
@@ -38,7 +38,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **device)
 	return FAKE_CALL(int, find(device, address), "%s", address);
 }
 
-/* The next one of FAKE_GPU_SM_MHZ. */
+/* The next clock in the list FAKE_GPU_SM_MHZ. */
 static unsigned next_clock(void)
 {
 	static const char *rest;

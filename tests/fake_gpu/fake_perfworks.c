@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A fake libnvperf_host: the calls that PM sampling wants of it, which no header declares. */
+/* A fake libnvperf_host: the calls that PM sampling needs, which no header declares. */
 #include <stdlib.h>
 #include <string.h>
 

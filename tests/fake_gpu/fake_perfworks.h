@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* NVIDIA's parameter structs of the calls in fake_perfworks.c, in our words. */
+/* NVIDIA's parameter structs for the calls in fake_perfworks.c, with our names. */
 #ifndef FAKE_PERFWORKS_H
 #define FAKE_PERFWORKS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_RECORD_BYTES = 64 }; /* of the hardware's buffer, a sample */
+enum { FAKE_RECORD_BYTES = 64 }; /* in the hardware buffer, for a sample */
 
 struct fake_plain_params {
 	size_t size;

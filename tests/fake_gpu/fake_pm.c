@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fake's PM sampling: a sample an interval of the host's clock, or as many as a test wants. */
+/* The fake's PM sampling: a sample for each interval of the host's clock, or a chosen number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { MAX_DEVICES = 64, FIRST_SAMPLE_NS = 1000000000, SYSCLK_MHZ = 1755 };
 
-/* GPU time is behind the host's. */
+/* The GPU's clock is this far behind the host's. */
 enum { CLOCK_SHIFT_NS = 794764 };
 
 struct CUpti_PmSampling_Object {
@@ -19,11 +19,11 @@ struct CUpti_PmSampling_Object {
 	uint64_t interval; /* ns */
 	size_t buffer;     /* samples that the hardware buffer holds */
 	bool keep_latest;
-	uint64_t next;    /* when the next sample begins, host time */
-	uint64_t stopped; /* when, and nothing after it is sampled */
+	uint64_t next;    /* host time at which the next sample begins */
+	uint64_t stopped; /* host time of the stop; nothing is sampled after it */
 	uint64_t decodes;
 	uint64_t total;
-	uint64_t last_end; /* of the last sample: the first one after a pause begins there */
+	uint64_t last_end; /* the last sample's end: the first one after a pause begins there */
 	bool resumed;
 };
 
@@ -93,7 +93,7 @@ static bool timer_supported(size_t device)
 	return strncmp(chip, "TU", 2) && strcmp(chip, "GA100");
 }
 
-/* In the form of 12.6 there is none. */
+/* The params of 12.6 lack it. */
 static int append_mode(const CUpti_PmSampling_SetConfig_Params *params)
 {
 	bool has = params->structSize >= CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
@@ -164,7 +164,7 @@ CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *params)
 	                       stop(params->pPmSamplingObject), "%s", "");
 }
 
-/* FAKE_GPU_PM_SAMPLES: so many in the first decode after a start, and no more later. */
+/* FAKE_GPU_PM_SAMPLES: so many in the first decode after a start, and none later. */
 static uint64_t waiting(CUpti_PmSampling_Object *object)
 {
 	uint64_t now = object->started ? fake_now() : object->stopped;
@@ -178,7 +178,7 @@ static uint64_t waiting(CUpti_PmSampling_Object *object)
 	return now > object->next ? (now - object->next) / object->interval : 0;
 }
 
-/* FAKE_GPU_PM_OVERFLOW: the decode with this number, or all. */
+/* FAKE_GPU_PM_OVERFLOW: the decode with this number reports an overflow, or all do. */
 static bool overflows(const CUpti_PmSampling_Object *object, uint64_t samples)
 {
 	const char *which = getenv("FAKE_GPU_PM_OVERFLOW");
@@ -188,7 +188,7 @@ static bool overflows(const CUpti_PmSampling_Object *object, uint64_t samples)
 	return samples > object->buffer && !object->keep_latest;
 }
 
-/* FAKE_GPU_PM_STALL: the sample with this number spans as many intervals as the second one says. */
+/* FAKE_GPU_PM_STALL=N:COUNT: sample N spans COUNT intervals. */
 static uint64_t intervals_of(const CUpti_PmSampling_Object *object)
 {
 	const char *stall = getenv("FAKE_GPU_PM_STALL"), *count = stall ? strchr(stall, ':') : NULL;
@@ -197,7 +197,7 @@ static uint64_t intervals_of(const CUpti_PmSampling_Object *object)
 	                                                           : 1;
 }
 
-/* The first sample spans from an event before the start; after a pause that is the last sample. */
+/* The first sample begins at an event before the start or, after a pause, at the last sample. */
 static void add_sample(CUpti_PmSampling_Object *object, struct fake_image *image)
 {
 	struct fake_sample_record *sample = image_record(image, image->count++);
@@ -225,7 +225,7 @@ static void add_samples(CUpti_PmSampling_Object *object, struct fake_image *imag
 		add_sample(object, image);
 		done++;
 	}
-	/* What does not fit is lost. */
+	/* Samples that do not fit are lost. */
 	object->next += (count - done) * object->interval;
 	if (!object->started)
 		object->next = object->stopped;

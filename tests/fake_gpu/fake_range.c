@@ -4,7 +4,7 @@
 
 #include "fake_gpu/fake_session.h"
 
-/* The object that callers hold is the session. */
+/* The object that callers get is the session. */
 #define CALL_ON_SESSION(type, params, work, ...)                                                   \
 	CUPTI_CALL(type, params,                                                                   \
 	           valid(params->pRangeProfilerObject) ? (int)(work)                               \
@@ -167,7 +167,7 @@ CUptiResult cuptiRangeProfilerGetCounterDataInfo(
 	                  counter_data_info(params), "%zu", params->numTotalRanges);
 }
 
-/* The path with the caller's text between its names. */
+/* The names of a path, joined by the caller's delimiter. */
 static const char *join(const char *path, const char *delimiter)
 {
 	static __thread char text[2 * MAX_PATH_LENGTH];

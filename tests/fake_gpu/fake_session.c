@@ -111,11 +111,11 @@ int session_configure(struct session *session, const struct session_config *conf
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (!image || !config_valid(config))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	/* Passes follow upon each other, whatever later SetConfigs say. */
+	/* Passes continue in order, whatever later SetConfigs say. */
 	next_pass = session->first_max && !session->legacy && config->hash == session->config.hash
 	                    ? session->config.pass
 	                    : config->pass;
-	/* Seen of the older interface: in user replay it begins with the first. */
+	/* As the real older API does: user replay begins with the first pass. */
 	if (session->legacy && config->replay == CUPTI_UserReplay)
 		next_pass = 0;
 	session->config = *config;
@@ -135,7 +135,7 @@ int session_configure(struct session *session, const struct session_config *conf
 	return CUPTI_SUCCESS;
 }
 
-/* What every step of a pass needs. */
+/* The precondition of every step of a pass. */
 static int check(const struct session *session, bool in_pass)
 {
 	if (session->orphan)
@@ -148,7 +148,7 @@ static int check(const struct session *session, bool in_pass)
 int session_begin_pass(struct session *session)
 {
 	int status = check(session, false);
-	/* Launches in one pass go on where they were stopped, as on an H100. */
+	/* Launches continue in the pass in which they stopped, as on an H100. */
 	bool goes_on = session->submitted && session->config.range == CUPTI_AutoRange
 	               && session->config.passes == 1;
 
@@ -166,7 +166,7 @@ int session_begin_pass(struct session *session)
 	return CUPTI_SUCCESS;
 }
 
-/* All passes of one level of nesting, then those of the next. */
+/* All passes of one nesting level come first, then those of the next level. */
 static void advance(struct session *session)
 {
 	struct session_config *config = &session->config;
@@ -221,9 +221,9 @@ static struct pending_range *add_pending(struct session *session, const char *pa
 }
 
 /*
- * A range of this path begins: the same name at the same place is the same range. False: it is one
- * more than maxRangesPerPass. Beyond the first config's number ranges get lost without a word, and
- * so do all those of another config image.
+ * A range with this path begins; the same path is the same range. False: there are more than
+ * maxRangesPerPass. Ranges beyond the first config's number, and all ranges of another config
+ * image, are lost silently.
  */
 static bool begin_range(struct session *session, const char *path)
 {
@@ -289,7 +289,7 @@ static void ran_automatic(struct session *session)
 		range->launches = range->passes;
 }
 
-/* Those inside of a nested range are inside of the range that this pass measures. */
+/* Kernels in a nested range count for the range that this pass measures. */
 static void ran_in_range(struct session *session, size_t kernels)
 {
 	char path[MAX_PATH_LENGTH];

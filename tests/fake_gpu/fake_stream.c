@@ -5,7 +5,7 @@
 
 #include "fake_gpu/fake_driver.h"
 
-/* cuda.h calls the second version by this name; the first is exported, too. */
+/* This is cuda.h's name for the second version; the first version is exported, too. */
 #undef cuEventElapsedTime
 #undef cuStreamGetCtx
 
@@ -18,7 +18,7 @@ struct CUstream_st {
 	size_t nodes;
 };
 
-/* Two kinds of handles; both count kernels, and both stay for good. */
+/* Both kinds of handles count kernels, and are never freed. */
 struct CUgraph_st {
 	size_t kernels;
 	struct CUgraph_st *next;
@@ -154,7 +154,7 @@ bool stream_captures(CUstream stream, size_t kernels)
 	return true;
 }
 
-/* The legacy stream can't be asked in the middle of another one's capture. */
+/* The legacy stream can't be queried while another stream is captured. */
 static int is_capturing(CUstream stream, CUstreamCaptureStatus *status)
 {
 	*status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -185,7 +185,7 @@ static int begin_capture(CUstream stream, CUstreamCaptureMode mode)
 	return CUDA_SUCCESS;
 }
 
-/* What a subscriber hears before and after a call. */
+/* Calls the subscriber before and after a call. */
 static void emit(CUpti_CallbackId id, const char *call, CUpti_ApiCallbackSite site,
                  CUresult *result)
 {
@@ -318,7 +318,7 @@ static int record(CUevent event, CUstream stream)
 {
 	if (!event || !stream_valid(stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	/* Recorded into a graph, an event has no time of its own. */
+	/* An event recorded into a graph has no time. */
 	event->recorded = !stream_captures(stream, 0);
 	event->time = __atomic_load_n(&gpu_clock, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An injection library that only says on stderr what it finds and what calls it back. */
+/* An injection library that prints on stderr what it finds and which callbacks it gets. */
 #include <cuda.h>
 #include <cupti.h>
 #include <cupti_profiler_target.h>
@@ -23,7 +23,7 @@ static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_Cal
 		        call->functionName, symbol ? symbol : "-");
 }
 
-/* What the driver and the profiler say in the middle of cuInit. */
+/* Prints the statuses of the driver and the profiler in the middle of cuInit. */
 static void tell_state(void *driver, void *cupti)
 {
 	__typeof__(cuDeviceGetCount) *get_count = (__typeof__(get_count))dlsym(driver,

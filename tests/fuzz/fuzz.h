@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the fuzz targets share: input as a file, since parsers under test take paths. */
+/* Shared by the fuzz targets: the input as a file, since the parsers take paths. */
 #ifndef OPK_FUZZ_H
 #define OPK_FUZZ_H
 
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A nameless file of these bytes; *path opens it. Close the result. */
+/* A nameless file of these bytes, which *path opens. The caller closes the result. */
 static inline int fuzz_file(char path[32], const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -28,7 +28,7 @@ static inline struct opk_ctx *fuzz_ctx(void)
 	struct opk_ctx_options options = OPK_INIT(options);
 	struct opk_ctx *ctx;
 
-	/* NVIDIA's libraries are not of what is tried here, and clang's sanitizers refuse them. */
+	/* NVIDIA's libraries are not fuzzed here, and clang's sanitizers refuse them. */
 	options.cuda_dir = "/nonexistent";
 	if (opk_ctx_new(&ctx, &options))
 		abort();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as an .opk file: open, verify, decode, metadata, tables, what ran as a trace. */
+/* Any bytes as an .opk file: open, verify, decode, metadata, tables, activities as a trace. */
 #include "container/door.h"
 #include "fuzz.h"
 #include "trace/door.h"
@@ -12,7 +12,7 @@ static int drop(void *data, const void *bytes, size_t size)
 	return 0;
 }
 
-/* Samples would be evaluated in children. */
+/* Files with samples are left out: children would evaluate them. */
 static void trace(struct opk_ctx *ctx, struct opk_file *file)
 {
 	struct opk_trace_options options = OPK_INIT(options);
@@ -39,7 +39,7 @@ static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 		void *data;
 		size_t size;
 
-		/* What unpacks to hundreds of megabytes is legal, and only slow here. */
+		/* A section that unpacks to hundreds of megabytes is legal, but slow. */
 		if (opk_file_section(file, i)->plain_size > 1 << 24)
 			continue;
 		opk_file_verify(ctx, file, i);

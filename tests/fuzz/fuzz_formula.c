@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any text as a formula; what parses has a value and a unit. */
+/* Any text as a formula; if it parses, it has a value and a unit. */
 #include <stdlib.h>
 #include <string.h>
 

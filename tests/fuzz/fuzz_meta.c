@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any JSON as what metadata says of a set: what is accepted has columns with values. */
+/* Any JSON as the metadata of a set; if it is accepted, its columns have values. */
 #include <string.h>
 
 #include "eval/eval.h"

@@ -7,7 +7,7 @@
 #include "compare/compare.h"
 #include "fuzz.h"
 
-/* What is read is a rule that can be judged, and says what is wrong with what is not. */
+/* If a rule is accepted, it can be judged; if it is refused, an error says why. */
 static void check(const struct opk_diff_rules *rules, struct opk_ctx *ctx, int code)
 {
 	if (code ? !opk_error_count(ctx) : !rules->rules.count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a section file or a list of names; what becomes of them must be YAML. */
+/* Any bytes as a section file or a list of names; the output must be YAML. */
 #include <string.h>
 
 #include "adapters/yaml/yaml_tree.h"

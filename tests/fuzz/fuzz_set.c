@@ -2,7 +2,7 @@
 /* Any bytes as a metric set, on a chip of the fake library. */
 #define TEST_DATA_DIR "data"
 #include "testing.h"
-/* No test runs here that could fail. */
+/* No libcheck test runs here. */
 #undef ck_assert_ptr_nonnull
 #define ck_assert_ptr_nonnull(pointer) ((pointer) ? (void)0 : abort())
 #include "../fake_nv.c"
@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "no_child.h"
 
-/* What a set became can be written, or was too much to be. */
+/* A resolved set can be written, unless it is too large. */
 static void check_meta(struct opk_ctx *ctx, const struct opk_resolved *resolved)
 {
 	opk_autofree struct opk_meta_label *labels = NULL;
@@ -30,7 +30,7 @@ static void check_meta(struct opk_ctx *ctx, const struct opk_resolved *resolved)
 	}
 }
 
-/* As a plan does that is cut to one pass. */
+/* Keeps one metric, as a plan that is cut to one pass does. */
 static void keep_one(struct opk_ctx *ctx, struct opk_resolved *resolved)
 {
 	opk_autostrlist struct opk_strlist first = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as a damaged .opk file: verified, recovered. What comes out is complete and sound, and
- * recovering it once more changes nothing.
+ * Any bytes as a damaged .opk file: verified, then recovered. The recovered file is complete and
+ * valid, and recovering it again changes nothing.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static char recovered[64], again[64];
 
-/* What unpacks to hundreds of megabytes is legal, and only slow here. */
+/* A section that unpacks to hundreds of megabytes is legal, but slow. */
 static bool is_large(struct opk_ctx *ctx, const char *path)
 {
 	uint64_t plain = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Regular expressions are libc's and run in children: an input with some of them took a hundred
- * times as long as one without. These need no child: one with an equals sign is refused, as libc
- * refuses what is none, one with a tilde is too slow, and of the names each other one matches.
- * Linked with --wrap for each of them.
+ * The library matches regular expressions with libc in child processes, which makes an input with
+ * some of them a hundred times as slow. These replacements need no child: an expression with "=" is
+ * invalid, one with "~" is too slow, and any other matches every second name. Each is linked with
+ * --wrap.
  */
 #ifndef OPK_FUZZ_NO_CHILD_H
 #define OPK_FUZZ_NO_CHILD_H

@@ -1,4 +1,4 @@
-// Launches on every GPU, from a thread each: both [LAUNCHES]
+// Launches kernels on every GPU, from a thread for each: both [LAUNCHES]
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 			cudaSetDevice(device);
 			cudaMalloc(&x, 4096);
 			cudaMemset(x, 0, 4096);
-			/* As many again on the second device, and so on: the devices can be told apart. */
+			/* Device 1 gets twice as many as device 0, to tell the devices apart. */
 			for (int i = 0; i < count * (device + 1); i++)
 				spin<<<132, 256>>>(x, 3000);
 			printf("device %d: %s\n", device, cudaGetErrorString(cudaDeviceSynchronize()));

@@ -5,7 +5,7 @@
 #   tests/gpu/collect.sh SETS OUT [SECTION...]
 #
 # SETS is a folder that tests/gpu/sets.sh filled on any machine; OUT receives recordings and logs.
-# Without sections all of them but releases run. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
+# Without sections all run except releases. Needs the CUDA toolkit (nvcc, ncu), gcc, make and zlib; builds the collector
 # alone, or takes its two files from the folder COLLECTOR.
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
@@ -36,7 +36,7 @@ done
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 ./many 100 >/dev/null
 
-# run TEXT COMMAND...: its output, and its exit code where it is not 0.
+# run TEXT COMMAND...: prints its output, and its exit code if that is not 0.
 run() {
 	echo "-- $1"
 	shift
@@ -85,7 +85,7 @@ overhead() {
 	done
 }
 
-# Passes in turn: what a launch costs, and the values beside those of kernel replay.
+# Rotated passes: the cost of a launch, and the values compared with kernel replay.
 rotation() {
 	run "alone" ./many 5000
 	for set in simple wide full; do
@@ -139,7 +139,7 @@ killed() {
 		[ -e "$work/killed.opk" ] && mv "$work/killed.opk" "$work/killed-$i.opk"
 	done
 	ls "$work" | grep -c '^killed-'
-	# OFFPEAK names the tool, where it is there: each file must open.
+	# OFFPEAK names the tool, if it is installed: each file must open.
 	for file in "$work"/killed-*.opk; do
 		[ -n "${OFFPEAK:-}" ] && "$OFFPEAK" info --format csv "$file" | grep -E '^(integrity|images|recorded_ranges),' | tr '\n' ' '
 		[ -n "${OFFPEAK:-}" ] && echo
@@ -152,7 +152,7 @@ untouched() {
 	run "a program that is ended by a signal" $collect -c "$sets/one.opk" -o "$work/sh.opk" -- sh -c 'kill -USR1 $$'
 }
 
-# ends CODE TEXT COMMAND...: with this exit code, or FAILED.
+# ends CODE TEXT COMMAND...: it must exit with this code.
 ends() {
 	wanted=$1 text=$2
 	shift 2
@@ -162,7 +162,7 @@ ends() {
 	sed 's/^/   /' "$work/ends.log" | tail -4
 }
 
-# The exit code where nothing was recorded, and where something was.
+# The exit code when nothing was recorded, and when something was.
 unrecorded() {
 	one="$collect -c $sets/one.opk -o $work/unrecorded.opk"
 	ends 0 "a program that was recorded" $one -- ./many 100
@@ -215,7 +215,7 @@ values() {
 	rm -f "$out"/values-*.opk "$out"/ncu-*
 }
 
-# The same without save and restore, on either side: a run of the program for each pass.
+# The same by application replay on both sides, without save and restore: the program runs once for each pass.
 by_application() {
 	for i in 1 2 3; do
 		$collect --replay application -c "$sets/wide.opk" -o "$out/values-$i.opk" -- ./workload >/dev/null 2>&1 || echo "exit $?"
@@ -225,7 +225,7 @@ by_application() {
 	rm -f "$out"/values-*.opk "$out"/ncu-*
 }
 
-# As Nsight Compute measures by default: caches flushed before each launch, whether launches take the passes in turn or runs do.
+# As Nsight Compute measures by default: caches are flushed before each launch, in rotation and in application replay.
 flushed() {
 	for i in 1 2 3 4 5; do
 		$collect --replay rotate --cache-control flush -c "$sets/wide.opk" -o "$out/rotate-$i.opk" -- ./workload 24 >/dev/null || echo "exit $?"
@@ -243,7 +243,7 @@ flushed() {
 	done
 }
 
-# Costs by where counters are counted, for data/pass_costs.tsv; what kernel replay does with its time; cheap plans.
+# Costs by counter domain, for data/pass_costs.tsv; the time that kernel replay needs for its steps; cheap plans.
 costs() {
 	for cuda in /usr/local/cuda/extras/CUPTI/lib64 /usr/local/cuda/lib64; do [ -e "$cuda/libcupti.so" ] && break; done
 	nvcc -O2 -arch=native -Xcompiler -rdynamic -o costs "$top/tests/gpu/costs.cu" \
@@ -257,7 +257,7 @@ costs() {
 	done
 }
 
-# Compares offpeak's plans with CUPTI's for the same metrics, and counts how many passes Nsight Compute takes for random sets.
+# Compares offpeak's plans with CUPTI's for the same metrics, and counts the passes of Nsight Compute for random sets.
 planner() {
 	for n in 1 2 3; do
 		for set in wide wide-cupti; do
@@ -272,7 +272,7 @@ planner() {
 	done
 }
 
-# Counters of the bus beside others, which CUPTI plans only apart.
+# Counters of the bus together with others; CUPTI plans them only separately.
 links() {
 	for backend in range legacy; do
 		for replay in kernel rotate application; do
@@ -284,7 +284,7 @@ links() {
 	done
 }
 
-# Kernels of known names beside PM samples, and the same by kernel replay; tests/gpu/timeline.py compares the two.
+# Known kernels beside PM samples, and the same kernels by kernel replay; tests/gpu/timeline.py compares the two.
 timeline() {
 	nvcc -O2 -arch=native -o long "$top/tests/gpu/long.cu" || return
 	for set in timeline tensor; do
@@ -297,7 +297,7 @@ timeline() {
 	run "training, kernels alone" $collect -v --trace kernels -o "$out/trace-training.opk" -- $step 200
 }
 
-# What records of kernels cost: the training step alone, traced, sampled as well, and under torch.profiler, in turns.
+# The cost of kernel records: the training step alone, traced, also sampled, and under torch.profiler, in turns.
 trace() {
 	step="$top/tests/gpu/training_step.py"
 	for round in $(seq "${ROUNDS:-3}"); do
@@ -309,7 +309,7 @@ trace() {
 	done
 }
 
-# Two GPUs, where there are two: ranks of their own, one process on both, torchrun.
+# Two GPUs, if the machine has them: a process for each rank, one process on both, torchrun.
 ranks() {
 	[ "$(nvidia-smi -L | wc -l)" -ge 2 ] || { echo "one GPU only"; return; }
 	nvcc -O2 -arch=native -o both "$top/tests/gpu/both.cu" || return
@@ -326,7 +326,7 @@ ranks() {
 	run "PM sampling of both" $collect -v --interval 100us -c "$sets/pm.opk" -o "$out/both-pm.opk" -- ./both 500
 }
 
-# What a probe of the GPU says and takes; the second run of the same program, from the cache.
+# What a probe of the GPU finds and costs; the second run of the same program uses the cache.
 cache() {
 	for i in 1 2; do
 		( time run "a probe" $collect -v --probe -o "$out/gpu-$i.opk" ) 2>&1 | grep -v '^$\|user\|sys'
@@ -348,7 +348,7 @@ cache() {
 	sed -n 's/^\(part\|opened\) [0-9a-f]* /\1 /p' "$work"/kept/*/entry | sort | uniq -c
 }
 
-# Programs that mark their work, or use CUPTI themselves; and two profilers at once.
+# Programs that mark their ranges, or use CUPTI themselves; and two profilers at once.
 others() {
 	cuda=/usr/local/cuda
 	toolkit=$(realpath /usr/local/cuda/lib64/libcupti.so)
@@ -423,7 +423,7 @@ releases() {
 	done
 }
 
-# Programs that leave no time for an end: their recordings are complete, and say what is missing.
+# Programs that are killed or exit abruptly: their recordings are complete, and say what is missing.
 endings() {
 	for how in end exec _exit kill fork close; do
 		run "$how" $collect -v -c "$sets/one.opk" -o "$out/ending-$how.opk" -- python3 "$top/tests/gpu/endings.py" $how

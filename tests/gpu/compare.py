@@ -44,7 +44,7 @@ class Unusable(Exception):
 class Run:
     path: str
     kernels: list  # names, or None where the file has none
-    values: list  # for each kernel {metric: Decimal, or None where it is no number}
+    values: list  # for each kernel {metric: Decimal, or None if the text is not a number}
 
 
 @dataclass
@@ -88,7 +88,7 @@ def is_metric(column):
 
 
 def csv_lines(path):
-    """The CSV in ncu's output, without its ==PROF== lines and what the program printed."""
+    """The CSV in ncu's output, without the ==PROF== lines and the program's own output."""
     with open(path, encoding="utf-8", errors="replace", newline="") as file:
         lines = file.read().splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID",')), None)
@@ -115,7 +115,7 @@ def read_details_page(path, rows):
 
 
 def read_raw_page(path, rows):
-    """A row for each kernel, after one with the units."""
+    """A row for each kernel, after one row with the units."""
     run = Run(path, [], [])
     for row in sorted((row for row in rows if row["ID"]), key=lambda row: int(row["ID"])):
         run.kernels.append(row["Kernel Name"])
@@ -210,7 +210,7 @@ def compare(ncu, ours):
 
 
 def ncu_against_itself(ncu, names):
-    """What the rule says of each run of ncu against its other runs: values outside, values."""
+    """Applies the rule to each run of ncu against its other runs: values outside, values."""
     outside = total = 0
     for i, run in enumerate(ncu):
         others = ncu[:i] + ncu[i + 1:]
@@ -233,7 +233,7 @@ def spread(values):
 
 
 def cell(value):
-    """'=', or the difference of the medians and in brackets both spreads, in percent of ncu's median."""
+    """'=', or the difference of the medians and both spreads in brackets, in percent of ncu's median."""
     if value.verdict in (EQUAL, MISSING):
         return "=" if value.verdict == EQUAL else "?"
     theirs, ours = statistics.median(value.theirs), statistics.median(value.ours)
@@ -256,7 +256,7 @@ def print_table(header, rows):
 
 
 def print_counts(title, groups):
-    """groups: (name, metrics); counts metrics and values by verdict, leaving out what nobody got."""
+    """groups: (name, metrics); counts metrics and values by verdict, without values that no run has."""
     everything = [metric for _, metrics in groups for metric in metrics]
     seen = [v for v in VERDICTS if v in (EQUAL, WITHIN, OUTSIDE)
             or any(value.verdict == v for metric in everything for value in metric.values)]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs the contract of tests/fake_gpu on a GPU: tests/gpu/contract.sh SETS [TEST...]
 # SETS is a folder that tests/gpu/sets.sh filled on any machine. Needs gcc and the CUDA toolkit,
-# where CUDA_HOME is or in /usr/local/cuda.
+# in CUDA_HOME or in /usr/local/cuda.
 set -eu
 CONTRACT_IMAGES=$(realpath "$1")
 shift

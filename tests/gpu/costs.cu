@@ -1,7 +1,7 @@
-// What a launch costs under the range profiler, for bare images that tests/gpu/sets.sh makes:
+// The cost of a launch under the range profiler, for bare images that tests/gpu/sets.sh makes:
 //     costs launch|replay FOLDER NAME...
-// launch: one pass, no replay: a launch, programming the pass (Start), its end (Stop, DecodeData).
-// replay: kernel replay, and the calls of the kernel driver (ioctl) that it makes.
+// launch: one pass without replay: a launch, programming the pass (Start), ending it (Stop, DecodeData).
+// replay: kernel replay, and its calls of the kernel driver (ioctl).
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cupti.h>
@@ -73,7 +73,7 @@ __global__ void spin(float *x, int steps)
 
 static float *memory;
 
-// The median of some launches.
+// The median time of some launches.
 static double launch(int count)
 {
 	std::vector<double> times;
@@ -143,7 +143,7 @@ static void without_replay(const std::string &folder, const char *name)
 	session s(folder + "/" + name);
 	CUpti_RangeProfiler_Object *object = s.object;
 	double us = 0, begun = 0, started = 0, ended = 0, decoded = 0;
-	// The first Start of a session costs what later ones don't.
+	// The first Start of a session is slower than later ones.
 	for (int turn = 0; turn < 2; turn++) {
 		s.configure(CUPTI_UserReplay);
 		begun = now();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Launches 100 kernels, and ends in one of the ways that leave no time for an end: endings.py HOW."""
+"""Launches 100 kernels, and ends abruptly in one of several ways: endings.py HOW."""
 import os
 import signal
 import sys
@@ -19,7 +19,7 @@ elif how == "_exit":
 elif how == "kill":
     os.kill(os.getpid(), signal.SIGKILL)
 elif how == "fork":
-    # The child becomes another program while this one goes on.
+    # The child executes another program while this one continues.
     if not os.fork():
         os.execv(sys.executable, [sys.executable, __file__, "end"])
     os.wait()

@@ -1,5 +1,5 @@
-// A stream captured into a graph, slowly, and launched three times: graphs [ROUNDS]
-// Each round adds a launch of the kernel, every fourth time a pause, and one more of the graph.
+// Captures a stream into a graph, slowly, and launches it three times: graphs [ROUNDS]
+// Each round adds a launch of the kernel and one of the graph, and every fourth round a pause.
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>

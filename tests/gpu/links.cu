@@ -1,4 +1,4 @@
-// Reads 64 MiB of host memory over the bus, launch after launch: links [LAUNCHES]
+// Reads 64 MiB of host memory over the bus in each launch: links [LAUNCHES]
 #include <cstdio>
 #include <cstdlib>
 

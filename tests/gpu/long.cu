@@ -1,5 +1,5 @@
-// Kernels of 3 us to 10 ms that use memory, arithmetic or tensor cores, one after the other in an order that changes:
-// long [ROUNDS]. Each has a name of its own, and so long as the clocks stay as they are, one length.
+// Kernels of 3 us to 10 ms that use memory, arithmetic or tensor cores, one after the other in a changing order:
+// long [ROUNDS]. Each has a name of its own and, while the clocks do not change, a constant length.
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_fp16.h>
@@ -10,7 +10,7 @@ using namespace nvcuda;
 enum { BLOCKS = 264, THREADS = 512 };
 static const size_t bytes = (size_t)256 << 20;
 
-// About 2.2 bytes go each way in a ns.
+// About 2.2 bytes a ns in each direction.
 template <int US>
 __global__ void memory(float4 *to, const float4 *from, size_t items)
 {

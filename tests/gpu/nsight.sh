@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs Nsight Compute on a program again and again, for tests/gpu/compare.py.
+# Runs Nsight Compute on a program several times, for tests/gpu/compare.py.
 #
 #   [SERIES="flush noflush"] tests/gpu/nsight.sh OUT RUNS METRICSFILE PROGRAM [ARGUMENT...]
 #
-# METRICSFILE holds metric names with commas or whitespace between (tests/gpu/sets.sh writes such);
+# METRICSFILE holds metric names separated by commas or whitespace (tests/gpu/sets.sh writes such files);
 # PROGRAM is run RUNS times for each series, in turn. Into OUT go ncu-flush-N.csv, where Nsight Compute
 # flushes the caches before each pass (its default), and ncu-noflush-N.csv, where it leaves them as the
 # pass before left them. The series application runs the program once for each pass instead of saving and
@@ -25,8 +25,8 @@ if [ -z "$metrics" ]; then
 	exit 2
 fi
 
-# profile NAME CACHE-CONTROL REPLAY PROGRAM...: one run. First into a report, so that what the program prints
-# doesn't get into the CSV.
+# profile NAME CACHE-CONTROL REPLAY PROGRAM...: one run. It writes a report first, so that the program's output
+# does not get into the CSV.
 profile() {
 	local file=$out/$1 cache=$2 replay=$3
 	shift 3

@@ -1,4 +1,4 @@
-// A program that marks its work, and uses CUPTI itself: words in order, as for tests/fake_gpu/fake_app.
+// A program that marks ranges and calls CUPTI itself, by words in order as for tests/fake_gpu/fake_app.
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <cupti.h>
@@ -79,7 +79,7 @@ static int run(const std::string &word, const char *field)
 	if (word == "nvtxpop") return nvtxRangePop() < 0 ? 0 : 0;
 	if (word == "nvtxstart") return (started[field] = nvtxRangeStartA(field)) ? 0 : 1;
 	if (word == "nvtxend") return nvtxRangeEnd(started[field]), 0;
-	// The same in a thread of its own.
+	// As "end", but in another thread.
 	if (word == "threadend") return std::thread([=] { cudaFree(nullptr); nvtxRangeEnd(started[field]); }).join(), 0;
 	return -1;
 }

@@ -1,4 +1,4 @@
-// Five kernels of a small solver, as many steps as the argument says. Built with -DAFTER it is the same program after a
+// Five kernels of a small solver; the argument is the number of steps. Built with -DAFTER it is the same program after a
 // change: transpose goes through shared memory, which makes it faster, and axpy reads its scale from memory in each
 // thread, with a stride, which makes it slower.
 #include <cstdio>

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# CUPTI's own single-pass sets, which 13.2 and later list where there is a driver:
+# CUPTI's own single-pass sets, which 13.2 and later list if there is a driver:
 #   OFFPEAK=offpeak OFFPEAK_CUDA=folder tests/gpu/single_pass.sh
-# Each set is packed by planning it, so that a set of which nothing is left out is one pass as a whole.
+# Planning a set packs it: a set of which nothing is left out fits one pass as a whole.
 set -u
 : "${OFFPEAK:?the tool}"
 "$OFFPEAK" doctor | grep -E '^libcupti' || :

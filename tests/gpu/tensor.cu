@@ -1,4 +1,4 @@
-// The program behind gh100-tensor.opk: a kernel for each type that wmma has, whose operations are known.
+// The program of gh100-tensor.opk: a kernel for each type that wmma has, with a known number of operations.
 // Each launch has BLOCKS blocks of WARPS warps, and each warp multiplies STEPS tiles of M x N x K: these are
 // BLOCKS * WARPS * STEPS * 2 * M * N * K operations.
 #include <cstdio>
@@ -10,7 +10,7 @@ using namespace nvcuda;
 
 enum { BLOCKS = 264, WARPS = 4, STEPS = 64 };
 
-// Values that differ, or the compiler would multiply equal halves of a tile once.
+// The values differ: the compiler would multiply equal halves of a tile once.
 template <typename Fragment>
 __device__ void fill(Fragment &fragment, int step)
 {

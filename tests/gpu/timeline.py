@@ -5,9 +5,9 @@
     timeline.py PM.csv RANGES.csv
 
 PM.csv: `offpeak eval RUN.opk --per kernel`; RANGES.csv: `offpeak eval REPLAY.opk` of the same program.
-A cell is how much the value of the samples is above the median of the launches' own, in percent of it, or in
-points where the metric is a percentage. '-': the kernel does next to nothing of it, per time less than a hundredth of what
-another one does.
+A cell is the difference between the samples' value and the median of the launches' own, in percent of it, or in
+points if the metric is a percentage. '-': the kernel hardly uses this, per time less than a hundredth of
+another kernel.
 """
 import csv
 import math

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Matrix products under torch.profiler, which traces with CUPTI: says how many device events it has."""
+"""Matrix products under torch.profiler, which traces with CUPTI: prints its number of device events."""
 import warnings
 
 import torch

@@ -1,4 +1,4 @@
-// Ten kernels, each of which keeps another unit busy, some 0.2 ms each on an H100; each in an NVTX range of its name.
+// Ten kernels, each of which keeps another unit busy for about 0.2 ms on an H100; each in an NVTX range of its name.
 //   witness [ROUNDS]   all of them in turn
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@ __global__ void stream(const float4 *in, float4 *out)
 	for (int i = blockIdx.x * threads + threadIdx.x; i < count / 4; i += blocks * threads) out[i] = in[i];
 }
 
-// L2: what is read again and again fits it, but no L1
+// L2: the data is read repeatedly and fits L2, but not L1
 __global__ void second_level(const float4 *in, float4 *out)
 {
 	float4 sum = {};
@@ -65,7 +65,7 @@ __global__ void special(float *out)
 	out[blockIdx.x * threads + threadIdx.x] = x;
 }
 
-// Whole numbers, and branches that part the threads of a warp
+// Integers, and branches on which the threads of a warp diverge
 __global__ void branches(unsigned *out)
 {
 	unsigned x = threadIdx.x * 2654435761u + 1;
@@ -76,7 +76,7 @@ __global__ void branches(unsigned *out)
 	out[blockIdx.x * threads + threadIdx.x] = x;
 }
 
-// Atomics, which L2 does
+// Atomics, which L2 executes
 __global__ void atomics(unsigned *out)
 {
 	for (int i = 0; i < 64; i++) atomicAdd(&out[(blockIdx.x * threads + threadIdx.x) * 17 + i * 31 & 65535], 1);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The same numbers by several ways, on a GPU machine: all metrics of tests/gpu/witness.yaml, of ten kernels that keep
-# different units busy, by Nsight Compute and by each way that offpeak-collect has; then sets of PM sampling.
+# Compares several ways to get the same numbers on a GPU machine: all metrics of tests/gpu/witness.yaml, of ten kernels
+# that keep different units busy, by Nsight Compute and by each mode of offpeak-collect; then sets of PM sampling.
 #
 #   tests/gpu/witness.sh sets OFFPEAK CHIP SETS [BUILD-OPTION...]    on any machine: fills the folder SETS
 #   COLLECTOR=FOLDER tests/gpu/witness.sh collect SETS OUT           on the GPU machine: fills OUT
@@ -64,7 +64,7 @@ collect() {
 
 compare() {
 	local offpeak=$1 out=$2 way set
-	# One way: all its runs, row by row against Nsight Compute's.
+	# One mode: all its runs, compared with Nsight Compute's row by row.
 	report() {
 		local name=$1 run
 		for run in "$out/$name"-[0-9].opk; do

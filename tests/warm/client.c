@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stands in for offpeak in a warm test. Where no server can be started, it becomes offpeak. */
+/* Replaces offpeak in a warm test. If no server can be started, it becomes offpeak. */
 #include "warm.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static bool set_address(struct sockaddr_un *address)
 	return true;
 }
 
-/* Its streams are the null device: it holds no pipe open. */
+/* Its standard streams are /dev/null, so that it does not keep a pipe open. */
 static _Noreturn void become_server(int listener)
 {
 	char number[16], tool[] = TEST_TOOL, *argv[] = { tool, NULL };
@@ -56,7 +56,7 @@ static _Noreturn void become_server(int listener)
 	_exit(127);
 }
 
-/* Clients that come before it is ready wait in the queue. False: somebody else starts it. */
+/* Clients that connect before the server is ready wait. False: another client starts it. */
 static bool start_server(const struct sockaddr_un *address)
 {
 	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -64,7 +64,7 @@ static bool start_server(const struct sockaddr_un *address)
 	            && !listen(listener, 64);
 	pid_t pid = ours ? fork() : -1;
 
-	/* Twice, so that no child is left to a client that the test's shell replaces. */
+	/* Forks twice: the client may have replaced the test's shell, which must not get a child */
 	if (!pid && fork())
 		_exit(0);
 	if (!pid)
@@ -75,7 +75,7 @@ static bool start_server(const struct sockaddr_un *address)
 	return ours;
 }
 
-/* A server that is not there after 0.2 s has died, or can't be had. */
+/* A server that is not ready after 0.2 s has died, or can't be started. */
 static int connect_to(const struct sockaddr_un *address)
 {
 	bool missing;
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
 	if (argc < 1 || !set_address(&address) || (server = connect_to(&address)) < 0)
 		run_cold(argv);
 	watch_signals();
-	/* Nothing ran: the server begins when it has all of the request. */
+	/* Nothing ran: the server starts a command only after the whole request. */
 	if (!send_request(argv))
 		run_cold(argv);
 	if (recv(server, &status, sizeof status, MSG_WAITALL) != sizeof status) {

@@ -22,7 +22,7 @@ typedef int start_fn(main_fn *, int, char **, void (*)(void), void (*)(void), vo
 
 enum { LISTENER, OWNER, FIRST_CLIENT, MOST = 256 };
 
-/* The client at i, and at i + 1 its child, by pidfd. */
+/* The client at i, and the pidfd of its child at i + 1. */
 static struct pollfd polled[MOST];
 static pid_t children[MOST];
 static nfds_t polled_count = FIRST_CLIENT;
@@ -67,7 +67,7 @@ static bool read_command(struct command *command, int client)
 
 /* ---- in the child */
 
-/* None of the server's own are left. */
+/* Replaces all descriptors of the server. */
 static void take_descriptors(const struct command *command)
 {
 	int next = 1;
@@ -158,7 +158,7 @@ static void end_client(nfds_t i)
 	children[i] = children[polled_count];
 }
 
-/* A client that is gone was killed; poll() passes over a negative descriptor. */
+/* The client is gone: it was killed. poll() ignores a negative descriptor. */
 static void pass_signal(nfds_t i)
 {
 	unsigned char number = SIGKILL;
@@ -209,7 +209,7 @@ static int become_server(int argc, char **argv, char **environment)
 	serve();
 }
 
-/* What calls main() in every program. */
+/* Every program starts here; it calls main(). */
 int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
                       void (*rtld_fini)(void), void *stack_end);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loading NVIDIA's libraries takes 0.1 s and 105 MB, and shell tests start offpeak 1,000 times.
- * In a warm test one offpeak has loaded them, and forks for each command. tests/warm/client.c
- * stands in for offpeak, and hands over what a process inherits; tests/warm/server.c is preloaded
- * into offpeak, and calls its main() in the child. Tests of how a process starts are cold: tap.sh.
+ * Loading NVIDIA's libraries takes 0.1 s and 105 MB, and shell tests start offpeak 1,000 times. In
+ * a warm test one offpeak has loaded them and forks for each command. tests/warm/client.c replaces
+ * offpeak and sends what a process inherits; tests/warm/server.c is preloaded into offpeak and
+ * calls its main() in the child. Tests of process start are cold: tap.sh.
  */
 #ifndef WARM_H
 #define WARM_H
@@ -11,22 +11,22 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-/* The server's side of the listening socket, and of what it is to load: paths, ':' between them. */
+/* For the server: its listening socket, and the paths of the libraries to load, joined by ':'. */
 #define WARM_LISTENER "OFFPEAK_WARM_LISTENER"
 #define WARM_LIBRARIES "OFFPEAK_WARM_LIBRARIES"
-/* The test's shell: the server ends with it. */
+/* The test's shell; the server exits with it. */
 #define WARM_OWNER "OFFPEAK_WARM_OWNER"
 
 enum { WARM_STREAMS = 3, WARM_SIGNALS = 32 };
 
-/* One command; its descriptors come with it: the folder, and then each open stream. */
+/* One command. Its descriptors are sent with it: the folder, then each open stream. */
 struct warm_request {
 	uint32_t streams; /* bit i: descriptor i is open */
-	uint32_t ignored; /* bit i: signal i is */
+	uint32_t ignored; /* bit i: signal i is ignored */
 	uint32_t mask;    /* umask */
 	uint32_t argument_count;
-	uint32_t text_count; /* of arguments and environment */
-	uint32_t text_size;  /* each with its NUL; they follow */
+	uint32_t text_count; /* strings: arguments and environment */
+	uint32_t text_size;  /* with the NUL of each; the strings follow */
 	struct rlimit limits[RLIM_NLIMITS];
 };
 

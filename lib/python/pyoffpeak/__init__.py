@@ -8,23 +8,23 @@
     run.eval().to_pandas()                          # as a table: a row a launch, a column a metric
     run.roofline()                                  # as a figure
 
-What there is to measure:
+Finding out what can be measured:
     chips()             the chips that NVIDIA's library supports
     chip(name)          one of them: "GH100", "H100", "sm_90"
-    metrics(chip)       its metrics; with passes=True what each costs
+    metrics(chip)       its metrics; with passes=True also the passes that each takes
     describe(...)       all that is known of one metric, or of a name of nvprof's
     single_pass_sets()  a chip's sets of one pass
     metrics_per_pass()  how many hardware metrics fit one pass
     sets()              the metric sets that are found by name
 
-What collects it:
+Planning what to collect:
     plan(chip, sets)    a Plan: passes, images, and the file for offpeak-collect
     split_plan(...)     several plans of few passes each
     Set(...)            a metric set of YAML text, a dict, or others
     check_set(...)      what is wrong with a metric set
     config_info(image)  what a bare config image says
 
-What was recorded:
+Reading what was recorded:
     open(*paths)        a Run: its facts, tables and figures
     eval_image(image)   a table of a bare counter data image
     diff(before, after) what changed by more than noise, and rules on it
@@ -34,9 +34,9 @@ What was recorded:
     sum(...)            one recording of several, whose counters are added
     verify(path)        what is wrong with a damaged file
 
-Tables have the columns and rows of `offpeak eval`, and are taken without a copy by whatever reads Arrow's C stream:
-pyarrow.table(t), polars.DataFrame(t), duckdb. A float that is null was not collected; NaN could not be computed.
-Errors are OffpeakError: UsageError, InputError, NvidiaError, EvaluationError. A file that is missing is an InputError and a
+Tables have the columns and rows of `offpeak eval`. Libraries that read Arrow's C stream take them without a copy:
+pyarrow.table(t), polars.DataFrame(t), duckdb. A null float was not collected; NaN could not be computed.
+Errors are OffpeakError: UsageError, InputError, NvidiaError, EvaluationError. A missing file is an InputError and a
 FileNotFoundError. What calls return, field by field, is in
 pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
 """
@@ -50,7 +50,7 @@ from ._context import version
 from ._errors import EvaluationError, InputError, MissingFileError, NvidiaError, OffpeakError, UsageError
 from ._loading import loading as _loading
 
-if TYPE_CHECKING:  # "as" says to type checkers that a name is public
+if TYPE_CHECKING:  # "as" tells type checkers that a name is public
     from . import types as types
     from ._check import check_set as check_set
     from ._chips import chip as chip, chips as chips, metrics_per_pass as metrics_per_pass
@@ -65,7 +65,7 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from ._sets import Set as Set, sets as sets
     from ._tables import Table as Table
 
-# Where each name is. A module is loaded when one of its names is used: all of them take longer than a short job.
+# The module of each name. It is loaded when one of its names is used: loading all takes longer than a short job.
 _HOMES = {
     "_check": ("check_set",),
     "_chips": ("chip", "chips", "metrics_per_pass", "single_pass_sets"),
@@ -93,14 +93,14 @@ __all__ = [
     *_HOME_OF,
 ]
 
-version.__module__ = __name__  # as all others have it
+version.__module__ = __name__  # as for all other names
 __version__ = version()
 
 
-if not TYPE_CHECKING:  # type checkers know a misspelt name
+if not TYPE_CHECKING:  # so that type checkers report a misspelt name
 
     def __getattr__(name: str) -> Any:
-        """Loads the module that has the name."""
+        """Loads the module that defines the name."""
         if name != "types" and name not in _HOME_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         with _loading:
@@ -114,5 +114,5 @@ if not TYPE_CHECKING:  # type checkers know a misspelt name
 
 
 def __dir__() -> list[str]:
-    """What there is to use; `opk.<TAB>` shows no private modules."""
+    """The public names; `opk.<TAB>` shows no private modules."""
     return sorted(__all__)

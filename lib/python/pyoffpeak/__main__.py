@@ -8,7 +8,7 @@ from ._environment import program, wheel_folders
 
 
 def main() -> None:
-    """Does not return: the program takes this process over."""
+    """Does not return: the program replaces this process."""
     os.environ["OFFPEAK_WHEELS"] = wheel_folders()
     command = program()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Our own Arrow streams, read without pyarrow: columns of a batch as lists or as numpy's arrays."""
+"""Reads our own Arrow streams without pyarrow: columns of a batch as lists or numpy arrays."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ._errors import EvaluationError
 from ._native import word
 from ._offpeak import ffi, lib
 
-# Arrow's formats of the columns that lib/arrow makes, as C and numpy have them.
+# Arrow formats of the columns that lib/arrow makes, and the C and numpy types.
 _NUMBERS = {"g": ("double", "float64"), "l": ("int64_t", "int64"), "i": ("int32_t", "int32")}
 
 
 class Column:
-    """A column of a batch, whose memory lives as long as the batch is the current one."""
+    """A column of a batch; its memory is valid while the batch is the current one."""
 
     def __init__(self, format: str, array: Any) -> None:
         self._format = format
@@ -26,7 +26,7 @@ class Column:
         return [bool(bits[i // 8] >> i % 8 & 1) for i in range(self._length)]
 
     def _known(self) -> list[bool] | None:
-        """None: all are."""
+        """Which values are not null; None: all."""
         return self._bits(0) if self._array.null_count else None
 
     def _numbers(self) -> list[Any]:
@@ -42,7 +42,7 @@ class Column:
         return [whole[start:end].decode() for start, end in zip(ends, ends[1:])]
 
     def to_list(self) -> list[Any]:
-        """Plain Python, where None is null."""
+        """Python values; None is null."""
         cells = self._numbers()
         known = self._known()
         if self._format == "i":
@@ -53,7 +53,7 @@ class Column:
         return cells
 
     def to_numpy(self) -> Any:
-        """A copy: float64, int64, bool (masked where something is null), or objects."""
+        """A copy: float64, int64, bool (masked if something is null), or objects."""
         import numpy
 
         if self._format == "i":
@@ -93,7 +93,7 @@ class Reader:
         raise EvaluationError(message.split("\n"))
 
     def __iter__(self) -> Iterator[Batch]:
-        """A batch is gone when the next one is read. EvaluationError: rows can't be read."""
+        """Reading the next batch frees the previous one. EvaluationError: rows can't be read."""
         stream, array = self._stream, self._array
         while True:
             _release(array)
@@ -104,7 +104,7 @@ class Reader:
             yield [Column(format, array.children[i]) for i, format in enumerate(self._formats)]
 
     def empty_arrays(self) -> list[Any]:
-        """numpy's arrays for the columns where there are no rows."""
+        """Numpy arrays for the columns of a table without rows."""
         import numpy
 
         kinds = {"g": "float64", "l": "int64", "i": "object", "b": "bool"}

@@ -14,10 +14,10 @@ from ._offpeak import lib
 
 
 class Batch(NamedTuple):
-    """Files that are evaluated together, and what they were like when they were listed."""
+    """Files that are evaluated together, and their size and time when they were listed."""
 
     paths: tuple[str, ...]
-    stamps: tuple[tuple[int, int], ...]  # bytes and mtime in ns of each; (0, 0): it can't be read
+    stamps: tuple[tuple[int, int], ...]  # bytes and mtime in ns of each; (0, 0): unreadable
 
 
 def _stamp(path: str) -> tuple[int, int]:
@@ -39,9 +39,9 @@ def _without_doubles(paths: Iterable[str]) -> Iterable[str]:
 
 
 def make_batches(files: list[str], batch_bytes: int, batch_files: int) -> list[Batch]:
-    """Divides the files, in their order: a batch has at most so many bytes and files, or one file.
+    """Divides the files, in their order: a batch has at most this many bytes and files, or a single file.
 
-    Files that are in several batches are noted now; those that are twice in one, when it is evaluated.
+    A file in several batches is logged now; a file that is twice in one batch, when the batch is evaluated.
     """
     if batch_bytes < 1 or batch_files < 1:
         raise misuse("batch_bytes and batch_files are at least 1")

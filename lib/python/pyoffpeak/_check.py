@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is wrong with a metric set: its form, and on each chip."""
+"""Checks metric sets: their form, and their metrics on each chip."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class ChipCheck(NamedTuple):
     chip: str
     passes: int | None  # None: the set can't be planned
     metrics: int | None
-    left_out: int | None  # optional metrics that the chip lacks, and what needs them
+    left_out: int | None  # optional metrics that the chip lacks, and columns that need them
     status: str  # "ok", or what is wrong
 
 
 class SetCheck(NamedTuple):
-    errors: list[Cause]  # each once, for the first chip that has it; with file, line and column where it has a place
+    errors: list[Cause]  # each once, for the first chip with it; with file, line and column if known
     chips: list[ChipCheck]
 
     @property
@@ -34,7 +34,7 @@ class SetCheck(NamedTuple):
 
 
 def _give_source(options: Any, what: SetLike) -> list[Any]:
-    """Where one set with errors is from, and what has to live as long as the options."""
+    """Sets where a set with errors comes from; returns what must live as long as the options."""
     parts = parts_of(what)
     one = parts[0] if len(parts) == 1 else None
     if isinstance(one, Text):
@@ -55,9 +55,9 @@ def check_set(
     parameters: Mapping[str, object] | None = None,
     effort: float | None = None,
 ) -> SetCheck:
-    """What is wrong with a set: with its YAML, and with its metrics on these chips, or on all that it claims.
+    """Checks a set: its YAML, and its metrics on these chips, or on all chips that it names.
 
-    It is planned on each chip; effort is how many seconds to look for short plans, for all chips together.
+    The set is planned on each chip; effort is how many seconds to look for short plans, for all chips together.
     UsageError: there is no such set, chip or parameter. NvidiaError: there is no CUPTI.
     """
     ctx = _context.new()

@@ -15,8 +15,8 @@ class Chip(NamedTuple):
     name: str  # "GH100"
     range: bool  # the range profiler knows it
     pm_sampling: bool  # PM sampling knows it
-    architecture: str = ""  # "Hopper"; "": not known
-    compute_capability: str = ""  # "9.0"; "": not known
+    architecture: str = ""  # "Hopper"; "": unknown
+    compute_capability: str = ""  # "9.0"; "": unknown
     products: tuple[str, ...] = ()  # examples, spelt without blanks: "H100"
 
 
@@ -26,12 +26,12 @@ def chips() -> list[Chip]:
 
 
 def chip(name: str) -> Chip:
-    """A chip by its name in any case, by a product ("H100") or by "sm_90". UsageError: there is none, but similar ones."""
+    """A chip by its name in any case, by a product ("H100") or by "sm_90". UsageError: no such chip; similar ones."""
     return Chip(*rows(_context.new(), lib.opk_chip_list, c_text(name), lib.OPK_CHIP_FACTS)[0].values())
 
 
 def metrics_per_pass(chip: str, profiler: str = "range") -> int:
-    """How many metrics that the hardware counts fit one pass at most; few sets get near.
+    """The most hardware metrics that fit one pass; few sets reach it.
 
     NvidiaError: libcupti has no cuptiProfilerHostGetMaxNumHardwareMetricsPerPass.
     """
@@ -50,9 +50,9 @@ class SinglePassSet(NamedTuple):
 
     name: str
     profiler: str  # "range" or "pm"
-    origin: str  # "cupti": its own set; "emulated": as names of metrics say; "offpeak": a selection of ours
+    origin: str  # "cupti": CUPTI's own set; "emulated": from metric names; "offpeak": our selection
     metrics: tuple[str, ...]  # full names
-    left_out: tuple[str, ...]  # did not fit beside the ones before them
+    left_out: tuple[str, ...]  # metrics that did not fit with the ones before them
 
 
 def single_pass_sets(chip: str) -> list[SinglePassSet]:

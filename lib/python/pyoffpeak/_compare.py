@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Side:
     """A value on one side."""
 
-    count: int  # values, of launches or of what launches are together
-    value: float  # the median; of different kernels, or means of several launches, the mean; or NaN
+    count: int  # number of values: of launches or of key groups
+    value: float  # the median; for different kernels, or means of several launches, the mean; or NaN
     low: float  # quartiles; NaN for fewer than two values
     high: float
 
@@ -38,22 +38,22 @@ class Change(NamedTuple):
 
     before: Side
     after: Side
-    change_pct: float  # of what was before; infinite where that is 0; NaN: it is not known
-    p: float  # of Mann and Whitney's U test; NaN: it was not made
+    change_pct: float  # percent of the value before; infinite if that is 0; NaN: unknown
+    p: float  # of Mann and Whitney's U test; NaN: not tested
     verdict: str  # "same", "noise", "changed", "too few", "nan", "missing" or "clock"
-    clock_pct: float  # the part of a change in time, or of a rate, that the SM's clock can explain at most; NaN: not known
+    clock_pct: float  # the most of a change in time, or of a rate, that the SM's clock can explain; NaN: unknown
 
 
 class DiffRow(NamedTuple):
-    """A kernel, or what else rows were matched by."""
+    """A kernel, or another key that rows were matched by."""
 
-    name: str  # all that it was matched by: "gemm 16x6x1 128x1x1"
+    name: str  # the whole key: "gemm 16x6x1 128x1x1"
     kernel: str
-    before_launches: int  # 0: it is not on that side
+    before_launches: int  # 0: not on that side
     after_launches: int
-    time_change: float  # that of a launch times the launches of both sides; NaN: it is not known
+    time_change: float  # change of a launch's time, times the launches of both sides; NaN: unknown
     time_changed: bool  # by more than noise
-    values: dict[str, Change]  # by column; of rows of one side alone: none
+    values: dict[str, Change]  # by column; empty for rows of one side alone
 
 
 class DiffColumn(NamedTuple):
@@ -61,11 +61,11 @@ class DiffColumn(NamedTuple):
 
     name: str
     unit: str
-    is_time: bool  # rows are in order of this one
+    is_time: bool  # rows are sorted by this one
 
 
 class Peak(NamedTuple):
-    """A peak or a clock: what the GPU can do, not what the program did. It is not judged, unless a rule names it."""
+    """A peak or a clock: what the GPU can do, not what the program did. It is judged only if a rule names it."""
 
     name: str
     unit: str
@@ -75,7 +75,7 @@ class Peak(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A fact that is another one on the other side: "chip", "gpu", "cupti_version"."""
+    """A fact with different values on the two sides: "chip", "gpu", "cupti_version"."""
 
     what: str
     before: str
@@ -83,27 +83,27 @@ class Difference(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A rule, and a row that it is about."""
+    """A rule, and a row that it was applied to."""
 
     rule: str  # as it was written
-    row: str  # "": it is about all rows, or has none
+    row: str  # "": all rows, or none
     broken: bool
     text: str  # what was found: "+7.3%, from 1200 to 1287.6 ns"
-    reason: str  # what the rule is for; ""
+    reason: str  # why the rule exists; may be ""
 
 
 class Diff:
-    """A comparison. Rows are in order of what changed most in time, those that changed by more than noise first."""
+    """A comparison. Rows are sorted by the change of time; rows that changed by more than noise come first."""
 
     __module__ = "pyoffpeak"
 
     columns: tuple[DiffColumn, ...]
-    peaks: tuple[Peak, ...]  # the SM's clock first, where it is known on both sides
+    peaks: tuple[Peak, ...]  # the SM's clock first, if both sides know it
     rows: tuple[DiffRow, ...]  # of both sides
-    unmatched: tuple[DiffRow, ...]  # of one side alone
+    unmatched: tuple[DiffRow, ...]  # on one side only
     differences: tuple[Difference, ...]
-    verdicts: dict[str, int]  # how many values have each
-    launches_needed: int  # on each side, to tell a single change of a time among so many comparisons
+    verdicts: dict[str, int]  # how many values have each verdict
+    launches_needed: int  # on each side, to detect a single change of a time among this many comparisons
     judged: tuple[Judged, ...]  # rule by rule
 
     def __init__(self, ctx: Any, diff: Any) -> None:
@@ -124,7 +124,7 @@ class Diff:
 
     @property
     def broken(self) -> tuple[Judged, ...]:
-        """The rules that are broken, and by which rows."""
+        """The rules that are broken, with the rows that break them."""
         return tuple(item for item in self.judged if item.broken)
 
     @property
@@ -134,12 +134,12 @@ class Diff:
 
     @property
     def changed(self) -> tuple[tuple[DiffRow, str, Change], ...]:
-        """Each value that changed by more than noise: its row, its column and what it is."""
+        """Each value that changed by more than noise: row, column and change."""
         values = ((row, name, change) for row in self.rows for name, change in row.values.items())
         return tuple(item for item in values if item[2].verdict == "changed")
 
     def junit(self, path: Path) -> None:
-        """Writes what became of the rules as JUnit's XML, which CI systems read. UsageError: there are no rules."""
+        """Writes the results of the rules as JUnit XML, which CI systems read. UsageError: there are no rules."""
         if not self.judged:
             raise misuse("there are no rules to report")
         with self._lock:
@@ -147,7 +147,7 @@ class Diff:
             _context.call(ctx, lib.opk_diff_write_junit, self._diff, ctx, c_path(path))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas.DataFrame with a row a row and column: what `offpeak diff --table values` has."""
+        """A pandas.DataFrame with a row for each row and column, as in `offpeak diff --table values`."""
         units = {column.name: column.unit for column in self.columns}
         records = [
             (row.name, row.kernel, name, units[name], value.before.value, value.after.value, value.change_pct, value.p,
@@ -161,7 +161,7 @@ class Diff:
         return frame
 
     def _repr_html_(self) -> str:
-        """In Jupyter: what changed, and the rules that are broken."""
+        """In Jupyter: what changed, and which rules are broken."""
         from . import _html
 
         return _html.diff(self)
@@ -195,7 +195,7 @@ def _judged(of: dict[str, Any]) -> Judged:
 
 
 def _add_rules(options: Struct, rules: Union[Texts, os.PathLike[str]]) -> None:
-    """Texts, or YAML files."""
+    """Adds rules: texts, or YAML files."""
     given = (os.fspath(rules),) if isinstance(rules, os.PathLike) else listed(rules) or ()
     files = [rule for rule in given if isinstance(rules, os.PathLike) or rule.endswith((".yaml", ".yml"))]
     options.texts("rules", "rule_count", tuple(rule for rule in given if rule not in files))
@@ -216,12 +216,12 @@ def diff(
     kernel_names: str = "short",
     allow_incomplete: bool = False,
 ) -> Diff:
-    """Compares recordings: what changed by more than noise, and which rules that breaks. docs/ci.md says how.
+    """Compares recordings: which values changed by more than noise, and which rules they break. See docs/ci.md.
 
     before, after: a file, or several: runs of a program, or ranks of a job. by: rows match by "kernel" (and its launch
     shape, unless ignore_shape), "name", or several: ["nvtx", "kernel"]. where: conditions as eval() takes them. rules:
-    "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. false_changes: the share of changes that are
-    found and are none, --level of the command. UsageError: rows can't be compared, or a rule is none. InputError: a
+    "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. false_changes: the share of reported changes
+    that may be false, --level of the command. UsageError: rows can't be compared, or a rule is invalid. InputError: a
     file or the rules are wrong.
     """
     if not 0 < false_changes < 1:

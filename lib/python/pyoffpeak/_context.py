@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Contexts of liboffpeak, which calls take and give back, so that what NVIDIA's libraries need once stays.
+"""Contexts of liboffpeak. Calls take them from a pool and return them, so that NVIDIA's libraries are loaded once.
 
     ctx = _context.new()                               # nobody else has it now
     out = ffi.new("struct opk_chips **")
     _context.call(ctx, lib.opk_chips_new, out, ctx)    # raises; SIGINT ends it soon
     chips = _context.owned(ctx, out[0], lib.opk_chips_free)
 
-A context is free again when the last reference to it, and to all that `owned` has made of it, is gone. The last few are kept
-for calls to come; what was loaded for one stays loaded anyway. No signal meets one that is gone: it interrupts a call's own,
-which the call holds.
+A context returns to the pool when the last reference to it, and to all objects that `owned` made of it, is gone. The pool
+keeps the last few for later calls; loaded libraries stay loaded anyway. A signal never finds a freed context: it interrupts
+the context of a call, which the call holds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ._errors import check, text
 from ._loading import loading
 from ._offpeak import ffi, lib
 
-# Fields of struct opk_env and what they are read from.
+# Fields of struct opk_env and the variables they are read from.
 _ENVIRONMENT = {
     "offpeak_cuda": "OFFPEAK_CUDA",
     "offpeak_libcuda": "OFFPEAK_LIBCUDA",
@@ -47,7 +47,7 @@ def version() -> str:
 
 
 class _Record:
-    """A context, and how many hold it: there is a token for each holder but one."""
+    """A context and its number of holders: there is a token for each holder except one."""
 
     def __init__(self, settings: _Settings) -> None:
         self.settings = settings
@@ -56,7 +56,7 @@ class _Record:
         self.pointer = _make(settings, self.notes)
 
     def release(self) -> None:
-        # Finalizers run in any thread, between any two steps of another: each step is one of the list's own.
+        # Finalizers run in any thread, between any two steps of another one: each step is atomic for the list.
         try:
             self.tokens.pop()
         except IndexError:
@@ -65,18 +65,18 @@ class _Record:
 
 _MOST_IDLE = 16
 _records: dict[int, _Record] = {}
-_idle: list[_Record] = []  # that nobody holds, the last one given back last
-_ends: dict[int, tuple[Any, _Record]] = {}  # of what is owned, by address
+_idle: list[_Record] = []  # free contexts, the last one returned last
+_ends: dict[int, tuple[Any, _Record]] = {}  # finalizers of owned objects, by address
 
 
 def _settings() -> _Settings:
     found = (os.environb.get(name.encode()) for name in _ENVIRONMENT.values())
-    # "" is the installed data.
+    # "": the installed data.
     return (*found, os.fsencode(wheel_folders()), os.fsencode(data_folder() or ""))
 
 
 def _cache_dir(settings: _Settings) -> bytes | None:
-    """The folder that the command uses: $XDG_CACHE_HOME/offpeak, or ~/.cache/offpeak."""
+    """The command's cache folder: $XDG_CACHE_HOME/offpeak, or ~/.cache/offpeak."""
     found = dict(zip(_ENVIRONMENT, settings))
     cache, home = found["cache"], found["home"]
     if cache and cache.startswith(b"/"):
@@ -99,21 +99,21 @@ def _make(settings: _Settings, notes: Any) -> Any:
 
 
 def _reused(settings: _Settings) -> _Record | None:
-    """An idle context with these settings, the last used first."""
+    """An idle context with these settings, the last used one first."""
     for record in reversed(_idle[:]):
         if record.settings == settings:
-            with contextlib.suppress(ValueError):  # another thread has it now
+            with contextlib.suppress(ValueError):  # another thread took it
                 _idle.remove(record)
                 return record
     return None
 
 
 def _free_idle() -> None:
-    """Frees the contexts that were idle for longest, if there are many, such as of settings that changed."""
+    """Frees the contexts that were idle for longest if there are many, such as after settings changed."""
     while len(_idle) > _MOST_IDLE:
         try:
             record = _idle.pop(0)
-        except IndexError:  # another thread was quicker
+        except IndexError:  # another thread was faster
             return
         _log_notes(record)
         del _records[_address(record.pointer)]
@@ -121,7 +121,7 @@ def _free_idle() -> None:
 
 
 def new() -> Any:
-    """A context that nobody else has, with the environment's settings and the command's cache folder."""
+    """A context for the caller alone, with the environment's settings and the command's cache folder."""
     settings = _settings()
     record = _reused(settings)
     if record is None:
@@ -135,9 +135,9 @@ def new() -> Any:
 
 
 def owned(ctx: Any, pointer: Any, free: Callable[[Any], None], *used: Any) -> Any:
-    """What was made with a context and keeps it: `free` is called when nobody refers to it any more.
+    """An object made with a context, which it keeps; `free` is called after its last reference is gone.
 
-    What else it needs until then, such as the file that an evaluation reads, is `used`.
+    `used` is what else the object needs until then, such as the file that an evaluation reads.
     """
     record = _records[_address(ctx)]
     record.tokens.append(None)
@@ -157,7 +157,7 @@ def _end(record: _Record, pointer: Any, free: Callable[[Any], None], used: tuple
 
 
 def disowned(handle: Any) -> None:
-    """What `owned` gave is somebody else's to free from now on, and does not need its context any more."""
+    """Another owner frees what `owned` returned from now on, and it does not need its context any more."""
     finalizer, record = _ends.pop(_address(handle))
     finalizer.detach()
     record.release()
@@ -166,7 +166,7 @@ def disowned(handle: Any) -> None:
 def call(ctx: Any, function: Callable[..., int], *arguments: Any) -> None:
     """Calls a function that returns a status. SIGINT in the main thread ends it soon, and KeyboardInterrupt follows.
 
-    What the library notes goes to the logger "pyoffpeak". A call of another thread goes on when there is a SIGINT.
+    Messages of the library go to the logger "pyoffpeak". SIGINT does not end calls in other threads.
     """
     in_main = threading.current_thread() is threading.main_thread()
     try:
@@ -189,15 +189,15 @@ def _log_notes(record: _Record) -> None:
 
 
 def warn(message: str) -> None:
-    """Says to the logger "pyoffpeak" what is unusual, but no error."""
-    # It takes longer to load than a short job.
+    """Logs to "pyoffpeak" what is unusual, but not an error."""
+    # Loading it takes longer than a short job.
     with loading:
         import logging
     logging.getLogger("pyoffpeak").warning("%s", message)
 
 
 def _another(pointer: Any) -> Any:
-    """The same pointer as an object of its own."""
+    """The same pointer as a separate object."""
     return ffi.cast(ffi.typeof(pointer), pointer)
 
 
@@ -205,5 +205,5 @@ def _address(pointer: Any) -> int:
     return int(ffi.cast("uintptr_t", pointer))
 
 
-# What a thread was writing when the process ends is not left behind under a temporary name.
+# Removes the temporary file that a thread is writing when the process ends.
 atexit.register(lambda: lib.opk_discard_unfinished())

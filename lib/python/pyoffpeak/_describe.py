@@ -12,10 +12,10 @@ from ._offpeak import ffi, lib
 
 
 class Submetric(NamedTuple):
-    submetric: str  # what makes a full name of the base: ".sum.per_second"
+    submetric: str  # added to the base name it gives a full name: ".sum.per_second"
     dim_unit: str  # its own: "byte/second"
-    passes: int | None  # that it takes alone; None: it can't be scheduled
-    method: str | None  # "hardware", "sass" or "both"; None: not known
+    passes: int | None  # passes that it takes alone; None: it can't be scheduled
+    method: str | None  # "hardware", "sass" or "both"; None: unknown
     status: str | None  # why it can't be scheduled; else None
 
 
@@ -23,11 +23,11 @@ class Counter(NamedTuple):
     """A raw counter, by NVIDIA's name."""
 
     counter: str
-    domains: tuple[str, ...]  # that can count it
+    domains: tuple[str, ...]  # domains that can count it
 
 
 class Constituent(NamedTuple):
-    """A throughput is the highest of its constituents; a ratio is computed of their counters."""
+    """A throughput is the maximum of its constituents; a ratio is computed from their counters."""
 
     constituent: str
     type: str  # "counter" or "throughput"
@@ -39,21 +39,21 @@ class Description:
 
     chip: str
     profiler: str
-    metric: str  # a full name; of a base name its plainest
+    metric: str  # a full name; for a base name its simplest one
     base: str
     type: str  # "counter", "ratio" or "throughput"
     hw_unit: str
     dim_unit: str
     description: str
-    scope: str | None  # "context" or "device"; None: not known before CUPTI 13.1
-    passes: int | None  # that it takes alone; None: it can't be scheduled
+    scope: str | None  # "context" or "device"; None: unknown before CUPTI 13.1
+    passes: int | None  # passes that it takes alone; None: it can't be scheduled
     method: str | None
     status: str | None  # why it can't be scheduled; else None
-    other_chips: tuple[str, ...]  # that have the base metric, too
-    single_pass: tuple[str, ...]  # the chip's sets of one pass that have it
+    other_chips: tuple[str, ...]  # chips that have the base metric, too
+    single_pass: tuple[str, ...]  # the chip's single-pass sets that have it
     submetrics: tuple[Submetric, ...]
     counters: tuple[Counter, ...]
-    constituents: tuple[Constituent, ...]  # of a counter none
+    constituents: tuple[Constituent, ...]  # empty for a counter
 
 
 class LegacyTerm(NamedTuple):
@@ -61,28 +61,28 @@ class LegacyTerm(NamedTuple):
 
     term: str
     exists: bool  # the chip has it
-    nearest: str | None  # of a term with {op}, which means several, the first of them
+    nearest: str | None  # similar name; for a term with {op}, which means several names, the first of them
 
 
 @dataclass(frozen=True)
 class LegacyDescription:
-    """A metric or event of nvprof, and what became of it."""
+    """A metric or event of nvprof, and its counterpart."""
 
     chip: str
     name: str
     kind: str  # "metric" or "event"
-    formula: str | None  # over full names of the chip; None: it has no counterpart
-    unit: str  # "": what follows from its metrics
-    nvidia: str  # NVIDIA's own formula; "": it names none
+    formula: str | None  # over full names of the chip; None: no counterpart
+    unit: str  # "": the unit follows from its metrics
+    nvidia: str  # NVIDIA's own formula; "": there is none
     note: str
     lack: str | None  # why the chip has no counterpart; else None
     terms: tuple[LegacyTerm, ...]
-    other_kind: str | None  # where a metric and an event have one name: the other of the two
+    other_kind: str | None  # if a metric and an event have one name: the other kind
     other_formula: str | None
 
 
 def _without_words(row: dict[str, Any]) -> dict[str, Any]:
-    """What is not known, or can't be scheduled, is None."""
+    """Replaces "unknown" and "can't be scheduled" with None."""
     known = row["passes"] if isinstance(row["passes"], int) else None
     return {**row, "passes": known, "method": row["method"] or None, "status": row["status"] or None}
 
@@ -90,7 +90,7 @@ def _without_words(row: dict[str, Any]) -> dict[str, Any]:
 def describe(chip: str, metric: str, profiler: str = "range") -> Description | LegacyDescription:
     """All that is known of a metric on a chip, by its full or base name; or the formula for a name of nvprof's.
 
-    Counts the passes of all submetrics. UsageError: there is no such metric, and which names are like it.
+    Counts the passes of all submetrics. UsageError: there is no such metric; names similar ones.
     """
     ctx, out = _context.new(), ffi.new("struct opk_description **")
     _context.call(ctx, lib.opk_description_new, out, ctx, c_text(chip), profiler_number(profiler), c_text(metric))

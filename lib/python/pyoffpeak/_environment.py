@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where the package's own files lie, and which folders may hold NVIDIA's wheels. Nothing compiled is imported here."""
+"""Where the package's own files are, and which folders may hold NVIDIA's wheels. Imports nothing compiled."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 def data_folder() -> str | None:
-    """The shipped data; None: the package was built over a library that is installed with its own."""
+    """The shipped data; None: the package uses an installed library with its own data."""
     folder = os.path.join(PACKAGE, "share", "offpeak")
     return folder if os.path.isdir(folder) else None
 
 
 def program() -> str:
-    """The command offpeak."""
+    """The path of the command offpeak."""
     return os.path.join(PACKAGE, "bin", "offpeak")
 
 
 def wheel_folders() -> str:
-    """Folders of this interpreter's environment, as OFFPEAK_WHEELS has them: the package's own first.
+    """Folders of this interpreter's environment, in the form of OFFPEAK_WHEELS: the package's own first.
 
-    OFFPEAK_WHEELS itself stays as it is.
+    OFFPEAK_WHEELS itself does not change.
     """
     given = os.environ.get("OFFPEAK_WHEELS")
     if given:

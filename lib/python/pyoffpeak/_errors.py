@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Errors of liboffpeak: a class a status, with the chain of causes."""
+"""Errors of liboffpeak: a class for each status, with the chain of causes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ._offpeak import ffi, lib
 
 
 class Cause(NamedTuple):
-    """One message of a chain of causes, as data."""
+    """One message of a chain of causes, in parts."""
 
     text: str  # without the place
-    file: Optional[str] = None  # the text file that is wrong, such as a metric set, or what can't be opened, read or written
-    line: int = 0  # from 1; 0: there is none
+    file: Optional[str] = None  # the file with the error, such as a metric set, or that can't be opened, read or written
+    line: int = 0  # from 1; 0: unknown
     column: int = 0  # from 1, in characters
-    is_error: bool = True  # what is wrong; False: what was being done, or how many errors there are
+    is_error: bool = True  # True: what is wrong; False: what was being done, or how many errors there are
 
 
 class OffpeakError(Exception):
-    """What liboffpeak said.
+    """An error of liboffpeak.
 
-    `causes` are its messages, lines to print, from the innermost cause on; the last says what was being done. `places` are
+    `causes` are its messages, in lines to print, innermost cause first; the last says what was being done. `places` are
     the same as data: each error of a metric set has its file, line and column.
     """
 
@@ -38,7 +38,7 @@ class OffpeakError(Exception):
         self.places = list(places)
 
     def __str__(self) -> str:
-        # As the command prints it: what was being done first.
+        # In the command's order: what was being done comes first.
         return "\n".join(reversed(self.causes))
 
 
@@ -55,7 +55,7 @@ class UsageError(OffpeakError, ValueError):
 
 
 def misuse(message: str) -> UsageError:
-    """What Python finds wrong with an argument before the library sees it."""
+    """An error that Python finds in an argument before the library gets it."""
     return UsageError([message])
 
 
@@ -101,12 +101,12 @@ _REMEDIES = {
 
 
 def text(pointer: Any) -> str:
-    """A C string, "" for NULL. What is no UTF-8 becomes U+FFFD."""
+    """A C string, "" for NULL. Bytes that are not UTF-8 become U+FFFD."""
     return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
 
 
 def check(ctx: Any, code: int) -> None:
-    """Raises what the context says, unless `code` is OPK_OK."""
+    """Raises the context's error, unless `code` is OPK_OK."""
     if code != lib.OPK_OK:
         _fail(ctx, code)
 
@@ -123,7 +123,7 @@ def _fail(ctx: Any, code: int) -> NoReturn:
 
 
 def _lines(cause: Any) -> list[str]:
-    """In the order of `causes`: what is printed first comes last."""
+    """In the order of `causes`: the line that is printed first comes last."""
     message = text(cause.message) + _REMEDIES.get(cause.remedy, "")
     return [text(cause.caret), text(cause.excerpt), message] if cause.caret else [message]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Libraries that are imported only where somebody wants what they do."""
+"""Libraries that are imported only when a feature needs them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def load(name: str, extra: str) -> Any:
-    """The module of this name. ImportError: it is not installed, and which extra of pyoffpeak brings it."""
+    """The module of this name. ImportError: it is not installed; says which extra of pyoffpeak installs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings made of recordings, and what is wrong with damaged ones."""
+"""Makes recordings from recordings, and finds what is wrong with damaged ones."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ._summaries import open_file
 
 
 def key_of(by: Texts) -> str:
-    """Words that ranges share, as C has them."""
+    """Words of a key that ranges share, in C's form."""
     return ",".join(names_of(by) or ())
 
 
 def merge(paths: Paths, path: Path, join: Optional[str] = None) -> None:
     """Writes one recording of several, with their ranges in order; chip, profiler and metrics must agree.
 
-    join: which ranges of different passes make one row, "kernel", "launch" or "name"; None: as the first file says. Needs no
-    NVIDIA library.
+    join: which ranges of different passes make one row, "kernel", "launch" or "name"; None: as the first file says. No
+    NVIDIA library is needed.
     """
     ctx = _context.new()
     options = Struct("opk_merge_options")
@@ -34,10 +34,10 @@ def merge(paths: Paths, path: Path, join: Optional[str] = None) -> None:
 
 
 def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = None) -> None:
-    """Writes one recording of several, in which ranges that share a key are one: the sum of their counters.
+    """Writes one recording of several; ranges that share a key become one range, with the sum of their counters.
 
-    by: one word of name, kernel, shape, nvtx, device, host, rank and all, or several. level: which ranges are added where
-    one holds another: "outermost", which None means, "innermost" or "all". UsageError: they can't be summed, as samples.
+    by: one word of name, kernel, shape, nvtx, device, host, rank and all, or several. level: which of nested ranges
+    are added: "outermost" (also for None), "innermost" or "all". UsageError: they can't be summed, such as samples.
     """
     ctx = _context.new()
     options = Struct("opk_sum_options")
@@ -58,7 +58,7 @@ class Piece(NamedTuple):
     """A recording that split() wrote."""
 
     path: str
-    name: str  # of its ranges; "" where they have different ones
+    name: str  # of its ranges; "" if they have different ones
     kernel: str  # likewise
     rows: int  # ranges or samples
 
@@ -75,16 +75,16 @@ class Finding(NamedTuple):
     """A section of a file, or (section 0) the file as a whole."""
 
     section: int  # from 1; 0: none
-    type: str  # "DATA"; "": it is not known
-    byte: int  # where it begins in the file
+    type: str  # "DATA"; "": unknown
+    byte: int  # its offset in the file
     size: int
-    problem: Optional[str]  # None: it is sound
+    problem: Optional[str]  # None: it is valid
 
 
 def verify(path: Path, deep: bool = False) -> list[Finding]:
-    """All sections of a file, and what is wrong with each: headers, checksums, encodings, tables.
+    """Lists all sections of a file with their problems: headers, checksums, encodings, tables.
 
-    deep: evaluates all ranges, too, which needs NVIDIA's libraries. InputError: it is no .opk file at all.
+    deep: also evaluates all ranges, which needs NVIDIA's libraries. InputError: it is not an .opk file.
     """
     ctx = _context.new()
     options = Struct("opk_verify_options")

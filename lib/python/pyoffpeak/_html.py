@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from ._plans import Plan
     from ._summary import Summary, SummaryColumn, SummaryGroup
 
-MOST_BYTES = 64 << 20  # of a file that is evaluated only to be shown
+MOST_BYTES = 64 << 20  # largest file that is evaluated only to be shown
 MOST_ROWS = 10
 MOST_COLUMNS = 12
-MOST_CELL = 80  # characters of a cell among many
+MOST_CELL = 80  # characters of a cell
 MOST_TEXT = 300  # characters of a name or a sentence
-MOST_VALUES = 4  # columns of values beside the times of kernels
+MOST_VALUES = 4  # columns of values after the times of kernels
 _BAR = "background:linear-gradient(90deg,rgba(0,114,178,.35) {0:.1f}%,transparent {0:.1f}%)"
 _MUTED = "opacity:.7"
 _UNSHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # controls, changes of direction
 
 
 class Cell:
-    """Text of a table: numbers stand at the right, and a share in percent has a bar."""
+    """A cell of a table: numbers are aligned to the right, and a share in percent has a bar."""
 
     def __init__(self, content: str, right: bool = True, share: float = math.nan) -> None:
         self.content, self.right, self.share = content, right, share
@@ -44,13 +44,13 @@ class Cell:
 
 
 def escape(content: str) -> str:
-    """Text as HTML: cut where it is very long, without what would change how it is shown."""
+    """Text as HTML: shortened if it is very long, without characters that change how it is displayed."""
     cut = content if len(content) <= MOST_TEXT else content[: MOST_TEXT - 1] + "…"
     return html.escape(_UNSHOWN.sub("\ufffd", cut))
 
 
 def breakable(name: str) -> str:
-    """A long name, escaped, which may go on in the next line after an underscore or a dot."""
+    """A long name, escaped, with possible line breaks after underscores and dots."""
     return escape(name).replace("_", "_<wbr>").replace(".", ".<wbr>")
 
 
@@ -61,7 +61,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def words(pairs: Iterable[tuple[str, str]]) -> str:
-    """Lines of a word and a text each; those without text are left out."""
+    """Lines of a word and a text each, without those whose text is empty."""
     return "".join(
         f'<div><span style="{_MUTED}">{escape(name)}</span> {escape(content)}</div>' for name, content in pairs if content
     )
@@ -76,7 +76,7 @@ def whole(*parts: str) -> str:
 
 
 def more(count: int, what: str) -> str:
-    """What a table leaves out: "29 more kernels"; nothing for 0."""
+    """Says what a table leaves out: "29 more kernels"; "" for 0."""
     plural = "passes" if what == "pass" else f"{what}s"
     return note(f"{count:,} more {what if count == 1 else plural}") if count > 0 else ""
 
@@ -95,7 +95,7 @@ def _cell_text(cell: object) -> str:
 
 
 def preview(columns: Sequence[str], units: Mapping[str, str], rows: Iterable[Sequence[object]], rest: str) -> str:
-    """The first rows of a table and its first columns, with units below their names; `rest` says what else there is."""
+    """The first rows and columns of a table, with units below their names; `rest` says what is left out."""
     shown = columns[:MOST_COLUMNS]
     heads = "".join(_head(name, units.get(name, "")) for name in shown)
     body = "".join(
@@ -115,7 +115,7 @@ def _head(name: str, unit: str) -> str:
 
 
 def plan(of: Plan) -> str:
-    """What each pass has."""
+    """The passes of a plan."""
     detail = of.detail
     passes = f"{of.passes}, at least {detail.lower_bound}" if of.passes > detail.lower_bound else str(of.passes)
     pairs = [("plan", f"{of.set} on {of.chip}, {of.profiler} profiler"), ("metrics", str(len(of.metrics))), ("passes", passes)]
@@ -158,7 +158,7 @@ def diff(of: Diff) -> str:
 
 
 def _chosen_columns(summary: Summary) -> list[SummaryColumn]:
-    """The few that fit: known ones, and first those with a share of their peak."""
+    """The few columns that fit: known ones, and first the shares of a peak."""
     columns = [column for column in summary.columns if not column.unknown and column.name in summary.groups[0].values]
     have_peak = {name for group in summary.groups for name, of in group.values.items() if not math.isnan(of.of_peak)}
     chosen = sorted(columns, key=lambda column: column.name not in have_peak)[:MOST_VALUES]
@@ -179,7 +179,7 @@ def _share(share: float) -> Cell:
 
 
 def _groups(summary: Summary) -> str:
-    """Kernels, ranges or devices, each with a few values, which are means over its launches or samples."""
+    """Kernels, ranges or devices with a few values each: means over their launches or samples."""
     columns, timed = _chosen_columns(summary), summary.time_unit
     what, counted = _GROUPS[summary.kind]
     rows = []
@@ -197,7 +197,7 @@ _GROUPS = {"kernels": ("kernel", "launches"), "ranges": ("range", "count"), "dev
 
 
 def _kernels(summary: Summary) -> str:
-    """Kernels on the timeline, with the shares of peaks that their samples have."""
+    """Kernels on the timeline, with their samples' shares of peaks."""
     known = {name: None for kernel in summary.kernels for name, share in kernel.peaks.items() if not math.isnan(share)}
     peaks = [name for name in summary.kernels[0].peaks if name in known][:MOST_VALUES]
     rows = [
@@ -209,7 +209,7 @@ def _kernels(summary: Summary) -> str:
 
 
 def run(paths: Sequence[str]) -> str:
-    """A recording in a few lines, and its kernels by time; several by their names. No error where these can't be had."""
+    """A recording in a few lines, and its kernels by time; several by their names. Omits what can't be read."""
     from . import _summary
 
     path = paths[0]

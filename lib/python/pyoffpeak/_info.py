@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a recording says of itself, without evaluating it: no NVIDIA library is needed."""
+"""The facts in a recording, without evaluating it: no NVIDIA library is needed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ._offpeak import lib
 
 
 class Derived(NamedTuple):
-    """A metric that is computed of others' values."""
+    """A metric that is computed from others' values."""
 
     name: str
     formula: str
-    unit: str  # as in "byte/second"; "": it is not known
+    unit: str  # as in "byte/second"; "": unknown
     description: str
 
 
@@ -30,7 +30,7 @@ class Heading:
 
 
 class Section(NamedTuple):
-    """A piece of the file: docs/format.md."""
+    """A section of the file: docs/format.md."""
 
     type: str  # "META", "DATA"
     stored_size: int  # bytes in the file
@@ -38,7 +38,7 @@ class Section(NamedTuple):
 
 
 class Stats(NamedTuple):
-    """What the collector counted over the run."""
+    """The collector's counts over the run."""
 
     launches: int  # seen
     ranges: int  # or samples, recorded
@@ -52,11 +52,11 @@ class ClockSpan(NamedTuple):
 
     least: int  # MHz
     most: int  # MHz
-    drifted: bool  # times and rates differ for that alone
+    drifted: bool  # True: times and rates differ because of the clock alone
 
 
 class Clocks(NamedTuple):
-    """None: it is not known."""
+    """The clocks of the GPU; None: unknown."""
 
     sm: Optional[ClockSpan]
     memory: Optional[ClockSpan]
@@ -64,52 +64,52 @@ class Clocks(NamedTuple):
 
 @dataclass(frozen=True)
 class Info:
-    """What `offpeak info` prints, and more. Texts are "" and numbers 0 where the file does not say."""
+    """What `offpeak info` prints, and more. Texts are "" and numbers 0 if the file does not say."""
 
     path: str
     kind: str  # "set", "recording" or "probe"
     size: int  # bytes of the file
-    complete: bool  # False: it was cut off, or rows are missing: stats.drops
+    complete: bool  # False: the file was cut off, or rows are missing: stats.drops
     chip: str
     profiler: str  # "range" or "pm"
     mode: str  # how it was collected: "kernel", "launch", "user", "sampling", "trace", "mixed"
     backend: str  # "range-profiler", "legacy", "pm-sampling" or "mixed"
-    join: str  # ranges that make one row together: "kernel", "launch", "name"; "": each is one
+    join: str  # which ranges make one row together: "kernel", "launch", "name"; "": each range is a row
     set: str
     set_description: str
     set_version: int
     set_hash: str
     metrics: tuple[str, ...]  # full names
     passes: int
-    metric_passes: dict[str, tuple[int, ...]]  # from 1; empty where they are not known
-    labels: dict[str, str]  # short names, and the metrics that they stand for
+    metric_passes: dict[str, tuple[int, ...]]  # from 1; empty if unknown
+    labels: dict[str, str]  # short names, and their metrics
     hidden: tuple[str, ...]  # metrics that only formulas need
     derived: tuple[Derived, ...]
-    columns: tuple[str, ...]  # what is shown, in its order; empty: all metrics that are not hidden, then derived ones
+    columns: tuple[str, ...]  # shown columns, in order; empty: all metrics that are not hidden, then derived ones
     headings: tuple[Heading, ...]
     inflated: tuple[str, ...]  # metrics that count idle time around short kernels
     keep_instances: bool
     config_hash: str
     generator: str
-    made_by: str  # "merge", "trim", "split", "recover" or "import", of other files; "": it was recorded, or is a set
-    cupti_version: int  # of the host that built it: 130001
-    source: str  # what was imported
-    gpu_time_shift: Optional[int]  # ns: host time is GPU time and this; None: it is not known
-    run: dict[str, str]  # facts of machine, command and environment: "hostname", "driver", "device.0.name"
+    made_by: str  # "merge", "trim", "split", "recover" or "import", from other files; "": recorded, or a set
+    cupti_version: int  # on the host that built it: 130001
+    source: str  # the imported file
+    gpu_time_shift: Optional[int]  # ns: host time minus GPU time; None: unknown
+    run: dict[str, str]  # facts about machine, command and environment: "hostname", "driver", "device.0.name"
     sections: tuple[Section, ...]
-    ranges: int  # or samples, that tables of the file describe
+    ranges: int  # ranges or samples that tables of the file describe
     activities: int  # records of what ran on the GPU
-    stats: Optional[Stats]  # None: there are none, as of a run that was killed
+    stats: Optional[Stats]  # None: the file has none, such as after the run was killed
     clocks: Clocks
 
 
 def listed(ctx: Any, file: Any, which: int) -> list[dict[str, Any]]:
-    """A list of what the file says, an enum opk_file_list."""
+    """A list in the file, by enum opk_file_list."""
     return rows(ctx, lib.opk_file_list, file, which)
 
 
 def passes_of(ctx: Any, file: Any) -> dict[str, tuple[int, ...]]:
-    """The passes that have a metric's counters; empty where they are not known."""
+    """For each metric the passes that have its counters; empty if unknown."""
     found: dict[str, tuple[int, ...]] = {}
     for row in listed(ctx, file, lib.OPK_FILE_PASSES):
         found[row["metric"]] = (*found.get(row["metric"], ()), row["pass"])
@@ -128,7 +128,7 @@ def _clocks(ctx: Any, file: Any) -> Clocks:
 
 
 def of_file(ctx: Any, file: Any, path: str) -> Info:
-    """Reads it all. InputError: metadata or a table is damaged."""
+    """Reads all facts. InputError: metadata or a table is damaged."""
     meta = listed(ctx, file, lib.OPK_FILE_META)[0]
     shift = meta.pop("gpu_time_shift")
     return Info(

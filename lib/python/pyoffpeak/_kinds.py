@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What recordings must have in common to be rows of one table, or parts of one sum."""
+"""The facts that recordings must share to be rows of one table, or parts of one sum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = tuple[Any, ...]
 
 
 def of_file(path: str, rows: Optional[str], by_itself: bool) -> Kind:
-    """What rows are of and, where nothing else was asked for, which values they have. InputError: it is damaged."""
+    """The kind of the rows and, unless columns were requested, their values. InputError: the file is damaged."""
     ctx = _context.new()
     file = open_file(ctx, path)
     meta = listed(ctx, file, lib.OPK_FILE_META)[0]
@@ -27,7 +27,7 @@ def of_file(path: str, rows: Optional[str], by_itself: bool) -> Kind:
 
 
 def check_rows(path: str, found: Kind, like: str, wanted: Kind) -> None:
-    """UsageError: this file does not go into one table with `like`."""
+    """UsageError: this file can't be in one table with `like`."""
     if found[0] != wanted[0]:
         raise UsageError([f"{path}: it has {found[0]}, and {like} has {wanted[0]}: read them apart"])
     if found != wanted:
@@ -35,7 +35,7 @@ def check_rows(path: str, found: Kind, like: str, wanted: Kind) -> None:
 
 
 def of_sums(path: str) -> Kind:
-    """Chip, set, and all else that recordings of one sum have in common. InputError: it is damaged, or cut off."""
+    """Chip, set, and all other facts that recordings of one sum share. InputError: the file is damaged, or cut off."""
     ctx = _context.new()
     file = open_file(ctx, path)
     if not lib.opk_file_complete(file):

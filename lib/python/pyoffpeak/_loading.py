@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The lock under which modules are loaded when something of them is needed: all of them take longer than a short job.
+"""The lock under which modules are loaded when they are needed: loading all takes longer than a short job.
 
     with loading:
         from . import _info
 
-A process that is forked while another thread loads a module would wait for it forever: the fork waits instead.
+Without it a process forked while another thread loads a module would wait for it forever: the fork waits instead.
 """
 
 from __future__ import annotations

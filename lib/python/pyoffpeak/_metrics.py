@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A chip's metrics: lists of them, with what each costs."""
+"""A chip's metrics: lists of them, with the passes of each."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ class Metric(NamedTuple):
     metric: str
     type: str  # "counter", "ratio" or "throughput"
     hw_unit: str  # "dram"
-    dim_unit: str  # "byte"; of a full name its own: "byte/second"
+    dim_unit: str  # "byte"; for a full name its own unit: "byte/second"
     description: str
-    scope: str | None = None  # "context" or "device"; None: not asked for, or before CUPTI 13.1
+    scope: str | None = None  # "context" or "device"; None: not requested, or before CUPTI 13.1
     passes: int | None = None  # None: not counted, or it can't be scheduled
-    method: str | None = None  # "hardware", "sass" or "both"; None: not counted, or not known
+    method: str | None = None  # "hardware", "sass" or "both"; None: not counted, or unknown
     status: str | None = None  # why it can't be scheduled: "CUPTI_ERROR_NOT_SUPPORTED"; None: it can, or not counted
 
 
-# Texts that are "" rather than None: NVIDIA says nothing there.
+# Texts that are "" rather than None if NVIDIA provides none.
 _PLAIN = ("metric", "type", "hw_unit", "dim_unit", "description")
 
 
 class Metrics(Rows, Sequence[Metric]):
-    """Metrics in the order of their names: a sequence of Metric, made when it is first looked at.
+    """Metrics sorted by name: a sequence of Metric, made when it is first read.
 
-    It is a table as well, with a column a field, for all that reads Arrow's C stream: to_arrow(), to_pandas(),
-    to_polars(), to_numpy(). Where passes were not counted it has no passes, method and status.
+    It is a table as well, with a column for each field, for all that reads Arrow's C stream: to_arrow(), to_pandas(),
+    to_polars(), to_numpy(). If passes were not counted, it lacks the columns passes, method and status.
     """
 
     def __init__(self, found: Any, refused: int, costly: int) -> None:
@@ -67,7 +67,7 @@ class Metrics(Rows, Sequence[Metric]):
         self._length = int(lib.opk_listing_count(found))
         self._columns = column_names(found)
         self._made: list[Metric] | None = None
-        #: how many that match were left out, because they can't be scheduled, or take too many passes
+        #: how many matching metrics were left out, because they can't be scheduled, or take too many passes
         self.refused = refused
         self.costly = costly
 
@@ -105,7 +105,7 @@ class Metrics(Rows, Sequence[Metric]):
         return iter(self._all())
 
     def _repr_html_(self) -> str:
-        """In Jupyter: the first of them."""
+        """In Jupyter: the first metrics."""
         from . import _html
 
         rows = [row[: len(self._columns)] for row in islice(self._made or self._read(), _html.MOST_ROWS)]
@@ -141,16 +141,16 @@ def metrics(
 ) -> Metrics:
     """The metrics of a chip ("GH100", "H100" or "sm_90"), sorted by name: base metrics, or all full names.
 
-    globs: shell patterns over names, or lists of them, any of which suffices: "dram__*"; with submetrics over full names, too.
+    globs: shell patterns for names, or lists of them; one match is enough: "dram__*"; with submetrics for full names, too.
     profiler: "range" or "pm". submetrics: full names, each with its own unit. passes: count how many each takes alone;
-    a base metric's are those of its plainest full name (.sum, .ratio or, of a throughput,
-    .avg.pct_of_peak_sustained_elapsed). max_passes: only what takes at most so many. type: "counter", "ratio" or
-    "throughput". unit: of the hardware, in any case. grep: an extended regular expression over name and description.
-    scope: "any" asks for scopes, "context" or "device" leaves only these. availability:
-    only what that GPU can collect, with passes for it: bytes of its
+    a base metric's are those of its simplest full name (.sum, .ratio or, of a throughput,
+    .avg.pct_of_peak_sustained_elapsed). max_passes: only metrics that take at most so many. type: "counter", "ratio" or
+    "throughput". unit: hardware unit, in any case. grep: an extended regular expression over name and description.
+    scope: "any" reads scopes, "context" or "device" leaves only these. availability:
+    only metrics that this GPU can collect, with its passes: bytes of its
     counter-availability image, or the path of one, of a recording or of a probe.
 
-    UsageError: no such chip, or a malformed expression. NvidiaError: there is no CUPTI, or none that knows scopes.
+    UsageError: no such chip, or a malformed expression. NvidiaError: CUPTI is missing, or does not know scopes.
     """
     if scope not in _SCOPES:
         raise misuse(f"scope {scope!r}: any, context or device")

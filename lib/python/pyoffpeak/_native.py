@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What goes to C and comes from it: texts, lists of texts, words for enums, bytes."""
+"""Conversions to and from C: texts, lists of texts, words for enums, bytes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def words(pointer: Any, count: int) -> tuple[str, ...]:
 
 
 def words_of(get: Any, count: int, of: Any) -> list[str]:
-    """The C strings that `get(of, i)` gives."""
+    """The C strings that `get(of, i)` returns."""
     return [word(get(of, i)) for i in range(count)]
 
 
-# What a cell of each type is in Python.
+# Conversion of a cell to Python, by type.
 CELLS: dict[int, Any] = {
     lib.OPK_CELL_STRING: lambda cell: optional(cell.string),
     lib.OPK_CELL_UINT: lambda cell: int(cell.uint),
@@ -48,7 +48,7 @@ CELLS: dict[int, Any] = {
 
 
 def rows(ctx: Any, make: Any, *arguments: Any) -> list[dict[str, Any]]:
-    """The list that `make(out, ctx, *arguments)` makes, a struct opk_listing: a dict a row."""
+    """The rows of the struct opk_listing that `make(out, ctx, *arguments)` makes: a dict for each."""
     out = ffi.new("struct opk_listing **")
     _context.call(ctx, make, out, ctx, *arguments)
     return rows_of(out[0])
@@ -70,7 +70,7 @@ def dicts(listing: Any) -> list[dict[str, Any]]:
 
 
 def rows_of(listing: Any) -> list[dict[str, Any]]:
-    """The rows of a struct opk_listing, which is freed."""
+    """The rows of a struct opk_listing, which this frees."""
     try:
         return dicts(listing)
     finally:
@@ -78,7 +78,7 @@ def rows_of(listing: Any) -> list[dict[str, Any]]:
 
 
 def c_text(value: str) -> Any:
-    """A C string, which lives as long as the result; never NULL. UsageError: it has a NUL."""
+    """A C string, which lives as long as the result; never NULL. UsageError: it contains a NUL."""
     if not isinstance(value, str):
         raise TypeError(f"a text is needed, not {type(value).__name__}: {value!r}")
     if "\0" in value:
@@ -99,19 +99,19 @@ def c_path(path: Path) -> Any:
 
 
 def c_paths(paths: Iterable[Path]) -> tuple[Any, Any]:
-    """An array of paths, and what has to live as long as it."""
+    """An array of paths, and what must live as long as the array."""
     items = [c_path(path) for path in paths]
     return ffi.new("const char *[]", items or [ffi.NULL]), items
 
 
 def c_texts(texts: Iterable[str]) -> tuple[Any, Any]:
-    """An array of C strings, and what has to live as long as it."""
+    """An array of C strings, and what must live as long as the array."""
     items = [c_text(item) for item in texts]
     return ffi.new("const char *[]", items or [ffi.NULL]), items
 
 
 def sized(name: str) -> Any:
-    """A struct of C that begins with its size, else zero."""
+    """A C struct that is zero except for its size at the beginning."""
     return ffi.new(f"struct {name} *", {"size": ffi.sizeof(f"struct {name}")})
 
 
@@ -126,12 +126,12 @@ def profiler_number(profiler: str) -> int:
 
 
 def copied(pointer: Any, size: int) -> bytes:
-    """Bytes of C's memory."""
+    """Copies bytes from C's memory."""
     return bytes(ffi.buffer(pointer, size)) if size else b""
 
 
 def availability_image(ctx: Any, given: Path | Image | None, chip: str, profiler: int) -> bytes:
-    """A counter-availability image: given as bytes, or in a file; b"" for none."""
+    """A counter-availability image, from bytes or a file; b"" for none."""
     if given is None:
         return b""
     if isinstance(given, (bytes, bytearray, memoryview)):

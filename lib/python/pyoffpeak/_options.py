@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is evaluated, and which rows and columns a table has: keyword arguments as C's option structs."""
+"""Keyword arguments as C's option structs: what is evaluated, and which rows and columns a table has."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _LAYOUTS = {"wide": False, "long": True}
 
 
 def choose(words: dict[Any, Any], name: str, word: Any) -> Any:
-    """What a word stands for. UsageError: it is none of them."""
+    """The value that a word means. UsageError: the word is unknown."""
     if not isinstance(word, (str, type(None))) or word not in words:
         raise misuse(f"{name} is {', '.join(map(repr, words))}, not {word!r}")
     return words[word]
 
 
 def listed(texts: Texts) -> tuple[str, ...] | None:
-    """One text or several as a tuple. UsageError: none, which is not the same as all."""
+    """One text or several as a tuple. UsageError: an empty list, which does not mean all."""
     if texts is None or isinstance(texts, str):
         return None if texts is None else (texts,)
     if not isinstance(texts, Iterable):
@@ -47,12 +47,12 @@ def listed(texts: Texts) -> tuple[str, ...] | None:
 
 
 def names_of(texts: Texts) -> tuple[str, ...] | None:
-    """As listed(), of names of columns, metrics or keys: one text may have several with commas between."""
+    """As listed(), for names of columns, metrics or keys: one text may hold several, separated by commas."""
     return tuple(texts.split(",")) if isinstance(texts, str) else listed(texts)
 
 
 class Struct:
-    """An option struct of C, with its size, and what has to live as long as it."""
+    """A C option struct with its size, and what must live as long as it."""
 
     def __init__(self, name: str) -> None:
         self.c = sized(name)
@@ -74,7 +74,7 @@ class Struct:
 
 
 class Evaluation(NamedTuple):
-    """What of recordings is evaluated, and how; for bare images, what they do not say themselves."""
+    """What is evaluated of recordings, and how; for bare images, facts that they lack."""
 
     metrics: Optional[tuple[str, ...]] = None
     set: Any = None
@@ -86,7 +86,7 @@ class Evaluation(NamedTuple):
     where: Optional[tuple[str, ...]] = None
 
     def struct(self, made_set: Any = None) -> Struct:
-        """`made_set` is a struct opk_set, or None. UsageError: there are metrics and a set."""
+        """`made_set` is a struct opk_set, or None. UsageError: both metrics and a set are given."""
         if self.metrics is not None and self.set is not None:
             raise misuse("metrics or a set, not both")
         if self.workers < 0:
@@ -108,7 +108,7 @@ class Evaluation(NamedTuple):
         return options
 
     def made(self, ctx: Any) -> Struct:
-        """As struct(), with the set, which may be anything that a set is made of, for this context."""
+        """As struct(), but makes the set, from any form that a set may have, for this context."""
         if self.set is None:
             return self.struct()
         with loading:
@@ -117,7 +117,7 @@ class Evaluation(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """Which rows and columns."""
+    """Which rows and columns a table has."""
 
     columns: Optional[tuple[str, ...]] = None
     rows: Optional[str] = None
@@ -127,8 +127,8 @@ class Selection(NamedTuple):
     kernel_names: str = "full"
     all_facts: bool = False
     keep_first_sample: bool = False
-    is_unevaluated: bool = False  # only what the file's tables say
-    is_part: bool = False  # of a larger table: nothing is logged of its rows
+    is_unevaluated: bool = False  # only facts from the file's tables
+    is_part: bool = False  # part of a larger table: nothing is logged about its rows
 
     def struct(self, evaluation: Struct, set_name: Any = None) -> Struct:
         """`set_name`: a set's name or path."""

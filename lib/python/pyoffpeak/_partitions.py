@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Batches of recordings as pandas frames that all have the same columns and types, and what is wrong with broken files."""
+"""Batches of recordings as pandas frames with the same columns and types, and the errors of broken files."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-# What a file is to blame for: it is damaged, or has other metrics. That NVIDIA's libraries are missing, or a disk is full, is
-# true of the machine.
+# Errors that a file causes: it is damaged, or has other metrics. A missing NVIDIA library or a full disk is a problem
+# of the machine.
 BLAMED = (InputError, UsageError)
 
 Texts = Optional[tuple[str, ...]]
@@ -28,24 +28,24 @@ Texts = Optional[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Reader:
-    """How batches are read: as Run.eval() takes it, but that all frames have `names`, of these `types`."""
+    """How batches are read: like Run.eval(), but all frames have `names`, of these `types`."""
 
     metrics: Texts
     set: Optional[SetLike]
     where: Texts
     rows: Optional[str]
     names: tuple[str, ...]
-    types: tuple[str, ...]  # of pandas
-    chosen: bool  # the caller named the columns: a file that lacks one is broken, though it is not used
-    like: str  # a file: others are broken unless they go into one table with it
-    kind: _kinds.Kind  # of this file
+    types: tuple[str, ...]  # pandas types
+    chosen: bool  # the caller chose the columns: a file without one of them is broken, even if it is not used
+    like: str  # a file; other files are broken unless they can be in one table with it
+    kind: _kinds.Kind  # the kind of `like`
     on_error: str  # "raise", "collect" leaves broken files out, or "rows" makes each a row with a column "error"
 
     def __dask_tokenize__(self) -> object:
         return type(self).__name__, astuple(self)
 
     def __call__(self, batch: Batch, columns: Optional[list[str]] = None) -> pandas.DataFrame:
-        """The rows of a batch, with these columns alone."""
+        """The rows of a batch, with only these columns."""
         names = list(self.names) if columns is None else list(columns)
         try:
             return self._frame(self._table(batch.paths, names), names)
@@ -56,7 +56,7 @@ class Reader:
         return self._whole(batch.paths, names)
 
     def _whole(self, paths: tuple[str, ...], names: list[str]) -> pandas.DataFrame:
-        """Each file by itself, since one of them is broken."""
+        """Reads each file by itself, since one of them is broken."""
         import pandas
 
         frames, broken = [], []
@@ -81,7 +81,7 @@ class Reader:
         return error_table([])
 
     def _each(self, paths: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Union[Table, OffpeakError]]]:
-        """Each file by itself, or why it can't be read, or does not go into one table with the others."""
+        """Each file by itself, or why it can't be read or can't be in one table with the others."""
         for path in paths:
             try:
                 yield path, self._table((path,), names)
@@ -94,10 +94,10 @@ class Reader:
                 yield path, found
 
     def _table(self, paths: tuple[str, ...], names: list[str]) -> Table:
-        # First, since it says best what is wrong.
+        # First, since its message is the clearest.
         for path in paths:
             _kinds.check_rows(path, _kinds.of_file(path, self.rows, len(self.kind) > 1), self.like, self.kind)
-        # Without any column there would be all.
+        # No columns would mean all columns.
         columns = [name for name in (self.names if self.chosen else names) if name != "error"] or ["file"]
         return _recordings.open_part(paths).eval(
             metrics=self.metrics, set=self.set, where=self.where, rows=self.rows, columns=columns
@@ -128,13 +128,13 @@ class Reader:
         return pandas.DataFrame(columns=names).astype(self._types(names))
 
 
-# ---- pandas' types: those that are the same whatever is null in a partition
+# ---- pandas types: they are the same whether or not a partition has nulls
 
 TEXT = "string[pyarrow]"
 
 
 def type_of(arrow: pyarrow.DataType) -> str:
-    """The name of pandas' type for a column of this type of Arrow."""
+    """The name of the pandas type for a column of this Arrow type."""
     import pyarrow
 
     if pyarrow.types.is_dictionary(arrow):
@@ -145,7 +145,7 @@ def type_of(arrow: pyarrow.DataType) -> str:
 
 
 def to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
-    """Text as strings of pyarrow; whole numbers that may be null; float64, where null is NaN, too."""
+    """Text as strings of pyarrow; whole numbers that may be null; float64, in which null is NaN, too."""
     import pandas
     import pyarrow
 
@@ -170,7 +170,7 @@ def error_table(broken: Sequence[tuple[str, OffpeakError]]) -> pandas.DataFrame:
 
 
 def explained(error: OffpeakError) -> OffpeakError:
-    """The error of a file, with what can be done about it."""
+    """The error of a file, with advice."""
     hint = 'errors="collect" leaves such files out'
     if isinstance(error, MissingFileError):
         hint = f"all workers have to see the files under the same names, and {socket.gethostname()} does not; {hint}"
@@ -178,7 +178,7 @@ def explained(error: OffpeakError) -> OffpeakError:
 
 
 def warn_of(broken: Sequence[tuple[str, OffpeakError]], where: str) -> None:
-    """Warns of files that are left out; from a worker it goes to the client, too."""
+    """Warns about files that are left out; from a worker the warning also goes to the client."""
     path, error = broken[0]
     more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
     message = f"left out: {path}{more} ({where}): {error}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files as callers name them: one, several, a pattern, or what open() gave."""
+"""Files as callers name them: one, several, a pattern, or a result of open()."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._summaries import open_file
 
 
 class Opened:
-    """What open() gives."""
+    """The result of open()."""
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         self._paths = paths
@@ -37,7 +37,7 @@ Paths = Union[Path, Opened, Iterable[Union[Path, Opened]]]
 
 
 def _matching(name: str) -> list[str]:
-    # A file may be called like a pattern.
+    # A file's name may look like a pattern.
     if not glob.has_magic(name) or os.path.exists(name):
         return [name]
     found = sorted(glob.glob(name, recursive=True))
@@ -59,7 +59,7 @@ def _each(paths: Paths) -> Iterable[str]:
 
 
 def paths_of(*paths: Paths) -> tuple[str, ...]:
-    """The files. InputError: no file is called like a pattern. UsageError: none is named."""
+    """The files. InputError: no file matches a pattern. UsageError: no file is named."""
     found = tuple(itertools.chain.from_iterable(map(_each, paths)))
     if not found:
         raise misuse("no file is named")
@@ -74,14 +74,14 @@ def _is_same(path: Path, other: str) -> bool:
 
 
 def output(path: Path, inputs: Iterable[str]) -> Path:
-    """`path`, which may be written as far as inputs go: UsageError where it is among them."""
+    """`path`, if writing it overwrites no input. UsageError: it is one of the inputs."""
     if any(_is_same(path, name) for name in inputs):
         raise misuse(f"{os.fspath(path)} is the file that is read: it is not replaced; choose another name")
     return path
 
 
 class Files:
-    """Opened files as an array of C, which keeps them. All have one context."""
+    """Opened files as a C array, which keeps them. All have one context."""
 
     def __init__(self, ctx: Any, paths: Sequence[str]) -> None:
         self._kept = [open_file(ctx, path) for path in paths]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pictures of recordings as liboffpeak draws them: SVG, shapes with which matplotlib draws the same, and their numbers."""
+"""Pictures of recordings that liboffpeak draws: SVG, shapes for matplotlib, and their numbers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ KINDS = {
     "stack": lib.OPK_PICTURE_STACK,
     "timeline": lib.OPK_PICTURE_TIMELINE,
 }
-PIXELS, POINTS = 96, 72  # of an inch: those of CSS, and those of fonts
-LEAST_WIDTH = 560  # pixels of the picture; in less room it is drawn smaller
-MOST_SENTENCES, LETTERS, LINE = 3, 110, 16  # below a roofline: of so many kernels; letters and pixels of a line
+PIXELS, POINTS = 96, 72  # per inch: CSS pixels, and points of fonts
+LEAST_WIDTH = 560  # pixels of the picture; in less room it is scaled down
+MOST_SENTENCES, LETTERS, LINE = 3, 110, 16  # below a roofline: kernels; letters and pixels of a line
 
 
 class Numbers(Rows):
-    """A list of a picture as a table: to_arrow(), to_pandas(), to_polars(), to_numpy(), and dicts one after the other."""
+    """A list of a picture as a table: to_arrow(), to_pandas(), to_polars(), to_numpy(), and an iterator of dicts."""
 
     def __init__(self, owner: Any, listing: Any) -> None:
         self._owner, self._list, self._columns = owner, listing, column_names(listing)
@@ -48,7 +48,7 @@ class Numbers(Rows):
 
 
 class Picture:
-    """What `offpeak plot` draws. Jupyter shows it; figure() draws the same with matplotlib."""
+    """A picture as `offpeak plot` draws it. Jupyter shows it; figure() draws the same with matplotlib."""
 
     def __init__(self, path: str, kind: str, evaluation: Evaluation, **options: Any) -> None:
         """`options` are fields of struct opk_picture_options. UsageError: there is no such picture of the recording."""
@@ -69,7 +69,7 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """As `offpeak plot` writes it."""
+        """The SVG, as `offpeak plot` writes it."""
         return str(ffi.string(lib.opk_picture_svg(self._picture)).decode())
 
     def _repr_svg_(self) -> str:
@@ -82,12 +82,12 @@ class Picture:
         return float(width), float(height)
 
     def figure(self) -> Figure:
-        """A matplotlib figure of the same; needs the extra "plot"."""
+        """The same as a matplotlib figure; needs the extra "plot"."""
         return draw(lambda: self)
 
     @property
     def numbers(self) -> Numbers:
-        """What it is drawn of, as a table: opk_picture_list() of offpeak.h."""
+        """The data of the picture, as a table: opk_picture_list() of offpeak.h."""
         return self._list(lib.OPK_PICTURE_NUMBERS)
 
     @property
@@ -102,12 +102,12 @@ class Picture:
 
     @property
     def panels(self) -> Numbers:
-        """Where its fields are, and their axes."""
+        """Places of its panels, and their axes."""
         return self._list(lib.OPK_PICTURE_PANELS)
 
     @property
     def shapes(self) -> Numbers:
-        """All that it has: lines, areas, marks, texts."""
+        """All shapes: lines, areas, marks, texts."""
         return self._list(lib.OPK_PICTURE_SHAPES)
 
 
@@ -115,7 +115,7 @@ class Picture:
 
 
 class _Field:
-    """A panel as axes, where pixels of the picture become data."""
+    """A panel as axes; converts pixels of the picture to data."""
 
     def __init__(self, panel: dict[str, Any], axes: Axes, scale: float) -> None:
         self.panel, self.axes, self.scale = panel, axes, scale
@@ -133,7 +133,7 @@ class _Field:
         self.ticks: dict[str, list[tuple[float, str]]] = {"x": [], "y": []}
 
     def share(self, x: float, y: float) -> tuple[float, float]:
-        """Of the axes' width and height."""
+        """A place as shares of the axes' width and height."""
         of = self.panel
         return (x - of["left"]) / (of["right"] - of["left"]), (of["bottom"] - y) / (of["bottom"] - of["top"])
 
@@ -145,15 +145,15 @@ class _Field:
         return float(low * (high / low) ** share if self.panel[axis + "_log"] else low + share * (high - low))
 
     def placed(self, shape: dict[str, Any], *points: tuple[float, float]) -> tuple[list[tuple[float, float]], dict[str, Any]]:
-        """Points of the picture, and how they are drawn: in the field as data, around it where they are."""
+        """Points of the picture, and their coordinate system: inside the field data, around it pixels."""
         if shape["panel"] is not None:
             return [self.data(*point) for point in points], {"zorder": 3, "clip_on": True}
         return [self.share(*point) for point in points], {"transform": self.axes.transAxes, "clip_on": False}
 
-    # ---- a method a kind of shape: series have the picture's colours, all else those of the figure's style
+    # ---- a method for each kind of shape: series have the picture's colours, other shapes those of the figure's style
 
     def line(self, shape: dict[str, Any]) -> None:
-        if shape["class"] not in ("grid", "axis"):  # the axes have their own
+        if shape["class"] not in ("grid", "axis"):  # axes draw their own
             self._stroke(shape, (shape["x"], shape["y"]), (shape["x2"], shape["y2"]))
 
     def path(self, shape: dict[str, Any]) -> None:
@@ -198,7 +198,7 @@ class _Field:
         self.ticks[axis].append((self.data(shape["x"], shape["y"])[axis == "y"], shape["text"]))
 
     def finish(self, below: bool) -> None:
-        """Labels of ticks, those of x only `below` the last field; at the ends of an axis they are inside of it."""
+        """Labels ticks, those of x only if `below` (the last field); at the ends of an axis labels are inside of it."""
         for name, axis in (("x", self.axes.xaxis), ("y", self.axes.yaxis)):
             axis.set_ticks([at for at, _ in self.ticks[name]], [content for _, content in self.ticks[name]])
             for label in axis.get_ticklabels():
@@ -220,7 +220,7 @@ def _kernel(shape: dict[str, Any]) -> Optional[str]:
 
 
 def _new_figure(width: float, height: float) -> Figure:
-    """A figure of so many pixels. Where no window shows it, pyplot does not keep it: notebooks would show it twice."""
+    """A figure of this many pixels. If no window shows it, pyplot does not keep it: notebooks would show it twice."""
     plt = load("matplotlib.pyplot", "plot")
     figure: Figure = plt.figure(figsize=(width / PIXELS, height / PIXELS))
     backend = str(plt.get_backend()).lower()
@@ -230,13 +230,13 @@ def _new_figure(width: float, height: float) -> Figure:
 
 
 def _sentences(picture: Picture) -> list[str]:
-    """How near to the lines of a roofline kernels are, where these are few."""
+    """Says how near to the lines of a roofline kernels are, if there are few."""
     said = {f"{dot['kernel']}: {dot['text']}": None for dot in picture.numbers if "text" in dot}
     return [line for sentence in said for line in wrap(sentence, LETTERS)] if len(said) <= MOST_SENTENCES else []
 
 
 def draw(make: Callable[..., Picture], given: Any = None, ax: Optional[Axes] = None) -> Figure:
-    """What `make` makes, in the given figure, or in the place of axes, or in a new figure, which may be higher."""
+    """Draws `make`'s picture in the given figure, or in place of axes, or in a new figure, which may be higher."""
     if given is not None and ax is not None:
         raise misuse("figure or ax, not both")
     root, scale, below = given if ax is None else ax.figure, 1.0, 0

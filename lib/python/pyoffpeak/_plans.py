@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Plans: which passes collect a metric set on a chip, and the images that a GPU machine needs for it."""
+"""Plans: the passes that collect a metric set on a chip, and the images that a GPU machine needs for them."""
 
 from __future__ import annotations
 
@@ -17,74 +17,74 @@ _DAY = 86400.0
 
 
 class Pass(NamedTuple):
-    """What one pass counts."""
+    """The counters of one pass."""
 
     number: int  # from 1
     counters: int  # raw counters
-    domains: dict[str, int]  # how many of them in which; of domains scheduled together the first's name
-    launch_us: int | None  # how much longer a launch takes without replay; None: not measured on the chip
-    replay_us: int | None  # what the pass takes with kernel replay; None: not measured
-    metrics: tuple[str, ...]  # those of which it has a counter
+    domains: dict[str, int]  # raw counters by domain; domains scheduled together under the first's name
+    launch_us: int | None  # additional time of a launch without replay; None: not measured on the chip
+    replay_us: int | None  # time of the pass with kernel replay; None: not measured
+    metrics: tuple[str, ...]  # metrics with a counter in this pass
 
 
 class Domains(NamedTuple):
-    """Counter domains that counters may choose between, and that are therefore scheduled together."""
+    """Domains that are scheduled together, since counters can be in one or the other."""
 
     names: tuple[str, ...]  # NVIDIA's: "gpu_lts"
     counters: int  # raw counters of the plan
-    passes: int  # that count any of them
-    lower_bound: int  # the fewest passes that they take
-    fullest: int  # the most of them in a pass
+    passes: int  # passes that count any of them
+    lower_bound: int  # the fewest passes that they need
+    fullest: int  # the most of them in one pass
     software: bool  # code patched into kernels: in passes without hardware counters
 
 
 class PlannedMetric(NamedTuple):
     metric: str
     passes: tuple[int, ...]  # from 1
-    saves: int  # how many fewer passes the plan would have without it
-    split: bool  # a ratio whose counters are in different passes, and so of different runs
+    saves: int  # how many fewer passes the plan would have without this metric
+    split: bool  # a ratio with counters in different passes, and so from different runs
 
 
 class Detail(NamedTuple):
-    """What each pass is for."""
+    """The content of each pass."""
 
     passes: tuple[Pass, ...]
     metrics: tuple[PlannedMetric, ...]
     domains: tuple[Domains, ...]
     lower_bound: int
-    launch_us: int | None  # how much longer a launch takes without replay, on average over the passes
-    replay_us: int | None  # of all passes of kernel replay
-    measured: str  # on which GPU that was measured, and when; ""
+    launch_us: int | None  # additional time of a launch without replay, on average over the passes
+    replay_us: int | None  # time of all passes with kernel replay
+    measured: str  # on which GPU times were measured, and when; may be ""
 
 
 class Column(NamedTuple):
-    """What evaluation will show of a set that is more than a list of metrics, or what it needs for that."""
+    """A column that evaluation will show for a set with more than a list of metrics, or one that formulas need."""
 
     name: str
-    metric: str  # that the short name stands for; else ""
+    metric: str  # the metric of the short name; else ""
     formula: str  # of a derived metric; else ""
-    unit: str  # "byte/second"; "": it is not known
+    unit: str  # "byte/second"; "": unknown
     group: str  # the heading over it; else ""
     shown: bool  # False: only formulas need it
     description: str
-    prose: str  # below the heading
+    prose: str  # text below the heading
 
 
 class LeftOut(NamedTuple):
-    """A metric that found no room in the one pass."""
+    """A metric that did not fit the one pass."""
 
     metric: str
-    would_fit: bool  # beside those that were kept, had it come earlier
-    full_domains: tuple[str, ...]  # where its counters found no room; () where NVIDIA's library does not know
+    would_fit: bool  # with the metrics that were kept, if it had come earlier
+    full_domains: tuple[str, ...]  # domains without room for its counters; () if NVIDIA's library does not know
 
 
 class Plan:
-    """A set on a chip, as plan() makes it. Threads may share it: one at a time gets at it."""
+    """A set on a chip, as plan() makes it. Threads may share it: a lock admits one at a time."""
 
     __module__ = "pyoffpeak"
 
     def __init__(self, ctx: Any, plan: Any, availability: bytes, whole: Any = None, lock: Any = None) -> None:
-        # What it is a part of lives as long, and has its lock.
+        # What it is part of lives as long, and has its lock.
         self._ctx = ctx
         self._plan = plan
         self._whole = whole
@@ -97,9 +97,9 @@ class Plan:
         self.set: str = about["set"]
         self.passes: int = about["passes"]
         self.metrics: list[str] = list(about["metrics"])
-        #: optional metrics that the chip lacks or CUPTI refuses, and what would be computed from them
+        #: optional metrics that the chip lacks or CUPTI refuses, and columns that need them
         self.missing: list[str] = list(about["missing"])
-        #: bytes that the hardware writes for each PM sample; None: for the range profiler, or not known
+        #: bytes that the hardware writes for each PM sample; None: for the range profiler, or unknown
         self.sample_bytes: int | None = about["sample_bytes"]
         self._lost = list(about["lost"])
 
@@ -114,7 +114,7 @@ class Plan:
 
     @property
     def config_image(self) -> bytes:
-        """What cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take."""
+        """The image that cuptiRangeProfilerSetConfig and cuptiPmSamplingSetConfig take."""
         with self._lock:
             size = ffi.new("size_t *")
             return copied(lib.opk_plan_config(self._plan, size), size[0])
@@ -127,8 +127,8 @@ class Plan:
     def make_prefix(self, instances: str = "needed") -> bytes:
         """The counter-data prefix, which sizes and initialises a counter data image.
 
-        instances: which counters have the value of each hardware instance in counter data. "needed": those of
-        minima, maxima, and what CUPTI computes instance by instance, which are NaN without (PM sampling: all, if any
+        instances: which counters keep the value of each hardware instance in counter data. "needed": counters of
+        minima, maxima, and metrics that CUPTI computes by instance, which are NaN otherwise (PM sampling: all, if any
         metric needs it); "none": images up to 90 times smaller; "all".
         """
         options = self._build_options(instances)
@@ -141,9 +141,9 @@ class Plan:
                 lib.free(out[0])
 
     def save(self, path: Path, instances: str = "needed") -> None:
-        """Writes a .opk for `offpeak-collect -c`: metadata, config image and prefix. The file is whole or not there.
+        """Writes a .opk for `offpeak-collect -c`: metadata, config image and prefix. The file appears whole, or not.
 
-        instances: as in make_prefix(). UsageError: a recording has that name, or a file that is not .opk.
+        instances: as in make_prefix(). UsageError: the path is a recording, or a file that is not .opk.
         EvaluationError: the file can't be written.
         """
         options = self._build_options(instances)
@@ -163,7 +163,7 @@ class Plan:
 
     @property
     def detail(self) -> Detail:
-        """What each pass is for; takes a while at first. NvidiaError: there is no libnvperf_host."""
+        """The content of each pass; the first call takes a while. NvidiaError: there is no libnvperf_host."""
         return self._once("detail", self._find_detail)  # type: ignore[no-any-return]
 
     def _find_detail(self) -> Detail:
@@ -177,12 +177,12 @@ class Plan:
 
     @property
     def lower_bound(self) -> int:
-        """No plan has fewer passes, unless a pass has room for more counters than the fullest that was found."""
+        """No plan has fewer passes, unless a pass can hold more counters than the fullest one that was found."""
         return self.detail.lower_bound
 
     @property
     def columns(self) -> list[Column]:
-        """What evaluation will show; none for a plain list of metrics."""
+        """The columns that evaluation will show; empty for a plain list of metrics."""
         return self._once("columns", self._find_columns)  # type: ignore[no-any-return]
 
     def _find_columns(self) -> list[Column]:
@@ -197,7 +197,7 @@ class Plan:
         return [LeftOut(**row) for row in self._list(lib.OPK_PLAN_LEFT_OUT)]
 
     def _repr_html_(self) -> str:
-        """In Jupyter: the passes, and what each has."""
+        """In Jupyter: the passes and their content."""
         from . import _html
 
         return _html.plan(self)
@@ -208,7 +208,7 @@ class Plan:
 
 
 def _pass_of(domains: tuple[str, ...], **row: Any) -> Pass:
-    """Domains are listed as "gpu_lts:8"."""
+    """Converts domains listed as "gpu_lts:8"."""
     fill = (text.rpartition(":") for text in domains)
     return Pass(row.pop("pass"), domains={name: int(counters) for name, _, counters in fill}, **row)
 
@@ -217,7 +217,7 @@ def _pass_of(domains: tuple[str, ...], **row: Any) -> Pass:
 
 
 class _Wanted:
-    """Arguments of plan() as options of the library, with what they point to."""
+    """Arguments of plan() as the library's options, with what they point to."""
 
     def __init__(
         self,
@@ -247,7 +247,7 @@ class _Wanted:
 
 
 def effort_of(effort: float | None) -> float:
-    """Seconds as struct opk_plan_options has them."""
+    """Seconds in the form of struct opk_plan_options."""
     if effort is None:
         return 0.0  # the library's default
     try:
@@ -272,17 +272,17 @@ def plan(
     prefer: str = "fewest",
     parameters: Mapping[str, object] | None = None,
 ) -> Plan:
-    """Which passes collect the sets on a chip.
+    """Plans which passes collect the sets on a chip.
 
-    chip: its name ("GH100"), a product ("H100") or "sm_90". sets: what Set() takes; parameters: values of theirs.
+    chip: its name ("GH100"), a product ("H100") or "sm_90". sets: what Set() takes; parameters: values for the sets.
     profiler: "range" or "pm", instead of the sets' own. effort: how many seconds to look for a plan of fewer passes
     than CUPTI's own order takes; None: a while, 0: not at all. availability: what the target GPU has, as bytes or a
-    path: its counter-availability image, or a recording or probe of it. max_passes: fail where more are needed.
-    single_pass: take the metrics in order, and leave out those that don't fit one pass with the rest; with
-    strict_order all from the first such on. prefer: "cheap" plans few passes in which launches cost much.
+    path: its counter-availability image, or a recording or probe of it. max_passes: fail if more are needed.
+    single_pass: take the metrics in order, and leave out those that don't fit one pass with the ones taken; with
+    strict_order the first such metric and all after it. prefer: "cheap" plans few passes in which launches cost much.
 
-    UsageError: no such chip, set or metric, with what may have been meant. InputError: a set or availability image
-    has errors. EvaluationError: more passes are needed than there may be, or CUPTI refuses. NvidiaError: there is no
+    UsageError: no such chip, set or metric; names similar ones. InputError: a set or availability image
+    has errors. EvaluationError: more passes are needed than allowed, or CUPTI refuses. NvidiaError: there is no
     CUPTI.
     """
     if prefer not in ("fewest", "cheap"):
@@ -303,11 +303,11 @@ def plan(
 
 
 class SplitPlans(Sequence[Plan]):
-    """Plans of at most max_passes passes each, which together collect all metrics, each in one of them."""
+    """Plans of at most max_passes passes each, which together collect all metrics, each metric in one plan."""
 
     def __init__(self, plans: list[Plan], lost: list[str]) -> None:
         self._plans = plans
-        #: columns of the set that no plan has: formulas over metrics of several
+        #: columns of the set that no plan has: formulas over metrics of several plans
         self.lost = lost
 
     @overload
@@ -336,9 +336,9 @@ def split_plan(
     availability: Path | Image | None = None,
     parameters: Mapping[str, object] | None = None,
 ) -> SplitPlans:
-    """Divides the sets' metrics among as few plans as are found of at most max_passes passes each.
+    """Divides the sets' metrics among few plans of at most max_passes passes each.
 
-    The other arguments, and errors, are those of plan(). EvaluationError: metrics need more passes by themselves.
+    The other arguments, and errors, are those of plan(). EvaluationError: a metric needs more passes by itself.
     """
     ctx = _context.new()
     made = make(ctx, sets, chip, parameters)
@@ -354,7 +354,7 @@ def split_plan(
 
 
 class ConfigInfo(NamedTuple):
-    """What a config image says."""
+    """The facts in a config image."""
 
     chip: str
     passes: int
@@ -362,7 +362,7 @@ class ConfigInfo(NamedTuple):
 
 
 def config_info(image: Image) -> ConfigInfo:
-    """What a bare config image says, whoever made it. InputError: NVIDIA's code can't read it, or crashes."""
+    """The facts in a bare config image from any tool. InputError: NVIDIA's code can't read it, or crashes."""
     data = bytes(image)
     passes = rows(_context.new(), lib.opk_config_info, ffi.from_buffer(data), len(data))
     return ConfigInfo(passes[0]["chip"], len(passes), tuple(row["counters"] for row in passes))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, selection: Selection) -> Any:
-    """A struct opk_table, which `new` makes with a context and the options."""
+    """A struct opk_table, which `new` makes from a context and the options."""
     ctx = _context.new()
     named = evaluation.set is None or isinstance(evaluation.set, str)
     options = selection.struct(evaluation.struct() if named else evaluation.made(ctx), evaluation.set if named else None)
@@ -47,7 +47,7 @@ class Run(Opened):
 
     @property
     def info(self) -> _info.Info:
-        """What the one file says of itself. Needs no NVIDIA library."""
+        """The facts in the one file. Needs no NVIDIA library."""
         ctx = _context.new()
         with loading:
             from . import _info
@@ -55,23 +55,23 @@ class Run(Opened):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The full names of the metrics that the one file has."""
+        """The full names of the one file's metrics."""
         return self.info.metrics
 
     @property
     def ranges(self) -> Table:
-        """A Table of all that is known of ranges or samples, without values. Needs no NVIDIA library.
+        """A Table of all facts about ranges or samples, without values. Needs no NVIDIA library.
 
-        Names that only the images have are null, and an image without a table has no rows here.
+        Names that only the images hold are null, and an image without a table has no rows here.
         """
         evaluation = Evaluation(allow_incomplete=self._allow_incomplete)
         return self._table(evaluation, Selection(all_facts=True, is_unevaluated=True))
 
     @property
     def activities(self) -> Table:
-        """A Table of the kernels, copies and sets that ran, a row a launch. Needs no NVIDIA library.
+        """A Table of the kernels, copies and memsets that ran, a row for each. Needs no NVIDIA library.
 
-        UsageError: the recording does not say what ran.
+        UsageError: the recording has no activities.
         """
         evaluation = Evaluation(metrics=(), allow_incomplete=self._allow_incomplete)
         return self._table(evaluation, Selection(rows="launch", all_facts=True))
@@ -79,7 +79,7 @@ class Run(Opened):
     def summary(self, kernel: Optional[str] = None) -> _summary.Summary:
         """Kernels by time, the columns, and the run in words, of the one file: `offpeak show`.
 
-        kernel: only kernels, or user ranges, like this: "*gemm*".
+        kernel: only kernels, or user ranges, that match this pattern: "*gemm*".
         """
         with loading:
             from . import _summary
@@ -109,7 +109,7 @@ class Run(Opened):
         _files.trim(self._only(), path)
 
     def split(self, by: Texts, folder: Path = ".") -> list[_files.Piece]:
-        """Divides the one file into NAME-1.opk, NAME-2.opk and so on in a folder; all of them or none.
+        """Divides the one file into NAME-1.opk, NAME-2.opk and so on in a folder; writes all of them or none.
 
         by: name, kernel, shape, nvtx, device and rank, one or several; "segment"; or a number of ranges: "1000".
         """
@@ -118,7 +118,7 @@ class Run(Opened):
         return _files.split(self._only(), by, folder)
 
     def verify(self, deep: bool = False) -> list[_files.Finding]:
-        """The sections of the one file, and what is wrong with each; see verify()."""
+        """The sections of the one file with their problems; see verify()."""
         with loading:
             from . import _files
         return _files.verify(self._only(), deep)
@@ -147,12 +147,12 @@ class Run(Opened):
 
         metrics: names of metrics, labels or derived metrics. set: instead, as plan() takes it: a name, a path, a Set, a dict.
         where: conditions as of --where. columns: only these, in this order. rows: "single" does not join ranges;
-        "kernel" and "launch" are as --per. aggregate: statistics, a row a key group and metric: "kernel",
-        ["kernel", "device"] and the other keys of --aggregate; level is that of --level. layout: "long" has a row a
-        value. kernel_names: "full", "short" or "symbol". all_facts: all that is known of each row. keep_first_sample: that
-        of PM sampling, which begins earlier. workers: processes; 0: as is worthwhile.
+        "kernel" and "launch" are as --per. aggregate: statistics, a row for each key group and metric: "kernel",
+        ["kernel", "device"] and the other keys of --aggregate; level is that of --level. layout: "long" has a row for
+        each value. kernel_names: "full", "short" or "symbol". all_facts: all facts of each row. keep_first_sample: keep
+        the first PM sample, which begins earlier. workers: number of processes; 0: as many as are useful.
 
-        UsageError: no such metric or column, or files don't go into one table; InputError: a file is damaged.
+        UsageError: no such metric or column, or files can't be in one table; InputError: a file is damaged.
         """
         evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers, where=listed(where))
         selection = Selection(
@@ -181,9 +181,9 @@ class Run(Opened):
         """A matplotlib figure: each kernel at each level of memory, between the roofs of the GPU; needs the extra "plot".
 
         kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: no
-        kernel is like that; or the recording has not what a roofline is drawn of: the set roofline-hierarchical has.
+        kernel matches, or the recording lacks a roofline's metrics, which the set roofline-hierarchical has.
         """
-        from . import _pictures  # most need no drawing, and its modules take long to import
+        from . import _pictures  # most runs draw nothing, and the module takes long to import
 
         return _pictures.draw(partial(self.picture, "roofline", kernel), ax=ax)
 
@@ -197,10 +197,10 @@ class Run(Opened):
     ) -> Figure:
         """A matplotlib figure: PM samples over time, a row a metric, below NVTX ranges and launches; needs the extra "plot".
 
-        Rows are filled from the least to the most sample, however many there are. metrics: only these, or those of a set.
+        Rows are filled from the least to the greatest sample, for any number. metrics: only these, or those of a set.
         where: conditions as of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or
-        subfigure. ax: draws in these axes; several rows divide their place in the grid of plt.subplots().
-        UsageError: neither samples nor what ran was recorded.
+        subfigure. ax: draws in these axes; several rows divide the axes' place in the grid of plt.subplots().
+        UsageError: the recording has neither samples nor activities.
         """
         from . import _pictures
 
@@ -220,10 +220,10 @@ class Run(Opened):
         height: float = 0,
         dark: bool = False,
     ) -> _pictures.Picture:
-        """What `offpeak plot` draws: "roofline", "kernels", "stack" or "timeline". Needs no matplotlib; Jupyter shows it.
+        """A picture of `offpeak plot`: "roofline", "kernels", "stack" or "timeline". Needs no matplotlib; Jupyter shows it.
 
-        svg: as the command writes it. numbers: what it is drawn of, as a table; roofs of a roofline and what ran in a
-        timeline, too. group: of a stack, the heading of its columns. UsageError: the recording lacks what it is drawn of.
+        svg: as the command writes it. numbers: its data as a table; also the roofs of a roofline, and activities of a
+        timeline. group: for a stack, the heading of its columns. UsageError: the recording lacks the data.
         """
         from . import _pictures
 
@@ -253,13 +253,13 @@ class Run(Opened):
 def open(*paths: Paths, allow_incomplete: bool = False) -> Run:
     """A recording, or several as one: files, lists of them, and patterns such as "runs/*.opk".
 
-    allow_incomplete: evaluate what a file that was cut off still holds. InputError: a file is missing, or no .opk file.
+    allow_incomplete: evaluate what a file that was cut off still holds. InputError: a file is missing, or not .opk.
     """
     return Run(*paths, allow_incomplete=allow_incomplete)
 
 
 def open_part(*paths: Paths) -> Run:
-    """As open(), of a part of what was asked for: that it has no rows, or values, says nothing, and is not logged."""
+    """As open(), for a part of a larger request: nothing is logged if it has no rows or values."""
     run = Run(*paths)
     run._is_part = True
     return run
@@ -278,10 +278,10 @@ def eval_image(
     gpu_time_shift: Optional[int] = None,
     keep_first_sample: bool = False,
 ) -> Table:
-    """A Table of a bare counter data image, such as CUPTI's profilers fill: bytes, or any buffer.
+    """A Table of a bare counter data image, as CUPTI's profilers fill it: bytes, or any buffer.
 
     chip, profiler ("range", "pm"): by default as the image says. metrics: their full names, required unless a set is
-    given. name: what the image is called. gpu_time_shift: ns that are added to the GPU's times of
+    given. name: the image's name in the table. gpu_time_shift: ns that are added to the GPU times of
     samples. The image is copied. Only child processes pass it to NVIDIA's code. InputError: it is damaged.
     """
     data = memoryview(image).tobytes()

@@ -22,9 +22,9 @@ def report(
 ) -> None:
     """Writes one page of HTML about recordings, which needs no other file and no network: `offpeak report`.
 
-    Two recordings are compared as well, the first as before and the second as after. title: of the page; None: the names
-    of the files. kernel: only kernels, or user ranges, like this: "*gemm*". kernel_names: "short", "full" or "symbol". The
-    file appears whole, or not at all. InputError: a file is no recording.
+    Two recordings are also compared, the first as before and the second as after. title: of the page; None: the names
+    of the files. kernel: only kernels, or user ranges, like "*gemm*". kernel_names: "short", "full" or "symbol". The
+    file appears whole, or not at all. InputError: a file is not a recording.
     """
     ctx = _context.new()
     options = Struct("opk_report_options")
@@ -37,22 +37,22 @@ def report(
 
 
 class TraceCounts(NamedTuple):
-    """What became events of a trace, and what was left out."""
+    """Counts of the events of a trace, and of what was left out."""
 
-    events: int  # all, with those that name processes and threads
+    events: int  # all, including those that name processes and threads
     samples: int
     values: int
     missing_values: int  # NaN
-    first_samples: int  # that begin at an earlier event: left out
+    first_samples: int  # samples that begin at an earlier event: left out
     incomplete_samples: int  # left out
     kernels: int
     copies: int
     sets: int
     nvtx_ranges: int
     ranges: int
-    records_left_out: int  # of what ran, because of `where`
+    records_left_out: int  # activities, because of `where`
     ranges_without_times: int  # left out
-    origin_ns: int  # host time that is 0 in the trace
+    origin_ns: int  # host time at 0 of the trace
 
 
 def trace(
@@ -67,8 +67,8 @@ def trace(
 ) -> TraceCounts:
     """Writes a trace that Perfetto and chrome://tracing open: `offpeak trace`, docs/traces.md.
 
-    Several files, such as those of the ranks of a job, become one trace. metrics: None: all. set: instead, and where:
-    conditions on samples and ranges, both as eval() takes them. compress: with gzip; None: where the name ends in
+    Several files, such as recordings of a job's ranks, become one trace. metrics: None: all. set: instead, and where:
+    conditions on samples and ranges, both as eval() takes them. compress: with gzip; None: if the name ends in
     ".gz". The file appears whole, or not at all. UsageError: nothing in the files has a time.
     """
     ctx = _context.new()

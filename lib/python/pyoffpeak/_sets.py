@@ -17,7 +17,7 @@ SetLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Set", Sequence["Set
 
 
 class Text(NamedTuple):
-    """YAML, and what errors call it."""
+    """YAML, and its name in error messages."""
 
     yaml: str
     name: str
@@ -31,18 +31,18 @@ _Part = Union[str, Text, File, "Set"]
 
 
 def _yaml_of(mapping: Mapping[str, Any]) -> Text:
-    """JSON is YAML. A set needs a name, which nobody misses in a dict."""
+    """The mapping as JSON, which is YAML. Adds the name that a set needs, and a dict may omit."""
     whole = {"name": "custom", **mapping}
     return Text(json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1), "<dict>")
 
 
 def _is_yaml(text: str) -> bool:
-    """No name, path or list of metrics has a line break, or begins as "name: x" and "{name: x}" do."""
+    """No name, path or list of metrics contains a line break, or begins like "name: x" and "{name: x}"."""
     return "\n" in text or re.match(r"\w+:\s|\{", text) is not None
 
 
 def parts_of(what: SetLike) -> tuple[_Part, ...]:
-    """What a set is joined of."""
+    """The parts that a set is joined from."""
     if isinstance(what, Set):
         return (what,)
     if isinstance(what, str):
@@ -60,12 +60,12 @@ class Set:
     """What to collect and compute. Files are read when the set is used; it never changes, and can be pickled.
 
     what: a shipped set's name ("roofline"), the path of a YAML file (with a slash, or ending in .yaml or .yml; or any
-    os.PathLike), a metric or name of nvprof's, several of these with commas between, YAML text, a
+    os.PathLike), a metric or name of nvprof's, several of these separated by commas, YAML text, a
     dict in the form of docs/metric-sets.md, another Set, or a list of these. "single-pass:NAME" is one of
     single_pass_sets(chip). parameters: values of the set's parameters, by name.
 
-    UsageError: there is no such set or parameter, with what may have been meant. InputError: the YAML has errors, all
-    of which it shows with line and column.
+    UsageError: there is no such set or parameter; names similar ones. InputError: the YAML has errors; shows all
+    of them with line and column.
     """
 
     __module__ = "pyoffpeak"
@@ -81,7 +81,7 @@ class Set:
     def from_yaml(
         cls, text: str, name: str = "<text>", parameters: Mapping[str, object] | None = None
     ) -> Set:
-        """A set of YAML text, which includes others by name. `name` is what errors call the text."""
+        """A set of YAML text, which includes others by name. `name` is the text's name in errors."""
         if not isinstance(text, str):
             raise TypeError(f"YAML text is needed, not {type(text).__name__}")
         made = cls.__new__(cls)
@@ -109,7 +109,7 @@ class Set:
 
     @property
     def name(self) -> str:
-        """What recordings call it; "custom" for bare metrics."""
+        """Its name in recordings; "custom" for bare metrics."""
         return self._read().name
 
     @property
@@ -123,22 +123,22 @@ class Set:
 
     @property
     def path(self) -> str | None:
-        """The file that it is from; None: from none."""
+        """The file of the set; None: it has no file."""
         return self._read().path
 
     @property
     def profiler(self) -> str | None:
-        """ "range" or "pm"; None: it does not say."""
+        """ "range" or "pm"; None: unspecified."""
         return self._read().profiler
 
     @property
     def chips(self) -> tuple[str, ...]:
-        """The chips and architectures that it claims; none: all that have its profiler."""
+        """The chips and architectures that it names; empty: all that have its profiler."""
         return self._read().chips
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The entries of its lists, as written: plan() says what they mean on a chip."""
+        """The entries of its lists, as written: plan() resolves them on a chip."""
         return self._read().metrics
 
     def __repr__(self) -> str:
@@ -158,7 +158,7 @@ class _Facts(NamedTuple):
 
 
 def facts_of(ctx: Any, made: Any) -> _Facts:
-    """Of a struct opk_set."""
+    """The facts of a struct opk_set."""
     row = rows(ctx, lib.opk_set_list, made)[0]
     return _Facts(
         row["set"], row["description"], row["version"], row["path"] or None, row["profiler"], row["chips"], row["entries"]
@@ -184,7 +184,7 @@ def _is_metric(part: _Part) -> bool:
 
 
 def _merged(parts: Sequence[_Part]) -> list[_Part]:
-    """Metrics after one another are one part: a set each would be slow for thousands."""
+    """Joins consecutive metrics to one part: a set for each would be slow for thousands."""
     merged: list[_Part] = []
     for metrics, group in itertools.groupby(parts, _is_metric):
         merged += [",".join(map(str, group))] if metrics else group
@@ -214,7 +214,7 @@ class SetInfo(NamedTuple):
     name: str
     description: str
     profiler: str  # "range" or "pm"
-    chips: tuple[str, ...]  # and architectures, that it claims; none: all that have the profiler
+    chips: tuple[str, ...]  # chips and architectures that it names; empty: all that have the profiler
     metrics: tuple[str, ...]  # entries of its lists, as written
     path: str
     version: int
@@ -222,7 +222,7 @@ class SetInfo(NamedTuple):
 
 
 def sets() -> list[SetInfo]:
-    """The sets that are found by name: those in the folder OFFPEAK_SETS, and the shipped ones."""
+    """The sets that have a name: those in the folder OFFPEAK_SETS, and the shipped ones."""
     return [
         SetInfo(
             row["set"],

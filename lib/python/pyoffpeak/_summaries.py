@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings for people, as liboffpeak summarizes them, and values with units that are easy to read."""
+"""Summaries of recordings by liboffpeak, and values with readable units."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._offpeak import ffi, lib
 
 
 def open_file(ctx: Any, path: str) -> Any:
-    """The recording as C has it, which keeps its context alive."""
+    """The opened recording, which keeps its context alive."""
     out = ffi.new("struct opk_file **")
     _context.call(ctx, lib.opk_file_open, out, ctx, c_path(path))
     return _context.owned(ctx, out[0], lib.opk_file_free)
@@ -31,7 +31,7 @@ def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
 
 
 def value_text(value: float, unit: str) -> str:
-    """A value as people read it: "3.35 TB/s", "23.2 us", "75.4 %"; "nan"."""
+    """A readable value: "3.35 TB/s", "23.2 us", "75.4 %"; "nan"."""
     if math.isnan(value):
         return "nan"
     out = ffi.new("char[]", lib.OPK_VALUE_TEXT)

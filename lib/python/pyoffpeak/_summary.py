@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A recording as people look at it: kernels by time, what the columns mean, the run in words."""
+"""The summary of a recording: kernels by time, the meaning of columns, the run in words."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from ._offpeak import lib
 
 @dataclass(frozen=True)
 class Statistics:
-    """A column's values over the launches of a kernel, the ranges of a name or the samples of a device; NaN where there is no such number."""
+    """A column's values over the launches of a kernel, the ranges of a name or the samples of a device; NaN: there is no such number."""
 
-    count: int  # launches, ranges or samples that have it
+    count: int  # launches, ranges or samples with a value
     sum: float
-    mean: float  # or the ratio, percentage or rate of all launches together
+    mean: float  # mean, or the ratio, percentage or rate of all launches together
     min: float
     max: float
     p50: float
     p90: float
     p99: float
-    weighted_by: str = ""  # what launches weigh in `mean`: "": all the same; "denominator": it is the ratio of all together
-    of_peak: float = math.nan  # percent of the peak, where that was recorded
+    weighted_by: str = ""  # the weight of launches in `mean`: "": equal; "denominator": `mean` is the ratio of all together
+    of_peak: float = math.nan  # percent of the peak, if that was recorded
 
 
 class SummaryColumn(NamedTuple):
     """A column of the recording."""
 
     name: str  # a metric, a label or a derived metric
-    metric: str | None  # its full name; None: it is derived
-    unit: str  # "" where it is not known
+    metric: str | None  # its full name; None: derived
+    unit: str  # "": unknown
     description: str
-    heading: str  # over it; "": none
-    inflated: bool  # counts idle time around short kernels
+    heading: str  # its heading; "": none
+    inflated: bool  # it counts idle time around short kernels
     unknown: bool = False  # no group has a value
 
 
 class SummaryGroup(NamedTuple):
     """A kernel with all its launches, a user range or a device."""
 
-    name: str  # as people call it; of a device its number
-    launches: int  # of a kernel; 0 of others
-    time: float  # of all of them, in Summary.time_unit; NaN: it is not known
+    name: str  # readable name; for a device its number
+    launches: int  # of a kernel; else 0
+    time: float  # of all of them, in Summary.time_unit; NaN: unknown
     share: float  # of the time of all groups, in percent
     values: dict[str, Statistics]  # by column
-    ranges: int = 0  # of a name
+    ranges: int = 0  # of a user range
     samples: int = 0  # of a device
 
 
@@ -62,23 +62,23 @@ class SummaryKernel(NamedTuple):
     least_ns: int
     most_ns: int
     share: float  # of the time of all kernels, in percent
-    peaks: dict[str, float]  # shares of peaks in percent, by their names; or NaN
+    peaks: dict[str, float]  # shares of peaks in percent, by name; or NaN
 
 
 @dataclass(frozen=True)
 class Summary:
     """What `offpeak show` prints."""
 
-    kind: str  # what the groups are: "kernels", "ranges" of the program, or "devices" of PM samples
-    time_unit: str  # of groups: "ns", "cycles", or "" where no time is known
+    kind: str  # kind of the groups: "kernels", "ranges" of the program, or "devices" of PM samples
+    time_unit: str  # of groups: "ns", "cycles", or "" if no time is known
     groups: tuple[SummaryGroup, ...]  # by time
     columns: tuple[SummaryColumn, ...]
     kernels: tuple[SummaryKernel, ...]  # on the timeline, by time
-    run: str  # what was recorded, in words
+    run: str  # a description of the recording
     machine: str  # where and when
-    clocks: str  # "" where they are not known
+    clocks: str  # "" if unknown
     complete: str  # "yes", or what is missing
-    remarks: tuple[str, ...]  # what else is to be known of the values
+    remarks: tuple[str, ...]  # remarks about the values
 
     def __str__(self) -> str:
         return "\n".join(part for part in (self.run, self.machine, *self.remarks) if part)
@@ -88,7 +88,7 @@ _COUNTS = {"launches": "kernels", "ranges": "ranges", "samples": "devices"}
 
 
 def of_c(ctx: Any, summary: Any) -> Summary:
-    """A struct opk_summary as Python's own."""
+    """Converts a struct opk_summary."""
     rows = partial(_native.rows, ctx, lib.opk_summary_list, summary)
     values: dict[int, dict[str, Statistics]] = defaultdict(dict)
     for of in rows(lib.OPK_SUMMARY_VALUES):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sums of recordings in a tree: small recordings, as bytes, whose counters are added before anything is evaluated."""
+"""Sums of recordings in a tree: adds counters before anything is evaluated; partial sums are recordings, as bytes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Broken = tuple[str, OffpeakError]
 class Part(NamedTuple):
     """The sum of some files."""
 
-    name: str  # of the first, for messages
-    recording: Optional[bytes]  # None: all are broken
+    name: str  # of the first file, for messages
+    recording: Optional[bytes]  # None: all files are broken
     broken: tuple[Broken, ...]
 
 
@@ -42,8 +42,8 @@ class Summing:
     set: Optional[SetLike]
     where: Texts
     columns: Texts
-    like: str  # a file: others are broken unless they are of its chip and set
-    kind: _kinds.Kind  # of this file
+    like: str  # a file; others are broken unless they have its chip and set
+    kind: _kinds.Kind  # the kind of `like`
     on_error: str  # "raise" or "collect"
 
     def batch(self, batch: Batch) -> Part:
@@ -54,7 +54,7 @@ class Summing:
             try:
                 recording = self._sum(files, folder)
             except BLAMED:
-                # One of them is to blame: each is tried by itself.
+                # One file causes the error: each is tried by itself.
                 whole = self._try(files, lambda path: self._sum([path], folder), broken)
                 if len(whole) == len(files):
                     raise
@@ -87,14 +87,14 @@ class Summing:
         return to_pandas(run.eval(metrics=self.metrics, set=self.set, where=where, columns=self.columns).to_arrow())
 
     def check(self) -> None:
-        """Sums `like`, and asks for no row of it: what is wrong with the arguments is said now."""
+        """Sums `like` without reading a row: wrong arguments raise now."""
         with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
             total = os.path.join(folder, "sum.opk")
             write_sum([self.like], total, self.key, self.level, part=False)
             self._evaluate(_recordings.open_part(total), (*(self.where or ()), "index<0"))
 
     def _try(self, paths: Sequence[str], action: Callable[[str], object], broken: list[Broken]) -> list[str]:
-        """The files with which this works; the others are broken."""
+        """The files for which the action succeeds; the others are broken."""
         whole = []
         for path in paths:
             try:
@@ -116,7 +116,7 @@ class Summing:
 
 
 def _write(parts: Sequence[Part], folder: str) -> list[str]:
-    """The recordings as files, whose names say what they are sums of."""
+    """Writes the recordings to files, whose names say what they are sums of."""
     files = []
     for at, part in enumerate(parts):
         if part.recording is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables: rows of recordings that libraries take as Arrow's C stream."""
+"""Tables: rows of recordings that libraries read as Arrow's C stream."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ Cell = Union[str, int, float, bool, None]
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def log_note(_: Any, message: Any) -> None:
-    """Logs what is to be known of rows that were read, on the thread that reads them; see struct opk_table_options."""
+    """Logs notes about rows on the thread that reads them; see struct opk_table_options."""
     try:
         _context.warn(text(message))
-    except KeyboardInterrupt:  # which ends no C function: once more, when Python goes on
+    except KeyboardInterrupt:  # it can't end a C function: raised again when Python continues
         _thread.interrupt_main()
 
 
 class Rows:
-    """What Arrow's readers take: columns, and a new stream of the rows for each who asks."""
+    """The interface of Arrow's readers: columns, and a new stream of the rows for each caller."""
 
     _columns: list[str]
 
@@ -49,7 +49,7 @@ class Rows:
         return list(self._columns)
 
     def _stream(self) -> Any:
-        """A struct ArrowArrayStream in malloc's memory, which has the rows."""
+        """A struct ArrowArrayStream of the rows, in malloc's memory."""
         stream = lib.malloc(ffi.sizeof("struct ArrowArrayStream"))
         if not stream:
             raise MemoryError
@@ -62,18 +62,18 @@ class Rows:
         return stream
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The rows as a PyCapsule; `requested_schema` may be ignored, and is."""
+        """The rows as a PyCapsule; ignores `requested_schema`, as the protocol permits."""
         return _capsule(int(ffi.cast("uintptr_t", self._stream())))
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow.Table: float64, int64, bool and dictionaries of texts; units are the fields' metadata."""
+        """A pyarrow.Table: float64, int64, bool and dictionaries of texts; units are in the fields' metadata."""
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
-        # Batch by batch, since read_all() does not end before the last one, whatever the signal.
+        # In batches: read_all() does not end before the last one, even after a signal.
         table: pyarrow.Table = load("pyarrow", "pandas").Table.from_batches(list(reader), schema=reader.schema)
         return table
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
-        """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN of floats are NaN.
+        """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN floats become NaN.
 
         Whole numbers are Int64, which can be null: int64 becomes float64 where shift(), merge() or reindex() leave a gap,
         and times lose their last digits.
@@ -83,15 +83,15 @@ class Rows:
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars.DataFrame: texts are Categorical, and null and NaN are apart."""
+        """A polars.DataFrame: texts are Categorical, and null differs from NaN."""
         frame: polars.DataFrame = load("polars", "polars").DataFrame(self)
         return frame
 
     def to_numpy(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """An array a column, by name; needs numpy alone.
+        """An array for each column, by name; needs only numpy.
 
         Values are float64, where both null and NaN are NaN. Whole numbers are int64 and flags bool: a numpy.ma.MaskedArray
-        where something is not known, else a plain array. Texts are objects: str, or None.
+        if a value is unknown, else a plain array. Texts are objects: str, or None.
         """
         numpy = load("numpy", "pandas")
         with _arrow.Reader(self._stream()) as reader:
@@ -100,7 +100,7 @@ class Rows:
         return {name: _joined(numpy, part) for name, part in zip(self._columns, parts)}
 
     def to_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Writes a Parquet file, batch after batch; takes the options of pyarrow.parquet.ParquetWriter.
+        """Writes a Parquet file in batches; takes the options of pyarrow.parquet.ParquetWriter.
 
         The file appears whole, or not at all.
         """
@@ -120,15 +120,15 @@ class Rows:
 
 
 class Table(Rows):
-    """Rows that were evaluated, with the columns that `offpeak eval` prints.
+    """Evaluated rows, with the columns that `offpeak eval` prints.
 
-    Whatever reads Arrow's C stream takes them without a copy of ours: pyarrow.table(t), polars.DataFrame(t), DuckDB's
-    "FROM t". Text columns are dictionaries, whole numbers int64, values float64. Null is what was not collected or is
-    not known; NaN was collected and could not be computed.
+    Libraries that read Arrow's C stream take them without a copy: pyarrow.table(t), polars.DataFrame(t), DuckDB's
+    "FROM t". Text columns are dictionaries, whole numbers int64, values float64. Null was not collected or is
+    unknown; NaN was collected but could not be computed.
 
-    The rows are read once: whoever asks again has them evaluated again, which takes as long as eval() took, and sees the
-    files as they are then. To use them several times keep the result, such as that of to_pandas(). A Table can be used by
-    several threads.
+    The rows can be read once: reading them again evaluates them again, which takes as long as eval() took, and reads the
+    files as they are then. To use the rows several times keep a result, such as that of to_pandas(). Several threads can
+    use a Table.
     """
 
     __module__ = "pyoffpeak"
@@ -148,19 +148,19 @@ class Table(Rows):
 
     @property
     def units(self) -> dict[str, str]:
-        """The units of values by column, as NVIDIA writes them: {"dram__bytes.sum": "byte"}."""
+        """The units of values by column, in NVIDIA's form: {"dram__bytes.sum": "byte"}."""
         return dict(self._units)
 
     @property
     def about(self) -> dict[str, str]:
-        """What the files say: "chip", "profiler", "set", which was evaluated, and "recorded_set".
+        """Facts of the files: "chip", "profiler", "set", which was evaluated, and "recorded_set".
 
-        Several have ',' between where they differ. "set" is "" where metrics were named.
+        Different values are joined by ','. "set" is "" if metrics were named.
         """
         return dict(self._about)
 
     def _first_rows(self, most: int) -> list[list[Cell]] | None:
-        """So many rows, which can still be read; None: all rows were read."""
+        """The first rows, which can still be read afterwards; None: all rows were read."""
         with self._lock:
             if self._table is None:
                 return None
@@ -180,7 +180,7 @@ class Table(Rows):
             return found
 
     def _repr_html_(self) -> str:
-        """In Jupyter: the first rows, which can still be read."""
+        """In Jupyter: the first rows, which can still be read afterwards."""
         from . import _html
 
         rows = self._first_rows(_html.MOST_ROWS)
@@ -204,7 +204,7 @@ class Table(Rows):
         _context.disowned(table)
 
     def rows(self) -> Iterator[dict[str, Cell]]:
-        """The rows as dictionaries of plain Python, with nothing installed; None is null."""
+        """The rows as dictionaries of Python values; needs no other library. None is null."""
         with _arrow.Reader(self._stream()) as reader:
             for batch in reader:
                 for cells in zip(*(column.to_list() for column in batch)):

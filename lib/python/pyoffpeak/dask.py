@@ -6,7 +6,7 @@
     frame = pyoffpeak.dask.read_opk("runs/*.opk")
     frame.groupby("kernel")["gpu__time_duration.sum"].sum().compute()
 
-docs/scale.md says what it costs.
+docs/scale.md has times.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import dask.dataframe
     from dask.delayed import Delayed
 
-_SAMPLED = 3  # files whose metadata are asked for columns
+_SAMPLED = 3  # number of files whose metadata are read for columns
 
 
 def _dask_dataframe() -> Any:
@@ -48,21 +48,21 @@ def read_opk(
     batch_files: int = 256,
     errors: str = "raise",
 ) -> dask.dataframe.DataFrame:
-    """A lazy Dask dataframe of recordings, with columns and rows as Run.eval() gives them, and a column "file".
+    """A lazy Dask dataframe of recordings, with the columns and rows of Run.eval(), and a column "file".
 
     paths: a pattern, "runs/*.opk", or a list of files, which all workers must see under these names. metrics, where,
     columns, set and rows are as Run.eval() takes them: what they leave out is not evaluated, and neither are columns
-    that the Dask program makes no use of. To count rows, frame["file"].count() is quicker than len(frame), for which Dask
-    asks for all columns.
+    that the Dask program does not use. To count rows, frame["file"].count() is faster than len(frame), for which Dask
+    reads all columns.
 
     A partition is a batch of files of at most batch_bytes, and at most batch_files. All have the same columns: the
-    values of the first file that can be read, and facts (kernel, rank...) that it or the middle or last one has. Others
-    may be asked for in `columns`, and are null in files that lack them. Text is string[pyarrow], whole numbers
+    values of the first readable file, and facts (kernel, rank...) that it or the middle or last one has. Others
+    can be named in `columns`, and are null in files that lack them. Text is string[pyarrow], whole numbers
     are Int64, and values float64; what was not collected is NaN.
 
-    errors: a file that is missing or broken, or that does not go into one table with the first, as open() has it, ends
-    the computation ("raise"); or it is left out with a warning, and errors(frame) has a row that says why ("collect"); or
-    it is a row of the frame itself, with its file and a column "error", which is null in other rows ("rows").
+    errors: "raise": a file that is missing or broken, or that can't be in one table with the first, as in open(), ends
+    the computation; "collect": it is left out with a warning, and errors(frame) has a row that says why; "rows":
+    it is a row of the frame itself, with its file and a column "error", which is null in other rows.
 
     Columns come from metadata: nothing is evaluated before the frame is computed. UsageError: no such metric, column or
     condition; InputError: no file can be read; ImportError: there is no Dask.
@@ -102,21 +102,21 @@ def sum(
     batch_files: int = 256,
     errors: str = "raise",
 ) -> Delayed:
-    """What `offpeak merge --sum BY` of all files and `offpeak eval` give on one machine, bit for bit, as a Delayed.
+    """The result of `offpeak merge --sum BY` of all files and `offpeak eval` on one machine, bit for bit, as a Delayed.
 
-    Its compute() gives a pandas.DataFrame: a row for each GPU and key, whose metrics are evaluated from the sums of
-    the counters, so that ratios are ratios of sums. Types are those of read_opk(). Minima, maxima and percentiles of
-    the ranges' own values are not in it.
+    Its compute() returns a pandas.DataFrame: a row for each GPU and key, whose metrics are evaluated from the sums of
+    the counters, so that ratios are ratios of sums. Types are those of read_opk(). It lacks minima, maxima and
+    percentiles of the ranges' own values.
 
-    by: what the ranges of a row share: name, kernel, shape, nvtx, device, host, rank, or all; or several, ["kernel", "host"].
-    level: "outermost", "innermost" or "all", where ranges are inside others. metrics, where, columns and set are
-    as Run.eval() takes them, and are about the sums.
+    by: the key of a row: name, kernel, shape, nvtx, device, host, rank, or all; or several, ["kernel", "host"].
+    level: which of nested ranges: "outermost", "innermost" or "all". metrics, where, columns and set are
+    as Run.eval() takes them, and apply to the sums.
 
-    A batch of files (see read_opk()) becomes a small recording, and each split_every of these one, which travel
-    as bytes. errors: a file that is missing or broken, or of another chip or set than the first, ends the computation
-    ("raise"); or it is left out with a warning, and attrs["errors"] of the result has a row for it ("collect").
+    A batch of files (see read_opk()) becomes a small recording, and each split_every of these become one; they travel
+    as bytes. errors: "raise": a file that is missing or broken, or has another chip or set than the first, ends the
+    computation; "collect": it is left out with a warning, and attrs["errors"] of the result has a row for it.
 
-    A file is summed before this returns, to find out whether that can be done. UsageError: no such key, metric, column or
+    One file is summed before this returns, to check the arguments. UsageError: no such key, metric, column or
     condition, or PM samples, which can't be summed; InputError: no file can be read.
     """
     _dask_dataframe()
@@ -139,7 +139,7 @@ def sum(
 
 
 def _like_first(summing: Summing, files: list[str]) -> Summing:
-    """With the first file that can be summed, which all others have to be like."""
+    """The summing with the first file that can be summed, which all others must match."""
     problem: Optional[OffpeakError] = None
     for path in files:
         try:
@@ -155,10 +155,10 @@ def _like_first(summing: Summing, files: list[str]) -> Summing:
 
 
 def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:
-    """The files that are left out of a frame of read_opk(), as a lazy dataframe: columns "file", "error", "message".
+    """The files that a frame of read_opk() leaves out, as a lazy dataframe: columns "file", "error", "message".
 
-    "error" is the name of the exception's class, "message" its causes, a line each. Files are evaluated again for it,
-    unless the frame was read with errors="rows", in which they are. UsageError: `frame` is not of read_opk().
+    "error" is the name of the exception's class, "message" its causes, a line each. The files are evaluated again,
+    unless the frame was read with errors="rows", which has them. UsageError: `frame` is not from read_opk().
     """
     dataframe = _dask_dataframe()
     readers = [(e.func, e.iterables[0]) for e in frame.expr.walk() if isinstance(getattr(e, "func", None), Reader)]
@@ -175,9 +175,9 @@ def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:
 def _find_columns(
     files: list[str], options: dict[str, Any], chosen: Optional[tuple[str, ...]], errors: str
 ) -> tuple[dict[str, str], str, _kinds.Kind]:
-    """The names of columns, and their types in pandas, as metadata say: no row meets the condition.
+    """The names of columns, and their pandas types, from metadata; a condition that no row meets is fine.
 
-    And the first file that can be read, which all others have to be like, with its kind.
+    Also the first readable file, which all others must match, with its kind.
     """
     asked = {**options, "where": (*(options["where"] or ()), "index<0"), "columns": chosen}
     by_itself = options["metrics"] is None and options["set"] is None and chosen is None
@@ -193,7 +193,7 @@ def _find_columns(
             like, wanted = (like, wanted) if like else (path, kind)
         except BLAMED as error:
             if errors == "raise":
-                # The first file has no columns that are not there because of the arguments.
+                # The arguments are the reason if the first file lacks columns.
                 raise explained(error) if found or isinstance(error, InputError) else error from None
             problem = problem or error
         if len(found) == _SAMPLED or (found and chosen):
@@ -206,7 +206,7 @@ def _find_columns(
 
 
 def _sample(files: list[str]) -> list[str]:
-    """First, middle and last, and then all others: most are not asked."""
+    """The first, middle and last file, then all others: most are not read."""
     few = dict.fromkeys([files[0], files[len(files) // 2], files[-1]])
     return [*few, *(path for path in files if path not in few)] if len(files) > 1 else files
 
@@ -220,7 +220,7 @@ def _columns_of(path: str, asked: dict[str, Any]) -> dict[str, str]:
 
 
 def _together(found: list[dict[str, str]]) -> dict[str, str]:
-    """The columns of the first, and facts that others have besides, after its facts."""
+    """The columns of the first, with additional facts of the others after its facts."""
     first = found[0]
     facts = {name: kind for name, kind in first.items() if kind != "float64"}
     for other in found[1:]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What calls return: records whose fields have names, units and types. Nothing of it has to be made by hand."""
+"""The types that calls return: records whose fields have names, units and types. Callers need not make any."""
 
 from ._check import ChipCheck, SetCheck
 from ._chips import Chip, SinglePassSet
@@ -63,6 +63,6 @@ __all__ = [
     "TraceCounts",
 ]
 
-# Tracebacks, help() and pickles know them by their public names.
+# Tracebacks, help() and pickles use the public names.
 for _name in __all__:
     globals()[_name].__module__ = __name__
